@@ -1,0 +1,47 @@
+#!/bin/sh
+# Installs what kspec needs to build and test on Debian 12; does nothing when all of it is there.
+# On any other system it prints the list and stops. KSPEC_NO_SETUP=1 skips it.
+set -eu
+
+# compiler and build
+BUILD="gcc g++ libc6-dev make cmake pkg-config"
+# the libraries behind libkspec and the tool (licences: BSD-3, BSD-3, Boost, BSD-3, zlib, MIT)
+LIBS="libopenblas-dev liblapacke-dev libsleef-dev librandom123-dev zlib1g-dev libjansson-dev"
+# readers of HDF5 (BSD-3) and MATLAB files (BSD-2), in a program of their own
+READERS="libhdf5-dev libmatio-dev"
+# tests: files made by the real programs, sanitizers and fuzzers, man page check
+TESTS="python3 python3-numpy python3-scipy python3-h5py binutils clang libclang-rt-14-dev mandoc"
+# make lint
+LINT="clang-format cppcheck"
+
+ALL="$BUILD $LIBS $READERS $TESTS $LINT"
+[ -z "${KSPEC_NO_SETUP:-}" ] || exit 0
+
+if [ ! -r /etc/debian_version ] || ! command -v dpkg-query >/dev/null 2>&1; then
+    echo "kspec: this is not a Debian system; install the equivalents of these Debian 12 packages," >&2
+    echo "       then run make again with KSPEC_NO_SETUP=1:" >&2
+    for p in $ALL; do echo "         $p" >&2; done
+    exit 1
+fi
+
+missing=""
+# shellcheck disable=SC2086
+have=$(dpkg-query -W -f='${Package} ${Status}\n' $ALL 2>/dev/null | sed -n 's/ install ok installed$//p') || true
+for p in $ALL; do
+    printf '%s\n' "$have" | grep -qx "$p" || missing="$missing $p"
+done
+[ -n "$missing" ] || exit 0
+
+echo "kspec: installing$missing"
+sudo=""
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null 2>&1; then
+        echo "kspec: not root and no sudo; as root run: apt-get install$missing" >&2
+        exit 1
+    fi
+    sudo=sudo
+fi
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get update -qq
+# shellcheck disable=SC2086
+$sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null

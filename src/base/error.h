@@ -1,0 +1,23 @@
+/* Status and message: every failure in the library passes through ks_fail(). */
+#ifndef KS_BASE_ERROR_H
+#define KS_BASE_ERROR_H
+
+#include "kspec.h"
+
+/* Fills err (if any) with code and the formatted message, and returns code: `return ks_fail(err, ...)`. */
+kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with KSPEC_E_NOMEM and a message that says how much was wanted, for what. */
+kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes);
+
+/* Clears err; public functions do this first, so that a success leaves code = KSPEC_OK. */
+void ks_clear(kspec_error *err);
+
+/*
+ * Copies the caller's options over a zeroed struct: an older caller's shorter struct leaves the newer fields
+ * at their defaults. NULL options are all defaults. Fails if the size field is 0 or larger than ours.
+ */
+kspec_status ks_take_opts(void *ours, size_t our_size, const void *theirs, kspec_error *err);
+
+#endif

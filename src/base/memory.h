@@ -1,0 +1,45 @@
+/*
+ * Memory. Everything the library holds comes from here, so that a test can make any allocation fail.
+ * Sizes are products that may overflow; ks_size() multiplies them and saturates at SIZE_MAX, which no
+ * allocation can satisfy.
+ */
+#ifndef KS_BASE_MEMORY_H
+#define KS_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define KS_ALIGN 64 /* a cache line, and the widest vector register */
+
+static inline size_t ks_size(size_t a, size_t b) {
+    size_t r;
+    return __builtin_mul_overflow(a, b, &r) ? SIZE_MAX : r;
+}
+
+static inline size_t ks_size_add(size_t a, size_t b) {
+    size_t r;
+    return __builtin_add_overflow(a, b, &r) ? SIZE_MAX : r;
+}
+
+/* count * size bytes aligned to KS_ALIGN; NULL when they cannot be had or the product overflows. Never
+   NULL for zero bytes. */
+void *ks_alloc(size_t count, size_t size);
+void *ks_zalloc(size_t count, size_t size); /* the same, zeroed */
+void ks_free(void *ptr);                    /* NULL is allowed */
+
+/*
+ * An arena: scratch memory of one computation, freed all at once. Zero-initialise it. Once an allocation has
+ * failed, `failed` holds the bytes wanted and every later one fails too, so that a function can make all its
+ * allocations and check once.
+ */
+typedef struct ks_arena_block ks_arena_block;
+typedef struct {
+    ks_arena_block *blocks;
+    size_t failed;
+} ks_arena;
+
+void *ks_arena_alloc(ks_arena *a, size_t count, size_t size);
+void *ks_arena_zalloc(ks_arena *a, size_t count, size_t size);
+void ks_arena_free(ks_arena *a);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * Parallel-for over fixed chunks. The caller cuts the work into chunks whose number and bounds do not depend
+ * on the thread count, each chunk writes its own results, and the caller combines them in chunk order: so the
+ * same bits come out at any number of threads.
+ */
+#ifndef KS_BASE_PARALLEL_H
+#define KS_BASE_PARALLEL_H
+
+#include "kspec.h"
+
+/*
+ * How a computation runs: on how many threads, whom it tells, and which part of the whole it is. One is made
+ * at the top of each public call and handed down.
+ */
+typedef struct {
+    int threads; /* at least 1 */
+    kspec_progress progress;
+    double from, to; /* the fraction of the whole call that the current loop covers */
+} ks_run;
+
+/* Checks threads (0: the default; at most 1024) and fills run, covering the fractions 0 to 1. */
+kspec_status ks_run_init(ks_run *run, int threads, kspec_progress progress, kspec_error *err);
+
+/* The same run, covering the part [a,b] of what `run` covers (0 <= a <= b <= 1): a step of a longer job. */
+ks_run ks_run_part(const ks_run *run, double a, double b);
+
+/* Reports that the fraction f (0 to 1) of this run's part is done; non-zero means cancelled. Call it from the
+   thread that owns the run only. */
+int ks_run_report(const ks_run *run, double f);
+
+/*
+ * Calls fn(ctx, chunk, worker) once for each chunk in 0 ... nchunks-1; worker is in 0 ... threads-1 and no two
+ * calls with the same worker overlap (so scratch memory can be per worker). Chunks start in increasing order.
+ * A non-OK return stops the loop; the status of the lowest failing chunk is returned. Cancellation is looked
+ * at between chunks, so keep a chunk under about 0.1 s.
+ */
+typedef kspec_status (*ks_chunk_fn)(void *ctx, size_t chunk, int worker);
+kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, void *ctx, kspec_error *err);
+
+/* How many workers ks_parallel_for() will use for nchunks chunks: min(threads, nchunks), at least 1. */
+int ks_workers(const ks_run *run, size_t nchunks);
+
+#endif

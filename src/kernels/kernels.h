@@ -1,0 +1,32 @@
+/*
+ * The hot loops, as a table of functions: the sources in this folder are compiled once per instruction set
+ * and the table is picked at run time. Kernels see plain arrays: no allocation, no threads, no errors.
+ *
+ * To add one: declare it here, write it in a .c of this folder as KS_K(name) using vec.h, list it in table.c
+ * and in CMakeLists.txt.
+ */
+#ifndef KS_KERNELS_H
+#define KS_KERNELS_H
+
+#include "base/cpu.h"
+
+#include <stddef.h>
+
+typedef struct {
+    /*
+     * Box-Muller, in place: u[k], v[k] uniform on (0,1) become r cos(2 pi v), r sin(2 pi v) with
+     * r = sqrt(-2 log u). n must be a multiple of 8. The same bits on every instruction set.
+     */
+    void (*box_muller)(double *u, double *v, size_t n);
+
+    /* z[k] = sqrt(2) sin(z[k] + b[k]): the random Fourier features of one row, any n. */
+    void (*sin_features)(double *z, const double *b, size_t n);
+} ks_kernels;
+
+/* The table of the chosen instruction set; fails on a bad KSPEC_ISA. */
+kspec_status ks_kernels_choose(const ks_kernels **out, kspec_error *err);
+
+/* The table of a given instruction set, which the processor must have: for tests and benchmarks. */
+const ks_kernels *ks_kernels_of(ks_isa isa);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * The seam to BLAS and LAPACK: the only folder that names them. Row-major throughout; each call is
+ * single-threaded and may be made from several threads at once. The _tiled functions cut their result into
+ * fixed tiles and run those on the threads of `run`: the same bits at any thread count.
+ */
+#ifndef KS_LINALG_H
+#define KS_LINALG_H
+
+#include "base/parallel.h"
+
+/* Call around a computation: sets the process's OpenBLAS to one thread, and back at the last leave. Nests. */
+void ks_blas_enter(void);
+void ks_blas_leave(void);
+
+/* C (m x n) = alpha op(A) op(B) + beta C; ta, tb: 1 to transpose. A is m x k (k x m if ta), B is k x n. */
+void ks_gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, const double *A, size_t lda,
+             const double *B, size_t ldb, double beta, double *C, size_t ldc);
+
+/* The same over threads, in tiles of C. */
+kspec_status ks_gemm_tiled(const ks_run *run, int ta, int tb, size_t m, size_t n, size_t k, double alpha,
+                           const double *A, size_t lda, const double *B, size_t ldb, double beta, double *C,
+                           size_t ldc, kspec_error *err);
+
+/* Sum of x[i] y[i]. */
+double ks_dot(size_t n, const double *x, const double *y);
+
+/*
+ * Cholesky: A (n x n, lower triangle read) becomes L with A = L L^T; the upper triangle is left alone.
+ * Returns 0, or k > 0 if the leading k x k block is not positive definite.
+ */
+size_t ks_potrf(size_t n, double *A, size_t lda);
+
+#endif
