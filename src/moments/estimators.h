@@ -1,0 +1,30 @@
+/*
+ * What every estimator of m(n) = tr T^n gets and gives. moments.c prepares the pair of matrices (scaling,
+ * splitting of trials, permutations), calls the estimators, and makes error bars from what they return.
+ */
+#ifndef KS_MOMENTS_ESTIMATORS_H
+#define KS_MOMENTS_ESTIMATORS_H
+
+#include "base/parallel.h"
+
+/*
+ * A cycle of order n is i_1 a_1 i_2 a_2 ... i_n a_n i_1, with value prod_l A[i_l, a_l] B[i_{l+1}, a_l]. With one
+ * trial B = A (the same pointer); with two, A is the first and B the second. Both P x Q, row-major, dense, finite,
+ * scaled to a root mean square near 1.
+ */
+typedef struct {
+    const double *A, *B;
+    size_t P, Q;
+    int nmax;
+} ks_pair;
+
+/*
+ * m[n-1] = the estimate of m(n), n = 1 ... nmax. Where the leave-one-out arrays are given, rows[(n-1)*P + i] is the
+ * estimate without row i and cols[(n-1)*Q + a] the one without column a (NaN where nothing is left: n = P or Q).
+ */
+typedef struct {
+    double *m;
+    double *rows, *cols; /* both or neither NULL */
+} ks_moments_out;
+
+#endif
