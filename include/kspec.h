@@ -298,6 +298,11 @@ KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);
  * standard output, as npy); .csv takes 2 axes only. The data goes to a temporary file beside `path`, which
  * is flushed and renamed by kspec_write_close(); until then, and after a failure, `path` is untouched.
  * shape[0] * ... * shape[ndim-1] values must be written before close. Abort with kspec_write_abort().
+ *
+ * Numbers in text have as many digits as give back the same double; .json has null for NaN and infinity. A
+ * path that exists and is no regular file (a pipe, /dev/null) is written directly, as npy where it has no
+ * suffix. After a failure every call answers with the same error. Close and abort free the writer, whatever
+ * close returns. At most 16 files can be written at once.
  */
 typedef struct kspec_writer kspec_writer;
 KSPEC_API kspec_status kspec_write_open(const char *path, int ndim, const size_t *shape, kspec_writer **out,
@@ -305,6 +310,15 @@ KSPEC_API kspec_status kspec_write_open(const char *path, int ndim, const size_t
 KSPEC_API kspec_status kspec_write_values(kspec_writer *w, const double *values, size_t count, kspec_error *err);
 KSPEC_API kspec_status kspec_write_close(kspec_writer *w, kspec_error *err);
 KSPEC_API void kspec_write_abort(kspec_writer *w);
+
+/* Writes a whole text file the same way: `path` has all of it or is untouched ("-": standard output, past stdio). */
+KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
+
+/*
+ * Async-signal-safe: removes the temporary files of all writers not yet closed; for a signal handler that is
+ * about to _exit().
+ */
+KSPEC_API void kspec_write_discard_all(void);
 
 #ifdef __cplusplus
 }

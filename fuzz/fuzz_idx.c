@@ -1,0 +1,10 @@
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
+    ks_bytes bytes = {.data = data, .size = size};
+    ks_array array;
+    kspec_error err;
+    ks_idx_match(&bytes);
+    fuzz_use(ks_idx_parse(&bytes, "fuzz", &array, &err), &array);
+    return 0;
+}
