@@ -1,0 +1,19 @@
+/* Decimal numbers and missing values, as they stand in a field of a text file. */
+#ifndef KS_IO_NUMBER_H
+#define KS_IO_NUMBER_H
+
+#include <stddef.h>
+
+typedef enum { KS_NO_NUMBER = 0, KS_NUMBER, KS_MISSING } ks_number_kind;
+
+/*
+ * Reads the `len` characters at s, all of them, as a decimal number (1, -1.5, .5, 5., 1e-3, inf, infinity) or
+ * as a missing value (nothing, NA, N/A, ?, nan, null). The value is the double nearest to the decimal, ties
+ * to even, whatever the locale; it is NaN for a missing value. Capitals or not does not matter.
+ */
+ks_number_kind ks_number_parse(const char *s, size_t len, double *value);
+
+/* Is it a number but for a decimal comma, such as 1,5 or -0,25e3? */
+int ks_number_has_comma(const char *s, size_t len);
+
+#endif

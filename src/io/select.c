@@ -1,0 +1,162 @@
+/* Picking rows and columns by number, range or name. */
+#include "io/array.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+/* What a selection is made from, and how to speak of it. */
+typedef struct {
+    const char *spec;
+    size_t n;
+    char *const *names; /* n of them, or NULL */
+    const char *what, *name;
+} choice;
+
+/* Edit distance of two words, of which the first 63 characters are compared: to guess at a misspelt name. */
+static size_t distance(const char *a, size_t alen, const char *b, size_t blen) {
+    size_t row[64];
+    if (alen > 63) alen = 63;
+    if (blen > 63) blen = 63;
+    for (size_t j = 0; j <= blen; j++) row[j] = j;
+    for (size_t i = 1; i <= alen; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= blen; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[blen];
+}
+
+static kspec_status fail_unknown(const choice *c, const char *part, size_t len, kspec_error *err) {
+    int shown = (int)(len < 80 ? len : 80);
+    if (!c->names)
+        return ks_fail(err, KSPEC_E_ARG, "%s '%.*s' is not a number or a range a-b: %s has %zu %ss, 0 to %zu",
+                       c->what, shown, part, c->name, c->n, c->what, c->n - 1);
+    size_t best = 0, best_distance = SIZE_MAX;
+    for (size_t i = 0; i < c->n; i++) {
+        size_t d = distance(part, len, c->names[i], strlen(c->names[i]));
+        if (c->names[i][0] && d < best_distance) best = i, best_distance = d;
+    }
+    if (best_distance > (len < 4 ? 2 : len / 2))
+        return ks_fail(err, KSPEC_E_ARG,
+                       "%s '%.*s' is neither a number or range of 0 to %zu nor in the header of %s", c->what,
+                       shown, part, c->n - 1, c->name);
+    return ks_fail(err, KSPEC_E_ARG, "%s '%.*s' is not in the header of %s; did you mean '%.80s'?", c->what,
+                   shown, part, c->name, c->names[best]);
+}
+
+/* Does the part of the spec at p begin with this name, up to a comma or the end? Its length, or 0. */
+static size_t match_name(const char *p, const char *name) {
+    size_t len = strlen(name);
+    if (!len || strncmp(p, name, len) != 0) return 0;
+    p += len + strspn(p + len, " ");
+    return *p == ',' || !*p ? len : 0;
+}
+
+/* A name may hold commas; so the longest that fits is meant. Sets *end past it, or leaves it NULL. */
+static kspec_status take_name(const choice *c, const char *p, size_t *index, const char **end,
+                              kspec_error *err) {
+    size_t longest = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        size_t len = match_name(p, c->names[i]);
+        if (len && len == longest)
+            return ks_fail(err, KSPEC_E_ARG,
+                           "%s '%.*s' is ambiguous: %ss %zu and %zu of %s have this name; use numbers",
+                           c->what, (int)(len < 80 ? len : 80), p, c->what, *index, i, c->name);
+        if (len > longest) longest = len, *index = i;
+    }
+    *end = longest ? p + longest : NULL;
+    return KSPEC_OK;
+}
+
+/* A number below n, where there is one at p; *end is left where it is at anything else. */
+static kspec_status take_number(const choice *c, const char *p, size_t *value, const char **end,
+                                kspec_error *err) {
+    size_t digits = strspn(p, "0123456789"), v = 0;
+    for (size_t i = 0; i < digits; i++) v = ks_size_add(ks_size(v, 10), (size_t)(p[i] - '0'));
+    if (digits && v >= c->n)
+        return ks_fail(err, KSPEC_E_ARG, "%s %.*s is out of range: %s has %zu %s%s, 0 to %zu", c->what,
+                       (int)(digits < 40 ? digits : 40), p, c->name, c->n, c->what, c->n == 1 ? "" : "s",
+                       c->n - 1);
+    *value = v;
+    *end = p + digits;
+    return KSPEC_OK;
+}
+
+/* The next part of the selection: lo ... hi. *p moves to the comma after it, or to the end. */
+static kspec_status take_part(const choice *c, const char **p, size_t *lo, size_t *hi, kspec_error *err) {
+    const char *s = *p + strspn(*p, " "), *end = NULL;
+    if (!*s || *s == ',')
+        return ks_fail(err, KSPEC_E_ARG, "%s selection '%.80s' has an empty part", c->what, c->spec);
+    if (c->names) {
+        kspec_status st = take_name(c, s, lo, &end, err);
+        if (st) return st;
+        *hi = *lo;
+    }
+    if (!end) { /* not a name: a number or a range */
+        size_t len = strcspn(s, ",");
+        while (s[len - 1] == ' ') len--;
+        size_t plain = strspn(s, "0123456789"),
+               second = s[plain] == '-' ? strspn(s + plain + 1, "0123456789") : 0;
+        if (!plain || plain + (second ? second + 1 : 0) != len) return fail_unknown(c, s, len, err);
+        kspec_status st = take_number(c, s, lo, &end, err);
+        *hi = *lo;
+        if (!st && second) st = take_number(c, s + plain + 1, hi, &end, err);
+        if (st) return st;
+        if (*lo > *hi)
+            return ks_fail(err, KSPEC_E_ARG, "%s range %zu-%zu runs backwards; write %zu-%zu", c->what, *lo,
+                           *hi, *hi, *lo);
+    }
+    *p = end + strspn(end, " ");
+    return KSPEC_OK;
+}
+
+/* One walk through the parts: counts, or writes to index if that is given. `seen` marks what was taken. */
+static kspec_status walk(const choice *c, unsigned char *seen, size_t *index, size_t *count,
+                         kspec_error *err) {
+    const char *p = c->spec;
+    *count = 0;
+    for (;;) {
+        size_t lo, hi;
+        kspec_status st = take_part(c, &p, &lo, &hi, err);
+        if (st) return st;
+        for (size_t i = lo; i <= hi; i++) {
+            if (index) {
+                index[*count] = i;
+            } else if (seen[i]++) {
+                return ks_fail(err, KSPEC_E_ARG, "%s %zu is selected twice in '%.80s'", c->what, i, c->spec);
+            }
+            ++*count;
+        }
+        if (!*p) return KSPEC_OK;
+        p++;
+    }
+}
+
+kspec_status ks_select_parse(const char *spec, size_t n, char *const *names, const char *what,
+                             const char *name, size_t **index, size_t *count, kspec_error *err) {
+    choice c = {spec, n, names, what, name};
+    *index = NULL;
+    *count = 0;
+    if (!spec[strspn(spec, " ")]) return ks_fail(err, KSPEC_E_ARG, "%s selection is empty", what);
+    if (!n)
+        return ks_fail(err, KSPEC_E_ARG, "%s '%.80s' is out of range: %s has 0 %ss", what, spec, name, what);
+    unsigned char *seen = ks_zalloc(n, 1);
+    if (!seen) return ks_nomem(err, "selection", n);
+    kspec_status st = walk(&c, seen, NULL, count, err);
+    ks_free(seen);
+    if (!st) {
+        *index = ks_alloc(*count, sizeof **index);
+        st = *index ? walk(&c, NULL, *index, count, err)
+                    : ks_nomem(err, "selection", ks_size(*count, sizeof **index));
+    }
+    if (st) *count = 0;
+    return st;
+}

@@ -1,0 +1,166 @@
+#include "io/text.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "io/number.h"
+
+#include <string.h>
+
+enum { SAMPLE = 100 }; /* rows by which the delimiter and the header are judged */
+
+/* ---------------------------------------------------------------- delimiter */
+
+static const char candidates[] = ";\t,"; /* in the order of preference */
+enum { CANDIDATES = 3 };
+
+/* Counts the candidates outside quotes in the row at sc, which moves to the next line. */
+static void count_candidates(ks_scanner *sc, size_t count[CANDIDATES]) {
+    int quoted = 0, field_start = 1;
+    for (; sc->p < sc->end && (quoted || (*sc->p != '\n' && *sc->p != '\r')); sc->p++) {
+        char c = *sc->p;
+        if (c == '"' && (quoted || field_start)) quoted = !quoted;
+        if (quoted) continue;
+        field_start = c == ' ' || c == '"'; /* "" inside quotes closes and opens again */
+        for (int k = 0; k < CANDIDATES; k++)
+            if (c == candidates[k]) {
+                count[k]++;
+                field_start = 1;
+            }
+    }
+}
+
+/*
+ * The candidate that is found equally often in the most rows, so that a semicolon in one text field or a
+ * comma in one number does not decide; among equals the semicolon, then the tab, because a comma in such a
+ * file is a decimal comma. Blanks delimit where there is no candidate at all.
+ */
+static char find_delimiter(ks_scanner sc) {
+    sc.delim = '\t'; /* so that a tab at the start of a row counts */
+    size_t first[CANDIDATES] = {0}, agree[CANDIDATES] = {0}, total[CANDIDATES] = {0};
+    for (int row = 0; row < SAMPLE && ks_scan_row(&sc); row++) {
+        size_t count[CANDIDATES] = {0};
+        count_candidates(&sc, count);
+        for (int k = 0; k < CANDIDATES; k++) {
+            if (!row) first[k] = count[k];
+            agree[k] += count[k] && count[k] == first[k];
+            total[k] += count[k];
+        }
+    }
+    int best = 0;
+    for (int k = 1; k < CANDIDATES; k++)
+        if (agree[k] > agree[best] || (!agree[best] && !total[best])) best = k;
+    return total[best] ? candidates[best] : ' ';
+}
+
+/* ------------------------------------------------------------------- header */
+
+typedef struct {
+    ks_number_kind first; /* what the first row has in this column */
+    int decimals;         /* ... a number with a fraction or exponent */
+    unsigned numbers, words;
+} column;
+
+static ks_number_kind kind_of(const ks_field *f) {
+    double value;
+    ks_number_kind kind = ks_number_parse(f->s, f->len, &value);
+    return kind == KS_NO_NUMBER && ks_number_has_comma(f->s, f->len) ? KS_NUMBER : kind;
+}
+
+static int is_integer(const ks_field *f) {
+    for (size_t i = 0; i < f->len; i++)
+        if (f->s[i] < '0' || f->s[i] > '9') return 0;
+    return 1;
+}
+
+/*
+ * A header has a word where the rows below mostly have numbers. Its other fields may be whole numbers (years,
+ * say); but a fraction or a negative number says that the row holds data, of which the word is a bad piece,
+ * and taking such a row for a header would lose it silently.
+ */
+static int is_header(const column *columns, size_t n) {
+    int found = 0;
+    for (size_t j = 0; j < n; j++) {
+        if (columns[j].decimals) return 0;
+        found |= columns[j].first == KS_NO_NUMBER && columns[j].numbers > columns[j].words;
+    }
+    return found;
+}
+
+/* ------------------------------------------------------------------- layout */
+
+static kspec_status fail_quote(ks_field_end end, size_t line, const char *name, kspec_error *err) {
+    if (end == KS_FIELD_UNCLOSED)
+        return ks_fail(err, KSPEC_E_IO, "%s: line %zu has a quote that is not closed", name, line);
+    return ks_fail(err, KSPEC_E_IO, "%s: line %zu has text after a closing quote", name, line);
+}
+
+/* Reads the row at sc; judges its fields where `columns` is given. row = 0 is the first of the file. */
+static kspec_status scan_row(ks_scanner *sc, size_t row, column *columns, size_t ncolumns, size_t *fields,
+                             int *last_empty, const char *name, kspec_error *err) {
+    size_t n = 0;
+    ks_field f;
+    for (ks_field_end end = KS_FIELD_MORE; end == KS_FIELD_MORE; n++) {
+        end = ks_scan_field(sc, &f);
+        if (end > KS_FIELD_LAST) return fail_quote(end, sc->line, name, err);
+        if (!columns || n >= ncolumns) continue;
+        column *c = &columns[n];
+        if (!row) {
+            c->first = kind_of(&f);
+            c->decimals = c->first == KS_NUMBER && !is_integer(&f);
+        } else if (c->first == KS_NO_NUMBER) {
+            ks_number_kind kind = kind_of(&f);
+            c->numbers += kind == KS_NUMBER;
+            c->words += kind == KS_NO_NUMBER;
+        }
+    }
+    *fields = n;
+    *last_empty = f.len == 0 && !f.quoted;
+    return KSPEC_OK;
+}
+
+static kspec_status scan_all(ks_layout *out, ks_scanner sc, column *columns, const char *name,
+                             kspec_error *err) {
+    size_t first_line = sc.line, rows = 0;
+    int all_empty = 1;
+    do {
+        size_t line = sc.line, fields;
+        int last_empty;
+        kspec_status st = scan_row(&sc, rows, rows <= SAMPLE ? columns : NULL, out->fields, &fields,
+                                   &last_empty, name, err);
+        if (st) return st;
+        if (fields != out->fields)
+            return ks_fail(err, KSPEC_E_IO, "%s: line %zu has %zu field%s, line %zu has %zu", name, line,
+                           fields, fields == 1 ? "" : "s", first_line, out->fields);
+        all_empty &= last_empty;
+        if (!rows++) out->body = sc;
+    } while (ks_scan_row(&sc));
+
+    out->cols = out->fields > 1 && all_empty ? out->fields - 1 : out->fields;
+    out->header = is_header(columns, out->cols);
+    out->rows = rows - (size_t)out->header;
+    if (!out->header) out->body = out->first;
+    if (rows > 1) return KSPEC_OK;
+    for (size_t j = 0; j < out->cols; j++)
+        if (columns[j].first != KS_NO_NUMBER) return KSPEC_OK;
+    return ks_fail(err, KSPEC_E_IO, "%s has no numbers: its only row is line %zu", name, first_line);
+}
+
+kspec_status ks_text_layout(const char *text, size_t size, const char *name, ks_layout *out,
+                            kspec_error *err) {
+    *out = (ks_layout){0};
+    ks_scanner sc = {text, text + size, 1, ' '};
+    sc.delim = find_delimiter(sc);
+    if (!ks_scan_row(&sc))
+        return ks_fail(err, KSPEC_E_IO, "%s has no numbers: blank lines and comments only", name);
+    out->first = sc;
+
+    int last_empty;
+    ks_scanner again = sc;
+    kspec_status st = scan_row(&again, 0, NULL, 0, &out->fields, &last_empty, name, err);
+    if (st) return st;
+    column *columns = ks_zalloc(out->fields, sizeof *columns);
+    if (!columns) return ks_nomem(err, name, ks_size(out->fields, sizeof *columns));
+    st = scan_all(out, sc, columns, name, err);
+    ks_free(columns);
+    return st;
+}

@@ -1,0 +1,480 @@
+/* Text files: numbers against strtod(), the layout rules one by one, and matrices printed in every dialect.
+ */
+#include "base/memory.h"
+#include "io/array.h"
+#include "io/number.h"
+#include "test.h"
+
+#include <locale.h>
+
+static kspec_error err;
+
+/* Parses exactly these bytes, in memory of just that size so that a sanitizer sees any step beyond. */
+static kspec_status parse_bytes(const char *text, size_t size, const char *select, ks_array *out) {
+    unsigned char *copy = malloc(size ? size : 1);
+    memcpy(copy, text, size);
+    ks_bytes b = {.data = copy, .size = size};
+    err.msg[0] = 0;
+    kspec_status st = ks_text_parse(&b, select, "x.csv", out, &err);
+    CHECK_MSG(b.data == copy, "the bytes are still the caller's");
+    free(copy);
+    if (st)
+        CHECK_MSG(!out->data && !out->col_names && !out->storage.heap, "a failure leaves the array empty");
+    return st;
+}
+
+static kspec_status parse(const char *text, ks_array *out) {
+    return parse_bytes(text, strlen(text), NULL, out);
+}
+
+/* The text reads as this rows x cols matrix (NaN equals NaN), with these names ('|' between) or none. */
+static void check_reads(int line, const char *text, const char *select, size_t rows, size_t cols,
+                        const double *want, const char *names) {
+    ks_array a;
+    kspec_status st = parse_bytes(text, strlen(text), select, &a);
+    CHECK_MSG(st == KSPEC_OK, "line %d: %s", line, err.msg);
+    if (st) return;
+    CHECK_MSG(a.ndim == 2 && a.shape[0] == rows && a.shape[1] == cols, "line %d: %zu x %zu", line, a.shape[0],
+              a.shape[1]);
+    if (a.shape[0] == rows && a.shape[1] == cols)
+        for (size_t i = 0; i < rows * cols; i++)
+            CHECK_MSG(a.data[i] == want[i] || (isnan(a.data[i]) && isnan(want[i])),
+                      "line %d: entry %zu is %g", line, i, a.data[i]);
+    CHECK_MSG(!a.col_names == !names, "line %d", line);
+    if (a.col_names && names) {
+        char all[500] = "";
+        for (size_t j = 0; j < cols; j++) {
+            if (j) strcat(all, "|");
+            strcat(all, a.col_names[j]);
+        }
+        CHECK_MSG(strcmp(all, names) == 0, "line %d: names %s", line, all);
+    }
+    CHECK(a.cols_selected == (select != NULL));
+    ks_array_free(&a);
+}
+
+#define READS(text, rows, cols, names, ...) \
+    check_reads(__LINE__, text, NULL, rows, cols, (const double[]){__VA_ARGS__}, names)
+#define READS_SELECTED(text, select, rows, cols, names, ...) \
+    check_reads(__LINE__, text, select, rows, cols, (const double[]){__VA_ARGS__}, names)
+#define REFUSES(text, message)                                        \
+    do {                                                              \
+        ks_array refused;                                             \
+        CHECK_FAILS(parse(text, &refused), KSPEC_E_IO, err, message); \
+    } while (0)
+
+/* ------------------------------------------------------------------ numbers */
+
+static int same_bits(double a, double b) {
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static int agrees(const char *s) {
+    double x = -1;
+    ks_number_kind kind = ks_number_parse(s, strlen(s), &x);
+    double want = strtod(s, NULL);
+    CHECK_MSG(kind == KS_NUMBER && same_bits(x, want), "'%s': %.17g, strtod says %.17g", s, x, want);
+    return kind == KS_NUMBER && same_bits(x, want);
+}
+
+static uint64_t random_bits(void) {
+    static uint64_t index;
+    double u[2];
+    kspec_random_uniform(7, 0, index, 2, u);
+    index += 2;
+    return (uint64_t)(u[0] * 0x1p32) << 32 | (uint64_t)(u[1] * 0x1p32);
+}
+
+TEST(numbers_are_those_of_strtod) {
+    char s[1200];
+    for (int i = 0; i < 300000; i++) { /* any digits, point anywhere, any exponent */
+        int digits = 1 + (int)(random_bits() % 24), point = (int)(random_bits() % 30), n = 0;
+        if (random_bits() % 2) s[n++] = random_bits() % 2 ? '-' : '+';
+        for (int k = 0; k < digits; k++) {
+            if (k == point) s[n++] = '.';
+            s[n++] = (char)('0' + random_bits() % 10);
+        }
+        s[n] = 0;
+        if (random_bits() % 2)
+            sprintf(s + n, "%c%d", random_bits() % 2 ? 'e' : 'E', (int)(random_bits() % 71) - 35);
+        else if (random_bits() % 8 == 0)
+            sprintf(s + n, "e%+d", (int)(random_bits() % 800) - 400);
+        if (!agrees(s)) break;
+    }
+    for (int i = 0; i < 300000; i++) { /* doubles of every size, printed with 17 digits or fewer */
+        uint64_t bits = random_bits();
+        double x;
+        memcpy(&x, &bits, sizeof x);
+        if (i % 2) x = ((double)(int64_t)bits) * 0x1p-60 * pow(10, (int)(random_bits() % 30) - 15);
+        if (!isfinite(x)) continue;
+        sprintf(s, "%.*g", 1 + (int)(random_bits() % 17), x);
+        if (!agrees(s)) break;
+        sprintf(s, "%.17g", x);
+        if (!agrees(s)) break;
+    }
+    for (int i = 0; i < 3000;
+         i++) { /* exactly half way between two doubles, and a hair beside: up to 770 digits */
+        uint64_t bits = random_bits();
+        if (i % 2) bits = (bits & ~(UINT64_C(0x7ff) << 52)) | (1000 + bits % 60) << 52; /* few digits */
+        double x, up;
+        memcpy(&x, &bits, sizeof x);
+        up = nextafter(x, INFINITY);
+        if (!isfinite(x) || !isfinite(up)) continue;
+        long double middle = ((long double)x + up) / 2; /* 64 bits hold it, but for the subnormals' edge */
+        sprintf(s, "%.800Lg", middle);
+        if (!agrees(s)) break;
+        if (!strchr(s, 'e') && strchr(s, '.')) {
+            strcat(s,
+                   "0000000000000000000000000000000000000000000000000000000000000000000000000000000000001");
+            if (!agrees(s)) break;
+        }
+    }
+    static const char *const odd[] = {"0",
+                                      "-0",
+                                      "0.0",
+                                      ".5",
+                                      "5.",
+                                      "00012",
+                                      "1e0",
+                                      "1E+5",
+                                      "1e-5",
+                                      "-0e99999999999999999999",
+                                      "1e308",
+                                      "1.7976931348623157e308",
+                                      "1.7976931348623159e308",
+                                      "1e309",
+                                      "-1e99999999999999999999",
+                                      "1e-400",
+                                      "4.9e-324",
+                                      "2.4e-324",
+                                      "2.5e-324",
+                                      "2.2250738585072011e-308",
+                                      "9007199254740993",
+                                      "9007199254740992.5",
+                                      "18446744073709551615",
+                                      "18446744073709551616",
+                                      "9999999999999999999e27",
+                                      "9999999999999999999e-27",
+                                      "1e22",
+                                      "1e23",
+                                      "0.000000000000000000000000000012345678901234567",
+                                      "123456789012345678901234567890",
+                                      "0.1",
+                                      "0.3",
+                                      "8.5e-27",
+                                      "6.631236846766476e-316",
+                                      "00000000000000000000000000000000000000000000000001.5e3"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) agrees(odd[i]);
+    memset(s, '7', sizeof s); /* more digits than are kept, and an exponent that makes up for it */
+    s[0] = '1';
+    strcpy(s + 1000, "e-1000");
+    agrees(s);
+    memset(s, '0', 1000);
+    strcpy(s + 1000, "1e1000");
+    s[1] = '.';
+    agrees(s);
+}
+
+TEST(numbers_with_too_many_digits_round_by_the_last) {
+    char
+        s[1200]; /* 1 + 2^-53 exactly, a tie that goes down; then with a one 1000 digits further it goes up */
+    double x;
+    int n = sprintf(s, "1.00000000000000011102230246251565404236316680908203125");
+    CHECK(ks_number_parse(s, (size_t)n, &x) == KS_NUMBER && x == 1.0);
+    memset(s + n, '0', 1000);
+    s[n + 1000] = '1';
+    CHECK(ks_number_parse(s, (size_t)n + 1001, &x) == KS_NUMBER && x == nextafter(1.0, 2.0));
+}
+
+TEST(numbers_do_not_depend_on_the_locale) {
+    static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8", "de_DE"};
+    int set = 0;
+    for (size_t i = 0; i < 4 && !set; i++) set = setlocale(LC_ALL, names[i]) != NULL;
+    double x = 0, y = 0, z = 0;
+    CHECK(ks_number_parse("1.5", 3, &x) == KS_NUMBER && x == 1.5);
+    CHECK(ks_number_parse("1.23456789012345678901e-30", 26, &y) == KS_NUMBER);
+    CHECK(ks_number_parse("1,5", 3, &z) == KS_NO_NUMBER);
+    setlocale(LC_ALL, "C");
+    CHECK(y == 1.23456789012345678901e-30);
+    if (!set) SKIP("no locale with a decimal comma is installed; checked in C only");
+}
+
+TEST(fields_that_are_no_numbers) {
+    static const char *const bad[] = {
+        "abc",   "0x1p3", "0x10", "1e",   "1e+",   "e5",    "1d5",      "1.2.3", "1 2",     "--1",  "+-1",
+        "1_000", "1,5",   ".",    "-",    "+",     "1f",    "12abc",    "inff",  "infinit", "nanx", "nan(1)",
+        "-na",   "??",    "n a",  "none", "1e5.5", "1e1e1", "\xd9\xa1", "-.",    "+.e1",    "1e--5"};
+    double x;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_MSG(ks_number_parse(bad[i], strlen(bad[i]), &x) == KS_NO_NUMBER, "%s", bad[i]);
+    static const char *const missing[] = {"",    "NA",  "na",   "N/A",  "n/a",  "?",   "nan",
+                                          "NaN", "NAN", "-nan", "+NaN", "null", "NULL"};
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
+        x = 0;
+        CHECK_MSG(ks_number_parse(missing[i], strlen(missing[i]), &x) == KS_MISSING && isnan(x), "%s",
+                  missing[i]);
+    }
+    static const char *const infinite[] = {"inf",      "Inf",      "+inf", "INF",
+                                           "infinity", "Infinity", "-inf", "-Infinity"};
+    for (size_t i = 0; i < sizeof infinite / sizeof *infinite; i++)
+        CHECK_MSG(ks_number_parse(infinite[i], strlen(infinite[i]), &x) == KS_NUMBER &&
+                      x == (infinite[i][0] == '-' ? -INFINITY : INFINITY),
+                  "%s", infinite[i]);
+    CHECK(ks_number_has_comma("1,5", 3) && ks_number_has_comma("-1,5e3", 6) && ks_number_has_comma(",5", 2));
+    CHECK(!ks_number_has_comma("1.5", 3) && !ks_number_has_comma("a,5", 3) &&
+          !ks_number_has_comma("1,2,3", 5) && !ks_number_has_comma("15", 2) && !ks_number_has_comma(",", 1));
+}
+
+/* ------------------------------------------------------------------- layout */
+
+TEST(delimiters_are_told_by_content) {
+    READS("1,2,3\n4,5,6\n", 2, 3, NULL, 1, 2, 3, 4, 5, 6);
+    READS("1\t2\t3\n4\t5\t6\n", 2, 3, NULL, 1, 2, 3, 4, 5, 6);
+    READS("1;2;3\n4;5;6\n", 2, 3, NULL, 1, 2, 3, 4, 5, 6);
+    READS("1 2 3\n4 5 6\n", 2, 3, NULL, 1, 2, 3, 4, 5, 6);
+    READS("  1   2 3  \n 4 5    6\n", 2, 3, NULL, 1, 2, 3, 4, 5, 6);
+    READS("1 , 2,\t3 \n4, 5 ,6\n", 2, 3, NULL, 1, 2, 3, 4, 5, 6);
+    READS(" 1\t2 \n3 \t 4\n", 2, 2, NULL, 1, 2, 3, 4);
+    READS("1\n2\n3\n", 3, 1, NULL, 1, 2, 3);
+    READS("7", 1, 1, NULL, 7);
+    READS("\"a,b,c\";d\n1;2\n", 1, 2, "a,b,c|d", 1, 2);        /* commas in quotes do not count */
+    READS("a;b,x,y\n1;2\n3;4\n", 2, 2, "a|b,x,y", 1, 2, 3, 4); /* nor where other rows have none */
+    READS("x,a;b\n1,2\n3,4\n5,6\n", 3, 2, "x|a;b", 1, 2, 3, 4, 5, 6);
+    READS("a\tb, c\n1\t2\n", 1, 2, "a|b, c", 1, 2);
+    READS_SELECTED("a;b,1\nc,2\nd,3\n", "1", 3, 1, NULL, 1, 2, 3); /* a semicolon in one text field */
+    READS("\t1\t2\n3\t4\t5\n", 2, 3, NULL, NAN, 1, 2, 3, 4, 5);
+    READS("\t1\n\t2\n", 2, 2, NULL, NAN, 1, NAN, 2);
+}
+
+TEST(lines_end_in_every_way) {
+    READS("1,2\r\n3,4\r\n", 2, 2, NULL, 1, 2, 3, 4);
+    READS("1,2\r3,4\r", 2, 2, NULL, 1, 2, 3, 4);
+    READS("1,2\r3,4", 2, 2, NULL, 1, 2, 3, 4);
+    READS("1,2\n\n\n3,4\r\n\r\n \t \n5,6", 3, 2, NULL, 1, 2, 3, 4, 5, 6);
+    READS("\xef\xbb\xbf"
+          "1,2\n",
+          1, 2, NULL, 1, 2);
+    READS("\xef\xbb\xbf\"a\",b\n1,2\n", 1, 2, "a|b", 1, 2);
+    READS("# a b c\n1 2 3\n", 1, 3, NULL, 1, 2, 3);
+    READS("# 1;2;3\n  # more\n1 2 3\n#4 5 6\n7 8 9\n#", 2, 3, NULL, 1, 2, 3, 7, 8, 9);
+    READS("1,2,\n3,4,\n", 2, 2, NULL, 1, 2, 3, 4); /* every line ends in a delimiter */
+    READS("a,b,\n1,2,\r\n3,4, \n", 2, 2, "a|b", 1, 2, 3, 4);
+    READS("a,b,c\n1,2,\n3,4,\n", 2, 3, "a|b|c", 1, 2, NAN, 3, 4, NAN); /* a named column is not dropped */
+    READS("1,2,\n3,4,5\n", 2, 3, NULL, 1, 2, NAN, 3, 4, 5);
+    READS("1,2,\"\"\n3,4,\"\"\n", 2, 3, NULL, 1, 2, NAN, 3, 4, NAN);
+}
+
+TEST(quotes_protect) {
+    READS("\"1.5\",\" 2 \"\n", 1, 2, NULL, 1.5, 2);
+    READS("\"a\"\"b\";\"c;d\"\n1;2\n", 1, 2, "a\"b|c;d", 1, 2);
+    READS("\"two\nlines\",b\n1,2\n", 1, 2, "two lines|b", 1, 2);
+    READS("\"a b\" c\n1 2\n", 1, 2, "a b|c", 1, 2);
+    READS("a\"b,c\n1,2\n", 1, 2, "a\"b|c", 1, 2); /* a quote inside a field is a character */
+    READS("\"NA\",\"\"\n1,2\n", 2, 2, NULL, NAN, NAN, 1, 2);
+    REFUSES("a,\"b\n1,2\n", "x.csv: line 1 has a quote that is not closed");
+    REFUSES("a,b\n1,2\n3,\"4\n5,6\n", "x.csv: line 3 has a quote that is not closed");
+    REFUSES("\"a\"b,c\n1,2\n", "x.csv: line 1 has text after a closing quote");
+    REFUSES("\"a\"b c\n1 2\n", "x.csv: line 1 has text after a closing quote");
+    REFUSES("1,2\n\"a\nb\nc\",x\n\"",
+            "x.csv: line 5 has a quote that is not closed"); /* lines in quotes count */
+}
+
+TEST(headers_are_told_by_the_rows_below) {
+    READS("a,b\n1,2\n", 1, 2, "a|b", 1, 2);
+    READS("a b\n1 2\n", 1, 2, "a|b", 1, 2);
+    READS("year;2019;2020\n1;2;3\n", 1, 3, "year|2019|2020", 1, 2, 3);
+    READS(",a\n0,5\n1,6\n", 2, 2, "|a", 0, 5, 1, 6);                     /* pandas: an index without a name */
+    READS("a,b\nNA,?\n1,2\n", 2, 2, "a|b", NAN, NAN, 1, 2);              /* missing values say nothing */
+    READS("?,NA\n1,2\n", 2, 2, NULL, NAN, NAN, 1, 2);                    /* nor are they names */
+    READS_SELECTED("1,Bob,2\n3,Ann,4\n", "0,2", 2, 2, NULL, 1, 2, 3, 4); /* a column of text is no header */
+    READS_SELECTED("1,Bob,2\n3,?,4\n5,17,6\n7,Eve,8\n", "0,2", 4, 2, NULL, 1, 2, 3, 4, 5, 6, 7, 8);
+    READS_SELECTED("id,who,x\n1,Bob,2\n3,Ann,4\n", "x,id", 2, 2, "x|id", 2, 1, 4, 3);
+    READS("Gr\xc3\xb6\xc3\x9f"
+          "e,\xff\xe4,b\n1,2,3\n",
+          1, 3,
+          "Gr\xc3\xb6\xc3\x9f"
+          "e|??|b",
+          1, 2, 3);
+    REFUSES("1.5,2,x\n3,4,5\n", "x.csv: line 1, column 2: 'x' is not a number"); /* data, not names */
+    REFUSES("a\n1\nabc\n2\n",
+            "x.csv: line 3, column 0: 'abc' is not a number; leave the column out with --select-cols");
+    REFUSES("a,b\n", "x.csv has no numbers: its only row is line 1");
+    REFUSES("Bob,Ann\nEve,Joe\n", "line 1, column 0: 'Bob' is not a number");
+}
+
+TEST(selected_columns_alone_are_converted) {
+    READS_SELECTED("1,x,3\n4,y,6\n", "2,0", 2, 2, NULL, 3, 1, 6, 4);
+    READS_SELECTED("a,citric acid,c\n1,2,3\n4,5,6\n", "citric acid", 2, 1, "citric acid", 2, 5);
+    READS_SELECTED("a,\"c,d\",c\n1,2,3\n4,5,6\n", "c,d,a", 2, 2, "c,d|a", 2, 1, 5, 4);
+    READS_SELECTED("1,2,\n3,4,\n", "1", 2, 1, NULL, 2, 4);
+    ks_array a;
+    CHECK_FAILS(parse_bytes("1,2\n", 4, "2", &a), KSPEC_E_ARG, err,
+                "column 2 is out of range: x.csv has 2 columns, 0 to 1");
+    CHECK_FAILS(parse_bytes("1,2,\n", 5, "2", &a), KSPEC_E_ARG, err, "x.csv has 2 columns, 0 to 1");
+    CHECK_FAILS(parse_bytes("ab,c\n1,2\n", 9, "av", &a), KSPEC_E_ARG, err, "did you mean 'ab'?");
+    CHECK_FAILS(parse_bytes("1,2\n", 4, "a", &a), KSPEC_E_ARG, err, "column 'a' is not a number or a range");
+}
+
+TEST(malformed_text_is_refused) {
+    REFUSES("1,2,3\n4,5\n", "x.csv: line 2 has 2 fields, line 1 has 3");
+    REFUSES("# c\n\n1,2,3,4,5\n1,2,3,4,5\n\n\n1,2,3,4\n", "x.csv: line 7 has 4 fields, line 3 has 5");
+    REFUSES("1 2\n3\n", "x.csv: line 2 has 1 field, line 1 has 2");
+    REFUSES("1,2,\n3,4\n", "x.csv: line 2 has 2 fields, line 1 has 3");
+    REFUSES("1,2\n3,abc\n",
+            "x.csv: line 2, column 1: 'abc' is not a number; leave the column out with --select-cols");
+    REFUSES("a;b\n1,5;2\n", "x.csv: line 2, column 0: '1,5' has a decimal comma; kspec reads decimal points");
+    REFUSES("1,5;2\n2,5;3\n", "x.csv: line 1, column 0: '1,5' has a decimal comma");
+    REFUSES("1,5\t2\n2,5\t3\n", "has a decimal comma");
+    REFUSES("", "x.csv has no numbers");
+    REFUSES("\n \n# nothing\n", "x.csv has no numbers: blank lines and comments only");
+    REFUSES("\xef\xbb\xbf", "x.csv has no numbers");
+    REFUSES("\xff\xfe"
+            "1",
+            "x.csv is UTF-16 text (byte 0xff at offset 0)");
+    REFUSES("\xfe\xff"
+            "1",
+            "x.csv is UTF-16 text (byte 0xfe at offset 0)");
+    REFUSES("1,2\n3,\x01\x02zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\n", "'?\?zzzz");
+    REFUSES("1,2\n3,\"a\nb\"\n", "line 2, column 1: 'a?b' is not a number");
+    ks_array a;
+    CHECK_FAILS(parse_bytes("1,2,3,4,5\n12,4,5,\0,1", 20, NULL, &a), KSPEC_E_IO, err,
+                "x.csv is not text (byte 0x00 at offset 17)");
+}
+
+/* --------------------------------------------------------------- round trip */
+
+typedef struct {
+    char *s;
+    size_t n;
+} text;
+
+static void put(text *t, const char *s) {
+    size_t len = strlen(s);
+    memcpy(t->s + t->n, s, len);
+    t->n += len;
+}
+
+/* Random matrices, printed in every dialect, come back to the last bit. */
+TEST(every_dialect_reads_back) {
+    static const char *const delims[] = {",", ";", "\t", " ", "  \t ", " , "}, *const ends[] = {"\n", "\r\n",
+                                                                                                "\r"};
+    static char room[1 << 20];
+    for (int round = 0; round < 3; round++)
+        for (int dialect = 0; dialect < 6 * 3 * 32; dialect++) {
+            const char *delim = delims[dialect % 6], *end = ends[dialect / 6 % 3];
+            int flags = dialect / 18, header = flags & 1, quoted = flags & 2, bom = flags & 4,
+                no_last = flags & 8;
+            int trailing = (flags & 16) && dialect % 6 != 3 && dialect % 6 != 4;
+            size_t rows = 1 + random_bits() % 7, cols = 1 + random_bits() % 6;
+            if (cols == 1 && trailing) cols = 2; /* one column and a delimiter is two of any */
+            double want[42];
+            text t = {room, 0};
+            if (bom) put(&t, "\xef\xbb\xbf");
+            for (size_t i = 0; i < rows + (size_t)header; i++) {
+                for (size_t j = 0; j < cols; j++) {
+                    char field[64];
+                    if (header && i == 0) {
+                        sprintf(field, quoted ? "\"c%s%zu\"\"\"" : "c%.0s%zu", delim, j);
+                    } else {
+                        uint64_t bits = random_bits();
+                        double x;
+                        memcpy(&x, &bits, sizeof x);
+                        if (!isfinite(x) || round == 0) x = ldexp((double)(int64_t)bits, -63);
+                        want[(i - (size_t)header) * cols + j] = x;
+                        sprintf(field, quoted && bits % 2 ? "\"%.17g\"" : "%.17g", x);
+                    }
+                    if (j) put(&t, delim);
+                    put(&t, field);
+                }
+                if (trailing) put(&t, delim);
+                if (!(no_last && i + 1 == rows + (size_t)header)) put(&t, end);
+                if (random_bits() % 9 == 0 && !no_last) put(&t, end);
+            }
+            ks_array a;
+            kspec_status st = parse_bytes(room, t.n, NULL, &a);
+            CHECK_MSG(!st && a.shape[0] == rows && a.shape[1] == cols && !a.col_names == !header &&
+                          memcmp(a.data, want, rows * cols * sizeof *want) == 0,
+                      "dialect %d: %s in\n%.*s", dialect, err.msg, (int)t.n, room);
+            if (!st && header) {
+                char name[64];
+                sprintf(name, quoted ? "c%s%zu\"" : "c%.0s%zu", delim, cols - 1);
+                for (char *p = name; *p; p++)
+                    if (*p == '\t') *p = ' ';
+                CHECK_MSG(strcmp(a.col_names[cols - 1], name) == 0, "dialect %d: %s", dialect,
+                          a.col_names[cols - 1]);
+            }
+            if (!st) ks_array_free(&a);
+        }
+}
+
+/* ---------------------------------------------------------------- real files */
+
+static kspec_status parse_file(const char *file, const char *select, ks_array *out, int *absent) {
+    char path[4096];
+    const char *data = getenv("KSPEC_DATA");
+    snprintf(path, sizeof path, "%s/%s", data ? data : TEST_SOURCE_DIR "/../shared/data", file);
+    ks_bytes b;
+    *absent = ks_bytes_open(&b, path, NULL) != KSPEC_OK;
+    if (*absent) return KSPEC_E_IO;
+    kspec_status st = ks_text_parse(&b, select, file, out, &err);
+    ks_bytes_close(&b);
+    return st;
+}
+
+TEST(wine) {
+    ks_array a;
+    int absent;
+    kspec_status st = parse_file("wine/winequality-white.csv", NULL, &a, &absent);
+    if (absent) SKIP("no wine data; set KSPEC_DATA");
+    CHECK_MSG(st == KSPEC_OK, "%s", err.msg);
+    if (st) return;
+    CHECK(a.shape[0] == 4898 && a.shape[1] == 12);
+    CHECK(strcmp(a.col_names[0], "fixed acidity") == 0 && strcmp(a.col_names[11], "quality") == 0);
+    CHECK(a.data[0] == 7 && a.data[3] == 20.7 && a.data[7] == 1.001 && a.data[11] == 6);
+    ks_array_free(&a);
+    CHECK(parse_file("wine/winequality-white.csv", "alcohol,citric acid,0-1", &a, &absent) == KSPEC_OK);
+    CHECK(a.shape[1] == 4 && a.data[0] == 8.8 && a.data[1] == 0.36 && a.data[2] == 7 && a.data[3] == 0.27);
+    CHECK(strcmp(a.col_names[1], "citric acid") == 0);
+    ks_array_free(&a);
+    CHECK_FAILS(parse_file("wine/winequality-white.csv", "alcohl", &a, &absent), KSPEC_E_ARG, err,
+                "did you mean 'alcohol'?");
+}
+
+TEST(communities) {
+    ks_array a;
+    int absent;
+    kspec_status st = parse_file("communities/communities.data", NULL, &a, &absent);
+    if (absent) SKIP("no communities data; set KSPEC_DATA");
+    CHECK_FAILS(st, KSPEC_E_IO, err,
+                "line 1, column 3: 'Lakewoodcity' is not a number; leave the column out with --select-cols");
+    st = parse_file("communities/communities.data", "5-126", &a, &absent);
+    CHECK_MSG(st == KSPEC_OK, "%s", err.msg);
+    if (st) return;
+    CHECK(a.shape[0] == 1994 && a.shape[1] == 122 && !a.col_names && a.cols_selected);
+    size_t incomplete = 0;
+    for (size_t j = 0; j < 122; j++) {
+        size_t missing = 0;
+        for (size_t i = 0; i < 1994; i++) missing += isnan(a.data[i * 122 + j]) != 0;
+        incomplete += missing == 1675;
+    }
+    CHECK_MSG(incomplete == 22, "%zu", incomplete);
+    CHECK(a.data[0] == 0.19 && a.data[121] == 0.14 && a.data[122] == 0);
+    ks_array_free(&a);
+}
+
+int main(void) {
+    RUN(numbers_are_those_of_strtod);
+    RUN(numbers_with_too_many_digits_round_by_the_last);
+    RUN(numbers_do_not_depend_on_the_locale);
+    RUN(fields_that_are_no_numbers);
+    RUN(delimiters_are_told_by_content);
+    RUN(lines_end_in_every_way);
+    RUN(quotes_protect);
+    RUN(headers_are_told_by_the_rows_below);
+    RUN(selected_columns_alone_are_converted);
+    RUN(malformed_text_is_refused);
+    RUN(every_dialect_reads_back);
+    RUN(wine);
+    RUN(communities);
+    return test_done();
+}
