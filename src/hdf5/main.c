@@ -1,0 +1,125 @@
+/* The process: its limits, and the memory it shares with the library. See reader.h and io/child.h. */
+#define _GNU_SOURCE
+#include "hdf5/reader.h"
+#include "io/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <hdf5.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static ks_child_header *shared;
+
+/* _exit, not exit: what the libraries would tidy up at exit may be in ruins. */
+_Noreturn static void answer(uint32_t status) {
+    shared->version = KS_CHILD_VERSION;
+    shared->magic = KS_CHILD_MAGIC;
+    __atomic_store_n(&shared->status, status, __ATOMIC_RELEASE);
+    _exit(0);
+}
+
+void refuse(const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(shared->message, sizeof shared->message, fmt, ap);
+    va_end(ap);
+    answer(KS_CHILD_UNFIT);
+}
+
+void finish(int column_major) {
+    shared->column_major = column_major != 0;
+    answer(KS_CHILD_DONE);
+}
+
+/* What the system says can still be allocated without swapping; SIZE_MAX where it does not say. */
+static size_t available_memory(void) {
+    unsigned long long kib = 0;
+    char line[128];
+    FILE *f = fopen("/proc/meminfo", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1) break;
+    if (f) fclose(f);
+    return kib ? (size_t)kib * 1024 : SIZE_MAX;
+}
+
+double *make_room(int ndim, const size_t *shape) {
+    size_t bytes = sizeof(double), available = available_memory();
+    int overflow = 0;
+    for (int k = 0; k < ndim; k++) overflow |= __builtin_mul_overflow(bytes, shape[k], &bytes);
+    if (overflow || bytes > PTRDIFF_MAX - KS_CHILD_DATA)
+        refuse("its array is too large for the address space");
+
+    /* pages are taken one by one as they are written: too large a file must fail here, not in the middle */
+    size_t total = bytes + KS_CHILD_DATA;
+    void *map = MAP_FAILED;
+    if (total <= available && ftruncate(KS_CHILD_FD, (off_t)total) == 0)
+        map = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, KS_CHILD_FD, 0);
+    if (map == MAP_FAILED) {
+        snprintf(shared->message, sizeof shared->message,
+                 "its array needs %.1f MiB of memory, %.1f MiB are free", (double)bytes / 1048576.0,
+                 (double)available / 1048576.0);
+        answer(KS_CHILD_NOMEM);
+    }
+    shared->ndim = (uint32_t)ndim;
+    for (int k = 0; k < ndim; k++) shared->shape[k] = shape[k];
+    return (double *)((char *)map + KS_CHILD_DATA);
+}
+
+static void set_limit(int resource, rlim_t most) {
+    struct rlimit r;
+    if (getrlimit(resource, &r) != 0) return;
+    if (r.rlim_max == RLIM_INFINITY || r.rlim_max > most) r.rlim_max = most;
+    if (r.rlim_cur == RLIM_INFINITY || r.rlim_cur > most) r.rlim_cur = most;
+    setrlimit(resource, &r);
+}
+
+/* A damaged file may ask for any amount of memory and time, and end in a crash that nobody needs a core of.
+ */
+static void set_limits(void) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* gone with the caller; should that be gone already, the hour below */
+    set_limit(RLIMIT_CORE, 0);
+    set_limit(RLIMIT_CPU, 3600);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which map terabytes */
+    set_limit(RLIMIT_AS, (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE));
+#endif
+    signal(SIGXFSZ, SIG_IGN);                         /* the limit on file sizes is an error of ftruncate() */
+    FILE *f = fopen("/proc/self/oom_score_adj", "w"); /* if memory runs out, this process goes first */
+    if (f) {
+        fputs("1000", f);
+        fclose(f);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc == 4 && fcntl(KS_CHILD_FD, F_GET_SEALS) >= 0)
+        shared = mmap(NULL, KS_CHILD_DATA, PROT_READ | PROT_WRITE, MAP_SHARED, KS_CHILD_FD, 0);
+    if (!shared || shared == MAP_FAILED) {
+        fprintf(stderr, "%s is run by kspec to read HDF5 and MATLAB files; it is of no use by itself\n",
+                argv[0]);
+        return 2;
+    }
+    set_limits();
+
+    const char *path = argv[1], *key = argv[2];
+    int matlab = strcmp(argv[3], "mat") == 0;
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* for the system's own words on what is wrong */
+    if (fd < 0 || fstat(fd, &st) != 0) refuse("cannot open: %s", strerror(errno));
+    if (!S_ISREG(st.st_mode)) refuse("is not a regular file, which HDF5 and MATLAB files must be");
+    close(fd);
+
+    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1); /* locks fail on some network file systems; we only read */
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5Lunregister(H5L_TYPE_EXTERNAL); /* one file is read, not what it points to */
+    if (!matlab || H5Fis_hdf5(path) > 0) read_hdf5(path, key, matlab);
+    read_mat(path, key);
+}

@@ -1,0 +1,43 @@
+/*
+ * kspec-hdf5 reads one array of one HDF5 or MATLAB file into the memory it shares with the library, and ends.
+ * It is a process of its own because the libraries it calls crash on damaged files. Hence its style: whoever
+ * meets an error says so and the process ends there; nothing is freed.
+ */
+#ifndef KS_HDF5_READER_H
+#define KS_HDF5_READER_H
+
+#include <stddef.h>
+
+/* Ends the process with a one-line message for the user. */
+_Noreturn void refuse(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Room in the shared memory for an array of this shape: 1 to 3 axes, none of them empty. Ends the process
+ * where there is not enough memory. Then finish(), once it is filled.
+ */
+double *make_room(int ndim, const size_t *shape);
+_Noreturn void finish(int column_major);
+
+/* The arrays of a file, for choosing the only one and for telling the user what there is. */
+typedef struct {
+    const char *kind; /* what the format calls them: "data set", "variable" */
+    size_t count;     /* how many can be read */
+    char *name;       /* the first of them */
+    char list[256];   /* as many as fit: "x (4 x 3), y (10 x 2)" */
+    char unfit[160];  /* the first that cannot be read, and why: "z is complex" */
+} catalog;
+
+void catalog_add(catalog *c, const char *name, int ndim, const size_t *shape);
+void catalog_unfit(catalog *c, const char *name, const char *why);
+
+/* The name of the only array; otherwise the process ends with a message that lists what there is. */
+const char *catalog_only(const catalog *c);
+
+/* Ends the process: `key` is not there (why = "is not there") or not an array ("is a group"). */
+_Noreturn void catalog_refuse(const catalog *c, const char *key, const char *why);
+
+/* The formats. */
+_Noreturn void read_hdf5(const char *path, const char *key, int matlab);
+_Noreturn void read_mat(const char *path, const char *key);
+
+#endif
