@@ -72,9 +72,9 @@ static kspec_status put_npy(kspec_writer *w, const double *values, size_t count,
 /* The fewest digits, from 15 up, that give back the same double. */
 static size_t put_number(char *to, double v) {
     int n = 0;
-    for (int digits = 15; digits <= 17; digits++) {
+    for (int digits = 15;; digits++) {
         n = snprintf(to, LONGEST / 2, "%.*g", digits, v);
-        if (strtod(to, NULL) == v) break;
+        if (digits == 17 || strtod(to, NULL) == v) break; /* 17 always do */
     }
     return (size_t)n;
 }
