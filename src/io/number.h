@@ -13,6 +13,12 @@ typedef enum { KS_NO_NUMBER = 0, KS_NUMBER, KS_MISSING } ks_number_kind;
  */
 ks_number_kind ks_number_parse(const char *s, size_t len, double *value);
 
+/*
+ * Reads the longest decimal number at the start of s ... end and returns where it stops; NULL if there is
+ * none. This is ks_number_parse() without its words, for when it is not known yet where the field ends.
+ */
+const char *ks_number_prefix(const char *s, const char *end, double *value);
+
 /* Is it a number but for a decimal comma, such as 1,5 or -0,25e3? */
 int ks_number_has_comma(const char *s, size_t len);
 

@@ -116,10 +116,11 @@ static kspec_status convert(const ks_layout *layout, const size_t *place, size_t
     for (; row < layout->rows && ks_scan_row(&sc); row++, data += width) {
         size_t line = sc.line, j = 0;
         for (ks_field_end end = KS_FIELD_MORE; end == KS_FIELD_MORE && j < layout->fields; j++) {
+            size_t to = j == layout->cols ? SIZE_MAX : place ? place[j] : j;
+            if (to != SIZE_MAX && ks_scan_number(&sc, &data[to], &end)) continue;
             ks_field f;
             end = ks_scan_field(&sc, &f);
             if (end > KS_FIELD_LAST) break;
-            size_t to = j == layout->cols ? SIZE_MAX : place ? place[j] : j;
             if (to != SIZE_MAX && ks_number_parse(f.s, f.len, &data[to]) == KS_NO_NUMBER)
                 return fail_field(&f, line, j, name, err);
         }

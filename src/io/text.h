@@ -29,6 +29,12 @@ int ks_scan_row(ks_scanner *sc);
  */
 ks_field_end ks_scan_field(ks_scanner *sc, ks_field *f);
 
+/*
+ * The same where the field is a plain number, in one go; 0 where it is anything else, with the scanner left
+ * where it was.
+ */
+int ks_scan_number(ks_scanner *sc, double *value, ks_field_end *end);
+
 /* What the first pass over the file finds out. */
 typedef struct {
     ks_scanner first, body; /* at the first row, and at the first that holds data */

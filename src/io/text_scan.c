@@ -1,15 +1,17 @@
 #include "io/text.h"
 
-static int is_blank(const ks_scanner *sc, char c) {
+#include "io/number.h"
+
+static inline int is_blank(const ks_scanner *sc, char c) {
     return c == ' ' || (c == '\t' && sc->delim != '\t');
 }
 
-static void skip_blanks(ks_scanner *sc) {
+static inline void skip_blanks(ks_scanner *sc) {
     while (sc->p < sc->end && is_blank(sc, *sc->p)) sc->p++;
 }
 
 /* From a line's end to the next line; at the end of the text nothing happens. */
-static void next_line(ks_scanner *sc) {
+static inline void next_line(ks_scanner *sc) {
     if (sc->p == sc->end) return;
     char c = *sc->p++;
     if (c == '\r' && sc->p < sc->end && *sc->p == '\n') sc->p++;
@@ -50,6 +52,20 @@ static int scan_quoted(ks_scanner *sc, ks_field *f) {
     return 0;
 }
 
+/* From behind a field to the next one, or to the next line. */
+static inline ks_field_end end_field(ks_scanner *sc) {
+    const char *after = sc->p;
+    skip_blanks(sc);
+    if (sc->p == sc->end || *sc->p == '\n' || *sc->p == '\r') {
+        next_line(sc);
+        return KS_FIELD_LAST;
+    }
+    if (sc->delim == ' ') return sc->p > after ? KS_FIELD_MORE : KS_FIELD_TRAILING;
+    if (*sc->p != sc->delim) return KS_FIELD_TRAILING;
+    sc->p++;
+    return KS_FIELD_MORE;
+}
+
 ks_field_end ks_scan_field(ks_scanner *sc, ks_field *f) {
     char delim = sc->delim;
     skip_blanks(sc);
@@ -65,14 +81,18 @@ ks_field_end ks_scan_field(ks_scanner *sc, ks_field *f) {
         while (p > s && is_blank(sc, p[-1])) p--;
         *f = (ks_field){s, (size_t)(p - s), 0};
     }
-    const char *after = sc->p;
+    return end_field(sc);
+}
+
+int ks_scan_number(ks_scanner *sc, double *value, ks_field_end *end) {
+    ks_scanner start = *sc;
     skip_blanks(sc);
-    if (sc->p == sc->end || *sc->p == '\n' || *sc->p == '\r') {
-        next_line(sc);
-        return KS_FIELD_LAST;
+    const char *p = ks_number_prefix(sc->p, sc->end, value);
+    if (p) {
+        sc->p = p;
+        *end = end_field(sc);
+        if (*end <= KS_FIELD_LAST) return 1;
     }
-    if (delim == ' ') return sc->p > after ? KS_FIELD_MORE : KS_FIELD_TRAILING;
-    if (*sc->p != delim) return KS_FIELD_TRAILING;
-    sc->p++;
-    return KS_FIELD_MORE;
+    *sc = start;
+    return 0;
 }

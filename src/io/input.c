@@ -1,0 +1,77 @@
+/* From an input as the user writes it to the array it names. */
+#include "io/read.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static int is_file(const char *path) {
+    struct stat st;
+    return strcmp(path, "-") == 0 || stat(path, &st) == 0;
+}
+
+/*
+ * Splits "path:key" at the last colon that has a file before it; a colon may belong to a file's name, so that
+ * the whole is tried first. *path is ks_alloc'd; *key points into `input`, or is NULL.
+ */
+static kspec_status split(const char *input, char **path, const char **key, kspec_error *err) {
+    size_t len = strlen(input);
+    *key = NULL;
+    *path = ks_alloc(len + 1, 1);
+    if (!*path) return ks_nomem(err, "file name", len + 1);
+    strcpy(*path, input);
+    if (is_file(input)) return KSPEC_OK;
+    for (size_t i = len; i-- > 0;) {
+        if (input[i] != ':') continue;
+        (*path)[i] = 0;
+        if (is_file(*path)) {
+            *key = input + i + 1;
+            return KSPEC_OK;
+        }
+    }
+    strcpy(*path, input);
+    return KSPEC_OK;
+}
+
+/* The bytes tell the format. */
+static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, const char *select_cols,
+                          const char *input, ks_array *out, kspec_error *err) {
+    if (ks_npz_match(bytes)) return ks_npz_parse(bytes, key, input, out, err);
+    int hdf5 = ks_hdf5_match(bytes), mat = ks_mat_match(bytes);
+    if (hdf5 || mat) {
+        if (strcmp(path, "-") == 0)
+            return ks_fail(err, KSPEC_E_IO, "standard input is %s, which kspec reads from files only",
+                           hdf5 ? "an HDF5 file" : "a MATLAB file");
+        int matlab = mat || memcmp(bytes->data, "MATLAB", 6) == 0; /* v7.3 is HDF5 behind MATLAB's header */
+        ks_bytes_close(bytes);
+        return ks_hdf5_read(path, key ? key : "", matlab, input, out, err);
+    }
+    int npy = ks_npy_match(bytes), idx = !npy && ks_idx_match(bytes);
+    if (key)
+        return ks_fail(err, KSPEC_E_ARG, "%s: %s is %s, which has no named arrays; leave out ':%s'", input,
+                       path,
+                       npy   ? "an npy file"
+                       : idx ? "an idx file"
+                             : "a text file",
+                       key);
+    if (npy) return ks_npy_parse(bytes, input, out, err);
+    if (idx) return ks_idx_parse(bytes, input, out, err);
+    return ks_text_parse(bytes, select_cols, input, out, err);
+}
+
+kspec_status ks_input_read(const char *input, const char *select_cols, ks_array *out, kspec_error *err) {
+    *out = (ks_array){0};
+    char *path;
+    const char *key;
+    kspec_status st = split(input, &path, &key, err);
+    if (!st && key && !*key) st = ks_fail(err, KSPEC_E_ARG, "%s: nothing follows the colon", input);
+    ks_bytes bytes = {0};
+    if (!st) st = ks_bytes_open(&bytes, path, err);
+    if (!st)
+        st = parse(&bytes, path, key, select_cols, strcmp(input, "-") ? input : "standard input", out, err);
+    ks_bytes_close(&bytes);
+    ks_free(path);
+    return st;
+}

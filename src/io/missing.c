@@ -1,0 +1,216 @@
+/* Missing values: refused, left out by row or by column, or taken as repeats that were not made. */
+#include "io/read.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    size_t trial, row, col;
+} place;
+
+/* What is missing where. */
+typedef struct {
+    size_t count, partial_count; /* values; rows of trials that miss some values but not all */
+    place first, partial;        /* the first of each */
+    size_t *whole;               /* for each row, in how many trials it misses nothing */
+    unsigned char *col_misses;   /* for each column, whether some value is missing */
+    size_t whole_rows, whole_cols;
+} census;
+
+static size_t count_missing(const double *x, size_t n) {
+    size_t count = 0;
+    for (size_t j = 0; j < n; j++) count += x[j] != x[j];
+    return count;
+}
+
+static kspec_status census_take(census *c, const kspec_dataset *d, kspec_error *err) {
+    *c = (census){0};
+    c->whole = ks_zalloc(d->rows, sizeof *c->whole);
+    c->col_misses = ks_zalloc(d->cols, 1);
+    if (!c->whole || !c->col_misses) return ks_nomem(err, "missing values", ks_size(d->rows, 8) + d->cols);
+    const double *x = d->data;
+    for (size_t t = 0; t < d->trials; t++)
+        for (size_t i = 0; i < d->rows; i++, x += d->cols) {
+            size_t missing = count_missing(x, d->cols), first = d->cols;
+            c->whole[i] += !missing;
+            if (!missing) continue;
+            for (size_t j = d->cols; j-- > 0;)
+                if (isnan(x[j])) c->col_misses[j] = 1, first = j;
+            if (!c->count) c->first = (place){t, i, first};
+            c->count += missing;
+            if (missing < d->cols && !c->partial_count++) c->partial = (place){t, i, first};
+        }
+    for (size_t i = 0; i < d->rows; i++) c->whole_rows += c->whole[i] == d->trials;
+    for (size_t j = 0; j < d->cols; j++) c->whole_cols += !c->col_misses[j];
+    return KSPEC_OK;
+}
+
+static void census_free(census *c) {
+    ks_free(c->whole);
+    ks_free(c->col_misses);
+}
+
+/* ----------------------------------------------------------------- messages */
+
+/* The input that trial t comes from. */
+static const char *input_of(const ks_part *parts, size_t t) {
+    for (; t >= parts->view.shape[KS_TRIALS]; parts++) t -= parts->view.shape[KS_TRIALS];
+    return parts->name;
+}
+
+static kspec_status fail_missing(const kspec_dataset *d, const census *c, const ks_part *parts,
+                                 const kspec_read_opts *opts, kspec_error *err) {
+    char trial[48] = "", column[80] = "", advice[200];
+    if (d->trials > 1) snprintf(trial, sizeof trial, "trial %zu, ", c->first.trial);
+    if (d->col_names) snprintf(column, sizeof column, " ('%.64s')", d->col_names[c->first.col]);
+    int ragged = d->trials > 1 && !c->partial_count;
+    for (size_t i = 0; i < d->rows; i++) ragged &= c->whole[i] > 0;
+    if (ragged)
+        snprintf(advice, sizeof advice,
+                 "--nan ragged-trials takes rows missing from a trial as repeats not made");
+    else
+        snprintf(advice, sizeof advice,
+                 "--nan omit-rows leaves %zu of %zu rows, --nan omit-cols %zu of %zu columns", c->whole_rows,
+                 d->rows, c->whole_cols, d->cols);
+    return ks_fail(err, KSPEC_E_IO, "%.160s: %zu missing value%s, the first at %srow %zu, column %zu%s%s; %s",
+                   input_of(parts, c->first.trial), c->count, c->count == 1 ? "" : "s", trial, c->first.row,
+                   c->first.col, column,
+                   opts->select_rows || opts->select_cols ? " of the selection, from 0" : " (from 0)",
+                   advice);
+}
+
+static kspec_status check_ragged(const kspec_dataset *d, const census *c, const ks_part *parts,
+                                 kspec_error *err) {
+    const char *name = parts->name;
+    if (d->trials < 2)
+        return ks_fail(err, KSPEC_E_IO, "%.160s has 1 trial; --nan ragged-trials needs several", name);
+    if (c->partial_count)
+        return ks_fail(
+            err, KSPEC_E_IO,
+            "%.160s: trial %zu, row %zu misses column %zu but not all columns (from 0); --nan ragged-trials "
+            "wants whole rows of a trial missing",
+            input_of(parts, c->partial.trial), c->partial.trial, c->partial.row, c->partial.col);
+    for (size_t i = 0; i < d->rows; i++)
+        if (c->whole[i] < 2)
+            return ks_fail(
+                err, KSPEC_E_IO,
+                "%.160s: row %zu (from 0) was measured in %zu of %zu trials; at least 2 are needed", name, i,
+                c->whole[i], d->trials);
+    return KSPEC_OK;
+}
+
+/* ------------------------------------------------------------------ changes */
+
+/*
+ * The three changes below only move values forward, so that they work from the data to itself as well as to
+ * new memory. x is the old array, trials x rows x cols; y the new one.
+ */
+static void keep_rows(const kspec_dataset *d, const census *c, double *y) {
+    const double *x = d->data;
+    for (size_t t = 0; t < d->trials; t++)
+        for (size_t i = 0; i < d->rows; i++, x += d->cols) {
+            if (c->whole[i] < d->trials) continue;
+            memmove(y, x, d->cols * sizeof *y);
+            y += d->cols;
+        }
+}
+
+static void keep_cols(const kspec_dataset *d, const census *c, double *y) {
+    const double *x = d->data;
+    for (size_t r = 0; r < d->trials * d->rows; r++, x += d->cols)
+        for (size_t j = 0; j < d->cols; j++)
+            if (!c->col_misses[j]) *y++ = x[j];
+}
+
+/* Row i gets its trials 0 ... whole[i]-1 from those that have it, in order; the others, up to `trials`, are
+ * NaN. */
+static void pack_trials(const kspec_dataset *d, const census *c, size_t trials, double *y) {
+    size_t cols = d->cols, step = d->rows * cols;
+    for (size_t i = 0; i < d->rows; i++) {
+        const double *x = d->data + i * cols;
+        double *to = y + i * cols;
+        for (size_t t = 0; t < d->trials; t++, x += step)
+            if (!isnan(x[0])) {
+                memmove(to, x, cols * sizeof *to);
+                to += step;
+            }
+        for (size_t t = c->whole[i]; t < trials; t++, to += step)
+            for (size_t j = 0; j < cols; j++) to[j] = NAN;
+    }
+}
+
+static kspec_status change(kspec_dataset *d, const census *c, kspec_nan_policy policy, const char *name,
+                           kspec_error *err) {
+    size_t shape[3] = {d->trials, d->rows, d->cols};
+    if (policy == KSPEC_NAN_OMIT_ROWS) shape[1] = c->whole_rows;
+    if (policy == KSPEC_NAN_OMIT_COLS) shape[2] = c->whole_cols;
+    if (policy == KSPEC_NAN_RAGGED_TRIALS) {
+        shape[0] = 0;
+        for (size_t i = 0; i < d->rows; i++)
+            if (c->whole[i] > shape[0]) shape[0] = c->whole[i];
+    }
+    ks_array *storage = d->storage, fresh = {0};
+    double *y = storage->storage.heap ? (double *)d->data : NULL; /* ours: it lies in our own memory */
+    if (!y) {
+        kspec_status st = ks_array_new(&fresh, 3, shape, &y, name, err);
+        if (st) return st;
+    }
+    if (policy == KSPEC_NAN_OMIT_ROWS) keep_rows(d, c, y);
+    if (policy == KSPEC_NAN_OMIT_COLS) keep_cols(d, c, y);
+    if (policy == KSPEC_NAN_RAGGED_TRIALS) pack_trials(d, c, shape[0], y);
+    if (policy == KSPEC_NAN_OMIT_COLS && d->col_names)
+        for (size_t j = 0, k = 0; j < d->cols; j++)
+            if (!c->col_misses[j]) d->col_names[k++] = d->col_names[j];
+    if (fresh.data) {
+        ks_array_free(storage);
+        *storage = fresh;
+        d->data = y;
+    }
+    d->omitted_rows = d->rows - shape[1];
+    d->omitted_cols = d->cols - shape[2];
+    d->trials = shape[0];
+    d->rows = shape[1];
+    d->cols = shape[2];
+    return KSPEC_OK;
+}
+
+static kspec_status apply(kspec_dataset *d, census *c, const ks_part *parts, const kspec_read_opts *opts,
+                          kspec_error *err) {
+    kspec_nan_policy policy = opts->nan;
+    kspec_status st = KSPEC_OK;
+    if (policy == KSPEC_NAN_RAGGED_TRIALS) {
+        st = check_ragged(d, c, parts, err);
+    } else if (c->count && policy == KSPEC_NAN_ERROR) {
+        return fail_missing(d, c, parts, opts, err);
+    } else if (policy == KSPEC_NAN_OMIT_ROWS && !c->whole_rows) {
+        return ks_fail(err, KSPEC_E_IO,
+                       "%.160s: every row misses a value, --nan omit-rows leaves none; omit-cols leaves "
+                       "%zu of %zu columns",
+                       parts->name, c->whole_cols, d->cols);
+    } else if (policy == KSPEC_NAN_OMIT_COLS && !c->whole_cols) {
+        return ks_fail(err, KSPEC_E_IO,
+                       "%.160s: every column misses a value, --nan omit-cols leaves none; omit-rows leaves "
+                       "%zu of %zu rows",
+                       parts->name, c->whole_rows, d->rows);
+    }
+    if (!st && c->count) st = change(d, c, policy, parts->name, err);
+    if (!st && policy == KSPEC_NAN_RAGGED_TRIALS) {
+        d->row_trials = c->whole; /* is what is wanted */
+        c->whole = NULL;
+    }
+    return st;
+}
+
+kspec_status ks_missing_apply(kspec_dataset *d, const ks_part *parts, const kspec_read_opts *opts,
+                              kspec_error *err) {
+    if (opts->nan == KSPEC_NAN_KEEP) return KSPEC_OK;
+    census c;
+    kspec_status st = census_take(&c, d, err);
+    if (!st) st = apply(d, &c, parts, opts, err);
+    census_free(&c);
+    return st;
+}

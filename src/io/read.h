@@ -1,0 +1,55 @@
+/* The stages of kspec_read(): an input's array, its axes named, its entries gathered, its gaps dealt with. */
+#ifndef KS_IO_READ_H
+#define KS_IO_READ_H
+
+#include "io/array.h"
+
+enum { KS_TRIALS, KS_ROWS, KS_COLS }; /* the axes of a data set, in its order */
+
+/* Names for the axes of a file: axis d is of[d]. count = 0: none given. */
+typedef struct {
+    int count;
+    int of[3];
+} ks_axes;
+
+/* An array seen as trials x rows x cols; index[k], where not NULL, lists the entries taken along axis k. */
+typedef struct {
+    const double *data;
+    size_t shape[3]; /* of what is taken */
+    ptrdiff_t stride[3];
+    size_t *index[3];
+} ks_view;
+
+/* One of the inputs. */
+typedef struct {
+    const char *name;
+    ks_array array;
+    ks_view view;
+} ks_part;
+
+/* Reads the array that an input ("x.npz:key") names. Text takes the selection of its columns itself. */
+kspec_status ks_input_read(const char *input, const char *select_cols, ks_array *out, kspec_error *err);
+
+/* Checks names such as "cols,rows,trials"; NULL names none. */
+kspec_status ks_axes_parse(const char *names, ks_axes *out, kspec_error *err);
+
+/* Sees the part's array by the axes named, or by the default; takes the selected rows and columns. */
+kspec_status ks_view_make(ks_part *part, const ks_axes *axes, const char *select_rows,
+                          const char *select_cols, kspec_error *err);
+void ks_view_free(ks_view *v); /* frees the indices */
+
+/* Is the view's data already a contiguous row-major trials x rows x cols array? */
+int ks_view_is_dense(const ks_view *v);
+
+/* Writes the view to dst as such an array. */
+void ks_view_copy(const ks_view *v, double *dst);
+
+/*
+ * Deals with missing values by the policy. d->storage is a ks_array that owns the data; it is changed in
+ * place where it is ours to change and replaced by a copy where it is a file's. The parts are there for
+ * messages.
+ */
+kspec_status ks_missing_apply(kspec_dataset *d, const ks_part *parts, const kspec_read_opts *opts,
+                              kspec_error *err);
+
+#endif
