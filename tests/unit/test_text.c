@@ -1,6 +1,6 @@
 /* Text files: numbers against strtod(), the layout rules one by one, and matrices printed in every dialect.
  */
-#include "base/memory.h"
+#include "failing_alloc.h"
 #include "io/array.h"
 #include "io/number.h"
 #include "test.h"
@@ -346,9 +346,9 @@ TEST(malformed_text_is_refused) {
 typedef struct {
     char *s;
     size_t n;
-} text;
+} printed;
 
-static void put(text *t, const char *s) {
+static void put(printed *t, const char *s) {
     size_t len = strlen(s);
     memcpy(t->s + t->n, s, len);
     t->n += len;
@@ -368,7 +368,7 @@ TEST(every_dialect_reads_back) {
             size_t rows = 1 + random_bits() % 7, cols = 1 + random_bits() % 6;
             if (cols == 1 && trailing) cols = 2; /* one column and a delimiter is two of any */
             double want[42];
-            text t = {room, 0};
+            printed t = {room, 0};
             if (bom) put(&t, "\xef\xbb\xbf");
             for (size_t i = 0; i < rows + (size_t)header; i++) {
                 for (size_t j = 0; j < cols; j++) {
@@ -405,6 +405,90 @@ TEST(every_dialect_reads_back) {
             }
             if (!st) ks_array_free(&a);
         }
+}
+
+/*
+ * A long file, whose rows are counted rather than scanned, with something odd on line 150: quotes, another
+ * line end, a blank line, a comment, a missing value, too few fields.
+ */
+TEST(long_files_with_something_odd) {
+    static const char *const delims[] = {",", "\t", "  "};
+    static const char *const odd[] = {"",
+                                      "\"7\"%1$s8%1$s9\n",
+                                      "7%1$s8%1$s9\r",
+                                      "7%1$s8%1$s9\r\n",
+                                      "  7%1$s8%1$s9  \n",
+                                      "\n\n7%1$s8%1$s9\n",
+                                      "# %1$s\n7%1$s8%1$s9\n",
+                                      "7%1$sNA%1$s9\n",
+                                      "7%1$s8\n",
+                                      "7%1$s8%1$s9%1$s10\n",
+                                      "7%1$s8%1$sx\n"};
+    static char room[1 << 16];
+    for (int k = 0; k < 11 * 3 * 2; k++) {
+        const char *delim = delims[k % 3], *crlf = k / 3 % 2 ? "\r" : "", *what = odd[k / 6];
+        size_t n = 0, extra = k / 6 > 0;
+        int blank_line = k / 6 == 5;
+        for (size_t i = 0; i < 300; i++) {
+            if (i == 149) n += (size_t)sprintf(room + n, what, delim);
+            n += (size_t)sprintf(room + n, "%zu%s%zu%s%zu%s\n", i, delim, i + 1, delim, i + 2, crlf);
+        }
+        ks_array a;
+        kspec_status st = parse_bytes(room, n, NULL, &a);
+        if (k / 6 < 8) {
+            CHECK_MSG(!st && a.shape[0] == 300 + extra && a.shape[1] == 3 &&
+                          a.data[3 * (299 + extra)] == 299 && a.data[3 * 148] == 148 &&
+                          a.data[3 * (149 + extra)] == 149 &&
+                          (!extra || (a.data[3 * 149] == 7 && a.data[3 * 149 + 2] == 9)),
+                      "case %d: %s", k, err.msg);
+            if (!st) ks_array_free(&a);
+        } else {
+            CHECK_FAILS(st, KSPEC_E_IO, err,
+                        k / 6 == 8   ? "line 150 has 2 fields, line 1 has 3"
+                        : k / 6 == 9 ? "line 150 has 4 fields, line 1 has 3"
+                                     : "line 150, column 2: 'x' is not a number");
+        }
+        /* the same, with a bad field on the last line: lines are counted right */
+        if (k / 6 < 8) {
+            memcpy(room + n, "x\n", 3);
+            char want[64];
+            sprintf(want, "line %zu has 1 field, line 1 has 3",
+                    301 + extra + 2 * (size_t)blank_line + (k / 6 == 6));
+            CHECK_FAILS(parse_bytes(room, n + 2, NULL, &a), KSPEC_E_IO, err, want);
+        }
+    }
+}
+
+/* Every line ends in a delimiter, but for one far down. */
+TEST(a_late_last_column) {
+    static char room[1 << 14];
+    for (int late = 0; late < 2; late++) {
+        size_t n = 0;
+        for (size_t i = 0; i < 300; i++)
+            n += (size_t)sprintf(room + n, "%zu, 2 ,%s\n", i, late && i == 250 ? "3" : i % 2 ? " " : "");
+        ks_array a;
+        CHECK(parse_bytes(room, n, NULL, &a) == KSPEC_OK && a.shape[0] == 300 &&
+              a.shape[1] == (late ? 3 : 2));
+        if (late) CHECK(a.data[3 * 250 + 2] == 3 && isnan(a.data[2]));
+        ks_array_free(&a);
+    }
+}
+
+TEST(allocations_may_fail) {
+    static const char text[] = "a,b,c\n1,2,3\n4,5,6\n";
+    failing_alloc_install();
+    long k = 0;
+    for (; k < 20; k++) {
+        ks_array a;
+        failing_alloc_arm(k);
+        kspec_status st = parse_bytes(text, sizeof text - 1, "c,a", &a);
+        if (!st) ks_array_free(&a);
+        CHECK_MSG(failing_alloc_live() == 0, "%ld", k);
+        if (!st) break;
+        CHECK(st == KSPEC_E_NOMEM && err.msg[0]);
+    }
+    CHECK_MSG(k == 7, "%ld", k);
+    failing_alloc_uninstall();
 }
 
 /* ---------------------------------------------------------------- real files */
@@ -474,6 +558,9 @@ int main(void) {
     RUN(selected_columns_alone_are_converted);
     RUN(malformed_text_is_refused);
     RUN(every_dialect_reads_back);
+    RUN(long_files_with_something_odd);
+    RUN(a_late_last_column);
+    RUN(allocations_may_fail);
     RUN(wine);
     RUN(communities);
     return test_done();

@@ -1,0 +1,129 @@
+/* Selections of rows and columns against what they should pick, and every way to write one wrongly. */
+#include "failing_alloc.h"
+#include "base/memory.h"
+#include "io/array.h"
+#include "test.h"
+
+static kspec_error err;
+static char *names[] = {"fixed acidity", "citric acid", "alcohol", "pH",   "0-2",  "7",
+                        "a,b",           "a",           "",        "twin", "twin", " x"};
+enum { NAMES = sizeof names / sizeof *names };
+
+static kspec_status select_of(const char *spec, size_t n, char *const *from, size_t **index, size_t *count) {
+    err.msg[0] = 0;
+    kspec_status st = ks_select_parse(spec, n, from, from ? "column" : "row", "x.csv", index, count, &err);
+    if (st) CHECK_MSG(!*index && !*count, "a failure gives nothing");
+    return st;
+}
+
+/* The selection picks the wanted indices, given as a list that ends in -1. */
+static void check_picks(int line, const char *spec, size_t n, char *const *from, const int *want) {
+    size_t *index, count, k = 0;
+    kspec_status st = select_of(spec, n, from, &index, &count);
+    CHECK_MSG(st == KSPEC_OK, "line %d: %s", line, err.msg);
+    for (; k < count && want[k] >= 0; k++)
+        CHECK_MSG(index[k] == (size_t)want[k], "line %d: %zu is %zu", line, k, index[k]);
+    CHECK_MSG(k == count && want[k] < 0, "line %d: %zu indices", line, count);
+    ks_free(index);
+}
+
+#define PICKS(spec, n, from, ...) check_picks(__LINE__, spec, n, from, (const int[]){__VA_ARGS__, -1})
+#define REFUSES(spec, n, from, text)                                                    \
+    do {                                                                                \
+        size_t *refused, none;                                                          \
+        CHECK_FAILS(select_of(spec, n, from, &refused, &none), KSPEC_E_ARG, err, text); \
+    } while (0)
+
+TEST(numbers_and_ranges) {
+    PICKS("0", 1, NULL, 0);
+    PICKS("0-10,13", 14, NULL, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13);
+    PICKS("5,3,4", 6, NULL, 5, 3, 4); /* the order is kept */
+    PICKS(" 5 , 1-2 ,0 ", 6, NULL, 5, 1, 2, 0);
+    PICKS("3-3", 4, NULL, 3);
+    PICKS("007", 8, NULL, 7);
+    REFUSES("12", 12, NULL, "row 12 is out of range: x.csv has 12 rows, 0 to 11");
+    REFUSES("1", 1, NULL, "row 1 is out of range: x.csv has 1 row, 0 to 0");
+    REFUSES("3-12", 12, NULL, "row 12 is out of range");
+    REFUSES("99999999999999999999999999", 12, NULL, "row 99999999999999999999999999 is out of range");
+    REFUSES("18446744073709551616", 12, NULL, "is out of range"); /* 2^64 does not wrap to 0 */
+    REFUSES("5-2", 12, NULL, "row range 5-2 runs backwards; write 2-5");
+    REFUSES("1,2,1", 12, NULL, "row 1 is selected twice in '1,2,1'");
+    REFUSES("0-5,3", 12, NULL, "row 3 is selected twice");
+    REFUSES("", 12, NULL, "row selection is empty");
+    REFUSES("  ", 12, NULL, "row selection is empty");
+    REFUSES("1,,2", 12, NULL, "row selection '1,,2' has an empty part");
+    REFUSES("1,", 12, NULL, "has an empty part");
+    REFUSES(",1", 12, NULL, "has an empty part");
+    static const char *const bad[] = {"-1",  "1-",  "-",  "a",   "1.5",  "1-2-3",
+                                      "1:3", "0x1", "+1", "1 2", "1- 2", "1e0"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        REFUSES(bad[i], 12, NULL, "is not a number or a range a-b: x.csv has 12 rows, 0 to 11");
+    REFUSES("0", 0, NULL, "x.csv has 0 rows");
+}
+
+TEST(header_names) {
+    PICKS("alcohol", NAMES, names, 2);
+    PICKS("citric acid,fixed acidity , 3", NAMES, names, 1, 0, 3);
+    PICKS("0-2", NAMES, names, 4); /* a name that is one wins */
+    PICKS("7", NAMES, names, 5);
+    PICKS("0-1,6", NAMES, names, 0, 1, 6); /* and what is none is a range */
+    PICKS("a,b", NAMES, names, 6);         /* the longest name */
+    PICKS("a,2", NAMES, names, 7, 2);
+    PICKS("pH,a,b,a", NAMES, names, 3, 6, 7);
+    REFUSES("alcohl", NAMES, names, "column 'alcohl' is not in the header of x.csv; did you mean 'alcohol'?");
+    REFUSES("Citric Acid", NAMES, names, "did you mean 'citric acid'?");
+    REFUSES("ph", NAMES, names, "did you mean 'pH'?");
+    REFUSES("zebra crossing", NAMES, names,
+            "column 'zebra crossing' is neither a number or range of 0 to 11 nor in the header of x.csv");
+    REFUSES("twin", NAMES, names, "column 'twin' is ambiguous: columns 9 and 10 of x.csv have this name");
+    REFUSES("alcohol,2", NAMES, names, "column 2 is selected twice");
+    REFUSES("12", NAMES, names, "column 12 is out of range: x.csv has 12 columns, 0 to 11");
+}
+
+/* Random selections, written as numbers and ranges, against the list they were written from. */
+TEST(random_selections) {
+    for (uint64_t round = 0; round < 500; round++) {
+        size_t n = 1 + round % 40, order[40], want[40], count = 0, length = 0;
+        char spec[400] = "";
+        double u[40];
+        kspec_random_permutation(1, round, n, order);
+        kspec_random_uniform(2, round, 0, 40, u);
+        unsigned char used[41] = {0};
+        for (size_t k = 0; k < n && (!count || u[k] < 0.8); k++) {
+            size_t lo = order[k], hi = lo;
+            if (used[lo]) continue;
+            while (u[k] < 0.4 && hi + 1 < n && !used[hi + 1] && hi < lo + 3) hi++;
+            length +=
+                (size_t)sprintf(spec + length, hi > lo ? "%s%zu-%zu" : "%s%zu", count ? "," : "", lo, hi);
+            for (size_t i = lo; i <= hi; i++) used[i] = 1, want[count++] = i;
+        }
+        size_t *index, got;
+        CHECK_MSG(select_of(spec, n, NULL, &index, &got) == KSPEC_OK, "%s: %s", spec, err.msg);
+        CHECK_MSG(got == count && memcmp(index, want, count * sizeof *want) == 0, "%s", spec);
+        ks_free(index);
+    }
+}
+
+TEST(allocations_may_fail) {
+    failing_alloc_install();
+    long k = 0;
+    for (; k < 10; k++) {
+        size_t *index, count;
+        failing_alloc_arm(k);
+        kspec_status st = select_of("alcohol,0-1", NAMES, names, &index, &count);
+        ks_free(index);
+        CHECK(failing_alloc_live() == 0);
+        if (!st) break;
+        CHECK(st == KSPEC_E_NOMEM);
+    }
+    CHECK_MSG(k == 2, "%ld", k);
+    failing_alloc_uninstall();
+}
+
+int main(void) {
+    RUN(numbers_and_ranges);
+    RUN(header_names);
+    RUN(random_selections);
+    RUN(allocations_may_fail);
+    return test_done();
+}
