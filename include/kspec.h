@@ -119,21 +119,23 @@ typedef struct {
  */
 
 /* Uniform on the open interval (0,1): (k + 1/2) / 2^52, k = 0 ... 2^52-1. */
-KSPEC_API void kspec_random_uniform(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out);
+KSPEC_API void kspec_random_uniform(uint64_t seed, uint64_t stream, uint64_t first, size_t count,
+                                    double *out);
 
 /* Standard normal (Box-Muller), |value| < 8.6. */
 KSPEC_API void kspec_random_normal(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out);
 
-/* A uniformly random permutation of 0 ... count-1 (Fisher-Yates on the stream's numbers, free of modulo bias). */
+/* A uniformly random permutation of 0 ... count-1 (Fisher-Yates on the stream's numbers, free of modulo
+ * bias). */
 KSPEC_API void kspec_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out);
 
 /* ------------------------------------------------------------------ theory */
 
 /*
- * Spectrum of the RBF kernel exp(-(x-x')^T S^-1 (x-x') / 2) under x ~ N(0, Sx) (MATH: closed forms). It depends
- * only on eta_1 ... eta_d > 0, the eigenvalues of Sx S^-1:
- *     m(n) = prod_i 1 / ((eta_i phi_i)^n - phi_i^-n),   phi_i = (1 + sqrt(1 + 4 eta_i)) / (2 eta_i),
- *     lambda_u = prod_i (eta_i^(1+u_i) phi_i^(1+2u_i))^-1,   u in N^d.
+ * Spectrum of the RBF kernel exp(-(x-x')^T S^-1 (x-x') / 2) under x ~ N(0, Sx) (MATH: closed forms). It
+ * depends only on eta_1 ... eta_d > 0, the eigenvalues of Sx S^-1: m(n) = prod_i 1 / ((eta_i phi_i)^n -
+ * phi_i^-n),   phi_i = (1 + sqrt(1 + 4 eta_i)) / (2 eta_i), lambda_u = prod_i (eta_i^(1+u_i)
+ * phi_i^(1+2u_i))^-1,   u in N^d.
  */
 
 /* Writes m(1) ... m(nmax) to moments. An m(n) below the smallest double is 0. */
@@ -164,8 +166,8 @@ typedef struct {
     size_t eta_count;          /* how many eta points to: 0, 1 or dim */
     const double *eigenvalues; /* linear: the c_l >= 0, one (repeated dim times) or dim of them; default 1 */
     size_t eigenvalue_count;
-    double noise;    /* standard deviation of independent normal noise added to every entry of every trial */
-    size_t trials;   /* T repeated measurements of the same rows and columns; default 1 */
+    double noise;  /* standard deviation of independent normal noise added to every entry of every trial */
+    size_t trials; /* T repeated measurements of the same rows and columns; default 1 */
     uint64_t seed;
     int threads;
     kspec_progress progress;
@@ -178,15 +180,24 @@ typedef struct {
  * The Gaussian process needs a rows x rows Cholesky factor: rows may be at most 20,000 there.
  */
 typedef struct kspec_generator kspec_generator;
-KSPEC_API kspec_status kspec_generate_open(const kspec_generate_opts *opts, kspec_generator **out, kspec_error *err);
+KSPEC_API kspec_status kspec_generate_open(const kspec_generate_opts *opts, kspec_generator **out,
+                                           kspec_error *err);
 KSPEC_API kspec_status kspec_generate_rows(kspec_generator *g, size_t trial, size_t first, size_t count,
                                            double *out, kspec_error *err);
 KSPEC_API void kspec_generate_close(kspec_generator *g);
 
 /* ----------------------------------------------------------------- moments */
 
+/*
+ * A cycle of order n is i_1 a_1 i_2 a_2 ... i_n a_n i_1 (i: rows, a: columns of the P x Q matrix Phi), with
+ * value prod_l Phi[i_l,a_l] Phi[i_{l+1},a_l]. Averaged over cycles whose rows are all different and whose
+ * columns are all different, it is an unbiased estimate of m(n) = tr T^n.
+ */
 typedef enum {
-    KSPEC_NAIVE = 1u << 0 /* tr((Phi Phi^T / PQ)^n): biased by O(1/P + 1/Q) */
+    KSPEC_NAIVE = 1u << 0, /* tr((Phi Phi^T / PQ)^n), all cycles: biased by O(1/P + 1/Q). Any n */
+    KSPEC_KV_ROW =
+        1u << 1,           /* Kong-Valiant, increasing rows, any columns: biased by column sampling. n <= P */
+    KSPEC_KV_COL = 1u << 2 /* the same with rows and columns exchanged: biased by row sampling. n <= Q */
 } kspec_estimator;
 
 /* The estimator's name in the tool and in files: "naive", ... NULL for a value that is not one estimator. */
@@ -204,23 +215,28 @@ typedef struct {
      * 2, at most ntrials); its other trials are not looked at. NULL: every row has all trials.
      */
     const size_t *row_trials;
-    int splits; /* random half splits to average over when there are more than two trials; default 8 */
+    int splits;    /* random half splits to average over when there are more than two trials; default 8 */
+    int no_stderr; /* 1: no error bars */
+    int normalize; /* 1: divide Phi by the root mean square of all its entries */
+    int center; /* 1: subtract the mean of each column; the estimates are then not exactly unbiased any more
+                 */
 } kspec_moments_opts;
 
 typedef struct {
     kspec_estimator estimator;
     int n;
-    double value;           /* the estimate of m(n) = tr T^n */
-    double std_error;       /* NaN where undefined */
-    double ci_low, ci_high; /* nominal 95% interval; NaN where undefined */
+    double value;           /* the estimate of m(n) */
+    double std_error;       /* two-way jackknife; NaN where undefined or not asked for */
+    double ci_low, ci_high; /* nominal 95% interval, from a jackknife of the root; NaN likewise */
     double root;            /* sign(value) |value|^(1/n) */
 } kspec_estimate;
 
 typedef struct {
     size_t count; /* estimates, by estimator then by order */
     kspec_estimate *estimates;
-    double participation_ratio; /* m(1)^2/m(2) by the least biased estimator computed; NaN if m(2) <= 0 or unknown */
-    double mean_share;          /* share of m(1) that is the square of the overall mean of Phi */
+    double participation_ratio; /* m(1)^2/m(2) by the least biased estimator computed; NaN if m(2) <= 0 or
+                                   unknown */
+    double mean_share;          /* the share of m(1) that comes from the mean of each column, about 0 to 1 */
     double seconds;
 } kspec_moments_result;
 
@@ -230,10 +246,13 @@ typedef struct {
  * phi points to ntrials >= 1 matrices of one shape: repeated measurements of the same rows and columns. With
  * two, neighbours around each cycle come from different trials, so that noise correlated along rows or
  * columns does no harm; with more, each row's trials are split at random into two halves, each half is
- * averaged, both orders are used, and `splits` such splits are averaged.
+ * averaged, both orders are used, and `splits` such splits are averaged: no trial is thrown away.
  *
- * Every entry must be finite. Overflow is avoided by scaling; a moment too large or small for a double is an
- * error or zero.
+ * Error bars are a two-way jackknife (leave one row out, leave one column out); for naive and Kong-Valiant,
+ * whose cycles repeat rows or columns, to first order. The interval comes from the jackknife of the signed
+ * root, on whose scale the estimate is less skewed.
+ *
+ * Every entry must be finite. Overflow is avoided by scaling; a moment too large for a double is an error.
  */
 KSPEC_API kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                                      kspec_moments_result *out, kspec_error *err);
@@ -251,8 +270,8 @@ typedef enum {
 
 typedef struct {
     size_t size;
-    const char *axes;        /* names of a 3-D array's axes, a permutation of "trials,rows,cols" (the default);
-                                of a 2-D array's, of "rows,cols" */
+    const char *axes; /* names of a 3-D array's axes, a permutation of "trials,rows,cols" (the default);
+                         of a 2-D array's, of "rows,cols" */
     const char *select_rows; /* numbers and ranges from 0: "0-10,13"; NULL takes all */
     const char *select_cols; /* the same, or names of a text file's header */
     kspec_nan_policy nan;
@@ -260,19 +279,20 @@ typedef struct {
 
 typedef struct {
     size_t trials, rows, cols;
-    const double *data;  /* trials x rows x cols, row-major; entry (t,i,j) is data[(t*rows + i)*cols + j] */
-    size_t *row_trials;  /* KSPEC_NAN_RAGGED_TRIALS: how many trials row i has, moved to the front; else NULL */
-    char **col_names;    /* cols names from a text file's header; else NULL */
-    int array_dims;      /* 1, 2 or 3: how many axes the file's array had */
+    const double *data; /* trials x rows x cols, row-major; entry (t,i,j) is data[(t*rows + i)*cols + j] */
+    size_t
+        *row_trials;  /* KSPEC_NAN_RAGGED_TRIALS: how many trials row i has, moved to the front; else NULL */
+    char **col_names; /* cols names from a text file's header; else NULL */
+    int array_dims;   /* 1, 2 or 3: how many axes the file's array had */
     size_t omitted_rows, omitted_cols; /* left out by the missing-value policy */
-    void *storage;       /* private */
+    void *storage;                     /* private */
 } kspec_dataset;
 
 /*
  * Reads a matrix, or several trials of one, from files:
  *
- *     x.npy            NumPy: f2 f4 f8, all integers, bool, either byte order, either memory order, 1 to 3 axes
- *     x.npz:key        a member of a NumPy archive; the key may be left out where there is just one
+ *     x.npy            NumPy: f2 f4 f8, all integers, bool, either byte order, either memory order, 1 to 3
+ * axes x.npz:key        a member of a NumPy archive; the key may be left out where there is just one
  *     x.h5:/path       an HDF5 data set; the path may be left out where there is just one
  *     x.mat:name       a MATLAB variable (v5, v7, v7.3), in MATLAB's orientation; the name likewise
  *     idx1/2/3         MNIST's format, plain or gzipped; images read as rows x pixels
@@ -307,11 +327,13 @@ KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);
 typedef struct kspec_writer kspec_writer;
 KSPEC_API kspec_status kspec_write_open(const char *path, int ndim, const size_t *shape, kspec_writer **out,
                                         kspec_error *err);
-KSPEC_API kspec_status kspec_write_values(kspec_writer *w, const double *values, size_t count, kspec_error *err);
+KSPEC_API kspec_status kspec_write_values(kspec_writer *w, const double *values, size_t count,
+                                          kspec_error *err);
 KSPEC_API kspec_status kspec_write_close(kspec_writer *w, kspec_error *err);
 KSPEC_API void kspec_write_abort(kspec_writer *w);
 
-/* Writes a whole text file the same way: `path` has all of it or is untouched ("-": standard output, past stdio). */
+/* Writes a whole text file the same way: `path` has all of it or is untouched ("-": standard output, past
+ * stdio). */
 KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
 
 /*

@@ -7,7 +7,9 @@
 
 static const char *const names[KS_ISA_COUNT] = {"generic", "avx2", "avx512"};
 
-const char *ks_isa_name(ks_isa isa) { return names[isa]; }
+const char *ks_isa_name(ks_isa isa) {
+    return names[isa];
+}
 
 ks_isa ks_isa_best(void) {
 #if defined(__x86_64__)
@@ -29,7 +31,8 @@ kspec_status ks_isa_choose(ks_isa *isa, kspec_error *err) {
     for (int i = 0; i < KS_ISA_COUNT; i++)
         if (strcmp(want, names[i]) == 0) {
             if ((ks_isa)i > best)
-                return ks_fail(err, KSPEC_E_ARG, "KSPEC_ISA=%s: this processor has only %s", want, names[best]);
+                return ks_fail(err, KSPEC_E_ARG, "KSPEC_ISA=%s: this processor has only %s", want,
+                               names[best]);
             *isa = (ks_isa)i;
             return KSPEC_OK;
         }

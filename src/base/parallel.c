@@ -22,7 +22,8 @@ int kspec_default_threads(void) {
 
 kspec_status ks_run_init(ks_run *run, int threads, kspec_progress progress, kspec_error *err) {
     if (threads < 0 || threads > MAX_THREADS)
-        return ks_fail(err, KSPEC_E_ARG, "threads %d is not between 0 (the default) and %d", threads, MAX_THREADS);
+        return ks_fail(err, KSPEC_E_ARG, "threads %d is not between 0 (the default) and %d", threads,
+                       MAX_THREADS);
     *run = (ks_run){threads ? threads : kspec_default_threads(), progress, 0, 1};
     return KSPEC_OK;
 }
@@ -48,9 +49,9 @@ typedef struct {
     size_t nchunks;
     ks_chunk_fn fn;
     void *ctx;
-    atomic_size_t next;         /* the next chunk to hand out */
-    atomic_bool stop;           /* set by a failure or a cancellation */
-    pthread_mutex_t lock;       /* guards the two below */
+    atomic_size_t next;   /* the next chunk to hand out */
+    atomic_bool stop;     /* set by a failure or a cancellation */
+    pthread_mutex_t lock; /* guards the two below */
     size_t failed_chunk;
     kspec_status status;
 } loop;
@@ -86,6 +87,7 @@ static void *work(void *arg) {
 }
 
 kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, void *ctx, kspec_error *err) {
+    if (ks_run_report(run, 0)) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
     loop l = {.run = run, .nchunks = nchunks, .fn = fn, .ctx = ctx, .status = KSPEC_OK};
     atomic_init(&l.next, 0);
     atomic_init(&l.stop, 0);

@@ -29,10 +29,10 @@ ks_run ks_run_part(const ks_run *run, double a, double b);
 int ks_run_report(const ks_run *run, double f);
 
 /*
- * Calls fn(ctx, chunk, worker) once for each chunk in 0 ... nchunks-1; worker is in 0 ... threads-1 and no two
- * calls with the same worker overlap (so scratch memory can be per worker). Chunks start in increasing order.
- * A non-OK return stops the loop; the status of the lowest failing chunk is returned. Cancellation is looked
- * at between chunks, so keep a chunk under about 0.1 s.
+ * Calls fn(ctx, chunk, worker) once for each chunk in 0 ... nchunks-1; worker is in 0 ... threads-1 and no
+ * two calls with the same worker overlap (so scratch memory can be per worker). Chunks start in increasing
+ * order. A non-OK return stops the loop; the status of the lowest failing chunk is returned. Cancellation is
+ * looked at between chunks, so keep a chunk under about 0.1 s.
  */
 typedef kspec_status (*ks_chunk_fn)(void *ctx, size_t chunk, int worker);
 kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, void *ctx, kspec_error *err);

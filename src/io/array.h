@@ -11,7 +11,7 @@
 typedef struct {
     const unsigned char *data;
     size_t size;
-    void *map;  /* munmap(map, map_size) unless NULL */
+    void *map; /* munmap(map, map_size) unless NULL */
     size_t map_size;
     void *heap; /* ks_free(heap) unless NULL */
 } ks_bytes;
@@ -19,15 +19,17 @@ typedef struct {
 kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err); /* "-" is standard input */
 void ks_bytes_close(ks_bytes *b);
 
-/* An array of 1 to 3 axes as it stands in the file; entry (i,j,k) is data[i*stride[0] + j*stride[1] + ...]. */
+/* An array of 1 to 3 axes as it stands in the file; entry (i,j,k) is data[i*stride[0] + j*stride[1] + ...].
+ */
 typedef struct {
     int ndim;
     size_t shape[3];
     ptrdiff_t stride[3]; /* in doubles */
     const double *data;
-    char **col_names;    /* text with a header: shape[1] strings in one allocation, ks_free(col_names); or NULL */
-    int cols_selected;   /* the parser has applied the column selection already (text) */
-    ks_bytes storage;    /* what data points into */
+    char *
+        *col_names; /* text with a header: shape[1] strings in one allocation, ks_free(col_names); or NULL */
+    int cols_selected; /* the parser has applied the column selection already (text) */
+    ks_bytes storage;  /* what data points into */
 } ks_array;
 
 void ks_array_free(ks_array *a);
@@ -37,13 +39,15 @@ kspec_status ks_array_new(ks_array *a, int ndim, const size_t *shape, double **d
                           kspec_error *err);
 
 /*
- * The parsers. `name` is the input as the user gave it, for messages. A parser either copies what it needs into
- * fresh memory or, where the bytes can be used in place (npy: little-endian f8, 8-byte aligned), moves *bytes
- * into out->storage and clears *bytes. On failure *out is empty and *bytes still the caller's.
+ * The parsers. `name` is the input as the user gave it, for messages. A parser either copies what it needs
+ * into fresh memory or, where the bytes can be used in place (npy: little-endian f8, 8-byte aligned), moves
+ * *bytes into out->storage and clears *bytes. On failure *out is empty and *bytes still the caller's.
  */
 kspec_status ks_npy_parse(ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err);
-kspec_status ks_npz_parse(ks_bytes *bytes, const char *key, const char *name, ks_array *out, kspec_error *err);
-kspec_status ks_idx_parse(ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err); /* gzip or plain */
+kspec_status ks_npz_parse(ks_bytes *bytes, const char *key, const char *name, ks_array *out,
+                          kspec_error *err);
+kspec_status ks_idx_parse(ks_bytes *bytes, const char *name, ks_array *out,
+                          kspec_error *err); /* gzip or plain */
 kspec_status ks_text_parse(ks_bytes *bytes, const char *select_cols, const char *name, ks_array *out,
                            kspec_error *err);
 
@@ -59,10 +63,10 @@ kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const c
                           kspec_error *err);
 
 /*
- * Picks indices from 0 ... n-1: numbers, ranges a-b (inclusive), or names where `names` is given, separated by
- * commas. *index is ks_alloc'd. `what` is "row" or "column". Fails with the offending part and the bound.
+ * Picks indices from 0 ... n-1: numbers, ranges a-b (inclusive), or names where `names` is given, separated
+ * by commas. *index is ks_alloc'd. `what` is "row" or "column". Fails with the offending part and the bound.
  */
-kspec_status ks_select_parse(const char *spec, size_t n, char *const *names, const char *what, const char *name,
-                             size_t **index, size_t *count, kspec_error *err);
+kspec_status ks_select_parse(const char *spec, size_t n, char *const *names, const char *what,
+                             const char *name, size_t **index, size_t *count, kspec_error *err);
 
 #endif

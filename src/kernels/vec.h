@@ -17,14 +17,28 @@
 #define KS_K(name) name##_avx512
 typedef __m512d vd;
 enum { VL = 8 };
-static inline vd vd_load(const double *p) { return _mm512_loadu_pd(p); }
-static inline void vd_store(double *p, vd x) { _mm512_storeu_pd(p, x); }
-static inline vd vd_set(double x) { return _mm512_set1_pd(x); }
-static inline vd vd_sqrt(vd x) { return _mm512_sqrt_pd(x); }
-static inline vd vd_sin(vd x) { return Sleef_sind8_u10avx512f(x); }
-static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd8_u10avx512fnofma(x); }
+static inline vd vd_load(const double *p) {
+    return _mm512_loadu_pd(p);
+}
+static inline void vd_store(double *p, vd x) {
+    _mm512_storeu_pd(p, x);
+}
+static inline vd vd_set(double x) {
+    return _mm512_set1_pd(x);
+}
+static inline vd vd_sqrt(vd x) {
+    return _mm512_sqrt_pd(x);
+}
+static inline vd vd_sin(vd x) {
+    return Sleef_sind8_u10avx512f(x);
+}
+static inline vd vd_log_fixed(vd x) {
+    return Sleef_cinz_logd8_u10avx512fnofma(x);
+}
 typedef Sleef___m512d_2 vd_pair;
-static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid8_u05avx512fnofma(x); }
+static inline vd_pair vd_sincospi_fixed(vd x) {
+    return Sleef_cinz_sincospid8_u05avx512fnofma(x);
+}
 
 #elif defined(KS_FOR_AVX2)
 
@@ -32,14 +46,28 @@ static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid8_u05
 #define KS_K(name) name##_avx2
 typedef __m256d vd;
 enum { VL = 4 };
-static inline vd vd_load(const double *p) { return _mm256_loadu_pd(p); }
-static inline void vd_store(double *p, vd x) { _mm256_storeu_pd(p, x); }
-static inline vd vd_set(double x) { return _mm256_set1_pd(x); }
-static inline vd vd_sqrt(vd x) { return _mm256_sqrt_pd(x); }
-static inline vd vd_sin(vd x) { return Sleef_sind4_u10avx2(x); }
-static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd4_u10avx(x); }
+static inline vd vd_load(const double *p) {
+    return _mm256_loadu_pd(p);
+}
+static inline void vd_store(double *p, vd x) {
+    _mm256_storeu_pd(p, x);
+}
+static inline vd vd_set(double x) {
+    return _mm256_set1_pd(x);
+}
+static inline vd vd_sqrt(vd x) {
+    return _mm256_sqrt_pd(x);
+}
+static inline vd vd_sin(vd x) {
+    return Sleef_sind4_u10avx2(x);
+}
+static inline vd vd_log_fixed(vd x) {
+    return Sleef_cinz_logd4_u10avx(x);
+}
 typedef Sleef___m256d_2 vd_pair;
-static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid4_u05avx(x); }
+static inline vd_pair vd_sincospi_fixed(vd x) {
+    return Sleef_cinz_sincospid4_u05avx(x);
+}
 
 #else
 
@@ -47,14 +75,28 @@ static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid4_u05
 #define KS_K(name) name##_generic
 typedef double vd;
 enum { VL = 1 };
-static inline vd vd_load(const double *p) { return *p; }
-static inline void vd_store(double *p, vd x) { *p = x; }
-static inline vd vd_set(double x) { return x; }
-static inline vd vd_sqrt(vd x) { return sqrt(x); }
-static inline vd vd_sin(vd x) { return Sleef_sind1_u10purec(x); }
-static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd1_u10purec(x); }
+static inline vd vd_load(const double *p) {
+    return *p;
+}
+static inline void vd_store(double *p, vd x) {
+    *p = x;
+}
+static inline vd vd_set(double x) {
+    return x;
+}
+static inline vd vd_sqrt(vd x) {
+    return sqrt(x);
+}
+static inline vd vd_sin(vd x) {
+    return Sleef_sind1_u10purec(x);
+}
+static inline vd vd_log_fixed(vd x) {
+    return Sleef_cinz_logd1_u10purec(x);
+}
 typedef Sleef_double_2 vd_pair;
-static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid1_u05purec(x); }
+static inline vd_pair vd_sincospi_fixed(vd x) {
+    return Sleef_cinz_sincospid1_u05purec(x);
+}
 
 #endif
 #endif

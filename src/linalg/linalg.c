@@ -39,8 +39,8 @@ const char *kspec_blas(void) {
 
 void ks_gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, const double *A, size_t lda,
              const double *B, size_t ldb, double beta, double *C, size_t ldc) {
-    cblas_dgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k,
-                alpha, A, (int)lda, B, (int)ldb, beta, C, (int)ldc);
+    cblas_dgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m, (int)n,
+                (int)k, alpha, A, (int)lda, B, (int)ldb, beta, C, (int)ldc);
 }
 
 double ks_dot(size_t n, const double *x, const double *y) {
@@ -59,8 +59,8 @@ size_t ks_potrf(size_t n, double *A, size_t lda) {
 }
 
 /*
- * Tiles of C are TILE x TILE; the inner dimension is cut too (KTILE), so that a chunk stays short enough to be
- * cancelled between chunks: 512 * 512 * 16384 multiply-adds take about 0.1 s on one core.
+ * Tiles of C are TILE x TILE; the inner dimension is cut too (KTILE), so that a chunk stays short enough to
+ * be cancelled between chunks: 512 * 512 * 16384 multiply-adds take about 0.1 s on one core.
  */
 enum { TILE = 512, KTILE = 16384 };
 
@@ -85,7 +85,8 @@ static kspec_status gemm_tile(void *ctx, size_t chunk, int worker) {
     size_t k = g->k - g->k0 < KTILE ? g->k - g->k0 : KTILE;
     const double *A = g->A + (g->ta ? g->k0 * g->lda + i : i * g->lda + g->k0);
     const double *B = g->B + (g->tb ? j * g->ldb + g->k0 : g->k0 * g->ldb + j);
-    ks_gemm(g->ta, g->tb, m, n, k, g->alpha, A, g->lda, B, g->ldb, g->k0 ? 1 : g->beta, g->C + i * g->ldc + j, g->ldc);
+    ks_gemm(g->ta, g->tb, m, n, k, g->alpha, A, g->lda, B, g->ldb, g->k0 ? 1 : g->beta, g->C + i * g->ldc + j,
+            g->ldc);
     return KSPEC_OK;
 }
 
@@ -95,7 +96,10 @@ kspec_status ks_gemm_tiled(const ks_run *run, int ta, int tb, size_t m, size_t n
     const size_t limit = 2147483647;
     if (lda > limit || ldb > limit || ldc > limit)
         return ks_fail(err, KSPEC_E_ARG, "matrix of %zu columns exceeds BLAS's limit of %zu",
-                       lda > limit ? lda : ldb > limit ? ldb : ldc, limit);
+                       lda > limit   ? lda
+                       : ldb > limit ? ldb
+                                     : ldc,
+                       limit);
     gemm_job g = {ta, tb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, (n + TILE - 1) / TILE, 0};
     size_t chunks = (m + TILE - 1) / TILE * g.tiles_n;
     for (g.k0 = 0; g.k0 < k; g.k0 += KTILE) {

@@ -1,0 +1,55 @@
+# The front door. Everything is built by CMake; these are the commands a person types.
+#   make            build; the tool is build/kspec
+#   make demo       set up, build, and estimate the moments of a built-in example
+#   make test       set up, build, and run all tests
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+CTEST   = ctest --output-on-failure --no-tests=error
+
+.PHONY: all setup demo test test-fast asan tsan fuzz bench install lint format clean
+
+all: setup
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS)
+
+setup:
+	@sh scripts/setup.sh
+
+demo: all
+	@sh examples/demo.sh build/kspec
+
+test: all
+	@$(CTEST) --test-dir build -j $(JOBS)
+
+test-fast: all
+	@$(CTEST) --test-dir build -j $(JOBS) -L fast
+
+asan tsan: setup
+	@cmake --preset $@ >/dev/null
+	@cmake --build build-$@ -j $(JOBS)
+	@$(CTEST) --test-dir build-$@ -j $(JOBS) -L fast
+
+FUZZ_SECONDS ?= 20
+fuzz: setup
+	@cmake --preset fuzz >/dev/null
+	@cmake --build build-fuzz -j $(JOBS)
+	@sh fuzz/run.sh build-fuzz $(FUZZ_SECONDS)
+
+bench: all
+	@sh bench/run.sh build
+
+install: all
+	@cmake --install build --prefix $(PREFIX)
+
+SOURCES = $(shell git ls-files '*.c' '*.h')
+lint: setup
+	@clang-format --dry-run --Werror $(SOURCES)
+	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \
+	    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -I include -I src -I cli \
+	    src/base src/linalg src/features src/theory src/moments src/io src/hdf5 src/kernels cli
+
+format:
+	@clang-format -i $(SOURCES)
+
+clean:
+	@rm -rf build build-asan build-tsan build-fuzz

@@ -1,0 +1,139 @@
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    cli_common common;
+    size_t rows, cols, dim, trials;
+    cli_list eta, eigenvalues;
+    double noise;
+} generate_args;
+
+#define ARG(field) offsetof(generate_args, field)
+
+static const cli_option options[] = {
+    {"rows", 0, OPT_SIZE, ARG(rows), "P", "rows: sampled inputs", .min = 1},
+    {"cols", 0, OPT_SIZE, ARG(cols), "Q", "columns: sampled features", .min = 1},
+    {"dim", 0, OPT_SIZE, ARG(dim), "D", "dimension of the inputs", .min = 1},
+    {"eta", 0, OPT_LIST, ARG(eta), "E[,E...]",
+     "rff, gaussian: kernel exp(-E|x-x'|^2/2), one or one per dimension (1)"},
+    {"eigenvalue", 0, OPT_LIST, ARG(eigenvalues), "C[,C...]",
+     "linear: the eigenvalues, one or one per dimension (1)"},
+    {"noise", 0, OPT_DOUBLE, ARG(noise), "S", "standard deviation of independent noise (0)"},
+    {"trials", 0, OPT_SIZE, ARG(trials), "T", "repeated measurements, differing in their noise (1)",
+     .min = 1},
+    {0},
+};
+
+enum { BAND_VALUES = 1 << 21 }; /* about 16 MB at a time: the matrix itself may be larger than memory */
+
+static kspec_status stream(kspec_generator *g, kspec_writer *w, const generate_args *a, kspec_error *err) {
+    size_t band = BAND_VALUES / a->cols, P = a->rows;
+    band = band < 64 ? 64 : band / 64 * 64;
+    if (band > P) band = P;
+    double *rows =
+        band > PTRDIFF_MAX / sizeof(double) / a->cols ? NULL : malloc(band * a->cols * sizeof *rows);
+    if (!rows) {
+        *err = (kspec_error){KSPEC_E_NOMEM, "out of memory for a band of rows"};
+        return KSPEC_E_NOMEM;
+    }
+    kspec_status st = KSPEC_OK;
+    for (size_t t = 0; t < a->trials && !st; t++)
+        for (size_t i = 0; i < P && !st; i += band) {
+            size_t n = P - i < band ? P - i : band;
+            st = kspec_generate_rows(g, t, i, n, rows, err);
+            if (!st) st = kspec_write_values(w, rows, n * a->cols, err);
+        }
+    free(rows);
+    return st;
+}
+
+static int check(const generate_args *a) {
+    const char *what = a->common.inputs[0];
+    if (!a->common.output)
+        return cli_error(EXIT_USAGE,
+                         "generate: -o FILE is missing (.npy, .csv or .json; - is npy on standard output)");
+    if (!a->rows || !a->cols)
+        return cli_error(EXIT_USAGE, "generate: --rows %zu and --cols %zu must both be at least 1", a->rows,
+                         a->cols);
+    if (!a->dim) return cli_error(EXIT_USAGE, "generate: --dim must be at least 1");
+    if (strcmp(what, "linear") == 0 ? a->eta.count : a->eigenvalues.count)
+        return cli_error(EXIT_USAGE, "generate %s takes no --%s", what,
+                         strcmp(what, "linear") ? "eigenvalue" : "eta");
+    if (strcmp(a->common.output, "-") == 0 && a->common.json)
+        return cli_error(EXIT_USAGE, "generate: --json and -o - would both write to standard output");
+    return EXIT_DONE;
+}
+
+static int run(void *args) {
+    generate_args *a = args;
+    if (a->trials == 0) a->trials = 1;
+    if (a->dim == 0) a->dim = a->eta.count ? a->eta.count : a->eigenvalues.count;
+    int status = check(a);
+    if (status) return status;
+    const char *what = a->common.inputs[0];
+    kspec_generate_opts opts = {
+        .size = sizeof opts,
+        .process = strcmp(what, "rff") == 0      ? KSPEC_GENERATE_RFF
+                   : strcmp(what, "linear") == 0 ? KSPEC_GENERATE_LINEAR
+                                                 : KSPEC_GENERATE_GAUSSIAN,
+        .rows = a->rows,
+        .cols = a->cols,
+        .dim = a->dim,
+        .eta = a->eta.at,
+        .eta_count = a->eta.count,
+        .eigenvalues = a->eigenvalues.at,
+        .eigenvalue_count = a->eigenvalues.count,
+        .noise = a->noise,
+        .trials = a->trials,
+        .seed = a->common.seed,
+        .threads = a->common.threads,
+        .progress = cli_progress(&a->common),
+    };
+    kspec_generator *g;
+    kspec_writer *w;
+    kspec_error err;
+    kspec_status st = kspec_generate_open(&opts, &g, &err);
+    if (st) return cli_fail(st, &err);
+    size_t shape[3] = {a->trials, a->rows, a->cols};
+    int one = a->trials == 1;
+    st = kspec_write_open(a->common.output, one ? 2 : 3, shape + one, &w, &err);
+    if (!st) {
+        st = stream(g, w, a, &err);
+        if (st)
+            kspec_write_abort(w);
+        else
+            st = kspec_write_close(w, &err);
+    }
+    kspec_generate_close(g);
+    cli_progress_end();
+    /* a file that cannot be written is a failure of ours, not of an input */
+    if (st) return st == KSPEC_E_IO ? cli_error(EXIT_FAILED, "%s", err.msg) : cli_fail(st, &err);
+    if (!a->common.json) return EXIT_DONE;
+    cli_common to_stdout = a->common;
+    to_stdout.output = NULL;
+    return cli_finish(&to_stdout,
+                      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s}", "command", "generate", "process",
+                                what, "rows", (json_int_t)a->rows, "cols", (json_int_t)a->cols, "trials",
+                                (json_int_t)a->trials, "dim", (json_int_t)a->dim, "seed",
+                                (json_int_t)a->common.seed, "output", a->common.output));
+}
+
+const cli_command cmd_generate = {
+    .name = "generate",
+    .summary = "make a matrix whose kernel is known",
+    .synopsis = "generate rff|gaussian --rows P --cols Q --dim D [--eta E[,E...]] [--noise S] [--trials T] "
+                "-o FILE [OPTIONS]\n"
+                "generate linear --rows P --cols Q --dim D [--eigenvalue C[,C...]] [--noise S] [--trials T] "
+                "-o FILE [OPTIONS]",
+    .description = "Writes a P x Q matrix (T x P x Q with several trials) to FILE: .npy, .csv or .json.\n"
+                   "  rff       sqrt(2) sin(w.x + b): random Fourier features of the kernel "
+                   "exp(-E|x-x'|^2/2), x ~ N(0,I)\n"
+                   "  gaussian  columns are draws of the Gaussian process with that kernel\n"
+                   "  linear    sum of sqrt(C) x w over D dimensions, x and w standard normal",
+    .verbs = "rff|linear|gaussian",
+    .options = options,
+    .args_size = sizeof(generate_args),
+    .run = run,
+};

@@ -1,0 +1,212 @@
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    cli_common common;
+    int nmax, splits, no_stderr, normalize, center;
+    const char *estimator, *truth;
+} moments_args;
+
+#define ARG(field) offsetof(moments_args, field)
+
+static const cli_option options[] = {
+    {"n", 'n', OPT_INT, ARG(nmax), "NMAX", "highest order (default min(6, rows, columns))", .min = 1},
+    {"estimator", 0, OPT_STRING, ARG(estimator), "LIST",
+     "naive, kv-row, kv-col or all, separated by commas (default all)", "naive|kv-row|kv-col|all"},
+    {"splits", 0, OPT_INT, ARG(splits), "R", "random half splits of more than two trials (default 8)",
+     .min = 1},
+    {"no-stderr", 0, OPT_FLAG, ARG(no_stderr), NULL, "no error bars"},
+    {"normalize", 0, OPT_FLAG, ARG(normalize), NULL, "divide the matrix by its root mean square"},
+    {"center", 0, OPT_FLAG, ARG(center), NULL, "subtract the mean of each column"},
+    {"truth", 0, OPT_STRING, ARG(truth), "M1,M2,...|FILE",
+     "known moments to print beside: a list, or JSON of kspec theory"},
+    {0},
+};
+
+static int parse_estimators(const char *list, unsigned *set) {
+    *set = 0;
+    const char *text = list ? list : "all";
+    while (*text) {
+        size_t n = strcspn(text, ",");
+        unsigned before = *set;
+        if (n == 3 && strncmp(text, "all", 3) == 0) *set |= KSPEC_NAIVE | KSPEC_KV_ROW | KSPEC_KV_COL;
+        for (unsigned e = 1; e && kspec_estimator_name(e); e <<= 1)
+            if (strlen(kspec_estimator_name(e)) == n && strncmp(text, kspec_estimator_name(e), n) == 0)
+                *set |= e;
+        if (*set == before && !(n == 3 && strncmp(text, "all", 3) == 0))
+            return cli_error(EXIT_USAGE, "--estimator: '%.*s' is none of naive, kv-row, kv-col, all", (int)n,
+                             text);
+        text += n + (text[n] == ',');
+    }
+    if (!*set) return cli_error(EXIT_USAGE, "--estimator: the list is empty");
+    return EXIT_DONE;
+}
+
+/* --truth: numbers, or the "moments" of a JSON file */
+static int parse_truth(const char *text, cli_list *truth) {
+    *truth = (cli_list){0};
+    if (!text) return EXIT_DONE;
+    json_error_t where;
+    json_t *file = json_load_file(text, 0, &where), *list = json_object_get(file, "moments");
+    size_t n = json_array_size(list);
+    if (file && !n) {
+        json_decref(file);
+        return cli_error(EXIT_INPUT, "--truth: %s holds no \"moments\"", text);
+    }
+    for (const char *p = text; !file && p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) n++;
+    truth->at = malloc(n * sizeof *truth->at);
+    if (!truth->at) {
+        json_decref(file);
+        return cli_error(EXIT_FAILED, "out of memory");
+    }
+    const char *p = text;
+    for (; truth->count < n; truth->count++) {
+        char *end = "";
+        truth->at[truth->count] =
+            file ? json_number_value(json_array_get(list, truth->count)) : strtod(p, &end);
+        if (!file && (end == p || (*end && *end != ','))) {
+            free(truth->at);
+            return cli_error(EXIT_USAGE,
+                             "--truth: '%s' is neither a list of numbers nor a readable JSON file", text);
+        }
+        p = end + 1;
+    }
+    json_decref(file);
+    return EXIT_DONE;
+}
+
+/* ---- output ---- */
+
+static json_t *to_json(const moments_args *a, const kspec_dataset *d, const kspec_moments_result *r,
+                       const cli_list *truth, json_t *warnings) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_estimate *e = &r->estimates[k];
+        json_array_append_new(list, json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "estimator",
+                                              kspec_estimator_name(e->estimator), "n", e->n, "value",
+                                              cli_real(e->value), "stderr", cli_real(e->std_error), "ci_low",
+                                              cli_real(e->ci_low), "ci_high", cli_real(e->ci_high), "root",
+                                              cli_real(e->root)));
+    }
+    json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:f}", "command", "moments", "rows",
+                          (json_int_t)d->rows, "cols", (json_int_t)d->cols, "trials", (json_int_t)d->trials,
+                          "side", "given", "seed", (json_int_t)a->common.seed, "estimates", list,
+                          "participation_ratio", cli_real(r->participation_ratio), "mean_share",
+                          cli_real(r->mean_share), "seconds", r->seconds);
+    if (truth->count) json_object_set_new(o, "truth", cli_reals(truth->at, truth->count));
+    json_object_set_new(o, "warnings", warnings);
+    return o;
+}
+
+/* A number in a column of its own, blank where there is none */
+static void cell(FILE *f, const char *format, int width, double x) {
+    char text[40] = "";
+    if (isfinite(x)) snprintf(text, sizeof text, format, x);
+    fprintf(f, "  %*s", width, text);
+}
+
+static void print_table(const moments_args *a, const kspec_dataset *d, const kspec_moments_result *r,
+                        const cli_list *truth) {
+    FILE *f = cli_text();
+    const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
+    cli_print_shape(f, &a->common, d);
+    fprintf(f, "\n%s   n  estimator      estimate   std. error%s     95%% interval from … to    %10s%s\n",
+            bold, truth->count ? "       truth" : "", "root", plain);
+    kspec_estimator last = 0;
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_estimate *e = &r->estimates[k];
+        if (last && e->estimator != last) fputc('\n', f);
+        last = e->estimator;
+        fprintf(f, "%4d  %-9s", e->n, kspec_estimator_name(e->estimator));
+        cell(f, "%.5g", 12, e->value);
+        cell(f, "%.2g", 11, e->std_error);
+        if (truth->count) cell(f, "%.5g", 10, (size_t)e->n <= truth->count ? truth->at[e->n - 1] : NAN);
+        cell(f, "%.4g", 12, e->ci_low);
+        cell(f, "%.4g", 12, e->ci_high);
+        cell(f, "%.5g", 10, e->root);
+        fputc('\n', f);
+    }
+    fprintf(f, "\nparticipation ratio m(1)²/m(2): ");
+    if (isfinite(r->participation_ratio))
+        fprintf(f, "%.4g\n", r->participation_ratio);
+    else
+        fputs("undefined (m(2) is not positive, or not computed)\n", f);
+}
+
+static int run(void *args) {
+    moments_args *a = args;
+    unsigned estimators;
+    cli_list truth;
+    kspec_dataset d;
+    int status = parse_estimators(a->estimator, &estimators);
+    if (status) return status;
+    if ((status = parse_truth(a->truth, &truth))) return status;
+    if ((status = cli_read(&a->common, &d))) {
+        free(truth.at);
+        return status;
+    }
+    kspec_moments_opts opts = {
+        .size = sizeof opts,
+        .nmax = a->nmax,
+        .estimators = estimators,
+        .seed = a->common.seed,
+        .threads = a->common.threads,
+        .progress = cli_progress(&a->common),
+        .row_trials = d.row_trials,
+        .splits = a->splits,
+        .no_stderr = a->no_stderr,
+        .normalize = a->normalize,
+        .center = a->center,
+    };
+    kspec_matrix *phi = malloc(d.trials * sizeof *phi);
+    kspec_moments_result r = {0};
+    kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
+    kspec_status st = KSPEC_E_NOMEM;
+    if (phi) {
+        for (size_t t = 0; t < d.trials; t++) phi[t] = kspec_dataset_trial(&d, t);
+        st = kspec_moments(phi, d.trials, &opts, &r, &err);
+    }
+    if (st) {
+        status = cli_fail(st, &err);
+    } else {
+        json_t *warnings = json_array();
+        if (a->center)
+            cli_warn(&a->common, warnings,
+                     "--center: with the sample means removed the estimates are no longer exactly unbiased");
+        else if (r.mean_share > 0.5)
+            cli_warn(&a->common, warnings,
+                     "the column means make up %.0f%% of m(1) and dominate the spectrum; --center looks at "
+                     "what varies around them",
+                     100 * r.mean_share);
+        json_t *o = NULL;
+        if (a->common.json) {
+            o = to_json(a, &d, &r, &truth, warnings);
+        } else {
+            print_table(a, &d, &r, &truth);
+            json_decref(warnings);
+        }
+        status = cli_finish(&a->common, o);
+    }
+    kspec_moments_free(&r);
+    kspec_dataset_free(&d);
+    free(phi);
+    free(truth.at);
+    return status;
+}
+
+const cli_command cmd_moments = {
+    .name = "moments",
+    .summary = "spectral moments of the kernel operator behind a matrix",
+    .synopsis = "moments INPUT... [-n NMAX] [--estimator LIST] [OPTIONS]",
+    .description =
+        "Estimates m(n) = tr T^n of the kernel operator T behind a matrix (rows: inputs, columns: "
+        "features).\n"
+        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text; several are trials of one matrix.",
+    .options = options,
+    .args_size = sizeof(moments_args),
+    .reads_input = 1,
+    .run = run,
+};

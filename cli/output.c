@@ -1,0 +1,73 @@
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *text;
+static size_t text_size;
+static FILE *stream;
+
+FILE *cli_text(void) {
+    if (!stream) stream = open_memstream(&text, &text_size);
+    return stream ? stream : stderr;
+}
+
+static int styled(const cli_common *c) {
+    return !c->output && !c->json && isatty(1) && !getenv("NO_COLOR");
+}
+
+const char *cli_bold(const cli_common *c) {
+    return styled(c) ? "\033[1m" : "";
+}
+const char *cli_plain(const cli_common *c) {
+    return styled(c) ? "\033[0m" : "";
+}
+
+json_t *cli_real(double x) {
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *cli_reals(const double *x, size_t count) {
+    json_t *a = json_array();
+    for (size_t i = 0; i < count; i++) json_array_append_new(a, cli_real(x[i]));
+    return a;
+}
+
+static int send_out(const cli_common *c, const char *data, size_t size) {
+    if (c->output && strcmp(c->output, "-") != 0) {
+        kspec_error err;
+        if (kspec_write_text(c->output, data, size, &err)) return cli_error(EXIT_FAILED, "%s", err.msg);
+        return EXIT_DONE;
+    }
+    if (fwrite(data, 1, size, stdout) != size || fflush(stdout) != 0)
+        return cli_error(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
+    return EXIT_DONE;
+}
+
+int cli_finish(const cli_common *c, json_t *object) {
+    cli_progress_end();
+    int status;
+    if (c->json) {
+        char *dump = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+        if (!dump) {
+            status = cli_error(EXIT_FAILED, "out of memory for the JSON output");
+        } else {
+            size_t n = strlen(dump);
+            dump[n] = '\n'; /* in place of the terminator: send_out() goes by size */
+            status = send_out(c, dump, n + 1);
+        }
+        free(dump);
+    } else {
+        status = cli_text() == stderr || fflush(stream) != 0 ? cli_error(EXIT_FAILED, "out of memory")
+                                                             : send_out(c, text, text_size);
+    }
+    json_decref(object);
+    if (stream) fclose(stream);
+    stream = NULL;
+    free(text);
+    text = NULL;
+    return status;
+}

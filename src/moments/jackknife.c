@@ -1,0 +1,29 @@
+#include "moments/jackknife.h"
+
+#include <math.h>
+
+double ks_signed_root(double x, int n) {
+    return copysign(n == 1 ? fabs(x) : pow(fabs(x), 1.0 / n), x);
+}
+
+/* (N-1)/N sum (t_i - mean t)^2 over one side, t_i the signed root of order n (n = 1: the value itself) */
+static double one_side(const double *loo, size_t N, int n) {
+    double mean = 0, sum = 0;
+    for (size_t i = 0; i < N; i++) mean += ks_signed_root(loo[i], n) / (double)N;
+    for (size_t i = 0; i < N; i++) {
+        double d = ks_signed_root(loo[i], n) - mean;
+        sum += d * d;
+    }
+    return sum * (double)(N - 1) / (double)N;
+}
+
+void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
+                  double *std_error, double *low, double *high) {
+    const double z = 1.959963984540054; /* 97.5% quantile of the normal distribution */
+    *std_error = sqrt(one_side(rows, P, 1) + one_side(cols, Q, 1));
+    /* the interval on the root's scale, where it covers: there the estimate is nearly symmetric */
+    double root = ks_signed_root(m, n), half = z * sqrt(one_side(rows, P, n) + one_side(cols, Q, n));
+    double ends[2] = {root - half, root + half};
+    *low = copysign(pow(fabs(ends[0]), n), ends[0]);
+    *high = copysign(pow(fabs(ends[1]), n), ends[1]);
+}

@@ -1,0 +1,17 @@
+#ifndef KS_MOMENTS_JACKKNIFE_H
+#define KS_MOMENTS_JACKKNIFE_H
+
+#include <stddef.h>
+
+/* sign(x) |x|^(1/n): the scale on which estimates of m(n) are least skewed. */
+double ks_signed_root(double x, int n);
+
+/*
+ * The two-way jackknife of an estimate m of order n: from the estimates without each of the P rows and
+ * without each of the Q columns, a standard error and a nominal 95% interval. NaN where a side has no
+ * leave-one-out estimates.
+ */
+void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
+                  double *std_error, double *low, double *high);
+
+#endif

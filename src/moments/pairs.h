@@ -1,0 +1,41 @@
+/*
+ * From the trials that the caller gave to the pair of matrices that the estimators take: scaling,
+ * normalising, centring, and splitting trials into halves.
+ */
+#ifndef KS_MOMENTS_PAIRS_H
+#define KS_MOMENTS_PAIRS_H
+
+#include "moments/estimators.h"
+
+typedef struct {
+    const kspec_matrix *phi; /* count matrices, all P x Q */
+    size_t count, P, Q;
+    const size_t *row_trials; /* or NULL */
+    int center, normalize;
+    /* set by ks_trials_check(): */
+    int exponent, normal_exponent; /* Phi is divided by 2^exponent (the result is multiplied back), or, when
+                                      normalising, by 2^normal_exponent and multiplied by factor */
+    double factor;
+} ks_trials;
+
+/* Shapes agree, entries are finite, ragged counts are in range; chooses the scale. */
+kspec_status ks_trials_check(ks_trials *t, kspec_error *err);
+
+/* How many splits there are: `splits` where trials are split at random, otherwise 1. */
+size_t ks_trials_splits(const ks_trials *t, int splits);
+
+/* Room for one pair; a trial that can be used where it is takes none. */
+typedef struct {
+    double *a, *b, *mean;
+    size_t *order;
+} ks_halves;
+kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, kspec_error *err);
+
+/*
+ * Pair number r: with one trial A = B; with two, the first and the second; with more, or ragged ones, each
+ * row's trials are split at random into halves whose means become the rows of A and B (both orders are
+ * unbiased).
+ */
+void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * The RBF kernel under a Gaussian input, in closed form. With phi the positive root of eta phi^2 = phi + 1,
+ * put a = eta phi = (1 + sqrt(1 + 4 eta)) / 2,     r = 1 / (eta phi^2) = 1 / (1 + phi) < 1; then in one
+ * dimension the eigenvalues are r^u / a, u = 0, 1, ..., and in several they are the products: m(n) = prod_i
+ * a_i^-n / (1 - r_i^n),          lambda_u = prod_i r_i^u_i / a_i. Both are computed in logarithms, since
+ * a^-nd underflows long before its d-th root is of no interest.
+ */
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+    long double log_a;
+    long double log_r; /* negative */
+} rbf_axis;
+
+static rbf_axis axis(double eta) {
+    long double a = (1 + sqrtl(1 + 4 * (long double)eta)) / 2;
+    return (rbf_axis){logl(a), -log1pl(a / eta)};
+}
+
+static kspec_status check_eta(const double *eta, size_t dim, kspec_error *err) {
+    if (dim == 0) return ks_fail(err, KSPEC_E_ARG, "dimension 0 is below 1");
+    for (size_t i = 0; i < dim; i++)
+        if (!(eta[i] >= 1e-300 && eta[i] <= 1e300))
+            return ks_fail(err, KSPEC_E_ARG, "eta %g (number %zu) is not between 1e-300 and 1e300", eta[i],
+                           i + 1);
+    return KSPEC_OK;
+}
+
+kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, double *moments,
+                                      kspec_error *err) {
+    ks_clear(err);
+    kspec_status st = check_eta(eta, dim, err);
+    if (st) return st;
+    if (nmax < 1) return ks_fail(err, KSPEC_E_ARG, "order %d is below 1", nmax);
+    for (int n = 1; n <= nmax; n++) {
+        long double log_m = 0;
+        for (size_t i = 0; i < dim; i++) {
+            rbf_axis x = axis(eta[i]);
+            log_m -= n * x.log_a + logl(-expm1l(n * x.log_r));
+        }
+        /* m(1) = 1 whatever eta, since k(x,x) = 1; the logarithm says so to rounding */
+        moments[n - 1] = n == 1 ? 1 : (double)expl(log_m);
+    }
+    return KSPEC_OK;
+}
+
+/*
+ * The eigenvalues in decreasing order are the multisets of axes in increasing order of their cost
+ * s = sum_i u_i log(1/r_i). Best first: with the axes sorted by cost, a multiset whose dearest axis is j has
+ * two children, "one more j" and "the last j replaced by j+1"; every non-empty multiset has just one parent,
+ * no child is cheaper than its parent, so a heap of at most count + 1 nodes yields each once, in order.
+ */
+typedef struct {
+    double s;
+    size_t j;
+} node;
+
+typedef struct {
+    node *at;
+    size_t count;
+} heap;
+
+static void push(heap *h, node x) {
+    size_t i = h->count++;
+    while (i > 0 && h->at[(i - 1) / 2].s > x.s) {
+        h->at[i] = h->at[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    h->at[i] = x;
+}
+
+static node pop(heap *h) {
+    node top = h->at[0], x = h->at[--h->count];
+    size_t i = 0;
+    for (size_t c; (c = 2 * i + 1) < h->count; i = c) {
+        if (c + 1 < h->count && h->at[c + 1].s < h->at[c].s) c++;
+        if (h->at[c].s >= x.s) break;
+        h->at[i] = h->at[c];
+    }
+    h->at[i] = x;
+    return top;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t count, double *eigenvalues,
+                                          kspec_error *err) {
+    ks_clear(err);
+    kspec_status st = check_eta(eta, dim, err);
+    if (st) return st;
+    if (count == 0) return ks_fail(err, KSPEC_E_ARG, "number of eigenvalues 0 is below 1");
+
+    ks_arena arena = {0};
+    double *cost = ks_arena_alloc(&arena, dim, sizeof *cost);
+    heap h = {ks_arena_alloc(&arena, ks_size_add(count, 2), sizeof *h.at), 0};
+    if (arena.failed) {
+        st = ks_nomem(err, "the list of eigenvalues", arena.failed);
+        ks_arena_free(&arena);
+        return st;
+    }
+    long double log_top = 0;
+    for (size_t i = 0; i < dim; i++) {
+        rbf_axis x = axis(eta[i]);
+        log_top -= x.log_a;
+        cost[i] = (double)-x.log_r;
+    }
+    qsort(cost, dim, sizeof *cost, ascending);
+
+    eigenvalues[0] = (double)expl(log_top);
+    push(&h, (node){cost[0], 0});
+    for (size_t k = 1; k < count; k++) {
+        node x = pop(&h);
+        eigenvalues[k] = (double)expl(log_top - x.s);
+        push(&h, (node){x.s + cost[x.j], x.j});
+        if (x.j + 1 < dim) push(&h, (node){x.s + (cost[x.j + 1] - cost[x.j]), x.j + 1});
+    }
+    ks_arena_free(&arena);
+    return KSPEC_OK;
+}

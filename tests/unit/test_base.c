@@ -1,0 +1,195 @@
+#include "base/cpu.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "failing_alloc.h"
+#include "test.h"
+
+#include <pthread.h>
+
+TEST(sizes_saturate) {
+    CHECK(ks_size(3, 7) == 21);
+    CHECK(ks_size(SIZE_MAX, 2) == SIZE_MAX);
+    CHECK(ks_size(0, SIZE_MAX) == 0);
+    CHECK(ks_size_add(SIZE_MAX - 1, 2) == SIZE_MAX);
+    CHECK(ks_alloc(SIZE_MAX / 4, 8) == NULL);
+    CHECK(ks_alloc(SIZE_MAX, 1) == NULL);
+    void *p = ks_alloc(0, 8); /* zero bytes are no failure */
+    CHECK(p != NULL);
+    ks_free(p);
+}
+
+TEST(arena_aligns_and_fails_once) {
+    ks_arena a = {0};
+    for (size_t n = 1; n < 2000; n = n * 3 + 1) {
+        unsigned char *p = ks_arena_zalloc(&a, n, 1);
+        CHECK(p && (uintptr_t)p % KS_ALIGN == 0 && p[0] == 0 && p[n - 1] == 0);
+    }
+    CHECK(a.failed == 0);
+    CHECK(ks_arena_alloc(&a, SIZE_MAX / 2, 8) == NULL);
+    CHECK(a.failed == SIZE_MAX);
+    CHECK(ks_arena_alloc(&a, 1, 1) == NULL); /* after one failure all fail */
+    ks_arena_free(&a);
+    CHECK(a.blocks == NULL && a.failed == 0);
+}
+
+TEST(messages_name_value_and_bound) {
+    kspec_error e = {0};
+    CHECK(ks_fail(&e, KSPEC_E_ARG, "order %d exceeds %d", 9, 8) == KSPEC_E_ARG);
+    CHECK(e.code == KSPEC_E_ARG && strcmp(e.msg, "order 9 exceeds 8") == 0);
+    CHECK(ks_fail(NULL, KSPEC_E_IO, "x") == KSPEC_E_IO);
+    char longer[2000];
+    memset(longer, 'a', sizeof longer);
+    longer[sizeof longer - 1] = 0;
+    ks_fail(&e, KSPEC_E_IO, "%s", longer);
+    CHECK(strlen(e.msg) == sizeof e.msg - 1);
+    for (int s = 0; s <= KSPEC_E_CANCELLED + 1; s++) CHECK(kspec_status_name((kspec_status)s)[0] != 0);
+}
+
+typedef struct {
+    size_t size;
+    int a, b;
+} opts_old;
+typedef struct {
+    size_t size;
+    int a, b, c, d;
+} opts_new;
+
+TEST(options_of_older_and_newer_callers) {
+    opts_new o = {.c = 5};
+    kspec_error e;
+    opts_old old = {sizeof old, 1, 2};
+    CHECK(ks_take_opts(&o, sizeof o, &old, &e) == KSPEC_OK && o.a == 1 && o.b == 2 && o.c == 0 && o.d == 0);
+    CHECK(ks_take_opts(&o, sizeof o, NULL, &e) == KSPEC_OK && o.a == 0);
+    struct {
+        opts_new n;
+        long more;
+    } newer = {.n = {.size = sizeof newer}};
+    CHECK_FAILS(ks_take_opts(&o, sizeof o, &newer, &e), KSPEC_E_ARG, e, "size field");
+    old.size = 0;
+    CHECK_FAILS(ks_take_opts(&o, sizeof o, &old, &e), KSPEC_E_ARG, e, "size field is 0");
+}
+
+/* ---- parallel-for ---- */
+
+typedef struct {
+    double sums[1000];
+    int busy[16], clashes, fail_from;
+    pthread_t main_thread;
+} loop_test;
+
+static kspec_status add_up(void *ctx, size_t chunk, int worker) {
+    loop_test *t = ctx;
+    if (__atomic_fetch_add(&t->busy[worker], 1, __ATOMIC_SEQ_CST))
+        __atomic_fetch_add(&t->clashes, 1, __ATOMIC_SEQ_CST);
+    double s = 0;
+    for (int k = 1; k < 2000; k++) s += 1.0 / (k + (double)chunk);
+    t->sums[chunk] += s;
+    __atomic_fetch_sub(&t->busy[worker], 1, __ATOMIC_SEQ_CST);
+    return t->fail_from && chunk >= (size_t)t->fail_from ? (chunk % 2 ? KSPEC_E_NUMERIC : KSPEC_E_NOMEM)
+                                                         : KSPEC_OK;
+}
+
+TEST(every_chunk_once_whatever_the_threads) {
+    static loop_test one, many;
+    kspec_error e;
+    for (int threads = 1; threads <= 16; threads++) {
+        memset(&many, 0, sizeof many);
+        ks_run run;
+        CHECK(ks_run_init(&run, threads, (kspec_progress){0}, &e) == KSPEC_OK);
+        CHECK(ks_parallel_for(&run, 1000, add_up, &many, &e) == KSPEC_OK);
+        if (threads == 1) one = many;
+        CHECK(memcmp(one.sums, many.sums, sizeof one.sums) == 0);
+        CHECK(many.clashes == 0);
+    }
+    ks_run run = {4, {0}, 0, 1};
+    CHECK(ks_parallel_for(&run, 0, add_up, &many, &e) == KSPEC_OK);
+    CHECK(ks_workers(&run, 2) == 2 && ks_workers(&run, 9) == 4 && ks_workers(&run, 0) == 1);
+}
+
+TEST(the_lowest_failing_chunk_decides) {
+    static loop_test t;
+    kspec_error e;
+    for (int threads = 1; threads <= 8; threads++) {
+        memset(&t, 0, sizeof t);
+        t.fail_from = 7; /* odd: numeric; later ones fail differently */
+        ks_run run = {threads, {0}, 0, 1};
+        CHECK(ks_parallel_for(&run, 1000, add_up, &t, &e) == KSPEC_E_NUMERIC);
+        CHECK(t.sums[999] == 0);
+    }
+}
+
+typedef struct {
+    double last, stop_after;
+    pthread_t caller;
+} progress_test;
+
+static int watch(void *ctx, double f) {
+    progress_test *p = ctx;
+    CHECK(f >= p->last && f <= 1 && pthread_equal(p->caller, pthread_self()));
+    p->last = f;
+    return f > p->stop_after;
+}
+
+TEST(progress_rises_and_cancels) {
+    static loop_test t;
+    kspec_error e;
+    for (int threads = 1; threads <= 4; threads++) {
+        progress_test p = {0, 2, pthread_self()};
+        ks_run run = {threads, {watch, &p}, 0, 1};
+        CHECK(ks_parallel_for(&run, 1000, add_up, &t, &e) == KSPEC_OK);
+        p = (progress_test){0, -1, pthread_self()}; /* at once */
+        memset(&t, 0, sizeof t);
+        CHECK_FAILS(ks_parallel_for(&run, 1000, add_up, &t, &e), KSPEC_E_CANCELLED, e, "cancelled");
+        CHECK(t.sums[999] == 0);
+    }
+    progress_test half = {0, 0.5, pthread_self()}; /* with one thread, after half of the chunks */
+    memset(&t, 0, sizeof t);
+    CHECK(ks_parallel_for(&(ks_run){1, {watch, &half}, 0, 1}, 1000, add_up, &t, &e) == KSPEC_E_CANCELLED);
+    CHECK(t.sums[500] > 0 && t.sums[501] == 0);
+    ks_run part = ks_run_part(&(ks_run){1, {0}, 0.5, 1}, 0.5, 1);
+    CHECK_CLOSE(part.from, 0.75, 1e-15);
+    CHECK_CLOSE(part.to, 1, 1e-15);
+}
+
+TEST(threads_out_of_range) {
+    ks_run run;
+    kspec_error e;
+    CHECK_FAILS(ks_run_init(&run, -1, (kspec_progress){0}, &e), KSPEC_E_ARG, e, "threads -1");
+    CHECK_FAILS(ks_run_init(&run, 1025, (kspec_progress){0}, &e), KSPEC_E_ARG, e, "1024");
+    CHECK(ks_run_init(&run, 0, (kspec_progress){0}, &e) == KSPEC_OK &&
+          run.threads == kspec_default_threads());
+    setenv("KSPEC_THREADS", "3", 1);
+    CHECK(kspec_default_threads() == 3);
+    unsetenv("KSPEC_THREADS");
+}
+
+TEST(isa_override) {
+    kspec_error e;
+    ks_isa isa;
+    const char *was = getenv("KSPEC_ISA");
+    char *saved = was ? strdup(was) : NULL;
+    setenv("KSPEC_ISA", "generic", 1);
+    CHECK(ks_isa_choose(&isa, &e) == KSPEC_OK && isa == KS_ISA_GENERIC &&
+          strcmp(kspec_isa(), "generic") == 0);
+    setenv("KSPEC_ISA", "sse9", 1);
+    CHECK_FAILS(ks_isa_choose(&isa, &e), KSPEC_E_ARG, e, "KSPEC_ISA=sse9 is none of");
+    if (saved)
+        setenv("KSPEC_ISA", saved, 1);
+    else
+        unsetenv("KSPEC_ISA");
+    free(saved);
+}
+
+int main(void) {
+    RUN(sizes_saturate);
+    RUN(arena_aligns_and_fails_once);
+    RUN(messages_name_value_and_bound);
+    RUN(options_of_older_and_newer_callers);
+    RUN(every_chunk_once_whatever_the_threads);
+    RUN(the_lowest_failing_chunk_decides);
+    RUN(progress_rises_and_cancels);
+    RUN(threads_out_of_range);
+    RUN(isa_override);
+    return test_done();
+}
