@@ -1,0 +1,348 @@
+/* kspec_moments(): naive and Kong-Valiant against brute force, trials, scaling, error bars, bad input. */
+#include "brute.h"
+#include "kspec.h"
+#include "moments/jackknife.h"
+#include "moments/kv.h"
+#include "moments/naive.h"
+#include "test.h"
+
+static kspec_matrix view(const double *x, size_t P, size_t Q) {
+    return (kspec_matrix){x, P, Q, (ptrdiff_t)Q, 1};
+}
+
+/* value of estimator e at order n, NaN if it is not there */
+static double value(const kspec_moments_result *r, kspec_estimator e, int n) {
+    for (size_t k = 0; k < r->count; k++)
+        if (r->estimates[k].estimator == e && r->estimates[k].n == n) return r->estimates[k].value;
+    return NAN;
+}
+
+static const unsigned CLASSIC = KSPEC_NAIVE | KSPEC_KV_ROW | KSPEC_KV_COL;
+
+TEST(against_brute_force) {
+    for (size_t P = 1; P <= 5; P++)
+        for (size_t Q = 1; Q <= 5; Q++)
+            for (int trials = 1; trials <= 2; trials++)
+                for (int threads = 1; threads <= 3; threads++) {
+                    double x[2][25];
+                    brute_matrix(P * 7 + Q, P * Q, x[0]);
+                    brute_matrix(P * 9 + Q + 100, P * Q, x[1]);
+                    kspec_matrix phi[2] = {view(x[0], P, Q), view(x[1], P, Q)};
+                    int nmax = (int)(P < Q ? P : Q);
+                    kspec_moments_opts o = {
+                        .size = sizeof o, .nmax = nmax, .estimators = CLASSIC, .threads = threads};
+                    kspec_moments_result r;
+                    kspec_error e;
+                    CHECK(kspec_moments(phi, (size_t)trials, &o, &r, &e) == KSPEC_OK);
+                    const double *A = x[0], *B = x[trials - 1];
+                    for (int n = 1; n <= nmax && n <= 4; n++) {
+                        CHECK_CLOSE(value(&r, KSPEC_NAIVE, n),
+                                    brute_mean(A, B, P, Q, n, BRUTE_ANY, BRUTE_ANY), 1e-11);
+                        CHECK_CLOSE(value(&r, KSPEC_KV_ROW, n),
+                                    brute_mean(A, B, P, Q, n, BRUTE_INCREASING, BRUTE_ANY), 1e-11);
+                        /* kv-col reads the matrix from its columns: the cycle is that of the transposes */
+                        double At[25], Bt[25];
+                        for (size_t i = 0; i < P; i++)
+                            for (size_t j = 0; j < Q; j++)
+                                At[j * P + i] = A[i * Q + j], Bt[j * P + i] = B[i * Q + j];
+                        CHECK_CLOSE(value(&r, KSPEC_KV_COL, n),
+                                    brute_mean(At, Bt, Q, P, n, BRUTE_INCREASING, BRUTE_ANY), 1e-11);
+                    }
+                    kspec_moments_free(&r);
+                    CHECK(r.estimates == NULL);
+                }
+}
+
+/* naive at high order equals sums of powers of eigenvalues: a diagonal matrix has them on its diagonal */
+TEST(naive_any_order) {
+    double x[16] = {0}, d[4] = {1, 2, 3, 0.5};
+    for (int i = 0; i < 4; i++) x[5 * i] = d[i];
+    kspec_matrix phi = view(x, 4, 4);
+    kspec_moments_opts o = {.size = sizeof o, .nmax = 40, .estimators = KSPEC_NAIVE};
+    kspec_moments_result r;
+    CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
+    for (int n = 1; n <= 40; n++) {
+        double want = 0;
+        for (int i = 0; i < 4; i++) want += pow(d[i] * d[i] / 16, n);
+        CHECK_CLOSE(value(&r, KSPEC_NAIVE, n), want, 1e-12);
+    }
+    kspec_moments_free(&r);
+}
+
+TEST(same_bits_at_any_thread_count_and_any_stride) {
+    enum { P = 83, Q = 61 };
+    static double x[P * Q], xt[P * Q];
+    brute_matrix(5, P * Q, x);
+    for (size_t i = 0; i < P; i++)
+        for (size_t j = 0; j < Q; j++) xt[j * P + i] = x[i * Q + j];
+    kspec_moments_result first = {0};
+    const int threads[] = {1, 2, 3, 7, 1};
+    for (int k = 0; k < 5; k++) {
+        kspec_matrix phi = view(x, P, Q);
+        if (k == 4) phi = (kspec_matrix){xt, P, Q, 1, P}; /* the same matrix in Fortran order */
+        kspec_moments_opts o = {.size = sizeof o, .nmax = 6, .estimators = CLASSIC, .threads = threads[k]};
+        kspec_moments_result r;
+        CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
+        if (k == 0) {
+            first = r;
+            continue;
+        }
+        CHECK(memcmp(first.estimates, r.estimates, r.count * sizeof *r.estimates) == 0);
+        kspec_moments_free(&r);
+    }
+    kspec_moments_free(&first);
+}
+
+/* Phi times c multiplies m(n) by c^2n, exactly for powers of two, however large or small */
+TEST(scaling) {
+    enum { P = 9, Q = 7 };
+    double x[P * Q], y[P * Q];
+    brute_matrix(6, P * Q, x);
+    kspec_moments_result a, b;
+    kspec_matrix phi = view(x, P, Q), scaled = view(y, P, Q);
+    kspec_moments_opts o = {.size = sizeof o, .nmax = 6, .estimators = CLASSIC};
+    CHECK(kspec_moments(&phi, 1, &o, &a, NULL) == KSPEC_OK);
+    for (int e = -80; e <= 80; e += 40) {
+        for (size_t k = 0; k < P * Q; k++) y[k] = ldexp(x[k], e);
+        CHECK(kspec_moments(&scaled, 1, &o, &b, NULL) == KSPEC_OK);
+        for (size_t k = 0; k < a.count; k++) {
+            int n = a.estimates[k].n;
+            CHECK_CLOSE(b.estimates[k].value, ldexp(a.estimates[k].value, 2 * n * e), 1e-12);
+            CHECK_CLOSE(b.estimates[k].std_error, ldexp(a.estimates[k].std_error, 2 * n * e), 1e-10);
+            CHECK_CLOSE(b.estimates[k].root, ldexp(a.estimates[k].root, 2 * e), 1e-12);
+        }
+        CHECK_CLOSE(b.participation_ratio, a.participation_ratio, 1e-12);
+        kspec_moments_free(&b);
+    }
+    kspec_error err;
+    for (size_t k = 0; k < P * Q; k++) y[k] = x[k] * 1e100; /* m(6) would be about 1e1200 */
+    CHECK_FAILS(kspec_moments(&scaled, 1, &o, &b, &err), KSPEC_E_NUMERIC, err, "exceeds the largest double");
+    for (size_t k = 0; k < P * Q; k++) y[k] = x[k] * 5e-324; /* denormal: underflows to zero quietly */
+    CHECK(kspec_moments(&scaled, 1, &o, &b, &err) == KSPEC_OK && b.estimates[1].value == 0);
+    kspec_moments_free(&b);
+    o.normalize = 1; /* and normalising makes m(1) = 1, whatever the scale */
+    for (size_t k = 0; k < P * Q; k++) y[k] = x[k] * 1e250;
+    CHECK(kspec_moments(&scaled, 1, &o, &b, &err) == KSPEC_OK);
+    CHECK_CLOSE(b.estimates[0].value, 1, 1e-14);
+    CHECK_CLOSE(b.estimates[2].value, a.estimates[2].value / pow(a.estimates[0].value, 3), 1e-12);
+    kspec_moments_free(&b);
+    kspec_moments_free(&a);
+}
+
+/* ---- leave one out ---- */
+
+static ks_run one_thread = {1, {0}, 0, 1};
+typedef kspec_status (*estimator_fn)(const ks_run *, const ks_pair *, const ks_moments_out *, kspec_error *);
+
+/* Kong-Valiant without a row is exact; a column's share is the derivative in its weight, by central
+ * differences */
+TEST(leave_one_out) {
+    enum { P = 7, Q = 6, N = 4 };
+    const estimator_fn fns[] = {ks_naive, ks_kv_row};
+    for (int f = 0; f < 2; f++)
+        for (int trials = 1; trials <= 2; trials++)
+            for (int tall = 0; tall < 2; tall++) {
+                size_t p = tall ? Q : P, q = tall ? P : Q;
+                double A[P * Q], B[P * Q], m[N], rows[N * P], cols[N * P];
+                brute_matrix(31, p * q, A);
+                brute_matrix(trials == 2 ? 32 : 31, p * q, B);
+                const double *second = trials == 2 ? B : A;
+                ks_pair pair = {A, second, p, q, N};
+                CHECK(fns[f](&one_thread, &pair, &(ks_moments_out){m, rows, cols}, NULL) == KSPEC_OK);
+                for (size_t i = 0; i < p && f == 1; i++) {
+                    double a[P * Q], b[P * Q], less[N];
+                    brute_without_row(A, p, q, i, a);
+                    brute_without_row(second, p, q, i, b);
+                    ks_pair small = {a, trials == 2 ? b : a, p - 1, q, N};
+                    CHECK(fns[f](&one_thread, &small, &(ks_moments_out){less, NULL, NULL}, NULL) == KSPEC_OK);
+                    for (int n = 1; n <= N; n++)
+                        CHECK_CLOSE(rows[(size_t)(n - 1) * p + i], less[n - 1], 1e-10);
+                }
+                for (int side = 0; side < 2; side++) { /* 0: rows (naive only), 1: columns */
+                    if (side == 0 && f == 1) continue;
+                    size_t count = side ? q : p;
+                    for (size_t c = 0; c < count; c++) {
+                        double up[N], down[N], h = 1e-5;
+                        for (int s = 0; s < 2; s++) { /* weight 1 +- h: each matrix times its square root */
+                            double a[P * Q], b[P * Q], w = sqrt(1 + (s ? -h : h));
+                            for (size_t i = 0; i < p; i++)
+                                for (size_t j = 0; j < q; j++) {
+                                    double t = (side ? j : i) == c ? w : 1;
+                                    a[i * q + j] = A[i * q + j] * t, b[i * q + j] = second[i * q + j] * t;
+                                }
+                            ks_pair bent = {a, b, p, q, N};
+                            fns[f](&one_thread, &bent, &(ks_moments_out){s ? down : up, NULL, NULL}, NULL);
+                        }
+                        for (int n = 1; n <= N; n++) {
+                            double d = (up[n - 1] - down[n - 1]) / (2 * h);
+                            double want = (m[n - 1] - d) * pow((double)count / (double)(count - 1), n);
+                            double got = (side ? cols : rows)[(size_t)(n - 1) * count + c];
+                            CHECK_MSG(fabs(got - want) < 1e-7 * (fabs(want) + fabs(m[n - 1])), "%g %g", got,
+                                      want);
+                        }
+                    }
+                }
+            }
+}
+
+TEST(jackknife_of_a_mean_is_its_standard_error) {
+    /* estimates without one of N values of a mean: the jackknife gives s/sqrt(N) exactly */
+    double x[10] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3}, loo[10], flat[5] = {3.9, 3.9, 3.9, 3.9, 3.9}, se, low,
+           high, s = 0;
+    for (int i = 0; i < 10; i++) loo[i] = (39 - x[i]) / 9, s += (x[i] - 3.9) * (x[i] - 3.9);
+    ks_jackknife(3.9, 1, loo, 10, flat, 5, &se, &low, &high);
+    CHECK_CLOSE(se, sqrt(s / 9 / 10), 1e-12);
+    CHECK_CLOSE(low, 3.9 - 1.959963984540054 * se, 1e-12);
+    CHECK_CLOSE(high, 3.9 + 1.959963984540054 * se, 1e-12);
+    CHECK(ks_signed_root(-8, 3) == -2 && ks_signed_root(16, 4) == 2 && ks_signed_root(-3, 1) == -3);
+    /* of order 2 the interval is that of the root, squared */
+    double sq[10], root_se, l2, h2;
+    for (int i = 0; i < 10; i++) sq[i] = loo[i] * loo[i];
+    for (int i = 0; i < 5; i++) flat[i] = 3.9 * 3.9;
+    ks_jackknife(3.9 * 3.9, 2, sq, 10, flat, 5, &root_se, &l2, &h2);
+    CHECK_CLOSE(l2, low * low, 1e-12);
+    CHECK_CLOSE(h2, high * high, 1e-12);
+}
+
+/* ---- trials ---- */
+
+TEST(ragged_trials_use_what_is_there) {
+    /* trials without noise are equal: any split gives the one-trial answer, and what a row lacks is not
+     * looked at */
+    enum { P = 6, Q = 5, T = 5 };
+    double x[T][P * Q];
+    size_t have[P] = {2, 3, 5, 4, 2, 5};
+    brute_matrix(77, P * Q, x[0]);
+    kspec_matrix phi[T];
+    for (int t = 0; t < T; t++) {
+        for (size_t k = 0; k < P * Q; k++) x[t][k] = (size_t)t < have[k / Q] ? x[0][k] : NAN;
+        phi[t] = view(x[t], P, Q);
+    }
+    kspec_moments_opts o = {.size = sizeof o, .nmax = 4, .estimators = CLASSIC};
+    kspec_moments_result one, ragged;
+    kspec_error e;
+    CHECK(kspec_moments(phi, 1, &o, &one, &e) == KSPEC_OK);
+    o.row_trials = have;
+    o.splits = 3;
+    CHECK(kspec_moments(phi, T, &o, &ragged, &e) == KSPEC_OK);
+    for (size_t k = 0; k < one.count; k++)
+        CHECK_CLOSE(ragged.estimates[k].value, one.estimates[k].value, 1e-10);
+    kspec_moments_free(&ragged);
+    have[3] = 1;
+    CHECK_FAILS(kspec_moments(phi, T, &o, &ragged, &e), KSPEC_E_ARG, e, "row 3 has 1 trials");
+    have[3] = 6;
+    CHECK_FAILS(kspec_moments(phi, T, &o, &ragged, &e), KSPEC_E_ARG, e, "row 3 has 6 trials");
+    o.row_trials = NULL;
+    CHECK_FAILS(kspec_moments(phi, T, &o, &ragged, &e), KSPEC_E_ARG, e, "not finite");
+    kspec_moments_free(&one);
+}
+
+/* Every trial has the same weight over many splits: trial t is a multiple c_t of one matrix, so m(1) of a
+   split is (mean of c over one half)(mean over the other) m(1), whose average over all 3 splits of 4 is known
+ */
+TEST(splits_use_all_trials) {
+    enum { P = 8, Q = 8, T = 4 };
+    double x[T][P * Q], c[T] = {1, 2, 4, 9};
+    kspec_matrix phi[T];
+    for (int t = 0; t < T; t++) {
+        for (size_t k = 0; k < P * Q; k++) x[t][k] = c[t];
+        phi[t] = view(x[t], P, Q);
+    }
+    kspec_moments_opts o = {
+        .size = sizeof o, .nmax = 1, .estimators = KSPEC_NAIVE, .splits = 500, .no_stderr = 1};
+    kspec_moments_result r;
+    CHECK(kspec_moments(phi, T, &o, &r, NULL) == KSPEC_OK);
+    double want = ((1 + 2) * (4 + 9) + (1 + 4) * (2 + 9) + (1 + 9) * (2 + 4)) / 12.0;
+    /* 8 rows x 500 splits, SD of one about 1.9: 5 standard errors is 0.15, a false alarm once in 10^6 */
+    CHECK_MSG(fabs(r.estimates[0].value - want) < 0.15, "%g %g", r.estimates[0].value, want);
+    CHECK(isnan(r.estimates[0].std_error));
+    kspec_moments_free(&r);
+}
+
+TEST(centring_and_the_share_of_the_mean) {
+    enum { P = 40, Q = 6 };
+    double x[P * Q], y[P * Q];
+    brute_matrix(3, P * Q, x);
+    for (size_t j = 0; j < Q; j++) {
+        double mean = 0;
+        for (size_t i = 0; i < P; i++) mean += x[i * Q + j] / P;
+        for (size_t i = 0; i < P; i++)
+            x[i * Q + j] += -mean + 10 * (double)j, y[i * Q + j] = x[i * Q + j] - 10 * (double)j;
+    }
+    kspec_matrix with = view(x, P, Q), without = view(y, P, Q);
+    kspec_moments_opts o = {.size = sizeof o, .nmax = 3, .estimators = CLASSIC, .center = 1};
+    kspec_moments_result a, b;
+    CHECK(kspec_moments(&with, 1, &o, &a, NULL) == KSPEC_OK);
+    o.center = 0;
+    CHECK(kspec_moments(&without, 1, &o, &b, NULL) == KSPEC_OK);
+    for (size_t k = 0; k < a.count; k++) CHECK_CLOSE(a.estimates[k].value, b.estimates[k].value, 1e-9);
+    CHECK(fabs(b.mean_share) < 1e-12);
+    kspec_moments_free(&a);
+    CHECK(kspec_moments(&with, 1, &o, &a, NULL) == KSPEC_OK && a.mean_share > 0.99);
+    kspec_moments_free(&a);
+    kspec_moments_free(&b);
+}
+
+TEST(known_answers) {
+    double ones[35], zeros[35] = {0};
+    for (int k = 0; k < 35; k++) ones[k] = -3;
+    kspec_matrix c = view(ones, 7, 5), z = view(zeros, 7, 5);
+    kspec_moments_opts o = {.size = sizeof o, .nmax = 5, .estimators = CLASSIC};
+    kspec_moments_result r;
+    CHECK(kspec_moments(&c, 1, &o, &r, NULL) == KSPEC_OK);
+    for (size_t k = 0; k < r.count; k++) {
+        CHECK_CLOSE(r.estimates[k].value, pow(9, r.estimates[k].n), 1e-12);
+        CHECK_CLOSE(r.estimates[k].root, 9, 1e-12);
+        if (r.estimates[k].n < 5) CHECK(fabs(r.estimates[k].std_error) < 1e-9 * r.estimates[k].value);
+    }
+    CHECK_CLOSE(r.participation_ratio, 1, 1e-12);
+    kspec_moments_free(&r);
+    CHECK(kspec_moments(&z, 1, &o, &r, NULL) == KSPEC_OK);
+    for (size_t k = 0; k < r.count; k++) CHECK(r.estimates[k].value == 0);
+    CHECK(isnan(r.participation_ratio));
+    kspec_moments_free(&r);
+}
+
+TEST(bad_input) {
+    double x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    kspec_matrix phi[2] = {view(x, 3, 4), view(x, 4, 3)};
+    kspec_moments_result r;
+    kspec_error e;
+    kspec_moments_opts o = {.size = sizeof o, .estimators = KSPEC_KV_ROW, .nmax = 4};
+    CHECK_FAILS(kspec_moments(phi, 1, &o, &r, &e), KSPEC_E_ARG, e, "order 4 exceeds the number of rows, P=3");
+    o.nmax = -1;
+    CHECK_FAILS(kspec_moments(phi, 1, &o, &r, &e), KSPEC_E_ARG, e, "order -1");
+    o.nmax = 2;
+    CHECK_FAILS(kspec_moments(phi, 2, &o, &r, &e), KSPEC_E_ARG, e, "trial 1 is 4 x 3, trial 0 is 3 x 4");
+    CHECK_FAILS(kspec_moments(phi, 0, &o, &r, &e), KSPEC_E_ARG, e, "trials 0");
+    o.splits = -2;
+    CHECK_FAILS(kspec_moments(phi, 1, &o, &r, &e), KSPEC_E_ARG, e, "splits -2");
+    o.splits = 0;
+    o.estimators = 1u << 20;
+    CHECK_FAILS(kspec_moments(phi, 1, &o, &r, &e), KSPEC_E_ARG, e, "unknown bits");
+    o.estimators = KSPEC_NAIVE;
+    x[5] = INFINITY;
+    CHECK_FAILS(kspec_moments(phi, 1, &o, &r, &e), KSPEC_E_ARG, e,
+                "row 1, column 1 of trial 0 (from 0) is not finite");
+    x[5] = NAN;
+    CHECK_FAILS(kspec_moments(phi, 1, &o, &r, &e), KSPEC_E_ARG, e, "not finite");
+    kspec_matrix empty = view(x, 0, 3);
+    CHECK_FAILS(kspec_moments(&empty, 1, &o, &r, &e), KSPEC_E_ARG, e, "empty: 0 x 3");
+    CHECK(r.estimates == NULL);
+    kspec_moments_free(&r);
+}
+
+int main(void) {
+    RUN(against_brute_force);
+    RUN(naive_any_order);
+    RUN(same_bits_at_any_thread_count_and_any_stride);
+    RUN(scaling);
+    RUN(leave_one_out);
+    RUN(jackknife_of_a_mean_is_its_standard_error);
+    RUN(ragged_trials_use_what_is_there);
+    RUN(splits_use_all_trials);
+    RUN(centring_and_the_share_of_the_mean);
+    RUN(known_answers);
+    RUN(bad_input);
+    return test_done();
+}
