@@ -13,8 +13,8 @@
 
 static kspec_status check_text(const ks_bytes *b, const char *name, kspec_error *err) {
     if (b->size >= 2 && (b->data[0] ^ b->data[1]) == 1 && (b->data[0] | b->data[1]) == 0xff)
-        return ks_fail(err, KSPEC_E_IO, "%s is UTF-16 text (byte 0x%02x at offset 0); save it as UTF-8", name,
-                       b->data[0]);
+        return ks_fail(err, KSPEC_E_IO, "%s is not text (byte 0x%02x at offset 0: UTF-16); save it as UTF-8",
+                       name, b->data[0]);
     const unsigned char *zero = b->size ? memchr(b->data, 0, b->size) : NULL;
     if (zero)
         return ks_fail(err, KSPEC_E_IO,

@@ -26,6 +26,8 @@ TEST(formats_are_told_by_content) {
     READS(fixture("binary/one.npz"), OPTS(.select_rows = "0", .select_cols = "0"), 1, 1, 1, -50. / 8);
     READS(fixture("binary/f8-idx2.gz"), OPTS(.select_rows = "0", .select_cols = "0-1"), 1, 1, 2, -50. / 8,
           -13. / 8);
+    READS(fixture("binary/u1-idx3"), NULL, 1, 2, 6, 0, 37, 74, 10, 47, 84, 20, 57, 94, 30, 67,
+          3); /* pixels */
     READS(fixture("hdf5/single.h5"), OPTS(.select_rows = "1"), 1, 1, 3, v + 17, v + 22, v + 27);
     READS(fixture("hdf5/layouts.h5:/a/b/deep"), OPTS(.select_rows = "2,1", .select_cols = "2"), 1, 2, 1,
           v + 44, v + 27);

@@ -330,10 +330,10 @@ TEST(malformed_text_is_refused) {
     REFUSES("\xef\xbb\xbf", "x.csv has no numbers");
     REFUSES("\xff\xfe"
             "1",
-            "x.csv is UTF-16 text (byte 0xff at offset 0)");
+            "x.csv is not text (byte 0xff at offset 0: UTF-16); save it as UTF-8");
     REFUSES("\xfe\xff"
             "1",
-            "x.csv is UTF-16 text (byte 0xfe at offset 0)");
+            "x.csv is not text (byte 0xfe at offset 0: UTF-16)");
     REFUSES("1,2\n3,\x01\x02zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\n", "'?\?zzzz");
     REFUSES("1,2\n3,\"a\nb\"\n", "line 2, column 1: 'a?b' is not a number");
     ks_array a;
