@@ -126,6 +126,9 @@ static catalog list_variables(mat_t *mat) {
 void read_mat(const char *path, const char *key) {
     mat_t *mat = Mat_Open(path, MAT_ACC_RDONLY);
     if (!mat) refuse("is neither an HDF5 file nor a MATLAB file that can be read");
+    /* matio takes for version 4, which has no signature, whatever is not of a later one */
+    if (Mat_GetVersion(mat) != MAT_FT_MAT5) refuse("is not a MATLAB file of version 5 or later");
+    check_mat5(path);
     while (*key == '/') key++;
     if (!key[0]) {
         catalog all = list_variables(mat);

@@ -39,5 +39,6 @@ _Noreturn void catalog_refuse(const catalog *c, const char *key, const char *why
 /* The formats. */
 _Noreturn void read_hdf5(const char *path, const char *key, int matlab);
 _Noreturn void read_mat(const char *path, const char *key);
+void check_mat5(const char *path); /* ends the process where the file is cut short or a checksum is wrong */
 
 #endif

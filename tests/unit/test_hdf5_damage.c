@@ -1,0 +1,31 @@
+/* Damaged HDF5 and MATLAB files: a small sample of mutants, and files that are known to crash the libraries.
+ */
+#include "hdf5_damage.h"
+
+/* Each differs in one byte from a fixture, and crashes HDF5 1.10.8. Another version may read it or refuse it.
+ */
+TEST(known_crashes) {
+    static const char *const cases[][2] = {{"compound.h5", ""}, {"type.h5", ""}, {"chunk.h5", "gzip_f4"}};
+    damage_tally t = {0};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char path[4096];
+        ks_array a;
+        snprintf(path, sizeof path, "%s/tests/fixtures/malformed/%s", TEST_SOURCE_DIR, cases[c][0]);
+        CHECK(access(path, R_OK) == 0);
+        if (damage_read(path, cases[c][1], 0, cases[c][0], &a, &t) == KSPEC_OK) ks_array_free(&a);
+    }
+    damage_report("known", &t);
+}
+
+TEST(mutants) {
+    damage_tally t = {0};
+    damage_replay(0, 8, &t);
+    damage_report("mutants", &t);
+}
+
+int main(void) {
+    damage_limits();
+    RUN(known_crashes);
+    RUN(mutants);
+    return test_done();
+}
