@@ -44,7 +44,7 @@ void check_mat5(const char *path) {
     if (fseeko(f, 126, SEEK_SET) != 0 || fread(b, 1, 2, f) != 2)
         refuse("is cut short after %lld bytes", (long long)size);
     int little = b[0] == 'I';
-    for (int k = 0; at < size; k++) {
+    while (at < size) {
         if (fseeko(f, at, SEEK_SET) != 0 || fread(b, 1, 8, f) != 8)
             refuse("is cut short after %lld bytes", (long long)size);
         uint32_t word[2];

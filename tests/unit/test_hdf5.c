@@ -362,6 +362,33 @@ TEST(a_reader_that_is_not_there) {
     unsetenv("KSPEC_LIBEXEC");
 }
 
+/* matio would fill the gaps with zeros and pass over the checksum */
+TEST(matlab_files_must_be_whole) {
+    unsigned char data[4096];
+    char path[256];
+    ks_array a;
+    kspec_error err = {0};
+    snprintf(path, sizeof path, "%s/damaged.mat", folder);
+    for (int compressed = 0; compressed < 2; compressed++) {
+        FILE *f = fopen(fixture(compressed ? "single_v7.mat" : "single_v5.mat"), "rb");
+        size_t n = f ? fread(data, 1, sizeof data, f) : 0;
+        if (f) fclose(f);
+        CHECK(n > 200 && n < sizeof data);
+        for (size_t left = 129; left < n; left += 1 + n / 25) {
+            write_file("damaged.mat", data, left, 0600);
+            kspec_status st = ks_hdf5_read(path, "x", 1, "x", &a, &err);
+            CHECK_MSG(st == KSPEC_E_IO && strstr(err.msg, "x: is cut short after "), "%zu bytes: %s", left,
+                      err.msg);
+            if (!st) ks_array_free(&a);
+        }
+        if (!compressed) continue;
+        data[n - 1] ^= 1; /* the checksum */
+        write_file("damaged.mat", data, n, 0600);
+        CHECK_FAILS(ks_hdf5_read(path, "x", 1, "x", &a, &err), KSPEC_E_IO, err,
+                    "does not inflate to its checksum");
+    }
+}
+
 /* -------------------------------------------------------------------------------- awkward circumstances */
 
 static void on_alarm(int sig) {
@@ -426,6 +453,7 @@ int main(void) {
     RUN(a_reader_that_crashes_or_lies);
     RUN(a_reader_that_hangs);
     RUN(a_reader_that_is_not_there);
+    RUN(matlab_files_must_be_whole);
     RUN(signals_and_closed_descriptors);
     RUN(no_memory_of_ours_is_needed);
     char command[64];
