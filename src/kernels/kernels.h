@@ -21,6 +21,10 @@ typedef struct {
 
     /* z[k] = sqrt(2) sin(z[k] + b[k]): the random Fourier features of one row, any n. */
     void (*sin_features)(double *z, const double *b, size_t n);
+
+    /* z[j] = (or, if add, +=) w col[j] prod_k x[k][j]^power[k], k < count, any n; col NULL: ones. */
+    void (*hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
+                     const double *const *x, const int *power);
 } ks_kernels;
 
 /* The table of the chosen instruction set; fails on a bad KSPEC_ISA. */

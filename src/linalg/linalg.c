@@ -90,22 +90,66 @@ static kspec_status gemm_tile(void *ctx, size_t chunk, int worker) {
     return KSPEC_OK;
 }
 
+/* BLAS counts in int. */
+static kspec_status check_strides(size_t lda, size_t ldb, size_t ldc, kspec_error *err) {
+    const size_t limit = 2147483647;
+    if (lda <= limit && ldb <= limit && ldc <= limit) return KSPEC_OK;
+    return ks_fail(err, KSPEC_E_ARG, "matrix of %zu columns exceeds BLAS's limit of %zu",
+                   lda > limit   ? lda
+                   : ldb > limit ? ldb
+                                 : ldc,
+                   limit);
+}
+
 kspec_status ks_gemm_tiled(const ks_run *run, int ta, int tb, size_t m, size_t n, size_t k, double alpha,
                            const double *A, size_t lda, const double *B, size_t ldb, double beta, double *C,
                            size_t ldc, kspec_error *err) {
-    const size_t limit = 2147483647;
-    if (lda > limit || ldb > limit || ldc > limit)
-        return ks_fail(err, KSPEC_E_ARG, "matrix of %zu columns exceeds BLAS's limit of %zu",
-                       lda > limit   ? lda
-                       : ldb > limit ? ldb
-                                     : ldc,
-                       limit);
+    kspec_status st = check_strides(lda, ldb, ldc, err);
+    if (st) return st;
     gemm_job g = {ta, tb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, (n + TILE - 1) / TILE, 0};
     size_t chunks = (m + TILE - 1) / TILE * g.tiles_n;
     for (g.k0 = 0; g.k0 < k; g.k0 += KTILE) {
         size_t k1 = g.k0 + KTILE < k ? g.k0 + KTILE : k;
         ks_run part = ks_run_part(run, (double)g.k0 / (double)k, (double)k1 / (double)k);
-        kspec_status st = ks_parallel_for(&part, chunks, gemm_tile, &g, err);
+        st = ks_parallel_for(&part, chunks, gemm_tile, &g, err);
+        if (st) return st;
+    }
+    return KSPEC_OK;
+}
+
+/* Only tiles on and above the diagonal are computed; each is mirrored by the chunk that made it. */
+enum { STILE = 256 };
+
+static kspec_status symmetric_tile(void *ctx, size_t chunk, int worker) {
+    (void)worker;
+    const gemm_job *g = ctx;
+    size_t bi = 0, row = g->tiles_n; /* chunk = tiles of the rows of tiles above + bj - bi */
+    while (chunk >= row) chunk -= row--, bi++;
+    size_t i = bi * STILE, j = (bi + chunk) * STILE;
+    size_t m = g->n - i < STILE ? g->n - i : STILE, n = g->n - j < STILE ? g->n - j : STILE;
+    size_t k = g->k - g->k0 < KTILE ? g->k - g->k0 : KTILE;
+    const double *A = g->A + (g->ta ? g->k0 * g->lda + i : i * g->lda + g->k0);
+    const double *B = g->B + (g->tb ? j * g->ldb + g->k0 : g->k0 * g->ldb + j);
+    ks_gemm(g->ta, g->tb, m, n, k, g->alpha, A, g->lda, B, g->ldb, g->k0 ? 1 : 0, g->C + i * g->ldc + j,
+            g->ldc);
+    if (g->k0 + k < g->k) return KSPEC_OK;
+    for (size_t c = 0; c < n; c++)
+        for (size_t r = 0; r < m && i + r < j + c; r++)
+            g->C[(j + c) * g->ldc + i + r] = g->C[(i + r) * g->ldc + j + c];
+    return KSPEC_OK;
+}
+
+kspec_status ks_gemm_symmetric_tiled(const ks_run *run, int ta, int tb, size_t n, size_t k, double alpha,
+                                     const double *A, size_t lda, const double *B, size_t ldb, double *C,
+                                     size_t ldc, kspec_error *err) {
+    kspec_status st = check_strides(lda, ldb, ldc, err);
+    if (st) return st;
+    size_t tiles = (n + STILE - 1) / STILE;
+    gemm_job g = {ta, tb, n, n, k, alpha, A, lda, B, ldb, 0, C, ldc, tiles, 0};
+    for (g.k0 = 0; g.k0 < k; g.k0 += KTILE) {
+        size_t k1 = g.k0 + KTILE < k ? g.k0 + KTILE : k;
+        ks_run part = ks_run_part(run, (double)g.k0 / (double)k, (double)k1 / (double)k);
+        st = ks_parallel_for(&part, tiles * (tiles + 1) / 2, symmetric_tile, &g, err);
         if (st) return st;
     }
     return KSPEC_OK;

@@ -21,6 +21,11 @@ kspec_status ks_gemm_tiled(const ks_run *run, int ta, int tb, size_t m, size_t n
                            const double *A, size_t lda, const double *B, size_t ldb, double beta, double *C,
                            size_t ldc, kspec_error *err);
 
+/* C (n x n) = alpha op(A) op(B), known to be symmetric: half the work. A is n x k (k x n if ta), B k x n. */
+kspec_status ks_gemm_symmetric_tiled(const ks_run *run, int ta, int tb, size_t n, size_t k, double alpha,
+                                     const double *A, size_t lda, const double *B, size_t ldb, double *C,
+                                     size_t ldc, kspec_error *err);
+
 /* Sum of x[i] y[i]. */
 double ks_dot(size_t n, const double *x, const double *y);
 
