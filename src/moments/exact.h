@@ -1,0 +1,36 @@
+/*
+ * The `exact` estimator: the mean over all cycles with distinct rows and distinct columns (the U-statistic),
+ * or with one side complete, where only the sampled side's indices need to differ.
+ */
+#ifndef KS_MOMENTS_EXACT_H
+#define KS_MOMENTS_EXACT_H
+
+#include "moments/estimators.h"
+
+/* Which side is a sample; the other is the whole population: all its indices are free, and P^n stands for
+ * (P)_n. */
+typedef enum { KS_SAMPLED_BOTH, KS_SAMPLED_ROWS, KS_SAMPLED_COLS } ks_sampled;
+
+/* What ks_exact() would cost, in multiply-adds at the rate of a matrix product; infinite if it cannot be
+ * planned. */
+double ks_exact_work(const ks_pair *p, ks_sampled s, int with_loo);
+
+/* An upper bound on the bytes it holds beyond its inputs; SIZE_MAX if it cannot be planned. */
+size_t ks_exact_memory(const ks_pair *p, ks_sampled s, int with_loo);
+
+/*
+ * p->nmax is at most 5 and at most the sampled sides. Order 5 with both sides sampled takes P^2 Q^2
+ * multiply-adds and more; orders to 4 a few matrix products. Leaving out a row or column of a complete side
+ * changes nothing: those entries are m itself.
+ */
+kspec_status ks_exact(const ks_run *run, const ks_pair *p, ks_sampled s, const ks_moments_out *out,
+                      kspec_error *err);
+
+/*
+ * The same; abs_terms[n-1] (where not NULL) is the sum of the absolute values of the terms whose sum is m(n),
+ * in units of m(n): rounding errors are a small multiple of 1e-16 of it.
+ */
+kspec_status ks_exact_terms(const ks_run *run, const ks_pair *p, ks_sampled s, const ks_moments_out *out,
+                            double *abs_terms, kspec_error *err);
+
+#endif

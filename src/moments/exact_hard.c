@@ -1,0 +1,129 @@
+/*
+ * The graphs of order 5 that no elimination of vertices of degree 1 or 2 takes apart:
+ *     sum over r0, r1, c0, c1 of E[r0,r1] F[c0,c1] X00[r0,c0] X01[r0,c1] X10[r1,c0] X11[r1,c1].
+ * With r0 fixed, the edges at r0 are weights of the other vertices, and what is left is one P x Q x Q
+ * product: U[r1,c1] = X01[r0,c1] X11[r1,c1],  Z = U F^T,  t[r1] = sum_c0 Z[r1,c0] X10[r1,c0] X00[r0,c0],
+ *     value = sum_r0,r1 E[r0,r1] t[r1].
+ * Backward, E~[r0,r1] = t[r1] and F~ = sum_r0 V^T U with V[r1,c0] = E[r0,r1] X10[r1,c0] X00[r0,c0]. All else
+ * follows from these two, since every cycle passes both edges: the value with r0 fixed to i is sum_r1 E[i,r1]
+ * E~[i,r1]. Where exchanging r0 with r1 and c0 with c1 changes nothing, r1 <= r0 suffices.
+ */
+#include "linalg/linalg.h"
+#include "moments/exact_run.h"
+#include "moments/exact_tile.h"
+
+#include <string.h>
+
+enum { SLOTS = 16 }; /* slices r0 in flight: r0 mod SLOTS tells which accumulator a slice adds to */
+
+typedef struct {
+    size_t P, Q, r0;       /* first slice of the round */
+    const double *E, *F;   /* P x P, Q x Q */
+    const double *X[2][2]; /* P x Q */
+    int mirror;            /* r1 <= r0 suffices */
+    double *work;          /* SLOTS x 2 x P x Q */
+    double *E_adj, *F_adj; /* P x P (E~: always filled); SLOTS x Q x Q or NULL */
+} slices;
+
+static kspec_status slice(void *ctx, size_t slot, int worker) {
+    (void)worker;
+    const slices *s = ctx;
+    size_t P = s->P, Q = s->Q, r0 = s->r0 + slot, rows = s->mirror ? r0 + 1 : P;
+    double *U = s->work + slot * 2 * P * Q, *Z = U + P * Q, *t = s->E_adj + r0 * P;
+    const double *x00 = s->X[0][0] + r0 * Q, *x01 = s->X[0][1] + r0 * Q, *e = s->E + r0 * P;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t c = 0; c < Q; c++) U[i * Q + c] = x01[c] * s->X[1][1][i * Q + c];
+    ks_gemm(0, 1, rows, Q, Q, 1, U, Q, s->F, Q, 0, Z, Q);
+    for (size_t i = 0; i < rows; i++) {
+        double sum = 0, twice = s->mirror && i < r0 ? 2 : 1;
+        for (size_t c = 0; c < Q; c++) {
+            double v = s->X[1][0][i * Q + c] * x00[c];
+            sum += Z[i * Q + c] * v;
+            Z[i * Q + c] = twice * e[i] * v; /* now V */
+        }
+        t[i] = twice * sum;
+    }
+    for (size_t i = rows; i < P; i++) t[i] = 0;
+    if (s->F_adj) ks_gemm(1, 0, Q, Q, rows, 1, Z, Q, U, Q, 1, s->F_adj + slot * Q * Q, Q);
+    return KSPEC_OK;
+}
+
+static int is_leaf(const ks_edge *e) {
+    return !e->nref && e->a + e->b == 1;
+}
+
+/* E~ (P x P) and, where F_adj is given, F~ (into its first Q x Q; SLOTS x Q x Q in all). E, F: P x P and Q x
+ * Q. */
+static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double *F, double *E_adj,
+                       double *F_adj) {
+    const ks_plan *pl = x->plan;
+    size_t P = pl->size[KS_ROW], Q = pl->size[KS_COL];
+    slices s = {.P = P, .Q = Q, .E = E, .F = F, .E_adj = E_adj, .F_adj = F_adj};
+    s.mirror = ks_product_symmetric(&pl->products[t->E.ref[0] / 2]) &&
+               ks_product_symmetric(&pl->products[t->F.ref[0] / 2]) &&
+               !memcmp(&t->X[0][0], &t->X[1][1], sizeof t->E) &&
+               !memcmp(&t->X[0][1], &t->X[1][0], sizeof t->E);
+    double *held[4] = {0};
+    for (int k = 0; k < 4; k++) {
+        const ks_edge *e = &t->X[k / 2][k % 2];
+        if (!is_leaf(e)) {
+            held[k] = ks_exec_hold(x, P * Q);
+            ks_exec_edge(x, e, KS_ROW, KS_COL, held[k]);
+        }
+        s.X[k / 2][k % 2] = held[k] ? held[k] : e->a ? x->A : x->B;
+    }
+    s.work = ks_exec_hold(x, SLOTS * 2 * P * Q);
+    ks_exec_edge(x, &t->E, KS_ROW, KS_ROW, E);
+    ks_exec_edge(x, &t->F, KS_COL, KS_COL, F);
+    if (F_adj && !x->dry && !x->status) memset(F_adj, 0, SLOTS * Q * Q * sizeof *F_adj);
+    for (s.r0 = 0; s.r0 < P && !x->status; s.r0 += SLOTS) {
+        size_t count = P - s.r0 < SLOTS ? P - s.r0 : SLOTS;
+        double rows = s.mirror ? (double)s.r0 + ((double)count + 1) / 2 : (double)P;
+        double work = (double)count * rows * (double)Q * (double)Q * (F_adj ? 2 : 1);
+        ks_run part;
+        if (!ks_exec_step(x, work, &part)) continue;
+        part = ks_tile_threads(&part, work);
+        x->status = ks_parallel_for(&part, count, slice, &s, x->err);
+    }
+    if (F_adj && !x->dry && !x->status)
+        for (size_t k = 1; k < SLOTS; k++)
+            for (size_t i = 0; i < Q * Q; i++) F_adj[i] += F_adj[k * Q * Q + i];
+    ks_exec_drop(x, s.work, SLOTS * 2 * P * Q);
+    for (int k = 0; k < 4; k++) ks_exec_drop(x, held[k], P * Q);
+}
+
+/* through[i] += sum_j first X[i,j] + second X[j,i], where X = E E~ elementwise. */
+static void edge_through(size_t n, const double *E, const double *E_adj, double first, double second,
+                         double *through) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double v = E[i * n + j] * E_adj[i * n + j];
+            through[i] += first * v;
+            through[j] += second * v;
+        }
+}
+
+double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
+    size_t P = x->plan->size[KS_ROW], Q = x->plan->size[KS_COL];
+    double *E = ks_exec_hold(x, P * P), *E_adj = ks_exec_hold(x, P * P), *F = ks_exec_hold(x, Q * Q),
+           value = 0;
+    double *F_adj = n ? ks_exec_hold(x, SLOTS * Q * Q) : NULL;
+    if (!x->status) all_slices(x, t, E, F, E_adj, F_adj);
+    if (!x->dry && !x->status)
+        for (size_t i = 0; i < P; i++) value += ks_dot(P, E + i * P, E_adj + i * P);
+    if (n && !x->dry && !x->status) {
+        edge_through(P, E, E_adj, weight * t->positions[0], weight * t->positions[1],
+                     x->through[KS_ROW] + (size_t)(n - 1) * P);
+        edge_through(Q, F, F_adj, weight * t->positions[2], weight * t->positions[3],
+                     x->through[KS_COL] + (size_t)(n - 1) * Q);
+    }
+    if (n) {
+        ks_exec_hand_on(x, &t->E, KS_ROW, KS_ROW, weight, E_adj, NULL, NULL);
+        ks_exec_hand_on(x, &t->F, KS_COL, KS_COL, weight, F_adj, NULL, NULL);
+    }
+    ks_exec_drop(x, F_adj, SLOTS * Q * Q);
+    ks_exec_drop(x, F, Q * Q);
+    ks_exec_drop(x, E_adj, P * P);
+    ks_exec_drop(x, E, P * P);
+    return value;
+}

@@ -1,0 +1,419 @@
+/*
+ * Forward: each operation of the plan once, dropping a matrix after its last use (all are kept if a backward
+ * pass follows). Backward, once per order n with adjoints seeded by the graphs' weights: a vertex that stands
+ * for k positions of the cycle carries the weight x_i^k if row i has the weight x_i, so the sum over cycles
+ * through row i is dS/dx_i = sum over graphs, over row vertices u: weight * k_u * (value of the graph with u
+ * fixed to i), and the value with u fixed is, where u is eliminated, what multiplies u's weight there: no
+ * adjoint of the data itself is needed.
+ */
+#include "moments/exact_run.h"
+
+#include "base/error.h"
+#include "linalg/linalg.h"
+#include "moments/exact_tile.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------- resources */
+
+static double nowhere[1]; /* what a dry execution holds */
+
+static size_t held_bytes(size_t count) {
+    return ks_size_add(ks_size(count, sizeof(double)), KS_ALIGN - 1) / KS_ALIGN * KS_ALIGN;
+}
+
+double *ks_exec_hold(ks_exec_state *x, size_t count) {
+    if (x->status) return NULL;
+    x->live = ks_size_add(x->live, held_bytes(count));
+    if (x->live > x->peak) x->peak = x->live;
+    if (x->dry) return nowhere;
+    double *p = ks_alloc(count, sizeof *p);
+    if (!p) x->status = ks_nomem(x->err, "the exact estimator", ks_size(count, sizeof *p));
+    return p;
+}
+
+void ks_exec_drop(ks_exec_state *x, double *p, size_t count) {
+    if (!p) return;
+    x->live -= held_bytes(count);
+    if (!x->dry) ks_free(p);
+}
+
+int ks_exec_step(ks_exec_state *x, double work, ks_run *part) {
+    double before = x->work;
+    x->work += work;
+    if (x->dry || x->status) return 0;
+    *part = ks_run_part(x->run, fmin(before / x->total, 1), fmin(x->work / x->total, 1));
+    return 1;
+}
+
+static size_t size_of(const ks_exec_state *x, int kind) {
+    return x->plan->size[kind];
+}
+
+/* ----------------------------------------------------------------------------------------- expressions */
+
+static void add_factor(ks_expression *e, const double *p, int transposed, int power) {
+    if (power) e->factor[e->count++] = (ks_factor){p, transposed, power};
+}
+
+/* Appends the edge's factors but for one occurrence of number `skip` (-1: none), as seen from the first
+   vertex (of kind ku) or, if flipped, from the second. */
+static void add_edge(const ks_exec_state *x, ks_expression *out, const ks_edge *e, int ku, int flip,
+                     int skip) {
+    const ks_plan *pl = x->plan;
+    if (pl->form.one_sided) {
+        add_factor(out, x->A, pl->form.two_trials && flip, e->a); /* else symmetric */
+        add_factor(out, x->A, !flip, e->b);
+    } else {
+        add_factor(out, x->A, (ku == KS_COL) ^ flip, e->a);
+        add_factor(out, x->B, (ku == KS_COL) ^ flip, e->b);
+    }
+    for (int k = 0, next; k < e->nref; k = next) {
+        int id = e->ref[k] / 2, power = 0;
+        for (next = k; next < e->nref && e->ref[next] == e->ref[k]; next++) power += next != skip;
+        int turned = !ks_product_symmetric(&pl->products[id]) && ((e->ref[k] & 1) ^ flip);
+        add_factor(out, x->value[id], turned, power);
+    }
+}
+
+static void run_expression(ks_exec_state *x, const ks_expression *e, ks_tile_result what, double *out) {
+    ks_run part;
+    int streams = e->count + (what == KS_TILE_STORE) + 2 * (what == KS_TILE_ADD);
+    if (!ks_exec_step(x, KS_ELEMENT_COST * (double)e->m * (double)e->n * streams, &part)) return;
+    x->status = ks_tile_run(&part, e, what, out, x->err);
+}
+
+void ks_exec_edge(ks_exec_state *x, const ks_edge *e, int ku, int kw, double *out) {
+    ks_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1};
+    add_edge(x, &ex, e, ku, 0, -1);
+    run_expression(x, &ex, KS_TILE_STORE, out);
+}
+
+/* The product of the weights but for one occurrence of number `skip` (-1: none); NULL where there is none
+ * left. */
+static const double *weights(ks_exec_state *x, const ks_weights *d, int kind, int skip, double *room) {
+    const double *first = NULL;
+    size_t n = size_of(x, kind);
+    for (int k = 0; k < d->nvec; k++) {
+        const double *v = x->vector[d->vec[k]];
+        if (k == skip) continue;
+        if (!first) {
+            first = v;
+            continue;
+        }
+        if (x->dry || x->status) continue;
+        for (size_t i = 0; i < n; i++) room[i] = (first == room ? room[i] : first[i]) * v[i];
+        first = room;
+    }
+    return first;
+}
+
+/* ------------------------------------------------------------------------------------ matrix products */
+
+/* A matrix as BLAS takes it: first x second index, or the other way round if transposed. */
+typedef struct {
+    const double *x;
+    int transposed;
+    double *held; /* to be dropped */
+    size_t count;
+} operand;
+
+/* The edge times col[w] (NULL: ones): the matrix itself where there is one, else an elementwise product. */
+static operand operand_of(ks_exec_state *x, const ks_edge *e, int ku, int kw, const double *col) {
+    ks_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1, .col = col};
+    add_edge(x, &ex, e, ku, 0, -1);
+    if (ex.count == 1 && ex.factor[0].power == 1 && !col)
+        return (operand){ex.factor[0].x, ex.factor[0].transposed, NULL, 0};
+    operand o = {.transposed = ex.factor[0].transposed, .count = ex.m * ex.n};
+    if (o.transposed) { /* made in the orientation of its first factor */
+        ex = (ks_expression){.m = size_of(x, kw), .n = size_of(x, ku), .alpha = 1, .row = col};
+        add_edge(x, &ex, e, ku, 1, -1);
+    }
+    o.x = o.held = ks_exec_hold(x, o.count);
+    if (o.held) run_expression(x, &ex, KS_TILE_STORE, o.held);
+    return o;
+}
+
+static void drop_operand(ks_exec_state *x, operand *o) {
+    ks_exec_drop(x, o->held, o->count);
+}
+
+/* C (m x n) = L R^T (turn_L: L^T R^T ...): op(L) is m x k and op(R) n x k. */
+static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const operand *L, const operand *R,
+                     int symmetric, double *C) {
+    ks_run part;
+    double work = (double)m * (double)n * (double)k * (symmetric ? KS_SYMMETRIC_COST : 1);
+    if (!ks_exec_step(x, work, &part)) return;
+    part = ks_tile_threads(&part, work);
+    size_t lda = L->transposed ? m : k, ldb = R->transposed ? n : k;
+    if (symmetric)
+        x->status = ks_gemm_symmetric_tiled(&part, L->transposed, !R->transposed, n, k, 1, L->x, lda, R->x,
+                                            ldb, C, n, x->err);
+    else
+        x->status = ks_gemm_tiled(&part, L->transposed, !R->transposed, m, n, k, 1, L->x, lda, R->x, ldb, 0,
+                                  C, n, x->err);
+}
+
+/* --------------------------------------------------------------------------------------------- forward */
+
+static size_t product_size(const ks_exec_state *x, int k) {
+    const ks_product *p = &x->plan->products[k];
+    return size_of(x, p->ku) * size_of(x, p->kv);
+}
+
+static void forward_product(ks_exec_state *x, int k) { /* O[u,v] = sum_w L[u,w] d[w] R[v,w] */
+    const ks_product *p = &x->plan->products[k];
+    const double *d = weights(x, &p->d, p->kw, -1, x->scratch[0]);
+    operand L = operand_of(x, &p->L, p->ku, p->kw, d);
+    operand R = operand_of(x, &p->R, p->kv, p->kw, NULL);
+    x->value[k] = ks_exec_hold(x, product_size(x, k));
+    multiply(x, size_of(x, p->ku), size_of(x, p->kv), size_of(x, p->kw), &L, &R, ks_product_symmetric(p),
+             x->value[k]);
+    drop_operand(x, &R);
+    drop_operand(x, &L);
+}
+
+static void forward_vector(ks_exec_state *x, int k) { /* o[u] = sum_w E[u,w] d[w] */
+    const ks_vector *v = &x->plan->vectors[k];
+    size_t m = size_of(x, v->ku);
+    x->vector[k] = ks_exec_hold(x, m);
+    if (v->diagonal) {
+        for (size_t i = 0; i < m && !x->dry && !x->status; i++) x->vector[k][i] = x->A[i * m + i];
+        return;
+    }
+    const double *d = weights(x, &v->d, v->kw, -1, x->scratch[0]);
+    ks_expression e = {.m = m, .n = size_of(x, v->kw), .alpha = 1, .col = d};
+    add_edge(x, &e, &v->E, v->ku, 0, -1);
+    if (e.factor[0].transposed) { /* sum over rows of the flipped one */
+        e = (ks_expression){.m = size_of(x, v->kw), .n = m, .alpha = 1, .row = d};
+        add_edge(x, &e, &v->E, v->ku, 1, -1);
+        run_expression(x, &e, KS_TILE_COL_SUMS, x->vector[k]);
+    } else {
+        run_expression(x, &e, KS_TILE_ROW_SUMS, x->vector[k]);
+    }
+}
+
+static void forward_terminal(ks_exec_state *x, int g) {
+    const ks_terminal *t = &x->plan->terminals[g];
+    if (t->hard) { /* a backward pass gives the value too */
+        if (!x->with_loo) x->term[g] = x->plan->graphs[g].weight * ks_hard(x, t, 0, 0);
+        return;
+    }
+    const double *d = weights(x, &t->du, t->ku, -1, x->scratch[0]);
+    double value = 0;
+    for (size_t i = 0; i < size_of(x, t->ku) && !x->dry && !x->status; i++) value += d[i];
+    x->term[g] = x->plan->graphs[g].weight * value;
+}
+
+/* -------------------------------------------------------------------------------------------- backward */
+
+void ks_exec_hand_on(ks_exec_state *x, const ks_edge *e, int ku, int kw, double alpha, const double *T,
+                     const double *row, const double *col) {
+    for (int k = 0, next; k < e->nref && !x->status; k = next) {
+        for (next = k; next < e->nref && e->ref[next] == e->ref[k]; next++) {
+        }
+        int id = e->ref[k] / 2, flip = e->ref[k] & 1; /* in the orientation of the product's own matrix */
+        ks_expression ex = {
+            .m = size_of(x, flip ? kw : ku), .n = size_of(x, flip ? ku : kw), .alpha = alpha * (next - k)};
+        ex.row = flip ? col : row;
+        ex.col = flip ? row : col;
+        if (T) add_factor(&ex, T, flip, 1);
+        add_edge(x, &ex, e, ku, flip, k);
+        int first = !x->adjoint[id];
+        if (first) x->adjoint[id] = ks_exec_hold(x, product_size(x, id));
+        if (x->adjoint[id]) run_expression(x, &ex, first ? KS_TILE_STORE : KS_TILE_ADD, x->adjoint[id]);
+    }
+}
+
+/*
+ * q[w] is what multiplies the weights d of a vertex w that stands for `positions` positions: adds positions d
+ * q to `through`, and hands the adjoint on to the vectors that d is made of.
+ */
+static void vertex_through(ks_exec_state *x, int n, const ks_weights *d, int kind, int positions,
+                           const double *q) {
+    size_t size = size_of(x, kind);
+    const double *all = weights(x, d, kind, -1, x->scratch[2]);
+    double *through = x->dry ? NULL : x->through[kind] + (size_t)(n - 1) * size;
+    for (size_t i = 0; i < size && !x->dry && !x->status; i++)
+        through[i] += positions * q[i] * (all ? all[i] : 1);
+    for (int k = 0; k < d->nvec; k++) {
+        double **adj = &x->vector_adjoint[d->vec[k]];
+        int first = !*adj;
+        if (first) *adj = ks_exec_hold(x, size);
+        const double *others = weights(x, d, kind, k, x->scratch[2]);
+        if (x->dry || x->status) continue;
+        for (size_t i = 0; i < size; i++)
+            (*adj)[i] = (first ? 0 : (*adj)[i]) + q[i] * (others ? others[i] : 1);
+    }
+}
+
+/* One of the two edges of a product: T[u,w] = sum_v O'[u,v] R[v,w] d-free, its adjoint but for d. If q is
+   wanted, q[w] = half or all of sum_u L[u,w] T[u,w]. */
+static void backward_side(ks_exec_state *x, const ks_product *p, int k, int right, double *q) {
+    const ks_edge *mine = right ? &p->R : &p->L, *other = right ? &p->L : &p->R;
+    int ku = right ? p->kv : p->ku, kv = right ? p->ku : p->kv;
+    size_t m = size_of(x, ku), n = size_of(x, p->kw);
+    operand O = {.x = x->adjoint[k], .transposed = right};
+    operand R = operand_of(x, other, kv, p->kw, NULL);
+    double *T = ks_exec_hold(x, m * n);
+    R.transposed = !R.transposed; /* the sum is over its first index here */
+    if (T) multiply(x, m, n, size_of(x, kv), &O, &R, 0, T);
+    drop_operand(x, &R);
+    if (q) {
+        ks_expression e = {.m = m, .n = n, .alpha = ks_product_symmetric(p) ? 0.5 : 1};
+        add_factor(&e, T, 0, 1);
+        add_edge(x, &e, mine, ku, 0, -1);
+        run_expression(x, &e, KS_TILE_COL_SUMS, q);
+    }
+    ks_exec_hand_on(x, mine, ku, p->kw, 1, T, NULL, weights(x, &p->d, p->kw, -1, x->scratch[0]));
+    ks_exec_drop(x, T, m * n);
+}
+
+static void backward_product(ks_exec_state *x, int n, int k) {
+    const ks_product *p = &x->plan->products[k];
+    int symmetric = ks_product_symmetric(p), left = p->L.nref > 0, right = p->R.nref > 0;
+    ks_run part;
+    if (symmetric &&
+        ks_exec_step(x, 3 * KS_ELEMENT_COST * (double)product_size(x, k), &part)) /* both sides at once */
+        x->status = ks_tile_symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
+    /* q comes out of either side; a side made of leaves alone has nothing to hand on */
+    backward_side(x, p, k, !left && right, x->scratch[1]);
+    vertex_through(x, n, &p->d, p->kw, x->plan->positions[k], x->scratch[1]);
+    if (left && right && !symmetric) backward_side(x, p, k, 1, NULL);
+    ks_exec_drop(x, x->adjoint[k], product_size(x, k));
+    x->adjoint[k] = NULL;
+}
+
+static void backward_vector(ks_exec_state *x, int n, int k) {
+    const ks_vector *v = &x->plan->vectors[k];
+    const double *o = x->vector_adjoint[k];
+    if (!v->diagonal) {
+        ks_expression e = {.m = size_of(x, v->ku), .n = size_of(x, v->kw), .alpha = 1, .row = o};
+        add_edge(x, &e, &v->E, v->ku, 0, -1);
+        if (e.factor[0].transposed) {
+            e = (ks_expression){.m = size_of(x, v->kw), .n = size_of(x, v->ku), .alpha = 1, .col = o};
+            add_edge(x, &e, &v->E, v->ku, 1, -1);
+            run_expression(x, &e, KS_TILE_ROW_SUMS, x->scratch[1]);
+        } else {
+            run_expression(x, &e, KS_TILE_COL_SUMS, x->scratch[1]);
+        }
+        ks_exec_hand_on(x, &v->E, v->ku, v->kw, 1, NULL, o, weights(x, &v->d, v->kw, -1, x->scratch[0]));
+        vertex_through(x, n, &v->d, v->kw, x->plan->vector_positions[k], x->scratch[1]);
+    }
+    ks_exec_drop(x, x->vector_adjoint[k], size_of(x, v->ku));
+    x->vector_adjoint[k] = NULL;
+}
+
+static void backward_terminal(ks_exec_state *x, int g) {
+    const ks_terminal *t = &x->plan->terminals[g];
+    const ks_graph *graph = &x->plan->graphs[g];
+    if (t->hard) {
+        x->term[g] = graph->weight * ks_hard(x, t, graph->weight, graph->n);
+        return;
+    }
+    for (size_t i = 0; i < size_of(x, t->ku) && !x->dry && !x->status; i++) x->scratch[1][i] = graph->weight;
+    vertex_through(x, graph->n, &t->du, t->ku, t->positions[0], x->scratch[1]);
+}
+
+static void backward(ks_exec_state *x, int n) {
+    for (size_t i = x->plan->nops; i-- && !x->status;) {
+        ks_op op = x->plan->ops[i];
+        switch (op.kind) { /* what has no adjoint plays no part in this order */
+        case KS_OP_TERMINAL:
+            if (x->plan->graphs[op.index].n == n) backward_terminal(x, op.index);
+            break;
+        case KS_OP_VECTOR:
+            if (x->vector_adjoint[op.index]) backward_vector(x, n, op.index);
+            break;
+        case KS_OP_PRODUCT:
+            if (x->adjoint[op.index]) backward_product(x, n, op.index);
+            break;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- all */
+
+static void mark_edge(ks_exec_state *x, const ks_edge *e, int op) {
+    for (int k = 0; k < e->nref; k++) x->last_use[e->ref[k] / 2] = op;
+}
+
+static void mark_last_uses(ks_exec_state *x) {
+    const ks_plan *pl = x->plan;
+    for (size_t i = 0; i < pl->nops; i++) {
+        ks_op op = pl->ops[i];
+        if (op.kind == KS_OP_PRODUCT) {
+            mark_edge(x, &pl->products[op.index].L, (int)i);
+            mark_edge(x, &pl->products[op.index].R, (int)i);
+        } else if (op.kind == KS_OP_VECTOR) {
+            mark_edge(x, &pl->vectors[op.index].E, (int)i);
+        } else {
+            mark_edge(x, &pl->terminals[op.index].E, (int)i);
+            mark_edge(x, &pl->terminals[op.index].F, (int)i);
+        }
+    }
+}
+
+static void drop_products(ks_exec_state *x, int op) { /* those last used by it; -1: all */
+    for (size_t k = 0; k < x->plan->nproducts; k++)
+        if (x->value[k] && (op < 0 || x->last_use[k] == op)) {
+            ks_exec_drop(x, x->value[k], product_size(x, (int)k));
+            x->value[k] = NULL;
+        }
+}
+
+static void forward(ks_exec_state *x) {
+    for (size_t i = 0; i < x->plan->nops && !x->status; i++) {
+        ks_op op = x->plan->ops[i];
+        switch (op.kind) {
+        case KS_OP_PRODUCT:
+            forward_product(x, op.index);
+            break;
+        case KS_OP_VECTOR:
+            forward_vector(x, op.index);
+            break;
+        case KS_OP_TERMINAL:
+            forward_terminal(x, op.index);
+            break;
+        }
+        if (!x->with_loo) drop_products(x, (int)i);
+    }
+}
+
+static void *table(ks_exec_state *x, size_t count, size_t size) {
+    x->live += ks_size(count, size) + 2 * KS_ALIGN;
+    return ks_arena_zalloc(&x->arena, count, size);
+}
+
+void ks_exec(ks_exec_state *x) {
+    const ks_plan *pl = x->plan;
+    size_t longer = pl->size[0] > pl->size[1] ? pl->size[0] : pl->size[1];
+    x->value = table(x, pl->nproducts, sizeof *x->value);
+    x->adjoint = table(x, pl->nproducts, sizeof *x->adjoint);
+    x->vector = table(x, pl->nvectors, sizeof *x->vector);
+    x->vector_adjoint = table(x, pl->nvectors, sizeof *x->vector_adjoint);
+    x->last_use = table(x, pl->nproducts, sizeof *x->last_use);
+    x->term = table(x, pl->ngraphs, sizeof *x->term);
+    if (x->arena.failed) {
+        x->status = ks_nomem(x->err, "the exact estimator", x->arena.failed);
+    } else {
+        for (int k = 0; k < 3; k++) x->scratch[k] = ks_exec_hold(x, longer);
+        mark_last_uses(x);
+        forward(x);
+        for (int n = 1; n <= pl->nmax && x->with_loo && !x->status; n++) backward(x, n);
+        for (size_t g = 0; g < pl->ngraphs && !x->dry && !x->status; g++) {
+            x->S[pl->graphs[g].n - 1] += x->term[g];
+            x->abs_S[pl->graphs[g].n - 1] += fabs(x->term[g]);
+        }
+        drop_products(x, -1);
+        for (size_t k = 0; k < pl->nproducts; k++)
+            ks_exec_drop(x, x->adjoint[k], x->adjoint[k] ? product_size(x, (int)k) : 0);
+        for (size_t k = 0; k < pl->nvectors; k++) {
+            ks_exec_drop(x, x->vector[k], size_of(x, pl->vectors[k].ku));
+            ks_exec_drop(x, x->vector_adjoint[k], size_of(x, pl->vectors[k].ku));
+        }
+        for (int k = 0; k < 3; k++) ks_exec_drop(x, x->scratch[k], longer);
+    }
+    ks_arena_free(&x->arena);
+}

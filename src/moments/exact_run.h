@@ -1,0 +1,62 @@
+/* Carries out a plan: values forward, and backward the sums over the cycles through each row and each column.
+ */
+#ifndef KS_MOMENTS_EXACT_RUN_H
+#define KS_MOMENTS_EXACT_RUN_H
+
+#include "base/parallel.h"
+#include "moments/exact_plan.h"
+
+/*
+ * One execution. Set the fields down to `dry` and call ks_exec(). A dry one computes nothing and only counts
+ * work and memory, on the same path as the real one, so that what it counts is what happens.
+ */
+typedef struct {
+    const ks_plan *plan;
+    const ks_run *run;
+    const double *A, *B; /* two-sided: both trials; one-sided: A is the Gram matrix and B is not looked at */
+    double *S, *abs_S;   /* for each order, the sum over distinct cycles, and the sum of |terms| */
+    double
+        *through[2]; /* through[side][(n-1)*size + i]: the sum over distinct cycles through i; or both NULL */
+    int with_loo;    /* fill `through` */
+    int dry;
+    double total; /* work, as counted by a dry execution before */
+
+    double work;         /* counted so far, in multiply-adds */
+    size_t live, peak;   /* bytes */
+    kspec_status status; /* the first failure; every step does nothing after it */
+    kspec_error *err;
+
+    ks_arena arena;
+    double **value, **adjoint;         /* of products: NULL where there is none (yet, or any longer) */
+    double **vector, **vector_adjoint; /* of vectors */
+    int *last_use;                     /* of products: the operation after which it can be dropped */
+    double *term;                      /* of graphs: weight times value */
+    double *scratch[3];                /* vectors as long as the longer side */
+} ks_exec_state;
+
+void ks_exec(ks_exec_state *x);
+
+/* ---- shared by exact_run.c and exact_hard.c ---- */
+
+/* Memory for count doubles, counted; NULL after a failure, never NULL in a dry execution before one. */
+double *ks_exec_hold(ks_exec_state *x, size_t count);
+void ks_exec_drop(ks_exec_state *x, double *p, size_t count);
+
+/* Counts the work; 1 if it is to be done, with the part of the run that it covers. */
+int ks_exec_step(ks_exec_state *x, double work, ks_run *part);
+
+/* out (dense, first index by second) = the edge as a matrix between vertices of kinds ku, kw. */
+void ks_exec_edge(ks_exec_state *x, const ks_edge *e, int ku, int kw, double *out);
+
+/*
+ * The edge (of kinds ku, kw) has the adjoint alpha T[u,w] row[u] col[w] (NULL: ones): hands it on to the
+ * products that the edge is made of.
+ */
+void ks_exec_hand_on(ks_exec_state *x, const ks_edge *e, int ku, int kw, double alpha, const double *T,
+                     const double *row, const double *col);
+
+/* The value of a graph without vertices of degree 1 or 2. n > 0: backward too, for order n and with its
+ * weight. */
+double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n);
+
+#endif

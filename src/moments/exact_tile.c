@@ -1,0 +1,123 @@
+#include "moments/exact_tile.h"
+
+#include "kernels/kernels.h"
+
+#include <string.h>
+
+enum { TR = 32, TC = 128 }; /* rows and columns of a tile: 32 KB, for factors that must be transposed */
+
+ks_run ks_tile_threads(const ks_run *run, double work) {
+    ks_run r = *run;
+    if (work < 1e6) r.threads = 1;
+    return r;
+}
+
+typedef struct {
+    const ks_kernels *kernels;
+    const ks_expression *e;
+    ks_tile_result what;
+    double *out;
+} tile_job;
+
+/* t (m x n, leading dimension TC) = x^T, eight lines of x at a time. */
+static void transpose(double *restrict t, size_t m, size_t n, const double *restrict x, size_t ld) {
+    for (size_t j = 0; j < n; j += 8)
+        for (size_t i = 0; i < m; i++)
+            for (size_t k = j; k < j + 8 && k < n; k++) t[i * TC + k] = x[k * ld + i];
+}
+
+static double sum(const double *x, size_t n) {
+    double s[4] = {0};
+    for (size_t c = 0; c < n / 4 * 4; c += 4)
+        for (int k = 0; k < 4; k++) s[k] += x[c + (size_t)k];
+    for (size_t c = n / 4 * 4; c < n; c++) s[0] += x[c];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+/* The tile at (i,j), m x n; transposed factors are turned into `turned` first (count x TR x TC). */
+static void tile(const tile_job *job, size_t i, size_t j, size_t m, size_t n, double *turned) {
+    const ks_expression *e = job->e;
+    const double *x[KS_TILE_FACTORS];
+    size_t step[KS_TILE_FACTORS];
+    int power[KS_TILE_FACTORS];
+    for (int k = 0; k < e->count; k++) {
+        const ks_factor *f = &e->factor[k];
+        power[k] = f->power;
+        x[k] = f->x + i * e->n + j, step[k] = e->n;
+        if (f->transposed) {
+            transpose(turned, m, n, f->x + j * e->m + i, e->m);
+            x[k] = turned, step[k] = TC;
+            turned += TR * TC;
+        }
+    }
+    const double *col = e->col ? e->col + j : NULL;
+    for (size_t r = 0; r < m; r++) {
+        double w = e->row ? e->alpha * e->row[i + r] : e->alpha, z[TC];
+        switch (job->what) {
+        case KS_TILE_STORE:
+        case KS_TILE_ADD:
+            job->kernels->hadamard(job->out + (i + r) * e->n + j, n, job->what == KS_TILE_ADD, w, col,
+                                   e->count, x, power);
+            break;
+        case KS_TILE_COL_SUMS:
+            job->kernels->hadamard(job->out + j, n, 1, w, col, e->count, x, power);
+            break;
+        case KS_TILE_ROW_SUMS:
+            job->kernels->hadamard(z, n, 0, w, col, e->count, x, power);
+            job->out[i + r] += sum(z, n);
+            break;
+        }
+        for (int k = 0; k < e->count; k++) x[k] += step[k];
+    }
+}
+
+/* A chunk is TR rows, or TC columns for column sums, so that no two chunks write to one place. */
+static kspec_status tile_chunk(void *ctx, size_t chunk, int worker) {
+    (void)worker;
+    const tile_job *job = ctx;
+    const ks_expression *e = job->e;
+    double turned[KS_TILE_FACTORS * TR * TC];
+    int by_cols = job->what == KS_TILE_COL_SUMS;
+    size_t i0 = by_cols ? 0 : chunk * TR, i1 = by_cols || i0 + TR > e->m ? e->m : i0 + TR;
+    size_t j0 = by_cols ? chunk * TC : 0, j1 = by_cols && j0 + TC < e->n ? j0 + TC : e->n;
+    if (by_cols)
+        memset(job->out + j0, 0, (j1 - j0) * sizeof *job->out);
+    else if (job->what == KS_TILE_ROW_SUMS)
+        memset(job->out + i0, 0, (i1 - i0) * sizeof *job->out);
+    for (size_t i = i0; i < i1; i += TR)
+        for (size_t j = j0; j < j1; j += TC)
+            tile(job, i, j, i1 - i < TR ? i1 - i : TR, j1 - j < TC ? j1 - j : TC, turned);
+    return KSPEC_OK;
+}
+
+kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_result what, double *out,
+                         kspec_error *err) {
+    tile_job job = {.e = x, .what = what, .out = out};
+    kspec_status st = ks_kernels_choose(&job.kernels, err);
+    if (st) return st;
+    size_t chunks = what == KS_TILE_COL_SUMS ? (x->n + TC - 1) / TC : (x->m + TR - 1) / TR;
+    ks_run r = ks_tile_threads(run, 10.0 * (double)x->m * (double)x->n * (x->count + 1));
+    return ks_parallel_for(&r, chunks, tile_chunk, &job, err);
+}
+
+typedef struct {
+    size_t n;
+    double *X;
+} square;
+
+static kspec_status symmetrise_chunk(void *ctx, size_t chunk, int worker) {
+    (void)worker;
+    const square *s = ctx;
+    size_t n = s->n, i0 = chunk * TR, i1 = i0 + TR < n ? i0 + TR : n;
+    for (size_t j0 = i0; j0 < n; j0 += TR) /* the blocks at (i0,j0) and (j0,i0) */
+        for (size_t i = i0; i < i1; i++)
+            for (size_t j = j0 > i ? j0 : i; j < j0 + TR && j < n; j++)
+                s->X[i * n + j] = s->X[j * n + i] = s->X[i * n + j] + s->X[j * n + i];
+    return KSPEC_OK;
+}
+
+kspec_status ks_tile_symmetrise(const ks_run *run, size_t n, double *X, kspec_error *err) {
+    square s = {n, X};
+    ks_run r = ks_tile_threads(run, 20.0 * (double)n * (double)n);
+    return ks_parallel_for(&r, (n + TR - 1) / TR, symmetrise_chunk, &s, err);
+}
