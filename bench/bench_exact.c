@@ -1,0 +1,68 @@
+/*
+ * Time of the exact estimator beside DGEMM in the same process: bench_exact [P Q nmax threads trials].
+ * Prints seconds, and the same in matrix products of P x Q x min(P,Q) on one thread (best of a few runs
+ * each).
+ */
+#include "base/clock.h"
+#include "linalg/linalg.h"
+#include "moments/exact.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static double best_of(int repeats, const ks_run *run, const ks_pair *p, ks_sampled s, ks_moments_out *out) {
+    double best = 1e300;
+    for (int r = 0; r < repeats; r++) {
+        kspec_error err;
+        double t = ks_now();
+        if (ks_exact(run, p, s, out, &err)) {
+            fprintf(stderr, "%s\n", err.msg);
+            exit(1);
+        }
+        t = ks_now() - t;
+        if (t < best) best = t;
+    }
+    return best;
+}
+
+int main(int argc, char **argv) {
+    size_t P = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000, Q = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
+    int nmax = argc > 3 ? atoi(argv[3]) : 4, threads = argc > 4 ? atoi(argv[4]) : 1,
+        trials = argc > 5 ? atoi(argv[5]) : 1;
+    size_t least = P < Q ? P : Q, most = P < Q ? Q : P;
+    double *A = malloc(P * Q * sizeof *A), *B = malloc(P * Q * sizeof *B),
+           *C = malloc(most * most * sizeof *C);
+    kspec_random_normal(1, 0, 0, P * Q, A);
+    kspec_random_normal(1, 1, 0, P * Q, B);
+
+    double gemm = 1e300;
+    ks_blas_enter();
+    for (int r = 0; r < 7; r++) { /* the longer side is summed over or kept: P Q min(P,Q) multiply-adds */
+        double t = ks_now();
+        if (P < Q)
+            ks_gemm(0, 1, P, P, Q, 1, A, Q, B, Q, 0, C, P);
+        else
+            ks_gemm(1, 0, Q, Q, P, 1, A, Q, B, Q, 0, C, Q);
+        t = ks_now() - t;
+        if (t < gemm) gemm = t;
+    }
+    ks_blas_leave();
+    printf("%zu x %zu, %d trial(s), n <= %d, %d thread(s); DGEMM %.4f s (%.1f G multiply-adds/s)\n", P, Q,
+           trials, nmax, threads, gemm, 1e-9 * (double)(P * Q * least) / gemm);
+
+    ks_pair p = {A, trials == 2 ? B : A, P, Q, nmax};
+    ks_run run;
+    ks_run_init(&run, threads, (kspec_progress){0}, NULL);
+    double m[5], *rows = malloc(5 * P * sizeof *rows), *cols = malloc(5 * Q * sizeof *cols);
+    for (int s = 0; s < 3; s++)
+        for (int loo = 0; loo < 2; loo++) {
+            ks_moments_out out = {m, loo ? rows : NULL, loo ? cols : NULL};
+            double t = best_of(3, &run, &p, (ks_sampled)s, &out);
+            printf("%-5s %-13s %8.4f s = %7.2f DGEMM (foreseen %7.2f), %8.1f MB\n",
+                   (const char *[]){"both", "rows", "cols"}[s], loo ? "leave-one-out" : "value", t, t / gemm,
+                   ks_exact_work(&p, (ks_sampled)s, loo) / (double)(P * Q * least),
+                   1e-6 * (double)ks_exact_memory(&p, (ks_sampled)s, loo));
+        }
+    free(A), free(B), free(C), free(rows), free(cols);
+    return 0;
+}
