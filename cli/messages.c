@@ -12,13 +12,16 @@ static int on_terminal(int fd) {
 }
 
 int cli_error(int status, const char *fmt, ...) {
+    char text[4096];
     va_list ap;
-    cli_progress_end();
-    fputs(on_terminal(2) ? "\033[31mkspec:\033[0m " : "kspec: ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
+    for (char *c = text; *c;
+         c++) /* a name may hold line breaks and escape sequences; the message is one line */
+        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+    cli_progress_end();
+    fprintf(stderr, on_terminal(2) ? "\033[31mkspec:\033[0m %s\n" : "kspec: %s\n", text);
     return status;
 }
 
