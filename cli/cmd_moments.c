@@ -31,14 +31,17 @@ static int parse_estimators(const char *list, unsigned *set) {
     const char *text = list ? list : "all";
     while (*text) {
         size_t n = strcspn(text, ",");
-        unsigned before = *set;
-        if (n == 3 && strncmp(text, "all", 3) == 0) *set |= KSPEC_NAIVE | KSPEC_KV_ROW | KSPEC_KV_COL;
+        unsigned found = 0;
+        if (n == 3 && strncmp(text, "all", 3) == 0) found = KSPEC_NAIVE | KSPEC_KV_ROW | KSPEC_KV_COL;
         for (unsigned e = 1; e && kspec_estimator_name(e); e <<= 1)
             if (strlen(kspec_estimator_name(e)) == n && strncmp(text, kspec_estimator_name(e), n) == 0)
-                *set |= e;
-        if (*set == before && !(n == 3 && strncmp(text, "all", 3) == 0))
+                found = e;
+        if (!found)
             return cli_error(EXIT_USAGE, "--estimator: '%.*s' is none of naive, kv-row, kv-col, all", (int)n,
                              text);
+        *set |= found;
+        if (text[n] == ',' && !text[n + 1])
+            return cli_error(EXIT_USAGE, "--estimator: nothing follows the last comma of '%s'", list);
         text += n + (text[n] == ',');
     }
     if (!*set) return cli_error(EXIT_USAGE, "--estimator: the list is empty");
