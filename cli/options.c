@@ -187,7 +187,9 @@ static int unknown(const cli_command *c, const char *arg, const search *s) {
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)s->length, s->name ? s->name : "");
     const char *near = s->name ? cli_nearest(word, s->names) : NULL;
-    if (near) return cli_error(EXIT_USAGE, "%s: unknown option '%s'; did you mean --%s?", c->name, arg, near);
+    if (near)
+        return cli_error(EXIT_USAGE, "%s: unknown option '%s'; did you mean %s%s?", c->name, arg,
+                         near[1] ? "--" : "-", near);
     return cli_error(EXIT_USAGE, "%s: unknown option '%s'; 'kspec %s -h' lists them", c->name, arg, c->name);
 }
 
