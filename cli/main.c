@@ -43,7 +43,12 @@ static int flushed(void) {
     return fflush(stdout) == 0 ? EXIT_DONE : cli_error(EXIT_FAILED, "cannot write to standard output");
 }
 
+static int unexpected(const char *where, const char *arg) {
+    return cli_error(EXIT_USAGE, "%s: unexpected argument '%s'", where, arg);
+}
+
 static int help(int argc, char **argv) {
+    if (argc > 1) return unexpected("help", argv[1]);
     if (argc == 0) {
         overview(stdout);
     } else {
@@ -79,6 +84,7 @@ int main(int argc, char **argv) {
     }
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0) {
+        if (argc > 2) return unexpected("--version", argv[2]);
         printf("kspec %s\n", kspec_version());
         return flushed();
     }
