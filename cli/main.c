@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,16 @@ static int help(int argc, char **argv) {
     return flushed();
 }
 
+/*
+ * Where the shell has closed one of the three standard files ("2>&-"), the next file opened would take its
+ * number and a message would land in the result. /dev/null opened the wrong way keeps the number, and still
+ * fails.
+ */
+static void hold_standard_files(void) {
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
 static int run(const cli_command *c, int argc, char **argv) {
     void *args = calloc(1, c->args_size);
     if (!args) return cli_error(EXIT_FAILED, "out of memory");
@@ -77,6 +88,7 @@ static int run(const cli_command *c, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    hold_standard_files();
     cli_catch_signals();
     if (argc < 2) {
         overview(stderr);
