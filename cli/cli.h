@@ -114,6 +114,7 @@ void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d);
 FILE *cli_text(void);
 int cli_finish(const cli_common *c, json_t *object);
 
+json_t *cli_string(const char *s);                /* whatever bytes it holds */
 json_t *cli_real(double x);                       /* null where x is not finite */
 json_t *cli_reals(const double *x, size_t count); /* an array of those */
 const char *cli_bold(const cli_common *c); /* escape sequences, empty unless the table goes to a terminal */

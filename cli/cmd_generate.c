@@ -114,10 +114,10 @@ static int run(void *args) {
     cli_common to_stdout = a->common;
     to_stdout.output = NULL;
     return cli_finish(&to_stdout,
-                      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s}", "command", "generate", "process",
+                      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "command", "generate", "process",
                                 what, "rows", (json_int_t)a->rows, "cols", (json_int_t)a->cols, "trials",
                                 (json_int_t)a->trials, "dim", (json_int_t)a->dim, "seed",
-                                (json_int_t)a->common.seed, "output", a->common.output));
+                                (json_int_t)a->common.seed, "output", cli_string(a->common.output)));
 }
 
 const cli_command cmd_generate = {

@@ -26,6 +26,17 @@ const char *cli_plain(const cli_common *c) {
     return styled(c) ? "\033[0m" : "";
 }
 
+/* Bytes that are not UTF-8 cannot stand in JSON: all bytes above 127 then become '?'. */
+json_t *cli_string(const char *s) {
+    json_t *o = json_string(s);
+    char *copy = o ? NULL : strdup(s);
+    for (char *c = copy; c && *c; c++)
+        if ((unsigned char)*c > 127) *c = '?';
+    if (copy) o = json_string(copy);
+    free(copy);
+    return o ? o : json_null();
+}
+
 json_t *cli_real(double x) {
     return isfinite(x) ? json_real(x) : json_null();
 }
