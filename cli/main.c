@@ -70,6 +70,13 @@ static void hold_standard_files(void) {
         if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
+/* A setting that cannot be followed is never ignored, whether or not the command would come to need it. */
+static int check_isa(void) {
+    if (cli_is_choice("generic|avx2|avx512", kspec_isa())) return EXIT_DONE;
+    return cli_error(EXIT_USAGE, "KSPEC_ISA=%s is none of generic, avx2, avx512 that this processor has",
+                     getenv("KSPEC_ISA"));
+}
+
 static int run(const cli_command *c, int argc, char **argv) {
     void *args = calloc(1, c->args_size);
     if (!args) return cli_error(EXIT_FAILED, "out of memory");
@@ -79,7 +86,8 @@ static int run(const cli_command *c, int argc, char **argv) {
             cli_help(c, stdout);
             status = flushed();
         } else {
-            status = c->run(args);
+            status = check_isa();
+            if (!status) status = c->run(args);
         }
     }
     cli_args_free(c, args);
