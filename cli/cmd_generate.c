@@ -54,10 +54,8 @@ static int check(const generate_args *a) {
     if (!a->common.output)
         return cli_error(EXIT_USAGE,
                          "generate: -o FILE is missing (.npy, .csv or .json; - is npy on standard output)");
-    if (!a->rows || !a->cols)
-        return cli_error(EXIT_USAGE, "generate: --rows %zu and --cols %zu must both be at least 1", a->rows,
-                         a->cols);
-    if (!a->dim) return cli_error(EXIT_USAGE, "generate: --dim must be at least 1");
+    const char *missing = !a->rows ? "rows" : !a->cols ? "cols" : !a->dim ? "dim" : NULL;
+    if (missing) return cli_error(EXIT_USAGE, "generate: --%s is missing", missing);
     if (strcmp(what, "linear") == 0 ? a->eta.count : a->eigenvalues.count)
         return cli_error(EXIT_USAGE, "generate %s takes no --%s", what,
                          strcmp(what, "linear") ? "eigenvalue" : "eta");
