@@ -1,0 +1,85 @@
+# Matrices whose kernel is known.
+. "$(dirname "$0")/lib.sh"
+gen="kspec generate rff --rows 7 --cols 5 --dim 2 --seed 3"
+
+# the same numbers in every format
+expect_status 0 $gen -o x.npy
+expect "nothing is printed" [ ! -s "$out" ]
+expect_status 0 $gen -o x.csv
+expect_status 0 $gen -o x.json
+kspec generate rff --rows 7 --cols 5 --dim 2 --seed 3 -o - >y.npy
+expect "- is npy" cmp -s x.npy y.npy
+expect "npy, csv and json agree" "$python" -c '
+import json, numpy as np
+a = np.load("x.npy")
+assert a.shape == (7, 5) and a.dtype == "<f8" and np.abs(a).max() <= 2 ** 0.5
+assert (np.loadtxt("x.csv", delimiter=",") == a).all()
+assert (np.array(json.load(open("x.json"))) == a).all()'
+expect_files x.npy x.csv x.json y.npy
+
+# the same bytes at any number of threads, for every process, also where there are many bands of rows
+for what in 'rff --dim 3 --eta 2' 'gaussian --dim 3 --eta 1,2,3' 'linear --eigenvalue 3,2'; do
+    for shape in '--rows 300 --cols 70' '--rows 9 --cols 1'; do
+        for threads in 1 2 7; do
+            expect_status 0 kspec generate $what $shape --seed 8 --noise 0.5 --trials 2 --threads $threads -o t$threads.npy
+        done
+        expect "$what $shape: 2 threads" cmp -s t1.npy t2.npy
+        expect "$what $shape: 7 threads" cmp -s t1.npy t7.npy
+    done
+done
+kspec generate rff --rows 5000 --cols 700 --dim 2 --threads 1 -o t1.npy
+kspec generate rff --rows 5000 --cols 700 --dim 2 --threads 7 -o t7.npy
+expect "several bands" cmp -s t1.npy t7.npy
+fresh
+
+# another seed is another matrix; without noise all trials are alike, with noise none
+$gen -o a.npy
+kspec generate rff --rows 7 --cols 5 --dim 2 --seed 4 -o b.npy
+expect "seeds differ" eval '! cmp -s a.npy b.npy'
+$gen --trials 3 -o t.npy
+$gen --trials 3 --noise 0.1 -o n.npy
+expect "trials" "$python" -c '
+import numpy as np
+a, t, n = np.load("a.npy"), np.load("t.npy"), np.load("n.npy")
+assert t.shape == n.shape == (3, 7, 5) and (t == a).all()
+assert (n[0] != n[1]).all() and 0.01 < np.abs(n - t).max() < 1'
+
+# --json says what was made
+expect_status 0 $gen --trials 2 -o x.npy --json
+expect_json 'j["command"] == "generate" and j["process"] == "rff" and j["output"] == "x.npy"'
+expect_json '(j["trials"], j["rows"], j["cols"], j["dim"], j["seed"]) == (2, 7, 5, 2, 3)'
+expect_status 0 kspec generate linear --rows 2 --cols 3 --eigenvalue 1,2,3,4 --json -o x.npy
+expect_json 'j["dim"] == 4'
+expect_status 0 $gen -o $'\xff.npy' --json # not UTF-8
+expect_json 'j["output"] == "?.npy"'
+expect_status 0 $gen -o é.npy --json
+expect_json 'j["output"] == "é.npy"'
+
+# what is missing or does not fit
+expect_error 2 '-o FILE is missing' kspec generate rff --rows 2 --cols 2 --dim 1
+expect_error 2 '--rows is missing' kspec generate rff --cols 2 --dim 1 -o z.npy
+expect_error 2 '--cols is missing' kspec generate rff --rows 2 --dim 1 -o z.npy
+expect_error 2 '--dim is missing' kspec generate rff --rows 2 --cols 2 -o z.npy
+expect_error 2 'linear takes no --eta' kspec generate linear --rows 2 --cols 2 --eta 2 -o z.npy
+expect_error 2 'rff takes no --eigenvalue' kspec generate rff --rows 2 --cols 2 --eigenvalue 2 -o z.npy
+expect_error 2 '2 values of eta for dimension 3' kspec generate rff --rows 2 --cols 2 --dim 3 --eta 1,2 -o z.npy
+expect_error 2 'suffix is none of .npy, .csv, .json' $gen -o z.txt
+expect_error 2 'suffix is none of' $gen -o z
+expect_error 2 'csv takes 2 axes, not 3' $gen --trials 2 -o z.csv
+expect_error 2 'would both write to standard output' $gen -o - --json
+expect_error 2 '30000 rows exceed 20000' kspec generate gaussian --rows 30000 --cols 1 --dim 1 -o z.npy
+expect "nothing was written" [ -z "$(ls | grep '^z')" ]
+
+# the moments of what was made are those of the kernel
+kspec generate linear --rows 400 --cols 300 --eigenvalue 2,1,0.5 --seed 1 -o l.npy
+expect_status 0 kspec moments l.npy -n 3 --json
+expect_json 'abs(m("naive", 1) - 3.5) < 0.7 and abs(m("kv-row", 2) - 5.25) < 2'
+kspec generate gaussian --rows 200 --cols 600 --dim 2 --eta 2 --seed 1 -o g.npy
+kspec theory rbf --dim 2 --eta 2 --json -o truth.json
+expect_status 0 kspec moments g.npy -n 3 --truth truth.json --json
+expect_json 'abs(m("naive", 1) - 1) < 0.2 and close(m("kv-row", 2), j["truth"][1], 0.3)'
+
+# through a pipe
+expect_status 0 bash -c 'set -o pipefail; "$0" generate rff --rows 20 --cols 30 --dim 2 -o - | "$0" moments - --json' "$KSPEC"
+expect_json 'j["rows"] == 20 and j["cols"] == 30 and j["trials"] == 1'
+done_testing

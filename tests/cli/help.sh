@@ -1,0 +1,69 @@
+# Help, version, and what is said to a word that the tool does not know.
+. "$(dirname "$0")/lib.sh"
+
+commands=$(kspec help | sed -n 's/^  \([a-z]*\)   *[a-z].*/\1/p')
+for c in moments theory generate config completion; do
+    expect "$c is listed" grep -qx $c <<<"$commands"
+done
+expect_status 0 kspec help
+expect_stdout '^usage: kspec COMMAND'
+cp "$out" all
+for way in -h --help; do
+    expect_status 0 kspec $way
+    expect "$way is help" cmp -s "$out" all
+done
+for c in $commands; do
+    expect_status 0 kspec help "$c"
+    cp "$out" one
+    expect_stdout "^usage: kspec $c"
+    expect_stdout "man kspec-$c"
+    for way in -h --help; do
+        expect_status 0 kspec "$c" $way
+        expect "$c $way is help $c" cmp -s "$out" one
+    done
+done
+
+# without a command the overview goes to standard error, and it is wrong usage
+kspec >"$out" 2>"$err"
+expect "status 2 without a command" [ $? -eq 2 ]
+expect "overview on standard error" cmp -s "$err" all
+expect "nothing on standard output" [ ! -s "$out" ]
+
+version=$(sed -n 's/^#define KSPEC_VERSION "\(.*\)".*/\1/p' "$KSPEC_SOURCE/include/kspec.h")
+expect_status 0 kspec --version
+expect "the version is the header's" [ "$(cat "$out")" = "kspec $version" ]
+
+# the nearest word is suggested
+expect_error 2 "unknown command 'momets'; did you mean moments\?" kspec momets
+expect_error 2 "unknown command 'mom'; did you mean moments\?" kspec mom
+expect_error 2 "unknown command 'teory'; did you mean theory\?" kspec teory
+expect_error 2 "unknown command 'hlep'; did you mean help\?" kspec hlep
+expect_error 2 "unknown command 'frobnicate'; 'kspec help' lists them" kspec frobnicate
+expect_error 2 "unknown command '--frobnicate'" kspec --frobnicate
+expect_error 2 "unknown command ''" kspec ''
+expect_error 2 "unknown command 'x'" kspec help x
+expect_error 2 "unexpected argument 'x'" kspec help moments x
+expect_error 2 "unexpected argument 'x'" kspec --version x
+expect_error 2 "unknown option '--seeed'; did you mean --seed\?" kspec theory rbf --seeed 1
+expect_error 2 "unknown option '--select-col=1'; did you mean --select-cols\?" kspec moments x --select-col=1
+expect_error 2 "unknown option '--nn'; did you mean -n\?" kspec moments x --nn 1
+expect_error 2 "unknown option '--frobnicate'; 'kspec theory -h' lists them" kspec theory rbf --frobnicate
+expect_error 2 "unknown option '-x'" kspec theory rbf -x
+expect_error 2 "unknown option '--select-cols'" kspec theory rbf --select-cols 1 # it reads no INPUT
+
+# a message is one line whatever is in the words that it repeats
+expect_error 2 "unknown command 'a\?b'" kspec $'a\nb'
+expect_error 2 "unknown option '--a\?\[31m" kspec config $'--a\e[31m\n\n'
+expect_error 3 'cannot open a\?b' kspec moments $'a\nb'
+long=$(printf 'x%.0s' {1..5000})
+expect_status 2 kspec "$long"
+expect_status 2 kspec config "--$long"
+expect_status 2 kspec theory rbf --eta "$long"
+expect_status 3 kspec moments "$long"
+
+# nowhere to write the help to
+expect_status 1 bash -c '"$0" help >/dev/full' "$KSPEC"
+expect_status 1 bash -c '"$0" --version >/dev/full' "$KSPEC"
+expect_status 1 bash -c '"$0" moments -h >/dev/full' "$KSPEC"
+expect_status 1 bash -c '"$0" help >&-' "$KSPEC"
+done_testing
