@@ -109,4 +109,5 @@ void cli_catch_signals(void) {
     }
     a.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &a, NULL); /* a closed pipe is a write error, reported as such */
+    sigaction(SIGXFSZ, &a, NULL); /* so is a file that grows beyond the limit on its size */
 }
