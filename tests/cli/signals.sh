@@ -1,0 +1,77 @@
+# Ctrl-C and SIGTERM: the tool ends at once, with 128 + the signal's number, and leaves no file behind.
+. "$(dirname "$0")/lib.sh"
+
+# Starts a command, waits until it has begun (a temporary file is there, or a while has passed), sends the signal, and
+# prints the exit status. A process that a test runner has started in the background ignores SIGINT, so that the
+# default is put back first.
+cat >"$work/interrupt.py" <<'END'
+import os, signal, subprocess, sys, time
+number, wait, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+def default():
+    for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(s, signal.SIG_DFL)
+before = set(os.listdir("."))
+p = subprocess.Popen(command, preexec_fn=default, stdout=subprocess.DEVNULL)
+begun = time.time()
+while time.time() - begun < 20 and p.poll() is None:
+    if set(os.listdir(".")) - before if wait == "file" else time.time() - begun > float(wait):
+        break
+    time.sleep(0.01)
+if p.poll() is not None:
+    sys.exit("it ended before the signal, with %d" % p.returncode)
+sent = time.time()
+p.send_signal(number)
+try:
+    status = p.wait(10)
+except subprocess.TimeoutExpired:
+    p.kill()
+    sys.exit("it is still there 10 s after the signal")
+if time.time() - sent > 1:
+    sys.exit("it took %.1f s to end" % (time.time() - sent))
+print(status)
+END
+interrupted() { # status wanted, signal, when, command...
+    local want=$1
+    shift
+    expect_status 0 "$python" "$work/interrupt.py" "$@"
+    expect "status $(cat "$out"), not $want" [ "$(cat "$out")" = "$want" ]
+}
+
+# half a minute of work each, were it not for the signal
+csv=(generate rff --rows 100000 --cols 1000 --dim 2)
+interrupted 130 2 file "$KSPEC" "${csv[@]}" -o big.csv
+expect_files
+interrupted 143 15 file "$KSPEC" "${csv[@]}" -o big.json
+expect_files
+interrupted 129 1 file "$KSPEC" "${csv[@]}" -o big.csv --threads 1
+expect_files
+echo older >big.csv
+interrupted 130 2 file "$KSPEC" "${csv[@]}" -o big.csv
+expect_files big.csv
+expect "the older file is as it was" [ "$(cat big.csv)" = older ]
+fresh
+
+# while it computes: a Cholesky factor of 9000 x 9000, and moments of a matrix of that size (a sparse file of zeros)
+interrupted 130 2 0.5 "$KSPEC" generate gaussian --rows 9000 --cols 9 --dim 5 -o x.npy
+expect_files
+"$python" - <<'END'
+import numpy as np
+with open("zeros.npy", "wb") as f:
+    np.lib.format.write_array_header_1_0(f, {"descr": "<f8", "fortran_order": False, "shape": (9000, 9000)})
+    f.truncate(f.tell() + 8 * 9000 * 9000)
+END
+interrupted 130 2 0.5 "$KSPEC" moments zeros.npy -o result
+interrupted 143 15 0.5 "$KSPEC" moments zeros.npy --json -o result
+expect_files zeros.npy
+
+# while it waits for standard input
+mkfifo pipe
+exec 9<>pipe
+interrupted 130 2 0.3 bash -c 'exec "$0" moments - <pipe' "$KSPEC"
+exec 9>&-
+
+# started in the background by a shell that ignores SIGINT for it, it goes on
+expect_status 0 bash -c 'trap "" INT; "$0" generate rff --rows 2000 --cols 500 --dim 2 -o y.csv & sleep 0.2
+    kill -INT $! 2>/dev/null; wait $!' "$KSPEC"
+expect "the file is whole" [ "$(wc -l <y.csv)" -eq 2000 ]
+done_testing
