@@ -135,7 +135,7 @@ static void remove_vertex(state *s, int w) {
 /* The product that removing w, of neighbours u < v, makes, and the reference to it as oriented (u,v). */
 static int product_of(planner *p, const state *s, int w, int u, int v, ks_ref *ref) {
     ks_product x;
-    memset(&x, 0, sizeof x); /* padding too: products compare with memcmp */
+    memset(&x, 0, sizeof x);
     x.ku = s->kind[u], x.kv = s->kind[v], x.kw = s->kind[w];
     x.L = edge_between(p->pl, s, u, w);
     x.R = edge_between(p->pl, s, v, w);

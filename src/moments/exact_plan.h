@@ -51,34 +51,38 @@ typedef uint16_t ks_ref;
 
 /*
  * An edge between two vertices (first, second): the elementwise product of A^a B^b and of earlier products'
- * matrices. One-sided, b is the power of the transposed leaf. Unused entries are zero, so that edges compare
- * with memcmp.
+ * matrices. One-sided, b is the power of the transposed leaf. Edges, products and vectors are
+ * compared with memcmp: unused entries are zero, and `zero` stands where padding would be.
  */
 typedef struct {
     ks_ref ref[KS_FACTORS];
-    uint8_t nref, a, b;
+    uint8_t nref, a, b, zero;
 } ks_edge;
 
 /* The weight of a vertex: the elementwise product of vectors. */
 typedef struct {
     uint16_t vec[KS_FACTORS];
-    uint8_t nvec;
+    uint8_t nvec, zero;
 } ks_weights;
 
 /* Elimination of a vertex w of degree 2: O[u,v] = sum_w L[u,w] d[w] R[v,w]. Symmetric if L = R. */
 typedef struct {
-    uint8_t ku, kv, kw; /* KS_ROW or KS_COL; ku = KS_ROW where ku != kv */
+    uint8_t ku, kv, kw, zero; /* KS_ROW or KS_COL; ku = KS_ROW where ku != kv */
     ks_edge L, R;
     ks_weights d;
 } ks_product;
 
-/* Elimination of a vertex w of degree 1: o[u] = sum_w E[u,w] d[w]; or (one-sided) the diagonal of the leaf.
- */
+/* Elimination of a vertex w of degree 1: o[u] = sum_w E[u,w] d[w]; or the diagonal of a Gram matrix. */
 typedef struct {
-    uint8_t ku, kw, diagonal;
+    uint8_t ku, kw, diagonal, zero;
     ks_edge E;
     ks_weights d;
 } ks_vector;
+
+_Static_assert(sizeof(ks_edge) == 2 * KS_FACTORS + 4 && sizeof(ks_weights) == 2 * KS_FACTORS + 2 &&
+                   sizeof(ks_product) == 4 + 2 * sizeof(ks_edge) + sizeof(ks_weights) &&
+                   sizeof(ks_vector) == 4 + sizeof(ks_edge) + sizeof(ks_weights),
+               "padding would be compared");
 
 /*
  * What is left of a graph: one vertex u, and the value sum_u du[u].
