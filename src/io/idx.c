@@ -53,7 +53,9 @@ static size_t data_size(const unsigned char *p, size_t *shape) {
 int ks_idx_match(const ks_bytes *b) {
     if (is_gzip(b)) {
         unsigned char start[4];
-        return ks_gunzip_start(b->data, b->size, start, sizeof start) == sizeof start && is_magic(start);
+        size_t got = ks_gunzip_start(b->data, b->size, start, sizeof start);
+        return got == SIZE_MAX ||
+               (got == sizeof start && is_magic(start)); /* no memory: the parser says so */
     }
     if (b->size < 4 || !is_magic(b->data)) return 0;
     size_t shape[3];

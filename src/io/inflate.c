@@ -133,7 +133,8 @@ kspec_status ks_gunzip(const unsigned char *in, size_t n, ks_bytes *out, const c
 
 size_t ks_gunzip_start(const unsigned char *in, size_t n, unsigned char *out, size_t size) {
     stream s = {.in = in, .n = n, .out = out, .room = size};
-    if (start(&s, GZIP) == Z_OK) pump(&s);
+    int r = start(&s, GZIP);
+    if (r == Z_OK) r = pump(&s);
     inflateEnd(&s.z);
-    return size - s.room;
+    return r == Z_MEM_ERROR ? SIZE_MAX : size - s.room;
 }

@@ -14,7 +14,8 @@ kspec_status ks_inflate(const unsigned char *in, size_t n, unsigned char *out, s
 /* The contents of a gzip file, of one or several members, in fresh memory. */
 kspec_status ks_gunzip(const unsigned char *in, size_t n, ks_bytes *out, const char *name, kspec_error *err);
 
-/* The first `size` bytes of a gzip file's contents; returns how many there are, 0 if it is no gzip file. */
+/* The first `size` bytes of a gzip file's contents; returns how many there are, 0 if it is no gzip file,
+ * SIZE_MAX if there is no memory to tell. */
 size_t ks_gunzip_start(const unsigned char *in, size_t n, unsigned char *out, size_t size);
 
 #endif
