@@ -1,6 +1,6 @@
 #!/bin/bash
 # The direction of includes, as CONTRIBUTING.md draws it: a room includes only rooms below it, and a library from
-# outside is named in one room only. No file is longer than 600 lines.
+# outside is named only in the rooms that it belongs to. No file is longer than 600 lines.
 #
 # usage: check_includes.sh SOURCE_DIR
 set -u
@@ -26,7 +26,7 @@ owner() {
     *hdf5*.h | H5*.h | matio*.h) echo hdf5 ;;
     sleef*.h | *intrin.h) echo kernels ;;
     Random123/*) echo features ;;
-    zlib.h) echo io ;;
+    zlib.h) echo "io hdf5" ;;
     jansson.h) echo cli ;;
     esac
 }
@@ -49,7 +49,7 @@ breaches() {
             esac
             owned=$(owner "$what")
             if [ -n "$owned" ]; then
-                [ "$owned" = "$room" ] || echo "${file#"$tree"/}: $what belongs to $owned"
+                [[ " $owned " == *" $room "* ]] || echo "${file#"$tree"/}: $what belongs to $owned"
                 continue
             fi
             case $line in *\<*) continue ;; esac # the system's
