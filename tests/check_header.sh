@@ -22,7 +22,8 @@ echo 'int x = ({ 1; });' >>alone.c
 cmake --install "$build" --prefix "$dir/usr" >/dev/null
 libdir=$(dirname "$(find "$dir/usr" -name libkspec.a)")
 for f in bin/kspec include/kspec.h libexec/kspec/kspec-hdf5 share/man/man1/kspec.1 share/man/man1/kspec-moments.1 \
-    share/bash-completion/completions/kspec share/zsh/site-functions/_kspec share/fish/vendor_completions.d/kspec.fish; do
+    share/bash-completion/completions/kspec share/zsh/site-functions/_kspec \
+    share/fish/vendor_completions.d/kspec.fish; do
     [ -s "$dir/usr/$f" ] || failed "$f is not installed"
 done
 # the installed tool finds its reader of HDF5 files

@@ -64,8 +64,8 @@ breaches() {
         done < <(grep -E '^[[:space:]]*#[[:space:]]*include' "$file")
     done < <(find "$tree/src" "$tree/cli" -name '*.[ch]' | sort)
     # one file, one idea
-    (cd "$tree" && find include src cli tests fuzz bench -name '*.[ch]' -o -name '*.sh' -o -name '*.py') 2>/dev/null | sort |
-        while read -r file; do
+    (cd "$tree" && find include src cli tests fuzz bench -name '*.[ch]' -o -name '*.sh' -o -name '*.py') 2>/dev/null |
+        sort | while read -r file; do
             line=$(wc -l <"$tree/$file")
             [ "$line" -le 600 ] || echo "$file: $line lines are more than 600"
         done

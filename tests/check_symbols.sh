@@ -13,7 +13,8 @@ breaches() {
     local exported globals declared
     exported=$(names -D "$1")
     globals=$(names "$2")
-    declared=$(tr '\n' ' ' <"$3" | grep -oE 'KSPEC_API [^;(]*\(' | grep -oE 'kspec_[a-z0-9_]+ *\($' | tr -d '( ' | sort -u)
+    declared=$(tr '\n' ' ' <"$3" | grep -oE 'KSPEC_API [^;(]*\(' |
+        grep -oE 'kspec_[a-z0-9_]+ *\($' | tr -d '( ' | sort -u)
     comm -23 <(echo "$declared") <(echo "$exported") | sed 's/$/ is declared but not exported/'
     comm -13 <(echo "$declared") <(echo "$exported") | sed 's/$/ is exported but not declared/'
     # a sanitizer adds names that begin with two underscores

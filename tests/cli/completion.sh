@@ -12,7 +12,10 @@ if command -v fish >/dev/null; then expect "fish accepts it" fish -n kspec.fish;
 
 # what bash offers for the words given, the last of which is being typed
 complete_words() {
-    bash -c 'source ./kspec.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kspec; printf "%s\n" "${COMPREPLY[@]}"' - kspec "$@" |
+    bash -c 'source ./kspec.bash
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _kspec
+        printf "%s\n" "${COMPREPLY[@]}"' - kspec "$@" |
         sort | tr '\n' ' '
 }
 offers() { # words offered (all of them), words typed...

@@ -21,7 +21,8 @@ expect_files x.npy x.csv x.json y.npy
 for what in 'rff --dim 3 --eta 2' 'gaussian --dim 3 --eta 1,2,3' 'linear --eigenvalue 3,2'; do
     for shape in '--rows 300 --cols 70' '--rows 9 --cols 1'; do
         for threads in 1 2 7; do
-            expect_status 0 kspec generate $what $shape --seed 8 --noise 0.5 --trials 2 --threads $threads -o t$threads.npy
+            expect_status 0 kspec generate $what $shape --seed 8 --noise 0.5 --trials 2 \
+                --threads $threads -o t$threads.npy
         done
         expect "$what $shape: 2 threads" cmp -s t1.npy t2.npy
         expect "$what $shape: 7 threads" cmp -s t1.npy t7.npy
@@ -80,6 +81,7 @@ expect_status 0 kspec moments g.npy -n 3 --truth truth.json --json
 expect_json 'abs(m("naive", 1) - 1) < 0.2 and close(m("kv-row", 2), j["truth"][1], 0.3)'
 
 # through a pipe
-expect_status 0 bash -c 'set -o pipefail; "$0" generate rff --rows 20 --cols 30 --dim 2 -o - | "$0" moments - --json' "$KSPEC"
+expect_status 0 bash -c 'set -o pipefail
+    "$0" generate rff --rows 20 --cols 30 --dim 2 -o - | "$0" moments - --json' "$KSPEC"
 expect_json 'j["rows"] == 20 and j["cols"] == 30 and j["trials"] == 1'
 done_testing

@@ -6,7 +6,8 @@ every="naive kv-row kv-col" # the estimators that --estimator all must have
 for shape in 1,1 1,4 4,1 3,5 6,6; do
     py "np.save('c.npy', np.full(($shape), -1.5))"
     expect_status 0 kspec moments c.npy --json
-    expect_json "all(close(e['value'], 1.5 ** (2 * e['n']), 1e-13) and close(e['root'], 2.25, 1e-13) for e in j['estimates'])"
+    expect_json "all(close(e['value'], 1.5 ** (2 * e['n']), 1e-13) and close(e['root'], 2.25, 1e-13)
+                     for e in j['estimates'])"
     expect_json "(j['rows'], j['cols']) == ($shape)"
     expect_json "max(e['n'] for e in j['estimates']) == min(6, $shape)"
     expect_json "set('$every'.split()) <= estimators"

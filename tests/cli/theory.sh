@@ -6,7 +6,8 @@ expect_stdout '^ +1  1$'
 expect_stdout '^ +2  0\.000839223616'
 expect_status 0 kspec theory rbf --dim 5 --eta 4 --json
 expect_json 'j["command"] == "theory" and j["kernel"] == "rbf" and j["dim"] == 5 and j["eta"] == [4] * 5'
-expect_json 'len(j["moments"]) == 6 and close(j["moments"][0], 1, 1e-14) and close(j["moments"][1], 8.39223616e-4, 1e-8)'
+expect_json 'len(j["moments"]) == 6 and close(j["moments"][0], 1, 1e-14)'
+expect_json 'close(j["moments"][1], 8.39223616e-4, 1e-8)'
 expect_json '"eigenvalues" not in j'
 cp "$out" one
 expect_status 0 kspec theory rbf --eta 4,4,4,4,4 --json
