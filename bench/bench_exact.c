@@ -58,10 +58,12 @@ int main(int argc, char **argv) {
         for (int loo = 0; loo < 2; loo++) {
             ks_moments_out out = {m, loo ? rows : NULL, loo ? cols : NULL};
             double t = best_of(3, &run, &p, (ks_sampled)s, &out);
+            double work;
+            size_t bytes;
+            if (ks_exact_cost(&p, (ks_sampled)s, loo, &work, &bytes, NULL)) return 1;
             printf("%-5s %-13s %8.4f s = %7.2f DGEMM (foreseen %7.2f), %8.1f MB\n",
                    (const char *[]){"both", "rows", "cols"}[s], loo ? "leave-one-out" : "value", t, t / gemm,
-                   ks_exact_work(&p, (ks_sampled)s, loo) / (double)(P * Q * least),
-                   1e-6 * (double)ks_exact_memory(&p, (ks_sampled)s, loo));
+                   work / (double)(P * Q * least), 1e-6 * (double)bytes);
         }
     free(A), free(B), free(C), free(rows), free(cols);
     return 0;

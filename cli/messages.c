@@ -7,9 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int on_terminal(int fd) {
-    return isatty(fd) && !getenv("NO_COLOR");
-}
+static int on_terminal(int fd) { return isatty(fd) && !getenv("NO_COLOR"); }
 
 int cli_error(int status, const char *fmt, ...) {
     char text[4096];

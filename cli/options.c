@@ -77,9 +77,7 @@ int cli_is_choice(const char *choices, const char *word) {
 
 /* ---- values ---- */
 
-static const char *dashes(const cli_option *o) {
-    return o->name[1] ? "--" : "-";
-}
+static const char *dashes(const cli_option *o) { return o->name[1] ? "--" : "-"; }
 
 static int bad(const cli_option *o, const char *text, const char *wanted) {
     return cli_error(EXIT_USAGE, "%s%s: '%s' is not %s", dashes(o), o->name, text, wanted);
@@ -124,9 +122,7 @@ static int set(const cli_option *o, const char *text, void *args) {
     unsigned long long u;
     char *end;
     switch (o->type) {
-    case OPT_FLAG:
-        *(int *)to = 1;
-        return 0;
+    case OPT_FLAG: *(int *)to = 1; return 0;
     case OPT_INT: {
         errno = 0;
         long v = strtol(text, &end, 10);
@@ -150,16 +146,13 @@ static int set(const cli_option *o, const char *text, void *args) {
     case OPT_DOUBLE:
         if (!parse_double(text, to)) return bad(o, text, "a finite number");
         return 0;
-    case OPT_STRING:
-        *(const char **)to = text;
-        return 0;
+    case OPT_STRING: *(const char **)to = text; return 0;
     case OPT_CHOICE:
         if (!cli_is_choice(o->choices, text))
             return cli_error(EXIT_USAGE, "--%s: '%s' is none of %s", o->name, text, o->choices);
         *(const char **)to = text;
         return 0;
-    case OPT_LIST:
-        return parse_list(o, text, to);
+    case OPT_LIST: return parse_list(o, text, to);
     }
     return 0;
 }

@@ -15,16 +15,10 @@ FILE *cli_text(void) {
     return stream ? stream : stderr;
 }
 
-static int styled(const cli_common *c) {
-    return !c->output && !c->json && isatty(1) && !getenv("NO_COLOR");
-}
+static int styled(const cli_common *c) { return !c->output && !c->json && isatty(1) && !getenv("NO_COLOR"); }
 
-const char *cli_bold(const cli_common *c) {
-    return styled(c) ? "\033[1m" : "";
-}
-const char *cli_plain(const cli_common *c) {
-    return styled(c) ? "\033[0m" : "";
-}
+const char *cli_bold(const cli_common *c) { return styled(c) ? "\033[1m" : ""; }
+const char *cli_plain(const cli_common *c) { return styled(c) ? "\033[0m" : ""; }
 
 /* Bytes that are not UTF-8 cannot stand in JSON: all bytes above 127 then become '?'. */
 json_t *cli_string(const char *s) {
@@ -37,9 +31,7 @@ json_t *cli_string(const char *s) {
     return o ? o : json_null();
 }
 
-json_t *cli_real(double x) {
-    return isfinite(x) ? json_real(x) : json_null();
-}
+json_t *cli_real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 json_t *cli_reals(const double *x, size_t count) {
     json_t *a = json_array();

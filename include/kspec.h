@@ -71,6 +71,12 @@ KSPEC_API const char *kspec_isa(void);
 KSPEC_API const char *kspec_blas(void);
 
 /*
+ * The speed of the BLAS on one thread: multiply-adds per second of a product of two n x n matrices, the best of
+ * `repeats` runs; 0 if there is no memory for it. What other speeds are measured against.
+ */
+KSPEC_API double kspec_gemm_rate(size_t n, int repeats);
+
+/*
  * The number of threads a call uses when its options say 0: the processors this process may run on, or the
  * environment variable KSPEC_THREADS where it is set to a positive number. Between 1 and 1024.
  */
@@ -196,9 +202,22 @@ KSPEC_API void kspec_generate_close(kspec_generator *g);
 typedef enum {
     KSPEC_NAIVE = 1u << 0, /* tr((Phi Phi^T / PQ)^n), all cycles: biased by O(1/P + 1/Q). Any n */
     KSPEC_KV_ROW =
-        1u << 1,           /* Kong-Valiant, increasing rows, any columns: biased by column sampling. n <= P */
-    KSPEC_KV_COL = 1u << 2 /* the same with rows and columns exchanged: biased by row sampling. n <= Q */
+        1u << 1, /* Kong-Valiant, increasing rows, any columns: biased by column sampling. n <= P */
+    KSPEC_KV_COL = 1u << 2, /* the same with rows and columns exchanged: biased by row sampling. n <= Q */
+    KSPEC_PATH = 1u << 3,   /* increasing rows and increasing columns: unbiased. n <= min(P,Q) */
+    KSPEC_EXACT =
+        1u << 4, /* all distinct rows and columns: unbiased, least variance. n <= 4, or 5 if affordable */
+    KSPEC_AUTO = 1u << 5 /* exact where it can, path above; each estimate says which it was */
 } kspec_estimator;
+
+/* Path runs on the matrix or on its transpose: two different unbiased sums. Time P^2 Q or P Q^2. */
+typedef enum { KSPEC_SIDE_AUTO = 0, KSPEC_SIDE_GIVEN, KSPEC_SIDE_TRANSPOSED } kspec_side;
+
+/* Which sides of the matrix are samples of a larger population. */
+typedef enum { KSPEC_SAMPLED_BOTH = 0, KSPEC_SAMPLED_ROWS, KSPEC_SAMPLED_COLS } kspec_sampled;
+
+/* What is done with more than two trials. */
+typedef enum { KSPEC_TRIALS_SPLIT = 0, KSPEC_TRIALS_ASSIGNMENT } kspec_trial_scheme;
 
 /* The estimator's name in the tool and in files: "naive", ... NULL for a value that is not one estimator. */
 KSPEC_API const char *kspec_estimator_name(kspec_estimator e);
@@ -206,8 +225,8 @@ KSPEC_API const char *kspec_estimator_name(kspec_estimator e);
 typedef struct {
     size_t size;
     int nmax;            /* highest order; default min(6, P, Q) */
-    unsigned estimators; /* a set of kspec_estimator values; default KSPEC_NAIVE */
-    uint64_t seed;       /* for splits of trials */
+    unsigned estimators; /* a set of kspec_estimator values; default KSPEC_AUTO */
+    uint64_t seed;       /* for permutations and splits of trials */
     int threads;
     kspec_progress progress;
     /*
@@ -215,27 +234,42 @@ typedef struct {
      * 2, at most ntrials); its other trials are not looked at. NULL: every row has all trials.
      */
     const size_t *row_trials;
-    int splits;    /* random half splits to average over when there are more than two trials; default 8 */
+    int splits; /* how many random splits (or assignments) of more than two trials to average over; default 8 */
+    kspec_trial_scheme scheme;
+    /*
+     * path and Kong-Valiant depend on the order of rows and columns; with permutations > 1 they are averaged over
+     * that many random orders, which lowers their variance. 1 is the given order, the default except under AUTO.
+     */
+    int permutations;
+    kspec_side side; /* of path; AUTO takes the cheaper */
+    /*
+     * If only one side is a sample and the other is the whole population, say so: exact then lets the complete
+     * side's indices repeat (unbiased where Kong-Valiant is, with less variance), and path becomes Kong-Valiant.
+     */
+    kspec_sampled sampled;
     int no_stderr; /* 1: no error bars */
     int normalize; /* 1: divide Phi by the root mean square of all its entries */
-    int center; /* 1: subtract the mean of each column; the estimates are then not exactly unbiased any more
-                 */
+    int center; /* 1: subtract the mean of each column; the estimates are then not exactly unbiased any more */
+    int bound; /* 1: the variance bound of path and exact, too, from the moments of Phi squared elementwise */
 } kspec_moments_opts;
 
 typedef struct {
-    kspec_estimator estimator;
+    kspec_estimator estimator; /* the one really used; never AUTO */
     int n;
     double value;           /* the estimate of m(n) */
     double std_error;       /* two-way jackknife; NaN where undefined or not asked for */
     double ci_low, ci_high; /* nominal 95% interval, from a jackknife of the root; NaN likewise */
     double root;            /* sign(value) |value|^(1/n) */
+    double variance_bound;  /* (1/P + 1/Q) n^2 V, V the variance of one cycle's value; NaN unless asked for */
+    double chebyshev_low, chebyshev_high; /* the 95% interval that Chebyshev's inequality makes of it */
 } kspec_estimate;
 
 typedef struct {
     size_t count; /* estimates, by estimator then by order */
     kspec_estimate *estimates;
-    double participation_ratio; /* m(1)^2/m(2) by the least biased estimator computed; NaN if m(2) <= 0 or
-                                   unknown */
+    kspec_side side;  /* the side that path ran on: given or transposed */
+    int permutations; /* how many orders of rows and columns path was averaged over; 0 without path */
+    double participation_ratio; /* m(1)^2/m(2) by the least biased estimator; NaN if m(2) <= 0 or unknown */
     double mean_share;          /* the share of m(1) that comes from the mean of each column, about 0 to 1 */
     double seconds;
 } kspec_moments_result;
@@ -248,9 +282,15 @@ typedef struct {
  * columns does no harm; with more, each row's trials are split at random into two halves, each half is
  * averaged, both orders are used, and `splits` such splits are averaged: no trial is thrown away.
  *
- * Error bars are a two-way jackknife (leave one row out, leave one column out); for naive and Kong-Valiant,
- * whose cycles repeat rows or columns, to first order. The interval comes from the jackknife of the signed
- * root, on whose scale the estimate is less skewed.
+ * Error bars are a two-way jackknife over rows and columns, from exact leave-one-out estimates for path and exact,
+ * and to first order for the sides on which naive and Kong-Valiant repeat indices. A side that is complete adds none.
+ * The interval comes from the jackknife of the signed root, on whose scale the estimate is less skewed. At
+ * n = min(P,Q) leaving one out leaves nothing, and under the assignment scheme there are none: NaN.
+ *
+ * Time: naive and Kong-Valiant a few matrix products per order on the shorter side or on the rows; path
+ * (nmax-1) P^2 Q multiply-adds per order of rows; exact a few dozen matrix products up to n = 4 and P^2 Q^2 at n = 5.
+ * AUTO leaves exact where it would take more than 5e11 multiply-adds or 4 GiB; an explicit EXACT at n = 5 is refused
+ * above 2e13 multiply-adds, and above 16 GiB at any order.
  *
  * Every entry must be finite. Overflow is avoided by scaling; a moment too large for a double is an error.
  */

@@ -38,19 +38,13 @@ static inline void failing_alloc_give(void *ctx, void *p) {
 }
 
 /* The next k allocations succeed, those after them fail. */
-static inline void failing_alloc_arm(long k) {
-    atomic_store(&failing_alloc_left, k);
-}
+static inline void failing_alloc_arm(long k) { atomic_store(&failing_alloc_left, k); }
 
 /* Nothing fails any more. */
-static inline void failing_alloc_disarm(void) {
-    failing_alloc_arm(LONG_MAX);
-}
+static inline void failing_alloc_disarm(void) { failing_alloc_arm(LONG_MAX); }
 
 /* How many allocations are out that have not come back? */
-static inline long failing_alloc_live(void) {
-    return atomic_load(&failing_alloc_count);
-}
+static inline long failing_alloc_live(void) { return atomic_load(&failing_alloc_count); }
 
 static inline void failing_alloc_install(void) {
     kspec_allocator a = {failing_alloc_take, failing_alloc_give, NULL};
@@ -59,8 +53,6 @@ static inline void failing_alloc_install(void) {
     kspec_set_allocator(&a);
 }
 
-static inline void failing_alloc_uninstall(void) {
-    kspec_set_allocator(NULL);
-}
+static inline void failing_alloc_uninstall(void) { kspec_set_allocator(NULL); }
 
 #endif

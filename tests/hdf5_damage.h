@@ -41,8 +41,7 @@ static size_t damage(unsigned char *data, size_t n, uint64_t seed) {
         for (uint64_t k = 1 + damage_random(&s) % 4; k; k--)
             data[damage_random(&s) % n] ^= 1u << damage_random(&s) % 8;
         return n;
-    case 1: /* an end */
-        return damage_random(&s) % n;
+    case 1: /* an end */ return damage_random(&s) % n;
     case 2: { /* numbers such as lengths and offsets */
         for (uint64_t k = 1 + damage_random(&s) % 2; k; k--) {
             uint64_t v = lengths[damage_random(&s) % (sizeof lengths / sizeof *lengths)];

@@ -9,9 +9,7 @@ static const ks_kernels *const tables[KS_ISA_COUNT] = {&ks_kernels_generic, &ks_
 static const ks_kernels *const tables[KS_ISA_COUNT] = {&ks_kernels_generic};
 #endif
 
-const ks_kernels *ks_kernels_of(ks_isa isa) {
-    return tables[isa];
-}
+const ks_kernels *ks_kernels_of(ks_isa isa) { return tables[isa]; }
 
 kspec_status ks_kernels_choose(const ks_kernels **out, kspec_error *err) {
     ks_isa isa;

@@ -9,6 +9,7 @@
 #define KS_KERNELS_H
 
 #include "base/cpu.h"
+#include "kernels/path.h"
 
 #include <stddef.h>
 
@@ -25,6 +26,22 @@ typedef struct {
     /* z[j] = (or, if add, +=) w col[j] prod_k x[k][j]^power[k], k < count, any n; col NULL: ones. */
     void (*hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
                      const double *const *x, const int *power);
+
+    /* VL, the number of start rows that the path kernels take at once. */
+    size_t lanes;
+
+    /* Passes through a cell (see kernels/path.h). */
+    void (*path_sweep)(const ks_path_cell *c);
+
+    /* The same, forward only, with matrices of their own for each order: x[n-1] in the update of A[n], y[n-1] in that
+       of R[n], all at the first row and column; those of the cell are not looked at. */
+    void (*path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y);
+
+    /* The same, forward only, with the cycles through each row and column. */
+    void (*path_loo)(const ks_path_loo_cell *c);
+
+    /* sum[n] += sum over cols columns of A[n] last, for `orders` orders; `last` is one vector per column. */
+    void (*path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
 } ks_kernels;
 
 /* The table of the chosen instruction set; fails on a bad KSPEC_ISA. */

@@ -6,10 +6,19 @@ void KS_K(ks_box_muller)(double *u, double *v, size_t n);
 void KS_K(ks_sin_features)(double *z, const double *b, size_t n);
 void KS_K(ks_hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
                        const double *const *x, const int *power);
+void KS_K(ks_path_sweep)(const ks_path_cell *c);
+void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y);
+void KS_K(ks_path_loo)(const ks_path_loo_cell *c);
+void KS_K(ks_path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
 
 extern const ks_kernels KS_K(ks_kernels);
 const ks_kernels KS_K(ks_kernels) = {
     .box_muller = KS_K(ks_box_muller),
     .sin_features = KS_K(ks_sin_features),
     .hadamard = KS_K(ks_hadamard),
+    .lanes = VL,
+    .path_sweep = KS_K(ks_path_sweep),
+    .path_sweep_trials = KS_K(ks_path_sweep_trials),
+    .path_loo = KS_K(ks_path_loo),
+    .path_close = KS_K(ks_path_close),
 };

@@ -3,7 +3,8 @@
  * with KS_FOR_<NAME> defined; KS_K(f) gives its functions the instruction set's name.
  *
  * VL is the number of lanes. The _fixed functions use no fused multiply-add and so return the same bits on
- * every instruction set (SLEEF's "cinz" variants); the others are the fastest of 1 ulp.
+ * every instruction set (SLEEF's "cinz" variants); the others are the fastest of 1 ulp. vd_fma is xy + z and vd_fnma
+ * is z - xy, rounded once where the processor can.
  */
 #ifndef KS_KERNELS_VEC_H
 #define KS_KERNELS_VEC_H
@@ -11,34 +12,30 @@
 #include <sleef.h>
 #include <stddef.h>
 
+/* For loops over registers: the count is a constant once the function around them is inlined. */
+#define KS_INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define KS_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define KS_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 #if defined(KS_FOR_AVX512)
 
 #include <immintrin.h>
 #define KS_K(name) name##_avx512
 typedef __m512d vd;
 enum { VL = 8 };
-static inline vd vd_load(const double *p) {
-    return _mm512_loadu_pd(p);
-}
-static inline void vd_store(double *p, vd x) {
-    _mm512_storeu_pd(p, x);
-}
-static inline vd vd_set(double x) {
-    return _mm512_set1_pd(x);
-}
-static inline vd vd_sqrt(vd x) {
-    return _mm512_sqrt_pd(x);
-}
-static inline vd vd_sin(vd x) {
-    return Sleef_sind8_u10avx512f(x);
-}
-static inline vd vd_log_fixed(vd x) {
-    return Sleef_cinz_logd8_u10avx512fnofma(x);
-}
+static inline vd vd_load(const double *p) { return _mm512_loadu_pd(p); }
+static inline void vd_store(double *p, vd x) { _mm512_storeu_pd(p, x); }
+static inline vd vd_set(double x) { return _mm512_set1_pd(x); }
+static inline vd vd_fma(vd x, vd y, vd z) { return _mm512_fmadd_pd(x, y, z); }
+static inline vd vd_fnma(vd x, vd y, vd z) { return _mm512_fnmadd_pd(x, y, z); }
+static inline vd vd_sqrt(vd x) { return _mm512_sqrt_pd(x); }
+static inline vd vd_sin(vd x) { return Sleef_sind8_u10avx512f(x); }
+static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd8_u10avx512fnofma(x); }
 typedef Sleef___m512d_2 vd_pair;
-static inline vd_pair vd_sincospi_fixed(vd x) {
-    return Sleef_cinz_sincospid8_u05avx512fnofma(x);
-}
+static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid8_u05avx512fnofma(x); }
 
 #elif defined(KS_FOR_AVX2)
 
@@ -46,28 +43,16 @@ static inline vd_pair vd_sincospi_fixed(vd x) {
 #define KS_K(name) name##_avx2
 typedef __m256d vd;
 enum { VL = 4 };
-static inline vd vd_load(const double *p) {
-    return _mm256_loadu_pd(p);
-}
-static inline void vd_store(double *p, vd x) {
-    _mm256_storeu_pd(p, x);
-}
-static inline vd vd_set(double x) {
-    return _mm256_set1_pd(x);
-}
-static inline vd vd_sqrt(vd x) {
-    return _mm256_sqrt_pd(x);
-}
-static inline vd vd_sin(vd x) {
-    return Sleef_sind4_u10avx2(x);
-}
-static inline vd vd_log_fixed(vd x) {
-    return Sleef_cinz_logd4_u10avx(x);
-}
+static inline vd vd_load(const double *p) { return _mm256_loadu_pd(p); }
+static inline void vd_store(double *p, vd x) { _mm256_storeu_pd(p, x); }
+static inline vd vd_set(double x) { return _mm256_set1_pd(x); }
+static inline vd vd_fma(vd x, vd y, vd z) { return _mm256_fmadd_pd(x, y, z); }
+static inline vd vd_fnma(vd x, vd y, vd z) { return _mm256_fnmadd_pd(x, y, z); }
+static inline vd vd_sqrt(vd x) { return _mm256_sqrt_pd(x); }
+static inline vd vd_sin(vd x) { return Sleef_sind4_u10avx2(x); }
+static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd4_u10avx(x); }
 typedef Sleef___m256d_2 vd_pair;
-static inline vd_pair vd_sincospi_fixed(vd x) {
-    return Sleef_cinz_sincospid4_u05avx(x);
-}
+static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid4_u05avx(x); }
 
 #else
 
@@ -75,28 +60,16 @@ static inline vd_pair vd_sincospi_fixed(vd x) {
 #define KS_K(name) name##_generic
 typedef double vd;
 enum { VL = 1 };
-static inline vd vd_load(const double *p) {
-    return *p;
-}
-static inline void vd_store(double *p, vd x) {
-    *p = x;
-}
-static inline vd vd_set(double x) {
-    return x;
-}
-static inline vd vd_sqrt(vd x) {
-    return sqrt(x);
-}
-static inline vd vd_sin(vd x) {
-    return Sleef_sind1_u10purec(x);
-}
-static inline vd vd_log_fixed(vd x) {
-    return Sleef_cinz_logd1_u10purec(x);
-}
+static inline vd vd_load(const double *p) { return *p; }
+static inline void vd_store(double *p, vd x) { *p = x; }
+static inline vd vd_set(double x) { return x; }
+static inline vd vd_fma(vd x, vd y, vd z) { return x * y + z; } /* a true fma() would be a function call */
+static inline vd vd_fnma(vd x, vd y, vd z) { return z - x * y; }
+static inline vd vd_sqrt(vd x) { return sqrt(x); }
+static inline vd vd_sin(vd x) { return Sleef_sind1_u10purec(x); }
+static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd1_u10purec(x); }
 typedef Sleef_double_2 vd_pair;
-static inline vd_pair vd_sincospi_fixed(vd x) {
-    return Sleef_cinz_sincospid1_u05purec(x);
-}
+static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid1_u05purec(x); }
 
 #endif
 #endif

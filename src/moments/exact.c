@@ -56,30 +56,19 @@ static kspec_status make_plan(ks_plan *plan, const ks_pair *p, ks_sampled s, ksp
     return ks_plan_make(plan, form, rows, cols, p->nmax, err);
 }
 
-/* What a call would count: work and peak memory; 0 if there is no plan. */
-static int foresee(const ks_pair *p, ks_sampled s, int with_loo, double *work, size_t *bytes) {
+kspec_status ks_exact_cost(const ks_pair *p, ks_sampled s, int with_loo, double *work, size_t *bytes,
+                           kspec_error *err) {
     ks_plan plan;
-    if (make_plan(&plan, p, s, NULL)) return 0;
-    ks_exec_state x = {.dry = 1, .with_loo = with_loo};
-    kspec_status st = execute(&x, &plan, p, s);
+    kspec_status st = make_plan(&plan, p, s, err);
+    if (st) return st;
+    ks_exec_state x = {.dry = 1, .with_loo = with_loo, .err = err};
+    st = execute(&x, &plan, p, s);
     ks_plan_free(&plan);
     *work = x.work;
     /* and the sums over the cycles through each row and column */
     *bytes = ks_size_add(x.peak,
                          with_loo ? ks_size((size_t)p->nmax, ks_size(p->P + p->Q + 16, sizeof(double))) : 0);
-    return !st;
-}
-
-double ks_exact_work(const ks_pair *p, ks_sampled s, int with_loo) {
-    double work;
-    size_t bytes;
-    return foresee(p, s, with_loo, &work, &bytes) ? work : INFINITY;
-}
-
-size_t ks_exact_memory(const ks_pair *p, ks_sampled s, int with_loo) {
-    double work;
-    size_t bytes;
-    return foresee(p, s, with_loo, &work, &bytes) ? bytes : SIZE_MAX;
+    return st;
 }
 
 static double falling(size_t N, int n) { /* (N)_n = N (N-1) ... (N-n+1) */

@@ -11,12 +11,12 @@
  * (P)_n. */
 typedef enum { KS_SAMPLED_BOTH, KS_SAMPLED_ROWS, KS_SAMPLED_COLS } ks_sampled;
 
-/* What ks_exact() would cost, in multiply-adds at the rate of a matrix product; infinite if it cannot be
- * planned. */
-double ks_exact_work(const ks_pair *p, ks_sampled s, int with_loo);
-
-/* An upper bound on the bytes it holds beyond its inputs; SIZE_MAX if it cannot be planned. */
-size_t ks_exact_memory(const ks_pair *p, ks_sampled s, int with_loo);
+/*
+ * What ks_exact() would cost, by a dry run: multiply-adds at the rate of a matrix product, and an upper bound on the
+ * bytes it holds beyond its inputs. Of the pair only the shape counts, and whether A and B are the same.
+ */
+kspec_status ks_exact_cost(const ks_pair *p, ks_sampled s, int with_loo, double *work, size_t *bytes,
+                           kspec_error *err);
 
 /*
  * p->nmax is at most 5 and at most the sampled sides. Order 5 with both sides sampled takes P^2 Q^2

@@ -48,9 +48,7 @@ static kspec_status slice(void *ctx, size_t slot, int worker) {
     return KSPEC_OK;
 }
 
-static int is_leaf(const ks_edge *e) {
-    return !e->nref && e->a + e->b == 1;
-}
+static int is_leaf(const ks_edge *e) { return !e->nref && e->a + e->b == 1; }
 
 /* E~ (P x P) and, where F_adj is given, F~ (into its first Q x Q; SLOTS x Q x Q in all). E, F: P x P and Q x
  * Q. */

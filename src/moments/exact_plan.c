@@ -245,9 +245,7 @@ static ks_terminal finish_hard(const ks_plan *pl, const state *s) {
 /* ---------------------------------------------------------------------------------------------- search */
 
 /* Is the edge a matrix that exists already, rather than an elementwise product to be made? */
-static int direct(const ks_edge *e, const ks_weights *d) {
-    return e->a + e->b + e->nref == 1 && !d->nvec;
-}
+static int direct(const ks_edge *e, const ks_weights *d) { return e->a + e->b + e->nref == 1 && !d->nvec; }
 
 static double product_cost(const planner *p, int k) {
     const ks_product *x = &p->pl->products[k];

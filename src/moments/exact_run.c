@@ -47,9 +47,7 @@ int ks_exec_step(ks_exec_state *x, double work, ks_run *part) {
     return 1;
 }
 
-static size_t size_of(const ks_exec_state *x, int kind) {
-    return x->plan->size[kind];
-}
+static size_t size_of(const ks_exec_state *x, int kind) { return x->plan->size[kind]; }
 
 /* ----------------------------------------------------------------------------------------- expressions */
 
@@ -135,9 +133,7 @@ static operand operand_of(ks_exec_state *x, const ks_edge *e, int ku, int kw, co
     return o;
 }
 
-static void drop_operand(ks_exec_state *x, operand *o) {
-    ks_exec_drop(x, o->held, o->count);
-}
+static void drop_operand(ks_exec_state *x, operand *o) { ks_exec_drop(x, o->held, o->count); }
 
 /* C (m x n) = L R^T (turn_L: L^T R^T ...): op(L) is m x k and op(R) n x k. */
 static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const operand *L, const operand *R,
@@ -367,15 +363,9 @@ static void forward(ks_exec_state *x) {
     for (size_t i = 0; i < x->plan->nops && !x->status; i++) {
         ks_op op = x->plan->ops[i];
         switch (op.kind) {
-        case KS_OP_PRODUCT:
-            forward_product(x, op.index);
-            break;
-        case KS_OP_VECTOR:
-            forward_vector(x, op.index);
-            break;
-        case KS_OP_TERMINAL:
-            forward_terminal(x, op.index);
-            break;
+        case KS_OP_PRODUCT: forward_product(x, op.index); break;
+        case KS_OP_VECTOR: forward_vector(x, op.index); break;
+        case KS_OP_TERMINAL: forward_terminal(x, op.index); break;
         }
         if (!x->with_loo) drop_products(x, (int)i);
     }

@@ -59,9 +59,7 @@ static void tile(const tile_job *job, size_t i, size_t j, size_t m, size_t n, do
             job->kernels->hadamard(job->out + (i + r) * e->n + j, n, job->what == KS_TILE_ADD, w, col,
                                    e->count, x, power);
             break;
-        case KS_TILE_COL_SUMS:
-            job->kernels->hadamard(job->out + j, n, 1, w, col, e->count, x, power);
-            break;
+        case KS_TILE_COL_SUMS: job->kernels->hadamard(job->out + j, n, 1, w, col, e->count, x, power); break;
         case KS_TILE_ROW_SUMS:
             job->kernels->hadamard(z, n, 0, w, col, e->count, x, power);
             job->out[i + r] += sum(z, n);

@@ -2,13 +2,12 @@
 
 #include <math.h>
 
-double ks_signed_root(double x, int n) {
-    return copysign(n == 1 ? fabs(x) : pow(fabs(x), 1.0 / n), x);
-}
+double ks_signed_root(double x, int n) { return copysign(n == 1 ? fabs(x) : pow(fabs(x), 1.0 / n), x); }
 
 /* (N-1)/N sum (t_i - mean t)^2 over one side, t_i the signed root of order n (n = 1: the value itself) */
 static double one_side(const double *loo, size_t N, int n) {
     double mean = 0, sum = 0;
+    if (N == 0) return 0; /* a complete side */
     for (size_t i = 0; i < N; i++) mean += ks_signed_root(loo[i], n) / (double)N;
     for (size_t i = 0; i < N; i++) {
         double d = ks_signed_root(loo[i], n) - mean;

@@ -8,8 +8,8 @@ double ks_signed_root(double x, int n);
 
 /*
  * The two-way jackknife of an estimate m of order n: from the estimates without each of the P rows and
- * without each of the Q columns, a standard error and a nominal 95% interval. NaN where a side has no
- * leave-one-out estimates.
+ * without each of the Q columns, a standard error and a nominal 95% interval. NaN where leaving one out
+ * leaves nothing. A side whose number is given as 0 is no sample and adds no error.
  */
 void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
                   double *std_error, double *low, double *high);

@@ -1,62 +1,32 @@
 /*
- * kspec_moments(): checks, prepares pairs of matrices from the trials, has each estimator work on each pair,
- * averages, and makes error bars from the averaged leave-one-out estimates.
+ * kspec_moments(): checks, plans, has each task averaged, and makes error bars from the leave-one-out
+ * estimates.
  */
 #include "base/clock.h"
 #include "base/error.h"
 #include "linalg/linalg.h"
+#include "moments/average.h"
 #include "moments/jackknife.h"
-#include "moments/kv.h"
-#include "moments/naive.h"
-#include "moments/pairs.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ESTIMATORS = 3 };
-
-const char *kspec_estimator_name(kspec_estimator e) {
-    switch (e) {
-    case KSPEC_NAIVE:
-        return "naive";
-    case KSPEC_KV_ROW:
-        return "kv-row";
-    case KSPEC_KV_COL:
-        return "kv-col";
-    }
-    return NULL;
-}
-
 typedef struct {
     kspec_moments_opts o;
     ks_trials trials;
+    ks_tasks tasks;
     ks_run run;
     ks_arena arena;
-    size_t P, Q;
-    int nmax;
+    ks_source source;
 } job;
 
 static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec_error *err) {
     kspec_moments_opts *o = &j->o;
     if (ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");
-    size_t P = j->P = phi[0].rows, Q = j->Q = phi[0].cols, min = P < Q ? P : Q;
-    if (min == 0) return ks_fail(err, KSPEC_E_ARG, "the matrix is empty: %zu x %zu", P, Q);
+    size_t P = phi[0].rows, Q = phi[0].cols;
+    if (P == 0 || Q == 0) return ks_fail(err, KSPEC_E_ARG, "the matrix is empty: %zu x %zu", P, Q);
     if (ntrials == 1 && o->row_trials)
         return ks_fail(err, KSPEC_E_ARG, "ragged trials need at least 2 trials, not 1");
-    if (o->estimators == 0) o->estimators = KSPEC_NAIVE;
-    if (o->estimators >> ESTIMATORS)
-        return ks_fail(err, KSPEC_E_ARG, "estimators 0x%x: unknown bits above 0x%x", o->estimators,
-                       (1u << ESTIMATORS) - 1);
-    if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
-    if (o->splits == 0) o->splits = 8;
-    if (o->nmax < 0) return ks_fail(err, KSPEC_E_ARG, "order %d is below 1", o->nmax);
-    if (o->nmax == 0) o->nmax = min < 6 ? (int)min : 6;
-    if (o->nmax > 10000) return ks_fail(err, KSPEC_E_ARG, "order %d exceeds 10000", o->nmax);
-    if (o->estimators & KSPEC_KV_ROW && (size_t)o->nmax > P)
-        return ks_fail(err, KSPEC_E_ARG, "kv-row: order %d exceeds the number of rows, P=%zu", o->nmax, P);
-    if (o->estimators & KSPEC_KV_COL && (size_t)o->nmax > Q)
-        return ks_fail(err, KSPEC_E_ARG, "kv-col: order %d exceeds the number of columns, Q=%zu", o->nmax, Q);
-    j->nmax = o->nmax;
     j->trials = (ks_trials){.phi = phi,
                             .count = ntrials,
                             .P = P,
@@ -64,49 +34,22 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
                             .row_trials = o->row_trials,
                             .center = o->center,
                             .normalize = o->normalize};
+    size_t repeats = ks_trials_splits(&j->trials, o->splits > 0 ? o->splits : 8);
+    kspec_status st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, &j->tasks, err);
+    if (st) return st;
+    if (o->scheme == KSPEC_TRIALS_ASSIGNMENT) {
+        if (ntrials < 2 || o->row_trials)
+            return ks_fail(err, KSPEC_E_ARG, "the assignment scheme needs at least 2 trials of every row");
+        for (int k = 0; k < j->tasks.count; k++)
+            if (j->tasks.task[k].method != KSPEC_PATH)
+                return ks_fail(err, KSPEC_E_ARG,
+                               "the assignment scheme is for path (both sides sampled), not %s",
+                               kspec_estimator_name(j->tasks.task[k].label));
+    }
     return ks_trials_check(&j->trials, err);
 }
 
-/* One estimator on one pair; for the transposed ones rows and columns change places. */
-static kspec_status estimate(kspec_estimator e, const ks_run *run, const ks_pair *p,
-                             const ks_moments_out *out, kspec_error *err) {
-    if (e == KSPEC_NAIVE) return ks_naive(run, p, out, err);
-    if (e == KSPEC_KV_ROW) return ks_kv_row(run, p, out, err);
-    ks_arena arena = {0};
-    ks_pair t;
-    kspec_status st = ks_pair_transpose(p, &t, &arena, err);
-    if (!st) st = ks_kv_row(run, &t, &(ks_moments_out){out->m, out->cols, out->rows}, err);
-    ks_arena_free(&arena);
-    return st;
-}
-
-/* m, rows and cols in one block of nmax * (1 + P + Q) doubles, so that averaging is one loop */
-static ks_moments_out view(const job *j, double *block) {
-    size_t n = (size_t)j->nmax;
-    if (j->o.no_stderr) return (ks_moments_out){block, NULL, NULL};
-    return (ks_moments_out){block, block + n, block + n + n * j->P};
-}
-
-static void finish(const job *j, kspec_estimator e, const ks_moments_out *sum, kspec_estimate *out) {
-    for (int n = 1; n <= j->nmax; n++, out++) {
-        double m = sum->m[n - 1];
-        *out = (kspec_estimate){e, n, m, NAN, NAN, NAN, ks_signed_root(m, n)};
-        if (!j->o.no_stderr)
-            ks_jackknife(m, n, sum->rows + (size_t)(n - 1) * j->P, j->P, sum->cols + (size_t)(n - 1) * j->Q,
-                         j->Q, &out->std_error, &out->ci_low, &out->ci_high);
-        if (!(isfinite(out->std_error) && isfinite(out->ci_low) && isfinite(out->ci_high)))
-            out->std_error = out->ci_low = out->ci_high = NAN;
-        /* back to the scale of the data */
-        int e2 = 2 * j->trials.exponent;
-        out->value = ldexp(m, n * e2);
-        out->std_error = ldexp(out->std_error, n * e2);
-        out->ci_low = ldexp(out->ci_low, n * e2);
-        out->ci_high = ldexp(out->ci_high, n * e2);
-        out->root = ldexp(out->root, e2);
-    }
-}
-
-/* sum_a (mean of column a)^2 over sum of Phi^2: what --center would take away */
+/* sum_a (mean of column a)^2 over sum of Phi^2: what centring would take away */
 static double mean_share(const ks_pair *p, double *mean) {
     double total = 0, share = 0;
     memset(mean, 0, 2 * p->Q * sizeof *mean);
@@ -121,70 +64,108 @@ static double mean_share(const ks_pair *p, double *mean) {
     return total > 0 ? share / total : 0;
 }
 
-/* Is the value the same whichever of the two trials comes first? (tr((A B^T)^n) = tr((B A^T)^n)) */
-static int symmetric(kspec_estimator e) {
-    return e == KSPEC_NAIVE;
+/* One order of one task, in the scaled units of the estimators, then in those of the data */
+static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_moments_out *sum,
+                             const double *square) {
+    size_t P = j->trials.P, Q = j->trials.Q;
+    double m = sum->m[n - 1];
+    kspec_estimate e = {task->label, n, m, NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN};
+    if (sum->rows) /* a complete side is not a sample: it adds no error */
+        ks_jackknife(m, n, sum->rows + (size_t)(n - 1) * P, j->o.sampled == KSPEC_SAMPLED_COLS ? 0 : P,
+                     sum->cols + (size_t)(n - 1) * Q, j->o.sampled == KSPEC_SAMPLED_ROWS ? 0 : Q,
+                     &e.std_error, &e.ci_low, &e.ci_high);
+    if (!(isfinite(e.std_error) && isfinite(e.ci_low) && isfinite(e.ci_high)))
+        e.std_error = e.ci_low = e.ci_high = NAN;
+    if (square) {
+        /* Var <= (1/P + 1/Q) n^2 V, V = E[value^2] - m^2 the variance of one cycle; Chebyshev at 95% */
+        double V = square[n - 1] - m * m, factor = (1 / (double)P + 1 / (double)Q) * n * n;
+        e.variance_bound = V > 0 ? factor * V : NAN;
+        double half = sqrt(e.variance_bound / 0.05);
+        e.chebyshev_low = m - half;
+        e.chebyshev_high = m + half;
+    }
+    int e2 = 2 * j->trials.exponent;
+    double *scaled[] = {&e.value, &e.std_error, &e.ci_low, &e.ci_high, &e.chebyshev_low, &e.chebyshev_high};
+    for (size_t k = 0; k < sizeof scaled / sizeof *scaled; k++) *scaled[k] = ldexp(*scaled[k], n * e2);
+    e.variance_bound = ldexp(e.variance_bound, 2 * n * e2);
+    e.root = ldexp(e.root, e2);
+    return e;
+}
+
+static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, kspec_estimate **to,
+                             kspec_error *err) {
+    size_t n = (size_t)task->last, P = j->trials.P, Q = j->trials.Q;
+    int assigned = j->o.scheme == KSPEC_TRIALS_ASSIGNMENT;
+    int bound = j->o.bound && !assigned && (task->method == KSPEC_PATH || task->method == KSPEC_EXACT);
+    ks_arena arena = {0};
+    ks_moments_out sum = {ks_arena_alloc(&arena, n, sizeof(double)), NULL, NULL};
+    double *square = bound ? ks_arena_alloc(&arena, n, sizeof(double)) : NULL;
+    if (!j->o.no_stderr && !assigned) {
+        sum.rows = ks_arena_alloc(&arena, ks_size(n, P), sizeof(double));
+        sum.cols = ks_arena_alloc(&arena, ks_size(n, Q), sizeof(double));
+    }
+    kspec_status st = arena.failed ? ks_nomem(err, "leave-one-out estimates", arena.failed) : KSPEC_OK;
+    ks_run first = ks_run_part(run, 0, bound ? 0.8 : 1), second = ks_run_part(run, 0.8, 1);
+    if (!st)
+        st = assigned ? ks_average_assigned(&first, &j->source, task, &sum, err)
+                      : ks_average(&first, &j->source, task, 0, &sum, err);
+    if (!st && bound)
+        st = ks_average(&second, &j->source, task, 1, &(ks_moments_out){square, NULL, NULL}, err);
+    for (int k = task->first; k <= task->last && !st; k++) {
+        **to = finish(j, task, k, &sum, square);
+        if (!isfinite((*to)->value))
+            st = ks_fail(err, KSPEC_E_NUMERIC,
+                         "%s: m(%d) exceeds the largest double; scale the data or use normalize",
+                         kspec_estimator_name(task->label), k);
+        ++*to;
+    }
+    ks_arena_free(&arena);
+    return st;
 }
 
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
-    size_t n = (size_t)j->nmax,
-           block = ks_size(n, j->o.no_stderr ? 1 : ks_size_add(ks_size_add(j->P, j->Q), 1));
-    size_t splits = ks_trials_splits(&j->trials, j->o.splits);
-    int orders = splits > 1 || j->trials.count > 2 || j->o.row_trials ? 2 : 1;
-    ks_halves halves;
-    double *sums[ESTIMATORS] = {0}, *one = ks_arena_alloc(&j->arena, block, sizeof *one);
-    double *mean = ks_arena_alloc(&j->arena, ks_size(2, j->Q), sizeof *mean);
-    int count = __builtin_popcount(j->o.estimators), done = 0;
-    for (int e = 0; e < ESTIMATORS; e++)
-        if (j->o.estimators >> e & 1) sums[e] = ks_arena_zalloc(&j->arena, block, sizeof(double));
-    kspec_status st = ks_trials_alloc(&j->trials, &j->arena, &halves, err);
+    double *mean = ks_arena_alloc(&j->arena, ks_size(2, j->trials.Q), sizeof *mean);
+    j->source = (ks_source){.o = &j->o, .trials = &j->trials, .tasks = &j->tasks};
+    kspec_status st = ks_trials_alloc(&j->trials, &j->arena, &j->source.halves, err);
     if (st) return st;
+    ks_pair p;
+    ks_trials_split(&j->trials, j->o.seed, 0, &j->source.halves, &p);
+    out->mean_share = mean_share(&p, mean);
 
-    for (size_t r = 0; r < splits && !st; r++) {
-        ks_pair p = {.nmax = j->nmax};
-        ks_trials_split(&j->trials, j->o.seed, r, &halves, &p);
-        if (r == 0) out->mean_share = mean_share(&p, mean);
-        for (int e = 0; e < ESTIMATORS && !st; e++) {
-            if (!sums[e]) continue;
-            ks_run run = ks_run_part(&j->run, (double)done / (double)(splits * (size_t)count),
-                                     (double)(done + 1) / (double)(splits * (size_t)count));
-            done++;
-            int both = symmetric(1u << e) ? 1 : orders;
-            for (int order = 0; order < both && !st; order++) {
-                ks_pair q = {order ? p.B : p.A, order ? p.A : p.B, p.P, p.Q, p.nmax};
-                ks_moments_out v = view(j, one);
-                st = estimate(1u << e, &run, &q, &v, err);
-                for (size_t k = 0; k < block && !st; k++)
-                    sums[e][k] += one[k] / (double)(splits * (size_t)both);
-            }
-        }
+    double total = 0, done = 0; /* progress: a task's share is as long as its orders and repetitions */
+    for (int k = 0; k < j->tasks.count; k++) {
+        const ks_task *t = &j->tasks.task[k];
+        out->count += (size_t)(t->last - t->first + 1);
+        total += t->last * fmax(1, t->permutations);
     }
-    if (st) return st;
-
-    out->count = (size_t)count * n;
     out->estimates = ks_alloc(out->count, sizeof *out->estimates);
-    if (!out->estimates) return ks_nomem(err, "the estimates", out->count * sizeof *out->estimates);
+    if (!out->estimates) return ks_nomem(err, "the estimates", ks_size(out->count, sizeof *out->estimates));
     kspec_estimate *to = out->estimates;
-    for (int e = 0; e < ESTIMATORS; e++)
-        if (sums[e]) {
-            ks_moments_out v = view(j, sums[e]);
-            finish(j, 1u << e, &v, to);
-            to += n;
-        }
-    for (size_t k = 0; k < out->count; k++)
-        if (!isfinite(out->estimates[k].value))
-            return ks_fail(err, KSPEC_E_NUMERIC,
-                           "%s: m(%d) exceeds the largest double; scale the data or use normalize",
-                           kspec_estimator_name(out->estimates[k].estimator), out->estimates[k].n);
-    return KSPEC_OK;
+    for (int k = 0; k < j->tasks.count && !st; k++) {
+        const ks_task *t = &j->tasks.task[k];
+        double share = t->last * fmax(1, t->permutations) / total;
+        ks_run part = ks_run_part(&j->run, done, fmin(1, done + share));
+        done += share;
+        st = run_task(j, t, &part, &to, err);
+        if (t->method == KSPEC_PATH) out->permutations = t->permutations ? t->permutations : 1;
+    }
+    out->side = j->tasks.transposed ? KSPEC_SIDE_TRANSPOSED : KSPEC_SIDE_GIVEN;
+    return st;
 }
 
-/* From the last estimator in the list: they stand in the order of decreasing bias. */
-static double participation_ratio(const kspec_moments_result *r, size_t n) {
-    if (n < 2) return NAN;
-    const kspec_estimate *last = r->estimates + r->count - n;
-    double root = last[0].value / sqrt(last[1].value); /* m(1)^2 may overflow where the ratio does not */
-    return last[1].value > 0 ? root * root : NAN;
+/* From the highest estimator of the list: they stand in order of decreasing bias and variance. */
+static double participation_ratio(const kspec_moments_result *r) {
+    kspec_estimator best = 0;
+    for (size_t k = 0; k < r->count; k++)
+        if (r->estimates[k].n == 2 && r->estimates[k].estimator > best) best = r->estimates[k].estimator;
+    double m1 = NAN, m2 = NAN;
+    for (size_t k = 0; k < r->count; k++)
+        if (r->estimates[k].estimator == best) {
+            if (r->estimates[k].n == 1) m1 = r->estimates[k].value;
+            if (r->estimates[k].n == 2) m2 = r->estimates[k].value;
+        }
+    double root = m1 / sqrt(m2); /* m(1)^2 may overflow where the ratio does not */
+    return m2 > 0 ? root * root : NAN;
 }
 
 kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
@@ -206,7 +187,7 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
         kspec_moments_free(out);
         return st;
     }
-    out->participation_ratio = participation_ratio(out, (size_t)j.nmax);
+    out->participation_ratio = participation_ratio(out);
     out->seconds = ks_now() - start;
     return KSPEC_OK;
 }

@@ -138,6 +138,12 @@ void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, 
     p->B = t->count == 1 ? p->A : h->b ? h->b : as_it_is(t, 1);
 }
 
+void ks_trials_copy(const ks_trials *t, size_t k, ks_halves *h, double *out) {
+    memset(out, 0, t->P * t->Q * sizeof *out);
+    for (size_t i = 0; i < t->P; i++) add_row(t, k, i, 1, out + i * t->Q);
+    if (t->center) subtract_column_means(out, h->mean, t->P, t->Q);
+}
+
 kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, kspec_error *err) {
     enum { TILE = 32 };
     const double *from[2] = {p->A, p->B};

@@ -38,4 +38,7 @@ kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, 
  */
 void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p);
 
+/* Trial k alone, scaled (and centred), to out: P x Q. */
+void ks_trials_copy(const ks_trials *t, size_t k, ks_halves *h, double *out);
+
 #endif

@@ -73,11 +73,11 @@ expect "nothing was written" [ -z "$(ls | grep '^z')" ]
 
 # the moments of what was made are those of the kernel
 kspec generate linear --rows 400 --cols 300 --eigenvalue 2,1,0.5 --seed 1 -o l.npy
-expect_status 0 kspec moments l.npy -n 3 --json
+expect_status 0 kspec moments l.npy -n 3 --estimator all --json
 expect_json 'abs(m("naive", 1) - 3.5) < 0.7 and abs(m("kv-row", 2) - 5.25) < 2'
 kspec generate gaussian --rows 200 --cols 600 --dim 2 --eta 2 --seed 1 -o g.npy
 kspec theory rbf --dim 2 --eta 2 --json -o truth.json
-expect_status 0 kspec moments g.npy -n 3 --truth truth.json --json
+expect_status 0 kspec moments g.npy -n 3 --estimator all --truth truth.json --json
 expect_json 'abs(m("naive", 1) - 1) < 0.2 and close(m("kv-row", 2), j["truth"][1], 0.3)'
 
 # through a pipe

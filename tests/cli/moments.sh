@@ -1,11 +1,11 @@
 # Moments of matrices, the answers to which are known.
 . "$(dirname "$0")/lib.sh"
-every="naive kv-row kv-col" # the estimators that --estimator all must have
+every="naive kv-row kv-col path exact" # the estimators that --estimator all must have
 
 # a constant matrix: m(n) = c^(2n) by every estimator, whatever the shape
 for shape in 1,1 1,4 4,1 3,5 6,6; do
     py "np.save('c.npy', np.full(($shape), -1.5))"
-    expect_status 0 kspec moments c.npy --json
+    expect_status 0 kspec moments --estimator all c.npy --json
     expect_json "all(close(e['value'], 1.5 ** (2 * e['n']), 1e-13) and close(e['root'], 2.25, 1e-13)
                      for e in j['estimates'])"
     expect_json "(j['rows'], j['cols']) == ($shape)"
@@ -16,20 +16,20 @@ expect_json 'close(j["participation_ratio"], 1, 1e-12) and close(j["mean_share"]
 # zeros give 0
 for shape in 1,1 3,5; do
     py "np.save('z.npy', np.zeros(($shape)))"
-    expect_status 0 kspec moments z.npy --json
+    expect_status 0 kspec moments --estimator all z.npy --json
     expect_json 'all(e["value"] == 0 and e["root"] == 0 for e in j["estimates"]) and j["participation_ratio"] is None'
 done
 
 # a matrix small enough to do by hand: ((1,2),(3,4))
 printf '1,2\n3,4\n' >h.csv
-expect_status 0 kspec moments h.csv --json
+expect_status 0 kspec moments --estimator all h.csv --json
 expect_json 'm("naive", 1) == 7.5 and close(m("naive", 2), 55.75, 1e-14)'  # tr((A A^T)^2)/16, A A^T = ((5,11),(11,25))
 expect_json 'close(m("kv-row", 2), 30.25, 1e-14)'                          # (11/2)^2
 expect_json 'close(m("kv-col", 2), 49, 1e-14)'                             # (14/2)^2
 expect_json 'entry("kv-row", 2)["stderr"] is None and entry("kv-row", 2)["ci_low"] is None' # n = P
 expect_json 'entry("naive", 1)["stderr"] > 0'
 expect_json 'j["command"] == "moments" and j["side"] == "given" and j["trials"] == 1 and j["seconds"] >= 0'
-expect_status 0 kspec moments h.csv
+expect_status 0 kspec moments --estimator all h.csv
 expect_stdout '^h\.csv: 2 rows × 2 columns$'
 expect_stdout '^ +2  naive +55\.75'
 expect_stdout '^participation ratio m\(1\)²/m\(2\): '
@@ -52,45 +52,91 @@ expect_error 2 '--estimator' kspec moments h.csv --estimator naive,
 expect_error 2 '--estimator' kspec moments h.csv --estimator naive,,kv-row
 expect_error 2 '--estimator needs a value' kspec moments h.csv --estimator
 
+# the default: exact as far as it goes, path above, and each estimate says which
+kspec generate rff --rows 30 --cols 20 --dim 2 --seed 3 -o d.npy
+expect_status 0 kspec moments d.npy -n 7 --json
+expect_json '[e["estimator"] for e in j["estimates"]] == ["exact"] * 5 + ["path"] * 2 and j["permutations"] == 8'
+cp "$out" auto
+expect_status 0 kspec moments d.npy -n 5 --estimator exact --json
+expect_json 'all(a["value"] == b["value"] and a["stderr"] == b["stderr"] for a, b in
+             zip(j["estimates"], json.load(open("auto"))["estimates"]))'
+expect_error 2 'exact: order 6 exceeds 5' kspec moments d.npy -n 6 --estimator exact
+expect_error 2 'path: order 21 exceeds min\(P,Q\)=20' kspec moments d.npy -n 21 --estimator path
+expect_error 2 'auto: order 21 exceeds min\(P,Q\)=20' kspec moments d.npy -n 21
+expect_error 2 'kv-col: order 21 exceeds the number of columns, Q=20' kspec moments d.npy -n 21 --estimator kv-col
+expect_status 0 kspec moments d.npy -n 21 --estimator kv-row,naive --json
+
+# path: the side, and orders of rows and columns
+py "np.save('t.npy', np.load('d.npy').T)"
+expect_status 0 kspec moments d.npy -n 5 --estimator path --side transposed --json
+expect_json 'j["side"] == "transposed" and j["permutations"] == 1'
+cp "$out" turned
+expect_status 0 kspec moments t.npy -n 5 --estimator path --side given --json
+expect_json 'j["side"] == "given" and all(close(a["value"], b["value"], 1e-12) and close(a["stderr"], b["stderr"], 1e-9)
+             for a, b in zip(j["estimates"], json.load(open("turned"))["estimates"]))'
+expect_status 0 kspec moments d.npy -n 5 --estimator path --json # more rows than columns: the transpose is cheaper
+expect_json 'j["side"] == "transposed"'
+expect_status 0 kspec moments d.npy -n 5 --estimator path --permutations 300 --no-stderr --side given --json
+cp "$out" many
+expect_json 'j["permutations"] == 300 and abs(m("path", 3) / json.load(open("auto"))["estimates"][2]["value"] - 1) < 0.2'
+expect_status 0 kspec moments d.npy -n 5 --estimator path --permutations 300 --no-stderr --side given --threads 1 --json
+expect 'the same at any number of threads' cmp -s <(grep -v seconds many) <(grep -v seconds "$out")
+expect_error 2 '--permutations: 0 is below 1' kspec moments d.npy --permutations 0
+expect_error 2 "--side: 'up' is none of" kspec moments d.npy --side up
+
+# one side complete: exact has the value that all columns of a complete population have
+expect_status 0 kspec moments d.npy -n 6 --sampled cols --json
+expect_json '[e["estimator"] for e in j["estimates"]] == ["exact"] * 5 + ["kv-col"]'
+expect_status 0 kspec moments d.npy -n 3 --sampled rows --estimator path,kv-row --json
+expect_json 'all(m("path", n) == m("kv-row", n) for n in (1, 2, 3))'
+expect_error 2 "--sampled: 'none' is none of" kspec moments d.npy --sampled none
+
+# the bound holds more than the interval, and only for unbiased estimators
+expect_status 0 kspec moments d.npy -n 3 --estimator all --bound --json
+expect_json 'all(entry(e, n)["chebyshev_low"] < m(e, n) < entry(e, n)["chebyshev_high"] and entry(e, n)["variance_bound"] > 0
+             for e in ("path", "exact") for n in (2, 3)) and entry("naive", 2)["variance_bound"] is None'
+expect_status 0 kspec moments d.npy -n 3 --bound
+expect_stdout 'Chebyshev'
+
 # signs: a negative estimate has a negative root
 printf '1,1,1\n1,-1,1\n-1,1,1\n' >s.csv
-expect_status 0 kspec moments s.csv --json
+expect_status 0 kspec moments --estimator all s.csv --json
 expect_json 'any(e["value"] < 0 for e in j["estimates"])'
 expect_json 'all(close(math.copysign(abs(e["root"]) ** e["n"], e["root"]), e["value"], 1e-12) for e in j["estimates"])'
 
 # options of the data
 kspec generate rff --rows 40 --cols 30 --dim 2 --seed 2 -o x.npy
-expect_status 0 kspec moments x.npy --json
+expect_status 0 kspec moments --estimator all x.npy --json
 cp "$out" plain
 expect_json 'all(e["ci_low"] < e["value"] < e["ci_high"] and e["stderr"] > 0 for e in j["estimates"])'
-expect_status 0 kspec moments x.npy --no-stderr --json
+expect_status 0 kspec moments --estimator all x.npy --no-stderr --json
 expect_json 'all(e["stderr"] is None and e["ci_low"] is None and e["ci_high"] is None for e in j["estimates"])'
 expect_json 'all(close(a["value"], b["value"], 1e-12) for a, b in
              zip(j["estimates"], json.load(open("plain"))["estimates"], strict=True))'
-expect_status 0 kspec moments x.npy --normalize --json
+expect_status 0 kspec moments --estimator all x.npy --normalize --json
 expect_json 'close(m("naive", 1), 1, 1e-12)'
 py "x = np.load('x.npy'); np.save('shifted.npy', x + 7); np.save('centred.npy', x - x.mean(0))"
-expect_status 0 kspec moments centred.npy --json
+expect_status 0 kspec moments --estimator all centred.npy --json
 cp "$out" plain
-expect_status 0 kspec moments shifted.npy --center --json
+expect_status 0 kspec moments --estimator all shifted.npy --center --json
 expect_json 'all(close(a["value"], b["value"], 1e-9) for a, b in
              zip(j["estimates"], json.load(open("plain"))["estimates"], strict=True))'
 expect_json 'len(j["warnings"]) == 1 and "unbiased" in j["warnings"][0]'
 expect_stderr '^kspec: warning: --center'
-expect_status 0 kspec moments shifted.npy --json
+expect_status 0 kspec moments --estimator all shifted.npy --json
 expect_json '"dominate" in j["warnings"][0]'
 expect_stderr '^kspec: warning: the column means make up 9[0-9]%'
-expect_status 0 kspec moments shifted.npy --json --quiet
+expect_status 0 kspec moments --estimator all shifted.npy --json --quiet
 expect "--quiet is quiet" [ ! -s "$err" ]
 expect_json '"dominate" in j["warnings"][0]'
 
 # trials: two, more, and ragged ones
 kspec generate rff --rows 20 --cols 15 --dim 2 --noise 1 --trials 2 -o t2.npy
 py "t = np.load('t2.npy'); np.save('a.npy', t[0]); np.save('b.npy', t[1])"
-expect_status 0 kspec moments t2.npy --json
+expect_status 0 kspec moments --estimator all t2.npy --json
 expect_json 'j["trials"] == 2'
 cp "$out" two
-expect_status 0 kspec moments a.npy b.npy --json
+expect_status 0 kspec moments --estimator all a.npy b.npy --json
 expect_json 'j["trials"] == 2'
 expect_json 'j["estimates"] == json.load(open("two"))["estimates"]'
 expect "m(1) is the mean product" "$python" -c '
@@ -99,16 +145,20 @@ t = np.load("t2.npy")
 e = json.load(open("two"))["estimates"][0]
 assert e["n"] == 1 and abs(e["value"] - (t[0] * t[1]).mean()) < 1e-12'
 kspec generate rff --rows 20 --cols 15 --dim 2 --noise 1 --trials 5 -o t5.npy
-expect_status 0 kspec moments t5.npy --seed 1 --splits 3 --json
+expect_status 0 kspec moments --estimator all t5.npy --seed 1 --splits 3 --json
 cp "$out" five
-expect_status 0 kspec moments t5.npy --seed 1 --splits 3 --threads 1 --json
+expect_status 0 kspec moments --estimator all t5.npy --seed 1 --splits 3 --threads 1 --json
 expect_json 'j["estimates"] == json.load(open("five"))["estimates"]'
-expect_status 0 kspec moments t5.npy --seed 2 --splits 3 --json
+expect_status 0 kspec moments --estimator all t5.npy --seed 2 --splits 3 --json
 expect_json 'j["estimates"] != json.load(open("five"))["estimates"]'
+expect_status 0 kspec moments t5.npy --estimator path --trial-scheme assignment -n 3 --json
+expect_json 'all(e["stderr"] is None for e in j["estimates"])'
+expect_error 2 'the assignment scheme is for path' kspec moments t5.npy --estimator naive --trial-scheme assignment
+expect_error 2 'the assignment scheme needs at least 2 trials' kspec moments a.npy --trial-scheme assignment
 expect_error 2 '--splits: 0 is below 1' kspec moments t5.npy --splits 0
 py "t = np.load('t5.npy'); t[2:, 3] = np.nan; t[4, 7] = np.nan; np.save('ragged.npy', t)"
 expect_error 3 'ragged-trials' kspec moments ragged.npy
-expect_status 0 kspec moments ragged.npy --nan ragged-trials
+expect_status 0 kspec moments --estimator all ragged.npy --nan ragged-trials
 expect_stdout '2 to 5 trials × 20 rows × 15 columns'
 expect_error 3 'is 20 x 15, trial 1 \(h.csv\) is 2 x 2|trial 2 \(a.npy\) is 20 x 15' kspec moments h.csv a.npy
 
@@ -121,12 +171,12 @@ expect "2 threads" cmp -s w1 w2
 expect "7 threads" cmp -s w1 w7
 
 # the truth beside
-expect_status 0 kspec moments h.csv --truth 1,2e-3
+expect_status 0 kspec moments --estimator all h.csv --truth 1,2e-3
 expect_stdout 'truth'
-expect_status 0 kspec moments h.csv --truth 1,2e-3 --json
+expect_status 0 kspec moments --estimator all h.csv --truth 1,2e-3 --json
 expect_json 'j["truth"] == [1, 0.002]'
 kspec theory rbf --eta 4 -n 3 --json -o truth.json
-expect_status 0 kspec moments h.csv --truth truth.json --json
+expect_status 0 kspec moments --estimator all h.csv --truth truth.json --json
 expect_json 'j["truth"] == json.load(open("truth.json"))["moments"]'
 echo '{"a": 1}' >other.json
 expect_error 3 'holds no "moments"' kspec moments h.csv --truth other.json
@@ -136,10 +186,10 @@ expect_error 2 'neither a list of numbers' kspec moments h.csv --truth 1,x
 # a computation that fails: the moments exceed the largest double
 py "np.save('huge.npy', np.full((4, 4), 1e200))"
 expect_error 1 'exceeds the largest double' kspec moments huge.npy -n 4
-expect_status 0 kspec moments huge.npy -n 4 --normalize --json --quiet
+expect_status 0 kspec moments --estimator all huge.npy -n 4 --normalize --json --quiet
 expect_json 'all(close(e["value"], 1, 1e-12) for e in j["estimates"])'
 expect_status 0 kspec moments huge.npy -n 1 --estimator naive --select-rows 0 --select-cols 0-1 --normalize
 py "np.save('tiny.npy', np.full((4, 4), 1e-200))"
-expect_status 0 kspec moments tiny.npy -n 4 --json
+expect_status 0 kspec moments --estimator all tiny.npy -n 4 --json
 expect_json 'm("naive", 4) == 0 and m("naive", 1) == 0'
 done_testing

@@ -16,7 +16,7 @@ for json in '' --json; do
         expect "-o - is standard output" cmp -s "$out" there
     done
 done
-expect_status 0 kspec moments x.npy --json -o there
+expect_status 0 kspec moments x.npy --estimator all --json -o there
 cp there "$out"
 expect_json 'len(j["estimates"]) >= 18'
 expect_status 0 kspec moments x.npy --output=there

@@ -280,7 +280,9 @@ TEST(memory_stays_below_what_is_promised) {
             double m[5], *rows = malloc(5 * P * sizeof *rows), *cols = malloc(5 * Q * sizeof *cols);
             ks_pair p = {A, B, P, Q, (int)shapes[k][2]};
             ks_moments_out out = {m, loo ? rows : NULL, loo ? cols : NULL};
-            size_t promised = ks_exact_memory(&p, s, loo);
+            double work;
+            size_t promised;
+            CHECK(ks_exact_cost(&p, s, loo, &work, &promised, NULL) == KSPEC_OK);
             heap.peak = 0;
             ks_run run = one;
             run.threads = 2;
@@ -312,9 +314,10 @@ TEST(any_allocation_may_fail) {
         }
         CHECK(at > 20);
         heap.count = 0, heap.fail_at = 1;
-        CHECK(isinf(ks_exact_work(&p, all_modes[mode / 2], 0)));
-        heap.count = 0;
-        CHECK(ks_exact_memory(&p, all_modes[mode / 2], 0) == SIZE_MAX);
+        double work;
+        size_t bytes;
+        CHECK(ks_exact_cost(&p, all_modes[mode / 2], 0, &work, &bytes, NULL) == KSPEC_E_NOMEM &&
+              heap.blocks == 0);
         heap.fail_at = 0;
     }
     kspec_set_allocator(NULL);
@@ -374,9 +377,11 @@ TEST(orders_out_of_range_are_refused) {
 TEST(work_is_foreseen) { /* a few matrix products up to order 4; P^2 Q^2 at order 5 */
     const size_t N = 2000;
     double A[1], gemm = (double)(N * N * N);
-    double w4 = ks_exact_work(&(ks_pair){A, A, N, N, 4}, KS_SAMPLED_BOTH, 0);
-    double l4 = ks_exact_work(&(ks_pair){A, A, N, N, 4}, KS_SAMPLED_BOTH, 1);
-    double w5 = ks_exact_work(&(ks_pair){A, A, N, N, 5}, KS_SAMPLED_BOTH, 0);
+    double w4, l4, w5;
+    size_t bytes;
+    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 4}, KS_SAMPLED_BOTH, 0, &w4, &bytes, NULL) == KSPEC_OK);
+    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 4}, KS_SAMPLED_BOTH, 1, &l4, &bytes, NULL) == KSPEC_OK);
+    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 5}, KS_SAMPLED_BOTH, 0, &w5, &bytes, NULL) == KSPEC_OK);
     CHECK_MSG(w4 > 4 * gemm && w4 < 22 * gemm, "%g", w4 / gemm);
     CHECK_MSG(l4 > 2 * w4 && l4 < 5 * w4, "%g", l4 / w4);
     CHECK_MSG(w5 > gemm * (double)N / 2 && w5 < gemm * (double)N, "%g", w5 / gemm);

@@ -10,9 +10,7 @@
 
 static const ks_run one = {1, {NULL, NULL}, 0, 1};
 
-static double factorial(int n) {
-    return n < 2 ? 1 : n * factorial(n - 1);
-}
+static double factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
 
 TEST(graphs_are_counted) {
     static const size_t want[2][2][5] = {{{1, 4, 10, 45, 177}, {1, 4, 11, 58, 292}},
@@ -123,9 +121,7 @@ typedef struct {
     int P, Q, index[10];
 } contraction;
 
-static exact_int power(double x, int k) {
-    return k ? (exact_int)x * power(x, k - 1) : 1;
-}
+static exact_int power(double x, int k) { return k ? (exact_int)x * power(x, k - 1) : 1; }
 
 /* The edges between vertex v, just given a value, and those before it. */
 static exact_int contract(contraction *c, int v, exact_int value) {

@@ -391,9 +391,7 @@ TEST(matlab_files_must_be_whole) {
 
 /* -------------------------------------------------------------------------------- awkward circumstances */
 
-static void on_alarm(int sig) {
-    (void)sig;
-}
+static void on_alarm(int sig) { (void)sig; }
 
 TEST(signals_and_closed_descriptors) {
     /* a timer that interrupts every system call */
@@ -428,9 +426,7 @@ static void *no_alloc(void *ctx, size_t size, size_t align) {
     ++*(int *)ctx;
     return NULL;
 }
-static void no_release(void *ctx, void *ptr) {
-    (void)ctx, (void)ptr;
-}
+static void no_release(void *ctx, void *ptr) { (void)ctx, (void)ptr; }
 
 TEST(no_memory_of_ours_is_needed) {
     int count = 0;

@@ -65,9 +65,7 @@ static void check_reads(int line, const char *text, const char *select, size_t r
 
 /* ------------------------------------------------------------------ numbers */
 
-static int same_bits(double a, double b) {
-    return memcmp(&a, &b, sizeof a) == 0;
-}
+static int same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 static int agrees(const char *s) {
     double x = -1;

@@ -2,9 +2,7 @@
 #include "test.h"
 
 /* The formulas as they stand in the mathematics, in long double */
-static long double phi(long double eta) {
-    return (1 + sqrtl(1 + 4 * eta)) / (2 * eta);
-}
+static long double phi(long double eta) { return (1 + sqrtl(1 + 4 * eta)) / (2 * eta); }
 
 TEST(moments_against_the_formula) {
     const double etas[] = {1e-3, 0.1, 1, 2.5, 4, 100, 1e4};

@@ -1,0 +1,223 @@
+/*
+ * Speed, beside DGEMM and beside the plain version, in one run: these machines are noisy, so that only ratios
+ * of times taken together mean much. Every answer is checked before it is timed.
+ */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct {
+    cli_common common;
+    size_t rows, cols;
+    int repeat;
+} bench_args;
+
+#define ARG(field) offsetof(bench_args, field)
+
+static const cli_option options[] = {
+    {"rows", 0, OPT_SIZE, ARG(rows), "P", "rows of the matrix (default 1000)", .min = 8},
+    {"cols", 0, OPT_SIZE, ARG(cols), "Q", "columns (default 1000)", .min = 8},
+    {"repeat", 0, OPT_INT, ARG(repeat), "K", "times to run each, of which the best counts (default 3)",
+     .min = 1},
+    {0},
+};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double *features(size_t P, size_t Q, uint64_t seed) {
+    kspec_generate_opts o = {
+        .size = sizeof o, .process = KSPEC_GENERATE_RFF, .rows = P, .cols = Q, .dim = 5, .seed = seed};
+    kspec_generator *g;
+    double *x = malloc(P * Q * sizeof *x);
+    if (x && (kspec_generate_open(&o, &g, NULL) || kspec_generate_rows(g, 0, 0, P, x, NULL))) {
+        free(x);
+        return NULL;
+    }
+    if (x) kspec_generate_close(g);
+    return x;
+}
+
+/* The recursion of the path estimator as it stands in the mathematics, one start row at a time */
+static void plain_path(const double *phi, size_t P, size_t Q, int nmax, double *m) {
+    double *A = malloc((size_t)nmax * Q * sizeof *A), *R = malloc((size_t)nmax * sizeof *R);
+    memset(m, 0, (size_t)nmax * sizeof *m);
+    for (size_t h = 0; h < P && A && R; h++) {
+        memset(A, 0, (size_t)nmax * Q * sizeof *A);
+        memcpy(A, phi + h * Q, Q * sizeof *A);
+        for (size_t a = h + 1; a < P; a++) {
+            memset(R, 0, (size_t)nmax * sizeof *R);
+            for (size_t b = 0; b < Q; b++) {
+                double x = phi[a * Q + b];
+                for (int n = nmax - 1; n > 0; n--) {
+                    double old = A[(size_t)n * Q + b];
+                    A[(size_t)n * Q + b] += R[n - 1] * x;
+                    R[n] += old * x;
+                }
+                R[0] += A[b] * x;
+            }
+        }
+        for (int n = 0; n < nmax; n++)
+            for (size_t b = 0; b < Q; b++) m[n] += A[(size_t)n * Q + b] * phi[h * Q + b];
+    }
+    for (int n = 0; n < nmax; n++)
+        for (int k = 0; k <= n; k++)
+            m[n] *= (k + 1) / (double)(P - (size_t)k) * ((k + 1) / (double)(Q - (size_t)k));
+    free(A);
+    free(R);
+}
+
+typedef struct {
+    const char *name;
+    unsigned estimator;
+    int nmax, threads, error_bars;
+} contest;
+
+/* Multiply-adds: two per (start row, row after it, column, order); for exact 1, 4 and 22 products at n = 2,
+ * 3, 4 */
+static double work(const contest *c, double P, double Q) {
+    return c->estimator == KSPEC_PATH ? (c->nmax - 1) * P * (P - 1) * Q : 27 * P * Q * sqrt(P * Q);
+}
+
+static double best_time(const contest *c, const kspec_matrix *phi, int repeat, kspec_error *err) {
+    double best = INFINITY;
+    for (int r = 0; r < repeat; r++) {
+        kspec_moments_opts o = {.size = sizeof o,
+                                .nmax = c->nmax,
+                                .estimators = c->estimator,
+                                .threads = c->threads,
+                                .side = KSPEC_SIDE_GIVEN,
+                                .no_stderr = !c->error_bars};
+        kspec_moments_result result;
+        double t = now();
+        if (kspec_moments(phi, 1, &o, &result, err)) return NAN;
+        best = fmin(best, now() - t);
+        kspec_moments_free(&result);
+    }
+    return best;
+}
+
+/* The plain version on a smaller matrix: the fast one must agree with it, and its rate is a line of the table
+ */
+static int verify(unsigned estimator, double *plain_rate, kspec_error *err) {
+    enum { P = 203, Q = 117, N = 8 };
+    double *x = features(P, Q, 1), m[N];
+    if (!x) return cli_error(EXIT_FAILED, "out of memory");
+    kspec_matrix phi = {x, P, Q, Q, 1};
+    double t = now();
+    plain_path(x, P, Q, N, m);
+    *plain_rate = (double)(N - 1) * P * (P - 1) * Q / (now() - t);
+    int exact = estimator == KSPEC_EXACT, status = EXIT_DONE;
+    kspec_moments_opts o = {.size = sizeof o,
+                            .nmax = exact ? 4 : N,
+                            .estimators = estimator,
+                            .side = KSPEC_SIDE_GIVEN,
+                            .no_stderr = 1};
+    kspec_moments_result r;
+    if (kspec_moments(&phi, 1, &o, &r, err)) {
+        free(x);
+        return cli_fail(err->code, err);
+    }
+    /* of exact the plain version knows orders 1 and 2, where increasing and distinct cycles have the same
+     * mean */
+    for (int n = 0; n < (exact ? 2 : N) && !status; n++)
+        if (fabs(r.estimates[n].value - m[n]) > 1e-9 * fabs(m[n]))
+            status = cli_error(EXIT_FAILED, "bench: m(%d) = %.17g, but the plain version gives %.17g", n + 1,
+                               r.estimates[n].value, m[n]);
+    kspec_moments_free(&r);
+    free(x);
+    return status;
+}
+
+static const contest moments_contests[] = {
+    {"path n=8, 1 thread", KSPEC_PATH, 8, 1, 0},
+    {"path n=4, 1 thread", KSPEC_PATH, 4, 1, 0},
+    {"path n=8, 2 threads", KSPEC_PATH, 8, 2, 0},
+    {"path n=8, error bars, 1 thread", KSPEC_PATH, 8, 1, 1},
+    {0},
+};
+static const contest exact_contests[] = {
+    {"exact n<=4, 1 thread", KSPEC_EXACT, 4, 1, 0},
+    {"exact n<=4, 2 threads", KSPEC_EXACT, 4, 2, 0},
+    {"exact n<=4, error bars, 1 thread", KSPEC_EXACT, 4, 1, 1},
+    {0},
+};
+
+static void line(const bench_args *a, json_t *list, const char *name, double seconds, double rate,
+                 double gemm, double dgemms) {
+    FILE *f = cli_text();
+    if (!json_array_size(list))
+        fprintf(f, "%s%-34s %9s  %12s  %12s  %6s  %9s%s\n", cli_bold(&a->common), "", "seconds", "G madd/s",
+                "DGEMM's", "ratio", "in DGEMMs", cli_plain(&a->common));
+    fprintf(f, "%-34s %9.4g  %12.3f  %12.3f  %6.3f", name, seconds, rate / 1e9, gemm / 1e9, rate / gemm);
+    if (isfinite(dgemms)) fprintf(f, "  %9.1f", dgemms);
+    fputc('\n', f);
+    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", name, "seconds",
+                                          cli_real(seconds), "gfma_per_s", cli_real(rate / 1e9),
+                                          "dgemm_gfma_per_s", cli_real(gemm / 1e9), "ratio",
+                                          cli_real(rate / gemm), "dgemms", cli_real(dgemms)));
+}
+
+static int run_contests(const bench_args *a, const contest *c, json_t *list) {
+    double P = (double)a->rows, Q = (double)a->cols, plain_rate = NAN;
+    kspec_error err;
+    int status = verify(c->estimator, &plain_rate, &err);
+    if (status) return status;
+    double *x = features(a->rows, a->cols, 2);
+    if (!x) return cli_error(EXIT_FAILED, "out of memory for a %zu x %zu matrix", a->rows, a->cols);
+    kspec_matrix phi = {x, a->rows, a->cols, (ptrdiff_t)a->cols, 1};
+    if (c->estimator == KSPEC_PATH) {
+        double gemm = kspec_gemm_rate(1000, 3);
+        line(a, list, "path, the plain version, 203 x 117", 7.0 * 203 * 202 * 117 / plain_rate, plain_rate,
+             gemm, NAN);
+    }
+    for (; c->name && !status; c++) {
+        /* DGEMM just before and just after, so that a noisy machine is noisy for both */
+        double before = kspec_gemm_rate(1000, a->repeat), t = best_time(c, &phi, a->repeat, &err);
+        double gemm = fmax(before, kspec_gemm_rate(1000, a->repeat));
+        if (!isfinite(t)) {
+            status = cli_fail(err.code, &err);
+            break;
+        }
+        double dgemms = c->estimator == KSPEC_EXACT ? t * gemm / (P * Q * sqrt(P * Q)) : NAN;
+        line(a, list, c->name, t, work(c, P, Q) / t, gemm, dgemms);
+    }
+    free(x);
+    return status;
+}
+
+static int run(void *args) {
+    bench_args *a = args;
+    if (!a->rows) a->rows = 1000;
+    if (!a->cols) a->cols = 1000;
+    if (!a->repeat) a->repeat = 3;
+    json_t *list = json_array();
+    const char *what = a->common.inputs[0];
+    int status = run_contests(a, strcmp(what, "exact") == 0 ? exact_contests : moments_contests, list);
+    if (status) {
+        json_decref(list);
+        return status;
+    }
+    return cli_finish(&a->common, json_pack("{s:s, s:s, s:I, s:I, s:s, s:s, s:o}", "command", "bench", "what",
+                                            what, "rows", (json_int_t)a->rows, "cols", (json_int_t)a->cols,
+                                            "isa", kspec_isa(), "blas", kspec_blas(), "results", list));
+}
+
+const cli_command cmd_bench = {
+    .name = "bench",
+    .summary = "speed beside DGEMM",
+    .synopsis = "bench moments|exact [--rows P] [--cols Q] [--repeat K] [OPTIONS]",
+    .description =
+        "Checks the estimators against a plain version, then times them and DGEMM in the same run.\n"
+        "A multiply-add counts once; 'in DGEMMs' is the time in products of matrices of that size.",
+    .verbs = "moments|exact",
+    .options = options,
+    .args_size = sizeof(bench_args),
+    .run = run,
+};

@@ -1,0 +1,31 @@
+/*
+ * One task, averaged over everything that gives another estimate of the same moments: splits of the trials,
+ * the two orders of a pair, and random orders of rows and columns.
+ */
+#ifndef KS_MOMENTS_AVERAGE_H
+#define KS_MOMENTS_AVERAGE_H
+
+#include "moments/pairs.h"
+#include "moments/tasks.h"
+
+typedef struct {
+    const kspec_moments_opts *o;
+    const ks_trials *trials;
+    const ks_tasks *tasks;
+    ks_halves halves;
+} ks_source;
+
+/*
+ * sum->m[n-1], and the leave-one-out estimates where sum->rows is given, for n = 1 ... task->last. With
+ * `square` the entries are squared first: the moments of Phi o Phi, which are the second moments of the
+ * cycle's value.
+ */
+kspec_status ks_average(const ks_run *run, ks_source *s, const ks_task *task, int square,
+                        const ks_moments_out *sum, kspec_error *err);
+
+/* The same under the assignment scheme (path only): a random admissible trial for every edge. No
+ * leave-one-out. */
+kspec_status ks_average_assigned(const ks_run *run, ks_source *s, const ks_task *task,
+                                 const ks_moments_out *sum, kspec_error *err);
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * The `path` estimator: the mean of the cycle values over all cycles with i_1 < ... < i_n and a_1 < ... <
+ * a_n, of which there are C(P,n) C(Q,n). Time (nmax-1) P^2 Q multiply-adds; memory, beyond the matrix, O(nmax
+ * (P+Q)) vector registers per thread.
+ */
+#ifndef KS_MOMENTS_PATH_H
+#define KS_MOMENTS_PATH_H
+
+#include "kernels/kernels.h"
+#include "moments/estimators.h"
+
+/* Needs 1 <= nmax <= min(P,Q). KSPEC_E_NUMERIC where the sums of some order would leave the range of a
+ * double. */
+kspec_status ks_path(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
+
+/*
+ * Any trial on any edge (the paper's Algorithm A2): with edge 2l-1 the step from i_l to a_l and edge 2l the
+ * one from a_l to i_{l+1}, edge e = 1 ... 2nmax-1 takes its entry from trials[t[e-1]], and the edge that
+ * closes the cycle at order n from trials[close[n-1]]. m[n-1] = the mean at order n.
+ */
+kspec_status ks_path_assigned(const ks_run *run, const double *const *trials, size_t P, size_t Q, int nmax,
+                              const int *t, const int *close, double *m, kspec_error *err);
+
+/* ---- shared with path_loo.c
+ * --------------------------------------------------------------------------------------- */
+
+/*
+ * How the work is cut up and scaled: blocks of `lanes` start rows, `together` of which go through the same
+ * band of rows and tile of columns one after the other, while those entries are in the cache. None of this
+ * shows in the bits.
+ */
+typedef struct {
+    const ks_kernels *k;
+    size_t P, Q, lanes, blocks, together, tile, band;
+    int nmax;
+    int log2_scale; /* the entries are multiplied by 2^log2_scale */
+    double scale;
+} ks_path_plan;
+kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax, int threads,
+                               kspec_error *err);
+
+/* The factor f 2^e that turns a sum over cycles of order n in P x Q, of entries scaled as planned, into the
+ * mean. */
+typedef struct {
+    double f;
+    int e;
+} ks_path_factor;
+ks_path_factor ks_path_mean(const ks_path_plan *plan, size_t P, size_t Q, int n);
+
+/* panel[b][l] = 2^log2_scale M[h0+l, b] for all columns b, 0 where there is no row h0+l. */
+void ks_path_panel(const ks_path_plan *plan, const double *M, size_t h0, double *panel);
+
+/* A[1] of columns b0 ... b0+cols-1 gets lane l of the panel of start entries: lane l sees only rows after
+ * h0+l. */
+void ks_path_start(const ks_path_plan *plan, const double *panel, size_t l, size_t b0, size_t cols,
+                   double *A);
+
+/* sums[n-1] = the sum over lanes of sum[n-1][l], in lane order. */
+void ks_path_lane_sums(const ks_path_plan *plan, const double *sum, double *sums);
+
+/* The leave-one-out part of ks_path(), which calls it where out->rows and out->cols are given. */
+kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
+
+#endif
