@@ -7,9 +7,7 @@
 
 static const char *const names[KS_ISA_COUNT] = {"generic", "avx2", "avx512"};
 
-const char *ks_isa_name(ks_isa isa) {
-    return names[isa];
-}
+const char *ks_isa_name(ks_isa isa) { return names[isa]; }
 
 ks_isa ks_isa_best(void) {
 #if defined(__x86_64__)

@@ -41,22 +41,14 @@ kspec_status ks_take_opts(void *ours, size_t our_size, const void *theirs, kspec
 
 const char *kspec_status_name(kspec_status status) {
     switch (status) {
-    case KSPEC_OK:
-        return "ok";
-    case KSPEC_E_ARG:
-        return "argument out of range";
-    case KSPEC_E_NOMEM:
-        return "out of memory";
-    case KSPEC_E_NUMERIC:
-        return "computation failed";
-    case KSPEC_E_IO:
-        return "input or output failed";
-    case KSPEC_E_CANCELLED:
-        return "cancelled";
+    case KSPEC_OK: return "ok";
+    case KSPEC_E_ARG: return "argument out of range";
+    case KSPEC_E_NOMEM: return "out of memory";
+    case KSPEC_E_NUMERIC: return "computation failed";
+    case KSPEC_E_IO: return "input or output failed";
+    case KSPEC_E_CANCELLED: return "cancelled";
     }
     return "unknown status";
 }
 
-const char *kspec_version(void) {
-    return KSPEC_VERSION;
-}
+const char *kspec_version(void) { return KSPEC_VERSION; }

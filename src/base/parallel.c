@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "base/parallel.h"
 
+#include "base/cpu.h"
 #include "base/error.h"
 
 #include <pthread.h>
@@ -24,6 +25,9 @@ kspec_status ks_run_init(ks_run *run, int threads, kspec_progress progress, kspe
     if (threads < 0 || threads > MAX_THREADS)
         return ks_fail(err, KSPEC_E_ARG, "threads %d is not between 0 (the default) and %d", threads,
                        MAX_THREADS);
+    ks_isa isa;
+    kspec_status st = ks_isa_choose(&isa, err); /* a bad KSPEC_ISA is reported by every computation */
+    if (st) return st;
     *run = (ks_run){threads ? threads : kspec_default_threads(), progress, 0, 1};
     return KSPEC_OK;
 }
@@ -95,8 +99,8 @@ kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, 
 
     int workers = ks_workers(run, nchunks), started = 0;
     pthread_t thread[MAX_THREADS];
-    seat seats[MAX_THREADS];
-    for (int w = 0; w < workers; w++) seats[w] = (seat){&l, w};
+    seat seats[MAX_THREADS] = {{&l, 0}};
+    for (int w = 1; w < workers; w++) seats[w] = (seat){&l, w};
     /* fewer threads than asked for is no failure: the chunks get done all the same, to the same bits */
     while (started < workers - 1 && pthread_create(&thread[started], NULL, work, &seats[started + 1]) == 0)
         started++;

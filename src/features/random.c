@@ -15,9 +15,7 @@ static philox4x64_ctr_t block(uint64_t seed, uint64_t stream, uint64_t c) {
     return philox4x64(ctr, key);
 }
 
-static double unit(uint64_t x) {
-    return ((double)(x >> 12) + 0.5) * 0x1p-52;
-}
+static double unit(uint64_t x) { return ((double)(x >> 12) + 0.5) * 0x1p-52; }
 
 enum { BATCH = 512 }; /* numbers made at a time: a multiple of 4 blocks, small enough for the L1 cache */
 

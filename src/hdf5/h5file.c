@@ -51,28 +51,18 @@ static int is_complex(hid_t type) {
 static const char *unfit_type(hid_t type) {
     switch (H5Tget_class(type)) {
     case H5T_INTEGER:
-    case H5T_FLOAT:
-        return NULL;
-    case H5T_ENUM:
-        return is_bool(type) ? NULL : "is an enumeration, not numbers";
+    case H5T_FLOAT: return NULL;
+    case H5T_ENUM: return is_bool(type) ? NULL : "is an enumeration, not numbers";
     case H5T_COMPOUND:
         return is_complex(type) ? "is complex; real numbers are read" : "is a table of records, not numbers";
-    case H5T_STRING:
-        return "is text, not numbers";
-    case H5T_REFERENCE:
-        return "is references to other objects, not numbers";
-    case H5T_VLEN:
-        return "has entries of varying length, not numbers";
-    case H5T_ARRAY:
-        return "has arrays as entries, not numbers";
-    case H5T_BITFIELD:
-        return "is bit fields, not numbers";
-    case H5T_OPAQUE:
-        return "is opaque data, not numbers";
-    case H5T_TIME:
-        return "is times, not numbers";
-    default:
-        return "is of an unknown type";
+    case H5T_STRING: return "is text, not numbers";
+    case H5T_REFERENCE: return "is references to other objects, not numbers";
+    case H5T_VLEN: return "has entries of varying length, not numbers";
+    case H5T_ARRAY: return "has arrays as entries, not numbers";
+    case H5T_BITFIELD: return "is bit fields, not numbers";
+    case H5T_OPAQUE: return "is opaque data, not numbers";
+    case H5T_TIME: return "is times, not numbers";
+    default: return "is of an unknown type";
     }
 }
 

@@ -72,7 +72,7 @@ double *make_room(int ndim, const size_t *shape) {
     }
     shared->ndim = (uint32_t)ndim;
     for (int k = 0; k < ndim; k++) shared->shape[k] = shape[k];
-    return (double *)((char *)map + KS_CHILD_DATA);
+    return (double *)(void *)((char *)map + KS_CHILD_DATA);
 }
 
 static void set_limit(int resource, rlim_t most) {

@@ -11,24 +11,15 @@
 static const char *unfit(const matvar_t *v) {
     static char text[64];
     switch (v->class_type) {
-    case MAT_C_EMPTY:
-        return "is empty";
-    case MAT_C_CELL:
-        return "is a MATLAB cell array, not numbers";
-    case MAT_C_STRUCT:
-        return "is a MATLAB struct array, not numbers";
-    case MAT_C_OBJECT:
-        return "is a MATLAB object, not numbers";
-    case MAT_C_CHAR:
-        return "is a MATLAB char array, not numbers";
-    case MAT_C_SPARSE:
-        return "is a MATLAB sparse matrix; full ones are read";
-    case MAT_C_FUNCTION:
-        return "is a MATLAB function handle, not numbers";
-    case MAT_C_OPAQUE:
-        return "is opaque data, not numbers";
-    default:
-        break;
+    case MAT_C_EMPTY: return "is empty";
+    case MAT_C_CELL: return "is a MATLAB cell array, not numbers";
+    case MAT_C_STRUCT: return "is a MATLAB struct array, not numbers";
+    case MAT_C_OBJECT: return "is a MATLAB object, not numbers";
+    case MAT_C_CHAR: return "is a MATLAB char array, not numbers";
+    case MAT_C_SPARSE: return "is a MATLAB sparse matrix; full ones are read";
+    case MAT_C_FUNCTION: return "is a MATLAB function handle, not numbers";
+    case MAT_C_OPAQUE: return "is opaque data, not numbers";
+    default: break;
     }
     if (v->isComplex) return "is complex; real numbers are read";
     if (v->rank < 1 || v->rank > 3) {
@@ -57,55 +48,31 @@ static const char *unfit(const matvar_t *v) {
 static size_t class_size(enum matio_classes class) {
     switch (class) {
     case MAT_C_INT8:
-    case MAT_C_UINT8:
-        return 1;
+    case MAT_C_UINT8: return 1;
     case MAT_C_INT16:
-    case MAT_C_UINT16:
-        return 2;
+    case MAT_C_UINT16: return 2;
     case MAT_C_SINGLE:
     case MAT_C_INT32:
-    case MAT_C_UINT32:
-        return 4;
+    case MAT_C_UINT32: return 4;
     case MAT_C_DOUBLE:
     case MAT_C_INT64:
-    case MAT_C_UINT64:
-        return 8;
-    default:
-        return 0;
+    case MAT_C_UINT64: return 8;
+    default: return 0;
     }
 }
 
 static void widen(double *values, size_t count, enum matio_classes class) {
     switch (class) {
-    case MAT_C_SINGLE:
-        WIDEN(float);
-        break;
-    case MAT_C_INT8:
-        WIDEN(int8_t);
-        break;
-    case MAT_C_UINT8:
-        WIDEN(uint8_t);
-        break;
-    case MAT_C_INT16:
-        WIDEN(int16_t);
-        break;
-    case MAT_C_UINT16:
-        WIDEN(uint16_t);
-        break;
-    case MAT_C_INT32:
-        WIDEN(int32_t);
-        break;
-    case MAT_C_UINT32:
-        WIDEN(uint32_t);
-        break;
-    case MAT_C_INT64:
-        WIDEN(int64_t);
-        break;
-    case MAT_C_UINT64:
-        WIDEN(uint64_t);
-        break;
-    default:
-        break; /* double */
+    case MAT_C_SINGLE: WIDEN(float); break;
+    case MAT_C_INT8: WIDEN(int8_t); break;
+    case MAT_C_UINT8: WIDEN(uint8_t); break;
+    case MAT_C_INT16: WIDEN(int16_t); break;
+    case MAT_C_UINT16: WIDEN(uint16_t); break;
+    case MAT_C_INT32: WIDEN(int32_t); break;
+    case MAT_C_UINT32: WIDEN(uint32_t); break;
+    case MAT_C_INT64: WIDEN(int64_t); break;
+    case MAT_C_UINT64: WIDEN(uint64_t); break;
+    default: break; /* double */
     }
 }
 
@@ -136,11 +103,11 @@ void read_mat(const char *path, const char *key) {
     }
     Mat_Rewind(mat);
     matvar_t *v = Mat_VarReadInfo(mat, key);
+    const char *why = v ? unfit(v) : "is not there";
     if (!v) {
         catalog all = list_variables(mat);
-        catalog_refuse(&all, key, "is not there");
+        catalog_refuse(&all, key, why);
     }
-    const char *why = unfit(v);
     if (why) refuse("%.100s %s", key, why);
 
     double *values = make_room(v->rank, v->dims);

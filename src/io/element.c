@@ -3,9 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint8_t swap8(uint8_t v) {
-    return v;
-}
+static inline uint8_t swap8(uint8_t v) { return v; }
 #define swap16 __builtin_bswap16
 #define swap32 __builtin_bswap32
 #define swap64 __builtin_bswap64

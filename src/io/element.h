@@ -22,8 +22,6 @@ int ks_element_known(ks_element e);
 void ks_element_convert(ks_element e, const unsigned char *in, size_t count, double *out);
 
 /* Can the bytes be used as doubles where they are? */
-static inline int ks_element_is_double(ks_element e) {
-    return e.kind == 'f' && e.size == 8 && !e.swap;
-}
+static inline int ks_element_is_double(ks_element e) { return e.kind == 'f' && e.size == 8 && !e.swap; }
 
 #endif

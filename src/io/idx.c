@@ -23,17 +23,13 @@ static ks_element type_of(unsigned char code) {
     return e;
 }
 
-static int is_gzip(const ks_bytes *b) {
-    return b->size >= 2 && b->data[0] == 0x1f && b->data[1] == 0x8b;
-}
+static int is_gzip(const ks_bytes *b) { return b->size >= 2 && b->data[0] == 0x1f && b->data[1] == 0x8b; }
 
 static int is_magic(const unsigned char *p) {
     return p[0] == 0 && p[1] == 0 && type_of(p[2]).kind && p[3] >= 1 && p[3] <= 3;
 }
 
-static size_t header_size(const unsigned char *p) {
-    return 4 + 4 * (size_t)p[3];
-}
+static size_t header_size(const unsigned char *p) { return 4 + 4 * (size_t)p[3]; }
 
 /* Bytes of data that the header promises; SIZE_MAX if that overflows. Writes the lengths to shape. */
 static size_t data_size(const unsigned char *p, size_t *shape) {

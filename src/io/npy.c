@@ -9,9 +9,7 @@
 
 #include <string.h>
 
-int ks_npy_match(const ks_bytes *b) {
-    return b->size >= 6 && memcmp(b->data, "\x93NUMPY", 6) == 0;
-}
+int ks_npy_match(const ks_bytes *b) { return b->size >= 6 && memcmp(b->data, "\x93NUMPY", 6) == 0; }
 
 kspec_status ks_npy_decode(const unsigned char *data, size_t size, ks_bytes *owner, const char *name,
                            ks_array *out, kspec_error *err) {

@@ -18,9 +18,7 @@ static size_t key_length(const ks_zip_member *m) {
     return n > 4 && memcmp(m->name + n - 4, ".npy", 4) == 0 ? n - 4 : n;
 }
 
-static int is_array(const ks_zip_member *m) {
-    return key_length(m) < m->name_length;
-}
+static int is_array(const ks_zip_member *m) { return key_length(m) < m->name_length; }
 
 /* "a, b, c", cut short where it would be long. */
 static void append_key(char *list, size_t capacity, const ks_zip_member *m) {

@@ -18,14 +18,10 @@ typedef struct {
 
 enum { EXACT_DIGITS = 19, MAX_EXP = 27 }; /* 10^19 < 2^64 and 5^27 < 2^63 */
 
-static inline int is_digit(char c) {
-    return (unsigned char)(c - '0') < 10;
-}
+static inline int is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
 /* Lower case, for letters; leaves digits, '?' and '/' alone. */
-static inline char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
+static inline char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 static int is_word(const char *s, size_t len, const char *word) {
     for (; len && *word; len--, s++, word++)

@@ -39,9 +39,7 @@ static kspec_status cannot(const char *path, int code, kspec_error *err) {
     return ks_fail(err, KSPEC_E_IO, "cannot write %s: %s", path, strerror(code));
 }
 
-static int is_stdout(const char *path) {
-    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
-}
+static int is_stdout(const char *path) { return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0; }
 
 int ks_temp_is_direct(const char *path) {
     struct stat st;

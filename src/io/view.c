@@ -26,9 +26,7 @@ static inline const double *at(const ks_view *v, int axis, const double *p, size
     return p + (ptrdiff_t)(v->index[axis] ? v->index[axis][i] : i) * v->stride[axis];
 }
 
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static void copy_tile(const ks_view *v, double *dst, size_t t0, size_t i0, size_t j0) {
     size_t rows = v->shape[1], cols = v->shape[2];

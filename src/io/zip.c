@@ -7,20 +7,12 @@
 #include <string.h>
 #include <zlib.h>
 
-static unsigned u16(const unsigned char *p) {
-    return p[0] | (unsigned)p[1] << 8;
-}
-static uint32_t u32(const unsigned char *p) {
-    return u16(p) | (uint32_t)u16(p + 2) << 16;
-}
-static uint64_t u64(const unsigned char *p) {
-    return u32(p) | (uint64_t)u32(p + 4) << 32;
-}
+static unsigned u16(const unsigned char *p) { return p[0] | (unsigned)p[1] << 8; }
+static uint32_t u32(const unsigned char *p) { return u16(p) | (uint32_t)u16(p + 2) << 16; }
+static uint64_t u64(const unsigned char *p) { return u32(p) | (uint64_t)u32(p + 4) << 32; }
 
 /* Are there n bytes at offset `at` of a file of `size` bytes? */
-static int within(uint64_t at, uint64_t n, uint64_t size) {
-    return at <= size && n <= size - at;
-}
+static int within(uint64_t at, uint64_t n, uint64_t size) { return at <= size && n <= size - at; }
 
 enum { END_SIZE = 22, END64_SIZE = 56, LOCATOR_SIZE = 20, ENTRY_SIZE = 46, LOCAL_SIZE = 30 };
 
