@@ -267,7 +267,7 @@ typedef struct {
 typedef struct {
     size_t count; /* estimates, by estimator then by order */
     kspec_estimate *estimates;
-    kspec_side side;  /* the side that path ran on: given or transposed */
+    kspec_side side;  /* the side that path ran on; given where it did not run */
     int permutations; /* how many orders of rows and columns path was averaged over; 0 without path */
     double participation_ratio; /* m(1)^2/m(2) by the least biased estimator; NaN if m(2) <= 0 or unknown */
     double mean_share;          /* the share of m(1) that comes from the mean of each column, about 0 to 1 */

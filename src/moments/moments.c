@@ -149,7 +149,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         st = run_task(j, t, &part, &to, err);
         if (t->method == KSPEC_PATH) out->permutations = t->permutations ? t->permutations : 1;
     }
-    out->side = j->tasks.transposed ? KSPEC_SIDE_TRANSPOSED : KSPEC_SIDE_GIVEN;
+    out->side = out->permutations && j->tasks.transposed ? KSPEC_SIDE_TRANSPOSED : KSPEC_SIDE_GIVEN;
     return st;
 }
 
