@@ -2,34 +2,39 @@
 #include "kernels/vec.h"
 
 /*
- * How the recursion is fitted to the registers. ROWS rows are taken at a time, so that a column's A[n] is
- * loaded and stored once for 2 ROWS multiply-adds, and their R[n] stay in registers: ROWS * GROUP of them,
- * GROUP orders at a time. With more orders than that the groups follow one another, lowest first; the top R
- * of one group, as it stood before each column, is what the next group begins with, and passes through
- * `edge`.
+ * How the recursion is fitted to the registers. Several rows are taken at a time, so that a column's A[n] is
+ * loaded and stored once for two multiply-adds a row, and the R[n] of those rows stay in registers. Up to
+ * GROUP orders all do, with as many rows as fit beside them. More orders are cut into groups, taken ROWS rows
+ * at a time, lowest first; the top R of one group, as it stood before each column, is what the next group
+ * begins with, and passes through `edge`.
  */
 #if defined(KS_FOR_AVX512)
-enum { ROWS = 3, GROUP = 8, REGISTERS = 32 };
-#define BIG_GROUPS(_) _(4) _(5) _(6) _(7) _(8)
-#define ALL_GROUPS(_) _(1) _(2) _(3) _(4) _(5) _(6) _(7) _(8)
+enum { REGISTERS = 32, GROUP = 8, ROWS = 3 };
+#define BIG_GROUPS(_) _(4) _(5) _(6) _(7) _(8) /* groups are of equal size or one apart */
+#define ALL_GROUPS(_) _(1) _(2) _(3) BIG_GROUPS(_)
 #else
-enum { ROWS = 2, GROUP = 4, REGISTERS = 16 };
+enum { REGISTERS = 16, GROUP = 4, ROWS = 2 };
 #define BIG_GROUPS(_) _(2) _(3) _(4)
-#define ALL_GROUPS(_) _(1) _(2) _(3) _(4)
+#define ALL_GROUPS(_) _(1) BIG_GROUPS(_)
 #endif
 enum { MOST_ROWS = 6 };
-#define ROWS_ALONE(g) ((REGISTERS - 3) / ((g) + 1) > MOST_ROWS ? MOST_ROWS : (REGISTERS - 3) / ((g) + 1))
 
-/* Up to ROWS rows of a cell and one group of orders. */
+/* Rows that fit with g orders: each needs g registers for R, one for its entry of each trial; three are left
+ * to work in. */
+#define FIT(g, trials)        ((REGISTERS - 3) / ((g) + (trials)))
+#define ROWS_ALONE(g, trials) (FIT(g, trials) > MOST_ROWS ? MOST_ROWS : FIT(g, trials))
+
+/* Some rows of a cell and one group of orders. */
 typedef struct {
     size_t cols;
     ptrdiff_t next_col, next_row; /* doubles from one column of A, one row of R, to the next */
     double *A, *R;                /* at the group's lowest order */
     const double *x, *y;          /* rows x KS_PATH_COLS: entries in the order of the walk, scaled */
-    double *edge;                 /* cols x ROWS vectors */
+    double *edge;                 /* cols x MOST_ROWS vectors */
 } strip;
 
-/* R orders lo ... lo+g-1 and the A that they make; `first`: lo = 1; `last`: the group also makes A[nmax]. */
+/* R orders lo ... lo+g-1 and the A that they make; `two` trials, else y = x; `first`: lo = 1; `last`: the
+   group also makes A[nmax]. */
 KS_INLINE void group(const int rows, const int g, const int two, const int first, const int last,
                      const strip *s) {
     const size_t cols = s->cols;
@@ -69,44 +74,40 @@ KS_INLINE void group(const int rows, const int g, const int two, const int first
     }
 }
 
+/* The code for each group: the only one, or the lowest, a middle one, the highest; one row, or as many as the
+ * rule says. */
 static void alone(int g, int one, int two, const strip *s) {
-#define ALONE(G)                                     \
-    case G:                                          \
-        if (one)                                     \
-            group(1, G, 1, 1, 1, s);                 \
-        else if (two)                                \
-            group(ROWS_ALONE(G + 1), G, 1, 1, 1, s); \
-        else                                         \
-            group(ROWS_ALONE(G), G, 0, 1, 1, s);     \
+#define ALONE(G)                                    \
+    case G:                                         \
+        if (one)                                    \
+            group(1, G, 1, 1, 1, s);                \
+        else if (two)                               \
+            group(ROWS_ALONE(G, 2), G, 1, 1, 1, s); \
+        else                                        \
+            group(ROWS_ALONE(G, 1), G, 0, 1, 1, s); \
         break;
     switch (g) { ALL_GROUPS(ALONE) }
 }
 
+KS_INLINE void placed(const int first, const int last, int g, int one, int two, const strip *s) {
 #define PLACED(G)                              \
     case G:                                    \
         if (one)                               \
-            group(1, G, 1, FIRST, LAST, s);    \
+            group(1, G, 1, first, last, s);    \
         else if (two)                          \
-            group(ROWS, G, 1, FIRST, LAST, s); \
+            group(ROWS, G, 1, first, last, s); \
         else                                   \
-            group(ROWS, G, 0, FIRST, LAST, s); \
+            group(ROWS, G, 0, first, last, s); \
         break;
-#define FIRST 1
-#define LAST  0
-static void lowest(int g, int one, int two, const strip *s) {
-    switch (g) { BIG_GROUPS(PLACED) }
-}
-#undef FIRST
-#define FIRST 0
-static void middle(int g, int one, int two, const strip *s) {
-    switch (g) { BIG_GROUPS(PLACED) }
-}
-#undef LAST
-#define LAST 1
-static void highest(int g, int one, int two, const strip *s) {
     switch (g) { BIG_GROUPS(PLACED) }
 }
 
+static void lowest(int g, int one, int two, const strip *s) { placed(1, 0, g, one, two, s); }
+static void middle(int g, int one, int two, const strip *s) { placed(0, 0, g, one, two, s); }
+static void highest(int g, int one, int two, const strip *s) { placed(0, 1, g, one, two, s); }
+
+/* The entries of one row in the order of the walk, scaled: at fixed places, so that one address serves all
+ * rows. */
 static void copy_entries(const double *from, const ks_path_cell *c, double *restrict copy) {
     const double scale = c->scale;
     const size_t cols = c->cols;
@@ -117,7 +118,7 @@ static void copy_entries(const double *from, const ks_path_cell *c, double *rest
     }
 }
 
-/* Asks for the entries of the rows to come: a row's share of a tile is too short for the processor to see the
+/* Asks for the entries of the rows to come: a row's share of a tile is too short for the processor to see a
  * pattern. */
 static void prefetch(const double *from, const ks_path_cell *c, size_t a, size_t rows) {
     for (size_t j = a; j < a + rows && j < c->rows; j++) {
@@ -128,16 +129,13 @@ static void prefetch(const double *from, const ks_path_cell *c, size_t a, size_t
 
 void KS_K(ks_path_sweep)(const ks_path_cell *c);
 void KS_K(ks_path_sweep)(const ks_path_cell *c) {
-    double x[MOST_ROWS][KS_PATH_COLS], y[MOST_ROWS][KS_PATH_COLS], edge[KS_PATH_COLS * MOST_ROWS * VL];
-    const int K = c->nmax - 1, groups = (K + GROUP - 1) / GROUP;
-    strip s = {.cols = c->cols,
-               .next_col = c->dir * c->nmax * VL,
-               .next_row = c->dir * K * VL,
-               .x = x[0],
-               .edge = edge};
-    const int two = c->y != c->x;
-    s.y = two ? y[0] : x[0];
-    size_t rows, most = groups > 1 ? ROWS : (size_t)ROWS_ALONE(K + two);
+    _Alignas(64) double edge[KS_PATH_COLS * MOST_ROWS * VL];
+    _Alignas(64) double x[MOST_ROWS][KS_PATH_COLS], y[MOST_ROWS][KS_PATH_COLS];
+    const int K = c->nmax - 1, groups = (K + GROUP - 1) / GROUP, two = c->y != c->x;
+    const size_t most = groups > 1 ? ROWS : (size_t)ROWS_ALONE(K, 1 + two);
+    strip s = {.cols = c->cols, .next_col = c->dir * c->nmax * VL, .next_row = c->dir * K * VL, .edge = edge};
+    s.x = x[0], s.y = two ? y[0] : x[0];
+    size_t rows;
     for (size_t a = 0; a < c->rows; a += rows) {
         rows = c->rows - a < most ? 1 : most;
         for (size_t j = 0; j < rows; j++) {
@@ -151,10 +149,14 @@ void KS_K(ks_path_sweep)(const ks_path_cell *c) {
             g = (K - lo) / (groups - i);
             s.A = c->A + lo * VL;
             s.R = c->R + (ptrdiff_t)a * s.next_row + lo * VL;
-            (groups == 1      ? alone
-             : i == 0         ? lowest
-             : i < groups - 1 ? middle
-                              : highest)(g, rows == 1, two, &s);
+            if (groups == 1)
+                alone(g, rows == 1, two, &s);
+            else if (i == 0)
+                lowest(g, rows == 1, two, &s);
+            else if (i < groups - 1)
+                middle(g, rows == 1, two, &s);
+            else
+                highest(g, rows == 1, two, &s);
         }
     }
 }

@@ -15,7 +15,7 @@
 /* For loops over registers: the count is a constant once the function around them is inlined. */
 #define KS_INLINE static inline __attribute__((always_inline))
 #if defined(__clang__)
-#define KS_UNROLL _Pragma("clang loop unroll(full)")
+#define KS_UNROLL _Pragma("unroll")
 #else
 #define KS_UNROLL _Pragma("GCC unroll 16")
 #endif

@@ -19,8 +19,7 @@ TEST(large_matrix) {
     free(A), free(B);
 }
 
-/* C(3000,50) C(50,50) is 10^109, and with 16 orders more of rows than of columns nothing may overflow or
- * vanish. */
+/* C(3000,50) C(50,50) is 10^109: nothing may overflow or vanish. */
 TEST(fifty_orders_of_a_tall_matrix) { check_rank_one(3000, 50, 50, 1e-11); }
 
 TEST(fifty_orders_that_need_scaling) {
