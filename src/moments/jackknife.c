@@ -20,9 +20,16 @@ void ks_jackknife(double m, int n, const double *rows, size_t P, const double *c
                   double *std_error, double *low, double *high) {
     const double z = 1.959963984540054; /* 97.5% quantile of the normal distribution */
     *std_error = sqrt(one_side(rows, P, 1) + one_side(cols, Q, 1));
-    /* the interval on the root's scale, where it covers: there the estimate is nearly symmetric */
+    /*
+     * The interval on the root's scale, where the estimate is nearly symmetric. But the root's slope at zero is
+     * infinite: where the interval reaches zero it says little, and is joined with the plain one.
+     */
     double root = ks_signed_root(m, n), half = z * sqrt(one_side(rows, P, n) + one_side(cols, Q, n));
     double ends[2] = {root - half, root + half};
     *low = copysign(pow(fabs(ends[0]), n), ends[0]);
     *high = copysign(pow(fabs(ends[1]), n), ends[1]);
+    if (ends[0] <= 0) {
+        *low = fmin(*low, m - z * *std_error);
+        *high = fmax(*high, m + z * *std_error);
+    }
 }

@@ -1,7 +1,7 @@
 /*
  * Statistical claims, with fixed seeds. Each mean over S matrices is compared with the closed form in units of its own
  * standard error; |z| < 4.5 for each of some 60 comparisons: a false alarm less than once in 2000 changes of the random
- * numbers (the estimates are skewed, which S = 2000 makes small). The naive estimator must be seen to be biased.
+ * numbers (the estimates are skewed, which S = 1000 makes small). The naive estimator must be seen to be biased.
  */
 #include "kspec.h"
 #include "test.h"
@@ -89,8 +89,8 @@ static void truth_of(const setting *t, double *m) {
 }
 
 static const setting clean[] = {
-    {KSPEC_GENERATE_RFF, 30, 60, 4, 4, 2000, 1, 0},      {KSPEC_GENERATE_RFF, 75, 15, 3, 4, 2000, 1, 0},
-    {KSPEC_GENERATE_RFF, 300, 600, 5, 4, 150, 1, 0},     {KSPEC_GENERATE_LINEAR, 40, 50, 5, 0.3, 2000, 1, 0},
+    {KSPEC_GENERATE_RFF, 30, 60, 4, 4, 1000, 1, 0},      {KSPEC_GENERATE_RFF, 75, 15, 3, 4, 1000, 1, 0},
+    {KSPEC_GENERATE_RFF, 300, 600, 5, 4, 60, 1, 0},      {KSPEC_GENERATE_LINEAR, 40, 50, 5, 0.3, 1000, 1, 0},
     {KSPEC_GENERATE_GAUSSIAN, 30, 40, 2, 1, 1000, 1, 0},
 };
 
@@ -105,7 +105,7 @@ TEST(path_and_exact_are_unbiased_and_naive_is_not) {
         for (int n = 1; n < NMAX; n++) {
             double zp = z_score(&path, n, m[n]), zn = z_score(&naive, n, m[n]);
             CHECK_MSG(fabs(zp) < 4.5, "setting %zu, path, n = %d: z = %g", k, n + 1, zp);
-            CHECK_MSG(zn > 10, "setting %zu, naive, n = %d: z = %g", k, n + 1, zn);
+            CHECK_MSG(zn > 6, "setting %zu, naive, n = %d: z = %g", k, n + 1, zn);
             if (n < 4) {
                 double ze = z_score(&exact, n, m[n]);
                 CHECK_MSG(fabs(ze) < 4.5, "setting %zu, exact, n = %d: z = %g", k, n + 1, ze);
@@ -115,7 +115,7 @@ TEST(path_and_exact_are_unbiased_and_naive_is_not) {
 }
 
 TEST(two_trials_undo_correlated_noise) {
-    setting t = {KSPEC_GENERATE_RFF, 75, 15, 3, 4, 2000, 2, 1};
+    setting t = {KSPEC_GENERATE_RFF, 75, 15, 3, 4, 1000, 2, 1};
     double m[NMAX];
     truth_of(&t, m);
     const unsigned which[] = {KSPEC_PATH, KSPEC_EXACT};
@@ -133,7 +133,7 @@ TEST(two_trials_undo_correlated_noise) {
 }
 
 TEST(exact_has_a_tenth_of_the_variance_of_path) {
-    setting t = {KSPEC_GENERATE_RFF, 100, 100, 5, 4, 400, 1, 0};
+    setting t = {KSPEC_GENERATE_RFF, 100, 100, 5, 4, 300, 1, 0};
     stats path, exact;
     measure(&t, KSPEC_PATH, 4, 1, &path);
     measure(&t, KSPEC_EXACT, 4, 1, &exact);
@@ -142,7 +142,50 @@ TEST(exact_has_a_tenth_of_the_variance_of_path) {
     CHECK(path.m2[3] > 10 * exact.m2[3]);
 }
 
+/*
+ * The nominal 95% intervals cover the truth in 90 to 98% of 500 matrices for n = 2, 3 (88% at n = 4, the most skewed).
+ * Were the true coverage 94%, a binomial count outside 90 to 98% would come once in 4000.
+ */
+TEST(intervals_cover) {
+    const setting settings[] = {{KSPEC_GENERATE_RFF, 60, 60, 4, 1, 500, 1, 0},
+                                {KSPEC_GENERATE_RFF, 100, 200, 2, 1, 500, 1, 0}};
+    for (int k = 0; k < 2; k++) {
+        const setting *t = &settings[k];
+        double m[NMAX], *x = malloc(t->P * t->Q * sizeof *x);
+        int covered[4] = {0};
+        truth_of(t, m);
+        for (int seed = 0; seed < t->seeds; seed++) {
+            kspec_generate_opts g = {.size = sizeof g,
+                                     .process = t->process,
+                                     .rows = t->P,
+                                     .cols = t->Q,
+                                     .dim = t->dim,
+                                     .eta = &t->eta,
+                                     .eta_count = 1,
+                                     .seed = (uint64_t)seed};
+            kspec_generator *make;
+            if (kspec_generate_open(&g, &make, NULL)) abort();
+            kspec_generate_rows(make, 0, 0, t->P, x, NULL);
+            kspec_generate_close(make);
+            kspec_matrix phi = {x, t->P, t->Q, (ptrdiff_t)t->Q, 1};
+            kspec_moments_opts o = {.size = sizeof o, .nmax = 4, .estimators = KSPEC_EXACT};
+            kspec_moments_result r;
+            if (kspec_moments(&phi, 1, &o, &r, NULL)) abort();
+            for (int n = 0; n < 4; n++)
+                covered[n] += r.estimates[n].ci_low <= m[n] && m[n] <= r.estimates[n].ci_high;
+            kspec_moments_free(&r);
+        }
+        for (int n = 1; n < 4; n++) {
+            double share = covered[n] / (double)t->seeds;
+            CHECK_MSG(share >= (n == 3 ? 0.88 : 0.90) && share <= 0.98, "setting %d, n = %d: %.1f%%", k,
+                      n + 1, 100 * share);
+        }
+        free(x);
+    }
+}
+
 int main(void) {
+    RUN(intervals_cover);
     RUN(path_and_exact_are_unbiased_and_naive_is_not);
     RUN(two_trials_undo_correlated_noise);
     RUN(exact_has_a_tenth_of_the_variance_of_path);
