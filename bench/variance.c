@@ -58,7 +58,8 @@ int main(int argc, char **argv) {
                                          .dim = t->dim,
                                          .eta = &t->eta,
                                          .eta_count = 1,
-                                         .seed = (uint64_t)seed};
+                                         .seed = (uint64_t)seed,
+                                         .threads = 1};
                 kspec_generator *make;
                 if (kspec_generate_open(&g, &make, &e) || kspec_generate_rows(make, 0, 0, t->P, x, &e))
                     die(&e);
@@ -68,7 +69,8 @@ int main(int argc, char **argv) {
                                         .nmax = nmax,
                                         .estimators = contenders[c].estimator,
                                         .permutations = contenders[c].permutations,
-                                        .seed = (uint64_t)seed};
+                                        .seed = (uint64_t)seed,
+                                        .threads = 1};
                 kspec_moments_result r;
                 if (kspec_moments(&phi, 1, &o, &r, &e)) die(&e);
                 for (int n = 0; n < nmax; n++) {

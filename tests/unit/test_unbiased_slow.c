@@ -53,7 +53,8 @@ static void measure(const setting *t, unsigned estimator, int nmax, int trials_u
                                  .rows = t->P,
                                  .cols = t->Q,
                                  .dim = t->dim,
-                                 .seed = (uint64_t)seed + 1000};
+                                 .seed = (uint64_t)seed + 1000,
+                                 .threads = 1};
         if (t->process == KSPEC_GENERATE_LINEAR)
             g.eigenvalues = &t->eta, g.eigenvalue_count = 1;
         else
@@ -70,6 +71,7 @@ static void measure(const setting *t, unsigned estimator, int nmax, int trials_u
                                 .nmax = nmax,
                                 .estimators = estimator,
                                 .no_stderr = 1,
+                                .threads = 1,
                                 .side = KSPEC_SIDE_GIVEN};
         kspec_moments_result r;
         if (kspec_moments(phi, (size_t)trials_used, &o, &r, NULL)) abort();
@@ -162,13 +164,14 @@ TEST(intervals_cover) {
                                      .dim = t->dim,
                                      .eta = &t->eta,
                                      .eta_count = 1,
-                                     .seed = (uint64_t)seed};
+                                     .seed = (uint64_t)seed,
+                                     .threads = 1};
             kspec_generator *make;
             if (kspec_generate_open(&g, &make, NULL)) abort();
             kspec_generate_rows(make, 0, 0, t->P, x, NULL);
             kspec_generate_close(make);
             kspec_matrix phi = {x, t->P, t->Q, (ptrdiff_t)t->Q, 1};
-            kspec_moments_opts o = {.size = sizeof o, .nmax = 4, .estimators = KSPEC_EXACT};
+            kspec_moments_opts o = {.size = sizeof o, .nmax = 4, .estimators = KSPEC_EXACT, .threads = 1};
             kspec_moments_result r;
             if (kspec_moments(&phi, 1, &o, &r, NULL)) abort();
             for (int n = 0; n < 4; n++)
