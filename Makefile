@@ -4,6 +4,7 @@
 #   make test       set up, build, and run all tests
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+MAKEFLAGS += --no-print-directory
 CTEST   = ctest --output-on-failure --no-tests=error
 
 .PHONY: all setup demo test test-fast asan tsan fuzz bench install lint format clean

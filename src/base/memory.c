@@ -2,6 +2,7 @@
 
 #include "kspec.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,16 @@ void *ks_zalloc(size_t count, size_t size) {
 
 void ks_free(void *ptr) {
     if (ptr) current.release(current.ctx, ptr);
+}
+
+size_t ks_memory_available(void) {
+    size_t kib = SIZE_MAX;
+    FILE *f = fopen("/proc/meminfo", "r");
+    char line[128];
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %zu kB", &kib) == 1) break;
+    if (f) fclose(f);
+    return ks_size(kib, 1024);
 }
 
 /* Each arena allocation is a block of its own with a header in front: the blocks are few and large. */

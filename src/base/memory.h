@@ -28,6 +28,13 @@ void *ks_zalloc(size_t count, size_t size); /* the same, zeroed */
 void ks_free(void *ptr);                    /* NULL is allowed */
 
 /*
+ * Bytes of memory that could be had now without pushing anything else out, or SIZE_MAX where the system does not say.
+ * An allocation beyond it may well succeed and the process be killed later: a computation that knows what it needs
+ * asks first.
+ */
+size_t ks_memory_available(void);
+
+/*
  * An arena: scratch memory of one computation, freed all at once. Zero-initialise it. Once an allocation has
  * failed, `failed` holds the bytes wanted and every later one fails too, so that a function can make all its
  * allocations and check once.

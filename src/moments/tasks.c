@@ -81,6 +81,28 @@ static kspec_status affordable(const kspec_moments_opts *o, size_t P, size_t Q, 
     return KSPEC_OK;
 }
 
+/* naive and Kong-Valiant hold matrices as large as the square of a side: see naive.h and kv.h */
+static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, size_t P, size_t Q,
+                                 kspec_error *err) {
+    size_t side, squares;
+    if (t->method == KSPEC_NAIVE) {
+        side = P < Q ? P : Q;
+        squares = (size_t)(t->last + 1) / 2;
+    } else if (t->method == KSPEC_KV_ROW || t->method == KSPEC_KV_COL) {
+        side = t->method == KSPEC_KV_ROW ? P : Q;
+        squares = o->no_stderr ? 4 : 7;
+    } else {
+        return KSPEC_OK;
+    }
+    size_t copies = ks_size(3, ks_size(P, Q)), available = ks_memory_available();
+    size_t need = ks_size(ks_size_add(ks_size(squares, ks_size(side, side)), copies), sizeof(double));
+    if (need > available)
+        return ks_fail(err, KSPEC_E_NOMEM, "%s on %zu x %zu needs %.1f GiB of memory, %.1f GiB are available",
+                       kspec_estimator_name(t->label), P, Q, (double)need / 0x1p30,
+                       (double)available / 0x1p30);
+    return KSPEC_OK;
+}
+
 static void add(ks_tasks *tasks, kspec_estimator label, kspec_estimator method, int first, int last,
                 int permutations) {
     if (first <= last) tasks->task[tasks->count++] = (ks_task){label, method, first, last, permutations};
@@ -129,5 +151,6 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
         add(tasks, KSPEC_EXACT, KSPEC_EXACT, 1, most, 0);
         add(tasks, path, path, most + 1, n, permutations);
     }
-    return KSPEC_OK;
+    for (int k = 0; k < tasks->count && !st; k++) st = check_memory(o, &tasks->task[k], P, Q, err);
+    return st;
 }
