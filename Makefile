@@ -34,7 +34,7 @@ FUZZ_SECONDS ?= 20
 fuzz: setup
 	@cmake --preset fuzz >/dev/null
 	@cmake --build build-fuzz -j $(JOBS)
-	@sh fuzz/run.sh build-fuzz $(FUZZ_SECONDS)
+	@sh fuzz/run.sh $(FUZZ_SECONDS) build-fuzz
 
 bench: all
 	@sh bench/run.sh build

@@ -3,7 +3,5 @@
 set -eu
 build=${1:-build}
 "$build/kspec" config
-for what in moments exact; do
-    echo
-    "$build/kspec" bench "$what"
-done
+echo
+"$build/kspec" bench

@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
         const setting *t = &settings[s];
         double *x = malloc(t->P * t->Q * sizeof *x), eta[16], truth[NMAX];
         for (size_t l = 0; l < t->dim; l++) eta[l] = t->eta;
-        if (!x || kspec_theory_rbf_moments(eta, t->dim, NMAX, truth, &e)) die(&e);
+        if (!x || kspec_theory_rbf_moments(eta, t->dim, NMAX, truth, NULL, &e)) die(&e);
         printf("\nP = %zu, Q = %zu, d = %zu, eta = %g, %d seeds\n", t->P, t->Q, t->dim, t->eta, seeds);
         printf("| estimator | n | mean / truth | SD / truth | jackknife / SD | coverage of 95%% "
                "|\n|---|---|---|---|---|---|\n");

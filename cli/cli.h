@@ -59,6 +59,7 @@ typedef struct {
     const char *synopsis;      /* one or more lines, without the leading "kspec" */
     const char *description;   /* a paragraph for -h */
     const char *verbs;         /* "a|b|c": what the first argument must be; or NULL */
+    int verb_optional;         /* ... if there is one */
     const cli_option *options; /* ends with a NULL name; the common ones are added */
     size_t args_size;
     int reads_input; /* takes INPUTs and the options that go with them */

@@ -219,7 +219,7 @@ static int run(void *args) {
         if (a->center)
             cli_warn(&a->common, warnings,
                      "--center: with the sample means removed the estimates are no longer exactly unbiased");
-        else if (r.mean_share > 0.5)
+        else if (r.mean_share > 0.5 && d.rows > 2)
             cli_warn(&a->common, warnings,
                      "the column means make up %.0f%% of m(1) and dominate the spectrum; --center looks at "
                      "what varies around them",

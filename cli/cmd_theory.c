@@ -57,16 +57,18 @@ static int run(void *args) {
     if (a->eigenvalues > 100000000)
         return cli_error(EXIT_USAGE, "--eigenvalues: %zu exceeds 100000000", a->eigenvalues);
 
-    double *m = calloc((size_t)a->nmax, sizeof *m), *lambda = calloc(a->eigenvalues + 1, sizeof *lambda);
+    double *m = calloc(2 * (size_t)a->nmax, sizeof *m),
+           *lambda = calloc(2 * a->eigenvalues + 1, sizeof *lambda);
     kspec_error err;
     kspec_status st = KSPEC_OK;
     if (!m || !lambda) {
         status = cli_error(EXIT_FAILED, "out of memory for %zu eigenvalues", a->eigenvalues);
         goto done;
     }
-    st = kspec_theory_rbf_moments(a->eta.at, a->dim, a->nmax, m, &err);
+    double *log_m = m + a->nmax, *log_lambda = lambda + a->eigenvalues;
+    st = kspec_theory_rbf_moments(a->eta.at, a->dim, a->nmax, m, log_m, &err);
     if (!st && a->eigenvalues)
-        st = kspec_theory_rbf_eigenvalues(a->eta.at, a->dim, a->eigenvalues, lambda, &err);
+        st = kspec_theory_rbf_eigenvalues(a->eta.at, a->dim, a->eigenvalues, lambda, log_lambda, &err);
     if (st) {
         status = cli_fail(st, &err);
         goto done;
@@ -76,7 +78,11 @@ static int run(void *args) {
         o = json_pack("{s:s, s:s, s:I, s:o, s:o}", "command", "theory", "kernel", "rbf", "dim",
                       (json_int_t)a->dim, "eta", cli_reals(a->eta.at, a->eta.count), "moments",
                       cli_reals(m, (size_t)a->nmax));
-        if (a->eigenvalues) json_object_set_new(o, "eigenvalues", cli_reals(lambda, a->eigenvalues));
+        json_object_set_new(o, "log_moments", cli_reals(log_m, (size_t)a->nmax));
+        if (a->eigenvalues) {
+            json_object_set_new(o, "eigenvalues", cli_reals(lambda, a->eigenvalues));
+            json_object_set_new(o, "log_eigenvalues", cli_reals(log_lambda, a->eigenvalues));
+        }
     } else {
         print_table(a, m, lambda);
     }

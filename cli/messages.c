@@ -93,18 +93,26 @@ static void interrupted(int signal) {
     _exit(128 + signal);
 }
 
+/* An input file that is mapped, not read, may shrink or fail under us. */
+static void bus_error(int signal) {
+    static const char text[] = "kspec: an input file shrank or could not be read while it was in use\n";
+    (void)signal;
+    kspec_write_discard_all();
+    if (write(2, text, sizeof text - 1) < 0) _exit(EXIT_INPUT);
+    _exit(EXIT_INPUT);
+}
+
 void cli_catch_signals(void) {
-    struct sigaction a;
+    struct sigaction a, old;
     memset(&a, 0, sizeof a);
-    a.sa_handler = interrupted;
     sigemptyset(&a.sa_mask);
-    int caught[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
-        struct sigaction old;
-        /* a shell that starts us in the background ignores SIGINT for us: leave that */
-        if (sigaction(caught[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(caught[i], &a, NULL);
-    }
+    a.sa_handler = interrupted;
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &a, NULL); /* nohup */
+    a.sa_handler = bus_error;
+    sigaction(SIGBUS, &a, NULL);
     a.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &a, NULL); /* a closed pipe is a write error, reported as such */
     sigaction(SIGXFSZ, &a, NULL); /* so is a file that grows beyond the limit on its size */

@@ -226,7 +226,7 @@ int cli_parse(const cli_command *c, int argc, char **argv, void *args) {
     if (common->threads < 0 || common->threads > 1024)
         return cli_error(EXIT_USAGE, "--threads: %d is not between 1 and 1024 (0: all processors)",
                          common->threads);
-    if (c->verbs && (common->input_count == 0 || !cli_is_choice(c->verbs, common->inputs[0])))
+    if (c->verbs && (common->input_count ? !cli_is_choice(c->verbs, common->inputs[0]) : !c->verb_optional))
         return cli_error(EXIT_USAGE, "%s: the first argument%s%s%s must be one of %s", c->name,
                          common->input_count ? " '" : "", common->input_count ? common->inputs[0] : "",
                          common->input_count ? "'" : "", c->verbs);

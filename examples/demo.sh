@@ -3,8 +3,10 @@
 # truth beside them.
 set -eu
 kspec=${1:-kspec}
+case $kspec in */*) kspec=$(cd "$(dirname "$kspec")" && pwd)/${kspec##*/} ;; esac
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+cd "$dir"
 
 cat <<'EOF'
 Take 300 inputs in 5 dimensions and 600 random Fourier features of a Gaussian kernel, and look at the 300 x 600
@@ -12,12 +14,12 @@ matrix alone. What are the moments m(n) = sum of lambda^n of the kernel's spectr
 
 EOF
 run() {
-    echo "\$ kspec $*" | sed "s,$dir/,,g"
-    "$kspec" "$@" | sed "s,$dir/,,g"
+    echo "\$ kspec $*"
+    "$kspec" "$@"
 }
-run generate rff --rows 300 --cols 600 --dim 5 --eta 4 --seed 1 -o "$dir/features.npy"
-run theory rbf --dim 5 --eta 4 -n 6 --json -o "$dir/truth.json"
-run moments "$dir/features.npy" --truth "$dir/truth.json" --estimator all
+run generate rff --rows 300 --cols 600 --dim 5 --eta 4 --seed 1 -o features.npy
+run theory rbf --dim 5 --eta 4 -n 6 --json -o truth.json
+run moments features.npy --truth truth.json --estimator all
 cat <<'EOF'
 
 naive is what the matrix's own spectrum gives: several times too large, and the more so the higher the order. kv-row and

@@ -63,7 +63,7 @@ KSPEC_API const char *kspec_version(void);
 /*
  * The instruction set in use: "generic", "avx2" or "avx512". Chosen once, at first use, as the best that the
  * processor has; the environment variable KSPEC_ISA forces a lower one (a higher one, or a name that is none
- * of the three, is an error that every computation reports).
+ * of the three, is an error that every call with a `threads` option reports).
  */
 KSPEC_API const char *kspec_isa(void);
 
@@ -144,16 +144,19 @@ KSPEC_API void kspec_random_permutation(uint64_t seed, uint64_t stream, size_t c
  * phi_i^(1+2u_i))^-1,   u in N^d.
  */
 
-/* Writes m(1) ... m(nmax) to moments. An m(n) below the smallest double is 0. */
+/*
+ * Writes m(1) ... m(nmax) to moments and their natural logarithms to logs; either may be NULL. What is below the
+ * smallest double is 0, and its logarithm is still right.
+ */
 KSPEC_API kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, double *moments,
-                                                kspec_error *err);
+                                                double *logs, kspec_error *err);
 
 /*
- * Writes the `count` largest eigenvalues, in decreasing order and repeated by multiplicity, to eigenvalues.
- * Cost O(count log count) time and memory, whatever the dimension.
+ * Writes the `count` largest eigenvalues, in decreasing order and repeated by multiplicity, to eigenvalues and their
+ * logarithms to logs; either may be NULL. Cost O(count log count) time and memory, whatever the dimension.
  */
 KSPEC_API kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t count,
-                                                    double *eigenvalues, kspec_error *err);
+                                                    double *eigenvalues, double *logs, kspec_error *err);
 
 /* ------------------------------------------------------------- generators */
 
@@ -254,11 +257,12 @@ typedef struct {
 } kspec_moments_opts;
 
 typedef struct {
-    kspec_estimator estimator; /* the one really used; never AUTO */
+    kspec_estimator
+        estimator; /* the one really used, never AUTO (PATH with one side complete is Kong-Valiant) */
     int n;
     double value;           /* the estimate of m(n) */
     double std_error;       /* two-way jackknife; NaN where undefined or not asked for */
-    double ci_low, ci_high; /* nominal 95% interval, from a jackknife of the root; NaN likewise */
+    double ci_low, ci_high; /* nominal 95% interval; NaN likewise */
     double root;            /* sign(value) |value|^(1/n) */
     double variance_bound;  /* (1/P + 1/Q) n^2 V, V the variance of one cycle's value; NaN unless asked for */
     double chebyshev_low, chebyshev_high; /* the 95% interval that Chebyshev's inequality makes of it */
@@ -279,18 +283,26 @@ typedef struct {
  *
  * phi points to ntrials >= 1 matrices of one shape: repeated measurements of the same rows and columns. With
  * two, neighbours around each cycle come from different trials, so that noise correlated along rows or
- * columns does no harm; with more, each row's trials are split at random into two halves, each half is
- * averaged, both orders are used, and `splits` such splits are averaged: no trial is thrown away.
+ * columns does no harm; with more, the trials are split at random into two halves, each half is averaged, both
+ * orders are used, and `splits` such splits are averaged: no trial is thrown away. Ragged rows have splits of their
+ * own: that takes care of noise within a row, whose repeats are separate occasions, not of noise that is common to
+ * several rows in one trial.
  *
- * Error bars are a two-way jackknife over rows and columns, from exact leave-one-out estimates for path and exact,
- * and to first order for the sides on which naive and Kong-Valiant repeat indices. A side that is complete adds none.
- * The interval comes from the jackknife of the signed root, on whose scale the estimate is less skewed. At
+ * Error bars are a two-way jackknife over rows and columns, from exact leave-one-out estimates (to first order on the
+ * side on which Kong-Valiant repeats indices). A side that is complete adds none. The interval comes from the jackknife
+ * of the signed root, on whose scale the estimate is less skewed; where that interval reaches zero it is joined with the
+ * plain one, value +- 1.96 std_error, and where it is more than 2.5 times as wide as that, the plain one is given. At
  * n = min(P,Q) leaving one out leaves nothing, and under the assignment scheme there are none: NaN.
  *
- * Time: naive and Kong-Valiant a few matrix products per order on the shorter side or on the rows; path
- * (nmax-1) P^2 Q multiply-adds per order of rows; exact a few dozen matrix products up to n = 4 and P^2 Q^2 at n = 5.
- * AUTO leaves exact where it would take more than 5e11 multiply-adds or 4 GiB; an explicit EXACT at n = 5 is refused
- * above 2e13 multiply-adds, and above 16 GiB at any order.
+ * Time: naive and Kong-Valiant a few matrix products per order on the shorter side, or on the rows (columns); path
+ * (nmax-1) P^2 Q multiply-adds for each order of rows; exact a dozen matrix products up to n = 4 and P^2 Q^2 at n = 5.
+ * AUTO leaves exact where it would take more than 5e11 multiply-adds (all splits together) or 4 GiB. EXACT by itself is
+ * refused where its P x P intermediates do not fit into the memory that is available, and at n = 5 above 2e13
+ * multiply-adds; without an order it takes the highest it can. Among other estimators EXACT gives the orders it can.
+ *
+ * Memory beyond Phi: a copy where Phi has to be scaled, centred, normalised, transposed (path on the longer side),
+ * permuted or averaged; naive and Kong-Valiant matrices as large as the square of a side (asked for before they are
+ * taken); path 8 nmax (P+Q) doubles a thread, times 3 to 100 with error bars, the more the higher the order.
  *
  * Every entry must be finite. Overflow is avoided by scaling; a moment too large for a double is an error.
  */

@@ -17,20 +17,24 @@ LINT="clang-format cppcheck"
 ALL="$BUILD $LIBS $READERS $TESTS $LINT"
 [ -z "${KSPEC_NO_SETUP:-}" ] || exit 0
 
-if [ ! -r /etc/debian_version ] || ! command -v dpkg-query >/dev/null 2>&1; then
-    echo "kspec: this is not a Debian system; install the equivalents of these Debian 12 packages," >&2
+missing=$ALL
+if command -v dpkg-query >/dev/null 2>&1; then
+    missing=""
+    # shellcheck disable=SC2086
+    have=$(dpkg-query -W -f='${Package} ${Status}\n' $ALL 2>/dev/null | sed -n 's/ install ok installed$//p') || true
+    for p in $ALL; do
+        printf '%s\n' "$have" | grep -qx "$p" || missing="$missing $p"
+    done
+fi
+[ -n "$missing" ] || exit 0
+
+system=$(. /etc/os-release 2>/dev/null && echo "${ID:-}${VERSION_ID:-}") || true
+if [ "$system" != debian12 ]; then
+    echo "kspec: this is not Debian 12; install these packages or their equivalents," >&2
     echo "       then run make again with KSPEC_NO_SETUP=1:" >&2
-    for p in $ALL; do echo "         $p" >&2; done
+    for p in $missing; do echo "         $p" >&2; done
     exit 1
 fi
-
-missing=""
-# shellcheck disable=SC2086
-have=$(dpkg-query -W -f='${Package} ${Status}\n' $ALL 2>/dev/null | sed -n 's/ install ok installed$//p') || true
-for p in $ALL; do
-    printf '%s\n' "$have" | grep -qx "$p" || missing="$missing $p"
-done
-[ -n "$missing" ] || exit 0
 
 echo "kspec: installing$missing"
 sudo=""

@@ -26,8 +26,12 @@ static int matlab_class(hid_t object, char name[32]) {
     if (H5Aexists(object, "MATLAB_class") <= 0) return 0;
     hid_t attribute = H5Aopen(object, "MATLAB_class", H5P_DEFAULT), type = H5Tcopy(H5T_C_S1);
     snprintf(name, 32, "unknown");
-    if (H5Tis_variable_str(H5Aget_type(attribute)) == 0 && H5Tset_size(type, 32) >= 0)
-        H5Aread(attribute, type, name);
+    hid_t stored = H5Aget_type(attribute);
+    /* one string of fixed length: HDF5 writes as many as there are, whatever room we have */
+    if (H5Tget_class(stored) != H5T_STRING || H5Tis_variable_str(stored) != 0 ||
+        H5Sget_simple_extent_npoints(H5Aget_space(attribute)) != 1)
+        return 0;
+    if (H5Tset_size(type, 32) >= 0) H5Aread(attribute, type, name);
     name[31] = 0;
     return 1;
 }

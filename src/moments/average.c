@@ -91,8 +91,7 @@ kspec_status ks_average(const ks_run *run, ks_source *s, const ks_task *task, in
     const ks_trials *t = s->trials;
     size_t P = t->P, Q = t->Q, n = (size_t)task->last;
     size_t splits = ks_trials_splits(t, s->o->splits);
-    int split = t->count > 2 || t->row_trials;
-    size_t sides = split && !symmetric(task->method) ? 2 : 1,
+    size_t sides = t->split && !symmetric(task->method) ? 2 : 1,
            orders = task->permutations ? (size_t)task->permutations : 1;
     size_t total = splits * sides * orders, done = 0;
 

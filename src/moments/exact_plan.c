@@ -223,7 +223,7 @@ static ks_terminal finish(const ks_plan *pl, const state *s) {
 static ks_terminal finish_hard(const ks_plan *pl, const state *s) {
     ks_terminal t;
     memset(&t, 0, sizeof t);
-    int v[KS_EXACT_VMAX], n = 0;
+    int v[KS_EXACT_VMAX] = {0}, n = 0;
     for (int w = 0; w < s->size; w++) /* rows come first */
         if (s->alive[w]) v[n++] = w;
     t.hard = 1;

@@ -94,8 +94,8 @@ static const double *weights(ks_exec_state *x, const ks_weights *d, int kind, in
     const double *first = NULL;
     size_t n = size_of(x, kind);
     for (int k = 0; k < d->nvec; k++) {
-        const double *v = x->vector[d->vec[k]];
         if (k == skip) continue;
+        const double *v = x->vector[d->vec[k]];
         if (!first) {
             first = v;
             continue;

@@ -34,34 +34,45 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
                             .row_trials = o->row_trials,
                             .center = o->center,
                             .normalize = o->normalize};
-    size_t repeats = ks_trials_splits(&j->trials, o->splits > 0 ? o->splits : 8);
-    kspec_status st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, &j->tasks, err);
+    kspec_status st = ks_trials_init(&j->trials, err);
     if (st) return st;
+    if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
+    if (o->splits == 0) o->splits = 8;
+    size_t repeats = ks_trials_splits(&j->trials, o->splits);
+    if ((st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, &j->tasks, err))) return st;
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT) {
-        if (ntrials < 2 || o->row_trials)
+        if (ntrials < 2 || j->trials.row_trials)
             return ks_fail(err, KSPEC_E_ARG, "the assignment scheme needs at least 2 trials of every row");
+        if (o->permutations > 1)
+            return ks_fail(err, KSPEC_E_ARG,
+                           "permutations %d: the assignment scheme uses the given order only",
+                           o->permutations);
         for (int k = 0; k < j->tasks.count; k++)
             if (j->tasks.task[k].method != KSPEC_PATH)
                 return ks_fail(err, KSPEC_E_ARG,
                                "the assignment scheme is for path (both sides sampled), not %s",
                                kspec_estimator_name(j->tasks.task[k].label));
     }
-    return ks_trials_check(&j->trials, err);
+    return ks_trials_scale(&j->trials, o->nmax, err);
 }
 
-/* sum_a (mean of column a)^2 over sum of Phi^2: what centring would take away */
-static double mean_share(const ks_pair *p, double *mean) {
-    double total = 0, share = 0;
-    memset(mean, 0, 2 * p->Q * sizeof *mean);
+/*
+ * What centring would take away: sum_a (E Phi_a)^2 over sum_a E Phi_a^2. The square of the expectation is the mean of
+ * Phi_ia Phi_ja over i != j, which does not count the column's own variance.
+ */
+static double mean_share(const ks_pair *p, double *sum) {
+    double total = 0, share = 0, P = (double)p->P;
+    if (p->P < 2) return NAN;
+    memset(sum, 0, 2 * p->Q * sizeof *sum);
     for (size_t i = 0; i < p->P; i++)
         for (size_t a = 0; a < p->Q; a++) {
             double x = p->A[i * p->Q + a], y = p->B[i * p->Q + a];
-            mean[a] += x / (double)p->P;
-            mean[p->Q + a] += y / (double)p->P;
-            total += x * y / (double)p->P;
+            sum[a] += x;
+            sum[p->Q + a] += y;
+            total += x * y;
         }
-    for (size_t a = 0; a < p->Q; a++) share += mean[a] * mean[p->Q + a];
-    return total > 0 ? share / total : 0;
+    for (size_t a = 0; a < p->Q; a++) share += sum[a] * sum[p->Q + a];
+    return total > 0 ? (share - total) / (P * (P - 1)) / (total / P) : NAN;
 }
 
 /* One order of one task, in the scaled units of the estimators, then in those of the data */
@@ -128,6 +139,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     j->source = (ks_source){.o = &j->o, .trials = &j->trials, .tasks = &j->tasks};
     kspec_status st = ks_trials_alloc(&j->trials, &j->arena, &j->source.halves, err);
     if (st) return st;
+    out->side = KSPEC_SIDE_GIVEN;
     ks_pair p;
     ks_trials_split(&j->trials, j->o.seed, 0, &j->source.halves, &p);
     out->mean_share = mean_share(&p, mean);
@@ -147,23 +159,24 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         ks_run part = ks_run_part(&j->run, done, fmin(1, done + share));
         done += share;
         st = run_task(j, t, &part, &to, err);
-        if (t->method == KSPEC_PATH) out->permutations = t->permutations ? t->permutations : 1;
+        /* each split draws orders of its own */
+        int orders = t->permutations ? t->permutations * (int)ks_trials_splits(&j->trials, j->o.splits) : 1;
+        if (t->method != KSPEC_NAIVE && t->method != KSPEC_EXACT) out->permutations = orders;
+        if (t->method == KSPEC_PATH && j->tasks.transposed) out->side = KSPEC_SIDE_TRANSPOSED;
     }
-    out->side = out->permutations && j->tasks.transposed ? KSPEC_SIDE_TRANSPOSED : KSPEC_SIDE_GIVEN;
     return st;
 }
 
-/* From the highest estimator of the list: they stand in order of decreasing bias and variance. */
+/* m(2) from the highest estimator of the list, which stand in order of decreasing bias and variance; m(1) is the
+   same for all of them */
 static double participation_ratio(const kspec_moments_result *r) {
-    kspec_estimator best = 0;
-    for (size_t k = 0; k < r->count; k++)
-        if (r->estimates[k].n == 2 && r->estimates[k].estimator > best) best = r->estimates[k].estimator;
     double m1 = NAN, m2 = NAN;
-    for (size_t k = 0; k < r->count; k++)
-        if (r->estimates[k].estimator == best) {
-            if (r->estimates[k].n == 1) m1 = r->estimates[k].value;
-            if (r->estimates[k].n == 2) m2 = r->estimates[k].value;
-        }
+    kspec_estimator best = 0;
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_estimate *e = &r->estimates[k];
+        if (e->n == 1) m1 = e->value;
+        if (e->n == 2 && e->estimator > best) best = e->estimator, m2 = e->value;
+    }
     double root = m1 / sqrt(m2); /* m(1)^2 may overflow where the ratio does not */
     return m2 > 0 ? root * root : NAN;
 }

@@ -2,9 +2,10 @@
  * naive: tr(K^n), K = A B^T / PQ, by powers of K on the shorter side: tr(K^(a+b)) = <K^a, (K^b)^T>, so orders
  * up to nmax need K ... K^h with h = ceil(nmax/2): h - 1 products after the Gram matrix itself.
  *
- * Error bars. S(x,y) = tr((X A Y B^T)^n) with row weights x and column weights y is homogeneous of degree n
- * in each, and dS/dx_i = n (K^n)_ii, dS/dy_a = n (B^T K^(n-1) A)_aa. Leaving row i out is S - dS/dx_i to
- * first order.
+ * Error bars. Leaving row i out of K leaves det(1 - zK_-i) = det(1 - zK) G_ii(z), G(z) = (1 - zK)^-1 = sum z^k K^k,
+ * so that with g_k = (K^k)_ii the closed walks lost are, from the logarithm's derivative of G_ii,
+ *     l_n = n g_n - sum_{k<n} l_k g_{n-k},     tr(K_-i^n) = tr(K^n) - l_n   (times P^n/(P-1)^n).
+ * For column a the same with g_k = (B^T K^(k-1) A)_aa, the diagonal of the Gram matrix of the other side.
  */
 #include "moments/naive.h"
 
@@ -13,10 +14,21 @@
 #include "linalg/linalg.h"
 
 #include <math.h>
+#include <string.h>
 
-/* The estimate without one of N rows (or columns), whose first-order share of S is d */
-static double without_one(double S, double d, size_t N, int n) {
-    return N > 1 ? (S - d) * pow((double)N / (double)(N - 1), n) : NAN;
+/* loo[(n-1)*N + i] = the estimate without row (or column) i, from the diagonals g[(n-1)*N + i] = (K^n)_ii */
+static void leave_one_out(const double *m, int nmax, size_t N, const double *g, double *loo) {
+    for (size_t i = 0; i < N; i++)
+        for (int n = 1; n <= nmax; n++) {
+            double l = n * g[(size_t)(n - 1) * N + i];
+            for (int k = 1; k < n; k++) l -= loo[(size_t)(k - 1) * N + i] * g[(size_t)(n - k - 1) * N + i];
+            loo[(size_t)(n - 1) * N + i] = l;
+        }
+    for (int n = 1; n <= nmax; n++)
+        for (size_t i = 0; i < N; i++) {
+            double *x = &loo[(size_t)(n - 1) * N + i];
+            *x = N > 1 ? (m[n - 1] - *x) * pow((double)N / (double)(N - 1), n) : NAN;
+        }
 }
 
 typedef struct {
@@ -47,18 +59,15 @@ static kspec_status diag_block(void *ctx, size_t chunk, int worker) {
     return KSPEC_OK;
 }
 
-/* cols[n-1][a] = the estimate without column a. T holds K^(n-1) A, remade for each order: P x P x Q a time.
- */
-static kspec_status columns(const ks_run *run, const ks_pair *p, const double *K, double *T, double *T2,
-                            const ks_moments_out *out, kspec_error *err) {
+/* g[(n-1)*Q + a] = (B^T K^(n-1) A)_aa / PQ. T holds K^(n-1) A, remade for each order: P x P x Q a time. */
+static kspec_status column_diagonals(const ks_run *run, const ks_pair *p, const double *K, double *T,
+                                     double *T2, double *g, kspec_error *err) {
     size_t P = p->P, Q = p->Q;
     for (size_t k = 0; k < P * Q; k++) T[k] = p->A[k] / ((double)P * (double)Q);
-    for (int n = 1; n <= p->nmax; n++) {
-        double *col = out->cols + (size_t)(n - 1) * Q;
-        for (size_t a = 0; a < Q; a++) col[a] = 0;
+    for (int n = 1; n <= p->nmax; n++, g += Q) {
+        memset(g, 0, Q * sizeof *g);
         for (size_t i = 0; i < P; i++)
-            for (size_t a = 0; a < Q; a++) col[a] += p->B[i * Q + a] * T[i * Q + a];
-        for (size_t a = 0; a < Q; a++) col[a] = without_one(out->m[n - 1], n * col[a], Q, n);
+            for (size_t a = 0; a < Q; a++) g[a] += p->B[i * Q + a] * T[i * Q + a];
         if (n == p->nmax) break;
         ks_run part = ks_run_part(run, (n - 1.0) / p->nmax, (double)n / p->nmax);
         kspec_status st = ks_gemm_tiled(&part, 0, 0, P, Q, P, 1, K, P, T, Q, 0, T2, Q, err);
@@ -77,8 +86,9 @@ static kspec_status shorter_rows(const ks_run *run, const ks_pair *p, const ks_m
     double *diag = ks_arena_alloc(arena, ks_size((size_t)p->nmax, P), sizeof *diag);
     double **power = ks_arena_zalloc(arena, (size_t)half, sizeof *power);
     for (int k = 0; k < half && power; k++) power[k] = ks_arena_alloc(arena, ks_size(P, P), sizeof(double));
-    double *T = NULL, *T2 = NULL;
+    double *T = NULL, *T2 = NULL, *g = NULL;
     if (out->cols) {
+        g = ks_arena_alloc(arena, ks_size((size_t)p->nmax, Q), sizeof *g);
         T = ks_arena_alloc(arena, ks_size(P, Q), sizeof *T);
         T2 = ks_arena_alloc(arena, ks_size(P, Q), sizeof *T2);
     }
@@ -102,12 +112,13 @@ static kspec_status shorter_rows(const ks_run *run, const ks_pair *p, const ks_m
         double sum = 0;
         for (size_t i = 0; i < P; i++) sum += row[i];
         out->m[n - 1] = sum;
-        for (size_t i = 0; i < P && out->rows; i++)
-            out->rows[(size_t)(n - 1) * P + i] = without_one(sum, n * row[i], P, n);
     }
-    if (!out->cols) return KSPEC_OK;
+    if (!out->rows) return KSPEC_OK;
     part = ks_run_part(run, half / steps, 1);
-    return columns(&part, p, power[0], T, T2, out, err);
+    if ((st = column_diagonals(&part, p, power[0], T, T2, g, err))) return st;
+    leave_one_out(out->m, p->nmax, P, diag, out->rows);
+    leave_one_out(out->m, p->nmax, Q, g, out->cols);
+    return KSPEC_OK;
 }
 
 kspec_status ks_naive(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err) {

@@ -4,9 +4,10 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { STREAM_SPLIT = 2000000000 }; /* + split * P + row */
+enum { STREAM_SPLIT = 2000000000, STREAM_RAGGED = 2100000000 }; /* + split; + split * P + row */
 
 static double entry(const kspec_matrix *m, size_t i, size_t j) {
     return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
@@ -47,15 +48,24 @@ static double root_mean_square(const ks_trials *t, double max) {
     return sqrt(sum / entries) / unit;
 }
 
-kspec_status ks_trials_check(ks_trials *t, kspec_error *err) {
+kspec_status ks_trials_init(ks_trials *t, kspec_error *err) {
     for (size_t k = 0; k < t->count; k++)
         if (t->phi[k].rows != t->P || t->phi[k].cols != t->Q)
             return ks_fail(err, KSPEC_E_ARG, "trial %zu is %zu x %zu, trial 0 is %zu x %zu", k,
                            t->phi[k].rows, t->phi[k].cols, t->P, t->Q);
-    for (size_t i = 0; i < t->P && t->row_trials; i++)
+    int ragged = 0;
+    for (size_t i = 0; i < t->P && t->row_trials; i++) {
         if (t->row_trials[i] < 2 || t->row_trials[i] > t->count)
             return ks_fail(err, KSPEC_E_ARG, "row %zu has %zu trials, not 2 to %zu", i, t->row_trials[i],
                            t->count);
+        ragged |= t->row_trials[i] != t->count;
+    }
+    if (!ragged) t->row_trials = NULL;
+    t->split = t->count > 2 || ragged;
+    return KSPEC_OK;
+}
+
+kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err) {
     double max;
     kspec_status st = largest(t, &max, err);
     if (st) return st;
@@ -67,8 +77,8 @@ kspec_status ks_trials_check(ks_trials *t, kspec_error *err) {
     if (t->normalize) {
         t->normal_exponent = e;
         t->factor = 1 / mantissa; /* what the power of two leaves */
-    } else if (e < -8 || e > 8) {
-        t->exponent = e; /* near 1 already: the data can be used where they are */
+    } else if (abs(2 * nmax * e) > 100) {
+        t->exponent = e; /* otherwise m(nmax) is near enough to 1, and the data can be used where they are */
     }
     return KSPEC_OK;
 }
@@ -100,12 +110,10 @@ static const double *as_it_is(const ks_trials *t, size_t k) {
     return plain ? m->data : NULL;
 }
 
-size_t ks_trials_splits(const ks_trials *t, int splits) {
-    return t->count > 2 || t->row_trials ? (size_t)splits : 1;
-}
+size_t ks_trials_splits(const ks_trials *t, int splits) { return t->split ? (size_t)splits : 1; }
 
 kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, kspec_error *err) {
-    int split = t->count > 2 || t->row_trials, two = t->count > 1;
+    int split = t->split, two = t->count > 1;
     size_t entries = ks_size(t->P, t->Q);
     *h = (ks_halves){0};
     if (split || !as_it_is(t, 0)) h->a = ks_arena_alloc(arena, entries, sizeof(double));
@@ -116,18 +124,18 @@ kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, 
 }
 
 void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p) {
-    int split = t->count > 2 || t->row_trials;
+    if (t->split) kspec_random_permutation(seed, STREAM_SPLIT + r, t->count, h->order);
     for (size_t i = 0; i < t->P; i++) {
         double *a = h->a ? h->a + i * t->Q : NULL, *b = h->b ? h->b + i * t->Q : NULL;
         if (a) memset(a, 0, t->Q * sizeof *a);
         if (b) memset(b, 0, t->Q * sizeof *b);
-        if (!split) {
+        if (!t->split) {
             if (a) add_row(t, 0, i, 1, a);
             if (b) add_row(t, 1, i, 1, b);
             continue;
         }
         size_t T = trials_of(t, i), half = T / 2;
-        kspec_random_permutation(seed, STREAM_SPLIT + r * t->P + i, T, h->order);
+        if (t->row_trials) kspec_random_permutation(seed, STREAM_RAGGED + r * t->P + i, T, h->order);
         for (size_t k = 0; k < T; k++)
             add_row(t, h->order[k], i, 1 / (double)(k < half ? half : T - half), k < half ? a : b);
     }

@@ -12,14 +12,18 @@ typedef struct {
     size_t count, P, Q;
     const size_t *row_trials; /* or NULL */
     int center, normalize;
-    /* set by ks_trials_check(): */
+    int split; /* set by ks_trials_init(): more than two trials, or ragged ones: halves are drawn at random */
+    /* set by ks_trials_scale(): */
     int exponent, normal_exponent; /* Phi is divided by 2^exponent (the result is multiplied back), or, when
                                       normalising, by 2^normal_exponent and multiplied by factor */
     double factor;
 } ks_trials;
 
-/* Shapes agree, entries are finite, ragged counts are in range; chooses the scale. */
-kspec_status ks_trials_check(ks_trials *t, kspec_error *err);
+/* Shapes agree, and ragged counts are in range; counts that are all the same are not ragged. */
+kspec_status ks_trials_init(ks_trials *t, kspec_error *err);
+
+/* Entries are finite; chooses the scale for orders up to nmax. */
+kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err);
 
 /* How many splits there are: `splits` where trials are split at random, otherwise 1. */
 size_t ks_trials_splits(const ks_trials *t, int splits);
@@ -32,9 +36,10 @@ typedef struct {
 kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, kspec_error *err);
 
 /*
- * Pair number r: with one trial A = B; with two, the first and the second; with more, or ragged ones, each
- * row's trials are split at random into halves whose means become the rows of A and B (both orders are
- * unbiased).
+ * Pair number r: with one trial A = B; with two, the first and the second; with more, the trials are split at random
+ * into halves whose means are A and B (both orders are unbiased). All rows have the same split: were each row's drawn
+ * by itself, a trial would stand in A for one row and in B for another, and noise that is common to a column in that
+ * trial would not cancel. Ragged rows have to have splits of their own; their repeats are separate occasions.
  */
 void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p);
 

@@ -6,11 +6,11 @@
 #include <math.h>
 
 /*
- * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so that AUTO spends less than a minute of one
- * core on exact; whoever asks for exact by name may wait longer.
+ * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so that AUTO spends less than a minute of one core on
+ * exact; whoever asks for exact by name may wait longer, and up to order 4 as long as it takes.
  */
 static const double AUTO_WORK = 5e11, EXACT_WORK = 2e13;
-static const size_t AUTO_MEMORY = (size_t)4 << 30, EXACT_MEMORY = (size_t)16 << 30;
+static const size_t AUTO_MEMORY = (size_t)4 << 30;
 
 /* Under AUTO, path is averaged over this many orders (docs/moments.md has the variances), fewer if the work
  * is long. */
@@ -44,8 +44,6 @@ static kspec_status check(kspec_moments_opts *o, size_t P, size_t Q, kspec_error
     if (o->estimators >= KSPEC_AUTO << 1)
         return ks_fail(err, KSPEC_E_ARG, "estimators 0x%x: unknown bits above 0x%x", o->estimators,
                        (KSPEC_AUTO << 1) - 1);
-    if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
-    if (o->splits == 0) o->splits = 8;
     if (o->permutations < 0) return ks_fail(err, KSPEC_E_ARG, "permutations %d is below 1", o->permutations);
     if (o->side < KSPEC_SIDE_AUTO || o->side > KSPEC_SIDE_TRANSPOSED)
         return ks_fail(err, KSPEC_E_ARG, "side %d is none of auto, given, transposed", (int)o->side);
@@ -66,13 +64,15 @@ static kspec_status check(kspec_moments_opts *o, size_t P, size_t Q, kspec_error
     return KSPEC_OK;
 }
 
-/* The highest order at which exact stays within the budgets (0: none) */
+/* The highest order up to nmax at which exact stays within the budgets (0: none) */
 static kspec_status affordable(const kspec_moments_opts *o, size_t P, size_t Q, double repeats, int two,
-                               double most_work, size_t most_bytes, int *order, kspec_error *err) {
+                               int by_name, int *order, kspec_error *err) {
     static const double one, other; /* stand for the trials: their entries are not looked at */
+    /* with one side complete what would come instead is Kong-Valiant, which takes more memory, not less */
+    size_t most_bytes = by_name || o->sampled != KSPEC_SAMPLED_BOTH ? ks_memory_available() : AUTO_MEMORY;
     for (*order = o->nmax < EXACT_MAX ? o->nmax : EXACT_MAX; *order > 0; --*order) {
         ks_pair p = {&one, two ? &other : &one, P, Q, *order};
-        double work;
+        double work, most_work = !by_name ? AUTO_WORK : *order == EXACT_MAX ? EXACT_WORK : INFINITY;
         size_t bytes;
         kspec_status st = ks_exact_cost(&p, (ks_sampled)o->sampled, !o->no_stderr, &work, &bytes, err);
         if (st) return st;
@@ -111,6 +111,7 @@ static void add(ks_tasks *tasks, kspec_estimator label, kspec_estimator method, 
 kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t repeats, int two,
                            ks_tasks *tasks, kspec_error *err) {
     *tasks = (ks_tasks){0};
+    int asked = o->nmax > 0;
     kspec_status st = check(o, P, Q, err);
     if (st) return st;
     tasks->transposed = o->side == KSPEC_SIDE_TRANSPOSED || (o->side == KSPEC_SIDE_AUTO && P > Q);
@@ -122,34 +123,35 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
         if (o->estimators & e) add(tasks, e, e == KSPEC_PATH ? path : e, 1, n, e == KSPEC_NAIVE ? 0 : random);
 
     if (o->estimators & KSPEC_EXACT) {
-        /* among others ("all") exact gives the orders that it can; alone it must be able to do what was asked
-         */
-        int most;
-        st = affordable(o, P, Q, (double)repeats, two, EXACT_WORK, EXACT_MEMORY, &most, err);
-        if (st) return st;
-        int alone = (o->estimators & (o->estimators - 1)) == 0;
-        if (n > EXACT_MAX && alone)
+        /* by itself exact must be able to do the order asked for; among others, or where none was, what it can */
+        int most, must = o->estimators == KSPEC_EXACT && asked;
+        if (n > EXACT_MAX && must)
             return ks_fail(err, KSPEC_E_ARG, "exact: order %d exceeds %d; use path or auto above it", n,
                            EXACT_MAX);
-        if ((alone && most < n) || most == 0)
+        st = affordable(o, P, Q, (double)repeats, two, 1, &most, err);
+        if (st) return st;
+        if (most == 0 || (must && most < n))
             return ks_fail(err, KSPEC_E_ARG,
-                           "exact: order %d on %zu x %zu exceeds the budget of %.0e multiply-adds or %zu "
-                           "GiB; use path or auto",
-                           n, P, Q, EXACT_WORK, EXACT_MEMORY >> 30);
+                           "exact: order %d on %zu x %zu, %zu times, exceeds %.0e multiply-adds (n = 5) or "
+                           "the memory there is "
+                           "(%.1f GiB); use path or auto",
+                           most + 1, P, Q, repeats, EXACT_WORK, (double)ks_memory_available() / 0x1p30);
         add(tasks, KSPEC_EXACT, KSPEC_EXACT, 1, most, 0);
     }
     if (o->estimators & KSPEC_AUTO) {
         int most = 0;
         if (o->scheme != KSPEC_TRIALS_ASSIGNMENT)
-            st = affordable(o, P, Q, (double)repeats, two, AUTO_WORK, AUTO_MEMORY, &most, err);
+            st = affordable(o, P, Q, (double)repeats, two, 0, &most, err);
         if (st) return st;
         /* several pairs are averaged anyway: each gets orders of its own, and fewer of them are needed */
         double shorter = tasks->transposed ? (double)Q : (double)P;
         double work = (double)n * (double)P * (double)Q * shorter * (o->no_stderr ? 1 : 8);
         double orders = fmin(AUTO_PERMUTATIONS, AUTO_PATH_WORK / work) / (double)repeats;
-        int permutations = o->permutations ? random : orders < 1 ? 1 : (int)orders;
-        add(tasks, KSPEC_EXACT, KSPEC_EXACT, 1, most, 0);
-        add(tasks, path, path, most + 1, n, permutations);
+        int several = repeats > 1 || orders >= 2; /* one order alone is the given one */
+        int permutations = o->permutations ? random : !several ? 0 : orders < 1 ? 1 : (int)orders;
+        if (o->scheme == KSPEC_TRIALS_ASSIGNMENT) permutations = 0;
+        if (!(o->estimators & KSPEC_EXACT)) add(tasks, KSPEC_EXACT, KSPEC_EXACT, 1, most, 0);
+        if (!(o->estimators & path)) add(tasks, path, path, most + 1, n, permutations);
     }
     for (int k = 0; k < tasks->count && !st; k++) st = check_memory(o, &tasks->task[k], P, Q, err);
     return st;

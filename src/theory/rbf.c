@@ -30,7 +30,7 @@ static kspec_status check_eta(const double *eta, size_t dim, kspec_error *err) {
     return KSPEC_OK;
 }
 
-kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, double *moments,
+kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, double *moments, double *logs,
                                       kspec_error *err) {
     ks_clear(err);
     kspec_status st = check_eta(eta, dim, err);
@@ -42,8 +42,9 @@ kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, d
             rbf_axis x = axis(eta[i]);
             log_m -= n * x.log_a + logl(-expm1l(n * x.log_r));
         }
-        /* m(1) = 1 whatever eta, since k(x,x) = 1; the logarithm says so to rounding */
-        moments[n - 1] = n == 1 ? 1 : (double)expl(log_m);
+        if (n == 1) log_m = 0; /* whatever eta, since k(x,x) = 1; the sum says so to rounding */
+        if (moments) moments[n - 1] = (double)expl(log_m);
+        if (logs) logs[n - 1] = (double)log_m;
     }
     return KSPEC_OK;
 }
@@ -91,7 +92,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t count, double *eigenvalues,
-                                          kspec_error *err) {
+                                          double *logs, kspec_error *err) {
     ks_clear(err);
     kspec_status st = check_eta(eta, dim, err);
     if (st) return st;
@@ -113,13 +114,17 @@ kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t 
     }
     qsort(cost, dim, sizeof *cost, ascending);
 
-    eigenvalues[0] = (double)expl(log_top);
-    push(&h, (node){cost[0], 0});
-    for (size_t k = 1; k < count; k++) {
-        node x = pop(&h);
-        eigenvalues[k] = (double)expl(log_top - x.s);
-        push(&h, (node){x.s + cost[x.j], x.j});
-        if (x.j + 1 < dim) push(&h, (node){x.s + (cost[x.j + 1] - cost[x.j]), x.j + 1});
+    node x = {0, 0}; /* the empty multiset, whose only child is {0} */
+    for (size_t k = 0; k < count; k++) {
+        if (k == 0) {
+            push(&h, (node){cost[0], 0});
+        } else {
+            x = pop(&h);
+            push(&h, (node){x.s + cost[x.j], x.j});
+            if (x.j + 1 < dim) push(&h, (node){x.s + (cost[x.j + 1] - cost[x.j]), x.j + 1});
+        }
+        if (eigenvalues) eigenvalues[k] = (double)expl(log_top - x.s);
+        if (logs) logs[k] = (double)(log_top - x.s);
     }
     ks_arena_free(&arena);
     return KSPEC_OK;

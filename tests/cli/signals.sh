@@ -70,8 +70,18 @@ exec 9<>pipe
 interrupted 130 2 0.3 bash -c 'exec "$0" moments - <pipe' "$KSPEC"
 exec 9>&-
 
-# started in the background by a shell that ignores SIGINT for it, it goes on
-expect_status 0 bash -c 'trap "" INT; "$0" generate rff --rows 2000 --cols 500 --dim 2 -o y.csv & sleep 0.2
-    kill -INT $! 2>/dev/null; wait $!' "$KSPEC"
+# nohup: a terminal that goes away does not end it
+expect_status 0 bash -c 'trap "" HUP; "$0" generate rff --rows 2000 --cols 500 --dim 2 -o y.csv & sleep 0.2
+    kill -HUP $! 2>/dev/null; wait $!' "$KSPEC"
 expect "the file is whole" [ "$(wc -l <y.csv)" -eq 2000 ]
+
+# in the background of a script, where the shell has it ignore SIGINT, it can be interrupted all the same
+rm y.csv
+expect_status 130 bash -c '"$0" generate rff --rows 20000 --cols 5000 --dim 2 -o y.csv & sleep 0.3
+    kill -INT $! 2>/dev/null; wait $!' "$KSPEC"
+expect "no file" [ ! -e y.csv ]
+
+# a mapped input that shrinks while it is in use is unreadable input, not a crash
+expect_status 3 bash -c '"$0" moments zeros.npy --threads 1 -n 20 --estimator naive & sleep 0.7; : >zeros.npy; wait $!' "$KSPEC"
+expect_stderr 'an input file shrank'
 done_testing

@@ -10,7 +10,7 @@ TEST(moments_against_the_formula) {
         for (size_t dim = 1; dim <= 6; dim++) {
             double eta[6], m[12];
             for (size_t l = 0; l < dim; l++) eta[l] = etas[(i + l * l) % 7];
-            CHECK(kspec_theory_rbf_moments(eta, dim, 12, m, NULL) == KSPEC_OK);
+            CHECK(kspec_theory_rbf_moments(eta, dim, 12, m, NULL, NULL) == KSPEC_OK);
             CHECK(m[0] == 1);
             for (int n = 1; n <= 12; n++) {
                 long double want = 1;
@@ -23,7 +23,7 @@ TEST(moments_against_the_formula) {
 
 TEST(known_value) {
     double eta[5] = {4, 4, 4, 4, 4}, m[7];
-    CHECK(kspec_theory_rbf_moments(eta, 5, 7, m, NULL) == KSPEC_OK);
+    CHECK(kspec_theory_rbf_moments(eta, 5, 7, m, NULL, NULL) == KSPEC_OK);
     CHECK(fabs(m[1] - 8.39223616e-4) < 1e-12);
 }
 
@@ -60,7 +60,7 @@ TEST(eigenvalues_against_enumeration) {
         while (largest < k && all[largest] > missed) largest++;
         CHECK(largest > 30);
         double *got = malloc((size_t)largest * sizeof *got);
-        CHECK(kspec_theory_rbf_eigenvalues(e, 3, (size_t)largest, got, NULL) == KSPEC_OK);
+        CHECK(kspec_theory_rbf_eigenvalues(e, 3, (size_t)largest, got, NULL, NULL) == KSPEC_OK);
         for (int i = 0; i < largest; i++) CHECK_CLOSE(got[i], all[i], 1e-12);
         free(got);
     }
@@ -72,8 +72,8 @@ TEST(eigenvalues_sum_to_the_moments) {
     size_t K = 1000000;
     double *lambda = malloc(K * sizeof *lambda), m[6];
     for (int s = 0; s < 3; s++) {
-        CHECK(kspec_theory_rbf_eigenvalues(sets[s], dims[s], K, lambda, NULL) == KSPEC_OK);
-        CHECK(kspec_theory_rbf_moments(sets[s], dims[s], 6, m, NULL) == KSPEC_OK);
+        CHECK(kspec_theory_rbf_eigenvalues(sets[s], dims[s], K, lambda, NULL, NULL) == KSPEC_OK);
+        CHECK(kspec_theory_rbf_moments(sets[s], dims[s], 6, m, NULL, NULL) == KSPEC_OK);
         for (size_t k = 1; k < K; k++)
             if (lambda[k] > lambda[k - 1] * (1 + 1e-12)) CHECK_MSG(0, "not decreasing at %zu", k);
         for (int n = 1; n <= 6; n++) {
@@ -88,15 +88,21 @@ TEST(eigenvalues_sum_to_the_moments) {
 TEST(bad_input) {
     kspec_error e;
     double m[4], eta = 1, zero = 0, nan = NAN;
-    CHECK_FAILS(kspec_theory_rbf_moments(&eta, 0, 4, m, &e), KSPEC_E_ARG, e, "dimension 0");
-    CHECK_FAILS(kspec_theory_rbf_moments(&eta, 1, 0, m, &e), KSPEC_E_ARG, e, "order 0");
-    CHECK_FAILS(kspec_theory_rbf_moments(&zero, 1, 4, m, &e), KSPEC_E_ARG, e, "eta 0");
-    CHECK_FAILS(kspec_theory_rbf_moments(&nan, 1, 4, m, &e), KSPEC_E_ARG, e, "eta");
-    CHECK_FAILS(kspec_theory_rbf_eigenvalues(&eta, 1, 0, m, &e), KSPEC_E_ARG, e, "eigenvalues 0");
+    CHECK_FAILS(kspec_theory_rbf_moments(&eta, 0, 4, m, NULL, &e), KSPEC_E_ARG, e, "dimension 0");
+    CHECK_FAILS(kspec_theory_rbf_moments(&eta, 1, 0, m, NULL, &e), KSPEC_E_ARG, e, "order 0");
+    CHECK_FAILS(kspec_theory_rbf_moments(&zero, 1, 4, m, NULL, &e), KSPEC_E_ARG, e, "eta 0");
+    CHECK_FAILS(kspec_theory_rbf_moments(&nan, 1, 4, m, NULL, &e), KSPEC_E_ARG, e, "eta");
+    CHECK_FAILS(kspec_theory_rbf_eigenvalues(&eta, 1, 0, m, NULL, &e), KSPEC_E_ARG, e, "eigenvalues 0");
     double many[3000];
     for (int i = 0; i < 3000; i++) many[i] = 10;
-    CHECK(kspec_theory_rbf_moments(many, 3000, 4, m, &e) == KSPEC_OK); /* underflow is zero, not an error */
+    CHECK(kspec_theory_rbf_moments(many, 3000, 4, m, NULL, &e) == KSPEC_OK); /* underflow is zero, not an error */
     CHECK(m[0] == 1 && m[3] == 0);
+    double logs[4], top;
+    CHECK(kspec_theory_rbf_moments(many, 3000, 4, NULL, logs, &e) == KSPEC_OK); /* and its logarithm is right */
+    long double a = 10 * phi(10), r = 1 / (10 * phi(10) * phi(10));
+    CHECK_CLOSE(logs[3], (double)(-3000 * (4 * logl(a) + logl(1 - powl(r, 4)))), 1e-13);
+    CHECK(kspec_theory_rbf_eigenvalues(many, 3000, 1, NULL, &top, &e) == KSPEC_OK);
+    CHECK_CLOSE(top, (double)(-3000 * logl(a)), 1e-13);
 }
 
 int main(void) {
