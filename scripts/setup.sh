@@ -9,8 +9,8 @@ BUILD="gcc g++ libc6-dev make cmake pkg-config"
 LIBS="libopenblas-dev liblapacke-dev libsleef-dev librandom123-dev zlib1g-dev libjansson-dev"
 # readers of HDF5 (BSD-3) and MATLAB files (BSD-2), in a program of their own
 READERS="libhdf5-dev libmatio-dev"
-# tests: files made by the real programs, sanitizers and fuzzers, man page check
-TESTS="python3 python3-numpy python3-scipy python3-h5py binutils clang libclang-rt-14-dev mandoc"
+# tests: files made by the real programs, sanitizers and fuzzers, man page check; what a static link of OpenBLAS names
+TESTS="python3 python3-numpy python3-scipy python3-h5py binutils clang libclang-rt-14-dev mandoc libgfortran-12-dev"
 # make lint
 LINT="clang-format cppcheck"
 

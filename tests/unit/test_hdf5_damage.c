@@ -17,6 +17,18 @@ TEST(known_crashes) {
     damage_report("known", &t);
 }
 
+/* An attribute MATLAB_class that is not one string is not MATLAB's: it once overran our own buffer */
+TEST(an_attribute_of_many_strings) {
+    char path[4096];
+    ks_array a;
+    kspec_error err;
+    snprintf(path, sizeof path, "%s/tests/fixtures/malformed/attribute.h5", TEST_SOURCE_DIR);
+    CHECK_MSG(ks_hdf5_read(path, "", 0, path, &a, &err) == KSPEC_OK, "%s", err.msg);
+    CHECK(a.ndim == 2 && a.shape[0] == 2 && a.shape[1] == 3 &&
+          a.data[2 * a.stride[1]] == 2); /* and not transposed */
+    ks_array_free(&a);
+}
+
 TEST(mutants) {
     damage_tally t = {0};
     damage_replay(0, 8, &t);
@@ -26,6 +38,7 @@ TEST(mutants) {
 int main(void) {
     damage_limits();
     RUN(known_crashes);
+    RUN(an_attribute_of_many_strings);
     RUN(mutants);
     return test_done();
 }

@@ -95,10 +95,12 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_theory_rbf_eigenvalues(&eta, 1, 0, m, NULL, &e), KSPEC_E_ARG, e, "eigenvalues 0");
     double many[3000];
     for (int i = 0; i < 3000; i++) many[i] = 10;
-    CHECK(kspec_theory_rbf_moments(many, 3000, 4, m, NULL, &e) == KSPEC_OK); /* underflow is zero, not an error */
+    CHECK(kspec_theory_rbf_moments(many, 3000, 4, m, NULL, &e) ==
+          KSPEC_OK); /* underflow is zero, not an error */
     CHECK(m[0] == 1 && m[3] == 0);
     double logs[4], top;
-    CHECK(kspec_theory_rbf_moments(many, 3000, 4, NULL, logs, &e) == KSPEC_OK); /* and its logarithm is right */
+    CHECK(kspec_theory_rbf_moments(many, 3000, 4, NULL, logs, &e) ==
+          KSPEC_OK); /* and its logarithm is right */
     long double a = 10 * phi(10), r = 1 / (10 * phi(10) * phi(10));
     CHECK_CLOSE(logs[3], (double)(-3000 * (4 * logl(a) + logl(1 - powl(r, 4)))), 1e-13);
     CHECK(kspec_theory_rbf_eigenvalues(many, 3000, 1, NULL, &top, &e) == KSPEC_OK);
