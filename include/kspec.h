@@ -291,7 +291,7 @@ typedef struct {
  * Error bars are a two-way jackknife over rows and columns, from exact leave-one-out estimates (to first order on the
  * side on which Kong-Valiant repeats indices). A side that is complete adds none. The interval comes from the jackknife
  * of the signed root, on whose scale the estimate is less skewed; where that interval reaches zero it is joined with the
- * plain one, value +- 1.96 std_error, and where it is more than 2.5 times as wide as that, the plain one is given. At
+ * plain one, value +- 1.96 std_error, and cut off at ten times that. At
  * n = min(P,Q) leaving one out leaves nothing, and under the assignment scheme there are none: NaN.
  *
  * Time: naive and Kong-Valiant a few matrix products per order on the shorter side, or on the rows (columns); path

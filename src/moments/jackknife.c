@@ -22,15 +22,15 @@ void ks_jackknife(double m, int n, const double *rows, size_t P, const double *c
     *std_error = sqrt(one_side(rows, P, 1) + one_side(cols, Q, 1));
     /*
      * The interval on the root's scale, where the estimate is nearly symmetric. But the root's slope at zero is
-     * infinite: where the interval reaches zero it is joined with the plain one, which covers there; and where it is
-     * far wider than the plain one it says nothing, and the plain one stands alone.
+     * infinite. Where the interval reaches zero it is joined with the plain one, which covers there, and cut off at
+     * ten times the plain one's width, beyond which it says nothing (docs/moments.md has the coverage).
      */
+    const double cut = 10;
     double root = ks_signed_root(m, n), half = z * sqrt(one_side(rows, P, n) + one_side(cols, Q, n));
     double ends[2] = {root - half, root + half}, plain = z * *std_error;
     *low = copysign(pow(fabs(ends[0]), n), ends[0]);
     *high = copysign(pow(fabs(ends[1]), n), ends[1]);
     if (ends[0] > 0) return;
-    int useless = *high - *low > 2.5 * 2 * plain;
-    *low = useless ? m - plain : fmin(*low, m - plain);
-    *high = useless ? m + plain : fmax(*high, m + plain);
+    *low = fmax(fmin(*low, m - plain), m - cut * plain);
+    *high = fmin(fmax(*high, m + plain), m + cut * plain);
 }
