@@ -33,8 +33,21 @@ int cli_read(const cli_common *c, kspec_dataset *d) {
     return EXIT_DONE;
 }
 
+/* A file's name may hold line breaks and escape sequences, and be longer than a line: its end is printed. */
+static void print_name(FILE *f, const char *name) {
+    enum { LONGEST = 160 };
+    size_t n = strlen(name);
+    if (n > LONGEST) {
+        name += n - LONGEST;
+        while ((*name & 0xc0) == 0x80) name++; /* not from the middle of a UTF-8 character */
+        fputs("…", f);
+    }
+    for (; *name; name++) fputc((unsigned char)*name < 32 || *name == 127 ? '?' : *name, f);
+}
+
 void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d) {
-    fprintf(f, "%s%s: ", c->inputs[0], c->input_count > 1 ? ", …" : "");
+    print_name(f, c->inputs[0]);
+    fputs(c->input_count > 1 ? ", …: " : ": ", f);
     if (d->trials > 1) {
         if (d->row_trials) {
             size_t low = d->trials;

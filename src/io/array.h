@@ -39,7 +39,7 @@ kspec_status ks_array_new(ks_array *a, int ndim, const size_t *shape, double **d
                           kspec_error *err);
 
 /*
- * The parsers. `name` is the input as the user gave it, for messages. A parser either copies what it needs
+ * The parsers. `name` is the input as messages say it. A parser either copies what it needs
  * into fresh memory or, where the bytes can be used in place (npy: little-endian f8, 8-byte aligned), moves
  * *bytes into out->storage and clears *bytes. On failure *out is empty and *bytes still the caller's.
  */

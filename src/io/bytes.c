@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "io/printable.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,8 @@ static void map_all(ks_bytes *b, int fd, const struct stat *st) {
 kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err) {
     *b = (ks_bytes){0};
     int standard = strcmp(path, "-") == 0;
-    const char *what = standard ? "standard input" : path;
+    ks_name what;
+    ks_display_name(what, path);
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return ks_fail(err, KSPEC_E_IO, "cannot open %s: %s", what, strerror(errno));
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "io/printable.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -37,8 +38,8 @@ static kspec_status split(const char *input, char **path, const char **key, kspe
 
 /* The bytes tell the format. */
 static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, const char *select_cols,
-                          const char *input, ks_array *out, kspec_error *err) {
-    if (ks_npz_match(bytes)) return ks_npz_parse(bytes, key, input, out, err);
+                          const char *name, ks_array *out, kspec_error *err) {
+    if (ks_npz_match(bytes)) return ks_npz_parse(bytes, key, name, out, err);
     int hdf5 = ks_hdf5_match(bytes), mat = ks_mat_match(bytes);
     if (hdf5 || mat) {
         if (strcmp(path, "-") == 0)
@@ -46,31 +47,34 @@ static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, co
                            hdf5 ? "an HDF5 file" : "a MATLAB file");
         int matlab = mat || memcmp(bytes->data, "MATLAB", 6) == 0; /* v7.3 is HDF5 behind MATLAB's header */
         ks_bytes_close(bytes);
-        return ks_hdf5_read(path, key ? key : "", matlab, input, out, err);
+        return ks_hdf5_read(path, key ? key : "", matlab, name, out, err);
     }
     int npy = ks_npy_match(bytes), idx = !npy && ks_idx_match(bytes);
-    if (key)
-        return ks_fail(err, KSPEC_E_ARG, "%s: %s is %s, which has no named arrays; leave out ':%s'", input,
-                       path,
+    if (key) {
+        ks_name file;
+        char shown[64];
+        return ks_fail(err, KSPEC_E_ARG, "%s is %s, which has no named arrays; leave out ':%s'",
+                       ks_display_name(file, path),
                        npy   ? "an npy file"
                        : idx ? "an idx file"
                              : "a text file",
-                       key);
-    if (npy) return ks_npy_parse(bytes, input, out, err);
-    if (idx) return ks_idx_parse(bytes, input, out, err);
-    return ks_text_parse(bytes, select_cols, input, out, err);
+                       ks_printable(shown, sizeof shown, key, strlen(key)));
+    }
+    if (npy) return ks_npy_parse(bytes, name, out, err);
+    if (idx) return ks_idx_parse(bytes, name, out, err);
+    return ks_text_parse(bytes, select_cols, name, out, err);
 }
 
-kspec_status ks_input_read(const char *input, const char *select_cols, ks_array *out, kspec_error *err) {
+kspec_status ks_input_read(const char *input, const char *select_cols, const char *name, ks_array *out,
+                           kspec_error *err) {
     *out = (ks_array){0};
     char *path;
     const char *key;
     kspec_status st = split(input, &path, &key, err);
-    if (!st && key && !*key) st = ks_fail(err, KSPEC_E_ARG, "%s: nothing follows the colon", input);
+    if (!st && key && !*key) st = ks_fail(err, KSPEC_E_ARG, "%s: nothing follows the colon", name);
     ks_bytes bytes = {0};
     if (!st) st = ks_bytes_open(&bytes, path, err);
-    if (!st)
-        st = parse(&bytes, path, key, select_cols, strcmp(input, "-") ? input : "standard input", out, err);
+    if (!st) st = parse(&bytes, path, key, select_cols, name, out, err);
     ks_bytes_close(&bytes);
     ks_free(path);
     return st;

@@ -76,7 +76,7 @@ static kspec_status fail_missing(const kspec_dataset *d, const census *c, const 
         snprintf(advice, sizeof advice,
                  "--nan omit-rows leaves %zu of %zu rows, --nan omit-cols %zu of %zu columns", c->whole_rows,
                  d->rows, c->whole_cols, d->cols);
-    return ks_fail(err, KSPEC_E_IO, "%.160s: %zu missing value%s, the first at %srow %zu, column %zu%s%s; %s",
+    return ks_fail(err, KSPEC_E_IO, "%s: %zu missing value%s, the first at %srow %zu, column %zu%s%s; %s",
                    input_of(parts, c->first.trial), c->count, c->count == 1 ? "" : "s", trial, c->first.row,
                    c->first.col, column,
                    opts->select_rows || opts->select_cols ? " of the selection, from 0" : " (from 0)",
@@ -87,19 +87,18 @@ static kspec_status check_ragged(const kspec_dataset *d, const census *c, const 
                                  kspec_error *err) {
     const char *name = parts->name;
     if (d->trials < 2)
-        return ks_fail(err, KSPEC_E_IO, "%.160s has 1 trial; --nan ragged-trials needs several", name);
+        return ks_fail(err, KSPEC_E_IO, "%s has 1 trial; --nan ragged-trials needs several", name);
     if (c->partial_count)
         return ks_fail(
             err, KSPEC_E_IO,
-            "%.160s: trial %zu, row %zu misses column %zu but not all columns (from 0); --nan ragged-trials "
+            "%s: trial %zu, row %zu misses column %zu but not all columns (from 0); --nan ragged-trials "
             "wants whole rows of a trial missing",
             input_of(parts, c->partial.trial), c->partial.trial, c->partial.row, c->partial.col);
     for (size_t i = 0; i < d->rows; i++)
         if (c->whole[i] < 2)
-            return ks_fail(
-                err, KSPEC_E_IO,
-                "%.160s: row %zu (from 0) was measured in %zu of %zu trials; at least 2 are needed", name, i,
-                c->whole[i], d->trials);
+            return ks_fail(err, KSPEC_E_IO,
+                           "%s: row %zu (from 0) was measured in %zu of %zu trials; at least 2 are needed",
+                           name, i, c->whole[i], d->trials);
     return KSPEC_OK;
 }
 
@@ -188,12 +187,12 @@ static kspec_status apply(kspec_dataset *d, census *c, const ks_part *parts, con
         return fail_missing(d, c, parts, opts, err);
     } else if (policy == KSPEC_NAN_OMIT_ROWS && !c->whole_rows) {
         return ks_fail(err, KSPEC_E_IO,
-                       "%.160s: every row misses a value, --nan omit-rows leaves none; omit-cols leaves "
+                       "%s: every row misses a value, --nan omit-rows leaves none; omit-cols leaves "
                        "%zu of %zu columns",
                        parts->name, c->whole_cols, d->cols);
     } else if (policy == KSPEC_NAN_OMIT_COLS && !c->whole_cols) {
         return ks_fail(err, KSPEC_E_IO,
-                       "%.160s: every column misses a value, --nan omit-cols leaves none; omit-rows leaves "
+                       "%s: every column misses a value, --nan omit-cols leaves none; omit-rows leaves "
                        "%zu of %zu rows",
                        parts->name, c->whole_rows, d->rows);
     }

@@ -37,14 +37,19 @@ static kspec_status choose(const ks_zip *z, const char *key, ks_zip_member *chos
     int keyed = key && *key;
     size_t key_size = keyed ? strlen(key) : 0, arrays = 0;
     int rank = 0; /* of the choice so far: 2 for the member's full name, 1 without ".npy" */
-    char list[300] = "", first[64] = "";
+    char list[300] = "", first[64] = "", shown[64];
+    size_t length =
+        strlen(z->name); /* the name may stand in the message twice; the list takes what is left */
+    size_t room = length > KS_NAME_LENGTH ? 80 : 400 - 2 * length;
+    if (room > sizeof list) room = sizeof list;
+    if (keyed) ks_printable(shown, sizeof shown, key, key_size);
     for (size_t at = z->begin; at < z->end;) {
         ks_zip_member m;
         kspec_status status = ks_zip_next(z, &at, &m, err);
         if (status) return status;
         if (is_array(&m)) {
             if (arrays++ == 0) ks_printable(first, sizeof first, m.name, key_length(&m));
-            append_key(list, sizeof list, &m);
+            append_key(list, room, &m);
         }
         int match = 0;
         if (!keyed)
@@ -58,10 +63,10 @@ static kspec_status choose(const ks_zip *z, const char *key, ks_zip_member *chos
     }
     const char *s = arrays == 1 ? "" : "s";
     if (keyed && !rank && !arrays)
-        return ks_fail(err, KSPEC_E_IO, "%s: no array '%s'; the archive holds no arrays", z->name, key);
+        return ks_fail(err, KSPEC_E_IO, "%s: no array '%s'; the archive holds no arrays", z->name, shown);
     if (keyed && !rank)
-        return ks_fail(err, KSPEC_E_IO, "%s: no array '%s'; the archive holds %zu array%s: %s", z->name, key,
-                       arrays, s, list);
+        return ks_fail(err, KSPEC_E_IO, "%s: no array '%s'; the archive holds %zu array%s: %s", z->name,
+                       shown, arrays, s, list);
     if (!keyed && arrays == 0) return ks_fail(err, KSPEC_E_IO, "%s holds no arrays", z->name);
     if (!keyed && arrays > 1)
         return ks_fail(err, KSPEC_E_IO, "%s holds %zu arrays: %s; name one as %s:%s", z->name, arrays, list,

@@ -1,8 +1,9 @@
-/* Bytes from a file, made fit for a one-line message. */
+/* Bytes from a file, or the name of one, made fit for a one-line message. */
 #ifndef KS_IO_PRINTABLE_H
 #define KS_IO_PRINTABLE_H
 
 #include <stddef.h>
+#include <string.h>
 
 /* Copies n bytes as a string: control characters become '?', a text too long for dst ends in "...". */
 static inline char *ks_printable(char *dst, size_t capacity, const void *text, size_t n) {
@@ -12,6 +13,26 @@ static inline char *ks_printable(char *dst, size_t capacity, const void *text, s
     if (keep < n)
         for (size_t i = 0; i < 3; i++) dst[keep++] = '.';
     dst[keep] = 0;
+    return dst;
+}
+
+enum {
+    KS_NAME_LENGTH = 160
+}; /* of an input's name in messages: leaves them room for what they have to say */
+typedef char ks_name[KS_NAME_LENGTH + 1];
+
+/* An input as messages name it: "-" is standard input, and of a long path the end is what tells it from others. */
+static inline char *ks_display_name(ks_name dst, const char *input) {
+    static const char cut[] = "…";
+    if (strcmp(input, "-") == 0) return strcpy(dst, "standard input");
+    size_t n = strlen(input), at = 0;
+    if (n > KS_NAME_LENGTH) {
+        at = sizeof cut - 1;
+        input += n - (KS_NAME_LENGTH - at);
+        while ((*input & 0xc0) == 0x80) input++; /* not from the middle of a UTF-8 character */
+        memcpy(dst, cut, at);
+    }
+    ks_printable(dst + at, KS_NAME_LENGTH + 1 - at, input, strlen(input));
     return dst;
 }
 

@@ -24,10 +24,10 @@ static kspec_status check_arguments(const char *const *inputs, size_t count, con
 /* Text selects its columns while it reads them; they are the data set's rows where the axes say so. */
 static kspec_status read_part(ks_part *part, const char *input, const ks_axes *axes,
                               const kspec_read_opts *opts, kspec_error *err) {
-    part->name = strcmp(input, "-") ? input : "standard input";
+    ks_display_name(part->name, input);
     int swapped = axes->count == 2 && axes->of[1] == KS_ROWS;
-    kspec_status st =
-        ks_input_read(input, swapped ? opts->select_rows : opts->select_cols, &part->array, err);
+    const char *select = swapped ? opts->select_rows : opts->select_cols;
+    kspec_status st = ks_input_read(input, select, part->name, &part->array, err);
     if (!st) st = ks_view_make(part, axes, opts->select_rows, opts->select_cols, err);
     if (!st && swapped) { /* the names are those of rows */
         ks_free(part->array.col_names);
@@ -42,7 +42,7 @@ static kspec_status check_shapes(const ks_part *parts, size_t count, size_t *tri
     for (size_t k = 0; k < count; k++) {
         const size_t *shape = parts[k].view.shape, *first = parts[0].view.shape;
         if (shape[KS_ROWS] != first[KS_ROWS] || shape[KS_COLS] != first[KS_COLS])
-            return ks_fail(err, KSPEC_E_IO, "trial %zu (%.160s) is %zu x %zu, trial 1 (%.160s) is %zu x %zu",
+            return ks_fail(err, KSPEC_E_IO, "trial %zu (%s) is %zu x %zu, trial 1 (%s) is %zu x %zu",
                            *trials + 1, parts[k].name, shape[KS_ROWS], shape[KS_COLS], parts[0].name,
                            first[KS_ROWS], first[KS_COLS]);
         *trials = ks_size_add(*trials, shape[KS_TRIALS]);

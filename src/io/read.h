@@ -3,6 +3,7 @@
 #define KS_IO_READ_H
 
 #include "io/array.h"
+#include "io/printable.h"
 
 enum { KS_TRIALS, KS_ROWS, KS_COLS }; /* the axes of a data set, in its order */
 
@@ -22,13 +23,14 @@ typedef struct {
 
 /* One of the inputs. */
 typedef struct {
-    const char *name;
+    ks_name name; /* as messages say it */
     ks_array array;
     ks_view view;
 } ks_part;
 
 /* Reads the array that an input ("x.npz:key") names. Text takes the selection of its columns itself. */
-kspec_status ks_input_read(const char *input, const char *select_cols, ks_array *out, kspec_error *err);
+kspec_status ks_input_read(const char *input, const char *select_cols, const char *name, ks_array *out,
+                           kspec_error *err);
 
 /* Checks names such as "cols,rows,trials"; NULL names none. */
 kspec_status ks_axes_parse(const char *names, ks_axes *out, kspec_error *err);

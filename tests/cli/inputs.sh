@@ -72,6 +72,16 @@ cp a.npy 'odd:name.npy'
 expect_status 0 kspec moments odd:name.npy --json
 expect "a colon in a file's name" cmp -s <(grep -v seconds "$out") want
 
+# a name is printed in one line that is not too long, by its end
+long=$(printf 'd%.0s' {1..190}).npy
+odd=$(printf 'a\nb\033[31m.npy')
+cp a.npy "$long"
+cp a.npy "$odd"
+expect_status 0 kspec moments "$long"
+expect_stdout '^…d{156}\.npy: 6 rows × 4 columns$'
+expect_status 0 kspec moments "$odd"
+expect_stdout '^a\?b\?\[31m\.npy: 6 rows × 4 columns$'
+
 # selections are told by m(1), the mean of the squares
 py "a = np.load('a.npy')**2
 print(*[repr(float(v)) for v in (a[:, 1].mean(), a[2:5].mean(), a[[5, 0]][:, [3, 1, 0]].mean())])" >means

@@ -59,6 +59,50 @@ TEST(keys) {
     REFUSES(fixture("binary/one.npz:a:b"), NULL, KSPEC_E_IO, "'a:b'"); /* so may it of the key's */
 }
 
+/* However long a name is, and whatever is in it, the message is one line that says what is wrong. */
+TEST(long_and_odd_names) {
+    char name[210], deep[5000], two[420];
+    memset(name, 'd', sizeof name);
+    memcpy(name + sizeof name - 7, "/x.csv", 7);
+    name[0] = 'D';
+    snprintf(deep, sizeof deep, "%s", path(name));
+    REFUSES(deep, NULL, KSPEC_E_IO, "ddd/x.csv: No such file");
+    CHECK_MSG(strstr(err.msg, "cannot open …ddd") && !strchr(err.msg, 'D'), "%s", err.msg);
+    memset(name, 'd', sizeof name);
+    strcpy(name + sizeof name - 6, ".csv");
+    put_text(name, "1,2\n3,x\n");
+    REFUSES(path(name), NULL, KSPEC_E_IO,
+            "dd.csv: line 2, column 1: 'x' is not a number; leave the column out");
+    REFUSES(path(name), OPTS(.select_cols = "2"), KSPEC_E_ARG, "dd.csv has 2 columns, 0 to 1");
+    put_text(name, "1,NA\n2,3\n");
+    REFUSES(path(name), NULL, KSPEC_E_IO,
+            "--nan omit-rows leaves 1 of 2 rows, --nan omit-cols 1 of 2 columns");
+    const char *other = put_text("short.csv", "1,2\n"), *unlike[] = {path(name), other};
+    kspec_dataset d;
+    put_text(name, "1,2\n3,4\n");
+    CHECK_FAILS(kspec_read(unlike, 2, NULL, &d, &err), KSPEC_E_IO, err, "dd.csv) is 2 x 2");
+    memset(deep, 'd', sizeof deep);
+    deep[sizeof deep - 1] = 0;
+    REFUSES(deep, NULL, KSPEC_E_IO, "ddd: File name too long");
+    put_counting("x.npy", 2, 2, 2, 0);
+    snprintf(two, sizeof two, "%s:%300d", path("x.npy"), 7);
+    REFUSES(two, NULL, KSPEC_E_ARG, "x.npy is an npy file, which has no named arrays; leave out ':   ");
+    snprintf(deep, sizeof deep, "%s:%300d", fixture("binary/three.npz"), 7);
+    REFUSES(deep, NULL, KSPEC_E_IO, "; the archive holds 3 arrays: a, ");
+    snprintf(deep, sizeof deep, "cp %s '%s'", fixture("binary/dtypes.npz"), path(name));
+    CHECK(system(deep) == 0);
+    REFUSES(path(name), NULL, KSPEC_E_IO, "dd.csv:b1_na_C_1");
+    REFUSES(path("a\nb\x1b[31m\x7f"), NULL, KSPEC_E_IO, "/a?b?[31m?: No such file");
+    for (size_t shift = 0; shift < 2; shift++) { /* a name is not cut inside a character */
+        memset(name, 'x', shift);
+        for (size_t i = shift; i + 2 < sizeof name; i += 2) memcpy(name + i, "\xc3\xa4", 3);
+        name[207 + shift] = 0;
+        name[206 + shift] = 'z';
+        REFUSES(name, NULL, KSPEC_E_IO, "\xc3\xa4z: No such file");
+        CHECK_MSG(strstr(err.msg, "…\xc3\xa4") != NULL, "%s", err.msg);
+    }
+}
+
 TEST(standard_input) {
     kspec_dataset d;
     CHECK_MSG(from_stdin(put_text("in", "a b\n1 2\n"), NULL, &d) == KSPEC_OK, "%s", err.msg);
@@ -331,6 +375,7 @@ int main(void) {
     make_folder();
     RUN(formats_are_told_by_content);
     RUN(keys);
+    RUN(long_and_odd_names);
     RUN(standard_input);
     RUN(arguments);
     RUN(axes_are_named);
