@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "io/printable.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -36,6 +37,25 @@ static kspec_status split(const char *input, char **path, const char **key, kspe
     return KSPEC_OK;
 }
 
+/* What fails as text, though its suffix promises something else, is probably a damaged file of that kind. */
+static void add_suspicion(const char *path, kspec_error *err) {
+    static const struct {
+        const char *suffix, *kind;
+    } known[] = {{".npy", "an npy"},
+                 {".npz", "an npz"},
+                 {".h5", "an HDF5"},
+                 {".hdf5", "an HDF5"},
+                 {".mat", "a MATLAB (v5 or later)"}};
+    const char *suffix = strrchr(path, '.');
+    if (!err || !suffix) return;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        if (strcmp(suffix, known[k].suffix) != 0) continue;
+        size_t used = strlen(err->msg);
+        snprintf(err->msg + used, sizeof err->msg - used, " (it is not %s file, whatever its suffix says)",
+                 known[k].kind);
+    }
+}
+
 /* The bytes tell the format. */
 static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, const char *select_cols,
                           const char *name, ks_array *out, kspec_error *err) {
@@ -53,16 +73,20 @@ static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, co
     if (key) {
         ks_name file;
         char shown[64];
-        return ks_fail(err, KSPEC_E_ARG, "%s is %s, which has no named arrays; leave out ':%s'",
-                       ks_display_name(file, path),
-                       npy   ? "an npy file"
-                       : idx ? "an idx file"
-                             : "a text file",
-                       ks_printable(shown, sizeof shown, key, strlen(key)));
+        ks_display_name(file, path);
+        ks_printable(shown, sizeof shown, key, strlen(key));
+        if (npy || idx)
+            return ks_fail(err, KSPEC_E_ARG, "%s is an %s file, which has no named arrays; leave out ':%s'",
+                           file, npy ? "npy" : "idx", shown);
+        return ks_fail(err, KSPEC_E_IO,
+                       "%s is not an npz, HDF5 or MATLAB (v5 or later) file, so it has no array '%s'", file,
+                       shown);
     }
     if (npy) return ks_npy_parse(bytes, name, out, err);
     if (idx) return ks_idx_parse(bytes, name, out, err);
-    return ks_text_parse(bytes, select_cols, name, out, err);
+    kspec_status st = ks_text_parse(bytes, select_cols, name, out, err);
+    if (st && st != KSPEC_E_NOMEM) add_suspicion(path, err);
+    return st;
 }
 
 kspec_status ks_input_read(const char *input, const char *select_cols, const char *name, ks_array *out,

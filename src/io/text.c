@@ -18,7 +18,7 @@ static kspec_status check_text(const ks_bytes *b, const char *name, kspec_error 
     const unsigned char *zero = b->size ? memchr(b->data, 0, b->size) : NULL;
     if (zero)
         return ks_fail(err, KSPEC_E_IO,
-                       "%s is not text (byte 0x00 at offset %td) nor any format that kspec knows", name,
+                       "%s is not text (byte 0x00 at offset %td) nor a file of a kind that kspec reads", name,
                        zero - b->data);
     return KSPEC_OK;
 }

@@ -81,6 +81,11 @@ bad 'bad_chunk.h5' "$fixtures/hdf5/bad_chunk.h5:/damaged"
 bad 'only_complex.h5' "$fixtures/hdf5/only_complex.h5"
 head -c 200 "$fixtures/hdf5/single_v5.mat" >cut.mat
 bad 'cut.mat' cut.mat
+for file in bad.h5 bad.mat bad.npz; do
+    head -c 4 good.h5 >$file
+    bad "$file is not an npz, HDF5 or MATLAB \(v5 or later\) file, so it has no array '/x'" $file:/x
+    bad 'it is not an? .* file, whatever its suffix says' $file
+done
 
 # a reader that crashes, ends without an answer, hangs or is not there: the file is at fault, the tool goes on to say so
 mkdir helper

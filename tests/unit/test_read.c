@@ -43,6 +43,37 @@ TEST(formats_are_told_by_content) {
     REFUSES(put_text("empty", ""), NULL, KSPEC_E_IO, "is empty");
 }
 
+/* A suffix says nothing while the file can be read, and something when it cannot. */
+TEST(damaged_files_are_told_by_their_suffix) {
+    static const struct {
+        const char *file, *kind;
+    } kinds[] = {{"bad.npy", "an npy"},
+                 {"bad.npz", "an npz"},
+                 {"bad.h5", "an HDF5"},
+                 {"bad.hdf5", "an HDF5"},
+                 {"bad.mat", "a MATLAB (v5 or later)"}};
+    for (size_t k = 0; k < 5; k++) {
+        char want[200], keyed[300];
+        snprintf(want, sizeof want, "(it is not %s file, whatever its suffix says)", kinds[k].kind);
+        REFUSES(put_bytes(kinds[k].file, "\x89H\0F", 4, "", 0), NULL, KSPEC_E_IO, want);
+        CHECK(strstr(err.msg, "is not text (byte 0x00 at offset 2) nor a file of a kind that kspec reads"));
+        snprintf(keyed, sizeof keyed, "%s:/x", path(kinds[k].file));
+        snprintf(want, sizeof want,
+                 "/%s is not an npz, HDF5 or MATLAB (v5 or later) file, so it has no array '/x'",
+                 kinds[k].file);
+        REFUSES(keyed, NULL, KSPEC_E_IO, want);
+        snprintf(want, sizeof want, "--select-cols (it is not %s file", kinds[k].kind);
+        REFUSES(put_text(kinds[k].file, "\x93NUM"), NULL, KSPEC_E_IO, "(it is not");
+        REFUSES(put_text(kinds[k].file, "1,2\n3,x\n"), NULL, KSPEC_E_IO, want);
+        READS(put_text(kinds[k].file, "1,2\n3,4\n"), NULL, 1, 2, 2, 1, 2, 3, 4);
+        const char *input = put_text(kinds[k].file, "1,x\n");
+        kspec_dataset d;
+        CHECK(kspec_read(&input, 1, NULL, &d, NULL) == KSPEC_E_IO);
+    }
+    REFUSES(put_text("bad.csv", "1,2\n3,x\n"), NULL, KSPEC_E_IO, "leave the column out with --select-cols");
+    CHECK(!strstr(err.msg, "suffix"));
+}
+
 TEST(keys) {
     put_counting("x.npy", 2, 2, 2, 0);
     put_text("x.csv", "5\n");
@@ -50,11 +81,12 @@ TEST(keys) {
     put_text("odd", "2\n");
     REFUSES(path("x.npy:key"), NULL, KSPEC_E_ARG,
             "x.npy is an npy file, which has no named arrays; leave out ':key'");
-    REFUSES(path("x.csv:key"), NULL, KSPEC_E_ARG, "x.csv is a text file, which has no named arrays");
+    REFUSES(path("x.csv:key"), NULL, KSPEC_E_IO,
+            "x.csv is not an npz, HDF5 or MATLAB (v5 or later) file, so it has no array 'key'");
     REFUSES(fixture("binary/u1-idx1:key"), NULL, KSPEC_E_ARG, "is an idx file, which has no named arrays");
     REFUSES(path("x.npy:"), NULL, KSPEC_E_ARG, "nothing follows the colon");
     READS(path("odd:name.csv"), NULL, 1, 1, 1, 1); /* a colon may be part of the name */
-    REFUSES(path("odd:other"), NULL, KSPEC_E_ARG, "no named arrays; leave out ':other'");
+    REFUSES(path("odd:other"), NULL, KSPEC_E_IO, "so it has no array 'other'");
     REFUSES(fixture("binary/one.npz:nothing"), NULL, KSPEC_E_IO, "nothing");
     REFUSES(fixture("binary/one.npz:a:b"), NULL, KSPEC_E_IO, "'a:b'"); /* so may it of the key's */
 }
@@ -374,6 +406,7 @@ TEST(v4) {
 int main(void) {
     make_folder();
     RUN(formats_are_told_by_content);
+    RUN(damaged_files_are_told_by_their_suffix);
     RUN(keys);
     RUN(long_and_odd_names);
     RUN(standard_input);
