@@ -59,6 +59,7 @@ void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d) {
     }
     fprintf(f, "%zu row%s × %zu column%s", d->rows, d->rows == 1 ? "" : "s", d->cols,
             d->cols == 1 ? "" : "s");
+    if (d->col_names) fputs(" (header: first row)", f);
     if (d->omitted_rows) fprintf(f, " (%zu rows with missing values left out)", d->omitted_rows);
     if (d->omitted_cols) fprintf(f, " (%zu columns with missing values left out)", d->omitted_cols);
     fputc('\n', f);

@@ -21,7 +21,7 @@ enum {
 }; /* of an input's name in messages: leaves them room for what they have to say */
 typedef char ks_name[KS_NAME_LENGTH + 1];
 
-/* An input as messages name it: "-" is standard input, and of a long path the end is what tells it from others. */
+/* An input as messages name it: of a long path the end, which is what tells it from others. */
 static inline char *ks_display_name(ks_name dst, const char *input) {
     static const char cut[] = "…";
     if (strcmp(input, "-") == 0) return strcpy(dst, "standard input");

@@ -55,9 +55,11 @@ static char find_delimiter(ks_scanner sc) {
 /* ------------------------------------------------------------------- header */
 
 typedef struct {
-    ks_number_kind first; /* what the first row has in this column */
-    int decimals;         /* ... a number with a fraction or exponent */
-    unsigned numbers, words;
+    ks_number_kind first;               /* what the first row has in this column */
+    int filled;                         /* ... not an empty field */
+    int decimals;                       /* ... a number that is not written in digits alone */
+    int label;                          /* ... the column's own number */
+    unsigned numbers, words, fractions; /* in the rows below */
 } column;
 
 static ks_number_kind kind_of(const ks_field *f) {
@@ -72,18 +74,49 @@ static int is_integer(const ks_field *f) {
     return 1;
 }
 
+static int is_fraction(const ks_field *f) {
+    for (size_t i = 0; i < f->len; i++)
+        if (f->s[i] == '.' || f->s[i] == ',' || f->s[i] == 'e' || f->s[i] == 'E') return 1;
+    return 0;
+}
+
+/* The field as written is the decimal number n. */
+static int is_label(const ks_field *f, size_t n) {
+    for (size_t i = f->len; i-- > 0; n /= 10)
+        if (f->s[i] != (char)('0' + n % 10) || (n == 0 && i + 1 < f->len)) return 0;
+    return f->len && n == 0;
+}
+
+/*
+ * 0, 1, 2, ... over rows with fractions are labels, as pandas writes them for columns without names. One or
+ * two columns may well begin with a measurement of 0 or of 0, 1; so it takes three.
+ */
+static int is_numbered(const column *columns, size_t n) {
+    unsigned fractions = 0;
+    for (size_t j = 0; j < n; j++) {
+        if (!columns[j].label) return 0;
+        fractions |= columns[j].fractions;
+    }
+    return n >= 3 && fractions;
+}
+
 /*
  * A header has a word where the rows below mostly have numbers. Its other fields may be whole numbers (years,
  * say); but a fraction or a negative number says that the row holds data, of which the word is a bad piece,
- * and taking such a row for a header would lose it silently.
+ * and taking such a row for a header would lose it silently. For the same reason words must be half of what
+ * is there, unless the only one stands in front ("country,2020,2021").
  */
 static int is_header(const column *columns, size_t n) {
+    if (is_numbered(columns, n)) return 1;
     int found = 0;
+    size_t words = 0, filled = 0;
     for (size_t j = 0; j < n; j++) {
         if (columns[j].decimals) return 0;
         found |= columns[j].first == KS_NO_NUMBER && columns[j].numbers > columns[j].words;
+        words += columns[j].first == KS_NO_NUMBER;
+        filled += columns[j].filled != 0;
     }
-    return found;
+    return found && (words >= filled - words || (words == 1 && columns[0].first == KS_NO_NUMBER));
 }
 
 /* ------------------------------------------------------------------- layout */
@@ -130,10 +163,13 @@ static kspec_status scan_row(ks_scanner *sc, size_t row, column *columns, size_t
         if (!row) {
             c->first = kind_of(&f);
             c->decimals = c->first == KS_NUMBER && !is_integer(&f);
-        } else if (c->first == KS_NO_NUMBER) {
+            c->filled = f.len > 0;
+            c->label = is_label(&f, n);
+        } else if (c->first == KS_NO_NUMBER || c->label) {
             ks_number_kind kind = kind_of(&f);
             c->numbers += kind == KS_NUMBER;
             c->words += kind == KS_NO_NUMBER;
+            c->fractions += kind == KS_NUMBER && is_fraction(&f);
         }
     }
     *fields = n;

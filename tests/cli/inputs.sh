@@ -39,8 +39,18 @@ for input in a.npy a_fortran.npy a_big.npy a_f4.npy a_u1.npy a_i8.npy one.npz on
     expect_status 0 kspec moments $input --json
     expect "$input gives the same numbers" cmp -s <(grep -v seconds "$out") want
     expect_status 0 kspec moments $input
-    expect_stdout "^$input: 6 rows × 4 columns\$"
+    case $input in header.csv | crlf.csv) header=' \(header: first row\)' ;; *) header= ;; esac
+    expect_stdout "^$input: 6 rows × 4 columns$header\$"
 done
+
+# a row is not taken for a header on account of one odd field, nor lost without a word
+{ echo 3,None,1,2 && cat a.csv; } >odd.csv
+{ echo 0,1,2,3 && sed 's/$/.5/' a.csv; } >numbered.csv
+expect_error 3 "odd.csv: line 1, column 1: 'None' is not a number" kspec moments odd.csv
+expect_status 0 kspec moments odd.csv --select-cols 0,2-3
+expect_stdout '^odd\.csv: 7 rows × 3 columns$'
+expect_status 0 kspec moments numbered.csv --select-cols 3,1
+expect_stdout '^numbered\.csv: 6 rows × 2 columns \(header: first row\)$'
 
 # the bytes tell the format, not the name
 cp a.npy x.csv
