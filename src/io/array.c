@@ -5,6 +5,7 @@
 
 void ks_array_free(ks_array *a) {
     ks_free(a->col_names);
+    ks_free(a->col_index);
     ks_bytes_close(&a->storage);
     *a = (ks_array){0};
 }

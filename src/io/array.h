@@ -28,7 +28,7 @@ typedef struct {
     const double *data;
     char *
         *col_names; /* text with a header: shape[1] strings in one allocation, ks_free(col_names); or NULL */
-    int cols_selected; /* the parser has applied the column selection already (text) */
+    size_t *col_index; /* the parser has selected columns (text): which; else NULL */
     ks_bytes storage;  /* what data points into */
 } ks_array;
 

@@ -63,14 +63,15 @@ kspec_status ks_view_make(ks_part *part, const ks_axes *axes, const char *select
                           const char *select_cols, kspec_error *err) {
     kspec_status st = name_axes(part, axes, err);
     if (st) return st;
-    /* a text's columns, which it selects itself, may be this view's rows */
-    int swapped = axes->count == 2 && axes->of[1] == KS_ROWS;
-    int rows_done = part->array.cols_selected && swapped, cols_done = part->array.cols_selected && !swapped;
     ks_view *v = &part->view;
-    if (select_rows && !rows_done)
+    /* a text's columns, which it selects itself, may be this view's rows */
+    int text_axis = axes->count == 2 && axes->of[1] == KS_ROWS ? KS_ROWS : KS_COLS;
+    v->origin[text_axis] = part->array.col_index;
+    part->array.col_index = NULL;
+    if (select_rows && !v->origin[KS_ROWS])
         st = ks_select_parse(select_rows, v->shape[KS_ROWS], NULL, "row", part->name, &v->index[KS_ROWS],
                              &v->shape[KS_ROWS], err);
-    if (!st && select_cols && !cols_done)
+    if (!st && select_cols && !v->origin[KS_COLS])
         st = ks_select_parse(select_cols, v->shape[KS_COLS], NULL, "column", part->name, &v->index[KS_COLS],
                              &v->shape[KS_COLS], err);
     return st;

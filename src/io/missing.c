@@ -57,15 +57,23 @@ static void census_free(census *c) {
 /* ----------------------------------------------------------------- messages */
 
 /* The input that trial t comes from. */
-static const char *input_of(const ks_part *parts, size_t t) {
+static const ks_part *input_of(const ks_part *parts, size_t t) {
     for (; t >= parts->view.shape[KS_TRIALS]; parts++) t -= parts->view.shape[KS_TRIALS];
-    return parts->name;
+    return parts;
+}
+
+/* A place in the data set, as one in the file: before rows and columns were selected. */
+static place in_file(const ks_part *part, place p) {
+    return (place){p.trial, ks_view_origin(&part->view, KS_ROWS, p.row),
+                   ks_view_origin(&part->view, KS_COLS, p.col)};
 }
 
 static kspec_status fail_missing(const kspec_dataset *d, const census *c, const ks_part *parts,
-                                 const kspec_read_opts *opts, kspec_error *err) {
+                                 kspec_error *err) {
+    const ks_part *part = input_of(parts, c->first.trial);
+    place first = in_file(part, c->first);
     char trial[48] = "", column[80] = "", advice[200];
-    if (d->trials > 1) snprintf(trial, sizeof trial, "trial %zu, ", c->first.trial);
+    if (d->trials > 1) snprintf(trial, sizeof trial, "trial %zu, ", first.trial);
     if (d->col_names) snprintf(column, sizeof column, " ('%.64s')", d->col_names[c->first.col]);
     int ragged = d->trials > 1 && !c->partial_count;
     for (size_t i = 0; i < d->rows; i++) ragged &= c->whole[i] > 0;
@@ -76,11 +84,9 @@ static kspec_status fail_missing(const kspec_dataset *d, const census *c, const 
         snprintf(advice, sizeof advice,
                  "--nan omit-rows leaves %zu of %zu rows, --nan omit-cols %zu of %zu columns", c->whole_rows,
                  d->rows, c->whole_cols, d->cols);
-    return ks_fail(err, KSPEC_E_IO, "%s: %zu missing value%s, the first at %srow %zu, column %zu%s%s; %s",
-                   input_of(parts, c->first.trial), c->count, c->count == 1 ? "" : "s", trial, c->first.row,
-                   c->first.col, column,
-                   opts->select_rows || opts->select_cols ? " of the selection, from 0" : " (from 0)",
-                   advice);
+    return ks_fail(err, KSPEC_E_IO,
+                   "%s: %zu missing value%s, the first at %srow %zu, column %zu%s (from 0); %s", part->name,
+                   c->count, c->count == 1 ? "" : "s", trial, first.row, first.col, column, advice);
 }
 
 static kspec_status check_ragged(const kspec_dataset *d, const census *c, const ks_part *parts,
@@ -88,17 +94,20 @@ static kspec_status check_ragged(const kspec_dataset *d, const census *c, const 
     const char *name = parts->name;
     if (d->trials < 2)
         return ks_fail(err, KSPEC_E_IO, "%s has 1 trial; --nan ragged-trials needs several", name);
-    if (c->partial_count)
+    if (c->partial_count) {
+        const ks_part *part = input_of(parts, c->partial.trial);
+        place partial = in_file(part, c->partial);
         return ks_fail(
             err, KSPEC_E_IO,
             "%s: trial %zu, row %zu misses column %zu but not all columns (from 0); --nan ragged-trials "
             "wants whole rows of a trial missing",
-            input_of(parts, c->partial.trial), c->partial.trial, c->partial.row, c->partial.col);
+            part->name, partial.trial, partial.row, partial.col);
+    }
     for (size_t i = 0; i < d->rows; i++)
         if (c->whole[i] < 2)
             return ks_fail(err, KSPEC_E_IO,
                            "%s: row %zu (from 0) was measured in %zu of %zu trials; at least 2 are needed",
-                           name, i, c->whole[i], d->trials);
+                           name, ks_view_origin(&parts->view, KS_ROWS, i), c->whole[i], d->trials);
     return KSPEC_OK;
 }
 
@@ -184,7 +193,7 @@ static kspec_status apply(kspec_dataset *d, census *c, const ks_part *parts, con
     if (policy == KSPEC_NAN_RAGGED_TRIALS) {
         st = check_ragged(d, c, parts, err);
     } else if (c->count && policy == KSPEC_NAN_ERROR) {
-        return fail_missing(d, c, parts, opts, err);
+        return fail_missing(d, c, parts, err);
     } else if (policy == KSPEC_NAN_OMIT_ROWS && !c->whole_rows) {
         return ks_fail(err, KSPEC_E_IO,
                        "%s: every row misses a value, --nan omit-rows leaves none; omit-cols leaves "

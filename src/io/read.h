@@ -13,12 +13,15 @@ typedef struct {
     int of[3];
 } ks_axes;
 
-/* An array seen as trials x rows x cols; index[k], where not NULL, lists the entries taken along axis k. */
+/*
+ * An array seen as trials x rows x cols; index[k], where not NULL, lists the entries taken along axis k. A
+ * selection that the parser has made is in origin[k], and messages alone have a use for it.
+ */
 typedef struct {
     const double *data;
     size_t shape[3]; /* of what is taken */
     ptrdiff_t stride[3];
-    size_t *index[3];
+    size_t *index[3], *origin[3];
 } ks_view;
 
 /* One of the inputs. */
@@ -39,6 +42,9 @@ kspec_status ks_axes_parse(const char *names, ks_axes *out, kspec_error *err);
 kspec_status ks_view_make(ks_part *part, const ks_axes *axes, const char *select_rows,
                           const char *select_cols, kspec_error *err);
 void ks_view_free(ks_view *v); /* frees the indices */
+
+/* Entry i along an axis of the view is this one of the file. */
+size_t ks_view_origin(const ks_view *v, int axis, size_t i);
 
 /* Is the view's data already a contiguous row-major trials x rows x cols array? */
 int ks_view_is_dense(const ks_view *v);

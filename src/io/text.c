@@ -170,14 +170,14 @@ kspec_status ks_text_parse(ks_bytes *bytes, const char *select_cols, const char 
     char **names = NULL;
     size_t *index = NULL, *place = NULL;
     st = parse(&layout, select_cols, name, out, &names, &index, &place, err);
-    ks_free(index);
     ks_free(place);
     if (st) {
+        ks_free(index);
         ks_free(names);
         ks_array_free(out);
         return st;
     }
     out->col_names = names;
-    out->cols_selected = select_cols != NULL;
+    out->col_index = index;
     return KSPEC_OK;
 }

@@ -9,8 +9,15 @@
 static const size_t tile[3] = {8, 32, 32};
 
 void ks_view_free(ks_view *v) {
-    for (int k = 0; k < 3; k++) ks_free(v->index[k]);
+    for (int k = 0; k < 3; k++) {
+        ks_free(v->index[k]);
+        ks_free(v->origin[k]);
+    }
     *v = (ks_view){0};
+}
+
+size_t ks_view_origin(const ks_view *v, int axis, size_t i) {
+    return v->index[axis] ? v->index[axis][i] : v->origin[axis] ? v->origin[axis][i] : i;
 }
 
 int ks_view_is_dense(const ks_view *v) {

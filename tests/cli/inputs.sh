@@ -153,6 +153,9 @@ for input in nan.npy nan.csv gaps.csv; do
         expect "$input --nan omit-$side" cmp -s <(grep -v seconds "$out") part
     done
 done
+for input in nan.npy nan.csv; do # where the file has it, whatever is selected
+    expect_error 3 'row 4, column 2 \(from 0\)' kspec moments $input --select-rows 3-5 --select-cols 2-3
+done
 expect_status 0 kspec moments nan.csv --nan omit-rows
 expect_stdout '4 rows × 4 columns \(2 rows with missing values left out\)'
 expect_status 0 kspec moments nan.csv --select-cols 0-1 # the missing ones are not looked at

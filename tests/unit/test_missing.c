@@ -10,7 +10,13 @@ TEST(missing_values_are_named) {
             "m.csv: 2 missing values, the first at row 1, column 1 ('b') (from 0); "
             "--nan omit-rows leaves 1 of 3 rows, --nan omit-cols 2 of 3 columns");
     REFUSES(path("m.csv"), OPTS(.select_rows = "2,0"), KSPEC_E_IO,
-            "1 missing value, the first at row 0, column 1 ('b') of the selection, from 0; ");
+            "1 missing value, the first at row 2, column 1 ('b') (from 0); ");
+    REFUSES(path("m.csv"), OPTS(.select_rows = "2,0", .select_cols = "c,b"), KSPEC_E_IO,
+            "the first at row 2, column 1 ('b') (from 0); "); /* where the file has it */
+    REFUSES(path("m.csv"), OPTS(.axes = "cols,rows", .select_rows = "c,b", .select_cols = "1-2"), KSPEC_E_IO,
+            "2 missing values, the first at row 1, column 1 (from 0); ");
+    REFUSES(path("m.csv"), OPTS(.axes = "cols,rows", .select_rows = "b", .select_cols = "2"), KSPEC_E_IO,
+            "the first at row 1, column 2 (from 0); ");
     READS(path("m.csv"), OPTS(.nan = KSPEC_NAN_KEEP), 1, 3, 3, 1, 2, 3, 4, NAN, 6, 7, NAN, 9);
     READS(path("m.csv"), OPTS(.nan = KSPEC_NAN_OMIT_ROWS), 1, 1, 3, 1, 2, 3);
     READS(path("m.csv"), OPTS(.nan = KSPEC_NAN_OMIT_COLS), 1, 3, 2, 1, 3, 4, 6, 7, 9);
@@ -39,6 +45,10 @@ TEST(missing_values_are_named) {
     const char *both[] = {put_text("p", "1\n2\n"), put_text("q", "1\n?\n")};
     CHECK_FAILS(kspec_read(both, 2, NULL, &d, &err), KSPEC_E_IO, err,
                 "/q: 1 missing value, the first at trial 1, row 1, column 0");
+    const char *turned[] = {put_text("p", "a,b\n1,2\n3,4\n"), put_text("q", "b,a\n5,6\nNA,8\n")};
+    CHECK_FAILS(
+        kspec_read(turned, 2, OPTS(.select_cols = "b", .select_rows = "1"), &d, &err), KSPEC_E_IO, err,
+        "/q: 1 missing value, the first at trial 1, row 1, column 0"); /* each file has its own columns */
 }
 
 TEST(ragged_trials) {
@@ -70,6 +80,10 @@ TEST(ragged_trials) {
     y[9] = NAN;
     put_npy("partly", 3, (size_t[]){4, 2, 2}, 0, y);
     REFUSES(path("partly"), ragged, KSPEC_E_IO, "partly: trial 2, row 0 misses column 1 but not all columns");
+    REFUSES(path("partly"),
+            OPTS(.axes = "trials,rows,cols", .nan = KSPEC_NAN_RAGGED_TRIALS, .select_rows = "1,0",
+                 .select_cols = "1,0"),
+            KSPEC_E_IO, "partly: trial 2, row 0 misses column 1 but not all columns");
     REFUSES(path("partly"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO,
             "--nan omit-rows leaves 0 of 2 rows");
     memcpy(y, x, sizeof y);
@@ -77,6 +91,10 @@ TEST(ragged_trials) {
     put_npy("few", 3, (size_t[]){4, 2, 2}, 0, y);
     REFUSES(path("few"), ragged, KSPEC_E_IO,
             "few: row 1 (from 0) was measured in 1 of 4 trials; at least 2 are needed");
+    REFUSES(path("few"),
+            OPTS(.axes = "trials,rows,cols", .nan = KSPEC_NAN_RAGGED_TRIALS, .select_rows = "1",
+                 .select_cols = "1"),
+            KSPEC_E_IO, "few: row 1 (from 0) was measured in 1 of 4 trials; at least 2 are needed");
     y[6] = y[7] = NAN; /* row 1 is nowhere: no ragged trials */
     put_npy("none", 3, (size_t[]){4, 2, 2}, 0, y);
     REFUSES(path("none"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO, "--nan omit-rows leaves 0 of 2 rows");
