@@ -95,6 +95,8 @@ TEST(ragged_trials) {
             OPTS(.axes = "trials,rows,cols", .nan = KSPEC_NAN_RAGGED_TRIALS, .select_rows = "1",
                  .select_cols = "1"),
             KSPEC_E_IO, "few: row 1 (from 0) was measured in 1 of 4 trials; at least 2 are needed");
+    REFUSES(path("few"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO, "--nan omit-rows leaves 0 of 2 rows");
+    CHECK_MSG(!strstr(err.msg, "ragged"), "advice that would fail: %s", err.msg);
     y[6] = y[7] = NAN; /* row 1 is nowhere: no ragged trials */
     put_npy("none", 3, (size_t[]){4, 2, 2}, 0, y);
     REFUSES(path("none"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO, "--nan omit-rows leaves 0 of 2 rows");
