@@ -9,6 +9,8 @@
 #include "io/element.h"
 #include "io/inflate.h"
 
+#include <stdint.h>
+
 /* The element of a type code; its kind is 0 where there is none. */
 static ks_element type_of(unsigned char code) {
     static const struct {
@@ -49,50 +51,84 @@ static size_t data_size(const unsigned char *p, size_t *shape) {
 int ks_idx_match(const ks_bytes *b) {
     if (is_gzip(b)) {
         unsigned char start[4];
-        size_t got = ks_gunzip_start(b->data, b->size, start, sizeof start);
-        return got == SIZE_MAX ||
-               (got == sizeof start && is_magic(start)); /* no memory: the parser says so */
+        size_t got;
+        kspec_status status = ks_gunzip(b->data, b->size, start, sizeof start, &got, "", NULL);
+        return status == KSPEC_E_NOMEM || /* the parser says so */
+               (got == sizeof start && is_magic(start));
     }
     if (b->size < 4 || !is_magic(b->data)) return 0;
     size_t shape[3];
     return b->size < header_size(b->data) || b->size - header_size(b->data) <= data_size(b->data, shape);
 }
 
-static kspec_status parse_plain(const unsigned char *p, size_t size, const char *name, ks_array *out,
+/* What the beginning of a file says: where the data starts, and how much there is to be. */
+typedef struct {
+    ks_element element;
+    int ndim;
+    size_t shape[3], offset, need;
+} idx_header;
+
+static kspec_status read_header(const unsigned char *p, size_t size, const char *name, idx_header *h,
                                 kspec_error *err) {
     if (size < 4 || !is_magic(p)) return ks_fail(err, KSPEC_E_IO, "%s: not an idx file of 1 to 3 axes", name);
-    size_t header = header_size(p);
-    if (size < header)
-        return ks_fail(err, KSPEC_E_IO, "%s: truncated: idx header needs %zu bytes, has %zu", name, header,
+    *h = (idx_header){.element = type_of(p[2]), .ndim = p[3], .offset = header_size(p)};
+    if (size < h->offset)
+        return ks_fail(err, KSPEC_E_IO, "%s: truncated: idx header needs %zu bytes, has %zu", name, h->offset,
                        size);
-
-    int ndim = p[3];
-    size_t shape[3], need = data_size(p, shape), have = size - header;
-    for (int d = 0; d < ndim; d++)
-        if (shape[d] == 0)
+    h->need = data_size(p, h->shape);
+    for (int d = 0; d < h->ndim; d++)
+        if (h->shape[d] == 0)
             return ks_fail(err, KSPEC_E_IO, "%s: the array is empty: axis %d has length 0", name, d);
-    if (need == SIZE_MAX)
+    if (h->need > PTRDIFF_MAX)
         return ks_fail(err, KSPEC_E_IO, "%s: the shape in the header is impossibly large", name);
-    if (need != have)
-        return ks_fail(err, KSPEC_E_IO, "%s: needs %zu bytes of data, has %zu", name, need, have);
+    return KSPEC_OK;
+}
 
-    if (ndim == 3) { /* images: one row each */
-        ndim = 2;
-        shape[1] *= shape[2];
-    }
-    double *data;
-    kspec_status status = ks_array_new(out, ndim, shape, &data, name, err);
-    ks_element e = type_of(p[2]);
-    if (status == KSPEC_OK) ks_element_convert(e, p + header, need / e.size, data);
+/* data: `have` bytes that follow the header */
+static kspec_status convert(const idx_header *h, const unsigned char *data, size_t have, const char *name,
+                            ks_array *out, kspec_error *err) {
+    if (h->need != have)
+        return ks_fail(err, KSPEC_E_IO, "%s: needs %zu bytes of data, has %zu", name, h->need, have);
+    int images = h->ndim == 3; /* one row each */
+    size_t shape[2] = {h->shape[0], images ? h->shape[1] * h->shape[2] : h->shape[1]};
+    double *x;
+    kspec_status status = ks_array_new(out, images ? 2 : h->ndim, shape, &x, name, err);
+    if (status == KSPEC_OK) ks_element_convert(h->element, data, h->need / h->element.size, x);
+    return status;
+}
+
+/*
+ * The header first: it says how much memory the rest takes, and one byte more tells whether the file goes on.
+ * So a file that unpacks to gigabytes costs no more than what it claims to hold, and claims are bounded by
+ * what its bytes can unpack to.
+ */
+static kspec_status parse_gzip(const ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err) {
+    unsigned char start[4 + 4 * 3];
+    size_t got;
+    idx_header h;
+    kspec_status status = ks_gunzip(bytes->data, bytes->size, start, sizeof start, &got, name, err);
+    if (status == KSPEC_OK) status = read_header(start, got, name, &h, err);
+    if (status) return status;
+    size_t most = ks_size(bytes->size, KS_DEFLATE_RATIO), capacity = h.offset + h.need + 1;
+    if (h.need > most)
+        return ks_fail(err, KSPEC_E_IO, "%s: needs %zu bytes of data, %zu bytes of gzip hold at most %zu",
+                       name, h.need, bytes->size, most);
+    unsigned char *plain = ks_alloc(capacity, 1);
+    if (!plain) return ks_nomem(err, name, capacity);
+    status = ks_gunzip(bytes->data, bytes->size, plain, capacity, &got, name, err);
+    if (status == KSPEC_OK && got == capacity)
+        status = ks_fail(err, KSPEC_E_IO, "%s: needs %zu bytes of data, unpacks to more", name, h.need);
+    if (status == KSPEC_OK) /* a file that changes under us may have become shorter than its header */
+        status = convert(&h, plain + h.offset, got > h.offset ? got - h.offset : 0, name, out, err);
+    ks_free(plain);
     return status;
 }
 
 kspec_status ks_idx_parse(ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err) {
     *out = (ks_array){0};
-    if (!is_gzip(bytes)) return parse_plain(bytes->data, bytes->size, name, out, err);
-    ks_bytes plain;
-    kspec_status status = ks_gunzip(bytes->data, bytes->size, &plain, name, err);
-    if (status == KSPEC_OK) status = parse_plain(plain.data, plain.size, name, out, err);
-    ks_bytes_close(&plain);
-    return status;
+    if (is_gzip(bytes)) return parse_gzip(bytes, name, out, err);
+    idx_header h;
+    kspec_status status = read_header(bytes->data, bytes->size, name, &h, err);
+    if (status) return status;
+    return convert(&h, bytes->data + h.offset, bytes->size - h.offset, name, out, err);
 }

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <limits.h>
-#include <string.h>
 #define ZLIB_CONST
 #include <zlib.h>
 
@@ -80,61 +79,18 @@ kspec_status ks_inflate(const unsigned char *in, size_t n, unsigned char *out, s
     return status;
 }
 
-/* Makes the memory twice as large; the stream goes on where it was. */
-static int grow(stream *s, unsigned char **heap, size_t *capacity) {
-    unsigned char *larger = ks_alloc(*capacity, 2);
-    s->wanted = ks_size(*capacity, 2);
-    if (!larger) return 0;
-    size_t used = (size_t)(s->out - *heap);
-    memcpy(larger, *heap, used);
-    ks_free(*heap);
-    *heap = larger;
-    *capacity *= 2;
-    s->out = larger + used;
-    s->room = *capacity - used;
-    return 1;
-}
-
-/* The last four bytes are the size modulo 2^32 of the last member: right for nearly every file. */
-static size_t first_guess(const unsigned char *in, size_t n) {
-    size_t least = 4096, guess = 0;
-    if (n >= 18) guess = in[n - 4] | in[n - 3] << 8 | in[n - 2] << 16 | (size_t)in[n - 1] << 24;
-    if (guess > ks_size(n, KS_DEFLATE_RATIO)) guess = ks_size(n, 4);
-    return guess < least ? least : guess;
-}
-
-kspec_status ks_gunzip(const unsigned char *in, size_t n, ks_bytes *out, const char *name, kspec_error *err) {
-    *out = (ks_bytes){0};
-    size_t capacity = first_guess(in, n);
-    unsigned char *heap = ks_alloc(capacity, 1);
-    if (!heap) return ks_nomem(err, name, capacity);
-    stream s = {.in = in, .n = n, .out = heap, .room = capacity};
+kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, size_t size, size_t *got,
+                       const char *name, kspec_error *err) {
+    stream s = {.in = in, .n = n, .out = out, .room = size};
     int r = start(&s, GZIP);
     for (int more = r == Z_OK; more;) {
         r = pump(&s);
-        more = 0;
-        if (r == Z_STREAM_END && s.n >= 2 && s.in[0] == 0x1f && s.in[1] == 0x8b)
-            more = inflateReset(&s.z) == Z_OK;
-        else if (r == Z_BUF_ERROR && s.room == 0) {
-            more = grow(&s, &heap, &capacity);
-            if (!more) r = Z_MEM_ERROR;
-        }
+        more = r == Z_STREAM_END && s.n >= 2 && s.in[0] == 0x1f && s.in[1] == 0x8b && /* the next member */
+               inflateReset(&s.z) == Z_OK;
     }
-    kspec_status status = KSPEC_OK;
-    if (r == Z_STREAM_END)
-        *out = (ks_bytes){.data = heap, .size = (size_t)(s.out - heap), .heap = heap};
-    else {
-        status = broken(&s, r, name, err);
-        ks_free(heap);
-    }
+    *got = size - s.room;
+    int full = r == Z_BUF_ERROR && s.room == 0;
+    kspec_status status = r == Z_STREAM_END || full ? KSPEC_OK : broken(&s, r, name, err);
     inflateEnd(&s.z);
     return status;
-}
-
-size_t ks_gunzip_start(const unsigned char *in, size_t n, unsigned char *out, size_t size) {
-    stream s = {.in = in, .n = n, .out = out, .room = size};
-    int r = start(&s, GZIP);
-    if (r == Z_OK) r = pump(&s);
-    inflateEnd(&s.z);
-    return r == Z_MEM_ERROR ? SIZE_MAX : size - s.room;
 }

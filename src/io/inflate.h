@@ -11,11 +11,12 @@
 kspec_status ks_inflate(const unsigned char *in, size_t n, unsigned char *out, size_t size, const char *name,
                         kspec_error *err);
 
-/* The contents of a gzip file, of one or several members, in fresh memory. */
-kspec_status ks_gunzip(const unsigned char *in, size_t n, ks_bytes *out, const char *name, kspec_error *err);
-
-/* The first `size` bytes of a gzip file's contents; returns how many there are, 0 if it is no gzip file,
- * SIZE_MAX if there is no memory to tell. */
-size_t ks_gunzip_start(const unsigned char *in, size_t n, unsigned char *out, size_t size);
+/*
+ * The contents of a gzip file, of one or several members, as far as `size` bytes go. *got is how many were
+ * written, also after a failure; where it is `size` there may be more, and whether the rest is sound is not
+ * known.
+ */
+kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, size_t size, size_t *got,
+                       const char *name, kspec_error *err);
 
 #endif
