@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static double best_of(int repeats, const ks_run *run, const ks_pair *p, ks_sampled s, ks_moments_out *out) {
+static double best_of(int repeats, const ks_run *run, const ks_pair *p, kspec_sampled s,
+                      ks_moments_out *out) {
     double best = 1e300;
     for (int r = 0; r < repeats; r++) {
         kspec_error err;
@@ -57,10 +58,10 @@ int main(int argc, char **argv) {
     for (int s = 0; s < 3; s++)
         for (int loo = 0; loo < 2; loo++) {
             ks_moments_out out = {m, loo ? rows : NULL, loo ? cols : NULL};
-            double t = best_of(3, &run, &p, (ks_sampled)s, &out);
+            double t = best_of(3, &run, &p, (kspec_sampled)s, &out);
             double work;
             size_t bytes;
-            if (ks_exact_cost(&p, (ks_sampled)s, loo, &work, &bytes, NULL)) return 1;
+            if (ks_exact_cost(&p, (kspec_sampled)s, loo, &work, &bytes, NULL)) return 1;
             printf("%-5s %-13s %8.4f s = %7.2f DGEMM (foreseen %7.2f), %8.1f MB\n",
                    (const char *[]){"both", "rows", "cols"}[s], loo ? "leave-one-out" : "value", t, t / gemm,
                    work / (double)(P * Q * least), 1e-6 * (double)bytes);

@@ -95,6 +95,9 @@ void cli_warn(const cli_common *c, json_t *warnings, const char *fmt, ...)
 kspec_progress cli_progress(const cli_common *c);
 void cli_progress_end(void);
 
+/* Seconds of wall-clock time since some fixed point. */
+double cli_now(void);
+
 /* Makes Ctrl-C and SIGTERM remove unfinished files and end with status 130 (143). */
 void cli_catch_signals(void);
 

@@ -49,7 +49,7 @@ void cli_warn(const cli_common *c, json_t *warnings, const char *fmt, ...) {
 
 static double started, drawn;
 
-static double now(void) {
+double cli_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -57,7 +57,7 @@ static double now(void) {
 
 static int report(void *ctx, double fraction) {
     (void)ctx;
-    double t = now();
+    double t = cli_now();
     if (t - started < 1 || t - drawn < 0.1) return 0;
     drawn = t;
     enum { WIDTH = 40 };
@@ -74,7 +74,7 @@ static int report(void *ctx, double fraction) {
 }
 
 kspec_progress cli_progress(const cli_common *c) {
-    started = now();
+    started = cli_now();
     drawn = 0;
     if (c->quiet || !isatty(2)) return (kspec_progress){NULL, NULL};
     return (kspec_progress){report, NULL};

@@ -64,8 +64,8 @@ static inline double oracle_count(size_t N, int n, int is_free) {
 
 /* m(n): the mean over all cycles with distinct rows (unless complete) and distinct columns (unless complete).
  */
-static inline double oracle_moment(const ks_pair *p, ks_sampled s, int n) {
-    oracle o = {.p = *p, .free_rows = s == KS_SAMPLED_COLS, .free_cols = s == KS_SAMPLED_ROWS, .n = n};
+static inline double oracle_moment(const ks_pair *p, kspec_sampled s, int n) {
+    oracle o = {.p = *p, .free_rows = s == KSPEC_SAMPLED_COLS, .free_cols = s == KSPEC_SAMPLED_ROWS, .n = n};
     return (double)(oracle_rows(&o, 0) / oracle_count(p->P, n, o.free_rows) /
                     oracle_count(p->Q, n, o.free_cols));
 }

@@ -7,15 +7,11 @@
 
 #include "moments/estimators.h"
 
-/* Which side is a sample; the other is the whole population: all its indices are free, and P^n stands for
- * (P)_n. */
-typedef enum { KS_SAMPLED_BOTH, KS_SAMPLED_ROWS, KS_SAMPLED_COLS } ks_sampled;
-
 /*
  * What ks_exact() would cost, by a dry run: multiply-adds at the rate of a matrix product, and an upper bound on the
  * bytes it holds beyond its inputs. Of the pair only the shape counts, and whether A and B are the same.
  */
-kspec_status ks_exact_cost(const ks_pair *p, ks_sampled s, int with_loo, double *work, size_t *bytes,
+kspec_status ks_exact_cost(const ks_pair *p, kspec_sampled s, int with_loo, double *work, size_t *bytes,
                            kspec_error *err);
 
 /*
@@ -23,14 +19,14 @@ kspec_status ks_exact_cost(const ks_pair *p, ks_sampled s, int with_loo, double 
  * multiply-adds and more; orders to 4 a few matrix products. Leaving out a row or column of a complete side
  * changes nothing: those entries are m itself.
  */
-kspec_status ks_exact(const ks_run *run, const ks_pair *p, ks_sampled s, const ks_moments_out *out,
+kspec_status ks_exact(const ks_run *run, const ks_pair *p, kspec_sampled s, const ks_moments_out *out,
                       kspec_error *err);
 
 /*
  * The same; abs_terms[n-1] (where not NULL) is the sum of the absolute values of the terms whose sum is m(n),
  * in units of m(n): rounding errors are a small multiple of 1e-16 of it.
  */
-kspec_status ks_exact_terms(const ks_run *run, const ks_pair *p, ks_sampled s, const ks_moments_out *out,
+kspec_status ks_exact_terms(const ks_run *run, const ks_pair *p, kspec_sampled s, const ks_moments_out *out,
                             double *abs_terms, kspec_error *err);
 
 #endif

@@ -74,7 +74,7 @@ static kspec_status affordable(const kspec_moments_opts *o, size_t P, size_t Q, 
         ks_pair p = {&one, two ? &other : &one, P, Q, *order};
         double work, most_work = !by_name ? AUTO_WORK : *order == EXACT_MAX ? EXACT_WORK : INFINITY;
         size_t bytes;
-        kspec_status st = ks_exact_cost(&p, (ks_sampled)o->sampled, !o->no_stderr, &work, &bytes, err);
+        kspec_status st = ks_exact_cost(&p, o->sampled, !o->no_stderr, &work, &bytes, err);
         if (st) return st;
         if (work * repeats <= most_work && bytes <= most_bytes) break;
     }
@@ -132,9 +132,8 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
         if (st) return st;
         if (most == 0 || (must && most < n))
             return ks_fail(err, KSPEC_E_ARG,
-                           "exact: order %d on %zu x %zu, %zu times, exceeds %.0e multiply-adds (n = 5) or "
-                           "the memory there is "
-                           "(%.1f GiB); use path or auto",
+                           "exact: order %d on %zu x %zu, %zu times, exceeds %.0e multiply-adds (n = 5) "
+                           "or the memory there is (%.1f GiB); use path or auto",
                            most + 1, P, Q, repeats, EXACT_WORK, (double)ks_memory_available() / 0x1p30);
         add(tasks, KSPEC_EXACT, KSPEC_EXACT, 1, most, 0);
     }

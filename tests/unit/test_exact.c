@@ -4,9 +4,9 @@
 
 static const ks_run one = {1, {NULL, NULL}, 0, 1};
 
-static const ks_sampled all_modes[] = {KS_SAMPLED_BOTH, KS_SAMPLED_ROWS, KS_SAMPLED_COLS};
+static const kspec_sampled all_modes[] = {KSPEC_SAMPLED_BOTH, KSPEC_SAMPLED_ROWS, KSPEC_SAMPLED_COLS};
 
-static void estimate(const ks_pair *p, ks_sampled s, double *m, double *terms) {
+static void estimate(const ks_pair *p, kspec_sampled s, double *m, double *terms) {
     kspec_error err = {0};
     ks_moments_out out = {.m = m};
     CHECK_MSG(ks_exact_terms(&one, p, s, &out, terms, &err) == KSPEC_OK, "%s", err.msg);
@@ -39,12 +39,12 @@ TEST(golden_values) {
     double m[4], terms[4];
     for (size_t k = 0; k < 3; k++) {
         double *A = oracle_matrix(one_trial[k].seed, one_trial[k].P, one_trial[k].Q);
-        estimate(&(ks_pair){A, A, one_trial[k].P, one_trial[k].Q, 4}, KS_SAMPLED_BOTH, m, terms);
+        estimate(&(ks_pair){A, A, one_trial[k].P, one_trial[k].Q, 4}, KSPEC_SAMPLED_BOTH, m, terms);
         for (int n = 0; n < 4; n++) CHECK_TERMS(m[n], one_trial[k].m[n], terms[n]);
         free(A);
     }
     double *A = oracle_matrix(111, 6, 5), *B = oracle_matrix(211, 6, 5);
-    estimate(&(ks_pair){A, B, 6, 5, 3}, KS_SAMPLED_BOTH, m, terms);
+    estimate(&(ks_pair){A, B, 6, 5, 3}, KSPEC_SAMPLED_BOTH, m, terms);
     for (int n = 0; n < 3; n++) CHECK_TERMS(m[n], two_trials[n], terms[n]);
     free(A), free(B);
 }
@@ -56,8 +56,8 @@ TEST(equals_the_sum_over_all_cycles) {
     for (size_t P = 1; P <= 6; P++)
         for (size_t Q = 1; Q <= 6; Q++)
             for (int k = 0; k < 6; k++) {
-                ks_sampled s = all_modes[k / 2];
-                size_t most = s == KS_SAMPLED_ROWS ? P : s == KS_SAMPLED_COLS ? Q : P < Q ? P : Q;
+                kspec_sampled s = all_modes[k / 2];
+                size_t most = s == KSPEC_SAMPLED_ROWS ? P : s == KSPEC_SAMPLED_COLS ? Q : P < Q ? P : Q;
                 double *A = oracle_matrix(seed++, P, Q), *B = k % 2 ? oracle_matrix(seed++, P, Q) : A;
                 ks_pair p = {A, B, P, Q, most < 5 ? (int)most : 5};
                 if (P * Q > 25 && p.nmax > 4) p.nmax = P + Q > 11 ? 4 : 5; /* the oracle is slow */
@@ -82,7 +82,7 @@ TEST(rank_one_is_known) { /* Phi = x y^T: m(n) = e_n(x^2) e_n(y^2) / (C(P,n) C(Q
         for (int n = 5; n >= 1; n--) ex[n] += ex[n - 1] * x[i] * x[i];
     for (int a = 0; a < Q; a++)
         for (int n = 5; n >= 1; n--) ey[n] += ey[n - 1] * y[a] * y[a];
-    estimate(&(ks_pair){A, A, P, Q, 5}, KS_SAMPLED_BOTH, m, terms);
+    estimate(&(ks_pair){A, A, P, Q, 5}, KSPEC_SAMPLED_BOTH, m, terms);
     double nf = 1;
     for (int n = 1; n <= 5; n++) {
         nf *= n;
@@ -108,7 +108,7 @@ TEST(integers_are_exact) { /* all sums stay below 2^53 and every operation is an
     for (int i = 0; i < P * Q; i++) A[i] = (i * 7 + i / 5) % 5 - 2, B[i] = (i * 11 + i / 3) % 5 - 2;
     for (int two = 0; two < 2; two++) {
         ks_pair p = {A, two ? B : A, P, Q, 4};
-        estimate(&p, KS_SAMPLED_BOTH, m, terms);
+        estimate(&p, KSPEC_SAMPLED_BOTH, m, terms);
         for (int n = 1; n <= 4; n++) {
             oracle o = {.p = p, .n = n};
             double cycles = oracle_count(P, n, 0) * oracle_count(Q, n, 0);
@@ -124,32 +124,32 @@ TEST(invariances) {
     double *A2 = malloc(P * Q * sizeof *A2), *B2 = malloc(P * Q * sizeof *B2), m[5], m2[5], terms[5];
     for (int two = 0; two < 2; two++) {
         ks_pair p = {A, two ? B : A, P, Q, 5}, p2 = {A2, two ? B2 : A2, P, Q, 5};
-        estimate(&p, KS_SAMPLED_BOTH, m, terms);
+        estimate(&p, KSPEC_SAMPLED_BOTH, m, terms);
         for (size_t i = 0; i < P; i++)
             for (size_t a = 0; a < Q; a++) {
                 size_t to = (i * 12 + 5) % P * Q + (a * 7 + 3) % Q;
                 A2[to] = A[i * Q + a], B2[to] = B[i * Q + a];
             }
-        estimate(&p2, KS_SAMPLED_BOTH, m2, NULL);
+        estimate(&p2, KSPEC_SAMPLED_BOTH, m2, NULL);
         for (int n = 0; n < 5; n++) CHECK_TERMS(m2[n], m[n], terms[n]);
 
         for (size_t i = 0; i < P; i++)
             for (size_t a = 0; a < Q; a++) A2[a * P + i] = A[i * Q + a], B2[a * P + i] = B[i * Q + a];
         p2.P = Q, p2.Q = P;
-        estimate(&p2, KS_SAMPLED_BOTH, m2, NULL);
+        estimate(&p2, KSPEC_SAMPLED_BOTH, m2, NULL);
         for (int n = 0; n < 5; n++) CHECK_TERMS(m2[n], m[n], terms[n]);
         double rows[5], cols[5], t[5];
-        estimate(&p, KS_SAMPLED_ROWS, rows, t);
-        estimate(&p2, KS_SAMPLED_COLS, cols, NULL);
+        estimate(&p, KSPEC_SAMPLED_ROWS, rows, t);
+        estimate(&p2, KSPEC_SAMPLED_COLS, cols, NULL);
         for (int n = 0; n < 5; n++) CHECK_TERMS(cols[n], rows[n], t[n]);
 
         ks_pair swapped = {p.B, p.A, P, Q, 5};
-        estimate(&swapped, KS_SAMPLED_BOTH, m2, NULL);
+        estimate(&swapped, KSPEC_SAMPLED_BOTH, m2, NULL);
         for (int n = 0; n < 5; n++) CHECK_TERMS(m2[n], m[n], terms[n]);
 
         for (int i = 0; i < P * Q; i++) A2[i] = 8 * A[i], B2[i] = 8 * B[i];
         p2.P = P, p2.Q = Q;
-        estimate(&p2, KS_SAMPLED_BOTH, m2, NULL);
+        estimate(&p2, KSPEC_SAMPLED_BOTH, m2, NULL);
         for (int n = 0; n < 5; n++) CHECK(m2[n] == ldexp(m[n], 6 * (n + 1)));
     }
     free(A), free(B), free(A2), free(B2);
@@ -157,9 +157,9 @@ TEST(invariances) {
 
 TEST(low_orders_do_not_depend_on_nmax) {
     double *A = oracle_matrix(3, 20, 25), m[5], k[5], terms[5];
-    estimate(&(ks_pair){A, A, 20, 25, 5}, KS_SAMPLED_BOTH, m, terms);
+    estimate(&(ks_pair){A, A, 20, 25, 5}, KSPEC_SAMPLED_BOTH, m, terms);
     for (int n = 1; n < 5; n++) {
-        estimate(&(ks_pair){A, A, 20, 25, n}, KS_SAMPLED_BOTH, k, NULL);
+        estimate(&(ks_pair){A, A, 20, 25, n}, KSPEC_SAMPLED_BOTH, k, NULL);
         for (int j = 0; j < n; j++) CHECK_TERMS(k[j], m[j], terms[j]);
     }
     free(A);
@@ -171,8 +171,8 @@ TEST(leaving_one_out_is_leaving_it_out) {
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         for (int mode = 0; mode < 6; mode++) {
             size_t P = shapes[k][0], Q = shapes[k][1];
-            ks_sampled s = all_modes[mode / 2];
-            size_t most = s == KS_SAMPLED_ROWS ? P : s == KS_SAMPLED_COLS ? Q : P < Q ? P : Q;
+            kspec_sampled s = all_modes[mode / 2];
+            size_t most = s == KSPEC_SAMPLED_ROWS ? P : s == KSPEC_SAMPLED_COLS ? Q : P < Q ? P : Q;
             int nmax = most < 5 ? (int)most : P > 30 ? 4 : 5;
             double *A = oracle_matrix(seed++, P, Q), *B = mode % 2 ? oracle_matrix(seed++, P, Q) : A;
             double m[5], terms[5], less[5], plain[5];
@@ -187,7 +187,7 @@ TEST(leaving_one_out_is_leaving_it_out) {
                 int row = i < P ? (int)i : -1, col = i < P ? -1 : (int)(i - P);
                 const double *got = i < P ? rows + i : cols + (i - P);
                 size_t stride = i < P ? P : Q;
-                if (s == (i < P ? KS_SAMPLED_COLS : KS_SAMPLED_ROWS)) { /* a complete side */
+                if (s == (i < P ? KSPEC_SAMPLED_COLS : KSPEC_SAMPLED_ROWS)) { /* a complete side */
                     for (int n = 0; n < nmax; n++) CHECK(got[(size_t)n * stride] == m[n]);
                     continue;
                 }
@@ -275,7 +275,7 @@ TEST(memory_stays_below_what_is_promised) {
         for (int mode = 0; mode < 12; mode++) {
             size_t P = shapes[k][0], Q = shapes[k][1];
             int loo = mode % 2;
-            ks_sampled s = all_modes[mode / 4];
+            kspec_sampled s = all_modes[mode / 4];
             double *A = oracle_matrix(9, P, Q), *B = mode / 2 % 2 ? oracle_matrix(10, P, Q) : A;
             double m[5], *rows = malloc(5 * P * sizeof *rows), *cols = malloc(5 * Q * sizeof *cols);
             ks_pair p = {A, B, P, Q, (int)shapes[k][2]};
@@ -345,13 +345,13 @@ TEST(progress_rises_to_one_and_cancels) {
     watcher w = {0};
     ks_run run = {2, {watch, &w}, 0, 1};
     kspec_error err = {0};
-    CHECK(ks_exact(&run, &p, KS_SAMPLED_BOTH, &(ks_moments_out){m, rows, cols}, &err) == KSPEC_OK);
+    CHECK(ks_exact(&run, &p, KSPEC_SAMPLED_BOTH, &(ks_moments_out){m, rows, cols}, &err) == KSPEC_OK);
     CHECK(w.calls > 20 && !w.backwards);
     CHECK_CLOSE(w.last, 1, 1e-6);
     for (int stop = 1; stop < w.calls; stop += 1 + w.calls / 25) {
         watcher v = {.stop_at = stop};
         run.progress.ctx = &v;
-        CHECK_FAILS(ks_exact(&run, &p, KS_SAMPLED_BOTH, &(ks_moments_out){m, rows, cols}, &err),
+        CHECK_FAILS(ks_exact(&run, &p, KSPEC_SAMPLED_BOTH, &(ks_moments_out){m, rows, cols}, &err),
                     KSPEC_E_CANCELLED, err, "cancelled");
         CHECK(heap.blocks == 0);
     }
@@ -363,15 +363,15 @@ TEST(orders_out_of_range_are_refused) {
     double A[40] = {0}, m[8];
     kspec_error err = {0};
     ks_moments_out out = {.m = m};
-    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 6, 6, 6}, KS_SAMPLED_BOTH, &out, &err), KSPEC_E_ARG, err,
+    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 6, 6, 6}, KSPEC_SAMPLED_BOTH, &out, &err), KSPEC_E_ARG, err,
                 "order 6");
-    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 6, 6, 0}, KS_SAMPLED_BOTH, &out, &err), KSPEC_E_ARG, err,
+    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 6, 6, 0}, KSPEC_SAMPLED_BOTH, &out, &err), KSPEC_E_ARG, err,
                 "order 0");
-    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 8, 4, 5}, KS_SAMPLED_BOTH, &out, &err), KSPEC_E_ARG, err,
+    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 8, 4, 5}, KSPEC_SAMPLED_BOTH, &out, &err), KSPEC_E_ARG, err,
                 "order 5 exceeds min(P,Q)=4");
-    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 8, 4, 5}, KS_SAMPLED_COLS, &out, &err), KSPEC_E_ARG, err,
+    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 8, 4, 5}, KSPEC_SAMPLED_COLS, &out, &err), KSPEC_E_ARG, err,
                 "order 5 exceeds Q=4");
-    CHECK(ks_exact(&one, &(ks_pair){A, A, 8, 4, 5}, KS_SAMPLED_ROWS, &out, &err) == KSPEC_OK);
+    CHECK(ks_exact(&one, &(ks_pair){A, A, 8, 4, 5}, KSPEC_SAMPLED_ROWS, &out, &err) == KSPEC_OK);
 }
 
 TEST(work_is_foreseen) { /* a few matrix products up to order 4; P^2 Q^2 at order 5 */
@@ -379,9 +379,9 @@ TEST(work_is_foreseen) { /* a few matrix products up to order 4; P^2 Q^2 at orde
     double A[1], gemm = (double)(N * N * N);
     double w4, l4, w5;
     size_t bytes;
-    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 4}, KS_SAMPLED_BOTH, 0, &w4, &bytes, NULL) == KSPEC_OK);
-    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 4}, KS_SAMPLED_BOTH, 1, &l4, &bytes, NULL) == KSPEC_OK);
-    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 5}, KS_SAMPLED_BOTH, 0, &w5, &bytes, NULL) == KSPEC_OK);
+    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 4}, KSPEC_SAMPLED_BOTH, 0, &w4, &bytes, NULL) == KSPEC_OK);
+    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 4}, KSPEC_SAMPLED_BOTH, 1, &l4, &bytes, NULL) == KSPEC_OK);
+    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 5}, KSPEC_SAMPLED_BOTH, 0, &w5, &bytes, NULL) == KSPEC_OK);
     CHECK_MSG(w4 > 4 * gemm && w4 < 22 * gemm, "%g", w4 / gemm);
     CHECK_MSG(l4 > 2 * w4 && l4 < 5 * w4, "%g", l4 / w4);
     CHECK_MSG(w5 > gemm * (double)N / 2 && w5 < gemm * (double)N, "%g", w5 / gemm);

@@ -6,7 +6,7 @@
 static const ks_run one = {1, {NULL, NULL}, 0, 1};
 
 TEST(order_five_at_seven_by_seven) {
-    static const ks_sampled modes[] = {KS_SAMPLED_BOTH, KS_SAMPLED_ROWS, KS_SAMPLED_COLS};
+    static const kspec_sampled modes[] = {KSPEC_SAMPLED_BOTH, KSPEC_SAMPLED_ROWS, KSPEC_SAMPLED_COLS};
     for (int k = 0; k < 6; k++) {
         double *A = oracle_matrix(31, 7, 7), *B = k % 2 ? oracle_matrix(32, 7, 7) : A, m[5], terms[5];
         ks_pair p = {A, B, 7, 7, 5};
@@ -28,14 +28,14 @@ TEST(leaving_out_at_order_five) {
                less[5];
         double *rows = malloc(5 * P * sizeof *rows), *cols = malloc(5 * Q * sizeof *cols);
         ks_pair p = {A, B, P, Q, 5};
-        CHECK(ks_exact_terms(&one, &p, KS_SAMPLED_BOTH, &(ks_moments_out){m, rows, cols}, terms, NULL) ==
+        CHECK(ks_exact_terms(&one, &p, KSPEC_SAMPLED_BOTH, &(ks_moments_out){m, rows, cols}, terms, NULL) ==
               KSPEC_OK);
         for (size_t i = 0; i < P + Q; i += 7) {
             int row = i < P ? (int)i : -1, col = i < P ? -1 : (int)(i - P);
             double *A2 = oracle_without(A, P, Q, row, col),
                    *B2 = B == A ? A2 : oracle_without(B, P, Q, row, col);
             ks_pair q = {A2, B2, P - (i < P), Q - (i >= P), 5};
-            CHECK(ks_exact(&one, &q, KS_SAMPLED_BOTH, &(ks_moments_out){.m = less}, NULL) == KSPEC_OK);
+            CHECK(ks_exact(&one, &q, KSPEC_SAMPLED_BOTH, &(ks_moments_out){.m = less}, NULL) == KSPEC_OK);
             for (size_t n = 0; n < 5; n++) {
                 double got = i < P ? rows[n * P + i] : cols[n * Q + i - P];
                 CHECK_MSG(fabs(got - less[n]) <= 4e-12 * terms[n], "n = %zu: %g != %g", n + 1, got, less[n]);

@@ -1,6 +1,7 @@
 /* The numbers in a text file's fields, against strtod(). */
 #include "io/number.h"
 #include "kspec.h"
+#include "random_bits.h"
 #include "test.h"
 
 #include <locale.h>
@@ -13,14 +14,6 @@ static int agrees(const char *s) {
     double want = strtod(s, NULL);
     CHECK_MSG(kind == KS_NUMBER && same_bits(x, want), "'%s': %.17g, strtod says %.17g", s, x, want);
     return kind == KS_NUMBER && same_bits(x, want);
-}
-
-static uint64_t random_bits(void) {
-    static uint64_t index;
-    double u[2];
-    kspec_random_uniform(7, 0, index, 2, u);
-    index += 2;
-    return (uint64_t)(u[0] * 0x1p32) << 32 | (uint64_t)(u[1] * 0x1p32);
 }
 
 TEST(numbers_are_those_of_strtod) {

@@ -1,6 +1,7 @@
 /* Text files: the layout rules one by one, and matrices printed in every dialect. */
 #include "failing_alloc.h"
 #include "io/array.h"
+#include "random_bits.h"
 #include "test.h"
 
 static kspec_error err;
@@ -212,14 +213,6 @@ TEST(malformed_text_is_refused) {
 }
 
 /* --------------------------------------------------------------- round trip */
-
-static uint64_t random_bits(void) {
-    static uint64_t index;
-    double u[2];
-    kspec_random_uniform(7, 0, index, 2, u);
-    index += 2;
-    return (uint64_t)(u[0] * 0x1p32) << 32 | (uint64_t)(u[1] * 0x1p32);
-}
 
 typedef struct {
     char *s;

@@ -42,31 +42,35 @@ typedef struct {
     int noise;
 } setting;
 
+/* The setting's matrix number `seed`, without noise */
+static void draw(const setting *t, uint64_t seed, double *x) {
+    kspec_generate_opts g = {.size = sizeof g,
+                             .process = t->process,
+                             .rows = t->P,
+                             .cols = t->Q,
+                             .dim = t->dim,
+                             .seed = seed,
+                             .threads = 1};
+    if (t->process == KSPEC_GENERATE_LINEAR)
+        g.eigenvalues = &t->eta, g.eigenvalue_count = 1;
+    else
+        g.eta = &t->eta, g.eta_count = 1;
+    kspec_generator *make;
+    if (kspec_generate_open(&g, &make, NULL) || kspec_generate_rows(make, 0, 0, t->P, x, NULL)) abort();
+    kspec_generate_close(make);
+}
+
 static void measure(const setting *t, unsigned estimator, int nmax, int trials_used, stats *s) {
     memset(s, 0, sizeof *s);
     size_t N = t->P * t->Q;
     double *x = malloc((size_t)t->trials * N * sizeof *x);
     kspec_matrix phi[4];
     for (int seed = 0; seed < t->seeds; seed++) {
-        kspec_generate_opts g = {.size = sizeof g,
-                                 .process = t->process,
-                                 .rows = t->P,
-                                 .cols = t->Q,
-                                 .dim = t->dim,
-                                 .seed = (uint64_t)seed + 1000,
-                                 .threads = 1};
-        if (t->process == KSPEC_GENERATE_LINEAR)
-            g.eigenvalues = &t->eta, g.eigenvalue_count = 1;
-        else
-            g.eta = &t->eta, g.eta_count = 1;
-        kspec_generator *make;
-        if (kspec_generate_open(&g, &make, NULL)) abort();
         for (int k = 0; k < t->trials; k++) {
-            kspec_generate_rows(make, 0, 0, t->P, x + (size_t)k * N, NULL);
+            draw(t, (uint64_t)seed + 1000, x + (size_t)k * N);
             if (t->noise) add_noise(x + (size_t)k * N, t->P, t->Q, (uint64_t)(seed * 4 + k));
             phi[k] = (kspec_matrix){x + (size_t)k * N, t->P, t->Q, (ptrdiff_t)t->Q, 1};
         }
-        kspec_generate_close(make);
         kspec_moments_opts o = {.size = sizeof o,
                                 .nmax = nmax,
                                 .estimators = estimator,
@@ -158,19 +162,7 @@ TEST(intervals_cover) {
         int covered[4] = {0};
         truth_of(t, m);
         for (int seed = 0; seed < t->seeds; seed++) {
-            kspec_generate_opts g = {.size = sizeof g,
-                                     .process = t->process,
-                                     .rows = t->P,
-                                     .cols = t->Q,
-                                     .dim = t->dim,
-                                     .eta = &t->eta,
-                                     .eta_count = 1,
-                                     .seed = (uint64_t)seed,
-                                     .threads = 1};
-            kspec_generator *make;
-            if (kspec_generate_open(&g, &make, NULL)) abort();
-            kspec_generate_rows(make, 0, 0, t->P, x, NULL);
-            kspec_generate_close(make);
+            draw(t, (uint64_t)seed, x);
             kspec_matrix phi = {x, t->P, t->Q, (ptrdiff_t)t->Q, 1};
             kspec_moments_opts o = {.size = sizeof o, .nmax = 4, .estimators = KSPEC_EXACT, .threads = 1};
             kspec_moments_result r;
