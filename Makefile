@@ -47,7 +47,7 @@ lint: setup
 	@clang-format --dry-run --Werror $(SOURCES)
 	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \
 	    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -I include -I src -I cli \
-	    src/base src/linalg src/features src/theory src/moments src/io src/hdf5 src/kernels cli
+	    src cli
 
 format:
 	@clang-format -i $(SOURCES)

@@ -33,6 +33,8 @@ static inline vd vd_fma(vd x, vd y, vd z) { return _mm512_fmadd_pd(x, y, z); }
 static inline vd vd_fnma(vd x, vd y, vd z) { return _mm512_fnmadd_pd(x, y, z); }
 static inline vd vd_sqrt(vd x) { return _mm512_sqrt_pd(x); }
 static inline vd vd_sin(vd x) { return Sleef_sind8_u10avx512f(x); }
+static inline vd vd_cos(vd x) { return Sleef_cosd8_u10avx512f(x); }
+static inline vd vd_exp(vd x) { return Sleef_expd8_u10avx512f(x); }
 static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd8_u10avx512fnofma(x); }
 typedef Sleef___m512d_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid8_u05avx512fnofma(x); }
@@ -50,6 +52,8 @@ static inline vd vd_fma(vd x, vd y, vd z) { return _mm256_fmadd_pd(x, y, z); }
 static inline vd vd_fnma(vd x, vd y, vd z) { return _mm256_fnmadd_pd(x, y, z); }
 static inline vd vd_sqrt(vd x) { return _mm256_sqrt_pd(x); }
 static inline vd vd_sin(vd x) { return Sleef_sind4_u10avx2(x); }
+static inline vd vd_cos(vd x) { return Sleef_cosd4_u10avx2(x); }
+static inline vd vd_exp(vd x) { return Sleef_expd4_u10avx2(x); }
 static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd4_u10avx(x); }
 typedef Sleef___m256d_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid4_u05avx(x); }
@@ -67,6 +71,8 @@ static inline vd vd_fma(vd x, vd y, vd z) { return x * y + z; } /* a true fma() 
 static inline vd vd_fnma(vd x, vd y, vd z) { return z - x * y; }
 static inline vd vd_sqrt(vd x) { return sqrt(x); }
 static inline vd vd_sin(vd x) { return Sleef_sind1_u10purec(x); }
+static inline vd vd_cos(vd x) { return Sleef_cosd1_u10purec(x); }
+static inline vd vd_exp(vd x) { return Sleef_expd1_u10purec(x); }
 static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd1_u10purec(x); }
 typedef Sleef_double_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid1_u05purec(x); }

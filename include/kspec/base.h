@@ -1,0 +1,120 @@
+/* Part of kspec.h: status, environment, matrices, random numbers. */
+#ifndef KSPEC_BASE_H
+#define KSPEC_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define KSPEC_API
+#else
+#define KSPEC_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ status */
+
+typedef enum {
+    KSPEC_OK = 0,
+    KSPEC_E_ARG,      /* an argument is out of its range */
+    KSPEC_E_NOMEM,    /* memory could not be had */
+    KSPEC_E_NUMERIC,  /* the computation broke down (overflow, matrix not positive definite, ...) */
+    KSPEC_E_IO,       /* a file could not be read or written, or does not hold what it should */
+    KSPEC_E_CANCELLED /* the progress callback asked to stop */
+} kspec_status;
+
+typedef struct {
+    kspec_status code;
+    char msg[512];
+} kspec_error;
+
+/* A short English name of a status, such as "out of memory". Never NULL. */
+KSPEC_API const char *kspec_status_name(kspec_status status);
+
+/* The version of the library that is running; compare with KSPEC_VERSION, that of the header. */
+KSPEC_API const char *kspec_version(void);
+
+/* ------------------------------------------------------------- environment */
+
+/*
+ * The instruction set in use: "generic", "avx2" or "avx512". Chosen once, at first use, as the best that the
+ * processor has; the environment variable KSPEC_ISA forces a lower one (a higher one, or a name that is none
+ * of the three, is an error that every call with a `threads` option reports).
+ */
+KSPEC_API const char *kspec_isa(void);
+
+/* The BLAS in use, such as "OpenBLAS 0.3.21 SkylakeX". */
+KSPEC_API const char *kspec_blas(void);
+
+/*
+ * The speed of the BLAS on one thread: multiply-adds per second of a product of two n x n matrices, the best of
+ * `repeats` runs; 0 if there is no memory for it. What other speeds are measured against.
+ */
+KSPEC_API double kspec_gemm_rate(size_t n, int repeats);
+
+/*
+ * The number of threads a call uses when its options say 0: the processors this process may run on, or the
+ * environment variable KSPEC_THREADS where it is set to a positive number. Between 1 and 1024.
+ */
+KSPEC_API int kspec_default_threads(void);
+
+/*
+ * Every allocation of the library goes through one pair of functions. `alloc` returns memory aligned to at
+ * least `align` bytes (a power of two) or NULL; `release` takes back what `alloc` gave. Set them before any
+ * other call, or not at all; NULL restores the default. Useful for accounting and for failure tests.
+ */
+typedef struct {
+    void *(*alloc)(void *ctx, size_t size, size_t align);
+    void (*release)(void *ctx, void *ptr);
+    void *ctx;
+} kspec_allocator;
+KSPEC_API void kspec_set_allocator(const kspec_allocator *allocator);
+
+/*
+ * Called now and then from the thread that made the call, with the fraction done so far (0 to 1). Return 0 to
+ * go on; anything else cancels: the call then returns KSPEC_E_CANCELLED with nothing leaked.
+ */
+typedef struct {
+    int (*report)(void *ctx, double fraction);
+    void *ctx;
+} kspec_progress;
+
+/* ------------------------------------------------------------------ matrix */
+
+/*
+ * A view of rows x cols doubles: entry (i,j) is data[i*row_stride + j*col_stride]; strides count doubles. A
+ * dense row-major matrix has row_stride = cols and col_stride = 1; a Fortran or MATLAB one has row_stride = 1
+ * and col_stride = rows.
+ */
+typedef struct {
+    const double *data;
+    size_t rows, cols;
+    ptrdiff_t row_stride, col_stride;
+} kspec_matrix;
+
+/* ---------------------------------------------------------- random numbers */
+
+/*
+ * Counter-based random numbers (Philox4x64-10, Random123): number `index` of stream `stream` of `seed` is a
+ * pure function of the three. Any part of a stream can be made anywhere, in any order, by any thread, and
+ * every instruction set gives the same bits. These write the `count` numbers with indices first, first+1, ...
+ */
+
+/* Uniform on the open interval (0,1): (k + 1/2) / 2^52, k = 0 ... 2^52-1. */
+KSPEC_API void kspec_random_uniform(uint64_t seed, uint64_t stream, uint64_t first, size_t count,
+                                    double *out);
+
+/* Standard normal (Box-Muller), |value| < 8.6. */
+KSPEC_API void kspec_random_normal(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out);
+
+/* A uniformly random permutation of 0 ... count-1 (Fisher-Yates on the stream's numbers, free of modulo
+ * bias). */
+KSPEC_API void kspec_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

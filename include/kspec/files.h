@@ -1,0 +1,98 @@
+/* Part of kspec.h: reading and writing matrices. */
+#ifndef KSPEC_FILES_H
+#define KSPEC_FILES_H
+
+#include "kspec/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------ reading files */
+
+typedef enum {
+    KSPEC_NAN_ERROR = 0,     /* a missing value is an error that names its row and column */
+    KSPEC_NAN_OMIT_ROWS,     /* leave out every row in which some trial misses a value */
+    KSPEC_NAN_OMIT_COLS,     /* the same for columns */
+    KSPEC_NAN_RAGGED_TRIALS, /* a trial that is all missing for a row is a repeat that was not made */
+    KSPEC_NAN_KEEP           /* leave NaN in the data */
+} kspec_nan_policy;
+
+typedef struct {
+    size_t size;
+    const char *axes; /* names of a 3-D array's axes, a permutation of "trials,rows,cols" (the default);
+                         of a 2-D array's, of "rows,cols" */
+    const char *select_rows; /* numbers and ranges from 0: "0-10,13"; NULL takes all */
+    const char *select_cols; /* the same, or names of a text file's header */
+    kspec_nan_policy nan;
+} kspec_read_opts;
+
+typedef struct {
+    size_t trials, rows, cols;
+    const double *data; /* trials x rows x cols, row-major; entry (t,i,j) is data[(t*rows + i)*cols + j] */
+    size_t
+        *row_trials;  /* KSPEC_NAN_RAGGED_TRIALS: how many trials row i has, moved to the front; else NULL */
+    char **col_names; /* cols names from a text file's header; else NULL */
+    int array_dims;   /* 1, 2 or 3: how many axes the file's array had */
+    size_t omitted_rows, omitted_cols; /* left out by the missing-value policy */
+    void *storage;                     /* private */
+} kspec_dataset;
+
+/*
+ * Reads a matrix, or several trials of one, from files:
+ *
+ *     x.npy            NumPy: f2 f4 f8, all integers, bool, either byte order, either memory order, 1 to 3
+ * axes x.npz:key        a member of a NumPy archive; the key may be left out where there is just one
+ *     x.h5:/path       an HDF5 data set; the path may be left out where there is just one
+ *     x.mat:name       a MATLAB variable (v5, v7, v7.3), in MATLAB's orientation; the name likewise
+ *     idx1/2/3         MNIST's format, plain or gzipped; images read as rows x pixels
+ *     text             anything else: comma, tab, semicolon or blanks, header or not; told by content
+ *     -                npy or text on standard input
+ *
+ * A 1-D array is one column. A 3-D array is (trials, rows, columns); several inputs of one shape are trials
+ * too. A 3-D array with more trials than rows is refused unless `axes` is given, since it is probably in
+ * another order. Large row-major f8 .npy files are mapped, not copied. HDF5 and MATLAB files are parsed in a
+ * separate process (kspec-hdf5), so that a file that crashes those libraries is an error, not a crash.
+ */
+KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
+                                  kspec_dataset *out, kspec_error *err);
+KSPEC_API void kspec_dataset_free(kspec_dataset *d);
+
+/* A view of trial t of a data set. */
+KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);
+
+/* ------------------------------------------------------------ writing files */
+
+/*
+ * Writes a row-major array of 2 or 3 axes band by band: .npy, .csv or .json by the suffix of `path` ("-" is
+ * standard output, as npy); .csv takes 2 axes only. The data goes to a temporary file beside `path`, which
+ * is flushed and renamed by kspec_write_close(); until then, and after a failure, `path` is untouched.
+ * shape[0] * ... * shape[ndim-1] values must be written before close. Abort with kspec_write_abort().
+ *
+ * Numbers in text have as many digits as give back the same double; .json has null for NaN and infinity. A
+ * path that exists and is no regular file (a pipe, /dev/null) is written directly, as npy where it has no
+ * suffix. After a failure every call answers with the same error. Close and abort free the writer, whatever
+ * close returns. At most 16 files can be written at once.
+ */
+typedef struct kspec_writer kspec_writer;
+KSPEC_API kspec_status kspec_write_open(const char *path, int ndim, const size_t *shape, kspec_writer **out,
+                                        kspec_error *err);
+KSPEC_API kspec_status kspec_write_values(kspec_writer *w, const double *values, size_t count,
+                                          kspec_error *err);
+KSPEC_API kspec_status kspec_write_close(kspec_writer *w, kspec_error *err);
+KSPEC_API void kspec_write_abort(kspec_writer *w);
+
+/* Writes a whole text file the same way: `path` has all of it or is untouched ("-": standard output, past
+ * stdio). */
+KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
+
+/*
+ * Async-signal-safe: removes the temporary files of all writers not yet closed; for a signal handler that is
+ * about to _exit().
+ */
+KSPEC_API void kspec_write_discard_all(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,13 @@
+/* Symmetric eigenproblems. */
+#ifndef KS_LINALG_EIGEN_H
+#define KS_LINALG_EIGEN_H
+
+#include "kspec.h"
+
+/*
+ * The eigenvalues of the symmetric A (n x n, row-major, lower triangle read), in increasing order, to w. A is destroyed;
+ * where `vectors` is 1 its row i becomes the unit eigenvector of w[i]. Allocates its own workspace.
+ */
+kspec_status ks_syevd(int vectors, size_t n, double *A, size_t lda, double *w, kspec_error *err);
+
+#endif
