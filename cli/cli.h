@@ -41,6 +41,7 @@ typedef struct {
     const char *help;
     const char *choices; /* "a|b|c": checked for OPT_CHOICE, offered by completion for any */
     long min;            /* OPT_INT, OPT_SIZE: the least value that may be given */
+    int positive;        /* OPT_DOUBLE, OPT_LIST: 1 where values must be above 0 */
 } cli_option;
 
 /* What every command takes; the first member of each command's arguments. */
@@ -62,7 +63,8 @@ typedef struct {
     int verb_optional;         /* ... if there is one */
     const cli_option *options; /* ends with a NULL name; the common ones are added */
     size_t args_size;
-    int reads_input; /* takes INPUTs and the options that go with them */
+    int reads_input;    /* takes INPUTs and the options that go with them */
+    int input_optional; /* ... and checks by itself whether there is one */
     int (*run)(void *args);
 } cli_command;
 
@@ -70,6 +72,7 @@ extern const cli_command *const cli_commands[]; /* ends with NULL */
 
 /* Fills args from argv; returns 0, or an exit status after a message. EXIT_DONE + help set: -h was given. */
 int cli_parse(const cli_command *c, int argc, char **argv, void *args);
+int cli_no_input(const cli_command *c); /* the message where an INPUT is missing */
 void cli_args_free(const cli_command *c, void *args);
 void cli_help(const cli_command *c, FILE *f);
 
@@ -121,6 +124,8 @@ int cli_finish(const cli_common *c, json_t *object);
 json_t *cli_string(const char *s);                /* whatever bytes it holds */
 json_t *cli_real(double x);                       /* null where x is not finite */
 json_t *cli_reals(const double *x, size_t count); /* an array of those */
+/* A number in a table's column of its own, blank where it is not finite. */
+void cli_cell(FILE *f, const char *format, int width, double x);
 const char *cli_bold(const cli_common *c); /* escape sequences, empty unless the table goes to a terminal */
 const char *cli_plain(const cli_common *c);
 

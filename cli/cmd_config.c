@@ -10,14 +10,14 @@ static int run(void *args) {
     fprintf(f, "version          %s\n", kspec_version());
     fprintf(f, "instruction set  %s\n", kspec_isa());
     fprintf(f, "BLAS             %s\n", kspec_blas());
-    fprintf(f, "LP solver        none\n"); /* neither is part of this version */
-    fprintf(f, "plugins          none\n");
+    fprintf(f, "LP solver        %s\n", kspec_lp_solver());
+    fprintf(f, "plugins          none\n"); /* none are part of this version */
     fprintf(f, "threads          %d\n", kspec_default_threads());
-    return cli_finish(c, c->json
-                             ? json_pack("{s:s, s:s, s:s, s:s, s:n, s:[], s:i}", "command", "config",
-                                         "version", kspec_version(), "isa", kspec_isa(), "blas", kspec_blas(),
-                                         "lp_solver", "plugins", "threads", kspec_default_threads())
-                             : NULL);
+    return cli_finish(c, c->json ? json_pack("{s:s, s:s, s:s, s:s, s:s, s:[], s:i}", "command", "config",
+                                             "version", kspec_version(), "isa", kspec_isa(), "blas",
+                                             kspec_blas(), "lp_solver", kspec_lp_solver(), "plugins",
+                                             "threads", kspec_default_threads())
+                                 : NULL);
 }
 
 const cli_command cmd_config = {

@@ -111,7 +111,10 @@ static int parse_list(const cli_option *o, const char *text, cli_list *list) {
         goto done;
     }
     for (char *item; !status && (item = strsep(&save, ","));)
-        if (!parse_double(item, &list->at[list->count++])) status = bad(o, item, "a number");
+        if (!parse_double(item, &list->at[list->count++]))
+            status = bad(o, item, "a number");
+        else if (o->positive && !(list->at[list->count - 1] > 0))
+            status = bad(o, item, "positive");
 done:
     free(copy);
     return status;
@@ -145,6 +148,7 @@ static int set(const cli_option *o, const char *text, void *args) {
         return 0;
     case OPT_DOUBLE:
         if (!parse_double(text, to)) return bad(o, text, "a finite number");
+        if (o->positive && !(*(double *)to > 0)) return bad(o, text, "positive");
         return 0;
     case OPT_STRING: *(const char **)to = text; return 0;
     case OPT_CHOICE:
@@ -184,6 +188,10 @@ static int unknown(const cli_command *c, const char *arg, const search *s) {
         return cli_error(EXIT_USAGE, "%s: unknown option '%s'; did you mean %s%s?", c->name, arg,
                          near[1] ? "--" : "-", near);
     return cli_error(EXIT_USAGE, "%s: unknown option '%s'; 'kspec %s -h' lists them", c->name, arg, c->name);
+}
+
+int cli_no_input(const cli_command *c) {
+    return cli_error(EXIT_USAGE, "%s: no INPUT given; 'kspec %s -h' shows the usage", c->name, c->name);
 }
 
 int cli_parse(const cli_command *c, int argc, char **argv, void *args) {
@@ -230,8 +238,7 @@ int cli_parse(const cli_command *c, int argc, char **argv, void *args) {
         return cli_error(EXIT_USAGE, "%s: the first argument%s%s%s must be one of %s", c->name,
                          common->input_count ? " '" : "", common->input_count ? common->inputs[0] : "",
                          common->input_count ? "'" : "", c->verbs);
-    if (c->reads_input && common->input_count == 0)
-        return cli_error(EXIT_USAGE, "%s: no INPUT given; 'kspec %s -h' shows the usage", c->name, c->name);
+    if (c->reads_input && !c->input_optional && common->input_count == 0) return cli_no_input(c);
     if (!c->reads_input && common->input_count > (c->verbs ? 1 : 0))
         return cli_error(EXIT_USAGE, "%s: unexpected argument '%s'", c->name,
                          common->inputs[c->verbs ? 1 : 0]);

@@ -31,6 +31,12 @@ json_t *cli_string(const char *s) {
     return o ? o : json_null();
 }
 
+void cli_cell(FILE *f, const char *format, int width, double x) {
+    char cell[40] = "";
+    if (isfinite(x)) snprintf(cell, sizeof cell, format, x);
+    fprintf(f, "  %*s", width, cell);
+}
+
 json_t *cli_real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 json_t *cli_reals(const double *x, size_t count) {

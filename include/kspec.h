@@ -27,6 +27,7 @@
 #include "kspec/theory.h"   /* spectra that are known in closed form */
 #include "kspec/generate.h" /* matrices whose kernel is known */
 #include "kspec/moments.h"  /* spectral moments of the kernel operator */
+#include "kspec/spectrum.h" /* eigenvalues from moments */
 #include "kspec/files.h"    /* reading and writing matrices */
 
 #endif

@@ -5,8 +5,8 @@ set -eu
 
 # compiler and build
 BUILD="gcc g++ libc6-dev make cmake pkg-config"
-# the libraries behind libkspec and the tool (licences: BSD-3, BSD-3, Boost, BSD-3, zlib, MIT)
-LIBS="libopenblas-dev liblapacke-dev libsleef-dev librandom123-dev zlib1g-dev libjansson-dev"
+# the libraries behind libkspec and the tool (licences: BSD-3, BSD-3, Boost, BSD-3, EPL-1.0, zlib, MIT)
+LIBS="libopenblas-dev liblapacke-dev libsleef-dev librandom123-dev coinor-libclp-dev zlib1g-dev libjansson-dev"
 # readers of HDF5 (BSD-3) and MATLAB files (BSD-2), in a program of their own
 READERS="libhdf5-dev libmatio-dev"
 # tests: files made by the real programs, sanitizers and fuzzers, man page check; what a static link of OpenBLAS names

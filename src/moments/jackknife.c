@@ -34,3 +34,26 @@ void ks_jackknife(double m, int n, const double *rows, size_t P, const double *c
     *low = fmax(fmin(*low, m - plain), m - cut * plain);
     *high = fmin(fmax(*high, m + plain), m + cut * plain);
 }
+
+static double side_mean(const double *x, size_t N) {
+    double mean = 0;
+    for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
+    return mean;
+}
+
+static double side_covariance(const double *x, const double *y, size_t N) {
+    double mx = side_mean(x, N), my = side_mean(y, N), sum = 0;
+    for (size_t i = 0; i < N; i++) sum += (x[i] - mx) * (y[i] - my);
+    return sum * (double)(N - 1) / (double)N;
+}
+
+void ks_jackknife_covariance(size_t count, const double *const *loo, size_t P, size_t Q, int rows_sampled,
+                             int cols_sampled, double *C) {
+    for (size_t k = 0; k < count; k++)
+        for (size_t l = 0; l <= k; l++) {
+            double c = 0;
+            if (rows_sampled) c += side_covariance(loo[k], loo[l], P);
+            if (cols_sampled) c += side_covariance(loo[k] + P, loo[l] + P, Q);
+            C[k * count + l] = C[l * count + k] = c;
+        }
+}

@@ -18,6 +18,7 @@ typedef struct {
     ks_run run;
     ks_arena arena;
     ks_source source;
+    double **loo; /* covariance: the P + Q leave-one-out estimates behind each estimate, in scaled units */
 } job;
 
 static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec_error *err) {
@@ -36,6 +37,8 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
                             .normalize = o->normalize};
     kspec_status st = ks_trials_init(&j->trials, err);
     if (st) return st;
+    if (o->covariance && o->no_stderr)
+        return ks_fail(err, KSPEC_E_ARG, "covariance and no_stderr exclude each other");
     if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
     if (o->splits == 0) o->splits = 8;
     size_t repeats = ks_trials_splits(&j->trials, o->splits);
@@ -103,7 +106,7 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     return e;
 }
 
-static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, kspec_estimate **to,
+static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, kspec_moments_result *out,
                              kspec_error *err) {
     size_t n = (size_t)task->last, P = j->trials.P, Q = j->trials.Q;
     int assigned = j->o.scheme == KSPEC_TRIALS_ASSIGNMENT;
@@ -123,15 +126,43 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
     if (!st && bound)
         st = ks_average(&second, &j->source, task, 1, &(ks_moments_out){square, NULL, NULL}, err);
     for (int k = task->first; k <= task->last && !st; k++) {
-        **to = finish(j, task, k, &sum, square);
-        if (!isfinite((*to)->value))
+        kspec_estimate *e = &out->estimates[out->count];
+        *e = finish(j, task, k, &sum, square);
+        if (j->loo) {
+            double *loo = j->loo[out->count];
+            for (size_t i = 0; i < P; i++) loo[i] = sum.rows ? sum.rows[(size_t)(k - 1) * P + i] : NAN;
+            for (size_t a = 0; a < Q; a++) loo[P + a] = sum.cols ? sum.cols[(size_t)(k - 1) * Q + a] : NAN;
+        }
+        out->count++;
+        if (!isfinite(e->value))
             st = ks_fail(err, KSPEC_E_NUMERIC,
                          "%s: m(%d) exceeds the largest double; scale the data or use normalize",
                          kspec_estimator_name(task->label), k);
-        ++*to;
     }
     ks_arena_free(&arena);
     return st;
+}
+
+static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out, kspec_error *err) {
+    out->estimates = ks_alloc(count, sizeof *out->estimates);
+    if (!out->estimates) return ks_nomem(err, "the estimates", ks_size(count, sizeof *out->estimates));
+    if (!j->o.covariance) return KSPEC_OK;
+    out->covariance = ks_alloc(ks_size(count, count), sizeof *out->covariance);
+    j->loo = ks_arena_alloc(&j->arena, count, sizeof *j->loo);
+    size_t each = ks_size_add(j->trials.P, j->trials.Q);
+    for (size_t k = 0; k < count && j->loo; k++) j->loo[k] = ks_arena_alloc(&j->arena, each, sizeof(double));
+    if (out->covariance && !j->arena.failed) return KSPEC_OK;
+    return ks_nomem(err, "the covariance of the estimates", ks_size(ks_size(count, each), sizeof(double)));
+}
+
+static void covariance(const job *j, kspec_moments_result *out) {
+    size_t n = out->count;
+    ks_jackknife_covariance(n, (const double *const *)j->loo, j->trials.P, j->trials.Q,
+                            j->o.sampled != KSPEC_SAMPLED_COLS, j->o.sampled != KSPEC_SAMPLED_ROWS,
+                            out->covariance);
+    for (size_t k = 0; k < n * n; k++)
+        out->covariance[k] = ldexp(
+            out->covariance[k], 2 * j->trials.exponent * (out->estimates[k / n].n + out->estimates[k % n].n));
 }
 
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
@@ -145,25 +176,25 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     out->mean_share = mean_share(&p, mean);
 
     double total = 0, done = 0; /* progress: a task's share is as long as its orders and repetitions */
+    size_t count = 0;
     for (int k = 0; k < j->tasks.count; k++) {
         const ks_task *t = &j->tasks.task[k];
-        out->count += (size_t)(t->last - t->first + 1);
+        count += (size_t)(t->last - t->first + 1);
         total += t->last * fmax(1, t->permutations);
     }
-    out->estimates = ks_alloc(out->count, sizeof *out->estimates);
-    if (!out->estimates) return ks_nomem(err, "the estimates", ks_size(out->count, sizeof *out->estimates));
-    kspec_estimate *to = out->estimates;
+    if ((st = alloc_result(j, count, out, err))) return st;
     for (int k = 0; k < j->tasks.count && !st; k++) {
         const ks_task *t = &j->tasks.task[k];
         double share = t->last * fmax(1, t->permutations) / total;
         ks_run part = ks_run_part(&j->run, done, fmin(1, done + share));
         done += share;
-        st = run_task(j, t, &part, &to, err);
+        st = run_task(j, t, &part, out, err);
         /* each split draws orders of its own */
         int orders = t->permutations ? t->permutations * (int)ks_trials_splits(&j->trials, j->o.splits) : 1;
         if (t->method != KSPEC_NAIVE && t->method != KSPEC_EXACT) out->permutations = orders;
         if (t->method == KSPEC_PATH && j->tasks.transposed) out->side = KSPEC_SIDE_TRANSPOSED;
     }
+    if (!st && j->loo) covariance(j, out);
     return st;
 }
 
@@ -207,5 +238,6 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
 
 void kspec_moments_free(kspec_moments_result *result) {
     ks_free(result->estimates);
+    ks_free(result->covariance);
     memset(result, 0, sizeof *result);
 }

@@ -152,6 +152,14 @@ void ks_trials_copy(const ks_trials *t, size_t k, ks_halves *h, double *out) {
     if (t->center) subtract_column_means(out, h->mean, t->P, t->Q);
 }
 
+void ks_trials_mean(const ks_trials *t, double *mean, double *out) {
+    memset(out, 0, t->P * t->Q * sizeof *out);
+    for (size_t i = 0; i < t->P; i++)
+        for (size_t k = 0; k < trials_of(t, i); k++)
+            add_row(t, k, i, 1 / (double)trials_of(t, i), out + i * t->Q);
+    if (t->center) subtract_column_means(out, mean, t->P, t->Q);
+}
+
 kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, kspec_error *err) {
     enum { TILE = 32 };
     const double *from[2] = {p->A, p->B};

@@ -46,4 +46,7 @@ void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, 
 /* Trial k alone, scaled (and centred), to out: P x Q. */
 void ks_trials_copy(const ks_trials *t, size_t k, ks_halves *h, double *out);
 
+/* The mean of all trials, scaled (and centred; `mean` is Q numbers of scratch), to out: P x Q. */
+void ks_trials_mean(const ks_trials *t, double *mean, double *out);
+
 #endif

@@ -1,0 +1,55 @@
+#include "spectrum/draws.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    const ks_drawing *d;
+    double *lambda;
+    double **p, **z; /* per worker: the measure (T), scratch (2K) */
+} job;
+
+static kspec_status one_draw(void *ctx, size_t k, int worker) {
+    const job *j = ctx;
+    const ks_drawing *d = j->d;
+    double *z = j->z[worker], *drawn = z + d->fit.K, objective;
+    int iterations;
+    kspec_error mine;
+    ks_errors_draw(d->errors, d->mu, d->seed, k, z, drawn);
+    kspec_status st = ks_fit_measure(&d->fit, drawn, j->p[worker], &objective, &iterations, &mine);
+    if (st == KSPEC_E_NUMERIC) {
+        j->lambda[k * d->rank] = NAN; /* one program in many that was not solved is left out */
+        return KSPEC_OK;
+    }
+    if (!st) ks_measure_quantiles(&d->fit, j->p[worker], d->quantile, d->rank, j->lambda + k * d->rank);
+    return st;
+}
+
+/* The draws that worked, moved to the front; their number */
+static size_t gather(const ks_drawing *d, double *lambda) {
+    size_t made = 0;
+    for (size_t k = 0; k < d->draws; k++)
+        if (!isnan(lambda[k * d->rank]))
+            memmove(lambda + made++ * d->rank, lambda + k * d->rank, d->rank * sizeof *lambda);
+    return made;
+}
+
+kspec_status ks_draw_eigenvalues(const ks_run *run, const ks_drawing *d, double *lambda, size_t *made,
+                                 kspec_error *err) {
+    size_t workers = (size_t)ks_workers(run, d->draws);
+    ks_arena arena = {0};
+    job j = {d, lambda, ks_arena_alloc(&arena, workers, sizeof *j.p), ks_arena_alloc(&arena, workers, sizeof *j.z)};
+    for (size_t w = 0; w < workers && !arena.failed; w++) {
+        j.p[w] = ks_arena_alloc(&arena, d->fit.T, sizeof(double));
+        j.z[w] = ks_arena_alloc(&arena, 2 * d->fit.K, sizeof(double));
+    }
+    kspec_status st = arena.failed ? ks_nomem(err, "the draws", arena.failed)
+                                   : ks_parallel_for(run, d->draws, one_draw, &j, err);
+    ks_arena_free(&arena);
+    if (!st && 2 * (*made = gather(d, lambda)) < d->draws)
+        st = ks_fail(err, KSPEC_E_NUMERIC, "the linear program was solved for only %zu of %zu draws of the moments", *made,
+                     d->draws);
+    return st;
+}

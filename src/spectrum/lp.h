@@ -1,0 +1,22 @@
+/*
+ * The seam to the linear-programming solver: minimise c.x subject to A x = b, x >= 0. One file sees the library; another
+ * solver is another file with these two functions.
+ */
+#ifndef KS_SPECTRUM_LP_H
+#define KS_SPECTRUM_LP_H
+
+#include "kspec.h"
+
+typedef struct {
+    size_t rows, cols;
+    const double *A; /* by columns: entry (i,j) is A[j*rows + i] */
+    const double *b, *c;
+} ks_lp;
+
+/*
+ * x (cols) receives a solution that is a vertex (at most `rows` entries are not zero), y (rows) the dual one: y^T A <= c
+ * and y.b = c.x, to about 1e-9 in a well scaled problem. Fails with KSPEC_E_NUMERIC where there is no optimum.
+ */
+kspec_status ks_lp_solve(const ks_lp *lp, double *x, double *y, int *iterations, kspec_error *err);
+
+#endif

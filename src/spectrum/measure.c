@@ -1,0 +1,116 @@
+#include "spectrum/measure.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "spectrum/lp.h"
+
+#include <math.h>
+#include <string.h>
+
+void ks_grid_uniform(size_t T, double *s) {
+    for (size_t i = 0; i < T; i++) s[i] = (double)i / (double)(T - 1);
+}
+
+void ks_grid_geometric(size_t T, double smallest, double *s) {
+    s[0] = 0;
+    for (size_t i = 1; i < T; i++) s[i] = pow(smallest, (double)(T - 1 - i) / (double)(T - 2));
+}
+
+/*
+ * The linear program. Columns: T for p, then K for the positive and K for the negative part of W r. Rows: (W V p)_n +
+ * u_n - v_n = (W mu)_n with V_ni = s_i^n, and last sum p = 1. Minimise sum u + v.
+ *
+ * Moments may fall over many decades, so both sides are scaled: rows so that the right-hand side is 1 (what lies twelve
+ * decades below the row's largest entry is left there), then columns so that their largest entry is 1. Neither changes
+ * the solution; without it, what is smaller than the solver's tolerance would be ignored.
+ */
+typedef struct {
+    size_t rows, cols;
+    double *A, *b, *c, *x, *y, *scale; /* scale: of the columns; x = scale times the solver's */
+    ks_arena arena;
+} program;
+
+static kspec_status alloc(program *g, const ks_fit *f, kspec_error *err) {
+    g->rows = f->K + 1;
+    g->cols = f->T + 2 * f->K;
+    g->A = ks_arena_zalloc(&g->arena, ks_size(g->rows, g->cols), sizeof *g->A);
+    g->b = ks_arena_alloc(&g->arena, g->rows, sizeof *g->b);
+    g->c = ks_arena_zalloc(&g->arena, g->cols, sizeof *g->c);
+    g->x = ks_arena_alloc(&g->arena, g->cols, sizeof *g->x);
+    g->y = ks_arena_alloc(&g->arena, g->rows, sizeof *g->y);
+    g->scale = ks_arena_alloc(&g->arena, g->cols, sizeof *g->scale);
+    return g->arena.failed ? ks_nomem(err, "the linear program", g->arena.failed) : KSPEC_OK;
+}
+
+static void fill(program *g, const ks_fit *f, const double *mu) {
+    size_t K = f->K, m = g->rows;
+    for (size_t i = 0; i < f->T; i++) {
+        double *column = g->A + i * m, power = 1;
+        for (size_t l = 0; l < K; l++) {
+            power *= f->s[i];
+            for (size_t n = l; n < K; n++) column[n] += f->W[n * K + l] * power;
+        }
+        column[K] = 1;
+    }
+    g->b[K] = 1;
+    for (size_t n = 0; n < K; n++) {
+        double rhs = 0, largest = 0;
+        for (size_t l = 0; l <= n; l++) rhs += f->W[n * K + l] * mu[l];
+        for (size_t i = 0; i < f->T; i++) largest = fmax(largest, fabs(g->A[i * m + n]));
+        double row = 1 / fmax(fabs(rhs), 1e-12 * largest);
+        g->b[n] = row * rhs;
+        for (size_t i = 0; i < f->T; i++) g->A[i * m + n] *= row;
+        for (size_t sign = 0; sign < 2; sign++) {
+            size_t j = f->T + sign * K + n;
+            g->A[j * m + n] = sign ? -1 : 1;
+            g->c[j] = 1 / row;
+        }
+    }
+    for (size_t j = 0; j < g->cols; j++) {
+        double largest = 0;
+        for (size_t n = 0; n < m; n++) largest = fmax(largest, fabs(g->A[j * m + n]));
+        g->scale[j] = 1 / largest;
+        for (size_t n = 0; n < m; n++) g->A[j * m + n] *= g->scale[j];
+        g->c[j] *= g->scale[j];
+    }
+}
+
+kspec_status ks_fit_measure(const ks_fit *f, const double *mu, double *p, double *objective, int *iterations,
+                            kspec_error *err) {
+    program g = {0};
+    kspec_status st = alloc(&g, f, err);
+    if (!st) {
+        fill(&g, f, mu);
+        st = ks_lp_solve(&(ks_lp){g.rows, g.cols, g.A, g.b, g.c}, g.x, g.y, iterations, err);
+    }
+    if (!st) {
+        double total = 0;
+        for (size_t i = 0; i < f->T; i++) total += p[i] = fmax(0, g.x[i] * g.scale[i]);
+        for (size_t i = 0; i < f->T; i++) p[i] /= total; /* 1 to the solver's tolerance */
+        *objective = 0;
+        for (size_t j = 0; j < g.cols; j++) *objective += g.c[j] * g.x[j];
+    }
+    ks_arena_free(&g.arena);
+    return st;
+}
+
+void ks_measure_moments(const ks_fit *f, const double *p, double *mu) {
+    memset(mu, 0, f->K * sizeof *mu);
+    for (size_t i = 0; i < f->T; i++) {
+        double power = p[i];
+        for (size_t n = 0; n < f->K; n++) mu[n] += power *= f->s[i];
+    }
+}
+
+void ks_measure_quantiles(const ks_fit *f, const double *p, kspec_quantile kind, size_t d, double *lambda) {
+    const double slack = 1e-9; /* a level that falls on a step, to the solver's tolerance */
+    size_t i = 0, last = 0;
+    for (size_t k = 0; k < f->T; k++)
+        if (p[k] > 0) last = k;
+    double below = p[0];
+    for (size_t j = 1; j <= d; j++) {
+        double q = kind == KSPEC_QUANTILE_MIDPOINT ? ((double)j - 0.5) / (double)d : (double)j / ((double)d + 1);
+        while (i < last && below < q - slack) below += p[++i];
+        lambda[d - j] = f->s[i];
+    }
+}

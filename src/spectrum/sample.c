@@ -1,0 +1,46 @@
+#include "spectrum/sample.h"
+
+#include "base/error.h"
+#include "linalg/eigen.h"
+#include "linalg/linalg.h"
+#include "moments/pairs.h"
+
+#include <math.h>
+
+kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
+                                   const kspec_moments_opts *how, double *values, kspec_error *err) {
+    ks_trials t = {.phi = phi,
+                   .count = ntrials,
+                   .P = phi[0].rows,
+                   .Q = phi[0].cols,
+                   .row_trials = how->row_trials,
+                   .center = how->center,
+                   .normalize = how->normalize};
+    size_t P = t.P, Q = t.Q, n = P < Q ? P : Q, longer = P < Q ? Q : P;
+    kspec_status st = ks_trials_init(&t, err);
+    if (!st) st = ks_trials_scale(&t, 2, err);
+    if (st) return st;
+    ks_arena arena = {0};
+    double *mean = ks_arena_alloc(&arena, Q, sizeof *mean);
+    double *M = ks_arena_alloc(&arena, ks_size(P, Q), sizeof *M);
+    double *G = ks_arena_alloc(&arena, ks_size(n, n), sizeof *G);
+    if (arena.failed) {
+        st = ks_nomem(err, "the sample's Gram matrix", arena.failed);
+    } else {
+        ks_trials_mean(&t, mean, M);
+        ks_blas_enter();
+        st = ks_gemm_symmetric_tiled(run, P > Q, P <= Q, n, longer, 1 / ((double)P * (double)Q), M, Q, M, Q, G, n, err);
+        if (!st) st = ks_syevd(0, n, G, n, values, err);
+        ks_blas_leave();
+    }
+    ks_arena_free(&arena);
+    if (st) return st;
+    for (size_t i = 0; i < n / 2; i++) {
+        double x = values[i];
+        values[i] = values[n - 1 - i];
+        values[n - 1 - i] = x;
+    }
+    /* none is negative but by rounding */
+    for (size_t i = 0; i < n; i++) values[i] = ldexp(fmax(0, values[i]), 2 * t.exponent);
+    return KSPEC_OK;
+}

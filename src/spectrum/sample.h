@@ -1,0 +1,17 @@
+/* The spectrum of the matrix itself: what is looked at today, biased by its size. */
+#ifndef KS_SPECTRUM_SAMPLE_H
+#define KS_SPECTRUM_SAMPLE_H
+
+#include "base/parallel.h"
+
+/* Above this many eigenvalues they are not made: an eigenproblem of 4096 takes some seconds on one core. */
+enum { KS_SAMPLE_MAX = 4096 };
+
+/*
+ * values (min(P,Q)) = the eigenvalues of M M^T/(PQ), decreasing, M the mean of the trials, centred or normalised as `how`
+ * says. Trials have been checked by kspec_moments().
+ */
+kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
+                                   const kspec_moments_opts *how, double *values, kspec_error *err);
+
+#endif
