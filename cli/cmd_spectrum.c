@@ -22,21 +22,23 @@ static const cli_option options[] = {
      "how many eigenvalues (default min(rows, columns)); more only adds zeros", .min = 1},
     {"moments", 0, OPT_STRING, ARG(moments), "M1,M2,...|FILE",
      "from these moments, not a matrix: a list, or JSON of kspec theory; needs --rank"},
-    {"stderr", 0, OPT_LIST, ARG(std_errors), "S1,S2,...", "with --moments: their standard errors", .positive = 1},
-    {"estimator", 0, OPT_CHOICE, HOW(estimator), "E", "auto (the default), naive, kv-row, kv-col, path or exact",
-     "auto|naive|kv-row|kv-col|path|exact"},
+    {"stderr", 0, OPT_LIST, ARG(std_errors), "S1,S2,...", "with --moments: their standard errors",
+     .positive = 1},
+    {"estimator", 0, OPT_CHOICE, HOW(estimator), "E",
+     "auto (the default), naive, kv-row, kv-col, path or exact", "auto|naive|kv-row|kv-col|path|exact"},
     {"weights", 0, OPT_CHOICE, ARG(weights), "W",
      "of the moments' residuals: covariance (the default where errors are known), stderr, unit",
      "unit|stderr|covariance"},
     {"grid", 0, OPT_SIZE, ARG(grid), "T", "points of the grid (default 1001)", .min = 3},
     {"spacing", 0, OPT_CHOICE, ARG(spacing), "S", "of the grid: uniform (the default) or geometric",
      "uniform|geometric"},
-    {"upper", 0, OPT_DOUBLE, ARG(upper), "B", "upper end of the grid (default: from the data)", .positive = 1},
-    {"quantile", 0, OPT_CHOICE, ARG(quantile), "Q", "levels j/(D+1) (paper, the default) or (j-1/2)/D (midpoint)",
-     "paper|midpoint"},
-    {"draws", 0, OPT_INT, ARG(draws), "R", "draws of the moments from their errors (default 200)", .min = 2},
-    {"at", 0, OPT_LIST, ARG(t), "T1,T2,...", "where to give the effective dimension (default: from the spectrum)",
+    {"upper", 0, OPT_DOUBLE, ARG(upper), "B", "upper end of the grid (default: from the data)",
      .positive = 1},
+    {"quantile", 0, OPT_CHOICE, ARG(quantile), "Q",
+     "levels j/(D+1) (paper, the default) or (j-1/2)/D (midpoint)", "paper|midpoint"},
+    {"draws", 0, OPT_INT, ARG(draws), "R", "draws of the moments from their errors (default 200)", .min = 2},
+    {"at", 0, OPT_LIST, ARG(t), "T1,T2,...",
+     "where to give the effective dimension (default: from the spectrum)", .positive = 1},
     CLI_ESTIMATION_OPTIONS(HOW),
     {0},
 };
@@ -47,14 +49,15 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
         .size = sizeof(kspec_spectrum_opts),
         .rank = a->rank,
         .grid = a->grid,
-        .spacing = a->spacing && strcmp(a->spacing, "geometric") == 0 ? KSPEC_GRID_GEOMETRIC : KSPEC_GRID_UNIFORM,
+        .spacing =
+            a->spacing && strcmp(a->spacing, "geometric") == 0 ? KSPEC_GRID_GEOMETRIC : KSPEC_GRID_UNIFORM,
         .upper = a->upper,
-        .weights = !w                       ? KSPEC_WEIGHTS_DEFAULT
-                   : strcmp(w, "unit") == 0 ? KSPEC_WEIGHTS_UNIT
+        .weights = !w                         ? KSPEC_WEIGHTS_DEFAULT
+                   : strcmp(w, "unit") == 0   ? KSPEC_WEIGHTS_UNIT
                    : strcmp(w, "stderr") == 0 ? KSPEC_WEIGHTS_STDERR
                                               : KSPEC_WEIGHTS_COVARIANCE,
         .quantile = a->quantile && strcmp(a->quantile, "midpoint") == 0 ? KSPEC_QUANTILE_MIDPOINT
-                                                                         : KSPEC_QUANTILE_PAPER,
+                                                                        : KSPEC_QUANTILE_PAPER,
         .draws = a->how.no_stderr ? -1 : a->draws,
         .t = a->t.count ? a->t.at : NULL,
         .t_count = a->t.count,
@@ -71,7 +74,8 @@ static int from_moments(const spectrum_args *a, kspec_spectrum_result *r) {
     double *C = NULL;
     kspec_error err;
     if (a->common.input_count)
-        return cli_error(EXIT_USAGE, "spectrum: --moments and an INPUT ('%s') exclude each other", a->common.inputs[0]);
+        return cli_error(EXIT_USAGE, "spectrum: --moments and an INPUT ('%s') exclude each other",
+                         a->common.inputs[0]);
     if (!a->rank) return cli_error(EXIT_USAGE, "spectrum --moments: --rank is missing");
     int status = cli_known_moments("--moments", a->moments, &m);
     if (status) return status;
@@ -111,14 +115,17 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spe
 static const char *upper_reason(const kspec_spectrum_result *r) {
     switch (r->upper_from) {
     case KSPEC_UPPER_SAMPLE: return "largest eigenvalue of the sample matrix, which is biased upwards";
-    case KSPEC_UPPER_MOMENTS: return "least (m(n) + 2 std. errors)^(1/n), each of which bounds the largest eigenvalue";
+    case KSPEC_UPPER_MOMENTS:
+        return "least (m(n) + 2 std. errors)^(1/n), each of which bounds the largest eigenvalue";
     case KSPEC_UPPER_GIVEN: break;
     }
     return "given";
 }
 
 static const char *weights_name(const kspec_spectrum_result *r) {
-    return r->weights == KSPEC_WEIGHTS_UNIT ? "unit" : r->weights == KSPEC_WEIGHTS_STDERR ? "stderr" : "covariance";
+    return r->weights == KSPEC_WEIGHTS_UNIT     ? "unit"
+           : r->weights == KSPEC_WEIGHTS_STDERR ? "stderr"
+                                                : "covariance";
 }
 
 static const char *error_bars(const kspec_spectrum_result *r) {
@@ -131,13 +138,14 @@ static void warn(const spectrum_args *a, const kspec_spectrum_result *r, json_t 
     const char *hint = "; is the rank too small, or the upper end?";
     if (r->distance_in_errors && r->distance > 3)
         cli_warn(&a->common, warnings,
-                 "no measure on [0, %.4g] has these moments: m(%d) = %.4g, of the nearest one %.4g, %.1f standard errors "
+                 "no measure on [0, %.4g] has these moments: m(%d) = %.4g, of the nearest one %.4g, %.1f "
+                 "standard errors "
                  "away%s",
                  r->upper, n, r->given[n - 1], r->fitted[n - 1], r->distance, hint);
     else if (!r->distance_in_errors && r->distance > 1e-6)
         cli_warn(&a->common, warnings,
-                 "no measure on [0, %.4g] has these moments: m(%d) = %.6g, of the nearest one %.6g%s", r->upper, n,
-                 r->given[n - 1], r->fitted[n - 1], hint);
+                 "no measure on [0, %.4g] has these moments: m(%d) = %.6g, of the nearest one %.6g%s",
+                 r->upper, n, r->given[n - 1], r->fitted[n - 1], hint);
 }
 
 static json_t *to_json(const spectrum_args *a, const kspec_dataset *d, const kspec_spectrum_result *r,
@@ -149,7 +157,8 @@ static json_t *to_json(const spectrum_args *a, const kspec_dataset *d, const ksp
         json_object_set_new(o, "trials", json_integer((json_int_t)d->trials));
         json_t *names = json_array();
         for (size_t k = 0; k < r->moments.count; k++)
-            json_array_append_new(names, json_string(kspec_estimator_name(r->moments.estimates[k].estimator)));
+            json_array_append_new(names,
+                                  json_string(kspec_estimator_name(r->moments.estimates[k].estimator)));
         json_object_set_new(o, "estimators", names);
     }
     struct {
@@ -214,7 +223,8 @@ static void print_eigenvalues(FILE *f, const spectrum_args *a, const kspec_spect
         if (r->sample_count) cli_cell(f, "%.5g", 15, k < r->sample_count ? r->sample_eigenvalues[k] : NAN);
         fputc('\n', f);
     }
-    if (positive > shown) fprintf(f, "   …  %zu more, down to %.3g\n", positive - shown, r->eigenvalues[positive - 1]);
+    if (positive > shown)
+        fprintf(f, "   …  %zu more, down to %.3g\n", positive - shown, r->eigenvalues[positive - 1]);
     if (positive < r->rank) fprintf(f, "   …  %zu of %zu are zero\n", r->rank - positive, r->rank);
 }
 
@@ -231,10 +241,13 @@ static void print_table(const spectrum_args *a, const kspec_dataset *d, const ks
         cli_cell(f, "%.5g", 11, r->fitted[n]);
         fputc('\n', f);
     }
-    fprintf(f, "\nresidual %.3g (weights: %s); nearest measure %.2g %s away at m(%d)\n", r->residual, weights_name(r),
-            r->distance, r->distance_in_errors ? "standard errors" : "of D B^n", r->distance_order);
+    fprintf(f, "\nresidual %.3g (weights: %s); nearest measure %.2g %s away at m(%d)\n", r->residual,
+            weights_name(r), r->distance, r->distance_in_errors ? "standard errors" : "of D B^n",
+            r->distance_order);
     fprintf(f, "upper end %.5g: %s\n", r->upper, upper_reason(r));
-    if (r->draws) fprintf(f, "eigenvalues: means and spread over %d draws of the moments from their errors\n", r->draws);
+    if (r->draws)
+        fprintf(f, "eigenvalues: means and spread over %d draws of the moments from their errors\n",
+                r->draws);
     fputs("\noperator norm", f);
     cli_cell(f, "%.5g", 24, r->eigenvalues[0]);
     if (r->draws) fprintf(f, " ± %.2g", r->std_error[0]);
@@ -286,11 +299,12 @@ static int run(void *args) {
 const cli_command cmd_spectrum = {
     .name = "spectrum",
     .summary = "eigenvalues of the kernel operator behind a matrix",
-    .synopsis = "spectrum INPUT... [--rank D] [-n NMAX] [--estimator E] [--weights W] [--grid T] [--upper B] [OPTIONS]\n"
+    .synopsis = "spectrum INPUT... [--rank D] [-n NMAX] [--estimator E] [--weights W] [--grid T] [--upper B] "
+                "[OPTIONS]\n"
                 "spectrum --moments M1,M2,...|FILE --rank D [--stderr S1,S2,...] [OPTIONS]",
-    .description =
-        "From unbiased moments to the eigenvalues of the kernel operator: the measure on [0, B] whose moments are\n"
-        "nearest, by linear programming (Kong and Valiant), and D quantiles of it.",
+    .description = "From unbiased moments to the eigenvalues of the kernel operator: the measure on [0, B] "
+                   "whose moments are\n"
+                   "nearest, by linear programming (Kong and Valiant), and D quantiles of it.",
     .options = options,
     .args_size = sizeof(spectrum_args),
     .reads_input = 1,

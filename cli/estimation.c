@@ -16,7 +16,8 @@ static int parse_estimators(const char *list, unsigned *set) {
             if (strlen(kspec_estimator_name(e)) == n && strncmp(text, kspec_estimator_name(e), n) == 0)
                 found = e;
         if (!found)
-            return cli_error(EXIT_USAGE, "--estimator: '%.*s' is none of %s", (int)n, text, cli_estimator_names);
+            return cli_error(EXIT_USAGE, "--estimator: '%.*s' is none of %s", (int)n, text,
+                             cli_estimator_names);
         *set |= found;
     }
     return EXIT_DONE;
@@ -90,12 +91,11 @@ int cli_known_moments(const char *option, const char *text, cli_list *list) {
             file ? json_number_value(json_array_get(moments, list->count)) : strtod(p, &end);
         if (!file && (end == p || (*end && *end != ','))) {
             free(list->at);
-            return cli_error(EXIT_USAGE,
-                             "%s: '%s' is neither a list of numbers nor a readable JSON file", option, text);
+            return cli_error(EXIT_USAGE, "%s: '%s' is neither a list of numbers nor a readable JSON file",
+                             option, text);
         }
         p = end + 1;
     }
     json_decref(file);
     return EXIT_DONE;
 }
-

@@ -67,16 +67,16 @@ typedef enum {
 
 typedef struct {
     size_t rank;
-    double *eigenvalues;       /* rank of them, decreasing: means over the draws, or the plain solution */
-    double *std_error;         /* their standard deviations over the draws; NaN without draws */
-    double *ci_low, *ci_high;  /* 2.5% and 97.5% quantiles of the draws */
-    double *plain;             /* the eigenvalues of the plain solution, without draws */
-    size_t atoms;              /* the plain solution's measure: grid points of positive mass, increasing */
+    double *eigenvalues;      /* rank of them, decreasing: means over the draws, or the plain solution */
+    double *std_error;        /* their standard deviations over the draws; NaN without draws */
+    double *ci_low, *ci_high; /* 2.5% and 97.5% quantiles of the draws */
+    double *plain;            /* the eigenvalues of the plain solution, without draws */
+    size_t atoms;             /* the plain solution's measure: grid points of positive mass, increasing */
     double *support, *mass;
 
-    size_t count;              /* moments */
+    size_t count;                             /* moments */
     double *given, *given_std_error, *fitted; /* fitted: d times the plain measure's */
-    double residual;           /* ||W r||_1 of the plain solution: the linear program's objective */
+    double residual; /* ||W r||_1 of the plain solution: the linear program's objective */
     /*
      * How far the nearest measure's moments are from the given ones: the largest |given - fitted|, in standard errors
      * where they are known, otherwise relative to d b^n; and the order at which that is. Above about 1e-7 no measure on
@@ -86,14 +86,16 @@ typedef struct {
     int distance_order, distance_in_errors;
     double upper;
     kspec_upper upper_from;
-    kspec_weights weights;     /* those used, never DEFAULT */
-    int draws;                 /* how many were made */
+    kspec_weights weights; /* those used, never DEFAULT */
+    int draws;             /* how many were made */
 
     size_t t_count;
     double *t, *effective_dimension, *effective_dimension_std_error;
-    double participation_ratio, participation_ratio_std_error; /* m(1)^2/m(2) of the given moments; NaN if m(2) <= 0 */
-    size_t sample_count;       /* eigenvalues of the sample matrix Phi Phi^T/(PQ), for comparison; 0 if not made: */
-    double *sample_eigenvalues; /* decreasing, min(P,Q) of them; trials averaged; only where min(P,Q) <= 4096 */
+    double participation_ratio,
+        participation_ratio_std_error; /* m(1)^2/m(2) of the given moments; NaN if m(2) <= 0 */
+    size_t sample_count; /* eigenvalues of the sample matrix Phi Phi^T/(PQ), for comparison; 0 if not made: */
+    double
+        *sample_eigenvalues; /* decreasing, min(P,Q) of them; trials averaged; only where min(P,Q) <= 4096 */
     kspec_moments_result moments; /* the estimates that were used; empty where moments were given */
     double seconds;
 } kspec_spectrum_result;
@@ -103,8 +105,8 @@ typedef struct {
  * where they are exact or nothing is known. opts->rank must be given. Moments that no measure has give the nearest one.
  */
 KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, size_t count, const double *covariance,
-                                                   const kspec_spectrum_opts *opts, kspec_spectrum_result *out,
-                                                   kspec_error *err);
+                                                   const kspec_spectrum_opts *opts,
+                                                   kspec_spectrum_result *out, kspec_error *err);
 
 /*
  * The same from a matrix: kspec_moments() with the options `how` (one estimator; its threads, seed, progress and

@@ -88,6 +88,7 @@ kspec_status ks_lp_solve(const ks_lp *lp, double *x, double *y, int *iterations,
         Clp_deleteModel(model);
     }
     if (off <= certified) return KSPEC_OK;
-    return ks_fail(err, KSPEC_E_NUMERIC, "the linear program was not solved: Clp's answer is off by %.2g, more than %g",
-                   off, certified);
+    return ks_fail(err, KSPEC_E_NUMERIC,
+                   "the linear program was not solved: Clp's answer is off by %.2g, more than %g", off,
+                   certified);
 }

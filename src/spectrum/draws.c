@@ -40,7 +40,8 @@ kspec_status ks_draw_eigenvalues(const ks_run *run, const ks_drawing *d, double 
                                  kspec_error *err) {
     size_t workers = (size_t)ks_workers(run, d->draws);
     ks_arena arena = {0};
-    job j = {d, lambda, ks_arena_alloc(&arena, workers, sizeof *j.p), ks_arena_alloc(&arena, workers, sizeof *j.z)};
+    job j = {d, lambda, ks_arena_alloc(&arena, workers, sizeof *j.p),
+             ks_arena_alloc(&arena, workers, sizeof *j.z)};
     for (size_t w = 0; w < workers && !arena.failed; w++) {
         j.p[w] = ks_arena_alloc(&arena, d->fit.T, sizeof(double));
         j.z[w] = ks_arena_alloc(&arena, 2 * d->fit.K, sizeof(double));
@@ -49,7 +50,8 @@ kspec_status ks_draw_eigenvalues(const ks_run *run, const ks_drawing *d, double 
                                    : ks_parallel_for(run, d->draws, one_draw, &j, err);
     ks_arena_free(&arena);
     if (!st && 2 * (*made = gather(d, lambda)) < d->draws)
-        st = ks_fail(err, KSPEC_E_NUMERIC, "the linear program was solved for only %zu of %zu draws of the moments", *made,
+        st = ks_fail(err, KSPEC_E_NUMERIC,
+                     "the linear program was solved for only %zu of %zu draws of the moments", *made,
                      d->draws);
     return st;
 }

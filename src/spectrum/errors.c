@@ -32,8 +32,8 @@ static int known(size_t K, const double *m, const double *covariance) {
     return covariance != NULL;
 }
 
-kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const double *covariance, double d, double b,
-                            ks_arena *arena, kspec_error *err) {
+kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const double *covariance, double d,
+                            double b, ks_arena *arena, kspec_error *err) {
     *e = (ks_errors){.K = K};
     if (!known(K, m, covariance)) return KSPEC_OK;
     e->se = ks_arena_alloc(arena, K, sizeof *e->se);
@@ -42,11 +42,13 @@ kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const doubl
     for (size_t n = 0; n < K; n++)
         for (size_t l = 0; l < K; l++)
             e->L[n * K + l] =
-                covariance[n * K + l] / sqrt(covariance[n * K + n]) / sqrt(covariance[l * K + l]) + (n == l) * ridge;
+                covariance[n * K + l] / sqrt(covariance[n * K + n]) / sqrt(covariance[l * K + l]) +
+                (n == l) * ridge;
     for (size_t n = 0; n < K; n++) e->se[n] = ks_to_units(sqrt(covariance[n * K + n]), d, b, n + 1);
     size_t bad = ks_potrf(K, e->L, K);
     if (bad)
-        return ks_fail(err, KSPEC_E_NUMERIC, "the covariance of the moments is no covariance: order %zu of %zu", bad, K);
+        return ks_fail(err, KSPEC_E_NUMERIC,
+                       "the covariance of the moments is no covariance: order %zu of %zu", bad, K);
     return KSPEC_OK;
 }
 
@@ -67,7 +69,8 @@ void ks_errors_weights(const ks_errors *e, size_t K, kspec_weights weights, doub
     for (size_t k = 0; k < K * K && weights == KSPEC_WEIGHTS_COVARIANCE; k++) W[k] /= e->se[k % K];
 }
 
-void ks_errors_draw(const ks_errors *e, const double *mu, uint64_t seed, uint64_t k, double *z, double *drawn) {
+void ks_errors_draw(const ks_errors *e, const double *mu, uint64_t seed, uint64_t k, double *z,
+                    double *drawn) {
     kspec_random_normal(seed, STREAM_DRAWS, k * e->K, e->K, z);
     for (size_t n = 0; n < e->K; n++) {
         double x = 0;

@@ -18,14 +18,15 @@ typedef struct {
  * From the covariance of m(1) ... m(K), or NULL. e->se is NULL where the errors are not known: no covariance, or some
  * order without a finite and positive variance (above rounding: 1e-12 of the moment).
  */
-kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const double *covariance, double d, double b,
-                            ks_arena *arena, kspec_error *err);
+kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const double *covariance, double d,
+                            double b, ks_arena *arena, kspec_error *err);
 
 /* W (K x K) for the weights; stderr and covariance need the errors. */
 void ks_errors_weights(const ks_errors *e, size_t K, kspec_weights weights, double *W);
 
 /* mu + errors: draw number k of a seed. z: K numbers of scratch. */
-void ks_errors_draw(const ks_errors *e, const double *mu, uint64_t seed, uint64_t k, double *z, double *drawn);
+void ks_errors_draw(const ks_errors *e, const double *mu, uint64_t seed, uint64_t k, double *z,
+                    double *drawn);
 
 /* x / (d b^n), step by step: b^n alone might leave the range of a double. */
 double ks_to_units(double x, double d, double b, size_t n);

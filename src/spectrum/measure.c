@@ -85,10 +85,11 @@ kspec_status ks_fit_measure(const ks_fit *f, const double *mu, double *p, double
     }
     if (!st) {
         double total = 0;
-        for (size_t i = 0; i < f->T; i++) total += p[i] = fmax(0, g.x[i] * g.scale[i]);
-        for (size_t i = 0; i < f->T; i++) p[i] /= total; /* 1 to the solver's tolerance */
+        /* 1 in all, and nothing below zero, to the solver's tolerance */
+        for (size_t i = 0; i < f->T; i++) total += p[i] = g.x[i] > 0 ? g.x[i] * g.scale[i] : 0;
+        for (size_t i = 0; i < f->T; i++) p[i] /= total;
         *objective = 0;
-        for (size_t j = 0; j < g.cols; j++) *objective += g.c[j] * g.x[j];
+        for (size_t j = f->T; j < g.cols; j++) *objective += g.c[j] * fmax(0, g.x[j]);
     }
     ks_arena_free(&g.arena);
     return st;
@@ -109,7 +110,8 @@ void ks_measure_quantiles(const ks_fit *f, const double *p, kspec_quantile kind,
         if (p[k] > 0) last = k;
     double below = p[0];
     for (size_t j = 1; j <= d; j++) {
-        double q = kind == KSPEC_QUANTILE_MIDPOINT ? ((double)j - 0.5) / (double)d : (double)j / ((double)d + 1);
+        double q =
+            kind == KSPEC_QUANTILE_MIDPOINT ? ((double)j - 0.5) / (double)d : (double)j / ((double)d + 1);
         while (i < last && below < q - slack) below += p[++i];
         lambda[d - j] = f->s[i];
     }

@@ -20,8 +20,8 @@ void ks_grid_uniform(size_t T, double *s);
 void ks_grid_geometric(size_t T, double smallest, double *s);
 
 /* p (T) = the nearest measure to mu (K); objective = sum_n |(W r)_n|. */
-kspec_status ks_fit_measure(const ks_fit *fit, const double *mu, double *p, double *objective, int *iterations,
-                            kspec_error *err);
+kspec_status ks_fit_measure(const ks_fit *fit, const double *mu, double *p, double *objective,
+                            int *iterations, kspec_error *err);
 
 /* mu[n-1] = sum_i p_i s_i^n */
 void ks_measure_moments(const ks_fit *fit, const double *p, double *mu);

@@ -57,10 +57,18 @@ static kspec_status alloc_result(const job *j, kspec_spectrum_result *r, kspec_e
     struct {
         double **at;
         size_t n;
-    } arrays[] = {{&r->eigenvalues, d}, {&r->std_error, d},       {&r->ci_low, d},
-                  {&r->ci_high, d},     {&r->plain, d},           {&r->support, T},
-                  {&r->mass, T},        {&r->given, K},           {&r->given_std_error, K},
-                  {&r->fitted, K},      {&r->t, t},               {&r->effective_dimension, t},
+    } arrays[] = {{&r->eigenvalues, d},
+                  {&r->std_error, d},
+                  {&r->ci_low, d},
+                  {&r->ci_high, d},
+                  {&r->plain, d},
+                  {&r->support, T},
+                  {&r->mass, T},
+                  {&r->given, K},
+                  {&r->given_std_error, K},
+                  {&r->fitted, K},
+                  {&r->t, t},
+                  {&r->effective_dimension, t},
                   {&r->effective_dimension_std_error, t}};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         wanted = ks_size_add(wanted, ks_size(arrays[k].n, sizeof(double)));
@@ -74,9 +82,20 @@ static kspec_status alloc_result(const job *j, kspec_spectrum_result *r, kspec_e
 }
 
 void kspec_spectrum_free(kspec_spectrum_result *r) {
-    double *arrays[] = {r->eigenvalues, r->std_error, r->ci_low, r->ci_high, r->plain, r->support, r->mass, r->given,
-                        r->given_std_error, r->fitted, r->t, r->effective_dimension,
-                        r->effective_dimension_std_error, r->sample_eigenvalues};
+    double *arrays[] = {r->eigenvalues,
+                        r->std_error,
+                        r->ci_low,
+                        r->ci_high,
+                        r->plain,
+                        r->support,
+                        r->mass,
+                        r->given,
+                        r->given_std_error,
+                        r->fitted,
+                        r->t,
+                        r->effective_dimension,
+                        r->effective_dimension_std_error,
+                        r->sample_eigenvalues};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) ks_free(arrays[k]);
     kspec_moments_free(&r->moments);
     memset(r, 0, sizeof *r);
@@ -100,13 +119,15 @@ static kspec_status choose_upper(const job *j, kspec_spectrum_result *r, kspec_e
     r->upper_from = KSPEC_UPPER_MOMENTS;
     int zero = 1;
     for (size_t n = 0; n < j->count; n++) {
-        double v = j->covariance ? j->covariance[n * j->count + n] : 0, most = j->m[n] + 2 * (v > 0 ? sqrt(v) : 0);
+        double v = j->covariance ? j->covariance[n * j->count + n] : 0,
+               most = j->m[n] + 2 * (v > 0 ? sqrt(v) : 0);
         if (most > 0) r->upper = fmin(r->upper, pow(most, 1 / (double)(n + 1)));
         zero &= j->m[n] == 0;
     }
     if (zero) r->upper = 1;
     if (isfinite(r->upper) && r->upper > 0) return KSPEC_OK;
-    return ks_fail(err, KSPEC_E_ARG, "no moment is positive (m(1) = %g): the upper end must be given", j->m[0]);
+    return ks_fail(err, KSPEC_E_ARG, "no moment is positive (m(1) = %g): the upper end must be given",
+                   j->m[0]);
 }
 
 /* ---- the plain fit ---- */
@@ -220,7 +241,8 @@ static void no_draws(job *j, kspec_spectrum_result *r) {
 
 /* ---- all of it, given the moments ---- */
 
-static kspec_status choose_weights(const job *j, const ks_errors *e, kspec_spectrum_result *r, kspec_error *err) {
+static kspec_status choose_weights(const job *j, const ks_errors *e, kspec_spectrum_result *r,
+                                   kspec_error *err) {
     r->weights = j->o.weights ? j->o.weights : e->se ? KSPEC_WEIGHTS_COVARIANCE : KSPEC_WEIGHTS_UNIT;
     if (r->weights == KSPEC_WEIGHTS_UNIT || e->se) return KSPEC_OK;
     return ks_fail(err, KSPEC_E_ARG, "weights %s need a standard error of every moment",
@@ -241,7 +263,8 @@ static kspec_status recover(job *j, kspec_spectrum_result *r, kspec_error *err) 
 
     double *s = ks_arena_alloc(&j->arena, T, sizeof *s), *p = ks_arena_alloc(&j->arena, T, sizeof *p);
     double *W = ks_arena_alloc(&j->arena, ks_size(K, K), sizeof *W);
-    double *mu = ks_arena_alloc(&j->arena, K, sizeof *mu), *fitted = ks_arena_alloc(&j->arena, K, sizeof *fitted);
+    double *mu = ks_arena_alloc(&j->arena, K, sizeof *mu),
+           *fitted = ks_arena_alloc(&j->arena, K, sizeof *fitted);
     if (j->arena.failed) return ks_nomem(err, "the grid", j->arena.failed);
     if (j->o.spacing == KSPEC_GRID_GEOMETRIC)
         ks_grid_geometric(T, smallest, s);
@@ -251,8 +274,8 @@ static kspec_status recover(job *j, kspec_spectrum_result *r, kspec_error *err) 
     for (size_t n = 0; n < K; n++) mu[n] = ks_to_units(j->m[n], (double)d, r->upper, n + 1);
     for (size_t n = 0; n < K; n++)
         if (!isfinite(mu[n]))
-            return ks_fail(err, KSPEC_E_NUMERIC, "m(%zu) = %g is out of range beside an upper end of %g", n + 1, j->m[n],
-                           r->upper);
+            return ks_fail(err, KSPEC_E_NUMERIC, "m(%zu) = %g is out of range beside an upper end of %g",
+                           n + 1, j->m[n], r->upper);
     ks_fit fit = {K, T, s, W};
     int iterations;
     if ((st = ks_fit_measure(&fit, mu, p, &r->residual, &iterations, err))) return st;
@@ -312,6 +335,7 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
                              kspec_moments_opts *used, kspec_moments_result *r, kspec_error *err) {
     kspec_status st = ks_take_opts(used, sizeof *used, how, err);
     if (st) return st;
+    used->size = sizeof *used; /* of ours, whatever the caller's */
     used->threads = j->run.threads;
     used->seed = j->o.seed;
     used->covariance = !used->no_stderr;
@@ -322,7 +346,8 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
     if (!m) return ks_nomem(err, "the moments", j->arena.failed);
     for (size_t k = 0; k < r->count; k++) {
         if (r->estimates[k].n != (int)k + 1)
-            return ks_fail(err, KSPEC_E_ARG, "estimators 0x%x: eigenvalues come from one of them, not several",
+            return ks_fail(err, KSPEC_E_ARG,
+                           "estimators 0x%x: eigenvalues come from one of them, not several",
                            used->estimators);
         m[k] = r->estimates[k].value;
     }
@@ -337,7 +362,8 @@ static kspec_status sample(job *j, const kspec_matrix *phi, size_t ntrials, cons
     size_t n = phi[0].rows < phi[0].cols ? phi[0].rows : phi[0].cols;
     if (n > KS_SAMPLE_MAX) return KSPEC_OK;
     out->sample_eigenvalues = ks_alloc(n, sizeof(double));
-    if (!out->sample_eigenvalues) return ks_nomem(err, "the sample's eigenvalues", ks_size(n, sizeof(double)));
+    if (!out->sample_eigenvalues)
+        return ks_nomem(err, "the sample's eigenvalues", ks_size(n, sizeof(double)));
     out->sample_count = n;
     ks_run part = ks_run_part(&j->run, moments_until, sample_until);
     kspec_status st = ks_sample_eigenvalues(&part, phi, ntrials, how, out->sample_eigenvalues, err);

@@ -231,9 +231,32 @@ TEST(writing) {
     CHECK_MSG(rmdir(dir) == 0, "a file is left in %s", dir);
 }
 
+/* --------------------------------------------------------------------------------------------- spectrum */
+
+static kspec_status spectrum(const void *ctx, kspec_error *err) {
+    kspec_matrix phi = {entries[0], P, Q, Q, 1};
+    kspec_moments_opts how = {.size = sizeof how, .nmax = 3, .estimators = KSPEC_NAIVE};
+    kspec_spectrum_opts o = {
+        .size = sizeof o, .rank = 3, .grid = 11, .draws = 3, .threads = *(const int *)ctx};
+    kspec_spectrum_result r;
+    memset(&r, 1, sizeof r);
+    kspec_status st = kspec_spectrum(&phi, 1, &how, &o, &r, err);
+    if (st)
+        CHECK_MSG(empty(&r, sizeof r), "the result of a failure is not empty");
+    else
+        CHECK(r.rank == 3 && r.draws == 3 && r.sample_count == Q);
+    kspec_spectrum_free(&r);
+    return st;
+}
+
+TEST(spectra) {
+    for (int threads = 1; threads <= 2; threads++) until_it_succeeds(spectrum, &threads, 30, "spectrum");
+}
+
 int main(void) {
     RUN(moments_of_every_estimator);
     RUN(theory_and_generators);
+    RUN(spectra);
     RUN(reading);
     RUN(writing);
     return test_done();

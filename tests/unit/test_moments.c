@@ -353,6 +353,66 @@ TEST(bad_input) {
     kspec_moments_free(&r);
 }
 
+/* The covariance by its definition: the estimates of the matrix without each row and each column in turn */
+TEST(covariance_from_leaving_out) {
+    enum { P = 7, Q = 6, N = 4 };
+    double x[P * Q], loo[P + Q][2 * N];
+    brute_matrix(21, P * Q, x);
+    kspec_matrix phi = view(x, P, Q);
+    for (int sampled = 0; sampled < 3; sampled++) {
+        kspec_moments_opts o = {.size = sizeof o,
+                                .nmax = N,
+                                .estimators = KSPEC_NAIVE | KSPEC_EXACT,
+                                .sampled = (kspec_sampled)sampled,
+                                .covariance = 1};
+        kspec_moments_result r, s;
+        CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK && r.count == 2 * N);
+        o.covariance = 0;
+        o.no_stderr = 1;
+        for (size_t k = 0; k < P + Q; k++) {
+            double y[P * Q];
+            size_t rows = k < P ? P - 1 : P, cols = k < P ? Q : Q - 1, n = 0;
+            for (size_t i = 0; i < P; i++)
+                for (size_t j = 0; j < Q; j++)
+                    if (k < P ? i != k : j != k - P) y[n++] = x[i * Q + j];
+            kspec_matrix less = view(y, rows, cols);
+            CHECK(kspec_moments(&less, 1, &o, &s, NULL) == KSPEC_OK && !s.covariance);
+            for (size_t e = 0; e < 2 * N; e++) loo[k][e] = s.estimates[e].value;
+            kspec_moments_free(&s);
+        }
+        for (size_t e = N; e < 2 * N;
+             e++) /* exact; what naive leaves out is its own leave-one-out, to first order */
+            for (size_t f = N; f < 2 * N; f++) {
+                double c = 0;
+                for (int side = 0; side < 2; side++) {
+                    size_t from = side ? P : 0, n = side ? Q : P;
+                    double me = 0, mf = 0, sum = 0;
+                    if (sampled == (side ? KSPEC_SAMPLED_ROWS : KSPEC_SAMPLED_COLS)) continue;
+                    for (size_t k = 0; k < n; k++)
+                        me += loo[from + k][e] / (double)n, mf += loo[from + k][f] / (double)n;
+                    for (size_t k = 0; k < n; k++) sum += (loo[from + k][e] - me) * (loo[from + k][f] - mf);
+                    c += sum * (double)(n - 1) / (double)n;
+                }
+                double scale = r.estimates[e].std_error * r.estimates[f].std_error;
+                CHECK(fabs(r.covariance[e * 2 * N + f] - c) < 1e-9 * scale);
+            }
+        for (size_t e = 0; e < 2 * N; e++) {
+            double se = r.estimates[e].std_error;
+            CHECK_CLOSE(r.covariance[e * 2 * N + e], se * se, 1e-12);
+        }
+        kspec_moments_free(&r);
+    }
+    kspec_moments_opts o = {.size = sizeof o, .covariance = 1, .no_stderr = 1};
+    kspec_moments_result r;
+    kspec_error e;
+    CHECK_FAILS(kspec_moments(&phi, 1, &o, &r, &e), KSPEC_E_ARG, e, "exclude each other");
+    /* where there is no error bar there is no covariance */
+    o = (kspec_moments_opts){.size = sizeof o, .nmax = Q, .covariance = 1};
+    CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
+    CHECK(isnan(r.estimates[Q - 1].std_error) && isnan(r.covariance[Q * Q - 1]) && isfinite(r.covariance[0]));
+    kspec_moments_free(&r);
+}
+
 int main(void) {
     RUN(against_brute_force);
     RUN(naive_any_order);
@@ -365,5 +425,6 @@ int main(void) {
     RUN(centring_and_the_share_of_the_mean);
     RUN(known_answers);
     RUN(bad_input);
+    RUN(covariance_from_leaving_out);
     return test_done();
 }

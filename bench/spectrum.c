@@ -1,0 +1,176 @@
+/*
+ * What docs/spectrum.md says of accuracy, measured: the total absolute error of the recovered eigenvalues, as a share of
+ * their sum, over processes whose spectrum is known, for each way to weight the moments, for several numbers of moments,
+ * grids and upper ends; and how often the nominal 95% intervals cover. Usage: bench_spectrum [SEEDS [FIRST_SEED]]
+ */
+#include "kspec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { D_MAX = 100, K_MAX = 10 };
+
+typedef struct {
+    const char *name;
+    kspec_process process;
+    size_t P, Q, rank, dim;
+    double eta;                  /* rff */
+    double (*eigenvalue)(int k); /* linear */
+} setting;
+
+static double flat(int k) { return k < 20 ? 0.3 : 0; }
+static double two_levels(int k) { return k < 5 ? 1 : 0.1; }
+static double harmonic(int k) { return 1.0 / (k + 1); }
+static double geometric(int k) { return pow(0.7, k); }
+
+static const setting settings[] = {
+    {"20 times 0.3", KSPEC_GENERATE_LINEAR, 100, 100, 20, 20, 0, flat},
+    {"5 times 1, 15 times 0.1", KSPEC_GENERATE_LINEAR, 100, 100, 20, 20, 0, two_levels},
+    {"1/k, k ≤ 50", KSPEC_GENERATE_LINEAR, 200, 100, 50, 50, 0, harmonic},
+    {"0.7^k, k < 30", KSPEC_GENERATE_LINEAR, 150, 150, 30, 30, 0, geometric},
+    {"RFF η = 4, 4", KSPEC_GENERATE_RFF, 100, 100, 50, 2, 4, NULL},
+    {"RFF η = 1, 1, 1, 1", KSPEC_GENERATE_RFF, 200, 200, 100, 4, 1, NULL},
+    {"RFF η = 400", KSPEC_GENERATE_RFF, 20, 20, 50, 1, 400, NULL},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+/* What is compared: all else is the default */
+typedef struct {
+    const char *name;
+    unsigned estimator;
+    int nmax, draws, sample;
+    kspec_spectrum_opts o;
+} contender;
+
+#define OPTS .o.size = sizeof(kspec_spectrum_opts)
+static const contender contenders[] = {
+    {"unit weights", KSPEC_AUTO, 6, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
+    {"unit weights, 10 moments", KSPEC_AUTO, 10, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
+    {"1/std. error", KSPEC_AUTO, 6, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_STDERR},
+    {"1/std. error, 10 moments", KSPEC_AUTO, 10, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_STDERR},
+    {"covariance", KSPEC_AUTO, 6, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_COVARIANCE},
+    {"covariance, 10 moments", KSPEC_AUTO, 10, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_COVARIANCE},
+    {"unit weights, mean of draws", KSPEC_AUTO, 6, 200, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
+    {"1/std. error, mean of draws", KSPEC_AUTO, 6, 200, 0, OPTS, .o.weights = KSPEC_WEIGHTS_STDERR},
+    {"**covariance, mean of draws** (default)", KSPEC_AUTO, 6, 200, 0, OPTS},
+    {"… with 4 moments", KSPEC_AUTO, 4, 200, 0, OPTS},
+    {"… with 10 moments", KSPEC_AUTO, 10, 200, 0, OPTS},
+    {"… with midpoint quantiles", KSPEC_AUTO, 6, 200, 0, OPTS, .o.quantile = KSPEC_QUANTILE_MIDPOINT},
+    {"… on a geometric grid", KSPEC_AUTO, 6, 200, 0, OPTS, .o.spacing = KSPEC_GRID_GEOMETRIC},
+    {"… on 201 grid points", KSPEC_AUTO, 6, 200, 0, OPTS, .o.grid = 201},
+    {"kv-row, 10 moments, unit weights", KSPEC_KV_ROW, 10, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
+    {"eigenvalues of the sample", KSPEC_AUTO, 2, -1, 1, OPTS},
+};
+enum { CONTENDERS = sizeof contenders / sizeof *contenders };
+
+static void die(const kspec_error *e) {
+    fprintf(stderr, "%s\n", e->msg);
+    exit(1);
+}
+
+static void draw(const setting *s, uint64_t seed, double *x, double *truth) {
+    double eta[8], c[D_MAX];
+    kspec_error e;
+    for (size_t l = 0; l < 8; l++) eta[l] = s->eta;
+    for (int k = 0; k < (int)s->rank; k++) truth[k] = c[k] = s->eigenvalue ? s->eigenvalue(k) : 0;
+    kspec_generate_opts g = {.size = sizeof g,
+                             .process = s->process,
+                             .rows = s->P,
+                             .cols = s->Q,
+                             .dim = s->dim,
+                             .seed = seed};
+    if (s->eigenvalue) {
+        g.eigenvalues = c, g.eigenvalue_count = s->dim;
+    } else {
+        g.eta = eta, g.eta_count = s->dim;
+        if (kspec_theory_rbf_eigenvalues(eta, s->dim, s->rank, truth, NULL, &e)) die(&e);
+    }
+    kspec_generator *made;
+    if (kspec_generate_open(&g, &made, &e) || kspec_generate_rows(made, 0, 0, s->P, x, &e)) die(&e);
+    kspec_generate_close(made);
+}
+
+/* The moments of one matrix by one estimator, up to K_MAX, and their covariance; those of fewer are a part of it. */
+typedef struct {
+    double m[K_MAX], C[K_MAX * K_MAX];
+} estimated;
+
+static void estimate(const kspec_matrix *phi, unsigned estimator, estimated *out) {
+    kspec_moments_opts how = {.size = sizeof how, .nmax = K_MAX, .estimators = estimator, .covariance = 1};
+    kspec_moments_result r;
+    kspec_error e;
+    if (kspec_moments(phi, 1, &how, &r, &e)) die(&e);
+    for (int n = 0; n < K_MAX; n++) out->m[n] = r.estimates[n].value;
+    memcpy(out->C, r.covariance, sizeof out->C);
+    kspec_moments_free(&r);
+}
+
+static void fit(const contender *c, const estimated *from, kspec_spectrum_opts o, kspec_spectrum_result *r) {
+    double C[K_MAX * K_MAX];
+    kspec_error e;
+    for (int k = 0; k < c->nmax * c->nmax; k++) C[k] = from->C[k / c->nmax * K_MAX + k % c->nmax];
+    if (kspec_spectrum_from_moments(from->m, (size_t)c->nmax, C, &o, r, &e)) die(&e);
+}
+
+static double error[CONTENDERS][SETTINGS], covered[SETTINGS][3]; /* the largest eigenvalue, the fifth, all */
+
+static void one_matrix(int k, uint64_t seed, double share) {
+    static double x[200 * 200], truth[D_MAX];
+    const setting *s = &settings[k];
+    draw(s, seed, x, truth);
+    double sum = 0;
+    for (size_t j = 0; j < s->rank; j++) sum += truth[j];
+    kspec_matrix phi = {x, s->P, s->Q, (ptrdiff_t)s->Q, 1};
+    estimated unbiased, kv;
+    estimate(&phi, KSPEC_AUTO, &unbiased);
+    estimate(&phi, KSPEC_KV_ROW, &kv);
+    kspec_moments_opts few = {.size = sizeof few, .nmax = 1};
+    kspec_spectrum_opts plain = {.size = sizeof plain};
+    kspec_spectrum_result sample, r;
+    kspec_error e;
+    if (kspec_spectrum(&phi, 1, &few, &plain, &sample, &e)) die(&e);
+    for (int c = 0; c < CONTENDERS; c++) {
+        kspec_spectrum_opts o = contenders[c].o;
+        o.rank = s->rank;
+        o.draws = contenders[c].draws;
+        o.upper = sample.sample_eigenvalues[0];
+        fit(&contenders[c], contenders[c].estimator == KSPEC_AUTO ? &unbiased : &kv, o, &r);
+        for (size_t j = 0; j < s->rank; j++) {
+            double of_sample = j < sample.sample_count ? sample.sample_eigenvalues[j] : 0;
+            error[c][k] += fabs((contenders[c].sample ? of_sample : r.eigenvalues[j]) - truth[j]) / sum * share;
+            if (!strstr(contenders[c].name, "default")) continue;
+            double in = (r.ci_low[j] <= truth[j] && truth[j] <= r.ci_high[j]) * share;
+            covered[k][0] += (j == 0) * in;
+            covered[k][1] += (j == 4) * in;
+            covered[k][2] += in / (double)s->rank;
+        }
+        kspec_spectrum_free(&r);
+    }
+    kspec_spectrum_free(&sample);
+}
+
+int main(int argc, char **argv) {
+    int seeds = argc > 1 ? atoi(argv[1]) : 50;
+    uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+    for (int k = 0; k < SETTINGS; k++)
+        for (int seed = 0; seed < seeds; seed++) one_matrix(k, first + (uint64_t)seed, 1.0 / seeds);
+    printf("%d seeds\n\n|", seeds);
+    for (int k = 0; k < SETTINGS; k++) printf(" | %s, %zu×%zu", settings[k].name, settings[k].P, settings[k].Q);
+    printf(" |\n|---");
+    for (int k = 0; k < SETTINGS; k++) printf("|---");
+    printf("|\n");
+    for (int c = 0; c < CONTENDERS; c++) {
+        printf("| %s", contenders[c].name);
+        for (int k = 0; k < SETTINGS; k++) printf(" | %.3f", error[c][k]);
+        printf(" |\n");
+    }
+    const char *what[] = {"λ₁", "λ₅", "all"};
+    for (int i = 0; i < 3; i++) {
+        printf("| 95%% intervals cover, %s", what[i]);
+        for (int k = 0; k < SETTINGS; k++) printf(" | %.0f%%", 100 * covered[k][i]);
+        printf(" |\n");
+    }
+    return 0;
+}
