@@ -75,12 +75,8 @@ static void draw(const setting *s, uint64_t seed, double *x, double *truth) {
     kspec_error e;
     for (size_t l = 0; l < 8; l++) eta[l] = s->eta;
     for (int k = 0; k < (int)s->rank; k++) truth[k] = c[k] = s->eigenvalue ? s->eigenvalue(k) : 0;
-    kspec_generate_opts g = {.size = sizeof g,
-                             .process = s->process,
-                             .rows = s->P,
-                             .cols = s->Q,
-                             .dim = s->dim,
-                             .seed = seed};
+    kspec_generate_opts g = {
+        .size = sizeof g, .process = s->process, .rows = s->P, .cols = s->Q, .dim = s->dim, .seed = seed};
     if (s->eigenvalue) {
         g.eigenvalues = c, g.eigenvalue_count = s->dim;
     } else {
@@ -139,7 +135,8 @@ static void one_matrix(int k, uint64_t seed, double share) {
         fit(&contenders[c], contenders[c].estimator == KSPEC_AUTO ? &unbiased : &kv, o, &r);
         for (size_t j = 0; j < s->rank; j++) {
             double of_sample = j < sample.sample_count ? sample.sample_eigenvalues[j] : 0;
-            error[c][k] += fabs((contenders[c].sample ? of_sample : r.eigenvalues[j]) - truth[j]) / sum * share;
+            error[c][k] +=
+                fabs((contenders[c].sample ? of_sample : r.eigenvalues[j]) - truth[j]) / sum * share;
             if (!strstr(contenders[c].name, "default")) continue;
             double in = (r.ci_low[j] <= truth[j] && truth[j] <= r.ci_high[j]) * share;
             covered[k][0] += (j == 0) * in;
@@ -157,7 +154,8 @@ int main(int argc, char **argv) {
     for (int k = 0; k < SETTINGS; k++)
         for (int seed = 0; seed < seeds; seed++) one_matrix(k, first + (uint64_t)seed, 1.0 / seeds);
     printf("%d seeds\n\n|", seeds);
-    for (int k = 0; k < SETTINGS; k++) printf(" | %s, %zu×%zu", settings[k].name, settings[k].P, settings[k].Q);
+    for (int k = 0; k < SETTINGS; k++)
+        printf(" | %s, %zu×%zu", settings[k].name, settings[k].P, settings[k].Q);
     printf(" |\n|---");
     for (int k = 0; k < SETTINGS; k++) printf("|---");
     printf("|\n");

@@ -84,9 +84,11 @@ TEST(linear_program_without_an_optimum) {
     kspec_error e;
     double A[] = {1, 1}, b[] = {-1}, c[] = {1, 1}, x[2], y[1]; /* x1 + x2 = -1 */
     int iterations;
-    CHECK_FAILS(ks_lp_solve(&(ks_lp){1, 2, A, b, c}, x, y, &iterations, &e), KSPEC_E_NUMERIC, e, "not solved");
+    CHECK_FAILS(ks_lp_solve(&(ks_lp){1, 2, A, b, c}, x, y, &iterations, &e), KSPEC_E_NUMERIC, e,
+                "not solved");
     double B[] = {1, -1}, one[] = {1}, gain[] = {-1, 0}; /* x1 - x2 = 1, maximise x1 */
-    CHECK_FAILS(ks_lp_solve(&(ks_lp){1, 2, B, one, gain}, x, y, &iterations, &e), KSPEC_E_NUMERIC, e, "not solved");
+    CHECK_FAILS(ks_lp_solve(&(ks_lp){1, 2, B, one, gain}, x, y, &iterations, &e), KSPEC_E_NUMERIC, e,
+                "not solved");
 }
 
 /* ---- the measure ---- */
@@ -198,7 +200,8 @@ TEST(weights_whiten_and_draws_have_the_covariance) {
     /* in the units of the fit, and with the ridge of 1e-3 on the correlation */
     double U[K * K];
     for (int i = 0; i < K; i++)
-        for (int j = 0; j < K; j++) U[i * K + j] = C[i * K + j] * (1 + (i == j) * 1e-3) / (d * d) / pow(b, i + j + 2);
+        for (int j = 0; j < K; j++)
+            U[i * K + j] = C[i * K + j] * (1 + (i == j) * 1e-3) / (d * d) / pow(b, i + j + 2);
     ks_errors_weights(&e, K, KSPEC_WEIGHTS_COVARIANCE, W);
     for (int i = 0; i < K; i++)
         for (int j = 0; j < K; j++) {
@@ -220,7 +223,8 @@ TEST(weights_whiten_and_draws_have_the_covariance) {
     }
     for (int i = 0; i < K; i++)
         for (int j = 0; j < K; j++)
-            CHECK(fabs(S[i * K + j] - U[i * K + j]) < 5.5 * sqrt(2.0 / N) * sqrt(U[i * K + i] * U[j * K + j]));
+            CHECK(fabs(S[i * K + j] - U[i * K + j]) <
+                  5.5 * sqrt(2.0 / N) * sqrt(U[i * K + i] * U[j * K + j]));
     ks_arena_free(&arena);
     /* not known: none, not finite, zero, below rounding */
     const double bad[] = {NAN, INFINITY, 0, 1e-30};
@@ -257,7 +261,8 @@ TEST(exact_moments) {
                 .size = sizeof o, .rank = d, .upper = 1, .quantile = (kspec_quantile)kind, .grid = 1001};
             kspec_spectrum_result r;
             CHECK(kspec_spectrum_from_moments(m, 10, NULL, &o, &r, NULL) == KSPEC_OK);
-            CHECK(r.rank == d && r.weights == KSPEC_WEIGHTS_UNIT && r.draws == 0 && r.upper_from == KSPEC_UPPER_GIVEN);
+            CHECK(r.rank == d && r.weights == KSPEC_WEIGHTS_UNIT && r.draws == 0 &&
+                  r.upper_from == KSPEC_UPPER_GIVEN);
             CHECK(r.distance < 1e-8 && r.residual < 1e-8 && !r.distance_in_errors);
             double off = 0;
             for (size_t j = 0; j < d; j++) {
@@ -305,11 +310,12 @@ TEST(badly_scaled_moments) {
             for (int j = 0; j < 12; j++) off += fabs(r.eigenvalues[j] - lambda[j]);
             CHECK_CLOSE(r.eigenvalues[0], lambda[0], 0.01);
             CHECK_CLOSE(r.eigenvalues[1], lambda[1], 0.08);
-            CHECK_MSG(off < (k % 3 ? 0.06 : 0.03), "upper %g geometric %d: off by %g", uppers[k], geometric, off);
+            CHECK_MSG(off < (k % 3 ? 0.06 : 0.03), "upper %g geometric %d: off by %g", uppers[k], geometric,
+                      off);
             /* relative errors (2e-3 a grid step) at every order, not just absolute ones at the largest */
             for (int n = 0; n < 20; n++)
-                CHECK_MSG(fabs(r.fitted[n] - m[n]) < (uppers[k] == 1 ? 0.2 : 0.05) * m[n], "upper %g: m(%d) = %g, %g",
-                          uppers[k], n + 1, m[n], r.fitted[n]);
+                CHECK_MSG(fabs(r.fitted[n] - m[n]) < (uppers[k] == 1 ? 0.2 : 0.05) * m[n],
+                          "upper %g: m(%d) = %g, %g", uppers[k], n + 1, m[n], r.fitted[n]);
             CHECK(k < 3 || (r.upper_from == KSPEC_UPPER_MOMENTS && r.upper >= 0.24 && r.upper < 0.2401));
             kspec_spectrum_free(&r);
         }
@@ -329,7 +335,8 @@ TEST(units_do_not_matter) {
         CHECK(kspec_spectrum_from_moments(scaled, 6, D, &o, &q, NULL) == KSPEC_OK);
         CHECK(r.draws == 20 && r.weights == KSPEC_WEIGHTS_COVARIANCE && r.distance_in_errors);
         for (int j = 0; j < 9; j++) CHECK(q.eigenvalues[j] == ldexp(r.eigenvalues[j], e));
-        for (int j = 0; j < 9; j++) CHECK(r.ci_low[j] <= r.eigenvalues[j] && r.eigenvalues[j] <= r.ci_high[j]);
+        for (int j = 0; j < 9; j++)
+            CHECK(r.ci_low[j] <= r.eigenvalues[j] && r.eigenvalues[j] <= r.ci_high[j]);
         kspec_spectrum_free(&r);
         kspec_spectrum_free(&q);
     }
@@ -348,12 +355,14 @@ TEST(sample_eigenvalues_have_the_naive_moments) {
                 double x[81], mean[9] = {0}, y[81], square = 0;
                 brute_matrix((uint64_t)s, P * Q, x);
                 kspec_matrix phi = view(x, P, Q);
-                kspec_moments_opts how = {.size = sizeof how, .center = center, .normalize = normalize, .no_stderr = 1};
+                kspec_moments_opts how = {
+                    .size = sizeof how, .center = center, .normalize = normalize, .no_stderr = 1};
                 kspec_spectrum_opts o = {.size = sizeof o, .upper = 100};
                 kspec_spectrum_result r;
                 CHECK(kspec_spectrum(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
                 CHECK(r.rank == n && r.sample_count == n);
-                for (size_t i = 0; i < P * Q; i++) square += x[i] * x[i] / (double)(P * Q), mean[i % Q] += x[i] / (double)P;
+                for (size_t i = 0; i < P * Q; i++)
+                    square += x[i] * x[i] / (double)(P * Q), mean[i % Q] += x[i] / (double)P;
                 for (size_t i = 0; i < P * Q; i++)
                     y[i] = (x[i] - center * mean[i % Q]) / (normalize ? sqrt(square) : 1);
                 for (int k = 1; k <= 3; k++) {
@@ -459,10 +468,12 @@ TEST(bad_input) {
         {{.size = sizeof bad[0].o, .rank = 3, .threads = -1}, "threads -1"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
-        CHECK_FAILS(kspec_spectrum_from_moments(m, 3, NULL, &bad[k].o, &r, &e), KSPEC_E_ARG, e, bad[k].message);
+        CHECK_FAILS(kspec_spectrum_from_moments(m, 3, NULL, &bad[k].o, &r, &e), KSPEC_E_ARG, e,
+                    bad[k].message);
     kspec_spectrum_opts o = {.size = sizeof o, .rank = 3};
     CHECK_FAILS(kspec_spectrum_from_moments(m, 0, NULL, &o, &r, &e), KSPEC_E_ARG, e, "moments 0");
-    CHECK_FAILS(kspec_spectrum_from_moments((double[]){1, NAN}, 2, NULL, &o, &r, &e), KSPEC_E_ARG, e, "m(2) is not");
+    CHECK_FAILS(kspec_spectrum_from_moments((double[]){1, NAN}, 2, NULL, &o, &r, &e), KSPEC_E_ARG, e,
+                "m(2) is not");
     CHECK_FAILS(kspec_spectrum_from_moments((double[]){-1, -2}, 2, NULL, &o, &r, &e), KSPEC_E_ARG, e,
                 "no moment is positive");
     kspec_moments_opts how = {.size = sizeof how, .nmax = 5};
