@@ -42,6 +42,7 @@ typedef struct {
     const char *choices; /* "a|b|c": checked for OPT_CHOICE, offered by completion for any */
     long min;            /* OPT_INT, OPT_SIZE: the least value that may be given */
     int positive;        /* OPT_DOUBLE, OPT_LIST: 1 where values must be above 0 */
+    const char *verbs;   /* "a|b": the only verbs of the command that take it; NULL: all */
 } cli_option;
 
 /* What every command takes; the first member of each command's arguments. */
@@ -52,6 +53,8 @@ typedef struct {
     const char *output;
     const char **inputs; /* what is left after the options */
     size_t input_count;
+    const cli_option **given; /* the options that were given */
+    size_t given_count;
     const char *select_rows, *select_cols, *axes, *nan; /* commands that read a matrix */
 } cli_common;
 
@@ -78,6 +81,9 @@ void cli_help(const cli_command *c, FILE *f);
 
 /* Calls fn for each option of a command: its own, those of input, the common ones. */
 void cli_each_option(const cli_command *c, void (*fn)(const cli_option *o, void *ctx), void *ctx);
+
+/* Was this option given? Tells a value of 0 from none. */
+int cli_given(const cli_common *c, const char *name);
 
 /* The entry of a NULL-terminated list nearest to word, or NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *list);

@@ -194,10 +194,28 @@ int cli_no_input(const cli_command *c) {
     return cli_error(EXIT_USAGE, "%s: no INPUT given; 'kspec %s -h' shows the usage", c->name, c->name);
 }
 
+int cli_given(const cli_common *c, const char *name) {
+    for (size_t i = 0; i < c->given_count; i++)
+        if (strcmp(c->given[i]->name, name) == 0) return 1;
+    return 0;
+}
+
+/* Every option given is one that the verb takes. */
+static int check_verb(const cli_command *c, const cli_common *common) {
+    for (size_t i = 0; i < common->given_count; i++) {
+        const cli_option *o = common->given[i];
+        if (o->verbs && !cli_is_choice(o->verbs, common->inputs[0]))
+            return cli_error(EXIT_USAGE, "%s %s takes no %s%s", c->name, common->inputs[0], dashes(o),
+                             o->name);
+    }
+    return EXIT_DONE;
+}
+
 int cli_parse(const cli_command *c, int argc, char **argv, void *args) {
     cli_common *common = args;
     common->inputs = calloc((size_t)argc + 1, sizeof *common->inputs);
-    if (!common->inputs) return cli_error(EXIT_FAILED, "out of memory");
+    common->given = calloc((size_t)argc + 1, sizeof *common->given);
+    if (!common->inputs || !common->given) return cli_error(EXIT_FAILED, "out of memory");
     for (int i = 0; i < argc; i++) {
         const char *arg = argv[i], *value = NULL;
         if (strcmp(arg, "--") == 0) {
@@ -219,6 +237,7 @@ int cli_parse(const cli_command *c, int argc, char **argv, void *args) {
         }
         cli_each_option(c, look, &s);
         if (!s.found) return unknown(c, arg, &s);
+        common->given[common->given_count++] = s.found;
         if (s.found->type == OPT_FLAG) {
             if (value) return cli_error(EXIT_USAGE, "--%s takes no value", s.found->name);
         } else if (!value) {
@@ -242,7 +261,7 @@ int cli_parse(const cli_command *c, int argc, char **argv, void *args) {
     if (!c->reads_input && common->input_count > (c->verbs ? 1 : 0))
         return cli_error(EXIT_USAGE, "%s: unexpected argument '%s'", c->name,
                          common->inputs[c->verbs ? 1 : 0]);
-    return EXIT_DONE;
+    return c->verbs && common->input_count ? check_verb(c, common) : EXIT_DONE;
 }
 
 static void free_list(const cli_option *o, void *args) {
@@ -252,6 +271,7 @@ static void free_list(const cli_option *o, void *args) {
 void cli_args_free(const cli_command *c, void *args) {
     cli_each_option(c, free_list, args);
     free((void *)((cli_common *)args)->inputs);
+    free((void *)((cli_common *)args)->given);
 }
 
 /* ---- help ---- */
