@@ -103,6 +103,25 @@ static kspec_status eigenvalues(const void *ctx, kspec_error *err) {
     return st;
 }
 
+static kspec_status eta_of_matrices(const void *ctx, kspec_error *err) {
+    const double S[4] = {2, 1, 1, 2}, Sx[4] = {1, 0, 0, 3};
+    const kspec_matrix s = {S, 2, 2, 2, 1}, x = {Sx, 2, 2, 2, 1};
+    double eta[2];
+    size_t count;
+    (void)ctx;
+    kspec_status st = kspec_theory_rbf_eta(&s, &x, eta, &count, err);
+    CHECK(count == (st ? 0 : 2));
+    return st;
+}
+
+static kspec_status sphere(const void *ctx, kspec_error *err) {
+    double m[4] = {0};
+    (void)ctx;
+    kspec_status st = kspec_theory_sphere_moments(KSPEC_SPHERE_NTK, 0, 3, 4, m, NULL, err);
+    CHECK(st ? m[0] == 0 : m[3] > 0);
+    return st;
+}
+
 static kspec_status generate(const void *ctx, kspec_error *err) {
     const kspec_generate_opts *o = ctx;
     kspec_generator *g = (kspec_generator *)(uintptr_t)1;
@@ -121,6 +140,8 @@ static kspec_status generate(const void *ctx, kspec_error *err) {
 TEST(theory_and_generators) {
     static const double eta[3] = {4, 1, 0.25};
     until_it_succeeds(eigenvalues, eta, 1, "eigenvalues");
+    until_it_succeeds(eta_of_matrices, NULL, 4, "eta");
+    until_it_succeeds(sphere, NULL, 1, "sphere");
     for (int process = KSPEC_GENERATE_RFF; process <= KSPEC_GENERATE_GAUSSIAN; process++)
         for (int threads = 1; threads <= 2; threads++) {
             kspec_generate_opts o = {.size = sizeof o,

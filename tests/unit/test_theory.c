@@ -107,7 +107,138 @@ TEST(bad_input) {
     CHECK_CLOSE(top, (double)(-3000 * logl(a)), 1e-13);
 }
 
+/* ---- Sigma and Sigma_x ---- */
+
+/* Random S = T T^T and Sx = T diag(eta) T^T, so that eta is known; decreasing, the last `zeros` of them 0 */
+static void pair(size_t d, size_t zeros, uint64_t seed, double *eta, double *S, double *Sx) {
+    double T[100], u[10];
+    kspec_random_normal(seed, 1, 0, d * d, T);
+    kspec_random_uniform(seed, 2, 0, d, u);
+    for (size_t i = 0; i < d; i++) {
+        T[i * d + i] += (double)d; /* well conditioned */
+        eta[i] = i + zeros < d ? exp(4 * u[i] - 2) : 0;
+    }
+    qsort(eta, d, sizeof *eta, descending);
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) {
+            long double s = 0, x = 0;
+            for (size_t k = 0; k < d; k++) {
+                s += (long double)T[i * d + k] * T[j * d + k];
+                x += (long double)T[i * d + k] * T[j * d + k] * eta[k];
+            }
+            S[i * d + j] = (double)s;
+            Sx[i * d + j] = (double)x;
+        }
+}
+
+TEST(eta_of_two_matrices) {
+    double want[10], got[10], S[100], Sx[100];
+    for (size_t d = 1; d <= 10; d++)
+        for (size_t zeros = 0; zeros < d && zeros < 3; zeros++)
+            for (uint64_t seed = 0; seed < 20; seed++) {
+                pair(d, zeros, seed, want, S, Sx);
+                kspec_matrix s = {S, d, d, (ptrdiff_t)d, 1}, x = {Sx, d, d, 1, (ptrdiff_t)d};
+                kspec_error e;
+                size_t count;
+                CHECK_MSG(kspec_theory_rbf_eta(&s, &x, got, &count, &e) == KSPEC_OK, "%s", e.msg);
+                CHECK_MSG(count == d - zeros, "%zu of %zu, %zu zeros", count, d, zeros);
+                for (size_t i = 0; i < count; i++)
+                    CHECK_MSG(fabs(got[i] - want[i]) < 1e-13 * want[0], "d %zu: %g %g", d, got[i], want[i]);
+            }
+}
+
+/* One matrix alone; a diagonal pair whose entries lie far apart */
+TEST(eta_of_diagonal_matrices) {
+    double S[9] = {4e-12, 0, 0, 0, 1, 0, 0, 0, 9e12}, Sx[9] = {2e-12, 0, 0, 0, 7, 0, 0, 0, 9e12}, eta[3];
+    kspec_matrix s = {S, 3, 3, 3, 1}, x = {Sx, 3, 3, 3, 1};
+    size_t count;
+    CHECK(kspec_theory_rbf_eta(&s, NULL, eta, &count, NULL) == KSPEC_OK &&
+          count == 2); /* 1.1e-13 beside 2.5e11 is 0 */
+    CHECK_CLOSE(eta[0], 2.5e11, 1e-14);
+    CHECK_CLOSE(eta[1], 1, 1e-4);
+    CHECK(kspec_theory_rbf_eta(NULL, &x, eta, &count, NULL) == KSPEC_OK && count == 2);
+    CHECK_CLOSE(eta[0], 9e12, 1e-14);
+    S[0] = Sx[0] = 1, S[8] = 0.5;
+    CHECK(kspec_theory_rbf_eta(&s, NULL, eta, &count, NULL) == KSPEC_OK && count == 3);
+    CHECK_CLOSE(eta[0], 2, 1e-15);
+    CHECK(eta[1] == 1 && eta[2] == 1);
+}
+
+TEST(matrices_that_are_no_covariances) {
+    double eta[3], good[9] = {2, 1, 0, 1, 2, 0, 0, 0, 1};
+    const struct {
+        double at[9];
+        const char *as_S, *as_Sx; /* what is said of it; NULL: nothing */
+    } bad[] = {
+        {{1, 2, 0, 2, 1, 0, 0, 0, 1},
+         "Sigma is not positive definite: the smallest of its 3 eigenvalues is -1, the largest 3",
+         "Sigma_x is not positive semidefinite: the smallest of its 3 eigenvalues is -1, the largest 3"},
+        {{1, 1, 0, 1, 1, 0, 0, 0, 1}, "Sigma is not positive definite", NULL},
+        {{1, 0.1, 0, 0.1, 0.01, 0, 0, 0, 1},
+         "Sigma is not positive definite",
+         NULL}, /* Cholesky's pivot is 2e-18 */
+        {{1, 0.5, 0, 0.4, 1, 0, 0, 0, 1},
+         "Sigma is not symmetric: entry (1,0) (from 0) is 0.4 and (0,1) is 0.5",
+         "Sigma_x is not symmetric: entry (1,0) (from 0) is 0.4 and (0,1) is 0.5"},
+        {{1, 0, 0, 0, NAN, 0, 0, 0, 1},
+         "Sigma: entry (1,1) (from 0), nan",
+         "Sigma_x: entry (1,1) (from 0), nan"},
+        {{1, 0, 0, 0, 1, 0, 0, 0, INFINITY}, "Sigma: entry (2,2)", "Sigma_x: entry (2,2)"},
+        {{0}, "Sigma is not positive definite: the smallest of its 3 eigenvalues is 0", "Sigma_x is zero"},
+    };
+    kspec_error e;
+    kspec_matrix ok = {good, 3, 3, 3, 1};
+    size_t count;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        kspec_matrix m = {bad[i].at, 3, 3, 3, 1};
+        CHECK_FAILS(kspec_theory_rbf_eta(&m, &ok, eta, &count, &e), KSPEC_E_ARG, e, bad[i].as_S);
+        CHECK(count == 0);
+        if (bad[i].as_Sx)
+            CHECK_FAILS(kspec_theory_rbf_eta(&ok, &m, eta, &count, &e), KSPEC_E_ARG, e, bad[i].as_Sx);
+        else
+            CHECK_MSG(kspec_theory_rbf_eta(&ok, &m, eta, &count, &e) == KSPEC_OK && count == 2, "%zu: %s", i,
+                      e.msg);
+    }
+    kspec_matrix wide = {good, 2, 3, 3, 1}, small = {good, 2, 2, 3, 1};
+    CHECK_FAILS(kspec_theory_rbf_eta(&wide, NULL, eta, &count, &e), KSPEC_E_ARG, e,
+                "Sigma is 2 x 3, not 2 x 2");
+    CHECK_FAILS(kspec_theory_rbf_eta(&ok, &small, eta, &count, &e), KSPEC_E_ARG, e,
+                "Sigma_x is 2 x 2, not 3 x 3");
+    CHECK_FAILS(kspec_theory_rbf_eta(NULL, NULL, eta, &count, &e), KSPEC_E_ARG, e, "both missing");
+}
+
+/* ---- linear ---- */
+
+TEST(linear_moments) {
+    const double c[4] = {0.5, 2, 0, 1};
+    double one = 0.3, zero = 0, huge = 1e300, m[6], logs[6];
+    kspec_error e;
+    CHECK(kspec_theory_linear_moments(c, 4, 4, 6, m, logs, &e) == KSPEC_OK);
+    for (int n = 1; n <= 6; n++) {
+        CHECK_CLOSE(m[n - 1], pow(2, n) + 1 + pow(0.5, n), 1e-15);
+        CHECK_CLOSE(logs[n - 1], log(m[n - 1]), 1e-15);
+    }
+    CHECK(kspec_theory_linear_moments(&one, 1, 20, 6, m, NULL, &e) == KSPEC_OK);
+    for (int n = 1; n <= 6; n++) CHECK_CLOSE(m[n - 1], 20 * pow(0.3, n), 1e-15);
+    CHECK(kspec_theory_linear_moments(&huge, 1, 3, 2, m, logs, &e) == KSPEC_OK);
+    CHECK(isinf(m[1]) && fabs(logs[1] - (600 * log(10) + log(3))) < 1e-11);
+    CHECK(kspec_theory_linear_moments(&zero, 1, 3, 2, m, logs, &e) == KSPEC_OK);
+    CHECK(m[0] == 0 && m[1] == 0 && isinf(logs[1]) && logs[1] < 0);
+    CHECK_FAILS(kspec_theory_linear_moments(c, 4, 5, 6, m, NULL, &e), KSPEC_E_ARG, e,
+                "4 eigenvalues for dimension 5");
+    CHECK_FAILS(kspec_theory_linear_moments(c, 1, 0, 6, m, NULL, &e), KSPEC_E_ARG, e, "dimension 0");
+    CHECK_FAILS(kspec_theory_linear_moments(c, 1, 1, 0, m, NULL, &e), KSPEC_E_ARG, e, "order 0");
+    one = -1;
+    CHECK_FAILS(kspec_theory_linear_moments(&one, 1, 1, 2, m, NULL, &e), KSPEC_E_ARG, e, "eigenvalue -1");
+    one = NAN;
+    CHECK_FAILS(kspec_theory_linear_moments(&one, 1, 1, 2, m, NULL, &e), KSPEC_E_ARG, e, "eigenvalue");
+}
+
 int main(void) {
+    RUN(eta_of_two_matrices);
+    RUN(eta_of_diagonal_matrices);
+    RUN(matrices_that_are_no_covariances);
+    RUN(linear_moments);
     RUN(moments_against_the_formula);
     RUN(known_value);
     RUN(eigenvalues_against_enumeration);

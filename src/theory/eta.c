@@ -1,0 +1,37 @@
+/* From two covariance matrices to the eta of the RBF kernel's closed form: Sx v = eta S v. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "linalg/covariance.h"
+#include "linalg/eigen.h"
+#include "linalg/linalg.h"
+
+#include <float.h>
+
+kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_matrix *Sx, double *eta, size_t *count,
+                                  kspec_error *err) {
+    ks_clear(err);
+    *count = 0;
+    size_t d = S ? S->rows : Sx ? Sx->rows : 0;
+    if (d == 0) return ks_fail(err, KSPEC_E_ARG, "Sigma and Sigma_x are both missing or empty");
+    ks_arena arena = {0};
+    double *M = ks_arena_alloc(&arena, ks_size(d, d), sizeof *M),
+           *C = ks_arena_alloc(&arena, ks_size(d, d), sizeof *C);
+    kspec_status st = arena.failed ? ks_nomem(err, "a covariance matrix", arena.failed)
+                                   : ks_relative_factor(S, Sx, d, M, err);
+    if (!st) {
+        ks_blas_enter();
+        ks_gemm(1, 0, d, d, d, 1, M, d, M, d, 0, C, d); /* M^T M = L^-1 Sx L^-T */
+        st = ks_syevd(0, d, C, d, eta, err);
+        ks_blas_leave();
+    }
+    ks_arena_free(&arena);
+    if (st) return st;
+    for (size_t i = 0; i < d / 2; i++) {
+        double low = eta[i];
+        eta[i] = eta[d - 1 - i];
+        eta[d - 1 - i] = low;
+    }
+    while (*count < d && eta[*count] > 4 * (double)d * DBL_EPSILON * eta[0]) ++*count;
+    if (*count == 0) return ks_fail(err, KSPEC_E_ARG, "Sigma_x is zero: the inputs do not vary");
+    return KSPEC_OK;
+}
