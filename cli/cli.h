@@ -118,6 +118,18 @@ int cli_read(const cli_common *c, kspec_dataset *d);
 /* "10 trials × 640 rows × 50 columns" (one trial is not mentioned). */
 void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d);
 
+/* The Sigma and Sigma_x of an RBF kernel, from the files of --sigma and --sigma-x; NULL: the identity. */
+typedef struct {
+    kspec_matrix sigma, sigma_x; /* dim x dim; empty where there is no file */
+    double *eta;                 /* the eta_count eigenvalues of Sigma_x Sigma^-1 above zero */
+    size_t eta_count;
+    kspec_dataset data[2];
+} cli_covariances;
+
+/* Reads and checks them; fails with a message and the exit status. *dim is 0, or what it must be. */
+int cli_read_covariances(const char *sigma, const char *sigma_x, size_t *dim, cli_covariances *c);
+void cli_covariances_free(cli_covariances *c);
+
 /* ---- output ---- */
 
 /*

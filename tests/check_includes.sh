@@ -56,8 +56,8 @@ breaches() {
             fi
             case $line in *\<*) continue ;; esac # the system's
             case $room:$what in
-            cli:kspec.h | cli:cli.h | cli:bench.h | cli:estimation.h) continue ;;
-            cli:*) ;;
+            cli:*/*) ;; # its own headers and kspec.h stand in no folder
+            cli:*) continue ;;
             hdf5:kspec.h) ;;
             *:kspec.h | "$room:$room"/*) continue ;;
             *) case " $allowed " in *" ${what%%/*} "* | *" $what "*) continue ;; esac ;;

@@ -40,6 +40,51 @@ expect_status 0 kspec theory rbf --eta 4 --dim 100000 -n 2 --json
 expect_json 'j["moments"][1] == 0'
 expect_error 2 '--dim: 2000000 exceeds 1000000' kspec theory rbf --eta 4 --dim 2000000
 
+# --check: how much of each moment the largest eigenvalues hold; without --eigenvalues, a million that are not listed
+expect_status 0 kspec theory rbf --eta 4,1 -n 3 --eigenvalues 3 --check --json
+expect_json 'all(close(c["sum"], sum(x ** c["n"] for x in j["eigenvalues"]), 1e-14) for c in j["check"])'
+expect_json 'all(close(c["discrepancy"], c["sum"] / c["moment"] - 1, 1e-12) for c in j["check"])'
+expect_json '[c["n"] for c in j["check"]] == [1, 2, 3] and -0.52 < j["check"][0]["discrepancy"] < -0.519'
+expect_status 0 kspec theory rbf --eta 4,1 --check --json
+expect_json '"eigenvalues" not in j and all(abs(c["discrepancy"]) < 1e-14 for c in j["check"])'
+expect_status 0 kspec theory rbf --eta 4 --eigenvalues 2 --check
+expect_stdout 'sum over 2 '
+
+# Sigma and Sigma_x from files of any kind: the eta of a pair that is known, whatever the basis
+py 'T = np.array([[3, 1, 0], [0, 2, 1], [1, 0, 2.]]); np.save("S.npy", T @ T.T)
+np.savez("x.npz", a=T @ np.diag([4, 1, 0.25]) @ T.T, b=T @ np.diag([4, 1, 0]) @ T.T)
+np.savetxt("I.csv", np.eye(3), delimiter=","); np.savetxt("wide.csv", np.ones((2, 3)), delimiter=",")
+np.savetxt("I2.csv", np.eye(2), delimiter=","); np.save("three.npy", np.ones((2, 3, 3)))
+np.savetxt("bad.csv", [[1, 2], [2, 1]], delimiter=","); np.savetxt("skew.csv", [[1, .5], [.4, 1]], delimiter=",")
+np.savetxt("nan.csv", [[1, np.nan], [np.nan, 1]], delimiter=","); np.savetxt("inf.csv", [[1, np.inf], [np.inf, 1]])'
+expect_status 0 kspec theory rbf --eta 4,1,0.25 -n 5 --eigenvalues 9 --json
+cp "$out" want
+expect_status 0 kspec theory rbf --sigma S.npy --sigma-x x.npz:a -n 5 --eigenvalues 9 --json
+expect_json 'j["dim"] == 3 and all(close(a, b, 1e-12) for a, b in zip(j["eta"], (4, 1, 0.25)))'
+expect_json 'all(close(a, b, 1e-12) for k in ("moments", "eigenvalues") for a, b in zip(j[k], json.load(open("want"))[k]))'
+expect_status 0 kspec theory rbf --sigma S.npy --sigma-x x.npz:b -n 5 # the inputs do not vary in one direction
+expect_stdout 'in 3 dimensions, in 2 of which they vary'
+expect_status 0 kspec theory rbf --sigma S.npy --sigma-x x.npz:b -n 5 --json
+expect_json 'j["dim"] == 3 and len(j["eta"]) == 2'
+expect_status 0 kspec theory rbf --sigma-x I.csv --dim 3 --json
+expect_json 'j["eta"] == [1, 1, 1]'
+expect_status 0 kspec theory rbf --sigma I.csv --json
+expect_json 'j["eta"] == [1, 1, 1]'
+expect_error 3 'Sigma is not positive definite: the smallest of its 2 eigenvalues is -1, the largest 3' \
+    kspec theory rbf --sigma bad.csv
+expect_error 3 'Sigma_x is not positive semidefinite: the smallest of its 2 eigenvalues is -1' \
+    kspec theory rbf --sigma-x bad.csv
+expect_error 3 'Sigma is not symmetric: entry \(1,0\) \(from 0\) is 0.4 and \(0,1\) is 0.5' kspec theory rbf --sigma skew.csv
+expect_error 3 '--sigma: wide.csv is 2 x 3, not square' kspec theory rbf --sigma wide.csv
+expect_error 3 '--sigma-x: three.npy holds 2 matrices, not one' kspec theory rbf --sigma-x three.npy
+expect_error 3 'Sigma has 3 dimensions, Sigma_x 2' kspec theory rbf --sigma I.csv --sigma-x I2.csv
+expect_error 3 'nan.csv' kspec theory rbf --sigma nan.csv
+expect_error 3 'infinite' kspec theory rbf --sigma-x inf.csv
+expect_error 3 'cannot open none.npy' kspec theory rbf --sigma none.npy
+expect_error 2 '--dim is 2, the dimension of I.csv 3' kspec theory rbf --sigma I.csv --dim 2
+expect_error 2 'exclude each other' kspec theory rbf --sigma I.csv --eta 2
+expect_error 2 '--eta is missing \(or --sigma, --sigma-x\)' kspec theory rbf --dim 2
+
 # --threads and --seed change nothing
 expect_status 0 kspec theory rbf --dim 5 --eta 4 --json --threads 2 --seed 9
 expect "theory does not depend on threads or seed" cmp -s "$out" one
