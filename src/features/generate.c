@@ -6,27 +6,31 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "features/noise.h"
 #include "kernels/kernels.h"
+#include "linalg/covariance.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What each random stream is for; trial t's noise is NOISE + t. */
-enum { STREAM_X = 1, STREAM_W = 2, STREAM_B = 3, STREAM_Z = 4, STREAM_NOISE = 1000 };
+/* What each random stream is for; noise has its own. */
+enum { STREAM_X = 1, STREAM_W = 2, STREAM_B = 3, STREAM_Z = 4 };
 
-enum { TILE = 64, GAUSSIAN_TILE = 512, GAUSSIAN_MAX_ROWS = 20000 };
+enum { TILE = 64, GAUSSIAN_TILE = 512, GAUSSIAN_MAX_ROWS = 20000, WEIGHT_BLOCK = 512 };
 
 struct kspec_generator {
     kspec_generate_opts o;
     ks_run run;
     const ks_kernels *kernels;
     ks_arena arena;
-    size_t tile;     /* rows made at a time */
-    double *W;       /* dim x cols: weights, scaled so that an entry is a function of x . w */
-    double *b;       /* cols: phases (rff) */
-    double *L;       /* rows x rows: Cholesky factor of the kernel matrix (gaussian) */
-    double **tiles;  /* per worker: tile x cols */
+    ks_noise noise;
+    size_t tile;    /* rows made at a time */
+    double *M;      /* dim x dim, of Sigma and Sigma_x: x . w = z^T M v, z and v standard normal; else NULL */
+    double *W;      /* dim x cols: weights, scaled so that an entry is a function of x . w */
+    double *b;      /* cols: phases (rff) */
+    double *L;      /* rows x rows: Cholesky factor of the kernel matrix (gaussian) */
+    double **tiles; /* per worker: tile x cols */
     double **inputs; /* per worker: tile x dim, or a tile of normals, tile x cols (gaussian) */
 };
 
@@ -58,7 +62,10 @@ static kspec_status check(const kspec_generate_opts *o, kspec_error *err) {
             if (!(o->eigenvalues[l] >= 0 && o->eigenvalues[l] <= 1e300))
                 return ks_fail(err, KSPEC_E_ARG, "eigenvalue %g is not between 0 and 1e300",
                                o->eigenvalues[l]);
+        if (o->sigma || o->sigma_x) return ks_fail(err, KSPEC_E_ARG, "linear takes no Sigma and no Sigma_x");
     } else {
+        if (o->eta_count && (o->sigma || o->sigma_x))
+            return ks_fail(err, KSPEC_E_ARG, "eta and Sigma, Sigma_x exclude each other");
         if (o->eta_count > 1 && o->eta_count != o->dim)
             return ks_fail(err, KSPEC_E_ARG, "%zu values of eta for dimension %zu", o->eta_count, o->dim);
         for (size_t l = 0; l < o->eta_count; l++)
@@ -67,11 +74,37 @@ static kspec_status check(const kspec_generate_opts *o, kspec_error *err) {
     }
     if (!(o->noise >= 0 && o->noise <= 1e300))
         return ks_fail(err, KSPEC_E_ARG, "noise %g is not between 0 and 1e300", o->noise);
+    if (o->noise_correlation < KSPEC_NOISE_INDEPENDENT || o->noise_correlation > KSPEC_NOISE_BOTH)
+        return ks_fail(err, KSPEC_E_ARG, "noise correlation %d is none of rows, cols, both",
+                       (int)o->noise_correlation);
+    if (!(o->noise_share > 0 && o->noise_share <= 1))
+        return ks_fail(err, KSPEC_E_ARG, "noise share %g is not above 0 and at most 1", o->noise_share);
     return KSPEC_OK;
 }
 
 /*
- * The lower triangle of K_ij = exp(-sum_l eta_l (x_il - x_jl)^2 / 2), then its Cholesky factor. K is singular
+ * The inputs, so scaled that the kernel is exp(-|x-x'|^2 / 2): z_l sqrt(eta_l), or z^T M.
+ */
+static kspec_status scaled_inputs(kspec_generator *g, double *X, double *sq, kspec_error *err) {
+    size_t P = g->o.rows, d = g->o.dim;
+    kspec_status st = KSPEC_OK;
+    if (g->M) {
+        double *Z = ks_alloc(ks_size(P, d), sizeof *Z);
+        if (!Z) return ks_nomem(err, "the inputs of the Gaussian process", ks_size(P, d) * sizeof *Z);
+        ks_run part = ks_run_part(&g->run, 0, 0);
+        kspec_random_normal(g->o.seed, STREAM_X, 0, P * d, Z);
+        st = ks_gemm_tiled(&part, 0, 0, P, d, d, 1, Z, d, g->M, d, 0, X, d, err);
+        ks_free(Z);
+    } else {
+        kspec_random_normal(g->o.seed, STREAM_X, 0, P * d, X);
+        for (size_t k = 0; k < P * d; k++) X[k] *= sqrt(per_axis(g->o.eta, g->o.eta_count, k % d));
+    }
+    for (size_t i = 0; i < P && !st; i++) sq[i] = ks_dot(d, X + i * d, X + i * d);
+    return st;
+}
+
+/*
+ * The lower triangle of K_ij = exp(-|x_i - x_j|^2 / 2), then its Cholesky factor. K is singular
  * to rounding when the kernel is smooth, so a nugget is added to the diagonal: the smallest power of ten from
  * 1e-14 that makes the factorisation succeed.
  */
@@ -85,11 +118,7 @@ static kspec_status factor(kspec_generator *g, kspec_error *err) {
         st = ks_nomem(err, "the inputs of the Gaussian process", scratch.failed);
         goto done;
     }
-    kspec_random_normal(g->o.seed, STREAM_X, 0, P * d, X);
-    for (size_t i = 0; i < P; i++) {
-        for (size_t l = 0; l < d; l++) X[i * d + l] *= sqrt(per_axis(g->o.eta, g->o.eta_count, l));
-        sq[i] = ks_dot(d, X + i * d, X + i * d);
-    }
+    if ((st = scaled_inputs(g, X, sq, err))) goto done;
     for (double nugget = 1e-14; nugget < 2e-8; nugget *= 10) {
         ks_run part = ks_run_part(&g->run, 0, 0);
         st = ks_gemm_tiled(&part, 0, 1, P, P, d, 1, X, d, X, d, 0, g->L, P, err);
@@ -110,26 +139,23 @@ done:
     return st;
 }
 
-static kspec_status prepare(kspec_generator *g, kspec_error *err) {
-    const kspec_generate_opts *o = &g->o;
-    int gaussian = o->process == KSPEC_GENERATE_GAUSSIAN, workers = g->run.threads;
-    g->tile = gaussian ? GAUSSIAN_TILE : TILE;
-    g->tiles = ks_arena_zalloc(&g->arena, (size_t)workers, sizeof *g->tiles);
-    g->inputs = ks_arena_zalloc(&g->arena, (size_t)workers, sizeof *g->inputs);
-    for (int w = 0; w < workers && !g->arena.failed; w++) {
-        g->tiles[w] = ks_arena_alloc(&g->arena, ks_size(g->tile, o->cols), sizeof(double));
-        g->inputs[w] =
-            ks_arena_alloc(&g->arena, ks_size(g->tile, gaussian ? o->cols : o->dim), sizeof(double));
+/* W = M V, V standard normal: a block of columns at a time */
+static kspec_status weights_of_covariances(kspec_generator *g, kspec_error *err) {
+    size_t d = g->o.dim, Q = g->o.cols, most = Q < WEIGHT_BLOCK ? Q : WEIGHT_BLOCK;
+    double *V = ks_alloc(ks_size(d, most), sizeof *V);
+    if (!V) return ks_nomem(err, "the weights", ks_size(ks_size(d, most), sizeof *V));
+    for (size_t j = 0; j < Q; j += most) {
+        size_t n = Q - j < most ? Q - j : most;
+        for (size_t l = 0; l < d; l++) kspec_random_normal(g->o.seed, STREAM_W, l * Q + j, n, V + l * n);
+        ks_gemm(0, 0, d, n, d, 1, g->M, d, V, n, 0, g->W + j, Q);
     }
-    if (gaussian)
-        g->L = ks_arena_alloc(&g->arena, ks_size(o->rows, o->rows), sizeof(double));
-    else
-        g->W = ks_arena_alloc(&g->arena, ks_size(o->dim, o->cols), sizeof(double));
-    if (o->process == KSPEC_GENERATE_RFF) g->b = ks_arena_alloc(&g->arena, o->cols, sizeof(double));
-    if (g->arena.failed) return ks_nomem(err, "the generator", g->arena.failed);
-    if (gaussian) return factor(g, err);
+    ks_free(V);
+    return KSPEC_OK;
+}
 
-    /* w_l ~ N(0, eta_l) for rff; sqrt(c_l) N(0, 1) for linear */
+/* w_l ~ N(0, eta_l) for rff; sqrt(c_l) N(0, 1) for linear */
+static void weights_of_lists(kspec_generator *g) {
+    const kspec_generate_opts *o = &g->o;
     for (size_t l = 0; l < o->dim; l++) {
         double *w = g->W + l * o->cols;
         double scale =
@@ -138,10 +164,47 @@ static kspec_status prepare(kspec_generator *g, kspec_error *err) {
         kspec_random_normal(o->seed, STREAM_W, l * o->cols, o->cols, w);
         for (size_t j = 0; j < o->cols; j++) w[j] *= scale;
     }
+}
+
+/* What all bands share is allocated here, and only if it is there to be had. */
+static kspec_status allocate(kspec_generator *g, kspec_error *err) {
+    const kspec_generate_opts *o = &g->o;
+    int gaussian = o->process == KSPEC_GENERATE_GAUSSIAN;
+    size_t workers = (size_t)g->run.threads, per_row = gaussian ? o->cols : o->dim;
+    size_t shared = gaussian ? ks_size(o->rows, o->rows) : ks_size(o->dim, o->cols);
+    size_t square = o->sigma || o->sigma_x ? ks_size(o->dim, o->dim) : 0;
+    size_t values = ks_size_add(ks_size_add(shared, square),
+                                ks_size(ks_size(workers, g->tile), ks_size_add(o->cols, per_row)));
+    size_t need = ks_size(values, sizeof(double)), have = ks_memory_available();
+    if (need > have)
+        return ks_fail(err, KSPEC_E_NOMEM, "the generator needs %zu MiB of memory and there are %zu",
+                       need >> 20, have >> 20);
+    g->tiles = ks_arena_zalloc(&g->arena, workers, sizeof *g->tiles);
+    g->inputs = ks_arena_zalloc(&g->arena, workers, sizeof *g->inputs);
+    for (size_t w = 0; w < workers && !g->arena.failed; w++) {
+        g->tiles[w] = ks_arena_alloc(&g->arena, ks_size(g->tile, o->cols), sizeof(double));
+        g->inputs[w] = ks_arena_alloc(&g->arena, ks_size(g->tile, per_row), sizeof(double));
+    }
+    *(gaussian ? &g->L : &g->W) = ks_arena_alloc(&g->arena, shared, sizeof(double));
+    if (square) g->M = ks_arena_alloc(&g->arena, square, sizeof(double));
+    if (o->process == KSPEC_GENERATE_RFF) g->b = ks_arena_alloc(&g->arena, o->cols, sizeof(double));
+    return g->arena.failed ? ks_nomem(err, "the generator", g->arena.failed) : KSPEC_OK;
+}
+
+static kspec_status prepare(kspec_generator *g, kspec_error *err) {
+    const kspec_generate_opts *o = &g->o;
+    g->tile = o->process == KSPEC_GENERATE_GAUSSIAN ? GAUSSIAN_TILE : TILE;
+    g->noise = ks_noise_of(o->noise, o->noise_correlation, o->noise_share);
+    kspec_status st = allocate(g, err);
+    if (!st && g->M) st = ks_relative_factor(o->sigma, o->sigma_x, o->dim, g->M, err);
+    if (st) return st;
+    if (g->L) return factor(g, err);
     if (g->b) {
         kspec_random_uniform(o->seed, STREAM_B, 0, o->cols, g->b);
         for (size_t j = 0; j < o->cols; j++) g->b[j] *= 6.283185307179586;
     }
+    if (g->M) return weights_of_covariances(g, err);
+    weights_of_lists(g);
     return KSPEC_OK;
 }
 
@@ -152,6 +215,7 @@ kspec_status kspec_generate_open(const kspec_generate_opts *opts, kspec_generato
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
     if (o.trials == 0) o.trials = 1;
+    if (o.noise_share == 0) o.noise_share = 1;
     if (o.process == KSPEC_GENERATE_LINEAR && o.dim == 0) o.dim = o.eigenvalue_count;
     if ((st = check(&o, err))) return st;
 
@@ -169,8 +233,9 @@ kspec_status kspec_generate_open(const kspec_generate_opts *opts, kspec_generato
         kspec_generate_close(g);
         return st;
     }
-    /* the caller's lists are borrowed for the call only */
+    /* the caller's lists and matrices are borrowed for the call only */
     g->o.eta = g->o.eigenvalues = NULL;
+    g->o.sigma = g->o.sigma_x = NULL;
     *out = g;
     return KSPEC_OK;
 }
@@ -217,11 +282,8 @@ static kspec_status make_tile(void *ctx, size_t chunk, int worker) {
     size_t to = row + rows < b->first + b->count ? row + rows : b->first + b->count;
     double *out = b->out + (from - b->first) * o->cols;
     memcpy(out, tile + (from - row) * o->cols, (to - from) * o->cols * sizeof *out);
-    if (o->noise > 0)
-        for (size_t i = from; i < to; i++, out += o->cols) {
-            kspec_random_normal(o->seed, STREAM_NOISE + b->trial, i * o->cols, o->cols, tile);
-            for (size_t j = 0; j < o->cols; j++) out[j] += o->noise * tile[j];
-        }
+    /* the tile is free now, and has room for two rows */
+    if (o->noise > 0) ks_noise_add(&g->noise, o->seed, b->trial, from, to - from, o->cols, out, tile);
     return KSPEC_OK;
 }
 

@@ -1,9 +1,11 @@
 #include "kernels/kernels.h"
 #include "kspec.h"
+#include "linalg/covariance.h"
 #include "test.h"
 
-/* The streams of the generators, as documented in generate.c */
+/* The streams of the generators, as documented in generate.c and noise.c */
 enum { X = 1, W = 2, B = 3, NOISE = 1000 };
+static const uint64_t ROW_NOISE = (uint64_t)1 << 40, COL_NOISE = (uint64_t)2 << 40;
 
 static double *make(const kspec_generate_opts *o, size_t trial, size_t band) {
     kspec_generator *g;
@@ -55,8 +57,132 @@ TEST(rff_and_linear_against_the_definition) {
     }
 }
 
+/* ---- Sigma and Sigma_x ---- */
+
+enum { D = 4 };
+typedef long double square[D][D];
+
+static void cholesky(const double *S, square L) {
+    for (int i = 0; i < D; i++)
+        for (int j = 0; j <= i; j++) {
+            long double s = S[i * D + j];
+            for (int k = 0; k < j; k++) s -= L[i][k] * L[j][k];
+            L[i][j] = i == j ? sqrtl(s) : s / L[j][j];
+        }
+}
+
+/* Random covariances; Sx of the rank given */
+static void covariances(uint64_t seed, int rank, double *S, double *Sx) {
+    double T[2 * D * D];
+    kspec_random_normal(seed, 9, 0, 2 * D * D, T);
+    memset(S, 0, D * D * sizeof *S);
+    memset(Sx, 0, D * D * sizeof *Sx);
+    for (int i = 0; i < D; i++)
+        for (int j = 0; j < D; j++) {
+            for (int k = 0; k < D; k++) S[i * D + j] += T[i * D + k] * T[j * D + k] + (i == j);
+            for (int k = 0; k < rank; k++) Sx[i * D + j] += T[D * D + i * D + k] * T[D * D + j * D + k];
+        }
+}
+
+/* L M^T M L^T = Sx, which is all that M has to satisfy; with Sx the identity, M^T = L^-1 itself */
+TEST(factor_of_two_covariances) {
+    for (uint64_t seed = 0; seed < 20; seed++)
+        for (int rank = 0; rank <= D; rank++) {
+            double S[D * D], Sx[D * D], M[D * D];
+            square L = {{0}}, N = {{0}}; /* N = L M^T */
+            covariances(seed, rank, S, Sx);
+            kspec_matrix s = {S, D, D, 1, D}, x = {Sx, D, D, D, 1};
+            kspec_error e;
+            CHECK_MSG(ks_relative_factor(&s, rank ? &x : NULL, D, M, &e) == KSPEC_OK, "%s", e.msg);
+            cholesky(S, L);
+            for (int i = 0; i < D; i++)
+                for (int j = 0; j < D; j++)
+                    for (int k = 0; k < D; k++) N[i][j] += L[i][k] * M[j * D + k];
+            for (int i = 0; i < D; i++)
+                for (int j = 0; j < D; j++) {
+                    long double got = 0, want = rank ? Sx[i * D + j] : i == j;
+                    for (int k = 0; k < D; k++) got += N[i][k] * N[j][k];
+                    CHECK_MSG(fabsl(got - want) < 1e-13, "rank %d: %g %g", rank, (double)got, (double)want);
+                    if (!rank) CHECK(fabsl(N[i][j] - (i == j)) < 1e-14);
+                }
+        }
+}
+
+/* sqrt(2) sin(z^T M v + b) entry by entry; columns are more than one block of weights */
+TEST(rff_of_covariances_against_the_definition) {
+    enum { P = 3, Q = 1100 };
+    double S[D * D], Sx[D * D], M[D * D], z[P * D], b[Q];
+    static double v[D * Q];
+    covariances(3, 2, S, Sx);
+    kspec_matrix s = {S, D, D, D, 1}, x = {Sx, D, D, D, 1};
+    CHECK(ks_relative_factor(&s, &x, D, M, NULL) == KSPEC_OK);
+    kspec_random_normal(5, X, 0, P * D, z);
+    kspec_random_normal(5, W, 0, D * Q, v);
+    kspec_random_uniform(5, B, 0, Q, b);
+    kspec_generate_opts o = {.size = sizeof o,
+                             .process = KSPEC_GENERATE_RFF,
+                             .rows = P,
+                             .cols = Q,
+                             .dim = D,
+                             .sigma = &s,
+                             .sigma_x = &x,
+                             .seed = 5};
+    double *got = make(&o, 0, P);
+    for (int i = 0; i < P; i++)
+        for (int j = 0; j < Q; j++) {
+            long double sum = 2 * 3.14159265358979323846264338328L * b[j];
+            for (int k = 0; k < D; k++)
+                for (int l = 0; l < D; l++) sum += (long double)z[i * D + k] * M[k * D + l] * v[l * Q + j];
+            CHECK_MSG(fabs(got[i * Q + j] - (double)(sqrtl(2) * sinl(sum))) < 1e-13, "%d %d", i, j);
+        }
+    free(got);
+}
+
+/* ---- noise ---- */
+
+TEST(correlated_noise_against_the_definition) {
+    enum { P = 70, Q = 37, T = 2 };
+    const double S = 0.8, c = 0; /* of a matrix that is 0 */
+    for (int along = KSPEC_NOISE_ROWS; along <= KSPEC_NOISE_BOTH; along++)
+        for (int k = 0; k < 2; k++) {
+            double rho = k ? 0.3 : 0; /* 0: by default all of it is shared */
+            kspec_generate_opts o = {.size = sizeof o,
+                                     .process = KSPEC_GENERATE_LINEAR,
+                                     .rows = P,
+                                     .cols = Q,
+                                     .dim = 1,
+                                     .eigenvalues = &c,
+                                     .eigenvalue_count = 1,
+                                     .seed = 11,
+                                     .trials = T,
+                                     .noise = S,
+                                     .noise_correlation = (kspec_noise_correlation)along,
+                                     .noise_share = rho};
+            if (!k) rho = 1;
+            double own = sqrt(1 - rho), shared = sqrt(along == KSPEC_NOISE_BOTH ? rho / 2 : rho);
+            for (size_t t = 0; t < T; t++) {
+                double *got = make(&o, t, 50), e[P * Q], r[P], col[Q];
+                kspec_random_normal(11, NOISE + t, 0, P * Q, e);
+                kspec_random_normal(11, ROW_NOISE + t, 0, P, r);
+                kspec_random_normal(11, COL_NOISE + t, 0, Q, col);
+                for (int i = 0; i < P; i++)
+                    for (int j = 0; j < Q; j++) {
+                        double common =
+                            (along == KSPEC_NOISE_COLS ? 0 : r[i]) + (along == KSPEC_NOISE_ROWS ? 0 : col[j]);
+                        CHECK_MSG(fabs(got[i * Q + j] - S * (own * e[i * Q + j] + shared * common)) < 1e-14,
+                                  "along %d rho %g t %zu: %d %d", along, rho, t, i, j);
+                    }
+                free(got);
+            }
+        }
+}
+
 TEST(same_bits_however_banded_and_threaded) {
-    for (int process = KSPEC_GENERATE_RFF; process <= KSPEC_GENERATE_GAUSSIAN; process++) {
+    const double S[16] = {3, 1, 0, 0, 1, 3, 1, 0, 0, 1, 3, 1, 0, 0, 1, 3};
+    const kspec_matrix sigma = {S, 4, 4, 4, 1};
+    for (int kind = 0; kind < 6;
+         kind++) { /* each process; again with correlated noise and, but for linear, Sigma */
+        int process = KSPEC_GENERATE_RFF + kind % 3;
         kspec_generate_opts o = {.size = sizeof o,
                                  .process = (kspec_process)process,
                                  .rows = 601,
@@ -65,6 +191,8 @@ TEST(same_bits_however_banded_and_threaded) {
                                  .seed = 5,
                                  .noise = 0.1,
                                  .threads = 1};
+        if (kind >= 3) o.noise_correlation = KSPEC_NOISE_BOTH, o.noise_share = 0.5;
+        if (kind >= 3 && process != KSPEC_GENERATE_LINEAR) o.sigma = o.sigma_x = &sigma;
         double *first = make(&o, 0, 601);
         const size_t bands[] = {1, 64, 100, 600};
         for (int k = 0; k < 4; k++) {
@@ -88,25 +216,25 @@ TEST(same_bits_however_banded_and_threaded) {
  * process.
  */
 TEST(columns_have_the_kernel_as_covariance) {
-    enum { P = 10, Q = 20000, D = 2 };
-    double eta[D] = {0.7, 1.9}, x[P * D];
-    kspec_random_normal(8, X, 0, P * D, x);
+    enum { P = 10, Q = 20000, DIM = 2 };
+    double eta[DIM] = {0.7, 1.9}, x[P * DIM];
+    kspec_random_normal(8, X, 0, P * DIM, x);
     for (int process = KSPEC_GENERATE_RFF; process <= KSPEC_GENERATE_GAUSSIAN; process += 2) {
         kspec_generate_opts o = {.size = sizeof o,
                                  .process = (kspec_process)process,
                                  .rows = P,
                                  .cols = Q,
-                                 .dim = D,
+                                 .dim = DIM,
                                  .eta = eta,
-                                 .eta_count = D,
+                                 .eta_count = DIM,
                                  .seed = 8};
         double *phi = make(&o, 0, P);
         for (size_t i = 0; i < P; i++)
             for (size_t j = 0; j <= i; j++) {
                 double s = 0, d = 0;
                 for (size_t a = 0; a < Q; a++) s += phi[i * Q + a] * phi[j * Q + a] / Q;
-                for (size_t l = 0; l < D; l++)
-                    d += eta[l] * (x[i * D + l] - x[j * D + l]) * (x[i * D + l] - x[j * D + l]);
+                for (size_t l = 0; l < DIM; l++)
+                    d += eta[l] * (x[i * DIM + l] - x[j * DIM + l]) * (x[i * DIM + l] - x[j * DIM + l]);
                 CHECK_MSG(fabs(s - exp(-d / 2)) < 5 * sqrt(2.0 / Q), "%d: %zu %zu: %g %g", process, i, j, s,
                           exp(-d / 2));
             }
@@ -156,6 +284,28 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "20001 rows exceed 20000");
     o = ok, o.process = KSPEC_GENERATE_LINEAR, o.eigenvalues = &bad, o.eigenvalue_count = 1;
     CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "eigenvalue -1");
+    o = ok, o.noise_correlation = (kspec_noise_correlation)4;
+    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e,
+                "noise correlation 4 is none of rows, cols, both");
+    o = ok, o.noise_share = 1.5;
+    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e,
+                "noise share 1.5 is not above 0 and at most 1");
+    o = ok, o.noise_share = NAN;
+    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "noise share");
+    const double saddle[4] = {1, 2, 2, 1}, one = 1;
+    const kspec_matrix sigma = {saddle, 2, 2, 2, 1};
+    o = ok, o.sigma = &sigma;
+    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "Sigma is 2 x 2, not 5 x 5");
+    o.dim = 2;
+    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e,
+                "Sigma is not positive definite: the smallest of its 2 "
+                "eigenvalues is -1");
+    o.eta = &one, o.eta_count = 1;
+    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "exclude each other");
+    o = ok, o.process = KSPEC_GENERATE_LINEAR, o.sigma_x = &sigma;
+    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "linear takes no Sigma");
+    o = ok, o.cols = INT32_MAX, o.dim = 10000000;
+    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_NOMEM, e, "MiB of memory and there are");
     o = ok, o.rows = SIZE_MAX / 4;
     CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "address space");
     CHECK(g == NULL);
@@ -172,6 +322,9 @@ TEST(bad_input) {
 
 int main(void) {
     RUN(rff_and_linear_against_the_definition);
+    RUN(factor_of_two_covariances);
+    RUN(rff_of_covariances_against_the_definition);
+    RUN(correlated_noise_against_the_definition);
     RUN(same_bits_however_banded_and_threaded);
     RUN(columns_have_the_kernel_as_covariance);
     RUN(sine_kernel_on_every_instruction_set);

@@ -1,0 +1,19 @@
+/* Additive noise of the generators: independent, or shared by the entries of a row or a column. */
+#ifndef KS_FEATURES_NOISE_H
+#define KS_FEATURES_NOISE_H
+
+#include "kspec.h"
+
+/* Standard deviations of the three parts: own of each entry, common to a row, common to a column. */
+typedef struct {
+    double own, row, col;
+} ks_noise;
+
+/* S (sqrt(1-rho) e + sqrt(rho) r), or the like: the variance of an entry is S^2 in every case. */
+ks_noise ks_noise_of(double S, kspec_noise_correlation correlation, double rho);
+
+/* Adds trial t's noise to rows first ... first+count-1 (out: count x cols); scratch has room for 2 cols. */
+void ks_noise_add(const ks_noise *n, uint64_t seed, size_t trial, size_t first, size_t count, size_t cols,
+                  double *out, double *scratch);
+
+#endif
