@@ -50,12 +50,13 @@ int theory_room(theory_spectrum *s, size_t count, int multiplicities) {
     return EXIT_DONE;
 }
 
-/* log sum_k N_k lambda_k^n, in units of the largest term: powers and multiplicities have no double of their own */
+/* log sum_k N_k lambda_k^n, in units of the largest term: the terms may have no double of their own */
 static long double log_sum(const theory_spectrum *s, int n) {
     long double unit = -INFINITY, sum = 0;
     for (int pass = 0; pass < 2; pass++)
         for (size_t k = 0; k < s->count; k++) {
             long double term = n * (long double)s->log_lambda[k] + (s->N ? s->log_N[k] : 0);
+            if (!s->N && term < unit - 60) break; /* they decrease: 10^8 more would not be seen */
             if (pass == 0)
                 unit = fmaxl(unit, term);
             else if (isfinite(term))
@@ -124,7 +125,7 @@ static void print_table(const theory_args *a, const theory_spectrum *s) {
     }
 }
 
-/* The orders whose moment is a closed form, beside the sum over the eigenvalues at hand: how much of it they hold */
+/* The moments that are closed forms, beside the sums over the eigenvalues at hand: how much they hold */
 static json_t *compare(const theory_args *a, const theory_spectrum *s) {
     FILE *f = cli_text();
     json_t *list = json_array();
