@@ -59,8 +59,9 @@ static void mean_errors(unsigned other, double *plain, double *by_default, doubl
 TEST(twenty_equal_eigenvalues) {
     double plain, by_default, kv, sample;
     mean_errors(KSPEC_KV_ROW, &plain, &by_default, &kv, &sample);
-    printf("total absolute error: %.3f with unit weights, %.3f by default; Kong-Valiant %.3f, the sample %.3f\n", plain,
-           by_default, kv, sample);
+    printf(
+        "total absolute error: %.3f with unit weights, %.3f by default; Kong-Valiant %.3f, the sample %.3f\n",
+        plain, by_default, kv, sample);
     CHECK_MSG(plain <= 0.8, "%g", plain);
     CHECK_MSG(by_default <= 0.8, "%g", by_default);
     double worse = 3 * fmax(plain, by_default);
