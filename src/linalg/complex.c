@@ -1,0 +1,49 @@
+#include "linalg/complex.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <cblas.h>
+#define lapack_complex_double ks_cplx /* the same two doubles, without C99's type */
+#define lapack_complex_float  float
+#include <lapacke.h>
+
+kspec_status ks_pinv_conj(size_t N, size_t p, ks_cplx *A, kspec_error *err) {
+    if (N > 2147483647 / 64) return ks_fail(err, KSPEC_E_ARG, "a complex matrix of %zu rows is too large", N);
+    const ks_cplx one = {1, 0};
+    int n = (int)N, m = (int)p, size = m * 64;
+    ks_cplx *tau = ks_alloc(p, sizeof *tau), *work = ks_alloc((size_t)size, sizeof *work),
+            *R = ks_alloc(ks_size(p, p), sizeof *R);
+    kspec_status st = KSPEC_OK;
+    if (!tau || !work || !R) {
+        st = ks_nomem(err, "a complex QR factorisation", ks_size(ks_size(p, p), sizeof *R));
+        goto done;
+    }
+    int info = LAPACKE_zgeqrf_work(LAPACK_COL_MAJOR, n, m, A, n, tau, work, size);
+    for (size_t k = 0; k < p && !info; k++)
+        for (size_t i = 0; i <= k; i++) R[k * p + i] = A[k * N + i];
+    for (size_t k = 0; k < p && !info; k++) info = !(ks_cabs2(R[k * p + k]) > 0);
+    if (!info) info = LAPACKE_zungqr_work(LAPACK_COL_MAJOR, n, m, m, A, n, tau, work, size);
+    if (info)
+        st = ks_fail(err, KSPEC_E_NUMERIC, "the weighted features are linearly dependent");
+    else
+        cblas_ztrsm(CblasColMajor, CblasRight, CblasUpper, CblasConjTrans, CblasNonUnit, n, m, &one, R, m, A,
+                    n);
+done:
+    ks_free(tau);
+    ks_free(work);
+    ks_free(R);
+    return st;
+}
+
+void ks_gram_norms(size_t N, size_t p, const ks_cplx *B, ks_cplx *scratch, double *hermitian,
+                   double *symmetric) {
+    const ks_cplx one = {1, 0}, zero = {0, 0};
+    double *to[2] = {hermitian, symmetric};
+    for (int t = 0; t < 2; t++) {
+        cblas_zgemm(CblasColMajor, t ? CblasTrans : CblasConjTrans, CblasNoTrans, (int)p, (int)p, (int)N,
+                    &one, B, (int)N, B, (int)N, &zero, scratch, (int)p);
+        *to[t] = 0;
+        for (size_t i = 0; i < p * p; i++) *to[t] += ks_cabs2(scratch[i]);
+    }
+}
