@@ -28,6 +28,7 @@
 #include "kspec/generate.h" /* matrices whose kernel is known */
 #include "kspec/moments.h"  /* spectral moments of the kernel operator */
 #include "kspec/spectrum.h" /* eigenvalues from moments */
+#include "kspec/wls.h"      /* weighted least squares */
 #include "kspec/files.h"    /* reading and writing matrices */
 
 #endif

@@ -50,6 +50,35 @@ static inline void oracle_solve(size_t n, lc *S, size_t m, lc *R) {
         for (size_t k = 0; k < m; k++) R[i * m + k] /= S[i * n + i];
 }
 
+/* A (m x n, m >= n) = U S V*: one-sided Jacobi. A becomes U S, V is n x n. */
+static inline void oracle_svd(size_t m, size_t n, lc *A, lc *V) {
+    for (size_t i = 0; i < n * n; i++) V[i] = i / n == i % n;
+    for (int sweep = 0; sweep < 60; sweep++) {
+        ld off = 0;
+        for (size_t a = 0; a < n; a++)
+            for (size_t b = a + 1; b < n; b++) {
+                ld aa = 0, bb = 0;
+                lc ab = 0;
+                for (size_t i = 0; i < m; i++) {
+                    lc x = A[i * n + a], y = A[i * n + b];
+                    aa += creall(x * conjl(x)), bb += creall(y * conjl(y)), ab += conjl(x) * y;
+                }
+                ld size = cabsl(ab);
+                if (size <= 1e-19L * sqrtl(aa * bb)) continue;
+                off = fmaxl(off, size / sqrtl(aa * bb));
+                ld tau = (bb - aa) / (2 * size),
+                   t = (tau >= 0 ? 1 : -1) / (fabsl(tau) + sqrtl(1 + tau * tau));
+                ld c = 1 / sqrtl(1 + t * t);
+                lc s = t * c * ab / size; /* columns a, b become c a - conj(s) b, s a + c b */
+                for (size_t i = 0; i < m + n; i++) {
+                    lc *row = i < m ? A + i * n : V + (i - m) * n, x = row[a], y = row[b];
+                    row[a] = c * x - conjl(s) * y, row[b] = s * x + c * y;
+                }
+            }
+        if (off < 1e-18L) break;
+    }
+}
+
 /* M (p x N) = L^-beta (L^-alpha Psi L^-beta)^+ L^-alpha; the matrix in the middle has full rank */
 static inline lc *oracle_map(size_t N, size_t p, double alpha, double beta) {
     size_t n = p < N ? p : N;
@@ -58,7 +87,18 @@ static inline lc *oracle_map(size_t N, size_t p, double alpha, double beta) {
     for (size_t j = 0; j < N; j++)
         for (size_t k = 0; k < p; k++)
             F[j * p + k] = oracle_root(j, k, N) * oracle_t(j, -alpha) * oracle_t(k, -beta);
-    if (p < N) { /* F^+ = (F*F)^-1 F* */
+    if (p < N && pow((double)N, 2 * fabs(alpha)) > 1e8) { /* steep weights: F = USV*, F^+ = V S^-1 U* */
+        lc *V = malloc(p * p * sizeof *V);
+        oracle_svd(N, p, F, V);
+        memset(M, 0, N * p * sizeof *M);
+        for (size_t i = 0; i < p; i++) {
+            ld s2 = 0;
+            for (size_t j = 0; j < N; j++) s2 += creall(F[j * p + i] * conjl(F[j * p + i]));
+            for (size_t k = 0; k < p; k++)
+                for (size_t j = 0; j < N; j++) M[k * N + j] += V[k * p + i] / s2 * conjl(F[j * p + i]);
+        }
+        free(V);
+    } else if (p < N) { /* F^+ = (F*F)^-1 F* */
         for (size_t k = 0; k < p; k++)
             for (size_t j = 0; j < N; j++) {
                 R[k * N + j] = conjl(F[j * p + k]);
@@ -107,35 +147,6 @@ static inline oracle_errors oracle_wls(size_t N, size_t p, size_t P, double alph
         }
     free(M), free(root);
     return e;
-}
-
-/* A (m x n, m >= n) = U S V*: one-sided Jacobi. A becomes U S, V is n x n. */
-static inline void oracle_svd(size_t m, size_t n, lc *A, lc *V) {
-    for (size_t i = 0; i < n * n; i++) V[i] = i / n == i % n;
-    for (int sweep = 0; sweep < 60; sweep++) {
-        ld off = 0;
-        for (size_t a = 0; a < n; a++)
-            for (size_t b = a + 1; b < n; b++) {
-                ld aa = 0, bb = 0;
-                lc ab = 0;
-                for (size_t i = 0; i < m; i++) {
-                    lc x = A[i * n + a], y = A[i * n + b];
-                    aa += creall(x * conjl(x)), bb += creall(y * conjl(y)), ab += conjl(x) * y;
-                }
-                ld size = cabsl(ab);
-                if (size <= 1e-19L * sqrtl(aa * bb)) continue;
-                off = fmaxl(off, size / sqrtl(aa * bb));
-                ld tau = (bb - aa) / (2 * size),
-                   t = (tau >= 0 ? 1 : -1) / (fabsl(tau) + sqrtl(1 + tau * tau));
-                ld c = 1 / sqrtl(1 + t * t);
-                lc s = t * c * ab / size; /* columns a, b become c a - conj(s) b, s a + c b */
-                for (size_t i = 0; i < m + n; i++) {
-                    lc *row = i < m ? A + i * n : V + (i - m) * n, x = row[a], y = row[b];
-                    row[a] = c * x - conjl(s) * y, row[b] = s * x + c * y;
-                }
-            }
-        if (off < 1e-18L) break;
-    }
 }
 
 /* The under-parameterised errors as the mathematics has them, through the singular values of L^alpha Psi_{p...N-1} */

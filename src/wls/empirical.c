@@ -1,0 +1,168 @@
+/*
+ * The errors by simulation. Draw d takes theta from stream 2d and noise from stream 2d+1 of the seed, whatever p and
+ * whichever thread. As the estimate is linear, data without noise and noise alone are fitted apart.
+ */
+#include "base/error.h"
+#include "linalg/linalg.h"
+#include "wls/grid.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    const kspec_wls_opts *o;
+    const double *root_prior; /* sqrt(E|theta_k|^2), P */
+    ks_wls_fitter *fitters;
+    size_t count, draws;
+    double *each;     /* draws x count x 3: |theta^-theta|^2 without noise and with it, |n|^2 */
+    ks_cplx *scratch; /* per worker */
+    size_t scratch_size, fit_scratch;
+} empirical_job;
+
+/* n complex numbers with E|z|^2 = 2, each part standard normal */
+static void normals(uint64_t seed, uint64_t stream, size_t n, ks_cplx *z) {
+    kspec_random_normal(seed, stream, 0, 2 * n, (double *)z);
+}
+
+static kspec_status one_draw(void *ctx, size_t draw, int worker) {
+    empirical_job *j = ctx;
+    const kspec_wls_opts *o = j->o;
+    size_t N = o->N, P = o->P;
+    ks_cplx *theta = j->scratch + (size_t)worker * j->scratch_size, *y = theta + P, *noise = y + N,
+            *fit = noise + N, *n = fit + P, *scratch = n + P;
+    normals(o->seed, 2 * draw, P, theta);
+    memset(y, 0, N * sizeof *y);
+    for (size_t k = 0; k < P;
+         k++) { /* circular: half of the variance in each part; the modes of a class add up */
+        double s = j->root_prior[k] * 0.70710678118654752;
+        theta[k].re *= s, theta[k].im *= s;
+        y[k % N].re += theta[k].re, y[k % N].im += theta[k].im;
+    }
+    ks_fft_run(j->fitters[0].fft, 1, y, scratch);
+    normals(o->seed, 2 * draw + 1, N, noise);
+    for (size_t i = 0; i < N; i++)
+        noise[i] = o->complex_noise ? (ks_cplx){o->sigma * 0.70710678118654752 * noise[i].re,
+                                                o->sigma * 0.70710678118654752 * noise[i].im}
+                                    : (ks_cplx){o->sigma * noise[i].re, 0};
+    for (size_t i = 0; i < j->count; i++) {
+        const ks_wls_fitter *f = &j->fitters[i];
+        if (ks_wls_fit(f, y, fit, scratch) < 0 || ks_wls_fit(f, noise, n, scratch) < 0)
+            return KSPEC_E_NUMERIC;
+        double free = 0, all = 0, only = 0;
+        for (size_t k = 0; k < P; k++) {
+            ks_cplx d = {k < f->p ? fit[k].re - theta[k].re : theta[k].re,
+                         k < f->p ? fit[k].im - theta[k].im : theta[k].im};
+            free += ks_cabs2(d);
+            if (k < f->p) {
+                only += ks_cabs2(n[k]);
+                d.re += n[k].re, d.im += n[k].im;
+            }
+            all += ks_cabs2(d);
+        }
+        double *to = j->each + (draw * j->count + i) * 3;
+        to[0] = free, to[1] = all, to[2] = only;
+    }
+    return KSPEC_OK;
+}
+
+/* Mean, standard error, variance and its standard error (from the fourth moment) of every stride-th value */
+static void statistics(const double *x, size_t stride, size_t n, double *mean, double *se, double *variance,
+                       double *variance_se) {
+    double m = 0, m2 = 0, m4 = 0, count = (double)n;
+    for (size_t i = 0; i < n; i++) m += x[i * stride];
+    m /= count;
+    for (size_t i = 0; i < n; i++) {
+        double d = x[i * stride] - m;
+        m2 += d * d, m4 += d * d * d * d;
+    }
+    *mean = m;
+    *variance = m2 / (count - 1);
+    *se = sqrt(*variance / count);
+    *variance_se = sqrt(fmax(0, m4 / count - (m2 / count) * (m2 / count)) / count);
+}
+
+/* The fitters of all p: with the dense map where the iteration fails on a first draw */
+static kspec_status make_fitters(empirical_job *j, const size_t *p, const ks_fft *fft, const double *w,
+                                 ks_arena *arena, kspec_error *err) {
+    size_t N = j->o->N;
+    for (size_t i = 0; i < j->count; i++) {
+        ks_wls_fitter f = {.N = N, .p = p[i], .beta = j->o->beta, .w = w, .fft = fft};
+        if (ks_wls_fit_scratch(&f) > j->fit_scratch) j->fit_scratch = ks_wls_fit_scratch(&f);
+        j->fitters[i] = f;
+    }
+    ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *theta = ks_arena_alloc(arena, N, sizeof *theta),
+            *scratch = ks_arena_alloc(arena, j->fit_scratch, sizeof *scratch), *map;
+    if (arena->failed) return ks_nomem(err, "the draws", arena->failed);
+    normals(j->o->seed, 1, N, y);
+    for (size_t i = 0; i < j->count; i++) {
+        if (p[i] >= N || ks_wls_fit(&j->fitters[i], y, theta, scratch) >= 0) continue;
+        double accuracy;
+        kspec_status st = ks_wls_dense_map(N, p[i], w, arena, &map, &accuracy, err);
+        if (st) return st;
+        j->fitters[i].map = map;
+    }
+    return KSPEC_OK;
+}
+
+static kspec_status compute(empirical_job *j, const ks_run *run, const size_t *p, const ks_fft *fft,
+                            ks_arena *arena, kspec_wls_measured *out, kspec_error *err) {
+    const kspec_wls_opts *o = j->o;
+    size_t N = o->N, P = o->P, workers = (size_t)ks_workers(run, j->draws);
+    double *w = ks_arena_alloc(arena, N, sizeof *w), *prior = ks_arena_alloc(arena, P, sizeof *prior);
+    j->fitters = ks_arena_alloc(arena, j->count, sizeof *j->fitters);
+    j->each = ks_arena_alloc(arena, ks_size(ks_size(j->draws, j->count), 3), sizeof *j->each);
+    if (arena->failed) return ks_nomem(err, "the draws", arena->failed);
+    double sum = ks_wls_prior_sum(o);
+    for (size_t k = 0; k < P; k++) prior[k] = sqrt(ks_wls_power(k, -2 * o->gamma) / sum);
+    j->root_prior = prior;
+    ks_wls_weights(o, w);
+    kspec_status st = make_fitters(j, p, fft, w, arena, err);
+    if (st) return st;
+    j->scratch_size = ks_size_add(3 * P + 2 * N, j->fit_scratch);
+    size_t bytes = ks_size(ks_size(workers, j->scratch_size), sizeof *j->scratch),
+           have = ks_memory_available();
+    if (bytes > have)
+        return ks_fail(err, KSPEC_E_NOMEM,
+                       "draws of %zu modes on %zu threads need %zu MB, %zu MB are available", P, workers,
+                       bytes >> 20, have >> 20);
+    j->scratch = ks_arena_alloc(arena, ks_size(workers, j->scratch_size), sizeof *j->scratch);
+    if (arena->failed) return ks_nomem(err, "the draws", arena->failed);
+    if ((st = ks_parallel_for(run, j->draws, one_draw, j, err))) return st;
+    for (size_t i = 0; i < j->count; i++) {
+        const double *x = j->each + 3 * i;
+        double unused[2];
+        kspec_wls_measured *m = &out[i];
+        m->p = p[i];
+        statistics(x, 3 * j->count, j->draws, &m->error_noise_free, &m->error_noise_free_se, &unused[0],
+                   &unused[1]);
+        statistics(x + 1, 3 * j->count, j->draws, &m->error, &m->error_se, &unused[0], &unused[1]);
+        statistics(x + 2, 3 * j->count, j->draws, &m->error_noise, &m->error_noise_se, &m->variance,
+                   &m->variance_se);
+    }
+    return KSPEC_OK;
+}
+
+kspec_status kspec_wls_empirical(const kspec_wls_opts *opts, const size_t *p, size_t count, size_t draws,
+                                 kspec_wls_measured *out, kspec_error *err) {
+    ks_clear(err);
+    if (count) memset(out, 0, count * sizeof *out);
+    kspec_wls_opts o;
+    ks_run run;
+    ks_fft *fft = NULL;
+    ks_arena arena = {0};
+    kspec_status st = ks_wls_check(opts, p, count, &o, err);
+    if (!st && draws < 2) st = ks_fail(err, KSPEC_E_ARG, "%zu draws is below 2", draws);
+    if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
+    if (!st && count == 0) return KSPEC_OK;
+    if (!st) st = ks_fft_make(o.N, &fft, err);
+    if (!st) {
+        empirical_job j = {.o = &o, .count = count, .draws = draws};
+        ks_blas_enter();
+        st = compute(&j, &run, p, fft, &arena, out, err);
+        ks_blas_leave();
+    }
+    ks_fft_free(fft);
+    ks_arena_free(&arena);
+    if (st && count) memset(out, 0, count * sizeof *out);
+    return st;
+}

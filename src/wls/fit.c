@@ -1,0 +1,162 @@
+/* The estimate itself, and its values at any x. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "linalg/linalg.h"
+#include "wls/grid.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t ks_wls_fit_scratch(const ks_wls_fitter *f) {
+    if (f->p >= f->N) return 2 * f->N + ks_fft_scratch(f->fft);
+    return f->map ? 1 : ks_toeplitz_scratch(&(ks_toeplitz){f->N, f->p, f->w, f->fft});
+}
+
+/* theta^_{k+N eta} = yhat_k t^(-2 beta)/s_k, yhat = A*y/N, s_k the sum of t^(-2 beta) over the learned modes of class k */
+static void fit_over(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch) {
+    size_t N = f->N, p = f->p;
+    double *s = (double *)(scratch + N);
+    memcpy(scratch, y, N * sizeof *y);
+    ks_fft_run(f->fft, -1, scratch, scratch + 2 * N);
+    memset(s, 0, N * sizeof *s);
+    for (size_t k = 0; k < p; k++) s[k % N] += theta[k].re = ks_wls_power(k, -2 * f->beta);
+    for (size_t k = 0; k < p; k++) {
+        size_t m = k % N;
+        double share = theta[k].re / (s[m] * (double)N);
+        theta[k] = (ks_cplx){share * scratch[m].re, share * scratch[m].im};
+    }
+}
+
+/* theta = M y; the columns of the map are the conjugated rows of M */
+static void fit_dense(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta) {
+    for (size_t k = 0; k < f->p; k++) {
+        ks_cplx sum = {0, 0};
+        for (size_t j = 0; j < f->N; j++) {
+            ks_cplx d = ks_cmul(ks_conj(f->map[k * f->N + j]), y[j]);
+            sum.re += d.re, sum.im += d.im;
+        }
+        theta[k] = sum;
+    }
+}
+
+int ks_wls_fit(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch) {
+    if (f->p < f->N && !f->map)
+        return ks_toeplitz_solve(&(ks_toeplitz){f->N, f->p, f->w, f->fft}, y, theta, scratch);
+    if (f->map)
+        fit_dense(f, y, theta);
+    else
+        fit_over(f, y, theta, scratch);
+    return 0;
+}
+
+static double residual(const ks_wls_fitter *f, const ks_cplx *y, const ks_cplx *theta, ks_cplx *grid,
+                       ks_cplx *scratch) {
+    double sum = 0;
+    memset(grid, 0, f->N * sizeof *grid);
+    for (size_t k = 0; k < f->p; k++) grid[k % f->N].re += theta[k].re, grid[k % f->N].im += theta[k].im;
+    ks_fft_run(f->fft, 1, grid, scratch);
+    for (size_t j = 0; j < f->N; j++) sum += ks_cabs2((ks_cplx){y[j].re - grid[j].re, y[j].im - grid[j].im});
+    return sqrt(sum / (double)f->N);
+}
+
+static kspec_status fit(const kspec_wls_opts *o, ks_wls_fitter *f, const double *data, int complex_data,
+                        ks_cplx *theta, ks_arena *arena, kspec_wls_fit_info *info, kspec_error *err) {
+    size_t N = o->N;
+    double *w = ks_arena_alloc(arena, f->p < N ? N : 1, sizeof *w), accuracy;
+    ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *grid = ks_arena_alloc(arena, N, sizeof *grid), *map;
+    f->w = w;
+    ks_cplx *scratch =
+        ks_arena_alloc(arena, ks_wls_fit_scratch(f), sizeof *scratch); /* a transform's is in it */
+    if (arena->failed) return ks_nomem(err, "the fit", arena->failed);
+    for (size_t j = 0; j < N; j++) {
+        y[j] = complex_data ? (ks_cplx){data[2 * j], data[2 * j + 1]} : (ks_cplx){data[j], 0};
+        if (!isfinite(y[j].re) || !isfinite(y[j].im))
+            return ks_fail(err, KSPEC_E_ARG, "y[%zu] is not a finite number", j);
+    }
+    if (f->p < N) ks_wls_weights(o, w);
+    int steps = ks_wls_fit(f, y, theta, scratch);
+    if (steps < 0) {
+        kspec_status st = ks_wls_dense_map(N, f->p, w, arena, &map, &accuracy, err);
+        if (st) return st;
+        f->map = map;
+        steps = ks_wls_fit(f, y, theta, scratch);
+    }
+    *info = (kspec_wls_fit_info){.regime = f->p < N ? KSPEC_WLS_UNDER : KSPEC_WLS_OVER,
+                                 .iterations = steps,
+                                 .residual = residual(f, y, theta, grid, scratch)};
+    return KSPEC_OK;
+}
+
+kspec_status kspec_wls_fit(const kspec_wls_opts *opts, size_t p, const double *y, int complex_data,
+                           double *theta, kspec_wls_fit_info *info, kspec_error *err) {
+    ks_clear(err);
+    double start = ks_now();
+    kspec_wls_fit_info ours = {0};
+    kspec_wls_opts o;
+    ks_run run;
+    ks_fft *fft = NULL;
+    ks_arena arena = {0};
+    kspec_status st = ks_wls_check(opts, &p, 1, &o, err);
+    if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
+    if (!st) st = ks_fft_make(o.N, &fft, err);
+    if (!st) {
+        ks_wls_fitter f = {.N = o.N, .p = p, .beta = o.beta, .fft = fft};
+        ks_blas_enter();
+        st = fit(&o, &f, y, complex_data, (ks_cplx *)theta, &arena, &ours, err);
+        ks_blas_leave();
+    }
+    ks_fft_free(fft);
+    ks_arena_free(&arena);
+    ours.seconds = ks_now() - start;
+    if (info) *info = st ? (kspec_wls_fit_info){0} : ours;
+    return st;
+}
+
+/* ---- predictions ---- */
+
+typedef struct {
+    const ks_cplx *theta;
+    size_t p, count;
+    const double *x;
+    ks_cplx *f;
+} predict_job;
+
+enum { POINTS = 64, BLOCK = 256 };
+
+/*
+ * Horner's rule in z = e^{ix} over blocks of coefficients, each block's power of z made anew: so the rounding of the
+ * powers does not add up over all p.
+ */
+static kspec_status predict_some(void *ctx, size_t chunk, int worker) {
+    (void)worker;
+    const predict_job *j = ctx;
+    size_t end = (chunk + 1) * POINTS < j->count ? (chunk + 1) * POINTS : j->count;
+    for (size_t i = chunk * POINTS; i < end; i++) {
+        ks_cplx z = {cos(j->x[i]), sin(j->x[i])}, sum = {0, 0};
+        for (size_t first = 0; first < j->p; first += BLOCK) {
+            ks_cplx part = {0, 0};
+            for (size_t k = first + BLOCK < j->p ? first + BLOCK : j->p; k-- > first;) {
+                part = ks_cmul(part, z);
+                part.re += j->theta[k].re, part.im += j->theta[k].im;
+            }
+            double turn = (double)first * j->x[i];
+            part = ks_cmul(part, (ks_cplx){cos(turn), sin(turn)});
+            sum.re += part.re, sum.im += part.im;
+        }
+        j->f[i] = sum;
+    }
+    return KSPEC_OK;
+}
+
+kspec_status kspec_wls_predict(const double *theta, size_t p, const double *x, size_t count, double *f,
+                               int threads, kspec_error *err) {
+    ks_clear(err);
+    ks_run run;
+    kspec_status st = ks_run_init(&run, threads, (kspec_progress){0}, err);
+    if (st) return st;
+    if (p == 0) return ks_fail(err, KSPEC_E_ARG, "p = 0 coefficients is below 1");
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(x[i])) return ks_fail(err, KSPEC_E_ARG, "x[%zu] is not a finite number", i);
+    predict_job j = {(const ks_cplx *)theta, p, count, x, (ks_cplx *)f};
+    return ks_parallel_for(&run, (count + POINTS - 1) / POINTS, predict_some, &j, err);
+}

@@ -1,0 +1,28 @@
+/*
+ * Weighted least squares with the first p of N Fourier modes, p < N: theta minimises sum_j w_j |y_j - (A theta)_j|^2,
+ * A_jk = e^{2 pi i jk/N}. The normal matrix T = A*WA is Hermitian and Toeplitz.
+ */
+#ifndef KS_WLS_TOEPLITZ_H
+#define KS_WLS_TOEPLITZ_H
+
+#include "wls/fft.h"
+
+typedef struct {
+    size_t N, p;
+    const double *w; /* N weights, all positive */
+    const ks_fft *fft;
+} ks_toeplitz;
+
+/* How many numbers of scratch ks_toeplitz_solve() needs, and how many the two products below. */
+size_t ks_toeplitz_scratch(const ks_toeplitz *t);
+
+/* grid (N) = A c, c of n <= N coefficients; and the first n coefficients of A*grid, which is destroyed. */
+void ks_synthesis(const ks_fft *fft, size_t N, const ks_cplx *c, size_t n, ks_cplx *grid, ks_cplx *scratch);
+
+/*
+ * theta (p) from y (N). Returns the iterations done, or -1 where they did not reach theta to 1e-9 of its size: the
+ * weights span too much for normal equations.
+ */
+int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);
+
+#endif

@@ -1,0 +1,276 @@
+/* Weighted least squares with any features, and the decay of kernels. */
+#include "kspec.h"
+#include "test.h"
+
+enum { MOST = 40 };
+
+static kspec_matrix view(const double *x, size_t rows, size_t cols) {
+    return (kspec_matrix){x, rows, cols, (ptrdiff_t)cols, 1};
+}
+
+/* The map from y to theta by definition, in long double: M = B (A Psi B)^+ A, full rank, by Gauss-Jordan */
+static void plain_map(size_t N, size_t p, size_t P, const double *psi, const double *A, const double *B,
+                      long double *M) {
+    static long double F[MOST * MOST], S[MOST * 2 * MOST], R[MOST * MOST];
+    size_t n = p < N ? p : N;
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < p; k++) {
+            F[i * p + k] = 0;
+            for (size_t a = 0; a < N; a++)
+                for (size_t b = 0; b < p; b++)
+                    F[i * p + k] += (long double)A[i * N + a] * psi[a * P + b] * B[b * p + k];
+        }
+    memset(S, 0, sizeof S);
+    for (size_t i = 0; i < n; i++) { /* [G | I], G the smaller Gram matrix */
+        for (size_t k = 0; k < n; k++)
+            for (size_t l = 0; l < (p < N ? N : p); l++)
+                S[i * 2 * n + k] += p < N ? F[l * p + i] * F[l * p + k] : F[i * p + l] * F[k * p + l];
+        S[i * 2 * n + n + i] = 1;
+    }
+    for (size_t c = 0; c < n; c++) {
+        long double d = S[c * 2 * n + c];
+        for (size_t k = 0; k < 2 * n; k++) S[c * 2 * n + k] /= d;
+        for (size_t i = 0; i < n; i++) {
+            long double f = S[i * 2 * n + c];
+            for (size_t k = 0; k < 2 * n && i != c; k++) S[i * 2 * n + k] -= f * S[c * 2 * n + k];
+        }
+    }
+    memset(R, 0, sizeof R);
+    for (size_t k = 0; k < p; k++) /* F^+ = G^-1 F^T or F^T G^-1 */
+        for (size_t j = 0; j < N; j++)
+            for (size_t l = 0; l < n; l++)
+                R[k * N + j] +=
+                    p < N ? S[k * 2 * n + n + l] * F[j * p + l] : F[l * p + k] * S[l * 2 * n + n + j];
+    for (size_t k = 0; k < p; k++)
+        for (size_t j = 0; j < N; j++) {
+            M[k * N + j] = 0;
+            for (size_t b = 0; b < p; b++)
+                for (size_t a = 0; a < N; a++) M[k * N + j] += B[k * p + b] * R[b * N + a] * A[a * N + j];
+        }
+}
+
+/* x x^T + 0.1 I for random x: symmetric and positive */
+static void covariance(size_t n, uint64_t stream, double *out) {
+    double x[MOST * MOST];
+    kspec_random_normal(9, stream, 0, n * n, x);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            out[i * n + k] = i == k ? 0.1 : 0;
+            for (size_t l = 0; l < n; l++) out[i * n + k] += x[i * n + l] * x[k * n + l] / (double)n;
+        }
+}
+
+TEST(against_the_definition) {
+    const size_t sizes[][3] = {{7, 4, 9}, {9, 9, 9}, {5, 11, 13}, {1, 1, 1}, {20, 3, 3}, {3, 17, 17}};
+    static double psi[MOST * MOST], A[MOST * MOST], B[MOST * MOST], K[MOST * MOST], C[MOST * MOST],
+        y[2 * MOST];
+    static long double M[MOST * MOST];
+    for (int s = 0; s < 6; s++) {
+        size_t N = sizes[s][0], p = sizes[s][1], P = sizes[s][2];
+        kspec_random_normal(1, (uint64_t)s, 0, N * P, psi);
+        kspec_random_normal(2, (uint64_t)s, 0, 2 * N, y);
+        covariance(N, 10, A), covariance(p, 11, B), covariance(P, 12, K), covariance(N, 13, C);
+        kspec_matrix mpsi = view(psi, N, P), my = view(y, N, 2), mA = view(A, N, N), mB = view(B, p, p),
+                     mK = view(K, P, P), mC = view(C, N, N);
+        kspec_wls_features_result r;
+        kspec_error e;
+        double first_error = 0;
+        for (int threads = 1; threads <= 3; threads++) {
+            kspec_wls_features_opts o = {sizeof o, p, &mA, &mB, &mK, &mC, 0, threads, {0}};
+            CHECK_MSG(kspec_wls_features(&mpsi, &my, &o, &r, &e) == KSPEC_OK, "%s", e.msg);
+            if (threads == 1) first_error = r.error_noise_free;
+            CHECK(r.error_noise_free == first_error);
+            if (threads < 3) kspec_wls_features_free(&r);
+        }
+        CHECK(r.p == p && r.rank == (N < p ? N : p));
+        plain_map(N, p, P, psi, A, B, M);
+        long double E0 = 0, En = 0, V = 0, residual = 0;
+        for (size_t k = 0; k < p; k++)
+            for (int out = 0; out < 2; out++) {
+                long double t = 0, size = 0;
+                for (size_t j = 0; j < N; j++)
+                    t += M[k * N + j] * y[2 * j + (size_t)out], size += fabsl(M[k * N + j]);
+                CHECK_MSG(fabsl(t - r.theta[2 * k + (size_t)out]) < 1e-9L * size, "%d %Lg %g", s, t,
+                          r.theta[2 * k + (size_t)out]);
+            }
+        for (size_t j = 0; j < N; j++)
+            for (int out = 0; out < 2; out++) {
+                long double f = 0;
+                for (size_t k = 0; k < p; k++)
+                    f += psi[j * P + k] * (long double)r.theta[2 * k + (size_t)out];
+                CHECK(fabsl(f - r.fitted[2 * j + (size_t)out]) < 1e-9L);
+                residual += (y[2 * j + (size_t)out] - f) * (y[2 * j + (size_t)out] - f);
+            }
+        CHECK(fabs(r.residual - (double)sqrtl(residual / (long double)(2 * N))) < 1e-9);
+        for (size_t k = 0; k < P; k++) /* sum over rows of E K E^T */
+            for (size_t a = 0; a < P; a++)
+                for (size_t b = 0; b < P; b++) {
+                    long double ea = -(long double)(a == k), eb = -(long double)(b == k);
+                    for (size_t j = 0; j < N && k < p; j++)
+                        ea += M[k * N + j] * psi[j * P + a], eb += M[k * N + j] * psi[j * P + b];
+                    E0 += ea * K[a * P + b] * eb;
+                }
+        for (size_t k = 0; k < p; k++)
+            for (size_t l = 0; l < p; l++) {
+                long double h = 0;
+                for (size_t i = 0; i < N; i++)
+                    for (size_t j = 0; j < N; j++) h += M[k * N + i] * C[i * N + j] * M[l * N + j];
+                if (k == l) En += h;
+                V += 2 * h * h;
+            }
+        CHECK(fabs(r.error_noise_free - (double)E0) < 1e-8 * (double)E0 + 1e-20); /* 0 where p = P <= N */
+        CHECK_CLOSE(r.error_noise, (double)En, 1e-8);
+        CHECK_CLOSE(r.variance, (double)V, 1e-8);
+        kspec_wls_features_free(&r);
+    }
+}
+
+/* A diagonal as numbers or as a matrix, in any memory order, is the same thing */
+TEST(diagonals_and_strides) {
+    enum { N = 8, P = 6 };
+    double psi[N * P], turned[N * P], w[N], W[N * N] = {0}, y[N], v[P], V[P * P] = {0};
+    kspec_random_normal(4, 0, 0, N * P, psi);
+    kspec_random_normal(4, 1, 0, N, y);
+    kspec_random_uniform(4, 2, 0, N, w);
+    kspec_random_uniform(4, 3, 0, P, v);
+    for (size_t i = 0; i < N; i++) {
+        W[i * N + i] = w[i];
+        for (size_t k = 0; k < P; k++) turned[k * N + i] = psi[i * P + k];
+    }
+    for (size_t k = 0; k < P; k++) V[k * P + k] = v[k];
+    kspec_matrix a = view(psi, N, P), b = {turned, N, P, 1, N}, my = view(y, N, 1), vec = view(w, N, 1),
+                 mat = view(W, N, N), row = view(w, 1, N), pv = view(v, P, 1), pm = view(V, P, P);
+    kspec_wls_features_result r, s;
+    kspec_wls_features_opts o = {sizeof o, 0, &vec, &pv, &pv, &vec}, m = {sizeof m, 0, &mat, &pm, &pm, &mat},
+                            t = {sizeof t, 0, &row, &pv, &pv, &row};
+    CHECK(kspec_wls_features(&a, &my, &o, &r, NULL) == KSPEC_OK);
+    const kspec_wls_features_opts *others[] = {&m, &t};
+    for (int i = 0; i < 2; i++) {
+        CHECK(kspec_wls_features(&b, &my, others[i], &s, NULL) == KSPEC_OK);
+        for (size_t k = 0; k < P; k++) CHECK_CLOSE(s.theta[k], r.theta[k], 1e-11);
+        CHECK_CLOSE(s.error_noise_free, r.error_noise_free, 1e-11);
+        CHECK_CLOSE(s.error_noise, r.error_noise, 1e-11);
+        CHECK_CLOSE(s.variance, r.variance, 1e-11);
+        kspec_wls_features_free(&s);
+    }
+    kspec_wls_features_free(&r);
+    /* without y only errors; without covariances only the fit */
+    CHECK(kspec_wls_features(&a, NULL, &o, &r, NULL) == KSPEC_OK && !r.theta && !r.fitted &&
+          isnan(r.residual));
+    CHECK(isfinite(r.error_noise));
+    kspec_wls_features_free(&r);
+    CHECK(kspec_wls_features(&a, &my, NULL, &r, NULL) == KSPEC_OK && isnan(r.error_noise) &&
+          isnan(r.error_noise_free));
+    kspec_wls_features_free(&r);
+}
+
+/* Equal columns: the rank is seen, and of all fits the one of least |w| taken, which gives them equal coefficients */
+TEST(rank_deficient_features) {
+    enum { N = 10, P = 5 };
+    double psi[N * P], y[N];
+    kspec_random_normal(5, 0, 0, N * P, psi);
+    for (size_t i = 0; i < N; i++) {
+        psi[i * P + 3] = psi[i * P + 1], psi[i * P + 4] = psi[i * P] - 2 * psi[i * P + 2];
+        y[i] = 3 * psi[i * P] + 4 * psi[i * P + 1] + psi[i * P + 2];
+    }
+    kspec_matrix m = view(psi, N, P), my = view(y, N, 1);
+    kspec_wls_features_result r;
+    CHECK(kspec_wls_features(&m, &my, NULL, &r, NULL) == KSPEC_OK);
+    CHECK(r.rank == 3 && r.residual < 1e-13 && r.singular_values[3] < 1e-12);
+    CHECK_CLOSE(r.theta[1], 2, 1e-12);
+    CHECK_CLOSE(r.theta[3], 2, 1e-12);
+    kspec_wls_features_free(&r);
+    /* the tolerance decides */
+    kspec_wls_features_opts o = {.size = sizeof o, .rank_tol = 0.9};
+    CHECK(kspec_wls_features(&m, &my, &o, &r, NULL) == KSPEC_OK && r.rank < 3);
+    kspec_wls_features_free(&r);
+    memset(psi, 0, sizeof psi);
+    CHECK(kspec_wls_features(&m, &my, NULL, &r, NULL) == KSPEC_OK && r.rank == 0 && r.theta[0] == 0);
+    kspec_wls_features_free(&r);
+}
+
+TEST(bad_input) {
+    enum { N = 4, P = 3 };
+    double psi[N * P] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 1, 0, 1}, y[N] = {1, 2, 3, 4}, bad[16] = {0};
+    kspec_matrix m = view(psi, N, P), my = view(y, N, 1), mbad = view(bad, 2, 2), short_y = view(y, 3, 1);
+    kspec_error e;
+    kspec_wls_features_result r;
+    kspec_wls_features_opts o = {.size = sizeof o, .p = 4};
+    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "p = 4 exceeds the 3 features");
+    o.p = 0, o.data_weights = &mbad;
+    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "data weights is 2 x 2");
+    o.data_weights = NULL, o.prior = &mbad, mbad = view(bad, 3, 3), bad[1] = 1;
+    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "not symmetric");
+    bad[1] = 0, bad[4] = -1;
+    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "-1 on its diagonal");
+    o.prior = NULL;
+    CHECK_FAILS(kspec_wls_features(&m, &short_y, &o, &r, &e), KSPEC_E_ARG, e, "the target is 3 x 1");
+    o.rank_tol = 2;
+    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "rank tolerance 2");
+    psi[5] = NAN;
+    CHECK_FAILS(kspec_wls_features(&m, &my, NULL, &r, &e), KSPEC_E_ARG, e, "row 1, column 2");
+    CHECK(r.p == 0 && !r.theta);
+}
+
+/* n points around a circle make a circulant matrix, whose eigenvalues are sums of cosines */
+TEST(gaussian_decay_on_a_circle) {
+    enum { N = 31 };
+    double x[2 * N], s[N], again[N], want[N], exponent;
+    for (int i = 0; i < N; i++)
+        x[2 * i] = 5 * cos(2 * acos(-1.0) * i / N), x[2 * i + 1] = 5 * sin(2 * acos(-1.0) * i / N);
+    kspec_matrix X = view(x, N, 2);
+    kspec_wls_decay_opts o = {.size = sizeof o, .kernel = KSPEC_WLS_GAUSSIAN, .scale = 0.4, .unit_sphere = 1};
+    CHECK(kspec_wls_decay(&X, &o, s, &exponent, NULL) == KSPEC_OK);
+    for (int k = 0; k < N; k++) {
+        want[k] = 0;
+        for (int j = 0; j < N; j++) {
+            double half = sin(acos(-1.0) * j / N);
+            want[k] += exp(-4 * half * half / (2 * 0.16)) * cos(2 * acos(-1.0) * j * k / N);
+        }
+    }
+    for (int k = 0; k < N; k++) { /* every wanted one is there, in decreasing order */
+        int rank = 0;
+        for (int l = 0; l < N; l++) rank += fabs(want[l]) > fabs(want[k]) * (1 + 1e-9) + 1e-12;
+        CHECK(fabs(s[rank] - fabs(want[k])) < 1e-12);
+    }
+    CHECK(exponent > 1);
+    o.threads = 3;
+    CHECK(kspec_wls_decay(&X, &o, again, NULL, NULL) == KSPEC_OK && memcmp(again, s, sizeof s) == 0);
+}
+
+/* (x.y + 1)^2 in two dimensions has 6 monomials */
+TEST(polynomial_decay_has_a_rank) {
+    enum { N = 20 };
+    double x[2 * N], s[N], exponent;
+    kspec_random_normal(8, 0, 0, 2 * N, x);
+    kspec_matrix X = view(x, N, 2);
+    kspec_wls_decay_opts o = {.size = sizeof o, .kernel = KSPEC_WLS_POLYNOMIAL, .degree = 2};
+    CHECK(kspec_wls_decay(&X, &o, s, &exponent, NULL) == KSPEC_OK);
+    CHECK(s[5] > 1e-6 * s[0] && s[6] < 1e-13 * s[0] && isfinite(exponent));
+    o.degree = 1;
+    CHECK(kspec_wls_decay(&X, &o, s, &exponent, NULL) == KSPEC_OK && s[2] > 1e-6 * s[0] &&
+          s[3] < 1e-13 * s[0]);
+    kspec_error e;
+    o.degree = -1;
+    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "degree -1");
+    o.degree = 2, o.scale = -1;
+    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "scale -1");
+    o.scale = 1e200;
+    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_NUMERIC, e, "exceeds the largest double");
+    o.scale = 1, o.kernel = 7;
+    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "kernel 7");
+    o.kernel = KSPEC_WLS_GAUSSIAN, o.unit_sphere = 1, x[4] = x[5] = 0;
+    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "row 2 (from 0) is zero");
+    x[4] = NAN;
+    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "row 2, column 0");
+}
+
+int main(void) {
+    RUN(against_the_definition);
+    RUN(diagonals_and_strides);
+    RUN(rank_deficient_features);
+    RUN(bad_input);
+    RUN(gaussian_decay_on_a_circle);
+    RUN(polynomial_decay_has_a_rank);
+    return test_done();
+}
