@@ -150,6 +150,8 @@ typedef struct {
     const kspec_matrix
         *prior; /* K, the covariance of all P coefficients: P x P, or its diagonal; NULL: none */
     const kspec_matrix *noise_cov; /* the covariance of the noise: N x N, or its diagonal; NULL: none */
+    const kspec_matrix
+        *at; /* features of other points, of at least p columns, at which to predict; NULL: none */
     double
         rank_tol; /* singular values below rank_tol times the largest count as 0; default max(N,p) 2.2e-16 */
     int threads;
@@ -160,6 +162,7 @@ typedef struct {
     size_t p, rank;
     double *theta;           /* p x outputs, row-major; NULL without y */
     double *fitted;          /* Psi_p theta, N x outputs; NULL without y */
+    double *predicted;       /* the same for the rows of `at`; NULL without it or y */
     double *singular_values; /* of A Psi_p B, min(N,p) of them, decreasing */
     double residual;         /* root mean square of y - Psi_p theta; NaN without y */
     double error_noise_free; /* tr(E K E^T), E = M Psi - I, M the map from y to theta; NaN without prior */

@@ -18,7 +18,8 @@ typedef struct {
 
 typedef struct {
     size_t N, P, p, outputs;
-    double *psi, *y; /* dense copies: N x P, N x outputs */
+    double *psi, *y, *at; /* dense copies: N x P, N x outputs, and of the points to predict at */
+    size_t at_rows, at_cols;
     square A, B, K, C;
     ks_run run;
     ks_arena arena;
@@ -147,7 +148,12 @@ static kspec_status fit(job *j, const double *M, kspec_wls_features_result *out,
     double sum = 0;
     for (size_t i = 0; i < N * n && !st; i++) sum += (j->y[i] - out->fitted[i]) * (j->y[i] - out->fitted[i]);
     out->residual = sqrt(sum / (double)(N * n));
-    return st;
+    if (st || !j->at) return st;
+    out->predicted = ks_alloc(ks_size(j->at_rows, n), sizeof *out->predicted);
+    if (!out->predicted)
+        return ks_nomem(err, "the predictions", ks_size(ks_size(j->at_rows, n), sizeof(double)));
+    return ks_gemm_tiled(&j->run, 0, 0, j->at_rows, n, p, 1, j->at, j->at_cols, out->theta, n, 0,
+                         out->predicted, n, err);
 }
 
 static kspec_status compute(job *j, const kspec_matrix *psi, const kspec_matrix *y,
@@ -161,6 +167,7 @@ static kspec_status compute(job *j, const kspec_matrix *psi, const kspec_matrix 
                        bytes >> 20, ks_memory_available() >> 20);
     kspec_status st = copy(j, "features", psi, &j->psi, err);
     if (!st && y) st = copy(j, "target", y, &j->y, err);
+    if (!st && o->at) st = copy(j, "features to predict at", o->at, &j->at, err);
     if (!st) st = take_square(j, "data weights", o->data_weights, N, 0, &j->A, err);
     if (!st) st = take_square(j, "feature weights", o->feature_weights, p, 0, &j->B, err);
     if (!st) st = take_square(j, "prior covariance", o->prior, P, 1, &j->K, err);
@@ -191,6 +198,10 @@ static kspec_status check(job *j, const kspec_matrix *psi, const kspec_matrix *y
         return ks_fail(err, KSPEC_E_ARG, "the target is %zu x %zu, but the features have %zu rows", y->rows,
                        y->cols, j->N);
     j->outputs = y ? y->cols : 0;
+    if (o->at && (o->at->rows == 0 || o->at->cols < j->p))
+        return ks_fail(err, KSPEC_E_ARG, "features to predict at are %zu x %zu, but p = %zu of them are used",
+                       o->at->rows, o->at->cols, j->p);
+    if (o->at) j->at_rows = o->at->rows, j->at_cols = o->at->cols;
     if (!(o->rank_tol >= 0 && o->rank_tol < 1))
         return ks_fail(err, KSPEC_E_ARG, "rank tolerance %g is not between 0 and 1", o->rank_tol);
     return ks_run_init(&j->run, o->threads, o->progress, err);
@@ -224,6 +235,7 @@ kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
 void kspec_wls_features_free(kspec_wls_features_result *r) {
     ks_free(r->theta);
     ks_free(r->fitted);
+    ks_free(r->predicted);
     ks_free(r->singular_values);
     memset(r, 0, sizeof *r);
 }

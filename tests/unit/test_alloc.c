@@ -233,10 +233,11 @@ TEST(weighted_least_squares) {
         until_it_succeeds(wls_fit, &cases[k], 3, "wls fit");
     }
     until_it_succeeds(wls_best, &cases[0], 3, "wls best");
-    kspec_matrix w = {entries[1], P, 1, 1, 1}, K = {entries[2], Q, 1, 1, 1}, C = {entries[2], P, 1, 1, 1};
+    kspec_matrix w = {entries[1], P, 1, 1, 1}, w8 = {entries[1], P, Q, Q, 1}, K = {entries[2], Q, 1, 1, 1},
+                 C = {entries[2], P, 1, 1, 1};
     for (int k = 0; k < P * Q; k++) entries[2][k] = 1 + k % 3;
     kspec_wls_features_opts o = {
-        .size = sizeof o, .data_weights = &w, .prior = &K, .noise_cov = &C, .threads = 1};
+        .size = sizeof o, .data_weights = &w, .prior = &K, .noise_cov = &C, .at = &w8, .threads = 1};
     until_it_succeeds(wls_features, &o, 3, "wls features");
     kspec_wls_decay_opts d = {.size = sizeof d, .kernel = KSPEC_WLS_GAUSSIAN, .threads = 1};
     until_it_succeeds(wls_decay, &d, 3, "wls decay");

@@ -76,7 +76,7 @@ TEST(against_the_definition) {
         kspec_error e;
         double first_error = 0;
         for (int threads = 1; threads <= 3; threads++) {
-            kspec_wls_features_opts o = {sizeof o, p, &mA, &mB, &mK, &mC, 0, threads, {0}};
+            kspec_wls_features_opts o = {sizeof o, p, &mA, &mB, &mK, &mC, &mpsi, 0, threads, {0}};
             CHECK_MSG(kspec_wls_features(&mpsi, &my, &o, &r, &e) == KSPEC_OK, "%s", e.msg);
             if (threads == 1) first_error = r.error_noise_free;
             CHECK(r.error_noise_free == first_error);
@@ -99,6 +99,7 @@ TEST(against_the_definition) {
                 for (size_t k = 0; k < p; k++)
                     f += psi[j * P + k] * (long double)r.theta[2 * k + (size_t)out];
                 CHECK(fabsl(f - r.fitted[2 * j + (size_t)out]) < 1e-9L);
+                CHECK(fabsl(f - r.predicted[2 * j + (size_t)out]) < 1e-9L); /* at the same points */
                 residual += (y[2 * j + (size_t)out] - f) * (y[2 * j + (size_t)out] - f);
             }
         CHECK(fabs(r.residual - (double)sqrtl(residual / (long double)(2 * N))) < 1e-9);
@@ -205,7 +206,9 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "-1 on its diagonal");
     o.prior = NULL;
     CHECK_FAILS(kspec_wls_features(&m, &short_y, &o, &r, &e), KSPEC_E_ARG, e, "the target is 3 x 1");
-    o.rank_tol = 2;
+    o.at = &short_y;
+    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "predict at are 3 x 1, but p = 3");
+    o.at = NULL, o.rank_tol = 2;
     CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "rank tolerance 2");
     psi[5] = NAN;
     CHECK_FAILS(kspec_wls_features(&m, &my, NULL, &r, &e), KSPEC_E_ARG, e, "row 1, column 2");
