@@ -42,6 +42,10 @@ static const cli_option options[] = {
     {"sigma", 0, OPT_DOUBLE, ARG(sigma), "S", "exp(-|x-y|^2/(2 S^2)), or (S x.y + 1)^q (default 1)"},
     {"degree", 0, OPT_INT, ARG(degree), "q", "of the polynomial kernel (default 3)", .min = 1},
     {"unit", 0, OPT_FLAG, ARG(unit), NULL, "divide each row of --decay's X by its length"},
+    {"select-rows", 0, OPT_STRING, ARG(common.select_rows), "LIST",
+     "rows of PSI and Y, or of X, to use: 0-10,13"},
+    {"select-cols", 0, OPT_STRING, ARG(common.select_cols), "LIST",
+     "columns of PSI, or of X, by number or header name"},
     {0},
 };
 
@@ -80,6 +84,8 @@ static int check_together(const wls_args *a, unsigned mode) {
         {"sigma", a->sigma != 0, DECAY, "--decay"},
         {"degree", a->degree != 0, DECAY, "--decay"},
         {"unit", a->unit, DECAY, "--decay"},
+        {"select-rows", a->common.select_rows != NULL, FEATURES | DECAY, "--features or --decay"},
+        {"select-cols", a->common.select_cols != NULL, FEATURES | DECAY, "--features or --decay"},
     };
     for (size_t k = 0; k < sizeof uses / sizeof *uses; k++)
         if (uses[k].given && !(uses[k].modes & mode))

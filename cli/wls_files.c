@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads one file into d: one trial, all finite */
-static int read_one(const wls_args *a, const char *path, kspec_dataset *d) {
+/* Reads one file into d: one trial, all finite; --select-rows and --select-cols where they apply */
+static int read_one(const wls_args *a, const char *path, int rows, int cols, kspec_dataset *d) {
     cli_common c = a->common;
     c.inputs = &path, c.input_count = 1;
+    if (!rows) c.select_rows = NULL;
+    if (!cols) c.select_cols = NULL;
     int status = cli_read(&c, d);
     if (!status && d->trials > 1) {
         status = cli_error(EXIT_INPUT, "%s: %zu trials, but one matrix is wanted", path, d->trials);
@@ -105,7 +107,7 @@ int wls_fit(wls_args *a) {
     if (a->count > 1 && (a->theta || a->predictions))
         return cli_error(EXIT_USAGE, "wls: --theta and --predictions hold one fit, --learn has %zu",
                          a->count);
-    int status = read_one(a, a->fit, &y);
+    int status = read_one(a, a->fit, 0, 0, &y);
     if (status) return status;
     if (y.cols > 2)
         status =
@@ -115,7 +117,7 @@ int wls_fit(wls_args *a) {
         status = cli_error(EXIT_INPUT, "%s: %zu rows, but --grid is %zu", a->fit, y.rows, a->grid);
     a->grid = y.rows;
     if (!status && a->at) {
-        status = read_one(a, a->at, &x);
+        status = read_one(a, a->at, 0, 0, &x);
         if (!status && x.cols != 1) {
             status = cli_error(EXIT_INPUT, "%s: %zu columns, but x has 1", a->at, x.cols);
             kspec_dataset_free(&x);
@@ -223,7 +225,9 @@ int wls_features(wls_args *a) {
         return cli_error(EXIT_USAGE, "wls: --theta and --predictions hold one fit, --learn has %zu",
                          a->count);
     for (int k = 0; k < FILES && !status; k++)
-        if (paths[k] && !(status = read_one(a, paths[k], &d[k]))) m[k] = kspec_dataset_trial(&d[k], 0);
+        if (paths[k] &&
+            !(status = read_one(a, paths[k], k == PSI || k == TARGET, k == PSI || k == AT, &d[k])))
+            m[k] = kspec_dataset_trial(&d[k], 0);
     json_t *points = json_array();
     if (!status) status = features_points(a, d, m, points);
     if (!status) {
@@ -242,7 +246,8 @@ int wls_features(wls_args *a) {
 
 int wls_decay(wls_args *a) {
     kspec_dataset d;
-    int status = read_one(a, a->decay, &d), polynomial = a->kernel && strcmp(a->kernel, "polynomial") == 0;
+    int status = read_one(a, a->decay, 1, 1, &d),
+        polynomial = a->kernel && strcmp(a->kernel, "polynomial") == 0;
     if (status) return status;
     if (a->degree && !polynomial) {
         kspec_dataset_free(&d);

@@ -108,7 +108,8 @@ kspec_status kspec_wls_fit(const kspec_wls_opts *opts, size_t p, const double *y
     ks_fft_free(fft);
     ks_arena_free(&arena);
     ours.seconds = ks_now() - start;
-    if (info) *info = st ? (kspec_wls_fit_info){0} : ours;
+    if (st) memset(&ours, 0, sizeof ours);
+    if (info) *info = ours;
     return st;
 }
 

@@ -68,7 +68,7 @@ kspec_status kspec_wls_best_weight(const kspec_wls_opts *opts, size_t p, double 
     enum { GRID = 25, STEPS = 40 };
     const double golden = 0.61803398874989485, width = (high - low) / (GRID - 1);
     double at = low;
-    kspec_wls_point q;
+    kspec_wls_point q = {0};
     for (int i = 0; i < GRID && !st; i++) {
         st = evaluate(&o, p, low + i * width, &q, err);
         if (!st && (i == 0 || total(&q) < total(best))) *best = q, at = low + i * width;
@@ -78,7 +78,7 @@ kspec_status kspec_wls_best_weight(const kspec_wls_opts *opts, size_t p, double 
     /* golden section between the neighbours of the best; whatever it finds must be better than that */
     double a = fmax(low, at - width), b = fmin(high, at + width), x = b - golden * (b - a),
            y = a + golden * (b - a);
-    kspec_wls_point qx, qy;
+    kspec_wls_point qx = {0}, qy = {0};
     if (!st) st = evaluate(&o, p, x, &qx, err);
     if (!st) st = evaluate(&o, p, y, &qy, err);
     for (int i = 0; i < STEPS && b - a > 1e-6 * (high - low) && !st && p != o.N; i++) {

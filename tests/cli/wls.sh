@@ -107,12 +107,18 @@ expect_stdout '^noise-free error  '
 py 'A = np.load("psi.npy"); A[:, 4] = A[:, 0]; np.save("d.npy", A)'
 expect_status 0 kspec wls --features d.npy --target t.csv
 expect_stdout 'rank 4;'
+expect_status 0 kspec wls --features psi.npy --target t.csv --select-rows 0-9 --select-cols 0,2 --at psi.npy --json
+expect_json 'j["rows"] == 10 and j["cols"] == 2 and len(j["points"][0]["predictions"]) == 30'
+py 'import json; A = np.load("psi.npy")[:10, [0, 2]]; t = np.linalg.lstsq(A, np.loadtxt("t.csv")[:10], rcond=None)[0]
+assert np.allclose(t, np.ravel(json.load(open("'"$out"'"))["points"][0]["theta"]))'
 
 # ---- decay ----
 expect_status 0 kspec wls --decay psi.npy --kernel polynomial --degree 1 --json
 expect_json 'len(j["singular_values"]) == 30 and j["singular_values"][6] < 1e-12 * j["singular_values"][0]'
 py 'import json; A = np.load("psi.npy"); s = np.linalg.svd(A @ A.T + 1)[1]
 assert np.allclose(s, json.load(open("'"$out"'"))["singular_values"], atol=1e-11)'
+expect_status 0 kspec wls --decay psi.npy --select-rows 0-4 --json
+expect_json 'len(j["singular_values"]) == 5'
 expect_status 0 kspec wls --decay psi.npy --sigma 2 --unit
 expect_stdout '^Gaussian kernel on 30 rows of 5 columns'
 
@@ -132,6 +138,7 @@ expect_error 2 '--learn p,... is missing' kspec wls --grid 8
 expect_error 2 '--empirical: 1 is below 2' kspec wls --grid 8 --learn 3 --empirical 1
 expect_error 2 '--kernel goes with --decay' kspec wls --grid 8 --learn 3 --kernel gaussian
 expect_error 2 '--empirical goes with expected errors' kspec wls --fit y.npy --learn 3 --empirical 5
+expect_error 2 '--select-rows goes with' kspec wls --fit y.npy --learn 3 --select-rows 0
 expect_error 2 'only one of' kspec wls --fit y.npy --features psi.npy
 expect_error 2 '--fit needs --learn' kspec wls --fit y.npy
 expect_error 2 '--predictions needs --at' kspec wls --fit y.npy --learn 3 --predictions f.npy

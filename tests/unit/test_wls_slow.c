@@ -1,0 +1,85 @@
+/* Double descent as in the paper's Figure 1b, theory on top of simulation; and larger grids against QR. */
+#include "base/memory.h"
+#include "kspec.h"
+#include "linalg/linalg.h"
+#include "test.h"
+#include "wls/grid.h"
+
+/*
+ * N = 64, gamma = beta = 0.3, alpha = 0, 0.3, 0.8; 1000 draws. 192 comparisons at 5 standard errors: a false alarm has
+ * probability below 2e-4 (6e-7 each); the seed is fixed.
+ */
+TEST(double_descent) {
+    const double alphas[] = {0, 0.3, 0.8};
+    size_t p[64];
+    for (size_t i = 0; i < 64; i++) p[i] = 4 * (i + 1);
+    for (int a = 0; a < 3; a++) {
+        kspec_wls_opts o = {
+            .size = sizeof o, .N = 64, .P = 256, .alpha = alphas[a], .beta = 0.3, .gamma = 0.3, .sigma = 0.2};
+        kspec_wls_point q[64];
+        kspec_wls_measured m[64];
+        o.seed = 17;
+        CHECK(kspec_wls_theory(&o, p, 64, q, NULL) == KSPEC_OK);
+        CHECK(kspec_wls_empirical(&o, p, 64, 1000, m, NULL) == KSPEC_OK);
+        for (int i = 0; i < 64; i++) {
+            CHECK_MSG(fabs(m[i].error - q[i].error_noise_free - q[i].error_noise) < 5 * m[i].error_se,
+                      "alpha = %g, p = %zu: %g +- %g, not %g", alphas[a], p[i], m[i].error, m[i].error_se,
+                      q[i].error_noise_free + q[i].error_noise);
+            CHECK_MSG(fabs(m[i].error_noise - q[i].error_noise) < 5 * m[i].error_noise_se,
+                      "alpha = %g, p = %zu", alphas[a], p[i]);
+        }
+        /* descent, ascent to p = N, and descent below what came before */
+        CHECK(q[3].error_noise_free < q[0].error_noise_free || alphas[a] > 0.5);
+        CHECK(q[15].error_noise_free > q[31].error_noise_free &&
+              q[31].error_noise_free > q[63].error_noise_free);
+        CHECK(q[63].error_noise_free < q[3].error_noise_free);
+    }
+}
+
+/* The map itself, by QR, gives the same errors of noise, both variances, and the same fits */
+TEST(the_recursion_against_qr) {
+    const size_t sizes[][2] = {{512, 256}, {700, 333}, {601, 600}, {601, 40}, {1024, 512}};
+    const double alphas[] = {0.3, 1, -0.8};
+    ks_blas_enter();
+    for (int s = 0; s < 5; s++)
+        for (int a = 0; a < 3; a++) {
+            size_t N = sizes[s][0], p = sizes[s][1];
+            kspec_wls_opts o = {.size = sizeof o, .N = N, .P = N, .alpha = alphas[a], .gamma = 1, .sigma = 1},
+                           z = o;
+            kspec_wls_point real, circular;
+            z.complex_noise = 1;
+            CHECK(kspec_wls_theory(&o, &p, 1, &real, NULL) == KSPEC_OK);
+            CHECK(kspec_wls_theory(&z, &p, 1, &circular, NULL) == KSPEC_OK);
+            ks_arena arena = {0};
+            ks_cplx *map, *gram = malloc(p * p * sizeof *gram);
+            double *w = malloc(N * sizeof *w), *y = malloc(N * sizeof *y),
+                   *theta = malloc(2 * p * sizeof *theta);
+            double accuracy, H, S, trace = 0, off = 0, size = 0;
+            ks_wls_weights(&o, w);
+            CHECK(ks_wls_dense_map(N, p, w, &arena, &map, &accuracy, NULL) == KSPEC_OK && accuracy < 1e-11);
+            ks_gram_norms(N, p, map, gram, &H, &S);
+            for (size_t i = 0; i < N * p; i++) trace += ks_cabs2(map[i]);
+            CHECK_CLOSE(real.error_noise, trace, 1e-10);
+            CHECK_CLOSE(circular.variance, H, 1e-10);
+            CHECK_CLOSE(real.variance, H + S, 1e-10);
+            kspec_random_normal(6, 0, 0, N, y);
+            CHECK(kspec_wls_fit(&o, p, y, 0, theta, NULL, NULL) == KSPEC_OK);
+            for (size_t k = 0; k < p; k++) {
+                ks_cplx t = {0, 0};
+                for (size_t j = 0; j < N; j++)
+                    t.re += map[k * N + j].re * y[j], t.im -= map[k * N + j].im * y[j];
+                off = fmax(off, hypot(t.re - theta[2 * k], t.im - theta[2 * k + 1]));
+                size = fmax(size, hypot(t.re, t.im));
+            }
+            CHECK_MSG(off < 1e-11 * size, "N = %zu, p = %zu, alpha = %g: %g", N, p, alphas[a], off / size);
+            ks_arena_free(&arena);
+            free(gram), free(w), free(y), free(theta);
+        }
+    ks_blas_leave();
+}
+
+int main(void) {
+    RUN(double_descent);
+    RUN(the_recursion_against_qr);
+    return test_done();
+}
