@@ -106,7 +106,8 @@ KSPEC_API kspec_status kspec_wls_best_p(const kspec_wls_opts *opts, const size_t
 /*
  * The weight of least expected error for a given p: alpha where p < N, beta where p > N (the other has no influence), in
  * [low, high], low < high. A grid of 25 values, then golden-section search around the best to 1e-6 of the interval: the
- * error as a function of the weight may have more than one minimum. At p = N no weight has any influence: *weight is low.
+ * error as a function of the weight may have more than one minimum. Weights so steep that the recursion above is no better
+ * than 1e-6 are passed over. At p = N no weight has any influence: *weight is low.
  */
 KSPEC_API kspec_status kspec_wls_best_weight(const kspec_wls_opts *opts, size_t p, double low, double high,
                                              double *weight, kspec_wls_point *best, kspec_error *err);

@@ -31,9 +31,16 @@ size_t ks_wls_sort(const size_t *p, size_t count, size_t N, kspec_wls_regime whi
 kspec_status ks_wls_over(const ks_run *run, const kspec_wls_opts *o, const ks_wls_place *at, size_t count,
                          kspec_wls_point *out, kspec_error *err);
 
-/* The points with p < N, in parallel. */
+/* The points with p < N, in parallel; `qr` as below. */
 kspec_status ks_wls_under(const ks_run *run, const kspec_wls_opts *o, const ks_wls_place *at, size_t count,
-                          kspec_wls_point *out, kspec_error *err);
+                          int qr, kspec_wls_point *out, kspec_error *err);
+
+/*
+ * All points, with options that are checked. qr: where the weights are too steep for the recursion, QR takes over; else
+ * such points are left with what accuracy they have, which may be infinite.
+ */
+kspec_status ks_wls_points(const ks_run *run, const kspec_wls_opts *o, const size_t *p, size_t count, int qr,
+                           kspec_wls_point *out, kspec_error *err);
 
 /* What a fit of one p needs, for any number of fits. */
 typedef struct {

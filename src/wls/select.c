@@ -41,12 +41,20 @@ kspec_status kspec_wls_best_p(const kspec_wls_opts *opts, const size_t *p, size_
     return kspec_wls_theory(&o, &chosen, 1, best, err);
 }
 
-/* The point at one weight: alpha where p < N, beta elsewhere */
-static kspec_status evaluate(const kspec_wls_opts *o, size_t p, double weight, kspec_wls_point *q,
-                             kspec_error *err) {
-    kspec_wls_opts at = *o;
-    *(p < o->N ? &at.alpha : &at.beta) = weight;
-    return kspec_wls_theory(&at, &p, 1, q, err);
+/*
+ * The point at one weight: alpha where p < N, beta elsewhere. A weight so steep that the recursion does not reach 1e-6
+ * is not to be chosen: it counts as infinitely bad.
+ */
+static kspec_status evaluate(const ks_run *run, const kspec_wls_opts *o, size_t p, double weight,
+                             kspec_wls_point *q, kspec_error *err) {
+    kspec_wls_opts at;
+    kspec_wls_opts with = *o;
+    *(p < o->N ? &with.alpha : &with.beta) = weight;
+    kspec_status st = ks_wls_check(&with, &p, 1, &at, err);
+    ks_run quiet = {run->threads, {0}, 0, 1};
+    if (!st) st = ks_wls_points(&quiet, &at, &p, 1, 0, q, err);
+    if (!st && !(q->accuracy <= 1e-6)) q->error_noise_free = INFINITY;
+    return st;
 }
 
 kspec_status kspec_wls_best_weight(const kspec_wls_opts *opts, size_t p, double low, double high,
@@ -63,14 +71,13 @@ kspec_status kspec_wls_best_weight(const kspec_wls_opts *opts, size_t p, double 
     if (st) return st;
     const int variance = !o.no_variance;
     o.no_variance = 1;
-    o.progress = (kspec_progress){0};
 
     enum { GRID = 25, STEPS = 40 };
     const double golden = 0.61803398874989485, width = (high - low) / (GRID - 1);
     double at = low;
     kspec_wls_point q = {0};
     for (int i = 0; i < GRID && !st; i++) {
-        st = evaluate(&o, p, low + i * width, &q, err);
+        st = evaluate(&run, &o, p, low + i * width, &q, err);
         if (!st && (i == 0 || total(&q) < total(best))) *best = q, at = low + i * width;
         if (!st && ks_run_report(&run, (double)i / (GRID + STEPS)))
             st = ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
@@ -79,15 +86,15 @@ kspec_status kspec_wls_best_weight(const kspec_wls_opts *opts, size_t p, double 
     double a = fmax(low, at - width), b = fmin(high, at + width), x = b - golden * (b - a),
            y = a + golden * (b - a);
     kspec_wls_point qx = {0}, qy = {0};
-    if (!st) st = evaluate(&o, p, x, &qx, err);
-    if (!st) st = evaluate(&o, p, y, &qy, err);
+    if (!st) st = evaluate(&run, &o, p, x, &qx, err);
+    if (!st) st = evaluate(&run, &o, p, y, &qy, err);
     for (int i = 0; i < STEPS && b - a > 1e-6 * (high - low) && !st && p != o.N; i++) {
         if (total(&qx) <= total(&qy)) {
             b = y, y = x, qy = qx, x = b - golden * (b - a);
-            st = evaluate(&o, p, x, &qx, err);
+            st = evaluate(&run, &o, p, x, &qx, err);
         } else {
             a = x, x = y, qx = qy, y = a + golden * (b - a);
-            st = evaluate(&o, p, y, &qy, err);
+            st = evaluate(&run, &o, p, y, &qy, err);
         }
         if (!st && ks_run_report(&run, (double)(GRID + i) / (GRID + STEPS)))
             st = ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
@@ -95,7 +102,9 @@ kspec_status kspec_wls_best_weight(const kspec_wls_opts *opts, size_t p, double 
     if (!st && total(&qx) < total(best)) *best = qx, at = x;
     if (!st && total(&qy) < total(best)) *best = qy, at = y;
     o.no_variance = !variance;
-    if (!st && variance) st = evaluate(&o, p, at, best, err);
+    if (!st && !isfinite(total(best)))
+        st = ks_fail(err, KSPEC_E_NUMERIC, "every weight from %g to %g is too steep", low, high);
+    if (!st && variance) st = evaluate(&run, &o, p, at, best, err);
     if (st)
         memset(best, 0, sizeof *best);
     else

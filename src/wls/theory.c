@@ -4,6 +4,24 @@
 
 #include <string.h>
 
+kspec_status ks_wls_points(const ks_run *run, const kspec_wls_opts *o, const size_t *p, size_t count, int qr,
+                           kspec_wls_point *out, kspec_error *err) {
+    ks_wls_place *at = ks_alloc(count, sizeof *at);
+    if (!at) return ks_nomem(err, "the list of p", ks_size(count, sizeof *at));
+    kspec_status st = KSPEC_OK;
+    size_t n = ks_wls_sort(p, count, o->N, KSPEC_WLS_OVER, at);
+    double share = n == count ? 1 : 0.1;
+    ks_run part = ks_run_part(run, 0, share);
+    if (n) st = ks_wls_over(&part, o, at, n, out, err);
+    if (!st) {
+        n = ks_wls_sort(p, count, o->N, KSPEC_WLS_UNDER, at);
+        part = ks_run_part(run, share, 1);
+        if (n) st = ks_wls_under(&part, o, at, n, qr, out, err);
+    }
+    ks_free(at);
+    return st;
+}
+
 kspec_status kspec_wls_theory(const kspec_wls_opts *opts, const size_t *p, size_t count, kspec_wls_point *out,
                               kspec_error *err) {
     ks_clear(err);
@@ -13,20 +31,9 @@ kspec_status kspec_wls_theory(const kspec_wls_opts *opts, const size_t *p, size_
     kspec_status st = ks_wls_check(opts, p, count, &o, err);
     if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
     if (st) return st;
-    ks_wls_place *at = ks_alloc(count, sizeof *at);
-    if (!at) return ks_nomem(err, "the list of p", ks_size(count, sizeof *at));
     ks_blas_enter();
-    size_t n = ks_wls_sort(p, count, o.N, KSPEC_WLS_OVER, at);
-    double share = n == count ? 1 : 0.1;
-    ks_run part = ks_run_part(&run, 0, share);
-    if (n) st = ks_wls_over(&part, &o, at, n, out, err);
-    if (!st) {
-        n = ks_wls_sort(p, count, o.N, KSPEC_WLS_UNDER, at);
-        part = ks_run_part(&run, share, 1);
-        if (n) st = ks_wls_under(&part, &o, at, n, out, err);
-    }
+    st = ks_wls_points(&run, &o, p, count, 1, out, err);
     ks_blas_leave();
-    ks_free(at);
     if (st && count) memset(out, 0, count * sizeof *out);
     return st;
 }

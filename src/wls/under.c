@@ -269,7 +269,7 @@ static kspec_status dense_point(const under_job *j, size_t p, kspec_wls_point *o
 }
 
 kspec_status ks_wls_under(const ks_run *run, const kspec_wls_opts *o, const ks_wls_place *at, size_t count,
-                          kspec_wls_point *out, kspec_error *err) {
+                          int qr, kspec_wls_point *out, kspec_error *err) {
     size_t N = o->N, workers = (size_t)ks_workers(run, count);
     ks_arena arena = {0};
     ks_fft *fft;
@@ -287,7 +287,7 @@ kspec_status ks_wls_under(const ks_run *run, const kspec_wls_opts *o, const ks_w
         for (size_t m = 0; m < N; m++) own[m] = ks_wls_power(m, -2 * o->gamma) / prior;
         st = ks_parallel_for(run, count, one_point, &j, err);
     }
-    for (size_t i = 0; i < count && !st; i++)
+    for (size_t i = 0; i < count && qr && !st; i++)
         if (!(out[at[i].index].accuracy <= worst_accuracy)) {
             st = dense_point(&j, at[i].p, &out[at[i].index], err);
             if (!st && ks_run_report(run, 1)) st = ks_fail(err, KSPEC_E_CANCELLED, "cancelled");

@@ -223,6 +223,13 @@ TEST(best_weight_against_a_fine_grid) {
     kspec_error e;
     double weight;
     CHECK_FAILS(kspec_wls_best_weight(&o, 5, 1, 1, &weight, &best, &e), KSPEC_E_ARG, e, "from 1 to 1");
+    /* steep weights on a larger grid are passed over, unless there are no others */
+    o = (kspec_wls_opts){.size = sizeof o, .N = 600, .gamma = 1, .sigma = 0.1, .no_variance = 1};
+    CHECK(kspec_wls_best_weight(&o, 300, 0, 6, &weight, &best, &e) == KSPEC_OK && weight < 1 &&
+          isnan(best.variance));
+    CHECK_FAILS(kspec_wls_best_weight(&o, 300, 8, 9, &weight, &best, &e), KSPEC_E_NUMERIC, e,
+                "from 8 to 9 is too steep");
+    CHECK_FAILS(kspec_wls_best_weight(&o, 300, 8, 99, &weight, &best, &e), KSPEC_E_ARG, e, "alpha");
 }
 
 /* ------------------------------------------------------------------------------------------------- bounds */
