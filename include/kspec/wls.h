@@ -131,7 +131,7 @@ typedef struct {
 } kspec_wls_bound_best; /* both infinite without noise */
 
 /*
- * For each p of the list, 1 <= p <= N. Needs zeta > alpha >= 0 and beta > 0. (The paper prints L^-alpha and L^-beta, for
+ * For each p of the list, 1 <= p <= N; all together O(P). Needs zeta > alpha >= 0 and beta > 0. (The paper prints L^-alpha and L^-beta, for
  * which the bound does not hold.) best may be NULL.
  */
 KSPEC_API kspec_status kspec_wls_bound(const kspec_wls_opts *opts, double zeta, const size_t *p, size_t count,

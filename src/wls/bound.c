@@ -27,14 +27,23 @@ kspec_status kspec_wls_bound(const kspec_wls_opts *opts, double zeta, const size
     for (size_t k = o.P; k-- > 0;) signal += ks_wls_power(k, 2 * (o.beta - o.gamma)) / prior;
     if (!isfinite(signal) || !isfinite(noise))
         return ks_fail(err, KSPEC_E_NUMERIC, "the weighted norms exceed the largest double");
-    for (size_t i = 0; i < count; i++) {
-        double q = (double)p[i], error = 0;
-        for (size_t k = o.P; k-- > 0;)
-            error += k < p[i] ? o.sigma * o.sigma * ks_wls_power(k, 2 * zeta)
-                              : ks_wls_power(k, -2 * o.gamma) / prior;
-        out[i] = (kspec_wls_bound_point){p[i], error,
-                                         pow(q, 2 * (zeta - o.alpha)) * noise + pow(q, -2 * o.beta) * signal};
+    ks_wls_place *at = ks_alloc(count, sizeof *at);
+    if (!at) return ks_nomem(err, "the list of p", ks_size(count, sizeof *at));
+    ks_wls_sort(p, count, SIZE_MAX, KSPEC_WLS_UNDER, at);
+    double below = 0, above = 0; /* of the error: the noise in what is inverted, and what is not inverted */
+    for (size_t k = 0, i = 0; i < count; k++) {
+        for (; i < count && at[i].p == k; i++) {
+            double q = (double)k;
+            out[at[i].index] = (kspec_wls_bound_point){
+                k, below, pow(q, 2 * (zeta - o.alpha)) * noise + pow(q, -2 * o.beta) * signal};
+        }
+        below += o.sigma * o.sigma * ks_wls_power(k, 2 * zeta);
     }
+    for (size_t k = o.P, i = count; i > 0; k--) {
+        for (; i > 0 && at[i - 1].p == k; i--) out[at[i - 1].index].error += above;
+        if (k > 0) above += ks_wls_power(k - 1, -2 * o.gamma) / prior;
+    }
+    ks_free(at);
     double e = 1 / (2 * (zeta + o.beta - o.alpha)), ratio = signal / noise;
     if (best) *best = (kspec_wls_bound_best){pow(ratio, e), pow(ratio * o.beta / (zeta - o.alpha), e)};
     return KSPEC_OK;

@@ -9,7 +9,7 @@
 
 size_t ks_wls_fit_scratch(const ks_wls_fitter *f) {
     if (f->p >= f->N) return 2 * f->N + ks_fft_scratch(f->fft);
-    return f->map ? 1 : ks_toeplitz_scratch(&(ks_toeplitz){f->N, f->p, f->w, f->fft});
+    return f->map ? 1 : ks_toeplitz_scratch(&(ks_toeplitz){f->N, f->p, f->w, f->fft, f->run});
 }
 
 /* theta^_{k+N eta} = yhat_k t^(-2 beta)/s_k, yhat = A*y/N, s_k the sum of t^(-2 beta) over the learned modes of class k */
@@ -41,7 +41,7 @@ static void fit_dense(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta) 
 
 int ks_wls_fit(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch) {
     if (f->p < f->N && !f->map)
-        return ks_toeplitz_solve(&(ks_toeplitz){f->N, f->p, f->w, f->fft}, y, theta, scratch);
+        return ks_toeplitz_solve(&(ks_toeplitz){f->N, f->p, f->w, f->fft, f->run}, y, theta, scratch);
     if (f->map)
         fit_dense(f, y, theta);
     else
@@ -75,7 +75,8 @@ static kspec_status fit(const kspec_wls_opts *o, ks_wls_fitter *f, const double 
     }
     if (f->p < N) ks_wls_weights(o, w);
     int steps = ks_wls_fit(f, y, theta, scratch);
-    if (steps < 0) {
+    if (steps == KS_CANCELLED) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
+    if (steps == KS_STEEP) {
         kspec_status st = ks_wls_dense_map(N, f->p, w, arena, &map, &accuracy, err);
         if (st) return st;
         f->map = map;
@@ -100,7 +101,7 @@ kspec_status kspec_wls_fit(const kspec_wls_opts *opts, size_t p, const double *y
     if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
     if (!st) st = ks_fft_make(o.N, &fft, err);
     if (!st) {
-        ks_wls_fitter f = {.N = o.N, .p = p, .beta = o.beta, .fft = fft};
+        ks_wls_fitter f = {.N = o.N, .p = p, .beta = o.beta, .fft = fft, .run = &run};
         ks_blas_enter();
         st = fit(&o, &f, y, complex_data, (ks_cplx *)theta, &arena, &ours, err);
         ks_blas_leave();

@@ -48,13 +48,14 @@ typedef struct {
     double beta;
     const double *w; /* p < N: the weights */
     const ks_fft *fft;
+    const ks_run *run;  /* as in ks_toeplitz */
     const ks_cplx *map; /* of ks_wls_dense_map(), or NULL */
 } ks_wls_fitter;
 
 /* Numbers of scratch for a fit. */
 size_t ks_wls_fit_scratch(const ks_wls_fitter *f);
 
-/* theta (p) from y (N); the iterations, or -1 where the iteration fails and the dense map is needed. */
+/* theta (p) from y (N); what ks_toeplitz_solve() returns: after KS_STEEP the dense map is needed. */
 int ks_wls_fit(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);
 
 /* The weights t_j^(-2 alpha), j < N. */

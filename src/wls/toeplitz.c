@@ -45,8 +45,8 @@ static void axpy(double c, const ks_cplx *x, ks_cplx *y, size_t n) {
     for (size_t k = 0; k < n; k++) y[k].re += c * x[k].re, y[k].im += c * x[k].im;
 }
 
-/* d approximates T^-1 r to about 1e-10; r is destroyed. Returns the number of steps. */
-static int conjugate_gradients(const ks_toeplitz *t, ks_cplx *r, ks_cplx *d, ks_cplx *scratch) {
+/* d approximates T^-1 r to about 1e-10; r is destroyed. Adds to the number of steps; 0 where it is cancelled. */
+static int conjugate_gradients(const ks_toeplitz *t, ks_cplx *r, ks_cplx *d, ks_cplx *scratch, int *done) {
     size_t p = t->p;
     ks_cplx *z = scratch, *q = z + p, *grid = q + p, *more = grid + t->N;
     memset(d, 0, p * sizeof *d);
@@ -66,9 +66,11 @@ static int conjugate_gradients(const ks_toeplitz *t, ks_cplx *r, ks_cplx *d, ks_
             q[k].re = z[k].re + rz / before * q[k].re;
             q[k].im = z[k].im + rz / before * q[k].im;
         }
-        steps++;
+        steps++, ++*done;
+        if (t->run && ks_run_report(t->run, *done / (*done + 40.0)))
+            return 0; /* how many it will be is not known */
     }
-    return steps;
+    return 1;
 }
 
 int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch) {
@@ -83,15 +85,15 @@ int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks
             grid[j] = (ks_cplx){t->w[j] * (y[j].re - grid[j].re), t->w[j] * (y[j].im - grid[j].im)};
         ks_fft_run(t->fft, -1, grid, more);
         memcpy(s, grid, p * sizeof *s);
-        steps += conjugate_gradients(t, s, d, rest);
+        if (!conjugate_gradients(t, s, d, rest, &steps)) return KS_CANCELLED;
         double size = sqrt(dot(d, d, p)), shrink = round ? size / last : 1;
         if (!(size < 0.5 * last))
-            return last <= 1e-9 * scale ? steps : -1; /* as far as rounding lets it come */
+            return last <= 1e-9 * scale ? steps : KS_STEEP; /* as far as rounding lets it come */
         axpy(1, d, theta, p);
         scale = fmax(scale, sqrt(dot(theta, theta, p)));
         /* the next correction would be about size * shrink */
         if (size <= 1e-15 * scale || size * shrink <= 1e-17 * scale) return steps;
         last = size;
     }
-    return last <= 1e-9 * scale ? steps : -1;
+    return last <= 1e-9 * scale ? steps : KS_STEEP;
 }

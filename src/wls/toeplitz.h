@@ -5,24 +5,27 @@
 #ifndef KS_WLS_TOEPLITZ_H
 #define KS_WLS_TOEPLITZ_H
 
+#include "base/parallel.h"
 #include "wls/fft.h"
 
 typedef struct {
     size_t N, p;
     const double *w; /* N weights, all positive */
     const ks_fft *fft;
+    const ks_run *run; /* told of every step by the thread that owns it; NULL elsewhere */
 } ks_toeplitz;
 
-/* How many numbers of scratch ks_toeplitz_solve() needs, and how many the two products below. */
+/* How many numbers of scratch ks_toeplitz_solve() needs. */
 size_t ks_toeplitz_scratch(const ks_toeplitz *t);
 
-/* grid (N) = A c, c of n <= N coefficients; and the first n coefficients of A*grid, which is destroyed. */
+/* grid (N) = A c for n <= N coefficients c: the values of sum_k c_k e^{ikx} on the grid. */
 void ks_synthesis(const ks_fft *fft, size_t N, const ks_cplx *c, size_t n, ks_cplx *grid, ks_cplx *scratch);
 
 /*
- * theta (p) from y (N). Returns the iterations done, or -1 where they did not reach theta to 1e-9 of its size: the
- * weights span too much for normal equations.
+ * theta (p) from y (N). Returns the iterations done; KS_STEEP where they did not reach theta to 1e-9 of its size, since the
+ * weights span too much for normal equations; or KS_CANCELLED.
  */
+enum { KS_STEEP = -1, KS_CANCELLED = -2 };
 int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);
 
 #endif

@@ -34,8 +34,8 @@ typedef struct {
 
 /* What the fits of all modes add up to */
 typedef struct {
-    double norms, weighted;     /* sum over m < N of |x_m|^2; over p <= m < N of kappa'_m |x_m|^2 */
-    double hermitian, circular; /* |sum_m x_m x_m*|^2 and |sum_m x_m x_-m^T|^2, Frobenius */
+    double norms, weighted;      /* sum over m < N of |x_m|^2; over p <= m < N of kappa'_m |x_m|^2 */
+    double hermitian, symmetric; /* |sum_m x_m x_m*|^2 and |sum_m x_m x_-m^T|^2, Frobenius */
     double accuracy;
 } fits;
 
@@ -51,7 +51,7 @@ static kspec_wls_point finish(const under_job *j, size_t p, const fits *x) {
         /* 2 sum (Re G)^2 = tr G^2 + |sum_m x_m x_-m^T|^2/N^2 for real noise, tr G^2 for circular complex noise */
         .variance = o->no_variance
                         ? NAN
-                        : (s2 / N) * (s2 / N) * (x->hermitian + (o->complex_noise ? 0 : x->circular)),
+                        : (s2 / N) * (s2 / N) * (x->hermitian + (o->complex_noise ? 0 : x->symmetric)),
         .accuracy = fmax(x->accuracy, 2.3e-16)};
 }
 
@@ -73,7 +73,7 @@ static int orthogonal(const ks_toeplitz *t, ks_cplx *Phi, ks_cplx *Star, ks_cplx
     return 1;
 }
 
-/* y += a s - b f, complex */
+/* x += a s - b f; returns |x|^2 */
 static double step(size_t p, ks_cplx *x, ks_cplx a, const ks_cplx *s, ks_cplx b, const ks_cplx *f) {
     double norm = 0;
     for (size_t k = 0; k < p; k++) {
@@ -216,7 +216,7 @@ static int squares(const ks_toeplitz *t, int complex_noise, const ks_cplx *Phi, 
     if (!fit_sum(t, grid, h, scratch)) return 0;
     for (size_t m = 0; m < N; m++) grid[m] = b[(N + 1 - m) % N];
     if (!fit_sum(t, grid, q, scratch)) return 0;
-    x->circular = symmetric_sum(p, Phi, Star, h, q, run);
+    x->symmetric = symmetric_sum(p, Phi, Star, h, q, run);
     return 1;
 }
 
@@ -227,7 +227,7 @@ static kspec_status one_point(void *ctx, size_t chunk, int worker) {
     size_t N = j->o->N, p = j->at[chunk].p;
     ks_cplx *Phi = j->scratch + (size_t)worker * j->scratch_size, *Star = Phi + N + 1, *b = Star + N + 1,
             *rest = b + N;
-    ks_toeplitz t = {N, p, j->w, j->fft};
+    ks_toeplitz t = {N, p, j->w, j->fft, NULL};
     fits x = {.accuracy = INFINITY};
     int ok = orthogonal(&t, Phi, Star, b, rest);
     if (ok) norms(j, p, Phi, Star, b, rest, rest + N + 2, &x);
@@ -260,8 +260,8 @@ static kspec_status dense_point(const under_job *j, size_t p, kspec_wls_point *o
     }
     if (!st && !j->o->no_variance) {
         double scale = (double)N * (double)N;
-        ks_gram_norms(N, p, B, gram, &x.hermitian, &x.circular);
-        x.hermitian *= scale, x.circular *= scale;
+        ks_gram_norms(N, p, B, gram, &x.hermitian, &x.symmetric);
+        x.hermitian *= scale, x.symmetric *= scale;
     }
     if (!st) *out = finish(j, p, &x);
     ks_arena_free(&arena);
@@ -278,7 +278,7 @@ kspec_status ks_wls_under(const ks_run *run, const kspec_wls_opts *o, const ks_w
     double *w = ks_arena_alloc(&arena, N, sizeof *w), *kappa = ks_arena_zalloc(&arena, N, sizeof *kappa),
            *own = ks_arena_alloc(&arena, N, sizeof *own), prior = ks_wls_prior_sum(o);
     under_job j = {.o = o, .at = at, .out = out, .w = w, .kappa = kappa, .own = own, .fft = fft};
-    j.scratch_size = 3 * N + 2 + 5 * (N + 1) + ks_toeplitz_scratch(&(ks_toeplitz){N, N, w, fft});
+    j.scratch_size = 3 * N + 2 + 5 * (N + 1) + ks_toeplitz_scratch(&(ks_toeplitz){N, N, w, fft, NULL});
     j.scratch = ks_arena_alloc(&arena, ks_size(workers, j.scratch_size), sizeof *j.scratch);
     if (arena.failed) st = ks_nomem(err, "the fits of all modes", arena.failed);
     if (!st) {

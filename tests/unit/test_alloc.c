@@ -178,6 +178,9 @@ static kspec_status wls_theory(const void *ctx, kspec_error *err) {
     const wls_case *c = ctx;
     kspec_wls_point q;
     kspec_status st = kspec_wls_theory(&c->opts, &c->p, 1, &q, err);
+    kspec_wls_bound_point b;
+    if (!st && c->p < c->opts.N && c->opts.beta > 0)
+        st = kspec_wls_bound(&c->opts, 7, &c->p, 1, &b, NULL, err);
     if (!st) CHECK(q.error_noise > 0);
     return st;
 }
@@ -225,7 +228,9 @@ static kspec_status wls_decay(const void *ctx, kspec_error *err) {
 TEST(weighted_least_squares) {
     for (int t = 0; t < 2; t++) kspec_random_normal(3, (uint64_t)t, 0, P * Q, entries[t]);
     const wls_case cases[] = {
-        {{sizeof(kspec_wls_opts), .N = 7, .P = 20, .alpha = 0.5, .gamma = 1, .sigma = 1, .threads = 2}, 5},
+        {{sizeof(kspec_wls_opts), .N = 7, .P = 20, .alpha = 0.5, .beta = 1, .gamma = 1, .sigma = 1,
+          .threads = 2},
+         5},
         {{sizeof(kspec_wls_opts), .N = 16, .P = 20, .beta = 0.5, .gamma = 1, .sigma = 1, .threads = 1}, 18},
         {{sizeof(kspec_wls_opts), .N = 40, .P = 40, .alpha = 6, .gamma = 1, .sigma = 1, .threads = 1}, 20}};
     for (int k = 0; k < 3; k++) {

@@ -84,6 +84,34 @@ TEST(exact_data_and_predictions) {
     free(many), free(y);
 }
 
+static int stop(void *ctx, double fraction) {
+    CHECK(fraction >= 0 && fraction <= 1);
+    return ++*(int *)ctx > 3;
+}
+
+TEST(cancelled_fits) {
+    enum { N = 300 };
+    double y[N], theta[N];
+    int calls = 0;
+    kspec_error e;
+    kspec_wls_opts o = {.size = sizeof o, .N = N, .alpha = 1, .progress = {stop, &calls}};
+    kspec_random_normal(1, 1, 0, N, y);
+    CHECK_FAILS(kspec_wls_fit(&o, N / 2, y, 0, theta, NULL, &e), KSPEC_E_CANCELLED, e, "cancelled");
+    CHECK(calls == 4);
+    calls = 0;
+    size_t p[] = {N / 2, N / 3};
+    kspec_wls_measured m[2];
+    CHECK_FAILS(kspec_wls_empirical(&o, p, 2, 100, m, &e), KSPEC_E_CANCELLED, e, "cancelled");
+    double weight;
+    kspec_wls_point best;
+    calls = 0;
+    CHECK_FAILS(kspec_wls_best_weight(&o, N / 2, 0, 1, &weight, &best, &e), KSPEC_E_CANCELLED, e,
+                "cancelled");
+    calls = 0;
+    CHECK_FAILS(kspec_wls_best_p(&o, NULL, 0, &best, &e), KSPEC_E_CANCELLED, e, "cancelled");
+    CHECK(best.p == 0);
+}
+
 TEST(bad_fits) {
     kspec_error e;
     double y[8] = {1, 2, 3, NAN, 5, 6, 7, 8}, theta[32];
@@ -243,7 +271,7 @@ TEST(theorem_5_1) {
         kspec_wls_opts o = {.size = sizeof o, .N = 60, .P = 90, .alpha = sets[s][1], .beta = sets[s][2]};
         o.gamma = sets[s][3], o.sigma = sets[s][4];
         size_t p[60];
-        for (size_t i = 0; i < 60; i++) p[i] = i + 1;
+        for (size_t i = 0; i < 60; i++) p[i] = 1 + i * 23 % 60; /* in no order */
         kspec_wls_bound_point q[60];
         kspec_wls_bound_best best;
         CHECK(kspec_wls_bound(&o, zeta, p, 60, q, &best, NULL) == KSPEC_OK);
@@ -319,6 +347,7 @@ TEST(theorem_4_2_does_not_survive) {
 int main(void) {
     RUN(fits_against_the_pseudo_inverse);
     RUN(exact_data_and_predictions);
+    RUN(cancelled_fits);
     RUN(bad_fits);
     RUN(simulation_agrees_with_theory);
     RUN(the_printed_variance_is_wrong);
