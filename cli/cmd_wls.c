@@ -61,14 +61,14 @@ static int check_together(const wls_args *a, unsigned mode) {
         const char *with;
     } uses[] = {
         {"grid", a->grid > 0, THEORY | FIT | BOUND, "the Fourier grid"},
-        {"modes", a->modes > 0, THEORY | BOUND, "the Fourier grid"},
+        {"modes", a->modes > 0, THEORY | FIT | BOUND, "the Fourier grid"},
         {"learn", a->learn != NULL, THEORY | FIT | BOUND | FEATURES, "fits"},
         {"alpha", a->alpha != 0, THEORY | FIT | BOUND, "the Fourier grid"},
         {"beta", a->beta != 0, THEORY | FIT | BOUND, "the Fourier grid"},
-        {"gamma", a->gamma != 0, THEORY | BOUND, "expected errors"},
-        {"noise", a->noise != 0, THEORY | BOUND, "expected errors"},
-        {"complex-noise", a->complex_noise, THEORY, "expected errors on the Fourier grid"},
-        {"empirical", a->draws > 0, THEORY, "expected errors on the Fourier grid"},
+        {"gamma", a->gamma != 0, THEORY | FIT | BOUND, "expected errors"},
+        {"noise", a->noise != 0, THEORY | FIT | BOUND, "expected errors"},
+        {"complex-noise", a->complex_noise, THEORY | FIT, "expected errors on the Fourier grid"},
+        {"empirical", a->draws > 0, THEORY | FIT, "expected errors on the Fourier grid"},
         {"best-p", a->best_p, THEORY, "expected errors on the Fourier grid"},
         {"best-weights", a->best_weights, THEORY, "expected errors on the Fourier grid"},
         {"at", a->at != NULL, FIT | FEATURES, "--fit or --features"},
@@ -157,7 +157,7 @@ kspec_wls_opts wls_opts(const wls_args *a) {
 }
 
 /* P where it is not given */
-static size_t modes(const wls_args *a) {
+size_t wls_modes(const wls_args *a) {
     size_t most = a->modes ? a->modes : a->grid;
     for (size_t i = 0; i < a->count && !a->modes; i++) most = a->p[i] > most ? a->p[i] : most;
     return most;
@@ -166,20 +166,20 @@ static size_t modes(const wls_args *a) {
 void wls_print_setting(const wls_args *a, const kspec_wls_opts *o) {
     FILE *f = cli_text();
     fprintf(f, "%zu point%s", o->N, o->N == 1 ? "" : "s");
-    if (!a->fit)
+    if (!a->fit || wls_expects(a))
         fprintf(f, ", %zu modes, gamma %g, noise %g%s", o->P, o->gamma, o->sigma,
                 o->complex_noise ? " (complex)" : "");
     fprintf(f, ", weights alpha %g, beta %g\n\n", o->alpha, o->beta);
 }
 
-static json_t *to_json(const wls_args *a, const char *mode, json_t *points) {
+json_t *wls_json(const wls_args *a, const char *mode, json_t *points) {
     return json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:b, s:I, s:o}", "command", "wls", "mode",
-                     mode, "grid", (json_int_t)a->grid, "modes", (json_int_t)modes(a), "alpha", a->alpha,
+                     mode, "grid", (json_int_t)a->grid, "modes", (json_int_t)wls_modes(a), "alpha", a->alpha,
                      "beta", a->beta, "gamma", a->gamma, "noise", a->noise, "complex_noise", a->complex_noise,
                      "seed", (json_int_t)a->common.seed, "points", points);
 }
 
-static json_t *point_json(const kspec_wls_point *q, const kspec_wls_measured *m) {
+json_t *wls_point_json(const kspec_wls_point *q, const kspec_wls_measured *m) {
     json_t *o =
         json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "p", (json_int_t)q->p, "regime",
                   kspec_wls_regime_name(q->regime), "error_noise_free", cli_real(q->error_noise_free),
@@ -242,7 +242,7 @@ static int theory(wls_args *a) {
     if (!a->grid) return cli_error(EXIT_USAGE, "wls: --grid N is missing (or --fit, --features, --decay)");
     if (!a->count && !a->best_p) return cli_error(EXIT_USAGE, "wls: --learn p,... is missing (or --best-p)");
     kspec_wls_opts o = wls_opts(a);
-    o.P = modes(a);
+    o.P = wls_modes(a);
     kspec_error err;
     kspec_status st = KSPEC_OK;
     kspec_wls_point *q = calloc(a->count + 1, sizeof *q), best;
@@ -266,13 +266,13 @@ static int theory(wls_args *a) {
     if (a->common.json) {
         json_t *points = json_array();
         for (size_t i = 0; i < a->count; i++) {
-            json_t *point = point_json(&q[i], m ? &m[i] : NULL);
+            json_t *point = wls_point_json(&q[i], m ? &m[i] : NULL);
             if (b) json_object_set_new(point, "best_weight", best_json(&b[i], a->grid));
             json_array_append_new(points, point);
         }
-        object = to_json(a, "theory", points);
+        object = wls_json(a, "theory", points);
         if (a->draws) json_object_set_new(object, "draws", json_integer((json_int_t)a->draws));
-        if (a->best_p) json_object_set_new(object, "best", point_json(&best, NULL));
+        if (a->best_p) json_object_set_new(object, "best", wls_point_json(&best, NULL));
     } else {
         wls_print_setting(a, &o);
         if (a->count) print_points(a, q, m, b);
@@ -291,7 +291,7 @@ done:
 static int bound(wls_args *a) {
     if (!a->grid || !a->count) return cli_error(EXIT_USAGE, "wls: --zeta needs --grid N and --learn p,...");
     kspec_wls_opts o = wls_opts(a);
-    o.P = modes(a);
+    o.P = wls_modes(a);
     kspec_wls_bound_point *q = calloc(a->count, sizeof *q);
     kspec_wls_bound_best best;
     kspec_error err;
@@ -315,7 +315,7 @@ static int bound(wls_args *a) {
             fprintf(cli_text(), "%8zu  %12.6g  %12.6g\n", q[i].p, q[i].error, q[i].bound);
     }
     if (a->common.json) {
-        object = to_json(a, "bound", points);
+        object = wls_json(a, "bound", points);
         json_object_set_new(object, "zeta", json_real(a->zeta));
         json_object_set_new(object, "best_p_theorem", cli_real(best.theorem));
         json_object_set_new(object, "best_p", cli_real(best.least));

@@ -19,8 +19,16 @@ typedef struct {
 /* The options of a call on the grid */
 kspec_wls_opts wls_opts(const wls_args *a);
 
-/* The table's first lines on the grid */
+/* P, where it is not given the least that it can be */
+size_t wls_modes(const wls_args *a);
+
+/* Is anything said of the truth, so that errors can be expected of a fit? */
+static inline int wls_expects(const wls_args *a) { return a->modes || a->gamma != 0 || a->noise != 0; }
+
+/* The table's first lines on the grid; the JSON object with what was asked for, and one of its points (m may be NULL) */
 void wls_print_setting(const wls_args *a, const kspec_wls_opts *o);
+json_t *wls_json(const wls_args *a, const char *mode, json_t *points);
+json_t *wls_point_json(const kspec_wls_point *q, const kspec_wls_measured *m);
 
 /* Each returns an exit status. */
 int wls_fit(wls_args *a);

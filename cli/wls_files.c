@@ -1,6 +1,7 @@
 /* kspec wls on files: fits on the grid, fits with any features, the decay of kernels. */
 #include "wls.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,47 +58,84 @@ static void print_rows(const wls_args *a, const char *title, const double *x, si
 
 /* ---- on the grid ---- */
 
-static int fit_points(wls_args *a, const kspec_dataset *y, const kspec_dataset *x, json_t *points) {
-    kspec_wls_opts o = wls_opts(a);
-    size_t most = 0, count = x ? x->rows : 0;
-    for (size_t i = 0; i < a->count; i++) most = a->p[i] > most ? a->p[i] : most;
-    double *theta = most < SIZE_MAX / 32 ? malloc(2 * most * sizeof *theta) : NULL,
-           *f = malloc((2 * count + 1) * sizeof *f);
-    int status = theta && f ? EXIT_DONE : cli_error(EXIT_FAILED, "out of memory for %zu coefficients", most);
+/* What errors are to be expected of the fits, where the truth is described; the measured ones, where asked for */
+static kspec_status expected(const wls_args *a, const kspec_wls_opts *o, kspec_wls_point *q,
+                             kspec_wls_measured *m, kspec_error *err) {
+    kspec_status st = KSPEC_OK;
+    for (size_t i = 0; i < a->count; i++) { /* where it is not, nothing is known but p */
+        q[i] = (kspec_wls_point){.p = a->p[i], .regime = a->p[i] < o->N ? KSPEC_WLS_UNDER : KSPEC_WLS_OVER};
+        q[i].error_noise_free = q[i].error_noise = q[i].variance = q[i].accuracy = NAN;
+    }
+    if (wls_expects(a)) st = kspec_wls_theory(o, a->p, a->count, q, err);
+    if (!st && m) st = kspec_wls_empirical(o, a->p, a->count, a->draws, m, err);
+    return st;
+}
+
+static void print_fit(const wls_args *a, const kspec_wls_point *q, const kspec_wls_fit_info *info) {
+    FILE *f = cli_text();
+    fprintf(f, "%8zu  %-6s  %14.6g  %10d  %9.3g", q->p, kspec_wls_regime_name(q->regime), info->residual,
+            info->iterations, info->seconds);
+    if (wls_expects(a)) fprintf(f, "  %14.6g", q->error_noise_free + q->error_noise);
+    fputc('\n', f);
+}
+
+/* One fit: written, and added to the table or to points */
+static int fit_one(const wls_args *a, const kspec_wls_opts *o, const kspec_dataset *y, const kspec_dataset *x,
+                   const kspec_wls_point *q, const kspec_wls_measured *m, double *theta, double *f,
+                   json_t *points) {
+    size_t p = q->p, count = x ? x->rows : 0;
+    int status = EXIT_DONE;
+    kspec_wls_fit_info info;
     kspec_error err;
-    FILE *out = cli_text();
+    kspec_status st = kspec_wls_fit(o, p, y->data, y->cols == 2, theta, &info, &err);
+    if (!st && x) st = kspec_wls_predict(theta, p, x->data, count, f, a->common.threads, &err);
+    if (st) return cli_fail(st, &err);
+    if (a->theta) status = write_array(a->theta, theta, p, 2);
+    if (a->predictions && !status) status = write_array(a->predictions, f, count, 2);
+    if (status) return status;
     if (!a->common.json) {
+        print_fit(a, q, &info);
+        if (a->count == 1 && !a->theta) print_rows(a, "       k  coefficient", theta, p, 2, 1);
+        if (a->count == 1 && x && !a->predictions) print_rows(a, "       i  prediction", f, count, 2, 1);
+        return EXIT_DONE;
+    }
+    json_t *point = wls_point_json(q, m);
+    json_object_set_new(point, "residual", cli_real(info.residual));
+    json_object_set_new(point, "iterations", json_integer(info.iterations));
+    json_object_set_new(point, "seconds", json_real(info.seconds));
+    if (!a->theta) json_object_set_new(point, "theta", rows_json(theta, p, 2));
+    if (x && !a->predictions) json_object_set_new(point, "predictions", rows_json(f, count, 2));
+    json_array_append_new(points, point);
+    return EXIT_DONE;
+}
+
+static int fit_points(const wls_args *a, const kspec_dataset *y, const kspec_dataset *x, json_t *points) {
+    kspec_wls_opts o = wls_opts(a);
+    size_t most = 0;
+    for (size_t i = 0; i < a->count; i++) most = a->p[i] > most ? a->p[i] : most;
+    o.P = wls_modes(a);
+    double *theta = most < SIZE_MAX / 32 ? malloc(2 * most * sizeof *theta) : NULL,
+           *f = malloc((2 * (x ? x->rows : 0) + 1) * sizeof *f);
+    kspec_wls_point *q = calloc(a->count, sizeof *q);
+    kspec_wls_measured *m = a->draws ? calloc(a->count, sizeof *m) : NULL;
+    kspec_error err;
+    int status = EXIT_DONE;
+    if (!theta || !f || !q || (a->draws && !m))
+        status = cli_error(EXIT_FAILED, "out of memory for %zu coefficients", most);
+    kspec_status st = status ? KSPEC_OK : expected(a, &o, q, m, &err);
+    if (st) status = cli_fail(st, &err);
+    if (!status && !a->common.json) {
         wls_print_setting(a, &o);
-        fprintf(out, "%s%8s  %-6s  %14s  %10s  %9s%s\n", cli_bold(&a->common), "p", "regime",
-                "residual (rms)", "iterations", "seconds", cli_plain(&a->common));
+        fprintf(cli_text(), "%s%8s  %-6s  %14s  %10s  %9s%s%s\n", cli_bold(&a->common), "p", "regime",
+                "residual (rms)", "iterations", "seconds", wls_expects(a) ? "  expected error" : "",
+                cli_plain(&a->common));
     }
-    for (size_t i = 0; i < a->count && !status; i++) {
-        size_t p = a->p[i];
-        kspec_wls_fit_info info;
-        kspec_status st = kspec_wls_fit(&o, p, y->data, y->cols == 2, theta, &info, &err);
-        if (!st && x) st = kspec_wls_predict(theta, p, x->data, count, f, a->common.threads, &err);
-        if (st) {
-            status = cli_fail(st, &err);
-            break;
-        }
-        if (a->theta) status = write_array(a->theta, theta, p, 2);
-        if (a->predictions && !status) status = write_array(a->predictions, f, count, 2);
-        if (a->common.json) {
-            json_t *point = json_pack("{s:I, s:s, s:o, s:i, s:f}", "p", (json_int_t)p, "regime",
-                                      kspec_wls_regime_name(info.regime), "residual", cli_real(info.residual),
-                                      "iterations", info.iterations, "seconds", info.seconds);
-            if (!a->theta) json_object_set_new(point, "theta", rows_json(theta, p, 2));
-            if (x && !a->predictions) json_object_set_new(point, "predictions", rows_json(f, count, 2));
-            json_array_append_new(points, point);
-        } else {
-            fprintf(out, "%8zu  %-6s  %14.6g  %10d  %9.3g\n", p, kspec_wls_regime_name(info.regime),
-                    info.residual, info.iterations, info.seconds);
-            if (a->count == 1 && !a->theta) print_rows(a, "       k  coefficient", theta, p, 2, 1);
-            if (a->count == 1 && x && !a->predictions) print_rows(a, "       i  prediction", f, count, 2, 1);
-        }
-    }
+    for (size_t i = 0; i < a->count && !status; i++)
+        status = fit_one(a, &o, y, x, &q[i], m ? &m[i] : NULL, theta, f, points);
     free(theta);
     free(f);
+    free(q);
+    free(m);
     return status;
 }
 
@@ -107,6 +145,9 @@ int wls_fit(wls_args *a) {
     if (a->count > 1 && (a->theta || a->predictions))
         return cli_error(EXIT_USAGE, "wls: --theta and --predictions hold one fit, --learn has %zu",
                          a->count);
+    if ((a->draws || a->complex_noise) && !wls_expects(a))
+        return cli_error(EXIT_USAGE, "wls: --%s needs --modes, --gamma or --noise",
+                         a->draws ? "empirical" : "complex-noise");
     int status = read_one(a, a->fit, 0, 0, &y);
     if (status) return status;
     if (y.cols > 2)
@@ -131,10 +172,7 @@ int wls_fit(wls_args *a) {
             json_decref(points);
             if (!status) status = cli_finish(&a->common, NULL);
         } else {
-            json_t *object =
-                json_pack("{s:s, s:s, s:I, s:f, s:f, s:o}", "command", "wls", "mode", "fit", "grid",
-                          (json_int_t)a->grid, "alpha", a->alpha, "beta", a->beta, "points", points);
-            status = cli_finish(&a->common, object);
+            status = cli_finish(&a->common, wls_json(a, "fit", points));
         }
     }
     kspec_dataset_free(&y);

@@ -88,6 +88,16 @@ py 't = np.load("t.npy"); assert t.shape == (4, 2) and np.allclose(t, [[2, 0], [
 py 'f = np.loadtxt("f.csv", delimiter=","); assert f.shape == (3, 2) and np.allclose(f[:, 0], 2 + .5*np.cos(3*np.array([.1, .7, 2])))'
 expect_status 0 kspec wls --fit y.npy --learn 4
 expect_stdout '^ +0 +2 \+ '
+# with a truth to expect errors from
+fit_json() { expect_status 0 kspec wls --fit y.npy --learn 7,70 --alpha 0.7 --beta 0.5 --json "$@"; }
+fit_json
+expect_json 'all(q["error_noise_free"] is None and q["empirical"] is None for q in j["points"])'
+fit_json --grid 60 --modes 100 --gamma 0.6 --noise 0.2 --empirical 20
+cp "$out" one
+expect_status 0 kspec wls --grid 60 --learn 7,70 --alpha 0.7 --beta 0.5 --modes 100 --gamma 0.6 --noise 0.2 --empirical 20 --json
+expect_json 'all(a[k] == b[k] for a, b in zip(j["points"], json.load(open("one"))["points"]) for k in a)'
+expect_status 0 kspec wls --fit y.npy --learn 7,70 --gamma 0.6
+expect_stdout 'expected error'
 
 # ---- features ----
 py 'r = np.random.default_rng(1); A = r.normal(size=(30, 5)); np.save("psi.npy", A); np.savetxt("t.csv", A @ [1, 2, 3, 4, 5])'
@@ -137,7 +147,8 @@ expect_error 2 '--grid N is missing' kspec wls --learn 3
 expect_error 2 '--learn p,... is missing' kspec wls --grid 8
 expect_error 2 '--empirical: 1 is below 2' kspec wls --grid 8 --learn 3 --empirical 1
 expect_error 2 '--kernel goes with --decay' kspec wls --grid 8 --learn 3 --kernel gaussian
-expect_error 2 '--empirical goes with expected errors' kspec wls --fit y.npy --learn 3 --empirical 5
+expect_error 2 '--empirical needs --modes, --gamma or --noise' kspec wls --fit y.npy --learn 3 --empirical 5
+expect_error 2 '--best-p goes with expected errors' kspec wls --fit y.npy --learn 3 --best-p
 expect_error 2 '--select-rows goes with' kspec wls --fit y.npy --learn 3 --select-rows 0
 expect_error 2 'only one of' kspec wls --fit y.npy --features psi.npy
 expect_error 2 '--fit needs --learn' kspec wls --fit y.npy
