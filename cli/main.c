@@ -8,7 +8,7 @@ extern const cli_command cmd_moments, cmd_spectrum, cmd_theory, cmd_generate, cm
     cmd_completion;
 
 const cli_command *const cli_commands[] = {
-    &cmd_moments, &cmd_spectrum, &cmd_theory, &cmd_generate, &cmd_wls,
+    &cmd_moments, &cmd_spectrum, &cmd_theory,     &cmd_generate, &cmd_wls,
     &cmd_bench,   &cmd_config,   &cmd_completion, NULL,
 };
 
