@@ -23,6 +23,15 @@ typedef struct {
     /* z[k] = sqrt(2) sin(z[k] + b[k]): the random Fourier features of one row, any n. */
     void (*sin_features)(double *z, const double *b, size_t n);
 
+    /* c[k] holds z and becomes cos(z); s[k] becomes sin(z): both halves of random Fourier features, any n. */
+    void (*cos_sin)(double *c, double *s, size_t n);
+
+    /*
+     * c[k] holds g = x.x' and becomes e^(-q0-q[k]) cosh(g); s[k] becomes e^(-q0-q[k]) sinh(g), where q0 = |x|^2/2 and
+     * q = |x'|^2/2: no intermediate exceeds 1, and s is as exact as g where g is small. Any n.
+     */
+    void (*cosh_sinh)(double *c, double *s, double q0, const double *q, size_t n);
+
     /* z[j] = (or, if add, +=) w col[j] prod_k x[k][j]^power[k], k < count, any n; col NULL: ones. */
     void (*hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
                      const double *const *x, const int *power);

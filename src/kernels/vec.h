@@ -38,6 +38,11 @@ static inline vd vd_exp(vd x) { return Sleef_expd8_u10avx512f(x); }
 static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd8_u10avx512fnofma(x); }
 typedef Sleef___m512d_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid8_u05avx512fnofma(x); }
+static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd8_u10avx512f(x); } /* .x sine, .y cosine */
+static inline vd vd_expm1(vd x) { return Sleef_expm1d8_u10avx512f(x); }
+static inline vd vd_abs(vd x) { return Sleef_fabsd8_avx512f(x); }
+static inline vd vd_min(vd x, vd y) { return _mm512_min_pd(x, y); }
+static inline vd vd_copysign(vd x, vd y) { return Sleef_copysignd8_avx512f(x, y); }
 
 #elif defined(KS_FOR_AVX2)
 
@@ -57,6 +62,11 @@ static inline vd vd_exp(vd x) { return Sleef_expd4_u10avx2(x); }
 static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd4_u10avx(x); }
 typedef Sleef___m256d_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid4_u05avx(x); }
+static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd4_u10avx2(x); }
+static inline vd vd_expm1(vd x) { return Sleef_expm1d4_u10avx2(x); }
+static inline vd vd_abs(vd x) { return Sleef_fabsd4_avx2(x); }
+static inline vd vd_min(vd x, vd y) { return _mm256_min_pd(x, y); }
+static inline vd vd_copysign(vd x, vd y) { return Sleef_copysignd4_avx2(x, y); }
 
 #else
 
@@ -76,6 +86,11 @@ static inline vd vd_exp(vd x) { return Sleef_expd1_u10purec(x); }
 static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd1_u10purec(x); }
 typedef Sleef_double_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid1_u05purec(x); }
+static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd1_u10purec(x); }
+static inline vd vd_expm1(vd x) { return Sleef_expm1d1_u10purec(x); }
+static inline vd vd_abs(vd x) { return fabs(x); }
+static inline vd vd_min(vd x, vd y) { return x < y ? x : y; }
+static inline vd vd_copysign(vd x, vd y) { return copysign(x, y); }
 
 #endif
 #endif

@@ -1,0 +1,44 @@
+/* Cosines and sines of random Fourier features, and the two kernels that they average to. */
+#include "kernels/vec.h"
+
+/* The tails go through the same vector functions, so that an entry's value does not depend on its place. */
+
+KS_INLINE void cos_sin(double *c, double *s) {
+    vd_pair r = vd_sincos(vd_load(c));
+    vd_store(c, r.y);
+    vd_store(s, r.x);
+}
+
+void KS_K(ks_cos_sin)(double *c, double *s, size_t n);
+void KS_K(ks_cos_sin)(double *c, double *s, size_t n) {
+    size_t k = 0;
+    for (; k + VL <= n; k += VL) cos_sin(c + k, s + k);
+    if (k == n) return;
+    double tc[VL] = {0}, ts[VL];
+    for (size_t j = 0; j < n - k; j++) tc[j] = c[k + j];
+    cos_sin(tc, ts);
+    for (size_t j = 0; j < n - k; j++) c[k + j] = tc[j], s[k + j] = ts[j];
+}
+
+/*
+ * With h = |g|, e = exp(h - q0 - q) <= 1 and m = exp(-2h) - 1: e^(-q0-q) cosh(g) = e (2 + m)/2 and
+ * e^(-q0-q) sinh(g) = -sign(g) e m/2. The exponent is -|x-x'|^2/2 or -|x+x'|^2/2, which rounding may leave above 0.
+ */
+KS_INLINE void cosh_sinh(double *c, double *s, vd q0, const double *q) {
+    const vd half = vd_set(0.5), two = vd_set(2), zero = vd_set(0);
+    vd g = vd_load(c), h = vd_abs(g);
+    vd e = half * vd_exp(vd_min(h - q0 - vd_load(q), zero)), m = vd_expm1(zero - two * h);
+    vd_store(c, e * (two + m));
+    vd_store(s, vd_copysign(e * m, g));
+}
+
+void KS_K(ks_cosh_sinh)(double *c, double *s, double q0, const double *q, size_t n);
+void KS_K(ks_cosh_sinh)(double *c, double *s, double q0, const double *q, size_t n) {
+    size_t k = 0;
+    for (; k + VL <= n; k += VL) cosh_sinh(c + k, s + k, vd_set(q0), q + k);
+    if (k == n) return;
+    double tc[VL] = {0}, ts[VL], tq[VL] = {0};
+    for (size_t j = 0; j < n - k; j++) tc[j] = c[k + j], tq[j] = q[k + j];
+    cosh_sinh(tc, ts, vd_set(q0), tq);
+    for (size_t j = 0; j < n - k; j++) c[k + j] = tc[j], s[k + j] = ts[j];
+}

@@ -1,0 +1,118 @@
+#include "linalg/cholesky.h"
+
+#include "linalg/linalg.h"
+
+#include <cblas.h>
+#include <string.h>
+
+size_t ks_tile(size_t n) { return n < 1024 ? 128 : 256; }
+
+typedef struct {
+    size_t n, tile, k; /* k: the tile column at work */
+    double *A, *W;
+} job;
+
+static size_t extent(const job *j, size_t tile) {
+    size_t left = j->n - tile * j->tile;
+    return left < j->tile ? left : j->tile;
+}
+
+static double *at(const job *j, double *A, size_t row, size_t col) {
+    return A + row * j->tile * j->n + col * j->tile;
+}
+
+/* A_ik -= sum over l < k of A_il A_kl^T, for one tile i >= k */
+static kspec_status update(void *ctx, size_t chunk, int worker) {
+    (void)worker;
+    const job *j = ctx;
+    size_t i = j->k + chunk;
+    ks_gemm(0, 1, extent(j, i), extent(j, j->k), j->k * j->tile, -1, at(j, j->A, i, 0), j->n,
+            at(j, j->A, j->k, 0), j->n, 1, at(j, j->A, i, j->k), j->n);
+    return KSPEC_OK;
+}
+
+/* A_ik becomes L_ik = A_ik L_kk^-T, for one tile i > k */
+static kspec_status below(void *ctx, size_t chunk, int worker) {
+    (void)worker;
+    const job *j = ctx;
+    size_t i = j->k + 1 + chunk;
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)extent(j, i),
+                (int)extent(j, j->k), 1, at(j, j->A, j->k, j->k), (int)j->n, at(j, j->A, i, j->k), (int)j->n);
+    return KSPEC_OK;
+}
+
+/* Left-looking: each tile is written once, by products as long as the matrix has columns to its left. */
+kspec_status ks_potrf_tiled(const ks_run *run, size_t n, double *A, size_t *bad, kspec_error *err) {
+    job j = {.n = n, .tile = ks_tile(n), .A = A};
+    size_t tiles = (n + j.tile - 1) / j.tile;
+    kspec_status st = KSPEC_OK;
+    *bad = 0;
+    for (j.k = 0; j.k < tiles && !st && !*bad; j.k++) {
+        if (j.k > 0) st = ks_parallel_for(run, tiles - j.k, update, &j, err);
+        if (st) break;
+        size_t k = ks_potrf(extent(&j, j.k), at(&j, A, j.k, j.k), n);
+        if (k)
+            *bad = j.k * j.tile + k;
+        else if (j.k + 1 < tiles)
+            st = ks_parallel_for(run, tiles - j.k - 1, below, &j, err);
+    }
+    return st;
+}
+
+/* Column k of W = L^-1, tile by tile downwards: W_ik = L_ii^-1 (I_ik - sum over k <= l < i of L_il W_lk) */
+static kspec_status invert_column(void *ctx, size_t k, int worker) {
+    (void)worker;
+    const job *j = ctx;
+    size_t tiles = (j->n + j->tile - 1) / j->tile, width = extent(j, k);
+    for (size_t i = k; i < tiles; i++) {
+        double *W = at(j, j->W, i, k);
+        size_t rows = extent(j, i);
+        if (i == k) {
+            for (size_t r = 0; r < rows; r++) {
+                memset(W + r * j->n, 0, width * sizeof *W);
+                W[r * j->n + r] = 1;
+            }
+        } else {
+            ks_gemm(0, 0, rows, width, (i - k) * j->tile, -1, at(j, j->A, i, k), j->n, at(j, j->W, k, k),
+                    j->n, 0, W, j->n);
+        }
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)rows, (int)width,
+                    1, at(j, j->A, i, i), (int)j->n, W, (int)j->n);
+    }
+    return KSPEC_OK;
+}
+
+/* Tile (i,k), i >= k, of A^-1 = W^T W, where W has no rows above tile i in column i; and its mirror image */
+static kspec_status square(void *ctx, size_t chunk, int worker) {
+    (void)worker;
+    const job *j = ctx;
+    size_t i = 0;
+    for (; chunk > i; i++) chunk -= i + 1;
+    size_t k = chunk, rows = extent(j, i), cols = extent(j, k);
+    double *A = at(j, j->A, i, k);
+    ks_gemm(1, 0, rows, cols, j->n - i * j->tile, 1, at(j, j->W, i, i), j->n, at(j, j->W, i, k), j->n, 0, A,
+            j->n);
+    double *mirror = at(j, j->A, k, i);
+    for (size_t c = 0; c < cols; c++)
+        for (size_t r = 0; r < rows; r++) mirror[c * j->n + r] = A[r * j->n + c];
+    return KSPEC_OK;
+}
+
+kspec_status ks_potri_tiled(const ks_run *run, size_t n, double *A, double *work, kspec_error *err) {
+    job j = {.n = n, .tile = ks_tile(n), .A = A, .W = work};
+    size_t tiles = (n + j.tile - 1) / j.tile;
+    kspec_status st = ks_parallel_for(run, tiles, invert_column, &j, err);
+    return st ? st : ks_parallel_for(run, tiles * (tiles + 1) / 2, square, &j, err);
+}
+
+void ks_potrs(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb) {
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, (int)m, 1, L,
+                (int)ldl, B, (int)ldb);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)m, 1, L,
+                (int)ldl, B, (int)ldb);
+}
+
+void ks_syrk(int ta, size_t n, size_t k, double alpha, const double *A, size_t lda, double *C, size_t ldc) {
+    cblas_dsyrk(CblasRowMajor, CblasLower, ta ? CblasTrans : CblasNoTrans, (int)n, (int)k, alpha, A, (int)lda,
+                0, C, (int)ldc);
+}

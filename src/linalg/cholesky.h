@@ -1,0 +1,28 @@
+/*
+ * Cholesky factors, inverses and Gram matrices. The _tiled functions run over threads in fixed tiles, with the same bits
+ * at any thread count, and have leading dimension n throughout. Row-major.
+ */
+#ifndef KS_LINALG_CHOLESKY_H
+#define KS_LINALG_CHOLESKY_H
+
+#include "base/parallel.h"
+
+/* The side of a tile of an n x n matrix: large enough for BLAS, small enough that several threads have work. */
+size_t ks_tile(size_t n);
+
+/*
+ * A (n x n, lower triangle read) becomes L with A = L L^T in its lower triangle; the upper one is left in disorder.
+ * *bad is 0, or k > 0 if the leading k x k block is not positive definite.
+ */
+kspec_status ks_potrf_tiled(const ks_run *run, size_t n, double *A, size_t *bad, kspec_error *err);
+
+/* A holds L as left by ks_potrf_tiled() and becomes (L L^T)^-1, both triangles; work (n x n) is overwritten. */
+kspec_status ks_potri_tiled(const ks_run *run, size_t n, double *A, double *work, kspec_error *err);
+
+/* B (n x m) becomes (L L^T)^-1 B; of L (leading dimension ldl) the lower triangle is read. */
+void ks_potrs(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb);
+
+/* The lower triangle of C (n x n) = alpha A A^T, A n x k; or, if ta, of alpha A^T A, A k x n. */
+void ks_syrk(int ta, size_t n, size_t k, double alpha, const double *A, size_t lda, double *C, size_t ldc);
+
+#endif
