@@ -29,6 +29,7 @@
 #include "kspec/moments.h"  /* spectral moments of the kernel operator */
 #include "kspec/spectrum.h" /* eigenvalues from moments */
 #include "kspec/wls.h"      /* weighted least squares */
+#include "kspec/ridge.h"    /* ridge regression on random Fourier features */
 #include "kspec/files.h"    /* reading and writing matrices */
 
 #endif

@@ -1,0 +1,193 @@
+/* kspec_ridge_empirical(): the regression itself, over draws of W. */
+#include "base/error.h"
+#include "linalg/cholesky.h"
+#include "linalg/eigen.h"
+#include "linalg/linalg.h"
+#include "ridge/predict.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK = 128 }; /* columns of W made at a time */
+
+typedef struct {
+    double *S, *St, *W; /* n x 2N and nt x 2N features; BLOCK x p */
+    double *G, *A;      /* the Gram matrix, d x d, and a copy to factor */
+    double *b, *z, *w;  /* d x m: right-hand side and solution; eigenvalues */
+    double *beta, *fit; /* 2N x m; max(n, nt) x m */
+} desk;                 /* what a worker has on its own */
+
+typedef struct {
+    const kspec_ridge *r;
+    size_t N, d, count; /* d = min(2N, n) */
+    int dual;           /* 2N > n: the n x n Gram matrix of rows is the smaller */
+    const double *lambda;
+    double *errors; /* draws x count x 2: training, test */
+    desk *desks;
+} job;
+
+/* S = [cos(XW), sin(XW)]; entry (j,k) of W is number k p + j of the draw's stream, whatever N is */
+static void make_features(const job *j, const desk *o, size_t draw) {
+    const kspec_ridge *r = j->r;
+    const double *X[2] = {r->X, r->Xt};
+    double *S[2] = {o->S, o->St};
+    size_t rows[2] = {r->n, r->nt}, p = r->p, N = j->N;
+    for (size_t k = 0; k < N; k += BLOCK) {
+        size_t c = N - k < BLOCK ? N - k : BLOCK;
+        kspec_random_normal(r->o.seed, draw, k * p, c * p, o->W);
+        for (int s = 0; s < 2; s++) {
+            if (!rows[s]) continue;
+            ks_gemm(0, 1, rows[s], c, p, 1, X[s], p, o->W, p, 0, S[s] + k, 2 * N);
+            for (size_t i = 0; i < rows[s]; i++)
+                r->kernels->cos_sin(S[s] + i * 2 * N + k, S[s] + i * 2 * N + N + k, c);
+        }
+    }
+}
+
+static double mean_square(const double *x, size_t count) { return ks_dot(count, x, x) / (double)count; }
+
+/* |y - S beta|^2 per entry */
+static double residual(const double *S, const double *Y, size_t rows, size_t N2, size_t m, const double *beta,
+                       double *fit) {
+    memcpy(fit, Y, rows * m * sizeof *fit);
+    ks_gemm(0, 0, rows, m, N2, -1, S, N2, beta, m, 1, fit, m);
+    return mean_square(fit, rows * m);
+}
+
+/* From z: primal, beta itself; dual, alpha = (S S^T/n + lambda)^-1 y, with beta = S^T alpha/n and y - S beta = lambda alpha */
+static void measure(const job *j, const desk *o, double lambda, double *errors) {
+    const kspec_ridge *r = j->r;
+    size_t N2 = 2 * j->N, n = r->n, m = r->m;
+    const double *beta = o->z;
+    if (j->dual) {
+        ks_gemm(1, 0, N2, m, n, 1 / (double)n, o->S, N2, o->z, m, 0, o->beta, m);
+        beta = o->beta;
+    }
+    errors[0] = j->dual && lambda > 0 ? lambda * lambda * mean_square(o->z, n * m)
+                                      : residual(o->S, r->Y, n, N2, m, beta, o->fit);
+    errors[1] = r->nt ? residual(o->St, r->Yt, r->nt, N2, m, beta, o->fit) : NAN;
+}
+
+/* z = (G + lambda)^-1 b by Cholesky; 0 if that fails */
+static int by_cholesky(const job *j, const desk *o, double lambda) {
+    size_t d = j->d;
+    memcpy(o->A, o->G, d * d * sizeof *o->A);
+    for (size_t i = 0; i < d; i++) o->A[i * d + i] += lambda;
+    if (ks_potrf(d, o->A, d)) return 0;
+    memcpy(o->z, o->b, d * j->r->m * sizeof *o->z);
+    ks_potrs(d, j->r->m, o->A, d, o->z, j->r->m);
+    return 1;
+}
+
+/* The same from the eigenvectors, rows of A; for lambda = 0 of least norm: eigenvalues lost in rounding count as 0 */
+static void by_eigenvectors(const job *j, const desk *o, double lambda) {
+    size_t d = j->d, m = j->r->m;
+    double cut = (double)d * DBL_EPSILON * o->w[d - 1], *c = o->fit;
+    ks_gemm(0, 0, d, m, d, 1, o->A, d, o->b, m, 0, c, m);
+    for (size_t i = 0; i < d; i++) {
+        double f = lambda > 0 ? 1 / (fmax(o->w[i], 0) + lambda) : o->w[i] > cut ? 1 / o->w[i] : 0;
+        for (size_t k = 0; k < m; k++) c[i * m + k] *= f;
+    }
+    ks_gemm(1, 0, d, m, d, 1, o->A, d, c, m, 0, o->z, m);
+}
+
+static kspec_status one_draw(void *ctx, size_t draw, int worker) {
+    const job *j = ctx;
+    const desk *o = &j->desks[worker];
+    const kspec_ridge *r = j->r;
+    size_t N2 = 2 * j->N, n = r->n, m = r->m, d = j->d;
+    double *errors = j->errors + draw * j->count * 2;
+    int left = 0;
+    make_features(j, o, draw);
+    ks_syrk(!j->dual, d, j->dual ? N2 : n, 1 / (double)n, o->S, N2, o->G, d);
+    if (j->dual)
+        memcpy(o->b, r->Y, n * m * sizeof *o->b);
+    else
+        ks_gemm(1, 0, N2, m, n, 1 / (double)n, o->S, N2, r->Y, m, 0, o->b, m);
+    for (size_t l = 0; l < j->count; l++) {
+        if (j->lambda[l] > 0 && by_cholesky(j, o, j->lambda[l]))
+            measure(j, o, j->lambda[l], errors + 2 * l);
+        else
+            errors[2 * l] = -1, left = 1; /* for the eigenvectors */
+    }
+    if (!left) return KSPEC_OK;
+    memcpy(o->A, o->G, d * d * sizeof *o->A);
+    kspec_status st = ks_syevd(1, d, o->A, d, o->w, NULL);
+    for (size_t l = 0; l < j->count && !st; l++)
+        if (errors[2 * l] < 0) {
+            by_eigenvectors(j, o, j->lambda[l]);
+            measure(j, o, j->lambda[l], errors + 2 * l);
+        }
+    return st;
+}
+
+/* Doubles that a worker needs, with the eigenproblem's own */
+static size_t desk_size(const job *j) {
+    const kspec_ridge *r = j->r;
+    size_t N2 = ks_size(2, j->N), rows = r->n + r->nt, square = ks_size(j->d, j->d);
+    size_t size = ks_size_add(ks_size(N2, rows), ks_size(4, square));
+    return ks_size_add(size, ks_size_add(ks_size(BLOCK, r->p), ks_size(r->m, 4 * rows + N2)));
+}
+
+static void desk_alloc(const job *j, ks_arena *a, desk *o) {
+    const kspec_ridge *r = j->r;
+    size_t N2 = 2 * j->N, m = r->m, square = ks_size(j->d, j->d), rows = r->n > r->nt ? r->n : r->nt;
+    o->S = ks_arena_alloc(a, ks_size(r->n, N2), sizeof *o->S);
+    o->St = ks_arena_alloc(a, ks_size(r->nt, N2), sizeof *o->St);
+    o->W = ks_arena_alloc(a, ks_size(BLOCK, r->p), sizeof *o->W);
+    o->G = ks_arena_alloc(a, square, sizeof *o->G);
+    o->A = ks_arena_alloc(a, square, sizeof *o->A);
+    o->b = ks_arena_alloc(a, ks_size(j->d, m), sizeof *o->b);
+    o->z = ks_arena_alloc(a, ks_size(j->d, m), sizeof *o->z);
+    o->w = ks_arena_alloc(a, j->d, sizeof *o->w);
+    o->beta = ks_arena_alloc(a, j->dual ? ks_size(N2, m) : 0, sizeof *o->beta);
+    o->fit = ks_arena_alloc(a, ks_size(rows, m), sizeof *o->fit);
+}
+
+/* Mean and standard deviation of every `stride`-th value */
+static void spread(const double *x, size_t count, size_t stride, double *mean, double *sd) {
+    double sum = 0, square = 0;
+    for (size_t k = 0; k < count; k++) sum += x[k * stride] / (double)count;
+    for (size_t k = 0; k < count; k++) square += (x[k * stride] - sum) * (x[k * stride] - sum);
+    *mean = sum;
+    *sd = count > 1 ? sqrt(square / (double)(count - 1)) : NAN;
+}
+
+static kspec_status run_draws(job *j, ks_run *run, size_t draws, ks_arena *a, kspec_error *err) {
+    size_t bytes = ks_size(desk_size(j), sizeof(double)), free = ks_memory_available();
+    char what[80];
+    snprintf(what, sizeof what, "a draw of %zu features for %zu rows", j->N, j->r->n + j->r->nt);
+    kspec_status st = ks_ridge_memory(bytes, what, err);
+    if (st) return st;
+    if ((size_t)run->threads > free / bytes) run->threads = (int)(free / bytes); /* the bits stay the same */
+    size_t workers = (size_t)ks_workers(run, draws);
+    j->errors = ks_arena_alloc(a, ks_size(draws, ks_size(2, j->count)), sizeof *j->errors);
+    j->desks = ks_arena_alloc(a, workers, sizeof *j->desks);
+    for (size_t w = 0; w < workers && !a->failed; w++) desk_alloc(j, a, &j->desks[w]);
+    if (a->failed) return ks_nomem(err, what, a->failed);
+    return ks_parallel_for(run, draws, one_draw, j, err);
+}
+
+kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t features, const double *lambda, size_t count,
+                                   size_t draws, kspec_ridge_measured *out, kspec_error *err) {
+    ks_clear(err);
+    ks_run run;
+    kspec_status st = ks_ridge_check_features(features, err);
+    for (size_t k = 0; k < count && !st; k++) st = ks_ridge_check_lambda(lambda[k], err);
+    if (!st && draws == 0) st = ks_fail(err, KSPEC_E_ARG, "draws 0 is below 1");
+    if (!st) st = ks_ridge_enter(r, &run, err);
+    if (st) return st;
+    ks_arena arena = {0};
+    job j = {.r = r, .N = features, .count = count, .lambda = lambda, .dual = 2 * features > r->n};
+    j.d = j.dual ? r->n : 2 * features;
+    st = run_draws(&j, &run, draws, &arena, err);
+    for (size_t l = 0; l < count && !st; l++) {
+        spread(j.errors + 2 * l, draws, 2 * count, &out[l].train_mse, &out[l].train_sd);
+        spread(j.errors + 2 * l + 1, draws, 2 * count, &out[l].test_mse, &out[l].test_sd);
+    }
+    ks_arena_free(&arena);
+    ks_ridge_leave();
+    return st;
+}

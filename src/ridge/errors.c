@@ -1,0 +1,161 @@
+#include "ridge/errors.h"
+
+#include "base/error.h"
+#include "linalg/cholesky.h"
+#include "linalg/linalg.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- the traces of Theta ---- */
+
+typedef struct {
+    const kspec_ridge *r;
+    double k[2]; /* 1/(shift + x_a) */
+    size_t tile;
+    double (*sums)[2];
+    double *scratch;
+    size_t scratch_size; /* per worker */
+} theta_job;
+
+/* A tile of H = Phi Q, Phi = sum_a K_a(Xt,X)/(shift + x_a), and its part of tr(H^T K_a(Xt,X)) */
+static kspec_status predict_tile(void *ctx, size_t chunk, int worker) {
+    const theta_job *t = ctx;
+    const kspec_ridge *r = t->r;
+    size_t n = r->n, tiles = (n + t->tile - 1) / t->tile, i = chunk / tiles * t->tile,
+           j = chunk % tiles * t->tile;
+    size_t rows = r->nt - i < t->tile ? r->nt - i : t->tile, cols = n - j < t->tile ? n - j : t->tile;
+    double *phi = t->scratch + (size_t)worker * t->scratch_size, *H = r->H + i * n + j;
+    const double *c = r->Kt[COS] + i * n, *s = r->Kt[SIN] + i * n;
+    for (size_t k = 0; k < rows * n; k++) phi[k] = t->k[COS] * c[k] + t->k[SIN] * s[k];
+    ks_gemm(0, 0, rows, cols, n, 1, phi, n, r->Q + j, n, 0, H, n);
+    for (int a = COS; a <= SIN; a++)
+        t->sums[chunk][a] = ks_ridge_inner(rows, cols, H, n, r->Kt[a] + i * n + j, n);
+    return KSPEC_OK;
+}
+
+/* Tile (i,j), i >= j, of H^T H, and its part of tr(H^T H K_a) */
+static kspec_status square_tile(void *ctx, size_t chunk, int worker) {
+    const theta_job *t = ctx;
+    const kspec_ridge *r = t->r;
+    size_t n = r->n, bi = 0, bj = chunk;
+    for (; bj > bi; bi++) bj -= bi + 1;
+    size_t i = bi * t->tile, j = bj * t->tile;
+    size_t rows = n - i < t->tile ? n - i : t->tile, cols = n - j < t->tile ? n - j : t->tile;
+    double *S = t->scratch + (size_t)worker * t->scratch_size;
+    ks_gemm(1, 0, rows, cols, r->nt, 1, r->H + i, n, r->H + j, n, 0, S, cols);
+    for (int a = COS; a <= SIN; a++)
+        t->sums[chunk][a] = (bi == bj ? 1 : 2) * ks_ridge_inner(rows, cols, S, cols, r->K[a] + i * n + j, n);
+    return KSPEC_OK;
+}
+
+static kspec_status sum_chunks(const ks_run *run, theta_job *t, size_t chunks, ks_chunk_fn fn,
+                               double total[2], kspec_error *err) {
+    kspec_status st = ks_parallel_for(run, chunks, fn, t, err);
+    total[COS] = total[SIN] = 0;
+    for (size_t c = 0; c < chunks && !st; c++)
+        for (int a = COS; a <= SIN; a++) total[a] += t->sums[c][a];
+    return st;
+}
+
+/* Theta_a = tr K_a(Xt,Xt)/N + (N/n^2) tr(H^T H K_a) - (2/n) tr(H^T K_a(Xt,X)); leaves H */
+static kspec_status theta(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys, const double x[2],
+                          double out[2], kspec_error *err) {
+    ks_arena scratch = {0};
+    theta_job t = {.r = r, .tile = ks_tile(r->n)};
+    size_t tiles = (r->n + t.tile - 1) / t.tile, rows = (r->nt + t.tile - 1) / t.tile * tiles;
+    size_t lower = tiles * (tiles + 1) / 2;
+    t.scratch_size = t.tile * (r->n > t.tile ? r->n : t.tile);
+    t.sums = ks_arena_alloc(&scratch, rows > lower ? rows : lower, sizeof *t.sums);
+    t.scratch = ks_arena_alloc(&scratch, ks_size((size_t)run->threads, t.scratch_size), sizeof(double));
+    double cross[2], square[2], n = (double)r->n;
+    for (int a = COS; a <= SIN; a++) t.k[a] = 1 / (sys->shift + x[a]);
+    kspec_status st = scratch.failed ? ks_nomem(err, "tiles of the test error", scratch.failed) : KSPEC_OK;
+    if (!st) st = sum_chunks(run, &t, rows, predict_tile, cross, err);
+    if (!st) st = sum_chunks(run, &t, lower, square_tile, square, err);
+    ks_arena_free(&scratch);
+    for (int a = COS; a <= SIN && !st; a++)
+        out[a] = r->trace_t[a] / sys->N + sys->N / n / n * square[a] - 2 / n * cross[a];
+    return st;
+}
+
+/* ---- errors ---- */
+
+/* sum over i of (A_ij - B_ij)^2 for column j; B NULL: zero */
+static double column_square(const double *A, const double *B, size_t rows, size_t m, size_t j) {
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++) {
+        double d = A[i * m + j] - (B ? B[i * m + j] : 0);
+        sum += d * d;
+    }
+    return sum;
+}
+
+/*
+ * With v = Q y, c_a = v^T K_a v and z = Omega c:
+ *     E_train = (ridge^2/n) |v|^2 + (N ridge^2/n^2) sum_a tr(Q K_a Q)/n / (shift+x_a)^2 z_a
+ *     E_test = |yt - (N/n) H y|^2/nt + (N/n)^2/nt sum_a Theta_a/(shift+x_a)^2 z_a
+ */
+kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
+                             const ks_ridge_solution *s, double *train, double *test, kspec_error *err) {
+    ks_arena scratch = {0};
+    size_t n = r->n, nt = r->nt, m = r->m;
+    double *V = ks_arena_alloc(&scratch, ks_size(n, m), sizeof *V);
+    double *Z[2] = {ks_arena_alloc(&scratch, ks_size(n, m), sizeof **Z),
+                    ks_arena_alloc(&scratch, ks_size(n, m), sizeof **Z)};
+    double *fit = ks_arena_alloc(&scratch, ks_size(nt, m), sizeof *fit);
+    double c = sys->N / (double)n, ridge2 = sys->ridge * sys->ridge, big[2] = {0, 0}, weight[2];
+    kspec_status st = scratch.failed ? ks_nomem(err, "residuals", scratch.failed) : KSPEC_OK;
+    if (!st && nt) st = theta(r, run, sys, s->x, big, err);
+    if (!st) {
+        ks_gemm(0, 0, n, m, n, 1, r->Q, n, r->Y, m, 0, V, m);
+        for (int a = COS; a <= SIN; a++) {
+            ks_gemm(0, 0, n, m, n, 1, r->K[a], n, V, m, 0, Z[a], m);
+            weight[a] = 1 / ((sys->shift + s->x[a]) * (sys->shift + s->x[a]));
+        }
+        if (nt) ks_gemm(0, 0, nt, m, n, c, r->H, n, r->Y, m, 0, fit, m);
+    }
+    for (size_t j = 0; j < m && !st; j++) {
+        double form[2] = {0, 0}, z[2] = {NAN, NAN}; /* NaN where rounding leaves no Omega */
+        for (int a = COS; a <= SIN; a++)
+            for (size_t i = 0; i < n; i++) form[a] += V[i * m + j] * Z[a][i * m + j];
+        ks_ridge_omega(&s->t, form, z);
+        const double *t0 = s->t.t0;
+        train[j] = ridge2 / (double)n *
+                   (column_square(V, NULL, n, m, j) +
+                    c * (t0[COS] * weight[COS] * z[COS] + t0[SIN] * weight[SIN] * z[SIN]));
+        if (nt)
+            test[j] = (column_square(r->Yt, fit, nt, m, j) +
+                       c * c * (big[COS] * weight[COS] * z[COS] + big[SIN] * weight[SIN] * z[SIN])) /
+                      (double)nt;
+    }
+    ks_arena_free(&scratch);
+    return st;
+}
+
+kspec_status ks_ridge_kernel_errors(kspec_ridge *r, const ks_run *run, double N, double lambda, double *train,
+                                    double *test, kspec_error *err) {
+    ks_arena scratch = {0};
+    size_t n = r->n, nt = r->nt, m = r->m, bad;
+    double c = N / (double)n, k[2] = {c, c};
+    double *V = ks_arena_alloc(&scratch, ks_size(n, m), sizeof *V);
+    double *fit = ks_arena_alloc(&scratch, ks_size(nt, m), sizeof *fit);
+    kspec_status st = scratch.failed ? ks_nomem(err, "residuals", scratch.failed) : KSPEC_OK;
+    if (!st) st = ks_ridge_combine(r, run, k, lambda, r->work, err);
+    if (!st) st = ks_potrf_tiled(run, n, r->work, &bad, err);
+    if (!st) {
+        for (size_t i = 0; i < n && !bad; i++) /* as for Q without a ridge */
+            if (!(r->work[i * n + i] * r->work[i * n + i] > (double)n * DBL_EPSILON * c)) bad = lambda == 0;
+        memcpy(V, r->Y, n * m * sizeof *V);
+        if (!bad) ks_potrs(n, m, r->work, n, V, m);
+        for (int a = COS; a <= SIN && nt && !bad; a++)
+            ks_gemm(0, 0, nt, m, n, c, r->Kt[a], n, V, m, a == SIN, fit, m);
+        for (size_t j = 0; j < m; j++) {
+            train[j] = bad ? NAN : lambda * lambda / (double)n * column_square(V, NULL, n, m, j);
+            if (nt) test[j] = bad ? NAN : column_square(r->Yt, fit, nt, m, j) / (double)nt;
+        }
+    }
+    ks_arena_free(&scratch);
+    return st;
+}

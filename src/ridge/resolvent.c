@@ -1,0 +1,147 @@
+#include "ridge/resolvent.h"
+
+#include "base/error.h"
+#include "linalg/cholesky.h"
+#include "linalg/linalg.h"
+
+#include <float.h>
+#include <math.h>
+
+typedef struct {
+    const kspec_ridge *r;
+    const double *k;
+    double ridge, *A;
+    size_t tile;
+} combine_job;
+
+static kspec_status combine_rows(void *ctx, size_t chunk, int worker) {
+    (void)worker;
+    const combine_job *j = ctx;
+    size_t n = j->r->n, last = (chunk + 1) * j->tile < n ? (chunk + 1) * j->tile : n;
+    for (size_t i = chunk * j->tile; i < last; i++) {
+        const double *c = j->r->K[COS] + i * n, *s = j->r->K[SIN] + i * n;
+        double *A = j->A + i * n;
+        for (size_t k = 0; k <= i; k++) A[k] = j->k[COS] * c[k] + j->k[SIN] * s[k];
+        A[i] += j->ridge;
+    }
+    return KSPEC_OK;
+}
+
+kspec_status ks_ridge_combine(const kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
+                              double *A, kspec_error *err) {
+    combine_job j = {r, k, ridge, A, ks_tile(r->n)};
+    return ks_parallel_for(run, (r->n + j.tile - 1) / j.tile, combine_rows, &j, err);
+}
+
+double ks_ridge_inner(size_t rows, size_t cols, const double *A, size_t lda, const double *B, size_t ldb) {
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++) sum += ks_dot(cols, A + i * lda, B + i * ldb);
+    return sum;
+}
+
+/* Sums over tiles, in the order of the tiles */
+enum { QC, QS, QQ, MM, MQ, SUMS };
+
+typedef struct {
+    const kspec_ridge *r;
+    size_t tile;
+    int second;
+    double (*sums)[SUMS]; /* one line per tile on and below the diagonal */
+    double *scratch;      /* two tiles per worker */
+} trace_job;
+
+/*
+ * For a tile (i,j), i >= j, with M = Q K_cos: its part of <Q,K_cos>, <Q,K_sin>, <Q,Q>, and of tr(MM) = <M,M^T> and
+ * tr(MQ) = <M,Q>. M^T = K_cos Q, so that tile (i,j) of M^T stands as it is beside that of M. Tiles below the diagonal
+ * count twice.
+ */
+static kspec_status trace_tile(void *ctx, size_t chunk, int worker) {
+    const trace_job *t = ctx;
+    const kspec_ridge *r = t->r;
+    double *sum = t->sums[chunk];
+    size_t n = r->n, bi = 0, bj = chunk;
+    for (; bj > bi; bi++) bj -= bi + 1;
+    size_t i = bi * t->tile, j = bj * t->tile;
+    size_t rows = n - i < t->tile ? n - i : t->tile, cols = n - j < t->tile ? n - j : t->tile;
+    double *M = t->scratch + (size_t)worker * 2 * t->tile * t->tile, *Mt = M + t->tile * t->tile;
+    const double *Q = r->Q, *C = r->K[COS], *Qij = Q + i * n + j, twice = bi == bj ? 1 : 2;
+    sum[QC] = twice * ks_ridge_inner(rows, cols, Qij, n, C + i * n + j, n);
+    sum[QS] = twice * ks_ridge_inner(rows, cols, Qij, n, r->K[SIN] + i * n + j, n);
+    sum[QQ] = twice * ks_ridge_inner(rows, cols, Qij, n, Qij, n);
+    if (!t->second) return KSPEC_OK;
+    ks_gemm(0, 0, rows, cols, n, 1, Q + i * n, n, C + j, n, 0, M, cols);
+    ks_gemm(0, 0, rows, cols, n, 1, C + i * n, n, Q + j, n, 0, Mt, cols);
+    sum[MM] = twice * ks_dot(rows * cols, M, Mt);
+    sum[MQ] = ks_ridge_inner(rows, cols, M, cols, Qij, n);
+    if (bi != bj) sum[MQ] += ks_ridge_inner(rows, cols, Mt, cols, Qij, n);
+    return KSPEC_OK;
+}
+
+static kspec_status sum_tiles(const kspec_ridge *r, const ks_run *run, int second, double total[SUMS],
+                              kspec_error *err) {
+    ks_arena scratch = {0};
+    trace_job t = {.r = r, .tile = ks_tile(r->n), .second = second};
+    size_t tiles = (r->n + t.tile - 1) / t.tile, chunks = tiles * (tiles + 1) / 2;
+    size_t workers = (size_t)ks_workers(run, chunks);
+    t.sums = ks_arena_zalloc(&scratch, chunks, sizeof *t.sums);
+    t.scratch = ks_arena_alloc(&scratch, ks_size(second ? workers : 0, 2 * t.tile * t.tile), sizeof(double));
+    kspec_status st = scratch.failed ? ks_nomem(err, "tiles of the resolvent", scratch.failed)
+                                     : ks_parallel_for(run, chunks, trace_tile, &t, err);
+    for (int s = 0; s < SUMS; s++) total[s] = 0;
+    for (size_t c = 0; c < chunks && !st; c++)
+        for (int s = 0; s < SUMS; s++) total[s] += t.sums[c][s];
+    ks_arena_free(&scratch);
+    return st;
+}
+
+/*
+ * In P_a = k_a L^-1 K_a L^-T and P_0 = ridge L^-1 L^-T, with L the Cholesky factor, P_cos + P_sin + P_0 = I. So of the
+ * traces p_ab = tr(P_a P_b)/n those with P_sin follow from the others: p_cc + p_cs + p_c0 = tr(P_cos)/n, and so on. All
+ * lie between 0 and 1, and what cancels here is small beside the 1 that I - D has on its diagonal.
+ */
+static void second_order(const ks_ridge_system *sys, double n, const double x[2], const double k[2],
+                         const double sum[SUMS], double trace_Q, ks_ridge_traces *t) {
+    double cc = k[COS] * k[COS] * sum[MM] / n, c0 = k[COS] * sys->ridge * sum[MQ] / n;
+    double q0 = sys->ridge * trace_Q / n, oo = sys->ridge * sys->ridge * sum[QQ] / n;
+    double cs = k[COS] * t->G[COS] - cc - c0, s0 = q0 - oo - c0, ss = k[SIN] * t->G[SIN] - cs - s0;
+    double ratio = (sys->shift + x[COS]) / (sys->shift + x[SIN]), c = n / sys->N;
+    t->D[COS][COS] = c * cc;
+    t->D[COS][SIN] = c * cs * ratio;
+    t->D[SIN][COS] = c * cs / ratio;
+    t->D[SIN][SIN] = c * ss;
+    if (sys->ridge > 0) t->t0[COS] = sum[MQ] / n, t->t0[SIN] = s0 / (k[SIN] * sys->ridge);
+}
+
+kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
+                                const double x[2], int second, ks_ridge_traces *t, kspec_error *err) {
+    size_t n = r->n, bad;
+    double k[2] = {sys->N / (double)n / (sys->shift + x[COS]), sys->N / (double)n / (sys->shift + x[SIN])};
+    kspec_status st = ks_ridge_combine(r, run, k, sys->ridge, r->Q, err);
+    if (st) return st;
+    double top = 0; /* the diagonal's largest entry, by which rounding in the factor is measured */
+    for (size_t i = 0; i < n; i++) top = fmax(top, r->Q[i * n + i]);
+    if ((st = ks_potrf_tiled(run, n, r->Q, &bad, err))) return st;
+    /* without a ridge the kernel alone must carry it: a pivot lost in rounding is a row that depends on others */
+    for (size_t i = 0; i < n && !bad && sys->ridge == 0; i++)
+        if (!(r->Q[i * n + i] * r->Q[i * n + i] > (double)n * DBL_EPSILON * top)) bad = i + 1;
+    if (bad && sys->ridge == 0)
+        return ks_fail(
+            err, KSPEC_E_NUMERIC,
+            "lambda 0 with 2N > n needs a positive definite kernel matrix, but row %zu (from 0) repeats or "
+            "nearly depends on those before it; use lambda > 0",
+            bad - 1);
+    if (bad)
+        return ks_fail(err, KSPEC_E_NUMERIC,
+                       "lambda %g is lost in rounding beside the kernel: row %zu (from 0)", sys->ridge,
+                       bad - 1);
+    if ((st = ks_potri_tiled(run, n, r->Q, r->work, err))) return st;
+    double sum[SUMS], trace_Q = 0;
+    if ((st = sum_tiles(r, run, second, sum, err))) return st;
+    for (size_t i = 0; i < n; i++) trace_Q += r->Q[i * n + i];
+    *t = (ks_ridge_traces){.G = {sum[QC] / (double)n, sum[QS] / (double)n}};
+    if (second) second_order(sys, (double)n, x, k, sum, trace_Q, t);
+    /* dG_a = -tr(K_a Q dA Q)/n with dA of the order of top * epsilon; without t0, tr(Q^2)/tr(Q) stands for Q */
+    for (int a = COS; a <= SIN; a++)
+        t->noise[a] = DBL_EPSILON * top * (t->t0[a] > 0 ? t->t0[a] : t->G[a] * sum[QQ] / trace_Q);
+    return KSPEC_OK;
+}

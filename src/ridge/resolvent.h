@@ -1,0 +1,42 @@
+/*
+ * The resolvent Q at given (x_cos, x_sin) and the traces that Newton's method and the errors need.
+ *
+ * One system serves lambda > 0 and both limits lambda -> 0:
+ *
+ *     Q = (sum_a k_a K_a + ridge I)^-1,   k_a = (N/n)/(shift + x_a),   wanted: x_a = G_a(x) = tr(K_a Q)/n
+ *
+ *     lambda > 0:           shift 1, ridge lambda, x = delta
+ *     lambda = 0, 2N < n:   shift 0, ridge 1,      x = theta = lim lambda delta,  Q stands for lim lambda Q
+ *     lambda = 0, 2N > n:   shift 1, ridge 0,      x = delta
+ */
+#ifndef KS_RIDGE_RESOLVENT_H
+#define KS_RIDGE_RESOLVENT_H
+
+#include "ridge/plan.h"
+
+typedef struct {
+    double N, shift, ridge;
+} ks_ridge_system;
+
+typedef struct {
+    double G[2];     /* tr(K_a Q)/n */
+    double D[2][2];  /* dG_a/dx_b = (N/n) tr(Q K_a Q K_b)/n / (shift + x_b)^2; I - D is Omega^-1 */
+    double t0[2];    /* tr(Q K_a Q)/n; 0 where ridge is 0 */
+    double noise[2]; /* what rounding does to G_a, by order of magnitude */
+} ks_ridge_traces;
+
+/*
+ * Leaves Q in r->Q and fills t; D and t0 only if `second` is 1, which costs a product of n x n matrices more. Fails
+ * with KSPEC_E_NUMERIC if the matrix is not positive definite to working precision. r->work is overwritten.
+ */
+kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
+                                const double x[2], int second, ks_ridge_traces *t, kspec_error *err);
+
+/* lower triangle of A = k[0] K_cos + k[1] K_sin + ridge I */
+kspec_status ks_ridge_combine(const kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
+                              double *A, kspec_error *err);
+
+/* The sum of A_ij B_ij over a tile. */
+double ks_ridge_inner(size_t rows, size_t cols, const double *A, size_t lda, const double *B, size_t ldb);
+
+#endif

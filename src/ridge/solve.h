@@ -1,0 +1,35 @@
+/* Solving x = G(x) for (delta_cos, delta_sin), or (theta_cos, theta_sin): see resolvent.h. */
+#ifndef KS_RIDGE_SOLVE_H
+#define KS_RIDGE_SOLVE_H
+
+#include "ridge/resolvent.h"
+
+typedef struct {
+    double x[2];
+    ks_ridge_traces t; /* at x; r->Q holds the resolvent there */
+    int iterations;
+    double residual, error;
+    kspec_ridge_state state;
+} ks_ridge_solution;
+
+/* Solved points of one N along lambda: where the next one starts. Zero-initialise. */
+typedef struct {
+    double lambda, x[2], slope[2]; /* slope: d log x_a / d log lambda */
+} ks_ridge_solved;
+
+/* A point from which to start for lambda > 0, foretold from `count` solved points, and an upper bound of the solution. */
+void ks_ridge_start(const kspec_ridge *r, double lambda, const ks_ridge_solved *solved, size_t count,
+                    double start[2], double upper[2]);
+
+/* What a solution adds to the list. */
+ks_ridge_solved ks_ridge_remember(double lambda, const ks_ridge_solution *s);
+
+/* y = (I - D)^-1 b = Omega b; returns 0 where I - D is no M-matrix (and y is not set). */
+int ks_ridge_omega(const ks_ridge_traces *t, const double b[2], double y[2]);
+
+/* Solves from start; for a system without a ridge start and upper are not looked at. */
+kspec_status ks_ridge_solve(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
+                            const double start[2], const double upper[2], ks_ridge_solution *s,
+                            kspec_error *err);
+
+#endif

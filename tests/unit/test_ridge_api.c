@@ -1,0 +1,435 @@
+/* What surrounds the formulas: inputs, threads, targets of several columns, searches, measured errors. */
+#include "ridge_help.h"
+
+/* ---- inputs ---- */
+
+/* center, scale, sigma and noise do what they say: the same by hand gives the same */
+TEST(normalisation) {
+    problem q = make_problem(8, 41, 17, 7);
+    for (size_t k = 0; k < q.n * q.p; k++) q.X[k] = 3 * q.X[k] + 5;
+    for (size_t k = 0; k < q.nt * q.p; k++) q.Xt[k] = 3 * q.Xt[k] + 5;
+    kspec_ridge_opts o = {.size = sizeof o, .center = 1, .scale = 1, .sigma = 0.7};
+    kspec_ridge *r = open_problem(&q, &o);
+    kspec_ridge_point p = predict(r, 15, 0.01);
+    CHECK(kspec_ridge_sigma(r) == 0.7);
+    kspec_ridge_close(r);
+    long double square = 0;
+    for (size_t j = 0; j < q.p; j++) {
+        long double mean = 0;
+        for (size_t i = 0; i < q.n; i++) mean += q.X[i * q.p + j];
+        for (size_t i = 0; i < q.nt; i++) mean += q.Xt[i * q.p + j];
+        mean /= (long double)(q.n + q.nt);
+        for (size_t i = 0; i < q.n; i++) q.X[i * q.p + j] -= (double)mean;
+        for (size_t i = 0; i < q.nt; i++) q.Xt[i * q.p + j] -= (double)mean;
+    }
+    for (size_t k = 0; k < q.n * q.p; k++) square += q.X[k] * q.X[k];
+    for (size_t k = 0; k < q.nt * q.p; k++) square += q.Xt[k] * q.Xt[k];
+    double f = 1 / sqrt((double)square / (double)(q.n + q.nt)) / 0.7;
+    for (size_t k = 0; k < q.n * q.p; k++) q.X[k] *= f;
+    for (size_t k = 0; k < q.nt * q.p; k++) q.Xt[k] *= f;
+    r = open_problem(&q, NULL);
+    kspec_ridge_point w = predict(r, 15, 0.01);
+    CHECK_CLOSE(p.delta_cos, w.delta_cos, 1e-11);
+    CHECK_CLOSE(p.delta_sin, w.delta_sin, 1e-11);
+    CHECK_CLOSE(p.train_mse, w.train_mse, 1e-11);
+    CHECK_CLOSE(p.test_mse, w.test_mse, 1e-11);
+    kspec_ridge_close(r);
+    free_problem(&q);
+}
+
+static int increasing(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+TEST(median_distance) {
+    for (size_t n = 2; n <= 47; n += 15) {
+        problem q = make_problem(n, n, 0, 3);
+        if (n > 20) memcpy(q.X + 3, q.X, 3 * sizeof *q.X); /* ties */
+        double *d = malloc(n * n * sizeof *d);
+        size_t c = 0;
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < i; j++) {
+                double s = 0;
+                for (size_t k = 0; k < 3; k++) s += pow(q.X[i * 3 + k] - q.X[j * 3 + k], 2);
+                d[c++] = sqrt(s);
+            }
+        qsort(d, c, sizeof *d, increasing);
+        kspec_ridge_opts o = {.size = sizeof o, .median_sigma = 1};
+        kspec_ridge *r = open_problem(&q, &o);
+        CHECK_CLOSE(kspec_ridge_sigma(r), d[c / 2], 1e-10);
+        kspec_ridge_close(r);
+        free(d);
+        free_problem(&q);
+    }
+}
+
+/* Noise on the training rows makes a test set of them; with hardly any the test error is the training error */
+TEST(noise) {
+    problem q = make_problem(6, 50, 0, 20);
+    double last = 0;
+    for (double s = 1e-9; s < 1; s *= 10) {
+        kspec_ridge_opts o = {.size = sizeof o, .test_noise = s, .scale = 1, .seed = 4};
+        kspec_ridge *r = open_problem(&q, &o);
+        kspec_ridge_point p = predict(r, 25, 1e-3);
+        if (s < 1e-8) CHECK_CLOSE(p.test_mse, p.train_mse, 1e-6);
+        if (s > 0.005) CHECK_MSG(p.test_mse > last, "noise %g: %g after %g", s, p.test_mse, last);
+        last = p.test_mse;
+        kspec_ridge_close(r);
+    }
+    CHECK(last > 0.1);
+    free_problem(&q);
+}
+
+/* Columns of y are regressions of their own; strides do not matter */
+TEST(columns_and_strides) {
+    enum { N = 30, NT = 11, P = 4, M = 3 };
+    problem q = make_problem(15, N, NT, P);
+    double Y[M * N], Yt[M * NT], X[P * N];
+    kspec_random_normal(1, 0, 0, M * N, Y);
+    kspec_random_normal(2, 0, 0, M * NT, Yt);
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < P; k++) X[k * N + i] = q.X[i * P + k];
+    kspec_matrix x = {X, N, P, 1, N}, y = {Y, N, M, 1, N}; /* Fortran order */
+    kspec_matrix xt = view(q.Xt, NT, P), yt = {Yt, NT, M, 1, NT};
+    kspec_ridge *r;
+    CHECK(kspec_ridge_open(&x, &y, &xt, &yt, NULL, &r, NULL) == KSPEC_OK);
+    const double lambda[] = {0.1, 1e-3};
+    kspec_ridge_point all[2], one[2];
+    double columns[2][2][M], mean[2][2] = {{0}};
+    CHECK(kspec_ridge_predict(r, 12, lambda, 2, all, &columns[0][0][0], NULL) == KSPEC_OK);
+    for (size_t j = 0; j < M; j++) {
+        memcpy(q.y, Y + j * N, sizeof(double) * N);
+        memcpy(q.yt, Yt + j * NT, sizeof(double) * NT);
+        kspec_ridge *s = open_problem(&q, NULL);
+        CHECK(kspec_ridge_predict(s, 12, lambda, 2, one, NULL, NULL) == KSPEC_OK);
+        for (int l = 0; l < 2; l++) {
+            CHECK(all[l].delta_cos == one[l].delta_cos);
+            CHECK_CLOSE(columns[l][0][j], one[l].train_mse, 1e-11);
+            CHECK_CLOSE(columns[l][1][j], one[l].test_mse, 1e-11);
+            mean[l][0] += columns[l][0][j] / M, mean[l][1] += columns[l][1][j] / M;
+        }
+        kspec_ridge_close(s);
+    }
+    for (int l = 0; l < 2; l++) {
+        CHECK_CLOSE(all[l].train_mse, mean[l][0], 1e-14);
+        CHECK_CLOSE(all[l].test_mse, mean[l][1], 1e-14);
+    }
+    kspec_ridge_close(r);
+    free_problem(&q);
+}
+
+static int stop_after(void *ctx, double fraction) {
+    CHECK(fraction >= 0 && fraction <= 1);
+    return --*(int *)ctx < 0;
+}
+
+TEST(refusals) {
+    problem q = make_problem(1, 10, 6, 3);
+    kspec_matrix X = view(q.X, 10, 3), y = view(q.y, 10, 1), Xt = view(q.Xt, 6, 3), yt = view(q.yt, 6, 1);
+    kspec_matrix shorter = view(q.y, 9, 1), narrow = view(q.Xt, 6, 2), wide = view(q.yt, 3, 2),
+                 none = view(q.X, 0, 3);
+    kspec_matrix three = view(q.Xt, 3, 3);
+    kspec_ridge *r = (kspec_ridge *)(uintptr_t)1;
+    kspec_error e;
+    CHECK_FAILS(kspec_ridge_open(&X, &shorter, NULL, NULL, NULL, &r, &e), KSPEC_E_ARG, e,
+                "10 training rows, but 9 training targets");
+    CHECK(r == NULL);
+    CHECK_FAILS(kspec_ridge_open(&X, &y, &narrow, &yt, NULL, &r, &e), KSPEC_E_ARG, e,
+                "test rows have 2 columns, but training rows have 3");
+    CHECK_FAILS(kspec_ridge_open(&X, &y, &three, &wide, NULL, &r, &e), KSPEC_E_ARG, e,
+                "test targets have 2 columns");
+    CHECK_FAILS(kspec_ridge_open(&X, &y, &Xt, &y, NULL, &r, &e), KSPEC_E_ARG, e,
+                "6 test rows, but 10 test targets");
+    CHECK_FAILS(kspec_ridge_open(&X, &y, &Xt, NULL, NULL, &r, &e), KSPEC_E_ARG, e, "go together");
+    CHECK_FAILS(kspec_ridge_open(&none, &y, NULL, NULL, NULL, &r, &e), KSPEC_E_ARG, e, "empty: 0 x 3");
+    kspec_ridge_opts o = {.size = sizeof o, .sigma = -1};
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "sigma -1");
+    o = (kspec_ridge_opts){.size = sizeof o, .sigma = 1e-200};
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "exceed 1e300");
+    o = (kspec_ridge_opts){.size = sizeof o, .tolerance = 2};
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "tolerance 2");
+    o = (kspec_ridge_opts){.size = sizeof o, .solver = 7};
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "solver 7");
+    o = (kspec_ridge_opts){.size = sizeof o, .test_noise = 1};
+    CHECK_FAILS(kspec_ridge_open(&X, &y, &Xt, &yt, &o, &r, &e), KSPEC_E_ARG, e, "test_noise");
+    o = (kspec_ridge_opts){.size = sizeof o, .max_iterations = -1};
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "max_iterations -1");
+    q.X[4] = NAN;
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, NULL, &r, &e), KSPEC_E_ARG, e,
+                "row 1, column 1 (from 0) is nan");
+    q.X[4] = 1e200;
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, NULL, &r, &e), KSPEC_E_ARG, e, "exceeds 1e300");
+    o = (kspec_ridge_opts){.size = sizeof o, .center = 1, .scale = 1};
+    for (size_t k = 0; k < 30; k++) q.X[k] = 2;
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "cannot be scaled");
+    o = (kspec_ridge_opts){.size = sizeof o, .median_sigma = 1};
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "median distance");
+    kspec_matrix huge = {q.X, 90000, 1, 0, 0}, huge_y = {q.y, 90000, 1, 0, 0}; /* 259 GB */
+    CHECK_FAILS(kspec_ridge_open(&huge, &huge_y, NULL, NULL, NULL, &r, &e), KSPEC_E_NOMEM, e, "GB are free");
+    huge.rows = huge_y.rows = 200000;
+    CHECK_FAILS(kspec_ridge_open(&huge, &huge_y, NULL, NULL, NULL, &r, &e), KSPEC_E_ARG, e,
+                "200000 rows exceed");
+    free_problem(&q);
+
+    q = make_problem(1, 10, 6, 3);
+    memcpy(q.X + 3, q.X, 3 * sizeof(double)); /* row 1 repeats row 0 */
+    r = open_problem(&q, NULL);
+    kspec_ridge_point p[2];
+    kspec_ridge_measured m;
+    double l = -0.5, zero = 0, one = 1;
+    int end;
+    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, p, NULL, &e), KSPEC_E_ARG, e, "lambda -0.5");
+    CHECK_FAILS(kspec_ridge_predict(r, 0, &one, 1, p, NULL, &e), KSPEC_E_ARG, e, "features 0 is below 1");
+    CHECK_FAILS(kspec_ridge_predict(r, 7, &zero, 1, p, NULL, &e), KSPEC_E_NUMERIC, e,
+                "row 1 (from 0) repeats");
+    CHECK_FAILS(kspec_ridge_empirical(r, 5, &l, 1, 1, &m, &e), KSPEC_E_ARG, e, "lambda -0.5");
+    CHECK_FAILS(kspec_ridge_empirical(r, 5, &one, 1, 0, &m, &e), KSPEC_E_ARG, e, "draws 0");
+    CHECK_FAILS(kspec_ridge_empirical(r, 900000000, &one, 1, 1, &m, &e), KSPEC_E_NOMEM, e, "GB are free");
+    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 1, 0.1, p, &end, &e), KSPEC_E_ARG, e, "from 1 to 0.1");
+    CHECK_FAILS(kspec_ridge_best_lambda(r, 0, 0.1, 1, p, &end, &e), KSPEC_E_ARG, e, "features 0");
+    CHECK_FAILS(kspec_ridge_best_features(r, 1, 5, p, &end, &e), KSPEC_E_ARG, e, "cost of one feature");
+    CHECK(predict(r, 4, 0).train_mse > 0); /* 2N below the rank: a limit all the same */
+    CHECK(predict(r, 7, 1e-6).state != KSPEC_RIDGE_DIVERGENT);
+    kspec_ridge_close(r);
+    for (size_t i = 0; i < 10; i++) memcpy(q.X + 3 * i, q.X + 3 * (i % 4), 3 * sizeof(double)); /* rank 4 */
+    r = open_problem(&q, NULL);
+    CHECK_FAILS(kspec_ridge_predict(r, 3, &zero, 1, p, NULL, &e), KSPEC_E_NUMERIC, e,
+                "rank of at most 2N = 6");
+    kspec_ridge_close(r);
+    q.nt = 0;
+    r = open_problem(&q, NULL);
+    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 0.1, 1, p, &end, &e), KSPEC_E_ARG, e, "needs a test set");
+    kspec_ridge_close(r);
+    kspec_ridge_close(NULL);
+    free_problem(&q);
+}
+
+TEST(cancelled) {
+    problem q = make_problem(1, 30, 6, 3);
+    for (int k = 0, done = 0; !done; k++) {
+        int left = k, end;
+        kspec_ridge_opts o = {.size = sizeof o, .threads = 2, .progress = {stop_after, &left}};
+        kspec_matrix X = view(q.X, 30, 3), y = view(q.y, 30, 1), Xt = view(q.Xt, 6, 3), yt = view(q.yt, 6, 1);
+        kspec_ridge *r;
+        kspec_error e;
+        const double lambda[] = {1, 0.1};
+        kspec_ridge_point p[2];
+        kspec_ridge_measured m[2];
+        kspec_status st = kspec_ridge_open(&X, &y, &Xt, &yt, &o, &r, &e);
+        if (!st) st = kspec_ridge_predict(r, 5, lambda, 2, p, NULL, &e);
+        if (!st) st = kspec_ridge_empirical(r, 5, lambda, 2, 3, m, &e);
+        if (!st) st = kspec_ridge_best_lambda(r, 5, 0.1, 1, p, &end, &e);
+        CHECK_MSG(st == KSPEC_OK || (st == KSPEC_E_CANCELLED && strstr(e.msg, "cancelled")), "%d: %s",
+                  (int)st, e.msg);
+        done = st == KSPEC_OK;
+        kspec_ridge_close(r);
+        CHECK(k < 5000);
+        if (k > 5000) break;
+    }
+    free_problem(&q);
+}
+
+/* ---- the same bits at any thread count ---- */
+
+TEST(threads) {
+    problem q = make_problem(2, 300, 210, 9); /* three tiles and a rest */
+    kspec_ridge_point p[4][3], best[4];
+    kspec_ridge_measured m[4][3];
+    for (int t = 1; t <= 3; t++) {
+        kspec_ridge_opts o = {.size = sizeof o, .threads = t, .center = 1, .scale = 1, .sigma = 0.2};
+        kspec_ridge *r = open_problem(&q, &o);
+        const double lambda[] = {1e-3, 1, 0};
+        int end;
+        CHECK(kspec_ridge_predict(r, 100, lambda, 3, p[t], NULL, NULL) == KSPEC_OK);
+        CHECK(kspec_ridge_empirical(r, 70, lambda, 3, 4, m[t], NULL) == KSPEC_OK);
+        CHECK(kspec_ridge_best_lambda(r, 150, 0.01, 1, &best[t], &end, NULL) == KSPEC_OK);
+        kspec_ridge_close(r);
+        for (int k = 0; k < 3 && t > 1; k++) {
+            CHECK(p[t][k].delta_cos == p[1][k].delta_cos && p[t][k].theta_sin == p[1][k].theta_sin);
+            CHECK(p[t][k].train_mse == p[1][k].train_mse && p[t][k].test_mse == p[1][k].test_mse);
+            CHECK(p[t][k].kernel_test_mse == p[1][k].kernel_test_mse && p[t][k].residual == p[1][k].residual);
+            CHECK(m[t][k].train_mse == m[1][k].train_mse && m[t][k].test_sd == m[1][k].test_sd);
+            CHECK(best[t].lambda == best[1].lambda && best[t].test_mse == best[1].test_mse);
+        }
+    }
+    free_problem(&q);
+}
+
+/* ---- searches ---- */
+
+TEST(best_lambda) {
+    enum { GRID = 400 };
+    problem q = make_problem(33, 40, 60, 10);
+    kspec_ridge *r = open_problem(&q, NULL);
+    static const size_t features[] = {5, 20, 100};
+    for (size_t k = 0; k < 3; k++) {
+        double lambda[GRID], least = INFINITY;
+        kspec_ridge_point p[GRID], best;
+        int end, at = 0;
+        for (int g = 0; g < GRID; g++) lambda[g] = pow(10, -6 + 8.0 * g / (GRID - 1));
+        CHECK(kspec_ridge_predict(r, features[k], lambda, GRID, p, NULL, NULL) == KSPEC_OK);
+        for (int g = 0; g < GRID; g++)
+            if (p[g].test_mse < least) least = p[g].test_mse, at = g;
+        CHECK(kspec_ridge_best_lambda(r, features[k], 1e-6, 100, &best, &end, NULL) == KSPEC_OK);
+        CHECK(at > 0 && at < GRID - 1 && end == 0 && best.features == features[k]);
+        CHECK_MSG(best.test_mse <= least * (1 + 1e-9), "%.12g at %g, but %.12g at %g", best.test_mse,
+                  best.lambda, least, lambda[at]);
+        CHECK(best.lambda > lambda[at - 1] && best.lambda < lambda[at + 1]);
+        CHECK_CLOSE(best.test_mse, predict(r, features[k], best.lambda).test_mse, 1e-9);
+        /* the least of a range that ends before it is at that end */
+        CHECK(kspec_ridge_best_lambda(r, features[k], 1e-6, best.lambda / 3, p, &end, NULL) == KSPEC_OK);
+        CHECK(end == 1 && p[0].lambda == best.lambda / 3);
+        CHECK(kspec_ridge_best_lambda(r, features[k], best.lambda * 3, best.lambda * 4, p, &end, NULL) ==
+              KSPEC_OK);
+        CHECK(end == -1 && p[0].lambda == best.lambda * 3);
+    }
+    kspec_ridge_close(r);
+    free_problem(&q);
+}
+
+TEST(best_features) {
+    problem q = make_problem(34, 40, 60, 10);
+    kspec_ridge *r = open_problem(&q, NULL);
+    double cost = 0;
+    for (size_t N = 1; N < 300; N++) {
+        CHECK(kspec_ridge_cost(r, N) > cost);
+        cost = kspec_ridge_cost(r, N);
+    }
+    static const size_t most[] = {1, 7, 19, 60, 300};
+    static const double lambda[] = {0, 1e-6, 0.05};
+    for (int k = 0; k < 5; k++)
+        for (int l = 0; l < 3; l++) {
+            kspec_ridge_point best;
+            double least = INFINITY;
+            size_t at = 0;
+            int end;
+            for (size_t N = 1; N <= most[k]; N++) {
+                double e = predict(r, N, lambda[l]).test_mse;
+                if (e < least) least = e, at = N;
+            }
+            CHECK(kspec_ridge_best_features(r, lambda[l], kspec_ridge_cost(r, most[k]) * 1.0001, &best, &end,
+                                            NULL) == KSPEC_OK);
+            CHECK_MSG(best.features == at && end == (at == most[k]), "up to %zu, lambda %g: %zu, not %zu",
+                      most[k], lambda[l], best.features, at);
+        }
+    kspec_ridge_close(r);
+    free_problem(&q);
+}
+
+/* ---- measured errors ---- */
+
+enum { N_MAX = 24 };
+
+/* Gauss-Jordan on the normal equations of |y - S b|^2/n + lambda |b|^2, in long double */
+static void plain_ridge(size_t n, size_t d, long double S[][2 * N_MAX], const double *y, double lambda,
+                        long double *beta) {
+    static long double A[2 * N_MAX][2 * N_MAX + 1];
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j <= d; j++) {
+            A[i][j] = i == j ? lambda : 0;
+            for (size_t k = 0; k < n; k++) A[i][j] += S[k][i] * (j < d ? S[k][j] : y[k]) / n;
+        }
+    }
+    for (size_t c = 0; c < d; c++)
+        for (size_t i = 0; i < d; i++) {
+            long double f = i == c ? 0 : A[i][c] / A[c][c];
+            for (size_t j = 0; j <= d && i != c; j++) A[i][j] -= f * A[c][j];
+        }
+    for (size_t i = 0; i < d; i++) beta[i] = A[i][d] / A[i][i];
+}
+
+TEST(draws_by_hand) {
+    static const size_t shapes[][3] = {{30, 9, 4}, {12, 20, 3}, {16, 1, 5}};
+    static const double lambda[] = {0.5, 1e-3, 1e-6};
+    for (size_t s = 0; s < 3; s++) {
+        size_t n = shapes[s][0], nt = shapes[s][1], p = shapes[s][2];
+        problem q = make_problem(50 + s, n, nt, p);
+        kspec_ridge_opts o = {.size = sizeof o, .seed = 17};
+        kspec_ridge *r = open_problem(&q, &o);
+        static const size_t features[] = {1, 8, N_MAX}; /* primal and dual */
+        for (size_t k = 0; k < 3; k++) {
+            enum { DRAWS = 3 };
+            size_t N = features[k];
+            kspec_ridge_measured m[3];
+            long double error[2][3][DRAWS];
+            CHECK(kspec_ridge_empirical(r, N, lambda, 3, DRAWS, m, NULL) == KSPEC_OK);
+            for (int d = 0; d < DRAWS; d++) {
+                static long double S[2][48][2 * N_MAX];
+                double W[N_MAX * 5];
+                kspec_random_normal(17, (uint64_t)d, 0, N * p, W);
+                for (int t = 0; t < 2; t++)
+                    for (size_t i = 0; i < (t ? nt : n); i++)
+                        for (size_t f = 0; f < N; f++) {
+                            long double z = 0;
+                            for (size_t j = 0; j < p; j++)
+                                z += (long double)(t ? q.Xt : q.X)[i * p + j] * W[f * p + j];
+                            S[t][i][f] = cosl(z), S[t][i][N + f] = sinl(z);
+                        }
+                for (int l = 0; l < 3; l++) {
+                    long double beta[2 * N_MAX];
+                    plain_ridge(n, 2 * N, S[0], q.y, lambda[l], beta);
+                    for (int t = 0; t < 2; t++) {
+                        size_t rows = t ? nt : n;
+                        error[t][l][d] = 0;
+                        for (size_t i = 0; i < rows; i++) {
+                            long double e = (t ? q.yt : q.y)[i];
+                            for (size_t f = 0; f < 2 * N; f++) e -= S[t][i][f] * beta[f];
+                            error[t][l][d] += e * e / rows;
+                        }
+                    }
+                }
+            }
+            for (int l = 0; l < 3; l++)
+                for (int t = 0; t < 2; t++) {
+                    long double mean = 0, square = 0;
+                    for (int d = 0; d < DRAWS; d++) mean += error[t][l][d] / DRAWS;
+                    for (int d = 0; d < DRAWS; d++)
+                        square += (error[t][l][d] - mean) * (error[t][l][d] - mean);
+                    CHECK_CLOSE(t ? m[l].test_mse : m[l].train_mse, (double)mean, 1e-7);
+                    CHECK_CLOSE(t ? m[l].test_sd : m[l].train_sd, (double)sqrtl(square / (DRAWS - 1)), 1e-6);
+                }
+        }
+        kspec_ridge_close(r);
+        free_problem(&q);
+    }
+}
+
+/* lambda = 0: the limit of small ones, interpolating where 2N > n; a ridge lost in rounding falls back likewise */
+TEST(draws_without_a_ridge) {
+    problem q = make_problem(3, 20, 10, 6);
+    kspec_ridge *r = open_problem(&q, NULL);
+    static const size_t features[] = {3, 8, 14, 40};
+    for (size_t k = 0; k < 4; k++) {
+        const double lambda[] = {0, 1e-10, 1e-300};
+        kspec_ridge_measured m[3];
+        CHECK(kspec_ridge_empirical(r, features[k], lambda, 3, 2, m, NULL) == KSPEC_OK);
+        CHECK_CLOSE(m[0].test_mse, m[1].test_mse, 1e-3);
+        CHECK_CLOSE(m[0].test_mse, m[2].test_mse, 1e-3);
+        if (2 * features[k] > 20)
+            CHECK_MSG(m[0].train_mse < 1e-16, "%g", m[0].train_mse);
+        else
+            CHECK_CLOSE(m[0].train_mse, m[1].train_mse, 1e-3);
+    }
+    kspec_ridge_measured one;
+    const double l = 0.1;
+    CHECK(kspec_ridge_empirical(r, 3, &l, 1, 1, &one, NULL) == KSPEC_OK && isnan(one.train_sd) &&
+          one.test_mse > 0);
+    kspec_ridge_close(r);
+    free_problem(&q);
+}
+
+int main(void) {
+    RUN(normalisation);
+    RUN(median_distance);
+    RUN(noise);
+    RUN(columns_and_strides);
+    RUN(refusals);
+    RUN(cancelled);
+    RUN(threads);
+    RUN(best_lambda);
+    RUN(best_features);
+    RUN(draws_by_hand);
+    RUN(draws_without_a_ridge);
+    return test_done();
+}
