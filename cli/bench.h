@@ -24,5 +24,6 @@ void bench_line(const bench_args *a, json_t *list, const char *name, double seco
 /* The parts: each returns an exit status after a message. */
 int bench_moments(const bench_args *a, json_t *list);
 int bench_exact(const bench_args *a, json_t *list);
+int bench_ridge(const bench_args *a, json_t *list);
 
 #endif

@@ -38,6 +38,7 @@ static const struct {
 } parts[] = {
     {"moments", bench_moments},
     {"exact", bench_exact},
+    {"ridge", bench_ridge},
 };
 
 static int run(void *args) {
@@ -62,11 +63,11 @@ static int run(void *args) {
 const cli_command cmd_bench = {
     .name = "bench",
     .summary = "speed beside DGEMM",
-    .synopsis = "bench [moments|exact] [--rows P] [--cols Q] [--repeat K] [OPTIONS]",
+    .synopsis = "bench [moments|exact|ridge] [--rows P] [--cols Q] [--repeat K] [OPTIONS]",
     .description =
         "Checks the estimators against a plain version, then times them and DGEMM in the same run.\n"
         "A multiply-add counts once; 'in DGEMMs' is the time in products of matrices of that size.",
-    .verbs = "moments|exact",
+    .verbs = "moments|exact|ridge",
     .verb_optional = 1,
     .options = options,
     .args_size = sizeof(bench_args),

@@ -8,6 +8,13 @@
 #include <math.h>
 #include <string.h>
 
+/* The sum of A_ij B_ij over a tile */
+static double inner(size_t rows, size_t cols, const double *A, size_t lda, const double *B, size_t ldb) {
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++) sum += ks_dot(cols, A + i * lda, B + i * ldb);
+    return sum;
+}
+
 /* ---- the traces of Theta ---- */
 
 typedef struct {
@@ -19,19 +26,17 @@ typedef struct {
     size_t scratch_size; /* per worker */
 } theta_job;
 
-/* A tile of H = Phi Q, Phi = sum_a K_a(Xt,X)/(shift + x_a), and its part of tr(H^T K_a(Xt,X)) */
-static kspec_status predict_tile(void *ctx, size_t chunk, int worker) {
+/* Rows of H = Phi Q, Phi = sum_a K_a(Xt,X)/(shift + x_a), and their part of tr(H^T K_a(Xt,X)) */
+static kspec_status predict_rows(void *ctx, size_t chunk, int worker) {
     const theta_job *t = ctx;
     const kspec_ridge *r = t->r;
-    size_t n = r->n, tiles = (n + t->tile - 1) / t->tile, i = chunk / tiles * t->tile,
-           j = chunk % tiles * t->tile;
-    size_t rows = r->nt - i < t->tile ? r->nt - i : t->tile, cols = n - j < t->tile ? n - j : t->tile;
-    double *phi = t->scratch + (size_t)worker * t->scratch_size, *H = r->H + i * n + j;
+    size_t n = r->n, i = chunk * t->tile, rows = r->nt - i < t->tile ? r->nt - i : t->tile;
+    double *phi = t->scratch + (size_t)worker * t->scratch_size, *H = r->H + i * n;
     const double *c = r->Kt[COS] + i * n, *s = r->Kt[SIN] + i * n;
     for (size_t k = 0; k < rows * n; k++) phi[k] = t->k[COS] * c[k] + t->k[SIN] * s[k];
-    ks_gemm(0, 0, rows, cols, n, 1, phi, n, r->Q + j, n, 0, H, n);
-    for (int a = COS; a <= SIN; a++)
-        t->sums[chunk][a] = ks_ridge_inner(rows, cols, H, n, r->Kt[a] + i * n + j, n);
+    ks_gemm(0, 0, rows, n, n, 1, phi, n, r->Q, n, 0, H, n);
+    t->sums[chunk][COS] = ks_dot(rows * n, H, c);
+    t->sums[chunk][SIN] = ks_dot(rows * n, H, s);
     return KSPEC_OK;
 }
 
@@ -46,7 +51,7 @@ static kspec_status square_tile(void *ctx, size_t chunk, int worker) {
     double *S = t->scratch + (size_t)worker * t->scratch_size;
     ks_gemm(1, 0, rows, cols, r->nt, 1, r->H + i, n, r->H + j, n, 0, S, cols);
     for (int a = COS; a <= SIN; a++)
-        t->sums[chunk][a] = (bi == bj ? 1 : 2) * ks_ridge_inner(rows, cols, S, cols, r->K[a] + i * n + j, n);
+        t->sums[chunk][a] = (bi == bj ? 1 : 2) * inner(rows, cols, S, cols, r->K[a] + i * n + j, n);
     return KSPEC_OK;
 }
 
@@ -64,7 +69,7 @@ static kspec_status theta(kspec_ridge *r, const ks_run *run, const ks_ridge_syst
                           double out[2], kspec_error *err) {
     ks_arena scratch = {0};
     theta_job t = {.r = r, .tile = ks_tile(r->n)};
-    size_t tiles = (r->n + t.tile - 1) / t.tile, rows = (r->nt + t.tile - 1) / t.tile * tiles;
+    size_t tiles = (r->n + t.tile - 1) / t.tile, rows = (r->nt + t.tile - 1) / t.tile;
     size_t lower = tiles * (tiles + 1) / 2;
     t.scratch_size = t.tile * (r->n > t.tile ? r->n : t.tile);
     t.sums = ks_arena_alloc(&scratch, rows > lower ? rows : lower, sizeof *t.sums);
@@ -72,7 +77,7 @@ static kspec_status theta(kspec_ridge *r, const ks_run *run, const ks_ridge_syst
     double cross[2], square[2], n = (double)r->n;
     for (int a = COS; a <= SIN; a++) t.k[a] = 1 / (sys->shift + x[a]);
     kspec_status st = scratch.failed ? ks_nomem(err, "tiles of the test error", scratch.failed) : KSPEC_OK;
-    if (!st) st = sum_chunks(run, &t, rows, predict_tile, cross, err);
+    if (!st) st = sum_chunks(run, &t, rows, predict_rows, cross, err);
     if (!st) st = sum_chunks(run, &t, lower, square_tile, square, err);
     ks_arena_free(&scratch);
     for (int a = COS; a <= SIN && !st; a++)

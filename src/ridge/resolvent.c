@@ -33,64 +33,67 @@ kspec_status ks_ridge_combine(const kspec_ridge *r, const ks_run *run, const dou
     return ks_parallel_for(run, (r->n + j.tile - 1) / j.tile, combine_rows, &j, err);
 }
 
-double ks_ridge_inner(size_t rows, size_t cols, const double *A, size_t lda, const double *B, size_t ldb) {
-    double sum = 0;
-    for (size_t i = 0; i < rows; i++) sum += ks_dot(cols, A + i * lda, B + i * ldb);
-    return sum;
-}
-
-/* Sums over tiles, in the order of the tiles */
-enum { QC, QS, QQ, MM, MQ, SUMS };
+/* Sums over blocks of rows, and over pairs of tiles, in their order */
+enum { QC, QS, QQ, MQ, MM, SUMS };
 
 typedef struct {
     const kspec_ridge *r;
     size_t tile;
     int second;
-    double (*sums)[SUMS]; /* one line per tile on and below the diagonal */
-    double *scratch;      /* two tiles per worker */
+    double (*sums)[SUMS];
 } trace_job;
 
-/*
- * For a tile (i,j), i >= j, with M = Q K_cos: its part of <Q,K_cos>, <Q,K_sin>, <Q,Q>, and of tr(MM) = <M,M^T> and
- * tr(MQ) = <M,Q>. M^T = K_cos Q, so that tile (i,j) of M^T stands as it is beside that of M. Tiles below the diagonal
- * count twice.
- */
-static kspec_status trace_tile(void *ctx, size_t chunk, int worker) {
+/* For a block of rows: M = Q K_cos, to r->work, and its part of <Q,K_cos>, <Q,K_sin>, <Q,Q> and tr(MQ) = <M,Q> */
+static kspec_status trace_rows(void *ctx, size_t chunk, int worker) {
+    (void)worker;
     const trace_job *t = ctx;
     const kspec_ridge *r = t->r;
     double *sum = t->sums[chunk];
-    size_t n = r->n, bi = 0, bj = chunk;
-    for (; bj > bi; bi++) bj -= bi + 1;
-    size_t i = bi * t->tile, j = bj * t->tile;
-    size_t rows = n - i < t->tile ? n - i : t->tile, cols = n - j < t->tile ? n - j : t->tile;
-    double *M = t->scratch + (size_t)worker * 2 * t->tile * t->tile, *Mt = M + t->tile * t->tile;
-    const double *Q = r->Q, *C = r->K[COS], *Qij = Q + i * n + j, twice = bi == bj ? 1 : 2;
-    sum[QC] = twice * ks_ridge_inner(rows, cols, Qij, n, C + i * n + j, n);
-    sum[QS] = twice * ks_ridge_inner(rows, cols, Qij, n, r->K[SIN] + i * n + j, n);
-    sum[QQ] = twice * ks_ridge_inner(rows, cols, Qij, n, Qij, n);
+    size_t n = r->n, i = chunk * t->tile, rows = n - i < t->tile ? n - i : t->tile;
+    const double *Q = r->Q + i * n;
+    sum[QC] = ks_dot(rows * n, Q, r->K[COS] + i * n);
+    sum[QS] = ks_dot(rows * n, Q, r->K[SIN] + i * n);
+    sum[QQ] = ks_dot(rows * n, Q, Q);
     if (!t->second) return KSPEC_OK;
-    ks_gemm(0, 0, rows, cols, n, 1, Q + i * n, n, C + j, n, 0, M, cols);
-    ks_gemm(0, 0, rows, cols, n, 1, C + i * n, n, Q + j, n, 0, Mt, cols);
-    sum[MM] = twice * ks_dot(rows * cols, M, Mt);
-    sum[MQ] = ks_ridge_inner(rows, cols, M, cols, Qij, n);
-    if (bi != bj) sum[MQ] += ks_ridge_inner(rows, cols, Mt, cols, Qij, n);
+    double *M = r->work + i * n;
+    ks_gemm(0, 0, rows, n, n, 1, Q, n, r->K[COS], n, 0, M, n);
+    sum[MQ] = ks_dot(rows * n, M, Q);
+    return KSPEC_OK;
+}
+
+/* For tiles (i,j) and (j,i), i >= j: their part of tr(MM), by small blocks that stay in the cache when transposed */
+static kspec_status trace_pair(void *ctx, size_t chunk, int worker) {
+    (void)worker;
+    enum { SMALL = 32 };
+    const trace_job *t = ctx;
+    size_t n = t->r->n, bi = 0, bj = chunk;
+    for (; bj > bi; bi++) bj -= bi + 1;
+    size_t i0 = bi * t->tile, i1 = i0 + t->tile < n ? i0 + t->tile : n;
+    size_t j0 = bj * t->tile, j1 = j0 + t->tile < n ? j0 + t->tile : n;
+    const double *M = t->r->work;
+    double sum = 0;
+    for (size_t i = i0; i < i1; i += SMALL)
+        for (size_t j = j0; j < j1; j += SMALL)
+            for (size_t a = i; a < i1 && a < i + SMALL; a++) {
+                double part = 0;
+                for (size_t b = j; b < j1 && b < j + SMALL; b++) part += M[a * n + b] * M[b * n + a];
+                sum += part;
+            }
+    t->sums[chunk][MM] = bi == bj ? sum : 2 * sum;
     return KSPEC_OK;
 }
 
 static kspec_status sum_tiles(const kspec_ridge *r, const ks_run *run, int second, double total[SUMS],
                               kspec_error *err) {
-    ks_arena scratch = {0};
     trace_job t = {.r = r, .tile = ks_tile(r->n), .second = second};
-    size_t tiles = (r->n + t.tile - 1) / t.tile, chunks = tiles * (tiles + 1) / 2;
-    size_t workers = (size_t)ks_workers(run, chunks);
-    t.sums = ks_arena_zalloc(&scratch, chunks, sizeof *t.sums);
-    t.scratch = ks_arena_alloc(&scratch, ks_size(second ? workers : 0, 2 * t.tile * t.tile), sizeof(double));
-    kspec_status st = scratch.failed ? ks_nomem(err, "tiles of the resolvent", scratch.failed)
-                                     : ks_parallel_for(run, chunks, trace_tile, &t, err);
-    for (int s = 0; s < SUMS; s++) total[s] = 0;
-    for (size_t c = 0; c < chunks && !st; c++)
+    size_t tiles = (r->n + t.tile - 1) / t.tile, pairs = tiles * (tiles + 1) / 2;
+    t.sums = ks_zalloc(pairs, sizeof *t.sums);
+    if (!t.sums) return ks_nomem(err, "traces", ks_size(pairs, sizeof *t.sums));
+    kspec_status st = ks_parallel_for(run, tiles, trace_rows, &t, err);
+    if (!st && second) st = ks_parallel_for(run, pairs, trace_pair, &t, err);
+    for (size_t c = 0; c < pairs && !st; c++)
         for (int s = 0; s < SUMS; s++) total[s] += t.sums[c][s];
-    ks_arena_free(&scratch);
+    ks_free(t.sums);
     return st;
 }
 
@@ -135,7 +138,7 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
                        "lambda %g is lost in rounding beside the kernel: row %zu (from 0)", sys->ridge,
                        bad - 1);
     if ((st = ks_potri_tiled(run, n, r->Q, r->work, err))) return st;
-    double sum[SUMS], trace_Q = 0;
+    double sum[SUMS] = {0}, trace_Q = 0;
     if ((st = sum_tiles(r, run, second, sum, err))) return st;
     for (size_t i = 0; i < n; i++) trace_Q += r->Q[i * n + i];
     *t = (ks_ridge_traces){.G = {sum[QC] / (double)n, sum[QS] / (double)n}};

@@ -36,7 +36,4 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
 kspec_status ks_ridge_combine(const kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
                               double *A, kspec_error *err);
 
-/* The sum of A_ij B_ij over a tile. */
-double ks_ridge_inner(size_t rows, size_t cols, const double *A, size_t lda, const double *B, size_t ldb);
-
 #endif
