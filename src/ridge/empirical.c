@@ -10,7 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK = 128 }; /* columns of W made at a time */
+enum {
+    BLOCK = 128, /* columns of W made at a time */
+    FACTORS = 15 /* Cholesky factorisations take as long as one eigendecomposition */
+};
 
 typedef struct {
     double *S, *St, *W; /* n x 2N and nt x 2N features; BLOCK x p */
@@ -107,7 +110,7 @@ static kspec_status one_draw(void *ctx, size_t draw, int worker) {
     else
         ks_gemm(1, 0, N2, m, n, 1 / (double)n, o->S, N2, r->Y, m, 0, o->b, m);
     for (size_t l = 0; l < j->count; l++) {
-        if (j->lambda[l] > 0 && by_cholesky(j, o, j->lambda[l]))
+        if (j->count <= FACTORS && j->lambda[l] > 0 && by_cholesky(j, o, j->lambda[l]))
             measure(j, o, j->lambda[l], errors + 2 * l);
         else
             errors[2 * l] = -1, left = 1; /* for the eigenvectors */

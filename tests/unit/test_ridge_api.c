@@ -411,6 +411,18 @@ TEST(draws_without_a_ridge) {
         else
             CHECK_CLOSE(m[0].train_mse, m[1].train_mse, 1e-3);
     }
+    /* many values of lambda go through the eigenvectors, few do not */
+    for (size_t N = 8; N <= 14; N += 6) {
+        double many[20];
+        kspec_ridge_measured all[20], alone;
+        for (int k = 0; k < 20; k++) many[k] = pow(10, 1 - 0.2 * k);
+        CHECK(kspec_ridge_empirical(r, N, many, 20, 3, all, NULL) == KSPEC_OK);
+        for (int k = 0; k < 20; k++) {
+            CHECK(kspec_ridge_empirical(r, N, many + k, 1, 3, &alone, NULL) == KSPEC_OK);
+            CHECK_CLOSE(all[k].train_mse, alone.train_mse, 1e-9);
+            CHECK_CLOSE(all[k].test_mse, alone.test_mse, 1e-9);
+        }
+    }
     kspec_ridge_measured one;
     const double l = 0.1;
     CHECK(kspec_ridge_empirical(r, 3, &l, 1, 1, &one, NULL) == KSPEC_OK && isnan(one.train_sd) &&
