@@ -80,7 +80,7 @@ typedef struct {
 } kspec_ridge_point;
 
 /*
- * Predicts for N features and each of `count` values of lambda >= 0, in any order (they are solved from the largest
+ * Predicts for N features and each of `count` values of lambda, 0 or 1e-100 to 1e100, in any order (they are solved from the largest
  * down, each started from those before it). `columns`, unless NULL, receives the errors of each column of y: count x 2
  * x m values, for each lambda those of training, then those of testing.
  *

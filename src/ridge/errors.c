@@ -58,7 +58,6 @@ static kspec_status square_tile(void *ctx, size_t chunk, int worker) {
 static kspec_status sum_chunks(const ks_run *run, theta_job *t, size_t chunks, ks_chunk_fn fn,
                                double total[2], kspec_error *err) {
     kspec_status st = ks_parallel_for(run, chunks, fn, t, err);
-    total[COS] = total[SIN] = 0;
     for (size_t c = 0; c < chunks && !st; c++)
         for (int a = COS; a <= SIN; a++) total[a] += t->sums[c][a];
     return st;
@@ -74,7 +73,7 @@ static kspec_status theta(kspec_ridge *r, const ks_run *run, const ks_ridge_syst
     t.scratch_size = t.tile * (r->n > t.tile ? r->n : t.tile);
     t.sums = ks_arena_alloc(&scratch, rows > lower ? rows : lower, sizeof *t.sums);
     t.scratch = ks_arena_alloc(&scratch, ks_size((size_t)run->threads, t.scratch_size), sizeof(double));
-    double cross[2], square[2], n = (double)r->n;
+    double cross[2] = {0}, square[2] = {0}, n = (double)r->n;
     for (int a = COS; a <= SIN; a++) t.k[a] = 1 / (sys->shift + x[a]);
     kspec_status st = scratch.failed ? ks_nomem(err, "tiles of the test error", scratch.failed) : KSPEC_OK;
     if (!st) st = sum_chunks(run, &t, rows, predict_rows, cross, err);

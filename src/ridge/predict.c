@@ -14,8 +14,10 @@ kspec_status ks_ridge_check_features(size_t features, kspec_error *err) {
 }
 
 kspec_status ks_ridge_check_lambda(double lambda, kspec_error *err) {
-    if (lambda >= 0 && isfinite(lambda)) return KSPEC_OK;
-    return ks_fail(err, KSPEC_E_ARG, "lambda %g is not a number of at least 0", lambda);
+    if (!(lambda >= 0)) return ks_fail(err, KSPEC_E_ARG, "lambda %g is not a number of at least 0", lambda);
+    if (lambda > 1e100 || (lambda > 0 && lambda < 1e-100)) /* its square must be a number */
+        return ks_fail(err, KSPEC_E_ARG, "lambda %g is neither 0 nor between 1e-100 and 1e100", lambda);
+    return KSPEC_OK;
 }
 
 ks_run ks_ridge_still(const ks_run *run, double fraction) { return ks_run_part(run, fraction, fraction); }

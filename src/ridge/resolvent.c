@@ -142,6 +142,9 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
     if ((st = sum_tiles(r, run, second, sum, err))) return st;
     for (size_t i = 0; i < n; i++) trace_Q += r->Q[i * n + i];
     *t = (ks_ridge_traces){.G = {sum[QC] / (double)n, sum[QS] / (double)n}};
+    if (!isfinite(t->G[COS] + t->G[SIN]))
+        return ks_fail(err, KSPEC_E_NUMERIC, "lambda %g: the resolvent exceeds the largest double",
+                       sys->ridge);
     if (second) second_order(sys, (double)n, x, k, sum, trace_Q, t);
     /* dG_a = -tr(K_a Q dA Q)/n with dA of the order of top * epsilon; without t0, tr(Q^2)/tr(Q) stands for Q */
     for (int a = COS; a <= SIN; a++)

@@ -47,6 +47,14 @@ static int finished(const kspec_ridge *r, ks_ridge_solution *s, double step, dou
     return 1;
 }
 
+/* lambda = 0, 2N < n: theta falls to 0 where the kernel leaves the features no room */
+static kspec_status low_rank(const kspec_ridge *r, const ks_ridge_system *sys, kspec_error *err) {
+    return ks_fail(
+        err, KSPEC_E_NUMERIC,
+        "lambda 0: the kernel matrix of the %zu rows has a rank of at most 2N = %.0f; use lambda > 0", r->n,
+        2 * sys->N);
+}
+
 static kspec_status newton(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                            const double upper[2], ks_ridge_solution *s, kspec_error *err) {
     double last = INFINITY;
@@ -76,12 +84,8 @@ static kspec_status newton(kspec_ridge *r, const ks_run *run, const ks_ridge_sys
         }
         for (int a = COS; a <= SIN; a++) {
             s->x[a] = next[a];
-            if (sys->shift == 0 && upper[a] > 0 && next[a] < (double)r->n * DBL_EPSILON * upper[a])
-                return ks_fail(
-                    err, KSPEC_E_NUMERIC,
-                    "lambda 0: the kernel matrix of the %zu rows has a rank of at most 2N = %.0f; use "
-                    "lambda > 0",
-                    r->n, 2 * sys->N);
+            if (sys->shift == 0 && next[a] < (double)r->n * DBL_EPSILON * upper[a])
+                return low_rank(r, sys, err);
         }
     }
 }
@@ -150,6 +154,7 @@ kspec_status ks_ridge_solve(kspec_ridge *r, const ks_run *run, const ks_ridge_sy
                             kspec_error *err) {
     *s = (ks_ridge_solution){.x = {start[COS], start[SIN]}};
     double bound[2] = {upper[COS], upper[SIN]};
+    if (sys->shift == 0 && upper[SIN] == 0) return low_rank(r, sys, err); /* all rows are zero */
     if (sys->ridge == 0) {
         kspec_status st = interpolating_bound(r, run, sys, bound, &s->iterations, err);
         if (st) return st;

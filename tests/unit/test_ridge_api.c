@@ -119,6 +119,33 @@ TEST(columns_and_strides) {
     free_problem(&q);
 }
 
+/* Rows of zeros have no sines: one feature, the constant, is fitted */
+TEST(rows_of_zeros) {
+    problem q = make_problem(5, 12, 7, 3);
+    memset(q.X, 0, q.n * q.p * sizeof *q.X);
+    memset(q.Xt, 0, q.nt * q.p * sizeof *q.Xt);
+    for (size_t i = 0; i < q.n; i++) q.y[i] = (double)(i % 3);
+    for (size_t i = 0; i < q.nt; i++) q.yt[i] = 1;
+    kspec_ridge *r = open_problem(&q, NULL);
+    for (double lambda = 1; lambda > 1e-7; lambda /= 10) {
+        double fit = 5 / (5 + lambda); /* of the mean, 1, by 5 columns of ones */
+        kspec_ridge_point p = predict(r, 5, lambda);
+        kspec_ridge_measured m;
+        CHECK(p.delta_sin == 0 && p.delta_cos > 0 && p.state != KSPEC_RIDGE_UNFINISHED);
+        CHECK(kspec_ridge_empirical(r, 5, &lambda, 1, 2, &m, NULL) == KSPEC_OK);
+        CHECK_CLOSE(m.train_mse, 2.0 / 3 + (1 - fit) * (1 - fit), 1e-9);
+        CHECK(fabs(p.kernel_test_mse - (1 - fit) * (1 - fit)) < 1e-12);
+        CHECK_CLOSE(p.train_mse, m.train_mse, 0.2); /* 5 features are few for a theory of many */
+    }
+    double zero = 0;
+    kspec_ridge_point p;
+    kspec_error e;
+    CHECK_FAILS(kspec_ridge_predict(r, 5, &zero, 1, &p, NULL, &e), KSPEC_E_NUMERIC, e, "lambda 0");
+    CHECK_FAILS(kspec_ridge_predict(r, 9, &zero, 1, &p, NULL, &e), KSPEC_E_NUMERIC, e, "lambda 0");
+    kspec_ridge_close(r);
+    free_problem(&q);
+}
+
 static int stop_after(void *ctx, double fraction) {
     CHECK(fraction >= 0 && fraction <= 1);
     return --*(int *)ctx < 0;
@@ -180,10 +207,16 @@ TEST(refusals) {
     double l = -0.5, zero = 0, one = 1;
     int end;
     CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, p, NULL, &e), KSPEC_E_ARG, e, "lambda -0.5");
+    l = 1e-200;
+    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, p, NULL, &e), KSPEC_E_ARG, e, "neither 0 nor between");
+    l = INFINITY;
+    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, p, NULL, &e), KSPEC_E_ARG, e, "neither 0 nor between");
+    l = NAN;
+    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, p, NULL, &e), KSPEC_E_ARG, e, "lambda nan");
     CHECK_FAILS(kspec_ridge_predict(r, 0, &one, 1, p, NULL, &e), KSPEC_E_ARG, e, "features 0 is below 1");
     CHECK_FAILS(kspec_ridge_predict(r, 7, &zero, 1, p, NULL, &e), KSPEC_E_NUMERIC, e,
                 "row 1 (from 0) repeats");
-    CHECK_FAILS(kspec_ridge_empirical(r, 5, &l, 1, 1, &m, &e), KSPEC_E_ARG, e, "lambda -0.5");
+    CHECK_FAILS(kspec_ridge_empirical(r, 5, &l, 1, 1, &m, &e), KSPEC_E_ARG, e, "lambda nan");
     CHECK_FAILS(kspec_ridge_empirical(r, 5, &one, 1, 0, &m, &e), KSPEC_E_ARG, e, "draws 0");
     CHECK_FAILS(kspec_ridge_empirical(r, 900000000, &one, 1, 1, &m, &e), KSPEC_E_NOMEM, e, "GB are free");
     CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 1, 0.1, p, &end, &e), KSPEC_E_ARG, e, "from 1 to 0.1");
@@ -401,7 +434,7 @@ TEST(draws_without_a_ridge) {
     kspec_ridge *r = open_problem(&q, NULL);
     static const size_t features[] = {3, 8, 14, 40};
     for (size_t k = 0; k < 4; k++) {
-        const double lambda[] = {0, 1e-10, 1e-300};
+        const double lambda[] = {0, 1e-10, 1e-90};
         kspec_ridge_measured m[3];
         CHECK(kspec_ridge_empirical(r, features[k], lambda, 3, 2, m, NULL) == KSPEC_OK);
         CHECK_CLOSE(m[0].test_mse, m[1].test_mse, 1e-3);
@@ -436,6 +469,7 @@ int main(void) {
     RUN(median_distance);
     RUN(noise);
     RUN(columns_and_strides);
+    RUN(rows_of_zeros);
     RUN(refusals);
     RUN(cancelled);
     RUN(threads);
