@@ -41,8 +41,9 @@ static const contest contests[] = {
 enum { MOST = 30 };
 
 /*
- * Multiply-adds that the calls of BLAS and LAPACK must make, in n^3: a step factors (1/6) and inverts (1/3), and Newton's
- * has one product (1); a point has one factor for the kernel (1/6), and with test rows a product and a symmetric one.
+ * Multiply-adds that the calls of BLAS and LAPACK must make, in n^3: a step factors (1/6) and inverts (1/3),
+ * and Newton's has one product (1); a point has one factor for the kernel (1/6), and with test rows a product
+ * and a symmetric one.
  */
 static double work(const contest *c, double n, const kspec_ridge_point *p) {
     double sum = 0;
@@ -80,7 +81,8 @@ static kspec_status run_contest(const contest *c, size_t n, int repeat, kspec_ri
     return st;
 }
 
-/* The iteration has the same answers; it stops at the residual asked for, where Newton looks at the error itself */
+/* The iteration has the same answers; it stops at the residual asked for, where Newton looks at the error
+   itself */
 static int agree(const contest *c, const kspec_ridge_point *newton, const kspec_ridge_point *fixed) {
     for (size_t l = 0; l < c->points; l++)
         if (!(fabs(newton[l].delta_cos / fixed[l].delta_cos - 1) < 1e-6) ||

@@ -23,7 +23,8 @@ typedef struct {
     double *x_rows, *y_rows; /* picked by class */
 } ridge_set;
 
-/* Reads and checks the files; returns an exit status after a message. test->x.rows is 0 where there is no test set. */
+/* Reads and checks the files; returns an exit status after a message. test->x.rows is 0 where there is no
+   test set. */
 int ridge_read(const ridge_args *a, ridge_set *train, ridge_set *test);
 void ridge_set_free(ridge_set *s);
 

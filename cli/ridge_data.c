@@ -11,11 +11,12 @@ void ridge_set_free(ridge_set *s) {
     free(s->y_rows);
 }
 
-static int read_one(const ridge_args *a, const char *name, const char *rows, const char *cols,
+static int read_one(const ridge_args *a, const char *name, int targets, const char *rows, const char *cols,
                     kspec_dataset *d) {
     cli_common c = a->common;
     c.inputs = &name, c.input_count = 1;
     c.select_rows = rows, c.select_cols = cols;
+    if (targets) c.axes = NULL; /* --axes is for rows */
     int status = cli_read(&c, d);
     if (!status && d->trials > 1) {
         status = cli_error(EXIT_INPUT, "%s: %zu trials; ridge takes one matrix", name, d->trials);
@@ -26,8 +27,8 @@ static int read_one(const ridge_args *a, const char *name, const char *rows, con
 
 /* --select-rows is for INPUT and its target, --select-cols for INPUT and --test */
 static int read_pair(const ridge_args *a, const char *x, const char *y, const char *rows, ridge_set *s) {
-    int status = read_one(a, x, rows, a->common.select_cols, &s->x_file);
-    if (!status) status = read_one(a, y, rows, a->target_cols, &s->y_file);
+    int status = read_one(a, x, 0, rows, a->common.select_cols, &s->x_file);
+    if (!status) status = read_one(a, y, 1, rows, a->target_cols, &s->y_file);
     if (status) return status;
     if (s->x_file.rows != s->y_file.rows)
         return cli_error(EXIT_INPUT, "%s has %zu rows, but its target %s has %zu", x, s->x_file.rows, y,
@@ -42,8 +43,8 @@ static double at(const kspec_matrix *m, size_t i, size_t j) {
 }
 
 /*
- * Of the rows of `from` with either label, `skip` of each class are passed over and the next `count` (0: all) taken, in
- * the file's order, with targets -1 and 1.
+ * Of the rows of `from` with either label, `skip` of each class are passed over and the next `count` (0: all)
+ * taken, in the file's order, with targets -1 and 1.
  */
 static int pick(const ridge_args *a, const ridge_set *from, const char *name, size_t skip, size_t count,
                 ridge_set *to) {

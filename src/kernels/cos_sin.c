@@ -21,8 +21,8 @@ void KS_K(ks_cos_sin)(double *c, double *s, size_t n) {
 }
 
 /*
- * With h = |g|, e = exp(h - q0 - q) <= 1 and m = exp(-2h) - 1: e^(-q0-q) cosh(g) = e (2 + m)/2 and
- * e^(-q0-q) sinh(g) = -sign(g) e m/2. The exponent is -|x-x'|^2/2 or -|x+x'|^2/2, which rounding may leave above 0.
+ * With h = |g|, e = exp(h - q0 - q) <= 1 and m = exp(-2h) - 1: e^(-q0-q) cosh(g) = e (2 + m)/2 and e^(-q0-q)
+ * sinh(g) = -sign(g) e m/2. The exponent is -|x-x'|^2/2 or -|x+x'|^2/2, which rounding may leave above 0.
  */
 KS_INLINE void cosh_sinh(double *c, double *s, vd q0, const double *q) {
     const vd half = vd_set(0.5), two = vd_set(2), zero = vd_set(0);

@@ -59,7 +59,8 @@ static double residual(const double *S, const double *Y, size_t rows, size_t N2,
     return mean_square(fit, rows * m);
 }
 
-/* From z: primal, beta itself; dual, alpha = (S S^T/n + lambda)^-1 y, with beta = S^T alpha/n and y - S beta = lambda alpha */
+/* From z: primal, beta itself; dual, alpha = (S S^T/n + lambda)^-1 y, with beta = S^T alpha/n and y - S
+   beta = lambda alpha */
 static void measure(const job *j, const desk *o, double lambda, double *errors) {
     const kspec_ridge *r = j->r;
     size_t N2 = 2 * j->N, n = r->n, m = r->m;
@@ -84,7 +85,8 @@ static int by_cholesky(const job *j, const desk *o, double lambda) {
     return 1;
 }
 
-/* The same from the eigenvectors, rows of A; for lambda = 0 of least norm: eigenvalues lost in rounding count as 0 */
+/* The same from the eigenvectors, rows of A; for lambda = 0 of least norm: eigenvalues lost in rounding
+   count as 0 */
 static void by_eigenvectors(const job *j, const desk *o, double lambda) {
     size_t d = j->d, m = j->r->m;
     double cut = (double)d * DBL_EPSILON * o->w[d - 1], *c = o->fit;

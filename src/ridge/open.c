@@ -207,8 +207,9 @@ typedef struct {
 } kernel_job;
 
 /*
- * K_cos(x,x') = (e^(-|x-x'|^2/2) + e^(-|x+x'|^2/2))/2 and K_sin with a minus, for a tile: inner products by BLAS, then
- * one pass of the exponentials. Of a symmetric matrix only tiles on and below the diagonal are made, and mirrored.
+ * K_cos(x,x') = (e^(-|x-x'|^2/2) + e^(-|x+x'|^2/2))/2 and K_sin with a minus, for a tile: inner products by
+ * BLAS, then one pass of the exponentials. Of a symmetric matrix only tiles on and below the diagonal are
+ * made, and mirrored.
  */
 static kspec_status kernel_tile(void *ctx, size_t chunk, int worker) {
     (void)worker;
@@ -226,8 +227,7 @@ static kspec_status kernel_tile(void *ctx, size_t chunk, int worker) {
     for (size_t a = 0; a < rows; a++)
         r->kernels->cosh_sinh(c + a * n, s + a * n, j->qa[i + a], j->q + k, cols);
     if (!j->symmetric) return KSPEC_OK;
-    if (bi ==
-        bj) /* |x-x|^2 is zero, which the inner products give to rounding only; and the tile is symmetric so */
+    if (bi == bj) /* |x-x|^2 is 0, which inner products give to rounding only */
         for (size_t a = 0; a < rows; a++) {
             double m = expm1(-4 * j->q[i + a]); /* e^(-2|x|^2) - 1 */
             c[a * n + a] = 1 + m / 2, s[a * n + a] = -m / 2;

@@ -30,7 +30,8 @@ static kspec_status try(search *s, size_t N, double lambda, double *value) {
 
 enum { PER_DECADE = 4, REFINE = 40 };
 
-/* Brent's search for a minimum of f(log lambda) in [a,b], where f(x) is known: parabolas, or golden sections. */
+/* Brent's search for a minimum of f(log lambda) in [a,b], where f(x) is known: parabolas, or golden
+   sections. */
 static kspec_status brent(search *s, size_t N, double a, double b, double x, double fx) {
     const double golden = 0.3819660112501051, tolerance = 1e-3;
     double w = x, v = x, fw = fx, fv = fx, step = 0, before = 0;
@@ -148,8 +149,8 @@ static kspec_status try_features(search *s, size_t N, double lambda, double *val
 }
 
 /*
- * The numbers on a geometric grid up to `most`; then, between the neighbours of the best, the middles of both sides
- * until nothing is left between.
+ * The numbers on a geometric grid up to `most`; then, between the neighbours of the best, the middles of both
+ * sides until nothing is left between.
  */
 static kspec_status search_features(search *s, double lambda, size_t most, double ratio) {
     size_t low = 0, high = 0, best = 0, last = 0; /* 0: no neighbour */

@@ -5,8 +5,8 @@
 #include "ridge/solve.h"
 
 /*
- * Predicts at (N, lambda >= 0), started from `*count` points solved before for the same N; one with lambda > 0 is added
- * to them. `columns` is 2 x m (training, test).
+ * Predicts at (N, lambda >= 0), started from `*count` points solved before for the same N; one with lambda >
+ * 0 is added to them. `columns` is 2 x m (training, test).
  */
 kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double lambda,
                             ks_ridge_solved *solved, size_t *count, kspec_ridge_point *point, double *columns,

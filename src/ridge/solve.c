@@ -1,17 +1,18 @@
 /*
  * Newton's method on F(x) = x - G(x), G_a(x) = tr(K_a Q(x))/n.
  *
- * Q(x)^-1 = sum_a ((shift+x_a)/(N/n) K_a^-1)^-1 + (I/ridge)^-1 is the sum of inverses of matrices that are linear in x,
- * so Q is their parallel sum: jointly concave, and increasing, in x (Anderson and Duffin). Hence F is convex, and
- * I - D = dF/dx has no positive entry off its diagonal. Where x is at or above the solution, I - D is a nonsingular
- * M-matrix: its inverse, Omega, has no negative entry. Two things follow, for any x at which I - D is an M-matrix:
+ * Q(x)^-1 = sum_a ((shift+x_a)/(N/n) K_a^-1)^-1 + (I/ridge)^-1 is the sum of inverses of matrices that are
+ * linear in x, so Q is their parallel sum: jointly concave, and increasing, in x (Anderson and Duffin). Hence
+ * F is convex, and I - D = dF/dx has no positive entry off its diagonal. Where x is at or above the solution,
+ * I - D is a nonsingular M-matrix: its inverse, Omega, has no negative entry. Two things follow, for any x at
+ * which I - D is an M-matrix:
  *
  *     the Newton point y has F(y) >= F(x) + (I-D)(y-x) = 0, and so lies at or above the solution;
  *     from there on Newton's points decrease to the solution, each component by itself.
  *
- * So a start that is foretold along a path of lambda need not be a bound: if I - D is an M-matrix there, one step gives
- * a bound. If it is not, the method starts again from the upper bound tr(K_a)/(n ridge) or a tighter one, from which
- * it cannot fail.
+ * So a start that is foretold along a path of lambda need not be a bound: if I - D is an M-matrix there, one
+ * step gives a bound. If it is not, the method starts again from the upper bound tr(K_a)/(n ridge) or a
+ * tighter one, from which it cannot fail.
  */
 #include "ridge/solve.h"
 
@@ -90,7 +91,8 @@ static kspec_status newton(kspec_ridge *r, const ks_run *run, const ks_ridge_sys
     }
 }
 
-/* The published iteration x <- G(x): monotone from an upper bound, and slow where D has an eigenvalue near 1. */
+/* The published iteration x <- G(x): monotone from an upper bound, and slow where D has an eigenvalue near
+   1. */
 static kspec_status fixed_point(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                 ks_ridge_solution *s, kspec_error *err) {
     enum { PATIENCE = 100 }; /* steps without a smaller residual after which it is the floor */
@@ -123,9 +125,9 @@ static kspec_status fixed_point(kspec_ridge *r, const ks_run *run, const ks_ridg
 }
 
 /*
- * Without a ridge G is homogeneous in u = 1 + x, and G_cos/u_cos + G_sin/u_sin = n/N < 2 for every u. Once both terms
- * are below 1, a multiple of u has u - G(u) >= 1, and u - 1 is an upper bound. Newton on the logarithm of u_sin/u_cos
- * makes the terms equal.
+ * Without a ridge G is homogeneous in u = 1 + x, and G_cos/u_cos + G_sin/u_sin = n/N < 2 for every u. Once
+ * both terms are below 1, a multiple of u has u - G(u) >= 1, and u - 1 is an upper bound. Newton on the
+ * logarithm of u_sin/u_cos makes the terms equal.
  */
 static kspec_status interpolating_bound(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                         double x[2], int *iterations, kspec_error *err) {
@@ -186,8 +188,8 @@ static double foretell(const ks_ridge_solved *p, const ks_ridge_solved *q, int a
 }
 
 /*
- * delta falls as lambda rises, and lambda delta rises: each solved point bounds the solution on both sides. Within those
- * bounds the start is what the nearest two solved points foretell.
+ * delta falls as lambda rises, and lambda delta rises: each solved point bounds the solution on both sides.
+ * Within those bounds the start is what the nearest two solved points foretell.
  */
 void ks_ridge_start(const kspec_ridge *r, double lambda, const ks_ridge_solved *solved, size_t count,
                     double start[2], double upper[2]) {

@@ -17,7 +17,8 @@ typedef struct {
     double lambda, x[2], slope[2]; /* slope: d log x_a / d log lambda */
 } ks_ridge_solved;
 
-/* A point from which to start for lambda > 0, foretold from `count` solved points, and an upper bound of the solution. */
+/* A point from which to start for lambda > 0, foretold from `count` solved points, and an upper bound of
+   the solution. */
 void ks_ridge_start(const kspec_ridge *r, double lambda, const ks_ridge_solved *solved, size_t count,
                     double start[2], double upper[2]);
 

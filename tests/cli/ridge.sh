@@ -47,6 +47,11 @@ expect_status 0 kspec ridge all.csv --select-cols a,b,c,d,e,f,g,h,i,j,k,l --targ
     --test test.csv --test-target test.csv --scale --features 20 --lambda 0.1,0.001 --json
 expect_json 'all(p == q for p, q in zip(j["points"], json.load(open("newton.json"))["points"]))'
 
+py "np.save('xT.npy', np.load('x.npy').T.copy()); np.save('tT.npy', np.load('t.npy').T.copy())"
+expect_status 0 kspec ridge xT.npy --axes cols,rows --target y.npy --test tT.npy --test-target s.npy --scale --features 20 \
+    --lambda 0.1,0.001 --json
+expect_json 'all(p == q for p, q in zip(j["points"], json.load(open("newton.json"))["points"]))'
+
 # several targets are several regressions
 expect_status 0 kspec ridge x.npy --target y2.npy --test t.npy --test-target s2.npy --scale --features 20 --lambda 0.1,0.001 --json
 expect_json 'j["targets"] == 2 and all(close(p["test_mse"], sum(p["test_mse_columns"]) / 2, 1e-12) for p in j["points"])'

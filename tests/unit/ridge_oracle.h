@@ -1,6 +1,6 @@
 /*
- * Ridge prediction straight from its formulas, in long double and dense: inverses by Gauss-Jordan, products by triple
- * loops, delta by the fixed-point iteration with long double's patience. For small n only.
+ * Ridge prediction straight from its formulas, in long double and dense: inverses by Gauss-Jordan, products
+ * by triple loops, delta by the fixed-point iteration with long double's patience. For small n only.
  */
 #ifndef KSPEC_RIDGE_ORACLE_H
 #define KSPEC_RIDGE_ORACLE_H
@@ -94,8 +94,8 @@ static inline real oracle_mse(size_t rows, size_t n, square A, const real *v, co
 }
 
 /*
- * One target column; nt = 0: no test set. lambda = 0 is the limit by its own equations. Fixed-point steps until they
- * stay within `tolerance`, at most a million.
+ * One target column; nt = 0: no test set. lambda = 0 is the limit by its own equations. Fixed-point steps
+ * until they stay within `tolerance`, at most a million.
  */
 static inline oracle_point oracle_ridge(size_t n, size_t nt, size_t p, const double *X, const double *Xt,
                                         const double *y, const double *yt, size_t features, double lambda,

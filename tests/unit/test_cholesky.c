@@ -103,7 +103,8 @@ TEST(cosines_and_sines) {
             }
             CHECK(c[n] == z[n] && s[n] == 7);
         }
-        /* no overflow: lengths whose cosh would; neighbours, opposites, and rounding that leaves an exponent above 0 */
+        /* no overflow: lengths whose cosh would; neighbours, opposites, and rounding that leaves an
+           exponent above 0 */
         double c[4] = {1e6, -1e6, 1e6 + 1e-9, 0}, s[4], q[4] = {1e6 / 2 + 1, 1e6 / 2 + 1, 1e6 / 2, 1e6};
         k->cosh_sinh(c, s, 1e6 / 2, q, 4);
         CHECK_CLOSE(c[0], exp(-1) / 2, 1e-15);

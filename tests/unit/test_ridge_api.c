@@ -64,7 +64,8 @@ TEST(median_distance) {
     }
 }
 
-/* Noise on the training rows makes a test set of them; with hardly any the test error is the training error */
+/* Noise on the training rows makes a test set of them; with hardly any the test error is the training
+   error */
 TEST(noise) {
     problem q = make_problem(6, 50, 0, 20);
     double last = 0;
@@ -428,7 +429,8 @@ TEST(draws_by_hand) {
     }
 }
 
-/* lambda = 0: the limit of small ones, interpolating where 2N > n; a ridge lost in rounding falls back likewise */
+/* lambda = 0: the limit of small ones, interpolating where 2N > n; a ridge lost in rounding falls back
+   likewise */
 TEST(draws_without_a_ridge) {
     problem q = make_problem(3, 20, 10, 6);
     kspec_ridge *r = open_problem(&q, NULL);

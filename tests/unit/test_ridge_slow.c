@@ -1,7 +1,8 @@
 /*
- * The theory against simulation. The data are random and fixed, and so are the draws; the prediction is compared with the
- * mean of 40 draws. At n of some hundreds it is off by a few per cent of its own besides the noise of the mean, so that
- * the bound is 4 standard errors (one false alarm in 15,000 comparisons of normal means, 60 are made) plus 4%.
+ * The theory against simulation. The data are random and fixed, and so are the draws; the prediction is
+ * compared with the mean of 40 draws. At n of some hundreds it is off by a few per cent of its own besides
+ * the noise of the mean, so that the bound is 4 standard errors (one false alarm in 15,000 comparisons of
+ * normal means, 60 are made) plus 4%.
  */
 #include "ridge_help.h"
 
