@@ -1,0 +1,138 @@
+/* Allocations that fail: what is made of matrices and moments. */
+#include "alloc_attempts.h"
+
+static kspec_status spectrum(const void *ctx, kspec_error *err) {
+    kspec_matrix phi = {entries[0], P, Q, Q, 1};
+    kspec_moments_opts how = {.size = sizeof how, .nmax = 3, .estimators = KSPEC_NAIVE};
+    kspec_spectrum_opts o = {
+        .size = sizeof o, .rank = 3, .grid = 11, .draws = 3, .threads = *(const int *)ctx};
+    kspec_spectrum_result r;
+    memset(&r, 1, sizeof r);
+    kspec_status st = kspec_spectrum(&phi, 1, &how, &o, &r, err);
+    if (st)
+        CHECK_MSG(empty(&r, sizeof r), "the result of a failure is not empty");
+    else
+        CHECK(r.rank == 3 && r.draws == 3 && r.sample_count == Q);
+    kspec_spectrum_free(&r);
+    return st;
+}
+
+TEST(spectra) {
+    alloc_fill_entries();
+    for (int threads = 1; threads <= 2; threads++) until_it_succeeds(spectrum, &threads, 30, "spectrum");
+}
+
+typedef struct {
+    kspec_wls_opts opts;
+    size_t p;
+} wls_case;
+
+static kspec_status wls_theory(const void *ctx, kspec_error *err) {
+    const wls_case *c = ctx;
+    kspec_wls_point q;
+    kspec_status st = kspec_wls_theory(&c->opts, &c->p, 1, &q, err);
+    kspec_wls_bound_point b;
+    if (!st && c->p < c->opts.N && c->opts.beta > 0)
+        st = kspec_wls_bound(&c->opts, 7, &c->p, 1, &b, NULL, err);
+    if (!st) CHECK(q.error_noise > 0);
+    return st;
+}
+
+static kspec_status wls_best(const void *ctx, kspec_error *err) {
+    const wls_case *c = ctx;
+    kspec_wls_point best;
+    double weight;
+    kspec_status st = kspec_wls_best_p(&c->opts, NULL, 0, &best, err);
+    if (!st) st = kspec_wls_best_weight(&c->opts, c->p, 0, 1, &weight, &best, err);
+    if (!st) CHECK(best.error_noise_free > 0);
+    return st;
+}
+
+static kspec_status wls_fit(const void *ctx, kspec_error *err) {
+    const wls_case *c = ctx;
+    kspec_wls_measured m;
+    double theta[2 * 40];
+    kspec_status st = kspec_wls_fit(&c->opts, c->p, entries[0], 0, theta, NULL, err);
+    if (!st) st = kspec_wls_empirical(&c->opts, &c->p, 1, 3, &m, err);
+    if (!st) CHECK(isfinite(theta[0]) && m.error > 0);
+    return st;
+}
+
+static kspec_status wls_features(const void *ctx, kspec_error *err) {
+    const kspec_wls_features_opts *o = ctx;
+    kspec_matrix psi = {entries[0], P, Q, Q, 1}, y = {entries[1], P, 2, 2, 1};
+    kspec_wls_features_result r;
+    memset(&r, 1, sizeof r);
+    kspec_status st = kspec_wls_features(&psi, &y, o, &r, err);
+    if (st)
+        CHECK_MSG(empty(&r, sizeof r), "the result of a failure is not empty");
+    else
+        CHECK(r.rank == Q && isfinite(r.theta[0]));
+    kspec_wls_features_free(&r);
+    return st;
+}
+
+static kspec_status wls_decay(const void *ctx, kspec_error *err) {
+    kspec_matrix X = {entries[0], P, Q, Q, 1};
+    double s[P];
+    return kspec_wls_decay(&X, ctx, s, NULL, err);
+}
+
+TEST(weighted_least_squares) {
+    alloc_fill_entries();
+    const wls_case cases[] = {
+        {{sizeof(kspec_wls_opts), .N = 7, .P = 20, .alpha = 0.5, .beta = 1, .gamma = 1, .sigma = 1,
+          .threads = 2},
+         5},
+        {{sizeof(kspec_wls_opts), .N = 16, .P = 20, .beta = 0.5, .gamma = 1, .sigma = 1, .threads = 1}, 18},
+        {{sizeof(kspec_wls_opts), .N = 40, .P = 40, .alpha = 6, .gamma = 1, .sigma = 1, .threads = 1}, 20}};
+    for (int k = 0; k < 3; k++) {
+        until_it_succeeds(wls_theory, &cases[k], 3, "wls theory");
+        until_it_succeeds(wls_fit, &cases[k], 3, "wls fit");
+    }
+    until_it_succeeds(wls_best, &cases[0], 3, "wls best");
+    kspec_matrix w = {entries[1], P, 1, 1, 1}, w8 = {entries[1], P, Q, Q, 1}, K = {entries[2], Q, 1, 1, 1},
+                 C = {entries[2], P, 1, 1, 1};
+    for (int k = 0; k < P * Q; k++) entries[2][k] = 1 + k % 3;
+    kspec_wls_features_opts o = {
+        .size = sizeof o, .data_weights = &w, .prior = &K, .noise_cov = &C, .at = &w8, .threads = 1};
+    until_it_succeeds(wls_features, &o, 3, "wls features");
+    kspec_wls_decay_opts d = {.size = sizeof d, .kernel = KSPEC_WLS_GAUSSIAN, .threads = 1};
+    until_it_succeeds(wls_decay, &d, 3, "wls decay");
+}
+
+static kspec_status ridge(const void *ctx, kspec_error *err) {
+    const kspec_ridge_opts *o = ctx;
+    kspec_matrix x = {entries[0], P, Q, Q, 1}, y = {entries[1], P, 2, 2, 1};
+    kspec_matrix xt = {entries[2], 5, Q, Q, 1}, yt = {entries[3], 5, 2, 2, 1};
+    const double lambda[] = {1, 0.1, 0};
+    kspec_ridge_point p[3];
+    kspec_ridge_measured m[3];
+    int end;
+    kspec_ridge *r = (kspec_ridge *)(uintptr_t)1;
+    kspec_status st = kspec_ridge_open(&x, &y, &xt, &yt, o, &r, err);
+    if (st) CHECK(r == NULL);
+    if (!st) st = kspec_ridge_predict(r, 3, lambda, 3, p, NULL, err);
+    if (!st) st = kspec_ridge_best_lambda(r, 3, 0.1, 1, p, &end, err);
+    if (!st) st = kspec_ridge_best_features(r, 1, kspec_ridge_cost(r, 2), p, &end, err);
+    if (!st) st = kspec_ridge_empirical(r, 3, lambda, 3, 2, m, err);
+    if (!st) CHECK(m[0].test_mse > 0 && p[0].test_mse > 0);
+    kspec_ridge_close(r);
+    return st;
+}
+
+TEST(ridge_prediction) {
+    alloc_fill_entries();
+    for (int threads = 1; threads <= 2; threads++)
+        for (int median = 0; median < 2; median++) {
+            kspec_ridge_opts o = {.size = sizeof o, .threads = threads, .median_sigma = median};
+            until_it_succeeds(ridge, &o, 20, "ridge");
+        }
+}
+
+int main(void) {
+    RUN(spectra);
+    RUN(weighted_least_squares);
+    RUN(ridge_prediction);
+    return test_done();
+}
