@@ -197,7 +197,32 @@ TEST(paths) {
     free_problem(&q);
 }
 
+/* Smooth kernels, nearly singular: where rounding stops the iteration, delta_error is of the size of the error */
+TEST(rounding_floor) {
+    problem q = make_problem(12, 40, 10, 2);
+    kspec_ridge *r = open_problem(&q, NULL);
+    int floors = 0;
+    for (size_t N = 30; N <= 300; N *= 10)
+        for (double lambda = 1e-5; lambda > 1e-10; lambda /= 10) {
+            kspec_ridge_point p = predict(r, N, lambda);
+            real own = 1e-18L / lambda; /* what long double can do, by the same reckoning */
+            oracle_point want = oracle_ridge(q.n, q.nt, q.p, q.X, q.Xt, q.y, q.yt, N, lambda, own);
+            double c = fabs(p.delta_cos / (double)want.delta[0] - 1),
+                   s = fabs(p.delta_sin / (double)want.delta[1] - 1);
+            CHECK_MSG(fmax(c, s) <= 10 * p.delta_error + 10 * (double)own,
+                      "N %zu lambda %g: off by %g, said to be %g", N, lambda, fmax(c, s), p.delta_error);
+            CHECK_MSG(p.delta_error <= 1e-15 * (1 + (double)N / (double)q.n) / lambda, "N %zu lambda %g: %g",
+                      N, lambda, p.delta_error);
+            CHECK(p.iterations <= 20);
+            floors += p.state == KSPEC_RIDGE_AT_FLOOR;
+        }
+    CHECK_MSG(floors >= 3, "%d", floors);
+    kspec_ridge_close(r);
+    free_problem(&q);
+}
+
 int main(void) {
+    RUN(rounding_floor);
     RUN(formulas_in_long_double);
     RUN(ridgeless);
     RUN(at_the_threshold);
