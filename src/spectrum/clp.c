@@ -44,7 +44,7 @@ static kspec_status load(Clp_Simplex *model, const ks_lp *lp, kspec_error *err) 
     return KSPEC_OK;
 }
 
-/* The worst of: a broken constraint, a negative x, a negative reduced cost, the duality gap */
+/* The worst of: a broken constraint, a negative x, a negative reduced cost, the duality gap; infinite if not a number */
 static double breach(const ks_lp *lp, const double *x, const double *y) {
     double worst = 0, primal = 0, dual = 0;
     for (size_t i = 0; i < lp->rows; i++) {
@@ -59,7 +59,8 @@ static double breach(const ks_lp *lp, const double *x, const double *y) {
         worst = fmax(worst, fmax(-reduced, -x[j]));
         primal += lp->c[j] * x[j];
     }
-    return fmax(worst, fabs(primal - dual));
+    double gap = fabs(primal - dual);
+    return isfinite(gap) ? fmax(worst, gap) : INFINITY;
 }
 
 kspec_status ks_lp_solve(const ks_lp *lp, double *x, double *y, int *iterations, kspec_error *err) {

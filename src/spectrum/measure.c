@@ -23,10 +23,16 @@ void ks_grid_geometric(size_t T, double smallest, double *s) {
  * Moments may fall over many decades, so both sides are scaled: rows so that the right-hand side is 1 (what lies twelve
  * decades below the row's largest entry is left there), then columns so that their largest entry is 1. Neither changes
  * the solution; without it, what is smaller than the solver's tolerance would be ignored.
+ *
+ * A moment far beyond what any measure on the grid has would be all of its row: |(W V p)_n| is at most the row's largest
+ * entry, so that from there on the distance to the right-hand side is linear in p. It is put at twice that entry, which
+ * leaves the nearest measure where it is, and the rest of the distance is added to the objective. Costs above 1e6 are
+ * given to the solver in larger units: it stops at 1e25, and the gap of its certificate is absolute.
  */
 typedef struct {
     size_t rows, cols;
     double *A, *b, *c, *x, *y, *scale; /* scale: of the columns; x = scale times the solver's */
+    double unit, beyond;               /* of the costs; the part of the objective that no p changes */
     ks_arena arena;
 } program;
 
@@ -57,7 +63,9 @@ static void fill(program *g, const ks_fit *f, const double *mu) {
         double rhs = 0, largest = 0;
         for (size_t l = 0; l <= n; l++) rhs += f->W[n * K + l] * mu[l];
         for (size_t i = 0; i < f->T; i++) largest = fmax(largest, fabs(g->A[i * m + n]));
-        double row = 1 / fmax(fabs(rhs), 1e-12 * largest);
+        double reach = fmin(fabs(rhs), 2 * largest), row = 1 / fmax(reach, 1e-12 * largest);
+        g->beyond += fabs(rhs) - reach;
+        rhs = copysign(reach, rhs);
         g->b[n] = row * rhs;
         for (size_t i = 0; i < f->T; i++) g->A[i * m + n] *= row;
         for (size_t sign = 0; sign < 2; sign++) {
@@ -66,12 +74,15 @@ static void fill(program *g, const ks_fit *f, const double *mu) {
             g->c[j] = 1 / row;
         }
     }
+    double dearest = 0;
+    for (size_t j = f->T; j < g->cols; j++) dearest = fmax(dearest, g->c[j]);
+    g->unit = fmax(1, dearest / 1e6);
     for (size_t j = 0; j < g->cols; j++) {
         double largest = 0;
         for (size_t n = 0; n < m; n++) largest = fmax(largest, fabs(g->A[j * m + n]));
         g->scale[j] = 1 / largest;
         for (size_t n = 0; n < m; n++) g->A[j * m + n] *= g->scale[j];
-        g->c[j] *= g->scale[j];
+        g->c[j] *= g->scale[j] / g->unit;
     }
 }
 
@@ -88,8 +99,8 @@ kspec_status ks_fit_measure(const ks_fit *f, const double *mu, double *p, double
         /* 1 in all, and nothing below zero, to the solver's tolerance */
         for (size_t i = 0; i < f->T; i++) total += p[i] = g.x[i] > 0 ? g.x[i] * g.scale[i] : 0;
         for (size_t i = 0; i < f->T; i++) p[i] /= total;
-        *objective = 0;
-        for (size_t j = f->T; j < g.cols; j++) *objective += g.c[j] * fmax(0, g.x[j]);
+        *objective = g.beyond;
+        for (size_t j = f->T; j < g.cols; j++) *objective += g.unit * g.c[j] * fmax(0, g.x[j]);
     }
     ks_arena_free(&g.arena);
     return st;

@@ -273,9 +273,10 @@ static kspec_status recover(job *j, kspec_spectrum_result *r, kspec_error *err) 
     ks_errors_weights(&e, K, r->weights, W);
     for (size_t n = 0; n < K; n++) mu[n] = ks_to_units(j->m[n], (double)d, r->upper, n + 1);
     for (size_t n = 0; n < K; n++)
-        if (!isfinite(mu[n]))
-            return ks_fail(err, KSPEC_E_NUMERIC, "m(%zu) = %g is out of range beside an upper end of %g",
-                           n + 1, j->m[n], r->upper);
+        if (!isfinite(mu[n]) || (e.se && !(e.se[n] > 0 && isfinite(e.se[n]))))
+            return ks_fail(err, KSPEC_E_NUMERIC,
+                           "m(%zu) = %g or its error is out of range beside an upper end of %g", n + 1,
+                           j->m[n], r->upper);
     ks_fit fit = {K, T, s, W};
     int iterations;
     if ((st = ks_fit_measure(&fit, mu, p, &r->residual, &iterations, err))) return st;

@@ -79,6 +79,8 @@ expect_status 0 kspec spectrum --moments 1,4 --rank 10 --upper 1
 expect_stderr 'no measure on \[0, 1\] has these moments: m\(2\) = 4, of the nearest one 1'
 expect_status 0 kspec spectrum --moments 5,4 --stderr 0.1,0.1 --rank 2 --upper 1 --json
 expect_json 'j["distance"] > 3 and j["distance_unit"] == "standard errors" and "is the rank too small" in j["warnings"][0]'
+expect_status 0 kspec spectrum --moments 1,1,1 --rank 5 --upper 1e-30 --json
+expect_json 'all(close(x, 1e-30, 1e-12) for x in j["eigenvalues"]) and "no measure" in j["warnings"][0]'
 expect_status 0 kspec spectrum --moments 5,4 --stderr 0.1,0.1 --rank 2 --upper 1 --quiet
 expect "quiet" test ! -s "$err"
 

@@ -153,6 +153,32 @@ TEST(nearest_measures_by_hand) {
     CHECK(fabs(objective - 0.1) < 1e-9 && p[0] == 1);
 }
 
+/* Moments however far beyond the upper end, and errors however small beside it: all mass lies where it is nearest */
+TEST(far_from_every_measure) {
+    double m[5] = {1, 1, 1, 1, 1}, C[25] = {0};
+    for (int n = 0; n < 5; n++) C[6 * n] = 1e-4;
+    const double uppers[] = {1e-2, 1e-10, 1e-30, 1e-60};
+    for (int k = 0; k < 4; k++)
+        for (int errors = 0; errors < 2; errors++) {
+            kspec_spectrum_opts o = {.size = sizeof o, .rank = 5, .upper = uppers[k], .draws = 3};
+            kspec_spectrum_result r;
+            kspec_error e;
+            kspec_status st = kspec_spectrum_from_moments(m, 5, errors ? C : NULL, &o, &r, &e);
+            CHECK_MSG(st == KSPEC_OK, "upper %g: %s", uppers[k], e.msg);
+            if (st) continue;
+            double residual = 0; /* unit weights: sum of 1/(d b^n) - 1 */
+            for (int n = 1; n <= 5; n++) residual += 0.2 * pow(uppers[k], -n) - 1;
+            for (int j = 0; j < 5; j++) CHECK_CLOSE(r.eigenvalues[j], uppers[k], 1e-12);
+            if (!errors) CHECK_CLOSE(r.residual, residual, 1e-9);
+            kspec_spectrum_free(&r);
+        }
+    /* an upper end so high that only the atom at 0 is near */
+    kspec_spectrum_opts o = {.size = sizeof o, .rank = 5, .upper = 1e12, .draws = 3};
+    kspec_spectrum_result r;
+    CHECK(kspec_spectrum_from_moments(m, 5, C, &o, &r, NULL) == KSPEC_OK && r.eigenvalues[0] == 0);
+    kspec_spectrum_free(&r);
+}
+
 /* The quantile by its definition, one level at a time */
 static double plain_quantile(size_t T, const double *s, const double *p, double q) {
     double below = 0;
@@ -490,6 +516,7 @@ int main(void) {
     RUN(linear_program_without_an_optimum);
     RUN(few_atoms_come_back);
     RUN(nearest_measures_by_hand);
+    RUN(far_from_every_measure);
     RUN(quantiles_by_definition);
     RUN(weights_whiten_and_draws_have_the_covariance);
     RUN(exact_moments);
