@@ -87,12 +87,18 @@ int cli_known_moments(const char *option, const char *text, cli_list *list) {
     const char *p = text;
     for (; list->count < n; list->count++) {
         char *end = "";
-        list->at[list->count] =
-            file ? json_number_value(json_array_get(moments, list->count)) : strtod(p, &end);
-        if (!file && (end == p || (*end && *end != ','))) {
+        json_t *entry = json_array_get(moments, list->count);
+        list->at[list->count] = file ? json_number_value(entry) : strtod(p, &end);
+        int status = EXIT_DONE;
+        if (file && !json_is_number(entry)) /* null: kspec writes it for what has no double */
+            status = cli_error(EXIT_INPUT, "%s: m(%zu) of %s is not a number", option, list->count + 1, text);
+        else if (!file && (end == p || (*end && *end != ',')))
+            status = cli_error(EXIT_USAGE, "%s: '%s' is neither a list of numbers nor a readable JSON file",
+                               option, text);
+        if (status) {
+            json_decref(file);
             free(list->at);
-            return cli_error(EXIT_USAGE, "%s: '%s' is neither a list of numbers nor a readable JSON file",
-                             option, text);
+            return status;
         }
         p = end + 1;
     }

@@ -101,6 +101,10 @@ expect_error 2 '--stderr goes with --moments' kspec spectrum x.npy --stderr 1
 expect_error 2 'weights stderr need a standard error' kspec spectrum --moments 1,2 --rank 2 --weights stderr
 expect_error 2 'no moment is positive' kspec spectrum --moments -1,-2 --rank 2
 expect_error 2 "neither a list of numbers" kspec spectrum --moments 1,b --rank 2
+for bad in 'null' '"0.5"' 'true' '[1]'; do
+    echo "{\"moments\": [1, $bad]}" >bad.json
+    expect_error 3 'm\(2\) of bad.json is not a number' kspec spectrum --moments bad.json --rank 2
+done
 expect_error 2 "'all' is none of" kspec spectrum x.npy --estimator all
 expect_error 3 'nothing.npy' kspec spectrum nothing.npy
 done_testing
