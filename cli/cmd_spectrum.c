@@ -1,5 +1,6 @@
 #include "estimation.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,20 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
 
 /* ---- where the moments come from ---- */
 
+/* What is about a matrix, or its error bars, says nothing where there is none. */
+static int check_options(const spectrum_args *a) {
+    static const char *const of_a_matrix[] = {
+        "estimator", "permutations", "side",        "sampled",     "trial-scheme", "splits", "no-stderr",
+        "normalize", "center",       "select-cols", "select-rows", "axes",         "nan",    NULL};
+    for (const char *const *name = of_a_matrix; a->moments && *name; name++)
+        if (cli_given(&a->common, *name))
+            return cli_error(EXIT_USAGE, "spectrum: --%s goes with an INPUT, not with --moments", *name);
+    if (a->draws && (a->how.no_stderr || (a->moments && !a->std_errors.count)))
+        return cli_error(EXIT_USAGE, "spectrum: --draws needs error bars%s",
+                         a->moments ? " (--stderr)" : ", which --no-stderr leaves out");
+    return EXIT_DONE;
+}
+
 static int from_moments(const spectrum_args *a, kspec_spectrum_result *r) {
     cli_list m;
     double *C = NULL;
@@ -87,7 +102,12 @@ static int from_moments(const spectrum_args *a, kspec_spectrum_result *r) {
     else if (a->std_errors.count && !(C = calloc(n * n, sizeof *C)))
         status = cli_error(EXIT_FAILED, "out of memory");
     size_t used = a->how.nmax ? (size_t)a->how.nmax : n;
-    for (size_t k = 0; k < used && C; k++) C[k * used + k] = a->std_errors.at[k] * a->std_errors.at[k];
+    for (size_t k = 0; k < used && C; k++) {
+        double s = a->std_errors.at[k], v = C[k * used + k] = s * s;
+        if (!status && !(v >= DBL_MIN && v <= DBL_MAX))
+            status =
+                cli_error(EXIT_USAGE, "--stderr: %g squared is out of a double's range; change the unit", s);
+    }
     if (!status) {
         kspec_spectrum_opts o = spectrum_opts(a);
         kspec_status st = kspec_spectrum_from_moments(m.at, used, C, &o, r, &err);
@@ -268,8 +288,10 @@ static int run(void *args) {
     spectrum_args *a = args;
     kspec_dataset d = {0};
     kspec_spectrum_result r = {0};
-    int status;
-    if (a->moments) {
+    int status = check_options(a);
+    if (status) {
+        /* said */
+    } else if (a->moments) {
         status = from_moments(a, &r);
     } else if (!a->common.input_count) {
         status = cli_no_input(&cmd_spectrum);

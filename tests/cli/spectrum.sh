@@ -101,6 +101,14 @@ expect_error 2 '--stderr goes with --moments' kspec spectrum x.npy --stderr 1
 expect_error 2 'weights stderr need a standard error' kspec spectrum --moments 1,2 --rank 2 --weights stderr
 expect_error 2 'no moment is positive' kspec spectrum --moments -1,-2 --rank 2
 expect_error 2 "neither a list of numbers" kspec spectrum --moments 1,b --rank 2
+expect_error 2 '--stderr: 1e\+200 squared is out of' kspec spectrum --moments 1,2 --stderr 1e200,1 --rank 2
+expect_error 2 '--stderr: 1e-200 squared is out of' kspec spectrum --moments 1,2 --stderr 1,1e-200 --rank 2
+# shellcheck disable=SC2086 # options and their values
+for option in '--estimator path' '--center' '--no-stderr' '--splits 3' '--select-rows 0-3'; do
+    expect_error 2 'goes with an INPUT, not with --moments' kspec spectrum --moments 1,2 --rank 2 $option
+done
+expect_error 2 '--draws needs error bars \(--stderr\)' kspec spectrum --moments 1,2 --rank 2 --draws 9
+expect_error 2 '--draws needs error bars, which' kspec spectrum x.npy --no-stderr --draws 9
 for bad in 'null' '"0.5"' 'true' '[1]'; do
     echo "{\"moments\": [1, $bad]}" >bad.json
     expect_error 3 'm\(2\) of bad.json is not a number' kspec spectrum --moments bad.json --rank 2
