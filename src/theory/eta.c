@@ -32,6 +32,10 @@ kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_matrix *Sx,
         eta[d - 1 - i] = low;
     }
     while (*count < d && eta[*count] > 4 * (double)d * DBL_EPSILON * eta[0]) ++*count;
+    if (!(eta[0] <= DBL_MAX)) {
+        *count = 0;
+        return ks_fail(err, KSPEC_E_ARG, "Sigma is too small beside Sigma_x: eta exceeds the largest double");
+    }
     if (*count == 0) return ks_fail(err, KSPEC_E_ARG, "Sigma_x is zero: the inputs do not vary");
     return KSPEC_OK;
 }

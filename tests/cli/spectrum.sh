@@ -103,7 +103,6 @@ expect_error 2 'no moment is positive' kspec spectrum --moments -1,-2 --rank 2
 expect_error 2 "neither a list of numbers" kspec spectrum --moments 1,b --rank 2
 expect_error 2 '--stderr: 1e\+200 squared is out of' kspec spectrum --moments 1,2 --stderr 1e200,1 --rank 2
 expect_error 2 '--stderr: 1e-200 squared is out of' kspec spectrum --moments 1,2 --stderr 1,1e-200 --rank 2
-# shellcheck disable=SC2086 # options and their values
 for option in '--estimator path' '--center' '--no-stderr' '--splits 3' '--select-rows 0-3'; do
     expect_error 2 'goes with an INPUT, not with --moments' kspec spectrum --moments 1,2 --rank 2 $option
 done

@@ -199,6 +199,9 @@ TEST(matrices_that_are_no_covariances) {
             CHECK_MSG(kspec_theory_rbf_eta(&ok, &m, eta, &count, &e) == KSPEC_OK && count == 2, "%zu: %s", i,
                       e.msg);
     }
+    const double dot = 1e-310;
+    CHECK_FAILS(kspec_theory_rbf_eta(&(kspec_matrix){&dot, 1, 1, 1, 1}, NULL, eta, &count, &e), KSPEC_E_ARG,
+                e, "Sigma is too small");
     kspec_matrix wide = {good, 2, 3, 3, 1}, small = {good, 2, 2, 3, 1};
     CHECK_FAILS(kspec_theory_rbf_eta(&wide, NULL, eta, &count, &e), KSPEC_E_ARG, e,
                 "Sigma is 2 x 3, not 2 x 2");
