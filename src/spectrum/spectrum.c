@@ -6,6 +6,7 @@
 #include "spectrum/draws.h"
 #include "spectrum/sample.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,11 +250,29 @@ static kspec_status choose_weights(const job *j, const ks_errors *e, kspec_spect
                    r->weights == KSPEC_WEIGHTS_STDERR ? "stderr" : "covariance");
 }
 
+/* The eigenvalues of every draw; for each thread a linear program, as we hold it, as given to Clp, and Clp's own */
+static kspec_status check_memory(const job *j, kspec_error *err) {
+    size_t K = j->count, draws = !j->covariance || j->o.draws < 0 ? 0
+                                 : j->o.draws                     ? (size_t)j->o.draws
+                                                                  : DRAWS;
+    size_t entries = ks_size(K + 1, ks_size_add(j->o.grid, 2 * K)),
+           workers = (size_t)ks_workers(&j->run, draws + 1);
+    size_t values =
+        ks_size_add(ks_size(ks_size_add(draws, 5), j->o.rank), ks_size(ks_size(entries, 6), workers));
+    size_t need = ks_size(values, sizeof(double)), have = ks_memory_available();
+    if (need <= have) return KSPEC_OK;
+    return ks_fail(
+        err, KSPEC_E_NOMEM,
+        "rank %zu, %zu draws, %zu moments and a grid of %zu need %zu MiB of memory and there are %zu",
+        j->o.rank, draws, K, j->o.grid, need >> 20, have >> 20);
+}
+
 static kspec_status recover(job *j, kspec_spectrum_result *r, kspec_error *err) {
     kspec_status st = check_moments(j, err);
     if (st) return st;
     if (!j->o.grid) j->o.grid = GRID;
     if (!j->o.t) j->o.t_count = 4;
+    if ((st = check_memory(j, err))) return st;
     size_t K = j->count, T = j->o.grid, d = j->o.rank;
     if ((st = alloc_result(j, r, err)) || (st = choose_upper(j, r, err))) return st;
     ks_errors e;
@@ -332,6 +351,18 @@ static int moments_progress(void *ctx, double fraction) {
     return whole->report(whole->ctx, moments_until * fraction);
 }
 
+/*
+ * Is m(n), or the variance of its error, outside the range of a double? Its root still says that it is not
+ * zero. An error below rounding is none (see ks_errors_init).
+ */
+static int out_of_range(const kspec_moments_result *r, size_t k) {
+    const kspec_estimate *e = &r->estimates[k];
+    if (e->root != 0 && fabs(e->value) < DBL_MIN) return 1;
+    if (!r->covariance || !(e->std_error > 1e-12 * fabs(e->value))) return 0;
+    double v = r->covariance[k * r->count + k];
+    return !(v >= DBL_MIN && v <= DBL_MAX);
+}
+
 static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                              kspec_moments_opts *used, kspec_moments_result *r, kspec_error *err) {
     kspec_status st = ks_take_opts(used, sizeof *used, how, err);
@@ -350,6 +381,12 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
             return ks_fail(err, KSPEC_E_ARG,
                            "estimators 0x%x: eigenvalues come from one of them, not several",
                            used->estimators);
+        if (out_of_range(r, k))
+            return ks_fail(
+                err, KSPEC_E_NUMERIC,
+                "m(%zu) = %g (std. error %g) or its variance is out of a double's range; scale the "
+                "data or use normalize",
+                k + 1, r->estimates[k].value, r->estimates[k].std_error);
         m[k] = r->estimates[k].value;
     }
     j->m = m;

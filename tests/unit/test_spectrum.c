@@ -506,6 +506,20 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_spectrum(&phi, 1, &how, &o, &r, &e), KSPEC_E_ARG, e, "order 5 exceeds min(P,Q)=4");
     how = (kspec_moments_opts){.size = sizeof how, .nmax = 2, .estimators = KSPEC_NAIVE | KSPEC_PATH};
     CHECK_FAILS(kspec_spectrum(&phi, 1, &how, &o, &r, &e), KSPEC_E_ARG, e, "one of them");
+    /* in units in which a variance is no double, though the moment is one; then the moment neither */
+    for (int k = 0; k < 3; k++) {
+        double y[16];
+        for (int i = 0; i < 16; i++) y[i] = x[i] * (k == 0 ? 1e-30 : k == 1 ? 1e30 : 1e-60);
+        kspec_matrix far = view(y, 4, 4);
+        how = (kspec_moments_opts){.size = sizeof how, .nmax = 3, .no_stderr = k == 2};
+        CHECK_FAILS(kspec_spectrum(&far, 1, &how, &o, &r, &e), KSPEC_E_NUMERIC, e, "double's range");
+        how.normalize = 1;
+        CHECK(kspec_spectrum(&far, 1, &how, &o, &r, &e) == KSPEC_OK);
+        kspec_spectrum_free(&r);
+    }
+    /* a petabyte */
+    kspec_spectrum_opts vast = {.size = sizeof vast, .rank = 100000000, .draws = 100000};
+    CHECK_FAILS(kspec_spectrum_from_moments(m, 3, C, &vast, &r, &e), KSPEC_E_NOMEM, e, "MiB of memory");
     /* moments far beyond the upper end */
     o.upper = 1e-200;
     CHECK_FAILS(kspec_spectrum_from_moments(m, 3, C, &o, &r, &e), KSPEC_E_NUMERIC, e, "out of range");
