@@ -88,26 +88,29 @@ static void draw(const setting *s, uint64_t seed, double *x, double *truth) {
     kspec_generate_close(made);
 }
 
-/* The moments of one matrix by one estimator, up to K_MAX, and their covariance; those of fewer are a part of it. */
+/* The moments of one matrix by one estimator, up to K_MAX, and their errors; those of fewer are a part of it. */
 typedef struct {
-    double m[K_MAX], C[K_MAX * K_MAX];
+    double m[K_MAX], se[K_MAX], R[K_MAX * K_MAX];
 } estimated;
 
 static void estimate(const kspec_matrix *phi, unsigned estimator, estimated *out) {
-    kspec_moments_opts how = {.size = sizeof how, .nmax = K_MAX, .estimators = estimator, .covariance = 1};
+    kspec_moments_opts how = {.size = sizeof how, .nmax = K_MAX, .estimators = estimator, .correlation = 1};
     kspec_moments_result r;
     kspec_error e;
     if (kspec_moments(phi, 1, &how, &r, &e)) die(&e);
-    for (int n = 0; n < K_MAX; n++) out->m[n] = r.estimates[n].value;
-    memcpy(out->C, r.covariance, sizeof out->C);
+    for (int n = 0; n < K_MAX; n++) {
+        out->m[n] = r.estimates[n].value;
+        out->se[n] = r.estimates[n].std_error;
+    }
+    memcpy(out->R, r.correlation, sizeof out->R);
     kspec_moments_free(&r);
 }
 
 static void fit(const contender *c, const estimated *from, kspec_spectrum_opts o, kspec_spectrum_result *r) {
-    double C[K_MAX * K_MAX];
+    double R[K_MAX * K_MAX];
     kspec_error e;
-    for (int k = 0; k < c->nmax * c->nmax; k++) C[k] = from->C[k / c->nmax * K_MAX + k % c->nmax];
-    if (kspec_spectrum_from_moments(from->m, (size_t)c->nmax, C, &o, r, &e)) die(&e);
+    for (int k = 0; k < c->nmax * c->nmax; k++) R[k] = from->R[k / c->nmax * K_MAX + k % c->nmax];
+    if (kspec_spectrum_from_moments(from->m, from->se, R, (size_t)c->nmax, &o, r, &e)) die(&e);
 }
 
 static double error[CONTENDERS][SETTINGS], covered[SETTINGS][3]; /* the largest eigenvalue, the fifth, all */

@@ -1,6 +1,5 @@
 #include "estimation.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,7 @@ typedef struct {
 
 static const cli_option options[] = {
     {"rank", 0, OPT_SIZE, ARG(rank), "D",
-     "how many eigenvalues (default min(rows, columns)); more only adds zeros", .min = 1},
+     "how many eigenvalues (default min(rows, columns)); more add little but zeros", .min = 1},
     {"moments", 0, OPT_STRING, ARG(moments), "M1,M2,...|FILE",
      "from these moments, not a matrix: a list, or JSON of kspec theory; needs --rank"},
     {"stderr", 0, OPT_LIST, ARG(std_errors), "S1,S2,...", "with --moments: their standard errors",
@@ -86,7 +85,6 @@ static int check_options(const spectrum_args *a) {
 
 static int from_moments(const spectrum_args *a, kspec_spectrum_result *r) {
     cli_list m;
-    double *C = NULL;
     kspec_error err;
     if (a->common.input_count)
         return cli_error(EXIT_USAGE, "spectrum: --moments and an INPUT ('%s') exclude each other",
@@ -95,25 +93,17 @@ static int from_moments(const spectrum_args *a, kspec_spectrum_result *r) {
     int status = cli_known_moments("--moments", a->moments, &m);
     if (status) return status;
     size_t n = m.count;
-    if (a->how.nmax && (size_t)a->how.nmax > n)
+    if (a->how.nmax && (size_t)a->how.nmax > n) {
         status = cli_error(EXIT_USAGE, "-n: %d exceeds the %zu moments that are given", a->how.nmax, n);
-    else if (a->std_errors.count && a->std_errors.count != n)
+    } else if (a->std_errors.count && a->std_errors.count != n) {
         status = cli_error(EXIT_USAGE, "--stderr has %zu values, --moments %zu", a->std_errors.count, n);
-    else if (a->std_errors.count && !(C = calloc(n * n, sizeof *C)))
-        status = cli_error(EXIT_FAILED, "out of memory");
-    size_t used = a->how.nmax ? (size_t)a->how.nmax : n;
-    for (size_t k = 0; k < used && C; k++) {
-        double s = a->std_errors.at[k], v = C[k * used + k] = s * s;
-        if (!status && !(v >= DBL_MIN && v <= DBL_MAX))
-            status =
-                cli_error(EXIT_USAGE, "--stderr: %g squared is out of a double's range; change the unit", s);
-    }
-    if (!status) {
+    } else {
         kspec_spectrum_opts o = spectrum_opts(a);
-        kspec_status st = kspec_spectrum_from_moments(m.at, used, C, &o, r, &err);
+        kspec_status st =
+            kspec_spectrum_from_moments(m.at, a->std_errors.count ? a->std_errors.at : NULL, NULL,
+                                        a->how.nmax ? (size_t)a->how.nmax : n, &o, r, &err);
         if (st) status = cli_fail(st, &err);
     }
-    free(C);
     free(m.at);
     return status;
 }
@@ -153,19 +143,31 @@ static const char *error_bars(const kspec_spectrum_result *r) {
 }
 
 /* Estimates miss every measure by an error or so; beyond three, or where no errors excuse it, something is wrong. */
-static void warn(const spectrum_args *a, const kspec_spectrum_result *r, json_t *warnings) {
+static void warn_of_distance(const spectrum_args *a, const kspec_spectrum_result *r, json_t *warnings) {
+    if (r->distance <= (r->distance_in_errors ? 3 : 1e-6)) return;
     int n = r->distance_order;
-    const char *hint = "; is the rank too small, or the upper end?";
-    if (r->distance_in_errors && r->distance > 3)
+    char errors[64] = "";
+    if (r->distance_in_errors) snprintf(errors, sizeof errors, ", %.1f standard errors away", r->distance);
+    cli_warn(&a->common, warnings,
+             "no measure on [0, %.4g] has these moments: m(%d) = %.6g, of the nearest one %.6g%s; a larger "
+             "--rank or "
+             "--upper, or other --weights, may come nearer",
+             r->upper, n, r->given[n - 1], r->fitted[n - 1], errors);
+}
+
+static void warn(const spectrum_args *a, const kspec_spectrum_result *r, json_t *warnings) {
+    warn_of_distance(a, r, warnings);
+    if (r->given[0] > 0 && r->eigenvalues[0] == 0)
         cli_warn(&a->common, warnings,
-                 "no measure on [0, %.4g] has these moments: m(%d) = %.4g, of the nearest one %.4g, %.1f "
-                 "standard errors "
-                 "away%s",
-                 r->upper, n, r->given[n - 1], r->fitted[n - 1], r->distance, hint);
-    else if (!r->distance_in_errors && r->distance > 1e-6)
-        cli_warn(&a->common, warnings,
-                 "no measure on [0, %.4g] has these moments: m(%d) = %.6g, of the nearest one %.6g%s",
-                 r->upper, n, r->given[n - 1], r->fitted[n - 1], hint);
+                 "all eigenvalues are below the first step of the grid, %.4g; --upper %g is too large",
+                 r->upper / (double)((a->grid ? a->grid : 1001) - 1), r->upper);
+    for (size_t n = 0; n < r->count && r->moments.count && !a->how.no_stderr; n++)
+        if (!isfinite(r->given_std_error[n])) {
+            cli_warn(&a->common, warnings,
+                     "m(%zu) has no error bar: unit weights, and no draws; fewer moments (-n) have them",
+                     n + 1);
+            break;
+        }
 }
 
 static json_t *to_json(const spectrum_args *a, const kspec_dataset *d, const kspec_spectrum_result *r,
@@ -289,9 +291,8 @@ static int run(void *args) {
     kspec_dataset d = {0};
     kspec_spectrum_result r = {0};
     int status = check_options(a);
-    if (status) {
-        /* said */
-    } else if (a->moments) {
+    if (status) return status;
+    if (a->moments) {
         status = from_moments(a, &r);
     } else if (!a->common.input_count) {
         status = cli_no_input(&cmd_spectrum);

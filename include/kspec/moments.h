@@ -65,7 +65,7 @@ typedef struct {
     int normalize; /* 1: divide Phi by the root mean square of all its entries */
     int center; /* 1: subtract the mean of each column; the estimates are then not exactly unbiased any more */
     int bound; /* 1: the variance bound of path and exact, too, from the moments of Phi squared elementwise */
-    int covariance; /* 1: the covariance of the estimates' errors, too; not with no_stderr */
+    int correlation; /* 1: the correlation of the estimates' errors, too; not with no_stderr */
 } kspec_moments_opts;
 
 typedef struct {
@@ -83,9 +83,11 @@ typedef struct {
 typedef struct {
     size_t count; /* estimates, by estimator then by order */
     kspec_estimate *estimates;
-    double *
-        covariance; /* count x count, in the order of the estimates: the two-way jackknife's; NaN for an estimate
-                           without error bar. NULL unless asked for */
+    /*
+     * The correlation of the estimates' errors, count x count in their order, by the jackknife: NaN for an estimate
+     * without error bar. NULL unless asked for.
+     */
+    double *correlation;
     kspec_side side;  /* the side that path ran on; given where it did not run */
     int permutations; /* how many orders of rows and columns path was averaged over; 0 without path */
     double participation_ratio; /* m(1)^2/m(2) by the least biased estimator; NaN if m(2) <= 0 or unknown */

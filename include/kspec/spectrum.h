@@ -40,8 +40,8 @@ typedef enum {
 typedef struct {
     size_t size;
     /*
-     * d, how many eigenvalues to give; default min(P,Q). It should be no less than the number that matter: more only
-     * adds zeros (and a step of the grid's quantiles).
+     * d, how many eigenvalues to give; default min(P,Q). It should be no less than the number that matter: more add
+     * little but zeros.
      */
     size_t rank;
     size_t grid; /* grid points, 3 to 100,000; default 1001 */
@@ -101,16 +101,18 @@ typedef struct {
 } kspec_spectrum_result;
 
 /*
- * Eigenvalues from `count` >= 1 moments m(1), m(2), ... . covariance is that of their errors, count x count, or NULL
- * where they are exact or nothing is known. opts->rank must be given. Moments that no measure has give the nearest one.
+ * Eigenvalues from `count` >= 1 moments m(1), m(2), ... . std_error has their standard errors, or is NULL where they are
+ * exact or nothing is known; correlation (count x count) is that of their errors, or NULL where they are independent.
+ * opts->rank must be given. Moments that no measure has give the nearest one.
  */
-KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, size_t count, const double *covariance,
+KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error,
+                                                   const double *correlation, size_t count,
                                                    const kspec_spectrum_opts *opts,
                                                    kspec_spectrum_result *out, kspec_error *err);
 
 /*
  * The same from a matrix: kspec_moments() with the options `how` (one estimator; its threads, seed, progress and
- * covariance are set from opts), then the above. Error bars exist where every order has one: not at n = min(P,Q).
+ * correlation are set from opts), then the above. Error bars exist where every order has one: not at n = min(P,Q).
  */
 KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                                       const kspec_spectrum_opts *opts, kspec_spectrum_result *out,

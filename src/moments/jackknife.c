@@ -47,13 +47,19 @@ static double side_covariance(const double *x, const double *y, size_t N) {
     return sum * (double)(N - 1) / (double)N;
 }
 
-void ks_jackknife_covariance(size_t count, const double *const *loo, size_t P, size_t Q, int rows_sampled,
-                             int cols_sampled, double *C) {
+void ks_jackknife_correlation(size_t count, const double *const *loo, size_t P, size_t Q, int rows_sampled,
+                              int cols_sampled, double *R) {
     for (size_t k = 0; k < count; k++)
         for (size_t l = 0; l <= k; l++) {
             double c = 0;
             if (rows_sampled) c += side_covariance(loo[k], loo[l], P);
             if (cols_sampled) c += side_covariance(loo[k] + P, loo[l] + P, Q);
-            C[k * count + l] = C[l * count + k] = c;
+            R[k * count + l] = c;
         }
+    for (size_t k = 0; k < count; k++)
+        for (size_t l = 0; l < k; l++) {
+            double unit = sqrt(R[k * count + k]) * sqrt(R[l * count + l]);
+            R[k * count + l] = R[l * count + k] = unit == 0 ? 0 : R[k * count + l] / unit;
+        }
+    for (size_t k = 0; k < count; k++) R[k * count + k] = isnan(R[k * count + k]) ? NAN : 1;
 }

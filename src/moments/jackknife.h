@@ -15,12 +15,12 @@ void ks_jackknife(double m, int n, const double *rows, size_t P, const double *c
                   double *std_error, double *low, double *high);
 
 /*
- * The jackknife covariance of estimates that were made from the same rows and columns: loo[k] points to the P + Q
- * leave-one-out values of estimate k. C[k*count + l] = sum over both sides of (N-1)/N sum_i d_k d_l, d the deviation
- * from the side's mean; NaN for an estimate that has none. A side that is
- * no sample adds nothing.
+ * The correlation of the errors of estimates that were made from the same rows and columns: loo[k] points to the P + Q
+ * leave-one-out values of estimate k, in any unit. The covariance of k and l is the sum over both sides of (N-1)/N sum_i
+ * d_k d_l, d the deviation from the side's mean; a side that is no sample adds nothing. NaN for an estimate that has no
+ * leave-one-out values, 0 with one that has no error.
  */
-void ks_jackknife_covariance(size_t count, const double *const *loo, size_t P, size_t Q, int rows_sampled,
-                             int cols_sampled, double *C);
+void ks_jackknife_correlation(size_t count, const double *const *loo, size_t P, size_t Q, int rows_sampled,
+                              int cols_sampled, double *R);
 
 #endif

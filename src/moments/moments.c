@@ -18,7 +18,7 @@ typedef struct {
     ks_run run;
     ks_arena arena;
     ks_source source;
-    double **loo; /* covariance: the P + Q leave-one-out estimates behind each estimate, in scaled units */
+    double **loo; /* correlation: the P + Q leave-one-out estimates behind each estimate, in scaled units */
 } job;
 
 static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec_error *err) {
@@ -37,8 +37,8 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
                             .normalize = o->normalize};
     kspec_status st = ks_trials_init(&j->trials, err);
     if (st) return st;
-    if (o->covariance && o->no_stderr)
-        return ks_fail(err, KSPEC_E_ARG, "covariance and no_stderr exclude each other");
+    if (o->correlation && o->no_stderr)
+        return ks_fail(err, KSPEC_E_ARG, "correlation and no_stderr exclude each other");
     if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
     if (o->splits == 0) o->splits = 8;
     size_t repeats = ks_trials_splits(&j->trials, o->splits);
@@ -146,23 +146,13 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
 static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out, kspec_error *err) {
     out->estimates = ks_alloc(count, sizeof *out->estimates);
     if (!out->estimates) return ks_nomem(err, "the estimates", ks_size(count, sizeof *out->estimates));
-    if (!j->o.covariance) return KSPEC_OK;
-    out->covariance = ks_alloc(ks_size(count, count), sizeof *out->covariance);
+    if (!j->o.correlation) return KSPEC_OK;
+    out->correlation = ks_alloc(ks_size(count, count), sizeof *out->correlation);
     j->loo = ks_arena_alloc(&j->arena, count, sizeof *j->loo);
     size_t each = ks_size_add(j->trials.P, j->trials.Q);
     for (size_t k = 0; k < count && j->loo; k++) j->loo[k] = ks_arena_alloc(&j->arena, each, sizeof(double));
-    if (out->covariance && !j->arena.failed) return KSPEC_OK;
-    return ks_nomem(err, "the covariance of the estimates", ks_size(ks_size(count, each), sizeof(double)));
-}
-
-static void covariance(const job *j, kspec_moments_result *out) {
-    size_t n = out->count;
-    ks_jackknife_covariance(n, (const double *const *)j->loo, j->trials.P, j->trials.Q,
-                            j->o.sampled != KSPEC_SAMPLED_COLS, j->o.sampled != KSPEC_SAMPLED_ROWS,
-                            out->covariance);
-    for (size_t k = 0; k < n * n; k++)
-        out->covariance[k] = ldexp(
-            out->covariance[k], 2 * j->trials.exponent * (out->estimates[k / n].n + out->estimates[k % n].n));
+    if (out->correlation && !j->arena.failed) return KSPEC_OK;
+    return ks_nomem(err, "the correlation of the estimates", ks_size(ks_size(count, each), sizeof(double)));
 }
 
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
@@ -194,7 +184,10 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         if (t->method != KSPEC_NAIVE && t->method != KSPEC_EXACT) out->permutations = orders;
         if (t->method == KSPEC_PATH && j->tasks.transposed) out->side = KSPEC_SIDE_TRANSPOSED;
     }
-    if (!st && j->loo) covariance(j, out);
+    if (!st && j->loo)
+        ks_jackknife_correlation(out->count, (const double *const *)j->loo, j->trials.P, j->trials.Q,
+                                 j->o.sampled != KSPEC_SAMPLED_COLS, j->o.sampled != KSPEC_SAMPLED_ROWS,
+                                 out->correlation);
     return st;
 }
 
@@ -238,6 +231,6 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
 
 void kspec_moments_free(kspec_moments_result *result) {
     ks_free(result->estimates);
-    ks_free(result->covariance);
+    ks_free(result->correlation);
     memset(result, 0, sizeof *result);
 }

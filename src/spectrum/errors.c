@@ -24,31 +24,28 @@ double ks_from_units(double mu, double d, double b, size_t n) {
     return mu * d;
 }
 
-static int known(size_t K, const double *m, const double *covariance) {
-    for (size_t n = 0; n < K && covariance; n++) {
-        double v = covariance[n * K + n];
-        if (!(v > 0 && isfinite(v) && sqrt(v) > 1e-12 * fabs(m[n]))) return 0;
-    }
-    return covariance != NULL;
+static int known(size_t K, const double *m, const double *std_error) {
+    for (size_t n = 0; n < K && std_error; n++)
+        if (!(std_error[n] > 1e-12 * fabs(m[n]) && isfinite(std_error[n]))) return 0;
+    return std_error != NULL;
 }
 
-kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const double *covariance, double d,
-                            double b, ks_arena *arena, kspec_error *err) {
+kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const double *std_error,
+                            const double *correlation, double d, double b, ks_arena *arena,
+                            kspec_error *err) {
     *e = (ks_errors){.K = K};
-    if (!known(K, m, covariance)) return KSPEC_OK;
+    if (!known(K, m, std_error)) return KSPEC_OK;
     e->se = ks_arena_alloc(arena, K, sizeof *e->se);
     e->L = ks_arena_alloc(arena, ks_size(K, K), sizeof *e->L);
     if (arena->failed) return ks_nomem(err, "the errors of the moments", arena->failed);
     for (size_t n = 0; n < K; n++)
         for (size_t l = 0; l < K; l++)
-            e->L[n * K + l] =
-                covariance[n * K + l] / sqrt(covariance[n * K + n]) / sqrt(covariance[l * K + l]) +
-                (n == l) * ridge;
-    for (size_t n = 0; n < K; n++) e->se[n] = ks_to_units(sqrt(covariance[n * K + n]), d, b, n + 1);
+            e->L[n * K + l] = (correlation ? correlation[n * K + l] : n == l) + (n == l) * ridge;
+    for (size_t n = 0; n < K; n++) e->se[n] = ks_to_units(std_error[n], d, b, n + 1);
     size_t bad = ks_potrf(K, e->L, K);
     if (bad)
-        return ks_fail(err, KSPEC_E_NUMERIC,
-                       "the covariance of the moments is no covariance: order %zu of %zu", bad, K);
+        return ks_fail(err, KSPEC_E_NUMERIC, "the correlation of the moments is none: order %zu of %zu", bad,
+                       K);
     return KSPEC_OK;
 }
 

@@ -15,11 +15,11 @@ typedef struct {
 } ks_errors;
 
 /*
- * From the covariance of m(1) ... m(K), or NULL. e->se is NULL where the errors are not known: no covariance, or some
- * order without a finite and positive variance (above rounding: 1e-12 of the moment).
+ * From the standard errors of m(1) ... m(K), or NULL, and their correlation, or NULL: independent. e->se is NULL where
+ * the errors are not known: some order has none that is finite and above rounding (1e-12 of the moment).
  */
-kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const double *covariance, double d,
-                            double b, ks_arena *arena, kspec_error *err);
+kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const double *std_error,
+                            const double *correlation, double d, double b, ks_arena *arena, kspec_error *err);
 
 /* W (K x K) for the weights; stderr and covariance need the errors. */
 void ks_errors_weights(const ks_errors *e, size_t K, kspec_weights weights, double *W);

@@ -17,7 +17,7 @@ static const double smallest = 1e-6; /* of the geometric grid, in units of b */
 typedef struct {
     kspec_spectrum_opts o;
     ks_run run;
-    const double *m, *covariance; /* count, count x count or NULL */
+    const double *m, *std_error, *correlation; /* count; the same or NULL; count x count or NULL */
     size_t count;
     double sample_top; /* the largest eigenvalue of the sample matrix; NaN where there is none */
     ks_arena arena;    /* scratch */
@@ -120,8 +120,7 @@ static kspec_status choose_upper(const job *j, kspec_spectrum_result *r, kspec_e
     r->upper_from = KSPEC_UPPER_MOMENTS;
     int zero = 1;
     for (size_t n = 0; n < j->count; n++) {
-        double v = j->covariance ? j->covariance[n * j->count + n] : 0,
-               most = j->m[n] + 2 * (v > 0 ? sqrt(v) : 0);
+        double error = j->std_error && j->std_error[n] > 0 ? j->std_error[n] : 0, most = j->m[n] + 2 * error;
         if (most > 0) r->upper = fmin(r->upper, pow(most, 1 / (double)(n + 1)));
         zero &= j->m[n] == 0;
     }
@@ -149,9 +148,8 @@ static void compare_moments(const job *j, const ks_errors *e, const double *mu, 
     r->distance_order = 1;
     r->distance_in_errors = e->se != NULL;
     for (size_t n = 0; n < j->count; n++) {
-        double v = j->covariance ? j->covariance[n * j->count + n] : NAN;
         r->given[n] = j->m[n];
-        r->given_std_error[n] = v >= 0 ? sqrt(v) : NAN;
+        r->given_std_error[n] = j->std_error ? j->std_error[n] : NAN;
         r->fitted[n] = ks_from_units(fitted[n], d, r->upper, n + 1);
         double off = fabs(mu[n] - fitted[n]) / (e->se ? e->se[n] : 1);
         if (off > r->distance) {
@@ -184,14 +182,13 @@ static double spread(size_t n, const double *x) {
 static void participation_ratio(const job *j, kspec_spectrum_result *r) {
     r->participation_ratio = r->participation_ratio_std_error = NAN;
     if (j->count < 2 || !(j->m[1] > 0)) return;
-    size_t K = j->count;
     double root = j->m[0] / sqrt(j->m[1]);
     r->participation_ratio = root * root;
-    if (!j->covariance) return;
-    /* by the derivatives of m1^2/m2 */
-    double by1 = 2 * j->m[0] / j->m[1], by2 = -r->participation_ratio / j->m[1];
-    const double *C = j->covariance;
-    r->participation_ratio_std_error = sqrt(by1 * by1 * C[0] + 2 * by1 * by2 * C[1] + by2 * by2 * C[K + 1]);
+    if (!j->std_error) return;
+    /* by the relative errors of m1^2/m2 */
+    double a = 2 * j->std_error[0] / j->m[0], b = j->std_error[1] / j->m[1],
+           rho = j->correlation ? j->correlation[1] : 0;
+    r->participation_ratio_std_error = r->participation_ratio * sqrt(a * a - 2 * rho * a * b + b * b);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -252,9 +249,9 @@ static kspec_status choose_weights(const job *j, const ks_errors *e, kspec_spect
 
 /* The eigenvalues of every draw; for each thread a linear program, as we hold it, as given to Clp, and Clp's own */
 static kspec_status check_memory(const job *j, kspec_error *err) {
-    size_t K = j->count, draws = !j->covariance || j->o.draws < 0 ? 0
-                                 : j->o.draws                     ? (size_t)j->o.draws
-                                                                  : DRAWS;
+    size_t K = j->count, draws = !j->std_error || j->o.draws < 0 ? 0
+                                 : j->o.draws                    ? (size_t)j->o.draws
+                                                                 : DRAWS;
     size_t entries = ks_size(K + 1, ks_size_add(j->o.grid, 2 * K)),
            workers = (size_t)ks_workers(&j->run, draws + 1);
     size_t values =
@@ -276,7 +273,7 @@ static kspec_status recover(job *j, kspec_spectrum_result *r, kspec_error *err) 
     size_t K = j->count, T = j->o.grid, d = j->o.rank;
     if ((st = alloc_result(j, r, err)) || (st = choose_upper(j, r, err))) return st;
     ks_errors e;
-    st = ks_errors_init(&e, K, j->m, j->covariance, (double)d, r->upper, &j->arena, err);
+    st = ks_errors_init(&e, K, j->m, j->std_error, j->correlation, (double)d, r->upper, &j->arena, err);
     if (!st) st = choose_weights(j, &e, r, err);
     if (st) return st;
 
@@ -324,13 +321,13 @@ static kspec_status begin(job *j, const kspec_spectrum_opts *opts, kspec_error *
     return st;
 }
 
-kspec_status kspec_spectrum_from_moments(const double *m, size_t count, const double *covariance,
-                                         const kspec_spectrum_opts *opts, kspec_spectrum_result *out,
-                                         kspec_error *err) {
+kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error, const double *correlation,
+                                         size_t count, const kspec_spectrum_opts *opts,
+                                         kspec_spectrum_result *out, kspec_error *err) {
     ks_clear(err);
     memset(out, 0, sizeof *out);
     double start = ks_now();
-    job j = {.m = m, .count = count, .covariance = covariance, .sample_top = NAN};
+    job j = {.m = m, .std_error = std_error, .correlation = correlation, .count = count, .sample_top = NAN};
     kspec_status st = begin(&j, opts, err);
     if (!st) st = recover(&j, out, err);
     ks_arena_free(&j.arena);
@@ -351,18 +348,6 @@ static int moments_progress(void *ctx, double fraction) {
     return whole->report(whole->ctx, moments_until * fraction);
 }
 
-/*
- * Is m(n), or the variance of its error, outside the range of a double? Its root still says that it is not
- * zero. An error below rounding is none (see ks_errors_init).
- */
-static int out_of_range(const kspec_moments_result *r, size_t k) {
-    const kspec_estimate *e = &r->estimates[k];
-    if (e->root != 0 && fabs(e->value) < DBL_MIN) return 1;
-    if (!r->covariance || !(e->std_error > 1e-12 * fabs(e->value))) return 0;
-    double v = r->covariance[k * r->count + k];
-    return !(v >= DBL_MIN && v <= DBL_MAX);
-}
-
 static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                              kspec_moments_opts *used, kspec_moments_result *r, kspec_error *err) {
     kspec_status st = ks_take_opts(used, sizeof *used, how, err);
@@ -370,28 +355,28 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
     used->size = sizeof *used; /* of ours, whatever the caller's */
     used->threads = j->run.threads;
     used->seed = j->o.seed;
-    used->covariance = !used->no_stderr;
+    used->correlation = !used->no_stderr;
     used->progress = (kspec_progress){0};
     if (j->o.progress.report) used->progress = (kspec_progress){moments_progress, &j->o.progress};
     if ((st = kspec_moments(phi, ntrials, used, r, err))) return st;
     double *m = ks_arena_alloc(&j->arena, r->count, sizeof *m);
-    if (!m) return ks_nomem(err, "the moments", j->arena.failed);
+    double *errors = ks_arena_alloc(&j->arena, r->count, sizeof *errors);
+    if (j->arena.failed) return ks_nomem(err, "the moments", j->arena.failed);
     for (size_t k = 0; k < r->count; k++) {
         if (r->estimates[k].n != (int)k + 1)
             return ks_fail(err, KSPEC_E_ARG,
                            "estimators 0x%x: eigenvalues come from one of them, not several",
                            used->estimators);
-        if (out_of_range(r, k))
-            return ks_fail(
-                err, KSPEC_E_NUMERIC,
-                "m(%zu) = %g (std. error %g) or its variance is out of a double's range; scale the "
-                "data or use normalize",
-                k + 1, r->estimates[k].value, r->estimates[k].std_error);
+        if (r->estimates[k].root != 0 && fabs(r->estimates[k].value) < DBL_MIN)
+            return ks_fail(err, KSPEC_E_NUMERIC,
+                           "m(%zu) is below the smallest double; scale the data or use normalize", k + 1);
         m[k] = r->estimates[k].value;
+        errors[k] = r->estimates[k].std_error;
     }
     j->m = m;
     j->count = r->count;
-    j->covariance = r->covariance;
+    if (r->correlation) j->std_error = errors;
+    j->correlation = r->correlation;
     return KSPEC_OK;
 }
 

@@ -353,8 +353,8 @@ TEST(bad_input) {
     kspec_moments_free(&r);
 }
 
-/* The covariance by its definition: the estimates of the matrix without each row and each column in turn */
-TEST(covariance_from_leaving_out) {
+/* The correlation of the errors by its definition: the estimates of the matrix without each row and each column in turn */
+TEST(correlation_from_leaving_out) {
     enum { P = 7, Q = 6, N = 4 };
     double x[P * Q], loo[P + Q][2 * N];
     brute_matrix(21, P * Q, x);
@@ -364,10 +364,10 @@ TEST(covariance_from_leaving_out) {
                                 .nmax = N,
                                 .estimators = KSPEC_NAIVE | KSPEC_EXACT,
                                 .sampled = (kspec_sampled)sampled,
-                                .covariance = 1};
+                                .correlation = 1};
         kspec_moments_result r, s;
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK && r.count == 2 * N);
-        o.covariance = 0;
+        o.correlation = 0;
         o.no_stderr = 1;
         for (size_t k = 0; k < P + Q; k++) {
             double y[P * Q];
@@ -376,7 +376,7 @@ TEST(covariance_from_leaving_out) {
                 for (size_t j = 0; j < Q; j++)
                     if (k < P ? i != k : j != k - P) y[n++] = x[i * Q + j];
             kspec_matrix less = view(y, rows, cols);
-            CHECK(kspec_moments(&less, 1, &o, &s, NULL) == KSPEC_OK && !s.covariance);
+            CHECK(kspec_moments(&less, 1, &o, &s, NULL) == KSPEC_OK && !s.correlation);
             for (size_t e = 0; e < 2 * N; e++) loo[k][e] = s.estimates[e].value;
             kspec_moments_free(&s);
         }
@@ -393,23 +393,22 @@ TEST(covariance_from_leaving_out) {
                     for (size_t k = 0; k < n; k++) sum += (loo[from + k][e] - me) * (loo[from + k][f] - mf);
                     c += sum * (double)(n - 1) / (double)n;
                 }
-                double scale = r.estimates[e].std_error * r.estimates[f].std_error;
-                CHECK(fabs(r.covariance[e * 2 * N + f] - c) < 1e-9 * scale);
+                c /= r.estimates[e].std_error * r.estimates[f].std_error;
+                CHECK(fabs(r.correlation[e * 2 * N + f] - c) < 1e-9);
             }
-        for (size_t e = 0; e < 2 * N; e++) {
-            double se = r.estimates[e].std_error;
-            CHECK_CLOSE(r.covariance[e * 2 * N + e], se * se, 1e-12);
-        }
+        for (size_t e = 0; e < 2 * N; e++)
+            CHECK(r.correlation[e * 2 * N + e] == 1 && r.correlation[e] == r.correlation[e * 2 * N]);
         kspec_moments_free(&r);
     }
-    kspec_moments_opts o = {.size = sizeof o, .covariance = 1, .no_stderr = 1};
+    kspec_moments_opts o = {.size = sizeof o, .correlation = 1, .no_stderr = 1};
     kspec_moments_result r;
     kspec_error e;
     CHECK_FAILS(kspec_moments(&phi, 1, &o, &r, &e), KSPEC_E_ARG, e, "exclude each other");
-    /* where there is no error bar there is no covariance */
-    o = (kspec_moments_opts){.size = sizeof o, .nmax = Q, .covariance = 1};
+    /* where there is no error bar there is no correlation */
+    o = (kspec_moments_opts){.size = sizeof o, .nmax = Q, .correlation = 1};
     CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
-    CHECK(isnan(r.estimates[Q - 1].std_error) && isnan(r.covariance[Q * Q - 1]) && isfinite(r.covariance[0]));
+    CHECK(isnan(r.estimates[Q - 1].std_error) && isnan(r.correlation[Q * Q - 1]) &&
+          isfinite(r.correlation[0]));
     kspec_moments_free(&r);
 }
 
@@ -425,6 +424,6 @@ int main(void) {
     RUN(centring_and_the_share_of_the_mean);
     RUN(known_answers);
     RUN(bad_input);
-    RUN(covariance_from_leaving_out);
+    RUN(correlation_from_leaving_out);
     return test_done();
 }
