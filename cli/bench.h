@@ -25,5 +25,7 @@ void bench_line(const bench_args *a, json_t *list, const char *name, double seco
 int bench_moments(const bench_args *a, json_t *list);
 int bench_exact(const bench_args *a, json_t *list);
 int bench_ridge(const bench_args *a, json_t *list);
+int bench_norm(const bench_args *a, json_t *list);
+int bench_features(const bench_args *a, json_t *list);
 
 #endif

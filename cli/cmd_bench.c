@@ -36,9 +36,8 @@ static const struct {
     const char *name;
     int (*run)(const bench_args *a, json_t *list);
 } parts[] = {
-    {"moments", bench_moments},
-    {"exact", bench_exact},
-    {"ridge", bench_ridge},
+    {"moments", bench_moments}, {"exact", bench_exact},       {"ridge", bench_ridge},
+    {"norm", bench_norm},       {"features", bench_features},
 };
 
 static int run(void *args) {
@@ -63,11 +62,11 @@ static int run(void *args) {
 const cli_command cmd_bench = {
     .name = "bench",
     .summary = "speed beside DGEMM",
-    .synopsis = "bench [moments|exact|ridge] [--rows P] [--cols Q] [--repeat K] [OPTIONS]",
+    .synopsis = "bench [moments|exact|ridge|norm|features] [--rows P] [--cols Q] [--repeat K] [OPTIONS]",
     .description =
         "Checks the estimators against a plain version, then times them and DGEMM in the same run.\n"
         "A multiply-add counts once; 'in DGEMMs' is the time in products of matrices of that size.",
-    .verbs = "moments|exact|ridge",
+    .verbs = "moments|exact|ridge|norm|features",
     .verb_optional = 1,
     .options = options,
     .args_size = sizeof(bench_args),

@@ -30,6 +30,7 @@
 #include "kspec/spectrum.h" /* eigenvalues from moments */
 #include "kspec/wls.h"      /* weighted least squares */
 #include "kspec/ridge.h"    /* ridge regression on random Fourier features */
+#include "kspec/norm.h"     /* Gram matrices, random features, the spectral norm */
 #include "kspec/files.h"    /* reading and writing matrices */
 
 #endif

@@ -9,6 +9,7 @@
 #define KS_KERNELS_H
 
 #include "base/cpu.h"
+#include "kernels/gram.h"
 #include "kernels/path.h"
 
 #include <stddef.h>
@@ -35,6 +36,30 @@ typedef struct {
     /* z[j] = (or, if add, +=) w col[j] prod_k x[k][j]^power[k], k < count, any n; col NULL: ones. */
     void (*hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
                      const double *const *x, const int *power);
+
+    /* z[k] = scale cos(2 pi (z[k] + b[k])): random Fourier features from phases in turns, any n. The cosine's error is
+       below 4e-16, whatever the phase. */
+    void (*cos_turns)(double *z, const double *b, double scale, size_t n);
+
+    /*
+     * Tiles of Gram matrices. Columns are counted in multiples of 8: n and cols are rounded up by the caller, and what
+     * lies beyond the last column is read and written.
+     */
+
+    /* c[j] = exp(min(0, c[j] - hi - h[j])): a row of a Gaussian Gram matrix from inner products c, h = |x|^2/2. */
+    void (*gram_exp)(double *c, const double *h, double hi, size_t n);
+
+    /* out[j] = the kernel of x (p numbers) and point j, whose coordinate l is Yt[l*ldy + j]: from differences. */
+    void (*gram_row)(ks_metric metric, const double *x, const double *Yt, size_t ldy, size_t p, double *out,
+                     size_t n);
+
+    /* left[i] += sum_j K[i,j] x[j] and right[j] += sum_i K[i,j] y[i]: a tile (rows x cols, stride ld) and its
+       transpose, each times a vector, in one pass. right NULL: the first alone. */
+    void (*tile_product)(const double *K, size_t ld, size_t rows, size_t cols, const double *x,
+                         const double *y, double *left, double *right);
+
+    /* w[j] += sum_i Z[i,j] sum_k Z[i,k] v[k]: Z^T Z v over `rows` rows of length n, stride n, in one pass. */
+    void (*normal_product)(const double *Z, size_t rows, size_t n, const double *v, double *w);
 
     /* VL, the number of start rows that the path kernels take at once. */
     size_t lanes;

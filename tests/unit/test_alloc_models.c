@@ -130,9 +130,49 @@ TEST(ridge_prediction) {
         }
 }
 
+static kspec_status norm(const void *ctx, kspec_error *err) {
+    kspec_matrix x = {entries[0], P, Q, Q, 1};
+    kspec_norm_result r;
+    memset(&r, 1, sizeof r);
+    kspec_status st = kspec_gram_norm(&x, ctx, &r, err);
+    if (st)
+        CHECK_MSG(empty(&r, sizeof r), "the result of a failure is not empty");
+    else
+        CHECK(r.count > 0 && isfinite(r.entries[0].value));
+    kspec_norm_free(&r);
+    return st;
+}
+
+static kspec_status gram_and_features(const void *ctx, kspec_error *err) {
+    kspec_matrix x = {entries[0], P, Q, Q, 1};
+    double out[P * P];
+    kspec_status st = kspec_gram(&x, ctx, out, err);
+    return st ? st : kspec_features(&x, ctx, out, err);
+}
+
+TEST(norm_and_features) {
+    alloc_fill_entries();
+    for (unsigned m = 1; kspec_norm_method_name(m); m <<= 1)
+        for (size_t memory = 0; memory < 2; memory++) {
+            kspec_norm_opts o = {.size = sizeof o,
+                                 .methods = m,
+                                 .sigma = memory ? 20 : 0,
+                                 .features = 7,
+                                 .sample = 5,
+                                 .memory = memory,
+                                 .threads = 2};
+            until_it_succeeds(norm, &o, 1, kspec_norm_method_name(m));
+        }
+    for (int kernel = 0; kernel < 3; kernel++) {
+        kspec_kernel_opts o = {.size = sizeof o, .kernel = (kspec_kernel)kernel, .features = 7};
+        until_it_succeeds(gram_and_features, &o, 1, kspec_kernel_name((kspec_kernel)kernel));
+    }
+}
+
 int main(void) {
     RUN(spectra);
     RUN(weighted_least_squares);
     RUN(ridge_prediction);
+    RUN(norm_and_features);
     return test_done();
 }

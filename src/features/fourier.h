@@ -1,0 +1,28 @@
+/* Random Fourier features of shift-invariant kernels. */
+#ifndef KS_FEATURES_FOURIER_H
+#define KS_FEATURES_FOURIER_H
+
+#include "base/memory.h"
+#include "kernels/kernels.h"
+#include "kspec.h"
+
+/* q features of points in p dimensions, which are given in units of sigma. Phases are in turns. */
+typedef struct {
+    const ks_kernels *kernels;
+    size_t p, q;
+    double *W; /* q x p: w_j / (2 pi) */
+    double *b; /* q: phases, uniform on (0,1) */
+} ks_fourier;
+
+/* Draws them by (seed, draw); feature j does not depend on q. */
+kspec_status ks_fourier_draw(ks_fourier *f, kspec_kernel kernel, size_t p, size_t q, uint64_t seed,
+                             uint64_t draw, ks_arena *arena, kspec_error *err);
+
+/*
+ * Z[i,j] = scale cos(w_j.x_i + b_j) for `rows` dense rows x_i, Z dense. In tiles that stay in the cache between the
+ * product and the cosines. `stages`: both, or, for those who measure, the cosines of what is in Z alone.
+ */
+enum { KS_FOURIER_BOTH, KS_FOURIER_COSINE };
+void ks_fourier_rows(const ks_fourier *f, int stages, const double *x, size_t rows, double scale, double *Z);
+
+#endif

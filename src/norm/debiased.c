@@ -1,0 +1,151 @@
+#include "norm/debiased.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "linalg/eigen.h"
+#include "linalg/linalg.h"
+#include "moments/exact.h"
+#include "moments/kv.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STREAM_ORDER = 2500000000, PERMUTATIONS = 8 };
+
+/* Multiply-adds: of the exact orders, all together; of the others, in which case fewer random orders are averaged. */
+static const double EXACT_WORK = 4e11, KV_WORK = 4e10;
+
+/* ---- reading ---- */
+
+/* The jackknife's standard error: sqrt((q-1)/q sum (t_a - mean)^2), t_a = f(leave-one-out values) */
+typedef struct {
+    double sum, square;
+} spread;
+
+static void add(spread *s, double t) {
+    s->sum += t;
+    s->square += t * t;
+}
+
+static double standard_error(const spread *s, double q) {
+    return sqrt(fmax(0, (s->square - s->sum * s->sum / q) * (q - 1) / q));
+}
+
+ks_debiased ks_debiased_read(const double *m, const double *loo, int orders, size_t q, size_t n) {
+    const double z = 1.959963984540054, N = (double)n; /* 97.5% quantile of the normal distribution */
+    ks_debiased d = {N, 1, N, 0};
+    for (int k = 2; k <= orders && (size_t)k < q; k++) {
+        double M = m[k - 1], below = m[k - 2];
+        const double *L = loo + (size_t)(k - 1) * q, *Lb = L - q;
+        spread plain = {0}, root = {0},
+               ratio = {0}; /* of m(k)/M, log m(k)^(1/k), log m(k)/m(k-1), about the estimate */
+        int positive = M > 0 && below > 0;
+        for (size_t a = 0; a < q && positive; a++) {
+            if (!(L[a] > 0 && Lb[a] > 0)) {
+                positive = 0;
+                break;
+            }
+            add(&plain, L[a] / M - 1);
+            add(&root, log(L[a] / M) / k);
+            add(&ratio, log(L[a] / M) - log(Lb[a] / below));
+        }
+        if (!positive || standard_error(&plain, (double)q) >= 0.5) break;
+        double value = N * pow(M, 1.0 / k);
+        d.value = fmin(N, fmax(1, value));
+        d.high = fmin(N, fmax(1, value * exp(z * standard_error(&root, (double)q))));
+        d.low = fmax(1, fmin(d.value, N * (M / below) * exp(-z * standard_error(&ratio, (double)q))));
+        d.order = k;
+    }
+    return d;
+}
+
+/* ---- moments ---- */
+
+/* A matrix A (q x q) with A^T A / q = G: all that the estimators look at when the rows are complete is that product. */
+static kspec_status factor(double *G, size_t q, double *A, double *w, kspec_error *err) {
+    kspec_status st = ks_syevd(1, q, G, q, w, err);
+    for (size_t k = 0; k < q && !st; k++)
+        for (size_t a = 0; a < q; a++) A[k * q + a] = sqrt(fmax(0, w[k]) * (double)q) * G[k * q + a];
+    return st;
+}
+
+/* The highest order up to `orders` that the exact estimator can do here */
+static kspec_status exact_order(size_t q, const double *A, int orders, int *order, kspec_error *err) {
+    for (*order = orders < KS_DEBIASED_EXACT ? orders : KS_DEBIASED_EXACT; *order > 1; --*order) {
+        ks_pair p = {A, A, q, q, *order};
+        double work;
+        size_t bytes;
+        kspec_status st = ks_exact_cost(&p, KSPEC_SAMPLED_COLS, 1, &work, &bytes, err);
+        if (st) return st;
+        if (work <= EXACT_WORK && bytes <= ks_memory_available()) break;
+    }
+    return KSPEC_OK;
+}
+
+/*
+ * Kong-Valiant in several random orders of the features, all orders of moments up to `orders`. Features are the rows of
+ * its matrix, which is A^T. m and loo as for ks_debiased_read(), only their part above `done` is written.
+ */
+static kspec_status increasing(const ks_run *run, const double *A, size_t q, int done, int orders,
+                               uint64_t seed, uint64_t draw, double *m, double *loo, kspec_error *err) {
+    double N = (double)q, wanted = KV_WORK / (4 * N * N * N * orders);
+    int R = wanted < 1 ? 1 : wanted > PERMUTATIONS ? PERMUTATIONS : (int)wanted;
+    size_t rows = (size_t)orders;
+    ks_arena arena = {0};
+    size_t *order = ks_arena_alloc(&arena, q, sizeof *order);
+    double *At = ks_arena_alloc(&arena, ks_size(q, q), sizeof *At),
+           *f = ks_arena_alloc(&arena, rows, sizeof *f);
+    ks_moments_out out = {f, ks_arena_alloc(&arena, ks_size(rows, q), sizeof(double)),
+                          ks_arena_alloc(&arena, ks_size(rows, q), sizeof(double))};
+    kspec_status st = arena.failed ? ks_nomem(err, "moments of the features", arena.failed) : KSPEC_OK;
+    for (size_t k = (size_t)done; k < rows && !st; k++) {
+        m[k] = 0;
+        memset(loo + k * q, 0, q * sizeof *loo);
+    }
+    for (int r = 0; r < R && !st; r++) {
+        kspec_random_permutation(seed, STREAM_ORDER + draw * PERMUTATIONS + (uint64_t)r, q, order);
+        for (size_t a = 0; a < q; a++)
+            for (size_t k = 0; k < q; k++) At[a * q + k] = A[k * q + order[a]];
+        ks_pair p = {At, At, q, q, orders};
+        ks_run part = ks_run_part(run, (double)r / R, (r + 1.0) / R);
+        if ((st = ks_kv_row(&part, &p, &out, err))) break;
+        for (size_t k = (size_t)done; k < rows; k++) {
+            m[k] += f[k] / R;
+            for (size_t a = 0; a < q; a++) loo[k * q + order[a]] += out.rows[k * q + a] / R;
+        }
+    }
+    ks_arena_free(&arena);
+    return st;
+}
+
+kspec_status ks_debias(const ks_run *run, double *G, size_t q, size_t n, int orders, uint64_t seed,
+                       uint64_t draw, ks_debiased *out, kspec_error *err) {
+    *out = (ks_debiased){(double)n, 1, (double)n, 0};
+    if (orders > KS_DEBIASED_ORDERS) orders = KS_DEBIASED_ORDERS;
+    if ((size_t)orders >= q) orders = (int)q - 1; /* leaving one out must leave enough */
+    if (orders < 2) return KSPEC_OK;
+    ks_arena arena = {0};
+    size_t N = (size_t)orders;
+    double *A = ks_arena_alloc(&arena, ks_size(q, q), sizeof *A), *w = ks_arena_alloc(&arena, q, sizeof *w);
+    double *m = ks_arena_alloc(&arena, N, sizeof *m),
+           *loo = ks_arena_alloc(&arena, ks_size(N, q), sizeof *loo);
+    double *rows = ks_arena_alloc(&arena, ks_size(N, q), sizeof *rows);
+    kspec_status st =
+        arena.failed ? ks_nomem(err, "moments of the features", arena.failed) : factor(G, q, A, w, err);
+    int exact = 0;
+    if (!st) st = exact_order(q, A, orders, &exact, err);
+    if (!st) {
+        ks_run part = ks_run_part(run, 0, 0.3);
+        ks_pair p = {A, A, q, q, exact};
+        st = ks_exact(&part, &p, KSPEC_SAMPLED_COLS, &(ks_moments_out){m, rows, loo}, err);
+    }
+    if (!st) *out = ks_debiased_read(m, loo, exact, q, n);
+    if (!st && exact < orders &&
+        out->order == exact) { /* else the next order is no better known than this one */
+        ks_run part = ks_run_part(run, 0.3, 1);
+        st = increasing(&part, A, q, exact, orders, seed, draw, m, loo, err);
+        if (!st) *out = ks_debiased_read(m, loo, orders, q, n);
+    }
+    ks_arena_free(&arena);
+    return st;
+}

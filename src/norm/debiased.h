@@ -1,0 +1,32 @@
+/* |K| and an interval for it from the Gram matrix of q random features: kspec/norm.h says how. */
+#ifndef KS_NORM_DEBIASED_H
+#define KS_NORM_DEBIASED_H
+
+#include "base/parallel.h"
+
+enum {
+    KS_DEBIASED_ORDERS = 16,
+    KS_DEBIASED_EXACT = 5,
+    KS_DEBIASED_FEATURES = 4096, /* the most */
+    KS_DEBIASED_CHECK = 1024     /* the most beside another method: half a second of one core */
+};
+
+typedef struct {
+    double value, low, high; /* order 0: n, 1 and n */
+    int order;
+} ks_debiased;
+
+/*
+ * G = Phi^T Phi / n (q x q; destroyed), Phi = sqrt(2) cos(...) over n rows. Moments up to `orders`, of which those above
+ * KS_DEBIASED_EXACT are averaged over random orders of the columns by (seed, draw).
+ */
+kspec_status ks_debias(const ks_run *run, double *G, size_t q, size_t n, int orders, uint64_t seed,
+                       uint64_t draw, ks_debiased *out, kspec_error *err);
+
+/*
+ * The same, from moments: m[k-1], and without feature a loo[(k-1)*q + a], for k up to `orders`. What the intervals rest
+ * on, apart from where the moments come from.
+ */
+ks_debiased ks_debiased_read(const double *m, const double *loo, int orders, size_t q, size_t n);
+
+#endif

@@ -1,0 +1,203 @@
+#include "norm/gram.h"
+
+#include "base/error.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { T = KS_GRAM_TILE, CHUNKS = 32, CHUNK_TILES = 128 /* at most, so that a chunk is short */ };
+
+/*
+ * With h = |x|^2/2 the exponent is x.y - h_x - h_y, whose error is about 2e-16 max h: past this h the tile is made from
+ * differences, which cost more than a matrix product but cancel nothing.
+ */
+static const double LARGEST_H = 1e4;
+
+static size_t rows_of(const ks_gram *g, size_t I) { return g->n - I * T < T ? g->n - I * T : T; }
+
+void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile) {
+    size_t m = rows_of(g, I), n = rows_of(g, J), pad = (n + 7) / 8 * 8, p = g->p;
+    const double *x = g->x + I * T * p;
+    if (g->xt) {
+        for (size_t i = 0; i < m; i++)
+            g->kernels->gram_row(g->metric, x + i * p, g->xt + J * T * p, T, p, tile + i * T, pad);
+    } else {
+        if (stages & 1) ks_gemm(0, 1, m, n, p, 1, x, p, g->x + J * T * p, p, 0, tile, T);
+        for (size_t i = 0; i < m && stages & 2; i++) {
+            for (size_t j = n; j < pad; j++) tile[i * T + j] = 0;
+            g->kernels->gram_exp(tile + i * T, g->h + J * T, g->h[I * T + i], pad);
+        }
+    }
+    for (size_t i = 0; i < m && I == J && stages & 2; i++) { /* symmetric to the last bit */
+        tile[i * T + i] = 1;
+        for (size_t j = 0; j < i; j++) tile[i * T + j] = tile[j * T + i];
+    }
+}
+
+/* ---- tiles of the upper triangle, counted row by row ---- */
+
+static size_t tile_count(size_t bands) { return bands * (bands + 1) / 2; }
+
+/* The place (I, J) of a tile; (I, J) of the next one */
+static void locate(size_t bands, size_t t, size_t *I, size_t *J) {
+    size_t row = bands;
+    for (*I = 0; t >= row; ++*I) t -= row--;
+    *J = *I + t;
+}
+
+static void next(size_t bands, size_t *I, size_t *J) {
+    if (++*J == bands) *J = ++*I;
+}
+
+typedef struct {
+    ks_gram *g;
+    size_t first, per_chunk; /* tiles: the round's first, and how many a chunk has */
+    double *K;               /* where the whole matrix is wanted */
+} job;
+
+static const double *tile_at(const ks_gram *g, size_t t, size_t I, size_t J, double *scratch) {
+    if (g->held) return g->held + t * T * T;
+    ks_gram_tile(g, 3, I, J, scratch);
+    return scratch;
+}
+
+static kspec_status fill_tile(void *ctx, size_t chunk, int worker) {
+    (void)worker;
+    const job *j = ctx;
+    size_t I, J;
+    locate(j->g->bands, chunk, &I, &J);
+    ks_gram_tile(j->g, 3, I, J, j->g->held + chunk * T * T);
+    return KSPEC_OK;
+}
+
+/* ---- opening ---- */
+
+static kspec_status prepare(ks_gram *g, const ks_run *run, size_t n, ks_arena *arena, kspec_error *err) {
+    kspec_status st = ks_kernels_choose(&g->kernels, err);
+    if (st) return st;
+    g->n = n;
+    g->bands = (n + T - 1) / T;
+    g->workers = run->threads;
+    g->tile = ks_arena_zalloc(arena, (size_t)g->workers, sizeof *g->tile);
+    for (int w = 0; w < g->workers && g->tile; w++) g->tile[w] = ks_arena_alloc(arena, T * T, sizeof(double));
+    g->partial = ks_arena_alloc(arena, ks_size(CHUNKS, g->bands * T), sizeof(double));
+    g->in = ks_arena_zalloc(arena, g->bands * T, sizeof(double));
+    return arena->failed ? ks_nomem(err, "products with the Gram matrix", arena->failed) : KSPEC_OK;
+}
+
+kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, kspec_kernel kernel,
+                          size_t memory, ks_arena *arena, kspec_error *err) {
+    static const ks_metric metric[] = {KS_METRIC_GAUSSIAN, KS_METRIC_LAPLACE, KS_METRIC_CAUCHY};
+    size_t n = x->n, p = x->p;
+    *g = (ks_gram){.metric = metric[kernel], .p = p, .x = x->x};
+    kspec_status st = prepare(g, run, n, arena, err);
+    if (st) return st;
+    g->h = ks_arena_zalloc(arena, g->bands * T, sizeof(double));
+    if (arena->failed) return ks_nomem(err, "the norms of the rows", arena->failed);
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        g->h[i] = ks_dot(p, g->x + i * p, g->x + i * p) / 2;
+        largest = fmax(largest, g->h[i]);
+    }
+    if (kernel != KSPEC_KERNEL_GAUSSIAN || largest > LARGEST_H) {
+        g->xt = ks_arena_zalloc(arena, ks_size(g->bands * T, p), sizeof(double));
+        if (!g->xt) return ks_nomem(err, "a copy of the rows", arena->failed);
+        for (size_t i = 0; i < n; i++)
+            for (size_t l = 0; l < p; l++) g->xt[i / T * T * p + l * T + i % T] = g->x[i * p + l];
+    }
+    size_t bytes = ks_size(tile_count(g->bands), T * T * sizeof(double));
+    if (bytes > memory || bytes > ks_memory_available() / 2) return KSPEC_OK;
+    g->held = ks_arena_alloc(arena, 1, bytes);
+    if (!g->held) return ks_nomem(err, "the Gram matrix", arena->failed);
+    job j = {.g = g};
+    return ks_parallel_for(run, tile_count(g->bands), fill_tile, &j, err);
+}
+
+kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, const size_t *rows, size_t n,
+                          ks_arena *arena, kspec_error *err) {
+    *g = (ks_gram){0};
+    kspec_status st = prepare(g, run, n, arena, err);
+    if (st) return st;
+    size_t bytes = ks_size(tile_count(g->bands), T * T * sizeof(double)), available = ks_memory_available();
+    if (bytes > available)
+        return ks_fail(err, KSPEC_E_NOMEM,
+                       "half of a %zu x %zu Gram matrix needs %.1f GiB of memory, %.1f GiB are available", n,
+                       n, (double)bytes / 0x1p30, (double)available / 0x1p30);
+    g->held = ks_arena_zalloc(arena, 1, bytes);
+    if (!g->held) return ks_nomem(err, "the Gram matrix", arena->failed);
+    size_t I = 0, J = 0;
+    for (size_t t = 0; t < tile_count(g->bands); t++, next(g->bands, &I, &J))
+        for (size_t i = 0; i < rows_of(g, I); i++)
+            for (size_t j = 0; j < rows_of(g, J); j++) {
+                size_t a = I * T + i, b = J * T + j;
+                ptrdiff_t row = (ptrdiff_t)(rows ? rows[a] : a), col = (ptrdiff_t)(rows ? rows[b] : b);
+                g->held[t * T * T + i * T + j] = K->data[row * K->row_stride + col * K->col_stride];
+            }
+    return KSPEC_OK;
+}
+
+/* ---- products ---- */
+
+/* The chunk's tiles, both ways, into a vector of the chunk's own. */
+static kspec_status multiply(void *ctx, size_t chunk, int worker) {
+    const job *j = ctx;
+    const ks_gram *g = j->g;
+    size_t t = j->first + chunk * j->per_chunk, end = tile_count(g->bands), I, J;
+    double *y = g->partial + chunk * g->bands * T;
+    memset(y, 0, g->bands * T * sizeof *y);
+    if (t >= end) return KSPEC_OK;
+    locate(g->bands, t, &I, &J);
+    for (size_t k = 0; k < j->per_chunk && t < end; k++, t++, next(g->bands, &I, &J)) {
+        const double *tile = tile_at(g, t, I, J, g->tile[worker]);
+        g->kernels->tile_product(tile, T, rows_of(g, I), (rows_of(g, J) + 7) / 8 * 8, g->in + J * T,
+                                 g->in + I * T, y + I * T, I == J ? NULL : y + J * T);
+    }
+    return KSPEC_OK;
+}
+
+kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, double *y, kspec_error *err) {
+    ks_gram *g = gram;
+    size_t tiles = tile_count(g->bands), per = (tiles + CHUNKS - 1) / CHUNKS;
+    if (per > CHUNK_TILES) per = CHUNK_TILES;
+    size_t round = CHUNKS * per;
+    memcpy(g->in, x,
+           g->n *
+               sizeof *x); /* the padding stays 0, so that what a tile has beyond its columns adds nothing */
+    memset(y, 0, g->n * sizeof *y);
+    for (job j = {.g = g, .per_chunk = per}; j.first < tiles; j.first += round) {
+        size_t left = tiles - j.first, last = left < round ? left : round;
+        size_t chunks = (last + per - 1) / per;
+        ks_run part =
+            ks_run_part(run, (double)j.first / (double)tiles, (double)(j.first + last) / (double)tiles);
+        kspec_status st = ks_parallel_for(&part, chunks, multiply, &j, err);
+        if (st) return st;
+        for (size_t c = 0; c < chunks; c++)
+            for (size_t i = 0; i < g->n; i++) y[i] += g->partial[c * g->bands * T + i];
+    }
+    return KSPEC_OK;
+}
+
+static kspec_status place(void *ctx, size_t chunk, int worker) {
+    const job *j = ctx;
+    const ks_gram *g = j->g;
+    size_t I, J;
+    locate(g->bands, chunk, &I, &J);
+    const double *tile = tile_at(g, chunk, I, J, g->tile[worker]);
+    double *K = j->K + I * T * g->n + J * T;
+    for (size_t i = 0; i < rows_of(g, I); i++) memcpy(K + i * g->n, tile + i * T, rows_of(g, J) * sizeof *K);
+    /* The mirror, eight of its rows at a time, so that both sides are read and written in whole lines */
+    double buffer[8][T], *L = j->K + J * T * g->n + I * T;
+    for (size_t c = 0; c < rows_of(g, J) && I != J; c += 8) {
+        for (size_t i = 0; i < rows_of(g, I); i++)
+            for (size_t k = 0; k < 8; k++) buffer[k][i] = tile[i * T + c + k];
+        for (size_t k = 0; k < 8 && c + k < rows_of(g, J); k++)
+            memcpy(L + (c + k) * g->n, buffer[k], rows_of(g, I) * sizeof *L);
+    }
+    return KSPEC_OK;
+}
+
+kspec_status ks_gram_matrix(ks_gram *g, const ks_run *run, double *K, kspec_error *err) {
+    job j = {.g = g, .K = K};
+    return ks_parallel_for(run, tile_count(g->bands), place, &j, err);
+}

@@ -1,0 +1,45 @@
+/*
+ * The Gram matrix of a kernel as an operator: y = K x from tiles of its upper triangle, each used twice, made from the
+ * rows when they are needed or once and held. Held or not, the same bits; and at any number of threads.
+ */
+#ifndef KS_NORM_GRAM_H
+#define KS_NORM_GRAM_H
+
+#include "base/parallel.h"
+#include "features/inputs.h"
+#include "kernels/kernels.h"
+
+enum { KS_GRAM_TILE = 256 };
+
+typedef struct {
+    const ks_kernels *kernels;
+    ks_metric metric;
+    size_t n, p, bands; /* bands of KS_GRAM_TILE rows */
+    const double *x;    /* n x p */
+    double *xt;         /* where differences are taken: bands of p x KS_GRAM_TILE, transposed; else NULL */
+    double *h;          /* |x_i|^2/2, padded with zeros to whole tiles */
+    double *held;       /* the tiles of the upper triangle, row by row of tiles; or NULL */
+    double **tile;      /* per worker: a tile */
+    double *partial;    /* per chunk: a padded vector */
+    double *in;         /* a padded vector */
+    int workers;
+} ks_gram;
+
+/* From rows in units of sigma, centred; K is held if it takes no more than `memory` bytes. x is borrowed. */
+kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, kspec_kernel kernel,
+                          size_t memory, ks_arena *arena, kspec_error *err);
+
+/* From a matrix given; rows (or NULL: all) says which of its n rows and columns. It is copied. */
+kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, const size_t *rows, size_t n,
+                          ks_arena *arena, kspec_error *err);
+
+/* y = K x, n numbers each; a ks_operator (norm/iterate.h) */
+kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, double *y, kspec_error *err);
+
+/* All of K, n x n, row-major. */
+kspec_status ks_gram_matrix(ks_gram *g, const ks_run *run, double *K, kspec_error *err);
+
+/* One tile (I, J), by the stages of a measurement: 1 the products, 2 the exponentials. */
+void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile);
+
+#endif

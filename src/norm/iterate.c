@@ -1,0 +1,136 @@
+#include "norm/iterate.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "linalg/eigen.h"
+#include "linalg/linalg.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { STREAM_START = 2400000000, BASIS = 96 };
+
+/* x / |x|; returns |x| */
+static double normalise(size_t n, double *x) {
+    double norm = sqrt(ks_dot(n, x, x));
+    for (size_t i = 0; i < n && norm > 0; i++) x[i] /= norm;
+    return norm;
+}
+
+static void start(const ks_operator *A, const ks_iteration *o, double *v) {
+    kspec_random_normal(o->seed, STREAM_START + o->draw, 0, A->n, v);
+    normalise(A->n, v);
+}
+
+/* The part of a run that product k covers: nobody knows how many there will be, so each takes a part of what is left */
+static ks_run next_part(const ks_run *run, int k) {
+    return ks_run_part(run, 1 - pow(0.9, k), 1 - pow(0.9, k + 1));
+}
+
+kspec_status ks_power(const ks_run *run, const ks_operator *A, const ks_iteration *o, ks_top *top,
+                      kspec_error *err) {
+    ks_arena arena = {0};
+    size_t n = A->n;
+    double *v = ks_arena_alloc(&arena, n, sizeof *v), *w = ks_arena_alloc(&arena, n, sizeof *w);
+    kspec_status st = arena.failed ? ks_nomem(err, "power iteration", arena.failed) : KSPEC_OK;
+    *top = (ks_top){0};
+    if (!st) start(A, o, v);
+    double change = INFINITY;
+    for (int t = 0; !st; t++) {
+        ks_run part = next_part(run, t);
+        if ((st = A->apply(A->ctx, &part, v, w, err))) break;
+        double value = ks_dot(n, v, w), square = 0, last = change;
+        for (size_t i = 0; i < n; i++) square += (w[i] - value * v[i]) * (w[i] - value * v[i]);
+        change = t ? fabs(value - top->value) : INFINITY;
+        *top = (ks_top){value, value > 0 ? sqrt(square) / value : 0, t, 0};
+        double c = change / last; /* NaN and 0 while there are no two changes */
+        double error = t >= 3 && c < 1 ? change * c / (1 - c) : INFINITY;
+        if (t && top->residual <= 4 * DBL_EPSILON) error = 0; /* an eigenvector already */
+        top->converged =
+            error <= o->stop * value || value == 0 || (t >= 3 && change <= 2 * DBL_EPSILON * value);
+        if (top->converged || t == o->updates) break;
+        normalise(n, w);
+        double *swap = v;
+        v = w;
+        w = swap;
+    }
+    ks_arena_free(&arena);
+    return st;
+}
+
+/* ---- Lanczos ---- */
+
+typedef struct {
+    double *v[BASIS + 1];             /* orthonormal */
+    double alpha[BASIS], beta[BASIS]; /* A v_k = beta_{k-1} v_{k-1} + alpha_k v_k + beta_k v_{k+1} */
+    double S[BASIS * BASIS], theta[BASIS];
+} basis;
+
+/* w -= sum_k (v_k.w) v_k, twice: what is left is orthogonal to rounding */
+static void orthogonalise(const basis *b, int count, size_t n, double *w) {
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < count; k++) {
+            double c = ks_dot(n, b->v[k], w);
+            for (size_t i = 0; i < n; i++) w[i] -= c * b->v[k][i];
+        }
+}
+
+/* The Ritz values of m steps (theta, increasing) and vectors (rows of S, m x m) */
+static kspec_status ritz(basis *b, int m, kspec_error *err) {
+    size_t N = (size_t)m;
+    memset(b->S, 0, N * N * sizeof *b->S);
+    for (size_t k = 0; k < N; k++) {
+        b->S[k * N + k] = b->alpha[k];
+        if (k) b->S[k * N + k - 1] = b->beta[k - 1];
+    }
+    return ks_syevd(1, N, b->S, N, b->theta, err);
+}
+
+kspec_status ks_lanczos(const ks_run *run, const ks_operator *A, const ks_iteration *o, ks_top *top,
+                        kspec_error *err) {
+    ks_arena arena = {0};
+    size_t n = A->n;
+    int products = 0, most = n < BASIS ? (int)n : BASIS;
+    basis *b = ks_arena_zalloc(&arena, 1, sizeof *b);
+    if (b) b->v[0] = ks_arena_alloc(&arena, n, sizeof(double));
+    kspec_status st = arena.failed ? ks_nomem(err, "Lanczos iteration", arena.failed) : KSPEC_OK;
+    *top = (ks_top){0};
+    if (!st) start(A, o, b->v[0]);
+    for (int m = 1; !st; m++) {
+        if (!b->v[m] && !(b->v[m] = ks_arena_alloc(&arena, n, sizeof(double)))) {
+            st = ks_nomem(err, "a vector of the Lanczos basis", arena.failed);
+            break;
+        }
+        double *v = b->v[m - 1], *w = b->v[m];
+        ks_run part = next_part(run, products++);
+        if ((st = A->apply(A->ctx, &part, v, w, err))) break;
+        b->alpha[m - 1] = ks_dot(n, v, w);
+        orthogonalise(b, m, n, w);
+        double beta = b->beta[m - 1] = normalise(n, w);
+        int last = products == o->updates || m == most;
+        if (m > 24 && m % 4 && !last) continue; /* m^3 for the Ritz values is not nothing */
+        if ((st = ritz(b, m, err))) break;
+        /* residuals of the first two Ritz pairs: the last entries of the last two vectors */
+        size_t M = (size_t)m;
+        double t1 = b->theta[m - 1], r = beta * fabs(b->S[M * M - 1]);
+        double gap = m > 1 ? t1 - b->theta[m - 2] - beta * fabs(b->S[M * M - M - 1]) : 0;
+        double error = r < gap ? r * r / gap : r;
+        int whole =
+            m == (int)n || beta <= DBL_EPSILON * t1; /* the basis spans all that the start vector reaches */
+        *top = (ks_top){t1, t1 > 0 ? r / t1 : 0, products, whole || error <= o->stop * t1};
+        if (top->converged || products == o->updates) break;
+        if (m < most) continue;
+        /* again, from the top Ritz vector */
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0;
+            for (size_t k = 0; k < M; k++) sum += b->S[M * M - M + k] * b->v[k][i];
+            b->v[m][i] = sum;
+        }
+        memcpy(b->v[0], b->v[m], n * sizeof(double));
+        normalise(n, b->v[0]);
+        m = 0;
+    }
+    ks_arena_free(&arena);
+    return st;
+}

@@ -1,0 +1,181 @@
+#include "norm/methods.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "linalg/linalg.h"
+#include "linalg/top.h"
+#include "norm/gram.h"
+#include "norm/rff.h"
+
+#include <math.h>
+#include <string.h>
+
+static ks_iteration iteration(const ks_norm_job *j, uint64_t draw) {
+    return (ks_iteration){j->o.updates, j->o.stop, j->o.seed, draw};
+}
+
+/* All rows, or the sample: numbers in *rows (NULL: all) and, where there are inputs, the rows themselves in *in. */
+static kspec_status take_rows(const ks_norm_job *j, int sampled, uint64_t draw, ks_inputs *in, size_t **rows,
+                              ks_arena *arena, kspec_error *err) {
+    *in = j->in;
+    *rows = NULL;
+    if (!sampled) return KSPEC_OK;
+    *rows = ks_arena_alloc(arena, j->n, sizeof **rows);
+    if (!j->K) in->x = ks_arena_alloc(arena, ks_size(j->r, in->p), sizeof *in->x);
+    if (arena->failed) return ks_nomem(err, "a sample of the rows", arena->failed);
+    in->n = j->r;
+    ks_sample_rows(j->n, j->r, j->o.sample_first, j->o.seed, draw, *rows);
+    for (size_t i = 0; i < j->r && !j->K; i++)
+        memcpy(in->x + i * in->p, j->in.x + (*rows)[i] * in->p, in->p * sizeof *in->x);
+    return KSPEC_OK;
+}
+
+static kspec_status open_gram(const ks_norm_job *j, const ks_run *run, int sampled, uint64_t draw,
+                              size_t memory, ks_gram *g, ks_arena *arena, kspec_error *err) {
+    ks_inputs in;
+    size_t *rows;
+    kspec_status st = take_rows(j, sampled, draw, &in, &rows, arena, err);
+    if (st) return st;
+    if (j->K) return ks_gram_take(g, run, j->K, rows, sampled ? j->r : j->n, arena, err);
+    return ks_gram_open(g, run, &in, j->o.kernel, memory, arena, err);
+}
+
+/* The residual of LAPACK's pair is taken with our own product, so that it tells of both. */
+static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
+                          kspec_error *err) {
+    size_t n = j->n, bytes = ks_size(ks_size(n, n), sizeof(double)), available = ks_memory_available();
+    if (n > 32000) return ks_fail(err, KSPEC_E_ARG, "eigen: %zu rows exceed 32000; use lanczos", n);
+    if (bytes > available)
+        return ks_fail(err, KSPEC_E_NOMEM,
+                       "eigen: a %zu x %zu matrix needs %.1f GiB of memory, %.1f GiB are available", n, n,
+                       (double)bytes / 0x1p30, (double)available / 0x1p30);
+    double start = ks_now();
+    ks_arena arena = {0};
+    ks_gram g;
+    ks_run first = ks_run_part(run, 0, 0.1), second = ks_run_part(run, 0.9, 1);
+    double *K = ks_arena_alloc(&arena, ks_size(n, n), sizeof *K), *v = ks_arena_alloc(&arena, n, sizeof *v),
+           *w = ks_arena_alloc(&arena, n, sizeof *w);
+    kspec_status st = arena.failed ? ks_nomem(err, "the Gram matrix", arena.failed) : KSPEC_OK;
+    if (!st) st = open_gram(j, &first, 0, draw, 0, &g, &arena, err);
+    if (!st) st = ks_gram_matrix(&g, &first, K, err);
+    if (!st) st = ks_top_eigenpair(n, K, &out->top.value, v, err);
+    out->seconds = ks_now() - start;
+    if (!st) st = ks_gram_apply(&g, &second, v, w, err);
+    double square = 0;
+    for (size_t i = 0; i < n && !st; i++) square += pow(w[i] - out->top.value * v[i], 2);
+    out->top.residual = out->top.value > 0 ? sqrt(square) / out->top.value : 0;
+    out->top.converged = 1;
+    ks_arena_free(&arena);
+    return st;
+}
+
+typedef kspec_status (*iterate_fn)(const ks_run *, const ks_operator *, const ks_iteration *, ks_top *,
+                                   kspec_error *);
+
+static kspec_status on_gram(const ks_norm_job *j, const ks_run *run, uint64_t draw, int sampled,
+                            iterate_fn iterate, ks_norm_draw *out, kspec_error *err) {
+    double start = ks_now();
+    ks_arena arena = {0};
+    ks_gram g;
+    ks_run first = ks_run_part(run, 0, 0.1), second = ks_run_part(run, 0.1, 1);
+    kspec_status st = open_gram(j, &first, sampled, draw, j->o.memory, &g, &arena, err);
+    if (!st) {
+        ks_operator A = {g.n, ks_gram_apply, &g};
+        ks_iteration o = iteration(j, draw);
+        st = iterate(&second, &A, &o, &out->top, err);
+    }
+    if (sampled) out->top.value *= (double)j->n / (double)j->r;
+    out->seconds = ks_now() - start;
+    ks_arena_free(&arena);
+    return st;
+}
+
+static kspec_status power(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
+                          kspec_error *err) {
+    return on_gram(j, run, draw, 0, ks_power, out, err);
+}
+
+static kspec_status lanczos(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
+                            kspec_error *err) {
+    return on_gram(j, run, draw, 0, ks_lanczos, out, err);
+}
+
+static kspec_status nystrom(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
+                            kspec_error *err) {
+    return on_gram(j, run, draw, 1, ks_lanczos, out, err);
+}
+
+static kspec_status debias(const ks_norm_job *j, const ks_run *run, ks_rff *z, int orders, uint64_t draw,
+                           ks_debiased *out, ks_arena *arena, kspec_error *err) {
+    size_t q = z->f.q;
+    ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
+    double *G = ks_arena_alloc(arena, ks_size(q, q), sizeof *G);
+    if (!G) return ks_nomem(err, "the Gram matrix of the features", arena->failed);
+    kspec_status st = ks_rff_gram(z, &first, G, err);
+    return st ? st : ks_debias(&second, G, q, z->n, orders, j->o.seed, draw, out, err);
+}
+
+/* Power iteration on Z, and the debiased estimate from low orders beside it */
+static kspec_status on_features(const ks_norm_job *j, const ks_run *run, uint64_t draw, int sampled,
+                                ks_norm_draw *out, kspec_error *err) {
+    double start = ks_now();
+    ks_arena arena = {0};
+    ks_inputs in;
+    size_t *rows;
+    ks_rff z;
+    ks_run first = ks_run_part(run, 0, 0.3), second = ks_run_part(run, 0.3, 0.7),
+           third = ks_run_part(run, 0.7, 1);
+    kspec_status st = take_rows(j, sampled, draw, &in, &rows, &arena, err);
+    if (!st)
+        st = ks_rff_open(&z, &first, &in, j->o.kernel, j->o.features, j->o.seed, draw, j->o.memory, &arena,
+                         err);
+    if (!st) {
+        ks_operator A = {z.f.q, ks_rff_apply, &z};
+        ks_iteration o = iteration(j, draw);
+        st = ks_power(&second, &A, &o, &out->top, err);
+    }
+    out->seconds = ks_now() - start;
+    if (!st && j->o.features <= KS_DEBIASED_CHECK)
+        st = debias(j, &third, &z, KS_DEBIASED_EXACT, draw, &out->debiased, &arena, err);
+    double c = sampled ? (double)j->n / (double)j->r : 1;
+    out->top.value *= c;
+    out->debiased.value *= c, out->debiased.low *= c, out->debiased.high *= c;
+    ks_arena_free(&arena);
+    return st;
+}
+
+static kspec_status rff_power(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
+                              kspec_error *err) {
+    return on_features(j, run, draw, 0, out, err);
+}
+
+static kspec_status rff_nystrom(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
+                                kspec_error *err) {
+    return on_features(j, run, draw, 1, out, err);
+}
+
+/* Z is looked at once, so it is not held */
+static kspec_status rff_debiased(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
+                                 kspec_error *err) {
+    double start = ks_now();
+    ks_arena arena = {0};
+    ks_rff z;
+    kspec_status st =
+        ks_rff_open(&z, run, &j->in, j->o.kernel, j->o.features, j->o.seed, draw, 0, &arena, err);
+    if (!st) st = debias(j, run, &z, KS_DEBIASED_ORDERS, draw, &out->debiased, &arena, err);
+    out->top = (ks_top){out->debiased.value, NAN, 0, 1};
+    out->seconds = ks_now() - start;
+    ks_arena_free(&arena);
+    return st;
+}
+
+const ks_norm_method ks_norm_methods[] = {
+    {KSPEC_NORM_EIGEN, "eigen", eigen, 0, 0},
+    {KSPEC_NORM_POWER, "power", power, 0, 0},
+    {KSPEC_NORM_LANCZOS, "lanczos", lanczos, 0, 0},
+    {KSPEC_NORM_RFF_POWER, "rff-power", rff_power, 1, 0},
+    {KSPEC_NORM_NYSTROM, "nystrom", nystrom, 0, 1},
+    {KSPEC_NORM_RFF_NYSTROM, "rff-nystrom", rff_nystrom, 1, 1},
+    {KSPEC_NORM_RFF_DEBIASED, "rff-debiased", rff_debiased, 1, 0},
+    {0},
+};

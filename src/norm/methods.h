@@ -1,0 +1,35 @@
+/* The methods of kspec_gram_norm(), one draw each. norm.c checks, repeats and judges. */
+#ifndef KS_NORM_METHODS_H
+#define KS_NORM_METHODS_H
+
+#include "features/inputs.h"
+#include "norm/debiased.h"
+#include "norm/iterate.h"
+
+/* What all methods work on. Either the inputs or the Gram matrix K is there. */
+typedef struct {
+    kspec_norm_opts o;     /* with the defaults filled in */
+    ks_inputs in;          /* centred, in units of sigma */
+    const kspec_matrix *K; /* NULL: there are inputs */
+    size_t n, r;           /* rows; rows of a Nystrom sample */
+} ks_norm_job;
+
+typedef struct {
+    ks_top top;           /* value, iterations, residual */
+    ks_debiased debiased; /* RFF methods: from the same features; order 0 where nothing is known */
+    double seconds;       /* of the method itself, without `debiased` where that is a check only */
+} ks_norm_draw;
+
+typedef kspec_status (*ks_norm_fn)(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
+                                   kspec_error *err);
+
+typedef struct {
+    kspec_norm_method method;
+    const char *name;
+    ks_norm_fn run;
+    int rff, sampled; /* 1: has random features; a sample of the rows */
+} ks_norm_method;
+
+extern const ks_norm_method ks_norm_methods[]; /* ends with a NULL name */
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * The random features of some rows: Z (n x q), held or made again when it is looked at, the same bits either way.
+ */
+#ifndef KS_NORM_RFF_H
+#define KS_NORM_RFF_H
+
+#include "base/parallel.h"
+#include "features/fourier.h"
+#include "features/inputs.h"
+
+typedef struct {
+    ks_fourier f;
+    const double *x; /* n x p, in units of sigma */
+    size_t n;
+    double scale;    /* sqrt(2/q) */
+    double *Z;       /* n x q, or NULL: made again */
+    size_t band;     /* rows made at a time */
+    double **tile;   /* per worker: band x q */
+    double *partial; /* per group of bands: q numbers */
+} ks_rff;
+
+/* Z is held if it takes no more than `memory` bytes. x is borrowed. */
+kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, kspec_kernel kernel, size_t q,
+                         uint64_t seed, uint64_t draw, size_t memory, ks_arena *arena, kspec_error *err);
+
+/* w = Z^T Z v, q numbers each; a ks_operator */
+kspec_status ks_rff_apply(void *rff, const ks_run *run, const double *v, double *w, kspec_error *err);
+
+/* G = (q/n) Z^T Z, q x q: the Gram matrix of the features sqrt(2) cos(...), as columns, over n rows. */
+kspec_status ks_rff_gram(ks_rff *z, const ks_run *run, double *G, kspec_error *err);
+
+#endif

@@ -1,0 +1,521 @@
+/* kspec_gram_norm(): methods against each other and against oracles, the debiased interval, warnings, bad input. */
+#include "kspec.h"
+#include "linalg/eigen.h"
+#include "linalg/linalg.h"
+#include "norm/debiased.h"
+#include "norm/iterate.h"
+#include "test.h"
+
+enum { ALL = (KSPEC_NORM_RFF_DEBIASED << 1) - 1 };
+
+static kspec_matrix view(const double *x, size_t n, size_t p) {
+    return (kspec_matrix){x, n, p, (ptrdiff_t)p, 1};
+}
+
+static const kspec_norm_entry *find(const kspec_norm_result *r, kspec_norm_method m) {
+    static const kspec_norm_entry none = {.value = NAN};
+    for (size_t k = 0; k < r->count; k++)
+        if (r->entries[k].method == m) return &r->entries[k];
+    return &none;
+}
+
+static double *normals(uint64_t seed, size_t n, size_t p) {
+    double *x = malloc(n * p * sizeof *x);
+    kspec_random_normal(seed, 77, 0, n * p, x);
+    return x;
+}
+
+/* The largest eigenvalue of x x^T-like matrices by LAPACK on the whole spectrum */
+static double largest(double *A, size_t n) {
+    double *w = malloc(n * sizeof *w), top;
+    CHECK(ks_syevd(0, n, A, n, w, NULL) == KSPEC_OK);
+    top = w[n - 1];
+    free(w);
+    return top;
+}
+
+TEST(exact_methods_agree) {
+    const size_t ns[] = {1, 2, 3, 50, 257, 700};
+    for (int kernel = 0; kernel < 3; kernel++)
+        for (size_t a = 0; a < 6; a++) {
+            size_t n = ns[a], p = 3;
+            double *x = normals(n, n, p), *K = malloc(n * n * sizeof *K);
+            kspec_matrix m = view(x, n, p), given = view(K, n, n);
+            kspec_norm_opts o = {.size = sizeof o,
+                                 .methods = KSPEC_NORM_EIGEN | KSPEC_NORM_POWER | KSPEC_NORM_LANCZOS,
+                                 .kernel = (kspec_kernel)kernel,
+                                 .sigma = 1.3};
+            kspec_kernel_opts k = {.size = sizeof k, .kernel = (kspec_kernel)kernel, .sigma = 1.3};
+            kspec_norm_result r, s;
+            kspec_error e;
+            CHECK_MSG(kspec_gram_norm(&m, &o, &r, &e) == KSPEC_OK, "%s", e.msg);
+            CHECK(r.count == 3 && r.n == n && r.p == p && r.sigma == 1.3 && r.constant_columns == 0);
+            CHECK(kspec_gram(&m, &k, K, NULL) == KSPEC_OK);
+            o = (kspec_norm_opts){
+                .size = sizeof o, .methods = o.methods | KSPEC_NORM_NYSTROM, .gram = 1, .sample = n};
+            CHECK_MSG(kspec_gram_norm(&given, &o, &s, &e) == KSPEC_OK, "%s",
+                      e.msg); /* and from the matrix itself */
+            double want = largest(K, n);
+            CHECK_CLOSE(find(&r, KSPEC_NORM_EIGEN)->value, want, 1e-13);
+            CHECK_CLOSE(find(&r, KSPEC_NORM_LANCZOS)->value, want, 1e-10);
+            CHECK_CLOSE(find(&r, KSPEC_NORM_POWER)->value, want, 1e-8);
+            CHECK_CLOSE(find(&s, KSPEC_NORM_EIGEN)->value, want, 1e-13);
+            CHECK_CLOSE(find(&s, KSPEC_NORM_LANCZOS)->value, want, 1e-10);
+            CHECK_CLOSE(find(&s, KSPEC_NORM_NYSTROM)->value, want, 1e-10); /* a sample of all rows */
+            for (size_t c = 0; c < 3; c++) {
+                CHECK(r.entries[c].residual < (c ? 1e-4 : 1e-12) && !r.entries[c].doubts &&
+                      r.entries[c].seconds >= 0);
+                CHECK(isnan(r.entries[c].bound) && isnan(r.entries[c].ci_low) && !r.entries[c].has_bound);
+            }
+            if (n == 1)
+                CHECK(find(&r, KSPEC_NORM_LANCZOS)->value == 1 && find(&r, KSPEC_NORM_POWER)->value == 1);
+            kspec_norm_free(&r);
+            kspec_norm_free(&s);
+            free(x);
+            free(K);
+        }
+}
+
+/* A spectrum with a gap of 2%: power needs hundreds of products for what Lanczos does in tens */
+typedef struct {
+    size_t n;
+    int products;
+} diagonal;
+
+static kspec_status apply_diagonal(void *ctx, const ks_run *run, const double *x, double *y,
+                                   kspec_error *err) {
+    (void)run, (void)err;
+    diagonal *d = ctx;
+    d->products++;
+    for (size_t i = 0; i < d->n; i++)
+        y[i] = x[i] * (i == 0 ? 1 : 0.98 * (double)(d->n - i) / (double)(d->n - 1));
+    return KSPEC_OK;
+}
+
+TEST(lanczos_needs_fewer_products) {
+    ks_run run = {1, {0}, 0, 1};
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        diagonal d = {500, 0};
+        ks_operator A = {500, apply_diagonal, &d};
+        ks_iteration o = {1000, 1e-10, seed, 0};
+        ks_top power, lanczos;
+        CHECK(ks_power(&run, &A, &o, &power, NULL) == KSPEC_OK);
+        CHECK(d.products == power.iterations + 1);
+        CHECK(ks_lanczos(&run, &A, &o, &lanczos, NULL) == KSPEC_OK);
+        CHECK(power.converged && lanczos.converged);
+        CHECK_MSG(fabs(power.value - 1) < 2e-10 && fabs(lanczos.value - 1) < 1e-10, "%g %g", power.value - 1,
+                  lanczos.value - 1);
+        CHECK_MSG(4 * lanczos.iterations < power.iterations, "%d, %d", lanczos.iterations, power.iterations);
+        o.updates = 5; /* cut short: five updates, and an honest residual */
+        CHECK(ks_power(&run, &A, &o, &power, NULL) == KSPEC_OK && power.iterations == 5 && !power.converged);
+        CHECK(power.residual > 1e-3 && power.value < 1 && power.value > 0.5);
+        CHECK(ks_lanczos(&run, &A, &o, &lanczos, NULL) == KSPEC_OK && lanczos.iterations == 5 &&
+              !lanczos.converged);
+        CHECK(lanczos.value > power.value - 0.05 && lanczos.value < 1);
+    }
+    /* three dimensions are exhausted in three products */
+    diagonal d = {3, 0};
+    ks_operator A = {3, apply_diagonal, &d};
+    ks_iteration o = {1000, 1e-10, 1, 0};
+    ks_top top;
+    CHECK(ks_lanczos(&run, &A, &o, &top, NULL) == KSPEC_OK && fabs(top.value - 1) < 1e-14 &&
+          top.iterations <= 3);
+}
+
+static kspec_status apply_dense(void *ctx, const ks_run *run, const double *x, double *y, kspec_error *err) {
+    (void)run, (void)err;
+    size_t n = *(size_t *)ctx;
+    for (size_t i = 0; i < n; i++) y[i] = x[i] * (1 - 1e-3 * (double)i / (double)n);
+    return KSPEC_OK;
+}
+
+/* 4000 eigenvalues between 0.999 and 1: the basis is started again, and the gap is not known */
+TEST(lanczos_starts_again) {
+    ks_run run = {1, {0}, 0, 1};
+    size_t n = 4000;
+    ks_operator A = {n, apply_dense, &n};
+    ks_iteration o = {1000, 1e-10, 3, 0};
+    ks_top top;
+    CHECK(ks_lanczos(&run, &A, &o, &top, NULL) == KSPEC_OK);
+    CHECK_MSG(top.converged && top.iterations > 96 && fabs(top.value - 1) < 1e-9, "%d %g", top.iterations,
+              top.value - 1);
+}
+
+/* sigma_1(Z)^2 from the whole Z; held or remade, at any number of threads, the same bits */
+TEST(random_features) {
+    enum { N = 900, P = 4, Q = 60 };
+    double *x = normals(5, N, P), *y = malloc(N * P * sizeof *y), *Z = malloc(N * Q * sizeof *Z), G[Q * Q];
+    kspec_matrix m = view(x, N, P), centred = view(y, N, P);
+    for (size_t l = 0; l < P; l++) { /* the norm's features are those of the centred rows */
+        double mean = 0;
+        for (size_t i = 0; i < N; i++) mean += x[i * P + l] / N;
+        for (size_t i = 0; i < N; i++) y[i * P + l] = x[i * P + l] - mean;
+    }
+    for (int kernel = 0; kernel < 3; kernel++) {
+        kspec_kernel_opts k = {
+            .size = sizeof k, .kernel = (kspec_kernel)kernel, .sigma = 2, .features = Q, .seed = 9};
+        CHECK(kspec_features(&centred, &k, Z, NULL) == KSPEC_OK);
+        ks_gemm(1, 0, Q, Q, N, 1, Z, Q, Z, Q, 0, G, Q);
+        double want = largest(G, Q);
+        kspec_norm_result first = {0};
+        for (int c = 0; c < 4; c++) {
+            kspec_norm_opts o = {.size = sizeof o,
+                                 .methods = ALL,
+                                 .kernel = (kspec_kernel)kernel,
+                                 .sigma = 2,
+                                 .features = Q,
+                                 .sample = N,
+                                 .seed = 9,
+                                 .threads = c == 3 ? 2 : c + 1,
+                                 .memory = c == 3 ? 1 : 0};
+            kspec_norm_result r;
+            CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK && r.count == 7);
+            CHECK_CLOSE(find(&r, KSPEC_NORM_RFF_POWER)->value, want, 1e-8);
+            CHECK(find(&r, KSPEC_NORM_RFF_NYSTROM)->value ==
+                  find(&r, KSPEC_NORM_RFF_POWER)->value); /* all rows */
+            for (size_t e = 0; e < r.count && c; e++) {
+                CHECK(r.entries[e].value == first.entries[e].value &&
+                      r.entries[e].iterations == first.entries[e].iterations);
+                CHECK(e < 6 || (r.entries[e].ci_low == first.entries[e].ci_low &&
+                                r.entries[e].order == first.entries[e].order));
+                CHECK(isnan(r.entries[e].debiased) || r.entries[e].debiased == first.entries[e].debiased);
+            }
+            if (c)
+                kspec_norm_free(&r);
+            else
+                first = r;
+        }
+        const kspec_norm_entry *d = find(&first, KSPEC_NORM_RFF_DEBIASED);
+        double norm = find(&first, KSPEC_NORM_EIGEN)->value;
+        CHECK_MSG(d->ci_low <= norm && norm <= d->ci_high && d->ci_low >= 1 && d->ci_high <= N, "%g %g %g",
+                  d->ci_low, norm, d->ci_high);
+        kspec_norm_free(&first);
+    }
+    free(x), free(y), free(Z);
+}
+
+/* The debiased estimate from its definition: unbiased moments of the feature matrix, columns sampled, rows complete, and
+   the same without each column in turn */
+TEST(debiased_from_the_definition) {
+    enum { N = 300, P = 3, Q = 24, ORDERS = 5 };
+    double *x = normals(6, N, P), *Z = malloc(N * Q * sizeof *Z), *without = malloc(N * Q * sizeof *without),
+           G[Q * Q];
+    kspec_matrix m = view(x, N, P);
+    kspec_kernel_opts k = {.size = sizeof k, .sigma = 4, .features = Q};
+    CHECK(kspec_features(&m, &k, Z, NULL) == KSPEC_OK);
+    for (size_t i = 0; i < N * Q; i++) Z[i] *= sqrt(Q);
+    ks_gemm(1, 0, Q, Q, N, 1.0 / N, Z, Q, Z, Q, 0, G, Q);
+    double all[ORDERS], loo[ORDERS][Q];
+    for (size_t out = 0; out <= Q; out++) { /* without column `out`; Q: with all of them */
+        size_t cols = out < Q ? Q - 1 : Q, c = 0;
+        for (size_t i = 0; i < N; i++)
+            for (size_t a = 0; a < Q; a++)
+                if (a != out) without[c++] = Z[i * Q + a];
+        kspec_matrix phi = view(without, N, cols);
+        kspec_moments_opts o = {.size = sizeof o,
+                                .nmax = ORDERS,
+                                .estimators = KSPEC_EXACT,
+                                .sampled = KSPEC_SAMPLED_COLS,
+                                .no_stderr = 1};
+        kspec_moments_result r;
+        CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK && r.count == ORDERS);
+        for (size_t n = 0; n < ORDERS; n++) *(out < Q ? &loo[n][out] : &all[n]) = r.estimates[n].value;
+        kspec_moments_free(&r);
+    }
+    ks_run run = {1, {0}, 0, 1};
+    ks_debiased d, read = ks_debiased_read(all, loo[0], ORDERS, Q, N);
+    CHECK(ks_debias(&run, G, Q, N, ORDERS, 0, 0, &d, NULL) == KSPEC_OK);
+    CHECK(d.order == read.order && d.order >= 3);
+    CHECK_CLOSE(d.value, read.value, 1e-10);
+    CHECK_CLOSE(d.low, read.low, 1e-9);
+    CHECK_CLOSE(d.high, read.high, 1e-9);
+    /* and what is read is what the manual says */
+    int o = d.order;
+    double mean[2] = {0}, square[2] = {0};
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t a = 0; a < Q; a++) {
+            double t[2] = {log(loo[o - 1][a]) / o, log(loo[o - 1][a] / loo[o - 2][a])};
+            for (int c = 0; c < 2; c++) {
+                if (pass == 0)
+                    mean[c] += t[c] / Q;
+                else
+                    square[c] += (t[c] - mean[c]) * (t[c] - mean[c]) * (Q - 1) / Q;
+            }
+        }
+    double value = N * pow(all[o - 1], 1.0 / o);
+    CHECK_CLOSE(read.value, value, 1e-12);
+    CHECK_CLOSE(read.high, fmin(N, value * exp(1.959963984540054 * sqrt(square[0]))), 1e-9);
+    CHECK_CLOSE(read.low, N * all[o - 1] / all[o - 2] * exp(-1.959963984540054 * sqrt(square[1])), 1e-9);
+    free(x), free(Z), free(without);
+}
+
+/* Nothing can be read where the moments are not known: the trivial interval, and it says so */
+TEST(debiased_without_an_order) {
+    double m[3] = {1, 0.1, -0.01}, loo[3 * 4] = {1, 1, 1, 1, 0.3, -0.1, 0.1, 0.1, 0, 0, 0, 0};
+    ks_debiased d = ks_debiased_read(m, loo, 3, 4, 100);
+    CHECK(d.order == 0 && d.value == 100 && d.low == 1 && d.high == 100);
+    double sure[3 * 4] = {1, 1, 1, 1, 0.1, 0.1, 0.1, 0.1, -0.01, -0.01, -0.01, -0.01};
+    d = ks_debiased_read(m, sure, 3, 4, 100); /* the third moment is negative: read at the second */
+    CHECK(d.order == 2 && fabs(d.value - 100 * sqrt(0.1)) < 1e-12 && fabs(d.low - 10) < 1e-12 &&
+          d.high == d.value);
+    double *x = normals(7, 200, 2);
+    kspec_matrix all = view(x, 200, 2);
+    kspec_norm_opts o = {.size = sizeof o, .methods = KSPEC_NORM_RFF_DEBIASED, .sigma = 1e-6, .features = 2};
+    kspec_norm_result r;
+    CHECK(kspec_gram_norm(&all, &o, &r, NULL) == KSPEC_OK);
+    CHECK(r.entries[0].doubts == KSPEC_NORM_NO_ORDER && r.entries[0].ci_low == 1 &&
+          r.entries[0].ci_high == 200);
+    kspec_norm_free(&r);
+    free(x);
+}
+
+/* K is nearly the identity, n/q = 30: sigma_1(Z)^2 is far too large and says so. With a wide kernel it is right. */
+TEST(warnings) {
+    double *x = normals(8, 900, 6);
+    kspec_matrix m = view(x, 900, 6);
+    kspec_norm_opts o = {.size = sizeof o,
+                         .methods = KSPEC_NORM_LANCZOS | KSPEC_NORM_RFF_POWER | KSPEC_NORM_RFF_DEBIASED,
+                         .sigma = 0.05,
+                         .features = 30};
+    kspec_norm_result r;
+    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    const kspec_norm_entry *e = find(&r, KSPEC_NORM_RFF_POWER);
+    CHECK(e->value > 25 && find(&r, KSPEC_NORM_LANCZOS)->value < 1.1);
+    CHECK(e->doubts & KSPEC_NORM_NEAR_FLOOR);
+    kspec_norm_free(&r);
+    o.sigma = 1.5; /* |K| is a few times n/q: not near the floor, but the debiased value is another */
+    o.features = 100;
+    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    e = find(&r, KSPEC_NORM_RFF_POWER);
+    double norm = find(&r, KSPEC_NORM_LANCZOS)->value;
+    CHECK_MSG(!(e->doubts & KSPEC_NORM_NEAR_FLOOR) && e->value > 18, "%g", e->value);
+    CHECK_MSG((e->doubts & KSPEC_NORM_DISAGREES) == 0 || e->value > 1.1 * norm, "%g %g", e->value, norm);
+    kspec_norm_free(&r);
+    o.sigma = 0.7;
+    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    e = find(&r, KSPEC_NORM_RFF_POWER);
+    norm = find(&r, KSPEC_NORM_LANCZOS)->value;
+    CHECK_MSG(e->doubts == KSPEC_NORM_DISAGREES && e->value > 1.2 * norm &&
+                  fabs(e->debiased - norm) < fabs(e->value - norm),
+              "%g %g %g %u", e->value, e->debiased, norm, e->doubts);
+    kspec_norm_free(&r);
+    o.sigma = 10;
+    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    e = find(&r, KSPEC_NORM_RFF_POWER);
+    CHECK_MSG(e->doubts == 0 && fabs(e->value / find(&r, KSPEC_NORM_LANCZOS)->value - 1) < 0.3, "%u",
+              e->doubts);
+    kspec_norm_free(&r);
+    free(x);
+}
+
+/* Theorem 2.1: the bound solves 2n exp(-e^2 q/(10 n^2 + 2 n e)) = 0.05, and is no number where it exceeds n */
+TEST(bound) {
+    double *x = normals(9, 500, 3);
+    kspec_matrix m = view(x, 500, 3);
+    kspec_norm_opts o = {.size = sizeof o,
+                         .methods = KSPEC_NORM_RFF_POWER | KSPEC_NORM_RFF_NYSTROM,
+                         .sigma = 3,
+                         .features = 150,
+                         .sample = 200};
+    kspec_norm_result r;
+    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    for (int k = 0; k < 2; k++) {
+        double n = k ? 200 : 500, e = r.entries[k].bound * n / 500;
+        CHECK_CLOSE(2 * n * exp(-e * e * 150 / (10 * n * n + 2 * n * e)), 0.05, 1e-10);
+        CHECK(e < n && r.entries[k].has_bound);
+    }
+    kspec_norm_free(&r);
+    o.features = 100;
+    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    CHECK(r.entries[0].has_bound && isnan(r.entries[0].bound)); /* log(20000) 12 > 100 */
+    kspec_norm_free(&r);
+    free(x);
+}
+
+/* Rows that are all the same: K is all ones. Rows that come d times: the norm is at least d. */
+TEST(duplicates) {
+    double x[40 * 2];
+    for (size_t k = 0; k < 80; k++) x[k] = 3.5;
+    kspec_matrix m = view(x, 40, 2);
+    kspec_norm_opts o = {.size = sizeof o, .methods = ALL, .sigma = 1e-3, .sample = 10};
+    kspec_norm_result r;
+    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    for (size_t k = 0; k < r.count; k++)
+        if (r.entries[k].method < KSPEC_NORM_RFF_POWER || r.entries[k].method == KSPEC_NORM_NYSTROM)
+            CHECK_CLOSE(r.entries[k].value, 40, 1e-12);
+        else
+            CHECK_MSG(r.entries[k].value > 20 && r.entries[k].value < 80, "%g", r.entries[k].value);
+    kspec_norm_free(&r);
+    kspec_random_normal(10, 0, 0, 80, x);
+    for (size_t i = 0; i < 7; i++) x[2 * i] = x[0], x[2 * i + 1] = x[1];
+    o.methods = KSPEC_NORM_EIGEN | KSPEC_NORM_LANCZOS;
+    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    CHECK(r.entries[0].value >= 7 - 1e-12 && fabs(r.entries[0].value - r.entries[1].value) < 1e-9);
+    kspec_norm_free(&r);
+}
+
+TEST(repeats_samples_and_tolerance) {
+    double *x = normals(11, 400, 3);
+    kspec_matrix m = view(x, 400, 3);
+    kspec_norm_opts o = {.size = sizeof o,
+                         .methods = ALL & ~KSPEC_NORM_EIGEN,
+                         .sigma = 1,
+                         .features = 40,
+                         .sample = 100,
+                         .repeats = 6};
+    kspec_norm_result r, one;
+    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    o.repeats = 1;
+    CHECK(kspec_gram_norm(&m, &o, &one, NULL) == KSPEC_OK);
+    for (size_t k = 0; k < r.count; k++) {
+        const kspec_norm_entry *e = &r.entries[k];
+        int random = e->features || e->sample;
+        CHECK(e->draw_count == (random ? 6 : 1) && isfinite(e->spread) == random);
+        CHECK(e->draws[0].value == one.entries[k].value); /* the first draw is the only one of a single run */
+        double mean = 0, square = 0;
+        for (size_t d = 0; d < e->draw_count; d++) mean += e->draws[d].value / (double)e->draw_count;
+        for (size_t d = 0; d < e->draw_count; d++) square += pow(e->draws[d].value - mean, 2);
+        CHECK_CLOSE(e->value, mean, 1e-14);
+        if (random) CHECK_CLOSE(e->spread, sqrt(square / 5), 1e-12);
+        if (random) CHECK(e->draws[0].value != e->draws[1].value);
+    }
+    kspec_norm_free(&r);
+    kspec_norm_free(&one);
+    o = (kspec_norm_opts){.size = sizeof o,
+                          .methods = KSPEC_NORM_NYSTROM,
+                          .sigma = 1,
+                          .sample = 100,
+                          .sample_first = 1,
+                          .repeats = 3};
+    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    kspec_matrix head = view(x, 100, 3);
+    o.methods = KSPEC_NORM_LANCZOS;
+    CHECK(kspec_gram_norm(&head, &o, &one, NULL) == KSPEC_OK);
+    CHECK_CLOSE(r.entries[0].value, 4 * one.entries[0].value,
+                1e-9); /* the first 100 of 400 rows; drawn once */
+    CHECK(r.entries[0].draw_count == 1);
+    kspec_norm_free(&r);
+    kspec_norm_free(&one);
+    /* q is doubled from 16 until the interval is narrower than 60% of the value; the other RFF methods take the same q */
+    o = (kspec_norm_opts){.size = sizeof o,
+                          .methods = KSPEC_NORM_RFF_POWER | KSPEC_NORM_RFF_DEBIASED,
+                          .sigma = 2,
+                          .features = 16,
+                          .tolerance = 0.6};
+    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    const kspec_norm_entry *d = find(&r, KSPEC_NORM_RFF_DEBIASED);
+    size_t q = d->features;
+    CHECK(q >= 32 && (q & (q - 1)) == 0 && r.entries[0].features == q && d->doubts == 0);
+    CHECK(d->ci_high - d->ci_low <= 0.6 * d->value);
+    o.features = q / 2, o.tolerance = 0; /* half of it is not enough */
+    CHECK(kspec_gram_norm(&m, &o, &one, NULL) == KSPEC_OK);
+    d = find(&one, KSPEC_NORM_RFF_DEBIASED);
+    CHECK(d->ci_high - d->ci_low > 0.6 * d->value);
+    kspec_norm_free(&r);
+    kspec_norm_free(&one);
+    free(x);
+}
+
+static int stop_after(void *ctx, double fraction) {
+    int *left = ctx;
+    CHECK(fraction >= 0 && fraction <= 1);
+    return (*left)-- <= 0;
+}
+
+TEST(cancellation) {
+    double *x = normals(12, 600, 3);
+    kspec_matrix m = view(x, 600, 3);
+    kspec_error e;
+    kspec_norm_result r;
+    int cancelled = 0;
+    for (int k = 0; k < 5000; k += k / 4 + 1) {
+        int left = k;
+        kspec_norm_opts o = {.size = sizeof o,
+                             .methods = ALL & ~KSPEC_NORM_EIGEN,
+                             .sigma = 1,
+                             .features = 20,
+                             .threads = 2,
+                             .progress = {stop_after, &left}};
+        kspec_status st = kspec_gram_norm(&m, &o, &r, &e);
+        if (st == KSPEC_OK) break;
+        CHECK(st == KSPEC_E_CANCELLED && r.entries == NULL);
+        cancelled++;
+    }
+    CHECK(cancelled > 5);
+    kspec_norm_free(&r);
+    free(x);
+}
+
+TEST(bad_input) {
+    double x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    kspec_matrix m = view(x, 6, 2), one = view(x, 1, 2);
+    kspec_error e;
+    kspec_norm_result r;
+    const size_t size = sizeof(kspec_norm_opts);
+#define FAILS(text, ...)                                                      \
+    do {                                                                      \
+        kspec_norm_opts bad = {size, __VA_ARGS__};                            \
+        CHECK_FAILS(kspec_gram_norm(&m, &bad, &r, &e), KSPEC_E_ARG, e, text); \
+        CHECK(r.entries == NULL && r.count == 0);                             \
+    } while (0)
+    FAILS("sigma -1", .sigma = -1);
+    FAILS("sigma nan", .sigma = NAN);
+    FAILS("gamma -2", .gamma = -2);
+    FAILS("only one of them", .sigma = 1, .gamma = 1);
+    FAILS("unknown bits", .methods = 1u << 7);
+    FAILS("kernel 3", .kernel = (kspec_kernel)3);
+    FAILS("scaling 3", .scaling = (kspec_scaling)3);
+    FAILS("sample 7 exceeds the number of rows, 6", .methods = KSPEC_NORM_NYSTROM, .sample = 7);
+    FAILS("updates -1", .updates = -1);
+    FAILS("stop 1 is not", .stop = 1);
+    FAILS("repeats -1", .repeats = -1);
+    FAILS("5000 features exceed 4096", .methods = KSPEC_NORM_RFF_DEBIASED, .features = 5000);
+    FAILS("needs the method rff-debiased", .sigma = 1, .tolerance = 0.1);
+    FAILS("random features need the rows", .gram = 1, .methods = KSPEC_NORM_RFF_POWER);
+    FAILS("mean nothing for a Gram matrix", .gram = 1, .sigma = 1);
+    kspec_norm_opts o = {size, .methods = KSPEC_NORM_LANCZOS, .sigma = 0};
+    CHECK_FAILS(kspec_gram_norm(&one, &o, &r, &e), KSPEC_E_ARG, e, "one row has no median distance");
+    kspec_norm_opts gram = {size, .gram = 1};
+    CHECK_FAILS(kspec_gram_norm(&m, &gram, &r, &e), KSPEC_E_IO, e, "6 x 2");
+    double K[9] = {1, 0.5, 0.2, 0.5, 1, 0.3, 0.2, 0.3, 1};
+    kspec_matrix k = view(K, 3, 3);
+    CHECK(kspec_gram_norm(&k, &gram, &r, &e) == KSPEC_OK);
+    CHECK(isnan(r.sigma) && r.entries[0].value > 1.6 && r.entries[0].value < 1.8);
+    kspec_norm_free(&r);
+    K[1] = 0.4;
+    CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_IO, e,
+                "entries (1, 0) and (0, 1), 0.5 and 0.4, differ");
+    K[1] = K[3] = 1.5;
+    CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_IO, e, "exceeds");
+    K[1] = K[3] = INFINITY;
+    CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_IO, e, "not finite");
+    K[4] = -1;
+    CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_IO, e, "entry (1, 1) is -1");
+    x[3] = INFINITY;
+    FAILS("row 1, column 1 (from 0) is infinite", .sigma = 1);
+    CHECK(kspec_norm_method_name((kspec_norm_method)3) == NULL);
+    /* zeros, and a matrix of one entry, have a norm all the same */
+    double zero[4] = {0};
+    kspec_matrix z = view(zero, 2, 2);
+    gram.methods = KSPEC_NORM_EIGEN | KSPEC_NORM_POWER | KSPEC_NORM_LANCZOS;
+    CHECK(kspec_gram_norm(&z, &gram, &r, &e) == KSPEC_OK);
+    CHECK(r.entries[0].value == 0 && r.entries[1].value == 0 && r.entries[2].value == 0 &&
+          !r.entries[2].doubts);
+    kspec_norm_free(&r);
+}
+
+int main(void) {
+    RUN(exact_methods_agree);
+    RUN(lanczos_needs_fewer_products);
+    RUN(lanczos_starts_again);
+    RUN(random_features);
+    RUN(debiased_from_the_definition);
+    RUN(debiased_without_an_order);
+    RUN(warnings);
+    RUN(bound);
+    RUN(duplicates);
+    RUN(repeats_samples_and_tolerance);
+    RUN(cancellation);
+    RUN(bad_input);
+    return test_done();
+}
