@@ -46,7 +46,7 @@ kspec_status ks_inputs_copy(const kspec_matrix *x, kspec_scaling scaling, ks_inp
 }
 
 void ks_inputs_center(ks_inputs *in) {
-    enum { COLS = 8 }; /* at a time: the rows are read line by line */
+    enum { COLS = 256 }; /* at a time: long stretches of each row */
     for (size_t from = 0; from < in->p; from += COLS) {
         size_t to = from + COLS < in->p ? from + COLS : in->p;
         double mean[COLS] = {0};

@@ -4,7 +4,8 @@
  *
  * VL is the number of lanes. The _fixed functions use no fused multiply-add and so return the same bits on
  * every instruction set (SLEEF's "cinz" variants); the others are the fastest of 1 ulp. vd_fma is xy + z and vd_fnma
- * is z - xy, rounded once where the processor can. vd_round is the nearest integer; vd_sum adds the lanes.
+ * is z - xy, rounded once where the processor can. vd_round is the nearest integer, vd_pow2
+ * 2^k for an integer from -1022 to 1023; vd_sum adds the lanes.
  */
 #ifndef KS_KERNELS_VEC_H
 #define KS_KERNELS_VEC_H
@@ -37,6 +38,8 @@ static inline vd vd_min(vd x, vd y) { return _mm512_min_pd(x, y); }
 static inline vd vd_round(vd x) {
     return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+static inline vd vd_max(vd x, vd y) { return _mm512_max_pd(x, y); }
+static inline vd vd_pow2(vd k) { return _mm512_scalef_pd(_mm512_set1_pd(1), k); }
 static inline double vd_sum(vd x) { return _mm512_reduce_add_pd(x); }
 static inline vd vd_sin(vd x) { return Sleef_sind8_u10avx512f(x); }
 static inline vd vd_cos(vd x) { return Sleef_cosd8_u10avx512f(x); }
@@ -63,6 +66,12 @@ static inline vd vd_sqrt(vd x) { return _mm256_sqrt_pd(x); }
 static inline vd vd_abs(vd x) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x); }
 static inline vd vd_min(vd x, vd y) { return _mm256_min_pd(x, y); }
 static inline vd vd_round(vd x) { return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+static inline vd vd_max(vd x, vd y) { return _mm256_max_pd(x, y); }
+static inline vd
+vd_pow2(vd k) { /* k + 1023 is the exponent's field; 2^52 + 2^51 puts it into the last bits */
+    __m256i bits = _mm256_castpd_si256(_mm256_add_pd(k, _mm256_set1_pd(0x1.8p52 + 1023)));
+    return _mm256_castsi256_pd(_mm256_slli_epi64(bits, 52));
+}
 static inline double vd_sum(vd x) {
     __m128d h = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
     return _mm_cvtsd_f64(_mm_add_sd(h, _mm_unpackhi_pd(h, h)));
@@ -92,6 +101,8 @@ static inline vd vd_sqrt(vd x) { return sqrt(x); }
 static inline vd vd_abs(vd x) { return fabs(x); }
 static inline vd vd_min(vd x, vd y) { return x < y ? x : y; }
 static inline vd vd_round(vd x) { return rint(x); }
+static inline vd vd_max(vd x, vd y) { return x > y ? x : y; }
+static inline vd vd_pow2(vd k) { return ldexp(1, (int)k); }
 static inline double vd_sum(vd x) { return x; }
 static inline vd vd_sin(vd x) { return Sleef_sind1_u10purec(x); }
 static inline vd vd_cos(vd x) { return Sleef_cosd1_u10purec(x); }

@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { T = KS_GRAM_TILE, CHUNKS = 32, CHUNK_TILES = 128 /* at most, so that a chunk is short */ };
+/* Tiles are kept in the second-level cache between product and exponentials, unless the product is most of the work. */
+enum { SMALL_TILE = 256, LARGE_TILE = 512, LARGE_FROM = 128 /* columns */ };
+enum { CHUNKS = 32, CHUNK_TILES = 128 /* small ones */ };
 
 /*
  * With h = |x|^2/2 the exponent is x.y - h_x - h_y, whose error is about 2e-16 max h: past this h the tile is made from
@@ -14,10 +16,10 @@ enum { T = KS_GRAM_TILE, CHUNKS = 32, CHUNK_TILES = 128 /* at most, so that a ch
  */
 static const double LARGEST_H = 1e4;
 
-static size_t rows_of(const ks_gram *g, size_t I) { return g->n - I * T < T ? g->n - I * T : T; }
+static size_t rows_of(const ks_gram *g, size_t I) { return g->n - I * g->T < g->T ? g->n - I * g->T : g->T; }
 
 void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile) {
-    size_t m = rows_of(g, I), n = rows_of(g, J), pad = (n + 7) / 8 * 8, p = g->p;
+    size_t T = g->T, m = rows_of(g, I), n = rows_of(g, J), pad = (n + 7) / 8 * 8, p = g->p;
     const double *x = g->x + I * T * p;
     if (g->xt) {
         for (size_t i = 0; i < m; i++)
@@ -57,7 +59,7 @@ typedef struct {
 } job;
 
 static const double *tile_at(const ks_gram *g, size_t t, size_t I, size_t J, double *scratch) {
-    if (g->held) return g->held + t * T * T;
+    if (g->held) return g->held + t * g->T * g->T;
     ks_gram_tile(g, 3, I, J, scratch);
     return scratch;
 }
@@ -67,7 +69,7 @@ static kspec_status fill_tile(void *ctx, size_t chunk, int worker) {
     const job *j = ctx;
     size_t I, J;
     locate(j->g->bands, chunk, &I, &J);
-    ks_gram_tile(j->g, 3, I, J, j->g->held + chunk * T * T);
+    ks_gram_tile(j->g, 3, I, J, j->g->held + chunk * j->g->T * j->g->T);
     return KSPEC_OK;
 }
 
@@ -76,6 +78,7 @@ static kspec_status fill_tile(void *ctx, size_t chunk, int worker) {
 static kspec_status prepare(ks_gram *g, const ks_run *run, size_t n, ks_arena *arena, kspec_error *err) {
     kspec_status st = ks_kernels_choose(&g->kernels, err);
     if (st) return st;
+    size_t T = g->T = g->p >= LARGE_FROM ? LARGE_TILE : SMALL_TILE;
     g->n = n;
     g->bands = (n + T - 1) / T;
     g->workers = run->threads;
@@ -93,6 +96,7 @@ kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, ksp
     *g = (ks_gram){.metric = metric[kernel], .p = p, .x = x->x};
     kspec_status st = prepare(g, run, n, arena, err);
     if (st) return st;
+    size_t T = g->T;
     g->h = ks_arena_zalloc(arena, g->bands * T, sizeof(double));
     if (arena->failed) return ks_nomem(err, "the norms of the rows", arena->failed);
     double largest = 0;
@@ -119,7 +123,8 @@ kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, 
     *g = (ks_gram){0};
     kspec_status st = prepare(g, run, n, arena, err);
     if (st) return st;
-    size_t bytes = ks_size(tile_count(g->bands), T * T * sizeof(double)), available = ks_memory_available();
+    size_t T = g->T, bytes = ks_size(tile_count(g->bands), T * T * sizeof(double)),
+           available = ks_memory_available();
     if (bytes > available)
         return ks_fail(err, KSPEC_E_NOMEM,
                        "half of a %zu x %zu Gram matrix needs %.1f GiB of memory, %.1f GiB are available", n,
@@ -143,7 +148,7 @@ kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, 
 static kspec_status multiply(void *ctx, size_t chunk, int worker) {
     const job *j = ctx;
     const ks_gram *g = j->g;
-    size_t t = j->first + chunk * j->per_chunk, end = tile_count(g->bands), I, J;
+    size_t T = g->T, t = j->first + chunk * j->per_chunk, end = tile_count(g->bands), I, J;
     double *y = g->partial + chunk * g->bands * T;
     memset(y, 0, g->bands * T * sizeof *y);
     if (t >= end) return KSPEC_OK;
@@ -159,7 +164,9 @@ static kspec_status multiply(void *ctx, size_t chunk, int worker) {
 kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, double *y, kspec_error *err) {
     ks_gram *g = gram;
     size_t tiles = tile_count(g->bands), per = (tiles + CHUNKS - 1) / CHUNKS;
-    if (per > CHUNK_TILES) per = CHUNK_TILES;
+    size_t most =
+        CHUNK_TILES * SMALL_TILE * SMALL_TILE / (g->T * g->T); /* at most, so that a chunk is short */
+    if (per > most) per = most;
     size_t round = CHUNKS * per;
     memcpy(g->in, x,
            g->n *
@@ -173,7 +180,7 @@ kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, doubl
         kspec_status st = ks_parallel_for(&part, chunks, multiply, &j, err);
         if (st) return st;
         for (size_t c = 0; c < chunks; c++)
-            for (size_t i = 0; i < g->n; i++) y[i] += g->partial[c * g->bands * T + i];
+            for (size_t i = 0; i < g->n; i++) y[i] += g->partial[c * g->bands * g->T + i];
     }
     return KSPEC_OK;
 }
@@ -181,13 +188,13 @@ kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, doubl
 static kspec_status place(void *ctx, size_t chunk, int worker) {
     const job *j = ctx;
     const ks_gram *g = j->g;
-    size_t I, J;
+    size_t T = g->T, I, J;
     locate(g->bands, chunk, &I, &J);
     const double *tile = tile_at(g, chunk, I, J, g->tile[worker]);
     double *K = j->K + I * T * g->n + J * T;
     for (size_t i = 0; i < rows_of(g, I); i++) memcpy(K + i * g->n, tile + i * T, rows_of(g, J) * sizeof *K);
     /* The mirror, eight of its rows at a time, so that both sides are read and written in whole lines */
-    double buffer[8][T], *L = j->K + J * T * g->n + I * T;
+    double buffer[8][LARGE_TILE], *L = j->K + J * T * g->n + I * T;
     for (size_t c = 0; c < rows_of(g, J) && I != J; c += 8) {
         for (size_t i = 0; i < rows_of(g, I); i++)
             for (size_t k = 0; k < 8; k++) buffer[k][i] = tile[i * T + c + k];

@@ -9,19 +9,17 @@
 #include "features/inputs.h"
 #include "kernels/kernels.h"
 
-enum { KS_GRAM_TILE = 256 };
-
 typedef struct {
     const ks_kernels *kernels;
     ks_metric metric;
-    size_t n, p, bands; /* bands of KS_GRAM_TILE rows */
-    const double *x;    /* n x p */
-    double *xt;         /* where differences are taken: bands of p x KS_GRAM_TILE, transposed; else NULL */
-    double *h;          /* |x_i|^2/2, padded with zeros to whole tiles */
-    double *held;       /* the tiles of the upper triangle, row by row of tiles; or NULL */
-    double **tile;      /* per worker: a tile */
-    double *partial;    /* per chunk: a padded vector */
-    double *in;         /* a padded vector */
+    size_t n, p, T, bands; /* tiles are T x T, bands have T rows */
+    const double *x;       /* n x p */
+    double *xt;            /* where differences are taken: bands of p x T, transposed; else NULL */
+    double *h;             /* |x_i|^2/2, padded with zeros to whole tiles */
+    double *held;          /* the tiles of the upper triangle, row by row of tiles; or NULL */
+    double **tile;         /* per worker: a tile */
+    double *partial;       /* per chunk: a padded vector */
+    double *in;            /* a padded vector */
     int workers;
 } ks_gram;
 

@@ -31,6 +31,22 @@ TEST(cosines_of_every_instruction_set) {
     }
 }
 
+TEST(exponentials_of_every_instruction_set) {
+    for (int isa = KS_ISA_GENERIC; isa <= (int)ks_isa_best(); isa++) {
+        const ks_kernels *k = ks_kernels_of((ks_isa)isa);
+        double worst = 0, c[8], h[8];
+        for (double x = 1e-18; x < 2000; x *= 1.01) {
+            for (int i = 0; i < 8; i++) c[i] = -x * (1 + i / 7.0), h[i] = 0;
+            k->gram_exp(c, h, 0, 8);
+            for (int i = 0; i < 8; i++) worst = fmax(worst, (double)fabsl(c[i] - expl(-x * (1 + i / 7.0))));
+        }
+        CHECK_MSG(worst < 4e-16, "isa %d: %g", isa, worst);
+        for (int i = 0; i < 8; i++) c[i] = 3, h[i] = 1 + i; /* what rounding leaves above 0 is 0 */
+        k->gram_exp(c, h, 1.5, 8);
+        CHECK(c[0] == 1 && fabs(c[1] - exp(-0.5)) < 1e-15 && fabs(c[7] - exp(-6.5)) < 1e-15);
+    }
+}
+
 TEST(products_of_every_instruction_set) {
     enum { R = 23, C = 40 };
     double K[R * C], x[C], y[R];
@@ -287,6 +303,7 @@ TEST(inputs) {
 
 int main(void) {
     RUN(cosines_of_every_instruction_set);
+    RUN(exponentials_of_every_instruction_set);
     RUN(products_of_every_instruction_set);
     RUN(gram_matrices);
     RUN(cancellation);
