@@ -168,8 +168,9 @@ typedef struct {
  * remains biased: m(k)^(1/k) exceeds the norm at finite k, by a part of log(m(k) n^k/|K|^k)/k; and the root of an unbiased
  * moment is smaller than that of the moment by about (k-1)/2 times the square of the value's relative error.
  *
- * The rows must be finite. Errors of K's entries: 1e-15 max(1, exponent), entries of rows far from the middle of the
- * data being made from differences. A Gram matrix is checked: symmetric to 1e-10 of its largest entry, no negative
+ * The rows must be finite. Errors of K's entries: a few 1e-16 times h = max |x_i - mean|^2/(2 sigma^2) where that
+ * is below 1e4 and the kernel Gaussian (inner products); a few 1e-16 otherwise (differences).
+ * A Gram matrix is checked: symmetric to 1e-10 of its largest entry, no negative
  * diagonal, |K_ij|^2 <= K_ii K_jj.
  */
 KSPEC_API kspec_status kspec_gram_norm(const kspec_matrix *x, const kspec_norm_opts *opts,
