@@ -46,8 +46,11 @@ static kspec_status one_draw(void *ctx, size_t draw, int worker) {
                                     : (ks_cplx){o->sigma * noise[i].re, 0};
     for (size_t i = 0; i < j->count; i++) {
         const ks_wls_fitter *f = &j->fitters[i];
-        if (ks_wls_fit(f, y, fit, scratch) < 0 || ks_wls_fit(f, noise, n, scratch) < 0)
-            return KSPEC_E_NUMERIC;
+        double *to = j->each + (draw * j->count + i) * 3;
+        if (ks_wls_fit(f, y, fit, scratch) < 0 || ks_wls_fit(f, noise, n, scratch) < 0) {
+            to[0] = to[1] = to[2] = NAN; /* see failures_to_qr() */
+            continue;
+        }
         double free = 0, all = 0, only = 0;
         for (size_t k = 0; k < P; k++) {
             ks_cplx d = {k < f->p ? fit[k].re - theta[k].re : theta[k].re,
@@ -59,7 +62,6 @@ static kspec_status one_draw(void *ctx, size_t draw, int worker) {
             }
             all += ks_cabs2(d);
         }
-        double *to = j->each + (draw * j->count + i) * 3;
         to[0] = free, to[1] = all, to[2] = only;
     }
     return KSPEC_OK;
@@ -81,7 +83,32 @@ static void statistics(const double *x, size_t stride, size_t n, double *mean, d
     *variance_se = sqrt(fmax(0, m4 / count - (m2 / count) * (m2 / count)) / count);
 }
 
-/* The fitters of all p: with the dense map where the iteration fails on a first draw */
+static kspec_status use_qr(ks_wls_fitter *f, ks_arena *arena, kspec_error *err) {
+    ks_cplx *map;
+    double accuracy;
+    kspec_status st = ks_wls_dense_map(f->N, f->p, f->w, arena, &map, &accuracy, err);
+    f->map = st ? NULL : map;
+    return st;
+}
+
+/*
+ * QR for every p whose iteration failed on any draw; *some says whether there is one. For all draws of it, so that the
+ * outcome is the same whichever thread came first.
+ */
+static kspec_status failures_to_qr(empirical_job *j, int *some, ks_arena *arena, kspec_error *err) {
+    kspec_status st = KSPEC_OK;
+    *some = 0;
+    for (size_t i = 0; i < j->count && !st; i++) {
+        size_t draw = 0;
+        while (draw < j->draws && !isnan(j->each[(draw * j->count + i) * 3])) draw++;
+        if (draw == j->draws) continue;
+        *some = 1;
+        st = use_qr(&j->fitters[i], arena, err);
+    }
+    return st;
+}
+
+/* The fitters of all p: with the dense map where the iteration fails on a first draw, as it will on others */
 static kspec_status make_fitters(empirical_job *j, const size_t *p, const ks_fft *fft, const double *w,
                                  ks_arena *arena, kspec_error *err) {
     size_t N = j->o->N;
@@ -91,15 +118,13 @@ static kspec_status make_fitters(empirical_job *j, const size_t *p, const ks_fft
         j->fitters[i] = f;
     }
     ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *theta = ks_arena_alloc(arena, N, sizeof *theta),
-            *scratch = ks_arena_alloc(arena, j->fit_scratch, sizeof *scratch), *map;
+            *scratch = ks_arena_alloc(arena, j->fit_scratch, sizeof *scratch);
     if (arena->failed) return ks_nomem(err, "the draws", arena->failed);
     normals(j->o->seed, 1, N, y);
     for (size_t i = 0; i < j->count; i++) {
         if (p[i] >= N || ks_wls_fit(&j->fitters[i], y, theta, scratch) >= 0) continue;
-        double accuracy;
-        kspec_status st = ks_wls_dense_map(N, p[i], w, arena, &map, &accuracy, err);
+        kspec_status st = use_qr(&j->fitters[i], arena, err);
         if (st) return st;
-        j->fitters[i].map = map;
     }
     return KSPEC_OK;
 }
@@ -127,7 +152,10 @@ static kspec_status compute(empirical_job *j, const ks_run *run, const size_t *p
                        bytes >> 20, have >> 20);
     j->scratch = ks_arena_alloc(arena, ks_size(workers, j->scratch_size), sizeof *j->scratch);
     if (arena->failed) return ks_nomem(err, "the draws", arena->failed);
+    int again;
     if ((st = ks_parallel_for(run, j->draws, one_draw, j, err))) return st;
+    if ((st = failures_to_qr(j, &again, arena, err))) return st;
+    if (again && (st = ks_parallel_for(run, j->draws, one_draw, j, err))) return st;
     for (size_t i = 0; i < j->count; i++) {
         const double *x = j->each + 3 * i;
         double unused[2];
