@@ -59,6 +59,21 @@ static double residual(const ks_wls_fitter *f, const ks_cplx *y, const ks_cplx *
     return sqrt(sum / (double)f->N);
 }
 
+/* The data, divided by the power of two *unit next to the largest of them, so that no square over- or underflows */
+static kspec_status take_data(const double *data, int complex_data, size_t N, ks_cplx *y, double *unit,
+                              kspec_error *err) {
+    double most = 0;
+    for (size_t j = 0; j < N; j++) {
+        y[j] = complex_data ? (ks_cplx){data[2 * j], data[2 * j + 1]} : (ks_cplx){data[j], 0};
+        if (!isfinite(y[j].re) || !isfinite(y[j].im))
+            return ks_fail(err, KSPEC_E_ARG, "y[%zu] is not a finite number", j);
+        most = fmax(most, fmax(fabs(y[j].re), fabs(y[j].im)));
+    }
+    *unit = most > 0 ? ldexp(1, (int)fmax(ilogb(most), -1000)) : 1; /* so that 1/unit is finite, too */
+    for (size_t j = 0; j < N; j++) y[j].re *= 1 / *unit, y[j].im *= 1 / *unit;
+    return KSPEC_OK;
+}
+
 static kspec_status fit(const kspec_wls_opts *o, ks_wls_fitter *f, const double *data, int complex_data,
                         ks_cplx *theta, ks_arena *arena, kspec_wls_fit_info *info, kspec_error *err) {
     size_t N = o->N;
@@ -68,23 +83,21 @@ static kspec_status fit(const kspec_wls_opts *o, ks_wls_fitter *f, const double 
     ks_cplx *scratch =
         ks_arena_alloc(arena, ks_wls_fit_scratch(f), sizeof *scratch); /* a transform's is in it */
     if (arena->failed) return ks_nomem(err, "the fit", arena->failed);
-    for (size_t j = 0; j < N; j++) {
-        y[j] = complex_data ? (ks_cplx){data[2 * j], data[2 * j + 1]} : (ks_cplx){data[j], 0};
-        if (!isfinite(y[j].re) || !isfinite(y[j].im))
-            return ks_fail(err, KSPEC_E_ARG, "y[%zu] is not a finite number", j);
-    }
+    double unit = 1;
+    kspec_status st = take_data(data, complex_data, N, y, &unit, err);
+    if (st) return st;
     if (f->p < N) ks_wls_weights(o, w);
     int steps = ks_wls_fit(f, y, theta, scratch);
     if (steps == KS_CANCELLED) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
     if (steps == KS_STEEP) {
-        kspec_status st = ks_wls_dense_map(N, f->p, w, arena, &map, &accuracy, err);
-        if (st) return st;
+        if ((st = ks_wls_dense_map(N, f->p, w, arena, &map, &accuracy, err))) return st;
         f->map = map;
         steps = ks_wls_fit(f, y, theta, scratch);
     }
     *info = (kspec_wls_fit_info){.regime = f->p < N ? KSPEC_WLS_UNDER : KSPEC_WLS_OVER,
                                  .iterations = steps,
-                                 .residual = residual(f, y, theta, grid, scratch)};
+                                 .residual = unit * residual(f, y, theta, grid, scratch)};
+    for (size_t k = 0; k < f->p; k++) theta[k].re *= unit, theta[k].im *= unit;
     return KSPEC_OK;
 }
 

@@ -112,6 +112,28 @@ TEST(cancelled_fits) {
     CHECK(best.p == 0);
 }
 
+/* Data times a power of two, however large or small, have that times the coefficients, to the last bit */
+TEST(the_scale_of_the_data_does_not_matter) {
+    enum { N = 15 };
+    const size_t p[] = {4, 15, 20};
+    const int exponents[] = {1020, 600, -600, -1000};
+    double y[N], scaled[N], theta[40], again[40];
+    kspec_random_normal(12, 0, 0, N, y);
+    for (int i = 0; i < 3; i++)
+        for (int e = 0; e < 4; e++) {
+            kspec_wls_opts o = {.size = sizeof o, .N = N, .alpha = 0.8, .beta = 0.3};
+            kspec_wls_fit_info first, info;
+            for (int j = 0; j < N; j++) scaled[j] = ldexp(y[j], exponents[e]);
+            CHECK(kspec_wls_fit(&o, p[i], y, 0, theta, &first, NULL) == KSPEC_OK);
+            CHECK(kspec_wls_fit(&o, p[i], scaled, 0, again, &info, NULL) == KSPEC_OK);
+            CHECK(fabs(theta[0]) > 1e-3 && info.iterations == first.iterations);
+            CHECK(info.residual == ldexp(first.residual, exponents[e]));
+            for (size_t k = 0; k < 2 * p[i]; k++)
+                CHECK_MSG(again[k] == ldexp(theta[k], exponents[e]), "p = %zu, 2^%d, k = %zu: %g from %g",
+                          p[i], exponents[e], k, again[k], theta[k]);
+        }
+}
+
 TEST(bad_fits) {
     kspec_error e;
     double y[8] = {1, 2, 3, NAN, 5, 6, 7, 8}, theta[32];
@@ -371,6 +393,7 @@ int main(void) {
     RUN(fits_against_the_pseudo_inverse);
     RUN(exact_data_and_predictions);
     RUN(cancelled_fits);
+    RUN(the_scale_of_the_data_does_not_matter);
     RUN(bad_fits);
     RUN(simulation_agrees_with_theory);
     RUN(simulation_with_steep_weights);
