@@ -30,7 +30,16 @@ static kspec_status copy_rows(const kspec_matrix *X, int unit, double *to, kspec
     return KSPEC_OK;
 }
 
-/* From inner products to kernel values, in place */
+/* The Gaussian kernel sees differences only, and those of rows far from 0 would be lost in their inner products */
+static void centre(double *rows, size_t n, size_t d) {
+    for (size_t k = 0; k < d; k++) {
+        double mean = 0;
+        for (size_t i = 0; i < n; i++) mean += rows[i * d + k] / (double)n;
+        for (size_t i = 0; i < n; i++) rows[i * d + k] -= mean;
+    }
+}
+
+/* From inner products, which are finite, to kernel values, in place */
 static void apply(const kspec_wls_decay_opts *o, size_t n, double *G, double *norm) {
     for (size_t i = 0; i < n; i++) norm[i] = G[i * n + i];
     for (size_t i = 0; i < n; i++)
@@ -38,8 +47,15 @@ static void apply(const kspec_wls_decay_opts *o, size_t n, double *G, double *no
             double *g = &G[i * n + k];
             *g = o->kernel == KSPEC_WLS_POLYNOMIAL
                      ? pow(o->scale * *g + 1, o->degree)
-                     : exp(-fmax(0, norm[i] + norm[k] - 2 * *g) / (2 * o->scale * o->scale));
+                     : exp(-0.5 * fmax(0, norm[i] + norm[k] - 2 * *g) / o->scale / o->scale);
         }
+}
+
+static kspec_status check_finite(const double *G, size_t n, kspec_error *err) {
+    for (size_t i = 0; i < n * n; i++)
+        if (!(fabs(G[i]) <= 1e307)) /* apply() adds four of them */
+            return ks_fail(err, KSPEC_E_NUMERIC, "the kernel exceeds the largest double; scale the data");
+    return KSPEC_OK;
 }
 
 /* The slope of log values against log k */
@@ -81,11 +97,11 @@ kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_decay_opts *
     if (arena.failed) st = ks_nomem(err, "the kernel matrix", arena.failed);
     ks_blas_enter();
     if (!st) st = copy_rows(X, o.unit_sphere, rows, err);
+    if (!st && o.kernel == KSPEC_WLS_GAUSSIAN) centre(rows, n, d);
     if (!st) st = ks_gemm_symmetric_tiled(&run, 0, 1, n, d, 1, rows, d, rows, d, G, n, err);
+    if (!st) st = check_finite(G, n, err);
     if (!st) apply(&o, n, G, norm);
-    for (size_t i = 0; i < n * n && !st; i++)
-        if (!isfinite(G[i]))
-            st = ks_fail(err, KSPEC_E_NUMERIC, "the kernel exceeds the largest double; scale the data");
+    if (!st) st = check_finite(G, n, err);
     if (!st) st = ks_syevd(0, n, G, n, values, err);
     ks_blas_leave();
     ks_arena_free(&arena);

@@ -241,6 +241,28 @@ TEST(gaussian_decay_on_a_circle) {
     CHECK(kspec_wls_decay(&X, &o, again, NULL, NULL) == KSPEC_OK && memcmp(again, s, sizeof s) == 0);
 }
 
+/* Far from 0 the differences are the same; where they overflow that is said; the narrowest kernel is the identity */
+TEST(gaussian_decay_far_away) {
+    enum { N = 12 };
+    double x[2 * N], s[N], again[N];
+    kspec_matrix X = view(x, N, 2);
+    kspec_error e;
+    kspec_wls_decay_opts o = {.size = sizeof o, .kernel = KSPEC_WLS_GAUSSIAN};
+    kspec_random_normal(8, 1, 0, 2 * N, x);
+    for (int i = 0; i < 2 * N; i++)
+        x[i] = round(x[i] * 0x1p20) * 0x1p-20; /* so that moving it changes nothing */
+    CHECK(kspec_wls_decay(&X, &o, s, NULL, NULL) == KSPEC_OK);
+    for (int i = 0; i < 2 * N; i++) x[i] += 0x1p30;
+    CHECK(kspec_wls_decay(&X, &o, again, NULL, NULL) == KSPEC_OK);
+    for (int k = 0; k < N; k++) CHECK_MSG(fabs(s[k] - again[k]) < 1e-6, "%d: %g %g", k, s[k], again[k]);
+    for (int i = 0; i < 2 * N; i++) x[i] = (x[i] - 0x1p30) * 1e200;
+    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_NUMERIC, e, "exceeds the largest double");
+    for (int i = 0; i < 2 * N; i++) x[i] *= 1e-200;
+    o.scale = 1e-200;
+    CHECK(kspec_wls_decay(&X, &o, s, NULL, &e) == KSPEC_OK);
+    CHECK(s[0] == 1 && s[N - 1] == 1);
+}
+
 /* (x.y + 1)^2 in two dimensions has 6 monomials */
 TEST(polynomial_decay_has_a_rank) {
     enum { N = 20 };
@@ -274,6 +296,7 @@ int main(void) {
     RUN(rank_deficient_features);
     RUN(bad_input);
     RUN(gaussian_decay_on_a_circle);
+    RUN(gaussian_decay_far_away);
     RUN(polynomial_decay_has_a_rank);
     return test_done();
 }
