@@ -176,7 +176,7 @@ typedef struct {
  * Weighted least squares with a real feature matrix Psi (N x P), through the singular value decomposition of A Psi_p B
  * and a decision on its rank: of all minimisers, the one of least |w|. y is N x outputs, or NULL where only errors are
  * wanted. The errors are those of the general trace form (Lemmas A.1 and A.2 of the paper), without its assumption that
- * K is diagonal.
+ * K is diagonal. Both covariances must be symmetric and positive semidefinite.
  */
 KSPEC_API kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
                                           const kspec_wls_features_opts *opts, kspec_wls_features_result *out,

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "linalg/svd.h"
 
@@ -62,6 +63,35 @@ static kspec_status take_square(job *j, const char *name, const kspec_matrix *m,
     return KSPEC_OK;
 }
 
+/*
+ * Fails unless a covariance given as a matrix has eigenvalues of at least 0, to within 1e-10 of its largest variance:
+ * Cholesky says so soon, the eigenvalues say what is wrong.
+ */
+static kspec_status check_semidefinite(job *j, const char *name, const square *c, size_t n,
+                                       kspec_error *err) {
+    if (!c->matrix) return KSPEC_OK;
+    double *L = ks_arena_alloc(&j->arena, ks_size(n, n), sizeof *L),
+           *w = ks_arena_alloc(&j->arena, n, sizeof *w), most = 0;
+    if (j->arena.failed) return ks_nomem(err, name, j->arena.failed);
+    for (size_t i = 0; i < n; i++) most = fmax(most, c->matrix[i * n + i]);
+    memcpy(L, c->matrix, n * n * sizeof *L);
+    for (size_t i = 0; i < n; i++) L[i * n + i] += 1e-10 * most;
+    if (ks_potrf(n, L, n) == 0) return KSPEC_OK;
+    memcpy(L, c->matrix, n * n * sizeof *L);
+    kspec_status st = ks_syevd(0, n, L, n, w, err);
+    if (!st && w[0] < -1e-10 * most)
+        st = ks_fail(err, KSPEC_E_ARG,
+                     "%s is not positive semidefinite: its eigenvalues are from %.6g to %.6g", name, w[0],
+                     w[n - 1]);
+    return st;
+}
+
+static int all_finite(const double *x, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i])) return 0;
+    return 1;
+}
+
 /* out (m x n) = w X for w of order m, X m x n */
 static kspec_status from_left(job *j, const square *w, const double *X, size_t m, size_t n, double *out,
                               kspec_error *err) {
@@ -90,10 +120,10 @@ static kspec_status make_map(job *j, double rank_tol, double *M, double *x, doub
     for (size_t i = 0; i < N; i++) memcpy(x + i * p, j->psi + i * j->P, p * sizeof *x);
     kspec_status st = from_left(j, &j->A, x, N, p, y, err);
     if (!st) st = from_right(j, &j->B, y, N, p, x, err);
+    if (!st && !all_finite(x, N * p))
+        st = ks_fail(err, KSPEC_E_NUMERIC, "the weighted features exceed the largest double");
     if (!st) st = ks_svd(N, p, x, U, s, Vt, err);
     if (st) return st;
-    if (!isfinite(s[0]))
-        return ks_fail(err, KSPEC_E_NUMERIC, "the weighted features exceed the largest double");
     while (out->rank < r && s[out->rank] > rank_tol * s[0]) out->rank++;
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < out->rank; k++) U[i * r + k] /= s[k];
@@ -103,6 +133,11 @@ static kspec_status make_map(job *j, double rank_tol, double *M, double *x, doub
         memset(x, 0, N * p * sizeof *x);
     if (!st) st = from_left(j, &j->B, x, p, N, y, err);
     if (!st) st = from_right(j, &j->A, y, p, N, M, err);
+    if (!st && !all_finite(M, N * p))
+        st = ks_fail(
+            err, KSPEC_E_NUMERIC,
+            "the fit exceeds the largest double: the weighted features have singular values down to %g",
+            s[out->rank - 1]);
     return st;
 }
 
@@ -172,6 +207,8 @@ static kspec_status compute(job *j, const kspec_matrix *psi, const kspec_matrix 
     if (!st) st = take_square(j, "feature weights", o->feature_weights, p, 0, &j->B, err);
     if (!st) st = take_square(j, "prior covariance", o->prior, P, 1, &j->K, err);
     if (!st) st = take_square(j, "noise covariance", o->noise_cov, N, 1, &j->C, err);
+    if (!st) st = check_semidefinite(j, "prior covariance", &j->K, P, err);
+    if (!st) st = check_semidefinite(j, "noise covariance", &j->C, N, err);
     if (st) return st;
     double *M = ks_arena_alloc(&j->arena, ks_size(p, N), sizeof *M),
            *x = ks_arena_alloc(&j->arena, ks_size(p, N), sizeof *x),

@@ -169,6 +169,8 @@ expect_error 2 'rank tolerance 3' kspec wls --features psi.npy --target t.csv --
 expect_error 3 'the target is 60 x 1, but the features have 30 rows' kspec wls --features psi.npy --target y.npy
 expect_error 3 'data weights is 5 x 1' kspec wls --features psi.npy --target t.csv --data-weights k.npy
 expect_error 3 'not symmetric' kspec wls --features psi.npy --noise-covariance <("$python" -c 'print("\n".join(",".join(str(i * j * j) for j in range(30)) for i in range(30)))')
+py 'np.save("k2.npy", np.full((5, 5), 2.) - np.eye(5))'
+expect_error 3 'prior covariance is not positive semidefinite' kspec wls --features psi.npy --prior k2.npy
 expect_error 2 '--degree goes with --kernel polynomial' kspec wls --decay psi.npy --degree 2
 py 'A = np.load("psi.npy"); A[3] = 0; np.save("zero.npy", A)'
 expect_error 3 'zero.npy: row 3 .from 0. is zero' kspec wls --decay zero.npy --unit

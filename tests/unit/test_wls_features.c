@@ -204,12 +204,25 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "not symmetric");
     bad[1] = 0, bad[4] = -1;
     CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "-1 on its diagonal");
+    bad[0] = bad[4] = bad[8] = 1, bad[1] = bad[3] = 2; /* eigenvalues 3, 1, -1 */
+    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e,
+                "prior covariance is not positive semidefinite: its eigenvalues are from -1 to 3");
+    bad[1] = bad[3] = 1; /* 2, 1, 0 */
+    CHECK(kspec_wls_features(&m, &my, &o, &r, &e) == KSPEC_OK);
+    kspec_wls_features_free(&r);
     o.prior = NULL;
     CHECK_FAILS(kspec_wls_features(&m, &short_y, &o, &r, &e), KSPEC_E_ARG, e, "the target is 3 x 1");
     o.at = &short_y;
     CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "predict at are 3 x 1, but p = 3");
     o.at = NULL, o.rank_tol = 2;
     CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "rank tolerance 2");
+    double huge[N] = {1e200, 1e200, 1e200, 1e200}, tiny[N * P];
+    kspec_matrix mhuge = view(huge, N, 1), mtiny = view(tiny, N, P);
+    for (int i = 0; i < N * P; i++) tiny[i] = psi[i] * 1e-311;
+    CHECK_FAILS(kspec_wls_features(&mtiny, &my, NULL, &r, &e), KSPEC_E_NUMERIC, e, "singular values down to");
+    psi[0] = 1e200, o.rank_tol = 0, o.data_weights = &mhuge;
+    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_NUMERIC, e,
+                "the weighted features exceed the largest double");
     psi[5] = NAN;
     CHECK_FAILS(kspec_wls_features(&m, &my, NULL, &r, &e), KSPEC_E_ARG, e, "row 1, column 2");
     CHECK(r.p == 0 && !r.theta);
