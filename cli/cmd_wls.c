@@ -22,7 +22,7 @@ static const cli_option options[] = {
     {"best-p", 0, OPT_FLAG, ARG(best_p), NULL, "which p of --learn (default: of all) has the least error"},
     {"best-weights", 0, OPT_FLAG, ARG(best_weights), NULL, "for each p, which alpha or beta in 0 ... 3 has"},
     {"zeta", 0, OPT_DOUBLE, ARG(zeta), "Z",
-     "features with singular values t^-Z: error and bound of Theorem 5.1"},
+     "features with singular values t^-Z: error and bound of Theorem 5.1", .positive = 1},
     {"fit", 0, OPT_STRING, ARG(fit), "Y",
      "fit data on the grid: a file of one column, or two (real, imaginary)"},
     {"at", 0, OPT_STRING, ARG(at), "X", "predict at: a file of x (--fit), or of features (--features)"},
@@ -35,11 +35,13 @@ static const cli_option options[] = {
     {"prior", 0, OPT_STRING, ARG(prior), "FILE", "covariance of the coefficients: P numbers, or P x P"},
     {"noise-covariance", 0, OPT_STRING, ARG(noise_cov), "FILE",
      "covariance of the noise: N numbers, or N x N"},
-    {"rank-tol", 0, OPT_DOUBLE, ARG(rank_tol), "T", "singular values below T times the largest are zero"},
+    {"rank-tol", 0, OPT_DOUBLE, ARG(rank_tol), "T", "singular values below T times the largest are zero",
+     .positive = 1},
     {"decay", 0, OPT_STRING, ARG(decay), "X", "singular values of the kernel matrix of the rows of X"},
     {"kernel", 0, OPT_CHOICE, ARG(kernel), "K", "of --decay: gaussian (the default) or polynomial",
      "gaussian|polynomial"},
-    {"sigma", 0, OPT_DOUBLE, ARG(sigma), "S", "exp(-|x-y|^2/(2 S^2)), or (S x.y + 1)^q (default 1)"},
+    {"sigma", 0, OPT_DOUBLE, ARG(sigma), "S", "exp(-|x-y|^2/(2 S^2)), or (S x.y + 1)^q (default 1)",
+     .positive = 1},
     {"degree", 0, OPT_INT, ARG(degree), "q", "of the polynomial kernel (default 3)", .min = 1},
     {"unit", 0, OPT_FLAG, ARG(unit), NULL, "divide each row of --decay's X by its length"},
     {"select-rows", 0, OPT_STRING, ARG(common.select_rows), "LIST",
@@ -241,6 +243,9 @@ static void print_points(const wls_args *a, const kspec_wls_point *q, const kspe
 static int theory(wls_args *a) {
     if (!a->grid) return cli_error(EXIT_USAGE, "wls: --grid N is missing (or --fit, --features, --decay)");
     if (!a->count && !a->best_p) return cli_error(EXIT_USAGE, "wls: --learn p,... is missing (or --best-p)");
+    if (!a->count && (a->draws || a->best_weights))
+        return cli_error(EXIT_USAGE, "wls: --%s needs --learn p,...",
+                         a->draws ? "empirical" : "best-weights");
     kspec_wls_opts o = wls_opts(a);
     o.P = wls_modes(a);
     kspec_error err;
@@ -254,7 +259,7 @@ static int theory(wls_args *a) {
         goto done;
     }
     if (a->count) st = kspec_wls_theory(&o, a->p, a->count, q, &err);
-    if (!st && m && a->count) st = kspec_wls_empirical(&o, a->p, a->count, a->draws, m, &err);
+    if (!st && m) st = kspec_wls_empirical(&o, a->p, a->count, a->draws, m, &err);
     for (size_t i = 0; i < a->count && b && !st; i++)
         st = kspec_wls_best_weight(&o, a->p[i], 0, 3, &b[i].weight, &b[i].point, &err);
     if (!st && a->best_p) st = kspec_wls_best_p(&o, a->p, a->count, &best, &err);

@@ -146,6 +146,11 @@ expect_error 2 '--grid: 0 is below 1' kspec wls --grid 0 --learn 3
 expect_error 2 '--grid N is missing' kspec wls --learn 3
 expect_error 2 '--learn p,... is missing' kspec wls --grid 8
 expect_error 2 '--empirical: 1 is below 2' kspec wls --grid 8 --learn 3 --empirical 1
+expect_error 2 '--empirical needs --learn' kspec wls --grid 8 --best-p --empirical 5
+expect_error 2 '--best-weights needs --learn' kspec wls --grid 8 --best-p --best-weights
+expect_error 2 "--zeta: '0' is not positive" kspec wls --grid 8 --learn 3 --zeta 0
+expect_error 2 "--sigma: '0' is not positive" kspec wls --decay psi.npy --sigma 0
+expect_error 2 "--rank-tol: '0' is not positive" kspec wls --features psi.npy --target t.csv --rank-tol 0
 expect_error 2 '--kernel goes with --decay' kspec wls --grid 8 --learn 3 --kernel gaussian
 expect_error 2 '--empirical needs --modes, --gamma or --noise' kspec wls --fit y.npy --learn 3 --empirical 5
 expect_error 2 '--best-p goes with expected errors' kspec wls --fit y.npy --learn 3 --best-p
