@@ -1,5 +1,7 @@
 #include "base/error.h"
 
+#include "base/memory.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +20,13 @@ kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...) 
 kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes) {
     if (bytes == SIZE_MAX) return ks_fail(err, KSPEC_E_NOMEM, "%s is too large for the address space", what);
     return ks_fail(err, KSPEC_E_NOMEM, "out of memory: %s needs %.1f MiB", what, (double)bytes / 1048576.0);
+}
+
+kspec_status ks_check_memory(kspec_error *err, const char *what, size_t bytes) {
+    size_t have = ks_memory_available();
+    if (bytes <= have) return KSPEC_OK;
+    return ks_fail(err, KSPEC_E_NOMEM, "%s needs %zu MB, %zu MB are available", what, bytes >> 20,
+                   have >> 20);
 }
 
 void ks_clear(kspec_error *err) {

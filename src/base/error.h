@@ -11,6 +11,9 @@ kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...)
 /* The same with KSPEC_E_NOMEM and a message that says how much was wanted, for what. */
 kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes);
 
+/* KSPEC_OK where `bytes` of memory can be had, as far as the system says; else KSPEC_E_NOMEM with both figures. */
+kspec_status ks_check_memory(kspec_error *err, const char *what, size_t bytes);
+
 /* Clears err; public functions do this first, so that a success leaves code = KSPEC_OK. */
 void ks_clear(kspec_error *err);
 

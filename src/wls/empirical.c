@@ -133,6 +133,9 @@ static kspec_status compute(empirical_job *j, const ks_run *run, const size_t *p
                             ks_arena *arena, kspec_wls_measured *out, kspec_error *err) {
     const kspec_wls_opts *o = j->o;
     size_t N = o->N, P = o->P, workers = (size_t)ks_workers(run, j->draws);
+    size_t values = ks_size_add(ks_size(ks_size(j->draws, j->count), 3), ks_size_add(N, P));
+    kspec_status st = ks_check_memory(err, "the draws", ks_size(values, sizeof(double)));
+    if (st) return st;
     double *w = ks_arena_alloc(arena, N, sizeof *w), *prior = ks_arena_alloc(arena, P, sizeof *prior);
     j->fitters = ks_arena_alloc(arena, j->count, sizeof *j->fitters);
     j->each = ks_arena_alloc(arena, ks_size(ks_size(j->draws, j->count), 3), sizeof *j->each);
@@ -141,15 +144,11 @@ static kspec_status compute(empirical_job *j, const ks_run *run, const size_t *p
     for (size_t k = 0; k < P; k++) prior[k] = sqrt(ks_wls_power(k, -2 * o->gamma) / sum);
     j->root_prior = prior;
     ks_wls_weights(o, w);
-    kspec_status st = make_fitters(j, p, fft, w, arena, err);
-    if (st) return st;
+    if ((st = make_fitters(j, p, fft, w, arena, err))) return st;
     j->scratch_size = ks_size_add(3 * P + 2 * N, j->fit_scratch);
-    size_t bytes = ks_size(ks_size(workers, j->scratch_size), sizeof *j->scratch),
-           have = ks_memory_available();
-    if (bytes > have)
-        return ks_fail(err, KSPEC_E_NOMEM,
-                       "draws of %zu modes on %zu threads need %zu MB, %zu MB are available", P, workers,
-                       bytes >> 20, have >> 20);
+    st = ks_check_memory(err, "draws on every thread",
+                         ks_size(ks_size(workers, j->scratch_size), sizeof *j->scratch));
+    if (st) return st;
     j->scratch = ks_arena_alloc(arena, ks_size(workers, j->scratch_size), sizeof *j->scratch);
     if (arena->failed) return ks_nomem(err, "the draws", arena->failed);
     int again;

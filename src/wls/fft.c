@@ -52,6 +52,8 @@ kspec_status ks_fft_make(size_t n, ks_fft **out, kspec_error *err) {
     *out = NULL;
     if (n > SIZE_MAX / 64)
         return ks_fail(err, KSPEC_E_ARG, "a Fourier transform of length %zu is too long", n);
+    kspec_status st = ks_check_memory(err, "a Fourier transform", ks_size(n, sizeof(ks_cplx)));
+    if (st) return st;
     ks_fft *f = ks_zalloc(1, sizeof *f);
     if (!f) return ks_nomem(err, "a Fourier transform", sizeof *f);
     f->n = n;
@@ -59,7 +61,6 @@ kspec_status ks_fft_make(size_t n, ks_fft **out, kspec_error *err) {
     const size_t radices[] = {4, 2, 3, 5};
     for (int r = 0; r < 4; r++)
         for (; rest % radices[r] == 0; rest /= radices[r]) f->radix[stages++] = (int)radices[r];
-    kspec_status st = KSPEC_OK;
     if (rest > 1) {
         st = make_chirp(f, err);
     } else {

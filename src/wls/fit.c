@@ -77,6 +77,9 @@ static kspec_status take_data(const double *data, int complex_data, size_t N, ks
 static kspec_status fit(const kspec_wls_opts *o, ks_wls_fitter *f, const double *data, int complex_data,
                         ks_cplx *theta, ks_arena *arena, kspec_wls_fit_info *info, kspec_error *err) {
     size_t N = o->N;
+    kspec_status st = ks_check_memory(
+        err, "the fit", ks_size(ks_size_add(ks_size(3, N), ks_wls_fit_scratch(f)), sizeof(ks_cplx)));
+    if (st) return st;
     double *w = ks_arena_alloc(arena, f->p < N ? N : 1, sizeof *w), accuracy;
     ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *grid = ks_arena_alloc(arena, N, sizeof *grid), *map;
     f->w = w;
@@ -84,8 +87,7 @@ static kspec_status fit(const kspec_wls_opts *o, ks_wls_fitter *f, const double 
         ks_arena_alloc(arena, ks_wls_fit_scratch(f), sizeof *scratch); /* a transform's is in it */
     if (arena->failed) return ks_nomem(err, "the fit", arena->failed);
     double unit = 1;
-    kspec_status st = take_data(data, complex_data, N, y, &unit, err);
-    if (st) return st;
+    if ((st = take_data(data, complex_data, N, y, &unit, err))) return st;
     if (f->p < N) ks_wls_weights(o, w);
     int steps = ks_wls_fit(f, y, theta, scratch);
     if (steps == KS_CANCELLED) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");

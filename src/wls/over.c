@@ -70,9 +70,12 @@ kspec_status ks_wls_over(const ks_run *run, const kspec_wls_opts *o, const ks_wl
     ks_arena arena = {0};
     classes c = {.N = N};
     double **arrays[] = {&c.a, &c.k, &c.s, &c.u, &c.v, &c.K, &c.f};
+    kspec_status st = ks_check_memory(err, "the sums over aliases",
+                                      ks_size(N, sizeof arrays / sizeof *arrays * sizeof(double)));
+    if (st) return st;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = ks_arena_zalloc(&arena, N, sizeof(double));
-    kspec_status st = arena.failed ? ks_nomem(err, "the sums over aliases", arena.failed) : KSPEC_OK;
+    if (arena.failed) st = ks_nomem(err, "the sums over aliases", arena.failed);
     for (size_t k = P; k-- > N && !st;) {
         c.K[k % N] += ks_wls_power(k, -2 * o->gamma);
         if (k % (1 << 20) == 0 && ks_run_report(run, 0.5 * (1 - (double)k / (double)P)))

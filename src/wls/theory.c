@@ -2,6 +2,7 @@
 #include "linalg/linalg.h"
 #include "wls/grid.h"
 
+#include <math.h>
 #include <string.h>
 
 kspec_status ks_wls_points(const ks_run *run, const kspec_wls_opts *o, const size_t *p, size_t count, int qr,
@@ -34,6 +35,11 @@ kspec_status kspec_wls_theory(const kspec_wls_opts *opts, const size_t *p, size_
     ks_blas_enter();
     st = ks_wls_points(&run, &o, p, count, 1, out, err);
     ks_blas_leave();
+    for (size_t i = 0; i < count && !st; i++)
+        if (!isfinite(out[i].error_noise_free) || !isfinite(out[i].error_noise) ||
+            (!o.no_variance && !isfinite(out[i].variance)))
+            st = ks_fail(err, KSPEC_E_NUMERIC,
+                         "the error of p = %zu, or its variance, exceeds the largest double", p[i]);
     if (st && count) memset(out, 0, count * sizeof *out);
     return st;
 }

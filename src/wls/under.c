@@ -279,8 +279,10 @@ kspec_status ks_wls_under(const ks_run *run, const kspec_wls_opts *o, const ks_w
            *own = ks_arena_alloc(&arena, N, sizeof *own), prior = ks_wls_prior_sum(o);
     under_job j = {.o = o, .at = at, .out = out, .w = w, .kappa = kappa, .own = own, .fft = fft};
     j.scratch_size = 3 * N + 2 + 5 * (N + 1) + ks_toeplitz_scratch(&(ks_toeplitz){N, N, w, fft, NULL});
-    j.scratch = ks_arena_alloc(&arena, ks_size(workers, j.scratch_size), sizeof *j.scratch);
-    if (arena.failed) st = ks_nomem(err, "the fits of all modes", arena.failed);
+    st = ks_check_memory(err, "the fits of all modes",
+                         ks_size(ks_size(workers, j.scratch_size), sizeof *j.scratch));
+    if (!st) j.scratch = ks_arena_alloc(&arena, ks_size(workers, j.scratch_size), sizeof *j.scratch);
+    if (!st && arena.failed) st = ks_nomem(err, "the fits of all modes", arena.failed);
     if (!st) {
         ks_wls_weights(o, w);
         for (size_t k = o->P; k-- > N;) kappa[k % N] += ks_wls_power(k, -2 * o->gamma) / prior;

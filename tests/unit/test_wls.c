@@ -246,12 +246,21 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_wls_theory(&o, p, 1, q, &e), KSPEC_E_ARG, e, "noise -1");
     o.sigma = NAN;
     CHECK_FAILS(kspec_wls_theory(&o, p, 1, q, &e), KSPEC_E_ARG, e, "noise");
+    o.sigma = 1e100;
+    CHECK_FAILS(kspec_wls_theory(&o, p, 1, q, &e), KSPEC_E_NUMERIC, e, "p = 3, or its variance, exceeds");
     o.sigma = 1;
     /* one point: the mean of the data is the only thing there is */
     o.N = 1, o.P = 3, p[0] = 1, p[1] = 3;
     CHECK(kspec_wls_theory(&o, p, 2, q, &e) == KSPEC_OK);
     CHECK_CLOSE(q[0].error_noise_free, 2 * tail(1, 3, 0.5), 1e-14);
     CHECK_CLOSE(q[1].error_noise, 1.0 / 3, 1e-14);
+    /* more than there is, whatever the system would promise: 2^52 points */
+    o.N = o.P = (size_t)1 << 52, o.gamma = 0, p[0] = 5, p[1] = o.N;
+    kspec_wls_measured m;
+    for (int i = 0; i < 2; i++)
+        CHECK_FAILS(kspec_wls_theory(&o, &p[i], 1, q, &e), KSPEC_E_NOMEM, e, "MB are available");
+    o.N = o.P = 8;
+    CHECK_FAILS(kspec_wls_empirical(&o, p, 1, (size_t)1 << 52, &m, &e), KSPEC_E_NOMEM, e, "MB are available");
     int calls = 0;
     size_t many[20];
     kspec_wls_point out[20];
