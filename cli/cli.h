@@ -56,6 +56,7 @@ typedef struct {
     const cli_option **given; /* the options that were given */
     size_t given_count;
     const char *select_rows, *select_cols, *axes, *nan; /* commands that read a matrix */
+    int complex_pairs; /* set by a command that takes a complex vector, as two columns */
 } cli_common;
 
 typedef struct {

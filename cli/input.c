@@ -16,7 +16,8 @@ int cli_read(const cli_common *c, kspec_dataset *d) {
                             .axes = c->axes,
                             .select_rows = c->select_rows,
                             .select_cols = c->select_cols,
-                            .nan = nan_policy(c->nan)};
+                            .nan = nan_policy(c->nan),
+                            .complex_pairs = c->complex_pairs};
     kspec_status st = kspec_read(c->inputs, c->input_count, &opts, d, &err);
     if (st) return cli_fail(st, &err);
     size_t n = d->trials * d->rows * d->cols;

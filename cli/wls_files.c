@@ -9,6 +9,7 @@
 static int read_one(const wls_args *a, const char *path, int rows, int cols, kspec_dataset *d) {
     cli_common c = a->common;
     c.inputs = &path, c.input_count = 1;
+    c.complex_pairs = path == a->fit;
     if (!rows) c.select_rows = NULL;
     if (!cols) c.select_cols = NULL;
     int status = cli_read(&c, d);

@@ -25,6 +25,7 @@ typedef struct {
     const char *select_rows; /* numbers and ranges from 0: "0-10,13"; NULL takes all */
     const char *select_cols; /* the same, or names of a text file's header */
     kspec_nan_policy nan;
+    int complex_pairs; /* 1: a NumPy vector of complex numbers is two columns, real and imaginary; 0: an error */
 } kspec_read_opts;
 
 typedef struct {

@@ -26,6 +26,7 @@ typedef struct {
     size_t shape[3];
     ptrdiff_t stride[3]; /* in doubles */
     const double *data;
+    int is_complex; /* two columns that are the real and imaginary parts of a complex vector */
     char *
         *col_names; /* text with a header: shape[1] strings in one allocation, ks_free(col_names); or NULL */
     size_t *col_index; /* the parser has selected columns (text): which; else NULL */

@@ -38,6 +38,7 @@ kspec_status ks_npy_decode(const unsigned char *data, size_t size, ks_bytes *own
         if (status) return status;
         ks_element_convert(h.element, numbers, count, fresh);
     }
+    out->is_complex = h.is_complex;
     /* the numbers stay in the file's order, and the strides say which that is */
     ptrdiff_t stride = 1;
     for (int k = 0; k < h.ndim; k++) {

@@ -12,6 +12,7 @@ typedef struct {
     int ndim;
     size_t shape[3];
     size_t data_offset; /* where the numbers begin */
+    int is_complex;     /* a vector of complex numbers: shape is (n,2), real and imaginary parts */
 } ks_npy_header;
 
 kspec_status ks_npy_header_parse(const unsigned char *data, size_t size, const char *name, ks_npy_header *h,

@@ -74,8 +74,12 @@ static kspec_status refuse_dtype(const cursor *c, char kind, unsigned size, cons
                                : "save it as float64 first");
 }
 
-/* '<f8', '|b1', '>i4', ... The order may be missing or '=': then it is this machine's, as NumPy has it. */
-static kspec_status parse_descr(cursor *c, ks_element *e) {
+/*
+ * '<f8', '|b1', '>i4', ... The order may be missing or '=': then it is this machine's, as NumPy has it. Complex numbers
+ * are pairs of floating-point ones.
+ */
+static kspec_status parse_descr(cursor *c, ks_npy_header *h) {
+    ks_element *e = &h->element;
     if (peek(c) == '[' || peek(c) == '(')
         return ks_fail(c->err, KSPEC_E_IO,
                        "%s: a structured dtype is not supported; save one field as float64", c->name);
@@ -89,6 +93,8 @@ static kspec_status parse_descr(cursor *c, ks_element *e) {
     *e = (ks_element){.kind = i < n ? s[i] : '\0'};
     for (i++; i < n && s[i] >= '0' && s[i] <= '9' && e->size < 1000; i++)
         e->size = 10 * e->size + (unsigned)(s[i] - '0');
+    h->is_complex = i == n && e->kind == 'c' && (e->size == 8 || e->size == 16);
+    if (h->is_complex) *e = (ks_element){.kind = 'f', .size = e->size / 2};
     if (i < n || !ks_element_known(*e)) return refuse_dtype(c, e->kind, e->size, descr);
     e->swap = e->size > 1 && (order == '<' || order == '>') && (order == '<') != KS_LITTLE_ENDIAN;
     return KSPEC_OK;
@@ -124,12 +130,26 @@ static kspec_status check_shape(const cursor *c, const ks_npy_header *h) {
     return KSPEC_OK;
 }
 
+/* A complex vector, or a single column, is two columns of real numbers; there is no such view of a matrix. */
+static kspec_status make_pairs(const cursor *c, ks_npy_header *h) {
+    if (h->ndim > 2 || (h->ndim == 2 && h->shape[1] != 1))
+        return ks_fail(
+            c->err, KSPEC_E_IO,
+            "%s: a complex array of %d axes is not supported; take the real part or the absolute value "
+            "first",
+            c->name, h->ndim);
+    h->ndim = 2;
+    h->shape[1] = 2;
+    h->fortran = 0; /* of one column the orders are the same */
+    return KSPEC_OK;
+}
+
 /* ------------------------------------------------------------------- dict */
 
 static const char *const keys[] = {"descr", "fortran_order", "shape"};
 
 static kspec_status parse_value(cursor *c, int key, ks_npy_header *h) {
-    if (key == 0) return parse_descr(c, &h->element);
+    if (key == 0) return parse_descr(c, h);
     if (key == 2) return parse_shape(c, h);
     h->fortran = take_word(c, "True");
     return h->fortran || take_word(c, "False") ? KSPEC_OK : bad(c, "fortran_order is not True or False");
@@ -153,7 +173,8 @@ static kspec_status parse_dict(cursor *c, ks_npy_header *h) {
     for (int key = 0; key < 3; key++)
         if (!(seen >> key & 1))
             return ks_fail(c->err, KSPEC_E_IO, "%s: bad npy header: no %s", c->name, keys[key]);
-    return check_shape(c, h);
+    kspec_status status = check_shape(c, h);
+    return status || !h->is_complex ? status : make_pairs(c, h);
 }
 
 kspec_status ks_npy_header_parse(const unsigned char *data, size_t size, const char *name, ks_npy_header *h,

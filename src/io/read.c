@@ -28,6 +28,10 @@ static kspec_status read_part(ks_part *part, const char *input, const ks_axes *a
     int swapped = axes->count == 2 && axes->of[1] == KS_ROWS;
     const char *select = swapped ? opts->select_rows : opts->select_cols;
     kspec_status st = ks_input_read(input, select, part->name, &part->array, err);
+    if (!st && part->array.is_complex && !opts->complex_pairs)
+        st = ks_fail(err, KSPEC_E_IO,
+                     "%s: complex numbers are not supported; take the real part or the absolute value first",
+                     part->name);
     if (!st) st = ks_view_make(part, axes, opts->select_rows, opts->select_cols, err);
     if (!st && swapped) { /* the names are those of rows */
         ks_free(part->array.col_names);

@@ -10,6 +10,7 @@ import h5py, numpy as np
 a = np.arange(12.0).reshape(3, 4)
 np.save("good.npy", a)
 np.save("complex.npy", a + 1j)
+np.save("complex_vector.npy", np.arange(5) + 1j)
 np.save("text.npy", np.array(["a", "b"]))
 np.save("object.npy", np.array([None, 1]), allow_pickle=True)
 np.save("none.npy", np.zeros((0, 4)))
@@ -37,6 +38,7 @@ for n in 1 5 8 9 20 60 127 128 129 200; do
     bad 'cut.npy' cut.npy
 done
 bad 'complex.npy' complex.npy
+bad 'complex numbers are not supported' complex_vector.npy
 bad 'text.npy' text.npy
 bad 'object.npy' object.npy
 bad 'none.npy' none.npy

@@ -117,6 +117,15 @@ TEST(headers_are_python_literals) {
         CHECK_MSG(a.ndim == 2 && a.shape[0] == 2 && a.shape[1] == 3 && a.data[5] == 5, "%s", good[i]);
         ks_array_free(&a);
     }
+    /* complex numbers of one column are pairs, whatever the memory order is said to be */
+    static const char *const pairs[] = {"{'descr': '<c16', 'fortran_order': False, 'shape': (3,)}",
+                                        "{'shape': (3, 1), 'fortran_order': True, 'descr': '<c16'}"};
+    for (int i = 0; i < 2; i++) {
+        ks_array a;
+        CHECK(parse_with(pairs[i], 6, &a, NULL) == KSPEC_OK && a.is_complex && a.ndim == 2);
+        CHECK(a.shape[0] == 3 && a.shape[1] == 2 && a.stride[0] == 2 && a.stride[1] == 1 && a.data[5] == 5);
+        ks_array_free(&a);
+    }
     static const char *const bad[][2] = {
         {"", "no dictionary"},
         {"['descr']", "no dictionary"},
@@ -142,8 +151,12 @@ TEST(headers_are_python_literals) {
         {"{'descr': '<f\n8', ", "dtype '<f?8' is not known"},
         {"{'descr': '<f88888888888888888888888888888888888888888', ", "..."},
         {"{'descr': [('a', '<f8')], ", "a structured dtype is not supported; save one field"},
-        {"{'descr': '<c16', ",
-         "dtype complex128 ('<c16') is not supported; take the real part or the absolute value"},
+        {"{'descr': '<c16', 'fortran_order': False, 'shape': (1, 3)}",
+         "a complex array of 2 axes is not supported; take the real part or the absolute value"},
+        {"{'descr': '<c16', 'fortran_order': False, 'shape': (1, 1, 1)}", "a complex array of 3 axes"},
+        {"{'descr': '<c16', 'fortran_order': False, 'shape': (4,)}", "needs 64 bytes of data, has 48"},
+        {"{'descr': '<c16', 'fortran_order': False, 'shape': (0,)}", "empty: axis 0 has length 0"},
+        {"{'descr': '<c4', ", "dtype complex32 ('<c4') is not supported"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': ()}", "has 0 axes; 1 to 3"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,1,1,1,6)}", "has 5 axes; 1 to 3"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (6, 0)}", "empty: axis 1 has length 0"},
