@@ -21,13 +21,15 @@ void KS_K(ks_cos_sin)(double *c, double *s, size_t n) {
 }
 
 /*
- * With h = |g|, e = exp(h - q0 - q) <= 1 and m = exp(-2h) - 1: e^(-q0-q) cosh(g) = e (2 + m)/2 and e^(-q0-q)
- * sinh(g) = -sign(g) e m/2. The exponent is -|x-x'|^2/2 or -|x+x'|^2/2, which rounding may leave above 0.
+ * With g = x.x' in c, h = |g|, d = |x-x'|^2/2 = q0 + q - s, e = exp(h - g - d) <= 1 and m = exp(-2h) - 1:
+ * e^(-d-g) cosh(g) = e (2 + m)/2 and e^(-d-g) sinh(g) = -sign(g) e m/2. The exponent is -|x-x'|^2/2 or
+ * -|x+x'|^2/2, which rounding may leave above 0.
  */
 KS_INLINE void cosh_sinh(double *c, double *s, vd q0, const double *q) {
     const vd half = vd_set(0.5), two = vd_set(2), zero = vd_set(0);
     vd g = vd_load(c), h = vd_abs(g);
-    vd e = half * vd_exp(vd_min(h - q0 - vd_load(q), zero)), m = vd_expm1(zero - two * h);
+    vd d = q0 + vd_load(q) - vd_load(s);
+    vd e = half * vd_exp(vd_min(h - g - d, zero)), m = vd_expm1(zero - two * h);
     vd_store(c, e * (two + m));
     vd_store(s, vd_copysign(e * m, g));
 }
@@ -37,8 +39,8 @@ void KS_K(ks_cosh_sinh)(double *c, double *s, double q0, const double *q, size_t
     size_t k = 0;
     for (; k + VL <= n; k += VL) cosh_sinh(c + k, s + k, vd_set(q0), q + k);
     if (k == n) return;
-    double tc[VL] = {0}, ts[VL], tq[VL] = {0};
-    for (size_t j = 0; j < n - k; j++) tc[j] = c[k + j], tq[j] = q[k + j];
+    double tc[VL] = {0}, ts[VL] = {0}, tq[VL] = {0};
+    for (size_t j = 0; j < n - k; j++) tc[j] = c[k + j], ts[j] = s[k + j], tq[j] = q[k + j];
     cosh_sinh(tc, ts, vd_set(q0), tq);
     for (size_t j = 0; j < n - k; j++) c[k + j] = tc[j], s[k + j] = ts[j];
 }

@@ -28,8 +28,9 @@ typedef struct {
     void (*cos_sin)(double *c, double *s, size_t n);
 
     /*
-     * c[k] holds g = x.x' and becomes e^(-q0-q[k]) cosh(g); s[k] becomes e^(-q0-q[k]) sinh(g), where q0 = |x|^2/2 and
-     * q = |x'|^2/2: no intermediate exceeds 1, and s is as exact as g where g is small. Any n.
+     * c[k] holds g = x.x', s[k] holds z.z' with z = x - mean, q0 = |z|^2/2 and q[k] = |z'|^2/2, so that
+     * d = q0 + q[k] - s[k] is |x-x'|^2/2. They become e^(-d-g) cosh(g) and e^(-d-g) sinh(g): no intermediate
+     * exceeds 1, and s is as exact as g where g is small. Any n.
      */
     void (*cosh_sinh)(double *c, double *s, double q0, const double *q, size_t n);
 

@@ -81,7 +81,7 @@ static kspec_status check(kspec_ridge *r, const kspec_matrix *x, const kspec_mat
 
 static kspec_status allocate(kspec_ridge *r, kspec_error *err) {
     size_t n = r->n, nt = r->nt, square = ks_size(n, n), cross = ks_size(nt, n);
-    size_t data = ks_size(ks_size_add(n, nt), ks_size_add(r->p, r->m));
+    size_t data = ks_size(ks_size_add(n, nt), ks_size_add(ks_size(2, r->p), r->m));
     size_t doubles = ks_size_add(ks_size(4, square), ks_size_add(ks_size(3, cross), data));
     char what[80];
     snprintf(what, sizeof what, "a prediction for %zu training and %zu test rows", n, nt);
@@ -171,10 +171,25 @@ static double select_kth(double *x, size_t count, size_t k) {
     return x[k];
 }
 
+/* Rows less the mean training row. Distances stay the same, and far from the origin inner products would lose
+   them. */
+static void subtract_mean(const kspec_ridge *r, const double *A, size_t rows, double *out) {
+    size_t n = r->n, p = r->p;
+    for (size_t j = 0; j < p; j++) {
+        double mean = 0;
+        for (size_t i = 0; i < n; i++) mean += r->X[i * p + j] / (double)n;
+        for (size_t i = 0; i < rows; i++) out[i * p + j] = A[i * p + j] - mean;
+    }
+}
+
 /* The median distance between training rows, in the room of the resolvent */
 static kspec_status median_distance(kspec_ridge *r, const ks_run *run, double *median, kspec_error *err) {
     size_t n = r->n, count = 0;
-    kspec_status st = ks_gemm_symmetric_tiled(run, 0, 1, n, r->p, 1, r->X, r->p, r->X, r->p, r->work, n, err);
+    double *C = ks_alloc(ks_size(n, r->p), sizeof *C);
+    if (!C) return ks_nomem(err, "the median distance", ks_size(ks_size(n, r->p), sizeof *C));
+    subtract_mean(r, r->X, n, C);
+    kspec_status st = ks_gemm_symmetric_tiled(run, 0, 1, n, r->p, 1, C, r->p, C, r->p, r->work, n, err);
+    ks_free(C);
     if (st) return st;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
@@ -200,16 +215,20 @@ static kspec_status divide_by_sigma(kspec_ridge *r, const ks_run *run, kspec_err
 typedef struct {
     const kspec_ridge *r;
     const double *A;      /* rows of this kernel matrix */
-    const double *qa, *q; /* |x|^2/2 of them, and of the training rows */
+    const double *Ac, *C; /* the same, and the training rows, less the mean */
+    const double *qa, *q; /* |x|^2/2 of those */
     double *const *K;
     size_t rows, tile;
     int symmetric;
 } kernel_job;
 
+/* e^(-2|x|^2) - 1: a row's kernels with itself are 1 + half of it, and less half of it */
+static double minus_one(const double *x, size_t p) { return expm1(-2 * ks_dot(p, x, x)); }
+
 /*
  * K_cos(x,x') = (e^(-|x-x'|^2/2) + e^(-|x+x'|^2/2))/2 and K_sin with a minus, for a tile: inner products by
- * BLAS, then one pass of the exponentials. Of a symmetric matrix only tiles on and below the diagonal are
- * made, and mirrored.
+ * BLAS, of the rows and of the rows less their mean, then one pass of the exponentials. Of a symmetric matrix
+ * only tiles on and below the diagonal are made, and mirrored.
  */
 static kspec_status kernel_tile(void *ctx, size_t chunk, int worker) {
     (void)worker;
@@ -224,12 +243,13 @@ static kspec_status kernel_tile(void *ctx, size_t chunk, int worker) {
     size_t rows = j->rows - i < j->tile ? j->rows - i : j->tile, cols = n - k < j->tile ? n - k : j->tile;
     double *c = j->K[COS] + i * n + k, *s = j->K[SIN] + i * n + k;
     ks_gemm(0, 1, rows, cols, r->p, 1, j->A + i * r->p, r->p, r->X + k * r->p, r->p, 0, c, n);
+    ks_gemm(0, 1, rows, cols, r->p, 1, j->Ac + i * r->p, r->p, j->C + k * r->p, r->p, 0, s, n);
     for (size_t a = 0; a < rows; a++)
         r->kernels->cosh_sinh(c + a * n, s + a * n, j->qa[i + a], j->q + k, cols);
     if (!j->symmetric) return KSPEC_OK;
     if (bi == bj) /* |x-x|^2 is 0, which inner products give to rounding only */
         for (size_t a = 0; a < rows; a++) {
-            double m = expm1(-4 * j->q[i + a]); /* e^(-2|x|^2) - 1 */
+            double m = minus_one(r->X + (i + a) * r->p, r->p);
             c[a * n + a] = 1 + m / 2, s[a * n + a] = -m / 2;
         }
     for (int h = COS; h <= SIN; h++)
@@ -239,12 +259,15 @@ static kspec_status kernel_tile(void *ctx, size_t chunk, int worker) {
     return KSPEC_OK;
 }
 
-/* |x|^2/2 of each row, and the traces of its kernels with itself */
-static void half_squares(const double *X, size_t rows, size_t p, double *q, double trace[2]) {
+/* C = A less the mean and q = |c|^2/2 of its rows; the traces of the kernels of A with itself */
+static void prepare(const kspec_ridge *r, const double *A, size_t rows, double *C, double *q,
+                    double trace[2]) {
+    size_t p = r->p;
     trace[COS] = trace[SIN] = 0;
+    subtract_mean(r, A, rows, C);
     for (size_t i = 0; i < rows; i++) {
-        q[i] = ks_dot(p, X + i * p, X + i * p) / 2;
-        double m = expm1(-4 * q[i]);
+        q[i] = ks_dot(p, C + i * p, C + i * p) / 2;
+        double m = minus_one(A + i * p, p);
         trace[COS] += 1 + m / 2;
         trace[SIN] -= m / 2;
     }
@@ -253,17 +276,19 @@ static void half_squares(const double *X, size_t rows, size_t p, double *q, doub
 static kspec_status make_kernels(kspec_ridge *r, const ks_run *run, kspec_error *err) {
     ks_arena scratch = {0};
     double *q = ks_arena_alloc(&scratch, r->n, sizeof *q), *qt = ks_arena_alloc(&scratch, r->nt, sizeof *qt);
-    kspec_status st = scratch.failed ? ks_nomem(err, "squared lengths", scratch.failed) : KSPEC_OK;
+    double *C = ks_arena_alloc(&scratch, ks_size(r->n, r->p), sizeof *C);
+    double *Ct = ks_arena_alloc(&scratch, ks_size(r->nt, r->p), sizeof *Ct);
+    kspec_status st = scratch.failed ? ks_nomem(err, "centred rows", scratch.failed) : KSPEC_OK;
     if (!st) {
-        half_squares(r->X, r->n, r->p, q, r->trace);
-        half_squares(r->Xt, r->nt, r->p, qt, r->trace_t);
-        kernel_job j = {r, r->X, q, q, r->K, r->n, ks_tile(r->n), 1};
+        prepare(r, r->X, r->n, C, q, r->trace);
+        prepare(r, r->Xt, r->nt, Ct, qt, r->trace_t);
+        kernel_job j = {r, r->X, C, C, q, q, r->K, r->n, ks_tile(r->n), 1};
         size_t tiles = (r->n + j.tile - 1) / j.tile;
         double share = (double)r->n / (double)(r->n + 2 * r->nt);
         ks_run first = ks_run_part(run, 0, share), second = ks_run_part(run, share, 1);
         st = ks_parallel_for(&first, tiles * (tiles + 1) / 2, kernel_tile, &j, err);
         if (!st && r->nt) {
-            j.A = r->Xt, j.qa = qt, j.K = r->Kt, j.rows = r->nt, j.symmetric = 0;
+            j.A = r->Xt, j.Ac = Ct, j.qa = qt, j.K = r->Kt, j.rows = r->nt, j.symmetric = 0;
             st = ks_parallel_for(&second, (r->nt + j.tile - 1) / j.tile * tiles, kernel_tile, &j, err);
         }
     }

@@ -45,6 +45,20 @@ TEST(formulas_in_long_double) {
     }
 }
 
+/* Rows far from the origin: their distances are as good as the rows themselves */
+TEST(far_from_the_origin) {
+    for (double shift = 1e3; shift < 1e10; shift *= 1e3) {
+        problem q = make_problem(71, 40, 17, 4);
+        for (size_t k = 0; k < q.n * q.p; k++) q.X[k] += shift;
+        for (size_t k = 0; k < q.nt * q.p; k++) q.Xt[k] += shift;
+        kspec_ridge *r = open_problem(&q, NULL);
+        kspec_ridge_point p = predict(r, 15, 1e-2);
+        compare(&q, 15, 1e-2, &p, 1e-9);
+        kspec_ridge_close(r);
+        free_problem(&q);
+    }
+}
+
 /* lambda = 0 by its own equations, both sides of 2N = n; small ridges tend to it; in between it diverges */
 TEST(ridgeless) {
     problem q = make_problem(5, 20, 13, 8);
@@ -224,6 +238,7 @@ TEST(rounding_floor) {
 int main(void) {
     RUN(rounding_floor);
     RUN(formulas_in_long_double);
+    RUN(far_from_the_origin);
     RUN(ridgeless);
     RUN(at_the_threshold);
     RUN(testing_on_the_training_rows);
