@@ -103,13 +103,17 @@ static kspec_status sum_tiles(const kspec_ridge *r, const ks_run *run, int secon
  * In P_a = k_a L^-1 K_a L^-T and P_0 = ridge L^-1 L^-T, with L the Cholesky factor, P_cos + P_sin + P_0 = I.
  * So of the traces p_ab = tr(P_a P_b)/n those with P_sin follow from the others: p_cc + p_cs + p_c0 =
  * tr(P_cos)/n, and so on. All lie between 0 and 1, and what cancels here is small beside the 1 that I - D has
- * on its diagonal.
+ * on its diagonal. Those with P_sin are also at most tr(P_sin)/n, which rounding must not make them exceed where
+ * rows near zero have hardly a sine.
  */
+static double within(double x, double most) { return fmax(0, fmin(x, most)); }
+
 static void second_order(const ks_ridge_system *sys, double n, const double x[2], const double k[2],
                          const double sum[SUMS], double trace_Q, ks_ridge_traces *t) {
     double cc = k[COS] * k[COS] * sum[MM] / n, c0 = k[COS] * sys->ridge * sum[MQ] / n;
     double q0 = sys->ridge * trace_Q / n, oo = sys->ridge * sys->ridge * sum[QQ] / n;
-    double cs = k[COS] * t->G[COS] - cc - c0, s0 = q0 - oo - c0, ss = k[SIN] * t->G[SIN] - cs - s0;
+    double sine = k[SIN] * t->G[SIN], cs = within(k[COS] * t->G[COS] - cc - c0, sine);
+    double s0 = within(q0 - oo - c0, sine), ss = within(sine - cs - s0, sine);
     double ratio = (sys->shift + x[COS]) / (sys->shift + x[SIN]), c = n / sys->N;
     t->D[COS][COS] = c * cc;
     t->D[COS][SIN] = c * cs * ratio;

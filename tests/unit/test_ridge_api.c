@@ -133,6 +133,7 @@ TEST(rows_of_zeros) {
         kspec_ridge_point p = predict(r, 5, lambda);
         kspec_ridge_measured m;
         CHECK(p.delta_sin == 0 && p.delta_cos > 0 && p.state != KSPEC_RIDGE_UNFINISHED);
+        CHECK_MSG(p.delta_error < 1e-8, "lambda %g: delta_error %g", lambda, p.delta_error);
         CHECK(kspec_ridge_empirical(r, 5, &lambda, 1, 2, &m, NULL) == KSPEC_OK);
         CHECK_CLOSE(m.train_mse, 2.0 / 3 + (1 - fit) * (1 - fit), 1e-9);
         CHECK(fabs(p.kernel_test_mse - (1 - fit) * (1 - fit)) < 1e-12);
