@@ -93,9 +93,9 @@ KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, size_t features, cons
                                            kspec_error *err);
 
 /*
- * The lambda in [low, high] (0 < low < high) with the least predicted test error for N features: a grid of
- * four values per decade, then a search by parabolas around the best. *at_end is -1 or 1 where that is low or
- * high itself, else 0.
+ * The lambda in [low, high] (1e-100 <= low < high <= 1e100) with the least predicted test error for N
+ * features: a grid of four values per decade, then a search by parabolas around the best. *at_end is -1 or 1
+ * where that is low or high itself, else 0.
  */
 KSPEC_API kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t features, double low, double high,
                                                kspec_ridge_point *point, int *at_end, kspec_error *err);

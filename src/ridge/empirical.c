@@ -166,7 +166,8 @@ static kspec_status run_draws(job *j, ks_run *run, size_t draws, ks_arena *a, ks
     snprintf(what, sizeof what, "a draw of %zu features for %zu rows", j->N, j->r->n + j->r->nt);
     kspec_status st = ks_ridge_memory(bytes, what, err);
     if (st) return st;
-    if ((size_t)run->threads > free / bytes) run->threads = (int)(free / bytes); /* the bits stay the same */
+    size_t fit = free > bytes ? free / bytes : 1;
+    if ((size_t)run->threads > fit) run->threads = (int)fit; /* the bits stay the same */
     size_t workers = (size_t)ks_workers(run, draws);
     j->errors = ks_arena_alloc(a, ks_size(draws, ks_size(2, j->count)), sizeof *j->errors);
     j->desks = ks_arena_alloc(a, workers, sizeof *j->desks);

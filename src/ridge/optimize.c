@@ -117,7 +117,9 @@ kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t features, double low
     ks_clear(err);
     kspec_status st = ks_ridge_check_features(features, err);
     if (!st) st = needs_test(r, err);
-    if (!st && !(low > 0 && low < high && isfinite(high)))
+    if (!st) st = ks_ridge_check_lambda(low, err);
+    if (!st) st = ks_ridge_check_lambda(high, err);
+    if (!st && !(low > 0 && low < high))
         st = ks_fail(err, KSPEC_E_ARG, "lambda from %g to %g is no range above 0", low, high);
     if (st) return st;
     size_t points = (size_t)ceil(PER_DECADE * log10(high / low)) + 1;

@@ -222,6 +222,10 @@ TEST(refusals) {
     CHECK_FAILS(kspec_ridge_empirical(r, 5, &one, 1, 0, &m, &e), KSPEC_E_ARG, e, "draws 0");
     CHECK_FAILS(kspec_ridge_empirical(r, 900000000, &one, 1, 1, &m, &e), KSPEC_E_NOMEM, e, "GB are free");
     CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 1, 0.1, p, &end, &e), KSPEC_E_ARG, e, "from 1 to 0.1");
+    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 5e-324, 1e308, p, &end, &e), KSPEC_E_ARG, e,
+                "neither 0 nor between");
+    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 1, INFINITY, p, &end, &e), KSPEC_E_ARG, e,
+                "neither 0 nor between");
     CHECK_FAILS(kspec_ridge_best_lambda(r, 0, 0.1, 1, p, &end, &e), KSPEC_E_ARG, e, "features 0");
     CHECK_FAILS(kspec_ridge_best_features(r, 1, 5, p, &end, &e), KSPEC_E_ARG, e, "cost of one feature");
     CHECK(predict(r, 4, 0).train_mse > 0); /* 2N below the rank: a limit all the same */
