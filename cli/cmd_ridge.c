@@ -25,15 +25,16 @@ static const cli_option options[] = {
     {"per-class", 0, OPT_SIZE, ARG(per_class), "M", "the first M of each class (default: all)", .min = 1},
     {"test-per-class", 0, OPT_SIZE, ARG(test_per_class), "M",
      "the same for testing; without --test: the next M of INPUT", .min = 1},
-    {"test-noise", 0, OPT_LIST, ARG(test_noise), "S",
-     "test on the training rows with normal noise of this deviation added"},
+    {"test-noise", 0, OPT_DOUBLE, ARG(test_noise), "S",
+     "test on the training rows with normal noise of this deviation added", .positive = 1},
     {"optimize", 0, OPT_CHOICE, ARG(optimize), "WHAT",
      "the lambda, or the features, of least predicted test error", "lambda|features"},
-    {"cost-limit", 0, OPT_LIST, ARG(cost_limit), "C",
-     "with --optimize features: multiply-adds that may be spent"},
+    {"cost-limit", 0, OPT_DOUBLE, ARG(cost_limit), "C",
+     "with --optimize features: multiply-adds that may be spent", .positive = 1},
     {"solver", 0, OPT_CHOICE, ARG(solver), "S", "newton (the default) or fixed-point, as published",
      "newton|fixed-point"},
-    {"tolerance", 0, OPT_LIST, ARG(tolerance), "T", "relative accuracy of delta (default 1e-12)"},
+    {"tolerance", 0, OPT_DOUBLE, ARG(tolerance), "T", "relative accuracy of delta (default 1e-12)",
+     .positive = 1},
     {0},
 };
 
@@ -68,21 +69,10 @@ static int report_part(void *ctx, double fraction) {
 
 /* ---- what was asked ---- */
 
-static int single(const cli_list *list, const char *name, double least, int open, double *value) {
-    if (!list->count) return EXIT_DONE;
-    *value = list->at[0];
-    if (list->count > 1)
-        return cli_error(EXIT_USAGE, "--%s: %zu numbers, but one is taken", name, list->count);
-    if (*value < least || (open && *value == least))
-        return cli_error(EXIT_USAGE, "--%s: %g is not %s %g", name, *value, open ? "above" : "at least",
-                         least);
-    return EXIT_DONE;
-}
-
 static int check_lists(const ridge_args *a) {
     int for_lambda = a->optimize && strcmp(a->optimize, "lambda") == 0;
     int for_features = a->optimize && !for_lambda;
-    if (!a->features.count && !(for_features && a->cost_limit.count))
+    if (!a->features.count && !(for_features && a->cost_limit > 0))
         return cli_error(EXIT_USAGE, "ridge: --features is missing");
     if (!a->lambda.count && !for_lambda) return cli_error(EXIT_USAGE, "ridge: --lambda is missing");
     for (size_t k = 0; k < a->features.count; k++)
@@ -96,12 +86,12 @@ static int check_lists(const ridge_args *a) {
         return cli_error(EXIT_USAGE,
                          "--optimize lambda: --lambda gives the ends of its range, two numbers, not %zu",
                          a->lambda.count);
-    if (a->cost_limit.count && !for_features)
+    if (a->cost_limit > 0 && !for_features)
         return cli_error(EXIT_USAGE, "--cost-limit is for --optimize features");
-    if (a->cost_limit.count && a->features.count)
+    if (a->cost_limit > 0 && a->features.count)
         return cli_error(EXIT_USAGE,
                          "--optimize features takes --cost-limit or --features as its limit, not both");
-    if (a->optimize && !a->test && !a->test_per_class && !a->test_noise.count)
+    if (a->optimize && !a->test && !a->test_per_class && a->test_noise == 0)
         return cli_error(EXIT_USAGE, "--optimize needs a test set");
     return EXIT_DONE;
 }
@@ -110,23 +100,22 @@ static int make_opts(const ridge_args *a, kspec_ridge_opts *o) {
     *o = (kspec_ridge_opts){.size = sizeof *o,
                             .center = a->center,
                             .scale = a->scale,
+                            .test_noise = a->test_noise,
+                            .tolerance = a->tolerance,
                             .solver = a->solver && strcmp(a->solver, "fixed-point") == 0
                                           ? KSPEC_RIDGE_FIXED_POINT
                                           : KSPEC_RIDGE_NEWTON,
                             .seed = a->common.seed,
                             .threads = a->common.threads};
-    int status = single(&a->test_noise, "test-noise", 0, 1, &o->test_noise);
-    if (!status) status = single(&a->tolerance, "tolerance", 0, 1, &o->tolerance);
-    if (!status && o->tolerance >= 1)
-        status = cli_error(EXIT_USAGE, "--tolerance: %g is not below 1", o->tolerance);
-    if (!status && a->sigma) {
+    if (o->tolerance >= 1) return cli_error(EXIT_USAGE, "--tolerance: %g is not below 1", o->tolerance);
+    if (a->sigma) {
         char *end;
         o->median_sigma = strcmp(a->sigma, "median") == 0;
         o->sigma = o->median_sigma ? 1 : strtod(a->sigma, &end);
         if (!o->median_sigma && (end == a->sigma || *end || !(o->sigma > 0 && isfinite(o->sigma))))
-            status = cli_error(EXIT_USAGE, "--sigma: '%s' is neither a number above 0 nor median", a->sigma);
+            return cli_error(EXIT_USAGE, "--sigma: '%s' is neither a number above 0 nor median", a->sigma);
     }
-    return status;
+    return EXIT_DONE;
 }
 
 /* ---- the points ---- */
@@ -163,7 +152,7 @@ static kspec_status best_lambdas(result *r, kspec_error *err) {
 
 static kspec_status best_features(result *r, kspec_error *err) {
     const ridge_args *a = r->a;
-    double limit = a->cost_limit.count ? a->cost_limit.at[0] : 0;
+    double limit = a->cost_limit;
     for (size_t k = 0; k < a->features.count; k++)
         limit = fmax(limit, kspec_ridge_cost(r->plan, (size_t)a->features.at[k]));
     kspec_status st = KSPEC_OK;
@@ -255,12 +244,6 @@ static json_t *to_json(const result *r, double seconds, json_t *warnings) {
                      warnings);
 }
 
-static void cell(FILE *f, int width, double x) {
-    char text[40] = "";
-    if (isfinite(x)) snprintf(text, sizeof text, "%.5g", x);
-    fprintf(f, "  %*s", width, text);
-}
-
 /* " ± 0.012", or blanks */
 static void spread(FILE *f, double x) {
     if (isfinite(x))
@@ -293,15 +276,15 @@ static void print_table(const result *r) {
         if (k && !a->optimize && p->features != r->rows[k - 1].p.features && a->lambda.count > 1)
             fputc('\n', f);
         fprintf(f, "%7zu  %9.4g", p->features, p->lambda);
-        cell(f, 10, p->delta_cos);
-        cell(f, 10, p->delta_sin);
-        cell(f, 10, p->train_mse);
-        if (a->empirical) cell(f, 10, e->train_mse), spread(f, e->train_sd);
-        cell(f, 10, p->kernel_train_mse);
+        cli_cell(f, "%.5g", 10, p->delta_cos);
+        cli_cell(f, "%.5g", 10, p->delta_sin);
+        cli_cell(f, "%.5g", 10, p->train_mse);
+        if (a->empirical) cli_cell(f, "%.5g", 10, e->train_mse), spread(f, e->train_sd);
+        cli_cell(f, "%.5g", 10, p->kernel_train_mse);
         if (tested) {
-            cell(f, 10, p->test_mse);
-            if (a->empirical) cell(f, 10, e->test_mse), spread(f, e->test_sd);
-            cell(f, 10, p->kernel_test_mse);
+            cli_cell(f, "%.5g", 10, p->test_mse);
+            if (a->empirical) cli_cell(f, "%.5g", 10, e->test_mse), spread(f, e->test_sd);
+            cli_cell(f, "%.5g", 10, p->kernel_test_mse);
         }
         fprintf(f, "  %5d", p->iterations);
         if (p->state != KSPEC_RIDGE_CONVERGED) fprintf(f, "  %s", states[p->state]);
@@ -337,7 +320,7 @@ static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
                   const kspec_ridge_opts *opts) {
     double start = cli_now();
     result r = {.a = a, .n = train->x.rows, .p = train->x.cols, .m = train->y.cols};
-    r.nt = a->test_noise.count ? r.n : test->x.rows;
+    r.nt = a->test_noise > 0 ? r.n : test->x.rows;
     size_t lines = a->optimize && strcmp(a->optimize, "features") == 0 ? 1 : a->features.count;
     r.count = lines * (a->optimize && strcmp(a->optimize, "lambda") == 0 ? 1 : a->lambda.count);
     r.rows = calloc(r.count, sizeof *r.rows);
@@ -381,11 +364,10 @@ static int run(void *args) {
     ridge_set train, test;
     status = ridge_read(a, &train, &test);
     if (!status) {
-        double calls =
-            (double)(a->features.count > a->lambda.count || a->optimize ? a->features.count + a->lambda.count
-                                                                        : a->features.count);
+        int for_features = a->optimize && strcmp(a->optimize, "features") == 0;
+        size_t calls = for_features ? a->lambda.count : a->features.count;
         whole.base = cli_progress(&a->common);
-        whole.part = 0, whole.parts = (a->empirical ? 2 : 1) * calls;
+        whole.part = 0, whole.parts = (a->empirical ? 2 : 1) * (double)calls;
         if (whole.base.report) opts.progress = (kspec_progress){report_part, NULL};
         status = run_on(a, &train, &test, &opts);
     }

@@ -11,7 +11,8 @@ typedef struct {
     size_t per_class, test_per_class;
     int center, scale;
     const char *sigma;
-    cli_list features, lambda, test_noise, tolerance, cost_limit;
+    cli_list features, lambda;
+    double test_noise, tolerance, cost_limit; /* 0: not given */
     size_t empirical;
     const char *solver, *optimize;
 } ridge_args;

@@ -95,7 +95,7 @@ static int check_args(const ridge_args *a) {
     if (a->test_per_class && !a->test && !a->per_class)
         return cli_error(EXIT_USAGE,
                          "--test-per-class without --test needs --per-class, to leave rows for testing");
-    if (a->test_noise.count && (a->test || a->test_per_class))
+    if (a->test_noise > 0 && (a->test || a->test_per_class))
         return cli_error(EXIT_USAGE, "--test-noise makes a test set of its own");
     return EXIT_DONE;
 }

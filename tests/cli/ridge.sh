@@ -99,7 +99,7 @@ expect_stdout '1e-03|0\.001'
 # noise: hardly any is none
 expect_status 0 kspec ridge x.npy --target y.npy --scale --features 20 --lambda 0.01 --test-noise 1e-8 --json
 expect_json 'close(j["points"][0]["test_mse"], j["points"][0]["train_mse"], 1e-5) and j["test_rows"] == 40'
-expect_error 2 'test-noise: 0 is not above 0' kspec ridge x.npy --target y.npy --features 20 --lambda 1 --test-noise 0
+expect_error 2 "test-noise: '0' is not positive" kspec ridge x.npy --target y.npy --features 20 --lambda 1 --test-noise 0
 expect_error 2 'of its own' kspec ridge $data --features 20 --lambda 1 --test-noise 1
 
 # searches
@@ -118,6 +118,7 @@ expect_error 2 'optimize needs a test set' kspec ridge x.npy --target y.npy --fe
 expect_error 2 'not both' kspec ridge $data --features 20 --cost-limit 1e9 --optimize features --lambda 1
 expect_error 2 'is for --optimize features' kspec ridge $data --features 20 --cost-limit 1e9 --lambda 1
 expect_error 2 'the cost of one feature' kspec ridge $data --cost-limit 1 --optimize features --lambda 1
+expect_error 2 "cost-limit: '1e7,2e7' is not a finite number" kspec ridge $data --cost-limit 1e7,2e7 --optimize features --lambda 1
 expect_error 2 'two numbers, not 3' kspec ridge $data --features 20 --optimize lambda --lambda 1,2,3
 expect_error 2 'no range above 0' kspec ridge $data --features 20 --optimize lambda --lambda 0,1
 
@@ -131,7 +132,7 @@ expect_error 2 '--lambda is missing' kspec ridge $data --features 3
 expect_error 2 '--target is missing' kspec ridge x.npy --features 3 --lambda 1
 expect_error 2 'go together' kspec ridge x.npy --target y.npy --test t.npy --features 3 --lambda 1
 expect_error 2 'one INPUT is taken' kspec ridge x.npy t.npy --target y.npy --features 3 --lambda 1
-expect_error 2 'tolerance: 0 is not above 0' kspec ridge $data --features 3 --lambda 1 --tolerance 0
+expect_error 2 "tolerance: '0' is not positive" kspec ridge $data --features 3 --lambda 1 --tolerance 0
 expect_error 2 'tolerance: 1 is not below 1' kspec ridge $data --features 3 --lambda 1 --tolerance 1
 expect_error 2 'empirical: 0 is below 1' kspec ridge $data --features 3 --lambda 1 --empirical 0
 expect_error 2 'complete rows' kspec ridge $data --features 3 --lambda 1 --nan omit-rows
