@@ -33,7 +33,7 @@ typedef struct {
     int scale;         /* then divide by the root mean square of their lengths: the mean of |x|^2 is 1 */
     double test_noise; /* without test rows: the training rows are, with N(0, test_noise^2) added */
     double sigma;      /* then divide by sigma; default 1 */
-    int median_sigma;  /* sigma is the median distance between training rows instead */
+    int median_sigma; /* sigma is the median distance between training rows (2048 of them, by the seed) instead */
     kspec_ridge_solver solver;
     double tolerance;   /* relative, of delta; default 1e-12. Rounding may not allow it: see delta_error */
     int max_iterations; /* per point; default 200 (Newton), 100000 (fixed point) */

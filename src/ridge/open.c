@@ -1,5 +1,6 @@
 /* kspec_ridge_open(): checks and copies the data and makes the kernel matrices. */
 #include "base/error.h"
+#include "features/inputs.h"
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
 #include "ridge/plan.h"
@@ -150,27 +151,6 @@ static kspec_status normalise(kspec_ridge *r, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* The k-th smallest of x (Hoare's selection); x is reordered */
-static double select_kth(double *x, size_t count, size_t k) {
-    for (size_t low = 0, high = count; high - low > 1;) {
-        double pivot = x[low + (high - low) / 2];
-        size_t i = low, j = high - 1;
-        for (;;) {
-            while (x[i] < pivot) i++;
-            while (x[j] > pivot) j--;
-            if (i >= j) break;
-            double t = x[i];
-            x[i++] = x[j], x[j--] = t;
-        }
-        size_t cut = i > low ? i : low + 1; /* [low,cut) <= pivot <= [cut,high) */
-        if (k < cut)
-            high = cut;
-        else
-            low = cut;
-    }
-    return x[k];
-}
-
 /* Rows less the mean training row. Distances stay the same, and far from the origin inner products would lose
    them. */
 static void subtract_mean(const kspec_ridge *r, const double *A, size_t rows, double *out) {
@@ -182,30 +162,15 @@ static void subtract_mean(const kspec_ridge *r, const double *A, size_t rows, do
     }
 }
 
-/* The median distance between training rows, in the room of the resolvent */
-static kspec_status median_distance(kspec_ridge *r, const ks_run *run, double *median, kspec_error *err) {
-    size_t n = r->n, count = 0;
-    double *C = ks_alloc(ks_size(n, r->p), sizeof *C);
-    if (!C) return ks_nomem(err, "the median distance", ks_size(ks_size(n, r->p), sizeof *C));
-    subtract_mean(r, r->X, n, C);
-    kspec_status st = ks_gemm_symmetric_tiled(run, 0, 1, n, r->p, 1, C, r->p, C, r->p, r->work, n, err);
-    ks_free(C);
+static kspec_status divide_by_sigma(kspec_ridge *r, kspec_error *err) {
+    ks_inputs train = {.x = r->X, .n = r->n, .p = r->p};
+    kspec_status st = KSPEC_OK;
+    if (r->o.median_sigma) st = ks_inputs_median(&train, KSPEC_KERNEL_GAUSSIAN, r->o.seed, &r->o.sigma, err);
     if (st) return st;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++)
-            r->Q[count++] = r->work[i * n + i] + r->work[j * n + j] - 2 * r->work[i * n + j];
-    *median = count ? sqrt(fmax(0, select_kth(r->Q, count, count / 2))) : 0;
-    if (!(*median > 0))
-        return ks_fail(err, KSPEC_E_ARG, "the median distance between the %zu training rows is 0", n);
-    return KSPEC_OK;
-}
-
-static kspec_status divide_by_sigma(kspec_ridge *r, const ks_run *run, kspec_error *err) {
-    kspec_status st = r->o.median_sigma ? median_distance(r, run, &r->o.sigma, err) : KSPEC_OK;
     double largest = 0;
     for (size_t k = 0; k < r->n * r->p; k++) largest = fmax(largest, fabs(r->X[k] /= r->o.sigma));
     for (size_t k = 0; k < r->nt * r->p; k++) largest = fmax(largest, fabs(r->Xt[k] /= r->o.sigma));
-    if (!st && !(largest < 1e150 / sqrt((double)r->p)))
+    if (!(largest < 1e150 / sqrt((double)r->p)))
         st = ks_fail(err, KSPEC_E_ARG, "sigma %g makes |x|^2 exceed 1e300", r->o.sigma);
     return st;
 }
@@ -316,7 +281,7 @@ kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matrix *y, cons
     }
     if (!st) st = ks_ridge_enter(r, &run, err);
     if (!st) {
-        st = divide_by_sigma(r, &run, err);
+        st = divide_by_sigma(r, err);
         if (!st) st = make_kernels(r, &run, err);
         ks_ridge_leave();
     }
