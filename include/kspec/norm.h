@@ -34,7 +34,8 @@ typedef struct {
 /*
  * Random Fourier features: Z (n x q, row-major, written to out) with Z_ij = sqrt(2/q) cos(w_j.x_i + b_j), b_j uniform
  * on (0, 2 pi), so that Z Z^T estimates the Gram matrix K of the n rows of x without bias. Feature j is the same
- * whatever q is. The cosine's error is below 4e-16; that of its argument a few 1e-16 of sum_l |w_l x_l|.
+ * whatever q is. The cosine's error is below 4e-16; that of its argument a few 1e-16 of sum_l |w_l x_l|; entries of x
+ * beyond 1e12 sigma are refused.
  */
 KSPEC_API kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
                                       kspec_error *err);
@@ -168,9 +169,9 @@ typedef struct {
  * remains biased: m(k)^(1/k) exceeds the norm at finite k, by a part of log(m(k) n^k/|K|^k)/k; and the root of an unbiased
  * moment is smaller than that of the moment by about (k-1)/2 times the square of the value's relative error.
  *
- * The rows must be finite. Errors of K's entries: a few 1e-16 times h = max |x_i - mean|^2/(2 sigma^2) where that
- * is below 1e4 and the kernel Gaussian (inner products); a few 1e-16 otherwise (differences).
- * A Gram matrix is checked: symmetric to 1e-10 of its largest entry, no negative
+ * The rows must be finite, and within 1e150 sigma of their mean (1e12 for the RFF methods). Errors of K's entries: a
+ * few 1e-16 times h = max |x_i - mean|^2/(2 sigma^2) where that is below 1e4 and the kernel Gaussian (inner products);
+ * a few 1e-16 otherwise (differences). A Gram matrix is checked: symmetric to 1e-10 of its largest entry, no negative
  * diagonal, |K_ij|^2 <= K_ii K_jj.
  */
 KSPEC_API kspec_status kspec_gram_norm(const kspec_matrix *x, const kspec_norm_opts *opts,

@@ -57,13 +57,14 @@ void ks_inputs_center(ks_inputs *in) {
     }
 }
 
-kspec_status ks_inputs_divide(ks_inputs *in, double sigma, kspec_error *err) {
+kspec_status ks_inputs_divide(ks_inputs *in, double sigma, int features, kspec_error *err) {
+    const double most = features ? 1e12 : 1e150;
     for (size_t k = 0; k < in->n * in->p; k++) {
         in->x[k] /= sigma;
-        if (!(fabs(in->x[k]) < 1e150))
-            return ks_fail(err, KSPEC_E_ARG,
-                           "row %zu, column %zu (from 0) is more than 1e150 times sigma from the mean",
-                           k / in->p, k % in->p);
+        if (!(fabs(in->x[k]) < most))
+            return ks_fail(err, KSPEC_E_ARG, "row %zu, column %zu (from 0) is more than %g times sigma away%s",
+                           k / in->p, k % in->p, most,
+                           features ? ": the phases of its random features would be noise" : "");
     }
     return KSPEC_OK;
 }

@@ -18,8 +18,11 @@ kspec_status ks_inputs_copy(const kspec_matrix *x, kspec_scaling scaling, ks_inp
 /* Subtracts each column's mean: no distance changes, and inner products lose less to a common offset. */
 void ks_inputs_center(ks_inputs *in);
 
-/* Divides all entries by sigma; fails where one is more than 1e150 sigma away. */
-kspec_status ks_inputs_divide(ks_inputs *in, double sigma, kspec_error *err);
+/*
+ * Divides all entries by sigma; fails where one is more than 1e150 sigma away (squares must not overflow), or, for random
+ * features, 1e12: their phases w.x are rounded to 1e-16 of themselves, and past 1e16 turns all cosines would be 1.
+ */
+kspec_status ks_inputs_divide(ks_inputs *in, double sigma, int features, kspec_error *err);
 
 /* The median distance of two rows (L1 for the Laplace kernel), over all pairs of at most 2048 rows drawn by the seed. */
 kspec_status ks_inputs_median(const ks_inputs *in, kspec_kernel kernel, uint64_t seed, double *median,

@@ -15,8 +15,8 @@ typedef struct {
     ks_inputs in;
 } job;
 
-/* Options and inputs in units of sigma; centred or as they are */
-static kspec_status prepare(job *j, const kspec_matrix *x, const kspec_kernel_opts *opts, int center,
+/* Options and inputs in units of sigma: as they are for random features, else centred */
+static kspec_status prepare(job *j, const kspec_matrix *x, const kspec_kernel_opts *opts, int features,
                             kspec_error *err) {
     *j = (job){0};
     kspec_status st = ks_take_opts(&j->o, sizeof j->o, opts, err);
@@ -31,8 +31,8 @@ static kspec_status prepare(job *j, const kspec_matrix *x, const kspec_kernel_op
     if (j->o.features > 1000000)
         return ks_fail(err, KSPEC_E_ARG, "features %zu exceed 1000000", j->o.features);
     if ((st = ks_inputs_copy(x, KSPEC_SCALE_NONE, &j->in, &j->arena, err))) return st;
-    if (center) ks_inputs_center(&j->in);
-    return ks_inputs_divide(&j->in, j->o.sigma, err);
+    if (!features) ks_inputs_center(&j->in);
+    return ks_inputs_divide(&j->in, j->o.sigma, features, err);
 }
 
 enum { BAND = 512 }; /* rows of a chunk */
@@ -64,7 +64,7 @@ kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts
     ks_clear(err);
     job j;
     ks_fourier f;
-    kspec_status st = prepare(&j, x, opts, 0, err);
+    kspec_status st = prepare(&j, x, opts, 1, err);
     if (!st) st = ks_fourier_draw(&f, j.o.kernel, j.in.p, j.o.features, j.o.seed, 0, &j.arena, err);
     if (!st) {
         ks_blas_enter();
@@ -79,7 +79,7 @@ kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts *opts, do
     ks_clear(err);
     job j;
     ks_gram g;
-    kspec_status st = prepare(&j, x, opts, 1, err);
+    kspec_status st = prepare(&j, x, opts, 0, err);
     ks_blas_enter();
     if (!st) st = ks_gram_open(&g, &j.run, &j.in, j.o.kernel, 0, &j.arena, err);
     if (!st) st = ks_gram_matrix(&g, &j.run, out, err);

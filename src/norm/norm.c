@@ -138,7 +138,7 @@ static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_re
     if (st) return st;
     out->sigma = sigma;
     out->gamma = o->gamma > 0 ? o->gamma : to_gamma(o->kernel, sigma);
-    return ks_inputs_divide(&j->in, sigma, err);
+    return ks_inputs_divide(&j->in, sigma, (o->methods & RFF) != 0, err);
 }
 
 /* ---- results ---- */

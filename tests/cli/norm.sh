@@ -129,7 +129,13 @@ expect_error 2 'a tolerance needs the method rff-debiased' kspec norm x.npy --me
 expect_error 2 '--tolerance: -1 is not above 0' kspec norm x.npy --method rff-debiased --sigma 1 --tolerance -1
 expect_error 2 '--memory: -1' kspec norm x.npy --method power --sigma 1 --memory -1
 expect_error 2 'one row has no median distance' kspec norm one.csv --method lanczos --sigma median
-expect_error 2 '1e150 times sigma' kspec norm x.npy --method lanczos --sigma 1e-200
+expect_error 2 '1e\+150 times sigma' kspec norm x.npy --method lanczos --sigma 1e-200
+# where phases are noise all cosines come out as 1, and the norm as n
+for m in rff-power rff-nystrom rff-debiased; do
+    expect_error 2 '1e\+12 times sigma' kspec norm x.npy --method $m --sigma 1e-20
+done
+expect_status 0 kspec norm x.npy --method lanczos --sigma 1e-20 --json
+expect_json 'close(j["results"][0]["value"], 1, 1e-12)'
 printf '1,nan\n2,3\n' >nan.csv
 expect_error 3 'missing|NaN' kspec norm nan.csv --method lanczos --sigma 1
 py "np.save('t.npy', np.zeros((2, 4, 3)))"

@@ -230,7 +230,10 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_features(&m, &o, z, &e), KSPEC_E_ARG, e, "sigma -1");
     CHECK_FAILS(kspec_gram(&m, &o, z, &e), KSPEC_E_ARG, e, "sigma -1");
     o.sigma = 1e-200;
-    CHECK_FAILS(kspec_gram(&m, &o, z, &e), KSPEC_E_ARG, e, "1e150 times sigma");
+    CHECK_FAILS(kspec_gram(&m, &o, z, &e), KSPEC_E_ARG, e, "1e+150 times sigma");
+    o.sigma = 1e-13;
+    CHECK_FAILS(kspec_features(&m, &o, z, &e), KSPEC_E_ARG, e, "1e+12 times sigma");
+    CHECK(kspec_gram(&m, &o, z, &e) == KSPEC_OK && z[0] == 1 && z[1] < 1e-300);
     o.sigma = 0, o.kernel = (kspec_kernel)7;
     CHECK_FAILS(kspec_gram(&m, &o, z, &e), KSPEC_E_ARG, e, "kernel 7");
     o.kernel = KSPEC_KERNEL_GAUSSIAN, o.features = 2000000;
