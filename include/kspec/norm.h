@@ -172,7 +172,7 @@ typedef struct {
  * The rows must be finite, and within 1e150 sigma of their mean (1e12 for the RFF methods). Errors of K's entries: a
  * few 1e-16 times h = max |x_i - mean|^2/(2 sigma^2) where that is below 1e4 and the kernel Gaussian (inner products);
  * a few 1e-16 otherwise (differences). A Gram matrix is checked: symmetric to 1e-10 of its largest entry, no negative
- * diagonal, |K_ij|^2 <= K_ii K_jj.
+ * diagonal, |K_ij|^2 <= K_ii K_jj, no negative eigenvalue beyond 1e-3 of the norm in what Lanczos iteration sees.
  */
 KSPEC_API kspec_status kspec_gram_norm(const kspec_matrix *x, const kspec_norm_opts *opts,
                                        kspec_norm_result *out, kspec_error *err);

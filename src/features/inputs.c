@@ -62,8 +62,9 @@ kspec_status ks_inputs_divide(ks_inputs *in, double sigma, int features, kspec_e
     for (size_t k = 0; k < in->n * in->p; k++) {
         in->x[k] /= sigma;
         if (!(fabs(in->x[k]) < most))
-            return ks_fail(err, KSPEC_E_ARG, "row %zu, column %zu (from 0) is more than %g times sigma away%s",
-                           k / in->p, k % in->p, most,
+            return ks_fail(err, KSPEC_E_ARG,
+                           "row %zu, column %zu (from 0) is more than %g times sigma away%s", k / in->p,
+                           k % in->p, most,
                            features ? ": the phases of its random features would be noise" : "");
     }
     return KSPEC_OK;

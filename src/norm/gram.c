@@ -118,8 +118,8 @@ kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, ksp
     return ks_parallel_for(run, tile_count(g->bands), fill_tile, &j, err);
 }
 
-kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, const size_t *rows, size_t n,
-                          ks_arena *arena, kspec_error *err) {
+kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, double unit,
+                          const size_t *rows, size_t n, ks_arena *arena, kspec_error *err) {
     *g = (ks_gram){0};
     kspec_status st = prepare(g, run, n, arena, err);
     if (st) return st;
@@ -137,7 +137,7 @@ kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, 
             for (size_t j = 0; j < rows_of(g, J); j++) {
                 size_t a = I * T + i, b = J * T + j;
                 ptrdiff_t row = (ptrdiff_t)(rows ? rows[a] : a), col = (ptrdiff_t)(rows ? rows[b] : b);
-                g->held[t * T * T + i * T + j] = K->data[row * K->row_stride + col * K->col_stride];
+                g->held[t * T * T + i * T + j] = K->data[row * K->row_stride + col * K->col_stride] / unit;
             }
     return KSPEC_OK;
 }

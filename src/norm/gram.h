@@ -27,9 +27,9 @@ typedef struct {
 kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, kspec_kernel kernel,
                           size_t memory, ks_arena *arena, kspec_error *err);
 
-/* From a matrix given; rows (or NULL: all) says which of its n rows and columns. It is copied. */
-kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, const size_t *rows, size_t n,
-                          ks_arena *arena, kspec_error *err);
+/* From K/unit, a matrix given; rows (or NULL: all) says which of its n rows and columns. It is copied. */
+kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, double unit,
+                          const size_t *rows, size_t n, ks_arena *arena, kspec_error *err);
 
 /* y = K x, n numbers each; a ks_operator (norm/iterate.h) */
 kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, double *y, kspec_error *err);

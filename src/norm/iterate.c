@@ -43,7 +43,7 @@ kspec_status ks_power(const ks_run *run, const ks_operator *A, const ks_iteratio
         double value = ks_dot(n, v, w), square = 0, last = change;
         for (size_t i = 0; i < n; i++) square += (w[i] - value * v[i]) * (w[i] - value * v[i]);
         change = t ? fabs(value - top->value) : INFINITY;
-        *top = (ks_top){value, value > 0 ? sqrt(square) / value : 0, t, 0};
+        *top = (ks_top){value, value > 0 ? sqrt(square) / value : 0, t, 0, 0};
         double c = change / last; /* NaN and 0 while there are no two changes */
         double error = t >= 3 && c < 1 ? change * c / (1 - c) : INFINITY;
         if (t && top->residual <= 4 * DBL_EPSILON) error = 0; /* an eigenvector already */
@@ -118,7 +118,8 @@ kspec_status ks_lanczos(const ks_run *run, const ks_operator *A, const ks_iterat
         double error = r < gap ? r * r / gap : r;
         int whole =
             m == (int)n || beta <= DBL_EPSILON * t1; /* the basis spans all that the start vector reaches */
-        *top = (ks_top){t1, t1 > 0 ? r / t1 : 0, products, whole || error <= o->stop * t1};
+        *top = (ks_top){t1, t1 > 0 ? r / t1 : 0, products, whole || error <= o->stop * t1,
+                        fmin(top->lowest, b->theta[0])};
         if (top->converged || products == o->updates) break;
         if (m < most) continue;
         /* again, from the top Ritz vector */

@@ -23,6 +23,7 @@ typedef struct {
     double residual; /* |A v - value v| / value */
     int iterations;  /* power: updates of v after the start; Lanczos: products */
     int converged;
+    double lowest; /* Lanczos: the lowest Ritz value seen, above the lowest eigenvalue */
 } ks_top;
 
 /*

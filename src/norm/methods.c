@@ -36,8 +36,26 @@ static kspec_status open_gram(const ks_norm_job *j, const ks_run *run, int sampl
     size_t *rows;
     kspec_status st = take_rows(j, sampled, draw, &in, &rows, arena, err);
     if (st) return st;
-    if (j->K) return ks_gram_take(g, run, j->K, rows, sampled ? j->r : j->n, arena, err);
+    if (j->K) return ks_gram_take(g, run, j->K, j->unit, rows, sampled ? j->r : j->n, arena, err);
     return ks_gram_open(g, run, &in, j->o.kernel, memory, arena, err);
+}
+
+/*
+ * A matrix given may have negative eigenvalues, and then its norm is not what the methods here find: Lanczos iteration
+ * sees those that matter. Rounding of single precision is let pass.
+ */
+static kspec_status check_definite(const ks_norm_job *j, const ks_run *run, ks_gram *g, kspec_error *err) {
+    if (!j->K) return KSPEC_OK;
+    ks_operator A = {g->n, ks_gram_apply, g};
+    ks_iteration o = {100, 1e-3, j->o.seed, 0};
+    ks_run part = ks_run_part(run, 1, 1);
+    ks_top top;
+    kspec_status st = ks_lanczos(&part, &A, &o, &top, err);
+    if (!st && top.lowest < -1e-3 * top.value)
+        st = ks_fail(err, KSPEC_E_IO,
+                     "no Gram matrix: it has an eigenvalue of %g or below, its largest is about %g",
+                     top.lowest * j->unit, top.value * j->unit);
+    return st;
 }
 
 /* The residual of LAPACK's pair is taken with our own product, so that it tells of both. */
@@ -65,6 +83,8 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
     for (size_t i = 0; i < n && !st; i++) square += pow(w[i] - out->top.value * v[i], 2);
     out->top.residual = out->top.value > 0 ? sqrt(square) / out->top.value : 0;
     out->top.converged = 1;
+    out->top.value *= j->unit;
+    if (!st) st = check_definite(j, run, &g, err);
     ks_arena_free(&arena);
     return st;
 }
@@ -84,8 +104,9 @@ static kspec_status on_gram(const ks_norm_job *j, const ks_run *run, uint64_t dr
         ks_iteration o = iteration(j, draw);
         st = iterate(&second, &A, &o, &out->top, err);
     }
-    if (sampled) out->top.value *= (double)j->n / (double)j->r;
+    out->top.value *= sampled ? j->unit * ((double)j->n / (double)j->r) : j->unit;
     out->seconds = ks_now() - start;
+    if (!st) st = check_definite(j, run, &g, err);
     ks_arena_free(&arena);
     return st;
 }
@@ -163,7 +184,7 @@ static kspec_status rff_debiased(const ks_norm_job *j, const ks_run *run, uint64
     kspec_status st =
         ks_rff_open(&z, run, &j->in, j->o.kernel, j->o.features, j->o.seed, draw, 0, &arena, err);
     if (!st) st = debias(j, run, &z, KS_DEBIASED_ORDERS, draw, &out->debiased, &arena, err);
-    out->top = (ks_top){out->debiased.value, NAN, 0, 1};
+    out->top = (ks_top){out->debiased.value, NAN, 0, 1, 0};
     out->seconds = ks_now() - start;
     ks_arena_free(&arena);
     return st;

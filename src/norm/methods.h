@@ -11,7 +11,8 @@ typedef struct {
     kspec_norm_opts o;     /* with the defaults filled in */
     ks_inputs in;          /* centred, in units of sigma */
     const kspec_matrix *K; /* NULL: there are inputs */
-    size_t n, r;           /* rows; rows of a Nystrom sample */
+    double unit; /* of K's entries: a power of two near the largest, so that no square over- or underflows */
+    size_t n, r; /* rows; rows of a Nystrom sample */
 } ks_norm_job;
 
 typedef struct {

@@ -69,7 +69,7 @@ static kspec_status check_options(kspec_norm_opts *o, size_t n, kspec_error *err
 }
 
 /* What a Gram matrix must be, as far as two rows at a time can tell. E_IO: the matrix is unfit, not the options. */
-static kspec_status check_gram(const kspec_matrix *K, kspec_error *err) {
+static kspec_status check_gram(const kspec_matrix *K, double *unit, kspec_error *err) {
     size_t n = K->rows;
     if (n == 0 || n != K->cols)
         return ks_fail(err, KSPEC_E_IO, "a Gram matrix is square and not empty, this one is %zu x %zu", n,
@@ -83,6 +83,7 @@ static kspec_status check_gram(const kspec_matrix *K, kspec_error *err) {
             return ks_fail(err, KSPEC_E_IO, "no Gram matrix: entry (%zu, %zu) is %g", i, i, d);
         largest = fmax(largest, d);
     }
+    if (largest > 0) *unit = ldexp(1, ilogb(largest));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++) {
             ptrdiff_t a = (ptrdiff_t)i, b = (ptrdiff_t)k;
@@ -119,6 +120,7 @@ static double to_gamma(kspec_kernel kernel, double sigma) {
 static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_result *out, ks_arena *arena,
                             kspec_error *err) {
     kspec_norm_opts *o = &j->o;
+    j->unit = 1;
     out->n = j->n = x->rows;
     out->p = x->cols;
     out->sigma = out->gamma = NAN;
@@ -127,7 +129,7 @@ static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_re
     if (st) return st;
     if (o->gram) {
         j->K = x;
-        return check_gram(x, err);
+        return check_gram(x, &j->unit, err);
     }
     if ((st = ks_inputs_copy(x, o->scaling, &j->in, arena, err))) return st;
     out->constant_columns = j->in.constant_columns;

@@ -107,6 +107,8 @@ printf '2,1\n0.5,2\n' >bad.csv
 expect_error 3 'entries \(1, 0\) and \(0, 1\), 0.5 and 1, differ' kspec norm bad.csv --gram --method eigen
 printf '1,2\n2,1\n' >bad.csv
 expect_error 3 'exceeds' kspec norm bad.csv --gram --method eigen
+py "np.savetxt('bad.csv', np.eye(10) * 1.9 - 0.9, delimiter=',')"
+expect_error 3 'eigenvalue of -7.1 ' kspec norm bad.csv --gram --method lanczos
 expect_error 3 '400 x 3' kspec norm x.npy --gram --method lanczos
 
 # bad input

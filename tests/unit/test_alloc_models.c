@@ -143,6 +143,16 @@ static kspec_status norm(const void *ctx, kspec_error *err) {
     return st;
 }
 
+static kspec_status norm_of_gram(const void *ctx, kspec_error *err) {
+    const double K[4] = {2, 1, 1, 2};
+    kspec_matrix k = {K, 2, 2, 2, 1};
+    kspec_norm_result r;
+    kspec_status st = kspec_gram_norm(&k, ctx, &r, err);
+    if (st) CHECK_MSG(empty(&r, sizeof r), "the result of a failure is not empty");
+    kspec_norm_free(&r);
+    return st;
+}
+
 static kspec_status gram_and_features(const void *ctx, kspec_error *err) {
     kspec_matrix x = {entries[0], P, Q, Q, 1};
     double out[P * P];
@@ -163,6 +173,9 @@ TEST(norm_and_features) {
                                  .threads = 2};
             until_it_succeeds(norm, &o, 1, kspec_norm_method_name(m));
         }
+    kspec_norm_opts given = {
+        .size = sizeof given, .methods = KSPEC_NORM_EIGEN | KSPEC_NORM_NYSTROM, .gram = 1};
+    until_it_succeeds(norm_of_gram, &given, 10, "norm of a Gram matrix");
     for (int kernel = 0; kernel < 3; kernel++) {
         kspec_kernel_opts o = {.size = sizeof o, .kernel = (kspec_kernel)kernel, .features = 7};
         until_it_succeeds(gram_and_features, &o, 1, kspec_kernel_name((kspec_kernel)kernel));

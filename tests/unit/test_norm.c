@@ -501,6 +501,26 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_IO, e, "not finite");
     K[4] = -1;
     CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_IO, e, "entry (1, 1) is -1");
+    /* all pairs pass, and yet there is an eigenvalue of -7.1 beside 1.9: every method says so */
+    double N[100];
+    for (size_t c = 0; c < 100; c++) N[c] = c % 11 ? -0.9 : 1;
+    kspec_matrix negative = view(N, 10, 10);
+    for (unsigned method = KSPEC_NORM_EIGEN; method <= KSPEC_NORM_NYSTROM; method <<= 1) {
+        gram.methods = method;
+        if (method != KSPEC_NORM_RFF_POWER)
+            CHECK_FAILS(kspec_gram_norm(&negative, &gram, &r, &e), KSPEC_E_IO, e, "eigenvalue of -7.1");
+    }
+    /* entries whose squares over- or underflow */
+    for (int exponent = -1060; exponent <= 1020; exponent += 520) {
+        for (size_t c = 0; c < 9; c++) K[c] = ldexp(c % 4 ? 0.5 : 1, exponent);
+        gram.methods = KSPEC_NORM_EIGEN | KSPEC_NORM_POWER | KSPEC_NORM_LANCZOS | KSPEC_NORM_NYSTROM;
+        CHECK_MSG(kspec_gram_norm(&k, &gram, &r, &e) == KSPEC_OK, "%s", e.msg);
+        for (size_t c = 0; c < r.count; c++)
+            CHECK_CLOSE(r.entries[c].value, ldexp(2, exponent), exponent < -1000 ? 1e-4 : 1e-9);
+        kspec_norm_free(&r);
+    }
+    for (size_t c = 0; c < 9; c++) K[c] = 1.5e308;
+    CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_NUMERIC, e, "exceeds the largest double");
     x[3] = INFINITY;
     FAILS("row 1, column 1 (from 0) is infinite", .sigma = 1);
     CHECK(kspec_norm_method_name((kspec_norm_method)3) == NULL);
