@@ -101,12 +101,18 @@ kspec_status ks_inputs_median(const ks_inputs *in, kspec_kernel kernel, uint64_t
     double *d = ks_arena_alloc(&arena, pairs, sizeof *d);
     kspec_status st = arena.failed ? ks_nomem(err, "the median distance", arena.failed) : KSPEC_OK;
     if (!st) ks_sample_rows(in->n, r, 0, seed, STREAM_MEDIAN, rows);
+    double largest = 0; /* in units of a power of two near it, no square over- or underflows */
+    for (size_t l = 0; l < in->n * in->p; l++) largest = fmax(largest, fabs(in->x[l]));
+    const int exponent = largest > 0 && isfinite(largest) ? (int)fmax(-1000, ilogb(largest)) : 0;
+    const double inverse = ldexp(1, -exponent);
     for (size_t i = 0; i < r && !st; i++)
         for (size_t j = 0; j < i; j++) {
             const double *x = in->x + rows[i] * in->p, *y = in->x + rows[j] * in->p;
             double sum = 0;
-            for (size_t l = 0; l < in->p; l++)
-                sum += kernel == KSPEC_KERNEL_LAPLACE ? fabs(x[l] - y[l]) : (x[l] - y[l]) * (x[l] - y[l]);
+            for (size_t l = 0; l < in->p; l++) {
+                double t = (x[l] - y[l]) * inverse;
+                sum += kernel == KSPEC_KERNEL_LAPLACE ? fabs(t) : t * t;
+            }
             d[k++] = kernel == KSPEC_KERNEL_LAPLACE ? sum : sqrt(sum);
         }
     if (!st) {
@@ -117,6 +123,7 @@ kspec_status ks_inputs_median(const ks_inputs *in, kspec_kernel kernel, uint64_t
             for (k = 1; k < pairs / 2; k++) below = fmax(below, d[k]);
             *median = (*median + below) / 2;
         }
+        *median = ldexp(*median, exponent);
         if (!(*median > 0 && isfinite(*median)))
             st = ks_fail(err, KSPEC_E_ARG, "the median distance is %g; give sigma or gamma", *median);
     }

@@ -301,6 +301,14 @@ TEST(inputs) {
             CHECK(ks_inputs_median(&in, which ? KSPEC_KERNEL_LAPLACE : KSPEC_KERNEL_CAUCHY, 0, &median,
                                    NULL) == KSPEC_OK);
             CHECK_CLOSE(median, (d[(count - 1) / 2] + d[count / 2]) / 2, 1e-14);
+            for (int e = -900; e <= 900; e += 600) { /* in any unit, whose square may over- or underflow */
+                double z[7 * P], scaled;
+                for (size_t k = 0; k < n * P; k++) z[k] = ldexp(y[k], e);
+                in.x = z;
+                CHECK(ks_inputs_median(&in, which ? KSPEC_KERNEL_LAPLACE : KSPEC_KERNEL_CAUCHY, 0, &scaled,
+                                       NULL) == KSPEC_OK);
+                CHECK(scaled == ldexp(median, e));
+            }
         }
 }
 
