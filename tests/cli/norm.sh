@@ -147,5 +147,5 @@ expect_error 3 'one matrix, not 2 trials' kspec norm t.npy --method lanczos --si
 expect_status 0 kspec bench features --rows 200 --cols 20 --repeat 1 --json
 expect_json 'len(j["results"]) == 4 and all(e["seconds"] > 0 and e["of_product_and_pass"] > 0 for e in j["results"])'
 expect_status 0 kspec bench norm --rows 200 --repeat 1 --json
-expect_json 'len(j["results"]) == 8'
+expect_json 'len(j["results"]) == 8 and all(e["seconds"] > 0 and e["of_product_and_pass"] > 0 for e in j["results"])'
 done_testing
