@@ -47,7 +47,8 @@ KSPEC_API kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts
 /*
  * Where the time goes, on one thread, on n rows of p coordinates: the best of `repeats` runs, in seconds. For features:
  * the product of inputs and frequencies as one call of the BLAS, the cosines alone, one pass over the result at the
- * speed of memory (writing it), and all of kspec_features(). For Gram matrices: the tiles of the upper triangle as a
+ * speed of memory (writing it), and kspec_features() but for the drawing of
+ * frequencies. For Gram matrices: the tiles of the upper triangle as a
  * product with K makes them, one after the other in the same place: their products alone, their exponentials alone,
  * writing as many numbers to memory, and all of it.
  */

@@ -58,7 +58,7 @@ void ks_inputs_center(ks_inputs *in) {
 }
 
 kspec_status ks_inputs_divide(ks_inputs *in, double sigma, int features, kspec_error *err) {
-    const double most = features ? 1e12 : 1e150;
+    const double most = features ? KS_LARGEST_PHASE : 1e150;
     for (size_t k = 0; k < in->n * in->p; k++) {
         in->x[k] /= sigma;
         if (!(fabs(in->x[k]) < most))

@@ -18,6 +18,8 @@ kspec_status ks_inputs_copy(const kspec_matrix *x, kspec_scaling scaling, ks_inp
 /* Subtracts each column's mean: no distance changes, and inner products lose less to a common offset. */
 void ks_inputs_center(ks_inputs *in);
 
+#define KS_LARGEST_PHASE 1e12
+
 /*
  * Divides all entries by sigma; fails where one is more than 1e150 sigma away (squares must not overflow), or, for random
  * features, 1e12: their phases w.x are rounded to 1e-16 of themselves, and past 1e16 turns all cosines would be 1.

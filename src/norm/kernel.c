@@ -15,9 +15,7 @@ typedef struct {
     ks_inputs in;
 } job;
 
-/* Options and inputs in units of sigma: as they are for random features, else centred */
-static kspec_status prepare(job *j, const kspec_matrix *x, const kspec_kernel_opts *opts, int features,
-                            kspec_error *err) {
+static kspec_status take_options(job *j, const kspec_kernel_opts *opts, kspec_error *err) {
     *j = (job){0};
     kspec_status st = ks_take_opts(&j->o, sizeof j->o, opts, err);
     if (!st) st = ks_run_init(&j->run, j->o.threads, j->o.progress, err);
@@ -30,33 +28,54 @@ static kspec_status prepare(job *j, const kspec_matrix *x, const kspec_kernel_op
     if (!j->o.features) j->o.features = 256;
     if (j->o.features > 1000000)
         return ks_fail(err, KSPEC_E_ARG, "features %zu exceed 1000000", j->o.features);
+    return KSPEC_OK;
+}
+
+/* A copy of the inputs in units of sigma: as they are for random features, else centred */
+static kspec_status copy_inputs(job *j, const kspec_matrix *x, int features, kspec_error *err) {
+    kspec_status st;
     if ((st = ks_inputs_copy(x, KSPEC_SCALE_NONE, &j->in, &j->arena, err))) return st;
     if (!features) ks_inputs_center(&j->in);
     return ks_inputs_divide(&j->in, j->o.sigma, features, err);
 }
 
-enum { BAND = 512 }; /* rows of a chunk */
+enum { BAND = 128 }; /* rows of a chunk: those of a tile of ks_fourier_rows() */
 
 typedef struct {
     const ks_fourier *f;
-    const ks_inputs *in;
+    const kspec_matrix *x;
+    double sigma;
     int stages;
+    double **
+        room; /* per worker: BAND x p, for a band of x in units of sigma. All of x is not copied: that would take
+                      longer than the features of many columns */
     double *Z;
 } features_job;
 
 static kspec_status features_band(void *ctx, size_t chunk, int worker) {
-    (void)worker;
     const features_job *j = ctx;
-    size_t from = chunk * BAND, rows = j->in->n - from < BAND ? j->in->n - from : BAND;
-    ks_fourier_rows(j->f, j->stages, j->in->x + from * j->f->p, rows, sqrt(2 / (double)j->f->q),
-                    j->Z + from * j->f->q);
+    size_t from = chunk * BAND, rows = j->x->rows - from < BAND ? j->x->rows - from : BAND, p = j->f->p;
+    double *room = j->room[worker];
+    for (size_t i = 0; i < rows && j->stages == KS_FOURIER_BOTH; i++) {
+        const double *x = j->x->data + (ptrdiff_t)(from + i) * j->x->row_stride;
+        for (size_t l = 0; l < p; l++) {
+            double v = x[(ptrdiff_t)l * j->x->col_stride] / j->sigma;
+            room[i * p + l] = v;
+            if (!(fabs(v) < KS_LARGEST_PHASE)) return KSPEC_E_ARG;
+        }
+    }
+    ks_fourier_rows(j->f, j->stages, room, rows, sqrt(2 / (double)j->f->q), j->Z + from * j->f->q);
     return KSPEC_OK;
 }
 
-static kspec_status make_features(const ks_run *run, const ks_fourier *f, const ks_inputs *in, int stages,
-                                  double *Z, kspec_error *err) {
-    features_job j = {f, in, stages, Z};
-    return ks_parallel_for(run, (in->n + BAND - 1) / BAND, features_band, &j, err);
+static kspec_status make_features(job *j, const ks_fourier *f, const kspec_matrix *x, int stages, double *Z,
+                                  kspec_error *err) {
+    features_job features = {f, x, j->o.sigma, stages, NULL, Z};
+    features.room = ks_arena_zalloc(&j->arena, (size_t)j->run.threads, sizeof *features.room);
+    for (int w = 0; w < j->run.threads && features.room; w++)
+        features.room[w] = ks_arena_alloc(&j->arena, ks_size(BAND, f->p), sizeof(double));
+    if (j->arena.failed) return ks_nomem(err, "rows in units of sigma", j->arena.failed);
+    return ks_parallel_for(&j->run, (x->rows + BAND - 1) / BAND, features_band, &features, err);
 }
 
 kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
@@ -64,12 +83,15 @@ kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts
     ks_clear(err);
     job j;
     ks_fourier f;
-    kspec_status st = prepare(&j, x, opts, 1, err);
-    if (!st) st = ks_fourier_draw(&f, j.o.kernel, j.in.p, j.o.features, j.o.seed, 0, &j.arena, err);
+    kspec_status st = take_options(&j, opts, err);
+    if (!st && (x->rows == 0 || x->cols == 0))
+        st = ks_fail(err, KSPEC_E_ARG, "the matrix is empty: %zu x %zu", x->rows, x->cols);
+    if (!st) st = ks_fourier_draw(&f, j.o.kernel, x->cols, j.o.features, j.o.seed, 0, &j.arena, err);
     if (!st) {
         ks_blas_enter();
-        st = make_features(&j.run, &f, &j.in, KS_FOURIER_BOTH, out, err);
+        st = make_features(&j, &f, x, KS_FOURIER_BOTH, out, err);
         ks_blas_leave();
+        if (st == KSPEC_E_ARG) st = copy_inputs(&j, x, 1, err); /* says which entry will not do */
     }
     ks_arena_free(&j.arena);
     return st;
@@ -79,7 +101,8 @@ kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts *opts, do
     ks_clear(err);
     job j;
     ks_gram g;
-    kspec_status st = prepare(&j, x, opts, 0, err);
+    kspec_status st = take_options(&j, opts, err);
+    if (!st) st = copy_inputs(&j, x, 0, err);
     ks_blas_enter();
     if (!st) st = ks_gram_open(&g, &j.run, &j.in, j.o.kernel, 0, &j.arena, err);
     if (!st) st = ks_gram_matrix(&g, &j.run, out, err);
@@ -92,7 +115,7 @@ kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts *opts, do
 
 /* Normal rows, of length about 1 each, and room for the result; fails for want of memory */
 static kspec_status bench_inputs(job *j, size_t n, size_t p, size_t cols, double **result, kspec_error *err) {
-    *j = (job){0};
+    *j = (job){.o.sigma = 1};
     kspec_status st = ks_run_init(&j->run, 1, (kspec_progress){0}, err);
     if (st) return st;
     if (n == 0 || p == 0 || cols == 0)
@@ -116,6 +139,7 @@ kspec_status kspec_features_times(size_t n, size_t p, size_t q, int repeats, ksp
     *out = (kspec_kernel_times){INFINITY, INFINITY, INFINITY, INFINITY};
     kspec_status st = bench_inputs(&j, n, p, q, &Z, err);
     if (!st) st = ks_fourier_draw(&f, KSPEC_KERNEL_GAUSSIAN, p, q, 0, 0, &j.arena, err);
+    kspec_matrix x = {j.in.x, n, p, (ptrdiff_t)p, 1};
     ks_blas_enter();
     for (int r = 0; r < repeats && !st; r++) {
         double t[5] = {ks_now()};
@@ -123,9 +147,9 @@ kspec_status kspec_features_times(size_t n, size_t p, size_t q, int repeats, ksp
         t[1] = ks_now();
         ks_gemm(0, 1, n, q, p, 1, j.in.x, p, f.W, p, 0, Z, q);
         t[2] = ks_now();
-        st = make_features(&j.run, &f, &j.in, KS_FOURIER_COSINE, Z, err);
+        st = make_features(&j, &f, &x, KS_FOURIER_COSINE, Z, err);
         t[3] = ks_now();
-        if (!st) st = make_features(&j.run, &f, &j.in, KS_FOURIER_BOTH, Z, err);
+        if (!st) st = make_features(&j, &f, &x, KS_FOURIER_BOTH, Z, err);
         t[4] = ks_now();
         out->pass = fmin(out->pass, t[1] - t[0]);
         out->product = fmin(out->product, t[2] - t[1]);
