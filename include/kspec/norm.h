@@ -155,7 +155,8 @@ typedef struct {
  * The spectral norm |K| of the Gram matrix K_ij = k(x_i, x_j) of the rows of x.
  *
  * K is never held where it does not fit into `memory`: its tiles are made again for each product, from the rows of x.
- * Time per product about n^2/2 exponentials and n^2 p/2 multiply-adds; memory 32 n doubles and a copy of x.
+ * Time per product about n^2/2 exponentials and n^2 p/2 multiply-adds; memory 32 n doubles, up to
+ * 97 n more for the basis of Lanczos, and a copy of x.
  *
  * RFF. Z Z^T has rank q and a trace near n, so sigma_1(Z)^2 is at least about n/q, however small |K| is: it
  * overestimates where |K| is not large beside n/q. Two things tell: the doubts of the result, and RFF_DEBIASED. The
