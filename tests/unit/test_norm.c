@@ -535,6 +535,7 @@ TEST(bad_input) {
 }
 
 int main(void) {
+    ks_blas_enter(); /* some tests call what lies below the public functions, which do this */
     RUN(exact_methods_agree);
     RUN(lanczos_needs_fewer_products);
     RUN(lanczos_starts_again);
@@ -547,5 +548,6 @@ int main(void) {
     RUN(repeats_samples_and_tolerance);
     RUN(cancellation);
     RUN(bad_input);
+    ks_blas_leave();
     return test_done();
 }
