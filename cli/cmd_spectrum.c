@@ -160,7 +160,7 @@ static void warn(const spectrum_args *a, const kspec_spectrum_result *r, json_t 
     if (r->given[0] > 0 && r->eigenvalues[0] == 0)
         cli_warn(&a->common, warnings,
                  "all eigenvalues are below the first step of the grid, %.4g; --upper %g is too large",
-                 r->upper / (double)((a->grid ? a->grid : 1001) - 1), r->upper);
+                 r->grid_step, r->upper);
     for (size_t n = 0; n < r->count && r->moments.count && !a->how.no_stderr; n++)
         if (!isfinite(r->given_std_error[n])) {
             cli_warn(&a->common, warnings,

@@ -86,6 +86,7 @@ typedef struct {
     int distance_order, distance_in_errors;
     double upper;
     kspec_upper upper_from;
+    double grid_step;      /* the least positive point of the grid: what lies well below it is zero */
     kspec_weights weights; /* those used, never DEFAULT */
     int draws;             /* how many were made */
 

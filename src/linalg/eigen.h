@@ -10,4 +10,13 @@
  */
 kspec_status ks_syevd(int vectors, size_t n, double *A, size_t lda, double *w, kspec_error *err);
 
+/* Turns them round: decreasing order. */
+static inline void ks_reverse(size_t n, double *w) {
+    for (size_t i = 0; i < n / 2; i++) {
+        double x = w[i];
+        w[i] = w[n - 1 - i];
+        w[n - 1 - i] = x;
+    }
+}
+
 #endif

@@ -130,6 +130,14 @@ static kspec_status bench_inputs(job *j, size_t n, size_t p, size_t cols, double
     return KSPEC_OK;
 }
 
+/* Moments before and after the pass, the product, the function and all of it: the best of each */
+static void keep_best(kspec_kernel_times *best, const double t[5]) {
+    best->pass = fmin(best->pass, t[1] - t[0]);
+    best->product = fmin(best->product, t[2] - t[1]);
+    best->function = fmin(best->function, t[3] - t[2]);
+    best->total = fmin(best->total, t[4] - t[3]);
+}
+
 kspec_status kspec_features_times(size_t n, size_t p, size_t q, int repeats, kspec_kernel_times *out,
                                   kspec_error *err) {
     ks_clear(err);
@@ -151,10 +159,7 @@ kspec_status kspec_features_times(size_t n, size_t p, size_t q, int repeats, ksp
         t[3] = ks_now();
         if (!st) st = make_features(&j, &f, &x, KS_FOURIER_BOTH, Z, err);
         t[4] = ks_now();
-        out->pass = fmin(out->pass, t[1] - t[0]);
-        out->product = fmin(out->product, t[2] - t[1]);
-        out->function = fmin(out->function, t[3] - t[2]);
-        out->total = fmin(out->total, t[4] - t[3]);
+        keep_best(out, t);
     }
     ks_blas_leave();
     ks_arena_free(&j.arena);
@@ -186,10 +191,7 @@ kspec_status kspec_gram_times(size_t n, size_t p, int repeats, kspec_kernel_time
         t[3] = ks_now();
         gram_stages(&g, 3);
         t[4] = ks_now();
-        out->pass = fmin(out->pass, t[1] - t[0]);
-        out->product = fmin(out->product, t[2] - t[1]);
-        out->function = fmin(out->function, t[3] - t[2]);
-        out->total = fmin(out->total, t[4] - t[3]);
+        keep_best(out, t);
     }
     ks_blas_leave();
     ks_arena_free(&j.arena);

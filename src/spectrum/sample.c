@@ -36,11 +36,7 @@ kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, s
     }
     ks_arena_free(&arena);
     if (st) return st;
-    for (size_t i = 0; i < n / 2; i++) {
-        double x = values[i];
-        values[i] = values[n - 1 - i];
-        values[n - 1 - i] = x;
-    }
+    ks_reverse(n, values);
     /* none is negative but by rounding */
     for (size_t i = 0; i < n; i++) values[i] = ldexp(fmax(0, values[i]), 2 * t.exponent);
     return KSPEC_OK;

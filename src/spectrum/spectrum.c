@@ -21,6 +21,7 @@ typedef struct {
     size_t count;
     double sample_top; /* the largest eigenvalue of the sample matrix; NaN where there is none */
     ks_arena arena;    /* scratch */
+    double start;      /* when the call was made */
 } job;
 
 static kspec_status check_opts(const kspec_spectrum_opts *o, kspec_error *err) {
@@ -286,6 +287,7 @@ static kspec_status recover(job *j, kspec_spectrum_result *r, kspec_error *err) 
         ks_grid_geometric(T, smallest, s);
     else
         ks_grid_uniform(T, s);
+    r->grid_step = r->upper * s[1];
     ks_errors_weights(&e, K, r->weights, W);
     for (size_t n = 0; n < K; n++) mu[n] = ks_to_units(j->m[n], (double)d, r->upper, n + 1);
     for (size_t n = 0; n < K; n++)
@@ -321,21 +323,29 @@ static kspec_status begin(job *j, const kspec_spectrum_opts *opts, kspec_error *
     return st;
 }
 
+static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result *out) {
+    ks_arena_free(&j->arena);
+    if (st)
+        kspec_spectrum_free(out);
+    else
+        out->seconds = ks_now() - j->start;
+    return st;
+}
+
 kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error, const double *correlation,
                                          size_t count, const kspec_spectrum_opts *opts,
                                          kspec_spectrum_result *out, kspec_error *err) {
     ks_clear(err);
     memset(out, 0, sizeof *out);
-    double start = ks_now();
-    job j = {.m = m, .std_error = std_error, .correlation = correlation, .count = count, .sample_top = NAN};
+    job j = {.start = ks_now(),
+             .m = m,
+             .std_error = std_error,
+             .correlation = correlation,
+             .count = count,
+             .sample_top = NAN};
     kspec_status st = begin(&j, opts, err);
     if (!st) st = recover(&j, out, err);
-    ks_arena_free(&j.arena);
-    if (st)
-        kspec_spectrum_free(out);
-    else
-        out->seconds = ks_now() - start;
-    return st;
+    return finish(&j, st, out);
 }
 
 /* ---- from a matrix ---- */
@@ -398,8 +408,7 @@ kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec
                             const kspec_spectrum_opts *opts, kspec_spectrum_result *out, kspec_error *err) {
     ks_clear(err);
     memset(out, 0, sizeof *out);
-    double start = ks_now();
-    job j = {.sample_top = NAN};
+    job j = {.start = ks_now(), .sample_top = NAN};
     kspec_moments_opts used;
     kspec_status st = begin(&j, opts, err);
     if (!st) st = estimate(&j, phi, ntrials, how, &used, &out->moments, err);
@@ -409,10 +418,5 @@ kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec
         j.run = ks_run_part(&j.run, sample_until, 1);
         st = recover(&j, out, err);
     }
-    ks_arena_free(&j.arena);
-    if (st)
-        kspec_spectrum_free(out);
-    else
-        out->seconds = ks_now() - start;
-    return st;
+    return finish(&j, st, out);
 }

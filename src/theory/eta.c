@@ -26,11 +26,7 @@ kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_matrix *Sx,
     }
     ks_arena_free(&arena);
     if (st) return st;
-    for (size_t i = 0; i < d / 2; i++) {
-        double low = eta[i];
-        eta[i] = eta[d - 1 - i];
-        eta[d - 1 - i] = low;
-    }
+    ks_reverse(d, eta);
     while (*count < d && eta[*count] > 4 * (double)d * DBL_EPSILON * eta[0]) ++*count;
     if (!(eta[0] <= DBL_MAX)) {
         *count = 0;

@@ -1,9 +1,7 @@
 # Reference values, made elsewhere: $KSPEC_DATA/../golden/golden.json or ../shared/golden/golden.json beside the source.
 . "$(dirname "$0")/lib.sh"
 
-for golden in "${KSPEC_DATA:+$KSPEC_DATA/../golden/golden.json}" "$KSPEC_SOURCE/../shared/golden/golden.json" ''; do
-    [ -z "$golden" ] || [ ! -r "$golden" ] || break
-done
+find_golden
 [ -n "$golden" ] || skip "no golden.json"
 expect "the reference values" "$python" "$KSPEC_SOURCE/tests/cli/golden.py" "$KSPEC" "$golden"
 # the comparison can fail

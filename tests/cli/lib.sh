@@ -119,6 +119,20 @@ fresh() {
     cd "$work/cwd" || exit 1
 }
 
+# Files that are not part of the project: real data ($KSPEC_DATA, or ../shared/data beside the source) and reference values
+# (golden/golden.json beside the data). Sets $data to the folder that has the file, or $golden to the file; empty: none.
+find_data() { # file
+    for data in "${KSPEC_DATA:-}" "$KSPEC_SOURCE/../shared/data" ''; do
+        [ -z "$data" ] || [ ! -r "$data/$1" ] || break
+    done
+}
+
+find_golden() {
+    for golden in "${KSPEC_DATA:+$KSPEC_DATA/../golden/golden.json}" "$KSPEC_SOURCE/../shared/golden/golden.json" ''; do
+        [ -z "$golden" ] || [ ! -r "$golden" ] || break
+    done
+}
+
 skip() {
     echo "skip: $*"
     exit 77

@@ -193,9 +193,7 @@ py "np.save('tiny.npy', np.full((4, 4), 1e-200))"
 expect_status 0 kspec moments --estimator all tiny.npy -n 4 --json
 expect_json 'm("naive", 4) == 0 and m("naive", 1) == 0'
 # a neural recording as it lies on disk: (neurons, images, repeats), NaN where a repeat was not made
-for data in "${KSPEC_DATA:-}" "$KSPEC_SOURCE/../shared/data" ''; do
-    [ -z "$data" ] || [ ! -r "$data/v4/responses_210325.npy" ] || break
-done
+find_data v4/responses_210325.npy
 if [ -n "$data" ]; then
     v4="$data/v4/responses_210325.npy --axes cols,rows,trials --nan ragged-trials -n 2 --no-stderr"
     expect_status 0 kspec moments $v4 --json

@@ -2,9 +2,7 @@
 # training error within 15%, the peak at 2N = n, and Newton's steps there. Fixed seed: no false alarms once it passes.
 . "$(dirname "$0")/lib.sh"
 
-for data in "${KSPEC_DATA:-}" "$KSPEC_SOURCE/../shared/data" ''; do
-    [ -z "$data" ] || [ ! -r "$data/mnist/train15k-images-idx3-ubyte.gz" ] || break
-done
+find_data mnist/train15k-images-idx3-ubyte.gz
 [ -n "$data" ] || skip "no MNIST"
 m=$data/mnist
 mnist="$m/train15k-images-idx3-ubyte.gz --target $m/train15k-labels-idx1-ubyte.gz --center --scale"

@@ -21,9 +21,7 @@ expect_status 0 kspec wls --grid 1 --learn 1,2 --gamma 1 --noise 1 --json
 expect_json 'close(j["points"][0]["error_noise_free"], 2 * 0.25 / 1.25, 1e-13)'
 
 # reference values, where they are at hand
-for golden in "${KSPEC_DATA:+$KSPEC_DATA/../golden/golden.json}" "$KSPEC_SOURCE/../shared/golden/golden.json" ''; do
-    [ -z "$golden" ] || [ ! -r "$golden" ] || break
-done
+find_golden
 if [ -n "$golden" ]; then
     "$python" - "$golden" >cases <<'END'
 import json, sys
