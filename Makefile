@@ -2,12 +2,13 @@
 #   make            build; the tool is build/kspec
 #   make demo       set up, build, and estimate the moments of a built-in example
 #   make test       set up, build, and run all tests
+#   make repro      every figure of the four papers, in small; repro-full: at the papers' sizes
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 MAKEFLAGS += --no-print-directory
 CTEST   = ctest --output-on-failure --no-tests=error
 
-.PHONY: all setup demo test test-fast asan tsan fuzz bench install lint format clean
+.PHONY: all setup demo test test-fast asan tsan fuzz bench repro repro-full repro-docs install lint format clean
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -38,6 +39,15 @@ fuzz: setup
 
 bench: all
 	@sh bench/run.sh build
+
+repro: all
+	@python3 repro/run.py
+
+repro-full: all
+	@python3 repro/run.py --full
+
+repro-docs:
+	@python3 repro/report.py --docs docs
 
 install: all
 	@cmake --install build --prefix $(PREFIX)
