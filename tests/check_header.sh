@@ -62,6 +62,14 @@ gcc $flags use/main.c $(pkg-config --static --libs kspec | sed "s,-lkspec,$libdi
 answers ./static
 [ "kspec $(pkg-config --modversion kspec)" = "$("$dir/usr/bin/kspec" --version)" ] || failed "versions differ"
 
+# the examples compile by the line at their head
+cp "$source"/examples/*.c .
+for f in dimension eigenvalues regression step_size weights; do
+    line=$(sed -n 's/^ \* *\(cc .*\)/\1/p' $f.c)
+    eval "$line $sanitize" && [ -x $f ] || failed "'$line' does not make examples/$f.c a program"
+done
+LD_LIBRARY_PATH=$libdir ./dimension | grep -q '^truth' || failed "examples/dimension.c does not run"
+
 cat >use/CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.16)
 project(use LANGUAGES C)
