@@ -11,6 +11,7 @@
 #include "base/cpu.h"
 #include "kernels/gram.h"
 #include "kernels/path.h"
+#include "kernels/train.h"
 
 #include <stddef.h>
 
@@ -77,6 +78,14 @@ typedef struct {
 
     /* sum[n] += sum over cols columns of A[n] last, for `orders` orders; `last` is one vector per column. */
     void (*path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
+
+    /* Training, in single precision. rows is a multiple of KS_TRAIN_ROWS, cols one of KS_TRAIN_COLS; any depth. */
+
+    /* out = a b. */
+    void (*train_product)(const ks_train_product *p, float *out, size_t ld);
+
+    /* The same as a gradient, of which Adam's step is taken: w, m and v are rows x cols, stride ld. */
+    void (*train_adam)(const ks_train_product *p, const ks_adam *s, float *w, float *m, float *v, size_t ld);
 } ks_kernels;
 
 /* The table of the chosen instruction set; fails on a bad KSPEC_ISA. */
