@@ -31,6 +31,7 @@
 #include "kspec/wls.h"      /* weighted least squares */
 #include "kspec/ridge.h"    /* ridge regression on random Fourier features */
 #include "kspec/norm.h"     /* Gram matrices, random features, the spectral norm */
+#include "kspec/learn.h"    /* kernel moments of a network while it learns */
 #include "kspec/files.h"    /* reading and writing matrices */
 
 #endif

@@ -14,7 +14,7 @@ may_include() {
     features) echo "base kernels linalg" ;;
     theory) echo "base kernels linalg features" ;;
     moments | ridge | wls) echo "base kernels linalg features theory" ;;
-    spectrum | norm) echo "base kernels linalg features theory moments" ;;
+    spectrum | norm | learn) echo "base kernels linalg features theory moments" ;;
     hdf5) echo "io/child.h" ;; # a program apart from the library: it shares the layout of its answer only
     *) return 1 ;;
     esac

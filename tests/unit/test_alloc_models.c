@@ -182,10 +182,64 @@ TEST(norm_and_features) {
     }
 }
 
+static kspec_status keep(void *ctx, size_t width, uint64_t seed, const void *bytes, size_t count,
+                         kspec_error *err) {
+    (void)width, (void)seed, (void)err;
+    memcpy(ctx, &count, sizeof count);
+    memcpy((char *)ctx + sizeof count, bytes, count);
+    return KSPEC_OK;
+}
+
+static kspec_status give_back(void *ctx, size_t width, uint64_t seed, void *bytes, size_t *count,
+                              kspec_error *err) {
+    (void)width, (void)seed, (void)err;
+    memcpy(count, ctx, sizeof *count);
+    if (bytes) memcpy(bytes, (char *)ctx + sizeof *count, *count);
+    return KSPEC_OK;
+}
+
+/* Two epochs, and then, from what was kept, two more */
+static kspec_status learn(const void *ctx, kspec_error *err) {
+    static char kept[1 << 16];
+    const size_t width = 5;
+    kspec_matrix x = {entries[0], P, Q, Q, 1}, y = {entries[3], P, 1, 1, 1};
+    kspec_learn_data *data = (kspec_learn_data *)(uintptr_t)1;
+    kspec_learn_result r = {0};
+    memset(kept, 0, sizeof(size_t));
+    kspec_status st = kspec_learn_open(&x, &y, &x, &y, NULL, &data, err);
+    if (st) CHECK(data == NULL);
+    for (size_t epochs = 2; epochs <= 4 && !st; epochs += 2) {
+        kspec_learn_opts o = {.size = sizeof o,
+                              .widths = &width,
+                              .width_count = 1,
+                              .epochs = epochs,
+                              .batch = 4,
+                              .subsample = 4,
+                              .nmax = 2,
+                              .store = {.ctx = kept, .save = keep, .load = give_back},
+                              .threads = *(const int *)ctx};
+        st = kspec_learn(data, &o, &r, err);
+        if (st)
+            CHECK_MSG(empty(&r, sizeof r), "the result of a failure is not empty");
+        else
+            CHECK(r.runs[0].epoch_count == epochs / 2 + 1 && r.runs[0].resumed == epochs - 2);
+        kspec_learn_free(&r);
+    }
+    kspec_learn_close(data);
+    return st;
+}
+
+TEST(learning) {
+    alloc_fill_entries();
+    for (int i = 0; i < P; i++) entries[3][i] = i % 3;
+    for (int threads = 1; threads <= 2; threads++) until_it_succeeds(learn, &threads, 30, "learn");
+}
+
 int main(void) {
     RUN(spectra);
     RUN(weighted_least_squares);
     RUN(ridge_prediction);
     RUN(norm_and_features);
+    RUN(learning);
     return test_done();
 }

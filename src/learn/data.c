@@ -1,0 +1,172 @@
+/* Checks images and labels, and brings the pixels to scale. */
+#include "learn/data.h"
+
+#include "base/error.h"
+#include "kernels/train.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_CLASSES = 10000 };
+
+uint64_t ks_fnv(uint64_t h, const void *bytes, size_t count) {
+    const unsigned char *p = bytes;
+    for (size_t k = 0; k < count; k++) h = (h ^ p[k]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static double entry(const kspec_matrix *x, size_t i, size_t k) {
+    return x->data[(ptrdiff_t)i * x->row_stride + (ptrdiff_t)k * x->col_stride];
+}
+
+/* Images are there, and finite; there is a label for each. */
+static kspec_status check_images(const char *what, const kspec_matrix *x, const kspec_matrix *labels,
+                                 kspec_error *err) {
+    if (x->rows == 0 || x->cols == 0)
+        return ks_fail(err, KSPEC_E_ARG, "%simages are empty: %zu x %zu", what, x->rows, x->cols);
+    if (labels && labels->cols != 1)
+        return ks_fail(err, KSPEC_E_ARG, "%slabels have %zu columns, not 1", what, labels->cols);
+    if (labels && labels->rows != x->rows)
+        return ks_fail(err, KSPEC_E_ARG, "%zu %simages, but %zu labels", x->rows, what, labels->rows);
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t k = 0; k < x->cols; k++)
+            if (!isfinite(entry(x, i, k)))
+                return ks_fail(err, KSPEC_E_ARG, "%simages: row %zu, column %zu (from 0) is %g", what, i, k,
+                               entry(x, i, k));
+    return KSPEC_OK;
+}
+
+/* Labels 0 ... classes-1, the first n of them; classes 0: as many as there are, which it becomes. */
+static kspec_status take_labels(const char *what, const kspec_matrix *labels, size_t n, size_t *classes,
+                                int *out, kspec_error *err) {
+    double most = *classes ? (double)*classes : MOST_CLASSES;
+    int largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        double c = entry(labels, i, 0);
+        if (!(c >= 0 && c < most && c == floor(c)))
+            return ks_fail(err, KSPEC_E_ARG,
+                           "%slabels: row %zu (from 0) is %g, not a whole number from 0 to %g", what, i, c,
+                           most - 1);
+        out[i] = (int)c;
+        if (out[i] > largest) largest = out[i];
+    }
+    if (!*classes) *classes = (size_t)largest + 1;
+    return KSPEC_OK;
+}
+
+/* The mean of each pixel over the training images, and the mean square of what is left */
+static double center(const kspec_matrix *x, size_t n, double *mean) {
+    memset(mean, 0, x->cols * sizeof *mean);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < x->cols; k++) mean[k] += entry(x, i, k) / (double)n;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < x->cols; k++) sum += pow(entry(x, i, k) - mean[k], 2);
+    return sum / (double)n;
+}
+
+static kspec_status take_pixels(kspec_learn_data *t, const kspec_matrix *images, const kspec_matrix *test,
+                                kspec_error *err) {
+    size_t d = images->cols, n = t->train.n;
+    double *mean = ks_zalloc(d, sizeof *mean), scale = 1.0 / 255;
+    if (!mean) return ks_nomem(err, "the mean image", ks_size(d, sizeof *mean));
+    if (t->pixels == KSPEC_PIXELS_UNIT) {
+        double square = center(images, n, mean);
+        scale = 1 / sqrt(square);
+        if (!(square > 0 && isfinite(square) && isfinite(scale))) {
+            ks_free(mean);
+            return ks_fail(err, KSPEC_E_ARG,
+                           "the %zu training images vary by a mean square of %g: cannot be scaled to 1", n,
+                           square);
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < d; k++)
+            t->train.x[i * t->train.stride + k] = (float)(scale * (entry(images, i, k) - mean[k]));
+    for (size_t i = 0; i < t->test.n; i++)
+        for (size_t k = 0; k < d; k++)
+            t->test.x[i * t->test.stride + k] = (float)(scale * (entry(test, i, k) - mean[k]));
+    for (size_t i = 0; i < t->shape.probe; i++)
+        for (size_t k = 0; k < d; k++) t->probe[i * d + k] = scale * (entry(test, i, k) - mean[k]);
+    ks_free(mean);
+    t->shape.scale = scale;
+    return KSPEC_OK;
+}
+
+static uint64_t digest_of(const ks_images *s, uint64_t h) {
+    h = ks_fnv(h, s->x, s->n * s->stride * sizeof *s->x);
+    return s->label ? ks_fnv(h, s->label, s->n * sizeof *s->label) : h;
+}
+
+/* How many of `have` to take: `wanted`, or `usual`, or all where there are fewer */
+static kspec_status choose(const char *what, size_t wanted, size_t usual, size_t have, size_t *out,
+                           kspec_error *err) {
+    if (wanted > have)
+        return ks_fail(err, KSPEC_E_ARG, "%zu %s images are wanted, but there are %zu", wanted, what, have);
+    *out = wanted ? wanted : usual < have ? usual : have;
+    return KSPEC_OK;
+}
+
+static kspec_status fill(kspec_learn_data *t, const kspec_matrix *images, const kspec_matrix *labels,
+                         const kspec_matrix *test, const kspec_matrix *test_labels, kspec_error *err) {
+    size_t d = images->cols, stride = (d + KS_TRAIN_COLS - 1) / KS_TRAIN_COLS * KS_TRAIN_COLS;
+    size_t n = t->shape.train_count, nt = test->rows;
+    size_t floats = ks_size(ks_size_add(n, nt), stride), doubles = ks_size(t->shape.probe, d);
+    size_t bytes = ks_size_add(ks_size(floats, sizeof *t->train.x), ks_size(doubles, sizeof *t->probe));
+    kspec_status st = ks_check_memory(err, "the images in single precision", bytes);
+    if (st) return st;
+    t->train = (ks_images){n, stride, ks_arena_zalloc(&t->arena, ks_size(n, stride), sizeof(float)),
+                           ks_arena_alloc(&t->arena, n, sizeof(int))};
+    t->test = (ks_images){nt, stride, ks_arena_zalloc(&t->arena, ks_size(nt, stride), sizeof(float)),
+                          test_labels ? ks_arena_alloc(&t->arena, nt, sizeof(int)) : NULL};
+    t->probe = ks_arena_alloc(&t->arena, doubles, sizeof *t->probe);
+    if (t->arena.failed) return ks_nomem(err, "the images in single precision", bytes);
+    if ((st = take_labels("", labels, n, &t->shape.classes, t->train.label, err))) return st;
+    if (test_labels && (st = take_labels("test ", test_labels, nt, &t->shape.classes, t->test.label, err)))
+        return st;
+    if ((st = take_pixels(t, images, test, err))) return st;
+    t->digest = digest_of(&t->test, digest_of(&t->train, KS_FNV));
+    return KSPEC_OK;
+}
+
+kspec_status kspec_learn_open(const kspec_matrix *images, const kspec_matrix *labels,
+                              const kspec_matrix *test_images, const kspec_matrix *test_labels,
+                              const kspec_learn_data_opts *opts, kspec_learn_data **out, kspec_error *err) {
+    ks_clear(err);
+    *out = NULL;
+    kspec_learn_data_opts o;
+    kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
+    if (!st) st = check_images("", images, labels, err);
+    if (!st) st = check_images("test ", test_images, test_labels, err);
+    if (st) return st;
+    if (o.pixels < KSPEC_PIXELS_UNIT || o.pixels > KSPEC_PIXELS_255)
+        return ks_fail(err, KSPEC_E_ARG, "pixels %d is none of unit, 255", (int)o.pixels);
+    if (o.classes > MOST_CLASSES)
+        return ks_fail(err, KSPEC_E_ARG, "classes %zu exceeds %d", o.classes, MOST_CLASSES);
+    if (test_images->cols != images->cols)
+        return ks_fail(err, KSPEC_E_ARG, "test images have %zu pixels, but the images have %zu",
+                       test_images->cols, images->cols);
+    kspec_learn_shape s = {.test_count = test_images->rows, .pixels = images->cols, .classes = o.classes};
+    st = choose("training", o.train_count, 10000, images->rows, &s.train_count, err);
+    if (!st) st = choose("test", o.probe, 1000, test_images->rows, &s.probe, err);
+    if (st) return st;
+
+    kspec_learn_data *t = ks_zalloc(1, sizeof *t);
+    if (!t) return ks_nomem(err, "the images", sizeof *t);
+    t->shape = s;
+    t->pixels = o.pixels;
+    if ((st = fill(t, images, labels, test_images, test_labels, err))) {
+        kspec_learn_close(t);
+        return st;
+    }
+    *out = t;
+    return KSPEC_OK;
+}
+
+void kspec_learn_close(kspec_learn_data *data) {
+    if (!data) return;
+    ks_arena_free(&data->arena);
+    ks_free(data);
+}
+
+kspec_learn_shape kspec_learn_data_shape(const kspec_learn_data *data) { return data->shape; }

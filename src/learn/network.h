@@ -1,0 +1,58 @@
+/*
+ * One hidden layer of N ReLU neurons, trained in single precision:
+ *
+ *     h_i = max(w_i . x, 0),   y_j = sum_i a_ij h_i,   loss = mean over images of sum_j (y_j - t_j)^2.
+ *
+ * Neurons, pixels, classes and the images of a batch are padded with zeros to what the kernels take; padded weights have
+ * gradient zero and stay zero. Matrices of the batch have images as columns, but for X, which has them as rows.
+ */
+#ifndef KS_LEARN_NETWORK_H
+#define KS_LEARN_NETWORK_H
+
+#include "kernels/kernels.h"
+#include "learn/data.h"
+
+typedef struct {
+    size_t N, classes, d;              /* as they are */
+    size_t rows, outputs, cols, batch; /* N, classes, pixels and images of a batch, padded */
+    double step_size;
+    uint64_t seed, steps; /* Adam's t */
+    const ks_kernels *k;
+    size_t weights;      /* of both layers: rows (cols + outputs) */
+    float *state;        /* what a checkpoint keeps: the next six, one after the other */
+    float *W, *MW, *VW;  /* rows x cols */
+    float *A, *MA, *VA;  /* rows x outputs */
+    const float **image; /* rows of the images at hand */
+    float *X, *XT;       /* batch x cols; cols x batch */
+    float *H, *D;        /* rows x batch: activations; derivative of the loss by w_i . x */
+    float *AT;           /* outputs x rows */
+    float *Y, *R,
+        *RT; /* outputs x batch: outputs, then residuals y - t; derivative of the loss by y; batch x outputs */
+} ks_network;
+
+/* Streams of random numbers: those of a width are its own, so that networks of one seed are independent. */
+enum { KS_STREAM_HIDDEN, KS_STREAM_OUTPUT, KS_STREAM_SUBSAMPLE, KS_STREAM_ORDER }; /* last: + epoch */
+uint64_t ks_learn_stream(size_t width, uint64_t purpose);
+
+/* Bytes that a network of width N holds. */
+size_t ks_network_bytes(size_t N, const kspec_learn_data *data, size_t batch);
+
+/* Allocates it in the arena and draws its weights. */
+kspec_status ks_network_make(ks_network *net, ks_arena *arena, size_t N, uint64_t seed,
+                             const kspec_learn_data *data, size_t batch, const kspec_learn_scaling *scaling,
+                             kspec_error *err);
+
+/* One step of Adam on `count` images (at most batch) whose numbers are given; returns the sum of their losses before. */
+double ks_network_step(ks_network *net, const ks_images *s, const size_t *image, size_t count);
+
+/* Mean loss and share of right classes over all images of a set that has labels. */
+void ks_network_evaluate(ks_network *net, const ks_images *s, double *loss, double *accuracy);
+
+/* Multiply-adds of the steps of one pass through n images. */
+double ks_network_fma(const ks_network *net, size_t n);
+
+/* The rate at which the BLAS makes the two large products of a step, and one of matrices of order 512; 0 where there is no
+   memory to measure it. */
+void ks_network_blas(const ks_network *net, double *same, double *square);
+
+#endif

@@ -1,0 +1,88 @@
+#include "learn/run.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Between looks at `stop` */
+enum { BATCHES = 16 };
+
+void ks_learn_run_free(kspec_learn_run *run) {
+    for (size_t k = 0; k < run->epoch_count; k++) {
+        ks_free(run->epochs[k].estimates);
+        ks_free(run->epochs[k].subsample);
+    }
+    ks_free(run->epochs);
+}
+
+static kspec_status diverged(const ks_network *net, size_t epoch, double loss, kspec_error *err) {
+    return ks_fail(
+        err, KSPEC_E_NUMERIC,
+        "width %zu, seed %llu: the loss has become %g at epoch %zu; a smaller learning rate may help", net->N,
+        (unsigned long long)net->seed, loss, epoch);
+}
+
+/* One pass through the training images, in an order of its own */
+static kspec_status train(ks_learning *l, ks_network *net, size_t epoch, double limit, size_t *order,
+                          int worker, kspec_error *err) {
+    const ks_images *s = &l->data->train;
+    double loss = 0;
+    kspec_random_permutation(net->seed, ks_learn_stream(net->N, KS_STREAM_ORDER + epoch), s->n, order);
+    for (size_t first = 0, k = 0; first < s->n; first += l->o.batch, k++) {
+        size_t count = s->n - first < l->o.batch ? s->n - first : l->o.batch;
+        loss += ks_network_step(net, s, order + first, count);
+        if (k % BATCHES == 0 && l->poll(l->ctx, worker)) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
+    }
+    loss /= (double)s->n;
+    return loss <= limit ? KSPEC_OK : diverged(net, epoch, loss, err); /* not NaN, either */
+}
+
+static kspec_status measure(ks_learning *l, ks_network *net, kspec_learn_run *run, size_t epoch, int worker,
+                            kspec_error *err) {
+    kspec_learn_epoch *e = &run->epochs[run->epoch_count++];
+    double unused;
+    *e = (kspec_learn_epoch){.epoch = epoch, .test_accuracy = NAN};
+    ks_network_evaluate(net, &l->data->train, &e->loss, &e->accuracy);
+    if (!isfinite(e->loss)) return diverged(net, epoch, e->loss, err);
+    if (l->data->test.label) ks_network_evaluate(net, &l->data->test, &unused, &e->test_accuracy);
+    return ks_learn_measure(l, net, worker, e, err);
+}
+
+kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atomic_size_t *done,
+                          kspec_error *err) {
+    ks_arena arena = {0};
+    ks_network net;
+    size_t n = l->data->train.n, epoch = 0, trained = 0;
+    size_t *order = ks_arena_alloc(&arena, n, sizeof *order);
+    run->epochs = ks_alloc(l->o.epochs / l->o.every + 2, sizeof *run->epochs);
+    if (!run->epochs) arena.failed = ks_size(l->o.epochs / l->o.every + 2, sizeof *run->epochs);
+    kspec_status st =
+        ks_network_make(&net, &arena, run->width, run->seed, l->data, l->o.batch, &l->scaling, err);
+    int found = 0;
+    if (!st) st = ks_checkpoint_load(l, &net, run, &epoch, &found, err);
+    if (found) run->resumed = epoch;
+    for (int first = !found; !st && (first || epoch < l->o.epochs); first = 0) {
+        double start = ks_now();
+        if (!first) {
+            st = train(l, &net, ++epoch, 1e6 * (1 + run->epochs[0].loss), order, worker, err);
+            run->train_seconds += ks_now() - start;
+            trained++;
+        }
+        if (!st && ks_learn_is_measured(l, epoch)) {
+            start = ks_now();
+            st = measure(l, &net, run, epoch, worker, err);
+            if (!st) st = ks_checkpoint_save(l, &net, run, epoch, err);
+            run->measure_seconds += ks_now() - start;
+        }
+        atomic_fetch_add(done, run->width);
+    }
+    if (found) atomic_fetch_add(done, run->width * (run->resumed < l->o.epochs ? run->resumed : l->o.epochs));
+    if (!st && trained) {
+        run->fma_rate = (double)trained * ks_network_fma(&net, n) / run->train_seconds;
+        ks_network_blas(&net, &run->gemm_rate, &run->square_rate);
+    }
+    ks_arena_free(&arena);
+    return st;
+}

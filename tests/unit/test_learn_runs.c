@@ -1,0 +1,360 @@
+/* Runs side by side, interrupted, resumed, refused: the same bits, or a message. */
+#include "learn_help.h"
+
+#include <stdatomic.h>
+
+static const size_t widths[] = {3, 17, 8};
+
+static kspec_learn_opts options(size_t epochs, int threads) {
+    return (kspec_learn_opts){.size = sizeof(kspec_learn_opts),
+                              .widths = widths,
+                              .width_count = 3,
+                              .seeds = 2,
+                              .seed = 5,
+                              .epochs = epochs,
+                              .batch = 7,
+                              .subsample = 6,
+                              .nmax = 3,
+                              .threads = threads};
+}
+
+static kspec_learn_data *some_data(void) { return open_images(50, 15, 9, 3, KSPEC_PIXELS_UNIT); }
+
+static kspec_learn_result learn(const kspec_learn_data *data, const kspec_learn_opts *o) {
+    kspec_learn_result r;
+    kspec_error err;
+    CHECK_MSG(kspec_learn(data, o, &r, &err) == KSPEC_OK, "%s", err.msg);
+    return r;
+}
+
+TEST(any_number_of_threads) {
+    kspec_learn_data *data = some_data();
+    kspec_learn_opts o = options(5, 1);
+    kspec_learn_result one = learn(data, &o);
+    CHECK(one.count == 6 && one.runs[2].width == 17 && one.runs[3].seed == 6 && one.runs[5].epoch_count == 4);
+    CHECK(one.runs[0].epochs[3].epoch == 5 && one.runs[0].epochs[2].epoch == 4);
+    CHECK(one.runs[2].epochs[0].loss != one.runs[3].epochs[0].loss); /* seeds differ */
+    for (o.threads = 2; o.threads <= 3; o.threads++) {
+        kspec_learn_result more = learn(data, &o);
+        CHECK(same_results(&one, &more));
+        kspec_learn_free(&more);
+    }
+    o.seed++; /* and the comparison can fail */
+    kspec_learn_result other = learn(data, &o);
+    CHECK(!same_results(&one, &other));
+    kspec_learn_free(&other);
+    kspec_learn_free(&one);
+    kspec_learn_close(data);
+}
+
+/* ---- interruption */
+
+typedef struct {
+    atomic_int calls;
+    int most;
+} patience;
+
+static int report(void *ctx, double fraction) {
+    patience *p = ctx;
+    CHECK(fraction >= 0 && fraction <= 1);
+    return atomic_fetch_add(&p->calls, 1) >= p->most;
+}
+
+/* Cancelled after 0, 1, 2, ... reports until it gets to the end, from where it stopped each time */
+TEST(interrupted_and_resumed) {
+    kspec_learn_data *data = some_data();
+    for (int threads = 1; threads <= 3; threads++) {
+        kspec_learn_opts o = options(6, threads);
+        kspec_learn_result whole = learn(data, &o), r;
+        memory_store m = {0};
+        kspec_error err;
+        kspec_status st = KSPEC_E_CANCELLED;
+        int attempts = 0;
+        size_t most = 0;
+        for (int k = 0; st == KSPEC_E_CANCELLED && k < 1000; k += 13, attempts++) {
+            patience p = {.most = k};
+            o.store = store_in(&m);
+            o.progress = (kspec_progress){report, &p};
+            st = kspec_learn(data, &o, &r, &err);
+            if (st) CHECK(st == KSPEC_E_CANCELLED && r.runs == NULL && r.count == 0);
+        }
+        CHECK_MSG(st == KSPEC_OK && attempts > 3, "%d attempts: %s", attempts, err.msg);
+        CHECK(same_results(&whole, &r));
+        for (size_t k = 0; k < r.count && st == KSPEC_OK; k++)
+            most = r.runs[k].resumed > most ? r.runs[k].resumed : most;
+        CHECK(most > 0);
+        if (!st) kspec_learn_free(&r);
+        kspec_learn_free(&whole);
+        memory_free(&m);
+    }
+    kspec_learn_close(data);
+}
+
+/* More epochs than were kept, as many, and fewer; five is no multiple of two, and measured as the last one only */
+TEST(longer_and_shorter) {
+    kspec_learn_data *data = some_data();
+    memory_store m = {0};
+    const size_t lengths[] = {5, 8, 8, 4, 0};
+    for (int k = 0; k < 5; k++) {
+        kspec_learn_opts o = options(lengths[k], 2);
+        kspec_learn_result fresh = learn(data, &o);
+        o.store = store_in(&m);
+        int saves = m.saves;
+        kspec_learn_result kept = learn(data, &o);
+        CHECK_MSG(same_results(&fresh, &kept), "%zu epochs", lengths[k]);
+        CHECK(k < 2 || (m.saves == saves && kept.runs[0].resumed == 8 && kept.runs[0].fma_rate == 0));
+        kspec_learn_free(&fresh);
+        kspec_learn_free(&kept);
+    }
+    kspec_learn_opts o = options(7, 2);
+    o.store = store_in(&m);
+    kspec_learn_result r;
+    kspec_error err;
+    CHECK_FAILS(kspec_learn(data, &o, &r, &err), KSPEC_E_IO, err, "past epoch 7, and was not measured there");
+    memory_free(&m);
+    kspec_learn_close(data);
+}
+
+/* ---- what is refused, and left as it was */
+
+static void refused(const kspec_learn_data *data, const kspec_learn_opts *o, memory_store *m,
+                    const char *text) {
+    kspec_learn_opts with = *o;
+    kspec_learn_result r;
+    kspec_error err;
+    int saves = m->saves;
+    with.store = store_in(m);
+    CHECK_FAILS(kspec_learn(data, &with, &r, &err), KSPEC_E_IO, err, text);
+    CHECK(m->saves == saves && r.runs == NULL);
+}
+
+TEST(checkpoints_of_another_run) {
+    kspec_learn_data *data = some_data();
+    memory_store m = {0};
+    const size_t width = 8;
+    kspec_learn_opts o = options(2, 1), p;
+    o.widths = &width, o.width_count = 1, o.seeds = 1, o.store = store_in(&m);
+    kspec_learn_result r = learn(data, &o);
+    kspec_learn_free(&r);
+    kspec_learn_scaling s = {0.2, 1, 1, 1};
+    o.epochs = 4;
+    p = o, p.scaling = &s, refused(data, &p, &m, "its learning rate is 0.1, not 0.2");
+    s = (kspec_learn_scaling){0.1, 1, 0.5, 1};
+    p = o, p.scaling = &s, refused(data, &p, &m, "its power of the hidden weights is 1, not 0.5");
+    p = o, p.batch = 8, refused(data, &p, &m, "its batch is 7, not 8");
+    p = o, p.every = 1, refused(data, &p, &m, "from one measurement to the next is 2, not 1");
+    p = o, p.subsample = 5, refused(data, &p, &m, "its subsample is 6, not 5");
+    p = o, p.nmax = 2, refused(data, &p, &m, "its highest order is 3, not 2");
+    p = o, p.estimators = KSPEC_NAIVE, refused(data, &p, &m, "its set of estimators is 33, not 1");
+    p = o, p.no_stderr = 1, refused(data, &p, &m, "its no_stderr is 0, not 1");
+    kspec_learn_data *other = open_images(51, 15, 9, 3, KSPEC_PIXELS_UNIT);
+    refused(other, &o, &m, "its number of training images is 50, not 51");
+    kspec_learn_close(other);
+    other = open_images(50, 15, 9, 3, KSPEC_PIXELS_255);
+    refused(other, &o, &m, "its scale of the pixels is");
+    kspec_learn_close(other);
+
+    /* one pixel of one test image */
+    image_set a = make_images(1, 50, 9, 3), b = make_images(2, 15, 9, 3);
+    b.x[100] += 1;
+    kspec_matrix x = view(a.x, 50, 9), y = view(a.y, 50, 1), xt = view(b.x, 15, 9), yt = view(b.y, 15, 1);
+    CHECK(kspec_learn_open(&x, &y, &xt, &yt, NULL, &other, NULL) == KSPEC_OK);
+    refused(other, &o, &m, "its digest of images and labels is");
+    kspec_learn_close(other);
+    free_images(&a);
+    free_images(&b);
+    memory_free(&m);
+    kspec_learn_close(data);
+}
+
+/* Cut off anywhere, any bit turned: refused. (A 64-bit checksum sees every single bit.) */
+TEST(damaged_checkpoints) {
+    kspec_learn_data *data = some_data();
+    memory_store m = {0};
+    const size_t width = 2;
+    kspec_learn_opts o = options(2, 1);
+    o.widths = &width, o.width_count = 1, o.seeds = 1, o.nmax = 1, o.subsample = 0, o.store = store_in(&m);
+    kspec_learn_result r = learn(data, &o);
+    kspec_learn_free(&r);
+    size_t size = m.size[0];
+    for (size_t k = 1; k < size; k += k < 300 ? 1 : 97) {
+        m.size[0] = k;
+        refused(data, &o, &m, "the checkpoint of width 2, seed 5 is");
+    }
+    m.size[0] = size;
+    for (size_t k = 0; k < size; k += k < 300 ? 1 : 53) {
+        m.bytes[0][k] ^= 1u << k % 8;
+        refused(data, &o, &m, "the checkpoint of width 2, seed 5 is");
+        m.bytes[0][k] ^= 1u << k % 8;
+    }
+    r = learn(data, &o); /* whole again */
+    CHECK(r.runs[0].resumed == 2);
+    kspec_learn_free(&r);
+    memory_free(&m);
+    kspec_learn_close(data);
+}
+
+/* ---- a store that fails */
+
+static kspec_status no_space(void *ctx, size_t width, uint64_t seed, const void *bytes, size_t count,
+                             kspec_error *err) {
+    (void)ctx, (void)seed, (void)bytes, (void)count;
+    snprintf(err->msg, sizeof err->msg, "no space for width %zu", width);
+    return KSPEC_E_IO;
+}
+
+static kspec_status no_album(void *ctx, size_t width, uint64_t seed, size_t epoch, const kspec_matrix *phi,
+                             kspec_error *err) {
+    (void)ctx, (void)seed, (void)epoch, (void)phi;
+    snprintf(err->msg, sizeof err->msg, "no file for width %zu", width);
+    return KSPEC_E_IO;
+}
+
+TEST(stores_that_fail) {
+    kspec_learn_data *data = some_data();
+    kspec_learn_result r;
+    kspec_error err;
+    for (int threads = 1; threads <= 3; threads++) {
+        kspec_learn_opts o = options(4, threads);
+        o.store.save = no_space;
+        CHECK_FAILS(kspec_learn(data, &o, &r, &err), KSPEC_E_IO, err, "no space for width");
+        o.store = (kspec_learn_store){.activations = no_album};
+        CHECK_FAILS(kspec_learn(data, &o, &r, &err), KSPEC_E_IO, err, "no file for width");
+    }
+    kspec_learn_close(data);
+}
+
+/* ---- bad input */
+
+TEST(options_out_of_range) {
+    kspec_learn_data *data = some_data();
+    kspec_learn_result r;
+    kspec_error err;
+    const size_t zero[] = {4, 0}, twice[] = {4, 8, 4}, huge = (size_t)1 << 40;
+#define REFUSED(change, text)                                                 \
+    do {                                                                      \
+        kspec_learn_opts o = options(2, 1);                                   \
+        change;                                                               \
+        CHECK_FAILS(kspec_learn(data, &o, &r, &err), KSPEC_E_ARG, err, text); \
+        CHECK(r.runs == NULL && r.count == 0);                                \
+    } while (0)
+    REFUSED(o.width_count = 0, "no width");
+    REFUSED((o.widths = zero, o.width_count = 2), "width 0 is not between 1 and");
+    REFUSED((o.widths = &huge, o.width_count = 1), "is not between 1 and");
+    REFUSED(o.widths = twice, "width 4 is given twice");
+    REFUSED(o.subsample = 18, "subsample 18 exceeds the width 17");
+    REFUSED(o.nmax = 4, "order 4 exceeds 3");
+    REFUSED(o.nmax = -1, "order -1 is below 1");
+    REFUSED(o.batch = 51, "batch 51 exceeds the 50 training images");
+    REFUSED(o.epochs = 2000000, "epochs 2000000 exceeds");
+    REFUSED(o.estimators = 64, "unknown bits");
+    REFUSED(o.threads = -1, "threads -1");
+    REFUSED(o.size = 4000, "size field");
+    REFUSED(o.scaling = (&(kspec_learn_scaling){-1, 1, 1, 1}), "learning rate -1");
+    REFUSED(o.scaling = (&(kspec_learn_scaling){NAN, 1, 1, 1}), "learning rate nan");
+    REFUSED(o.scaling = (&(kspec_learn_scaling){1, 1, 11, 1}), "power 11 of the width");
+    REFUSED(o.scaling = (&(kspec_learn_scaling){1, INFINITY, 1, 1}), "power inf of the width");
+    kspec_learn_opts o = options(4, 2);
+    o.scaling = &(kspec_learn_scaling){1e20, 1, 1, 1};
+    CHECK_FAILS(kspec_learn(data, &o, &r, &err), KSPEC_E_NUMERIC, err, "at epoch 1;");
+    o.scaling = &(kspec_learn_scaling){1e5, 1, 1, 1}; /* finite, and hopeless */
+    CHECK_FAILS(kspec_learn(data, &o, &r, &err), KSPEC_E_NUMERIC, err, "at epoch 1;");
+    kspec_learn_close(data);
+}
+
+TEST(data_out_of_range) {
+    double x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13}, y[4] = {0, 1, 2, 1}, same[12] = {0};
+    kspec_learn_data *data = NULL;
+    kspec_error err;
+    kspec_matrix X = view(x, 4, 3), Y = view(y, 4, 1);
+#define UNFIT(a, b, c, d, text, ...)                                                                     \
+    do {                                                                                                 \
+        kspec_learn_data_opts o = {.size = sizeof o, __VA_ARGS__};                                       \
+        kspec_matrix ma = a, mb = b, mc = c, md = d;                                                     \
+        CHECK_FAILS(kspec_learn_open(&ma, &mb, &mc, md.data ? &md : NULL, &o, &data, &err), KSPEC_E_ARG, \
+                    err, text);                                                                          \
+        CHECK(data == NULL);                                                                             \
+    } while (0)
+    const kspec_matrix none = {0};
+    UNFIT(view(x, 0, 3), Y, X, none, "images are empty: 0 x 3", 0);
+    UNFIT(X, Y, view(x, 4, 0), none, "test images are empty: 4 x 0", 0);
+    UNFIT(X, view(y, 3, 1), X, none, "4 images, but 3 labels", 0);
+    UNFIT(X, Y, view(x, 3, 3), view(y, 4, 1), "3 test images, but 4 labels", 0);
+    UNFIT(X, view(y, 2, 2), X, none, "labels have 2 columns, not 1", 0);
+    UNFIT(X, Y, view(x, 4, 2), none, "test images have 2 pixels, but the images have 3", 0);
+    UNFIT(X, Y, X, none, "5 training images are wanted, but there are 4", .train_count = 5);
+    UNFIT(X, Y, X, none, "5 test images are wanted, but there are 4", .probe = 5);
+    UNFIT(X, Y, X, none, "labels: row 2 (from 0) is 2, not a whole number from 0 to 1", .classes = 2);
+    UNFIT(X, Y, X, none, "classes 20000 exceeds", .classes = 20000);
+    UNFIT(X, Y, X, none, "pixels 7 is none of unit, 255", .pixels = (kspec_pixels)7);
+    UNFIT(view(same, 4, 3), Y, X, none, "the 4 training images vary by a mean square of 0", 0);
+    y[3] = -1;
+    UNFIT(X, Y, X, none, "labels: row 3 (from 0) is -1, not a whole number", 0);
+    y[3] = 0.5;
+    UNFIT(X, Y, X, none, "labels: row 3 (from 0) is 0.5, not a whole number", 0);
+    y[3] = NAN;
+    UNFIT(X, Y, X, none, "labels: row 3 (from 0) is nan, not a whole number", 0);
+    y[3] = 1e9;
+    UNFIT(X, Y, X, none, "is 1e+09, not a whole number from 0 to 9999", 0);
+    y[3] = 3;
+    UNFIT(X, view(y, 3, 1), X, Y, "4 images, but 3 labels", 0);
+    UNFIT(view(x, 3, 3), view(y, 3, 1), X, Y,
+          "test labels: row 3 (from 0) is 3, not a whole number from 0 to 2", 0);
+    x[7] = NAN;
+    UNFIT(X, Y, X, none, "images: row 2, column 1 (from 0) is nan", 0);
+    UNFIT(view(same, 4, 3), Y, X, none, "test images: row 2, column 1 (from 0) is nan", 0);
+    x[7] = -INFINITY;
+    UNFIT(X, Y, X, none, "images: row 2, column 1 (from 0) is -inf", 0);
+
+    /* black test images: no neuron can be active */
+    x[7] = 8, y[3] = 1;
+    kspec_matrix black = view(same, 4, 3);
+    kspec_learn_data_opts o = {.size = sizeof o, .pixels = KSPEC_PIXELS_255};
+    CHECK(kspec_learn_open(&X, &Y, &black, NULL, &o, &data, &err) == KSPEC_OK);
+    kspec_learn_opts l = options(2, 1);
+    kspec_learn_result r;
+    l.batch = 2;
+    CHECK_FAILS(kspec_learn(data, &l, &r, &err), KSPEC_E_NUMERIC, err, "at epoch 0 no neuron is active");
+    kspec_learn_close(data);
+    kspec_learn_close(NULL);
+}
+
+/* The smallest there is: one image, one pixel, one class, one neuron (of a seed for which it is active) */
+TEST(one_of_everything) {
+    double x = 200, y = 0;
+    kspec_matrix X = view(&x, 1, 1), Y = view(&y, 1, 1);
+    kspec_learn_data_opts d = {.size = sizeof d, .pixels = KSPEC_PIXELS_255};
+    kspec_learn_data *data;
+    CHECK(kspec_learn_open(&X, &Y, &X, &Y, &d, &data, NULL) == KSPEC_OK);
+    const size_t width = 1;
+    int active = 0;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        kspec_learn_opts o = {
+            .size = sizeof o, .widths = &width, .width_count = 1, .epochs = 1, .batch = 1, .seed = seed};
+        kspec_learn_result r;
+        kspec_error err;
+        kspec_status st = kspec_learn(data, &o, &r, &err);
+        CHECK_MSG(st == KSPEC_OK || (st == KSPEC_E_NUMERIC && strstr(err.msg, "no neuron is active")), "%s",
+                  err.msg);
+        if (st) continue;
+        active++;
+        CHECK(r.runs[0].epochs[0].accuracy == 1 && r.runs[0].epochs[0].count == 2);
+        CHECK_CLOSE(r.runs[0].epochs[0].estimates[0].value, 1, 1e-14);
+        kspec_learn_free(&r);
+    }
+    CHECK(active > 0 && active < 4);
+    kspec_learn_close(data);
+}
+
+int main(void) {
+    RUN(any_number_of_threads);
+    RUN(interrupted_and_resumed);
+    RUN(longer_and_shorter);
+    RUN(checkpoints_of_another_run);
+    RUN(damaged_checkpoints);
+    RUN(stores_that_fail);
+    RUN(options_out_of_range);
+    RUN(data_out_of_range);
+    RUN(one_of_everything);
+    return test_done();
+}
