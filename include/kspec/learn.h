@@ -80,7 +80,7 @@ typedef struct {
     uint64_t seed; /* of the first */
     size_t epochs; /* passes through the training images; 0 measures the initialisation alone */
     size_t every;  /* measure at epochs 0, every, 2 every, ... and the last; default 2 */
-    size_t batch;  /* images in a mini-batch; default 32 */
+    size_t batch;  /* images in a mini-batch; default 32, or all */
     const kspec_learn_scaling *scaling;
     size_t
         subsample; /* Q: measure a random Q of the neurons, too (in networks that have as many); default none */
@@ -122,6 +122,8 @@ typedef struct {
 typedef struct {
     size_t count; /* runs, by width as given, then by seed */
     kspec_learn_run *runs;
+    size_t every, batch; /* as used */
+    int nmax;
     double seconds;
 } kspec_learn_result;
 

@@ -58,7 +58,7 @@ static kspec_status check(job *j, kspec_error *err) {
     if ((st = check_scaling(&j->l.scaling, err))) return st;
     if (!o->seeds) o->seeds = 1;
     if (!o->every) o->every = 2;
-    if (!o->batch) o->batch = 32;
+    if (!o->batch) o->batch = s->train_count < 32 ? s->train_count : 32;
     if (!o->estimators) o->estimators = KSPEC_NAIVE | KSPEC_AUTO;
     if (o->epochs > MOST_EPOCHS)
         return ks_fail(err, KSPEC_E_ARG, "epochs %zu exceeds %d", o->epochs, MOST_EPOCHS);
@@ -156,11 +156,15 @@ kspec_status kspec_learn(const kspec_learn_data *data, const kspec_learn_opts *o
     pthread_mutex_destroy(&j.l.lock);
     ks_free(j.order);
     ks_free(j.errors);
-    if (st)
+    if (st) {
         kspec_learn_free(out);
-    else
-        out->seconds = ks_now() - begun;
-    return st;
+        return st;
+    }
+    out->every = j.l.o.every;
+    out->batch = j.l.o.batch;
+    out->nmax = j.l.o.nmax;
+    out->seconds = ks_now() - begun;
+    return KSPEC_OK;
 }
 
 void kspec_learn_free(kspec_learn_result *result) {
