@@ -130,9 +130,9 @@ static json_t *run_json(const asked *w, const kspec_learn_run *r) {
     return json_pack("{s:I, s:I, s:o, s:o, s:I, s:f, s:f, s:o, s:o, s:o, s:o}", "width", (json_int_t)r->width,
                      "seed", (json_int_t)r->seed, "epochs", epochs, "unbiased_by", by, "resumed",
                      (json_int_t)r->resumed, "train_seconds", r->train_seconds, "measure_seconds",
-                     r->measure_seconds, "gfma_per_s", cli_real(r->fma_rate / 1e9), "same_gemm_gfma_per_s",
-                     cli_real(r->gemm_rate / 1e9), "square_gemm_gfma_per_s", cli_real(r->square_rate / 1e9),
-                     "gemm_fraction", cli_real(r->fma_rate / r->square_rate));
+                     r->measure_seconds, "gfma_per_s", cli_real(r->fma_rate > 0 ? r->fma_rate / 1e9 : NAN),
+                     "same_gemm_gfma_per_s", cli_real(r->gemm_rate / 1e9), "square_gemm_gfma_per_s",
+                     cli_real(r->square_rate / 1e9), "gemm_fraction", cli_real(r->fma_rate / r->square_rate));
 }
 
 static json_t *to_json(const learn_args *a, const asked *w, const kspec_learn_shape *s,

@@ -114,7 +114,7 @@ typedef struct {
     double train_seconds;   /* in this call, without measurements */
     double measure_seconds; /* activations, estimates, loss and accuracy */
     double
-        fma_rate; /* multiply-adds per second of the training's matrix products; 0 where nothing was trained */
+        fma_rate; /* multiply-adds of the training's matrix products per second that its thread had the processor; 0: none */
     double gemm_rate;   /* of the BLAS on products of the same shapes, without Adam, measured beside */
     double square_rate; /* of the BLAS on square matrices of order 512 in single precision */
 } kspec_learn_run;

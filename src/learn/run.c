@@ -55,6 +55,7 @@ kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atom
     ks_arena arena = {0};
     ks_network net;
     size_t n = l->data->train.n, epoch = 0, trained = 0;
+    double computing = 0; /* seconds of training, less those in which others had the processor */
     size_t *order = ks_arena_alloc(&arena, n, sizeof *order);
     run->epochs = ks_alloc(l->o.epochs / l->o.every + 2, sizeof *run->epochs);
     if (!run->epochs) arena.failed = ks_size(l->o.epochs / l->o.every + 2, sizeof *run->epochs);
@@ -64,10 +65,11 @@ kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atom
     if (!st) st = ks_checkpoint_load(l, &net, run, &epoch, &found, err);
     if (found) run->resumed = epoch;
     for (int first = !found; !st && (first || epoch < l->o.epochs); first = 0) {
-        double start = ks_now();
+        double start = ks_now(), own = ks_thread_seconds();
         if (!first) {
             st = train(l, &net, ++epoch, 1e6 * (1 + run->epochs[0].loss), order, worker, err);
             run->train_seconds += ks_now() - start;
+            computing += ks_thread_seconds() - own;
             trained++;
         }
         if (!st && ks_learn_is_measured(l, epoch)) {
@@ -80,7 +82,7 @@ kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atom
     }
     if (found) atomic_fetch_add(done, run->width * (run->resumed < l->o.epochs ? run->resumed : l->o.epochs));
     if (!st && trained) {
-        run->fma_rate = (double)trained * ks_network_fma(&net, n) / run->train_seconds;
+        run->fma_rate = (double)trained * ks_network_fma(&net, n) / computing;
         ks_network_blas(&net, &run->gemm_rate, &run->square_rate);
     }
     ks_arena_free(&arena);

@@ -18,13 +18,12 @@ expect_json 'all(abs(r["epochs"][0]["unbiased"][1] - 0.15) < 4 * r["epochs"][0][
 cp "$out" wide.json
 
 # the mean over many subsamples, at n = 2, by the sums themselves: that of the unbiased estimate is the estimate from all
-# neurons, that of the naive one is larger
+# neurons, that of the naive one is larger (all on one scale: a subsample's own root mean square would be a second estimate)
 cat >subsamples.py <<'END'
 import json, sys
 import numpy as np
 rng = np.random.default_rng(1)
 def both(F):
-    F = F / np.sqrt((F**2).mean())
     P, Q = F.shape
     K, K2 = F @ F.T, F**2 @ (F**2).T
     off = ~np.eye(P, dtype=bool)
