@@ -43,6 +43,7 @@ typedef struct {
     long min;            /* OPT_INT, OPT_SIZE: the least value that may be given */
     int positive;        /* OPT_DOUBLE, OPT_LIST: 1 where values must be above 0 */
     const char *verbs;   /* "a|b": the only verbs of the command that take it; NULL: all */
+    int aside;           /* changes nothing in the result, and is not remembered with it */
 } cli_option;
 
 /* What every command takes; the first member of each command's arguments. */
@@ -50,7 +51,7 @@ typedef struct {
     int json, quiet, help;
     uint64_t seed;
     int threads;
-    const char *output;
+    const char *output, *plot;
     const char **inputs; /* what is left after the options */
     size_t input_count;
     const cli_option **given; /* the options that were given */
@@ -69,6 +70,9 @@ typedef struct {
     size_t args_size;
     int reads_input;    /* takes INPUTs and the options that go with them */
     int input_optional; /* ... and checks by itself whether there is one */
+    int takes_files;    /* takes arguments that are files, but no matrices */
+    int writes_output;  /* -o is no place for the result, but part of it */
+    int no_picture;     /* there is no picture of its result: no --plot */
     int (*run)(void *args);
 } cli_command;
 
@@ -135,9 +139,12 @@ void cli_covariances_free(cli_covariances *c);
 
 /*
  * A command prints its table to cli_text() and then calls cli_finish(), which sends it to standard output or
- * -o. With --json, cli_finish() sends `object` instead (and takes it over in any case).
+ * -o. With --json, cli_finish() sends `object` instead (and takes it over in any case); with --plot it draws it. So a
+ * command makes the table unless --json is given, and the object where cli_wants_object().
  */
 FILE *cli_text(void);
+static inline int cli_wants_object(const cli_common *c) { return c->json || c->plot; }
+void cli_remember(const char *word); /* one more word of the command line, which every object carries */
 int cli_finish(const cli_common *c, json_t *object);
 
 json_t *cli_string(const char *s);                /* whatever bytes it holds */

@@ -151,5 +151,6 @@ const cli_command cmd_completion = {
                    "To try them at once: source <(kspec completion bash)",
     .verbs = "bash|zsh|fish",
     .args_size = sizeof(completion_args),
+    .no_picture = 1,
     .run = run,
 };

@@ -26,5 +26,6 @@ const cli_command cmd_config = {
     .synopsis = "config [OPTIONS]",
     .description = "What this build of kspec is and what it uses on this machine.",
     .args_size = sizeof(config_args),
+    .no_picture = 1,
     .run = run,
 };

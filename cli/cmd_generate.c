@@ -89,6 +89,28 @@ static int place(const char *word, const char *const *list) {
     return k;
 }
 
+/* m(1) to m(6) of the kernel itself, without any noise; null where they have no closed form in doubles */
+static json_t *true_moments(const generate_args *a, const cli_covariances *c) {
+    enum { ORDERS = 6 };
+    double m[ORDERS], log_m[ORDERS], one = 1;
+    kspec_status st;
+    kspec_error err;
+    if (strcmp(a->common.inputs[0], "linear") == 0) {
+        const cli_list *list = &a->eigenvalues;
+        st = kspec_theory_linear_moments(list->count ? list->at : &one, list->count ? list->count : 1, a->dim,
+                                         ORDERS, m, log_m, &err);
+    } else if (c->eta) {
+        st = kspec_theory_rbf_moments(c->eta, c->eta_count, ORDERS, m, log_m, &err);
+    } else {
+        double *eta = a->dim < PTRDIFF_MAX / sizeof *eta ? malloc(a->dim * sizeof *eta) : NULL;
+        for (size_t i = 0; i < a->dim && eta; i++)
+            eta[i] = a->eta.count ? a->eta.at[a->eta.count == 1 ? 0 : i] : 1;
+        st = eta ? kspec_theory_rbf_moments(eta, a->dim, ORDERS, m, log_m, &err) : KSPEC_E_NOMEM;
+        free(eta);
+    }
+    return st ? json_null() : cli_reals(m, ORDERS);
+}
+
 static kspec_status write_all(kspec_generator *g, const generate_args *a, kspec_error *err) {
     kspec_writer *w;
     size_t shape[3] = {a->trials, a->rows, a->cols};
@@ -135,21 +157,26 @@ static int run(void *args) {
     kspec_generator *g;
     kspec_error err;
     kspec_status st = kspec_generate_open(&opts, &g, &err);
+    json_t *moments = st || !cli_wants_object(&a->common) ? NULL : true_moments(a, &c);
     cli_covariances_free(&c);
     if (st) return cli_fail(st, &err);
     st = write_all(g, a, &err);
     kspec_generate_close(g);
     cli_progress_end();
     /* a file that cannot be written is a failure of ours, not of an input */
-    if (st) return st == KSPEC_E_IO ? cli_error(EXIT_FAILED, "%s", err.msg) : cli_fail(st, &err);
-    if (!a->common.json) return EXIT_DONE;
+    if (st) {
+        json_decref(moments);
+        return st == KSPEC_E_IO ? cli_error(EXIT_FAILED, "%s", err.msg) : cli_fail(st, &err);
+    }
+    if (!cli_wants_object(&a->common)) return EXIT_DONE;
     cli_common to_stdout = a->common;
     to_stdout.output = NULL;
     return cli_finish(&to_stdout,
-                      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "command", "generate", "process",
-                                a->common.inputs[0], "rows", (json_int_t)a->rows, "cols", (json_int_t)a->cols,
-                                "trials", (json_int_t)a->trials, "dim", (json_int_t)a->dim, "seed",
-                                (json_int_t)a->common.seed, "output", cli_string(a->common.output)));
+                      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "command", "generate",
+                                "process", a->common.inputs[0], "rows", (json_int_t)a->rows, "cols",
+                                (json_int_t)a->cols, "trials", (json_int_t)a->trials, "dim",
+                                (json_int_t)a->dim, "seed", (json_int_t)a->common.seed, "output",
+                                cli_string(a->common.output), "moments", moments));
 }
 
 const cli_command cmd_generate = {
@@ -170,5 +197,6 @@ const cli_command cmd_generate = {
     .verbs = "rff|linear|gaussian",
     .options = options,
     .args_size = sizeof(generate_args),
+    .writes_output = 1,
     .run = run,
 };

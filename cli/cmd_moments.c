@@ -118,12 +118,11 @@ static int run(void *args) {
     } else {
         json_t *warnings = json_array(), *o = NULL;
         cli_estimation_warn(&a->common, &a->how, &d, &r, warnings);
-        if (a->common.json) {
+        if (!a->common.json) print_table(a, &d, &r, &truth);
+        if (cli_wants_object(&a->common))
             o = to_json(a, &d, &r, &truth, warnings);
-        } else {
-            print_table(a, &d, &r, &truth);
+        else
             json_decref(warnings);
-        }
         status = cli_finish(&a->common, o);
     }
     kspec_moments_free(&r);

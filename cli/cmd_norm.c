@@ -242,12 +242,11 @@ static int run(void *args) {
         for (size_t k = 0; k < r.count; k++)
             if (doubt(&r.entries[k], r.n, text, sizeof text)) cli_warn(&a->common, warnings, "%s", text);
         json_t *object = NULL;
-        if (a->common.json) {
+        if (!a->common.json) print_table(a, &d, &r);
+        if (cli_wants_object(&a->common))
             object = to_json(a, &r, warnings);
-        } else {
-            print_table(a, &d, &r);
+        else
             json_decref(warnings);
-        }
         status = cli_finish(&a->common, object);
     }
     kspec_norm_free(&r);

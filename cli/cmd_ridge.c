@@ -341,12 +341,11 @@ static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
     } else {
         json_t *warnings = json_array(), *o = NULL;
         warn(&r, train, warnings);
-        if (a->common.json)
+        if (!a->common.json) print_table(&r);
+        if (cli_wants_object(&a->common))
             o = to_json(&r, cli_now() - start, warnings);
-        else {
-            print_table(&r);
+        else
             json_decref(warnings);
-        }
         status = cli_finish(&a->common, o);
     }
     kspec_ridge_close(r.plan);

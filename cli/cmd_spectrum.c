@@ -306,12 +306,11 @@ static int run(void *args) {
         json_t *warnings = json_array(), *o = NULL;
         if (r.moments.count) cli_estimation_warn(&a->common, &a->how, &d, &r.moments, warnings);
         warn(a, &r, warnings);
-        if (a->common.json) {
+        if (!a->common.json) print_table(a, &d, &r);
+        if (cli_wants_object(&a->common))
             o = to_json(a, &d, &r, warnings);
-        } else {
-            print_table(a, &d, &r);
+        else
             json_decref(warnings);
-        }
         status = cli_finish(&a->common, o);
     }
     kspec_spectrum_free(&r);

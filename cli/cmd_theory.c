@@ -161,7 +161,7 @@ static int run(void *args) {
     if (!status) {
         if (!a->common.json) print_table(a, &s);
         json_t *check = a->check ? compare(a, &s) : NULL;
-        status = cli_finish(&a->common, a->common.json ? to_json(a, &s, check) : NULL);
+        status = cli_finish(&a->common, cli_wants_object(&a->common) ? to_json(a, &s, check) : NULL);
         json_decref(check);
     }
     json_decref(s.about);

@@ -268,7 +268,7 @@ static int theory(wls_args *a) {
         goto done;
     }
     json_t *object = NULL;
-    if (a->common.json) {
+    if (cli_wants_object(&a->common)) {
         json_t *points = json_array();
         for (size_t i = 0; i < a->count; i++) {
             json_t *point = wls_point_json(&q[i], m ? &m[i] : NULL);
@@ -278,7 +278,8 @@ static int theory(wls_args *a) {
         object = wls_json(a, "theory", points);
         if (a->draws) json_object_set_new(object, "draws", json_integer((json_int_t)a->draws));
         if (a->best_p) json_object_set_new(object, "best", wls_point_json(&best, NULL));
-    } else {
+    }
+    if (!a->common.json) {
         wls_print_setting(a, &o);
         if (a->count) print_points(a, q, m, b);
         if (a->best_p)
@@ -306,29 +307,24 @@ static int bound(wls_args *a) {
         free(q);
         return cli_fail(st, &err);
     }
-    json_t *object = NULL, *points = json_array();
+    json_t *object, *points = json_array();
     if (!a->common.json) {
         wls_print_setting(a, &o);
         fprintf(cli_text(), "%s%8s  %12s  %12s%s\n", cli_bold(&a->common), "p", "error", "bound",
                 cli_plain(&a->common));
     }
     for (size_t i = 0; i < a->count; i++) {
-        if (a->common.json)
-            json_array_append_new(points, json_pack("{s:I, s:o, s:o}", "p", (json_int_t)q[i].p, "error",
-                                                    cli_real(q[i].error), "bound", cli_real(q[i].bound)));
-        else
-            fprintf(cli_text(), "%8zu  %12.6g  %12.6g\n", q[i].p, q[i].error, q[i].bound);
+        json_array_append_new(points, json_pack("{s:I, s:o, s:o}", "p", (json_int_t)q[i].p, "error",
+                                                cli_real(q[i].error), "bound", cli_real(q[i].bound)));
+        if (!a->common.json) fprintf(cli_text(), "%8zu  %12.6g  %12.6g\n", q[i].p, q[i].error, q[i].bound);
     }
-    if (a->common.json) {
-        object = wls_json(a, "bound", points);
-        json_object_set_new(object, "zeta", json_real(a->zeta));
-        json_object_set_new(object, "best_p_theorem", cli_real(best.theorem));
-        json_object_set_new(object, "best_p", cli_real(best.least));
-    } else {
-        json_decref(points);
+    object = wls_json(a, "bound", points);
+    json_object_set_new(object, "zeta", json_real(a->zeta));
+    json_object_set_new(object, "best_p_theorem", cli_real(best.theorem));
+    json_object_set_new(object, "best_p", cli_real(best.least));
+    if (!a->common.json)
         fprintf(cli_text(), "\nthe bound is least at p = %.4g; the theorem's p, to leading order: %.4g\n",
                 best.least, best.theorem);
-    }
     free(q);
     return cli_finish(&a->common, object);
 }

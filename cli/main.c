@@ -1,15 +1,16 @@
 #include "cli.h"
+#include "plot.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 extern const cli_command cmd_moments, cmd_spectrum, cmd_norm, cmd_ridge, cmd_wls, cmd_learn, cmd_theory,
-    cmd_generate, cmd_bench, cmd_config, cmd_completion;
+    cmd_generate, cmd_plot, cmd_bench, cmd_config, cmd_completion;
 
 const cli_command *const cli_commands[] = {
-    &cmd_moments, &cmd_spectrum, &cmd_norm,  &cmd_ridge,  &cmd_wls,        &cmd_learn,
-    &cmd_theory,  &cmd_generate, &cmd_bench, &cmd_config, &cmd_completion, NULL,
+    &cmd_moments,  &cmd_spectrum, &cmd_norm,  &cmd_ridge,  &cmd_wls,        &cmd_learn, &cmd_theory,
+    &cmd_generate, &cmd_plot,     &cmd_bench, &cmd_config, &cmd_completion, NULL,
 };
 
 static const cli_command *find(const char *name) {
@@ -79,6 +80,14 @@ static int check_isa(void) {
                      getenv("KSPEC_ISA"));
 }
 
+/* Before anything is computed: could the picture be drawn? */
+static int check_plot(const cli_common *c) {
+    if (!c->plot) return EXIT_DONE;
+    if (c->output && strcmp(c->output, c->plot) == 0)
+        return cli_error(EXIT_USAGE, "-o and --plot are both %s", c->plot);
+    return plot_check("--plot", c->plot);
+}
+
 static int run(const cli_command *c, int argc, char **argv) {
     void *args = calloc(1, c->args_size);
     if (!args) return cli_error(EXIT_FAILED, "out of memory");
@@ -89,6 +98,7 @@ static int run(const cli_command *c, int argc, char **argv) {
             status = flushed();
         } else {
             status = check_isa();
+            if (!status) status = check_plot(args);
             if (!status) status = c->run(args);
         }
     }

@@ -8,12 +8,14 @@
 #define COMMON(field) offsetof(cli_common, field)
 
 static const cli_option common_options[] = {
-    {"json", 0, OPT_FLAG, COMMON(json), NULL, "print one JSON object instead of a table"},
+    {"json", 0, OPT_FLAG, COMMON(json), NULL, "print one JSON object instead of a table", .aside = 1},
     {"seed", 0, OPT_U64, COMMON(seed), "N", "seed of all random numbers (default 0)"},
-    {"threads", 0, OPT_INT, COMMON(threads), "N", "threads to use (default: all processors)"},
-    {"quiet", 0, OPT_FLAG, COMMON(quiet), NULL, "no progress bar and no warnings"},
+    {"threads", 0, OPT_INT, COMMON(threads), "N", "threads to use (default: all processors)", .aside = 1},
+    {"quiet", 0, OPT_FLAG, COMMON(quiet), NULL, "no progress bar and no warnings", .aside = 1},
     {"output", 'o', OPT_STRING, COMMON(output), "FILE",
-     "write the result to FILE, which appears when complete"},
+     "write the result to FILE, which appears when complete", .aside = 1},
+    {"plot", 0, OPT_STRING, COMMON(plot), "FILE", "draw the result, too: .svg, .png, .pdf, .html or .gp",
+     .aside = 1},
     {"help", 'h', OPT_FLAG, COMMON(help), NULL, "show this help"},
     {0},
 };
@@ -33,7 +35,8 @@ static const cli_option input_options[] = {
 void cli_each_option(const cli_command *c, void (*fn)(const cli_option *o, void *ctx), void *ctx) {
     for (const cli_option *o = c->options; o && o->name; o++) fn(o, ctx);
     for (const cli_option *o = input_options; c->reads_input && o->name; o++) fn(o, ctx);
-    for (const cli_option *o = common_options; o->name; o++) fn(o, ctx);
+    for (const cli_option *o = common_options; o->name; o++)
+        if (o->offset != COMMON(plot) || !c->no_picture) fn(o, ctx);
 }
 
 /* ---- nearest word: Damerau-Levenshtein without transpositions of edited letters ---- */
@@ -182,6 +185,8 @@ static void look(const cli_option *o, void *ctx) {
 
 static int unknown(const cli_command *c, const char *arg, const search *s) {
     char word[64];
+    if (c->no_picture && s->name && s->length == 4 && strncmp(s->name, "plot", 4) == 0)
+        return cli_error(EXIT_USAGE, "%s: there is no picture of it; --plot is for other commands", c->name);
     snprintf(word, sizeof word, "%.*s", (int)s->length, s->name ? s->name : "");
     const char *near = s->name ? cli_nearest(word, s->names) : NULL;
     if (near)
@@ -216,13 +221,19 @@ int cli_parse(const cli_command *c, int argc, char **argv, void *args) {
     common->inputs = calloc((size_t)argc + 1, sizeof *common->inputs);
     common->given = calloc((size_t)argc + 1, sizeof *common->given);
     if (!common->inputs || !common->given) return cli_error(EXIT_FAILED, "out of memory");
+    cli_remember(c->name);
     for (int i = 0; i < argc; i++) {
         const char *arg = argv[i], *value = NULL;
         if (strcmp(arg, "--") == 0) {
-            while (++i < argc) common->inputs[common->input_count++] = argv[i];
+            cli_remember(arg);
+            while (++i < argc) {
+                cli_remember(argv[i]);
+                common->inputs[common->input_count++] = argv[i];
+            }
             break;
         }
         if (arg[0] != '-' || arg[1] == 0) {
+            cli_remember(arg);
             common->inputs[common->input_count++] = arg;
             continue;
         }
@@ -246,6 +257,10 @@ int cli_parse(const cli_command *c, int argc, char **argv, void *args) {
                                  s.found->arg);
             value = argv[++i];
         }
+        if (!s.found->aside || (c->writes_output && s.found->offset == COMMON(output))) {
+            cli_remember(arg);
+            if (value == argv[i]) cli_remember(value); /* a word of its own */
+        }
         int status = set(s.found, value, args);
         if (status) return status;
     }
@@ -257,8 +272,9 @@ int cli_parse(const cli_command *c, int argc, char **argv, void *args) {
         return cli_error(EXIT_USAGE, "%s: the first argument%s%s%s must be one of %s", c->name,
                          common->input_count ? " '" : "", common->input_count ? common->inputs[0] : "",
                          common->input_count ? "'" : "", c->verbs);
-    if (c->reads_input && !c->input_optional && common->input_count == 0) return cli_no_input(c);
-    if (!c->reads_input && common->input_count > (c->verbs ? 1 : 0))
+    if ((c->reads_input || c->takes_files) && !c->input_optional && common->input_count == 0)
+        return cli_no_input(c);
+    if (!c->reads_input && !c->takes_files && common->input_count > (c->verbs ? 1 : 0))
         return cli_error(EXIT_USAGE, "%s: unexpected argument '%s'", c->name,
                          common->inputs[c->verbs ? 1 : 0]);
     return c->verbs && common->input_count ? check_verb(c, common) : EXIT_DONE;

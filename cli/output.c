@@ -1,4 +1,5 @@
 #include "cli.h"
+#include "plot.h"
 
 #include <errno.h>
 #include <math.h>
@@ -56,9 +57,51 @@ static int send_out(const cli_common *c, const char *data, size_t size) {
     return EXIT_DONE;
 }
 
+/* ---- the command line, as a shell would take it ---- */
+
+static char *line;
+
+static void quote(FILE *f, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    if (*word && !word[strspn(word, plain)]) {
+        fputs(word, f);
+        return;
+    }
+    fputc('\'', f);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", f);
+        else
+            fputc(*word, f);
+    fputc('\'', f);
+}
+
+void cli_remember(const char *word) {
+    char *longer = NULL;
+    size_t size;
+    FILE *f = open_memstream(&longer, &size);
+    if (!f) return; /* without memory the command will fail soon enough */
+    fprintf(f, "%s ", line ? line : "kspec");
+    quote(f, word);
+    if (fclose(f) != 0) {
+        free(longer);
+        return;
+    }
+    free(line);
+    line = longer;
+}
+
+/* ---- the end of every command ---- */
+
+static int draw(const cli_common *c, const json_t *object) {
+    const plot_source s = {object, plot_word(object, "command", NULL), NULL, NULL};
+    return plot_write(c->plot, &s, 1, &(plot_look){0}, NULL);
+}
+
 int cli_finish(const cli_common *c, json_t *object) {
     cli_progress_end();
     int status;
+    if (object) json_object_set_new(object, "command_line", cli_string(line ? line : "kspec"));
     if (c->json) {
         char *dump = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
         if (!dump) {
@@ -73,10 +116,15 @@ int cli_finish(const cli_common *c, json_t *object) {
         status = cli_text() == stderr || fflush(stream) != 0 ? cli_error(EXIT_FAILED, "out of memory")
                                                              : send_out(c, text, text_size);
     }
+    if (c->plot) { /* the result is out, whatever comes of its picture */
+        int drawn = draw(c, object);
+        if (!status) status = drawn;
+    }
     json_decref(object);
     if (stream) fclose(stream);
     stream = NULL;
     free(text);
-    text = NULL;
+    free(line);
+    text = line = NULL;
     return status;
 }

@@ -98,8 +98,8 @@ static int fit_one(const wls_args *a, const kspec_wls_opts *o, const kspec_datas
         print_fit(a, q, &info);
         if (a->count == 1 && !a->theta) print_rows(a, "       k  coefficient", theta, p, 2, 1);
         if (a->count == 1 && x && !a->predictions) print_rows(a, "       i  prediction", f, count, 2, 1);
-        return EXIT_DONE;
     }
+    if (!cli_wants_object(&a->common)) return EXIT_DONE;
     json_t *point = wls_point_json(q, m);
     json_object_set_new(point, "residual", cli_real(info.residual));
     json_object_set_new(point, "iterations", json_integer(info.iterations));
@@ -169,12 +169,10 @@ int wls_fit(wls_args *a) {
         json_t *points = json_array();
         status = fit_points(a, &y, a->at ? &x : NULL, points);
         if (a->at) kspec_dataset_free(&x);
-        if (status || !a->common.json) {
+        if (status)
             json_decref(points);
-            if (!status) status = cli_finish(&a->common, NULL);
-        } else {
+        else
             status = cli_finish(&a->common, wls_json(a, "fit", points));
-        }
     }
     kspec_dataset_free(&y);
     return status;
@@ -240,9 +238,8 @@ static int features_points(wls_args *a, const kspec_dataset *d, const kspec_matr
         if (a->theta) status = write_array(a->theta, r.theta, r.p, d[TARGET].cols);
         if (a->predictions && !status)
             status = write_array(a->predictions, r.predicted, d[AT].rows, d[TARGET].cols);
-        if (a->common.json) {
-            json_array_append_new(points, features_point(a, d, &r));
-        } else if (!status) {
+        if (cli_wants_object(&a->common)) json_array_append_new(points, features_point(a, d, &r));
+        if (!a->common.json && !status) {
             if (i) fputc('\n', cli_text());
             print_features(a, d, &r);
         }
@@ -271,7 +268,7 @@ int wls_features(wls_args *a) {
     if (!status) status = features_points(a, d, m, points);
     if (!status) {
         json_t *object = NULL;
-        if (a->common.json)
+        if (cli_wants_object(&a->common))
             object = json_pack("{s:s, s:s, s:I, s:I, s:O}", "command", "wls", "mode", "features", "rows",
                                (json_int_t)d[PSI].rows, "cols", (json_int_t)d[PSI].cols, "points", points);
         status = cli_finish(&a->common, object);
@@ -310,12 +307,13 @@ int wls_decay(wls_args *a) {
     else if (st)
         status = cli_fail(st, &err);
     json_t *object = NULL;
-    if (!status && a->common.json) {
+    if (!status && cli_wants_object(&a->common)) {
         object = json_pack("{s:s, s:s, s:I, s:I, s:s, s:o, s:o}", "command", "wls", "mode", "decay", "rows",
                            (json_int_t)d.rows, "cols", (json_int_t)d.cols, "kernel",
                            polynomial ? "polynomial" : "gaussian", "exponent", cli_real(exponent),
                            "singular_values", cli_reals(s, d.rows));
-    } else if (!status) {
+    }
+    if (!status && !a->common.json) {
         FILE *f = cli_text();
         fprintf(f, "%s kernel on %zu rows of %zu columns: singular values like k^-%.3g\n\n",
                 polynomial ? "polynomial" : "Gaussian", d.rows, d.cols, exponent);

@@ -11,10 +11,12 @@ LIBS="libopenblas-dev liblapacke-dev libsleef-dev librandom123-dev coinor-libclp
 READERS="libhdf5-dev libmatio-dev"
 # tests: files made by the real programs, sanitizers and fuzzers, man page check; what a static link of OpenBLAS names
 TESTS="python3 python3-numpy python3-scipy python3-h5py binutils clang libclang-rt-14-dev mandoc libgfortran-12-dev"
+# pictures (gnuplot's own licence; run as a separate program, never linked), which the tool finds at run time
+PLOTS="gnuplot-nox"
 # make lint
 LINT="clang-format cppcheck"
 
-ALL="$BUILD $LIBS $READERS $TESTS $LINT"
+ALL="$BUILD $LIBS $READERS $PLOTS $TESTS $LINT"
 [ -z "${KSPEC_NO_SETUP:-}" ] || exit 0
 
 missing=$ALL

@@ -31,13 +31,13 @@ open("a-idx3-ubyte", "wb").write(images)
 END
 
 expect_status 0 kspec moments a.npy --json
-grep -v seconds "$out" >want
+result "$out" >want
 expect_json '(j["trials"], j["rows"], j["cols"]) == (1, 6, 4)'
 for input in a.npy a_fortran.npy a_big.npy a_f4.npy a_u1.npy a_i8.npy one.npz one.npz:a two.npz:a a.csv a.tsv semi \
     blank.dat header.csv crlf.csv a.h5:/g/a a.h5:g/a one.h5 one.h5:/a a.mat:a one.mat one.mat:a a-idx2-ubyte a-idx2-ubyte.gz \
     a-idx3-ubyte; do
     expect_status 0 kspec moments $input --json
-    expect "$input gives the same numbers" cmp -s <(grep -v seconds "$out") want
+    expect "$input gives the same numbers" cmp -s <(result "$out") want
     expect_status 0 kspec moments $input
     case $input in header.csv | crlf.csv) header=' \(header: first row\)' ;; *) header= ;; esac
     expect_stdout "^$input: 6 rows × 4 columns$header\$"
@@ -58,15 +58,15 @@ cp header.csv x.npy
 cp one.h5 x.txt
 for input in x.csv x.npy x.txt; do
     expect_status 0 kspec moments $input --json
-    expect "$input is told by its content" cmp -s <(grep -v seconds "$out") want
+    expect "$input is told by its content" cmp -s <(result "$out") want
 done
 
 # standard input
 for input in a.npy a.csv header.csv; do
     expect_status 0 bash -c '"$0" moments - --json <"$1"' "$KSPEC" $input
-    expect "$input on standard input" cmp -s <(grep -v seconds "$out") want
+    expect "$input on standard input" cmp -s <(result "$out") want
     expect_status 0 bash -c 'cat "$1" | "$0" moments - --json' "$KSPEC" $input
-    expect "$input through a pipe" cmp -s <(grep -v seconds "$out") want
+    expect "$input through a pipe" cmp -s <(result "$out") want
 done
 expect_error 2 'given twice' kspec moments - -
 expect_error 3 'is an HDF5 file, which kspec reads from files only' bash -c '"$0" moments - <a.h5' "$KSPEC"
@@ -80,7 +80,7 @@ expect_error 3 'a.mat:none' kspec moments a.mat:none
 expect_error 2 "has no named arrays; leave out ':key'" kspec moments a.npy:key
 cp a.npy 'odd:name.npy'
 expect_status 0 kspec moments odd:name.npy --json
-expect "a colon in a file's name" cmp -s <(grep -v seconds "$out") want
+expect "a colon in a file's name" cmp -s <(result "$out") want
 
 # a name is printed in one line that is not too long, by its end
 long=$(printf 'd%.0s' {1..190}).npy
@@ -126,7 +126,7 @@ py "a = np.load('a.npy'); np.save('t.npy', a.T); np.savetxt('t.csv', a.T, delimi
 np.save('c.npy', np.stack([a, a]).transpose(2, 1, 0))"
 for input in t.npy t.csv; do
     expect_status 0 kspec moments $input --axes cols,rows --json
-    expect "$input with its axes named" cmp -s <(grep -v seconds "$out") want
+    expect "$input with its axes named" cmp -s <(result "$out") want
 done
 expect_status 0 kspec moments c.npy --axes cols,rows,trials --json
 expect_json '(j["trials"], j["rows"], j["cols"]) == (2, 6, 4)'
@@ -148,9 +148,9 @@ for input in nan.npy nan.csv gaps.csv; do
     expect_error 3 'missing value.*row 1, column 2' kspec moments $input
     expect_error 3 'missing value.*row 1, column 2' kspec moments $input --nan error
     for side in rows cols; do
-        kspec moments $side.npy --json | grep -v seconds >part
+        kspec moments $side.npy --json | grep -vE "seconds|command_line" >part
         expect_status 0 kspec moments $input --nan omit-$side --json
-        expect "$input --nan omit-$side" cmp -s <(grep -v seconds "$out") part
+        expect "$input --nan omit-$side" cmp -s <(result "$out") part
     done
 done
 for input in nan.npy nan.csv; do # where the file has it, whatever is selected

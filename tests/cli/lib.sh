@@ -14,7 +14,7 @@
 : "${KSPEC:?the tool to test}" "${KSPEC_SOURCE:?the source directory}"
 fixtures=$KSPEC_SOURCE/tests/fixtures
 python=/usr/bin/python3
-unset KSPEC_ISA KSPEC_THREADS KSPEC_LIBEXEC KSPEC_READER_TIMEOUT
+unset KSPEC_ISA KSPEC_THREADS KSPEC_GNUPLOT KSPEC_LIBEXEC KSPEC_READER_TIMEOUT
 failures=0 checks=0
 
 work=$(mktemp -d)
@@ -99,6 +99,9 @@ if eval(sys.argv[2], globals()) is not True:
     sys.exit("false of %.300s" % text)
 END
 }
+
+# A JSON result without what differs from run to run: the time taken, and the command line
+result() { grep -vE '"(seconds|command_line)"' "$1"; }
 
 # Runs Python with numpy as np in the working directory.
 py() { "$python" -c "import numpy as np; $1" || fail "python: $1"; }
