@@ -114,6 +114,7 @@ double cli_now(void);
 
 /* Makes Ctrl-C and SIGTERM remove unfinished files and end with status 130 (143). */
 void cli_catch_signals(void);
+void cli_guard_child(int pid); /* ends this process, too; 0: no longer */
 
 /* ---- input ---- */
 

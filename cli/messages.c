@@ -87,8 +87,13 @@ void cli_progress_end(void) {
 
 /* ---- Ctrl-C: whatever is going on, unfinished files go and the tool ends at once ---- */
 
+static volatile sig_atomic_t child; /* a process that goes with us; 0: none */
+
+void cli_guard_child(int pid) { child = pid; }
+
 static void interrupted(int signal) {
     kspec_write_discard_all(); /* only async-signal-safe calls here */
+    if (child > 0) kill((pid_t)child, SIGTERM);
     if (drawn > 0 && write(2, "\r\033[K", 4) < 0) _exit(128 + signal);
     _exit(128 + signal);
 }

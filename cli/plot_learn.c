@@ -53,14 +53,11 @@ static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double
         }
         if (!n) continue;
         qsort(v, n, sizeof *v, ascending);
-        if (!line)
-            line = plot_add_series(f, p, label,
-                                   dashed      ? PLOT_DASHED
-                                   : count > 1 ? PLOT_BAND
-                                               : PLOT_LINE,
-                                   color);
-        plot_add_point(f, line, at, sum / (double)n, n > 1 && !dashed ? quantile(v, n, 0.25) : NAN,
-                       n > 1 && !dashed ? quantile(v, n, 0.75) : NAN);
+        if (!line) line = plot_add_series(f, p, label, dashed ? PLOT_DASHED : PLOT_LINE, color);
+        int band = n > 1 && !dashed;
+        if (line && band) line->style = PLOT_BAND;
+        plot_add_point(f, line, at, sum / (double)n, band ? quantile(v, n, 0.25) : NAN,
+                       band ? quantile(v, n, 0.75) : NAN);
     }
     free(v);
     return EXIT_DONE;

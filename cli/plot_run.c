@@ -74,6 +74,8 @@ static void shut(int *fd) {
     *fd = -1;
 }
 
+enum { SAID = 4000 }; /* of gnuplot's messages the beginning will do */
+
 /* Feeds the script and collects both outputs until all are at their end; 0, or -1 without memory. */
 static int converse(int in, const char *script, size_t length, sink *out, sink *err) {
     size_t sent = 0;
@@ -91,6 +93,7 @@ static int converse(int in, const char *script, size_t length, sink *out, sink *
         for (int k = 0; k < 2; k++)
             if (p[k + 1].revents) {
                 int more = drain(both[k]);
+                if (k == 1 && err->size > SAID) err->size = SAID, err->data[SAID] = 0;
                 failed |= more < 0;
                 if (more <= 0) shut(&both[k]->fd);
             }
@@ -127,17 +130,15 @@ static int start(const char *program, int in[2], int out[2], int err[2], pid_t *
     return failure ? -1 : 0;
 }
 
-/* The first line of what gnuplot said that is neither blank nor its echo of the script */
+/* The line of what gnuplot said that says why ("line 0: ..."), else the first one */
 static const char *complaint(char *text) {
-    for (char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        line += strspn(line, " \t\n");
-        if (strncmp(line, "line ", 5) == 0 || strncmp(line, "warning", 7) == 0 || strstr(line, "error")) {
-            line[strcspn(line, "\n")] = 0;
-            return line;
-        }
+    char *why = NULL, *save = NULL;
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        line += strspn(line, " \t");
+        if (!why || strncmp(line, "line ", 5) == 0) why = line;
+        if (strncmp(line, "line ", 5) == 0) break;
     }
-    text[strcspn(text, "\n")] = 0;
-    return text;
+    return why ? why : "";
 }
 
 int plot_run(const char *script, size_t length, char **picture, size_t *size) {
@@ -163,11 +164,13 @@ int plot_run(const char *script, size_t length, char **picture, size_t *size) {
         close(in[1]), close(out[0]), close(err[0]);
         return cli_error(EXIT_FAILED, "cannot run %s: %s", program, strerror(failure));
     }
+    cli_guard_child((int)child);
     fcntl(in[1], F_SETFL, O_NONBLOCK);
     sink result = {NULL, 0, 0, out[0]}, said = {NULL, 0, 0, err[0]};
     int short_of_memory = converse(in[1], script, length, &result, &said);
     while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
     }
+    cli_guard_child(0);
     if (short_of_memory)
         status = cli_error(EXIT_FAILED, "out of memory for the picture");
     else if (WIFSIGNALED(ended))

@@ -106,9 +106,9 @@ static void range(plot_axis *a, const values *v, const values *ends) {
     high = fmax(high, fmin(far_high, high + beyond));
     if (shows(a, a->low) && scaled(a, a->low) < high) low = scaled(a, a->low);
     if (shows(a, a->high) && scaled(a, a->high) > low) high = scaled(a, a->high);
-    double pad = fmax(0.05 * (high - low),
-                      log ? 0.1 : 1e-9 * fabs(high)); /* also where all are equal but for rounding */
+    double pad = fmax(0.05 * (high - low), log ? 0.1 : 1e-9 * fabs(high)); /* equal but for rounding */
     if (high == low && !log) pad = high != 0 ? 0.1 * fabs(high) : 1;
+    pad = fmax(pad, 1e-300);
     low = positive ? fmax(0, low - pad) : low - pad;
     high += pad;
     if (log) low = fmax(low, log10(TINY));

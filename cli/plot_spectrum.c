@@ -50,10 +50,12 @@ static void cut_rounding(plot_figure *f, plot_panel *p) {
 static void add_result(plot_figure *f, plot_panel *p, const plot_source *s) {
     char label[256];
     const json_t *o = s->json;
-    plot_style style = json_array_size(json_object_get(o, "eigenvalues")) > 12 ? PLOT_BAND : PLOT_LINESPOINTS;
+    const json_t *list = json_object_get(o, "eigenvalues");
+    int band =
+        json_array_size(list) > 12 && isfinite(plot_value(json_array_get(json_object_get(o, "ci_low"), 0)));
     plot_label(s, "recovered", label, sizeof label);
-    add_list(f, p, label, json_object_get(o, "eigenvalues"), json_object_get(o, "ci_low"),
-             json_object_get(o, "ci_high"), style, -1);
+    add_list(f, p, label, list, json_object_get(o, "ci_low"), json_object_get(o, "ci_high"),
+             band ? PLOT_BAND : PLOT_LINESPOINTS, -1);
     plot_label(s, "of the sample matrix", label, sizeof label);
     add_list(f, p, label, json_object_get(o, "singular_values"), NULL, NULL, PLOT_POINTS, -1);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const suffixes[] = {".svg", ".png", ".pdf", ".html", ".gp", NULL};
@@ -25,9 +26,14 @@ int plot_check(const char *option, const char *path) {
     if (!folder) return cli_error(EXIT_FAILED, "out of memory");
     char *slash = strrchr(folder, '/');
     if (slash) slash[slash == folder] = 0;
-    int closed = access(slash ? folder : ".", W_OK | X_OK);
+    struct stat about;
+    const char *where = slash ? folder : ".";
+    int why = stat(where, &about)          ? errno
+              : !S_ISDIR(about.st_mode)    ? ENOTDIR
+              : access(where, W_OK | X_OK) ? errno
+                                           : 0;
     free(folder);
-    if (closed) return cli_error(EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
+    if (why) return cli_error(EXIT_FAILED, "cannot write %s: %s", path, strerror(why));
     return format == PLOT_GP ? EXIT_DONE : plot_find_gnuplot();
 }
 
@@ -111,8 +117,8 @@ int plot_write(const char *path, const plot_source *s, size_t count, const plot_
     plot_figure f = {0};
     int status = plot_make(&f, s, count);
     if (!status && f.panel_count > PLOT_MOST_PANELS)
-        status = cli_error(EXIT_INPUT, "%zu panels are more than the %d of one picture", f.panel_count,
-                           PLOT_MOST_PANELS);
+        status =
+            plot_unfit(s, "%zu panels are more than the %d of one picture", f.panel_count, PLOT_MOST_PANELS);
     if (!status) plot_settle(&f, look);
     if (!status && f.failed) status = cli_error(EXIT_FAILED, "out of memory for the picture");
     if (!status && path) status = draw(path, &f, s, count, look);

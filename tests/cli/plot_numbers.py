@@ -1,0 +1,152 @@
+"""The pictures hold what the results hold: NAME.json, and NAME.gp with its data blocks; NAME.svg and NAME.html are well formed.
+
+usage: plot_numbers.py NAME... (in the folder with the files)
+"""
+import json
+import math
+import re
+import sys
+import xml.dom.minidom
+
+
+def blocks(name):
+    """(panel, series) -> list of (x, y, low, high), and the legend's titles by series"""
+    data, titles = {}, {}
+    for p, s, text in re.findall(r"^\$p(\d+)s(\d+) << END\n(.*?)^END$", open(name).read(), re.S | re.M):
+        data[int(p), int(s)] = [tuple(map(float, line.split())) for line in text.splitlines()]
+    for p, s, title in re.findall(r"\$p(\d+)s(\d+) using [^\n]* title '([^']*)'", open(name).read()):
+        titles[int(p), int(s)] = title
+    return data, titles
+
+
+def num(x):
+    return math.nan if x is None else float(x)
+
+
+def same(a, b):
+    return a == b or (math.isnan(a) and math.isnan(b))
+
+
+def check(what, got, want):
+    if len(got) != len(want) or not all(same(a, b) for u, v in zip(got, want) for a, b in zip(u, v)):
+        sys.exit("%s: %s\nis not %s" % (what, got, want))
+
+
+def series(data, titles, panel, title):
+    return next(data[k] for k in data if k[0] == panel and titles.get(k) == title)
+
+
+def moments(j, data, titles):
+    for name in {e["estimator"] for e in j["estimates"]}:
+        mine = [e for e in j["estimates"] if e["estimator"] == name]
+        check(name, series(data, titles, 0, name),
+              [(e["n"], num(e["value"]), num(e["ci_low"]), num(e["ci_high"])) for e in mine])
+        for got, e in zip(series(data, titles, 1, name), mine):
+            assert abs(got[1] - e["root"]) <= 1e-15 * abs(e["root"]), (got, e)
+
+
+def spectrum(j, data, titles):
+    want = [(k + 1, num(v), num(a), num(b))
+            for k, (v, a, b) in enumerate(zip(j["eigenvalues"], j["ci_low"], j["ci_high"]))]
+    for panel in 0, 1:
+        check("recovered", series(data, titles, panel, "recovered"), want)
+        check("sample", series(data, titles, panel, "of the sample matrix"),
+              [(k + 1, v, math.nan, math.nan) for k, v in enumerate(j["singular_values"])])
+
+
+def norm(j, data, titles):
+    for e in j["results"]:
+        (x, y, low, high), = series(data, titles, 0, e["method"])
+        assert (x, y) == (e["seconds"], e["value"])
+        if e["ci_low"] is not None:
+            assert (low, high) == (e["ci_low"], e["ci_high"])
+
+
+def ridge(j, data, titles):
+    n = j["rows"]
+    assert titles[0, 0] == "N = 3" and len([k for k in data if k[0] == 0]) >= 9
+    for panel, which in (0, "train"), (1, "test"):
+        for N in {p["features"] for p in j["points"]}:
+            mine = sorted((p for p in j["points"] if p["features"] == N), key=lambda p: p["lambda"])
+            curves = [v for k, v in sorted(data.items()) if k[0] == panel]
+            for key in which + "_mse", "kernel_%s_mse" % which:
+                want = [(p["lambda"], num(p[key]), math.nan, math.nan) for p in mine]
+                assert any(len(c) == len(want) and all(same(a, b) for u, v in zip(c, want) for a, b in zip(u, v))
+                           for c in curves), (key, want)
+            want = [(p["lambda"], p["empirical_%s_mse" % which], p["empirical_%s_mse" % which] - p["empirical_%s_sd" % which],
+                     p["empirical_%s_mse" % which] + p["empirical_%s_sd" % which]) for p in mine]
+            assert want in curves, want
+    for lam in {p["lambda"] for p in j["points"]}:
+        want = [(p["features"] / n, p["test_mse"]) for p in j["points"] if p["lambda"] == lam]
+        assert any([c[:2] for c in v] == want for k, v in data.items() if k[0] == 3), want
+
+
+def wls(j, data, titles):
+    check("error", series(data, titles, 0, "error"),
+          [(p["p"], p["error_noise_free"] + p["error_noise"], math.nan, math.nan) for p in j["points"]])
+    check("measured", series(data, titles, 0, "measured, ± std. error"),
+          [(p["p"], p["empirical"], p["empirical"] - p["empirical_stderr"], p["empirical"] + p["empirical_stderr"])
+           for p in j["points"]])
+
+
+def fit(j, data, titles):
+    check("coefficients", [q[:2] for q in data[0, 0]],
+          [(k, math.hypot(*t)) for k, t in enumerate(j["points"][0]["theta"])])
+
+
+def bound(j, data, titles):
+    check("bound", [q[:2] for q in series(data, titles, 0, "bound")], [(p["p"], p["bound"]) for p in j["points"]])
+
+
+def decay(j, data, titles):
+    check("decay", [q[:2] for q in data[0, 0]], [(k + 1, s) for k, s in enumerate(j["singular_values"])])
+
+
+def theory(j, data, titles):
+    first = 0 if j.get("space") == "sphere" else 1
+    check("eigenvalues", [q[:2] for q in data[0, 0]], [(k + first, v) for k, v in enumerate(j["eigenvalues"])])
+    last = max(p for p, _ in data)
+    check("moments", [q[:2] for q in data[last, 0]], [(k + 1, v) for k, v in enumerate(j["moments"])])
+
+
+def learn(j, data, titles):
+    # the mean of two seeds, and the quartiles between them
+    got = series(data, titles, 0, "width 8")
+    want = [(0, 0.6, 0.55, 0.65), (2, 0.75, 0.675, 0.825)]
+    for u, v in zip(got, want):
+        assert all(abs(a - b) < 1e-15 for a, b in zip(u, v)), (u, v)
+    assert len(got) == 2 and abs(series(data, titles, 1, "width 8")[0][1] - 0.2) < 1e-15
+    assert series(data, titles, 1, "width 4") == [(0, 0.25)] or series(data, titles, 1, "width 4")[0][:2] == (0, 0.25)
+    assert abs(series(data, titles, 0, "width 8, subsample")[1][1] - 1.0) < 1e-15
+
+
+def figure(j, data, titles):
+    for p, panel in enumerate(j["panels"]):
+        for s, want in enumerate(panel["series"]):
+            n = len(want["y"])
+            columns = [want.get("x", list(range(1, n + 1))), want["y"], want.get("low", [None] * n), want.get("high", [None] * n)]
+            check("figure", data[p, s], [tuple(map(num, row)) for row in zip(*columns)])
+
+
+def bench(j, data, titles):
+    check("bars", [q[:2] for q in data[0, 0]], [(e["ratio"], len(j["results"]) - 1 - k) for k, e in enumerate(j["results"])])
+
+
+def generate(j, data, titles):
+    check("moments", [q[:2] for q in data[0, 0]], [(k + 1, v) for k, v in enumerate(j["moments"])])
+
+
+def features(j, data, titles):
+    check("singular values", [q[:2] for q in data[0, 0]],
+          [(k + 1, s) for k, s in enumerate(j["points"][-1]["singular_values"])])
+
+
+for name in sys.argv[1:]:
+    j = json.load(open(name + ".json"))
+    data, titles = blocks(name + ".gp")
+    {"rbf": theory, "sphere": theory, "linear": theory}.get(name, globals().get(name))(j, data, titles)
+    xml.dom.minidom.parse(name + ".svg")
+    page = open(name + ".html").read()
+    assert page.startswith("<!DOCTYPE html>") and page.count("<svg") == page.count("</svg>") == 1 and "<table>" in page
+    line = j.get("command_line")
+    assert not line or line.replace("&", "&amp;") in page, line

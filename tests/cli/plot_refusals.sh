@@ -1,0 +1,180 @@
+# Pictures that cannot be drawn, gnuplots that fail, texts that mean harm: one line, the right status, nothing left behind.
+. "$(dirname "$0")/lib.sh"
+
+kspec generate rff --rows 8 --cols 9 --dim 1 -o x.npy
+kspec moments x.npy -n 2 --quiet --json -o m.json
+echo '{"command": "figure", "panels": [{"series": [{"label": "a", "y": [1, 2, 3]}]}]}' >f.json
+files=(x.npy m.json f.json)
+
+# ---- usage ----
+for o in a.jpg a svg .svg.txt a.SVG dir.svg/a; do
+    expect_error 2 "-o: '$o' ends in none of .svg, .png, .pdf, .html, .gp" kspec plot f.json -o $o
+    # before anything is read, let alone computed
+    expect_error 2 "--plot: '$o' ends in none of" kspec moments not-there.npy --plot $o
+done
+expect_error 2 '-o FILE is missing' kspec plot f.json
+expect_error 2 'no INPUT given' kspec plot -o a.svg
+expect_error 2 '-o and --plot are both a.svg' kspec moments x.npy -o a.svg --plot a.svg
+for s in 0x0 99x200 200x99 10001x200 x 200 200x 200x200x 2e2x200 -1x200 ''; do
+    expect_error 2 "--size: '$s' is not WIDTHxHEIGHT" kspec plot f.json -o a.gp --size "$s"
+done
+expect_error 2 "--log: 'z' is none of x\|y\|xy" kspec plot f.json -o a.gp --log z
+for c in config 'completion bash' 'plot f.json -o a.gp'; do
+    expect_error 2 'there is no picture of it; --plot is for other commands' kspec $c --plot a.svg
+    expect "-h of $c has no --plot" bash -c '! "$0" "$1" -h | grep -q -- --plot' "$KSPEC" ${c%% *}
+done
+
+# ---- files that are no results ----
+expect_error 3 'cannot open none.json: No such file' kspec plot none.json -o a.gp
+expect_error 3 'cannot read \.: Is a directory|\. is no JSON' kspec plot . -o a.gp
+bad() { # pattern, content
+    printf '%s' "$2" >bad.json
+    expect_error 3 "bad.json.*$1" kspec plot bad.json -o a.gp
+}
+bad 'is no JSON: line 1' ''
+bad 'is no JSON: line 1' '{"command": "moments", "estim'
+bad 'is no JSON' '{"command": "figure", "panels": [{"series": [{"y": [NaN]}]}]}'
+bad 'is no JSON' $'{"command": "\xff"}'
+bad 'no JSON object' '[1, 2]'
+bad 'no "command" in it' '{}'
+bad 'no "command" in it' '{"command": 3}'
+bad "no picture of a result of 'config'" '{"command": "config"}'
+bad "no picture of a result of 'x\?y'" '{"command": "x\ny"}'
+for c in moments:estimates spectrum:eigenvalues theory:moments norm:results ridge:points wls:points learn:runs bench:results \
+    generate:moments figure:panels; do
+    bad "no \"${c#*:}\" in it" "{\"command\": \"${c%:*}\"}"
+    bad "\"${c#*:}\" is no list" "{\"command\": \"${c%:*}\", \"${c#*:}\": 7}"
+    bad "\"${c#*:}\" is empty" "{\"command\": \"${c%:*}\", \"${c#*:}\": []}"
+done
+bad 'estimate 1 has no "estimator" and "n"' '{"command": "moments", "estimates": [7]}'
+bad 'result 1 has no "method"' '{"command": "norm", "results": [{}]}'
+bad 'no point has a number "lambda"' '{"command": "ridge", "points": [{}]}'
+bad 'run 1 has no number "width"' '{"command": "learn", "runs": [{}]}'
+bad 'run 1 has no "epochs"' '{"command": "learn", "runs": [{"width": 4}]}'
+panel() { bad "$1" "{\"command\": \"figure\", \"panels\": [$2]}"; }
+panel 'a panel has no list "series"' '{}'
+panel 'series 1: "y" is missing' '{"series": [{}]}'
+panel 'series 1: "y" is no list' '{"series": [{"y": 3}]}'
+panel 'series 2: "y" has 3 values, "x" 2' '{"series": [{"y": [1]}, {"x": [1, 2], "y": [1, 2, 3]}]}'
+panel 'series 1: "high" has 1 values, "x" 2' '{"series": [{"x": [1, 2], "y": [1, 2], "low": [1, 2], "high": [1]}]}'
+panel 'series 1: "low" without "high"' '{"series": [{"y": [1], "low": [1]}]}'
+panel 'a band needs "low" and "high"' '{"series": [{"y": [1], "style": "band"}]}'
+panel "\"style\" 'wavy' is none of line, points" '{"series": [{"y": [1], "style": "wavy"}]}'
+panel '"color" is no whole number from 0 to 7' '{"series": [{"y": [1], "color": 8}]}'
+panel "\"xscale\" 'root' is neither linear nor log" '{"series": [], "xscale": "root"}'
+panel '"yrange" is no pair' '{"series": [], "yrange": [1]}'
+panel 'mark 1: it needs "axis", x or y' '{"series": [], "marks": [{"axis": "z", "at": 1}]}'
+bad '65 panels are more than the 64' "{\"command\": \"figure\", \"panels\": [$(printf '{"series": []},%.0s' {1..64}){\"series\": []}]}"
+rm bad.json
+
+# ---- no place for it ----
+expect_error 1 'cannot write none/a.svg: No such file' kspec plot f.json -o none/a.svg
+expect_error 1 'cannot write none/a.svg: No such file' kspec moments not-there.npy --plot none/a.svg
+expect_error 1 'Not a directory' kspec plot f.json -o x.npy/a.svg
+mkdir d.gp
+expect_error 1 'Is a directory' kspec plot f.json -o d.gp
+rmdir d.gp
+expect_files "${files[@]}"
+
+# ---- no gnuplot, or one that fails ----
+for none in /nonexistent /etc/passwd . no-such-program; do
+    export KSPEC_GNUPLOT=$none
+    expect_error 1 "KSPEC_GNUPLOT=$none is no program" kspec plot f.json -o a.svg
+    expect_error 1 "KSPEC_GNUPLOT=$none is no program" kspec moments not-there.npy --plot a.svg
+    expect_status 0 kspec plot f.json -o a.gp # needs none
+    expect_status 0 kspec moments x.npy --plot a.gp
+done
+unset KSPEC_GNUPLOT
+expect_error 1 'drawn by gnuplot, which is not installed: apt-get install gnuplot-nox' env PATH=/nonexistent "$KSPEC" plot f.json -o a.svg
+rm a.gp
+fake() { # the body of a gnuplot
+    printf '#!/bin/bash\n%s\n' "$1" >"$work/fake"
+    chmod +x "$work/fake"
+    export KSPEC_GNUPLOT=$work/fake
+}
+echo older >a.svg
+failing() { # pattern, body
+    fake "$2"
+    expect_error 1 "$1" kspec plot f.json -o a.svg
+    expect "the older picture stays" [ "$(cat a.svg)" = older ]
+}
+failing 'gnuplot failed with status 7$' 'exit 7'
+failing 'gnuplot failed with status 1: line 3: bad' 'cat >/dev/null; printf "\ngnuplot> x\n   ^\n   line 3: bad\n" >&2; exit 1'
+failing 'gnuplot was ended by signal 9' 'kill -9 $$'
+failing 'gnuplot was ended by signal 11' 'echo half; kill -SEGV $$'
+failing 'gnuplot drew nothing' 'cat >/dev/null'
+failing 'gnuplot failed with status 1: noise' 'yes noise | head -c 3000000 >&2; exit 1'
+# the result is printed whatever becomes of its picture
+kspec moments x.npy -n 2 --quiet >want
+expect_status 1 kspec moments x.npy -n 2 --quiet --plot a.svg
+expect_stderr 'gnuplot failed'
+expect "the table is there" cmp -s "$out" want
+expect_status 1 kspec moments x.npy -n 2 --quiet --plot a.svg --json -o r.json
+expect "and so is the JSON" grep -q '"estimates"' r.json
+# one that reads nothing, and one that writes more than a pipe holds before it reads
+"$python" -c 'import json; print(json.dumps({"command": "figure", "panels": [{"series": [{"y": list(range(2000))}] * 9}]}))' >long.json
+fake 'exec 0<&-; echo picture'
+expect_status 0 kspec plot long.json -o a.svg
+expect "what it wrote" [ "$(cat a.svg)" = picture ]
+fake 'head -c 1000000 /dev/zero; cat >/dev/null'
+expect_status 0 kspec plot long.json -o a.png
+expect "all of it" [ "$(wc -c <a.png)" -eq 1000000 ]
+# it is called without a shell, with nothing of the user's settings
+fake 'echo "$@"; cat >/dev/null'
+expect_status 0 kspec plot f.json -o a.svg
+expect "its arguments" [ "$(cat a.svg)" = '-d -' ]
+rm a.svg a.png long.json r.json want
+
+running() { grep -qs '^State:[[:space:]]*[RSD]' "/proc/$1/status"; }
+# Ctrl-C while it draws: nothing stays
+fake 'cat >/dev/null; echo half; echo $$ >'"$work"'/drawing; exec sleep 20'
+for option in 'plot f.json -o' 'moments x.npy --plot'; do
+    rm -f "$work/drawing"
+    "$KSPEC" $option a.svg >"$out" 2>"$err" &
+    pid=$!
+    for _ in {1..500}; do [ -s "$work/drawing" ] || sleep 0.02; done
+    kill -TERM $pid
+    wait $pid
+    expect "ended by the signal" [ $? -eq 143 ]
+    for _ in {1..100}; do running "$(cat "$work/drawing")" && sleep 0.02; done
+    expect "gnuplot is ended, too" bash -c "$(declare -f running); ! running $(cat "$work/drawing")"
+    expect_files "${files[@]}"
+done
+unset KSPEC_GNUPLOT
+
+# ---- texts that mean harm ----
+name='it'"'"'s "b" $(touch pwned) `touch pwned` <script>x<!-- &amp; %s {*9 x} @y _{z} \U+0041;quit.json'
+cp m.json "$name"
+cp m.json $'line\nbreak\x01.json'
+cp m.json $'bytes\xff.json'
+odd=("$name" $'line\nbreak\x01.json' $'bytes\xff.json')
+expect_status 0 kspec plot "${odd[@]}" -o a.gp --title "$name"
+expect "quotes are doubled, braces and the rest are plain" grep -qF "it''s \"b\" \$(touch pwned) \`touch pw" a.gp
+if command -v gnuplot >/dev/null; then
+    for s in svg png pdf html; do
+        expect_status 0 kspec plot "${odd[@]}" -o a.$s --title "$name"
+    done
+    py 'import xml.dom.minidom as m; d = m.parse("a.svg"); assert not d.getElementsByTagName("script")'
+    expect "no script in the page" bash -c '! grep -qi "<script" a.html'
+    # an INPUT's name is in the command line, and so in the page
+    mkdir '<script>alert(1)<'
+    cp x.npy '<script>alert(1)</script>.npy'
+    expect_status 0 kspec moments '<script>alert(1)</script>.npy' -n 2 --plot c.html
+    expect "nor from the command line" bash -c '! grep -qi "<script" c.html && grep -q "&lt;script&gt;alert" c.html'
+    expect "a letter's number stays what it is" bash -c 'sed "s/<[^>]*>//g" a.svg | grep -qF "U+0041"'
+    rm -rf a.svg a.png a.pdf a.html c.html '<script>alert(1)<'
+fi
+rm a.gp
+expect "nothing was run" [ ! -e pwned ]
+expect_files "${files[@]}" "${odd[@]}"
+
+# the command line in every object, as a shell takes it back
+expect_status 0 kspec moments x.npy -n 2 --json --threads 1 --quiet --seed=4 --estimator 'naive'
+expect_json 'j["command_line"] == "kspec moments x.npy -n 2 --seed=4 --estimator naive"'
+cp x.npy "it's a \$name.npy"
+expect_status 0 kspec moments -n2 --json -- "it's a \$name.npy"
+"$python" - "$out" <<'END' || fail "the command line does not come back from a shell"
+import json, shlex, sys
+assert shlex.split(json.load(open(sys.argv[1]))["command_line"]) == ["kspec", "moments", "-n2", "--", "it's a $name.npy"]
+END
+done_testing
