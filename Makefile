@@ -1,6 +1,7 @@
 # The front door. Everything is built by CMake; these are the commands a person types.
 #   make            build; the tool is build/kspec
 #   make demo       set up, build, and estimate the moments of a built-in example
+#   make pictures   draw the pictures of the documentation anew
 #   make test       set up, build, and run all tests
 #   make repro      every figure of the four papers, in small; repro-full: at the papers' sizes
 PREFIX ?= /usr/local
@@ -8,7 +9,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 MAKEFLAGS += --no-print-directory
 CTEST   = ctest --output-on-failure --no-tests=error
 
-.PHONY: all setup demo test test-fast asan tsan fuzz bench repro repro-full repro-docs install lint format clean
+.PHONY: all setup demo pictures test test-fast asan tsan fuzz bench repro repro-full repro-docs install lint format clean
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -19,6 +20,9 @@ setup:
 
 demo: all
 	@sh examples/demo.sh build/kspec
+
+pictures: all
+	@sh docs/pictures.sh build/kspec
 
 test: all
 	@$(CTEST) --test-dir build -j $(JOBS)

@@ -15,8 +15,9 @@ int plot_bench(plot_figure *f, const plot_source *s, size_t count) {
     if (most > 60) return plot_unfit(s, "%zu bars are more than the 60 of one picture", most);
     for (size_t k = 0; k < count; k++) {
         plot_series *line = plot_add_series(f, p, s[k].name, PLOT_BARS, -1);
-        json_array_foreach(json_object_get(s[k].json, "results"), i, e)
+        json_array_foreach(json_object_get(s[k].json, "results"), i, e) {
             plot_add_point(f, line, plot_number(e, "ratio"), (double)(most - 1 - bars++), NAN, NAN);
+        }
     }
     for (size_t k = count; k-- > 0;) { /* from below */
         const json_t *list = json_object_get(s[k].json, "results");

@@ -86,7 +86,9 @@ static int read_panel(plot_figure *f, const plot_source *src, const json_t *o) {
     if (!status) status = read_axis(&p->y, src, o, "yscale", "yrange");
     if (status) return status;
     json_array_foreach(series, i, entry) if ((status = read_series(f, p, src, entry, i + 1))) return status;
-    json_array_foreach(json_object_get(o, "names"), i, entry) plot_add_name(f, p, json_string_value(entry));
+    json_array_foreach(json_object_get(o, "names"), i, entry) {
+        plot_add_name(f, p, json_string_value(entry));
+    }
     json_array_foreach(marks, i, entry) {
         const char *axis = plot_word(entry, "axis", "");
         if ((strcmp(axis, "x") != 0 && strcmp(axis, "y") != 0) || !isfinite(plot_number(entry, "at")))

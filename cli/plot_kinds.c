@@ -24,12 +24,12 @@ static int kind_of(const plot_source *s) {
 }
 
 int plot_make(plot_figure *f, const plot_source *s, size_t count) {
-    int chosen = -1;
+    int chosen = 0;
     for (size_t i = 0; i < count; i++) {
         int kind = kind_of(&s[i]);
         if (!s[i].command) return plot_unfit(&s[i], "no \"command\" in it says which result of kspec it is");
         if (kind < 0) return plot_unfit(&s[i], "there is no picture of a result of '%s'", s[i].command);
-        if (chosen < 0 || (kinds[kind].with && cli_is_choice(kinds[kind].with, kinds[chosen].command)))
+        if (i == 0 || (kinds[kind].with && cli_is_choice(kinds[kind].with, kinds[chosen].command)))
             chosen = kind;
     }
     for (size_t i = 0; i < count; i++)

@@ -31,7 +31,7 @@ static void add_estimator(plot_figure *f, plot_panel *const panels[2], const plo
     plot_label(src, name, label, sizeof label);
     for (int roots = 0; roots < 2; roots++) {
         plot_series *s = plot_add_series(f, panels[roots], label, PLOT_POINTS, -1);
-        double step = fmin(0.12, 0.6 / (double)all);
+        double step = fmin(0.18, 0.6 / (double)all);
         if (s) s->shift = step * ((double)k - 0.5 * (double)(all - 1));
         json_array_foreach(list, i, e) {
             if (strcmp(plot_word(e, "estimator", ""), name) != 0) continue;
@@ -66,13 +66,15 @@ int plot_moments(plot_figure *f, const plot_source *s, size_t count) {
     plot_panel *panels[2] = {plot_add_panel(f, "moments", "order n", "m(n)"),
                              plot_add_panel(f, "roots", "order n", "m(n)^{1/n}")};
     const char *names[NAMES];
-    size_t all = 0, k = 0, n;
+    size_t all = 0, truths = 0, k = 0, n;
     const json_t *truth = NULL;
     for (size_t i = 0; i < count; i++)
         if (strcmp(s[i].command, "moments") == 0) {
             int status = estimators(&s[i], names, &n);
             if (status) return status;
             all += n;
+        } else {
+            truths++;
         }
     for (size_t i = 0; i < count; i++) {
         if (strcmp(s[i].command, "moments") == 0) {
@@ -83,7 +85,11 @@ int plot_moments(plot_figure *f, const plot_source *s, size_t count) {
             const json_t *moments = plot_list(&s[i], "moments"),
                          *eigenvalues = json_object_get(s[i].json, "eigenvalues");
             if (!moments) return plot_refused(&s[i]);
-            add_truth(f, panels, moments, s[i].name ? s[i].name : "truth", all == 0);
+            add_truth(f, panels, moments,
+                      s[i].name    ? s[i].name
+                      : truths > 1 ? s[i].command
+                                   : "truth",
+                      all == 0);
             double norm = plot_value(json_array_get(eigenvalues, 0));
             for (size_t l = 1; l < json_array_size(eigenvalues); l++)
                 norm = fmax(norm, plot_value(json_array_get(eigenvalues, l)));

@@ -37,6 +37,7 @@ int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
     const char *names[METHODS];
     size_t n = 0, i;
     const json_t *e;
+    const plot_source unnamed = {0};
     int same = 1;
     double exact = NAN;
     if (p) p->x.scale = PLOT_LOG;
@@ -55,7 +56,7 @@ int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
     for (size_t k = 0; k < (same ? 1 : count); k++)
         for (size_t m = 0; m < n; m++) {
             char label[256];
-            plot_label(same ? &(plot_source){0} : &s[k], names[m], label, sizeof label);
+            plot_label(same ? &unnamed : &s[k], names[m], label, sizeof label);
             plot_series *line = NULL;
             for (size_t j = same ? 0 : k; j < (same ? count : k + 1); j++)
                 json_array_foreach(json_object_get(s[j].json, "results"), i, e) {

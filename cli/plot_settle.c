@@ -164,16 +164,11 @@ static void thin(plot_series *s, const plot_axis *x) {
             if (q->high > s->at[pick[4]].high) pick[4] = next;
             pick[5] = next;
         }
-        plot_point outline[6];
-        size_t n = 0;
-        for (size_t at = i; at < next; at++) /* in their order, each once */
-            for (size_t k = 0; k < 6; k++)
-                if (pick[k] == at) {
-                    outline[n++] = s->at[at];
-                    break;
-                }
-        memcpy(s->at + kept, outline, n * sizeof *outline);
-        kept += n;
+        for (size_t at = i; at < next; at++) { /* in their order, each once */
+            size_t k = 0;
+            while (k < 6 && pick[k] != at) k++;
+            if (k < 6) s->at[kept++] = s->at[at];
+        }
     }
     s->count = kept;
 }

@@ -4,6 +4,7 @@
 set -eu
 kspec=${1:-kspec}
 case $kspec in */*) kspec=$(cd "$(dirname "$kspec")" && pwd)/${kspec##*/} ;; esac
+case $kspec in */*) place=${kspec%/*} ;; *) place=$PWD ;; esac
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
@@ -19,10 +20,17 @@ run() {
 }
 run generate rff --rows 300 --cols 600 --dim 5 --eta 4 --seed 1 -o features.npy
 run theory rbf --dim 5 --eta 4 -n 6 --json -o truth.json
-run moments features.npy --truth truth.json --estimator all
+picture=$place/demo.svg
+if command -v "${KSPEC_GNUPLOT:-gnuplot}" >/dev/null 2>&1 && [ -w "$place" ]; then
+    run moments features.npy --truth truth.json --estimator all --plot "$picture"
+else
+    picture=
+    run moments features.npy --truth truth.json --estimator all
+fi
 cat <<'EOF'
 
 naive is what the matrix's own spectrum gives: several times too large, and the more so the higher the order. kv-row and
 kv-col correct for one side of the matrix only. path and exact are unbiased; exact has the smaller error bars. For a matrix
-of your own: kspec moments YOURS.npy
+of your own: kspec moments YOURS.npy --plot moments.svg
 EOF
+[ -z "$picture" ] || echo "A picture of this is in $picture"

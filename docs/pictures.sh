@@ -1,0 +1,20 @@
+#!/bin/sh
+# Makes the pictures of the documentation: make pictures, or docs/pictures.sh [KSPEC]. Needs gnuplot.
+set -eu
+cd "$(dirname "$0")/.."
+kspec=${1:-build/kspec}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+mkdir -p docs/images
+
+# README: the example of make demo
+"$kspec" generate rff --rows 300 --cols 600 --dim 5 --eta 4 --seed 1 -o "$dir/x.npy"
+"$kspec" theory rbf --dim 5 --eta 4 --eigenvalues 1 --json -o "$dir/truth.json"
+"$kspec" moments "$dir/x.npy" --estimator naive,path,exact --json -o "$dir/moments.json"
+"$kspec" plot "$dir/moments.json" "$dir/truth.json" -o docs/images/moments.svg \
+    --title 'a kernel’s spectral moments from one 300 × 600 matrix'
+
+# docs/plot.md: curves
+"$kspec" wls --grid 64 --learn 4-256:4 --modes 256 --gamma 0.3 --noise 0.2 --json -o "$dir/equal weights.json"
+"$kspec" wls --grid 64 --learn 4-256:4 --modes 256 --gamma 0.3 --noise 0.2 --beta 0.5 --json -o "$dir/beta = 0.5.json"
+"$kspec" plot "$dir/equal weights.json" "$dir/beta = 0.5.json" -o docs/images/wls.svg --size 640x360
