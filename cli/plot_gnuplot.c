@@ -15,8 +15,8 @@ static const int order[PLOT_COLORS] = {5, 6, 3, 1, 7, 2, 0, 4};
 int plot_color(size_t turn) { return order[turn % PLOT_COLORS]; }
 
 static const int shapes[] = {7, 5, 9, 13, 11, 4, 6, 8}; /* gnuplot's filled and open marks */
-static const int dashes[] = {1, 2, 4, 5, 3};            /* and kinds of lines */
-enum { FEW = 60 };                                      /* points that get marks on a line */
+static const int dashes[] = {1, 2, 4, 5}; /* and kinds of lines; 3 is left for what is to be dotted */
+enum { FEW = 60 };                        /* points that get marks on a line */
 
 /* ---- texts ---- */
 

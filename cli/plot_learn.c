@@ -1,6 +1,6 @@
 /*
  * Moments of a network's features while it learns: a column for each order, naive above, unbiased below; a line for
- * each width is the mean over seeds, the band around it their middle half, a dashed line what a part of the neurons
+ * each width is the mean over seeds, the band around it their middle half, a dotted line what a part of the neurons
  * gives.
  */
 #include "plot.h"
@@ -29,7 +29,7 @@ static double element(const json_t *epoch, const char *key, size_t order) {
 
 /* One width's values of m(order) over the seeds, at each epoch of its runs */
 static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double width, const char *key,
-                     size_t order, const char *label, int color, int dashed) {
+                     size_t order, const char *label, int color, int dotted) {
     const json_t *runs = json_object_get(s->json, "runs"), *run, *epochs = NULL;
     size_t i, count = json_array_size(runs), longest = 0;
     double *v = malloc((count + 1) * sizeof *v);
@@ -53,8 +53,8 @@ static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double
         }
         if (!n) continue;
         qsort(v, n, sizeof *v, ascending);
-        if (!line) line = plot_add_series(f, p, label, dashed ? PLOT_DASHED : PLOT_LINE, color);
-        int band = n > 1 && !dashed;
+        if (!line) line = plot_add_series(f, p, label, dotted ? PLOT_DOTTED : PLOT_LINE, color);
+        int band = n > 1 && !dotted;
         if (line && band) line->style = PLOT_BAND;
         plot_add_point(f, line, at, sum / (double)n, band ? quantile(v, n, 0.25) : NAN,
                        band ? quantile(v, n, 0.75) : NAN);
@@ -83,12 +83,6 @@ static int survey(const plot_source *s, double *widths, size_t *count, size_t *o
     return EXIT_DONE;
 }
 
-static int has_subsample(const plot_source *s) {
-    const json_t *run = json_array_get(json_object_get(s->json, "runs"), 0);
-    const json_t *epoch = json_array_get(json_object_get(run, "epochs"), 0);
-    return json_array_size(json_object_get(epoch, "unbiased_subsample")) > 0;
-}
-
 static int fill(plot_figure *f, plot_panel *p, const plot_source *s, size_t count, const char *key,
                 size_t order) {
     char label[256], text[64], part[40];
@@ -102,9 +96,11 @@ static int fill(plot_figure *f, plot_panel *p, const plot_source *s, size_t coun
             snprintf(text, sizeof text, "width %.0f", widths[w]);
             plot_label(&s[k], text, label, sizeof label);
             status = add_width(f, p, &s[k], widths[w], key, order, label, plot_color(color), 0);
-            if (status || !has_subsample(&s[k])) continue;
+            if (status || plot_number(s[k].json, "subsample") >= widths[w]) continue; /* all of them */
             snprintf(part, sizeof part, "%s_subsample", key);
-            snprintf(text, sizeof text, "width %.0f, subsample", widths[w]);
+            snprintf(text, sizeof text, "%.0f of width %.0f", plot_number(s[k].json, "subsample"), widths[w]);
+            if (!isfinite(plot_number(s[k].json, "subsample")))
+                snprintf(text, sizeof text, "width %.0f, subsample", widths[w]);
             plot_label(&s[k], text, label, sizeof label);
             status = add_width(f, p, &s[k], widths[w], part, order, label, plot_color(color), 1);
         }
