@@ -29,7 +29,7 @@ static void put_run(FILE *to, const char *run, size_t n, char kind) {
         else if (strchr("{}^_@&~", run[i]))
             fprintf(to, "\\%c", run[i]);
         else if (run[i] == '\'')
-            fputs("''", to);
+            fputs("’", to); /* gnuplot has a way to write ' in such a string, but not at its beginning */
         else
             fputc(run[i], to);
     }

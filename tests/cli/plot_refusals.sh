@@ -149,19 +149,22 @@ cp m.json $'line\nbreak\x01.json'
 cp m.json $'bytes\xff.json'
 odd=("$name" $'line\nbreak\x01.json' $'bytes\xff.json')
 expect_status 0 kspec plot "${odd[@]}" -o a.gp --title "$name"
-expect "quotes are doubled, braces and the rest are plain" grep -qF "it''s \"b\" \$(touch pwned) \`touch pw" a.gp
+expect "no quote ends a string" grep -qF "it’s \"b\" \$(touch pwned) \`touch pw" a.gp
+expect_status 0 kspec plot f.json -o a.gp --title "'; system 'touch pwned'"
+expect "not even at its beginning" grep -qF "set label '’; system ’touch pwned’'" a.gp
 if command -v gnuplot >/dev/null; then
     for s in svg png pdf html; do
         expect_status 0 kspec plot "${odd[@]}" -o a.$s --title "$name"
     done
+    expect "a letter's number stays what it is" bash -c 'sed "s/<[^>]*>//g" a.svg | grep -qF "U+0041"'
     py 'import xml.dom.minidom as m; d = m.parse("a.svg"); assert not d.getElementsByTagName("script")'
     expect "no script in the page" bash -c '! grep -qi "<script" a.html'
+    expect_status 0 kspec plot f.json -o a.svg --title "'; system 'touch pwned'"
     # an INPUT's name is in the command line, and so in the page
     mkdir '<script>alert(1)<'
     cp x.npy '<script>alert(1)</script>.npy'
     expect_status 0 kspec moments '<script>alert(1)</script>.npy' -n 2 --plot c.html
     expect "nor from the command line" bash -c '! grep -qi "<script" c.html && grep -q "&lt;script&gt;alert" c.html'
-    expect "a letter's number stays what it is" bash -c 'sed "s/<[^>]*>//g" a.svg | grep -qF "U+0041"'
     rm -rf a.svg a.png a.pdf a.html c.html '<script>alert(1)<'
 fi
 rm a.gp

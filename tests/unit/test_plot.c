@@ -82,6 +82,8 @@ static int harmless(const char *script) {
             int quoted = 0;
             for (size_t i = 0; i < n; i++) {
                 if (s[i] == '\'') quoted = !quoted;
+                if (s[i] == '\'' && !quoted && !strchr(" ,)\n", s[i + 1]))
+                    return 0; /* the end of the string, or is it? */
                 if (!quoted && strchr("`!\";@|", s[i])) return 0;
                 if ((unsigned char)s[i] < 32) return 0;
             }
@@ -131,6 +133,8 @@ TEST(hostile_texts) {
     plot_free(&f);
     CHECK(!harmless("set title 'a' `id`\n"));
     CHECK(!harmless("set title 'it's'\n"));
+    CHECK(!harmless("set title '''x'\n"));
+    CHECK(harmless("set title ''\n"));
     CHECK(!harmless("$a << END\n 1 2\nquit\nEND\n"));
 }
 
