@@ -42,7 +42,7 @@ class Figure:
         p.add_argument("--threads", type=int, default=os.cpu_count(), help="commands that run side by side")
         self.args = p.parse_args()
         self.full = self.args.full
-        self.kspec_path = os.environ.get("KSPEC", str(ROOT / "build/kspec"))
+        self.kspec_path = _tool(os.environ.get("KSPEC", str(ROOT / "build/kspec")))
         self.size = "full" if self.full else "quick"
         self.out = self.args.out / self.size
         self.cache = self.args.out / "cache"
@@ -62,7 +62,7 @@ class Figure:
         """A file of the data sets; where it is absent, the figure cannot be checked"""
         for root in (os.environ.get("KSPEC_DATA"), ROOT.parent / "shared/data", ROOT / "data"):
             if root and (pathlib.Path(root) / path).exists():
-                return str(pathlib.Path(root) / path)
+                return os.path.abspath(pathlib.Path(root) / path)
         self._write("cannot be checked", f"{path} is not there")
         print(f"{self.name}: cannot be checked: {path} is not there. Set KSPEC_DATA to a folder with\n{DATA_HELP}")
         sys.exit(0)
@@ -72,7 +72,7 @@ class Figure:
         args = [str(a) for a in args] + ["--json", "--quiet"]
         before = [str(a) for a in after] if after else None
         key = hashlib.sha256(json.dumps([self.tool, before, args, [_stamp(a) for a in args]]).encode()).hexdigest()[:24]
-        shown = " && ".join(_shown(c) for c in (before, args) if c)
+        shown = " && ".join(_shown(c) for c in (before, args) if c).replace(os.path.abspath(self.args.out), "build/repro")
         self.commands.append(shown)
         kept = self.cache / f"{key}.json"
         if kept.exists():
@@ -189,22 +189,26 @@ def slope(x, y):
 
 # ---- what a result depends on ----
 
-def _digest_of_tool(path):
-    """The tool and the library beside it: another build gives other results"""
+def _tool(path):
     found = shutil.which(path)
     if not found:
         raise SystemExit(f"no kspec at {path}: run make first, or set KSPEC")
+    return os.path.abspath(found)  # commands run in scratch folders
+
+
+def _digest_of_tool(path):
+    """The tool and the library beside it: another build gives other results"""
     h = hashlib.sha256()
-    here = pathlib.Path(found).resolve()
+    here = pathlib.Path(path).resolve()
     for f in sorted({here, *here.parent.glob("libkspec.so*")}):
         h.update(f.read_bytes())
     return h.hexdigest()
 
 
 def _stamp(arg):
-    """Size and time of an argument that is a file (with or without :key)"""
+    """Size and time of an argument that is a file (with or without :key); a relative name is one in the scratch folder"""
     path = arg if os.path.isfile(arg) else arg.rsplit(":", 1)[0]
-    if not os.path.isfile(path):
+    if not os.path.isabs(path) or not os.path.isfile(path):
         return None
     s = os.stat(path)
     return [s.st_size, s.st_mtime_ns]
@@ -215,8 +219,8 @@ def _shown(args):
     words = []
     for a in args:
         for root in (os.environ.get("KSPEC_DATA"), str(ROOT.parent / "shared/data"), str(ROOT / "data")):
-            if root and a.startswith(root.rstrip("/") + "/"):
-                a = "$KSPEC_DATA" + a[len(root.rstrip("/")):]
+            if root and a.startswith(os.path.abspath(root) + "/"):
+                a = "$KSPEC_DATA" + a[len(os.path.abspath(root)):]
         if a not in ("--json", "--quiet"):
             words.append(a)
     return "kspec " + " ".join(words)
