@@ -116,21 +116,24 @@ rm -r kept && mkdir -p kept/width-12-seed-0.ckpt
 expect_error 3 'no checkpoint' kspec learn $quick --checkpoint kept
 
 # interrupted at any time, the last checkpoint is whole, nothing else is left, and the rest is the same
-long="$files --width 12,30 --epochs 400 --every 5 --probe 20 -n 2 --no-stderr"
-expect_status 0 kspec learn $long --json
-cp "$out" long.json
+long="$files --width 12,30 --every 5 --probe 20 -n 2 --no-stderr"
 for attempt in 1 2 3; do # each time as soon as a checkpoint has been replaced
     before=$(cksum broken/*.ckpt 2>/dev/null)
-    "$KSPEC" learn $long --checkpoint broken >/dev/null 2>&1 &
+    "$KSPEC" learn $long --epochs 1000000 --checkpoint broken >/dev/null 2>&1 &
     while [ "$(cksum broken/*.ckpt 2>/dev/null)" = "$before" ] && kill -0 $! 2>/dev/null; do sleep 0.01; done
     kill -INT $! 2>/dev/null
     wait $!
     expect "interrupted" [ $? -eq 130 ]
     expect "whole files only: $(ls broken)" [ -z "$(ls broken | grep -v 'ckpt$')" ]
 done
-expect_status 0 kspec learn $long --checkpoint broken --json
+expect_status 0 kspec learn $long --epochs 0 --checkpoint broken --json
+reached=$("$python" -c 'import json, sys; print(max(r["resumed"] for r in json.load(open(sys.argv[1]))["runs"]))' "$out")
+expect "an interrupted run has come to epoch $reached" [ "$reached" -gt 0 ]
+expect_status 0 kspec learn $long --epochs $((reached + 15)) --json
+cp "$out" long.json
+expect_status 0 kspec learn $long --epochs $((reached + 15)) --checkpoint broken --json
 expect_json 'all(a["epochs"] == b["epochs"] for a, b in zip(j["runs"], json.load(open("long.json"))["runs"]))'
-expect_json 'max(r["resumed"] for r in j["runs"]) > 0'
+expect_json 'max(r["resumed"] for r in j["runs"]) == '$reached
 
 # what cannot be written
 expect_error 1 'checkpoint: cannot write to x.npy/kept' kspec learn $quick --checkpoint x.npy/kept
