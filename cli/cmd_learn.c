@@ -220,9 +220,8 @@ static int train(const learn_args *a, const kspec_learn_data *data, kspec_learn_
     if (st) /* what cannot be written is no unfit input */
         return files.failed ? cli_error(EXIT_FAILED, "%s", err.msg) : cli_fail(st, &err);
     asked w = {o->estimators, o->subsample, r.nmax};
-    json_t *object = a->common.json ? to_json(a, &w, &s, &r) : NULL;
-    if (!object) print_table(a, &w, &s, &r);
-    status = cli_finish(&a->common, object);
+    if (!a->common.json) print_table(a, &w, &s, &r);
+    status = cli_finish(&a->common, cli_wants_object(&a->common) ? to_json(a, &w, &s, &r) : NULL);
     kspec_learn_free(&r);
     return status;
 }

@@ -5,7 +5,7 @@ command -v gnuplot >/dev/null || skip "gnuplot is not installed"
 kspec generate rff --rows 12 --cols 15 --dim 2 -o x.npy
 py 'r = np.random.default_rng(1); np.save("X.npy", r.normal(size=(30, 3))); np.save("y.npy", r.normal(size=30))
 np.save("t.npy", r.normal(size=16)); np.save("psi.npy", r.normal(size=(8, 12))); np.save("prior.npy", np.ones(12))
-np.save("X2.npy", r.normal(size=(9, 3))); np.save("y2.npy", r.normal(size=9))'
+np.save("classes.npy", np.arange(30) % 3); np.save("X2.npy", r.normal(size=(9, 3))); np.save("y2.npy", r.normal(size=9))'
 cat >learn.json <<'END'
 {"command": "learn", "runs": [
  {"width": 8, "seed": 0, "epochs": [{"epoch": 0, "loss": 1, "naive": [1, 0.5], "unbiased": [1, 0.3], "naive_subsample": [1, 0.8], "unbiased_subsample": [1, 0.31]},
@@ -48,6 +48,11 @@ run features wls --features psi.npy --target <(kspec generate linear --rows 8 --
 run bound wls --zeta 2 --grid 8 --learn 1-8 --alpha 0.5 --beta 1 --gamma 1 --noise 0.1
 run decay wls --decay X.npy
 run bench bench exact --rows 16 --cols 16 --repeat 1
+network="--images X.npy --labels classes.npy --test-images X.npy --width 4,9 --epochs 4 --seeds 2 --subsample 5"
+run network learn $network
+expect_status 0 kspec learn $network --plot again.svg
+expect_stdout '^ width '
+expect "with a table, the same picture" cmp -s network.svg again.svg
 # generate writes its matrix to -o and its JSON to standard output
 expect_status 0 kspec generate gaussian --rows 4 --cols 4 --dim 2 --eta 1,2 --seed 3 -o g.npy --plot generate.svg --json
 cp "$out" generate.json

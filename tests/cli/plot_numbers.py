@@ -120,6 +120,16 @@ def learn(j, data, titles):
     assert abs(series(data, titles, 0, "width 8, subsample")[1][1] - 1.0) < 1e-15
 
 
+def network(j, data, titles):
+    for width in 4, 9:
+        runs = [r for r in j["runs"] if r["width"] == width]
+        for panel, kind in (0, "naive"), (3, "unbiased"):
+            got = series(data, titles, panel, f"width {width}")
+            assert [q[0] for q in got] == [0, 2, 4]
+            for q, *epochs in zip(got, *(r["epochs"] for r in runs)):
+                assert abs(q[1] - sum(e[kind][1] for e in epochs) / 2) < 1e-15
+
+
 def figure(j, data, titles):
     for p, panel in enumerate(j["panels"]):
         for s, want in enumerate(panel["series"]):
