@@ -77,7 +77,8 @@ static int survey(const plot_source *s, double *widths, size_t *count, size_t *o
         size_t n = json_array_size(json_object_get(json_array_get(epochs, 0), "unbiased")), k = 0;
         if (n > *orders) *orders = n;
         while (k < *count && widths[k] != w) k++;
-        if (k == *count && k < WIDTHS) widths[(*count)++] = w;
+        if (k == WIDTHS) return plot_unfit(s, "more than %d widths are too many for one picture", WIDTHS);
+        if (k == *count) widths[(*count)++] = w;
     }
     qsort(widths, *count, sizeof *widths, ascending);
     return EXIT_DONE;

@@ -57,7 +57,8 @@ static int estimators(const plot_source *s, const char *names[NAMES], size_t *co
         if (!name || !isfinite(plot_number(e, "n")))
             return plot_unfit(s, "estimate %zu has no \"estimator\" and \"n\"", i + 1);
         while (k < *count && strcmp(names[k], name) != 0) k++;
-        if (k == *count && k < NAMES) names[(*count)++] = name;
+        if (k == NAMES) return plot_unfit(s, "more than %d estimators are too many for one picture", NAMES);
+        if (k == *count) names[(*count)++] = name;
     }
     return EXIT_DONE;
 }

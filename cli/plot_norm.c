@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { METHODS = 64 };
+enum { METHODS = 16 };
 
 static const char *text_of(const json_t *o, const char *key, char *to, size_t size) {
     const json_t *v = json_object_get(o, key);
@@ -50,7 +50,9 @@ int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
             size_t known = 0;
             if (!name) return plot_unfit(&s[k], "result %zu has no \"method\"", i + 1);
             while (known < n && strcmp(names[known], name) != 0) known++;
-            if (known == n && n < METHODS) names[n++] = name;
+            if (known == METHODS)
+                return plot_unfit(&s[k], "more than %d methods are too many for one picture", METHODS);
+            if (known == n) names[n++] = name;
         }
     }
     for (size_t k = 0; k < (same ? 1 : count); k++)

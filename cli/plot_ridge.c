@@ -126,6 +126,8 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
             if (!status && p && !by_features && xs.count &&
                 xs.at[xs.count - 1] >= 100 * xs.at[xs.at[0] == 0 && xs.count > 1])
                 p->x.scale = PLOT_LOG; /* also where lambda = 0 is among them */
+            if (!status && p && of.count > CURVES)
+                plot_text(f, &p->note, "curves for %d of %zu values of %s", CURVES, of.count, v->symbol);
             color += of.count < CURVES ? of.count : CURVES;
             free(xs.at);
             free(of.at);
