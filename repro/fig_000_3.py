@@ -6,6 +6,7 @@ times, P = Q = 100. Right: one-dimensional random Fourier features with eta = 40
 “KV” is not said to be of rows or columns: both are shown. Error: the sum of |recovered - true| over the sum of the true ones,
 by matrix. “Closely matches” and “accurately recovered” are taken as a mean error below 0.1, “fail” and “significantly biased”
 as an error beyond ours by more than LIMIT standard errors, matrix by matrix."""
+
 from harness import Figure, mean, quantile, standard_error
 from paper000 import COLOR, LABEL, LIMIT, OTHERS, OURS, PAPER, line
 
@@ -18,8 +19,12 @@ eta400 = figure.kspec("theory", "rbf", "--eta", 400, "--eigenvalues", 50, "-n", 
 
 def recover(process, rank, options):
     generate = ["generate", *process, "--threads", 1, "-o", "x.npy"]
-    return figure.map(lambda seed: figure.kspec("spectrum", "x.npy", "--rank", rank, "-n", 10, *options, "--threads", 1,
-                                                after=[*generate, "--seed", seed]), seeds)
+    return figure.map(
+        lambda seed: figure.kspec(
+            "spectrum", "x.npy", "--rank", rank, "-n", 10, *options, "--threads", 1, after=[*generate, "--seed", seed]
+        ),
+        seeds,
+    )
 
 
 def error(found, truth):
@@ -50,37 +55,81 @@ def beyond(errors, m):
 
 left, right = [0.3] * 20, eta400["eigenvalues"]
 found_l, errors_l, _ = one_side(["linear", "--rows", 100, "--cols", 100, "--dim", 20, "--eigenvalue", 0.3], left)
-figure.claim("left: ours “closely matches the true spectrum” (error below 0.1)", shown(errors_l, [OURS]), mean(errors_l[OURS]) < 0.1)
+figure.claim(
+    "left: ours “closely matches the true spectrum” (error below 0.1)", shown(errors_l, [OURS]), mean(errors_l[OURS]) < 0.1
+)
 top = {e: [v[0] for v in found_l[e]] for e in KV}
-figure.claim("left: “the reconstruction based on m̂_KV is significantly biased”",
-             f"{shown(errors_l, (*KV, 'SVD'))}; largest eigenvalue " + ", ".join(f"{e} {mean(v):.2f}" for e, v in top.items()) + " for 0.3",
-             all(beyond(errors_l, e) > LIMIT and mean(v) - 0.3 > LIMIT * standard_error(v) for e, v in top.items()))
+figure.claim(
+    "left: “the reconstruction based on m̂_KV is significantly biased”",
+    f"{shown(errors_l, (*KV, 'SVD'))}; largest eigenvalue "
+    + ", ".join(f"{e} {mean(v):.2f}" for e, v in top.items())
+    + " for 0.3",
+    all(beyond(errors_l, e) > LIMIT and mean(v) - 0.3 > LIMIT * standard_error(v) for e, v in top.items()),
+)
 
 found_r, errors_r, upper = one_side(["rff", "--rows", 20, "--cols", 20, "--dim", 1, "--eta", 400], right, by_default=True)
 m = ",".join(repr(v) for v in eta400["moments"])
-ideal = {d: error(figure.kspec("spectrum", "--moments", m, "--rank", d, "--weights", "unit", "--upper", upper)["eigenvalues"][:50], right)
-         for d in (50, 100)}
-figure.claim("right: “the largest d = 50 eigenvalues are accurately recovered using our estimator” (error below 0.1)",
-             shown(errors_r, [OURS]), mean(errors_r[OURS]) < 0.1,
-             f"even the true ten moments give an error of {ideal[50]:.2f}: 50 quantiles must hold the whole trace, of which the first 50 have "
-             f"{sum(right):.2f}; the rest is the noise of a 20 × 20 matrix")
-figure.expect("right: the true ten moments, d = 50, leave an error of at least half of ours", f"{ideal[50]:.3f}", ideal[50] > mean(errors_r[OURS]) / 2)
-figure.claim("right: “whereas other methods fail”", shown(errors_r, (*KV, "SVD")), all(beyond(errors_r, e) > LIMIT for e in (*KV, "SVD")))
-figure.claim("right: “sensitive to the choice of parameters d and T”: twice the d, from the true moments", f"{ideal[100]:.3f} for {ideal[50]:.3f}",
-             abs(ideal[100] - ideal[50]) > 0.1)
-figure.expect("right: kspec's default (weights from the errors' covariance, mean over draws of the moments) is nearer than the plain solution",
-              shown(errors_r, ("default", OURS)), beyond(errors_r, "default") < -LIMIT)
+ideal = {
+    d: error(
+        figure.kspec("spectrum", "--moments", m, "--rank", d, "--weights", "unit", "--upper", upper)["eigenvalues"][:50],
+        right,
+    )
+    for d in (50, 100)
+}
+figure.claim(
+    "right: “the largest d = 50 eigenvalues are accurately recovered using our estimator” (error below 0.1)",
+    shown(errors_r, [OURS]),
+    mean(errors_r[OURS]) < 0.1,
+    f"even the true ten moments give an error of {ideal[50]:.2f}: 50 quantiles must hold the whole trace, of which the first 50 have "
+    f"{sum(right):.2f}; the rest is the noise of a 20 × 20 matrix",
+)
+figure.expect(
+    "right: the true ten moments, d = 50, leave an error of at least half of ours",
+    f"{ideal[50]:.3f}",
+    ideal[50] > mean(errors_r[OURS]) / 2,
+)
+figure.claim(
+    "right: “whereas other methods fail”",
+    shown(errors_r, (*KV, "SVD")),
+    all(beyond(errors_r, e) > LIMIT for e in (*KV, "SVD")),
+)
+figure.claim(
+    "right: “sensitive to the choice of parameters d and T”: twice the d, from the true moments",
+    f"{ideal[100]:.3f} for {ideal[50]:.3f}",
+    abs(ideal[100] - ideal[50]) > 0.1,
+)
+figure.expect(
+    "right: kspec's default (weights from the errors' covariance, mean over draws of the moments) is nearer than the plain solution",
+    shown(errors_r, ("default", OURS)),
+    beyond(errors_r, "default") < -LIMIT,
+)
 
 panels = []
-for title, found, truth in (("rank 20, 0.3 each, 100 × 100", found_l, left), ("Fourier features, η = 400, 20 × 20", found_r, right)):
+for title, found, truth in (
+    ("rank 20, 0.3 each, 100 × 100", found_l, left),
+    ("Fourier features, η = 400, 20 × 20", found_r, right),
+):
     index = range(1, len(truth) + 1)
     series = [line("truth", index, truth, style="line", color=0)]
-    for method, color in (("SVD", COLOR["naive"]), *((e, COLOR[e]) for e in KV), (OURS, COLOR[OURS]), ("default", COLOR["exact"])):
+    for method, color in (
+        ("SVD", COLOR["naive"]),
+        *((e, COLOR[e]) for e in KV),
+        (OURS, COLOR[OURS]),
+        ("default", COLOR["exact"]),
+    ):
         if method not in found:
             continue
         columns = list(zip(*found[method]))
-        series.append(line(LABEL.get(method, "kspec's default" if method == "default" else method), index[:len(columns)], [mean(c) for c in columns],
-                           [quantile(c, 0.25) for c in columns], [quantile(c, 0.75) for c in columns], color=color))
+        series.append(
+            line(
+                LABEL.get(method, "kspec's default" if method == "default" else method),
+                index[: len(columns)],
+                [mean(c) for c in columns],
+                [quantile(c, 0.25) for c in columns],
+                [quantile(c, 0.75) for c in columns],
+                color=color,
+            )
+        )
     panels.append({"title": title, "xlabel": "i", "ylabel": "eigenvalue", "yscale": "linear", "series": series})
 figure.picture("", panels)
 figure.finish()

@@ -4,9 +4,10 @@ normal inputs, P = 30, Q = 60, d = 10, Sigma = 4I (eta = 1/4).
 
 The paper on all of Figure A1: “our estimator achieves both the lowest bias and variance error, across all configurations
 that are tested”."""
+
 from harness import Figure
 from paper000 import PAPER, Draws, bias_and_variance
 
 figure = Figure("000-A1c", PAPER, "Bias and variance of the estimators, P = 30, Q = 60, d = 10, η = 1/4")
-bias_and_variance(figure, Draws(figure, 30, 60, 10, 0.25, figure.pick(250, 4000)))
+bias_and_variance(figure, Draws(figure, 30, 60, 10, 0.25, figure.pick(250, 2000)))
 figure.finish()

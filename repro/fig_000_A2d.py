@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Figure A2d: estimates, mean-square error, bias and variance for the RBF kernel, P = 75, Q = 15, d = 3, Sigma = I/4 (eta = 4):
 two trials with independent standard normal noise, the estimators alternating between them."""
+
 from harness import Figure
 from paper000 import OTHERS, OURS, PAPER, claim_lowest_variance, error_figure, expect_biased, is_unbiased, noisy
 

@@ -5,6 +5,7 @@ its figures go. A mean over draws counts as unbiased within LIMIT standard error
 false alarm 6e-5) and as biased beyond; an estimator's variance counts as larger than another's where the logarithm of
 their ratio is beyond LIMIT of its standard errors (by linearisation; the draws are the same).
 """
+
 import math
 
 from harness import mean, quantile, standard_error, variance
@@ -37,8 +38,21 @@ class Draws:
         def one(seed):
             found = {}
             for n, estimators, *more in jobs:
-                r = figure.kspec("moments", "x.npy", "-n", n, "--estimator", ",".join(estimators), "--side", "given", "--no-stderr",
-                                 "--threads", 1, *more, after=[*generate, "--seed", seed, "--threads", 1])
+                r = figure.kspec(
+                    "moments",
+                    "x.npy",
+                    "-n",
+                    n,
+                    "--estimator",
+                    ",".join(estimators),
+                    "--side",
+                    "given",
+                    "--no-stderr",
+                    "--threads",
+                    1,
+                    *more,
+                    after=[*generate, "--seed", seed, "--threads", 1],
+                )
                 found.update({(AVERAGED if more else e["estimator"], e["n"]): e["value"] for e in r["estimates"]})
             return found
 
@@ -77,13 +91,17 @@ class Draws:
 
 # ---- statements about draws ----
 
+
 def is_unbiased(samples, e, orders=None):
     """(whether, in words) e is unbiased in each of the samples and at each order"""
     cases = [(s, n) for s in samples for n in orders or s.orders if s.has(e, n)]
     worst = max(cases, key=lambda c: abs(c[0].z(e, c[1])))
     errors = [standard_error(s.values(e, n)) / s.truth[n] for s, n in cases]
     z = worst[0].z(e, worst[1])
-    return abs(z) < LIMIT, f"bias at most {abs(z):.1f} SE in {len(cases)} cases; 1 SE is {min(errors):.2g} to {max(errors):.2g} m(n)"
+    return (
+        abs(z) < LIMIT,
+        f"bias at most {abs(z):.1f} SE in {len(cases)} cases; 1 SE is {min(errors):.2g} to {max(errors):.2g} m(n)",
+    )
 
 
 def is_biased(samples, e, orders=None):
@@ -101,7 +119,9 @@ def undercut(sample, e, rivals=OTHERS):
 
 def in_words(cases):
     """[(5, kv-row), (6, kv-row)] as words"""
-    return ", ".join(f"{r} at n = {', '.join(str(n) for n, s in cases if s == r)}" for r in OTHERS if r in [s for _, s in cases])
+    return ", ".join(
+        f"{r} at n = {', '.join(str(n) for n, s in cases if s == r)}" for r in OTHERS if r in [s for _, s in cases]
+    )
 
 
 def claim_smallest_mse(figure, sample, text, e=OURS):
@@ -110,6 +130,7 @@ def claim_smallest_mse(figure, sample, text, e=OURS):
 
 
 # ---- panels ----
+
 
 def line(label, x, y, low=None, high=None, **more):
     s = {"label": label, "x": list(x), "y": y, **more}
@@ -120,27 +141,62 @@ def line(label, x, y, low=None, high=None, **more):
 
 def estimates_panel(sample, estimators, root=False, positive=False):
     """Means with quartiles against n, beside the truth; root: of the n-th roots, signed or of positive estimates alone"""
+
     def values(e, n):
         v = sample.values(e, n)
         if root:
             v = roots(v, n, positive)
         return v
 
-    series = [line("truth", sample.orders, [sample.truth[n] ** (1 / n if root else 1) for n in sample.orders], style="line", color=COLOR["truth"])]
+    series = [
+        line(
+            "truth",
+            sample.orders,
+            [sample.truth[n] ** (1 / n if root else 1) for n in sample.orders],
+            style="line",
+            color=COLOR["truth"],
+        )
+    ]
     for e in estimators:
         orders = [n for n in sample.orders if sample.has(e, n)]
         v = [values(e, n) for n in orders]
-        series.append(line(LABEL.get(e, e), orders, [mean(x) for x in v], [quantile(x, 0.25) for x in v], [quantile(x, 0.75) for x in v],
-                           color=COLOR[e], style="linespoints"))
-    return {"title": "mean, quartiles", "xlabel": "n", "ylabel": "m(n)^{1/n}" if root else "m(n)", "yscale": "log" if not root else "linear",
-            "series": series}
+        series.append(
+            line(
+                LABEL.get(e, e),
+                orders,
+                [mean(x) for x in v],
+                [quantile(x, 0.25) for x in v],
+                [quantile(x, 0.75) for x in v],
+                color=COLOR[e],
+                style="linespoints",
+            )
+        )
+    return {
+        "title": "mean, quartiles",
+        "xlabel": "n",
+        "ylabel": "m(n)^{1/n}" if root else "m(n)",
+        "yscale": "log" if not root else "linear",
+        "series": series,
+    }
 
 
 def error_panel(sample, estimators, title, ylabel, of):
     """of(estimator, n), a positive number, against n on a logarithmic axis"""
-    return {"title": title, "xlabel": "n", "ylabel": ylabel, "yscale": "log",
-            "series": [line(LABEL.get(e, e), [n for n in sample.orders if sample.has(e, n)],
-                            [of(e, n) for n in sample.orders if sample.has(e, n)], color=COLOR[e]) for e in estimators]}
+    return {
+        "title": title,
+        "xlabel": "n",
+        "ylabel": ylabel,
+        "yscale": "log",
+        "series": [
+            line(
+                LABEL.get(e, e),
+                [n for n in sample.orders if sample.has(e, n)],
+                [of(e, n) for n in sample.orders if sample.has(e, n)],
+                color=COLOR[e],
+            )
+            for e in estimators
+        ],
+    }
 
 
 def roots(values, n, positive=False):
@@ -151,17 +207,26 @@ def roots(values, n, positive=False):
 def error_figure(figure, sample):
     """The four columns of Figures A1 and A2"""
     names = (*OTHERS, OURS, "exact")
-    figure.picture("", [estimates_panel(sample, names),
-                        error_panel(sample, names, "mean-square error", "MSE", sample.mse),
-                        error_panel(sample, names, "bias error", "bias²", lambda e, n: sample.bias(e, n) ** 2),
-                        error_panel(sample, names, "variance error", "variance", sample.variance)])
+    figure.picture(
+        "",
+        [
+            estimates_panel(sample, names),
+            error_panel(sample, names, "mean-square error", "MSE", sample.mse),
+            error_panel(sample, names, "bias error", "bias²", lambda e, n: sample.bias(e, n) ** 2),
+            error_panel(sample, names, "variance error", "variance", sample.variance),
+        ],
+    )
 
 
 def bias_and_variance(figure, sample):
     """What the paper says of every part of Figure A1: ours has the lowest bias and the lowest variance"""
     lowest = sum(abs(sample.bias(OURS, n)) < min(abs(sample.bias(r, n)) for r in OTHERS) for n in sample.orders)
     holds, number = is_unbiased([sample], OURS)
-    figure.claim("“the lowest bias”: none to be seen in ours", f"{number}; observed bias lowest at {lowest} of {len(sample.orders)} orders", holds)
+    figure.claim(
+        "“the lowest bias”: none to be seen in ours",
+        f"{number}; observed bias lowest at {lowest} of {len(sample.orders)} orders",
+        holds,
+    )
     expect_biased(figure, sample, OTHERS, range(2, 5))
     claim_lowest_variance(figure, sample, "“the lowest … variance error”")
     holds, number = is_unbiased([sample], "exact")
@@ -171,7 +236,11 @@ def bias_and_variance(figure, sample):
 
 def expect_biased(figure, sample, estimators, orders):
     found = [is_biased([sample], e, orders) for e in estimators]
-    figure.expect(f"biased at n = {orders[0]} to {orders[-1]}", "; ".join(number for _, number in found), all(holds for holds, _ in found))
+    figure.expect(
+        f"biased at n = {orders[0]} to {orders[-1]}",
+        "; ".join(number for _, number in found),
+        all(holds for holds, _ in found),
+    )
 
 
 def claim_lowest_variance(figure, sample, text):
@@ -181,18 +250,30 @@ def claim_lowest_variance(figure, sample, text):
     n = min((n for n, _ in lower), default=last)
     sds = ", ".join(f"{e} {sample.sd(e, n):.3g}" for e in (*OTHERS, OURS, AVERAGED, "exact") if sample.has(e, n))
     reason = "one order's increasing cycles are a small part of all cycles: averaged over 8 orders, or over all (exact), the noise is far less"
-    figure.claim(text, (f"lower: {in_words(lower)}" if lower else "none is lower") + f"; SD/m(n) at n = {n}: {sds}", not lower,
-                 reason if sample.has(AVERAGED, 2) else None)
+    figure.claim(
+        text,
+        (f"lower: {in_words(lower)}" if lower else "none is lower") + f"; SD/m(n) at n = {n}: {sds}",
+        not lower,
+        reason if sample.has(AVERAGED, 2) else None,
+    )
     if lower:
-        figure.expect(f"averaging over 8 orders halves path's variance at n = {n}, at least",
-                      f"{(sample.sd(AVERAGED, n) / sample.sd(OURS, n)) ** 2:.2f} of it", sample.sd(AVERAGED, n) ** 2 < sample.sd(OURS, n) ** 2 / 2)
+        figure.expect(
+            f"averaging over 8 orders halves path's variance at n = {n}, at least",
+            f"{(sample.sd(AVERAGED, n) / sample.sd(OURS, n)) ** 2:.2f} of it",
+            sample.sd(AVERAGED, n) ** 2 < sample.sd(OURS, n) ** 2 / 2,
+        )
     figure.expect(f"exact has the lowest variance (n ≤ {last})", in_words(rivals) or "none is lower", not rivals)
 
 
-NOISE = {"a": (), "b": ("--noise", 1), "c": ("--noise", 1, "--noise-correlation", "both"),
-         "d": ("--noise", 1, "--trials", 2), "e": ("--noise", 1, "--noise-correlation", "both", "--trials", 2)}
+NOISE = {
+    "a": (),
+    "b": ("--noise", 1),
+    "c": ("--noise", 1, "--noise-correlation", "both"),
+    "d": ("--noise", 1, "--trials", 2),
+    "e": ("--noise", 1, "--noise-correlation", "both", "--trials", 2),
+}
 
 
 def noisy(figure, part):
     """The draws of Figure A2's parts"""
-    return Draws(figure, 75, 15, 3, 4, figure.pick(200, 4000), averaged=part != "c", noise=NOISE[part])
+    return Draws(figure, 75, 15, 3, 4, figure.pick(200, 2000), averaged=part != "c", noise=NOISE[part])

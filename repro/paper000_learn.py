@@ -5,6 +5,7 @@ Quick: four widths, 2000 training images, 8 epochs, 500 test images, 6 networks 
 that an interrupted run goes on. The paper does not say how it scales pixels: every claim is checked with images centred to
 a mean length of 1 (`unit`) and with pixels/255.
 Means of two widths count as different beyond LIMIT of the standard errors of their difference, over networks."""
+
 from harness import mean, quantile, standard_error
 from paper000 import LIMIT, line
 
@@ -13,8 +14,14 @@ PIXELS = {"unit": "images centred, mean |x|² = 1", "255": "pixels/255"}
 
 
 def files(figure):
-    fashion = [figure.data("fashion/" + f) for f in ("train15k-images-idx3-ubyte.gz", "train15k-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz")]
-    return [w for pair in zip(("--images", "--labels", "--test-images"), fashion) for w in pair]
+    return [
+        "--images",
+        figure.data("fashion/train15k-images-idx3-ubyte.gz"),
+        "--labels",
+        figure.data("fashion/train15k-labels-idx1-ubyte.gz"),
+        "--test-images",
+        figure.data("fashion/t10k-images-idx3-ubyte.gz"),
+    ]
 
 
 class Training:
@@ -25,11 +32,22 @@ class Training:
             kept = (figure.out / f"learn-{pixels}").resolve()
             kept.mkdir(exist_ok=True)
             size = ["--epochs", 120, "--every", 4, "--seeds", 5, "--checkpoint", kept]
-        result = figure.kspec("learn", *files(figure), "--width", ",".join(map(str, self.widths)), "--subsample", SUBSAMPLE, "--no-stderr",
-                              "--pixels", pixels, *size)
+        result = figure.kspec(
+            "learn",
+            *files(figure),
+            "--width",
+            ",".join(map(str, self.widths)),
+            "--subsample",
+            SUBSAMPLE,
+            "--no-stderr",
+            "--pixels",
+            pixels,
+            *size,
+        )
         self.runs = {w: [r["epochs"] for r in result["runs"] if r["width"] == w] for w in self.widths}
         self.epochs = [e["epoch"] for e in self.runs[1024][0]]
         self.last = len(self.epochs) - 1
+        self.steps = self.epochs[-1] * -(-result["train_count"] // result["batch"])
 
     def values(self, width, key, n, at):
         """One a network; at: which of the measured epochs; key: naive, unbiased, naive_subsample, unbiased_subsample"""
@@ -46,13 +64,17 @@ class Training:
 
     def agree(self, key, epochs, narrowest=0):
         """(whether, in words) the widths from the narrowest on agree with the widest at these epochs, all orders"""
-        z, d, w, n, at = max(((*self.furthest(key, n, at, narrowest), n, at) for at in epochs for n in ORDERS), key=lambda c: abs(c[0]))
+        z, d, w, n, at = max(
+            ((*self.furthest(key, n, at, narrowest), n, at) for at in epochs for n in ORDERS), key=lambda c: abs(c[0])
+        )
         return abs(z) < LIMIT, f"furthest width {w}, n = {n}, epoch {self.epochs[at]}: {d:+.1%} ({z:+.1f} SE)"
 
     def line(self, width, key, n, label, **look):
         """A panel's curve: means over networks with quartiles"""
         v = [self.values(width, key, n, at) for at in range(len(self.epochs))]
-        return line(label, self.epochs, [mean(x) for x in v], [quantile(x, 0.25) for x in v], [quantile(x, 0.75) for x in v], **look)
+        return line(
+            label, self.epochs, [mean(x) for x in v], [quantile(x, 0.25) for x in v], [quantile(x, 0.75) for x in v], **look
+        )
 
     def range(self):
         return [-0.03 * self.epochs[-1], 1.03 * self.epochs[-1]]

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 cp -r "$KSPEC_SOURCE/repro" repro
-sed -i 's/figure.pick(250, 4000)/24/' repro/fig_000_A1d.py
+sed -i 's/figure.pick(250, 2000)/24/' repro/fig_000_A1d.py
 expect "the number of draws was found" grep -q '4, 4, 24,' repro/fig_000_A1d.py
 figure() { "$python" repro/fig_000_A1d.py --no-pictures --out results >"$out" 2>"$err"; }
 
