@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +18,47 @@
  * The temporary files in flight, in static memory so that a signal handler can read it. A name is in the
  * table from before its file is made until after it is renamed or removed.
  */
-enum { SLOTS = 16, FREE = 0, TAKEN, LIVE };
+enum { SLOTS = 16, FREE = 0, TAKEN, MAKING, LIVE };
 static struct {
     atomic_int state;
+    pthread_t maker; /* while MAKING */
     char path[PATH_MAX];
 } slots[SLOTS];
 
+/*
+ * While one thread is in the handler the others go on, and may make a file just after its name was looked for. So a thread
+ * says that it is about to (MAKING) before it asks whether the process is ending, and the handler the other way round: one
+ * of them sees the other. The handler waits for a file that is being made, unless it is its own thread that it has
+ * interrupted there.
+ */
+static atomic_int ending;
+enum { PATIENCE = 500 }; /* milliseconds */
+
 void kspec_write_discard_all(void) {
-    for (int i = 0; i < SLOTS; i++)
-        if (atomic_load(&slots[i].state) == LIVE) unlink(slots[i].path);
+    atomic_store(&ending, 1);
+    for (int i = 0; i < SLOTS; i++) {
+        for (int k = 0; k < PATIENCE && atomic_load(&slots[i].state) == MAKING; k++) {
+            if (pthread_equal(slots[i].maker, pthread_self())) break;
+            poll(NULL, 0, 1);
+        }
+        if (atomic_load(&slots[i].state) >= MAKING) unlink(slots[i].path);
+    }
+}
+
+/* open(), with the slot MAKING meanwhile. A process that is ending will have ended before the wait is over. */
+static int create(int slot) {
+    slots[slot].maker = pthread_self();
+    atomic_store(&slots[slot].state, MAKING);
+    if (atomic_load(&ending)) {
+        atomic_store(&slots[slot].state, TAKEN);
+        poll(NULL, 0, PATIENCE);
+        atomic_store(&ending, 0);
+        atomic_store(&slots[slot].state, MAKING);
+    }
+    int fd = open(slots[slot].path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    /* where it was not made it is not our file: a handler must not remove it */
+    atomic_store(&slots[slot].state, fd >= 0 ? LIVE : TAKEN);
+    return fd;
 }
 
 static int take_slot(void) {
@@ -57,10 +91,8 @@ static int make(ks_temp *t) {
         int n = snprintf(path, PATH_MAX, "%s.%ld-%u.tmp", t->target, (long)getpid(),
                          atomic_fetch_add(&serial, 1));
         if (n >= PATH_MAX) return ENAMETOOLONG;
-        atomic_store(&slots[t->slot].state, LIVE);
-        t->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        t->fd = create(t->slot);
         if (t->fd >= 0) return 0;
-        atomic_store(&slots[t->slot].state, TAKEN); /* not our file: a handler must not remove it */
         if (errno != EEXIST) return errno;
     }
     return EEXIST;
