@@ -68,12 +68,14 @@ static int check_args(const learn_args *a) {
 /* ---- output: the estimates of one matrix, by estimator ---- */
 
 /* The estimate of order n by one estimator, NULL if there is none; estimator 0: the unbiased one of least variance */
-static const kspec_estimate *find(const kspec_estimate *e, size_t count, unsigned estimator, int n) {
-    const kspec_estimate *best = NULL;
+static const kspec_learn_estimate *find(const kspec_learn_estimate *list, size_t count, unsigned estimator,
+                                        int n) {
+    const kspec_learn_estimate *best = NULL;
     for (size_t k = 0; k < count; k++) {
-        int wanted = estimator ? e[k].estimator == estimator
-                               : e[k].estimator == KSPEC_PATH || e[k].estimator == KSPEC_EXACT;
-        if (wanted && e[k].n == n && (!best || e[k].estimator > best->estimator)) best = &e[k];
+        const kspec_estimate *e = &list[k].e;
+        int wanted =
+            estimator ? e->estimator == estimator : e->estimator == KSPEC_PATH || e->estimator == KSPEC_EXACT;
+        if (wanted && e->n == n && (!best || e->estimator > best->e.estimator)) best = &list[k];
     }
     return best;
 }
@@ -84,32 +86,39 @@ typedef struct {
     int nmax;
 } asked;
 
-/* Two arrays over the orders, values and errors; null at an order that the estimator did not do */
-static void add_arrays(json_t *to, const asked *w, const kspec_estimate *e, size_t count, unsigned estimator,
-                       const char *value, const char *error, const char *suffix) {
-    json_t *values = json_array(), *errors = json_array();
+/* An array over the orders: null at one that the estimator did not do, or where there is no matrix */
+static void add_array(json_t *to, const asked *w, const kspec_learn_estimate *list, size_t count,
+                      unsigned estimator, double (*of)(const kspec_learn_estimate *), const char *name,
+                      const char *suffix) {
+    json_t *array = list ? json_array() : json_null();
     char key[64];
-    for (int n = 1; n <= w->nmax; n++) {
-        const kspec_estimate *x = find(e, count, estimator, n);
-        json_array_append_new(values, cli_real(x ? x->value : NAN));
-        json_array_append_new(errors, cli_real(x ? x->std_error : NAN));
+    for (int n = 1; n <= w->nmax && list; n++) {
+        const kspec_learn_estimate *x = find(list, count, estimator, n);
+        json_array_append_new(array, cli_real(x ? of(x) : NAN));
     }
-    snprintf(key, sizeof key, "%s%s", value, suffix);
-    json_object_set_new(to, key, e ? values : json_null());
-    snprintf(key, sizeof key, "%s%s", error, suffix);
-    json_object_set_new(to, key, e ? errors : json_null());
-    if (!e) json_decref(values), json_decref(errors);
+    snprintf(key, sizeof key, "%s%s", name, suffix);
+    json_object_set_new(to, key, array);
 }
 
-static void add_estimates(json_t *to, const asked *w, const kspec_estimate *e, size_t count,
+static double value_of(const kspec_learn_estimate *x) { return x->e.value; }
+static double error_of(const kspec_learn_estimate *x) { return x->e.std_error; }
+static double ratio_error_of(const kspec_learn_estimate *x) { return x->ratio_error; }
+
+static void add_estimates(json_t *to, const asked *w, const kspec_learn_estimate *list, size_t count,
                           const char *suffix) {
     for (unsigned k = KSPEC_NAIVE; k < KSPEC_AUTO; k <<= 1) {
-        char error[32];
-        snprintf(error, sizeof error, "%s_stderr", kspec_estimator_name(k));
-        if (w->named & k || k == KSPEC_NAIVE)
-            add_arrays(to, w, e, count, k, kspec_estimator_name(k), error, suffix);
+        const char *name = kspec_estimator_name(k);
+        char error[32], ratio_error[32];
+        if (!(w->named & k) && k != KSPEC_NAIVE) continue;
+        snprintf(error, sizeof error, "%s_stderr", name);
+        snprintf(ratio_error, sizeof ratio_error, "%s_ratio_stderr", name);
+        add_array(to, w, list, count, k, value_of, name, suffix);
+        add_array(to, w, list, count, k, error_of, error, suffix);
+        add_array(to, w, list, count, k, ratio_error_of, ratio_error, suffix);
     }
-    add_arrays(to, w, e, count, 0, "unbiased", "stderr", suffix);
+    add_array(to, w, list, count, 0, value_of, "unbiased", suffix);
+    add_array(to, w, list, count, 0, error_of, "stderr", suffix);
+    add_array(to, w, list, count, 0, ratio_error_of, "ratio_stderr", suffix);
 }
 
 static json_t *run_json(const asked *w, const kspec_learn_run *r) {
@@ -124,8 +133,8 @@ static json_t *run_json(const asked *w, const kspec_learn_run *r) {
         json_array_append_new(epochs, o);
     }
     for (int n = 1; n <= w->nmax; n++) {
-        const kspec_estimate *x = find(r->epochs[0].estimates, r->epochs[0].count, 0, n);
-        json_array_append_new(by, x ? json_string(kspec_estimator_name(x->estimator)) : json_null());
+        const kspec_learn_estimate *x = find(r->epochs[0].estimates, r->epochs[0].count, 0, n);
+        json_array_append_new(by, x ? json_string(kspec_estimator_name(x->e.estimator)) : json_null());
     }
     return json_pack("{s:I, s:I, s:o, s:o, s:I, s:f, s:f, s:o, s:o, s:o, s:o}", "width", (json_int_t)r->width,
                      "seed", (json_int_t)r->seed, "epochs", epochs, "unbiased_by", by, "resumed",
@@ -162,12 +171,13 @@ static void print_orders(FILE *f, const asked *w, const kspec_learn_run *r, cons
         }
         fprintf(f, "  %3d", n);
         for (int sub = 0; sub < (e->subsample ? 2 : 1); sub++) {
-            const kspec_estimate *list = sub ? e->subsample : e->estimates;
+            const kspec_learn_estimate *list = sub ? e->subsample : e->estimates;
             size_t count = sub ? e->subsample_count : e->count;
-            const kspec_estimate *naive = find(list, count, KSPEC_NAIVE, n), *best = find(list, count, 0, n);
-            cli_cell(f, "%.5g", 10, naive ? naive->value : NAN);
-            cli_cell(f, "%.5g", 10, best ? best->value : NAN);
-            cli_cell(f, "%.2g", 10, best ? best->std_error : NAN);
+            const kspec_learn_estimate *naive = find(list, count, KSPEC_NAIVE, n),
+                                       *best = find(list, count, 0, n);
+            cli_cell(f, "%.5g", 10, naive ? naive->e.value : NAN);
+            cli_cell(f, "%.5g", 10, best ? best->e.value : NAN);
+            cli_cell(f, "%.2g", 10, best ? best->ratio_error : NAN);
         }
         fputc('\n', f);
     }

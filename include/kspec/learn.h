@@ -94,15 +94,24 @@ typedef struct {
     kspec_progress progress;
 } kspec_learn_opts;
 
+/*
+ * An estimate from Phi, and the standard error of m(n)/m(1)^n: what Phi over its root mean square is meant to estimate. In
+ * it the errors of m(n) and m(1), which go together, cancel in part; std_error takes the scale for known, and is larger.
+ */
+typedef struct {
+    kspec_estimate e;
+    double ratio_error; /* NaN where std_error is */
+} kspec_learn_estimate;
+
 typedef struct {
     size_t epoch;
     double loss;          /* sum of squared errors over the classes, mean over the training images */
     double accuracy;      /* the share of training images whose class has the largest output */
     double test_accuracy; /* the same of all test images; NaN without labels */
     size_t count;         /* estimates, by estimator then by order, from all neurons */
-    kspec_estimate *estimates;
+    kspec_learn_estimate *estimates;
     size_t subsample_count; /* and from the subsample */
-    kspec_estimate *subsample;
+    kspec_learn_estimate *subsample;
 } kspec_learn_epoch;
 
 typedef struct {

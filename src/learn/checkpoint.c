@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 1, HEAD = 3, FIELDS = 22, RECORD = 6, ESTIMATE = 7 };
+enum { VERSION = 1, HEAD = 3, FIELDS = 22, RECORD = 6, ESTIMATE = 8 };
 static const uint64_t MAGIC = UINT64_C(0x6e7261656c70736b); /* "ksplearn" where the least byte comes first */
 
 static uint64_t bits(double x) {
@@ -83,11 +83,12 @@ static size_t words_of(const ks_network *net, const kspec_learn_run *run) {
     return words;
 }
 
-static uint64_t *put_estimates(uint64_t *w, const kspec_estimate *e, size_t count) {
-    for (size_t k = 0; k < count; k++, e++) {
+static uint64_t *put_estimates(uint64_t *w, const kspec_learn_estimate *list, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        const kspec_estimate *e = &list[k].e;
         *w++ = e->estimator, *w++ = (uint64_t)e->n;
         *w++ = bits(e->value), *w++ = bits(e->std_error), *w++ = bits(e->ci_low), *w++ = bits(e->ci_high);
-        *w++ = bits(e->root);
+        *w++ = bits(e->root), *w++ = bits(list[k].ratio_error);
     }
     return w;
 }
@@ -136,21 +137,22 @@ static int has(const reader *r, uint64_t count, size_t words) {
     return count <= (uint64_t)(r->end - r->at) / words;
 }
 
-static kspec_status get_estimates(reader *r, size_t count, kspec_estimate **out, size_t *out_count,
+static kspec_status get_estimates(reader *r, size_t count, kspec_learn_estimate **out, size_t *out_count,
                                   kspec_error *err) {
-    kspec_estimate *e = ks_alloc(count, sizeof *e);
+    kspec_learn_estimate *e = ks_alloc(count, sizeof *e);
     if (!e) return ks_nomem(err, "the estimates of a checkpoint", ks_size(count, sizeof *e));
     for (size_t k = 0; k < count; k++, r->at += ESTIMATE)
-        e[k] = (kspec_estimate){(kspec_estimator)r->at[0],
-                                (int)r->at[1],
-                                number(r->at[2]),
-                                number(r->at[3]),
-                                number(r->at[4]),
-                                number(r->at[5]),
-                                number(r->at[6]),
-                                NAN,
-                                NAN,
-                                NAN};
+        e[k] = (kspec_learn_estimate){.e = {.estimator = (kspec_estimator)r->at[0],
+                                            .n = (int)r->at[1],
+                                            .value = number(r->at[2]),
+                                            .std_error = number(r->at[3]),
+                                            .ci_low = number(r->at[4]),
+                                            .ci_high = number(r->at[5]),
+                                            .root = number(r->at[6]),
+                                            .variance_bound = NAN,
+                                            .chebyshev_low = NAN,
+                                            .chebyshev_high = NAN},
+                                      .ratio_error = number(r->at[7])};
     *out = e;
     *out_count = count;
     return KSPEC_OK;

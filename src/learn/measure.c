@@ -35,8 +35,23 @@ static int listen(void *ctx, double fraction) {
     return s->l->poll(s->l->ctx, s->worker);
 }
 
-static kspec_status estimate(listener *s, const double *phi, size_t Q, kspec_estimate **out, size_t *count,
-                             kspec_error *err) {
+/*
+ * The standard error of m(n)/m(1)^n at m(1) = 1, to first order: Var = s_n^2 - 2 n m(n) rho s_n s_1 + n^2 m(n)^2 s_1^2, with
+ * s the errors of m(n) and m(1) and rho their correlation, all of them the jackknife's.
+ */
+static double ratio_error(const kspec_moments_result *r, size_t k) {
+    const kspec_estimate *e = &r->estimates[k];
+    size_t one = 0; /* m(1), which is the same for all estimators */
+    while (one < r->count && r->estimates[one].n != 1) one++;
+    if (!r->correlation || one == r->count) return NAN;
+    double s = e->std_error, t = e->n * e->value * r->estimates[one].std_error;
+    double rho = r->correlation[k * r->count + one];
+    if (e->n == 1 || isnan(s)) return e->n == 1 ? 0 : NAN;
+    return sqrt(fmax(0, s * s - 2 * rho * s * t + t * t));
+}
+
+static kspec_status estimate(listener *s, const double *phi, size_t Q, kspec_learn_estimate **out,
+                             size_t *count, kspec_error *err) {
     const kspec_learn_opts *o = &s->l->o;
     size_t P = s->l->data->shape.probe;
     kspec_moments_opts m = {.size = sizeof m,
@@ -47,15 +62,18 @@ static kspec_status estimate(listener *s, const double *phi, size_t Q, kspec_est
                             .progress = {listen, s},
                             .permutations = o->permutations,
                             .side = o->side,
-                            .no_stderr = o->no_stderr};
+                            .no_stderr = o->no_stderr,
+                            .correlation = !o->no_stderr};
     kspec_moments_result r;
     kspec_status st = kspec_moments(&(kspec_matrix){phi, P, Q, (ptrdiff_t)Q, 1}, 1, &m, &r, err);
     if (st) return st;
-    *out = r.estimates; /* the epoch takes them over */
-    *count = r.count;
-    r.estimates = NULL;
+    *out = ks_alloc(r.count, sizeof **out);
+    if (!*out) st = ks_nomem(err, "the estimates", ks_size(r.count, sizeof **out));
+    for (size_t k = 0; k < r.count && !st; k++)
+        (*out)[k] = (kspec_learn_estimate){r.estimates[k], ratio_error(&r, k)};
+    if (!st) *count = r.count;
     kspec_moments_free(&r);
-    return KSPEC_OK;
+    return st;
 }
 
 static kspec_status silent(const ks_network *net, const kspec_learn_epoch *e, const char *which,

@@ -32,11 +32,12 @@ cp "$out" first.json
 expect_json '[(r["width"], r["seed"]) for r in j["runs"]] == [(6, 0), (6, 1), (20, 0), (20, 1)]'
 expect_json 'all([e["epoch"] for e in r["epochs"]] == [0, 2, 4, 6] for r in j["runs"])'
 expect_json 'all(len(e[k]) == 4 and close(e[k][0], 1, 1e-12) for r in j["runs"] for e in r["epochs"] for k in ("naive", "unbiased"))'
-expect_json 'all(len(e["stderr"]) == 4 == len(e["naive_stderr"]) for r in j["runs"] for e in r["epochs"])'
+expect_json 'all(len(e["stderr"]) == 4 == len(e["naive_stderr"]) and e["ratio_stderr"][1] > 0 == e["ratio_stderr"][0] for r in j["runs"] for e in r["epochs"])'
 expect_json 'all(e["naive"][1] > e["unbiased"][1] for r in j["runs"] for e in r["epochs"])'
 expect_json 'all(e[k] is None for e in j["runs"][0]["epochs"] for k in ("naive_subsample", "unbiased_subsample"))'
 expect_json 'all(len(e[k]) == 4 for e in j["runs"][2]["epochs"]
-    for k in ("naive_subsample", "unbiased_subsample", "stderr_subsample", "naive_stderr_subsample"))'
+    for k in ("naive_subsample", "unbiased_subsample", "stderr_subsample", "naive_stderr_subsample",
+    "ratio_stderr_subsample", "naive_ratio_stderr_subsample"))'
 expect_json 'all(r["epochs"][-1]["loss"] < r["epochs"][0]["loss"] and 0 <= r["epochs"][-1]["test_accuracy"] <= 1 for r in j["runs"])'
 expect_json '(j["train_count"], j["test_count"], j["probe"], j["pixels_per_image"], j["classes"]) == (200, 60, 60, 12, 3)'
 expect_json 'all(r["gfma_per_s"] > 0 and r["same_gemm_gfma_per_s"] > 0 and r["gemm_fraction"] > 0 and r["resumed"] == 0

@@ -52,15 +52,13 @@ static inline kspec_learn_data *open_images(size_t n, size_t nt, size_t d, size_
 }
 
 /* Bit by bit the same: what was measured in every run, not how long it took */
-static inline int same_estimates(const kspec_estimate *a, const kspec_estimate *b, size_t n) {
-    for (size_t k = 0; k < n; k++)
-        if (a[k].estimator != b[k].estimator || a[k].n != b[k].n ||
-            memcmp(&a[k].value, &b[k].value, sizeof a->value) ||
-            memcmp(&a[k].std_error, &b[k].std_error, sizeof a->value) ||
-            memcmp(&a[k].ci_low, &b[k].ci_low, sizeof a->value) ||
-            memcmp(&a[k].ci_high, &b[k].ci_high, sizeof a->value) ||
-            memcmp(&a[k].root, &b[k].root, sizeof a->value))
-            return 0;
+static inline int same_estimates(const kspec_learn_estimate *a, const kspec_learn_estimate *b, size_t n) {
+    for (size_t k = 0; k < n; k++) {
+        const kspec_estimate *e = &a[k].e, *f = &b[k].e;
+        const double x[] = {e->value, e->std_error, e->ci_low, e->ci_high, e->root, a[k].ratio_error};
+        const double y[] = {f->value, f->std_error, f->ci_low, f->ci_high, f->root, b[k].ratio_error};
+        if (e->estimator != f->estimator || e->n != f->n || memcmp(x, y, sizeof x)) return 0;
+    }
     return 1;
 }
 

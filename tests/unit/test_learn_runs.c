@@ -339,7 +339,7 @@ TEST(one_of_everything) {
         if (st) continue;
         active++;
         CHECK(r.runs[0].epochs[0].accuracy == 1 && r.runs[0].epochs[0].count == 2);
-        CHECK_CLOSE(r.runs[0].epochs[0].estimates[0].value, 1, 1e-14);
+        CHECK_CLOSE(r.runs[0].epochs[0].estimates[0].e.value, 1, 1e-14);
         kspec_learn_free(&r);
     }
     CHECK(active > 0 && active < 4);
