@@ -102,17 +102,36 @@ def partial(pixels):
     print(f"\npixels {pixels}")
     table(["n", "epoch"] + [f"{k}: {w}" for k in ("naive", "unbiased") for w in ("all of 1024", "128 of 1024",
                                                                                "128 of 128")], lines)
-    for key, error in ("unbiased", "stderr"), ("naive", "naive_stderr"):
-        z, off = [], []
-        for r in j["runs"]:
-            for e in r["epochs"] if r["width"] == 1024 else []:
-                d = np.array(e[key + "_subsample"][1:]) - e[key][1:]
-                z.append(d / e[error + "_subsample"][1:])
-                off.append(d / e[key][1:])
-        z, off = np.abs(z), np.array(off).mean(0)
-        print(f"    {key}: of {z.size} differences (seeds x epochs x orders) {100 * (z < 1).mean():.0f}% are within one error "
-              f"bar of the subsample, {100 * (z < 2).mean():.0f}% within two; the mean difference is "
-              + ", ".join(f"{100 * x:+.1f}%" for x in off) + " at n = 2, 3, 4")
+
+
+def error_bars():
+    """128 of 1024 neurons against all of them, in error bars of the subsample; pixels unit, 5 seeds, 7 epochs"""
+    path = f"{OUT}/bars.json"
+    if not os.path.exists(path):
+        result = learn("--width", "128,1024", "--epochs", "120", "--every", "20", "--seeds", str(SEEDS), "--subsample",
+                       "128", "--checkpoint", f"{OUT}/ckpt-bars")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(result, f)
+    with open(path, encoding="utf-8") as f:
+        j = json.load(f)
+    wide = [e for r in j["runs"] for e in r["epochs"] if r["width"] == 1024]
+    lines = []
+    for key, error in ("unbiased", "ratio_stderr"), ("naive", "naive_ratio_stderr"):
+        for n in 2, 3, 4:
+            all_, part, bar, plain = (np.array([e[k][n - 1] for e in wide]).reshape(SEEDS, -1) for k in (
+                key, key + "_subsample", error + "_subsample", error.replace("ratio_", "") + "_subsample"))
+            off = (part / all_ - 1).mean(1)
+            z = np.abs(part - all_) / bar
+            lines.append([key, str(n), f"{100 * off.mean():+.1f}% ± {100 * off.std(ddof=1) / np.sqrt(SEEDS):.1f}%",
+                          f"{100 * (bar / all_).mean():.0f}%", f"{100 * (plain / all_).mean():.0f}%",
+                          f"{100 * (z < 1).mean():.0f}%", f"{100 * (z < 2).mean():.0f}%"])
+    table(["estimate", "n", "mean difference ± SE", "error bar", "at fixed scale", "within one", "within two"], lines)
+    for width in 128, 1024:
+        rows = [(values(j, width, e, "unbiased")[:, 1].std(ddof=1), values(j, width, e, "ratio_stderr")[:, 1].mean(),
+                 values(j, width, e, "stderr")[:, 1].mean()) for e in (0, 20, 60, 120)]
+        print(f"    width {width}, m(2) at epochs 0, 20, 60, 120: SD over seeds "
+              + ", ".join(f"{a:.4f}" for a, _, _ in rows) + "; mean error of the ratio " +
+              ", ".join(f"{b:.4f}" for _, b, _ in rows) + "; at a fixed scale " + ", ".join(f"{c:.4f}" for _, _, c in rows))
 
 
 def subsamples():
@@ -158,7 +177,7 @@ def speed():
 
 
 os.makedirs(OUT, exist_ok=True)
-for figure in by_width, agreement, partial, learning, subsamples, speed:
+for figure in by_width, agreement, partial, error_bars, subsamples, learning, speed:
     if not NAMES or figure.__name__ in NAMES:
         print(f"\n### {figure.__doc__}\n")
         for argument in [("unit",), ("255",)] if figure.__code__.co_argcount else [()]:
