@@ -138,9 +138,11 @@ static void settle_axis(plot_figure *f, plot_panel *p, char axis, plot_scale ask
 
 enum { MOST = 2000, PARTS = 300 };
 
+static int below(double x, double least) { return x < least || (isnan(least) && !isnan(x)); }
+
 /*
- * Of each part of the axis, the points that make its outline: the first and the last, and those with the least and
- * the largest y, low and high. PARTS parts of at most 6 points look the same as all of them.
+ * Of each part of the axis, the points that make its outline: the first and the last, those with the least and the
+ * largest y, low and high, and a gap. PARTS parts of at most 7 points look the same as all of them.
  */
 static void thin(plot_series *s, const plot_axis *x) {
     if (s->count <= MOST) return;
@@ -149,7 +151,7 @@ static void thin(plot_series *s, const plot_axis *x) {
     size_t kept = 0;
     double from = scaled(x, x->low), width = (scaled(x, x->high) - from) / PARTS;
     for (size_t i = 0, next; i < s->count; i = next) {
-        size_t pick[6] = {i, i, i, i, i, i};
+        size_t pick[7] = {i, i, i, i, i, i, i};
         double part = -1;
         for (next = i; next < s->count; next++) {
             const plot_point *q = &s->at[next];
@@ -158,16 +160,17 @@ static void thin(plot_series *s, const plot_axis *x) {
                                             : -2;
             if (next == i) part = place;
             if (place != part) break;
-            if (!(q->y >= s->at[pick[1]].y)) pick[1] = next; /* a gap counts as least: it stays one */
-            if (q->y > s->at[pick[2]].y) pick[2] = next;
-            if (q->low < s->at[pick[3]].low) pick[3] = next;
-            if (q->high > s->at[pick[4]].high) pick[4] = next;
+            if (below(q->y, s->at[pick[1]].y)) pick[1] = next;
+            if (below(-q->y, -s->at[pick[2]].y)) pick[2] = next;
+            if (below(q->low, s->at[pick[3]].low)) pick[3] = next;
+            if (below(-q->high, -s->at[pick[4]].high)) pick[4] = next;
+            if (!isfinite(q->y)) pick[6] = next; /* a gap stays one */
             pick[5] = next;
         }
         for (size_t at = i; at < next; at++) { /* in their order, each once */
             size_t k = 0;
-            while (k < 6 && pick[k] != at) k++;
-            if (k < 6) s->at[kept++] = s->at[at];
+            while (k < 7 && pick[k] != at) k++;
+            if (k < 7) s->at[kept++] = s->at[at];
         }
     }
     s->count = kept;

@@ -114,6 +114,7 @@ TEST(hostile_texts) {
     plot_series *s = plot_add_series(&f, p, hostile, PLOT_LINESPOINTS, -1);
     for (int i = 1; i < 5; i++) plot_add_point(&f, s, i, i * i, i, 20);
     plot_add_mark(&f, p, 'y', 3, hostile);
+    plot_add_name(&f, p, hostile);
     plot_text(&f, &f.title, "%s", hostile);
     plot_settle(&f, &(plot_look){0});
     for (plot_format k = PLOT_SVG; k <= PLOT_GP; k++) {
@@ -242,6 +243,22 @@ TEST(thinning) {
     for (size_t i = 0; i < N; i++) x[i] = all[i].x;
     p = settled(&f, N, x, y, PLOT_LINEAR);
     CHECK_MSG(p->series[0]->count <= 2000, "%zu points", p->series[0]->count);
+    plot_free(&f);
+    /* gaps stay, and hide neither the least nor the largest of the rest */
+    for (size_t i = 0; i < N; i += 10) y[i] = NAN;
+    p = settled(&f, N, NULL, y, PLOT_LINEAR);
+    s = p->series[0];
+    for (size_t i = 0; i < N; i++) all[i] = (plot_point){(double)i + 1, y[i], NAN, NAN};
+    size_t gaps = 0;
+    for (size_t i = 0; i < s->count; i++) gaps += isnan(s->at[i].y);
+    CHECK_MSG(gaps >= PARTS - 30, "%zu gaps", gaps); /* the axis is a tenth longer than the row */
+    for (size_t k = 0; k < PARTS; k++) {
+        double low, high, thin_low, thin_high;
+        outline(all, N, k, PARTS, p->x.low, p->x.high, &low, &high);
+        outline(s->at, s->count, k, PARTS, p->x.low, p->x.high, &thin_low, &thin_high);
+        CHECK_MSG(low == thin_low && high == thin_high, "part %zu: %g to %g, not %g to %g", k, thin_low,
+                  thin_high, low, high);
+    }
     plot_free(&f);
     p = settled(&f, 2000, NULL, y, PLOT_LINEAR);
     CHECK(p->series[0]->count == 2000); /* few enough to stay */
