@@ -42,6 +42,14 @@ static void put_text(FILE *to, const char *text, size_t most) {
     fputc('\'', to);
 }
 
+/* The name of a tick is a format of its place: a per cent sign stands for itself by being two. */
+static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
+    for (size_t i = 0, k; i < n; i += k) {
+        for (k = run[i] == '%'; i + k < n && run[i] != '%' && run[i + k] != '%';) k++;
+        put_run(to, run[i] == '%' ? "%%" : run + i, run[i] == '%' ? 2 : k, kind);
+    }
+}
+
 /* ---- axes ---- */
 
 /* 1, 2 and 5 times powers of ten, where there are too few powers of ten alone */
@@ -88,9 +96,9 @@ static void put_axis(FILE *to, char axis, const plot_panel *p) {
     if (axis == 'y' && p->name_count) {
         fputs("set ytics (", to);
         for (size_t k = 0; k < p->name_count; k++) {
-            fputs(k ? ", " : "", to);
-            put_text(to, p->names[k], PLOT_LEGEND_LETTERS);
-            fprintf(to, " %zu", k);
+            fputs(k ? ", '" : "'", to);
+            plot_runs(to, p->names[k], PLOT_LEGEND_LETTERS, put_name_run);
+            fprintf(to, "' %zu", k);
         }
         fputs(")\n", to);
     }

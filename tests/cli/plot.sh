@@ -126,6 +126,10 @@ expect_error 3 'kspec theory rbf lists them with --eigenvalues' bash -c \
     '"$0" theory rbf --eta 1 --json >t.json && "$0" plot spectrum.json t.json -o no.svg' "$KSPEC"
 
 # ---- looks ----
+# a name is no format
+echo '{"command": "figure", "panels": [{"names": ["100% of %s", "%"], "series": [{"x": [1, 2], "y": [0, 1], "style": "bars"}]}]}' >names.json
+expect_status 0 kspec plot names.json -o names.svg
+expect "per cent" bash -c 'sed "s/<[^>]*>//g" names.svg | grep -qF "100% of %s"'
 expect_status 0 kspec plot moments.json -o a.svg --size 640x480 --title 'My title' --log xy
 expect "size" grep -q 'width="640" height="480"' a.svg
 expect "title" grep -q 'My title' a.svg
