@@ -81,7 +81,7 @@ int plot_moments(plot_figure *f, const plot_source *s, size_t count) {
         if (strcmp(s[i].command, "moments") == 0) {
             estimators(&s[i], names, &n);
             for (size_t e = 0; e < n; e++) add_estimator(f, panels, &s[i], names[e], k++, all);
-            if (!truth) truth = json_object_get(s[i].json, "truth");
+            if (!truth && !truths) truth = json_object_get(s[i].json, "truth");
         } else {
             const json_t *moments = plot_list(&s[i], "moments"),
                          *eigenvalues = json_object_get(s[i].json, "eigenvalues");
@@ -95,7 +95,6 @@ int plot_moments(plot_figure *f, const plot_source *s, size_t count) {
             for (size_t l = 1; l < json_array_size(eigenvalues); l++)
                 norm = fmax(norm, plot_value(json_array_get(eigenvalues, l)));
             plot_add_mark(f, panels[1], 'y', norm, "operator norm");
-            truth = NULL;
         }
     }
     if (truth) add_truth(f, panels, truth, "truth", 0);

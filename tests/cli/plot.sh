@@ -125,6 +125,13 @@ expect_error 3 "wls in the mode 'decay' does not go" kspec plot wls.json decay.j
 expect_error 3 'kspec theory rbf lists them with --eigenvalues' bash -c \
     '"$0" theory rbf --eta 1 --json >t.json && "$0" plot spectrum.json t.json -o no.svg' "$KSPEC"
 
+# one truth: the one beside, whatever the order
+kspec moments x.npy -n 2 --truth 1,7 --json -o own.json
+for pair in 'own.json rbf.json' 'rbf.json own.json'; do
+    expect_status 0 kspec plot $pair --json
+    expect_json '[s["y"][1] < 1 for s in j["panels"][0]["series"] if s["label"] == "truth"] == [True]'
+done
+
 # ---- looks ----
 # a name is no format
 echo '{"command": "figure", "panels": [{"names": ["100% of %s", "%"], "series": [{"x": [1, 2], "y": [0, 1], "style": "bars"}]}]}' >names.json
