@@ -164,8 +164,10 @@ static json_t *entry_json(const norm_args *a, const kspec_norm_entry *e, size_t 
 static json_t *to_json(const norm_args *a, const kspec_norm_result *r, json_t *warnings) {
     json_t *list = json_array();
     for (size_t k = 0; k < r->count; k++) json_array_append_new(list, entry_json(a, &r->entries[k], r->n));
-    return json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:f, s:o}", "command", "norm", "rows",
-                     (json_int_t)r->n, "cols", (json_int_t)r->p, "kernel",
+    const char *scaling = a->standardize ? "standardize" : a->minmax ? "minmax" : "none";
+    return json_pack("{s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:f, s:o}", "command", "norm",
+                     "input", cli_string(a->common.inputs[0]), "scaling", scaling, "rows", (json_int_t)r->n,
+                     "cols", (json_int_t)r->p, "kernel",
                      a->gram ? json_null() : json_string(a->kernel ? a->kernel : "gaussian"), "sigma",
                      cli_real(r->sigma), "gamma", cli_real(r->gamma), "seed", (json_int_t)a->common.seed,
                      "results", list, "seconds", r->seconds, "warnings", warnings);

@@ -6,18 +6,13 @@
 
 enum { METHODS = 16 };
 
-static const char *text_of(const json_t *o, const char *key, char *to, size_t size) {
-    const json_t *v = json_object_get(o, key);
-    snprintf(to, size, "%s%.17g", plot_word(o, key, ""), json_is_number(v) ? json_number_value(v) : 0.0);
-    return to;
-}
-
 /* Are they of the same matrix and kernel, so that one method's points make one curve? */
 static int same_matrix(const json_t *a, const json_t *b) {
-    static const char *const keys[] = {"rows", "cols", "kernel", "sigma"};
-    char x[200], y[200];
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-        if (strcmp(text_of(a, keys[k], x, sizeof x), text_of(b, keys[k], y, sizeof y)) != 0) return 0;
+    static const char *const keys[] = {"input", "scaling", "rows", "cols", "kernel", "sigma"};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        const json_t *x = json_object_get(a, keys[k]), *y = json_object_get(b, keys[k]);
+        if (x != y && !json_equal(x, y)) return 0;
+    }
     return 1;
 }
 

@@ -131,6 +131,17 @@ for pair in 'own.json rbf.json' 'rbf.json own.json'; do
     expect_status 0 kspec plot $pair --json
     expect_json '[s["y"][1] < 1 for s in j["panels"][0]["series"] if s["label"] == "truth"] == [True]'
 done
+# one curve for each method is of one matrix alone
+kspec generate linear --rows 30 --cols 3 --dim 2 -o X3.npy
+for of in 'X --features 8' 'X --features 16' 'X3 --features 8' 'X --features 8 --standardize'; do
+    kspec norm ${of/ /.npy } --sigma 1 --method eigen,rff-power --json -o "$of.json"
+done
+expect_status 0 kspec plot 'X --features 8.json' 'X --features 16.json' --json
+expect_json 'sorted(s["label"] for s in j["panels"][0]["series"]) == ["eigen", "rff-power"]'
+for other in 'X3 --features 8' 'X --features 8 --standardize'; do
+    expect_status 0 kspec plot 'X --features 8.json' "$other.json" --json
+    expect_json 'len(j["panels"][0]["series"]) == 4 and "marks" not in j["panels"][0]'
+done
 
 # ---- looks ----
 # a name is no format
