@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 4, WIDTHS = 16 };
+enum { COLUMNS = 7, WIDTHS = 16 };
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -143,5 +143,8 @@ int plot_learn(plot_figure *f, const plot_source *s, size_t count) {
             status = fill(f, panels[c][r], s, count, r ? "unbiased" : "naive", first + c);
         }
     for (size_t c = 0; c < f->columns && !status; c++) share_range(panels[c]);
+    plot_panel *last = status ? NULL : panels[f->columns - 1][1];
+    if (last && first + f->columns <= orders)
+        plot_text(f, &last->note, "orders above %zu of %zu are not drawn", first + f->columns - 1, orders);
     return status;
 }

@@ -142,6 +142,12 @@ for other in 'X3 --features 8' 'X --features 8 --standardize'; do
     expect_status 0 kspec plot 'X --features 8.json' "$other.json" --json
     expect_json 'len(j["panels"][0]["series"]) == 4 and "marks" not in j["panels"][0]'
 done
+# what is left out is said
+py 'import json; json.dump({"command": "learn", "runs": [{"width": 8, "seed": 0, "epochs": [
+    {"epoch": t, "naive": [0.5**n for n in range(9)], "unbiased": [0.5**n for n in range(9)]} for t in (0, 1)]}]}, open("nine.json", "w"))'
+expect_status 0 kspec plot nine.json -o nine.gp
+expect "orders" grep -q "^set title 'unbiased, n = 8'" nine.gp
+expect "and those that are not drawn" grep -q "^set label 'orders above 8 of 9 are not drawn'" nine.gp
 
 # ---- looks ----
 # a name is no format
