@@ -30,7 +30,7 @@ static int add_truth(plot_figure *f, plot_panel *p, const plot_source *src, size
     return EXIT_DONE;
 }
 
-/* A matrix of low rank has eigenvalues that are nothing but rounding errors: a logarithmic axis ends above them. */
+/* Sample eigenvalues this small are nothing but rounding errors of zero: a logarithmic axis ends above them. */
 static void cut_rounding(plot_figure *f, plot_panel *p) {
     double largest = 0, least = INFINITY;
     int cut = 0;
@@ -44,7 +44,7 @@ static void cut_rounding(plot_figure *f, plot_panel *p) {
             }
     if (!cut || !isfinite(least)) return;
     p->y.low = least / 2;
-    plot_text(f, &p->note, "rounding errors of zero lie below");
+    plot_text(f, &p->note, "values below 10^{−13} of the largest are not shown");
 }
 
 static void add_result(plot_figure *f, plot_panel *p, const plot_source *s) {

@@ -148,6 +148,9 @@ py 'import json; json.dump({"command": "learn", "runs": [{"width": 8, "seed": 0,
 expect_status 0 kspec plot nine.json -o nine.gp
 expect "orders" grep -q "^set title 'unbiased, n = 8'" nine.gp
 expect "and those that are not drawn" grep -q "^set label 'orders above 8 of 9 are not drawn'" nine.gp
+py 'import json; json.dump({"command": "spectrum", "eigenvalues": [1, 0.1], "singular_values": [1, 1e-20]}, open("low.json", "w"))'
+expect_status 0 kspec plot low.json -o low.gp
+expect "small eigenvalues, too" grep -q "^set label 'values below 10^{−13} of the largest are not shown'" low.gp
 
 # ---- looks ----
 # a name is no format
