@@ -342,7 +342,7 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
     }
     fprintf(to, " enhanced font 'sans-serif,%g' background '#ffffff'\n", PLOT_FONT * unit);
     if (unit == 1)
-        fputs("set xtics offset 0,0.3\nset xlabel offset 0,0.7\nset ylabel offset 1.5,0\n",
+        fputs("set xtics offset 0,0.3\nset xlabel offset 0,0.7\nset ylabel offset 0.8,0\n",
               to); /* its lines are farther apart */
     fputs("set border 3 linecolor rgb '#444444'\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
           "set grid xtics ytics nomxtics nomytics linetype 1 linecolor rgb '#dddddd' linewidth 0.6\n"

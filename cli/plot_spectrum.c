@@ -71,7 +71,7 @@ int plot_spectrum(plot_figure *f, const plot_source *s, size_t count) {
             if (sample > most) most = sample;
         }
     for (int log = 0; log < 2; log++) {
-        plot_panel *p = plot_add_panel(f, log ? "logarithmic" : "linear", "index l", "eigenvalue λ_{l}");
+        plot_panel *p = plot_add_panel(f, log ? "logarithmic" : "linear", "index i", "eigenvalue λ_{i}");
         if (p) p->x.scale = log && most > 50 ? PLOT_LOG : PLOT_LINEAR;
         if (p) p->y.scale = log ? PLOT_LOG : PLOT_LINEAR;
         for (size_t i = 0; i < count; i++) {

@@ -151,6 +151,7 @@ expect "and those that are not drawn" grep -q "^set label 'orders above 8 of 9 a
 py 'import json; json.dump({"command": "spectrum", "eigenvalues": [1, 0.1], "singular_values": [1, 1e-20]}, open("low.json", "w"))'
 expect_status 0 kspec plot low.json -o low.gp
 expect "small eigenvalues, too" grep -q "^set label 'values below 10^{−13} of the largest are not shown'" low.gp
+expect "the index is no capital I" grep -q "^set xlabel 'index i'" low.gp
 
 # ---- looks ----
 # a name is no format
