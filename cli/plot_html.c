@@ -21,6 +21,12 @@ static void put_run(FILE *to, const char *run, size_t n, char kind) {
     if (kind) fprintf(to, "</%s>", tag);
 }
 
+/* where no tags may stand */
+static void put_plain_run(FILE *to, const char *run, size_t n, char kind) {
+    if (kind) fputc(kind, to);
+    put_escaped(to, run, n);
+}
+
 static void put_text(FILE *to, const char *text) { plot_runs(to, text ? text : "", SIZE_MAX, put_run); }
 
 static void put_cell(FILE *to, double x) {
@@ -73,7 +79,7 @@ static void put_table(FILE *to, const plot_panel *p) {
 void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, const json_t *commands) {
     const char *title = f->title ? f->title : "kspec";
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>", to);
-    put_escaped(to, title, strlen(title));
+    plot_runs(to, title, SIZE_MAX, put_plain_run);
     fputs("</title>\n<style>\n"
           "body { font-family: sans-serif; max-width: 72em; margin: 2em auto; padding: 0 1em; color: #222 }\n"
           "svg { max-width: 100%; height: auto }\n"

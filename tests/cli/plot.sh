@@ -158,6 +158,8 @@ expect "the index is no capital I" grep -q "^set xlabel 'index i'" low.gp
 echo '{"command": "figure", "panels": [{"names": ["100% of %s", "%"], "series": [{"x": [1, 2], "y": [0, 1], "style": "bars"}]}]}' >names.json
 expect_status 0 kspec plot names.json -o names.svg
 expect "per cent" bash -c 'sed "s/<[^>]*>//g" names.svg | grep -qF "100% of %s"'
+expect_status 0 kspec plot moments.json -o a.html --title $'a\xffb'
+expect "a page in UTF-8" iconv -f utf-8 -t utf-8 -o /dev/null a.html
 expect_status 0 kspec plot moments.json -o a.svg --size 640x480 --title 'My title' --log xy
 expect "size" grep -q 'width="640" height="480"' a.svg
 expect "title" grep -q 'My title' a.svg
