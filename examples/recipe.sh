@@ -26,5 +26,5 @@ value() { # key, JSON file: the first number of that name, to four digits
 }
 
 plot() { # FILE: the option that draws the result, where pictures can be drawn
-    if command -v gnuplot >/dev/null && "$kspec" plot -h >/dev/null 2>&1; then echo "--plot $1"; fi
+    ! command -v "${KSPEC_GNUPLOT:-gnuplot}" >/dev/null || echo "--plot $1"
 }

@@ -14,6 +14,7 @@ recipe() { # name: without data sets
     expect "$1.sh fails" env -u KSPEC_DATA sh "$work/examples/$1.sh" >"$out" 2>"$err"
     expect "$1.sh says $(head -c 300 "$err")" [ ! -s "$err" ]
 }
+expect "a recipe draws without gnuplot" [ -z "$(KSPEC_GNUPLOT=/nowhere/gnuplot sh -c '. "$0/recipe.sh" && plot a.svg' "$work/examples")" ]
 recipe_with() { # data set, name: where it is there
     find_data "$1"
     [ -n "$data" ] || return 1
