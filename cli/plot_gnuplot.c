@@ -74,11 +74,11 @@ static int whole(const plot_panel *p) {
     return 1;
 }
 
-static void put_axis(FILE *to, char axis, const plot_panel *p) {
+static void put_axis(FILE *to, char axis, const plot_panel *p, size_t letters) {
     const plot_axis *a = axis == 'x' ? &p->x : &p->y;
     fprintf(to, "set %crange [%.17g:%.17g]\n", axis, a->low, a->high);
     fprintf(to, "set %clabel ", axis);
-    put_text(to, a->label ? a->label : "", 100);
+    put_text(to, a->label ? a->label : "", letters);
     fputc('\n', to);
     if (a->scale == PLOT_LOG) {
         fprintf(to, "set logscale %c\nset %ctics autofreq\n", axis, axis);
@@ -314,8 +314,8 @@ static void put_panel(FILE *to, const plot_figure *f, size_t i, const plot_layou
             at->legend_left, at->top, at->legend_font * unit);
     else
         fputs("unset key\n", to);
-    put_axis(to, 'x', p);
-    put_axis(to, 'y', p);
+    put_axis(to, 'x', p, at->title_letters);
+    put_axis(to, 'y', p, at->ylabel_letters);
     put_mark_lines(to, p);
     clause_list c = {to, i, 0, at->legend_letters, p};
     for (int bands = 1; bands >= 0; bands--) /* bands behind everything else */

@@ -156,6 +156,7 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
             at->top = 1 - (from_top + fmin(p->title ? 30 : 10, 0.2 * h)) / l->height;
             at->note_height = 1 - (from_top + h - 10) / l->height;
             at->title_letters = (size_t)fmax(8, (cell - legend) / (PLOT_FONT * LETTER));
+            at->ylabel_letters = (size_t)fmax(8, h / (PLOT_FONT * LETTER));
             at->note_letters = (size_t)fmax(8, (cell - legend) / (PLOT_NOTE_FONT * LETTER));
             at->legend_font = fmax(5, fmin(font, (h - 40) / (1.5 * fmax(1, (double)legend_entries(p)))));
             at->legend_left = right ? 1 - (shared - 4) / l->width : at->right + 12 / l->width;

@@ -9,7 +9,7 @@ enum { PLOT_FONT = 13, PLOT_NOTE_FONT = 10, PLOT_LEGEND_LETTERS = 40, PLOT_MOST_
 typedef struct {
     double left, right, bottom, top; /* of the frame */
     double note_height, legend_left, legend_font;
-    size_t title_letters, note_letters, legend_letters;
+    size_t title_letters, ylabel_letters, note_letters, legend_letters;
     int legend; /* is there one beside it? */
 } plot_place;
 

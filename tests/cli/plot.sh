@@ -154,6 +154,11 @@ expect "small eigenvalues, too" grep -q "^set label 'values below 10^{−13} of 
 expect "the index is no capital I" grep -q "^set xlabel 'index i'" low.gp
 
 # ---- looks ----
+# labels end within the picture
+label=$(printf 'long %.0s' {1..30})
+echo '{"command": "figure", "panels": [{"xlabel": "'$label'", "ylabel": "'$label'", "series": [{"y": [1, 2]}]}]}' >long.json
+expect_status 0 kspec plot long.json -o long.gp
+expect "labels are cut" [ "$(grep -c "^set [xy]label 'long .*…'" long.gp)" = 2 ]
 # a name is no format
 echo '{"command": "figure", "panels": [{"names": ["100% of %s", "%"], "series": [{"x": [1, 2], "y": [0, 1], "style": "bars"}]}]}' >names.json
 expect_status 0 kspec plot names.json -o names.svg
