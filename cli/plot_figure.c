@@ -166,7 +166,7 @@ void plot_shape_title(plot_figure *f, const plot_source *s, size_t count) {
 const char *plot_nice(double x, char *to) {
     char text[32];
     int small = x != 0 && (fabs(x) < 0.01 || fabs(x) >= 1e6);
-    snprintf(text, sizeof text, small ? "%.2e" : "%.4g", x);
+    snprintf(text, sizeof text, small ? "%.2e" : "%.6g", x);
     char *e = small ? strchr(text, 'e') : NULL;
     if (!e) return strcpy(to, text);
     *e = 0;

@@ -65,6 +65,8 @@ TEST(texts) {
     CHECK(strcmp(plot_nice(1e308, nice), "10^{308}") == 0);
     CHECK(strcmp(plot_nice(0, nice), "0") == 0);
     CHECK(strcmp(plot_nice(1024, nice), "1024") == 0);
+    CHECK(strcmp(plot_nice(20480, nice), "20480") == 0);
+    CHECK(strcmp(plot_nice(999999, nice), "999999") == 0);
 }
 
 /* ---- the script ---- */
