@@ -109,8 +109,8 @@ static int fill(plot_figure *f, plot_panel *p, const plot_source *s, size_t coun
     return status;
 }
 
-/* One range for what stands one above the other, so that they can be compared */
-static void share_range(plot_panel *const panels[2]) {
+/* One scale and range for what stands one above the other, so that they can be compared */
+static void share_axis(plot_panel *const panels[2]) {
     double low = INFINITY, high = -INFINITY;
     for (int r = 0; r < 2; r++)
         for (size_t k = 0; panels[r] && k < panels[r]->series_count; k++)
@@ -119,9 +119,14 @@ static void share_range(plot_panel *const panels[2]) {
                 low = fmin(low, fmin(q->y, q->low));
                 high = fmax(high, fmax(q->y, q->high));
             }
+    int decades = low > 0 && high >= 100 * low;
+    double margin = decades ? pow(high / low, 0.05) : 0.05 * (high - low);
     for (int r = 0; r < 2 && low < high; r++)
-        if (panels[r])
-            panels[r]->y.low = low - 0.05 * (high - low), panels[r]->y.high = high + 0.05 * (high - low);
+        if (panels[r]) {
+            panels[r]->y.scale = decades ? PLOT_LOG : PLOT_LINEAR;
+            panels[r]->y.low = decades ? low / margin : low - margin;
+            panels[r]->y.high = decades ? high * margin : high + margin;
+        }
 }
 
 int plot_learn(plot_figure *f, const plot_source *s, size_t count) {
@@ -142,7 +147,7 @@ int plot_learn(plot_figure *f, const plot_source *s, size_t count) {
             panels[c][r] = plot_add_panel(f, title, "epoch", label);
             status = fill(f, panels[c][r], s, count, r ? "unbiased" : "naive", first + c);
         }
-    for (size_t c = 0; c < f->columns && !status; c++) share_range(panels[c]);
+    for (size_t c = 0; c < f->columns && !status; c++) share_axis(panels[c]);
     plot_panel *last = status ? NULL : panels[f->columns - 1][1];
     if (last && first + f->columns <= orders)
         plot_text(f, &last->note, "orders above %zu of %zu are not drawn", first + f->columns - 1, orders);
