@@ -212,8 +212,9 @@ static void put_series(clause_list *c, size_t k, size_t turn) {
     double size = s->count > FEW ? 0.35 : 0.75;
     if (s->style == PLOT_DASHED) dash = 2;
     if (s->style == PLOT_DOTTED) dash = 3;
-    if (!marks && (s->style == PLOT_LINE || s->style == PLOT_LINESPOINTS || s->style == PLOT_BAND))
-        dash = dashes[turn % (sizeof dashes / sizeof *dashes)]; /* told apart by more than colour */
+    if (!marks && s->color != PLOT_BLACK && /* told apart by more than colour; black is solid */
+        (s->style == PLOT_LINE || s->style == PLOT_LINESPOINTS || s->style == PLOT_BAND))
+        dash = dashes[turn % (sizeof dashes / sizeof *dashes)];
     if (s->style == PLOT_BARS) {
         put_bars(c, k, color, s->label);
         return;
