@@ -12,18 +12,16 @@ extern "C" {
 
 /* What is done to the pixels before they enter the network. */
 typedef enum {
-    KSPEC_PIXELS_UNIT =
-        0, /* less the mean training image, then scaled so that the mean of |x|^2 is 1 in training */
-    KSPEC_PIXELS_255 /* divided by 255 */
+    KSPEC_PIXELS_UNIT = 0, /* less the mean training image, then scaled to mean |x|^2 = 1 in training */
+    KSPEC_PIXELS_255       /* divided by 255 */
 } kspec_pixels;
 
 typedef struct {
     size_t size;
     kspec_pixels pixels;
-    size_t
-        train_count; /* how many images, the first, to train on; default 10,000, or all where there are fewer */
-    size_t probe;    /* P: how many test images, the first, to measure on; default 1,000, or all */
-    size_t classes; /* default: the largest training label and one */
+    size_t train_count; /* train on that many images, the first; default 10,000, or all */
+    size_t probe;       /* P: measure on that many test images, the first; default 1,000, or all */
+    size_t classes;     /* default: the largest training label and one */
 } kspec_learn_data_opts;
 
 /*
@@ -82,9 +80,8 @@ typedef struct {
     size_t every;  /* measure at epochs 0, every, 2 every, ... and the last; default 2 */
     size_t batch;  /* images in a mini-batch; default 32, or all */
     const kspec_learn_scaling *scaling;
-    size_t
-        subsample; /* Q: measure a random Q of the neurons, too (in networks that have as many); default none */
-    int nmax;      /* highest order; default 4, or less where a side is shorter */
+    size_t subsample; /* Q: measure a random Q of the neurons, too, where there are as many; default none */
+    int nmax;         /* highest order; default 4, or less where a side is shorter */
     unsigned estimators; /* default KSPEC_NAIVE | KSPEC_AUTO */
     int permutations;    /* as in kspec_moments_opts, all three */
     kspec_side side;
@@ -122,10 +119,9 @@ typedef struct {
     size_t resumed;         /* the epoch that a checkpoint took it to; 0 without one */
     double train_seconds;   /* in this call, without measurements */
     double measure_seconds; /* activations, estimates, loss and accuracy */
-    double
-        fma_rate; /* multiply-adds of the training's matrix products per second that its thread had the processor; 0: none */
-    double gemm_rate;   /* of the BLAS on products of the same shapes, without Adam, measured beside */
-    double square_rate; /* of the BLAS on square matrices of order 512 in single precision */
+    /* Multiply-adds per second that the thread had the processor: of training (0 where there was none), and, measured
+       beside, of the BLAS on products of the same shapes without Adam, and on square matrices of order 512. */
+    double fma_rate, gemm_rate, square_rate;
 } kspec_learn_run;
 
 typedef struct {

@@ -26,8 +26,8 @@ typedef struct {
     float *X, *XT;       /* batch x cols; cols x batch */
     float *H, *D;        /* rows x batch: activations; derivative of the loss by w_i . x */
     float *AT;           /* outputs x rows */
-    float *Y, *R,
-        *RT; /* outputs x batch: outputs, then residuals y - t; derivative of the loss by y; batch x outputs */
+    float *Y, *R;        /* outputs x batch: outputs, then residuals y - t; derivative of the loss by y */
+    float *RT;           /* batch x outputs */
 } ks_network;
 
 /* Streams of random numbers: those of a width are its own, so that networks of one seed are independent. */

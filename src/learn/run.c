@@ -63,7 +63,10 @@ kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atom
         ks_network_make(&net, &arena, run->width, run->seed, l->data, l->o.batch, &l->scaling, err);
     int found = 0;
     if (!st) st = ks_checkpoint_load(l, &net, run, &epoch, &found, err);
-    if (found) run->resumed = epoch;
+    if (found) {
+        run->resumed = epoch;
+        atomic_fetch_add(done, run->width * (1 + (epoch < l->o.epochs ? epoch : l->o.epochs)));
+    }
     for (int first = !found; !st && (first || epoch < l->o.epochs); first = 0) {
         double start = ks_now(), own = ks_thread_seconds();
         if (!first) {
@@ -80,7 +83,6 @@ kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atom
         }
         atomic_fetch_add(done, run->width);
     }
-    if (found) atomic_fetch_add(done, run->width * (run->resumed < l->o.epochs ? run->resumed : l->o.epochs));
     if (!st && trained) {
         run->fma_rate = (double)trained * ks_network_fma(&net, n) / computing;
         ks_network_blas(&net, &run->gemm_rate, &run->square_rate);

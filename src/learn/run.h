@@ -14,13 +14,12 @@ typedef struct {
     kspec_learn_scaling scaling;
     pthread_mutex_t lock; /* one call of the store at a time */
     atomic_int stop;      /* a run has failed, or the caller has cancelled */
-    int (*poll)(
-        void *ctx,
-        int worker); /* looks at `stop`, and tells the caller how far it is, where this is its thread */
+    /* Looks at `stop`, and tells the caller how far it is, where this is the caller's thread. */
+    int (*poll)(void *ctx, int worker);
     void *ctx;
 } ks_learning;
 
-/* Trains, measures, saves. `epoch_done` is counted up by one for the initialisation and for every epoch. */
+/* Trains, measures, saves. `done` grows by the width for the initialisation and for every epoch. */
 kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atomic_size_t *done,
                           kspec_error *err);
 void ks_learn_run_free(kspec_learn_run *run);
