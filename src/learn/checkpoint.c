@@ -132,6 +132,8 @@ static kspec_status damaged(const ks_network *net, const char *how, kspec_error 
                    (unsigned long long)net->seed, how);
 }
 
+static const char odd[] = "is damaged: what it holds is not what it says";
+
 /* Is there room for `count` things of `words` words? */
 static int has(const reader *r, uint64_t count, size_t words) {
     return count <= (uint64_t)(r->end - r->at) / words;
@@ -159,9 +161,8 @@ static kspec_status get_estimates(reader *r, size_t count, kspec_learn_estimate 
 }
 
 /* The next record, into the run where it is asked for */
-static kspec_status get_record(ks_learning *l, const ks_network *net, reader *r, kspec_learn_run *run,
-                               kspec_error *err) {
-    static const char odd[] = "is damaged: what it holds is not what it says";
+static kspec_status get_record(ks_learning *l, const ks_network *net, reader *r, size_t reached,
+                               kspec_learn_run *run, kspec_error *err) {
     if (!has(r, 1, RECORD)) return damaged(net, odd, err);
     kspec_learn_epoch e = {.epoch = r->at[0],
                            .loss = number(r->at[1]),
@@ -176,8 +177,11 @@ static kspec_status get_record(ks_learning *l, const ks_network *net, reader *r,
         r->at += (all + sub) * ESTIMATE;
         return KSPEC_OK;
     }
-    if (run->epoch_count && e.epoch <= run->epochs[run->epoch_count - 1].epoch) return damaged(net, odd, err);
-    kspec_learn_epoch *to = &run->epochs[run->epoch_count++]; /* epochs increase: there is room */
+    /* from 0 up, and none that is still to come: so there is room for these and for the rest */
+    size_t had = run->epoch_count;
+    if (e.epoch > reached || (had ? e.epoch <= run->epochs[had - 1].epoch : e.epoch != 0))
+        return damaged(net, odd, err);
+    kspec_learn_epoch *to = &run->epochs[run->epoch_count++];
     *to = e;
     kspec_status st = get_estimates(r, all, &to->estimates, &to->count, err);
     return st || !sub ? st : get_estimates(r, sub, &to->subsample, &to->subsample_count, err);
@@ -200,8 +204,9 @@ static kspec_status parse(ks_learning *l, ks_network *net, const uint64_t *w, si
     *epoch = w[HEAD + FIELDS];
     net->steps = w[HEAD + FIELDS + 1];
     kspec_status st = KSPEC_OK;
-    for (uint64_t k = w[HEAD + FIELDS + 2]; k && !st; k--) st = get_record(l, net, &r, run, err);
+    for (uint64_t k = w[HEAD + FIELDS + 2]; k && !st; k--) st = get_record(l, net, &r, *epoch, run, err);
     if (st) return st;
+    if (!run->epoch_count) return damaged(net, odd, err);
     if ((size_t)(r.end - r.at) != 3 * net->weights / 2)
         return damaged(net, "is damaged: it has another number of weights", err);
     memcpy(net->state, r.at, 3 * net->weights * sizeof(float));

@@ -1,4 +1,5 @@
 /* Runs side by side, interrupted, resumed, refused: the same bits, or a message. */
+#include "learn/data.h"
 #include "learn_help.h"
 
 #include <stdatomic.h>
@@ -194,6 +195,57 @@ TEST(damaged_checkpoints) {
     kspec_learn_close(data);
 }
 
+/* Any word of all but the weights changed, and the checksum made to fit: refused or taken, never out of bounds */
+TEST(forged_checkpoints) {
+    kspec_learn_data *data = some_data();
+    memory_store m = {0};
+    const size_t width = 2;
+    kspec_learn_opts o = options(6, 1);
+    o.widths = &width, o.width_count = 1, o.seeds = 1, o.nmax = 1, o.subsample = 2, o.store = store_in(&m);
+    kspec_learn_result r = learn(data, &o);
+    kspec_learn_free(&r);
+    size_t words = m.size[0] / 8, weights = 3 * 8 * (16 + 16) / 2, epoch = 0;
+    uint64_t *kept = malloc(m.size[0]);
+    memcpy(kept, m.bytes[0], m.size[0]);
+    for (size_t k = 0; !epoch; k++) /* epoch 6, step 6*8, 4 records: what follows the configuration */
+        if (kept[k] == 6 && kept[k + 1] == 48 && kept[k + 2] == 4) epoch = k;
+    const struct {
+        size_t word;
+        uint64_t value;
+    } refusals[] = {{epoch, 0},     /* what is there would be measured again */
+                    {epoch, 5},     /* likewise */
+                    {epoch + 2, 0}, /* nothing measured, and yet it is the last epoch */
+                    {epoch + 2, 5}, /* a record of weights */
+                    {epoch + 2, UINT64_MAX},
+                    {epoch + 3, 2},          /* the first is not of the initialisation */
+                    {epoch + 7, UINT64_MAX}, /* estimates */
+                    {epoch + 8, UINT64_MAX / 8}};
+    for (size_t longer = 0; longer < 2; longer++, o.epochs = 8)
+        for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++) {
+            uint64_t *w = (uint64_t *)m.bytes[0];
+            w[refusals[k].word] = refusals[k].value;
+            w[words - 1] = ks_fnv(KS_FNV, w, m.size[0] - 8);
+            refused(data, &o, &m, "is damaged: ");
+            memcpy(w, kept, m.size[0]);
+        }
+    const uint64_t values[] = {0, 1, 7, UINT64_MAX, (uint64_t)1 << 61};
+    o.epochs = 6;
+    for (size_t k = 0; k + 1 + weights < words; k++)
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+            uint64_t *w = (uint64_t *)m.bytes[0];
+            w[k] = values[v];
+            w[words - 1] = ks_fnv(KS_FNV, w, m.size[0] - 8);
+            kspec_status st = kspec_learn(data, &o, &r, NULL);
+            CHECK_MSG(st == KSPEC_OK || st == KSPEC_E_IO, "word %zu: %d", k, (int)st);
+            if (!st) CHECK(r.runs[0].epoch_count <= 4 && r.runs[0].epochs[0].epoch == 0);
+            if (!st) kspec_learn_free(&r);
+            memcpy(w, kept, m.size[0]);
+        }
+    free(kept);
+    memory_free(&m);
+    kspec_learn_close(data);
+}
+
 /* ---- a store that fails */
 
 static kspec_status no_space(void *ctx, size_t width, uint64_t seed, const void *bytes, size_t count,
@@ -352,6 +404,7 @@ int main(void) {
     RUN(longer_and_shorter);
     RUN(checkpoints_of_another_run);
     RUN(damaged_checkpoints);
+    RUN(forged_checkpoints);
     RUN(stores_that_fail);
     RUN(options_out_of_range);
     RUN(data_out_of_range);
