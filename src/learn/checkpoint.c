@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 1, HEAD = 3, FIELDS = 22, RECORD = 6, ESTIMATE = 8 };
+enum { VERSION = 2, HEAD = 3, FIELDS = 21, RECORD = 6, ESTIMATE = 8 };
 static const uint64_t MAGIC = UINT64_C(0x6e7261656c70736b); /* "ksplearn" where the least byte comes first */
 
 static uint64_t bits(double x) {
@@ -57,7 +57,6 @@ static void configuration(const ks_learning *l, const ks_network *net, field f[F
         {"number of permutations", 0, (uint64_t)o->permutations},
         {"side", 0, (uint64_t)o->side},
         {"no_stderr", 0, (uint64_t)o->no_stderr},
-        {"seed of permutations", 0, o->permutations || o->estimators & KSPEC_AUTO ? o->seed : 0},
     };
     memcpy(f, all, sizeof all);
 }

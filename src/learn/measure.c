@@ -50,14 +50,14 @@ static double ratio_error(const kspec_moments_result *r, size_t k) {
     return sqrt(fmax(0, s * s - 2 * rho * s * t + t * t));
 }
 
-static kspec_status estimate(listener *s, const double *phi, size_t Q, kspec_learn_estimate **out,
-                             size_t *count, kspec_error *err) {
+static kspec_status estimate(listener *s, uint64_t seed, const double *phi, size_t Q,
+                             kspec_learn_estimate **out, size_t *count, kspec_error *err) {
     const kspec_learn_opts *o = &s->l->o;
     size_t P = s->l->data->shape.probe;
     kspec_moments_opts m = {.size = sizeof m,
                             .nmax = o->nmax,
                             .estimators = o->estimators,
-                            .seed = o->seed,
+                            .seed = seed,
                             .threads = 1,
                             .progress = {listen, s},
                             .permutations = o->permutations,
@@ -111,11 +111,11 @@ kspec_status ks_learn_measure(ks_learning *l, const ks_network *net, int worker,
         st = l->o.store.activations(l->o.store.ctx, N, net->seed, e->epoch, &view, err);
         pthread_mutex_unlock(&l->lock);
     }
-    if (!st) st = estimate(&s, phi, N, &e->estimates, &e->count, err);
+    if (!st) st = estimate(&s, net->seed, phi, N, &e->estimates, &e->count, err);
     if (!st && Q) {
         pick(net, P, phi, Q, order, sub);
         if (!normalize(sub, P * Q)) st = silent(net, e, "no neuron of the subsample", err);
-        if (!st) st = estimate(&s, sub, Q, &e->subsample, &e->subsample_count, err);
+        if (!st) st = estimate(&s, net->seed, sub, Q, &e->subsample, &e->subsample_count, err);
     }
     ks_arena_free(&arena);
     return st;

@@ -48,6 +48,27 @@ TEST(any_number_of_threads) {
     kspec_learn_close(data);
 }
 
+/* A run is the same whatever others there are, random orders of its estimates included */
+TEST(a_run_by_itself) {
+    kspec_learn_data *data = some_data();
+    memory_store m = {0};
+    kspec_learn_opts o = options(2, 1);
+    o.estimators = KSPEC_NAIVE | KSPEC_PATH, o.permutations = 3, o.store = store_in(&m);
+    kspec_learn_result all = learn(data, &o);
+    o.widths = &widths[1], o.width_count = 1, o.seeds = 1, o.seed = 6;
+    kspec_learn_result kept = learn(data, &o);
+    CHECK(kept.runs[0].resumed == 2);
+    o.store = (kspec_learn_store){0};
+    kspec_learn_result one = learn(data, &o);
+    kspec_learn_result same = {.count = 1, .runs = &all.runs[3]};
+    CHECK(same_results(&one, &same) && same_results(&kept, &same));
+    kspec_learn_free(&one);
+    kspec_learn_free(&kept);
+    kspec_learn_free(&all);
+    memory_free(&m);
+    kspec_learn_close(data);
+}
+
 /* ---- interruption */
 
 typedef struct {
@@ -400,6 +421,7 @@ TEST(one_of_everything) {
 
 int main(void) {
     RUN(any_number_of_threads);
+    RUN(a_run_by_itself);
     RUN(interrupted_and_resumed);
     RUN(longer_and_shorter);
     RUN(checkpoints_of_another_run);
