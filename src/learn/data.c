@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kernels/train.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -65,6 +66,22 @@ static double center(const kspec_matrix *x, size_t n, double *mean) {
     return sum / (double)n;
 }
 
+/* The images of a set, moved and scaled */
+static kspec_status take_images(const char *what, const kspec_matrix *x, const double *mean, double scale,
+                                ks_images *to, kspec_error *err) {
+    for (size_t i = 0; i < to->n; i++)
+        for (size_t k = 0; k < x->cols; k++) {
+            double v = scale * (entry(x, i, k) - mean[k]);
+            if (!(fabs(v) <= FLT_MAX))
+                return ks_fail(
+                    err, KSPEC_E_ARG,
+                    "%simages: row %zu, column %zu (from 0) is %g, scaled %g: beyond %g in single precision",
+                    what, i, k, entry(x, i, k), v, (double)FLT_MAX);
+            to->x[i * to->stride + k] = (float)v;
+        }
+    return KSPEC_OK;
+}
+
 static kspec_status take_pixels(kspec_learn_data *t, const kspec_matrix *images, const kspec_matrix *test,
                                 kspec_error *err) {
     size_t d = images->cols, n = t->train.n;
@@ -80,17 +97,13 @@ static kspec_status take_pixels(kspec_learn_data *t, const kspec_matrix *images,
                            square);
         }
     }
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < d; k++)
-            t->train.x[i * t->train.stride + k] = (float)(scale * (entry(images, i, k) - mean[k]));
-    for (size_t i = 0; i < t->test.n; i++)
-        for (size_t k = 0; k < d; k++)
-            t->test.x[i * t->test.stride + k] = (float)(scale * (entry(test, i, k) - mean[k]));
+    kspec_status st = take_images("", images, mean, scale, &t->train, err);
+    if (!st) st = take_images("test ", test, mean, scale, &t->test, err);
     for (size_t i = 0; i < t->shape.probe; i++)
         for (size_t k = 0; k < d; k++) t->probe[i * d + k] = scale * (entry(test, i, k) - mean[k]);
     ks_free(mean);
     t->shape.scale = scale;
-    return KSPEC_OK;
+    return st;
 }
 
 static uint64_t digest_of(const ks_images *s, uint64_t h) {

@@ -18,10 +18,9 @@ void ks_learn_run_free(kspec_learn_run *run) {
 }
 
 static kspec_status diverged(const ks_network *net, size_t epoch, double loss, kspec_error *err) {
-    return ks_fail(
-        err, KSPEC_E_NUMERIC,
-        "width %zu, seed %llu: the loss has become %g at epoch %zu; a smaller learning rate may help", net->N,
-        (unsigned long long)net->seed, loss, epoch);
+    return ks_fail(err, KSPEC_E_NUMERIC, "width %zu, seed %llu: the loss has become %g at epoch %zu%s",
+                   net->N, (unsigned long long)net->seed, fabs(loss), epoch, /* no sign of NaN */
+                   epoch ? "; a smaller learning rate may help" : ", before any training");
 }
 
 /* One pass through the training images, in an order of its own */

@@ -348,7 +348,7 @@ TEST(data_out_of_range) {
                     err, text);                                                                          \
         CHECK(data == NULL);                                                                             \
     } while (0)
-    const kspec_matrix none = {0};
+    const kspec_matrix none = {0}, Y1 = view(y, 1, 1);
     UNFIT(view(x, 0, 3), Y, X, none, "images are empty: 0 x 3", 0);
     UNFIT(X, Y, view(x, 4, 0), none, "test images are empty: 4 x 0", 0);
     UNFIT(X, view(y, 3, 1), X, none, "4 images, but 3 labels", 0);
@@ -376,6 +376,12 @@ TEST(data_out_of_range) {
     x[7] = NAN;
     UNFIT(X, Y, X, none, "images: row 2, column 1 (from 0) is nan", 0);
     UNFIT(view(same, 4, 3), Y, X, none, "test images: row 2, column 1 (from 0) is nan", 0);
+    x[7] = 1e200;
+    UNFIT(X, Y, X, none,
+          "images: row 2, column 1 (from 0) is 1e+200, scaled 3.92157e+197: beyond 3.40282e+38",
+          .pixels = KSPEC_PIXELS_255);
+    UNFIT(view(x + 9, 1, 3), Y1, X, none, "test images: row 2, column 1 (from 0) is 1e+200",
+          .pixels = KSPEC_PIXELS_255);
     x[7] = -INFINITY;
     UNFIT(X, Y, X, none, "images: row 2, column 1 (from 0) is -inf", 0);
 
@@ -388,6 +394,13 @@ TEST(data_out_of_range) {
     kspec_learn_result r;
     l.batch = 2;
     CHECK_FAILS(kspec_learn(data, &l, &r, &err), KSPEC_E_NUMERIC, err, "at epoch 0 no neuron is active");
+    kspec_learn_close(data);
+
+    /* pixels that are finite in single precision, and products that are not */
+    for (int k = 0; k < 12; k++) x[k] = 255 * 1e38 * (1 + k % 3);
+    CHECK(kspec_learn_open(&X, &Y, &X, NULL, &o, &data, &err) == KSPEC_OK);
+    l.scaling = &(kspec_learn_scaling){0.1, 1, -9, 1}; /* hidden weights of order N^4.5 */
+    CHECK_FAILS(kspec_learn(data, &l, &r, &err), KSPEC_E_NUMERIC, err, "at epoch 0, before any training");
     kspec_learn_close(data);
     kspec_learn_close(NULL);
 }
