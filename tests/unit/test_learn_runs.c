@@ -112,6 +112,30 @@ TEST(interrupted_and_resumed) {
     kspec_learn_close(data);
 }
 
+/* How far it is counts what a checkpoint has brought: nothing is reported below that */
+static int lowest(void *ctx, double fraction) {
+    double *least = ctx;
+    if (fraction > 0) *least = fmin(*least, fraction); /* 0: it has not begun */
+    return 0;
+}
+
+TEST(progress_of_the_resumed) {
+    kspec_learn_data *data = some_data();
+    memory_store m = {0};
+    kspec_learn_opts o = options(8, 1);
+    double least = 1;
+    o.width_count = o.seeds = 1, o.nmax = 2, o.subsample = 0, o.store = store_in(&m);
+    kspec_learn_result r = learn(data, &o);
+    kspec_learn_free(&r);
+    o.epochs = 10, o.progress = (kspec_progress){lowest, &least};
+    r = learn(data, &o);
+    CHECK(r.runs[0].resumed == 8);
+    CHECK_MSG(least >= 9.0 / 11 && least < 1, "%g", least);
+    kspec_learn_free(&r);
+    memory_free(&m);
+    kspec_learn_close(data);
+}
+
 /* More epochs than were kept, as many, and fewer; five is no multiple of two, and measured as the last one only */
 TEST(longer_and_shorter) {
     kspec_learn_data *data = some_data();
@@ -436,6 +460,7 @@ int main(void) {
     RUN(any_number_of_threads);
     RUN(a_run_by_itself);
     RUN(interrupted_and_resumed);
+    RUN(progress_of_the_resumed);
     RUN(longer_and_shorter);
     RUN(checkpoints_of_another_run);
     RUN(damaged_checkpoints);
