@@ -59,6 +59,8 @@ static int check_args(const learn_args *a) {
                   {"epochs", cli_given(&a->common, "epochs")}};
     for (size_t k = 0; k < sizeof needed / sizeof *needed; k++)
         if (!needed[k].given) return cli_error(EXIT_USAGE, "learn: --%s is missing", needed[k].name);
+    if (a->classes > KSPEC_MOST_CLASSES)
+        return cli_error(EXIT_USAGE, "--classes: %zu exceeds %d", a->classes, (int)KSPEC_MOST_CLASSES);
     for (size_t k = 0; k < a->width.count; k++)
         if (!(a->width.at[k] >= 1 && a->width.at[k] <= 1e9 && a->width.at[k] == floor(a->width.at[k])))
             return cli_error(EXIT_USAGE, "--width: %g is not a whole number of at least 1", a->width.at[k]);

@@ -16,12 +16,14 @@ typedef enum {
     KSPEC_PIXELS_255       /* divided by 255 */
 } kspec_pixels;
 
+enum { KSPEC_MOST_CLASSES = 10000 };
+
 typedef struct {
     size_t size;
     kspec_pixels pixels;
     size_t train_count; /* train on that many images, the first; default 10,000, or all */
     size_t probe;       /* P: measure on that many test images, the first; default 1,000, or all */
-    size_t classes;     /* default: the largest training label and one */
+    size_t classes;     /* default: the largest training label and one; at most KSPEC_MOST_CLASSES */
 } kspec_learn_data_opts;
 
 /*

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_CLASSES = 10000 };
-
 uint64_t ks_fnv(uint64_t h, const void *bytes, size_t count) {
     const unsigned char *p = bytes;
     for (size_t k = 0; k < count; k++) h = (h ^ p[k]) * UINT64_C(0x100000001b3);
@@ -40,7 +38,7 @@ static kspec_status check_images(const char *what, const kspec_matrix *x, const 
 /* Labels 0 ... classes-1, the first n of them; classes 0: as many as there are, which it becomes. */
 static kspec_status take_labels(const char *what, const kspec_matrix *labels, size_t n, size_t *classes,
                                 int *out, kspec_error *err) {
-    double most = *classes ? (double)*classes : MOST_CLASSES;
+    double most = *classes ? (double)*classes : KSPEC_MOST_CLASSES;
     int largest = 0;
     for (size_t i = 0; i < n; i++) {
         double c = entry(labels, i, 0);
@@ -154,8 +152,8 @@ kspec_status kspec_learn_open(const kspec_matrix *images, const kspec_matrix *la
     if (st) return st;
     if (o.pixels < KSPEC_PIXELS_UNIT || o.pixels > KSPEC_PIXELS_255)
         return ks_fail(err, KSPEC_E_ARG, "pixels %d is none of unit, 255", (int)o.pixels);
-    if (o.classes > MOST_CLASSES)
-        return ks_fail(err, KSPEC_E_ARG, "classes %zu exceeds %d", o.classes, MOST_CLASSES);
+    if (o.classes > KSPEC_MOST_CLASSES)
+        return ks_fail(err, KSPEC_E_ARG, "classes %zu exceeds %d", o.classes, KSPEC_MOST_CLASSES);
     if (test_images->cols != images->cols)
         return ks_fail(err, KSPEC_E_ARG, "test images have %zu pixels, but the images have %zu",
                        test_images->cols, images->cols);

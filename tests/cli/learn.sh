@@ -159,6 +159,7 @@ expect_error 2 'subsample 13 exceeds the width 12' kspec learn $quick --subsampl
 expect_error 2 'subsample: 0 is below 1' kspec learn $quick --subsample 0
 expect_error 2 'order 13 exceeds 12' kspec learn $quick -n 13
 expect_error 2 'batch 201 exceeds the 200 training images' kspec learn $quick --batch 201
+expect_error 2 'classes: 10001 exceeds 10000' kspec learn $quick --classes 10001
 expect_error 2 "pixels: 'raw' is none of unit.255" kspec learn $quick --pixels raw
 expect_error 2 "learning-rate: '0' is not positive" kspec learn $quick --learning-rate 0
 expect_error 2 "estimator: 'best' is none of" kspec learn $quick --estimator best
