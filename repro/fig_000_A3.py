@@ -113,11 +113,11 @@ for pixels, how in PIXELS.items():
                 "ylabel": f"m({n})",
                 "xrange": trained[pixels].range(),
                 "series": [
-                    trained[pixels].line(N, key, n, label, color=color, style=style)
-                    for key, label, color, style in (
-                        ("unbiased", "unbiased, all 1024", 0, "line"),
-                        ("unbiased_subsample", "unbiased, 128 of them", 6, "linespoints"),
-                        ("naive_subsample", "naive, 128 of them", 7, "linespoints"),
+                    trained[pixels].line(N, key, n, label, color=color)
+                    for key, label, color in (
+                        ("unbiased", "unbiased, all 1024", 0),
+                        ("unbiased_subsample", "unbiased, 128 of them", 6),
+                        ("naive_subsample", "naive, 128 of them", 7),
                     )
                 ],
             }

@@ -42,14 +42,14 @@ for pixels, how in PIXELS.items():
                 "ylabel": f"m({n})",
                 "xrange": t.range(),
                 "series": [
-                    t.line(width, key, n, label, color=color, style=style)
+                    t.line(width, key, n, label, color=color, **style)
                     for width, key, label, color, style in (
-                        (1024, "unbiased", "unbiased, N = 1024", 0, "linespoints"),
-                        (128, "unbiased", "unbiased, N = 128", 5, "linespoints"),
-                        (1024, "unbiased_subsample", "unbiased, 128 of 1024", 6, "linespoints"),
-                        (1024, "naive", "naive, N = 1024", 0, "dotted"),
-                        (128, "naive", "naive, N = 128", 5, "dotted"),
-                        (1024, "naive_subsample", "naive, 128 of 1024", 6, "dotted"),
+                        (1024, "unbiased", "unbiased, N = 1024", 0, {}),
+                        (128, "unbiased", "unbiased, N = 128", 5, {}),
+                        (1024, "unbiased_subsample", "unbiased, 128 of 1024", 6, {}),
+                        (1024, "naive", "naive, N = 1024", 0, {"style": "dotted"}),
+                        (128, "naive", "naive, N = 128", 5, {"style": "dotted"}),
+                        (1024, "naive_subsample", "naive, 128 of 1024", 6, {"style": "dotted"}),
                     )
                 ],
             }

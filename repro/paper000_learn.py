@@ -69,11 +69,11 @@ class Training:
         return abs(z) < LIMIT, f"furthest width {w}, n = {n}, epoch {self.epochs[at]}: {d:+.1%} ({z:+.1f} SE)"
 
     def line(self, width, key, n, label, **look):
-        """A panel's curve: means over networks with quartiles"""
+        """A panel's curve: means over networks, with their quartiles as a band (the paper's shades) unless a style is given"""
         v = [self.values(width, key, n, at) for at in range(len(self.epochs))]
-        return line(
-            label, self.epochs, [mean(x) for x in v], [quantile(x, 0.25) for x in v], [quantile(x, 0.75) for x in v], **look
-        )
+        if "style" not in look:
+            look.update(style="band", low=[quantile(x, 0.25) for x in v], high=[quantile(x, 0.75) for x in v])
+        return line(label, self.epochs, [mean(x) for x in v], **look)
 
     def range(self):
         return [-0.03 * self.epochs[-1], 1.03 * self.epochs[-1]]

@@ -38,7 +38,17 @@ lines = ["# Every figure of the four papers", "",
 count = {}
 for r in results.values():
     count[r["verdict"]] = count.get(r["verdict"], 0) + 1
-lines += [f"{len(results)} figures: " + ", ".join(f"{n} {v}" for v, n in sorted(count.items(), key=lambda c: -c[1])) + ".", ""]
+stated = [c["holds"] for r in results.values() for c in r["claims"] if c["kind"] == "claim"]
+lines += [f"{len(results)} scripts, one for each figure or pair of its panels: " + ", ".join(f"{n} {v}" for v, n in sorted(count.items(), key=lambda c: -c[1])) + f"; of {len(stated)} claims {sum(stated)} hold.", ""]
+
+lines += ["| figure | what it shows | claims that hold | verdict | where not, why | picture |", "|---|---|---|---|---|---|"]
+for name in sorted(results):
+    r = results[name]
+    claims = [c for c in r["claims"] if c["kind"] == "claim"]
+    reasons = [r["reason"]] if r["reason"] else list(dict.fromkeys(c["reason"] for c in claims if c["reason"]))
+    pictures = " ".join(f"[{i + 1}](images/repro/{p})" for i, p in enumerate(r["pictures"]))
+    lines.append(f"| [{name}](#{name}) ({r['size']}) | {cell(r['title'])} | {sum(c['holds'] for c in claims)} of {len(claims)} | {r['verdict']} | "
+                 f"{cell('; '.join(reasons))} | {pictures} |")
 
 paper = None
 for name in sorted(results):
