@@ -157,6 +157,11 @@ static void warn_of_distance(const spectrum_args *a, const kspec_spectrum_result
 
 static void warn(const spectrum_args *a, const kspec_spectrum_result *r, json_t *warnings) {
     warn_of_distance(a, r, warnings);
+    if (r->given_std_error[0] > 0.5 * fabs(r->given[0])) /* NaN: none */
+        cli_warn(&a->common, warnings,
+                 "m(1) = %.4g ± %.2g hardly says how much there is to share out: eigenvalues and their error "
+                 "bars mean little",
+                 r->given[0], r->given_std_error[0]);
     if (r->given[0] > 0 && r->eigenvalues[0] == 0)
         cli_warn(&a->common, warnings,
                  "all eigenvalues are below the first step of the grid, %.4g; --upper %g is too large",

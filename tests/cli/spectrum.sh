@@ -82,6 +82,11 @@ expect_status 0 kspec spectrum --moments 5,4 --stderr 0.1,0.1 --rank 2 --upper 1
 expect_json 'j["distance"] > 3 and j["distance_unit"] == "standard errors" and "a larger --rank" in j["warnings"][0]'
 expect_status 0 kspec spectrum --moments 1,1,1 --rank 5 --upper 1e-30 --json
 expect_json 'all(close(x, 1e-30, 1e-12) for x in j["eigenvalues"]) and "no measure" in j["warnings"][0]'
+# a sum that is not known
+expect_status 0 kspec spectrum --moments 1,0.5 --stderr 0.6,0.1 --rank 4 --upper 1
+expect_stderr 'm\(1\) = 1 ± 0\.6 hardly says'
+expect_status 0 kspec spectrum --moments 1,0.5 --stderr 0.4,0.1 --rank 4 --upper 1 --json
+expect_json 'not any("hardly" in w for w in j["warnings"])'
 expect_status 0 kspec spectrum --moments 5,4 --stderr 0.1,0.1 --rank 2 --upper 1 --quiet
 expect "quiet" test ! -s "$err"
 
