@@ -31,7 +31,7 @@ def cell(text):
 
 
 lines = ["# Every figure of the four papers", "",
-         "Made by `make repro` (quick: smaller sizes and fewer draws; about a quarter of an hour on two cores) and `make repro-full` "
+         "Made by `make repro` (quick: smaller sizes and fewer draws; about five minutes on two quiet cores) and `make repro-full` "
          "(the papers' sizes, hours, goes on where it stopped), then `make repro-docs`. A script per figure is in `repro/`; it runs "
          "`kspec`, draws, and checks in numbers what the paper says of the figure. *Reproduced*: every claim of the paper holds. "
          "*Differs*: at least one does not, with the reason. Lines marked “ours” are statements of this project that must hold.", ""]
