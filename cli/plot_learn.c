@@ -11,11 +11,6 @@
 
 enum { COLUMNS = 7, WIDTHS = 16 };
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The q-quantile of sorted values, interpolated */
 static double quantile(const double *v, size_t n, double q) {
     double at = q * (double)(n - 1);
@@ -52,7 +47,7 @@ static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double
             sum += m;
         }
         if (!n) continue;
-        qsort(v, n, sizeof *v, ascending);
+        plot_sort(v, n);
         if (!line) line = plot_add_series(f, p, label, dotted ? PLOT_DOTTED : PLOT_LINE, color);
         int band = n > 1 && !dotted;
         if (line && band) line->style = PLOT_BAND;
@@ -80,7 +75,7 @@ static int survey(const plot_source *s, double *widths, size_t *count, size_t *o
         if (k == WIDTHS) return plot_unfit(s, "more than %d widths are too many for one picture", WIDTHS);
         if (k == *count) widths[(*count)++] = w;
     }
-    qsort(widths, *count, sizeof *widths, ascending);
+    plot_sort(widths, *count);
     return EXIT_DONE;
 }
 

@@ -15,11 +15,6 @@ typedef struct {
     size_t count;
 } values;
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The different numbers under a key, in order */
 static int distinct(const json_t *points, const char *key, values *v) {
     size_t n = json_array_size(points), kept = 0;
@@ -30,7 +25,7 @@ static int distinct(const json_t *points, const char *key, values *v) {
         double x = plot_number(json_array_get(points, i), key);
         if (isfinite(x)) v->at[v->count++] = x;
     }
-    qsort(v->at, v->count, sizeof *v->at, ascending);
+    plot_sort(v->at, v->count);
     for (size_t i = 0; i < v->count; i++)
         if (i == 0 || v->at[i] != v->at[kept - 1]) v->at[kept++] = v->at[i];
     v->count = kept;

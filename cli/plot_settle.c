@@ -55,11 +55,6 @@ static void collect(plot_figure *f, const plot_panel *p, char axis, values *main
         if (p->marks[k].axis == axis) keep(f, main, p->marks[k].at);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* ---- scale ---- */
 
 /*
@@ -123,7 +118,7 @@ static void settle_axis(plot_figure *f, plot_panel *p, char axis, plot_scale ask
     plot_axis *a = axis == 'x' ? &p->x : &p->y;
     values main = {0}, ends = {0};
     collect(f, p, axis, &main, &ends);
-    if (main.count) qsort(main.at, main.count, sizeof *main.at, ascending);
+    if (main.count) plot_sort(main.at, main.count);
     if (asked != PLOT_AUTO) a->scale = asked;
     if (a->scale == PLOT_AUTO) a->scale = p->name_count ? PLOT_LINEAR : choose(&main, axis);
     /* no logarithm of nothing but zeros */

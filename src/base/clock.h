@@ -1,13 +1,17 @@
-/* Wall-clock seconds since some fixed point, for the `seconds` field of results. */
+/* Seconds since some fixed point: of the wall clock, for the `seconds` field of results, and of the calling thread's own time on
+ * a processor, for rates. */
 #ifndef KS_BASE_CLOCK_H
 #define KS_BASE_CLOCK_H
 
 #include <time.h>
 
-static inline double ks_now(void) {
+static inline double ks_seconds_of(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+static inline double ks_now(void) { return ks_seconds_of(CLOCK_MONOTONIC); }
+static inline double ks_thread_seconds(void) { return ks_seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 #endif

@@ -48,9 +48,6 @@ double ks_network_step(ks_network *net, const ks_images *s, const size_t *image,
 /* Mean loss and share of right classes over all images of a set that has labels. */
 void ks_network_evaluate(ks_network *net, const ks_images *s, double *loss, double *accuracy);
 
-/* Seconds that this thread has computed, for rates: others may share its processor. */
-double ks_thread_seconds(void);
-
 /* Multiply-adds of the steps of one pass through n images. */
 double ks_network_fma(const ks_network *net, size_t n);
 

@@ -1,16 +1,9 @@
 /* How fast training could be at best: the BLAS on products of the same shapes, and on large ones. */
+#include "base/clock.h"
 #include "learn/network.h"
 #include "linalg/single.h"
 
-#include <time.h>
-
 enum { SQUARE = 512, REPEATS = 5 };
-
-double ks_thread_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 double ks_network_fma(const ks_network *net, size_t n) {
     return (double)n * (double)net->N * (2 * (double)net->d + 3 * (double)net->classes);
