@@ -13,7 +13,7 @@ kspec_status ks_fourier_draw(ks_fourier *f, kspec_kernel kernel, size_t p, size_
                              uint64_t draw, ks_arena *arena, kspec_error *err) {
     size_t count = ks_size(q, p);
     *f = (ks_fourier){.p = p, .q = q};
-    kspec_status st = ks_kernels_choose(&f->kernels, err);
+    kspec_status st = ks_simd_choose(&f->kernels, err);
     if (st) return st;
     f->W = ks_arena_alloc(arena, count, sizeof *f->W);
     f->b = ks_arena_alloc(arena, q, sizeof *f->b);

@@ -3,12 +3,12 @@
 #define KS_FEATURES_FOURIER_H
 
 #include "base/memory.h"
-#include "kernels/kernels.h"
+#include "simd/simd.h"
 #include "kspec.h"
 
 /* q features of points in p dimensions, which are given in units of sigma. Phases are in turns. */
 typedef struct {
-    const ks_kernels *kernels;
+    const ks_simd *kernels;
     size_t p, q;
     double *W; /* q x p: w_j / (2 pi) */
     double *b; /* q: phases, uniform on (0,1) */

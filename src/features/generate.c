@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "features/noise.h"
-#include "kernels/kernels.h"
+#include "simd/simd.h"
 #include "linalg/covariance.h"
 #include "linalg/linalg.h"
 
@@ -22,7 +22,7 @@ enum { TILE = 64, GAUSSIAN_TILE = 512, GAUSSIAN_MAX_ROWS = 20000, WEIGHT_BLOCK =
 struct kspec_generator {
     kspec_generate_opts o;
     ks_run run;
-    const ks_kernels *kernels;
+    const ks_simd *kernels;
     ks_arena arena;
     ks_noise noise;
     size_t tile;    /* rows made at a time */
@@ -223,7 +223,7 @@ kspec_status kspec_generate_open(const kspec_generate_opts *opts, kspec_generato
     if (!g) return ks_nomem(err, "the generator", sizeof *g);
     g->o = o;
     st = ks_run_init(&g->run, o.threads, o.progress, err);
-    if (!st) st = ks_kernels_choose(&g->kernels, err);
+    if (!st) st = ks_simd_choose(&g->kernels, err);
     if (!st) {
         ks_blas_enter();
         st = prepare(g, err);

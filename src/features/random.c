@@ -1,6 +1,6 @@
 #include "kspec.h"
 
-#include "kernels/kernels.h"
+#include "simd/simd.h"
 
 #include <Random123/philox.h>
 #include <string.h>
@@ -21,8 +21,8 @@ enum { BATCH = 512 }; /* numbers made at a time: a multiple of 4 blocks, small e
 
 /* Numbers 4c ... 4c+BATCH-1, then the part asked for is copied out. */
 static void fill(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out, int normal) {
-    const ks_kernels *k;
-    ks_kernels_choose(&k, NULL); /* a bad KSPEC_ISA falls back to generic, whose bits are the same */
+    const ks_simd *k;
+    ks_simd_choose(&k, NULL); /* a bad KSPEC_ISA falls back to generic, whose bits are the same */
     double u[BATCH / 2], v[BATCH / 2], batch[BATCH];
     while (count) {
         size_t skip = first % 4;

@@ -2,7 +2,7 @@
 #include "learn/data.h"
 
 #include "base/error.h"
-#include "kernels/train.h"
+#include "simd/train.h"
 
 #include <float.h>
 #include <math.h>

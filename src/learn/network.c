@@ -47,7 +47,7 @@ kspec_status ks_network_make(ks_network *net, ks_arena *arena, size_t N, uint64_
            output = net->rows * net->outputs;
     net->seed = seed;
     net->step_size = scaling->rate * pow((double)N, -scaling->rate_power);
-    kspec_status st = ks_kernels_choose(&net->k, err);
+    kspec_status st = ks_simd_choose(&net->k, err);
     if (st) return st;
     float *p = ks_arena_zalloc(arena, floats, sizeof *p);
     double *row = ks_arena_alloc(arena, net->d > net->classes ? net->d : net->classes, sizeof *row);

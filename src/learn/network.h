@@ -9,7 +9,7 @@
 #ifndef KS_LEARN_NETWORK_H
 #define KS_LEARN_NETWORK_H
 
-#include "kernels/kernels.h"
+#include "simd/simd.h"
 #include "learn/data.h"
 
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
     size_t rows, outputs, cols, batch; /* N, classes, pixels and images of a batch, padded */
     double step_size;
     uint64_t seed, steps; /* Adam's t */
-    const ks_kernels *k;
+    const ks_simd *k;
     size_t weights;      /* of both layers: rows (cols + outputs) */
     float *state;        /* what a checkpoint keeps: the next six, one after the other */
     float *W, *MW, *VW;  /* rows x cols */

@@ -5,8 +5,8 @@
 #ifndef KS_MOMENTS_AVERAGE_H
 #define KS_MOMENTS_AVERAGE_H
 
-#include "moments/pairs.h"
-#include "moments/tasks.h"
+#include "moments/trials.h"
+#include "moments/plan.h"
 
 typedef struct {
     const kspec_moments_opts *o;

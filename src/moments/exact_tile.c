@@ -1,6 +1,6 @@
 #include "moments/exact_tile.h"
 
-#include "kernels/kernels.h"
+#include "simd/simd.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ ks_run ks_tile_threads(const ks_run *run, double work) {
 }
 
 typedef struct {
-    const ks_kernels *kernels;
+    const ks_simd *kernels;
     const ks_expression *e;
     ks_tile_result what;
     double *out;
@@ -91,7 +91,7 @@ static kspec_status tile_chunk(void *ctx, size_t chunk, int worker) {
 kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_result what, double *out,
                          kspec_error *err) {
     tile_job job = {.e = x, .what = what, .out = out};
-    kspec_status st = ks_kernels_choose(&job.kernels, err);
+    kspec_status st = ks_simd_choose(&job.kernels, err);
     if (st) return st;
     size_t chunks = what == KS_TILE_COL_SUMS ? (x->n + TC - 1) / TC : (x->m + TR - 1) / TR;
     ks_run r = ks_tile_threads(run, 10.0 * (double)x->m * (double)x->n * (x->count + 1));

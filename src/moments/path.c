@@ -61,7 +61,7 @@ static kspec_status choose_scale(ks_path_plan *plan, kspec_error *err) {
 kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax, int threads,
                                kspec_error *err) {
     memset(plan, 0, sizeof *plan);
-    kspec_status st = ks_kernels_choose(&plan->k, err);
+    kspec_status st = ks_simd_choose(&plan->k, err);
     if (st) return st;
     plan->P = P, plan->Q = Q, plan->nmax = nmax;
     size_t vector = plan->k->lanes * sizeof(double), n = (size_t)nmax;

@@ -6,7 +6,7 @@
 #ifndef KS_MOMENTS_PATH_H
 #define KS_MOMENTS_PATH_H
 
-#include "kernels/kernels.h"
+#include "simd/simd.h"
 #include "moments/estimators.h"
 
 /* Needs 1 <= nmax <= min(P,Q). KSPEC_E_NUMERIC where the sums of some order would leave the range of a
@@ -30,7 +30,7 @@ kspec_status ks_path_assigned(const ks_run *run, const double *const *trials, si
  * shows in the bits.
  */
 typedef struct {
-    const ks_kernels *k;
+    const ks_simd *k;
     size_t P, Q, lanes, blocks, together, tile, band;
     int nmax;
     int log2_scale; /* the entries are multiplied by 2^log2_scale */

@@ -76,7 +76,7 @@ static kspec_status fill_tile(void *ctx, size_t chunk, int worker) {
 /* ---- opening ---- */
 
 static kspec_status prepare(ks_gram *g, const ks_run *run, size_t n, ks_arena *arena, kspec_error *err) {
-    kspec_status st = ks_kernels_choose(&g->kernels, err);
+    kspec_status st = ks_simd_choose(&g->kernels, err);
     if (st) return st;
     size_t T = g->T = g->p >= LARGE_FROM ? LARGE_TILE : SMALL_TILE;
     g->n = n;

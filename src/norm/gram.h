@@ -7,10 +7,10 @@
 
 #include "base/parallel.h"
 #include "features/inputs.h"
-#include "kernels/kernels.h"
+#include "simd/simd.h"
 
 typedef struct {
-    const ks_kernels *kernels;
+    const ks_simd *kernels;
     ks_metric metric;
     size_t n, p, T, bands; /* tiles are T x T, bands have T rows */
     const double *x;       /* n x p */

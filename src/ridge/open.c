@@ -270,7 +270,7 @@ kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matrix *y, cons
     if (!r) return ks_nomem(err, "a prediction", sizeof *r);
     ks_run run;
     kspec_status st = ks_take_opts(&r->o, sizeof r->o, opts, err);
-    if (!st) st = ks_kernels_choose(&r->kernels, err);
+    if (!st) st = ks_simd_choose(&r->kernels, err);
     if (!st) st = check(r, x, y, x_test, y_test, err);
     if (!st) st = allocate(r, err);
     if (!st) {

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "kernels/kernels.h"
+#include "simd/simd.h"
 
 enum { COS, SIN };
 
@@ -18,7 +18,7 @@ struct kspec_ridge {
     double trace[2], trace_t[2]; /* tr K_a(X,X), tr K_a(Xt,Xt) */
     double *Q, *work;            /* n x n: the resolvent, and scratch */
     double *H;                   /* nt x n */
-    const ks_kernels *kernels;
+    const ks_simd *kernels;
     ks_arena arena;
 };
 

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
-#include "moments/pairs.h"
+#include "moments/trials.h"
 
 #include <math.h>
 

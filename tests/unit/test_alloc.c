@@ -1,5 +1,5 @@
 /* Allocations that fail: moments, closed forms, generators. */
-#include "alloc_attempts.h"
+#include "help/alloc_attempts.h"
 
 typedef struct {
     kspec_moments_opts opts;

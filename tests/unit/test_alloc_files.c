@@ -1,5 +1,5 @@
 /* Allocations that fail: reading and writing files. */
-#include "alloc_attempts.h"
+#include "help/alloc_attempts.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* Allocations that fail: what is made of matrices and moments. */
-#include "alloc_attempts.h"
+#include "help/alloc_attempts.h"
 
 static kspec_status spectrum(const void *ctx, kspec_error *err) {
     kspec_matrix phi = {entries[0], P, Q, Q, 1};

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "failing_alloc.h"
+#include "help/failing_alloc.h"
 #include "test.h"
 
 #include <pthread.h>

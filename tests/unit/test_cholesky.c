@@ -1,6 +1,6 @@
 /* Cholesky in tiles, and the kernels of cosines and sines, against plain versions. */
 #include "base/memory.h"
-#include "kernels/kernels.h"
+#include "simd/simd.h"
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
 #include "test.h"
@@ -78,7 +78,7 @@ TEST(gram) {
 
 TEST(cosines_and_sines) {
     for (int isa = 0; isa <= (int)ks_isa_best(); isa++) {
-        const ks_kernels *k = ks_kernels_of((ks_isa)isa);
+        const ks_simd *k = ks_simd_of((ks_isa)isa);
         for (size_t n = 1; n <= 37; n++) {
             double z[40], c[40], s[40], q[40], q0;
             kspec_random_normal(n, 0, 0, 40, z);

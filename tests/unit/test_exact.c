@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "exact_oracle.h"
+#include "oracle/exact.h"
 
 static const ks_run one = {1, {NULL, NULL}, 0, 1};
 

@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "base/error.h"
-#include "exact_oracle.h"
-#include "kernels/kernels.h"
+#include "oracle/exact.h"
+#include "simd/simd.h"
 #include "moments/exact_plan.h"
 #include "moments/exact_run.h"
 #include "moments/exact_tile.h"
@@ -239,7 +239,7 @@ TEST(hadamard_kernels_agree) {
                 int add = k & 1, count = k >> 2;
                 const double *c = k & 2 ? col : NULL;
                 memcpy(z, start, sizeof z);
-                ks_kernels_of((ks_isa)isa)->hadamard(z, n, add, 1.5, c, count, p, power);
+                ks_simd_of((ks_isa)isa)->hadamard(z, n, add, 1.5, c, count, p, power);
                 for (size_t j = 0; j < N; j++) {
                     double want = c ? 1.5 * c[j] : 1.5;
                     for (int f = 0; f < count; f++) want *= pow(x[f][j], power[f]);

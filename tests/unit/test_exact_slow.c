@@ -1,7 +1,7 @@
 /* `exact` where its definition takes seconds: the full sums at 7 x 7, and really leaving out at order 5. */
 #include "test.h"
 
-#include "exact_oracle.h"
+#include "oracle/exact.h"
 
 static const ks_run one = {1, {NULL, NULL}, 0, 1};
 

@@ -1,4 +1,4 @@
-#include "kernels/kernels.h"
+#include "simd/simd.h"
 #include "kspec.h"
 #include "linalg/covariance.h"
 #include "test.h"
@@ -250,7 +250,7 @@ TEST(sine_kernel_on_every_instruction_set) {
             kspec_random_uniform(2, n, 0, 40, b);
             for (size_t k = 0; k < 40; k++) got[k] = z[k] * (k % 3 ? 1 : 1e6); /* large arguments too */
             memcpy(z, got, sizeof z);
-            ks_kernels_of((ks_isa)isa)->sin_features(got, b, n);
+            ks_simd_of((ks_isa)isa)->sin_features(got, b, n);
             for (size_t k = 0; k < 40; k++) {
                 double want = k < n ? (double)(sqrtl(2) * sinl((long double)(z[k] + b[k]))) : z[k];
                 CHECK_MSG(fabs(got[k] - want) < 1e-15, "isa %d n %zu k %zu", isa, n, k);

@@ -1,6 +1,6 @@
 /* Damaged HDF5 and MATLAB files: a small sample of mutants, and files that are known to crash the libraries.
  */
-#include "hdf5_damage.h"
+#include "help/hdf5_damage.h"
 
 /* Each differs in one byte from a fixture, and crashes HDF5 1.10.8. Another version may read it or refuse it.
  */

@@ -1,5 +1,5 @@
 /* As test_hdf5_damage.c, with more mutants; KSPEC_MUTANTS says how many of each fixture (default 100). */
-#include "hdf5_damage.h"
+#include "help/hdf5_damage.h"
 
 TEST(mutants) {
     damage_tally t = {0};

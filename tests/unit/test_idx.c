@@ -1,5 +1,5 @@
 /* idx files, plain and gzipped. */
-#include "io_help.h"
+#include "help/io.h"
 
 #include <zlib.h>
 

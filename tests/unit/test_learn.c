@@ -1,7 +1,7 @@
 /* The network against its double-precision twin, what is measured, and what is refused. */
 #include "learn/network.h"
-#include "learn_help.h"
-#include "learn_oracle.h"
+#include "help/learn.h"
+#include "oracle/learn.h"
 
 static const kspec_learn_scaling MUP = {0.1, 1, 1, 1};
 
@@ -62,7 +62,7 @@ TEST(steps_against_the_twin) {
             ks_arena arena = {0};
             ks_network net;
             CHECK(ks_network_make(&net, &arena, N, 4, data, B, &MUP, NULL) == KSPEC_OK);
-            net.k = ks_kernels_of(isa);
+            net.k = ks_simd_of(isa);
             oracle o = oracle_new(N, d, C, 0.1 / (double)N);
             copy_weights(&net, &o);
             for (int step = 0; step < 20; step++) {

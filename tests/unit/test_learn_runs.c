@@ -1,6 +1,6 @@
 /* Runs side by side, interrupted, resumed, refused: the same bits, or a message. */
 #include "learn/data.h"
-#include "learn_help.h"
+#include "help/learn.h"
 
 #include <stdatomic.h>
 

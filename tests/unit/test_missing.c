@@ -2,7 +2,7 @@
  * Missing values: every policy with its messages, and random arrays in every memory order, with random axes,
  * selections and gaps, against a slow reading of the same rules.
  */
-#include "read_help.h"
+#include "help/read.h"
 
 TEST(missing_values_are_named) {
     put_text("m.csv", "a,b,c\n1,2,3\n4,NA,6\n7,,9\n");

@@ -1,5 +1,5 @@
 /* kspec_moments(): naive and Kong-Valiant against brute force, trials, scaling, error bars, bad input. */
-#include "brute.h"
+#include "oracle/brute.h"
 #include "kspec.h"
 #include "moments/jackknife.h"
 #include "moments/kv.h"

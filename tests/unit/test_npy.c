@@ -1,6 +1,6 @@
 /* .npy: every type, order and number of axes as NumPy writes them (through dtypes.npz in test_npz.c as well),
    headers of every shape, and spoilt files. */
-#include "io_help.h"
+#include "help/io.h"
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 /* .npz: every type and order as NumPy writes them, the choice of a member, zip64, and spoilt files. */
-#include "io_help.h"
+#include "help/io.h"
 
 #include <zlib.h>
 

@@ -1,7 +1,7 @@
 /* The numbers in a text file's fields, against strtod(). */
 #include "io/number.h"
 #include "kspec.h"
-#include "random_bits.h"
+#include "help/random_bits.h"
 #include "test.h"
 
 #include <locale.h>

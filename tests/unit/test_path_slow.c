@@ -1,6 +1,6 @@
 /* The path estimator where it takes longer: sizes of several bands, tiles and chunks, and the range of
  * doubles. */
-#include "path_oracle.h"
+#include "oracle/path.h"
 
 TEST(large_matrix) {
     const size_t P = 520, Q = 300;

@@ -1,5 +1,5 @@
 #include "kspec.h"
-#include "kernels/kernels.h"
+#include "simd/simd.h"
 #include "test.h"
 
 /* The known answer of Random123 for philox4x64-10 with counter 0 and key 0 */
@@ -54,7 +54,7 @@ TEST(same_bits_on_every_instruction_set) {
         kspec_random_uniform(5, 6, 0, 64, u[isa]);
         kspec_random_uniform(5, 7, 0, 64, v[isa]);
         u[isa][3] = 0x1p-53, v[isa][3] = 1 - 0x1p-53; /* the ends of the range */
-        ks_kernels_of((ks_isa)isa)->box_muller(u[isa], v[isa], 64);
+        ks_simd_of((ks_isa)isa)->box_muller(u[isa], v[isa], 64);
         CHECK(memcmp(u[isa], u[0], sizeof u[0]) == 0);
         CHECK(memcmp(v[isa], v[0], sizeof v[0]) == 0);
         CHECK(fabs(u[isa][3]) < 8.6);

@@ -1,7 +1,7 @@
 /* kspec_read(): formats, keys, axes, selections and trials, every rule with its message. */
-#include "failing_alloc.h"
+#include "help/failing_alloc.h"
 #include "io/array.h"
-#include "read_help.h"
+#include "help/read.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Ridge prediction against its formulas in long double, and the identities and orders that the theory has. */
-#include "ridge_help.h"
-#include "ridge_oracle.h"
+#include "help/ridge.h"
+#include "oracle/ridge.h"
 
 static void compare(const problem *q, size_t N, double lambda, const kspec_ridge_point *p, double tolerance) {
     oracle_point want = oracle_ridge(q->n, q->nt, q->p, q->X, q->Xt, q->y, q->yt, N, lambda, 1e-17L);

@@ -1,5 +1,5 @@
 /* What surrounds the formulas: inputs, threads, targets of several columns, searches, measured errors. */
-#include "ridge_help.h"
+#include "help/ridge.h"
 
 /* ---- inputs ---- */
 

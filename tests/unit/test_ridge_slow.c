@@ -4,7 +4,7 @@
  * the noise of the mean, so that the bound is 4 standard errors (one false alarm in 15,000 comparisons of
  * normal means, 60 are made) plus 4%.
  */
-#include "ridge_help.h"
+#include "help/ridge.h"
 
 enum { DRAWS = 40 };
 

@@ -1,5 +1,5 @@
 /* Selections of rows and columns against what they should pick, and every way to write one wrongly. */
-#include "failing_alloc.h"
+#include "help/failing_alloc.h"
 #include "base/memory.h"
 #include "io/array.h"
 #include "test.h"

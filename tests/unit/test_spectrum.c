@@ -1,5 +1,5 @@
 /* Eigenvalues from moments: the linear program, the measure, the errors, and kspec_spectrum() as a whole. */
-#include "brute.h"
+#include "oracle/brute.h"
 #include "kspec.h"
 #include "spectrum/draws.h"
 #include "spectrum/lp.h"

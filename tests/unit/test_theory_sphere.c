@@ -126,7 +126,7 @@ TEST(logarithms_at_the_extremes) {
         int D, k;
         long double log_lambda;
     } cases[] = {
-#include "sphere_values.inc"
+#include "oracle/sphere_values.inc"
     };
     static double logs[1001], lambda[1001];
     double worst = 0;

@@ -1,7 +1,7 @@
 /* The expected errors, against the definition. */
 #include "kspec.h"
 #include "test.h"
-#include "wls_oracle.h"
+#include "oracle/wls.h"
 
 static kspec_wls_point theory(size_t N, size_t p, size_t P, double alpha, double beta, double gamma,
                               int complex_noise) {

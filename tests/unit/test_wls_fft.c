@@ -1,7 +1,7 @@
 #include "kspec.h"
 #include "test.h"
 #include "wls/fft.h"
-#include "wls_oracle.h"
+#include "oracle/wls.h"
 
 static void signal_of(size_t n, ks_cplx *z) { kspec_random_normal(7, n, 0, 2 * n, (double *)z); }
 

@@ -1,7 +1,7 @@
 /* Fits, predictions, simulation, choice of p and weights, and the bound. */
 #include "kspec.h"
 #include "test.h"
-#include "wls_oracle.h"
+#include "oracle/wls.h"
 
 static void compare_fit(size_t N, size_t p, double alpha, double beta, int complex_data, double tol) {
     kspec_wls_opts o = {.size = sizeof o, .N = N, .alpha = alpha, .beta = beta};

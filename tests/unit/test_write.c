@@ -1,5 +1,5 @@
 /* Writers: what they write can be read back to the last bit, and a target is replaced whole or not at all. */
-#include "failing_alloc.h"
+#include "help/failing_alloc.h"
 #include "io/array.h"
 #include "kspec.h"
 #include "test.h"

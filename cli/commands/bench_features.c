@@ -1,0 +1,138 @@
+/* Random Fourier features, and Gram matrices: each beside its own matrix product and one pass over the result. */
+#include "commands/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const size_t DIMENSIONS[] = {2, 11, 100, 784};
+enum { COUNT = sizeof DIMENSIONS / sizeof *DIMENSIONS };
+
+/*
+ * A line of the table for the whole and one below it that says what it is made of; the same in the JSON. madds: those of
+ * the matrix product.
+ */
+static void lines(const bench_args *a, json_t *list, const char *name, const char *function, double madds,
+                  const kspec_kernel_times *t) {
+    double least = t->product + t->pass;
+    bench_line(a, list, name, t->total, madds / t->total, kspec_gemm_rate(1000, a->repeat), NAN);
+    fprintf(cli_text(), "    %.2f of its product (%.4g s) and a pass over memory (%.4g s); %s alone %.4g s\n",
+            t->total / least, t->product, t->pass, function, t->function);
+    json_t *o = json_array_get(list, json_array_size(list) - 1);
+    json_object_set_new(o, "product_seconds", cli_real(t->product));
+    json_object_set_new(o, "function_seconds", cli_real(t->function));
+    json_object_set_new(o, "pass_seconds", cli_real(t->pass));
+    json_object_set_new(o, "of_product_and_pass", cli_real(t->total / least));
+}
+
+/* Plain rows: x_il = sin(1 + 3i + 7l), and both results from their definitions, on a shape with tails everywhere */
+enum { N = 131, P = 5, Q = 37 };
+
+static double entry(size_t i, size_t l) { return sin(1.0 + 3.0 * (double)i + 7.0 * (double)l); }
+
+static int verify_gram(const double *x) {
+    kspec_matrix m = {x, N, P, P, 1};
+    kspec_kernel_opts o = {.size = sizeof o, .sigma = 0.7};
+    kspec_error err;
+    double *K = malloc(N * N * sizeof *K);
+    if (!K) return cli_error(EXIT_FAILED, "out of memory");
+    int status = kspec_gram(&m, &o, K, &err) ? cli_fail(err.code, &err) : EXIT_DONE;
+    for (size_t i = 0; i < N && !status; i++)
+        for (size_t k = 0; k < N && !status; k++) {
+            double d = 0;
+            for (size_t l = 0; l < P; l++) d += pow(x[i * P + l] - x[k * P + l], 2);
+            double want = exp(-d / (2 * 0.7 * 0.7));
+            if (!(fabs(K[i * N + k] - want) <= 1e-14))
+                status =
+                    cli_error(EXIT_FAILED, "bench: K[%zu,%zu] = %.17g, but the plain version gives %.17g", i,
+                              k, K[i * N + k], want);
+        }
+    free(K);
+    return status;
+}
+
+/* The features' frequencies are not at hand, but Z Z^T nears K as 1/sqrt(q): 64 Q features within six standard errors */
+static int verify_features(const double *x) {
+    enum { MANY = 64 * Q };
+    kspec_matrix m = {x, N, P, P, 1};
+    kspec_kernel_opts o = {.size = sizeof o, .sigma = 0.7, .features = MANY};
+    kspec_error err;
+    double *Z = malloc(N * MANY * sizeof *Z);
+    if (!Z) return cli_error(EXIT_FAILED, "out of memory");
+    int status = kspec_features(&m, &o, Z, &err) ? cli_fail(err.code, &err) : EXIT_DONE;
+    for (size_t i = 0; i < N && !status; i++)
+        for (size_t k = 0; k < i && !status; k++) {
+            double d = 0, sum = 0;
+            for (size_t l = 0; l < P; l++) d += pow(x[i * P + l] - x[k * P + l], 2);
+            for (size_t j = 0; j < MANY; j++) sum += Z[i * MANY + j] * Z[k * MANY + j];
+            if (!(fabs(sum - exp(-d / (2 * 0.7 * 0.7))) <= 6 / sqrt(MANY)))
+                status = cli_error(EXIT_FAILED, "bench: (Z Z^T)[%zu,%zu] = %.6g is too far from the kernel",
+                                   i, k, sum);
+        }
+    free(Z);
+    return status;
+}
+
+static int verify(int (*what)(const double *x)) {
+    static double x[N * P];
+    for (size_t i = 0; i < N; i++)
+        for (size_t l = 0; l < P; l++) x[i * P + l] = entry(i, l);
+    return what(x);
+}
+
+int bench_features(const bench_args *a, json_t *list) {
+    int status = verify(verify_features);
+    for (size_t k = 0; k < COUNT && !status; k++) {
+        kspec_kernel_times t;
+        kspec_error err;
+        char name[60];
+        size_t p = DIMENSIONS[k];
+        if (kspec_features_times(a->rows, p, a->cols, a->repeat, &t, &err)) return cli_fail(err.code, &err);
+        snprintf(name, sizeof name, "features, p=%zu, 1 thread", p);
+        lines(a, list, name, "cosines", (double)a->rows * (double)a->cols * (double)p, &t);
+    }
+    return status;
+}
+
+/* kspec_gram() on normal rows, the best time */
+static int whole(const bench_args *a, size_t p, double *seconds) {
+    double *x = malloc(a->rows * p * sizeof *x), *K = malloc(a->rows * a->rows * sizeof *K);
+    kspec_matrix m = {x, a->rows, p, (ptrdiff_t)p, 1};
+    kspec_kernel_opts o = {.size = sizeof o, .sigma = sqrt((double)p), .threads = 1};
+    kspec_error err;
+    int status = x && K ? EXIT_DONE : cli_error(EXIT_FAILED, "out of memory for %zu x %zu", a->rows, a->rows);
+    if (!status) kspec_random_normal(0, 0, 0, a->rows * p, x);
+    *seconds = INFINITY;
+    for (int r = 0; r < a->repeat && !status; r++) {
+        double t = cli_now();
+        if (kspec_gram(&m, &o, K, &err)) status = cli_fail(err.code, &err);
+        *seconds = fmin(*seconds, cli_now() - t);
+    }
+    free(x);
+    free(K);
+    return status;
+}
+
+int bench_norm(const bench_args *a, json_t *list) {
+    int status = verify(verify_gram);
+    for (size_t k = 0; k < COUNT && !status; k++) {
+        kspec_kernel_times t;
+        kspec_error err;
+        char name[60];
+        size_t p = DIMENSIONS[k];
+        if (kspec_gram_times(a->rows, p, a->repeat, &t, &err)) return cli_fail(err.code, &err);
+        double madds = (double)a->rows * (double)a->rows * (double)p / 2;
+        snprintf(name, sizeof name, "Gram tiles, p=%zu, 1 thread", p);
+        lines(a, list, name, "exponentials", madds, &t);
+        snprintf(name, sizeof name, "whole Gram matrix, p=%zu, 1 thread", p);
+        double seconds;
+        if ((status = whole(a, p, &seconds))) return status;
+        /* made from the triangle's tiles, and all of it written: twice the pass */
+        double least = t.product + 2 * t.pass;
+        bench_line(a, list, name, seconds, madds / seconds, kspec_gemm_rate(1000, a->repeat), NAN);
+        fprintf(cli_text(), "    %.2f of the tiles' product and a pass over the whole matrix (%.4g s)\n",
+                seconds / least, 2 * t.pass);
+        json_object_set_new(json_array_get(list, json_array_size(list) - 1), "of_product_and_pass",
+                            cli_real(seconds / least));
+    }
+    return status;
+}

@@ -1,0 +1,117 @@
+/* Ridge prediction: Newton's method beside the published iteration, and a long path beside DGEMM. */
+#include "commands/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Normal rows whose columns fall off as 1/sqrt(j), as real ones do; labels by a plane */
+static double *rows_of(size_t n, size_t p, uint64_t seed, double *y) {
+    double *x = malloc(n * p * sizeof *x);
+    if (!x) return NULL;
+    kspec_random_normal(seed, 0, 0, n * p, x);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < p; j++) x[i * p + j] /= sqrt((double)(j + 1));
+        y[i] = x[i * p] + x[i * p + p / 2] > 0 ? 1 : -1;
+    }
+    return x;
+}
+
+typedef struct {
+    const char *name; /* where it ends in '=', n follows */
+    double features;  /* N/n */
+    size_t points;    /* lambda from 1 to 1e-5 */
+    kspec_ridge_solver solver;
+    int threads, tested;
+    int long_path; /* n = 2P instead of P/2 */
+} contest;
+
+static const contest contests[] = {
+    {"newton, N = n/10, n =", 0.1, 11, KSPEC_RIDGE_NEWTON, 1, 0, 0},
+    {"fixed point, the same", 0.1, 11, KSPEC_RIDGE_FIXED_POINT, 1, 0, 0},
+    {"newton, 2N = n =", 0.5, 11, KSPEC_RIDGE_NEWTON, 1, 0, 0},
+    {"fixed point, the same", 0.5, 11, KSPEC_RIDGE_FIXED_POINT, 1, 0, 0},
+    {"newton, N = 4n, n =", 4, 11, KSPEC_RIDGE_NEWTON, 1, 0, 0},
+    {"fixed point, the same", 4, 11, KSPEC_RIDGE_FIXED_POINT, 1, 0, 0},
+    {"30 lambda, 2N = n =", 0.5, 30, KSPEC_RIDGE_NEWTON, 1, 0, 1},
+    {"30 lambda, as many test rows", 0.5, 30, KSPEC_RIDGE_NEWTON, 1, 1, 1},
+    {"the same, 2 threads", 0.5, 30, KSPEC_RIDGE_NEWTON, 2, 1, 1},
+};
+
+enum { MOST = 30 };
+
+/*
+ * Multiply-adds that the calls of BLAS and LAPACK must make, in n^3: a step factors (1/6) and inverts (1/3),
+ * and Newton's has one product (1); a point has one factor for the kernel (1/6), and with test rows a product
+ * and a symmetric one.
+ */
+static double work(const contest *c, double n, const kspec_ridge_point *p) {
+    double sum = 0;
+    for (size_t l = 0; l < c->points; l++)
+        sum += 1.0 / 6 + (c->tested ? 1.5 : 0) +
+               (c->solver == KSPEC_RIDGE_NEWTON ? 1.5 * p[l].iterations : 0.5 * p[l].iterations + 1);
+    return sum * n * n * n;
+}
+
+static kspec_status run_contest(const contest *c, size_t n, int repeat, kspec_ridge_point *p, double *seconds,
+                                kspec_error *err) {
+    size_t cols = n;
+    double *y = malloc(2 * n * sizeof *y), *x = y ? rows_of(n, cols, 1, y) : NULL;
+    double *xt = x ? rows_of(n, cols, 2, y + n) : NULL, lambda[MOST];
+    kspec_matrix X = {x, n, cols, (ptrdiff_t)cols, 1}, Y = {y, n, 1, 1, 1};
+    kspec_matrix Xt = {xt, n, cols, (ptrdiff_t)cols, 1}, Yt = {y + n, n, 1, 1, 1};
+    kspec_ridge_opts o = {
+        .size = sizeof o, .scale = 1, .solver = c->solver, .tolerance = 1e-10, .threads = c->threads};
+    kspec_ridge *r = NULL;
+    kspec_status st = KSPEC_E_NOMEM;
+    snprintf(err->msg, sizeof err->msg, "out of memory for %zu rows", n);
+    if (xt) st = kspec_ridge_open(&X, &Y, c->tested ? &Xt : NULL, c->tested ? &Yt : NULL, &o, &r, err);
+    for (size_t l = 0; l < c->points; l++) lambda[l] = pow(10, -5.0 * (double)l / (double)(c->points - 1));
+    size_t N = (size_t)(c->features * (double)n + 0.5);
+    *seconds = INFINITY;
+    for (int k = 0; k < repeat && !st; k++) {
+        double t = cli_now();
+        st = kspec_ridge_predict(r, N ? N : 1, lambda, c->points, p, NULL, err);
+        *seconds = fmin(*seconds, cli_now() - t);
+    }
+    kspec_ridge_close(r);
+    free(x);
+    free(xt);
+    free(y);
+    return st;
+}
+
+/* The iteration has the same answers; it stops at the residual asked for, where Newton looks at the error
+   itself */
+static int agree(const contest *c, const kspec_ridge_point *newton, const kspec_ridge_point *fixed) {
+    for (size_t l = 0; l < c->points; l++)
+        if (!(fabs(newton[l].delta_cos / fixed[l].delta_cos - 1) < 1e-6) ||
+            !(fabs(newton[l].train_mse / fixed[l].train_mse - 1) < 1e-6))
+            return cli_error(EXIT_FAILED,
+                             "bench: ridge, lambda = %g: newton gives %.12g, the fixed point %.12g",
+                             newton[l].lambda, newton[l].train_mse, fixed[l].train_mse);
+    return EXIT_DONE;
+}
+
+int bench_ridge(const bench_args *a, json_t *list) {
+    kspec_ridge_point p[2][MOST]; /* of Newton's method, and of what follows it */
+    kspec_error err = {0};
+    for (size_t k = 0; k < sizeof contests / sizeof *contests; k++) {
+        const contest *c = &contests[k];
+        int fixed = c->solver == KSPEC_RIDGE_FIXED_POINT;
+        size_t n = c->long_path ? 2 * a->rows : a->rows / 2;
+        double before = kspec_gemm_rate(1000, a->repeat), seconds;
+        kspec_status st = run_contest(c, n, fixed || c->long_path ? 1 : a->repeat, p[fixed], &seconds, &err);
+        if (st) return cli_fail(st, &err);
+        int status = fixed ? agree(c, p[0], p[1]) : EXIT_DONE;
+        if (status) return status;
+        double gemm = fmax(before, kspec_gemm_rate(1000, a->repeat)),
+               cube = (double)n * (double)n * (double)n;
+        char name[64];
+        int numbered = c->name[strlen(c->name) - 1] == '=';
+        snprintf(name, sizeof name, numbered ? "%s %zu" : "%s", c->name, n);
+        bench_line(a, list, name, seconds, work(c, (double)n, p[fixed]) / seconds, gemm,
+                   seconds * gemm / cube);
+    }
+    return EXIT_DONE;
+}

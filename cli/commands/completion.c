@@ -1,0 +1,156 @@
+/* Completions for bash, zsh and fish, written from the tables of commands and options. */
+#include "core/cli.h"
+
+#include <string.h>
+
+typedef struct {
+    cli_common common;
+} completion_args;
+
+typedef struct {
+    FILE *f;
+    const cli_command *c;
+} context;
+
+static void put_choices(FILE *f, const char *choices) {
+    for (const char *p = choices; *p; p++) fputc(*p == '|' ? ' ' : *p, f);
+}
+
+static void bash_flag(const cli_option *o, void *ctx) {
+    context *x = ctx;
+    fprintf(x->f, " %s%s", o->name[1] ? "--" : "-", o->name);
+}
+
+static void bash_value(const cli_option *o, void *ctx) {
+    context *x = ctx;
+    if (!o->choices) return;
+    fprintf(x->f, "        %s:--%s) COMPREPLY=($(compgen -W '", x->c->name, o->name);
+    put_choices(x->f, o->choices);
+    fputs("' -- \"$cur\")); return;;\n", x->f);
+}
+
+static void bash(FILE *f) {
+    fputs("# bash completion for kspec\n"
+          "_kspec() {\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} cmd=${COMP_WORDS[1]}\n"
+          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+          "        COMPREPLY=($(compgen -W 'help --version",
+          f);
+    for (const cli_command *const *c = cli_commands; *c; c++) fprintf(f, " %s", (*c)->name);
+    fputs("' -- \"$cur\")); return\n    fi\n    case \"$cmd:$prev\" in\n", f);
+    for (const cli_command *const *c = cli_commands; *c; c++)
+        cli_each_option(*c, bash_value, &(context){f, *c});
+    fputs("    esac\n    case \"$cmd\" in\n", f);
+    for (const cli_command *const *c = cli_commands; *c; c++) {
+        fprintf(f, "        %s) COMPREPLY=($(compgen -W '", (*c)->name);
+        if ((*c)->verbs) put_choices(f, (*c)->verbs);
+        cli_each_option(*c, bash_flag, &(context){f, *c});
+        fputs("' -- \"$cur\"));;\n", f);
+    }
+    fputs("    esac\n"
+          "    [ \"${#COMPREPLY[@]}\" -gt 0 ] && [ -n \"$cur\" ] || COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
+          "}\ncomplete -o filenames -F _kspec kspec\n",
+          f);
+}
+
+/* zsh and fish take descriptions, in quotes of their own; the help texts may hold an apostrophe. */
+static void quoted(FILE *f, const char *s, const char *apostrophe) {
+    for (; *s; s++)
+        if (*s == '\'')
+            fputs(apostrophe, f);
+        else if (*s == '[' || *s == ']' || *s == ':')
+            fprintf(f, apostrophe[0] == '\\' ? "%c" : "\\%c", *s);
+        else
+            fputc(*s, f);
+}
+
+static void zsh_option(const cli_option *o, void *ctx) {
+    context *x = ctx;
+    fprintf(x->f, "        '%s%s[", o->name[1] ? "--" : "-", o->name);
+    quoted(x->f, o->help, "'\\''");
+    fputc(']', x->f);
+    if (o->choices) {
+        fprintf(x->f, ":%s:(", o->name);
+        put_choices(x->f, o->choices);
+        fputc(')', x->f);
+    } else if (o->arg) {
+        fprintf(x->f, ":%s:%s", o->name, strcmp(o->arg, "FILE") == 0 ? "_files" : "");
+    }
+    fputs("' \\\n", x->f);
+}
+
+static void zsh(FILE *f) {
+    fputs("#compdef kspec\n_kspec() {\n    if (( CURRENT == 2 )); then\n        local -a commands=(", f);
+    for (const cli_command *const *c = cli_commands; *c; c++) {
+        fprintf(f, "\n            '%s:", (*c)->name);
+        quoted(f, (*c)->summary, "'\\''");
+        fputc('\'', f);
+    }
+    fputs(")\n        _describe command commands; return\n    fi\n    local cmd=$words[2]\n    shift words; "
+          "(( CURRENT-- ))\n"
+          "    case $cmd in\n",
+          f);
+    for (const cli_command *const *c = cli_commands; *c; c++) {
+        fprintf(f, "    %s) _arguments \\\n", (*c)->name);
+        cli_each_option(*c, zsh_option, &(context){f, *c});
+        if ((*c)->verbs) {
+            fputs("        '1:what:(", f);
+            put_choices(f, (*c)->verbs);
+            fputs(")' \\\n", f);
+        }
+        fputs("        '*:file:_files' ;;\n", f);
+    }
+    fputs("    esac\n}\n_kspec \"$@\"\n", f);
+}
+
+static void fish_option(const cli_option *o, void *ctx) {
+    context *x = ctx;
+    fprintf(x->f, "complete -c kspec -n '__fish_seen_subcommand_from %s' ", x->c->name);
+    if (o->letter) fprintf(x->f, "-s %c ", o->letter);
+    if (o->name[1]) fprintf(x->f, "-l %s ", o->name);
+    if (o->choices) {
+        fputs("-x -a '", x->f);
+        put_choices(x->f, o->choices);
+        fputs("' ", x->f);
+    } else if (o->arg) {
+        fputs("-r ", x->f);
+    }
+    fputs("-d '", x->f);
+    quoted(x->f, o->help, "\\'");
+    fputs("'\n", x->f);
+}
+
+static void fish(FILE *f) {
+    fputs("# fish completion for kspec\n", f);
+    for (const cli_command *const *c = cli_commands; *c; c++) {
+        fprintf(f, "complete -c kspec -f -n __fish_use_subcommand -a %s -d '", (*c)->name);
+        quoted(f, (*c)->summary, "\\'");
+        fputs("'\n", f);
+        if ((*c)->verbs) {
+            fprintf(f, "complete -c kspec -n '__fish_seen_subcommand_from %s' -a '", (*c)->name);
+            put_choices(f, (*c)->verbs);
+            fputs("'\n", f);
+        }
+        cli_each_option(*c, fish_option, &(context){f, *c});
+    }
+}
+
+static int run(void *args) {
+    const cli_common *c = args;
+    if (c->json) return cli_error(EXIT_USAGE, "completion: --json makes no sense here");
+    const char *shell = c->inputs[0];
+    (strcmp(shell, "bash") == 0 ? bash : strcmp(shell, "zsh") == 0 ? zsh : fish)(cli_text());
+    return cli_finish(args, NULL);
+}
+
+const cli_command cmd_completion = {
+    .name = "completion",
+    .summary = "completions for bash, zsh or fish",
+    .synopsis = "completion bash|zsh|fish [OPTIONS]",
+    .description = "Prints the completions of this tool for a shell; 'make install' puts them in place.\n"
+                   "To try them at once: source <(kspec completion bash)",
+    .verbs = "bash|zsh|fish",
+    .args_size = sizeof(completion_args),
+    .no_picture = 1,
+    .run = run,
+};

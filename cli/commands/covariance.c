@@ -1,0 +1,48 @@
+#include "core/cli.h"
+
+#include <stdlib.h>
+
+/* One square matrix from a file */
+static int read_square(const char *file, const char *option, kspec_dataset *d, kspec_matrix *m) {
+    cli_common input = {.inputs = &file, .input_count = 1};
+    int status = cli_read(&input, d);
+    if (status) return status;
+    *m = kspec_dataset_trial(d, 0);
+    if (d->trials == 1 && d->rows == d->cols) return EXIT_DONE;
+    if (d->trials > 1)
+        return cli_error(EXIT_INPUT, "--%s: %s holds %zu matrices, not one", option, file, d->trials);
+    return cli_error(EXIT_INPUT, "--%s: %s is %zu x %zu, not square", option, file, d->rows, d->cols);
+}
+
+int cli_read_covariances(const char *sigma, const char *sigma_x, size_t *dim, cli_covariances *c) {
+    *c = (cli_covariances){0};
+    int status = sigma ? read_square(sigma, "sigma", &c->data[0], &c->sigma) : EXIT_DONE;
+    if (!status && sigma_x) status = read_square(sigma_x, "sigma-x", &c->data[1], &c->sigma_x);
+    size_t d = sigma ? c->sigma.rows : c->sigma_x.rows;
+    if (!status && sigma && sigma_x && c->sigma_x.rows != d)
+        status = cli_error(EXIT_INPUT, "Sigma has %zu dimensions, Sigma_x %zu", d, c->sigma_x.rows);
+    if (!status && *dim && *dim != d)
+        status =
+            cli_error(EXIT_USAGE, "--dim is %zu, the dimension of %s %zu", *dim, sigma ? sigma : sigma_x, d);
+    if (!status) {
+        kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
+        kspec_status st = KSPEC_E_NOMEM;
+        c->eta = malloc(d * sizeof *c->eta);
+        if (c->eta)
+            st = kspec_theory_rbf_eta(sigma ? &c->sigma : NULL, sigma_x ? &c->sigma_x : NULL, c->eta,
+                                      &c->eta_count, &err);
+        /* what is wrong with a matrix is wrong with a file */
+        if (st) status = st == KSPEC_E_ARG ? cli_error(EXIT_INPUT, "%s", err.msg) : cli_fail(st, &err);
+    }
+    if (status)
+        cli_covariances_free(c);
+    else
+        *dim = d;
+    return status;
+}
+
+void cli_covariances_free(cli_covariances *c) {
+    kspec_dataset_free(&c->data[0]);
+    kspec_dataset_free(&c->data[1]);
+    free(c->eta);
+}

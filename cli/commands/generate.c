@@ -1,0 +1,202 @@
+#include "core/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    cli_common common;
+    size_t rows, cols, dim, trials;
+    cli_list eta, eigenvalues;
+    double noise, noise_share;
+    const char *sigma, *sigma_x, *noise_correlation;
+} generate_args;
+
+#define ARG(field) offsetof(generate_args, field)
+
+static const cli_option options[] = {
+    {"rows", 0, OPT_SIZE, ARG(rows), "P", "rows: sampled inputs", .min = 1},
+    {"cols", 0, OPT_SIZE, ARG(cols), "Q", "columns: sampled features", .min = 1},
+    {"dim", 0, OPT_SIZE, ARG(dim), "D", "dimension of the inputs", .min = 1},
+    {"eta", 0, OPT_LIST, ARG(eta), "E[,E...]",
+     "rff, gaussian: kernel exp(-E|x-x'|^2/2), one or one per dimension (1)", .verbs = "rff|gaussian"},
+    {"sigma", 0, OPT_STRING, ARG(sigma), "FILE", "rff, gaussian: the kernel's Sigma, any INPUT (identity)",
+     .verbs = "rff|gaussian"},
+    {"sigma-x", 0, OPT_STRING, ARG(sigma_x), "FILE",
+     "rff, gaussian: the inputs' covariance Sigma_x (identity)", .verbs = "rff|gaussian"},
+    {"eigenvalue", 0, OPT_LIST, ARG(eigenvalues), "C[,C...]",
+     "linear: the eigenvalues, one or one per dimension (1)", .verbs = "linear"},
+    {"noise", 0, OPT_DOUBLE, ARG(noise), "S", "standard deviation of the noise in every entry (0)"},
+    {"noise-correlation", 0, OPT_CHOICE, ARG(noise_correlation), "ALONG",
+     "noise shared by the entries of a row, of a column, or both", "rows|cols|both"},
+    {"noise-share", 0, OPT_DOUBLE, ARG(noise_share), "RHO", "how much of the noise's variance is shared (1)"},
+    {"trials", 0, OPT_SIZE, ARG(trials), "T", "repeated measurements, differing in their noise (1)",
+     .min = 1},
+    {0},
+};
+
+enum { BAND_VALUES = 1 << 21 }; /* about 16 MB at a time: the matrix itself may be larger than memory */
+
+static kspec_status stream(kspec_generator *g, kspec_writer *w, const generate_args *a, kspec_error *err) {
+    size_t band = BAND_VALUES / a->cols, P = a->rows;
+    size_t least = 64 * (size_t)(a->common.threads ? a->common.threads : kspec_default_threads());
+    band = band < least ? least : band / 64 * 64; /* a tile of 64 rows for each thread */
+    if (band > P) band = P;
+    double *rows =
+        band > PTRDIFF_MAX / sizeof(double) / a->cols ? NULL : malloc(band * a->cols * sizeof *rows);
+    if (!rows) {
+        *err = (kspec_error){KSPEC_E_NOMEM, "out of memory for a band of rows"};
+        return KSPEC_E_NOMEM;
+    }
+    kspec_status st = KSPEC_OK;
+    for (size_t t = 0; t < a->trials && !st; t++)
+        for (size_t i = 0; i < P && !st; i += band) {
+            size_t n = P - i < band ? P - i : band;
+            st = kspec_generate_rows(g, t, i, n, rows, err);
+            if (!st) st = kspec_write_values(w, rows, n * a->cols, err);
+        }
+    free(rows);
+    return st;
+}
+
+static int check(const generate_args *a) {
+    if (!a->common.output)
+        return cli_error(EXIT_USAGE,
+                         "generate: -o FILE is missing (.npy, .csv or .json; - is npy on standard output)");
+    const char *missing = !a->rows                              ? "rows"
+                          : !a->cols                            ? "cols"
+                          : !a->dim && !a->sigma && !a->sigma_x ? "dim"
+                                                                : NULL;
+    if (missing) return cli_error(EXIT_USAGE, "generate: --%s is missing", missing);
+    if (a->eta.count && (a->sigma || a->sigma_x))
+        return cli_error(EXIT_USAGE, "generate %s: --eta and --sigma, --sigma-x exclude each other",
+                         a->common.inputs[0]);
+    if (a->noise_correlation && !cli_given(&a->common, "noise"))
+        return cli_error(EXIT_USAGE, "generate: --noise-correlation without --noise");
+    if (cli_given(&a->common, "noise-share") && !a->noise_correlation)
+        return cli_error(EXIT_USAGE, "generate: --noise-share without --noise-correlation");
+    if (cli_given(&a->common, "noise-share") && !(a->noise_share > 0 && a->noise_share <= 1))
+        return cli_error(EXIT_USAGE, "--noise-share: %g is not above 0 and at most 1", a->noise_share);
+    if (strcmp(a->common.output, "-") == 0 && a->common.json)
+        return cli_error(EXIT_USAGE, "generate: --json and -o - would both write to standard output");
+    return EXIT_DONE;
+}
+
+/* The place of a word in a list that ends with NULL, from 1 as in the library's enums; 0 for no word */
+static int place(const char *word, const char *const *list) {
+    int k = 0;
+    while (word && strcmp(word, list[k++]) != 0) {
+    }
+    return k;
+}
+
+/* m(1) to m(6) of the kernel itself, without any noise; null where they have no closed form in doubles */
+static json_t *true_moments(const generate_args *a, const cli_covariances *c) {
+    enum { ORDERS = 6 };
+    double m[ORDERS], log_m[ORDERS], one = 1;
+    kspec_status st;
+    kspec_error err;
+    if (strcmp(a->common.inputs[0], "linear") == 0) {
+        const cli_list *list = &a->eigenvalues;
+        st = kspec_theory_linear_moments(list->count ? list->at : &one, list->count ? list->count : 1, a->dim,
+                                         ORDERS, m, log_m, &err);
+    } else if (c->eta) {
+        st = kspec_theory_rbf_moments(c->eta, c->eta_count, ORDERS, m, log_m, &err);
+    } else {
+        double *eta = a->dim < PTRDIFF_MAX / sizeof *eta ? malloc(a->dim * sizeof *eta) : NULL;
+        for (size_t i = 0; i < a->dim && eta; i++)
+            eta[i] = a->eta.count ? a->eta.at[a->eta.count == 1 ? 0 : i] : 1;
+        st = eta ? kspec_theory_rbf_moments(eta, a->dim, ORDERS, m, log_m, &err) : KSPEC_E_NOMEM;
+        free(eta);
+    }
+    return st ? json_null() : cli_reals(m, ORDERS);
+}
+
+static kspec_status write_all(kspec_generator *g, const generate_args *a, kspec_error *err) {
+    kspec_writer *w;
+    size_t shape[3] = {a->trials, a->rows, a->cols};
+    int one = a->trials == 1;
+    kspec_status st = kspec_write_open(a->common.output, one ? 2 : 3, shape + one, &w, err);
+    if (st) return st;
+    st = stream(g, w, a, err);
+    if (!st) return kspec_write_close(w, err);
+    kspec_write_abort(w);
+    return st;
+}
+
+static int run(void *args) {
+    static const char *const processes[] = {"rff", "linear", "gaussian", NULL}, *const correlations[] = {
+                                                                                    "rows", "cols", "both",
+                                                                                    NULL};
+    generate_args *a = args;
+    if (a->trials == 0) a->trials = 1;
+    if (a->dim == 0) a->dim = a->eta.count ? a->eta.count : a->eigenvalues.count;
+    cli_covariances c = {0};
+    int status = check(a);
+    if (!status && (a->sigma || a->sigma_x)) status = cli_read_covariances(a->sigma, a->sigma_x, &a->dim, &c);
+    if (status) return status;
+    kspec_generate_opts opts = {
+        .size = sizeof opts,
+        .process = (kspec_process)place(a->common.inputs[0], processes),
+        .rows = a->rows,
+        .cols = a->cols,
+        .dim = a->dim,
+        .eta = a->eta.at,
+        .eta_count = a->eta.count,
+        .sigma = a->sigma ? &c.sigma : NULL,
+        .sigma_x = a->sigma_x ? &c.sigma_x : NULL,
+        .eigenvalues = a->eigenvalues.at,
+        .eigenvalue_count = a->eigenvalues.count,
+        .noise = a->noise,
+        .noise_correlation = (kspec_noise_correlation)place(a->noise_correlation, correlations),
+        .noise_share = a->noise_share,
+        .trials = a->trials,
+        .seed = a->common.seed,
+        .threads = a->common.threads,
+        .progress = cli_progress(&a->common),
+    };
+    kspec_generator *g;
+    kspec_error err;
+    kspec_status st = kspec_generate_open(&opts, &g, &err);
+    json_t *moments = st || !cli_wants_object(&a->common) ? NULL : true_moments(a, &c);
+    cli_covariances_free(&c);
+    if (st) return cli_fail(st, &err);
+    st = write_all(g, a, &err);
+    kspec_generate_close(g);
+    cli_progress_end();
+    /* a file that cannot be written is a failure of ours, not of an input */
+    if (st) {
+        json_decref(moments);
+        return st == KSPEC_E_IO ? cli_error(EXIT_FAILED, "%s", err.msg) : cli_fail(st, &err);
+    }
+    if (!cli_wants_object(&a->common)) return EXIT_DONE;
+    cli_common to_stdout = a->common;
+    to_stdout.output = NULL;
+    return cli_finish(&to_stdout,
+                      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "command", "generate",
+                                "process", a->common.inputs[0], "rows", (json_int_t)a->rows, "cols",
+                                (json_int_t)a->cols, "trials", (json_int_t)a->trials, "dim",
+                                (json_int_t)a->dim, "seed", (json_int_t)a->common.seed, "output",
+                                cli_string(a->common.output), "moments", moments));
+}
+
+const cli_command cmd_generate = {
+    .name = "generate",
+    .summary = "make a matrix whose kernel is known",
+    .synopsis =
+        "generate rff|gaussian --rows P --cols Q --dim D [--eta E[,E...] | --sigma FILE --sigma-x FILE] "
+        "[--noise S] [--noise-correlation ALONG] [--trials T] -o FILE [OPTIONS]\n"
+        "generate linear --rows P --cols Q --dim D [--eigenvalue C[,C...]] [--noise S] [--noise-correlation "
+        "ALONG] "
+        "[--trials T] -o FILE [OPTIONS]",
+    .description = "Writes a P x Q matrix (T x P x Q with several trials) to FILE: .npy, .csv or .json.\n"
+                   "  rff       sqrt(2) sin(w.x + b): random Fourier features of the kernel "
+                   "exp(-E|x-x'|^2/2), x ~ N(0,I),\n"
+                   "            or of exp(-(x-x')^T Sigma^-1 (x-x')/2), x ~ N(0, Sigma_x)\n"
+                   "  gaussian  columns are draws of the Gaussian process with that kernel\n"
+                   "  linear    sum of sqrt(C) x w over D dimensions, x and w standard normal",
+    .verbs = "rff|linear|gaussian",
+    .options = options,
+    .args_size = sizeof(generate_args),
+    .writes_output = 1,
+    .run = run,
+};

@@ -1,0 +1,292 @@
+#include "commands/learn.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARG(field) offsetof(learn_args, field)
+#define HOW(field) offsetof(learn_args, how.field)
+
+static const cli_option options[] = {
+    {"images", 0, OPT_STRING, ARG(images), "FILE", "training images: a row each, or an array of matrices"},
+    {"labels", 0, OPT_STRING, ARG(labels), "FILE", "their classes: 0, 1, 2, ..."},
+    {"test-images", 0, OPT_STRING, ARG(test_images), "FILE", "images to measure on, of the same size"},
+    {"test-labels", 0, OPT_STRING, ARG(test_labels), "FILE", "their classes, for the test accuracy"},
+    {"width", 0, OPT_LIST, ARG(width), "N,...", "numbers of hidden neurons"},
+    {"epochs", 0, OPT_SIZE, ARG(epochs), "E", "passes through the training images"},
+    {"train-count", 0, OPT_SIZE, ARG(train_count), "M",
+     "train on the first M images (default 10000, or all if fewer)", .min = 1},
+    {"probe", 0, OPT_SIZE, ARG(probe), "P",
+     "measure on the first P test images (default 1000, or all if fewer)", .min = 1},
+    {"seeds", 0, OPT_SIZE, ARG(seeds), "K", "networks of each width, seeds --seed and up (default 1)",
+     .min = 1},
+    {"subsample", 0, OPT_SIZE, ARG(subsample), "Q", "measure a random Q of the neurons, too", .min = 1},
+    {"pixels", 0, OPT_CHOICE, ARG(pixels), "HOW",
+     "unit (the default): centred, mean |x|^2 = 1; 255: divided by 255", "unit|255"},
+    {"every", 0, OPT_SIZE, ARG(every), "K", "measure every K epochs (default 2), first and last included",
+     .min = 1},
+    {"batch", 0, OPT_SIZE, ARG(batch), "B", "images in a mini-batch (default 32)", .min = 1},
+    {"classes", 0, OPT_SIZE, ARG(classes), "C", "number of classes (default: the largest label and one)",
+     .min = 1},
+    {"learning-rate", 0, OPT_DOUBLE, ARG(rate), "R", "Adam's step is R/N^power (default 0.1)", .positive = 1},
+    {"rate-power", 0, OPT_DOUBLE, ARG(rate_power), "P", "that power of the width N (default 1)"},
+    {"hidden-power", 0, OPT_DOUBLE, ARG(hidden_power), "P",
+     "hidden weights begin as N(0, 1/N^P) (default 1)"},
+    {"output-power", 0, OPT_DOUBLE, ARG(output_power), "P", "output weights likewise (default 1)"},
+    {"estimator", 0, OPT_STRING, HOW(estimator), "LIST",
+     "naive,auto (the default), kv-row, kv-col, path, exact, or all", cli_estimator_names},
+    {"n", 'n', OPT_INT, HOW(nmax), "NMAX", "highest order (default 4, or the shortest side)", .min = 1},
+    {"permutations", 0, OPT_INT, HOW(permutations), "R", "average path over R random orders", .min = 1},
+    {"side", 0, OPT_CHOICE, HOW(side), "SIDE", "path on the matrix given, transposed, or the cheaper (auto)",
+     "auto|given|transposed"},
+    {"no-stderr", 0, OPT_FLAG, HOW(no_stderr), NULL, "no error bars"},
+    {"checkpoint", 0, OPT_STRING, ARG(checkpoint), "DIR",
+     "keep each run there, and go on where it was interrupted"},
+    {"save-activations", 0, OPT_STRING, ARG(activations), "DIR", "write each Phi there, as .npy"},
+    {0},
+};
+
+/* ---- what was asked ---- */
+
+static int check_args(const learn_args *a) {
+    const struct {
+        const char *name;
+        int given;
+    } needed[] = {{"images", a->images != NULL},
+                  {"labels", a->labels != NULL},
+                  {"test-images", a->test_images != NULL},
+                  {"width", a->width.count > 0},
+                  {"epochs", cli_given(&a->common, "epochs")}};
+    for (size_t k = 0; k < sizeof needed / sizeof *needed; k++)
+        if (!needed[k].given) return cli_error(EXIT_USAGE, "learn: --%s is missing", needed[k].name);
+    if (a->classes > KSPEC_MOST_CLASSES)
+        return cli_error(EXIT_USAGE, "--classes: %zu exceeds %d", a->classes, (int)KSPEC_MOST_CLASSES);
+    for (size_t k = 0; k < a->width.count; k++)
+        if (!(a->width.at[k] >= 1 && a->width.at[k] <= 1e9 && a->width.at[k] == floor(a->width.at[k])))
+            return cli_error(EXIT_USAGE, "--width: %g is not a whole number of at least 1", a->width.at[k]);
+    return EXIT_DONE;
+}
+
+/* ---- output: the estimates of one matrix, by estimator ---- */
+
+/* The estimate of order n by one estimator, NULL if there is none; estimator 0: the unbiased one of least variance */
+static const kspec_learn_estimate *find(const kspec_learn_estimate *list, size_t count, unsigned estimator,
+                                        int n) {
+    const kspec_learn_estimate *best = NULL;
+    for (size_t k = 0; k < count; k++) {
+        const kspec_estimate *e = &list[k].e;
+        int wanted =
+            estimator ? e->estimator == estimator : e->estimator == KSPEC_PATH || e->estimator == KSPEC_EXACT;
+        if (wanted && e->n == n && (!best || e->estimator > best->e.estimator)) best = &list[k];
+    }
+    return best;
+}
+
+typedef struct {
+    unsigned named; /* estimators that were asked for by name */
+    size_t subsample;
+    int nmax;
+} asked;
+
+/* An array over the orders: null at one that the estimator did not do, or where there is no matrix */
+static void add_array(json_t *to, const asked *w, const kspec_learn_estimate *list, size_t count,
+                      unsigned estimator, double (*of)(const kspec_learn_estimate *), const char *name,
+                      const char *suffix) {
+    json_t *array = list ? json_array() : json_null();
+    char key[64];
+    for (int n = 1; n <= w->nmax && list; n++) {
+        const kspec_learn_estimate *x = find(list, count, estimator, n);
+        json_array_append_new(array, cli_real(x ? of(x) : NAN));
+    }
+    snprintf(key, sizeof key, "%s%s", name, suffix);
+    json_object_set_new(to, key, array);
+}
+
+static double value_of(const kspec_learn_estimate *x) { return x->e.value; }
+static double error_of(const kspec_learn_estimate *x) { return x->e.std_error; }
+static double ratio_error_of(const kspec_learn_estimate *x) { return x->ratio_error; }
+
+static void add_estimates(json_t *to, const asked *w, const kspec_learn_estimate *list, size_t count,
+                          const char *suffix) {
+    for (unsigned k = KSPEC_NAIVE; k < KSPEC_AUTO; k <<= 1) {
+        const char *name = kspec_estimator_name(k);
+        char error[32], ratio_error[32];
+        if (!(w->named & k) && k != KSPEC_NAIVE) continue;
+        snprintf(error, sizeof error, "%s_stderr", name);
+        snprintf(ratio_error, sizeof ratio_error, "%s_ratio_stderr", name);
+        add_array(to, w, list, count, k, value_of, name, suffix);
+        add_array(to, w, list, count, k, error_of, error, suffix);
+        add_array(to, w, list, count, k, ratio_error_of, ratio_error, suffix);
+    }
+    add_array(to, w, list, count, 0, value_of, "unbiased", suffix);
+    add_array(to, w, list, count, 0, error_of, "stderr", suffix);
+    add_array(to, w, list, count, 0, ratio_error_of, "ratio_stderr", suffix);
+}
+
+static json_t *run_json(const asked *w, const kspec_learn_run *r) {
+    json_t *epochs = json_array(), *by = json_array();
+    for (size_t k = 0; k < r->epoch_count; k++) {
+        const kspec_learn_epoch *e = &r->epochs[k];
+        json_t *o =
+            json_pack("{s:I, s:o, s:o, s:o}", "epoch", (json_int_t)e->epoch, "loss", cli_real(e->loss),
+                      "accuracy", cli_real(e->accuracy), "test_accuracy", cli_real(e->test_accuracy));
+        add_estimates(o, w, e->estimates, e->count, "");
+        if (w->subsample) add_estimates(o, w, e->subsample, e->subsample_count, "_subsample");
+        json_array_append_new(epochs, o);
+    }
+    for (int n = 1; n <= w->nmax; n++) {
+        const kspec_learn_estimate *x = find(r->epochs[0].estimates, r->epochs[0].count, 0, n);
+        json_array_append_new(by, x ? json_string(kspec_estimator_name(x->e.estimator)) : json_null());
+    }
+    return json_pack("{s:I, s:I, s:o, s:o, s:I, s:f, s:f, s:o, s:o, s:o, s:o}", "width", (json_int_t)r->width,
+                     "seed", (json_int_t)r->seed, "epochs", epochs, "unbiased_by", by, "resumed",
+                     (json_int_t)r->resumed, "train_seconds", r->train_seconds, "measure_seconds",
+                     r->measure_seconds, "gfma_per_s", cli_real(r->fma_rate > 0 ? r->fma_rate / 1e9 : NAN),
+                     "same_gemm_gfma_per_s", cli_real(r->gemm_rate / 1e9), "square_gemm_gfma_per_s",
+                     cli_real(r->square_rate / 1e9), "gemm_fraction", cli_real(r->fma_rate / r->square_rate));
+}
+
+static json_t *to_json(const learn_args *a, const asked *w, const kspec_learn_shape *s,
+                       const kspec_learn_result *r) {
+    json_t *runs = json_array();
+    for (size_t k = 0; k < r->count; k++) json_array_append_new(runs, run_json(w, &r->runs[k]));
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:f, s:I, s:I, s:I, s:i, s:I, s:o, s:f}", "command",
+                     "learn", "train_count", (json_int_t)s->train_count, "test_count",
+                     (json_int_t)s->test_count, "pixels_per_image", (json_int_t)s->pixels, "classes",
+                     (json_int_t)s->classes, "probe", (json_int_t)s->probe, "pixels",
+                     a->pixels ? a->pixels : "unit", "scale", s->scale, "batch", (json_int_t)r->batch,
+                     "every", (json_int_t)r->every, "subsample", (json_int_t)w->subsample, "orders", w->nmax,
+                     "seed", (json_int_t)a->common.seed, "runs", runs, "seconds", r->seconds);
+}
+
+/* ---- output: a table of the first and the last epoch ---- */
+
+static void print_orders(FILE *f, const asked *w, const kspec_learn_run *r, const kspec_learn_epoch *e) {
+    for (int n = 1; n <= w->nmax; n++) {
+        if (n == 1 && w->nmax > 1) continue; /* 1, since Phi is divided by its root mean square */
+        if (n <= 2) {
+            fprintf(f, "%6zu  %4llu  %5zu  %8.4g  %8.4f", r->width, (unsigned long long)r->seed, e->epoch,
+                    e->loss, e->accuracy);
+            cli_cell(f, "%.4f", 8, e->test_accuracy);
+        } else {
+            fprintf(f, "%49s", "");
+        }
+        fprintf(f, "  %3d", n);
+        for (int sub = 0; sub < (e->subsample ? 2 : 1); sub++) {
+            const kspec_learn_estimate *list = sub ? e->subsample : e->estimates;
+            size_t count = sub ? e->subsample_count : e->count;
+            const kspec_learn_estimate *naive = find(list, count, KSPEC_NAIVE, n),
+                                       *best = find(list, count, 0, n);
+            cli_cell(f, "%.5g", 10, naive ? naive->e.value : NAN);
+            cli_cell(f, "%.5g", 10, best ? best->e.value : NAN);
+            cli_cell(f, "%.2g", 10, best ? best->ratio_error : NAN);
+        }
+        fputc('\n', f);
+    }
+}
+
+static void print_table(const learn_args *a, const asked *w, const kspec_learn_shape *s,
+                        const kspec_learn_result *r) {
+    FILE *f = cli_text();
+    fprintf(f, "%zu training images × %zu pixels, %zu classes; Φ from %zu test images\n\n", s->train_count,
+            s->pixels, s->classes, s->probe);
+    fprintf(f, "%s%6s  %4s  %5s  %8s  %8s  %8s  %3s  %10s  %10s  %10s", cli_bold(&a->common), "width", "seed",
+            "epoch", "loss", "accuracy", "test", "n", "naive", "unbiased", "std. error");
+    if (w->subsample) {
+        char head[40];
+        snprintf(head, sizeof head, "%zu: naive", w->subsample);
+        fprintf(f, "  %10s  %10s  %10s", head, "unbiased", "std. error");
+    }
+    fprintf(f, "%s\n", cli_plain(&a->common));
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_learn_run *run = &r->runs[k];
+        print_orders(f, w, run, &run->epochs[0]);
+        if (run->epoch_count > 1) print_orders(f, w, run, &run->epochs[run->epoch_count - 1]);
+    }
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_learn_run *run = &r->runs[k];
+        if (run->fma_rate > 0 && run->square_rate > 0 && run->seed == a->common.seed)
+            fprintf(f,
+                    "%swidth %zu: %.3g s of training at %.3g Gfma/s, %.2f of SGEMM on these shapes, %.2f of "
+                    "SGEMM "
+                    "at its best\n",
+                    k ? "" : "\n", run->width, run->train_seconds, run->fma_rate / 1e9,
+                    run->fma_rate / run->gemm_rate, run->fma_rate / run->square_rate);
+    }
+}
+
+/* ---- */
+
+static double or_default(const learn_args *a, const char *option, double value, double usual) {
+    return cli_given(&a->common, option) ? value : usual;
+}
+
+static int train(const learn_args *a, const kspec_learn_data *data, kspec_learn_opts *o) {
+    learn_files files = {a, 0};
+    int status = learn_store(&files, &o->store);
+    if (status) return status;
+    kspec_learn_shape s = kspec_learn_data_shape(data);
+    kspec_learn_result r;
+    kspec_error err;
+    kspec_status st = kspec_learn(data, o, &r, &err);
+    if (st) /* what cannot be written is no unfit input */
+        return files.failed ? cli_error(EXIT_FAILED, "%s", err.msg) : cli_fail(st, &err);
+    asked w = {o->estimators, o->subsample, r.nmax};
+    if (!a->common.json) print_table(a, &w, &s, &r);
+    status = cli_finish(&a->common, cli_wants_object(&a->common) ? to_json(a, &w, &s, &r) : NULL);
+    kspec_learn_free(&r);
+    return status;
+}
+
+static int run(void *args) {
+    learn_args *a = args;
+    int status = check_args(a);
+    if (status) return status;
+    kspec_moments_opts how;
+    if (!a->how.estimator) a->how.estimator = "naive,auto";
+    if ((status = cli_estimation_opts(&a->common, &a->how, &how))) return status;
+    size_t *widths = malloc(a->width.count * sizeof *widths);
+    if (!widths) return cli_error(EXIT_FAILED, "out of memory");
+    for (size_t k = 0; k < a->width.count; k++) widths[k] = (size_t)a->width.at[k];
+    kspec_learn_scaling scaling = {
+        or_default(a, "learning-rate", a->rate, 0.1), or_default(a, "rate-power", a->rate_power, 1),
+        or_default(a, "hidden-power", a->hidden_power, 1), or_default(a, "output-power", a->output_power, 1)};
+    kspec_learn_opts o = {.size = sizeof o,
+                          .widths = widths,
+                          .width_count = a->width.count,
+                          .seeds = a->seeds,
+                          .seed = a->common.seed,
+                          .epochs = a->epochs,
+                          .every = a->every,
+                          .batch = a->batch,
+                          .scaling = &scaling,
+                          .subsample = a->subsample,
+                          .nmax = how.nmax,
+                          .estimators = how.estimators,
+                          .permutations = how.permutations,
+                          .side = how.side,
+                          .no_stderr = how.no_stderr,
+                          .threads = a->common.threads};
+    kspec_learn_data *data = NULL;
+    status = learn_read(a, &data);
+    o.progress = cli_progress(&a->common);
+    if (!status) status = train(a, data, &o);
+    kspec_learn_close(data);
+    free(widths);
+    return status;
+}
+
+const cli_command cmd_learn = {
+    .name = "learn",
+    .summary = "kernel moments of a network's hidden layer while it learns",
+    .synopsis =
+        "learn --images FILE --labels FILE --test-images FILE --width N,... --epochs E [--test-labels FILE] "
+        "[--seeds K] [--subsample Q] [--pixels unit|255] [OPTIONS]",
+    .description =
+        "Trains one-hidden-layer ReLU networks (squared loss, Adam) and estimates, as they learn, the "
+        "moments\n"
+        "of the kernel behind their hidden layer: naively, and without the bias of its finite width.",
+    .options = options,
+    .args_size = sizeof(learn_args),
+    .run = run,
+};

@@ -1,0 +1,29 @@
+/* What `kspec learn` is told, the files that it reads, and those that it keeps. */
+#ifndef KSPEC_CLI_LEARN_H
+#define KSPEC_CLI_LEARN_H
+
+#include "commands/estimation.h"
+
+typedef struct {
+    cli_common common;
+    const char *images, *labels, *test_images, *test_labels, *pixels;
+    cli_list width;
+    size_t epochs, train_count, probe, seeds, subsample, every, batch, classes;
+    double rate, rate_power, hidden_power, output_power;
+    cli_estimation how;
+    const char *checkpoint, *activations; /* directories, or NULL */
+} learn_args;
+
+/* Reads, checks and scales the images; returns an exit status after a message. */
+int learn_read(const learn_args *a, kspec_learn_data **data);
+
+/* Where runs are kept; `failed` is set where a file could not be written. */
+typedef struct {
+    const learn_args *a;
+    int failed;
+} learn_files;
+
+/* Makes the directories that are asked for and fills the store; returns an exit status after a message. */
+int learn_store(learn_files *f, kspec_learn_store *s);
+
+#endif

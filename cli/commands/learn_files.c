@@ -1,0 +1,151 @@
+#include "commands/learn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- images and labels ---- */
+
+/*
+ * Images are the rows of a matrix, or, in a 3-D array, matrices one after the other: what kspec_read() takes for trials
+ * and refuses where there are more of them than rows, unless told so.
+ */
+static int read_images(const char *name, kspec_dataset *d, kspec_matrix *x) {
+    kspec_read_opts plain = {.size = sizeof plain},
+                    three = {.size = sizeof three, .axes = "trials,rows,cols"};
+    kspec_error err, second;
+    kspec_status st = kspec_read(&name, 1, &plain, d, &err);
+    if (st == KSPEC_E_IO && kspec_read(&name, 1, &three, d, &second) == KSPEC_OK) st = KSPEC_OK;
+    if (st) return cli_fail(st, &err);
+    size_t each = d->rows * d->cols;
+    *x = d->array_dims == 3 ? (kspec_matrix){d->data, d->trials, each, (ptrdiff_t)each, 1}
+                            : kspec_dataset_trial(d, 0);
+    return EXIT_DONE;
+}
+
+static int read_labels(const char *name, kspec_dataset *d, kspec_matrix *y) {
+    kspec_read_opts o = {.size = sizeof o};
+    kspec_error err;
+    kspec_status st = kspec_read(&name, 1, &o, d, &err);
+    if (st) return cli_fail(st, &err);
+    if (d->trials > 1) return cli_error(EXIT_INPUT, "%s: %zu trials; labels are one column", name, d->trials);
+    *y = kspec_dataset_trial(d, 0);
+    return EXIT_DONE;
+}
+
+int learn_read(const learn_args *a, kspec_learn_data **data) {
+    enum { IMAGES, LABELS, TEST_IMAGES, TEST_LABELS, FILES };
+    kspec_dataset d[FILES] = {{0}};
+    kspec_matrix m[FILES];
+    int status = read_images(a->images, &d[IMAGES], &m[IMAGES]);
+    if (!status) status = read_labels(a->labels, &d[LABELS], &m[LABELS]);
+    if (!status) status = read_images(a->test_images, &d[TEST_IMAGES], &m[TEST_IMAGES]);
+    if (!status && a->test_labels) status = read_labels(a->test_labels, &d[TEST_LABELS], &m[TEST_LABELS]);
+    if (!status) {
+        kspec_learn_data_opts o = {.size = sizeof o,
+                                   .pixels = a->pixels && strcmp(a->pixels, "255") == 0 ? KSPEC_PIXELS_255
+                                                                                        : KSPEC_PIXELS_UNIT,
+                                   .train_count = a->train_count,
+                                   .probe = a->probe,
+                                   .classes = a->classes};
+        kspec_error err;
+        kspec_status st = kspec_learn_open(&m[IMAGES], &m[LABELS], &m[TEST_IMAGES],
+                                           a->test_labels ? &m[TEST_LABELS] : NULL, &o, data, &err);
+        /* whatever is out of range here came out of a file */
+        if (st) status = cli_fail(st == KSPEC_E_ARG ? KSPEC_E_IO : st, &err);
+    }
+    for (int k = 0; k < FILES; k++) kspec_dataset_free(&d[k]);
+    return status;
+}
+
+/* ---- what is kept ---- */
+
+/* DIR/width-32-seed-0SUFFIX */
+static char *path_of(const char *dir, size_t width, uint64_t seed, const char *suffix) {
+    size_t size = strlen(dir) + strlen(suffix) + 64;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/width-%zu-seed-%llu%s", dir, width, (unsigned long long)seed, suffix);
+    return path;
+}
+
+static kspec_status failure(kspec_error *err, kspec_status st, const char *what, const char *path) {
+    err->code = st;
+    snprintf(err->msg, sizeof err->msg, "%s%s%.400s", what, path ? " " : "", path ? path : "");
+    return st;
+}
+
+static kspec_status save(void *ctx, size_t width, uint64_t seed, const void *bytes, size_t count,
+                         kspec_error *err) {
+    learn_files *f = ctx;
+    char *path = path_of(f->a->checkpoint, width, seed, ".ckpt");
+    if (!path) return failure(err, KSPEC_E_NOMEM, "out of memory", NULL);
+    kspec_status st = kspec_write_text(path, bytes, count, err);
+    f->failed |= st != KSPEC_OK;
+    free(path);
+    return st;
+}
+
+static kspec_status load(void *ctx, size_t width, uint64_t seed, void *bytes, size_t *count,
+                         kspec_error *err) {
+    const learn_files *f = ctx;
+    char *path = path_of(f->a->checkpoint, width, seed, ".ckpt");
+    if (!path) return failure(err, KSPEC_E_NOMEM, "out of memory", NULL);
+    kspec_status st = KSPEC_OK;
+    struct stat s;
+    FILE *file = NULL;
+    if (!bytes && stat(path, &s) != 0 && errno == ENOENT)
+        *count = 0;
+    else if (!(file = fopen(path, "rb")) || fstat(fileno(file), &s) != 0 || !S_ISREG(s.st_mode) ||
+             s.st_size == 0)
+        st = failure(err, KSPEC_E_IO, "this is no checkpoint:", path);
+    else if (!bytes)
+        *count = (size_t)s.st_size;
+    else if (fread(bytes, 1, *count, file) != *count)
+        st = failure(err, KSPEC_E_IO, "cannot read", path);
+    if (file) fclose(file);
+    free(path);
+    return st;
+}
+
+static kspec_status activations(void *ctx, size_t width, uint64_t seed, size_t epoch, const kspec_matrix *phi,
+                                kspec_error *err) {
+    learn_files *f = ctx;
+    char suffix[40];
+    snprintf(suffix, sizeof suffix, "-epoch-%03zu.npy", epoch);
+    char *path = path_of(f->a->activations, width, seed, suffix);
+    if (!path) return failure(err, KSPEC_E_NOMEM, "out of memory", NULL);
+    kspec_writer *w;
+    kspec_status st = kspec_write_open(path, 2, (size_t[]){phi->rows, phi->cols}, &w, err);
+    if (!st) {
+        st = kspec_write_values(w, phi->data, phi->rows * phi->cols, err);
+        if (st)
+            kspec_write_abort(w);
+        else
+            st = kspec_write_close(w, err);
+    }
+    f->failed |= st != KSPEC_OK;
+    free(path);
+    return st;
+}
+
+/* The directory is there, or is made, and files can be. */
+static int make_directory(const char *option, const char *dir) {
+    struct stat s;
+    int there = mkdir(dir, 0777) == 0 || (errno == EEXIST && stat(dir, &s) == 0);
+    if (there && stat(dir, &s) == 0 && !S_ISDIR(s.st_mode))
+        return cli_error(EXIT_FAILED, "%s: %s is no directory", option, dir);
+    if (!there || access(dir, W_OK | X_OK) != 0)
+        return cli_error(EXIT_FAILED, "%s: cannot write to %s: %s", option, dir, strerror(errno));
+    return EXIT_DONE;
+}
+
+int learn_store(learn_files *f, kspec_learn_store *s) {
+    *s = (kspec_learn_store){.ctx = f};
+    int status = f->a->checkpoint ? make_directory("--checkpoint", f->a->checkpoint) : EXIT_DONE;
+    if (!status && f->a->activations) status = make_directory("--save-activations", f->a->activations);
+    if (f->a->checkpoint) s->save = save, s->load = load;
+    if (f->a->activations) s->activations = activations;
+    return status;
+}

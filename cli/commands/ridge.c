@@ -1,0 +1,391 @@
+#include "commands/ridge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARG(field) offsetof(ridge_args, field)
+
+static const cli_option options[] = {
+    {"target", 0, OPT_STRING, ARG(target), "Y",
+     "targets of INPUT's rows; several columns are several regressions"},
+    {"target-cols", 0, OPT_STRING, ARG(target_cols), "LIST", "take these columns of the target files"},
+    {"test", 0, OPT_STRING, ARG(test), "X2", "rows to test on"},
+    {"test-target", 0, OPT_STRING, ARG(test_target), "Y2", "their targets"},
+    {"features", 0, OPT_LIST, ARG(features), "N,...",
+     "numbers of random features (each has a cosine and a sine)"},
+    {"lambda", 0, OPT_LIST, ARG(lambda), "L,...", "ridge strengths; 0 is the ridgeless limit"},
+    {"empirical", 0, OPT_SIZE, ARG(empirical), "K", "measure the errors over K draws of the features, too",
+     .min = 1},
+    {"sigma", 0, OPT_STRING, ARG(sigma), "S|median",
+     "bandwidth of the kernel (default 1), or the median distance", "median"},
+    {"center", 0, OPT_FLAG, ARG(center), NULL, "subtract the mean of the training and test rows together"},
+    {"scale", 0, OPT_FLAG, ARG(scale), NULL, "scale them together to a mean squared length of 1"},
+    {"classes", 0, OPT_LIST, ARG(classes), "A,B", "take rows with these two labels, as targets -1 and 1"},
+    {"per-class", 0, OPT_SIZE, ARG(per_class), "M", "the first M of each class (default: all)", .min = 1},
+    {"test-per-class", 0, OPT_SIZE, ARG(test_per_class), "M",
+     "the same for testing; without --test: the next M of INPUT", .min = 1},
+    {"test-noise", 0, OPT_DOUBLE, ARG(test_noise), "S",
+     "test on the training rows with normal noise of this deviation added", .positive = 1},
+    {"optimize", 0, OPT_CHOICE, ARG(optimize), "WHAT",
+     "the lambda, or the features, of least predicted test error", "lambda|features"},
+    {"cost-limit", 0, OPT_DOUBLE, ARG(cost_limit), "C",
+     "with --optimize features: multiply-adds that may be spent", .positive = 1},
+    {"solver", 0, OPT_CHOICE, ARG(solver), "S", "newton (the default) or fixed-point, as published",
+     "newton|fixed-point"},
+    {"tolerance", 0, OPT_DOUBLE, ARG(tolerance), "T", "relative accuracy of delta (default 1e-12)",
+     .positive = 1},
+    {0},
+};
+
+/* A point of the output: predicted, measured, and where a search ended */
+typedef struct {
+    kspec_ridge_point p;
+    kspec_ridge_measured e;
+    const char *at_bound; /* or NULL */
+    double cost;
+} row;
+
+typedef struct {
+    const ridge_args *a;
+    kspec_ridge *plan;
+    size_t n, nt, p, m;
+    row *rows;
+    double *columns; /* 2 m per row */
+    size_t count;
+} result;
+
+/* ---- progress: each library call is a part of the whole ---- */
+
+static struct {
+    kspec_progress base;
+    double part, parts;
+} whole;
+
+static int report_part(void *ctx, double fraction) {
+    (void)ctx;
+    return whole.base.report(whole.base.ctx, fmin(1, (whole.part + fraction) / whole.parts));
+}
+
+/* ---- what was asked ---- */
+
+static int check_lists(const ridge_args *a) {
+    int for_lambda = a->optimize && strcmp(a->optimize, "lambda") == 0;
+    int for_features = a->optimize && !for_lambda;
+    if (!a->features.count && !(for_features && a->cost_limit > 0))
+        return cli_error(EXIT_USAGE, "ridge: --features is missing");
+    if (!a->lambda.count && !for_lambda) return cli_error(EXIT_USAGE, "ridge: --lambda is missing");
+    for (size_t k = 0; k < a->features.count; k++)
+        if (!(a->features.at[k] >= 1 && a->features.at[k] <= 1e9 &&
+              a->features.at[k] == floor(a->features.at[k])))
+            return cli_error(EXIT_USAGE, "--features: %g is not a whole number from 1 to 1000000000",
+                             a->features.at[k]);
+    for (size_t k = 0; k < a->lambda.count; k++)
+        if (!(a->lambda.at[k] >= 0)) return cli_error(EXIT_USAGE, "--lambda: %g is below 0", a->lambda.at[k]);
+    if (for_lambda && a->lambda.count && a->lambda.count != 2)
+        return cli_error(EXIT_USAGE,
+                         "--optimize lambda: --lambda gives the ends of its range, two numbers, not %zu",
+                         a->lambda.count);
+    if (a->cost_limit > 0 && !for_features)
+        return cli_error(EXIT_USAGE, "--cost-limit is for --optimize features");
+    if (a->cost_limit > 0 && a->features.count)
+        return cli_error(EXIT_USAGE,
+                         "--optimize features takes --cost-limit or --features as its limit, not both");
+    if (a->optimize && !a->test && !a->test_per_class && a->test_noise == 0)
+        return cli_error(EXIT_USAGE, "--optimize needs a test set");
+    return EXIT_DONE;
+}
+
+static int make_opts(const ridge_args *a, kspec_ridge_opts *o) {
+    *o = (kspec_ridge_opts){.size = sizeof *o,
+                            .center = a->center,
+                            .scale = a->scale,
+                            .test_noise = a->test_noise,
+                            .tolerance = a->tolerance,
+                            .solver = a->solver && strcmp(a->solver, "fixed-point") == 0
+                                          ? KSPEC_RIDGE_FIXED_POINT
+                                          : KSPEC_RIDGE_NEWTON,
+                            .seed = a->common.seed,
+                            .threads = a->common.threads};
+    if (o->tolerance >= 1) return cli_error(EXIT_USAGE, "--tolerance: %g is not below 1", o->tolerance);
+    if (a->sigma) {
+        char *end;
+        o->median_sigma = strcmp(a->sigma, "median") == 0;
+        o->sigma = o->median_sigma ? 1 : strtod(a->sigma, &end);
+        if (!o->median_sigma && (end == a->sigma || *end || !(o->sigma > 0 && isfinite(o->sigma))))
+            return cli_error(EXIT_USAGE, "--sigma: '%s' is neither a number above 0 nor median", a->sigma);
+    }
+    return EXIT_DONE;
+}
+
+/* ---- the points ---- */
+
+static kspec_status grid(result *r, kspec_error *err) {
+    const ridge_args *a = r->a;
+    size_t L = a->lambda.count;
+    kspec_ridge_point *points = malloc(L * sizeof *points);
+    kspec_status st = points ? KSPEC_OK : KSPEC_E_NOMEM;
+    if (st) snprintf(err->msg, sizeof err->msg, "out of memory for %zu points", L);
+    for (size_t k = 0; k < a->features.count && !st; k++, whole.part++) {
+        st = kspec_ridge_predict(r->plan, (size_t)a->features.at[k], a->lambda.at, L, points,
+                                 r->columns + k * L * 2 * r->m, err);
+        for (size_t l = 0; l < L && !st; l++) r->rows[k * L + l] = (row){.p = points[l]};
+    }
+    free(points);
+    return st;
+}
+
+static kspec_status best_lambdas(result *r, kspec_error *err) {
+    const ridge_args *a = r->a;
+    double low = 1e-8, high = 100;
+    if (a->lambda.count)
+        low = fmin(a->lambda.at[0], a->lambda.at[1]), high = fmax(a->lambda.at[0], a->lambda.at[1]);
+    kspec_status st = KSPEC_OK;
+    for (size_t k = 0; k < a->features.count && !st; k++, whole.part++) {
+        int end;
+        r->rows[k] = (row){0};
+        st = kspec_ridge_best_lambda(r->plan, (size_t)a->features.at[k], low, high, &r->rows[k].p, &end, err);
+        if (!st) r->rows[k].at_bound = end < 0 ? "low" : end > 0 ? "high" : NULL;
+    }
+    return st;
+}
+
+static kspec_status best_features(result *r, kspec_error *err) {
+    const ridge_args *a = r->a;
+    double limit = a->cost_limit;
+    for (size_t k = 0; k < a->features.count; k++)
+        limit = fmax(limit, kspec_ridge_cost(r->plan, (size_t)a->features.at[k]));
+    kspec_status st = KSPEC_OK;
+    for (size_t l = 0; l < a->lambda.count && !st; l++, whole.part++) {
+        int end;
+        r->rows[l] = (row){0};
+        st = kspec_ridge_best_features(r->plan, a->lambda.at[l], limit, &r->rows[l].p, &end, err);
+        if (!st) r->rows[l].at_bound = end ? "high" : NULL;
+    }
+    return st;
+}
+
+/* The measured errors beside: neighbours of the same N share their draws and Gram matrices */
+static kspec_status measure(result *r, kspec_error *err) {
+    double *lambda = malloc(r->count * sizeof *lambda);
+    kspec_ridge_measured *out = malloc(r->count * sizeof *out);
+    kspec_status st = lambda && out ? KSPEC_OK : KSPEC_E_NOMEM;
+    if (st) snprintf(err->msg, sizeof err->msg, "out of memory for %zu points", r->count);
+    for (size_t k = 0, next; k < r->count && !st; k = next) {
+        size_t N = r->rows[k].p.features;
+        for (next = k; next < r->count && r->rows[next].p.features == N; next++)
+            lambda[next - k] = r->rows[next].p.lambda;
+        st = kspec_ridge_empirical(r->plan, N, lambda, next - k, r->a->empirical, out, err);
+        for (size_t l = k; l < next && !st; l++) r->rows[l].e = out[l - k];
+        whole.part += (double)(next - k) / (double)r->count * whole.parts / 2;
+    }
+    free(lambda);
+    free(out);
+    return st;
+}
+
+static kspec_status compute(result *r, kspec_error *err) {
+    const ridge_args *a = r->a;
+    kspec_status st = !a->optimize                         ? grid(r, err)
+                      : strcmp(a->optimize, "lambda") == 0 ? best_lambdas(r, err)
+                                                           : best_features(r, err);
+    for (size_t k = 0; k < r->count && !st; k++) {
+        r->rows[k].cost = kspec_ridge_cost(r->plan, r->rows[k].p.features);
+        r->rows[k].e = (kspec_ridge_measured){NAN, NAN, NAN, NAN};
+    }
+    return !st && a->empirical ? measure(r, err) : st;
+}
+
+/* ---- output ---- */
+
+static const char *const states[] = {"converged", "floor", "unfinished", "divergent"};
+
+static json_t *point_json(const result *r, size_t k) {
+    const kspec_ridge_point *p = &r->rows[k].p;
+    const kspec_ridge_measured *e = &r->rows[k].e;
+    json_t *o = json_pack("{s:I, s:f, s:o, s:o, s:o, s:o, s:i, s:s}", "features", (json_int_t)p->features,
+                          "lambda", p->lambda, "delta_cos", cli_real(p->delta_cos), "delta_sin",
+                          cli_real(p->delta_sin), "train_mse", cli_real(p->train_mse), "test_mse",
+                          cli_real(p->test_mse), "iterations", p->iterations, "state", states[p->state]);
+    const struct {
+        const char *key;
+        double value;
+    } more[] = {{"empirical_train_mse", e->train_mse},
+                {"empirical_train_sd", e->train_sd},
+                {"empirical_test_mse", e->test_mse},
+                {"empirical_test_sd", e->test_sd},
+                {"kernel_train_mse", p->kernel_train_mse},
+                {"kernel_test_mse", p->kernel_test_mse},
+                {"theta_cos", p->theta_cos},
+                {"theta_sin", p->theta_sin},
+                {"residual", p->residual},
+                {"delta_error", p->delta_error},
+                {"cost", r->rows[k].cost}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        json_object_set_new(o, more[i].key, cli_real(more[i].value));
+    if (r->a->optimize)
+        json_object_set_new(o, "at_bound",
+                            r->rows[k].at_bound ? json_string(r->rows[k].at_bound) : json_null());
+    if (r->m > 1 && !r->a->optimize) {
+        json_object_set_new(o, "train_mse_columns", cli_reals(r->columns + k * 2 * r->m, r->m));
+        json_object_set_new(o, "test_mse_columns", cli_reals(r->columns + (2 * k + 1) * r->m, r->m));
+    }
+    return o;
+}
+
+static json_t *to_json(const result *r, double seconds, json_t *warnings) {
+    json_t *points = json_array();
+    for (size_t k = 0; k < r->count; k++) json_array_append_new(points, point_json(r, k));
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:s, s:I, s:I, s:o, s:f, s:o}", "command", "ridge",
+                     "rows", (json_int_t)r->n, "test_rows", (json_int_t)r->nt, "cols", (json_int_t)r->p,
+                     "targets", (json_int_t)r->m, "sigma", kspec_ridge_sigma(r->plan), "solver",
+                     r->a->solver ? r->a->solver : "newton", "draws", (json_int_t)r->a->empirical, "seed",
+                     (json_int_t)r->a->common.seed, "points", points, "seconds", seconds, "warnings",
+                     warnings);
+}
+
+/* " ± 0.012", or blanks */
+static void spread(FILE *f, double x) {
+    if (isfinite(x))
+        fprintf(f, " ± %-7.2g", x);
+    else
+        fprintf(f, "%10s", "");
+}
+
+static void print_table(const result *r) {
+    const ridge_args *a = r->a;
+    FILE *f = cli_text();
+    const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
+    fprintf(f, "%zu training rows", r->n);
+    if (r->nt) fprintf(f, ", %zu test rows", r->nt);
+    fprintf(f, " × %zu column%s, %zu target%s, sigma %.4g\n\n", r->p, r->p == 1 ? "" : "s", r->m,
+            r->m == 1 ? "" : "s", kspec_ridge_sigma(r->plan));
+    int tested = r->nt > 0;
+    fprintf(f, "%s%7s  %9s  %10s  %10s  %10s", bold, "N", "lambda", "delta_cos", "delta_sin", "train MSE");
+    if (a->empirical) fprintf(f, "  %10s ± SD     ", "measured");
+    fprintf(f, "  %10s", "kernel's");
+    if (tested) {
+        fprintf(f, "  %10s", "test MSE");
+        if (a->empirical) fprintf(f, "  %10s ± SD     ", "measured");
+        fprintf(f, "  %10s", "kernel's");
+    }
+    fprintf(f, "  %5s%s\n", "steps", plain);
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_ridge_point *p = &r->rows[k].p;
+        const kspec_ridge_measured *e = &r->rows[k].e;
+        if (k && !a->optimize && p->features != r->rows[k - 1].p.features && a->lambda.count > 1)
+            fputc('\n', f);
+        fprintf(f, "%7zu  %9.4g", p->features, p->lambda);
+        cli_cell(f, "%.5g", 10, p->delta_cos);
+        cli_cell(f, "%.5g", 10, p->delta_sin);
+        cli_cell(f, "%.5g", 10, p->train_mse);
+        if (a->empirical) cli_cell(f, "%.5g", 10, e->train_mse), spread(f, e->train_sd);
+        cli_cell(f, "%.5g", 10, p->kernel_train_mse);
+        if (tested) {
+            cli_cell(f, "%.5g", 10, p->test_mse);
+            if (a->empirical) cli_cell(f, "%.5g", 10, e->test_mse), spread(f, e->test_sd);
+            cli_cell(f, "%.5g", 10, p->kernel_test_mse);
+        }
+        fprintf(f, "  %5d", p->iterations);
+        if (p->state != KSPEC_RIDGE_CONVERGED) fprintf(f, "  %s", states[p->state]);
+        if (r->rows[k].at_bound) fprintf(f, "  at the %s end", r->rows[k].at_bound);
+        fputc('\n', f);
+    }
+}
+
+static void warn(const result *r, const ridge_set *train, json_t *warnings) {
+    const cli_common *c = &r->a->common;
+    int constant = 1;
+    for (size_t i = 0; i < r->n * r->m; i++) constant &= train->y.data[i] == train->y.data[i % r->m];
+    if (constant) cli_warn(c, warnings, "the target is the same for all %zu rows", r->n);
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_ridge_point *p = &r->rows[k].p;
+        if (p->state == KSPEC_RIDGE_DIVERGENT)
+            cli_warn(c, warnings, "N = %zu, lambda = 0: at 2N = n = %zu the test error has no limit",
+                     p->features, r->n);
+        else if (p->state == KSPEC_RIDGE_UNFINISHED)
+            cli_warn(c, warnings, "N = %zu, lambda = %g: not converged after %d steps (residual %.1e)",
+                     p->features, p->lambda, p->iterations, p->residual);
+        else if (p->delta_error > 1e-6)
+            cli_warn(c, warnings, "N = %zu, lambda = %g: rounding leaves delta known to %.0e only",
+                     p->features, p->lambda, p->delta_error);
+        if (r->rows[k].at_bound)
+            cli_warn(c, warnings,
+                     "N = %zu, lambda = %g: the least test error lies at the %s end of the search",
+                     p->features, p->lambda, r->rows[k].at_bound);
+    }
+}
+
+static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
+                  const kspec_ridge_opts *opts) {
+    double start = cli_now();
+    result r = {.a = a, .n = train->x.rows, .p = train->x.cols, .m = train->y.cols};
+    r.nt = a->test_noise > 0 ? r.n : test->x.rows;
+    size_t lines = a->optimize && strcmp(a->optimize, "features") == 0 ? 1 : a->features.count;
+    r.count = lines * (a->optimize && strcmp(a->optimize, "lambda") == 0 ? 1 : a->lambda.count);
+    r.rows = calloc(r.count, sizeof *r.rows);
+    r.columns = calloc(r.count, 2 * r.m * sizeof *r.columns);
+    if (!r.rows || !r.columns) {
+        free(r.rows);
+        free(r.columns);
+        return cli_error(EXIT_FAILED, "out of memory for %zu points", r.count);
+    }
+    kspec_error err = {0};
+    int tested = test->x.rows > 0;
+    kspec_status st = kspec_ridge_open(&train->x, &train->y, tested ? &test->x : NULL,
+                                       tested ? &test->y : NULL, opts, &r.plan, &err);
+    if (!st) st = compute(&r, &err);
+    int status;
+    if (st) {
+        status = cli_fail(st, &err);
+    } else {
+        json_t *warnings = json_array(), *o = NULL;
+        warn(&r, train, warnings);
+        if (!a->common.json) print_table(&r);
+        if (cli_wants_object(&a->common))
+            o = to_json(&r, cli_now() - start, warnings);
+        else
+            json_decref(warnings);
+        status = cli_finish(&a->common, o);
+    }
+    kspec_ridge_close(r.plan);
+    free(r.rows);
+    free(r.columns);
+    return status;
+}
+
+static int run(void *args) {
+    ridge_args *a = args;
+    kspec_ridge_opts opts;
+    int status = check_lists(a);
+    if (!status) status = make_opts(a, &opts);
+    if (status) return status;
+    ridge_set train, test;
+    status = ridge_read(a, &train, &test);
+    if (!status) {
+        int for_features = a->optimize && strcmp(a->optimize, "features") == 0;
+        size_t calls = for_features ? a->lambda.count : a->features.count;
+        whole.base = cli_progress(&a->common);
+        whole.part = 0, whole.parts = (a->empirical ? 2 : 1) * (double)calls;
+        if (whole.base.report) opts.progress = (kspec_progress){report_part, NULL};
+        status = run_on(a, &train, &test, &opts);
+    }
+    ridge_set_free(&train);
+    ridge_set_free(&test);
+    return status;
+}
+
+const cli_command cmd_ridge = {
+    .name = "ridge",
+    .summary = "training and test error of random Fourier features, without training",
+    .synopsis =
+        "ridge INPUT --target Y [--test X2 --test-target Y2] --features N,... --lambda L,... [--empirical K] "
+        "[OPTIONS]",
+    .description =
+        "Predicts the mean squared errors of ridge regression on N random Fourier features (2N columns) of\n"
+        "the rows of INPUT, from the rows and targets alone, and measures them with --empirical.",
+    .options = options,
+    .args_size = sizeof(ridge_args),
+    .reads_input = 1,
+    .run = run,
+};

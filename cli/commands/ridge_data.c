@@ -1,0 +1,125 @@
+/* The data of `kspec ridge`: files of rows and of targets, and classes picked from them. */
+#include "commands/ridge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ridge_set_free(ridge_set *s) {
+    kspec_dataset_free(&s->x_file);
+    kspec_dataset_free(&s->y_file);
+    free(s->x_rows);
+    free(s->y_rows);
+}
+
+static int read_one(const ridge_args *a, const char *name, int targets, const char *rows, const char *cols,
+                    kspec_dataset *d) {
+    cli_common c = a->common;
+    c.inputs = &name, c.input_count = 1;
+    c.select_rows = rows, c.select_cols = cols;
+    if (targets) c.axes = NULL; /* --axes is for rows */
+    int status = cli_read(&c, d);
+    if (!status && d->trials > 1) {
+        status = cli_error(EXIT_INPUT, "%s: %zu trials; ridge takes one matrix", name, d->trials);
+        kspec_dataset_free(d);
+    }
+    return status;
+}
+
+/* --select-rows is for INPUT and its target, --select-cols for INPUT and --test */
+static int read_pair(const ridge_args *a, const char *x, const char *y, const char *rows, ridge_set *s) {
+    int status = read_one(a, x, 0, rows, a->common.select_cols, &s->x_file);
+    if (!status) status = read_one(a, y, 1, rows, a->target_cols, &s->y_file);
+    if (status) return status;
+    if (s->x_file.rows != s->y_file.rows)
+        return cli_error(EXIT_INPUT, "%s has %zu rows, but its target %s has %zu", x, s->x_file.rows, y,
+                         s->y_file.rows);
+    s->x = kspec_dataset_trial(&s->x_file, 0);
+    s->y = kspec_dataset_trial(&s->y_file, 0);
+    return EXIT_DONE;
+}
+
+static double at(const kspec_matrix *m, size_t i, size_t j) {
+    return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
+}
+
+/*
+ * Of the rows of `from` with either label, `skip` of each class are passed over and the next `count` (0: all)
+ * taken, in the file's order, with targets -1 and 1.
+ */
+static int pick(const ridge_args *a, const ridge_set *from, const char *name, size_t skip, size_t count,
+                ridge_set *to) {
+    size_t rows = from->x.rows, p = from->x.cols, seen[2] = {0, 0}, n = 0;
+    if (from->y.cols != 1)
+        return cli_error(EXIT_INPUT, "--classes: the target of %s has %zu columns, not 1", name,
+                         from->y.cols);
+    for (size_t i = 0; i < rows; i++)
+        for (int k = 0; k < 2; k++) seen[k] += at(&from->y, i, 0) == a->classes.at[k];
+    for (int k = 0; k < 2; k++)
+        if (seen[k] < skip + (count ? count : 1))
+            return cli_error(EXIT_INPUT, "%s has %zu rows of class %g, fewer than %zu", name, seen[k],
+                             a->classes.at[k], skip + (count ? count : 1));
+    size_t most = count ? 2 * count : seen[0] + seen[1] - 2 * skip;
+    double *x = malloc(most * p * sizeof *x), *y = malloc(most * sizeof *y);
+    to->x_rows = x, to->y_rows = y;
+    if (!x || !y) return cli_error(EXIT_FAILED, "out of memory for %zu rows of %zu columns", most, p);
+    seen[0] = seen[1] = 0;
+    for (size_t i = 0; i < rows; i++)
+        for (int k = 0; k < 2; k++) {
+            if (at(&from->y, i, 0) != a->classes.at[k]) continue;
+            size_t place = seen[k]++;
+            if (place < skip || (count && place >= skip + count)) continue;
+            for (size_t j = 0; j < p; j++) x[n * p + j] = at(&from->x, i, j);
+            y[n++] = k ? 1 : -1;
+        }
+    to->x = (kspec_matrix){x, n, p, (ptrdiff_t)p, 1};
+    to->y = (kspec_matrix){y, n, 1, 1, 1};
+    return EXIT_DONE;
+}
+
+static int check_args(const ridge_args *a) {
+    if (a->common.input_count > 1)
+        return cli_error(EXIT_USAGE, "ridge: unexpected argument '%s': one INPUT is taken",
+                         a->common.inputs[1]);
+    if (a->common.nan && strcmp(a->common.nan, "error") != 0)
+        return cli_error(EXIT_USAGE, "--nan: ridge needs complete rows and targets, '%s' is not offered",
+                         a->common.nan);
+    if (!a->target) return cli_error(EXIT_USAGE, "ridge: --target is missing");
+    if (!a->test != !a->test_target)
+        return cli_error(EXIT_USAGE, "ridge: --test and --test-target go together");
+    if (a->classes.count && a->classes.count != 2)
+        return cli_error(EXIT_USAGE, "--classes: %zu given, but two are needed", a->classes.count);
+    if (a->classes.count && a->classes.at[0] == a->classes.at[1])
+        return cli_error(EXIT_USAGE, "--classes: %g and %g are the same", a->classes.at[0], a->classes.at[1]);
+    if (!a->classes.count && (a->per_class || a->test_per_class))
+        return cli_error(EXIT_USAGE, "--%sper-class needs --classes", a->per_class ? "" : "test-");
+    if (a->test_per_class && !a->test && !a->per_class)
+        return cli_error(EXIT_USAGE,
+                         "--test-per-class without --test needs --per-class, to leave rows for testing");
+    if (a->test_noise > 0 && (a->test || a->test_per_class))
+        return cli_error(EXIT_USAGE, "--test-noise makes a test set of its own");
+    return EXIT_DONE;
+}
+
+int ridge_read(const ridge_args *a, ridge_set *train, ridge_set *test) {
+    memset(train, 0, sizeof *train);
+    memset(test, 0, sizeof *test);
+    int status = check_args(a);
+    if (status) return status;
+    const char *input = a->common.inputs[0];
+    status = read_pair(a, input, a->target, a->common.select_rows, train);
+    if (!status && a->test) status = read_pair(a, a->test, a->test_target, NULL, test);
+    if (status) return status;
+    if (a->test && test->x.cols != train->x.cols)
+        return cli_error(EXIT_INPUT, "%s has %zu columns, but %s has %zu", a->test, test->x.cols, input,
+                         train->x.cols);
+    if (a->test && test->y.cols != train->y.cols)
+        return cli_error(EXIT_INPUT, "%s has %zu columns, but %s has %zu", a->test_target, test->y.cols,
+                         a->target, train->y.cols);
+    if (!a->classes.count) return EXIT_DONE;
+    size_t held = a->test_per_class ? a->test_per_class : a->per_class;
+    if (a->test)
+        status = pick(a, test, a->test, 0, held, test);
+    else if (a->test_per_class)
+        status = pick(a, train, input, a->per_class, held, test);
+    return status ? status : pick(a, train, input, 0, a->per_class, train);
+}

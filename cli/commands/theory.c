@@ -1,0 +1,191 @@
+#include "commands/theory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARG(field) offsetof(theory_args, field)
+
+static const cli_option options[] = {
+    {"dim", 0, OPT_SIZE, ARG(dim), "D", "dimension of the inputs (rbf, linear: as many as values are given)",
+     .min = 1},
+    {"n", 'n', OPT_INT, ARG(nmax), "NMAX", "highest order of the moments (default 6)", .min = 1},
+    {"eta", 0, OPT_LIST, ARG(eta), "E[,E...]",
+     "rbf: eigenvalues of Sigma_x Sigma^-1, one or one per dimension", .verbs = "rbf"},
+    {"sigma", 0, OPT_STRING, ARG(sigma), "FILE", "rbf: the kernel's Sigma, any INPUT (default: identity)",
+     .verbs = "rbf"},
+    {"sigma-x", 0, OPT_STRING, ARG(sigma_x), "FILE",
+     "rbf: the inputs' covariance Sigma_x (default: identity)", .verbs = "rbf"},
+    {"eigenvalues", 0, OPT_SIZE, ARG(eigenvalues), "K", "rbf: list the K largest eigenvalues, too", .min = 1,
+     .verbs = "rbf"},
+    {"eigenvalue", 0, OPT_LIST, ARG(eigenvalue), "C[,C...]",
+     "linear: the eigenvalues, one or one per dimension", .verbs = "linear"},
+    {"kernel", 0, OPT_CHOICE, ARG(kernel), "KERNEL", "sphere: gaussian, polynomial or ntk",
+     "gaussian|polynomial|ntk", .verbs = "sphere"},
+    {"degree", 0, OPT_SIZE, ARG(degree), "KMAX", "sphere: list degrees 0 to KMAX, at most 1000 (10)",
+     .verbs = "sphere"},
+    {"scale", 0, OPT_DOUBLE, ARG(scale), "S", "sphere, gaussian: kernel exp(-|x-y|^2/S^2) (1)",
+     .verbs = "sphere"},
+    {"power", 0, OPT_SIZE, ARG(power), "Q", "sphere, polynomial: kernel (1+<x,y>)^Q (2)", .verbs = "sphere"},
+    {"check", 0, OPT_FLAG, ARG(check), NULL,
+     "sum the eigenvalues and compare with the moments in closed form"},
+    {0},
+};
+
+static const struct {
+    const char *name;
+    int (*run)(theory_args *a, theory_spectrum *s);
+} verbs[] = {
+    {"rbf", theory_rbf},
+    {"linear", theory_linear},
+    {"sphere", theory_sphere},
+};
+
+int theory_room(theory_spectrum *s, size_t count, int multiplicities) {
+    double *all = calloc((multiplicities ? 4 : 2) * count, sizeof *all);
+    if (!all) return cli_error(EXIT_FAILED, "out of memory for %zu eigenvalues", count);
+    s->count = count;
+    s->lambda = all, s->log_lambda = all + count;
+    if (multiplicities) s->N = all + 2 * count, s->log_N = all + 3 * count;
+    return EXIT_DONE;
+}
+
+/* log sum_k N_k lambda_k^n, in units of the largest term: the terms may have no double of their own */
+static long double log_sum(const theory_spectrum *s, int n) {
+    long double unit = -INFINITY, sum = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t k = 0; k < s->count; k++) {
+            long double term = n * (long double)s->log_lambda[k] + (s->N ? s->log_N[k] : 0);
+            if (!s->N && term < unit - 60) break; /* they decrease: 10^8 more would not be seen */
+            if (pass == 0)
+                unit = fmaxl(unit, term);
+            else if (isfinite(term))
+                sum += expl(term - unit);
+        }
+    return sum > 0 ? unit + logl(sum) : -INFINITY; /* every eigenvalue may be 0 */
+}
+
+/* ---- output ---- */
+
+/* Whole numbers as such, as far as a double is exact */
+static json_t *wholes(const double *N, size_t count) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < count; k++)
+        json_array_append_new(list, N[k] < 0x1p53 ? json_integer((json_int_t)N[k]) : cli_real(N[k]));
+    return list;
+}
+
+static json_t *to_json(const theory_args *a, const theory_spectrum *s, json_t *check) {
+    json_t *o = json_pack("{s:s}", "command", "theory");
+    json_object_update(o, s->about);
+    json_object_set_new(o, "moments", cli_reals(s->m, (size_t)a->nmax));
+    json_object_set_new(o, "log_moments", cli_reals(s->log_m, (size_t)a->nmax));
+    if (s->listed) {
+        json_object_set_new(o, "eigenvalues", cli_reals(s->lambda, s->count));
+        json_object_set_new(o, "log_eigenvalues", cli_reals(s->log_lambda, s->count));
+    }
+    if (s->N) {
+        json_object_set_new(o, "multiplicities", wholes(s->N, s->count));
+        json_object_set_new(o, "log_multiplicities", cli_reals(s->log_N, s->count));
+    }
+    if (check) json_object_set(o, "check", check);
+    return o;
+}
+
+/* A number that may have no double of its own is printed by its logarithm. */
+static void number(FILE *f, int width, double x, double log_x) {
+    char text[40];
+    if (isnan(log_x))
+        snprintf(text, sizeof text, "unknown");
+    else if (isinf(x) || (x == 0 && isfinite(log_x)))
+        snprintf(text, sizeof text, "exp(%.15g)", log_x);
+    else
+        snprintf(text, sizeof text, "%.15g", x);
+    fprintf(f, "  %-*s", width, text);
+}
+
+static void print_table(const theory_args *a, const theory_spectrum *s) {
+    FILE *f = cli_text();
+    const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
+    fprintf(f, "%s\n\n%s   n  moment m(n) = sum of lambda^n%s\n", s->title, bold, plain);
+    for (int n = 1; n <= a->nmax; n++) {
+        fprintf(f, "%4d", n);
+        number(f, 0, s->m[n - 1], s->log_m[n - 1]);
+        fputc('\n', f);
+    }
+    if (!s->listed) return;
+    fprintf(f, "\n%s%s  eigenvalue%s%s\n", bold, s->index ? s->index : "   k",
+            s->N ? "              multiplicity" : "", plain);
+    int width = s->index ? (int)strlen(s->index) : 4;
+    for (size_t k = 0; k < s->count; k++) {
+        fprintf(f, "%*zu", width, s->index ? k : k + 1);
+        number(f, s->N ? 22 : 0, s->lambda[k], s->log_lambda[k]);
+        if (s->N) number(f, 0, s->N[k], s->log_N[k]);
+        fputc('\n', f);
+    }
+}
+
+/* The moments that are closed forms, beside the sums over the eigenvalues at hand: how much they hold */
+static json_t *compare(const theory_args *a, const theory_spectrum *s) {
+    FILE *f = cli_text();
+    json_t *list = json_array();
+    char title[40];
+    snprintf(title, sizeof title, "sum over %zu", s->count);
+    fprintf(f, "\n%s   n  %-22s  %-22s  sum / closed form - 1%s\n", cli_bold(&a->common), "closed form",
+            title, cli_plain(&a->common));
+    for (int n = 1; n <= s->closed; n++) {
+        long double log_s = log_sum(s, n);
+        double sum = (double)expl(log_s), log_m = s->log_m[n - 1];
+        double off =
+            log_s == log_m ? 0 : (double)expm1l(log_s - log_m); /* equal: perhaps both of no eigenvalue */
+        fprintf(f, "%4d", n);
+        number(f, 22, s->m[n - 1], s->log_m[n - 1]);
+        number(f, 22, sum, (double)log_s);
+        fprintf(f, "  %.2g\n", off);
+        json_array_append_new(list, json_pack("{s:i, s:o, s:o, s:o}", "n", n, "moment", cli_real(s->m[n - 1]),
+                                              "sum", cli_real(sum), "discrepancy", cli_real(off)));
+    }
+    return list;
+}
+
+static int run(void *args) {
+    theory_args *a = args;
+    if (a->nmax == 0) a->nmax = 6;
+    if (a->nmax > 100000) return cli_error(EXIT_USAGE, "-n: %d is not between 1 and 100000", a->nmax);
+    theory_spectrum s = {.m = calloc(2 * (size_t)a->nmax, sizeof(double))};
+    if (!s.m) return cli_error(EXIT_FAILED, "out of memory");
+    s.log_m = s.m + a->nmax;
+    size_t verb = 0;
+    while (strcmp(a->common.inputs[0], verbs[verb].name) != 0) verb++;
+    int status = verbs[verb].run(a, &s);
+    if (!status) {
+        if (!a->common.json) print_table(a, &s);
+        json_t *check = a->check ? compare(a, &s) : NULL;
+        status = cli_finish(&a->common, cli_wants_object(&a->common) ? to_json(a, &s, check) : NULL);
+        json_decref(check);
+    }
+    json_decref(s.about);
+    free(s.m);
+    free(s.lambda);
+    return status;
+}
+
+const cli_command cmd_theory = {
+    .name = "theory",
+    .summary = "moments and eigenvalues that are known in closed form",
+    .synopsis = "theory rbf (--eta E[,E...] | --sigma FILE --sigma-x FILE) [--dim D] [-n NMAX] "
+                "[--eigenvalues K] [--check] "
+                "[OPTIONS]\n"
+                "theory linear --eigenvalue C[,C...] [--dim D] [-n NMAX] [--check] [OPTIONS]\n"
+                "theory sphere --kernel KERNEL --dim D [--degree KMAX] [--scale S] [--power Q] [-n NMAX] "
+                "[--check] [OPTIONS]",
+    .description = "Spectral moments m(n) and eigenvalues of kernels whose spectrum is known:\n"
+                   "  rbf     exp(-(x-x')^T Sigma^-1 (x-x')/2) under inputs x ~ N(0, Sigma_x)\n"
+                   "  linear  sum of C x x' over D dimensions, x standard normal\n"
+                   "  sphere  gaussian, polynomial and ReLU tangent kernels, x uniform on the unit sphere of "
+                   "D dimensions",
+    .verbs = "rbf|linear|sphere",
+    .options = options,
+    .args_size = sizeof(theory_args),
+    .run = run,
+};

@@ -1,0 +1,42 @@
+#include "commands/theory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int descending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+int theory_linear(theory_args *a, theory_spectrum *s) {
+    cli_list *c = &a->eigenvalue;
+    if (c->count == 0) return cli_error(EXIT_USAGE, "theory linear: --eigenvalue is missing");
+    if (a->dim == 0) a->dim = c->count;
+    kspec_error err;
+    kspec_status st = kspec_theory_linear_moments(c->at, c->count, a->dim, a->nmax, s->m, s->log_m, &err);
+    if (st) return cli_fail(st, &err);
+    int status = theory_room(s, c->count, 1);
+    if (status) return status;
+
+    /* the different ones in decreasing order, with how often each occurs */
+    qsort(c->at, c->count, sizeof *c->at, descending);
+    s->count = 0;
+    for (size_t l = 0; l < c->count; l++) {
+        if (l && c->at[l] == c->at[l - 1]) {
+            s->N[s->count - 1]++;
+        } else {
+            s->lambda[s->count] = c->at[l];
+            s->N[s->count++] = c->count == 1 ? (double)a->dim : 1;
+        }
+    }
+    for (size_t l = 0; l < s->count; l++) {
+        s->log_lambda[l] = log(s->lambda[l]);
+        s->log_N[l] = log(s->N[l]);
+    }
+    s->listed = 1;
+    s->closed = a->nmax;
+    s->about = json_pack("{s:s, s:I}", "kernel", "linear", "dim", (json_int_t)a->dim);
+    snprintf(s->title, sizeof s->title, "linear kernel, Gaussian inputs in %zu dimension%s", a->dim,
+             a->dim == 1 ? "" : "s");
+    return EXIT_DONE;
+}

@@ -1,0 +1,58 @@
+#include "commands/theory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHECKED = 1000000 }; /* eigenvalues that --check sums where none are asked for */
+
+/* The eta of every dimension: listed, one for all, or of two matrices; the number of dimensions to a->dim. */
+static int find_eta(theory_args *a, double **eta, size_t *count) {
+    if (a->sigma || a->sigma_x) {
+        if (a->eta.count)
+            return cli_error(EXIT_USAGE, "theory rbf: --eta and --sigma, --sigma-x exclude each other");
+        cli_covariances c;
+        int status = cli_read_covariances(a->sigma, a->sigma_x, &a->dim, &c);
+        if (status) return status;
+        *eta = c.eta, *count = c.eta_count;
+        c.eta = NULL;
+        cli_covariances_free(&c);
+        return EXIT_DONE;
+    }
+    if (a->eta.count == 0)
+        return cli_error(EXIT_USAGE, "theory rbf: --eta is missing (or --sigma, --sigma-x)");
+    if (a->dim == 0) a->dim = a->eta.count;
+    if (a->eta.count != 1 && a->eta.count != a->dim)
+        return cli_error(EXIT_USAGE, "theory rbf: --eta has %zu values, --dim is %zu", a->eta.count, a->dim);
+    if (a->dim > 1000000) return cli_error(EXIT_USAGE, "--dim: %zu exceeds 1000000", a->dim);
+    *count = a->dim;
+    *eta = malloc(a->dim * sizeof **eta);
+    if (!*eta) return cli_error(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < a->dim; i++) (*eta)[i] = a->eta.at[a->eta.count == 1 ? 0 : i];
+    return EXIT_DONE;
+}
+
+int theory_rbf(theory_args *a, theory_spectrum *s) {
+    if (a->eigenvalues > 100000000)
+        return cli_error(EXIT_USAGE, "--eigenvalues: %zu exceeds 100000000", a->eigenvalues);
+    double *eta = NULL;
+    size_t dim = 0;
+    int status = find_eta(a, &eta, &dim);
+    if (status) return status;
+    s->listed = a->eigenvalues > 0;
+    if (s->listed || a->check) status = theory_room(s, s->listed ? a->eigenvalues : CHECKED, 0);
+    if (!status) {
+        kspec_error err;
+        kspec_status st = kspec_theory_rbf_moments(eta, dim, a->nmax, s->m, s->log_m, &err);
+        if (!st && s->count)
+            st = kspec_theory_rbf_eigenvalues(eta, dim, s->count, s->lambda, s->log_lambda, &err);
+        if (st) status = cli_fail(st, &err);
+    }
+    s->closed = a->nmax;
+    s->about =
+        json_pack("{s:s, s:I, s:o}", "kernel", "rbf", "dim", (json_int_t)a->dim, "eta", cli_reals(eta, dim));
+    int n = snprintf(s->title, sizeof s->title, "RBF kernel, Gaussian inputs in %zu dimension%s", a->dim,
+                     a->dim == 1 ? "" : "s");
+    if (dim < a->dim) snprintf(s->title + n, sizeof s->title - (size_t)n, ", in %zu of which they vary", dim);
+    free(eta);
+    return status;
+}

@@ -1,0 +1,127 @@
+#include "core/cli.h"
+#include "plot/plot.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const cli_command cmd_moments, cmd_spectrum, cmd_norm, cmd_ridge, cmd_wls, cmd_learn, cmd_theory,
+    cmd_generate, cmd_plot, cmd_bench, cmd_config, cmd_completion;
+
+const cli_command *const cli_commands[] = {
+    &cmd_moments,  &cmd_spectrum, &cmd_norm,  &cmd_ridge,  &cmd_wls,        &cmd_learn, &cmd_theory,
+    &cmd_generate, &cmd_plot,     &cmd_bench, &cmd_config, &cmd_completion, NULL,
+};
+
+static const cli_command *find(const char *name) {
+    for (const cli_command *const *c = cli_commands; *c; c++)
+        if (strcmp((*c)->name, name) == 0) return *c;
+    return NULL;
+}
+
+static void overview(FILE *f) {
+    fputs("usage: kspec COMMAND [ARGUMENTS]\n\n"
+          "What a finite matrix of measurements says about the infinite kernel behind it.\n\n",
+          f);
+    for (const cli_command *const *c = cli_commands; *c; c++)
+        fprintf(f, "  %-12s %s\n", (*c)->name, (*c)->summary);
+    fputs("\n  help [COMMAND]  the usage of a command (also: kspec COMMAND -h)\n"
+          "  --version       the version\n\n"
+          "A first look: kspec moments YOURS.npy\n",
+          f);
+}
+
+static int unknown_command(const char *name) {
+    const char *names[64];
+    size_t n = 0;
+    for (const cli_command *const *c = cli_commands; *c && n < 62; c++) names[n++] = (*c)->name;
+    names[n++] = "help";
+    names[n] = NULL;
+    const char *near = cli_nearest(name, names);
+    if (near) return cli_error(EXIT_USAGE, "unknown command '%s'; did you mean %s?", name, near);
+    return cli_error(EXIT_USAGE, "unknown command '%s'; 'kspec help' lists them", name);
+}
+
+/* stdout may be closed or full: help and version must notice, too */
+static int flushed(void) {
+    return fflush(stdout) == 0 ? EXIT_DONE : cli_error(EXIT_FAILED, "cannot write to standard output");
+}
+
+static int unexpected(const char *where, const char *arg) {
+    return cli_error(EXIT_USAGE, "%s: unexpected argument '%s'", where, arg);
+}
+
+static int help(int argc, char **argv) {
+    if (argc > 1) return unexpected("help", argv[1]);
+    if (argc == 0) {
+        overview(stdout);
+    } else {
+        const cli_command *c = find(argv[0]);
+        if (!c) return unknown_command(argv[0]);
+        cli_help(c, stdout);
+    }
+    return flushed();
+}
+
+/*
+ * Where the shell has closed one of the three standard files ("2>&-"), the next file opened would take its
+ * number and a message would land in the result. /dev/null opened the wrong way keeps the number, and still
+ * fails.
+ */
+static void hold_standard_files(void) {
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
+/* A setting that cannot be followed is never ignored, whether or not the command would come to need it. */
+static int check_isa(void) {
+    if (cli_is_choice("generic|avx2|avx512", kspec_isa())) return EXIT_DONE;
+    return cli_error(EXIT_USAGE, "KSPEC_ISA=%s is none of generic, avx2, avx512 that this processor has",
+                     getenv("KSPEC_ISA"));
+}
+
+/* Before anything is computed: could the picture be drawn? */
+static int check_plot(const cli_common *c) {
+    if (!c->plot) return EXIT_DONE;
+    if (c->output && strcmp(c->output, c->plot) == 0)
+        return cli_error(EXIT_USAGE, "-o and --plot are both %s", c->plot);
+    return plot_check("--plot", c->plot);
+}
+
+static int run(const cli_command *c, int argc, char **argv) {
+    void *args = calloc(1, c->args_size);
+    if (!args) return cli_error(EXIT_FAILED, "out of memory");
+    int status = cli_parse(c, argc, argv, args);
+    if (!status) {
+        if (((cli_common *)args)->help) {
+            cli_help(c, stdout);
+            status = flushed();
+        } else {
+            status = check_isa();
+            if (!status) status = check_plot(args);
+            if (!status) status = c->run(args);
+        }
+    }
+    cli_args_free(c, args);
+    free(args);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    hold_standard_files();
+    cli_catch_signals();
+    if (argc < 2) {
+        overview(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0) {
+        if (argc > 2) return unexpected("--version", argv[2]);
+        printf("kspec %s\n", kspec_version());
+        return flushed();
+    }
+    if (strcmp(name, "help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)
+        return help(argc - 2, argv + 2);
+    const cli_command *c = find(name);
+    return c ? run(c, argc - 2, argv + 2) : unknown_command(name);
+}

@@ -1,0 +1,124 @@
+#include "core/cli.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int on_terminal(int fd) { return isatty(fd) && !getenv("NO_COLOR"); }
+
+int cli_error(int status, const char *fmt, ...) {
+    char text[4096];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    for (char *c = text; *c;
+         c++) /* a name may hold line breaks and escape sequences; the message is one line */
+        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+    cli_progress_end();
+    fprintf(stderr, on_terminal(2) ? "\033[31mkspec:\033[0m %s\n" : "kspec: %s\n", text);
+    return status;
+}
+
+int cli_fail(kspec_status st, const kspec_error *err) {
+    int status = st == KSPEC_E_ARG         ? EXIT_USAGE
+                 : st == KSPEC_E_IO        ? EXIT_INPUT
+                 : st == KSPEC_E_CANCELLED ? EXIT_INTERRUPTED
+                                           : EXIT_FAILED;
+    return cli_error(status, "%s", err->msg[0] ? err->msg : kspec_status_name(st));
+}
+
+void cli_warn(const cli_common *c, json_t *warnings, const char *fmt, ...) {
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (warnings) json_array_append_new(warnings, json_string(text));
+    if (!c->quiet) {
+        cli_progress_end();
+        fprintf(stderr, on_terminal(2) ? "\033[33mkspec: warning:\033[0m %s\n" : "kspec: warning: %s\n",
+                text);
+    }
+}
+
+/* ---- progress: a bar on stderr, after one second, ten times a second ---- */
+
+static double started, drawn;
+
+double cli_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int report(void *ctx, double fraction) {
+    (void)ctx;
+    double t = cli_now();
+    if (t - started < 1 || t - drawn < 0.1) return 0;
+    drawn = t;
+    enum { WIDTH = 40 };
+    char bar[WIDTH + 1];
+    int full = (int)(fraction * WIDTH + 0.5);
+    for (int i = 0; i < WIDTH; i++) bar[i] = i < full ? '=' : i == full ? '>' : ' ';
+    bar[WIDTH] = 0;
+    double left = fraction > 0.01 ? (t - started) * (1 - fraction) / fraction : -1;
+    fprintf(stderr, "\r[%s] %3.0f%%", bar, 100 * fraction);
+    if (left >= 0) fprintf(stderr, "  %.0f s left ", left);
+    fputs("\033[K", stderr);
+    fflush(stderr);
+    return 0;
+}
+
+kspec_progress cli_progress(const cli_common *c) {
+    started = cli_now();
+    drawn = 0;
+    if (c->quiet || !isatty(2)) return (kspec_progress){NULL, NULL};
+    return (kspec_progress){report, NULL};
+}
+
+void cli_progress_end(void) {
+    if (drawn > 0) fputs("\r\033[K", stderr);
+    drawn = 0;
+}
+
+/* ---- Ctrl-C: whatever is going on, unfinished files go and the tool ends at once ---- */
+
+static volatile sig_atomic_t child; /* a process that goes with us; 0: none */
+
+void cli_guard_child(int pid) { child = pid; }
+
+static void interrupted(int signal) {
+    kspec_write_discard_all(); /* only async-signal-safe calls here */
+    if (child > 0) kill((pid_t)child, SIGTERM);
+    if (drawn > 0 && write(2, "\r\033[K", 4) < 0) _exit(128 + signal);
+    _exit(128 + signal);
+}
+
+/* An input file that is mapped, not read, may shrink or fail under us. */
+static void bus_error(int signal) {
+    static const char text[] = "kspec: an input file shrank or could not be read while it was in use\n";
+    (void)signal;
+    kspec_write_discard_all();
+    if (write(2, text, sizeof text - 1) < 0) _exit(EXIT_INPUT);
+    _exit(EXIT_INPUT);
+}
+
+void cli_catch_signals(void) {
+    struct sigaction a, old;
+    memset(&a, 0, sizeof a);
+    sigemptyset(&a.sa_mask);
+    a.sa_handler = interrupted;
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &a, NULL); /* nohup */
+    a.sa_handler = bus_error;
+    sigaction(SIGBUS, &a, NULL);
+    a.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &a, NULL); /* a closed pipe is a write error, reported as such */
+    sigaction(SIGXFSZ, &a, NULL); /* so is a file that grows beyond the limit on its size */
+}

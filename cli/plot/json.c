@@ -1,0 +1,186 @@
+/* The figure itself as JSON, in and out: what a program writes that wants a picture of its own. */
+#include "plot/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const styles[] = {"linespoints", "line",  "points", "dashed", "dotted",
+                                     "band",        "steps", "levels", "bars",   NULL};
+static const char *const scales[] = {"auto", "linear", "log", NULL};
+
+/* The place of a word in a list; -1: it is none of them */
+static int place(const char *word, const char *const *list) {
+    for (int k = 0; list[k]; k++)
+        if (strcmp(word, list[k]) == 0) return k;
+    return -1;
+}
+
+static double element(const json_t *list, size_t i) { return plot_value(json_array_get(list, i)); }
+
+static int read_series(plot_figure *f, plot_panel *p, const plot_source *src, const json_t *o, size_t where) {
+    const json_t *x = json_object_get(o, "x"), *y = json_object_get(o, "y"), *low = json_object_get(o, "low"),
+                 *high = json_object_get(o, "high");
+    const char *word = plot_word(o, "style", "linespoints");
+    int style = place(word, styles);
+    size_t n = json_array_size(x ? x : y);
+    if (style < 0)
+        return plot_unfit(src,
+                          "series %zu: \"style\" '%s' is none of line, points, linespoints, dashed, dotted, "
+                          "band, steps, levels, bars",
+                          where, word);
+    const struct {
+        const char *key;
+        const json_t *list;
+    } lists[] = {{"x", x}, {"y", y}, {"low", low}, {"high", high}};
+    for (size_t k = 0; k < 4; k++) {
+        if (!lists[k].list && (k == 0 || k >= 2 || style == PLOT_BAND)) continue;
+        if (!json_is_array(lists[k].list))
+            return plot_unfit(src, "series %zu: \"%s\" is %s", where, lists[k].key,
+                              lists[k].list ? "no list" : "missing");
+        if (json_array_size(lists[k].list) != n)
+            return plot_unfit(src, "series %zu: \"%s\" has %zu values, \"%s\" %zu", where, lists[k].key,
+                              json_array_size(lists[k].list), x ? "x" : "y", n);
+    }
+    if (!low != !high)
+        return plot_unfit(src, "series %zu: \"%s\" without \"%s\"", where, low ? "low" : "high",
+                          low ? "high" : "low");
+    if (style == PLOT_BAND && !low)
+        return plot_unfit(src, "series %zu: a band needs \"low\" and \"high\"", where);
+    const json_t *color = json_object_get(o, "color");
+    if (color && !json_is_null(color) &&
+        !(json_is_integer(color) && json_integer_value(color) >= 0 &&
+          json_integer_value(color) < PLOT_COLORS))
+        return plot_unfit(src, "series %zu: \"color\" is no whole number from 0 to %d", where,
+                          PLOT_COLORS - 1);
+    plot_series *s = plot_add_series(f, p, json_string_value(json_object_get(o, "label")), (plot_style)style,
+                                     json_is_integer(color) ? (int)json_integer_value(color) : -1);
+    double shift = plot_number(o, "shift");
+    if (s && isfinite(shift)) s->shift = shift;
+    for (size_t i = 0; i < n; i++)
+        plot_add_point(f, s, x ? element(x, i) : (double)(i + 1), element(y, i), element(low, i),
+                       element(high, i));
+    return EXIT_DONE;
+}
+
+static int read_axis(plot_axis *a, const plot_source *src, const json_t *o, const char *scale,
+                     const char *range) {
+    const char *word = plot_word(o, scale, "auto");
+    const json_t *ends = json_object_get(o, range);
+    int which = place(word, scales);
+    if (which < 0) return plot_unfit(src, "\"%s\" '%s' is neither linear nor log", scale, word);
+    a->scale = (plot_scale)which;
+    if (ends && !json_is_null(ends) && json_array_size(ends) != 2)
+        return plot_unfit(src, "\"%s\" is no pair of numbers", range);
+    a->low = element(ends, 0), a->high = element(ends, 1);
+    return EXIT_DONE;
+}
+
+static int read_panel(plot_figure *f, const plot_source *src, const json_t *o) {
+    const json_t *series = json_object_get(o, "series"), *marks = json_object_get(o, "marks"), *entry;
+    size_t i;
+    if (!json_is_array(series)) return plot_unfit(src, "a panel has no list \"series\"");
+    plot_panel *p = plot_add_panel(f, json_string_value(json_object_get(o, "title")),
+                                   plot_word(o, "xlabel", NULL), plot_word(o, "ylabel", NULL));
+    if (!p) return EXIT_DONE; /* noticed at the end */
+    int status = read_axis(&p->x, src, o, "xscale", "xrange");
+    if (!status) status = read_axis(&p->y, src, o, "yscale", "yrange");
+    if (status) return status;
+    json_array_foreach(series, i, entry) if ((status = read_series(f, p, src, entry, i + 1))) return status;
+    json_array_foreach(json_object_get(o, "names"), i, entry) {
+        plot_add_name(f, p, json_string_value(entry));
+    }
+    json_array_foreach(marks, i, entry) {
+        const char *axis = plot_word(entry, "axis", "");
+        if ((strcmp(axis, "x") != 0 && strcmp(axis, "y") != 0) || !isfinite(plot_number(entry, "at")))
+            return plot_unfit(src, "mark %zu: it needs \"axis\", x or y, and a number \"at\"", i + 1);
+        plot_add_mark(f, p, axis[0], plot_number(entry, "at"), plot_word(entry, "label", NULL));
+    }
+    return EXIT_DONE;
+}
+
+int plot_figure_json(plot_figure *f, const plot_source *s, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        const json_t *panels = plot_list(&s[k], "panels"), *entry;
+        size_t i;
+        if (!panels) return EXIT_INPUT;
+        if (k == 0 && plot_word(s->json, "title", NULL))
+            plot_text(f, &f->title, "%s", plot_word(s->json, "title", ""));
+        double columns = plot_number(s[k].json, "columns");
+        if (count == 1 && columns >= 1 && columns <= 64) f->columns = (size_t)columns;
+        json_array_foreach(panels, i, entry) {
+            int status = read_panel(f, &s[k], entry);
+            if (status) return status;
+        }
+    }
+    return EXIT_DONE;
+}
+
+/* ---- out ---- */
+
+static void set_text(json_t *o, const char *key, const char *text) {
+    if (text) json_object_set_new(o, key, cli_string(text));
+}
+
+static void set_column(json_t *o, const char *key, const plot_series *s, size_t offset) {
+    json_t *list = json_array();
+    int any =
+        offset == offsetof(plot_point, x) || (offset == offsetof(plot_point, y) && s->style != PLOT_BAND);
+    for (size_t i = 0; i < s->count; i++) {
+        double v = *(const double *)(const void *)((const char *)&s->at[i] + offset);
+        any |= isfinite(v);
+        json_array_append_new(list, cli_real(v));
+    }
+    if (any) json_object_set(o, key, list);
+    json_decref(list);
+}
+
+static json_t *series_json(const plot_series *s) {
+    json_t *o = json_object();
+    set_text(o, "label", s->label);
+    set_column(o, "x", s, offsetof(plot_point, x));
+    set_column(o, "y", s, offsetof(plot_point, y));
+    set_column(o, "low", s, offsetof(plot_point, low));
+    set_column(o, "high", s, offsetof(plot_point, high));
+    json_object_set_new(o, "style", json_string(styles[s->style]));
+    if (s->color >= 0) json_object_set_new(o, "color", json_integer(s->color));
+    if (s->shift != 0) json_object_set_new(o, "shift", cli_real(s->shift));
+    return o;
+}
+
+static void axis_json(json_t *o, const plot_axis *a, const char *label, const char *scale,
+                      const char *range) {
+    set_text(o, label, a->label);
+    json_object_set_new(o, scale, json_string(scales[a->scale]));
+    json_object_set_new(o, range, json_pack("[o, o]", cli_real(a->low), cli_real(a->high)));
+}
+
+json_t *plot_to_json(const plot_figure *f) {
+    json_t *panels = json_array(), *o = json_pack("{s:s}", "command", "figure");
+    set_text(o, "title", f->title);
+    if (f->columns) json_object_set_new(o, "columns", json_integer((json_int_t)f->columns));
+    for (size_t i = 0; i < f->panel_count; i++) {
+        const plot_panel *p = f->panels[i];
+        json_t *panel = json_object(), *series = json_array(), *marks = json_array();
+        set_text(panel, "title", p->title);
+        axis_json(panel, &p->x, "xlabel", "xscale", "xrange");
+        axis_json(panel, &p->y, "ylabel", "yscale", "yrange");
+        for (size_t k = 0; k < p->series_count; k++) json_array_append_new(series, series_json(p->series[k]));
+        for (size_t k = 0; k < p->mark_count; k++) {
+            json_t *mark =
+                json_pack("{s:s#, s:o}", "axis", &p->marks[k].axis, 1, "at", cli_real(p->marks[k].at));
+            set_text(mark, "label", p->marks[k].label);
+            json_array_append_new(marks, mark);
+        }
+        json_object_set_new(panel, "series", series);
+        if (p->name_count) {
+            json_t *names = json_array();
+            for (size_t k = 0; k < p->name_count; k++) json_array_append_new(names, cli_string(p->names[k]));
+            json_object_set_new(panel, "names", names);
+        }
+        if (json_array_size(marks)) json_object_set(panel, "marks", marks);
+        json_decref(marks);
+        json_array_append_new(panels, panel);
+    }
+    json_object_set_new(o, "panels", panels);
+    return o;
+}

@@ -1,0 +1,170 @@
+#include "plot/layout.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The mean width of a letter, in parts of the font's size: on the wide side, since fonts differ */
+static const double LETTER = 0.58;
+enum { BAR_NAME_ROW = 24, SAMPLE = 62 }; /* a bar's height; what stands left of a legend's text */
+
+/* ---- legends ---- */
+
+static size_t legend_entries(const plot_panel *p) {
+    size_t n = 0;
+    for (size_t k = 0; k < p->series_count; k++) n += p->series[k]->label && p->series[k]->count;
+    for (size_t k = 0; k < p->mark_count; k++) n += p->marks[k].label != NULL;
+    return n;
+}
+
+static double text_width(const char *text, double font) {
+    size_t n = text ? plot_letters(text) : 0;
+    return LETTER * font * (double)(n > PLOT_LEGEND_LETTERS ? PLOT_LEGEND_LETTERS : n);
+}
+
+static double legend_width(const plot_panel *p, double font) {
+    double widest = 0;
+    for (size_t k = 0; k < p->series_count; k++)
+        if (p->series[k]->count) widest = fmax(widest, text_width(p->series[k]->label, font));
+    for (size_t k = 0; k < p->mark_count; k++) widest = fmax(widest, text_width(p->marks[k].label, font));
+    return legend_entries(p) ? widest + SAMPLE : 0;
+}
+
+static int same(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+static int color_of(const plot_panel *p, size_t k) {
+    return p->series[k]->color >= 0 ? p->series[k]->color : plot_color(k);
+}
+
+/* Does a's legend have all that b's would? */
+static int covers(const plot_panel *a, const plot_panel *b) {
+    for (size_t k = 0; k < b->series_count; k++) {
+        const plot_series *s = b->series[k];
+        size_t i = 0;
+        if (!s->label || !s->count) continue;
+        while (i < a->series_count &&
+               !(same(s->label, a->series[i]->label) && s->style == a->series[i]->style &&
+                 a->series[i]->count && color_of(a, i) == color_of(b, k)))
+            i++;
+        if (i == a->series_count) return 0;
+    }
+    for (size_t k = 0; k < b->mark_count; k++) {
+        size_t i = 0;
+        while (i < a->mark_count && !(same(a->marks[i].label, b->marks[k].label) && i % 2 == k % 2)) i++;
+        if (b->marks[k].label && i == a->mark_count) return 0;
+    }
+    return 1;
+}
+
+/* ---- the grid of panels ---- */
+
+static size_t columns_of(const plot_figure *f) {
+    size_t n = f->panel_count, c = f->columns ? f->columns : n <= 3 ? n : n == 4 ? 2 : 3;
+    return c > n ? n : c ? c : 1;
+}
+
+/* The panel of a row whose legend will do for all of it; SIZE_MAX: none does */
+static size_t row_legend(const plot_figure *f, size_t C, size_t r) {
+    for (size_t i = r * C; i < f->panel_count && i < (r + 1) * C; i++) {
+        size_t k = r * C;
+        while (k < f->panel_count && k < (r + 1) * C && covers(f->panels[i], f->panels[k])) k++;
+        if (k == f->panel_count || k == (r + 1) * C) return i;
+    }
+    return SIZE_MAX;
+}
+
+/*
+ * Which panels have a legend: one in each row, at the right of all, where that will do for every row (and a row like
+ * the one above has none); else each its own, beside it. `right`: the first of these.
+ */
+static void choose_legends(const plot_figure *f, size_t C, size_t R, int *right, plot_layout *l) {
+    *right = 1;
+    for (size_t r = 0; r < R && f->panel_count; r++) *right &= row_legend(f, C, r) != SIZE_MAX;
+    const plot_panel *above = NULL;
+    for (size_t r = 0; r < R && *right && f->panel_count; r++) {
+        size_t i = row_legend(f, C, r);
+        if (above && covers(above, f->panels[i])) continue;
+        above = f->panels[i];
+        l->places[i].legend = legend_entries(above) > 0;
+    }
+    for (size_t i = 0; i < f->panel_count && !*right; i++)
+        l->places[i].legend = legend_entries(f->panels[i]) > 0;
+}
+
+static double left_margin(const plot_panel *p) {
+    double names = 0;
+    for (size_t k = 0; k < p->name_count; k++) names = fmax(names, text_width(p->names[k], PLOT_FONT));
+    return names > 0 ? names + 24 : 84;
+}
+
+/* The height that a row wants, for its bars and its legends */
+static double row_height(const plot_figure *f, size_t C, size_t r, double usual, double font) {
+    double height = usual;
+    for (size_t i = r * C; i < f->panel_count && i < (r + 1) * C; i++) {
+        const plot_panel *p = f->panels[i];
+        if (p->name_count) height = fmax(180, fmin(110 + BAR_NAME_ROW * (double)p->name_count, 1600));
+        height = fmax(height, fmin(80 + 1.5 * font * (double)legend_entries(p), 900));
+    }
+    return height;
+}
+
+void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
+    size_t n = f->panel_count, C = columns_of(f), R = n ? (n + C - 1) / C : 1;
+    double font = PLOT_FONT - 1, shared = 0, beside[PLOT_MOST_PANELS] = {0}, rows[PLOT_MOST_PANELS],
+           total = 0;
+    double column[PLOT_MOST_PANELS], height = R == 1 && C < 3 ? 380 : 320;
+    double band = f->title ? 40 : 12; /* for the title of the whole */
+    int right;
+    memset(l, 0, sizeof *l);
+    choose_legends(f, C, R, &right, l);
+    for (size_t i = 0; i < n; i++) {
+        double w = l->places[i].legend ? legend_width(f->panels[i], font) : 0;
+        if (right)
+            shared = fmax(shared, w);
+        else
+            beside[i % C] = fmax(beside[i % C], w);
+    }
+    for (size_t r = 0; r < R; r++) total += rows[r] = row_height(f, C, r, height, font);
+    l->width = shared, l->height = band + total;
+    for (size_t c = 0; c < C; c++) {
+        column[c] = C == 1 ? 540 : C == 2 ? 420 : 360;
+        for (size_t i = c; i < n; i += C)
+            if (f->panels[i]->name_count) column[c] = fmax(column[c], left_margin(f->panels[i]) + 420);
+        l->width += column[c] + beside[c];
+    }
+    double stretch = 1, taller = 1; /* --size stretches the frames, not the letters */
+    if (look->width) {
+        shared = fmin(shared, 0.45 * (double)look->width);
+        stretch = ((double)look->width - shared) / (l->width - shared);
+        taller = fmax(0.1, ((double)look->height - band) / total);
+        l->width = (double)look->width, l->height = (double)look->height;
+    }
+    l->title_height = 1 - 0.55 * band / l->height;
+    l->title_letters = (size_t)fmax(8, l->width / (15 * LETTER));
+
+    double from_top = band;
+    for (size_t r = 0; r < R; r++) {
+        double from_left = 0, h = taller * rows[r];
+        for (size_t c = 0; c < C && r * C + c < n; c++) {
+            const plot_panel *p = f->panels[r * C + c];
+            plot_place *at = &l->places[r * C + c];
+            double cell = stretch * (column[c] + beside[c]), legend = fmin(beside[c], 0.45 * cell);
+            double left = fmin(left_margin(p), 0.5 * (cell - legend)), below = 56 + (p->note ? 16 : 0);
+            double end = fmax(from_left + cell - legend - 16, from_left + left + 40);
+            at->left = (from_left + left) / l->width;
+            at->right = end / l->width;
+            at->bottom = 1 - (from_top + h - fmin(below, 0.4 * h)) / l->height;
+            at->top = 1 - (from_top + fmin(p->title ? 30 : 10, 0.2 * h)) / l->height;
+            at->note_height = 1 - (from_top + h - 10) / l->height;
+            at->title_letters = (size_t)fmax(8, (cell - legend) / (PLOT_FONT * LETTER));
+            at->ylabel_letters = (size_t)fmax(8, h / (PLOT_FONT * LETTER));
+            at->note_letters = (size_t)fmax(8, (cell - legend) / (PLOT_NOTE_FONT * LETTER));
+            at->legend_font = fmax(5, fmin(font, (h - 40) / (1.5 * fmax(1, (double)legend_entries(p)))));
+            at->legend_left = right ? 1 - (shared - 4) / l->width : at->right + 12 / l->width;
+            double room = (right ? shared : legend) - SAMPLE;
+            at->legend_letters =
+                (size_t)fmin(PLOT_LEGEND_LETTERS, fmax(6, room / (LETTER * at->legend_font) + 0.5));
+            from_left += cell;
+        }
+        from_top += h;
+    }
+}

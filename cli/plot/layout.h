@@ -1,0 +1,25 @@
+/* Where a figure's panels and legends stand, in parts of the whole picture, from its lower left corner. */
+#ifndef KSPEC_CLI_PLOT_LAYOUT_H
+#define KSPEC_CLI_PLOT_LAYOUT_H
+
+#include "plot/plot.h"
+
+enum { PLOT_FONT = 13, PLOT_NOTE_FONT = 10, PLOT_LEGEND_LETTERS = 40, PLOT_MOST_PANELS = 64 };
+
+typedef struct {
+    double left, right, bottom, top; /* of the frame */
+    double note_height, legend_left, legend_font;
+    size_t title_letters, ylabel_letters, note_letters, legend_letters;
+    int legend; /* is there one beside it? */
+} plot_place;
+
+typedef struct {
+    double width, height; /* in units of 1/96 inch */
+    double title_height;
+    size_t title_letters;
+    plot_place places[PLOT_MOST_PANELS];
+} plot_layout;
+
+void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l);
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * Moments of a network's features while it learns: a column for each order, naive above, unbiased below; a line for
+ * each width is the mean over seeds, the band around it their middle half, a dotted line what a part of the neurons
+ * gives.
+ */
+#include "plot/plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 7, WIDTHS = 16 };
+
+/* The q-quantile of sorted values, interpolated */
+static double quantile(const double *v, size_t n, double q) {
+    double at = q * (double)(n - 1);
+    size_t i = (size_t)at;
+    return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[n - 1];
+}
+
+static double element(const json_t *epoch, const char *key, size_t order) {
+    return plot_value(json_array_get(json_object_get(epoch, key), order - 1));
+}
+
+/* One width's values of m(order) over the seeds, at each epoch of its runs */
+static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double width, const char *key,
+                     size_t order, const char *label, int color, int dotted) {
+    const json_t *runs = json_object_get(s->json, "runs"), *run, *epochs = NULL;
+    size_t i, count = json_array_size(runs), longest = 0;
+    double *v = malloc((count + 1) * sizeof *v);
+    if (!v) return cli_error(EXIT_FAILED, "out of memory for the picture");
+    json_array_foreach(runs, i, run) {
+        const json_t *list = json_object_get(run, "epochs");
+        if (plot_number(run, "width") == width && json_array_size(list) > longest)
+            epochs = list, longest = json_array_size(list);
+    }
+    plot_series *line = NULL;
+    for (size_t t = 0; t < longest; t++) { /* the k-th entry of every run is of the same epoch */
+        double at = plot_number(json_array_get(epochs, t), "epoch"), sum = 0;
+        size_t n = 0;
+        json_array_foreach(runs, i, run) {
+            const json_t *epoch = json_array_get(json_object_get(run, "epochs"), t);
+            double m = element(epoch, key, order);
+            if (plot_number(run, "width") != width || plot_number(epoch, "epoch") != at || !isfinite(m))
+                continue;
+            v[n++] = m;
+            sum += m;
+        }
+        if (!n) continue;
+        plot_sort(v, n);
+        if (!line) line = plot_add_series(f, p, label, dotted ? PLOT_DOTTED : PLOT_LINE, color);
+        int band = n > 1 && !dotted;
+        if (line && band) line->style = PLOT_BAND;
+        plot_add_point(f, line, at, sum / (double)n, band ? quantile(v, n, 0.25) : NAN,
+                       band ? quantile(v, n, 0.75) : NAN);
+    }
+    free(v);
+    return EXIT_DONE;
+}
+
+/* The different widths of a result, in order; how many orders its moments have */
+static int survey(const plot_source *s, double *widths, size_t *count, size_t *orders) {
+    const json_t *runs = plot_list(s, "runs"), *run;
+    size_t i;
+    if (!runs) return plot_refused(s);
+    *count = 0;
+    json_array_foreach(runs, i, run) {
+        double w = plot_number(run, "width");
+        const json_t *epochs = json_object_get(run, "epochs");
+        if (!isfinite(w)) return plot_unfit(s, "run %zu has no number \"width\"", i + 1);
+        if (json_array_size(epochs) == 0) return plot_unfit(s, "run %zu has no \"epochs\"", i + 1);
+        size_t n = json_array_size(json_object_get(json_array_get(epochs, 0), "unbiased")), k = 0;
+        if (n > *orders) *orders = n;
+        while (k < *count && widths[k] != w) k++;
+        if (k == WIDTHS) return plot_unfit(s, "more than %d widths are too many for one picture", WIDTHS);
+        if (k == *count) widths[(*count)++] = w;
+    }
+    plot_sort(widths, *count);
+    return EXIT_DONE;
+}
+
+static int fill(plot_figure *f, plot_panel *p, const plot_source *s, size_t count, const char *key,
+                size_t order) {
+    char label[256], text[64], part[40];
+    size_t color = 0;
+    int status = EXIT_DONE;
+    for (size_t k = 0; k < count && !status; k++) {
+        double widths[WIDTHS];
+        size_t n, orders = 0;
+        status = survey(&s[k], widths, &n, &orders);
+        for (size_t w = 0; w < n && !status; w++, color++) {
+            snprintf(text, sizeof text, "width %.0f", widths[w]);
+            plot_label(&s[k], text, label, sizeof label);
+            status = add_width(f, p, &s[k], widths[w], key, order, label, plot_color(color), 0);
+            if (status || plot_number(s[k].json, "subsample") >= widths[w]) continue; /* all of them */
+            snprintf(part, sizeof part, "%s_subsample", key);
+            snprintf(text, sizeof text, "%.0f of width %.0f", plot_number(s[k].json, "subsample"), widths[w]);
+            if (!isfinite(plot_number(s[k].json, "subsample")))
+                snprintf(text, sizeof text, "width %.0f, subsample", widths[w]);
+            plot_label(&s[k], text, label, sizeof label);
+            status = add_width(f, p, &s[k], widths[w], part, order, label, plot_color(color), 1);
+        }
+    }
+    return status;
+}
+
+/* One scale and range for what stands one above the other, so that they can be compared */
+static void share_axis(plot_panel *const panels[2]) {
+    double low = INFINITY, high = -INFINITY;
+    for (int r = 0; r < 2; r++)
+        for (size_t k = 0; panels[r] && k < panels[r]->series_count; k++)
+            for (size_t i = 0; i < panels[r]->series[k]->count; i++) {
+                const plot_point *q = &panels[r]->series[k]->at[i];
+                low = fmin(low, fmin(q->y, q->low));
+                high = fmax(high, fmax(q->y, q->high));
+            }
+    int decades = low > 0 && high >= 100 * low;
+    double margin = decades ? pow(high / low, 0.05) : 0.05 * (high - low);
+    for (int r = 0; r < 2 && low < high; r++)
+        if (panels[r]) {
+            panels[r]->y.scale = decades ? PLOT_LOG : PLOT_LINEAR;
+            panels[r]->y.low = decades ? low / margin : low - margin;
+            panels[r]->y.high = decades ? high * margin : high + margin;
+        }
+}
+
+int plot_learn(plot_figure *f, const plot_source *s, size_t count) {
+    size_t orders = 0, n;
+    double widths[WIDTHS];
+    int status = EXIT_DONE;
+    for (size_t k = 0; k < count && !status; k++) status = survey(&s[k], widths, &n, &orders);
+    if (status) return status;
+    if (!orders) return plot_unfit(s, "its epochs have no lists \"unbiased\"");
+    size_t first = orders > 1 ? 2 : 1; /* m(1) is 1 by the features' scale */
+    f->columns = orders - first + 1 < COLUMNS ? orders - first + 1 : COLUMNS;
+    plot_panel *panels[COLUMNS][2];
+    for (int r = 0; r < 2; r++)
+        for (size_t c = 0; c < f->columns && !status; c++) {
+            char title[80], label[40];
+            snprintf(title, sizeof title, "%s, n = %zu", r ? "unbiased" : "naive", first + c);
+            snprintf(label, sizeof label, "m(%zu)", first + c);
+            panels[c][r] = plot_add_panel(f, title, "epoch", label);
+            status = fill(f, panels[c][r], s, count, r ? "unbiased" : "naive", first + c);
+        }
+    for (size_t c = 0; c < f->columns && !status; c++) share_axis(panels[c]);
+    plot_panel *last = status ? NULL : panels[f->columns - 1][1];
+    if (last && first + f->columns <= orders)
+        plot_text(f, &last->note, "orders above %zu of %zu are not drawn", first + f->columns - 1, orders);
+    return status;
+}

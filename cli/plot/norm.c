@@ -1,0 +1,75 @@
+/* The norm that each method gives, against the time it takes: the interval, the spread or the bound as error bars. */
+#include "plot/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { METHODS = 16 };
+
+/* Are they of the same matrix and kernel, so that one method's points make one curve? */
+static int same_matrix(const json_t *a, const json_t *b) {
+    static const char *const keys[] = {"input", "scaling", "rows", "cols", "kernel", "sigma"};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        const json_t *x = json_object_get(a, keys[k]), *y = json_object_get(b, keys[k]);
+        if (x != y && !json_equal(x, y)) return 0;
+    }
+    return 1;
+}
+
+static void add_entry(plot_figure *f, plot_series *s, const json_t *e) {
+    double y = plot_number(e, "value"), low = plot_number(e, "ci_low"), high = plot_number(e, "ci_high");
+    if (!isfinite(low) || !isfinite(high)) {
+        double half = plot_number(e, "spread");
+        if (!isfinite(half)) half = plot_number(e, "bound");
+        low = y - half, high = y + half;
+    }
+    plot_add_point(f, s, plot_number(e, "seconds"), y, low, high);
+}
+
+int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
+    plot_panel *p = plot_add_panel(f, "bars: 95% interval, spread of draws, or bound", "time in seconds",
+                                   "spectral norm");
+    const char *names[METHODS];
+    size_t n = 0, i;
+    const json_t *e;
+    const plot_source unnamed = {0};
+    int same = 1;
+    double exact = NAN;
+    if (p) p->x.scale = PLOT_LOG;
+    for (size_t k = 0; k < count; k++) {
+        const json_t *list = plot_list(&s[k], "results");
+        if (!list) return plot_refused(&s[k]);
+        same &= same_matrix(s->json, s[k].json);
+        json_array_foreach(list, i, e) {
+            const char *name = plot_word(e, "method", NULL);
+            size_t known = 0;
+            if (!name) return plot_unfit(&s[k], "result %zu has no \"method\"", i + 1);
+            while (known < n && strcmp(names[known], name) != 0) known++;
+            if (known == METHODS)
+                return plot_unfit(&s[k], "more than %d methods are too many for one picture", METHODS);
+            if (known == n) names[n++] = name;
+        }
+    }
+    for (size_t k = 0; k < (same ? 1 : count); k++)
+        for (size_t m = 0; m < n; m++) {
+            char label[256];
+            plot_label(same ? &unnamed : &s[k], names[m], label, sizeof label);
+            plot_series *line = NULL;
+            for (size_t j = same ? 0 : k; j < (same ? count : k + 1); j++)
+                json_array_foreach(json_object_get(s[j].json, "results"), i, e) {
+                    if (strcmp(plot_word(e, "method", ""), names[m]) != 0) continue;
+                    if (!line) line = plot_add_series(f, p, label, PLOT_POINTS, -1);
+                    add_entry(f, line, e);
+                    int done =
+                        strcmp(names[m], "eigen") == 0 ||
+                        (strcmp(names[m], "lanczos") == 0 && json_is_true(json_object_get(e, "converged")));
+                    if (done && isnan(exact)) exact = plot_number(e, "value");
+                }
+        }
+    if (same) plot_add_mark(f, p, 'y', exact, "exact");
+    if (same && isfinite(plot_number(s->json, "sigma")))
+        plot_text(f, &f->title, "%s kernel of %.0f rows × %.0f columns, σ = %.4g",
+                  plot_word(s->json, "kernel", "Gram"), plot_number(s->json, "rows"),
+                  plot_number(s->json, "cols"), plot_number(s->json, "sigma"));
+    return EXIT_DONE;
+}

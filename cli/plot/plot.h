@@ -1,0 +1,167 @@
+/*
+ * Pictures. A result's JSON object becomes a figure (panels of series), and a figure becomes a gnuplot script, which
+ * gnuplot draws: kinds.c knows which command's object goes to which COMMAND.c, gnuplot.c writes the
+ * script, run.c runs it, html.c makes a page of the picture and its numbers.
+ */
+#ifndef KSPEC_CLI_PLOT_H
+#define KSPEC_CLI_PLOT_H
+
+#include "core/cli.h"
+
+/* ---- the figure ---- */
+
+typedef enum {
+    PLOT_LINESPOINTS,
+    PLOT_LINE,
+    PLOT_POINTS,
+    PLOT_DASHED,
+    PLOT_DOTTED,
+    PLOT_BAND, /* from low to high, with a line along y */
+    PLOT_STEPS,
+    PLOT_LEVELS, /* a short level line at each x, for whole numbers x */
+    PLOT_BARS    /* from 0 to x, at the height y: the panel's names stand beside them */
+} plot_style;
+
+typedef enum { PLOT_AUTO, PLOT_LINEAR, PLOT_LOG } plot_scale;
+
+enum { PLOT_COLORS = 8, PLOT_BLACK = 0 }; /* the palette of Okabe and Ito, in its order; -1: the next one */
+int plot_color(size_t turn);              /* the colour that the turn-th series takes */
+
+typedef struct {
+    double x, y, low, high; /* NaN: none */
+} plot_point;
+
+typedef struct {
+    char *label; /* or NULL: not in the legend */
+    plot_style style;
+    int color;
+    double shift; /* of x in the picture, so that error bars stand side by side */
+    plot_point *at;
+    size_t count, all; /* all: before thinning */
+} plot_series;
+
+typedef struct {
+    char axis; /* 'x' or 'y' */
+    double at;
+    char *label;
+} plot_mark;
+
+typedef struct {
+    char *label;
+    plot_scale scale;
+    double low, high; /* NaN: from the data */
+} plot_axis;
+
+typedef struct {
+    char *title, *note;
+    plot_axis x, y;
+    plot_series **series;
+    size_t series_count;
+    plot_mark *marks;
+    size_t mark_count;
+    char **names; /* of bars */
+    size_t name_count;
+} plot_panel;
+
+typedef struct {
+    char *title;
+    plot_panel **panels;
+    size_t panel_count, columns; /* 0 columns: as fits */
+    int failed;                  /* out of memory on the way */
+} plot_figure;
+
+/* What adds to a figure takes NULL for what could not be added, and sets `failed`: one check at the end will do. */
+plot_panel *plot_add_panel(plot_figure *f, const char *title, const char *xlabel, const char *ylabel);
+plot_series *plot_add_series(plot_figure *f, plot_panel *p, const char *label, plot_style style, int color);
+void plot_add_point(plot_figure *f, plot_series *s, double x, double y, double low, double high);
+void plot_add_mark(plot_figure *f, plot_panel *p, char axis, double at, const char *label);
+void plot_add_name(plot_figure *f, plot_panel *p, const char *name);
+void plot_text(plot_figure *f, char **to, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void plot_free(plot_figure *f);
+
+/* ---- what a picture is made of ---- */
+
+typedef struct {
+    const json_t *json;
+    const char *command; /* "moments" */
+    const char *path;    /* NULL: the result of this very command */
+    char *name;          /* what tells it from the others of its command; NULL: there are no others */
+} plot_source;
+
+/* Each makes the figure of results of one command, or of several that go together; an exit status after a message. */
+int plot_figure_json(plot_figure *f, const plot_source *s, size_t count);
+int plot_moments(plot_figure *f, const plot_source *s, size_t count);
+int plot_spectrum(plot_figure *f, const plot_source *s, size_t count);
+int plot_theory(plot_figure *f, const plot_source *s, size_t count);
+int plot_norm(plot_figure *f, const plot_source *s, size_t count);
+int plot_ridge(plot_figure *f, const plot_source *s, size_t count);
+int plot_wls(plot_figure *f, const plot_source *s, size_t count);
+int plot_learn(plot_figure *f, const plot_source *s, size_t count);
+int plot_bench(plot_figure *f, const plot_source *s, size_t count);
+
+/* All of it: the kinds must fit together. */
+int plot_make(plot_figure *f, const plot_source *s, size_t count);
+
+/* The figure as a JSON object that plot_figure_json() reads. */
+json_t *plot_to_json(const plot_figure *f);
+
+/* ---- reading results ---- */
+
+/* "x.json: " or "the result: " and the rest of a message, status 3 */
+int plot_unfit(const plot_source *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+double plot_value(const json_t *number);                   /* NaN where it is none, or too large to draw */
+double plot_number(const json_t *object, const char *key); /* the same of a member */
+const char *plot_word(const json_t *object, const char *key, const char *otherwise);
+/* A member that is a list with something in it; NULL after a message. */
+const json_t *plot_list(const plot_source *s, const char *key);
+/* The status of a source that plot_list() refused */
+static inline int plot_refused(const plot_source *s) { return s->path ? EXIT_INPUT : EXIT_FAILED; }
+/* "name: label", or just the label where there is one source */
+void plot_label(const plot_source *s, const char *label, char *to, size_t size);
+/* "300 rows × 600 columns" where one of the sources has a shape */
+void plot_shape_title(plot_figure *f, const plot_source *s, size_t count);
+void plot_sort(double *x, size_t count); /* upwards; no NaN */
+/* 1e-06 as 10^{−6}; to[40] */
+const char *plot_nice(double x, char *to);
+
+/* ---- drawing ---- */
+
+typedef struct {
+    const char *title;    /* in place of the figure's own */
+    size_t width, height; /* 0: by the number of panels */
+    plot_scale x, y;      /* in place of the panels' own; PLOT_AUTO: theirs */
+} plot_look;
+
+/* Sets every axis' scale and range, thins what is too long to draw, notes what cannot be drawn. */
+void plot_settle(plot_figure *f, const plot_look *look);
+
+typedef enum { PLOT_SVG, PLOT_PNG, PLOT_PDF, PLOT_HTML, PLOT_GP } plot_format;
+
+/* The gnuplot script of a settled figure. */
+void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_format format);
+
+/* A whole page around a picture in SVG; commands are what made it. */
+void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, const json_t *commands);
+
+/* Runs gnuplot on a script; its output to *picture, for free(). */
+int plot_run(const char *script, size_t length, char **picture, size_t *size);
+
+int plot_find_gnuplot(void); /* is it there? An exit status after a message */
+
+/* Can a picture be written there? Checks suffix, folder and gnuplot before anything is computed. */
+int plot_check(const char *option, const char *path);
+
+/* The figure of these results to a file, by its suffix; figure, unless NULL, gets it as a JSON object. */
+int plot_write(const char *path, const plot_source *s, size_t count, const plot_look *look, json_t **figure);
+
+/* ---- words ---- */
+
+/*
+ * Text is plain but for ^{...} and _{...}, which are raised and lowered. Calls put for each run of bytes: kind is 0,
+ * '^' or '_'. What is no UTF-8, and control characters, come out as '?' and blanks. At most `most` letters.
+ */
+void plot_runs(FILE *to, const char *text, size_t most,
+               void (*put)(FILE *to, const char *run, size_t n, char kind));
+size_t plot_letters(const char *text); /* how many letters that shows */
+
+#endif

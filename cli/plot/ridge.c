@@ -1,0 +1,158 @@
+/*
+ * Errors of ridge regression on random features: predicted curves, measured points with their spread, and what the
+ * kernel alone would predict; against lambda for each N, against N/n for each lambda, training beside test.
+ */
+#include "plot/plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CURVES = 7 }; /* a panel's, however many values the other parameter has */
+
+typedef struct {
+    double *at;
+    size_t count;
+} values;
+
+/* The different numbers under a key, in order */
+static int distinct(const json_t *points, const char *key, values *v) {
+    size_t n = json_array_size(points), kept = 0;
+    v->count = 0;
+    v->at = malloc((n + 1) * sizeof *v->at);
+    if (!v->at) return cli_error(EXIT_FAILED, "out of memory for the picture");
+    for (size_t i = 0; i < n; i++) {
+        double x = plot_number(json_array_get(points, i), key);
+        if (isfinite(x)) v->at[v->count++] = x;
+    }
+    plot_sort(v->at, v->count);
+    for (size_t i = 0; i < v->count; i++)
+        if (i == 0 || v->at[i] != v->at[kept - 1]) v->at[kept++] = v->at[i];
+    v->count = kept;
+    return EXIT_DONE;
+}
+
+/* The result with x and y under these keys whose parameter `of` is `value` and whose x is `x` */
+static const json_t *find(const json_t *points, const char *of, double value, const char *x_key, double x) {
+    size_t i;
+    const json_t *e;
+    json_array_foreach(points, i, e) if (plot_number(e, of) == value && plot_number(e, x_key) == x) return e;
+    return NULL;
+}
+
+typedef struct {
+    const char *x, *of, *symbol; /* the axis, the parameter of the curves and its letter */
+} view;
+
+static const view against_lambda = {"lambda", "features", "N"};
+static const view against_features = {"features", "lambda", "λ"};
+
+/* The curves of one result in one panel: predicted, by the kernel alone, measured */
+static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, const view *v, const values *xs,
+                       const values *of, double per, const char *which, size_t first_color) {
+    const json_t *points = json_object_get(s->json, "points");
+    char key[40], sd_key[40], nice[40], text[80], label[256];
+    const char *const forms[] = {"%s_mse", "kernel_%s_mse", "empirical_%s_mse"};
+    snprintf(sd_key, sizeof sd_key, "empirical_%s_sd", which);
+    size_t shown = of->count < CURVES ? of->count : CURVES;
+    for (size_t c = 0; c < shown; c++) {
+        double value = of->at[shown > 1 ? c * (of->count - 1) / (shown - 1) : 0];
+        int color = plot_color(first_color + c);
+        snprintf(text, sizeof text, "%s = %s", v->symbol, plot_nice(value, nice));
+        plot_label(s, text, label, sizeof label);
+        for (int form = 0; form < 3; form++) {
+            plot_series *line = NULL;
+            snprintf(key, sizeof key, forms[form], which);
+            for (size_t i = 0; i < xs->count; i++) {
+                const json_t *e = find(points, v->of, value, v->x, xs->at[i]);
+                double y = plot_number(e, key), sd = NAN;
+                if (!isfinite(y) && !(form == 0 && e)) continue; /* a prediction that diverges is a gap */
+                if (!line)
+                    line = plot_add_series(f, p, form ? NULL : label,
+                                           form == 0   ? PLOT_LINE
+                                           : form == 1 ? PLOT_DOTTED
+                                                       : PLOT_POINTS,
+                                           color);
+                if (form == 2) sd = plot_number(e, sd_key);
+                plot_add_point(f, line, xs->at[i] / per, y, y - sd, y + sd);
+            }
+        }
+    }
+}
+
+/* What the marks mean, whatever their colour: entries of the legend alone */
+static void explain(plot_figure *f, plot_panel *p, int measured) {
+    plot_add_point(f, plot_add_series(f, p, "kernel alone (N → ∞)", PLOT_DOTTED, PLOT_BLACK), NAN, NAN, NAN,
+                   NAN);
+    if (measured)
+        plot_add_point(f, plot_add_series(f, p, "measured, ± SD", PLOT_POINTS, PLOT_BLACK), NAN, NAN, NAN,
+                       NAN);
+}
+
+static int has(const plot_source *s, size_t count, const char *key) {
+    for (size_t k = 0; k < count; k++) {
+        size_t i;
+        const json_t *e;
+        json_array_foreach(json_object_get(s[k].json, "points"), i,
+                           e) if (isfinite(plot_number(e, key))) return 1;
+    }
+    return 0;
+}
+
+static int add_row(plot_figure *f, const plot_source *s, size_t count, const view *v) {
+    int status = EXIT_DONE,
+        measured = has(s, count, "empirical_train_mse") || has(s, count, "empirical_test_mse");
+    int by_features = v == &against_features;
+    for (int test = 0; test < 2 && !status; test++) {
+        const char *which = test ? "test" : "train";
+        if (test && !has(s, count, "test_mse")) break;
+        plot_panel *p =
+            plot_add_panel(f, test ? "test" : "training", by_features ? "features per row, N/n" : "ridge λ",
+                           "mean squared error");
+        size_t color = 0;
+        for (size_t k = 0; k < count && !status; k++) {
+            values xs, of = {0};
+            const json_t *points = json_object_get(s[k].json, "points");
+            double n = plot_number(s[k].json, "rows"), per = by_features ? n : 1;
+            if (!(per > 0)) return plot_unfit(&s[k], "no number of \"rows\" in it");
+            status = distinct(points, v->x, &xs);
+            if (!status) status = distinct(points, v->of, &of);
+            if (!status) add_curves(f, p, &s[k], v, &xs, &of, per, which, color);
+            if (!status && p && !by_features && xs.count &&
+                xs.at[xs.count - 1] >= 100 * xs.at[xs.at[0] == 0 && xs.count > 1])
+                p->x.scale = PLOT_LOG; /* also where lambda = 0 is among them */
+            if (!status && p && of.count > CURVES)
+                plot_text(f, &p->note, "curves for %d of %zu values of %s", CURVES, of.count, v->symbol);
+            color += of.count < CURVES ? of.count : CURVES;
+            free(xs.at);
+            free(of.at);
+        }
+        explain(f, p, measured);
+        if (by_features) plot_add_mark(f, p, 'x', 0.5, "2N = n");
+    }
+    return status;
+}
+
+int plot_ridge(plot_figure *f, const plot_source *s, size_t count) {
+    size_t most[2] = {0, 0}; /* values of lambda, of N */
+    for (size_t k = 0; k < count; k++) {
+        const json_t *points = plot_list(&s[k], "points");
+        if (!points) return plot_refused(&s[k]);
+        for (int i = 0; i < 2; i++) {
+            values v;
+            int status = distinct(points, i ? "features" : "lambda", &v);
+            free(v.at);
+            if (status) return status;
+            if (!v.count) return plot_unfit(&s[k], "no point has a number \"%s\"", i ? "features" : "lambda");
+            if (v.count > most[i]) most[i] = v.count;
+        }
+    }
+    int status = EXIT_DONE;
+    if (most[0] > 1 || most[1] <= 1) status = add_row(f, s, count, &against_lambda);
+    if (most[1] > 1 && !status) status = add_row(f, s, count, &against_features);
+    f->columns = has(s, count, "test_mse") ? 2 : 1;
+    if (count == 1)
+        plot_text(f, &f->title, "%.0f training rows × %.0f columns, σ = %.4g", plot_number(s->json, "rows"),
+                  plot_number(s->json, "cols"), plot_number(s->json, "sigma"));
+    return status;
+}

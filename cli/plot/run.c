@@ -1,0 +1,192 @@
+/* gnuplot as a child: the script goes in by a pipe, the picture and its messages come out by two. */
+#include "plot/plot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- where it is ---- */
+
+static int is_program(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The program's path to `path`; a message and status 1 where there is none. */
+static int find_gnuplot(char *path, size_t size) {
+    const char *given = getenv("KSPEC_GNUPLOT"), *name = given && *given ? given : "gnuplot";
+    if (strchr(name, '/')) {
+        snprintf(path, size, "%s", name);
+        if (strlen(name) < size && is_program(path)) return EXIT_DONE;
+    } else {
+        for (const char *dir = getenv("PATH"); dir;) {
+            size_t n = strcspn(dir, ":");
+            int length = snprintf(path, size, "%.*s/%s", (int)n, n ? dir : ".", name);
+            if (length > 0 && (size_t)length < size && is_program(path)) return EXIT_DONE;
+            dir = dir[n] ? dir + n + 1 : NULL;
+        }
+    }
+    if (given && *given)
+        return cli_error(EXIT_FAILED, "KSPEC_GNUPLOT=%s is no program that can be run", given);
+    return cli_error(EXIT_FAILED,
+                     "pictures are drawn by gnuplot, which is not installed: apt-get install gnuplot-nox");
+}
+
+int plot_find_gnuplot(void) {
+    char path[4096];
+    return find_gnuplot(path, sizeof path);
+}
+
+/* ---- running it ---- */
+
+typedef struct {
+    char *data;
+    size_t size, room;
+    int fd;
+} sink;
+
+/* Reads what is there; 0 at its end */
+static int drain(sink *s) {
+    if (s->size + 65536 > s->room) {
+        size_t room = 2 * s->room + 131072;
+        char *more = realloc(s->data, room);
+        if (!more) return -1;
+        s->data = more, s->room = room;
+    }
+    ssize_t n = read(s->fd, s->data + s->size, s->room - s->size - 1);
+    if (n < 0) return errno == EINTR || errno == EAGAIN;
+    s->size += (size_t)n;
+    s->data[s->size] = 0;
+    return n > 0;
+}
+
+static void shut(int *fd) {
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+enum { SAID = 4000 }; /* of gnuplot's messages the beginning will do */
+
+/* Feeds the script and collects both outputs until all are at their end; 0, or -1 without memory. */
+static int converse(int in, const char *script, size_t length, sink *out, sink *err) {
+    size_t sent = 0;
+    int failed = 0;
+    while (!failed && (out->fd >= 0 || err->fd >= 0)) {
+        struct pollfd p[3] = {
+            {in, POLLOUT, 0}, {out->fd, POLLIN, 0}, {err->fd, POLLIN, 0}}; /* -1 is skipped */
+        if (poll(p, 3, -1) < 0 && errno != EINTR) break;
+        if (p[0].revents) {
+            ssize_t n = write(in, script + sent, length - sent);
+            if (n > 0) sent += (size_t)n;
+            if (sent == length || (n < 0 && errno != EINTR && errno != EAGAIN)) shut(&in);
+        }
+        sink *both[2] = {out, err};
+        for (int k = 0; k < 2; k++)
+            if (p[k + 1].revents) {
+                int more = drain(both[k]);
+                if (k == 1 && err->size > SAID) err->size = SAID, err->data[SAID] = 0;
+                failed |= more < 0;
+                if (more <= 0) shut(&both[k]->fd);
+            }
+    }
+    shut(&in);
+    shut(&out->fd);
+    shut(&err->fd);
+    return failed ? -1 : 0;
+}
+
+static int start(const char *program, int in[2], int out[2], int err[2], pid_t *child) {
+    /* its own settings only, whatever ~/.gnuplot says; a date that does not change */
+    char *argv[] = {"gnuplot", "-d", "-", NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t reset;
+    sigemptyset(&reset);
+    sigaddset(&reset, SIGPIPE); /* which are ignored here */
+    sigaddset(&reset, SIGXFSZ);
+    if (posix_spawn_file_actions_init(&files)) return -1;
+    if (posix_spawnattr_init(&attr)) {
+        posix_spawn_file_actions_destroy(&files);
+        return -1;
+    }
+    posix_spawn_file_actions_adddup2(&files, in[0], 0);
+    posix_spawn_file_actions_adddup2(&files, out[1], 1);
+    posix_spawn_file_actions_adddup2(&files, err[1], 2);
+    posix_spawnattr_setsigdefault(&attr, &reset);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+    int failure = posix_spawn(child, program, &files, &attr, argv, environ);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    errno = failure;
+    return failure ? -1 : 0;
+}
+
+/* The line of what gnuplot said that says why ("line 0: ..."), else the first one */
+static const char *complaint(char *text) {
+    char *why = NULL, *save = NULL;
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        line += strspn(line, " \t");
+        if (!why || strncmp(line, "line ", 5) == 0) why = line;
+        if (strncmp(line, "line ", 5) == 0) break;
+    }
+    return why ? why : "";
+}
+
+int plot_run(const char *script, size_t length, char **picture, size_t *size) {
+    char program[4096];
+    int status = find_gnuplot(program, sizeof program), in[2], out[2], err[2], ended = 0;
+    pid_t child;
+    *picture = NULL;
+    if (status) return status;
+    if (pipe2(in, O_CLOEXEC)) return cli_error(EXIT_FAILED, "cannot make a pipe: %s", strerror(errno));
+    if (pipe2(out, O_CLOEXEC)) {
+        status = cli_error(EXIT_FAILED, "cannot make a pipe: %s", strerror(errno));
+        close(in[0]), close(in[1]);
+        return status;
+    }
+    if (pipe2(err, O_CLOEXEC)) {
+        status = cli_error(EXIT_FAILED, "cannot make a pipe: %s", strerror(errno));
+        close(in[0]), close(in[1]), close(out[0]), close(out[1]);
+        return status;
+    }
+    int failure = start(program, in, out, err, &child) ? errno : 0;
+    close(in[0]), close(out[1]), close(err[1]);
+    if (failure) {
+        close(in[1]), close(out[0]), close(err[0]);
+        return cli_error(EXIT_FAILED, "cannot run %s: %s", program, strerror(failure));
+    }
+    cli_guard_child((int)child);
+    fcntl(in[1], F_SETFL, O_NONBLOCK);
+    sink result = {NULL, 0, 0, out[0]}, said = {NULL, 0, 0, err[0]};
+    int short_of_memory = converse(in[1], script, length, &result, &said);
+    while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
+    }
+    cli_guard_child(0);
+    if (short_of_memory)
+        status = cli_error(EXIT_FAILED, "out of memory for the picture");
+    else if (WIFSIGNALED(ended))
+        status = cli_error(EXIT_FAILED, "gnuplot was ended by signal %d (%s)", WTERMSIG(ended),
+                           strsignal(WTERMSIG(ended)));
+    else if (WEXITSTATUS(ended))
+        status = cli_error(EXIT_FAILED, "gnuplot failed with status %d%s%.300s", WEXITSTATUS(ended),
+                           said.size ? ": " : "", said.size ? complaint(said.data) : "");
+    else if (result.size == 0)
+        status = cli_error(EXIT_FAILED, "gnuplot drew nothing%s%.300s", said.size ? ": " : "",
+                           said.size ? complaint(said.data) : "");
+    free(said.data);
+    if (status) {
+        free(result.data);
+        return status;
+    }
+    *picture = result.data, *size = result.size;
+    return EXIT_DONE;
+}

@@ -1,0 +1,203 @@
+/* Scales and ranges of a figure's axes; what is too long to draw is thinned, what cannot be drawn is noted. */
+#include "plot/plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The least number that a logarithmic axis shows: gnuplot's tick marks underflow below. */
+static const double TINY = 1e-290;
+
+/* ---- what an axis has to show ---- */
+
+typedef struct {
+    double *at;
+    size_t count, room;
+} values;
+
+static void keep(plot_figure *f, values *v, double x) {
+    if (!isfinite(x)) return;
+    if (v->count == v->room) {
+        double *more = realloc(v->at, (v->room = 2 * v->room + 64) * sizeof *more);
+        if (!more) {
+            f->failed = 1;
+            v->room = v->count;
+            return;
+        }
+        v->at = more;
+    }
+    v->at[v->count++] = x;
+}
+
+/* The main values of an axis; the ends of error bars, which may lie far out, apart */
+static void collect(plot_figure *f, const plot_panel *p, char axis, values *main, values *ends) {
+    for (size_t k = 0; k < p->series_count; k++) {
+        const plot_series *s = p->series[k];
+        int band = s->style == PLOT_BAND;
+        for (size_t i = 0; i < s->count; i++) {
+            const plot_point *q = &s->at[i];
+            int drawn = isfinite(q->x) && (isfinite(q->y) || (isfinite(q->low) && isfinite(q->high)));
+            if (!drawn) continue;
+            if (axis == 'x') {
+                double aside = s->style == PLOT_LEVELS ? 0.36 : fabs(s->shift);
+                keep(f, main, q->x);
+                keep(f, main, aside > 0 ? q->x - aside : NAN);
+                keep(f, main, aside > 0 ? q->x + aside : NAN);
+            } else {
+                keep(f, main, q->y);
+                keep(f, band || !isfinite(q->y) ? main : ends, q->low);
+                keep(f, band || !isfinite(q->y) ? main : ends, q->high);
+            }
+        }
+        if (s->style == PLOT_BARS && axis == 'x') keep(f, main, 0);
+    }
+    for (size_t k = 0; k < p->mark_count; k++)
+        if (p->marks[k].axis == axis) keep(f, main, p->marks[k].at);
+}
+
+/* ---- scale ---- */
+
+/*
+ * Logarithmic where the values (in order) span decades: at least two, all but a few of them positive. An even row
+ * of numbers, 1 to 256, spans two decades, too, and is better left alone on the axis of x.
+ */
+static plot_scale choose(const values *v, char axis) {
+    size_t below = 0;
+    while (below < v->count && v->at[below] < TINY) below++;
+    size_t positive = v->count - below;
+    if (positive == 0 || below > (axis == 'x' ? 0 : positive / 4)) return PLOT_LINEAR;
+    double least = v->at[below], most = v->at[v->count - 1], median = v->at[below + positive / 2];
+    if (most / least < 100) return PLOT_LINEAR;
+    return axis == 'x' && median > most / 10 ? PLOT_LINEAR : PLOT_LOG;
+}
+
+/* ---- range ---- */
+
+static double scaled(const plot_axis *a, double x) { return a->scale == PLOT_LOG ? log10(x) : x; }
+static double unscaled(const plot_axis *a, double x) { return a->scale == PLOT_LOG ? pow(10, x) : x; }
+static int shows(const plot_axis *a, double x) { return isfinite(x) && (a->scale != PLOT_LOG || x >= TINY); }
+
+/* The least and the largest that the axis can show, on its scale; low > high: none */
+static void extent(const plot_axis *a, const values *v, double *low, double *high) {
+    *low = INFINITY, *high = -INFINITY;
+    for (size_t i = 0; i < v->count; i++)
+        if (shows(a, v->at[i])) {
+            *low = fmin(*low, scaled(a, v->at[i]));
+            *high = fmax(*high, scaled(a, v->at[i]));
+        }
+}
+
+/* All values, and the ends of error bars as far as they are not far out: those are cut off by the frame */
+static void range(plot_axis *a, const values *v, const values *ends) {
+    int log = a->scale == PLOT_LOG;
+    double low, high, far_low, far_high;
+    extent(a, v, &low, &high);
+    extent(a, ends, &far_low, &far_high);
+    if (low > high) low = far_low, high = far_high;
+    if (low > high) low = 0, high = 1; /* nothing to show */
+    double beyond = log ? 1 : fmax(high - low, 0.5 * fabs(high));
+    int positive = !log && low >= 0 && !(far_low < 0);
+    low = fmin(low, fmax(far_low, low - beyond));
+    high = fmax(high, fmin(far_high, high + beyond));
+    if (shows(a, a->low) && scaled(a, a->low) < high) low = scaled(a, a->low);
+    if (shows(a, a->high) && scaled(a, a->high) > low) high = scaled(a, a->high);
+    double pad = fmax(0.05 * (high - low), log ? 0.1 : 1e-9 * fabs(high)); /* equal but for rounding */
+    if (high == low && !log) pad = high != 0 ? 0.1 * fabs(high) : 1;
+    pad = fmax(pad, 1e-300);
+    low = positive ? fmax(0, low - pad) : low - pad;
+    high += pad;
+    if (log) low = fmax(low, log10(TINY));
+    int given = shows(a, a->low) && shows(a, a->high) && a->low != a->high;
+    double from = given ? fmin(a->low, a->high) : shows(a, a->low) ? a->low : unscaled(a, low);
+    double to = given ? fmax(a->low, a->high) : shows(a, a->high) ? a->high : unscaled(a, high);
+    if (!(from < to)) from = unscaled(a, low), to = unscaled(a, high); /* one end given, beyond all values */
+    a->low = from, a->high = to;
+}
+
+static void settle_axis(plot_figure *f, plot_panel *p, char axis, plot_scale asked) {
+    plot_axis *a = axis == 'x' ? &p->x : &p->y;
+    values main = {0}, ends = {0};
+    collect(f, p, axis, &main, &ends);
+    if (main.count) plot_sort(main.at, main.count);
+    if (asked != PLOT_AUTO) a->scale = asked;
+    if (a->scale == PLOT_AUTO) a->scale = p->name_count ? PLOT_LINEAR : choose(&main, axis);
+    /* no logarithm of nothing but zeros */
+    if (a->scale == PLOT_LOG && !(main.count && main.at[main.count - 1] >= TINY)) a->scale = PLOT_LINEAR;
+    range(a, &main, &ends);
+    if (p->name_count && axis == 'y') a->low = -0.6, a->high = (double)p->name_count - 0.4;
+    free(main.at);
+    free(ends.at);
+}
+
+/* ---- thinning ---- */
+
+enum { MOST = 2000, PARTS = 300 };
+
+static int below(double x, double least) { return x < least || (isnan(least) && !isnan(x)); }
+
+/*
+ * Of each part of the axis, the points that make its outline: the first and the last, those with the least and the
+ * largest y, low and high, and a gap. PARTS parts of at most 7 points look the same as all of them.
+ */
+static void thin(plot_series *s, const plot_axis *x) {
+    if (s->count <= MOST) return;
+    int ordered = 1;
+    for (size_t i = 1; i < s->count && ordered; i++) ordered = s->at[i].x >= s->at[i - 1].x;
+    size_t kept = 0;
+    double from = scaled(x, x->low), width = (scaled(x, x->high) - from) / PARTS;
+    for (size_t i = 0, next; i < s->count; i = next) {
+        size_t pick[7] = {i, i, i, i, i, i, i};
+        double part = -1;
+        for (next = i; next < s->count; next++) {
+            const plot_point *q = &s->at[next];
+            double place = !ordered         ? floor((double)next * PARTS / (double)s->count)
+                           : shows(x, q->x) ? floor((scaled(x, q->x) - from) / width)
+                                            : -2;
+            if (next == i) part = place;
+            if (place != part) break;
+            if (below(q->y, s->at[pick[1]].y)) pick[1] = next;
+            if (below(-q->y, -s->at[pick[2]].y)) pick[2] = next;
+            if (below(q->low, s->at[pick[3]].low)) pick[3] = next;
+            if (below(-q->high, -s->at[pick[4]].high)) pick[4] = next;
+            if (!isfinite(q->y)) pick[6] = next; /* a gap stays one */
+            pick[5] = next;
+        }
+        for (size_t at = i; at < next; at++) { /* in their order, each once */
+            size_t k = 0;
+            while (k < 7 && pick[k] != at) k++;
+            if (k < 7) s->at[kept++] = s->at[at];
+        }
+    }
+    s->count = kept;
+}
+
+/* ---- the whole ---- */
+
+/* What a logarithmic axis cannot show is said below the panel. */
+static void note(plot_figure *f, plot_panel *p) {
+    size_t missing[2] = {0, 0};
+    for (size_t k = 0; k < p->series_count; k++)
+        for (size_t i = 0; i < p->series[k]->count; i++) {
+            const plot_point *q = &p->series[k]->at[i];
+            missing[0] += isfinite(q->x) && !shows(&p->x, q->x);
+            missing[1] += isfinite(q->y) && !shows(&p->y, q->y);
+        }
+    if (!missing[0] && !missing[1]) return;
+    size_t n = missing[0] + missing[1];
+    char *before = p->note;
+    p->note = NULL;
+    plot_text(f, &p->note, "%s%s%zu value%s ≤ 0, not on %s", before ? before : "", before ? "; " : "", n,
+              n == 1 ? "" : "s", missing[0] && missing[1] ? "these log axes" : "this log axis");
+    free(before);
+}
+
+void plot_settle(plot_figure *f, const plot_look *look) {
+    if (look->title) plot_text(f, &f->title, "%s", look->title);
+    for (size_t i = 0; i < f->panel_count; i++) {
+        plot_panel *p = f->panels[i];
+        settle_axis(f, p, 'x', look->x);
+        settle_axis(f, p, 'y', p->name_count ? PLOT_LINEAR : look->y);
+        note(f, p);
+        for (size_t k = 0; k < p->series_count; k++) thin(p->series[k], &p->x);
+    }
+}

@@ -1,0 +1,89 @@
+/* Recovered eigenvalues with their intervals, those of the sample matrix, and the truth, on both kinds of axes. */
+#include "plot/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+static void add_list(plot_figure *f, plot_panel *p, const char *label, const json_t *list, const json_t *low,
+                     const json_t *high, plot_style style, int color) {
+    if (json_array_size(list) == 0) return;
+    plot_series *s = plot_add_series(f, p, label, style, color);
+    for (size_t k = 0; k < json_array_size(list); k++)
+        plot_add_point(f, s, (double)(k + 1), plot_value(json_array_get(list, k)),
+                       plot_value(json_array_get(low, k)), plot_value(json_array_get(high, k)));
+}
+
+/* The eigenvalues of kspec theory, each as often as its multiplicity says, but no more than `most` */
+static int add_truth(plot_figure *f, plot_panel *p, const plot_source *src, size_t most) {
+    const json_t *list = json_object_get(src->json, "eigenvalues"),
+                 *N = json_object_get(src->json, "multiplicities");
+    if (json_array_size(list) == 0)
+        return plot_unfit(src, "no \"eigenvalues\" in it: kspec theory rbf lists them with --eigenvalues K");
+    plot_series *s = plot_add_series(f, p, src->name ? src->name : "truth", PLOT_STEPS, PLOT_BLACK);
+    size_t l = 0;
+    for (size_t k = 0; k < json_array_size(list) && l < most; k++) {
+        double times = N ? plot_value(json_array_get(N, k)) : 1;
+        if (isnan(times)) times = (double)most; /* more than a double holds */
+        for (double t = 0; t < times && l < most; t++)
+            plot_add_point(f, s, (double)++l, plot_value(json_array_get(list, k)), NAN, NAN);
+    }
+    return EXIT_DONE;
+}
+
+/* Sample eigenvalues this small are nothing but rounding errors of zero: a logarithmic axis ends above them. */
+static void cut_rounding(plot_figure *f, plot_panel *p) {
+    double largest = 0, least = INFINITY;
+    int cut = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t k = 0; p && k < p->series_count; k++)
+            for (size_t i = 0; i < p->series[k]->count; i++) {
+                double y = p->series[k]->at[i].y;
+                if (pass == 0) largest = fmax(largest, y);
+                if (pass == 1 && y > 0 && y < 1e-13 * largest) cut = 1;
+                if (pass == 1 && y >= 1e-13 * largest && y > 0) least = fmin(least, y);
+            }
+    if (!cut || !isfinite(least)) return;
+    p->y.low = least / 2;
+    plot_text(f, &p->note, "values below 10^{−13} of the largest are not shown");
+}
+
+static void add_result(plot_figure *f, plot_panel *p, const plot_source *s) {
+    char label[256];
+    const json_t *o = s->json;
+    const json_t *list = json_object_get(o, "eigenvalues");
+    int band =
+        json_array_size(list) > 12 && isfinite(plot_value(json_array_get(json_object_get(o, "ci_low"), 0)));
+    plot_label(s, "recovered", label, sizeof label);
+    add_list(f, p, label, list, json_object_get(o, "ci_low"), json_object_get(o, "ci_high"),
+             band ? PLOT_BAND : PLOT_LINESPOINTS, -1);
+    plot_label(s, "of the sample matrix", label, sizeof label);
+    add_list(f, p, label, json_object_get(o, "singular_values"), NULL, NULL, PLOT_POINTS, -1);
+}
+
+int plot_spectrum(plot_figure *f, const plot_source *s, size_t count) {
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(s[i].command, "spectrum") == 0) {
+            const json_t *list = plot_list(&s[i], "eigenvalues");
+            if (!list) return plot_refused(&s[i]);
+            size_t sample = json_array_size(json_object_get(s[i].json, "singular_values"));
+            if (json_array_size(list) > most) most = json_array_size(list);
+            if (sample > most) most = sample;
+        }
+    for (int log = 0; log < 2; log++) {
+        plot_panel *p = plot_add_panel(f, log ? "logarithmic" : "linear", "index i", "eigenvalue λ_{i}");
+        if (p) p->x.scale = log && most > 50 ? PLOT_LOG : PLOT_LINEAR;
+        if (p) p->y.scale = log ? PLOT_LOG : PLOT_LINEAR;
+        for (size_t i = 0; i < count; i++) {
+            int status = EXIT_DONE;
+            if (strcmp(s[i].command, "theory") == 0)
+                status = add_truth(f, p, &s[i], most);
+            else
+                add_result(f, p, &s[i]);
+            if (status) return status;
+        }
+        if (log) cut_rounding(f, p);
+    }
+    plot_shape_title(f, s, count);
+    return EXIT_DONE;
+}

@@ -1,0 +1,80 @@
+/* Spectra known in closed form: eigenvalues by their index or degree, multiplicities, moments. */
+#include "plot/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * The k-th entry of a list, or of its logarithms where it has no double of its own: 10^y is then what y stands for.
+ * `logs`: all of them are to be given by their logarithms to base 10.
+ */
+static double entry(const json_t *list, const json_t *natural_logs, size_t k, int logs) {
+    return logs ? plot_value(json_array_get(natural_logs, k)) / log(10) : plot_value(json_array_get(list, k));
+}
+
+/* Must logarithms stand in for some entry? */
+static int beyond_doubles(const json_t *list, const json_t *natural_logs) {
+    for (size_t k = 0; k < json_array_size(natural_logs); k++)
+        if (fabs(plot_value(json_array_get(natural_logs, k))) > 600 && k < json_array_size(list)) return 1;
+    return 0;
+}
+
+static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const char *key,
+                     const char *log_key, const char *label, int from, int logs) {
+    const json_t *list = json_object_get(s->json, key), *natural_logs = json_object_get(s->json, log_key);
+    plot_series *line = plot_add_series(f, p, label, PLOT_LINESPOINTS, -1);
+    for (size_t k = 0; k < json_array_size(list); k++)
+        plot_add_point(f, line, (double)k + from, entry(list, natural_logs, k, logs), NAN, NAN);
+}
+
+/* Do they span two decades, zeros aside? Every other eigenvalue may be 0. */
+static int decades(const plot_source *s, size_t count, const char *key) {
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t k;
+        const json_t *e;
+        json_array_foreach(json_object_get(s[i].json, key), k, e) {
+            double x = plot_value(e);
+            if (x > 0) least = fmin(least, x), most = fmax(most, x);
+        }
+    }
+    return most >= 100 * least;
+}
+
+/* A panel of one list of all results; none where no result has it */
+static void add_panel(plot_figure *f, const plot_source *s, size_t count, const char *key, const char *title,
+                      const char *xlabel, const char *ylabel, int from) {
+    char log_key[40], text[80];
+    int logs = 0;
+    size_t most = 0;
+    snprintf(log_key, sizeof log_key, "log_%s", key);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *list = json_object_get(s[i].json, key);
+        logs |= beyond_doubles(list, json_object_get(s[i].json, log_key));
+        most = json_array_size(list) > most ? json_array_size(list) : most;
+    }
+    if (!most) return;
+    snprintf(text, sizeof text, logs ? "log_{10} %s" : "%s", ylabel);
+    plot_panel *p = plot_add_panel(f, title, xlabel, text);
+    if (p && logs) p->y.scale = PLOT_LINEAR;
+    if (p && !logs && decades(s, count, key)) p->y.scale = PLOT_LOG;
+    for (size_t i = 0; i < count; i++) add_list(f, p, &s[i], key, log_key, s[i].name, from, logs);
+}
+
+int plot_theory(plot_figure *f, const plot_source *s, size_t count) {
+    int degrees = 1, distinct = 0;
+    for (size_t i = 0; i < count; i++) {
+        degrees &= strcmp(plot_word(s[i].json, "space", ""), "sphere") == 0;
+        distinct |= json_array_size(json_object_get(s[i].json, "multiplicities")) > 0;
+        if (!plot_list(&s[i], "moments")) return plot_refused(&s[i]);
+    }
+    const char *index = degrees ? "degree k" : distinct ? "k-th different eigenvalue" : "index k";
+    add_panel(f, s, count, "eigenvalues", "eigenvalues", index, "λ_{k}", degrees ? 0 : 1);
+    add_panel(f, s, count, "multiplicities", "multiplicities", index, "multiplicity", degrees ? 0 : 1);
+    add_panel(f, s, count, "moments", "moments", "order n", "m(n)", 1);
+    if (count == 1 && plot_word(s->json, "kernel", NULL))
+        plot_text(f, &f->title, "%s kernel%s, %.0f dimension%s", plot_word(s->json, "kernel", ""),
+                  degrees ? " on the sphere" : "", plot_number(s->json, "dim"),
+                  plot_number(s->json, "dim") == 1 ? "" : "s");
+    return EXIT_DONE;
+}

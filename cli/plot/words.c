@@ -1,0 +1,74 @@
+/* Texts of a figure: from wherever they come, valid UTF-8 without control characters goes out. */
+#include "plot/plot.h"
+
+#include <string.h>
+
+/* The bytes of the letter at s; 0 where they are no UTF-8 that may stand in XML */
+static size_t letter(const unsigned char *s) {
+    size_t n = s[0] < 0x80                   ? 1
+               : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+               : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                             : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)))
+        return 0;                                                         /* overlong, surrogates */
+    if (n == 3 && s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe) return 0; /* U+FFFE, U+FFFF */
+    if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))) return 0;
+    return n;
+}
+
+/* The length of what stands in braces after ^ or _, if it is plain text; 0: it is not */
+static size_t braced(const char *s) {
+    size_t n = s[1] == '{' ? strcspn(s + 2, "{}^_") : 0;
+    return n && s[2 + n] == '}' ? n : 0;
+}
+
+typedef void put_run(FILE *to, const char *run, size_t n, char kind);
+
+/* Puts up to `most` letters of a run; how many they are. put may be NULL. */
+static size_t plain(FILE *to, const char *text, size_t size, size_t most, char kind, put_run *put) {
+    char run[512];
+    size_t n = 0, letters = 0;
+    for (const char *s = text; s < text + size && letters < most; letters++) {
+        size_t bytes = letter((const unsigned char *)s);
+        if (n + 4 > sizeof run) {
+            if (put) put(to, run, n, kind);
+            n = 0;
+        }
+        if (bytes == 0 || bytes > (size_t)(text + size - s)) {
+            run[n++] = '?', s++;
+        } else {
+            memcpy(run + n, s, bytes);
+            if ((unsigned char)*s < 32 || *s == 127) run[n] = ' ';
+            n += bytes, s += bytes;
+        }
+    }
+    if (n && put) put(to, run, n, kind);
+    return letters;
+}
+
+static size_t walk(FILE *to, const char *text, size_t most, put_run *put) {
+    size_t letters = 0;
+    while (*text && letters < most) {
+        size_t n = *text == '^' || *text == '_' ? braced(text) : 0;
+        if (n) {
+            letters += plain(to, text + 2, n, most - letters, *text, put);
+            text += n + 3;
+        } else {
+            n = 1 + strcspn(text + 1, "^_");
+            letters += plain(to, text, n, most - letters, 0, put);
+            text += n;
+        }
+    }
+    return letters;
+}
+
+size_t plot_letters(const char *text) { return walk(NULL, text, SIZE_MAX, NULL); }
+
+void plot_runs(FILE *to, const char *text, size_t most, put_run *put) {
+    int cut = plot_letters(text) > most;
+    walk(to, text, cut ? most - 1 : most, put);
+    if (cut) put(to, "…", strlen("…"), 0);
+}

@@ -1,0 +1,128 @@
+/* From results to a file: which format, whether it can be written at all, and writing it. */
+#include "plot/plot.h"
+#include "plot/layout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const suffixes[] = {".svg", ".png", ".pdf", ".html", ".gp", NULL};
+
+/* The format by the suffix; -1: it is none of them */
+static int format_of(const char *path) {
+    const char *dot = strrchr(path, '.');
+    for (int k = 0; dot && suffixes[k]; k++)
+        if (strcmp(dot, suffixes[k]) == 0) return k;
+    return -1;
+}
+
+int plot_check(const char *option, const char *path) {
+    int format = format_of(path);
+    if (format < 0)
+        return cli_error(EXIT_USAGE, "%s: '%s' ends in none of .svg, .png, .pdf, .html, .gp", option, path);
+    char *folder = strdup(path);
+    if (!folder) return cli_error(EXIT_FAILED, "out of memory");
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    struct stat about;
+    const char *where = slash ? folder : ".";
+    int why = stat(where, &about)          ? errno
+              : !S_ISDIR(about.st_mode)    ? ENOTDIR
+              : access(where, W_OK | X_OK) ? errno
+                                           : 0;
+    free(folder);
+    if (why) return cli_error(EXIT_FAILED, "cannot write %s: %s", path, strerror(why));
+    return format == PLOT_GP ? EXIT_DONE : plot_find_gnuplot();
+}
+
+/* cairo writes the time into a PDF: the same figure shall be the same bytes */
+static void undate(char *pdf, size_t size) {
+    static const char key[] = "/CreationDate (D:";
+    for (char *p = pdf; p && (p = memmem(p, size - (size_t)(p - pdf), key, sizeof key - 1)); p++)
+        for (char *digit = p + sizeof key - 1; digit < pdf + size && *digit >= '0' && *digit <= '9'; digit++)
+            *digit = digit == p + sizeof key - 1 + 5 || digit == p + sizeof key - 1 + 7 ? '1' : '0';
+}
+
+/* gnuplot opens and closes a group for every change of pen; those with nothing in them are half of the file */
+static size_t drop_empty_groups(char *svg, size_t size) {
+    static const char empty[] = "</g>\n";
+    char *to = svg;
+    for (const char *line = svg, *end = svg + size; line < end;) {
+        const char *next = memchr(line, '\n', (size_t)(end - line));
+        next = next ? next + 1 : end;
+        size_t n = (size_t)(next - line);
+        if (strncmp(line, "<g fill=", 8) == 0 && (size_t)(end - next) >= sizeof empty - 1 &&
+            memcmp(next, empty, sizeof empty - 1) == 0) {
+            line = next + sizeof empty - 1;
+            continue;
+        }
+        memmove(to, line, n);
+        to += n, line = next;
+    }
+    return (size_t)(to - svg);
+}
+
+static int save(const char *path, const char *data, size_t size) {
+    kspec_error err;
+    if (kspec_write_text(path, data, size, &err)) return cli_error(EXIT_FAILED, "%s", err.msg);
+    return EXIT_DONE;
+}
+
+/* The command lines behind the picture: each result's, where it has one */
+static json_t *command_lines(const plot_source *s, size_t count) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < count; k++) {
+        const char *line = plot_word(s[k].json, "command_line", NULL);
+        if (line) json_array_append_new(list, json_string(line));
+    }
+    return list;
+}
+
+static int draw(const char *path, const plot_figure *f, const plot_source *s, size_t count,
+                const plot_look *look) {
+    plot_format format = (plot_format)format_of(path);
+    char *script = NULL, *picture = NULL, *page = NULL;
+    size_t length = 0, size = 0, page_size = 0;
+    FILE *to = open_memstream(&script, &length);
+    if (!to) return cli_error(EXIT_FAILED, "out of memory for the picture");
+    if (format == PLOT_GP) fprintf(to, "# gnuplot THIS > picture.svg\n");
+    plot_script(to, f, look, format);
+    int status = fclose(to) == 0 ? EXIT_DONE : cli_error(EXIT_FAILED, "out of memory for the picture");
+    if (!status && format == PLOT_GP) {
+        status = save(path, script, length);
+    } else if (!status) {
+        status = plot_run(script, length, &picture, &size);
+        if (!status && format == PLOT_PDF) undate(picture, size);
+        if (!status && (format == PLOT_SVG || format == PLOT_HTML)) size = drop_empty_groups(picture, size);
+        if (!status && format == PLOT_HTML) {
+            json_t *lines = command_lines(s, count);
+            to = open_memstream(&page, &page_size);
+            if (to) plot_html(to, f, picture, size, lines);
+            status = to && fclose(to) == 0 ? save(path, page, page_size)
+                                           : cli_error(EXIT_FAILED, "out of memory for the page");
+            json_decref(lines);
+        } else if (!status) {
+            status = save(path, picture, size);
+        }
+    }
+    free(script);
+    free(picture);
+    free(page);
+    return status;
+}
+
+int plot_write(const char *path, const plot_source *s, size_t count, const plot_look *look, json_t **figure) {
+    plot_figure f = {0};
+    int status = plot_make(&f, s, count);
+    if (!status && f.panel_count > PLOT_MOST_PANELS)
+        status =
+            plot_unfit(s, "%zu panels are more than the %d of one picture", f.panel_count, PLOT_MOST_PANELS);
+    if (!status) plot_settle(&f, look);
+    if (!status && f.failed) status = cli_error(EXIT_FAILED, "out of memory for the picture");
+    if (!status && path) status = draw(path, &f, s, count, look);
+    if (!status && figure) *figure = plot_to_json(&f);
+    plot_free(&f);
+    return status;
+}

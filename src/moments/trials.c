@@ -1,0 +1,178 @@
+#include "moments/trials.h"
+
+#include "base/error.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_SPLIT = 2000000000, STREAM_RAGGED = 2100000000 }; /* + split; + split * P + row */
+
+static double entry(const kspec_matrix *m, size_t i, size_t j) {
+    return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
+}
+
+static size_t trials_of(const ks_trials *t, size_t row) {
+    return t->row_trials ? t->row_trials[row] : t->count;
+}
+
+/* The largest |entry|; fails at the first that is not finite. */
+static kspec_status largest(const ks_trials *t, double *max, kspec_error *err) {
+    *max = 0;
+    for (size_t i = 0; i < t->P; i++)
+        for (size_t k = 0; k < trials_of(t, i); k++)
+            for (size_t j = 0; j < t->Q; j++) {
+                double x = fabs(entry(&t->phi[k], i, j));
+                if (!(x <= DBL_MAX))
+                    return ks_fail(err, KSPEC_E_ARG,
+                                   "row %zu, column %zu of trial %zu (from 0) is not finite", i, j, k);
+                if (x > *max) *max = x;
+            }
+    return KSPEC_OK;
+}
+
+/* Root mean square, summed in units of 2^e >= max so that nothing overflows. */
+static double root_mean_square(const ks_trials *t, double max) {
+    int e;
+    frexp(max, &e);
+    double sum = 0, entries = 0, unit = e > -1000 ? ldexp(1, -e) : 0x1p1000;
+    for (size_t i = 0; i < t->P; i++)
+        for (size_t k = 0; k < trials_of(t, i); k++) {
+            for (size_t j = 0; j < t->Q; j++) {
+                double x = entry(&t->phi[k], i, j) * unit;
+                sum += x * x;
+            }
+            entries += (double)t->Q;
+        }
+    return sqrt(sum / entries) / unit;
+}
+
+kspec_status ks_trials_init(ks_trials *t, kspec_error *err) {
+    for (size_t k = 0; k < t->count; k++)
+        if (t->phi[k].rows != t->P || t->phi[k].cols != t->Q)
+            return ks_fail(err, KSPEC_E_ARG, "trial %zu is %zu x %zu, trial 0 is %zu x %zu", k,
+                           t->phi[k].rows, t->phi[k].cols, t->P, t->Q);
+    int ragged = 0;
+    for (size_t i = 0; i < t->P && t->row_trials; i++) {
+        if (t->row_trials[i] < 2 || t->row_trials[i] > t->count)
+            return ks_fail(err, KSPEC_E_ARG, "row %zu has %zu trials, not 2 to %zu", i, t->row_trials[i],
+                           t->count);
+        ragged |= t->row_trials[i] != t->count;
+    }
+    if (!ragged) t->row_trials = NULL;
+    t->split = t->count > 2 || ragged;
+    return KSPEC_OK;
+}
+
+kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err) {
+    double max;
+    kspec_status st = largest(t, &max, err);
+    if (st) return st;
+    t->factor = 1;
+    t->exponent = t->normal_exponent = 0;
+    if (max == 0) return KSPEC_OK;
+    int e;
+    double mantissa = frexp(root_mean_square(t, max), &e);
+    if (t->normalize) {
+        t->normal_exponent = e;
+        t->factor = 1 / mantissa; /* what the power of two leaves */
+    } else if (abs(2 * nmax * e) > 100) {
+        t->exponent = e; /* otherwise m(nmax) is near enough to 1, and the data can be used where they are */
+    }
+    return KSPEC_OK;
+}
+
+/* Row i of trial k, scaled, added to out times weight. */
+static void add_row(const ks_trials *t, size_t k, size_t i, double weight, double *out) {
+    const kspec_matrix *m = &t->phi[k];
+    int e = -(t->normalize ? t->normal_exponent : t->exponent);
+    double f = weight * t->factor;
+    if (e == 0)
+        for (size_t j = 0; j < t->Q; j++) out[j] += f * entry(m, i, j);
+    else
+        for (size_t j = 0; j < t->Q; j++) out[j] += f * ldexp(entry(m, i, j), e);
+}
+
+static void subtract_column_means(double *X, double *mean, size_t P, size_t Q) {
+    memset(mean, 0, Q * sizeof *mean);
+    for (size_t i = 0; i < P; i++)
+        for (size_t j = 0; j < Q; j++) mean[j] += X[i * Q + j] / (double)P;
+    for (size_t i = 0; i < P; i++)
+        for (size_t j = 0; j < Q; j++) X[i * Q + j] -= mean[j];
+}
+
+/* One trial in place, where nothing needs doing to it */
+static const double *as_it_is(const ks_trials *t, size_t k) {
+    const kspec_matrix *m = &t->phi[k];
+    int plain = m->col_stride == 1 && (m->row_stride == (ptrdiff_t)t->Q || t->P == 1) && t->exponent == 0 &&
+                !t->normalize && !t->center;
+    return plain ? m->data : NULL;
+}
+
+size_t ks_trials_splits(const ks_trials *t, int splits) { return t->split ? (size_t)splits : 1; }
+
+kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, kspec_error *err) {
+    int split = t->split, two = t->count > 1;
+    size_t entries = ks_size(t->P, t->Q);
+    *h = (ks_halves){0};
+    if (split || !as_it_is(t, 0)) h->a = ks_arena_alloc(arena, entries, sizeof(double));
+    if (two && (split || !as_it_is(t, 1))) h->b = ks_arena_alloc(arena, entries, sizeof(double));
+    h->mean = ks_arena_alloc(arena, t->Q, sizeof(double));
+    h->order = ks_arena_alloc(arena, t->count, sizeof *h->order);
+    return arena->failed ? ks_nomem(err, "a copy of the matrix", arena->failed) : KSPEC_OK;
+}
+
+void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p) {
+    if (t->split) kspec_random_permutation(seed, STREAM_SPLIT + r, t->count, h->order);
+    for (size_t i = 0; i < t->P; i++) {
+        double *a = h->a ? h->a + i * t->Q : NULL, *b = h->b ? h->b + i * t->Q : NULL;
+        if (a) memset(a, 0, t->Q * sizeof *a);
+        if (b) memset(b, 0, t->Q * sizeof *b);
+        if (!t->split) {
+            if (a) add_row(t, 0, i, 1, a);
+            if (b) add_row(t, 1, i, 1, b);
+            continue;
+        }
+        size_t T = trials_of(t, i), half = T / 2;
+        if (t->row_trials) kspec_random_permutation(seed, STREAM_RAGGED + r * t->P + i, T, h->order);
+        for (size_t k = 0; k < T; k++)
+            add_row(t, h->order[k], i, 1 / (double)(k < half ? half : T - half), k < half ? a : b);
+    }
+    if (t->center && h->a) subtract_column_means(h->a, h->mean, t->P, t->Q);
+    if (t->center && h->b) subtract_column_means(h->b, h->mean, t->P, t->Q);
+    p->P = t->P, p->Q = t->Q;
+    p->A = h->a ? h->a : as_it_is(t, 0);
+    p->B = t->count == 1 ? p->A : h->b ? h->b : as_it_is(t, 1);
+}
+
+void ks_trials_copy(const ks_trials *t, size_t k, ks_halves *h, double *out) {
+    memset(out, 0, t->P * t->Q * sizeof *out);
+    for (size_t i = 0; i < t->P; i++) add_row(t, k, i, 1, out + i * t->Q);
+    if (t->center) subtract_column_means(out, h->mean, t->P, t->Q);
+}
+
+void ks_trials_mean(const ks_trials *t, double *mean, double *out) {
+    memset(out, 0, t->P * t->Q * sizeof *out);
+    for (size_t i = 0; i < t->P; i++)
+        for (size_t k = 0; k < trials_of(t, i); k++)
+            add_row(t, k, i, 1 / (double)trials_of(t, i), out + i * t->Q);
+    if (t->center) subtract_column_means(out, mean, t->P, t->Q);
+}
+
+kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, kspec_error *err) {
+    enum { TILE = 32 };
+    const double *from[2] = {p->A, p->B};
+    double *to[2] = {NULL, NULL};
+    for (int k = 0; k < (p->A == p->B ? 1 : 2); k++) {
+        to[k] = ks_arena_alloc(arena, ks_size(p->P, p->Q), sizeof(double));
+        if (!to[k]) return ks_nomem(err, "the transposed matrix", arena->failed);
+        for (size_t i0 = 0; i0 < p->P; i0 += TILE)
+            for (size_t j0 = 0; j0 < p->Q; j0 += TILE)
+                for (size_t j = j0; j < j0 + TILE && j < p->Q; j++)
+                    for (size_t i = i0; i < i0 + TILE && i < p->P; i++)
+                        to[k][j * p->P + i] = from[k][i * p->Q + j];
+    }
+    *t = (ks_pair){to[0], to[1] ? to[1] : to[0], p->Q, p->P, p->nmax};
+    return KSPEC_OK;
+}

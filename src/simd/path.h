@@ -1,0 +1,49 @@
+/*
+ * The recursion behind the `path` estimator, for VL start rows at once (lane l of every vector is start row
+ * h0 + l, so nothing is ever summed across lanes). A cell is a band of rows and a tile of columns; a column
+ * brings in the sums A[1..nmax], a row the sums R[1..nmax-1], and passing through the cell means
+ *
+ *     for each row a, for each column b:
+ *         for n = nmax ... 2:  old = A[n];  A[n] += R[n-1] x[a,b];  R[n] += old y[a,b]      (R[nmax] is not
+ * needed) R[1] += A[1] y[a,b]
+ *
+ * A[n] of a column stands at A + n-1, R[n] of a row at R + n-1, each VL doubles. The same bits come out
+ * however rows and columns are cut into cells.
+ */
+#ifndef KS_SIMD_PATH_H
+#define KS_SIMD_PATH_H
+
+#include <stddef.h>
+
+/* Columns per cell: at most KS_PATH_COLS, and few enough for their sums to stay in the first-level cache. */
+enum { KS_PATH_COLS = 128, KS_PATH_L1 = 24 * 1024 };
+
+typedef struct {
+    const double *x, *y; /* the entries at the first row and column; y = x with one trial */
+    size_t ld;           /* doubles from one row of x and y to the next */
+    size_t rows, cols;
+    int dir;      /* +1: to later rows and columns; -1: to earlier ones, everywhere below too */
+    int nmax;     /* at least 2 */
+    double scale; /* multiplies every entry; a power of two */
+    double *A;    /* of the first column; the next is nmax * VL further on */
+    double *R;    /* of the first row; the next is (nmax-1) * VL further on */
+} ks_path_cell;
+
+/*
+ * The same cell walked forward (dir = +1) with the sums that see the rest of the cycle: C[j] of a column,
+ * T[j] of a row (j = 0 ... nmax-2; the records are as long as those of A and R) are un-done from what a sweep
+ * with x and y exchanged and dir = -1 left, and the cycles through each column (V[N], N = 1 ... nmax, records
+ * as A) and through each row (W[N], N = 2 ... nmax, records as R) are added up:
+ *
+ *     for each row a, for each column b:
+ *         for j = 0 ... nmax-2:  T[j] -= x[a,b] C[j];  C[j+1] -= y[a,b] T[j]
+ *         for N = 2 ... nmax:    v = y[a,b] sum_{k+j=N-1} A[k] T[j];  V[N] += v;  W[N] += v
+ *         A and R as above
+ */
+typedef struct {
+    ks_path_cell cell;
+    double *C, *V; /* of the first column */
+    double *T, *W; /* of the first row */
+} ks_path_loo_cell;
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * The hot loops, as a table of functions: the sources in this folder are compiled once per instruction set
+ * and the table is picked at run time. Kernels see plain arrays: no allocation, no threads, no errors.
+ *
+ * To add one: declare it here, write it in a .c of this folder as KS_K(name) using vec.h, list it in table.c
+ * and in CMakeLists.txt.
+ */
+#ifndef KS_SIMD_H
+#define KS_SIMD_H
+
+#include "base/cpu.h"
+#include "simd/gram.h"
+#include "simd/path.h"
+#include "simd/train.h"
+
+#include <stddef.h>
+
+typedef struct {
+    /*
+     * Box-Muller, in place: u[k], v[k] uniform on (0,1) become r cos(2 pi v), r sin(2 pi v) with
+     * r = sqrt(-2 log u). n must be a multiple of 8. The same bits on every instruction set.
+     */
+    void (*box_muller)(double *u, double *v, size_t n);
+
+    /* z[k] = sqrt(2) sin(z[k] + b[k]): the random Fourier features of one row, any n. */
+    void (*sin_features)(double *z, const double *b, size_t n);
+
+    /* c[k] holds z and becomes cos(z); s[k] becomes sin(z): both halves of random Fourier features, any n. */
+    void (*cos_sin)(double *c, double *s, size_t n);
+
+    /*
+     * c[k] holds g = x.x', s[k] holds z.z' with z = x - mean, q0 = |z|^2/2 and q[k] = |z'|^2/2, so that
+     * d = q0 + q[k] - s[k] is |x-x'|^2/2. They become e^(-d-g) cosh(g) and e^(-d-g) sinh(g): no intermediate
+     * exceeds 1, and s is as exact as g where g is small. Any n.
+     */
+    void (*cosh_sinh)(double *c, double *s, double q0, const double *q, size_t n);
+
+    /* z[j] = (or, if add, +=) w col[j] prod_k x[k][j]^power[k], k < count, any n; col NULL: ones. */
+    void (*hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
+                     const double *const *x, const int *power);
+
+    /* z[k] = scale cos(2 pi (z[k] + b[k])): random Fourier features from phases in turns, any n. The cosine's error is
+       below 4e-16, whatever the phase. */
+    void (*cos_turns)(double *z, const double *b, double scale, size_t n);
+
+    /*
+     * Tiles of Gram matrices. Columns are counted in multiples of 8: n and cols are rounded up by the caller, and what
+     * lies beyond the last column is read and written.
+     */
+
+    /* c[j] = exp(min(0, c[j] - hi - h[j])): a row of a Gaussian Gram matrix from inner products c, h = |x|^2/2. */
+    void (*gram_exp)(double *c, const double *h, double hi, size_t n);
+
+    /* out[j] = the kernel of x (p numbers) and point j, whose coordinate l is Yt[l*ldy + j]: from differences. */
+    void (*gram_row)(ks_metric metric, const double *x, const double *Yt, size_t ldy, size_t p, double *out,
+                     size_t n);
+
+    /* left[i] += sum_j K[i,j] x[j] and right[j] += sum_i K[i,j] y[i]: a tile (rows x cols, stride ld) and its
+       transpose, each times a vector, in one pass. right NULL: the first alone. */
+    void (*tile_product)(const double *K, size_t ld, size_t rows, size_t cols, const double *x,
+                         const double *y, double *left, double *right);
+
+    /* w[j] += sum_i Z[i,j] sum_k Z[i,k] v[k]: Z^T Z v over `rows` rows of length n, stride n, in one pass. */
+    void (*normal_product)(const double *Z, size_t rows, size_t n, const double *v, double *w);
+
+    /* VL, the number of start rows that the path kernels take at once. */
+    size_t lanes;
+
+    /* Passes through a cell (see simd/path.h). */
+    void (*path_sweep)(const ks_path_cell *c);
+
+    /* The same, forward only, with matrices of their own for each order: x[n-1] in the update of A[n], y[n-1] in that
+       of R[n], all at the first row and column; those of the cell are not looked at. */
+    void (*path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y);
+
+    /* The same, forward only, with the cycles through each row and column. */
+    void (*path_loo)(const ks_path_loo_cell *c);
+
+    /* sum[n] += sum over cols columns of A[n] last, for `orders` orders; `last` is one vector per column. */
+    void (*path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
+
+    /* Training, in single precision. rows is a multiple of KS_TRAIN_ROWS, cols one of KS_TRAIN_COLS; any depth. */
+
+    /* out = a b. */
+    void (*train_product)(const ks_train_product *p, float *out, size_t ld);
+
+    /* The same as a gradient, of which Adam's step is taken: w, m and v are rows x cols, stride ld. */
+    void (*train_adam)(const ks_train_product *p, const ks_adam *s, float *w, float *m, float *v, size_t ld);
+} ks_simd;
+
+/* The table of the chosen instruction set; fails on a bad KSPEC_ISA. */
+kspec_status ks_simd_choose(const ks_simd **out, kspec_error *err);
+
+/* The table of a given instruction set, which the processor must have: for tests and benchmarks. */
+const ks_simd *ks_simd_of(ks_isa isa);
+
+#endif

@@ -1,0 +1,27 @@
+/* What the training kernels are told; see kernels.h. */
+#ifndef KS_SIMD_TRAIN_H
+#define KS_SIMD_TRAIN_H
+
+#include <stddef.h>
+
+enum { KS_TRAIN_ROWS = 8, KS_TRAIN_COLS = 16 }; /* row and column counts are multiples of these */
+
+/* A rows x depth matrix a times a depth x cols matrix b, all row-major. */
+typedef struct {
+    size_t rows, cols, depth;
+    const float *a;
+    size_t lda;
+    const float *b;
+    size_t ldb;
+} ks_train_product;
+
+/*
+ * One step of Adam, bias corrections folded in: m = b1 m + c1 g, v = b2 v + c2 g^2, w -= rate m / (sqrt(v) + eps), where
+ * c1 = 1-b1, c2 = 1-b2 (of which the rounded b2 would leave four digits), rate = step sqrt(1-b2^t)/(1-b1^t) and
+ * eps = 1e-8 sqrt(1-b2^t).
+ */
+typedef struct {
+    float b1, c1, b2, c2, rate, eps;
+} ks_adam;
+
+#endif
