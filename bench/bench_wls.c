@@ -5,6 +5,7 @@
  * numbers; then fits of 10^6 points. LAPACK is named here, too, since the library has no use for a complex SVD.
  */
 #include "base/clock.h"
+#include "kspec.h"
 #include "linalg/linalg.h"
 
 #include <cblas.h>

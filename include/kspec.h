@@ -21,9 +21,8 @@
 #ifndef KSPEC_H
 #define KSPEC_H
 
-#define KSPEC_VERSION "0.1.0" /* the one place where the version is written */
-
-#include "kspec/base.h"     /* status, environment, matrices, random numbers */
+#include "kspec/base.h"     /* version, status, environment, matrices, random numbers */
+#include "kspec/kernel.h"   /* kinds of kernels, scaling of columns */
 #include "kspec/theory.h"   /* spectra that are known in closed form */
 #include "kspec/generate.h" /* matrices whose kernel is known */
 #include "kspec/moments.h"  /* spectral moments of the kernel operator */

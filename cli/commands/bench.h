@@ -5,6 +5,7 @@
 #ifndef KSPEC_BENCH_H
 #define KSPEC_BENCH_H
 
+#include "bench/lib/rates.h"
 #include "core/cli.h"
 
 typedef struct {

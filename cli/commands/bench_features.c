@@ -12,9 +12,9 @@ enum { COUNT = sizeof DIMENSIONS / sizeof *DIMENSIONS };
  * the matrix product.
  */
 static void lines(const bench_args *a, json_t *list, const char *name, const char *function, double madds,
-                  const kspec_kernel_times *t) {
+                  const bench_stages *t) {
     double least = t->product + t->pass;
-    bench_line(a, list, name, t->total, madds / t->total, kspec_gemm_rate(1000, a->repeat), NAN);
+    bench_line(a, list, name, t->total, madds / t->total, bench_gemm_rate(1000, a->repeat), NAN);
     fprintf(cli_text(), "    %.2f of its product (%.4g s) and a pass over memory (%.4g s); %s alone %.4g s\n",
             t->total / least, t->product, t->pass, function, t->function);
     json_t *o = json_array_get(list, json_array_size(list) - 1);
@@ -82,11 +82,11 @@ static int verify(int (*what)(const double *x)) {
 int bench_features(const bench_args *a, json_t *list) {
     int status = verify(verify_features);
     for (size_t k = 0; k < COUNT && !status; k++) {
-        kspec_kernel_times t;
+        bench_stages t;
         kspec_error err;
         char name[60];
         size_t p = DIMENSIONS[k];
-        if (kspec_features_times(a->rows, p, a->cols, a->repeat, &t, &err)) return cli_fail(err.code, &err);
+        if (bench_features_stages(a->rows, p, a->cols, a->repeat, &t, &err)) return cli_fail(err.code, &err);
         snprintf(name, sizeof name, "features, p=%zu, 1 thread", p);
         lines(a, list, name, "cosines", (double)a->rows * (double)a->cols * (double)p, &t);
     }
@@ -115,11 +115,11 @@ static int whole(const bench_args *a, size_t p, double *seconds) {
 int bench_norm(const bench_args *a, json_t *list) {
     int status = verify(verify_gram);
     for (size_t k = 0; k < COUNT && !status; k++) {
-        kspec_kernel_times t;
+        bench_stages t;
         kspec_error err;
         char name[60];
         size_t p = DIMENSIONS[k];
-        if (kspec_gram_times(a->rows, p, a->repeat, &t, &err)) return cli_fail(err.code, &err);
+        if (bench_gram_stages(a->rows, p, a->repeat, &t, &err)) return cli_fail(err.code, &err);
         double madds = (double)a->rows * (double)a->rows * (double)p / 2;
         snprintf(name, sizeof name, "Gram tiles, p=%zu, 1 thread", p);
         lines(a, list, name, "exponentials", madds, &t);
@@ -128,7 +128,7 @@ int bench_norm(const bench_args *a, json_t *list) {
         if ((status = whole(a, p, &seconds))) return status;
         /* made from the triangle's tiles, and all of it written: twice the pass */
         double least = t.product + 2 * t.pass;
-        bench_line(a, list, name, seconds, madds / seconds, kspec_gemm_rate(1000, a->repeat), NAN);
+        bench_line(a, list, name, seconds, madds / seconds, bench_gemm_rate(1000, a->repeat), NAN);
         fprintf(cli_text(), "    %.2f of the tiles' product and a pass over the whole matrix (%.4g s)\n",
                 seconds / least, 2 * t.pass);
         json_object_set_new(json_array_get(list, json_array_size(list) - 1), "of_product_and_pass",

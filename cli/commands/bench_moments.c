@@ -148,12 +148,12 @@ static int run_contests(const bench_args *a, const contest *c, json_t *list) {
     if (c->estimator == KSPEC_PATH) {
         const contest same = {.estimator = KSPEC_PATH, .nmax = 8};
         bench_line(a, list, "path, the plain version, 203 x 117", plain,
-                   work(&same, PLAIN_P, PLAIN_Q) / plain, kspec_gemm_rate(1000, 3), NAN);
+                   work(&same, PLAIN_P, PLAIN_Q) / plain, bench_gemm_rate(1000, 3), NAN);
     }
     for (; c->name && !status; c++) {
         /* DGEMM just before and just after, so that a noisy machine is noisy for both */
-        double before = kspec_gemm_rate(1000, a->repeat), t = best_time(c, &phi, a->repeat, &err);
-        double gemm = fmax(before, kspec_gemm_rate(1000, a->repeat));
+        double before = bench_gemm_rate(1000, a->repeat), t = best_time(c, &phi, a->repeat, &err);
+        double gemm = fmax(before, bench_gemm_rate(1000, a->repeat));
         if (!isfinite(t)) {
             status = cli_fail(err.code, &err);
             break;

@@ -100,12 +100,12 @@ int bench_ridge(const bench_args *a, json_t *list) {
         const contest *c = &contests[k];
         int fixed = c->solver == KSPEC_RIDGE_FIXED_POINT;
         size_t n = c->long_path ? 2 * a->rows : a->rows / 2;
-        double before = kspec_gemm_rate(1000, a->repeat), seconds;
+        double before = bench_gemm_rate(1000, a->repeat), seconds;
         kspec_status st = run_contest(c, n, fixed || c->long_path ? 1 : a->repeat, p[fixed], &seconds, &err);
         if (st) return cli_fail(st, &err);
         int status = fixed ? agree(c, p[0], p[1]) : EXIT_DONE;
         if (status) return status;
-        double gemm = fmax(before, kspec_gemm_rate(1000, a->repeat)),
+        double gemm = fmax(before, bench_gemm_rate(1000, a->repeat)),
                cube = (double)n * (double)n * (double)n;
         char name[64];
         int numbered = c->name[strlen(c->name) - 1] == '=';

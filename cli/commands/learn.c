@@ -138,12 +138,10 @@ static json_t *run_json(const asked *w, const kspec_learn_run *r) {
         const kspec_learn_estimate *x = find(r->epochs[0].estimates, r->epochs[0].count, 0, n);
         json_array_append_new(by, x ? json_string(kspec_estimator_name(x->e.estimator)) : json_null());
     }
-    return json_pack("{s:I, s:I, s:o, s:o, s:I, s:f, s:f, s:o, s:o, s:o, s:o}", "width", (json_int_t)r->width,
-                     "seed", (json_int_t)r->seed, "epochs", epochs, "unbiased_by", by, "resumed",
+    return json_pack("{s:I, s:I, s:o, s:o, s:I, s:f, s:f, s:o}", "width", (json_int_t)r->width, "seed",
+                     (json_int_t)r->seed, "epochs", epochs, "unbiased_by", by, "resumed",
                      (json_int_t)r->resumed, "train_seconds", r->train_seconds, "measure_seconds",
-                     r->measure_seconds, "gfma_per_s", cli_real(r->fma_rate > 0 ? r->fma_rate / 1e9 : NAN),
-                     "same_gemm_gfma_per_s", cli_real(r->gemm_rate / 1e9), "square_gemm_gfma_per_s",
-                     cli_real(r->square_rate / 1e9), "gemm_fraction", cli_real(r->fma_rate / r->square_rate));
+                     r->measure_seconds, "gfma_per_s", cli_real(r->fma_rate > 0 ? r->fma_rate / 1e9 : NAN));
 }
 
 static json_t *to_json(const learn_args *a, const asked *w, const kspec_learn_shape *s,
@@ -205,13 +203,9 @@ static void print_table(const learn_args *a, const asked *w, const kspec_learn_s
     }
     for (size_t k = 0; k < r->count; k++) {
         const kspec_learn_run *run = &r->runs[k];
-        if (run->fma_rate > 0 && run->square_rate > 0 && run->seed == a->common.seed)
-            fprintf(f,
-                    "%swidth %zu: %.3g s of training at %.3g Gfma/s, %.2f of SGEMM on these shapes, %.2f of "
-                    "SGEMM "
-                    "at its best\n",
-                    k ? "" : "\n", run->width, run->train_seconds, run->fma_rate / 1e9,
-                    run->fma_rate / run->gemm_rate, run->fma_rate / run->square_rate);
+        if (run->fma_rate > 0 && run->seed == a->common.seed)
+            fprintf(f, "%swidth %zu: %.3g s of training at %.3g Gfma/s\n", k ? "" : "\n", run->width,
+                    run->train_seconds, run->fma_rate / 1e9);
     }
 }
 

@@ -206,9 +206,9 @@ static void print_table(const norm_args *a, const kspec_dataset *d, const kspec_
 static int run(void *args) {
     norm_args *a = args;
     kspec_norm_opts o = {.size = sizeof o,
-                         .scaling = a->standardize ? KSPEC_SCALE_STANDARDIZE
-                                    : a->minmax    ? KSPEC_SCALE_MINMAX
-                                                   : KSPEC_SCALE_NONE,
+                         .scaling = a->standardize ? KSPEC_SCALING_STANDARDIZE
+                                    : a->minmax    ? KSPEC_SCALING_MINMAX
+                                                   : KSPEC_SCALING_NONE,
                          .gram = a->gram,
                          .features = a->features,
                          .sample = a->sample,

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define KSPEC_VERSION "0.2.0" /* the one place where the version is written */
+
 #if defined(_WIN32)
 #define KSPEC_API
 #else
@@ -19,11 +21,18 @@ extern "C" {
 
 typedef enum {
     KSPEC_OK = 0,
-    KSPEC_E_ARG,      /* an argument is out of its range */
-    KSPEC_E_NOMEM,    /* memory could not be had */
-    KSPEC_E_NUMERIC,  /* the computation broke down (overflow, matrix not positive definite, ...) */
-    KSPEC_E_IO,       /* a file could not be read or written, or does not hold what it should */
-    KSPEC_E_CANCELLED /* the progress callback asked to stop */
+    /* an argument or an option is out of its range */
+    KSPEC_E_ARG,
+    /* memory could not be had */
+    KSPEC_E_NOMEM,
+    /* the computation broke down: overflow, a matrix not positive definite, no convergence */
+    KSPEC_E_NUMERIC,
+    /* a file could not be read or written, or does not hold what it should */
+    KSPEC_E_IO,
+    /* the progress callback asked to stop */
+    KSPEC_E_CANCELLED,
+    /* the data in memory do not fit: an entry that is not finite, a Gram matrix that is not symmetric, ... */
+    KSPEC_E_DATA
 } kspec_status;
 
 typedef struct {
@@ -48,12 +57,6 @@ KSPEC_API const char *kspec_isa(void);
 
 /* The BLAS in use, such as "OpenBLAS 0.3.21 SkylakeX". */
 KSPEC_API const char *kspec_blas(void);
-
-/*
- * The speed of the BLAS on one thread: multiply-adds per second of a product of two n x n matrices, the best of
- * `repeats` runs; 0 if there is no memory for it. What other speeds are measured against.
- */
-KSPEC_API double kspec_gemm_rate(size_t n, int repeats);
 
 /*
  * The number of threads a call uses when its options say 0: the processors this process may run on, or the

@@ -121,9 +121,8 @@ typedef struct {
     size_t resumed;         /* the epoch that a checkpoint took it to; 0 without one */
     double train_seconds;   /* in this call, without measurements */
     double measure_seconds; /* activations, estimates, loss and accuracy */
-    /* Multiply-adds per second that the thread had the processor: of training (0 where there was none), and, measured
-       beside, of the BLAS on products of the same shapes without Adam, and on square matrices of order 512. */
-    double fma_rate, gemm_rate, square_rate;
+    /* Multiply-adds of training per second that the thread had the processor; 0 where nothing was trained */
+    double fma_rate;
 } kspec_learn_run;
 
 typedef struct {

@@ -2,24 +2,11 @@
 #ifndef KSPEC_NORM_H
 #define KSPEC_NORM_H
 
-#include "kspec/base.h"
+#include "kspec/kernel.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/*
- * Shift-invariant kernels k(x,y) with k(x,x) = 1, of scale sigma; d = x - y has p coordinates. Beside each, the same
- * with gamma, and the distribution of w for which E cos(w.d) = k(x,y) (its coordinates are independent).
- */
-typedef enum {
-    KSPEC_KERNEL_GAUSSIAN = 0, /* exp(-sum d_l^2 / (2 sigma^2)) = exp(-gamma |d|^2); w_l ~ N(0, sigma^-2) */
-    KSPEC_KERNEL_LAPLACE, /* exp(-sum |d_l| / sigma) = exp(-gamma |d|_1); w_l ~ Cauchy of scale 1/sigma */
-    KSPEC_KERNEL_CAUCHY /* prod 1/(1 + d_l^2/sigma^2) = prod 1/(1 + gamma d_l^2); w_l ~ Laplace of scale 1/sigma */
-} kspec_kernel;
-
-/* The kernel's name in the tool: "gaussian", "laplace", "cauchy"; NULL for a value that is none. */
-KSPEC_API const char *kspec_kernel_name(kspec_kernel kernel);
 
 typedef struct {
     size_t size;
@@ -44,22 +31,6 @@ KSPEC_API kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_
 KSPEC_API kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
                                   kspec_error *err);
 
-/*
- * Where the time goes, on one thread, on n rows of p coordinates: the best of `repeats` runs, in seconds. For features:
- * the product of inputs and frequencies as one call of the BLAS, the cosines alone, one pass over the result at the
- * speed of memory (writing it), and kspec_features() but for the drawing of
- * frequencies. For Gram matrices: the tiles of the upper triangle as a
- * product with K makes them, one after the other in the same place: their products alone, their exponentials alone,
- * writing as many numbers to memory, and all of it.
- */
-typedef struct {
-    double product, function, pass, total;
-} kspec_kernel_times;
-KSPEC_API kspec_status kspec_features_times(size_t n, size_t p, size_t q, int repeats,
-                                            kspec_kernel_times *out, kspec_error *err);
-KSPEC_API kspec_status kspec_gram_times(size_t n, size_t p, int repeats, kspec_kernel_times *out,
-                                        kspec_error *err);
-
 /* ------------------------------------------------------------------------------------------- the norm */
 
 typedef enum {
@@ -75,12 +46,6 @@ typedef enum {
 
 /* The method's name in the tool: "eigen", ... NULL for a value that is not one method. */
 KSPEC_API const char *kspec_norm_method_name(kspec_norm_method m);
-
-typedef enum {
-    KSPEC_SCALE_NONE = 0,
-    KSPEC_SCALE_STANDARDIZE, /* each column to mean 0 and standard deviation 1 (divisor n) */
-    KSPEC_SCALE_MINMAX       /* each column to the range 0 to 1 */
-} kspec_scaling;
 
 typedef struct {
     size_t size;

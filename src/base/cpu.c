@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,21 +22,35 @@ ks_isa ks_isa_best(void) {
     return KS_ISA_GENERIC;
 }
 
-kspec_status ks_isa_choose(ks_isa *isa, kspec_error *err) {
-    ks_isa best = ks_isa_best();
+/* What KSPEC_ISA says; a setting that cannot be followed is kept as `refusal`, which every computation reports. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static ks_isa chosen;
+static kspec_error refusal;
+
+static void choose(void) {
     const char *want = getenv("KSPEC_ISA");
-    *isa = best;
-    if (!want || !*want) return KSPEC_OK;
+    chosen = ks_isa_best();
+    ks_clear(&refusal);
+    if (!want || !*want) return;
     for (int i = 0; i < KS_ISA_COUNT; i++)
         if (strcmp(want, names[i]) == 0) {
-            if ((ks_isa)i > best)
-                return ks_fail(err, KSPEC_E_ARG, "KSPEC_ISA=%s: this processor has only %s", want,
-                               names[best]);
-            *isa = (ks_isa)i;
-            return KSPEC_OK;
+            if ((ks_isa)i > chosen)
+                ks_fail(&refusal, KSPEC_E_ARG, "KSPEC_ISA=%s: this processor has only %s", want,
+                        names[chosen]);
+            else
+                chosen = (ks_isa)i;
+            return;
         }
-    return ks_fail(err, KSPEC_E_ARG, "KSPEC_ISA=%s is none of generic, avx2, avx512", want);
+    ks_fail(&refusal, KSPEC_E_ARG, "KSPEC_ISA=%s must be one of generic, avx2, avx512", want);
 }
+
+kspec_status ks_isa_choose(ks_isa *isa, kspec_error *err) {
+    pthread_once(&once, choose);
+    *isa = chosen;
+    return refusal.code ? ks_fail(err, refusal.code, "%s", refusal.msg) : KSPEC_OK;
+}
+
+void ks_isa_choose_again(void) { once = (pthread_once_t)PTHREAD_ONCE_INIT; }
 
 const char *kspec_isa(void) {
     ks_isa isa;

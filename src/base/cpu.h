@@ -2,15 +2,21 @@
 #ifndef KS_BASE_CPU_H
 #define KS_BASE_CPU_H
 
-#include "kspec.h"
+#include "kspec/base.h"
 
 typedef enum { KS_ISA_GENERIC, KS_ISA_AVX2, KS_ISA_AVX512, KS_ISA_COUNT } ks_isa;
 
 /* The best instruction set this processor has. */
 ks_isa ks_isa_best(void);
 
-/* The one to use; on a bad KSPEC_ISA fails with a message that names it and the choices. */
+/*
+ * The one to use, chosen at the first call and kept. Where KSPEC_ISA cannot be followed, every call fails with a message
+ * that names it and the choices.
+ */
 kspec_status ks_isa_choose(ks_isa *isa, kspec_error *err);
+
+/* For tests alone, while nothing runs: the next call reads KSPEC_ISA again. */
+void ks_isa_choose_again(void);
 
 const char *ks_isa_name(ks_isa isa);
 

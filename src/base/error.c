@@ -19,14 +19,20 @@ kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...) 
 
 kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes) {
     if (bytes == SIZE_MAX) return ks_fail(err, KSPEC_E_NOMEM, "%s is too large for the address space", what);
-    return ks_fail(err, KSPEC_E_NOMEM, "out of memory: %s needs %.1f MiB", what, (double)bytes / 1048576.0);
+    return ks_fail(err, KSPEC_E_NOMEM, "out of memory: %s needs %.1f MB", what, ks_megabytes(bytes));
 }
 
-kspec_status ks_check_memory(kspec_error *err, const char *what, size_t bytes) {
+kspec_status ks_check_memory(kspec_error *err, size_t bytes, const char *what, ...) {
     size_t have = ks_memory_available();
     if (bytes <= have) return KSPEC_OK;
-    return ks_fail(err, KSPEC_E_NOMEM, "%s needs %zu MB, %zu MB are available", what, bytes >> 20,
-                   have >> 20);
+    char name[256];
+    va_list ap;
+    va_start(ap, what);
+    vsnprintf(name, sizeof name, what, ap);
+    va_end(ap);
+    if (bytes == SIZE_MAX) return ks_nomem(err, name, bytes);
+    return ks_fail(err, KSPEC_E_NOMEM, "%s needs %.1f MB, %.1f MB are available", name, ks_megabytes(bytes),
+                   ks_megabytes(have));
 }
 
 void ks_clear(kspec_error *err) {
@@ -54,7 +60,8 @@ const char *kspec_status_name(kspec_status status) {
     case KSPEC_E_ARG: return "argument out of range";
     case KSPEC_E_NOMEM: return "out of memory";
     case KSPEC_E_NUMERIC: return "computation failed";
-    case KSPEC_E_IO: return "input or output failed";
+    case KSPEC_E_DATA: return "data do not fit";
+    case KSPEC_E_IO: return "reading or writing a file failed";
     case KSPEC_E_CANCELLED: return "cancelled";
     }
     return "unknown status";

@@ -2,7 +2,7 @@
 #ifndef KS_BASE_ERROR_H
 #define KS_BASE_ERROR_H
 
-#include "kspec.h"
+#include "kspec/base.h"
 
 /* Fills err (if any) with code and the formatted message, and returns code: `return ks_fail(err, ...)`. */
 kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...)
@@ -11,8 +11,15 @@ kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...)
 /* The same with KSPEC_E_NOMEM and a message that says how much was wanted, for what. */
 kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes);
 
-/* KSPEC_OK where `bytes` of memory can be had, as far as the system says; else KSPEC_E_NOMEM with both figures. */
-kspec_status ks_check_memory(kspec_error *err, const char *what, size_t bytes);
+/*
+ * The one memory check: KSPEC_OK where `bytes` can be had, as far as the system says; else KSPEC_E_NOMEM with "WHAT needs
+ * X MB, Y MB are available", where WHAT comes from the format. A computation that knows what it needs asks first.
+ */
+kspec_status ks_check_memory(kspec_error *err, size_t bytes, const char *what, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The unit of every message about memory: 10^6 bytes. */
+static inline double ks_megabytes(size_t bytes) { return (double)bytes / 1e6; }
 
 /* Clears err; public functions do this first, so that a success leaves code = KSPEC_OK. */
 void ks_clear(kspec_error *err);

@@ -1,6 +1,6 @@
 #include "base/memory.h"
 
-#include "kspec.h"
+#include "kspec/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -53,46 +53,52 @@ typedef struct {
     size_t nchunks;
     ks_chunk_fn fn;
     void *ctx;
-    atomic_size_t next;   /* the next chunk to hand out */
-    atomic_bool stop;     /* set by a failure or a cancellation */
-    pthread_mutex_t lock; /* guards the two below */
+    /* the next chunk to hand out */
+    atomic_size_t next;
+    /* set by a failure or a cancellation */
+    atomic_bool stop;
+    /* guards the two below: the lowest chunk that failed, and how */
+    pthread_mutex_t lock;
     size_t failed_chunk;
-    kspec_status status;
+    kspec_error failure;
 } loop;
 
 typedef struct {
     loop *l;
-    int worker;
+    int index;
 } seat;
 
-static void fail(loop *l, size_t chunk, kspec_status st) {
+static void fail(loop *l, size_t chunk, kspec_status st, const char *message) {
     pthread_mutex_lock(&l->lock);
-    if (l->status == KSPEC_OK || chunk < l->failed_chunk) {
+    if (l->failure.code == KSPEC_OK || chunk < l->failed_chunk) {
         l->failed_chunk = chunk;
-        l->status = st;
+        ks_fail(&l->failure, st, "%s", message[0] ? message : kspec_status_name(st));
     }
     pthread_mutex_unlock(&l->lock);
     atomic_store(&l->stop, 1);
 }
 
 static void *work(void *arg) {
-    seat *s = arg;
+    const seat *s = arg;
     loop *l = s->l;
+    kspec_error err;
+    const ks_worker worker = {s->index, &err};
     while (!atomic_load(&l->stop)) {
         size_t chunk = atomic_fetch_add(&l->next, 1);
         if (chunk >= l->nchunks) break;
-        kspec_status st = l->fn(l->ctx, chunk, s->worker);
-        if (st) fail(l, chunk, st);
+        ks_clear(&err);
+        kspec_status st = l->fn(l->ctx, chunk, &worker);
+        if (st) fail(l, chunk, st, err.msg);
         /* worker 0 is the calling thread, the only one that may report */
-        if (s->worker == 0 && ks_run_report(l->run, (double)(chunk + 1) / (double)l->nchunks))
-            fail(l, l->nchunks, KSPEC_E_CANCELLED);
+        if (s->index == 0 && ks_run_report(l->run, (double)(chunk + 1) / (double)l->nchunks))
+            fail(l, l->nchunks, KSPEC_E_CANCELLED, "");
     }
     return NULL;
 }
 
 kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, void *ctx, kspec_error *err) {
     if (ks_run_report(run, 0)) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
-    loop l = {.run = run, .nchunks = nchunks, .fn = fn, .ctx = ctx, .status = KSPEC_OK};
+    loop l = {.run = run, .nchunks = nchunks, .fn = fn, .ctx = ctx, .failure = {.code = KSPEC_OK}};
     atomic_init(&l.next, 0);
     atomic_init(&l.stop, 0);
     pthread_mutex_init(&l.lock, NULL);
@@ -101,15 +107,11 @@ kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, 
     pthread_t thread[MAX_THREADS];
     seat seats[MAX_THREADS] = {{&l, 0}};
     for (int w = 1; w < workers; w++) seats[w] = (seat){&l, w};
-    /* fewer threads than asked for is no failure: the chunks get done all the same, to the same bits */
+    /* fewer threads than asked for are not a failure: the chunks get done all the same, to the same bits */
     while (started < workers - 1 && pthread_create(&thread[started], NULL, work, &seats[started + 1]) == 0)
         started++;
     work(&seats[0]);
     for (int w = 0; w < started; w++) pthread_join(thread[w], NULL);
     pthread_mutex_destroy(&l.lock);
-
-    if (l.status == KSPEC_E_CANCELLED) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
-    if (l.status == KSPEC_E_NOMEM) return ks_fail(err, KSPEC_E_NOMEM, "out of memory in a worker thread");
-    if (l.status) return ks_fail(err, l.status, "%s in a worker thread", kspec_status_name(l.status));
-    return KSPEC_OK;
+    return l.failure.code ? ks_fail(err, l.failure.code, "%s", l.failure.msg) : KSPEC_OK;
 }

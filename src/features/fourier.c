@@ -1,11 +1,10 @@
 #include "features/fourier.h"
 
 #include "base/error.h"
+#include "base/streams.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
-
-enum { STREAM_W = 2200000000, STREAM_B = 2300000000 };
 
 static const double TURN = 6.283185307179586;
 
@@ -18,9 +17,9 @@ kspec_status ks_fourier_draw(ks_fourier *f, kspec_kernel kernel, size_t p, size_
     f->W = ks_arena_alloc(arena, count, sizeof *f->W);
     f->b = ks_arena_alloc(arena, q, sizeof *f->b);
     if (arena->failed) return ks_nomem(err, "the frequencies of the features", arena->failed);
-    kspec_random_uniform(seed, STREAM_B + draw, 0, q, f->b);
-    (kernel == KSPEC_KERNEL_GAUSSIAN ? kspec_random_normal : kspec_random_uniform)(seed, STREAM_W + draw, 0,
-                                                                                   count, f->W);
+    kspec_random_uniform(seed, ks_stream(KS_STREAM_TURNS, draw), 0, q, f->b);
+    (kernel == KSPEC_KERNEL_GAUSSIAN ? kspec_random_normal : kspec_random_uniform)(
+        seed, ks_stream(KS_STREAM_FREQUENCIES, draw), 0, count, f->W);
     for (size_t k = 0; k < count; k++) {
         double w = f->W[k], u = w - 0.5; /* distribution functions, inverted */
         if (kernel == KSPEC_KERNEL_LAPLACE) w = tan(TURN / 2 * u);

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "simd/simd.h"
-#include "kspec.h"
+#include "kspec/kernel.h"
 
 /* q features of points in p dimensions, which are given in units of sigma. Phases are in turns. */
 typedef struct {

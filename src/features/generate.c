@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/streams.h"
 #include "features/noise.h"
 #include "simd/simd.h"
 #include "linalg/covariance.h"
@@ -15,7 +16,6 @@
 #include <string.h>
 
 /* What each random stream is for; noise has its own. */
-enum { STREAM_X = 1, STREAM_W = 2, STREAM_B = 3, STREAM_Z = 4 };
 
 enum { TILE = 64, GAUSSIAN_TILE = 512, GAUSSIAN_MAX_ROWS = 20000, WEIGHT_BLOCK = 512 };
 
@@ -92,11 +92,11 @@ static kspec_status scaled_inputs(kspec_generator *g, double *X, double *sq, ksp
         double *Z = ks_alloc(ks_size(P, d), sizeof *Z);
         if (!Z) return ks_nomem(err, "the inputs of the Gaussian process", ks_size(P, d) * sizeof *Z);
         ks_run part = ks_run_part(&g->run, 0, 0);
-        kspec_random_normal(g->o.seed, STREAM_X, 0, P * d, Z);
+        kspec_random_normal(g->o.seed, ks_stream(KS_STREAM_INPUTS, 0), 0, P * d, Z);
         st = ks_gemm_tiled(&part, 0, 0, P, d, d, 1, Z, d, g->M, d, 0, X, d, err);
         ks_free(Z);
     } else {
-        kspec_random_normal(g->o.seed, STREAM_X, 0, P * d, X);
+        kspec_random_normal(g->o.seed, ks_stream(KS_STREAM_INPUTS, 0), 0, P * d, X);
         for (size_t k = 0; k < P * d; k++) X[k] *= sqrt(per_axis(g->o.eta, g->o.eta_count, k % d));
     }
     for (size_t i = 0; i < P && !st; i++) sq[i] = ks_dot(d, X + i * d, X + i * d);
@@ -146,7 +146,8 @@ static kspec_status weights_of_covariances(kspec_generator *g, kspec_error *err)
     if (!V) return ks_nomem(err, "the weights", ks_size(ks_size(d, most), sizeof *V));
     for (size_t j = 0; j < Q; j += most) {
         size_t n = Q - j < most ? Q - j : most;
-        for (size_t l = 0; l < d; l++) kspec_random_normal(g->o.seed, STREAM_W, l * Q + j, n, V + l * n);
+        for (size_t l = 0; l < d; l++)
+            kspec_random_normal(g->o.seed, ks_stream(KS_STREAM_WEIGHTS, 0), l * Q + j, n, V + l * n);
         ks_gemm(0, 0, d, n, d, 1, g->M, d, V, n, 0, g->W + j, Q);
     }
     ks_free(V);
@@ -161,7 +162,7 @@ static void weights_of_lists(kspec_generator *g) {
         double scale =
             sqrt(o->process == KSPEC_GENERATE_RFF ? per_axis(o->eta, o->eta_count, l)
                                                   : per_axis(o->eigenvalues, o->eigenvalue_count, l));
-        kspec_random_normal(o->seed, STREAM_W, l * o->cols, o->cols, w);
+        kspec_random_normal(o->seed, ks_stream(KS_STREAM_WEIGHTS, 0), l * o->cols, o->cols, w);
         for (size_t j = 0; j < o->cols; j++) w[j] *= scale;
     }
 }
@@ -200,7 +201,7 @@ static kspec_status prepare(kspec_generator *g, kspec_error *err) {
     if (st) return st;
     if (g->L) return factor(g, err);
     if (g->b) {
-        kspec_random_uniform(o->seed, STREAM_B, 0, o->cols, g->b);
+        kspec_random_uniform(o->seed, ks_stream(KS_STREAM_PHASES, 0), 0, o->cols, g->b);
         for (size_t j = 0; j < o->cols; j++) g->b[j] *= 6.283185307179586;
     }
     if (g->M) return weights_of_covariances(g, err);
@@ -257,23 +258,23 @@ static void gaussian_tile(const kspec_generator *g, size_t row, size_t rows, dou
     size_t Q = g->o.cols, P = g->o.rows, end = row + rows;
     for (size_t k = 0; k < end; k += GAUSSIAN_TILE) {
         size_t n = end - k < GAUSSIAN_TILE ? end - k : GAUSSIAN_TILE;
-        kspec_random_normal(g->o.seed, STREAM_Z, k * Q, n * Q, Z);
+        kspec_random_normal(g->o.seed, ks_stream(KS_STREAM_FIELD, 0), k * Q, n * Q, Z);
         ks_gemm(0, 0, rows, Q, n, 1, g->L + row * P + k, P, Z, Q, k ? 1 : 0, tile, Q);
     }
 }
 
-static kspec_status make_tile(void *ctx, size_t chunk, int worker) {
+static kspec_status make_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     const band *b = ctx;
     const kspec_generator *g = b->g;
     const kspec_generate_opts *o = &g->o;
     size_t row = (b->first / g->tile + chunk) * g->tile; /* a whole tile, even where only part is wanted */
-    double *tile = g->tiles[worker], *X = g->inputs[worker];
+    double *tile = g->tiles[worker->index], *X = g->inputs[worker->index];
     size_t rows = g->tile;
     if (o->process == KSPEC_GENERATE_GAUSSIAN) {
         if (rows > o->rows - row) rows = o->rows - row;
         gaussian_tile(g, row, rows, tile, X);
     } else {
-        kspec_random_normal(o->seed, STREAM_X, row * o->dim, rows * o->dim, X);
+        kspec_random_normal(o->seed, ks_stream(KS_STREAM_INPUTS, 0), row * o->dim, rows * o->dim, X);
         ks_gemm(0, 0, rows, o->cols, o->dim, 1, X, o->dim, g->W, o->cols, 0, tile, o->cols);
         if (o->process == KSPEC_GENERATE_RFF)
             for (size_t i = 0; i < rows; i++) g->kernels->sin_features(tile + i * o->cols, g->b, o->cols);

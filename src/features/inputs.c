@@ -1,10 +1,10 @@
 #include "features/inputs.h"
 
 #include "base/error.h"
+#include "base/streams.h"
 
 #include <math.h>
 
-enum { STREAM_MEDIAN = 2000000000, STREAM_SAMPLE = 2100000000 };
 enum { MEDIAN_ROWS = 2048 };
 
 /* x in place: (x - min)/(max - min), or (x - mean)/sd. A constant column, which no distance sees, becomes 0. */
@@ -20,7 +20,7 @@ static void scale_column(ks_inputs *in, size_t l, kspec_scaling scaling) {
         x[i * p] = low == high ? 0 : (x[i * p] / 2 - low / 2) / (high / 2 - low / 2);
         mean += x[i * p] / (double)n;
     }
-    if (low == high || scaling == KSPEC_SCALE_MINMAX) return;
+    if (low == high || scaling == KSPEC_SCALING_MINMAX) return;
     for (size_t i = 0; i < n; i++) square += (x[i * p] - mean) * (x[i * p] - mean) / (double)n;
     for (size_t i = 0; i < n; i++) x[i * p] = (x[i * p] - mean) / sqrt(square);
 }
@@ -40,7 +40,7 @@ kspec_status ks_inputs_copy(const kspec_matrix *x, kspec_scaling scaling, ks_inp
                                isnan(v) ? "NaN" : "infinite");
             in->x[i * in->p + l] = v;
         }
-    if (scaling != KSPEC_SCALE_NONE)
+    if (scaling != KSPEC_SCALING_NONE)
         for (size_t l = 0; l < in->p; l++) scale_column(in, l, scaling);
     return KSPEC_OK;
 }
@@ -100,7 +100,7 @@ kspec_status ks_inputs_median(const ks_inputs *in, kspec_kernel kernel, uint64_t
     size_t *rows = ks_arena_alloc(&arena, in->n, sizeof *rows);
     double *d = ks_arena_alloc(&arena, pairs, sizeof *d);
     kspec_status st = arena.failed ? ks_nomem(err, "the median distance", arena.failed) : KSPEC_OK;
-    if (!st) ks_sample_rows(in->n, r, 0, seed, STREAM_MEDIAN, rows);
+    if (!st) ks_sample_rows(in->n, r, 0, seed, ks_stream(KS_STREAM_MEDIAN, 0), rows);
     double largest = 0; /* in units of a power of two near it, no square over- or underflows */
     for (size_t l = 0; l < in->n * in->p; l++) largest = fmax(largest, fabs(in->x[l]));
     const int exponent = largest > 0 && isfinite(largest) ? (int)fmax(-1000, ilogb(largest)) : 0;
@@ -131,9 +131,9 @@ kspec_status ks_inputs_median(const ks_inputs *in, kspec_kernel kernel, uint64_t
     return st;
 }
 
-void ks_sample_rows(size_t n, size_t r, int first, uint64_t seed, uint64_t draw, size_t *rows) {
+void ks_sample_rows(size_t n, size_t r, int first, uint64_t seed, uint64_t stream, size_t *rows) {
     if (first || r == n)
         for (size_t k = 0; k < r; k++) rows[k] = k;
     else
-        kspec_random_permutation(seed, STREAM_SAMPLE + draw, n, rows);
+        kspec_random_permutation(seed, stream, n, rows);
 }

@@ -3,7 +3,7 @@
 #define KS_FEATURES_INPUTS_H
 
 #include "base/memory.h"
-#include "kspec.h"
+#include "kspec/kernel.h"
 
 typedef struct {
     double *x; /* n x p, row-major, dense */
@@ -30,7 +30,7 @@ kspec_status ks_inputs_divide(ks_inputs *in, double sigma, int features, kspec_e
 kspec_status ks_inputs_median(const ks_inputs *in, kspec_kernel kernel, uint64_t seed, double *median,
                               kspec_error *err);
 
-/* rows[0 ... r-1] = sampled row numbers: the first r, or r different ones drawn by (seed, draw). rows has room for n. */
-void ks_sample_rows(size_t n, size_t r, int first, uint64_t seed, uint64_t draw, size_t *rows);
+/* rows[0 ... r-1] = sampled row numbers: the first r, or r different ones drawn by (seed, stream). rows has room for n. */
+void ks_sample_rows(size_t n, size_t r, int first, uint64_t seed, uint64_t stream, size_t *rows);
 
 #endif

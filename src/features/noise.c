@@ -1,11 +1,8 @@
 #include "features/noise.h"
 
-#include <math.h>
+#include "base/streams.h"
 
-/* The streams of trial t: each of these + t. */
-#define STREAM_OWN 1000
-#define STREAM_ROW ((uint64_t)1 << 40)
-#define STREAM_COL ((uint64_t)2 << 40)
+#include <math.h>
 
 ks_noise ks_noise_of(double S, kspec_noise_correlation correlation, double rho) {
     if (correlation == KSPEC_NOISE_INDEPENDENT) return (ks_noise){S, 0, 0};
@@ -18,14 +15,14 @@ ks_noise ks_noise_of(double S, kspec_noise_correlation correlation, double rho) 
 void ks_noise_add(const ks_noise *n, uint64_t seed, size_t trial, size_t first, size_t count, size_t cols,
                   double *out, double *scratch) {
     double *e = scratch, *c = scratch + cols, r;
-    if (n->col > 0) kspec_random_normal(seed, STREAM_COL + trial, 0, cols, c);
+    if (n->col > 0) kspec_random_normal(seed, ks_stream(KS_STREAM_NOISE_COL, trial), 0, cols, c);
     for (size_t i = first; i < first + count; i++, out += cols) {
         if (n->own > 0) {
-            kspec_random_normal(seed, STREAM_OWN + trial, i * cols, cols, e);
+            kspec_random_normal(seed, ks_stream(KS_STREAM_NOISE, trial), i * cols, cols, e);
             for (size_t a = 0; a < cols; a++) out[a] += n->own * e[a];
         }
         if (n->row > 0) {
-            kspec_random_normal(seed, STREAM_ROW + trial, i, 1, &r);
+            kspec_random_normal(seed, ks_stream(KS_STREAM_NOISE_ROW, trial), i, 1, &r);
             for (size_t a = 0; a < cols; a++) out[a] += n->row * r;
         }
         if (n->col > 0)

@@ -2,7 +2,7 @@
 #ifndef KS_FEATURES_NOISE_H
 #define KS_FEATURES_NOISE_H
 
-#include "kspec.h"
+#include "kspec/generate.h"
 
 /* Standard deviations of the three parts: own of each entry, common to a row, common to a column. */
 typedef struct {

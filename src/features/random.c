@@ -1,4 +1,4 @@
-#include "kspec.h"
+#include "kspec/base.h"
 
 #include "simd/simd.h"
 

@@ -5,7 +5,7 @@
 #ifndef KS_IO_ARRAY_H
 #define KS_IO_ARRAY_H
 
-#include "kspec.h"
+#include "kspec/files.h"
 
 /* Bytes of a file: mapped where it is a regular file, read into memory otherwise. */
 typedef struct {

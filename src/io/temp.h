@@ -5,7 +5,7 @@
 #ifndef KS_IO_TEMP_H
 #define KS_IO_TEMP_H
 
-#include "kspec.h"
+#include "kspec/files.h"
 
 #include <limits.h>
 

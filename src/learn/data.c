@@ -124,7 +124,7 @@ static kspec_status fill(kspec_learn_data *t, const kspec_matrix *images, const 
     size_t n = t->shape.train_count, nt = test->rows;
     size_t floats = ks_size(ks_size_add(n, nt), stride), doubles = ks_size(t->shape.probe, d);
     size_t bytes = ks_size_add(ks_size(floats, sizeof *t->train.x), ks_size(doubles, sizeof *t->probe));
-    kspec_status st = ks_check_memory(err, "the images in single precision", bytes);
+    kspec_status st = ks_check_memory(err, bytes, "the images in single precision");
     if (st) return st;
     t->train = (ks_images){n, stride, ks_arena_zalloc(&t->arena, ks_size(n, stride), sizeof(float)),
                            ks_arena_alloc(&t->arena, n, sizeof(int))};

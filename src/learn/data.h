@@ -2,7 +2,7 @@
 #ifndef KS_LEARN_DATA_H
 #define KS_LEARN_DATA_H
 
-#include "kspec.h"
+#include "kspec/learn.h"
 
 #include "base/memory.h"
 

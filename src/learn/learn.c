@@ -78,7 +78,7 @@ static kspec_status check(job *j, kspec_error *err) {
     size_t at_once = (size_t)ks_workers(&j->run, ks_size(o->width_count, o->seeds));
     size_t doubles = ks_size(most, ks_size_add(s->pixels, ks_size(4, s->probe)));
     size_t each = ks_size_add(ks_network_bytes(most, j->l.data, o->batch), ks_size(doubles, sizeof(double)));
-    return ks_check_memory(err, "training", ks_size(at_once, each));
+    return ks_check_memory(err, ks_size(at_once, each), "training");
 }
 
 /* ---- the runs */
@@ -96,16 +96,17 @@ static int report(void *ctx, double fraction) {
     return poll(ctx, 0);
 }
 
-static kspec_status chunk(void *ctx, size_t k, int worker) {
+static kspec_status chunk(void *ctx, size_t k, const ks_worker *worker) {
     job *j = ctx;
     size_t r = j->order[k], count = j->out->count;
     atomic_fetch_add(&j->begun, 1);
-    kspec_status st = ks_learn_run(&j->l, &j->out->runs[r], worker, &j->done, &j->errors[r]);
+    kspec_status st = ks_learn_run(&j->l, &j->out->runs[r], worker->index, &j->done, &j->errors[r]);
     j->errors[r].code = st;
     if (st) atomic_store(&j->l.stop, 1);
     atomic_fetch_add(&j->finished, 1);
     /* nothing is left to begin: the calling thread listens until the others have ended */
-    while (worker == 0 && atomic_load(&j->begun) == count && atomic_load(&j->finished) < count && !poll(j, 0))
+    while (worker->index == 0 && atomic_load(&j->begun) == count && atomic_load(&j->finished) < count &&
+           !poll(j, 0))
         nanosleep(&(struct timespec){0, 20000000}, NULL);
     return st;
 }

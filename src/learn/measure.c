@@ -85,7 +85,7 @@ static kspec_status silent(const ks_network *net, const kspec_learn_epoch *e, co
 
 /* The subsample is drawn once for a run: columns of phi go to sub */
 static void pick(const ks_network *net, size_t P, const double *phi, size_t Q, size_t *order, double *sub) {
-    kspec_random_permutation(net->seed, ks_learn_stream(net->N, KS_STREAM_SUBSAMPLE), net->N, order);
+    kspec_random_permutation(net->seed, ks_learn_stream(net->N, KS_LEARN_SUBSAMPLE), net->N, order);
     for (size_t i = 0; i < P; i++)
         for (size_t a = 0; a < Q; a++) sub[i * Q + a] = phi[i * net->N + order[a]];
 }

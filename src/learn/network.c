@@ -1,6 +1,7 @@
 #include "learn/network.h"
 
 #include "base/error.h"
+#include "base/streams.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +10,9 @@ static const double BETA1 = 0.9, BETA2 = 0.999, EPSILON = 1e-8;
 
 static size_t padded(size_t n, size_t unit) { return ks_size_add(n, unit - 1) / unit * unit; }
 
-uint64_t ks_learn_stream(size_t width, uint64_t purpose) { return ((uint64_t)width << 32) + purpose; }
+uint64_t ks_learn_stream(size_t width, uint64_t purpose) {
+    return ks_stream(KS_STREAM_LEARN, ((uint64_t)width << 32) + purpose);
+}
 
 /* Sizes, and how many floats they come to */
 static size_t measure(ks_network *net, size_t N, const kspec_learn_data *data, size_t batch) {
@@ -65,8 +68,8 @@ kspec_status ks_network_make(ks_network *net, ks_arena *arena, size_t N, uint64_
     net->Y = p, p += net->batch * net->outputs;
     net->R = p, p += net->batch * net->outputs;
     net->RT = p;
-    draw(net, KS_STREAM_HIDDEN, pow((double)N, -scaling->hidden_power / 2), net->d, net->cols, row, net->W);
-    draw(net, KS_STREAM_OUTPUT, pow((double)N, -scaling->output_power / 2), net->classes, net->outputs, row,
+    draw(net, KS_LEARN_HIDDEN, pow((double)N, -scaling->hidden_power / 2), net->d, net->cols, row, net->W);
+    draw(net, KS_LEARN_OUTPUT, pow((double)N, -scaling->output_power / 2), net->classes, net->outputs, row,
          net->A);
     return KSPEC_OK;
 }
@@ -162,4 +165,8 @@ void ks_network_evaluate(ks_network *net, const ks_images *s, double *loss, doub
     }
     *loss = sum / (double)s->n;
     *accuracy = (double)right / (double)s->n;
+}
+
+double ks_network_fma(const ks_network *net, size_t n) {
+    return (double)n * (double)net->N * (2 * (double)net->d + 3 * (double)net->classes);
 }

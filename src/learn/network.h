@@ -31,7 +31,7 @@ typedef struct {
 } ks_network;
 
 /* Streams of random numbers: those of a width are its own, so that networks of one seed are independent. */
-enum { KS_STREAM_HIDDEN, KS_STREAM_OUTPUT, KS_STREAM_SUBSAMPLE, KS_STREAM_ORDER }; /* last: + epoch */
+enum { KS_LEARN_HIDDEN, KS_LEARN_OUTPUT, KS_LEARN_SUBSAMPLE, KS_LEARN_ORDER }; /* last: + epoch */
 uint64_t ks_learn_stream(size_t width, uint64_t purpose);
 
 /* Bytes that a network of width N holds. */
@@ -50,9 +50,5 @@ void ks_network_evaluate(ks_network *net, const ks_images *s, double *loss, doub
 
 /* Multiply-adds of the steps of one pass through n images. */
 double ks_network_fma(const ks_network *net, size_t n);
-
-/* The rate at which the BLAS makes the two large products of a step, and one of matrices of order 512; 0 where there is no
-   memory to measure it. */
-void ks_network_blas(const ks_network *net, double *same, double *square);
 
 #endif

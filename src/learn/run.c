@@ -28,7 +28,7 @@ static kspec_status train(ks_learning *l, ks_network *net, size_t epoch, double 
                           int worker, kspec_error *err) {
     const ks_images *s = &l->data->train;
     double loss = 0;
-    kspec_random_permutation(net->seed, ks_learn_stream(net->N, KS_STREAM_ORDER + epoch), s->n, order);
+    kspec_random_permutation(net->seed, ks_learn_stream(net->N, KS_LEARN_ORDER + epoch), s->n, order);
     for (size_t first = 0, k = 0; first < s->n; first += l->o.batch, k++) {
         size_t count = s->n - first < l->o.batch ? s->n - first : l->o.batch;
         loss += ks_network_step(net, s, order + first, count);
@@ -82,10 +82,7 @@ kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atom
         }
         atomic_fetch_add(done, run->width);
     }
-    if (!st && trained) {
-        run->fma_rate = (double)trained * ks_network_fma(&net, n) / computing;
-        ks_network_blas(&net, &run->gemm_rate, &run->square_rate);
-    }
+    if (!st && trained) run->fma_rate = (double)trained * ks_network_fma(&net, n) / computing;
     ks_arena_free(&arena);
     return st;
 }

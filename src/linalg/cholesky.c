@@ -22,7 +22,7 @@ static double *at(const job *j, double *A, size_t row, size_t col) {
 }
 
 /* A_ik -= sum over l < k of A_il A_kl^T, for one tile i >= k */
-static kspec_status update(void *ctx, size_t chunk, int worker) {
+static kspec_status update(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;
     size_t i = j->k + chunk;
@@ -32,7 +32,7 @@ static kspec_status update(void *ctx, size_t chunk, int worker) {
 }
 
 /* A_ik becomes L_ik = A_ik L_kk^-T, for one tile i > k */
-static kspec_status below(void *ctx, size_t chunk, int worker) {
+static kspec_status below(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;
     size_t i = j->k + 1 + chunk;
@@ -60,7 +60,7 @@ kspec_status ks_potrf_tiled(const ks_run *run, size_t n, double *A, size_t *bad,
 }
 
 /* Column k of W = L^-1, tile by tile downwards: W_ik = L_ii^-1 (I_ik - sum over k <= l < i of L_il W_lk) */
-static kspec_status invert_column(void *ctx, size_t k, int worker) {
+static kspec_status invert_column(void *ctx, size_t k, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;
     size_t tiles = (j->n + j->tile - 1) / j->tile, width = extent(j, k);
@@ -83,7 +83,7 @@ static kspec_status invert_column(void *ctx, size_t k, int worker) {
 }
 
 /* Tile (i,k), i >= k, of A^-1 = W^T W, where W has no rows above tile i in column i; and its mirror image */
-static kspec_status square(void *ctx, size_t chunk, int worker) {
+static kspec_status square(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;
     size_t i = 0;

@@ -2,7 +2,7 @@
 #ifndef KS_LINALG_COMPLEX_H
 #define KS_LINALG_COMPLEX_H
 
-#include "kspec.h"
+#include "kspec/base.h"
 
 /* The layout of C99's and Fortran's: re, im. Products are written out, since those of C99 look for infinities. */
 typedef struct {

@@ -2,7 +2,7 @@
 #ifndef KS_LINALG_COVARIANCE_H
 #define KS_LINALG_COVARIANCE_H
 
-#include "kspec.h"
+#include "kspec/base.h"
 
 /*
  * M (dim x dim, row-major) = A^T L^-T, where L L^T = S and A A^T = Sx. For standard normal z and v,

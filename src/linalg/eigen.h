@@ -2,7 +2,7 @@
 #ifndef KS_LINALG_EIGEN_H
 #define KS_LINALG_EIGEN_H
 
-#include "kspec.h"
+#include "kspec/base.h"
 
 /*
  * The eigenvalues of the symmetric A (n x n, row-major, lower triangle read), in increasing order, to w. A is destroyed;

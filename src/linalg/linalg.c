@@ -77,7 +77,7 @@ typedef struct {
     size_t ldc, tiles_n, k0;
 } gemm_job;
 
-static kspec_status gemm_tile(void *ctx, size_t chunk, int worker) {
+static kspec_status gemm_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const gemm_job *g = ctx;
     size_t i = chunk / g->tiles_n * TILE, j = chunk % g->tiles_n * TILE;
@@ -120,7 +120,7 @@ kspec_status ks_gemm_tiled(const ks_run *run, int ta, int tb, size_t m, size_t n
 /* Only tiles on and above the diagonal are computed; each is mirrored by the chunk that made it. */
 enum { STILE = 256 };
 
-static kspec_status symmetric_tile(void *ctx, size_t chunk, int worker) {
+static kspec_status symmetric_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const gemm_job *g = ctx;
     size_t bi = 0, row = g->tiles_n; /* chunk = tiles of the rows of tiles above + bj - bi */

@@ -2,7 +2,7 @@
 #ifndef KS_LINALG_SVD_H
 #define KS_LINALG_SVD_H
 
-#include "kspec.h"
+#include "kspec/base.h"
 
 /*
  * A (m x n, row-major, destroyed) = U diag(s) Vt with r = min(m,n): U is m x r, Vt is r x n, both row-major and dense; s

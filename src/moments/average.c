@@ -1,14 +1,13 @@
 #include "moments/average.h"
 
 #include "base/error.h"
+#include "base/streams.h"
 #include "moments/exact.h"
 #include "moments/kv.h"
 #include "moments/naive.h"
 #include "moments/path.h"
 
 #include <string.h>
-
-enum { STREAM_ROW_ORDER = 1000000000, STREAM_COL_ORDER = 1100000000, STREAM_ASSIGNMENT = 1200000000 };
 
 /* One method on one pair. Seen from the transpose, rows and columns change places in the result, too. */
 static kspec_status run_method(const ks_run *run, const ks_source *s, kspec_estimator method,
@@ -52,8 +51,8 @@ static void change(changed *c, ks_pair *p, int permute, uint64_t seed, uint64_t 
     for (size_t i = 0; i < p->P; i++) c->rows[i] = i;
     for (size_t a = 0; a < p->Q; a++) c->cols[a] = a;
     if (permute) {
-        kspec_random_permutation(seed, STREAM_ROW_ORDER + number, p->P, c->rows);
-        kspec_random_permutation(seed, STREAM_COL_ORDER + number, p->Q, c->cols);
+        kspec_random_permutation(seed, ks_stream(KS_STREAM_ROW_ORDER, number), p->P, c->rows);
+        kspec_random_permutation(seed, ks_stream(KS_STREAM_COL_ORDER, number), p->Q, c->cols);
     }
     const double *from[2] = {p->A, p->B};
     double *to[2] = {c->a, c->b};
@@ -154,7 +153,7 @@ kspec_status ks_average_assigned(const ks_run *run, ks_source *s, const ks_task 
     }
     if (!st) clear(sum, n, P, Q);
     for (int r = 0; r < s->o->splits && !st; r++) {
-        kspec_random_uniform(s->o->seed, STREAM_ASSIGNMENT + (uint64_t)r, 0, 3 * n, u);
+        kspec_random_uniform(s->o->seed, ks_stream(KS_STREAM_ASSIGNMENT, (uint64_t)r), 0, 3 * n, u);
         for (size_t e = 0; e + 1 < 2 * n; e++) edge[e] = another(u[e], T, e ? edge[e - 1] : -1, -1);
         for (size_t k = 0; k < n; k++) closing[k] = another(u[2 * n + k], T, edge[2 * k], edge[0]);
         ks_run part = ks_run_part(run, (double)r / s->o->splits, (r + 1.0) / s->o->splits);

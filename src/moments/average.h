@@ -7,6 +7,7 @@
 
 #include "moments/trials.h"
 #include "moments/plan.h"
+#include "kspec/moments.h"
 
 typedef struct {
     const kspec_moments_opts *o;

@@ -6,6 +6,7 @@
 #define KS_MOMENTS_EXACT_H
 
 #include "moments/estimators.h"
+#include "kspec/moments.h"
 
 /*
  * What ks_exact() would cost, by a dry run: multiply-adds at the rate of a matrix product, and an upper bound on the

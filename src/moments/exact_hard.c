@@ -25,7 +25,7 @@ typedef struct {
     double *E_adj, *F_adj; /* P x P (E~: always filled); SLOTS x Q x Q or NULL */
 } slices;
 
-static kspec_status slice(void *ctx, size_t slot, int worker) {
+static kspec_status slice(void *ctx, size_t slot, const ks_worker *worker) {
     (void)worker;
     const slices *s = ctx;
     size_t P = s->P, Q = s->Q, r0 = s->r0 + slot, rows = s->mirror ? r0 + 1 : P;

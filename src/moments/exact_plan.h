@@ -7,7 +7,7 @@
 #define KS_MOMENTS_EXACT_PLAN_H
 
 #include "base/memory.h"
-#include "kspec.h"
+#include "kspec/moments.h"
 
 enum {
     KS_EXACT_NMAX = 5,                 /* from order 6 on, too many graphs are hard */

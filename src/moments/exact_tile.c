@@ -70,7 +70,7 @@ static void tile(const tile_job *job, size_t i, size_t j, size_t m, size_t n, do
 }
 
 /* A chunk is TR rows, or TC columns for column sums, so that no two chunks write to one place. */
-static kspec_status tile_chunk(void *ctx, size_t chunk, int worker) {
+static kspec_status tile_chunk(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const tile_job *job = ctx;
     const ks_expression *e = job->e;
@@ -103,7 +103,7 @@ typedef struct {
     double *X;
 } square;
 
-static kspec_status symmetrise_chunk(void *ctx, size_t chunk, int worker) {
+static kspec_status symmetrise_chunk(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const square *s = ctx;
     size_t n = s->n, i0 = chunk * TR, i1 = i0 + TR < n ? i0 + TR : n;

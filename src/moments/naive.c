@@ -40,7 +40,7 @@ typedef struct {
 
 enum { BLOCK = 8 }; /* rows at a time, so that K^b is read down its columns a cache line at a time */
 
-static kspec_status diag_block(void *ctx, size_t chunk, int worker) {
+static kspec_status diag_block(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const diag_job *d = ctx;
     size_t P = d->p->P, first = chunk * BLOCK, rows = P - first < BLOCK ? P - first : BLOCK;

@@ -174,13 +174,13 @@ static void close(const job *j, scratch *w, size_t index) {
     ks_path_lane_sums(plan, w->sum, j->sums + index * n);
 }
 
-static kspec_status chunk(void *ctx, size_t index, int worker) {
+static kspec_status chunk(void *ctx, size_t index, const ks_worker *worker) {
     const job *j = ctx;
     const ks_path_plan *plan = &j->plan;
     const size_t P = plan->P, Q = plan->Q, L = plan->lanes, vectors = (size_t)plan->nmax * L;
     const size_t first = index * plan->together;
     const size_t many = plan->blocks - first < plan->together ? plan->blocks - first : plan->together;
-    scratch *w = &j->workers[(size_t)worker * plan->together];
+    scratch *w = &j->workers[(size_t)worker->index * plan->together];
 
     for (size_t i = 0; i < many; i++) {
         ks_path_panel(plan, j->x[0], (first + i) * L, w[i].panel);

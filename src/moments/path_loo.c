@@ -173,11 +173,11 @@ static void block(const job *j, scratch *w, size_t index, double *rows) {
 }
 
 /* Group g: blocks g, g + groups, ..., so that all groups are about as long. */
-static kspec_status group(void *ctx, size_t g, int worker) {
+static kspec_status group(void *ctx, size_t g, const ks_worker *worker) {
     job *j = ctx;
     const ks_path_plan *plan = &j->plan;
     const size_t P = plan->P, Q = plan->Q, L = plan->lanes, n = (size_t)plan->nmax, K = n - 1;
-    scratch *w = &j->workers[worker];
+    scratch *w = &j->workers[worker->index];
     double *rows = j->rows + g * n * P, *cols = j->cols + g * n * Q;
     memset(rows, 0, n * P * sizeof *rows);
     memset(w->V, 0, Q * n * L * sizeof(double));
@@ -186,7 +186,7 @@ static kspec_status group(void *ctx, size_t g, int worker) {
         if (atomic_load(&j->cancelled)) return KSPEC_E_CANCELLED;
         block(j, w, i, rows);
         size_t done = atomic_fetch_add(&j->done, 1) + 1;
-        if (worker == 0 && ks_run_report(j->run, (double)done / (double)plan->blocks)) {
+        if (worker->index == 0 && ks_run_report(j->run, (double)done / (double)plan->blocks)) {
             atomic_store(&j->cancelled, 1);
             return KSPEC_E_CANCELLED;
         }

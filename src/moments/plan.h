@@ -6,6 +6,7 @@
 #define KS_MOMENTS_PLAN_H
 
 #include "moments/estimators.h"
+#include "kspec/moments.h"
 
 typedef struct {
     kspec_estimator label;  /* what the result calls it */

@@ -1,13 +1,12 @@
 #include "moments/trials.h"
 
 #include "base/error.h"
+#include "base/streams.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { STREAM_SPLIT = 2000000000, STREAM_RAGGED = 2100000000 }; /* + split; + split * P + row */
 
 static double entry(const kspec_matrix *m, size_t i, size_t j) {
     return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
@@ -124,7 +123,7 @@ kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, 
 }
 
 void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p) {
-    if (t->split) kspec_random_permutation(seed, STREAM_SPLIT + r, t->count, h->order);
+    if (t->split) kspec_random_permutation(seed, ks_stream(KS_STREAM_SPLIT, r), t->count, h->order);
     for (size_t i = 0; i < t->P; i++) {
         double *a = h->a ? h->a + i * t->Q : NULL, *b = h->b ? h->b + i * t->Q : NULL;
         if (a) memset(a, 0, t->Q * sizeof *a);
@@ -135,7 +134,8 @@ void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, 
             continue;
         }
         size_t T = trials_of(t, i), half = T / 2;
-        if (t->row_trials) kspec_random_permutation(seed, STREAM_RAGGED + r * t->P + i, T, h->order);
+        if (t->row_trials)
+            kspec_random_permutation(seed, ks_stream(KS_STREAM_RAGGED, r * t->P + i), T, h->order);
         for (size_t k = 0; k < T; k++)
             add_row(t, h->order[k], i, 1 / (double)(k < half ? half : T - half), k < half ? a : b);
     }

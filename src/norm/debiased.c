@@ -1,6 +1,7 @@
 #include "norm/debiased.h"
 
 #include "base/error.h"
+#include "base/streams.h"
 #include "base/memory.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STREAM_ORDER = 2500000000, PERMUTATIONS = 8 };
+enum { PERMUTATIONS = 8 };
 
 /* Multiply-adds: of the exact orders, all together; of the others, in which case fewer random orders are averaged. */
 static const double EXACT_WORK = 4e11, KV_WORK = 4e10;
@@ -103,7 +104,8 @@ static kspec_status increasing(const ks_run *run, const double *A, size_t q, int
         memset(loo + k * q, 0, q * sizeof *loo);
     }
     for (int r = 0; r < R && !st; r++) {
-        kspec_random_permutation(seed, STREAM_ORDER + draw * PERMUTATIONS + (uint64_t)r, q, order);
+        kspec_random_permutation(seed, ks_stream(KS_STREAM_FEATURE_ORDER, draw * PERMUTATIONS + (uint64_t)r),
+                                 q, order);
         for (size_t a = 0; a < q; a++)
             for (size_t k = 0; k < q; k++) At[a * q + k] = A[k * q + order[a]];
         ks_pair p = {At, At, q, q, orders};

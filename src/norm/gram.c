@@ -64,7 +64,7 @@ static const double *tile_at(const ks_gram *g, size_t t, size_t I, size_t J, dou
     return scratch;
 }
 
-static kspec_status fill_tile(void *ctx, size_t chunk, int worker) {
+static kspec_status fill_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;
     size_t I, J;
@@ -145,7 +145,7 @@ kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, 
 /* ---- products ---- */
 
 /* The chunk's tiles, both ways, into a vector of the chunk's own. */
-static kspec_status multiply(void *ctx, size_t chunk, int worker) {
+static kspec_status multiply(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
     const ks_gram *g = j->g;
     size_t T = g->T, t = j->first + chunk * j->per_chunk, end = tile_count(g->bands), I, J;
@@ -154,7 +154,7 @@ static kspec_status multiply(void *ctx, size_t chunk, int worker) {
     if (t >= end) return KSPEC_OK;
     locate(g->bands, t, &I, &J);
     for (size_t k = 0; k < j->per_chunk && t < end; k++, t++, next(g->bands, &I, &J)) {
-        const double *tile = tile_at(g, t, I, J, g->tile[worker]);
+        const double *tile = tile_at(g, t, I, J, g->tile[worker->index]);
         g->kernels->tile_product(tile, T, rows_of(g, I), (rows_of(g, J) + 7) / 8 * 8, g->in + J * T,
                                  g->in + I * T, y + I * T, I == J ? NULL : y + J * T);
     }
@@ -185,12 +185,12 @@ kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, doubl
     return KSPEC_OK;
 }
 
-static kspec_status place(void *ctx, size_t chunk, int worker) {
+static kspec_status place(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
     const ks_gram *g = j->g;
     size_t T = g->T, I, J;
     locate(g->bands, chunk, &I, &J);
-    const double *tile = tile_at(g, chunk, I, J, g->tile[worker]);
+    const double *tile = tile_at(g, chunk, I, J, g->tile[worker->index]);
     double *K = j->K + I * T * g->n + J * T;
     for (size_t i = 0; i < rows_of(g, I); i++) memcpy(K + i * g->n, tile + i * T, rows_of(g, J) * sizeof *K);
     /* The mirror, eight of its rows at a time, so that both sides are read and written in whole lines */

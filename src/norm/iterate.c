@@ -1,6 +1,7 @@
 #include "norm/iterate.h"
 
 #include "base/error.h"
+#include "base/streams.h"
 #include "base/memory.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STREAM_START = 2400000000, BASIS = 96 };
+enum { BASIS = 96 };
 
 /* x / |x|; returns |x| */
 static double normalise(size_t n, double *x) {
@@ -19,7 +20,7 @@ static double normalise(size_t n, double *x) {
 }
 
 static void start(const ks_operator *A, const ks_iteration *o, double *v) {
-    kspec_random_normal(o->seed, STREAM_START + o->draw, 0, A->n, v);
+    kspec_random_normal(o->seed, ks_stream(KS_STREAM_START, o->draw), 0, A->n, v);
     normalise(A->n, v);
 }
 

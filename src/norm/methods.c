@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/streams.h"
 #include "linalg/linalg.h"
 #include "linalg/top.h"
 #include "norm/gram.h"
@@ -24,7 +25,7 @@ static kspec_status take_rows(const ks_norm_job *j, int sampled, uint64_t draw, 
     if (!j->K) in->x = ks_arena_alloc(arena, ks_size(j->r, in->p), sizeof *in->x);
     if (arena->failed) return ks_nomem(err, "a sample of the rows", arena->failed);
     in->n = j->r;
-    ks_sample_rows(j->n, j->r, j->o.sample_first, j->o.seed, draw, *rows);
+    ks_sample_rows(j->n, j->r, j->o.sample_first, j->o.seed, ks_stream(KS_STREAM_SAMPLE, draw), *rows);
     for (size_t i = 0; i < j->r && !j->K; i++)
         memcpy(in->x + i * in->p, j->in.x + (*rows)[i] * in->p, in->p * sizeof *in->x);
     return KSPEC_OK;

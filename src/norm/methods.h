@@ -5,6 +5,7 @@
 #include "features/inputs.h"
 #include "norm/debiased.h"
 #include "norm/iterate.h"
+#include "kspec/norm.h"
 
 /* What all methods work on. Either the inputs or the Gram matrix K is there. */
 typedef struct {

@@ -30,7 +30,7 @@ static kspec_status check_options(kspec_norm_opts *o, size_t n, kspec_error *err
         return ks_fail(err, KSPEC_E_ARG, "methods 0x%x: unknown bits above 0x%x", o->methods, ALL);
     if (!kspec_kernel_name(o->kernel))
         return ks_fail(err, KSPEC_E_ARG, "kernel %d is none of gaussian, laplace, cauchy", (int)o->kernel);
-    if (o->scaling < KSPEC_SCALE_NONE || o->scaling > KSPEC_SCALE_MINMAX)
+    if (o->scaling < KSPEC_SCALING_NONE || o->scaling > KSPEC_SCALING_MINMAX)
         return ks_fail(err, KSPEC_E_ARG, "scaling %d is none of none, standardize, minmax", (int)o->scaling);
     if (!(o->sigma >= 0 && o->sigma <= 1e300))
         return ks_fail(err, KSPEC_E_ARG, "sigma %g is not between 0 and 1e300", o->sigma);
@@ -63,7 +63,8 @@ static kspec_status check_options(kspec_norm_opts *o, size_t n, kspec_error *err
     if (!o->gram) return KSPEC_OK;
     if (o->methods & RFF)
         return ks_fail(err, KSPEC_E_ARG, "random features need the rows themselves, not their Gram matrix");
-    if (o->sigma > 0 || o->gamma > 0 || o->scaling != KSPEC_SCALE_NONE || o->kernel != KSPEC_KERNEL_GAUSSIAN)
+    if (o->sigma > 0 || o->gamma > 0 || o->scaling != KSPEC_SCALING_NONE ||
+        o->kernel != KSPEC_KERNEL_GAUSSIAN)
         return ks_fail(err, KSPEC_E_ARG, "kernel, sigma, gamma and scaling mean nothing for a Gram matrix");
     return KSPEC_OK;
 }

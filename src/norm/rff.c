@@ -18,7 +18,7 @@ static const double *rows(const ks_rff *z, size_t from, size_t count, double *ro
     return room;
 }
 
-static kspec_status fill(void *ctx, size_t chunk, int worker) {
+static kspec_status fill(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const ks_rff *z = ctx;
     size_t from = chunk * z->band, count = z->n - from < z->band ? z->n - from : z->band;
@@ -51,7 +51,7 @@ typedef struct {
     size_t groups;
 } product;
 
-static kspec_status multiply(void *ctx, size_t chunk, int worker) {
+static kspec_status multiply(void *ctx, size_t chunk, const ks_worker *worker) {
     const product *p = ctx;
     const ks_rff *z = p->z;
     size_t q = z->f.q, from = bands(z) * chunk / p->groups, to = bands(z) * (chunk + 1) / p->groups;
@@ -59,7 +59,7 @@ static kspec_status multiply(void *ctx, size_t chunk, int worker) {
     memset(w, 0, q * sizeof *w);
     for (size_t k = from; k < to; k++) {
         size_t first = k * z->band, count = z->n - first < z->band ? z->n - first : z->band;
-        z->f.kernels->normal_product(rows(z, first, count, z->tile[worker]), count, q, p->v, w);
+        z->f.kernels->normal_product(rows(z, first, count, z->tile[worker->index]), count, q, p->v, w);
     }
     return KSPEC_OK;
 }
@@ -88,7 +88,7 @@ typedef struct {
     double *G;
 } gram_job;
 
-static kspec_status fill_block(void *ctx, size_t chunk, int worker) {
+static kspec_status fill_block(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const gram_job *j = ctx;
     const ks_rff *z = j->z;
@@ -98,7 +98,7 @@ static kspec_status fill_block(void *ctx, size_t chunk, int worker) {
     return KSPEC_OK;
 }
 
-static kspec_status gram_tile(void *ctx, size_t chunk, int worker) {
+static kspec_status gram_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const gram_job *j = ctx;
     size_t q = j->z->f.q, tiles = (q + TILE - 1) / TILE, I = 0, row = tiles;

@@ -1,5 +1,6 @@
 /* kspec_ridge_empirical(): the regression itself, over draws of W. */
 #include "base/error.h"
+#include "base/streams.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
@@ -39,7 +40,7 @@ static void make_features(const job *j, const desk *o, size_t draw) {
     size_t rows[2] = {r->n, r->nt}, p = r->p, N = j->N;
     for (size_t k = 0; k < N; k += BLOCK) {
         size_t c = N - k < BLOCK ? N - k : BLOCK;
-        kspec_random_normal(r->o.seed, draw, k * p, c * p, o->W);
+        kspec_random_normal(r->o.seed, ks_stream(KS_STREAM_RIDGE, draw), k * p, c * p, o->W);
         for (int s = 0; s < 2; s++) {
             if (!rows[s]) continue;
             ks_gemm(0, 1, rows[s], c, p, 1, X[s], p, o->W, p, 0, S[s] + k, 2 * N);
@@ -98,9 +99,9 @@ static void by_eigenvectors(const job *j, const desk *o, double lambda) {
     ks_gemm(1, 0, d, m, d, 1, o->A, d, c, m, 0, o->z, m);
 }
 
-static kspec_status one_draw(void *ctx, size_t draw, int worker) {
+static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
     const job *j = ctx;
-    const desk *o = &j->desks[worker];
+    const desk *o = &j->desks[worker->index];
     const kspec_ridge *r = j->r;
     size_t N2 = 2 * j->N, n = r->n, m = r->m, d = j->d;
     double *errors = j->errors + draw * j->count * 2;

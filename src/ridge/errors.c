@@ -27,11 +27,11 @@ typedef struct {
 } theta_job;
 
 /* Rows of H = Phi Q, Phi = sum_a K_a(Xt,X)/(shift + x_a), and their part of tr(H^T K_a(Xt,X)) */
-static kspec_status predict_rows(void *ctx, size_t chunk, int worker) {
+static kspec_status predict_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     const theta_job *t = ctx;
     const kspec_ridge *r = t->r;
     size_t n = r->n, i = chunk * t->tile, rows = r->nt - i < t->tile ? r->nt - i : t->tile;
-    double *phi = t->scratch + (size_t)worker * t->scratch_size, *H = r->H + i * n;
+    double *phi = t->scratch + (size_t)worker->index * t->scratch_size, *H = r->H + i * n;
     const double *c = r->Kt[COS] + i * n, *s = r->Kt[SIN] + i * n;
     for (size_t k = 0; k < rows * n; k++) phi[k] = t->k[COS] * c[k] + t->k[SIN] * s[k];
     ks_gemm(0, 0, rows, n, n, 1, phi, n, r->Q, n, 0, H, n);
@@ -41,14 +41,14 @@ static kspec_status predict_rows(void *ctx, size_t chunk, int worker) {
 }
 
 /* Tile (i,j), i >= j, of H^T H, and its part of tr(H^T H K_a) */
-static kspec_status square_tile(void *ctx, size_t chunk, int worker) {
+static kspec_status square_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     const theta_job *t = ctx;
     const kspec_ridge *r = t->r;
     size_t n = r->n, bi = 0, bj = chunk;
     for (; bj > bi; bi++) bj -= bi + 1;
     size_t i = bi * t->tile, j = bj * t->tile;
     size_t rows = n - i < t->tile ? n - i : t->tile, cols = n - j < t->tile ? n - j : t->tile;
-    double *S = t->scratch + (size_t)worker * t->scratch_size;
+    double *S = t->scratch + (size_t)worker->index * t->scratch_size;
     ks_gemm(1, 0, rows, cols, r->nt, 1, r->H + i, n, r->H + j, n, 0, S, cols);
     for (int a = COS; a <= SIN; a++)
         t->sums[chunk][a] = (bi == bj ? 1 : 2) * inner(rows, cols, S, cols, r->K[a] + i * n + j, n);

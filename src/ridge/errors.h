@@ -3,6 +3,7 @@
 #define KS_RIDGE_ERRORS_H
 
 #include "ridge/solve.h"
+#include "kspec/ridge.h"
 
 /* The errors of each column of y: train (m) and, with a test set, test (m). r->Q holds the resolvent of s. */
 kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,

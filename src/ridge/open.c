@@ -1,5 +1,6 @@
 /* kspec_ridge_open(): checks and copies the data and makes the kernel matrices. */
 #include "base/error.h"
+#include "base/streams.h"
 #include "features/inputs.h"
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
@@ -143,8 +144,7 @@ static kspec_status normalise(kspec_ridge *r, kspec_error *err) {
     for (int s = 0; s < 2; s++)
         for (size_t k = 0; k < size[s] * p; k++) rows[s][k] *= factor;
     if (r->o.test_noise > 0) {
-        const uint64_t stream = UINT64_MAX; /* apart from those of the draws */
-        kspec_random_normal(r->o.seed, stream, 0, r->n * p, r->Xt);
+        kspec_random_normal(r->o.seed, ks_stream(KS_STREAM_TEST_NOISE, 0), 0, r->n * p, r->Xt);
         for (size_t k = 0; k < r->n * p; k++) r->Xt[k] = r->X[k] + r->o.test_noise * r->Xt[k];
         for (size_t k = 0; k < r->n * r->m; k++) r->Yt[k] = r->Y[k];
     }
@@ -195,7 +195,7 @@ static double minus_one(const double *x, size_t p) { return expm1(-2 * ks_dot(p,
  * BLAS, of the rows and of the rows less their mean, then one pass of the exponentials. Of a symmetric matrix
  * only tiles on and below the diagonal are made, and mirrored.
  */
-static kspec_status kernel_tile(void *ctx, size_t chunk, int worker) {
+static kspec_status kernel_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const kernel_job *j = ctx;
     const kspec_ridge *r = j->r;

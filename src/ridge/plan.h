@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "simd/simd.h"
+#include "kspec/ridge.h"
 
 enum { COS, SIN };
 

@@ -14,7 +14,7 @@ typedef struct {
     size_t tile;
 } combine_job;
 
-static kspec_status combine_rows(void *ctx, size_t chunk, int worker) {
+static kspec_status combine_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const combine_job *j = ctx;
     size_t n = j->r->n, last = (chunk + 1) * j->tile < n ? (chunk + 1) * j->tile : n;
@@ -45,7 +45,7 @@ typedef struct {
 
 /* For a block of rows: M = Q K_cos, to r->work, and its part of <Q,K_cos>, <Q,K_sin>, <Q,Q> and tr(MQ) =
    <M,Q> */
-static kspec_status trace_rows(void *ctx, size_t chunk, int worker) {
+static kspec_status trace_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const trace_job *t = ctx;
     const kspec_ridge *r = t->r;
@@ -64,7 +64,7 @@ static kspec_status trace_rows(void *ctx, size_t chunk, int worker) {
 
 /* For tiles (i,j) and (j,i), i >= j: their part of tr(MM), by small blocks that stay in the cache when
    transposed */
-static kspec_status trace_pair(void *ctx, size_t chunk, int worker) {
+static kspec_status trace_pair(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     enum { SMALL = 32 };
     const trace_job *t = ctx;

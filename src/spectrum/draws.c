@@ -11,19 +11,20 @@ typedef struct {
     double **p, **z; /* per worker: the measure (T), scratch (2K) */
 } job;
 
-static kspec_status one_draw(void *ctx, size_t k, int worker) {
+static kspec_status one_draw(void *ctx, size_t k, const ks_worker *worker) {
     const job *j = ctx;
     const ks_drawing *d = j->d;
-    double *z = j->z[worker], *drawn = z + d->fit.K, objective;
+    double *z = j->z[worker->index], *drawn = z + d->fit.K, objective;
     int iterations;
     kspec_error mine;
     ks_errors_draw(d->errors, d->mu, d->seed, k, z, drawn);
-    kspec_status st = ks_fit_measure(&d->fit, drawn, j->p[worker], &objective, &iterations, &mine);
+    kspec_status st = ks_fit_measure(&d->fit, drawn, j->p[worker->index], &objective, &iterations, &mine);
     if (st == KSPEC_E_NUMERIC) {
         j->lambda[k * d->rank] = NAN; /* one program in many that was not solved is left out */
         return KSPEC_OK;
     }
-    if (!st) ks_measure_quantiles(&d->fit, j->p[worker], d->quantile, d->rank, j->lambda + k * d->rank);
+    if (!st)
+        ks_measure_quantiles(&d->fit, j->p[worker->index], d->quantile, d->rank, j->lambda + k * d->rank);
     return st;
 }
 

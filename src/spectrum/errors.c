@@ -1,12 +1,11 @@
 #include "spectrum/errors.h"
 
 #include "base/error.h"
+#include "base/streams.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { STREAM_DRAWS = 1900000000 };
 
 /*
  * Neighbouring moments' errors correlate by 0.99 and more, and the jackknife knows the correlation only roughly; this
@@ -70,7 +69,7 @@ void ks_errors_weights(const ks_errors *e, size_t K, kspec_weights weights, doub
 
 void ks_errors_draw(const ks_errors *e, const double *mu, uint64_t seed, uint64_t k, double *z,
                     double *drawn) {
-    kspec_random_normal(seed, STREAM_DRAWS, k * e->K, e->K, z);
+    kspec_random_normal(seed, ks_stream(KS_STREAM_DRAWS, 0), k * e->K, e->K, z);
     for (size_t n = 0; n < e->K; n++) {
         double x = 0;
         for (size_t l = 0; l <= n; l++) x += e->L[n * e->K + l] * z[l];

@@ -6,7 +6,7 @@
 #define KS_SPECTRUM_ERRORS_H
 
 #include "base/memory.h"
-#include "kspec.h"
+#include "kspec/spectrum.h"
 
 typedef struct {
     size_t K;

@@ -5,7 +5,7 @@
 #ifndef KS_SPECTRUM_LP_H
 #define KS_SPECTRUM_LP_H
 
-#include "kspec.h"
+#include "kspec/spectrum.h"
 
 typedef struct {
     size_t rows, cols;

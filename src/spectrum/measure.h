@@ -6,7 +6,7 @@
 #ifndef KS_SPECTRUM_MEASURE_H
 #define KS_SPECTRUM_MEASURE_H
 
-#include "kspec.h"
+#include "kspec/spectrum.h"
 
 typedef struct {
     size_t K;        /* moments */

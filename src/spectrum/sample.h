@@ -3,6 +3,7 @@
 #define KS_SPECTRUM_SAMPLE_H
 
 #include "base/parallel.h"
+#include "kspec/moments.h"
 
 /* Above this many eigenvalues they are not made: an eigenproblem of 4096 takes some seconds on one core. */
 enum { KS_SAMPLE_MAX = 4096 };

@@ -4,6 +4,7 @@
 #include "linalg/covariance.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
+#include "kspec/theory.h"
 
 #include <float.h>
 

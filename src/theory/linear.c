@@ -1,5 +1,6 @@
 /* The linear kernel: as many eigenvalues as dimensions, and given. */
 #include "base/error.h"
+#include "kspec/theory.h"
 
 #include <math.h>
 

@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/memory.h"
+#include "kspec/theory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "theory/bessel.h"
+#include "kspec/theory.h"
 
 #include <math.h>
 

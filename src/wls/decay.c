@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
+#include "kspec/wls.h"
 
 #include <math.h>
 #include <stdlib.h>

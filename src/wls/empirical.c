@@ -1,8 +1,9 @@
 /*
- * The errors by simulation. Draw d takes theta from stream 2d and noise from stream 2d+1 of the seed, whatever p and
+ * The errors by simulation. Draw d takes theta and noise from streams of its own, whatever p and
  * whichever thread. As the estimate is linear, data without noise and noise alone are fitted apart.
  */
 #include "base/error.h"
+#include "base/streams.h"
 #include "linalg/linalg.h"
 #include "wls/grid.h"
 
@@ -24,13 +25,13 @@ static void normals(uint64_t seed, uint64_t stream, size_t n, ks_cplx *z) {
     kspec_random_normal(seed, stream, 0, 2 * n, (double *)z);
 }
 
-static kspec_status one_draw(void *ctx, size_t draw, int worker) {
+static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
     empirical_job *j = ctx;
     const kspec_wls_opts *o = j->o;
     size_t N = o->N, P = o->P;
-    ks_cplx *theta = j->scratch + (size_t)worker * j->scratch_size, *y = theta + P, *noise = y + N,
+    ks_cplx *theta = j->scratch + (size_t)worker->index * j->scratch_size, *y = theta + P, *noise = y + N,
             *fit = noise + N, *n = fit + P, *scratch = n + P;
-    normals(o->seed, 2 * draw, P, theta);
+    normals(o->seed, ks_stream(KS_STREAM_WLS_TRUTH, draw), P, theta);
     memset(y, 0, N * sizeof *y);
     for (size_t k = 0; k < P;
          k++) { /* circular: half of the variance in each part; the modes of a class add up */
@@ -39,7 +40,7 @@ static kspec_status one_draw(void *ctx, size_t draw, int worker) {
         y[k % N].re += theta[k].re, y[k % N].im += theta[k].im;
     }
     ks_fft_run(j->fitters[0].fft, 1, y, scratch);
-    normals(o->seed, 2 * draw + 1, N, noise);
+    normals(o->seed, ks_stream(KS_STREAM_WLS_NOISE, draw), N, noise);
     for (size_t i = 0; i < N; i++)
         noise[i] = o->complex_noise ? (ks_cplx){o->sigma * 0.70710678118654752 * noise[i].re,
                                                 o->sigma * 0.70710678118654752 * noise[i].im}
@@ -120,7 +121,7 @@ static kspec_status make_fitters(empirical_job *j, const size_t *p, const ks_fft
     ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *theta = ks_arena_alloc(arena, N, sizeof *theta),
             *scratch = ks_arena_alloc(arena, j->fit_scratch, sizeof *scratch);
     if (arena->failed) return ks_nomem(err, "the draws", arena->failed);
-    normals(j->o->seed, 1, N, y);
+    normals(j->o->seed, ks_stream(KS_STREAM_WLS_NOISE, 0), N, y);
     for (size_t i = 0; i < j->count; i++) {
         if (p[i] >= N || ks_wls_fit(&j->fitters[i], y, theta, scratch) >= 0) continue;
         kspec_status st = use_qr(&j->fitters[i], arena, err);
@@ -134,7 +135,7 @@ static kspec_status compute(empirical_job *j, const ks_run *run, const size_t *p
     const kspec_wls_opts *o = j->o;
     size_t N = o->N, P = o->P, workers = (size_t)ks_workers(run, j->draws);
     size_t values = ks_size_add(ks_size(ks_size(j->draws, j->count), 3), ks_size_add(N, P));
-    kspec_status st = ks_check_memory(err, "the draws", ks_size(values, sizeof(double)));
+    kspec_status st = ks_check_memory(err, ks_size(values, sizeof(double)), "the draws");
     if (st) return st;
     double *w = ks_arena_alloc(arena, N, sizeof *w), *prior = ks_arena_alloc(arena, P, sizeof *prior);
     j->fitters = ks_arena_alloc(arena, j->count, sizeof *j->fitters);
@@ -146,8 +147,8 @@ static kspec_status compute(empirical_job *j, const ks_run *run, const size_t *p
     ks_wls_weights(o, w);
     if ((st = make_fitters(j, p, fft, w, arena, err))) return st;
     j->scratch_size = ks_size_add(3 * P + 2 * N, j->fit_scratch);
-    st = ks_check_memory(err, "draws on every thread",
-                         ks_size(ks_size(workers, j->scratch_size), sizeof *j->scratch));
+    st = ks_check_memory(err, ks_size(ks_size(workers, j->scratch_size), sizeof *j->scratch),
+                         "draws on every thread");
     if (st) return st;
     j->scratch = ks_arena_alloc(arena, ks_size(workers, j->scratch_size), sizeof *j->scratch);
     if (arena->failed) return ks_nomem(err, "the draws", arena->failed);

@@ -8,6 +8,7 @@
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "linalg/svd.h"
+#include "kspec/wls.h"
 
 #include <math.h>
 #include <string.h>

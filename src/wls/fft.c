@@ -52,7 +52,7 @@ kspec_status ks_fft_make(size_t n, ks_fft **out, kspec_error *err) {
     *out = NULL;
     if (n > SIZE_MAX / 64)
         return ks_fail(err, KSPEC_E_ARG, "a Fourier transform of length %zu is too long", n);
-    kspec_status st = ks_check_memory(err, "a Fourier transform", ks_size(n, sizeof(ks_cplx)));
+    kspec_status st = ks_check_memory(err, ks_size(n, sizeof(ks_cplx)), "a Fourier transform");
     if (st) return st;
     ks_fft *f = ks_zalloc(1, sizeof *f);
     if (!f) return ks_nomem(err, "a Fourier transform", sizeof *f);

@@ -78,7 +78,7 @@ static kspec_status fit(const kspec_wls_opts *o, ks_wls_fitter *f, const double 
                         ks_cplx *theta, ks_arena *arena, kspec_wls_fit_info *info, kspec_error *err) {
     size_t N = o->N;
     kspec_status st = ks_check_memory(
-        err, "the fit", ks_size(ks_size_add(ks_size(3, N), ks_wls_fit_scratch(f)), sizeof(ks_cplx)));
+        err, ks_size(ks_size_add(ks_size(3, N), ks_wls_fit_scratch(f)), sizeof(ks_cplx)), "the fit");
     if (st) return st;
     double *w = ks_arena_alloc(arena, f->p < N ? N : 1, sizeof *w), accuracy;
     ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *grid = ks_arena_alloc(arena, N, sizeof *grid), *map;
@@ -144,7 +144,7 @@ enum { POINTS = 64, BLOCK = 256 };
  * Horner's rule in z = e^{ix} over blocks of coefficients, each block's power of z made anew: so the rounding of the
  * powers does not add up over all p.
  */
-static kspec_status predict_some(void *ctx, size_t chunk, int worker) {
+static kspec_status predict_some(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const predict_job *j = ctx;
     size_t end = (chunk + 1) * POINTS < j->count ? (chunk + 1) * POINTS : j->count;

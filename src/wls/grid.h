@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "wls/toeplitz.h"
+#include "kspec/wls.h"
 
 /*
  * Takes and checks the options and the list of p, 1 <= p <= P; P = 0 becomes max(N, largest p). t^(4 alpha), t^(4 beta)

@@ -70,8 +70,8 @@ kspec_status ks_wls_over(const ks_run *run, const kspec_wls_opts *o, const ks_wl
     ks_arena arena = {0};
     classes c = {.N = N};
     double **arrays[] = {&c.a, &c.k, &c.s, &c.u, &c.v, &c.K, &c.f};
-    kspec_status st = ks_check_memory(err, "the sums over aliases",
-                                      ks_size(N, sizeof arrays / sizeof *arrays * sizeof(double)));
+    kspec_status st = ks_check_memory(err, ks_size(N, sizeof arrays / sizeof *arrays * sizeof(double)),
+                                      "the sums over aliases");
     if (st) return st;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = ks_arena_zalloc(&arena, N, sizeof(double));

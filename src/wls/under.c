@@ -222,11 +222,11 @@ static int squares(const ks_toeplitz *t, int complex_noise, const ks_cplx *Phi, 
 
 static const double worst_accuracy = 1e-9; /* where QR takes over */
 
-static kspec_status one_point(void *ctx, size_t chunk, int worker) {
+static kspec_status one_point(void *ctx, size_t chunk, const ks_worker *worker) {
     under_job *j = ctx;
     size_t N = j->o->N, p = j->at[chunk].p;
-    ks_cplx *Phi = j->scratch + (size_t)worker * j->scratch_size, *Star = Phi + N + 1, *b = Star + N + 1,
-            *rest = b + N;
+    ks_cplx *Phi = j->scratch + (size_t)worker->index * j->scratch_size, *Star = Phi + N + 1,
+            *b = Star + N + 1, *rest = b + N;
     ks_toeplitz t = {N, p, j->w, j->fft, NULL};
     fits x = {.accuracy = INFINITY};
     int ok = orthogonal(&t, Phi, Star, b, rest);
@@ -279,8 +279,8 @@ kspec_status ks_wls_under(const ks_run *run, const kspec_wls_opts *o, const ks_w
            *own = ks_arena_alloc(&arena, N, sizeof *own), prior = ks_wls_prior_sum(o);
     under_job j = {.o = o, .at = at, .out = out, .w = w, .kappa = kappa, .own = own, .fft = fft};
     j.scratch_size = 3 * N + 2 + 5 * (N + 1) + ks_toeplitz_scratch(&(ks_toeplitz){N, N, w, fft, NULL});
-    st = ks_check_memory(err, "the fits of all modes",
-                         ks_size(ks_size(workers, j.scratch_size), sizeof *j.scratch));
+    st = ks_check_memory(err, ks_size(ks_size(workers, j.scratch_size), sizeof *j.scratch),
+                         "the fits of all modes");
     if (!st) j.scratch = ks_arena_alloc(&arena, ks_size(workers, j.scratch_size), sizeof *j.scratch);
     if (!st && arena.failed) st = ks_nomem(err, "the fits of all modes", arena.failed);
     if (!st) {

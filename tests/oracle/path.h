@@ -8,6 +8,7 @@
 
 #include "base/cpu.h"
 #include "moments/path.h"
+#include "help/isa.h"
 #include "test.h"
 
 typedef long double ld;
@@ -129,16 +130,6 @@ static inline kspec_status path(const double *A, const double *B, size_t P, size
     CHECK_MSG(st == KSPEC_OK, "%s", err.msg);
     return st;
 }
-
-/* Runs the statement once for each instruction set that this processor has. */
-#define EACH_ISA(...)                                            \
-    do {                                                         \
-        for (int isa_ = 0; isa_ <= (int)ks_isa_best(); isa_++) { \
-            setenv("KSPEC_ISA", ks_isa_name((ks_isa)isa_), 1);   \
-            __VA_ARGS__;                                         \
-        }                                                        \
-        unsetenv("KSPEC_ISA");                                   \
-    } while (0)
 
 /* got is within tol of want, relative to the size of what was added up. */
 #define CHECK_WITHIN(got, want, size, tol, ...)                                                   \

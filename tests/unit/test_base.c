@@ -1,4 +1,7 @@
 #include "base/cpu.h"
+#include "base/matrix.h"
+#include "base/sort.h"
+#include "help/isa.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -78,14 +81,14 @@ typedef struct {
     pthread_t main_thread;
 } loop_test;
 
-static kspec_status add_up(void *ctx, size_t chunk, int worker) {
+static kspec_status add_up(void *ctx, size_t chunk, const ks_worker *worker) {
     loop_test *t = ctx;
-    if (__atomic_fetch_add(&t->busy[worker], 1, __ATOMIC_SEQ_CST))
+    if (__atomic_fetch_add(&t->busy[worker->index], 1, __ATOMIC_SEQ_CST))
         __atomic_fetch_add(&t->clashes, 1, __ATOMIC_SEQ_CST);
     double s = 0;
     for (int k = 1; k < 2000; k++) s += 1.0 / (k + (double)chunk);
     t->sums[chunk] += s;
-    __atomic_fetch_sub(&t->busy[worker], 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(&t->busy[worker->index], 1, __ATOMIC_SEQ_CST);
     return t->fail_from && chunk >= (size_t)t->fail_from ? (chunk % 2 ? KSPEC_E_NUMERIC : KSPEC_E_NOMEM)
                                                          : KSPEC_OK;
 }
@@ -167,18 +170,89 @@ TEST(threads_out_of_range) {
 TEST(isa_override) {
     kspec_error e;
     ks_isa isa;
-    const char *was = getenv("KSPEC_ISA");
-    char *saved = was ? strdup(was) : NULL;
-    setenv("KSPEC_ISA", "generic", 1);
+    use_isa("generic");
     CHECK(ks_isa_choose(&isa, &e) == KSPEC_OK && isa == KS_ISA_GENERIC &&
           strcmp(kspec_isa(), "generic") == 0);
+    /* chosen once: a later change of the environment plays no part */
     setenv("KSPEC_ISA", "sse9", 1);
-    CHECK_FAILS(ks_isa_choose(&isa, &e), KSPEC_E_ARG, e, "KSPEC_ISA=sse9 is none of");
-    if (saved)
-        setenv("KSPEC_ISA", saved, 1);
-    else
-        unsetenv("KSPEC_ISA");
-    free(saved);
+    CHECK(ks_isa_choose(&isa, &e) == KSPEC_OK && strcmp(kspec_isa(), "generic") == 0);
+    use_isa("sse9");
+    CHECK_FAILS(ks_isa_choose(&isa, &e), KSPEC_E_ARG, e,
+                "KSPEC_ISA=sse9 must be one of generic, avx2, avx512");
+    CHECK_FAILS(ks_isa_choose(&isa, &e), KSPEC_E_ARG, e, "KSPEC_ISA=sse9");
+    use_isa(NULL);
+    CHECK(ks_isa_choose(&isa, &e) == KSPEC_OK && isa == ks_isa_best());
+}
+
+/* The message of the lowest chunk that fails reaches the caller, whichever worker wrote it. */
+static kspec_status fail_from_three(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)ctx;
+    return chunk < 3 ? KSPEC_OK : ks_fail(worker->err, KSPEC_E_NUMERIC, "chunk %zu broke", chunk);
+}
+
+static kspec_status fail_without_words(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)ctx, (void)chunk, (void)worker;
+    return KSPEC_E_NOMEM;
+}
+
+TEST(worker_messages_reach_the_caller) {
+    for (int threads = 1; threads <= 3; threads++) {
+        kspec_error e;
+        ks_run run;
+        CHECK(ks_run_init(&run, threads, (kspec_progress){0}, &e) == KSPEC_OK);
+        CHECK_FAILS(ks_parallel_for(&run, 20, fail_from_three, NULL, &e), KSPEC_E_NUMERIC, e,
+                    "chunk 3 broke");
+        CHECK(ks_parallel_for(&run, 20, fail_from_three, NULL, NULL) == KSPEC_E_NUMERIC);
+        CHECK_FAILS(ks_parallel_for(&run, 20, fail_without_words, NULL, &e), KSPEC_E_NOMEM, e,
+                    "out of memory");
+    }
+}
+
+TEST(matrix_copies) {
+    double x[12], out[12];
+    kspec_error e;
+    for (int k = 0; k < 12; k++) x[k] = k;
+    /* 3 x 2 of every other column of a 3 x 4 array, bottom row first */
+    kspec_matrix m = {x + 8, 3, 2, -4, 2};
+    CHECK(ks_matrix_copy(&m, 0, 3, "x", out, &e) == KSPEC_OK);
+    const double want[] = {8, 10, 4, 6, 0, 2};
+    for (int k = 0; k < 6; k++) CHECK(out[k] == want[k]);
+    CHECK(ks_matrix_copy(&m, 1, 1, "x", out, &e) == KSPEC_OK && out[0] == 4 && out[1] == 6);
+    x[6] = NAN;
+    CHECK_FAILS(ks_matrix_copy(&m, 0, 3, "the table", out, &e), KSPEC_E_DATA, e,
+                "the table: row 1, column 1 (from 0) is NaN");
+    CHECK(ks_matrix_copy(&m, 2, 1, "x", out, &e) == KSPEC_OK);
+    x[6] = INFINITY;
+    CHECK_FAILS(ks_matrix_finite(&m, "y", &e), KSPEC_E_DATA, e, "y: row 1, column 1 (from 0) is infinite");
+    x[6] = 6;
+    CHECK(ks_matrix_finite(&m, "y", &e) == KSPEC_OK && ks_matrix_check(&m, "y", &e) == KSPEC_OK);
+    CHECK_FAILS(ks_matrix_check(NULL, "y", &e), KSPEC_E_ARG, e, "y is missing");
+    m.data = NULL;
+    CHECK_FAILS(ks_matrix_check(&m, "y", &e), KSPEC_E_ARG, e, "y has no data");
+    m.rows = 0;
+    CHECK_FAILS(ks_matrix_check(&m, "y", &e), KSPEC_E_ARG, e, "y is empty: 0 x 2");
+}
+
+TEST(sorting) {
+    double x[] = {3, -1, 7, 3, 0};
+    size_t order[5];
+    ks_order_descending(x, 5, order);
+    CHECK(order[0] == 2 && order[1] == 0 && order[2] == 3 && order[3] == 4 && order[4] == 1);
+    ks_sort_ascending(x, 5);
+    for (int k = 1; k < 5; k++) CHECK(x[k - 1] <= x[k]);
+    ks_sort_descending(x, 5);
+    for (int k = 1; k < 5; k++) CHECK(x[k - 1] >= x[k]);
+    CHECK(x[0] == 7 && x[4] == -1);
+}
+
+TEST(one_sentence_about_memory) {
+    kspec_error e;
+    CHECK(ks_check_memory(&e, 1000, "a table of %d", 3) == KSPEC_OK);
+    CHECK_FAILS(ks_check_memory(&e, (size_t)1 << 60, "a table of %d", 3), KSPEC_E_NOMEM, e,
+                "a table of 3 needs 1152921504606.8 MB, ");
+    CHECK(strstr(e.msg, " MB are available") != NULL);
+    CHECK_FAILS(ks_check_memory(&e, SIZE_MAX, "a table"), KSPEC_E_NOMEM, e,
+                "too large for the address space");
 }
 
 int main(void) {
@@ -191,5 +265,9 @@ int main(void) {
     RUN(progress_rises_and_cancels);
     RUN(threads_out_of_range);
     RUN(isa_override);
+    RUN(worker_messages_reach_the_caller);
+    RUN(matrix_copies);
+    RUN(sorting);
+    RUN(one_sentence_about_memory);
     return test_done();
 }

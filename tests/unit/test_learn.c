@@ -324,7 +324,7 @@ TEST(moments_of_the_activations) {
     ks_arena_free(&arena);
 
     size_t order[N];
-    kspec_random_permutation(9, ks_learn_stream(N, KS_STREAM_SUBSAMPLE), N, order);
+    kspec_random_permutation(9, ks_learn_stream(N, KS_LEARN_SUBSAMPLE), N, order);
     for (size_t e = 0; e < 3; e++) {
         kspec_moments_opts how = {
             .size = sizeof how, .nmax = 3, .estimators = o.estimators, .seed = 9, .normalize = 1};

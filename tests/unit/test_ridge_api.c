@@ -1,4 +1,5 @@
 /* What surrounds the formulas: inputs, threads, targets of several columns, searches, measured errors. */
+#include "base/streams.h"
 #include "help/ridge.h"
 
 /* ---- inputs ---- */
@@ -396,7 +397,7 @@ TEST(draws_by_hand) {
             for (int d = 0; d < DRAWS; d++) {
                 static long double S[2][48][2 * N_MAX];
                 double W[N_MAX * 5];
-                kspec_random_normal(17, (uint64_t)d, 0, N * p, W);
+                kspec_random_normal(17, ks_stream(KS_STREAM_RIDGE, (uint64_t)d), 0, N * p, W);
                 for (int t = 0; t < 2; t++)
                     for (size_t i = 0; i < (t ? nt : n); i++)
                         for (size_t f = 0; f < N; f++) {

@@ -1,11 +1,12 @@
 #include "base/clock.h"
 #include "base/memory.h"
+#include "bench/lib/rates.h"
 #include "linalg/linalg.h"
 
-double kspec_gemm_rate(size_t n, int repeats) {
+double bench_gemm_rate(size_t n, int repeats) {
     ks_arena arena = {0};
-    double *A = ks_arena_alloc(&arena, ks_size(n, n), sizeof *A),
-           *B = ks_arena_alloc(&arena, ks_size(n, n), sizeof *B);
+    double *A = ks_arena_alloc(&arena, ks_size(n, n), sizeof *A);
+    double *B = ks_arena_alloc(&arena, ks_size(n, n), sizeof *B);
     double *C = ks_arena_zalloc(&arena, ks_size(n, n), sizeof *C), best = 0;
     if (!arena.failed && n > 0) {
         for (size_t k = 0; k < n * n; k++) A[k] = 1 / (double)(k % 97 + 1), B[k] = 1 / (double)(k % 89 + 1);

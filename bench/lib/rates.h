@@ -1,0 +1,32 @@
+/*
+ * What the programs that measure share, `kspec bench` among them: the speed of the BLAS, and where the time of features
+ * and Gram matrices goes. No part of the library: nothing that computes needs it.
+ */
+#ifndef KSPEC_BENCH_RATES_H
+#define KSPEC_BENCH_RATES_H
+
+#include "kspec.h"
+
+/*
+ * Multiply-adds per second of DGEMM on one thread, for a product of two n x n matrices: the best of `repeats` runs; 0 if
+ * there is no memory for it. What other speeds are measured against.
+ */
+double bench_gemm_rate(size_t n, int repeats);
+
+/*
+ * Seconds on one thread for n rows of p coordinates, the best of `repeats` runs each: `product`, the product of the
+ * inputs alone; `function`, the cosines or exponentials alone; `pass`, one pass over the result at the speed of memory;
+ * `total`, all of it as the library does it.
+ */
+typedef struct {
+    double product, function, pass, total;
+} bench_stages;
+
+/* q random Fourier features of each row. */
+kspec_status bench_features_stages(size_t n, size_t p, size_t q, int repeats, bench_stages *out,
+                                   kspec_error *err);
+
+/* The upper triangle of a Gram matrix, tile by tile in the same place, as a product with K makes it. */
+kspec_status bench_gram_stages(size_t n, size_t p, int repeats, bench_stages *out, kspec_error *err);
+
+#endif

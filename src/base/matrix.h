@@ -1,0 +1,32 @@
+/* Strided views of matrices: one entry, and the one dense copy that every room takes of its input. */
+#ifndef KS_BASE_MATRIX_H
+#define KS_BASE_MATRIX_H
+
+#include "kspec/base.h"
+
+/* Entry (i,j). */
+static inline double ks_at(const kspec_matrix *m, size_t i, size_t j) {
+    return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
+}
+
+/*
+ * KSPEC_E_ARG unless m is a matrix at all: not NULL, at least 1 x 1, with data. `what` names it: "the matrix".
+ */
+kspec_status ks_matrix_check(const kspec_matrix *m, const char *what, kspec_error *err);
+
+/*
+ * Copies rows first ... first+count-1 of m to `out` (count x cols, row-major, dense). Every entry must be finite: else
+ * KSPEC_E_DATA, "WHAT: row 3, column 0 (from 0) is NaN".
+ */
+kspec_status ks_matrix_copy(const kspec_matrix *m, size_t first, size_t count, const char *what, double *out,
+                            kspec_error *err);
+
+/* The same check without a copy. */
+kspec_status ks_matrix_finite(const kspec_matrix *m, const char *what, kspec_error *err);
+
+/* A view of a dense row-major array. */
+static inline kspec_matrix ks_matrix_of(const double *data, size_t rows, size_t cols) {
+    return (kspec_matrix){data, rows, cols, (ptrdiff_t)cols, 1};
+}
+
+#endif

@@ -1,0 +1,22 @@
+#include "base/sort.h"
+
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int descending(const void *a, const void *b) { return ascending(b, a); }
+
+void ks_sort_ascending(double *x, size_t count) { qsort(x, count, sizeof *x, ascending); }
+void ks_sort_descending(double *x, size_t count) { qsort(x, count, sizeof *x, descending); }
+
+/* Lists that need an order are short (values of lambda): insertion, which is stable and needs no memory. */
+void ks_order_descending(const double *x, size_t count, size_t *order) {
+    for (size_t k = 0; k < count; k++) {
+        size_t at = k;
+        for (; at > 0 && x[order[at - 1]] < x[k]; at--) order[at] = order[at - 1];
+        order[at] = k;
+    }
+}

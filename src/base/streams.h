@@ -1,0 +1,59 @@
+/*
+ * The registry of random streams. Every use of random numbers in the library owns a range of streams, so that no two uses
+ * draw the same numbers from one seed: data made with --seed 7 and draws made with --seed 7 are independent. The table is
+ * in streams.c; tests/unit/test_streams.c checks that no two ranges overlap, and tests/check_includes.sh that no number
+ * is drawn from a stream that does not come from ks_stream().
+ */
+#ifndef KS_BASE_STREAMS_H
+#define KS_BASE_STREAMS_H
+
+#include <stdint.h>
+
+typedef enum {
+    /* generate: inputs x, weights w, phases b, the Gaussian process's normals; noise of trial k */
+    KS_STREAM_INPUTS,
+    KS_STREAM_WEIGHTS,
+    KS_STREAM_PHASES,
+    KS_STREAM_FIELD,
+    KS_STREAM_NOISE,
+    KS_STREAM_NOISE_ROW,
+    KS_STREAM_NOISE_COL,
+    /* moments: order k of rows and of columns; assignment k; split k of the trials; split k / P of row k % P alone */
+    KS_STREAM_ROW_ORDER,
+    KS_STREAM_COL_ORDER,
+    KS_STREAM_ASSIGNMENT,
+    KS_STREAM_SPLIT,
+    KS_STREAM_RAGGED,
+    /* spectrum: all draws of moments */
+    KS_STREAM_DRAWS,
+    /* features: frequencies and phases of draw k; the rows of which a median distance is taken */
+    KS_STREAM_FREQUENCIES,
+    KS_STREAM_TURNS,
+    KS_STREAM_MEDIAN,
+    /* norm, draw k: sampled rows, the vector that an iteration starts with, orders of the debiased estimate */
+    KS_STREAM_SAMPLE,
+    KS_STREAM_START,
+    KS_STREAM_FEATURE_ORDER,
+    /* ridge: W of draw k; noise added to the test rows */
+    KS_STREAM_RIDGE,
+    KS_STREAM_TEST_NOISE,
+    /* wls: coefficients and noise of draw k */
+    KS_STREAM_WLS_TRUTH,
+    KS_STREAM_WLS_NOISE,
+    /* learn: see ks_learn_stream() */
+    KS_STREAM_LEARN,
+    KS_STREAM_COUNT
+} ks_stream_use;
+
+typedef struct {
+    uint64_t first, count;
+} ks_stream_range;
+
+extern const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT];
+
+/* Stream k of a use. k is taken modulo the length of the range, which no realistic k reaches. */
+static inline uint64_t ks_stream(ks_stream_use use, uint64_t k) {
+    return ks_stream_ranges[use].first + k % ks_stream_ranges[use].count;
+}
+
+#endif
