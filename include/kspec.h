@@ -1,22 +1,32 @@
 /*
  * kspec.h - what a finite matrix of measurements says about the infinite kernel behind it.
  *
- * This header and the parts that it includes are the manual. They compile alone as C11 and as C++.
+ * This header and its parts are the manual. They compile alone as C11 and as C++. The contract, true of every
+ * call:
  *
- * Conventions, true of every function here:
- *
- *  - A function that can fail returns a kspec_status. Its last argument is an optional kspec_error, owned by
- *    the caller, which receives the status and a one-line message naming the value and the bound it broke.
- *    Pass NULL if you do not want it. The library never prints, never exits, and never asserts on your input.
- *  - Inputs are borrowed and const. A result struct is filled by the call and released with its own _free
- *    function; after a failure it is empty (all zero), owns nothing, and may be freed all the same.
- *  - An options struct begins with `size`, which must be sizeof the struct; every other field means "the
- *    default" when it is zero. A NULL options pointer means all defaults. The size field lets a program built
- *    against an older header run with a newer library.
+ *  - Shape. kspec_X(inputs, const kspec_X_opts *opts, kspec_X_result **out, kspec_error *err). Whatever a call
+ *    cannot do without is an argument; everything in the options has a default.
+ *  - Options. NULL means all defaults. A struct of options begins with `size`, which must be its sizeof; every
+ *    other field means "the default" where it is zero. New fields are added at the end only, so that a program
+ *    built against an older header runs with a newer library. Every enum has its default at 0. A flag named no_X
+ *    switches X off.
+ *  - Inputs are borrowed and const.
+ *  - Results are made by the library, handed back by pointer, and released by kspec_X_free(), which takes NULL.
+ *    Lists in them are arrays of pointers. So structs of results may grow; never copy one by value. After a
+ *    failure the pointer is NULL and nothing is held. Handles have _open and _close in the same way. Calls whose
+ *    results are plain numbers write them to arrays of the caller's.
+ *  - Failure. A call that can fail returns a kspec_status; its last argument is an optional kspec_error, owned by
+ *    the caller, for the status and a one-line message that names the value and the bound. The library never
+ *    prints, never exits and never asserts on input.
  *  - The status says whether the call worked; the result says how good the answer is.
- *  - The same seed gives the same bits at any number of threads.
- *  - Calls may be made from several threads at once. While a call runs, the process's OpenBLAS is set to
- *    one thread and put back at the end: kspec runs its own threads around single-threaded BLAS calls.
+ *  - Bits. The same seed gives the same bits at any number of threads.
+ *  - Threads. Calls may be made from several threads at once. While a call runs, the process's OpenBLAS is set to
+ *    one thread, and put back at the end: kspec runs its own threads around single-threaded BLAS calls.
+ *
+ * One name has one meaning: P and Q are the rows and columns of a matrix of measurements Phi (inputs by
+ * features); n and p those of a data table X; N counts random features or the neurons of a layer (in wls.h,
+ * points of the grid); sigma is the bandwidth of the kernel exp(-|x-y|^2/(2 sigma^2)), 1 by default; `seed`,
+ * `threads` and `progress` are the same three options everywhere.
  */
 #ifndef KSPEC_H
 #define KSPEC_H
@@ -25,11 +35,11 @@
 #include "kspec/kernel.h"   /* kinds of kernels, scaling of columns */
 #include "kspec/theory.h"   /* spectra that are known in closed form */
 #include "kspec/generate.h" /* matrices whose kernel is known */
-#include "kspec/moments.h"  /* spectral moments of the kernel operator */
+#include "kspec/moments.h"  /* spectral moments of the kernel operator, dimensionality */
 #include "kspec/spectrum.h" /* eigenvalues from moments */
-#include "kspec/wls.h"      /* weighted least squares */
-#include "kspec/ridge.h"    /* ridge regression on random Fourier features */
 #include "kspec/norm.h"     /* Gram matrices, random features, the spectral norm */
+#include "kspec/ridge.h"    /* ridge regression on random Fourier features */
+#include "kspec/wls.h"      /* weighted least squares */
 #include "kspec/learn.h"    /* kernel moments of a network while it learns */
 #include "kspec/files.h"    /* reading and writing matrices */
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The public header compiles alone as C11 and as C++17; a program of a few lines finds the installed library by
-# pkg-config and by find_package, links with the shared and with the static one, and runs.
+# The public header compiles alone as C11 and as C++17; a program of a few lines finds the installed library
+# by pkg-config and by find_package, links with the shared and with the static one, and runs.
 #
 # usage: check_header.sh BUILD_DIR SOURCE_DIR [SANITIZERS]
 set -eu
@@ -21,8 +21,8 @@ echo 'int x = ({ 1; });' >>alone.c
 
 cmake --install "$build" --prefix "$dir/usr" >/dev/null
 libdir=$(dirname "$(find "$dir/usr" -name libkspec.a)")
-for f in bin/kspec include/kspec.h libexec/kspec/kspec-hdf5 share/man/man1/kspec.1 share/man/man1/kspec-moments.1 \
-    share/bash-completion/completions/kspec share/zsh/site-functions/_kspec \
+for f in bin/kspec include/kspec.h libexec/kspec/kspec-hdf5 share/man/man1/kspec.1 \
+    share/man/man1/kspec-moments.1 share/bash-completion/completions/kspec share/zsh/site-functions/_kspec \
     share/fish/vendor_completions.d/kspec.fish; do
     [ -s "$dir/usr/$f" ] || failed "$f is not installed"
 done

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The man pages say what the tool does: for every command in `kspec help` there is a page whose SYNOPSIS and options
-# are those of -h, whose examples run, and which names every key of the JSON output. All pages pass mandoc's lint.
+# The man pages say what the tool does: for every command in `kspec help` there is a page whose SYNOPSIS and
+# options are those of -h, whose examples run, and which names every key of the JSON output. All pages pass
+# mandoc's lint.
 #
 # usage: check_man.sh KSPEC SOURCE_DIR
 set -u
@@ -16,7 +17,8 @@ failures=0
 fail() { echo "FAIL $*"; failures=$((failures + 1)); }
 
 # the page as plain text without line breaks of its own; one section of that
-render() { mandoc -T ascii -O width=1000 "$1" | sed "s/.$(printf '\b')//g" | expand; } # no overstrikes, no tabs
+# (without overstrikes and tabs)
+render() { mandoc -T ascii -O width=1000 "$1" | sed "s/.$(printf '\b')//g" | expand; }
 section() { awk -v want="$1" '/^[A-Z]/ { on = $0 == want; next } on'; }
 squeeze() { sed 's/^ *//; s/ *$//; s/  */ /g; /^$/d'; }
 
@@ -68,7 +70,8 @@ def keys(x):
     return set().union(*map(keys, x)) if isinstance(x, list) else set()
 print(*sorted(keys(json.load(sys.stdin))))' <"$dir/out") || fail "$name: '$command' prints no JSON"
         for key in $keys; do
-            section "JSON OUTPUT" <"$dir/page" | grep -qw -- "$key" || fail "$name: the JSON key $key is not described"
+            section "JSON OUTPUT" <"$dir/page" | grep -qw -- "$key" ||
+                fail "$name: the JSON key $key is not described"
         done
     done <"$dir/examples"
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Names: the shared library exports what the public headers declare, and nothing else; every global of the static library
-# starts with kspec_ or ks_, so that it cannot clash with a program's own.
+# Names: the shared library exports what the public headers declare, and nothing else; every global of the
+# static library starts with kspec_ or ks_, so that it cannot clash with a program's own.
 #
 # usage: check_symbols.sh BUILD_DIR SOURCE_DIR
 set -u
@@ -18,7 +18,8 @@ breaches() {
     comm -23 <(echo "$declared") <(echo "$exported") | sed 's/$/ is declared but not exported/'
     comm -13 <(echo "$declared") <(echo "$exported") | sed 's/$/ is exported but not declared/'
     # a sanitizer adds names that begin with two underscores
-    grep -vE '^(kspec_|ks_|__)' <<<"$globals" | sed 's/$/ in the static library starts with neither kspec_ nor ks_/'
+    grep -vE '^(kspec_|ks_|__)' <<<"$globals" |
+        sed 's/$/ in the static library starts with neither kspec_ nor ks_/'
     echo "$(wc -w <<<"$declared") functions, $(wc -w <<<"$globals") globals" >&2
 }
 

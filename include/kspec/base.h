@@ -1,4 +1,4 @@
-/* Part of kspec.h: status, environment, matrices, random numbers. */
+/* Part of kspec.h: version, status, environment, matrices, random numbers. */
 #ifndef KSPEC_BASE_H
 #define KSPEC_BASE_H
 
@@ -49,9 +49,9 @@ KSPEC_API const char *kspec_version(void);
 /* ------------------------------------------------------------- environment */
 
 /*
- * The instruction set in use: "generic", "avx2" or "avx512". Chosen once, at first use, as the best that the
- * processor has; the environment variable KSPEC_ISA forces a lower one (a higher one, or a name that is none
- * of the three, is an error that every call with a `threads` option reports).
+ * The instruction set in use: "generic", "avx2" or "avx512". It is chosen once, at first use: the best that
+ * the processor has, or a lower one that the environment variable KSPEC_ISA names. Any other value of
+ * KSPEC_ISA is an error, which every call with a `threads` option reports.
  */
 KSPEC_API const char *kspec_isa(void);
 
@@ -59,15 +59,15 @@ KSPEC_API const char *kspec_isa(void);
 KSPEC_API const char *kspec_blas(void);
 
 /*
- * The number of threads a call uses when its options say 0: the processors this process may run on, or the
- * environment variable KSPEC_THREADS where it is set to a positive number. Between 1 and 1024.
+ * How many threads a call uses where its options say 0: as many as this process has processors, or what the
+ * environment variable KSPEC_THREADS says if that is positive. Between 1 and 1024.
  */
 KSPEC_API int kspec_default_threads(void);
 
 /*
- * Every allocation of the library goes through one pair of functions. `alloc` returns memory aligned to at
- * least `align` bytes (a power of two) or NULL; `release` takes back what `alloc` gave. Set them before any
- * other call, or not at all; NULL restores the default. Useful for accounting and for failure tests.
+ * Every allocation of the library goes through one pair of functions. `alloc` returns `size` bytes aligned to
+ * `align` (a power of two), or NULL; `release` frees them. Set the pair before any other call, or not at all;
+ * NULL restores the default. Useful for accounting and for tests of failure.
  */
 typedef struct {
     void *(*alloc)(void *ctx, size_t size, size_t align);
@@ -77,8 +77,9 @@ typedef struct {
 KSPEC_API void kspec_set_allocator(const kspec_allocator *allocator);
 
 /*
- * Called now and then from the thread that made the call, with the fraction done so far (0 to 1). Return 0 to
- * go on; anything else cancels: the call then returns KSPEC_E_CANCELLED with nothing leaked.
+ * `report` is called several times a second, from the thread that made the call, with the fraction done (0 to
+ * 1). Return 0 to go on. Anything else cancels: the call then frees what it holds and returns
+ * KSPEC_E_CANCELLED.
  */
 typedef struct {
     int (*report)(void *ctx, double fraction);
@@ -88,9 +89,9 @@ typedef struct {
 /* ------------------------------------------------------------------ matrix */
 
 /*
- * A view of rows x cols doubles: entry (i,j) is data[i*row_stride + j*col_stride]; strides count doubles. A
- * dense row-major matrix has row_stride = cols and col_stride = 1; a Fortran or MATLAB one has row_stride = 1
- * and col_stride = rows.
+ * A view of rows x cols doubles: entry (i,j) is data[i*row_stride + j*col_stride]. Strides count doubles and
+ * may be negative. A dense row-major matrix has row_stride = cols and col_stride = 1; one of Fortran or
+ * MATLAB has row_stride = 1 and col_stride = rows.
  */
 typedef struct {
     const double *data;
@@ -103,7 +104,11 @@ typedef struct {
 /*
  * Counter-based random numbers (Philox4x64-10, Random123): number `index` of stream `stream` of `seed` is a
  * pure function of the three. Any part of a stream can be made anywhere, in any order, by any thread, and
- * every instruction set gives the same bits. These write the `count` numbers with indices first, first+1, ...
+ * every instruction set gives the same bits. Each call writes the `count` numbers of indices first, first+1,
+ * ... to `out`.
+ *
+ * Streams that the library draws from itself: 1 to 4, 1000 to 4.2e9, and from 2^40 on (src/base/streams.h). A
+ * program that uses its own seed for both should take streams from 5 to 999.
  */
 
 /* Uniform on the open interval (0,1): (k + 1/2) / 2^52, k = 0 ... 2^52-1. */
@@ -113,8 +118,10 @@ KSPEC_API void kspec_random_uniform(uint64_t seed, uint64_t stream, uint64_t fir
 /* Standard normal (Box-Muller), |value| < 8.6. */
 KSPEC_API void kspec_random_normal(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out);
 
-/* A uniformly random permutation of 0 ... count-1 (Fisher-Yates on the stream's numbers, free of modulo
- * bias). */
+/*
+ * A uniformly random permutation of 0 ... count-1 (Fisher-Yates on the stream's numbers, without modulo
+ * bias).
+ */
 KSPEC_API void kspec_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out);
 
 #ifdef __cplusplus

@@ -1,5 +1,7 @@
-/* Seconds since some fixed point: of the wall clock, for the `seconds` field of results, and of the calling thread's own time on
- * a processor, for rates. */
+/*
+ * Seconds since some fixed point: of the wall clock, for the `seconds` field of results, and of the calling
+ * thread's own time on a processor, for rates.
+ */
 #ifndef KS_BASE_CLOCK_H
 #define KS_BASE_CLOCK_H
 

@@ -22,7 +22,10 @@ ks_isa ks_isa_best(void) {
     return KS_ISA_GENERIC;
 }
 
-/* What KSPEC_ISA says; a setting that cannot be followed is kept as `refusal`, which every computation reports. */
+/*
+ * What KSPEC_ISA says; a setting that cannot be followed is kept as `refusal`, which every computation
+ * reports.
+ */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static ks_isa chosen;
 static kspec_error refusal;

@@ -10,8 +10,8 @@ typedef enum { KS_ISA_GENERIC, KS_ISA_AVX2, KS_ISA_AVX512, KS_ISA_COUNT } ks_isa
 ks_isa ks_isa_best(void);
 
 /*
- * The one to use, chosen at the first call and kept. Where KSPEC_ISA cannot be followed, every call fails with a message
- * that names it and the choices.
+ * The one to use, chosen at the first call and kept. Where KSPEC_ISA cannot be followed, every call fails
+ * with a message that names it and the choices.
  */
 kspec_status ks_isa_choose(ks_isa *isa, kspec_error *err);
 

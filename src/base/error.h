@@ -12,8 +12,9 @@ kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...)
 kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes);
 
 /*
- * The one memory check: KSPEC_OK where `bytes` can be had, as far as the system says; else KSPEC_E_NOMEM with "WHAT needs
- * X MB, Y MB are available", where WHAT comes from the format. A computation that knows what it needs asks first.
+ * The one memory check: KSPEC_OK where `bytes` can be had, as far as the system says; else KSPEC_E_NOMEM with
+ * "WHAT needs X MB, Y MB are available", where WHAT comes from the format. A computation that knows what it
+ * needs asks first.
  */
 kspec_status ks_check_memory(kspec_error *err, size_t bytes, const char *what, ...)
     __attribute__((format(printf, 3, 4)));

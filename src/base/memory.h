@@ -28,9 +28,9 @@ void *ks_zalloc(size_t count, size_t size); /* the same, zeroed */
 void ks_free(void *ptr);                    /* NULL is allowed */
 
 /*
- * Bytes of memory that could be had now without pushing anything else out, or SIZE_MAX where the system does not say.
- * An allocation beyond it may well succeed and the process be killed later: a computation that knows what it needs
- * asks first.
+ * Bytes of memory that could be had now without pushing anything else out, or SIZE_MAX where the system does
+ * not say. An allocation beyond it may well succeed and the process be killed later: a computation that knows
+ * what it needs asks first.
  */
 size_t ks_memory_available(void);
 

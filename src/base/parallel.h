@@ -29,8 +29,8 @@ ks_run ks_run_part(const ks_run *run, double a, double b);
 int ks_run_report(const ks_run *run, double f);
 
 /*
- * Who works on a chunk: worker `index` of 0 ... threads-1. No two calls with the same index overlap, so scratch memory
- * can be per worker. A chunk that fails writes its message to `err`, which is never NULL.
+ * Who works on a chunk: worker `index` of 0 ... threads-1. No two calls with the same index overlap, so
+ * scratch memory can be per worker. A chunk that fails writes its message to `err`, which is never NULL.
  */
 typedef struct {
     int index;
@@ -38,9 +38,9 @@ typedef struct {
 } ks_worker;
 
 /*
- * Calls fn(ctx, chunk, worker) once for each chunk in 0 ... nchunks-1. Chunks start in increasing order. A status other
- * than KSPEC_OK stops the loop; the caller gets status and message of the lowest chunk that failed. Cancellation is
- * looked at between chunks, so keep a chunk under about 0.1 s.
+ * Calls fn(ctx, chunk, worker) once for each chunk in 0 ... nchunks-1. Chunks start in increasing order. A
+ * status other than KSPEC_OK stops the loop; the caller gets status and message of the lowest chunk that
+ * failed. Cancellation is looked at between chunks, so keep a chunk under about 0.1 s.
  */
 typedef kspec_status (*ks_chunk_fn)(void *ctx, size_t chunk, const ks_worker *worker);
 kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, void *ctx, kspec_error *err);

@@ -1,8 +1,8 @@
 /*
- * The registry of random streams. Every use of random numbers in the library owns a range of streams, so that no two uses
- * draw the same numbers from one seed: data made with --seed 7 and draws made with --seed 7 are independent. The table is
- * in streams.c; tests/unit/test_streams.c checks that no two ranges overlap, and tests/check_includes.sh that no number
- * is drawn from a stream that does not come from ks_stream().
+ * The registry of random streams. Every use of random numbers in the library owns a range of streams, so that
+ * no two uses draw the same numbers from one seed: data made with --seed 7 and draws made with --seed 7 are
+ * independent. The table is in streams.c; tests/unit/test_streams.c checks that no two ranges overlap, and
+ * tests/check_includes.sh that no number is drawn from a stream that does not come from ks_stream().
  */
 #ifndef KS_BASE_STREAMS_H
 #define KS_BASE_STREAMS_H
@@ -18,7 +18,10 @@ typedef enum {
     KS_STREAM_NOISE,
     KS_STREAM_NOISE_ROW,
     KS_STREAM_NOISE_COL,
-    /* moments: order k of rows and of columns; assignment k; split k of the trials; split k / P of row k % P alone */
+    /*
+     * moments: order k of rows and of columns; assignment k; split k of the trials; split k / P of row k % P
+     * alone
+     */
     KS_STREAM_ROW_ORDER,
     KS_STREAM_COL_ORDER,
     KS_STREAM_ASSIGNMENT,
@@ -30,7 +33,9 @@ typedef enum {
     KS_STREAM_FREQUENCIES,
     KS_STREAM_TURNS,
     KS_STREAM_MEDIAN,
-    /* norm, draw k: sampled rows, the vector that an iteration starts with, orders of the debiased estimate */
+    /*
+     * norm, draw k: sampled rows, the vector that an iteration starts with, orders of the debiased estimate
+     */
     KS_STREAM_SAMPLE,
     KS_STREAM_START,
     KS_STREAM_FEATURE_ORDER,

@@ -1,4 +1,7 @@
-/* Runs tests on every instruction set: KSPEC_ISA is read once, so that it has to be read again after each change. */
+/*
+ * Runs tests on every instruction set: KSPEC_ISA is read once, so that it has to be read again after each
+ * change.
+ */
 #ifndef KSPEC_TEST_ISA_H
 #define KSPEC_TEST_ISA_H
 

@@ -1,0 +1,123 @@
+"""The rules of the public header that a compiler does not see, each tried on a header that breaks it first.
+
+usage: check_api.py SOURCE_DIR
+"""
+import pathlib
+import re
+import sys
+
+GROWING = "(?:result|dataset|point|info|shape|measured)"
+FROZEN = {"kspec_matrix", "kspec_error", "kspec_progress", "kspec_allocator"}
+
+
+def without_comments(text):
+    return re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+
+
+def enums(code):
+    for body, name in re.findall(r"typedef enum \{(.*?)\}\s*(\w*)\s*;", code, re.S):
+        yield name, [c.split("=") for c in body.replace("\n", " ").split(",") if c.strip()]
+    for _ in re.findall(r"^enum \{", code, re.M):
+        yield "", []
+
+
+def structs(code):
+    pattern = r"typedef struct (?:\w+ )?\{((?:[^{}]|\{[^{}]*\})*)\}\s*(\w+)\s*;"
+    for body, name in re.findall(pattern, code, re.S):
+        yield name, " ".join(body.split())
+
+
+def functions(code):
+    for declaration in re.findall(r"KSPEC_API\s+([^;{]*?)\s*;", code, re.S):
+        declaration = " ".join(declaration.split())
+        yield re.fullmatch(r"(.*?)(\w+)\((.*)\)", declaration).group(2, 1, 3)
+
+
+def breaches(files):
+    """A line for each breach in {file name: text}"""
+    found, frees, results, opts = [], set(), set(), set()
+    for file, text in files.items():
+        found += [f"{file}:{k}: {len(line)} characters are more than 110"
+                  for k, line in enumerate(text.splitlines(), 1) if len(line) > 110]
+        code = without_comments(text)
+        for name, constants in enums(code):
+            if not name:
+                found.append(f"{file}: an enum without a name")
+                continue
+            prefix = name.upper() + "_"
+            for k, (constant, *value) in enumerate(constants):
+                constant = constant.strip()
+                if name != "kspec_status" and not constant.startswith(prefix):
+                    found.append(f"{file}: {constant} of {name} does not begin with {prefix}")
+                if k == 0 and (not value or value[0].strip() != "0"):
+                    found.append(f"{file}: the first constant of {name}, {constant}, is not = 0")
+        for name, body in structs(code):
+            if name.endswith("_opts"):
+                opts.add(name)
+                if not body.startswith("size_t size;"):
+                    found.append(f"{file}: {name} does not begin with size_t size")
+            if name.endswith("_result") or name == "kspec_dataset":
+                results.add(name)
+                for kind, stars, field in re.findall(r"(?:const )?(kspec_\w+) (\**)\s?(\w+)", body):
+                    if stars == "*" and field.endswith("s") and kind not in FROZEN and "_result" not in kind:
+                        found.append(f"{file}: {name}.{field} is an array of {kind}: use pointers")
+        for name, returns, arguments in functions(code):
+            returns = returns.strip()
+            if name.endswith("_free"):
+                frees.add(name)
+                continue
+            if returns == "kspec_status" and not arguments.endswith("kspec_error *err"):
+                found.append(f"{file}: {name}() does not end in kspec_error *err")
+            for kind, stars in re.findall(r"(?<!const )\b(kspec_(?:\w+_)?" + GROWING + r") (\*+)", arguments):
+                if stars == "*":
+                    found.append(f"{file}: {name}() fills a {kind} of the caller's")
+            if re.fullmatch(r"kspec_(?:\w+_)?" + GROWING, returns):
+                found.append(f"{file}: {name}() returns {returns} by value")
+    for name in sorted(results):
+        free = name.replace("_result", "") + "_free"
+        if free not in frees:
+            found.append(f"{name} has no {free}()")
+    return found
+
+
+BROKEN = {
+    "KSPEC_A_ONE of kspec_b": "typedef enum { KSPEC_A_ONE = 0 } kspec_b;",
+    "is not = 0": "typedef enum { KSPEC_B_ONE = 1 } kspec_b;",
+    "without a name": "enum { KSPEC_ONE = 1 };",
+    "size_t size": "typedef struct { int threads; } kspec_x_opts;",
+    "use pointers": "typedef struct { kspec_point *points; } kspec_x_result;",
+    "has no kspec_x_free": "typedef struct { int n; } kspec_x_result;",
+    "kspec_error *err": "KSPEC_API kspec_status kspec_x(int n);",
+    "of the caller's": "KSPEC_API kspec_status kspec_x(kspec_x_result *out, kspec_error *err);",
+    "by value": "KSPEC_API kspec_x_shape kspec_x(int n);",
+    "more than 110": "/* " + "x" * 110 + " */",
+}
+SOUND = """
+typedef enum { KSPEC_B_ONE = 0, /* = 1, it says */ KSPEC_B_TWO } kspec_b;
+typedef enum { KSPEC_OK = 0, KSPEC_E_ARG } kspec_status;
+typedef struct { size_t size; int threads; } kspec_x_opts;
+typedef struct { kspec_point **points; double *values; kspec_y_result *moments; } kspec_x_result;
+KSPEC_API void kspec_x_free(kspec_x_result *r);
+KSPEC_API kspec_status kspec_x(const kspec_matrix *x, const kspec_x_opts *opts, kspec_x_result **out,
+                               kspec_error *err);
+"""
+
+
+def self_test():
+    bad = [f"self-test: '{want}' was not found" for want, text in BROKEN.items()
+           if not any(want in line for line in breaches({"x.h": text}))]
+    return bad + [f"self-test: {line}" for line in breaches({"x.h": SOUND}) if "110" not in line]
+
+
+def main():
+    include = pathlib.Path(sys.argv[1]) / "include"
+    files = {p.name: p.read_text() for p in [include / "kspec.h", *sorted((include / "kspec").glob("*.h"))]}
+    found = self_test() or breaches(files)
+    print(*found, sep="\n")
+    if found:
+        sys.exit(1)
+    count = sum(len(list(functions(without_comments(text)))) for text in files.values())
+    print(f"{count} functions keep the rules")
+
+
+main()
