@@ -6,10 +6,10 @@
 #include <strings.h>
 
 /*
- * The x86 cores of OpenBLAS 0.3 by the instruction set that their routines use; the first is our advice. Every
- * OpenBLAS with routines for AVX-512 knows the name SkylakeX. Debian 12's 0.3.21 knows neither SapphireRapids
- * nor, as a value of the variable, Cooperlake; DGEMM is as fast with SkylakeX. Excavator's routines use 128
- * bits, but only an Excavator gets them, and it has nothing wider.
+ * The x86 cores of OpenBLAS 0.3 by the instruction set that their routines use; the first is our advice.
+ * Every OpenBLAS with routines for AVX-512 knows the name SkylakeX. Debian 12's 0.3.21 knows neither
+ * SapphireRapids nor, as a value of the variable, Cooperlake; DGEMM is as fast with SkylakeX. Excavator's
+ * routines use 128 bits, but only an Excavator gets them, and it has nothing wider.
  */
 static const char *const cores[KS_ISA_COUNT][24] = {
     [KS_ISA_GENERIC] = {"Generic",   "Katmai",       "Coppermine", "Northwood",  "Prescott", "Banias",
