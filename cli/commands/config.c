@@ -1,22 +1,42 @@
 #include "core/cli.h"
+#include "core/restart.h"
+
+#include <stdlib.h>
 
 typedef struct {
     cli_common common;
 } config_args;
+
+/* How the BLAS came by its core, where that is not its own choice. */
+static void print_choice(FILE *f) {
+    const char *advice = kspec_blas_advice(), *set = getenv("OPENBLAS_CORETYPE");
+    if (cli_core_before())
+        fprintf(f, " (restarted: OpenBLAS had taken this processor for %s)", cli_core_before());
+    else if (advice)
+        fprintf(f, " (slow on this processor: set OPENBLAS_CORETYPE=%s)", advice);
+    else if (set)
+        fprintf(f, " (OPENBLAS_CORETYPE=%s)", set);
+}
+
+/* A name, or null */
+static json_t *name(const char *s) { return s ? cli_string(s) : json_null(); }
 
 static int run(void *args) {
     const cli_common *c = args;
     FILE *f = cli_text();
     fprintf(f, "version          %s\n", kspec_version());
     fprintf(f, "instruction set  %s\n", kspec_isa());
-    fprintf(f, "BLAS             %s\n", kspec_blas());
+    fprintf(f, "BLAS             %s", kspec_blas());
+    print_choice(f);
+    fputc('\n', f);
     fprintf(f, "LP solver        %s\n", kspec_lp_solver());
     fprintf(f, "plugins          none\n"); /* none are part of this version */
     fprintf(f, "threads          %d\n", kspec_default_threads());
-    return cli_finish(c, c->json ? json_pack("{s:s, s:s, s:s, s:s, s:s, s:[], s:i}", "command", "config",
-                                             "version", kspec_version(), "isa", kspec_isa(), "blas",
-                                             kspec_blas(), "lp_solver", kspec_lp_solver(), "plugins",
-                                             "threads", kspec_default_threads())
+    return cli_finish(c, c->json ? json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:[], s:i}", "command",
+                                             "config", "version", kspec_version(), "isa", kspec_isa(), "blas",
+                                             kspec_blas(), "blas_before", name(cli_core_before()),
+                                             "blas_advice", name(kspec_blas_advice()), "lp_solver",
+                                             kspec_lp_solver(), "plugins", "threads", kspec_default_threads())
                                  : NULL);
 }
 

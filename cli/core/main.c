@@ -1,4 +1,5 @@
 #include "core/cli.h"
+#include "core/restart.h"
 #include "plot/plot.h"
 
 #include <fcntl.h>
@@ -91,12 +92,13 @@ static int check_plot(const cli_common *c) {
 static int run(const cli_command *c, int argc, char **argv) {
     void *args = calloc(1, c->args_size);
     if (!args) return cli_error(EXIT_FAILED, "out of memory");
-    int status = cli_parse(c, argc, argv, args);
+    int status = cli_parse(c, argc - 2, argv + 2, args);
     if (!status) {
         if (((cli_common *)args)->help) {
             cli_help(c, stdout);
             status = flushed();
         } else {
+            cli_restart(argv);
             status = check_isa();
             if (!status) status = check_plot(args);
             if (!status) status = c->run(args);
@@ -123,5 +125,5 @@ int main(int argc, char **argv) {
     if (strcmp(name, "help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)
         return help(argc - 2, argv + 2);
     const cli_command *c = find(name);
-    return c ? run(c, argc - 2, argv + 2) : unknown_command(name);
+    return c ? run(c, argc, argv) : unknown_command(name);
 }

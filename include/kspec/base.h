@@ -59,6 +59,18 @@ KSPEC_API const char *kspec_isa(void);
 KSPEC_API const char *kspec_blas(void);
 
 /*
+ * The value that the environment variable OPENBLAS_CORETYPE should have had when this process started, such
+ * as "SkylakeX". NULL where the BLAS fits the processor or cannot be changed, and where the variable is set.
+ *
+ * An OpenBLAS older than the processor may not know it and use routines for a much older one, several times
+ * slower: Debian 12's 0.3.21 takes a fifth-generation Xeon for a Prescott (2004). OpenBLAS reads the variable
+ * once, when it is loaded. So the variable must be set before the program starts: by its user, or by the
+ * program itself, which then calls exec() as the tool does. It changes results in their last digits.
+ * KSPEC_ISA has no say here.
+ */
+KSPEC_API const char *kspec_blas_advice(void);
+
+/*
  * How many threads a call uses where its options say 0: as many as this process has processors, or what the
  * environment variable KSPEC_THREADS says if that is positive. Between 1 and 1024.
  */

@@ -1,0 +1,50 @@
+#include "core/restart.h"
+
+#include "kspec.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+/* How a process tells its successor which core it had */
+#define BEFORE "KSPEC_CORE_BEFORE"
+
+static char before[32];
+
+const char *cli_core_before(void) { return before[0] ? before : NULL; }
+
+/* Our own variable is for us only: no child inherits it. */
+static void learn_core_before(void) {
+    const char *core = getenv(BEFORE);
+    if (!core) return;
+    snprintf(before, sizeof before, "%s", core);
+    unsetenv(BEFORE);
+}
+
+/* By its path the program keeps its name in ps(1); by the link it is found where its file was deleted. */
+static void start_again(char **argv) {
+    static const char link[] = "/proc/self/exe";
+    char path[PATH_MAX];
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length > 0) {
+        path[length] = 0;
+        execv(path, argv);
+    }
+    execv(link, argv);
+}
+
+void cli_restart(char **argv) {
+    learn_core_before();
+    const char *core = kspec_blas_advice(); /* NULL in the successor, where the variable is set: no loop */
+    if (!core) return;
+    /* run as "ld.so kspec": the program of this process is ld.so, which takes other arguments */
+    if (!getauxval(AT_BASE)) return;
+    const char *name = strrchr(kspec_blas(), ' ');
+    if (setenv("OPENBLAS_CORETYPE", core, 1) == 0 && setenv(BEFORE, name ? name + 1 : "?", 1) == 0)
+        start_again(argv);
+    unsetenv("OPENBLAS_CORETYPE");
+    unsetenv(BEFORE);
+}

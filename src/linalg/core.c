@@ -1,0 +1,35 @@
+#include "linalg/core.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/*
+ * The x86 cores of OpenBLAS 0.3 by the instruction set that their routines use; the first is our advice.
+ * Every OpenBLAS with routines for AVX-512 knows the name SkylakeX. Debian 12's 0.3.21 knows neither
+ * SapphireRapids nor, as a value of the variable, Cooperlake; DGEMM is as fast with SkylakeX. Excavator's
+ * routines use 128 bits, but only an Excavator gets them, and it has nothing wider.
+ */
+static const char *const cores[KS_ISA_COUNT][24] = {
+    [KS_ISA_GENERIC] = {"Generic",   "Katmai",       "Coppermine", "Northwood",  "Prescott", "Banias",
+                        "Atom",      "Core2",        "Penryn",     "Dunnington", "Nehalem",  "Athlon",
+                        "Opteron",   "Opteron_SSE3", "Barcelona",  "Nano",       "Bobcat",   "Sandybridge",
+                        "Bulldozer", "Piledriver",   "Steamroller"},
+    [KS_ISA_AVX2] = {"Haswell", "Zen", "Excavator"},
+    [KS_ISA_AVX512] = {"SkylakeX", "Cooperlake", "SapphireRapids"},
+};
+
+const char *ks_blas_core(ks_isa isa, const char *core, int set) {
+    if (set) return NULL;
+    for (int below = 0; below < (int)isa; below++)
+        for (const char *const *name = cores[below]; *name; name++)
+            if (strcasecmp(core, *name) == 0) return cores[isa][0];
+    return NULL;
+}
+
+const char *kspec_blas_advice(void) {
+    /* a library built for one core does not read the variable */
+    if (!strstr(openblas_get_config(), "DYNAMIC_ARCH")) return NULL;
+    return ks_blas_core(ks_isa_best(), openblas_get_corename(), getenv("OPENBLAS_CORETYPE") != NULL);
+}
