@@ -3,40 +3,59 @@
 #   make demo       set up, build, and estimate the moments of a built-in example
 #   make pictures   draw the pictures of the documentation anew
 #   make test       set up, build, and run all tests
+#   make data       fetch the public data sets that some of the tests and figures need
 #   make repro      every figure of the four papers, in small; repro-full: at the papers' sizes
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 MAKEFLAGS += --no-print-directory
-CTEST   = ctest --output-on-failure --no-tests=error
+SETUP   = sh scripts/setup.sh
+CTEST   = sh scripts/test.sh
 
-.PHONY: all setup demo pictures test test-fast asan tsan fuzz bench repro repro-full repro-docs install lint format clean
+# A relative folder of data holds in every directory that a test runs in.
+ifneq ($(KSPEC_DATA),)
+override KSPEC_DATA := $(shell realpath -m -- '$(KSPEC_DATA)')
+export KSPEC_DATA
+endif
+
+.PHONY: all setup demo pictures data test test-fast asan tsan fuzz bench repro repro-full repro-docs install \
+        lint format clean
 
 all: setup
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
 
 setup:
-	@sh scripts/setup.sh
+	@$(SETUP) build
 
 demo: all
+	@$(SETUP) pictures
 	@sh examples/demo.sh build/kspec
 
 pictures: all
+	@$(SETUP) pictures
 	@sh docs/pictures.sh build/kspec
 
+data:
+	@$(SETUP) data
+	@sh scripts/data.sh
+
 test: all
-	@$(CTEST) --test-dir build -j $(JOBS)
+	@$(SETUP) test pictures
+	@$(CTEST) build -j $(JOBS)
 
 test-fast: all
-	@$(CTEST) --test-dir build -j $(JOBS) -L fast
+	@$(SETUP) test pictures
+	@$(CTEST) build -j $(JOBS) -L fast
 
 asan tsan: setup
+	@$(SETUP) test pictures
 	@cmake --preset $@ >/dev/null
 	@cmake --build build-$@ -j $(JOBS)
-	@$(CTEST) --test-dir build-$@ -j $(JOBS) -L fast
+	@$(CTEST) build-$@ -j $(JOBS) -L fast
 
 FUZZ_SECONDS ?= 20
 fuzz: setup
+	@$(SETUP) test
 	@cmake --preset fuzz >/dev/null
 	@cmake --build build-fuzz -j $(JOBS)
 	@sh fuzz/run.sh $(FUZZ_SECONDS) build-fuzz
@@ -45,9 +64,11 @@ bench: all
 	@sh bench/run.sh build
 
 repro: all
+	@$(SETUP) repro
 	@python3 repro/run.py
 
 repro-full: all
+	@$(SETUP) repro
 	@python3 repro/run.py --full
 
 repro-docs:
@@ -57,7 +78,8 @@ install: all
 	@cmake --install build --prefix $(PREFIX)
 
 SOURCES = $(shell git ls-files '*.c' '*.h')
-lint: setup
+lint:
+	@$(SETUP) lint
 	@clang-format --dry-run --Werror $(SOURCES)
 	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \
 	    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -I include -I src -I cli \

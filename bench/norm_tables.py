@@ -4,7 +4,7 @@
 usage: bench/norm_tables.py [SECTION...]     (run in the source directory, after make; all sections take about 10 minutes)
 
 Each section is written between its markers in docs/norm.md. The data (UCI wine quality and communities, Fashion-MNIST) are
-looked for in $KSPEC_DATA or ../shared/data.
+looked for where repro/harness.py does.
 """
 import json
 import math
@@ -13,11 +13,18 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../repro"))
+from harness import find_data, no_data
+
+
+def need(path):
+    return find_data(path) or sys.exit(no_data(path))
+
+
 KSPEC = "build/kspec"
-DATA = os.environ.get("KSPEC_DATA", "../shared/data")
-WINE = [DATA + "/wine/winequality-white.csv", "--select-cols", "0-10"]
-CRIME = [DATA + "/communities/communities.data", "--select-cols", "5-100,118-120,125"]
-FASHION = [DATA + "/fashion/t10k-images-idx3-ubyte.gz", "--select-rows", "0-1499"]
+WINE = [need("wine/winequality-white.csv"), "--select-cols", "0-10"]
+CRIME = [need("communities/communities.data"), "--select-cols", "5-100,118-120,125"]
+FASHION = [need("fashion/t10k-images-idx3-ubyte.gz"), "--select-rows", "0-1499"]
 
 
 def norm(data, **options):

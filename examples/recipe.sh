@@ -15,7 +15,7 @@ run() { # a kspec command, shown as one would type it
 }
 
 data() { # file: where it is, or failure
-    for folder in "${KSPEC_DATA:-}" "$here/../../shared/data" "$here/../data"; do
+    for folder in "${KSPEC_DATA:-}" "$here/../data" "$here/../../shared/data"; do
         [ -z "$folder" ] || [ ! -r "$folder/$1" ] || { echo "$folder/$1" && return; }
     done
     return 1

@@ -26,10 +26,18 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DATA_HELP = """\
-  mnist, fashion: {train15k,t10k}-{images-idx3,labels-idx1}-ubyte.gz (the first 15,000 images of the training sets suffice)
-  kannada: test- and dig- idx files of Kannada-MNIST; wine: winequality-white.csv, communities: communities.data (both UCI)
-  v4: responses_210325.npy (Cowley et al. 2023)"""
+DATA = [os.path.abspath(folder)
+        for folder in (os.environ.get("KSPEC_DATA"), ROOT / "data", ROOT.parent / "shared/data") if folder]
+
+
+def find_data(path):
+    """A file of the data sets, in the first folder that has it; None where it is missing"""
+    return next((f"{d}/{path}" for d in DATA if os.access(f"{d}/{path}", os.R_OK)), None)
+
+
+def no_data(path):
+    """That a file is missing, and how to get it"""
+    return f"no {path}; run 'make data'"
 
 
 class Figure:
@@ -60,12 +68,12 @@ class Figure:
 
     def data(self, path):
         """A file of the data sets; where it is absent, the figure cannot be checked"""
-        for root in (os.environ.get("KSPEC_DATA"), ROOT.parent / "shared/data", ROOT / "data"):
-            if root and (pathlib.Path(root) / path).exists():
-                return os.path.abspath(pathlib.Path(root) / path)
-        self._write("cannot be checked", f"{path} is not there")
-        print(f"{self.name}: cannot be checked: {path} is not there. Set KSPEC_DATA to a folder with\n{DATA_HELP}")
-        sys.exit(0)
+        found = find_data(path)
+        if not found:
+            self._write("cannot be checked", no_data(path))
+            print(f"{self.name}: cannot be checked: {no_data(path)}")
+            sys.exit(0)
+        return found
 
     def kspec(self, *args, after=None):
         """The JSON of a kspec command. after: arguments of a command before it, whose `-o x.npy` it reads in a scratch folder"""
@@ -218,9 +226,9 @@ def _shown(args):
     """A command as a reader would type it: folders of data as $KSPEC_DATA, without what only this script needs"""
     words = []
     for a in args:
-        for root in (os.environ.get("KSPEC_DATA"), str(ROOT.parent / "shared/data"), str(ROOT / "data")):
-            if root and a.startswith(os.path.abspath(root) + "/"):
-                a = "$KSPEC_DATA" + a[len(os.path.abspath(root)):]
+        for folder in DATA:
+            if a.startswith(folder + "/"):
+                a = "$KSPEC_DATA" + a[len(folder):]
         if a not in ("--json", "--quiet"):
             words.append(a)
     return "kspec " + " ".join(words)

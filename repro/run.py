@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the scripts of all figures, or of those named, one after another: repro/run.py [--full] [NAME...] (NAME: 000-2a)
+"""Runs the scripts of all figures, or of those named, one after another: repro/run.py [--full] [NAME...]
 
-What was computed before is not computed again, so a run that was interrupted goes on where it stopped. Ends with a table
-and exit status 1 where a check failed.
+A NAME is 000-2a. What was computed before is not computed again, so a run that was interrupted goes on where
+it stopped. Ends with what could not be checked for want of data, a table, and exit status 1 where a check
+failed.
 """
 import pathlib
 import subprocess
@@ -18,12 +19,23 @@ unknown = [n for n in names if n not in by_name]
 if unknown:
     sys.exit(f"no figure {unknown[0]}; there are {' '.join(by_name)}")
 
-start, failed = time.monotonic(), []
+start, failed, unchecked = time.monotonic(), [], {}
 for name in names or by_name:
-    if subprocess.run([sys.executable, str(by_name[name]), *options]).returncode:
+    command = [sys.executable, str(by_name[name]), *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as script:
+        for line in script.stdout:
+            print(line, end="", flush=True)
+            _, said, why = line.rstrip("\n").partition(": cannot be checked: ")
+            if said:
+                unchecked.setdefault(why, []).append(name)
+    if script.returncode:
         failed.append(name)
-print(f"\n{len(names or by_name) - len(failed)} passed, {len(failed)} failed in {time.monotonic() - start:.0f} s"
-      + (f": {' '.join(failed)}" if failed else ""))
+without = sum(map(len, unchecked.values()))
+passed = len(names or by_name) - len(failed) - without
+print(f"\n{passed} passed, {len(failed)} failed, {without} not checked in {time.monotonic() - start:.0f} s"
+      + (f"; failed: {' '.join(failed)}" if failed else ""))
+for why, figures in unchecked.items():
+    print(f"not checked: {why} ({', '.join(figures)})")
 if not names:
     subprocess.run([sys.executable, str(HERE / "report.py")], check=True)
 sys.exit(1 if failed else 0)

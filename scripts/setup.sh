@@ -1,30 +1,49 @@
 #!/bin/sh
-# Installs what kspec needs to build and test on Debian 12; does nothing when all of it is there.
+# Installs what kspec needs on Debian 12; does nothing when all of it is there.
+#
+#   sh scripts/setup.sh [build] [test] [pictures] [repro] [data] [lint]          by default: build
+#
 # On any other system it prints the list and stops. KSPEC_NO_SETUP=1 skips it.
 set -eu
 
 # compiler and build
 BUILD="gcc g++ libc6-dev make cmake pkg-config"
 # the libraries behind libkspec and the tool (licences: BSD-3, BSD-3, Boost, BSD-3, EPL-1.0, zlib, MIT)
-LIBS="libopenblas-dev liblapacke-dev libsleef-dev librandom123-dev coinor-libclp-dev zlib1g-dev libjansson-dev"
+LIBS="libopenblas-dev liblapacke-dev libsleef-dev librandom123-dev coinor-libclp-dev zlib1g-dev
+    libjansson-dev"
 # readers of HDF5 (BSD-3) and MATLAB files (BSD-2), in a program of their own
 READERS="libhdf5-dev libmatio-dev"
-# tests: files made by the real programs, sanitizers and fuzzers, man page check; what a static link of OpenBLAS names
-TESTS="python3 python3-numpy python3-scipy python3-h5py binutils clang libclang-rt-14-dev mandoc libgfortran-12-dev"
-# pictures (gnuplot's own licence; run as a separate program, never linked), which the tool finds at run time
-PLOTS="gnuplot-nox"
-# make lint
-LINT="clang-format cppcheck"
+# files made by the real programs, sanitizers and fuzzers, man page check; what a static link of OpenBLAS
+# names; curl for the test of make data; a locale with a decimal comma
+TESTS="python3 python3-numpy python3-scipy python3-h5py binutils clang libclang-rt-14-dev mandoc
+    libgfortran-12-dev curl locales"
+# gnuplot (its own licence; run as a separate program, never linked), which the tool finds at run time
+PICTURES="gnuplot-nox"
 
-ALL="$BUILD $LIBS $READERS $PLOTS $TESTS $LINT"
+packages=""
+for group in "${@:-build}"; do
+    case $group in
+        build) packages="$packages $BUILD $LIBS $READERS" ;;
+        test) packages="$packages $TESTS" ;;
+        pictures) packages="$packages $PICTURES" ;;
+        repro) packages="$packages python3 $PICTURES" ;;
+        data) packages="$packages curl ca-certificates" ;;
+        lint) packages="$packages clang-format cppcheck" ;;
+        *)
+            echo "kspec: unknown group '$group'; must be one of build, test, pictures, repro, data, lint" >&2
+            exit 2
+            ;;
+    esac
+done
 [ -z "${KSPEC_NO_SETUP:-}" ] || exit 0
 
-missing=$ALL
+missing=$packages
 if command -v dpkg-query >/dev/null 2>&1; then
     missing=""
     # shellcheck disable=SC2086
-    have=$(dpkg-query -W -f='${Package} ${Status}\n' $ALL 2>/dev/null | sed -n 's/ install ok installed$//p') || true
-    for p in $ALL; do
+    have=$(dpkg-query -W -f='${Package} ${Status}\n' $packages 2>/dev/null |
+        sed -n 's/ install ok installed$//p') || true
+    for p in $packages; do
         printf '%s\n' "$have" | grep -qx "$p" || missing="$missing $p"
     done
 fi

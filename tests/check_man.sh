@@ -7,7 +7,10 @@
 set -u
 kspec=$(realpath "$1") source=$(realpath "$2")
 man=$source/docs/man
-command -v mandoc >/dev/null || { echo "skip: mandoc is not installed"; exit 77; }
+if ! command -v mandoc >/dev/null; then
+    echo "skip: mandoc is not installed; run 'sh scripts/setup.sh test'"
+    exit 77
+fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/bin" "$dir/home"

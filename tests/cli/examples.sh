@@ -15,11 +15,10 @@ recipe() { # name: without data sets
     expect "$1.sh says $(head -c 300 "$err")" [ ! -s "$err" ]
 }
 expect "a recipe draws without gnuplot" [ -z "$(KSPEC_GNUPLOT=/nowhere/gnuplot sh -c '. "$0/recipe.sh" && plot a.svg' "$work/examples")" ]
-recipe_with() { # data set, name: where it is there
-    find_data "$1"
-    [ -n "$data" ] || return 1
+recipe_with() { # name, data set...: where it is there
+    find_data "${@:2}" || return
     fresh
-    expect "$2.sh fails with $1" env KSPEC_DATA="$data" sh "$KSPEC_SOURCE/examples/$2.sh" >"$out" 2>"$err"
+    expect "$1.sh fails with $2" env KSPEC_DATA="$data" sh "$KSPEC_SOURCE/examples/$1.sh" >"$out" 2>"$err"
 }
 # Python conditions; printed(pattern) is the list of the numbers that its groups match in what was printed, load(file) a JSON file
 holds() {
@@ -57,7 +56,7 @@ expect "the same data from a file is not the same" [ "$(cat "$out")" = "$(grep -
 recipe dimension
 holds 'abs(load("dimension.json")["participation_ratio"] - 10) < 3 * load("dimension.json")["participation_ratio_stderr"] < 4' \
     'load("naive.json")["participation_ratio"] < 9'
-if recipe_with v4/responses_210325.npy dimension; then
+if recipe_with dimension v4/responses_210325.npy; then
     holds 'abs(load("dimension.json")["participation_ratio"] - 24) < 1'
 fi
 
@@ -77,7 +76,7 @@ kspec ridge train.csv --target train.csv --target-cols 0 --test test.csv --test-
     --center --scale --features 150 --lambda "$lambdas" --json -o others.json
 holds 'as_measured(point("regression.json"))' \
     'all(point("best.json")["test_mse"] < p["test_mse"] < 1.01 * point("best.json")["test_mse"] for p in load("others.json")["points"])'
-if recipe_with mnist/t10k-images-idx3-ubyte.gz regression; then
+if recipe_with regression mnist/{train15k,t10k}-{images-idx3,labels-idx1}-ubyte.gz; then
     holds 'as_measured(point("regression.json"))'
 fi
 
@@ -89,7 +88,7 @@ program step_size rows.npy
 holds 'abs(printed(r"lanczos .* (\S+)$")[0] / gram_norm(np.load("rows.npy"), printed(r"sigma (\S+)")[0]) - 1) < 1e-3'
 recipe step_size
 holds 'abs(printed(r"largest step: (\S+)")[0] * gram_norm(minmax(np.load("rows.npy")), 0.05) / 2 - 1) < 1e-3'
-if recipe_with wine/winequality-white.csv step_size; then
+if recipe_with step_size wine/winequality-white.csv; then
     holds 'abs(printed(r"largest step: (\S+)")[0] * 90.95 / 2 - 1) < 1e-3'
 fi
 

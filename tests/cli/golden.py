@@ -28,7 +28,7 @@ TRIALS = [
 
 
 def matrix(seed, P, Q):
-    """s = s*6364136223846793005 + 1442695040888963407 mod 2^64; u = (s>>11)/2^53; entry 2u - 1 + 0.25, row by row"""
+    """s = s*6364136223846793005 + 1442695040888963407 mod 2^64; u = (s>>11)/2^53; 2u - 1 + 0.25, by rows"""
     s, entries = seed, []
     for _ in range(P * Q):
         s = (s * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -42,7 +42,8 @@ def differences(kspec, options, estimator, want, tolerance, what):
     failures = 0
     for threads in "1", "2", "3":
         for isa in "generic", "avx2", "avx512":
-            command = [kspec, "moments", *options, "-n", str(nmax), "--threads", threads, "--json", "--quiet", "--no-stderr"]
+            command = [kspec, "moments", *options, "-n", str(nmax), "--threads", threads, "--json", "--quiet",
+                       "--no-stderr"]
             run = subprocess.run(command, capture_output=True, env={**os.environ, "KSPEC_ISA": isa})
             if run.returncode == 2 and b"this processor has only" in run.stderr:
                 continue

@@ -3,8 +3,7 @@
 # 500 runs.
 . "$(dirname "$0")/lib.sh"
 
-find_data fashion/train15k-images-idx3-ubyte.gz
-[ -n "$data" ] || skip "no Fashion-MNIST"
+find_data fashion/{train15k,t10k}-{images-idx3,labels-idx1}-ubyte.gz || exit 77
 f=$data/fashion
 fashion="--images $f/train15k-images-idx3-ubyte.gz --labels $f/train15k-labels-idx1-ubyte.gz
     --test-images $f/t10k-images-idx3-ubyte.gz --test-labels $f/t10k-labels-idx1-ubyte.gz --train-count 3000"

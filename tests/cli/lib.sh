@@ -1,5 +1,5 @@
-# What the tests of the tool share. A test is a list of expectations; the first argument of expect_status is the exit
-# status, the rest the command, where `kspec` is the tool under test:
+# What the tests of the tool share. A test is a list of expectations; the first argument of expect_status is
+# the exit status, the rest the command, where `kspec` is the tool under test:
 #
 #     . "$(dirname "$0")/lib.sh"
 #     expect_status 0 kspec theory rbf --eta 4
@@ -7,12 +7,14 @@
 #     expect_error 2 'is not a number' kspec theory rbf --eta x
 #     done_testing
 #
-# After expect_status the files $out and $err hold what the command printed. A failing expectation is printed with its
-# line, and the test goes on. Every command that fails must say so in one line that begins with "kspec: ", and every
-# one that succeeds may say nothing on standard error but warnings; expect_status checks that, too.
+# After expect_status the files $out and $err hold what the command printed. A failing expectation is printed
+# with its line, and the test goes on. Every command that fails must say so in one line that begins with
+# "kspec: ", and every one that succeeds may say nothing on standard error but warnings; expect_status checks
+# that, too.
 
 : "${KSPEC:?the tool to test}" "${KSPEC_SOURCE:?the source directory}"
 fixtures=$KSPEC_SOURCE/tests/fixtures
+golden=$KSPEC_SOURCE/tests/golden
 python=/usr/bin/python3
 unset KSPEC_ISA KSPEC_THREADS KSPEC_GNUPLOT KSPEC_LIBEXEC KSPEC_READER_TIMEOUT
 failures=0 checks=0
@@ -75,8 +77,8 @@ expect_error() { # status, pattern, command...: it fails so, with a message that
     [ ! -s "$out" ] || fail "'$*' fails and prints: $(head -c 100 "$out")"
 }
 
-# What the last command printed is one JSON object j of which the Python expression is true; m(estimator, n) is an
-# estimate's value, entry(estimator, n) all of it; close(a, b, tol) compares relative to b.
+# What the last command printed is one JSON object j of which the Python expression is true; m(estimator, n)
+# is an estimate's value, entry(estimator, n) all of it; close(a, b, tol) compares relative to b.
 expect_json() {
     checks=$((checks + 1))
     "$python" - "$out" "$1" <<'END' || fail "JSON: $1"
@@ -122,21 +124,27 @@ fresh() {
     cd "$work/cwd" || exit 1
 }
 
-# Files that are not part of the project: real data ($KSPEC_DATA, or ../shared/data beside the source) and reference values
-# (golden/golden.json beside the data). Sets $data to the folder that has the file, or $golden to the file; empty: none.
-find_data() { # file
-    for data in "${KSPEC_DATA:-}" "$KSPEC_SOURCE/../shared/data" ''; do
-        [ -z "$data" ] || [ ! -r "$data/$1" ] || break
+# Real data are not part of the project. Sets $data to the first folder that has all of the files, or says
+# what is missing and fails: `find_data FILE || exit 77` skips the test, `if find_data FILE; then` a part of
+# it.
+find_data() { # file...
+    local file missing=
+    for data in "${KSPEC_DATA:-}" "$KSPEC_SOURCE/data" "$KSPEC_SOURCE/../shared/data"; do
+        [ -d "$data" ] || continue
+        for file in "$@"; do
+            [ -r "$data/$file" ] || { missing=${missing:-$file} && continue 2; }
+        done
+        return
     done
+    missing=${missing:-$1}
+    case $missing in
+        v4/*) echo "skip: no $missing; put the V4 recording (Cowley et al. 2023) at data/$missing" ;;
+        *) echo "skip: no $missing; run 'make data'" ;;
+    esac
+    return 1
 }
 
-find_golden() {
-    for golden in "${KSPEC_DATA:+$KSPEC_DATA/../golden/golden.json}" "$KSPEC_SOURCE/../shared/golden/golden.json" ''; do
-        [ -z "$golden" ] || [ ! -r "$golden" ] || break
-    done
-}
-
-skip() {
+skip() { # why; what to do
     echo "skip: $*"
     exit 77
 }

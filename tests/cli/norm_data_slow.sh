@@ -1,8 +1,7 @@
-# Real data: $KSPEC_DATA or ../shared/data beside the source. The norms are known, and rff-debiased's nominal 95% interval
-# covers them in at least 90 of 100 draws of fixed seeds, where rff-power is off by up to five times.
+# Real data: the norms are known, and rff-debiased's nominal 95% interval covers them in at least 90 of 100
+# draws of fixed seeds, where rff-power is off by up to five times.
 . "$(dirname "$0")/lib.sh"
-find_data wine/winequality-white.csv
-[ -n "$data" ] || skip "no data"
+find_data wine/winequality-white.csv communities/communities.data || exit 77
 wine="$data/wine/winequality-white.csv --select-cols 0-10"
 crime="$data/communities/communities.data --select-cols 5-100,118-120,125"
 

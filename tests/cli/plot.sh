@@ -1,6 +1,6 @@
 # Pictures: every command's result in every format, by --plot and by kspec plot; the numbers in them; what goes together.
 . "$(dirname "$0")/lib.sh"
-command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+command -v gnuplot >/dev/null || skip "gnuplot is not installed; run 'sh scripts/setup.sh pictures'"
 
 kspec generate rff --rows 12 --cols 15 --dim 2 -o x.npy
 py 'r = np.random.default_rng(1); np.save("X.npy", r.normal(size=(30, 3))); np.save("y.npy", r.normal(size=30))

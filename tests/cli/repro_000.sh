@@ -18,4 +18,11 @@ figure
 expect "an estimator that is biased makes it fail" [ $? -eq 1 ]
 expect_stdout '^000-A1d: FAILED *.the lowest bias'
 
+# without its data a figure is not checked, and the run says at its end what would change that
+expect "a run without data passes" \
+    eval 'env -u KSPEC_DATA "$python" repro/run.py 001-1ac 003-2 --no-pictures --out="$work/none" >"$out"'
+expect_stdout "^003-2: cannot be checked: no mnist/t10k-images-idx3-ubyte\.gz; run 'make data'$"
+expect_stdout '^0 passed, 0 failed, 2 not checked in '
+expect_stdout "^not checked: no mnist/t10k-images-idx3-ubyte\.gz; run 'make data' \(003-2\)$"
+
 done_testing

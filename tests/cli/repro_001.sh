@@ -2,8 +2,7 @@
 # estimators swapped its script fails.
 . "$(dirname "$0")/lib.sh"
 
-find_data communities/communities.data
-[ -n "$data" ] || skip "no communities data"
+find_data communities/communities.data || exit 77
 export KSPEC_DATA=$data
 
 script() { # name, sed expression...: a copy of the script, on Crime alone and changed so

@@ -25,9 +25,9 @@ def main(kspec, golden):
             np.save(name + "_y.npy", y)
         for isa in "generic", "avx2", "avx512":
             for threads in "1", "2", "3":
-                command = [kspec, "ridge", "train.npy", "--target", "train_y.npy", "--test", "test.npy", "--test-target",
-                           "test_y.npy", "--features", str(case["N"]), "--lambda", repr(case["lambda"]), "--threads",
-                           threads, "--json"]
+                command = [kspec, "ridge", "train.npy", "--target", "train_y.npy", "--test", "test.npy",
+                           "--test-target", "test_y.npy", "--features", str(case["N"]),
+                           "--lambda", repr(case["lambda"]), "--threads", threads, "--json"]
                 run = subprocess.run(command, capture_output=True, env={**os.environ, "KSPEC_ISA": isa})
                 if run.returncode == 2 and b"this processor has" in run.stderr:
                     continue
@@ -36,7 +36,8 @@ def main(kspec, golden):
                     count += 1
                     if not abs(point[key] - case[key]) <= 1e-8 * abs(case[key]):
                         failures += 1
-                        print(f"{isa} {threads} threads N {case['N']}: {key} {point[key]!r} is not {case[key]!r}")
+                        print(f"{isa} {threads} threads N {case['N']}: "
+                              f"{key} {point[key]!r} is not {case[key]!r}")
     print(f"{count} values, {failures} differ")
     return failures > 0 or count == 0
 

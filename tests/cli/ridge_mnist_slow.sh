@@ -2,8 +2,7 @@
 # training error within 15%, the peak at 2N = n, and Newton's steps there. Fixed seed: no false alarms once it passes.
 . "$(dirname "$0")/lib.sh"
 
-find_data mnist/train15k-images-idx3-ubyte.gz
-[ -n "$data" ] || skip "no MNIST"
+find_data mnist/{train15k,t10k}-{images-idx3,labels-idx1}-ubyte.gz || exit 77
 m=$data/mnist
 mnist="$m/train15k-images-idx3-ubyte.gz --target $m/train15k-labels-idx1-ubyte.gz --center --scale"
 expect_status 0 kspec ridge $mnist --test "$m/t10k-images-idx3-ubyte.gz" --test-target "$m/t10k-labels-idx1-ubyte.gz" \

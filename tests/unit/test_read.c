@@ -1,4 +1,5 @@
 /* kspec_read(): formats, keys, axes, selections and trials, every rule with its message. */
+#include "help/data.h"
 #include "help/failing_alloc.h"
 #include "io/array.h"
 #include "help/read.h"
@@ -342,16 +343,9 @@ TEST(allocations_may_fail) {
 
 /* --------------------------------------------------------------- real files */
 
-static const char *real(const char *file) {
-    static char p[4096];
-    const char *data = getenv("KSPEC_DATA");
-    snprintf(p, sizeof p, "%s/%s", data ? data : TEST_SOURCE_DIR "/../shared/data", file);
-    return access(p, R_OK) == 0 ? p : NULL;
-}
-
 TEST(wine) {
-    const char *file = real("wine/winequality-white.csv");
-    if (!file) SKIP("no wine data; set KSPEC_DATA");
+    const char *file = find_data("wine/winequality-white.csv");
+    if (!file) SKIP_WITHOUT("wine/winequality-white.csv");
     kspec_dataset d;
     CHECK(read_one(file, OPTS(.select_cols = "0-10", .select_rows = "0,4897"), &d) == KSPEC_OK);
     CHECK(d.trials == 1 && d.rows == 2 && d.cols == 11 && d.data[10] == 8.8 &&
@@ -362,8 +356,8 @@ TEST(wine) {
 }
 
 TEST(communities) {
-    const char *file = real("communities/communities.data");
-    if (!file) SKIP("no communities data; set KSPEC_DATA");
+    const char *file = find_data("communities/communities.data");
+    if (!file) SKIP_WITHOUT("communities/communities.data");
     kspec_dataset d;
     REFUSES(file, NULL, KSPEC_E_IO, "line 1, column 3: 'Lakewoodcity' is not a number; leave the column out");
     REFUSES(file, OPTS(.select_cols = "5-126"), KSPEC_E_IO,
@@ -378,8 +372,8 @@ TEST(communities) {
 }
 
 TEST(v4) {
-    const char *file = real("v4/responses_210325.npy");
-    if (!file) SKIP("no V4 data; set KSPEC_DATA");
+    const char *file = find_data("v4/responses_210325.npy");
+    if (!file) SKIP_WITHOUT("v4/responses_210325.npy");
     kspec_dataset d, raw;
     REFUSES(file, OPTS(.axes = "cols,rows,trials"), KSPEC_E_IO, "--nan ragged-trials");
     CHECK(read_one(file, OPTS(.axes = "cols,rows,trials", .nan = KSPEC_NAN_KEEP), &raw) == KSPEC_OK);

@@ -1,4 +1,5 @@
 /* Text files: the layout rules one by one, and matrices printed in every dialect. */
+#include "help/data.h"
 #include "help/failing_alloc.h"
 #include "io/array.h"
 #include "help/random_bits.h"
@@ -365,12 +366,11 @@ TEST(allocations_may_fail) {
 /* ---------------------------------------------------------------- real files */
 
 static kspec_status parse_file(const char *file, const char *select, ks_array *out, int *absent) {
-    char path[4096];
-    const char *data = getenv("KSPEC_DATA");
-    snprintf(path, sizeof path, "%s/%s", data ? data : TEST_SOURCE_DIR "/../shared/data", file);
+    const char *path = find_data(file);
+    *absent = !path;
+    if (!path) return KSPEC_E_IO;
     ks_bytes b;
-    *absent = ks_bytes_open(&b, path, NULL) != KSPEC_OK;
-    if (*absent) return KSPEC_E_IO;
+    CHECK_MSG(ks_bytes_open(&b, path, &err) == KSPEC_OK, "%s", err.msg);
     kspec_status st = ks_text_parse(&b, select, file, out, &err);
     ks_bytes_close(&b);
     return st;
@@ -380,7 +380,7 @@ TEST(wine) {
     ks_array a;
     int absent;
     kspec_status st = parse_file("wine/winequality-white.csv", NULL, &a, &absent);
-    if (absent) SKIP("no wine data; set KSPEC_DATA");
+    if (absent) SKIP_WITHOUT("wine/winequality-white.csv");
     CHECK_MSG(st == KSPEC_OK, "%s", err.msg);
     if (st) return;
     CHECK(a.shape[0] == 4898 && a.shape[1] == 12);
@@ -399,7 +399,7 @@ TEST(communities) {
     ks_array a;
     int absent;
     kspec_status st = parse_file("communities/communities.data", NULL, &a, &absent);
-    if (absent) SKIP("no communities data; set KSPEC_DATA");
+    if (absent) SKIP_WITHOUT("communities/communities.data");
     CHECK_FAILS(st, KSPEC_E_IO, err,
                 "line 1, column 3: 'Lakewoodcity' is not a number; leave the column out with --select-cols");
     st = parse_file("communities/communities.data", "5-126", &a, &absent);

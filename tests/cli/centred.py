@@ -1,0 +1,64 @@
+"""Compares the tool with reference values of uncentred moments: centred.py KSPEC CENTRED_JSON.
+
+Remakes every matrix that the file describes, and checks each by a value that it alone decides.
+"""
+import json
+import subprocess
+import sys
+
+import numpy as np
+
+from golden import matrix
+
+
+def matrices(case):
+    """A, its second trial B, another matrix C of the same rows, and the mask"""
+    seed, P, Q, s = (case[k] for k in ("seed", "P", "Q", "signal"))
+    u = matrix(seed + 4000, P, 1) - 0.25
+    A = matrix(seed, P, Q) + s * u * matrix(seed + 5000, 1, Q)
+    B = matrix(seed + 1000, P, Q) + s * u * matrix(seed + 5000, 1, Q)
+    C = matrix(seed + 2000, P, Q + 2) + s * u * matrix(seed + 6000, 1, Q + 2)
+    return A, B, C, matrix(seed + 3000, P, Q) > -0.55
+
+
+def covariance(A, B):
+    """Unbiased, of the columns of two trials; its mean is the centred m(1)"""
+    return ((A - A.mean(0)) * (B - B.mean(0))).sum(0) / (len(A) - 1)
+
+
+def cross(A, C):
+    """Mean product of the two kernels' entries off the diagonal"""
+    P = len(A)
+    K = (A @ A.T / A.shape[1]) * (C @ C.T / C.shape[1])
+    return (K.sum() - np.trace(K)) / (P * (P - 1))
+
+
+def moments(kspec, A):
+    np.save("a.npy", A)
+    options = ["--estimator", "exact", "-n", "2", "--json", "--quiet", "--no-stderr"]
+    run = subprocess.run([kspec, "moments", "a.npy", *options], capture_output=True, check=True)
+    return [e["value"] for e in json.loads(run.stdout)["estimates"]]
+
+
+def main(kspec, path):
+    failures = count = 0
+    for case in json.load(open(path))["cases"]:
+        A, B, C, mask = matrices(case)
+        m1, m2 = moments(kspec, A)
+        checks = [("m(1)", m1, case["population_30_20"][0]),
+                  ("second trial", covariance(A, B).mean(), case["centred_two_trials"][0]),
+                  ("mask", (A[mask] ** 2).mean(), case["missing_exact"][0]),
+                  ("other matrix", cross(A, C), case["cross"])]
+        if case["dimension"]:
+            checks.append(("m(2)", m2, case["square_of_trace"] / case["dimension"]))
+        for what, got, want in checks:
+            count += 1
+            if not abs(got - want) <= 1e-10 * abs(want):
+                failures += 1
+                print(f"seed {case['seed']}, {what}: {got!r} is not {want!r}")
+    print(f"{count} values, {failures} differ")
+    return failures > 0 or count == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
