@@ -52,14 +52,14 @@ static int unexpected(const char *where, const char *arg) {
 }
 
 static int help(int argc, char **argv) {
-    if (argc > 1) return unexpected("help", argv[1]);
-    if (argc == 0) {
+    const cli_command *c = argc ? find(argv[0]) : NULL,
+                      *verb = c && argc > 1 ? cli_find_verb(c, argv[1]) : NULL;
+    if (argc && !c) return unknown_command(argv[0]);
+    if (argc > (verb ? 2 : 1)) return unexpected("help", argv[verb ? 2 : 1]);
+    if (c)
+        cli_help(verb ? verb : c, stdout);
+    else
         overview(stdout);
-    } else {
-        const cli_command *c = find(argv[0]);
-        if (!c) return unknown_command(argv[0]);
-        cli_help(c, stdout);
-    }
     return flushed();
 }
 
@@ -75,8 +75,10 @@ static void hold_standard_files(void) {
 
 /* A setting that cannot be followed is never ignored, whether or not the command would come to need it. */
 static int check_isa(void) {
-    if (cli_is_choice("generic|avx2|avx512", kspec_isa())) return EXIT_DONE;
-    return cli_error(EXIT_USAGE, "KSPEC_ISA=%s is none of generic, avx2, avx512 that this processor has",
+    const char *isa = kspec_isa();
+    if (strcmp(isa, "generic") == 0 || strcmp(isa, "avx2") == 0 || strcmp(isa, "avx512") == 0)
+        return EXIT_DONE;
+    return cli_error(EXIT_USAGE, "KSPEC_ISA=%s must be one of generic, avx2, avx512 that this processor has",
                      getenv("KSPEC_ISA"));
 }
 
@@ -89,8 +91,14 @@ static int check_plot(const cli_common *c) {
 }
 
 static int run(const cli_command *c, int argc, char **argv) {
+    cli_remember(c->name);
+    const cli_command *verb = argc ? cli_find_verb(c, argv[0]) : NULL;
+    if (verb) {
+        cli_remember(argv[0]);
+        c = verb, argc--, argv++;
+    }
     void *args = calloc(1, c->args_size);
-    if (!args) return cli_error(EXIT_FAILED, "out of memory");
+    if (!args) return cli_no_memory();
     int status = cli_parse(c, argc, argv, args);
     if (!status) {
         if (((cli_common *)args)->help) {
