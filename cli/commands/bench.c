@@ -5,58 +5,102 @@
 #include "commands/bench.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #define ARG(field) offsetof(bench_args, field)
 
+/* clang-format off */
 static const cli_option options[] = {
-    {"rows", 0, OPT_SIZE, ARG(rows), "P", "rows of the matrix (default 1000)", .min = 8},
-    {"cols", 0, OPT_SIZE, ARG(cols), "Q", "columns (default 1000)", .min = 8},
-    {"repeat", 0, OPT_INT, ARG(repeat), "K", "times to run each, of which the best counts (default 3)",
-     .min = 1},
+    {"rows",   0, OPT_SIZE, ARG(rows),   "P",
+     "rows of the matrix (default 1000)", .min = 8},
+    {"cols",   0, OPT_SIZE, ARG(cols),   "Q",
+     "columns (default 1000)", .min = 8},
+    {"repeat", 0, OPT_INT,  ARG(repeat), "K",
+     "run each K times, of which the best counts (default 3)", .min = 1},
     {0},
 };
+/* clang-format on */
 
-void bench_line(const bench_args *a, json_t *list, const char *name, double seconds, double rate, double gemm,
-                double dgemms) {
-    FILE *f = cli_text();
-    if (!json_array_size(list))
-        fprintf(f, "%s%-34s %9s  %12s  %12s  %6s  %9s%s\n", cli_bold(&a->common), "", "seconds", "G madd/s",
-                "DGEMM's", "ratio", "in DGEMMs", cli_plain(&a->common));
-    fprintf(f, "%-34s %9.4g  %12.3f  %12.3f  %6.3f", name, seconds, rate / 1e9, gemm / 1e9, rate / gemm);
-    if (isfinite(dgemms)) fprintf(f, "  %9.1f", dgemms);
-    fputc('\n', f);
-    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", name, "seconds",
-                                          cli_real(seconds), "gfma_per_s", cli_real(rate / 1e9),
-                                          "dgemm_gfma_per_s", cli_real(gemm / 1e9), "ratio",
-                                          cli_real(rate / gemm), "dgemms", cli_real(dgemms)));
+static const cli_choice names[] = {{"moments", 1}, {"exact", 2},    {"ridge", 3},
+                                   {"norm", 4},    {"features", 5}, {0}};
+static int (*const parts[])(const bench_args *a, bench_list *list) = {bench_moments, bench_exact, bench_ridge,
+                                                                      bench_norm, bench_features};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+bench_entry *bench_add(bench_list *list, const char *name, double seconds, double rate, double gemm,
+                       double dgemms) {
+    bench_entry *more = realloc(list->at, (list->count + 1) * sizeof *more);
+    if (!more) {
+        cli_no_memory();
+        return NULL;
+    }
+    list->at = more;
+    bench_entry *e = &more[list->count++];
+    *e = (bench_entry){.seconds = seconds, .rate = rate, .gemm = gemm, .dgemms = dgemms};
+    e->product = e->function = e->pass = e->of_product_and_pass = NAN;
+    snprintf(e->name, sizeof e->name, "%s", name);
+    return e;
 }
 
-static const struct {
-    const char *name;
-    int (*run)(const bench_args *a, json_t *list);
-} parts[] = {
-    {"moments", bench_moments}, {"exact", bench_exact},       {"ridge", bench_ridge},
-    {"norm", bench_norm},       {"features", bench_features},
-};
+typedef struct {
+    const bench_args *a;
+    const bench_list *list;
+} output;
+
+static json_t *to_json(const void *result) {
+    const output *u = result;
+    const bench_args *a = u->a;
+    json_t *results = json_array();
+    for (size_t k = 0; k < u->list->count; k++) {
+        const bench_entry *e = &u->list->at[k];
+        json_t *o = json_pack("{s:s}", "name", e->name);
+        cli_set_reals(o, (cli_member[]){{"seconds", e->seconds},
+                                        {"gfma_per_s", e->rate / 1e9},
+                                        {"dgemm_gfma_per_s", e->gemm / 1e9},
+                                        {"ratio", e->rate / e->gemm},
+                                        {"dgemms", e->dgemms},
+                                        {0}});
+        const cli_member more[] = {{"product_seconds", e->product},
+                                   {"function_seconds", e->function},
+                                   {"pass_seconds", e->pass},
+                                   {"of_product_and_pass", e->of_product_and_pass}};
+        for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+            if (isfinite(more[i].value)) json_object_set_new(o, more[i].key, json_real(more[i].value));
+        json_array_append_new(results, o);
+    }
+    return json_pack("{s:s, s:I, s:I, s:s, s:s, s:o}", "what",
+                     a->common.what ? cli_choice_name(names, a->common.what) : "all", "rows",
+                     (json_int_t)a->rows, "cols", (json_int_t)a->cols, "isa", kspec_isa(), "blas",
+                     kspec_blas(), "results", results);
+}
+
+static void print_table(FILE *f, const void *result) {
+    const output *u = result;
+    fprintf(f, "%s%-34s %9s  %12s  %12s  %6s  %9s%s\n", cli_bold(&u->a->common), "", "seconds", "G madd/s",
+            "DGEMM's", "ratio", "in DGEMMs", cli_plain(&u->a->common));
+    for (size_t k = 0; k < u->list->count; k++) {
+        const bench_entry *e = &u->list->at[k];
+        fprintf(f, "%-34s %9.4g  %12.3f  %12.3f  %6.3f", e->name, e->seconds, e->rate / 1e9, e->gemm / 1e9,
+                e->rate / e->gemm);
+        if (isfinite(e->dgemms)) fprintf(f, "  %9.1f", e->dgemms);
+        fprintf(f, *e->note ? "\n    %s\n" : "\n", e->note);
+    }
+}
+
+/* ---- */
 
 static int run(void *args) {
     bench_args *a = args;
     if (!a->rows) a->rows = 1000;
     if (!a->cols) a->cols = 1000;
     if (!a->repeat) a->repeat = 3;
-    json_t *list = json_array();
-    const char *what = a->common.input_count ? a->common.inputs[0] : "all";
+    bench_list list = {0};
     int status = EXIT_DONE;
-    for (size_t k = 0; k < sizeof parts / sizeof *parts && !status; k++)
-        if (strcmp(what, "all") == 0 || strcmp(what, parts[k].name) == 0) status = parts[k].run(a, list);
-    if (status) {
-        json_decref(list);
-        return status;
-    }
-    return cli_finish(&a->common, json_pack("{s:s, s:s, s:I, s:I, s:s, s:s, s:o}", "command", "bench", "what",
-                                            what, "rows", (json_int_t)a->rows, "cols", (json_int_t)a->cols,
-                                            "isa", kspec_isa(), "blas", kspec_blas(), "results", list));
+    for (int k = 0; k < PARTS && !status; k++)
+        if (!a->common.what || a->common.what == k + 1) status = parts[k](a, &list);
+    if (!status) status = cli_done(&a->common, print_table, to_json, &(output){a, &list});
+    free(list.at);
+    return status;
 }
 
 const cli_command cmd_bench = {
@@ -66,8 +110,8 @@ const cli_command cmd_bench = {
     .description =
         "Checks the estimators against a plain version, then times them and DGEMM in the same run.\n"
         "A multiply-add counts once; 'in DGEMMs' is the time in products of matrices of that size.",
-    .verbs = "moments|exact|ridge|norm|features",
-    .verb_optional = 1,
+    .what = names,
+    .what_optional = 1,
     .options = options,
     .args_size = sizeof(bench_args),
     .run = run,

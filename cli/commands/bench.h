@@ -14,19 +14,33 @@ typedef struct {
     int repeat;
 } bench_args;
 
+/* A line of the table and of the JSON's results */
+typedef struct {
+    char name[64];
+    /* Rates in multiply-adds per second; dgemms: the time in products of matrices of that size, or NaN */
+    double seconds, rate, gemm, dgemms;
+    /* What it is made of, in words for the table and as numbers for the JSON; NaN: none */
+    char note[160];
+    double product, function, pass, of_product_and_pass;
+} bench_entry;
+
+typedef struct {
+    bench_entry *at;
+    size_t count;
+} bench_list;
+
 /*
- * A line of the table and of the JSON's results: `rate` and `gemm` in multiply-adds per second (a part takes DGEMM's
- * rate just before and just after its own, so that a noisy machine is noisy for both); dgemms, the time in products of
- * matrices of that size, or NaN.
+ * Adds a line; NULL after a message where there is no memory. A part takes DGEMM's rate just before and just after its
+ * own, so that a noisy machine is noisy for both.
  */
-void bench_line(const bench_args *a, json_t *list, const char *name, double seconds, double rate, double gemm,
-                double dgemms);
+bench_entry *bench_add(bench_list *list, const char *name, double seconds, double rate, double gemm,
+                       double dgemms);
 
 /* The parts: each returns an exit status after a message. */
-int bench_moments(const bench_args *a, json_t *list);
-int bench_exact(const bench_args *a, json_t *list);
-int bench_ridge(const bench_args *a, json_t *list);
-int bench_norm(const bench_args *a, json_t *list);
-int bench_features(const bench_args *a, json_t *list);
+int bench_moments(const bench_args *a, bench_list *list);
+int bench_exact(const bench_args *a, bench_list *list);
+int bench_ridge(const bench_args *a, bench_list *list);
+int bench_norm(const bench_args *a, bench_list *list);
+int bench_features(const bench_args *a, bench_list *list);
 
 #endif

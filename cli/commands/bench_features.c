@@ -7,21 +7,17 @@
 static const size_t DIMENSIONS[] = {2, 11, 100, 784};
 enum { COUNT = sizeof DIMENSIONS / sizeof *DIMENSIONS };
 
-/*
- * A line of the table for the whole and one below it that says what it is made of; the same in the JSON. madds: those of
- * the matrix product.
- */
-static void lines(const bench_args *a, json_t *list, const char *name, const char *function, double madds,
-                  const bench_stages *t) {
-    double least = t->product + t->pass;
-    bench_line(a, list, name, t->total, madds / t->total, bench_gemm_rate(1000, a->repeat), NAN);
-    fprintf(cli_text(), "    %.2f of its product (%.4g s) and a pass over memory (%.4g s); %s alone %.4g s\n",
-            t->total / least, t->product, t->pass, function, t->function);
-    json_t *o = json_array_get(list, json_array_size(list) - 1);
-    json_object_set_new(o, "product_seconds", cli_real(t->product));
-    json_object_set_new(o, "function_seconds", cli_real(t->function));
-    json_object_set_new(o, "pass_seconds", cli_real(t->pass));
-    json_object_set_new(o, "of_product_and_pass", cli_real(t->total / least));
+/* A line of the table, and what it is made of. madds: those of the matrix product. */
+static int add(const bench_args *a, bench_list *list, const char *name, const char *function, double madds,
+               const bench_stages *t) {
+    bench_entry *e = bench_add(list, name, t->total, madds / t->total, bench_gemm_rate(1000, a->repeat), NAN);
+    if (!e) return EXIT_FAILED;
+    e->product = t->product, e->function = t->function, e->pass = t->pass;
+    e->of_product_and_pass = t->total / (t->product + t->pass);
+    snprintf(e->note, sizeof e->note,
+             "%.2f of its product (%.4g s) and a pass over memory (%.4g s); %s alone %.4g s",
+             e->of_product_and_pass, t->product, t->pass, function, t->function);
+    return EXIT_DONE;
 }
 
 /* Plain rows: x_il = sin(1 + 3i + 7l), and both results from their definitions, on a shape with tails everywhere */
@@ -34,7 +30,7 @@ static int verify_gram(const double *x) {
     kspec_kernel_opts o = {.size = sizeof o, .sigma = 0.7};
     kspec_error err;
     double *K = malloc(N * N * sizeof *K);
-    if (!K) return cli_error(EXIT_FAILED, "out of memory");
+    if (!K) return cli_no_memory();
     int status = kspec_gram(&m, &o, K, &err) ? cli_fail(err.code, &err) : EXIT_DONE;
     for (size_t i = 0; i < N && !status; i++)
         for (size_t k = 0; k < N && !status; k++) {
@@ -57,7 +53,7 @@ static int verify_features(const double *x) {
     kspec_kernel_opts o = {.size = sizeof o, .sigma = 0.7, .features = MANY};
     kspec_error err;
     double *Z = malloc(N * MANY * sizeof *Z);
-    if (!Z) return cli_error(EXIT_FAILED, "out of memory");
+    if (!Z) return cli_no_memory();
     int status = kspec_features(&m, &o, Z, &err) ? cli_fail(err.code, &err) : EXIT_DONE;
     for (size_t i = 0; i < N && !status; i++)
         for (size_t k = 0; k < i && !status; k++) {
@@ -79,7 +75,7 @@ static int verify(int (*what)(const double *x)) {
     return what(x);
 }
 
-int bench_features(const bench_args *a, json_t *list) {
+int bench_features(const bench_args *a, bench_list *list) {
     int status = verify(verify_features);
     for (size_t k = 0; k < COUNT && !status; k++) {
         bench_stages t;
@@ -88,7 +84,7 @@ int bench_features(const bench_args *a, json_t *list) {
         size_t p = DIMENSIONS[k];
         if (bench_features_stages(a->rows, p, a->cols, a->repeat, &t, &err)) return cli_fail(err.code, &err);
         snprintf(name, sizeof name, "features, p=%zu, 1 thread", p);
-        lines(a, list, name, "cosines", (double)a->rows * (double)a->cols * (double)p, &t);
+        status = add(a, list, name, "cosines", (double)a->rows * (double)a->cols * (double)p, &t);
     }
     return status;
 }
@@ -112,7 +108,7 @@ static int whole(const bench_args *a, size_t p, double *seconds) {
     return status;
 }
 
-int bench_norm(const bench_args *a, json_t *list) {
+int bench_norm(const bench_args *a, bench_list *list) {
     int status = verify(verify_gram);
     for (size_t k = 0; k < COUNT && !status; k++) {
         bench_stages t;
@@ -122,17 +118,18 @@ int bench_norm(const bench_args *a, json_t *list) {
         if (bench_gram_stages(a->rows, p, a->repeat, &t, &err)) return cli_fail(err.code, &err);
         double madds = (double)a->rows * (double)a->rows * (double)p / 2;
         snprintf(name, sizeof name, "Gram tiles, p=%zu, 1 thread", p);
-        lines(a, list, name, "exponentials", madds, &t);
+        if ((status = add(a, list, name, "exponentials", madds, &t))) return status;
         snprintf(name, sizeof name, "whole Gram matrix, p=%zu, 1 thread", p);
         double seconds;
         if ((status = whole(a, p, &seconds))) return status;
+        bench_entry *e =
+            bench_add(list, name, seconds, madds / seconds, bench_gemm_rate(1000, a->repeat), NAN);
+        if (!e) return EXIT_FAILED;
         /* made from the triangle's tiles, and all of it written: twice the pass */
-        double least = t.product + 2 * t.pass;
-        bench_line(a, list, name, seconds, madds / seconds, bench_gemm_rate(1000, a->repeat), NAN);
-        fprintf(cli_text(), "    %.2f of the tiles' product and a pass over the whole matrix (%.4g s)\n",
-                seconds / least, 2 * t.pass);
-        json_object_set_new(json_array_get(list, json_array_size(list) - 1), "of_product_and_pass",
-                            cli_real(seconds / least));
+        e->of_product_and_pass = seconds / (t.product + 2 * t.pass);
+        snprintf(e->note, sizeof e->note,
+                 "%.2f of the tiles' product and a pass over the whole matrix (%.4g s)",
+                 e->of_product_and_pass, 2 * t.pass);
     }
     return status;
 }

@@ -110,7 +110,7 @@ enum { PLAIN_P = 203, PLAIN_Q = 117 }; /* the matrix that the plain version take
 static int verify(unsigned estimator, double *plain_seconds) {
     enum { P = PLAIN_P, Q = PLAIN_Q, N = 8 };
     double *x = features(P, Q, 1), m[N];
-    if (!x) return cli_error(EXIT_FAILED, "out of memory");
+    if (!x) return cli_no_memory();
     if (estimator == KSPEC_EXACT)
         for (size_t i = P; i-- > 0;)
             for (size_t a = Q; a-- > 0;) x[i * Q + a] = x[i * Q] * x[a];
@@ -137,7 +137,7 @@ static const contest exact_contests[] = {
     {0},
 };
 
-static int run_contests(const bench_args *a, const contest *c, json_t *list) {
+static int run_contests(const bench_args *a, const contest *c, bench_list *list) {
     double P = (double)a->rows, Q = (double)a->cols, plain = NAN;
     kspec_error err;
     int status = verify(c->estimator, &plain);
@@ -147,8 +147,9 @@ static int run_contests(const bench_args *a, const contest *c, json_t *list) {
     kspec_matrix phi = {x, a->rows, a->cols, (ptrdiff_t)a->cols, 1};
     if (c->estimator == KSPEC_PATH) {
         const contest same = {.estimator = KSPEC_PATH, .nmax = 8};
-        bench_line(a, list, "path, the plain version, 203 x 117", plain,
-                   work(&same, PLAIN_P, PLAIN_Q) / plain, bench_gemm_rate(1000, 3), NAN);
+        if (!bench_add(list, "path, the plain version, 203 x 117", plain,
+                       work(&same, PLAIN_P, PLAIN_Q) / plain, bench_gemm_rate(1000, 3), NAN))
+            status = EXIT_FAILED;
     }
     for (; c->name && !status; c++) {
         /* DGEMM just before and just after, so that a noisy machine is noisy for both */
@@ -159,11 +160,11 @@ static int run_contests(const bench_args *a, const contest *c, json_t *list) {
             break;
         }
         double dgemms = c->estimator == KSPEC_EXACT ? t * gemm / (P * Q * sqrt(P * Q)) : NAN;
-        bench_line(a, list, c->name, t, work(c, P, Q) / t, gemm, dgemms);
+        if (!bench_add(list, c->name, t, work(c, P, Q) / t, gemm, dgemms)) status = EXIT_FAILED;
     }
     free(x);
     return status;
 }
 
-int bench_moments(const bench_args *a, json_t *list) { return run_contests(a, moments_contests, list); }
-int bench_exact(const bench_args *a, json_t *list) { return run_contests(a, exact_contests, list); }
+int bench_moments(const bench_args *a, bench_list *list) { return run_contests(a, moments_contests, list); }
+int bench_exact(const bench_args *a, bench_list *list) { return run_contests(a, exact_contests, list); }

@@ -93,7 +93,7 @@ static int agree(const contest *c, const kspec_ridge_point *newton, const kspec_
     return EXIT_DONE;
 }
 
-int bench_ridge(const bench_args *a, json_t *list) {
+int bench_ridge(const bench_args *a, bench_list *list) {
     kspec_ridge_point p[2][MOST]; /* of Newton's method, and of what follows it */
     kspec_error err = {0};
     for (size_t k = 0; k < sizeof contests / sizeof *contests; k++) {
@@ -110,8 +110,9 @@ int bench_ridge(const bench_args *a, json_t *list) {
         char name[64];
         int numbered = c->name[strlen(c->name) - 1] == '=';
         snprintf(name, sizeof name, numbered ? "%s %zu" : "%s", c->name, n);
-        bench_line(a, list, name, seconds, work(c, (double)n, p[fixed]) / seconds, gemm,
-                   seconds * gemm / cube);
+        if (!bench_add(list, name, seconds, work(c, (double)n, p[fixed]) / seconds, gemm,
+                       seconds * gemm / cube))
+            return EXIT_FAILED;
     }
     return EXIT_DONE;
 }

@@ -12,8 +12,18 @@ typedef struct {
     const cli_command *c;
 } context;
 
-static void put_choices(FILE *f, const char *choices) {
-    for (const char *p = choices; *p; p++) fputc(*p == '|' ? ' ' : *p, f);
+static void put_choices(FILE *f, const cli_choice *choices) {
+    for (const cli_choice *k = choices; k->name; k++) fprintf(f, "%s%s", k == choices ? "" : " ", k->name);
+}
+
+/* What the first argument can be: a choice or a verb; nothing where there is neither */
+static void put_first(FILE *f, const cli_command *c, const char *before, const char *after) {
+    if (!c->what && !c->verbs) return;
+    fputs(before, f);
+    if (c->what) put_choices(f, c->what);
+    for (const cli_command *const *v = c->verbs; v && *v; v++)
+        fprintf(f, "%s%s", v == c->verbs ? "" : " ", strchr((*v)->name, ' ') + 1);
+    fputs(after, f);
 }
 
 static void bash_flag(const cli_option *o, void *ctx) {
@@ -43,7 +53,7 @@ static void bash(FILE *f) {
     fputs("    esac\n    case \"$cmd\" in\n", f);
     for (const cli_command *const *c = cli_commands; *c; c++) {
         fprintf(f, "        %s) COMPREPLY=($(compgen -W '", (*c)->name);
-        if ((*c)->verbs) put_choices(f, (*c)->verbs);
+        put_first(f, *c, "", "");
         cli_each_option(*c, bash_flag, &(context){f, *c});
         fputs("' -- \"$cur\"));;\n", f);
     }
@@ -93,11 +103,7 @@ static void zsh(FILE *f) {
     for (const cli_command *const *c = cli_commands; *c; c++) {
         fprintf(f, "    %s) _arguments \\\n", (*c)->name);
         cli_each_option(*c, zsh_option, &(context){f, *c});
-        if ((*c)->verbs) {
-            fputs("        '1:what:(", f);
-            put_choices(f, (*c)->verbs);
-            fputs(")' \\\n", f);
-        }
+        put_first(f, *c, "        '1:what:(", ")' \\\n");
         fputs("        '*:file:_files' ;;\n", f);
     }
     fputs("    esac\n}\n_kspec \"$@\"\n", f);
@@ -126,21 +132,25 @@ static void fish(FILE *f) {
         fprintf(f, "complete -c kspec -f -n __fish_use_subcommand -a %s -d '", (*c)->name);
         quoted(f, (*c)->summary, "\\'");
         fputs("'\n", f);
-        if ((*c)->verbs) {
-            fprintf(f, "complete -c kspec -n '__fish_seen_subcommand_from %s' -a '", (*c)->name);
-            put_choices(f, (*c)->verbs);
-            fputs("'\n", f);
-        }
+        char before[120];
+        snprintf(before, sizeof before, "complete -c kspec -n '__fish_seen_subcommand_from %s' -a '",
+                 (*c)->name);
+        put_first(f, *c, before, "'\n");
         cli_each_option(*c, fish_option, &(context){f, *c});
     }
 }
 
+static void print_completions(FILE *f, const void *result) {
+    static void (*const put[])(FILE * f) = {bash, zsh, fish};
+    put[((const cli_common *)result)->what](f);
+}
+
+static const cli_choice shells[] = {{"bash", 0}, {"zsh", 1}, {"fish", 2}, {0}};
+
 static int run(void *args) {
     const cli_common *c = args;
-    if (c->json) return cli_error(EXIT_USAGE, "completion: --json makes no sense here");
-    const char *shell = c->inputs[0];
-    (strcmp(shell, "bash") == 0 ? bash : strcmp(shell, "zsh") == 0 ? zsh : fish)(cli_text());
-    return cli_finish(args, NULL);
+    if (c->json) return cli_error(EXIT_USAGE, "completion has no JSON output");
+    return cli_done(c, print_completions, NULL, c);
 }
 
 const cli_command cmd_completion = {
@@ -149,7 +159,7 @@ const cli_command cmd_completion = {
     .synopsis = "completion bash|zsh|fish [OPTIONS]",
     .description = "Prints the completions of this tool for a shell; 'make install' puts them in place.\n"
                    "To try them at once: source <(kspec completion bash)",
-    .verbs = "bash|zsh|fish",
+    .what = shells,
     .args_size = sizeof(completion_args),
     .no_picture = 1,
     .run = run,

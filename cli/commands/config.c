@@ -21,9 +21,8 @@ static void print_choice(FILE *f) {
 /* A name, or null */
 static json_t *name(const char *s) { return s ? cli_string(s) : json_null(); }
 
-static int run(void *args) {
-    const cli_common *c = args;
-    FILE *f = cli_text();
+static void print_table(FILE *f, const void *result) {
+    (void)result;
     fprintf(f, "version          %s\n", kspec_version());
     fprintf(f, "instruction set  %s\n", kspec_isa());
     fprintf(f, "BLAS             %s", kspec_blas());
@@ -32,13 +31,17 @@ static int run(void *args) {
     fprintf(f, "LP solver        %s\n", kspec_lp_solver());
     fprintf(f, "plugins          none\n"); /* none are part of this version */
     fprintf(f, "threads          %d\n", kspec_default_threads());
-    return cli_finish(c, c->json ? json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:[], s:i}", "command",
-                                             "config", "version", kspec_version(), "isa", kspec_isa(), "blas",
-                                             kspec_blas(), "blas_before", name(cli_core_before()),
-                                             "blas_advice", name(kspec_blas_advice()), "lp_solver",
-                                             kspec_lp_solver(), "plugins", "threads", kspec_default_threads())
-                                 : NULL);
 }
+
+static json_t *to_json(const void *result) {
+    (void)result;
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:[], s:i}", "version", kspec_version(), "isa",
+                     kspec_isa(), "blas", kspec_blas(), "blas_before", name(cli_core_before()), "blas_advice",
+                     name(kspec_blas_advice()), "lp_solver", kspec_lp_solver(), "plugins", "threads",
+                     kspec_default_threads());
+}
+
+static int run(void *args) { return cli_done(args, print_table, to_json, NULL); }
 
 const cli_command cmd_config = {
     .name = "config",

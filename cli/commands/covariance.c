@@ -1,23 +1,26 @@
+/* The covariances of an RBF kernel and of its inputs. */
 #include "core/cli.h"
 
 #include <stdlib.h>
 
 /* One square matrix from a file */
-static int read_square(const char *file, const char *option, kspec_dataset *d, kspec_matrix *m) {
-    cli_common input = {.inputs = &file, .input_count = 1};
-    int status = cli_read(&input, d);
+static int read_square(const cli_common *c, const char *role, const char *option, const char *file,
+                       kspec_dataset *d, kspec_matrix *m) {
+    const kspec_read_opts how = {.size = sizeof how};
+    int status = cli_read_one(c, role, file, &how, d);
     if (status) return status;
     *m = kspec_dataset_trial(d, 0);
-    if (d->trials == 1 && d->rows == d->cols) return EXIT_DONE;
-    if (d->trials > 1)
-        return cli_error(EXIT_INPUT, "--%s: %s holds %zu matrices, not one", option, file, d->trials);
-    return cli_error(EXIT_INPUT, "--%s: %s is %zu x %zu, not square", option, file, d->rows, d->cols);
+    if (d->rows == d->cols) return EXIT_DONE;
+    return cli_error(EXIT_INPUT, "%s: %s is %zu x %zu, not square", option, file, d->rows, d->cols);
 }
 
-int cli_read_covariances(const char *sigma, const char *sigma_x, size_t *dim, cli_covariances *c) {
+int cli_read_covariances(const cli_common *common, const char *sigma, const char *sigma_x, size_t *dim,
+                         cli_covariances *c) {
     *c = (cli_covariances){0};
-    int status = sigma ? read_square(sigma, "sigma", &c->data[0], &c->sigma) : EXIT_DONE;
-    if (!status && sigma_x) status = read_square(sigma_x, "sigma-x", &c->data[1], &c->sigma_x);
+    int status = EXIT_DONE;
+    if (sigma) status = read_square(common, "sigma", "--sigma", sigma, &c->data[0], &c->sigma);
+    if (!status && sigma_x)
+        status = read_square(common, "sigma_x", "--sigma-x", sigma_x, &c->data[1], &c->sigma_x);
     size_t d = sigma ? c->sigma.rows : c->sigma_x.rows;
     if (!status && sigma && sigma_x && c->sigma_x.rows != d)
         status = cli_error(EXIT_INPUT, "Sigma has %zu dimensions, Sigma_x %zu", d, c->sigma_x.rows);
@@ -31,8 +34,7 @@ int cli_read_covariances(const char *sigma, const char *sigma_x, size_t *dim, cl
         if (c->eta)
             st = kspec_theory_rbf_eta(sigma ? &c->sigma : NULL, sigma_x ? &c->sigma_x : NULL, c->eta,
                                       &c->eta_count, &err);
-        /* what is wrong with a matrix is wrong with a file */
-        if (st) status = st == KSPEC_E_ARG ? cli_error(EXIT_INPUT, "%s", err.msg) : cli_fail(st, &err);
+        if (st) status = cli_fail_data(st, &err);
     }
     if (status)
         cli_covariances_free(c);

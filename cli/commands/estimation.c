@@ -3,105 +3,100 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char cli_estimator_names[] = "auto|naive|kv-row|kv-col|path|exact|all";
+/* clang-format off */
+#define SINGLE_ESTIMATORS \
+    {"auto", KSPEC_AUTO}, {"naive", KSPEC_NAIVE}, {"kv-row", KSPEC_KV_ROW}, {"kv-col", KSPEC_KV_COL}, \
+    {"path", KSPEC_PATH}, {"exact", KSPEC_EXACT}
+const cli_choice cli_single_estimators[] = {SINGLE_ESTIMATORS, {0}};
+const cli_choice cli_estimators[] = {
+    SINGLE_ESTIMATORS, {"all", KSPEC_NAIVE | KSPEC_KV_ROW | KSPEC_KV_COL | KSPEC_PATH | KSPEC_EXACT}, {0},
+};
+const cli_choice cli_sides[] = {
+    {"auto", KSPEC_SIDE_AUTO}, {"given", KSPEC_SIDE_GIVEN}, {"transposed", KSPEC_SIDE_TRANSPOSED}, {0},
+};
+const cli_choice cli_sampled_sides[] = {
+    {"both", KSPEC_SAMPLED_BOTH}, {"rows", KSPEC_SAMPLED_ROWS}, {"cols", KSPEC_SAMPLED_COLS}, {0},
+};
+const cli_choice cli_trial_schemes[] = {
+    {"split", KSPEC_TRIALS_SPLIT}, {"assignment", KSPEC_TRIALS_ASSIGNMENT}, {0},
+};
+/* clang-format on */
 
-static int parse_estimators(const char *list, unsigned *set) {
-    const unsigned all = KSPEC_NAIVE | KSPEC_KV_ROW | KSPEC_KV_COL | KSPEC_PATH | KSPEC_EXACT;
-    *set = 0;
-    for (const char *text = list ? list : "auto"; text;
-         text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL) {
-        size_t n = strcspn(text, ",");
-        unsigned found = n == 3 && strncmp(text, "all", 3) == 0 ? all : 0;
-        for (unsigned e = 1; kspec_estimator_name(e); e <<= 1)
-            if (strlen(kspec_estimator_name(e)) == n && strncmp(text, kspec_estimator_name(e), n) == 0)
-                found = e;
-        if (!found)
-            return cli_error(EXIT_USAGE, "--estimator: '%.*s' is none of %s", (int)n, text,
-                             cli_estimator_names);
-        *set |= found;
-    }
-    return EXIT_DONE;
-}
-
-/* The place of a word in "a|b|c", 0 where it is not given: the enums of the library stand in the same order */
-static int place(const char *word, const char *choices) {
-    int k = 0;
-    for (const char *p = choices; word && p; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL, k++)
-        if (strncmp(p, word, strlen(word)) == 0 && strchr("|", p[strlen(word)])) return k;
-    return 0;
-}
-
-int cli_estimation_opts(const cli_common *c, const cli_estimation *e, kspec_moments_opts *o) {
-    *o = (kspec_moments_opts){
-        .size = sizeof *o,
+kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation *e) {
+    return (kspec_moments_opts){
+        .size = sizeof(kspec_moments_opts),
         .nmax = e->nmax,
+        .estimators = e->estimators,
         .seed = c->seed,
         .threads = c->threads,
         .splits = e->splits,
-        .scheme = (kspec_trial_scheme)place(e->scheme, "split|assignment"),
+        .scheme = (kspec_trial_scheme)e->scheme,
         .permutations = e->permutations,
-        .side = (kspec_side)place(e->side, "auto|given|transposed"),
-        .sampled = (kspec_sampled)place(e->sampled, "both|rows|cols"),
+        .side = (kspec_side)e->side,
+        .sampled = (kspec_sampled)e->sampled,
         .no_stderr = e->no_stderr,
         .normalize = e->normalize,
         .center = e->center,
     };
-    return parse_estimators(e->estimator, &o->estimators);
 }
 
 void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
-                         const kspec_moments_result *r, json_t *warnings) {
+                         const kspec_moments_result *r) {
     if (e->center)
-        cli_warn(c, warnings,
-                 "--center: with the sample means removed the estimates are no longer exactly unbiased");
+        cli_warn(c, "--center: with the sample means removed the estimates are no longer exactly unbiased");
     else if (r->mean_share > 0.5 && d->rows > 2)
-        cli_warn(c, warnings,
-                 "the column means make up %.0f%% of m(1) and dominate the spectrum; --center looks at "
-                 "what varies around them",
+        cli_warn(c,
+                 "the column means make up %.0f%% of m(1) and dominate the spectrum; --center shows what "
+                 "varies around them",
                  100 * r->mean_share);
 }
 
-kspec_matrix *cli_estimation_trials(const kspec_dataset *d, kspec_moments_opts *o) {
+kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d, kspec_moments_opts *o) {
     kspec_matrix *phi = malloc(d->trials * sizeof *phi);
     for (size_t t = 0; t < d->trials && phi; t++) phi[t] = kspec_dataset_trial(d, t);
     o->row_trials = d->row_trials;
+    cli_note_treatment(c, o->center, o->normalize);
     return phi;
 }
 
-int cli_known_moments(const char *option, const char *text, cli_list *list) {
+/* ---- known moments ---- */
+
+/* The k-th number of a list: of a JSON array, or of the text at *p, which moves to the next one */
+static int known_moment(const char *option, const char *text, const json_t *array, size_t k, const char **p,
+                        double *m) {
+    if (array) {
+        json_t *entry = json_array_get(array, k);
+        *m = json_number_value(entry);
+        if (json_is_number(entry)) return EXIT_DONE; /* null: kspec writes it for what has no double */
+        return cli_error(EXIT_INPUT, "%s: m(%zu) of %s is not a number", option, k + 1, text);
+    }
+    char *end;
+    *m = strtod(*p, &end);
+    if (end == *p || (*end && *end != ','))
+        return cli_error(EXIT_USAGE, "%s: '%s' is neither a list of numbers nor a readable JSON file", option,
+                         text);
+    *p = end + (*end == ',');
+    return EXIT_DONE;
+}
+
+int cli_known_moments(const cli_common *c, const char *option, const char *text, cli_list *list) {
     *list = (cli_list){0};
     if (!text) return EXIT_DONE;
     json_error_t where;
-    json_t *file = json_load_file(text, 0, &where), *moments = json_object_get(file, "moments");
-    size_t n = json_array_size(moments);
-    if (file && !n) {
-        json_decref(file);
-        return cli_error(EXIT_INPUT, "%s: %s holds no \"moments\"", option, text);
-    }
+    json_t *file = json_load_file(text, 0, &where), *array = json_object_get(file, "moments");
+    size_t n = json_array_size(array);
+    int status = EXIT_DONE;
+    if (file && !n) status = cli_error(EXIT_INPUT, "%s: missing \"moments\" in %s", option, text);
     for (const char *p = text; !file && p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) n++;
-    list->at = malloc(n * sizeof *list->at);
-    if (!list->at) {
-        json_decref(file);
-        return cli_error(EXIT_FAILED, "out of memory");
-    }
+    if (!status && !(list->at = malloc(n * sizeof *list->at))) status = cli_no_memory();
     const char *p = text;
-    for (; list->count < n; list->count++) {
-        char *end = "";
-        json_t *entry = json_array_get(moments, list->count);
-        list->at[list->count] = file ? json_number_value(entry) : strtod(p, &end);
-        int status = EXIT_DONE;
-        if (file && !json_is_number(entry)) /* null: kspec writes it for what has no double */
-            status = cli_error(EXIT_INPUT, "%s: m(%zu) of %s is not a number", option, list->count + 1, text);
-        else if (!file && (end == p || (*end && *end != ',')))
-            status = cli_error(EXIT_USAGE, "%s: '%s' is neither a list of numbers nor a readable JSON file",
-                               option, text);
-        if (status) {
-            json_decref(file);
-            free(list->at);
-            return status;
-        }
-        p = end + 1;
+    for (; list->count < n && !status; list->count++)
+        status = known_moment(option, text, array, list->count, &p, &list->at[list->count]);
+    if (file && !status) cli_note_input(c, option + 2, &text, 1, NULL, NULL);
+    if (status) {
+        free(list->at);
+        *list = (cli_list){0};
     }
     json_decref(file);
-    return EXIT_DONE;
+    return status;
 }

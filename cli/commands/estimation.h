@@ -6,52 +6,59 @@
 
 typedef struct {
     int nmax, permutations, splits, no_stderr, normalize, center;
-    const char *estimator, *side, *sampled, *scheme;
+    unsigned estimators;
+    int side, sampled, scheme;
 } cli_estimation;
 
+/* clang-format off */
+
 /* Lines of an options table; FIELD(x) is the offset of member x of the command's cli_estimation. */
-#define CLI_ESTIMATION_OPTIONS(FIELD)                                                                          \
-    {"n", 'n', OPT_INT, FIELD(nmax), "NMAX", "highest order (default min(6, rows, columns))", .min = 1},       \
-        {"permutations",                                                                                       \
-         0,                                                                                                    \
-         OPT_INT,                                                                                              \
-         FIELD(permutations),                                                                                  \
-         "R",                                                                                                  \
-         "average path over R random orders (default 1; auto: up to 8)",                                       \
-         .min = 1},                                                                                            \
-        {"side",                                                                                               \
-         0,                                                                                                    \
-         OPT_CHOICE,                                                                                           \
-         FIELD(side),                                                                                          \
-         "SIDE",                                                                                               \
-         "path on the matrix given, transposed, or the cheaper (auto)",                                        \
-         "auto|given|transposed"},                                                                             \
-        {"sampled",       0,       OPT_CHOICE,                                                                 \
-         FIELD(sampled),  "WHICH", "which sides are samples, the other being complete: both, rows, cols",      \
-         "both|rows|cols"},                                                                                    \
-        {"trial-scheme",    0,   OPT_CHOICE,                                                                   \
-         FIELD(scheme),     "S", "more than two trials: split (halves, the default) or assignment",            \
-         "split|assignment"},                                                                                  \
-        {"splits", 0, OPT_INT, FIELD(splits), "R", "random splits or assignments to average over (default 8)", \
-         .min = 1},                                                                                            \
-        {"no-stderr", 0, OPT_FLAG, FIELD(no_stderr), NULL, "no error bars"},                                   \
-        {"normalize", 0, OPT_FLAG, FIELD(normalize), NULL, "divide the matrix by its root mean square"}, {     \
-        "center", 0, OPT_FLAG, FIELD(center), NULL, "subtract the mean of each column"                         \
-    }
+#define CLI_NMAX_OPTION(FIELD, HELP) \
+    {"n", 'n', OPT_INT, FIELD(nmax), "NMAX", HELP, .min = 1}
+#define CLI_PERMUTATIONS_OPTION(FIELD, HELP) \
+    {"permutations", 0, OPT_INT, FIELD(permutations), "R", HELP, .min = 1}
+#define CLI_SIDE_OPTION(FIELD) \
+    {"side", 0, OPT_CHOICE, FIELD(side), "SIDE", \
+     "path on the matrix given, transposed, or the cheaper (auto)", cli_sides}
+#define CLI_NO_STDERR_OPTION(FIELD) \
+    {"no-stderr", 0, OPT_FLAG, FIELD(no_stderr), NULL, "no error bars"}
 
-extern const char cli_estimator_names[]; /* "auto|naive|...|all" */
+#define CLI_ESTIMATION_OPTIONS(FIELD) \
+    CLI_NMAX_OPTION(FIELD, "highest order (default min(6, rows, columns))"), \
+    CLI_PERMUTATIONS_OPTION(FIELD, "average path over R random orders (default 1; auto: up to 8)"), \
+    CLI_SIDE_OPTION(FIELD), \
+    {"sampled",      0, OPT_CHOICE, FIELD(sampled),   "WHICH", \
+     "which sides are samples, the other being complete: both, rows, cols", cli_sampled_sides}, \
+    {"trial-scheme", 0, OPT_CHOICE, FIELD(scheme),    "S", \
+     "more than two trials: split (halves, the default) or assignment", cli_trial_schemes}, \
+    {"splits",       0, OPT_INT,    FIELD(splits),    "R", \
+     "random splits or assignments to average over (default 8)", .min = 1}, \
+    CLI_NO_STDERR_OPTION(FIELD), \
+    {"normalize",    0, OPT_FLAG,   FIELD(normalize), NULL, \
+     "divide the matrix by its root mean square"}, \
+    {"center",       0, OPT_FLAG,   FIELD(center),    NULL, \
+     "subtract the mean of each column"}
 
-/* Fills o from the options, but for the data's; an exit status after a message. */
-int cli_estimation_opts(const cli_common *c, const cli_estimation *e, kspec_moments_opts *o);
+/* clang-format on */
+
+/* auto, naive, ... and all; the same without all */
+extern const cli_choice cli_estimators[], cli_single_estimators[];
+extern const cli_choice cli_sides[], cli_sampled_sides[], cli_trial_schemes[];
+
+/* The library's options, but for what depends on the data */
+kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation *e);
 
 /* Warns of what centring does, or would show. */
 void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
-                         const kspec_moments_result *r, json_t *warnings);
+                         const kspec_moments_result *r);
 
-/* Views of all trials of a data set, and the number each row has, into o; free() what it returns; NULL: no memory. */
-kspec_matrix *cli_estimation_trials(const kspec_dataset *d, kspec_moments_opts *o);
+/*
+ * Views of all trials of a data set; the number of trials of each row goes to o. Notes for the JSON object
+ * whether the data are centred and normalised. free() what it returns; NULL: no memory.
+ */
+kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d, kspec_moments_opts *o);
 
-/* Numbers separated by commas, or the "moments" of a JSON file, such as kspec theory writes; free list->at. */
-int cli_known_moments(const char *option, const char *text, cli_list *list);
+/* Numbers separated by commas, or the "moments" of a JSON file of kspec theory; free list->at. */
+int cli_known_moments(const cli_common *c, const char *option, const char *text, cli_list *list);
 
 #endif

@@ -8,33 +8,54 @@ typedef struct {
     size_t rows, cols, dim, trials;
     cli_list eta, eigenvalues;
     double noise, noise_share;
-    const char *sigma, *sigma_x, *noise_correlation;
+    int noise_correlation;
+    const char *sigma, *sigma_x;
 } generate_args;
 
 #define ARG(field) offsetof(generate_args, field)
 
-static const cli_option options[] = {
-    {"rows", 0, OPT_SIZE, ARG(rows), "P", "rows: sampled inputs", .min = 1},
-    {"cols", 0, OPT_SIZE, ARG(cols), "Q", "columns: sampled features", .min = 1},
-    {"dim", 0, OPT_SIZE, ARG(dim), "D", "dimension of the inputs", .min = 1},
-    {"eta", 0, OPT_LIST, ARG(eta), "E[,E...]",
-     "rff, gaussian: kernel exp(-E|x-x'|^2/2), one or one per dimension (1)", .verbs = "rff|gaussian"},
-    {"sigma", 0, OPT_STRING, ARG(sigma), "FILE", "rff, gaussian: the kernel's Sigma, any INPUT (identity)",
-     .verbs = "rff|gaussian"},
-    {"sigma-x", 0, OPT_STRING, ARG(sigma_x), "FILE",
-     "rff, gaussian: the inputs' covariance Sigma_x (identity)", .verbs = "rff|gaussian"},
-    {"eigenvalue", 0, OPT_LIST, ARG(eigenvalues), "C[,C...]",
-     "linear: the eigenvalues, one or one per dimension (1)", .verbs = "linear"},
-    {"noise", 0, OPT_DOUBLE, ARG(noise), "S", "standard deviation of the noise in every entry (0)"},
-    {"noise-correlation", 0, OPT_CHOICE, ARG(noise_correlation), "ALONG",
-     "noise shared by the entries of a row, of a column, or both", "rows|cols|both"},
-    {"noise-share", 0, OPT_DOUBLE, ARG(noise_share), "RHO", "how much of the noise's variance is shared (1)"},
-    {"trials", 0, OPT_SIZE, ARG(trials), "T", "repeated measurements, differing in their noise (1)",
-     .min = 1},
+enum { LINEAR = 1u << KSPEC_GENERATE_LINEAR, RBF = 1u << KSPEC_GENERATE_RFF | 1u << KSPEC_GENERATE_GAUSSIAN };
+
+/* clang-format off */
+static const cli_choice processes[] = {
+    {"rff",      KSPEC_GENERATE_RFF},
+    {"linear",   KSPEC_GENERATE_LINEAR},
+    {"gaussian", KSPEC_GENERATE_GAUSSIAN},
     {0},
 };
+static const cli_choice correlations[] = {
+    {"rows", KSPEC_NOISE_ROWS}, {"cols", KSPEC_NOISE_COLS}, {"both", KSPEC_NOISE_BOTH}, {0},
+};
 
-enum { BAND_VALUES = 1 << 21 }; /* about 16 MB at a time: the matrix itself may be larger than memory */
+static const cli_option options[] = {
+    {"rows",              0, OPT_SIZE,   ARG(rows),              "P",
+     "rows: sampled inputs", .min = 1},
+    {"cols",              0, OPT_SIZE,   ARG(cols),              "Q",
+     "columns: sampled features", .min = 1},
+    {"dim",               0, OPT_SIZE,   ARG(dim),               "D",
+     "dimension of the inputs", .min = 1},
+    {"eta",               0, OPT_LIST,   ARG(eta),               "E[,E...]",
+     "rff, gaussian: kernel exp(-E|x-x'|^2/2), one or one per dimension (1)", .of = RBF},
+    {"sigma",             0, OPT_STRING, ARG(sigma),             "FILE",
+     "rff, gaussian: the kernel's Sigma, any INPUT (identity)", .of = RBF},
+    {"sigma-x",           0, OPT_STRING, ARG(sigma_x),           "FILE",
+     "rff, gaussian: the inputs' covariance Sigma_x (identity)", .of = RBF},
+    {"eigenvalue",        0, OPT_LIST,   ARG(eigenvalues),       "C[,C...]",
+     "linear: the eigenvalues, one or one per dimension (1)", .of = LINEAR},
+    {"noise",             0, OPT_DOUBLE, ARG(noise),             "S",
+     "standard deviation of the noise in every entry (0)"},
+    {"noise-correlation", 0, OPT_CHOICE, ARG(noise_correlation), "ALONG",
+     "noise shared by the entries of a row, of a column, or both", correlations},
+    {"noise-share",       0, OPT_DOUBLE, ARG(noise_share),       "RHO",
+     "how much of the noise's variance is shared (1)"},
+    {"trials",            0, OPT_SIZE,   ARG(trials),            "T",
+     "repeated measurements, differing in their noise (1)", .min = 1},
+    {0},
+};
+/* clang-format on */
+
+/* About 16 MB at a time: the matrix itself may be larger than memory */
+enum { BAND_VALUES = 1 << 21 };
 
 static kspec_status stream(kspec_generator *g, kspec_writer *w, const generate_args *a, kspec_error *err) {
     size_t band = BAND_VALUES / a->cols, P = a->rows;
@@ -69,7 +90,7 @@ static int check(const generate_args *a) {
     if (missing) return cli_error(EXIT_USAGE, "generate: --%s is missing", missing);
     if (a->eta.count && (a->sigma || a->sigma_x))
         return cli_error(EXIT_USAGE, "generate %s: --eta and --sigma, --sigma-x exclude each other",
-                         a->common.inputs[0]);
+                         cli_choice_name(processes, a->common.what));
     if (a->noise_correlation && !cli_given(&a->common, "noise"))
         return cli_error(EXIT_USAGE, "generate: --noise-correlation without --noise");
     if (cli_given(&a->common, "noise-share") && !a->noise_correlation)
@@ -81,21 +102,13 @@ static int check(const generate_args *a) {
     return EXIT_DONE;
 }
 
-/* The place of a word in a list that ends with NULL, from 1 as in the library's enums; 0 for no word */
-static int place(const char *word, const char *const *list) {
-    int k = 0;
-    while (word && strcmp(word, list[k++]) != 0) {
-    }
-    return k;
-}
-
 /* m(1) to m(6) of the kernel itself, without any noise; null where they have no closed form in doubles */
 static json_t *true_moments(const generate_args *a, const cli_covariances *c) {
     enum { ORDERS = 6 };
     double m[ORDERS], log_m[ORDERS], one = 1;
     kspec_status st;
     kspec_error err;
-    if (strcmp(a->common.inputs[0], "linear") == 0) {
+    if (a->common.what == KSPEC_GENERATE_LINEAR) {
         const cli_list *list = &a->eigenvalues;
         st = kspec_theory_linear_moments(list->count ? list->at : &one, list->count ? list->count : 1, a->dim,
                                          ORDERS, m, log_m, &err);
@@ -123,60 +136,68 @@ static kspec_status write_all(kspec_generator *g, const generate_args *a, kspec_
     return st;
 }
 
-static int run(void *args) {
-    static const char *const processes[] = {"rff", "linear", "gaussian", NULL}, *const correlations[] = {
-                                                                                    "rows", "cols", "both",
-                                                                                    NULL};
-    generate_args *a = args;
-    if (a->trials == 0) a->trials = 1;
-    if (a->dim == 0) a->dim = a->eta.count ? a->eta.count : a->eigenvalues.count;
-    cli_covariances c = {0};
-    int status = check(a);
-    if (!status && (a->sigma || a->sigma_x)) status = cli_read_covariances(a->sigma, a->sigma_x, &a->dim, &c);
-    if (status) return status;
-    kspec_generate_opts opts = {
-        .size = sizeof opts,
-        .process = (kspec_process)place(a->common.inputs[0], processes),
+static kspec_generate_opts make_opts(const generate_args *a, const cli_covariances *c) {
+    return (kspec_generate_opts){
+        .size = sizeof(kspec_generate_opts),
+        .process = (kspec_process)a->common.what,
         .rows = a->rows,
         .cols = a->cols,
         .dim = a->dim,
         .eta = a->eta.at,
         .eta_count = a->eta.count,
-        .sigma = a->sigma ? &c.sigma : NULL,
-        .sigma_x = a->sigma_x ? &c.sigma_x : NULL,
+        .sigma = a->sigma ? &c->sigma : NULL,
+        .sigma_x = a->sigma_x ? &c->sigma_x : NULL,
         .eigenvalues = a->eigenvalues.at,
         .eigenvalue_count = a->eigenvalues.count,
         .noise = a->noise,
-        .noise_correlation = (kspec_noise_correlation)place(a->noise_correlation, correlations),
+        .noise_correlation = (kspec_noise_correlation)a->noise_correlation,
         .noise_share = a->noise_share,
         .trials = a->trials,
         .seed = a->common.seed,
         .threads = a->common.threads,
         .progress = cli_progress(&a->common),
     };
-    kspec_generator *g;
+}
+
+typedef struct {
+    const generate_args *a;
+    const cli_covariances *c;
+} output;
+
+static json_t *to_json(const void *result) {
+    const output *u = result;
+    const generate_args *a = u->a;
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "process",
+                     cli_choice_name(processes, a->common.what), "rows", (json_int_t)a->rows, "cols",
+                     (json_int_t)a->cols, "trials", (json_int_t)a->trials, "dim", (json_int_t)a->dim, "seed",
+                     (json_int_t)a->common.seed, "output", cli_string(a->common.output), "moments",
+                     true_moments(a, u->c));
+}
+
+/* ---- */
+
+static int run(void *args) {
+    generate_args *a = args;
+    if (a->trials == 0) a->trials = 1;
+    if (a->dim == 0) a->dim = a->eta.count ? a->eta.count : a->eigenvalues.count;
+    cli_covariances c = {0};
+    int status = check(a);
+    if (!status && (a->sigma || a->sigma_x))
+        status = cli_read_covariances(&a->common, a->sigma, a->sigma_x, &a->dim, &c);
+    if (status) return status;
+    kspec_generate_opts opts = make_opts(a, &c);
+    kspec_generator *g = NULL;
     kspec_error err;
     kspec_status st = kspec_generate_open(&opts, &g, &err);
-    json_t *moments = st || !cli_wants_object(&a->common) ? NULL : true_moments(a, &c);
+    if (st)
+        status = cli_fail(st, &err);
+    else if ((st = write_all(g, a, &err)))
+        status = cli_fail_writing(st, &err);
+    else
+        status = cli_done(&a->common, NULL, to_json, &(output){a, &c});
+    if (g) kspec_generate_close(g);
     cli_covariances_free(&c);
-    if (st) return cli_fail(st, &err);
-    st = write_all(g, a, &err);
-    kspec_generate_close(g);
-    cli_progress_end();
-    /* a file that cannot be written is a failure of ours, not of an input */
-    if (st) {
-        json_decref(moments);
-        return st == KSPEC_E_IO ? cli_error(EXIT_FAILED, "%s", err.msg) : cli_fail(st, &err);
-    }
-    if (!cli_wants_object(&a->common)) return EXIT_DONE;
-    cli_common to_stdout = a->common;
-    to_stdout.output = NULL;
-    return cli_finish(&to_stdout,
-                      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "command", "generate",
-                                "process", a->common.inputs[0], "rows", (json_int_t)a->rows, "cols",
-                                (json_int_t)a->cols, "trials", (json_int_t)a->trials, "dim",
-                                (json_int_t)a->dim, "seed", (json_int_t)a->common.seed, "output",
-                                cli_string(a->common.output), "moments", moments));
+    return status;
 }
 
 const cli_command cmd_generate = {
@@ -194,7 +215,7 @@ const cli_command cmd_generate = {
                    "            or of exp(-(x-x')^T Sigma^-1 (x-x')/2), x ~ N(0, Sigma_x)\n"
                    "  gaussian  columns are draws of the Gaussian process with that kernel\n"
                    "  linear    sum of sqrt(C) x w over D dimensions, x and w standard normal",
-    .verbs = "rff|linear|gaussian",
+    .what = processes,
     .options = options,
     .args_size = sizeof(generate_args),
     .writes_output = 1,

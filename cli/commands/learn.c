@@ -2,49 +2,63 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ARG(field) offsetof(learn_args, field)
 #define HOW(field) offsetof(learn_args, how.field)
 
+/* clang-format off */
+static const cli_choice pixels[] = {{"unit", KSPEC_PIXELS_UNIT}, {"255", KSPEC_PIXELS_255}, {0}};
+
 static const cli_option options[] = {
-    {"images", 0, OPT_STRING, ARG(images), "FILE", "training images: a row each, or an array of matrices"},
-    {"labels", 0, OPT_STRING, ARG(labels), "FILE", "their classes: 0, 1, 2, ..."},
-    {"test-images", 0, OPT_STRING, ARG(test_images), "FILE", "images to measure on, of the same size"},
-    {"test-labels", 0, OPT_STRING, ARG(test_labels), "FILE", "their classes, for the test accuracy"},
-    {"width", 0, OPT_LIST, ARG(width), "N,...", "numbers of hidden neurons"},
-    {"epochs", 0, OPT_SIZE, ARG(epochs), "E", "passes through the training images"},
-    {"train-count", 0, OPT_SIZE, ARG(train_count), "M",
+    {"images",           0, OPT_STRING, ARG(images),       "FILE",
+     "training images: a row each, or an array of matrices"},
+    {"labels",           0, OPT_STRING, ARG(labels),       "FILE",
+     "their classes: 0, 1, 2, ..."},
+    {"test-images",      0, OPT_STRING, ARG(test_images),  "FILE",
+     "images to measure on, of the same size"},
+    {"test-labels",      0, OPT_STRING, ARG(test_labels),  "FILE",
+     "their classes, for the test accuracy"},
+    {"width",            0, OPT_LIST,   ARG(width),        "N,...",
+     "numbers of hidden neurons", .whole = 1},
+    {"epochs",           0, OPT_SIZE,   ARG(epochs),       "E",
+     "passes through the training images"},
+    {"train-count",      0, OPT_SIZE,   ARG(train_count),  "M",
      "train on the first M images (default 10000, or all if fewer)", .min = 1},
-    {"probe", 0, OPT_SIZE, ARG(probe), "P",
+    {"probe",            0, OPT_SIZE,   ARG(probe),        "P",
      "measure on the first P test images (default 1000, or all if fewer)", .min = 1},
-    {"seeds", 0, OPT_SIZE, ARG(seeds), "K", "networks of each width, seeds --seed and up (default 1)",
-     .min = 1},
-    {"subsample", 0, OPT_SIZE, ARG(subsample), "Q", "measure a random Q of the neurons, too", .min = 1},
-    {"pixels", 0, OPT_CHOICE, ARG(pixels), "HOW",
-     "unit (the default): centred, mean |x|^2 = 1; 255: divided by 255", "unit|255"},
-    {"every", 0, OPT_SIZE, ARG(every), "K", "measure every K epochs (default 2), first and last included",
-     .min = 1},
-    {"batch", 0, OPT_SIZE, ARG(batch), "B", "images in a mini-batch (default 32)", .min = 1},
-    {"classes", 0, OPT_SIZE, ARG(classes), "C", "number of classes (default: the largest label and one)",
-     .min = 1},
-    {"learning-rate", 0, OPT_DOUBLE, ARG(rate), "R", "Adam's step is R/N^power (default 0.1)", .positive = 1},
-    {"rate-power", 0, OPT_DOUBLE, ARG(rate_power), "P", "that power of the width N (default 1)"},
-    {"hidden-power", 0, OPT_DOUBLE, ARG(hidden_power), "P",
+    {"seeds",            0, OPT_SIZE,   ARG(seeds),        "K",
+     "networks of each width, seeds --seed and up (default 1)", .min = 1},
+    {"subsample",        0, OPT_SIZE,   ARG(subsample),    "Q",
+     "also measure a random Q of the neurons", .min = 1},
+    {"pixels",           0, OPT_CHOICE, ARG(pixels),       "HOW",
+     "unit (the default): centred, mean |x|^2 = 1; 255: divided by 255", pixels},
+    {"every",            0, OPT_SIZE,   ARG(every),        "K",
+     "measure every K epochs (default 2), first and last included", .min = 1},
+    {"batch",            0, OPT_SIZE,   ARG(batch),        "B",
+     "images in a mini-batch (default 32)", .min = 1},
+    {"classes",          0, OPT_SIZE,   ARG(classes),      "C",
+     "number of classes (default: the largest label and one)", .min = 1},
+    {"learning-rate",    0, OPT_DOUBLE, ARG(rate),         "R",
+     "Adam's step is R/N^power (default 0.1)", .positive = 1},
+    {"rate-power",       0, OPT_DOUBLE, ARG(rate_power),   "P",
+     "that power of the width N (default 1)"},
+    {"hidden-power",     0, OPT_DOUBLE, ARG(hidden_power), "P",
      "hidden weights begin as N(0, 1/N^P) (default 1)"},
-    {"output-power", 0, OPT_DOUBLE, ARG(output_power), "P", "output weights likewise (default 1)"},
-    {"estimator", 0, OPT_STRING, HOW(estimator), "LIST",
-     "naive,auto (the default), kv-row, kv-col, path, exact, or all", cli_estimator_names},
-    {"n", 'n', OPT_INT, HOW(nmax), "NMAX", "highest order (default 4, or the shortest side)", .min = 1},
-    {"permutations", 0, OPT_INT, HOW(permutations), "R", "average path over R random orders", .min = 1},
-    {"side", 0, OPT_CHOICE, HOW(side), "SIDE", "path on the matrix given, transposed, or the cheaper (auto)",
-     "auto|given|transposed"},
-    {"no-stderr", 0, OPT_FLAG, HOW(no_stderr), NULL, "no error bars"},
-    {"checkpoint", 0, OPT_STRING, ARG(checkpoint), "DIR",
+    {"output-power",     0, OPT_DOUBLE, ARG(output_power), "P",
+     "output weights likewise (default 1)"},
+    {"estimator",        0, OPT_SET,    HOW(estimators),   "LIST",
+     "naive,auto (the default), kv-row, kv-col, path, exact, or all", cli_estimators},
+    CLI_NMAX_OPTION(HOW, "highest order (default 4, or the shortest side)"),
+    CLI_PERMUTATIONS_OPTION(HOW, "average path over R random orders"),
+    CLI_SIDE_OPTION(HOW),
+    CLI_NO_STDERR_OPTION(HOW),
+    {"checkpoint",       0, OPT_STRING, ARG(checkpoint),   "DIR",
      "keep each run there, and go on where it was interrupted"},
-    {"save-activations", 0, OPT_STRING, ARG(activations), "DIR", "write each Phi there, as .npy"},
+    {"save-activations", 0, OPT_STRING, ARG(activations),  "DIR",
+     "write each Phi there, as .npy"},
     {0},
 };
+/* clang-format on */
 
 /* ---- what was asked ---- */
 
@@ -61,9 +75,6 @@ static int check_args(const learn_args *a) {
         if (!needed[k].given) return cli_error(EXIT_USAGE, "learn: --%s is missing", needed[k].name);
     if (a->classes > KSPEC_MOST_CLASSES)
         return cli_error(EXIT_USAGE, "--classes: %zu exceeds %d", a->classes, (int)KSPEC_MOST_CLASSES);
-    for (size_t k = 0; k < a->width.count; k++)
-        if (!(a->width.at[k] >= 1 && a->width.at[k] <= 1e9 && a->width.at[k] == floor(a->width.at[k])))
-            return cli_error(EXIT_USAGE, "--width: %g is not a whole number of at least 1", a->width.at[k]);
     return EXIT_DONE;
 }
 
@@ -144,17 +155,26 @@ static json_t *run_json(const asked *w, const kspec_learn_run *r) {
                      r->measure_seconds, "gfma_per_s", cli_real(r->fma_rate > 0 ? r->fma_rate / 1e9 : NAN));
 }
 
-static json_t *to_json(const learn_args *a, const asked *w, const kspec_learn_shape *s,
-                       const kspec_learn_result *r) {
+typedef struct {
+    const learn_args *a;
+    const asked *w;
+    const kspec_learn_shape *s;
+    const kspec_learn_result *r;
+} output;
+
+static json_t *to_json(const void *result) {
+    const output *u = result;
+    const kspec_learn_shape *s = u->s;
+    const kspec_learn_result *r = u->r;
     json_t *runs = json_array();
-    for (size_t k = 0; k < r->count; k++) json_array_append_new(runs, run_json(w, &r->runs[k]));
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:f, s:I, s:I, s:I, s:i, s:I, s:o, s:f}", "command",
-                     "learn", "train_count", (json_int_t)s->train_count, "test_count",
-                     (json_int_t)s->test_count, "pixels_per_image", (json_int_t)s->pixels, "classes",
-                     (json_int_t)s->classes, "probe", (json_int_t)s->probe, "pixels",
-                     a->pixels ? a->pixels : "unit", "scale", s->scale, "batch", (json_int_t)r->batch,
-                     "every", (json_int_t)r->every, "subsample", (json_int_t)w->subsample, "orders", w->nmax,
-                     "seed", (json_int_t)a->common.seed, "runs", runs, "seconds", r->seconds);
+    for (size_t k = 0; k < r->count; k++) json_array_append_new(runs, run_json(u->w, &r->runs[k]));
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:f, s:I, s:I, s:I, s:i, s:I, s:o, s:f}", "train_count",
+                     (json_int_t)s->train_count, "test_count", (json_int_t)s->test_count, "pixels_per_image",
+                     (json_int_t)s->pixels, "classes", (json_int_t)s->classes, "probe", (json_int_t)s->probe,
+                     "pixels", cli_choice_name(pixels, u->a->pixels), "scale", s->scale, "batch",
+                     (json_int_t)r->batch, "every", (json_int_t)r->every, "subsample",
+                     (json_int_t)u->w->subsample, "orders", u->w->nmax, "seed", (json_int_t)u->a->common.seed,
+                     "runs", runs, "seconds", r->seconds);
 }
 
 /* ---- output: a table of the first and the last epoch ---- */
@@ -183,30 +203,36 @@ static void print_orders(FILE *f, const asked *w, const kspec_learn_run *r, cons
     }
 }
 
-static void print_table(const learn_args *a, const asked *w, const kspec_learn_shape *s,
-                        const kspec_learn_result *r) {
-    FILE *f = cli_text();
-    fprintf(f, "%zu training images × %zu pixels, %zu classes; Φ from %zu test images\n\n", s->train_count,
-            s->pixels, s->classes, s->probe);
-    fprintf(f, "%s%6s  %4s  %5s  %8s  %8s  %8s  %3s  %10s  %10s  %10s", cli_bold(&a->common), "width", "seed",
-            "epoch", "loss", "accuracy", "test", "n", "naive", "unbiased", "std. error");
-    if (w->subsample) {
-        char head[40];
-        snprintf(head, sizeof head, "%zu: naive", w->subsample);
-        fprintf(f, "  %10s  %10s  %10s", head, "unbiased", "std. error");
-    }
-    fprintf(f, "%s\n", cli_plain(&a->common));
-    for (size_t k = 0; k < r->count; k++) {
-        const kspec_learn_run *run = &r->runs[k];
-        print_orders(f, w, run, &run->epochs[0]);
-        if (run->epoch_count > 1) print_orders(f, w, run, &run->epochs[run->epoch_count - 1]);
-    }
-    for (size_t k = 0; k < r->count; k++) {
-        const kspec_learn_run *run = &r->runs[k];
-        if (run->fma_rate > 0 && run->seed == a->common.seed)
+static void print_speed(FILE *f, const output *u) {
+    for (size_t k = 0; k < u->r->count; k++) {
+        const kspec_learn_run *run = &u->r->runs[k];
+        if (run->fma_rate > 0 && run->seed == u->a->common.seed)
             fprintf(f, "%swidth %zu: %.3g s of training at %.3g Gfma/s\n", k ? "" : "\n", run->width,
                     run->train_seconds, run->fma_rate / 1e9);
     }
+}
+
+static void print_table(FILE *f, const void *result) {
+    const output *u = result;
+    const kspec_learn_shape *s = u->s;
+    const cli_common *c = &u->a->common;
+    fprintf(f, "%zu training image%s × %zu pixel%s, %zu class%s; Φ from %zu test image%s\n\n", s->train_count,
+            cli_s(s->train_count), s->pixels, cli_s(s->pixels), s->classes, s->classes == 1 ? "" : "es",
+            s->probe, cli_s(s->probe));
+    fprintf(f, "%s%6s  %4s  %5s  %8s  %8s  %8s  %3s  %10s  %10s  %10s", cli_bold(c), "width", "seed", "epoch",
+            "loss", "accuracy", "test", "n", "naive", "unbiased", "std. error");
+    if (u->w->subsample) {
+        char head[40];
+        snprintf(head, sizeof head, "%zu: naive", u->w->subsample);
+        fprintf(f, "  %10s  %10s  %10s", head, "unbiased", "std. error");
+    }
+    fprintf(f, "%s\n", cli_plain(c));
+    for (size_t k = 0; k < u->r->count; k++) {
+        const kspec_learn_run *run = &u->r->runs[k];
+        print_orders(f, u->w, run, &run->epochs[0]);
+        if (run->epoch_count > 1) print_orders(f, u->w, run, &run->epochs[run->epoch_count - 1]);
+    }
+    print_speed(f, u);
 }
 
 /* ---- */
@@ -223,11 +249,9 @@ static int train(const learn_args *a, const kspec_learn_data *data, kspec_learn_
     kspec_learn_result r;
     kspec_error err;
     kspec_status st = kspec_learn(data, o, &r, &err);
-    if (st) /* what cannot be written is no unfit input */
-        return files.failed ? cli_error(EXIT_FAILED, "%s", err.msg) : cli_fail(st, &err);
+    if (st) return files.failed ? cli_fail_writing(st, &err) : cli_fail(st, &err);
     asked w = {o->estimators, o->subsample, r.nmax};
-    if (!a->common.json) print_table(a, &w, &s, &r);
-    status = cli_finish(&a->common, cli_wants_object(&a->common) ? to_json(a, &w, &s, &r) : NULL);
+    status = cli_done(&a->common, print_table, to_json, &(output){a, &w, &s, &r});
     kspec_learn_free(&r);
     return status;
 }
@@ -236,11 +260,9 @@ static int run(void *args) {
     learn_args *a = args;
     int status = check_args(a);
     if (status) return status;
-    kspec_moments_opts how;
-    if (!a->how.estimator) a->how.estimator = "naive,auto";
-    if ((status = cli_estimation_opts(&a->common, &a->how, &how))) return status;
+    if (!a->how.estimators) a->how.estimators = KSPEC_NAIVE | KSPEC_AUTO;
     size_t *widths = malloc(a->width.count * sizeof *widths);
-    if (!widths) return cli_error(EXIT_FAILED, "out of memory");
+    if (!widths) return cli_no_memory();
     for (size_t k = 0; k < a->width.count; k++) widths[k] = (size_t)a->width.at[k];
     kspec_learn_scaling scaling = {
         or_default(a, "learning-rate", a->rate, 0.1), or_default(a, "rate-power", a->rate_power, 1),
@@ -255,11 +277,11 @@ static int run(void *args) {
                           .batch = a->batch,
                           .scaling = &scaling,
                           .subsample = a->subsample,
-                          .nmax = how.nmax,
-                          .estimators = how.estimators,
-                          .permutations = how.permutations,
-                          .side = how.side,
-                          .no_stderr = how.no_stderr,
+                          .nmax = a->how.nmax,
+                          .estimators = a->how.estimators,
+                          .permutations = a->how.permutations,
+                          .side = (kspec_side)a->how.side,
+                          .no_stderr = a->how.no_stderr,
                           .threads = a->common.threads};
     kspec_learn_data *data = NULL;
     status = learn_read(a, &data);

@@ -6,12 +6,14 @@
 
 typedef struct {
     cli_common common;
-    const char *images, *labels, *test_images, *test_labels, *pixels;
+    const char *images, *labels, *test_images, *test_labels;
+    int pixels;
     cli_list width;
     size_t epochs, train_count, probe, seeds, subsample, every, batch, classes;
     double rate, rate_power, hidden_power, output_power;
     cli_estimation how;
-    const char *checkpoint, *activations; /* directories, or NULL */
+    /* Directories, or NULL */
+    const char *checkpoint, *activations;
 } learn_args;
 
 /* Reads, checks and scales the images; returns an exit status after a message. */

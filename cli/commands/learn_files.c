@@ -12,7 +12,8 @@
  * Images are the rows of a matrix, or, in a 3-D array, matrices one after the other: what kspec_read() takes for trials
  * and refuses where there are more of them than rows, unless told so.
  */
-static int read_images(const char *name, kspec_dataset *d, kspec_matrix *x) {
+static int read_images(const cli_common *c, const char *role, const char *name, kspec_dataset *d,
+                       kspec_matrix *x) {
     kspec_read_opts plain = {.size = sizeof plain},
                     three = {.size = sizeof three, .axes = "trials,rows,cols"};
     kspec_error err, second;
@@ -22,39 +23,39 @@ static int read_images(const char *name, kspec_dataset *d, kspec_matrix *x) {
     size_t each = d->rows * d->cols;
     *x = d->array_dims == 3 ? (kspec_matrix){d->data, d->trials, each, (ptrdiff_t)each, 1}
                             : kspec_dataset_trial(d, 0);
+    cli_note_input(c, role, &name, 1, &plain, d);
     return EXIT_DONE;
 }
 
-static int read_labels(const char *name, kspec_dataset *d, kspec_matrix *y) {
-    kspec_read_opts o = {.size = sizeof o};
-    kspec_error err;
-    kspec_status st = kspec_read(&name, 1, &o, d, &err);
-    if (st) return cli_fail(st, &err);
-    if (d->trials > 1) return cli_error(EXIT_INPUT, "%s: %zu trials; labels are one column", name, d->trials);
-    *y = kspec_dataset_trial(d, 0);
-    return EXIT_DONE;
+static int read_labels(const cli_common *c, const char *role, const char *name, kspec_dataset *d,
+                       kspec_matrix *y) {
+    const kspec_read_opts how = {.size = sizeof how};
+    int status = cli_read_one(c, role, name, &how, d);
+    if (!status) *y = kspec_dataset_trial(d, 0);
+    return status;
 }
 
 int learn_read(const learn_args *a, kspec_learn_data **data) {
     enum { IMAGES, LABELS, TEST_IMAGES, TEST_LABELS, FILES };
     kspec_dataset d[FILES] = {{0}};
     kspec_matrix m[FILES];
-    int status = read_images(a->images, &d[IMAGES], &m[IMAGES]);
-    if (!status) status = read_labels(a->labels, &d[LABELS], &m[LABELS]);
-    if (!status) status = read_images(a->test_images, &d[TEST_IMAGES], &m[TEST_IMAGES]);
-    if (!status && a->test_labels) status = read_labels(a->test_labels, &d[TEST_LABELS], &m[TEST_LABELS]);
+    const cli_common *c = &a->common;
+    int status = read_images(c, NULL, a->images, &d[IMAGES], &m[IMAGES]);
+    if (!status) status = read_labels(c, "labels", a->labels, &d[LABELS], &m[LABELS]);
+    if (!status) status = read_images(c, "test_images", a->test_images, &d[TEST_IMAGES], &m[TEST_IMAGES]);
+    if (!status && a->test_labels)
+        status = read_labels(c, "test_labels", a->test_labels, &d[TEST_LABELS], &m[TEST_LABELS]);
     if (!status) {
+        cli_note_treatment(c, a->pixels == KSPEC_PIXELS_UNIT, 1);
         kspec_learn_data_opts o = {.size = sizeof o,
-                                   .pixels = a->pixels && strcmp(a->pixels, "255") == 0 ? KSPEC_PIXELS_255
-                                                                                        : KSPEC_PIXELS_UNIT,
+                                   .pixels = (kspec_pixels)a->pixels,
                                    .train_count = a->train_count,
                                    .probe = a->probe,
                                    .classes = a->classes};
         kspec_error err;
         kspec_status st = kspec_learn_open(&m[IMAGES], &m[LABELS], &m[TEST_IMAGES],
                                            a->test_labels ? &m[TEST_LABELS] : NULL, &o, data, &err);
-        /* whatever is out of range here came out of a file */
-        if (st) status = cli_fail(st == KSPEC_E_ARG ? KSPEC_E_IO : st, &err);
+        if (st) status = cli_fail_data(st, &err);
     }
     for (int k = 0; k < FILES; k++) kspec_dataset_free(&d[k]);
     return status;
@@ -99,7 +100,7 @@ static kspec_status load(void *ctx, size_t width, uint64_t seed, void *bytes, si
         *count = 0;
     else if (!(file = fopen(path, "rb")) || fstat(fileno(file), &s) != 0 || !S_ISREG(s.st_mode) ||
              s.st_size == 0)
-        st = failure(err, KSPEC_E_IO, "this is no checkpoint:", path);
+        st = failure(err, KSPEC_E_IO, "not a checkpoint:", path);
     else if (!bytes)
         *count = (size_t)s.st_size;
     else if (fread(bytes, 1, *count, file) != *count)
@@ -116,15 +117,7 @@ static kspec_status activations(void *ctx, size_t width, uint64_t seed, size_t e
     snprintf(suffix, sizeof suffix, "-epoch-%03zu.npy", epoch);
     char *path = path_of(f->a->activations, width, seed, suffix);
     if (!path) return failure(err, KSPEC_E_NOMEM, "out of memory", NULL);
-    kspec_writer *w;
-    kspec_status st = kspec_write_open(path, 2, (size_t[]){phi->rows, phi->cols}, &w, err);
-    if (!st) {
-        st = kspec_write_values(w, phi->data, phi->rows * phi->cols, err);
-        if (st)
-            kspec_write_abort(w);
-        else
-            st = kspec_write_close(w, err);
-    }
+    kspec_status st = cli_write_array(path, phi->data, phi->rows, phi->cols, err);
     f->failed |= st != KSPEC_OK;
     free(path);
     return st;
@@ -135,7 +128,7 @@ static int make_directory(const char *option, const char *dir) {
     struct stat s;
     int there = mkdir(dir, 0777) == 0 || (errno == EEXIST && stat(dir, &s) == 0);
     if (there && stat(dir, &s) == 0 && !S_ISDIR(s.st_mode))
-        return cli_error(EXIT_FAILED, "%s: %s is no directory", option, dir);
+        return cli_error(EXIT_FAILED, "%s: %s is not a directory", option, dir);
     if (!there || access(dir, W_OK | X_OK) != 0)
         return cli_error(EXIT_FAILED, "%s: cannot write to %s: %s", option, dir, strerror(errno));
     return EXIT_DONE;

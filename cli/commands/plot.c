@@ -7,20 +7,29 @@
 
 typedef struct {
     cli_common common;
-    const char *title, *size, *log;
-    int linear;
+    const char *title, *size;
+    int log, linear;
 } plot_args;
 
 #define ARG(field) offsetof(plot_args, field)
 
+enum { LOG_X = 1, LOG_Y = 2 };
+
+/* clang-format off */
+static const cli_choice axes[] = {{"x", LOG_X}, {"y", LOG_Y}, {"xy", LOG_X | LOG_Y}, {0}};
+
 static const cli_option options[] = {
-    {"title", 0, OPT_STRING, ARG(title), "TEXT", "the title, in place of the one that the results suggest"},
-    {"size", 0, OPT_STRING, ARG(size), "WxH", "width and height in pixels (pdf: 96 to the inch)"},
-    {"log", 0, OPT_CHOICE, ARG(log), "AXES",
-     "logarithmic axes: x, y or xy (default: where values span decades)", "x|y|xy"},
-    {"linear", 0, OPT_FLAG, ARG(linear), NULL, "the other axes, or all of them, linear"},
+    {"title",  0, OPT_STRING, ARG(title),  "TEXT",
+     "the title, in place of the one that the results suggest"},
+    {"size",   0, OPT_STRING, ARG(size),   "WxH",
+     "width and height in pixels (pdf: 96 to the inch)"},
+    {"log",    0, OPT_CHOICE, ARG(log),    "AXES",
+     "logarithmic axes: x, y or xy (default: where values span decades)", axes},
+    {"linear", 0, OPT_FLAG,   ARG(linear), NULL,
+     "the other axes, or all of them, linear"},
     {0},
 };
+/* clang-format on */
 
 /* ---- options ---- */
 
@@ -38,8 +47,8 @@ static int parse_size(const char *text, plot_look *look) {
 static int make_look(const plot_args *a, plot_look *look) {
     plot_scale others = a->linear ? PLOT_LINEAR : PLOT_AUTO;
     *look = (plot_look){.title = a->title, .x = others, .y = others};
-    if (a->log && strchr(a->log, 'x')) look->x = PLOT_LOG;
-    if (a->log && strchr(a->log, 'y')) look->y = PLOT_LOG;
+    if (a->log & LOG_X) look->x = PLOT_LOG;
+    if (a->log & LOG_Y) look->y = PLOT_LOG;
     return a->size ? parse_size(a->size, look) : EXIT_DONE;
 }
 
@@ -79,7 +88,7 @@ static int name_sources(plot_source *s, size_t count) {
                 like += s[k].command && s[i].command && strcmp(s[k].command, s[i].command) == 0;
             free(s[i].name);
             s[i].name = like > 1 ? name_of(s[i].path, whole) : NULL;
-            if (like > 1 && !s[i].name) return cli_error(EXIT_FAILED, "out of memory");
+            if (like > 1 && !s[i].name) return cli_no_memory();
             for (size_t k = 0; k < i; k++)
                 ambiguous |= s[k].name && s[i].name && strcmp(s[k].name, s[i].name) == 0;
         }
@@ -87,6 +96,11 @@ static int name_sources(plot_source *s, size_t count) {
     }
     return EXIT_DONE;
 }
+
+/* The figure as it was drawn */
+static json_t *to_json(const void *result) { return json_deep_copy(result); }
+
+/* ---- */
 
 static int run(void *args) {
     plot_args *a = args;
@@ -99,18 +113,18 @@ static int run(void *args) {
     if (a->common.output && (status = plot_check("-o", a->common.output))) return status;
     plot_source *s = calloc(count, sizeof *s);
     json_t **objects = calloc(count, sizeof *objects), *figure = NULL;
-    if (!s || !objects) status = cli_error(EXIT_FAILED, "out of memory");
+    if (!s || !objects) status = cli_no_memory();
     for (size_t i = 0; i < count && !status; i++) {
         status = load(a->common.inputs[i], &objects[i]);
         s[i] = (plot_source){objects[i], plot_word(objects[i], "command", NULL), a->common.inputs[i], NULL};
     }
     if (!status) status = name_sources(s, count);
     if (!status) status = plot_write(a->common.output, s, count, &look, a->common.json ? &figure : NULL);
-    if (!status && figure) {
-        cli_common to_stdout = a->common;
-        to_stdout.output = NULL; /* the picture's */
-        status = cli_finish(&to_stdout, figure);
+    if (!status) {
+        cli_note_input(&a->common, NULL, a->common.inputs, count, NULL, NULL);
+        status = cli_done(&a->common, NULL, to_json, figure);
     }
+    json_decref(figure);
     for (size_t i = 0; i < count && s && objects; i++) {
         free(s[i].name);
         json_decref(objects[i]);
@@ -130,6 +144,7 @@ const cli_command cmd_plot = {
     .options = options,
     .args_size = sizeof(plot_args),
     .takes_files = 1,
+    .writes_output = 1,
     .no_picture = 1,
     .run = run,
 };

@@ -6,53 +6,71 @@
 
 #define ARG(field) offsetof(ridge_args, field)
 
+/* clang-format off */
+static const cli_choice median[] = {{"median", 0}, {0}};
+static const cli_choice searches[] = {{"lambda", RIDGE_LAMBDA}, {"features", RIDGE_FEATURES}, {0}};
+static const cli_choice solvers[] = {{"newton", KSPEC_RIDGE_NEWTON}, {"fixed-point", KSPEC_RIDGE_FIXED_POINT}, {0}};
+
 static const cli_option options[] = {
-    {"target", 0, OPT_STRING, ARG(target), "Y",
+    {"target",         0, OPT_STRING, ARG(target),         "Y",
      "targets of INPUT's rows; several columns are several regressions"},
-    {"target-cols", 0, OPT_STRING, ARG(target_cols), "LIST", "take these columns of the target files"},
-    {"test", 0, OPT_STRING, ARG(test), "X2", "rows to test on"},
-    {"test-target", 0, OPT_STRING, ARG(test_target), "Y2", "their targets"},
-    {"features", 0, OPT_LIST, ARG(features), "N,...",
-     "numbers of random features (each has a cosine and a sine)"},
-    {"lambda", 0, OPT_LIST, ARG(lambda), "L,...", "ridge strengths; 0 is the ridgeless limit"},
-    {"empirical", 0, OPT_SIZE, ARG(empirical), "K", "measure the errors over K draws of the features, too",
-     .min = 1},
-    {"sigma", 0, OPT_STRING, ARG(sigma), "S|median",
-     "bandwidth of the kernel (default 1), or the median distance", "median"},
-    {"center", 0, OPT_FLAG, ARG(center), NULL, "subtract the mean of the training and test rows together"},
-    {"scale", 0, OPT_FLAG, ARG(scale), NULL, "scale them together to a mean squared length of 1"},
-    {"classes", 0, OPT_LIST, ARG(classes), "A,B", "take rows with these two labels, as targets -1 and 1"},
-    {"per-class", 0, OPT_SIZE, ARG(per_class), "M", "the first M of each class (default: all)", .min = 1},
-    {"test-per-class", 0, OPT_SIZE, ARG(test_per_class), "M",
+    {"target-cols",    0, OPT_STRING, ARG(target_cols),    "LIST",
+     "take these columns of the target files"},
+    {"test",           0, OPT_STRING, ARG(test),           "X2",
+     "rows to test on"},
+    {"test-target",    0, OPT_STRING, ARG(test_target),    "Y2",
+     "their targets"},
+    {"features",       0, OPT_LIST,   ARG(features),       "N,...",
+     "numbers of random features (each has a cosine and a sine)", .whole = 1},
+    {"lambda",         0, OPT_LIST,   ARG(lambda),         "L,...",
+     "ridge strengths; 0 is the ridgeless limit"},
+    {"empirical",      0, OPT_SIZE,   ARG(empirical),      "K",
+     "also measure the errors over K draws of the features", .min = 1},
+    {"sigma",          0, OPT_SIGMA,  ARG(sigma),          "S|median",
+     "bandwidth of the kernel (default 1), or the median distance", median},
+    {"center",         0, OPT_FLAG,   ARG(center),         NULL,
+     "subtract the mean of the training and test rows together"},
+    {"scale",          0, OPT_FLAG,   ARG(scale),          NULL,
+     "scale them together to a mean squared length of 1"},
+    {"classes",        0, OPT_LIST,   ARG(classes),        "A,B",
+     "take rows with these two labels, as targets -1 and 1"},
+    {"per-class",      0, OPT_SIZE,   ARG(per_class),      "M",
+     "the first M of each class (default: all)", .min = 1},
+    {"test-per-class", 0, OPT_SIZE,   ARG(test_per_class), "M",
      "the same for testing; without --test: the next M of INPUT", .min = 1},
-    {"test-noise", 0, OPT_DOUBLE, ARG(test_noise), "S",
+    {"test-noise",     0, OPT_DOUBLE, ARG(test_noise),     "S",
      "test on the training rows with normal noise of this deviation added", .positive = 1},
-    {"optimize", 0, OPT_CHOICE, ARG(optimize), "WHAT",
-     "the lambda, or the features, of least predicted test error", "lambda|features"},
-    {"cost-limit", 0, OPT_DOUBLE, ARG(cost_limit), "C",
+    {"optimize",       0, OPT_CHOICE, ARG(optimize),       "WHAT",
+     "the lambda, or the features, of least predicted test error", searches},
+    {"cost-limit",     0, OPT_DOUBLE, ARG(cost_limit),     "C",
      "with --optimize features: multiply-adds that may be spent", .positive = 1},
-    {"solver", 0, OPT_CHOICE, ARG(solver), "S", "newton (the default) or fixed-point, as published",
-     "newton|fixed-point"},
-    {"tolerance", 0, OPT_DOUBLE, ARG(tolerance), "T", "relative accuracy of delta (default 1e-12)",
-     .positive = 1},
+    {"solver",         0, OPT_CHOICE, ARG(solver),         "S",
+     "newton (the default) or fixed-point, as published", solvers},
+    {"tolerance",      0, OPT_DOUBLE, ARG(tolerance),      "T",
+     "relative accuracy of delta (default 1e-12)", .positive = 1},
     {0},
 };
+/* clang-format on */
 
 /* A point of the output: predicted, measured, and where a search ended */
 typedef struct {
     kspec_ridge_point p;
     kspec_ridge_measured e;
-    const char *at_bound; /* or NULL */
+    /* "low" or "high": the end of the search, where it ended there; or NULL */
+    const char *at_bound;
     double cost;
 } row;
 
+/* n training and nt test rows of p columns, m targets */
 typedef struct {
     const ridge_args *a;
     kspec_ridge *plan;
     size_t n, nt, p, m;
     row *rows;
-    double *columns; /* 2 m per row */
     size_t count;
+    /* 2 m errors of the single targets for each row */
+    double *columns;
+    double seconds;
 } result;
 
 /* ---- progress: each library call is a part of the whole ---- */
@@ -70,16 +88,10 @@ static int report_part(void *ctx, double fraction) {
 /* ---- what was asked ---- */
 
 static int check_lists(const ridge_args *a) {
-    int for_lambda = a->optimize && strcmp(a->optimize, "lambda") == 0;
-    int for_features = a->optimize && !for_lambda;
+    int for_lambda = a->optimize == RIDGE_LAMBDA, for_features = a->optimize == RIDGE_FEATURES;
     if (!a->features.count && !(for_features && a->cost_limit > 0))
         return cli_error(EXIT_USAGE, "ridge: --features is missing");
     if (!a->lambda.count && !for_lambda) return cli_error(EXIT_USAGE, "ridge: --lambda is missing");
-    for (size_t k = 0; k < a->features.count; k++)
-        if (!(a->features.at[k] >= 1 && a->features.at[k] <= 1e9 &&
-              a->features.at[k] == floor(a->features.at[k])))
-            return cli_error(EXIT_USAGE, "--features: %g is not a whole number from 1 to 1000000000",
-                             a->features.at[k]);
     for (size_t k = 0; k < a->lambda.count; k++)
         if (!(a->lambda.at[k] >= 0)) return cli_error(EXIT_USAGE, "--lambda: %g is below 0", a->lambda.at[k]);
     if (for_lambda && a->lambda.count && a->lambda.count != 2)
@@ -93,29 +105,21 @@ static int check_lists(const ridge_args *a) {
                          "--optimize features takes --cost-limit or --features as its limit, not both");
     if (a->optimize && !a->test && !a->test_per_class && a->test_noise == 0)
         return cli_error(EXIT_USAGE, "--optimize needs a test set");
+    if (a->tolerance >= 1) return cli_error(EXIT_USAGE, "--tolerance: %g is not below 1", a->tolerance);
     return EXIT_DONE;
 }
 
-static int make_opts(const ridge_args *a, kspec_ridge_opts *o) {
-    *o = (kspec_ridge_opts){.size = sizeof *o,
-                            .center = a->center,
-                            .scale = a->scale,
-                            .test_noise = a->test_noise,
-                            .tolerance = a->tolerance,
-                            .solver = a->solver && strcmp(a->solver, "fixed-point") == 0
-                                          ? KSPEC_RIDGE_FIXED_POINT
-                                          : KSPEC_RIDGE_NEWTON,
-                            .seed = a->common.seed,
-                            .threads = a->common.threads};
-    if (o->tolerance >= 1) return cli_error(EXIT_USAGE, "--tolerance: %g is not below 1", o->tolerance);
-    if (a->sigma) {
-        char *end;
-        o->median_sigma = strcmp(a->sigma, "median") == 0;
-        o->sigma = o->median_sigma ? 1 : strtod(a->sigma, &end);
-        if (!o->median_sigma && (end == a->sigma || *end || !(o->sigma > 0 && isfinite(o->sigma))))
-            return cli_error(EXIT_USAGE, "--sigma: '%s' is neither a number above 0 nor median", a->sigma);
-    }
-    return EXIT_DONE;
+static kspec_ridge_opts make_opts(const ridge_args *a) {
+    return (kspec_ridge_opts){.size = sizeof(kspec_ridge_opts),
+                              .center = a->center,
+                              .scale = a->scale,
+                              .test_noise = a->test_noise,
+                              .sigma = a->sigma.value, /* 0: the default */
+                              .median_sigma = a->sigma.median,
+                              .tolerance = a->tolerance,
+                              .solver = (kspec_ridge_solver)a->solver,
+                              .seed = a->common.seed,
+                              .threads = a->common.threads};
 }
 
 /* ---- the points ---- */
@@ -186,9 +190,9 @@ static kspec_status measure(result *r, kspec_error *err) {
 
 static kspec_status compute(result *r, kspec_error *err) {
     const ridge_args *a = r->a;
-    kspec_status st = !a->optimize                         ? grid(r, err)
-                      : strcmp(a->optimize, "lambda") == 0 ? best_lambdas(r, err)
-                                                           : best_features(r, err);
+    kspec_status st = a->optimize == RIDGE_LAMBDA     ? best_lambdas(r, err)
+                      : a->optimize == RIDGE_FEATURES ? best_features(r, err)
+                                                      : grid(r, err);
     for (size_t k = 0; k < r->count && !st; k++) {
         r->rows[k].cost = kspec_ridge_cost(r->plan, r->rows[k].p.features);
         r->rows[k].e = (kspec_ridge_measured){NAN, NAN, NAN, NAN};
@@ -207,22 +211,18 @@ static json_t *point_json(const result *r, size_t k) {
                           "lambda", p->lambda, "delta_cos", cli_real(p->delta_cos), "delta_sin",
                           cli_real(p->delta_sin), "train_mse", cli_real(p->train_mse), "test_mse",
                           cli_real(p->test_mse), "iterations", p->iterations, "state", states[p->state]);
-    const struct {
-        const char *key;
-        double value;
-    } more[] = {{"empirical_train_mse", e->train_mse},
-                {"empirical_train_sd", e->train_sd},
-                {"empirical_test_mse", e->test_mse},
-                {"empirical_test_sd", e->test_sd},
-                {"kernel_train_mse", p->kernel_train_mse},
-                {"kernel_test_mse", p->kernel_test_mse},
-                {"theta_cos", p->theta_cos},
-                {"theta_sin", p->theta_sin},
-                {"residual", p->residual},
-                {"delta_error", p->delta_error},
-                {"cost", r->rows[k].cost}};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        json_object_set_new(o, more[i].key, cli_real(more[i].value));
+    cli_set_reals(o, (cli_member[]){{"empirical_train_mse", e->train_mse},
+                                    {"empirical_train_sd", e->train_sd},
+                                    {"empirical_test_mse", e->test_mse},
+                                    {"empirical_test_sd", e->test_sd},
+                                    {"kernel_train_mse", p->kernel_train_mse},
+                                    {"kernel_test_mse", p->kernel_test_mse},
+                                    {"theta_cos", p->theta_cos},
+                                    {"theta_sin", p->theta_sin},
+                                    {"residual", p->residual},
+                                    {"delta_error", p->delta_error},
+                                    {"cost", r->rows[k].cost},
+                                    {0}});
     if (r->a->optimize)
         json_object_set_new(o, "at_bound",
                             r->rows[k].at_bound ? json_string(r->rows[k].at_bound) : json_null());
@@ -233,15 +233,15 @@ static json_t *point_json(const result *r, size_t k) {
     return o;
 }
 
-static json_t *to_json(const result *r, double seconds, json_t *warnings) {
+static json_t *to_json(const void *of) {
+    const result *r = of;
     json_t *points = json_array();
     for (size_t k = 0; k < r->count; k++) json_array_append_new(points, point_json(r, k));
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:s, s:I, s:I, s:o, s:f, s:o}", "command", "ridge",
-                     "rows", (json_int_t)r->n, "test_rows", (json_int_t)r->nt, "cols", (json_int_t)r->p,
-                     "targets", (json_int_t)r->m, "sigma", kspec_ridge_sigma(r->plan), "solver",
-                     r->a->solver ? r->a->solver : "newton", "draws", (json_int_t)r->a->empirical, "seed",
-                     (json_int_t)r->a->common.seed, "points", points, "seconds", seconds, "warnings",
-                     warnings);
+    return json_pack("{s:I, s:I, s:I, s:I, s:f, s:s, s:I, s:I, s:o, s:f}", "rows", (json_int_t)r->n,
+                     "test_rows", (json_int_t)r->nt, "cols", (json_int_t)r->p, "targets", (json_int_t)r->m,
+                     "sigma", kspec_ridge_sigma(r->plan), "solver", cli_choice_name(solvers, r->a->solver),
+                     "draws", (json_int_t)r->a->empirical, "seed", (json_int_t)r->a->common.seed, "points",
+                     points, "seconds", r->seconds);
 }
 
 /* " ± 0.012", or blanks */
@@ -252,101 +252,93 @@ static void spread(FILE *f, double x) {
         fprintf(f, "%10s", "");
 }
 
-static void print_table(const result *r) {
-    const ridge_args *a = r->a;
-    FILE *f = cli_text();
-    const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
-    fprintf(f, "%zu training rows", r->n);
-    if (r->nt) fprintf(f, ", %zu test rows", r->nt);
-    fprintf(f, " × %zu column%s, %zu target%s, sigma %.4g\n\n", r->p, r->p == 1 ? "" : "s", r->m,
-            r->m == 1 ? "" : "s", kspec_ridge_sigma(r->plan));
-    int tested = r->nt > 0;
-    fprintf(f, "%s%7s  %9s  %10s  %10s  %10s", bold, "N", "lambda", "delta_cos", "delta_sin", "train MSE");
-    if (a->empirical) fprintf(f, "  %10s ± SD     ", "measured");
-    fprintf(f, "  %10s", "kernel's");
-    if (tested) {
-        fprintf(f, "  %10s", "test MSE");
-        if (a->empirical) fprintf(f, "  %10s ± SD     ", "measured");
-        fprintf(f, "  %10s", "kernel's");
+static void print_point(FILE *f, const result *r, const row *at) {
+    const kspec_ridge_point *p = &at->p;
+    const kspec_ridge_measured *e = &at->e;
+    int measured = r->a->empirical > 0;
+    fprintf(f, "%7zu  %9.4g", p->features, p->lambda);
+    cli_cell(f, "%.5g", 10, p->delta_cos);
+    cli_cell(f, "%.5g", 10, p->delta_sin);
+    cli_cell(f, "%.5g", 10, p->train_mse);
+    if (measured) cli_cell(f, "%.5g", 10, e->train_mse), spread(f, e->train_sd);
+    cli_cell(f, "%.5g", 10, p->kernel_train_mse);
+    if (r->nt) {
+        cli_cell(f, "%.5g", 10, p->test_mse);
+        if (measured) cli_cell(f, "%.5g", 10, e->test_mse), spread(f, e->test_sd);
+        cli_cell(f, "%.5g", 10, p->kernel_test_mse);
     }
-    fprintf(f, "  %5s%s\n", "steps", plain);
+    fprintf(f, "  %5d", p->iterations);
+    if (p->state != KSPEC_RIDGE_CONVERGED) fprintf(f, "  %s", states[p->state]);
+    if (at->at_bound) fprintf(f, "  at the %s end", at->at_bound);
+    fputc('\n', f);
+}
+
+static void print_table(FILE *f, const void *of) {
+    const result *r = of;
+    const ridge_args *a = r->a;
+    const char *measured = a->empirical ? "    measured ± SD     " : "";
+    fprintf(f, "%zu training row%s", r->n, cli_s(r->n));
+    if (r->nt) fprintf(f, ", %zu test row%s", r->nt, cli_s(r->nt));
+    fprintf(f, " × %zu column%s, %zu target%s, sigma %.4g\n\n", r->p, cli_s(r->p), r->m, cli_s(r->m),
+            kspec_ridge_sigma(r->plan));
+    fprintf(f, "%s%7s  %9s  %10s  %10s  %10s%s  %10s", cli_bold(&a->common), "N", "lambda", "delta_cos",
+            "delta_sin", "train MSE", measured, "kernel's");
+    if (r->nt) fprintf(f, "  %10s%s  %10s", "test MSE", measured, "kernel's");
+    fprintf(f, "  %5s%s\n", "steps", cli_plain(&a->common));
     for (size_t k = 0; k < r->count; k++) {
-        const kspec_ridge_point *p = &r->rows[k].p;
-        const kspec_ridge_measured *e = &r->rows[k].e;
-        if (k && !a->optimize && p->features != r->rows[k - 1].p.features && a->lambda.count > 1)
+        if (k && !a->optimize && r->rows[k].p.features != r->rows[k - 1].p.features && a->lambda.count > 1)
             fputc('\n', f);
-        fprintf(f, "%7zu  %9.4g", p->features, p->lambda);
-        cli_cell(f, "%.5g", 10, p->delta_cos);
-        cli_cell(f, "%.5g", 10, p->delta_sin);
-        cli_cell(f, "%.5g", 10, p->train_mse);
-        if (a->empirical) cli_cell(f, "%.5g", 10, e->train_mse), spread(f, e->train_sd);
-        cli_cell(f, "%.5g", 10, p->kernel_train_mse);
-        if (tested) {
-            cli_cell(f, "%.5g", 10, p->test_mse);
-            if (a->empirical) cli_cell(f, "%.5g", 10, e->test_mse), spread(f, e->test_sd);
-            cli_cell(f, "%.5g", 10, p->kernel_test_mse);
-        }
-        fprintf(f, "  %5d", p->iterations);
-        if (p->state != KSPEC_RIDGE_CONVERGED) fprintf(f, "  %s", states[p->state]);
-        if (r->rows[k].at_bound) fprintf(f, "  at the %s end", r->rows[k].at_bound);
-        fputc('\n', f);
+        print_point(f, r, &r->rows[k]);
     }
 }
 
-static void warn(const result *r, const ridge_set *train, json_t *warnings) {
+static void warn(const result *r, const ridge_set *train) {
     const cli_common *c = &r->a->common;
     int constant = 1;
     for (size_t i = 0; i < r->n * r->m; i++) constant &= train->y.data[i] == train->y.data[i % r->m];
-    if (constant) cli_warn(c, warnings, "the target is the same for all %zu rows", r->n);
+    if (constant) cli_warn(c, "the target is the same for all %zu rows", r->n);
     for (size_t k = 0; k < r->count; k++) {
         const kspec_ridge_point *p = &r->rows[k].p;
         if (p->state == KSPEC_RIDGE_DIVERGENT)
-            cli_warn(c, warnings, "N = %zu, lambda = 0: at 2N = n = %zu the test error has no limit",
-                     p->features, r->n);
+            cli_warn(c, "N = %zu, lambda = 0: at 2N = n = %zu the test error has no limit", p->features,
+                     r->n);
         else if (p->state == KSPEC_RIDGE_UNFINISHED)
-            cli_warn(c, warnings, "N = %zu, lambda = %g: not converged after %d steps (residual %.1e)",
-                     p->features, p->lambda, p->iterations, p->residual);
+            cli_warn(c, "N = %zu, lambda = %g: not converged after %d steps (residual %.1e)", p->features,
+                     p->lambda, p->iterations, p->residual);
         else if (p->delta_error > 1e-6)
-            cli_warn(c, warnings, "N = %zu, lambda = %g: rounding leaves delta known to %.0e only",
-                     p->features, p->lambda, p->delta_error);
+            cli_warn(c, "N = %zu, lambda = %g: rounding leaves delta known to %.0e only", p->features,
+                     p->lambda, p->delta_error);
         if (r->rows[k].at_bound)
-            cli_warn(c, warnings,
-                     "N = %zu, lambda = %g: the least test error lies at the %s end of the search",
+            cli_warn(c, "N = %zu, lambda = %g: the least test error lies at the %s end of the search",
                      p->features, p->lambda, r->rows[k].at_bound);
     }
 }
+
+/* ---- */
 
 static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
                   const kspec_ridge_opts *opts) {
     double start = cli_now();
     result r = {.a = a, .n = train->x.rows, .p = train->x.cols, .m = train->y.cols};
     r.nt = a->test_noise > 0 ? r.n : test->x.rows;
-    size_t lines = a->optimize && strcmp(a->optimize, "features") == 0 ? 1 : a->features.count;
-    r.count = lines * (a->optimize && strcmp(a->optimize, "lambda") == 0 ? 1 : a->lambda.count);
+    r.count = (a->optimize == RIDGE_FEATURES ? 1 : a->features.count) *
+              (a->optimize == RIDGE_LAMBDA ? 1 : a->lambda.count);
     r.rows = calloc(r.count, sizeof *r.rows);
     r.columns = calloc(r.count, 2 * r.m * sizeof *r.columns);
-    if (!r.rows || !r.columns) {
-        free(r.rows);
-        free(r.columns);
-        return cli_error(EXIT_FAILED, "out of memory for %zu points", r.count);
-    }
-    kspec_error err = {0};
+    kspec_error err = {KSPEC_E_NOMEM, "out of memory for the points"};
+    kspec_status st = r.rows && r.columns ? KSPEC_OK : KSPEC_E_NOMEM;
     int tested = test->x.rows > 0;
-    kspec_status st = kspec_ridge_open(&train->x, &train->y, tested ? &test->x : NULL,
-                                       tested ? &test->y : NULL, opts, &r.plan, &err);
+    if (!st)
+        st = kspec_ridge_open(&train->x, &train->y, tested ? &test->x : NULL, tested ? &test->y : NULL, opts,
+                              &r.plan, &err);
     if (!st) st = compute(&r, &err);
+    r.seconds = cli_now() - start;
     int status;
     if (st) {
         status = cli_fail(st, &err);
     } else {
-        json_t *warnings = json_array(), *o = NULL;
-        warn(&r, train, warnings);
-        if (!a->common.json) print_table(&r);
-        if (cli_wants_object(&a->common))
-            o = to_json(&r, cli_now() - start, warnings);
-        else
-            json_decref(warnings);
-        status = cli_finish(&a->common, o);
+        warn(&r, train);
+        status = cli_done(&a->common, print_table, to_json, &r);
     }
     kspec_ridge_close(r.plan);
     free(r.rows);
@@ -356,15 +348,13 @@ static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
 
 static int run(void *args) {
     ridge_args *a = args;
-    kspec_ridge_opts opts;
     int status = check_lists(a);
-    if (!status) status = make_opts(a, &opts);
     if (status) return status;
     ridge_set train, test;
     status = ridge_read(a, &train, &test);
     if (!status) {
-        int for_features = a->optimize && strcmp(a->optimize, "features") == 0;
-        size_t calls = for_features ? a->lambda.count : a->features.count;
+        kspec_ridge_opts opts = make_opts(a);
+        size_t calls = a->optimize == RIDGE_FEATURES ? a->lambda.count : a->features.count;
         whole.base = cli_progress(&a->common);
         whole.part = 0, whole.parts = (a->empirical ? 2 : 1) * (double)calls;
         if (whole.base.report) opts.progress = (kspec_progress){report_part, NULL};
@@ -387,5 +377,6 @@ const cli_command cmd_ridge = {
     .options = options,
     .args_size = sizeof(ridge_args),
     .reads_input = 1,
+    .most_inputs = 1,
     .run = run,
 };

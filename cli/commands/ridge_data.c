@@ -11,24 +11,16 @@ void ridge_set_free(ridge_set *s) {
     free(s->y_rows);
 }
 
-static int read_one(const ridge_args *a, const char *name, int targets, const char *rows, const char *cols,
-                    kspec_dataset *d) {
-    cli_common c = a->common;
-    c.inputs = &name, c.input_count = 1;
-    c.select_rows = rows, c.select_cols = cols;
-    if (targets) c.axes = NULL; /* --axes is for rows */
-    int status = cli_read(&c, d);
-    if (!status && d->trials > 1) {
-        status = cli_error(EXIT_INPUT, "%s: %zu trials; ridge takes one matrix", name, d->trials);
-        kspec_dataset_free(d);
-    }
-    return status;
-}
-
-/* --select-rows is for INPUT and its target, --select-cols for INPUT and --test */
-static int read_pair(const ridge_args *a, const char *x, const char *y, const char *rows, ridge_set *s) {
-    int status = read_one(a, x, 0, rows, a->common.select_cols, &s->x_file);
-    if (!status) status = read_one(a, y, 1, rows, a->target_cols, &s->y_file);
+/* The rows and the targets of INPUT (role NULL) or of --test, with --select-rows for INPUT's */
+static int read_pair(const ridge_args *a, const char *role, const char *x, const char *y, ridge_set *s) {
+    const char *rows = role ? NULL : a->common.select_rows;
+    const kspec_read_opts of_x = {.size = sizeof of_x,
+                                  .axes = a->common.axes,
+                                  .select_rows = rows,
+                                  .select_cols = a->common.select_cols},
+                          of_y = {.size = sizeof of_y, .select_rows = rows, .select_cols = a->target_cols};
+    int status = cli_read_one(&a->common, role, x, &of_x, &s->x_file);
+    if (!status) status = cli_read_one(&a->common, role ? "test_target" : "target", y, &of_y, &s->y_file);
     if (status) return status;
     if (s->x_file.rows != s->y_file.rows)
         return cli_error(EXIT_INPUT, "%s has %zu rows, but its target %s has %zu", x, s->x_file.rows, y,
@@ -77,12 +69,8 @@ static int pick(const ridge_args *a, const ridge_set *from, const char *name, si
 }
 
 static int check_args(const ridge_args *a) {
-    if (a->common.input_count > 1)
-        return cli_error(EXIT_USAGE, "ridge: unexpected argument '%s': one INPUT is taken",
-                         a->common.inputs[1]);
-    if (a->common.nan && strcmp(a->common.nan, "error") != 0)
-        return cli_error(EXIT_USAGE, "--nan: ridge needs complete rows and targets, '%s' is not offered",
-                         a->common.nan);
+    if (a->common.nan != KSPEC_NAN_ERROR)
+        return cli_error(EXIT_USAGE, "--nan: ridge needs complete rows and targets, so it must be error");
     if (!a->target) return cli_error(EXIT_USAGE, "ridge: --target is missing");
     if (!a->test != !a->test_target)
         return cli_error(EXIT_USAGE, "ridge: --test and --test-target go together");
@@ -106,9 +94,10 @@ int ridge_read(const ridge_args *a, ridge_set *train, ridge_set *test) {
     int status = check_args(a);
     if (status) return status;
     const char *input = a->common.inputs[0];
-    status = read_pair(a, input, a->target, a->common.select_rows, train);
-    if (!status && a->test) status = read_pair(a, a->test, a->test_target, NULL, test);
+    status = read_pair(a, NULL, input, a->target, train);
+    if (!status && a->test) status = read_pair(a, "test", a->test, a->test_target, test);
     if (status) return status;
+    cli_note_treatment(&a->common, a->center, a->scale);
     if (a->test && test->x.cols != train->x.cols)
         return cli_error(EXIT_INPUT, "%s has %zu columns, but %s has %zu", a->test, test->x.cols, input,
                          train->x.cols);

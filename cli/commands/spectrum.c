@@ -9,55 +9,58 @@ typedef struct {
     cli_estimation how;
     size_t rank, grid;
     double upper;
-    int draws;
-    const char *weights, *spacing, *quantile, *moments;
+    int draws, weights, spacing, quantile;
+    const char *moments;
     cli_list std_errors, t;
 } spectrum_args;
 
 #define ARG(field) offsetof(spectrum_args, field)
 #define HOW(field) offsetof(spectrum_args, how.field)
 
+/* clang-format off */
+static const cli_choice weights[] = {
+    {"unit", KSPEC_WEIGHTS_UNIT}, {"stderr", KSPEC_WEIGHTS_STDERR}, {"covariance", KSPEC_WEIGHTS_COVARIANCE}, {0},
+};
+static const cli_choice spacings[] = {{"uniform", KSPEC_GRID_UNIFORM}, {"geometric", KSPEC_GRID_GEOMETRIC}, {0}};
+static const cli_choice quantiles[] = {{"paper", KSPEC_QUANTILE_PAPER}, {"midpoint", KSPEC_QUANTILE_MIDPOINT}, {0}};
+
 static const cli_option options[] = {
-    {"rank", 0, OPT_SIZE, ARG(rank), "D",
-     "how many eigenvalues (default min(rows, columns)); more add little but zeros", .min = 1},
-    {"moments", 0, OPT_STRING, ARG(moments), "M1,M2,...|FILE",
+    {"rank",      0, OPT_SIZE,   ARG(rank),       "D",
+     "number of eigenvalues (default min(rows, columns)); more add little but zeros", .min = 1},
+    {"moments",   0, OPT_STRING, ARG(moments),    "M1,M2,...|FILE",
      "from these moments, not a matrix: a list, or JSON of kspec theory; needs --rank"},
-    {"stderr", 0, OPT_LIST, ARG(std_errors), "S1,S2,...", "with --moments: their standard errors",
-     .positive = 1},
-    {"estimator", 0, OPT_CHOICE, HOW(estimator), "E",
-     "auto (the default), naive, kv-row, kv-col, path or exact", "auto|naive|kv-row|kv-col|path|exact"},
-    {"weights", 0, OPT_CHOICE, ARG(weights), "W",
-     "of the moments' residuals: covariance (the default where errors are known), stderr, unit",
-     "unit|stderr|covariance"},
-    {"grid", 0, OPT_SIZE, ARG(grid), "T", "points of the grid (default 1001)", .min = 3},
-    {"spacing", 0, OPT_CHOICE, ARG(spacing), "S", "of the grid: uniform (the default) or geometric",
-     "uniform|geometric"},
-    {"upper", 0, OPT_DOUBLE, ARG(upper), "B", "upper end of the grid (default: from the data)",
-     .positive = 1},
-    {"quantile", 0, OPT_CHOICE, ARG(quantile), "Q",
-     "levels j/(D+1) (paper, the default) or (j-1/2)/D (midpoint)", "paper|midpoint"},
-    {"draws", 0, OPT_INT, ARG(draws), "R", "draws of the moments from their errors (default 200)", .min = 2},
-    {"at", 0, OPT_LIST, ARG(t), "T1,T2,...",
+    {"stderr",    0, OPT_LIST,   ARG(std_errors), "S1,S2,...",
+     "with --moments: their standard errors", .positive = 1},
+    {"estimator", 0, OPT_CHOICE, HOW(estimators), "E",
+     "auto (the default), naive, kv-row, kv-col, path or exact", cli_single_estimators},
+    {"weights",   0, OPT_CHOICE, ARG(weights),    "W",
+     "of the moments' residuals: covariance (the default where errors are known), stderr, unit", weights},
+    {"grid",      0, OPT_SIZE,   ARG(grid),       "T",
+     "points of the grid (default 1001)", .min = 3},
+    {"spacing",   0, OPT_CHOICE, ARG(spacing),    "S",
+     "of the grid: uniform (the default) or geometric", spacings},
+    {"upper",     0, OPT_DOUBLE, ARG(upper),      "B",
+     "upper end of the grid (default: from the data)", .positive = 1},
+    {"quantile",  0, OPT_CHOICE, ARG(quantile),   "Q",
+     "levels j/(D+1) (paper, the default) or (j-1/2)/D (midpoint)", quantiles},
+    {"draws",     0, OPT_INT,    ARG(draws),      "R",
+     "draws of the moments from their errors (default 200)", .min = 2},
+    {"at",        0, OPT_LIST,   ARG(t),          "T1,T2,...",
      "where to give the effective dimension (default: from the spectrum)", .positive = 1},
     CLI_ESTIMATION_OPTIONS(HOW),
     {0},
 };
+/* clang-format on */
 
 static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
-    const char *w = a->weights;
     return (kspec_spectrum_opts){
         .size = sizeof(kspec_spectrum_opts),
         .rank = a->rank,
         .grid = a->grid,
-        .spacing =
-            a->spacing && strcmp(a->spacing, "geometric") == 0 ? KSPEC_GRID_GEOMETRIC : KSPEC_GRID_UNIFORM,
+        .spacing = (kspec_grid)a->spacing,
         .upper = a->upper,
-        .weights = !w                         ? KSPEC_WEIGHTS_DEFAULT
-                   : strcmp(w, "unit") == 0   ? KSPEC_WEIGHTS_UNIT
-                   : strcmp(w, "stderr") == 0 ? KSPEC_WEIGHTS_STDERR
-                                              : KSPEC_WEIGHTS_COVARIANCE,
-        .quantile = a->quantile && strcmp(a->quantile, "midpoint") == 0 ? KSPEC_QUANTILE_MIDPOINT
-                                                                        : KSPEC_QUANTILE_PAPER,
+        .weights = (kspec_weights)a->weights,
+        .quantile = (kspec_quantile)a->quantile,
         .draws = a->how.no_stderr ? -1 : a->draws,
         .t = a->t.count ? a->t.at : NULL,
         .t_count = a->t.count,
@@ -90,7 +93,7 @@ static int from_moments(const spectrum_args *a, kspec_spectrum_result *r) {
         return cli_error(EXIT_USAGE, "spectrum: --moments and an INPUT ('%s') exclude each other",
                          a->common.inputs[0]);
     if (!a->rank) return cli_error(EXIT_USAGE, "spectrum --moments: --rank is missing");
-    int status = cli_known_moments("--moments", a->moments, &m);
+    int status = cli_known_moments(&a->common, "--moments", a->moments, &m);
     if (status) return status;
     size_t n = m.count;
     if (a->how.nmax && (size_t)a->how.nmax > n) {
@@ -109,10 +112,8 @@ static int from_moments(const spectrum_args *a, kspec_spectrum_result *r) {
 }
 
 static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spectrum_result *r) {
-    kspec_moments_opts how;
-    int status = cli_estimation_opts(&a->common, &a->how, &how);
-    if (status) return status;
-    kspec_matrix *phi = cli_estimation_trials(d, &how);
+    kspec_moments_opts how = cli_estimation_opts(&a->common, &a->how);
+    kspec_matrix *phi = cli_estimation_trials(&a->common, d, &how);
     kspec_spectrum_opts o = spectrum_opts(a);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi ? kspec_spectrum(phi, d->trials, &how, &o, r, &err) : KSPEC_E_NOMEM;
@@ -132,63 +133,62 @@ static const char *upper_reason(const kspec_spectrum_result *r) {
     return "given";
 }
 
-static const char *weights_name(const kspec_spectrum_result *r) {
-    return r->weights == KSPEC_WEIGHTS_UNIT     ? "unit"
-           : r->weights == KSPEC_WEIGHTS_STDERR ? "stderr"
-                                                : "covariance";
-}
-
 static const char *error_bars(const kspec_spectrum_result *r) {
     return r->draws ? "parametric: moments drawn from their error covariance" : "none";
 }
 
 /* Estimates miss every measure by an error or so; beyond three, or where no errors excuse it, something is wrong. */
-static void warn_of_distance(const spectrum_args *a, const kspec_spectrum_result *r, json_t *warnings) {
+static void warn_of_distance(const spectrum_args *a, const kspec_spectrum_result *r) {
     if (r->distance <= (r->distance_in_errors ? 3 : 1e-6)) return;
     int n = r->distance_order;
     char errors[64] = "";
     if (r->distance_in_errors) snprintf(errors, sizeof errors, ", %.1f standard errors away", r->distance);
-    cli_warn(&a->common, warnings,
+    cli_warn(&a->common,
              "no measure on [0, %.4g] has these moments: m(%d) = %.6g, of the nearest one %.6g%s; a larger "
              "--rank or "
              "--upper, or other --weights, may come nearer",
              r->upper, n, r->given[n - 1], r->fitted[n - 1], errors);
 }
 
-static void warn(const spectrum_args *a, const kspec_spectrum_result *r, json_t *warnings) {
-    warn_of_distance(a, r, warnings);
+static void warn(const spectrum_args *a, const kspec_spectrum_result *r) {
+    warn_of_distance(a, r);
     if (r->given_std_error[0] > 0.5 * fabs(r->given[0])) /* NaN: none */
-        cli_warn(&a->common, warnings,
+        cli_warn(&a->common,
                  "m(1) = %.4g ± %.2g hardly says how much there is to share out: eigenvalues and their error "
                  "bars mean little",
                  r->given[0], r->given_std_error[0]);
     if (r->given[0] > 0 && r->eigenvalues[0] == 0)
-        cli_warn(&a->common, warnings,
+        cli_warn(&a->common,
                  "all eigenvalues are below the first step of the grid, %.4g; --upper %g is too large",
                  r->grid_step, r->upper);
     for (size_t n = 0; n < r->count && r->moments.count && !a->how.no_stderr; n++)
         if (!isfinite(r->given_std_error[n])) {
-            cli_warn(&a->common, warnings,
+            cli_warn(&a->common,
                      "m(%zu) has no error bar: unit weights, and no draws; fewer moments (-n) have them",
                      n + 1);
             break;
         }
 }
 
-static json_t *to_json(const spectrum_args *a, const kspec_dataset *d, const kspec_spectrum_result *r,
-                       json_t *warnings) {
-    json_t *o = json_pack("{s:s}", "command", "spectrum");
-    if (r->moments.count) {
-        json_object_set_new(o, "rows", json_integer((json_int_t)d->rows));
-        json_object_set_new(o, "cols", json_integer((json_int_t)d->cols));
-        json_object_set_new(o, "trials", json_integer((json_int_t)d->trials));
-        json_t *names = json_array();
-        for (size_t k = 0; k < r->moments.count; k++)
-            json_array_append_new(names,
-                                  json_string(kspec_estimator_name(r->moments.estimates[k].estimator)));
-        json_object_set_new(o, "estimators", names);
-    }
-    struct {
+typedef struct {
+    const spectrum_args *a;
+    const kspec_dataset *d;
+    const kspec_spectrum_result *r;
+} output;
+
+/* What there is of a matrix: its shape, and who estimated its moments */
+static void add_matrix(json_t *o, const kspec_dataset *d, const kspec_moments_result *m) {
+    json_t *names = json_array();
+    for (size_t k = 0; k < m->count; k++)
+        json_array_append_new(names, json_string(kspec_estimator_name(m->estimates[k].estimator)));
+    json_object_set_new(o, "rows", json_integer((json_int_t)d->rows));
+    json_object_set_new(o, "cols", json_integer((json_int_t)d->cols));
+    json_object_set_new(o, "trials", json_integer((json_int_t)d->trials));
+    json_object_set_new(o, "estimators", names);
+}
+
+static void add_arrays(json_t *o, const kspec_spectrum_result *r) {
+    const struct {
         const char *name;
         const double *x;
         size_t n;
@@ -205,7 +205,6 @@ static json_t *to_json(const spectrum_args *a, const kspec_dataset *d, const ksp
         {"moments_fitted", r->fitted, r->count},
         {"singular_values", r->sample_eigenvalues, r->sample_count},
     };
-    json_object_set_new(o, "rank", json_integer((json_int_t)r->rank));
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         json_object_set_new(o, arrays[k].name, cli_reals(arrays[k].x, arrays[k].n));
     json_t *list = json_array();
@@ -214,21 +213,30 @@ static json_t *to_json(const spectrum_args *a, const kspec_dataset *d, const ksp
                                               cli_real(r->effective_dimension[k]), "stderr",
                                               cli_real(r->effective_dimension_std_error[k])));
     json_object_set_new(o, "effective_dimension", list);
-    json_object_set_new(o, "participation_ratio", cli_real(r->participation_ratio));
-    json_object_set_new(o, "participation_ratio_stderr", cli_real(r->participation_ratio_std_error));
-    json_object_set_new(o, "operator_norm", cli_real(r->eigenvalues[0]));
-    json_object_set_new(o, "residual", cli_real(r->residual));
-    json_object_set_new(o, "distance", cli_real(r->distance));
+}
+
+static json_t *to_json(const void *result) {
+    const output *u = result;
+    const kspec_spectrum_result *r = u->r;
+    json_t *o = json_object();
+    if (r->moments.count) add_matrix(o, u->d, &r->moments);
+    json_object_set_new(o, "rank", json_integer((json_int_t)r->rank));
+    add_arrays(o, r);
+    cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
+                                    {"participation_ratio_stderr", r->participation_ratio_std_error},
+                                    {"operator_norm", r->eigenvalues[0]},
+                                    {"residual", r->residual},
+                                    {"distance", r->distance},
+                                    {"upper", r->upper},
+                                    {"seconds", r->seconds},
+                                    {0}});
     json_object_set_new(o, "distance_unit", json_string(r->distance_in_errors ? "standard errors" : "D B^n"));
     json_object_set_new(o, "distance_order", json_integer(r->distance_order));
-    json_object_set_new(o, "upper", cli_real(r->upper));
     json_object_set_new(o, "upper_reason", json_string(upper_reason(r)));
-    json_object_set_new(o, "weights", json_string(weights_name(r)));
+    json_object_set_new(o, "weights", json_string(cli_choice_name(weights, r->weights)));
     json_object_set_new(o, "error_bars", json_string(error_bars(r)));
     json_object_set_new(o, "draws", json_integer(r->draws));
-    json_object_set_new(o, "seed", json_integer((json_int_t)a->common.seed));
-    json_object_set_new(o, "seconds", json_real(r->seconds));
-    json_object_set_new(o, "warnings", warnings);
+    json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));
     return o;
 }
 
@@ -255,10 +263,12 @@ static void print_eigenvalues(FILE *f, const spectrum_args *a, const kspec_spect
     if (positive < r->rank) fprintf(f, "   …  %zu of %zu are zero\n", r->rank - positive, r->rank);
 }
 
-static void print_table(const spectrum_args *a, const kspec_dataset *d, const kspec_spectrum_result *r) {
-    FILE *f = cli_text();
+static void print_table(FILE *f, const void *result) {
+    const output *u = result;
+    const spectrum_args *a = u->a;
+    const kspec_spectrum_result *r = u->r;
     const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
-    if (r->moments.count) cli_print_shape(f, &a->common, d);
+    if (r->moments.count) cli_print_shape(f, &a->common, u->d);
     print_eigenvalues(f, a, r);
     fprintf(f, "\n%s   n  moment given   std. error       fitted%s\n", bold, plain);
     for (size_t n = 0; n < r->count; n++) {
@@ -269,8 +279,8 @@ static void print_table(const spectrum_args *a, const kspec_dataset *d, const ks
         fputc('\n', f);
     }
     fprintf(f, "\nresidual %.3g (weights: %s); nearest measure %.2g %s away at m(%d)\n", r->residual,
-            weights_name(r), r->distance, r->distance_in_errors ? "standard errors" : "of D B^n",
-            r->distance_order);
+            cli_choice_name(weights, r->weights), r->distance,
+            r->distance_in_errors ? "standard errors" : "of D B^n", r->distance_order);
     fprintf(f, "upper end %.5g: %s\n", r->upper, upper_reason(r));
     if (r->draws)
         fprintf(f, "eigenvalues: means and spread over %d draws of the moments from their errors\n",
@@ -308,15 +318,9 @@ static int run(void *args) {
         if (!status) status = from_matrix(a, &d, &r);
     }
     if (!status) {
-        json_t *warnings = json_array(), *o = NULL;
-        if (r.moments.count) cli_estimation_warn(&a->common, &a->how, &d, &r.moments, warnings);
-        warn(a, &r, warnings);
-        if (!a->common.json) print_table(a, &d, &r);
-        if (cli_wants_object(&a->common))
-            o = to_json(a, &d, &r, warnings);
-        else
-            json_decref(warnings);
-        status = cli_finish(&a->common, o);
+        if (r.moments.count) cli_estimation_warn(&a->common, &a->how, &d, &r.moments);
+        warn(a, &r);
+        status = cli_done(&a->common, print_table, to_json, &(output){a, &d, &r});
     }
     kspec_spectrum_free(&r);
     kspec_dataset_free(&d);

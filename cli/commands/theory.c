@@ -6,40 +6,41 @@
 
 #define ARG(field) offsetof(theory_args, field)
 
+enum { RBF = 1u << THEORY_RBF, LINEAR = 1u << THEORY_LINEAR, SPHERE = 1u << THEORY_SPHERE };
+
+/* clang-format off */
 static const cli_option options[] = {
-    {"dim", 0, OPT_SIZE, ARG(dim), "D", "dimension of the inputs (rbf, linear: as many as values are given)",
-     .min = 1},
-    {"n", 'n', OPT_INT, ARG(nmax), "NMAX", "highest order of the moments (default 6)", .min = 1},
-    {"eta", 0, OPT_LIST, ARG(eta), "E[,E...]",
-     "rbf: eigenvalues of Sigma_x Sigma^-1, one or one per dimension", .verbs = "rbf"},
-    {"sigma", 0, OPT_STRING, ARG(sigma), "FILE", "rbf: the kernel's Sigma, any INPUT (default: identity)",
-     .verbs = "rbf"},
-    {"sigma-x", 0, OPT_STRING, ARG(sigma_x), "FILE",
-     "rbf: the inputs' covariance Sigma_x (default: identity)", .verbs = "rbf"},
-    {"eigenvalues", 0, OPT_SIZE, ARG(eigenvalues), "K", "rbf: list the K largest eigenvalues, too", .min = 1,
-     .verbs = "rbf"},
-    {"eigenvalue", 0, OPT_LIST, ARG(eigenvalue), "C[,C...]",
-     "linear: the eigenvalues, one or one per dimension", .verbs = "linear"},
-    {"kernel", 0, OPT_CHOICE, ARG(kernel), "KERNEL", "sphere: gaussian, polynomial or ntk",
-     "gaussian|polynomial|ntk", .verbs = "sphere"},
-    {"degree", 0, OPT_SIZE, ARG(degree), "KMAX", "sphere: list degrees 0 to KMAX, at most 1000 (10)",
-     .verbs = "sphere"},
-    {"scale", 0, OPT_DOUBLE, ARG(scale), "S", "sphere, gaussian: kernel exp(-|x-y|^2/S^2) (1)",
-     .verbs = "sphere"},
-    {"power", 0, OPT_SIZE, ARG(power), "Q", "sphere, polynomial: kernel (1+<x,y>)^Q (2)", .verbs = "sphere"},
-    {"check", 0, OPT_FLAG, ARG(check), NULL,
+    {"dim",         0,   OPT_SIZE,   ARG(dim),         "D",
+     "dimension of the inputs (rbf, linear: as many as values are given)", .min = 1},
+    {"n",           'n', OPT_INT,    ARG(nmax),        "NMAX",
+     "highest order of the moments (default 6)", .min = 1},
+    {"eta",         0,   OPT_LIST,   ARG(eta),         "E[,E...]",
+     "rbf: eigenvalues of Sigma_x Sigma^-1, one or one per dimension", .of = RBF},
+    {"sigma",       0,   OPT_STRING, ARG(sigma),       "FILE",
+     "rbf: the kernel's Sigma, any INPUT (default: identity)", .of = RBF},
+    {"sigma-x",     0,   OPT_STRING, ARG(sigma_x),     "FILE",
+     "rbf: the inputs' covariance Sigma_x (default: identity)", .of = RBF},
+    {"eigenvalues", 0,   OPT_SIZE,   ARG(eigenvalues), "K",
+     "rbf: also list the K largest eigenvalues", .min = 1, .of = RBF},
+    {"eigenvalue",  0,   OPT_LIST,   ARG(eigenvalue),  "C[,C...]",
+     "linear: the eigenvalues, one or one per dimension", .of = LINEAR},
+    {"kernel",      0,   OPT_CHOICE, ARG(kernel),      "KERNEL",
+     "sphere: gaussian, polynomial or ntk", theory_sphere_kernels, .of = SPHERE},
+    {"degree",      0,   OPT_SIZE,   ARG(degree),      "KMAX",
+     "sphere: list degrees 0 to KMAX, at most 1000 (10)", .of = SPHERE},
+    {"scale",       0,   OPT_DOUBLE, ARG(scale),       "S",
+     "sphere, gaussian: kernel exp(-|x-y|^2/S^2) (1)", .of = SPHERE},
+    {"power",       0,   OPT_SIZE,   ARG(power),       "Q",
+     "sphere, polynomial: kernel (1+<x,y>)^Q (2)", .of = SPHERE},
+    {"check",       0,   OPT_FLAG,   ARG(check),       NULL,
      "sum the eigenvalues and compare with the moments in closed form"},
     {0},
 };
 
-static const struct {
-    const char *name;
-    int (*run)(theory_args *a, theory_spectrum *s);
-} verbs[] = {
-    {"rbf", theory_rbf},
-    {"linear", theory_linear},
-    {"sphere", theory_sphere},
+static const cli_choice spaces[] = {
+    {"rbf", THEORY_RBF}, {"linear", THEORY_LINEAR}, {"sphere", THEORY_SPHERE}, {0},
 };
+/* clang-format on */
 
 int theory_room(theory_spectrum *s, size_t count, int multiplicities) {
     double *all = calloc((multiplicities ? 4 : 2) * count, sizeof *all);
@@ -75,11 +76,41 @@ static json_t *wholes(const double *N, size_t count) {
     return list;
 }
 
-static json_t *to_json(const theory_args *a, const theory_spectrum *s, json_t *check) {
-    json_t *o = json_pack("{s:s}", "command", "theory");
-    json_object_update(o, s->about);
-    json_object_set_new(o, "moments", cli_reals(s->m, (size_t)a->nmax));
-    json_object_set_new(o, "log_moments", cli_reals(s->log_m, (size_t)a->nmax));
+typedef struct {
+    const theory_args *a;
+    const theory_spectrum *s;
+} output;
+
+/* Order n with its closed form: the sum over the eigenvalues, and by how much it is off */
+typedef struct {
+    double sum, log_sum, off;
+} comparison;
+
+static comparison compare(const theory_spectrum *s, int n) {
+    long double log_s = log_sum(s, n);
+    double log_m = s->log_m[n - 1];
+    /* equal: perhaps both of no eigenvalue */
+    return (comparison){(double)expl(log_s), (double)log_s,
+                        log_s == log_m ? 0 : (double)expm1l(log_s - log_m)};
+}
+
+static json_t *comparisons_json(const theory_spectrum *s) {
+    json_t *list = json_array();
+    for (int n = 1; n <= s->closed; n++) {
+        comparison c = compare(s, n);
+        json_array_append_new(list, json_pack("{s:i, s:o, s:o, s:o}", "n", n, "moment", cli_real(s->m[n - 1]),
+                                              "sum", cli_real(c.sum), "discrepancy", cli_real(c.off)));
+    }
+    return list;
+}
+
+static json_t *to_json(const void *result) {
+    const output *u = result;
+    const theory_spectrum *s = u->s;
+    size_t orders = (size_t)u->a->nmax;
+    json_t *o = json_copy(s->about);
+    json_object_set_new(o, "moments", cli_reals(s->m, orders));
+    json_object_set_new(o, "log_moments", cli_reals(s->log_m, orders));
     if (s->listed) {
         json_object_set_new(o, "eigenvalues", cli_reals(s->lambda, s->count));
         json_object_set_new(o, "log_eigenvalues", cli_reals(s->log_lambda, s->count));
@@ -88,7 +119,7 @@ static json_t *to_json(const theory_args *a, const theory_spectrum *s, json_t *c
         json_object_set_new(o, "multiplicities", wholes(s->N, s->count));
         json_object_set_new(o, "log_multiplicities", cli_reals(s->log_N, s->count));
     }
-    if (check) json_object_set(o, "check", check);
+    if (u->a->check) json_object_set_new(o, "check", comparisons_json(s));
     return o;
 }
 
@@ -104,18 +135,9 @@ static void number(FILE *f, int width, double x, double log_x) {
     fprintf(f, "  %-*s", width, text);
 }
 
-static void print_table(const theory_args *a, const theory_spectrum *s) {
-    FILE *f = cli_text();
-    const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
-    fprintf(f, "%s\n\n%s   n  moment m(n) = sum of lambda^n%s\n", s->title, bold, plain);
-    for (int n = 1; n <= a->nmax; n++) {
-        fprintf(f, "%4d", n);
-        number(f, 0, s->m[n - 1], s->log_m[n - 1]);
-        fputc('\n', f);
-    }
-    if (!s->listed) return;
-    fprintf(f, "\n%s%s  eigenvalue%s%s\n", bold, s->index ? s->index : "   k",
-            s->N ? "              multiplicity" : "", plain);
+static void print_eigenvalues(FILE *f, const theory_args *a, const theory_spectrum *s) {
+    fprintf(f, "\n%s%s  eigenvalue%s%s\n", cli_bold(&a->common), s->index ? s->index : "   k",
+            s->N ? "              multiplicity" : "", cli_plain(&a->common));
     int width = s->index ? (int)strlen(s->index) : 4;
     for (size_t k = 0; k < s->count; k++) {
         fprintf(f, "%*zu", width, s->index ? k : k + 1);
@@ -125,45 +147,49 @@ static void print_table(const theory_args *a, const theory_spectrum *s) {
     }
 }
 
-/* The moments that are closed forms, beside the sums over the eigenvalues at hand: how much they hold */
-static json_t *compare(const theory_args *a, const theory_spectrum *s) {
-    FILE *f = cli_text();
-    json_t *list = json_array();
+/* The moments that are closed forms, beside the sums over the eigenvalues listed: how much they hold */
+static void print_comparisons(FILE *f, const theory_args *a, const theory_spectrum *s) {
     char title[40];
     snprintf(title, sizeof title, "sum over %zu", s->count);
     fprintf(f, "\n%s   n  %-22s  %-22s  sum / closed form - 1%s\n", cli_bold(&a->common), "closed form",
             title, cli_plain(&a->common));
     for (int n = 1; n <= s->closed; n++) {
-        long double log_s = log_sum(s, n);
-        double sum = (double)expl(log_s), log_m = s->log_m[n - 1];
-        double off =
-            log_s == log_m ? 0 : (double)expm1l(log_s - log_m); /* equal: perhaps both of no eigenvalue */
+        comparison c = compare(s, n);
         fprintf(f, "%4d", n);
         number(f, 22, s->m[n - 1], s->log_m[n - 1]);
-        number(f, 22, sum, (double)log_s);
-        fprintf(f, "  %.2g\n", off);
-        json_array_append_new(list, json_pack("{s:i, s:o, s:o, s:o}", "n", n, "moment", cli_real(s->m[n - 1]),
-                                              "sum", cli_real(sum), "discrepancy", cli_real(off)));
+        number(f, 22, c.sum, c.log_sum);
+        fprintf(f, "  %.2g\n", c.off);
     }
-    return list;
 }
 
+static void print_table(FILE *f, const void *result) {
+    const output *u = result;
+    const theory_args *a = u->a;
+    const theory_spectrum *s = u->s;
+    fprintf(f, "%s\n\n%s   n  moment m(n) = sum of lambda^n%s\n", s->title, cli_bold(&a->common),
+            cli_plain(&a->common));
+    for (int n = 1; n <= a->nmax; n++) {
+        fprintf(f, "%4d", n);
+        number(f, 0, s->m[n - 1], s->log_m[n - 1]);
+        fputc('\n', f);
+    }
+    if (s->listed) print_eigenvalues(f, a, s);
+    if (a->check) print_comparisons(f, a, s);
+}
+
+/* ---- */
+
 static int run(void *args) {
+    static int (*const fill[])(theory_args * a, theory_spectrum * s) = {
+        [THEORY_RBF] = theory_rbf, [THEORY_LINEAR] = theory_linear, [THEORY_SPHERE] = theory_sphere};
     theory_args *a = args;
     if (a->nmax == 0) a->nmax = 6;
     if (a->nmax > 100000) return cli_error(EXIT_USAGE, "-n: %d is not between 1 and 100000", a->nmax);
     theory_spectrum s = {.m = calloc(2 * (size_t)a->nmax, sizeof(double))};
-    if (!s.m) return cli_error(EXIT_FAILED, "out of memory");
+    if (!s.m) return cli_no_memory();
     s.log_m = s.m + a->nmax;
-    size_t verb = 0;
-    while (strcmp(a->common.inputs[0], verbs[verb].name) != 0) verb++;
-    int status = verbs[verb].run(a, &s);
-    if (!status) {
-        if (!a->common.json) print_table(a, &s);
-        json_t *check = a->check ? compare(a, &s) : NULL;
-        status = cli_finish(&a->common, cli_wants_object(&a->common) ? to_json(a, &s, check) : NULL);
-        json_decref(check);
-    }
+    int status = fill[a->common.what](a, &s);
+    if (!status) status = cli_done(&a->common, print_table, to_json, &(output){a, &s});
     json_decref(s.about);
     free(s.m);
     free(s.lambda);
@@ -184,7 +210,7 @@ const cli_command cmd_theory = {
                    "  linear  sum of C x x' over D dimensions, x standard normal\n"
                    "  sphere  gaussian, polynomial and ReLU tangent kernels, x uniform on the unit sphere of "
                    "D dimensions",
-    .verbs = "rbf|linear|sphere",
+    .what = spaces,
     .options = options,
     .args_size = sizeof(theory_args),
     .run = run,

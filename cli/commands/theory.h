@@ -1,5 +1,5 @@
 /*
- * What the verbs of `kspec theory` share. A verb is a file theory_VERB.c with one function, which fills a
+ * What the kernels of `kspec theory` share. Each is a file theory_KERNEL.c with one function, which fills a
  * theory_spectrum from the arguments, and a line in the table of theory.c, which prints it.
  */
 #ifndef KSPEC_CLI_THEORY_H
@@ -12,26 +12,36 @@ typedef struct {
     size_t dim, degree, eigenvalues, power;
     cli_list eta, eigenvalue;
     double scale;
-    int nmax, check;
-    const char *kernel, *sigma, *sigma_x;
+    int nmax, check, kernel;
+    const char *sigma, *sigma_x;
 } theory_args;
+
+/* The first argument */
+enum { THEORY_RBF, THEORY_LINEAR, THEORY_SPHERE };
+
+/* gaussian, polynomial, ntk: kspec_sphere_kernel */
+extern const cli_choice theory_sphere_kernels[];
 
 typedef struct {
     char title[160];
-    json_t *about;     /* what the JSON says of the kernel */
-    double *m, *log_m; /* m(1) ... m(nmax), to be filled by the verb */
-    int closed;        /* how many of them are closed forms, against which a sum can be checked */
-    size_t count;      /* eigenvalues */
+    /* What the JSON says of the kernel */
+    json_t *about;
+    /* m(1) ... m(nmax), filled by theory_KERNEL.c; how many of them are closed forms, against which a sum can be checked */
+    double *m, *log_m;
+    int closed;
+    /* The eigenvalues, and their multiplicities; N is NULL where each is repeated as often as it occurs */
+    size_t count;
     double *lambda, *log_lambda;
-    double *N, *log_N; /* their multiplicities; NULL: each is repeated as often as it occurs */
-    int listed;        /* are they printed? */
-    const char *index; /* what numbers them: "k" from 1, or "degree" from 0 */
+    double *N, *log_N;
+    /* Are they printed, and what numbers them: "k" from 1, or "degree" from 0? */
+    int listed;
+    const char *index;
 } theory_spectrum;
 
 /* Makes room for `count` eigenvalues, and for multiplicities if wanted; an exit status. */
 int theory_room(theory_spectrum *s, size_t count, int multiplicities);
 
-/* The verbs: each returns an exit status after a message. */
+/* The kernels: each returns an exit status after a message. */
 int theory_rbf(theory_args *a, theory_spectrum *s);
 int theory_linear(theory_args *a, theory_spectrum *s);
 int theory_sphere(theory_args *a, theory_spectrum *s);

@@ -1,12 +1,6 @@
 #include "commands/theory.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static int descending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
 
 int theory_linear(theory_args *a, theory_spectrum *s) {
     cli_list *c = &a->eigenvalue;
@@ -19,10 +13,10 @@ int theory_linear(theory_args *a, theory_spectrum *s) {
     if (status) return status;
 
     /* the different ones in decreasing order, with how often each occurs */
-    qsort(c->at, c->count, sizeof *c->at, descending);
+    cli_sort(c->at, c->count);
     s->count = 0;
-    for (size_t l = 0; l < c->count; l++) {
-        if (l && c->at[l] == c->at[l - 1]) {
+    for (size_t l = c->count; l-- > 0;) {
+        if (l + 1 < c->count && c->at[l] == c->at[l + 1]) {
             s->N[s->count - 1]++;
         } else {
             s->lambda[s->count] = c->at[l];
@@ -37,6 +31,6 @@ int theory_linear(theory_args *a, theory_spectrum *s) {
     s->closed = a->nmax;
     s->about = json_pack("{s:s, s:I}", "kernel", "linear", "dim", (json_int_t)a->dim);
     snprintf(s->title, sizeof s->title, "linear kernel, Gaussian inputs in %zu dimension%s", a->dim,
-             a->dim == 1 ? "" : "s");
+             cli_s(a->dim));
     return EXIT_DONE;
 }

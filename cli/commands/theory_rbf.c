@@ -1,9 +1,9 @@
 #include "commands/theory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { CHECKED = 1000000 }; /* eigenvalues that --check sums where none are asked for */
+/* Eigenvalues that --check sums where none are asked for */
+enum { CHECKED = 1000000 };
 
 /* The eta of every dimension: listed, one for all, or of two matrices; the number of dimensions to a->dim. */
 static int find_eta(theory_args *a, double **eta, size_t *count) {
@@ -11,7 +11,7 @@ static int find_eta(theory_args *a, double **eta, size_t *count) {
         if (a->eta.count)
             return cli_error(EXIT_USAGE, "theory rbf: --eta and --sigma, --sigma-x exclude each other");
         cli_covariances c;
-        int status = cli_read_covariances(a->sigma, a->sigma_x, &a->dim, &c);
+        int status = cli_read_covariances(&a->common, a->sigma, a->sigma_x, &a->dim, &c);
         if (status) return status;
         *eta = c.eta, *count = c.eta_count;
         c.eta = NULL;
@@ -26,7 +26,7 @@ static int find_eta(theory_args *a, double **eta, size_t *count) {
     if (a->dim > 1000000) return cli_error(EXIT_USAGE, "--dim: %zu exceeds 1000000", a->dim);
     *count = a->dim;
     *eta = malloc(a->dim * sizeof **eta);
-    if (!*eta) return cli_error(EXIT_FAILED, "out of memory");
+    if (!*eta) return cli_no_memory();
     for (size_t i = 0; i < a->dim; i++) (*eta)[i] = a->eta.at[a->eta.count == 1 ? 0 : i];
     return EXIT_DONE;
 }
@@ -51,7 +51,7 @@ int theory_rbf(theory_args *a, theory_spectrum *s) {
     s->about =
         json_pack("{s:s, s:I, s:o}", "kernel", "rbf", "dim", (json_int_t)a->dim, "eta", cli_reals(eta, dim));
     int n = snprintf(s->title, sizeof s->title, "RBF kernel, Gaussian inputs in %zu dimension%s", a->dim,
-                     a->dim == 1 ? "" : "s");
+                     cli_s(a->dim));
     if (dim < a->dim) snprintf(s->title + n, sizeof s->title - (size_t)n, ", in %zu of which they vary", dim);
     free(eta);
     return status;

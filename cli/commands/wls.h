@@ -1,4 +1,7 @@
-/* What the two files of kspec wls share: wls.c has the options and what needs no file, wls_files.c the rest. */
+/*
+ * What the verbs of kspec wls share. A verb is a file wls_VERB.c with its options and its command; all fill the same
+ * arguments, so that kspec wls without a verb, in wls.c, can hand them on.
+ */
 #ifndef KSPEC_CLI_WLS_H
 #define KSPEC_CLI_WLS_H
 
@@ -6,33 +9,118 @@
 
 typedef struct {
     cli_common common;
+    /* "mode" of the JSON object, where it is not the verb */
+    const char *mode;
+    cli_ranges learn;
     size_t grid, modes, draws;
     double alpha, beta, gamma, noise, zeta, rank_tol, sigma;
-    int complex_noise, best_p, best_weights, degree, unit;
-    const char *learn, *fit, *at, *theta, *predictions;
-    const char *features, *target, *data_weights, *feature_weights, *prior, *noise_cov;
-    const char *decay, *kernel;
-    size_t *p; /* --learn, read */
-    size_t count;
+    int complex_noise, best_p, best_weights, degree, unit, kernel;
+    /* Files; the first three are the INPUT of a verb */
+    const char *fit, *features, *decay;
+    const char *at, *theta, *predictions;
+    const char *target, *data_weights, *feature_weights, *prior, *noise_cov;
 } wls_args;
+
+#define WLS_ARG(field) offsetof(wls_args, field)
+
+/* clang-format off */
+
+/* Lines of the options tables */
+#define WLS_LEARN_OPTION \
+    {"learn", 0, OPT_RANGES, WLS_ARG(learn), "p,...", \
+     "how many modes or features to learn: numbers, ranges 1-64, 1-64:4"}
+#define WLS_GRID_OPTIONS \
+    {"grid",  0, OPT_SIZE,   WLS_ARG(grid),  "N", \
+     "points of the grid (of a fit: as many as Y has rows)", .min = 1}, \
+    {"modes", 0, OPT_SIZE,   WLS_ARG(modes), "P", \
+     "modes of the truth (default: N, or the largest p)", .min = 1}, \
+    {"alpha", 0, OPT_DOUBLE, WLS_ARG(alpha), "A", \
+     "data point j has the weight (1+j)^-A (default 0)"}, \
+    {"beta",  0, OPT_DOUBLE, WLS_ARG(beta),  "B", \
+     "mode k has the weight (1+k)^-B (default 0)"}, \
+    {"gamma", 0, OPT_DOUBLE, WLS_ARG(gamma), "G", \
+     "the truth's mode k has a variance like (1+k)^-2G (default 0)"}, \
+    {"noise", 0, OPT_DOUBLE, WLS_ARG(noise), "S", \
+     "standard deviation of the noise (default 0)"}
+#define WLS_DRAW_OPTIONS \
+    {"complex-noise", 0, OPT_FLAG, WLS_ARG(complex_noise), NULL, \
+     "circular complex noise instead of real"}, \
+    {"empirical",     0, OPT_SIZE, WLS_ARG(draws),         "K", \
+     "also measure the errors on K random draws", .min = 2}
+#define WLS_BEST_OPTIONS \
+    {"best-p",       0, OPT_FLAG, WLS_ARG(best_p),       NULL, \
+     "the p of --learn (default: of all) of least error"}, \
+    {"best-weights", 0, OPT_FLAG, WLS_ARG(best_weights), NULL, \
+     "for each p, the alpha or beta in 0 ... 3 of least error"}
+#define WLS_ZETA_OPTION \
+    {"zeta", 0, OPT_DOUBLE, WLS_ARG(zeta), "Z", \
+     "features with singular values t^-Z: error and bound of Theorem 5.1", .positive = 1}
+#define WLS_FIT_OPTIONS \
+    {"at",          0, OPT_STRING, WLS_ARG(at),          "X", \
+     "predict at: a file of x, or of features"}, \
+    {"theta",       0, OPT_STRING, WLS_ARG(theta),       "FILE", \
+     "write the coefficients to FILE (.npy, .csv, .json)"}, \
+    {"predictions", 0, OPT_STRING, WLS_ARG(predictions), "FILE", \
+     "write the predictions to FILE"}
+#define WLS_FEATURES_OPTIONS \
+    {"target",           0, OPT_STRING, WLS_ARG(target),          "Y", \
+     "the data, a column for each output"}, \
+    {"data-weights",     0, OPT_STRING, WLS_ARG(data_weights),    "FILE", \
+     "weights of the data: N numbers, or N x N"}, \
+    {"feature-weights",  0, OPT_STRING, WLS_ARG(feature_weights), "FILE", \
+     "weights of the features: p numbers, or p x p"}, \
+    {"prior",            0, OPT_STRING, WLS_ARG(prior),           "FILE", \
+     "covariance of the coefficients: P numbers, or P x P"}, \
+    {"noise-covariance", 0, OPT_STRING, WLS_ARG(noise_cov),       "FILE", \
+     "covariance of the noise: N numbers, or N x N"}, \
+    {"rank-tol",         0, OPT_DOUBLE, WLS_ARG(rank_tol),        "T", \
+     "singular values below T times the largest are zero", .positive = 1}
+#define WLS_DECAY_OPTIONS \
+    {"kernel", 0, OPT_CHOICE, WLS_ARG(kernel), "K", \
+     "gaussian (the default) or polynomial", wls_kernels}, \
+    {"sigma",  0, OPT_DOUBLE, WLS_ARG(sigma),  "S", \
+     "exp(-|x-y|^2/(2 S^2)), or (S x.y + 1)^q (default 1)", .positive = 1}, \
+    {"degree", 0, OPT_INT,    WLS_ARG(degree), "q", \
+     "of the polynomial kernel (default 3)", .min = 1}, \
+    {"unit",   0, OPT_FLAG,   WLS_ARG(unit),   NULL, \
+     "divide each row of X by its length"}
+#define WLS_SELECT_OPTIONS \
+    {"select-rows", 0, OPT_STRING, WLS_ARG(common.select_rows), "LIST", \
+     "rows of PSI and Y, or of X, to use: 0-10,13"}, \
+    {"select-cols", 0, OPT_STRING, WLS_ARG(common.select_cols), "LIST", \
+     "columns of PSI, or of X, by number or header name"}
+
+/* clang-format on */
+
+extern const cli_choice wls_kernels[];
+
+extern const cli_command wls_theory, wls_select, wls_bound, wls_fit, wls_features, wls_decay;
+
+/* The errors of kspec wls theory and select; an exit status */
+int wls_errors(wls_args *a);
 
 /* The options of a call on the grid */
 kspec_wls_opts wls_opts(const wls_args *a);
 
-/* P, where it is not given the least that it can be */
-size_t wls_modes(const wls_args *a);
-
-/* Is anything said of the truth, so that errors can be expected of a fit? */
+/* Is the truth described, so that errors can be expected of a fit? */
 static inline int wls_expects(const wls_args *a) { return a->modes || a->gamma != 0 || a->noise != 0; }
 
-/* The table's first lines on the grid; the JSON object with what was asked for, and one of its points (m may be NULL) */
-void wls_print_setting(const wls_args *a, const kspec_wls_opts *o);
-json_t *wls_json(const wls_args *a, const char *mode, json_t *points);
+/* Reads one file under a role; --select-rows and --select-cols where they apply */
+int wls_read(const wls_args *a, const char *role, const char *path, int rows, int cols, kspec_dataset *d);
+
+/* The table's first lines on the grid; the JSON object's settings; one of its points (m may be NULL) */
+void wls_print_setting(FILE *f, const wls_args *a, const kspec_wls_opts *o);
+json_t *wls_json(const wls_args *a, const char *mode, const kspec_wls_opts *o, json_t *points);
 json_t *wls_point_json(const kspec_wls_point *q, const kspec_wls_measured *m);
 
-/* Each returns an exit status. */
-int wls_fit(wls_args *a);
-int wls_features(wls_args *a);
-int wls_decay(wls_args *a);
+/* The first few rows of coefficients or predictions */
+void wls_print_rows(FILE *f, const wls_args *a, const char *title, const double *x, size_t rows, size_t cols,
+                    int is_complex);
+
+/* Writes rows x cols numbers to a file, unless path is NULL; an exit status */
+int wls_write(const char *path, const double *x, size_t rows, size_t cols);
+
+/* --theta and --predictions hold one fit, and need what they are made of */
+int wls_check_outputs(const wls_args *a, const char *verb);
 
 #endif

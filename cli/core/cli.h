@@ -1,6 +1,7 @@
 /*
  * The tool: a table of commands in the same shape. A command is a struct: its name, its synopsis, its options
- * and the function that runs it. Help, completions and checking all come from these tables.
+ * and the function that runs it. Help, completions and checking all come from these tables. A run function reads
+ * its input, calls the library and ends in cli_done(), which prints the table or the JSON object.
  *
  * The tool uses the public header only.
  */
@@ -16,6 +17,14 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_INTE
 
 /* ---- options ---- */
 
+/* A word that an option takes, and what it means. A table of them ends with a NULL name. */
+typedef struct {
+    const char *name;
+    int value;
+} cli_choice;
+
+/* The types of options, and of the fields that they fill */
+/* clang-format off */
 typedef enum {
     OPT_FLAG,   /* int: 1 when given */
     OPT_INT,    /* int */
@@ -23,9 +32,13 @@ typedef enum {
     OPT_U64,    /* uint64_t */
     OPT_DOUBLE, /* double */
     OPT_STRING, /* const char * */
-    OPT_CHOICE, /* const char *, one of `choices` */
-    OPT_LIST    /* cli_list: comma-separated numbers */
+    OPT_CHOICE, /* int: the value of one of `choices` */
+    OPT_SET,    /* unsigned: the values of some of `choices`, separated by commas and or-ed */
+    OPT_LIST,   /* cli_list: comma-separated numbers */
+    OPT_RANGES, /* cli_ranges: whole numbers from 1 and ranges, 3,8-16,20-40:5 */
+    OPT_SIGMA   /* cli_sigma: a number above 0, or "median" */
 } cli_type;
+/* clang-format on */
 
 typedef struct {
     double *at;
@@ -33,18 +46,38 @@ typedef struct {
 } cli_list;
 
 typedef struct {
-    const char *name; /* long name without dashes */
-    char letter;      /* or 0 */
+    size_t *at, count;
+} cli_ranges;
+
+/* The bandwidth of a kernel; both 0: not given */
+typedef struct {
+    double value;
+    int median;
+} cli_sigma;
+
+typedef struct {
+    /* The long name without dashes, and a letter or 0 */
+    const char *name;
+    char letter;
     cli_type type;
-    size_t offset;   /* where the value goes in the command's arguments */
-    const char *arg; /* what the help calls the value; NULL for flags */
+    /* Where the value goes in the command's arguments */
+    size_t offset;
+    /* What the help calls the value; NULL for flags */
+    const char *arg;
     const char *help;
-    const char *choices; /* "a|b|c": checked for OPT_CHOICE, offered by completion for any */
-    long min;            /* OPT_INT, OPT_SIZE: the least value that may be given */
-    int positive;        /* OPT_DOUBLE, OPT_LIST: 1 where values must be above 0 */
-    const char *verbs;   /* "a|b": the only verbs of the command that take it; NULL: all */
-    int aside;           /* changes nothing in the result, and is not remembered with it */
+    /* OPT_CHOICE, OPT_SET: the words allowed. Completion offers them for any type. */
+    const cli_choice *choices;
+    /* OPT_INT, OPT_SIZE: the least value allowed */
+    long min;
+    /* OPT_DOUBLE, OPT_LIST: 1 where values must be above 0; OPT_LIST: 1 for whole numbers from 1 to 10^9 */
+    int positive, whole;
+    /* Bits 1 << value of the first arguments (cli_command.what) that allow it; 0: all */
+    unsigned of;
+    /* 1: it does not change the result, and the command line in the JSON object leaves it out */
+    int aside;
 } cli_option;
+
+typedef struct cli_command cli_command;
 
 /* What every command takes; the first member of each command's arguments. */
 typedef struct {
@@ -52,36 +85,63 @@ typedef struct {
     uint64_t seed;
     int threads;
     const char *output, *plot;
-    const char **inputs; /* what is left after the options */
+    /* The value of the first argument, where the command has cli_command.what; 0 where it is left out */
+    int what;
+    /* The arguments that are not options */
+    const char **inputs;
     size_t input_count;
-    const cli_option **given; /* the options that were given */
+    /* The options that were given */
+    const cli_option **given;
     size_t given_count;
-    const char *select_rows, *select_cols, *axes, *nan; /* commands that read a matrix */
-    int complex_pairs; /* set by a command that takes a complex vector, as two columns */
+    /* Commands that read a matrix; nan is a kspec_nan_policy */
+    const char *select_rows, *select_cols, *axes;
+    int nan;
+    /* For the envelope of the JSON object: what was read, what was warned of, when the command began */
+    const cli_command *command;
+    json_t *input, *warnings;
+    double start;
 } cli_common;
 
-typedef struct {
+struct cli_command {
+    /* "moments"; of a verb "wls fit" */
     const char *name, *summary;
-    const char *synopsis;      /* one or more lines, without the leading "kspec" */
-    const char *description;   /* a paragraph for -h */
-    const char *verbs;         /* "a|b|c": what the first argument must be; or NULL */
-    int verb_optional;         /* ... if there is one */
-    const cli_option *options; /* ends with a NULL name; the common ones are added */
+    /* One or more lines, without the leading "kspec" */
+    const char *synopsis;
+    /* A paragraph for -h */
+    const char *description;
+    /* What the first argument must be, or NULL; and whether it may be left out */
+    const cli_choice *what;
+    int what_optional;
+    /* Verbs: commands of their own, named by the first word; a list that ends with NULL, or NULL */
+    const cli_command *const *verbs;
+    /* Ends with a NULL name; the common options are added */
+    const cli_option *options;
     size_t args_size;
-    int reads_input;    /* takes INPUTs and the options that go with them */
-    int input_optional; /* ... and checks by itself whether there is one */
-    int takes_files;    /* takes arguments that are files, but no matrices */
-    int writes_output;  /* -o is no place for the result, but part of it */
-    int no_picture;     /* there is no picture of its result: no --plot */
+    /* Takes INPUTs and the options that go with them; and checks by itself whether there is one */
+    int reads_input, input_optional;
+    /* Takes arguments that are files, without those options */
+    int takes_files;
+    /* How many arguments there may be; 0: any number */
+    size_t most_inputs;
+    /* -o is not a place for the table or the JSON object, but part of what is asked for */
+    int writes_output;
+    /* Its result has no picture: no --plot */
+    int no_picture;
     int (*run)(void *args);
-} cli_command;
+};
 
-extern const cli_command *const cli_commands[]; /* ends with NULL */
+/* Ends with NULL */
+extern const cli_command *const cli_commands[];
 
-/* Fills args from argv; returns 0, or an exit status after a message. EXIT_DONE + help set: -h was given. */
+/* Fills args from argv; returns 0, or an exit status after a message. EXIT_DONE with `help` set: -h was given. */
 int cli_parse(const cli_command *c, int argc, char **argv, void *args);
-int cli_no_input(const cli_command *c); /* the message where an INPUT is missing */
 void cli_args_free(const cli_command *c, void *args);
+
+/* The message where an INPUT is missing */
+int cli_no_input(const cli_command *c);
+
+/* The verb of a command by its name, or NULL */
+const cli_command *cli_find_verb(const cli_command *c, const char *name);
 void cli_help(const cli_command *c, FILE *f);
 
 /* Calls fn for each option of a command: its own, those of input, the common ones. */
@@ -90,22 +150,50 @@ void cli_each_option(const cli_command *c, void (*fn)(const cli_option *o, void 
 /* Was this option given? Tells a value of 0 from none. */
 int cli_given(const cli_common *c, const char *name);
 
+/* Is there an option of that name in a table that ends with a NULL name? */
+int cli_has_option(const cli_option *options, const char *name);
+
+/* ---- option values and words ---- */
+
+/* Parses one value into its field; returns 0, or an exit status after a message. */
+int cli_set(const cli_option *o, const char *text, void *args);
+/* "--" or "-", as the option is written */
+const char *cli_dashes(const cli_option *o);
+/* A finite number that is all of text */
+int cli_parse_double(const char *text, double *out);
+
+/* The choice that is the first n letters of a word, or NULL; the name of a value, or NULL */
+const cli_choice *cli_find_choice(const cli_choice *choices, const char *word, size_t n);
+const char *cli_choice_name(const cli_choice *choices, int value);
+/* "a, b, c" to `to`, which it returns */
+const char *cli_choice_list(const cli_choice *choices, char *to, size_t size);
+
 /* The entry of a NULL-terminated list nearest to word, or NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *list);
 
-/* Is word one of "a|b|c"? */
-int cli_is_choice(const char *choices, const char *word);
+/* "" after 1, "s" after every other number */
+static inline const char *cli_s(size_t count) { return count == 1 ? "" : "s"; }
+
+/* Sorts numbers upwards, without NaN among them; qsort's comparator for that */
+void cli_sort(double *x, size_t count);
 
 /* ---- messages ---- */
 
-int cli_error(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* returns status */
-int cli_fail(kspec_status st,
-             const kspec_error *err); /* the message of a failed library call; its exit status */
-void cli_warn(const cli_common *c, json_t *warnings, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Prints "kspec: ..." on standard error and returns status. */
+int cli_error(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A progress callback that draws a bar on a terminal once the work has taken a second; NULL report if not
- * wanted. */
+/* The message of a failed library call, and its exit status */
+int cli_fail(kspec_status st, const kspec_error *err);
+/* The same where a value out of range came out of a file: status 3 */
+int cli_fail_data(kspec_status st, const kspec_error *err);
+/* The same where a file could not be written: status 1 */
+int cli_fail_writing(kspec_status st, const kspec_error *err);
+int cli_no_memory(void);
+
+/* A warning on standard error, unless --quiet, and in the JSON object */
+void cli_warn(const cli_common *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A progress callback that draws a bar on a terminal once the work has taken a second; NULL report if not wanted. */
 kspec_progress cli_progress(const cli_common *c);
 void cli_progress_end(void);
 
@@ -114,46 +202,96 @@ double cli_now(void);
 
 /* Makes Ctrl-C and SIGTERM remove unfinished files and end with status 130 (143). */
 void cli_catch_signals(void);
-void cli_guard_child(int pid); /* ends this process, too; 0: no longer */
+/* Makes them end this process, too; 0: no longer */
+void cli_guard_child(int pid);
 
-/* ---- input ---- */
+/* ---- input and output files ---- */
 
-/* Reads the command's INPUTs; fails with a message and the exit status. Refuses infinite entries. */
+/*
+ * Reads the command's INPUTs, with its options for them; fails with a message and the exit status. Refuses infinite
+ * entries. What was read is noted for the JSON object.
+ */
 int cli_read(const cli_common *c, kspec_dataset *d);
+
+/*
+ * Reads one more file, which must hold one matrix. It is noted under `role`, such as "target"; as the input itself
+ * where role is NULL.
+ */
+int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
+                 kspec_dataset *d);
 
 /* "10 trials × 640 rows × 50 columns" (one trial is not mentioned). */
 void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d);
 
+/* Writes rows x cols numbers to a file: .npy, .csv or .json by its suffix. */
+kspec_status cli_write_array(const char *path, const double *x, size_t rows, size_t cols, kspec_error *err);
+
 /* The Sigma and Sigma_x of an RBF kernel, from the files of --sigma and --sigma-x; NULL: the identity. */
 typedef struct {
-    kspec_matrix sigma, sigma_x; /* dim x dim; empty where there is no file */
-    double *eta;                 /* the eta_count eigenvalues of Sigma_x Sigma^-1 above zero */
+    /* dim x dim; empty where there is no file */
+    kspec_matrix sigma, sigma_x;
+    /* The eta_count eigenvalues of Sigma_x Sigma^-1 above zero */
+    double *eta;
     size_t eta_count;
     kspec_dataset data[2];
 } cli_covariances;
 
 /* Reads and checks them; fails with a message and the exit status. *dim is 0, or what it must be. */
-int cli_read_covariances(const char *sigma, const char *sigma_x, size_t *dim, cli_covariances *c);
+int cli_read_covariances(const cli_common *c, const char *sigma, const char *sigma_x, size_t *dim,
+                         cli_covariances *out);
 void cli_covariances_free(cli_covariances *c);
 
-/* ---- output ---- */
+/* ---- results ---- */
 
 /*
- * A command prints its table to cli_text() and then calls cli_finish(), which sends it to standard output or
- * -o. With --json, cli_finish() sends `object` instead (and takes it over in any case); with --plot it draws it. So a
- * command makes the table unless --json is given, and the object where cli_wants_object().
+ * The end of every command: prints the table to standard output or -o, or with --json the object of the command's own
+ * keys in its envelope; draws that object with --plot. `result` is handed to both functions. print may be NULL, where
+ * there is no table.
  */
-FILE *cli_text(void);
-static inline int cli_wants_object(const cli_common *c) { return c->json || c->plot; }
-void cli_remember(const char *word); /* one more word of the command line, which every object carries */
-int cli_finish(const cli_common *c, json_t *object);
+int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
+             json_t *(*keys)(const void *result), const void *result);
 
-json_t *cli_string(const char *s);                /* whatever bytes it holds */
-json_t *cli_real(double x);                       /* null where x is not finite */
-json_t *cli_reals(const double *x, size_t count); /* an array of those */
+/* Is the object of cli_done() wanted? */
+static inline int cli_wants_object(const cli_common *c) { return c->json || c->plot; }
+
+/* ---- the envelope: what every JSON object has ---- */
+
+/* Makes c->input and c->warnings; 0 without memory */
+int cli_envelope_open(cli_common *c, const cli_command *command);
+void cli_envelope_close(cli_common *c);
+
+/* Remembers one more word of the command line, which every object has. */
+void cli_remember(const char *word);
+
+/* Notes a file that was read; d may be NULL where it is not a matrix. */
+void cli_note_input(const cli_common *c, const char *role, const char *const *paths, size_t count,
+                    const kspec_read_opts *how, const kspec_dataset *d);
+/* Notes whether the input was centred and normalised. */
+void cli_note_treatment(const cli_common *c, int centered, int normalized);
+
+/* The object with all keys; takes over `keys`. */
+json_t *cli_envelope(const cli_common *c, json_t *keys);
+
+/* ---- JSON values, cells of tables ---- */
+
+/* A string of whatever bytes */
+json_t *cli_string(const char *s);
+/* null where x is not finite; an array of those; rows of them */
+json_t *cli_real(double x);
+json_t *cli_reals(const double *x, size_t count);
+json_t *cli_real_rows(const double *x, size_t rows, size_t cols);
+
+/* Members that are numbers, one after the other; null where they are not finite. Ends with a NULL key. */
+typedef struct {
+    const char *key;
+    double value;
+} cli_member;
+void cli_set_reals(json_t *object, const cli_member *members);
+
 /* A number in a table's column of its own, blank where it is not finite. */
 void cli_cell(FILE *f, const char *format, int width, double x);
-const char *cli_bold(const cli_common *c); /* escape sequences, empty unless the table goes to a terminal */
+/* Escape sequences, empty unless the table goes to a terminal */
+const char *cli_bold(const cli_common *c);
 const char *cli_plain(const cli_common *c);
 
 #endif

@@ -1,38 +1,55 @@
+/* The files that a command reads and writes. */
 #include "core/cli.h"
 
 #include <math.h>
 #include <string.h>
 
-static kspec_nan_policy nan_policy(const char *name) {
-    if (!name || strcmp(name, "error") == 0) return KSPEC_NAN_ERROR;
-    if (strcmp(name, "omit-rows") == 0) return KSPEC_NAN_OMIT_ROWS;
-    if (strcmp(name, "omit-cols") == 0) return KSPEC_NAN_OMIT_COLS;
-    return KSPEC_NAN_RAGGED_TRIALS;
-}
-
-int cli_read(const cli_common *c, kspec_dataset *d) {
-    kspec_error err;
-    kspec_read_opts opts = {.size = sizeof opts,
-                            .axes = c->axes,
-                            .select_rows = c->select_rows,
-                            .select_cols = c->select_cols,
-                            .nan = nan_policy(c->nan),
-                            .complex_pairs = c->complex_pairs};
-    kspec_status st = kspec_read(c->inputs, c->input_count, &opts, d, &err);
-    if (st) return cli_fail(st, &err);
+/* Infinite entries are refused, whatever becomes of missing ones. */
+static int check_finite(const char *path, kspec_dataset *d) {
     size_t n = d->trials * d->rows * d->cols;
     for (size_t k = 0; k < n; k++)
         if (isinf(d->data[k])) {
             size_t row = k / d->cols % d->rows, col = k % d->cols, trial = k / d->cols / d->rows;
-            double x = d->data[k];
             char where[40] = "";
             if (d->trials > 1) snprintf(where, sizeof where, " of trial %zu", trial);
-            kspec_dataset_free(d);
-            return cli_error(EXIT_INPUT, "%s: row %zu, column %zu%s (from 0) is %sinfinite", c->inputs[0],
-                             row, col, where, x < 0 ? "minus " : "");
+            return cli_error(EXIT_INPUT, "%s: row %zu, column %zu%s (from 0) is %sinfinite", path, row, col,
+                             where, d->data[k] < 0 ? "minus " : "");
         }
     return EXIT_DONE;
 }
+
+static int read_all(const cli_common *c, const char *role, const char *const *paths, size_t count,
+                    const kspec_read_opts *how, int one, kspec_dataset *d) {
+    kspec_error err;
+    kspec_status st = kspec_read(paths, count, how, d, &err);
+    if (st) return cli_fail(st, &err);
+    int status = one && d->trials > 1 ? cli_error(EXIT_INPUT, "%s holds %zu trials; one matrix is expected",
+                                                  paths[0], d->trials)
+                                      : check_finite(paths[0], d);
+    if (status) {
+        kspec_dataset_free(d);
+        *d = (kspec_dataset){0};
+        return status;
+    }
+    cli_note_input(c, role, paths, count, how, d);
+    return EXIT_DONE;
+}
+
+int cli_read(const cli_common *c, kspec_dataset *d) {
+    const kspec_read_opts how = {.size = sizeof how,
+                                 .axes = c->axes,
+                                 .select_rows = c->select_rows,
+                                 .select_cols = c->select_cols,
+                                 .nan = (kspec_nan_policy)c->nan};
+    return read_all(c, NULL, c->inputs, c->input_count, &how, 0, d);
+}
+
+int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
+                 kspec_dataset *d) {
+    return read_all(c, role, &path, 1, how, 1, d);
+}
+
+/* ---- how it was understood ---- */
 
 /* A file's name may hold line breaks and escape sequences, and be longer than a line: its end is printed. */
 static void print_name(FILE *f, const char *name) {
@@ -58,10 +75,23 @@ void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d) {
         }
         fprintf(f, "%zu trials × ", d->trials);
     }
-    fprintf(f, "%zu row%s × %zu column%s", d->rows, d->rows == 1 ? "" : "s", d->cols,
-            d->cols == 1 ? "" : "s");
+    fprintf(f, "%zu row%s × %zu column%s", d->rows, cli_s(d->rows), d->cols, cli_s(d->cols));
     if (d->col_names) fputs(" (header: first row)", f);
-    if (d->omitted_rows) fprintf(f, " (%zu rows with missing values left out)", d->omitted_rows);
-    if (d->omitted_cols) fprintf(f, " (%zu columns with missing values left out)", d->omitted_cols);
+    if (d->omitted_rows)
+        fprintf(f, " (%zu row%s with missing values left out)", d->omitted_rows, cli_s(d->omitted_rows));
+    if (d->omitted_cols)
+        fprintf(f, " (%zu column%s with missing values left out)", d->omitted_cols, cli_s(d->omitted_cols));
     fputc('\n', f);
+}
+
+/* ---- writing ---- */
+
+kspec_status cli_write_array(const char *path, const double *x, size_t rows, size_t cols, kspec_error *err) {
+    kspec_writer *w;
+    kspec_status st = kspec_write_open(path, 2, (size_t[]){rows, cols}, &w, err);
+    if (st) return st;
+    st = kspec_write_values(w, x, rows * cols, err);
+    if (!st) return kspec_write_close(w, err);
+    kspec_write_abort(w);
+    return st;
 }

@@ -53,14 +53,14 @@ static int unexpected(const char *where, const char *arg) {
 }
 
 static int help(int argc, char **argv) {
-    if (argc > 1) return unexpected("help", argv[1]);
-    if (argc == 0) {
+    const cli_command *c = argc ? find(argv[0]) : NULL,
+                      *verb = c && argc > 1 ? cli_find_verb(c, argv[1]) : NULL;
+    if (argc && !c) return unknown_command(argv[0]);
+    if (argc > (verb ? 2 : 1)) return unexpected("help", argv[verb ? 2 : 1]);
+    if (c)
+        cli_help(verb ? verb : c, stdout);
+    else
         overview(stdout);
-    } else {
-        const cli_command *c = find(argv[0]);
-        if (!c) return unknown_command(argv[0]);
-        cli_help(c, stdout);
-    }
     return flushed();
 }
 
@@ -76,8 +76,10 @@ static void hold_standard_files(void) {
 
 /* A setting that cannot be followed is never ignored, whether or not the command would come to need it. */
 static int check_isa(void) {
-    if (cli_is_choice("generic|avx2|avx512", kspec_isa())) return EXIT_DONE;
-    return cli_error(EXIT_USAGE, "KSPEC_ISA=%s is none of generic, avx2, avx512 that this processor has",
+    const char *isa = kspec_isa();
+    if (strcmp(isa, "generic") == 0 || strcmp(isa, "avx2") == 0 || strcmp(isa, "avx512") == 0)
+        return EXIT_DONE;
+    return cli_error(EXIT_USAGE, "KSPEC_ISA=%s must be one of generic, avx2, avx512 that this processor has",
                      getenv("KSPEC_ISA"));
 }
 
@@ -89,16 +91,22 @@ static int check_plot(const cli_common *c) {
     return plot_check("--plot", c->plot);
 }
 
-static int run(const cli_command *c, int argc, char **argv) {
+static int run(const cli_command *c, int argc, char **argv, char **command_line) {
+    cli_remember(c->name);
+    const cli_command *verb = argc ? cli_find_verb(c, argv[0]) : NULL;
+    if (verb) {
+        cli_remember(argv[0]);
+        c = verb, argc--, argv++;
+    }
     void *args = calloc(1, c->args_size);
-    if (!args) return cli_error(EXIT_FAILED, "out of memory");
-    int status = cli_parse(c, argc - 2, argv + 2, args);
+    if (!args) return cli_no_memory();
+    int status = cli_parse(c, argc, argv, args);
     if (!status) {
         if (((cli_common *)args)->help) {
             cli_help(c, stdout);
             status = flushed();
         } else {
-            cli_restart(argv);
+            cli_restart(command_line);
             status = check_isa();
             if (!status) status = check_plot(args);
             if (!status) status = c->run(args);
@@ -125,5 +133,5 @@ int main(int argc, char **argv) {
     if (strcmp(name, "help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)
         return help(argc - 2, argv + 2);
     const cli_command *c = find(name);
-    return c ? run(c, argc, argv) : unknown_command(name);
+    return c ? run(c, argc - 2, argv + 2, argv) : unknown_command(name);
 }

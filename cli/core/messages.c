@@ -15,29 +15,48 @@ int cli_error(int status, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    for (char *c = text; *c;
-         c++) /* a name may hold line breaks and escape sequences; the message is one line */
+    /* a name may hold line breaks and escape sequences; the message is one line */
+    for (char *c = text; *c; c++)
         if ((unsigned char)*c < 32 || *c == 127) *c = '?';
     cli_progress_end();
     fprintf(stderr, on_terminal(2) ? "\033[31mkspec:\033[0m %s\n" : "kspec: %s\n", text);
     return status;
 }
 
-int cli_fail(kspec_status st, const kspec_error *err) {
-    int status = st == KSPEC_E_ARG         ? EXIT_USAGE
-                 : st == KSPEC_E_IO        ? EXIT_INPUT
-                 : st == KSPEC_E_CANCELLED ? EXIT_INTERRUPTED
-                                           : EXIT_FAILED;
+static int fail(int status, kspec_status st, const kspec_error *err) {
     return cli_error(status, "%s", err->msg[0] ? err->msg : kspec_status_name(st));
 }
 
-void cli_warn(const cli_common *c, json_t *warnings, const char *fmt, ...) {
+int cli_fail(kspec_status st, const kspec_error *err) {
+    switch (st) {
+    case KSPEC_E_ARG: return fail(EXIT_USAGE, st, err);
+    case KSPEC_E_DATA:
+    case KSPEC_E_IO: return fail(EXIT_INPUT, st, err);
+    case KSPEC_E_CANCELLED: return fail(EXIT_INTERRUPTED, st, err);
+    case KSPEC_OK:
+    case KSPEC_E_NOMEM:
+    case KSPEC_E_NUMERIC: break;
+    }
+    return fail(EXIT_FAILED, st, err);
+}
+
+int cli_fail_data(kspec_status st, const kspec_error *err) {
+    return st == KSPEC_E_ARG ? fail(EXIT_INPUT, st, err) : cli_fail(st, err);
+}
+
+int cli_fail_writing(kspec_status st, const kspec_error *err) {
+    return st == KSPEC_E_IO ? fail(EXIT_FAILED, st, err) : cli_fail(st, err);
+}
+
+int cli_no_memory(void) { return cli_error(EXIT_FAILED, "out of memory"); }
+
+void cli_warn(const cli_common *c, const char *fmt, ...) {
     char text[512];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    if (warnings) json_array_append_new(warnings, json_string(text));
+    json_array_append_new(c->warnings, cli_string(text));
     if (!c->quiet) {
         cli_progress_end();
         fprintf(stderr, on_terminal(2) ? "\033[33mkspec: warning:\033[0m %s\n" : "kspec: warning: %s\n",

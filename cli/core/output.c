@@ -1,3 +1,4 @@
+/* The end of every command: its table, its JSON object or its picture, to where they belong. */
 #include "core/cli.h"
 #include "plot/plot.h"
 
@@ -7,14 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *text;
-static size_t text_size;
-static FILE *stream;
-
-FILE *cli_text(void) {
-    if (!stream) stream = open_memstream(&text, &text_size);
-    return stream ? stream : stderr;
-}
+/* ---- values and cells ---- */
 
 static int styled(const cli_common *c) { return !c->output && !c->json && isatty(1) && !getenv("NO_COLOR"); }
 
@@ -46,85 +40,68 @@ json_t *cli_reals(const double *x, size_t count) {
     return a;
 }
 
-static int send_out(const cli_common *c, const char *data, size_t size) {
-    if (c->output && strcmp(c->output, "-") != 0) {
+json_t *cli_real_rows(const double *x, size_t rows, size_t cols) {
+    json_t *a = json_array();
+    for (size_t i = 0; i < rows; i++) json_array_append_new(a, cli_reals(x + i * cols, cols));
+    return a;
+}
+
+void cli_set_reals(json_t *object, const cli_member *members) {
+    for (; members->key; members++) json_object_set_new(object, members->key, cli_real(members->value));
+}
+
+/* ---- the end of every command ---- */
+
+static int send_out(const char *output, const char *data, size_t size) {
+    if (output && strcmp(output, "-") != 0) {
         kspec_error err;
-        if (kspec_write_text(c->output, data, size, &err)) return cli_error(EXIT_FAILED, "%s", err.msg);
-        return EXIT_DONE;
+        kspec_status st = kspec_write_text(output, data, size, &err);
+        return st ? cli_fail_writing(st, &err) : EXIT_DONE;
     }
     if (fwrite(data, 1, size, stdout) != size || fflush(stdout) != 0)
         return cli_error(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
     return EXIT_DONE;
 }
 
-/* ---- the command line, as a shell would take it ---- */
-
-static char *line;
-
-static void quote(FILE *f, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-    if (*word && !word[strspn(word, plain)]) {
-        fputs(word, f);
-        return;
-    }
-    fputc('\'', f);
-    for (; *word; word++)
-        if (*word == '\'')
-            fputs("'\\''", f);
-        else
-            fputc(*word, f);
-    fputc('\'', f);
+static int send_table(const char *output, void (*print)(FILE *f, const void *result), const void *result) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (f) print(f, result);
+    int status = !f || fclose(f) != 0 ? cli_no_memory() : send_out(output, text, size);
+    free(text);
+    return status;
 }
 
-void cli_remember(const char *word) {
-    char *longer = NULL;
-    size_t size;
-    FILE *f = open_memstream(&longer, &size);
-    if (!f) return; /* without memory the command will fail soon enough */
-    fprintf(f, "%s ", line ? line : "kspec");
-    quote(f, word);
-    if (fclose(f) != 0) {
-        free(longer);
-        return;
-    }
-    free(line);
-    line = longer;
+static int send_object(const char *output, const json_t *object) {
+    char *dump = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    if (!dump) return cli_error(EXIT_FAILED, "out of memory for the JSON output");
+    size_t n = strlen(dump);
+    dump[n] = '\n'; /* in place of the terminator: send_out() goes by size */
+    int status = send_out(output, dump, n + 1);
+    free(dump);
+    return status;
 }
-
-/* ---- the end of every command ---- */
 
 static int draw(const cli_common *c, const json_t *object) {
     const plot_source s = {object, plot_word(object, "command", NULL), NULL, NULL};
     return plot_write(c->plot, &s, 1, &(plot_look){0}, NULL);
 }
 
-int cli_finish(const cli_common *c, json_t *object) {
+int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
+             json_t *(*keys)(const void *result), const void *result) {
     cli_progress_end();
-    int status;
-    if (object) json_object_set_new(object, "command_line", cli_string(line ? line : "kspec"));
-    if (c->json) {
-        char *dump = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-        if (!dump) {
-            status = cli_error(EXIT_FAILED, "out of memory for the JSON output");
-        } else {
-            size_t n = strlen(dump);
-            dump[n] = '\n'; /* in place of the terminator: send_out() goes by size */
-            status = send_out(c, dump, n + 1);
-        }
-        free(dump);
-    } else {
-        status = cli_text() == stderr || fflush(stream) != 0 ? cli_error(EXIT_FAILED, "out of memory")
-                                                             : send_out(c, text, text_size);
-    }
+    const char *output = c->command->writes_output ? NULL : c->output;
+    json_t *object = cli_wants_object(c) ? cli_envelope(c, keys(result)) : NULL;
+    int status = EXIT_DONE;
+    if (c->json)
+        status = send_object(output, object);
+    else if (print)
+        status = send_table(output, print, result);
     if (c->plot) { /* the result is out, whatever comes of its picture */
         int drawn = draw(c, object);
         if (!status) status = drawn;
     }
     json_decref(object);
-    if (stream) fclose(stream);
-    stream = NULL;
-    free(text);
-    free(line);
-    text = line = NULL;
     return status;
 }

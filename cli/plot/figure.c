@@ -163,13 +163,6 @@ void plot_shape_title(plot_figure *f, const plot_source *s, size_t count) {
         plot_text(f, &f->title, "%.0f rows × %.0f columns", rows, cols);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-void plot_sort(double *x, size_t count) { qsort(x, count, sizeof *x, ascending); }
-
 const char *plot_nice(double x, char *to) {
     char text[32];
     int small = x != 0 && (fabs(x) < 0.01 || fabs(x) >= 1e6);

@@ -3,18 +3,25 @@
 
 #include <string.h>
 
+/* clang-format off */
 /* `with`: the kinds that may be drawn along with it */
 static const struct {
     const char *command;
     int (*make)(plot_figure *f, const plot_source *s, size_t count);
-    const char *with;
+    const char *with[2];
 } kinds[] = {
-    {"figure", plot_figure_json, NULL},    {"moments", plot_moments, "theory|generate"},
-    {"spectrum", plot_spectrum, "theory"}, {"generate", plot_moments, "theory"},
-    {"theory", plot_theory, NULL},         {"norm", plot_norm, NULL},
-    {"ridge", plot_ridge, NULL},           {"wls", plot_wls, NULL},
-    {"learn", plot_learn, NULL},           {"bench", plot_bench, NULL},
+    {"figure",   plot_figure_json, {0}},
+    {"moments",  plot_moments,     {"theory", "generate"}},
+    {"spectrum", plot_spectrum,    {"theory"}},
+    {"generate", plot_moments,     {"theory"}},
+    {"theory",   plot_theory,      {0}},
+    {"norm",     plot_norm,        {0}},
+    {"ridge",    plot_ridge,       {0}},
+    {"wls",      plot_wls,         {0}},
+    {"learn",    plot_learn,       {0}},
+    {"bench",    plot_bench,       {0}},
 };
+/* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static int kind_of(const plot_source *s) {
@@ -23,19 +30,24 @@ static int kind_of(const plot_source *s) {
     return -1;
 }
 
+/* May a result of this command be drawn along with those of the kind? */
+static int goes_with(int kind, const char *command) {
+    for (int k = 0; k < 2; k++)
+        if (kinds[kind].with[k] && strcmp(kinds[kind].with[k], command) == 0) return 1;
+    return strcmp(kinds[kind].command, command) == 0;
+}
+
 int plot_make(plot_figure *f, const plot_source *s, size_t count) {
     int chosen = 0;
     for (size_t i = 0; i < count; i++) {
         int kind = kind_of(&s[i]);
-        if (!s[i].command) return plot_unfit(&s[i], "no \"command\" in it says which result of kspec it is");
-        if (kind < 0) return plot_unfit(&s[i], "there is no picture of a result of '%s'", s[i].command);
-        if (i == 0 || (kinds[kind].with && cli_is_choice(kinds[kind].with, kinds[chosen].command)))
-            chosen = kind;
+        if (!s[i].command) return plot_unfit(&s[i], "missing \"command\", expected in a kspec result");
+        if (kind < 0) return plot_unfit(&s[i], "a result of kspec %s has no picture", s[i].command);
+        if (i == 0 || goes_with(kind, kinds[chosen].command)) chosen = kind;
     }
     for (size_t i = 0; i < count; i++)
-        if (strcmp(s[i].command, kinds[chosen].command) != 0 &&
-            !(kinds[chosen].with && cli_is_choice(kinds[chosen].with, s[i].command)))
-            return plot_unfit(&s[i], "a result of kspec %s does not go into one picture with one of kspec %s",
+        if (!goes_with(chosen, s[i].command))
+            return plot_unfit(&s[i], "a result of kspec %s cannot share a picture with one of kspec %s",
                               s[i].command, kinds[chosen].command);
     return kinds[chosen].make(f, s, count);
 }

@@ -47,7 +47,7 @@ static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double
             sum += m;
         }
         if (!n) continue;
-        plot_sort(v, n);
+        cli_sort(v, n);
         if (!line) line = plot_add_series(f, p, label, dotted ? PLOT_DOTTED : PLOT_LINE, color);
         int band = n > 1 && !dotted;
         if (line && band) line->style = PLOT_BAND;
@@ -75,7 +75,7 @@ static int survey(const plot_source *s, double *widths, size_t *count, size_t *o
         if (k == WIDTHS) return plot_unfit(s, "more than %d widths are too many for one picture", WIDTHS);
         if (k == *count) widths[(*count)++] = w;
     }
-    plot_sort(widths, *count);
+    cli_sort(widths, *count);
     return EXIT_DONE;
 }
 

@@ -120,7 +120,6 @@ static inline int plot_refused(const plot_source *s) { return s->path ? EXIT_INP
 void plot_label(const plot_source *s, const char *label, char *to, size_t size);
 /* "300 rows × 600 columns" where one of the sources has a shape */
 void plot_shape_title(plot_figure *f, const plot_source *s, size_t count);
-void plot_sort(double *x, size_t count); /* upwards; no NaN */
 /* 1e-06 as 10^{−6}; to[40] */
 const char *plot_nice(double x, char *to);
 

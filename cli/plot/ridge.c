@@ -25,7 +25,7 @@ static int distinct(const json_t *points, const char *key, values *v) {
         double x = plot_number(json_array_get(points, i), key);
         if (isfinite(x)) v->at[v->count++] = x;
     }
-    plot_sort(v->at, v->count);
+    cli_sort(v->at, v->count);
     for (size_t i = 0; i < v->count; i++)
         if (i == 0 || v->at[i] != v->at[kept - 1]) v->at[kept++] = v->at[i];
     v->count = kept;

@@ -118,7 +118,7 @@ static void settle_axis(plot_figure *f, plot_panel *p, char axis, plot_scale ask
     plot_axis *a = axis == 'x' ? &p->x : &p->y;
     values main = {0}, ends = {0};
     collect(f, p, axis, &main, &ends);
-    if (main.count) plot_sort(main.at, main.count);
+    if (main.count) cli_sort(main.at, main.count);
     if (asked != PLOT_AUTO) a->scale = asked;
     if (a->scale == PLOT_AUTO) a->scale = p->name_count ? PLOT_LINEAR : choose(&main, axis);
     /* no logarithm of nothing but zeros */

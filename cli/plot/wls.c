@@ -98,14 +98,21 @@ static void features_panels(plot_figure *f, const plot_source *s, size_t count, 
     if (expected) errors_panel(f, s, count);
 }
 
-int plot_wls(plot_figure *f, const plot_source *s, size_t count) {
+/* wls select gives the points of wls theory, and more. */
+static const char *mode_of(const plot_source *s) {
     const char *mode = plot_word(s->json, "mode", "theory");
+    return strcmp(mode, "select") == 0 ? "theory" : mode;
+}
+
+int plot_wls(plot_figure *f, const plot_source *s, size_t count) {
+    const char *mode = mode_of(s);
     int decay = strcmp(mode, "decay") == 0, several = 0;
     for (size_t k = 0; k < count; k++) {
-        const char *other = plot_word(s[k].json, "mode", "theory");
+        const char *other = mode_of(&s[k]);
         if (strcmp(mode, other) != 0)
-            return plot_unfit(&s[k], "wls in the mode '%s' does not go into one picture with '%s'", other,
-                              mode);
+            return plot_unfit(&s[k],
+                              "a result of kspec wls %s cannot share a picture with one of kspec wls %s",
+                              other, mode);
         const json_t *list = plot_list(&s[k], decay ? "singular_values" : "points");
         if (!list) return plot_refused(&s[k]);
         several |= json_array_size(list) > 1;

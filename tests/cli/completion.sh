@@ -57,7 +57,7 @@ done
 expect "fish's quotes" "$python" -c '
 for line in open("kspec.fish"):
     assert line.replace("\\\x27", "").count("\x27") % 2 == 0, line'
-expect_error 2 'makes no sense' kspec completion bash --json
+expect_error 2 'completion has no JSON output' kspec completion bash --json
 expect_status 0 kspec completion bash -o there
 expect "-o" cmp -s there kspec.bash
 done_testing

@@ -20,7 +20,7 @@ expect_json 'j["threads"] == 3'
 kspec generate rff --rows 4 --cols 4 --dim 1 -o x.npy
 for c in config 'theory rbf --eta 1' 'moments x.npy -n 1' 'completion bash' \
     'generate rff --rows 2 --cols 2 --dim 1 -o y.npy'; do
-    expect_error 2 'KSPEC_ISA=sse is none of generic, avx2, avx512' env KSPEC_ISA=sse "$KSPEC" $c
+    expect_error 2 'KSPEC_ISA=sse must be one of generic, avx2, avx512' env KSPEC_ISA=sse "$KSPEC" $c
 done
 expect_files x.npy
 expect_status 0 env KSPEC_ISA=sse "$KSPEC" moments -h

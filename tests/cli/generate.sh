@@ -108,7 +108,7 @@ n = np.load("n.npy"); r = n - n[:, :1] - n[:, :, :1] + n[:, :1, :1]; assert n.st
 $noise --noise-correlation rows --noise-share 0.25
 expect "a share of it" "$python" -c 'import numpy as np
 assert (np.load("n.npy").std(axis=2) > 0.1).all()'
-expect_error 2 "'diagonal' is none of rows\|cols\|both" $noise --noise-correlation diagonal
+expect_error 2 "'diagonal' must be one of rows, cols, both" $noise --noise-correlation diagonal
 expect_error 2 '--noise-share: 0 is not above 0 and at most 1' $noise --noise-correlation rows --noise-share 0
 expect_error 2 '--noise-share: 1.5 is not above 0' $noise --noise-correlation rows --noise-share 1.5
 expect_error 2 '--noise-share without --noise-correlation' $noise --noise-share 0.5

@@ -148,7 +148,8 @@ for input in nan.npy nan.csv gaps.csv; do
     expect_error 3 'missing value.*row 1, column 2' kspec moments $input
     expect_error 3 'missing value.*row 1, column 2' kspec moments $input --nan error
     for side in rows cols; do
-        kspec moments $side.npy --json | grep -vE "seconds|command_line" >part
+        kspec moments $side.npy --json >part.json
+        result part.json >part
         expect_status 0 kspec moments $input --nan omit-$side --json
         expect "$input --nan omit-$side" cmp -s <(result "$out") part
     done

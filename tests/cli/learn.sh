@@ -110,11 +110,11 @@ head -c 1000 kept/width-12-seed-0.ckpt >cut && cp cut kept/width-12-seed-0.ckpt
 expect_error 3 'width 12, seed 0 is cut off' kspec learn $quick --checkpoint kept
 expect 'it is not overwritten' cmp -s cut kept/width-12-seed-0.ckpt
 : >kept/width-12-seed-0.ckpt
-expect_error 3 'no checkpoint: kept/width-12-seed-0.ckpt' kspec learn $quick --checkpoint kept
+expect_error 3 'not a checkpoint: kept/width-12-seed-0.ckpt' kspec learn $quick --checkpoint kept
 echo something else entirely, and long enough to be read as a header of some kind >kept/width-12-seed-0.ckpt
 expect_error 3 'not one of this machine, or is damaged' kspec learn $quick --checkpoint kept
 rm -r kept && mkdir -p kept/width-12-seed-0.ckpt
-expect_error 3 'no checkpoint' kspec learn $quick --checkpoint kept
+expect_error 3 'not a checkpoint' kspec learn $quick --checkpoint kept
 
 # interrupted at any time, the last checkpoint is whole, nothing else is left, and the rest is the same
 long="$files --width 12,30 --every 5 --probe 20 -n 2 --no-stderr"
@@ -138,7 +138,7 @@ expect_json 'max(r["resumed"] for r in j["runs"]) == '$reached
 
 # what cannot be written
 expect_error 1 'checkpoint: cannot write to x.npy/kept' kspec learn $quick --checkpoint x.npy/kept
-expect_error 1 'save-activations: x.npy is no directory' kspec learn $quick --save-activations x.npy
+expect_error 1 'save-activations: x.npy is not a directory' kspec learn $quick --save-activations x.npy
 expect_error 1 'save-activations: cannot write to no/such/place' kspec learn $quick --save-activations no/such/place
 expect_status 1 bash -c 'ulimit -f 1; "$0" learn --images x.npy --labels y.npy --test-images t.npy --width 12 --epochs 2 --checkpoint full' "$KSPEC"
 expect_stderr 'cannot write full/width-12-seed-0.ckpt: File too large'
@@ -150,9 +150,9 @@ expect_error 2 '--labels is missing' kspec learn --images x.npy --test-images t.
 expect_error 2 '--test-images is missing' kspec learn --images x.npy --labels y.npy --width 3 --epochs 1
 expect_error 2 '--width is missing' kspec learn $files --epochs 1
 expect_error 2 '--epochs is missing' kspec learn $files --width 3
-expect_error 2 'width: 0 is not a whole number' kspec learn $files --width 0 --epochs 1
-expect_error 2 'width: 2.5 is not a whole number' kspec learn $files --width 2.5 --epochs 1
-expect_error 2 'width: -4 is not a whole number' kspec learn $files --width -4 --epochs 1
+expect_error 2 'width: .0. is not a whole number' kspec learn $files --width 0 --epochs 1
+expect_error 2 'width: .2.5. is not a whole number' kspec learn $files --width 2.5 --epochs 1
+expect_error 2 'width: .-4. is not a whole number' kspec learn $files --width -4 --epochs 1
 expect_error 2 'width 5 is given twice' kspec learn $files --width 5,5 --epochs 1
 expect_error 2 'epochs: .-1. is not a whole number' kspec learn $files --width 5 --epochs -1
 expect_error 2 'subsample 13 exceeds the width 12' kspec learn $quick --subsample 13
@@ -160,9 +160,9 @@ expect_error 2 'subsample: 0 is below 1' kspec learn $quick --subsample 0
 expect_error 2 'order 13 exceeds 12' kspec learn $quick -n 13
 expect_error 2 'batch 201 exceeds the 200 training images' kspec learn $quick --batch 201
 expect_error 2 'classes: 10001 exceeds 10000' kspec learn $quick --classes 10001
-expect_error 2 "pixels: 'raw' is none of unit.255" kspec learn $quick --pixels raw
-expect_error 2 "learning-rate: '0' is not positive" kspec learn $quick --learning-rate 0
-expect_error 2 "estimator: 'best' is none of" kspec learn $quick --estimator best
+expect_error 2 "pixels: 'raw' must be one of unit, 255" kspec learn $quick --pixels raw
+expect_error 2 "learning-rate: '0' is not above 0" kspec learn $quick --learning-rate 0
+expect_error 2 "estimator: 'best' must be one of" kspec learn $quick --estimator best
 expect_error 2 "unexpected argument 'x.npy'" kspec learn x.npy $quick
 # ... and data
 expect_error 3 '200 images, but 199 labels' kspec learn $quick --labels short.npy

@@ -102,8 +102,19 @@ if eval(sys.argv[2], globals()) is not True:
 END
 }
 
-# A JSON result without what differs from run to run: the time taken, and the command line
-result() { grep -vE '"(seconds|command_line)"' "$1"; }
+# A JSON result without what differs from run to run: the times taken, the command line and the files' names
+result() {
+    "$python" - "$1" <<'END'
+import json, sys
+def strip(x):
+    if isinstance(x, dict):
+        return {k: strip(v) for k, v in x.items() if k not in ("seconds", "command_line", "input")}
+    return [strip(v) for v in x] if isinstance(x, list) else x
+print(json.dumps(strip(json.load(open(sys.argv[1]))), indent=1))
+END
+}
+
+same_result() { [ "$1" = "$2" ] || cmp -s "$1" "$2" || cmp -s <(result "$1") <(result "$2"); } # files
 
 # Runs Python with numpy as np in the working directory.
 py() { "$python" -c "import numpy as np; $1" || fail "python: $1"; }

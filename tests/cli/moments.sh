@@ -45,7 +45,7 @@ for e in $every; do
     expect_status 0 kspec moments h.csv --estimator $e -n 1 --json
     expect_json "estimators == {'$e'} and m('$e', 1) == 7.5 and j['participation_ratio'] is None"
 done
-expect_error 2 "--estimator: 'nave' is none of" kspec moments h.csv --estimator nave
+expect_error 2 "--estimator: 'nave' must be one of" kspec moments h.csv --estimator nave
 expect_error 2 '--estimator' kspec moments h.csv --estimator ''
 expect_error 2 '--estimator' kspec moments h.csv --estimator ,naive
 expect_error 2 '--estimator' kspec moments h.csv --estimator naive,
@@ -82,14 +82,14 @@ expect_json 'j["permutations"] == 300 and abs(m("path", 3) / json.load(open("aut
 expect_status 0 kspec moments d.npy -n 5 --estimator path --permutations 300 --no-stderr --side given --threads 1 --json
 expect 'the same at any number of threads' cmp -s <(grep -v seconds many) <(grep -v seconds "$out")
 expect_error 2 '--permutations: 0 is below 1' kspec moments d.npy --permutations 0
-expect_error 2 "--side: 'up' is none of" kspec moments d.npy --side up
+expect_error 2 "--side: 'up' must be one of" kspec moments d.npy --side up
 
 # one side complete: exact has the value that all columns of a complete population have
 expect_status 0 kspec moments d.npy -n 6 --sampled cols --json
 expect_json '[e["estimator"] for e in j["estimates"]] == ["exact"] * 5 + ["kv-col"]'
 expect_status 0 kspec moments d.npy -n 3 --sampled rows --estimator path,kv-row --json
 expect_json 'all(m("path", n) == m("kv-row", n) for n in (1, 2, 3))'
-expect_error 2 "--sampled: 'none' is none of" kspec moments d.npy --sampled none
+expect_error 2 "--sampled: 'none' must be one of" kspec moments d.npy --sampled none
 
 # the bound holds more than the interval, and only for unbiased estimators
 expect_status 0 kspec moments d.npy -n 3 --estimator all --bound --json
@@ -179,7 +179,7 @@ kspec theory rbf --eta 4 -n 3 --json -o truth.json
 expect_status 0 kspec moments --estimator all h.csv --truth truth.json --json
 expect_json 'j["truth"] == json.load(open("truth.json"))["moments"]'
 echo '{"a": 1}' >other.json
-expect_error 3 'holds no "moments"' kspec moments h.csv --truth other.json
+expect_error 3 'missing "moments" in other.json' kspec moments h.csv --truth other.json
 expect_error 2 'neither a list of numbers nor a readable JSON file' kspec moments h.csv --truth nothing.json
 expect_error 2 'neither a list of numbers' kspec moments h.csv --truth 1,x
 

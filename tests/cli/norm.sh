@@ -77,7 +77,7 @@ for pair in s.npy:--standardize m.npy:--minmax; do
     expect_json "close(j['results'][0]['value'], json.load(open('$work/want'))['results'][0]['value'], 1e-9)"
     cp "$out" "$work/plain"
     expect_status 0 kspec norm c.npy --method lanczos --sigma 1 ${pair#*:} --json
-    expect_stderr 'warning: 1 of 4 columns are constant'
+    expect_stderr 'warning: 1 of 4 columns is constant and adds nothing'
     expect_json "close(j['results'][0]['value'], json.load(open('$work/plain'))['results'][0]['value'], 1e-9) and len(j['warnings']) == 1"
 done
 
@@ -113,23 +113,23 @@ expect_error 3 '400 x 3' kspec norm x.npy --gram --method lanczos
 
 # bad input
 expect_error 2 '--method is missing' kspec norm x.npy --sigma 1
-expect_error 2 "'svd' is none of eigen" kspec norm x.npy --sigma 1 --method svd
-expect_error 2 "'' is none of" kspec norm x.npy --sigma 1 --method eigen,
+expect_error 2 "'svd' must be one of eigen, power" kspec norm x.npy --sigma 1 --method svd
+expect_error 2 "'' must be one of" kspec norm x.npy --sigma 1 --method eigen,
 expect_error 2 '--sigma or --gamma is missing' kspec norm x.npy --method eigen
 expect_error 2 'only one of --sigma and --gamma' kspec norm x.npy --method eigen --sigma 1 --gamma 1
 expect_error 2 'only one of --standardize and --minmax' kspec norm x.npy --method eigen --sigma 1 --standardize --minmax
-for s in 0 -1 nan; do expect_error 2 '--sigma: .* is not above 0' kspec norm x.npy --method eigen --sigma $s; done
-expect_error 2 'neither a number nor median' kspec norm x.npy --method eigen --sigma mean
-expect_error 2 'sigma inf' kspec norm x.npy --method eigen --sigma inf
-expect_error 2 '--gamma: 0 is not above 0' kspec norm x.npy --method eigen --gamma 0
-expect_error 2 '--gamma: takes one number, not 2' kspec norm x.npy --method eigen --gamma 1,2
+for s in 0 -1 nan; do expect_error 2 '--sigma: .* is neither a number above 0 nor median' kspec norm x.npy --method eigen --sigma $s; done
+expect_error 2 'neither a number above 0 nor median' kspec norm x.npy --method eigen --sigma mean
+expect_error 2 '--sigma: .inf. is neither' kspec norm x.npy --method eigen --sigma inf
+expect_error 2 '--gamma: .0. is not above 0' kspec norm x.npy --method eigen --gamma 0
+expect_error 2 '--gamma: .1,2. is not a finite number' kspec norm x.npy --method eigen --gamma 1,2
 expect_error 2 '--features: 0 is below 1' kspec norm x.npy --method rff-power --sigma 1 --features 0
 expect_error 2 '5000 features exceed 4096' kspec norm x.npy --method rff-debiased --sigma 1 --features 5000
 expect_error 2 'sample 401 exceeds the number of rows, 400' kspec norm x.npy --method nystrom --sigma 1 --sample 401
 expect_error 2 '--sample: 0 is below 1' kspec norm x.npy --method nystrom --sigma 1 --sample 0
 expect_error 2 'a tolerance needs the method rff-debiased' kspec norm x.npy --method rff-power --sigma 1 --tolerance 0.1
-expect_error 2 '--tolerance: -1 is not above 0' kspec norm x.npy --method rff-debiased --sigma 1 --tolerance -1
-expect_error 2 '--memory: -1' kspec norm x.npy --method power --sigma 1 --memory -1
+expect_error 2 '--tolerance: .-1. is not above 0' kspec norm x.npy --method rff-debiased --sigma 1 --tolerance -1
+expect_error 2 '--memory: -1 is not between 0 and 1e9' kspec norm x.npy --method power --sigma 1 --memory -1
 expect_error 2 'one row has no median distance' kspec norm one.csv --method lanczos --sigma median
 expect_error 2 '1e\+150 times sigma' kspec norm x.npy --method lanczos --sigma 1e-200
 # where phases are noise all cosines come out as 1, and the norm as n

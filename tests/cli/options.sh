@@ -79,8 +79,8 @@ done
 expect_error 2 'noise -1 is not between 0 and' $gen --noise -1
 
 # one of a few
-expect_error 2 "--nan: 'omit' is none of" kspec moments x.npy --nan omit
-expect_error 2 "--nan: '' is none of" kspec moments x.npy --nan ''
+expect_error 2 "--nan: 'omit' must be one of" kspec moments x.npy --nan omit
+expect_error 2 "--nan: '' must be one of" kspec moments x.npy --nan ''
 expect_error 2 '--nan needs a value' kspec moments x.npy --nan
 expect_error 2 "'x' must be one of" kspec theory x
 expect_error 2 'must be one of' kspec theory

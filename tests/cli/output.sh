@@ -11,9 +11,9 @@ for json in '' --json; do
         expect_status 0 kspec $c $json -o there
         expect "nothing is printed" [ ! -s "$out" ]
         expect_status 0 kspec $c $json
-        expect "-o holds it all: $c $json" cmp -s "$out" there
+        expect "-o holds it all: $c $json" same_result "$out" there
         expect_status 0 kspec $c $json -o -
-        expect "-o - is standard output" cmp -s "$out" there
+        expect "-o - is standard output" same_result "$out" there
     done
 done
 expect_status 0 kspec moments x.npy --estimator all --json -o there
@@ -22,7 +22,7 @@ expect_json 'len(j["estimates"]) >= 18'
 expect_status 0 kspec moments x.npy --output=there
 expect "an older file is replaced" grep -q 'participation ratio' there
 expect_files x.npy there
-expect_error 2 'json' kspec completion bash --json
+expect_error 2 'completion has no JSON output' kspec completion bash --json
 
 # the object is all there is on standard output
 for c in 'moments x.npy' 'theory rbf --eta 1 --eigenvalues 3' config \

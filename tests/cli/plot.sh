@@ -119,9 +119,9 @@ for with in 'spectrum rbf' 'spectrum linear' 'moments generate' 'generate rbf' '
     'ridge ridge' 'learn learn' 'bench bench' 'figure figure' 'decay decay' 'spectrum spectrum linear'; do
     expect_status 0 kspec plot $(printf '%s.json ' $with) -o together.svg
 done
-expect_error 3 'a result of kspec norm does not go into one picture with one of kspec moments' \
+expect_error 3 'a result of kspec norm cannot share a picture with one of kspec moments' \
     kspec plot moments.json norm.json -o no.svg
-expect_error 3 "wls in the mode 'decay' does not go" kspec plot wls.json decay.json -o no.svg
+expect_error 3 "a result of kspec wls decay cannot share a picture" kspec plot wls.json decay.json -o no.svg
 expect_error 3 'kspec theory rbf lists them with --eigenvalues' bash -c \
     '"$0" theory rbf --eta 1 --json >t.json && "$0" plot spectrum.json t.json -o no.svg' "$KSPEC"
 

@@ -18,9 +18,9 @@ expect_error 2 '-o and --plot are both a.svg' kspec moments x.npy -o a.svg --plo
 for s in 0x0 99x200 200x99 10001x200 x 200 200x 200x200x 2e2x200 -1x200 ''; do
     expect_error 2 "--size: '$s' is not WIDTHxHEIGHT" kspec plot f.json -o a.gp --size "$s"
 done
-expect_error 2 "--log: 'z' is none of x\|y\|xy" kspec plot f.json -o a.gp --log z
+expect_error 2 "--log: 'z' must be one of x, y, xy" kspec plot f.json -o a.gp --log z
 for c in config 'completion bash' 'plot f.json -o a.gp'; do
-    expect_error 2 'there is no picture of it; --plot is for other commands' kspec $c --plot a.svg
+    expect_error 2 'has no picture: --plot is for other commands' kspec $c --plot a.svg
     expect "-h of $c has no --plot" bash -c '! "$0" "$1" -h | grep -q -- --plot' "$KSPEC" ${c%% *}
 done
 
@@ -36,10 +36,10 @@ bad 'is no JSON: line 1' '{"command": "moments", "estim'
 bad 'is no JSON' '{"command": "figure", "panels": [{"series": [{"y": [NaN]}]}]}'
 bad 'is no JSON' $'{"command": "\xff"}'
 bad 'no JSON object' '[1, 2]'
-bad 'no "command" in it' '{}'
-bad 'no "command" in it' '{"command": 3}'
-bad "no picture of a result of 'config'" '{"command": "config"}'
-bad "no picture of a result of 'x\?y'" '{"command": "x\ny"}'
+bad 'missing "command", expected in a kspec result' '{}'
+bad 'missing "command", expected in a kspec result' '{"command": 3}'
+bad "a result of kspec config has no picture" '{"command": "config"}'
+bad "a result of kspec x\?y has no picture" '{"command": "x\ny"}'
 for c in moments:estimates spectrum:eigenvalues theory:moments norm:results ridge:points wls:points learn:runs bench:results \
     generate:moments figure:panels; do
     bad "no \"${c#*:}\" in it" "{\"command\": \"${c%:*}\"}"

@@ -99,7 +99,7 @@ expect_stdout '1e-03|0\.001'
 # noise: hardly any is none
 expect_status 0 kspec ridge x.npy --target y.npy --scale --features 20 --lambda 0.01 --test-noise 1e-8 --json
 expect_json 'close(j["points"][0]["test_mse"], j["points"][0]["train_mse"], 1e-5) and j["test_rows"] == 40'
-expect_error 2 "test-noise: '0' is not positive" kspec ridge x.npy --target y.npy --features 20 --lambda 1 --test-noise 0
+expect_error 2 "test-noise: '0' is not above 0" kspec ridge x.npy --target y.npy --features 20 --lambda 1 --test-noise 0
 expect_error 2 'of its own' kspec ridge $data --features 20 --lambda 1 --test-noise 1
 
 # searches
@@ -124,15 +124,15 @@ expect_error 2 'no range above 0' kspec ridge $data --features 20 --optimize lam
 
 # what it refuses
 expect_error 2 'lambda: -1 is below 0' kspec ridge $data --features 20 --lambda 1,-1
-expect_error 2 'features: 0 is not a whole number' kspec ridge $data --features 0 --lambda 1
-expect_error 2 'features: 1.5 is not a whole number' kspec ridge $data --features 1.5 --lambda 1
+expect_error 2 'features: .0. is not a whole number' kspec ridge $data --features 0 --lambda 1
+expect_error 2 'features: .1.5. is not a whole number' kspec ridge $data --features 1.5 --lambda 1
 expect_error 2 'features: .x. is not a number' kspec ridge $data --features x --lambda 1
 expect_error 2 '--features is missing' kspec ridge $data --lambda 1
 expect_error 2 '--lambda is missing' kspec ridge $data --features 3
 expect_error 2 '--target is missing' kspec ridge x.npy --features 3 --lambda 1
 expect_error 2 'go together' kspec ridge x.npy --target y.npy --test t.npy --features 3 --lambda 1
 expect_error 2 'one INPUT is taken' kspec ridge x.npy t.npy --target y.npy --features 3 --lambda 1
-expect_error 2 "tolerance: '0' is not positive" kspec ridge $data --features 3 --lambda 1 --tolerance 0
+expect_error 2 "tolerance: '0' is not above 0" kspec ridge $data --features 3 --lambda 1 --tolerance 0
 expect_error 2 'tolerance: 1 is not below 1' kspec ridge $data --features 3 --lambda 1 --tolerance 1
 expect_error 2 'empirical: 0 is below 1' kspec ridge $data --features 3 --lambda 1 --empirical 0
 expect_error 2 'complete rows' kspec ridge $data --features 3 --lambda 1 --nan omit-rows
@@ -141,7 +141,7 @@ expect_error 3 'narrow.npy has 5 columns, but x.npy has 12' kspec ridge x.npy --
 expect_error 3 's2.npy has 2 columns, but y.npy has 1' kspec ridge x.npy --target y.npy --test t.npy --test-target s2.npy --features 3 --lambda 1
 expect_error 3 'row 1, column 2' kspec ridge nan.npy --target y.npy --features 3 --lambda 1
 expect_error 3 'infinite' kspec ridge inf.npy --target y.npy --features 3 --lambda 1
-expect_error 3 '2 trials; ridge takes one' kspec ridge three.npy --target y.npy --features 3 --lambda 1
+expect_error 3 'holds 2 trials; one matrix is expected' kspec ridge three.npy --target y.npy --features 3 --lambda 1
 expect_error 3 'missing.npy' kspec ridge x.npy --target missing.npy --features 3 --lambda 1
 expect_error 2 'cannot be scaled' kspec ridge one.npy --target y.npy --center --scale --features 3 --lambda 1
 expect_status 0 kspec ridge x.npy --target one.npy --features 3 --lambda 1

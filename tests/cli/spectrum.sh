@@ -102,9 +102,9 @@ expect_json 'all(close(a, b * 2.0**120, 1e-6) for a, b in zip(j["eigenvalues"], 
 # bad input
 expect_error 2 '--rank: 0 is below 1' kspec spectrum x.npy --rank 0
 expect_error 2 'order 51 exceeds min\(P,Q\)=50' kspec spectrum x.npy -n 51
-expect_error 2 "--upper: '0' is not positive" kspec spectrum x.npy --upper 0
-expect_error 2 "--upper: '-1' is not positive" kspec spectrum x.npy --upper -1
-expect_error 2 "--at: '0' is not positive" kspec spectrum x.npy --at 1,0
+expect_error 2 "--upper: '0' is not above 0" kspec spectrum x.npy --upper 0
+expect_error 2 "--upper: '-1' is not above 0" kspec spectrum x.npy --upper -1
+expect_error 2 "--at: '0' is not above 0" kspec spectrum x.npy --at 1,0
 expect_error 2 '--grid: 2 is below 3' kspec spectrum x.npy --grid 2
 expect_error 2 'grid of 100001 points is not between 3 and 100000' kspec spectrum x.npy --grid 100001
 expect_error 2 'no INPUT given' kspec spectrum
@@ -125,6 +125,6 @@ for bad in 'null' '"0.5"' 'true' '[1]'; do
     echo "{\"moments\": [1, $bad]}" >bad.json
     expect_error 3 'm\(2\) of bad.json is not a number' kspec spectrum --moments bad.json --rank 2
 done
-expect_error 2 "'all' is none of" kspec spectrum x.npy --estimator all
+expect_error 2 "'all' must be one of" kspec spectrum x.npy --estimator all
 expect_error 3 'nothing.npy' kspec spectrum nothing.npy
 done_testing

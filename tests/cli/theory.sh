@@ -76,7 +76,7 @@ expect_error 3 'Sigma_x is not positive semidefinite: the smallest of its 2 eige
     kspec theory rbf --sigma-x bad.csv
 expect_error 3 'Sigma is not symmetric: entry \(1,0\) \(from 0\) is 0.4 and \(0,1\) is 0.5' kspec theory rbf --sigma skew.csv
 expect_error 3 '--sigma: wide.csv is 2 x 3, not square' kspec theory rbf --sigma wide.csv
-expect_error 3 '--sigma-x: three.npy holds 2 matrices, not one' kspec theory rbf --sigma-x three.npy
+expect_error 3 'three.npy holds 2 trials; one matrix is expected' kspec theory rbf --sigma-x three.npy
 expect_error 3 'Sigma has 3 dimensions, Sigma_x 2' kspec theory rbf --sigma I.csv --sigma-x I2.csv
 expect_error 3 'nan.csv' kspec theory rbf --sigma nan.csv
 expect_error 3 'infinite' kspec theory rbf --sigma-x inf.csv

@@ -70,7 +70,7 @@ expect_json 'j["moments"] == [0] * 6 and all(c["discrepancy"] == 0 for c in j["c
 # wrong usage
 expect_error 2 '--kernel is missing' kspec theory sphere --dim 3
 expect_error 2 '--dim is missing' $sphere ntk
-expect_error 2 "'cauchy' is none of gaussian\|polynomial\|ntk" $sphere cauchy --dim 3
+expect_error 2 "'cauchy' must be one of gaussian, polynomial, ntk" $sphere cauchy --dim 3
 expect_error 2 'dimension 1 is not between 2 and 1000' $sphere ntk --dim 1
 expect_error 2 'dimension 1001 is not' $sphere ntk --dim 1001
 expect_error 2 '--degree: 1001 exceeds 1000' $sphere ntk --dim 3 --degree 1001

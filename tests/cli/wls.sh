@@ -14,7 +14,7 @@ expect_json 'close(j["points"][1]["error_noise"], 0.09, 1e-14) and close(j["poin
 expect_json 'all(q["empirical"] is None and q["accuracy"] < 1e-12 for q in j["points"])'
 cp "$out" one
 expect_status 0 kspec wls --grid 8 --learn 3,8,16-20:2 --modes 32 --alpha 0.4 --beta 0.5 --gamma 0.7 --noise 0.3 --json --threads 3
-expect "threads change nothing" cmp -s "$out" one
+expect "threads change nothing" same_result "$out" one
 expect_status 0 kspec wls --grid 8 --learn 8 --noise 0.3 --complex-noise --json
 expect_json 'close(j["points"][0]["variance"], 0.3 ** 4 / 8, 1e-13) and j["complex_noise"] is True'
 expect_status 0 kspec wls --grid 1 --learn 1,2 --gamma 1 --noise 1 --json
@@ -48,7 +48,7 @@ cp "$out" one
 for t in 1 2 3; do
     expect_status 0 kspec wls --grid 16 --learn 5,24 --modes 32 --alpha 0.4 --beta 0.5 --gamma 0.7 --noise 0.3 --empirical 400 \
         --json --threads $t
-    expect "the same bits on $t threads" cmp -s "$out" one
+    expect "the same bits on $t threads" same_result "$out" one
 done
 expect_status 0 kspec wls --grid 16 --learn 5 --modes 32 --gamma 0.7 --empirical 100 --seed 4
 expect_stdout 'measured  std. error'
@@ -150,15 +150,15 @@ expect_error 2 '--learn p,... is missing' kspec wls --grid 8
 expect_error 2 '--empirical: 1 is below 2' kspec wls --grid 8 --learn 3 --empirical 1
 expect_error 2 '--empirical needs --learn' kspec wls --grid 8 --best-p --empirical 5
 expect_error 2 '--best-weights needs --learn' kspec wls --grid 8 --best-p --best-weights
-expect_error 2 "--zeta: '0' is not positive" kspec wls --grid 8 --learn 3 --zeta 0
-expect_error 2 "--sigma: '0' is not positive" kspec wls --decay psi.npy --sigma 0
-expect_error 2 "--rank-tol: '0' is not positive" kspec wls --features psi.npy --target t.csv --rank-tol 0
-expect_error 2 '--kernel goes with --decay' kspec wls --grid 8 --learn 3 --kernel gaussian
+expect_error 2 "--zeta: '0' is not above 0" kspec wls --grid 8 --learn 3 --zeta 0
+expect_error 2 "--sigma: '0' is not above 0" kspec wls --decay psi.npy --sigma 0
+expect_error 2 "--rank-tol: '0' is not above 0" kspec wls --features psi.npy --target t.csv --rank-tol 0
+expect_error 2 'wls theory takes no --kernel' kspec wls --grid 8 --learn 3 --kernel gaussian
 expect_error 2 '--empirical needs --modes, --gamma or --noise' kspec wls --fit y.npy --learn 3 --empirical 5
-expect_error 2 '--best-p goes with expected errors' kspec wls --fit y.npy --learn 3 --best-p
-expect_error 2 '--select-rows goes with' kspec wls --fit y.npy --learn 3 --select-rows 0
+expect_error 2 'wls fit takes no --best-p' kspec wls --fit y.npy --learn 3 --best-p
+expect_error 2 'wls fit takes no --select-rows' kspec wls --fit y.npy --learn 3 --select-rows 0
 expect_error 2 'only one of' kspec wls --fit y.npy --features psi.npy
-expect_error 2 '--fit needs --learn' kspec wls --fit y.npy
+expect_error 2 'wls fit: --learn p,... is missing' kspec wls --fit y.npy
 expect_error 2 '--predictions needs --at' kspec wls --fit y.npy --learn 3 --predictions f.npy
 expect_error 2 'hold one fit' kspec wls --fit y.npy --learn 3,4 --theta f.npy
 expect_error 2 'unexpected argument' kspec wls y.npy
@@ -172,13 +172,13 @@ expect_error 3 'infinite' kspec wls --fit inf.npy --learn 3
 expect_error 3 'none.npy' kspec wls --fit none.npy --learn 3
 expect_error 2 'needs --target Y' kspec wls --features psi.npy
 expect_error 2 'p = 6 exceeds the 5 features' kspec wls --features psi.npy --target t.csv --learn 6
-expect_error 2 'rank tolerance 3' kspec wls --features psi.npy --target t.csv --rank-tol 3
+expect_error 2 '--rank-tol: 3 is not below 1' kspec wls --features psi.npy --target t.csv --rank-tol 3
 expect_error 3 'the target is 60 x 1, but the features have 30 rows' kspec wls --features psi.npy --target y.npy
 expect_error 3 'data weights is 5 x 1' kspec wls --features psi.npy --target t.csv --data-weights k.npy
 expect_error 3 'not symmetric' kspec wls --features psi.npy --noise-covariance <("$python" -c 'print("\n".join(",".join(str(i * j * j) for j in range(30)) for i in range(30)))')
 py 'np.save("k2.npy", np.full((5, 5), 2.) - np.eye(5))'
 expect_error 3 'prior covariance is not positive semidefinite' kspec wls --features psi.npy --prior k2.npy
-expect_error 2 '--degree goes with --kernel polynomial' kspec wls --decay psi.npy --degree 2
+expect_error 2 '--degree needs --kernel polynomial' kspec wls --decay psi.npy --degree 2
 py 'A = np.load("psi.npy"); A[3] = 0; np.save("zero.npy", A)'
 expect_error 3 'zero.npy: row 3 .from 0. is zero' kspec wls --decay zero.npy --unit
 done_testing

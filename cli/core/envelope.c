@@ -1,0 +1,162 @@
+/*
+ * The envelope: what every JSON object has, whatever the command. Its keys stand around those of the command:
+ *
+ *     schema    "kspec-COMMAND/VERSION": the version grows when a key changes its form or goes
+ *     kspec     the version of kspec
+ *     command, command_line
+ *     input     an object: the matrix that was read, as it was understood; empty where none was
+ *     ...       the command's own keys
+ *     warnings  a list of lines
+ *     seconds   of the computation, where the command says so, else of the whole command
+ */
+#include "core/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SCHEMA = 1 };
+
+int cli_envelope_open(cli_common *c, const cli_command *command) {
+    c->command = command;
+    c->input = json_object();
+    c->warnings = json_array();
+    c->start = cli_now();
+    return c->input && c->warnings;
+}
+
+static char *line;
+
+void cli_envelope_close(cli_common *c) {
+    json_decref(c->input);
+    json_decref(c->warnings);
+    free(line);
+    line = NULL;
+}
+
+/* ---- the command line, as a shell would take it ---- */
+
+static void quote(FILE *f, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    if (*word && !word[strspn(word, plain)]) {
+        fputs(word, f);
+        return;
+    }
+    fputc('\'', f);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", f);
+        else
+            fputc(*word, f);
+    fputc('\'', f);
+}
+
+void cli_remember(const char *word) {
+    char *longer = NULL;
+    size_t size;
+    FILE *f = open_memstream(&longer, &size);
+    if (!f) return; /* without memory the command will fail soon enough */
+    fprintf(f, "%s ", line ? line : "kspec");
+    quote(f, word);
+    if (fclose(f) != 0) {
+        free(longer);
+        return;
+    }
+    free(line);
+    line = longer;
+}
+
+/* ---- the input ---- */
+
+static int is_file(const char *path) {
+    struct stat s;
+    return strcmp(path, "-") == 0 || stat(path, &s) == 0;
+}
+
+/* "x.npz:key" as kspec_read() splits it: at the last colon that has a file before it */
+static void set_path(json_t *to, const char *input) {
+    char *path = strdup(input), *colon = NULL;
+    if (path && !is_file(path)) {
+        for (size_t i = strlen(path); i-- > 0 && !colon;) {
+            if (path[i] != ':') continue;
+            path[i] = 0;
+            if (is_file(path))
+                colon = path + i;
+            else
+                path[i] = ':';
+        }
+    }
+    json_object_set_new(to, "path", cli_string(path ? path : input));
+    json_object_set_new(to, "key", colon && colon[1] ? cli_string(colon + 1) : json_null());
+    free(path);
+}
+
+static const char *missing_name(kspec_nan_policy nan) {
+    switch (nan) {
+    case KSPEC_NAN_ERROR: break;
+    case KSPEC_NAN_OMIT_ROWS: return "omit-rows";
+    case KSPEC_NAN_OMIT_COLS: return "omit-cols";
+    case KSPEC_NAN_RAGGED_TRIALS: return "ragged-trials";
+    case KSPEC_NAN_KEEP: return "keep";
+    }
+    return "error";
+}
+
+static json_t *string_or_null(const char *s) { return s ? cli_string(s) : json_null(); }
+
+static void set_shape(json_t *to, const kspec_read_opts *how, const kspec_dataset *d) {
+    static const char *const usual[] = {"rows", "rows,cols", "trials,rows,cols"};
+    json_t *shape = json_array();
+    if (d->trials > 1) json_array_append_new(shape, json_integer((json_int_t)d->trials));
+    json_array_append_new(shape, json_integer((json_int_t)d->rows));
+    json_array_append_new(shape, json_integer((json_int_t)d->cols));
+    json_object_set_new(to, "shape", shape);
+    int axes = d->array_dims < 1 ? 1 : d->array_dims > 3 ? 3 : d->array_dims;
+    json_object_set_new(to, "axes", cli_string(how->axes ? how->axes : usual[axes - 1]));
+    json_object_set_new(to, "select_rows", string_or_null(how->select_rows));
+    json_object_set_new(to, "select_cols", string_or_null(how->select_cols));
+    json_object_set_new(to, "missing", json_string(missing_name(how->nan)));
+    json_object_set_new(to, "omitted_rows", json_integer((json_int_t)d->omitted_rows));
+    json_object_set_new(to, "omitted_cols", json_integer((json_int_t)d->omitted_cols));
+    json_object_set_new(to, "header", json_boolean(d->col_names != NULL));
+    json_object_set_new(to, "centered", json_false());
+    json_object_set_new(to, "normalized", json_false());
+}
+
+void cli_note_input(const cli_common *c, const char *role, const char *const *paths, size_t count,
+                    const kspec_read_opts *how, const kspec_dataset *d) {
+    json_t *to = role ? json_object() : json_incref(c->input);
+    set_path(to, paths[0]);
+    if (count > 1) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < count; i++) json_array_append_new(list, cli_string(paths[i]));
+        json_object_set_new(to, "paths", list);
+    }
+    if (d) set_shape(to, how, d);
+    if (role)
+        json_object_set_new(c->input, role, to);
+    else
+        json_decref(to);
+}
+
+void cli_note_treatment(const cli_common *c, int centered, int normalized) {
+    json_object_set_new(c->input, "centered", json_boolean(centered));
+    json_object_set_new(c->input, "normalized", json_boolean(normalized));
+}
+
+/* ---- the whole ---- */
+
+json_t *cli_envelope(const cli_common *c, json_t *keys) {
+    char schema[64], command[40];
+    const char *own = json_string_value(json_object_get(keys, "command")); /* a figure is not called plot */
+    snprintf(command, sizeof command, "%.*s", (int)strcspn(c->command->name, " "), c->command->name);
+    if (own) snprintf(command, sizeof command, "%s", own);
+    snprintf(schema, sizeof schema, "kspec-%s/%d", command, SCHEMA);
+    json_t *o = json_pack("{s:s, s:s, s:s, s:o, s:O}", "schema", schema, "kspec", kspec_version(), "command",
+                          command, "command_line", cli_string(line ? line : "kspec"), "input", c->input);
+    json_object_update(o, keys);
+    json_object_set(o, "warnings", c->warnings);
+    if (!json_object_get(o, "seconds")) json_object_set_new(o, "seconds", json_real(cli_now() - c->start));
+    json_decref(keys);
+    return o;
+}
