@@ -1,7 +1,7 @@
 #!/bin/bash
-# The man pages say what the tool does: for every command in `kspec help` there is a page whose SYNOPSIS and
-# options are those of -h, whose examples run, and which names every key of the JSON output. All pages pass
-# mandoc's lint.
+# The man pages say what the tool does: for every command in `kspec help` there is a page whose SYNOPSIS and options
+# are those of -h, whose examples run, and which names every key of the JSON output; the keys that all objects share are
+# in kspec.1. All pages pass mandoc's lint.
 #
 # usage: check_man.sh KSPEC SOURCE_DIR
 set -u
@@ -50,6 +50,13 @@ check_page() { # name of the command
     section OPTIONS <"$dir/page" | page_options >"$dir/b"
     [ -s "$dir/a" ] || fail "$1: -h has no options"
     same "$1: options" "$dir/a" "$dir/b"
+    # a verb, which has a help of its own, has some of these options
+    for verb in $(help_synopsis <"$dir/help" | sed -n "s/^kspec $1 \([a-z]*\) .*/\1/p"); do
+        "$kspec" "$1" "$verb" -h >"$dir/verb"
+        ! cmp -s "$dir/verb" "$dir/help" || continue
+        help_options <"$dir/verb" | comm -23 - "$dir/b" >"$dir/a"
+        [ ! -s "$dir/a" ] || fail "$1 $verb: not on the page: $(cat "$dir/a")"
+    done
 }
 
 # every example runs; what it prints in JSON has keys that the page names
@@ -71,10 +78,14 @@ def keys(x):
     if isinstance(x, dict):
         return set(x) | set().union(*map(keys, x.values()))
     return set().union(*map(keys, x)) if isinstance(x, list) else set()
-print(*sorted(keys(json.load(sys.stdin))))' <"$dir/out") || fail "$name: '$command' prints no JSON"
+j = json.load(sys.stdin)
+own = keys({k: v for k, v in j.items() if k != "input"}) | {"input"}
+print(*sorted(own), *sorted("input." + k for k in keys(j["input"])))' <"$dir/out") ||
+            fail "$name: '$command' prints no JSON"
+        section "JSON OUTPUT" <"$dir/page" >"$dir/described"
         for key in $keys; do
-            section "JSON OUTPUT" <"$dir/page" | grep -qw -- "$key" ||
-                fail "$name: the JSON key $key is not described"
+            case $key in input.*) set -- "$dir/described" "$dir/envelope" ;; *) set -- "$dir/described" ;; esac
+            grep -qw -- "${key#input.}" "$@" || fail "$name: the JSON key $key is not described"
         done
     done <"$dir/examples"
 }
@@ -100,6 +111,7 @@ self_test() {
 commands=$("$kspec" help | sed -n 's/^  \([a-z]*\)   *[a-z].*/\1/p')
 [ "$(echo "$commands" | wc -w)" -ge 5 ] || fail "kspec help lists only: $commands"
 for c in $commands; do check_page "$c"; done
+render "$man/kspec.1" | section "JSON OUTPUT" >"$dir/envelope"
 for page in "$man"/*.1; do
     mandoc -T lint -W warning "$page" >"$dir/lint" || { fail "lint"; cat "$dir/lint"; }
     check_examples "$page"

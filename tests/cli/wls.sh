@@ -181,4 +181,48 @@ expect_error 3 'prior covariance is not positive semidefinite' kspec wls --featu
 expect_error 2 '--degree needs --kernel polynomial' kspec wls --decay psi.npy --degree 2
 py 'A = np.load("psi.npy"); A[3] = 0; np.save("zero.npy", A)'
 expect_error 3 'zero.npy: row 3 .from 0. is zero' kspec wls --decay zero.npy --unit
+
+# ---- verbs: the same as the options without one ----
+same() { # verb and its arguments : options without a verb
+    local verb=()
+    while [ "$1" != : ]; do verb+=("$1"); shift; done
+    shift
+    expect_status 0 kspec wls "${verb[@]}" --json
+    cp "$out" verb
+    expect_status 0 kspec wls "$@" --json
+    expect "wls ${verb[*]} is wls $*" same_result verb "$out"
+    kspec wls "${verb[@]}" | sed 's/ [0-9.e-]* *$//' >verb.txt
+    expect "the tables, too" cmp -s verb.txt <(kspec wls "$@" | sed 's/ [0-9.e-]* *$//')
+}
+same theory --grid 16 --learn 5,24 --gamma 1 --noise 0.2 : --grid 16 --learn 5,24 --gamma 1 --noise 0.2
+same bound --zeta 1 --grid 20 --learn 1-9 --alpha 0.5 --beta 0.5 : --zeta 1 --grid 20 --learn 1-9 --alpha 0.5 --beta 0.5
+same fit z.npy --learn 60 --at x.csv : --fit z.npy --learn 60 --at x.csv
+same features psi.npy --target t.csv --select-rows 0-9 : --features psi.npy --target t.csv --select-rows 0-9
+same decay psi.npy --kernel polynomial --degree 2 : --decay psi.npy --kernel polynomial --degree 2
+# select is --best-p, under a name of its own
+expect_status 0 kspec wls --grid 20 --modes 60 --gamma 1 --noise 0.5 --best-p --json
+expect_json 'j["mode"] == "theory"'
+cp "$out" best
+expect_status 0 kspec wls select --grid 20 --modes 60 --gamma 1 --noise 0.5 --json
+expect_json 'j["mode"] == "select" and j["best"] == json.load(open("best"))["best"] and j["points"] == []'
+expect_status 0 kspec wls select --grid 20 --learn 10,60 --modes 60 --gamma 1 --best-weights --json
+expect_json '[q["best_weight"]["weight"] for q in j["points"]] == ["alpha", "beta"] and "best" not in j'
+# each verb refuses the options of the others
+for line in 'theory --best-p' 'theory --zeta 1' 'theory --at x.csv' 'select --target t.csv' 'bound --empirical 5' \
+    'fit --kernel gaussian' 'fit --select-rows 0' 'features --alpha 1' 'decay --learn 3' 'decay --fit y.npy'; do
+    # shellcheck disable=SC2086
+    expect_error 2 "wls ${line%% *}: unknown option '--" kspec wls $line
+done
+expect_error 2 'wls fit: no INPUT given' kspec wls fit --learn 3
+expect_error 2 "wls fit: unexpected argument 'z.npy'" kspec wls fit y.npy z.npy --learn 3
+expect_error 2 "wls theory: unexpected argument 'y.npy'" kspec wls theory y.npy
+expect_error 2 "wls: unexpected argument 'fitt'; a verb comes first" kspec wls fitt y.npy
+for verb in theory select bound fit features decay; do
+    expect_status 0 kspec wls $verb -h
+    expect_stdout "^usage: kspec wls $verb "
+    expect_stdout 'See also: man kspec-wls'
+    cp "$out" one
+    expect_status 0 kspec help wls $verb
+    expect "kspec help wls $verb" cmp -s "$out" one
+done
 done_testing
