@@ -1,8 +1,8 @@
 #include "base/memory.h"
 
+#include "base/limits.h"
 #include "kspec/base.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,15 +39,7 @@ void ks_free(void *ptr) {
     if (ptr) current.release(current.ctx, ptr);
 }
 
-size_t ks_memory_available(void) {
-    size_t kib = SIZE_MAX;
-    FILE *f = fopen("/proc/meminfo", "r");
-    char line[128];
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "MemAvailable: %zu kB", &kib) == 1) break;
-    if (f) fclose(f);
-    return ks_size(kib, 1024);
-}
+size_t ks_memory_available(void) { return ks_limits_available(""); }
 
 /* Each arena allocation is a block of its own with a header in front: the blocks are few and large. */
 struct ks_arena_block {
