@@ -69,7 +69,7 @@ static int load(const char *path, json_t **object) {
     return EXIT_DONE;
 }
 
-/* "runs/a.json" is called a; the whole path where that is not enough to tell it from the others */
+/* "runs/a.json" is called a, or by its whole path where another result would have the same name. */
 static char *name_of(const char *path, int whole) {
     const char *slash = strrchr(path, '/');
     char *name = strdup(slash && !whole ? slash + 1 : path);

@@ -160,7 +160,8 @@ void plot_shape_title(plot_figure *f, const plot_source *s, size_t count) {
            trials = plot_number(only, "trials");
     if (!isfinite(rows) || !isfinite(cols)) return;
     if (trials > 1)
-        plot_text(f, &f->title, "%.0f trials × %.0f row%s × %.0f column%s", trials, rows, plural(rows), cols, plural(cols));
+        plot_text(f, &f->title, "%.0f trials × %.0f row%s × %.0f column%s", trials, rows, plural(rows), cols,
+                  plural(cols));
     else
         plot_text(f, &f->title, "%.0f row%s × %.0f column%s", rows, plural(rows), cols, plural(cols));
 }

@@ -27,7 +27,8 @@ static void put_run(FILE *to, const char *run, size_t n, char kind) {
     if (kind) fprintf(to, "%c{", kind);
     for (size_t i = 0; i < n; i++) {
         if (run[i] == '\\')
-            fputs("\\\\{}", to); /* the braces part it from a U+ that may follow: \U+ is a letter by its number */
+            fputs("\\\\{}",
+                  to); /* the braces part it from a U+ that may follow: \U+ is a letter by its number */
         else if (strchr("{}^_@&~", run[i]))
             fprintf(to, "\\%c", run[i]);
         else if (run[i] == '\'')

@@ -6,9 +6,10 @@
 
 /* clang-format off */
 static const cli_choice styles[] = {
-    {"line", PLOT_LINE},     {"points", PLOT_POINTS}, {"linespoints", PLOT_LINESPOINTS}, {"dashed", PLOT_DASHED},
-    {"dotted", PLOT_DOTTED}, {"band", PLOT_BAND},     {"steps", PLOT_STEPS},             {"levels", PLOT_LEVELS},
-    {"bars", PLOT_BARS},     {0},
+    {"line", PLOT_LINE},     {"points", PLOT_POINTS}, {"linespoints", PLOT_LINESPOINTS},
+    {"dashed", PLOT_DASHED}, {"dotted", PLOT_DOTTED}, {"band", PLOT_BAND},
+    {"steps", PLOT_STEPS},   {"levels", PLOT_LEVELS}, {"bars", PLOT_BARS},
+    {0},
 };
 static const cli_choice scales[] = {{"auto", PLOT_AUTO}, {"linear", PLOT_LINEAR}, {"log", PLOT_LOG}, {0}};
 /* clang-format on */
@@ -42,16 +43,16 @@ static int read_series(plot_figure *f, plot_panel *p, const plot_source *src, co
     if (!low != !high)
         return plot_unfit(src, "series %zu: \"%s\" without \"%s\"", where, low ? "low" : "high",
                           low ? "high" : "low");
-    if (band && !low)
-        return plot_unfit(src, "series %zu: a band needs \"low\" and \"high\"", where);
+    if (band && !low) return plot_unfit(src, "series %zu: a band needs \"low\" and \"high\"", where);
     const json_t *color = json_object_get(o, "color");
     if (color && !json_is_null(color) &&
         !(json_is_integer(color) && json_integer_value(color) >= 0 &&
           json_integer_value(color) < PLOT_COLORS))
         return plot_unfit(src, "series %zu: \"color\" is not a whole number from 0 to %d", where,
                           PLOT_COLORS - 1);
-    plot_series *s = plot_add_series(f, p, json_string_value(json_object_get(o, "label")), (plot_style)style->value,
-                                     json_is_integer(color) ? (int)json_integer_value(color) : -1);
+    plot_series *s =
+        plot_add_series(f, p, json_string_value(json_object_get(o, "label")), (plot_style)style->value,
+                        json_is_integer(color) ? (int)json_integer_value(color) : -1);
     double shift = plot_number(o, "shift");
     if (s && isfinite(shift)) s->shift = shift;
     for (size_t i = 0; i < n; i++)

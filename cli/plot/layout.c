@@ -74,8 +74,8 @@ static size_t row_legend(const plot_figure *f, size_t C, size_t r) {
 }
 
 /*
- * Which panels have a legend: one in each row, at the right of all, where one is enough for every row (and a row
- * like the one above has none); else each its own, beside it. `right`: the former.
+ * Which panels have a legend: one in each row, at the right of all, where one is enough for every row (and a
+ * row like the one above has none); else each its own, beside it. `right`: the former.
  */
 static void choose_legends(const plot_figure *f, size_t C, size_t R, int *right, plot_layout *l) {
     *right = 1;

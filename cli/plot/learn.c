@@ -1,6 +1,7 @@
 /*
- * Moments of a network's features while it learns: a column for each order, naive above, unbiased below. A line
- * for each width is the mean over seeds, the band around it their middle half, a dotted line the subsample.
+ * Moments of a network's features while it learns: a column for each order, naive above, unbiased below. A
+ * line for each width is the mean over seeds, the band around it their middle half, a dotted line the
+ * subsample.
  */
 #include "plot/plot.h"
 

@@ -1,6 +1,6 @@
 /*
- * Moments m(n) and their roots m(n)^(1/n) by estimator, with their intervals, and the truth beside them: from the
- * result itself, or from results of kspec theory and kspec generate, which can also stand alone.
+ * Moments m(n) and their roots m(n)^(1/n) by estimator, with their intervals, and the truth beside them:
+ * from the result itself, or from results of kspec theory and kspec generate, which can also stand alone.
  */
 #include "plot/plot.h"
 

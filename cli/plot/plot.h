@@ -1,7 +1,7 @@
 /*
- * Pictures. A result's JSON object becomes a figure (panels of series), a figure becomes a gnuplot script, and
- * gnuplot draws it. kinds.c knows which command's object goes to which COMMAND.c, gnuplot.c writes the script,
- * run.c runs it, html.c makes a page of the picture and its numbers.
+ * Pictures. A result's JSON object becomes a figure (panels of series), a figure becomes a gnuplot script,
+ * and gnuplot draws it. kinds.c knows which command's object goes to which COMMAND.c, gnuplot.c writes the
+ * script, run.c runs it, html.c makes a page of the picture and its numbers.
  */
 #ifndef KSPEC_CLI_PLOT_H
 #define KSPEC_CLI_PLOT_H
@@ -178,8 +178,9 @@ int plot_write(const char *path, const plot_source *s, size_t count, const plot_
 /* ---- words ---- */
 
 /*
- * Text is plain but for ^{...} and _{...}, which are raised and lowered. Calls put for each run of bytes: kind is
- * 0, '^' or '_'. Bytes that are not UTF-8 become '?', control characters blanks. At most `most` letters.
+ * Text is plain but for ^{...} and _{...}, which are raised and lowered. Calls put for each run of bytes:
+ * kind is 0, '^' or '_'. Bytes that are not UTF-8 become '?', control characters blanks. At most `most`
+ * letters.
  */
 void plot_runs(FILE *to, const char *text, size_t most,
                void (*put)(FILE *to, const char *run, size_t n, char kind));

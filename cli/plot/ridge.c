@@ -1,6 +1,7 @@
 /*
- * Errors of ridge regression on random features: predicted curves, measured points with their spread, and the
- * prediction of the kernel alone; against lambda for each N, against N/n for each lambda, training beside test.
+ * Errors of ridge regression on random features: predicted curves, measured points with their spread, and
+ * the prediction of the kernel alone; against lambda for each N, against N/n for each lambda, training
+ * beside test.
  */
 #include "plot/plot.h"
 
@@ -145,7 +146,8 @@ int plot_ridge(plot_figure *f, const plot_source *s, size_t count) {
             int status = distinct(points, i ? "features" : "lambda", &v);
             free(v.at);
             if (status) return status;
-            if (!v.count) return plot_unfit(&s[k], "missing \"%s\" in every point", i ? "features" : "lambda");
+            if (!v.count)
+                return plot_unfit(&s[k], "missing \"%s\" in every point", i ? "features" : "lambda");
             if (v.count > most[i]) most[i] = v.count;
         }
     }

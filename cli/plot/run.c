@@ -1,4 +1,7 @@
-/* gnuplot as a child process: its script goes in through one pipe, the picture and the messages come out of two. */
+/*
+ * gnuplot as a child process: its script goes in through one pipe, the picture and the messages come out of
+ * two.
+ */
 #include "plot/plot.h"
 
 #include <errno.h>

@@ -136,8 +136,8 @@ enum { MOST = 2000, PARTS = 300 };
 static int below(double x, double least) { return x < least || (isnan(least) && !isnan(x)); }
 
 /*
- * Keeps, of each part of the axis, the points of its outline: the first and the last, those with the least and
- * the largest y, low and high, and a gap. PARTS parts of at most 7 points look the same as all of them.
+ * Keeps, of each part of the axis, the points of its outline: the first and the last, those with the least
+ * and the largest y, low and high, and a gap. PARTS parts of at most 7 points look the same as all of them.
  */
 static void thin(plot_series *s, const plot_axis *x) {
     if (s->count <= MOST) return;

@@ -1,4 +1,7 @@
-/* Recovered eigenvalues with their intervals, those of the sample matrix, and the truth; linear and logarithmic. */
+/*
+ * Recovered eigenvalues with their intervals, those of the sample matrix, and the truth; linear and
+ * logarithmic.
+ */
 #include "plot/plot.h"
 
 #include <math.h>

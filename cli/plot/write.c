@@ -117,8 +117,7 @@ int plot_write(const char *path, const plot_source *s, size_t count, const plot_
     plot_figure f = {0};
     int status = plot_make(&f, s, count);
     if (!status && f.panel_count > PLOT_MOST_PANELS)
-        status =
-            plot_unfit(s, "%zu panels exceed the %d of one picture", f.panel_count, PLOT_MOST_PANELS);
+        status = plot_unfit(s, "%zu panels exceed the %d of one picture", f.panel_count, PLOT_MOST_PANELS);
     if (!status) plot_settle(&f, look);
     if (!status && f.failed) status = cli_error(EXIT_FAILED, "out of memory for the picture");
     if (!status && path) status = draw(path, &f, s, count, look);
