@@ -1,6 +1,6 @@
 /*
- * Speed, beside DGEMM and beside the plain version, in one run: these machines are noisy, so that only ratios
- * of times taken together mean much. Every answer is checked before it is timed.
+ * Speed beside DGEMM and beside the plain version, in one run: machines are noisy, and only ratios of times
+ * taken together mean much. Every answer is checked before it is timed.
  */
 #include "commands/bench.h"
 

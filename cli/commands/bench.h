@@ -1,5 +1,5 @@
 /*
- * What the parts of `kspec bench` share. A part is a function in a file bench_NAME.c of its own and a line in the table
+ * What the parts of `kspec bench` share. A part is a function in a file bench_NAME.c and a line in the table
  * of bench.c; it checks its answers against a plain version first, then adds lines to the table.
  */
 #ifndef KSPEC_BENCH_H
@@ -30,7 +30,7 @@ typedef struct {
 } bench_list;
 
 /*
- * Adds a line; NULL after a message where there is no memory. A part takes DGEMM's rate just before and just after its
+ * Adds a line; NULL after a message without memory. A part takes DGEMM's rate just before and just after its
  * own, so that a noisy machine is noisy for both.
  */
 bench_entry *bench_add(bench_list *list, const char *name, double seconds, double rate, double gemm,

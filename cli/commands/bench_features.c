@@ -1,4 +1,4 @@
-/* Random Fourier features, and Gram matrices: each beside its own matrix product and one pass over the result. */
+/* Random Fourier features and Gram matrices, each beside its matrix product and one pass over the result. */
 #include "commands/bench.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static int add(const bench_args *a, bench_list *list, const char *name, const ch
     return EXIT_DONE;
 }
 
-/* Plain rows: x_il = sin(1 + 3i + 7l), and both results from their definitions, on a shape with tails everywhere */
+/* Rows x_il = sin(1 + 3i + 7l), both results by definition; the shape is a multiple of no block size. */
 enum { N = 131, P = 5, Q = 37 };
 
 static double entry(size_t i, size_t l) { return sin(1.0 + 3.0 * (double)i + 7.0 * (double)l); }
@@ -46,7 +46,10 @@ static int verify_gram(const double *x) {
     return status;
 }
 
-/* The features' frequencies are not at hand, but Z Z^T nears K as 1/sqrt(q): 64 Q features within six standard errors */
+/*
+ * The frequencies are not known here, but Z Z^T tends to K as 1/sqrt(q): within six standard errors at q =
+ * 64 Q
+ */
 static int verify_features(const double *x) {
     enum { MANY = 64 * Q };
     kspec_matrix m = {x, N, P, P, 1};

@@ -55,8 +55,8 @@ typedef struct {
 } contest;
 
 /*
- * Multiply-adds: of path two per (start row, row after it, column, order). Of exact, the 9 matrix products to which the
- * orders up to 4 come down; what else it does is not counted.
+ * Multiply-adds: of path two per (start row, row after it, column, order); of exact those of the 9 matrix
+ * products of the orders up to 4, and nothing else.
  */
 static double work(const contest *c, double P, double Q) {
     return c->estimator == KSPEC_PATH ? (c->nmax - 1) * P * (P - 1) * Q : 9 * P * Q * sqrt(P * Q);
@@ -100,12 +100,13 @@ static int compare(const double *x, size_t P, size_t Q, unsigned estimator, int 
     return status;
 }
 
-enum { PLAIN_P = 203, PLAIN_Q = 117 }; /* the matrix that the plain version takes on */
+/* The matrix of the plain version */
+enum { PLAIN_P = 203, PLAIN_Q = 117 };
 
 /*
- * Before anything is timed, path must agree with its plain version on a smaller matrix, whose rate is a line of the
- * table. On a matrix x y^T all cycles of distinct rows and columns are products of distinct x_i^2 and y_a^2, so that
- * there exact has the mean that increasing ones have, and the plain version serves it, too.
+ * Before anything is timed, path must agree with its plain version on a smaller matrix, whose rate is a line
+ * of the table. On a matrix x y^T every cycle of distinct rows and columns is a product of distinct x_i^2
+ * and y_a^2: exact and path then have the same value, and the plain version of path checks exact.
  */
 static int verify(unsigned estimator, double *plain_seconds) {
     enum { P = PLAIN_P, Q = PLAIN_Q, N = 8 };

@@ -17,13 +17,16 @@ static double *rows_of(size_t n, size_t p, uint64_t seed, double *y) {
     return x;
 }
 
+/*
+ * n is appended to a name that ends in '='. `features` is N/n; `points` values of lambda go from 1 to 1e-5;
+ * long_path: n = 2P instead of P/2.
+ */
 typedef struct {
-    const char *name; /* where it ends in '=', n follows */
-    double features;  /* N/n */
-    size_t points;    /* lambda from 1 to 1e-5 */
+    const char *name;
+    double features;
+    size_t points;
     kspec_ridge_solver solver;
-    int threads, tested;
-    int long_path; /* n = 2P instead of P/2 */
+    int threads, tested, long_path;
 } contest;
 
 static const contest contests[] = {
@@ -81,8 +84,7 @@ static kspec_status run_contest(const contest *c, size_t n, int repeat, kspec_ri
     return st;
 }
 
-/* The iteration has the same answers; it stops at the residual asked for, where Newton looks at the error
-   itself */
+/* Both solve the same equations; the iteration stops by its residual, Newton's method by its error. */
 static int agree(const contest *c, const kspec_ridge_point *newton, const kspec_ridge_point *fixed) {
     for (size_t l = 0; l < c->points; l++)
         if (!(fabs(newton[l].delta_cos / fixed[l].delta_cos - 1) < 1e-6) ||

@@ -16,7 +16,7 @@ static void put_choices(FILE *f, const cli_choice *choices) {
     for (const cli_choice *k = choices; k->name; k++) fprintf(f, "%s%s", k == choices ? "" : " ", k->name);
 }
 
-/* What the first argument can be: a choice or a verb; nothing where there is neither */
+/* The first argument, where it is a choice or a verb */
 static void put_first(FILE *f, const cli_command *c, const char *before, const char *after) {
     if (!c->what && !c->verbs) return;
     fputs(before, f);
@@ -63,7 +63,7 @@ static void bash(FILE *f) {
           f);
 }
 
-/* zsh and fish take descriptions, in quotes of their own; the help texts may hold an apostrophe. */
+/* zsh and fish take descriptions, quoted each in its own way; the help texts may hold an apostrophe. */
 static void quoted(FILE *f, const char *s, const char *apostrophe) {
     for (; *s; s++)
         if (*s == '\'')

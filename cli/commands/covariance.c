@@ -25,8 +25,8 @@ int cli_read_covariances(const cli_common *common, const char *sigma, const char
     if (!status && sigma && sigma_x && c->sigma_x.rows != d)
         status = cli_error(EXIT_INPUT, "Sigma has %zu dimensions, Sigma_x %zu", d, c->sigma_x.rows);
     if (!status && *dim && *dim != d)
-        status =
-            cli_error(EXIT_USAGE, "--dim is %zu, the dimension of %s %zu", *dim, sigma ? sigma : sigma_x, d);
+        status = cli_error(EXIT_USAGE, "--dim is %zu, but %s has %zu dimensions", *dim,
+                           sigma ? sigma : sigma_x, d);
     if (!status) {
         kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
         kspec_status st = KSPEC_E_NOMEM;

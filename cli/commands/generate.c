@@ -89,12 +89,12 @@ static int check(const generate_args *a) {
                                                                 : NULL;
     if (missing) return cli_error(EXIT_USAGE, "generate: --%s is missing", missing);
     if (a->eta.count && (a->sigma || a->sigma_x))
-        return cli_error(EXIT_USAGE, "generate %s: --eta and --sigma, --sigma-x exclude each other",
+        return cli_error(EXIT_USAGE, "generate %s takes --eta or --sigma and --sigma-x, not both",
                          cli_choice_name(processes, a->common.what));
     if (a->noise_correlation && !cli_given(&a->common, "noise"))
-        return cli_error(EXIT_USAGE, "generate: --noise-correlation without --noise");
+        return cli_error(EXIT_USAGE, "generate: --noise-correlation needs --noise");
     if (cli_given(&a->common, "noise-share") && !a->noise_correlation)
-        return cli_error(EXIT_USAGE, "generate: --noise-share without --noise-correlation");
+        return cli_error(EXIT_USAGE, "generate: --noise-share needs --noise-correlation");
     if (cli_given(&a->common, "noise-share") && !(a->noise_share > 0 && a->noise_share <= 1))
         return cli_error(EXIT_USAGE, "--noise-share: %g is not above 0 and at most 1", a->noise_share);
     if (strcmp(a->common.output, "-") == 0 && a->common.json)

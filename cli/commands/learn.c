@@ -80,7 +80,7 @@ static int check_args(const learn_args *a) {
 
 /* ---- output: the estimates of one matrix, by estimator ---- */
 
-/* The estimate of order n by one estimator, NULL if there is none; estimator 0: the unbiased one of least variance */
+/* The estimate of order n by one estimator, or NULL; by estimator 0, the unbiased one of least variance */
 static const kspec_learn_estimate *find(const kspec_learn_estimate *list, size_t count, unsigned estimator,
                                         int n) {
     const kspec_learn_estimate *best = NULL;
@@ -93,13 +93,14 @@ static const kspec_learn_estimate *find(const kspec_learn_estimate *list, size_t
     return best;
 }
 
+/* `named`: the estimators given by name */
 typedef struct {
-    unsigned named; /* estimators that were asked for by name */
+    unsigned named;
     size_t subsample;
     int nmax;
 } asked;
 
-/* An array over the orders: null at one that the estimator did not do, or where there is no matrix */
+/* An array over the orders, with null where there is no estimate; null without a matrix */
 static void add_array(json_t *to, const asked *w, const kspec_learn_estimate *list, size_t count,
                       unsigned estimator, double (*of)(const kspec_learn_estimate *), const char *name,
                       const char *suffix) {

@@ -1,4 +1,4 @@
-/* What `kspec learn` is told, the files that it reads, and those that it keeps. */
+/* The arguments of `kspec learn`, the files that it reads, and those that it keeps. */
 #ifndef KSPEC_CLI_LEARN_H
 #define KSPEC_CLI_LEARN_H
 

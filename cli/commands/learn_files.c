@@ -9,8 +9,8 @@
 /* ---- images and labels ---- */
 
 /*
- * Images are the rows of a matrix, or, in a 3-D array, matrices one after the other: what kspec_read() takes for trials
- * and refuses where there are more of them than rows, unless told so.
+ * Images are the rows of a matrix, or the matrices of a 3-D array. kspec_read() takes those for trials, and
+ * refuses more trials than rows until it is told the axes.
  */
 static int read_images(const cli_common *c, const char *role, const char *name, kspec_dataset *d,
                        kspec_matrix *x) {
@@ -61,7 +61,7 @@ int learn_read(const learn_args *a, kspec_learn_data **data) {
     return status;
 }
 
-/* ---- what is kept ---- */
+/* ---- checkpoints and activations ---- */
 
 /* DIR/width-32-seed-0SUFFIX */
 static char *path_of(const char *dir, size_t width, uint64_t seed, const char *suffix) {
@@ -123,7 +123,7 @@ static kspec_status activations(void *ctx, size_t width, uint64_t seed, size_t e
     return st;
 }
 
-/* The directory is there, or is made, and files can be. */
+/* Makes the directory if need be, and checks that files can be written there. */
 static int make_directory(const char *option, const char *dir) {
     struct stat s;
     int there = mkdir(dir, 0777) == 0 || (errno == EEXIST && stat(dir, &s) == 0);

@@ -123,11 +123,11 @@ static const char *doubt(const kspec_norm_entry *e, size_t n, char *text, size_t
     double floor = (double)n / (double)e->features;
     const char *name = kspec_norm_method_name(e->method);
     if (e->doubts & KSPEC_NORM_NEAR_FLOOR)
-        snprintf(text, size,
-                 "%s: %.4g is near n/q = %.4g, below which it cannot fall whatever the norm is: it "
-                 "overestimates; use more "
-                 "features or rff-debiased",
-                 name, e->value, floor);
+        snprintf(
+            text, size,
+            "%s: %.4g is near n/q = %.4g, its least possible value, and overestimates the norm; use more "
+            "features or rff-debiased",
+            name, e->value, floor);
     else if (e->doubts & KSPEC_NORM_DISAGREES)
         snprintf(
             text, size,
@@ -135,10 +135,10 @@ static const char *doubt(const kspec_norm_entry *e, size_t n, char *text, size_t
             "or rff-debiased",
             name, e->value, e->debiased);
     else if (e->doubts & KSPEC_NORM_TOLERANCE_MISSED)
-        snprintf(text, size, "%s: the interval is still wider than asked for with %zu features", name,
+        snprintf(text, size, "%s: at %zu features the interval is still wider than --tolerance", name,
                  e->features);
     else if (e->doubts & KSPEC_NORM_NO_ORDER)
-        snprintf(text, size, "%s: %zu features of %zu rows are too few to tell anything", name, e->features,
+        snprintf(text, size, "%s: %zu features of %zu rows are too few for an estimate", name, e->features,
                  rows);
     else if (e->doubts & KSPEC_NORM_NOT_CONVERGED)
         snprintf(text, size, "%s: not converged after %.4g updates (residual %.1e)", name, e->iterations,

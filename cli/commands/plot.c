@@ -63,13 +63,13 @@ static int load(const char *path, json_t **object) {
     int failed = ferror(f), why = errno;
     if (!piped) fclose(f);
     if (failed) return cli_error(EXIT_INPUT, "cannot read %s: %s", path, strerror(why));
-    if (!*object) return cli_error(EXIT_INPUT, "%s is no JSON: line %d: %s", path, where.line, where.text);
+    if (!*object) return cli_error(EXIT_INPUT, "%s is not JSON: line %d: %s", path, where.line, where.text);
     if (!json_is_object(*object))
-        return cli_error(EXIT_INPUT, "%s: no JSON object, such as kspec --json writes", path);
+        return cli_error(EXIT_INPUT, "%s is not a JSON object, such as kspec --json writes", path);
     return EXIT_DONE;
 }
 
-/* "runs/a.json" is called a; the whole path where that is not enough to tell it from the others */
+/* "runs/a.json" is called a, or by its whole path where another result would have the same name. */
 static char *name_of(const char *path, int whole) {
     const char *slash = strrchr(path, '/');
     char *name = strdup(slash && !whole ? slash + 1 : path);

@@ -9,7 +9,9 @@
 /* clang-format off */
 static const cli_choice median[] = {{"median", 0}, {0}};
 static const cli_choice searches[] = {{"lambda", RIDGE_LAMBDA}, {"features", RIDGE_FEATURES}, {0}};
-static const cli_choice solvers[] = {{"newton", KSPEC_RIDGE_NEWTON}, {"fixed-point", KSPEC_RIDGE_FIXED_POINT}, {0}};
+static const cli_choice solvers[] = {
+    {"newton", KSPEC_RIDGE_NEWTON}, {"fixed-point", KSPEC_RIDGE_FIXED_POINT}, {0},
+};
 
 static const cli_option options[] = {
     {"target",         0, OPT_STRING, ARG(target),         "Y",
@@ -169,7 +171,7 @@ static kspec_status best_features(result *r, kspec_error *err) {
     return st;
 }
 
-/* The measured errors beside: neighbours of the same N share their draws and Gram matrices */
+/* The measured errors: points of the same N share their draws and Gram matrices. */
 static kspec_status measure(result *r, kspec_error *err) {
     double *lambda = malloc(r->count * sizeof *lambda);
     kspec_ridge_measured *out = malloc(r->count * sizeof *out);
@@ -306,8 +308,8 @@ static void warn(const result *r, const ridge_set *train) {
             cli_warn(c, "N = %zu, lambda = %g: not converged after %d steps (residual %.1e)", p->features,
                      p->lambda, p->iterations, p->residual);
         else if (p->delta_error > 1e-6)
-            cli_warn(c, "N = %zu, lambda = %g: rounding leaves delta known to %.0e only", p->features,
-                     p->lambda, p->delta_error);
+            cli_warn(c, "N = %zu, lambda = %g: rounding limits delta to a relative error of %.0e",
+                     p->features, p->lambda, p->delta_error);
         if (r->rows[k].at_bound)
             cli_warn(c, "N = %zu, lambda = %g: the least test error lies at the %s end of the search",
                      p->features, p->lambda, r->rows[k].at_bound);

@@ -1,4 +1,4 @@
-/* What `kspec ridge` is told, and the data that it reads. */
+/* The arguments of `kspec ridge`, and the data that it reads. */
 #ifndef KSPEC_CLI_RIDGE_H
 #define KSPEC_CLI_RIDGE_H
 
@@ -25,7 +25,7 @@ typedef struct {
     double *x_rows, *y_rows;
 } ridge_set;
 
-/* Reads and checks the files; returns an exit status after a message. test->x.rows is 0 without a test set. */
+/* Reads and checks the files; an exit status after a message. test->x.rows is 0 without a test set. */
 int ridge_read(const ridge_args *a, ridge_set *train, ridge_set *test);
 void ridge_set_free(ridge_set *s);
 

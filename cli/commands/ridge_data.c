@@ -70,10 +70,10 @@ static int pick(const ridge_args *a, const ridge_set *from, const char *name, si
 
 static int check_args(const ridge_args *a) {
     if (a->common.nan != KSPEC_NAN_ERROR)
-        return cli_error(EXIT_USAGE, "--nan: ridge needs complete rows and targets, so it must be error");
+        return cli_error(EXIT_USAGE, "--nan: ridge needs complete rows and targets; it takes error only");
     if (!a->target) return cli_error(EXIT_USAGE, "ridge: --target is missing");
     if (!a->test != !a->test_target)
-        return cli_error(EXIT_USAGE, "ridge: --test and --test-target go together");
+        return cli_error(EXIT_USAGE, "ridge: --test needs --test-target, and the reverse");
     if (a->classes.count && a->classes.count != 2)
         return cli_error(EXIT_USAGE, "--classes: %zu given, but two are needed", a->classes.count);
     if (a->classes.count && a->classes.at[0] == a->classes.at[1])
@@ -84,7 +84,8 @@ static int check_args(const ridge_args *a) {
         return cli_error(EXIT_USAGE,
                          "--test-per-class without --test needs --per-class, to leave rows for testing");
     if (a->test_noise > 0 && (a->test || a->test_per_class))
-        return cli_error(EXIT_USAGE, "--test-noise makes a test set of its own");
+        return cli_error(EXIT_USAGE,
+                         "--test-noise takes no --test or --test-per-class: it makes its own test rows");
     return EXIT_DONE;
 }
 

@@ -19,10 +19,17 @@ typedef struct {
 
 /* clang-format off */
 static const cli_choice weights[] = {
-    {"unit", KSPEC_WEIGHTS_UNIT}, {"stderr", KSPEC_WEIGHTS_STDERR}, {"covariance", KSPEC_WEIGHTS_COVARIANCE}, {0},
+    {"unit",       KSPEC_WEIGHTS_UNIT},
+    {"stderr",     KSPEC_WEIGHTS_STDERR},
+    {"covariance", KSPEC_WEIGHTS_COVARIANCE},
+    {0},
 };
-static const cli_choice spacings[] = {{"uniform", KSPEC_GRID_UNIFORM}, {"geometric", KSPEC_GRID_GEOMETRIC}, {0}};
-static const cli_choice quantiles[] = {{"paper", KSPEC_QUANTILE_PAPER}, {"midpoint", KSPEC_QUANTILE_MIDPOINT}, {0}};
+static const cli_choice spacings[] = {
+    {"uniform", KSPEC_GRID_UNIFORM}, {"geometric", KSPEC_GRID_GEOMETRIC}, {0},
+};
+static const cli_choice quantiles[] = {
+    {"paper", KSPEC_QUANTILE_PAPER}, {"midpoint", KSPEC_QUANTILE_MIDPOINT}, {0},
+};
 
 static const cli_option options[] = {
     {"rank",      0, OPT_SIZE,   ARG(rank),       "D",
@@ -72,14 +79,14 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
 
 /* ---- where the moments come from ---- */
 
-/* What is about a matrix, or its error bars, says nothing where there is none. */
+/* Options for a matrix, or for error bars, need one. */
 static int check_options(const spectrum_args *a) {
     static const char *const of_a_matrix[] = {
         "estimator", "permutations", "side",        "sampled",     "trial-scheme", "splits", "no-stderr",
         "normalize", "center",       "select-cols", "select-rows", "axes",         "nan",    NULL};
     for (const char *const *name = of_a_matrix; a->moments && *name; name++)
         if (cli_given(&a->common, *name))
-            return cli_error(EXIT_USAGE, "spectrum: --%s goes with an INPUT, not with --moments", *name);
+            return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);
     if (a->draws && (a->how.no_stderr || (a->moments && !a->std_errors.count)))
         return cli_error(EXIT_USAGE, "spectrum: --draws needs error bars%s",
                          a->moments ? " (--stderr)" : ", which --no-stderr leaves out");
@@ -90,7 +97,7 @@ static int from_moments(const spectrum_args *a, kspec_spectrum_result *r) {
     cli_list m;
     kspec_error err;
     if (a->common.input_count)
-        return cli_error(EXIT_USAGE, "spectrum: --moments and an INPUT ('%s') exclude each other",
+        return cli_error(EXIT_USAGE, "spectrum takes --moments or an INPUT ('%s'), not both",
                          a->common.inputs[0]);
     if (!a->rank) return cli_error(EXIT_USAGE, "spectrum --moments: --rank is missing");
     int status = cli_known_moments(&a->common, "--moments", a->moments, &m);
@@ -137,16 +144,16 @@ static const char *error_bars(const kspec_spectrum_result *r) {
     return r->draws ? "parametric: moments drawn from their error covariance" : "none";
 }
 
-/* Estimates miss every measure by an error or so; beyond three, or where no errors excuse it, something is wrong. */
+/* Estimates are off by a standard error or so; three, or any distance without errors, deserve a warning. */
 static void warn_of_distance(const spectrum_args *a, const kspec_spectrum_result *r) {
     if (r->distance <= (r->distance_in_errors ? 3 : 1e-6)) return;
     int n = r->distance_order;
     char errors[64] = "";
     if (r->distance_in_errors) snprintf(errors, sizeof errors, ", %.1f standard errors away", r->distance);
     cli_warn(&a->common,
-             "no measure on [0, %.4g] has these moments: m(%d) = %.6g, of the nearest one %.6g%s; a larger "
-             "--rank or "
-             "--upper, or other --weights, may come nearer",
+             "no measure on [0, %.4g] has these moments: m(%d) = %.6g, but %.6g in the nearest one%s; try a "
+             "larger "
+             "--rank or --upper, or other --weights",
              r->upper, n, r->given[n - 1], r->fitted[n - 1], errors);
 }
 
@@ -154,8 +161,7 @@ static void warn(const spectrum_args *a, const kspec_spectrum_result *r) {
     warn_of_distance(a, r);
     if (r->given_std_error[0] > 0.5 * fabs(r->given[0])) /* NaN: none */
         cli_warn(&a->common,
-                 "m(1) = %.4g ± %.2g hardly says how much there is to share out: eigenvalues and their error "
-                 "bars mean little",
+                 "m(1) = %.4g ± %.2g is too uncertain: eigenvalues and their error bars mean little",
                  r->given[0], r->given_std_error[0]);
     if (r->given[0] > 0 && r->eigenvalues[0] == 0)
         cli_warn(&a->common,
@@ -163,9 +169,10 @@ static void warn(const spectrum_args *a, const kspec_spectrum_result *r) {
                  r->grid_step, r->upper);
     for (size_t n = 0; n < r->count && r->moments.count && !a->how.no_stderr; n++)
         if (!isfinite(r->given_std_error[n])) {
-            cli_warn(&a->common,
-                     "m(%zu) has no error bar: unit weights, and no draws; fewer moments (-n) have them",
-                     n + 1);
+            cli_warn(
+                &a->common,
+                "m(%zu) has no error bar, so there are unit weights and no draws; try fewer moments (-n)",
+                n + 1);
             break;
         }
 }
@@ -176,7 +183,7 @@ typedef struct {
     const kspec_spectrum_result *r;
 } output;
 
-/* What there is of a matrix: its shape, and who estimated its moments */
+/* The shape of the matrix, and the estimator of each moment */
 static void add_matrix(json_t *o, const kspec_dataset *d, const kspec_moments_result *m) {
     json_t *names = json_array();
     for (size_t k = 0; k < m->count; k++)
@@ -240,7 +247,8 @@ static json_t *to_json(const void *result) {
     return o;
 }
 
-enum { SHOWN = 20 }; /* eigenvalues in the table; the JSON has all */
+/* Eigenvalues in the table; the JSON object has all. */
+enum { SHOWN = 20 };
 
 static void print_eigenvalues(FILE *f, const spectrum_args *a, const kspec_spectrum_result *r) {
     const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
@@ -312,7 +320,7 @@ static int run(void *args) {
     } else if (!a->common.input_count) {
         status = cli_no_input(&cmd_spectrum);
     } else if (a->std_errors.count) {
-        status = cli_error(EXIT_USAGE, "spectrum: --stderr goes with --moments");
+        status = cli_error(EXIT_USAGE, "spectrum: --stderr needs --moments");
     } else {
         status = cli_read(&a->common, &d);
         if (!status) status = from_matrix(a, &d, &r);

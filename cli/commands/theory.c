@@ -51,7 +51,7 @@ int theory_room(theory_spectrum *s, size_t count, int multiplicities) {
     return EXIT_DONE;
 }
 
-/* log sum_k N_k lambda_k^n, in units of the largest term: the terms may have no double of their own */
+/* log sum_k N_k lambda_k^n, in units of the largest term: a term may be beyond the range of doubles */
 static long double log_sum(const theory_spectrum *s, int n) {
     long double unit = -INFINITY, sum = 0;
     for (int pass = 0; pass < 2; pass++)
@@ -68,7 +68,7 @@ static long double log_sum(const theory_spectrum *s, int n) {
 
 /* ---- output ---- */
 
-/* Whole numbers as such, as far as a double is exact */
+/* Whole numbers, as integers as far as a double is exact */
 static json_t *wholes(const double *N, size_t count) {
     json_t *list = json_array();
     for (size_t k = 0; k < count; k++)
@@ -81,7 +81,7 @@ typedef struct {
     const theory_spectrum *s;
 } output;
 
-/* Order n with its closed form: the sum over the eigenvalues, and by how much it is off */
+/* The sum over the eigenvalues of order n, and its relative difference from the closed form */
 typedef struct {
     double sum, log_sum, off;
 } comparison;
@@ -89,7 +89,7 @@ typedef struct {
 static comparison compare(const theory_spectrum *s, int n) {
     long double log_s = log_sum(s, n);
     double log_m = s->log_m[n - 1];
-    /* equal: perhaps both of no eigenvalue */
+    /* equal: perhaps both minus infinity, where every eigenvalue is 0 */
     return (comparison){(double)expl(log_s), (double)log_s,
                         log_s == log_m ? 0 : (double)expm1l(log_s - log_m)};
 }
@@ -123,7 +123,7 @@ static json_t *to_json(const void *result) {
     return o;
 }
 
-/* A number that may have no double of its own is printed by its logarithm. */
+/* A number beyond the range of doubles is printed by its logarithm. */
 static void number(FILE *f, int width, double x, double log_x) {
     char text[40];
     if (isnan(log_x))
@@ -147,7 +147,7 @@ static void print_eigenvalues(FILE *f, const theory_args *a, const theory_spectr
     }
 }
 
-/* The moments that are closed forms, beside the sums over the eigenvalues listed: how much they hold */
+/* The moments in closed form beside the sums over the eigenvalues listed */
 static void print_comparisons(FILE *f, const theory_args *a, const theory_spectrum *s) {
     char title[40];
     snprintf(title, sizeof title, "sum over %zu", s->count);
@@ -198,7 +198,7 @@ static int run(void *args) {
 
 const cli_command cmd_theory = {
     .name = "theory",
-    .summary = "moments and eigenvalues that are known in closed form",
+    .summary = "moments and eigenvalues known in closed form",
     .synopsis = "theory rbf (--eta E[,E...] | --sigma FILE --sigma-x FILE) [--dim D] [-n NMAX] "
                 "[--eigenvalues K] [--check] "
                 "[OPTIONS]\n"

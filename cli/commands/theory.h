@@ -26,10 +26,10 @@ typedef struct {
     char title[160];
     /* What the JSON says of the kernel */
     json_t *about;
-    /* m(1) ... m(nmax), filled by theory_KERNEL.c; how many of them are closed forms, against which a sum can be checked */
+    /* m(1) ... m(nmax); the first `closed` of them are closed forms, against which sums are checked */
     double *m, *log_m;
     int closed;
-    /* The eigenvalues, and their multiplicities; N is NULL where each is repeated as often as it occurs */
+    /* The eigenvalues and their multiplicities; without N each is repeated as often as it occurs */
     size_t count;
     double *lambda, *log_lambda;
     double *N, *log_N;

@@ -9,7 +9,7 @@ enum { CHECKED = 1000000 };
 static int find_eta(theory_args *a, double **eta, size_t *count) {
     if (a->sigma || a->sigma_x) {
         if (a->eta.count)
-            return cli_error(EXIT_USAGE, "theory rbf: --eta and --sigma, --sigma-x exclude each other");
+            return cli_error(EXIT_USAGE, "theory rbf takes --eta or --sigma and --sigma-x, not both");
         cli_covariances c;
         int status = cli_read_covariances(&a->common, a->sigma, a->sigma_x, &a->dim, &c);
         if (status) return status;

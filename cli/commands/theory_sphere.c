@@ -2,7 +2,10 @@
 
 /* clang-format off */
 const cli_choice theory_sphere_kernels[] = {
-    {"gaussian", KSPEC_SPHERE_GAUSSIAN}, {"polynomial", KSPEC_SPHERE_POLYNOMIAL}, {"ntk", KSPEC_SPHERE_NTK}, {0},
+    {"gaussian",   KSPEC_SPHERE_GAUSSIAN},
+    {"polynomial", KSPEC_SPHERE_POLYNOMIAL},
+    {"ntk",        KSPEC_SPHERE_NTK},
+    {0},
 };
 
 /* `option` is the parameter that just this kernel takes. */

@@ -7,7 +7,8 @@
 /* ---- what the verbs share ---- */
 
 kspec_wls_opts wls_opts(const wls_args *a) {
-    size_t most = a->modes ? a->modes : a->grid; /* P: where it is not given, the least that it can be */
+    /* P; where it is not given, the least possible */
+    size_t most = a->modes ? a->modes : a->grid;
     for (size_t i = 0; i < a->learn.count && !a->modes; i++)
         most = a->learn.at[i] > most ? a->learn.at[i] : most;
     return (kspec_wls_opts){.size = sizeof(kspec_wls_opts),

@@ -1,6 +1,6 @@
 /*
- * What the verbs of kspec wls share. A verb is a file wls_VERB.c with its options and its command; all fill the same
- * arguments, so that kspec wls without a verb, in wls.c, can hand them on.
+ * What the verbs of kspec wls share. A verb is a file wls_VERB.c with its options and its command. All fill
+ * the same arguments, so that kspec wls without a verb, in wls.c, can pass them on.
  */
 #ifndef KSPEC_CLI_WLS_H
 #define KSPEC_CLI_WLS_H

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 /* clang-format off */
-const cli_choice wls_kernels[] = {{"gaussian", KSPEC_WLS_GAUSSIAN}, {"polynomial", KSPEC_WLS_POLYNOMIAL}, {0}};
+const cli_choice wls_kernels[] = {
+    {"gaussian", KSPEC_WLS_GAUSSIAN}, {"polynomial", KSPEC_WLS_POLYNOMIAL}, {0},
+};
 
 static const cli_option options[] = {WLS_DECAY_OPTIONS, WLS_SELECT_OPTIONS, {0}};
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* Fits of data on the grid, and what errors are to be expected of them where the truth is described. */
+/* Fits of data on the grid, and their expected errors where the truth is described. */
 #include "commands/wls.h"
 
 #include <math.h>
@@ -6,7 +6,9 @@
 #include <string.h>
 
 /* clang-format off */
-static const cli_option options[] = {WLS_LEARN_OPTION, WLS_FIT_OPTIONS, WLS_GRID_OPTIONS, WLS_DRAW_OPTIONS, {0}};
+static const cli_option options[] = {
+    WLS_LEARN_OPTION, WLS_FIT_OPTIONS, WLS_GRID_OPTIONS, WLS_DRAW_OPTIONS, {0},
+};
 /* clang-format on */
 
 /* One fit. theta (p pairs) and f (a pair for each x) are kept where they are shown, else NULL. */
@@ -183,7 +185,7 @@ const cli_command wls_fit = {
                 "[OPTIONS]",
     .description =
         "Fits p Fourier modes to the data Y on a grid: a file of one column, or two (real, imaginary).\n"
-        "With --modes, --gamma or --noise, which describe the truth, also the errors to be expected.",
+        "With --modes, --gamma or --noise, which describe the truth, also the expected errors.",
     .options = options,
     .args_size = sizeof(wls_args),
     .takes_files = 1,

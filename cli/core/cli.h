@@ -1,7 +1,7 @@
 /*
- * The tool: a table of commands in the same shape. A command is a struct: its name, its synopsis, its options
- * and the function that runs it. Help, completions and checking all come from these tables. A run function reads
- * its input, calls the library and ends in cli_done(), which prints the table or the JSON object.
+ * The tool: a table of commands in the same shape. A command is a struct: its name, its synopsis, its
+ * options and the function that runs it. Help, completions and checks come from these tables. A run function
+ * reads its input, calls the library and ends in cli_done(), which prints the table or the JSON object.
  *
  * The tool uses the public header only.
  */
@@ -133,7 +133,7 @@ struct cli_command {
 /* Ends with NULL */
 extern const cli_command *const cli_commands[];
 
-/* Fills args from argv; returns 0, or an exit status after a message. EXIT_DONE with `help` set: -h was given. */
+/* Fills args from argv; returns 0, or an exit status after a message. -h sets `help` and returns 0. */
 int cli_parse(const cli_command *c, int argc, char **argv, void *args);
 void cli_args_free(const cli_command *c, void *args);
 
@@ -193,7 +193,7 @@ int cli_no_memory(void);
 /* A warning on standard error, unless --quiet, and in the JSON object */
 void cli_warn(const cli_common *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A progress callback that draws a bar on a terminal once the work has taken a second; NULL report if not wanted. */
+/* A progress callback that draws a bar on a terminal after a second; its report is NULL if not wanted. */
 kspec_progress cli_progress(const cli_common *c);
 void cli_progress_end(void);
 
@@ -208,14 +208,14 @@ void cli_guard_child(int pid);
 /* ---- input and output files ---- */
 
 /*
- * Reads the command's INPUTs, with its options for them; fails with a message and the exit status. Refuses infinite
- * entries. What was read is noted for the JSON object.
+ * Reads the command's INPUTs, with its options for them, and notes them for the JSON object; fails with a
+ * message and the exit status. Refuses infinite entries.
  */
 int cli_read(const cli_common *c, kspec_dataset *d);
 
 /*
- * Reads one more file, which must hold one matrix. It is noted under `role`, such as "target"; as the input itself
- * where role is NULL.
+ * Reads one more file, which must hold one matrix, and notes it under `role`, such as "target", or as the
+ * input itself where role is NULL.
  */
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
                  kspec_dataset *d);
@@ -244,9 +244,9 @@ void cli_covariances_free(cli_covariances *c);
 /* ---- results ---- */
 
 /*
- * The end of every command: prints the table to standard output or -o, or with --json the object of the command's own
- * keys in its envelope; draws that object with --plot. `result` is handed to both functions. print may be NULL, where
- * there is no table.
+ * The end of every command. Prints the table to standard output or -o; with --json, instead of it, the
+ * object of the command's own keys in its envelope; with --plot, draws that object. `result` is passed to
+ * both functions. print is NULL where there is no table.
  */
 int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
              json_t *(*keys)(const void *result), const void *result);

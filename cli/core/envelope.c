@@ -34,7 +34,7 @@ void cli_envelope_close(cli_common *c) {
     line = NULL;
 }
 
-/* ---- the command line, as a shell would take it ---- */
+/* ---- the command line, quoted for a shell ---- */
 
 static void quote(FILE *f, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
@@ -55,7 +55,7 @@ void cli_remember(const char *word) {
     char *longer = NULL;
     size_t size;
     FILE *f = open_memstream(&longer, &size);
-    if (!f) return; /* without memory the command will fail soon enough */
+    if (!f) return; /* without memory the command fails soon enough */
     fprintf(f, "%s ", line ? line : "kspec");
     quote(f, word);
     if (fclose(f) != 0) {
@@ -148,7 +148,8 @@ void cli_note_treatment(const cli_common *c, int centered, int normalized) {
 
 json_t *cli_envelope(const cli_common *c, json_t *keys) {
     char schema[64], command[40];
-    const char *own = json_string_value(json_object_get(keys, "command")); /* a figure is not called plot */
+    /* a command may call its result by another name: plot makes a figure */
+    const char *own = json_string_value(json_object_get(keys, "command"));
     snprintf(command, sizeof command, "%.*s", (int)strcspn(c->command->name, " "), c->command->name);
     if (own) snprintf(command, sizeof command, "%s", own);
     snprintf(schema, sizeof schema, "kspec-%s/%d", command, SCHEMA);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Infinite entries are refused, whatever becomes of missing ones. */
+/* Infinite entries are refused, under every policy for missing ones. */
 static int check_finite(const char *path, kspec_dataset *d) {
     size_t n = d->trials * d->rows * d->cols;
     for (size_t k = 0; k < n; k++)

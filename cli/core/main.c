@@ -22,7 +22,8 @@ static const cli_command *find(const char *name) {
 
 static void overview(FILE *f) {
     fputs("usage: kspec COMMAND [ARGUMENTS]\n\n"
-          "What a finite matrix of measurements says about the infinite kernel behind it.\n\n",
+          "The spectrum and the dimensionality of the infinite kernel behind a finite matrix of "
+          "measurements.\n\n",
           f);
     for (const cli_command *const *c = cli_commands; *c; c++)
         fprintf(f, "  %-12s %s\n", (*c)->name, (*c)->summary);
@@ -43,7 +44,7 @@ static int unknown_command(const char *name) {
     return cli_error(EXIT_USAGE, "unknown command '%s'; 'kspec help' lists them", name);
 }
 
-/* stdout may be closed or full: help and version must notice, too */
+/* stdout may be closed or full: help and version notice it */
 static int flushed(void) {
     return fflush(stdout) == 0 ? EXIT_DONE : cli_error(EXIT_FAILED, "cannot write to standard output");
 }
@@ -65,16 +66,15 @@ static int help(int argc, char **argv) {
 }
 
 /*
- * Where the shell has closed one of the three standard files ("2>&-"), the next file opened would take its
- * number and a message would land in the result. /dev/null opened the wrong way keeps the number, and still
- * fails.
+ * Where the shell has closed a standard file ("2>&-"), the next file opened would take its number, and a
+ * message would land in the result. /dev/null, opened the wrong way, keeps the number and still fails.
  */
 static void hold_standard_files(void) {
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
-/* A setting that cannot be followed is never ignored, whether or not the command would come to need it. */
+/* KSPEC_ISA is checked even where the command would not need it. */
 static int check_isa(void) {
     const char *isa = kspec_isa();
     if (strcmp(isa, "generic") == 0 || strcmp(isa, "avx2") == 0 || strcmp(isa, "avx512") == 0)
@@ -83,7 +83,7 @@ static int check_isa(void) {
                      getenv("KSPEC_ISA"));
 }
 
-/* Before anything is computed: could the picture be drawn? */
+/* Before anything is computed: can the picture be drawn? */
 static int check_plot(const cli_common *c) {
     if (!c->plot) return EXIT_DONE;
     if (c->output && strcmp(c->output, c->plot) == 0)

@@ -104,9 +104,10 @@ void cli_progress_end(void) {
     drawn = 0;
 }
 
-/* ---- Ctrl-C: whatever is going on, unfinished files go and the tool ends at once ---- */
+/* ---- Ctrl-C: unfinished files are removed, and the tool ends at once ---- */
 
-static volatile sig_atomic_t child; /* a process that goes with us; 0: none */
+/* A child process to end with this one, or 0 */
+static volatile sig_atomic_t child;
 
 void cli_guard_child(int pid) { child = pid; }
 
@@ -117,9 +118,9 @@ static void interrupted(int signal) {
     _exit(128 + signal);
 }
 
-/* An input file that is mapped, not read, may shrink or fail under us. */
+/* A mapped input file may shrink, or fail to be read. */
 static void bus_error(int signal) {
-    static const char text[] = "kspec: an input file shrank or could not be read while it was in use\n";
+    static const char text[] = "kspec: an input file shrank or could not be read while in use\n";
     (void)signal;
     kspec_write_discard_all();
     if (write(2, text, sizeof text - 1) < 0) _exit(EXIT_INPUT);

@@ -1,4 +1,4 @@
-/* The end of every command: its table, its JSON object or its picture, to where they belong. */
+/* The end of every command: its table or JSON object, and its picture. */
 #include "core/cli.h"
 #include "plot/plot.h"
 
@@ -98,7 +98,7 @@ int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
         status = send_object(output, object);
     else if (print)
         status = send_table(output, print, result);
-    if (c->plot) { /* the result is out, whatever comes of its picture */
+    if (c->plot) { /* the result is out, even if drawing fails */
         int drawn = draw(c, object);
         if (!status) status = drawn;
     }

@@ -1,4 +1,4 @@
-/* The value of an option: from its text to the field that it fills, or a message with the value and the bound. */
+/* The value of an option: from its text to its field, or to a message with the value and the bound. */
 #include "core/cli.h"
 
 #include <ctype.h>

@@ -12,7 +12,7 @@ int plot_bench(plot_figure *f, const plot_source *s, size_t count) {
         if (!list) return plot_refused(&s[k]);
         most += json_array_size(list);
     }
-    if (most > 60) return plot_unfit(s, "%zu bars are more than the 60 of one picture", most);
+    if (most > 60) return plot_unfit(s, "%zu bars exceed the 60 of one picture", most);
     for (size_t k = 0; k < count; k++) {
         plot_series *line = plot_add_series(f, p, s[k].name, PLOT_BARS, -1);
         json_array_foreach(json_object_get(s[k].json, "results"), i, e) {

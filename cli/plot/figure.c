@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more entry in a list of `count`; NULL: none, and the figure has failed */
+/* Room for one more entry in a list of `count`; without memory NULL, and the figure has failed */
 static void *grow(plot_figure *f, void *list, size_t count, size_t size) {
     void *more = (count & (count - 1)) == 0 ? realloc(list, (count ? 2 * count : 1) * size) : list;
     if (!more) f->failed = 1;
@@ -115,7 +115,7 @@ int plot_unfit(const plot_source *s, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return cli_error(plot_refused(s), "%s: %s", s->path ? s->path : "the picture", text);
+    return cli_error(plot_refused(s), "%s: %s", s->path ? s->path : "the result", text);
 }
 
 double plot_value(const json_t *number) {
@@ -133,9 +133,9 @@ const char *plot_word(const json_t *object, const char *key, const char *otherwi
 const json_t *plot_list(const plot_source *s, const char *key) {
     const json_t *list = json_object_get(s->json, key);
     if (!list)
-        plot_unfit(s, "no \"%s\" in it, as a result of kspec %s has", key, s->command);
+        plot_unfit(s, "missing \"%s\", expected in a kspec %s result", key, s->command);
     else if (!json_is_array(list))
-        plot_unfit(s, "\"%s\" is no list", key);
+        plot_unfit(s, "\"%s\" is not a list", key);
     else if (json_array_size(list) == 0)
         plot_unfit(s, "\"%s\" is empty", key);
     else
@@ -146,6 +146,8 @@ const json_t *plot_list(const plot_source *s, const char *key) {
 void plot_label(const plot_source *s, const char *label, char *to, size_t size) {
     snprintf(to, size, "%s%s%s", s->name ? s->name : "", s->name && label ? ": " : "", label ? label : "");
 }
+
+static const char *plural(double count) { return count == 1 ? "" : "s"; }
 
 void plot_shape_title(plot_figure *f, const plot_source *s, size_t count) {
     const json_t *only = NULL;
@@ -158,9 +160,10 @@ void plot_shape_title(plot_figure *f, const plot_source *s, size_t count) {
            trials = plot_number(only, "trials");
     if (!isfinite(rows) || !isfinite(cols)) return;
     if (trials > 1)
-        plot_text(f, &f->title, "%.0f trials × %.0f rows × %.0f columns", trials, rows, cols);
+        plot_text(f, &f->title, "%.0f trials × %.0f row%s × %.0f column%s", trials, rows, plural(rows), cols,
+                  plural(cols));
     else
-        plot_text(f, &f->title, "%.0f rows × %.0f columns", rows, cols);
+        plot_text(f, &f->title, "%.0f row%s × %.0f column%s", rows, plural(rows), cols, plural(cols));
 }
 
 const char *plot_nice(double x, char *to) {

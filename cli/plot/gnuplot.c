@@ -1,6 +1,6 @@
 /*
- * The gnuplot script of a figure. Every text is a string in single quotes, in which gnuplot runs nothing and replaces
- * nothing; every number stands in a data block as it is, and what an axis needs is done to it in the plot command.
+ * The gnuplot script of a figure. Every text is a string in single quotes, in which gnuplot runs and replaces
+ * nothing. Every number stands unchanged in a data block; the plot command does what an axis needs.
  */
 #include "plot/plot.h"
 #include "plot/layout.h"
@@ -8,15 +8,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Okabe and Ito's colours, which most colour-blind eyes tell apart; the order in which series take them */
+/* Okabe and Ito's colours, which most colour-blind people tell apart; the order in which series take them */
 static const char *const colors[PLOT_COLORS] = {"#000000", "#E69F00", "#56B4E9", "#009E73",
                                                 "#F0E442", "#0072B2", "#D55E00", "#CC79A7"};
 static const int order[PLOT_COLORS] = {5, 6, 3, 1, 7, 2, 0, 4};
 int plot_color(size_t turn) { return order[turn % PLOT_COLORS]; }
 
-static const int shapes[] = {7, 5, 9, 13, 11, 4, 6, 8}; /* gnuplot's filled and open marks */
-static const int dashes[] = {1, 2, 4, 5}; /* and kinds of lines; 3 is left for what is to be dotted */
-enum { FEW = 60 };                        /* points that get marks on a line */
+/* gnuplot's filled and open marks, and kinds of lines; 3 is left for dotted series */
+static const int shapes[] = {7, 5, 9, 13, 11, 4, 6, 8};
+static const int dashes[] = {1, 2, 4, 5};
+/* A line of at most so many points has marks. */
+enum { FEW = 60 };
 
 /* ---- texts ---- */
 
@@ -25,11 +27,12 @@ static void put_run(FILE *to, const char *run, size_t n, char kind) {
     if (kind) fprintf(to, "%c{", kind);
     for (size_t i = 0; i < n; i++) {
         if (run[i] == '\\')
-            fputs("\\\\{}", to); /* apart from a U+ that may follow: \U+ is a letter by its number */
+            fputs("\\\\{}",
+                  to); /* the braces part it from a U+ that may follow: \U+ is a letter by its number */
         else if (strchr("{}^_@&~", run[i]))
             fprintf(to, "\\%c", run[i]);
         else if (run[i] == '\'')
-            fputs("’", to); /* gnuplot has a way to write ' in such a string, but not at its beginning */
+            fputs("’", to); /* gnuplot cannot write ' at the beginning of such a string */
         else
             fputc(run[i], to);
     }
@@ -42,7 +45,7 @@ static void put_text(FILE *to, const char *text, size_t most) {
     fputc('\'', to);
 }
 
-/* The name of a tick is a format of its place: a per cent sign stands for itself by being two. */
+/* The name of a tick is a format string: double the '%'. */
 static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
     for (size_t i = 0, k; i < n; i += k) {
         for (k = run[i] == '%'; i + k < n && run[i] != '%' && run[i + k] != '%';) k++;
@@ -242,7 +245,7 @@ static void put_series(clause_list *c, size_t k, size_t turn) {
     if (marks) fprintf(c->to, " pointtype %d pointsize %g", shape, size);
     put_title(c, s->label);
     if (!marks || s->count > FEW || c->p->y.scale != PLOT_LOG) return;
-    /* values that have no place on the axis: an open triangle at its foot */
+    /* values that the axis cannot show: an open triangle at its foot */
     int below = 0, reaching = 0;
     for (size_t i = 0; i < s->count; i++) {
         below |= s->at[i].y <= 0;

@@ -1,4 +1,4 @@
-/* A page of its own: the picture, the commands behind it, the numbers in it. */
+/* A page: the picture, the commands behind it, the numbers in it. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static void put_run(FILE *to, const char *run, size_t n, char kind) {
     if (kind) fprintf(to, "</%s>", tag);
 }
 
-/* where no tags may stand */
+/* Where tags are not allowed */
 static void put_plain_run(FILE *to, const char *run, size_t n, char kind) {
     if (kind) fputc(kind, to);
     put_escaped(to, run, n);

@@ -1,19 +1,18 @@
-/* The figure itself as JSON, in and out: what a program writes that wants a picture of its own. */
+/* A figure as JSON, in and out, for programs that want pictures of their own. */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <string.h>
 
-static const char *const styles[] = {"linespoints", "line",  "points", "dashed", "dotted",
-                                     "band",        "steps", "levels", "bars",   NULL};
-static const char *const scales[] = {"auto", "linear", "log", NULL};
-
-/* The place of a word in a list; -1: it is none of them */
-static int place(const char *word, const char *const *list) {
-    for (int k = 0; list[k]; k++)
-        if (strcmp(word, list[k]) == 0) return k;
-    return -1;
-}
+/* clang-format off */
+static const cli_choice styles[] = {
+    {"line", PLOT_LINE},     {"points", PLOT_POINTS}, {"linespoints", PLOT_LINESPOINTS},
+    {"dashed", PLOT_DASHED}, {"dotted", PLOT_DOTTED}, {"band", PLOT_BAND},
+    {"steps", PLOT_STEPS},   {"levels", PLOT_LEVELS}, {"bars", PLOT_BARS},
+    {0},
+};
+static const cli_choice scales[] = {{"auto", PLOT_AUTO}, {"linear", PLOT_LINEAR}, {"log", PLOT_LOG}, {0}};
+/* clang-format on */
 
 static double element(const json_t *list, size_t i) { return plot_value(json_array_get(list, i)); }
 
@@ -21,22 +20,22 @@ static int read_series(plot_figure *f, plot_panel *p, const plot_source *src, co
     const json_t *x = json_object_get(o, "x"), *y = json_object_get(o, "y"), *low = json_object_get(o, "low"),
                  *high = json_object_get(o, "high");
     const char *word = plot_word(o, "style", "linespoints");
-    int style = place(word, styles);
+    const cli_choice *style = cli_find_choice(styles, word, strlen(word));
     size_t n = json_array_size(x ? x : y);
-    if (style < 0)
-        return plot_unfit(src,
-                          "series %zu: \"style\" '%s' is none of line, points, linespoints, dashed, dotted, "
-                          "band, steps, levels, bars",
-                          where, word);
+    char names[200];
+    if (!style)
+        return plot_unfit(src, "series %zu: \"style\" '%s' must be one of %s", where, word,
+                          cli_choice_list(styles, names, sizeof names));
+    int band = style->value == PLOT_BAND;
     const struct {
         const char *key;
         const json_t *list;
     } lists[] = {{"x", x}, {"y", y}, {"low", low}, {"high", high}};
     for (size_t k = 0; k < 4; k++) {
-        if (!lists[k].list && (k == 0 || k >= 2 || style == PLOT_BAND)) continue;
+        if (!lists[k].list && (k == 0 || k >= 2 || band)) continue;
         if (!json_is_array(lists[k].list))
             return plot_unfit(src, "series %zu: \"%s\" is %s", where, lists[k].key,
-                              lists[k].list ? "no list" : "missing");
+                              lists[k].list ? "not a list" : "missing");
         if (json_array_size(lists[k].list) != n)
             return plot_unfit(src, "series %zu: \"%s\" has %zu values, \"%s\" %zu", where, lists[k].key,
                               json_array_size(lists[k].list), x ? "x" : "y", n);
@@ -44,16 +43,16 @@ static int read_series(plot_figure *f, plot_panel *p, const plot_source *src, co
     if (!low != !high)
         return plot_unfit(src, "series %zu: \"%s\" without \"%s\"", where, low ? "low" : "high",
                           low ? "high" : "low");
-    if (style == PLOT_BAND && !low)
-        return plot_unfit(src, "series %zu: a band needs \"low\" and \"high\"", where);
+    if (band && !low) return plot_unfit(src, "series %zu: a band needs \"low\" and \"high\"", where);
     const json_t *color = json_object_get(o, "color");
     if (color && !json_is_null(color) &&
         !(json_is_integer(color) && json_integer_value(color) >= 0 &&
           json_integer_value(color) < PLOT_COLORS))
-        return plot_unfit(src, "series %zu: \"color\" is no whole number from 0 to %d", where,
+        return plot_unfit(src, "series %zu: \"color\" is not a whole number from 0 to %d", where,
                           PLOT_COLORS - 1);
-    plot_series *s = plot_add_series(f, p, json_string_value(json_object_get(o, "label")), (plot_style)style,
-                                     json_is_integer(color) ? (int)json_integer_value(color) : -1);
+    plot_series *s =
+        plot_add_series(f, p, json_string_value(json_object_get(o, "label")), (plot_style)style->value,
+                        json_is_integer(color) ? (int)json_integer_value(color) : -1);
     double shift = plot_number(o, "shift");
     if (s && isfinite(shift)) s->shift = shift;
     for (size_t i = 0; i < n; i++)
@@ -66,11 +65,11 @@ static int read_axis(plot_axis *a, const plot_source *src, const json_t *o, cons
                      const char *range) {
     const char *word = plot_word(o, scale, "auto");
     const json_t *ends = json_object_get(o, range);
-    int which = place(word, scales);
-    if (which < 0) return plot_unfit(src, "\"%s\" '%s' is neither linear nor log", scale, word);
-    a->scale = (plot_scale)which;
+    const cli_choice *which = cli_find_choice(scales, word, strlen(word));
+    if (!which) return plot_unfit(src, "\"%s\" '%s' must be one of auto, linear, log", scale, word);
+    a->scale = (plot_scale)which->value;
     if (ends && !json_is_null(ends) && json_array_size(ends) != 2)
-        return plot_unfit(src, "\"%s\" is no pair of numbers", range);
+        return plot_unfit(src, "\"%s\" is not a pair of numbers", range);
     a->low = element(ends, 0), a->high = element(ends, 1);
     return EXIT_DONE;
 }
@@ -78,7 +77,7 @@ static int read_axis(plot_axis *a, const plot_source *src, const json_t *o, cons
 static int read_panel(plot_figure *f, const plot_source *src, const json_t *o) {
     const json_t *series = json_object_get(o, "series"), *marks = json_object_get(o, "marks"), *entry;
     size_t i;
-    if (!json_is_array(series)) return plot_unfit(src, "a panel has no list \"series\"");
+    if (!json_is_array(series)) return plot_unfit(src, "missing list \"series\" in a panel");
     plot_panel *p = plot_add_panel(f, json_string_value(json_object_get(o, "title")),
                                    plot_word(o, "xlabel", NULL), plot_word(o, "ylabel", NULL));
     if (!p) return EXIT_DONE; /* noticed at the end */
@@ -92,7 +91,7 @@ static int read_panel(plot_figure *f, const plot_source *src, const json_t *o) {
     json_array_foreach(marks, i, entry) {
         const char *axis = plot_word(entry, "axis", "");
         if ((strcmp(axis, "x") != 0 && strcmp(axis, "y") != 0) || !isfinite(plot_number(entry, "at")))
-            return plot_unfit(src, "mark %zu: it needs \"axis\", x or y, and a number \"at\"", i + 1);
+            return plot_unfit(src, "mark %zu needs \"axis\", x or y, and a number \"at\"", i + 1);
         plot_add_mark(f, p, axis[0], plot_number(entry, "at"), plot_word(entry, "label", NULL));
     }
     return EXIT_DONE;
@@ -141,7 +140,7 @@ static json_t *series_json(const plot_series *s) {
     set_column(o, "y", s, offsetof(plot_point, y));
     set_column(o, "low", s, offsetof(plot_point, low));
     set_column(o, "high", s, offsetof(plot_point, high));
-    json_object_set_new(o, "style", json_string(styles[s->style]));
+    json_object_set_new(o, "style", json_string(cli_choice_name(styles, s->style)));
     if (s->color >= 0) json_object_set_new(o, "color", json_integer(s->color));
     if (s->shift != 0) json_object_set_new(o, "shift", cli_real(s->shift));
     return o;
@@ -150,7 +149,7 @@ static json_t *series_json(const plot_series *s) {
 static void axis_json(json_t *o, const plot_axis *a, const char *label, const char *scale,
                       const char *range) {
     set_text(o, label, a->label);
-    json_object_set_new(o, scale, json_string(scales[a->scale]));
+    json_object_set_new(o, scale, json_string(cli_choice_name(scales, a->scale)));
     json_object_set_new(o, range, json_pack("[o, o]", cli_real(a->low), cli_real(a->high)));
 }
 

@@ -5,7 +5,8 @@
 
 /* The mean width of a letter, in parts of the font's size: on the wide side, since fonts differ */
 static const double LETTER = 0.58;
-enum { BAR_NAME_ROW = 24, SAMPLE = 62 }; /* a bar's height; what stands left of a legend's text */
+/* The height of a bar; the room left of a legend's text */
+enum { BAR_NAME_ROW = 24, SAMPLE = 62 };
 
 /* ---- legends ---- */
 
@@ -62,7 +63,7 @@ static size_t columns_of(const plot_figure *f) {
     return c > n ? n : c ? c : 1;
 }
 
-/* The panel of a row whose legend will do for all of it; SIZE_MAX: none does */
+/* The panel of a row whose legend covers all of the row, or SIZE_MAX */
 static size_t row_legend(const plot_figure *f, size_t C, size_t r) {
     for (size_t i = r * C; i < f->panel_count && i < (r + 1) * C; i++) {
         size_t k = r * C;
@@ -73,8 +74,8 @@ static size_t row_legend(const plot_figure *f, size_t C, size_t r) {
 }
 
 /*
- * Which panels have a legend: one in each row, at the right of all, where that will do for every row (and a row like
- * the one above has none); else each its own, beside it. `right`: the first of these.
+ * Which panels have a legend: one in each row, at the right of all, where one is enough for every row (and a
+ * row like the one above has none); else each its own, beside it. `right`: the former.
  */
 static void choose_legends(const plot_figure *f, size_t C, size_t R, int *right, plot_layout *l) {
     *right = 1;

@@ -6,15 +6,17 @@
 
 enum { PLOT_FONT = 13, PLOT_NOTE_FONT = 10, PLOT_LEGEND_LETTERS = 40, PLOT_MOST_PANELS = 64 };
 
+/* The frame of a panel; the room for its texts; whether a legend stands beside it */
 typedef struct {
-    double left, right, bottom, top; /* of the frame */
+    double left, right, bottom, top;
     double note_height, legend_left, legend_font;
     size_t title_letters, ylabel_letters, note_letters, legend_letters;
-    int legend; /* is there one beside it? */
+    int legend;
 } plot_place;
 
+/* Width and height in units of 1/96 inch */
 typedef struct {
-    double width, height; /* in units of 1/96 inch */
+    double width, height;
     double title_height;
     size_t title_letters;
     plot_place places[PLOT_MOST_PANELS];

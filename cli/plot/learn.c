@@ -1,7 +1,7 @@
 /*
- * Moments of a network's features while it learns: a column for each order, naive above, unbiased below; a line for
- * each width is the mean over seeds, the band around it their middle half, a dotted line what a part of the neurons
- * gives.
+ * Moments of a network's features while it learns: a column for each order, naive above, unbiased below. A
+ * line for each width is the mean over seeds, the band around it their middle half, a dotted line the
+ * subsample.
  */
 #include "plot/plot.h"
 
@@ -67,12 +67,12 @@ static int survey(const plot_source *s, double *widths, size_t *count, size_t *o
     json_array_foreach(runs, i, run) {
         double w = plot_number(run, "width");
         const json_t *epochs = json_object_get(run, "epochs");
-        if (!isfinite(w)) return plot_unfit(s, "run %zu has no number \"width\"", i + 1);
-        if (json_array_size(epochs) == 0) return plot_unfit(s, "run %zu has no \"epochs\"", i + 1);
+        if (!isfinite(w)) return plot_unfit(s, "missing number \"width\" in run %zu", i + 1);
+        if (json_array_size(epochs) == 0) return plot_unfit(s, "missing \"epochs\" in run %zu", i + 1);
         size_t n = json_array_size(json_object_get(json_array_get(epochs, 0), "unbiased")), k = 0;
         if (n > *orders) *orders = n;
         while (k < *count && widths[k] != w) k++;
-        if (k == WIDTHS) return plot_unfit(s, "more than %d widths are too many for one picture", WIDTHS);
+        if (k == WIDTHS) return plot_unfit(s, "more than %d widths do not fit into one picture", WIDTHS);
         if (k == *count) widths[(*count)++] = w;
     }
     cli_sort(widths, *count);
@@ -130,7 +130,7 @@ int plot_learn(plot_figure *f, const plot_source *s, size_t count) {
     int status = EXIT_DONE;
     for (size_t k = 0; k < count && !status; k++) status = survey(&s[k], widths, &n, &orders);
     if (status) return status;
-    if (!orders) return plot_unfit(s, "its epochs have no lists \"unbiased\"");
+    if (!orders) return plot_unfit(s, "missing lists \"unbiased\" in the epochs");
     size_t first = orders > 1 ? 2 : 1; /* m(1) is 1 by the features' scale */
     f->columns = orders - first + 1 < COLUMNS ? orders - first + 1 : COLUMNS;
     plot_panel *panels[COLUMNS][2];

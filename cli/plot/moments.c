@@ -1,6 +1,6 @@
 /*
- * Moments m(n) and their roots m(n)^(1/n) by estimator, with their intervals, and the truth beside: of the result
- * itself, or of results of kspec theory and kspec generate, which can also stand alone.
+ * Moments m(n) and their roots m(n)^(1/n) by estimator, with their intervals, and the truth beside them:
+ * from the result itself, or from results of kspec theory and kspec generate, which can also stand alone.
  */
 #include "plot/plot.h"
 
@@ -45,7 +45,7 @@ static void add_estimator(plot_figure *f, plot_panel *const panels[2], const plo
 
 enum { NAMES = 16 };
 
-/* The different estimators of a result, in their order; a list that has none is unfit. */
+/* The different estimators of a result, in their order */
 static int estimators(const plot_source *s, const char *names[NAMES], size_t *count) {
     const json_t *list = plot_list(s, "estimates"), *e;
     size_t i;
@@ -55,9 +55,9 @@ static int estimators(const plot_source *s, const char *names[NAMES], size_t *co
         const char *name = plot_word(e, "estimator", NULL);
         size_t k = 0;
         if (!name || !isfinite(plot_number(e, "n")))
-            return plot_unfit(s, "estimate %zu has no \"estimator\" and \"n\"", i + 1);
+            return plot_unfit(s, "missing \"estimator\" or \"n\" in estimate %zu", i + 1);
         while (k < *count && strcmp(names[k], name) != 0) k++;
-        if (k == NAMES) return plot_unfit(s, "more than %d estimators are too many for one picture", NAMES);
+        if (k == NAMES) return plot_unfit(s, "more than %d estimators do not fit into one picture", NAMES);
         if (k == *count) names[(*count)++] = name;
     }
     return EXIT_DONE;

@@ -1,4 +1,4 @@
-/* The norm that each method gives, against the time it takes: the interval, the spread or the bound as error bars. */
+/* Each method's norm against the time it takes, with the interval, the spread or the bound as error bars. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 enum { METHODS = 16 };
 
-/* Are they of the same matrix and kernel, so that one method's points make one curve? */
+/* The same matrix and kernel? Then one method's points make one curve. */
 static int same_matrix(const json_t *a, const json_t *b) {
     static const char *const keys[] = {"input", "scaling", "rows", "cols", "kernel", "sigma"};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
@@ -43,10 +43,10 @@ int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
         json_array_foreach(list, i, e) {
             const char *name = plot_word(e, "method", NULL);
             size_t known = 0;
-            if (!name) return plot_unfit(&s[k], "result %zu has no \"method\"", i + 1);
+            if (!name) return plot_unfit(&s[k], "missing \"method\" in result %zu", i + 1);
             while (known < n && strcmp(names[known], name) != 0) known++;
             if (known == METHODS)
-                return plot_unfit(&s[k], "more than %d methods are too many for one picture", METHODS);
+                return plot_unfit(&s[k], "more than %d methods do not fit into one picture", METHODS);
             if (known == n) names[n++] = name;
         }
     }

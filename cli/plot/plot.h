@@ -1,6 +1,6 @@
 /*
- * Pictures. A result's JSON object becomes a figure (panels of series), and a figure becomes a gnuplot script, which
- * gnuplot draws: kinds.c knows which command's object goes to which COMMAND.c, gnuplot.c writes the
+ * Pictures. A result's JSON object becomes a figure (panels of series), a figure becomes a gnuplot script,
+ * and gnuplot draws it. kinds.c knows which command's object goes to which COMMAND.c, gnuplot.c writes the
  * script, run.c runs it, html.c makes a page of the picture and its numbers.
  */
 #ifndef KSPEC_CLI_PLOT_H
@@ -10,46 +10,58 @@
 
 /* ---- the figure ---- */
 
+/*
+ * A band goes from low to high, with a line along y. Levels are short level lines at whole numbers x. Bars go
+ * from 0 to x at the height y; the panel's names stand beside them.
+ */
 typedef enum {
     PLOT_LINESPOINTS,
     PLOT_LINE,
     PLOT_POINTS,
     PLOT_DASHED,
     PLOT_DOTTED,
-    PLOT_BAND, /* from low to high, with a line along y */
+    PLOT_BAND,
     PLOT_STEPS,
-    PLOT_LEVELS, /* a short level line at each x, for whole numbers x */
-    PLOT_BARS    /* from 0 to x, at the height y: the panel's names stand beside them */
+    PLOT_LEVELS,
+    PLOT_BARS
 } plot_style;
 
 typedef enum { PLOT_AUTO, PLOT_LINEAR, PLOT_LOG } plot_scale;
 
-enum { PLOT_COLORS = 8, PLOT_BLACK = 0 }; /* the palette of Okabe and Ito, in its order; -1: the next one */
-int plot_color(size_t turn);              /* the colour that the turn-th series takes */
+/* The palette of Okabe and Ito, in its order; -1 is the next colour */
+enum { PLOT_COLORS = 8, PLOT_BLACK = 0 };
+/* The colour that the turn-th series takes */
+int plot_color(size_t turn);
 
+/* NaN: none */
 typedef struct {
-    double x, y, low, high; /* NaN: none */
+    double x, y, low, high;
 } plot_point;
 
 typedef struct {
-    char *label; /* or NULL: not in the legend */
+    /* NULL: not in the legend */
+    char *label;
     plot_style style;
     int color;
-    double shift; /* of x in the picture, so that error bars stand side by side */
+    /* Moves x in the picture, so that error bars stand side by side */
+    double shift;
+    /* `all` counts the points before thinning */
     plot_point *at;
-    size_t count, all; /* all: before thinning */
+    size_t count, all;
 } plot_series;
 
+/* A line across the panel at a place of the axis 'x' or 'y' */
 typedef struct {
-    char axis; /* 'x' or 'y' */
+    char axis;
     double at;
     char *label;
 } plot_mark;
 
+/* The ends are NaN where the data set them. */
 typedef struct {
     char *label;
     plot_scale scale;
-    double low, high; /* NaN: from the data */
+    double low, high;
 } plot_axis;
 
 typedef struct {
@@ -59,18 +71,20 @@ typedef struct {
     size_t series_count;
     plot_mark *marks;
     size_t mark_count;
-    char **names; /* of bars */
+    /* Of bars */
+    char **names;
     size_t name_count;
 } plot_panel;
 
+/* 0 columns: as fits. `failed`: memory ran out on the way. */
 typedef struct {
     char *title;
     plot_panel **panels;
-    size_t panel_count, columns; /* 0 columns: as fits */
-    int failed;                  /* out of memory on the way */
+    size_t panel_count, columns;
+    int failed;
 } plot_figure;
 
-/* What adds to a figure takes NULL for what could not be added, and sets `failed`: one check at the end will do. */
+/* These take NULL for what could not be added before, and set `failed`: one check at the end is enough. */
 plot_panel *plot_add_panel(plot_figure *f, const char *title, const char *xlabel, const char *ylabel);
 plot_series *plot_add_series(plot_figure *f, plot_panel *p, const char *label, plot_style style, int color);
 void plot_add_point(plot_figure *f, plot_series *s, double x, double y, double low, double high);
@@ -79,16 +93,19 @@ void plot_add_name(plot_figure *f, plot_panel *p, const char *name);
 void plot_text(plot_figure *f, char **to, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void plot_free(plot_figure *f);
 
-/* ---- what a picture is made of ---- */
+/* ---- results ---- */
 
 typedef struct {
     const json_t *json;
-    const char *command; /* "moments" */
-    const char *path;    /* NULL: the result of this very command */
-    char *name;          /* what tells it from the others of its command; NULL: there are no others */
+    /* "moments" */
+    const char *command;
+    /* NULL: the result of this very command */
+    const char *path;
+    /* Tells it from the others of its command; NULL where it is the only one */
+    char *name;
 } plot_source;
 
-/* Each makes the figure of results of one command, or of several that go together; an exit status after a message. */
+/* Each makes the figure of the results of one command, or of several that go together; an exit status. */
 int plot_figure_json(plot_figure *f, const plot_source *s, size_t count);
 int plot_moments(plot_figure *f, const plot_source *s, size_t count);
 int plot_spectrum(plot_figure *f, const plot_source *s, size_t count);
@@ -99,7 +116,7 @@ int plot_wls(plot_figure *f, const plot_source *s, size_t count);
 int plot_learn(plot_figure *f, const plot_source *s, size_t count);
 int plot_bench(plot_figure *f, const plot_source *s, size_t count);
 
-/* All of it: the kinds must fit together. */
+/* Any of these, by the commands of the results, which must go together */
 int plot_make(plot_figure *f, const plot_source *s, size_t count);
 
 /* The figure as a JSON object that plot_figure_json() reads. */
@@ -107,10 +124,11 @@ json_t *plot_to_json(const plot_figure *f);
 
 /* ---- reading results ---- */
 
-/* "x.json: " or "the result: " and the rest of a message, status 3 */
+/* "x.json: " or "the result: " and the rest of a message; status 3, or 1 */
 int plot_unfit(const plot_source *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-double plot_value(const json_t *number);                   /* NaN where it is none, or too large to draw */
-double plot_number(const json_t *object, const char *key); /* the same of a member */
+/* NaN where it is not a number, or too large to draw; the same of a member */
+double plot_value(const json_t *number);
+double plot_number(const json_t *object, const char *key);
 const char *plot_word(const json_t *object, const char *key, const char *otherwise);
 /* A member that is a list with something in it; NULL after a message. */
 const json_t *plot_list(const plot_source *s, const char *key);
@@ -126,9 +144,12 @@ const char *plot_nice(double x, char *to);
 /* ---- drawing ---- */
 
 typedef struct {
-    const char *title;    /* in place of the figure's own */
-    size_t width, height; /* 0: by the number of panels */
-    plot_scale x, y;      /* in place of the panels' own; PLOT_AUTO: theirs */
+    /* In place of the figure's own */
+    const char *title;
+    /* 0: by the number of panels */
+    size_t width, height;
+    /* In place of the panels' own; PLOT_AUTO: theirs */
+    plot_scale x, y;
 } plot_look;
 
 /* Sets every axis' scale and range, thins what is too long to draw, notes what cannot be drawn. */
@@ -145,7 +166,8 @@ void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, con
 /* Runs gnuplot on a script; its output to *picture, for free(). */
 int plot_run(const char *script, size_t length, char **picture, size_t *size);
 
-int plot_find_gnuplot(void); /* is it there? An exit status after a message */
+/* Is gnuplot installed? An exit status after a message */
+int plot_find_gnuplot(void);
 
 /* Can a picture be written there? Checks suffix, folder and gnuplot before anything is computed. */
 int plot_check(const char *option, const char *path);
@@ -156,11 +178,13 @@ int plot_write(const char *path, const plot_source *s, size_t count, const plot_
 /* ---- words ---- */
 
 /*
- * Text is plain but for ^{...} and _{...}, which are raised and lowered. Calls put for each run of bytes: kind is 0,
- * '^' or '_'. What is no UTF-8, and control characters, come out as '?' and blanks. At most `most` letters.
+ * Text is plain but for ^{...} and _{...}, which are raised and lowered. Calls put for each run of bytes:
+ * kind is 0, '^' or '_'. Bytes that are not UTF-8 become '?', control characters blanks. At most `most`
+ * letters.
  */
 void plot_runs(FILE *to, const char *text, size_t most,
                void (*put)(FILE *to, const char *run, size_t n, char kind));
-size_t plot_letters(const char *text); /* how many letters that shows */
+/* How many letters that shows */
+size_t plot_letters(const char *text);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Errors of ridge regression on random features: predicted curves, measured points with their spread, and what the
- * kernel alone would predict; against lambda for each N, against N/n for each lambda, training beside test.
+ * Errors of ridge regression on random features: predicted curves, measured points with their spread, and
+ * the prediction of the kernel alone; against lambda for each N, against N/n for each lambda, training
+ * beside test.
  */
 #include "plot/plot.h"
 
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURVES = 7 }; /* a panel's, however many values the other parameter has */
+/* At most so many curves in a panel */
+enum { CURVES = 7 };
 
 typedef struct {
     double *at;
@@ -40,8 +42,9 @@ static const json_t *find(const json_t *points, const char *of, double value, co
     return NULL;
 }
 
+/* The axis, the parameter of the curves and its letter */
 typedef struct {
-    const char *x, *of, *symbol; /* the axis, the parameter of the curves and its letter */
+    const char *x, *of, *symbol;
 } view;
 
 static const view against_lambda = {"lambda", "features", "N"};
@@ -114,7 +117,7 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
             values xs, of = {0};
             const json_t *points = json_object_get(s[k].json, "points");
             double n = plot_number(s[k].json, "rows"), per = by_features ? n : 1;
-            if (!(per > 0)) return plot_unfit(&s[k], "no number of \"rows\" in it");
+            if (!(per > 0)) return plot_unfit(&s[k], "missing \"rows\", expected in a kspec ridge result");
             status = distinct(points, v->x, &xs);
             if (!status) status = distinct(points, v->of, &of);
             if (!status) add_curves(f, p, &s[k], v, &xs, &of, per, which, color);
@@ -143,7 +146,8 @@ int plot_ridge(plot_figure *f, const plot_source *s, size_t count) {
             int status = distinct(points, i ? "features" : "lambda", &v);
             free(v.at);
             if (status) return status;
-            if (!v.count) return plot_unfit(&s[k], "no point has a number \"%s\"", i ? "features" : "lambda");
+            if (!v.count)
+                return plot_unfit(&s[k], "missing \"%s\" in every point", i ? "features" : "lambda");
             if (v.count > most[i]) most[i] = v.count;
         }
     }

@@ -1,4 +1,7 @@
-/* gnuplot as a child: the script goes in by a pipe, the picture and its messages come out by two. */
+/*
+ * gnuplot as a child process: its script goes in through one pipe, the picture and the messages come out of
+ * two.
+ */
 #include "plot/plot.h"
 
 #include <errno.h>
@@ -36,9 +39,9 @@ static int find_gnuplot(char *path, size_t size) {
         }
     }
     if (given && *given)
-        return cli_error(EXIT_FAILED, "KSPEC_GNUPLOT=%s is no program that can be run", given);
+        return cli_error(EXIT_FAILED, "KSPEC_GNUPLOT=%s is not a program that can be run", given);
     return cli_error(EXIT_FAILED,
-                     "pictures are drawn by gnuplot, which is not installed: apt-get install gnuplot-nox");
+                     "gnuplot draws the pictures and is not installed: apt-get install gnuplot-nox");
 }
 
 int plot_find_gnuplot(void) {
@@ -74,7 +77,8 @@ static void shut(int *fd) {
     *fd = -1;
 }
 
-enum { SAID = 4000 }; /* of gnuplot's messages the beginning will do */
+/* The beginning of gnuplot's messages is enough. */
+enum { SAID = 4000 };
 
 /* Feeds the script and collects both outputs until all are at their end; 0, or -1 without memory. */
 static int converse(int in, const char *script, size_t length, sink *out, sink *err) {
@@ -105,7 +109,7 @@ static int converse(int in, const char *script, size_t length, sink *out, sink *
 }
 
 static int start(const char *program, int in[2], int out[2], int err[2], pid_t *child) {
-    /* its own settings only, whatever ~/.gnuplot says; a date that does not change */
+    /* -d: without the settings of ~/.gnuplot */
     char *argv[] = {"gnuplot", "-d", "-", NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;

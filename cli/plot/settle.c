@@ -1,4 +1,4 @@
-/* Scales and ranges of a figure's axes; what is too long to draw is thinned, what cannot be drawn is noted. */
+/* Scales and ranges of a figure's axes. Long series are thinned; a note counts what cannot be drawn. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void keep(plot_figure *f, values *v, double x) {
     v->at[v->count++] = x;
 }
 
-/* The main values of an axis; the ends of error bars, which may lie far out, apart */
+/* The main values of an axis and, apart from them, the ends of error bars, which may lie far out */
 static void collect(plot_figure *f, const plot_panel *p, char axis, values *main, values *ends) {
     for (size_t k = 0; k < p->series_count; k++) {
         const plot_series *s = p->series[k];
@@ -58,8 +58,8 @@ static void collect(plot_figure *f, const plot_panel *p, char axis, values *main
 /* ---- scale ---- */
 
 /*
- * Logarithmic where the values (in order) span decades: at least two, all but a few of them positive. An even row
- * of numbers, 1 to 256, spans two decades, too, and is better left alone on the axis of x.
+ * Logarithmic where the values (in order) span at least two decades and all but a few of them are positive.
+ * On the x axis an even row of numbers, such as 1 to 256, stays linear although it spans two decades.
  */
 static plot_scale choose(const values *v, char axis) {
     size_t below = 0;
@@ -87,7 +87,7 @@ static void extent(const plot_axis *a, const values *v, double *low, double *hig
         }
 }
 
-/* All values, and the ends of error bars as far as they are not far out: those are cut off by the frame */
+/* All values, and the ends of error bars unless they lie far out: the frame cuts those off. */
 static void range(plot_axis *a, const values *v, const values *ends) {
     int log = a->scale == PLOT_LOG;
     double low, high, far_low, far_high;
@@ -136,8 +136,8 @@ enum { MOST = 2000, PARTS = 300 };
 static int below(double x, double least) { return x < least || (isnan(least) && !isnan(x)); }
 
 /*
- * Of each part of the axis, the points that make its outline: the first and the last, those with the least and the
- * largest y, low and high, and a gap. PARTS parts of at most 7 points look the same as all of them.
+ * Keeps, of each part of the axis, the points of its outline: the first and the last, those with the least
+ * and the largest y, low and high, and a gap. PARTS parts of at most 7 points look the same as all of them.
  */
 static void thin(plot_series *s, const plot_axis *x) {
     if (s->count <= MOST) return;
@@ -173,7 +173,7 @@ static void thin(plot_series *s, const plot_axis *x) {
 
 /* ---- the whole ---- */
 
-/* What a logarithmic axis cannot show is said below the panel. */
+/* A note below the panel counts what a logarithmic axis cannot show. */
 static void note(plot_figure *f, plot_panel *p) {
     size_t missing[2] = {0, 0};
     for (size_t k = 0; k < p->series_count; k++)

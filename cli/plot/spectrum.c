@@ -1,4 +1,7 @@
-/* Recovered eigenvalues with their intervals, those of the sample matrix, and the truth, on both kinds of axes. */
+/*
+ * Recovered eigenvalues with their intervals, those of the sample matrix, and the truth; linear and
+ * logarithmic.
+ */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -18,7 +21,7 @@ static int add_truth(plot_figure *f, plot_panel *p, const plot_source *src, size
     const json_t *list = json_object_get(src->json, "eigenvalues"),
                  *N = json_object_get(src->json, "multiplicities");
     if (json_array_size(list) == 0)
-        return plot_unfit(src, "no \"eigenvalues\" in it: kspec theory rbf lists them with --eigenvalues K");
+        return plot_unfit(src, "missing \"eigenvalues\": kspec theory rbf lists them with --eigenvalues K");
     plot_series *s = plot_add_series(f, p, src->name ? src->name : "truth", PLOT_STEPS, PLOT_BLACK);
     size_t l = 0;
     for (size_t k = 0; k < json_array_size(list) && l < most; k++) {
@@ -30,7 +33,7 @@ static int add_truth(plot_figure *f, plot_panel *p, const plot_source *src, size
     return EXIT_DONE;
 }
 
-/* Sample eigenvalues this small are nothing but rounding errors of zero: a logarithmic axis ends above them. */
+/* Sample eigenvalues this small are rounding errors of zero: a logarithmic axis ends above them. */
 static void cut_rounding(plot_figure *f, plot_panel *p) {
     double largest = 0, least = INFINITY;
     int cut = 0;

@@ -5,14 +5,14 @@
 #include <string.h>
 
 /*
- * The k-th entry of a list, or of its logarithms where it has no double of its own: 10^y is then what y stands for.
- * `logs`: all of them are to be given by their logarithms to base 10.
+ * The k-th entry of a list; with `logs` its logarithm to base 10, from the natural logarithms, for lists with
+ * entries that no double holds.
  */
 static double entry(const json_t *list, const json_t *natural_logs, size_t k, int logs) {
     return logs ? plot_value(json_array_get(natural_logs, k)) / log(10) : plot_value(json_array_get(list, k));
 }
 
-/* Must logarithms stand in for some entry? */
+/* Is some entry beyond the range of doubles? */
 static int beyond_doubles(const json_t *list, const json_t *natural_logs) {
     for (size_t k = 0; k < json_array_size(natural_logs); k++)
         if (fabs(plot_value(json_array_get(natural_logs, k))) > 600 && k < json_array_size(list)) return 1;

@@ -1,9 +1,9 @@
-/* Texts of a figure: from wherever they come, valid UTF-8 without control characters goes out. */
+/* Texts of a figure: whatever comes in, valid UTF-8 without control characters goes out. */
 #include "plot/plot.h"
 
 #include <string.h>
 
-/* The bytes of the letter at s; 0 where they are no UTF-8 that may stand in XML */
+/* The bytes of the letter at s; 0 where they are not UTF-8 that XML allows */
 static size_t letter(const unsigned char *s) {
     size_t n = s[0] < 0x80                   ? 1
                : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
@@ -19,7 +19,7 @@ static size_t letter(const unsigned char *s) {
     return n;
 }
 
-/* The length of what stands in braces after ^ or _, if it is plain text; 0: it is not */
+/* The length of the plain text in braces after ^ or _; 0 where there is none */
 static size_t braced(const char *s) {
     size_t n = s[1] == '{' ? strcspn(s + 2, "{}^_") : 0;
     return n && s[2 + n] == '}' ? n : 0;

@@ -10,7 +10,7 @@
 
 static const char *const suffixes[] = {".svg", ".png", ".pdf", ".html", ".gp", NULL};
 
-/* The format by the suffix; -1: it is none of them */
+/* The format by the suffix, or -1 */
 static int format_of(const char *path) {
     const char *dot = strrchr(path, '.');
     for (int k = 0; dot && suffixes[k]; k++)
@@ -21,7 +21,7 @@ static int format_of(const char *path) {
 int plot_check(const char *option, const char *path) {
     int format = format_of(path);
     if (format < 0)
-        return cli_error(EXIT_USAGE, "%s: '%s' ends in none of .svg, .png, .pdf, .html, .gp", option, path);
+        return cli_error(EXIT_USAGE, "%s: '%s' must end in .svg, .png, .pdf, .html or .gp", option, path);
     char *folder = strdup(path);
     if (!folder) return cli_error(EXIT_FAILED, "out of memory");
     char *slash = strrchr(folder, '/');
@@ -37,7 +37,7 @@ int plot_check(const char *option, const char *path) {
     return format == PLOT_GP ? EXIT_DONE : plot_find_gnuplot();
 }
 
-/* cairo writes the time into a PDF: the same figure shall be the same bytes */
+/* cairo writes the time into a PDF; the same figure is to be the same bytes */
 static void undate(char *pdf, size_t size) {
     static const char key[] = "/CreationDate (D:";
     for (char *p = pdf; p && (p = memmem(p, size - (size_t)(p - pdf), key, sizeof key - 1)); p++)
@@ -45,7 +45,7 @@ static void undate(char *pdf, size_t size) {
             *digit = digit == p + sizeof key - 1 + 5 || digit == p + sizeof key - 1 + 7 ? '1' : '0';
 }
 
-/* gnuplot opens and closes a group for every change of pen; those with nothing in them are half of the file */
+/* gnuplot opens a group for every change of pen; the empty ones are half of the file */
 static size_t drop_empty_groups(char *svg, size_t size) {
     static const char empty[] = "</g>\n";
     char *to = svg;
@@ -117,8 +117,7 @@ int plot_write(const char *path, const plot_source *s, size_t count, const plot_
     plot_figure f = {0};
     int status = plot_make(&f, s, count);
     if (!status && f.panel_count > PLOT_MOST_PANELS)
-        status =
-            plot_unfit(s, "%zu panels are more than the %d of one picture", f.panel_count, PLOT_MOST_PANELS);
+        status = plot_unfit(s, "%zu panels exceed the %d of one picture", f.panel_count, PLOT_MOST_PANELS);
     if (!status) plot_settle(&f, look);
     if (!status && f.failed) status = cli_error(EXIT_FAILED, "out of memory for the picture");
     if (!status && path) status = draw(path, &f, s, count, look);

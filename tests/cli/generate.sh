@@ -90,8 +90,8 @@ expect_error 3 'Sigma is not positive definite: the smallest of its 2 eigenvalue
 expect_error 3 'Sigma_x is not positive semidefinite: the smallest' $sig --sigma-x bad.csv
 expect_error 3 '--sigma: wide.csv is 2 x 3, not square' $sig --sigma wide.csv
 expect_error 3 'cannot open none.csv' $sig --sigma none.csv
-expect_error 2 '--dim is 3, the dimension of S.csv 2' $sig --sigma S.csv --dim 3
-expect_error 2 'exclude each other' $sig --sigma S.csv --eta 3
+expect_error 2 '--dim is 3, but S.csv has 2 dimensions' $sig --sigma S.csv --dim 3
+expect_error 2 'takes --eta or --sigma and --sigma-x, not both' $sig --sigma S.csv --eta 3
 expect_error 2 'generate linear takes no --sigma-x' kspec generate linear --rows 2 --cols 2 --sigma-x S.csv -o z.npy
 
 # correlated noise of a matrix that is 0
@@ -111,8 +111,8 @@ assert (np.load("n.npy").std(axis=2) > 0.1).all()'
 expect_error 2 "'diagonal' must be one of rows, cols, both" $noise --noise-correlation diagonal
 expect_error 2 '--noise-share: 0 is not above 0 and at most 1' $noise --noise-correlation rows --noise-share 0
 expect_error 2 '--noise-share: 1.5 is not above 0' $noise --noise-correlation rows --noise-share 1.5
-expect_error 2 '--noise-share without --noise-correlation' $noise --noise-share 0.5
-expect_error 2 '--noise-correlation without --noise' $gen --noise-correlation rows -o z.npy
+expect_error 2 '--noise-share needs --noise-correlation' $noise --noise-share 0.5
+expect_error 2 '--noise-correlation needs --noise' $gen --noise-correlation rows -o z.npy
 expect_error 1 'the generator needs [0-9]+ MiB of memory and there are' \
     kspec generate rff --rows 2 --cols 1000000000 --dim 1000000 -o z.npy
 

@@ -8,9 +8,9 @@ files=(x.npy m.json f.json)
 
 # ---- usage ----
 for o in a.jpg a svg .svg.txt a.SVG dir.svg/a; do
-    expect_error 2 "-o: '$o' ends in none of .svg, .png, .pdf, .html, .gp" kspec plot f.json -o $o
+    expect_error 2 "-o: '$o' must end in .svg, .png, .pdf, .html or .gp" kspec plot f.json -o $o
     # before anything is read, let alone computed
-    expect_error 2 "--plot: '$o' ends in none of" kspec moments not-there.npy --plot $o
+    expect_error 2 "--plot: '$o' must end in" kspec moments not-there.npy --plot $o
 done
 expect_error 2 '-o FILE is missing' kspec plot f.json
 expect_error 2 'no INPUT given' kspec plot -o a.svg
@@ -26,45 +26,45 @@ done
 
 # ---- files that are no results ----
 expect_error 3 'cannot open none.json: No such file' kspec plot none.json -o a.gp
-expect_error 3 'cannot read \.: Is a directory|\. is no JSON' kspec plot . -o a.gp
+expect_error 3 'cannot read \.: Is a directory|\. is not JSON' kspec plot . -o a.gp
 bad() { # pattern, content
     printf '%s' "$2" >bad.json
     expect_error 3 "bad.json.*$1" kspec plot bad.json -o a.gp
 }
-bad 'is no JSON: line 1' ''
-bad 'is no JSON: line 1' '{"command": "moments", "estim'
-bad 'is no JSON' '{"command": "figure", "panels": [{"series": [{"y": [NaN]}]}]}'
-bad 'is no JSON' $'{"command": "\xff"}'
-bad 'no JSON object' '[1, 2]'
+bad 'is not JSON: line 1' ''
+bad 'is not JSON: line 1' '{"command": "moments", "estim'
+bad 'is not JSON' '{"command": "figure", "panels": [{"series": [{"y": [NaN]}]}]}'
+bad 'is not JSON' $'{"command": "\xff"}'
+bad 'is not a JSON object' '[1, 2]'
 bad 'missing "command", expected in a kspec result' '{}'
 bad 'missing "command", expected in a kspec result' '{"command": 3}'
 bad "a result of kspec config has no picture" '{"command": "config"}'
 bad "a result of kspec x\?y has no picture" '{"command": "x\ny"}'
 for c in moments:estimates spectrum:eigenvalues theory:moments norm:results ridge:points wls:points learn:runs bench:results \
     generate:moments figure:panels; do
-    bad "no \"${c#*:}\" in it" "{\"command\": \"${c%:*}\"}"
-    bad "\"${c#*:}\" is no list" "{\"command\": \"${c%:*}\", \"${c#*:}\": 7}"
+    bad "missing \"${c#*:}\", expected in a kspec ${c%:*} result" "{\"command\": \"${c%:*}\"}"
+    bad "\"${c#*:}\" is not a list" "{\"command\": \"${c%:*}\", \"${c#*:}\": 7}"
     bad "\"${c#*:}\" is empty" "{\"command\": \"${c%:*}\", \"${c#*:}\": []}"
 done
-bad 'estimate 1 has no "estimator" and "n"' '{"command": "moments", "estimates": [7]}'
-bad 'result 1 has no "method"' '{"command": "norm", "results": [{}]}'
-bad 'no point has a number "lambda"' '{"command": "ridge", "points": [{}]}'
-bad 'run 1 has no number "width"' '{"command": "learn", "runs": [{}]}'
-bad 'run 1 has no "epochs"' '{"command": "learn", "runs": [{"width": 4}]}'
+bad 'missing "estimator" or "n" in estimate 1' '{"command": "moments", "estimates": [7]}'
+bad 'missing "method" in result 1' '{"command": "norm", "results": [{}]}'
+bad 'missing "lambda" in every point' '{"command": "ridge", "points": [{}]}'
+bad 'missing number "width" in run 1' '{"command": "learn", "runs": [{}]}'
+bad 'missing "epochs" in run 1' '{"command": "learn", "runs": [{"width": 4}]}'
 panel() { bad "$1" "{\"command\": \"figure\", \"panels\": [$2]}"; }
-panel 'a panel has no list "series"' '{}'
+panel 'missing list "series" in a panel' '{}'
 panel 'series 1: "y" is missing' '{"series": [{}]}'
-panel 'series 1: "y" is no list' '{"series": [{"y": 3}]}'
+panel 'series 1: "y" is not a list' '{"series": [{"y": 3}]}'
 panel 'series 2: "y" has 3 values, "x" 2' '{"series": [{"y": [1]}, {"x": [1, 2], "y": [1, 2, 3]}]}'
 panel 'series 1: "high" has 1 values, "x" 2' '{"series": [{"x": [1, 2], "y": [1, 2], "low": [1, 2], "high": [1]}]}'
 panel 'series 1: "low" without "high"' '{"series": [{"y": [1], "low": [1]}]}'
 panel 'a band needs "low" and "high"' '{"series": [{"y": [1], "style": "band"}]}'
-panel "\"style\" 'wavy' is none of line, points" '{"series": [{"y": [1], "style": "wavy"}]}'
-panel '"color" is no whole number from 0 to 7' '{"series": [{"y": [1], "color": 8}]}'
-panel "\"xscale\" 'root' is neither linear nor log" '{"series": [], "xscale": "root"}'
-panel '"yrange" is no pair' '{"series": [], "yrange": [1]}'
-panel 'mark 1: it needs "axis", x or y' '{"series": [], "marks": [{"axis": "z", "at": 1}]}'
-bad '65 panels are more than the 64' "{\"command\": \"figure\", \"panels\": [$(printf '{"series": []},%.0s' {1..64}){\"series\": []}]}"
+panel "\"style\" 'wavy' must be one of line, points" '{"series": [{"y": [1], "style": "wavy"}]}'
+panel '"color" is not a whole number from 0 to 7' '{"series": [{"y": [1], "color": 8}]}'
+panel "\"xscale\" 'root' must be one of auto, linear, log" '{"series": [], "xscale": "root"}'
+panel '"yrange" is not a pair' '{"series": [], "yrange": [1]}'
+panel 'mark 1 needs "axis", x or y' '{"series": [], "marks": [{"axis": "z", "at": 1}]}'
+bad '65 panels exceed the 64' "{\"command\": \"figure\", \"panels\": [$(printf '{"series": []},%.0s' {1..64}){\"series\": []}]}"
 rm bad.json
 
 # ---- no place for it ----
@@ -79,13 +79,13 @@ expect_files "${files[@]}"
 # ---- no gnuplot, or one that fails ----
 for none in /nonexistent /etc/passwd . no-such-program; do
     export KSPEC_GNUPLOT=$none
-    expect_error 1 "KSPEC_GNUPLOT=$none is no program" kspec plot f.json -o a.svg
-    expect_error 1 "KSPEC_GNUPLOT=$none is no program" kspec moments not-there.npy --plot a.svg
+    expect_error 1 "KSPEC_GNUPLOT=$none is not a program" kspec plot f.json -o a.svg
+    expect_error 1 "KSPEC_GNUPLOT=$none is not a program" kspec moments not-there.npy --plot a.svg
     expect_status 0 kspec plot f.json -o a.gp # needs none
     expect_status 0 kspec moments x.npy --plot a.gp
 done
 unset KSPEC_GNUPLOT
-expect_error 1 'drawn by gnuplot, which is not installed: apt-get install gnuplot-nox' env PATH=/nonexistent "$KSPEC" plot f.json -o a.svg
+expect_error 1 'gnuplot draws the pictures and is not installed: apt-get install gnuplot-nox' env PATH=/nonexistent "$KSPEC" plot f.json -o a.svg
 rm a.gp
 fake() { # the body of a gnuplot
     printf '#!/bin/bash\n%s\n' "$1" >"$work/fake"

@@ -100,7 +100,7 @@ expect_stdout '1e-03|0\.001'
 expect_status 0 kspec ridge x.npy --target y.npy --scale --features 20 --lambda 0.01 --test-noise 1e-8 --json
 expect_json 'close(j["points"][0]["test_mse"], j["points"][0]["train_mse"], 1e-5) and j["test_rows"] == 40'
 expect_error 2 "test-noise: '0' is not above 0" kspec ridge x.npy --target y.npy --features 20 --lambda 1 --test-noise 0
-expect_error 2 'of its own' kspec ridge $data --features 20 --lambda 1 --test-noise 1
+expect_error 2 '--test-noise takes no --test or --test-per-class' kspec ridge $data --features 20 --lambda 1 --test-noise 1
 
 # searches
 expect_status 0 kspec ridge $data --features 10,20 --optimize lambda --json
@@ -130,7 +130,7 @@ expect_error 2 'features: .x. is not a number' kspec ridge $data --features x --
 expect_error 2 '--features is missing' kspec ridge $data --lambda 1
 expect_error 2 '--lambda is missing' kspec ridge $data --features 3
 expect_error 2 '--target is missing' kspec ridge x.npy --features 3 --lambda 1
-expect_error 2 'go together' kspec ridge x.npy --target y.npy --test t.npy --features 3 --lambda 1
+expect_error 2 '--test needs --test-target, and the reverse' kspec ridge x.npy --target y.npy --test t.npy --features 3 --lambda 1
 expect_error 2 'one INPUT is taken' kspec ridge x.npy t.npy --target y.npy --features 3 --lambda 1
 expect_error 2 "tolerance: '0' is not above 0" kspec ridge $data --features 3 --lambda 1 --tolerance 0
 expect_error 2 'tolerance: 1 is not below 1' kspec ridge $data --features 3 --lambda 1 --tolerance 1

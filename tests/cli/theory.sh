@@ -81,8 +81,8 @@ expect_error 3 'Sigma has 3 dimensions, Sigma_x 2' kspec theory rbf --sigma I.cs
 expect_error 3 'nan.csv' kspec theory rbf --sigma nan.csv
 expect_error 3 'infinite' kspec theory rbf --sigma-x inf.csv
 expect_error 3 'cannot open none.npy' kspec theory rbf --sigma none.npy
-expect_error 2 '--dim is 2, the dimension of I.csv 3' kspec theory rbf --sigma I.csv --dim 2
-expect_error 2 'exclude each other' kspec theory rbf --sigma I.csv --eta 2
+expect_error 2 '--dim is 2, but I.csv has 3 dimensions' kspec theory rbf --sigma I.csv --dim 2
+expect_error 2 'takes --eta or --sigma and --sigma-x, not both' kspec theory rbf --sigma I.csv --eta 2
 expect_error 2 '--eta is missing \(or --sigma, --sigma-x\)' kspec theory rbf --dim 2
 
 # --threads and --seed change nothing
