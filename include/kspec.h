@@ -31,16 +31,17 @@
 #ifndef KSPEC_H
 #define KSPEC_H
 
-#include "kspec/base.h"     /* version, status, environment, matrices, random numbers */
-#include "kspec/kernel.h"   /* kinds of kernels, scaling of columns */
-#include "kspec/theory.h"   /* spectra that are known in closed form */
-#include "kspec/generate.h" /* matrices whose kernel is known */
-#include "kspec/moments.h"  /* spectral moments of the kernel operator, dimensionality */
-#include "kspec/spectrum.h" /* eigenvalues from moments */
-#include "kspec/norm.h"     /* Gram matrices, random features, the spectral norm */
-#include "kspec/ridge.h"    /* ridge regression on random Fourier features */
-#include "kspec/wls.h"      /* weighted least squares */
-#include "kspec/learn.h"    /* kernel moments of a network while it learns */
-#include "kspec/files.h"    /* reading and writing matrices */
+#include "kspec/base.h"      /* version, status, environment, matrices, random numbers */
+#include "kspec/kernel.h"    /* kinds of kernels, scaling of columns */
+#include "kspec/theory.h"    /* spectra that are known in closed form */
+#include "kspec/generate.h"  /* matrices whose kernel is known */
+#include "kspec/moments.h"   /* spectral moments of the kernel operator, dimensionality */
+#include "kspec/dimension.h" /* how many dimensions a matrix has, how alike two are */
+#include "kspec/spectrum.h"  /* eigenvalues from moments */
+#include "kspec/norm.h"      /* Gram matrices, random features, the spectral norm */
+#include "kspec/ridge.h"     /* ridge regression on random Fourier features */
+#include "kspec/wls.h"       /* weighted least squares */
+#include "kspec/learn.h"     /* kernel moments of a network while it learns */
+#include "kspec/files.h"     /* reading and writing matrices */
 
 #endif

@@ -14,8 +14,8 @@ may_include() {
     features) echo "base simd linalg" ;;
     theory) echo "base simd linalg features" ;;
     moments | ridge | wls) echo "base simd linalg features theory" ;;
-    spectrum | norm | learn) echo "base simd linalg features theory moments" ;;
-    bench) echo "base simd linalg features theory moments ridge wls spectrum norm learn kspec.h" ;;
+    spectrum | norm | learn | dimension) echo "base simd linalg features theory moments" ;;
+    bench) echo "base simd linalg features theory moments ridge wls spectrum norm learn dimension kspec.h" ;;
     cli) echo "core plot commands bench kspec.h" ;;
     hdf5) echo "io/child.h" ;; # a program apart from the library: it shares the layout of its answer only
     include) echo "" ;;
@@ -29,9 +29,9 @@ parts() { # room, or include/kspec/NAME.h
     base | simd | linalg | kernel | theory | generate | moments | ridge | wls | files) echo "base" ;;
     io) echo "base files" ;;
     features) echo "base kernel generate" ;;
-    norm | spectrum | learn) echo "base kernel moments" ;;
+    norm | spectrum | learn | dimension) echo "base kernel moments" ;;
     esac
-    case $1 in theory | moments | ridge | wls | norm | spectrum | learn) echo "$1" ;; esac
+    case $1 in theory | moments | ridge | wls | norm | spectrum | learn | dimension) echo "$1" ;; esac
     case $1 in ridge) echo "kernel" ;; esac
 }
 

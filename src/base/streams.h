@@ -45,6 +45,8 @@ typedef enum {
     /* wls: coefficients and noise of draw k */
     KS_STREAM_WLS_TRUTH,
     KS_STREAM_WLS_NOISE,
+    /* dimension: which rows (k = 0) and columns (k = 1) the curve begins with */
+    KS_STREAM_CURVE,
     /* learn: see ks_learn_stream() */
     KS_STREAM_LEARN,
     KS_STREAM_COUNT

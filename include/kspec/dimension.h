@@ -1,0 +1,135 @@
+/* Part of kspec.h: how many dimensions a matrix has, and how alike two matrices are. */
+#ifndef KSPEC_DIMENSION_H
+#define KSPEC_DIMENSION_H
+
+#include "kspec/moments.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The dimensionality of the kernel behind a matrix Phi (P inputs by Q features) is its participation ratio
+ *
+ *     m(1)^2 / m(2) = (sum of eigenvalues)^2 / sum of squared eigenvalues:
+ *
+ * d for d equal eigenvalues. Computed from the matrix's own eigenvalues it is at most min(P,Q) and grows with both.
+ * Here the square of the trace and m(2) are estimated without bias, each from distinct rows and distinct columns, so
+ * that the ratio is nearly that of all the inputs and features which were not measured. Centred (the default), the
+ * kernel is the covariance over inputs, also without bias: the mean takes no part.
+ *
+ * With one trial, noise that is independent in every entry counts as dimensions, since it adds to the trace. With two
+ * or more trials of the same rows and columns it does not; more than two are split into halves, as by kspec_moments().
+ */
+typedef struct {
+    size_t size;
+    /* 1: second moments instead of covariances; the mean of each column then counts as a dimension */
+    int no_center;
+    /* ragged trials and splits of more than two, as in kspec_moments_opts; default of splits: 8 */
+    const size_t *row_trials;
+    int splits;
+    /* how many points the curve has, see below; default none, at most 100 */
+    size_t curve;
+    /* of splits and of the rows and columns of the curve */
+    uint64_t seed;
+    int threads;
+    kspec_progress progress;
+} kspec_dimension_opts;
+
+/*
+ * A point of the curve: both estimates from `rows` and `cols` taken at random, together from small to all. The naive
+ * dimension climbs with the size of the matrix; the unbiased one does not.
+ */
+typedef struct {
+    size_t rows, cols;
+    /* NaN where the second moment is not positive */
+    double dimension, naive;
+} kspec_dimension_point;
+
+typedef struct {
+    size_t P, Q, trials;
+    int centered;
+    /* NaN where the estimate of m(2), or of m(1)^2, is not positive */
+    double dimension;
+    /* by the two-way jackknife of its logarithm; the interval is nominally 95%. NaN where it is undefined */
+    double std_error, ci_low, ci_high;
+    /* the participation ratio of the matrix's own eigenvalues (trials averaged) */
+    double naive;
+    /* unbiased estimates of m(1), of m(1)^2 (not the square of the former), and of m(2) */
+    double trace, trace_squared, second_moment;
+    size_t curve_count;
+    kspec_dimension_point **curve;
+    double seconds;
+} kspec_dimension_result;
+
+/*
+ * phi points to ntrials >= 1 matrices of one shape. P must be at least 5 (3 where not centred) and Q at least 3, so that
+ * one of each may be left out.
+ *
+ * Time: two products of a P x Q with a Q x Q matrix (P x P where that is less), for each split. Memory beyond Phi: a
+ * copy of each half, and two Q x Q matrices or, where P is less, bands of P x P.
+ */
+KSPEC_API kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials,
+                                       const kspec_dimension_opts *opts, kspec_dimension_result **out,
+                                       kspec_error *err);
+KSPEC_API void kspec_dimension_free(kspec_dimension_result *result);
+
+/* ------------------------------------------------------------------------------------------ two matrices */
+
+/* What two matrices share: their rows are the same inputs, or their columns the same features, or neither. */
+typedef enum { KSPEC_PAIRED_ROWS = 0, KSPEC_PAIRED_COLS, KSPEC_PAIRED_NONE } kspec_paired;
+
+typedef struct {
+    size_t size;
+    /* 1: second moments instead of covariances */
+    int no_center;
+    kspec_paired paired;
+    /* as in kspec_dimension_opts, for both */
+    int splits;
+    uint64_t seed;
+    int threads;
+    kspec_progress progress;
+} kspec_compare_opts;
+
+/* A difference between the matrices, first less second. */
+typedef struct {
+    /* "dimension", or "moment" of order n */
+    const char *what;
+    int n;
+    double value, std_error;
+    /* two-sided, by the normal distribution: how likely a larger difference would be if there were none */
+    double p;
+} kspec_difference;
+
+typedef struct {
+    size_t P, Q, other_P, other_Q, trials, other_trials;
+    int centered;
+    kspec_paired paired;
+    /*
+     * tr(T_1 T_2) / sqrt(tr T_1^2 tr T_2^2), each without bias: centred kernel alignment (CKA) free of the bias that makes
+     * the usual one near 1 for few rows and many columns. It may exceed 1. NaN where a second moment is not positive, and
+     * where the matrices do not share their rows.
+     */
+    double alignment, alignment_std_error, alignment_ci_low, alignment_ci_high;
+    /* the usual one, of the matrices themselves; NaN likewise */
+    double alignment_biased;
+    /* the dimension of either */
+    double dimension, other_dimension;
+    size_t count;
+    kspec_difference **differences;
+    double seconds;
+} kspec_compare_result;
+
+/*
+ * Compares two matrices: the alignment of their kernels, and the differences of dimension, m(1) and m(2), with standard
+ * errors by the jackknife in which a shared row or column is left out of both.
+ */
+KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
+                                     size_t other_ntrials, const kspec_compare_opts *opts,
+                                     kspec_compare_result **out, kspec_error *err);
+KSPEC_API void kspec_compare_free(kspec_compare_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

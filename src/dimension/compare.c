@@ -1,0 +1,228 @@
+/* kspec_compare(): alignment of two kernels without bias, and differences with the paired jackknife. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "dimension/second.h"
+#include "dimension/sums.h"
+#include "kspec/dimension.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+
+static const double Z95 = 1.959963984540054; /* 97.5% quantile of the normal distribution */
+
+typedef struct {
+    kspec_compare_opts o;
+    ks_run run;
+    ks_arena arena;
+    ks_measured first, second;
+    ks_second one, two;
+} job;
+
+static kspec_status check(job *j, kspec_error *err) {
+    kspec_compare_opts *o = &j->o;
+    const ks_trials *t = &j->first.trials, *u = &j->second.trials;
+    if (o->paired < KSPEC_PAIRED_ROWS || o->paired > KSPEC_PAIRED_NONE)
+        return ks_fail(err, KSPEC_E_ARG, "unknown pairing %d", (int)o->paired);
+    if (o->paired == KSPEC_PAIRED_ROWS && t->P != u->P)
+        return ks_fail(
+            err, KSPEC_E_ARG,
+            "the matrices have %zu and %zu rows: they cannot be the same inputs (pairing by columns, or "
+            "none, gives differences without an alignment)",
+            t->P, u->P);
+    if (o->paired == KSPEC_PAIRED_COLS && t->Q != u->Q)
+        return ks_fail(err, KSPEC_E_ARG,
+                       "the matrices have %zu and %zu columns: they cannot be the same features", t->Q, u->Q);
+    if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
+    if (o->splits == 0) o->splits = 8;
+    return KSPEC_OK;
+}
+
+/*
+ * The variance of x - y, each a list of 1 + P + Q values (all, without a row, without a column). What the matrices
+ * share is left out of both at once.
+ */
+static double difference_variance(const job *j, const double *x, const double *y, double *room) {
+    const ks_second *a = &j->one, *b = &j->two;
+    const double *xr = x + 1, *xc = xr + a->P, *yr = y + 1, *yc = yr + b->P;
+    double sum = 0;
+    if (j->o.paired == KSPEC_PAIRED_ROWS) {
+        for (size_t i = 0; i < a->P; i++) room[i] = xr[i] - yr[i];
+        sum += ks_jackknife_side(room, a->P);
+    } else {
+        sum += ks_jackknife_side(xr, a->P) + ks_jackknife_side(yr, b->P);
+    }
+    if (j->o.paired == KSPEC_PAIRED_COLS) {
+        for (size_t k = 0; k < a->Q; k++) room[k] = xc[k] - yc[k];
+        sum += ks_jackknife_side(room, a->Q);
+    } else {
+        sum += ks_jackknife_side(xc, a->Q) + ks_jackknife_side(yc, b->Q);
+    }
+    return sum;
+}
+
+static void set_difference(const job *j, kspec_difference *d, const char *what, int n, const double *x,
+                           const double *y, double *room) {
+    *d = (kspec_difference){what, n, x[0] - y[0], sqrt(difference_variance(j, x, y, room)), NAN};
+    if (d->std_error > 0) d->p = erfc(fabs(d->value / d->std_error) / sqrt(2));
+}
+
+/* Values of a list in units of the data: times 2^exponent */
+static double *scaled(job *j, const ks_second *s, const double *x, int exponent) {
+    size_t count = 1 + s->P + s->Q;
+    double *out = ks_arena_alloc(&j->arena, count, sizeof *out);
+    for (size_t k = 0; k < count && out; k++) out[k] = ldexp(x[k], exponent);
+    return out;
+}
+
+/* The dimension from all, without each row, without each column; NaN throughout where it is undefined. */
+static double *dimensions(job *j, const ks_second *s) {
+    size_t count = 1 + s->P + s->Q;
+    double *out = ks_arena_alloc(&j->arena, count, sizeof *out);
+    if (!out) return NULL;
+    ks_log_ratios(s, out);
+    for (size_t k = 0; k < count; k++) out[k] = exp(out[k]);
+    return out;
+}
+
+static kspec_status set_differences(job *j, kspec_compare_result *r, kspec_error *err) {
+    enum { COUNT = 3 };
+    const ks_second *a = &j->one, *b = &j->two;
+    size_t longest = (a->P > b->P ? a->P : b->P) + (a->Q > b->Q ? a->Q : b->Q);
+    double *room = ks_arena_alloc(&j->arena, longest, sizeof *room);
+    const double *x[COUNT] = {dimensions(j, a), scaled(j, a, a->trace, 2 * a->exponent),
+                              scaled(j, a, a->moment, 4 * a->exponent)};
+    const double *y[COUNT] = {dimensions(j, b), scaled(j, b, b->trace, 2 * b->exponent),
+                              scaled(j, b, b->moment, 4 * b->exponent)};
+    kspec_difference *at = ks_zalloc(COUNT, sizeof *at);
+    r->differences = ks_zalloc(COUNT, sizeof *r->differences);
+    if (j->arena.failed || !at || !r->differences) {
+        ks_free(at);
+        return ks_nomem(err, "the differences", j->arena.failed);
+    }
+    static const char *const what[COUNT] = {"dimension", "moment", "moment"};
+    for (int k = 0; k < COUNT; k++) {
+        r->differences[k] = at + k;
+        set_difference(j, at + k, what[k], k, x[k], y[k], room);
+    }
+    r->count = COUNT;
+    r->dimension = x[0][0];
+    r->other_dimension = y[0][0];
+    return KSPEC_OK;
+}
+
+/* ---- alignment ---- */
+
+/*
+ * Without index k of one side: of a side that a matrix does not have, its second moment is that of all. Where some
+ * second moment is not positive, the expansion to first order about the alignment of all.
+ */
+static double leave_one_out(double cross, double m, double m2, const double *all, int positive) {
+    double unit = sqrt(all[1] * all[2]);
+    if (positive) return cross / sqrt(m * m2);
+    return cross / unit - all[0] / unit * (m / all[1] + m2 / all[2] - 2) / 2;
+}
+
+static kspec_status set_alignment(job *j, const double *cross, kspec_compare_result *r, kspec_error *err) {
+    const ks_second *a = &j->one, *b = &j->two;
+    size_t P = a->P, Q = a->Q, R = b->Q, count = P + Q + R;
+    const double *m = a->moment, *m2 = b->moment, all[3] = {cross[0], m[0], m2[0]};
+    double *loo = ks_arena_alloc(&j->arena, count, sizeof *loo);
+    if (!loo) return ks_nomem(err, "the jackknife", j->arena.failed);
+    if (!(m[0] > 0 && m2[0] > 0)) return KSPEC_OK;
+    int positive = 1;
+    for (size_t k = 0; k < 1 + P + Q; k++) positive &= m[k] > 0;
+    for (size_t k = 0; k < 1 + P + R; k++) positive &= m2[k] > 0;
+    for (size_t k = 0; k < count; k++) {
+        double first = k < P + Q ? m[1 + k] : m[0], other = k < P       ? m2[1 + k]
+                                                            : k < P + Q ? m2[0]
+                                                                        : m2[1 + k - Q];
+        loo[k] = leave_one_out(cross[1 + k], first, other, all, positive);
+    }
+    r->alignment = cross[0] / sqrt(m[0] * m2[0]);
+    r->alignment_std_error =
+        sqrt(ks_jackknife_side(loo, P) + ks_jackknife_side(loo + P, Q) + ks_jackknife_side(loo + P + Q, R));
+    r->alignment_ci_low = r->alignment - Z95 * r->alignment_std_error;
+    r->alignment_ci_high = r->alignment + Z95 * r->alignment_std_error;
+    return KSPEC_OK;
+}
+
+/* The usual alignment, <K, L> / (|K| |L|), of the means over trials; products of Gram matrices through columns. */
+static kspec_status biased_alignment(job *j, double *value, kspec_error *err) {
+    ks_arena arena = {0};
+    size_t P = j->one.P, Q = j->one.Q, R = j->two.Q;
+    const double *X = ks_measured_mean(&j->first, &arena), *Y = ks_measured_mean(&j->second, &arena);
+    kspec_status st = X && Y ? KSPEC_OK : ks_nomem(err, "the means over trials", arena.failed);
+    const ks_two pairs[3] = {{.X = X, .Z = X, .Y = Y, .W = Y, .P = P, .Q = Q, .R = R},
+                             {.X = X, .Z = X, .Y = X, .W = X, .P = P, .Q = Q, .R = Q},
+                             {.X = Y, .Z = Y, .Y = Y, .W = Y, .P = P, .Q = R, .R = R}};
+    double a[3] = {0};
+    for (int k = 0; k < 3 && !st; k++) {
+        ks_sums sums;
+        st = ks_sums_make(&j->run, &pairs[k], &sums, &arena, err);
+        if (!st) a[k] = sums.all.a;
+    }
+    ks_arena_free(&arena);
+    *value = a[1] > 0 && a[2] > 0 ? a[0] / sqrt(a[1] * a[2]) : NAN;
+    return st;
+}
+
+/* ---- the call ---- */
+
+static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
+    const ks_run whole = j->run;
+    ks_run first = ks_run_part(&whole, 0, 0.25), second = ks_run_part(&whole, 0.25, 0.5),
+           third = ks_run_part(&whole, 0.5, 0.75);
+    kspec_status st = ks_second_make(&first, &j->first, j->o.splits, j->o.seed, &j->one, &j->arena, err);
+    if (!st) st = ks_second_make(&second, &j->second, j->o.splits, j->o.seed, &j->two, &j->arena, err);
+    if (!st) st = set_differences(j, r, err);
+    if (st || j->o.paired != KSPEC_PAIRED_ROWS) return st;
+    double *cross;
+    st = ks_cross_make(&third, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &j->arena, err);
+    if (!st) st = set_alignment(j, cross, r, err);
+    j->run = ks_run_part(&whole, 0.75, 1);
+    return st ? st : biased_alignment(j, &r->alignment_biased, err);
+}
+
+kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
+                           size_t other_ntrials, const kspec_compare_opts *opts, kspec_compare_result **out,
+                           kspec_error *err) {
+    ks_clear(err);
+    *out = NULL;
+    double start = ks_now();
+    job j = {0};
+    kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
+    if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
+    int center = !j.o.no_center;
+    if (!st) st = ks_measured_open(&j.first, phi, ntrials, NULL, center, "the first matrix", &j.arena, err);
+    if (!st)
+        st =
+            ks_measured_open(&j.second, psi, other_ntrials, NULL, center, "the second matrix", &j.arena, err);
+    if (!st) st = check(&j, err);
+    kspec_compare_result *r = st ? NULL : ks_zalloc(1, sizeof *r);
+    if (!st && !r) st = ks_nomem(err, "the result", sizeof *r);
+    if (!st) {
+        const ks_trials *t = &j.first.trials, *u = &j.second.trials;
+        r->P = t->P, r->Q = t->Q, r->other_P = u->P, r->other_Q = u->Q;
+        r->trials = ntrials, r->other_trials = other_ntrials, r->centered = center, r->paired = j.o.paired;
+        r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
+        r->alignment_biased = NAN;
+        ks_blas_enter();
+        st = compute(&j, r, err);
+        ks_blas_leave();
+    }
+    ks_arena_free(&j.arena);
+    if (st) {
+        kspec_compare_free(r);
+        return st;
+    }
+    r->seconds = ks_now() - start;
+    *out = r;
+    return KSPEC_OK;
+}
+
+void kspec_compare_free(kspec_compare_result *result) {
+    if (!result) return;
+    if (result->differences) ks_free(result->differences[0]);
+    ks_free(result->differences);
+    ks_free(result);
+}

@@ -1,0 +1,164 @@
+/* kspec_dimension(): the participation ratio without bias, its interval, and the curve over sizes. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/matrix.h"
+#include "base/streams.h"
+#include "dimension/second.h"
+#include "kspec/dimension.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+
+enum { CURVE_MAX = 100 };
+static const double Z95 = 1.959963984540054; /* 97.5% quantile of the normal distribution */
+
+static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
+    if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
+    if (o->splits == 0) o->splits = 8;
+    if (o->curve > CURVE_MAX)
+        return ks_fail(err, KSPEC_E_ARG, "a curve of %zu points exceeds %d", o->curve, CURVE_MAX);
+    return KSPEC_OK;
+}
+
+static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
+                             size_t ntrials, ks_second *s, ks_arena *arena, kspec_error *err) {
+    ks_measured m;
+    kspec_status st =
+        ks_measured_open(&m, phi, ntrials, o->row_trials, !o->no_center, "the matrix", arena, err);
+    return st ? st : ks_second_make(run, &m, o->splits, o->seed, s, arena, err);
+}
+
+/* The interval is that of the logarithm, on which scale the ratio is nearly symmetric. */
+static kspec_status set_errors(const ks_second *s, kspec_dimension_result *r, ks_arena *arena,
+                               kspec_error *err) {
+    double *logs = ks_arena_alloc(arena, 1 + s->P + s->Q, sizeof *logs);
+    if (!logs) return ks_nomem(err, "the jackknife", arena->failed);
+    r->std_error = r->ci_low = r->ci_high = NAN;
+    if (isnan(r->dimension)) return KSPEC_OK;
+    ks_log_ratios(s, logs);
+    double sd = sqrt(ks_jackknife_side(logs + 1, s->P) + ks_jackknife_side(logs + 1 + s->P, s->Q));
+    r->std_error = r->dimension * sd;
+    r->ci_low = r->dimension * exp(-Z95 * sd);
+    r->ci_high = r->dimension * exp(Z95 * sd);
+    return KSPEC_OK;
+}
+
+/* ---- the curve ---- */
+
+/* Size k of `points`, from the least that leaves something to average (or a twentieth) to all, in equal ratios */
+static size_t size_at(size_t least, size_t all, size_t k, size_t points) {
+    double low = fmax((double)least, (double)all / 20);
+    if (k + 1 == points || low >= (double)all) return all;
+    return (size_t)(low * pow((double)all / low, (double)k / (double)(points - 1)) + 0.5);
+}
+
+/* A dense copy of rows and columns of every trial */
+static kspec_status take(const kspec_matrix *phi, size_t ntrials, const size_t *rows, size_t P,
+                         const size_t *cols, size_t Q, kspec_matrix *out, ks_arena *arena, kspec_error *err) {
+    for (size_t t = 0; t < ntrials; t++) {
+        double *x = ks_arena_alloc(arena, ks_size(P, Q), sizeof *x);
+        if (!x) return ks_nomem(err, "a part of the matrix", arena->failed);
+        out[t] = ks_matrix_of(x, P, Q);
+        for (size_t i = 0; i < P; i++)
+            for (size_t j = 0; j < Q; j++) *x++ = ks_at(&phi[t], rows[i], cols[j]);
+    }
+    return KSPEC_OK;
+}
+
+static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
+                                size_t ntrials, const size_t *rows, const size_t *cols,
+                                kspec_dimension_point *point, kspec_error *err) {
+    ks_arena arena = {0};
+    ks_second s;
+    kspec_dimension_opts part = *o;
+    kspec_matrix *taken = ks_arena_alloc(&arena, ntrials, sizeof *taken);
+    size_t *row_trials = o->row_trials ? ks_arena_alloc(&arena, point->rows, sizeof *row_trials) : NULL;
+    kspec_status st = arena.failed ? ks_nomem(err, "a part of the matrix", arena.failed) : KSPEC_OK;
+    for (size_t i = 0; i < point->rows && row_trials; i++) row_trials[i] = o->row_trials[rows[i]];
+    part.row_trials = row_trials;
+    if (!st) st = take(phi, ntrials, rows, point->rows, cols, point->cols, taken, &arena, err);
+    if (!st) st = estimate(run, &part, taken, ntrials, &s, &arena, err);
+    if (!st) {
+        point->dimension = ks_ratio(s.square[0], s.moment[0]);
+        point->naive = s.naive;
+    }
+    ks_arena_free(&arena);
+    return st;
+}
+
+static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
+                               size_t ntrials, kspec_dimension_result *r, ks_arena *arena, kspec_error *err) {
+    size_t *rows = ks_arena_alloc(arena, r->P, sizeof *rows),
+           *cols = ks_arena_alloc(arena, r->Q, sizeof *cols);
+    r->curve = ks_zalloc(o->curve, sizeof *r->curve);
+    kspec_dimension_point *points = ks_zalloc(o->curve, sizeof *points);
+    if (r->curve) r->curve[0] = points; /* freed through it */
+    if (arena->failed || !r->curve || !points) {
+        if (!r->curve) ks_free(points);
+        return ks_nomem(err, "the curve", arena->failed);
+    }
+    kspec_random_permutation(o->seed, ks_stream(KS_STREAM_CURVE, 0), r->P, rows);
+    kspec_random_permutation(o->seed, ks_stream(KS_STREAM_CURVE, 1), r->Q, cols);
+    kspec_status st = KSPEC_OK;
+    for (size_t k = 0; k < o->curve && !st; k++) {
+        ks_run part = ks_run_part(run, (double)k / (double)o->curve, (double)(k + 1) / (double)o->curve);
+        r->curve[k] = points + k;
+        points[k].rows = size_at(r->centered ? 5 : 3, r->P, k, o->curve);
+        points[k].cols = size_at(3, r->Q, k, o->curve);
+        st = curve_point(&part, o, phi, ntrials, rows, cols, &points[k], err);
+    }
+    r->curve_count = o->curve;
+    return st;
+}
+
+/* ---- the call ---- */
+
+static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
+                            size_t ntrials, kspec_dimension_result *r, ks_arena *arena, kspec_error *err) {
+    ks_second s;
+    ks_run first = ks_run_part(run, 0, o->curve ? 0.4 : 1), second = ks_run_part(run, 0.4, 1);
+    kspec_status st = estimate(&first, o, phi, ntrials, &s, arena, err);
+    if (st) return st;
+    r->P = s.P, r->Q = s.Q, r->trials = ntrials, r->centered = !o->no_center;
+    r->naive = s.naive;
+    r->trace = ldexp(s.trace[0], 2 * s.exponent);
+    r->trace_squared = ldexp(s.square[0], 4 * s.exponent);
+    r->second_moment = ldexp(s.moment[0], 4 * s.exponent);
+    r->dimension = ks_ratio(s.square[0], s.moment[0]);
+    st = set_errors(&s, r, arena, err);
+    return st || !o->curve ? st : make_curve(&second, o, phi, ntrials, r, arena, err);
+}
+
+kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspec_dimension_opts *opts,
+                             kspec_dimension_result **out, kspec_error *err) {
+    ks_clear(err);
+    *out = NULL;
+    double start = ks_now();
+    kspec_dimension_opts o;
+    ks_run run;
+    ks_arena arena = {0};
+    kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
+    if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
+    if (!st) st = check(&o, err);
+    if (st) return st;
+    kspec_dimension_result *r = ks_zalloc(1, sizeof *r);
+    if (!r) return ks_nomem(err, "the result", sizeof *r);
+    ks_blas_enter();
+    st = compute(&run, &o, phi, ntrials, r, &arena, err);
+    ks_blas_leave();
+    ks_arena_free(&arena);
+    if (st) {
+        kspec_dimension_free(r);
+        return st;
+    }
+    r->seconds = ks_now() - start;
+    *out = r;
+    return KSPEC_OK;
+}
+
+void kspec_dimension_free(kspec_dimension_result *result) {
+    if (!result) return;
+    if (result->curve) ks_free(result->curve[0]);
+    ks_free(result->curve);
+    ks_free(result);
+}

@@ -1,0 +1,61 @@
+/*
+ * Estimates of second order of one matrix or two, averaged over the splits of their trials, each with every row and
+ * column left out in turn; and the jackknife of what is made of them.
+ */
+#ifndef KS_DIMENSION_SECOND_H
+#define KS_DIMENSION_SECOND_H
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "moments/trials.h"
+
+/* One matrix. Each list has 1 + P + Q numbers: from all of it, without each row, without each column. */
+typedef struct {
+    size_t P, Q;
+    /* unbiased for m(1), m(1)^2 and m(2), in units of 2^(2 exponent), 2^(4 exponent) and 2^(4 exponent) */
+    double *trace, *square, *moment;
+    int exponent;
+    /* the participation ratio of the matrix's own eigenvalues */
+    double naive;
+} ks_second;
+
+/* Trials as the caller gave them, checked and scaled for order 2; centred where t->center is set. */
+typedef struct {
+    ks_trials trials;
+    ks_halves halves;
+} ks_measured;
+
+/*
+ * Checks shapes and entries, and that rows and columns suffice to leave one of each out: 5 rows (3 where not centred)
+ * and 3 columns. `what` names the matrix in messages.
+ */
+kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
+                              const size_t *row_trials, int center, const char *what, ks_arena *arena,
+                              kspec_error *err);
+
+kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
+                            ks_arena *arena, kspec_error *err);
+
+/*
+ * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)): from all, without
+ * each row, without each column of the first and of the second.
+ */
+kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
+                           uint64_t seed, double **cross, ks_arena *arena, kspec_error *err);
+
+/* The mean of a matrix's trials (P x Q, centred where asked) in the arena. */
+double *ks_measured_mean(ks_measured *m, ks_arena *arena);
+
+/* (N-1)/N sum (x_i - mean)^2: what one side of N leave-one-out values adds to the variance. */
+double ks_jackknife_side(const double *x, size_t N);
+
+/*
+ * The participation ratio without each row and column (P + Q numbers, after that of all): logarithms where every one is
+ * positive, otherwise their expansion to first order about the ratio of all, which must be positive.
+ */
+void ks_log_ratios(const ks_second *s, double *out);
+
+/* m(1)^2 / m(2), or NaN where one of them is not positive. */
+double ks_ratio(double square, double moment);
+
+#endif
