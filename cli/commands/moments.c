@@ -106,7 +106,7 @@ static void print_table(FILE *f, const void *result) {
         fprintf(f, ", averaged over %d random orders of rows and columns\n", r->permutations);
     fprintf(f, "\nparticipation ratio m(1)²/m(2): ");
     if (isfinite(r->participation_ratio))
-        fprintf(f, "%.4g\n", r->participation_ratio);
+        fprintf(f, "%.4g dimensions\n", r->participation_ratio);
     else
         fputs("undefined (m(2) is not positive, or not computed)\n", f);
 }

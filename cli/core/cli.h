@@ -237,8 +237,8 @@ typedef struct {
 } cli_covariances;
 
 /* Reads and checks them; fails with a message and the exit status. *dim is 0, or what it must be. */
-int cli_read_covariances(const cli_common *c, const char *sigma, const char *sigma_x, size_t *dim,
-                         cli_covariances *out);
+int cli_read_covariances(const cli_common *common, const char *sigma, const char *sigma_x, size_t *dim,
+                         cli_covariances *c);
 void cli_covariances_free(cli_covariances *c);
 
 /* ---- results ---- */
@@ -263,7 +263,7 @@ void cli_envelope_close(cli_common *c);
 /* Remembers one more word of the command line, which every object has. */
 void cli_remember(const char *word);
 
-/* Notes a file that was read; d may be NULL where it is not a matrix. */
+/* Notes a file that was read; how and d are NULL where it is not a matrix. */
 void cli_note_input(const cli_common *c, const char *role, const char *const *paths, size_t count,
                     const kspec_read_opts *how, const kspec_dataset *d);
 /* Notes whether the input was centred and normalised. */

@@ -132,7 +132,7 @@ void cli_note_input(const cli_common *c, const char *role, const char *const *pa
         for (size_t i = 0; i < count; i++) json_array_append_new(list, cli_string(paths[i]));
         json_object_set_new(to, "paths", list);
     }
-    if (d) set_shape(to, how, d);
+    if (how && d) set_shape(to, how, d);
     if (role)
         json_object_set_new(c->input, role, to);
     else

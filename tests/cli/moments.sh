@@ -32,7 +32,7 @@ expect_json 'j["command"] == "moments" and j["side"] == "given" and j["trials"] 
 expect_status 0 kspec moments --estimator all h.csv
 expect_stdout '^h\.csv: 2 rows × 2 columns$'
 expect_stdout '^ +2  naive +55\.75'
-expect_stdout '^participation ratio m\(1\)²/m\(2\): '
+expect_stdout '^participation ratio m\(1\)²/m\(2\): [0-9.]+ dimensions$'
 
 # which estimators, in which order; a name twice counts once
 expect_status 0 kspec moments h.csv --estimator kv-col,naive --json

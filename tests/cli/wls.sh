@@ -207,6 +207,9 @@ expect_status 0 kspec wls select --grid 20 --modes 60 --gamma 1 --noise 0.5 --js
 expect_json 'j["mode"] == "select" and j["best"] == json.load(open("best"))["best"] and j["points"] == []'
 expect_status 0 kspec wls select --grid 20 --learn 10,60 --modes 60 --gamma 1 --best-weights --json
 expect_json '[q["best_weight"]["weight"] for q in j["points"]] == ["alpha", "beta"] and "best" not in j'
+expect_status 0 kspec wls select --grid 20 --learn 10-60:10 --modes 60 --gamma 1 --plot s.gp
+expect "its picture is that of theory" cmp -s s.gp \
+    <(kspec wls theory --grid 20 --learn 10-60:10 --modes 60 --gamma 1 --plot t.gp >/dev/null && cat t.gp)
 # each verb refuses the options of the others
 for line in 'theory --best-p' 'theory --zeta 1' 'theory --at x.csv' 'select --target t.csv' 'bound --empirical 5' \
     'fit --kernel gaussian' 'fit --select-rows 0' 'features --alpha 1' 'decay --learn 3' 'decay --fit y.npy'; do
