@@ -1,8 +1,9 @@
 /*
- * Weighted least squares on the Fourier grid beside LAPACK's SVD, in one run: bench_wls [N ...] (default 256 512 1024).
- * For each N, p = N/2 and alpha = 0.3, 0.8, 1.2: the errors and their variance by the library and through the singular value
- * decomposition of L^alpha Psi_{p...N-1} (complex noise), both on one thread, with the relative difference of the three
- * numbers; then fits of 10^6 points. LAPACK is named here, too, since the library has no use for a complex SVD.
+ * Weighted least squares on the Fourier grid beside LAPACK's SVD, in one run: bench_wls [N ...] (default 256
+ * 512 1024). For each N, p = N/2 and alpha = 0.3, 0.8, 1.2: the errors and their variance by the library and
+ * through the singular value decomposition of L^alpha Psi_{p...N-1} (complex noise), both on one thread, with
+ * the relative difference of the three numbers; then fits of 10^6 points. LAPACK is named here, too, since
+ * the library has no use for a complex SVD.
  */
 #include "base/clock.h"
 #include "kspec.h"
@@ -58,21 +59,17 @@ static double svd_form(size_t N, size_t p, double alpha, double out[3]) {
 }
 
 static void compare(size_t N, double alpha) {
-    kspec_wls_opts o = {.size = sizeof o,
-                        .N = N,
-                        .P = 2 * N,
-                        .alpha = alpha,
-                        .gamma = gamma_,
-                        .sigma = 1,
-                        .complex_noise = 1};
+    kspec_wls_opts o = {
+        .size = sizeof o, .P = 2 * N, .alpha = alpha, .gamma = gamma_, .noise = 1, .complex_noise = 1};
     size_t p = N / 2;
-    kspec_wls_point q;
+    kspec_wls_result *r = NULL;
     kspec_error e;
     double svd[3], fast = 1e300;
     o.threads = 1;
-    for (int r = 0; r < 3; r++) {
+    for (int repeat = 0; repeat < 3; repeat++) {
+        kspec_wls_free(r);
         double start = ks_now();
-        if (kspec_wls_theory(&o, &p, 1, &q, &e)) {
+        if (kspec_wls_theory(N, &p, 1, &o, &r, &e)) {
             fprintf(stderr, "%s\n", e.msg);
             exit(1);
         }
@@ -81,25 +78,28 @@ static void compare(size_t N, double alpha) {
     ks_blas_enter(); /* one thread */
     double slow = svd_form(N, p, alpha, svd);
     ks_blas_leave();
+    const kspec_wls_point *q = r->points[0];
     printf("%6zu %6zu %6g %10.4f %10.4f %8.0f   %8.1e %8.1e %8.1e   %8.1e\n", N, p, alpha, fast, slow,
-           slow / fast, fabs(q.error_noise_free / svd[0] - 1), fabs(q.error_noise / svd[1] - 1),
-           fabs(q.variance / svd[2] - 1), q.accuracy);
+           slow / fast, fabs(q->error_noise_free / svd[0] - 1), fabs(q->error_noise / svd[1] - 1),
+           fabs(q->variance / svd[2] - 1), q->accuracy);
     fflush(stdout);
+    kspec_wls_free(r);
 }
 
 static void fit(size_t N, size_t p, double alpha, double beta) {
-    kspec_wls_opts o = {.size = sizeof o, .N = N, .alpha = alpha, .beta = beta};
-    double *y = malloc(N * sizeof *y), *theta = malloc(2 * p * sizeof *theta);
-    kspec_wls_fit_info info;
+    kspec_wls_opts o = {.size = sizeof o, .alpha = alpha, .beta = beta};
+    double *y = malloc(N * sizeof *y);
+    kspec_wls_fit_result *r;
     kspec_error e;
     kspec_random_normal(1, 0, 0, N, y);
-    if (kspec_wls_fit(&o, p, y, 0, theta, &info, &e))
+    if (kspec_wls_fit(N, p, y, &o, &r, &e))
         printf("fit N = %zu, p = %zu, alpha = %g: %s\n", N, p, alpha, e.msg);
     else
         printf("fit N = %zu, p = %zu, alpha = %g, beta = %g: %.2f s, %d iterations\n", N, p, alpha, beta,
-               info.seconds, info.iterations);
+               r->seconds, r->iterations);
     fflush(stdout);
-    free(y), free(theta);
+    kspec_wls_fit_free(r);
+    free(y);
 }
 
 int main(int argc, char **argv) {

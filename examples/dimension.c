@@ -43,17 +43,17 @@ static void example(kspec_matrix *repeats) {
 
 int main(int argc, char **argv) {
     kspec_error err;
-    kspec_dataset file = {0};
+    kspec_dataset *file = NULL;
     size_t count = 4;
     if (argc > 1) {
         const char *inputs[] = {argv[1]};
         check(kspec_read(inputs, 1, NULL, &file, &err), &err);
-        count = file.trials;
+        count = file->trials;
     }
     kspec_matrix *repeats = malloc(sizeof *repeats * count);
     if (!repeats) return fputs("dimension: out of memory\n", stderr), 1;
     if (argc == 1) example(repeats);
-    for (size_t t = 0; t < file.trials; t++) repeats[t] = kspec_dataset_trial(&file, t);
+    for (size_t t = 0; file && t < file->trials; t++) repeats[t] = kspec_dataset_trial(file, t);
 
     /* The moments m(1) and m(2), their errors, and, for comparison, the spectrum of the averaged matrix itself */
     kspec_moments_opts how = {.size = sizeof how, .nmax = 2};
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
     if (argc == 1) printf("truth               10\n");
 
     kspec_spectrum_free(&s);
-    kspec_dataset_free(&file);
+    kspec_dataset_free(file);
     free(repeats);
     return 0;
 }

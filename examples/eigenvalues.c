@@ -42,12 +42,12 @@ int main(int argc, char **argv) {
     kspec_matrix activations = {x, SIZE, SIZE, SIZE, 1};
     kspec_spectrum_opts opts = {.size = sizeof opts, .rank = RANK};
     kspec_moments_opts how = {.size = sizeof how, .nmax = argc > 1 ? 0 : 10}; /* 0: the default */
-    kspec_dataset file = {0};
+    kspec_dataset *file = NULL;
     kspec_error err;
     if (argc > 1) {
         const char *inputs[] = {argv[1]};
         check(kspec_read(inputs, 1, NULL, &file, &err), &err);
-        activations = kspec_dataset_trial(&file, 0);
+        activations = kspec_dataset_trial(file, 0);
         if (argc > 2) opts.rank = strtoul(argv[2], NULL, 10);
     } else {
         example(x);
@@ -68,6 +68,6 @@ int main(int argc, char **argv) {
     if (argc == 1) printf("off by %.3g in all; those of the matrix by %.3g\n", missed, missed_by_matrix);
 
     kspec_spectrum_free(&s);
-    kspec_dataset_free(&file);
+    kspec_dataset_free(file);
     return 0;
 }

@@ -40,15 +40,15 @@ static kspec_matrix rows(kspec_matrix m, size_t first, size_t count) {
 
 int main(int argc, char **argv) {
     kspec_matrix x = {points, ROWS, DIM, DIM, 1}, y = {targets, ROWS, 1, 1, 1};
-    kspec_dataset files[2] = {0};
+    kspec_dataset *files[2] = {0};
     kspec_error err;
     if (argc > 2) {
         for (int i = 0; i < 2; i++) {
             const char *inputs[] = {argv[1 + i]};
             check(kspec_read(inputs, 1, NULL, &files[i], &err), &err);
         }
-        x = kspec_dataset_trial(&files[0], 0);
-        y = kspec_dataset_trial(&files[1], 0);
+        x = kspec_dataset_trial(files[0], 0);
+        y = kspec_dataset_trial(files[1], 0);
         if (y.rows != x.rows)
             return fprintf(stderr, "regression: %zu rows, %zu targets\n", x.rows, y.rows), 1;
     } else {
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
                drawn.test_mse, drawn.test_sd);
     }
     kspec_ridge_close(ridge);
-    kspec_dataset_free(&files[0]);
-    kspec_dataset_free(&files[1]);
+    kspec_dataset_free(files[0]);
+    kspec_dataset_free(files[1]);
     return 0;
 }

@@ -38,12 +38,12 @@ int main(int argc, char **argv) {
     enum { ROWS = 400, DIM = 10 };
     static double points[ROWS * DIM];
     kspec_matrix x = {points, ROWS, DIM, DIM, 1};
-    kspec_dataset file = {0};
+    kspec_dataset *file = NULL;
     kspec_error err;
     if (argc > 1) {
         const char *inputs[] = {argv[1]};
         check(kspec_read(inputs, 1, NULL, &file, &err), &err);
-        x = kspec_dataset_trial(&file, 0);
+        x = kspec_dataset_trial(file, 0);
     } else {
         kspec_random_normal(1, 0, 0, ROWS * DIM, points);
     }
@@ -74,6 +74,6 @@ int main(int argc, char **argv) {
                descend(K, norm.n, (1 + 0.05 * i) * bound, 200, r, r + norm.n));
     free(K);
     kspec_norm_free(&norm);
-    kspec_dataset_free(&file);
+    kspec_dataset_free(file);
     return 0;
 }

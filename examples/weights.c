@@ -1,8 +1,9 @@
 /*
  * Which weights should a fit with more modes than data points have?
  *
- * N measurements on a grid, P > N Fourier modes. Mode k gets the weight (1+k)^-beta; the beta of least expected error follows
- * from how fast the modes of such functions fall off (variance like (1+k)^-2 gamma) and from the noise, without a fit.
+ * N measurements on a grid, P > N Fourier modes. Mode k gets the weight (1+k)^-beta; the beta of least
+ * expected error follows from how fast the modes of such functions fall off (variance like (1+k)^-2 gamma)
+ * and from the noise, without a fit.
  *
  *     cc weights.c $(pkg-config --cflags --libs kspec) -lm -o weights
  *     ./weights [Y GAMMA NOISE]      measurements in a column: y.npy, y.csv, ...
@@ -22,7 +23,10 @@ static void check(kspec_status status, const kspec_error *err) {
 enum { POINTS = 64, MODES = 256 }; /* of the example */
 static double theta[2 * MODES], grid[POINTS], data[2 * POINTS];
 
-/* A random function of the kind described, measured at 2 pi j/N with noise (real and imaginary parts are pairs of numbers) */
+/*
+ * A random function of the kind described, measured at 2 pi j/N with noise (real and imaginary parts are
+ * pairs of numbers)
+ */
 static void example(double gamma, double noise) {
     double total = 0, errors[POINTS];
     kspec_error err;
@@ -37,41 +41,44 @@ static void example(double gamma, double noise) {
 
 int main(int argc, char **argv) {
     double gamma = argc > 3 ? strtod(argv[2], NULL) : 0.8, noise = argc > 3 ? strtod(argv[3], NULL) : 0.1;
-    kspec_wls_opts opts = {.size = sizeof opts, .N = POINTS, .P = MODES, .gamma = gamma, .sigma = noise};
-    kspec_dataset file = {0};
+    kspec_wls_opts opts = {.size = sizeof opts, .gamma = gamma, .noise = noise, .complex_data = argc <= 3};
+    size_t N = POINTS, P = MODES;
+    kspec_dataset *file = NULL;
     const double *y = data;
     kspec_error err;
     if (argc > 3) {
         const char *inputs[] = {argv[1]};
         check(kspec_read(inputs, 1, NULL, &file, &err), &err);
-        if (file.trials * file.cols != 1)
+        if (file->trials * file->cols != 1)
             return fprintf(stderr, "weights: %s is not one column\n", argv[1]), 1;
-        y = file.data;
-        opts.N = file.rows;
-        opts.P = 4 * file.rows;
+        y = file->data;
+        N = file->rows;
+        P = 4 * N;
     } else {
         example(gamma, noise);
     }
 
-    double best, *fit = malloc(sizeof *fit * 2 * opts.P);
-    kspec_wls_point expected;
-    if (!fit) return fputs("weights: out of memory\n", stderr), 1;
-    check(kspec_wls_best_weight(&opts, opts.P, 0, 3, &best, &expected, &err), &err);
-    printf("%zu points, %zu modes, best beta %.4g\n", opts.N, opts.P, best);
+    kspec_wls_result *best;
+    check(kspec_wls_best_weight(N, P, 0, 3, &opts, &best, &err), &err);
+    printf("%zu points, %zu modes, best beta %.4g\n", N, P, best->points[0]->beta);
     for (int i = 0; i < 2; i++) {
-        opts.beta = i ? best : 0;
-        check(kspec_wls_theory(&opts, &opts.P, 1, &expected, &err), &err);
-        check(kspec_wls_fit(&opts, opts.P, y, argc <= 3, fit, NULL, &err), &err);
-        printf("beta %-6.3g expected error %.4f", opts.beta,
-               expected.error_noise_free + expected.error_noise);
+        kspec_wls_result *expected;
+        kspec_wls_fit_result *fit;
+        opts.beta = i ? best->points[0]->beta : 0;
+        check(kspec_wls_theory(N, &P, 1, &opts, &expected, &err), &err);
+        check(kspec_wls_fit(N, P, y, &opts, &fit, &err), &err);
+        printf("beta %-6.3g expected error %.4f", opts.beta, expected->points[0]->error);
         if (argc <= 3) { /* the truth is known */
             double error = 0;
-            for (size_t k = 0; k < 2 * MODES; k++) error += (fit[k] - theta[k]) * (fit[k] - theta[k]);
+            for (size_t k = 0; k < 2 * MODES; k++)
+                error += (fit->theta[k] - theta[k]) * (fit->theta[k] - theta[k]);
             printf(", of this fit %.4f", error);
         }
         putchar('\n');
+        kspec_wls_free(expected);
+        kspec_wls_fit_free(fit);
     }
-    free(fit);
-    kspec_dataset_free(&file);
+    kspec_wls_free(best);
+    kspec_dataset_free(file);
     return 0;
 }

@@ -5,10 +5,11 @@
 
 /* One square matrix from a file */
 static int read_square(const cli_common *c, const char *role, const char *option, const char *file,
-                       kspec_dataset *d, kspec_matrix *m) {
+                       kspec_dataset **data, kspec_matrix *m) {
     const kspec_read_opts how = {.size = sizeof how};
-    int status = cli_read_one(c, role, file, &how, d);
+    int status = cli_read_one(c, role, file, &how, data);
     if (status) return status;
+    const kspec_dataset *d = *data;
     *m = kspec_dataset_trial(d, 0);
     if (d->rows == d->cols) return EXIT_DONE;
     return cli_error(EXIT_INPUT, "%s: %s is %zu x %zu, not square", option, file, d->rows, d->cols);
@@ -44,7 +45,7 @@ int cli_read_covariances(const cli_common *common, const char *sigma, const char
 }
 
 void cli_covariances_free(cli_covariances *c) {
-    kspec_dataset_free(&c->data[0]);
-    kspec_dataset_free(&c->data[1]);
+    kspec_dataset_free(c->data[0]);
+    kspec_dataset_free(c->data[1]);
     free(c->eta);
 }

@@ -73,24 +73,29 @@ static int check_args(const learn_args *a) {
                   {"epochs", cli_given(&a->common, "epochs")}};
     for (size_t k = 0; k < sizeof needed / sizeof *needed; k++)
         if (!needed[k].given) return cli_error(EXIT_USAGE, "learn: --%s is missing", needed[k].name);
-    if (a->classes > KSPEC_MOST_CLASSES)
-        return cli_error(EXIT_USAGE, "--classes: %zu exceeds %d", a->classes, (int)KSPEC_MOST_CLASSES);
+    if (a->classes > KSPEC_LEARN_MAX_CLASSES)
+        return cli_error(EXIT_USAGE, "--classes: %zu exceeds %d", a->classes, (int)KSPEC_LEARN_MAX_CLASSES);
     return EXIT_DONE;
 }
 
 /* ---- output: the estimates of one matrix, by estimator ---- */
 
-/* The estimate of order n by one estimator, or NULL; by estimator 0, the unbiased one of least variance */
-static const kspec_learn_estimate *find(const kspec_learn_estimate *list, size_t count, unsigned estimator,
-                                        int n) {
-    const kspec_learn_estimate *best = NULL;
-    for (size_t k = 0; k < count; k++) {
-        const kspec_estimate *e = &list[k].e;
+/* The estimate of order n by one estimator, if any; by estimator 0, the unbiased one of least variance */
+typedef struct {
+    const kspec_estimate *e;
+    double ratio_error;
+} found;
+
+static int find(const kspec_learn_moments *m, unsigned estimator, int n, found *best) {
+    *best = (found){NULL, NAN};
+    for (size_t k = 0; k < m->count; k++) {
+        const kspec_estimate *e = m->estimates[k];
         int wanted =
             estimator ? e->estimator == estimator : e->estimator == KSPEC_PATH || e->estimator == KSPEC_EXACT;
-        if (wanted && e->n == n && (!best || e->estimator > best->e.estimator)) best = &list[k];
+        if (wanted && e->n == n && (!best->e || e->estimator > best->e->estimator))
+            *best = (found){e, m->ratio_error[k]};
     }
-    return best;
+    return best->e != NULL;
 }
 
 /* `named`: the estimators given by name */
@@ -101,54 +106,53 @@ typedef struct {
 } asked;
 
 /* An array over the orders, with null where there is no estimate; null without a matrix */
-static void add_array(json_t *to, const asked *w, const kspec_learn_estimate *list, size_t count,
-                      unsigned estimator, double (*of)(const kspec_learn_estimate *), const char *name,
-                      const char *suffix) {
-    json_t *array = list ? json_array() : json_null();
+static void add_array(json_t *to, const asked *w, const kspec_learn_moments *m, unsigned estimator,
+                      double (*of)(const found *), const char *name, const char *suffix) {
+    json_t *array = m ? json_array() : json_null();
     char key[64];
-    for (int n = 1; n <= w->nmax && list; n++) {
-        const kspec_learn_estimate *x = find(list, count, estimator, n);
-        json_array_append_new(array, cli_real(x ? of(x) : NAN));
+    for (int n = 1; n <= w->nmax && m; n++) {
+        found x;
+        json_array_append_new(array, cli_real(find(m, estimator, n, &x) ? of(&x) : NAN));
     }
     snprintf(key, sizeof key, "%s%s", name, suffix);
     json_object_set_new(to, key, array);
 }
 
-static double value_of(const kspec_learn_estimate *x) { return x->e.value; }
-static double error_of(const kspec_learn_estimate *x) { return x->e.std_error; }
-static double ratio_error_of(const kspec_learn_estimate *x) { return x->ratio_error; }
+static double value_of(const found *x) { return x->e->value; }
+static double error_of(const found *x) { return x->e->std_error; }
+static double ratio_error_of(const found *x) { return x->ratio_error; }
 
-static void add_estimates(json_t *to, const asked *w, const kspec_learn_estimate *list, size_t count,
-                          const char *suffix) {
+static void add_estimates(json_t *to, const asked *w, const kspec_learn_moments *m, const char *suffix) {
     for (unsigned k = KSPEC_NAIVE; k < KSPEC_AUTO; k <<= 1) {
         const char *name = kspec_estimator_name(k);
         char error[32], ratio_error[32];
         if (!(w->named & k) && k != KSPEC_NAIVE) continue;
         snprintf(error, sizeof error, "%s_stderr", name);
         snprintf(ratio_error, sizeof ratio_error, "%s_ratio_stderr", name);
-        add_array(to, w, list, count, k, value_of, name, suffix);
-        add_array(to, w, list, count, k, error_of, error, suffix);
-        add_array(to, w, list, count, k, ratio_error_of, ratio_error, suffix);
+        add_array(to, w, m, k, value_of, name, suffix);
+        add_array(to, w, m, k, error_of, error, suffix);
+        add_array(to, w, m, k, ratio_error_of, ratio_error, suffix);
     }
-    add_array(to, w, list, count, 0, value_of, "unbiased", suffix);
-    add_array(to, w, list, count, 0, error_of, "stderr", suffix);
-    add_array(to, w, list, count, 0, ratio_error_of, "ratio_stderr", suffix);
+    add_array(to, w, m, 0, value_of, "unbiased", suffix);
+    add_array(to, w, m, 0, error_of, "stderr", suffix);
+    add_array(to, w, m, 0, ratio_error_of, "ratio_stderr", suffix);
 }
 
 static json_t *run_json(const asked *w, const kspec_learn_run *r) {
     json_t *epochs = json_array(), *by = json_array();
     for (size_t k = 0; k < r->epoch_count; k++) {
-        const kspec_learn_epoch *e = &r->epochs[k];
+        const kspec_learn_epoch *e = r->epochs[k];
         json_t *o =
             json_pack("{s:I, s:o, s:o, s:o}", "epoch", (json_int_t)e->epoch, "loss", cli_real(e->loss),
                       "accuracy", cli_real(e->accuracy), "test_accuracy", cli_real(e->test_accuracy));
-        add_estimates(o, w, e->estimates, e->count, "");
-        if (w->subsample) add_estimates(o, w, e->subsample, e->subsample_count, "_subsample");
+        add_estimates(o, w, e->moments, "");
+        if (w->subsample) add_estimates(o, w, e->subsample, "_subsample");
         json_array_append_new(epochs, o);
     }
     for (int n = 1; n <= w->nmax; n++) {
-        const kspec_learn_estimate *x = find(r->epochs[0].estimates, r->epochs[0].count, 0, n);
-        json_array_append_new(by, x ? json_string(kspec_estimator_name(x->e.estimator)) : json_null());
+        found x;
+        int any = find(r->epochs[0]->moments, 0, n, &x);
+        json_array_append_new(by, any ? json_string(kspec_estimator_name(x.e->estimator)) : json_null());
     }
     return json_pack("{s:I, s:I, s:o, s:o, s:I, s:f, s:f, s:o}", "width", (json_int_t)r->width, "seed",
                      (json_int_t)r->seed, "epochs", epochs, "unbiased_by", by, "resumed",
@@ -168,7 +172,7 @@ static json_t *to_json(const void *result) {
     const kspec_learn_shape *s = u->s;
     const kspec_learn_result *r = u->r;
     json_t *runs = json_array();
-    for (size_t k = 0; k < r->count; k++) json_array_append_new(runs, run_json(u->w, &r->runs[k]));
+    for (size_t k = 0; k < r->count; k++) json_array_append_new(runs, run_json(u->w, r->runs[k]));
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:f, s:I, s:I, s:I, s:i, s:I, s:o, s:f}", "train_count",
                      (json_int_t)s->train_count, "test_count", (json_int_t)s->test_count, "pixels_per_image",
                      (json_int_t)s->pixels, "classes", (json_int_t)s->classes, "probe", (json_int_t)s->probe,
@@ -192,13 +196,11 @@ static void print_orders(FILE *f, const asked *w, const kspec_learn_run *r, cons
         }
         fprintf(f, "  %3d", n);
         for (int sub = 0; sub < (e->subsample ? 2 : 1); sub++) {
-            const kspec_learn_estimate *list = sub ? e->subsample : e->estimates;
-            size_t count = sub ? e->subsample_count : e->count;
-            const kspec_learn_estimate *naive = find(list, count, KSPEC_NAIVE, n),
-                                       *best = find(list, count, 0, n);
-            cli_cell(f, "%.5g", 10, naive ? naive->e.value : NAN);
-            cli_cell(f, "%.5g", 10, best ? best->e.value : NAN);
-            cli_cell(f, "%.2g", 10, best ? best->ratio_error : NAN);
+            const kspec_learn_moments *m = sub ? e->subsample : e->moments;
+            found naive, best;
+            cli_cell(f, "%.5g", 10, find(m, KSPEC_NAIVE, n, &naive) ? naive.e->value : NAN);
+            cli_cell(f, "%.5g", 10, find(m, 0, n, &best) ? best.e->value : NAN);
+            cli_cell(f, "%.2g", 10, best.ratio_error);
         }
         fputc('\n', f);
     }
@@ -206,7 +208,7 @@ static void print_orders(FILE *f, const asked *w, const kspec_learn_run *r, cons
 
 static void print_speed(FILE *f, const output *u) {
     for (size_t k = 0; k < u->r->count; k++) {
-        const kspec_learn_run *run = &u->r->runs[k];
+        const kspec_learn_run *run = u->r->runs[k];
         if (run->fma_rate > 0 && run->seed == u->a->common.seed)
             fprintf(f, "%swidth %zu: %.3g s of training at %.3g Gfma/s\n", k ? "" : "\n", run->width,
                     run->train_seconds, run->fma_rate / 1e9);
@@ -229,9 +231,9 @@ static void print_table(FILE *f, const void *result) {
     }
     fprintf(f, "%s\n", cli_plain(c));
     for (size_t k = 0; k < u->r->count; k++) {
-        const kspec_learn_run *run = &u->r->runs[k];
-        print_orders(f, u->w, run, &run->epochs[0]);
-        if (run->epoch_count > 1) print_orders(f, u->w, run, &run->epochs[run->epoch_count - 1]);
+        const kspec_learn_run *run = u->r->runs[k];
+        print_orders(f, u->w, run, run->epochs[0]);
+        if (run->epoch_count > 1) print_orders(f, u->w, run, run->epochs[run->epoch_count - 1]);
     }
     print_speed(f, u);
 }
@@ -242,18 +244,21 @@ static double or_default(const learn_args *a, const char *option, double value, 
     return cli_given(&a->common, option) ? value : usual;
 }
 
-static int train(const learn_args *a, const kspec_learn_data *data, kspec_learn_opts *o) {
+static int train(const learn_args *a, const kspec_learn_data *data, const size_t *widths,
+                 kspec_learn_opts *o) {
     learn_files files = {a, 0};
-    int status = learn_store(&files, &o->store);
+    kspec_learn_store store;
+    int status = learn_store(&files, &store);
     if (status) return status;
-    kspec_learn_shape s = kspec_learn_data_shape(data);
-    kspec_learn_result r;
+    o->store = &store;
+    kspec_learn_result *r;
     kspec_error err;
-    kspec_status st = kspec_learn(data, o, &r, &err);
+    kspec_status st = kspec_learn(data, widths, a->width.count, o, &r, &err);
     if (st) return files.failed ? cli_fail_writing(st, &err) : cli_fail(st, &err);
-    asked w = {o->estimators, o->subsample, r.nmax};
-    status = cli_done(&a->common, print_table, to_json, &(output){a, &w, &s, &r});
-    kspec_learn_free(&r);
+    asked w = {o->estimators, o->subsample, r->nmax};
+    output u = {a, &w, kspec_learn_data_shape(data), r};
+    status = cli_done(&a->common, print_table, to_json, &u);
+    kspec_learn_free(r);
     return status;
 }
 
@@ -269,8 +274,6 @@ static int run(void *args) {
         or_default(a, "learning-rate", a->rate, 0.1), or_default(a, "rate-power", a->rate_power, 1),
         or_default(a, "hidden-power", a->hidden_power, 1), or_default(a, "output-power", a->output_power, 1)};
     kspec_learn_opts o = {.size = sizeof o,
-                          .widths = widths,
-                          .width_count = a->width.count,
                           .seeds = a->seeds,
                           .seed = a->common.seed,
                           .epochs = a->epochs,
@@ -287,7 +290,7 @@ static int run(void *args) {
     kspec_learn_data *data = NULL;
     status = learn_read(a, &data);
     o.progress = cli_progress(&a->common);
-    if (!status) status = train(a, data, &o);
+    if (!status) status = train(a, data, widths, &o);
     kspec_learn_close(data);
     free(widths);
     return status;

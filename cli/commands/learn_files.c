@@ -12,14 +12,15 @@
  * Images are the rows of a matrix, or the matrices of a 3-D array. kspec_read() takes those for trials, and
  * refuses more trials than rows until it is told the axes.
  */
-static int read_images(const cli_common *c, const char *role, const char *name, kspec_dataset *d,
+static int read_images(const cli_common *c, const char *role, const char *name, kspec_dataset **data,
                        kspec_matrix *x) {
     kspec_read_opts plain = {.size = sizeof plain},
                     three = {.size = sizeof three, .axes = "trials,rows,cols"};
     kspec_error err, second;
-    kspec_status st = kspec_read(&name, 1, &plain, d, &err);
-    if (st == KSPEC_E_IO && kspec_read(&name, 1, &three, d, &second) == KSPEC_OK) st = KSPEC_OK;
+    kspec_status st = kspec_read(&name, 1, &plain, data, &err);
+    if (st == KSPEC_E_IO && kspec_read(&name, 1, &three, data, &second) == KSPEC_OK) st = KSPEC_OK;
     if (st) return cli_fail(st, &err);
+    const kspec_dataset *d = *data;
     size_t each = d->rows * d->cols;
     *x = d->array_dims == 3 ? (kspec_matrix){d->data, d->trials, each, (ptrdiff_t)each, 1}
                             : kspec_dataset_trial(d, 0);
@@ -27,17 +28,17 @@ static int read_images(const cli_common *c, const char *role, const char *name, 
     return EXIT_DONE;
 }
 
-static int read_labels(const cli_common *c, const char *role, const char *name, kspec_dataset *d,
+static int read_labels(const cli_common *c, const char *role, const char *name, kspec_dataset **d,
                        kspec_matrix *y) {
     const kspec_read_opts how = {.size = sizeof how};
     int status = cli_read_one(c, role, name, &how, d);
-    if (!status) *y = kspec_dataset_trial(d, 0);
+    if (!status) *y = kspec_dataset_trial(*d, 0);
     return status;
 }
 
 int learn_read(const learn_args *a, kspec_learn_data **data) {
     enum { IMAGES, LABELS, TEST_IMAGES, TEST_LABELS, FILES };
-    kspec_dataset d[FILES] = {{0}};
+    kspec_dataset *d[FILES] = {NULL};
     kspec_matrix m[FILES];
     const cli_common *c = &a->common;
     int status = read_images(c, NULL, a->images, &d[IMAGES], &m[IMAGES]);
@@ -57,7 +58,7 @@ int learn_read(const learn_args *a, kspec_learn_data **data) {
                                            a->test_labels ? &m[TEST_LABELS] : NULL, &o, data, &err);
         if (st) status = cli_fail_data(st, &err);
     }
-    for (int k = 0; k < FILES; k++) kspec_dataset_free(&d[k]);
+    for (int k = 0; k < FILES; k++) kspec_dataset_free(d[k]);
     return status;
 }
 

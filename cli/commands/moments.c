@@ -116,7 +116,7 @@ static void print_table(FILE *f, const void *result) {
 static int run(void *args) {
     moments_args *a = args;
     cli_list truth;
-    kspec_dataset d = {0};
+    kspec_dataset *d = NULL;
     int status = cli_known_moments(&a->common, "--truth", a->truth, &truth);
     if (!status) status = cli_read(&a->common, &d);
     if (status) {
@@ -124,20 +124,20 @@ static int run(void *args) {
         return status;
     }
     kspec_moments_opts opts = cli_estimation_opts(&a->common, &a->how);
-    kspec_matrix *phi = cli_estimation_trials(&a->common, &d, &opts);
+    kspec_matrix *phi = cli_estimation_trials(&a->common, d, &opts);
     opts.bound = a->bound;
     opts.progress = cli_progress(&a->common);
     kspec_moments_result r = {0};
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
-    kspec_status st = phi ? kspec_moments(phi, d.trials, &opts, &r, &err) : KSPEC_E_NOMEM;
+    kspec_status st = phi ? kspec_moments(phi, d->trials, &opts, &r, &err) : KSPEC_E_NOMEM;
     if (st) {
         status = cli_fail(st, &err);
     } else {
-        cli_estimation_warn(&a->common, &a->how, &d, &r);
-        status = cli_done(&a->common, print_table, to_json, &(output){a, &d, &r, &truth});
+        cli_estimation_warn(&a->common, &a->how, d, &r);
+        status = cli_done(&a->common, print_table, to_json, &(output){a, d, &r, &truth});
     }
     kspec_moments_free(&r);
-    kspec_dataset_free(&d);
+    kspec_dataset_free(d);
     free(phi);
     free(truth.at);
     return status;

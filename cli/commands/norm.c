@@ -247,7 +247,7 @@ static void warn(const norm_args *a, const kspec_norm_result *r) {
 
 static int run(void *args) {
     norm_args *a = args;
-    kspec_dataset d;
+    kspec_dataset *d = NULL;
     int status = check(a);
     if (!status) status = cli_read(&a->common, &d);
     if (status) return status;
@@ -255,19 +255,19 @@ static int run(void *args) {
     kspec_norm_opts o = make_opts(a);
     kspec_norm_result r = {0};
     kspec_error err;
-    if (d.trials > 1) {
-        status = cli_error(EXIT_INPUT, "norm takes one matrix, not %zu trials", d.trials);
+    if (d->trials > 1) {
+        status = cli_error(EXIT_INPUT, "norm takes one matrix, not %zu trials", d->trials);
     } else {
-        kspec_matrix x = kspec_dataset_trial(&d, 0);
+        kspec_matrix x = kspec_dataset_trial(d, 0);
         kspec_status st = kspec_gram_norm(&x, &o, &r, &err);
         if (st) status = cli_fail(st, &err);
     }
     if (!status) {
         warn(a, &r);
-        status = cli_done(&a->common, print_table, to_json, &(output){a, &d, &r});
+        status = cli_done(&a->common, print_table, to_json, &(output){a, d, &r});
     }
     kspec_norm_free(&r);
-    kspec_dataset_free(&d);
+    kspec_dataset_free(d);
     return status;
 }
 

@@ -21,7 +21,7 @@ typedef struct {
 /* Training or test rows and targets: views of files, or of rows picked from them by class */
 typedef struct {
     kspec_matrix x, y;
-    kspec_dataset x_file, y_file;
+    kspec_dataset *x_file, *y_file;
     double *x_rows, *y_rows;
 } ridge_set;
 

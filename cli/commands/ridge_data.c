@@ -5,8 +5,8 @@
 #include <string.h>
 
 void ridge_set_free(ridge_set *s) {
-    kspec_dataset_free(&s->x_file);
-    kspec_dataset_free(&s->y_file);
+    kspec_dataset_free(s->x_file);
+    kspec_dataset_free(s->y_file);
     free(s->x_rows);
     free(s->y_rows);
 }
@@ -22,11 +22,11 @@ static int read_pair(const ridge_args *a, const char *role, const char *x, const
     int status = cli_read_one(&a->common, role, x, &of_x, &s->x_file);
     if (!status) status = cli_read_one(&a->common, role ? "test_target" : "target", y, &of_y, &s->y_file);
     if (status) return status;
-    if (s->x_file.rows != s->y_file.rows)
-        return cli_error(EXIT_INPUT, "%s has %zu rows, but its target %s has %zu", x, s->x_file.rows, y,
-                         s->y_file.rows);
-    s->x = kspec_dataset_trial(&s->x_file, 0);
-    s->y = kspec_dataset_trial(&s->y_file, 0);
+    if (s->x_file->rows != s->y_file->rows)
+        return cli_error(EXIT_INPUT, "%s has %zu rows, but its target %s has %zu", x, s->x_file->rows, y,
+                         s->y_file->rows);
+    s->x = kspec_dataset_trial(s->x_file, 0);
+    s->y = kspec_dataset_trial(s->y_file, 0);
     return EXIT_DONE;
 }
 

@@ -311,7 +311,7 @@ extern const cli_command cmd_spectrum;
 
 static int run(void *args) {
     spectrum_args *a = args;
-    kspec_dataset d = {0};
+    kspec_dataset *d = NULL;
     kspec_spectrum_result r = {0};
     int status = check_options(a);
     if (status) return status;
@@ -323,15 +323,15 @@ static int run(void *args) {
         status = cli_error(EXIT_USAGE, "spectrum: --stderr needs --moments");
     } else {
         status = cli_read(&a->common, &d);
-        if (!status) status = from_matrix(a, &d, &r);
+        if (!status) status = from_matrix(a, d, &r);
     }
     if (!status) {
-        if (r.moments.count) cli_estimation_warn(&a->common, &a->how, &d, &r.moments);
+        if (r.moments.count) cli_estimation_warn(&a->common, &a->how, d, &r.moments);
         warn(a, &r);
-        status = cli_done(&a->common, print_table, to_json, &(output){a, &d, &r});
+        status = cli_done(&a->common, print_table, to_json, &(output){a, d, &r});
     }
     kspec_spectrum_free(&r);
-    kspec_dataset_free(&d);
+    kspec_dataset_free(d);
     return status;
 }
 

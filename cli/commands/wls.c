@@ -12,19 +12,18 @@ kspec_wls_opts wls_opts(const wls_args *a) {
     for (size_t i = 0; i < a->learn.count && !a->modes; i++)
         most = a->learn.at[i] > most ? a->learn.at[i] : most;
     return (kspec_wls_opts){.size = sizeof(kspec_wls_opts),
-                            .N = a->grid,
                             .P = most,
                             .alpha = a->alpha,
                             .beta = a->beta,
                             .gamma = a->gamma,
-                            .sigma = a->noise,
+                            .noise = a->noise,
                             .complex_noise = a->complex_noise,
                             .seed = a->common.seed,
                             .threads = a->common.threads,
                             .progress = cli_progress(&a->common)};
 }
 
-int wls_read(const wls_args *a, const char *role, const char *path, int rows, int cols, kspec_dataset *d) {
+int wls_read(const wls_args *a, const char *role, const char *path, int rows, int cols, kspec_dataset **d) {
     const kspec_read_opts how = {.size = sizeof how,
                                  .select_rows = rows ? a->common.select_rows : NULL,
                                  .select_cols = cols ? a->common.select_cols : NULL,
@@ -47,9 +46,9 @@ int wls_check_outputs(const wls_args *a, const char *verb) {
 }
 
 void wls_print_setting(FILE *f, const wls_args *a, const kspec_wls_opts *o) {
-    fprintf(f, "%zu point%s", o->N, cli_s(o->N));
+    fprintf(f, "%zu point%s", a->grid, cli_s(a->grid));
     if (!a->fit || wls_expects(a))
-        fprintf(f, ", %zu mode%s, gamma %g, noise %g%s", o->P, cli_s(o->P), o->gamma, o->sigma,
+        fprintf(f, ", %zu mode%s, gamma %g, noise %g%s", o->P, cli_s(o->P), o->gamma, o->noise,
                 o->complex_noise ? " (complex)" : "");
     fprintf(f, ", weights alpha %g, beta %g\n\n", o->alpha, o->beta);
 }
@@ -70,12 +69,12 @@ void wls_print_rows(FILE *f, const wls_args *a, const char *title, const double 
 
 json_t *wls_json(const wls_args *a, const char *mode, const kspec_wls_opts *o, json_t *points) {
     return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:b, s:I, s:o}", "mode", a->mode ? a->mode : mode,
-                     "grid", (json_int_t)o->N, "modes", (json_int_t)o->P, "alpha", o->alpha, "beta", o->beta,
-                     "gamma", o->gamma, "noise", o->sigma, "complex_noise", o->complex_noise, "seed",
+                     "grid", (json_int_t)a->grid, "modes", (json_int_t)o->P, "alpha", o->alpha, "beta",
+                     o->beta, "gamma", o->gamma, "noise", o->noise, "complex_noise", o->complex_noise, "seed",
                      (json_int_t)o->seed, "points", points);
 }
 
-json_t *wls_point_json(const kspec_wls_point *q, const kspec_wls_measured *m) {
+json_t *wls_point_json(const kspec_wls_point *q, const kspec_wls_point *m) {
     json_t *o = json_pack("{s:I, s:s}", "p", (json_int_t)q->p, "regime", kspec_wls_regime_name(q->regime));
     cli_set_reals(o, (cli_member[]){{"error_noise_free", q->error_noise_free},
                                     {"error_noise", q->error_noise},

@@ -1,7 +1,5 @@
 #include "commands/wls.h"
 
-#include <stdlib.h>
-
 /* clang-format off */
 static const cli_option options[] = {WLS_ZETA_OPTION, WLS_LEARN_OPTION, WLS_GRID_OPTIONS, {0}};
 /* clang-format on */
@@ -9,22 +7,21 @@ static const cli_option options[] = {WLS_ZETA_OPTION, WLS_LEARN_OPTION, WLS_GRID
 typedef struct {
     const wls_args *a;
     kspec_wls_opts o;
-    kspec_wls_bound_point *q;
-    kspec_wls_bound_best best;
+    kspec_wls_bound_result *r;
 } output;
 
 static json_t *to_json(const void *result) {
     const output *u = result;
     json_t *points = json_array();
     for (size_t i = 0; i < u->a->learn.count; i++) {
-        const kspec_wls_bound_point *q = &u->q[i];
+        const kspec_wls_bound_point *q = u->r->points[i];
         json_array_append_new(points, json_pack("{s:I, s:o, s:o}", "p", (json_int_t)q->p, "error",
                                                 cli_real(q->error), "bound", cli_real(q->bound)));
     }
     json_t *o = wls_json(u->a, "bound", &u->o, points);
     cli_set_reals(
         o, (cli_member[]){
-               {"zeta", u->a->zeta}, {"best_p_theorem", u->best.theorem}, {"best_p", u->best.least}, {0}});
+               {"zeta", u->a->zeta}, {"best_p_theorem", u->r->theorem_p}, {"best_p", u->r->least_p}, {0}});
     return o;
 }
 
@@ -34,9 +31,10 @@ static void print_table(FILE *f, const void *result) {
     fprintf(f, "%s%8s  %12s  %12s%s\n", cli_bold(&u->a->common), "p", "error", "bound",
             cli_plain(&u->a->common));
     for (size_t i = 0; i < u->a->learn.count; i++)
-        fprintf(f, "%8zu  %12.6g  %12.6g\n", u->q[i].p, u->q[i].error, u->q[i].bound);
-    fprintf(f, "\nthe bound is least at p = %.4g; the theorem's p, to leading order: %.4g\n", u->best.least,
-            u->best.theorem);
+        fprintf(f, "%8zu  %12.6g  %12.6g\n", u->r->points[i]->p, u->r->points[i]->error,
+                u->r->points[i]->bound);
+    fprintf(f, "\nthe bound is least at p = %.4g; the theorem's p, to leading order: %.4g\n", u->r->least_p,
+            u->r->theorem_p);
 }
 
 static int run(void *args) {
@@ -44,12 +42,12 @@ static int run(void *args) {
     if (!(a->zeta > 0)) return cli_error(EXIT_USAGE, "wls bound: --zeta Z is missing");
     if (!a->grid) return cli_error(EXIT_USAGE, "wls bound: --grid N is missing");
     if (!a->learn.count) return cli_error(EXIT_USAGE, "wls bound: --learn p,... is missing");
-    output u = {.a = a, .o = wls_opts(a), .q = calloc(a->learn.count, sizeof *u.q)};
-    if (!u.q) return cli_error(EXIT_FAILED, "out of memory for %zu values of p", a->learn.count);
+    output u = {.a = a, .o = wls_opts(a)};
     kspec_error err;
-    kspec_status st = kspec_wls_bound(&u.o, a->zeta, a->learn.at, a->learn.count, u.q, &u.best, &err);
+    kspec_status st =
+        kspec_wls_bound(a->grid, a->zeta, a->beta, a->learn.at, a->learn.count, &u.o, &u.r, &err);
     int status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &u);
-    free(u.q);
+    kspec_wls_bound_free(u.r);
     return status;
 }
 

@@ -1,10 +1,8 @@
 #include "commands/wls.h"
 
-#include <stdlib.h>
-
 /* clang-format off */
 const cli_choice wls_kernels[] = {
-    {"gaussian", KSPEC_WLS_GAUSSIAN}, {"polynomial", KSPEC_WLS_POLYNOMIAL}, {0},
+    {"gaussian", KSPEC_WLS_KERNEL_GAUSSIAN}, {"polynomial", KSPEC_WLS_KERNEL_POLYNOMIAL}, {0},
 };
 
 static const cli_option options[] = {WLS_DECAY_OPTIONS, WLS_SELECT_OPTIONS, {0}};
@@ -13,56 +11,54 @@ static const cli_option options[] = {WLS_DECAY_OPTIONS, WLS_SELECT_OPTIONS, {0}}
 typedef struct {
     const wls_args *a;
     const kspec_dataset *d;
-    const double *s;
-    double exponent;
+    const kspec_wls_decay_result *r;
 } output;
 
 static json_t *to_json(const void *result) {
     const output *u = result;
     return json_pack("{s:s, s:I, s:I, s:s, s:o, s:o}", "mode", "decay", "rows", (json_int_t)u->d->rows,
                      "cols", (json_int_t)u->d->cols, "kernel", cli_choice_name(wls_kernels, u->a->kernel),
-                     "exponent", cli_real(u->exponent), "singular_values", cli_reals(u->s, u->d->rows));
+                     "exponent", cli_real(u->r->exponent), "singular_values",
+                     cli_reals(u->r->values, u->r->count));
 }
 
 static void print_table(FILE *f, const void *result) {
     const output *u = result;
     size_t rows = u->d->rows, cols = u->d->cols;
     fprintf(f, "%s kernel on %zu row%s of %zu column%s: singular values like k^-%.3g\n\n",
-            u->a->kernel == KSPEC_WLS_POLYNOMIAL ? "polynomial" : "Gaussian", rows, cli_s(rows), cols,
-            cli_s(cols), u->exponent);
+            u->a->kernel == KSPEC_WLS_KERNEL_POLYNOMIAL ? "polynomial" : "Gaussian", rows, cli_s(rows), cols,
+            cli_s(cols), u->r->exponent);
     fprintf(f, "%s%8s  %14s%s\n", cli_bold(&u->a->common), "k", "singular value", cli_plain(&u->a->common));
-    for (size_t k = 1; k <= rows; k *= 2) fprintf(f, "%8zu  %14.6g\n", k, u->s[k - 1]);
+    for (size_t k = 1; k <= rows; k *= 2) fprintf(f, "%8zu  %14.6g\n", k, u->r->values[k - 1]);
 }
 
 static int run(void *args) {
     wls_args *a = args;
-    kspec_dataset d = {0};
+    kspec_dataset *d = NULL;
+    int polynomial = a->kernel == KSPEC_WLS_KERNEL_POLYNOMIAL;
     a->decay = a->common.inputs[0];
-    if (!cli_given(&a->common, "kernel")) a->kernel = KSPEC_WLS_GAUSSIAN;
-    if (a->degree && a->kernel != KSPEC_WLS_POLYNOMIAL)
+    if (a->degree && !polynomial)
         return cli_error(EXIT_USAGE, "wls decay: --degree needs --kernel polynomial");
     int status = wls_read(a, NULL, a->decay, 1, 1, &d);
     if (status) return status;
     const kspec_wls_decay_opts o = {.size = sizeof o,
                                     .kernel = (kspec_wls_kernel)a->kernel,
-                                    .scale = a->sigma,
+                                    .sigma = polynomial ? 0 : a->sigma,
+                                    .slope = polynomial ? a->sigma : 0,
                                     .degree = a->degree,
                                     .unit_sphere = a->unit,
                                     .threads = a->common.threads,
                                     .progress = cli_progress(&a->common)};
-    kspec_matrix X = kspec_dataset_trial(&d, 0);
+    kspec_matrix X = kspec_dataset_trial(d, 0);
+    kspec_wls_decay_result *r;
     kspec_error err;
-    double *s = malloc(d.rows * sizeof *s);
-    output u = {a, &d, s, 0};
-    kspec_status st = s ? kspec_wls_decay(&X, &o, s, &u.exponent, &err) : KSPEC_E_NOMEM;
-    if (!s)
-        status = cli_error(EXIT_FAILED, "out of memory for %zu values", d.rows);
-    else if (st == KSPEC_E_ARG) /* what the file holds */
+    kspec_status st = kspec_wls_decay(&X, &o, &r, &err);
+    if (st == KSPEC_E_ARG || st == KSPEC_E_DATA) /* what the file holds */
         status = cli_error(EXIT_INPUT, "%s: %s", a->decay, err.msg);
     else
-        status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &u);
-    free(s);
-    kspec_dataset_free(&d);
+        status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &(output){a, d, r});
+    kspec_wls_decay_free(r);
+    kspec_dataset_free(d);
     return status;
 }
 

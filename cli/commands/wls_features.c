@@ -12,70 +12,67 @@ static const cli_option options[] = {
 
 enum { PSI, TARGET, AT, DATA_WEIGHTS, FEATURE_WEIGHTS, PRIOR, NOISE, FILES };
 
-/* The files by their numbers; d is empty and m NULL where one is not given. `count` results. */
+/* The files by their numbers; d and m are NULL where one is not given. `count` results. */
 typedef struct {
     const wls_args *a;
     const char *paths[FILES];
-    kspec_dataset d[FILES];
+    kspec_dataset *d[FILES];
     kspec_matrix views[FILES];
     const kspec_matrix *m[FILES];
-    kspec_wls_features_result *results;
+    kspec_wls_features_result **results;
     size_t count;
 } work;
 
 /* ---- output ---- */
 
-static size_t value_count(const work *w, const kspec_wls_features_result *r) {
-    return r->p < w->d[PSI].rows ? r->p : w->d[PSI].rows;
-}
-
 static json_t *point_json(const work *w, const kspec_wls_features_result *r) {
-    const kspec_dataset *d = w->d;
-    json_t *o = json_pack("{s:I, s:s, s:I}", "p", (json_int_t)r->p, "regime",
-                          kspec_wls_regime_name(r->p < d[PSI].rows ? KSPEC_WLS_UNDER : KSPEC_WLS_OVER),
-                          "rank", (json_int_t)r->rank);
+    kspec_dataset *const *d = w->d;
+    json_t *o =
+        json_pack("{s:I, s:s, s:I}", "p", (json_int_t)r->p, "regime",
+                  kspec_wls_regime_name(r->p < d[PSI]->rows ? KSPEC_WLS_REGIME_UNDER : KSPEC_WLS_REGIME_OVER),
+                  "rank", (json_int_t)r->rank);
     cli_set_reals(o, (cli_member[]){{"residual", r->residual},
                                     {"error_noise_free", r->error_noise_free},
                                     {"error_noise", r->error_noise},
                                     {"variance", r->variance},
                                     {"seconds", r->seconds},
                                     {0}});
-    json_object_set_new(o, "singular_values", cli_reals(r->singular_values, value_count(w, r)));
+    json_object_set_new(o, "singular_values", cli_reals(r->singular_values, r->singular_count));
     if (w->a->target && !w->a->theta)
-        json_object_set_new(o, "theta", cli_real_rows(r->theta, r->p, d[TARGET].cols));
+        json_object_set_new(o, "theta", cli_real_rows(r->theta, r->p, d[TARGET]->cols));
     if (w->a->at && !w->a->predictions)
-        json_object_set_new(o, "predictions", cli_real_rows(r->predicted, d[AT].rows, d[TARGET].cols));
+        json_object_set_new(o, "predictions", cli_real_rows(r->predicted, d[AT]->rows, d[TARGET]->cols));
     return o;
 }
 
 static json_t *to_json(const void *result) {
     const work *w = result;
     json_t *points = json_array();
-    for (size_t i = 0; i < w->count; i++) json_array_append_new(points, point_json(w, &w->results[i]));
-    return json_pack("{s:s, s:I, s:I, s:o}", "mode", "features", "rows", (json_int_t)w->d[PSI].rows, "cols",
-                     (json_int_t)w->d[PSI].cols, "points", points);
+    for (size_t i = 0; i < w->count; i++) json_array_append_new(points, point_json(w, w->results[i]));
+    return json_pack("{s:s, s:I, s:I, s:o}", "mode", "features", "rows", (json_int_t)w->d[PSI]->rows, "cols",
+                     (json_int_t)w->d[PSI]->cols, "points", points);
 }
 
 static void print_fit(FILE *f, const work *w, const kspec_wls_features_result *r) {
     const wls_args *a = w->a;
-    const kspec_dataset *d = w->d;
+    kspec_dataset *const *d = w->d;
     fprintf(f, "%zu point%s, %zu of %zu feature%s learned, rank %zu; singular values from %.4g to %.4g\n",
-            d[PSI].rows, cli_s(d[PSI].rows), r->p, d[PSI].cols, cli_s(d[PSI].cols), r->rank,
-            r->singular_values[0], r->singular_values[value_count(w, r) - 1]);
+            d[PSI]->rows, cli_s(d[PSI]->rows), r->p, d[PSI]->cols, cli_s(d[PSI]->cols), r->rank,
+            r->singular_values[0], r->singular_values[r->singular_count - 1]);
     if (a->target) fprintf(f, "residual (rms)    %.6g\n", r->residual);
     if (a->prior) fprintf(f, "noise-free error  %.6g\n", r->error_noise_free);
     if (a->noise_cov) fprintf(f, "error of noise    %.6g, of variance %.6g\n", r->error_noise, r->variance);
     if (a->target && !a->theta)
-        wls_print_rows(f, a, "       k  coefficient", r->theta, r->p, d[TARGET].cols, 0);
+        wls_print_rows(f, a, "       k  coefficient", r->theta, r->p, d[TARGET]->cols, 0);
     if (a->at && !a->predictions)
-        wls_print_rows(f, a, "       i  prediction", r->predicted, d[AT].rows, d[TARGET].cols, 0);
+        wls_print_rows(f, a, "       i  prediction", r->predicted, d[AT]->rows, d[TARGET]->cols, 0);
 }
 
 static void print_table(FILE *f, const void *result) {
     const work *w = result;
     for (size_t i = 0; i < w->count; i++) {
         if (i) fputc('\n', f);
-        print_fit(f, w, &w->results[i]);
+        print_fit(f, w, w->results[i]);
     }
 }
 
@@ -94,18 +91,18 @@ static int fit_one(work *w, size_t p) {
                                        .rank_tol = a->rank_tol,
                                        .threads = a->common.threads,
                                        .progress = cli_progress(&a->common)};
-    kspec_wls_features_result *r = &w->results[w->count];
+    kspec_wls_features_result *r;
     kspec_error err;
-    kspec_status st = kspec_wls_features(w->m[PSI], w->m[TARGET], &o, r, &err);
+    kspec_status st = kspec_wls_features(w->m[PSI], w->m[TARGET], &o, &r, &err);
     if (st) return cli_fail_data(st, &err); /* the files do not fit each other */
-    w->count++;
-    int status = wls_write(a->theta, r->theta, r->p, w->d[TARGET].cols);
-    return status ? status : wls_write(a->predictions, r->predicted, w->d[AT].rows, w->d[TARGET].cols);
+    w->results[w->count++] = r;
+    int status = wls_write(a->theta, r->theta, r->p, r->outputs);
+    return status ? status : wls_write(a->predictions, r->predicted, r->predicted_rows, r->outputs);
 }
 
 static int fit_all(work *w) {
     const cli_ranges *learn = &w->a->learn;
-    const size_t all = w->d[PSI].cols, count = learn->count ? learn->count : 1;
+    const size_t all = w->d[PSI]->cols, count = learn->count ? learn->count : 1;
     for (size_t i = 0; i < learn->count; i++)
         if (learn->at[i] > all)
             return cli_error(EXIT_USAGE, "--learn: p = %zu exceeds the %zu feature%s of %s", learn->at[i],
@@ -142,14 +139,14 @@ static int run(void *args) {
         if (!w.paths[k]) continue;
         status = wls_read(a, roles[k], w.paths[k], k == PSI || k == TARGET, k == PSI || k == AT, &w.d[k]);
         if (status) break;
-        w.views[k] = kspec_dataset_trial(&w.d[k], 0);
+        w.views[k] = kspec_dataset_trial(w.d[k], 0);
         w.m[k] = &w.views[k];
     }
     if (!status) status = fit_all(&w);
     if (!status) status = cli_done(&a->common, print_table, to_json, &w);
-    for (size_t i = 0; i < w.count; i++) kspec_wls_features_free(&w.results[i]);
+    for (size_t i = 0; i < w.count; i++) kspec_wls_features_free(w.results[i]);
     free(w.results);
-    for (int k = 0; k < FILES; k++) kspec_dataset_free(&w.d[k]);
+    for (int k = 0; k < FILES; k++) kspec_dataset_free(w.d[k]);
     return status;
 }
 

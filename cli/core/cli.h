@@ -211,14 +211,14 @@ void cli_guard_child(int pid);
  * Reads the command's INPUTs, with its options for them, and notes them for the JSON object; fails with a
  * message and the exit status. Refuses infinite entries.
  */
-int cli_read(const cli_common *c, kspec_dataset *d);
+int cli_read(const cli_common *c, kspec_dataset **d);
 
 /*
  * Reads one more file, which must hold one matrix, and notes it under `role`, such as "target", or as the
  * input itself where role is NULL.
  */
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
-                 kspec_dataset *d);
+                 kspec_dataset **d);
 
 /* "10 trials × 640 rows × 50 columns" (one trial is not mentioned). */
 void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d);
@@ -233,7 +233,7 @@ typedef struct {
     /* The eta_count eigenvalues of Sigma_x Sigma^-1 above zero */
     double *eta;
     size_t eta_count;
-    kspec_dataset data[2];
+    kspec_dataset *data[2];
 } cli_covariances;
 
 /* Reads and checks them; fails with a message and the exit status. *dim is 0, or what it must be. */

@@ -91,7 +91,7 @@ static void set_path(json_t *to, const char *input) {
     free(path);
 }
 
-static const char *missing_name(kspec_nan_policy nan) {
+static const char *missing_name(kspec_nan nan) {
     switch (nan) {
     case KSPEC_NAN_ERROR: break;
     case KSPEC_NAN_OMIT_ROWS: return "omit-rows";
@@ -118,7 +118,7 @@ static void set_shape(json_t *to, const kspec_read_opts *how, const kspec_datase
     json_object_set_new(to, "missing", json_string(missing_name(how->nan)));
     json_object_set_new(to, "omitted_rows", json_integer((json_int_t)d->omitted_rows));
     json_object_set_new(to, "omitted_cols", json_integer((json_int_t)d->omitted_cols));
-    json_object_set_new(to, "header", json_boolean(d->col_names != NULL));
+    json_object_set_new(to, "header", json_boolean(d->has_header));
     json_object_set_new(to, "centered", json_false());
     json_object_set_new(to, "normalized", json_false());
 }

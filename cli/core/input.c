@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Infinite entries are refused, under every policy for missing ones. */
-static int check_finite(const char *path, kspec_dataset *d) {
+static int check_finite(const char *path, const kspec_dataset *d) {
     size_t n = d->trials * d->rows * d->cols;
     for (size_t k = 0; k < n; k++)
         if (isinf(d->data[k])) {
@@ -19,33 +19,34 @@ static int check_finite(const char *path, kspec_dataset *d) {
 }
 
 static int read_all(const cli_common *c, const char *role, const char *const *paths, size_t count,
-                    const kspec_read_opts *how, int one, kspec_dataset *d) {
+                    const kspec_read_opts *how, int one, kspec_dataset **out) {
     kspec_error err;
-    kspec_status st = kspec_read(paths, count, how, d, &err);
+    kspec_status st = kspec_read(paths, count, how, out, &err);
     if (st) return cli_fail(st, &err);
+    const kspec_dataset *d = *out;
     int status = one && d->trials > 1 ? cli_error(EXIT_INPUT, "%s holds %zu trials; one matrix is expected",
                                                   paths[0], d->trials)
                                       : check_finite(paths[0], d);
     if (status) {
-        kspec_dataset_free(d);
-        *d = (kspec_dataset){0};
+        kspec_dataset_free(*out);
+        *out = NULL;
         return status;
     }
     cli_note_input(c, role, paths, count, how, d);
     return EXIT_DONE;
 }
 
-int cli_read(const cli_common *c, kspec_dataset *d) {
+int cli_read(const cli_common *c, kspec_dataset **d) {
     const kspec_read_opts how = {.size = sizeof how,
                                  .axes = c->axes,
                                  .select_rows = c->select_rows,
                                  .select_cols = c->select_cols,
-                                 .nan = (kspec_nan_policy)c->nan};
+                                 .nan = (kspec_nan)c->nan};
     return read_all(c, NULL, c->inputs, c->input_count, &how, 0, d);
 }
 
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
-                 kspec_dataset *d) {
+                 kspec_dataset **d) {
     return read_all(c, role, &path, 1, how, 1, d);
 }
 
@@ -76,7 +77,7 @@ void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d) {
         fprintf(f, "%zu trials × ", d->trials);
     }
     fprintf(f, "%zu row%s × %zu column%s", d->rows, cli_s(d->rows), d->cols, cli_s(d->cols));
-    if (d->col_names) fputs(" (header: first row)", f);
+    if (d->has_header) fputs(" (header: first row)", f);
     if (d->omitted_rows)
         fprintf(f, " (%zu row%s with missing values left out)", d->omitted_rows, cli_s(d->omitted_rows));
     if (d->omitted_cols)

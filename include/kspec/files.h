@@ -10,70 +10,93 @@ extern "C" {
 
 /* ------------------------------------------------------------ reading files */
 
+/* What is done with missing values (NaN, and in text empty fields, NA, N/A, ?, null). */
 typedef enum {
-    KSPEC_NAN_ERROR = 0,     /* a missing value is an error that names its row and column */
-    KSPEC_NAN_OMIT_ROWS,     /* leave out every row in which some trial misses a value */
-    KSPEC_NAN_OMIT_COLS,     /* the same for columns */
-    KSPEC_NAN_RAGGED_TRIALS, /* a trial that is all missing for a row is a repeat that was not made */
-    KSPEC_NAN_KEEP           /* leave NaN in the data */
-} kspec_nan_policy;
+    /* an error that names the first one's row and column */
+    KSPEC_NAN_ERROR = 0,
+    /* leave out every row that misses a value in some trial */
+    KSPEC_NAN_OMIT_ROWS,
+    /* the same for columns */
+    KSPEC_NAN_OMIT_COLS,
+    /* a trial that is all missing for a row is a repeat that was not made; each row needs at least 2 */
+    KSPEC_NAN_RAGGED_TRIALS,
+    /* leave NaN in the data */
+    KSPEC_NAN_KEEP
+} kspec_nan;
 
 typedef struct {
     size_t size;
-    const char *axes; /* names of a 3-D array's axes, a permutation of "trials,rows,cols" (the default);
-                         of a 2-D array's, of "rows,cols" */
-    const char *select_rows; /* numbers and ranges from 0: "0-10,13"; NULL takes all */
-    const char *select_cols; /* the same, or names of a text file's header */
-    kspec_nan_policy nan;
-    int complex_pairs; /* 1: a NumPy vector of complex numbers is two columns, real and imaginary; 0: an error */
+    /*
+     * Names of the array's axes, in the file's order: a permutation of "trials,rows,cols" (the default) where
+     * there are three, of "rows,cols" where there are two.
+     */
+    const char *axes;
+    /* Numbers and ranges from 0, such as "0-10,13". NULL: all. */
+    const char *select_rows;
+    /* The same, or names from a text file's header. */
+    const char *select_cols;
+    kspec_nan nan;
+    /* 1: a NumPy vector of complex numbers is two columns, real and imaginary. 0: it is an error. */
+    int complex_pairs;
 } kspec_read_opts;
 
 typedef struct {
     size_t trials, rows, cols;
-    const double *data; /* trials x rows x cols, row-major; entry (t,i,j) is data[(t*rows + i)*cols + j] */
-    size_t
-        *row_trials;  /* KSPEC_NAN_RAGGED_TRIALS: how many trials row i has, moved to the front; else NULL */
-    char **col_names; /* cols names from a text file's header; else NULL */
-    int array_dims;   /* 1, 2 or 3: how many axes the file's array had */
-    size_t omitted_rows, omitted_cols; /* left out by the missing-value policy */
-    void *storage;                     /* private */
+    /* trials x rows x cols, row-major: entry (t,i,j) is data[(t*rows + i)*cols + j]. */
+    const double *data;
+    /* KSPEC_NAN_RAGGED_TRIALS: how many trials row i has, moved to the front. Otherwise NULL. */
+    size_t *row_trials;
+    /* `cols` names from a text file's header. Otherwise NULL. */
+    char **col_names;
+    /* 1: the input is a text file whose first line is a header. */
+    int has_header;
+    /*
+     * The array in the file, before axes were named and rows or columns selected: 1, 2 or 3 axes and their
+     * lengths (beyond array_dims: 1). Images of an idx file count as rows. Of several inputs, the first.
+     */
+    int array_dims;
+    size_t array_shape[3];
+    /* Missing values in the selected rows and columns of all trials, before any were left out. */
+    size_t missing;
+    /* Rows and columns left out for missing values. */
+    size_t omitted_rows, omitted_cols;
 } kspec_dataset;
 
 /*
  * Reads a matrix, or several trials of one, from files:
  *
- *     x.npy            NumPy: f2 f4 f8, all integers, bool, either byte order, either memory order, 1 to 3
- * axes x.npz:key        a member of a NumPy archive; the key may be left out where there is just one
- *     x.h5:/path       an HDF5 data set; the path may be left out where there is just one
+ *     x.npy            NumPy: f2 f4 f8, all integers, bool, either byte and memory order, 1 to 3 axes
+ *     x.npz:key        a member of a NumPy archive; the key may be left out where there is just one
+ *     x.h5:/path       an HDF5 data set; the path likewise
  *     x.mat:name       a MATLAB variable (v5, v7, v7.3), in MATLAB's orientation; the name likewise
  *     idx1/2/3         MNIST's format, plain or gzipped; images read as rows x pixels
  *     text             anything else: comma, tab, semicolon or blanks, header or not; told by content
  *     -                npy or text on standard input
  *
- * A 1-D array is one column. A 3-D array is (trials, rows, columns); several inputs of one shape are trials
+ * A 1-D array is one column. A 3-D array is (trials, rows, columns); several inputs of one shape are trials,
  * too. A 3-D array with more trials than rows is refused unless `axes` is given, since it is probably in
  * another order. Large row-major f8 .npy files are mapped, not copied. HDF5 and MATLAB files are parsed in a
  * separate process (kspec-hdf5), so that a file that crashes those libraries is an error, not a crash.
  */
 KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
-                                  kspec_dataset *out, kspec_error *err);
+                                  kspec_dataset **out, kspec_error *err);
 KSPEC_API void kspec_dataset_free(kspec_dataset *d);
 
-/* A view of trial t of a data set. */
+/* A view of trial t < trials of a data set. */
 KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);
 
 /* ------------------------------------------------------------ writing files */
 
 /*
  * Writes a row-major array of 2 or 3 axes band by band: .npy, .csv or .json by the suffix of `path` ("-" is
- * standard output, as npy); .csv takes 2 axes only. The data goes to a temporary file beside `path`, which
- * is flushed and renamed by kspec_write_close(); until then, and after a failure, `path` is untouched.
+ * standard output, as npy); .csv takes 2 axes only. The data go to a temporary file beside `path`, which
+ * kspec_write_close() flushes and renames; until then, and after a failure, `path` is untouched.
  * shape[0] * ... * shape[ndim-1] values must be written before close. Abort with kspec_write_abort().
  *
  * Numbers in text have as many digits as give back the same double; .json has null for NaN and infinity. A
- * path that exists and is no regular file (a pipe, /dev/null) is written directly, as npy where it has no
- * suffix. After a failure every call answers with the same error. Close and abort free the writer, whatever
- * close returns. At most 16 files can be written at once.
+ * path that exists and is not a regular file (a pipe, /dev/null) is written directly, as npy where it has no
+ * suffix. After a failure every call returns the same error. Close and abort free the writer, whatever close
+ * returns; both take NULL. At most 16 files can be written at once.
  */
 typedef struct kspec_writer kspec_writer;
 KSPEC_API kspec_status kspec_write_open(const char *path, int ndim, const size_t *shape, kspec_writer **out,
@@ -83,8 +106,10 @@ KSPEC_API kspec_status kspec_write_values(kspec_writer *w, const double *values,
 KSPEC_API kspec_status kspec_write_close(kspec_writer *w, kspec_error *err);
 KSPEC_API void kspec_write_abort(kspec_writer *w);
 
-/* Writes a whole text file the same way: `path` has all of it or is untouched ("-": standard output, past
- * stdio). */
+/*
+ * Writes a whole text file the same way: `path` holds all of it, or is untouched. "-" is standard output,
+ * written past stdio.
+ */
 KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
 
 /*

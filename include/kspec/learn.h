@@ -10,25 +10,34 @@ extern "C" {
 
 /* ---------------------------------------------------------------- the data */
 
-/* What is done to the pixels before they enter the network. */
+/* How pixels are scaled before they enter the network. */
 typedef enum {
-    KSPEC_PIXELS_UNIT = 0, /* less the mean training image, then scaled to mean |x|^2 = 1 in training */
-    KSPEC_PIXELS_255       /* divided by 255 */
+    /* less the mean training image, then scaled to mean |x|^2 = 1 in training */
+    KSPEC_PIXELS_UNIT = 0,
+    /* divided by 255 */
+    KSPEC_PIXELS_255
 } kspec_pixels;
 
-enum { KSPEC_MOST_CLASSES = 10000 };
+#define KSPEC_LEARN_MAX_CLASSES 10000
 
 typedef struct {
     size_t size;
     kspec_pixels pixels;
-    size_t train_count; /* train on that many images, the first; default 10,000, or all */
-    size_t probe;       /* P: measure on that many test images, the first; default 1,000, or all */
-    size_t classes;     /* default: the largest training label and one; at most KSPEC_MOST_CLASSES */
+    /* Train on the first train_count images. Default 10,000, or all if fewer. */
+    size_t train_count;
+    /* P: measure on the first `probe` test images. Default 1,000, or all if fewer. */
+    size_t probe;
+    /* Number of classes, at most KSPEC_LEARN_MAX_CLASSES. Default: the largest training label plus 1. */
+    size_t classes;
 } kspec_learn_data_opts;
 
 /*
- * Images are rows; a label, in a column of its own, is a class: 0, 1, 2, ... test_labels may be NULL. The images are
- * copied (in single precision, the probe in double). Test images are shifted and scaled as the training images are.
+ * Takes images and labels. An image is a row; its label, the row of a single column, is a class: 0, 1, 2, ...
+ * test_labels may be NULL. Test images are shifted and scaled as the training images are. The images are
+ * copied, in single precision; the probe, in double.
+ *
+ * KSPEC_E_DATA: a pixel is not finite or beyond single precision, a label is not a class, or the training
+ * images are all the same (KSPEC_PIXELS_UNIT).
  */
 typedef struct kspec_learn_data kspec_learn_data;
 KSPEC_API kspec_status kspec_learn_open(const kspec_matrix *images, const kspec_matrix *labels,
@@ -37,118 +46,150 @@ KSPEC_API kspec_status kspec_learn_open(const kspec_matrix *images, const kspec_
                                         kspec_error *err);
 KSPEC_API void kspec_learn_close(kspec_learn_data *data);
 
-/* What was made of it. */
+/* The data as they are used. */
 typedef struct {
     size_t train_count, test_count, pixels, classes, probe;
-    double scale; /* what pixels were multiplied by */
+    /* The factor by which pixels were multiplied. */
+    double scale;
 } kspec_learn_shape;
-KSPEC_API kspec_learn_shape kspec_learn_data_shape(const kspec_learn_data *data);
+
+/* Valid until the data are closed. NULL for NULL. */
+KSPEC_API const kspec_learn_shape *kspec_learn_data_shape(const kspec_learn_data *data);
 
 /* ------------------------------------------------------------ the training */
 
 /*
  * How weights and steps scale with the width N: hidden weights w ~ N(0, 1/N^hidden_power), output weights
- * a ~ N(0, 1/N^output_power), Adam's step rate/N^rate_power. The maximal-update parameterisation, which is the
- * default, has 0.1 and three times 1.
+ * a ~ N(0, 1/N^output_power), Adam's step rate/N^rate_power. The default is the maximal-update
+ * parameterisation: rate 0.1, and all three powers 1.
  */
 typedef struct {
     double rate, rate_power, hidden_power, output_power;
 } kspec_learn_scaling;
 
 /*
- * What leaves a computation that may take hours, and comes back to it. Each function may be NULL; none is called twice
- * at a time, though not always from the same thread. A status other than KSPEC_OK ends the call with it and its message.
+ * Checkpoint callbacks. Each may be NULL. No two are called at a time, but not always from the same thread. A
+ * status other than KSPEC_OK ends kspec_learn() with that status and message.
  */
 typedef struct {
     void *ctx;
-    /* Phi of a run at an epoch: probe x width, divided by its root mean square; valid during the call only. */
+    /*
+     * Takes Phi of a run at an epoch: probe x width, divided by its root mean square; valid during the call.
+     */
     kspec_status (*activations)(void *ctx, size_t width, uint64_t seed, size_t epoch, const kspec_matrix *phi,
                                 kspec_error *err);
-    /* Keep these bytes in place of the last ones of the same run: all of them, or those of before. */
+    /* Stores the checkpoint of a run in place of its last one: all bytes, or the old ones stay. */
     kspec_status (*save)(void *ctx, size_t width, uint64_t seed, const void *bytes, size_t count,
                          kspec_error *err);
-    /* Give them back. bytes NULL: sets *count to how many there are, 0 for none; else *count is that number. */
+    /*
+     * Gives the stored checkpoint back. The first call has bytes NULL and sets *count, 0 where none is
+     * stored. The second fills bytes[0 ... *count-1].
+     */
     kspec_status (*load)(void *ctx, size_t width, uint64_t seed, void *bytes, size_t *count,
                          kspec_error *err);
 } kspec_learn_store;
 
 typedef struct {
     size_t size;
-    const size_t *widths; /* the N of each network, all different */
-    size_t width_count;
-    size_t seeds;  /* how many networks of each width; default 1. Their seeds are seed, seed+1, ... */
-    uint64_t seed; /* of the first */
-    size_t epochs; /* passes through the training images; 0 measures the initialisation alone */
-    size_t every;  /* measure at epochs 0, every, 2 every, ... and the last; default 2 */
-    size_t batch;  /* images in a mini-batch; default 32, or all */
+    /* Networks of each width. Their seeds are seed, seed+1, ... Default 1. */
+    size_t seeds;
+    uint64_t seed;
+    /* Passes through the training images. 0, the default, measures the initialisation alone. */
+    size_t epochs;
+    /* Measure at epochs 0, every, 2 every, ... and the last. Default 2. */
+    size_t every;
+    /* Images in a mini-batch. Default 32, or all if fewer. */
+    size_t batch;
+    /* NULL: the default. */
     const kspec_learn_scaling *scaling;
-    size_t subsample; /* Q: measure a random Q of the neurons, too, where there are as many; default none */
-    int nmax;         /* highest order; default 4, or less where a side is shorter */
-    unsigned estimators; /* default KSPEC_NAIVE | KSPEC_AUTO */
-    int permutations;    /* as in kspec_moments_opts, all three */
+    /* Q: also measure a random Q of the neurons, in networks that have as many. Default: no subsample. */
+    size_t subsample;
+    /* Highest order. Default 4, or less where a side is shorter. */
+    int nmax;
+    /* A set of kspec_estimator values. Default: naive and auto. */
+    unsigned estimators;
+    /* As in kspec_moments_opts. */
+    int permutations;
     kspec_side side;
     int no_stderr;
-    kspec_learn_store store;
+    /* NULL: none. */
+    const kspec_learn_store *store;
     int threads;
     kspec_progress progress;
 } kspec_learn_opts;
 
-/*
- * An estimate from Phi, and the standard error of m(n)/m(1)^n: what Phi over its root mean square is meant to estimate. In
- * it the errors of m(n) and m(1), which go together, cancel in part; std_error takes the scale for known, and is larger.
- */
+/* Moments estimated from one Phi. */
 typedef struct {
-    kspec_estimate e;
-    double ratio_error; /* NaN where std_error is */
-} kspec_learn_estimate;
+    /* By estimator, then by order. */
+    size_t count;
+    kspec_estimate **estimates;
+    /*
+     * The standard error of m(n)/m(1)^n, which is what Phi divided by its root mean square estimates. The
+     * errors of m(n) and m(1) go together and cancel in part; std_error, which takes the scale for known, is
+     * larger. NaN where std_error is.
+     */
+    double *ratio_error;
+} kspec_learn_moments;
 
 typedef struct {
     size_t epoch;
-    double loss;          /* sum of squared errors over the classes, mean over the training images */
-    double accuracy;      /* the share of training images whose class has the largest output */
-    double test_accuracy; /* the same of all test images; NaN without labels */
-    size_t count;         /* estimates, by estimator then by order, from all neurons */
-    kspec_learn_estimate *estimates;
-    size_t subsample_count; /* and from the subsample */
-    kspec_learn_estimate *subsample;
+    /* Sum of squared errors over the classes, mean over the training images. */
+    double loss;
+    /* The share of training images whose class has the largest output. */
+    double accuracy;
+    /* The same of all test images; NaN without labels. */
+    double test_accuracy;
+    /* From all neurons. */
+    kspec_learn_moments *moments;
+    /* From the subsample; NULL where there is none. */
+    kspec_learn_moments *subsample;
 } kspec_learn_epoch;
 
 typedef struct {
     size_t width;
     uint64_t seed;
     size_t epoch_count;
-    kspec_learn_epoch *epochs;
-    size_t resumed;         /* the epoch that a checkpoint took it to; 0 without one */
-    double train_seconds;   /* in this call, without measurements */
-    double measure_seconds; /* activations, estimates, loss and accuracy */
-    /* Multiply-adds of training per second that the thread had the processor; 0 where nothing was trained */
+    kspec_learn_epoch **epochs;
+    /* The epoch of the checkpoint from which it went on; 0 without one. */
+    size_t resumed;
+    /* Seconds of training and of measurement (activations, estimates, loss, accuracy) in this call. */
+    double train_seconds, measure_seconds;
+    /*
+     * Multiply-adds of training per second of the thread's own processor time; 0 where nothing was trained.
+     */
     double fma_rate;
 } kspec_learn_run;
 
 typedef struct {
-    size_t count; /* runs, by width as given, then by seed */
-    kspec_learn_run *runs;
-    size_t every, batch; /* as used */
+    /* By width as given, then by seed. */
+    size_t count;
+    kspec_learn_run **runs;
+    /* As used. */
+    size_t every, batch;
     int nmax;
     double seconds;
 } kspec_learn_result;
 
 /*
- * Trains one-hidden-layer ReLU networks, y_j = sum_i a_ji max(x.w_i, 0), on one-hot classes with squared loss and Adam
- * (0.9, 0.999, 1e-8), and estimates the moments of the kernel behind their hidden layer as it changes. (Written as
- * phi = sqrt(N) max(x.w, 0), y = a.phi/sqrt(N), outputs and gradients are the same, and Phi is divided by its root mean
- * square.) Every epoch goes through the training images once, in an order of its own.
+ * Trains one-hidden-layer ReLU networks, y_j = sum_i a_ji max(x.w_i, 0), of each of `width_count` different
+ * widths N, on one-hot classes with squared loss and Adam (0.9, 0.999, 1e-8), and estimates the moments of
+ * the kernel behind their hidden layer as it changes. Every epoch goes through the training images once, in
+ * an order of its own. (With phi = sqrt(N) max(x.w, 0) and y = a.phi/sqrt(N) outputs and gradients are the
+ * same; Phi is divided by its root mean square.)
  *
- * Networks run side by side, the widest first, each on one thread: a seed's bits are the same at any number of threads,
- * on one machine. Training is in single precision, loss and moments in double. With a store, a run is saved whenever it
- * has been measured; a run that is found there goes on from that point to the same bits as without interruption. What is
- * found must be of the same data and options (epochs excepted), and whole: else KSPEC_E_IO, and it is left as it is.
+ * Networks run side by side, the widest first, each on one thread: on one machine a seed gives the same bits
+ * at any number of threads. Training is in single precision, loss and moments in double.
  *
- * Memory beyond the data: for each thread 12 bytes a weight, the activations, and what kspec_moments() takes for them.
- * A loss that is not finite, or a million times what it was, is KSPEC_E_NUMERIC; the message names run and epoch.
+ * With a store, a run is saved whenever it has been measured, and a run found there goes on from that point
+ * to the same bits as without interruption. A checkpoint that is damaged, or of other data or options (epochs
+ * excepted), is KSPEC_E_IO and stays as it is.
+ *
+ * Memory beyond the data: for each thread 12 bytes a weight, the activations, and the needs of
+ * kspec_moments(). A loss that is not finite, or a million times the first, is KSPEC_E_NUMERIC; the message
+ * names run and epoch.
  */
-KSPEC_API kspec_status kspec_learn(const kspec_learn_data *data, const kspec_learn_opts *opts,
-                                   kspec_learn_result *out, kspec_error *err);
+KSPEC_API kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, size_t width_count,
+                                   const kspec_learn_opts *opts, kspec_learn_result **out, kspec_error *err);
 KSPEC_API void kspec_learn_free(kspec_learn_result *result);
 
 #ifdef __cplusplus

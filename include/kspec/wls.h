@@ -8,205 +8,295 @@
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------------------------------ on the Fourier grid
+/* -------------------------------------------------------------------------- on the Fourier grid
  *
- * Data y_j, j < N, at x_j = 2 pi j/N come from f(x) = sum_{k<P} theta_k e^{ikx} plus noise of variance sigma^2. The
- * coefficients are independent with mean 0 and E|theta_k|^2 = c t_k^(-2 gamma), t_k = 1+k, c such that they add up to 1.
+ * In this header N is the number of data points on the grid, as in the paper, and P the number of modes.
+ *
+ * Data y_j, j < N, at x_j = 2 pi j/N come from f(x) = sum_{k<P} theta_k e^{ikx} plus noise delta_j of
+ * standard deviation s. The coefficients are independent with mean 0 and E|theta_k|^2 = c t_k^(-2 gamma),
+ * t_k = 1+k; c makes them add up to 1.
+ *
  * The first p of the P modes are learned by weighted least squares: theta^ = L_p^-beta w, where w minimises
- * |L_N^-alpha (Psi_p L_p^-beta w - y)| and, among those that do, |w|; L = diag(t_0, t_1, ...) and
- * Psi_jk = e^{2 pi i jk/N}. L_N^-alpha weights the data points. alpha matters only where p < N, beta only where p > N.
+ * |L_N^-alpha (Psi_p L_p^-beta w - y)| and, among the minimisers, |w|. Here L = diag(t_0, t_1, ...) and
+ * Psi_jk = e^{2 pi i jk/N}. L_N^-alpha weights the data points, L_p^-beta the modes. alpha matters only where
+ * p < N, beta only where p > N.
  *
  * Complex arrays are pairs of doubles, real part first.
  */
 typedef enum {
-    KSPEC_WLS_UNDER = 1, /* p < N: the data cannot all be met */
-    KSPEC_WLS_OVER       /* p >= N: they are, in many ways if p > N */
+    /* p < N: no fit meets all data */
+    KSPEC_WLS_REGIME_UNDER = 0,
+    /* p >= N: the fit meets all data, in many ways if p > N */
+    KSPEC_WLS_REGIME_OVER
 } kspec_wls_regime;
 
-KSPEC_API const char *kspec_wls_regime_name(kspec_wls_regime r); /* "under", "over" */
+/* "under" or "over"; NULL for an unknown value. */
+KSPEC_API const char *kspec_wls_regime_name(kspec_wls_regime regime);
 
 typedef struct {
     size_t size;
-    size_t N; /* points of the grid, at least 1 */
-    size_t P; /* modes of the truth, at least N; default: N, or the largest p if that is more */
-    double alpha, beta, gamma; /* exponents of the data weights, of the feature weights, of the truth */
-    double sigma;              /* standard deviation of the noise, at least 0 */
-    int complex_noise; /* 1: circular complex noise with E|delta_j|^2 = sigma^2; 0: real noise (see variance) */
-    int no_variance; /* 1: the variance is not wanted and left NaN, which saves more than half of the time */
+    /* Modes of the truth, at least N. Default: N, or the largest p if that is more. */
+    size_t P;
+    /* Exponents of the data weights, of the feature weights, and of the truth. Default 0. */
+    double alpha, beta, gamma;
+    /* s, the standard deviation of the noise, at least 0. Default 0. */
+    double noise;
+    /* 1: circular complex noise with E|delta_j|^2 = s^2. 0: real noise. */
+    int complex_noise;
+    /* kspec_wls_fit(): 1: y is N pairs of doubles. 0: N doubles. */
+    int complex_data;
+    /* 1: no variance (NaN), which saves more than half of the time. */
+    int no_variance;
+    /* kspec_wls_empirical(): seed of the draws. */
     uint64_t seed;
     int threads;
     kspec_progress progress;
 } kspec_wls_opts;
 
+/* The errors at one p, expected or measured. n is the part of theta^ that comes from the noise. */
 typedef struct {
     size_t p;
     kspec_wls_regime regime;
-    double error_noise_free; /* E|theta^ - theta|^2 without noise */
-    double error_noise; /* what noise adds to it: E|n|^2 of n, the part of theta^ that comes from noise */
-    double variance;    /* of |n|^2, over normally distributed noise */
-    double accuracy;    /* how far, relatively, these may be off; measured where p < N, see below */
+    /* The exponents of the weights, one of them chosen by kspec_wls_best_weight(). */
+    double alpha, beta;
+    /* E|theta^ - theta|^2: the sum of the next two. */
+    double error;
+    /* E|theta^ - theta|^2 without noise. */
+    double error_noise_free;
+    /* E|n|^2: what noise adds. */
+    double error_noise;
+    /* The variance of |n|^2 over normally distributed noise. */
+    double variance;
+    /* Measured errors: the standard errors of the four above. Expected errors: NaN. */
+    double error_se, error_noise_free_se, error_noise_se, variance_se;
+    /*
+     * Expected errors: how far, relatively, they may be off (see kspec_wls_theory()). Measured errors: NaN.
+     */
+    double accuracy;
 } kspec_wls_point;
 
+typedef struct {
+    /* As used. */
+    size_t N, P;
+    /* Draws of kspec_wls_empirical(); otherwise 0. */
+    size_t draws;
+    /* In the order of the list of p. */
+    size_t count;
+    kspec_wls_point **points;
+    double seconds;
+} kspec_wls_result;
+
+KSPEC_API void kspec_wls_free(kspec_wls_result *result);
+
 /*
- * The expected errors for each of `count` values of p, 1 <= p <= P, to out[0 ... count-1].
+ * The expected errors at each of `count` values of p, 1 <= p <= P.
  *
- * p >= N: sums over modes k, k+N, k+2N, ... that cannot be told apart on the grid; all of the list together costs O(P).
+ * p >= N: sums over modes k, k+N, k+2N, ..., which are one on the grid. The whole list costs O(P).
  *
- * p < N: the normal matrix is Hermitian and Toeplitz. Its orthogonal polynomial of degree p (conjugate gradients with
- * transforms of length N, preconditioned by the inverse weights, refined on the residual of the data) gives the fit of
- * every mode by a recursion, and the variance by the matrices' displacement structure: O(p^2 + p (N-p)) for each p. The
- * recursion ends in a value that is known, and what is missing there is `accuracy`. Above 1e-9 (weights that span more
- * than about 1e12: alpha > 1.5 at N = 4096) a QR factorisation takes over, which costs O(N p^2); past 1e11 of that, or
- * where it is no better than 1e-6 either, the call fails with KSPEC_E_NUMERIC.
+ * p < N: the normal matrix is Hermitian and Toeplitz. Its orthogonal polynomial of degree p (by conjugate
+ * gradients with transforms of length N, preconditioned by the inverse weights, refined on the residual of
+ * the data) gives the fit of every mode by a recursion, and the matrices' displacement structure gives the
+ * variance: O(p^2 + p (N-p)) for each p. The recursion ends in a known value; the distance from it is
+ * `accuracy`. Above 1e-9 (weights that span more than about 1e12: alpha > 1.5 at N = 4096) a QR
+ * factorisation takes over, which costs O(N p^2). Where that is more than 1e11, or no more accurate than
+ * 1e-6, the call fails with KSPEC_E_NUMERIC.
  */
-KSPEC_API kspec_status kspec_wls_theory(const kspec_wls_opts *opts, const size_t *p, size_t count,
-                                        kspec_wls_point *out, kspec_error *err);
+KSPEC_API kspec_status kspec_wls_theory(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
+                                        kspec_wls_result **out, kspec_error *err);
+
+/*
+ * The same by simulation: `draws` >= 2 times, circular complex normal coefficients and normal noise are
+ * drawn, data made, and theta^ fitted as by kspec_wls_fit(). All values of p see the same draws.
+ */
+KSPEC_API kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t count, size_t draws,
+                                           const kspec_wls_opts *opts, kspec_wls_result **out,
+                                           kspec_error *err);
+
+/*
+ * The p of least expected error (of equals the smallest) among `count` candidates or, where p is NULL, among
+ * 1 ... P: a result of one point. The whole range costs O(P) where p >= N, and O(N^3) where p < N and alpha
+ * is not 0.
+ */
+KSPEC_API kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
+                                        kspec_wls_result **out, kspec_error *err);
+
+/*
+ * The weight of least expected error at a given p, in [low, high], low < high: alpha where p < N, beta where
+ * p > N (the other has no influence). The result is one point, whose alpha or beta is that weight. At p = N
+ * no weight has any influence, and beta is `low`.
+ *
+ * The error as a function of the weight may have more than one minimum: the search takes 25 values, then
+ * golden sections around the best, to 1e-6 of the interval. It passes over weights so steep that the
+ * recursion of kspec_wls_theory() is no more accurate than 1e-6.
+ */
+KSPEC_API kspec_status kspec_wls_best_weight(size_t N, size_t p, double low, double high,
+                                             const kspec_wls_opts *opts, kspec_wls_result **out,
+                                             kspec_error *err);
+
+/* ------------------------------------------------------------------------------------------ fits */
 
 typedef struct {
+    size_t N, p;
     kspec_wls_regime regime;
-    double residual; /* root mean square of y - f^ at the data points, unweighted */
-    int iterations;  /* of conjugate gradients, all refinements together; 0: none were needed */
+    /* theta^: p pairs of doubles. */
+    double *theta;
+    /* Root mean square of y - f^ at the data points, unweighted. */
+    double residual;
+    /* Of conjugate gradients, all refinements together; 0 where there are none. */
+    int iterations;
     double seconds;
-} kspec_wls_fit_info;
+} kspec_wls_fit_result;
 
 /*
- * The estimate itself: theta^ (p pairs of doubles) from y, N doubles or, with `complex_data`, N pairs. opts: N, alpha,
- * beta; the rest plays no part. p >= N: one Fourier transform, O(p + N log N). p < N: conjugate gradients as
- * above, O(N log N) each, or QR. info may be NULL.
+ * The estimate theta^ itself, from y: N doubles, or N pairs with `complex_data`. Of the options alpha, beta
+ * and complex_data play a part. p >= N: one Fourier transform, O(p + N log N). p < N: conjugate gradients as
+ * above, O(N log N) each, or QR.
  */
-KSPEC_API kspec_status kspec_wls_fit(const kspec_wls_opts *opts, size_t p, const double *y, int complex_data,
-                                     double *theta, kspec_wls_fit_info *info, kspec_error *err);
+KSPEC_API kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const kspec_wls_opts *opts,
+                                     kspec_wls_fit_result **out, kspec_error *err);
+KSPEC_API void kspec_wls_fit_free(kspec_wls_fit_result *result);
 
 /* f(x) = sum_{k<p} theta_k e^{ikx} at `count` points, to f (count pairs of doubles). */
 KSPEC_API kspec_status kspec_wls_predict(const double *theta, size_t p, const double *x, size_t count,
                                          double *f, int threads, kspec_error *err);
 
-typedef struct {
-    size_t p;
-    double error, error_se; /* mean of |theta^ - theta|^2 over draws, its standard error */
-    double error_noise_free, error_noise_free_se; /* the same without noise */
-    double error_noise, error_noise_se;           /* mean of |n|^2 */
-    double variance, variance_se;                 /* of |n|^2 over draws, and the standard error of that */
-} kspec_wls_measured;
-
-/*
- * The same by simulation: `draws` >= 2 times, circular complex normal theta and normal noise are drawn, data made, and
- * theta^ fitted as by kspec_wls_fit(). All values of p see the same draws. opts: seed.
- */
-KSPEC_API kspec_status kspec_wls_empirical(const kspec_wls_opts *opts, const size_t *p, size_t count,
-                                           size_t draws, kspec_wls_measured *out, kspec_error *err);
-
-/*
- * The p of least expected error (noise-free plus noise; the smallest of equals), among `count` candidates or, where p is
- * NULL, among 1 ... P. The whole range costs O(P) where p >= N and O(N^3) where p < N and alpha is not 0.
- */
-KSPEC_API kspec_status kspec_wls_best_p(const kspec_wls_opts *opts, const size_t *p, size_t count,
-                                        kspec_wls_point *best, kspec_error *err);
-
-/*
- * The weight of least expected error for a given p: alpha where p < N, beta where p > N (the other has no influence), in
- * [low, high], low < high. A grid of 25 values, then golden-section search around the best to 1e-6 of the interval: the
- * error as a function of the weight may have more than one minimum. Weights so steep that the recursion above is no better
- * than 1e-6 are passed over. At p = N no weight has any influence: *weight is low.
- */
-KSPEC_API kspec_status kspec_wls_best_weight(const kspec_wls_opts *opts, size_t p, double low, double high,
-                                             double *weight, kspec_wls_point *best, kspec_error *err);
-
-/* ------------------------------------------------------------------------------ features that smooth
+/* ------------------------------------------------------------------------- features that smooth
  *
- * The model of Theorem 5.1 of "A Generalized Weighted Optimization Method for Computational Learning and Inversion":
- * Psi = U S V* with singular values t_k^-zeta; in the bases U and V, y_k = t_k^-zeta theta_k + delta_k, of which the
- * first p are inverted. opts: N, P, gamma, sigma (of each delta_k, k < N), and the exponents alpha and beta of the norms.
+ * The model of Theorem 5.1 of "A Generalized Weighted Optimization Method for Computational Learning and
+ * Inversion": Psi = U S V* with singular values t_k^-zeta. In the bases U and V, y_k = t_k^-zeta theta_k +
+ * delta_k; the first p are inverted. Each delta_k, k < N, has the standard deviation s.
  */
 typedef struct {
     size_t p;
-    double error; /* sum_{k<p} sigma^2 t_k^(2 zeta) + sum_{k>=p} E|theta_k|^2, exact */
-    double bound; /* p^(2(zeta-alpha)) E|L^alpha delta|^2 + p^(-2 beta) E|L^beta theta|^2, never below it */
+    /* sum_{k<p} s^2 t_k^(2 zeta) + sum_{k>=p} E|theta_k|^2, exact. */
+    double error;
+    /* p^(2(zeta-alpha)) E|L^alpha delta|^2 + p^(-2 beta) E|L^beta theta|^2, never below `error`. */
+    double bound;
 } kspec_wls_bound_point;
 
 typedef struct {
-    double
-        theorem; /* (E|L^beta theta|^2 / E|L^alpha delta|^2)^(1/(2(zeta+beta-alpha))): the theorem's, to leading order */
-    double least; /* where the bound is least over real p: the same with the ratio times beta/(zeta-alpha) */
-} kspec_wls_bound_best; /* both infinite without noise */
+    size_t N, P;
+    /* In the order of the list of p. */
+    size_t count;
+    kspec_wls_bound_point **points;
+    /*
+     * The theorem's p, to leading order: (E|L^beta theta|^2 / E|L^alpha delta|^2)^(1/(2(zeta+beta-alpha))).
+     */
+    double theorem_p;
+    /* The real p at which the bound is least: the same with the ratio times beta/(zeta-alpha). */
+    double least_p;
+    double seconds;
+} kspec_wls_bound_result;
 
 /*
- * For each p of the list, 1 <= p <= N; all together O(P). Needs zeta > alpha >= 0 and beta > 0. (The paper prints L^-alpha and L^-beta, for
- * which the bound does not hold.) best may be NULL.
+ * Error and bound at each of `count` values of p, 1 <= p <= N; all together O(P). Needs zeta > alpha >= 0 and
+ * beta > 0. Of the options P, alpha, gamma and noise play a part. Without noise theorem_p and least_p are
+ * infinite. (The paper prints L^-alpha and L^-beta, for which the bound does not hold.)
  */
-KSPEC_API kspec_status kspec_wls_bound(const kspec_wls_opts *opts, double zeta, const size_t *p, size_t count,
-                                       kspec_wls_bound_point *out, kspec_wls_bound_best *best,
+KSPEC_API kspec_status kspec_wls_bound(size_t N, double zeta, double beta, const size_t *p, size_t count,
+                                       const kspec_wls_opts *opts, kspec_wls_bound_result **out,
                                        kspec_error *err);
+KSPEC_API void kspec_wls_bound_free(kspec_wls_bound_result *result);
 
-/* ------------------------------------------------------------------------------------------ any features */
+/* ---------------------------------------------------------------------------------- any features */
 
 typedef struct {
     size_t size;
-    size_t p; /* learn the first p columns of Psi; default all */
+    /* Learn the first p columns of Psi. Default: all. */
+    size_t p;
     /*
-     * Weights: theta^ = B w, w minimises |A (Psi_p B w - y)|. Each is a diagonal (a column of N, or of p numbers), a
-     * square matrix, or NULL: the identity.
+     * The weights A and B: theta^ = B w, and w minimises |A (Psi_p B w - y)|. Each is a diagonal (a column of
+     * N, or of p numbers), a square matrix, or NULL: the identity.
      */
-    const kspec_matrix *data_weights, *feature_weights; /* A, B */
-    const kspec_matrix
-        *prior; /* K, the covariance of all P coefficients: P x P, or its diagonal; NULL: none */
-    const kspec_matrix *noise_cov; /* the covariance of the noise: N x N, or its diagonal; NULL: none */
-    const kspec_matrix
-        *at; /* features of other points, of at least p columns, at which to predict; NULL: none */
-    double
-        rank_tol; /* singular values below rank_tol times the largest count as 0; default max(N,p) 2.2e-16 */
+    const kspec_matrix *data_weights, *feature_weights;
+    /* K, the covariance of all P coefficients: P x P, or its diagonal. NULL: unknown. */
+    const kspec_matrix *prior;
+    /* C, the covariance of the noise: N x N, or its diagonal. NULL: unknown. */
+    const kspec_matrix *noise_cov;
+    /* Features of other points at which to predict, of at least p columns. NULL: none. */
+    const kspec_matrix *at;
+    /* Singular values below rank_tol times the largest count as 0. Default max(N,p) 2.2e-16. */
+    double rank_tol;
     int threads;
     kspec_progress progress;
 } kspec_wls_features_opts;
 
 typedef struct {
-    size_t p, rank;
-    double *theta;           /* p x outputs, row-major; NULL without y */
-    double *fitted;          /* Psi_p theta, N x outputs; NULL without y */
-    double *predicted;       /* the same for the rows of `at`; NULL without it or y */
-    double *singular_values; /* of A Psi_p B, min(N,p) of them, decreasing */
-    double residual;         /* root mean square of y - Psi_p theta; NaN without y */
-    double error_noise_free; /* tr(E K E^T), E = M Psi - I, M the map from y to theta; NaN without prior */
-    double error_noise;      /* tr(M C M^T), C the covariance of the noise; NaN without noise_cov */
-    double variance;         /* of |M delta|^2, delta ~ N(0,C) real: 2 |M C M^T|_F^2 */
+    size_t N, P, p;
+    /* Columns of y; 0 without y. */
+    size_t outputs;
+    /* p x outputs, row-major; NULL without y. */
+    double *theta;
+    /* Psi_p theta, N x outputs; NULL without y. */
+    double *fitted;
+    /* The same for the rows of `at`, predicted_rows x outputs; NULL without `at` or y. */
+    size_t predicted_rows;
+    double *predicted;
+    /* Of A Psi_p B, min(N,p) of them, decreasing; `rank` of them count as more than 0. */
+    size_t singular_count, rank;
+    double *singular_values;
+    /* Root mean square of y - Psi_p theta; NaN without y. */
+    double residual;
+    /* tr(E K E^T), E = M Psi - I, M the map from y to theta; NaN without prior. */
+    double error_noise_free;
+    /* tr(M C M^T); NaN without noise_cov. */
+    double error_noise;
+    /* Of |M delta|^2, delta ~ N(0,C) real: 2 |M C M^T|_F^2; NaN without noise_cov. */
+    double variance;
     double seconds;
 } kspec_wls_features_result;
 
 /*
- * Weighted least squares with a real feature matrix Psi (N x P), through the singular value decomposition of A Psi_p B
- * and a decision on its rank: of all minimisers, the one of least |w|. y is N x outputs, or NULL where only errors are
- * wanted. The errors are those of the general trace form (Lemmas A.1 and A.2 of the paper), without its assumption that
- * K is diagonal. Both covariances must be symmetric and positive semidefinite.
+ * Weighted least squares with a real feature matrix Psi (N x P), through the singular value decomposition of
+ * A Psi_p B and a decision on its rank: of all minimisers, the one of least |w|. y is N x outputs, or NULL
+ * where only errors are wanted. The errors are those of the general trace form (Lemmas A.1 and A.2 of the
+ * paper), without its assumption that K is diagonal. Every entry must be finite, and both covariances
+ * symmetric and positive semidefinite: otherwise KSPEC_E_DATA.
  */
 KSPEC_API kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
-                                          const kspec_wls_features_opts *opts, kspec_wls_features_result *out,
-                                          kspec_error *err);
-KSPEC_API void kspec_wls_features_free(kspec_wls_features_result *r);
+                                          const kspec_wls_features_opts *opts,
+                                          kspec_wls_features_result **out, kspec_error *err);
+KSPEC_API void kspec_wls_features_free(kspec_wls_features_result *result);
 
-/* ------------------------------------------------------------------------------------------- kernel decay */
+/* ---------------------------------------------------------------------------------- kernel decay */
 
 typedef enum {
-    KSPEC_WLS_GAUSSIAN = 1, /* exp(-|x-y|^2 / (2 scale^2)) */
-    KSPEC_WLS_POLYNOMIAL    /* (scale x.y + 1)^degree */
+    /* exp(-|x-y|^2 / (2 sigma^2)) */
+    KSPEC_WLS_KERNEL_GAUSSIAN = 0,
+    /* (slope x.y + 1)^degree */
+    KSPEC_WLS_KERNEL_POLYNOMIAL
 } kspec_wls_kernel;
 
 typedef struct {
     size_t size;
     kspec_wls_kernel kernel;
-    double scale;    /* default 1 */
-    int degree;      /* of the polynomial; default 3 */
-    int unit_sphere; /* 1: every row of X is divided by its length first */
+    /* Bandwidth of the Gaussian kernel, above 0. Default 1. */
+    double sigma;
+    /* Of the polynomial kernel: slope above 0, default 1; degree at least 1, default 3. */
+    double slope;
+    int degree;
+    /* 1: every row of X is divided by its length first. */
+    int unit_sphere;
     int threads;
     kspec_progress progress;
 } kspec_wls_decay_opts;
 
-/*
- * The singular values of the n x n kernel matrix of the n rows of X, in decreasing order, to values[0 ... n-1]; and in
- * *exponent, where it is not NULL, the zeta of values ~ k^-zeta fitted by least squares on logarithms of the values that
- * are above 1e-12 of the first and among the first half; NaN where those are fewer than 3.
- */
+typedef struct {
+    /* The singular values, one for each row of X, decreasing. */
+    size_t count;
+    double *values;
+    /*
+     * The zeta of values ~ k^-zeta, by least squares on the logarithms of those values among the first half
+     * that are above 1e-12 of the first; NaN where these are fewer than 3.
+     */
+    double exponent;
+    double seconds;
+} kspec_wls_decay_result;
+
+/* The singular values of the n x n kernel matrix of the n rows of X, and how fast they fall: O(n^3). */
 KSPEC_API kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_decay_opts *opts,
-                                       double *values, double *exponent, kspec_error *err);
+                                       kspec_wls_decay_result **out, kspec_error *err);
+KSPEC_API void kspec_wls_decay_free(kspec_wls_decay_result *result);
 
 #ifdef __cplusplus
 }

@@ -11,26 +11,34 @@
 typedef struct {
     const unsigned char *data;
     size_t size;
-    void *map; /* munmap(map, map_size) unless NULL */
+    /* munmap(map, map_size) unless NULL */
+    void *map;
     size_t map_size;
-    void *heap; /* ks_free(heap) unless NULL */
+    /* ks_free(heap) unless NULL */
+    void *heap;
 } ks_bytes;
 
 kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err); /* "-" is standard input */
 void ks_bytes_close(ks_bytes *b);
 
-/* An array of 1 to 3 axes as it stands in the file; entry (i,j,k) is data[i*stride[0] + j*stride[1] + ...].
+/*
+ * An array of 1 to 3 axes as it stands in the file; entry (i,j,k) is data[i*stride[0] + j*stride[1] + ...].
  */
 typedef struct {
     int ndim;
     size_t shape[3];
-    ptrdiff_t stride[3]; /* in doubles */
+    /* in doubles */
+    ptrdiff_t stride[3];
     const double *data;
-    int is_complex; /* two columns that are the real and imaginary parts of a complex vector */
-    char *
-        *col_names; /* text with a header: shape[1] strings in one allocation, ks_free(col_names); or NULL */
-    size_t *col_index; /* the parser has selected columns (text): which; else NULL */
-    ks_bytes storage;  /* what data points into */
+    /* two columns that are the real and imaginary parts of a complex vector */
+    int is_complex;
+    /* text with a header: shape[1] strings in one allocation, ks_free(col_names); or NULL */
+    int has_header;
+    char **col_names;
+    /* text, which selects its columns itself: the ones selected, or NULL; and how many the file has */
+    size_t *col_index, file_cols;
+    /* what data points into */
+    ks_bytes storage;
 } ks_array;
 
 void ks_array_free(ks_array *a);
@@ -40,24 +48,26 @@ kspec_status ks_array_new(ks_array *a, int ndim, const size_t *shape, double **d
                           kspec_error *err);
 
 /*
- * The parsers. `name` is the input as messages say it. A parser either copies what it needs
- * into fresh memory or, where the bytes can be used in place (npy: little-endian f8, 8-byte aligned), moves
- * *bytes into out->storage and clears *bytes. On failure *out is empty and *bytes still the caller's.
+ * The parsers. `name` is the input as messages say it. A parser either copies what it needs into fresh memory
+ * or, where the bytes can be used in place (npy: little-endian f8, 8-byte aligned), moves *bytes into
+ * out->storage and clears *bytes. On failure *out is empty and *bytes still the caller's.
  */
 kspec_status ks_npy_parse(ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err);
 kspec_status ks_npz_parse(ks_bytes *bytes, const char *key, const char *name, ks_array *out,
                           kspec_error *err);
-kspec_status ks_idx_parse(ks_bytes *bytes, const char *name, ks_array *out,
-                          kspec_error *err); /* gzip or plain */
+kspec_status ks_idx_parse(ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err);
 kspec_status ks_text_parse(ks_bytes *bytes, const char *select_cols, const char *name, ks_array *out,
                            kspec_error *err);
 
-/* Do the first bytes look like this format? (text is what nothing else claims) */
+/*
+ * Do the first bytes look like this format? idx may be gzipped; MATLAB v7.3 is HDF5 behind a 512-byte header,
+ * mat is v5 to v7. Whatever matches none of them is text.
+ */
 int ks_npy_match(const ks_bytes *b);
 int ks_npz_match(const ks_bytes *b);
 int ks_idx_match(const ks_bytes *b);
-int ks_hdf5_match(const ks_bytes *b); /* HDF5, and MATLAB v7.3, which is HDF5 behind a 512-byte header */
-int ks_mat_match(const ks_bytes *b);  /* MATLAB v5 to v7 */
+int ks_hdf5_match(const ks_bytes *b);
+int ks_mat_match(const ks_bytes *b);
 
 /* Has the child process read `key` ("" for the only one) of the HDF5 or MATLAB file at path. */
 kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const char *name, ks_array *out,

@@ -12,12 +12,15 @@ typedef struct {
     size_t trial, row, col;
 } place;
 
-/* What is missing where. */
+/* The missing values: how many, and where. */
 typedef struct {
-    size_t count, partial_count; /* values; rows of trials that miss some values but not all */
-    place first, partial;        /* the first of each */
-    size_t *whole;               /* for each row, in how many trials it misses nothing */
-    unsigned char *col_misses;   /* for each column, whether some value is missing */
+    /* values; rows of trials that miss some values but not all; and the first of each */
+    size_t count, partial_count;
+    place first, partial;
+    /* for each row, in how many trials it misses nothing */
+    size_t *whole;
+    /* for each column, whether some value is missing */
+    unsigned char *col_misses;
     size_t whole_rows, whole_cols;
 } census;
 
@@ -31,7 +34,8 @@ static kspec_status census_take(census *c, const kspec_dataset *d, kspec_error *
     *c = (census){0};
     c->whole = ks_zalloc(d->rows, sizeof *c->whole);
     c->col_misses = ks_zalloc(d->cols, 1);
-    if (!c->whole || !c->col_misses) return ks_nomem(err, "missing values", ks_size(d->rows, 8) + d->cols);
+    if (!c->whole || !c->col_misses)
+        return ks_nomem(err, "a count of missing values", ks_size(d->rows, 8) + d->cols);
     const double *x = d->data;
     for (size_t t = 0; t < d->trials; t++)
         for (size_t i = 0; i < d->rows; i++, x += d->cols) {
@@ -134,8 +138,10 @@ static void keep_cols(const kspec_dataset *d, const census *c, double *y) {
             if (!c->col_misses[j]) *y++ = x[j];
 }
 
-/* Row i gets its trials 0 ... whole[i]-1 from those that have it, in order; the others, up to `trials`, are
- * NaN. */
+/*
+ * Row i gets its trials 0 ... whole[i]-1 from those that have it, in order; the others, up to `trials`, are
+ * NaN.
+ */
 static void pack_trials(const kspec_dataset *d, const census *c, size_t trials, double *y) {
     size_t cols = d->cols, step = d->rows * cols;
     for (size_t i = 0; i < d->rows; i++) {
@@ -151,8 +157,9 @@ static void pack_trials(const kspec_dataset *d, const census *c, size_t trials, 
     }
 }
 
-static kspec_status change(kspec_dataset *d, const census *c, kspec_nan_policy policy, const char *name,
+static kspec_status change(ks_dataset *set, const census *c, kspec_nan policy, const char *name,
                            kspec_error *err) {
+    kspec_dataset *d = &set->d;
     size_t shape[3] = {d->trials, d->rows, d->cols};
     if (policy == KSPEC_NAN_OMIT_ROWS) shape[1] = c->whole_rows;
     if (policy == KSPEC_NAN_OMIT_COLS) shape[2] = c->whole_cols;
@@ -161,8 +168,8 @@ static kspec_status change(kspec_dataset *d, const census *c, kspec_nan_policy p
         for (size_t i = 0; i < d->rows; i++)
             if (c->whole[i] > shape[0]) shape[0] = c->whole[i];
     }
-    ks_array *storage = d->storage, fresh = {0};
-    double *y = storage->storage.heap ? (double *)d->data : NULL; /* ours: it lies in our own memory */
+    ks_array fresh = {0};
+    double *y = set->storage.storage.heap ? (double *)d->data : NULL; /* our own memory, not a file's */
     if (!y) {
         kspec_status st = ks_array_new(&fresh, 3, shape, &y, name, err);
         if (st) return st;
@@ -174,8 +181,8 @@ static kspec_status change(kspec_dataset *d, const census *c, kspec_nan_policy p
         for (size_t j = 0, k = 0; j < d->cols; j++)
             if (!c->col_misses[j]) d->col_names[k++] = d->col_names[j];
     if (fresh.data) {
-        ks_array_free(storage);
-        *storage = fresh;
+        ks_array_free(&set->storage);
+        set->storage = fresh;
         d->data = y;
     }
     d->omitted_rows = d->rows - shape[1];
@@ -186,9 +193,9 @@ static kspec_status change(kspec_dataset *d, const census *c, kspec_nan_policy p
     return KSPEC_OK;
 }
 
-static kspec_status apply(kspec_dataset *d, census *c, const ks_part *parts, const kspec_read_opts *opts,
+static kspec_status apply(ks_dataset *set, census *c, const ks_part *parts, kspec_nan policy,
                           kspec_error *err) {
-    kspec_nan_policy policy = opts->nan;
+    kspec_dataset *d = &set->d;
     kspec_status st = KSPEC_OK;
     if (policy == KSPEC_NAN_RAGGED_TRIALS) {
         st = check_ragged(d, c, parts, err);
@@ -205,20 +212,25 @@ static kspec_status apply(kspec_dataset *d, census *c, const ks_part *parts, con
                        "%zu of %zu rows",
                        parts->name, c->whole_rows, d->rows);
     }
-    if (!st && c->count) st = change(d, c, policy, parts->name, err);
+    if (!st && c->count) st = change(set, c, policy, parts->name, err);
     if (!st && policy == KSPEC_NAN_RAGGED_TRIALS) {
-        d->row_trials = c->whole; /* is what is wanted */
+        d->row_trials = c->whole;
         c->whole = NULL;
     }
     return st;
 }
 
-kspec_status ks_missing_apply(kspec_dataset *d, const ks_part *parts, const kspec_read_opts *opts,
+kspec_status ks_missing_apply(ks_dataset *set, const ks_part *parts, const kspec_read_opts *opts,
                               kspec_error *err) {
-    if (opts->nan == KSPEC_NAN_KEEP) return KSPEC_OK;
+    kspec_dataset *d = &set->d;
+    if (opts->nan == KSPEC_NAN_KEEP) {
+        d->missing = count_missing(d->data, d->trials * d->rows * d->cols);
+        return KSPEC_OK;
+    }
     census c;
     kspec_status st = census_take(&c, d, err);
-    if (!st) st = apply(d, &c, parts, opts, err);
+    d->missing = c.count;
+    if (!st) st = apply(set, &c, parts, opts->nan, err);
     census_free(&c);
     return st;
 }

@@ -75,8 +75,8 @@ static kspec_status refuse_dtype(const cursor *c, char kind, unsigned size, cons
 }
 
 /*
- * '<f8', '|b1', '>i4', ... The order may be missing or '=': then it is this machine's, as NumPy has it. Complex numbers
- * are pairs of floating-point ones.
+ * '<f8', '|b1', '>i4', ... The order may be missing or '=': then it is this machine's, as NumPy has it.
+ * Complex numbers are pairs of floating-point ones.
  */
 static kspec_status parse_descr(cursor *c, ks_npy_header *h) {
     ks_element *e = &h->element;

@@ -2,6 +2,7 @@
 #include "io/read.h"
 
 #include "base/error.h"
+#include "base/matrix.h"
 #include "base/memory.h"
 
 #include <string.h>
@@ -10,8 +11,7 @@ static kspec_status check_arguments(const char *const *inputs, size_t count, con
                                     kspec_error *err) {
     if (!inputs || !count) return ks_fail(err, KSPEC_E_ARG, "no input given");
     if ((unsigned)opts->nan > KSPEC_NAN_KEEP)
-        return ks_fail(err, KSPEC_E_ARG, "missing-value policy %d is not one of 0 to %d", (int)opts->nan,
-                       (int)KSPEC_NAN_KEEP);
+        return ks_fail(err, KSPEC_E_ARG, "unknown missing-value policy %d", (int)opts->nan);
     int standard = 0;
     for (size_t k = 0; k < count; k++) {
         if (!inputs[k] || !*inputs[k]) return ks_fail(err, KSPEC_E_ARG, "input %zu has no name", k + 1);
@@ -54,32 +54,39 @@ static kspec_status check_shapes(const ks_part *parts, size_t count, size_t *tri
     return KSPEC_OK;
 }
 
-/* One array that is laid out as wanted is used where it lies; otherwise all are copied, and freed as they
- * are. */
-static kspec_status gather(ks_part *parts, size_t count, kspec_dataset *out, kspec_error *err) {
+/* What the data set says of the first input's array; its column names move there. */
+static void describe(kspec_dataset *d, ks_array *a) {
+    d->has_header = a->has_header;
+    d->array_dims = a->ndim;
+    for (int k = 0; k < 3; k++) d->array_shape[k] = k < a->ndim ? a->shape[k] : 1;
+    if (a->file_cols) d->array_shape[1] = a->file_cols;
+    d->col_names = a->col_names;
+    a->col_names = NULL;
+}
+
+/*
+ * One array that is laid out as wanted is used where it lies; otherwise all are copied, each freed once it
+ * is.
+ */
+static kspec_status gather(ks_part *parts, size_t count, ks_dataset *out, kspec_error *err) {
     size_t trials;
     kspec_status st = check_shapes(parts, count, &trials, err);
     if (st) return st;
     size_t shape[3] = {trials, parts[0].view.shape[KS_ROWS], parts[0].view.shape[KS_COLS]};
-    ks_array *storage = ks_zalloc(1, sizeof *storage);
-    if (!storage) return ks_nomem(err, "data set", sizeof *storage);
-    out->storage = storage;
-    out->trials = shape[KS_TRIALS];
-    out->rows = shape[KS_ROWS];
-    out->cols = shape[KS_COLS];
-    out->array_dims = parts[0].array.ndim;
-    out->col_names = parts[0].array.col_names;
-    parts[0].array.col_names = NULL;
+    out->d.trials = shape[KS_TRIALS];
+    out->d.rows = shape[KS_ROWS];
+    out->d.cols = shape[KS_COLS];
+    describe(&out->d, &parts[0].array);
     if (count == 1 && ks_view_is_dense(&parts[0].view)) {
-        *storage = parts[0].array;
+        out->storage = parts[0].array;
         parts[0].array = (ks_array){0};
-        out->data = storage->data;
+        out->d.data = out->storage.data;
         return KSPEC_OK;
     }
     double *data;
-    st = ks_array_new(storage, 3, shape, &data, parts[0].name, err);
+    st = ks_array_new(&out->storage, 3, shape, &data, parts[0].name, err);
     if (st) return st;
-    out->data = data;
+    out->d.data = data;
     for (size_t k = 0; k < count; k++) {
         ks_view_copy(&parts[k].view, data);
         data += parts[k].view.shape[KS_TRIALS] * shape[KS_ROWS] * shape[KS_COLS];
@@ -88,41 +95,51 @@ static kspec_status gather(ks_part *parts, size_t count, kspec_dataset *out, ksp
     return KSPEC_OK;
 }
 
+static kspec_status read_all(const char *const *inputs, size_t count, const ks_axes *axes,
+                             const kspec_read_opts *opts, ks_dataset *out, kspec_error *err) {
+    ks_part *parts = ks_zalloc(count, sizeof *parts);
+    if (!parts) return ks_nomem(err, "the inputs", ks_size(count, sizeof *parts));
+    kspec_status st = KSPEC_OK;
+    for (size_t k = 0; k < count && !st; k++) st = read_part(&parts[k], inputs[k], axes, opts, err);
+    if (!st) st = gather(parts, count, out, err);
+    if (!st) st = ks_missing_apply(out, parts, opts, err);
+    for (size_t k = 0; k < count; k++) {
+        ks_view_free(&parts[k].view);
+        ks_array_free(&parts[k].array);
+    }
+    ks_free(parts);
+    return st;
+}
+
 kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
-                        kspec_dataset *out, kspec_error *err) {
+                        kspec_dataset **out, kspec_error *err) {
     ks_clear(err);
-    if (!out) return ks_fail(err, KSPEC_E_ARG, "no place for the data set given");
-    *out = (kspec_dataset){0};
+    *out = NULL;
     kspec_read_opts o;
     ks_axes axes;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = check_arguments(inputs, count, &o, err);
     if (!st) st = ks_axes_parse(o.axes, &axes, err);
     if (st) return st;
-
-    ks_part *parts = ks_zalloc(count, sizeof *parts);
-    if (!parts) return ks_nomem(err, "inputs", ks_size(count, sizeof *parts));
-    for (size_t k = 0; k < count && !st; k++) st = read_part(&parts[k], inputs[k], &axes, &o, err);
-    if (!st) st = gather(parts, count, out, err);
-    if (!st) st = ks_missing_apply(out, parts, &o, err);
-    for (size_t k = 0; k < count; k++) {
-        ks_view_free(&parts[k].view);
-        ks_array_free(&parts[k].array);
-    }
-    ks_free(parts);
-    if (st) kspec_dataset_free(out);
+    ks_dataset *set = ks_zalloc(1, sizeof *set);
+    if (!set) return ks_nomem(err, "the data set", sizeof *set);
+    st = read_all(inputs, count, &axes, &o, set, err);
+    if (st)
+        kspec_dataset_free(&set->d);
+    else
+        *out = &set->d;
     return st;
 }
 
 void kspec_dataset_free(kspec_dataset *d) {
     if (!d) return;
-    if (d->storage) ks_array_free(d->storage);
-    ks_free(d->storage);
+    ks_dataset *set = (ks_dataset *)d; /* d is its first member */
+    ks_array_free(&set->storage);
     ks_free(d->row_trials);
     ks_free(d->col_names);
-    *d = (kspec_dataset){0};
+    ks_free(set);
 }
 
 kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t) {
-    return (kspec_matrix){d->data + t * d->rows * d->cols, d->rows, d->cols, (ptrdiff_t)d->cols, 1};
+    return ks_matrix_of(d->data + t * d->rows * d->cols, d->rows, d->cols);
 }

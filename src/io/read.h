@@ -19,17 +19,25 @@ typedef struct {
  */
 typedef struct {
     const double *data;
-    size_t shape[3]; /* of what is taken */
+    /* of the part taken */
+    size_t shape[3];
     ptrdiff_t stride[3];
     size_t *index[3], *origin[3];
 } ks_view;
 
 /* One of the inputs. */
 typedef struct {
-    ks_name name; /* as messages say it */
+    /* as messages say it */
+    ks_name name;
     ks_array array;
     ks_view view;
 } ks_part;
+
+/* A data set, and behind it what owns its data. */
+typedef struct {
+    kspec_dataset d;
+    ks_array storage;
+} ks_dataset;
 
 /* Reads the array that an input ("x.npz:key") names. Text takes the selection of its columns itself. */
 kspec_status ks_input_read(const char *input, const char *select_cols, const char *name, ks_array *out,
@@ -53,11 +61,10 @@ int ks_view_is_dense(const ks_view *v);
 void ks_view_copy(const ks_view *v, double *dst);
 
 /*
- * Deals with missing values by the policy. d->storage is a ks_array that owns the data; it is changed in
- * place where it is ours to change and replaced by a copy where it is a file's. The parts are there for
- * messages.
+ * Counts the missing values and deals with them by the policy. The storage is changed in place where it is
+ * our own memory, and replaced by a copy where it is a file's. Messages name the parts.
  */
-kspec_status ks_missing_apply(kspec_dataset *d, const ks_part *parts, const kspec_read_opts *opts,
+kspec_status ks_missing_apply(ks_dataset *set, const ks_part *parts, const kspec_read_opts *opts,
                               kspec_error *err);
 
 #endif

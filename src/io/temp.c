@@ -26,10 +26,10 @@ static struct {
 } slots[SLOTS];
 
 /*
- * While one thread is in the handler the others go on, and may make a file just after its name was looked for. So a thread
- * says that it is about to (MAKING) before it asks whether the process is ending, and the handler the other way round: one
- * of them sees the other. The handler waits for a file that is being made, unless it is its own thread that it has
- * interrupted there.
+ * While one thread is in the handler the others go on, and may make a file just after its name was looked
+ * for. So a thread says that it is about to (MAKING) before it asks whether the process is ending, and the
+ * handler the other way round: one of them sees the other. The handler waits for a file that is being made,
+ * unless it is its own thread that it has interrupted there.
  */
 static atomic_int ending;
 enum { PATIENCE = 500 }; /* milliseconds */
@@ -45,7 +45,9 @@ void kspec_write_discard_all(void) {
     }
 }
 
-/* open(), with the slot MAKING meanwhile. A process that is ending will have ended before the wait is over. */
+/*
+ * open(), with the slot MAKING meanwhile. A process that is ending will have ended before the wait is over.
+ */
 static int create(int slot) {
     slots[slot].maker = pthread_self();
     atomic_store(&slots[slot].state, MAKING);
@@ -168,6 +170,8 @@ void ks_temp_discard(ks_temp *t) {
 
 kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err) {
     ks_clear(err);
+    if (!path || (length && !text))
+        return ks_fail(err, KSPEC_E_ARG, "no %s to write (NULL)", path ? "text" : "path");
     ks_temp t;
     kspec_status status = ks_temp_open(&t, path, err);
     if (status == KSPEC_OK) status = ks_temp_write(&t, text, length, err);

@@ -37,8 +37,7 @@ static size_t utf8_length(const unsigned char *s, size_t left) {
     return n;
 }
 
-/* Copies a header field: "" becomes ", what is not UTF-8 becomes '?', and control characters become blanks.
- */
+/* Copies a header field: "" becomes ", a byte that is not UTF-8 '?', and a control character a blank. */
 static char *copy_name(char *dst, const ks_field *f) {
     const unsigned char *s = (const unsigned char *)f->s;
     for (size_t i = 0; i < f->len;) {
@@ -107,7 +106,9 @@ static kspec_status fail_field(const ks_field *f, size_t line, size_t column, co
                    name, line, column, shown);
 }
 
-/* Column j of the file goes to column place[j] of the result, or nowhere (SIZE_MAX); no place: all in order.
+/*
+ * Column j of the file goes to column place[j] of the result, or nowhere (SIZE_MAX); place NULL: all in
+ * order.
  */
 static kspec_status convert(const ks_layout *layout, const size_t *place, size_t width, double *data,
                             const char *name, kspec_error *err) {
@@ -177,7 +178,9 @@ kspec_status ks_text_parse(ks_bytes *bytes, const char *select_cols, const char 
         ks_array_free(out);
         return st;
     }
+    out->has_header = layout.header;
     out->col_names = names;
     out->col_index = index;
+    out->file_cols = layout.cols;
     return KSPEC_OK;
 }

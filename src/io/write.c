@@ -19,8 +19,10 @@ struct kspec_writer {
     int ndim;
     size_t shape[3];
     size_t total, written;
-    kspec_error failure; /* the first failure is the answer to every later call */
-    size_t used;         /* bytes of buffer */
+    /* the first failure is the answer to every later call */
+    kspec_error failure;
+    /* bytes of buffer */
+    size_t used;
     char buffer[BUFFER];
 };
 
@@ -145,7 +147,8 @@ static kspec_status choose_format(const char *path, int ndim, format *f, kspec_e
     else if (ks_temp_is_direct(path))
         *f = NPY;
     else
-        return ks_fail(err, KSPEC_E_ARG, "cannot write %s: the suffix is none of .npy, .csv, .json", path);
+        return ks_fail(err, KSPEC_E_ARG, "cannot write %s: the suffix must be one of .npy, .csv, .json",
+                       path);
     if (*f == CSV && ndim != 2)
         return ks_fail(err, KSPEC_E_ARG, "cannot write %s: csv takes 2 axes, not %d; use .npy or .json", path,
                        ndim);
@@ -156,6 +159,8 @@ kspec_status kspec_write_open(const char *path, int ndim, const size_t *shape, k
                               kspec_error *err) {
     ks_clear(err);
     *out = NULL;
+    if (!path) return ks_fail(err, KSPEC_E_ARG, "no path to write to (NULL)");
+    if (!shape) return ks_fail(err, KSPEC_E_ARG, "cannot write %s: no shape (NULL)", path);
     if (ndim != 2 && ndim != 3)
         return ks_fail(err, KSPEC_E_ARG, "cannot write %s: %d axes, not 2 or 3", path, ndim);
     size_t total = 1;
@@ -192,6 +197,8 @@ static kspec_status report(const kspec_writer *w, kspec_error *err) {
 
 kspec_status kspec_write_values(kspec_writer *w, const double *values, size_t count, kspec_error *err) {
     ks_clear(err);
+    if (!w) return ks_fail(err, KSPEC_E_ARG, "no writer (NULL)");
+    if (count && !values) return ks_fail(err, KSPEC_E_ARG, "no values to write (NULL)");
     if (w->failure.code) return report(w, err);
     if (count > w->total - w->written)
         ks_fail(&w->failure, KSPEC_E_ARG, "cannot write %s: %zu values where %zu of %zu are left",
@@ -210,6 +217,7 @@ kspec_status kspec_write_values(kspec_writer *w, const double *values, size_t co
 
 kspec_status kspec_write_close(kspec_writer *w, kspec_error *err) {
     ks_clear(err);
+    if (!w) return KSPEC_OK;
     if (!w->failure.code && w->written < w->total)
         ks_fail(&w->failure, KSPEC_E_ARG, "cannot write %s: %zu of %zu values were given", w->file.target,
                 w->written, w->total);

@@ -1,15 +1,17 @@
 /*
- * A run as bytes: words of 8 bytes in the machine's order. Magic number, version, length; the configuration, word by word;
- * epoch, step, what was measured so far; weights and Adam's means, two floats a word; and a checksum of all before it.
+ * A run as bytes: words of 8 bytes in the machine's order. Magic number, version, length; the configuration,
+ * word by word; epoch, step, what was measured so far; weights and Adam's means, two floats a word; and a
+ * checksum of all before it.
  */
 #include "base/error.h"
+#include "base/result.h"
 #include "learn/run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 2, HEAD = 3, FIELDS = 21, RECORD = 6, ESTIMATE = 8 };
+enum { VERSION = 3, HEAD = 3, FIELDS = 21, RECORD = 6, ESTIMATE = 8 };
 static const uint64_t MAGIC = UINT64_C(0x6e7261656c70736b); /* "ksplearn" where the least byte comes first */
 
 static uint64_t bits(double x) {
@@ -75,26 +77,29 @@ static kspec_status unlike(const ks_network *net, const field *f, uint64_t there
 
 /* ---- writing */
 
+static size_t count_of(const kspec_learn_moments *m) { return m ? m->count : 0; }
+
 static size_t words_of(const ks_network *net, const kspec_learn_run *run) {
     size_t words = HEAD + FIELDS + 3 + 3 * net->weights / 2 + 1;
     for (size_t k = 0; k < run->epoch_count; k++)
-        words += RECORD + ESTIMATE * (run->epochs[k].count + run->epochs[k].subsample_count);
+        words +=
+            RECORD + ESTIMATE * (count_of(run->epochs[k]->moments) + count_of(run->epochs[k]->subsample));
     return words;
 }
 
-static uint64_t *put_estimates(uint64_t *w, const kspec_learn_estimate *list, size_t count) {
-    for (size_t k = 0; k < count; k++) {
-        const kspec_estimate *e = &list[k].e;
+static uint64_t *put_estimates(uint64_t *w, const kspec_learn_moments *m) {
+    for (size_t k = 0; k < count_of(m); k++) {
+        const kspec_estimate *e = m->estimates[k];
         *w++ = e->estimator, *w++ = (uint64_t)e->n;
         *w++ = bits(e->value), *w++ = bits(e->std_error), *w++ = bits(e->ci_low), *w++ = bits(e->ci_high);
-        *w++ = bits(e->root), *w++ = bits(list[k].ratio_error);
+        *w++ = bits(e->root), *w++ = bits(m->ratio_error[k]);
     }
     return w;
 }
 
 kspec_status ks_checkpoint_save(ks_learning *l, const ks_network *net, const kspec_learn_run *run,
                                 size_t epoch, kspec_error *err) {
-    if (!l->o.store.save) return KSPEC_OK;
+    if (!l->store.save) return KSPEC_OK;
     size_t words = words_of(net, run), bytes = words * sizeof(uint64_t);
     uint64_t *all = ks_alloc(words, sizeof *all), *w = all;
     if (!all) return ks_nomem(err, "a checkpoint", bytes);
@@ -104,17 +109,17 @@ kspec_status ks_checkpoint_save(ks_learning *l, const ks_network *net, const ksp
     for (int k = 0; k < FIELDS; k++) *w++ = f[k].bits;
     *w++ = epoch, *w++ = net->steps, *w++ = run->epoch_count;
     for (size_t k = 0; k < run->epoch_count; k++) {
-        const kspec_learn_epoch *e = &run->epochs[k];
+        const kspec_learn_epoch *e = run->epochs[k];
         *w++ = e->epoch, *w++ = bits(e->loss), *w++ = bits(e->accuracy), *w++ = bits(e->test_accuracy);
-        *w++ = e->count, *w++ = e->subsample_count;
-        w = put_estimates(w, e->estimates, e->count);
-        w = put_estimates(w, e->subsample, e->subsample_count);
+        *w++ = count_of(e->moments), *w++ = count_of(e->subsample);
+        w = put_estimates(w, e->moments);
+        w = put_estimates(w, e->subsample);
     }
     memcpy(w, net->state, 3 * net->weights * sizeof(float));
     w += 3 * net->weights / 2;
     *w = ks_fnv(KS_FNV, all, bytes - sizeof *w);
     pthread_mutex_lock(&l->lock);
-    kspec_status st = l->o.store.save(l->o.store.ctx, net->N, net->seed, all, bytes, err);
+    kspec_status st = l->store.save(l->store.ctx, net->N, net->seed, all, bytes, err);
     pthread_mutex_unlock(&l->lock);
     ks_free(all);
     return st;
@@ -131,19 +136,19 @@ static kspec_status damaged(const ks_network *net, const char *how, kspec_error 
                    (unsigned long long)net->seed, how);
 }
 
-static const char odd[] = "is damaged: what it holds is not what it says";
+static const char odd[] = "is damaged: its records contradict each other";
 
 /* Is there room for `count` things of `words` words? */
 static int has(const reader *r, uint64_t count, size_t words) {
     return count <= (uint64_t)(r->end - r->at) / words;
 }
 
-static kspec_status get_estimates(reader *r, size_t count, kspec_learn_estimate **out, size_t *out_count,
+static kspec_status get_estimates(reader *r, size_t count, ks_arena *arena, kspec_learn_moments **out,
                                   kspec_error *err) {
-    kspec_learn_estimate *e = ks_alloc(count, sizeof *e);
-    if (!e) return ks_nomem(err, "the estimates of a checkpoint", ks_size(count, sizeof *e));
-    for (size_t k = 0; k < count; k++, r->at += ESTIMATE)
-        e[k] = (kspec_learn_estimate){.e = {.estimator = (kspec_estimator)r->at[0],
+    kspec_learn_moments *m = *out = ks_learn_moments_new(arena, count);
+    if (!m) return ks_nomem(err, "the estimates of a checkpoint", arena->failed);
+    for (size_t k = 0; k < count; k++, r->at += ESTIMATE) {
+        *m->estimates[k] = (kspec_estimate){.estimator = (kspec_estimator)r->at[0],
                                             .n = (int)r->at[1],
                                             .value = number(r->at[2]),
                                             .std_error = number(r->at[3]),
@@ -152,14 +157,13 @@ static kspec_status get_estimates(reader *r, size_t count, kspec_learn_estimate 
                                             .root = number(r->at[6]),
                                             .variance_bound = NAN,
                                             .chebyshev_low = NAN,
-                                            .chebyshev_high = NAN},
-                                      .ratio_error = number(r->at[7])};
-    *out = e;
-    *out_count = count;
+                                            .chebyshev_high = NAN};
+        m->ratio_error[k] = number(r->at[7]);
+    }
     return KSPEC_OK;
 }
 
-/* The next record, into the run where it is asked for */
+/* The next record, into the run if its epoch is measured there */
 static kspec_status get_record(ks_learning *l, const ks_network *net, reader *r, size_t reached,
                                kspec_learn_run *run, kspec_error *err) {
     if (!has(r, 1, RECORD)) return damaged(net, odd, err);
@@ -171,19 +175,19 @@ static kspec_status get_record(ks_learning *l, const ks_network *net, reader *r,
     r->at += RECORD;
     if (!has(r, all, ESTIMATE) || !has(r, sub, ESTIMATE) || !has(r, all + sub, ESTIMATE))
         return damaged(net, odd, err);
-    if (e.epoch > l->o.epochs ||
-        !ks_learn_is_measured(l, e.epoch)) { /* fewer epochs are wanted, or it was the last */
+    /* fewer epochs are wanted now, or it was the last one then */
+    if (e.epoch > l->o.epochs || !ks_learn_is_measured(l, e.epoch)) {
         r->at += (all + sub) * ESTIMATE;
         return KSPEC_OK;
     }
-    /* from 0 up, and none that is still to come: so there is room for these and for the rest */
+    /* epochs grow from 0 to at most the one reached, so that there is room for these and for the rest */
     size_t had = run->epoch_count;
-    if (e.epoch > reached || (had ? e.epoch <= run->epochs[had - 1].epoch : e.epoch != 0))
+    if (e.epoch > reached || (had ? e.epoch <= run->epochs[had - 1]->epoch : e.epoch != 0))
         return damaged(net, odd, err);
-    kspec_learn_epoch *to = &run->epochs[run->epoch_count++];
+    kspec_learn_epoch *to = run->epochs[run->epoch_count++];
     *to = e;
-    kspec_status st = get_estimates(r, all, &to->estimates, &to->count, err);
-    return st || !sub ? st : get_estimates(r, sub, &to->subsample, &to->subsample_count, err);
+    kspec_status st = get_estimates(r, all, ks_result_arena(run), &to->moments, err);
+    return st || !sub ? st : get_estimates(r, sub, ks_result_arena(run), &to->subsample, err);
 }
 
 static kspec_status parse(ks_learning *l, ks_network *net, const uint64_t *w, size_t bytes,
@@ -209,8 +213,7 @@ static kspec_status parse(ks_learning *l, ks_network *net, const uint64_t *w, si
     if ((size_t)(r.end - r.at) != 3 * net->weights / 2)
         return damaged(net, "is damaged: it has another number of weights", err);
     memcpy(net->state, r.at, 3 * net->weights * sizeof(float));
-    if (*epoch >= l->o.epochs &&
-        (!run->epoch_count || run->epochs[run->epoch_count - 1].epoch != l->o.epochs))
+    if (*epoch >= l->o.epochs && run->epochs[run->epoch_count - 1]->epoch != l->o.epochs)
         return ks_fail(err, KSPEC_E_IO,
                        "the checkpoint of width %zu, seed %llu is past epoch %zu, and was not measured there",
                        net->N, (unsigned long long)net->seed, l->o.epochs);
@@ -219,7 +222,7 @@ static kspec_status parse(ks_learning *l, ks_network *net, const uint64_t *w, si
 
 kspec_status ks_checkpoint_load(ks_learning *l, ks_network *net, kspec_learn_run *run, size_t *epoch,
                                 int *found, kspec_error *err) {
-    const kspec_learn_store *s = &l->o.store;
+    const kspec_learn_store *s = &l->store;
     *found = 0;
     if (!s->load) return KSPEC_OK;
     size_t bytes = 0;

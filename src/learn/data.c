@@ -2,6 +2,7 @@
 #include "learn/data.h"
 
 #include "base/error.h"
+#include "base/matrix.h"
 #include "simd/train.h"
 
 #include <float.h>
@@ -14,38 +15,38 @@ uint64_t ks_fnv(uint64_t h, const void *bytes, size_t count) {
     return h;
 }
 
-static double entry(const kspec_matrix *x, size_t i, size_t k) {
-    return x->data[(ptrdiff_t)i * x->row_stride + (ptrdiff_t)k * x->col_stride];
-}
+/* One of the two sets of images, as messages call it */
+typedef struct {
+    const char *images, *labels, *matrix, *column;
+} set_name;
 
-/* Images are there, and finite; there is a label for each. */
-static kspec_status check_images(const char *what, const kspec_matrix *x, const kspec_matrix *labels,
+static const set_name training = {"images", "labels", "the matrix of images", "the column of labels"};
+static const set_name test = {"test images", "test labels", "the matrix of test images",
+                              "the column of test labels"};
+
+/* The images are there and finite, with a label for each; `labels` may be NULL. */
+static kspec_status check_images(const set_name *set, const kspec_matrix *x, const kspec_matrix *labels,
                                  kspec_error *err) {
-    if (x->rows == 0 || x->cols == 0)
-        return ks_fail(err, KSPEC_E_ARG, "%simages are empty: %zu x %zu", what, x->rows, x->cols);
+    kspec_status st = ks_matrix_check(x, set->matrix, err);
+    if (!st && labels) st = ks_matrix_check(labels, set->column, err);
+    if (st) return st;
     if (labels && labels->cols != 1)
-        return ks_fail(err, KSPEC_E_ARG, "%slabels have %zu columns, not 1", what, labels->cols);
+        return ks_fail(err, KSPEC_E_ARG, "%s have %zu columns, not 1", set->labels, labels->cols);
     if (labels && labels->rows != x->rows)
-        return ks_fail(err, KSPEC_E_ARG, "%zu %simages, but %zu labels", x->rows, what, labels->rows);
-    for (size_t i = 0; i < x->rows; i++)
-        for (size_t k = 0; k < x->cols; k++)
-            if (!isfinite(entry(x, i, k)))
-                return ks_fail(err, KSPEC_E_ARG, "%simages: row %zu, column %zu (from 0) is %g", what, i, k,
-                               entry(x, i, k));
-    return KSPEC_OK;
+        return ks_fail(err, KSPEC_E_ARG, "%zu %s, but %zu labels", x->rows, set->images, labels->rows);
+    return ks_matrix_finite(x, set->images, err);
 }
 
-/* Labels 0 ... classes-1, the first n of them; classes 0: as many as there are, which it becomes. */
-static kspec_status take_labels(const char *what, const kspec_matrix *labels, size_t n, size_t *classes,
+/* The first n labels, 0 ... classes-1. *classes = 0 becomes the largest label plus 1. */
+static kspec_status take_labels(const set_name *set, const kspec_matrix *labels, size_t n, size_t *classes,
                                 int *out, kspec_error *err) {
-    double most = *classes ? (double)*classes : KSPEC_MOST_CLASSES;
+    double most = *classes ? (double)*classes : KSPEC_LEARN_MAX_CLASSES;
     int largest = 0;
     for (size_t i = 0; i < n; i++) {
-        double c = entry(labels, i, 0);
+        double c = ks_at(labels, i, 0);
         if (!(c >= 0 && c < most && c == floor(c)))
-            return ks_fail(err, KSPEC_E_ARG,
-                           "%slabels: row %zu (from 0) is %g, not a whole number from 0 to %g", what, i, c,
-                           most - 1);
+            return ks_fail(err, KSPEC_E_DATA, "%s: row %zu (from 0) is %g, not a whole number from 0 to %g",
+                           set->labels, i, c, most - 1);
         out[i] = (int)c;
         if (out[i] > largest) largest = out[i];
     }
@@ -53,35 +54,35 @@ static kspec_status take_labels(const char *what, const kspec_matrix *labels, si
     return KSPEC_OK;
 }
 
-/* The mean of each pixel over the training images, and the mean square of what is left */
+/* The mean of each pixel over the training images; returns the mean square of the rest */
 static double center(const kspec_matrix *x, size_t n, double *mean) {
     memset(mean, 0, x->cols * sizeof *mean);
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < x->cols; k++) mean[k] += entry(x, i, k) / (double)n;
+        for (size_t k = 0; k < x->cols; k++) mean[k] += ks_at(x, i, k) / (double)n;
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < x->cols; k++) sum += pow(entry(x, i, k) - mean[k], 2);
+        for (size_t k = 0; k < x->cols; k++) sum += pow(ks_at(x, i, k) - mean[k], 2);
     return sum / (double)n;
 }
 
-/* The images of a set, moved and scaled */
-static kspec_status take_images(const char *what, const kspec_matrix *x, const double *mean, double scale,
+/* The images of a set, shifted and scaled */
+static kspec_status take_images(const set_name *set, const kspec_matrix *x, const double *mean, double scale,
                                 ks_images *to, kspec_error *err) {
     for (size_t i = 0; i < to->n; i++)
         for (size_t k = 0; k < x->cols; k++) {
-            double v = scale * (entry(x, i, k) - mean[k]);
+            double v = scale * (ks_at(x, i, k) - mean[k]);
             if (!(fabs(v) <= FLT_MAX))
                 return ks_fail(
-                    err, KSPEC_E_ARG,
-                    "%simages: row %zu, column %zu (from 0) is %g, scaled %g: beyond %g in single precision",
-                    what, i, k, entry(x, i, k), v, (double)FLT_MAX);
+                    err, KSPEC_E_DATA,
+                    "%s: row %zu, column %zu (from 0) is %g, scaled %g: beyond %g in single precision",
+                    set->images, i, k, ks_at(x, i, k), v, (double)FLT_MAX);
             to->x[i * to->stride + k] = (float)v;
         }
     return KSPEC_OK;
 }
 
-static kspec_status take_pixels(kspec_learn_data *t, const kspec_matrix *images, const kspec_matrix *test,
-                                kspec_error *err) {
+static kspec_status take_pixels(kspec_learn_data *t, const kspec_matrix *images,
+                                const kspec_matrix *test_images, kspec_error *err) {
     size_t d = images->cols, n = t->train.n;
     double *mean = ks_zalloc(d, sizeof *mean), scale = 1.0 / 255;
     if (!mean) return ks_nomem(err, "the mean image", ks_size(d, sizeof *mean));
@@ -90,15 +91,15 @@ static kspec_status take_pixels(kspec_learn_data *t, const kspec_matrix *images,
         scale = 1 / sqrt(square);
         if (!(square > 0 && isfinite(square) && isfinite(scale))) {
             ks_free(mean);
-            return ks_fail(err, KSPEC_E_ARG,
+            return ks_fail(err, KSPEC_E_DATA,
                            "the %zu training images vary by a mean square of %g: cannot be scaled to 1", n,
                            square);
         }
     }
-    kspec_status st = take_images("", images, mean, scale, &t->train, err);
-    if (!st) st = take_images("test ", test, mean, scale, &t->test, err);
+    kspec_status st = take_images(&training, images, mean, scale, &t->train, err);
+    if (!st) st = take_images(&test, test_images, mean, scale, &t->test, err);
     for (size_t i = 0; i < t->shape.probe; i++)
-        for (size_t k = 0; k < d; k++) t->probe[i * d + k] = scale * (entry(test, i, k) - mean[k]);
+        for (size_t k = 0; k < d; k++) t->probe[i * d + k] = scale * (ks_at(test_images, i, k) - mean[k]);
     ks_free(mean);
     t->shape.scale = scale;
     return st;
@@ -119,9 +120,9 @@ static kspec_status choose(const char *what, size_t wanted, size_t usual, size_t
 }
 
 static kspec_status fill(kspec_learn_data *t, const kspec_matrix *images, const kspec_matrix *labels,
-                         const kspec_matrix *test, const kspec_matrix *test_labels, kspec_error *err) {
+                         const kspec_matrix *test_images, const kspec_matrix *test_labels, kspec_error *err) {
     size_t d = images->cols, stride = (d + KS_TRAIN_COLS - 1) / KS_TRAIN_COLS * KS_TRAIN_COLS;
-    size_t n = t->shape.train_count, nt = test->rows;
+    size_t n = t->shape.train_count, nt = test_images->rows;
     size_t floats = ks_size(ks_size_add(n, nt), stride), doubles = ks_size(t->shape.probe, d);
     size_t bytes = ks_size_add(ks_size(floats, sizeof *t->train.x), ks_size(doubles, sizeof *t->probe));
     kspec_status st = ks_check_memory(err, bytes, "the images in single precision");
@@ -132,10 +133,10 @@ static kspec_status fill(kspec_learn_data *t, const kspec_matrix *images, const 
                           test_labels ? ks_arena_alloc(&t->arena, nt, sizeof(int)) : NULL};
     t->probe = ks_arena_alloc(&t->arena, doubles, sizeof *t->probe);
     if (t->arena.failed) return ks_nomem(err, "the images in single precision", bytes);
-    if ((st = take_labels("", labels, n, &t->shape.classes, t->train.label, err))) return st;
-    if (test_labels && (st = take_labels("test ", test_labels, nt, &t->shape.classes, t->test.label, err)))
+    if ((st = take_labels(&training, labels, n, &t->shape.classes, t->train.label, err))) return st;
+    if (test_labels && (st = take_labels(&test, test_labels, nt, &t->shape.classes, t->test.label, err)))
         return st;
-    if ((st = take_pixels(t, images, test, err))) return st;
+    if ((st = take_pixels(t, images, test_images, err))) return st;
     t->digest = digest_of(&t->test, digest_of(&t->train, KS_FNV));
     return KSPEC_OK;
 }
@@ -147,13 +148,14 @@ kspec_status kspec_learn_open(const kspec_matrix *images, const kspec_matrix *la
     *out = NULL;
     kspec_learn_data_opts o;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
-    if (!st) st = check_images("", images, labels, err);
-    if (!st) st = check_images("test ", test_images, test_labels, err);
+    if (!st) st = ks_matrix_check(labels, training.column, err);
+    if (!st) st = check_images(&training, images, labels, err);
+    if (!st) st = check_images(&test, test_images, test_labels, err);
     if (st) return st;
     if (o.pixels < KSPEC_PIXELS_UNIT || o.pixels > KSPEC_PIXELS_255)
-        return ks_fail(err, KSPEC_E_ARG, "pixels %d is none of unit, 255", (int)o.pixels);
-    if (o.classes > KSPEC_MOST_CLASSES)
-        return ks_fail(err, KSPEC_E_ARG, "classes %zu exceeds %d", o.classes, KSPEC_MOST_CLASSES);
+        return ks_fail(err, KSPEC_E_ARG, "unknown scaling of pixels %d", (int)o.pixels);
+    if (o.classes > KSPEC_LEARN_MAX_CLASSES)
+        return ks_fail(err, KSPEC_E_ARG, "classes %zu exceeds %d", o.classes, KSPEC_LEARN_MAX_CLASSES);
     if (test_images->cols != images->cols)
         return ks_fail(err, KSPEC_E_ARG, "test images have %zu pixels, but the images have %zu",
                        test_images->cols, images->cols);
@@ -180,4 +182,6 @@ void kspec_learn_close(kspec_learn_data *data) {
     ks_free(data);
 }
 
-kspec_learn_shape kspec_learn_data_shape(const kspec_learn_data *data) { return data->shape; }
+const kspec_learn_shape *kspec_learn_data_shape(const kspec_learn_data *data) {
+    return data ? &data->shape : NULL;
+}

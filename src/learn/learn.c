@@ -2,11 +2,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/result.h"
 #include "learn/run.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 enum { MOST_WIDTH = 1 << 20, MOST_EPOCHS = 1000000 };
@@ -15,23 +15,27 @@ typedef struct {
     ks_learning l;
     ks_run run;
     kspec_learn_result *out;
-    size_t *order;                       /* of the runs, the widest first */
-    kspec_error *errors;                 /* of each run */
-    double total;                        /* work, in neurons times epochs (the initialisation is one) */
-    atomic_size_t done, begun, finished; /* work; runs */
+    /* of the runs, the widest first */
+    size_t *order;
+    /* of each run */
+    kspec_error *errors;
+    /* work, in neurons times epochs; the initialisation is one */
+    double total;
+    /* work done; runs begun and finished */
+    atomic_size_t done, begun, finished;
 } job;
 
-/* ---- what was asked */
+/* ---- the options */
 
-static kspec_status check_widths(const kspec_learn_opts *o, size_t *least, size_t *most, kspec_error *err) {
-    if (o->width_count == 0) return ks_fail(err, KSPEC_E_ARG, "no width is given");
+static kspec_status check_widths(const ks_learning *l, size_t *least, size_t *most, kspec_error *err) {
+    if (!l->widths || l->width_count == 0) return ks_fail(err, KSPEC_E_ARG, "no width is given");
     *least = SIZE_MAX, *most = 0;
-    for (size_t k = 0; k < o->width_count; k++) {
-        size_t N = o->widths[k];
+    for (size_t k = 0; k < l->width_count; k++) {
+        size_t N = l->widths[k];
         if (N < 1 || N > MOST_WIDTH)
             return ks_fail(err, KSPEC_E_ARG, "width %zu is not between 1 and %d", N, MOST_WIDTH);
         for (size_t j = 0; j < k; j++)
-            if (o->widths[j] == N) return ks_fail(err, KSPEC_E_ARG, "width %zu is given twice", N);
+            if (l->widths[j] == N) return ks_fail(err, KSPEC_E_ARG, "width %zu is given twice", N);
         if (N < *least) *least = N;
         if (N > *most) *most = N;
     }
@@ -52,7 +56,7 @@ static kspec_status check(job *j, kspec_error *err) {
     kspec_learn_opts *o = &j->l.o;
     const kspec_learn_shape *s = &j->l.data->shape;
     size_t least = 0, most = 0;
-    kspec_status st = check_widths(o, &least, &most, err);
+    kspec_status st = check_widths(&j->l, &least, &most, err);
     if (st) return st;
     j->l.scaling = o->scaling ? *o->scaling : (kspec_learn_scaling){0.1, 1, 1, 1};
     if ((st = check_scaling(&j->l.scaling, err))) return st;
@@ -67,7 +71,7 @@ static kspec_status check(job *j, kspec_error *err) {
                        s->train_count);
     if (o->subsample > most)
         return ks_fail(err, KSPEC_E_ARG, "subsample %zu exceeds the width %zu", o->subsample, most);
-    /* the shorter side of every matrix there will be: told before hours of training, not after */
+    /* the shorter side of every matrix to come: better refused before hours of training than after */
     size_t side = least < s->probe ? least : s->probe;
     if (o->subsample && o->subsample < side) side = o->subsample;
     if (o->nmax < 0) return ks_fail(err, KSPEC_E_ARG, "order %d is below 1", o->nmax);
@@ -75,7 +79,7 @@ static kspec_status check(job *j, kspec_error *err) {
         return ks_fail(err, KSPEC_E_ARG, "order %d exceeds %zu, the least of probe, width and subsample",
                        o->nmax, side);
     if (!o->nmax) o->nmax = side < 4 ? (int)side : 4;
-    size_t at_once = (size_t)ks_workers(&j->run, ks_size(o->width_count, o->seeds));
+    size_t at_once = (size_t)ks_workers(&j->run, ks_size(j->l.width_count, o->seeds));
     size_t doubles = ks_size(most, ks_size_add(s->pixels, ks_size(4, s->probe)));
     size_t each = ks_size_add(ks_network_bytes(most, j->l.data, o->batch), ks_size(doubles, sizeof(double)));
     return ks_check_memory(err, ks_size(at_once, each), "training");
@@ -83,7 +87,7 @@ static kspec_status check(job *j, kspec_error *err) {
 
 /* ---- the runs */
 
-/* The calling thread, and it alone, tells how far all runs are and hears whether to stop. */
+/* The calling thread alone reports the progress of all runs and learns whether to stop. */
 static int poll(void *ctx, int worker) {
     job *j = ctx;
     if (worker == 0 && ks_run_report(&j->run, fmin(1, (double)atomic_load(&j->done) / j->total)))
@@ -100,76 +104,89 @@ static kspec_status chunk(void *ctx, size_t k, const ks_worker *worker) {
     job *j = ctx;
     size_t r = j->order[k], count = j->out->count;
     atomic_fetch_add(&j->begun, 1);
-    kspec_status st = ks_learn_run(&j->l, &j->out->runs[r], worker->index, &j->done, &j->errors[r]);
+    kspec_status st = ks_learn_run(&j->l, j->out->runs[r], worker->index, &j->done, &j->errors[r]);
     j->errors[r].code = st;
     if (st) atomic_store(&j->l.stop, 1);
     atomic_fetch_add(&j->finished, 1);
-    /* nothing is left to begin: the calling thread listens until the others have ended */
+    /* nothing is left to begin: the calling thread reports until the others have ended */
     while (worker->index == 0 && atomic_load(&j->begun) == count && atomic_load(&j->finished) < count &&
            !poll(j, 0))
         nanosleep(&(struct timespec){0, 20000000}, NULL);
     return st;
 }
 
-static kspec_status start(job *j, kspec_error *err) {
-    const kspec_learn_opts *o = &j->l.o;
-    size_t count = ks_size(o->width_count, o->seeds), n = 0;
-    j->out->runs = ks_zalloc(count, sizeof *j->out->runs);
+/* The runs, by width as given, then by seed; and their order, the widest first */
+static kspec_status make_runs(job *j, kspec_error *err) {
+    const ks_learning *l = &j->l;
+    kspec_learn_result *out = j->out;
+    size_t count = ks_size(l->width_count, l->o.seeds);
+    out->runs = ks_arena_zalloc(ks_result_arena(out), count, sizeof *out->runs);
     j->order = ks_alloc(count, sizeof *j->order);
     j->errors = ks_zalloc(count, sizeof *j->errors);
-    if (!j->out->runs || !j->order || !j->errors)
+    if (!out->runs || !j->order || !j->errors)
         return ks_nomem(err, "the runs", ks_size(count, sizeof *j->errors));
-    j->out->count = count;
-    for (size_t k = 0; k < o->width_count; k++)
-        for (size_t s = 0; s < o->seeds; s++)
-            j->out->runs[n++] = (kspec_learn_run){.width = o->widths[k], .seed = o->seed + s};
-    for (size_t k = 0; k < count; k++) { /* insertion: runs are few */
-        size_t i = k;
-        for (; i && j->out->runs[j->order[i - 1]].width < j->out->runs[k].width; i--)
-            j->order[i] = j->order[i - 1];
+    out->count = count;
+    for (size_t k = 0; k < count; k++) {
+        kspec_learn_run *run = out->runs[k] = ks_result_new(sizeof *run);
+        if (!run) return ks_nomem(err, "a run", sizeof *run);
+        run->width = l->widths[k / l->o.seeds];
+        run->seed = l->o.seed + k % l->o.seeds;
+        size_t i = k; /* insertion: runs are few */
+        for (; i && out->runs[j->order[i - 1]]->width < run->width; i--) j->order[i] = j->order[i - 1];
         j->order[i] = k;
-        j->total += (double)j->out->runs[k].width * (double)(o->epochs + 1);
+        j->total += (double)run->width * (double)(l->o.epochs + 1);
     }
+    return KSPEC_OK;
+}
+
+static kspec_status train(job *j, kspec_error *err) {
+    kspec_status st = make_runs(j, err);
+    if (st) return st;
     ks_run run = {j->run.threads, {report, j}, 0, 1};
     ks_blas_enter();
-    kspec_status st = ks_parallel_for(&run, count, chunk, j, err);
+    st = ks_parallel_for(&run, j->out->count, chunk, j, err);
     ks_blas_leave();
     /* a run that stops because another has failed is not the reason */
-    for (size_t k = 0; k < count && st; k++) {
+    for (size_t k = 0; k < j->out->count && st; k++) {
         kspec_status own = j->errors[k].code;
         if (own && own != KSPEC_E_CANCELLED) return ks_fail(err, own, "%s", j->errors[k].msg);
     }
     return st;
 }
 
-kspec_status kspec_learn(const kspec_learn_data *data, const kspec_learn_opts *opts, kspec_learn_result *out,
-                         kspec_error *err) {
+kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, size_t width_count,
+                         const kspec_learn_opts *opts, kspec_learn_result **out, kspec_error *err) {
     ks_clear(err);
-    memset(out, 0, sizeof *out);
+    *out = NULL;
+    if (!data) return ks_fail(err, KSPEC_E_ARG, "the data are missing (NULL)");
     double begun = ks_now();
-    job j = {.l = {.data = data, .poll = poll}, .out = out};
-    j.l.ctx = &j;
-    pthread_mutex_init(&j.l.lock, NULL);
+    job j = {.l = {.data = data, .widths = widths, .width_count = width_count, .poll = poll}};
     kspec_status st = ks_take_opts(&j.l.o, sizeof j.l.o, opts, err);
     if (!st) st = ks_run_init(&j.run, j.l.o.threads, j.l.o.progress, err);
     if (!st) st = check(&j, err);
-    if (!st) st = start(&j, err);
+    if (st) return st;
+    kspec_learn_result *r = j.out = ks_result_new(sizeof *r);
+    if (!r) return ks_nomem(err, "the runs", sizeof *r);
+    if (j.l.o.store) j.l.store = *j.l.o.store;
+    j.l.ctx = &j;
+    pthread_mutex_init(&j.l.lock, NULL);
+    st = train(&j, err);
     pthread_mutex_destroy(&j.l.lock);
     ks_free(j.order);
     ks_free(j.errors);
     if (st) {
-        kspec_learn_free(out);
+        kspec_learn_free(r);
         return st;
     }
-    out->every = j.l.o.every;
-    out->batch = j.l.o.batch;
-    out->nmax = j.l.o.nmax;
-    out->seconds = ks_now() - begun;
+    r->every = j.l.o.every;
+    r->batch = j.l.o.batch;
+    r->nmax = j.l.o.nmax;
+    r->seconds = ks_now() - begun;
+    *out = r;
     return KSPEC_OK;
 }
 
 void kspec_learn_free(kspec_learn_result *result) {
-    for (size_t k = 0; k < result->count; k++) ks_learn_run_free(&result->runs[k]);
-    ks_free(result->runs);
-    memset(result, 0, sizeof *result);
+    for (size_t k = 0; result && k < result->count; k++) ks_result_free(result->runs[k]);
+    ks_result_free(result);
 }

@@ -1,10 +1,11 @@
 /* Phi from the hidden layer, and its moments. */
 #include "base/error.h"
+#include "base/matrix.h"
+#include "base/result.h"
 #include "learn/run.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Phi (probe x N) = max(x.w, 0) in double precision */
 static void activations(const ks_network *net, const kspec_learn_data *data, double *W, double *phi) {
@@ -14,7 +15,7 @@ static void activations(const ks_network *net, const kspec_learn_data *data, dou
     for (size_t k = 0; k < data->shape.probe * net->N; k++) phi[k] = phi[k] < 0 ? 0 : phi[k];
 }
 
-/* Divides by the root mean square; 0 if there is none to divide by */
+/* Divides by the root mean square; returns 0 where that is 0 or not finite */
 static int normalize(double *phi, size_t count) {
     double sum = 0;
     for (size_t k = 0; k < count; k++) sum += phi[k] * phi[k];
@@ -36,8 +37,8 @@ static int listen(void *ctx, double fraction) {
 }
 
 /*
- * The standard error of m(n)/m(1)^n at m(1) = 1, to first order: Var = s_n^2 - 2 n m(n) rho s_n s_1 + n^2 m(n)^2 s_1^2, with
- * s the errors of m(n) and m(1) and rho their correlation, all of them the jackknife's.
+ * The standard error of m(n)/m(1)^n at m(1) = 1, to first order: Var = s_n^2 - 2 n m(n) rho s_n s_1 +
+ * n^2 m(n)^2 s_1^2, with s the errors of m(n) and m(1) and rho their correlation, all from the jackknife.
  */
 static double ratio_error(const kspec_moments_result *r, size_t k) {
     const kspec_estimate *e = &r->estimates[k];
@@ -50,8 +51,17 @@ static double ratio_error(const kspec_moments_result *r, size_t k) {
     return sqrt(fmax(0, s * s - 2 * rho * s * t + t * t));
 }
 
-static kspec_status estimate(listener *s, uint64_t seed, const double *phi, size_t Q,
-                             kspec_learn_estimate **out, size_t *count, kspec_error *err) {
+kspec_learn_moments *ks_learn_moments_new(ks_arena *arena, size_t count) {
+    kspec_learn_moments *m = ks_arena_zalloc(arena, 1, sizeof *m);
+    kspec_estimate **estimates = ks_arena_list(arena, count, sizeof **estimates);
+    double *ratio_error = ks_arena_alloc(arena, count, sizeof *ratio_error);
+    if (arena->failed) return NULL;
+    *m = (kspec_learn_moments){count, estimates, ratio_error};
+    return m;
+}
+
+static kspec_status estimate(listener *s, uint64_t seed, const double *phi, size_t Q, ks_arena *arena,
+                             kspec_learn_moments **out, kspec_error *err) {
     const kspec_learn_opts *o = &s->l->o;
     size_t P = s->l->data->shape.probe;
     kspec_moments_opts m = {.size = sizeof m,
@@ -64,14 +74,16 @@ static kspec_status estimate(listener *s, uint64_t seed, const double *phi, size
                             .side = o->side,
                             .no_stderr = o->no_stderr,
                             .correlation = !o->no_stderr};
+    kspec_matrix view = ks_matrix_of(phi, P, Q);
     kspec_moments_result r;
-    kspec_status st = kspec_moments(&(kspec_matrix){phi, P, Q, (ptrdiff_t)Q, 1}, 1, &m, &r, err);
+    kspec_status st = kspec_moments(&view, 1, &m, &r, err);
     if (st) return st;
-    *out = ks_alloc(r.count, sizeof **out);
-    if (!*out) st = ks_nomem(err, "the estimates", ks_size(r.count, sizeof **out));
-    for (size_t k = 0; k < r.count && !st; k++)
-        (*out)[k] = (kspec_learn_estimate){r.estimates[k], ratio_error(&r, k)};
-    if (!st) *count = r.count;
+    *out = ks_learn_moments_new(arena, r.count);
+    if (!*out) st = ks_nomem(err, "the estimates", arena->failed);
+    for (size_t k = 0; k < r.count && !st; k++) {
+        *(*out)->estimates[k] = r.estimates[k];
+        (*out)->ratio_error[k] = ratio_error(&r, k);
+    }
     kspec_moments_free(&r);
     return st;
 }
@@ -83,15 +95,26 @@ static kspec_status silent(const ks_network *net, const kspec_learn_epoch *e, co
                    (unsigned long long)net->seed, e->epoch, which);
 }
 
-/* The subsample is drawn once for a run: columns of phi go to sub */
+/* The columns of the subsample, which is drawn once for a run, from phi to sub */
 static void pick(const ks_network *net, size_t P, const double *phi, size_t Q, size_t *order, double *sub) {
     kspec_random_permutation(net->seed, ks_learn_stream(net->N, KS_LEARN_SUBSAMPLE), net->N, order);
     for (size_t i = 0; i < P; i++)
         for (size_t a = 0; a < Q; a++) sub[i * Q + a] = phi[i * net->N + order[a]];
 }
 
-kspec_status ks_learn_measure(ks_learning *l, const ks_network *net, int worker, kspec_learn_epoch *e,
-                              kspec_error *err) {
+/* Phi to the store */
+static kspec_status store_activations(ks_learning *l, const ks_network *net, size_t epoch, const double *phi,
+                                      kspec_error *err) {
+    if (!l->store.activations) return KSPEC_OK;
+    kspec_matrix view = ks_matrix_of(phi, l->data->shape.probe, net->N);
+    pthread_mutex_lock(&l->lock);
+    kspec_status st = l->store.activations(l->store.ctx, net->N, net->seed, epoch, &view, err);
+    pthread_mutex_unlock(&l->lock);
+    return st;
+}
+
+kspec_status ks_learn_measure(ks_learning *l, const ks_network *net, int worker, ks_arena *kept,
+                              kspec_learn_epoch *e, kspec_error *err) {
     size_t P = l->data->shape.probe, N = net->N, Q = l->o.subsample <= N ? l->o.subsample : 0;
     ks_arena arena = {0};
     double *phi = ks_arena_alloc(&arena, ks_size(P, N), sizeof *phi);
@@ -105,17 +128,12 @@ kspec_status ks_learn_measure(ks_learning *l, const ks_network *net, int worker,
     else
         activations(net, l->data, W, phi);
     if (!st && !normalize(phi, P * N)) st = silent(net, e, "no neuron", err);
-    if (!st && l->o.store.activations) {
-        kspec_matrix view = {phi, P, N, (ptrdiff_t)N, 1};
-        pthread_mutex_lock(&l->lock);
-        st = l->o.store.activations(l->o.store.ctx, N, net->seed, e->epoch, &view, err);
-        pthread_mutex_unlock(&l->lock);
-    }
-    if (!st) st = estimate(&s, net->seed, phi, N, &e->estimates, &e->count, err);
+    if (!st) st = store_activations(l, net, e->epoch, phi, err);
+    if (!st) st = estimate(&s, net->seed, phi, N, kept, &e->moments, err);
     if (!st && Q) {
         pick(net, P, phi, Q, order, sub);
         if (!normalize(sub, P * Q)) st = silent(net, e, "no neuron of the subsample", err);
-        if (!st) st = estimate(&s, net->seed, sub, Q, &e->subsample, &e->subsample_count, err);
+        if (!st) st = estimate(&s, net->seed, sub, Q, kept, &e->subsample, err);
     }
     ks_arena_free(&arena);
     return st;

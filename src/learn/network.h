@@ -3,8 +3,9 @@
  *
  *     h_i = max(w_i . x, 0),   y_j = sum_i a_ij h_i,   loss = mean over images of sum_j (y_j - t_j)^2.
  *
- * Neurons, pixels, classes and the images of a batch are padded with zeros to what the kernels take; padded weights have
- * gradient zero and stay zero. Matrices of the batch have images as columns, but for X, which has them as rows.
+ * Neurons, pixels, classes and the images of a batch are padded with zeros to what the kernels take; padded
+ * weights have gradient zero and stay zero. Matrices of the batch have images as columns, but for X, which
+ * has them as rows.
  */
 #ifndef KS_LEARN_NETWORK_H
 #define KS_LEARN_NETWORK_H
@@ -42,7 +43,10 @@ kspec_status ks_network_make(ks_network *net, ks_arena *arena, size_t N, uint64_
                              const kspec_learn_data *data, size_t batch, const kspec_learn_scaling *scaling,
                              kspec_error *err);
 
-/* One step of Adam on `count` images (at most batch) whose numbers are given; returns the sum of their losses before. */
+/*
+ * One step of Adam on `count` images (at most batch) whose numbers are given; returns the sum of their losses
+ * before.
+ */
 double ks_network_step(ks_network *net, const ks_images *s, const size_t *image, size_t count);
 
 /* Mean loss and share of right classes over all images of a set that has labels. */

@@ -2,24 +2,17 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/result.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Between looks at `stop` */
 enum { BATCHES = 16 };
 
-void ks_learn_run_free(kspec_learn_run *run) {
-    for (size_t k = 0; k < run->epoch_count; k++) {
-        ks_free(run->epochs[k].estimates);
-        ks_free(run->epochs[k].subsample);
-    }
-    ks_free(run->epochs);
-}
-
 static kspec_status diverged(const ks_network *net, size_t epoch, double loss, kspec_error *err) {
+    /* fabs: NaN is printed without a sign */
     return ks_fail(err, KSPEC_E_NUMERIC, "width %zu, seed %llu: the loss has become %g at epoch %zu%s",
-                   net->N, (unsigned long long)net->seed, fabs(loss), epoch, /* no sign of NaN */
+                   net->N, (unsigned long long)net->seed, fabs(loss), epoch,
                    epoch ? "; a smaller learning rate may help" : ", before any training");
 }
 
@@ -35,18 +28,20 @@ static kspec_status train(ks_learning *l, ks_network *net, size_t epoch, double 
         if (k % BATCHES == 0 && l->poll(l->ctx, worker)) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
     }
     loss /= (double)s->n;
-    return loss <= limit ? KSPEC_OK : diverged(net, epoch, loss, err); /* not NaN, either */
+    /* NaN has diverged, too */
+    return loss <= limit ? KSPEC_OK : diverged(net, epoch, loss, err);
 }
 
 static kspec_status measure(ks_learning *l, ks_network *net, kspec_learn_run *run, size_t epoch, int worker,
                             kspec_error *err) {
-    kspec_learn_epoch *e = &run->epochs[run->epoch_count++];
+    kspec_learn_epoch *e = run->epochs[run->epoch_count++];
     double unused;
-    *e = (kspec_learn_epoch){.epoch = epoch, .test_accuracy = NAN};
+    e->epoch = epoch;
+    e->test_accuracy = NAN;
     ks_network_evaluate(net, &l->data->train, &e->loss, &e->accuracy);
     if (!isfinite(e->loss)) return diverged(net, epoch, e->loss, err);
     if (l->data->test.label) ks_network_evaluate(net, &l->data->test, &unused, &e->test_accuracy);
-    return ks_learn_measure(l, net, worker, e, err);
+    return ks_learn_measure(l, net, worker, ks_result_arena(run), e, err);
 }
 
 kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atomic_size_t *done,
@@ -54,12 +49,12 @@ kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atom
     ks_arena arena = {0};
     ks_network net;
     size_t n = l->data->train.n, epoch = 0, trained = 0;
-    double computing = 0; /* seconds of training, less those in which others had the processor */
-    size_t *order = ks_arena_alloc(&arena, n, sizeof *order);
-    run->epochs = ks_alloc(l->o.epochs / l->o.every + 2, sizeof *run->epochs);
-    if (!run->epochs) arena.failed = ks_size(l->o.epochs / l->o.every + 2, sizeof *run->epochs);
-    kspec_status st =
-        ks_network_make(&net, &arena, run->width, run->seed, l->data, l->o.batch, &l->scaling, err);
+    double computing = 0; /* seconds of the thread's own processor time in training */
+    size_t *order = ks_arena_alloc(&arena, n, sizeof *order), room = l->o.epochs / l->o.every + 2;
+    run->epochs = ks_arena_list(ks_result_arena(run), room, sizeof **run->epochs);
+    kspec_status st = KSPEC_OK;
+    if (!run->epochs) st = ks_nomem(err, "the epochs", ks_size(room, sizeof **run->epochs));
+    if (!st) st = ks_network_make(&net, &arena, run->width, run->seed, l->data, l->o.batch, &l->scaling, err);
     int found = 0;
     if (!st) st = ks_checkpoint_load(l, &net, run, &epoch, &found, err);
     if (found) {
@@ -69,7 +64,7 @@ kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atom
     for (int first = !found; !st && (first || epoch < l->o.epochs); first = 0) {
         double start = ks_now(), own = ks_thread_seconds();
         if (!first) {
-            st = train(l, &net, ++epoch, 1e6 * (1 + run->epochs[0].loss), order, worker, err);
+            st = train(l, &net, ++epoch, 1e6 * (1 + run->epochs[0]->loss), order, worker, err);
             run->train_seconds += ks_now() - start;
             computing += ks_thread_seconds() - own;
             trained++;

@@ -10,32 +10,45 @@
 /* What all runs of a call share. */
 typedef struct {
     const kspec_learn_data *data;
-    kspec_learn_opts o; /* defaults filled in */
+    const size_t *widths;
+    size_t width_count;
+    /* with defaults filled in */
+    kspec_learn_opts o;
     kspec_learn_scaling scaling;
-    pthread_mutex_t lock; /* one call of the store at a time */
-    atomic_int stop;      /* a run has failed, or the caller has cancelled */
-    /* Looks at `stop`, and tells the caller how far it is, where this is the caller's thread. */
+    kspec_learn_store store;
+    /* one call of the store at a time */
+    pthread_mutex_t lock;
+    /* a run has failed, or the caller has cancelled */
+    atomic_int stop;
+    /* Looks at `stop`; on the caller's thread, reports progress, too. */
     int (*poll)(void *ctx, int worker);
     void *ctx;
 } ks_learning;
 
-/* Trains, measures, saves. `done` grows by the width for the initialisation and for every epoch. */
+/*
+ * Trains, measures and saves `run`, which comes from ks_result_new(). `done` grows by the width for the
+ * initialisation and for every epoch.
+ */
 kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atomic_size_t *done,
                           kspec_error *err);
-void ks_learn_run_free(kspec_learn_run *run);
 
-/* The moments of the hidden layer as it is, into e; Phi goes to the store. */
-kspec_status ks_learn_measure(ks_learning *l, const ks_network *net, int worker, kspec_learn_epoch *e,
-                              kspec_error *err);
+/* Room for the moments of one Phi; NULL when memory is out. */
+kspec_learn_moments *ks_learn_moments_new(ks_arena *arena, size_t count);
+
+/* The moments of the hidden layer as it is, into e, with memory of the arena; Phi goes to the store. */
+kspec_status ks_learn_measure(ks_learning *l, const ks_network *net, int worker, ks_arena *arena,
+                              kspec_learn_epoch *e, kspec_error *err);
 
 /* Whether epoch e is measured. */
 static inline int ks_learn_is_measured(const ks_learning *l, size_t e) {
     return e % l->o.every == 0 || e == l->o.epochs;
 }
 
-/* Keeps the run in the store; gets it from there, if it is there: *epoch is then the one reached, else unchanged. */
+/* Saves the run in the store. */
 kspec_status ks_checkpoint_save(ks_learning *l, const ks_network *net, const kspec_learn_run *run,
                                 size_t epoch, kspec_error *err);
+
+/* Loads it, where there is one: *found is then 1 and *epoch the one reached; else *epoch is unchanged. */
 kspec_status ks_checkpoint_load(ks_learning *l, ks_network *net, kspec_learn_run *run, size_t *epoch,
                                 int *found, kspec_error *err);
 

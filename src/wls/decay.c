@@ -1,37 +1,31 @@
 /* How fast the singular values of a kernel matrix fall on given data. */
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/matrix.h"
+#include "base/result.h"
+#include "base/sort.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "kspec/wls.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-static int descending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
-/* The rows of X, each of length 1 if asked for */
-static kspec_status copy_rows(const kspec_matrix *X, int unit, double *to, kspec_error *err) {
-    for (size_t i = 0; i < X->rows; i++) {
-        double *row = to + i * X->cols, length = 0;
-        for (size_t k = 0; k < X->cols; k++) {
-            row[k] = X->data[(ptrdiff_t)i * X->row_stride + (ptrdiff_t)k * X->col_stride];
-            if (!isfinite(row[k]))
-                return ks_fail(err, KSPEC_E_ARG, "row %zu, column %zu (from 0) is not finite", i, k);
-            length = hypot(length, row[k]);
-        }
-        if (unit && length == 0)
-            return ks_fail(err, KSPEC_E_ARG, "row %zu (from 0) is zero: it has no direction", i);
-        for (size_t k = 0; k < X->cols && unit; k++) row[k] /= length;
+/* Each row divided by its length */
+static kspec_status to_unit_sphere(double *rows, size_t n, size_t d, kspec_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        double *row = rows + i * d, length = 0;
+        for (size_t k = 0; k < d; k++) length = hypot(length, row[k]);
+        if (length == 0)
+            return ks_fail(err, KSPEC_E_DATA, "row %zu (from 0) is zero: it has no direction", i);
+        for (size_t k = 0; k < d; k++) row[k] /= length;
     }
     return KSPEC_OK;
 }
 
-/* The Gaussian kernel sees differences only, and those of rows far from 0 would be lost in their inner products */
+/*
+ * The Gaussian kernel sees differences only, and those of rows far from 0 would be lost in their inner
+ * products.
+ */
 static void centre(double *rows, size_t n, size_t d) {
     for (size_t k = 0; k < d; k++) {
         double mean = 0;
@@ -46,9 +40,9 @@ static void apply(const kspec_wls_decay_opts *o, size_t n, double *G, double *no
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++) {
             double *g = &G[i * n + k];
-            *g = o->kernel == KSPEC_WLS_POLYNOMIAL
-                     ? pow(o->scale * *g + 1, o->degree)
-                     : exp(-0.5 * fmax(0, norm[i] + norm[k] - 2 * *g) / o->scale / o->scale);
+            *g = o->kernel == KSPEC_WLS_KERNEL_POLYNOMIAL
+                     ? pow(o->slope * *g + 1, o->degree)
+                     : exp(-0.5 * fmax(0, norm[i] + norm[k] - 2 * *g) / o->sigma / o->sigma);
         }
 }
 
@@ -69,46 +63,72 @@ static double fit_exponent(const double *s, size_t n) {
     return count < 3 ? NAN : -(count * xy - x1 * y1) / (count * xx - x1 * x1);
 }
 
-kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_decay_opts *opts, double *values,
-                             double *exponent, kspec_error *err) {
-    ks_clear(err);
-    kspec_wls_decay_opts o;
-    ks_run run;
-    kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
-    if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
-    if (st) return st;
+static kspec_status check(kspec_wls_decay_opts *o, kspec_error *err) {
+    if (o->kernel != KSPEC_WLS_KERNEL_GAUSSIAN && o->kernel != KSPEC_WLS_KERNEL_POLYNOMIAL)
+        return ks_fail(err, KSPEC_E_ARG, "unknown kernel %d", (int)o->kernel);
+    if (o->sigma == 0) o->sigma = 1;
+    if (o->slope == 0) o->slope = 1;
+    if (o->degree == 0) o->degree = 3;
+    if (!(o->sigma > 0 && isfinite(o->sigma)))
+        return ks_fail(err, KSPEC_E_ARG, "sigma %g is not a finite number above 0", o->sigma);
+    if (!(o->slope > 0 && isfinite(o->slope)))
+        return ks_fail(err, KSPEC_E_ARG, "slope %g is not a finite number above 0", o->slope);
+    if (o->degree < 0) return ks_fail(err, KSPEC_E_ARG, "degree %d is below 1", o->degree);
+    return KSPEC_OK;
+}
+
+/* The eigenvalues of the kernel matrix to `values` */
+static kspec_status compute(const kspec_matrix *X, const kspec_wls_decay_opts *o, const ks_run *run,
+                            double *values, kspec_error *err) {
     size_t n = X->rows, d = X->cols;
-    if (n == 0 || d == 0) return ks_fail(err, KSPEC_E_ARG, "the matrix is empty: %zu x %zu", n, d);
-    if (o.kernel != KSPEC_WLS_GAUSSIAN && o.kernel != KSPEC_WLS_POLYNOMIAL)
-        return ks_fail(err, KSPEC_E_ARG, "kernel %d is none that there is", (int)o.kernel);
-    if (o.scale == 0) o.scale = 1;
-    if (o.degree == 0) o.degree = 3;
-    if (!(o.scale > 0 && isfinite(o.scale)))
-        return ks_fail(err, KSPEC_E_ARG, "scale %g is not above 0", o.scale);
-    if (o.degree < 0) return ks_fail(err, KSPEC_E_ARG, "degree %d is below 1", o.degree);
-    size_t bytes = ks_size(ks_size_add(ks_size(n, n), ks_size(n, d)), sizeof(double)),
-           have = ks_memory_available();
-    if (bytes > have)
-        return ks_fail(err, KSPEC_E_NOMEM, "a kernel matrix of order %zu needs %zu MB, %zu MB are available",
-                       n, bytes >> 20, have >> 20);
     ks_arena arena = {0};
     double *rows = ks_arena_alloc(&arena, ks_size(n, d), sizeof *rows),
            *G = ks_arena_alloc(&arena, ks_size(n, n), sizeof *G),
            *norm = ks_arena_alloc(&arena, n, sizeof *norm);
-    if (arena.failed) st = ks_nomem(err, "the kernel matrix", arena.failed);
+    kspec_status st = arena.failed ? ks_nomem(err, "the kernel matrix", arena.failed) : KSPEC_OK;
     ks_blas_enter();
-    if (!st) st = copy_rows(X, o.unit_sphere, rows, err);
-    if (!st && o.kernel == KSPEC_WLS_GAUSSIAN) centre(rows, n, d);
-    if (!st) st = ks_gemm_symmetric_tiled(&run, 0, 1, n, d, 1, rows, d, rows, d, G, n, err);
+    if (!st) st = ks_matrix_copy(X, 0, n, "the matrix", rows, err);
+    if (!st && o->unit_sphere) st = to_unit_sphere(rows, n, d, err);
+    if (!st && o->kernel == KSPEC_WLS_KERNEL_GAUSSIAN) centre(rows, n, d);
+    if (!st) st = ks_gemm_symmetric_tiled(run, 0, 1, n, d, 1, rows, d, rows, d, G, n, err);
     if (!st) st = check_finite(G, n, err);
-    if (!st) apply(&o, n, G, norm);
+    if (!st) apply(o, n, G, norm);
     if (!st) st = check_finite(G, n, err);
     if (!st) st = ks_syevd(0, n, G, n, values, err);
     ks_blas_leave();
     ks_arena_free(&arena);
+    return st;
+}
+
+kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_decay_opts *opts,
+                             kspec_wls_decay_result **out, kspec_error *err) {
+    ks_clear(err);
+    *out = NULL;
+    double start = ks_now();
+    kspec_wls_decay_opts o;
+    ks_run run;
+    kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
+    if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
+    if (!st) st = ks_matrix_check(X, "the matrix", err);
+    if (!st) st = check(&o, err);
     if (st) return st;
-    for (size_t i = 0; i < n; i++) values[i] = fabs(values[i]);
-    qsort(values, n, sizeof *values, descending);
-    if (exponent) *exponent = fit_exponent(values, n);
+    size_t n = X->rows, bytes = ks_size(ks_size_add(ks_size(n, n), ks_size(n, X->cols)), sizeof(double));
+    if ((st = ks_check_memory(err, bytes, "a kernel matrix of order %zu", n))) return st;
+    kspec_wls_decay_result *r = ks_result_new(sizeof *r);
+    if (r) r->values = ks_arena_alloc(ks_result_arena(r), n, sizeof *r->values);
+    st = r && r->values ? compute(X, &o, &run, r->values, err)
+                        : ks_nomem(err, "the singular values", ks_size(n, sizeof(double)));
+    if (st) {
+        kspec_wls_decay_free(r);
+        return st;
+    }
+    r->count = n;
+    for (size_t i = 0; i < n; i++) r->values[i] = fabs(r->values[i]);
+    ks_sort_descending(r->values, n);
+    r->exponent = fit_exponent(r->values, n);
+    r->seconds = ks_now() - start;
+    *out = r;
     return KSPEC_OK;
 }
+
+void kspec_wls_decay_free(kspec_wls_decay_result *result) { ks_result_free(result); }

@@ -1,6 +1,6 @@
 /*
- * p < N where the weights span too much for normal equations: QR of W^(1/2) A with the heaviest rows first, after which
- * the small rows do not disturb the large ones.
+ * p < N where the weights span too much for normal equations: QR of W^(1/2) A with the heaviest rows first,
+ * after which the small rows do not disturb the large ones.
  */
 #include "base/error.h"
 #include "wls/grid.h"
@@ -16,18 +16,18 @@ kspec_status ks_wls_dense_map(size_t N, size_t p, const double *w, ks_arena *are
             "the weights span a factor of %.2g, too much for normal equations, and QR would take N p^2 = "
             "%.2g above 1e+11; lower alpha",
             fmax(w[0] / w[N - 1], w[N - 1] / w[0]), work);
-    size_t bytes = ks_size(ks_size(ks_size_add(N, p), p), sizeof(ks_cplx)), have = ks_memory_available();
-    if (bytes > have)
-        return ks_fail(err, KSPEC_E_NOMEM,
-                       "QR of %zu x %zu complex numbers needs %zu MB, %zu MB are available", N, p,
-                       bytes >> 20, have >> 20);
+    size_t bytes = ks_size(ks_size(ks_size_add(N, p), p), sizeof(ks_cplx));
+    kspec_status st = ks_check_memory(err, bytes, "QR of %zu x %zu complex numbers", N, p);
+    if (st) return st;
     ks_cplx *B = ks_arena_alloc(arena, ks_size(N, p), sizeof *B), *grid = NULL;
     ks_fft *fft = NULL;
-    kspec_status st = ks_fft_make(N, &fft, err);
+    st = ks_fft_make(N, &fft, err);
     if (!st) grid = ks_arena_alloc(arena, ks_size_add(N, ks_fft_scratch(fft)), sizeof *grid);
     if (!st && arena->failed) st = ks_nomem(err, "a QR factorisation", arena->failed);
-    int falling = w[0] >= w[N - 1]; /* rows in decreasing order of weight: as they are, or backwards */
-    for (size_t k = 0; k < p && !st; k++) { /* column k is the transform of a unit vector */
+    /* rows in decreasing order of weight: as they are, or backwards */
+    int falling = w[0] >= w[N - 1];
+    /* column k is the transform of a unit vector */
+    for (size_t k = 0; k < p && !st; k++) {
         for (size_t j = 0; j < N; j++) grid[j] = (ks_cplx){j == k, 0};
         ks_fft_run(fft, 1, grid, grid + N);
         for (size_t j = 0; j < N; j++) {
@@ -37,8 +37,8 @@ kspec_status ks_wls_dense_map(size_t N, size_t p, const double *w, ks_arena *are
     }
     if (!st) st = ks_pinv_conj(N, p, B, err);
     *accuracy = 0;
-    for (size_t k = 0; k < p && !st;
-         k++) { /* M* = W^(1/2) (W^(1/2)A)^+*; its columns' transforms are rows of MA */
+    /* M* = W^(1/2) (W^(1/2)A)^+*; its columns' transforms are rows of MA */
+    for (size_t k = 0; k < p && !st; k++) {
         ks_cplx *b = B + k * N;
         for (size_t j = 0; j < N / 2 && !falling; j++) {
             ks_cplx swap = b[j];

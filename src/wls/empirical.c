@@ -2,6 +2,7 @@
  * The errors by simulation. Draw d takes theta and noise from streams of its own, whatever p and
  * whichever thread. As the estimate is linear, data without noise and noise alone are fitted apart.
  */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/streams.h"
 #include "linalg/linalg.h"
@@ -11,40 +12,54 @@
 #include <string.h>
 
 typedef struct {
-    const kspec_wls_opts *o;
-    const double *root_prior; /* sqrt(E|theta_k|^2), P */
+    const ks_wls_grid *g;
+    /* sqrt(E|theta_k|^2), P */
+    const double *root_prior;
     ks_wls_fitter *fitters;
     size_t count, draws;
-    double *each;     /* draws x count x 3: |theta^-theta|^2 without noise and with it, |n|^2 */
-    ks_cplx *scratch; /* per worker */
+    /* draws x count x 3: |theta^-theta|^2 without noise and with it, |n|^2 */
+    double *each;
+    /* per worker */
+    ks_cplx *scratch;
     size_t scratch_size, fit_scratch;
 } empirical_job;
+
+static const double half_root = 0.70710678118654752;
 
 /* n complex numbers with E|z|^2 = 2, each part standard normal */
 static void normals(uint64_t seed, uint64_t stream, size_t n, ks_cplx *z) {
     kspec_random_normal(seed, stream, 0, 2 * n, (double *)z);
 }
 
-static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
-    empirical_job *j = ctx;
-    const kspec_wls_opts *o = j->o;
-    size_t N = o->N, P = o->P;
-    ks_cplx *theta = j->scratch + (size_t)worker->index * j->scratch_size, *y = theta + P, *noise = y + N,
-            *fit = noise + N, *n = fit + P, *scratch = n + P;
-    normals(o->seed, ks_stream(KS_STREAM_WLS_TRUTH, draw), P, theta);
+/*
+ * Draw `draw`: theta (P) is circular, with half of the variance in each part; y (N) is its data, in which the
+ * modes of a class add up; noise (N) is apart from them.
+ */
+static void make_draw(const empirical_job *j, size_t draw, ks_cplx *theta, ks_cplx *y, ks_cplx *noise,
+                      ks_cplx *scratch) {
+    const ks_wls_grid *g = j->g;
+    size_t N = g->N, P = g->P;
+    normals(g->seed, ks_stream(KS_STREAM_WLS_TRUTH, draw), P, theta);
     memset(y, 0, N * sizeof *y);
-    for (size_t k = 0; k < P;
-         k++) { /* circular: half of the variance in each part; the modes of a class add up */
-        double s = j->root_prior[k] * 0.70710678118654752;
+    for (size_t k = 0; k < P; k++) {
+        double s = j->root_prior[k] * half_root;
         theta[k].re *= s, theta[k].im *= s;
         y[k % N].re += theta[k].re, y[k % N].im += theta[k].im;
     }
     ks_fft_run(j->fitters[0].fft, 1, y, scratch);
-    normals(o->seed, ks_stream(KS_STREAM_WLS_NOISE, draw), N, noise);
+    normals(g->seed, ks_stream(KS_STREAM_WLS_NOISE, draw), N, noise);
     for (size_t i = 0; i < N; i++)
-        noise[i] = o->complex_noise ? (ks_cplx){o->sigma * 0.70710678118654752 * noise[i].re,
-                                                o->sigma * 0.70710678118654752 * noise[i].im}
-                                    : (ks_cplx){o->sigma * noise[i].re, 0};
+        noise[i] = g->complex_noise
+                       ? (ks_cplx){g->noise * half_root * noise[i].re, g->noise * half_root * noise[i].im}
+                       : (ks_cplx){g->noise * noise[i].re, 0};
+}
+
+static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
+    empirical_job *j = ctx;
+    size_t N = j->g->N, P = j->g->P;
+    ks_cplx *theta = j->scratch + (size_t)worker->index * j->scratch_size, *y = theta + P, *noise = y + N,
+            *fit = noise + N, *n = fit + P, *scratch = n + P;
+    make_draw(j, draw, theta, y, noise, scratch);
     for (size_t i = 0; i < j->count; i++) {
         const ks_wls_fitter *f = &j->fitters[i];
         double *to = j->each + (draw * j->count + i) * 3;
@@ -93,8 +108,8 @@ static kspec_status use_qr(ks_wls_fitter *f, ks_arena *arena, kspec_error *err) 
 }
 
 /*
- * QR for every p whose iteration failed on any draw; *some says whether there is one. For all draws of it, so that the
- * outcome is the same whichever thread came first.
+ * QR for every p whose iteration failed on any draw; *some says whether there is one. For all draws of it, so
+ * that the outcome is the same whichever thread came first.
  */
 static kspec_status failures_to_qr(empirical_job *j, int *some, ks_arena *arena, kspec_error *err) {
     kspec_status st = KSPEC_OK;
@@ -112,16 +127,16 @@ static kspec_status failures_to_qr(empirical_job *j, int *some, ks_arena *arena,
 /* The fitters of all p: with the dense map where the iteration fails on a first draw, as it will on others */
 static kspec_status make_fitters(empirical_job *j, const size_t *p, const ks_fft *fft, const double *w,
                                  ks_arena *arena, kspec_error *err) {
-    size_t N = j->o->N;
+    size_t N = j->g->N;
     for (size_t i = 0; i < j->count; i++) {
-        ks_wls_fitter f = {.N = N, .p = p[i], .beta = j->o->beta, .w = w, .fft = fft};
+        ks_wls_fitter f = {.N = N, .p = p[i], .beta = j->g->beta, .w = w, .fft = fft};
         if (ks_wls_fit_scratch(&f) > j->fit_scratch) j->fit_scratch = ks_wls_fit_scratch(&f);
         j->fitters[i] = f;
     }
     ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *theta = ks_arena_alloc(arena, N, sizeof *theta),
             *scratch = ks_arena_alloc(arena, j->fit_scratch, sizeof *scratch);
     if (arena->failed) return ks_nomem(err, "the draws", arena->failed);
-    normals(j->o->seed, ks_stream(KS_STREAM_WLS_NOISE, 0), N, y);
+    normals(j->g->seed, ks_stream(KS_STREAM_WLS_NOISE, 0), N, y);
     for (size_t i = 0; i < j->count; i++) {
         if (p[i] >= N || ks_wls_fit(&j->fitters[i], y, theta, scratch) >= 0) continue;
         kspec_status st = use_qr(&j->fitters[i], arena, err);
@@ -130,10 +145,11 @@ static kspec_status make_fitters(empirical_job *j, const size_t *p, const ks_fft
     return KSPEC_OK;
 }
 
-static kspec_status compute(empirical_job *j, const ks_run *run, const size_t *p, const ks_fft *fft,
-                            ks_arena *arena, kspec_wls_measured *out, kspec_error *err) {
-    const kspec_wls_opts *o = j->o;
-    size_t N = o->N, P = o->P, workers = (size_t)ks_workers(run, j->draws);
+/* The draws' errors to j->each */
+static kspec_status simulate(empirical_job *j, const ks_run *run, const size_t *p, const ks_fft *fft,
+                             ks_arena *arena, kspec_error *err) {
+    const ks_wls_grid *g = j->g;
+    size_t N = g->N, P = g->P, workers = (size_t)ks_workers(run, j->draws);
     size_t values = ks_size_add(ks_size(ks_size(j->draws, j->count), 3), ks_size_add(N, P));
     kspec_status st = ks_check_memory(err, ks_size(values, sizeof(double)), "the draws");
     if (st) return st;
@@ -141,10 +157,10 @@ static kspec_status compute(empirical_job *j, const ks_run *run, const size_t *p
     j->fitters = ks_arena_alloc(arena, j->count, sizeof *j->fitters);
     j->each = ks_arena_alloc(arena, ks_size(ks_size(j->draws, j->count), 3), sizeof *j->each);
     if (arena->failed) return ks_nomem(err, "the draws", arena->failed);
-    double sum = ks_wls_prior_sum(o);
-    for (size_t k = 0; k < P; k++) prior[k] = sqrt(ks_wls_power(k, -2 * o->gamma) / sum);
+    double sum = ks_wls_prior_sum(g);
+    for (size_t k = 0; k < P; k++) prior[k] = sqrt(ks_wls_power(k, -2 * g->gamma) / sum);
     j->root_prior = prior;
-    ks_wls_weights(o, w);
+    ks_wls_weights(g, w);
     if ((st = make_fitters(j, p, fft, w, arena, err))) return st;
     j->scratch_size = ks_size_add(3 * P + 2 * N, j->fit_scratch);
     st = ks_check_memory(err, ks_size(ks_size(workers, j->scratch_size), sizeof *j->scratch),
@@ -155,42 +171,51 @@ static kspec_status compute(empirical_job *j, const ks_run *run, const size_t *p
     int again;
     if ((st = ks_parallel_for(run, j->draws, one_draw, j, err))) return st;
     if ((st = failures_to_qr(j, &again, arena, err))) return st;
-    if (again && (st = ks_parallel_for(run, j->draws, one_draw, j, err))) return st;
+    return again ? ks_parallel_for(run, j->draws, one_draw, j, err) : KSPEC_OK;
+}
+
+static void summarise(const empirical_job *j, kspec_wls_result *r) {
+    r->draws = j->draws;
     for (size_t i = 0; i < j->count; i++) {
         const double *x = j->each + 3 * i;
         double unused[2];
-        kspec_wls_measured *m = &out[i];
-        m->p = p[i];
+        kspec_wls_point *m = r->points[i];
         statistics(x, 3 * j->count, j->draws, &m->error_noise_free, &m->error_noise_free_se, &unused[0],
                    &unused[1]);
         statistics(x + 1, 3 * j->count, j->draws, &m->error, &m->error_se, &unused[0], &unused[1]);
         statistics(x + 2, 3 * j->count, j->draws, &m->error_noise, &m->error_noise_se, &m->variance,
                    &m->variance_se);
     }
-    return KSPEC_OK;
 }
 
-kspec_status kspec_wls_empirical(const kspec_wls_opts *opts, const size_t *p, size_t count, size_t draws,
-                                 kspec_wls_measured *out, kspec_error *err) {
+kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t count, size_t draws,
+                                 const kspec_wls_opts *opts, kspec_wls_result **out, kspec_error *err) {
     ks_clear(err);
-    if (count) memset(out, 0, count * sizeof *out);
-    kspec_wls_opts o;
+    *out = NULL;
+    double start = ks_now();
+    ks_wls_grid g;
     ks_run run;
     ks_fft *fft = NULL;
     ks_arena arena = {0};
-    kspec_status st = ks_wls_check(opts, p, count, &o, err);
+    kspec_wls_result *r = NULL;
+    kspec_status st = ks_wls_check(N, p, count, opts, &g, &run, err);
     if (!st && draws < 2) st = ks_fail(err, KSPEC_E_ARG, "%zu draws is below 2", draws);
-    if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
-    if (!st && count == 0) return KSPEC_OK;
-    if (!st) st = ks_fft_make(o.N, &fft, err);
-    if (!st) {
-        empirical_job j = {.o = &o, .count = count, .draws = draws};
+    if (!st) st = ks_wls_result_new(&g, p, count, &r, err);
+    if (!st) st = ks_fft_make(N, &fft, err);
+    if (!st && count) {
+        empirical_job j = {.g = &g, .count = count, .draws = draws};
         ks_blas_enter();
-        st = compute(&j, &run, p, fft, &arena, out, err);
+        st = simulate(&j, &run, p, fft, &arena, err);
         ks_blas_leave();
+        if (!st) summarise(&j, r);
     }
     ks_fft_free(fft);
     ks_arena_free(&arena);
-    if (st && count) memset(out, 0, count * sizeof *out);
-    return st;
+    if (st) {
+        kspec_wls_free(r);
+        return st;
+    }
+    r->seconds = ks_now() - start;
+    *out = r;
+    return KSPEC_OK;
 }

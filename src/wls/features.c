@@ -1,10 +1,11 @@
 /*
- * Any features. With A Psi_p B = U S V^T (r singular values kept) the map from y to theta is M = B V S^-1 U^T A, and all
- * else are products with it.
+ * Any features. With A Psi_p B = U S V^T (r singular values kept) the map from y to theta is
+ * M = B V S^-1 U^T A, and everything else is a product with it.
  */
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/matrix.h"
+#include "base/result.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "linalg/svd.h"
@@ -20,7 +21,8 @@ typedef struct {
 
 typedef struct {
     size_t N, P, p, outputs;
-    double *psi, *y, *at; /* dense copies: N x P, N x outputs, and of the points to predict at */
+    /* dense copies: N x P, N x outputs, and of the points to predict at */
+    double *psi, *y, *at;
     size_t at_rows, at_cols;
     square A, B, K, C;
     ks_run run;
@@ -30,34 +32,27 @@ typedef struct {
 static kspec_status copy(job *j, const char *name, const kspec_matrix *m, double **out, kspec_error *err) {
     double *to = *out = ks_arena_alloc(&j->arena, ks_size(m->rows, m->cols), sizeof *to);
     if (!to) return ks_nomem(err, name, j->arena.failed);
-    for (size_t i = 0; i < m->rows; i++)
-        for (size_t k = 0; k < m->cols; k++) {
-            double x = m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)k * m->col_stride];
-            if (!isfinite(x))
-                return ks_fail(err, KSPEC_E_ARG, "%s: row %zu, column %zu (from 0) is not finite", name, i,
-                               k);
-            to[i * m->cols + k] = x;
-        }
-    return KSPEC_OK;
+    return ks_matrix_copy(m, 0, m->rows, name, to, err);
 }
 
 static kspec_status take_square(job *j, const char *name, const kspec_matrix *m, size_t n, int covariance,
                                 square *out, kspec_error *err) {
     if (!m) return KSPEC_OK;
+    kspec_status st = ks_matrix_check(m, name, err);
+    if (st) return st;
     double *x;
     int vector = (m->rows == n && m->cols == 1) || (m->rows == 1 && m->cols == n);
     if (!vector && (m->rows != n || m->cols != n))
         return ks_fail(err, KSPEC_E_ARG, "%s is %zu x %zu, neither %zu numbers nor %zu x %zu", name, m->rows,
                        m->cols, n, n, n);
-    kspec_status st = copy(j, name, m, &x, err);
-    if (st) return st;
+    if ((st = copy(j, name, m, &x, err))) return st;
     *(vector ? &out->diagonal : &out->matrix) = x;
     for (size_t i = 0; i < n && covariance; i++) {
         double d = vector ? x[i] : x[i * n + i];
-        if (d < 0) return ks_fail(err, KSPEC_E_ARG, "%s has %g on its diagonal, which is below 0", name, d);
+        if (d < 0) return ks_fail(err, KSPEC_E_DATA, "%s has %g on its diagonal, which is below 0", name, d);
         for (size_t k = 0; k < i && !vector; k++)
             if (!(fabs(x[i * n + k] - x[k * n + i]) <= 1e-10 * (fabs(x[i * n + k]) + fabs(d))))
-                return ks_fail(err, KSPEC_E_ARG,
+                return ks_fail(err, KSPEC_E_DATA,
                                "%s is not symmetric: entries (%zu,%zu) and (%zu,%zu) are %g and %g", name, i,
                                k, k, i, x[i * n + k], x[k * n + i]);
     }
@@ -65,8 +60,8 @@ static kspec_status take_square(job *j, const char *name, const kspec_matrix *m,
 }
 
 /*
- * Fails unless a covariance given as a matrix has eigenvalues of at least 0, to within 1e-10 of its largest variance:
- * Cholesky says so soon, the eigenvalues say what is wrong.
+ * Fails unless a covariance given as a matrix has eigenvalues of at least 0, to within 1e-10 of its largest
+ * variance: Cholesky says so soon, the eigenvalues say what is wrong.
  */
 static kspec_status check_semidefinite(job *j, const char *name, const square *c, size_t n,
                                        kspec_error *err) {
@@ -81,7 +76,7 @@ static kspec_status check_semidefinite(job *j, const char *name, const square *c
     memcpy(L, c->matrix, n * n * sizeof *L);
     kspec_status st = ks_syevd(0, n, L, n, w, err);
     if (!st && w[0] < -1e-10 * most)
-        st = ks_fail(err, KSPEC_E_ARG,
+        st = ks_fail(err, KSPEC_E_DATA,
                      "%s is not positive semidefinite: its eigenvalues are from %.6g to %.6g", name, w[0],
                      w[n - 1]);
     return st;
@@ -174,10 +169,10 @@ static kspec_status noise_error(job *j, const double *M, double *MC, double *err
 
 static kspec_status fit(job *j, const double *M, kspec_wls_features_result *out, kspec_error *err) {
     size_t N = j->N, p = j->p, n = j->outputs;
-    out->theta = ks_alloc(ks_size(p, n), sizeof *out->theta);
-    out->fitted = ks_alloc(ks_size(N, n), sizeof *out->fitted);
-    if (!out->theta || !out->fitted)
-        return ks_nomem(err, "the fit", ks_size(ks_size(p + N, n), sizeof(double)));
+    ks_arena *arena = ks_result_arena(out);
+    out->theta = ks_arena_alloc(arena, ks_size(p, n), sizeof *out->theta);
+    out->fitted = ks_arena_alloc(arena, ks_size(N, n), sizeof *out->fitted);
+    if (arena->failed) return ks_nomem(err, "the fit", arena->failed);
     kspec_status st = ks_gemm_tiled(&j->run, 0, 0, p, n, N, 1, M, N, j->y, n, 0, out->theta, n, err);
     if (!st)
         st = ks_gemm_tiled(&j->run, 0, 0, N, n, p, 1, j->psi, j->P, out->theta, n, 0, out->fitted, n, err);
@@ -185,9 +180,9 @@ static kspec_status fit(job *j, const double *M, kspec_wls_features_result *out,
     for (size_t i = 0; i < N * n && !st; i++) sum += (j->y[i] - out->fitted[i]) * (j->y[i] - out->fitted[i]);
     out->residual = sqrt(sum / (double)(N * n));
     if (st || !j->at) return st;
-    out->predicted = ks_alloc(ks_size(j->at_rows, n), sizeof *out->predicted);
-    if (!out->predicted)
-        return ks_nomem(err, "the predictions", ks_size(ks_size(j->at_rows, n), sizeof(double)));
+    out->predicted = ks_arena_alloc(arena, ks_size(j->at_rows, n), sizeof *out->predicted);
+    if (!out->predicted) return ks_nomem(err, "the predictions", arena->failed);
+    out->predicted_rows = j->at_rows;
     return ks_gemm_tiled(&j->run, 0, 0, j->at_rows, n, p, 1, j->at, j->at_cols, out->theta, n, 0,
                          out->predicted, n, err);
 }
@@ -198,10 +193,8 @@ static kspec_status compute(job *j, const kspec_matrix *psi, const kspec_matrix 
     size_t N = j->N, P = j->P, p = j->p, r = N < p ? N : p;
     size_t bytes = ks_size(ks_size_add(ks_size(ks_size_add(N, 2 * p), P), ks_size(ks_size_add(5 * N, p), p)),
                            sizeof(double));
-    if (bytes > ks_memory_available())
-        return ks_fail(err, KSPEC_E_NOMEM, "features of %zu x %zu need %zu MB, %zu MB are available", N, P,
-                       bytes >> 20, ks_memory_available() >> 20);
-    kspec_status st = copy(j, "features", psi, &j->psi, err);
+    kspec_status st = ks_check_memory(err, bytes, "a fit of %zu x %zu features", N, P);
+    if (!st) st = copy(j, "features", psi, &j->psi, err);
     if (!st && y) st = copy(j, "target", y, &j->y, err);
     if (!st && o->at) st = copy(j, "features to predict at", o->at, &j->at, err);
     if (!st) st = take_square(j, "data weights", o->data_weights, N, 0, &j->A, err);
@@ -214,7 +207,8 @@ static kspec_status compute(job *j, const kspec_matrix *psi, const kspec_matrix 
     double *M = ks_arena_alloc(&j->arena, ks_size(p, N), sizeof *M),
            *x = ks_arena_alloc(&j->arena, ks_size(p, N), sizeof *x),
            *z = ks_arena_alloc(&j->arena, ks_size(p, N), sizeof *z);
-    out->singular_values = ks_alloc(r, sizeof *out->singular_values);
+    out->singular_values = ks_arena_alloc(ks_result_arena(out), r, sizeof *out->singular_values);
+    out->singular_count = r;
     if (j->arena.failed || !out->singular_values)
         return ks_nomem(err, "the features", ks_size(ks_size(3 * p, N), sizeof *M));
     double tol = o->rank_tol > 0 ? o->rank_tol : 2.220446049250313e-16 * (double)(N > p ? N : p);
@@ -227,16 +221,18 @@ static kspec_status compute(job *j, const kspec_matrix *psi, const kspec_matrix 
 
 static kspec_status check(job *j, const kspec_matrix *psi, const kspec_matrix *y,
                           const kspec_wls_features_opts *o, kspec_error *err) {
+    kspec_status st = ks_matrix_check(psi, "the feature matrix", err);
+    if (!st && y) st = ks_matrix_check(y, "the target", err);
+    if (!st && o->at) st = ks_matrix_check(o->at, "the matrix of features to predict at", err);
+    if (st) return st;
     j->N = psi->rows, j->P = psi->cols, j->p = o->p ? o->p : psi->cols;
-    if (j->N == 0 || j->P == 0)
-        return ks_fail(err, KSPEC_E_ARG, "the features are empty: %zu x %zu", j->N, j->P);
     if (j->p > j->P)
         return ks_fail(err, KSPEC_E_ARG, "p = %zu exceeds the %zu features there are", j->p, j->P);
-    if (y && (y->rows != j->N || y->cols == 0))
+    if (y && y->rows != j->N)
         return ks_fail(err, KSPEC_E_ARG, "the target is %zu x %zu, but the features have %zu rows", y->rows,
                        y->cols, j->N);
     j->outputs = y ? y->cols : 0;
-    if (o->at && (o->at->rows == 0 || o->at->cols < j->p))
+    if (o->at && o->at->cols < j->p)
         return ks_fail(err, KSPEC_E_ARG, "features to predict at are %zu x %zu, but p = %zu of them are used",
                        o->at->rows, o->at->cols, j->p);
     if (o->at) j->at_rows = o->at->rows, j->at_cols = o->at->cols;
@@ -246,34 +242,32 @@ static kspec_status check(job *j, const kspec_matrix *psi, const kspec_matrix *y
 }
 
 kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
-                                const kspec_wls_features_opts *opts, kspec_wls_features_result *out,
+                                const kspec_wls_features_opts *opts, kspec_wls_features_result **out,
                                 kspec_error *err) {
     ks_clear(err);
-    memset(out, 0, sizeof *out);
+    *out = NULL;
     double start = ks_now();
     kspec_wls_features_opts o;
     job j = {0};
+    kspec_wls_features_result *r = NULL;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = check(&j, psi, y, &o, err);
+    if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the fit", sizeof *r);
     if (!st) {
-        out->p = j.p;
-        out->residual = out->error_noise_free = out->error_noise = out->variance = NAN;
+        r->N = j.N, r->P = j.P, r->p = j.p, r->outputs = j.outputs;
+        r->residual = r->error_noise_free = r->error_noise = r->variance = NAN;
         ks_blas_enter();
-        st = compute(&j, psi, y, &o, out, err);
+        st = compute(&j, psi, y, &o, r, err);
         ks_blas_leave();
     }
     ks_arena_free(&j.arena);
-    if (st)
-        kspec_wls_features_free(out);
-    else
-        out->seconds = ks_now() - start;
-    return st;
+    if (st) {
+        kspec_wls_features_free(r);
+        return st;
+    }
+    r->seconds = ks_now() - start;
+    *out = r;
+    return KSPEC_OK;
 }
 
-void kspec_wls_features_free(kspec_wls_features_result *r) {
-    ks_free(r->theta);
-    ks_free(r->fitted);
-    ks_free(r->predicted);
-    ks_free(r->singular_values);
-    memset(r, 0, sizeof *r);
-}
+void kspec_wls_features_free(kspec_wls_features_result *result) { ks_result_free(result); }

@@ -8,11 +8,17 @@
 
 struct ks_fft {
     size_t n;
-    int radix[64]; /* of the stages, ends with 0 */
-    ks_cplx *root; /* e^(-2 pi i k/n), k < n */
-    /* Bluestein: jk = (j^2 + k^2 - (j-k)^2)/2 makes of the sum a convolution with e^(pi i j^2/n), of length m >= 2n-1 */
-    ks_fft *longer;          /* of length m = 2^l; NULL where n has no prime factor above 5 */
-    ks_cplx *chirp, *kernel; /* e^(-pi i j^2/n), j < n; the transform of its conjugate, m */
+    /* of the stages, ends with 0 */
+    int radix[64];
+    /* e^(-2 pi i k/n), k < n */
+    ks_cplx *root;
+    /*
+     * Bluestein: jk = (j^2 + k^2 - (j-k)^2)/2 makes the sum a convolution with e^(pi i j^2/n), computed by a
+     * transform of length m = 2^l >= 2n-1; NULL where n has no prime factor above 5.
+     */
+    ks_fft *longer;
+    /* e^(-pi i j^2/n), j < n; the transform of its conjugate, m */
+    ks_cplx *chirp, *filter;
 };
 
 /* e^(-2 pi i k/n): the angle is brought below pi/4 in whole numbers first */
@@ -31,16 +37,16 @@ static kspec_status make_chirp(ks_fft *f, kspec_error *err) {
     kspec_status st = ks_fft_make(m, &f->longer, err);
     if (st) return st;
     f->chirp = ks_alloc(n, sizeof *f->chirp);
-    f->kernel = ks_zalloc(m, sizeof *f->kernel);
+    f->filter = ks_zalloc(m, sizeof *f->filter);
     ks_cplx *scratch = ks_alloc(m, sizeof *scratch);
-    if (f->chirp && f->kernel && scratch) {
+    if (f->chirp && f->filter && scratch) {
         size_t square = 0; /* j^2 mod 2n */
         for (size_t j = 0; j < n; j++) {
             f->chirp[j] = root_of_unity(square, 2 * n);
             square = (square + 2 * j + 1) % (2 * n);
-            f->kernel[j] = f->kernel[(m - j) % m] = ks_conj(f->chirp[j]);
+            f->filter[j] = f->filter[(m - j) % m] = ks_conj(f->chirp[j]);
         }
-        ks_fft_run(f->longer, -1, f->kernel, scratch);
+        ks_fft_run(f->longer, -1, f->filter, scratch);
     } else {
         st = ks_nomem(err, "a Fourier transform", ks_size(3 * m, sizeof *scratch));
     }
@@ -81,7 +87,7 @@ void ks_fft_free(ks_fft *f) {
     ks_fft_free(f->longer);
     ks_free(f->root);
     ks_free(f->chirp);
-    ks_free(f->kernel);
+    ks_free(f->filter);
     ks_free(f);
 }
 
@@ -117,9 +123,9 @@ static inline void butterfly5(ks_cplx *x) {
 }
 
 /*
- * A stage of Stockham's algorithm: n = len*s values are s interleaved sequences of length len = r*m, and become s*r
- * interleaved ones of length m. Sequence q's entries i, i+m, i+2m, ... meet in a butterfly, whose outcome number k is
- * turned by e^(-2 pi i ik/len).
+ * A stage of Stockham's algorithm: n = len*s values are s interleaved sequences of length len = r*m, and
+ * become s*r interleaved ones of length m. Sequence q's entries i, i+m, i+2m, ... meet in a butterfly, whose
+ * outcome number k is turned by e^(-2 pi i ik/len).
  */
 #define STAGE(r)                                                                                  \
     static void stage##r(size_t m, size_t s, const ks_cplx *root, const ks_cplx *x, ks_cplx *y) { \
@@ -161,7 +167,7 @@ static void bluestein(const ks_fft *f, ks_cplx *z, ks_cplx *scratch) {
     for (size_t j = 0; j < n; j++) u[j] = ks_cmul(z[j], f->chirp[j]);
     memset(u + n, 0, (m - n) * sizeof *u);
     forward(f->longer, u, scratch + m);
-    for (size_t k = 0; k < m; k++) u[k] = ks_conj(ks_cmul(u[k], f->kernel[k]));
+    for (size_t k = 0; k < m; k++) u[k] = ks_conj(ks_cmul(u[k], f->filter[k]));
     forward(f->longer, u, scratch + m); /* the inverse, conjugated before and after */
     for (size_t k = 0; k < n; k++) z[k] = scale(1 / (double)m, ks_cmul(ks_conj(u[k]), f->chirp[k]));
 }

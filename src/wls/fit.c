@@ -1,6 +1,7 @@
 /* The estimate itself, and its values at any x. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "linalg/linalg.h"
 #include "wls/grid.h"
 
@@ -12,7 +13,10 @@ size_t ks_wls_fit_scratch(const ks_wls_fitter *f) {
     return f->map ? 1 : ks_toeplitz_scratch(&(ks_toeplitz){f->N, f->p, f->w, f->fft, f->run});
 }
 
-/* theta^_{k+N eta} = yhat_k t^(-2 beta)/s_k, yhat = A*y/N, s_k the sum of t^(-2 beta) over the learned modes of class k */
+/*
+ * theta^_{k+N eta} = yhat_k t^(-2 beta)/s_k, yhat = A*y/N, s_k the sum of t^(-2 beta) over the learned modes
+ * of class k
+ */
 static void fit_over(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch) {
     size_t N = f->N, p = f->p;
     double *s = (double *)(scratch + N);
@@ -59,36 +63,40 @@ static double residual(const ks_wls_fitter *f, const ks_cplx *y, const ks_cplx *
     return sqrt(sum / (double)f->N);
 }
 
-/* The data, divided by the power of two *unit next to the largest of them, so that no square over- or underflows */
+/*
+ * The data, divided by the power of two *unit next to the largest of them, so that no square over- or
+ * underflows
+ */
 static kspec_status take_data(const double *data, int complex_data, size_t N, ks_cplx *y, double *unit,
                               kspec_error *err) {
     double most = 0;
     for (size_t j = 0; j < N; j++) {
         y[j] = complex_data ? (ks_cplx){data[2 * j], data[2 * j + 1]} : (ks_cplx){data[j], 0};
         if (!isfinite(y[j].re) || !isfinite(y[j].im))
-            return ks_fail(err, KSPEC_E_ARG, "y[%zu] is not a finite number", j);
+            return ks_fail(err, KSPEC_E_DATA, "y[%zu] is not a finite number", j);
         most = fmax(most, fmax(fabs(y[j].re), fabs(y[j].im)));
     }
-    *unit = most > 0 ? ldexp(1, (int)fmax(ilogb(most), -1000)) : 1; /* so that 1/unit is finite, too */
+    /* at least 2^-1000, so that 1/unit is finite, too */
+    *unit = most > 0 ? ldexp(1, (int)fmax(ilogb(most), -1000)) : 1;
     for (size_t j = 0; j < N; j++) y[j].re *= 1 / *unit, y[j].im *= 1 / *unit;
     return KSPEC_OK;
 }
 
-static kspec_status fit(const kspec_wls_opts *o, ks_wls_fitter *f, const double *data, int complex_data,
-                        ks_cplx *theta, ks_arena *arena, kspec_wls_fit_info *info, kspec_error *err) {
-    size_t N = o->N;
-    kspec_status st = ks_check_memory(
-        err, ks_size(ks_size_add(ks_size(3, N), ks_wls_fit_scratch(f)), sizeof(ks_cplx)), "the fit");
+static kspec_status fit(const ks_wls_grid *g, ks_wls_fitter *f, const double *data, ks_arena *arena,
+                        kspec_wls_fit_result *r, kspec_error *err) {
+    size_t N = g->N, scratch_size = ks_wls_fit_scratch(f),
+           numbers = ks_size_add(ks_size_add(ks_size(3, N), f->p), scratch_size);
+    kspec_status st = ks_check_memory(err, ks_size(numbers, sizeof(ks_cplx)), "the fit");
     if (st) return st;
-    double *w = ks_arena_alloc(arena, f->p < N ? N : 1, sizeof *w), accuracy;
+    double *w = ks_arena_alloc(arena, f->p < N ? N : 1, sizeof *w), accuracy, unit = 1;
     ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *grid = ks_arena_alloc(arena, N, sizeof *grid), *map;
+    /* a transform's scratch is in it */
+    ks_cplx *scratch = ks_arena_alloc(arena, scratch_size, sizeof *scratch);
+    ks_cplx *theta = ks_arena_alloc(ks_result_arena(r), f->p, sizeof *theta);
+    if (arena->failed || !theta) return ks_nomem(err, "the fit", ks_size(numbers, sizeof(ks_cplx)));
     f->w = w;
-    ks_cplx *scratch =
-        ks_arena_alloc(arena, ks_wls_fit_scratch(f), sizeof *scratch); /* a transform's is in it */
-    if (arena->failed) return ks_nomem(err, "the fit", arena->failed);
-    double unit = 1;
-    if ((st = take_data(data, complex_data, N, y, &unit, err))) return st;
-    if (f->p < N) ks_wls_weights(o, w);
+    if ((st = take_data(data, g->complex_data, N, y, &unit, err))) return st;
+    if (f->p < N) ks_wls_weights(g, w);
     int steps = ks_wls_fit(f, y, theta, scratch);
     if (steps == KS_CANCELLED) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
     if (steps == KS_STEEP) {
@@ -96,38 +104,46 @@ static kspec_status fit(const kspec_wls_opts *o, ks_wls_fitter *f, const double 
         f->map = map;
         steps = ks_wls_fit(f, y, theta, scratch);
     }
-    *info = (kspec_wls_fit_info){.regime = f->p < N ? KSPEC_WLS_UNDER : KSPEC_WLS_OVER,
-                                 .iterations = steps,
-                                 .residual = unit * residual(f, y, theta, grid, scratch)};
+    r->theta = (double *)theta;
+    r->iterations = steps;
+    r->residual = unit * residual(f, y, theta, grid, scratch);
     for (size_t k = 0; k < f->p; k++) theta[k].re *= unit, theta[k].im *= unit;
     return KSPEC_OK;
 }
 
-kspec_status kspec_wls_fit(const kspec_wls_opts *opts, size_t p, const double *y, int complex_data,
-                           double *theta, kspec_wls_fit_info *info, kspec_error *err) {
+kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const kspec_wls_opts *opts,
+                           kspec_wls_fit_result **out, kspec_error *err) {
     ks_clear(err);
+    *out = NULL;
     double start = ks_now();
-    kspec_wls_fit_info ours = {0};
-    kspec_wls_opts o;
+    ks_wls_grid g;
     ks_run run;
     ks_fft *fft = NULL;
     ks_arena arena = {0};
-    kspec_status st = ks_wls_check(opts, &p, 1, &o, err);
-    if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
-    if (!st) st = ks_fft_make(o.N, &fft, err);
+    kspec_wls_fit_result *r = NULL;
+    kspec_status st = ks_wls_check(N, &p, 1, opts, &g, &run, err);
+    if (!st && !y) st = ks_fail(err, KSPEC_E_ARG, "y is missing (NULL)");
+    if (!st) st = ks_fft_make(N, &fft, err);
+    if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the fit", sizeof *r);
     if (!st) {
-        ks_wls_fitter f = {.N = o.N, .p = p, .beta = o.beta, .fft = fft, .run = &run};
+        ks_wls_fitter f = {.N = N, .p = p, .beta = g.beta, .fft = fft, .run = &run};
+        r->N = N, r->p = p, r->regime = ks_wls_regime_of(N, p);
         ks_blas_enter();
-        st = fit(&o, &f, y, complex_data, (ks_cplx *)theta, &arena, &ours, err);
+        st = fit(&g, &f, y, &arena, r, err);
         ks_blas_leave();
     }
     ks_fft_free(fft);
     ks_arena_free(&arena);
-    ours.seconds = ks_now() - start;
-    if (st) memset(&ours, 0, sizeof ours);
-    if (info) *info = ours;
-    return st;
+    if (st) {
+        kspec_wls_fit_free(r);
+        return st;
+    }
+    r->seconds = ks_now() - start;
+    *out = r;
+    return KSPEC_OK;
 }
+
+void kspec_wls_fit_free(kspec_wls_fit_result *result) { ks_result_free(result); }
 
 /* ---- predictions ---- */
 
@@ -141,8 +157,8 @@ typedef struct {
 enum { POINTS = 64, BLOCK = 256 };
 
 /*
- * Horner's rule in z = e^{ix} over blocks of coefficients, each block's power of z made anew: so the rounding of the
- * powers does not add up over all p.
+ * Horner's rule in z = e^{ix} over blocks of coefficients, each block's power of z made anew: so the rounding
+ * of the powers does not add up over all p.
  */
 static kspec_status predict_some(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
@@ -172,8 +188,11 @@ kspec_status kspec_wls_predict(const double *theta, size_t p, const double *x, s
     kspec_status st = ks_run_init(&run, threads, (kspec_progress){0}, err);
     if (st) return st;
     if (p == 0) return ks_fail(err, KSPEC_E_ARG, "p = 0 coefficients is below 1");
+    if (!theta) return ks_fail(err, KSPEC_E_ARG, "theta is missing (NULL)");
+    if (count && !x) return ks_fail(err, KSPEC_E_ARG, "x is missing (NULL)");
+    if (count && !f) return ks_fail(err, KSPEC_E_ARG, "there is no array for f (NULL)");
     for (size_t i = 0; i < count; i++)
-        if (!isfinite(x[i])) return ks_fail(err, KSPEC_E_ARG, "x[%zu] is not a finite number", i);
+        if (!isfinite(x[i])) return ks_fail(err, KSPEC_E_DATA, "x[%zu] is not a finite number", i);
     predict_job j = {(const ks_cplx *)theta, p, count, x, (ks_cplx *)f};
     return ks_parallel_for(&run, (count + POINTS - 1) / POINTS, predict_some, &j, err);
 }

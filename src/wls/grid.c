@@ -1,15 +1,18 @@
 #include "wls/grid.h"
 
 #include "base/error.h"
+#include "base/result.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-const char *kspec_wls_regime_name(kspec_wls_regime r) {
-    return r == KSPEC_WLS_UNDER ? "under" : r == KSPEC_WLS_OVER ? "over" : NULL;
+const char *kspec_wls_regime_name(kspec_wls_regime regime) {
+    return regime == KSPEC_WLS_REGIME_UNDER ? "under" : regime == KSPEC_WLS_REGIME_OVER ? "over" : NULL;
 }
 
 double ks_wls_power(size_t k, double e) { return e == 0 ? 1 : pow(1 + (double)k, e); }
+
+/* ---- the problem ---- */
 
 static kspec_status check_exponent(const char *name, double e, int times, const char *of, size_t t,
                                    kspec_error *err) {
@@ -22,34 +25,55 @@ static kspec_status check_exponent(const char *name, double e, int times, const 
     return KSPEC_OK;
 }
 
-kspec_status ks_wls_check(const kspec_wls_opts *theirs, const size_t *p, size_t count, kspec_wls_opts *ours,
-                          kspec_error *err) {
-    kspec_status st = ks_take_opts(ours, sizeof *ours, theirs, err);
-    if (st) return st;
-    size_t largest = ours->N;
-    if (ours->N == 0) return ks_fail(err, KSPEC_E_ARG, "grid of N = 0 points is below 1");
-    for (size_t i = 0; i < count; i++) {
-        if (p[i] == 0) return ks_fail(err, KSPEC_E_ARG, "p = 0 modes to learn is below 1");
-        if (ours->P && p[i] > ours->P)
-            return ks_fail(err, KSPEC_E_ARG, "p = %zu exceeds the P = %zu modes there are", p[i], ours->P);
-        if (p[i] > largest) largest = p[i];
-    }
-    if (ours->P && ours->P < ours->N)
-        return ks_fail(err, KSPEC_E_ARG, "P = %zu modes is below the N = %zu points of the grid", ours->P,
-                       ours->N);
-    if (!ours->P) ours->P = largest;
-    if (ours->P > SIZE_MAX / 1024) return ks_fail(err, KSPEC_E_ARG, "P = %zu modes is too many", ours->P);
-    if (!(ours->sigma >= 0 && isfinite(ours->sigma)))
-        return ks_fail(err, KSPEC_E_ARG, "noise %g is not a finite number of at least 0", ours->sigma);
-    if ((st = check_exponent("alpha", ours->alpha, 4, "N", ours->N, err))) return st;
-    if ((st = check_exponent("beta", ours->beta, 4, "P", ours->P, err))) return st;
-    return check_exponent("gamma", ours->gamma, 2, "P", ours->P, err);
+kspec_status ks_wls_check_exponents(const ks_wls_grid *g, kspec_error *err) {
+    kspec_status st = check_exponent("alpha", g->alpha, 4, "N", g->N, err);
+    if (!st) st = check_exponent("beta", g->beta, 4, "P", g->P, err);
+    return st ? st : check_exponent("gamma", g->gamma, 2, "P", g->P, err);
 }
 
-double ks_wls_prior_sum(const kspec_wls_opts *o) {
+/* The list of p, and with it P */
+static kspec_status check_modes(ks_wls_grid *g, const size_t *p, size_t count, kspec_error *err) {
+    size_t largest = g->N;
+    if (g->N == 0) return ks_fail(err, KSPEC_E_ARG, "the grid has N = 0 points, at least 1 is needed");
+    if (count && !p) return ks_fail(err, KSPEC_E_ARG, "the list of p is missing (NULL)");
+    for (size_t i = 0; i < count; i++) {
+        if (p[i] == 0) return ks_fail(err, KSPEC_E_ARG, "p = 0 modes to learn is below 1");
+        if (g->P && p[i] > g->P)
+            return ks_fail(err, KSPEC_E_ARG, "p = %zu exceeds the P = %zu modes there are", p[i], g->P);
+        if (p[i] > largest) largest = p[i];
+    }
+    if (g->P && g->P < g->N)
+        return ks_fail(err, KSPEC_E_ARG, "P = %zu modes is below the N = %zu points of the grid", g->P, g->N);
+    if (!g->P) g->P = largest;
+    return g->P > SIZE_MAX / 1024 ? ks_fail(err, KSPEC_E_ARG, "P = %zu modes is too many", g->P) : KSPEC_OK;
+}
+
+kspec_status ks_wls_check(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts, ks_wls_grid *g,
+                          ks_run *run, kspec_error *err) {
+    kspec_wls_opts o;
+    kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
+    if (st) return st;
+    *g = (ks_wls_grid){.N = N,
+                       .P = o.P,
+                       .alpha = o.alpha,
+                       .beta = o.beta,
+                       .gamma = o.gamma,
+                       .noise = o.noise,
+                       .complex_noise = o.complex_noise,
+                       .complex_data = o.complex_data,
+                       .no_variance = o.no_variance,
+                       .seed = o.seed};
+    if ((st = check_modes(g, p, count, err))) return st;
+    if (!(g->noise >= 0 && isfinite(g->noise)))
+        return ks_fail(err, KSPEC_E_ARG, "noise %g is not a finite number of at least 0", g->noise);
+    if ((st = ks_wls_check_exponents(g, err))) return st;
+    return ks_run_init(run, o.threads, o.progress, err);
+}
+
+double ks_wls_prior_sum(const ks_wls_grid *g) {
     double sum = 0;
-    for (size_t k = o->P; k-- > 0;)
-        sum += ks_wls_power(k, -2 * o->gamma); /* the small ones first if gamma > 0 */
+    /* the small terms first if gamma > 0 */
+    for (size_t k = g->P; k-- > 0;) sum += ks_wls_power(k, -2 * g->gamma);
     return sum;
 }
 
@@ -61,11 +85,53 @@ static int by_p(const void *a, const void *b) {
 size_t ks_wls_sort(const size_t *p, size_t count, size_t N, kspec_wls_regime which, ks_wls_place *at) {
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
-        if ((p[i] < N) == (which == KSPEC_WLS_UNDER)) at[n++] = (ks_wls_place){p[i], i};
+        if (ks_wls_regime_of(N, p[i]) == which) at[n++] = (ks_wls_place){p[i], i};
     qsort(at, n, sizeof *at, by_p);
     return n;
 }
 
-void ks_wls_weights(const kspec_wls_opts *o, double *w) {
-    for (size_t j = 0; j < o->N; j++) w[j] = ks_wls_power(j, -2 * o->alpha);
+void ks_wls_weights(const ks_wls_grid *g, double *w) {
+    for (size_t j = 0; j < g->N; j++) w[j] = ks_wls_power(j, -2 * g->alpha);
 }
+
+/* ---- results ---- */
+
+kspec_status ks_wls_result_new(const ks_wls_grid *g, const size_t *p, size_t count, kspec_wls_result **out,
+                               kspec_error *err) {
+    size_t bytes = ks_size(count, sizeof(kspec_wls_point) + sizeof(kspec_wls_point *));
+    kspec_status st = ks_check_memory(err, bytes, "a result of %zu points", count);
+    if (st) return st;
+    kspec_wls_result *r = ks_result_new(sizeof *r);
+    if (r) r->points = ks_arena_list(ks_result_arena(r), count, sizeof **r->points);
+    if (!r || !r->points) {
+        ks_result_free(r);
+        return ks_nomem(err, "the result", bytes);
+    }
+    r->N = g->N, r->P = g->P, r->count = count;
+    for (size_t i = 0; i < count; i++)
+        *r->points[i] = (kspec_wls_point){.p = p[i],
+                                          .regime = ks_wls_regime_of(g->N, p[i]),
+                                          .alpha = g->alpha,
+                                          .beta = g->beta,
+                                          .error = NAN,
+                                          .error_noise_free = NAN,
+                                          .error_noise = NAN,
+                                          .variance = NAN,
+                                          .error_se = NAN,
+                                          .error_noise_free_se = NAN,
+                                          .error_noise_se = NAN,
+                                          .variance_se = NAN,
+                                          .accuracy = NAN};
+    *out = r;
+    return KSPEC_OK;
+}
+
+void ks_wls_point_set(kspec_wls_point *point, const ks_wls_errors *e) {
+    point->error = e->error_noise_free + e->error_noise;
+    point->error_noise_free = e->error_noise_free;
+    point->error_noise = e->error_noise;
+    point->variance = e->variance;
+    point->accuracy = e->accuracy;
+}
+
+void kspec_wls_free(kspec_wls_result *result) { ks_result_free(result); }

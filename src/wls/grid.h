@@ -1,4 +1,4 @@
-/* What the computations on the Fourier grid share: checked options, and the parts they are made of. */
+/* What the computations on the Fourier grid share: the checked problem, its results, and their parts. */
 #ifndef KS_WLS_GRID_H
 #define KS_WLS_GRID_H
 
@@ -7,50 +7,90 @@
 #include "wls/toeplitz.h"
 #include "kspec/wls.h"
 
+/* A problem on the grid: N and the options, checked, with defaults filled in. */
+typedef struct {
+    size_t N, P;
+    double alpha, beta, gamma, noise;
+    int complex_noise, complex_data, no_variance;
+    uint64_t seed;
+} ks_wls_grid;
+
 /*
- * Takes and checks the options and the list of p, 1 <= p <= P; P = 0 becomes max(N, largest p). t^(4 alpha), t^(4 beta)
- * and t^(2 gamma) must be within the range of doubles for all t that occur.
+ * Takes and checks N, the options and the list of p, 1 <= p <= P; P = 0 becomes max(N, largest p). Fills
+ * `run` from the options' threads and progress.
  */
-kspec_status ks_wls_check(const kspec_wls_opts *theirs, const size_t *p, size_t count, kspec_wls_opts *ours,
-                          kspec_error *err);
+kspec_status ks_wls_check(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts, ks_wls_grid *g,
+                          ks_run *run, kspec_error *err);
+
+/* t^(4 alpha), t^(4 beta) and t^(2 gamma) must be within the range of doubles for all t that occur. */
+kspec_status ks_wls_check_exponents(const ks_wls_grid *g, kspec_error *err);
+
+static inline kspec_wls_regime ks_wls_regime_of(size_t N, size_t p) {
+    return p < N ? KSPEC_WLS_REGIME_UNDER : KSPEC_WLS_REGIME_OVER;
+}
 
 /* t^e with t = 1+k */
 double ks_wls_power(size_t k, double e);
 
 /* sum_{k<P} t_k^(-2 gamma) = 1/c */
-double ks_wls_prior_sum(const kspec_wls_opts *o);
+double ks_wls_prior_sum(const ks_wls_grid *g);
 
-/* A value of p and its place in the caller's list */
+/* A value of p and its place in the caller's list. */
 typedef struct {
     size_t p, index;
 } ks_wls_place;
 
-/* The values below N (which = under) or the others, in increasing order, to `at`; returns how many. */
+/* The values below N (under) or the others (over), in increasing order, to `at`; returns how many. */
 size_t ks_wls_sort(const size_t *p, size_t count, size_t N, kspec_wls_regime which, ks_wls_place *at);
 
-/* The points with p >= N in one sweep, out[at[i].index] for i < count, count > 0. Memory: 7 N doubles. */
-kspec_status ks_wls_over(const ks_run *run, const kspec_wls_opts *o, const ks_wls_place *at, size_t count,
-                         kspec_wls_point *out, kspec_error *err);
+/* ---- expected errors ---- */
 
-/* The points with p < N, in parallel; `qr` as below. */
-kspec_status ks_wls_under(const ks_run *run, const kspec_wls_opts *o, const ks_wls_place *at, size_t count,
-                          int qr, kspec_wls_point *out, kspec_error *err);
+/* At one p; as in kspec_wls_point. */
+typedef struct {
+    double error_noise_free, error_noise, variance, accuracy;
+} ks_wls_errors;
+
+/* p >= N in one sweep: out[at[i].index] for i < count, count > 0. Memory: 7 N doubles. */
+kspec_status ks_wls_over(const ks_run *run, const ks_wls_grid *g, const ks_wls_place *at, size_t count,
+                         ks_wls_errors *out, kspec_error *err);
+
+/* p < N, in parallel; `qr` as below. */
+kspec_status ks_wls_under(const ks_run *run, const ks_wls_grid *g, const ks_wls_place *at, size_t count,
+                          int qr, ks_wls_errors *out, kspec_error *err);
 
 /*
- * All points, with options that are checked. qr: where the weights are too steep for the recursion, QR takes over; else
- * such points are left with what accuracy they have, which may be infinite.
+ * All p of a list. qr: where the weights are too steep for the recursion, QR takes over; otherwise such
+ * points keep the accuracy they have, which may be infinite.
  */
-kspec_status ks_wls_points(const ks_run *run, const kspec_wls_opts *o, const size_t *p, size_t count, int qr,
-                           kspec_wls_point *out, kspec_error *err);
+kspec_status ks_wls_expect(const ks_run *run, const ks_wls_grid *g, const size_t *p, size_t count, int qr,
+                           ks_wls_errors *out, kspec_error *err);
 
-/* What a fit of one p needs, for any number of fits. */
+/* The same with QR, and a failure where an error exceeds the largest double. */
+kspec_status ks_wls_expect_all(const ks_run *run, const ks_wls_grid *g, const size_t *p, size_t count,
+                               ks_wls_errors *out, kspec_error *err);
+
+/* ---- results ---- */
+
+/* A result with a point for each p, of which all but p, regime, alpha and beta is NaN. */
+kspec_status ks_wls_result_new(const ks_wls_grid *g, const size_t *p, size_t count, kspec_wls_result **out,
+                               kspec_error *err);
+
+/* Fills in expected errors. */
+void ks_wls_point_set(kspec_wls_point *point, const ks_wls_errors *e);
+
+/* ---- fits ---- */
+
+/* What a fit at one p needs, for any number of fits. */
 typedef struct {
     size_t N, p;
     double beta;
-    const double *w; /* p < N: the weights */
+    /* p < N: the weights */
+    const double *w;
     const ks_fft *fft;
-    const ks_run *run;  /* as in ks_toeplitz */
-    const ks_cplx *map; /* of ks_wls_dense_map(), or NULL */
+    /* as in ks_toeplitz */
+    const ks_run *run;
+    /* of ks_wls_dense_map(), or NULL */
+    const ks_cplx *map;
 } ks_wls_fitter;
 
 /* Numbers of scratch for a fit. */
@@ -60,11 +100,11 @@ size_t ks_wls_fit_scratch(const ks_wls_fitter *f);
 int ks_wls_fit(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);
 
 /* The weights t_j^(-2 alpha), j < N. */
-void ks_wls_weights(const kspec_wls_opts *o, double *w);
+void ks_wls_weights(const ks_wls_grid *g, double *w);
 
 /*
- * The conjugate transpose of M, the map from y to theta (p < N), N x p column-major, by QR; and how far M A is from the
- * identity. Refuses what takes more than 1e11 N p^2 or more memory than there is.
+ * The conjugate transpose of M, the map from y to theta (p < N), N x p column-major, by QR; and how far M A
+ * is from the identity. Refuses N p^2 above 1e11, and more memory than is available.
  */
 kspec_status ks_wls_dense_map(size_t N, size_t p, const double *w, ks_arena *arena, ks_cplx **map,
                               double *accuracy, kspec_error *err);

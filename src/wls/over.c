@@ -1,13 +1,13 @@
 /*
- * N <= p <= P. On the grid the modes k, k+N, k+2N, ... are one: a class, k < N. Of a class's data the fit gives each
- * mode that is learned the share r = t^(-2 beta)/s, s the sum of t^(-2 beta) over the learned ones. With f = sum r^2
- * and k_m = t_m^(-2 gamma), the class adds to the noise-free error
+ * N <= p <= P. On the grid the modes k, k+N, k+2N, ... are one: a class, k < N. Of a class's data the fit
+ * gives each mode that is learned the share r = t^(-2 beta)/s, s the sum of t^(-2 beta) over the learned
+ * ones. With f = sum r^2 and k_m = t_m^(-2 gamma), the class adds to the noise-free error
  *
  *     c sum_m k_m (1 + f - 2 r_m)        over all modes m of the class, r_m = 0 where m is not learned,
  *
- * and f sigma^2/N to that of noise. The first mode's term is written without cancellation: 1 + f - 2 r is
- * ((s-a)^2 + u - a^2)/s^2 for a its t^(-2 beta), u the sum of t^(-4 beta). Going from p to p+1 changes one class, so that
- * one sweep from N upwards gives every p.
+ * and f noise^2/N to that of noise. The first mode's term is written without cancellation: 1 + f - 2 r is
+ * ((s-a)^2 + u - a^2)/s^2 for a its t^(-2 beta), u the sum of t^(-4 beta). Going from p to p+1 changes one
+ * class, so that one sweep from N upwards gives every p.
  */
 #include "base/error.h"
 #include "wls/grid.h"
@@ -15,7 +15,8 @@
 #include <math.h>
 
 typedef struct {
-    double sum, low; /* Neumaier's summation: terms are taken back again, P times */
+    /* Neumaier's summation: terms are taken back again, P times */
+    double sum, low;
 } total;
 
 static void add(total *t, double x) {
@@ -25,10 +26,12 @@ static void add(total *t, double x) {
 }
 
 typedef struct {
-    double *a, *k; /* of the class's first mode: t^(-2 beta), t^(-2 gamma) */
-    double *s, *u,
-        *v; /* over the learned modes after it: sums of t^(-2 beta), of its square, of t^(-2 beta - 2 gamma) */
-    double *K; /* over all modes after it: the sum of t^(-2 gamma) */
+    /* of the class's first mode: t^(-2 beta), t^(-2 gamma) */
+    double *a, *k;
+    /* over the learned modes after it: sums of t^(-2 beta), of its square, of t^(-2 beta - 2 gamma) */
+    double *s, *u, *v;
+    /* over all modes after it: the sum of t^(-2 gamma) */
+    double *K;
     double *f;
     size_t N;
     total error, noise, real, circular;
@@ -51,22 +54,19 @@ static void count_class(classes *c, size_t k, double sign) {
     add(&c->real, sign * mean * mean * (mirror == k ? 1 : 2));
 }
 
-static kspec_wls_point point(const kspec_wls_opts *o, const classes *c, double prior, size_t p) {
-    double N = (double)o->N, s2 = o->sigma * o->sigma;
-    const total *v = o->complex_noise ? &c->circular : &c->real;
-    return (kspec_wls_point){.p = p,
-                             .regime = KSPEC_WLS_OVER,
-                             .error_noise_free = (c->error.sum + c->error.low) / prior,
-                             .error_noise = s2 / N * (c->noise.sum + c->noise.low),
-                             .variance = o->no_variance ? NAN
-                                                        : (o->complex_noise ? 1 : 2) * (s2 / N) * (s2 / N) *
-                                                              (v->sum + v->low),
-                             .accuracy = 2.3e-16};
+static ks_wls_errors errors(const ks_wls_grid *g, const classes *c, double prior) {
+    double N = (double)g->N, s2 = g->noise * g->noise;
+    const total *v = g->complex_noise ? &c->circular : &c->real;
+    double variance = (g->complex_noise ? 1 : 2) * (s2 / N) * (s2 / N) * (v->sum + v->low);
+    return (ks_wls_errors){.error_noise_free = (c->error.sum + c->error.low) / prior,
+                           .error_noise = s2 / N * (c->noise.sum + c->noise.low),
+                           .variance = g->no_variance ? NAN : variance,
+                           .accuracy = 2.3e-16};
 }
 
-kspec_status ks_wls_over(const ks_run *run, const kspec_wls_opts *o, const ks_wls_place *at, size_t count,
-                         kspec_wls_point *out, kspec_error *err) {
-    size_t N = o->N, P = o->P, last = at[count - 1].p;
+kspec_status ks_wls_over(const ks_run *run, const ks_wls_grid *g, const ks_wls_place *at, size_t count,
+                         ks_wls_errors *out, kspec_error *err) {
+    size_t N = g->N, P = g->P, last = at[count - 1].p;
     ks_arena arena = {0};
     classes c = {.N = N};
     double **arrays[] = {&c.a, &c.k, &c.s, &c.u, &c.v, &c.K, &c.f};
@@ -77,28 +77,28 @@ kspec_status ks_wls_over(const ks_run *run, const kspec_wls_opts *o, const ks_wl
         *arrays[i] = ks_arena_zalloc(&arena, N, sizeof(double));
     if (arena.failed) st = ks_nomem(err, "the sums over aliases", arena.failed);
     for (size_t k = P; k-- > N && !st;) {
-        c.K[k % N] += ks_wls_power(k, -2 * o->gamma);
+        c.K[k % N] += ks_wls_power(k, -2 * g->gamma);
         if (k % (1 << 20) == 0 && ks_run_report(run, 0.5 * (1 - (double)k / (double)P)))
             st = ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
     }
     double prior = 0;
     for (size_t k = N; k-- > 0 && !st;) {
-        c.a[k] = ks_wls_power(k, -2 * o->beta);
-        c.k[k] = ks_wls_power(k, -2 * o->gamma);
+        c.a[k] = ks_wls_power(k, -2 * g->beta);
+        c.k[k] = ks_wls_power(k, -2 * g->gamma);
         prior += c.K[k] + c.k[k];
         c.f[k] = 1;
     }
-    for (size_t k = 0; k < N && !st; k++)
-        add(&c.error, 2 * c.K[k]); /* p = N: one learned mode a class, f = 1 */
+    /* p = N: one learned mode a class, f = 1 */
+    for (size_t k = 0; k < N && !st; k++) add(&c.error, 2 * c.K[k]);
     c.noise.sum = c.real.sum = c.circular.sum = (double)N;
     for (size_t q = N, i = 0; q <= last && !st; q++) {
-        for (; i < count && at[i].p == q; i++) out[at[i].index] = point(o, &c, prior, q);
+        for (; i < count && at[i].p == q; i++) out[at[i].index] = errors(g, &c, prior);
         size_t k = q % N;
-        double b = ks_wls_power(q, -2 * o->beta);
+        double b = ks_wls_power(q, -2 * g->beta);
         count_class(&c, k, -1);
         c.s[k] += b;
         c.u[k] += b * b;
-        c.v[k] += b * ks_wls_power(q, -2 * o->gamma);
+        c.v[k] += b * ks_wls_power(q, -2 * g->gamma);
         c.f[k] = class_f(&c, k);
         count_class(&c, k, 1);
         if (q % (1 << 18) == 0 && ks_run_report(run, 0.5 + 0.5 * (double)(q - N) / (double)(last - N + 1)))

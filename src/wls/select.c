@@ -1,113 +1,151 @@
 /* The p, or the weight, of least expected error. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "wls/grid.h"
 
 #include <math.h>
-#include <string.h>
 
-static double total(const kspec_wls_point *q) { return q->error_noise_free + q->error_noise; }
+static double total(const ks_wls_errors *e) { return e->error_noise_free + e->error_noise; }
 
-kspec_status kspec_wls_best_p(const kspec_wls_opts *opts, const size_t *p, size_t count,
-                              kspec_wls_point *best, kspec_error *err) {
-    ks_clear(err);
-    memset(best, 0, sizeof *best);
-    kspec_wls_opts o;
-    kspec_status st = ks_wls_check(opts, p, p ? count : 0, &o, err);
+/* A result of one point: the choice */
+static kspec_status give(const ks_wls_grid *g, size_t p, const ks_wls_errors *e, double start,
+                         kspec_wls_result **out, kspec_error *err) {
+    kspec_status st = ks_wls_result_new(g, &p, 1, out, err);
     if (st) return st;
-    size_t n = p ? count : o.P, at = 0, bytes = ks_size(n, sizeof *best + sizeof *p),
-           have = ks_memory_available();
+    ks_wls_point_set((*out)->points[0], e);
+    (*out)->seconds = ks_now() - start;
+    return KSPEC_OK;
+}
+
+/* ---- p ---- */
+
+/* The errors of every candidate, without variance; *best is the first of the least */
+static kspec_status search(const ks_run *run, const ks_wls_grid *g, const size_t *p, size_t n,
+                           ks_wls_errors *e, size_t *best, kspec_error *err) {
+    ks_wls_grid plain = *g;
+    plain.no_variance = 1;
+    kspec_status st = ks_wls_expect_all(run, &plain, p, n, e, err);
+    *best = 0;
+    for (size_t i = 1; i < n && !st; i++) {
+        double difference = total(&e[i]) - total(&e[*best]);
+        if (difference < 0 || (difference == 0 && p[i] < p[*best])) *best = i;
+    }
+    return st;
+}
+
+kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
+                              kspec_wls_result **out, kspec_error *err) {
+    ks_clear(err);
+    *out = NULL;
+    double start = ks_now();
+    ks_wls_grid g;
+    ks_run run;
+    kspec_status st = ks_wls_check(N, p, p ? count : 0, opts, &g, &run, err);
+    if (st) return st;
+    size_t n = p ? count : g.P, best = 0, bytes = ks_size(n, sizeof(ks_wls_errors) + sizeof *p);
     if (n == 0) return ks_fail(err, KSPEC_E_ARG, "no values of p to choose from");
-    if (bytes > have)
-        return ks_fail(err, KSPEC_E_NOMEM,
-                       "a choice among %zu values of p needs %zu MB, %zu MB are available", n, bytes >> 20,
-                       have >> 20);
+    if ((st = ks_check_memory(err, bytes, "a choice among %zu values of p", n))) return st;
     size_t *all = p ? NULL : ks_alloc(n, sizeof *all);
-    kspec_wls_point *points = ks_alloc(n, sizeof *points);
-    if (!points || (!p && !all)) st = ks_nomem(err, "the values of p", bytes);
+    ks_wls_errors *e = ks_alloc(n, sizeof *e), chosen = {0};
+    if (!e || (!p && !all)) st = ks_nomem(err, "the values of p", bytes);
     for (size_t i = 0; i < n && all; i++) all[i] = i + 1;
-    int variance = !o.no_variance;
-    o.no_variance = 1;
-    if (!st) st = kspec_wls_theory(&o, p ? p : all, n, points, err);
-    for (size_t i = 1; i < n && !st; i++)
-        if (total(&points[i]) < total(&points[at]) ||
-            (total(&points[i]) == total(&points[at]) && points[i].p < points[at].p))
-            at = i;
-    if (!st) *best = points[at];
+    if (!st) st = search(&run, &g, p ? p : all, n, e, &best, err);
+    size_t at = st ? 0 : p ? p[best] : all[best];
+    if (!st) chosen = e[best];
     ks_free(all);
-    ks_free(points);
-    if (st || !variance) return st;
-    size_t chosen = best->p; /* its variance, too */
-    o.no_variance = 0;
-    return kspec_wls_theory(&o, &chosen, 1, best, err);
+    ks_free(e);
+    /* its variance, too */
+    if (!st && !g.no_variance) st = ks_wls_expect_all(&run, &g, &at, 1, &chosen, err);
+    return st ? st : give(&g, at, &chosen, start, out, err);
+}
+
+/* ---- the weight ---- */
+
+static void set_weight(ks_wls_grid *g, size_t p, double weight) {
+    *(p < g->N ? &g->alpha : &g->beta) = weight;
 }
 
 /*
- * The point at one weight: alpha where p < N, beta elsewhere. A weight so steep that the recursion does not reach 1e-6
- * is not to be chosen: it counts as infinitely bad.
+ * The errors at one weight. A weight so steep that the recursion does not reach 1e-6 is not to be chosen: it
+ * counts as infinitely bad.
  */
-static kspec_status evaluate(const ks_run *run, const kspec_wls_opts *o, size_t p, double weight,
-                             kspec_wls_point *q, kspec_error *err) {
-    kspec_wls_opts at;
-    kspec_wls_opts with = *o;
-    *(p < o->N ? &with.alpha : &with.beta) = weight;
-    kspec_status st = ks_wls_check(&with, &p, 1, &at, err);
+static kspec_status evaluate(const ks_run *run, const ks_wls_grid *g, size_t p, double weight,
+                             ks_wls_errors *e, kspec_error *err) {
+    ks_wls_grid with = *g;
+    set_weight(&with, p, weight);
+    kspec_status st = ks_wls_check_exponents(&with, err);
     ks_run quiet = {run->threads, {0}, 0, 1};
-    if (!st) st = ks_wls_points(&quiet, &at, &p, 1, 0, q, err);
-    if (!st && !(q->accuracy <= 1e-6)) q->error_noise_free = INFINITY;
+    if (!st) st = ks_wls_expect(&quiet, &with, &p, 1, 0, e, err);
+    if (!st && !(e->accuracy <= 1e-6)) e->error_noise_free = INFINITY;
     return st;
 }
 
-kspec_status kspec_wls_best_weight(const kspec_wls_opts *opts, size_t p, double low, double high,
-                                   double *weight, kspec_wls_point *best, kspec_error *err) {
+enum { GRID = 25, STEPS = 40 };
+
+/* The best weight so far, and the interval around it */
+typedef struct {
+    double at, low, high;
+    ks_wls_errors e;
+} choice;
+
+static kspec_status on_grid(const ks_run *run, const ks_wls_grid *g, size_t p, double low, double high,
+                            choice *best, kspec_error *err) {
+    const double width = (high - low) / (GRID - 1);
+    kspec_status st = KSPEC_OK;
+    ks_wls_errors e = {0};
+    for (int i = 0; i < GRID && !st; i++) {
+        st = evaluate(run, g, p, low + i * width, &e, err);
+        if (!st && (i == 0 || total(&e) < total(&best->e))) best->e = e, best->at = low + i * width;
+        if (!st && ks_run_report(run, (double)i / (GRID + STEPS)))
+            st = ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
+    }
+    best->low = fmax(low, best->at - width), best->high = fmin(high, best->at + width);
+    return st;
+}
+
+/* Golden sections between the neighbours of the best, down to `tolerance`; what they find must be better */
+static kspec_status golden_sections(const ks_run *run, const ks_wls_grid *g, size_t p, double tolerance,
+                                    choice *best, kspec_error *err) {
+    const double golden = 0.61803398874989485;
+    double a = best->low, b = best->high, x = b - golden * (b - a), y = a + golden * (b - a);
+    ks_wls_errors ex = {0}, ey = {0};
+    kspec_status st = evaluate(run, g, p, x, &ex, err);
+    if (!st) st = evaluate(run, g, p, y, &ey, err);
+    for (int i = 0; i < STEPS && b - a > tolerance && !st && p != g->N; i++) {
+        if (total(&ex) <= total(&ey)) {
+            b = y, y = x, ey = ex, x = b - golden * (b - a);
+            st = evaluate(run, g, p, x, &ex, err);
+        } else {
+            a = x, x = y, ex = ey, y = a + golden * (b - a);
+            st = evaluate(run, g, p, y, &ey, err);
+        }
+        if (!st && ks_run_report(run, (double)(GRID + i) / (GRID + STEPS)))
+            st = ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
+    }
+    if (!st && total(&ex) < total(&best->e)) best->e = ex, best->at = x;
+    if (!st && total(&ey) < total(&best->e)) best->e = ey, best->at = y;
+    return st;
+}
+
+kspec_status kspec_wls_best_weight(size_t N, size_t p, double low, double high, const kspec_wls_opts *opts,
+                                   kspec_wls_result **out, kspec_error *err) {
     ks_clear(err);
-    memset(best, 0, sizeof *best);
-    *weight = 0;
-    kspec_wls_opts o;
+    *out = NULL;
+    double start = ks_now();
+    ks_wls_grid g, plain;
     ks_run run;
-    kspec_status st = ks_wls_check(opts, &p, 1, &o, err);
-    if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
+    choice best = {.at = low};
+    kspec_status st = ks_wls_check(N, &p, 1, opts, &g, &run, err);
     if (!st && !(isfinite(low) && isfinite(high) && low < high))
         st = ks_fail(err, KSPEC_E_ARG, "the interval of weights from %g to %g is empty", low, high);
     if (st) return st;
-    const int variance = !o.no_variance;
-    o.no_variance = 1;
-
-    enum { GRID = 25, STEPS = 40 };
-    const double golden = 0.61803398874989485, width = (high - low) / (GRID - 1);
-    double at = low;
-    kspec_wls_point q = {0};
-    for (int i = 0; i < GRID && !st; i++) {
-        st = evaluate(&run, &o, p, low + i * width, &q, err);
-        if (!st && (i == 0 || total(&q) < total(best))) *best = q, at = low + i * width;
-        if (!st && ks_run_report(&run, (double)i / (GRID + STEPS)))
-            st = ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
-    }
-    /* golden section between the neighbours of the best; whatever it finds must be better than that */
-    double a = fmax(low, at - width), b = fmin(high, at + width), x = b - golden * (b - a),
-           y = a + golden * (b - a);
-    kspec_wls_point qx = {0}, qy = {0};
-    if (!st) st = evaluate(&run, &o, p, x, &qx, err);
-    if (!st) st = evaluate(&run, &o, p, y, &qy, err);
-    for (int i = 0; i < STEPS && b - a > 1e-6 * (high - low) && !st && p != o.N; i++) {
-        if (total(&qx) <= total(&qy)) {
-            b = y, y = x, qy = qx, x = b - golden * (b - a);
-            st = evaluate(&run, &o, p, x, &qx, err);
-        } else {
-            a = x, x = y, qx = qy, y = a + golden * (b - a);
-            st = evaluate(&run, &o, p, y, &qy, err);
-        }
-        if (!st && ks_run_report(&run, (double)(GRID + i) / (GRID + STEPS)))
-            st = ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
-    }
-    if (!st && total(&qx) < total(best)) *best = qx, at = x;
-    if (!st && total(&qy) < total(best)) *best = qy, at = y;
-    o.no_variance = !variance;
-    if (!st && !isfinite(total(best)))
+    plain = g;
+    plain.no_variance = 1;
+    st = on_grid(&run, &plain, p, low, high, &best, err);
+    if (!st) st = golden_sections(&run, &plain, p, 1e-6 * (high - low), &best, err);
+    if (!st && !isfinite(total(&best.e)))
         st = ks_fail(err, KSPEC_E_NUMERIC, "every weight from %g to %g is too steep", low, high);
-    if (!st && variance) st = evaluate(&run, &o, p, at, best, err);
-    if (st)
-        memset(best, 0, sizeof *best);
-    else
-        *weight = at;
-    return st;
+    if (!st && !g.no_variance) st = evaluate(&run, &g, p, best.at, &best.e, err);
+    set_weight(&g, p, best.at);
+    return st ? st : give(&g, p, &best.e, start, out, err);
 }

@@ -1,11 +1,12 @@
 /*
- * Conjugate gradients on T d = s. A product with T is two transforms of length N: A*(W(A d)). The preconditioner is the
- * same with the inverse weights, A* W^-1 A / N^2: where p = N it is T's inverse, and below that differs from it by what
- * is numerically of low rank, so that 5 to 80 iterations do for weights that span up to 1e12.
+ * Conjugate gradients on T d = s. A product with T is two transforms of length N: A*(W(A d)). The
+ * preconditioner is the same with the inverse weights, A* W^-1 A / N^2: where p = N it is T's inverse, and
+ * below that it differs from it by a matrix of low numerical rank, so that 5 to 80 iterations are enough for
+ * weights that span up to 1e12.
  *
- * The normal equations alone would lose as many digits as the weights span. They only supply corrections here: theta is
- * refined with the residual y - A theta of the data itself, whose rounding is like a change of y by rounding, and so
- * costs no more digits than noise in y would.
+ * The normal equations alone would lose as many digits as the weights span. They only supply corrections
+ * here: theta is refined with the residual y - A theta of the data itself, whose rounding is like a change of
+ * y by rounding, and so costs no more digits than noise in y would.
  */
 #include "wls/toeplitz.h"
 
@@ -45,7 +46,9 @@ static void axpy(double c, const ks_cplx *x, ks_cplx *y, size_t n) {
     for (size_t k = 0; k < n; k++) y[k].re += c * x[k].re, y[k].im += c * x[k].im;
 }
 
-/* d approximates T^-1 r to about 1e-10; r is destroyed. Adds to the number of steps; 0 where it is cancelled. */
+/*
+ * d approximates T^-1 r to about 1e-10; r is destroyed. Adds to the number of steps; 0 where it is cancelled.
+ */
 static int conjugate_gradients(const ks_toeplitz *t, ks_cplx *r, ks_cplx *d, ks_cplx *scratch, int *done) {
     size_t p = t->p;
     ks_cplx *z = scratch, *q = z + p, *grid = q + p, *more = grid + t->N;
@@ -67,8 +70,8 @@ static int conjugate_gradients(const ks_toeplitz *t, ks_cplx *r, ks_cplx *d, ks_
             q[k].im = z[k].im + rz / before * q[k].im;
         }
         steps++, ++*done;
-        if (t->run && ks_run_report(t->run, *done / (*done + 40.0)))
-            return 0; /* how many it will be is not known */
+        /* how many steps it will take is not known */
+        if (t->run && ks_run_report(t->run, *done / (*done + 40.0))) return 0;
     }
     return 1;
 }

@@ -1,6 +1,6 @@
 /*
- * Weighted least squares with the first p of N Fourier modes, p < N: theta minimises sum_j w_j |y_j - (A theta)_j|^2,
- * A_jk = e^{2 pi i jk/N}. The normal matrix T = A*WA is Hermitian and Toeplitz.
+ * Weighted least squares with the first p of N Fourier modes, p < N: theta minimises sum_j w_j |y_j - (A
+ * theta)_j|^2, A_jk = e^{2 pi i jk/N}. The normal matrix T = A*WA is Hermitian and Toeplitz.
  */
 #ifndef KS_WLS_TOEPLITZ_H
 #define KS_WLS_TOEPLITZ_H
@@ -10,9 +10,11 @@
 
 typedef struct {
     size_t N, p;
-    const double *w; /* N weights, all positive */
+    /* N weights, all positive */
+    const double *w;
     const ks_fft *fft;
-    const ks_run *run; /* told of every step by the thread that owns it; NULL elsewhere */
+    /* told of every step by the thread that owns it; NULL elsewhere */
+    const ks_run *run;
 } ks_toeplitz;
 
 /* How many numbers of scratch ks_toeplitz_solve() needs. */
@@ -22,8 +24,8 @@ size_t ks_toeplitz_scratch(const ks_toeplitz *t);
 void ks_synthesis(const ks_fft *fft, size_t N, const ks_cplx *c, size_t n, ks_cplx *grid, ks_cplx *scratch);
 
 /*
- * theta (p) from y (N). Returns the iterations done; KS_STEEP where they did not reach theta to 1e-9 of its size, since the
- * weights span too much for normal equations; or KS_CANCELLED.
+ * theta (p) from y (N). Returns the iterations done; KS_STEEP where they did not reach theta to 1e-9 of its
+ * size, since the weights span too much for normal equations; or KS_CANCELLED.
  */
 enum { KS_STEEP = -1, KS_CANCELLED = -2 };
 int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);

@@ -1,20 +1,22 @@
 /*
- * p < N. Let x_m (p coefficients) be the fit of the mode z^m, z = e^{ix}, by the modes below p: a unit vector for m < p.
- * A mode that is not learned ends up in theta^ as x_m, and so
+ * p < N. Let x_m (p coefficients) be the fit of the mode z^m, z = e^{ix}, by the modes below p: a unit vector
+ * for m < p. A mode that is not learned ends up in theta^ as x_m, and so
  *
  *     E_0 = sum_{k>=p} c t_k^(-2 gamma) + sum_{m<p} kappa_m + sum_{p<=m<N} kappa'_m |x_m|^2
- *     E_noise = (sigma^2/N) sum_{m<N} |x_m|^2
+ *     E_noise = (noise^2/N) sum_{m<N} |x_m|^2
  *
- * with kappa_m the variance of m's aliases m+N, m+2N, ... and kappa'_m = c t_m^(-2 gamma) + kappa_m: positive terms only.
+ * with kappa_m the variance of m's aliases m+N, m+2N, ... and kappa'_m = c t_m^(-2 gamma) + kappa_m: positive
+ * terms only.
  *
- * On the circle fitting commutes with multiplication by z. Let Phi be the monic polynomial of degree p orthogonal to
- * those below it (z^p minus its fit x_p), Phi*_k = conj(Phi_{p-k}), nu = <Phi,Phi>. Projecting on degrees 0 ... p-1 and
- * on 1 ... p differs by Phi* and Phi only, hence
+ * On the circle fitting commutes with multiplication by z. Let Phi be the monic polynomial of degree p
+ * orthogonal to those below it (z^p minus its fit x_p), Phi*_k = conj(Phi_{p-k}), nu = <Phi,Phi>. Projecting
+ * on degrees 0 ... p-1 and on 1 ... p differs by Phi* and Phi only, hence
  *
- *     x_m = z x_{m-1} + a_m Phi* - b_m Phi,    b_m = <z^m,Phi>/nu,  a_m = <z^m,Phi*>/nu = conj(b_{p-m}),  m mod N,
+ *     x_m = z x_{m-1} + a_m Phi* - b_m Phi,    b_m = <z^m,Phi>/nu,  a_m = <z^m,Phi*>/nu = conj(b_{p-m}),
  *
- * one shift and two axpy for each m, whose errors are shifted out, not amplified. Reversing the coefficients maps x_m
- * to x_{p-1-m}, so that half of the m are enough, and where the two halves meet they must agree: that is the accuracy.
+ * m modulo N: one shift and two axpy for each m, whose errors are shifted out, not amplified. Reversing the
+ * coefficients maps x_m to x_{p-1-m}, so that half of the m are enough, and where the two halves meet they
+ * must agree: that is the accuracy.
  */
 #include "base/error.h"
 #include "wls/grid.h"
@@ -23,36 +25,36 @@
 #include <string.h>
 
 typedef struct {
-    const kspec_wls_opts *o;
+    const ks_wls_grid *g;
     const ks_wls_place *at;
-    kspec_wls_point *out;
-    const double *w, *kappa, *own; /* N each: the weights; kappa_m; c t_m^(-2 gamma) */
+    ks_wls_errors *out;
+    /* N each: the weights; kappa_m; c t_m^(-2 gamma) */
+    const double *w, *kappa, *own;
     const ks_fft *fft;
-    ks_cplx *scratch; /* per worker */
+    /* per worker */
+    ks_cplx *scratch;
     size_t scratch_size;
 } under_job;
 
-/* What the fits of all modes add up to */
+/* Sums over the fits of all modes */
 typedef struct {
-    double norms, weighted;      /* sum over m < N of |x_m|^2; over p <= m < N of kappa'_m |x_m|^2 */
-    double hermitian, symmetric; /* |sum_m x_m x_m*|^2 and |sum_m x_m x_-m^T|^2, Frobenius */
+    /* over m < N of |x_m|^2; over p <= m < N of kappa'_m |x_m|^2 */
+    double norms, weighted;
+    /* |sum_m x_m x_m*|^2 and |sum_m x_m x_-m^T|^2, Frobenius */
+    double hermitian, symmetric;
     double accuracy;
 } fits;
 
-static kspec_wls_point finish(const under_job *j, size_t p, const fits *x) {
-    const kspec_wls_opts *o = j->o;
-    double N = (double)o->N, s2 = o->sigma * o->sigma, e = 0;
-    for (size_t m = o->N; m-- > 0;) e += m < p ? 2 * j->kappa[m] : j->own[m] + j->kappa[m];
-    return (kspec_wls_point){
-        .p = p,
-        .regime = KSPEC_WLS_UNDER,
-        .error_noise_free = e + x->weighted,
-        .error_noise = s2 / N * x->norms,
-        /* 2 sum (Re G)^2 = tr G^2 + |sum_m x_m x_-m^T|^2/N^2 for real noise, tr G^2 for circular complex noise */
-        .variance = o->no_variance
-                        ? NAN
-                        : (s2 / N) * (s2 / N) * (x->hermitian + (o->complex_noise ? 0 : x->symmetric)),
-        .accuracy = fmax(x->accuracy, 2.3e-16)};
+static ks_wls_errors finish(const under_job *j, size_t p, const fits *x) {
+    const ks_wls_grid *g = j->g;
+    double N = (double)g->N, s2 = g->noise * g->noise, e = 0;
+    for (size_t m = g->N; m-- > 0;) e += m < p ? 2 * j->kappa[m] : j->own[m] + j->kappa[m];
+    /* 2 sum (Re G)^2 = tr G^2 + |sum_m x_m x_-m^T|^2/N^2 for real noise, tr G^2 for circular complex noise */
+    double variance = (s2 / N) * (s2 / N) * (x->hermitian + (g->complex_noise ? 0 : x->symmetric));
+    return (ks_wls_errors){.error_noise_free = e + x->weighted,
+                           .error_noise = s2 / N * x->norms,
+                           .variance = g->no_variance ? NAN : variance,
+                           .accuracy = fmax(x->accuracy, 2.3e-16)};
 }
 
 /* Phi, Phi* (p+1 coefficients) and b (N); 0 where the solver fails. */
@@ -97,12 +99,12 @@ static double mismatch(size_t p, const ks_cplx *x, const ks_cplx *y) {
     return sqrt(most / size);
 }
 
-/* |x_m|^2 for all m; path: N + 2 numbers, before: p numbers */
+/* |x_m|^2 for all m; scratch: `path` of N + 2 numbers, `before` of p */
 static void norms(const under_job *j, size_t p, const ks_cplx *Phi, const ks_cplx *Star, const ks_cplx *b,
                   ks_cplx *path, ks_cplx *before, fits *f) {
-    size_t N = j->o->N, modes = N - p, half = (modes + 1) / 2;
-    ks_cplx *x =
-        path + half + 1; /* x_m's coefficient k stands still while m and k grow: a shift is a step back */
+    size_t N = j->g->N, modes = N - p, half = (modes + 1) / 2;
+    /* x_m's coefficient k stands still while m and k grow: a shift is a step back */
+    ks_cplx *x = path + half + 1;
     memset(path, 0, (half + 1 + p) * sizeof *path);
     x[p - 1].re = 1;
     f->norms = (double)p;
@@ -120,7 +122,7 @@ static void norms(const under_job *j, size_t p, const ks_cplx *Phi, const ks_cpl
 }
 
 /*
- * Sums over all modes, with vectors of p+1 coefficients, from what the recursion says of them: for
+ * Sums over all modes, with vectors of p+1 coefficients, as the recursion gives them: for
  * H = sum_m x_m x_m*, f = sum_m conj(a_m) x_m, g = sum_m conj(b_m) x_m, A = sum |a_m|^2 = sum |b_m|^2,
  * c = sum a_m conj(b_m), F = f - A/2 Phi* + conj(c)/2 Phi and G = g + A/2 Phi - c/2 Phi*,
  *
@@ -130,7 +132,8 @@ static void norms(const under_job *j, size_t p, const ks_cplx *Phi, const ks_cpl
  *
  *     S_{k,l-1} - S_{k-1,l} = Phi*_k h_l - Phi_k q_l - h_k Phi*_l + q_k Phi_l.
  *
- * f, g, h and q are fits of the functions sum_m conj(a_m) z^m, ... Diagonals (antidiagonals) are added up in run[].
+ * f, g, h and q are fits of the functions sum_m conj(a_m) z^m, ... Diagonals (antidiagonals) are added up in
+ * run[].
  */
 static double hermitian_sum(size_t p, const ks_cplx *Phi, const ks_cplx *Star, const ks_cplx *F,
                             const ks_cplx *G, ks_cplx *run, double *corner) {
@@ -224,29 +227,29 @@ static const double worst_accuracy = 1e-9; /* where QR takes over */
 
 static kspec_status one_point(void *ctx, size_t chunk, const ks_worker *worker) {
     under_job *j = ctx;
-    size_t N = j->o->N, p = j->at[chunk].p;
+    size_t N = j->g->N, p = j->at[chunk].p;
     ks_cplx *Phi = j->scratch + (size_t)worker->index * j->scratch_size, *Star = Phi + N + 1,
             *b = Star + N + 1, *rest = b + N;
     ks_toeplitz t = {N, p, j->w, j->fft, NULL};
     fits x = {.accuracy = INFINITY};
     int ok = orthogonal(&t, Phi, Star, b, rest);
     if (ok) norms(j, p, Phi, Star, b, rest, rest + N + 2, &x);
-    if (ok && !j->o->no_variance) ok = squares(&t, j->o->complex_noise, Phi, Star, b, rest, &x);
+    if (ok && !j->g->no_variance) ok = squares(&t, j->g->complex_noise, Phi, Star, b, rest, &x);
     if (!ok) x.accuracy = INFINITY;
     j->out[j->at[chunk].index] = finish(j, p, &x);
     return KSPEC_OK;
 }
 
 /* The same from the map M itself: x_m = M z^m, and sums over m are N M M* and N M M^T */
-static kspec_status dense_point(const under_job *j, size_t p, kspec_wls_point *out, kspec_error *err) {
-    size_t N = j->o->N;
+static kspec_status dense_point(const under_job *j, size_t p, ks_wls_errors *out, kspec_error *err) {
+    size_t N = j->g->N;
     ks_arena arena = {0};
     fits x = {0};
     ks_cplx *B, *grid = NULL, *gram = NULL;
     kspec_status st = ks_wls_dense_map(N, p, j->w, &arena, &B, &x.accuracy, err);
     if (!st) {
         grid = ks_arena_alloc(&arena, ks_size_add(N, ks_fft_scratch(j->fft)), sizeof *grid);
-        gram = ks_arena_alloc(&arena, j->o->no_variance ? 1 : ks_size(p, p), sizeof *gram);
+        gram = ks_arena_alloc(&arena, j->g->no_variance ? 1 : ks_size(p, p), sizeof *gram);
         if (arena.failed) st = ks_nomem(err, "a QR factorisation", arena.failed);
     }
     x.norms = (double)p;
@@ -258,7 +261,7 @@ static kspec_status dense_point(const under_job *j, size_t p, kspec_wls_point *o
             x.weighted += (j->own[m] + j->kappa[m]) * ks_cabs2(grid[m]);
         }
     }
-    if (!st && !j->o->no_variance) {
+    if (!st && !j->g->no_variance) {
         double scale = (double)N * (double)N;
         ks_gram_norms(N, p, B, gram, &x.hermitian, &x.symmetric);
         x.hermitian *= scale, x.symmetric *= scale;
@@ -268,25 +271,25 @@ static kspec_status dense_point(const under_job *j, size_t p, kspec_wls_point *o
     return st;
 }
 
-kspec_status ks_wls_under(const ks_run *run, const kspec_wls_opts *o, const ks_wls_place *at, size_t count,
-                          int qr, kspec_wls_point *out, kspec_error *err) {
-    size_t N = o->N, workers = (size_t)ks_workers(run, count);
+kspec_status ks_wls_under(const ks_run *run, const ks_wls_grid *g, const ks_wls_place *at, size_t count,
+                          int qr, ks_wls_errors *out, kspec_error *err) {
+    size_t N = g->N, workers = (size_t)ks_workers(run, count);
     ks_arena arena = {0};
     ks_fft *fft;
     kspec_status st = ks_fft_make(N, &fft, err);
     if (st) return st;
     double *w = ks_arena_alloc(&arena, N, sizeof *w), *kappa = ks_arena_zalloc(&arena, N, sizeof *kappa),
-           *own = ks_arena_alloc(&arena, N, sizeof *own), prior = ks_wls_prior_sum(o);
-    under_job j = {.o = o, .at = at, .out = out, .w = w, .kappa = kappa, .own = own, .fft = fft};
+           *own = ks_arena_alloc(&arena, N, sizeof *own), prior = ks_wls_prior_sum(g);
+    under_job j = {.g = g, .at = at, .out = out, .w = w, .kappa = kappa, .own = own, .fft = fft};
     j.scratch_size = 3 * N + 2 + 5 * (N + 1) + ks_toeplitz_scratch(&(ks_toeplitz){N, N, w, fft, NULL});
     st = ks_check_memory(err, ks_size(ks_size(workers, j.scratch_size), sizeof *j.scratch),
                          "the fits of all modes");
     if (!st) j.scratch = ks_arena_alloc(&arena, ks_size(workers, j.scratch_size), sizeof *j.scratch);
     if (!st && arena.failed) st = ks_nomem(err, "the fits of all modes", arena.failed);
     if (!st) {
-        ks_wls_weights(o, w);
-        for (size_t k = o->P; k-- > N;) kappa[k % N] += ks_wls_power(k, -2 * o->gamma) / prior;
-        for (size_t m = 0; m < N; m++) own[m] = ks_wls_power(m, -2 * o->gamma) / prior;
+        ks_wls_weights(g, w);
+        for (size_t k = g->P; k-- > N;) kappa[k % N] += ks_wls_power(k, -2 * g->gamma) / prior;
+        for (size_t m = 0; m < N; m++) own[m] = ks_wls_power(m, -2 * g->gamma) / prior;
         st = ks_parallel_for(run, count, one_point, &j, err);
     }
     for (size_t i = 0; i < count && qr && !st; i++)

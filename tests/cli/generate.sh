@@ -66,8 +66,8 @@ expect_error 2 '--dim is missing' kspec generate rff --rows 2 --cols 2 -o z.npy
 expect_error 2 'linear takes no --eta' kspec generate linear --rows 2 --cols 2 --eta 2 -o z.npy
 expect_error 2 'rff takes no --eigenvalue' kspec generate rff --rows 2 --cols 2 --eigenvalue 2 -o z.npy
 expect_error 2 '2 values of eta for dimension 3' kspec generate rff --rows 2 --cols 2 --dim 3 --eta 1,2 -o z.npy
-expect_error 2 'suffix is none of .npy, .csv, .json' $gen -o z.txt
-expect_error 2 'suffix is none of' $gen -o z
+expect_error 2 'suffix must be one of .npy, .csv, .json' $gen -o z.txt
+expect_error 2 'suffix must be one of' $gen -o z
 expect_error 2 'csv takes 2 axes, not 3' $gen --trials 2 -o z.csv
 expect_error 2 'would both write to standard output' $gen -o - --json
 expect_error 2 '30000 rows exceed 20000' kspec generate gaussian --rows 30000 --cols 1 --dim 1 -o z.npy

@@ -52,32 +52,35 @@ static inline kspec_learn_data *open_images(size_t n, size_t nt, size_t d, size_
 }
 
 /* Bit by bit the same: what was measured in every run, not how long it took */
-static inline int same_estimates(const kspec_learn_estimate *a, const kspec_learn_estimate *b, size_t n) {
-    for (size_t k = 0; k < n; k++) {
-        const kspec_estimate *e = &a[k].e, *f = &b[k].e;
-        const double x[] = {e->value, e->std_error, e->ci_low, e->ci_high, e->root, a[k].ratio_error};
-        const double y[] = {f->value, f->std_error, f->ci_low, f->ci_high, f->root, b[k].ratio_error};
+static inline int same_moments(const kspec_learn_moments *a, const kspec_learn_moments *b) {
+    if (!a || !b) return a == b;
+    if (a->count != b->count) return 0;
+    for (size_t k = 0; k < a->count; k++) {
+        const kspec_estimate *e = a->estimates[k], *f = b->estimates[k];
+        const double x[] = {e->value, e->std_error, e->ci_low, e->ci_high, e->root, a->ratio_error[k]};
+        const double y[] = {f->value, f->std_error, f->ci_low, f->ci_high, f->root, b->ratio_error[k]};
         if (e->estimator != f->estimator || e->n != f->n || memcmp(x, y, sizeof x)) return 0;
+    }
+    return 1;
+}
+
+static inline int same_runs(const kspec_learn_run *x, const kspec_learn_run *y) {
+    if (x->width != y->width || x->seed != y->seed || x->epoch_count != y->epoch_count) return 0;
+    for (size_t k = 0; k < x->epoch_count; k++) {
+        const kspec_learn_epoch *e = x->epochs[k], *f = y->epochs[k];
+        if (e->epoch != f->epoch || memcmp(&e->loss, &f->loss, sizeof e->loss) ||
+            memcmp(&e->accuracy, &f->accuracy, sizeof e->loss) ||
+            memcmp(&e->test_accuracy, &f->test_accuracy, sizeof e->loss) ||
+            !same_moments(e->moments, f->moments) || !same_moments(e->subsample, f->subsample))
+            return 0;
     }
     return 1;
 }
 
 static inline int same_results(const kspec_learn_result *a, const kspec_learn_result *b) {
     if (a->count != b->count) return 0;
-    for (size_t r = 0; r < a->count; r++) {
-        const kspec_learn_run *x = &a->runs[r], *y = &b->runs[r];
-        if (x->width != y->width || x->seed != y->seed || x->epoch_count != y->epoch_count) return 0;
-        for (size_t k = 0; k < x->epoch_count; k++) {
-            const kspec_learn_epoch *e = &x->epochs[k], *f = &y->epochs[k];
-            if (e->epoch != f->epoch || memcmp(&e->loss, &f->loss, sizeof e->loss) ||
-                memcmp(&e->accuracy, &f->accuracy, sizeof e->loss) ||
-                memcmp(&e->test_accuracy, &f->test_accuracy, sizeof e->loss) || e->count != f->count ||
-                e->subsample_count != f->subsample_count ||
-                !same_estimates(e->estimates, f->estimates, e->count) ||
-                !same_estimates(e->subsample, f->subsample, e->subsample_count))
-                return 0;
-        }
-    }
+    for (size_t r = 0; r < a->count; r++)
+        if (!same_runs(a->runs[r], b->runs[r])) return 0;
     return 1;
 }
 

@@ -1,6 +1,7 @@
 /*
- * The network in double precision, as it is written down: phi_i = sqrt(N) max(x.w_i, 0), y_j = sum_i a_ij phi_i / sqrt(N),
- * loss = mean over images of sum_j (y_j - t_j)^2; its gradient, sum by sum; Adam as published, bias corrections and all.
+ * The network in double precision, as it is written down: phi_i = sqrt(N) max(x.w_i, 0), y_j = sum_i a_ij
+ * phi_i / sqrt(N), loss = mean over images of sum_j (y_j - t_j)^2; its gradient, sum by sum; Adam as
+ * published, bias corrections and all.
  */
 #ifndef LEARN_ORACLE_H
 #define LEARN_ORACLE_H

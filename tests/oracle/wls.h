@@ -1,6 +1,6 @@
 /*
- * Weighted least squares on the Fourier grid by definition, in long double: the map M from y to theta as a weighted
- * pseudo-inverse, and every expectation as a trace with it. Slow and plain.
+ * Weighted least squares on the Fourier grid by definition, in long double: the map M from y to theta as a
+ * weighted pseudo-inverse, and every expectation as a trace with it. Slow and plain.
  */
 #ifndef WLS_ORACLE_H
 #define WLS_ORACLE_H
@@ -149,7 +149,10 @@ static inline oracle_errors oracle_wls(size_t N, size_t p, size_t P, double alph
     return e;
 }
 
-/* The under-parameterised errors as the mathematics has them, through the singular values of L^alpha Psi_{p...N-1} */
+/*
+ * The under-parameterised errors as the mathematics has them, through the singular values of L^alpha
+ * Psi_{p...N-1}
+ */
 static inline oracle_errors oracle_svd_form(size_t N, size_t p, size_t P, double alpha, double gamma) {
     size_t n = N - p;
     lc *A = malloc((N * n + 1) * sizeof *A), *V = malloc((n * n + 1) * sizeof *V);

@@ -10,14 +10,13 @@ typedef struct {
 
 static kspec_status read_files(const void *ctx, kspec_error *err) {
     const read_case *c = ctx;
-    kspec_dataset d;
-    memset(&d, 1, sizeof d);
+    kspec_dataset *d = (kspec_dataset *)(uintptr_t)1;
     kspec_status st = kspec_read(c->inputs, c->inputs[1] ? 2 : 1, &c->opts, &d, err);
     if (st)
-        CHECK_MSG(empty(&d, sizeof d), "the data set of a failure is not empty");
+        CHECK_MSG(d == NULL, "a failure leaves a data set");
     else
-        CHECK(d.rows > 0 && d.cols > 0);
-    kspec_dataset_free(&d);
+        CHECK(d->rows > 0 && d->cols > 0);
+    kspec_dataset_free(d);
     return st;
 }
 

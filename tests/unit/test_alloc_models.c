@@ -24,68 +24,70 @@ TEST(spectra) {
 
 typedef struct {
     kspec_wls_opts opts;
-    size_t p;
+    size_t N, p;
 } wls_case;
 
 static kspec_status wls_theory(const void *ctx, kspec_error *err) {
     const wls_case *c = ctx;
-    kspec_wls_point q;
-    kspec_status st = kspec_wls_theory(&c->opts, &c->p, 1, &q, err);
-    kspec_wls_bound_point b;
-    if (!st && c->p < c->opts.N && c->opts.beta > 0)
-        st = kspec_wls_bound(&c->opts, 7, &c->p, 1, &b, NULL, err);
-    if (!st) CHECK(q.error_noise > 0);
+    kspec_wls_result *r = (kspec_wls_result *)(uintptr_t)1;
+    kspec_wls_bound_result *b = NULL;
+    kspec_status st = kspec_wls_theory(c->N, &c->p, 1, &c->opts, &r, err);
+    CHECK(st ? r == NULL : r->points[0]->error_noise > 0);
+    if (!st && c->p < c->N) st = kspec_wls_bound(c->N, 7, 1, &c->p, 1, &c->opts, &b, err);
+    kspec_wls_free(r);
+    kspec_wls_bound_free(b);
     return st;
 }
 
 static kspec_status wls_best(const void *ctx, kspec_error *err) {
     const wls_case *c = ctx;
-    kspec_wls_point best;
-    double weight;
-    kspec_status st = kspec_wls_best_p(&c->opts, NULL, 0, &best, err);
-    if (!st) st = kspec_wls_best_weight(&c->opts, c->p, 0, 1, &weight, &best, err);
-    if (!st) CHECK(best.error_noise_free > 0);
+    kspec_wls_result *best = NULL, *weight = NULL;
+    kspec_status st = kspec_wls_best_p(c->N, NULL, 0, &c->opts, &best, err);
+    if (!st) st = kspec_wls_best_weight(c->N, c->p, 0, 1, &c->opts, &weight, err);
+    if (!st) CHECK(best->points[0]->error > 0 && weight->points[0]->error > 0);
+    kspec_wls_free(best);
+    kspec_wls_free(weight);
     return st;
 }
 
 static kspec_status wls_fit(const void *ctx, kspec_error *err) {
     const wls_case *c = ctx;
-    kspec_wls_measured m;
-    double theta[2 * 40];
-    kspec_status st = kspec_wls_fit(&c->opts, c->p, entries[0], 0, theta, NULL, err);
-    if (!st) st = kspec_wls_empirical(&c->opts, &c->p, 1, 3, &m, err);
-    if (!st) CHECK(isfinite(theta[0]) && m.error > 0);
+    kspec_wls_fit_result *fit = NULL;
+    kspec_wls_result *m = NULL;
+    kspec_status st = kspec_wls_fit(c->N, c->p, entries[0], &c->opts, &fit, err);
+    if (!st) st = kspec_wls_empirical(c->N, &c->p, 1, 3, &c->opts, &m, err);
+    if (!st) CHECK(isfinite(fit->theta[0]) && m->points[0]->error > 0);
+    kspec_wls_fit_free(fit);
+    kspec_wls_free(m);
     return st;
 }
 
 static kspec_status wls_features(const void *ctx, kspec_error *err) {
     const kspec_wls_features_opts *o = ctx;
     kspec_matrix psi = {entries[0], P, Q, Q, 1}, y = {entries[1], P, 2, 2, 1};
-    kspec_wls_features_result r;
-    memset(&r, 1, sizeof r);
+    kspec_wls_features_result *r = (kspec_wls_features_result *)(uintptr_t)1;
     kspec_status st = kspec_wls_features(&psi, &y, o, &r, err);
-    if (st)
-        CHECK_MSG(empty(&r, sizeof r), "the result of a failure is not empty");
-    else
-        CHECK(r.rank == Q && isfinite(r.theta[0]));
-    kspec_wls_features_free(&r);
+    CHECK(st ? r == NULL : r->rank == Q && isfinite(r->theta[0]));
+    kspec_wls_features_free(r);
     return st;
 }
 
 static kspec_status wls_decay(const void *ctx, kspec_error *err) {
     kspec_matrix X = {entries[0], P, Q, Q, 1};
-    double s[P];
-    return kspec_wls_decay(&X, ctx, s, NULL, err);
+    kspec_wls_decay_result *r = (kspec_wls_decay_result *)(uintptr_t)1;
+    kspec_status st = kspec_wls_decay(&X, ctx, &r, err);
+    CHECK(st ? r == NULL : r->count == P);
+    kspec_wls_decay_free(r);
+    return st;
 }
 
 TEST(weighted_least_squares) {
     alloc_fill_entries();
+    const size_t size = sizeof(kspec_wls_opts);
     const wls_case cases[] = {
-        {{sizeof(kspec_wls_opts), .N = 7, .P = 20, .alpha = 0.5, .beta = 1, .gamma = 1, .sigma = 1,
-          .threads = 2},
-         5},
-        {{sizeof(kspec_wls_opts), .N = 16, .P = 20, .beta = 0.5, .gamma = 1, .sigma = 1, .threads = 1}, 18},
-        {{sizeof(kspec_wls_opts), .N = 40, .P = 40, .alpha = 6, .gamma = 1, .sigma = 1, .threads = 1}, 20}};
+        {{size, .P = 20, .alpha = 0.5, .beta = 1, .gamma = 1, .noise = 1, .threads = 2}, 7, 5},
+        {{size, .P = 20, .beta = 0.5, .gamma = 1, .noise = 1, .threads = 1}, 16, 18},
+        {{size, .P = 40, .alpha = 6, .gamma = 1, .noise = 1, .threads = 1}, 40, 20}};
     for (int k = 0; k < 3; k++) {
         until_it_succeeds(wls_theory, &cases[k], 3, "wls theory");
         until_it_succeeds(wls_fit, &cases[k], 3, "wls fit");
@@ -97,7 +99,7 @@ TEST(weighted_least_squares) {
     kspec_wls_features_opts o = {
         .size = sizeof o, .data_weights = &w, .prior = &K, .noise_cov = &C, .at = &w8, .threads = 1};
     until_it_succeeds(wls_features, &o, 3, "wls features");
-    kspec_wls_decay_opts d = {.size = sizeof d, .kernel = KSPEC_WLS_GAUSSIAN, .threads = 1};
+    kspec_wls_decay_opts d = {.size = sizeof d, .threads = 1};
     until_it_succeeds(wls_decay, &d, 3, "wls decay");
 }
 
@@ -204,26 +206,25 @@ static kspec_status learn(const void *ctx, kspec_error *err) {
     const size_t width = 5;
     kspec_matrix x = {entries[0], P, Q, Q, 1}, y = {entries[3], P, 1, 1, 1};
     kspec_learn_data *data = (kspec_learn_data *)(uintptr_t)1;
-    kspec_learn_result r = {0};
+    const kspec_learn_store store = {.ctx = kept, .save = keep, .load = give_back};
     memset(kept, 0, sizeof(size_t));
     kspec_status st = kspec_learn_open(&x, &y, &x, &y, NULL, &data, err);
     if (st) CHECK(data == NULL);
     for (size_t epochs = 2; epochs <= 4 && !st; epochs += 2) {
         kspec_learn_opts o = {.size = sizeof o,
-                              .widths = &width,
-                              .width_count = 1,
                               .epochs = epochs,
                               .batch = 4,
                               .subsample = 4,
                               .nmax = 2,
-                              .store = {.ctx = kept, .save = keep, .load = give_back},
+                              .store = &store,
                               .threads = *(const int *)ctx};
-        st = kspec_learn(data, &o, &r, err);
+        kspec_learn_result *r = (kspec_learn_result *)(uintptr_t)1;
+        st = kspec_learn(data, &width, 1, &o, &r, err);
         if (st)
-            CHECK_MSG(empty(&r, sizeof r), "the result of a failure is not empty");
+            CHECK_MSG(r == NULL, "a failure leaves a result");
         else
-            CHECK(r.runs[0].epoch_count == epochs / 2 + 1 && r.runs[0].resumed == epochs - 2);
-        kspec_learn_free(&r);
+            CHECK(r->runs[0]->epoch_count == epochs / 2 + 1 && r->runs[0]->resumed == epochs - 2);
+        kspec_learn_free(r);
     }
     kspec_learn_close(data);
     return st;

@@ -99,7 +99,7 @@ TEST(steps_against_the_twin) {
     }
 }
 
-/* Mean loss and accuracy over a set that is no multiple of the batch */
+/* Mean loss and accuracy over a set whose size is not a multiple of the batch */
 TEST(evaluation) {
     enum { N = 11, D = 6, C = 4, COUNT = 37 };
     kspec_learn_data *data = open_images(COUNT, 5, D, C, KSPEC_PIXELS_UNIT);
@@ -115,8 +115,8 @@ TEST(evaluation) {
     for (size_t i = 0; i < COUNT; i++) image[i] = i;
     double *x = batch_of(data, image, COUNT, label);
     CHECK_CLOSE(loss, oracle_loss(&o, x, label, COUNT, 0), 1e-6);
-    for (size_t i = 0; i < COUNT;
-         i++) { /* the class whose one-hot vector is nearest has the largest output */
+    /* the class whose one-hot vector is nearest has the largest output */
+    for (size_t i = 0; i < COUNT; i++) {
         int best = 0;
         double least = INFINITY;
         for (int j = 0; j < C; j++) {
@@ -133,8 +133,9 @@ TEST(evaluation) {
 }
 
 /*
- * The weights' variances, by the scaling asked for; 20,000 normal numbers: the mean square is within 5% of its expectation,
- * five standard deviations (false alarms: one seed in a million, and the seed is fixed). Widths have streams of their own.
+ * The weights' variances, by the scaling asked for; 20,000 normal numbers: the mean square is within 5% of
+ * its expectation, five standard deviations (false alarms: one seed in a million, and the seed is fixed).
+ * Widths have streams of their own.
  */
 TEST(initialisation) {
     enum { N = 200, D = 100, C = 100 };
@@ -175,8 +176,9 @@ TEST(pixels_to_scale) {
     kspec_learn_data_opts o = {.size = sizeof o, .train_count = 40, .probe = 4};
     kspec_learn_data *data;
     CHECK(kspec_learn_open(&x, &y, &xt, NULL, &o, &data, NULL) == KSPEC_OK);
-    kspec_learn_shape s = kspec_learn_data_shape(data);
-    CHECK(s.train_count == 40 && s.test_count == 9 && s.probe == 4 && s.classes == 3 && s.pixels == D);
+    const kspec_learn_shape *s = kspec_learn_data_shape(data);
+    CHECK(s->train_count == 40 && s->test_count == 9 && s->probe == 4 && s->classes == 3 && s->pixels == D);
+    CHECK(kspec_learn_data_shape(NULL) == NULL);
     double mean[D] = {0}, square = 0;
     for (size_t i = 0; i < 40; i++)
         for (size_t k = 0; k < D; k++) {
@@ -186,8 +188,8 @@ TEST(pixels_to_scale) {
     for (size_t k = 0; k < D; k++) CHECK(fabs(mean[k]) < 1e-7);
     CHECK_CLOSE(square, 1, 1e-6);
     for (size_t k = 0; k < D; k++) { /* the test images are moved as the training images are */
-        double shift = a.x[k] - data->train.x[k] / s.scale;
-        CHECK_CLOSE(data->probe[3 * D + k], s.scale * (b.x[3 * D + k] - shift), 1e-5);
+        double shift = a.x[k] - data->train.x[k] / s->scale;
+        CHECK_CLOSE(data->probe[3 * D + k], s->scale * (b.x[3 * D + k] - shift), 1e-5);
         CHECK_CLOSE(data->test.x[3 * data->test.stride + k], data->probe[3 * D + k], 1e-6);
     }
     kspec_learn_close(data);
@@ -249,25 +251,25 @@ static kspec_status keep_last(void *ctx, size_t width, uint64_t seed, size_t epo
     return KSPEC_OK;
 }
 
-/* Against the two-way jackknife of the ratio itself, each row and column really left out: equal to first order, and well
-   below the error at a fixed scale. */
+/*
+ * Against the two-way jackknife of the ratio itself, each row and column really left out: equal to first
+ * order, and well below the error at a fixed scale.
+ */
 TEST(errors_of_the_ratio) {
     enum { P = 60, Q = 40 };
     kspec_learn_data *data = open_images(60, P, 10, 3, KSPEC_PIXELS_UNIT);
     static picture at;
     const size_t width = Q;
     kspec_learn_opts o = {.size = sizeof o,
-                          .widths = &width,
-                          .width_count = 1,
                           .epochs = 2,
                           .nmax = 3,
-                          .store = {.ctx = &at, .activations = keep_last}};
-    kspec_learn_result r;
-    CHECK(kspec_learn(data, &o, &r, NULL) == KSPEC_OK);
-    const kspec_learn_epoch *last = &r.runs[0].epochs[1];
+                          .store = &(kspec_learn_store){.ctx = &at, .activations = keep_last}};
+    kspec_learn_result *r;
+    CHECK(kspec_learn(data, &width, 1, &o, &r, NULL) == KSPEC_OK);
+    const kspec_learn_moments *last = r->runs[0]->epochs[1]->moments;
     for (size_t k = 0; k < last->count; k++) {
-        const kspec_estimate *e = &last->estimates[k].e;
-        double error = last->estimates[k].ratio_error, variance = 0;
+        const kspec_estimate *e = last->estimates[k];
+        double error = last->ratio_error[k], variance = 0;
         for (int side = 0; side < 2; side++) {
             size_t count = side ? Q : P;
             double sum = 0, square = 0;
@@ -284,7 +286,7 @@ TEST(errors_of_the_ratio) {
                       "%s, n = %d: %g, by leaving out %g; at a fixed scale %g",
                       kspec_estimator_name(e->estimator), e->n, error, sqrt(variance), e->std_error);
     }
-    kspec_learn_free(&r);
+    kspec_learn_free(r);
     kspec_learn_close(data);
 }
 
@@ -294,19 +296,19 @@ TEST(moments_of_the_activations) {
     static album a;
     const size_t width = N;
     kspec_learn_opts o = {.size = sizeof o,
-                          .widths = &width,
-                          .width_count = 1,
                           .seed = 9,
                           .epochs = 3,
                           .subsample = SUB,
                           .nmax = 3,
                           .estimators = KSPEC_NAIVE | KSPEC_AUTO | KSPEC_PATH,
-                          .store = {.ctx = &a, .activations = keep}};
-    kspec_learn_result r;
+                          .store = &(kspec_learn_store){.ctx = &a, .activations = keep}};
+    kspec_learn_result *r;
     kspec_error err;
-    CHECK_MSG(kspec_learn(data, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
-    CHECK(r.count == 1 && r.runs[0].epoch_count == 3 && a.count == 3 && a.epochs[1] == 2 && a.epochs[2] == 3);
-    CHECK(r.runs[0].epochs[2].loss < r.runs[0].epochs[0].loss && r.runs[0].fma_rate > 0);
+    CHECK_MSG(kspec_learn(data, &width, 1, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
+    kspec_learn_epoch **epochs = r->runs[0]->epochs;
+    CHECK(r->count == 1 && r->runs[0]->epoch_count == 3 && a.count == 3);
+    CHECK(a.epochs[1] == 2 && a.epochs[2] == 3);
+    CHECK(epochs[2]->loss < epochs[0]->loss && r->runs[0]->fma_rate > 0);
 
     /* the first: max(x.w, 0) of the initial weights, over its root mean square */
     ks_arena arena = {0};
@@ -334,11 +336,11 @@ TEST(moments_of_the_activations) {
             for (size_t k = 0; k < SUB; k++) sub[i * SUB + k] = a.phi[e][i * N + order[k]];
         for (int part = 0; part < 2; part++) {
             kspec_matrix phi = part ? view(sub, P, SUB) : view(a.phi[e], P, N);
-            const kspec_learn_epoch *at = &r.runs[0].epochs[e];
+            const kspec_learn_moments *at = part ? epochs[e]->subsample : epochs[e]->moments;
             CHECK(kspec_moments(&phi, 1, &how, &m, &err) == KSPEC_OK);
-            CHECK(m.count == (part ? at->subsample_count : at->count));
+            CHECK(m.count == at->count);
             for (size_t k = 0; k < m.count; k++) {
-                const kspec_estimate *x = part ? &at->subsample[k].e : &at->estimates[k].e;
+                const kspec_estimate *x = at->estimates[k];
                 CHECK(x->estimator == m.estimates[k].estimator && x->n == m.estimates[k].n);
                 CHECK(fabs(x->value - m.estimates[k].value) < 1e-12 &&
                       fabs(x->std_error - m.estimates[k].std_error) < 1e-11);
@@ -347,7 +349,7 @@ TEST(moments_of_the_activations) {
             kspec_moments_free(&m);
         }
     }
-    kspec_learn_free(&r);
+    kspec_learn_free(r);
     kspec_learn_close(data);
 }
 
@@ -355,24 +357,38 @@ TEST(moments_of_the_activations) {
 TEST(it_learns) {
     kspec_learn_data *data = open_images(300, 100, 10, 3, KSPEC_PIXELS_UNIT);
     const size_t widths[] = {4, 30};
-    kspec_learn_opts o = {.size = sizeof o,
-                          .widths = widths,
-                          .width_count = 2,
-                          .epochs = 20,
-                          .every = 20,
-                          .subsample = 10,
-                          .nmax = 2};
-    kspec_learn_result r;
+    kspec_learn_opts o = {.size = sizeof o, .epochs = 20, .every = 20, .subsample = 10, .nmax = 2};
+    kspec_learn_result *r;
     kspec_error err;
-    CHECK_MSG(kspec_learn(data, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
+    CHECK_MSG(kspec_learn(data, widths, 2, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
+    CHECK(r->every == 20 && r->batch == 32 && r->nmax == 2 && r->seconds > 0);
     for (size_t k = 0; k < 2; k++) {
-        const kspec_learn_epoch *e = r.runs[k].epochs;
-        CHECK(r.runs[k].width == widths[k] && r.runs[k].epoch_count == 2 && e[1].epoch == 20);
-        CHECK_MSG(e[1].accuracy > 0.9 && e[1].test_accuracy > 0.9 && e[1].loss < 0.4 * e[0].loss, "%g %g %g",
-                  e[1].accuracy, e[1].test_accuracy, e[1].loss);
-        CHECK(e[0].subsample_count == (k ? e[0].count : 0)); /* four neurons have no subsample of ten */
+        const kspec_learn_epoch *first = r->runs[k]->epochs[0], *last = r->runs[k]->epochs[1];
+        CHECK(r->runs[k]->width == widths[k] && r->runs[k]->epoch_count == 2 && last->epoch == 20);
+        CHECK_MSG(last->accuracy > 0.9 && last->test_accuracy > 0.9 && last->loss < 0.4 * first->loss,
+                  "%g %g %g", last->accuracy, last->test_accuracy, last->loss);
+        /* four neurons have no subsample of ten */
+        CHECK(k ? first->subsample->count == first->moments->count : first->subsample == NULL);
     }
-    kspec_learn_free(&r);
+    kspec_learn_free(r);
+    kspec_learn_close(data);
+}
+
+/* NULL options: the initialisation alone, orders up to 4 */
+TEST(defaults) {
+    kspec_learn_data *data = open_images(40, 10, 5, 3, KSPEC_PIXELS_UNIT);
+    const size_t width = 6;
+    kspec_learn_result *r, *zeroed;
+    CHECK(kspec_learn(data, &width, 1, NULL, &r, NULL) == KSPEC_OK);
+    CHECK(kspec_learn(data, &width, 1, &(kspec_learn_opts){.size = sizeof(kspec_learn_opts)}, &zeroed,
+                      NULL) == KSPEC_OK);
+    CHECK(same_results(r, zeroed));
+    const kspec_learn_run *run = r->runs[0];
+    CHECK(r->count == 1 && run->epoch_count == 1 && run->epochs[0]->epoch == 0 && run->fma_rate == 0);
+    CHECK(r->nmax == 4 && run->epochs[0]->moments->count == 8 && run->epochs[0]->subsample == NULL);
+    kspec_learn_free(r);
+    kspec_learn_free(zeroed);
+    kspec_learn_free(NULL);
     kspec_learn_close(data);
 }
 
@@ -385,5 +401,6 @@ int main(void) {
     RUN(moments_of_the_activations);
     RUN(errors_of_the_ratio);
     RUN(it_learns);
+    RUN(defaults);
     return test_done();
 }

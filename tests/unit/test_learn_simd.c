@@ -83,9 +83,9 @@ TEST(adam_on_products) {
 }
 
 /*
- * A parameter that starts at 1 with gradients 1, -2, 0.5 and step 0.1, worked out by hand: m = 0.1, -0.11, -0.049;
- * v = 0.001, 0.004999, 0.005244001; corrected m 1, -0.11/0.19, -0.049/0.271; corrected v 1, 0.004999/0.001999,
- * 0.005244001/0.002997001; so w = 0.900000001, 0.936610353..., 0.950279420...
+ * A parameter that starts at 1 with gradients 1, -2, 0.5 and step 0.1, worked out by hand: m = 0.1, -0.11,
+ * -0.049; v = 0.001, 0.004999, 0.005244001; corrected m 1, -0.11/0.19, -0.049/0.271; corrected v 1,
+ * 0.004999/0.001999, 0.005244001/0.002997001; so w = 0.900000001, 0.936610353..., 0.950279420...
  */
 TEST(adam_by_hand) {
     const double g[] = {1, -2, 0.5}, want[] = {0.900000001, 0.936610353472, 0.950279419674};
@@ -103,7 +103,10 @@ TEST(adam_by_hand) {
     }
 }
 
-/* What has decayed below the smallest normal number is zero from there on, and the caller's arithmetic is as it was. */
+/*
+ * What has decayed below the smallest normal number is zero from there on, and the caller's arithmetic is as
+ * it was.
+ */
 TEST(tiny_means_vanish) {
     for (ks_isa isa = 0; isa <= ks_isa_best(); isa++) {
         float a[8] = {0}, b[16] = {0}, w[128], m[128], v[128];

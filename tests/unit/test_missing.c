@@ -21,15 +21,15 @@ TEST(missing_values_are_named) {
     READS(path("m.csv"), OPTS(.nan = KSPEC_NAN_OMIT_ROWS), 1, 1, 3, 1, 2, 3);
     READS(path("m.csv"), OPTS(.nan = KSPEC_NAN_OMIT_COLS), 1, 3, 2, 1, 3, 4, 6, 7, 9);
     READS(path("m.csv"), OPTS(.select_cols = "2,0"), 1, 3, 2, 3, 1, 6, 4, 9, 7);
-    kspec_dataset d;
-    CHECK(read_one(path("m.csv"), OPTS(.nan = KSPEC_NAN_OMIT_COLS), &d) == KSPEC_OK && d.omitted_cols == 1 &&
-          d.omitted_rows == 0);
-    CHECK(strcmp(d.col_names[0], "a") == 0 && strcmp(d.col_names[1], "c") == 0);
-    kspec_dataset_free(&d);
-    CHECK(read_one(path("m.csv"), OPTS(.nan = KSPEC_NAN_OMIT_ROWS), &d) == KSPEC_OK && d.omitted_cols == 0 &&
-          d.omitted_rows == 2);
-    CHECK(strcmp(d.col_names[1], "b") == 0);
-    kspec_dataset_free(&d);
+    kspec_dataset *d;
+    CHECK(read_one(path("m.csv"), OPTS(.nan = KSPEC_NAN_OMIT_COLS), &d) == KSPEC_OK && d->omitted_cols == 1 &&
+          d->omitted_rows == 0);
+    CHECK(strcmp(d->col_names[0], "a") == 0 && strcmp(d->col_names[1], "c") == 0);
+    kspec_dataset_free(d);
+    CHECK(read_one(path("m.csv"), OPTS(.nan = KSPEC_NAN_OMIT_ROWS), &d) == KSPEC_OK && d->omitted_cols == 0 &&
+          d->omitted_rows == 2);
+    CHECK(strcmp(d->col_names[1], "b") == 0);
+    kspec_dataset_free(d);
     put_text("all.csv", "1,NA\nNA,2\n");
     REFUSES(path("all.csv"), OPTS(.nan = KSPEC_NAN_OMIT_ROWS), KSPEC_E_IO,
             "every row misses a value, --nan omit-rows leaves none");
@@ -58,21 +58,21 @@ TEST(ragged_trials) {
     const kspec_read_opts *ragged = OPTS(.axes = "trials,rows,cols", .nan = KSPEC_NAN_RAGGED_TRIALS);
     REFUSES(path("r"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO,
             "r: 6 missing values, the first at trial 0, row 1, column 0 (from 0); --nan ragged-trials");
-    kspec_dataset d;
+    kspec_dataset *d;
     CHECK_MSG(read_one(path("r"), ragged, &d) == KSPEC_OK, "%s", err.msg);
-    check_data(__LINE__, &d, 3, 2, 2, (const double[]){1, 2, 5, 6, 7, 8, 9, 10, 11, 12, NAN, NAN});
-    CHECK(d.row_trials && d.row_trials[0] == 3 && d.row_trials[1] == 2 && !d.omitted_rows);
-    kspec_dataset_free(&d);
+    check_data(__LINE__, d, 3, 2, 2, (const double[]){1, 2, 5, 6, 7, 8, 9, 10, 11, 12, NAN, NAN});
+    CHECK(d->row_trials && d->row_trials[0] == 3 && d->row_trials[1] == 2 && !d->omitted_rows);
+    kspec_dataset_free(d);
     CHECK(read_one(path("r"),
                    OPTS(.axes = "trials,rows,cols", .nan = KSPEC_NAN_RAGGED_TRIALS, .select_rows = "1,0"),
                    &d) == KSPEC_OK);
-    check_data(__LINE__, &d, 3, 2, 2, (const double[]){5, 6, 1, 2, 9, 10, 7, 8, NAN, NAN, 11, 12});
-    CHECK(d.row_trials[0] == 2 && d.row_trials[1] == 3);
-    kspec_dataset_free(&d);
+    check_data(__LINE__, d, 3, 2, 2, (const double[]){5, 6, 1, 2, 9, 10, 7, 8, NAN, NAN, 11, 12});
+    CHECK(d->row_trials[0] == 2 && d->row_trials[1] == 3);
+    kspec_dataset_free(d);
 
     CHECK(read_one(put_counting("full", 3, 2, 3, 2), OPTS(.nan = KSPEC_NAN_RAGGED_TRIALS), &d) == KSPEC_OK);
-    CHECK(d.trials == 2 && d.row_trials[0] == 2 && d.row_trials[2] == 2 && d.data[11] == 11);
-    kspec_dataset_free(&d);
+    CHECK(d->trials == 2 && d->row_trials[0] == 2 && d->row_trials[2] == 2 && d->data[11] == 11);
+    kspec_dataset_free(d);
     REFUSES(put_counting("single", 2, 2, 3, 0), OPTS(.nan = KSPEC_NAN_RAGGED_TRIALS), KSPEC_E_IO,
             "single has 1 trial; --nan ragged-trials needs several");
     double y[16];
@@ -126,7 +126,7 @@ static size_t some_of(size_t n, char *spec, size_t *list) {
 
 /* The rules of the missing-value policies, slowly: the wanted array in x, or 0 where there is to be an error.
  */
-static int slow_policy(kspec_nan_policy policy, double *x, size_t n[3], size_t *row_trials) {
+static int slow_policy(kspec_nan policy, double *x, size_t n[3], size_t *row_trials) {
     size_t T = n[0], R = n[1], C = n[2], total = T * R * C, keep[2] = {0, 0};
     static double y[64 * 64 * 64];
     unsigned char bad_row[64] = {0}, bad_col[64] = {0};
@@ -179,7 +179,7 @@ TEST(random_arrays_read_as_the_slow_reader_reads_them) {
         size_t n[3] = {1 + below(10), 1 + below(round % 10 ? 9 : 50), 1 + below(round % 10 ? 9 : 50)},
                shape[3];
         int order = (int)below(6), fortran = (int)below(2), ndim = below(3) ? 3 : 2, gaps = (int)below(4);
-        kspec_nan_policy policy = (kspec_nan_policy)below(5);
+        kspec_nan policy = (kspec_nan)below(5);
         if (ndim == 2) n[0] = 1;
         for (size_t k = 0; k < n[0] * n[1] * n[2]; k++) logical[k] = (double)k;
         if (gaps == 1) /* single values */
@@ -217,22 +217,24 @@ TEST(random_arrays_read_as_the_slow_reader_reads_them) {
             want[k] = logical[(k / (m[1] * m[2]) * n[1] + (pick_rows ? row_list[i] : i)) * n[2] +
                               (pick_cols ? col_list[j] : j)];
         }
-        size_t before[3] = {m[0], m[1], m[2]};
+        size_t before[3] = {m[0], m[1], m[2]}, missing = 0;
+        for (size_t k = 0; k < m[0] * m[1] * m[2]; k++) missing += isnan(want[k]) != 0;
         int fine = slow_policy(policy, want, m, row_trials);
-        kspec_dataset d;
+        kspec_dataset *d;
         kspec_status st = read_one(path("x.npy"),
                                    OPTS(.axes = axes, .select_rows = pick_rows ? rows : NULL,
                                         .select_cols = pick_cols ? cols : NULL, .nan = policy),
                                    &d);
         CHECK_MSG(st == (fine ? KSPEC_OK : KSPEC_E_IO), "round %d: %s", round, err.msg);
         if (!st && fine) {
-            check_data(round, &d, m[0], m[1], m[2], want);
-            CHECK(d.omitted_rows == before[1] - m[1] && d.omitted_cols == before[2] - m[2]);
-            CHECK(!d.row_trials == (policy != KSPEC_NAN_RAGGED_TRIALS));
-            if (d.row_trials) CHECK(memcmp(d.row_trials, row_trials, m[1] * sizeof *row_trials) == 0);
+            check_data(round, d, m[0], m[1], m[2], want);
+            CHECK(d->missing == missing && d->array_dims == ndim);
+            CHECK(d->omitted_rows == before[1] - m[1] && d->omitted_cols == before[2] - m[2]);
+            CHECK(!d->row_trials == (policy != KSPEC_NAN_RAGGED_TRIALS));
+            if (d->row_trials) CHECK(memcmp(d->row_trials, row_trials, m[1] * sizeof *row_trials) == 0);
         }
         *(st ? &refused : &read) += 1;
-        kspec_dataset_free(&d);
+        kspec_dataset_free(d);
     }
     CHECK_MSG(read > 500 && refused > 100, "%d read, %d refused", read, refused);
 }

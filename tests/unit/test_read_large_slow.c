@@ -55,7 +55,7 @@ TEST(two_gigabytes_are_mapped) {
     sanitized = 1;
 #endif
     const char *inputs[] = {path};
-    kspec_dataset d;
+    kspec_dataset *d;
     kspec_error err;
     size_t before = status_of("RssAnon:");
     struct rlimit old = {0};
@@ -65,10 +65,10 @@ TEST(two_gigabytes_are_mapped) {
     size_t after = status_of("RssAnon:");
     CHECK_MSG(after < before + LIMIT, "%zu bytes of its own before, %zu after", before, after);
     if (!st) {
-        CHECK(d.rows == ROWS && d.cols == COLS && d.trials == 1);
-        CHECK(d.data[0] == 0 && d.data[(size_t)ROWS * COLS - 1] == 0);
+        CHECK(d->rows == ROWS && d->cols == COLS && d->trials == 1);
+        CHECK(d->data[0] == 0 && d->data[(size_t)ROWS * COLS - 1] == 0);
     }
-    kspec_dataset_free(&d);
+    kspec_dataset_free(d);
 
     /* the limit bites: the same matrix asked for the other way round has to be copied */
     if (!sanitized) {

@@ -1,23 +1,23 @@
 /* The expected errors, against the definition. */
-#include "kspec.h"
-#include "test.h"
+#include "help/wls.h"
 #include "oracle/wls.h"
 
 static kspec_wls_point theory(size_t N, size_t p, size_t P, double alpha, double beta, double gamma,
                               int complex_noise) {
     kspec_wls_opts o = {.size = sizeof o,
-                        .N = N,
                         .P = P,
                         .alpha = alpha,
                         .beta = beta,
                         .gamma = gamma,
-                        .sigma = 1,
+                        .noise = 1,
                         .complex_noise = complex_noise,
                         .threads = 1};
     kspec_wls_point q;
     kspec_error e;
-    CHECK_MSG(kspec_wls_theory(&o, &p, 1, &q, &e) == KSPEC_OK, "%s", e.msg);
-    CHECK(q.p == p && q.regime == (p < N ? KSPEC_WLS_UNDER : KSPEC_WLS_OVER));
+    CHECK_MSG(expect_at(N, p, &o, &q, &e) == KSPEC_OK, "%s", e.msg);
+    CHECK(q.error == q.error_noise_free + q.error_noise && q.alpha == alpha && q.beta == beta);
+    CHECK(isnan(q.error_se) && isnan(q.variance_se));
+    CHECK(q.p == p && q.regime == (p < N ? KSPEC_WLS_REGIME_UNDER : KSPEC_WLS_REGIME_OVER));
     return q;
 }
 
@@ -67,16 +67,17 @@ TEST(steep_weights) {
         compare(32, 3, 64, alphas[a], 0, 0.7, 1e-9);
     }
     kspec_error e;
-    kspec_wls_opts o = {.size = sizeof o, .N = 512, .P = 512, .alpha = 25};
-    size_t p = 100;
+    kspec_wls_opts o = {.size = sizeof o, .P = 512, .alpha = 25};
     kspec_wls_point q;
-    CHECK_FAILS(kspec_wls_theory(&o, &p, 1, &q, &e), KSPEC_E_NUMERIC, e, "lower alpha");
-    CHECK(q.p == 0);
-    o.N = o.P = 100000, p = 50000, o.alpha = 8;
-    CHECK_FAILS(kspec_wls_theory(&o, &p, 1, &q, &e), KSPEC_E_NUMERIC, e, "above 1e+11");
+    CHECK_FAILS(expect_at(512, 100, &o, &q, &e), KSPEC_E_NUMERIC, e, "lower alpha");
+    o.P = 100000, o.alpha = 8;
+    CHECK_FAILS(expect_at(100000, 50000, &o, &q, &e), KSPEC_E_NUMERIC, e, "above 1e+11");
 }
 
-/* Through the singular value decomposition of L^alpha Psi, as Theorem 3.1 and Lemma 4.1 have it (complex noise) */
+/*
+ * Through the singular value decomposition of L^alpha Psi, as Theorem 3.1 and Lemma 4.1 have it (complex
+ * noise)
+ */
 TEST(the_svd_form) {
     const size_t sizes[][3] = {{16, 12, 48}, {16, 5, 64}, {17, 9, 40},
                                {24, 23, 50}, {12, 1, 12}, {10, 10, 31}};
@@ -93,8 +94,9 @@ TEST(the_svd_form) {
 }
 
 /*
- * Equation (14) of "A Generalized Weighted Optimization Method for Computational Learning and Inversion" as it is
- * printed: a term c sum_{j<p} t^(-2 gamma) too many, and only the modes that are not learned in the last sum.
+ * Equation (14) of "A Generalized Weighted Optimization Method for Computational Learning and Inversion" as
+ * it is printed: a term c sum_{j<p} t^(-2 gamma) too many, and only the modes that are not learned in the
+ * last sum.
  */
 static double equation_14(size_t N, size_t nu, size_t mu, double beta, double gamma) {
     double c = 0, first = 0, second = 0, third = 0;
@@ -137,7 +139,10 @@ TEST(identities) {
     const double exponents[] = {-0.5, 0, 0.3, 1, 2};
     for (int a = 0; a < 5; a++)
         for (int b = 0; b < 5; b++) {
-            /* p = N: 2c sum_{j>=N} t^(-2 gamma), sigma^2 and 2 sigma^4/N whatever the weights, from both sides */
+            /*
+             * p = N: 2c sum_{j>=N} t^(-2 gamma), sigma^2 and 2 sigma^4/N whatever the weights, from both
+             * sides
+             */
             kspec_wls_point q = theory(30, 30, 100, exponents[a], exponents[b], 0.6, 0);
             CHECK_CLOSE(q.error_noise_free, 2 * tail(30, 100, 0.6), 1e-13);
             CHECK_CLOSE(q.error_noise, 1, 1e-13);
@@ -173,45 +178,69 @@ static int same(const kspec_wls_point *a, const kspec_wls_point *b) { /* to the 
 TEST(lists_and_threads_change_nothing) {
     enum { COUNT = 90, N = 40 };
     size_t p[COUNT];
-    kspec_wls_point first[COUNT], q;
+    kspec_wls_result *first = NULL, *r;
+    kspec_wls_point q;
     for (size_t i = 0; i < COUNT; i++) p[i] = 1 + i * 37 % COUNT; /* in no order, and some twice */
     p[3] = p[4], p[5] = p[6];
     for (int threads = 1; threads <= 3; threads++) {
         kspec_wls_opts o = {
-            .size = sizeof o, .N = N, .P = 100, .alpha = 0.7, .beta = 0.4, .gamma = 0.5, .sigma = 0.2};
-        kspec_wls_point points[COUNT];
+            .size = sizeof o, .P = 100, .alpha = 0.7, .beta = 0.4, .gamma = 0.5, .noise = 0.2};
         o.threads = threads;
-        CHECK(kspec_wls_theory(&o, p, COUNT, points, NULL) == KSPEC_OK);
-        if (threads == 1) memcpy(first, points, sizeof first);
+        CHECK(kspec_wls_theory(N, p, COUNT, &o, &r, NULL) == KSPEC_OK);
+        CHECK(r->count == COUNT && r->N == N && r->P == 100 && r->draws == 0 && r->seconds >= 0);
+        if (threads == 1) first = r;
         for (size_t i = 0; i < COUNT; i++) {
-            CHECK(same(&points[i], &first[i]));
+            CHECK(same(r->points[i], first->points[i]));
             if (threads > 1) continue;
-            CHECK(kspec_wls_theory(&o, &p[i], 1, &q, NULL) == KSPEC_OK);
-            CHECK_MSG(same(&points[i], &q), "p = %zu", p[i]);
+            CHECK(expect_at(N, p[i], &o, &q, NULL) == KSPEC_OK);
+            CHECK_MSG(same(r->points[i], &q), "p = %zu", p[i]);
         }
+        if (threads > 1) kspec_wls_free(r);
     }
-    kspec_wls_opts o = {.size = sizeof o, .N = N};
-    CHECK(kspec_wls_theory(&o, NULL, 0, NULL, NULL) == KSPEC_OK);
-    CHECK(kspec_wls_theory(&o, p, 1, &q, NULL) == KSPEC_OK &&
-          q.error_noise == 0); /* all defaults: P = max(N, p) */
+    kspec_wls_free(first);
+    kspec_wls_free(NULL);
+}
+
+/* NULL options: P = max(N, p), no noise; an empty list has an empty result, and a list is needed otherwise */
+TEST(defaults) {
+    kspec_wls_result *r;
+    kspec_wls_point q;
+    kspec_error e;
+    const kspec_wls_opts zeroed = {.size = sizeof zeroed};
+    CHECK(kspec_wls_theory(40, NULL, 0, NULL, &r, NULL) == KSPEC_OK && r->count == 0);
+    kspec_wls_free(r);
+    for (int k = 0; k < 2; k++) {
+        size_t p = 50;
+        CHECK(kspec_wls_theory(40, &p, 1, k ? &zeroed : NULL, &r, NULL) == KSPEC_OK);
+        CHECK(r->P == 50 && r->points[0]->error_noise == 0);
+        kspec_wls_free(r);
+    }
+    CHECK(expect_at(40, 3, NULL, &q, NULL) == KSPEC_OK && q.error_noise == 0);
+    CHECK_FAILS(kspec_wls_theory(40, NULL, 1, NULL, &r, &e), KSPEC_E_ARG, e, "the list of p is missing");
+    CHECK(r == NULL);
+    CHECK(strcmp(kspec_wls_regime_name(KSPEC_WLS_REGIME_OVER), "over") == 0);
+    CHECK(kspec_wls_regime_name((kspec_wls_regime)2) == NULL);
 }
 
 /* A sweep of a million modes keeps its digits: alpha = beta = 0 is known */
 TEST(long_sweeps) {
     size_t p[] = {1000000, 500000, 1000};
-    kspec_wls_opts o = {.size = sizeof o, .N = 1000, .P = 1000000, .gamma = 0.5, .sigma = 1};
-    kspec_wls_point q[3];
-    CHECK(kspec_wls_theory(&o, p, 3, q, NULL) == KSPEC_OK);
+    kspec_wls_opts o = {.size = sizeof o, .P = 1000000, .gamma = 0.5, .noise = 1};
+    kspec_wls_result *r;
+    kspec_wls_point last;
+    CHECK(kspec_wls_theory(1000, p, 3, &o, &r, NULL) == KSPEC_OK);
     for (int i = 0; i < 3; i++) {
+        const kspec_wls_point *q = r->points[i];
         double share = 1000 / (double)p[i];
-        CHECK_CLOSE(q[i].error_noise_free, 1 - share + 2 * share * tail(p[i], 1000000, 0.5), 1e-12);
-        CHECK_CLOSE(q[i].error_noise, share, 1e-12);
-        CHECK_CLOSE(q[i].variance, 2 * share / (double)p[i], 1e-12);
+        CHECK_CLOSE(q->error_noise_free, 1 - share + 2 * share * tail(p[i], 1000000, 0.5), 1e-12);
+        CHECK_CLOSE(q->error_noise, share, 1e-12);
+        CHECK_CLOSE(q->variance, 2 * share / (double)p[i], 1e-12);
     }
+    kspec_wls_free(r);
     /* a tiny error, free of cancellation */
-    o.gamma = 4, o.beta = 4, o.P = 4000, p[0] = 4000;
-    CHECK(kspec_wls_theory(&o, p, 1, q, NULL) == KSPEC_OK);
-    CHECK(q->error_noise_free > 0 && q->error_noise_free < 1e-20);
+    o.gamma = 4, o.beta = 4, o.P = 4000;
+    CHECK(expect_at(1000, 4000, &o, &last, NULL) == KSPEC_OK);
+    CHECK(last.error_noise_free > 0 && last.error_noise_free < 1e-20);
 }
 
 static int stop(void *ctx, double fraction) {
@@ -221,17 +250,18 @@ static int stop(void *ctx, double fraction) {
 
 TEST(bad_input) {
     kspec_error e;
-    kspec_wls_point q[2];
-    kspec_wls_opts o = {.size = sizeof o, .N = 8, .P = 16, .gamma = 0.5, .sigma = 0.1};
+    kspec_wls_point q, m;
+    kspec_wls_result *r;
+    kspec_wls_opts o = {.size = sizeof o, .P = 16, .gamma = 0.5, .noise = 0.1};
     size_t p[] = {3, 17};
-    CHECK_FAILS(kspec_wls_theory(&o, p, 2, q, &e), KSPEC_E_ARG, e, "p = 17 exceeds the P = 16 modes");
+    CHECK_FAILS(kspec_wls_theory(8, p, 2, &o, &r, &e), KSPEC_E_ARG, e, "p = 17 exceeds the P = 16 modes");
+    CHECK(r == NULL);
     p[1] = 0;
-    CHECK_FAILS(kspec_wls_theory(&o, p, 2, q, &e), KSPEC_E_ARG, e, "p = 0 modes to learn is below 1");
+    CHECK_FAILS(kspec_wls_theory(8, p, 2, &o, &r, &e), KSPEC_E_ARG, e, "p = 0 modes to learn is below 1");
     o.P = 7;
-    CHECK_FAILS(kspec_wls_theory(&o, p, 1, q, &e), KSPEC_E_ARG, e, "P = 7 modes is below the N = 8 points");
-    o.P = 16, o.N = 0;
-    CHECK_FAILS(kspec_wls_theory(&o, p, 1, q, &e), KSPEC_E_ARG, e, "N = 0");
-    o.N = 8;
+    CHECK_FAILS(expect_at(8, 3, &o, &q, &e), KSPEC_E_ARG, e, "P = 7 modes is below the N = 8 points");
+    o.P = 16;
+    CHECK_FAILS(expect_at(0, 3, &o, &q, &e), KSPEC_E_ARG, e, "N = 0");
     const double bad[] = {-1000, 1e308, 200, INFINITY, NAN};
     double *fields[] = {&o.gamma, &o.alpha, &o.beta};
     const char *names[] = {"gamma", "alpha", "beta"};
@@ -239,35 +269,40 @@ TEST(bad_input) {
         for (int b = 0; b < 5; b++) {
             double kept = *fields[f];
             *fields[f] = bad[b];
-            CHECK_FAILS(kspec_wls_theory(&o, p, 1, q, &e), KSPEC_E_ARG, e, names[f]);
+            CHECK_FAILS(expect_at(8, 3, &o, &q, &e), KSPEC_E_ARG, e, names[f]);
             *fields[f] = kept;
         }
-    o.sigma = -1;
-    CHECK_FAILS(kspec_wls_theory(&o, p, 1, q, &e), KSPEC_E_ARG, e, "noise -1");
-    o.sigma = NAN;
-    CHECK_FAILS(kspec_wls_theory(&o, p, 1, q, &e), KSPEC_E_ARG, e, "noise");
-    o.sigma = 1e100;
-    CHECK_FAILS(kspec_wls_theory(&o, p, 1, q, &e), KSPEC_E_NUMERIC, e, "p = 3, or its variance, exceeds");
-    o.sigma = 1;
-    /* one point: the mean of the data is the only thing there is */
-    o.N = 1, o.P = 3, p[0] = 1, p[1] = 3;
-    CHECK(kspec_wls_theory(&o, p, 2, q, &e) == KSPEC_OK);
-    CHECK_CLOSE(q[0].error_noise_free, 2 * tail(1, 3, 0.5), 1e-14);
-    CHECK_CLOSE(q[1].error_noise, 1.0 / 3, 1e-14);
-    /* more than there is, whatever the system would promise: 2^52 points */
-    o.N = o.P = (size_t)1 << 52, o.gamma = 0, p[0] = 5, p[1] = o.N;
-    kspec_wls_measured m;
-    for (int i = 0; i < 2; i++)
-        CHECK_FAILS(kspec_wls_theory(&o, &p[i], 1, q, &e), KSPEC_E_NOMEM, e, "MB are available");
-    o.N = o.P = 8;
-    CHECK_FAILS(kspec_wls_empirical(&o, p, 1, (size_t)1 << 52, &m, &e), KSPEC_E_NOMEM, e, "MB are available");
+    o.noise = -1;
+    CHECK_FAILS(expect_at(8, 3, &o, &q, &e), KSPEC_E_ARG, e, "noise -1");
+    o.noise = NAN;
+    CHECK_FAILS(expect_at(8, 3, &o, &q, &e), KSPEC_E_ARG, e, "noise");
+    o.noise = 1e100;
+    CHECK_FAILS(expect_at(8, 3, &o, &q, &e), KSPEC_E_NUMERIC, e, "p = 3, or its variance, exceeds");
+    o.noise = 1;
+    /* one point: the mean of the data is all that can be learned */
+    o.P = 3;
+    CHECK(expect_at(1, 1, &o, &q, &e) == KSPEC_OK);
+    CHECK_CLOSE(q.error_noise_free, 2 * tail(1, 3, 0.5), 1e-14);
+    CHECK(expect_at(1, 3, &o, &q, &e) == KSPEC_OK);
+    CHECK_CLOSE(q.error_noise, 1.0 / 3, 1e-14);
+    /* more memory than is available, whatever the system would promise: 2^52 points */
+    const size_t many = (size_t)1 << 52;
+    o.P = many, o.gamma = 0;
+    CHECK_FAILS(expect_at(many, 5, &o, &q, &e), KSPEC_E_NOMEM, e, "MB are available");
+    CHECK_FAILS(expect_at(many, many, &o, &q, &e), KSPEC_E_NOMEM, e, "MB are available");
+    o.P = 8;
+    CHECK_FAILS(measure_at(8, 5, many, &o, &m, &e), KSPEC_E_NOMEM, e, "MB are available");
+}
+
+TEST(cancelled) {
     int calls = 0;
-    size_t many[20];
-    kspec_wls_point out[20];
-    for (size_t i = 0; i < 20; i++) many[i] = i + 1;
-    o = (kspec_wls_opts){.size = sizeof o, .N = 64, .alpha = 0.5, .threads = 1, .progress = {stop, &calls}};
-    CHECK_FAILS(kspec_wls_theory(&o, many, 20, out, &e), KSPEC_E_CANCELLED, e, "cancelled");
-    CHECK(out[0].p == 0);
+    size_t p[20];
+    kspec_error e;
+    kspec_wls_result *r;
+    for (size_t i = 0; i < 20; i++) p[i] = i + 1;
+    kspec_wls_opts o = {.size = sizeof o, .alpha = 0.5, .threads = 1, .progress = {stop, &calls}};
+    CHECK_FAILS(kspec_wls_theory(64, p, 20, &o, &r, &e), KSPEC_E_CANCELLED, e, "cancelled");
+    CHECK(r == NULL);
 }
 
 int main(void) {
@@ -279,6 +314,8 @@ int main(void) {
     RUN(identities);
     RUN(lists_and_threads_change_nothing);
     RUN(long_sweeps);
+    RUN(defaults);
     RUN(bad_input);
+    RUN(cancelled);
     return test_done();
 }

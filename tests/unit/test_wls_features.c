@@ -72,17 +72,18 @@ TEST(against_the_definition) {
         covariance(N, 10, A), covariance(p, 11, B), covariance(P, 12, K), covariance(N, 13, C);
         kspec_matrix mpsi = view(psi, N, P), my = view(y, N, 2), mA = view(A, N, N), mB = view(B, p, p),
                      mK = view(K, P, P), mC = view(C, N, N);
-        kspec_wls_features_result r;
+        kspec_wls_features_result *r = NULL;
         kspec_error e;
         double first_error = 0;
         for (int threads = 1; threads <= 3; threads++) {
             kspec_wls_features_opts o = {sizeof o, p, &mA, &mB, &mK, &mC, &mpsi, 0, threads, {0}};
             CHECK_MSG(kspec_wls_features(&mpsi, &my, &o, &r, &e) == KSPEC_OK, "%s", e.msg);
-            if (threads == 1) first_error = r.error_noise_free;
-            CHECK(r.error_noise_free == first_error);
-            if (threads < 3) kspec_wls_features_free(&r);
+            if (threads == 1) first_error = r->error_noise_free;
+            CHECK(r->error_noise_free == first_error);
+            if (threads < 3) kspec_wls_features_free(r);
         }
-        CHECK(r.p == p && r.rank == (N < p ? N : p));
+        CHECK(r->p == p && r->rank == (N < p ? N : p) && r->N == N && r->P == P && r->outputs == 2);
+        CHECK(r->predicted_rows == N && r->singular_count == r->rank);
         plain_map(N, p, P, psi, A, B, M);
         long double E0 = 0, En = 0, V = 0, residual = 0;
         for (size_t k = 0; k < p; k++)
@@ -90,19 +91,19 @@ TEST(against_the_definition) {
                 long double t = 0, size = 0;
                 for (size_t j = 0; j < N; j++)
                     t += M[k * N + j] * y[2 * j + (size_t)out], size += fabsl(M[k * N + j]);
-                CHECK_MSG(fabsl(t - r.theta[2 * k + (size_t)out]) < 1e-9L * size, "%d %Lg %g", s, t,
-                          r.theta[2 * k + (size_t)out]);
+                CHECK_MSG(fabsl(t - r->theta[2 * k + (size_t)out]) < 1e-9L * size, "%d %Lg %g", s, t,
+                          r->theta[2 * k + (size_t)out]);
             }
         for (size_t j = 0; j < N; j++)
             for (int out = 0; out < 2; out++) {
                 long double f = 0;
                 for (size_t k = 0; k < p; k++)
-                    f += psi[j * P + k] * (long double)r.theta[2 * k + (size_t)out];
-                CHECK(fabsl(f - r.fitted[2 * j + (size_t)out]) < 1e-9L);
-                CHECK(fabsl(f - r.predicted[2 * j + (size_t)out]) < 1e-9L); /* at the same points */
+                    f += psi[j * P + k] * (long double)r->theta[2 * k + (size_t)out];
+                CHECK(fabsl(f - r->fitted[2 * j + (size_t)out]) < 1e-9L);
+                CHECK(fabsl(f - r->predicted[2 * j + (size_t)out]) < 1e-9L); /* at the same points */
                 residual += (y[2 * j + (size_t)out] - f) * (y[2 * j + (size_t)out] - f);
             }
-        CHECK(fabs(r.residual - (double)sqrtl(residual / (long double)(2 * N))) < 1e-9);
+        CHECK(fabs(r->residual - (double)sqrtl(residual / (long double)(2 * N))) < 1e-9);
         for (size_t k = 0; k < P; k++) /* sum over rows of E K E^T */
             for (size_t a = 0; a < P; a++)
                 for (size_t b = 0; b < P; b++) {
@@ -119,10 +120,10 @@ TEST(against_the_definition) {
                 if (k == l) En += h;
                 V += 2 * h * h;
             }
-        CHECK(fabs(r.error_noise_free - (double)E0) < 1e-8 * (double)E0 + 1e-20); /* 0 where p = P <= N */
-        CHECK_CLOSE(r.error_noise, (double)En, 1e-8);
-        CHECK_CLOSE(r.variance, (double)V, 1e-8);
-        kspec_wls_features_free(&r);
+        CHECK(fabs(r->error_noise_free - (double)E0) < 1e-8 * (double)E0 + 1e-20); /* 0 where p = P <= N */
+        CHECK_CLOSE(r->error_noise, (double)En, 1e-8);
+        CHECK_CLOSE(r->variance, (double)V, 1e-8);
+        kspec_wls_features_free(r);
     }
 }
 
@@ -141,31 +142,34 @@ TEST(diagonals_and_strides) {
     for (size_t k = 0; k < P; k++) V[k * P + k] = v[k];
     kspec_matrix a = view(psi, N, P), b = {turned, N, P, 1, N}, my = view(y, N, 1), vec = view(w, N, 1),
                  mat = view(W, N, N), row = view(w, 1, N), pv = view(v, P, 1), pm = view(V, P, P);
-    kspec_wls_features_result r, s;
+    kspec_wls_features_result *r, *s;
     kspec_wls_features_opts o = {sizeof o, 0, &vec, &pv, &pv, &vec}, m = {sizeof m, 0, &mat, &pm, &pm, &mat},
                             t = {sizeof t, 0, &row, &pv, &pv, &row};
     CHECK(kspec_wls_features(&a, &my, &o, &r, NULL) == KSPEC_OK);
     const kspec_wls_features_opts *others[] = {&m, &t};
     for (int i = 0; i < 2; i++) {
         CHECK(kspec_wls_features(&b, &my, others[i], &s, NULL) == KSPEC_OK);
-        for (size_t k = 0; k < P; k++) CHECK_CLOSE(s.theta[k], r.theta[k], 1e-11);
-        CHECK_CLOSE(s.error_noise_free, r.error_noise_free, 1e-11);
-        CHECK_CLOSE(s.error_noise, r.error_noise, 1e-11);
-        CHECK_CLOSE(s.variance, r.variance, 1e-11);
-        kspec_wls_features_free(&s);
+        for (size_t k = 0; k < P; k++) CHECK_CLOSE(s->theta[k], r->theta[k], 1e-11);
+        CHECK_CLOSE(s->error_noise_free, r->error_noise_free, 1e-11);
+        CHECK_CLOSE(s->error_noise, r->error_noise, 1e-11);
+        CHECK_CLOSE(s->variance, r->variance, 1e-11);
+        kspec_wls_features_free(s);
     }
-    kspec_wls_features_free(&r);
+    kspec_wls_features_free(r);
     /* without y only errors; without covariances only the fit */
-    CHECK(kspec_wls_features(&a, NULL, &o, &r, NULL) == KSPEC_OK && !r.theta && !r.fitted &&
-          isnan(r.residual));
-    CHECK(isfinite(r.error_noise));
-    kspec_wls_features_free(&r);
-    CHECK(kspec_wls_features(&a, &my, NULL, &r, NULL) == KSPEC_OK && isnan(r.error_noise) &&
-          isnan(r.error_noise_free));
-    kspec_wls_features_free(&r);
+    CHECK(kspec_wls_features(&a, NULL, &o, &r, NULL) == KSPEC_OK && !r->theta && !r->fitted &&
+          r->outputs == 0 && isnan(r->residual));
+    CHECK(isfinite(r->error_noise));
+    kspec_wls_features_free(r);
+    CHECK(kspec_wls_features(&a, &my, NULL, &r, NULL) == KSPEC_OK && isnan(r->error_noise) &&
+          isnan(r->error_noise_free));
+    kspec_wls_features_free(r);
 }
 
-/* Equal columns: the rank is seen, and of all fits the one of least |w| taken, which gives them equal coefficients */
+/*
+ * Equal columns: the rank is seen, and of all fits the one of least |w| taken, which gives them equal
+ * coefficients
+ */
 TEST(rank_deficient_features) {
     enum { N = 10, P = 5 };
     double psi[N * P], y[N];
@@ -175,19 +179,19 @@ TEST(rank_deficient_features) {
         y[i] = 3 * psi[i * P] + 4 * psi[i * P + 1] + psi[i * P + 2];
     }
     kspec_matrix m = view(psi, N, P), my = view(y, N, 1);
-    kspec_wls_features_result r;
+    kspec_wls_features_result *r;
     CHECK(kspec_wls_features(&m, &my, NULL, &r, NULL) == KSPEC_OK);
-    CHECK(r.rank == 3 && r.residual < 1e-13 && r.singular_values[3] < 1e-12);
-    CHECK_CLOSE(r.theta[1], 2, 1e-12);
-    CHECK_CLOSE(r.theta[3], 2, 1e-12);
-    kspec_wls_features_free(&r);
+    CHECK(r->rank == 3 && r->residual < 1e-13 && r->singular_values[3] < 1e-12);
+    CHECK_CLOSE(r->theta[1], 2, 1e-12);
+    CHECK_CLOSE(r->theta[3], 2, 1e-12);
+    kspec_wls_features_free(r);
     /* the tolerance decides */
     kspec_wls_features_opts o = {.size = sizeof o, .rank_tol = 0.9};
-    CHECK(kspec_wls_features(&m, &my, &o, &r, NULL) == KSPEC_OK && r.rank < 3);
-    kspec_wls_features_free(&r);
+    CHECK(kspec_wls_features(&m, &my, &o, &r, NULL) == KSPEC_OK && r->rank < 3);
+    kspec_wls_features_free(r);
     memset(psi, 0, sizeof psi);
-    CHECK(kspec_wls_features(&m, &my, NULL, &r, NULL) == KSPEC_OK && r.rank == 0 && r.theta[0] == 0);
-    kspec_wls_features_free(&r);
+    CHECK(kspec_wls_features(&m, &my, NULL, &r, NULL) == KSPEC_OK && r->rank == 0 && r->theta[0] == 0);
+    kspec_wls_features_free(r);
 }
 
 TEST(bad_input) {
@@ -195,21 +199,21 @@ TEST(bad_input) {
     double psi[N * P] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 1, 0, 1}, y[N] = {1, 2, 3, 4}, bad[16] = {0};
     kspec_matrix m = view(psi, N, P), my = view(y, N, 1), mbad = view(bad, 2, 2), short_y = view(y, 3, 1);
     kspec_error e;
-    kspec_wls_features_result r;
+    kspec_wls_features_result *r;
     kspec_wls_features_opts o = {.size = sizeof o, .p = 4};
     CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "p = 4 exceeds the 3 features");
     o.p = 0, o.data_weights = &mbad;
     CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "data weights is 2 x 2");
     o.data_weights = NULL, o.prior = &mbad, mbad = view(bad, 3, 3), bad[1] = 1;
-    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "not symmetric");
+    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_DATA, e, "not symmetric");
     bad[1] = 0, bad[4] = -1;
-    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e, "-1 on its diagonal");
+    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_DATA, e, "-1 on its diagonal");
     bad[0] = bad[4] = bad[8] = 1, bad[1] = bad[3] = 2; /* eigenvalues 3, 1, -1 */
-    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_DATA, e,
                 "prior covariance is not positive semidefinite: its eigenvalues are from -1 to 3");
     bad[1] = bad[3] = 1; /* 2, 1, 0 */
     CHECK(kspec_wls_features(&m, &my, &o, &r, &e) == KSPEC_OK);
-    kspec_wls_features_free(&r);
+    kspec_wls_features_free(r);
     o.prior = NULL;
     CHECK_FAILS(kspec_wls_features(&m, &short_y, &o, &r, &e), KSPEC_E_ARG, e, "the target is 3 x 1");
     o.at = &short_y;
@@ -224,8 +228,26 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_wls_features(&m, &my, &o, &r, &e), KSPEC_E_NUMERIC, e,
                 "the weighted features exceed the largest double");
     psi[5] = NAN;
-    CHECK_FAILS(kspec_wls_features(&m, &my, NULL, &r, &e), KSPEC_E_ARG, e, "row 1, column 2");
-    CHECK(r.p == 0 && !r.theta);
+    CHECK_FAILS(kspec_wls_features(&m, &my, NULL, &r, &e), KSPEC_E_DATA, e,
+                "features: row 1, column 2 (from 0) is NaN");
+    CHECK(r == NULL);
+    CHECK_FAILS(kspec_wls_features(NULL, &my, NULL, &r, &e), KSPEC_E_ARG, e, "the feature matrix is missing");
+    kspec_wls_features_free(NULL);
+}
+
+/* The values to s, and the exponent to *exponent where it is wanted */
+static kspec_status decay(const kspec_matrix *X, const kspec_wls_decay_opts *o, double *s, double *exponent,
+                          kspec_error *e) {
+    kspec_wls_decay_result *r = (kspec_wls_decay_result *)(uintptr_t)1;
+    kspec_status st = kspec_wls_decay(X, o, &r, e);
+    CHECK((st == KSPEC_OK) == (r != NULL));
+    if (r) {
+        CHECK(r->count == X->rows);
+        memcpy(s, r->values, r->count * sizeof *s);
+        if (exponent) *exponent = r->exponent;
+    }
+    kspec_wls_decay_free(r);
+    return st;
 }
 
 /* n points around a circle make a circulant matrix, whose eigenvalues are sums of cosines */
@@ -235,8 +257,9 @@ TEST(gaussian_decay_on_a_circle) {
     for (int i = 0; i < N; i++)
         x[2 * i] = 5 * cos(2 * acos(-1.0) * i / N), x[2 * i + 1] = 5 * sin(2 * acos(-1.0) * i / N);
     kspec_matrix X = view(x, N, 2);
-    kspec_wls_decay_opts o = {.size = sizeof o, .kernel = KSPEC_WLS_GAUSSIAN, .scale = 0.4, .unit_sphere = 1};
-    CHECK(kspec_wls_decay(&X, &o, s, &exponent, NULL) == KSPEC_OK);
+    kspec_wls_decay_opts o = {
+        .size = sizeof o, .kernel = KSPEC_WLS_KERNEL_GAUSSIAN, .sigma = 0.4, .unit_sphere = 1};
+    CHECK(decay(&X, &o, s, &exponent, NULL) == KSPEC_OK);
     for (int k = 0; k < N; k++) {
         want[k] = 0;
         for (int j = 0; j < N; j++) {
@@ -251,29 +274,55 @@ TEST(gaussian_decay_on_a_circle) {
     }
     CHECK(exponent > 1);
     o.threads = 3;
-    CHECK(kspec_wls_decay(&X, &o, again, NULL, NULL) == KSPEC_OK && memcmp(again, s, sizeof s) == 0);
+    CHECK(decay(&X, &o, again, NULL, NULL) == KSPEC_OK && memcmp(again, s, sizeof s) == 0);
 }
 
-/* Far from 0 the differences are the same; where they overflow that is said; the narrowest kernel is the identity */
+/*
+ * Far from 0 the differences are the same; where they overflow that is said; the narrowest kernel is the
+ * identity
+ */
 TEST(gaussian_decay_far_away) {
     enum { N = 12 };
     double x[2 * N], s[N], again[N];
     kspec_matrix X = view(x, N, 2);
     kspec_error e;
-    kspec_wls_decay_opts o = {.size = sizeof o, .kernel = KSPEC_WLS_GAUSSIAN};
+    kspec_wls_decay_opts o = {.size = sizeof o, .kernel = KSPEC_WLS_KERNEL_GAUSSIAN};
     kspec_random_normal(8, 1, 0, 2 * N, x);
     for (int i = 0; i < 2 * N; i++)
         x[i] = round(x[i] * 0x1p20) * 0x1p-20; /* so that moving it changes nothing */
-    CHECK(kspec_wls_decay(&X, &o, s, NULL, NULL) == KSPEC_OK);
+    CHECK(decay(&X, &o, s, NULL, NULL) == KSPEC_OK);
     for (int i = 0; i < 2 * N; i++) x[i] += 0x1p30;
-    CHECK(kspec_wls_decay(&X, &o, again, NULL, NULL) == KSPEC_OK);
+    CHECK(decay(&X, &o, again, NULL, NULL) == KSPEC_OK);
     for (int k = 0; k < N; k++) CHECK_MSG(fabs(s[k] - again[k]) < 1e-6, "%d: %g %g", k, s[k], again[k]);
     for (int i = 0; i < 2 * N; i++) x[i] = (x[i] - 0x1p30) * 1e200;
-    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_NUMERIC, e, "exceeds the largest double");
+    CHECK_FAILS(decay(&X, &o, s, NULL, &e), KSPEC_E_NUMERIC, e, "exceeds the largest double");
     for (int i = 0; i < 2 * N; i++) x[i] *= 1e-200;
-    o.scale = 1e-200;
-    CHECK(kspec_wls_decay(&X, &o, s, NULL, &e) == KSPEC_OK);
+    o.sigma = 1e-200;
+    CHECK(decay(&X, &o, s, NULL, &e) == KSPEC_OK);
     CHECK(s[0] == 1 && s[N - 1] == 1);
+}
+
+/* Two rows at right angles: the matrix is (a b; b a), of singular values a + b and a - b */
+TEST(kernels_by_hand) {
+    const double x[4] = {1, 0, 0, 1};
+    double s[2];
+    kspec_matrix X = view(x, 2, 2);
+    const kspec_wls_decay_opts wide = {.size = sizeof wide, .sigma = 2, .slope = 9},
+                               cubic = {.size = sizeof cubic, .kernel = KSPEC_WLS_KERNEL_POLYNOMIAL},
+                               steep = {.size = sizeof steep,
+                                        .kernel = KSPEC_WLS_KERNEL_POLYNOMIAL,
+                                        .sigma = 9,
+                                        .slope = 3,
+                                        .degree = 2};
+    const struct {
+        const kspec_wls_decay_opts *opts;
+        double a, b;
+    } cases[] = {{NULL, 1, exp(-1)}, {&wide, 1, exp(-0.25)}, {&cubic, 8, 1}, {&steep, 16, 1}};
+    for (int k = 0; k < 4; k++) {
+        CHECK(decay(&X, cases[k].opts, s, NULL, NULL) == KSPEC_OK);
+        CHECK_CLOSE(s[0], cases[k].a + cases[k].b, 1e-14);
+        CHECK_CLOSE(s[1], cases[k].a - cases[k].b, 1e-14);
+    }
 }
 
 /* (x.y + 1)^2 in two dimensions has 6 monomials */
@@ -282,25 +331,27 @@ TEST(polynomial_decay_has_a_rank) {
     double x[2 * N], s[N], exponent;
     kspec_random_normal(8, 0, 0, 2 * N, x);
     kspec_matrix X = view(x, N, 2);
-    kspec_wls_decay_opts o = {.size = sizeof o, .kernel = KSPEC_WLS_POLYNOMIAL, .degree = 2};
-    CHECK(kspec_wls_decay(&X, &o, s, &exponent, NULL) == KSPEC_OK);
+    kspec_wls_decay_opts o = {.size = sizeof o, .kernel = KSPEC_WLS_KERNEL_POLYNOMIAL, .degree = 2};
+    CHECK(decay(&X, &o, s, &exponent, NULL) == KSPEC_OK);
     CHECK(s[5] > 1e-6 * s[0] && s[6] < 1e-13 * s[0] && isfinite(exponent));
     o.degree = 1;
-    CHECK(kspec_wls_decay(&X, &o, s, &exponent, NULL) == KSPEC_OK && s[2] > 1e-6 * s[0] &&
-          s[3] < 1e-13 * s[0]);
+    CHECK(decay(&X, &o, s, &exponent, NULL) == KSPEC_OK && s[2] > 1e-6 * s[0] && s[3] < 1e-13 * s[0]);
     kspec_error e;
     o.degree = -1;
-    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "degree -1");
-    o.degree = 2, o.scale = -1;
-    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "scale -1");
-    o.scale = 1e200;
-    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_NUMERIC, e, "exceeds the largest double");
-    o.scale = 1, o.kernel = 7;
-    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "kernel 7");
-    o.kernel = KSPEC_WLS_GAUSSIAN, o.unit_sphere = 1, x[4] = x[5] = 0;
-    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "row 2 (from 0) is zero");
+    CHECK_FAILS(decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "degree -1");
+    o.degree = 2, o.slope = -1;
+    CHECK_FAILS(decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "slope -1");
+    o.slope = 1e200;
+    CHECK_FAILS(decay(&X, &o, s, NULL, &e), KSPEC_E_NUMERIC, e, "exceeds the largest double");
+    o.slope = 1, o.sigma = -1;
+    CHECK_FAILS(decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "sigma -1");
+    o.sigma = 0, o.kernel = 7;
+    CHECK_FAILS(decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "unknown kernel 7");
+    o.kernel = KSPEC_WLS_KERNEL_GAUSSIAN, o.unit_sphere = 1, x[4] = x[5] = 0;
+    CHECK_FAILS(decay(&X, &o, s, NULL, &e), KSPEC_E_DATA, e, "row 2 (from 0) is zero");
+    CHECK_FAILS(decay(NULL, &o, s, NULL, &e), KSPEC_E_ARG, e, "the matrix is missing");
     x[4] = NAN;
-    CHECK_FAILS(kspec_wls_decay(&X, &o, s, NULL, &e), KSPEC_E_ARG, e, "row 2, column 0");
+    CHECK_FAILS(decay(&X, &o, s, NULL, &e), KSPEC_E_DATA, e, "row 2, column 0");
 }
 
 int main(void) {
@@ -310,6 +361,7 @@ int main(void) {
     RUN(bad_input);
     RUN(gaussian_decay_on_a_circle);
     RUN(gaussian_decay_far_away);
+    RUN(kernels_by_hand);
     RUN(polynomial_decay_has_a_rank);
     return test_done();
 }

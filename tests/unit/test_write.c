@@ -145,7 +145,7 @@ TEST(wrong_arguments) {
     kspec_writer *w;
     kspec_error err = {0};
     CHECK_FAILS(kspec_write_open(in_dir("x.txt"), 2, shape, &w, &err), KSPEC_E_ARG, err,
-                "the suffix is none of .npy, .csv, .json");
+                "the suffix must be one of .npy, .csv, .json");
     CHECK_FAILS(kspec_write_open(in_dir("x"), 2, shape, &w, &err), KSPEC_E_ARG, err, "suffix");
     CHECK_FAILS(kspec_write_open("a.npy/x", 2, shape, &w, &err), KSPEC_E_ARG, err, "suffix");
     CHECK_FAILS(kspec_write_open(in_dir("x.csv"), 3, shape, &w, &err), KSPEC_E_ARG, err,
@@ -163,7 +163,16 @@ TEST(wrong_arguments) {
     memset(longest, 'a', sizeof longest);
     strcpy(longest + sizeof longest - 5, ".npy");
     CHECK_FAILS(kspec_write_open(longest, 2, shape, &w, &err), KSPEC_E_IO, err, "cannot write aaa");
+    CHECK_FAILS(kspec_write_open(NULL, 2, shape, &w, &err), KSPEC_E_ARG, err, "no path");
+    CHECK_FAILS(kspec_write_open(in_dir("x.npy"), 2, NULL, &w, &err), KSPEC_E_ARG, err, "no shape");
+    CHECK_FAILS(kspec_write_values(NULL, &(double){1}, 1, &err), KSPEC_E_ARG, err, "no writer");
+    CHECK_FAILS(kspec_write_text(NULL, "x", 1, &err), KSPEC_E_ARG, err, "no path");
+    CHECK_FAILS(kspec_write_text(in_dir("x"), NULL, 1, &err), KSPEC_E_ARG, err, "no text");
+    CHECK(kspec_write_open(in_dir("x.npy"), 2, shape, &w, &err) == KSPEC_OK);
+    CHECK_FAILS(kspec_write_values(w, NULL, 1, &err), KSPEC_E_ARG, err, "no values");
+    kspec_write_abort(w);
     kspec_write_abort(NULL);
+    CHECK(kspec_write_close(NULL, &err) == KSPEC_OK);
     CHECK(files_in_dir() == 0);
 }
 
