@@ -1,5 +1,7 @@
-/* What the fuzz targets share: a parsed array is read in full, so that a sanitizer sees a view that is too
- * large. */
+/*
+ * Shared by the fuzz targets: a parsed array is read in full, so that a sanitizer sees a view that is too
+ * large.
+ */
 #ifndef KSPEC_FUZZ_H
 #define KSPEC_FUZZ_H
 

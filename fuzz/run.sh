@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: fuzz/run.sh [SECONDS (20)] [BUILD_DIR (build-fuzz)]
-# Runs every fuzz target built by the fuzz preset for SECONDS, from the test fixtures of its format. One line per
-# target; the exit status is 1 if any of them crashed, and the input that did it is left in BUILD_DIR/fuzz.
+# Runs every fuzz target of the fuzz preset for SECONDS, from the fixtures of its format, and prints a line
+# for each. The exit status is 1 if any of them crashed; the input that did it is left in BUILD_DIR/fuzz.
 set -u
 seconds=${1:-20}
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,7 +13,7 @@ for target in "$build"/fuzz/fuzz_*; do
     found=1
     name=${target##*/fuzz_}
     corpus=$(mktemp -d) || exit 1
-    # small files with the format's name in theirs; fixtures of a format may also have a directory of their own
+    # small files with the format's name in theirs, and those in a directory of that name
     for seed in "$root/tests/fixtures/binary/"*"$name"* "$root/tests/fixtures/$name/"*; do
         [ -f "$seed" ] && [ "$(wc -c <"$seed")" -le 4096 ] && cp "$seed" "$corpus"
     done

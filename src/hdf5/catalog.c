@@ -1,4 +1,4 @@
-/* What a file holds: to take the only array there is, and to tell the user what else to ask for. */
+/* The arrays of a file: to take the only one, or to list them for the user. */
 #include "hdf5/reader.h"
 
 #include <stdio.h>
@@ -36,6 +36,6 @@ const char *catalog_only(const catalog *c) {
 }
 
 void catalog_refuse(const catalog *c, const char *key, const char *why) {
-    if (c->count) refuse("%.100s %s; there is: %s", key, why, c->list);
+    if (c->count) refuse("%.100s %s; %ss: %s", key, why, c->kind, c->list);
     refuse("%.100s %s, and there is no numeric %s of 1 to 3 axes", key, why, c->kind);
 }

@@ -13,7 +13,7 @@ static herr_t keep_first(unsigned n, const H5E_error2_t *e, void *text) {
     return 0;
 }
 
-/* What HDF5 found wrong, in its own words: the innermost entry of its error stack. */
+/* The error in HDF5's own words: the innermost entry of its error stack. */
 static const char *reason(void) {
     static char text[200];
     snprintf(text, sizeof text, "damaged file");

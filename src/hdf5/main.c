@@ -41,7 +41,7 @@ void finish(int column_major) {
     answer(KS_CHILD_DONE);
 }
 
-/* What the system says can still be allocated without swapping; SIZE_MAX where it does not say. */
+/* Bytes that can still be allocated without swapping; SIZE_MAX where the system does not say. */
 static size_t available_memory(void) {
     unsigned long long kib = 0;
     char line[128];
@@ -65,9 +65,8 @@ double *make_room(int ndim, const size_t *shape) {
     if (total <= available && ftruncate(KS_CHILD_FD, (off_t)total) == 0)
         map = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, KS_CHILD_FD, 0);
     if (map == MAP_FAILED) {
-        snprintf(shared->message, sizeof shared->message,
-                 "its array needs %.1f MiB of memory, %.1f MiB are free", (double)bytes / 1048576.0,
-                 (double)available / 1048576.0);
+        snprintf(shared->message, sizeof shared->message, "its array needs %.1f MB, %.1f MB are available",
+                 (double)bytes / 1e6, (double)available / 1e6);
         answer(KS_CHILD_NOMEM);
     }
     shared->ndim = (uint32_t)ndim;
@@ -83,8 +82,7 @@ static void set_limit(int resource, rlim_t most) {
     setrlimit(resource, &r);
 }
 
-/* A damaged file may ask for any amount of memory and time, and end in a crash that nobody needs a core of.
- */
+/* A damaged file may ask for any amount of memory and time, and end in a crash, which needs no core file. */
 static void set_limits(void) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* gone with the caller; should that be gone already, the hour below */
     set_limit(RLIMIT_CORE, 0);
@@ -104,8 +102,7 @@ int main(int argc, char **argv) {
     if (argc == 4 && fcntl(KS_CHILD_FD, F_GET_SEALS) >= 0)
         shared = mmap(NULL, KS_CHILD_DATA, PROT_READ | PROT_WRITE, MAP_SHARED, KS_CHILD_FD, 0);
     if (!shared || shared == MAP_FAILED) {
-        fprintf(stderr, "%s is run by kspec to read HDF5 and MATLAB files; it is of no use by itself\n",
-                argv[0]);
+        fprintf(stderr, "kspec runs %s to read HDF5 and MATLAB files; it does nothing by itself\n", argv[0]);
         return 2;
     }
     set_limits();
@@ -113,7 +110,7 @@ int main(int argc, char **argv) {
     const char *path = argv[1], *key = argv[2];
     int matlab = strcmp(argv[3], "mat") == 0;
     struct stat st;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* for the system's own words on what is wrong */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* for the system's own message */
     if (fd < 0 || fstat(fd, &st) != 0) refuse("cannot open: %s", strerror(errno));
     if (!S_ISREG(st.st_mode)) refuse("is not a regular file, which HDF5 and MATLAB files must be");
     close(fd);

@@ -1,6 +1,6 @@
 /*
- * Is a MATLAB file of version 5 to 7 whole? matio fills what a file cut short lacks with zeros, and leaves
- * the checksum of compressed variables unread; wrong numbers are worse than none, so this looks first.
+ * Is a MATLAB file of version 5 to 7 whole? matio fills the missing end of a truncated file with zeros, and
+ * leaves the checksum of compressed variables unread; wrong numbers are worse than none, so this looks first.
  *
  * After 128 bytes of header the file is a list of elements: type and length (4 bytes each, in the byte order
  * that the last two bytes of the header tell), then so many bytes. A compressed element is a zlib stream.

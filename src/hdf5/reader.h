@@ -1,7 +1,7 @@
 /*
  * kspec-hdf5 reads one array of one HDF5 or MATLAB file into the memory it shares with the library, and ends.
- * It is a process of its own because the libraries it calls crash on damaged files. Hence its style: whoever
- * meets an error says so and the process ends there; nothing is freed.
+ * It is a separate process because the libraries it calls crash on damaged files. Hence its style: an error
+ * ends the process where it is found, with a message; nothing is freed.
  */
 #ifndef KS_HDF5_READER_H
 #define KS_HDF5_READER_H
@@ -18,7 +18,7 @@ _Noreturn void refuse(const char *fmt, ...) __attribute__((format(printf, 1, 2))
 double *make_room(int ndim, const size_t *shape);
 _Noreturn void finish(int column_major);
 
-/* The arrays of a file, for choosing the only one and for telling the user what there is. */
+/* The arrays of a file: to choose the only one, or to list them for the user. */
 typedef struct {
     const char *kind; /* what the format calls them: "data set", "variable" */
     size_t count;     /* how many can be read */
@@ -30,7 +30,7 @@ typedef struct {
 void catalog_add(catalog *c, const char *name, int ndim, const size_t *shape);
 void catalog_unfit(catalog *c, const char *name, const char *why);
 
-/* The name of the only array; otherwise the process ends with a message that lists what there is. */
+/* The name of the only array; otherwise the process ends with a message that lists them. */
 const char *catalog_only(const catalog *c);
 
 /* Ends the process: `key` is not there (why = "is not there") or not an array ("is a group"). */

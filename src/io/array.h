@@ -1,5 +1,5 @@
 /*
- * What passes between the readers: the bytes of a file, and the array that a format's parser finds in them.
+ * The bytes of a file, and the array that a format's parser finds in them.
  * Parsers work on memory alone, so that they can be fuzzed.
  */
 #ifndef KS_IO_ARRAY_H

@@ -42,8 +42,7 @@ static kspec_status name_axes(ks_part *part, const ks_axes *axes, kspec_error *e
     ks_view *v = &part->view;
     *v = (ks_view){.data = a->data, .shape = {1, 1, 1}};
     if (axes->count && axes->count != a->ndim)
-        return ks_fail(err, KSPEC_E_ARG, "axes are named for %d ax%ss, %s has %d", axes->count,
-                       axes->count == 1 ? "i" : "e", part->name, a->ndim);
+        return ks_fail(err, KSPEC_E_ARG, "axes: %d named, but %s has %d", axes->count, part->name, a->ndim);
     for (int d = 0; d < a->ndim; d++)
         seen_as(v, a, d, axes->count ? axes->of[d] : a->ndim == 1 ? KS_ROWS : d + 3 - a->ndim);
     for (int k = 0; k < 3; k++)

@@ -1,12 +1,11 @@
 /*
- * What passes from the program kspec-hdf5 to the library: one memory file, which the library makes and the
+ * The answer of the program kspec-hdf5 to the library: one memory file, which the library makes and the
  * program inherits as descriptor KS_CHILD_FD. It holds this header and, KS_CHILD_DATA bytes from the start,
  * the values as native doubles. The program sets `status` last, when everything else is in place.
  *
- *     kspec-hdf5 FILE KEY hdf5|mat        KEY "" asks for the only array there is
+ *     kspec-hdf5 FILE KEY hdf5|mat        KEY "" asks for the only array
  *
- * The library believes nothing of what it finds here before it has checked it: the program may have been
- * led astray by the file it read.
+ * The library checks everything here before it uses it: a damaged file may have misled the program.
  */
 #ifndef KS_IO_CHILD_H
 #define KS_IO_CHILD_H

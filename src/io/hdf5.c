@@ -1,7 +1,7 @@
 /*
- * HDF5 and MATLAB files are parsed by a program of its own, kspec-hdf5, because the libraries for them crash
- * on damaged files. It inherits a memory file, fills it and ends; the library then maps what it wrote. What a
- * crash, a hang or a lie of that program leads to is an error message here, and nothing else. See io/child.h.
+ * HDF5 and MATLAB files are parsed by a separate program, kspec-hdf5, because the libraries for them crash on
+ * damaged files. It inherits a memory file, fills it and ends; the library then maps that file. A crash, a
+ * hang or a wrong answer of the program is an error message here, and nothing else. See io/child.h.
  */
 #define _GNU_SOURCE /* memfd_create, dladdr, secure_getenv */
 #include "base/clock.h"
@@ -148,8 +148,7 @@ static int wait_for(pid_t pid, int memory, double limit, int *timed_out) {
         if (pause > 0.02) pause = 0.02;
         nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * pause)}, NULL);
     }
-    /* ECHILD: a caller that ignores SIGCHLD has no children to wait for; what is in the memory file decides
-     */
+    /* ECHILD: a caller that ignores SIGCHLD has no children to wait for; the memory file decides */
     return r < 0 ? 0 : status;
 }
 
@@ -183,8 +182,8 @@ static kspec_status take(int memory, int status, const char *kind, const char *n
         return died(status, kind, name, err);
     if (h.magic == 0) return died(status, kind, name, err);
     if (h.magic != KS_CHILD_MAGIC || h.version != KS_CHILD_VERSION)
-        return ks_fail(err, KSPEC_E_IO, "%s: the %s reader answers in another version than this library's",
-                       name, kind);
+        return ks_fail(err, KSPEC_E_IO, "%s: the %s reader is of another version than this library", name,
+                       kind);
 
     if (h.status == KS_CHILD_UNFIT || h.status == KS_CHILD_NOMEM) {
         h.message[sizeof h.message - 1] = 0;
@@ -201,7 +200,7 @@ static kspec_status take(int memory, int status, const char *kind, const char *n
     }
     size_t total = ks_size_add(bytes, KS_CHILD_DATA);
     if (!sound || total > PTRDIFF_MAX || (uintmax_t)st.st_size != total)
-        return ks_fail(err, KSPEC_E_IO, "%s: the %s reader's answer makes no sense: the file is damaged",
+        return ks_fail(err, KSPEC_E_IO, "%s: the %s reader's answer is inconsistent: the file is damaged",
                        name, kind);
 
     void *map = mmap(NULL, total, PROT_READ, MAP_PRIVATE, memory, 0);

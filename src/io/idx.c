@@ -61,7 +61,7 @@ int ks_idx_match(const ks_bytes *b) {
     return b->size < header_size(b->data) || b->size - header_size(b->data) <= data_size(b->data, shape);
 }
 
-/* What the beginning of a file says: where the data starts, and how much there is to be. */
+/* The beginning of a file: shape, where the data start, and how many bytes they take. */
 typedef struct {
     ks_element element;
     int ndim;
@@ -99,8 +99,8 @@ static kspec_status convert(const idx_header *h, const unsigned char *data, size
 
 /*
  * The header first: it says how much memory the rest takes, and one byte more tells whether the file goes on.
- * So a file that unpacks to gigabytes costs no more than what it claims to hold, and claims are bounded by
- * what its bytes can unpack to.
+ * So a file that unpacks to gigabytes costs no more than it claims to hold, and claims are bounded by what
+ * its bytes can unpack to.
  */
 static kspec_status parse_gzip(const ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err) {
     unsigned char start[4 + 4 * 3];

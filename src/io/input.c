@@ -37,7 +37,7 @@ static kspec_status split(const char *input, char **path, const char **key, kspe
     return KSPEC_OK;
 }
 
-/* What fails as text, though its suffix promises something else, is probably a damaged file of that kind. */
+/* A file that fails as text, and whose suffix promises another format, is probably a damaged one of that. */
 static void add_suspicion(const char *path, kspec_error *err) {
     static const struct {
         const char *suffix, *kind;

@@ -182,7 +182,8 @@ kspec_status ks_npy_header_parse(const unsigned char *data, size_t size, const c
     *h = (ks_npy_header){0};
     if (size < 6 || memcmp(data, "\x93NUMPY", 6) != 0)
         return ks_fail(err, KSPEC_E_IO, "%s: not a NumPy array: it does not begin with \\x93NUMPY", name);
-    if (size < 12) return ks_fail(err, KSPEC_E_IO, "%s: truncated: %zu bytes are no npy file", name, size);
+    if (size < 12)
+        return ks_fail(err, KSPEC_E_IO, "%s: truncated: %zu bytes are too few for an npy file", name, size);
 
     int version = data[6];
     if (version < 1 || version > 3)

@@ -38,8 +38,8 @@ static kspec_status choose(const ks_zip *z, const char *key, ks_zip_member *chos
     size_t key_size = keyed ? strlen(key) : 0, arrays = 0;
     int rank = 0; /* of the choice so far: 2 for the member's full name, 1 without ".npy" */
     char list[300] = "", first[64] = "", shown[64];
-    size_t length =
-        strlen(z->name); /* the name may stand in the message twice; the list takes what is left */
+    /* the name may stand in the message twice; the list takes the rest */
+    size_t length = strlen(z->name);
     size_t room = length > KS_NAME_LENGTH ? 80 : 400 - 2 * length;
     if (room > sizeof list) room = sizeof list;
     if (keyed) ks_printable(shown, sizeof shown, key, key_size);

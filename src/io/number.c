@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the scan of a field finds: value = +-w * 10^exp10, with w cut off at 2^64 where there are many digits.
- */
+/* The number in a field: +-w * 10^exp10, with w cut off at 2^64 where there are many digits. */
 typedef struct {
     const char *digits, *digits_end; /* the digits, with at most one point among them */
     ptrdiff_t count;                 /* how many digits, leading zeros included */
@@ -29,7 +28,7 @@ static int is_word(const char *s, size_t len, const char *word) {
     return !len && !*word;
 }
 
-/* The fields that are no digits: infinities and missing values. */
+/* Fields without digits: infinities and missing values. */
 static ks_number_kind parse_word(const char *s, size_t len, double *value) {
     size_t sign = len && (*s == '-' || *s == '+');
     if (is_word(s + sign, len - sign, "inf") || is_word(s + sign, len - sign, "infinity")) {
@@ -45,7 +44,7 @@ static ks_number_kind parse_word(const char *s, size_t len, double *value) {
 
 /*
  * Up to eight digits at once: bytes become pairs become fours become eight. Taking as many as there are
- * without a branch for each is what makes reading fast, since where a number ends cannot be predicted.
+ * without a branch for each makes reading fast, since the end of a number cannot be predicted.
  */
 static inline unsigned eight_digits(const char *p, uint64_t *w) {
     static const uint64_t ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -110,8 +109,8 @@ static inline double power_of_two(int k) { /* |k| < 1000 */
 
 /*
  * w * 10^e, |e| <= 27, in integers: 10^e = 2^e 5^e, and 5^27 fits 63 bits, so that the product is exact in
- * 128 bits and the quotient has 62 good bits and a remainder, whose being there is all that rounding wants to
- * know.
+ * 128 bits and the quotient has 62 good bits and a remainder, of which rounding needs to know only whether it
+ * is 0.
  */
 static double exact(uint64_t w, int e) {
 #define FOUR_FROM(x) (x), 5 * (x), 25 * (x), 125 * (x)
@@ -135,8 +134,8 @@ static double exact(uint64_t w, int e) {
 
 /*
  * Any number of digits, by strtod(), which rounds correctly. It is given the digits as one integer, without a
- * point, which is what it reads alike in every locale. 767 digits tell every double from every midpoint of
- * two; what comes after 800 matters only by not being zero, for which a final 1 stands.
+ * point, which it reads alike in every locale. 767 digits tell every double from every midpoint of two;
+ * digits after 800 matter only where they are not all 0, for which a final 1 stands.
  */
 static double by_strtod(const decimal *d) {
     enum { KEEP = 800 };

@@ -14,8 +14,8 @@ typedef enum { KS_NO_NUMBER = 0, KS_NUMBER, KS_MISSING } ks_number_kind;
 ks_number_kind ks_number_parse(const char *s, size_t len, double *value);
 
 /*
- * Reads the longest decimal number at the start of s ... end and returns where it stops; NULL if there is
- * none. This is ks_number_parse() without its words, for when it is not known yet where the field ends.
+ * Reads the longest decimal number at the start of s ... end and returns its end; NULL if there is none. This
+ * is ks_number_parse() without its words, for when the end of the field is not known yet.
  */
 const char *ks_number_prefix(const char *s, const char *end, double *value);
 

@@ -16,12 +16,11 @@ static inline char *ks_printable(char *dst, size_t capacity, const void *text, s
     return dst;
 }
 
-enum {
-    KS_NAME_LENGTH = 160
-}; /* of an input's name in messages: leaves them room for what they have to say */
+/* Of an input's name in messages: leaves room for the rest of the message. */
+enum { KS_NAME_LENGTH = 160 };
 typedef char ks_name[KS_NAME_LENGTH + 1];
 
-/* An input as messages name it: of a long path the end, which is what tells it from others. */
+/* An input as messages name it: of a long path the end, which tells it from others. */
 static inline char *ks_display_name(ks_name dst, const char *input) {
     static const char cut[] = "…";
     if (strcmp(input, "-") == 0) return strcpy(dst, "standard input");

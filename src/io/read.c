@@ -54,7 +54,7 @@ static kspec_status check_shapes(const ks_part *parts, size_t count, size_t *tri
     return KSPEC_OK;
 }
 
-/* What the data set says of the first input's array; its column names move there. */
+/* Describes the first input's array in the data set; its column names move there. */
 static void describe(kspec_dataset *d, ks_array *a) {
     d->has_header = a->has_header;
     d->array_dims = a->ndim;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What a selection is made from, and how to speak of it. */
+/* The entries to select from, and their names in messages. */
 typedef struct {
     const char *spec;
     size_t n;

@@ -25,7 +25,7 @@ int ks_scan_row(ks_scanner *sc);
 
 /*
  * Takes the next field of the row. LAST: it ended the row, and the scanner stands at the next line. UNCLOSED:
- * a quote that never ends; TRAILING: something after a closing quote that is no delimiter.
+ * a quote that never ends; TRAILING: something other than a delimiter after a closing quote.
  */
 ks_field_end ks_scan_field(ks_scanner *sc, ks_field *f);
 
@@ -35,7 +35,7 @@ ks_field_end ks_scan_field(ks_scanner *sc, ks_field *f);
  */
 int ks_scan_number(ks_scanner *sc, double *value, ks_field_end *end);
 
-/* What the first pass over the file finds out. */
+/* The layout of a file, found by the first pass over it. */
 typedef struct {
     ks_scanner first, body; /* at the first row, and at the first that holds data */
     size_t rows, cols;      /* of data */

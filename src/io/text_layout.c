@@ -129,8 +129,8 @@ static kspec_status fail_quote(ks_field_end end, size_t line, const char *name, 
 
 /*
  * The fields of the row at sc, where it has neither quotes nor a \r but at its end: plain counting, which the
- * compiler turns into vector code. 0 where it has, and nothing is done. It looks for the \n first; so once a
- * row is not plain it is not asked again, lest a file of lone \r be searched to its end for every row.
+ * compiler turns into vector code. 0 where it has, and nothing is done. It looks for the \n first; once a row
+ * is not plain it is not called again, since a file of lone \r would be searched to its end for every row.
  */
 static size_t count_plain_row(ks_scanner *sc, int *last_empty) {
     const char *s = sc->p, *end = memchr(s, '\n', (size_t)(sc->end - s));

@@ -107,7 +107,7 @@ static void put_json(kspec_writer *w, double v, size_t k) {
     if (v - v == 0)
         n += put_number(to + n, v);
     else
-        n += (size_t)snprintf(to + n, LONGEST / 2, "null"); /* JSON knows neither NaN nor infinity */
+        n += (size_t)snprintf(to + n, LONGEST / 2, "null"); /* JSON has neither NaN nor infinity */
     int close = boundaries(w, k + 1);
     for (int i = 0; i < close; i++) to[n++] = ']';
     if (close < w->ndim) to[n++] = ',';

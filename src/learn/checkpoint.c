@@ -1,6 +1,6 @@
 /*
  * A run as bytes: words of 8 bytes in the machine's order. Magic number, version, length; the configuration,
- * word by word; epoch, step, what was measured so far; weights and Adam's means, two floats a word; and a
+ * word by word; epoch, step, the measurements so far; weights and Adam's means, two floats a word; and a
  * checksum of all before it.
  */
 #include "base/error.h"

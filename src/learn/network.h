@@ -20,7 +20,7 @@ typedef struct {
     uint64_t seed, steps; /* Adam's t */
     const ks_simd *k;
     size_t weights;      /* of both layers: rows (cols + outputs) */
-    float *state;        /* what a checkpoint keeps: the next six, one after the other */
+    float *state;        /* kept by a checkpoint: the next six, one after the other */
     float *W, *MW, *VW;  /* rows x cols */
     float *A, *MA, *VA;  /* rows x outputs */
     const float **image; /* rows of the images at hand */

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What all runs of a call share. */
+/* Shared by all runs of a call. */
 typedef struct {
     const kspec_learn_data *data;
     const size_t *widths;
@@ -48,7 +48,7 @@ static inline int ks_learn_is_measured(const ks_learning *l, size_t e) {
 kspec_status ks_checkpoint_save(ks_learning *l, const ks_network *net, const kspec_learn_run *run,
                                 size_t epoch, kspec_error *err);
 
-/* Loads it, where there is one: *found is then 1 and *epoch the one reached; else *epoch is unchanged. */
+/* Loads it, where one is stored: *found is then 1 and *epoch the one reached; else *epoch is unchanged. */
 kspec_status ks_checkpoint_load(ks_learning *l, ks_network *net, kspec_learn_run *run, size_t *epoch,
                                 int *found, kspec_error *err);
 

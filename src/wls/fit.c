@@ -190,7 +190,7 @@ kspec_status kspec_wls_predict(const double *theta, size_t p, const double *x, s
     if (p == 0) return ks_fail(err, KSPEC_E_ARG, "p = 0 coefficients is below 1");
     if (!theta) return ks_fail(err, KSPEC_E_ARG, "theta is missing (NULL)");
     if (count && !x) return ks_fail(err, KSPEC_E_ARG, "x is missing (NULL)");
-    if (count && !f) return ks_fail(err, KSPEC_E_ARG, "there is no array for f (NULL)");
+    if (count && !f) return ks_fail(err, KSPEC_E_ARG, "no array for f (NULL)");
     for (size_t i = 0; i < count; i++)
         if (!isfinite(x[i])) return ks_fail(err, KSPEC_E_DATA, "x[%zu] is not a finite number", i);
     predict_job j = {(const ks_cplx *)theta, p, count, x, (ks_cplx *)f};

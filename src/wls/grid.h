@@ -1,4 +1,4 @@
-/* What the computations on the Fourier grid share: the checked problem, its results, and their parts. */
+/* Shared by the computations on the Fourier grid: the checked problem, its results, and their parts. */
 #ifndef KS_WLS_GRID_H
 #define KS_WLS_GRID_H
 
@@ -80,7 +80,7 @@ void ks_wls_point_set(kspec_wls_point *point, const ks_wls_errors *e);
 
 /* ---- fits ---- */
 
-/* What a fit at one p needs, for any number of fits. */
+/* The needs of a fit at one p, for any number of fits. */
 typedef struct {
     size_t N, p;
     double beta;
@@ -96,7 +96,7 @@ typedef struct {
 /* Numbers of scratch for a fit. */
 size_t ks_wls_fit_scratch(const ks_wls_fitter *f);
 
-/* theta (p) from y (N); what ks_toeplitz_solve() returns: after KS_STEEP the dense map is needed. */
+/* theta (p) from y (N). Returns as ks_toeplitz_solve() does; after KS_STEEP the dense map is needed. */
 int ks_wls_fit(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);
 
 /* The weights t_j^(-2 alpha), j < N. */

@@ -242,7 +242,7 @@ TEST(fields_that_lie) {
                   : field == 3 ? &r.begin
                                : &r.end64) = big[i];
                 make_zip(&r);
-                /* one byte more of deflated data than there is, and it is still whole */
+                /* one byte more of deflated data, and it is still whole */
                 int harmless = deflate && field == 1 && i == 0;
                 CHECK_MSG((survive(parse_any, made, made_size, &err) == KSPEC_OK) == harmless, "%d %d", i,
                           field);

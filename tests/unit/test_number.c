@@ -106,8 +106,8 @@ TEST(numbers_are_those_of_strtod) {
 }
 
 TEST(numbers_with_too_many_digits_round_by_the_last) {
-    char
-        s[1200]; /* 1 + 2^-53 exactly, a tie that goes down; then with a one 1000 digits further it goes up */
+    /* 1 + 2^-53 exactly, a tie that goes down; with a 1 a thousand digits further it goes up */
+    char s[1200];
     double x;
     int n = sprintf(s, "1.00000000000000011102230246251565404236316680908203125");
     CHECK(ks_number_parse(s, (size_t)n, &x) == KS_NUMBER && x == 1.0);

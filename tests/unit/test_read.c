@@ -205,9 +205,9 @@ TEST(axes_are_named) {
     REFUSES(path("two"), OPTS(.axes = "rows,rows"), KSPEC_E_ARG, "axes 'rows,rows' names rows twice");
     REFUSES(path("two"), OPTS(.axes = "trials,rows"), KSPEC_E_ARG,
             "axes 'trials,rows': trials are an axis of 3-D arrays");
-    REFUSES(path("two"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_ARG, "axes are named for 3 axes");
-    REFUSES(path("three"), OPTS(.axes = "rows,cols"), KSPEC_E_ARG, "axes are named for 2 axes");
-    REFUSES(path("three"), OPTS(.axes = "rows"), KSPEC_E_ARG, "axes are named for 1 axis");
+    REFUSES(path("two"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_ARG, "axes: 3 named, but ");
+    REFUSES(path("three"), OPTS(.axes = "rows,cols"), KSPEC_E_ARG, "axes: 2 named, but ");
+    REFUSES(path("three"), OPTS(.axes = "rows"), KSPEC_E_ARG, "axes: 1 named, but ");
     put_counting("tall", 3, 4, 3, 2);
     REFUSES(path("tall"), NULL, KSPEC_E_IO, "tall is 4 x 3 x 2");
     CHECK(strstr(err.msg, "more trials than rows") && strstr(err.msg, "--axes cols,rows,trials"));

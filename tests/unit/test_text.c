@@ -122,7 +122,7 @@ TEST(headers_are_told_by_the_rows_below) {
     READS(",a\n0,5\n1,6\n", 2, 2, "|a", 0, 5, 1, 6);                     /* pandas: an index without a name */
     READS("a,b\nNA,?\n1,2\n", 2, 2, "a|b", NAN, NAN, 1, 2);              /* missing values say nothing */
     READS("?,NA\n1,2\n", 2, 2, NULL, NAN, NAN, 1, 2);                    /* nor are they names */
-    READS_SELECTED("1,Bob,2\n3,Ann,4\n", "0,2", 2, 2, NULL, 1, 2, 3, 4); /* a column of text is no header */
+    READS_SELECTED("1,Bob,2\n3,Ann,4\n", "0,2", 2, 2, NULL, 1, 2, 3, 4); /* text is not a header */
     READS_SELECTED("1,Bob,2\n3,?,4\n5,17,6\n7,Eve,8\n", "0,2", 4, 2, NULL, 1, 2, 3, 4, 5, 6, 7, 8);
     READS_SELECTED("id,who,x\n1,Bob,2\n3,Ann,4\n", "x,id", 2, 2, "x|id", 2, 1, 4, 3);
     READS("Gr\xc3\xb6\xc3\x9f"
