@@ -1,6 +1,6 @@
 /*
- * What the programs that measure share, `kspec bench` among them: the speed of the BLAS, and where the time of features
- * and Gram matrices goes. No part of the library: nothing that computes needs it.
+ * Shared by the programs that measure, `kspec bench` among them: the speed of the BLAS, and how features and
+ * Gram matrices spend their time. Not part of the library.
  */
 #ifndef KSPEC_BENCH_RATES_H
 #define KSPEC_BENCH_RATES_H
@@ -8,15 +8,15 @@
 #include "kspec.h"
 
 /*
- * Multiply-adds per second of DGEMM on one thread, for a product of two n x n matrices: the best of `repeats` runs; 0 if
- * there is no memory for it. What other speeds are measured against.
+ * Multiply-adds per second of DGEMM on one thread, for a product of two n x n matrices: the best of `repeats`
+ * runs, or 0 if memory is short. Other speeds are measured against it.
  */
 double bench_gemm_rate(size_t n, int repeats);
 
 /*
- * Seconds on one thread for n rows of p coordinates, the best of `repeats` runs each: `product`, the product of the
- * inputs alone; `function`, the cosines or exponentials alone; `pass`, one pass over the result at the speed of memory;
- * `total`, all of it as the library does it.
+ * Seconds on one thread for n rows of p coordinates, the best of `repeats` runs each: `product`, the product
+ * of the inputs alone; `function`, the cosines or exponentials alone; `pass`, one pass over the result at the
+ * speed of memory; `total`, all of it as the library does it.
  */
 typedef struct {
     double product, function, pass, total;

@@ -1,4 +1,4 @@
-/* Part of kspec.h: the kinds of kernels, and how the columns of a data table are scaled before one is applied. */
+/* Part of kspec.h: the kinds of kernels, and how the columns of a data table are scaled first. */
 #ifndef KSPEC_KERNEL_H
 #define KSPEC_KERNEL_H
 
@@ -9,9 +9,9 @@ extern "C" {
 #endif
 
 /*
- * Shift-invariant kernels k(x,y) with k(x,x) = 1 and bandwidth sigma; d = x - y has p coordinates. Beside each stand the
- * same kernel written with gamma, and the distribution of w for which E cos(w.d) = k(x,y); the coordinates of w are
- * independent.
+ * Shift-invariant kernels k(x,y) with k(x,x) = 1 and bandwidth sigma; d = x - y has p coordinates. Each is
+ * written with sigma and with gamma, followed by the distribution of w for which E cos(w.d) = k(x,y). The
+ * coordinates of w are independent.
  */
 typedef enum {
     /* exp(-sum d_l^2 / (2 sigma^2)) = exp(-gamma |d|^2);  w_l ~ N(0, sigma^-2) */
