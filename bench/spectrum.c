@@ -1,7 +1,8 @@
 /*
- * What docs/spectrum.md says of accuracy, measured: the total absolute error of the recovered eigenvalues, as a share of
- * their sum, over processes whose spectrum is known, for each way to weight the moments, for several numbers of moments,
- * grids and upper ends; and how often the nominal 95% intervals cover. Usage: bench_spectrum [SEEDS [FIRST_SEED]]
+ * What docs/spectrum.md says of accuracy, measured: the total absolute error of the recovered eigenvalues, as
+ * a share of their sum, over processes whose spectrum is known, for each way to weight the moments, for
+ * several numbers of moments, grids and upper ends; and how often the nominal 95% intervals cover.
+ * Usage: bench_spectrum [SEEDS [FIRST_SEED]]
  */
 #include "kspec.h"
 
@@ -26,13 +27,13 @@ static double harmonic(int k) { return 1.0 / (k + 1); }
 static double geometric(int k) { return pow(0.7, k); }
 
 static const setting settings[] = {
-    {"20 times 0.3", KSPEC_GENERATE_LINEAR, 100, 100, 20, 20, 0, flat},
-    {"5 times 1, 15 times 0.1", KSPEC_GENERATE_LINEAR, 100, 100, 20, 20, 0, two_levels},
-    {"1/k, k ≤ 50", KSPEC_GENERATE_LINEAR, 200, 100, 50, 50, 0, harmonic},
-    {"0.7^k, k < 30", KSPEC_GENERATE_LINEAR, 150, 150, 30, 30, 0, geometric},
-    {"RFF η = 4, 4", KSPEC_GENERATE_RFF, 100, 100, 50, 2, 4, NULL},
-    {"RFF η = 1, 1, 1, 1", KSPEC_GENERATE_RFF, 200, 200, 100, 4, 1, NULL},
-    {"RFF η = 400", KSPEC_GENERATE_RFF, 20, 20, 50, 1, 400, NULL},
+    {"20 times 0.3", KSPEC_PROCESS_LINEAR, 100, 100, 20, 20, 0, flat},
+    {"5 times 1, 15 times 0.1", KSPEC_PROCESS_LINEAR, 100, 100, 20, 20, 0, two_levels},
+    {"1/k, k ≤ 50", KSPEC_PROCESS_LINEAR, 200, 100, 50, 50, 0, harmonic},
+    {"0.7^k, k < 30", KSPEC_PROCESS_LINEAR, 150, 150, 30, 30, 0, geometric},
+    {"RFF η = 4, 4", KSPEC_PROCESS_RFF, 100, 100, 50, 2, 4, NULL},
+    {"RFF η = 1, 1, 1, 1", KSPEC_PROCESS_RFF, 200, 200, 100, 4, 1, NULL},
+    {"RFF η = 400", KSPEC_PROCESS_RFF, 20, 20, 50, 1, 400, NULL},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -75,8 +76,7 @@ static void draw(const setting *s, uint64_t seed, double *x, double *truth) {
     kspec_error e;
     for (size_t l = 0; l < 8; l++) eta[l] = s->eta;
     for (int k = 0; k < (int)s->rank; k++) truth[k] = c[k] = s->eigenvalue ? s->eigenvalue(k) : 0;
-    kspec_generate_opts g = {
-        .size = sizeof g, .process = s->process, .rows = s->P, .cols = s->Q, .dim = s->dim, .seed = seed};
+    kspec_generate_opts g = {.size = sizeof g, .process = s->process, .dim = s->dim, .seed = seed};
     if (s->eigenvalue) {
         g.eigenvalues = c, g.eigenvalue_count = s->dim;
     } else {
@@ -84,11 +84,12 @@ static void draw(const setting *s, uint64_t seed, double *x, double *truth) {
         if (kspec_theory_rbf_eigenvalues(eta, s->dim, s->rank, truth, NULL, &e)) die(&e);
     }
     kspec_generator *made;
-    if (kspec_generate_open(&g, &made, &e) || kspec_generate_rows(made, 0, 0, s->P, x, &e)) die(&e);
+    if (kspec_generate_open(s->P, s->Q, &g, &made, &e) || kspec_generate_rows(made, 0, 0, s->P, x, &e))
+        die(&e);
     kspec_generate_close(made);
 }
 
-/* The moments of one matrix by one estimator, up to K_MAX, and their errors; those of fewer are a part of it. */
+/* The moments of one matrix by one estimator, up to K_MAX, and their errors; fewer are a part of them. */
 typedef struct {
     double m[K_MAX], se[K_MAX], R[K_MAX * K_MAX];
 } estimated;

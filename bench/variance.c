@@ -1,7 +1,7 @@
 /*
- * What docs/moments.md says of variance, bias and coverage, measured: over many seeds, matrices of a process whose
- * moments are known; the mean, the standard deviation, the jackknife's standard error, and how often the nominal 95%
- * interval covers the truth. Usage: bench_variance [SEEDS [FIRST_SEED]]
+ * What docs/moments.md says of variance, bias and coverage, measured: over many seeds, matrices of a process
+ * whose moments are known; the mean, the standard deviation, the jackknife's standard error, and how often
+ * the nominal 95% interval covers the truth. Usage: bench_variance [SEEDS [FIRST_SEED]]
  */
 #include "kspec.h"
 
@@ -54,16 +54,15 @@ int main(int argc, char **argv) {
             int covered[NMAX] = {0};
             for (int seed = 0; seed < seeds; seed++) {
                 kspec_generate_opts g = {.size = sizeof g,
-                                         .process = KSPEC_GENERATE_RFF,
-                                         .rows = t->P,
-                                         .cols = t->Q,
+                                         .process = KSPEC_PROCESS_RFF,
                                          .dim = t->dim,
                                          .eta = &t->eta,
                                          .eta_count = 1,
                                          .seed = first + (uint64_t)seed,
                                          .threads = 1};
                 kspec_generator *make;
-                if (kspec_generate_open(&g, &make, &e) || kspec_generate_rows(make, 0, 0, t->P, x, &e))
+                if (kspec_generate_open(t->P, t->Q, &g, &make, &e) ||
+                    kspec_generate_rows(make, 0, 0, t->P, x, &e))
                     die(&e);
                 kspec_generate_close(make);
                 kspec_matrix phi = {x, t->P, t->Q, (ptrdiff_t)t->Q, 1};

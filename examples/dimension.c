@@ -1,8 +1,8 @@
 /*
  * How many dimensions does a noisy recording have?
  *
- * PCA looks at some neurons and some stimuli, through noise, and answers for just those. The participation ratio
- * m(1)^2/m(2) of unbiased moments is that of all neurons and stimuli of their kind, without the noise.
+ * PCA looks at some neurons and some stimuli, through noise, and answers for just those. The participation
+ * ratio m(1)^2/m(2) of unbiased moments is that of all neurons and stimuli of their kind, without the noise.
  *
  *     cc dimension.c $(pkg-config --cflags --libs kspec) -o dimension
  *     ./dimension [RECORDING]      repeats x stimuli x neurons: x.npy, x.npz:key, x.h5:/path, x.mat:name
@@ -18,13 +18,14 @@ static void check(kspec_status status, const kspec_error *err) {
     exit(1);
 }
 
-/* An example: 4 repeats of 120 x 60 responses in 10 dimensions; the noise of a repeat is shared by whole rows and columns. */
+/*
+ * An example: 4 repeats of 120 x 60 responses in 10 dimensions; the noise of a repeat is shared by whole rows
+ * and columns.
+ */
 static void example(kspec_matrix *repeats) {
     enum { REPEATS = 4, ROWS = 120, COLS = 60 };
     kspec_generate_opts opts = {.size = sizeof opts,
-                                .process = KSPEC_GENERATE_LINEAR,
-                                .rows = ROWS,
-                                .cols = COLS,
+                                .process = KSPEC_PROCESS_LINEAR,
                                 .dim = 10,
                                 .noise = 1,
                                 .noise_correlation = KSPEC_NOISE_BOTH,
@@ -33,7 +34,7 @@ static void example(kspec_matrix *repeats) {
     kspec_generator *generator;
     kspec_error err;
     static double x[REPEATS][ROWS * COLS];
-    check(kspec_generate_open(&opts, &generator, &err), &err);
+    check(kspec_generate_open(ROWS, COLS, &opts, &generator, &err), &err);
     for (size_t t = 0; t < REPEATS; t++) {
         check(kspec_generate_rows(generator, t, 0, ROWS, x[t], &err), &err);
         repeats[t] = (kspec_matrix){x[t], ROWS, COLS, COLS, 1};
@@ -55,7 +56,7 @@ int main(int argc, char **argv) {
     if (argc == 1) example(repeats);
     for (size_t t = 0; file && t < file->trials; t++) repeats[t] = kspec_dataset_trial(file, t);
 
-    /* The moments m(1) and m(2), their errors, and, for comparison, the spectrum of the averaged matrix itself */
+    /* m(1), m(2), their errors and, for comparison, the spectrum of the averaged matrix itself */
     kspec_moments_opts how = {.size = sizeof how, .nmax = 2};
     kspec_spectrum_result s;
     check(kspec_spectrum(repeats, count, &how, NULL, &s, &err), &err);

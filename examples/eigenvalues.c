@@ -1,8 +1,8 @@
 /*
  * The eigenvalues of the kernel behind a matrix of activations.
  *
- * Those of the matrix itself are spread by its finite size: large ones are too large, and there are too many small
- * ones. Here they come from unbiased moments instead, with error bars.
+ * Those of the matrix itself are spread by its finite size: large ones are too large, and there are too many
+ * small ones. Here they come from unbiased moments instead, with error bars.
  *
  *     cc eigenvalues.c $(pkg-config --cflags --libs kspec) -o eigenvalues
  *     ./eigenvalues [ACTIVATIONS [COUNT]]      inputs x units: x.npy, x.csv, ...
@@ -24,15 +24,13 @@ static const double truth = 0.3;
 
 static void example(double *x) {
     kspec_generate_opts opts = {.size = sizeof opts,
-                                .process = KSPEC_GENERATE_LINEAR,
-                                .rows = SIZE,
-                                .cols = SIZE,
+                                .process = KSPEC_PROCESS_LINEAR,
                                 .dim = RANK,
                                 .eigenvalues = &truth,
                                 .eigenvalue_count = 1};
     kspec_generator *generator;
     kspec_error err;
-    check(kspec_generate_open(&opts, &generator, &err), &err);
+    check(kspec_generate_open(SIZE, SIZE, &opts, &generator, &err), &err);
     check(kspec_generate_rows(generator, 0, 0, SIZE, x, &err), &err);
     kspec_generate_close(generator);
 }

@@ -1,11 +1,13 @@
 /*
  * How many random features, and how much ridge? Known before anything is trained.
  *
- * For each number N of random Fourier features: the ridge strength of least predicted test error, that error, and, to see
- * whether it is true, the error of ten regressions that are really made.
+ * For each number N of random Fourier features: the ridge strength of least predicted test error, that error,
+ * and, to see whether it is true, the error of ten regressions that are really made.
  *
  *     cc regression.c $(pkg-config --cflags --libs kspec) -o regression
- *     ./regression [X Y]      rows x variables, and a target for each row: x.npy, x.csv, ...; the last third is for testing
+ *     ./regression [X Y]      rows x variables, and a target for each row: x.npy, x.csv, ...
+ *
+ * The last third of the rows is for testing.
  */
 #include <kspec.h>
 
@@ -18,7 +20,10 @@ static void check(kspec_status status, const kspec_error *err) {
     exit(1);
 }
 
-/* An example: 180 points of a 20-dimensional normal distribution, a target of -1 or 1 by a plane, and noise of variance 1/4. */
+/*
+ * An example: 180 points of a 20-dimensional normal distribution, a target of -1 or 1 by a plane, and noise
+ * of variance 1/4.
+ */
 enum { ROWS = 180, DIM = 20, DRAWS = 10 };
 static double points[ROWS * DIM], targets[ROWS];
 
@@ -58,18 +63,21 @@ int main(int argc, char **argv) {
     size_t n = x.rows - x.rows / 3, n_test = x.rows / 3;
     kspec_matrix x_train = rows(x, 0, n), x_test = rows(x, n, n_test), y_train = rows(y, 0, n),
                  y_test = rows(y, n, n_test);
-    kspec_ridge_opts opts = {.size = sizeof opts, .center = 1, .scale = 1};
+    kspec_ridge_opts opts = {.size = sizeof opts, .center = 1, .unit_length = 1};
     kspec_ridge *ridge;
     check(kspec_ridge_open(&x_train, &y_train, &x_test, &y_test, &opts, &ridge, &err), &err);
     printf("%zu rows to train, %zu to test\n\n   N   best lambda   test error   measured\n", n, n_test);
     for (size_t features = (n + 7) / 8; features <= 2 * n; features *= 2) {
-        kspec_ridge_point best;
-        kspec_ridge_measured drawn;
-        int at_end;
-        check(kspec_ridge_best_lambda(ridge, features, 1e-6, 100, &best, &at_end, &err), &err);
-        check(kspec_ridge_empirical(ridge, features, &best.lambda, 1, DRAWS, &drawn, &err), &err);
-        printf("%4zu   %-11.3g   %-10.4f   %.4f (spread %.2g)\n", features, best.lambda, best.test_mse,
-               drawn.test_mse, drawn.test_sd);
+        kspec_ridge_result *found;
+        check(kspec_ridge_best_lambda(ridge, features, 1e-6, 100, &found, &err), &err);
+        const kspec_ridge_point *best = found->points[0];
+        kspec_ridge_empirical_result *drawn;
+        check(kspec_ridge_empirical(ridge, features, &best->lambda, 1, DRAWS, &drawn, &err), &err);
+        const kspec_ridge_measured *measured = drawn->points[0];
+        printf("%4zu   %-11.3g   %-10.4f   %.4f (spread %.2g)\n", features, best->lambda, best->test_mse,
+               measured->test_mse, measured->test_sd);
+        kspec_ridge_empirical_free(drawn);
+        kspec_ridge_free(found);
     }
     kspec_ridge_close(ridge);
     kspec_dataset_free(files[0]);

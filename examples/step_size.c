@@ -1,8 +1,8 @@
 /*
  * How large a step may gradient descent on a kernel regression take? Below 2/|K|, K_ij = k(x_i, x_j).
  *
- * |K| comes from products with K, exactly, and from random features, with an interval, where even those are too slow. Then 200
- * steps just below the bound and just above it show that it is one.
+ * |K| comes from products with K, exactly, and from random features, with an interval, for data where even
+ * products are too slow. Then 200 steps just below the bound and just above it show that it is one.
  *
  *     cc step_size.c $(pkg-config --cflags --libs kspec) -o step_size
  *     ./step_size [ROWS]      one row per point: x.npy, x.csv, ...
@@ -49,31 +49,33 @@ int main(int argc, char **argv) {
     }
 
     kspec_norm_opts opts = {.size = sizeof opts,
-                            .methods = KSPEC_NORM_LANCZOS |
-                                       KSPEC_NORM_RFF_DEBIASED}; /* sigma: the median distance */
-    kspec_norm_result norm;
-    check(kspec_gram_norm(&x, &opts, &norm, &err), &err);
-    printf("%zu rows, sigma %.4g\n", norm.n, norm.sigma);
-    for (size_t i = 0; i < norm.count; i++) {
-        const kspec_norm_entry *e = &norm.entries[i];
+                            .methods = KSPEC_NORM_METHOD_LANCZOS | KSPEC_NORM_METHOD_RFF_DEBIASED,
+                            .median_sigma = 1};
+    kspec_norm_result *norm;
+    check(kspec_norm(&x, &opts, &norm, &err), &err);
+    printf("%zu rows, sigma %.4g\n", norm->n, norm->sigma);
+    for (size_t i = 0; i < norm->count; i++) {
+        const kspec_norm_entry *e = norm->entries[i];
         printf("%-12s |K| = %.5g", kspec_norm_method_name(e->method), e->value);
-        if (e->method == KSPEC_NORM_RFF_DEBIASED) printf(", between %.4g and %.4g", e->ci_low, e->ci_high);
+        if (e->method == KSPEC_NORM_METHOD_RFF_DEBIASED)
+            printf(", between %.4g and %.4g", e->ci_low, e->ci_high);
         putchar('\n');
     }
     double bound =
-        2 / norm.entries[0].value; /* entries are in the order of the methods: lanczos is the first */
+        2 / norm->entries[0]->value; /* entries are in the order of the methods: lanczos is the first */
 
-    kspec_kernel_opts kernel = {.size = sizeof kernel, .sigma = norm.sigma};
-    double *K = malloc(sizeof *K * norm.n * (norm.n + 2));
+    kspec_kernel_opts kernel = {.size = sizeof kernel, .sigma = norm->sigma};
+    size_t n = norm->n;
+    double *K = malloc(sizeof *K * n * (n + 2));
     if (!K) return fputs("step_size: out of memory\n", stderr), 1;
     check(kspec_gram(&x, &kernel, K, &err), &err);
-    double *r = K + norm.n * norm.n;
+    double *r = K + n * n;
     printf("largest step 2/|K| = %.5g\n", bound);
     for (int i = -1; i <= 1; i += 2)
         printf("left after 200 steps of %.2f times that: %.3g\n", 1 + 0.05 * i,
-               descend(K, norm.n, (1 + 0.05 * i) * bound, 200, r, r + norm.n));
+               descend(K, n, (1 + 0.05 * i) * bound, 200, r, r + n));
     free(K);
-    kspec_norm_free(&norm);
+    kspec_norm_free(norm);
     kspec_dataset_free(file);
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * What the programs that measure share, `kspec bench` among them: the speed of the BLAS, and where the time
- * of features and Gram matrices goes. No part of the library: nothing that computes needs it.
+ * Shared by the programs that measure, `kspec bench` among them: the speed of the BLAS, and how features and
+ * Gram matrices spend their time. Not part of the library.
  */
 #ifndef KSPEC_BENCH_RATES_H
 #define KSPEC_BENCH_RATES_H
@@ -9,7 +9,7 @@
 
 /*
  * Multiply-adds per second of DGEMM on one thread, for a product of two n x n matrices: the best of `repeats`
- * runs; 0 if there is no memory for it. What other speeds are measured against.
+ * runs, or 0 if memory is short. Other speeds are measured against it.
  */
 double bench_gemm_rate(size_t n, int repeats);
 

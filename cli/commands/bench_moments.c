@@ -6,11 +6,10 @@
 #include <string.h>
 
 static double *features(size_t P, size_t Q, uint64_t seed) {
-    kspec_generate_opts o = {
-        .size = sizeof o, .process = KSPEC_GENERATE_RFF, .rows = P, .cols = Q, .dim = 5, .seed = seed};
+    kspec_generate_opts o = {.size = sizeof o, .process = KSPEC_PROCESS_RFF, .dim = 5, .seed = seed};
     kspec_generator *g;
     double *x = malloc(P * Q * sizeof *x);
-    if (!x || kspec_generate_open(&o, &g, NULL)) {
+    if (!x || kspec_generate_open(P, Q, &o, &g, NULL)) {
         free(x);
         return NULL;
     }

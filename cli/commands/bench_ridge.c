@@ -30,15 +30,15 @@ typedef struct {
 } contest;
 
 static const contest contests[] = {
-    {"newton, N = n/10, n =", 0.1, 11, KSPEC_RIDGE_NEWTON, 1, 0, 0},
-    {"fixed point, the same", 0.1, 11, KSPEC_RIDGE_FIXED_POINT, 1, 0, 0},
-    {"newton, 2N = n =", 0.5, 11, KSPEC_RIDGE_NEWTON, 1, 0, 0},
-    {"fixed point, the same", 0.5, 11, KSPEC_RIDGE_FIXED_POINT, 1, 0, 0},
-    {"newton, N = 4n, n =", 4, 11, KSPEC_RIDGE_NEWTON, 1, 0, 0},
-    {"fixed point, the same", 4, 11, KSPEC_RIDGE_FIXED_POINT, 1, 0, 0},
-    {"30 lambda, 2N = n =", 0.5, 30, KSPEC_RIDGE_NEWTON, 1, 0, 1},
-    {"30 lambda, as many test rows", 0.5, 30, KSPEC_RIDGE_NEWTON, 1, 1, 1},
-    {"the same, 2 threads", 0.5, 30, KSPEC_RIDGE_NEWTON, 2, 1, 1},
+    {"newton, N = n/10, n =", 0.1, 11, KSPEC_RIDGE_SOLVER_NEWTON, 1, 0, 0},
+    {"fixed point, the same", 0.1, 11, KSPEC_RIDGE_SOLVER_FIXED_POINT, 1, 0, 0},
+    {"newton, 2N = n =", 0.5, 11, KSPEC_RIDGE_SOLVER_NEWTON, 1, 0, 0},
+    {"fixed point, the same", 0.5, 11, KSPEC_RIDGE_SOLVER_FIXED_POINT, 1, 0, 0},
+    {"newton, N = 4n, n =", 4, 11, KSPEC_RIDGE_SOLVER_NEWTON, 1, 0, 0},
+    {"fixed point, the same", 4, 11, KSPEC_RIDGE_SOLVER_FIXED_POINT, 1, 0, 0},
+    {"30 lambda, 2N = n =", 0.5, 30, KSPEC_RIDGE_SOLVER_NEWTON, 1, 0, 1},
+    {"30 lambda, as many test rows", 0.5, 30, KSPEC_RIDGE_SOLVER_NEWTON, 1, 1, 1},
+    {"the same, 2 threads", 0.5, 30, KSPEC_RIDGE_SOLVER_NEWTON, 2, 1, 1},
 };
 
 enum { MOST = 30 };
@@ -52,7 +52,7 @@ static double work(const contest *c, double n, const kspec_ridge_point *p) {
     double sum = 0;
     for (size_t l = 0; l < c->points; l++)
         sum += 1.0 / 6 + (c->tested ? 1.5 : 0) +
-               (c->solver == KSPEC_RIDGE_NEWTON ? 1.5 * p[l].iterations : 0.5 * p[l].iterations + 1);
+               (c->solver == KSPEC_RIDGE_SOLVER_NEWTON ? 1.5 * p[l].iterations : 0.5 * p[l].iterations + 1);
     return sum * n * n * n;
 }
 
@@ -64,7 +64,7 @@ static kspec_status run_contest(const contest *c, size_t n, int repeat, kspec_ri
     kspec_matrix X = {x, n, cols, (ptrdiff_t)cols, 1}, Y = {y, n, 1, 1, 1};
     kspec_matrix Xt = {xt, n, cols, (ptrdiff_t)cols, 1}, Yt = {y + n, n, 1, 1, 1};
     kspec_ridge_opts o = {
-        .size = sizeof o, .scale = 1, .solver = c->solver, .tolerance = 1e-10, .threads = c->threads};
+        .size = sizeof o, .unit_length = 1, .solver = c->solver, .tolerance = 1e-10, .threads = c->threads};
     kspec_ridge *r = NULL;
     kspec_status st = KSPEC_E_NOMEM;
     snprintf(err->msg, sizeof err->msg, "out of memory for %zu rows", n);
@@ -73,9 +73,12 @@ static kspec_status run_contest(const contest *c, size_t n, int repeat, kspec_ri
     size_t N = (size_t)(c->features * (double)n + 0.5);
     *seconds = INFINITY;
     for (int k = 0; k < repeat && !st; k++) {
-        double t = cli_now();
-        st = kspec_ridge_predict(r, N ? N : 1, lambda, c->points, p, NULL, err);
-        *seconds = fmin(*seconds, cli_now() - t);
+        kspec_ridge_result *out;
+        st = kspec_ridge_predict(r, N ? N : 1, lambda, c->points, &out, err);
+        if (st) break;
+        *seconds = fmin(*seconds, out->seconds);
+        for (size_t l = 0; l < c->points; l++) p[l] = *out->points[l];
+        kspec_ridge_free(out);
     }
     kspec_ridge_close(r);
     free(x);
@@ -100,7 +103,7 @@ int bench_ridge(const bench_args *a, bench_list *list) {
     kspec_error err = {0};
     for (size_t k = 0; k < sizeof contests / sizeof *contests; k++) {
         const contest *c = &contests[k];
-        int fixed = c->solver == KSPEC_RIDGE_FIXED_POINT;
+        int fixed = c->solver == KSPEC_RIDGE_SOLVER_FIXED_POINT;
         size_t n = c->long_path ? 2 * a->rows : a->rows / 2;
         double before = bench_gemm_rate(1000, a->repeat), seconds;
         kspec_status st = run_contest(c, n, fixed || c->long_path ? 1 : a->repeat, p[fixed], &seconds, &err);

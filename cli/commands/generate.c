@@ -14,13 +14,13 @@ typedef struct {
 
 #define ARG(field) offsetof(generate_args, field)
 
-enum { LINEAR = 1u << KSPEC_GENERATE_LINEAR, RBF = 1u << KSPEC_GENERATE_RFF | 1u << KSPEC_GENERATE_GAUSSIAN };
+enum { LINEAR = 1u << KSPEC_PROCESS_LINEAR, RBF = 1u << KSPEC_PROCESS_RFF | 1u << KSPEC_PROCESS_GAUSSIAN };
 
 /* clang-format off */
 static const cli_choice processes[] = {
-    {"rff",      KSPEC_GENERATE_RFF},
-    {"linear",   KSPEC_GENERATE_LINEAR},
-    {"gaussian", KSPEC_GENERATE_GAUSSIAN},
+    {"rff",      KSPEC_PROCESS_RFF},
+    {"linear",   KSPEC_PROCESS_LINEAR},
+    {"gaussian", KSPEC_PROCESS_GAUSSIAN},
     {0},
 };
 static const cli_choice correlations[] = {
@@ -108,7 +108,7 @@ static json_t *true_moments(const generate_args *a, const cli_covariances *c) {
     double m[ORDERS], log_m[ORDERS], one = 1;
     kspec_status st;
     kspec_error err;
-    if (a->common.what == KSPEC_GENERATE_LINEAR) {
+    if (a->common.what == KSPEC_PROCESS_LINEAR) {
         const cli_list *list = &a->eigenvalues;
         st = kspec_theory_linear_moments(list->count ? list->at : &one, list->count ? list->count : 1, a->dim,
                                          ORDERS, m, log_m, &err);
@@ -140,8 +140,6 @@ static kspec_generate_opts make_opts(const generate_args *a, const cli_covarianc
     return (kspec_generate_opts){
         .size = sizeof(kspec_generate_opts),
         .process = (kspec_process)a->common.what,
-        .rows = a->rows,
-        .cols = a->cols,
         .dim = a->dim,
         .eta = a->eta.at,
         .eta_count = a->eta.count,
@@ -150,7 +148,7 @@ static kspec_generate_opts make_opts(const generate_args *a, const cli_covarianc
         .eigenvalues = a->eigenvalues.at,
         .eigenvalue_count = a->eigenvalues.count,
         .noise = a->noise,
-        .noise_correlation = (kspec_noise_correlation)a->noise_correlation,
+        .noise_correlation = (kspec_noise)a->noise_correlation,
         .noise_share = a->noise_share,
         .trials = a->trials,
         .seed = a->common.seed,
@@ -188,7 +186,7 @@ static int run(void *args) {
     kspec_generate_opts opts = make_opts(a, &c);
     kspec_generator *g = NULL;
     kspec_error err;
-    kspec_status st = kspec_generate_open(&opts, &g, &err);
+    kspec_status st = kspec_generate_open(a->rows, a->cols, &opts, &g, &err);
     if (st)
         status = cli_fail(st, &err);
     else if ((st = write_all(g, a, &err)))

@@ -17,13 +17,13 @@ typedef struct {
 
 /* clang-format off */
 static const cli_choice methods[] = {
-    {"eigen",        KSPEC_NORM_EIGEN},
-    {"power",        KSPEC_NORM_POWER},
-    {"lanczos",      KSPEC_NORM_LANCZOS},
-    {"rff-power",    KSPEC_NORM_RFF_POWER},
-    {"nystrom",      KSPEC_NORM_NYSTROM},
-    {"rff-nystrom",  KSPEC_NORM_RFF_NYSTROM},
-    {"rff-debiased", KSPEC_NORM_RFF_DEBIASED},
+    {"eigen",        KSPEC_NORM_METHOD_EIGEN},
+    {"power",        KSPEC_NORM_METHOD_POWER},
+    {"lanczos",      KSPEC_NORM_METHOD_LANCZOS},
+    {"rff-power",    KSPEC_NORM_METHOD_RFF_POWER},
+    {"nystrom",      KSPEC_NORM_METHOD_NYSTROM},
+    {"rff-nystrom",  KSPEC_NORM_METHOD_RFF_NYSTROM},
+    {"rff-debiased", KSPEC_NORM_METHOD_RFF_DEBIASED},
     {0},
 };
 static const cli_choice kernels[] = {
@@ -96,7 +96,8 @@ static kspec_norm_opts make_opts(const norm_args *a) {
         .size = sizeof(kspec_norm_opts),
         .methods = a->methods,
         .kernel = (kspec_kernel)a->kernel,
-        .sigma = a->sigma.value, /* 0 is the median distance */
+        .sigma = a->sigma.value,
+        .median_sigma = a->sigma.median,
         .gamma = a->gamma,
         .scaling = a->standardize ? KSPEC_SCALING_STANDARDIZE
                    : a->minmax    ? KSPEC_SCALING_MINMAX
@@ -122,25 +123,25 @@ static const char *doubt(const kspec_norm_entry *e, size_t n, char *text, size_t
     size_t rows = e->sample ? e->sample : n;
     double floor = (double)n / (double)e->features;
     const char *name = kspec_norm_method_name(e->method);
-    if (e->doubts & KSPEC_NORM_NEAR_FLOOR)
+    if (e->doubts & KSPEC_NORM_DOUBT_NEAR_FLOOR)
         snprintf(
             text, size,
             "%s: %.4g is near n/q = %.4g, its least possible value, and overestimates the norm; use more "
             "features or rff-debiased",
             name, e->value, floor);
-    else if (e->doubts & KSPEC_NORM_DISAGREES)
+    else if (e->doubts & KSPEC_NORM_DOUBT_DISAGREES)
         snprintf(
             text, size,
             "%s: %.4g disagrees with the debiased estimate, %.4g, from the same features; use more of them "
             "or rff-debiased",
             name, e->value, e->debiased);
-    else if (e->doubts & KSPEC_NORM_TOLERANCE_MISSED)
+    else if (e->doubts & KSPEC_NORM_DOUBT_TOLERANCE_MISSED)
         snprintf(text, size, "%s: at %zu features the interval is still wider than --tolerance", name,
                  e->features);
-    else if (e->doubts & KSPEC_NORM_NO_ORDER)
+    else if (e->doubts & KSPEC_NORM_DOUBT_NO_ORDER)
         snprintf(text, size, "%s: %zu features of %zu rows are too few for an estimate", name, e->features,
                  rows);
-    else if (e->doubts & KSPEC_NORM_NOT_CONVERGED)
+    else if (e->doubts & KSPEC_NORM_DOUBT_NOT_CONVERGED)
         snprintf(text, size, "%s: not converged after %.4g updates (residual %.1e)", name, e->iterations,
                  e->residual);
     else
@@ -169,14 +170,14 @@ static json_t *entry_json(const norm_args *a, const kspec_norm_entry *e, size_t 
     json_object_set_new(o, "features", e->features ? json_integer((json_int_t)e->features) : json_null());
     json_object_set_new(o, "sample", e->sample ? json_integer((json_int_t)e->sample) : json_null());
     json_object_set_new(o, "repeats", json_integer((json_int_t)e->draw_count));
-    json_object_set_new(o, "converged", json_boolean(!(e->doubts & KSPEC_NORM_NOT_CONVERGED)));
+    json_object_set_new(o, "converged", json_boolean(!(e->doubts & KSPEC_NORM_DOUBT_NOT_CONVERGED)));
     json_object_set_new(o, "warning", warning ? json_string(warning) : json_null());
     if (!a->draws) return o;
     json_t *draws = json_array();
     for (size_t k = 0; k < e->draw_count; k++)
-        json_array_append_new(draws, json_pack("{s:o, s:o, s:o}", "value", cli_real(e->draws[k].value),
-                                               "ci_low", cli_real(e->draws[k].ci_low), "ci_high",
-                                               cli_real(e->draws[k].ci_high)));
+        json_array_append_new(draws, json_pack("{s:o, s:o, s:o}", "value", cli_real(e->draws[k]->value),
+                                               "ci_low", cli_real(e->draws[k]->ci_low), "ci_high",
+                                               cli_real(e->draws[k]->ci_high)));
     json_object_set_new(o, "draws", draws);
     return o;
 }
@@ -192,7 +193,7 @@ static json_t *to_json(const void *result) {
     const norm_args *a = u->a;
     const kspec_norm_result *r = u->r;
     json_t *list = json_array();
-    for (size_t k = 0; k < r->count; k++) json_array_append_new(list, entry_json(a, &r->entries[k], r->n));
+    for (size_t k = 0; k < r->count; k++) json_array_append_new(list, entry_json(a, r->entries[k], r->n));
     const char *scaling = a->standardize ? "standardize" : a->minmax ? "minmax" : "none";
     return json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:f}", "scaling", scaling, "rows",
                      (json_int_t)r->n, "cols", (json_int_t)r->p, "kernel",
@@ -230,7 +231,7 @@ static void print_table(FILE *f, const void *result) {
                                : "");
     fprintf(f, "%s%-13s %14s  %-26s %5s  %9s  %9s  %9s%s\n", cli_bold(&a->common), "method", "norm",
             "95% interval, or ± spread", "iter.", "residual", "seconds", "bound", cli_plain(&a->common));
-    for (size_t k = 0; k < r->count; k++) print_entry(f, &r->entries[k]);
+    for (size_t k = 0; k < r->count; k++) print_entry(f, r->entries[k]);
 }
 
 static void warn(const norm_args *a, const kspec_norm_result *r) {
@@ -240,7 +241,7 @@ static void warn(const norm_args *a, const kspec_norm_result *r) {
         cli_warn(&a->common, "%zu of %zu columns %s constant and add%s nothing to any distance",
                  r->constant_columns, r->p, one ? "is" : "are", one ? "s" : "");
     for (size_t k = 0; k < r->count; k++)
-        if (doubt(&r->entries[k], r->n, text, sizeof text)) cli_warn(&a->common, "%s", text);
+        if (doubt(r->entries[k], r->n, text, sizeof text)) cli_warn(&a->common, "%s", text);
 }
 
 /* ---- */
@@ -253,20 +254,20 @@ static int run(void *args) {
     if (status) return status;
     cli_note_treatment(&a->common, a->standardize, a->standardize || a->minmax);
     kspec_norm_opts o = make_opts(a);
-    kspec_norm_result r = {0};
+    kspec_norm_result *r = NULL;
     kspec_error err;
     if (d->trials > 1) {
         status = cli_error(EXIT_INPUT, "norm takes one matrix, not %zu trials", d->trials);
     } else {
         kspec_matrix x = kspec_dataset_trial(d, 0);
-        kspec_status st = kspec_gram_norm(&x, &o, &r, &err);
+        kspec_status st = kspec_norm(&x, &o, &r, &err);
         if (st) status = cli_fail(st, &err);
     }
     if (!status) {
-        warn(a, &r);
-        status = cli_done(&a->common, print_table, to_json, &(output){a, d, &r});
+        warn(a, r);
+        status = cli_done(&a->common, print_table, to_json, &(output){a, d, r});
     }
-    kspec_norm_free(&r);
+    kspec_norm_free(r);
     kspec_dataset_free(d);
     return status;
 }

@@ -10,7 +10,7 @@
 static const cli_choice median[] = {{"median", 0}, {0}};
 static const cli_choice searches[] = {{"lambda", RIDGE_LAMBDA}, {"features", RIDGE_FEATURES}, {0}};
 static const cli_choice solvers[] = {
-    {"newton", KSPEC_RIDGE_NEWTON}, {"fixed-point", KSPEC_RIDGE_FIXED_POINT}, {0},
+    {"newton", KSPEC_RIDGE_SOLVER_NEWTON}, {"fixed-point", KSPEC_RIDGE_SOLVER_FIXED_POINT}, {0},
 };
 
 static const cli_option options[] = {
@@ -114,7 +114,7 @@ static int check_lists(const ridge_args *a) {
 static kspec_ridge_opts make_opts(const ridge_args *a) {
     return (kspec_ridge_opts){.size = sizeof(kspec_ridge_opts),
                               .center = a->center,
-                              .scale = a->scale,
+                              .unit_length = a->scale,
                               .test_noise = a->test_noise,
                               .sigma = a->sigma.value, /* 0: the default */
                               .median_sigma = a->sigma.median,
@@ -126,18 +126,24 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
 
 /* ---- the points ---- */
 
+/* Row k of the output, copied from a result that will be freed */
+static void take(result *r, size_t k, const kspec_ridge_point *p) {
+    double *columns = r->columns + k * 2 * r->m;
+    memcpy(columns, p->train_columns, r->m * sizeof *columns);
+    memcpy(columns + r->m, p->test_columns, r->m * sizeof *columns);
+    r->rows[k] = (row){.p = *p};
+}
+
 static kspec_status grid(result *r, kspec_error *err) {
     const ridge_args *a = r->a;
     size_t L = a->lambda.count;
-    kspec_ridge_point *points = malloc(L * sizeof *points);
-    kspec_status st = points ? KSPEC_OK : KSPEC_E_NOMEM;
-    if (st) snprintf(err->msg, sizeof err->msg, "out of memory for %zu points", L);
+    kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < a->features.count && !st; k++, whole.part++) {
-        st = kspec_ridge_predict(r->plan, (size_t)a->features.at[k], a->lambda.at, L, points,
-                                 r->columns + k * L * 2 * r->m, err);
-        for (size_t l = 0; l < L && !st; l++) r->rows[k * L + l] = (row){.p = points[l]};
+        kspec_ridge_result *out;
+        st = kspec_ridge_predict(r->plan, (size_t)a->features.at[k], a->lambda.at, L, &out, err);
+        for (size_t l = 0; l < L && !st; l++) take(r, k * L + l, out->points[l]);
+        kspec_ridge_free(out);
     }
-    free(points);
     return st;
 }
 
@@ -148,10 +154,11 @@ static kspec_status best_lambdas(result *r, kspec_error *err) {
         low = fmin(a->lambda.at[0], a->lambda.at[1]), high = fmax(a->lambda.at[0], a->lambda.at[1]);
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < a->features.count && !st; k++, whole.part++) {
-        int end;
-        r->rows[k] = (row){0};
-        st = kspec_ridge_best_lambda(r->plan, (size_t)a->features.at[k], low, high, &r->rows[k].p, &end, err);
-        if (!st) r->rows[k].at_bound = end < 0 ? "low" : end > 0 ? "high" : NULL;
+        kspec_ridge_result *out;
+        st = kspec_ridge_best_lambda(r->plan, (size_t)a->features.at[k], low, high, &out, err);
+        if (!st) take(r, k, out->points[0]);
+        if (!st) r->rows[k].at_bound = out->at_low ? "low" : out->at_high ? "high" : NULL;
+        kspec_ridge_free(out);
     }
     return st;
 }
@@ -163,10 +170,11 @@ static kspec_status best_features(result *r, kspec_error *err) {
         limit = fmax(limit, kspec_ridge_cost(r->plan, (size_t)a->features.at[k]));
     kspec_status st = KSPEC_OK;
     for (size_t l = 0; l < a->lambda.count && !st; l++, whole.part++) {
-        int end;
-        r->rows[l] = (row){0};
-        st = kspec_ridge_best_features(r->plan, a->lambda.at[l], limit, &r->rows[l].p, &end, err);
-        if (!st) r->rows[l].at_bound = end ? "high" : NULL;
+        kspec_ridge_result *out;
+        st = kspec_ridge_best_features(r->plan, a->lambda.at[l], limit, &out, err);
+        if (!st) take(r, l, out->points[0]);
+        if (!st) r->rows[l].at_bound = out->at_high ? "high" : NULL;
+        kspec_ridge_free(out);
     }
     return st;
 }
@@ -174,19 +182,19 @@ static kspec_status best_features(result *r, kspec_error *err) {
 /* The measured errors: points of the same N share their draws and Gram matrices. */
 static kspec_status measure(result *r, kspec_error *err) {
     double *lambda = malloc(r->count * sizeof *lambda);
-    kspec_ridge_measured *out = malloc(r->count * sizeof *out);
-    kspec_status st = lambda && out ? KSPEC_OK : KSPEC_E_NOMEM;
+    kspec_status st = lambda ? KSPEC_OK : KSPEC_E_NOMEM;
     if (st) snprintf(err->msg, sizeof err->msg, "out of memory for %zu points", r->count);
     for (size_t k = 0, next; k < r->count && !st; k = next) {
-        size_t N = r->rows[k].p.features;
-        for (next = k; next < r->count && r->rows[next].p.features == N; next++)
+        size_t N = r->rows[k].p.N;
+        for (next = k; next < r->count && r->rows[next].p.N == N; next++)
             lambda[next - k] = r->rows[next].p.lambda;
-        st = kspec_ridge_empirical(r->plan, N, lambda, next - k, r->a->empirical, out, err);
-        for (size_t l = k; l < next && !st; l++) r->rows[l].e = out[l - k];
+        kspec_ridge_empirical_result *out;
+        st = kspec_ridge_empirical(r->plan, N, lambda, next - k, r->a->empirical, &out, err);
+        for (size_t l = k; l < next && !st; l++) r->rows[l].e = *out->points[l - k];
+        kspec_ridge_empirical_free(out);
         whole.part += (double)(next - k) / (double)r->count * whole.parts / 2;
     }
     free(lambda);
-    free(out);
     return st;
 }
 
@@ -196,8 +204,8 @@ static kspec_status compute(result *r, kspec_error *err) {
                       : a->optimize == RIDGE_FEATURES ? best_features(r, err)
                                                       : grid(r, err);
     for (size_t k = 0; k < r->count && !st; k++) {
-        r->rows[k].cost = kspec_ridge_cost(r->plan, r->rows[k].p.features);
-        r->rows[k].e = (kspec_ridge_measured){NAN, NAN, NAN, NAN};
+        r->rows[k].cost = kspec_ridge_cost(r->plan, r->rows[k].p.N);
+        r->rows[k].e = (kspec_ridge_measured){NAN, NAN, NAN, NAN, NAN};
     }
     return !st && a->empirical ? measure(r, err) : st;
 }
@@ -209,10 +217,10 @@ static const char *const states[] = {"converged", "floor", "unfinished", "diverg
 static json_t *point_json(const result *r, size_t k) {
     const kspec_ridge_point *p = &r->rows[k].p;
     const kspec_ridge_measured *e = &r->rows[k].e;
-    json_t *o = json_pack("{s:I, s:f, s:o, s:o, s:o, s:o, s:i, s:s}", "features", (json_int_t)p->features,
-                          "lambda", p->lambda, "delta_cos", cli_real(p->delta_cos), "delta_sin",
-                          cli_real(p->delta_sin), "train_mse", cli_real(p->train_mse), "test_mse",
-                          cli_real(p->test_mse), "iterations", p->iterations, "state", states[p->state]);
+    json_t *o = json_pack("{s:I, s:f, s:o, s:o, s:o, s:o, s:i, s:s}", "features", (json_int_t)p->N, "lambda",
+                          p->lambda, "delta_cos", cli_real(p->delta_cos), "delta_sin", cli_real(p->delta_sin),
+                          "train_mse", cli_real(p->train_mse), "test_mse", cli_real(p->test_mse),
+                          "iterations", p->iterations, "state", states[p->state]);
     cli_set_reals(o, (cli_member[]){{"empirical_train_mse", e->train_mse},
                                     {"empirical_train_sd", e->train_sd},
                                     {"empirical_test_mse", e->test_mse},
@@ -258,7 +266,7 @@ static void print_point(FILE *f, const result *r, const row *at) {
     const kspec_ridge_point *p = &at->p;
     const kspec_ridge_measured *e = &at->e;
     int measured = r->a->empirical > 0;
-    fprintf(f, "%7zu  %9.4g", p->features, p->lambda);
+    fprintf(f, "%7zu  %9.4g", p->N, p->lambda);
     cli_cell(f, "%.5g", 10, p->delta_cos);
     cli_cell(f, "%.5g", 10, p->delta_sin);
     cli_cell(f, "%.5g", 10, p->train_mse);
@@ -270,7 +278,7 @@ static void print_point(FILE *f, const result *r, const row *at) {
         cli_cell(f, "%.5g", 10, p->kernel_test_mse);
     }
     fprintf(f, "  %5d", p->iterations);
-    if (p->state != KSPEC_RIDGE_CONVERGED) fprintf(f, "  %s", states[p->state]);
+    if (p->state != KSPEC_RIDGE_STATE_CONVERGED) fprintf(f, "  %s", states[p->state]);
     if (at->at_bound) fprintf(f, "  at the %s end", at->at_bound);
     fputc('\n', f);
 }
@@ -288,8 +296,7 @@ static void print_table(FILE *f, const void *of) {
     if (r->nt) fprintf(f, "  %10s%s  %10s", "test MSE", measured, "kernel's");
     fprintf(f, "  %5s%s\n", "steps", cli_plain(&a->common));
     for (size_t k = 0; k < r->count; k++) {
-        if (k && !a->optimize && r->rows[k].p.features != r->rows[k - 1].p.features && a->lambda.count > 1)
-            fputc('\n', f);
+        if (k && !a->optimize && r->rows[k].p.N != r->rows[k - 1].p.N && a->lambda.count > 1) fputc('\n', f);
         print_point(f, r, &r->rows[k]);
     }
 }
@@ -301,18 +308,17 @@ static void warn(const result *r, const ridge_set *train) {
     if (constant) cli_warn(c, "the target is the same for all %zu rows", r->n);
     for (size_t k = 0; k < r->count; k++) {
         const kspec_ridge_point *p = &r->rows[k].p;
-        if (p->state == KSPEC_RIDGE_DIVERGENT)
-            cli_warn(c, "N = %zu, lambda = 0: at 2N = n = %zu the test error has no limit", p->features,
-                     r->n);
-        else if (p->state == KSPEC_RIDGE_UNFINISHED)
-            cli_warn(c, "N = %zu, lambda = %g: not converged after %d steps (residual %.1e)", p->features,
-                     p->lambda, p->iterations, p->residual);
+        if (p->state == KSPEC_RIDGE_STATE_DIVERGENT)
+            cli_warn(c, "N = %zu, lambda = 0: at 2N = n = %zu the test error has no limit", p->N, r->n);
+        else if (p->state == KSPEC_RIDGE_STATE_UNFINISHED)
+            cli_warn(c, "N = %zu, lambda = %g: not converged after %d steps (residual %.1e)", p->N, p->lambda,
+                     p->iterations, p->residual);
         else if (p->delta_error > 1e-6)
-            cli_warn(c, "N = %zu, lambda = %g: rounding limits delta to a relative error of %.0e",
-                     p->features, p->lambda, p->delta_error);
+            cli_warn(c, "N = %zu, lambda = %g: rounding limits delta to a relative error of %.0e", p->N,
+                     p->lambda, p->delta_error);
         if (r->rows[k].at_bound)
-            cli_warn(c, "N = %zu, lambda = %g: the least test error lies at the %s end of the search",
-                     p->features, p->lambda, r->rows[k].at_bound);
+            cli_warn(c, "N = %zu, lambda = %g: the least test error lies at the %s end of the search", p->N,
+                     p->lambda, r->rows[k].at_bound);
     }
 }
 

@@ -10,7 +10,7 @@ const cli_choice theory_sphere_kernels[] = {
 
 /* `option` is the parameter that just this kernel takes. */
 static const struct {
-    kspec_sphere_kernel kernel;
+    kspec_sphere kernel;
     const char *option, *title;
 } kernels[] = {
     {KSPEC_SPHERE_GAUSSIAN,   "scale", "exp(-|x-y|²/s²) with s = %g"},

@@ -1,7 +1,4 @@
-/*
- * Part of kspec.h: the kinds of kernels, and how the columns of a data table are scaled before one is
- * applied.
- */
+/* Part of kspec.h: the kinds of kernels, and how the columns of a data table are scaled first. */
 #ifndef KSPEC_KERNEL_H
 #define KSPEC_KERNEL_H
 
@@ -12,8 +9,8 @@ extern "C" {
 #endif
 
 /*
- * Shift-invariant kernels k(x,y) with k(x,x) = 1 and bandwidth sigma; d = x - y has p coordinates. Beside
- * each stand the same kernel written with gamma, and the distribution of w for which E cos(w.d) = k(x,y); the
+ * Shift-invariant kernels k(x,y) with k(x,x) = 1 and bandwidth sigma; d = x - y has p coordinates. Each is
+ * written with sigma and with gamma, followed by the distribution of w for which E cos(w.d) = k(x,y). The
  * coordinates of w are independent.
  */
 typedef enum {

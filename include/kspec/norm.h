@@ -11,138 +11,209 @@ extern "C" {
 typedef struct {
     size_t size;
     kspec_kernel kernel;
-    double sigma;    /* > 0; default 1 */
-    size_t features; /* q; default 256 */
+    /* The bandwidth, above 0; default 1. */
+    double sigma;
+    /*
+     * 1: sigma is the median distance of two rows instead (see kspec_norm_opts); a copy of x is made for it.
+     */
+    int median_sigma;
+    /* q, the number of random features, at most 1,000,000; default 256. kspec_gram() ignores it. */
+    size_t features;
     uint64_t seed;
     int threads;
     kspec_progress progress;
 } kspec_kernel_opts;
 
 /*
- * Random Fourier features: Z (n x q, row-major, written to out) with Z_ij = sqrt(2/q) cos(w_j.x_i + b_j), b_j uniform
- * on (0, 2 pi), so that Z Z^T estimates the Gram matrix K of the n rows of x without bias. Feature j is the same
- * whatever q is. The cosine's error is below 4e-16; that of its argument a few 1e-16 of sum_l |w_l x_l|; entries of x
- * beyond 1e12 sigma are refused.
+ * Random Fourier features: Z (n x q, row-major, written to out) with Z_ij = sqrt(2/q) cos(w_j.x_i + b_j), b_j
+ * uniform on (0, 2 pi). Z Z^T estimates the Gram matrix K of the n rows of x without bias. Feature j is the
+ * same whatever q is. The cosine's error is below 4e-16, that of its argument a few 1e-16 of sum_l |w_l x_l|.
+ * Entries of x beyond 1e12 sigma are KSPEC_E_ARG. Time n q p multiply-adds and n q cosines; memory p q
+ * doubles and 128 rows of x per thread.
  */
 KSPEC_API kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
                                       kspec_error *err);
 
-/* The Gram matrix K_ij = k(x_i, x_j) itself: n x n, row-major, written to out. */
+/*
+ * The Gram matrix K_ij = k(x_i, x_j) itself: n x n, row-major, written to out. Symmetric to the last bit,
+ * with ones on the diagonal. Time n^2 p/2 multiply-adds and n^2/2 exponentials; memory a copy of x.
+ */
 KSPEC_API kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
                                   kspec_error *err);
 
 /* ------------------------------------------------------------------------------------------- the norm */
 
+/* How the norm is estimated; a set of bits. */
 typedef enum {
-    KSPEC_NORM_EIGEN = 1u << 0,   /* LAPACK on the whole n x n matrix: time n^3, n <= 32,000 */
-    KSPEC_NORM_POWER = 1u << 1,   /* power iteration on K: time n^2 per update */
-    KSPEC_NORM_LANCZOS = 1u << 2, /* Lanczos iteration on K, far fewer products than power */
-    KSPEC_NORM_RFF_POWER =
-        1u << 3, /* power iteration on Z: sigma_1(Z)^2, time n q per update. Too large: see below */
-    KSPEC_NORM_NYSTROM = 1u << 4,     /* (n/r) |K_r| of r sampled rows, by Lanczos */
-    KSPEC_NORM_RFF_NYSTROM = 1u << 5, /* (n/r) sigma_1(Z_r)^2 */
-    KSPEC_NORM_RFF_DEBIASED = 1u << 6 /* from unbiased moments of Z, with an interval: time n q^2 */
+    /* LANCZOS */
+    KSPEC_NORM_METHOD_DEFAULT = 0,
+    /* LAPACK on the whole n x n matrix: time n^3, n <= 32,000 */
+    KSPEC_NORM_METHOD_EIGEN = 1 << 0,
+    /* power iteration on K: time n^2 per update */
+    KSPEC_NORM_METHOD_POWER = 1 << 1,
+    /* Lanczos iteration on K: far fewer products than power */
+    KSPEC_NORM_METHOD_LANCZOS = 1 << 2,
+    /* power iteration on Z: sigma_1(Z)^2, time n q per update. It may be much too large: see kspec_norm() */
+    KSPEC_NORM_METHOD_RFF_POWER = 1 << 3,
+    /* (n/r) |K_r| of r sampled rows, by Lanczos iteration */
+    KSPEC_NORM_METHOD_NYSTROM = 1 << 4,
+    /* (n/r) sigma_1(Z_r)^2 of r sampled rows */
+    KSPEC_NORM_METHOD_RFF_NYSTROM = 1 << 5,
+    /* from unbiased moments of Z, with an interval: time n q^2, q <= 4096 */
+    KSPEC_NORM_METHOD_RFF_DEBIASED = 1 << 6
 } kspec_norm_method;
 
 /* The method's name in the tool: "eigen", ... NULL for a value that is not one method. */
-KSPEC_API const char *kspec_norm_method_name(kspec_norm_method m);
+KSPEC_API const char *kspec_norm_method_name(kspec_norm_method method);
 
 typedef struct {
     size_t size;
-    unsigned methods; /* a set of kspec_norm_method values; default LANCZOS */
+    /* A set of kspec_norm_method; default LANCZOS. */
+    unsigned methods;
     kspec_kernel kernel;
-    double sigma,
-        gamma; /* one of them > 0; both 0: sigma is the median distance of two rows (the L1 distance for
-                            the Laplace kernel), of all pairs of at most 2048 rows drawn by the seed */
+    /*
+     * The bandwidth, above 0; default 1. gamma is another way to say it: see kspec_kernel. Give one of them.
+     */
+    double sigma, gamma;
+    /*
+     * 1: sigma is the median distance of two rows instead (L1 for the Laplace kernel), over all pairs of at
+     * most 2048 rows that the seed draws. sigma and gamma must be 0 then.
+     */
+    int median_sigma;
     kspec_scaling scaling;
-    int gram; /* 1: the matrix given is K itself: finite, symmetric, positive semidefinite. EIGEN, POWER, LANCZOS
-                         and NYSTROM only */
-    size_t features;  /* q; default 256. With `tolerance`, where the doubling begins */
-    size_t sample;    /* r of the Nystrom methods; default min(n, 1000) */
-    int sample_first; /* 1: the first r rows instead of r drawn by the seed */
-    int updates;      /* at most so many updates of an iteration; default 1000 */
-    double stop;      /* iterations end when their estimated relative error is below it; default 1e-10 */
-    int repeats;      /* how many draws of features and samples to average over; default 1 */
-    double tolerance; /* RFF_DEBIASED: double q until its interval is narrower than this part of the value */
-    size_t memory;    /* bytes: K and Z are held if they fit, else remade for each product; default 1 GiB */
+    /*
+     * 1: the matrix given is K itself: finite, symmetric, positive semidefinite. For EIGEN, POWER, LANCZOS
+     * and NYSTROM; kernel, sigma, gamma, median_sigma and scaling must be 0 then.
+     */
+    int gram;
+    /*
+     * q, the number of random features, at most 1,000,000; default 256. With `tolerance`, the first q that is
+     * tried.
+     */
+    size_t features;
+    /* r, the rows of a Nystrom sample, at most n; default min(n, 1000). */
+    size_t sample;
+    /* 1: the sample is the first r rows; default: r rows that the seed draws. */
+    int sample_first;
+    /* At most so many updates of an iteration; default 1000. */
+    int updates;
+    /* An iteration ends when its estimated relative error is below this, between 0 and 1; default 1e-10. */
+    double stop;
+    /* Draws of features and samples to average over, at most 1,000,000; default 1. */
+    int repeats;
+    /*
+     * Doubles q, up to 4096, until RFF_DEBIASED's interval is narrower than this part of its value; default:
+     * q stays.
+     */
+    double tolerance;
+    /* Bytes: K and Z are held if they fit in, else made again for each product; default 1 GiB. */
+    size_t memory;
     uint64_t seed;
     int threads;
     kspec_progress progress;
 } kspec_norm_opts;
 
-/* What is doubtful about a result; a set. */
-enum {
-    KSPEC_NORM_NEAR_FLOOR =
-        1, /* within twice n/q, below which sigma_1(Z)^2 cannot fall: it says little of |K| */
-    KSPEC_NORM_DISAGREES = 2,     /* outside the interval of the debiased estimate, or 20% away from that */
-    KSPEC_NORM_NOT_CONVERGED = 4, /* the updates ended before the iteration converged */
-    KSPEC_NORM_TOLERANCE_MISSED = 8, /* no q up to 4096 gives an interval as narrow as asked for */
-    KSPEC_NORM_NO_ORDER = 16 /* debiased: no moment is known well enough; the interval is the trivial one */
-};
+/* What is doubtful about an entry; a set of bits. */
+typedef enum {
+    KSPEC_NORM_DOUBT_NONE = 0,
+    /* within twice n/q, below which sigma_1(Z)^2 cannot fall: it says little about |K| */
+    KSPEC_NORM_DOUBT_NEAR_FLOOR = 1 << 0,
+    /* outside the interval of the debiased estimate, or more than 20% away from it */
+    KSPEC_NORM_DOUBT_DISAGREES = 1 << 1,
+    /* the updates ended before the iteration converged */
+    KSPEC_NORM_DOUBT_NOT_CONVERGED = 1 << 2,
+    /* no q up to 4096 gives an interval as narrow as `tolerance` asks */
+    KSPEC_NORM_DOUBT_TOLERANCE_MISSED = 1 << 3,
+    /* RFF_DEBIASED: no moment is known well enough, and the interval is the trivial one, [1, n] */
+    KSPEC_NORM_DOUBT_NO_ORDER = 1 << 4
+} kspec_norm_doubt;
 
+/* One draw of features and samples. The interval is that of RFF_DEBIASED, else NaN. */
 typedef struct {
     double value, ci_low, ci_high;
 } kspec_norm_draw;
 
+/* What one method found. */
 typedef struct {
     kspec_norm_method method;
-    double value; /* the estimate of |K|; the mean over the draws */
-    double ci_low,
-        ci_high;       /* RFF_DEBIASED: nominal 95% interval (with repeats, the mean of its ends); else NaN */
-    double spread;     /* standard deviation over the draws; NaN for one */
-    double seconds;    /* of one draw, on average */
-    double iterations; /* updates (power) or products (Lanczos) of one draw, on average; 0 for the others */
-    double residual;   /* |K v - value v| / value of the vector found; NaN for RFF_DEBIASED */
-    double
-        bound; /* RFF: with probability 95% sigma_1(Z)^2 is within this of |K| (of (n/r) |K_r| for RFF_NYSTROM); NaN
-                        where it exceeds n and so says nothing, and for the other methods */
-    int has_bound; /* 1 for the RFF methods, whether or not the bound says something */
-    double
-        debiased; /* RFF_POWER, RFF_NYSTROM: the debiased estimate of the same quantity from the same features, the
-                        low orders alone, for q <= 1024; else NaN */
-    int order;               /* RFF_DEBIASED: the order k at which it was read (of the first draw); else 0 */
-    size_t features, sample; /* q and r, 0 where they play no part */
+    /* The estimate of |K|: the mean over the draws. */
+    double value;
+    /* RFF_DEBIASED: a nominal 95% interval (over several draws, the mean of its ends); else NaN. */
+    double ci_low, ci_high;
+    /* Standard deviation over the draws; NaN for one draw. */
+    double spread;
+    /* Seconds of one draw, on average. */
+    double seconds;
+    /* Updates (power) or products (Lanczos) of one draw, on average; 0 for the other methods. */
+    double iterations;
+    /* |K v - value v| / value of the vector v that was found; NaN for RFF_DEBIASED. */
+    double residual;
+    /*
+     * RFF_POWER, RFF_NYSTROM: with a probability of 95% sigma_1(Z)^2 is within this of |K|, of (n/r) |K_r|
+     * for RFF_NYSTROM. NaN where it exceeds n, which says nothing, and for the other methods.
+     */
+    double bound;
+    /* 1 for RFF_POWER and RFF_NYSTROM, even where `bound` is NaN. */
+    int has_bound;
+    /*
+     * RFF_POWER, RFF_NYSTROM with q <= 1024: the debiased estimate from the same features, low orders only;
+     * else NaN.
+     */
+    double debiased;
+    /* RFF_DEBIASED: the order k at which the value was read (of the first draw); else 0. */
+    int order;
+    /* q and r; 0 where they play no part. */
+    size_t features, sample;
+    /* A set of kspec_norm_doubt. */
     unsigned doubts;
     size_t draw_count;
-    kspec_norm_draw *draws; /* the single draws */
+    kspec_norm_draw **draws;
 } kspec_norm_entry;
 
 typedef struct {
+    /* Rows and columns of x. */
     size_t n, p;
-    double sigma, gamma;     /* in use; NaN for a Gram matrix */
-    size_t constant_columns; /* that scaling left at 0 */
-    size_t count;            /* entries, in the order of the methods above */
-    kspec_norm_entry *entries;
+    /* In use; NaN for a Gram matrix that was given. */
+    double sigma, gamma;
+    /* How many columns were constant, and set to 0 by the scaling. */
+    size_t constant_columns;
+    /* One entry per method, in the order of kspec_norm_method. */
+    size_t count;
+    kspec_norm_entry **entries;
     double seconds;
 } kspec_norm_result;
 
 /*
- * The spectral norm |K| of the Gram matrix K_ij = k(x_i, x_j) of the rows of x.
+ * The spectral norm |K|, the largest eigenvalue, of the Gram matrix K_ij = k(x_i, x_j) of the rows of x.
  *
- * K is never held where it does not fit into `memory`: its tiles are made again for each product, from the rows of x.
- * Time per product about n^2/2 exponentials and n^2 p/2 multiply-adds; memory 32 n doubles, up to
- * 97 n more for the basis of Lanczos, and a copy of x.
+ * K is held where it fits into `memory`; otherwise its tiles are made again from the rows of x for each
+ * product. A product takes about n^2/2 exponentials and n^2 p/2 multiply-adds. Memory beside K and Z: 32 n
+ * doubles, up to 97 n more for the basis of Lanczos, and a copy of x.
  *
- * RFF. Z Z^T has rank q and a trace near n, so sigma_1(Z)^2 is at least about n/q, however small |K| is: it
- * overestimates where |K| is not large beside n/q. Two things tell: the doubts of the result, and RFF_DEBIASED. The
- * latter takes sampling of features for sampling of columns: with m(k) = tr (K/n)^k, estimated without bias from the
- * q x q matrix Z^T Z by cycles of distinct columns (all of them for k <= 5, increasing ones in random orders above),
+ * Random features (RFF). Z Z^T has rank q and a trace near n, so that sigma_1(Z)^2 is at least about n/q,
+ * however small |K| is: it overestimates unless |K| is large beside n/q. The doubts of the entry tell, and so
+ * does RFF_DEBIASED, which treats the q features as sampled columns. It estimates m(k) = tr (K/n)^k without
+ * bias from the q x q matrix Z^T Z, by cycles of distinct columns (all of them for k <= 5, increasing ones in
+ * random orders above). For the true moments
  *
- *     n m(k)/m(k-1) <= |K| <= n m(k)^(1/k)
+ *     n m(k)/m(k-1) <= |K| <= n m(k)^(1/k).
  *
- * holds for the true moments. The value is n m(k)^(1/k) at the highest order k <= 16 up to which every m(k) has a
- * standard error (a jackknife over columns) below half of itself. The interval goes from the lower 97.5% limit of
- * log n m(k)/m(k-1) to the upper one of log n m(k)^(1/k), both by the jackknife of the logarithm, within [1, n]. What
- * remains biased: m(k)^(1/k) exceeds the norm at finite k, by a part of log(m(k) n^k/|K|^k)/k; and the root of an unbiased
- * moment is smaller than that of the moment by about (k-1)/2 times the square of the value's relative error.
+ * The value is n m(k)^(1/k) at the highest order k <= 16 up to which every m(k) has a standard error (a
+ * jackknife over columns) below half of itself. The interval goes from the lower 97.5% limit of log n
+ * m(k)/m(k-1) to the upper one of log n m(k)^(1/k), both by the jackknife of the logarithm, within [1, n].
+ * Two biases remain: m(k)^(1/k) exceeds the norm at finite k, by a part of log(m(k) n^k/|K|^k)/k; and the
+ * root of an unbiased moment is below that of the moment by about (k-1)/2 times the square of the value's
+ * relative error.
  *
- * The rows must be finite, and within 1e150 sigma of their mean (1e12 for the RFF methods). Errors of K's entries: a
- * few 1e-16 times h = max |x_i - mean|^2/(2 sigma^2) where that is below 1e4 and the kernel Gaussian (inner products);
- * a few 1e-16 otherwise (differences). A Gram matrix is checked: symmetric to 1e-10 of its largest entry, no negative
- * diagonal, |K_ij|^2 <= K_ii K_jj, no negative eigenvalue beyond 1e-3 of the norm in what Lanczos iteration sees.
+ * The rows must be finite (else KSPEC_E_DATA) and within 1e150 sigma of their mean, or 1e12 for the RFF
+ * methods (else KSPEC_E_ARG). Errors of K's entries are a few 1e-16 times h = max |x_i - mean|^2/(2 sigma^2)
+ * where the kernel is Gaussian and h below 1e4 (inner products), and a few 1e-16 otherwise (differences). A
+ * Gram matrix that is given must be symmetric to 1e-10 of its largest entry, with no negative diagonal entry,
+ * |K_ij|^2 <= K_ii K_jj, and no negative eigenvalue beyond 1e-3 of the norm among those that Lanczos
+ * iteration finds; otherwise KSPEC_E_DATA.
  */
-KSPEC_API kspec_status kspec_gram_norm(const kspec_matrix *x, const kspec_norm_opts *opts,
-                                       kspec_norm_result *out, kspec_error *err);
+KSPEC_API kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspec_norm_result **out,
+                                  kspec_error *err);
 KSPEC_API void kspec_norm_free(kspec_norm_result *result);
 
 #ifdef __cplusplus

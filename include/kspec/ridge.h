@@ -11,124 +11,173 @@ extern "C" {
 /*
  * The model. Rows of X (n x p) are samples, W (p x N) has independent standard normal entries, and the
  * features are S = [cos(XW), sin(XW)] (n x 2N): random Fourier features of the Gaussian kernel
- * exp(-|x-x'|^2/2). Ridge regression minimises |y - S b|^2/n + lambda |b|^2; its errors are the mean squares
- * of y - S b on the training rows and of the same on test rows. They depend on W; where n, p and N are all
- * large they hardly do, and can be predicted from X, y and the test set alone (Liao, Couillet and Mahoney):
+ * exp(-|x-x'|^2/2). A bandwidth sigma of the kernel divides X. Ridge regression minimises |y - S b|^2/n +
+ * lambda |b|^2; its errors are the mean squares of y - S b on the training rows and on test rows. They depend
+ * on W, but hardly so where n, p and N are all large, and then X, y and the test set predict them (Liao,
+ * Couillet and Mahoney):
  *
  *     Q = ((N/n) (K_cos/(1+delta_cos) + K_sin/(1+delta_sin)) + lambda I)^-1,   delta_a = tr(K_a Q)/n.
  *
- * A bandwidth sigma of the kernel divides X. Ridgeless (lambda = 0) is the limit lambda -> 0, which differs
- * for 2N < n (delta grows as theta/lambda) and 2N > n (the features interpolate: no training error), and does
- * not exist at 2N = n.
+ * Ridgeless (lambda = 0) is the limit lambda -> 0. It differs for 2N < n (delta grows as theta/lambda) and 2N
+ * > n (the features interpolate: no training error), and does not exist at 2N = n.
  */
 
 typedef enum {
-    KSPEC_RIDGE_NEWTON = 0, /* on (delta_cos, delta_sin): a few factorisations per point */
-    KSPEC_RIDGE_FIXED_POINT /* delta <- tr(K Q)/n, as published: thousands near 2N = n with a small lambda */
+    /* Newton's method on (delta_cos, delta_sin): a few factorisations per point */
+    KSPEC_RIDGE_SOLVER_NEWTON = 0,
+    /* delta <- tr(K Q)/n, as published: thousands of factorisations near 2N = n with a small lambda */
+    KSPEC_RIDGE_SOLVER_FIXED_POINT
 } kspec_ridge_solver;
 
 typedef struct {
     size_t size;
-    int center;        /* subtract the mean row of the training and test rows taken together */
-    int scale;         /* then divide by the root mean square of their lengths: the mean of |x|^2 is 1 */
-    double test_noise; /* without test rows: the training rows are, with N(0, test_noise^2) added */
-    double sigma;      /* then divide by sigma; default 1 */
-    int median_sigma; /* sigma is the median distance between training rows (2048 of them, by the seed) instead */
+    /* 1: subtract the mean row of the training and test rows taken together. */
+    int center;
+    /* 1: then divide all rows by the root mean square of their lengths, so that the mean of |x|^2 is 1. */
+    int unit_length;
+    /*
+     * Without test rows: the training rows with noise of this standard deviation added are the test rows;
+     * default: none.
+     */
+    double test_noise;
+    /* The bandwidth, above 0; default 1. */
+    double sigma;
+    /*
+     * 1: sigma is the median distance of two training rows instead, over all pairs of at most 2048 rows that
+     * the seed draws. sigma must be 0 then.
+     */
+    int median_sigma;
     kspec_ridge_solver solver;
-    double tolerance;   /* relative, of delta; default 1e-12. Rounding may not allow it: see delta_error */
-    int max_iterations; /* per point; default 200 (Newton), 100000 (fixed point) */
-    uint64_t seed;      /* of the draws of W, and of the test noise */
+    /* Relative, of delta, between 0 and 1; default 1e-12. Rounding may not allow it: see delta_error. */
+    double tolerance;
+    /* Steps per point; default 200 (Newton) or 100,000 (fixed point). */
+    int max_iterations;
+    /* Of the draws of W, of the test noise, and of the rows for the median. */
+    uint64_t seed;
     int threads;
     kspec_progress progress;
 } kspec_ridge_opts;
 
 /*
- * Opens a prediction for training rows x (n x p) and targets y (n x m; each column is a regression of its
- * own, and the factorisations are shared), and, unless both are NULL, test rows (n_test x p) and targets
- * (n_test x m). The data are copied. Holds 4 n x n and 3 n_test x n matrices: 3.6 GB at n = n_test = 8000.
- * What is needed is compared with the memory that is free before it is taken. A plan may be used by one
- * thread at a time.
+ * Prepares predictions for training rows x (n x p) and targets y (n x m: each column is a regression of its
+ * own, and they share the factorisations) and, unless both are NULL, test rows (n_test x p) and targets
+ * (n_test x m). n and n_test are at most 100,000. The data are copied. Holds 4 n x n and 3 n_test x n
+ * matrices, 3.6 GB at n = n_test = 8000; KSPEC_E_NOMEM where that exceeds the free memory. One thread at a
+ * time may use a handle.
  */
 typedef struct kspec_ridge kspec_ridge;
 KSPEC_API kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matrix *y,
                                         const kspec_matrix *x_test, const kspec_matrix *y_test,
                                         const kspec_ridge_opts *opts, kspec_ridge **out, kspec_error *err);
-KSPEC_API void kspec_ridge_close(kspec_ridge *r); /* NULL is allowed */
+KSPEC_API void kspec_ridge_close(kspec_ridge *r);
 
-/* The sigma by which the rows were divided. */
+/* The sigma in use. */
 KSPEC_API double kspec_ridge_sigma(const kspec_ridge *r);
 
 typedef enum {
-    KSPEC_RIDGE_CONVERGED = 0,
-    KSPEC_RIDGE_AT_FLOOR,   /* as close as rounding lets it come, which is delta_error */
-    KSPEC_RIDGE_UNFINISHED, /* max_iterations were not enough; what is given belongs to the last delta */
-    KSPEC_RIDGE_DIVERGENT   /* lambda = 0 and 2N = n: there is no limit; all values are NaN */
+    KSPEC_RIDGE_STATE_CONVERGED = 0,
+    /* as close as rounding allows; delta_error says how close */
+    KSPEC_RIDGE_STATE_AT_FLOOR,
+    /* max_iterations were not enough; the values belong to the last delta */
+    KSPEC_RIDGE_STATE_UNFINISHED,
+    /* lambda = 0 and 2N = n: there is no limit, and all values are NaN */
+    KSPEC_RIDGE_STATE_DIVERGENT
 } kspec_ridge_state;
 
-/* A prediction. Errors are means over the columns of y; NaN where there is none. */
+/* A prediction. Test errors are NaN without a test set. */
 typedef struct {
-    size_t features; /* N; there are 2N columns */
+    /* The features are N pairs of a cosine and a sine: 2N columns. */
+    size_t N;
     double lambda;
-    double delta_cos, delta_sin; /* infinite for lambda = 0, 2N < n */
-    double theta_cos, theta_sin; /* lambda delta, or its limit for lambda = 0 */
+    /* Infinite for lambda = 0, 2N < n. */
+    double delta_cos, delta_sin;
+    /* lambda delta, or its limit for lambda = 0. */
+    double theta_cos, theta_sin;
+    /* Mean squared errors, averaged over the columns of y. */
     double train_mse, test_mse;
-    /* as if N -> infinity alone: Q = ((N/n) K + lambda I)^-1 with K = K_cos + K_sin */
+    /* The same if N alone were large: Q = ((N/n) K + lambda I)^-1 with K = K_cos + K_sin. */
     double kernel_train_mse, kernel_test_mse;
-    int iterations;     /* factorisations made: Newton or fixed-point steps, and one for the errors */
-    double residual;    /* max_a |tr(K_a Q)/n - delta_a| / delta_a */
-    double delta_error; /* relative error of delta, estimated: the Newton step left, or the rounding floor */
+    /* Factorisations: Newton or fixed-point steps, and one for the errors. */
+    int iterations;
+    /* max_a |tr(K_a Q)/n - delta_a| / delta_a. */
+    double residual;
+    /* The estimated relative error of delta: the next Newton step, or the rounding floor. */
+    double delta_error;
     kspec_ridge_state state;
+    /* The errors of each column of y, m each. */
+    double *train_columns, *test_columns;
 } kspec_ridge_point;
 
+typedef struct {
+    size_t count;
+    kspec_ridge_point **points;
+    /* m, the number of columns of y. */
+    size_t targets;
+    /* Of a search: 1 where the best value is the lowest or the highest that it was allowed. */
+    int at_low, at_high;
+    double seconds;
+} kspec_ridge_result;
+
+KSPEC_API void kspec_ridge_free(kspec_ridge_result *result);
+
 /*
- * Predicts for N features and each of `count` values of lambda, 0 or 1e-100 to 1e100, in any order (they are
- * solved from the largest down, each started from those before it). `columns`, unless NULL, receives the
- * errors of each column of y: count x 2 x m values, for each lambda those of training, then those of testing.
+ * Predicts for N feature pairs (at most 10^9) and each of `count` values of lambda, 0 or 1e-100 to 1e100. The
+ * points come in the order of the values, which is any; they are solved from the largest down, each started
+ * from those before it. A step takes about 3/2 n^3 multiply-adds, and the errors on test rows 3/2 n^2 n_test
+ * more for each point.
  *
  * KSPEC_E_NUMERIC if lambda = 0 and the kernel matrix does not allow the limit: rows that repeat, or nearly
- * do.
+ * so.
  */
-KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, size_t features, const double *lambda,
-                                           size_t count, kspec_ridge_point *points, double *columns,
-                                           kspec_error *err);
+KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, size_t N, const double *lambda, size_t count,
+                                           kspec_ridge_result **out, kspec_error *err);
 
 /*
- * The lambda in [low, high] (1e-100 <= low < high <= 1e100) with the least predicted test error for N
- * features: a grid of four values per decade, then a search by parabolas around the best. *at_end is -1 or 1
- * where that is low or high itself, else 0.
+ * The lambda in [low, high] (1e-100 <= low < high <= 1e100) with the least predicted test error for N feature
+ * pairs: one point. The search takes a grid of four values per decade, then parabolas around the best of
+ * them.
  */
-KSPEC_API kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t features, double low, double high,
-                                               kspec_ridge_point *point, int *at_end, kspec_error *err);
+KSPEC_API kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, double high,
+                                               kspec_ridge_result **out, kspec_error *err);
 
 /*
- * The multiply-adds of a regression on N features, for one value of lambda: features of training and test
- * rows, the smaller Gram matrix, its factorisation, and the predictions. Increases with N.
+ * The multiply-adds of a regression on N feature pairs, for one value of lambda: features of training and
+ * test rows, the smaller Gram matrix, its factorisation, and the fitted values. Increases with N.
  */
-KSPEC_API double kspec_ridge_cost(const kspec_ridge *r, size_t features);
+KSPEC_API double kspec_ridge_cost(const kspec_ridge *r, size_t N);
 
 /*
- * The number of features with the least predicted test error for lambda, among those that cost no more than
- * `cost_limit` multiply-adds: sixteen numbers per factor of 10, and the numbers around the best of them
- * halved down to one. *at_limit is 1 where it is the largest that the limit allows.
+ * The N with the least predicted test error for lambda, among those that cost no more than `cost_limit`
+ * multiply-adds: one point. The search takes sixteen numbers per factor of 10, then halves the gaps around
+ * the best of them down to one.
  */
 KSPEC_API kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cost_limit,
-                                                 kspec_ridge_point *point, int *at_limit, kspec_error *err);
+                                                 kspec_ridge_result **out, kspec_error *err);
 
-/* Measured errors, over draws of W: means over the columns of y; the spread is that over draws (NaN for
-   one draw). */
+/* Measured errors, averaged over draws of W and the columns of y. */
 typedef struct {
-    double train_mse, train_sd;
-    double test_mse, test_sd; /* NaN without a test set */
+    double lambda;
+    /* Mean squared errors; those of testing are NaN without a test set. */
+    double train_mse, test_mse;
+    /* Their standard deviations over the draws; NaN for one draw. */
+    double train_sd, test_sd;
 } kspec_ridge_measured;
 
+typedef struct {
+    size_t count;
+    kspec_ridge_measured **points;
+    double seconds;
+} kspec_ridge_empirical_result;
+
 /*
- * Draws W `draws` times and solves the regression itself for each lambda >= 0 (0: the solution of least
- * norm). W's column k of draw d is the same for every N. Draws run in parallel, as many at a time as memory
- * allows; each makes its Gram matrix, 2N x 2N or n x n, once for all values of lambda.
+ * Draws W `draws` times and solves the regression itself for each lambda, 0 or 1e-100 to 1e100 (0: the
+ * solution of least norm). Column k of W of a draw is the same for every N. Draws run in parallel, as many at
+ * a time as memory allows; each makes its Gram matrix, 2N x 2N or n x n, once for all values of lambda.
  */
-KSPEC_API kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t features, const double *lambda,
-                                             size_t count, size_t draws, kspec_ridge_measured *out,
+KSPEC_API kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambda, size_t count,
+                                             size_t draws, kspec_ridge_empirical_result **out,
                                              kspec_error *err);
+KSPEC_API void kspec_ridge_empirical_free(kspec_ridge_empirical_result *result);
 
 #ifdef __cplusplus
 }

@@ -35,6 +35,10 @@ kspec_status ks_check_memory(kspec_error *err, size_t bytes, const char *what, .
                    ks_megabytes(have));
 }
 
+kspec_status ks_check_pointer(kspec_error *err, const void *pointer, const char *what) {
+    return pointer ? KSPEC_OK : ks_fail(err, KSPEC_E_ARG, "%s is missing (NULL)", what);
+}
+
 void ks_clear(kspec_error *err) {
     if (err) {
         err->code = KSPEC_OK;

@@ -19,6 +19,9 @@ kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes);
 kspec_status ks_check_memory(kspec_error *err, size_t bytes, const char *what, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* KSPEC_E_ARG, "WHAT is missing (NULL)", unless there is a pointer. */
+kspec_status ks_check_pointer(kspec_error *err, const void *pointer, const char *what);
+
 /* The unit of every message about memory: 10^6 bytes. */
 static inline double ks_megabytes(size_t bytes) { return (double)bytes / 1e6; }
 

@@ -12,7 +12,7 @@ kspec_status ks_fourier_draw(ks_fourier *f, kspec_kernel kernel, size_t p, size_
                              uint64_t draw, ks_arena *arena, kspec_error *err) {
     size_t count = ks_size(q, p);
     *f = (ks_fourier){.p = p, .q = q};
-    kspec_status st = ks_simd_choose(&f->kernels, err);
+    kspec_status st = ks_simd_choose(&f->simd, err);
     if (st) return st;
     f->W = ks_arena_alloc(arena, count, sizeof *f->W);
     f->b = ks_arena_alloc(arena, q, sizeof *f->b);
@@ -39,6 +39,6 @@ void ks_fourier_rows(const ks_fourier *f, int stages, const double *x, size_t ro
             double *tile = Z + i * q + j;
             if (stages == KS_FOURIER_BOTH)
                 ks_gemm(0, 1, m, n, p, 1, x + i * p, p, f->W + j * p, p, 0, tile, q);
-            for (size_t r = 0; r < m; r++) f->kernels->cos_turns(tile + r * q, f->b + j, scale, n);
+            for (size_t r = 0; r < m; r++) f->simd->cos_turns(tile + r * q, f->b + j, scale, n);
         }
 }

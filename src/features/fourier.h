@@ -6,9 +6,9 @@
 #include "simd/simd.h"
 #include "kspec/kernel.h"
 
-/* q features of points in p dimensions, which are given in units of sigma. Phases are in turns. */
+/* q features of points in p dimensions, in units of sigma. Phases are in turns. */
 typedef struct {
-    const ks_simd *kernels;
+    const ks_simd *simd;
     size_t p, q;
     double *W; /* q x p: w_j / (2 pi) */
     double *b; /* q: phases, uniform on (0,1) */
@@ -19,8 +19,9 @@ kspec_status ks_fourier_draw(ks_fourier *f, kspec_kernel kernel, size_t p, size_
                              uint64_t draw, ks_arena *arena, kspec_error *err);
 
 /*
- * Z[i,j] = scale cos(w_j.x_i + b_j) for `rows` dense rows x_i, Z dense. In tiles that stay in the cache between the
- * product and the cosines. `stages`: both, or, for those who measure, the cosines of what is in Z alone.
+ * Z[i,j] = scale cos(w_j.x_i + b_j) for `rows` dense rows x_i, Z dense. In tiles that stay in the cache
+ * between the product and the cosines. `stages`: both, or, for those who measure, the cosines of what is in Z
+ * alone.
  */
 enum { KS_FOURIER_BOTH, KS_FOURIER_COSINE };
 void ks_fourier_rows(const ks_fourier *f, int stages, const double *x, size_t rows, double scale, double *Z);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-ks_noise ks_noise_of(double S, kspec_noise_correlation correlation, double rho) {
+ks_noise ks_noise_of(double S, kspec_noise correlation, double rho) {
     if (correlation == KSPEC_NOISE_INDEPENDENT) return (ks_noise){S, 0, 0};
     double shared = S * sqrt(correlation == KSPEC_NOISE_BOTH ? rho / 2 : rho);
     return (ks_noise){S * sqrt(1 - rho), correlation == KSPEC_NOISE_COLS ? 0 : shared,

@@ -7,18 +7,16 @@
 
 #include "base/parallel.h"
 
-/* The side of a tile of an n x n matrix: large enough for BLAS, small enough that several threads have
-   work. */
+/* The side of a tile of an n x n matrix: large enough for BLAS, small enough to give several threads work. */
 size_t ks_tile(size_t n);
 
 /*
- * A (n x n, lower triangle read) becomes L with A = L L^T in its lower triangle; the upper one is left in
- * disorder. *bad is 0, or k > 0 if the leading k x k block is not positive definite.
+ * A (n x n, lower triangle read) becomes L with A = L L^T in its lower triangle; the upper one is
+ * overwritten. *bad is 0, or k > 0 if the leading k x k block is not positive definite.
  */
 kspec_status ks_potrf_tiled(const ks_run *run, size_t n, double *A, size_t *bad, kspec_error *err);
 
-/* A holds L as left by ks_potrf_tiled() and becomes (L L^T)^-1, both triangles; work (n x n) is
-   overwritten. */
+/* A, from ks_potrf_tiled(), becomes (L L^T)^-1, both triangles; work (n x n) is overwritten. */
 kspec_status ks_potri_tiled(const ks_run *run, size_t n, double *A, double *work, kspec_error *err);
 
 /* B (n x m) becomes (L L^T)^-1 B; of L (leading dimension ldl) the lower triangle is read. */

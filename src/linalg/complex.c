@@ -9,7 +9,8 @@
 #include <lapacke.h>
 
 kspec_status ks_pinv_conj(size_t N, size_t p, ks_cplx *A, kspec_error *err) {
-    if (N > 2147483647 / 64) return ks_fail(err, KSPEC_E_ARG, "a complex matrix of %zu rows is too large", N);
+    if (N > 2147483647 / 64)
+        return ks_fail(err, KSPEC_E_ARG, "a complex matrix of %zu rows exceeds %d", N, 2147483647 / 64);
     const ks_cplx one = {1, 0};
     int n = (int)N, m = (int)p, size = m * 64;
     ks_cplx *tau = ks_alloc(p, sizeof *tau), *work = ks_alloc((size_t)size, sizeof *work),

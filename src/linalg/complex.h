@@ -1,10 +1,10 @@
-/* Complex numbers, and the few dense operations on complex matrices that are wanted. */
+/* Complex numbers, and a few dense operations on complex matrices. */
 #ifndef KS_LINALG_COMPLEX_H
 #define KS_LINALG_COMPLEX_H
 
 #include "kspec/base.h"
 
-/* The layout of C99's and Fortran's: re, im. Products are written out, since those of C99 look for infinities. */
+/* Laid out as in C99 and Fortran: re, im. Products are written out, since C99's check for infinities. */
 typedef struct {
     double re, im;
 } ks_cplx;
@@ -18,8 +18,8 @@ static inline ks_cplx ks_conj(ks_cplx a) { return (ks_cplx){a.re, -a.im}; }
 static inline double ks_cabs2(ks_cplx a) { return a.re * a.re + a.im * a.im; }
 
 /*
- * A (N x p, column-major, N >= p, of full rank) becomes the conjugate transpose of its pseudo-inverse, Q R^-* where
- * A = QR (Householder). Rows of very different size should stand in decreasing order.
+ * A (N x p, column-major, N >= p, of full rank) becomes the conjugate transpose of its pseudo-inverse, Q R^-*
+ * where A = QR (Householder). Rows of very different size should stand in decreasing order.
  */
 kspec_status ks_pinv_conj(size_t N, size_t p, ks_cplx *A, kspec_error *err);
 

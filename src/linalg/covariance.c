@@ -1,6 +1,7 @@
 #include "linalg/covariance.h"
 
 #include "base/error.h"
+#include "base/matrix.h"
 #include "base/memory.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
@@ -10,27 +11,27 @@
 #include <math.h>
 #include <string.h>
 
-/* Entries this far apart, in units of the variances, are unequal: far more than rounding makes of them. */
+/* Entries this far apart, in units of the variances, are unequal: far more than rounding does. */
 static const double asymmetry = 1e-10;
 
 /* A becomes the symmetric part of S; fails unless S is dim x dim, finite and symmetric. */
 static kspec_status take(const char *name, const kspec_matrix *S, size_t dim, double *A, kspec_error *err) {
+    kspec_status st = ks_matrix_check(S, name, err);
+    if (st) return st;
     if (S->rows != dim || S->cols != dim)
         return ks_fail(err, KSPEC_E_ARG, "%s is %zu x %zu, not %zu x %zu", name, S->rows, S->cols, dim, dim);
-    for (size_t i = 0; i < dim; i++)
-        for (size_t j = 0; j < dim; j++) {
-            A[i * dim + j] = S->data[(ptrdiff_t)i * S->row_stride + (ptrdiff_t)j * S->col_stride];
-            if (!(fabs(A[i * dim + j]) <= 1e300))
-                return ks_fail(err, KSPEC_E_ARG, "%s: entry (%zu,%zu) (from 0), %g, is not within +-1e300",
-                               name, i, j, A[i * dim + j]);
-        }
+    if ((st = ks_matrix_copy(S, 0, dim, name, A, err))) return st;
+    for (size_t k = 0; k < dim * dim; k++)
+        if (fabs(A[k]) > 1e300)
+            return ks_fail(err, KSPEC_E_DATA, "%s: entry (%zu,%zu) (from 0), %g, is not within +-1e300", name,
+                           k / dim, k % dim, A[k]);
     for (size_t i = 0; i < dim; i++)
         for (size_t j = 0; j < i; j++) {
             double a = A[i * dim + j], b = A[j * dim + i];
             double size =
                 fmax(sqrt(fabs(A[i * dim + i])) * sqrt(fabs(A[j * dim + j])), fmax(fabs(a), fabs(b)));
             if (fabs(a - b) > asymmetry * size)
-                return ks_fail(err, KSPEC_E_ARG,
+                return ks_fail(err, KSPEC_E_DATA,
                                "%s is not symmetric: entry (%zu,%zu) (from 0) is %.9g and (%zu,%zu) is %.9g",
                                name, i, j, a, j, i, b);
             A[i * dim + j] = A[j * dim + i] = a / 2 + b / 2;
@@ -40,14 +41,14 @@ static kspec_status take(const char *name, const kspec_matrix *S, size_t dim, do
 
 static kspec_status not_definite(const char *name, const char *what, size_t dim, const double *w,
                                  kspec_error *err) {
-    return ks_fail(err, KSPEC_E_ARG,
+    return ks_fail(err, KSPEC_E_DATA,
                    "%s is not positive %s: the smallest of its %zu eigenvalues is %.6g, the largest %.6g",
                    name, what, dim, w[0], w[dim - 1]);
 }
 
 /*
  * L with S = L L^T in the lower triangle. Cholesky does not see the scale of rows and columns, so that a
- * pivot is judged beside its own diagonal entry: below 4 dim roundings of it nothing but rounding is left.
+ * pivot is judged beside its own diagonal entry: below 4 dim roundings of that it is rounding alone.
  */
 static kspec_status factor_S(const kspec_matrix *S, size_t dim, double *L, double *w, kspec_error *err) {
     kspec_status st = take("Sigma", S, dim, L, err);
@@ -57,7 +58,7 @@ static kspec_status factor_S(const kspec_matrix *S, size_t dim, double *L, doubl
     for (size_t i = 0; i < dim && definite; i++)
         definite = L[i * dim + i] * L[i * dim + i] > 4 * (double)dim * DBL_EPSILON * w[i];
     if (definite) return KSPEC_OK;
-    take("Sigma", S, dim, L, err); /* only to say what is wrong */
+    take("Sigma", S, dim, L, err); /* for the message alone */
     st = ks_syevd(0, dim, L, dim, w, err);
     return st ? st : not_definite("Sigma", "definite", dim, w, err);
 }
@@ -78,13 +79,11 @@ static kspec_status factor_Sx(const kspec_matrix *Sx, size_t dim, double *At, do
 
 kspec_status ks_relative_factor(const kspec_matrix *S, const kspec_matrix *Sx, size_t dim, double *M,
                                 kspec_error *err) {
-    size_t need = ks_size(ks_size(dim, dim), 4 * sizeof(double)), have = ks_memory_available();
-    if (need > have) /* M, L and the workspace of the eigenproblem */
-        return ks_fail(err, KSPEC_E_NOMEM,
-                       "covariances of dimension %zu need %zu MiB of memory and there are %zu", dim,
-                       need >> 20, have >> 20);
+    /* M, L and the workspace of the eigenproblem */
+    kspec_status st = ks_check_memory(err, ks_size(ks_size(dim, dim), 4 * sizeof(double)),
+                                      "a pair of covariances of dimension %zu", dim);
+    if (st) return st;
     ks_arena arena = {0};
-    kspec_status st = KSPEC_OK;
     double *w = ks_arena_alloc(&arena, dim, sizeof *w), *L = NULL;
     if (S) L = ks_arena_alloc(&arena, ks_size(dim, dim), sizeof *L);
     if (arena.failed) {

@@ -5,12 +5,12 @@
 #include "kspec/base.h"
 
 /*
- * The eigenvalues of the symmetric A (n x n, row-major, lower triangle read), in increasing order, to w. A is destroyed;
- * where `vectors` is 1 its row i becomes the unit eigenvector of w[i]. Allocates its own workspace.
+ * The eigenvalues of the symmetric A (n x n, row-major, lower triangle read), in increasing order, to w. A is
+ * destroyed; where `vectors` is 1 its row i becomes the unit eigenvector of w[i].
  */
 kspec_status ks_syevd(int vectors, size_t n, double *A, size_t lda, double *w, kspec_error *err);
 
-/* Turns them round: decreasing order. */
+/* Reverses the order of n numbers. */
 static inline void ks_reverse(size_t n, double *w) {
     for (size_t i = 0; i < n / 2; i++) {
         double x = w[i];

@@ -94,7 +94,7 @@ static kspec_status gemm_tile(void *ctx, size_t chunk, const ks_worker *worker) 
 static kspec_status check_strides(size_t lda, size_t ldb, size_t ldc, kspec_error *err) {
     const size_t limit = 2147483647;
     if (lda <= limit && ldb <= limit && ldc <= limit) return KSPEC_OK;
-    return ks_fail(err, KSPEC_E_ARG, "matrix of %zu columns exceeds BLAS's limit of %zu",
+    return ks_fail(err, KSPEC_E_ARG, "a matrix of %zu columns exceeds the limit of BLAS, %zu",
                    lda > limit   ? lda
                    : ldb > limit ? ldb
                                  : ldc,

@@ -1,7 +1,7 @@
 /*
- * The seam to BLAS and LAPACK: the only folder that names them. Row-major throughout; each call is
- * single-threaded and may be made from several threads at once. The _tiled functions cut their result into
- * fixed tiles and run those on the threads of `run`: the same bits at any thread count.
+ * BLAS and LAPACK, which only this folder names. Row-major throughout; each call is single-threaded and may
+ * be made from several threads at once. The _tiled functions cut their result into fixed tiles and run those
+ * on the threads of `run`: the same bits at any thread count.
  */
 #ifndef KS_LINALG_H
 #define KS_LINALG_H
@@ -30,7 +30,7 @@ kspec_status ks_gemm_symmetric_tiled(const ks_run *run, int ta, int tb, size_t n
 double ks_dot(size_t n, const double *x, const double *y);
 
 /*
- * Cholesky: A (n x n, lower triangle read) becomes L with A = L L^T; the upper triangle is left alone.
+ * Cholesky: A (n x n, lower triangle read) becomes L with A = L L^T; the upper triangle is not touched.
  * Returns 0, or k > 0 if the leading k x k block is not positive definite.
  */
 size_t ks_potrf(size_t n, double *A, size_t lda);

@@ -4,7 +4,7 @@
 
 #include "kspec/base.h"
 
-/* A (n x n, row-major, lower triangle read) is destroyed; *w the largest eigenvalue, v its unit vector. n <= 32000. */
+/* *w, v: the largest eigenvalue of A (n x n, n <= 32000, lower triangle read, destroyed) and unit vector. */
 kspec_status ks_top_eigenpair(size_t n, double *A, double *w, double *v, kspec_error *err);
 
 #endif

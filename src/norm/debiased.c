@@ -13,7 +13,9 @@
 
 enum { PERMUTATIONS = 8 };
 
-/* Multiply-adds: of the exact orders, all together; of the others, in which case fewer random orders are averaged. */
+/*
+ * Multiply-adds, at most: of all exact orders; and of the others, where more would mean fewer random orders.
+ */
 static const double EXACT_WORK = 4e11, KV_WORK = 4e10;
 
 /* ---- reading ---- */
@@ -38,8 +40,8 @@ ks_debiased ks_debiased_read(const double *m, const double *loo, int orders, siz
     for (int k = 2; k <= orders && (size_t)k < q; k++) {
         double M = m[k - 1], below = m[k - 2];
         const double *L = loo + (size_t)(k - 1) * q, *Lb = L - q;
-        spread plain = {0}, root = {0},
-               ratio = {0}; /* of m(k)/M, log m(k)^(1/k), log m(k)/m(k-1), about the estimate */
+        /* of m(k)/M, log m(k)^(1/k) and log m(k)/m(k-1), about the estimate */
+        spread plain = {0}, root = {0}, ratio = {0};
         int positive = M > 0 && below > 0;
         for (size_t a = 0; a < q && positive; a++) {
             if (!(L[a] > 0 && Lb[a] > 0)) {
@@ -62,7 +64,7 @@ ks_debiased ks_debiased_read(const double *m, const double *loo, int orders, siz
 
 /* ---- moments ---- */
 
-/* A matrix A (q x q) with A^T A / q = G: all that the estimators look at when the rows are complete is that product. */
+/* A matrix A (q x q) with A^T A / q = G: with complete rows the estimators depend on that product alone. */
 static kspec_status factor(double *G, size_t q, double *A, double *w, kspec_error *err) {
     kspec_status st = ks_syevd(1, q, G, q, w, err);
     for (size_t k = 0; k < q && !st; k++)
@@ -70,7 +72,7 @@ static kspec_status factor(double *G, size_t q, double *A, double *w, kspec_erro
     return st;
 }
 
-/* The highest order up to `orders` that the exact estimator can do here */
+/* The highest order up to `orders` that the exact estimator can afford here */
 static kspec_status exact_order(size_t q, const double *A, int orders, int *order, kspec_error *err) {
     for (*order = orders < KS_DEBIASED_EXACT ? orders : KS_DEBIASED_EXACT; *order > 1; --*order) {
         ks_pair p = {A, A, q, q, *order};
@@ -84,8 +86,9 @@ static kspec_status exact_order(size_t q, const double *A, int orders, int *orde
 }
 
 /*
- * Kong-Valiant in several random orders of the features, all orders of moments up to `orders`. Features are the rows of
- * its matrix, which is A^T. m and loo as for ks_debiased_read(), only their part above `done` is written.
+ * Kong-Valiant in several random orders of the features, all orders of moments up to `orders`. Features are
+ * the rows of its matrix, which is A^T. m and loo are those of ks_debiased_read(); only their part above
+ * `done` is written.
  */
 static kspec_status increasing(const ks_run *run, const double *A, size_t q, int done, int orders,
                                uint64_t seed, uint64_t draw, double *m, double *loo, kspec_error *err) {
@@ -142,8 +145,8 @@ kspec_status ks_debias(const ks_run *run, double *G, size_t q, size_t n, int ord
         st = ks_exact(&part, &p, KSPEC_SAMPLED_COLS, &(ks_moments_out){m, rows, loo}, err);
     }
     if (!st) *out = ks_debiased_read(m, loo, exact, q, n);
-    if (!st && exact < orders &&
-        out->order == exact) { /* else the next order is no better known than this one */
+    /* where the exact orders ended before, no higher one is known better */
+    if (!st && exact < orders && out->order == exact) {
         ks_run part = ks_run_part(run, 0.3, 1);
         st = increasing(&part, A, q, exact, orders, seed, draw, m, loo, err);
         if (!st) *out = ks_debiased_read(m, loo, orders, q, n);

@@ -1,4 +1,4 @@
-/* |K| and an interval for it from the Gram matrix of q random features: kspec/norm.h says how. */
+/* |K| and an interval for it from the Gram matrix of q random features, as kspec/norm.h explains. */
 #ifndef KS_NORM_DEBIASED_H
 #define KS_NORM_DEBIASED_H
 
@@ -17,16 +17,13 @@ typedef struct {
 } ks_debiased;
 
 /*
- * G = Phi^T Phi / n (q x q; destroyed), Phi = sqrt(2) cos(...) over n rows. Moments up to `orders`, of which those above
- * KS_DEBIASED_EXACT are averaged over random orders of the columns by (seed, draw).
+ * G = Phi^T Phi / n (q x q; destroyed), Phi = sqrt(2) cos(...) over n rows. Moments up to `orders`, of which
+ * those above KS_DEBIASED_EXACT are averaged over random orders of the columns by (seed, draw).
  */
 kspec_status ks_debias(const ks_run *run, double *G, size_t q, size_t n, int orders, uint64_t seed,
                        uint64_t draw, ks_debiased *out, kspec_error *err);
 
-/*
- * The same, from moments: m[k-1], and without feature a loo[(k-1)*q + a], for k up to `orders`. What the intervals rest
- * on, apart from where the moments come from.
- */
+/* The same from moments, for k up to `orders`: m[k-1], and loo[(k-1)*q + a] without feature a. */
 ks_debiased ks_debiased_read(const double *m, const double *loo, int orders, size_t q, size_t n);
 
 #endif

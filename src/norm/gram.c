@@ -1,18 +1,22 @@
 #include "norm/gram.h"
 
 #include "base/error.h"
+#include "base/matrix.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Tiles are kept in the second-level cache between product and exponentials, unless the product is most of the work. */
+/*
+ * Small tiles stay in the second-level cache between product and exponentials; from LARGE_FROM columns on the
+ * product is most of the work.
+ */
 enum { SMALL_TILE = 256, LARGE_TILE = 512, LARGE_FROM = 128 /* columns */ };
 enum { CHUNKS = 32, CHUNK_TILES = 128 /* small ones */ };
 
 /*
- * With h = |x|^2/2 the exponent is x.y - h_x - h_y, whose error is about 2e-16 max h: past this h the tile is made from
- * differences, which cost more than a matrix product but cancel nothing.
+ * With h = |x|^2/2 the exponent is x.y - h_x - h_y, whose error is about 2e-16 max h: past this h the tile is
+ * made from differences, which cost more than a matrix product but cancel nothing.
  */
 static const double LARGEST_H = 1e4;
 
@@ -23,12 +27,12 @@ void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile
     const double *x = g->x + I * T * p;
     if (g->xt) {
         for (size_t i = 0; i < m; i++)
-            g->kernels->gram_row(g->metric, x + i * p, g->xt + J * T * p, T, p, tile + i * T, pad);
+            g->simd->gram_row(g->metric, x + i * p, g->xt + J * T * p, T, p, tile + i * T, pad);
     } else {
         if (stages & 1) ks_gemm(0, 1, m, n, p, 1, x, p, g->x + J * T * p, p, 0, tile, T);
         for (size_t i = 0; i < m && stages & 2; i++) {
             for (size_t j = n; j < pad; j++) tile[i * T + j] = 0;
-            g->kernels->gram_exp(tile + i * T, g->h + J * T, g->h[I * T + i], pad);
+            g->simd->gram_exp(tile + i * T, g->h + J * T, g->h[I * T + i], pad);
         }
     }
     for (size_t i = 0; i < m && I == J && stages & 2; i++) { /* symmetric to the last bit */
@@ -55,7 +59,7 @@ static void next(size_t bands, size_t *I, size_t *J) {
 typedef struct {
     ks_gram *g;
     size_t first, per_chunk; /* tiles: the round's first, and how many a chunk has */
-    double *K;               /* where the whole matrix is wanted */
+    double *K;               /* for the whole matrix */
 } job;
 
 static const double *tile_at(const ks_gram *g, size_t t, size_t I, size_t J, double *scratch) {
@@ -76,7 +80,7 @@ static kspec_status fill_tile(void *ctx, size_t chunk, const ks_worker *worker) 
 /* ---- opening ---- */
 
 static kspec_status prepare(ks_gram *g, const ks_run *run, size_t n, ks_arena *arena, kspec_error *err) {
-    kspec_status st = ks_simd_choose(&g->kernels, err);
+    kspec_status st = ks_simd_choose(&g->simd, err);
     if (st) return st;
     size_t T = g->T = g->p >= LARGE_FROM ? LARGE_TILE : SMALL_TILE;
     g->n = n;
@@ -123,12 +127,8 @@ kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, 
     *g = (ks_gram){0};
     kspec_status st = prepare(g, run, n, arena, err);
     if (st) return st;
-    size_t T = g->T, bytes = ks_size(tile_count(g->bands), T * T * sizeof(double)),
-           available = ks_memory_available();
-    if (bytes > available)
-        return ks_fail(err, KSPEC_E_NOMEM,
-                       "half of a %zu x %zu Gram matrix needs %.1f GiB of memory, %.1f GiB are available", n,
-                       n, (double)bytes / 0x1p30, (double)available / 0x1p30);
+    size_t T = g->T, bytes = ks_size(tile_count(g->bands), T * T * sizeof(double));
+    if ((st = ks_check_memory(err, bytes, "half of the Gram matrix of %zu rows", n))) return st;
     g->held = ks_arena_zalloc(arena, 1, bytes);
     if (!g->held) return ks_nomem(err, "the Gram matrix", arena->failed);
     size_t I = 0, J = 0;
@@ -136,8 +136,7 @@ kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, 
         for (size_t i = 0; i < rows_of(g, I); i++)
             for (size_t j = 0; j < rows_of(g, J); j++) {
                 size_t a = I * T + i, b = J * T + j;
-                ptrdiff_t row = (ptrdiff_t)(rows ? rows[a] : a), col = (ptrdiff_t)(rows ? rows[b] : b);
-                g->held[t * T * T + i * T + j] = K->data[row * K->row_stride + col * K->col_stride] / unit;
+                g->held[t * T * T + i * T + j] = ks_at(K, rows ? rows[a] : a, rows ? rows[b] : b) / unit;
             }
     return KSPEC_OK;
 }
@@ -155,8 +154,8 @@ static kspec_status multiply(void *ctx, size_t chunk, const ks_worker *worker) {
     locate(g->bands, t, &I, &J);
     for (size_t k = 0; k < j->per_chunk && t < end; k++, t++, next(g->bands, &I, &J)) {
         const double *tile = tile_at(g, t, I, J, g->tile[worker->index]);
-        g->kernels->tile_product(tile, T, rows_of(g, I), (rows_of(g, J) + 7) / 8 * 8, g->in + J * T,
-                                 g->in + I * T, y + I * T, I == J ? NULL : y + J * T);
+        g->simd->tile_product(tile, T, rows_of(g, I), (rows_of(g, J) + 7) / 8 * 8, g->in + J * T,
+                              g->in + I * T, y + I * T, I == J ? NULL : y + J * T);
     }
     return KSPEC_OK;
 }
@@ -164,13 +163,11 @@ static kspec_status multiply(void *ctx, size_t chunk, const ks_worker *worker) {
 kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, double *y, kspec_error *err) {
     ks_gram *g = gram;
     size_t tiles = tile_count(g->bands), per = (tiles + CHUNKS - 1) / CHUNKS;
-    size_t most =
-        CHUNK_TILES * SMALL_TILE * SMALL_TILE / (g->T * g->T); /* at most, so that a chunk is short */
+    size_t most = CHUNK_TILES * SMALL_TILE * SMALL_TILE / (g->T * g->T); /* so that a chunk is short */
     if (per > most) per = most;
     size_t round = CHUNKS * per;
-    memcpy(g->in, x,
-           g->n *
-               sizeof *x); /* the padding stays 0, so that what a tile has beyond its columns adds nothing */
+    /* the padding stays 0: entries of a tile beyond its columns add nothing */
+    memcpy(g->in, x, g->n * sizeof *x);
     memset(y, 0, g->n * sizeof *y);
     for (job j = {.g = g, .per_chunk = per}; j.first < tiles; j.first += round) {
         size_t left = tiles - j.first, last = left < round ? left : round;

@@ -1,6 +1,7 @@
 /*
- * The Gram matrix of a kernel as an operator: y = K x from tiles of its upper triangle, each used twice, made from the
- * rows when they are needed or once and held. Held or not, the same bits; and at any number of threads.
+ * The Gram matrix of a kernel as an operator: y = K x from tiles of its upper triangle, each used twice, made
+ * from the rows when they are needed or once and held. Held or not, the same bits; and at any number of
+ * threads.
  */
 #ifndef KS_NORM_GRAM_H
 #define KS_NORM_GRAM_H
@@ -10,7 +11,7 @@
 #include "simd/simd.h"
 
 typedef struct {
-    const ks_simd *kernels;
+    const ks_simd *simd;
     ks_metric metric;
     size_t n, p, T, bands; /* tiles are T x T, bands have T rows */
     const double *x;       /* n x p */
@@ -27,7 +28,7 @@ typedef struct {
 kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, kspec_kernel kernel,
                           size_t memory, ks_arena *arena, kspec_error *err);
 
-/* From K/unit, a matrix given; rows (or NULL: all) says which of its n rows and columns. It is copied. */
+/* A copy of K/unit, K given: its n rows and columns `rows`, or, where that is NULL, the first n. */
 kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, double unit,
                           const size_t *rows, size_t n, ks_arena *arena, kspec_error *err);
 
@@ -37,7 +38,7 @@ kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, doubl
 /* All of K, n x n, row-major. */
 kspec_status ks_gram_matrix(ks_gram *g, const ks_run *run, double *K, kspec_error *err);
 
-/* One tile (I, J), by the stages of a measurement: 1 the products, 2 the exponentials. */
+/* One tile (I, J); stages: 1 the products, 2 the exponentials, 3 both. Benchmarks measure them apart. */
 void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile);
 
 #endif

@@ -24,7 +24,7 @@ static void start(const ks_operator *A, const ks_iteration *o, double *v) {
     normalise(A->n, v);
 }
 
-/* The part of a run that product k covers: nobody knows how many there will be, so each takes a part of what is left */
+/* The part of a run that product k covers. Their number is not known, so each takes a tenth of the rest. */
 static ks_run next_part(const ks_run *run, int k) {
     return ks_run_part(run, 1 - pow(0.9, k), 1 - pow(0.9, k + 1));
 }
@@ -68,7 +68,7 @@ typedef struct {
     double S[BASIS * BASIS], theta[BASIS];
 } basis;
 
-/* w -= sum_k (v_k.w) v_k, twice: what is left is orthogonal to rounding */
+/* w -= sum_k (v_k.w) v_k, twice: the rest is orthogonal to rounding */
 static void orthogonalise(const basis *b, int count, size_t n, double *w) {
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < count; k++) {
@@ -110,15 +110,14 @@ kspec_status ks_lanczos(const ks_run *run, const ks_operator *A, const ks_iterat
         orthogonalise(b, m, n, w);
         double beta = b->beta[m - 1] = normalise(n, w);
         int last = products == o->updates || m == most;
-        if (m > 24 && m % 4 && !last) continue; /* m^3 for the Ritz values is not nothing */
+        if (m > 24 && m % 4 && !last) continue; /* the Ritz values cost m^3 */
         if ((st = ritz(b, m, err))) break;
         /* residuals of the first two Ritz pairs: the last entries of the last two vectors */
         size_t M = (size_t)m;
         double t1 = b->theta[m - 1], r = beta * fabs(b->S[M * M - 1]);
         double gap = m > 1 ? t1 - b->theta[m - 2] - beta * fabs(b->S[M * M - M - 1]) : 0;
         double error = r < gap ? r * r / gap : r;
-        int whole =
-            m == (int)n || beta <= DBL_EPSILON * t1; /* the basis spans all that the start vector reaches */
+        int whole = m == (int)n || beta <= DBL_EPSILON * t1; /* the basis spans all that the start reaches */
         *top = (ks_top){t1, t1 > 0 ? r / t1 : 0, products, whole || error <= o->stop * t1,
                         fmin(top->lowest, b->theta[0])};
         if (top->converged || products == o->updates) break;

@@ -6,8 +6,8 @@
 
 typedef struct {
     size_t n;
-    kspec_status (*apply)(void *ctx, const ks_run *run, const double *x, double *y,
-                          kspec_error *err); /* y = A x */
+    /* y = A x */
+    kspec_status (*apply)(void *ctx, const ks_run *run, const double *x, double *y, kspec_error *err);
     void *ctx;
 } ks_operator;
 
@@ -27,17 +27,17 @@ typedef struct {
 } ks_top;
 
 /*
- * v <- A v / |A v|; the value after t updates is v.A v, which takes t + 1 products. Its error shrinks by a factor c per
- * update, (lambda_2/lambda_1)^2 in the end; c is read off the last two changes d' and d = c d', and the error to come
- * is d c/(1 - c).
+ * v <- A v / |A v|; the value after t updates is v.A v, which takes t + 1 products. Its error shrinks by a
+ * factor c per update, (lambda_2/lambda_1)^2 in the end; c is read off the last two changes d' and d = c d',
+ * and the error to come is d c/(1 - c).
  */
 kspec_status ks_power(const ks_run *run, const ks_operator *A, const ks_iteration *o, ks_top *top,
                       kspec_error *err);
 
 /*
- * Lanczos with full reorthogonalisation, started again from the top Ritz vector when the basis has 96 vectors. With
- * Ritz values t1 > t2 and residuals r1, r2 the error is at most r1, and r1^2/(t1 - t2 - r2) if no eigenvalue but the
- * first is above t2 + r2.
+ * Lanczos with full reorthogonalisation, started again from the top Ritz vector when the basis has 96
+ * vectors. With Ritz values t1 > t2 and residuals r1, r2 the error is at most r1, and r1^2/(t1 - t2 - r2) if
+ * no eigenvalue but the first is above t2 + r2.
  */
 kspec_status ks_lanczos(const ks_run *run, const ks_operator *A, const ks_iteration *o, ks_top *top,
                         kspec_error *err);

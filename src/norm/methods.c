@@ -15,7 +15,7 @@ static ks_iteration iteration(const ks_norm_job *j, uint64_t draw) {
     return (ks_iteration){j->o.updates, j->o.stop, j->o.seed, draw};
 }
 
-/* All rows, or the sample: numbers in *rows (NULL: all) and, where there are inputs, the rows themselves in *in. */
+/* All rows, or the sample: their numbers in *rows (NULL: all) and, unless K is given, the rows in *in. */
 static kspec_status take_rows(const ks_norm_job *j, int sampled, uint64_t draw, ks_inputs *in, size_t **rows,
                               ks_arena *arena, kspec_error *err) {
     *in = j->in;
@@ -42,8 +42,8 @@ static kspec_status open_gram(const ks_norm_job *j, const ks_run *run, int sampl
 }
 
 /*
- * A matrix given may have negative eigenvalues, and then its norm is not what the methods here find: Lanczos iteration
- * sees those that matter. Rounding of single precision is let pass.
+ * The methods here find the largest eigenvalue, which is not the norm of a matrix with a negative one that is
+ * larger. Lanczos iteration finds those that matter; the rounding of single precision may pass.
  */
 static kspec_status check_definite(const ks_norm_job *j, const ks_run *run, ks_gram *g, kspec_error *err) {
     if (!j->K) return KSPEC_OK;
@@ -53,28 +53,27 @@ static kspec_status check_definite(const ks_norm_job *j, const ks_run *run, ks_g
     ks_top top;
     kspec_status st = ks_lanczos(&part, &A, &o, &top, err);
     if (!st && top.lowest < -1e-3 * top.value)
-        st = ks_fail(err, KSPEC_E_IO,
-                     "no Gram matrix: it has an eigenvalue of %g or below, its largest is about %g",
+        st = ks_fail(err, KSPEC_E_DATA,
+                     "not a Gram matrix: it has an eigenvalue of %g or below, and its largest is about %g",
                      top.lowest * j->unit, top.value * j->unit);
     return st;
 }
 
-/* The residual of LAPACK's pair is taken with our own product, so that it tells of both. */
+/* The residual of LAPACK's pair is taken with our own product, so that it checks both. */
 static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
                           kspec_error *err) {
-    size_t n = j->n, bytes = ks_size(ks_size(n, n), sizeof(double)), available = ks_memory_available();
+    size_t n = j->n;
     if (n > 32000) return ks_fail(err, KSPEC_E_ARG, "eigen: %zu rows exceed 32000; use lanczos", n);
-    if (bytes > available)
-        return ks_fail(err, KSPEC_E_NOMEM,
-                       "eigen: a %zu x %zu matrix needs %.1f GiB of memory, %.1f GiB are available", n, n,
-                       (double)bytes / 0x1p30, (double)available / 0x1p30);
+    kspec_status st =
+        ks_check_memory(err, ks_size(ks_size(n, n), sizeof(double)), "eigen: the Gram matrix of %zu rows", n);
+    if (st) return st;
     double start = ks_now();
     ks_arena arena = {0};
     ks_gram g;
     ks_run first = ks_run_part(run, 0, 0.1), second = ks_run_part(run, 0.9, 1);
     double *K = ks_arena_alloc(&arena, ks_size(n, n), sizeof *K), *v = ks_arena_alloc(&arena, n, sizeof *v),
            *w = ks_arena_alloc(&arena, n, sizeof *w);
-    kspec_status st = arena.failed ? ks_nomem(err, "the Gram matrix", arena.failed) : KSPEC_OK;
+    if (arena.failed) st = ks_nomem(err, "the Gram matrix", arena.failed);
     if (!st) st = open_gram(j, &first, 0, draw, 0, &g, &arena, err);
     if (!st) st = ks_gram_matrix(&g, &first, K, err);
     if (!st) st = ks_top_eigenpair(n, K, &out->top.value, v, err);
@@ -176,7 +175,7 @@ static kspec_status rff_nystrom(const ks_norm_job *j, const ks_run *run, uint64_
     return on_features(j, run, draw, 1, out, err);
 }
 
-/* Z is looked at once, so it is not held */
+/* Z is used once, so it is not held */
 static kspec_status rff_debiased(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
                                  kspec_error *err) {
     double start = ks_now();
@@ -192,12 +191,12 @@ static kspec_status rff_debiased(const ks_norm_job *j, const ks_run *run, uint64
 }
 
 const ks_norm_method ks_norm_methods[] = {
-    {KSPEC_NORM_EIGEN, "eigen", eigen, 0, 0},
-    {KSPEC_NORM_POWER, "power", power, 0, 0},
-    {KSPEC_NORM_LANCZOS, "lanczos", lanczos, 0, 0},
-    {KSPEC_NORM_RFF_POWER, "rff-power", rff_power, 1, 0},
-    {KSPEC_NORM_NYSTROM, "nystrom", nystrom, 0, 1},
-    {KSPEC_NORM_RFF_NYSTROM, "rff-nystrom", rff_nystrom, 1, 1},
-    {KSPEC_NORM_RFF_DEBIASED, "rff-debiased", rff_debiased, 1, 0},
+    {KSPEC_NORM_METHOD_EIGEN, "eigen", eigen, 0, 0},
+    {KSPEC_NORM_METHOD_POWER, "power", power, 0, 0},
+    {KSPEC_NORM_METHOD_LANCZOS, "lanczos", lanczos, 0, 0},
+    {KSPEC_NORM_METHOD_RFF_POWER, "rff-power", rff_power, 1, 0},
+    {KSPEC_NORM_METHOD_NYSTROM, "nystrom", nystrom, 0, 1},
+    {KSPEC_NORM_METHOD_RFF_NYSTROM, "rff-nystrom", rff_nystrom, 1, 1},
+    {KSPEC_NORM_METHOD_RFF_DEBIASED, "rff-debiased", rff_debiased, 1, 0},
     {0},
 };

@@ -1,4 +1,4 @@
-/* The methods of kspec_gram_norm(), one draw each. norm.c checks, repeats and judges. */
+/* The methods of kspec_norm(), one draw each. norm.c repeats and judges them. */
 #ifndef KS_NORM_METHODS_H
 #define KS_NORM_METHODS_H
 
@@ -7,19 +7,19 @@
 #include "norm/iterate.h"
 #include "kspec/norm.h"
 
-/* What all methods work on. Either the inputs or the Gram matrix K is there. */
+/* What all methods work on: the inputs, or the Gram matrix K. */
 typedef struct {
     kspec_norm_opts o;     /* with the defaults filled in */
     ks_inputs in;          /* centred, in units of sigma */
     const kspec_matrix *K; /* NULL: there are inputs */
-    double unit; /* of K's entries: a power of two near the largest, so that no square over- or underflows */
+    double unit; /* a power of two near K's largest entry: in units of it no square over- or underflows */
     size_t n, r; /* rows; rows of a Nystrom sample */
 } ks_norm_job;
 
 typedef struct {
     ks_top top;           /* value, iterations, residual */
     ks_debiased debiased; /* RFF methods: from the same features; order 0 where nothing is known */
-    double seconds;       /* of the method itself, without `debiased` where that is a check only */
+    double seconds;       /* of the method itself; without `debiased` where that is only a check */
 } ks_norm_draw;
 
 typedef kspec_status (*ks_norm_fn)(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,

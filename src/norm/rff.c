@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows are made in bands that the cache holds; sums over rows are made in at most GROUPS groups of whole bands. */
+/* Rows are made in bands that the cache holds; sums over rows are made in at most GROUPS groups of bands. */
 enum { BAND_ENTRIES = 65536, GROUPS = 64 };
 
 static size_t bands(const ks_rff *z) { return (z->n + z->band - 1) / z->band; }
@@ -59,7 +59,7 @@ static kspec_status multiply(void *ctx, size_t chunk, const ks_worker *worker) {
     memset(w, 0, q * sizeof *w);
     for (size_t k = from; k < to; k++) {
         size_t first = k * z->band, count = z->n - first < z->band ? z->n - first : z->band;
-        z->f.kernels->normal_product(rows(z, first, count, z->tile[worker->index]), count, q, p->v, w);
+        z->f.simd->normal_product(rows(z, first, count, z->tile[worker->index]), count, q, p->v, w);
     }
     return KSPEC_OK;
 }
@@ -76,10 +76,8 @@ kspec_status ks_rff_apply(void *rff, const ks_run *run, const double *v, double 
 
 /* ---- G = (q/n) Z^T Z ---- */
 
-enum {
-    BLOCK_ENTRIES = 1 << 22,
-    TILE = 64
-}; /* Z is taken in blocks of rows; G in tiles, on and above the diagonal */
+/* Z is taken in blocks of rows; G in tiles, on and above the diagonal. */
+enum { BLOCK_ENTRIES = 1 << 22, TILE = 64 };
 
 typedef struct {
     const ks_rff *z;

@@ -1,6 +1,4 @@
-/*
- * The random features of some rows: Z (n x q), held or made again when it is looked at, the same bits either way.
- */
+/* The random features of some rows: Z (n x q), held or made again for each use, the same bits either way. */
 #ifndef KS_NORM_RFF_H
 #define KS_NORM_RFF_H
 

@@ -1,14 +1,15 @@
 /* kspec_ridge_empirical(): the regression itself, over draws of W. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/streams.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "ridge/predict.h"
+#include "ridge/result.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -16,12 +17,13 @@ enum {
     FACTORS = 15 /* Cholesky factorisations take as long as one eigendecomposition */
 };
 
+/* What a worker has on its own. */
 typedef struct {
     double *S, *St, *W; /* n x 2N and nt x 2N features; BLOCK x p */
     double *G, *A;      /* the Gram matrix, d x d, and a copy to factor */
     double *b, *z, *w;  /* d x m: right-hand side and solution; eigenvalues */
     double *beta, *fit; /* 2N x m; max(n, nt) x m */
-} desk;                 /* what a worker has on its own */
+} desk;
 
 typedef struct {
     const kspec_ridge *r;
@@ -45,7 +47,7 @@ static void make_features(const job *j, const desk *o, size_t draw) {
             if (!rows[s]) continue;
             ks_gemm(0, 1, rows[s], c, p, 1, X[s], p, o->W, p, 0, S[s] + k, 2 * N);
             for (size_t i = 0; i < rows[s]; i++)
-                r->kernels->cos_sin(S[s] + i * 2 * N + k, S[s] + i * 2 * N + N + k, c);
+                r->simd->cos_sin(S[s] + i * 2 * N + k, S[s] + i * 2 * N + N + k, c);
         }
     }
 }
@@ -60,8 +62,10 @@ static double residual(const double *S, const double *Y, size_t rows, size_t N2,
     return mean_square(fit, rows * m);
 }
 
-/* From z: primal, beta itself; dual, alpha = (S S^T/n + lambda)^-1 y, with beta = S^T alpha/n and y - S
-   beta = lambda alpha */
+/*
+ * From z: primal, beta itself; dual, alpha = (S S^T/n + lambda)^-1 y, with beta = S^T alpha/n and
+ * y - S beta = lambda alpha
+ */
 static void measure(const job *j, const desk *o, double lambda, double *errors) {
     const kspec_ridge *r = j->r;
     size_t N2 = 2 * j->N, n = r->n, m = r->m;
@@ -86,8 +90,10 @@ static int by_cholesky(const job *j, const desk *o, double lambda) {
     return 1;
 }
 
-/* The same from the eigenvectors, rows of A; for lambda = 0 of least norm: eigenvalues lost in rounding
-   count as 0 */
+/*
+ * The same from the eigenvectors, rows of A. For lambda = 0, of least norm: eigenvalues lost in rounding
+ * count as 0
+ */
 static void by_eigenvectors(const job *j, const desk *o, double lambda) {
     size_t d = j->d, m = j->r->m;
     double cut = (double)d * DBL_EPSILON * o->w[d - 1], *c = o->fit;
@@ -120,7 +126,7 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
     }
     if (!left) return KSPEC_OK;
     memcpy(o->A, o->G, d * d * sizeof *o->A);
-    kspec_status st = ks_syevd(1, d, o->A, d, o->w, NULL);
+    kspec_status st = ks_syevd(1, d, o->A, d, o->w, worker->err);
     for (size_t l = 0; l < j->count && !st; l++)
         if (errors[2 * l] < 0) {
             by_eigenvectors(j, o, j->lambda[l]);
@@ -162,39 +168,50 @@ static void spread(const double *x, size_t count, size_t stride, double *mean, d
 }
 
 static kspec_status run_draws(job *j, ks_run *run, size_t draws, ks_arena *a, kspec_error *err) {
-    size_t bytes = ks_size(desk_size(j), sizeof(double)), free = ks_memory_available();
-    char what[80];
-    snprintf(what, sizeof what, "a draw of %zu features for %zu rows", j->N, j->r->n + j->r->nt);
-    kspec_status st = ks_ridge_memory(bytes, what, err);
+    size_t bytes = ks_size(desk_size(j), sizeof(double)), available = ks_memory_available();
+    kspec_status st =
+        ks_check_memory(err, bytes, "a draw with N = %zu for %zu rows", j->N, j->r->n + j->r->nt);
     if (st) return st;
-    size_t fit = free > bytes ? free / bytes : 1;
+    size_t fit = available > bytes ? available / bytes : 1;
     if ((size_t)run->threads > fit) run->threads = (int)fit; /* the bits stay the same */
     size_t workers = (size_t)ks_workers(run, draws);
     j->errors = ks_arena_alloc(a, ks_size(draws, ks_size(2, j->count)), sizeof *j->errors);
     j->desks = ks_arena_alloc(a, workers, sizeof *j->desks);
     for (size_t w = 0; w < workers && !a->failed; w++) desk_alloc(j, a, &j->desks[w]);
-    if (a->failed) return ks_nomem(err, what, a->failed);
+    if (a->failed) return ks_nomem(err, "draws of the features", a->failed);
     return ks_parallel_for(run, draws, one_draw, j, err);
 }
 
-kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t features, const double *lambda, size_t count,
-                                   size_t draws, kspec_ridge_measured *out, kspec_error *err) {
+kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambda, size_t count, size_t draws,
+                                   kspec_ridge_empirical_result **out, kspec_error *err) {
     ks_clear(err);
+    *out = NULL;
+    double start = ks_now();
     ks_run run;
-    kspec_status st = ks_ridge_check_features(features, err);
-    for (size_t k = 0; k < count && !st; k++) st = ks_ridge_check_lambda(lambda[k], err);
+    kspec_ridge_empirical_result *result;
+    kspec_status st = ks_ridge_check_N(N, err);
+    if (!st) st = ks_ridge_check_lambdas(lambda, count, err);
     if (!st && draws == 0) st = ks_fail(err, KSPEC_E_ARG, "draws 0 is below 1");
-    if (!st) st = ks_ridge_enter(r, &run, err);
+    if (!st) st = ks_ridge_empirical_result(count, &result, err);
     if (st) return st;
     ks_arena arena = {0};
-    job j = {.r = r, .N = features, .count = count, .lambda = lambda, .dual = 2 * features > r->n};
-    j.d = j.dual ? r->n : 2 * features;
-    st = run_draws(&j, &run, draws, &arena, err);
+    job j = {.r = r, .N = N, .count = count, .lambda = lambda, .dual = 2 * N > r->n};
+    j.d = j.dual ? r->n : 2 * N;
+    if (!(st = ks_ridge_enter(r, &run, err))) {
+        st = run_draws(&j, &run, draws, &arena, err);
+        ks_ridge_leave();
+    }
     for (size_t l = 0; l < count && !st; l++) {
-        spread(j.errors + 2 * l, draws, 2 * count, &out[l].train_mse, &out[l].train_sd);
-        spread(j.errors + 2 * l + 1, draws, 2 * count, &out[l].test_mse, &out[l].test_sd);
+        kspec_ridge_measured *p = result->points[l];
+        p->lambda = lambda[l];
+        spread(j.errors + 2 * l, draws, 2 * count, &p->train_mse, &p->train_sd);
+        spread(j.errors + 2 * l + 1, draws, 2 * count, &p->test_mse, &p->test_sd);
     }
     ks_arena_free(&arena);
-    ks_ridge_leave();
+    result->seconds = ks_now() - start;
+    if (st)
+        kspec_ridge_empirical_free(result);
+    else
+        *out = result;
     return st;
 }

@@ -9,8 +9,7 @@
 kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                              const ks_ridge_solution *s, double *train, double *test, kspec_error *err);
 
-/* The same where N -> infinity alone: Q = ((N/n) (K_cos + K_sin) + lambda I)^-1; NaN where that has no
-   inverse. */
+/* The same where N -> infinity alone: Q = ((N/n) (K_cos + K_sin) + lambda I)^-1; NaN if it has no inverse. */
 kspec_status ks_ridge_kernel_errors(kspec_ridge *r, const ks_run *run, double N, double lambda, double *train,
                                     double *test, kspec_error *err);
 

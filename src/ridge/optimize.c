@@ -1,37 +1,50 @@
 /* kspec_ridge_best_lambda() and kspec_ridge_best_features(): the least predicted test error. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "ridge/predict.h"
+#include "ridge/result.h"
 
 #include <math.h>
 
-/* A search: what it has solved, and the best so far */
+/* A search: what it has solved, and the best so far. */
 typedef struct {
     kspec_ridge *r;
     ks_run run;
     ks_ridge_solved *solved;
     size_t count;
-    double *columns;
     double expected, made; /* points, for progress */
-    kspec_ridge_point best;
+    /* points[0] is the best so far, points[1] the one being tried; a better one takes its place */
+    kspec_ridge_result *result;
     kspec_error *err;
 } search;
 
 static kspec_status try(search *s, size_t N, double lambda, double *value) {
-    kspec_ridge_point p;
+    kspec_ridge_point **best = &s->result->points[0], **p = &s->result->points[1];
     ks_run still = ks_ridge_still(&s->run, fmin(1, s->made++ / s->expected));
-    kspec_status st = ks_ridge_point(s->r, &still, N, lambda, s->solved, &s->count, &p, s->columns, s->err);
+    kspec_status st = ks_ridge_point(s->r, &still, N, lambda, s->solved, &s->count, *p, s->err);
     if (st) return st;
-    *value = isfinite(p.test_mse) ? p.test_mse : INFINITY;
-    if (!s->best.features || !(s->best.test_mse <= *value)) s->best = p;
+    *value = isfinite((*p)->test_mse) ? (*p)->test_mse : INFINITY;
+    if (!(*best)->N || !((*best)->test_mse <= *value)) {
+        kspec_ridge_point *swap = *best;
+        *best = *p;
+        *p = swap;
+    }
     return KSPEC_OK;
 }
+
+/* What to search: `points` values of lambda from low to high for N, or N up to `most` for lambda = low. */
+typedef struct {
+    size_t N, most, points;
+    double low, high;
+} task;
 
 /* ---- lambda ---- */
 
 enum { PER_DECADE = 4, REFINE = 40 };
 
-/* Brent's search for a minimum of f(log lambda) in [a,b], where f(x) is known: parabolas, or golden
-   sections. */
+/*
+ * Brent's search for a minimum of f(log lambda) in [a,b], where f(x) is known: parabolas, or golden sections.
+ */
 static kspec_status brent(search *s, size_t N, double a, double b, double x, double fx) {
     const double golden = 0.3819660112501051, tolerance = 1e-3;
     double w = x, v = x, fw = fx, fv = fx, step = 0, before = 0;
@@ -72,9 +85,9 @@ static kspec_status brent(search *s, size_t N, double a, double b, double x, dou
     return KSPEC_OK;
 }
 
-static kspec_status search_lambda(search *s, size_t N, double low, double high, size_t points) {
-    double span = log(high / low), least = INFINITY;
-    size_t best = 0;
+static kspec_status search_lambda(search *s, const task *t) {
+    double low = t->low, high = t->high, span = log(high / low), least = INFINITY;
+    size_t N = t->N, points = t->points, best = 0;
     for (size_t k = 0; k < points; k++) { /* from high to low, both exactly */
         double lambda = k == 0            ? high
                         : k == points - 1 ? low
@@ -98,53 +111,59 @@ static kspec_status needs_test(const kspec_ridge *r, kspec_error *err) {
     return r->nt ? KSPEC_OK : ks_fail(err, KSPEC_E_ARG, "the least test error needs a test set");
 }
 
-/* Runs one search with its scratch; `points` is how many it can solve */
-static kspec_status begin(search *s, kspec_ridge *r, size_t points, ks_arena *scratch, kspec_error *err) {
-    *s = (search){.r = r, .err = err, .expected = (double)points};
-    kspec_status st = ks_ridge_enter(r, &s->run, err);
+/* Runs a search that solves at most `room` points, and hands back its best one. */
+static kspec_status run_search(kspec_ridge *r, kspec_status (*run)(search *, const task *), const task *t,
+                               size_t room, kspec_ridge_result **out, kspec_error *err) {
+    double start = ks_now();
+    search s = {.r = r, .err = err, .expected = (double)room};
+    ks_arena scratch = {0};
+    kspec_status st = ks_ridge_result(r, 2, &s.result, err);
     if (st) return st;
-    s->solved = ks_arena_alloc(scratch, points, sizeof *s->solved);
-    s->columns = ks_arena_alloc(scratch, ks_size(2, r->m), sizeof *s->columns);
-    if (!scratch->failed) return KSPEC_OK;
-    ks_ridge_leave();
-    st = ks_nomem(err, "a search", scratch->failed);
-    ks_arena_free(scratch);
+    s.solved = ks_arena_alloc(&scratch, room, sizeof *s.solved);
+    if (scratch.failed) st = ks_nomem(err, "a search", scratch.failed);
+    if (!st && !(st = ks_ridge_enter(r, &s.run, err))) {
+        st = run(&s, t);
+        ks_ridge_leave();
+    }
+    ks_arena_free(&scratch);
+    s.result->count = 1;
+    s.result->seconds = ks_now() - start;
+    if (st)
+        kspec_ridge_free(s.result);
+    else
+        *out = s.result;
     return st;
 }
 
-kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t features, double low, double high,
-                                     kspec_ridge_point *point, int *at_end, kspec_error *err) {
+kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, double high,
+                                     kspec_ridge_result **out, kspec_error *err) {
     ks_clear(err);
-    kspec_status st = ks_ridge_check_features(features, err);
+    *out = NULL;
+    kspec_status st = ks_ridge_check_N(N, err);
     if (!st) st = needs_test(r, err);
     if (!st) st = ks_ridge_check_lambda(low, err);
     if (!st) st = ks_ridge_check_lambda(high, err);
     if (!st && !(low > 0 && low < high))
-        st = ks_fail(err, KSPEC_E_ARG, "lambda from %g to %g is no range above 0", low, high);
+        st = ks_fail(err, KSPEC_E_ARG, "lambda from %g to %g: the range must be above 0 and increase", low,
+                     high);
     if (st) return st;
-    size_t points = (size_t)ceil(PER_DECADE * log10(high / low)) + 1;
-    if (points < 3) points = 3;
-    search s;
-    ks_arena scratch = {0};
-    if ((st = begin(&s, r, points + REFINE + 1, &scratch, err))) return st;
-    st = search_lambda(&s, features, low, high, points);
-    ks_arena_free(&scratch);
-    ks_ridge_leave();
-    if (st) return st;
-    *point = s.best;
-    *at_end = s.best.lambda == low ? -1 : s.best.lambda == high;
+    task t = {.N = N, .low = low, .high = high, .points = (size_t)ceil(PER_DECADE * log10(high / low)) + 1};
+    if (t.points < 3) t.points = 3;
+    if ((st = run_search(r, search_lambda, &t, t.points + REFINE + 1, out, err))) return st;
+    (*out)->at_low = (*out)->points[0]->lambda == low;
+    (*out)->at_high = (*out)->points[0]->lambda == high;
     return KSPEC_OK;
 }
 
 /* ---- features ---- */
 
-double kspec_ridge_cost(const kspec_ridge *r, size_t features) {
-    double N2 = 2 * (double)features, n = (double)r->n, nt = (double)r->nt, d = fmin(N2, n), e = fmax(N2, n);
+double kspec_ridge_cost(const kspec_ridge *r, size_t N) {
+    double N2 = 2 * (double)N, n = (double)r->n, nt = (double)r->nt, d = fmin(N2, n), e = fmax(N2, n);
     return (n + nt) * (double)r->p * N2 / 2 + d * (d + 1) / 2 * e + d * d * d / 6 +
            (double)r->m * N2 * (n + nt);
 }
 
-/* One point with features of its own: nothing solved before serves */
+/* One point with an N of its own: no point solved before helps */
 static kspec_status try_features(search *s, size_t N, double lambda, double *value) {
     s->count = 0;
     return try(s, N, lambda, value);
@@ -152,11 +171,11 @@ static kspec_status try_features(search *s, size_t N, double lambda, double *val
 
 /*
  * The numbers on a geometric grid up to `most`; then, between the neighbours of the best, the middles of both
- * sides until nothing is left between.
+ * sides until no number is left between them.
  */
-static kspec_status search_features(search *s, double lambda, size_t most, double ratio) {
-    size_t low = 0, high = 0, best = 0, last = 0; /* 0: no neighbour */
-    double least = INFINITY, value;
+static kspec_status search_features(search *s, const task *t) {
+    size_t most = t->most, low = 0, high = 0, best = 0, last = 0; /* 0: no neighbour */
+    double lambda = t->low, ratio = pow(10, 1.0 / 16), least = INFINITY, value;
     kspec_status st;
     for (double g = 1;; g *= ratio) {
         size_t N = g >= (double)most ? most : (size_t)(g + 0.5);
@@ -192,17 +211,9 @@ static kspec_status search_features(search *s, double lambda, size_t most, doubl
     }
 }
 
-kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cost_limit,
-                                       kspec_ridge_point *point, int *at_limit, kspec_error *err) {
-    ks_clear(err);
-    kspec_status st = ks_ridge_check_lambda(lambda, err);
-    if (!st) st = needs_test(r, err);
-    if (!st && !(cost_limit >= kspec_ridge_cost(r, 1) && isfinite(cost_limit)))
-        st =
-            ks_fail(err, KSPEC_E_ARG, "cost limit %g is not a number of at least %g, the cost of one feature",
-                    cost_limit, kspec_ridge_cost(r, 1));
-    if (st) return st;
-    size_t low = 1, high = 1000000000; /* cost(low) <= limit */
+/* The largest N whose cost is within the limit; that of 1 is. */
+static size_t most_features(const kspec_ridge *r, double cost_limit) {
+    size_t low = 1, high = 1000000000;
     while (low < high) {
         size_t mid = low + (high - low + 1) / 2;
         if (kspec_ridge_cost(r, mid) <= cost_limit)
@@ -210,14 +221,22 @@ kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cos
         else
             high = mid - 1;
     }
-    search s;
-    ks_arena scratch = {0};
-    if ((st = begin(&s, r, (size_t)(16 * log10((double)low)) + 20, &scratch, err))) return st;
-    st = search_features(&s, lambda, low, pow(10, 1.0 / 16));
-    ks_arena_free(&scratch);
-    ks_ridge_leave();
+    return low;
+}
+
+kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cost_limit,
+                                       kspec_ridge_result **out, kspec_error *err) {
+    ks_clear(err);
+    *out = NULL;
+    kspec_status st = ks_ridge_check_lambda(lambda, err);
+    if (!st) st = needs_test(r, err);
+    if (!st && !(cost_limit >= kspec_ridge_cost(r, 1) && isfinite(cost_limit)))
+        st = ks_fail(err, KSPEC_E_ARG, "cost limit %g is not a number from %g, the cost of one feature, up",
+                     cost_limit, kspec_ridge_cost(r, 1));
     if (st) return st;
-    *point = s.best;
-    *at_limit = s.best.features == low;
+    task t = {.most = most_features(r, cost_limit), .low = lambda};
+    size_t room = (size_t)(16 * log10((double)t.most)) + 20;
+    if ((st = run_search(r, search_features, &t, room, out, err))) return st;
+    (*out)->at_high = (*out)->points[0]->N == t.most;
     return KSPEC_OK;
 }

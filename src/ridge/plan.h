@@ -1,4 +1,4 @@
-/* What a prediction holds: the data, the kernel matrices, and room for one resolvent. */
+/* What an open prediction holds: the data, the kernel matrices, and room for one resolvent. */
 #ifndef KS_RIDGE_PLAN_H
 #define KS_RIDGE_PLAN_H
 
@@ -11,6 +11,7 @@ enum { COS, SIN };
 
 struct kspec_ridge {
     kspec_ridge_opts o;
+    double sigma;
     size_t n, nt, p, m;          /* training rows, test rows (0: none), columns, targets */
     double *X, *Xt;              /* n x p, nt x p: centred, scaled, divided by sigma */
     double *Y, *Yt;              /* n x m, nt x m */
@@ -19,15 +20,12 @@ struct kspec_ridge {
     double trace[2], trace_t[2]; /* tr K_a(X,X), tr K_a(Xt,Xt) */
     double *Q, *work;            /* n x n: the resolvent, and scratch */
     double *H;                   /* nt x n */
-    const ks_simd *kernels;
+    const ks_simd *simd;
     ks_arena arena;
 };
 
-/* Of the call at hand: its threads and progress. The BLAS runs on one thread until ks_ridge_leave(). */
+/* Begins a call: its threads and progress. The BLAS runs on one thread until ks_ridge_leave(). */
 kspec_status ks_ridge_enter(const kspec_ridge *r, ks_run *run, kspec_error *err);
 void ks_ridge_leave(void);
-
-/* Fails, naming what it is for, if `bytes` are more than the memory that is free. */
-kspec_status ks_ridge_memory(size_t bytes, const char *what, kspec_error *err);
 
 #endif

@@ -1,23 +1,30 @@
 /* kspec_ridge_predict(): points along lambda, from the largest down. */
 #include "ridge/predict.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "ridge/errors.h"
+#include "ridge/result.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-kspec_status ks_ridge_check_features(size_t features, kspec_error *err) {
-    if (features == 0) return ks_fail(err, KSPEC_E_ARG, "features 0 is below 1");
-    if (features > 1000000000) return ks_fail(err, KSPEC_E_ARG, "features %zu exceeds 1000000000", features);
+kspec_status ks_ridge_check_N(size_t N, kspec_error *err) {
+    if (N == 0) return ks_fail(err, KSPEC_E_ARG, "N = 0 is below 1");
+    if (N > 1000000000) return ks_fail(err, KSPEC_E_ARG, "N = %zu exceeds 1000000000", N);
     return KSPEC_OK;
 }
 
 kspec_status ks_ridge_check_lambda(double lambda, kspec_error *err) {
-    if (!(lambda >= 0)) return ks_fail(err, KSPEC_E_ARG, "lambda %g is not a number of at least 0", lambda);
-    if (lambda > 1e100 || (lambda > 0 && lambda < 1e-100)) /* its square must be a number */
-        return ks_fail(err, KSPEC_E_ARG, "lambda %g is neither 0 nor between 1e-100 and 1e100", lambda);
-    return KSPEC_OK;
+    if (lambda == 0 || (lambda >= 1e-100 && lambda <= 1e100)) return KSPEC_OK; /* its square is a number */
+    return ks_fail(err, KSPEC_E_ARG, "lambda %g is neither 0 nor between 1e-100 and 1e100", lambda);
+}
+
+kspec_status ks_ridge_check_lambdas(const double *lambda, size_t count, kspec_error *err) {
+    if (count == 0) return ks_fail(err, KSPEC_E_ARG, "the list of lambda is empty");
+    kspec_status st = ks_check_pointer(err, lambda, "the list of lambda");
+    for (size_t k = 0; k < count && !st; k++) st = ks_ridge_check_lambda(lambda[k], err);
+    return st;
 }
 
 ks_run ks_ridge_still(const ks_run *run, double fraction) { return ks_run_part(run, fraction, fraction); }
@@ -29,20 +36,19 @@ static double mean(const double *x, size_t m) {
 }
 
 kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double lambda,
-                            ks_ridge_solved *solved, size_t *count, kspec_ridge_point *point, double *columns,
-                            kspec_error *err) {
+                            ks_ridge_solved *solved, size_t *count, kspec_ridge_point *p, kspec_error *err) {
     size_t m = r->m;
-    double *train = columns, *test = columns + m, upper[2], start[2];
-    for (size_t j = 0; j < 2 * m; j++) columns[j] = NAN;
-    *point = (kspec_ridge_point){.features = N, .lambda = lambda, .state = KSPEC_RIDGE_DIVERGENT};
-    kspec_ridge_point *p = point;
+    double *train = p->train_columns, *test = p->test_columns, upper[2], start[2];
+    *p = (kspec_ridge_point){.N = N, .lambda = lambda, .train_columns = train, .test_columns = test};
+    p->state = KSPEC_RIDGE_STATE_DIVERGENT;
     p->delta_cos = p->delta_sin = p->theta_cos = p->theta_sin = p->train_mse = p->test_mse = NAN;
     p->kernel_train_mse = p->kernel_test_mse = p->residual = p->delta_error = NAN;
+    for (size_t j = 0; j < m; j++) train[j] = test[j] = NAN;
 
     kspec_status st = ks_ridge_kernel_errors(r, run, (double)N, lambda, train, test, err);
     if (st) return st;
     p->kernel_train_mse = mean(train, m), p->kernel_test_mse = mean(test, m);
-    for (size_t j = 0; j < 2 * m; j++) columns[j] = NAN;
+    for (size_t j = 0; j < m; j++) train[j] = test[j] = NAN;
     if (lambda == 0 && 2 * N == r->n) return KSPEC_OK;
 
     ks_ridge_system sys = {(double)N, 1, lambda};
@@ -68,46 +74,40 @@ kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double 
     return KSPEC_OK;
 }
 
-typedef struct {
-    double lambda;
-    size_t place;
-} entry;
-
-static int decreasing(const void *a, const void *b) {
-    const entry *x = a, *y = b;
-    if (x->lambda != y->lambda) return x->lambda < y->lambda ? 1 : -1;
-    return x->place < y->place ? -1 : x->place > y->place;
-}
-
 static kspec_status path(kspec_ridge *r, const ks_run *run, size_t N, const double *lambda, size_t count,
-                         kspec_ridge_point *points, double *columns, kspec_error *err) {
+                         kspec_ridge_point *const *points, kspec_error *err) {
     ks_arena scratch = {0};
-    entry *order = ks_arena_alloc(&scratch, count, sizeof *order);
+    size_t *order = ks_arena_alloc(&scratch, count, sizeof *order), known = 0;
     ks_ridge_solved *solved = ks_arena_alloc(&scratch, count, sizeof *solved);
-    double *own = ks_arena_alloc(&scratch, ks_size(2, r->m), sizeof *own);
     kspec_status st = scratch.failed ? ks_nomem(err, "a path of lambda", scratch.failed) : KSPEC_OK;
-    for (size_t k = 0; k < count && !st; k++) order[k] = (entry){lambda[k], k};
-    if (!st) qsort(order, count, sizeof *order, decreasing);
-    size_t known = 0;
+    if (!st) ks_order_descending(lambda, count, order);
     for (size_t k = 0; k < count && !st; k++) {
-        size_t at = order[k].place;
         ks_run still = ks_ridge_still(run, (double)k / (double)count);
-        st = ks_ridge_point(r, &still, N, lambda[at], solved, &known, &points[at],
-                            columns ? columns + at * 2 * r->m : own, err);
+        st = ks_ridge_point(r, &still, N, lambda[order[k]], solved, &known, points[order[k]], err);
     }
     ks_arena_free(&scratch);
     return st;
 }
 
-kspec_status kspec_ridge_predict(kspec_ridge *r, size_t features, const double *lambda, size_t count,
-                                 kspec_ridge_point *points, double *columns, kspec_error *err) {
+kspec_status kspec_ridge_predict(kspec_ridge *r, size_t N, const double *lambda, size_t count,
+                                 kspec_ridge_result **out, kspec_error *err) {
     ks_clear(err);
+    *out = NULL;
+    double start = ks_now();
     ks_run run;
-    kspec_status st = ks_ridge_check_features(features, err);
-    for (size_t k = 0; k < count && !st; k++) st = ks_ridge_check_lambda(lambda[k], err);
-    if (!st) st = ks_ridge_enter(r, &run, err);
+    kspec_ridge_result *result;
+    kspec_status st = ks_ridge_check_N(N, err);
+    if (!st) st = ks_ridge_check_lambdas(lambda, count, err);
+    if (!st) st = ks_ridge_result(r, count, &result, err);
     if (st) return st;
-    st = path(r, &run, features, lambda, count, points, columns, err);
-    ks_ridge_leave();
+    if (!(st = ks_ridge_enter(r, &run, err))) {
+        st = path(r, &run, N, lambda, count, result->points, err);
+        ks_ridge_leave();
+    }
+    result->seconds = ks_now() - start;
+    if (st)
+        kspec_ridge_free(result);
+    else
+        *out = result;
     return st;
 }

@@ -5,18 +5,19 @@
 #include "ridge/solve.h"
 
 /*
- * Predicts at (N, lambda >= 0), started from `*count` points solved before for the same N; one with lambda >
- * 0 is added to them. `columns` is 2 x m (training, test).
+ * Predicts at (N, lambda >= 0), started from the `*count` points solved before for the same N; one with
+ * lambda > 0 is added to them. The point has room for its columns.
  */
 kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double lambda,
-                            ks_ridge_solved *solved, size_t *count, kspec_ridge_point *point, double *columns,
+                            ks_ridge_solved *solved, size_t *count, kspec_ridge_point *point,
                             kspec_error *err);
 
-/* Is it a number of features, or a lambda, that there can be? */
-kspec_status ks_ridge_check_features(size_t features, kspec_error *err);
+/* KSPEC_E_ARG unless N is from 1 to 10^9, and unless each lambda is 0 or from 1e-100 to 1e100. */
+kspec_status ks_ridge_check_N(size_t N, kspec_error *err);
 kspec_status ks_ridge_check_lambda(double lambda, kspec_error *err);
+kspec_status ks_ridge_check_lambdas(const double *lambda, size_t count, kspec_error *err);
 
-/* How far the call has come, without a part of its own that grows. */
+/* The run at a fixed fraction: a point does not know how many steps it will take. */
 ks_run ks_ridge_still(const ks_run *run, double fraction);
 
 #endif

@@ -43,8 +43,7 @@ typedef struct {
     double (*sums)[SUMS];
 } trace_job;
 
-/* For a block of rows: M = Q K_cos, to r->work, and its part of <Q,K_cos>, <Q,K_sin>, <Q,Q> and tr(MQ) =
-   <M,Q> */
+/* A block of rows of M = Q K_cos, to r->work, and its part of <Q,K_cos>, <Q,K_sin>, <Q,Q>, tr(MQ) = <M,Q> */
 static kspec_status trace_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const trace_job *t = ctx;
@@ -62,8 +61,7 @@ static kspec_status trace_rows(void *ctx, size_t chunk, const ks_worker *worker)
     return KSPEC_OK;
 }
 
-/* For tiles (i,j) and (j,i), i >= j: their part of tr(MM), by small blocks that stay in the cache when
-   transposed */
+/* Tiles (i,j) and (j,i), i >= j: their part of tr(MM), by small blocks that stay in the cache transposed */
 static kspec_status trace_pair(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     enum { SMALL = 32 };
@@ -103,8 +101,8 @@ static kspec_status sum_tiles(const kspec_ridge *r, const ks_run *run, int secon
  * In P_a = k_a L^-1 K_a L^-T and P_0 = ridge L^-1 L^-T, with L the Cholesky factor, P_cos + P_sin + P_0 = I.
  * So of the traces p_ab = tr(P_a P_b)/n those with P_sin follow from the others: p_cc + p_cs + p_c0 =
  * tr(P_cos)/n, and so on. All lie between 0 and 1, and what cancels here is small beside the 1 that I - D has
- * on its diagonal. Those with P_sin are also at most tr(P_sin)/n, which rounding must not make them exceed where
- * rows near zero have hardly a sine.
+ * on its diagonal. Those with P_sin are also at most tr(P_sin)/n; rounding must not exceed that where rows
+ * near zero have hardly a sine.
  */
 static double within(double x, double most) { return fmax(0, fmin(x, most)); }
 
@@ -131,8 +129,10 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
     double top = 0; /* the diagonal's largest entry, by which rounding in the factor is measured */
     for (size_t i = 0; i < n; i++) top = fmax(top, r->Q[i * n + i]);
     if ((st = ks_potrf_tiled(run, n, r->Q, &bad, err))) return st;
-    /* without a ridge the kernel alone must carry it: a pivot lost in rounding is a row that depends on
-       others */
+    /*
+     * without a ridge the kernel alone must be definite: a pivot lost in rounding is a row that depends on
+     * others
+     */
     for (size_t i = 0; i < n && !bad && sys->ridge == 0; i++)
         if (!(r->Q[i * n + i] * r->Q[i * n + i] > (double)n * DBL_EPSILON * top)) bad = i + 1;
     if (bad && sys->ridge == 0)
@@ -154,8 +154,9 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
         return ks_fail(err, KSPEC_E_NUMERIC, "lambda %g: the resolvent exceeds the largest double",
                        sys->ridge);
     if (second) second_order(sys, (double)n, x, k, sum, trace_Q, t);
-    /* dG_a = -tr(K_a Q dA Q)/n with dA of the order of top * epsilon; without t0, tr(Q^2)/tr(Q) stands for
-       Q */
+    /*
+     * dG_a = -tr(K_a Q dA Q)/n with dA of the order of top * epsilon; without t0, tr(Q^2)/tr(Q) stands for Q
+     */
     for (int a = COS; a <= SIN; a++)
         t->noise[a] = DBL_EPSILON * top * (t->t0[a] > 0 ? t->t0[a] : t->G[a] * sum[QQ] / trace_Q);
     return KSPEC_OK;

@@ -3,7 +3,7 @@
  *
  * One system serves lambda > 0 and both limits lambda -> 0:
  *
- *     Q = (sum_a k_a K_a + ridge I)^-1,   k_a = (N/n)/(shift + x_a),   wanted: x_a = G_a(x) = tr(K_a Q)/n
+ *     Q = (sum_a k_a K_a + ridge I)^-1,   k_a = (N/n)/(shift + x_a),   to solve: x_a = G_a(x) = tr(K_a Q)/n
  *
  *     lambda > 0:           shift 1, ridge lambda, x = delta
  *     lambda = 0, 2N < n:   shift 0, ridge 1,      x = theta = lim lambda delta,  Q stands for lim lambda Q

@@ -10,8 +10,8 @@
  *     the Newton point y has F(y) >= F(x) + (I-D)(y-x) = 0, and so lies at or above the solution;
  *     from there on Newton's points decrease to the solution, each component by itself.
  *
- * So a start that is foretold along a path of lambda need not be a bound: if I - D is an M-matrix there, one
- * step gives a bound. If it is not, the method starts again from the upper bound tr(K_a)/(n ridge) or a
+ * So a start that is extrapolated along a path of lambda need not be a bound: if I - D is an M-matrix there,
+ * one step gives a bound. If it is not, the method starts again from the upper bound tr(K_a)/(n ridge) or a
  * tighter one, from which it cannot fail.
  */
 #include "ridge/solve.h"
@@ -36,12 +36,12 @@ static double relative(const double d[2], const double x[2]) {
     return isnan(c) || isnan(s) ? INFINITY : fmax(c, s);
 }
 
-/* Where rounding takes F no closer to 0: an estimate from the traces, or a step that stops shrinking */
+/* At the floor rounding keeps F from 0: by an estimate from the traces, or since steps stop shrinking */
 static int finished(const kspec_ridge *r, ks_ridge_solution *s, double step, double floor, double last) {
     if (step <= r->o.tolerance)
-        s->state = KSPEC_RIDGE_CONVERGED;
+        s->state = KSPEC_RIDGE_STATE_CONVERGED;
     else if (step <= floor || (step < 1e-3 && step >= last / 2))
-        s->state = KSPEC_RIDGE_AT_FLOOR;
+        s->state = KSPEC_RIDGE_STATE_AT_FLOOR;
     else
         return 0;
     s->error = fmax(step, floor);
@@ -80,7 +80,7 @@ static kspec_status newton(kspec_ridge *r, const ks_run *run, const ks_ridge_sys
             bounded = 1;
         }
         if (s->iterations == r->o.max_iterations) {
-            s->state = KSPEC_RIDGE_UNFINISHED;
+            s->state = KSPEC_RIDGE_STATE_UNFINISHED;
             return KSPEC_OK;
         }
         for (int a = COS; a <= SIN; a++) {
@@ -91,8 +91,7 @@ static kspec_status newton(kspec_ridge *r, const ks_run *run, const ks_ridge_sys
     }
 }
 
-/* The published iteration x <- G(x): monotone from an upper bound, and slow where D has an eigenvalue near
-   1. */
+/* The published iteration x <- G(x): monotone from an upper bound, slow where D has an eigenvalue near 1. */
 static kspec_status fixed_point(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                 ks_ridge_solution *s, kspec_error *err) {
     enum { PATIENCE = 100 }; /* steps without a smaller residual after which it is the floor */
@@ -105,11 +104,11 @@ static kspec_status fixed_point(kspec_ridge *r, const ks_run *run, const ks_ridg
         if (size < best) best = size, since = 0;
         if (size <= r->o.tolerance) break;
         if (size <= relative(s->t.noise, s->x) || (since == PATIENCE && size < 1e-3)) {
-            s->state = KSPEC_RIDGE_AT_FLOOR;
+            s->state = KSPEC_RIDGE_STATE_AT_FLOOR;
             break;
         }
         if (s->iterations == r->o.max_iterations) {
-            s->state = KSPEC_RIDGE_UNFINISHED;
+            s->state = KSPEC_RIDGE_STATE_UNFINISHED;
             break;
         }
         s->x[COS] = s->t.G[COS], s->x[SIN] = s->t.G[SIN];
@@ -162,8 +161,8 @@ kspec_status ks_ridge_solve(kspec_ridge *r, const ks_run *run, const ks_ridge_sy
         if (st) return st;
         s->x[COS] = bound[COS], s->x[SIN] = bound[SIN];
     }
-    return r->o.solver == KSPEC_RIDGE_FIXED_POINT ? fixed_point(r, run, sys, s, err)
-                                                  : newton(r, run, sys, bound, s, err);
+    return r->o.solver == KSPEC_RIDGE_SOLVER_FIXED_POINT ? fixed_point(r, run, sys, s, err)
+                                                         : newton(r, run, sys, bound, s, err);
 }
 
 /* ---- along a path of lambda ---- */
@@ -179,7 +178,7 @@ ks_ridge_solved ks_ridge_remember(double lambda, const ks_ridge_solution *s) {
 }
 
 /* The cubic with the values and slopes of p and q, in logarithms, at l; or the line at p */
-static double foretell(const ks_ridge_solved *p, const ks_ridge_solved *q, int a, double l) {
+static double extrapolate(const ks_ridge_solved *p, const ks_ridge_solved *q, int a, double l) {
     double lp = log(p->lambda), yp = log(p->x[a]), line = yp + p->slope[a] * (l - lp);
     if (!q) return line;
     double h = log(q->lambda) - lp, t = (l - lp) / h, rise = log(q->x[a]) - yp;
@@ -189,7 +188,7 @@ static double foretell(const ks_ridge_solved *p, const ks_ridge_solved *q, int a
 
 /*
  * delta falls as lambda rises, and lambda delta rises: each solved point bounds the solution on both sides.
- * Within those bounds the start is what the nearest two solved points foretell.
+ * Within those bounds the start is extrapolated from the nearest two solved points.
  */
 void ks_ridge_start(const kspec_ridge *r, double lambda, const ks_ridge_solved *solved, size_t count,
                     double start[2], double upper[2]) {
@@ -213,6 +212,7 @@ void ks_ridge_start(const kspec_ridge *r, double lambda, const ks_ridge_solved *
             lower = fmax(lower, fmin(x, y));
         }
         start[a] = upper[a];
-        if (near && near->x[a] > 0) start[a] = fmax(lower, fmin(upper[a], exp(foretell(near, next, a, l))));
+        if (near && near->x[a] > 0)
+            start[a] = fmax(lower, fmin(upper[a], exp(extrapolate(near, next, a, l))));
     }
 }

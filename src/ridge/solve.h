@@ -17,18 +17,17 @@ typedef struct {
     double lambda, x[2], slope[2]; /* slope: d log x_a / d log lambda */
 } ks_ridge_solved;
 
-/* A point from which to start for lambda > 0, foretold from `count` solved points, and an upper bound of
-   the solution. */
+/* A start for lambda > 0, extrapolated from `count` solved points, and an upper bound of the solution. */
 void ks_ridge_start(const kspec_ridge *r, double lambda, const ks_ridge_solved *solved, size_t count,
                     double start[2], double upper[2]);
 
-/* What a solution adds to the list. */
+/* The entry of a solution in that list. */
 ks_ridge_solved ks_ridge_remember(double lambda, const ks_ridge_solution *s);
 
-/* y = (I - D)^-1 b = Omega b; returns 0 where I - D is no M-matrix (and y is not set). */
+/* y = (I - D)^-1 b = Omega b; returns 0 where I - D is not an M-matrix (and y is not set). */
 int ks_ridge_omega(const ks_ridge_traces *t, const double b[2], double y[2]);
 
-/* Solves from start; for a system without a ridge start and upper are not looked at. */
+/* Solves from start; a system without a ridge ignores start and upper. */
 kspec_status ks_ridge_solve(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                             const double start[2], const double upper[2], ks_ridge_solution *s,
                             kspec_error *err);

@@ -1,7 +1,7 @@
 /* Cosines and sines of random Fourier features, and the two kernels that they average to. */
 #include "simd/vec.h"
 
-/* The tails go through the same vector functions, so that an entry's value does not depend on its place. */
+/* Tails take the same vector functions, so that an entry's value does not depend on its place. */
 
 KS_INLINE void cos_sin(double *c, double *s) {
     vd_pair r = vd_sincos(vd_load(c));

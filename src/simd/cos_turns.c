@@ -1,7 +1,7 @@
 /*
- * cos(2 pi t) by its distance from a quarter turn. With r = t less the nearest integer (exact) and s = 1/4 - |r|,
- * cos(2 pi t) = sin(2 pi s), |s| <= 1/4: an odd polynomial, relative error 3e-19 before rounding. There is no other
- * range reduction, however large the phase.
+ * cos(2 pi t) by its distance from a quarter turn. With r = t less the nearest integer (exact) and
+ * s = 1/4 - |r|, cos(2 pi t) = sin(2 pi s), |s| <= 1/4: an odd polynomial, relative error 3e-19 before
+ * rounding. No other range reduction is needed, however large the phase.
  */
 #include "simd/vec.h"
 

@@ -9,8 +9,8 @@ static const double E[] = {0.9999999999999999971,     0.69314718055994533046,   
                            1.0178198021671930844e-7,  7.0741056135081427963e-9,   4.4352827069572771511e-10};
 
 /*
- * exp(x) for x <= 0, to 3e-16 of 1: the argument of 2^y is rounded to 1e-16 of itself, and y exp(-y) is small. Not below
- * 2^-1022.
+ * exp(x) for x <= 0, to 3e-16 of 1: the argument of 2^y is rounded to 1e-16 of itself, and y exp(-y) is
+ * small. Not below 2^-1022.
  */
 KS_INLINE vd exp_negative(vd x) {
     vd y = vd_max(x * vd_set(1.4426950408889634), vd_set(-1022)), k = vd_round(y), f = y - k,

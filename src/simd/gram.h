@@ -1,4 +1,4 @@
-/* How far apart two points are, and the kernel that goes with it; d = the difference of two points in units of sigma. */
+/* The kernels of Gram matrices; d is the difference of two points in units of sigma. */
 #ifndef KS_SIMD_GRAM_H
 #define KS_SIMD_GRAM_H
 

@@ -1,7 +1,6 @@
 #include "simd/vec.h"
 
-/* One pass, with the running product in a register: the factors come from memory, and that is what takes the
- * time. */
+/* One pass, with the running product in a register: the time goes into reading the factors. */
 void KS_K(ks_hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
                        const double *const *x, const int *power);
 void KS_K(ks_hadamard)(double *z, size_t n, int add, double w, const double *col, int count,

@@ -5,8 +5,8 @@
  * How the recursion is fitted to the registers. Several rows are taken at a time, so that a column's A[n] is
  * loaded and stored once for two multiply-adds a row, and the R[n] of those rows stay in registers. Up to
  * GROUP orders all do, with as many rows as fit beside them. More orders are cut into groups, taken ROWS rows
- * at a time, lowest first; the top R of one group, as it stood before each column, is what the next group
- * begins with, and passes through `edge`.
+ * at a time, lowest first; the next group begins with the top R of the one before, as it stood before each
+ * column, which passes through `edge`.
  */
 #if defined(KS_FOR_AVX512)
 enum { REGISTERS = 32, GROUP = 8, ROWS = 3 };
@@ -19,8 +19,7 @@ enum { REGISTERS = 16, GROUP = 4, ROWS = 2 };
 #endif
 enum { MOST_ROWS = 6 };
 
-/* Rows that fit with g orders: each needs g registers for R, one for its entry of each trial; three are left
- * to work in. */
+/* Rows that fit with g orders: each takes g registers for R and one per trial; three are spare. */
 #define FIT(g, trials)        ((REGISTERS - 3) / ((g) + (trials)))
 #define ROWS_ALONE(g, trials) (FIT(g, trials) > MOST_ROWS ? MOST_ROWS : FIT(g, trials))
 
@@ -33,8 +32,7 @@ typedef struct {
     double *edge;                 /* cols x MOST_ROWS vectors */
 } strip;
 
-/* R orders lo ... lo+g-1 and the A that they make; `two` trials, else y = x; `first`: lo = 1; `last`: the
-   group also makes A[nmax]. */
+/* Orders lo ... lo+g-1 of R and their A; `two` trials, else y = x; `first`: lo = 1; `last`: also A[nmax]. */
 KS_INLINE void group(const int rows, const int g, const int two, const int first, const int last,
                      const strip *s) {
     const size_t cols = s->cols;
@@ -74,8 +72,7 @@ KS_INLINE void group(const int rows, const int g, const int two, const int first
     }
 }
 
-/* The code for each group: the only one, or the lowest, a middle one, the highest; one row, or as many as the
- * rule says. */
+/* The code for each group: the only one, the lowest, a middle one, the highest; for one row or many. */
 static void alone(int g, int one, int two, const strip *s) {
 #define ALONE(G)                                    \
     case G:                                         \
@@ -106,8 +103,7 @@ static void lowest(int g, int one, int two, const strip *s) { placed(1, 0, g, on
 static void middle(int g, int one, int two, const strip *s) { placed(0, 0, g, one, two, s); }
 static void highest(int g, int one, int two, const strip *s) { placed(0, 1, g, one, two, s); }
 
-/* The entries of one row in the order of the walk, scaled: at fixed places, so that one address serves all
- * rows. */
+/* The entries of one row in the order of the walk, scaled, at fixed places: one address serves all rows. */
 static void copy_entries(const double *from, const ks_path_cell *c, double *restrict copy) {
     const double scale = c->scale;
     const size_t cols = c->cols;
@@ -118,8 +114,7 @@ static void copy_entries(const double *from, const ks_path_cell *c, double *rest
     }
 }
 
-/* Asks for the entries of the rows to come: a row's share of a tile is too short for the processor to see a
- * pattern. */
+/* Asks for the entries of the next rows: their part of a tile is too short for the processor to foresee. */
 static void prefetch(const double *from, const ks_path_cell *c, size_t a, size_t rows) {
     for (size_t j = a; j < a + rows && j < c->rows; j++) {
         const double *row = from + c->dir * (ptrdiff_t)(j * c->ld);

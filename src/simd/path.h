@@ -4,8 +4,8 @@
  * brings in the sums A[1..nmax], a row the sums R[1..nmax-1], and passing through the cell means
  *
  *     for each row a, for each column b:
- *         for n = nmax ... 2:  old = A[n];  A[n] += R[n-1] x[a,b];  R[n] += old y[a,b]      (R[nmax] is not
- * needed) R[1] += A[1] y[a,b]
+ *         for n = nmax ... 2:  old = A[n];  A[n] += R[n-1] x[a,b];  R[n] += old y[a,b]   (but for R[nmax])
+ *         R[1] += A[1] y[a,b]
  *
  * A[n] of a column stands at A + n-1, R[n] of a row at R + n-1, each VL doubles. The same bits come out
  * however rows and columns are cut into cells.
@@ -30,10 +30,10 @@ typedef struct {
 } ks_path_cell;
 
 /*
- * The same cell walked forward (dir = +1) with the sums that see the rest of the cycle: C[j] of a column,
- * T[j] of a row (j = 0 ... nmax-2; the records are as long as those of A and R) are un-done from what a sweep
- * with x and y exchanged and dir = -1 left, and the cycles through each column (V[N], N = 1 ... nmax, records
- * as A) and through each row (W[N], N = 2 ... nmax, records as R) are added up:
+ * The same cell walked forward (dir = +1) with the sums over the rest of the cycle: C[j] of a column, T[j] of
+ * a row (j = 0 ... nmax-2; records as long as those of A and R). A sweep with x and y exchanged and dir = -1
+ * has left them; the walk undoes it step by step, and adds up the cycles through each column (V[N], N = 1 ...
+ * nmax, records as A) and through each row (W[N], N = 2 ... nmax, records as R):
  *
  *     for each row a, for each column b:
  *         for j = 0 ... nmax-2:  T[j] -= x[a,b] C[j];  C[j+1] -= y[a,b] T[j]

@@ -12,8 +12,7 @@ typedef struct {
     double *A, *C, *V, *R, *T, *W;
 } line;
 
-/* K = nmax-1, a constant: everything unrolled. Index k of A, R and V stands for order k+1, of W for order
- * k+2. */
+/* K = nmax-1, a constant: everything unrolled. Index k of A, R and V is order k+1, of W order k+2. */
 KS_INLINE void fixed(const int K, const line *s) {
     vd R[REGISTER_ORDERS], T[REGISTER_ORDERS], W[REGISTER_ORDERS];
     const size_t cols = s->cols, next = s->next;
@@ -55,8 +54,10 @@ KS_INLINE void fixed(const int K, const line *s) {
     }
 }
 
-/* Orders i0 ... i0+many-1 of sum_{k+j=i} A[k] T[j], times y, for V and W: in blocks of 4 x 4, of which the
-   last, where k reaches i, is a triangle. i0 is a multiple of 4, many is 1 to 4. */
+/*
+ * Orders i0 ... i0+many-1 of sum_{k+j=i} A[k] T[j], times y, for V and W: in blocks of 4 x 4, of which the
+ * last, where k reaches i, is a triangle. i0 is a multiple of 4, many is 1 to 4.
+ */
 KS_INLINE void convolve(const int many, int i0, vd y, const double *A, const double *T, double *V,
                         double *W) {
     vd v[4], a[4], t[7];
@@ -99,7 +100,7 @@ static void any(const int K, const line *s) {
         if (K - i0 == 3) convolve(3, i0, y, A, T, V, W);
         if (K - i0 == 2) convolve(2, i0, y, A, T, V, W);
         if (K - i0 == 1) convolve(1, i0, y, A, T, V, W);
-        vd above = vd_set(0); /* R[k], when k is at hand; R[K] is not needed */
+        vd above = vd_set(0); /* R[k]; R[K] is not needed */
         for (int k = K; k > 0; k--) {
             const vd a = vd_load(A + k * VL), below = vd_load(R + (k - 1) * VL);
             vd_store(A + k * VL, vd_fma(below, x, a));

@@ -1,8 +1,7 @@
 #include "simd/path.h"
 #include "simd/vec.h"
 
-/* With a matrix of its own for every edge nothing can be kept in registers across orders: one row at a time,
- * plainly. */
+/* With a matrix for every edge nothing stays in registers across orders: one row at a time, plainly. */
 void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y);
 void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y) {
     const vd scale = vd_set(c->scale);
@@ -12,7 +11,7 @@ void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, c
         for (size_t b = 0; b < c->cols; b++) {
             const size_t at = a * c->ld + b;
             double *A = c->A + b * (size_t)nmax * VL;
-            vd above = vd_set(0); /* R[n], when n is at hand; R[nmax] is not needed */
+            vd above = vd_set(0); /* R[n]; R[nmax] is not needed */
             for (int n = nmax; n >= 2; n--) {
                 vd old = vd_load(A + (n - 1) * VL), below = vd_load(R + (n - 2) * VL);
                 vd_store(A + (n - 1) * VL, vd_fma(below, scale * vd_set(x[n - 1][at]), old));

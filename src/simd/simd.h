@@ -1,6 +1,6 @@
 /*
  * The hot loops, as a table of functions: the sources in this folder are compiled once per instruction set
- * and the table is picked at run time. Kernels see plain arrays: no allocation, no threads, no errors.
+ * and the table is picked at run time. They see plain arrays: no allocation, no threads, no errors.
  *
  * To add one: declare it here, write it in a .c of this folder as KS_K(name) using vec.h, list it in table.c
  * and in CMakeLists.txt.
@@ -39,38 +39,44 @@ typedef struct {
     void (*hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
                      const double *const *x, const int *power);
 
-    /* z[k] = scale cos(2 pi (z[k] + b[k])): random Fourier features from phases in turns, any n. The cosine's error is
-       below 4e-16, whatever the phase. */
+    /*
+     * z[k] = scale cos(2 pi (z[k] + b[k])): random Fourier features from phases in turns, any n. The cosine's
+     * error is below 4e-16, whatever the phase.
+     */
     void (*cos_turns)(double *z, const double *b, double scale, size_t n);
 
     /*
-     * Tiles of Gram matrices. Columns are counted in multiples of 8: n and cols are rounded up by the caller, and what
-     * lies beyond the last column is read and written.
+     * Tiles of Gram matrices. Columns are counted in multiples of 8: the caller rounds n and cols up, and
+     * memory beyond the last column is read and written.
      */
 
-    /* c[j] = exp(min(0, c[j] - hi - h[j])): a row of a Gaussian Gram matrix from inner products c, h = |x|^2/2. */
+    /* c[j] = exp(min(0, c[j] - hi - h[j])): a Gaussian Gram matrix's row; c inner products, h = |x|^2/2. */
     void (*gram_exp)(double *c, const double *h, double hi, size_t n);
 
-    /* out[j] = the kernel of x (p numbers) and point j, whose coordinate l is Yt[l*ldy + j]: from differences. */
+    /* out[j] = the kernel of x (p numbers) and point j, with coordinates Yt[l*ldy + j]: from differences. */
     void (*gram_row)(ks_metric metric, const double *x, const double *Yt, size_t ldy, size_t p, double *out,
                      size_t n);
 
-    /* left[i] += sum_j K[i,j] x[j] and right[j] += sum_i K[i,j] y[i]: a tile (rows x cols, stride ld) and its
-       transpose, each times a vector, in one pass. right NULL: the first alone. */
+    /*
+     * left[i] += sum_j K[i,j] x[j] and right[j] += sum_i K[i,j] y[i]: a tile (rows x cols, stride ld) and its
+     * transpose, each times a vector, in one pass. right NULL: the first alone.
+     */
     void (*tile_product)(const double *K, size_t ld, size_t rows, size_t cols, const double *x,
                          const double *y, double *left, double *right);
 
     /* w[j] += sum_i Z[i,j] sum_k Z[i,k] v[k]: Z^T Z v over `rows` rows of length n, stride n, in one pass. */
     void (*normal_product)(const double *Z, size_t rows, size_t n, const double *v, double *w);
 
-    /* VL, the number of start rows that the path kernels take at once. */
+    /* VL, the number of start rows that the path functions take at once. */
     size_t lanes;
 
     /* Passes through a cell (see simd/path.h). */
     void (*path_sweep)(const ks_path_cell *c);
 
-    /* The same, forward only, with matrices of their own for each order: x[n-1] in the update of A[n], y[n-1] in that
-       of R[n], all at the first row and column; those of the cell are not looked at. */
+    /*
+     * The same, forward only, with matrices of their own for each order: x[n-1] in the update of A[n], y[n-1]
+     * in that of R[n], all at the first row and column; the cell's own are ignored.
+     */
     void (*path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y);
 
     /* The same, forward only, with the cycles through each row and column. */
@@ -79,12 +85,12 @@ typedef struct {
     /* sum[n] += sum over cols columns of A[n] last, for `orders` orders; `last` is one vector per column. */
     void (*path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
 
-    /* Training, in single precision. rows is a multiple of KS_TRAIN_ROWS, cols one of KS_TRAIN_COLS; any depth. */
+    /* Training, in single precision: multiples of KS_TRAIN_ROWS rows, of KS_TRAIN_COLS cols; any depth. */
 
     /* out = a b. */
     void (*train_product)(const ks_train_product *p, float *out, size_t ld);
 
-    /* The same as a gradient, of which Adam's step is taken: w, m and v are rows x cols, stride ld. */
+    /* Adam's step with the gradient a b: w, m and v are rows x cols, stride ld. */
     void (*train_adam)(const ks_train_product *p, const ks_adam *s, float *w, float *m, float *v, size_t ld);
 } ks_simd;
 

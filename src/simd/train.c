@@ -1,7 +1,8 @@
 /*
- * The two products of training a layer. Tiles of TILE_ROWS x 2 registers are summed in registers; a is broadcast and b,
- * which is small (a mini-batch), comes from the second-level cache. The gradient is never stored: Adam takes each tile of
- * it out of the registers, so that w, m and v pass through once a step and nothing else does.
+ * The two products of training a layer. Tiles of TILE_ROWS x 2 registers are summed in registers; a is
+ * broadcast and b, which is small (a mini-batch), comes from the second-level cache. The gradient is never
+ * stored: Adam takes each tile of it from the registers, so that only w, m and v pass through memory, once a
+ * step.
  */
 #include "simd/train.h"
 

@@ -1,4 +1,4 @@
-/* What the training kernels are told; see kernels.h. */
+/* Arguments of the training loops in simd.h. */
 #ifndef KS_SIMD_TRAIN_H
 #define KS_SIMD_TRAIN_H
 
@@ -16,9 +16,12 @@ typedef struct {
 } ks_train_product;
 
 /*
- * One step of Adam, bias corrections folded in: m = b1 m + c1 g, v = b2 v + c2 g^2, w -= rate m / (sqrt(v) + eps), where
- * c1 = 1-b1, c2 = 1-b2 (of which the rounded b2 would leave four digits), rate = step sqrt(1-b2^t)/(1-b1^t) and
- * eps = 1e-8 sqrt(1-b2^t).
+ * One step of Adam, bias corrections folded in:
+ *
+ *     m = b1 m + c1 g,   v = b2 v + c2 g^2,   w -= rate m / (sqrt(v) + eps),
+ *
+ * with c1 = 1-b1, c2 = 1-b2 (the rounded b2 would leave four digits of it), eps = 1e-8 sqrt(1-b2^t) and
+ * rate = step sqrt(1-b2^t)/(1-b1^t).
  */
 typedef struct {
     float b1, c1, b2, c2, rate, eps;

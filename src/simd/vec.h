@@ -1,11 +1,11 @@
 /*
- * One vector register of doubles, under the same names for every instruction set. A kernel source is compiled
- * with KS_FOR_<NAME> defined; KS_K(f) gives its functions the instruction set's name.
+ * One vector register of doubles, under the same names for every instruction set. A source is compiled with
+ * KS_FOR_<NAME> defined; KS_K(f) gives its functions the instruction set's name.
  *
  * VL is the number of lanes. The _fixed functions use no fused multiply-add and so return the same bits on
- * every instruction set (SLEEF's "cinz" variants); the others are the fastest of 1 ulp. vd_fma is xy + z and vd_fnma
- * is z - xy, rounded once where the processor can. vd_round is the nearest integer, vd_pow2
- * 2^k for an integer from -1022 to 1023; vd_sum adds the lanes.
+ * every instruction set (SLEEF's "cinz" variants); the others are the fastest of 1 ulp. vd_fma is xy + z and
+ * vd_fnma is z - xy, rounded once where the processor can. vd_round is the nearest integer, vd_pow2 is 2^k
+ * for an integer from -1022 to 1023; vd_sum adds the lanes.
  */
 #ifndef KS_SIMD_VEC_H
 #define KS_SIMD_VEC_H
@@ -67,8 +67,8 @@ static inline vd vd_abs(vd x) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x)
 static inline vd vd_min(vd x, vd y) { return _mm256_min_pd(x, y); }
 static inline vd vd_round(vd x) { return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 static inline vd vd_max(vd x, vd y) { return _mm256_max_pd(x, y); }
-static inline vd
-vd_pow2(vd k) { /* k + 1023 is the exponent's field; 2^52 + 2^51 puts it into the last bits */
+/* k + 1023 is the exponent's field; 2^52 + 2^51 puts it into the last bits */
+static inline vd vd_pow2(vd k) {
     __m256i bits = _mm256_castpd_si256(_mm256_add_pd(k, _mm256_set1_pd(0x1.8p52 + 1023)));
     return _mm256_castsi256_pd(_mm256_slli_epi64(bits, 52));
 }

@@ -1,6 +1,6 @@
 /*
- * One vector register of floats, under the same names for every instruction set, beside vec.h's of doubles. VF is the
- * number of lanes, TILE_ROWS how many rows of two registers fit into the register file as sums.
+ * One vector register of floats, under the same names for every instruction set, beside vec.h's of doubles.
+ * VF is the number of lanes, TILE_ROWS how many rows of two registers fit into the register file as sums.
  */
 #ifndef KS_SIMD_VECF_H
 #define KS_SIMD_VECF_H
@@ -29,7 +29,7 @@ static inline vf vf_sqrt(vf x) { return _mm256_sqrt_ps(x); }
 
 #else
 
-/* four floats, which every processor of interest has: gcc and clang make of them what there is */
+/* Four floats: gcc and clang map them to what the processor has. */
 typedef float vf __attribute__((vector_size(16)));
 enum { VF = 4, TILE_ROWS = 4 };
 static inline vf vf_load(const float *p) { return (vf){p[0], p[1], p[2], p[3]}; }
@@ -43,8 +43,8 @@ static inline vf vf_sqrt(vf x) { return (vf){sqrtf(x[0]), sqrtf(x[1]), sqrtf(x[2
 #endif
 
 /*
- * Numbers below 2^-126 count as 0 between begin and end: the means of a neuron that has fallen silent decay to there, and
- * arithmetic on such numbers is a hundred times slower.
+ * Between begin and end, numbers below 2^-126 count as 0: the means of a silent neuron decay to them, and
+ * arithmetic on them is a hundred times slower.
  */
 #if defined(__SSE__)
 #include <xmmintrin.h>

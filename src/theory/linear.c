@@ -1,4 +1,4 @@
-/* The linear kernel: as many eigenvalues as dimensions, and given. */
+/* The linear kernel: its eigenvalues are given, one per dimension. */
 #include "base/error.h"
 #include "kspec/theory.h"
 
@@ -11,6 +11,8 @@ kspec_status kspec_theory_linear_moments(const double *eigenvalues, size_t count
     if (dim == 0) return ks_fail(err, KSPEC_E_ARG, "dimension 0 is below 1");
     if (count != 1 && count != dim)
         return ks_fail(err, KSPEC_E_ARG, "%zu eigenvalues for dimension %zu", count, dim);
+    kspec_status st = ks_check_pointer(err, eigenvalues, "the list of eigenvalues");
+    if (st) return st;
     double top = 0;
     for (size_t l = 0; l < count; l++) {
         if (!(eigenvalues[l] >= 0 && eigenvalues[l] <= 1e300))

@@ -1,16 +1,21 @@
 /*
  * The RBF kernel under a Gaussian input, in closed form. With phi the positive root of eta phi^2 = phi + 1,
- * put a = eta phi = (1 + sqrt(1 + 4 eta)) / 2,     r = 1 / (eta phi^2) = 1 / (1 + phi) < 1; then in one
- * dimension the eigenvalues are r^u / a, u = 0, 1, ..., and in several they are the products: m(n) = prod_i
- * a_i^-n / (1 - r_i^n),          lambda_u = prod_i r_i^u_i / a_i. Both are computed in logarithms, since
- * a^-nd underflows long before its d-th root is of no interest.
+ * put
+ *
+ *     a = eta phi = (1 + sqrt(1 + 4 eta)) / 2,     r = 1 / (eta phi^2) = 1 / (1 + phi) < 1.
+ *
+ * In one dimension the eigenvalues are r^u / a, u = 0, 1, ..., and in several they are the products:
+ *
+ *     m(n) = prod_i a_i^-n / (1 - r_i^n),          lambda_u = prod_i r_i^u_i / a_i.
+ *
+ * Both are computed in logarithms, since a^-nd underflows long before its d-th root is of no interest.
  */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "kspec/theory.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct {
     long double log_a;
@@ -24,6 +29,8 @@ static rbf_axis axis(double eta) {
 
 static kspec_status check_eta(const double *eta, size_t dim, kspec_error *err) {
     if (dim == 0) return ks_fail(err, KSPEC_E_ARG, "dimension 0 is below 1");
+    kspec_status st = ks_check_pointer(err, eta, "eta");
+    if (st) return st;
     for (size_t i = 0; i < dim; i++)
         if (!(eta[i] >= 1e-300 && eta[i] <= 1e300))
             return ks_fail(err, KSPEC_E_ARG, "eta %g (number %zu) is not between 1e-300 and 1e300", eta[i],
@@ -43,7 +50,7 @@ kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, d
             rbf_axis x = axis(eta[i]);
             log_m -= n * x.log_a + logl(-expm1l(n * x.log_r));
         }
-        if (n == 1) log_m = 0; /* whatever eta, since k(x,x) = 1; the sum says so to rounding */
+        if (n == 1) log_m = 0; /* whatever eta is, since k(x,x) = 1; the sum gives it to rounding only */
         if (moments) moments[n - 1] = (double)expl(log_m);
         if (logs) logs[n - 1] = (double)log_m;
     }
@@ -87,11 +94,6 @@ static node pop(heap *h) {
     return top;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t count, double *eigenvalues,
                                           double *logs, kspec_error *err) {
     ks_clear(err);
@@ -113,7 +115,7 @@ kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t 
         log_top -= x.log_a;
         cost[i] = (double)-x.log_r;
     }
-    qsort(cost, dim, sizeof *cost, ascending);
+    ks_sort_ascending(cost, dim);
 
     node x = {0, 0}; /* the empty multiset, whose only child is {0} */
     for (size_t k = 0; k < count; k++) {

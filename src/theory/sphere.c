@@ -16,7 +16,7 @@ static const long double pi = 3.14159265358979323846264338327950288L;
 
 /* Where a walk through the degrees stands. */
 typedef struct {
-    kspec_sphere_kernel kernel;
+    kspec_sphere kernel;
     long double D, z, q;    /* dimension; gaussian: z = 2/s^2; polynomial: the power */
     long double k;          /* the degree */
     long double N;          /* its multiplicity, rounded to a whole number: up to 10^2500, so a long double */
@@ -57,7 +57,7 @@ static long double ntk(walk *w) {
     return w->log_sigma + logl(((k - 1) * a + 2 * D) / (a * a));
 }
 
-static void start(walk *w, kspec_sphere_kernel kernel, double parameter, size_t dim) {
+static void start(walk *w, kspec_sphere kernel, double parameter, size_t dim) {
     *w = (walk){.kernel = kernel, .D = (long double)dim, .N = 1};
     if (kernel == KSPEC_SPHERE_GAUSSIAN) {
         ks_debye_init(&w->debye);
@@ -85,9 +85,9 @@ static void step(walk *w) {
         w->log_lambda = ntk(w);
 }
 
-static kspec_status check(kspec_sphere_kernel kernel, double parameter, size_t dim, kspec_error *err) {
+static kspec_status check(kspec_sphere kernel, double parameter, size_t dim, kspec_error *err) {
     if (kernel < KSPEC_SPHERE_GAUSSIAN || kernel > KSPEC_SPHERE_NTK)
-        return ks_fail(err, KSPEC_E_ARG, "kernel %d is none of gaussian, polynomial, ntk", (int)kernel);
+        return ks_fail(err, KSPEC_E_ARG, "unknown kernel %d", (int)kernel);
     if (dim < 2 || dim > MAX_DIM)
         return ks_fail(err, KSPEC_E_ARG, "sphere: dimension %zu is not between 2 and %d", dim, MAX_DIM);
     if (kernel == KSPEC_SPHERE_GAUSSIAN && !(parameter >= 1e-100 && parameter <= 1e100))
@@ -99,10 +99,9 @@ static kspec_status check(kspec_sphere_kernel kernel, double parameter, size_t d
     return KSPEC_OK;
 }
 
-kspec_status kspec_theory_sphere_eigenvalues(kspec_sphere_kernel kernel, double parameter, size_t dim,
-                                             size_t degree, double *eigenvalues, double *logs,
-                                             double *multiplicities, double *log_multiplicities,
-                                             kspec_error *err) {
+kspec_status kspec_theory_sphere_eigenvalues(kspec_sphere kernel, double parameter, size_t dim, size_t degree,
+                                             double *eigenvalues, double *logs, double *multiplicities,
+                                             double *log_multiplicities, kspec_error *err) {
     ks_clear(err);
     kspec_status st = check(kernel, parameter, dim, err);
     if (st) return st;
@@ -185,7 +184,7 @@ static long double log_sum(degrees *g, int n) {
     return NAN;
 }
 
-kspec_status kspec_theory_sphere_moments(kspec_sphere_kernel kernel, double parameter, size_t dim, int nmax,
+kspec_status kspec_theory_sphere_moments(kspec_sphere kernel, double parameter, size_t dim, int nmax,
                                          double *moments, double *logs, kspec_error *err) {
     ks_clear(err);
     kspec_status st = check(kernel, parameter, dim, err);

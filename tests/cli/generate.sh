@@ -113,7 +113,7 @@ expect_error 2 '--noise-share: 0 is not above 0 and at most 1' $noise --noise-co
 expect_error 2 '--noise-share: 1.5 is not above 0' $noise --noise-correlation rows --noise-share 1.5
 expect_error 2 '--noise-share needs --noise-correlation' $noise --noise-share 0.5
 expect_error 2 '--noise-correlation needs --noise' $gen --noise-correlation rows -o z.npy
-expect_error 1 'the generator needs [0-9]+ MiB of memory and there are' \
+expect_error 1 'the generator needs [0-9.]+ MB, [0-9.]+ MB are available' \
     kspec generate rff --rows 2 --cols 1000000000 --dim 1000000 -o z.npy
 
 # 640 MB pass through less than 200 MB of memory

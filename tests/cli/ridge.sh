@@ -120,7 +120,7 @@ expect_error 2 'is for --optimize features' kspec ridge $data --features 20 --co
 expect_error 2 'the cost of one feature' kspec ridge $data --cost-limit 1 --optimize features --lambda 1
 expect_error 2 "cost-limit: '1e7,2e7' is not a finite number" kspec ridge $data --cost-limit 1e7,2e7 --optimize features --lambda 1
 expect_error 2 'two numbers, not 3' kspec ridge $data --features 20 --optimize lambda --lambda 1,2,3
-expect_error 2 'no range above 0' kspec ridge $data --features 20 --optimize lambda --lambda 0,1
+expect_error 2 'the range must be above 0' kspec ridge $data --features 20 --optimize lambda --lambda 0,1
 
 # what it refuses
 expect_error 2 'lambda: -1 is below 0' kspec ridge $data --features 20 --lambda 1,-1

@@ -49,12 +49,41 @@ static inline kspec_ridge *open_problem(const problem *q, const kspec_ridge_opts
     return r;
 }
 
+/* The points of a result, copied out of it; their columns go with the result. */
+static inline void take_points(kspec_ridge_result *r, kspec_ridge_point *p) {
+    for (size_t k = 0; k < r->count; k++) {
+        p[k] = *r->points[k];
+        p[k].train_columns = p[k].test_columns = NULL;
+    }
+    kspec_ridge_free(r);
+}
+
+static inline void predict_all(kspec_ridge *r, size_t N, const double *lambda, size_t count,
+                               kspec_ridge_point *p) {
+    kspec_ridge_result *out;
+    kspec_error err;
+    kspec_status st = kspec_ridge_predict(r, N, lambda, count, &out, &err);
+    CHECK_MSG(st == KSPEC_OK && out->count == count, "N = %zu: %s", N, err.msg);
+    take_points(out, p);
+}
+
 static inline kspec_ridge_point predict(kspec_ridge *r, size_t N, double lambda) {
     kspec_ridge_point p;
-    kspec_error err;
-    kspec_status st = kspec_ridge_predict(r, N, &lambda, 1, &p, NULL, &err);
-    CHECK_MSG(st == KSPEC_OK, "N = %zu, lambda = %g: %s", N, lambda, err.msg);
+    predict_all(r, N, &lambda, 1, &p);
     return p;
+}
+
+static inline void measure(kspec_ridge *r, size_t N, const double *lambda, size_t count, size_t draws,
+                           kspec_ridge_measured *m) {
+    kspec_ridge_empirical_result *out;
+    kspec_error err;
+    kspec_status st = kspec_ridge_empirical(r, N, lambda, count, draws, &out, &err);
+    CHECK_MSG(st == KSPEC_OK && out->count == count, "N = %zu: %s", N, err.msg);
+    for (size_t k = 0; k < count; k++) {
+        CHECK(out->points[k]->lambda == lambda[k]);
+        m[k] = *out->points[k];
+    }
+    kspec_ridge_empirical_free(out);
 }
 
 #endif

@@ -83,7 +83,7 @@ static kspec_status generate(const void *ctx, kspec_error *err) {
     const kspec_generate_opts *o = ctx;
     kspec_generator *g = (kspec_generator *)(uintptr_t)1;
     double rows[80 * 7];
-    kspec_status st = kspec_generate_open(o, &g, err);
+    kspec_status st = kspec_generate_open(150, 7, o, &g, err);
     if (st) {
         CHECK(g == NULL);
         return st;
@@ -99,24 +99,22 @@ TEST(theory_and_generators) {
     until_it_succeeds(eigenvalues, eta, 1, "eigenvalues");
     until_it_succeeds(eta_of_matrices, NULL, 4, "eta");
     until_it_succeeds(sphere, NULL, 1, "sphere");
-    for (int process = KSPEC_GENERATE_RFF; process <= KSPEC_GENERATE_GAUSSIAN; process++)
+    for (int process = KSPEC_PROCESS_RFF; process <= KSPEC_PROCESS_GAUSSIAN; process++)
         for (int threads = 1; threads <= 2; threads++) {
             kspec_generate_opts o = {.size = sizeof o,
                                      .process = (kspec_process)process,
-                                     .rows = 150,
-                                     .cols = 7,
                                      .dim = 3,
                                      .noise = 0.5,
                                      .trials = 2,
                                      .threads = threads};
-            if (process == KSPEC_GENERATE_LINEAR)
+            if (process == KSPEC_PROCESS_LINEAR)
                 o.eigenvalues = eta, o.eigenvalue_count = 3;
             else
                 o.eta = eta, o.eta_count = 3;
             char what[40];
             snprintf(what, sizeof what, "process %d, %d threads", process, threads);
             until_it_succeeds(generate, &o, 1, what);
-            if (process == KSPEC_GENERATE_LINEAR) continue;
+            if (process == KSPEC_PROCESS_LINEAR) continue;
             static const double S[9] = {2, 1, 0, 1, 2, 0, 0, 0, 1};
             static const kspec_matrix sigma = {S, 3, 3, 3, 1};
             o.eta_count = 0, o.sigma = o.sigma_x = &sigma, o.noise_correlation = KSPEC_NOISE_BOTH;

@@ -128,10 +128,10 @@ TEST(the_curve_of_the_naive_dimension_climbs) {
     enum { P = 300, Q = 200, DIM = 20 };
     static double phi[P * Q];
     kspec_generate_opts g_opts = {
-        .size = sizeof g_opts, .process = KSPEC_GENERATE_LINEAR, .rows = P, .cols = Q, .dim = DIM, .seed = 3};
+        .size = sizeof g_opts, .process = KSPEC_PROCESS_LINEAR, .dim = DIM, .seed = 3};
     kspec_generator *g;
     kspec_error err;
-    CHECK(kspec_generate_open(&g_opts, &g, &err) == KSPEC_OK);
+    CHECK(kspec_generate_open(P, Q, &g_opts, &g, &err) == KSPEC_OK);
     CHECK(kspec_generate_rows(g, 0, 0, P, phi, &err) == KSPEC_OK);
     kspec_generate_close(g);
     kspec_matrix m = {phi, P, Q, Q, 1};

@@ -7,14 +7,14 @@
 enum { X = 1, W = 2, B = 3, NOISE = 1000 };
 static const uint64_t ROW_NOISE = (uint64_t)1 << 40, COL_NOISE = (uint64_t)2 << 40;
 
-static double *make(const kspec_generate_opts *o, size_t trial, size_t band) {
+static double *make(size_t rows, size_t cols, const kspec_generate_opts *o, size_t trial, size_t band) {
     kspec_generator *g;
     kspec_error e;
-    double *out = malloc(o->rows * o->cols * sizeof *out);
-    CHECK_MSG(kspec_generate_open(o, &g, &e) == KSPEC_OK, "%s", e.msg);
-    for (size_t i = 0; i < o->rows; i += band) {
-        size_t n = o->rows - i < band ? o->rows - i : band;
-        CHECK(kspec_generate_rows(g, trial, i, n, out + i * o->cols, &e) == KSPEC_OK);
+    double *out = malloc(rows * cols * sizeof *out);
+    CHECK_MSG(kspec_generate_open(rows, cols, o, &g, &e) == KSPEC_OK, "%s", e.msg);
+    for (size_t i = 0; i < rows; i += band) {
+        size_t n = rows - i < band ? rows - i : band;
+        CHECK(kspec_generate_rows(g, trial, i, n, out + i * cols, &e) == KSPEC_OK);
     }
     kspec_generate_close(g);
     return out;
@@ -25,9 +25,7 @@ TEST(rff_and_linear_against_the_definition) {
     double eta[3] = {4, 0.5, 1}, c[3] = {0.3, 2, 0};
     for (int linear = 0; linear < 2; linear++) {
         kspec_generate_opts o = {.size = sizeof o,
-                                 .process = linear ? KSPEC_GENERATE_LINEAR : KSPEC_GENERATE_RFF,
-                                 .rows = 70,
-                                 .cols = 37,
+                                 .process = linear ? KSPEC_PROCESS_LINEAR : KSPEC_PROCESS_RFF,
                                  .dim = 3,
                                  .eta = eta,
                                  .eta_count = linear ? 0 : 3,
@@ -41,7 +39,7 @@ TEST(rff_and_linear_against_the_definition) {
         kspec_random_normal(11, W, 0, 3 * 37, w);
         kspec_random_uniform(11, B, 0, 37, b);
         for (size_t t = 0; t < 3; t++) {
-            double *got = make(&o, t, 70);
+            double *got = make(70, 37, &o, t, 70);
             kspec_random_normal(11, NOISE + t, 0, 70 * 37, noise);
             for (size_t i = 0; i < 70; i++)
                 for (size_t j = 0; j < 37; j++) {
@@ -119,15 +117,9 @@ TEST(rff_of_covariances_against_the_definition) {
     kspec_random_normal(5, X, 0, P * D, z);
     kspec_random_normal(5, W, 0, D * Q, v);
     kspec_random_uniform(5, B, 0, Q, b);
-    kspec_generate_opts o = {.size = sizeof o,
-                             .process = KSPEC_GENERATE_RFF,
-                             .rows = P,
-                             .cols = Q,
-                             .dim = D,
-                             .sigma = &s,
-                             .sigma_x = &x,
-                             .seed = 5};
-    double *got = make(&o, 0, P);
+    kspec_generate_opts o = {
+        .size = sizeof o, .process = KSPEC_PROCESS_RFF, .dim = D, .sigma = &s, .sigma_x = &x, .seed = 5};
+    double *got = make(P, Q, &o, 0, P);
     for (int i = 0; i < P; i++)
         for (int j = 0; j < Q; j++) {
             long double sum = 2 * 3.14159265358979323846264338328L * b[j];
@@ -147,21 +139,19 @@ TEST(correlated_noise_against_the_definition) {
         for (int k = 0; k < 2; k++) {
             double rho = k ? 0.3 : 0; /* 0: by default all of it is shared */
             kspec_generate_opts o = {.size = sizeof o,
-                                     .process = KSPEC_GENERATE_LINEAR,
-                                     .rows = P,
-                                     .cols = Q,
+                                     .process = KSPEC_PROCESS_LINEAR,
                                      .dim = 1,
                                      .eigenvalues = &c,
                                      .eigenvalue_count = 1,
                                      .seed = 11,
                                      .trials = T,
                                      .noise = S,
-                                     .noise_correlation = (kspec_noise_correlation)along,
+                                     .noise_correlation = (kspec_noise)along,
                                      .noise_share = rho};
             if (!k) rho = 1;
             double own = sqrt(1 - rho), shared = sqrt(along == KSPEC_NOISE_BOTH ? rho / 2 : rho);
             for (size_t t = 0; t < T; t++) {
-                double *got = make(&o, t, 50), e[P * Q], r[P], col[Q];
+                double *got = make(P, Q, &o, t, 50), e[P * Q], r[P], col[Q];
                 kspec_random_normal(11, NOISE + t, 0, P * Q, e);
                 kspec_random_normal(11, ROW_NOISE + t, 0, P, r);
                 kspec_random_normal(11, COL_NOISE + t, 0, Q, col);
@@ -182,28 +172,26 @@ TEST(same_bits_however_banded_and_threaded) {
     const kspec_matrix sigma = {S, 4, 4, 4, 1};
     for (int kind = 0; kind < 6;
          kind++) { /* each process; again with correlated noise and, but for linear, Sigma */
-        int process = KSPEC_GENERATE_RFF + kind % 3;
+        int process = KSPEC_PROCESS_RFF + kind % 3;
         kspec_generate_opts o = {.size = sizeof o,
                                  .process = (kspec_process)process,
-                                 .rows = 601,
-                                 .cols = 53,
                                  .dim = 4,
                                  .seed = 5,
                                  .noise = 0.1,
                                  .threads = 1};
         if (kind >= 3) o.noise_correlation = KSPEC_NOISE_BOTH, o.noise_share = 0.5;
-        if (kind >= 3 && process != KSPEC_GENERATE_LINEAR) o.sigma = o.sigma_x = &sigma;
-        double *first = make(&o, 0, 601);
+        if (kind >= 3 && process != KSPEC_PROCESS_LINEAR) o.sigma = o.sigma_x = &sigma;
+        double *first = make(601, 53, &o, 0, 601);
         const size_t bands[] = {1, 64, 100, 600};
         for (int k = 0; k < 4; k++) {
             o.threads = k + 1;
-            double *other = make(&o, 0, bands[k]);
+            double *other = make(601, 53, &o, 0, bands[k]);
             CHECK_MSG(memcmp(first, other, 601 * 53 * sizeof *first) == 0, "process %d, band %zu", process,
                       bands[k]);
             free(other);
         }
         o.seed = 6;
-        double *other = make(&o, 0, 601);
+        double *other = make(601, 53, &o, 0, 601);
         CHECK(memcmp(first, other, 601 * 53 * sizeof *first) != 0);
         free(other);
         free(first);
@@ -219,16 +207,14 @@ TEST(columns_have_the_kernel_as_covariance) {
     enum { P = 10, Q = 20000, DIM = 2 };
     double eta[DIM] = {0.7, 1.9}, x[P * DIM];
     kspec_random_normal(8, X, 0, P * DIM, x);
-    for (int process = KSPEC_GENERATE_RFF; process <= KSPEC_GENERATE_GAUSSIAN; process += 2) {
+    for (int process = KSPEC_PROCESS_RFF; process <= KSPEC_PROCESS_GAUSSIAN; process += 2) {
         kspec_generate_opts o = {.size = sizeof o,
                                  .process = (kspec_process)process,
-                                 .rows = P,
-                                 .cols = Q,
                                  .dim = DIM,
                                  .eta = eta,
                                  .eta_count = DIM,
                                  .seed = 8};
-        double *phi = make(&o, 0, P);
+        double *phi = make(P, Q, &o, 0, P);
         for (size_t i = 0; i < P; i++)
             for (size_t j = 0; j <= i; j++) {
                 double s = 0, d = 0;
@@ -258,6 +244,30 @@ TEST(sine_kernel_on_every_instruction_set) {
         }
 }
 
+/* No options: random Fourier features of one input dimension; the dimension follows what else is given */
+TEST(defaults) {
+    enum { P = 5, Q = 4 };
+    const double list[3] = {0.5, 1, 2}, S[4] = {2, 1, 1, 2};
+    const kspec_matrix sigma = {S, 2, 2, 2, 1};
+    const struct {
+        kspec_generate_opts given;
+        size_t dim;
+    } cases[] = {{{0}, 1},
+                 {{.eta = list, .eta_count = 3}, 3},
+                 {{.process = KSPEC_PROCESS_LINEAR, .eigenvalues = list, .eigenvalue_count = 2}, 2},
+                 {{.sigma = &sigma}, 2},
+                 {{.process = KSPEC_PROCESS_GAUSSIAN, .sigma_x = &sigma}, 2}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        kspec_generate_opts o = cases[k].given;
+        o.size = sizeof o;
+        double *got = make(P, Q, k ? &o : NULL, 0, P);
+        o.dim = cases[k].dim;
+        double *want = make(P, Q, &o, 0, P);
+        CHECK_MSG(memcmp(got, want, P * Q * sizeof *got) == 0, "case %zu", k);
+        free(got), free(want);
+    }
+}
+
 static int cancel(void *ctx, double f) {
     (void)ctx, (void)f;
     return 1;
@@ -267,54 +277,54 @@ TEST(bad_input) {
     kspec_error e;
     kspec_generator *g;
     double bad = -1, two[2] = {1, 2}, row[4];
-    kspec_generate_opts ok = {
-        .size = sizeof ok, .process = KSPEC_GENERATE_RFF, .rows = 3, .cols = 4, .dim = 5};
+    kspec_generate_opts ok = {.size = sizeof ok, .process = KSPEC_PROCESS_RFF, .dim = 5};
     kspec_generate_opts o = ok;
-    o.process = 0;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "process 0");
-    o = ok, o.rows = 0;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "rows 0");
+    o.process = (kspec_process)3;
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "unknown process 3");
+    CHECK_FAILS(kspec_generate_open(0, 4, &ok, &g, &e), KSPEC_E_ARG, e, "rows 0 and columns 4 must be");
+    CHECK_FAILS(kspec_generate_open(3, 0, &ok, &g, &e), KSPEC_E_ARG, e, "rows 3 and columns 0 must be");
     o = ok, o.eta = &bad, o.eta_count = 1;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "eta -1");
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "eta -1");
     o = ok, o.eta = two, o.eta_count = 2;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "2 values of eta for dimension 5");
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "2 values of eta for dimension 5");
     o = ok, o.noise = NAN;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "noise");
-    o = ok, o.process = KSPEC_GENERATE_GAUSSIAN, o.rows = 20001;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "20001 rows exceed 20000");
-    o = ok, o.process = KSPEC_GENERATE_LINEAR, o.eigenvalues = &bad, o.eigenvalue_count = 1;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "eigenvalue -1");
-    o = ok, o.noise_correlation = (kspec_noise_correlation)4;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e,
-                "noise correlation 4 is none of rows, cols, both");
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "noise");
+    o = ok, o.eta_count = 1;
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "values of eta is missing (NULL)");
+    o = ok, o.process = KSPEC_PROCESS_GAUSSIAN;
+    CHECK_FAILS(kspec_generate_open(20001, 4, &o, &g, &e), KSPEC_E_ARG, e, "20001 rows exceed 20000");
+    o = ok, o.process = KSPEC_PROCESS_LINEAR, o.eigenvalues = &bad, o.eigenvalue_count = 1;
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "eigenvalue -1");
+    o = ok, o.noise_correlation = (kspec_noise)4;
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "unknown noise correlation 4");
     o = ok, o.noise_share = 1.5;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e,
                 "noise share 1.5 is not above 0 and at most 1");
     o = ok, o.noise_share = NAN;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "noise share");
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "noise share");
     const double saddle[4] = {1, 2, 2, 1}, one = 1;
     const kspec_matrix sigma = {saddle, 2, 2, 2, 1};
     o = ok, o.sigma = &sigma;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "Sigma is 2 x 2, not 5 x 5");
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "Sigma is 2 x 2, not 5 x 5");
     o.dim = 2;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_DATA, e,
                 "Sigma is not positive definite: the smallest of its 2 "
                 "eigenvalues is -1");
     o.eta = &one, o.eta_count = 1;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "exclude each other");
-    o = ok, o.process = KSPEC_GENERATE_LINEAR, o.sigma_x = &sigma;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "linear takes no Sigma");
-    o = ok, o.cols = INT32_MAX, o.dim = 10000000;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_NOMEM, e, "MiB of memory and there are");
-    o = ok, o.rows = SIZE_MAX / 4;
-    CHECK_FAILS(kspec_generate_open(&o, &g, &e), KSPEC_E_ARG, e, "address space");
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "exclude each other");
+    o = ok, o.process = KSPEC_PROCESS_LINEAR, o.sigma_x = &sigma;
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "linear takes no Sigma");
+    o = ok, o.dim = 10000000;
+    CHECK_FAILS(kspec_generate_open(3, INT32_MAX, &o, &g, &e), KSPEC_E_NOMEM, e, "the generator needs 1");
+    CHECK_FAILS(kspec_generate_open(SIZE_MAX / 4, 4, &ok, &g, &e), KSPEC_E_ARG, e, "address space");
     CHECK(g == NULL);
-    CHECK(kspec_generate_open(&ok, &g, &e) == KSPEC_OK);
+    CHECK(kspec_generate_open(3, 4, &ok, &g, &e) == KSPEC_OK);
     CHECK_FAILS(kspec_generate_rows(g, 1, 0, 1, row, &e), KSPEC_E_ARG, e, "trial 1");
     CHECK_FAILS(kspec_generate_rows(g, 0, 3, 1, row, &e), KSPEC_E_ARG, e, "exceed the matrix's 3 rows");
+    CHECK_FAILS(kspec_generate_rows(g, 0, 0, 1, NULL, &e), KSPEC_E_ARG, e, "missing (NULL)");
     kspec_generate_close(g);
     o = ok, o.progress.report = cancel;
-    CHECK(kspec_generate_open(&o, &g, &e) == KSPEC_OK);
+    CHECK(kspec_generate_open(3, 4, &o, &g, &e) == KSPEC_OK);
     CHECK(kspec_generate_rows(g, 0, 0, 1, row, &e) == KSPEC_E_CANCELLED);
     kspec_generate_close(g);
     kspec_generate_close(NULL);
@@ -328,6 +338,7 @@ int main(void) {
     RUN(same_bits_however_banded_and_threaded);
     RUN(columns_have_the_kernel_as_covariance);
     RUN(sine_kernel_on_every_instruction_set);
+    RUN(defaults);
     RUN(bad_input);
     return test_done();
 }

@@ -23,22 +23,20 @@ static void random_pair(void) {
             }
 }
 
-static void draw(const kspec_generate_opts *o, double *x) {
+static void draw(size_t P, size_t Q, const kspec_generate_opts *o, double *x) {
     kspec_generator *g;
     kspec_error e;
     size_t trials = o->trials ? o->trials : 1;
-    CHECK_MSG(kspec_generate_open(o, &g, &e) == KSPEC_OK, "%s", e.msg);
-    for (size_t t = 0; t < trials; t++)
-        CHECK(kspec_generate_rows(g, t, 0, o->rows, x + t * o->rows * o->cols, &e) == KSPEC_OK);
+    CHECK_MSG(kspec_generate_open(P, Q, o, &g, &e) == KSPEC_OK, "%s", e.msg);
+    for (size_t t = 0; t < trials; t++) CHECK(kspec_generate_rows(g, t, 0, P, x + t * P * Q, &e) == KSPEC_OK);
     kspec_generate_close(g);
 }
 
 /* Estimates of one matrix from its first `trials` trials */
-static void estimate(const kspec_generate_opts *o, const double *x, size_t trials, unsigned estimator,
-                     double *m, double *error) {
+static void estimate(size_t P, size_t Q, const double *x, size_t trials, unsigned estimator, double *m,
+                     double *error) {
     kspec_matrix phi[2];
-    for (size_t t = 0; t < trials; t++)
-        phi[t] = (kspec_matrix){x + t * o->rows * o->cols, o->rows, o->cols, (ptrdiff_t)o->cols, 1};
+    for (size_t t = 0; t < trials; t++) phi[t] = (kspec_matrix){x + t * P * Q, P, Q, (ptrdiff_t)Q, 1};
     kspec_moments_opts opts = {
         .size = sizeof opts, .nmax = NMAX, .estimators = estimator, .no_stderr = !error, .threads = 1};
     kspec_moments_result r;
@@ -52,13 +50,14 @@ static void estimate(const kspec_generate_opts *o, const double *x, size_t trial
 }
 
 /* z-scores of the mean over seeds against the truth; the mean of m(2) is returned */
-static double z_scores(kspec_generate_opts o, size_t trials, int seeds, const double *truth, double *z) {
-    double *x = malloc(2 * o.rows * o.cols * sizeof *x), m[NMAX], mean[NMAX] = {0}, square[NMAX] = {0};
+static double z_scores(size_t P, size_t Q, kspec_generate_opts o, size_t trials, int seeds,
+                       const double *truth, double *z) {
+    double *x = malloc(2 * P * Q * sizeof *x), m[NMAX], mean[NMAX] = {0}, square[NMAX] = {0};
     o.threads = 1;
     for (int s = 0; s < seeds; s++) {
         o.seed = 100 + (uint64_t)s;
-        draw(&o, x);
-        estimate(&o, x, trials, KSPEC_EXACT, m, NULL);
+        draw(P, Q, &o, x);
+        estimate(P, Q, x, trials, KSPEC_EXACT, m, NULL);
         for (int n = 0; n < NMAX; n++) {
             double d = m[n] - mean[n];
             mean[n] += d / (s + 1);
@@ -82,19 +81,17 @@ static void truth_of_pair(double *m) {
 TEST(moments_of_covariances_are_the_closed_form) {
     double m[NMAX], z[NMAX];
     truth_of_pair(m);
-    for (int process = KSPEC_GENERATE_RFF; process <= KSPEC_GENERATE_GAUSSIAN; process += 2) {
+    for (int process = KSPEC_PROCESS_RFF; process <= KSPEC_PROCESS_GAUSSIAN; process += 2) {
         kspec_generate_opts o = {.size = sizeof o,
                                  .process = (kspec_process)process,
-                                 .rows = 50,
-                                 .cols = 60,
                                  .dim = 3,
                                  .sigma = &sigma,
                                  .sigma_x = &sigma_x};
-        z_scores(o, 1, 600, m, z);
+        z_scores(50, 60, o, 1, 600, m, z);
         for (int n = 0; n < NMAX; n++)
             CHECK_MSG(fabs(z[n]) < 4.5, "process %d, n = %d: z = %g", process, n + 1, z[n]);
         o.sigma_x = NULL; /* another kernel: the test sees the difference */
-        z_scores(o, 1, 100, m, z);
+        z_scores(50, 60, o, 1, 100, m, z);
         CHECK_MSG(fabs(z[1]) > 6, "process %d without Sigma_x: z = %g", process, z[1]);
     }
 }
@@ -104,17 +101,15 @@ TEST(naive_estimate_of_a_large_sample) {
     enum { P = 2000, Q = 4000 };
     double m[NMAX], got[NMAX], error[NMAX], *x = malloc((size_t)P * Q * sizeof *x);
     truth_of_pair(m);
-    for (int process = KSPEC_GENERATE_RFF; process <= KSPEC_GENERATE_GAUSSIAN; process += 2) {
+    for (int process = KSPEC_PROCESS_RFF; process <= KSPEC_PROCESS_GAUSSIAN; process += 2) {
         kspec_generate_opts o = {.size = sizeof o,
                                  .process = (kspec_process)process,
-                                 .rows = P,
-                                 .cols = Q,
                                  .dim = 3,
                                  .sigma = &sigma,
                                  .sigma_x = &sigma_x,
                                  .seed = 1};
-        draw(&o, x);
-        estimate(&o, x, 1, KSPEC_NAIVE, got, error);
+        draw(P, Q, &o, x);
+        estimate(P, Q, x, 1, KSPEC_NAIVE, got, error);
         for (int n = 2; n <= NMAX; n++) {
             double bias = n * n * (1.0 / P + 1.0 / Q) * m[n - 2];
             printf("process %d: m(%d) = %.6f, naive %.6f +- %.6f\n", process, n, m[n - 1], got[n - 1],
@@ -132,32 +127,25 @@ TEST(two_trials_undo_correlated_noise_and_one_does_not) {
     for (int along = KSPEC_NOISE_ROWS; along <= KSPEC_NOISE_BOTH; along++)
         for (int half = 0; half < 2; half++) {
             kspec_generate_opts o = {.size = sizeof o,
-                                     .process = KSPEC_GENERATE_RFF,
-                                     .rows = 40,
-                                     .cols = 30,
+                                     .process = KSPEC_PROCESS_RFF,
                                      .dim = 1,
                                      .trials = 2,
                                      .noise = 1,
-                                     .noise_correlation = (kspec_noise_correlation)along,
+                                     .noise_correlation = (kspec_noise)along,
                                      .noise_share = half ? 0.5 : 1};
-            double one = z_scores(o, 1, 400, m, z);
+            double one = z_scores(40, 30, o, 1, 400, m, z);
             for (int n = 0; n < NMAX; n++)
                 CHECK_MSG(z[n] > 6, "one trial, along %d, n = %d: z = %g", along, n + 1, z[n]);
-            double two = z_scores(o, 2, 400, m, z);
+            double two = z_scores(40, 30, o, 2, 400, m, z);
             printf("along %d, share %g: m(2) = %.3f, from one trial %.3f, from two %.3f\n", along,
                    o.noise_share, m[1], one, two);
             for (int n = 0; n < NMAX; n++)
                 CHECK_MSG(fabs(z[n]) < 4.5, "two trials, along %d, n = %d: z = %g", along, n + 1, z[n]);
         }
     /* independent noise needs one trial, but for m(1) */
-    kspec_generate_opts o = {.size = sizeof o,
-                             .process = KSPEC_GENERATE_RFF,
-                             .rows = 40,
-                             .cols = 30,
-                             .dim = 1,
-                             .trials = 1,
-                             .noise = 1};
-    z_scores(o, 1, 400, m, z);
+    kspec_generate_opts o = {
+        .size = sizeof o, .process = KSPEC_PROCESS_RFF, .dim = 1, .trials = 1, .noise = 1};
+    z_scores(40, 30, o, 1, 400, m, z);
     CHECK_MSG(z[0] > 6, "z = %g", z[0]);
     for (int n = 1; n < NMAX; n++) CHECK_MSG(fabs(z[n]) < 4.5, "independent, n = %d: z = %g", n + 1, z[n]);
 }

@@ -1,29 +1,9 @@
-/* kspec_gram_norm(): methods against each other and against oracles, the debiased interval, warnings, bad input. */
-#include "kspec.h"
+/* kspec_norm(): methods against each other and against oracles, the debiased interval, warnings. */
+#include "help/norm.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "norm/debiased.h"
 #include "norm/iterate.h"
-#include "test.h"
-
-enum { ALL = (KSPEC_NORM_RFF_DEBIASED << 1) - 1 };
-
-static kspec_matrix view(const double *x, size_t n, size_t p) {
-    return (kspec_matrix){x, n, p, (ptrdiff_t)p, 1};
-}
-
-static const kspec_norm_entry *find(const kspec_norm_result *r, kspec_norm_method m) {
-    static const kspec_norm_entry none = {.value = NAN};
-    for (size_t k = 0; k < r->count; k++)
-        if (r->entries[k].method == m) return &r->entries[k];
-    return &none;
-}
-
-static double *normals(uint64_t seed, size_t n, size_t p) {
-    double *x = malloc(n * p * sizeof *x);
-    kspec_random_normal(seed, 77, 0, n * p, x);
-    return x;
-}
 
 /* The largest eigenvalue of x x^T-like matrices by LAPACK on the whole spectrum */
 static double largest(double *A, size_t n) {
@@ -42,35 +22,38 @@ TEST(exact_methods_agree) {
             double *x = normals(n, n, p), *K = malloc(n * n * sizeof *K);
             kspec_matrix m = view(x, n, p), given = view(K, n, n);
             kspec_norm_opts o = {.size = sizeof o,
-                                 .methods = KSPEC_NORM_EIGEN | KSPEC_NORM_POWER | KSPEC_NORM_LANCZOS,
+                                 .methods = KSPEC_NORM_METHOD_EIGEN | KSPEC_NORM_METHOD_POWER |
+                                            KSPEC_NORM_METHOD_LANCZOS,
                                  .kernel = (kspec_kernel)kernel,
                                  .sigma = 1.3};
             kspec_kernel_opts k = {.size = sizeof k, .kernel = (kspec_kernel)kernel, .sigma = 1.3};
-            kspec_norm_result r, s;
+            kspec_norm_result *r, *s;
             kspec_error e;
-            CHECK_MSG(kspec_gram_norm(&m, &o, &r, &e) == KSPEC_OK, "%s", e.msg);
-            CHECK(r.count == 3 && r.n == n && r.p == p && r.sigma == 1.3 && r.constant_columns == 0);
+            CHECK_MSG(kspec_norm(&m, &o, &r, &e) == KSPEC_OK, "%s", e.msg);
+            CHECK(r->count == 3 && r->n == n && r->p == p && r->sigma == 1.3 && r->constant_columns == 0);
             CHECK(kspec_gram(&m, &k, K, NULL) == KSPEC_OK);
             o = (kspec_norm_opts){
-                .size = sizeof o, .methods = o.methods | KSPEC_NORM_NYSTROM, .gram = 1, .sample = n};
-            CHECK_MSG(kspec_gram_norm(&given, &o, &s, &e) == KSPEC_OK, "%s",
-                      e.msg); /* and from the matrix itself */
+                .size = sizeof o, .methods = o.methods | KSPEC_NORM_METHOD_NYSTROM, .gram = 1, .sample = n};
+            /* and from the matrix itself */
+            CHECK_MSG(kspec_norm(&given, &o, &s, &e) == KSPEC_OK, "%s", e.msg);
             double want = largest(K, n);
-            CHECK_CLOSE(find(&r, KSPEC_NORM_EIGEN)->value, want, 1e-13);
-            CHECK_CLOSE(find(&r, KSPEC_NORM_LANCZOS)->value, want, 1e-10);
-            CHECK_CLOSE(find(&r, KSPEC_NORM_POWER)->value, want, 1e-8);
-            CHECK_CLOSE(find(&s, KSPEC_NORM_EIGEN)->value, want, 1e-13);
-            CHECK_CLOSE(find(&s, KSPEC_NORM_LANCZOS)->value, want, 1e-10);
-            CHECK_CLOSE(find(&s, KSPEC_NORM_NYSTROM)->value, want, 1e-10); /* a sample of all rows */
+            CHECK_CLOSE(find(r, KSPEC_NORM_METHOD_EIGEN)->value, want, 1e-13);
+            CHECK_CLOSE(find(r, KSPEC_NORM_METHOD_LANCZOS)->value, want, 1e-10);
+            CHECK_CLOSE(find(r, KSPEC_NORM_METHOD_POWER)->value, want, 1e-8);
+            CHECK_CLOSE(find(s, KSPEC_NORM_METHOD_EIGEN)->value, want, 1e-13);
+            CHECK_CLOSE(find(s, KSPEC_NORM_METHOD_LANCZOS)->value, want, 1e-10);
+            CHECK_CLOSE(find(s, KSPEC_NORM_METHOD_NYSTROM)->value, want, 1e-10); /* a sample of all rows */
             for (size_t c = 0; c < 3; c++) {
-                CHECK(r.entries[c].residual < (c ? 1e-4 : 1e-12) && !r.entries[c].doubts &&
-                      r.entries[c].seconds >= 0);
-                CHECK(isnan(r.entries[c].bound) && isnan(r.entries[c].ci_low) && !r.entries[c].has_bound);
+                CHECK(r->entries[c]->residual < (c ? 1e-4 : 1e-12) && !r->entries[c]->doubts &&
+                      r->entries[c]->seconds >= 0);
+                CHECK(isnan(r->entries[c]->bound) && isnan(r->entries[c]->ci_low) &&
+                      !r->entries[c]->has_bound);
             }
             if (n == 1)
-                CHECK(find(&r, KSPEC_NORM_LANCZOS)->value == 1 && find(&r, KSPEC_NORM_POWER)->value == 1);
-            kspec_norm_free(&r);
-            kspec_norm_free(&s);
+                CHECK(find(r, KSPEC_NORM_METHOD_LANCZOS)->value == 1 &&
+                      find(r, KSPEC_NORM_METHOD_POWER)->value == 1);
+            kspec_norm_free(r);
+            kspec_norm_free(s);
             free(x);
             free(K);
         }
@@ -157,7 +140,7 @@ TEST(random_features) {
         CHECK(kspec_features(&centred, &k, Z, NULL) == KSPEC_OK);
         ks_gemm(1, 0, Q, Q, N, 1, Z, Q, Z, Q, 0, G, Q);
         double want = largest(G, Q);
-        kspec_norm_result first = {0};
+        kspec_norm_result *first = NULL;
         for (int c = 0; c < 4; c++) {
             kspec_norm_opts o = {.size = sizeof o,
                                  .methods = ALL,
@@ -168,34 +151,37 @@ TEST(random_features) {
                                  .seed = 9,
                                  .threads = c == 3 ? 2 : c + 1,
                                  .memory = c == 3 ? 1 : 0};
-            kspec_norm_result r;
-            CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK && r.count == 7);
-            CHECK_CLOSE(find(&r, KSPEC_NORM_RFF_POWER)->value, want, 1e-8);
-            CHECK(find(&r, KSPEC_NORM_RFF_NYSTROM)->value ==
-                  find(&r, KSPEC_NORM_RFF_POWER)->value); /* all rows */
-            for (size_t e = 0; e < r.count && c; e++) {
-                CHECK(r.entries[e].value == first.entries[e].value &&
-                      r.entries[e].iterations == first.entries[e].iterations);
-                CHECK(e < 6 || (r.entries[e].ci_low == first.entries[e].ci_low &&
-                                r.entries[e].order == first.entries[e].order));
-                CHECK(isnan(r.entries[e].debiased) || r.entries[e].debiased == first.entries[e].debiased);
+            kspec_norm_result *r;
+            CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK && r->count == 7);
+            CHECK_CLOSE(find(r, KSPEC_NORM_METHOD_RFF_POWER)->value, want, 1e-8);
+            CHECK(find(r, KSPEC_NORM_METHOD_RFF_NYSTROM)->value ==
+                  find(r, KSPEC_NORM_METHOD_RFF_POWER)->value); /* all rows */
+            for (size_t e = 0; e < r->count && c; e++) {
+                CHECK(r->entries[e]->value == first->entries[e]->value &&
+                      r->entries[e]->iterations == first->entries[e]->iterations);
+                CHECK(e < 6 || (r->entries[e]->ci_low == first->entries[e]->ci_low &&
+                                r->entries[e]->order == first->entries[e]->order));
+                CHECK(isnan(r->entries[e]->debiased) ||
+                      r->entries[e]->debiased == first->entries[e]->debiased);
             }
             if (c)
-                kspec_norm_free(&r);
+                kspec_norm_free(r);
             else
                 first = r;
         }
-        const kspec_norm_entry *d = find(&first, KSPEC_NORM_RFF_DEBIASED);
-        double norm = find(&first, KSPEC_NORM_EIGEN)->value;
+        const kspec_norm_entry *d = find(first, KSPEC_NORM_METHOD_RFF_DEBIASED);
+        double norm = find(first, KSPEC_NORM_METHOD_EIGEN)->value;
         CHECK_MSG(d->ci_low <= norm && norm <= d->ci_high && d->ci_low >= 1 && d->ci_high <= N, "%g %g %g",
                   d->ci_low, norm, d->ci_high);
-        kspec_norm_free(&first);
+        kspec_norm_free(first);
     }
     free(x), free(y), free(Z);
 }
 
-/* The debiased estimate from its definition: unbiased moments of the feature matrix, columns sampled, rows complete, and
-   the same without each column in turn */
+/*
+ * The debiased estimate from its definition: unbiased moments of the feature matrix, columns sampled, rows
+ * complete, and the same without each column in turn
+ */
 TEST(debiased_from_the_definition) {
     enum { N = 300, P = 3, Q = 24, ORDERS = 5 };
     double *x = normals(6, N, P), *Z = malloc(N * Q * sizeof *Z), *without = malloc(N * Q * sizeof *without),
@@ -260,85 +246,96 @@ TEST(debiased_without_an_order) {
           d.high == d.value);
     double *x = normals(7, 200, 2);
     kspec_matrix all = view(x, 200, 2);
-    kspec_norm_opts o = {.size = sizeof o, .methods = KSPEC_NORM_RFF_DEBIASED, .sigma = 1e-6, .features = 2};
-    kspec_norm_result r;
-    CHECK(kspec_gram_norm(&all, &o, &r, NULL) == KSPEC_OK);
-    CHECK(r.entries[0].doubts == KSPEC_NORM_NO_ORDER && r.entries[0].ci_low == 1 &&
-          r.entries[0].ci_high == 200);
-    kspec_norm_free(&r);
+    kspec_norm_opts o = {
+        .size = sizeof o, .methods = KSPEC_NORM_METHOD_RFF_DEBIASED, .sigma = 1e-6, .features = 2};
+    kspec_norm_result *r;
+    CHECK(kspec_norm(&all, &o, &r, NULL) == KSPEC_OK);
+    CHECK(r->entries[0]->doubts == KSPEC_NORM_DOUBT_NO_ORDER && r->entries[0]->ci_low == 1 &&
+          r->entries[0]->ci_high == 200);
+    kspec_norm_free(r);
     free(x);
 }
 
-/* K is nearly the identity, n/q = 30: sigma_1(Z)^2 is far too large and says so. With a wide kernel it is right. */
+/*
+ * K is nearly the identity, n/q = 30: sigma_1(Z)^2 is far too large and says so. With a wide kernel it is
+ * right.
+ */
 TEST(warnings) {
     double *x = normals(8, 900, 6);
     kspec_matrix m = view(x, 900, 6);
     kspec_norm_opts o = {.size = sizeof o,
-                         .methods = KSPEC_NORM_LANCZOS | KSPEC_NORM_RFF_POWER | KSPEC_NORM_RFF_DEBIASED,
+                         .methods = KSPEC_NORM_METHOD_LANCZOS | KSPEC_NORM_METHOD_RFF_POWER |
+                                    KSPEC_NORM_METHOD_RFF_DEBIASED,
                          .sigma = 0.05,
                          .features = 30};
-    kspec_norm_result r;
-    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
-    const kspec_norm_entry *e = find(&r, KSPEC_NORM_RFF_POWER);
-    CHECK(e->value > 25 && find(&r, KSPEC_NORM_LANCZOS)->value < 1.1);
-    CHECK(e->doubts & KSPEC_NORM_NEAR_FLOOR);
-    kspec_norm_free(&r);
+    kspec_norm_result *r;
+    CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    const kspec_norm_entry *e = find(r, KSPEC_NORM_METHOD_RFF_POWER);
+    CHECK(e->value > 25 && find(r, KSPEC_NORM_METHOD_LANCZOS)->value < 1.1);
+    CHECK(e->doubts & KSPEC_NORM_DOUBT_NEAR_FLOOR);
+    kspec_norm_free(r);
     o.sigma = 1.5; /* |K| is a few times n/q: not near the floor, but the debiased value is another */
     o.features = 100;
-    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
-    e = find(&r, KSPEC_NORM_RFF_POWER);
-    double norm = find(&r, KSPEC_NORM_LANCZOS)->value;
-    CHECK_MSG(!(e->doubts & KSPEC_NORM_NEAR_FLOOR) && e->value > 18, "%g", e->value);
-    CHECK_MSG((e->doubts & KSPEC_NORM_DISAGREES) == 0 || e->value > 1.1 * norm, "%g %g", e->value, norm);
-    kspec_norm_free(&r);
+    CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    e = find(r, KSPEC_NORM_METHOD_RFF_POWER);
+    double norm = find(r, KSPEC_NORM_METHOD_LANCZOS)->value;
+    CHECK_MSG(!(e->doubts & KSPEC_NORM_DOUBT_NEAR_FLOOR) && e->value > 18, "%g", e->value);
+    CHECK_MSG((e->doubts & KSPEC_NORM_DOUBT_DISAGREES) == 0 || e->value > 1.1 * norm, "%g %g", e->value,
+              norm);
+    kspec_norm_free(r);
     o.sigma = 0.7;
-    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
-    e = find(&r, KSPEC_NORM_RFF_POWER);
-    norm = find(&r, KSPEC_NORM_LANCZOS)->value;
-    CHECK_MSG(e->doubts == KSPEC_NORM_DISAGREES && e->value > 1.2 * norm &&
+    CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    e = find(r, KSPEC_NORM_METHOD_RFF_POWER);
+    norm = find(r, KSPEC_NORM_METHOD_LANCZOS)->value;
+    CHECK_MSG(e->doubts == KSPEC_NORM_DOUBT_DISAGREES && e->value > 1.2 * norm &&
                   fabs(e->debiased - norm) < fabs(e->value - norm),
               "%g %g %g %u", e->value, e->debiased, norm, e->doubts);
-    kspec_norm_free(&r);
+    kspec_norm_free(r);
     o.sigma = 10;
-    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
-    e = find(&r, KSPEC_NORM_RFF_POWER);
-    CHECK_MSG(e->doubts == 0 && fabs(e->value / find(&r, KSPEC_NORM_LANCZOS)->value - 1) < 0.3, "%u",
+    CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    e = find(r, KSPEC_NORM_METHOD_RFF_POWER);
+    CHECK_MSG(e->doubts == 0 && fabs(e->value / find(r, KSPEC_NORM_METHOD_LANCZOS)->value - 1) < 0.3, "%u",
               e->doubts);
-    kspec_norm_free(&r);
-    /* K is nearly all ones: half of the draws are above n = |K|, by noise of sqrt(1/(2q)) = 4%, and nothing is wrong */
-    o.sigma = 1000, o.features = 300, o.methods = KSPEC_NORM_RFF_POWER;
+    kspec_norm_free(r);
+    /*
+     * K is nearly all ones: half of the draws are above n = |K|, by noise of sqrt(1/(2q)) = 4%, and nothing
+     * is wrong
+     */
+    o.sigma = 1000, o.features = 300, o.methods = KSPEC_NORM_METHOD_RFF_POWER;
     int above = 0;
     for (o.seed = 0; o.seed < 8; o.seed++) {
-        CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
-        above += r.entries[0].value > 900;
-        CHECK_MSG(r.entries[0].doubts == 0, "seed %d: %g", (int)o.seed, r.entries[0].value);
-        kspec_norm_free(&r);
+        CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
+        above += r->entries[0]->value > 900;
+        CHECK_MSG(r->entries[0]->doubts == 0, "seed %d: %g", (int)o.seed, r->entries[0]->value);
+        kspec_norm_free(r);
     }
     CHECK(above > 0);
     free(x);
 }
 
-/* Theorem 2.1: the bound solves 2n exp(-e^2 q/(10 n^2 + 2 n e)) = 0.05, and is no number where it exceeds n */
+/*
+ * Theorem 2.1: the bound solves 2n exp(-e^2 q/(10 n^2 + 2 n e)) = 0.05, and is no number where it exceeds n
+ */
 TEST(bound) {
     double *x = normals(9, 500, 3);
     kspec_matrix m = view(x, 500, 3);
     kspec_norm_opts o = {.size = sizeof o,
-                         .methods = KSPEC_NORM_RFF_POWER | KSPEC_NORM_RFF_NYSTROM,
+                         .methods = KSPEC_NORM_METHOD_RFF_POWER | KSPEC_NORM_METHOD_RFF_NYSTROM,
                          .sigma = 3,
                          .features = 150,
                          .sample = 200};
-    kspec_norm_result r;
-    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    kspec_norm_result *r;
+    CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
     for (int k = 0; k < 2; k++) {
-        double n = k ? 200 : 500, e = r.entries[k].bound * n / 500;
+        double n = k ? 200 : 500, e = r->entries[k]->bound * n / 500;
         CHECK_CLOSE(2 * n * exp(-e * e * 150 / (10 * n * n + 2 * n * e)), 0.05, 1e-10);
-        CHECK(e < n && r.entries[k].has_bound);
+        CHECK(e < n && r->entries[k]->has_bound);
     }
-    kspec_norm_free(&r);
+    kspec_norm_free(r);
     o.features = 100;
-    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
-    CHECK(r.entries[0].has_bound && isnan(r.entries[0].bound)); /* log(20000) 12 > 100 */
-    kspec_norm_free(&r);
+    CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    CHECK(r->entries[0]->has_bound && isnan(r->entries[0]->bound)); /* log(20000) 12 > 100 */
+    kspec_norm_free(r);
     free(x);
 }
 
@@ -348,190 +345,87 @@ TEST(duplicates) {
     for (size_t k = 0; k < 80; k++) x[k] = 3.5;
     kspec_matrix m = view(x, 40, 2);
     kspec_norm_opts o = {.size = sizeof o, .methods = ALL, .sigma = 1e-3, .sample = 10};
-    kspec_norm_result r;
-    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
-    for (size_t k = 0; k < r.count; k++)
-        if (r.entries[k].method < KSPEC_NORM_RFF_POWER || r.entries[k].method == KSPEC_NORM_NYSTROM)
-            CHECK_CLOSE(r.entries[k].value, 40, 1e-12);
+    kspec_norm_result *r;
+    CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    for (size_t k = 0; k < r->count; k++)
+        if (r->entries[k]->method < KSPEC_NORM_METHOD_RFF_POWER ||
+            r->entries[k]->method == KSPEC_NORM_METHOD_NYSTROM)
+            CHECK_CLOSE(r->entries[k]->value, 40, 1e-12);
         else
-            CHECK_MSG(r.entries[k].value > 20 && r.entries[k].value < 80, "%g", r.entries[k].value);
-    kspec_norm_free(&r);
+            CHECK_MSG(r->entries[k]->value > 20 && r->entries[k]->value < 80, "%g", r->entries[k]->value);
+    kspec_norm_free(r);
     kspec_random_normal(10, 0, 0, 80, x);
     for (size_t i = 0; i < 7; i++) x[2 * i] = x[0], x[2 * i + 1] = x[1];
-    o.methods = KSPEC_NORM_EIGEN | KSPEC_NORM_LANCZOS;
-    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
-    CHECK(r.entries[0].value >= 7 - 1e-12 && fabs(r.entries[0].value - r.entries[1].value) < 1e-9);
-    kspec_norm_free(&r);
+    o.methods = KSPEC_NORM_METHOD_EIGEN | KSPEC_NORM_METHOD_LANCZOS;
+    CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    CHECK(r->entries[0]->value >= 7 - 1e-12 && fabs(r->entries[0]->value - r->entries[1]->value) < 1e-9);
+    kspec_norm_free(r);
 }
 
 TEST(repeats_samples_and_tolerance) {
     double *x = normals(11, 400, 3);
     kspec_matrix m = view(x, 400, 3);
     kspec_norm_opts o = {.size = sizeof o,
-                         .methods = ALL & ~KSPEC_NORM_EIGEN,
+                         .methods = ALL & ~KSPEC_NORM_METHOD_EIGEN,
                          .sigma = 1,
                          .features = 40,
                          .sample = 100,
                          .repeats = 6};
-    kspec_norm_result r, one;
-    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    kspec_norm_result *r, *one;
+    CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
     o.repeats = 1;
-    CHECK(kspec_gram_norm(&m, &o, &one, NULL) == KSPEC_OK);
-    for (size_t k = 0; k < r.count; k++) {
-        const kspec_norm_entry *e = &r.entries[k];
+    CHECK(kspec_norm(&m, &o, &one, NULL) == KSPEC_OK);
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_norm_entry *e = r->entries[k];
         int random = e->features || e->sample;
         CHECK(e->draw_count == (random ? 6 : 1) && isfinite(e->spread) == random);
-        CHECK(e->draws[0].value == one.entries[k].value); /* the first draw is the only one of a single run */
+        CHECK(e->draws[0]->value ==
+              one->entries[k]->value); /* the first draw is the only one of a single run */
         double mean = 0, square = 0;
-        for (size_t d = 0; d < e->draw_count; d++) mean += e->draws[d].value / (double)e->draw_count;
-        for (size_t d = 0; d < e->draw_count; d++) square += pow(e->draws[d].value - mean, 2);
+        for (size_t d = 0; d < e->draw_count; d++) mean += e->draws[d]->value / (double)e->draw_count;
+        for (size_t d = 0; d < e->draw_count; d++) square += pow(e->draws[d]->value - mean, 2);
         CHECK_CLOSE(e->value, mean, 1e-14);
         if (random) CHECK_CLOSE(e->spread, sqrt(square / 5), 1e-12);
-        if (random) CHECK(e->draws[0].value != e->draws[1].value);
+        if (random) CHECK(e->draws[0]->value != e->draws[1]->value);
     }
-    kspec_norm_free(&r);
-    kspec_norm_free(&one);
+    kspec_norm_free(r);
+    kspec_norm_free(one);
     o = (kspec_norm_opts){.size = sizeof o,
-                          .methods = KSPEC_NORM_NYSTROM,
+                          .methods = KSPEC_NORM_METHOD_NYSTROM,
                           .sigma = 1,
                           .sample = 100,
                           .sample_first = 1,
                           .repeats = 3};
-    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
     kspec_matrix head = view(x, 100, 3);
-    o.methods = KSPEC_NORM_LANCZOS;
-    CHECK(kspec_gram_norm(&head, &o, &one, NULL) == KSPEC_OK);
-    CHECK_CLOSE(r.entries[0].value, 4 * one.entries[0].value,
+    o.methods = KSPEC_NORM_METHOD_LANCZOS;
+    CHECK(kspec_norm(&head, &o, &one, NULL) == KSPEC_OK);
+    CHECK_CLOSE(r->entries[0]->value, 4 * one->entries[0]->value,
                 1e-9); /* the first 100 of 400 rows; drawn once */
-    CHECK(r.entries[0].draw_count == 1);
-    kspec_norm_free(&r);
-    kspec_norm_free(&one);
-    /* q is doubled from 16 until the interval is narrower than 60% of the value; the other RFF methods take the same q */
+    CHECK(r->entries[0]->draw_count == 1);
+    kspec_norm_free(r);
+    kspec_norm_free(one);
+    /*
+     * q is doubled from 16 until the interval is narrower than 60% of the value; the other RFF methods take
+     * the same q
+     */
     o = (kspec_norm_opts){.size = sizeof o,
-                          .methods = KSPEC_NORM_RFF_POWER | KSPEC_NORM_RFF_DEBIASED,
+                          .methods = KSPEC_NORM_METHOD_RFF_POWER | KSPEC_NORM_METHOD_RFF_DEBIASED,
                           .sigma = 2,
                           .features = 16,
                           .tolerance = 0.6};
-    CHECK(kspec_gram_norm(&m, &o, &r, NULL) == KSPEC_OK);
-    const kspec_norm_entry *d = find(&r, KSPEC_NORM_RFF_DEBIASED);
+    CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
+    const kspec_norm_entry *d = find(r, KSPEC_NORM_METHOD_RFF_DEBIASED);
     size_t q = d->features;
-    CHECK(q >= 32 && (q & (q - 1)) == 0 && r.entries[0].features == q && d->doubts == 0);
+    CHECK(q >= 32 && (q & (q - 1)) == 0 && r->entries[0]->features == q && d->doubts == 0);
     CHECK(d->ci_high - d->ci_low <= 0.6 * d->value);
     o.features = q / 2, o.tolerance = 0; /* half of it is not enough */
-    CHECK(kspec_gram_norm(&m, &o, &one, NULL) == KSPEC_OK);
-    d = find(&one, KSPEC_NORM_RFF_DEBIASED);
+    CHECK(kspec_norm(&m, &o, &one, NULL) == KSPEC_OK);
+    d = find(one, KSPEC_NORM_METHOD_RFF_DEBIASED);
     CHECK(d->ci_high - d->ci_low > 0.6 * d->value);
-    kspec_norm_free(&r);
-    kspec_norm_free(&one);
+    kspec_norm_free(r);
+    kspec_norm_free(one);
     free(x);
-}
-
-static int stop_after(void *ctx, double fraction) {
-    int *left = ctx;
-    CHECK(fraction >= 0 && fraction <= 1);
-    return (*left)-- <= 0;
-}
-
-TEST(cancellation) {
-    double *x = normals(12, 600, 3);
-    kspec_matrix m = view(x, 600, 3);
-    kspec_error e;
-    kspec_norm_result r;
-    int cancelled = 0;
-    for (int k = 0; k < 5000; k += k / 4 + 1) {
-        int left = k;
-        kspec_norm_opts o = {.size = sizeof o,
-                             .methods = ALL & ~KSPEC_NORM_EIGEN,
-                             .sigma = 1,
-                             .features = 20,
-                             .threads = 2,
-                             .progress = {stop_after, &left}};
-        kspec_status st = kspec_gram_norm(&m, &o, &r, &e);
-        if (st == KSPEC_OK) break;
-        CHECK(st == KSPEC_E_CANCELLED && r.entries == NULL);
-        cancelled++;
-    }
-    CHECK(cancelled > 5);
-    kspec_norm_free(&r);
-    free(x);
-}
-
-TEST(bad_input) {
-    double x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
-    kspec_matrix m = view(x, 6, 2), one = view(x, 1, 2);
-    kspec_error e;
-    kspec_norm_result r;
-    const size_t size = sizeof(kspec_norm_opts);
-#define FAILS(text, ...)                                                      \
-    do {                                                                      \
-        kspec_norm_opts bad = {size, __VA_ARGS__};                            \
-        CHECK_FAILS(kspec_gram_norm(&m, &bad, &r, &e), KSPEC_E_ARG, e, text); \
-        CHECK(r.entries == NULL && r.count == 0);                             \
-    } while (0)
-    FAILS("sigma -1", .sigma = -1);
-    FAILS("sigma nan", .sigma = NAN);
-    FAILS("gamma -2", .gamma = -2);
-    FAILS("only one of them", .sigma = 1, .gamma = 1);
-    FAILS("unknown bits", .methods = 1u << 7);
-    FAILS("kernel 3", .kernel = (kspec_kernel)3);
-    FAILS("scaling 3", .scaling = (kspec_scaling)3);
-    FAILS("sample 7 exceeds the number of rows, 6", .methods = KSPEC_NORM_NYSTROM, .sample = 7);
-    FAILS("updates -1", .updates = -1);
-    FAILS("stop 1 is not", .stop = 1);
-    FAILS("repeats -1", .repeats = -1);
-    FAILS("5000 features exceed 4096", .methods = KSPEC_NORM_RFF_DEBIASED, .features = 5000);
-    FAILS("needs the method rff-debiased", .sigma = 1, .tolerance = 0.1);
-    FAILS("random features need the rows", .gram = 1, .methods = KSPEC_NORM_RFF_POWER);
-    FAILS("mean nothing for a Gram matrix", .gram = 1, .sigma = 1);
-    kspec_norm_opts o = {size, .methods = KSPEC_NORM_LANCZOS, .sigma = 0};
-    CHECK_FAILS(kspec_gram_norm(&one, &o, &r, &e), KSPEC_E_ARG, e, "one row has no median distance");
-    kspec_norm_opts gram = {size, .gram = 1};
-    CHECK_FAILS(kspec_gram_norm(&m, &gram, &r, &e), KSPEC_E_IO, e, "6 x 2");
-    double K[9] = {1, 0.5, 0.2, 0.5, 1, 0.3, 0.2, 0.3, 1};
-    kspec_matrix k = view(K, 3, 3);
-    CHECK(kspec_gram_norm(&k, &gram, &r, &e) == KSPEC_OK);
-    CHECK(isnan(r.sigma) && r.entries[0].value > 1.6 && r.entries[0].value < 1.8);
-    kspec_norm_free(&r);
-    K[1] = 0.4;
-    CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_IO, e,
-                "entries (1, 0) and (0, 1), 0.5 and 0.4, differ");
-    K[1] = K[3] = 1.5;
-    CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_IO, e, "exceeds");
-    K[1] = K[3] = INFINITY;
-    CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_IO, e, "not finite");
-    K[4] = -1;
-    CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_IO, e, "entry (1, 1) is -1");
-    /* all pairs pass, and yet there is an eigenvalue of -7.1 beside 1.9: every method says so */
-    double N[100];
-    for (size_t c = 0; c < 100; c++) N[c] = c % 11 ? -0.9 : 1;
-    kspec_matrix negative = view(N, 10, 10);
-    for (unsigned method = KSPEC_NORM_EIGEN; method <= KSPEC_NORM_NYSTROM; method <<= 1) {
-        gram.methods = method;
-        if (method != KSPEC_NORM_RFF_POWER)
-            CHECK_FAILS(kspec_gram_norm(&negative, &gram, &r, &e), KSPEC_E_IO, e, "eigenvalue of -7.1");
-    }
-    /* entries whose squares over- or underflow */
-    for (int exponent = -1060; exponent <= 1020; exponent += 520) {
-        for (size_t c = 0; c < 9; c++) K[c] = ldexp(c % 4 ? 0.5 : 1, exponent);
-        gram.methods = KSPEC_NORM_EIGEN | KSPEC_NORM_POWER | KSPEC_NORM_LANCZOS | KSPEC_NORM_NYSTROM;
-        CHECK_MSG(kspec_gram_norm(&k, &gram, &r, &e) == KSPEC_OK, "%s", e.msg);
-        for (size_t c = 0; c < r.count; c++)
-            CHECK_CLOSE(r.entries[c].value, ldexp(2, exponent), exponent < -1000 ? 1e-4 : 1e-9);
-        kspec_norm_free(&r);
-    }
-    for (size_t c = 0; c < 9; c++) K[c] = 1.5e308;
-    CHECK_FAILS(kspec_gram_norm(&k, &gram, &r, &e), KSPEC_E_NUMERIC, e, "exceeds the largest double");
-    x[3] = INFINITY;
-    FAILS("row 1, column 1 (from 0) is infinite", .sigma = 1);
-    CHECK(kspec_norm_method_name((kspec_norm_method)3) == NULL);
-    /* zeros, and a matrix of one entry, have a norm all the same */
-    double zero[4] = {0};
-    kspec_matrix z = view(zero, 2, 2);
-    gram.methods = KSPEC_NORM_EIGEN | KSPEC_NORM_POWER | KSPEC_NORM_LANCZOS;
-    CHECK(kspec_gram_norm(&z, &gram, &r, &e) == KSPEC_OK);
-    CHECK(r.entries[0].value == 0 && r.entries[1].value == 0 && r.entries[2].value == 0 &&
-          !r.entries[2].doubts);
-    kspec_norm_free(&r);
 }
 
 int main(void) {
@@ -546,8 +440,6 @@ int main(void) {
     RUN(bound);
     RUN(duplicates);
     RUN(repeats_samples_and_tolerance);
-    RUN(cancellation);
-    RUN(bad_input);
     ks_blas_leave();
     return test_done();
 }

@@ -1,4 +1,7 @@
-/* Features and Gram matrices: the kernels of every instruction set, and the matrices, against plain versions. */
+/*
+ * Features and Gram matrices: the kernels of every instruction set, and the matrices, against plain versions.
+ */
+#include "base/sort.h"
 #include "features/inputs.h"
 #include "kspec.h"
 #include "norm/gram.h"
@@ -125,8 +128,9 @@ TEST(gram_matrices) {
 }
 
 /*
- * Rows far from the origin: a common offset does no harm (the rows are centred), nor do two clusters far apart, where
- * centring is no help (differences are taken). A matrix product of the rows as they are would lose all digits.
+ * Rows far from the origin: a common offset does no harm (the rows are centred), nor do two clusters far
+ * apart, where centring is no help (differences are taken). A matrix product of the rows as they are would
+ * lose all digits.
  */
 TEST(cancellation) {
     enum { N = 50, P = 4 };
@@ -188,8 +192,9 @@ TEST(gram_operator) {
 }
 
 /*
- * Z Z^T nears K: with q = 20,000 features an entry has a standard deviation below sqrt(1/q) (the variance of 2 cos cos is
- * at most 1), and 45 pairs within 5.5 of those fail a sound program in 2e-6 of cases; seeds are fixed.
+ * Z Z^T nears K: with q = 20,000 features an entry has a standard deviation below sqrt(1/q) (the variance of
+ * 2 cos cos is at most 1), and 45 pairs within 5.5 of those fail a sound program in 2e-6 of cases; seeds are
+ * fixed.
  */
 TEST(features_near_the_kernel) {
     enum { N = 10, P = 3, Q = 20000 };
@@ -235,22 +240,35 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_features(&m, &o, z, &e), KSPEC_E_ARG, e, "1e+12 times sigma");
     CHECK(kspec_gram(&m, &o, z, &e) == KSPEC_OK && z[0] == 1 && z[1] < 1e-300);
     o.sigma = 0, o.kernel = (kspec_kernel)7;
-    CHECK_FAILS(kspec_gram(&m, &o, z, &e), KSPEC_E_ARG, e, "kernel 7");
+    CHECK_FAILS(kspec_gram(&m, &o, z, &e), KSPEC_E_ARG, e, "unknown kernel 7");
     o.kernel = KSPEC_KERNEL_GAUSSIAN, o.features = 2000000;
     CHECK_FAILS(kspec_features(&m, &o, z, &e), KSPEC_E_ARG, e, "2000000");
     CHECK_FAILS(kspec_gram(&empty, NULL, z, &e), KSPEC_E_ARG, e, "empty: 0 x 2");
     x[3] = NAN;
-    CHECK_FAILS(kspec_features(&m, NULL, z, &e), KSPEC_E_ARG, e, "row 1, column 1 (from 0) is NaN");
+    CHECK_FAILS(kspec_features(&m, NULL, z, &e), KSPEC_E_DATA, e, "row 1, column 1 (from 0) is NaN");
+    CHECK_FAILS(kspec_gram(&m, NULL, z, &e), KSPEC_E_DATA, e, "row 1, column 1 (from 0) is NaN");
+    x[3] = 4;
+    CHECK_FAILS(kspec_features(NULL, NULL, z, &e), KSPEC_E_ARG, e, "the matrix is missing (NULL)");
+    CHECK_FAILS(kspec_gram(&m, NULL, NULL, &e), KSPEC_E_ARG, e, "the output array is missing (NULL)");
+    o = (kspec_kernel_opts){.size = sizeof o, .sigma = 2, .median_sigma = 1};
+    CHECK_FAILS(kspec_gram(&m, &o, z, &e), KSPEC_E_ARG, e, "sigma 2 and median_sigma: give only one of them");
+    o.sigma = 0, m.rows = 1;
+    CHECK_FAILS(kspec_features(&m, &o, z, &e), KSPEC_E_ARG, e, "one row has no median distance");
+    /* the message of a worker's chunk names the row of the whole matrix */
+    double *far = calloc(1000 * 2, sizeof *far), *Z = malloc(1000 * 4 * sizeof *Z);
+    kspec_matrix tall = view(far, 1000, 2);
+    o = (kspec_kernel_opts){.size = sizeof o, .features = 4, .threads = 2};
+    far[777 * 2 + 1] = 1e13;
+    CHECK_FAILS(kspec_features(&tall, &o, Z, &e), KSPEC_E_ARG, e,
+                "row 777, column 1 (from 0) is beyond 1e+12 times sigma");
+    far[777 * 2 + 1] = -INFINITY;
+    CHECK_FAILS(kspec_features(&tall, &o, Z, &e), KSPEC_E_DATA, e, "row 777, column 1 (from 0) is infinite");
+    free(far), free(Z);
     CHECK(kspec_kernel_name((kspec_kernel)3) == NULL &&
           strcmp(kspec_kernel_name(KSPEC_KERNEL_CAUCHY), "cauchy") == 0);
 }
 
 /* Scaling column by column, and the median of all distances by sorting */
-static int increasing(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 TEST(inputs) {
     enum { N = 41, P = 5 };
     double x[N * P];
@@ -291,7 +309,7 @@ TEST(inputs) {
                             which ? fabs(y[i * P + l] - y[j * P + l]) : pow(y[i * P + l] - y[j * P + l], 2);
                     d[count++] = which ? sum : sqrt(sum);
                 }
-            qsort(d, count, sizeof *d, increasing);
+            ks_sort_ascending(d, count);
             ks_inputs in = {y, n, P, 0};
             CHECK(ks_inputs_median(&in, which ? KSPEC_KERNEL_LAPLACE : KSPEC_KERNEL_CAUCHY, 0, &median,
                                    NULL) == KSPEC_OK);

@@ -32,10 +32,10 @@ TEST(formulas_in_long_double) {
         static const double lambda[] = {0.3, 1e3, 1e-2};
         for (size_t k = 0; k < 4; k++) {
             kspec_ridge_point p[3];
-            CHECK(kspec_ridge_predict(r, features[k], lambda, 3, p, NULL, NULL) == KSPEC_OK);
+            predict_all(r, features[k], lambda, 3, p);
             for (size_t l = 0; l < 3; l++) {
-                CHECK(p[l].features == features[k] && p[l].lambda == lambda[l] && p[l].iterations > 0);
-                CHECK(p[l].state == KSPEC_RIDGE_CONVERGED && p[l].residual <= 1e-11);
+                CHECK(p[l].N == features[k] && p[l].lambda == lambda[l] && p[l].iterations > 0);
+                CHECK(p[l].state == KSPEC_RIDGE_STATE_CONVERGED && p[l].residual <= 1e-11);
                 CHECK(p[l].theta_cos == p[l].lambda * p[l].delta_cos);
                 compare(&q, features[k], lambda[l], &p[l], 1e-10);
             }
@@ -67,7 +67,7 @@ TEST(ridgeless) {
     for (size_t k = 0; k < sizeof features / sizeof *features; k++) {
         size_t N = features[k];
         kspec_ridge_point p = predict(r, N, 0);
-        CHECK(p.state == KSPEC_RIDGE_CONVERGED || p.state == KSPEC_RIDGE_AT_FLOOR);
+        CHECK(p.state == KSPEC_RIDGE_STATE_CONVERGED || p.state == KSPEC_RIDGE_STATE_AT_FLOOR);
         compare(&q, N, 0, &p, 1e-9);
         kspec_ridge_point near = predict(r, N, 1e-9);
         CHECK_MSG(fabs(near.test_mse - p.test_mse) < 1e-3 * p.test_mse, "N %zu: %g, limit %g", N,
@@ -83,7 +83,8 @@ TEST(ridgeless) {
         }
     }
     kspec_ridge_point p = predict(r, 10, 0);
-    CHECK(p.state == KSPEC_RIDGE_DIVERGENT && isnan(p.test_mse) && isnan(p.train_mse) && isnan(p.delta_cos));
+    CHECK(p.state == KSPEC_RIDGE_STATE_DIVERGENT && isnan(p.test_mse) && isnan(p.train_mse) &&
+          isnan(p.delta_cos));
     CHECK(isfinite(p.kernel_test_mse) && p.iterations == 0);
     kspec_ridge_close(r);
     free_problem(&q);
@@ -100,7 +101,7 @@ TEST(at_the_threshold) {
     free_problem(&q);
 
     q = make_problem(3, 100, 20, 30);
-    kspec_ridge_opts o = {.size = sizeof o, .solver = KSPEC_RIDGE_FIXED_POINT};
+    kspec_ridge_opts o = {.size = sizeof o, .solver = KSPEC_RIDGE_SOLVER_FIXED_POINT};
     kspec_ridge *newton = open_problem(&q, NULL), *fixed = open_problem(&q, &o);
     static const size_t features[] = {10, 50, 300};
     static const double lambda[] = {1, 1e-2, 1e-4, 0};
@@ -122,7 +123,7 @@ TEST(at_the_threshold) {
     o.max_iterations = 3;
     fixed = open_problem(&q, &o);
     p = predict(fixed, 50, 1e-4);
-    CHECK(p.state == KSPEC_RIDGE_UNFINISHED && p.residual > 1e-6 && p.iterations == 4);
+    CHECK(p.state == KSPEC_RIDGE_STATE_UNFINISHED && p.residual > 1e-6 && p.iterations == 4);
     kspec_ridge_close(fixed);
     free_problem(&q);
 }
@@ -158,7 +159,7 @@ TEST(monotone) {
     for (int l = 0; l < L; l++) lambda[l] = pow(10, 2 - 0.75 * l);
     for (int k = 0; k < S; k++) {
         static const size_t features[S] = {2, 10, 29, 30, 31, 60, 500};
-        CHECK(kspec_ridge_predict(r, features[k], lambda, L, p[k], NULL, NULL) == KSPEC_OK);
+        predict_all(r, features[k], lambda, L, p[k]);
         for (int l = 0; l < L; l++) {
             const kspec_ridge_point *at = &p[k][l];
             CHECK(at->test_mse > 0 && at->train_mse > 0 && at->train_mse < 1.0001);
@@ -192,11 +193,11 @@ TEST(paths) {
     static const double lambda[L] = {1e-3, 1, 1e-5, 0.03, 0, 0.03, 1e-4, 10, 1e-2};
     for (size_t N = 25; N <= 100; N += 15) { /* 2N = n among them */
         kspec_ridge_point p[L];
-        CHECK(kspec_ridge_predict(r, N, lambda, L, p, NULL, NULL) == KSPEC_OK);
+        predict_all(r, N, lambda, L, p);
         int steps = 0, alone = 0;
         for (int l = 0; l < L; l++) {
             kspec_ridge_point one = predict(r, N, lambda[l]);
-            if (one.state == KSPEC_RIDGE_DIVERGENT) {
+            if (one.state == KSPEC_RIDGE_STATE_DIVERGENT) {
                 CHECK(p[l].state == one.state);
                 continue;
             }
@@ -211,7 +212,10 @@ TEST(paths) {
     free_problem(&q);
 }
 
-/* Smooth kernels, nearly singular: where rounding stops the iteration, delta_error is of the size of the error */
+/*
+ * Smooth kernels, nearly singular: where rounding stops the iteration, delta_error is of the size of the
+ * error
+ */
 TEST(rounding_floor) {
     problem q = make_problem(12, 40, 10, 2);
     kspec_ridge *r = open_problem(&q, NULL);
@@ -228,7 +232,7 @@ TEST(rounding_floor) {
             CHECK_MSG(p.delta_error <= 1e-15 * (1 + (double)N / (double)q.n) / lambda, "N %zu lambda %g: %g",
                       N, lambda, p.delta_error);
             CHECK(p.iterations <= 20);
-            floors += p.state == KSPEC_RIDGE_AT_FLOOR;
+            floors += p.state == KSPEC_RIDGE_STATE_AT_FLOOR;
         }
     CHECK_MSG(floors >= 3, "%d", floors);
     kspec_ridge_close(r);

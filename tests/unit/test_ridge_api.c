@@ -1,4 +1,5 @@
 /* What surrounds the formulas: inputs, threads, targets of several columns, searches, measured errors. */
+#include "base/sort.h"
 #include "base/streams.h"
 #include "help/ridge.h"
 
@@ -9,7 +10,7 @@ TEST(normalisation) {
     problem q = make_problem(8, 41, 17, 7);
     for (size_t k = 0; k < q.n * q.p; k++) q.X[k] = 3 * q.X[k] + 5;
     for (size_t k = 0; k < q.nt * q.p; k++) q.Xt[k] = 3 * q.Xt[k] + 5;
-    kspec_ridge_opts o = {.size = sizeof o, .center = 1, .scale = 1, .sigma = 0.7};
+    kspec_ridge_opts o = {.size = sizeof o, .center = 1, .unit_length = 1, .sigma = 0.7};
     kspec_ridge *r = open_problem(&q, &o);
     kspec_ridge_point p = predict(r, 15, 0.01);
     CHECK(kspec_ridge_sigma(r) == 0.7);
@@ -38,11 +39,6 @@ TEST(normalisation) {
     free_problem(&q);
 }
 
-static int increasing(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 TEST(median_distance) {
     for (size_t n = 2; n <= 47; n += 15) {
         problem q = make_problem(n, n, 0, 3);
@@ -55,7 +51,7 @@ TEST(median_distance) {
                 for (size_t k = 0; k < 3; k++) s += pow(q.X[i * 3 + k] - q.X[j * 3 + k], 2);
                 d[c++] = sqrt(s);
             }
-        qsort(d, c, sizeof *d, increasing);
+        ks_sort_ascending(d, c);
         kspec_ridge_opts o = {.size = sizeof o, .median_sigma = 1};
         kspec_ridge *r = open_problem(&q, &o);
         CHECK_CLOSE(kspec_ridge_sigma(r), (d[(c - 1) / 2] + d[c / 2]) / 2, 1e-10);
@@ -65,13 +61,14 @@ TEST(median_distance) {
     }
 }
 
-/* Noise on the training rows makes a test set of them; with hardly any the test error is the training
-   error */
+/*
+ * Noise on the training rows makes a test set of them; with hardly any the test error is the training error
+ */
 TEST(noise) {
     problem q = make_problem(6, 50, 0, 20);
     double last = 0;
     for (double s = 1e-9; s < 1; s *= 10) {
-        kspec_ridge_opts o = {.size = sizeof o, .test_noise = s, .scale = 1, .seed = 4};
+        kspec_ridge_opts o = {.size = sizeof o, .test_noise = s, .unit_length = 1, .seed = 4};
         kspec_ridge *r = open_problem(&q, &o);
         kspec_ridge_point p = predict(r, 25, 1e-3);
         if (s < 1e-8) CHECK_CLOSE(p.test_mse, p.train_mse, 1e-6);
@@ -97,26 +94,30 @@ TEST(columns_and_strides) {
     kspec_ridge *r;
     CHECK(kspec_ridge_open(&x, &y, &xt, &yt, NULL, &r, NULL) == KSPEC_OK);
     const double lambda[] = {0.1, 1e-3};
-    kspec_ridge_point all[2], one[2];
-    double columns[2][2][M], mean[2][2] = {{0}};
-    CHECK(kspec_ridge_predict(r, 12, lambda, 2, all, &columns[0][0][0], NULL) == KSPEC_OK);
+    kspec_ridge_point one[2];
+    kspec_ridge_result *all;
+    double mean[2][2] = {{0}};
+    CHECK(kspec_ridge_predict(r, 12, lambda, 2, &all, NULL) == KSPEC_OK);
+    CHECK(all->count == 2 && all->targets == M && all->seconds >= 0 && !all->at_low && !all->at_high);
     for (size_t j = 0; j < M; j++) {
         memcpy(q.y, Y + j * N, sizeof(double) * N);
         memcpy(q.yt, Yt + j * NT, sizeof(double) * NT);
         kspec_ridge *s = open_problem(&q, NULL);
-        CHECK(kspec_ridge_predict(s, 12, lambda, 2, one, NULL, NULL) == KSPEC_OK);
+        predict_all(s, 12, lambda, 2, one);
         for (int l = 0; l < 2; l++) {
-            CHECK(all[l].delta_cos == one[l].delta_cos);
-            CHECK_CLOSE(columns[l][0][j], one[l].train_mse, 1e-11);
-            CHECK_CLOSE(columns[l][1][j], one[l].test_mse, 1e-11);
-            mean[l][0] += columns[l][0][j] / M, mean[l][1] += columns[l][1][j] / M;
+            const kspec_ridge_point *p = all->points[l];
+            CHECK(p->delta_cos == one[l].delta_cos && p->lambda == lambda[l] && p->N == 12);
+            CHECK_CLOSE(p->train_columns[j], one[l].train_mse, 1e-11);
+            CHECK_CLOSE(p->test_columns[j], one[l].test_mse, 1e-11);
+            mean[l][0] += p->train_columns[j] / M, mean[l][1] += p->test_columns[j] / M;
         }
         kspec_ridge_close(s);
     }
     for (int l = 0; l < 2; l++) {
-        CHECK_CLOSE(all[l].train_mse, mean[l][0], 1e-14);
-        CHECK_CLOSE(all[l].test_mse, mean[l][1], 1e-14);
+        CHECK_CLOSE(all->points[l]->train_mse, mean[l][0], 1e-14);
+        CHECK_CLOSE(all->points[l]->test_mse, mean[l][1], 1e-14);
     }
+    kspec_ridge_free(all);
     kspec_ridge_close(r);
     free_problem(&q);
 }
@@ -133,18 +134,18 @@ TEST(rows_of_zeros) {
         double fit = 5 / (5 + lambda); /* of the mean, 1, by 5 columns of ones */
         kspec_ridge_point p = predict(r, 5, lambda);
         kspec_ridge_measured m;
-        CHECK(p.delta_sin == 0 && p.delta_cos > 0 && p.state != KSPEC_RIDGE_UNFINISHED);
+        CHECK(p.delta_sin == 0 && p.delta_cos > 0 && p.state != KSPEC_RIDGE_STATE_UNFINISHED);
         CHECK_MSG(p.delta_error < 1e-8, "lambda %g: delta_error %g", lambda, p.delta_error);
-        CHECK(kspec_ridge_empirical(r, 5, &lambda, 1, 2, &m, NULL) == KSPEC_OK);
+        measure(r, 5, &lambda, 1, 2, &m);
         CHECK_CLOSE(m.train_mse, 2.0 / 3 + (1 - fit) * (1 - fit), 1e-9);
         CHECK(fabs(p.kernel_test_mse - (1 - fit) * (1 - fit)) < 1e-12);
         CHECK_CLOSE(p.train_mse, m.train_mse, 0.2); /* 5 features are few for a theory of many */
     }
     double zero = 0;
-    kspec_ridge_point p;
+    kspec_ridge_result *out;
     kspec_error e;
-    CHECK_FAILS(kspec_ridge_predict(r, 5, &zero, 1, &p, NULL, &e), KSPEC_E_NUMERIC, e, "lambda 0");
-    CHECK_FAILS(kspec_ridge_predict(r, 9, &zero, 1, &p, NULL, &e), KSPEC_E_NUMERIC, e, "lambda 0");
+    CHECK_FAILS(kspec_ridge_predict(r, 5, &zero, 1, &out, &e), KSPEC_E_NUMERIC, e, "lambda 0");
+    CHECK_FAILS(kspec_ridge_predict(r, 9, &zero, 1, &out, &e), KSPEC_E_NUMERIC, e, "lambda 0");
     kspec_ridge_close(r);
     free_problem(&q);
 }
@@ -186,83 +187,106 @@ TEST(refusals) {
     o = (kspec_ridge_opts){.size = sizeof o, .max_iterations = -1};
     CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "max_iterations -1");
     q.X[4] = NAN;
-    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, NULL, &r, &e), KSPEC_E_ARG, e,
-                "row 1, column 1 (from 0) is nan");
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, NULL, &r, &e), KSPEC_E_DATA, e,
+                "the matrix of training rows: row 1, column 1 (from 0) is NaN");
     q.X[4] = 1e200;
-    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, NULL, &r, &e), KSPEC_E_ARG, e, "exceeds 1e300");
-    o = (kspec_ridge_opts){.size = sizeof o, .center = 1, .scale = 1};
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, NULL, &r, &e), KSPEC_E_DATA, e, "exceeds 1e300");
+    o = (kspec_ridge_opts){.size = sizeof o, .center = 1, .unit_length = 1};
     for (size_t k = 0; k < 30; k++) q.X[k] = 2;
     CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "cannot be scaled");
     o = (kspec_ridge_opts){.size = sizeof o, .median_sigma = 1};
-    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "median distance");
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_DATA, e,
+                "the median distance is 0; give sigma");
+    o.sigma = 2;
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e,
+                "sigma 2 and median_sigma: give only one of them");
+    CHECK_FAILS(kspec_ridge_open(NULL, &y, NULL, NULL, NULL, &r, &e), KSPEC_E_ARG, e,
+                "the matrix of training rows is missing (NULL)");
+    CHECK_FAILS(kspec_ridge_open(&X, NULL, NULL, NULL, NULL, &r, &e), KSPEC_E_ARG, e,
+                "the matrix of training targets is missing (NULL)");
     kspec_matrix huge = {q.X, 90000, 1, 0, 0}, huge_y = {q.y, 90000, 1, 0, 0}; /* 259 GB */
-    CHECK_FAILS(kspec_ridge_open(&huge, &huge_y, NULL, NULL, NULL, &r, &e), KSPEC_E_NOMEM, e, "GB are free");
+    CHECK_FAILS(kspec_ridge_open(&huge, &huge_y, NULL, NULL, NULL, &r, &e), KSPEC_E_NOMEM, e,
+                "a prediction for 90000 training and 0 test rows needs 259202.2 MB,");
     huge.rows = huge_y.rows = 200000;
     CHECK_FAILS(kspec_ridge_open(&huge, &huge_y, NULL, NULL, NULL, &r, &e), KSPEC_E_ARG, e,
                 "200000 rows exceed");
+    CHECK(r == NULL);
     free_problem(&q);
+}
 
-    q = make_problem(1, 10, 6, 3);
+TEST(refusals_of_an_open_prediction) {
+    problem q = make_problem(1, 10, 6, 3);
     memcpy(q.X + 3, q.X, 3 * sizeof(double)); /* row 1 repeats row 0 */
-    r = open_problem(&q, NULL);
-    kspec_ridge_point p[2];
-    kspec_ridge_measured m;
+    kspec_ridge *r = open_problem(&q, NULL);
+    kspec_ridge_result *p = (kspec_ridge_result *)(uintptr_t)1;
+    kspec_ridge_empirical_result *m = (kspec_ridge_empirical_result *)(uintptr_t)1;
+    kspec_error e;
     double l = -0.5, zero = 0, one = 1;
-    int end;
-    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, p, NULL, &e), KSPEC_E_ARG, e, "lambda -0.5");
+    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, &p, &e), KSPEC_E_ARG, e, "lambda -0.5");
+    CHECK(p == NULL);
+    CHECK_FAILS(kspec_ridge_predict(r, 5, &one, 0, &p, &e), KSPEC_E_ARG, e, "the list of lambda is empty");
+    CHECK_FAILS(kspec_ridge_predict(r, 5, NULL, 1, &p, &e), KSPEC_E_ARG, e,
+                "the list of lambda is missing (NULL)");
     l = 1e-200;
-    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, p, NULL, &e), KSPEC_E_ARG, e, "neither 0 nor between");
+    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, &p, &e), KSPEC_E_ARG, e, "neither 0 nor between");
     l = INFINITY;
-    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, p, NULL, &e), KSPEC_E_ARG, e, "neither 0 nor between");
+    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, &p, &e), KSPEC_E_ARG, e, "neither 0 nor between");
     l = NAN;
-    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, p, NULL, &e), KSPEC_E_ARG, e, "lambda nan");
-    CHECK_FAILS(kspec_ridge_predict(r, 0, &one, 1, p, NULL, &e), KSPEC_E_ARG, e, "features 0 is below 1");
-    CHECK_FAILS(kspec_ridge_predict(r, 7, &zero, 1, p, NULL, &e), KSPEC_E_NUMERIC, e,
-                "row 1 (from 0) repeats");
+    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, &p, &e), KSPEC_E_ARG, e, "lambda nan");
+    CHECK_FAILS(kspec_ridge_predict(r, 0, &one, 1, &p, &e), KSPEC_E_ARG, e, "N = 0 is below 1");
+    CHECK_FAILS(kspec_ridge_predict(r, 7, &zero, 1, &p, &e), KSPEC_E_NUMERIC, e, "row 1 (from 0) repeats");
     CHECK_FAILS(kspec_ridge_empirical(r, 5, &l, 1, 1, &m, &e), KSPEC_E_ARG, e, "lambda nan");
+    CHECK(m == NULL);
+    CHECK_FAILS(kspec_ridge_empirical(r, 5, NULL, 1, 1, &m, &e), KSPEC_E_ARG, e, "missing (NULL)");
     CHECK_FAILS(kspec_ridge_empirical(r, 5, &one, 1, 0, &m, &e), KSPEC_E_ARG, e, "draws 0");
-    CHECK_FAILS(kspec_ridge_empirical(r, 900000000, &one, 1, 1, &m, &e), KSPEC_E_NOMEM, e, "GB are free");
-    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 1, 0.1, p, &end, &e), KSPEC_E_ARG, e, "from 1 to 0.1");
-    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 5e-324, 1e308, p, &end, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(kspec_ridge_empirical(r, 900000000, &one, 1, 1, &m, &e), KSPEC_E_NOMEM, e,
+                "a draw with N = 900000000 for 16 rows needs");
+    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 1, 0.1, &p, &e), KSPEC_E_ARG, e,
+                "lambda from 1 to 0.1: the range must be above 0 and increase");
+    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 5e-324, 1e308, &p, &e), KSPEC_E_ARG, e,
                 "neither 0 nor between");
-    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 1, INFINITY, p, &end, &e), KSPEC_E_ARG, e,
-                "neither 0 nor between");
-    CHECK_FAILS(kspec_ridge_best_lambda(r, 0, 0.1, 1, p, &end, &e), KSPEC_E_ARG, e, "features 0");
-    CHECK_FAILS(kspec_ridge_best_features(r, 1, 5, p, &end, &e), KSPEC_E_ARG, e, "cost of one feature");
+    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 1, INFINITY, &p, &e), KSPEC_E_ARG, e, "neither 0 nor between");
+    CHECK_FAILS(kspec_ridge_best_lambda(r, 0, 0.1, 1, &p, &e), KSPEC_E_ARG, e, "N = 0");
+    CHECK_FAILS(kspec_ridge_best_features(r, 1, 5, &p, &e), KSPEC_E_ARG, e, "cost of one feature");
     CHECK(predict(r, 4, 0).train_mse > 0); /* 2N below the rank: a limit all the same */
-    CHECK(predict(r, 7, 1e-6).state != KSPEC_RIDGE_DIVERGENT);
+    CHECK(predict(r, 7, 1e-6).state != KSPEC_RIDGE_STATE_DIVERGENT);
     kspec_ridge_close(r);
     for (size_t i = 0; i < 10; i++) memcpy(q.X + 3 * i, q.X + 3 * (i % 4), 3 * sizeof(double)); /* rank 4 */
     r = open_problem(&q, NULL);
-    CHECK_FAILS(kspec_ridge_predict(r, 3, &zero, 1, p, NULL, &e), KSPEC_E_NUMERIC, e,
-                "rank of at most 2N = 6");
+    CHECK_FAILS(kspec_ridge_predict(r, 3, &zero, 1, &p, &e), KSPEC_E_NUMERIC, e, "rank of at most 2N = 6");
     kspec_ridge_close(r);
     q.nt = 0;
     r = open_problem(&q, NULL);
-    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 0.1, 1, p, &end, &e), KSPEC_E_ARG, e, "needs a test set");
+    CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 0.1, 1, &p, &e), KSPEC_E_ARG, e, "needs a test set");
     kspec_ridge_close(r);
     kspec_ridge_close(NULL);
+    kspec_ridge_free(NULL);
+    kspec_ridge_empirical_free(NULL);
     free_problem(&q);
 }
 
 TEST(cancelled) {
     problem q = make_problem(1, 30, 6, 3);
     for (int k = 0, done = 0; !done; k++) {
-        int left = k, end;
+        int left = k;
         kspec_ridge_opts o = {.size = sizeof o, .threads = 2, .progress = {stop_after, &left}};
         kspec_matrix X = view(q.X, 30, 3), y = view(q.y, 30, 1), Xt = view(q.Xt, 6, 3), yt = view(q.yt, 6, 1);
         kspec_ridge *r;
         kspec_error e;
         const double lambda[] = {1, 0.1};
-        kspec_ridge_point p[2];
-        kspec_ridge_measured m[2];
+        kspec_ridge_result *p = NULL, *best = NULL;
+        kspec_ridge_empirical_result *m = NULL;
         kspec_status st = kspec_ridge_open(&X, &y, &Xt, &yt, &o, &r, &e);
-        if (!st) st = kspec_ridge_predict(r, 5, lambda, 2, p, NULL, &e);
-        if (!st) st = kspec_ridge_empirical(r, 5, lambda, 2, 3, m, &e);
-        if (!st) st = kspec_ridge_best_lambda(r, 5, 0.1, 1, p, &end, &e);
+        if (!st) st = kspec_ridge_predict(r, 5, lambda, 2, &p, &e);
+        if (!st) st = kspec_ridge_empirical(r, 5, lambda, 2, 3, &m, &e);
+        if (!st) st = kspec_ridge_best_lambda(r, 5, 0.1, 1, &best, &e);
         CHECK_MSG(st == KSPEC_OK || (st == KSPEC_E_CANCELLED && strstr(e.msg, "cancelled")), "%d: %s",
                   (int)st, e.msg);
         done = st == KSPEC_OK;
+        CHECK(done == (best != NULL));
+        kspec_ridge_free(p);
+        kspec_ridge_free(best);
+        kspec_ridge_empirical_free(m);
         kspec_ridge_close(r);
         CHECK(k < 5000);
         if (k > 5000) break;
@@ -277,13 +301,14 @@ TEST(threads) {
     kspec_ridge_point p[4][3], best[4];
     kspec_ridge_measured m[4][3];
     for (int t = 1; t <= 3; t++) {
-        kspec_ridge_opts o = {.size = sizeof o, .threads = t, .center = 1, .scale = 1, .sigma = 0.2};
+        kspec_ridge_opts o = {.size = sizeof o, .threads = t, .center = 1, .unit_length = 1, .sigma = 0.2};
         kspec_ridge *r = open_problem(&q, &o);
         const double lambda[] = {1e-3, 1, 0};
-        int end;
-        CHECK(kspec_ridge_predict(r, 100, lambda, 3, p[t], NULL, NULL) == KSPEC_OK);
-        CHECK(kspec_ridge_empirical(r, 70, lambda, 3, 4, m[t], NULL) == KSPEC_OK);
-        CHECK(kspec_ridge_best_lambda(r, 150, 0.01, 1, &best[t], &end, NULL) == KSPEC_OK);
+        kspec_ridge_result *found;
+        predict_all(r, 100, lambda, 3, p[t]);
+        measure(r, 70, lambda, 3, 4, m[t]);
+        CHECK(kspec_ridge_best_lambda(r, 150, 0.01, 1, &found, NULL) == KSPEC_OK);
+        take_points(found, &best[t]);
         kspec_ridge_close(r);
         for (int k = 0; k < 3 && t > 1; k++) {
             CHECK(p[t][k].delta_cos == p[1][k].delta_cos && p[t][k].theta_sin == p[1][k].theta_sin);
@@ -306,23 +331,29 @@ TEST(best_lambda) {
     for (size_t k = 0; k < 3; k++) {
         double lambda[GRID], least = INFINITY;
         kspec_ridge_point p[GRID], best;
-        int end, at = 0;
+        kspec_ridge_result *found;
+        int at = 0;
         for (int g = 0; g < GRID; g++) lambda[g] = pow(10, -6 + 8.0 * g / (GRID - 1));
-        CHECK(kspec_ridge_predict(r, features[k], lambda, GRID, p, NULL, NULL) == KSPEC_OK);
+        predict_all(r, features[k], lambda, GRID, p);
         for (int g = 0; g < GRID; g++)
             if (p[g].test_mse < least) least = p[g].test_mse, at = g;
-        CHECK(kspec_ridge_best_lambda(r, features[k], 1e-6, 100, &best, &end, NULL) == KSPEC_OK);
-        CHECK(at > 0 && at < GRID - 1 && end == 0 && best.features == features[k]);
+        CHECK(kspec_ridge_best_lambda(r, features[k], 1e-6, 100, &found, NULL) == KSPEC_OK);
+        CHECK(found->count == 1 && !found->at_low && !found->at_high);
+        CHECK(found->points[0]->train_columns[0] == found->points[0]->train_mse); /* one column */
+        take_points(found, &best);
+        CHECK(at > 0 && at < GRID - 1 && best.N == features[k]);
         CHECK_MSG(best.test_mse <= least * (1 + 1e-9), "%.12g at %g, but %.12g at %g", best.test_mse,
                   best.lambda, least, lambda[at]);
         CHECK(best.lambda > lambda[at - 1] && best.lambda < lambda[at + 1]);
         CHECK_CLOSE(best.test_mse, predict(r, features[k], best.lambda).test_mse, 1e-9);
         /* the least of a range that ends before it is at that end */
-        CHECK(kspec_ridge_best_lambda(r, features[k], 1e-6, best.lambda / 3, p, &end, NULL) == KSPEC_OK);
-        CHECK(end == 1 && p[0].lambda == best.lambda / 3);
-        CHECK(kspec_ridge_best_lambda(r, features[k], best.lambda * 3, best.lambda * 4, p, &end, NULL) ==
+        CHECK(kspec_ridge_best_lambda(r, features[k], 1e-6, best.lambda / 3, &found, NULL) == KSPEC_OK);
+        CHECK(found->at_high && !found->at_low && found->points[0]->lambda == best.lambda / 3);
+        kspec_ridge_free(found);
+        CHECK(kspec_ridge_best_lambda(r, features[k], best.lambda * 3, best.lambda * 4, &found, NULL) ==
               KSPEC_OK);
-        CHECK(end == -1 && p[0].lambda == best.lambda * 3);
+        CHECK(found->at_low && !found->at_high && found->points[0]->lambda == best.lambda * 3);
+        kspec_ridge_free(found);
     }
     kspec_ridge_close(r);
     free_problem(&q);
@@ -340,18 +371,19 @@ TEST(best_features) {
     static const double lambda[] = {0, 1e-6, 0.05};
     for (int k = 0; k < 5; k++)
         for (int l = 0; l < 3; l++) {
-            kspec_ridge_point best;
+            kspec_ridge_result *found;
             double least = INFINITY;
             size_t at = 0;
-            int end;
             for (size_t N = 1; N <= most[k]; N++) {
                 double e = predict(r, N, lambda[l]).test_mse;
                 if (e < least) least = e, at = N;
             }
-            CHECK(kspec_ridge_best_features(r, lambda[l], kspec_ridge_cost(r, most[k]) * 1.0001, &best, &end,
-                                            NULL) == KSPEC_OK);
-            CHECK_MSG(best.features == at && end == (at == most[k]), "up to %zu, lambda %g: %zu, not %zu",
-                      most[k], lambda[l], best.features, at);
+            double limit = kspec_ridge_cost(r, most[k]) * 1.0001;
+            CHECK(kspec_ridge_best_features(r, lambda[l], limit, &found, NULL) == KSPEC_OK);
+            size_t N = found->points[0]->N;
+            CHECK_MSG(N == at && found->at_high == (at == most[k]) && !found->at_low,
+                      "up to %zu, lambda %g: %zu, not %zu", most[k], lambda[l], N, at);
+            kspec_ridge_free(found);
         }
     kspec_ridge_close(r);
     free_problem(&q);
@@ -393,7 +425,7 @@ TEST(draws_by_hand) {
             size_t N = features[k];
             kspec_ridge_measured m[3];
             long double error[2][3][DRAWS];
-            CHECK(kspec_ridge_empirical(r, N, lambda, 3, DRAWS, m, NULL) == KSPEC_OK);
+            measure(r, N, lambda, 3, DRAWS, m);
             for (int d = 0; d < DRAWS; d++) {
                 static long double S[2][48][2 * N_MAX];
                 double W[N_MAX * 5];
@@ -435,8 +467,10 @@ TEST(draws_by_hand) {
     }
 }
 
-/* lambda = 0: the limit of small ones, interpolating where 2N > n; a ridge lost in rounding falls back
-   likewise */
+/*
+ * lambda = 0: the limit of small ones, interpolating where 2N > n; a ridge lost in rounding falls back
+ * likewise
+ */
 TEST(draws_without_a_ridge) {
     problem q = make_problem(3, 20, 10, 6);
     kspec_ridge *r = open_problem(&q, NULL);
@@ -444,7 +478,7 @@ TEST(draws_without_a_ridge) {
     for (size_t k = 0; k < 4; k++) {
         const double lambda[] = {0, 1e-10, 1e-90};
         kspec_ridge_measured m[3];
-        CHECK(kspec_ridge_empirical(r, features[k], lambda, 3, 2, m, NULL) == KSPEC_OK);
+        measure(r, features[k], lambda, 3, 2, m);
         CHECK_CLOSE(m[0].test_mse, m[1].test_mse, 1e-3);
         CHECK_CLOSE(m[0].test_mse, m[2].test_mse, 1e-3);
         if (2 * features[k] > 20)
@@ -457,17 +491,17 @@ TEST(draws_without_a_ridge) {
         double many[20];
         kspec_ridge_measured all[20], alone;
         for (int k = 0; k < 20; k++) many[k] = pow(10, 1 - 0.2 * k);
-        CHECK(kspec_ridge_empirical(r, N, many, 20, 3, all, NULL) == KSPEC_OK);
+        measure(r, N, many, 20, 3, all);
         for (int k = 0; k < 20; k++) {
-            CHECK(kspec_ridge_empirical(r, N, many + k, 1, 3, &alone, NULL) == KSPEC_OK);
+            measure(r, N, many + k, 1, 3, &alone);
             CHECK_CLOSE(all[k].train_mse, alone.train_mse, 1e-9);
             CHECK_CLOSE(all[k].test_mse, alone.test_mse, 1e-9);
         }
     }
     kspec_ridge_measured one;
     const double l = 0.1;
-    CHECK(kspec_ridge_empirical(r, 3, &l, 1, 1, &one, NULL) == KSPEC_OK && isnan(one.train_sd) &&
-          one.test_mse > 0);
+    measure(r, 3, &l, 1, 1, &one);
+    CHECK(isnan(one.train_sd) && one.test_mse > 0);
     kspec_ridge_close(r);
     free_problem(&q);
 }
@@ -479,6 +513,7 @@ int main(void) {
     RUN(columns_and_strides);
     RUN(rows_of_zeros);
     RUN(refusals);
+    RUN(refusals_of_an_open_prediction);
     RUN(cancelled);
     RUN(threads);
     RUN(best_lambda);

@@ -18,7 +18,7 @@ static void compare(const char *what, size_t N, double lambda, double predicted,
 TEST(predictions_hold) {
     enum { N_ROWS = 300, L = 4 };
     problem q = make_problem(101, N_ROWS, 200, 60);
-    kspec_ridge_opts o = {.size = sizeof o, .center = 1, .scale = 1, .seed = 7};
+    kspec_ridge_opts o = {.size = sizeof o, .center = 1, .unit_length = 1, .seed = 7};
     kspec_ridge *r = open_problem(&q, &o);
     static const double lambda[L] = {10, 0.1, 1e-3, 0};
     static const size_t features[] = {15, 60, 100, 220, 300, 900}; /* 2N = n lies between 100 and 220 */
@@ -26,8 +26,8 @@ TEST(predictions_hold) {
     for (size_t k = 0; k < sizeof features / sizeof *features; k++) {
         kspec_ridge_point p[L];
         kspec_ridge_measured m[L];
-        CHECK(kspec_ridge_predict(r, features[k], lambda, L, p, NULL, NULL) == KSPEC_OK);
-        CHECK(kspec_ridge_empirical(r, features[k], lambda, L, DRAWS, m, NULL) == KSPEC_OK);
+        predict_all(r, features[k], lambda, L, p);
+        measure(r, features[k], lambda, L, DRAWS, m);
         for (int l = 0; l < L; l++) {
             compare("test", features[k], lambda[l], p[l].test_mse, m[l].test_mse, m[l].test_sd);
             if (p[l].train_mse > 1e-3)

@@ -12,15 +12,13 @@ enum { D = 20, P = 100, SEEDS = 20, MOMENTS = 10 };
 static void draw(uint64_t seed, double *x) {
     const double c = 0.3;
     kspec_generate_opts g = {.size = sizeof g,
-                             .process = KSPEC_GENERATE_LINEAR,
-                             .rows = P,
-                             .cols = P,
+                             .process = KSPEC_PROCESS_LINEAR,
                              .dim = D,
                              .eigenvalues = &c,
                              .eigenvalue_count = 1,
                              .seed = seed};
     kspec_generator *made;
-    CHECK(kspec_generate_open(&g, &made, NULL) == KSPEC_OK);
+    CHECK(kspec_generate_open(P, P, &g, &made, NULL) == KSPEC_OK);
     CHECK(kspec_generate_rows(made, 0, 0, P, x, NULL) == KSPEC_OK);
     kspec_generate_close(made);
 }
@@ -79,15 +77,13 @@ TEST(more_eigenvalues_than_rows) {
     CHECK(kspec_theory_rbf_eigenvalues(&eta, 1, 50, truth, NULL, NULL) == KSPEC_OK);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         kspec_generate_opts g = {.size = sizeof g,
-                                 .process = KSPEC_GENERATE_RFF,
-                                 .rows = 20,
-                                 .cols = 20,
+                                 .process = KSPEC_PROCESS_RFF,
                                  .dim = 1,
                                  .eta = &eta,
                                  .eta_count = 1,
                                  .seed = 300 + seed};
         kspec_generator *made;
-        CHECK(kspec_generate_open(&g, &made, NULL) == KSPEC_OK);
+        CHECK(kspec_generate_open(20, 20, &g, &made, NULL) == KSPEC_OK);
         CHECK(kspec_generate_rows(made, 0, 0, 20, x, NULL) == KSPEC_OK);
         kspec_generate_close(made);
         kspec_matrix phi = {x, 20, 20, 20, 1};

@@ -1,3 +1,4 @@
+#include "base/sort.h"
 #include "kspec.h"
 #include "test.h"
 
@@ -27,11 +28,6 @@ TEST(known_value) {
     CHECK(fabs(m[1] - 8.39223616e-4) < 1e-12);
 }
 
-static int descending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 /* All u in {0 ... 11}^3, sorted: the 100 largest must agree (none of them has an index of 11 or more) */
 TEST(eigenvalues_against_enumeration) {
     const double sets[4][3] = {{1, 1, 1}, {0.5, 2, 2}, {0.3, 1, 3}, {4, 0.01, 4}};
@@ -48,7 +44,7 @@ TEST(eigenvalues_against_enumeration) {
                     for (int i = 0; i < 3; i++) x /= powl(e[i], 1 + u[i]) * powl(phi(e[i]), 1 + 2 * u[i]);
                     all[k++] = (double)x;
                 }
-        qsort(all, (size_t)k, sizeof *all, descending);
+        ks_sort_descending(all, (size_t)k);
         /* the product with one index of U, the others 0, is the largest that the enumeration misses */
         double missed = 0;
         for (int i = 0; i < 3; i++) {
@@ -93,6 +89,9 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_theory_rbf_moments(&zero, 1, 4, m, NULL, &e), KSPEC_E_ARG, e, "eta 0");
     CHECK_FAILS(kspec_theory_rbf_moments(&nan, 1, 4, m, NULL, &e), KSPEC_E_ARG, e, "eta");
     CHECK_FAILS(kspec_theory_rbf_eigenvalues(&eta, 1, 0, m, NULL, &e), KSPEC_E_ARG, e, "eigenvalues 0");
+    CHECK_FAILS(kspec_theory_rbf_moments(NULL, 1, 4, m, NULL, &e), KSPEC_E_ARG, e, "eta is missing (NULL)");
+    CHECK_FAILS(kspec_theory_rbf_eigenvalues(NULL, 1, 4, m, NULL, &e), KSPEC_E_ARG, e,
+                "eta is missing (NULL)");
     double many[3000];
     for (int i = 0; i < 3000; i++) many[i] = 10;
     CHECK(kspec_theory_rbf_moments(many, 3000, 4, m, NULL, &e) ==
@@ -118,7 +117,7 @@ static void pair(size_t d, size_t zeros, uint64_t seed, double *eta, double *S, 
         T[i * d + i] += (double)d; /* well conditioned */
         eta[i] = i + zeros < d ? exp(4 * u[i] - 2) : 0;
     }
-    qsort(eta, d, sizeof *eta, descending);
+    ks_sort_descending(eta, d);
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < d; j++) {
             long double s = 0, x = 0;
@@ -181,9 +180,14 @@ TEST(matrices_that_are_no_covariances) {
          "Sigma is not symmetric: entry (1,0) (from 0) is 0.4 and (0,1) is 0.5",
          "Sigma_x is not symmetric: entry (1,0) (from 0) is 0.4 and (0,1) is 0.5"},
         {{1, 0, 0, 0, NAN, 0, 0, 0, 1},
-         "Sigma: entry (1,1) (from 0), nan",
-         "Sigma_x: entry (1,1) (from 0), nan"},
-        {{1, 0, 0, 0, 1, 0, 0, 0, INFINITY}, "Sigma: entry (2,2)", "Sigma_x: entry (2,2)"},
+         "Sigma: row 1, column 1 (from 0) is NaN",
+         "Sigma_x: row 1, column 1 (from 0) is NaN"},
+        {{1, 0, 0, 0, 1, 0, 0, 0, INFINITY},
+         "Sigma: row 2, column 2 (from 0) is infinite",
+         "Sigma_x: row 2, column 2 (from 0) is infinite"},
+        {{1, 0, 0, 0, 1, 0, 0, 0, 1e301},
+         "Sigma: entry (2,2) (from 0), 1e+301, is not",
+         "Sigma_x: entry (2,2)"},
         {{0}, "Sigma is not positive definite: the smallest of its 3 eigenvalues is 0", "Sigma_x is zero"},
     };
     kspec_error e;
@@ -191,16 +195,16 @@ TEST(matrices_that_are_no_covariances) {
     size_t count;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         kspec_matrix m = {bad[i].at, 3, 3, 3, 1};
-        CHECK_FAILS(kspec_theory_rbf_eta(&m, &ok, eta, &count, &e), KSPEC_E_ARG, e, bad[i].as_S);
+        CHECK_FAILS(kspec_theory_rbf_eta(&m, &ok, eta, &count, &e), KSPEC_E_DATA, e, bad[i].as_S);
         CHECK(count == 0);
         if (bad[i].as_Sx)
-            CHECK_FAILS(kspec_theory_rbf_eta(&ok, &m, eta, &count, &e), KSPEC_E_ARG, e, bad[i].as_Sx);
+            CHECK_FAILS(kspec_theory_rbf_eta(&ok, &m, eta, &count, &e), KSPEC_E_DATA, e, bad[i].as_Sx);
         else
             CHECK_MSG(kspec_theory_rbf_eta(&ok, &m, eta, &count, &e) == KSPEC_OK && count == 2, "%zu: %s", i,
                       e.msg);
     }
     const double dot = 1e-310;
-    CHECK_FAILS(kspec_theory_rbf_eta(&(kspec_matrix){&dot, 1, 1, 1, 1}, NULL, eta, &count, &e), KSPEC_E_ARG,
+    CHECK_FAILS(kspec_theory_rbf_eta(&(kspec_matrix){&dot, 1, 1, 1, 1}, NULL, eta, &count, &e), KSPEC_E_DATA,
                 e, "Sigma is too small");
     kspec_matrix wide = {good, 2, 3, 3, 1}, small = {good, 2, 2, 3, 1};
     CHECK_FAILS(kspec_theory_rbf_eta(&wide, NULL, eta, &count, &e), KSPEC_E_ARG, e,
@@ -208,6 +212,11 @@ TEST(matrices_that_are_no_covariances) {
     CHECK_FAILS(kspec_theory_rbf_eta(&ok, &small, eta, &count, &e), KSPEC_E_ARG, e,
                 "Sigma_x is 2 x 2, not 3 x 3");
     CHECK_FAILS(kspec_theory_rbf_eta(NULL, NULL, eta, &count, &e), KSPEC_E_ARG, e, "both missing");
+    CHECK_FAILS(kspec_theory_rbf_eta(&ok, NULL, NULL, &count, &e), KSPEC_E_ARG, e, "eta is missing (NULL)");
+    CHECK_FAILS(kspec_theory_rbf_eta(&ok, NULL, eta, NULL, &e), KSPEC_E_ARG, e, "count is missing (NULL)");
+    kspec_matrix empty = {good, 0, 0, 0, 1}, hollow = {NULL, 3, 3, 3, 1};
+    CHECK_FAILS(kspec_theory_rbf_eta(&empty, NULL, eta, &count, &e), KSPEC_E_ARG, e, "Sigma is empty: 0 x 0");
+    CHECK_FAILS(kspec_theory_rbf_eta(&ok, &hollow, eta, &count, &e), KSPEC_E_ARG, e, "Sigma_x has no data");
 }
 
 /* ---- linear ---- */
@@ -229,6 +238,7 @@ TEST(linear_moments) {
     CHECK(m[0] == 0 && m[1] == 0 && isinf(logs[1]) && logs[1] < 0);
     CHECK_FAILS(kspec_theory_linear_moments(c, 4, 5, 6, m, NULL, &e), KSPEC_E_ARG, e,
                 "4 eigenvalues for dimension 5");
+    CHECK_FAILS(kspec_theory_linear_moments(NULL, 1, 1, 6, m, NULL, &e), KSPEC_E_ARG, e, "missing (NULL)");
     CHECK_FAILS(kspec_theory_linear_moments(c, 1, 0, 6, m, NULL, &e), KSPEC_E_ARG, e, "dimension 0");
     CHECK_FAILS(kspec_theory_linear_moments(c, 1, 1, 0, m, NULL, &e), KSPEC_E_ARG, e, "order 0");
     one = -1;

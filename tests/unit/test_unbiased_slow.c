@@ -44,19 +44,15 @@ typedef struct {
 
 /* The setting's matrix number `seed`, without noise */
 static void draw(const setting *t, uint64_t seed, double *x) {
-    kspec_generate_opts g = {.size = sizeof g,
-                             .process = t->process,
-                             .rows = t->P,
-                             .cols = t->Q,
-                             .dim = t->dim,
-                             .seed = seed,
-                             .threads = 1};
-    if (t->process == KSPEC_GENERATE_LINEAR)
+    kspec_generate_opts g = {
+        .size = sizeof g, .process = t->process, .dim = t->dim, .seed = seed, .threads = 1};
+    if (t->process == KSPEC_PROCESS_LINEAR)
         g.eigenvalues = &t->eta, g.eigenvalue_count = 1;
     else
         g.eta = &t->eta, g.eta_count = 1;
     kspec_generator *make;
-    if (kspec_generate_open(&g, &make, NULL) || kspec_generate_rows(make, 0, 0, t->P, x, NULL)) abort();
+    if (kspec_generate_open(t->P, t->Q, &g, &make, NULL) || kspec_generate_rows(make, 0, 0, t->P, x, NULL))
+        abort();
     kspec_generate_close(make);
 }
 
@@ -88,16 +84,16 @@ static void measure(const setting *t, unsigned estimator, int nmax, int trials_u
 static void truth_of(const setting *t, double *m) {
     double eta[32];
     for (size_t l = 0; l < t->dim; l++) eta[l] = t->eta;
-    if (t->process == KSPEC_GENERATE_LINEAR)
+    if (t->process == KSPEC_PROCESS_LINEAR)
         for (int n = 1; n <= NMAX; n++) m[n - 1] = (double)t->dim * pow(t->eta, n);
     else
         kspec_theory_rbf_moments(eta, t->dim, NMAX, m, NULL, NULL);
 }
 
 static const setting clean[] = {
-    {KSPEC_GENERATE_RFF, 30, 60, 4, 4, 1000, 1, 0},      {KSPEC_GENERATE_RFF, 75, 15, 3, 4, 1000, 1, 0},
-    {KSPEC_GENERATE_RFF, 300, 600, 5, 4, 60, 1, 0},      {KSPEC_GENERATE_LINEAR, 40, 50, 5, 0.3, 1000, 1, 0},
-    {KSPEC_GENERATE_GAUSSIAN, 30, 40, 2, 1, 1000, 1, 0},
+    {KSPEC_PROCESS_RFF, 30, 60, 4, 4, 1000, 1, 0},      {KSPEC_PROCESS_RFF, 75, 15, 3, 4, 1000, 1, 0},
+    {KSPEC_PROCESS_RFF, 300, 600, 5, 4, 60, 1, 0},      {KSPEC_PROCESS_LINEAR, 40, 50, 5, 0.3, 1000, 1, 0},
+    {KSPEC_PROCESS_GAUSSIAN, 30, 40, 2, 1, 1000, 1, 0},
 };
 
 TEST(path_and_exact_are_unbiased_and_naive_is_not) {
@@ -125,7 +121,7 @@ TEST(trials_undo_correlated_noise) {
     const unsigned which[] = {KSPEC_PATH, KSPEC_EXACT};
     for (int trials = 2; trials <= 4; trials++)
         for (int k = 0; k < 2; k++) {
-            setting t = {KSPEC_GENERATE_RFF, 75, 15, 3, 4, trials == 2 ? 1000 : 300, trials, 1};
+            setting t = {KSPEC_PROCESS_RFF, 75, 15, 3, 4, trials == 2 ? 1000 : 300, trials, 1};
             stats all, one;
             truth_of(&t, m);
             measure(&t, which[k], 4, trials, &all);
@@ -140,7 +136,7 @@ TEST(trials_undo_correlated_noise) {
 }
 
 TEST(exact_has_a_tenth_of_the_variance_of_path) {
-    setting t = {KSPEC_GENERATE_RFF, 100, 100, 5, 4, 300, 1, 0};
+    setting t = {KSPEC_PROCESS_RFF, 100, 100, 5, 4, 300, 1, 0};
     stats path, exact;
     measure(&t, KSPEC_PATH, 4, 1, &path);
     measure(&t, KSPEC_EXACT, 4, 1, &exact);
@@ -154,8 +150,8 @@ TEST(exact_has_a_tenth_of_the_variance_of_path) {
  * Were the true coverage 94%, a binomial count outside 90 to 98% would come once in 4000.
  */
 TEST(intervals_cover) {
-    const setting settings[] = {{KSPEC_GENERATE_RFF, 60, 60, 4, 1, 500, 1, 0},
-                                {KSPEC_GENERATE_RFF, 100, 200, 2, 1, 500, 1, 0}};
+    const setting settings[] = {{KSPEC_PROCESS_RFF, 60, 60, 4, 1, 500, 1, 0},
+                                {KSPEC_PROCESS_RFF, 100, 200, 2, 1, 500, 1, 0}};
     for (int k = 0; k < 2; k++) {
         const setting *t = &settings[k];
         double m[NMAX], *x = malloc(t->P * t->Q * sizeof *x);

@@ -1,0 +1,44 @@
+#include "features/kernel.h"
+
+#include "base/error.h"
+
+#include <math.h>
+
+const char *kspec_kernel_name(kspec_kernel kernel) {
+    static const char *const names[] = {"gaussian", "laplace", "cauchy"};
+    return (size_t)kernel < sizeof names / sizeof *names ? names[kernel] : NULL;
+}
+
+kspec_status ks_kernel_check(kspec_kernel kernel, kspec_error *err) {
+    return kspec_kernel_name(kernel) ? KSPEC_OK : ks_fail(err, KSPEC_E_ARG, "unknown kernel %d", (int)kernel);
+}
+
+kspec_status ks_bandwidth_check(const ks_bandwidth *b, kspec_error *err) {
+    if (!(b->sigma >= 0 && b->sigma <= 1e300))
+        return ks_fail(err, KSPEC_E_ARG, "sigma %g is not between 0 and 1e300", b->sigma);
+    if (!(b->gamma >= 0 && b->gamma <= 1e300))
+        return ks_fail(err, KSPEC_E_ARG, "gamma %g is not between 0 and 1e300", b->gamma);
+    if (b->sigma > 0 && b->gamma > 0)
+        return ks_fail(err, KSPEC_E_ARG, "sigma %g and gamma %g: give only one of them", b->sigma, b->gamma);
+    if (b->median && (b->sigma > 0 || b->gamma > 0))
+        return ks_fail(err, KSPEC_E_ARG, "%s %g and median_sigma: give only one of them",
+                       b->sigma > 0 ? "sigma" : "gamma", b->sigma > 0 ? b->sigma : b->gamma);
+    return KSPEC_OK;
+}
+
+static double to_sigma(kspec_kernel kernel, double gamma) {
+    if (kernel == KSPEC_KERNEL_LAPLACE) return 1 / gamma;
+    return 1 / sqrt(kernel == KSPEC_KERNEL_CAUCHY ? gamma : 2 * gamma);
+}
+
+double ks_gamma(kspec_kernel kernel, double sigma) {
+    if (kernel == KSPEC_KERNEL_LAPLACE) return 1 / sigma;
+    return 1 / (kernel == KSPEC_KERNEL_CAUCHY ? sigma * sigma : 2 * sigma * sigma);
+}
+
+kspec_status ks_bandwidth_sigma(const ks_bandwidth *b, kspec_kernel kernel, const ks_inputs *rows,
+                                uint64_t seed, double *sigma, kspec_error *err) {
+    if (b->median) return ks_inputs_median(rows, kernel, seed, sigma, err);
+    *sigma = b->gamma > 0 ? to_sigma(kernel, b->gamma) : b->sigma > 0 ? b->sigma : 1;
+    return KSPEC_OK;
+}

@@ -1,0 +1,25 @@
+/* What options say about a kernel: which one, and its bandwidth. */
+#ifndef KS_FEATURES_KERNEL_H
+#define KS_FEATURES_KERNEL_H
+
+#include "features/inputs.h"
+
+/* KSPEC_E_ARG, "unknown kernel 7", unless it is one. */
+kspec_status ks_kernel_check(kspec_kernel kernel, kspec_error *err);
+
+/* At most one of the three is given: sigma or gamma above 0, or median = 1. None: sigma = 1. */
+typedef struct {
+    double sigma, gamma;
+    int median;
+} ks_bandwidth;
+
+kspec_status ks_bandwidth_check(const ks_bandwidth *b, kspec_error *err);
+
+/* The sigma that is asked for, once checked; for the median distance, that of the rows. */
+kspec_status ks_bandwidth_sigma(const ks_bandwidth *b, kspec_kernel kernel, const ks_inputs *rows,
+                                uint64_t seed, double *sigma, kspec_error *err);
+
+/* gamma of a kernel with this sigma: 1/(2 sigma^2), Laplace 1/sigma, Cauchy 1/sigma^2. */
+double ks_gamma(kspec_kernel kernel, double sigma);
+
+#endif

@@ -1,0 +1,13 @@
+/* Results of predictions: points with room for the errors of each column. */
+#ifndef KS_RIDGE_RESULT_H
+#define KS_RIDGE_RESULT_H
+
+#include "ridge/plan.h"
+
+/* `count` points, zeroed but for their columns; freed by kspec_ridge_free(). */
+kspec_status ks_ridge_result(const kspec_ridge *r, size_t count, kspec_ridge_result **out, kspec_error *err);
+
+/* `count` measured points, zeroed; freed by kspec_ridge_empirical_free(). */
+kspec_status ks_ridge_empirical_result(size_t count, kspec_ridge_empirical_result **out, kspec_error *err);
+
+#endif
