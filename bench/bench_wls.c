@@ -1,8 +1,11 @@
 /*
- * Weighted least squares on the Fourier grid beside LAPACK's SVD, in one run: bench_wls [N ...] (default 256 512 1024).
- * For each N, p = N/2 and alpha = 0.3, 0.8, 1.2: the errors and their variance by the library and through the singular value
- * decomposition of L^alpha Psi_{p...N-1} (complex noise), both on one thread, with the relative difference of the three
- * numbers; then fits of 10^6 points. LAPACK is named here, too, since the library has no use for a complex SVD.
+ * Weighted least squares on the Fourier grid beside LAPACK's SVD, in one run: bench_wls [N ...] (default 256
+ * 512 1024)
+ *
+ * For each N, with p = N/2 and alpha = 0.3, 0.8, 1.2, it computes the errors and their variance (complex
+ * noise) by the library and by the singular value decomposition of L^alpha Psi_{p...N-1}, both on one thread,
+ * and prints the times and the relative differences of the three numbers. Then it fits 10^6 points. It calls
+ * LAPACK itself: the library needs no complex SVD.
  */
 #include "base/clock.h"
 #include "linalg/linalg.h"
