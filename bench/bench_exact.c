@@ -1,7 +1,8 @@
 /*
- * Time of the exact estimator beside DGEMM in the same process: bench_exact [P Q nmax threads trials].
- * Prints seconds, and the same in matrix products of P x Q x min(P,Q) on one thread (best of a few runs
- * each).
+ * The time of the exact estimator beside that of DGEMM, in one process: bench_exact [P Q nmax threads trials]
+ *
+ * Prints seconds, and how many products of P x Q x min(P,Q) on one thread take as long; the best of a few
+ * runs each.
  */
 #include "base/clock.h"
 #include "linalg/linalg.h"
@@ -62,7 +63,7 @@ int main(int argc, char **argv) {
             double work;
             size_t bytes;
             if (ks_exact_cost(&p, (kspec_sampled)s, loo, &work, &bytes, NULL)) return 1;
-            printf("%-5s %-13s %8.4f s = %7.2f DGEMM (foreseen %7.2f), %8.1f MB\n",
+            printf("%-5s %-13s %8.4f s = %7.2f DGEMM (predicted %7.2f), %8.1f MB\n",
                    (const char *[]){"both", "rows", "cols"}[s], loo ? "leave-one-out" : "value", t, t / gemm,
                    work / (double)(P * Q * least), 1e-6 * (double)bytes);
         }

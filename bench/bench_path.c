@@ -1,8 +1,9 @@
 /*
- * The path estimator beside DGEMM, in one process: fused multiply-adds per second of each and their ratio.
- * One FMA is one multiply and one add of doubles; path makes (nmax-1) P (P-1) Q of them, DGEMM m n k.
+ * The path estimator beside DGEMM, in one process: bench_path [P [Q]]
  *
- *     bench_path [P [Q]]          KSPEC_ISA chooses the instruction set of path (DGEMM always uses its best)
+ * Prints fused multiply-adds per second of each, and their ratio. One FMA is one multiply and one add of
+ * doubles; path makes (nmax-1) P (P-1) Q of them, DGEMM m n k. KSPEC_ISA chooses the instruction set of path,
+ * not that of DGEMM.
  */
 #include "base/clock.h"
 #include "linalg/linalg.h"
@@ -50,7 +51,7 @@ int main(int argc, char **argv) {
 
     const int orders[] = {2, 4, 6, 8, 16};
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
-        /* one after the other, so that both see the processor in the same mood */
+        /* in turn, so that both see the processor in the same state */
         double gemm = 0, one = 0, two = 0;
         for (int r = 0; r < REPEATS; r++) {
             keep_best(&gemm, dgemm_seconds(n, X, Y, Z));

@@ -1,8 +1,9 @@
 /*
- * What docs/spectrum.md says of accuracy, measured: the total absolute error of the recovered eigenvalues, as
- * a share of their sum, over processes whose spectrum is known, for each way to weight the moments, for
- * several numbers of moments, grids and upper ends; and how often the nominal 95% intervals cover.
- * Usage: bench_spectrum [SEEDS [FIRST_SEED]]
+ * The accuracy that docs/spectrum.md states: bench_spectrum [SEEDS [FIRST_SEED]]
+ *
+ * Prints the total absolute error of the recovered eigenvalues, as a share of their sum, for processes whose
+ * spectrum is known: for each way to weight the moments, several numbers of moments and several grids. Then
+ * how often the nominal 95% intervals cover the truth.
  */
 #include "kspec.h"
 
@@ -37,7 +38,7 @@ static const setting settings[] = {
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-/* What is compared: all else is the default */
+/* The options that are compared; all others are the defaults */
 typedef struct {
     const char *name;
     unsigned estimator;
@@ -89,7 +90,7 @@ static void draw(const setting *s, uint64_t seed, double *x, double *truth) {
     kspec_generate_close(made);
 }
 
-/* The moments of one matrix by one estimator, up to K_MAX, and their errors; fewer are a part of them. */
+/* The moments of one matrix by one estimator, up to K_MAX, and their errors */
 typedef struct {
     double m[K_MAX], se[K_MAX], R[K_MAX * K_MAX];
 } estimated;

@@ -1,7 +1,9 @@
 /*
- * What docs/moments.md says of variance, bias and coverage, measured: over many seeds, matrices of a process
- * whose moments are known; the mean, the standard deviation, the jackknife's standard error, and how often
- * the nominal 95% interval covers the truth. Usage: bench_variance [SEEDS [FIRST_SEED]]
+ * The variance, bias and coverage that docs/moments.md states: bench_variance [SEEDS [FIRST_SEED]]
+ *
+ * Draws matrices of a process whose moments are known, one per seed, and prints for each estimator the mean,
+ * the standard deviation, the jackknife's standard error, and how often the nominal 95% interval covers the
+ * truth.
  */
 #include "kspec.h"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Figure 2b: the n-th roots of Figure 2a's estimates, m(n)^{1/n}, their mean-square errors, and the operator norm (the arrow).
+"""Figure 2b: the n-th roots of Figure 2a's estimates, m(n)^{1/n}, their mean-square errors, and the operator
+norm (the arrow).
 
-Some estimates of high orders are negative and have no real root for even n. The paper does not say what it does with them;
-here both: dropped (what a mean that leaves out NaN does), and kept as -|m|^{1/n}."""
-
+Some estimates of high orders are negative and have no real root for even n. The paper does not say what it
+does with them. Here both: dropped (as by a mean that leaves out NaN), and kept as -|m|^{1/n}."""
 from harness import Figure, mean
 from paper000 import OTHERS, OURS, PAPER, Draws, error_panel, estimates_panel, roots
 
@@ -18,46 +18,28 @@ def mse(e, n, positive):
 
 negative = sum(v < 0 for v in sample.values(OURS, 7)) / sample.count
 worst = {positive: max(mse(OURS, n, positive) for n in sample.orders) for positive in (True, False)}
-figure.claim(
-    "“remarkably small MSE (< 1e-5)” for n = 2 to 7, negative estimates dropped",
-    f"at most {worst[True]:.2g}",
-    worst[True] < 1e-5,
-)
-figure.claim(
-    "the same with every estimate counted, −|m|^{1/n} for a negative one",
-    f"up to {worst[False]:.2g}",
-    worst[False] < 1e-5,
-    f"at n = 7 {negative:.0%} of the estimates are negative: the claim holds only of those that are not",
-)
+figure.claim("“remarkably small MSE (< 1e-5)” for n = 2 to 7, negative estimates dropped",
+             f"at most {worst[True]:.2g}", worst[True] < 1e-5)
+figure.claim("the same with every estimate counted, −|m|^{1/n} for a negative one",
+             f"up to {worst[False]:.2g}", worst[False] < 1e-5,
+             f"at n = 7 {negative:.0%} of the estimates are negative: the claim holds only for the others")
 low = {n: min(mse(r, n, True) for r in OTHERS) / mse(OURS, n, True) for n in sample.orders}
-figure.expect(
-    "the other estimators' roots have larger MSE (negative estimates dropped)",
-    ", ".join(f"{v:.2g} times at n = {n}" for n, v in low.items()),
-    min(low.values()) > 1,
-)
+figure.expect("the other estimators' roots have larger MSE (negative estimates dropped)",
+              ", ".join(f"{v:.2g} times at n = {n}" for n, v in low.items()), min(low.values()) > 1)
 at7 = {positive: mean(roots(sample.values(OURS, 7), 7, positive)) for positive in (True, False)}
-figure.claim(
-    "“accurately recovers the operator norm” (mean root at n = 7 within 10%), negative estimates dropped",
-    f"{at7[True]:.4f} for {norm:.4f}",
-    abs(at7[True] / norm - 1) < 0.1,
-)
-figure.claim(
-    "the same with every estimate counted",
-    f"{at7[False]:.4f} for {norm:.4f}",
-    abs(at7[False] / norm - 1) < 0.1,
-    f"the root of the negative {negative:.0%} pulls the mean down; the root of the true m(7) is {sample.truth[7] ** (1 / 7):.4f}",
-)
+figure.claim("“accurately recovers the operator norm” (mean root at n = 7 within 10%), negative estimates "
+             "dropped", f"{at7[True]:.4f} for {norm:.4f}", abs(at7[True] / norm - 1) < 0.1)
+figure.claim("the same with every estimate counted", f"{at7[False]:.4f} for {norm:.4f}",
+             abs(at7[False] / norm - 1) < 0.1,
+             f"the roots of the negative {negative:.0%} pull the mean down; the root of the true m(7) is "
+             f"{sample.truth[7] ** (1 / 7):.4f}")
 
 panels = []
 for positive in (True, False):
     p = estimates_panel(sample, (*OTHERS, OURS), root=True, positive=positive)
-    p.update(
-        title="negative dropped" if positive else "negative as −|m|^{1/n}",
-        marks=[{"axis": "y", "at": norm, "label": "operator norm"}],
-    )
-    panels += [
-        p,
-        error_panel(sample, (*OTHERS, OURS), "mean-square error", "MSE of the root", lambda e, n: mse(e, n, positive)),
-    ]
+    p["title"] = "negative dropped" if positive else "negative as −|m|^{1/n}"
+    p["marks"] = [{"axis": "y", "at": norm, "label": "operator norm"}]
+    panels += [p, error_panel(sample, (*OTHERS, OURS), "mean-square error", "MSE of the root",
+                              lambda e, n: mse(e, n, positive))]
 figure.picture("", panels)
 figure.finish()

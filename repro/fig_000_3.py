@@ -1,46 +1,45 @@
 #!/usr/bin/env python3
-"""Figure 3: eigenvalues recovered from ten moments by linear programming. Left: phi = sqrt(0.3) x.w, the eigenvalue 0.3 twenty
-times, P = Q = 100. Right: one-dimensional random Fourier features with eta = 400, P = Q = 20, the largest 50 eigenvalues,
-(eta phi)^-1 (eta phi^2)^-i for i = 0, 1, … (the caption's (eta phi)^-i is not theirs).
+"""Figure 3: eigenvalues recovered from ten moments by linear programming.
 
-“KV” is not said to be of rows or columns: both are shown. Error: the sum of |recovered - true| over the sum of the true ones,
-by matrix. “Closely matches” and “accurately recovered” are taken as a mean error below 0.1, “fail” and “significantly biased”
-as an error beyond ours by more than LIMIT standard errors, matrix by matrix."""
+Left: phi = sqrt(0.3) x.w, the eigenvalue 0.3 twenty times, P = Q = 100. Right: one-dimensional random Fourier
+features with eta = 400, P = Q = 20, the largest 50 eigenvalues, which are (eta phi)^-1 (eta phi^2)^-i for
+i = 0, 1, … (the caption's (eta phi)^-i is wrong).
 
-from harness import Figure, mean, quantile, standard_error
-from paper000 import COLOR, LABEL, LIMIT, OTHERS, OURS, PAPER, line
+The paper does not say whether “KV” is of rows or columns: both are shown. The error of a matrix is the sum of
+|recovered - true| over the sum of the true eigenvalues. “Closely matches” and “accurately recovered” are
+taken as a mean error below 0.1, “fail” and “significantly biased” as an error that exceeds ours, matrix by
+matrix, by more than LIMIT standard errors."""
+from harness import Figure, mean, standard_error
+from paper000 import COLOR, LABEL, LIMIT, OTHERS, OURS, PAPER, line, quartiles
 
 figure = Figure("000-3", PAPER, "Eigenvalues recovered from ten moments")
 KV = OTHERS[1:]
 seeds = range(1, 1 + figure.pick(30, 300))
-PLAIN = ["--weights", "unit", "--no-stderr"]  # the published program: one solution, all orders alike
+PLAIN = ["--weights", "unit", "--no-stderr"]  # the published program: one solution, all orders weighted alike
 eta400 = figure.kspec("theory", "rbf", "--eta", 400, "--eigenvalues", 50, "-n", 10)
 
 
 def recover(process, rank, options):
     generate = ["generate", *process, "--threads", 1, "-o", "x.npy"]
-    return figure.map(
-        lambda seed: figure.kspec(
-            "spectrum", "x.npy", "--rank", rank, "-n", 10, *options, "--threads", 1, after=[*generate, "--seed", seed]
-        ),
-        seeds,
-    )
+    command = ["spectrum", "x.npy", "--rank", rank, "-n", 10, *options, "--threads", 1]
+    return figure.map(lambda seed: figure.kspec(*command, after=[*generate, "--seed", seed]), seeds)
 
 
 def error(found, truth):
-    """Missing ones count as 0"""
+    """A missing eigenvalue counts as 0"""
     return sum(abs(a - b) for a, b in zip([*found, *[0] * len(truth)], truth)) / sum(truth)
 
 
 def one_side(process, truth, by_default=False):
-    """The eigenvalues and the errors of each method, one a matrix"""
+    """The eigenvalues and the errors by method, one of each per matrix, and the mean upper end of the grid"""
     rank = len(truth)
     runs = {e: recover(process, rank, ["--estimator", e, "--side", "given", *PLAIN]) for e in (*KV, OURS)}
     found = {e: [r["eigenvalues"] for r in rs] for e, rs in runs.items()}
     found["SVD"] = [r["singular_values"][:rank] for r in runs[OURS]]
     if by_default:
         found["default"] = [r["eigenvalues"] for r in recover(process, rank, [])]
-    return found, {m: [error(v, truth) for v in vs] for m, vs in found.items()}, mean([r["upper"] for r in runs[OURS]])
+    errors = {m: [error(v, truth) for v in vs] for m, vs in found.items()}
+    return found, errors, mean([r["upper"] for r in runs[OURS]])
 
 
 def shown(errors, methods):
@@ -54,82 +53,56 @@ def beyond(errors, m):
 
 
 left, right = [0.3] * 20, eta400["eigenvalues"]
-found_l, errors_l, _ = one_side(["linear", "--rows", 100, "--cols", 100, "--dim", 20, "--eigenvalue", 0.3], left)
-figure.claim(
-    "left: ours “closely matches the true spectrum” (error below 0.1)", shown(errors_l, [OURS]), mean(errors_l[OURS]) < 0.1
-)
+linear = ["linear", "--rows", 100, "--cols", 100, "--dim", 20, "--eigenvalue", 0.3]
+found_l, errors_l, _ = one_side(linear, left)
+figure.claim("left: ours “closely matches the true spectrum” (error below 0.1)", shown(errors_l, [OURS]),
+             mean(errors_l[OURS]) < 0.1)
 top = {e: [v[0] for v in found_l[e]] for e in KV}
-figure.claim(
-    "left: “the reconstruction based on m̂_KV is significantly biased”",
-    f"{shown(errors_l, (*KV, 'SVD'))}; largest eigenvalue "
-    + ", ".join(f"{e} {mean(v):.2f}" for e, v in top.items())
-    + " for 0.3",
-    all(beyond(errors_l, e) > LIMIT and mean(v) - 0.3 > LIMIT * standard_error(v) for e, v in top.items()),
-)
+figure.claim("left: “the reconstruction based on m̂_KV is significantly biased”",
+             f"{shown(errors_l, (*KV, 'SVD'))}; largest eigenvalue "
+             + ", ".join(f"{e} {mean(v):.2f}" for e, v in top.items()) + " for 0.3",
+             all(beyond(errors_l, e) > LIMIT and mean(v) - 0.3 > LIMIT * standard_error(v)
+                 for e, v in top.items()))
 
-found_r, errors_r, upper = one_side(["rff", "--rows", 20, "--cols", 20, "--dim", 1, "--eta", 400], right, by_default=True)
-m = ",".join(repr(v) for v in eta400["moments"])
-ideal = {
-    d: error(
-        figure.kspec("spectrum", "--moments", m, "--rank", d, "--weights", "unit", "--upper", upper)["eigenvalues"][:50],
-        right,
-    )
-    for d in (50, 100)
-}
-figure.claim(
-    "right: “the largest d = 50 eigenvalues are accurately recovered using our estimator” (error below 0.1)",
-    shown(errors_r, [OURS]),
-    mean(errors_r[OURS]) < 0.1,
-    f"even the true ten moments give an error of {ideal[50]:.2f}: 50 quantiles must hold the whole trace, of which the first 50 have "
-    f"{sum(right):.2f}; the rest is the noise of a 20 × 20 matrix",
-)
-figure.expect(
-    "right: the true ten moments, d = 50, leave an error of at least half of ours",
-    f"{ideal[50]:.3f}",
-    ideal[50] > mean(errors_r[OURS]) / 2,
-)
-figure.claim(
-    "right: “whereas other methods fail”",
-    shown(errors_r, (*KV, "SVD")),
-    all(beyond(errors_r, e) > LIMIT for e in (*KV, "SVD")),
-)
-figure.claim(
-    "right: “sensitive to the choice of parameters d and T”: twice the d, from the true moments",
-    f"{ideal[100]:.3f} for {ideal[50]:.3f}",
-    abs(ideal[100] - ideal[50]) > 0.1,
-)
-figure.expect(
-    "right: kspec's default (weights from the errors' covariance, mean over draws of the moments) is nearer than the plain solution",
-    shown(errors_r, ("default", OURS)),
-    beyond(errors_r, "default") < -LIMIT,
-)
+rff = ["rff", "--rows", 20, "--cols", 20, "--dim", 1, "--eta", 400]
+found_r, errors_r, upper = one_side(rff, right, by_default=True)
+moments = ",".join(repr(v) for v in eta400["moments"])
 
+
+def from_true_moments(d):
+    r = figure.kspec("spectrum", "--moments", moments, "--rank", d, "--weights", "unit", "--upper", upper)
+    return error(r["eigenvalues"][:50], right)
+
+
+ideal = {d: from_true_moments(d) for d in (50, 100)}
+figure.claim("right: “the largest d = 50 eigenvalues are accurately recovered using our estimator” (error "
+             "below 0.1)",
+             shown(errors_r, [OURS]), mean(errors_r[OURS]) < 0.1,
+             f"even the true ten moments give an error of {ideal[50]:.2f}: 50 quantiles must hold the whole "
+             f"trace, of which the first 50 eigenvalues have {sum(right):.2f}; the rest is the noise of a "
+             "20 × 20 matrix")
+figure.expect("right: the true ten moments, d = 50, leave an error of at least half of ours",
+              f"{ideal[50]:.3f}", ideal[50] > mean(errors_r[OURS]) / 2)
+figure.claim("right: “whereas other methods fail”", shown(errors_r, (*KV, "SVD")),
+             all(beyond(errors_r, e) > LIMIT for e in (*KV, "SVD")))
+figure.claim("right: “sensitive to the choice of parameters d and T”: twice the d, from the true moments",
+             f"{ideal[100]:.3f} for {ideal[50]:.3f}", abs(ideal[100] - ideal[50]) > 0.1)
+figure.expect("right: kspec's default (weights from the errors' covariance, mean over draws of the moments) "
+              "has a smaller error than the plain solution", shown(errors_r, ("default", OURS)),
+              beyond(errors_r, "default") < -LIMIT)
+
+METHODS = {"SVD": COLOR["naive"], **{e: COLOR[e] for e in (*KV, OURS)}, "default": COLOR["exact"]}
 panels = []
-for title, found, truth in (
-    ("rank 20, 0.3 each, 100 × 100", found_l, left),
-    ("Fourier features, η = 400, 20 × 20", found_r, right),
-):
+for title, found, truth in (("rank 20, 0.3 each, 100 × 100", found_l, left),
+                            ("Fourier features, η = 400, 20 × 20", found_r, right)):
     index = range(1, len(truth) + 1)
     series = [line("truth", index, truth, style="line", color=0)]
-    for method, color in (
-        ("SVD", COLOR["naive"]),
-        *((e, COLOR[e]) for e in KV),
-        (OURS, COLOR[OURS]),
-        ("default", COLOR["exact"]),
-    ):
-        if method not in found:
-            continue
-        columns = list(zip(*found[method]))
-        series.append(
-            line(
-                LABEL.get(method, "kspec's default" if method == "default" else method),
-                index[: len(columns)],
-                [mean(c) for c in columns],
-                [quantile(c, 0.25) for c in columns],
-                [quantile(c, 0.75) for c in columns],
-                color=color,
-            )
-        )
-    panels.append({"title": title, "xlabel": "i", "ylabel": "eigenvalue", "yscale": "linear", "series": series})
+    for method, color in METHODS.items():
+        if method in found:
+            columns = list(zip(*found[method]))
+            label = {**LABEL, "default": "kspec's default"}.get(method, method)
+            series.append(quartiles(label, index[:len(columns)], columns, color=color))
+    panels.append({"title": title, "xlabel": "i", "ylabel": "eigenvalue", "yscale": "linear",
+                   "series": series})
 figure.picture("", panels)
 figure.finish()

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Figure 4: moments of the hidden layer of ReLU networks, 32 to 1024 wide, while they learn Fashion-MNIST: naive above, unbiased
-below. “The naive spectral moment estimates diverge across the different network widths; in contrast, our estimator produces
-consistent spectral moments across the entire range of widths.”"""
-
+"""Figure 4: moments of the hidden layer of ReLU networks, 32 to 1024 wide, while they learn Fashion-MNIST:
+naive above, unbiased below. “The naive spectral moment estimates diverge across the different network widths;
+in contrast, our estimator produces consistent spectral moments across the entire range of widths.”"""
 from harness import Figure, mean
 from paper000 import LIMIT, PAPER
 from paper000_learn import ORDERS, PIXELS, Training
@@ -13,50 +12,38 @@ trained = {pixels: Training(figure, pixels) for pixels in PIXELS}
 for pixels, how in PIXELS.items():
     t = trained[pixels]
     naive = [t.furthest("naive", n, t.last) for n in ORDERS]
-    m2 = {
-        key: "m(2) by width: " + ", ".join(f"{mean(t.values(w, key, 2, t.last)):.3f}" for w in t.widths)
-        for key in ("naive", "unbiased")
-    }
+    m2 = {key: "m(2) by width: " + ", ".join(f"{mean(t.values(w, key, 2, t.last)):.3f}" for w in t.widths)
+          for key in ("naive", "unbiased")}
     narrow = {key: [f"{t.away(32, key, 2, at)[1]:+.0%}" for at in (0, t.last)] for key in m2}
     figure.claim(
         f"{how}: “naive … estimates diverge across the different network widths” (last epoch, n = 2, 3 or 4)",
-        "; ".join(f"n = {n}: width {w} {d:+.0%} ({z:+.1f} SE)" for n, (z, d, w) in zip(ORDERS, naive)) + f"; {m2['naive']}",
+        "; ".join(f"n = {n}: width {w} {d:+.0%} ({z:+.1f} SE)" for n, (z, d, w) in zip(ORDERS, naive))
+        + f"; {m2['naive']}",
         any(abs(z) > LIMIT for z, _, _ in naive),
-        f"after {t.steps} steps bias and learning offset each other: at width 32 naive m(2) is {narrow['naive'][0]} off the "
-        f"widest's before training and {narrow['naive'][1]} after, unbiased {narrow['unbiased'][0]} and {narrow['unbiased'][1]}",
-    )
+        f"after {t.steps} steps bias and learning offset each other: at width 32 naive m(2) is "
+        f"{narrow['naive'][0]} off the widest's before training and {narrow['naive'][1]} after, unbiased "
+        f"{narrow['unbiased'][0]} and {narrow['unbiased'][1]}")
     for when, epochs in (("at the last epoch", [t.last]), ("at every epoch", range(t.last + 1))):
-        holds, number = t.agree("unbiased", epochs)
+        number, holds = t.agree("unbiased", epochs)
         figure.claim(
-            f"{how}: “our estimator produces consistent spectral moments across the entire range of widths” {when}",
-            f"{number}; {m2['unbiased']} after {t.steps} steps",
-            holds,
-            "narrow networks learn other kernels or at another pace, or their neurons are no longer independent draws: "
-            f"before training {t.agree('unbiased', [0])[1]}; from width 128 up {t.agree('unbiased', epochs, 128)[1]}",
-        )
+            f"{how}: “our estimator produces consistent spectral moments across the entire range of widths” "
+            f"{when}", f"{number}; {m2['unbiased']} after {t.steps} steps", holds,
+            "narrow networks learn other kernels or at another pace, or their neurons are no longer "
+            f"independent draws: before training {t.agree('unbiased', [0])[0]}; from width 128 up "
+            f"{t.agree('unbiased', epochs, 128)[0]}")
 
 start = trained["unit"]
-holds, number = start.agree("unbiased", [0])
-figure.expect(
-    "before training, where all widths have the same kernel, unbiased moments agree (centred images)", number, holds
-)
+figure.expect("before training, where all widths have the same kernel, unbiased moments agree (centred "
+              "images)", *start.agree("unbiased", [0]))
 z, d, w = start.furthest("naive", 2, 0)
 figure.expect("and naive ones do not (m(2))", f"width {w} {d:+.0%} ({z:+.1f} SE)", z > LIMIT)
 
 COLOR = {32: 1, 64: 2, 128: 3, 256: 7, 512: 5, 1024: 0}
 for pixels, how in PIXELS.items():
     t = trained[pixels]
-    panels = [
-        {
-            "title": f"{key}, n = {n}",
-            "xlabel": "epoch",
-            "ylabel": f"m({n})",
-            "xrange": t.range(),
-            "series": [t.line(w, key, n, f"width {w}", color=COLOR[w]) for w in t.widths],
-        }
-        for key in ("naive", "unbiased")
-        for n in ORDERS
-    ]
+    panels = [t.panel(f"{key}, n = {n}", n,
+                      [t.line(w, key, n, f"width {w}", color=COLOR[w]) for w in t.widths])
+              for key in ("naive", "unbiased") for n in ORDERS]
     for above, below in zip(panels[:3], panels[3:]):  # the same scale for both
         ends = [v for p in (above, below) for s in p["series"] for v in (*s["low"], *s["high"])]
         above["yrange"] = below["yrange"] = [min(0, *ends), 1.05 * max(ends)]

@@ -1,60 +1,33 @@
 #!/usr/bin/env python3
-"""Figure A4: moments of the hidden layer of networks 1024 and 128 wide while they learn, and from 128 of the 1024 neurons; unbiased
-and naive. “We also compare these moments to those from networks trained with smaller sizes (N = 128), and find that the
-resulting kernel moments estimates also match.” Matching: no difference beyond LIMIT standard errors over networks."""
-
+"""Figure A4: moments of the hidden layer of networks 1024 and 128 wide while they learn, and from 128 of the
+1024 neurons; unbiased and naive. “We also compare these moments to those from networks trained with smaller
+sizes (N = 128), and find that the resulting kernel moments estimates also match.” To match is taken as: no
+difference beyond LIMIT standard errors over networks."""
 from harness import Figure, mean
 from paper000 import LIMIT, PAPER
 from paper000_learn import ORDERS, PIXELS, Training
 
+LINES = [(width, key, f"{kind}, {label}", color, style)
+         for kind, style in (("unbiased", {}), ("naive", {"style": "dotted"}))
+         for width, key, label, color in ((1024, kind, "N = 1024", 0), (128, kind, "N = 128", 5),
+                                          (1024, f"{kind}_subsample", "128 of 1024", 6))]
 figure = Figure("000-A4", PAPER, "Moments of hidden layers of 1024 and of 128 neurons")
 for pixels, how in PIXELS.items():
     t = Training(figure, pixels)
-    z, d, n, at = max(
-        ((*t.away(128, "unbiased", n, at)[:2], n, at) for at in range(len(t.epochs)) for n in ORDERS),
-        key=lambda c: abs(c[0]),
-    )
+    cases = ((*t.away(128, "unbiased", n, at)[:2], n, at) for at in range(len(t.epochs)) for n in ORDERS)
+    z, d, n, at = max(cases, key=lambda c: abs(c[0]))
     before = t.away(128, "unbiased", n, 0)
     accuracy = [mean([run[t.last]["accuracy"] for run in t.runs[w]]) for w in (128, 1024)]
-    reason = (
-        f"the networks learn differently: before training {before[1]:+.1%} ({before[0]:+.1f} SE), at its end they have "
-        f"{accuracy[0]:.1%} and {accuracy[1]:.1%} of the training images right"
-    )
-    figure.claim(
-        f"{how}: unbiased moments of N = 128 and N = 1024 “also match”",
-        f"furthest n = {n}, epoch {t.epochs[at]}: {d:+.1%} ({z:+.1f} SE)",
-        abs(z) < LIMIT,
-        reason if pixels == "255" else None,  # where the claim is known not to hold
-    )
+    reason = (f"the networks learn differently: before training {before[1]:+.1%} ({before[0]:+.1f} SE), at "
+              f"its end they have {accuracy[0]:.1%} and {accuracy[1]:.1%} of the training images right")
+    figure.claim(f"{how}: unbiased moments of N = 128 and N = 1024 “also match”",
+                 f"furthest n = {n}, epoch {t.epochs[at]}: {d:+.1%} ({z:+.1f} SE)", abs(z) < LIMIT,
+                 reason if pixels == "255" else None)  # where the claim is known not to hold
     if pixels == "unit":
         z, d, _ = t.away(128, "naive", 2, 0)
-        figure.expect(
-            f"{how}: naive m(2) is larger at N = 128 before training, where the kernels are the same",
-            f"{d:+.1%} ({z:+.1f} SE)",
-            z > 2,
-        )
-    figure.picture(
-        pixels,
-        [
-            {
-                "title": f"n = {n}",
-                "xlabel": "epoch",
-                "ylabel": f"m({n})",
-                "xrange": t.range(),
-                "series": [
-                    t.line(width, key, n, label, color=color, **style)
-                    for width, key, label, color, style in (
-                        (1024, "unbiased", "unbiased, N = 1024", 0, {}),
-                        (128, "unbiased", "unbiased, N = 128", 5, {}),
-                        (1024, "unbiased_subsample", "unbiased, 128 of 1024", 6, {}),
-                        (1024, "naive", "naive, N = 1024", 0, {"style": "dotted"}),
-                        (128, "naive", "naive, N = 128", 5, {"style": "dotted"}),
-                        (1024, "naive_subsample", "naive, 128 of 1024", 6, {"style": "dotted"}),
-                    )
-                ],
-            }
-            for n in ORDERS
-        ],
-        f"Networks of 1024 and of 128 neurons: {how}",
-    )
+        figure.expect(f"{how}: naive m(2) is larger at N = 128 before training, where the kernels are the "
+                      "same", f"{d:+.1%} ({z:+.1f} SE)", z > 2)
+    panels = [t.panel(f"n = {n}", n, [t.line(width, key, n, label, color=color, **style)
+                                      for width, key, label, color, style in LINES]) for n in ORDERS]
+    figure.picture(pixels, panels, f"Networks of 1024 and of 128 neurons: {how}")
 figure.finish()

@@ -1,16 +1,19 @@
-"""What every figure's script shares: it runs kspec, remembers the results, judges the paper's claims, and draws.
+"""The harness of every figure: it runs kspec, caches the results, judges the paper's claims, and draws.
 
 A script makes one Figure, asks it for results, states claims, and ends with finish():
 
-    figure = Figure("000-2a", "Unbiased estimation of spectral moments", "moments of an RBF kernel by four estimators")
-    result = figure.kspec("moments", "x.npy", "-n", "3")            # the JSON, from memory where it was made before
-    figure.claim("MSE below 1e-5", f"{mse:.2g}", mse < 1e-5)          # the paper's words; False: "differs"
-    figure.expect("path and exact agree", f"{gap:.1f} SE", gap < 4)   # ours; False: the script fails
+    figure = Figure("000-2a", "Estimating the spectral moments …", "Moments of an RBF kernel")
+    result = figure.kspec("moments", "x.npy", "-n", "3")             # the JSON, cached
+    figure.claim("MSE below 1e-5", f"{mse:.2g}", mse < 1e-5)         # the paper's claim; False: "differs"
+    figure.expect("path and exact agree", f"{gap:.1f} SE", gap < 4)  # our statement; False: the script fails
     figure.picture("moments", panels)
     figure.finish()
 
-A claim that does not hold makes the verdict "differs" and needs a reason (differs="…"); without one the script fails. So a
-script fails exactly when something is not as this repository says it is.
+A claim that does not hold makes the verdict "differs" and needs a reason (differs="…"); without a reason the
+script fails. So a script fails exactly when a result contradicts what this repository says.
+
+Figures that differ by their settings alone share a script with a table FIGURES, one row per figure by name;
+chosen() is the row that the command line names. `run.py NAME` runs any figure.
 """
 import argparse
 import concurrent.futures
@@ -35,55 +38,61 @@ def find_data(path):
     return next((f"{d}/{path}" for d in DATA if os.access(f"{d}/{path}", os.R_OK)), None)
 
 
-def no_data(path):
-    """That a file is missing, and how to get it"""
-    return f"no {path}; run 'make data'"
-
-
-class Figure:
-    def __init__(self, name, paper, title):
-        self.name, self.paper, self.title = name, paper, title
-        p = argparse.ArgumentParser(description=f"{paper}, figure {name}: {title}")
+def options(description, *, figures=True):
+    """The command line of a script; figures: with the options that only figures have"""
+    p = argparse.ArgumentParser(description=description)
+    p.add_argument("--out", type=pathlib.Path, default=ROOT / "build/repro", help="where results go")
+    p.add_argument("--threads", type=int, default=os.cpu_count(), help="commands that run side by side")
+    if figures:
         p.add_argument("--full", action="store_true", help="the paper's sizes (default: a quick version)")
-        p.add_argument("--out", type=pathlib.Path, default=ROOT / "build/repro", help="where results go")
         p.add_argument("--no-pictures", action="store_true", help="check the claims only")
-        p.add_argument("--threads", type=int, default=os.cpu_count(), help="commands that run side by side")
-        self.args = p.parse_args()
-        self.full = self.args.full
+    return p
+
+
+def chosen(figures):
+    """(name, settings): the row of a script's table that the first argument names"""
+    name = sys.argv.pop(1) if len(sys.argv) > 1 else None
+    if name not in figures:
+        raise SystemExit(f"{sys.argv[0]}: the figure must be one of {', '.join(figures)}")
+    return name, figures[name]
+
+
+class Runs:
+    """Runs kspec on the data sets and caches the results"""
+
+    def __init__(self, name, args, full):
+        self.name, self.args, self.full = name, args, full
         self.kspec_path = _tool(os.environ.get("KSPEC", str(ROOT / "build/kspec")))
-        self.size = "full" if self.full else "quick"
-        self.out = self.args.out / self.size
-        self.cache = self.args.out / "cache"
+        self.tool = _digest_of_tool(self.kspec_path)
+        self.size = "full" if full else "quick"
+        self.out = args.out / self.size
+        self.cache = args.out / "cache"
         for d in (self.out, self.cache):
             d.mkdir(parents=True, exist_ok=True)
-        self.claims, self.commands, self.pictures = [], [], []
-        self.start = time.monotonic()
-        self.tool = _digest_of_tool(self.kspec_path)
+        self.commands = []
 
     def pick(self, quick, full):
         """One of two sizes"""
         return full if self.full else quick
 
-    # ---- results ----
-
     def data(self, path):
-        """A file of the data sets; where it is absent, the figure cannot be checked"""
-        found = find_data(path)
-        if not found:
-            self._write("cannot be checked", no_data(path))
-            print(f"{self.name}: cannot be checked: {no_data(path)}")
-            sys.exit(0)
-        return found
+        """The path of a file of the data sets; ends by skip() where it is missing"""
+        return find_data(path) or self.skip(f"no {path}", "run 'make data'")
 
-    def kspec(self, *args, after=None):
-        """The JSON of a kspec command. after: arguments of a command before it, whose `-o x.npy` it reads in a scratch folder"""
+    def skip(self, reason, remedy):
+        raise NotImplementedError
+
+    def kspec(self, *args, after=None, cached=True):
+        """The JSON of a kspec command, cached by the tool, the arguments and the files among them.
+        after: the arguments of a command to run first, whose file (`-o x.npy`) this one reads in a scratch
+        folder. cached=False: run it anyway, as for times"""
         args = [str(a) for a in args] + ["--json", "--quiet"]
         before = [str(a) for a in after] if after else None
-        key = hashlib.sha256(json.dumps([self.tool, before, args, [_stamp(a) for a in args]]).encode()).hexdigest()[:24]
-        shown = " && ".join(_shown(c) for c in (before, args) if c).replace(os.path.abspath(self.args.out), "build/repro")
-        self.commands.append(shown)
-        kept = self.cache / f"{key}.json"
-        if kept.exists():
+        identity = [self.tool, before, args, [_stamp(a) for a in args]]
+        kept = self.cache / f"{hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:24]}.json"
+        shown = " && ".join(_shown(c) for c in (before, args) if c)
+        self.commands.append(shown.replace(os.path.abspath(self.args.out), "build/repro"))
+        if cached and kept.exists():
             return json.loads(kept.read_text())
         with tempfile.TemporaryDirectory() as scratch:
             if before:
@@ -97,13 +106,30 @@ class Figure:
     def _run(self, args, folder):
         r = subprocess.run([self.kspec_path, *args], cwd=folder, capture_output=True, text=True)
         if r.returncode:
-            raise SystemExit(f"{self.name}: {_shown(args)}\n{self.name}: exit {r.returncode}: {r.stderr.strip()}")
+            raise SystemExit(f"{self.name}: {_shown(args)}\n{self.name}: exit {r.returncode}: "
+                             f"{r.stderr.strip()}")
         return r.stdout
 
     def map(self, function, items):
         """function of each item, several at a time (give the commands --threads 1); results in order"""
         with concurrent.futures.ThreadPoolExecutor(self.args.threads) as pool:
             return list(pool.map(function, items))
+
+
+class Figure(Runs):
+    """One figure of a paper: its results, claims and pictures"""
+
+    def __init__(self, name, paper, title):
+        args = options(f"{paper}, figure {name}: {title}").parse_args()
+        super().__init__(name, args, args.full)
+        self.paper, self.title = paper, title
+        self.claims, self.pictures = [], []
+        self.start = time.monotonic()
+
+    def skip(self, reason, remedy):
+        self._write("cannot be checked", reason)
+        print(f"{self.name}: cannot be checked: {reason}; {remedy}")
+        sys.exit(0)
 
     # ---- claims ----
 
@@ -112,38 +138,27 @@ class Figure:
         self._judge("claim", text, number, bool(holds), differs)
 
     def expect(self, text, number, holds):
-        """A statement of ours that must hold: what backs the reason of a difference, or the paper's claim as we read it"""
+        """Our own statement, which must hold: it backs a reason, or is the claim as we read it"""
         self._judge("ours", text, number, bool(holds), None)
 
     def _judge(self, kind, text, number, holds, differs):
-        self.claims.append({"kind": kind, "text": text, "number": str(number), "holds": holds, "reason": None if holds else differs})
+        reason = None if holds else differs
+        self.claims.append({"kind": kind, "text": text, "number": str(number), "holds": holds,
+                            "reason": reason})
         word = "ok" if holds else "differs" if differs else "FAILED"
-        print(f"{self.name}: {word:8}{text}: {number}" + (f" ({differs})" if differs and not holds else ""), flush=True)
+        print(f"{self.name}: {word:8}{text}: {number}" + (f" ({reason})" if reason else ""), flush=True)
 
     # ---- pictures and the end ----
 
     def picture(self, suffix, panels, title=None):
         """Draws panels (the figure JSON of kspec plot) to NAME[-suffix].svg"""
         stem = self.name + (f"-{suffix}" if suffix else "")
-        source = self.out / f"{stem}.figure.json"
-        source.write_text(json.dumps({"command": "figure", "title": title or self.title, "panels": panels}, indent=1))
-        self._draw(stem, [source])
-
-    def plot(self, suffix, *results):
-        """Draws results of kspec commands as kspec plot does"""
-        stem = self.name + (f"-{suffix}" if suffix else "")
-        sources = []
-        for i, r in enumerate(results):
-            sources.append(self.out / f"{stem}.{i}.json")
-            sources[-1].write_text(json.dumps(r))
-        self._draw(stem, sources)
-
-    def _draw(self, stem, sources):
-        if self.args.no_pictures:
-            return
-        picture = self.out / f"{stem}.svg"
-        self._run(["plot", *map(str, sources), "-o", str(picture)], ".")
-        self.pictures.append(picture.name)
+        source, picture = self.out / f"{stem}.figure.json", self.out / f"{stem}.svg"
+        content = {"command": "figure", "title": title or self.title, "panels": panels}
+        source.write_text(json.dumps(content, indent=1))
+        if not self.args.no_pictures:
+            self._run(["plot", str(source), "-o", str(picture)], ".")
+            self.pictures.append(picture.name)
 
     def finish(self):
         claims = [c for c in self.claims if c["kind"] == "claim"]
@@ -158,8 +173,9 @@ class Figure:
     def _write(self, verdict, reason):
         partial = self.out / f".{self.name}.json"
         partial.write_text(json.dumps({
-            "name": self.name, "paper": self.paper, "title": self.title, "size": self.size, "verdict": verdict, "reason": reason,
-            "claims": self.claims, "pictures": self.pictures, "commands": self.commands[:1], "command_count": len(self.commands),
+            "name": self.name, "paper": self.paper, "title": self.title, "size": self.size,
+            "verdict": verdict, "reason": reason, "claims": self.claims, "pictures": self.pictures,
+            "commands": self.commands[:1], "command_count": len(self.commands),
             "seconds": time.monotonic() - self.start}, indent=1))
         partial.rename(self.out / f"{self.name}.json")
 
@@ -205,7 +221,7 @@ def _tool(path):
 
 
 def _digest_of_tool(path):
-    """The tool and the library beside it: another build gives other results"""
+    """Of the tool and the library beside it: another build gives other results"""
     h = hashlib.sha256()
     here = pathlib.Path(path).resolve()
     for f in sorted({here, *here.parent.glob("libkspec.so*")}):
@@ -214,7 +230,7 @@ def _digest_of_tool(path):
 
 
 def _stamp(arg):
-    """Size and time of an argument that is a file (with or without :key); a relative name is one in the scratch folder"""
+    """Size and time of an argument that is a file, with or without :key, outside of the scratch folder"""
     path = arg if os.path.isfile(arg) else arg.rsplit(":", 1)[0]
     if not os.path.isabs(path) or not os.path.isfile(path):
         return None
@@ -223,7 +239,7 @@ def _stamp(arg):
 
 
 def _shown(args):
-    """A command as a reader would type it: folders of data as $KSPEC_DATA, without what only this script needs"""
+    """A command as a reader would type it: data folders as $KSPEC_DATA, no options that only scripts need"""
     words = []
     for a in args:
         for folder in DATA:

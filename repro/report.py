@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes docs/reproduction.md from the results: repro/report.py [--out FOLDER] [--docs FOLDER]
+"""Writes the page of all figures from their results: repro/report.py [--out FOLDER] [--docs FOLDER]
 
-Each figure's full result is taken where there is one, else the quick one. Without --docs the page is written beside the
-results, with its pictures; `make repro-docs` writes docs/.
+It takes each figure's full result where there is one, else the quick one, and writes reproduction.md and its
+pictures into the docs folder, or beside the results. `make repro-docs` writes docs/reproduction.md.
 """
 import argparse
 import json
@@ -10,65 +10,106 @@ import pathlib
 import shutil
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-p = argparse.ArgumentParser()
-p.add_argument("--out", type=pathlib.Path, default=ROOT / "build/repro")
-p.add_argument("--docs", type=pathlib.Path)
-args = p.parse_args()
-page = (args.docs or args.out) / "reproduction.md"
-images = (args.docs or args.out) / "images/repro"
-images.mkdir(parents=True, exist_ok=True)
+INTRODUCTION = """\
+# Every figure of the four papers
 
-results = {}
-for size in ("quick", "full"):
-    for f in sorted((args.out / size).glob("[0-9]*.json")):
-        r = json.loads(f.read_text())
-        if "verdict" in r and not (r["verdict"] == "cannot be checked" and r["name"] in results):
-            results[r["name"]] = r
+`make repro` runs every figure in a quick version: smaller sizes and fewer draws, about five minutes on two
+quiet cores. `make repro-full` runs them at the papers' sizes: hours, but an interrupted run continues where
+it stopped. `make repro-docs` writes this page. `python3 repro/run.py 000-A1b` runs one figure, with `--full`
+at the paper's size.
+
+Each figure has a script in `repro/`, or a row of a script's table. It runs `kspec`, draws the figure, and
+checks in numbers what the paper says about it. *Reproduced*: every claim of the paper holds. *Differs*: at
+least one claim does not hold, and the reason is given. Lines marked “ours” are statements of this project,
+which must hold."""
 
 
-def cell(text):
-    return str(text).replace("|", "\\|").replace("\n", " ")
+def read_results(folder):
+    results = {}
+    for size in ("quick", "full"):
+        for f in (folder / size).glob("[0-9]*.json"):
+            r = json.loads(f.read_text())
+            if "verdict" in r and not (r["verdict"] == "cannot be checked" and r["name"] in results):
+                results[r["name"]] = r
+    return [results[name] for name in sorted(results)]
 
 
-lines = ["# Every figure of the four papers", "",
-         "Made by `make repro` (quick: smaller sizes and fewer draws; about five minutes on two quiet cores) and `make repro-full` "
-         "(the papers' sizes, hours, goes on where it stopped), then `make repro-docs`. A script per figure is in `repro/`; it runs "
-         "`kspec`, draws, and checks in numbers what the paper says of the figure. *Reproduced*: every claim of the paper holds. "
-         "*Differs*: at least one does not, with the reason. Lines marked “ours” are statements of this project that must hold.", ""]
-count = {}
-for r in results.values():
-    count[r["verdict"]] = count.get(r["verdict"], 0) + 1
-stated = [c["holds"] for r in results.values() for c in r["claims"] if c["kind"] == "claim"]
-lines += [f"{len(results)} scripts, one for each figure or pair of its panels: " + ", ".join(f"{n} {v}" for v, n in sorted(count.items(), key=lambda c: -c[1])) + f"; of {len(stated)} claims {sum(stated)} hold.", ""]
+def row(*cells):
+    return f"| {' | '.join(str(c).replace('|', chr(92) + '|').replace(chr(10), ' ') for c in cells)} |"
 
-lines += ["| figure | what it shows | claims that hold | verdict | where not, why | picture |", "|---|---|---|---|---|---|"]
-for name in sorted(results):
-    r = results[name]
-    claims = [c for c in r["claims"] if c["kind"] == "claim"]
-    reasons = [r["reason"]] if r["reason"] else list(dict.fromkeys(c["reason"] for c in claims if c["reason"]))
-    pictures = " ".join(f"[{i + 1}](images/repro/{p})" for i, p in enumerate(r["pictures"]))
-    lines.append(f"| [{name}](#{name}) ({r['size']}) | {cell(r['title'])} | {sum(c['holds'] for c in claims)} of {len(claims)} | {r['verdict']} | "
-                 f"{cell('; '.join(reasons))} | {pictures} |")
 
-paper = None
-for name in sorted(results):
-    r = results[name]
-    if r["paper"] != paper:
-        paper = r["paper"]
-        lines += ["", f"## {paper}", "", "| figure | the paper's claim | our number | verdict | reason |", "|---|---|---|---|---|"]
-    rows = r["claims"] or [{"kind": "claim", "text": r["title"], "number": "", "holds": False, "reason": r["reason"]}]
-    for i, c in enumerate(rows):
-        verdict = r["verdict"] if not r["claims"] else "" if c["kind"] == "ours" and c["holds"] else "holds" if c["holds"] else "differs" if c["reason"] else "failed"
-        first = f"[{name}](#{name}) ({r['size']})<br>**{r['verdict']}**" if i == 0 else ""
-        lines.append(f"| {first} | {'ours: ' if c['kind'] == 'ours' else ''}{cell(c['text'])} | {cell(c['number'])} | {verdict} | {cell(c['reason'] or '')} |")
+def head(*cells):
+    return row(*cells) + "\n|" + "---|" * len(cells)
 
-lines += ["", "## Pictures"]
-for name in sorted(results):
-    r = results[name]
-    lines += ["", f"### {name}", "", f"{r['title']}. `repro/fig_{name.replace('-', '_')}.py{' --full' if r['size'] == 'full' else ''}`"
-              + (f": {r['command_count']} commands, the first `{r['commands'][0]}`" if r["commands"] else "") + ".", ""]
-    for picture in r["pictures"]:
-        shutil.copyfile(args.out / r["size"] / picture, images / picture)
-        lines += [f"![{r['title']}](images/repro/{picture})"]
-page.write_text("\n".join(lines) + "\n")
-print(page)
+
+def claims_of(r):
+    return [c for c in r["claims"] if c["kind"] == "claim"]
+
+
+def link(r):
+    return f"[{r['name']}](#{r['name']}) ({r['size']})"
+
+
+def summary(results):
+    """How many figures have which verdict, and a line for each figure"""
+    verdicts = [r["verdict"] for r in results]
+    counts = sorted(((verdicts.count(v), v) for v in set(verdicts)), reverse=True)
+    holds = [c["holds"] for r in results for c in claims_of(r)]
+    yield (f"{len(results)} figures (some are pairs of panels): " + ", ".join(f"{v} {n}" for n, v in counts)
+           + f". {sum(holds)} of {len(holds)} claims hold.\n")
+    yield head("figure", "what it shows", "claims that hold", "verdict", "why it differs", "picture")
+    for r in results:
+        claims = claims_of(r)
+        reasons = dict.fromkeys(x["reason"] for x in (r, *claims) if x["reason"])
+        pictures = (f"[{i}](images/repro/{p})" for i, p in enumerate(r["pictures"], 1))
+        yield row(link(r), r["title"], f"{sum(c['holds'] for c in claims)} of {len(claims)}", r["verdict"],
+                  "; ".join(reasons), " ".join(pictures))
+
+
+def claim_tables(results):
+    """A table for each paper, with a line for each claim"""
+    paper = None
+    for r in results:
+        if r["paper"] != paper:
+            paper = r["paper"]
+            yield f"\n## {paper}\n\n" + head("figure", "the paper's claim", "our number", "verdict", "reason")
+        first = f"{link(r)}<br>**{r['verdict']}**"
+        if not r["claims"]:
+            yield row(first, r["title"], "", r["verdict"], r["reason"])
+        for c in r["claims"]:
+            ours = c["kind"] == "ours"
+            verdict = "differs" if c["reason"] else "failed" if not c["holds"] else "" if ours else "holds"
+            yield row(first, ("ours: " if ours else "") + c["text"], c["number"], verdict, c["reason"] or "")
+            first = ""
+
+
+def picture_sections(results):
+    yield "\n## Pictures"
+    for r in results:
+        command = f"`repro/run.py {'--full ' if r['size'] == 'full' else ''}{r['name']}`"
+        if r["commands"]:
+            count = r["command_count"]
+            command += f": {count} command{'s, the first' * (count > 1)} `{r['commands'][0]}`"
+        yield f"\n### {r['name']}\n\n{r['title']}. {command}.\n"
+        yield from (f"![{r['title']}](images/repro/{p})" for p in r["pictures"])
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--out", type=pathlib.Path, default=ROOT / "build/repro", help="where the results are")
+    p.add_argument("--docs", type=pathlib.Path, help="where the page goes (default: beside the results)")
+    args = p.parse_args()
+    folder, results = args.docs or args.out, read_results(args.out)
+    images = folder / "images/repro"
+    images.mkdir(parents=True, exist_ok=True)
+    for r in results:
+        for picture in r["pictures"]:
+            shutil.copyfile(args.out / r["size"] / picture, images / picture)
+    page = folder / "reproduction.md"
+    parts = [INTRODUCTION, "", *summary(results), *claim_tables(results), *picture_sections(results)]
+    page.write_text("\n".join(parts) + "\n")
+    print(page)
+
+
+if __name__ == "__main__":
+    main()

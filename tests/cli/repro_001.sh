@@ -1,5 +1,5 @@
-# A figure of the paper on the spectral norm, on its smaller data set: it comes out as the repository says, and with the
-# estimators swapped its script fails.
+# A figure of the paper on the spectral norm, on its smaller data set: its verdict is that of the repository,
+# and with the estimators swapped its script fails.
 . "$(dirname "$0")/lib.sh"
 
 find_data communities/communities.data || exit 77
@@ -8,7 +8,8 @@ export KSPEC_DATA=$data
 script() { # name, sed expression...: a copy of the script, on Crime alone and changed so
     mkdir "$1"
     cp "$KSPEC_SOURCE"/repro/{harness,paper001,fig_001_2ef}.py "$1"
-    sed -i -e 's/for data in (CRIME, WINE)\]/for data in (CRIME,)]/' -e 's/for d in (CRIME, WINE)/for d in (CRIME,)/' "$1/paper001.py"
+    sed -i -e 's/for data in (CRIME, WINE)\]/for data in (CRIME,)]/' \
+        -e 's/for d in (CRIME, WINE)/for d in (CRIME,)/' "$1/paper001.py"
     sed -i "${@:2}" "$1/fig_001_2ef.py"
 }
 run() { # folder

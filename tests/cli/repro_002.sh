@@ -1,6 +1,6 @@
 #!/bin/bash
-# The script of a figure of the paper on random Fourier features passes, and fails where its judgement or what it judges is
-# wrong. A copy with 6 draws, and the results kept between the runs, save time.
+# The script of a figure of the paper on random Fourier features passes, and fails where its judgement or the
+# prediction is wrong. A copy with 6 draws, and results cached between the runs, save time.
 . "$(dirname "$0")/lib.sh"
 find_data mnist/{train15k,t10k}-{images-idx3,labels-idx1}-ubyte.gz || exit 77
 export KSPEC_DATA=$data KSPEC

@@ -1,10 +1,10 @@
-# A figure of the paper on weighted least squares: it comes out as the repository says, and weights that are swapped or an equation
-# that is not the printed one make it fail.
+# A figure of the paper on weighted least squares: its verdict is that of the repository, and it fails with
+# weights swapped or with another equation than the printed one.
 . "$(dirname "$0")/lib.sh"
 
 script() { # name, sed expression...: a copy of the script, changed so
     mkdir "$1"
-    cp "$KSPEC_SOURCE/repro/harness.py" "$KSPEC_SOURCE/repro/fig_003_1b.py" "$1"
+    cp "$KSPEC_SOURCE"/repro/{harness,paper003,fig_003_1b}.py "$1"
     sed -i "${@:2}" "$1/fig_003_1b.py"
 }
 run() { # folder

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""The tables of docs/learning.md: repro/doc_learning.py [TABLE...]
+
+They stand on the full runs of Figures 000-4, A3 and A4: all widths, 5 seeds, 120 epochs, measured every 4,
+half an hour for each scaling of pixels on two cores. What `make repro-full` has computed is not computed
+again; checkpoints let an interrupted run continue.
+"""
+import functools
+import pathlib
+import subprocess
+
+from harness import mean, standard_error, variance
+from page import Page, markdown, with_error
+from paper000_learn import ORDERS, PIXELS, Training, files
+
+page = Page("learning", "The tables of docs/learning.md")
+WIDTHS = (32, 64, 128, 256, 512, 1024)
+SHOWN = (0, 20, 60, 120)
+trained = functools.cache(lambda pixels: Training(page, pixels))
+
+
+def values(pixels, width, key, n, epoch):
+    t = trained(pixels)
+    return t.values(width, key, n, t.epochs.index(epoch))
+
+
+def both(table):
+    """The lines of table(pixels) for both scalings"""
+    return [line for pixels, how in PIXELS.items() for line in (f"{how}:", "", *table(pixels), "")]
+
+
+@page.table
+def by_width():
+    """moments by width, mean ± standard error over seeds; in brackets the mean error bar of one network"""
+    def cells(pixels, width, n, epoch):
+        naive, unbiased, bar = (values(pixels, width, key, n, epoch)
+                                for key in ("naive", "unbiased", "stderr"))
+        return f"{mean(naive):.4g}", f"{with_error(unbiased)} ({mean(bar):.1g})"
+
+    def table(pixels):
+        head = ["width", *(f"{what}, epoch {e}" for e in SHOWN for what in ("naive", "unbiased"))]
+        for n in ORDERS:
+            rows = [[width, *(c for epoch in SHOWN for c in cells(pixels, width, n, epoch))]
+                    for width in WIDTHS]
+            yield from (f"m({n}):", "", *markdown(head, rows), "")
+    return both(table)
+
+
+@page.table
+def agreement():
+    """the spread over widths, (largest − smallest)/mean of the means over seeds; chi squared has 5 degrees of
+    freedom"""
+    def cells(pixels, key, n, epoch):
+        x = [values(pixels, width, key, n, epoch) for width in WIDTHS]
+        m, se = [mean(v) for v in x], [standard_error(v) for v in x]
+        centre = sum(a / s**2 for a, s in zip(m, se)) / sum(1 / s**2 for s in se)
+        chi2 = sum(((a - centre) / s) ** 2 for a, s in zip(m, se))
+        return f"{100 * (max(m) - min(m)) / mean(m):.0f}%", f"{chi2:.0f}"
+
+    def table(pixels):
+        rows = [[n, epoch, *cells(pixels, "naive", n, epoch), *cells(pixels, "unbiased", n, epoch)]
+                for n in ORDERS for epoch in SHOWN]
+        head = ["n", "epoch", "naive: spread", "chi squared", "unbiased: spread", "chi squared"]
+        return markdown(head, rows)
+    return both(table)
+
+
+@page.table
+def partial():
+    """128 of 1024 neurons, all of them, and networks of 128: mean ± standard error over seeds"""
+    def table(pixels):
+        columns = [(f"{kind}: {which}", width, kind + part) for kind in ("naive", "unbiased")
+                   for which, width, part in (("all of 1024", 1024, ""), ("128 of 1024", 1024, "_subsample"),
+                                              ("128 of 128", 128, ""))]
+        rows = [[n, epoch, *(with_error(values(pixels, width, key, n, epoch)) for _, width, key in columns)]
+                for n in ORDERS for epoch in SHOWN]
+        return markdown(["n", "epoch", *(name for name, _, _ in columns)], rows)
+    return both(table)
+
+
+@page.table
+def error_bars():
+    """128 of 1024 neurons less all of them, in error bars of the 128; centred pixels, epochs 0, 20, … 120"""
+    t = trained("unit")
+    runs = [[e for e in run if e["epoch"] % 20 == 0] for run in t.runs[1024]]
+    rows = []
+    for key, bar in (("unbiased", "ratio_stderr"), ("naive", "naive_ratio_stderr")):
+        for n in ORDERS:
+            def of(run, what):
+                return [e[what][n - 1] for e in run]
+
+            off = [mean([b / a - 1 for a, b in zip(of(r, key), of(r, f"{key}_subsample"))]) for r in runs]
+            every, part, ratio, fixed = ([v for r in runs for v in of(r, what)] for what in (
+                key, f"{key}_subsample", f"{bar}_subsample", f"{bar.replace('ratio_', '')}_subsample"))
+            z = [abs(b - a) / s for a, b, s in zip(every, part, ratio)]
+            rows.append([key, n, f"{100 * mean(off):+.1f}% ± {100 * standard_error(off):.1f}%",
+                         *(f"{100 * mean([s / a for a, s in zip(every, bars)]):.0f}%"
+                           for bars in (ratio, fixed)),
+                         *(f"{100 * mean([v < limit for v in z]):.0f}%" for limit in (1, 2))])
+    lines = markdown(["estimate", "n", "mean difference ± SE", "error bar", "at fixed scale", "within one",
+                      "within two"], rows)
+    for width in (128, 1024):
+        columns = (("SD over seeds", "unbiased", lambda x: variance(x) ** 0.5),
+                   ("mean error of the ratio", "ratio_stderr", mean), ("at a fixed scale", "stderr", mean))
+        shown = (f"{what} " + ", ".join(f"{of(values('unit', width, key, 2, e)):.4f}" for e in SHOWN)
+                 for what, key, of in columns)
+        lines += ["", f"width {width}, m(2) at epochs 0, 20, 60, 120: {'; '.join(shown)}"]
+    return lines
+
+
+@page.table
+def subsamples():
+    """400 subsamples of one network of 1024 neurons, n = 2: mean ± standard error, against all neurons"""
+    import numpy as np
+
+    def moments(F):
+        P, Q = F.shape
+        K, K2 = F @ F.T, F**2 @ (F**2).T
+        off = ~np.eye(P, dtype=bool)
+        return (K**2).sum() / (P * Q)**2, (K**2 - K2)[off].sum() / (P * (P - 1) * Q * (Q - 1))
+
+    folder = (page.out / "learn-activations").resolve()
+    page.kspec("learn", *files(page), "--width", 1024, "--epochs", 20, "--every", 20,
+               "--save-activations", folder, cached=False)
+    rng, rows = np.random.default_rng(1), []
+    for epoch in (0, 20):
+        F = np.load(folder / f"width-1024-seed-0-epoch-{epoch:03}.npy")
+        whole = moments(F)
+        for Q in (32, 128, 512):
+            parts = [F[:, rng.permutation(1024)[:Q]] for _ in range(400)]
+            plain = np.array([moments(G) for G in parts])
+            scaled = plain / np.array([(G**2).mean() for G in parts])[:, None]**2
+            x = [*plain.T, *scaled.T]
+            z = [(mean(v) - w) / standard_error(v) for v, w in zip(x, whole * 2)]
+            rows.append([epoch, Q, *(f"{w:.4f}" for w in whole),
+                         *(f"{with_error(v)} ({k:+.1f})" for v, k in zip(x, z)), f"{x[3].std():.2g}"])
+    return markdown(["epoch", "Q", "naive, all", "unbiased, all", "naive, of Q (in SE)",
+                     "unbiased, of Q (in SE)", "naive, own scale", "unbiased, own scale", "SD of one"], rows)
+
+
+@page.table
+def learning():
+    """loss and accuracy after 120 epochs, mean ± standard error over seeds"""
+    def table(pixels):
+        rows = [[width, *(with_error([run[-1][key] for run in trained(pixels).runs[width]])
+                          for key in ("loss", "accuracy", "test_accuracy"))] for width in WIDTHS]
+        return markdown(["width", "loss", "training accuracy", "test accuracy"], rows)
+    return both(table)
+
+
+def sgemm_seconds(*shapes):
+    program = pathlib.Path(page.kspec_path).parent / "bench/bench_sgemm"
+    r = subprocess.run([str(program), *shapes], check=True, capture_output=True, text=True)
+    return [float(line.split()[1]) for line in r.stdout.splitlines()]
+
+
+@page.table
+def speed():
+    """training on one thread with nothing else running: multiply-adds per second beside SGEMM's"""
+    j = page.kspec("learn", *files(page), "--width", ",".join(map(str, WIDTHS)), "--epochs", 4, "--every", 4,
+                   "--threads", 1, "-n", 2, "--no-stderr", "--probe", 100, cached=False)
+    batch, pixels, rows = j["batch"], 784, []
+    for r in j["runs"]:
+        N = r["width"]
+        # the two products of a step: activations X Wᵀ, gradient Dᵀ X
+        forward, back, square = sgemm_seconds(f"{batch}x{N}x{pixels}:nt", f"{N}x{pixels}x{batch}:tn",
+                                              "512x512x512")
+        same, large = 2e-9 * batch * N * pixels / (forward + back), 1e-9 * 512**3 / square
+        rows.append([N, f"{r['train_seconds'] / 4:.3f}", f"{r['gfma_per_s']:.1f}", f"{same:.1f}",
+                     f"{large:.1f}", f"{r['gfma_per_s'] / large:.2f}"])
+    return markdown(["width", "seconds an epoch", "Gfma/s", "SGEMM, same shapes", "SGEMM, order 512",
+                     "of the latter"], rows)
+
+
+page.finish()
