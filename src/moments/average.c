@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/streams.h"
-#include "moments/exact.h"
 #include "moments/kv.h"
 #include "moments/naive.h"
 #include "moments/path.h"
@@ -13,7 +12,7 @@
 static kspec_status run_method(const ks_run *run, const ks_source *s, kspec_estimator method,
                                const ks_pair *p, const ks_moments_out *out, kspec_error *err) {
     if (method == KSPEC_NAIVE) return ks_naive(run, p, out, err);
-    if (method == KSPEC_EXACT) return ks_exact(run, p, s->o->sampled, out, err);
+    if (method == KSPEC_EXACT) return ks_exact(run, &s->tasks->exact, p, out, err);
     if (method == KSPEC_KV_ROW) return ks_kv_row(run, p, out, err);
     if (method == KSPEC_PATH && !s->tasks->transposed) return ks_path(run, p, out, err);
     ks_arena arena = {0};

@@ -220,6 +220,7 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
         ks_blas_leave();
     }
     ks_arena_free(&j.arena);
+    ks_tasks_free(&j.tasks);
     if (st) {
         kspec_moments_free(out);
         return st;

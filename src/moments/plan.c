@@ -1,7 +1,6 @@
 #include "moments/plan.h"
 
 #include "base/error.h"
-#include "moments/exact.h"
 
 #include <math.h>
 
@@ -65,16 +64,14 @@ static kspec_status check(kspec_moments_opts *o, size_t P, size_t Q, kspec_error
 }
 
 /* The highest order up to nmax at which exact stays within the budgets (0: none) */
-static kspec_status affordable(const kspec_moments_opts *o, size_t P, size_t Q, double repeats, int two,
-                               int by_name, int *order, kspec_error *err) {
-    static const double one, other; /* stand for the trials: their entries are not looked at */
+static kspec_status affordable(const kspec_moments_opts *o, ks_exact_plan *exact, double repeats, int by_name,
+                               int *order, kspec_error *err) {
     /* with one side complete what would come instead is Kong-Valiant, which takes more memory, not less */
     size_t most_bytes = by_name || o->sampled != KSPEC_SAMPLED_BOTH ? ks_memory_available() : AUTO_MEMORY;
     for (*order = o->nmax < EXACT_MAX ? o->nmax : EXACT_MAX; *order > 0; --*order) {
-        ks_pair p = {&one, two ? &other : &one, P, Q, *order};
         double work, most_work = !by_name ? AUTO_WORK : *order == EXACT_MAX ? EXACT_WORK : INFINITY;
         size_t bytes;
-        kspec_status st = ks_exact_cost(&p, o->sampled, !o->no_stderr, &work, &bytes, err);
+        kspec_status st = ks_exact_cost(exact, *order, !o->no_stderr, &work, &bytes, err);
         if (st) return st;
         if (work * repeats <= most_work && bytes <= most_bytes) break;
     }
@@ -114,6 +111,7 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
     int asked = o->nmax > 0;
     kspec_status st = check(o, P, Q, err);
     if (st) return st;
+    tasks->exact = (ks_exact_plan){.P = P, .Q = Q, .sampled = o->sampled, .two = two};
     tasks->transposed = o->side == KSPEC_SIDE_TRANSPOSED || (o->side == KSPEC_SIDE_AUTO && P > Q);
     int random = o->permutations > 1 ? o->permutations : 0, n = o->nmax;
     kspec_estimator path = o->sampled == KSPEC_SAMPLED_ROWS   ? KSPEC_KV_ROW
@@ -128,7 +126,7 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
         if (n > EXACT_MAX && must)
             return ks_fail(err, KSPEC_E_ARG, "exact: order %d exceeds %d; use path or auto above it", n,
                            EXACT_MAX);
-        st = affordable(o, P, Q, (double)repeats, two, 1, &most, err);
+        st = affordable(o, &tasks->exact, (double)repeats, 1, &most, err);
         if (st) return st;
         if (most == 0 || (must && most < n))
             return ks_fail(err, KSPEC_E_ARG,
@@ -140,7 +138,7 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
     if (o->estimators & KSPEC_AUTO) {
         int most = 0;
         if (o->scheme != KSPEC_TRIALS_ASSIGNMENT)
-            st = affordable(o, P, Q, (double)repeats, two, 0, &most, err);
+            st = affordable(o, &tasks->exact, (double)repeats, 0, &most, err);
         if (st) return st;
         /* several pairs are averaged anyway: each gets orders of its own, and fewer of them are needed */
         double shorter = tasks->transposed ? (double)Q : (double)P;
@@ -155,3 +153,5 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
     for (int k = 0; k < tasks->count && !st; k++) st = check_memory(o, &tasks->task[k], P, Q, err);
     return st;
 }
+
+void ks_tasks_free(ks_tasks *tasks) { ks_exact_plan_free(&tasks->exact); }

@@ -4,11 +4,18 @@
 #include "moments/plan.h"
 #include "test.h"
 
+/* The list of tasks, whose plan of exact is not kept. */
+static kspec_status make(kspec_moments_opts *o, size_t P, size_t Q, size_t repeats, int two, ks_tasks *t,
+                         kspec_error *e) {
+    kspec_status st = ks_tasks_make(o, P, Q, repeats, two, t, e);
+    ks_tasks_free(t);
+    return st;
+}
+
 static ks_tasks plan(kspec_moments_opts o, size_t P, size_t Q, size_t repeats, int two) {
     ks_tasks t;
     kspec_error e = {0};
-    o.size = sizeof o;
-    CHECK_MSG(ks_tasks_make(&o, P, Q, repeats, two, &t, &e) == KSPEC_OK, "%s", e.msg);
+    CHECK_MSG(make(&o, P, Q, repeats, two, &t, &e) == KSPEC_OK, "%s", e.msg);
     return t;
 }
 
@@ -66,19 +73,19 @@ TEST(what_cannot_be_done) {
     kspec_error e;
     ks_tasks t;
     kspec_moments_opts o = {.size = sizeof o, .estimators = KSPEC_EXACT, .nmax = 6};
-    CHECK_FAILS(ks_tasks_make(&o, 100, 100, 1, 0, &t, &e), KSPEC_E_ARG, e, "exact: order 6 exceeds 5");
+    CHECK_FAILS(make(&o, 100, 100, 1, 0, &t, &e), KSPEC_E_ARG, e, "exact: order 6 exceeds 5");
     o.nmax = 5;
-    CHECK_FAILS(ks_tasks_make(&o, 20000, 20000, 1, 0, &t, &e), KSPEC_E_ARG, e, "multiply-adds");
+    CHECK_FAILS(make(&o, 20000, 20000, 1, 0, &t, &e), KSPEC_E_ARG, e, "multiply-adds");
     o.nmax = 0; /* no order asked for: what it can */
-    CHECK(ks_tasks_make(&o, 3000, 3000, 1, 0, &t, &e) == KSPEC_OK && t.task[0].last == 4);
+    CHECK(make(&o, 3000, 3000, 1, 0, &t, &e) == KSPEC_OK && t.task[0].last == 4);
     o = (kspec_moments_opts){.size = sizeof o, .estimators = KSPEC_KV_ROW};
-    CHECK_FAILS(ks_tasks_make(&o, 10000000, 10, 1, 0, &t, &e), KSPEC_E_NOMEM, e, "GiB are available");
+    CHECK_FAILS(make(&o, 10000000, 10, 1, 0, &t, &e), KSPEC_E_NOMEM, e, "GiB are available");
     o = (kspec_moments_opts){.size = sizeof o, .permutations = -1};
-    CHECK_FAILS(ks_tasks_make(&o, 10, 10, 1, 0, &t, &e), KSPEC_E_ARG, e, "permutations -1");
+    CHECK_FAILS(make(&o, 10, 10, 1, 0, &t, &e), KSPEC_E_ARG, e, "permutations -1");
     o = (kspec_moments_opts){.size = sizeof o, .side = (kspec_side)7};
-    CHECK_FAILS(ks_tasks_make(&o, 10, 10, 1, 0, &t, &e), KSPEC_E_ARG, e, "side 7");
+    CHECK_FAILS(make(&o, 10, 10, 1, 0, &t, &e), KSPEC_E_ARG, e, "side 7");
     o = (kspec_moments_opts){.size = sizeof o, .sampled = (kspec_sampled)7};
-    CHECK_FAILS(ks_tasks_make(&o, 10, 10, 1, 0, &t, &e), KSPEC_E_ARG, e, "sampled 7");
+    CHECK_FAILS(make(&o, 10, 10, 1, 0, &t, &e), KSPEC_E_ARG, e, "sampled 7");
 }
 
 /* ---- memory of path: O(n (P+Q)) registers a thread, no copy of the matrix ---- */
