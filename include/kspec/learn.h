@@ -84,7 +84,7 @@ typedef struct {
     const kspec_learn_scaling *scaling;
     size_t subsample; /* Q: measure a random Q of the neurons, too, where there are as many; default none */
     int nmax;         /* highest order; default 4, or less where a side is shorter */
-    unsigned estimators; /* default KSPEC_NAIVE | KSPEC_AUTO */
+    unsigned estimators; /* default KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_AUTO */
     int permutations;    /* as in kspec_moments_opts, all three */
     kspec_side side;
     int no_stderr;

@@ -40,11 +40,11 @@ static int listen(void *ctx, double fraction) {
  * s the errors of m(n) and m(1) and rho their correlation, all of them the jackknife's.
  */
 static double ratio_error(const kspec_moments_result *r, size_t k) {
-    const kspec_estimate *e = &r->estimates[k];
+    const kspec_estimate *e = r->estimates[k];
     size_t one = 0; /* m(1), which is the same for all estimators */
-    while (one < r->count && r->estimates[one].n != 1) one++;
+    while (one < r->count && r->estimates[one]->n != 1) one++;
     if (!r->correlation || one == r->count) return NAN;
-    double s = e->std_error, t = e->n * e->value * r->estimates[one].std_error;
+    double s = e->std_error, t = e->n * e->value * r->estimates[one]->std_error;
     double rho = r->correlation[k * r->count + one];
     if (e->n == 1 || isnan(s)) return e->n == 1 ? 0 : NAN;
     return sqrt(fmax(0, s * s - 2 * rho * s * t + t * t));
@@ -64,15 +64,15 @@ static kspec_status estimate(listener *s, uint64_t seed, const double *phi, size
                             .side = o->side,
                             .no_stderr = o->no_stderr,
                             .correlation = !o->no_stderr};
-    kspec_moments_result r;
+    kspec_moments_result *r;
     kspec_status st = kspec_moments(&(kspec_matrix){phi, P, Q, (ptrdiff_t)Q, 1}, 1, &m, &r, err);
     if (st) return st;
-    *out = ks_alloc(r.count, sizeof **out);
-    if (!*out) st = ks_nomem(err, "the estimates", ks_size(r.count, sizeof **out));
-    for (size_t k = 0; k < r.count && !st; k++)
-        (*out)[k] = (kspec_learn_estimate){r.estimates[k], ratio_error(&r, k)};
-    if (!st) *count = r.count;
-    kspec_moments_free(&r);
+    *out = ks_alloc(r->count, sizeof **out);
+    if (!*out) st = ks_nomem(err, "the estimates", ks_size(r->count, sizeof **out));
+    for (size_t k = 0; k < r->count && !st; k++)
+        (*out)[k] = (kspec_learn_estimate){*r->estimates[k], ratio_error(r, k)};
+    if (!st) *count = r->count;
+    kspec_moments_free(r);
     return st;
 }
 

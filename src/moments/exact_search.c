@@ -81,12 +81,15 @@ static int edge_order(const ks_edge *x, const ks_edge *y) { return memcmp(x, y, 
 /* The product that removing w, of neighbours u < v, makes, and the reference to it as oriented (u,v). */
 static int product_of(ks_planner *p, const state *s, int w, int u, int v, ks_ref *ref) {
     const ks_plan *pl = p->pl;
-    ks_product x = {.ku = (uint8_t)kind(p, u), .kv = (uint8_t)kind(p, v), .kw = (uint8_t)kind(p, w),
-                    .L = s->e[u][w],           .R = s->e[v][w],           .d = s->d[w]};
+    ks_product x = {.ku = (uint8_t)kind(p, u),
+                    .kv = (uint8_t)kind(p, v),
+                    .kw = (uint8_t)kind(p, w),
+                    .L = s->e[u][w],
+                    .R = s->e[v][w],
+                    .d = s->d[w]};
     int degree = pl->edges[s->e[w][u]].degree + pl->edges[s->e[w][v]].degree + pl->weights[x.d].degree;
     x.positions = (uint8_t)(degree / 2);
-    int turn = x.ku != x.kv ? x.ku == KS_COL
-                            : x.L != x.R && edge_order(&pl->edges[x.L], &pl->edges[x.R]) > 0;
+    int turn = x.ku != x.kv ? x.ku == KS_COL : x.L != x.R && edge_order(&pl->edges[x.L], &pl->edges[x.R]) > 0;
     if (turn) {
         uint16_t L = x.L;
         uint8_t ku = x.ku;

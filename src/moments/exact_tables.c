@@ -35,7 +35,9 @@ int ks_tables_crowded(const ks_tables *t) {
 }
 
 /* The key of a list: what comes before its last entry, and that entry. 0: the empty list. */
-static uint64_t list_key(int rest, int last) { return (uint64_t)1 << 32 | (uint64_t)rest << 16 | (uint64_t)last; }
+static uint64_t list_key(int rest, int last) {
+    return (uint64_t)1 << 32 | (uint64_t)rest << 16 | (uint64_t)last;
+}
 
 /* ---- edges and weights ---- */
 
@@ -112,8 +114,8 @@ static int direct(const ks_edge *e, int weighted) { return e->a + e->b + e->nref
 static double product_cost(const ks_tables *t, const ks_product *x) {
     const ks_edge *L = &t->pl->edges[x->L], *R = &t->pl->edges[x->R];
     double u = t->cost[x->ku], v = t->cost[x->kv], w = t->cost[x->kw];
-    double made = (direct(L, x->d != 0) ? 0 : u * w * (1 + streams(L))) +
-                  (direct(R, 0) ? 0 : v * w * (1 + streams(R)));
+    double made =
+        (direct(L, x->d != 0) ? 0 : u * w * (1 + streams(L))) + (direct(R, 0) ? 0 : v * w * (1 + streams(R)));
     return u * v * w * (ks_product_symmetric(x) ? KS_SYMMETRIC_COST : 1) + KS_ELEMENT_COST * (made + u * v);
 }
 
