@@ -11,13 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static double best_of(int repeats, const ks_run *run, const ks_pair *p, kspec_sampled s,
+static double best_of(int repeats, const ks_run *run, ks_exact_plan *plan, const ks_pair *p,
                       ks_moments_out *out) {
     double best = 1e300;
     for (int r = 0; r < repeats; r++) {
         kspec_error err;
         double t = ks_now();
-        if (ks_exact(run, p, s, out, &err)) {
+        if (ks_exact(run, plan, p, out, &err)) {
             fprintf(stderr, "%s\n", err.msg);
             exit(1);
         }
@@ -56,17 +56,20 @@ int main(int argc, char **argv) {
     ks_run run;
     ks_run_init(&run, threads, (kspec_progress){0}, NULL);
     double m[5], *rows = malloc(5 * P * sizeof *rows), *cols = malloc(5 * Q * sizeof *cols);
-    for (int s = 0; s < 3; s++)
+    for (int s = 0; s < 3; s++) {
+        ks_exact_plan plan = {.P = P, .Q = Q, .sampled = (kspec_sampled)s, .two = trials == 2};
         for (int loo = 0; loo < 2; loo++) {
             ks_moments_out out = {m, loo ? rows : NULL, loo ? cols : NULL};
-            double t = best_of(3, &run, &p, (kspec_sampled)s, &out);
+            double t = best_of(3, &run, &plan, &p, &out);
             double work;
             size_t bytes;
-            if (ks_exact_cost(&p, (kspec_sampled)s, loo, &work, &bytes, NULL)) return 1;
-            printf("%-5s %-13s %8.4f s = %7.2f DGEMM (predicted %7.2f), %8.1f MB\n",
+            if (ks_exact_cost(&plan, nmax, loo, &work, &bytes, NULL)) return 1;
+            printf("%-5s %-13s %8.4f s = %7.2f DGEMM (foreseen %7.2f), %8.1f MB\n",
                    (const char *[]){"both", "rows", "cols"}[s], loo ? "leave-one-out" : "value", t, t / gemm,
                    work / (double)(P * Q * least), 1e-6 * (double)bytes);
         }
+        ks_exact_plan_free(&plan);
+    }
     free(A), free(B), free(C), free(rows), free(cols);
     return 0;
 }

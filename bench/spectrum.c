@@ -42,28 +42,30 @@ enum { SETTINGS = sizeof settings / sizeof *settings };
 typedef struct {
     const char *name;
     unsigned estimator;
+    /* draws 0: none; sample: the eigenvalues of the sample matrix instead */
     int nmax, draws, sample;
     kspec_spectrum_opts o;
 } contender;
 
+enum { AUTO = KSPEC_ESTIMATOR_AUTO, KV = KSPEC_ESTIMATOR_KV_ROW };
 #define OPTS .o.size = sizeof(kspec_spectrum_opts)
 static const contender contenders[] = {
-    {"unit weights", KSPEC_AUTO, 6, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
-    {"unit weights, 10 moments", KSPEC_AUTO, 10, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
-    {"1/std. error", KSPEC_AUTO, 6, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_STDERR},
-    {"1/std. error, 10 moments", KSPEC_AUTO, 10, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_STDERR},
-    {"covariance", KSPEC_AUTO, 6, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_COVARIANCE},
-    {"covariance, 10 moments", KSPEC_AUTO, 10, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_COVARIANCE},
-    {"unit weights, mean of draws", KSPEC_AUTO, 6, 200, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
-    {"1/std. error, mean of draws", KSPEC_AUTO, 6, 200, 0, OPTS, .o.weights = KSPEC_WEIGHTS_STDERR},
-    {"**covariance, mean of draws** (default)", KSPEC_AUTO, 6, 200, 0, OPTS},
-    {"… with 4 moments", KSPEC_AUTO, 4, 200, 0, OPTS},
-    {"… with 10 moments", KSPEC_AUTO, 10, 200, 0, OPTS},
-    {"… with midpoint quantiles", KSPEC_AUTO, 6, 200, 0, OPTS, .o.quantile = KSPEC_QUANTILE_MIDPOINT},
-    {"… on a geometric grid", KSPEC_AUTO, 6, 200, 0, OPTS, .o.spacing = KSPEC_GRID_GEOMETRIC},
-    {"… on 201 grid points", KSPEC_AUTO, 6, 200, 0, OPTS, .o.grid = 201},
-    {"kv-row, 10 moments, unit weights", KSPEC_KV_ROW, 10, -1, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
-    {"eigenvalues of the sample", KSPEC_AUTO, 2, -1, 1, OPTS},
+    {"unit weights", AUTO, 6, 0, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
+    {"unit weights, 10 moments", AUTO, 10, 0, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
+    {"1/std. error", AUTO, 6, 0, 0, OPTS, .o.weights = KSPEC_WEIGHTS_STDERR},
+    {"1/std. error, 10 moments", AUTO, 10, 0, 0, OPTS, .o.weights = KSPEC_WEIGHTS_STDERR},
+    {"covariance", AUTO, 6, 0, 0, OPTS, .o.weights = KSPEC_WEIGHTS_COVARIANCE},
+    {"covariance, 10 moments", AUTO, 10, 0, 0, OPTS, .o.weights = KSPEC_WEIGHTS_COVARIANCE},
+    {"unit weights, mean of draws", AUTO, 6, 200, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
+    {"1/std. error, mean of draws", AUTO, 6, 200, 0, OPTS, .o.weights = KSPEC_WEIGHTS_STDERR},
+    {"**covariance, mean of draws** (default)", AUTO, 6, 200, 0, OPTS},
+    {"… with 4 moments", AUTO, 4, 200, 0, OPTS},
+    {"… with 10 moments", AUTO, 10, 200, 0, OPTS},
+    {"… with midpoint quantiles", AUTO, 6, 200, 0, OPTS, .o.quantile = KSPEC_QUANTILE_MIDPOINT},
+    {"… on a geometric grid", AUTO, 6, 200, 0, OPTS, .o.spacing = KSPEC_GRID_GEOMETRIC},
+    {"… on 201 grid points", AUTO, 6, 200, 0, OPTS, .o.grid = 201},
+    {"kv-row, 10 moments, unit weights", KV, 10, 0, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
+    {"eigenvalues of the sample", AUTO, 2, 0, 1, OPTS},
 };
 enum { CONTENDERS = sizeof contenders / sizeof *contenders };
 
@@ -97,22 +99,25 @@ typedef struct {
 
 static void estimate(const kspec_matrix *phi, unsigned estimator, estimated *out) {
     kspec_moments_opts how = {.size = sizeof how, .nmax = K_MAX, .estimators = estimator, .correlation = 1};
-    kspec_moments_result r;
+    kspec_moments_result *r;
     kspec_error e;
     if (kspec_moments(phi, 1, &how, &r, &e)) die(&e);
     for (int n = 0; n < K_MAX; n++) {
-        out->m[n] = r.estimates[n].value;
-        out->se[n] = r.estimates[n].std_error;
+        out->m[n] = r->estimates[n]->value;
+        out->se[n] = r->estimates[n]->std_error;
     }
-    memcpy(out->R, r.correlation, sizeof out->R);
-    kspec_moments_free(&r);
+    memcpy(out->R, r->correlation, sizeof out->R);
+    kspec_moments_free(r);
 }
 
-static void fit(const contender *c, const estimated *from, kspec_spectrum_opts o, kspec_spectrum_result *r) {
+static kspec_spectrum_result *fit(const contender *c, const estimated *from, size_t rank,
+                                  const kspec_spectrum_opts *o) {
+    kspec_spectrum_result *r;
     double R[K_MAX * K_MAX];
     kspec_error e;
     for (int k = 0; k < c->nmax * c->nmax; k++) R[k] = from->R[k / c->nmax * K_MAX + k % c->nmax];
-    if (kspec_spectrum_from_moments(from->m, from->se, R, (size_t)c->nmax, &o, r, &e)) die(&e);
+    if (kspec_spectrum_from_moments(from->m, from->se, R, (size_t)c->nmax, rank, o, &r, &e)) die(&e);
+    return r;
 }
 
 static double error[CONTENDERS][SETTINGS], covered[SETTINGS][3]; /* the largest eigenvalue, the fifth, all */
@@ -125,32 +130,32 @@ static void one_matrix(int k, uint64_t seed, double share) {
     for (size_t j = 0; j < s->rank; j++) sum += truth[j];
     kspec_matrix phi = {x, s->P, s->Q, (ptrdiff_t)s->Q, 1};
     estimated unbiased, kv;
-    estimate(&phi, KSPEC_AUTO, &unbiased);
-    estimate(&phi, KSPEC_KV_ROW, &kv);
+    estimate(&phi, AUTO, &unbiased);
+    estimate(&phi, KV, &kv);
     kspec_moments_opts few = {.size = sizeof few, .nmax = 1};
-    kspec_spectrum_opts plain = {.size = sizeof plain};
-    kspec_spectrum_result sample, r;
+    kspec_spectrum_result *sample;
     kspec_error e;
-    if (kspec_spectrum(&phi, 1, &few, &plain, &sample, &e)) die(&e);
+    if (kspec_spectrum(&phi, 1, &few, NULL, &sample, &e)) die(&e);
     for (int c = 0; c < CONTENDERS; c++) {
         kspec_spectrum_opts o = contenders[c].o;
-        o.rank = s->rank;
         o.draws = contenders[c].draws;
-        o.upper = sample.sample_eigenvalues[0];
-        fit(&contenders[c], contenders[c].estimator == KSPEC_AUTO ? &unbiased : &kv, o, &r);
+        o.no_draws = !o.draws;
+        o.upper = sample->sample_eigenvalues[0];
+        const estimated *from = contenders[c].estimator == AUTO ? &unbiased : &kv;
+        kspec_spectrum_result *r = fit(&contenders[c], from, s->rank, &o);
         for (size_t j = 0; j < s->rank; j++) {
-            double of_sample = j < sample.sample_count ? sample.sample_eigenvalues[j] : 0;
+            double of_sample = j < sample->sample_count ? sample->sample_eigenvalues[j] : 0;
             error[c][k] +=
-                fabs((contenders[c].sample ? of_sample : r.eigenvalues[j]) - truth[j]) / sum * share;
+                fabs((contenders[c].sample ? of_sample : r->eigenvalues[j]) - truth[j]) / sum * share;
             if (!strstr(contenders[c].name, "default")) continue;
-            double in = (r.ci_low[j] <= truth[j] && truth[j] <= r.ci_high[j]) * share;
+            double in = (r->ci_low[j] <= truth[j] && truth[j] <= r->ci_high[j]) * share;
             covered[k][0] += (j == 0) * in;
             covered[k][1] += (j == 4) * in;
             covered[k][2] += in / (double)s->rank;
         }
-        kspec_spectrum_free(&r);
+        kspec_spectrum_free(r);
     }
-    kspec_spectrum_free(&sample);
+    kspec_spectrum_free(sample);
 }
 
 int main(int argc, char **argv) {

@@ -26,9 +26,9 @@ typedef struct {
 } contender;
 
 static const contender contenders[] = {
-    {"naive", KSPEC_NAIVE, 0},           {"path", KSPEC_PATH, 0},
-    {"path, 4 orders", KSPEC_PATH, 4},   {"path, 8 orders", KSPEC_PATH, 8},
-    {"path, 16 orders", KSPEC_PATH, 16}, {"exact", KSPEC_EXACT, 0},
+    {"naive", KSPEC_ESTIMATOR_NAIVE, 0},           {"path", KSPEC_ESTIMATOR_PATH, 0},
+    {"path, 4 orders", KSPEC_ESTIMATOR_PATH, 4},   {"path, 8 orders", KSPEC_ESTIMATOR_PATH, 8},
+    {"path, 16 orders", KSPEC_ESTIMATOR_PATH, 16}, {"exact", KSPEC_ESTIMATOR_EXACT, 0},
 };
 
 enum { NMAX = 6 };
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
         printf("| estimator | n | mean / truth | SD / truth | jackknife / SD | coverage of 95%% "
                "|\n|---|---|---|---|---|---|\n");
         for (size_t c = 0; c < sizeof contenders / sizeof *contenders; c++) {
-            int nmax = contenders[c].estimator == KSPEC_EXACT ? 4 : NMAX;
+            int nmax = contenders[c].estimator == KSPEC_ESTIMATOR_EXACT ? 4 : NMAX;
             double sum[NMAX] = {0}, sum2[NMAX] = {0}, se[NMAX] = {0};
             int covered[NMAX] = {0};
             for (int seed = 0; seed < seeds; seed++) {
@@ -74,14 +74,14 @@ int main(int argc, char **argv) {
                                         .permutations = contenders[c].permutations,
                                         .seed = first + (uint64_t)seed,
                                         .threads = 1};
-                kspec_moments_result r;
+                kspec_moments_result *r;
                 if (kspec_moments(&phi, 1, &o, &r, &e)) die(&e);
                 for (int n = 0; n < nmax; n++) {
-                    const kspec_estimate *m = &r.estimates[n];
+                    const kspec_estimate *m = r->estimates[n];
                     sum[n] += m->value, sum2[n] += m->value * m->value, se[n] += m->std_error * m->std_error;
                     covered[n] += m->ci_low <= truth[n] && truth[n] <= m->ci_high;
                 }
-                kspec_moments_free(&r);
+                kspec_moments_free(r);
             }
             for (int n = 1; n < nmax; n++) {
                 double mean = sum[n] / seeds, sd = sqrt((sum2[n] - seeds * mean * mean) / (seeds - 1));

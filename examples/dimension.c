@@ -58,19 +58,19 @@ int main(int argc, char **argv) {
 
     /* m(1), m(2), their errors and, for comparison, the spectrum of the averaged matrix itself */
     kspec_moments_opts how = {.size = sizeof how, .nmax = 2};
-    kspec_spectrum_result s;
+    kspec_spectrum_result *s;
     check(kspec_spectrum(repeats, count, &how, NULL, &s, &err), &err);
     double sum = 0, squares = 0;
-    for (size_t k = 0; k < s.sample_count; k++) {
-        sum += s.sample_eigenvalues[k];
-        squares += s.sample_eigenvalues[k] * s.sample_eigenvalues[k];
+    for (size_t k = 0; k < s->sample_count; k++) {
+        sum += s->sample_eigenvalues[k];
+        squares += s->sample_eigenvalues[k] * s->sample_eigenvalues[k];
     }
     printf("%zu repeats of %zu x %zu responses\n", count, repeats[0].rows, repeats[0].cols);
     printf("dimension by PCA    %.3g\n", sum * sum / squares);
-    printf("dimension, unbiased %.3g +- %.2g\n", s.participation_ratio, s.participation_ratio_std_error);
+    printf("dimension, unbiased %.3g +- %.2g\n", s->participation_ratio, s->participation_ratio_std_error);
     if (argc == 1) printf("truth               10\n");
 
-    kspec_spectrum_free(&s);
+    kspec_spectrum_free(s);
     kspec_dataset_free(file);
     free(repeats);
     return 0;

@@ -51,21 +51,21 @@ int main(int argc, char **argv) {
         example(x);
     }
 
-    kspec_spectrum_result s;
+    kspec_spectrum_result *s;
     check(kspec_spectrum(&activations, 1, &how, &opts, &s, &err), &err);
     printf("  k   kernel              matrix%s\n", argc > 1 ? "" : "    truth");
     double missed = 0, missed_by_matrix = 0; /* sums of |estimate - truth| */
-    for (size_t k = 0; k < s.rank; k++) {
-        double of_matrix = k < s.sample_count ? s.sample_eigenvalues[k] : 0;
-        printf("%3zu   %-8.3g +- %-6.1g  %-8.3g", k + 1, s.eigenvalues[k], s.std_error[k], of_matrix);
+    for (size_t k = 0; k < s->rank; k++) {
+        double of_matrix = k < s->sample_count ? s->sample_eigenvalues[k] : 0;
+        printf("%3zu   %-8.3g +- %-6.1g  %-8.3g", k + 1, s->eigenvalues[k], s->std_error[k], of_matrix);
         if (argc == 1) printf("  %g", truth);
         putchar('\n');
-        missed += s.eigenvalues[k] > truth ? s.eigenvalues[k] - truth : truth - s.eigenvalues[k];
+        missed += s->eigenvalues[k] > truth ? s->eigenvalues[k] - truth : truth - s->eigenvalues[k];
         missed_by_matrix += of_matrix > truth ? of_matrix - truth : truth - of_matrix;
     }
     if (argc == 1) printf("off by %.3g in all; those of the matrix by %.3g\n", missed, missed_by_matrix);
 
-    kspec_spectrum_free(&s);
+    kspec_spectrum_free(s);
     kspec_dataset_free(file);
     return 0;
 }

@@ -4,24 +4,25 @@
  * This header and its parts are the manual. They compile alone as C11 and as C++. The contract, true of every
  * call:
  *
- *  - Shape. kspec_X(inputs, const kspec_X_opts *opts, kspec_X_result **out, kspec_error *err). Whatever a call
- *    cannot do without is an argument; everything in the options has a default.
- *  - Options. NULL means all defaults. A struct of options begins with `size`, which must be its sizeof; every
- *    other field means "the default" where it is zero. New fields are added at the end only, so that a program
- *    built against an older header runs with a newer library. Every enum has its default at 0. A flag named no_X
- *    switches X off.
+ *  - Shape. kspec_X(inputs, const kspec_X_opts *opts, kspec_X_result **out, kspec_error *err). Whatever a
+ *    call cannot do without is an argument; everything in the options has a default.
+ *  - Options. NULL means all defaults. A struct of options begins with `size`, which must be its sizeof;
+ *    every other field means "the default" where it is zero. New fields are added at the end only, so that
+ *    a program built against an older header runs with a newer library. Every enum has its default at 0. A
+ *    flag named no_X switches X off.
  *  - Inputs are borrowed and const.
- *  - Results are made by the library, handed back by pointer, and released by kspec_X_free(), which takes NULL.
- *    Lists in them are arrays of pointers. So structs of results may grow; never copy one by value. After a
- *    failure the pointer is NULL and nothing is held. Handles have _open and _close in the same way. Calls whose
- *    results are plain numbers write them to arrays of the caller's.
- *  - Failure. A call that can fail returns a kspec_status; its last argument is an optional kspec_error, owned by
- *    the caller, for the status and a one-line message that names the value and the bound. The library never
- *    prints, never exits and never asserts on input.
+ *  - Results are made by the library, handed back by pointer, and released by kspec_X_free(), which takes
+ *    NULL. Lists in them are arrays of pointers. So structs of results may grow; never copy one by value.
+ *    After a failure the pointer is NULL and nothing is held. Handles have _open and _close in the same
+ *    way. Calls whose results are plain numbers write them to arrays of the caller's.
+ *  - Failure. A call that can fail returns a kspec_status; its last argument is an optional kspec_error,
+ *    owned by the caller, for the status and a one-line message that names the value and the bound. The
+ *    library never prints, never exits and never asserts on input.
  *  - The status says whether the call worked; the result says how good the answer is.
  *  - Bits. The same seed gives the same bits at any number of threads.
- *  - Threads. Calls may be made from several threads at once. While a call runs, the process's OpenBLAS is set to
- *    one thread, and put back at the end: kspec runs its own threads around single-threaded BLAS calls.
+ *  - Threads. Calls may be made from several threads at once. While a call runs, the process's OpenBLAS is
+ *    set to one thread, and put back at the end: kspec runs its own threads around single-threaded BLAS
+ *    calls.
  *
  * One name has one meaning: P and Q are the rows and columns of a matrix of measurements Phi (inputs by
  * features); n and p those of a data table X; N counts random features or the neurons of a layer (in wls.h,

@@ -40,11 +40,11 @@ int main(void) {
     const double x[] = {2, 2, 2, 2, 2, 2};
     kspec_matrix phi = {x, 2, 3, 3, 1};
     kspec_moments_opts opts = {.size = sizeof opts, .nmax = 2};
-    kspec_moments_result r;
+    kspec_moments_result *r;
     kspec_error err;
     if (kspec_moments(&phi, 1, &opts, &r, &err)) return puts(err.msg), 1;
-    printf("%g %g %d\n", r.estimates[0].value, r.estimates[1].value, strcmp(kspec_version(), KSPEC_VERSION));
-    kspec_moments_free(&r);
+    printf("%g %g %d\n", r->estimates[0]->value, r->estimates[1]->value, strcmp(kspec_version(), KSPEC_VERSION));
+    kspec_moments_free(r);
     return 0;
 }
 END

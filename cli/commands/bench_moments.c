@@ -58,7 +58,7 @@ typedef struct {
  * products of the orders up to 4, and nothing else.
  */
 static double work(const contest *c, double P, double Q) {
-    return c->estimator == KSPEC_PATH ? (c->nmax - 1) * P * (P - 1) * Q : 9 * P * Q * sqrt(P * Q);
+    return c->estimator == KSPEC_ESTIMATOR_PATH ? (c->nmax - 1) * P * (P - 1) * Q : 9 * P * Q * sqrt(P * Q);
 }
 
 static double best_time(const contest *c, const kspec_matrix *phi, int repeat, kspec_error *err) {
@@ -70,11 +70,11 @@ static double best_time(const contest *c, const kspec_matrix *phi, int repeat, k
                                 .threads = c->threads,
                                 .side = KSPEC_SIDE_GIVEN,
                                 .no_stderr = !c->error_bars};
-        kspec_moments_result result;
+        kspec_moments_result *result;
         double t = cli_now();
         if (kspec_moments(phi, 1, &o, &result, err)) return NAN;
         best = fmin(best, cli_now() - t);
-        kspec_moments_free(&result);
+        kspec_moments_free(result);
     }
     return best;
 }
@@ -87,15 +87,15 @@ static int compare(const double *x, size_t P, size_t Q, unsigned estimator, int 
                             .estimators = estimator,
                             .side = KSPEC_SIDE_GIVEN,
                             .no_stderr = !error_bars};
-    kspec_moments_result r;
+    kspec_moments_result *r;
     kspec_error err;
     int status = EXIT_DONE;
     if (kspec_moments(&phi, 1, &o, &r, &err)) return cli_fail(err.code, &err);
     for (int n = 0; n < nmax && !status; n++)
-        if (!(fabs(r.estimates[n].value - want[n]) <= 1e-9 * fabs(want[n])))
+        if (!(fabs(r->estimates[n]->value - want[n]) <= 1e-9 * fabs(want[n])))
             status = cli_error(EXIT_FAILED, "bench: %s: m(%d) = %.17g, but the plain version gives %.17g",
-                               kspec_estimator_name(estimator), n + 1, r.estimates[n].value, want[n]);
-    kspec_moments_free(&r);
+                               kspec_estimator_name(estimator), n + 1, r->estimates[n]->value, want[n]);
+    kspec_moments_free(r);
     return status;
 }
 
@@ -111,29 +111,29 @@ static int verify(unsigned estimator, double *plain_seconds) {
     enum { P = PLAIN_P, Q = PLAIN_Q, N = 8 };
     double *x = features(P, Q, 1), m[N];
     if (!x) return cli_no_memory();
-    if (estimator == KSPEC_EXACT)
+    if (estimator == KSPEC_ESTIMATOR_EXACT)
         for (size_t i = P; i-- > 0;)
             for (size_t a = Q; a-- > 0;) x[i * Q + a] = x[i * Q] * x[a];
     double t = cli_now();
     plain_path(x, P, Q, N, m);
     *plain_seconds = cli_now() - t;
-    int nmax = estimator == KSPEC_EXACT ? 4 : N, status = compare(x, P, Q, estimator, nmax, 0, m);
+    int nmax = estimator == KSPEC_ESTIMATOR_EXACT ? 4 : N, status = compare(x, P, Q, estimator, nmax, 0, m);
     if (!status) status = compare(x, P, Q, estimator, nmax, 1, m);
     free(x);
     return status;
 }
 
 static const contest moments_contests[] = {
-    {"path n=8, 1 thread", KSPEC_PATH, 8, 1, 0},
-    {"path n=4, 1 thread", KSPEC_PATH, 4, 1, 0},
-    {"path n=8, 2 threads", KSPEC_PATH, 8, 2, 0},
-    {"path n=8, error bars, 1 thread", KSPEC_PATH, 8, 1, 1},
+    {"path n=8, 1 thread", KSPEC_ESTIMATOR_PATH, 8, 1, 0},
+    {"path n=4, 1 thread", KSPEC_ESTIMATOR_PATH, 4, 1, 0},
+    {"path n=8, 2 threads", KSPEC_ESTIMATOR_PATH, 8, 2, 0},
+    {"path n=8, error bars, 1 thread", KSPEC_ESTIMATOR_PATH, 8, 1, 1},
     {0},
 };
 static const contest exact_contests[] = {
-    {"exact n<=4, 1 thread", KSPEC_EXACT, 4, 1, 0},
-    {"exact n<=4, 2 threads", KSPEC_EXACT, 4, 2, 0},
-    {"exact n<=4, error bars, 1 thread", KSPEC_EXACT, 4, 1, 1},
+    {"exact n<=4, 1 thread", KSPEC_ESTIMATOR_EXACT, 4, 1, 0},
+    {"exact n<=4, 2 threads", KSPEC_ESTIMATOR_EXACT, 4, 2, 0},
+    {"exact n<=4, error bars, 1 thread", KSPEC_ESTIMATOR_EXACT, 4, 1, 1},
     {0},
 };
 
@@ -145,8 +145,8 @@ static int run_contests(const bench_args *a, const contest *c, bench_list *list)
     double *x = features(a->rows, a->cols, 2);
     if (!x) return cli_error(EXIT_FAILED, "out of memory for a %zu x %zu matrix", a->rows, a->cols);
     kspec_matrix phi = {x, a->rows, a->cols, (ptrdiff_t)a->cols, 1};
-    if (c->estimator == KSPEC_PATH) {
-        const contest same = {.estimator = KSPEC_PATH, .nmax = 8};
+    if (c->estimator == KSPEC_ESTIMATOR_PATH) {
+        const contest same = {.estimator = KSPEC_ESTIMATOR_PATH, .nmax = 8};
         if (!bench_add(list, "path, the plain version, 203 x 117", plain,
                        work(&same, PLAIN_P, PLAIN_Q) / plain, bench_gemm_rate(1000, 3), NAN))
             status = EXIT_FAILED;
@@ -159,7 +159,7 @@ static int run_contests(const bench_args *a, const contest *c, bench_list *list)
             status = cli_fail(err.code, &err);
             break;
         }
-        double dgemms = c->estimator == KSPEC_EXACT ? t * gemm / (P * Q * sqrt(P * Q)) : NAN;
+        double dgemms = c->estimator == KSPEC_ESTIMATOR_EXACT ? t * gemm / (P * Q * sqrt(P * Q)) : NAN;
         if (!bench_add(list, c->name, t, work(c, P, Q) / t, gemm, dgemms)) status = EXIT_FAILED;
     }
     free(x);

@@ -5,11 +5,11 @@
 
 /* clang-format off */
 #define SINGLE_ESTIMATORS \
-    {"auto", KSPEC_AUTO}, {"naive", KSPEC_NAIVE}, {"kv-row", KSPEC_KV_ROW}, {"kv-col", KSPEC_KV_COL}, \
-    {"path", KSPEC_PATH}, {"exact", KSPEC_EXACT}
+    {"auto", KSPEC_ESTIMATOR_AUTO}, {"naive", KSPEC_ESTIMATOR_NAIVE}, {"kv-row", KSPEC_ESTIMATOR_KV_ROW}, {"kv-col", KSPEC_ESTIMATOR_KV_COL}, \
+    {"path", KSPEC_ESTIMATOR_PATH}, {"exact", KSPEC_ESTIMATOR_EXACT}
 const cli_choice cli_single_estimators[] = {SINGLE_ESTIMATORS, {0}};
 const cli_choice cli_estimators[] = {
-    SINGLE_ESTIMATORS, {"all", KSPEC_NAIVE | KSPEC_KV_ROW | KSPEC_KV_COL | KSPEC_PATH | KSPEC_EXACT}, {0},
+    SINGLE_ESTIMATORS, {"all", KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_KV_ROW | KSPEC_ESTIMATOR_KV_COL | KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT}, {0},
 };
 const cli_choice cli_sides[] = {
     {"auto", KSPEC_SIDE_AUTO}, {"given", KSPEC_SIDE_GIVEN}, {"transposed", KSPEC_SIDE_TRANSPOSED}, {0},
@@ -30,7 +30,7 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
         .seed = c->seed,
         .threads = c->threads,
         .splits = e->splits,
-        .scheme = (kspec_trial_scheme)e->scheme,
+        .scheme = (kspec_trials)e->scheme,
         .permutations = e->permutations,
         .side = (kspec_side)e->side,
         .sampled = (kspec_sampled)e->sampled,

@@ -91,7 +91,7 @@ static int find(const kspec_learn_moments *m, unsigned estimator, int n, found *
     for (size_t k = 0; k < m->count; k++) {
         const kspec_estimate *e = m->estimates[k];
         int wanted =
-            estimator ? e->estimator == estimator : e->estimator == KSPEC_PATH || e->estimator == KSPEC_EXACT;
+            estimator ? e->estimator == estimator : e->estimator == KSPEC_ESTIMATOR_PATH || e->estimator == KSPEC_ESTIMATOR_EXACT;
         if (wanted && e->n == n && (!best->e || e->estimator > best->e->estimator))
             *best = (found){e, m->ratio_error[k]};
     }
@@ -123,10 +123,10 @@ static double error_of(const found *x) { return x->e->std_error; }
 static double ratio_error_of(const found *x) { return x->ratio_error; }
 
 static void add_estimates(json_t *to, const asked *w, const kspec_learn_moments *m, const char *suffix) {
-    for (unsigned k = KSPEC_NAIVE; k < KSPEC_AUTO; k <<= 1) {
+    for (unsigned k = KSPEC_ESTIMATOR_NAIVE; k < KSPEC_ESTIMATOR_AUTO; k <<= 1) {
         const char *name = kspec_estimator_name(k);
         char error[32], ratio_error[32];
-        if (!(w->named & k) && k != KSPEC_NAIVE) continue;
+        if (!(w->named & k) && k != KSPEC_ESTIMATOR_NAIVE) continue;
         snprintf(error, sizeof error, "%s_stderr", name);
         snprintf(ratio_error, sizeof ratio_error, "%s_ratio_stderr", name);
         add_array(to, w, m, k, value_of, name, suffix);
@@ -198,7 +198,7 @@ static void print_orders(FILE *f, const asked *w, const kspec_learn_run *r, cons
         for (int sub = 0; sub < (e->subsample ? 2 : 1); sub++) {
             const kspec_learn_moments *m = sub ? e->subsample : e->moments;
             found naive, best;
-            cli_cell(f, "%.5g", 10, find(m, KSPEC_NAIVE, n, &naive) ? naive.e->value : NAN);
+            cli_cell(f, "%.5g", 10, find(m, KSPEC_ESTIMATOR_NAIVE, n, &naive) ? naive.e->value : NAN);
             cli_cell(f, "%.5g", 10, find(m, 0, n, &best) ? best.e->value : NAN);
             cli_cell(f, "%.2g", 10, best.ratio_error);
         }
@@ -266,7 +266,7 @@ static int run(void *args) {
     learn_args *a = args;
     int status = check_args(a);
     if (status) return status;
-    if (!a->how.estimators) a->how.estimators = KSPEC_NAIVE | KSPEC_AUTO;
+    if (!a->how.estimators) a->how.estimators = KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_AUTO;
     size_t *widths = malloc(a->width.count * sizeof *widths);
     if (!widths) return cli_no_memory();
     for (size_t k = 0; k < a->width.count; k++) widths[k] = (size_t)a->width.at[k];

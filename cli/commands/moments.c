@@ -59,7 +59,7 @@ static json_t *to_json(const void *result) {
     const output *u = result;
     const kspec_moments_result *r = u->r;
     json_t *list = json_array();
-    for (size_t k = 0; k < r->count; k++) json_array_append_new(list, estimate_json(u->a, &r->estimates[k]));
+    for (size_t k = 0; k < r->count; k++) json_array_append_new(list, estimate_json(u->a, r->estimates[k]));
     json_t *o = json_pack("{s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:f}", "rows", (json_int_t)u->d->rows,
                           "cols", (json_int_t)u->d->cols, "trials", (json_int_t)u->d->trials, "side",
                           side_name(r), "seed", (json_int_t)u->a->common.seed, "estimates", list,
@@ -97,8 +97,8 @@ static void print_table(FILE *f, const void *result) {
             cli_bold(c), u->truth->count ? "       truth" : "", "root",
             u->a->bound ? "    Chebyshev from … to" : "", cli_plain(c));
     for (size_t k = 0; k < r->count; k++) {
-        if (k && r->estimates[k].estimator != r->estimates[k - 1].estimator) fputc('\n', f);
-        print_estimate(f, u, &r->estimates[k]);
+        if (k && r->estimates[k]->estimator != r->estimates[k - 1]->estimator) fputc('\n', f);
+        print_estimate(f, u, r->estimates[k]);
     }
     if (r->permutations > 1 || r->side == KSPEC_SIDE_TRANSPOSED)
         fprintf(f, "\npath: %s matrix%s", side_name(r), r->permutations > 1 ? "" : "\n");
@@ -127,16 +127,16 @@ static int run(void *args) {
     kspec_matrix *phi = cli_estimation_trials(&a->common, d, &opts);
     opts.bound = a->bound;
     opts.progress = cli_progress(&a->common);
-    kspec_moments_result r = {0};
+    kspec_moments_result *r = NULL;
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi ? kspec_moments(phi, d->trials, &opts, &r, &err) : KSPEC_E_NOMEM;
     if (st) {
         status = cli_fail(st, &err);
     } else {
-        cli_estimation_warn(&a->common, &a->how, d, &r);
-        status = cli_done(&a->common, print_table, to_json, &(output){a, d, &r, &truth});
+        cli_estimation_warn(&a->common, &a->how, d, r);
+        status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth});
     }
-    kspec_moments_free(&r);
+    kspec_moments_free(r);
     kspec_dataset_free(d);
     free(phi);
     free(truth.at);

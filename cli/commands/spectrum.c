@@ -68,7 +68,8 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
         .upper = a->upper,
         .weights = (kspec_weights)a->weights,
         .quantile = (kspec_quantile)a->quantile,
-        .draws = a->how.no_stderr ? -1 : a->draws,
+        .draws = a->draws,
+        .no_draws = a->how.no_stderr,
         .t = a->t.count ? a->t.at : NULL,
         .t_count = a->t.count,
         .seed = a->common.seed,
@@ -93,7 +94,7 @@ static int check_options(const spectrum_args *a) {
     return EXIT_DONE;
 }
 
-static int from_moments(const spectrum_args *a, kspec_spectrum_result *r) {
+static int from_moments(const spectrum_args *a, kspec_spectrum_result **r) {
     cli_list m;
     kspec_error err;
     if (a->common.input_count)
@@ -111,14 +112,14 @@ static int from_moments(const spectrum_args *a, kspec_spectrum_result *r) {
         kspec_spectrum_opts o = spectrum_opts(a);
         kspec_status st =
             kspec_spectrum_from_moments(m.at, a->std_errors.count ? a->std_errors.at : NULL, NULL,
-                                        a->how.nmax ? (size_t)a->how.nmax : n, &o, r, &err);
+                                        a->how.nmax ? (size_t)a->how.nmax : n, a->rank, &o, r, &err);
         if (st) status = cli_fail(st, &err);
     }
     free(m.at);
     return status;
 }
 
-static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spectrum_result *r) {
+static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spectrum_result **r) {
     kspec_moments_opts how = cli_estimation_opts(&a->common, &a->how);
     kspec_matrix *phi = cli_estimation_trials(&a->common, d, &how);
     kspec_spectrum_opts o = spectrum_opts(a);
@@ -167,7 +168,7 @@ static void warn(const spectrum_args *a, const kspec_spectrum_result *r) {
         cli_warn(&a->common,
                  "all eigenvalues are below the first step of the grid, %.4g; --upper %g is too large",
                  r->grid_step, r->upper);
-    for (size_t n = 0; n < r->count && r->moments.count && !a->how.no_stderr; n++)
+    for (size_t n = 0; n < r->count && r->moments && !a->how.no_stderr; n++)
         if (!isfinite(r->given_std_error[n])) {
             cli_warn(
                 &a->common,
@@ -187,7 +188,7 @@ typedef struct {
 static void add_matrix(json_t *o, const kspec_dataset *d, const kspec_moments_result *m) {
     json_t *names = json_array();
     for (size_t k = 0; k < m->count; k++)
-        json_array_append_new(names, json_string(kspec_estimator_name(m->estimates[k].estimator)));
+        json_array_append_new(names, json_string(kspec_estimator_name(m->estimates[k]->estimator)));
     json_object_set_new(o, "rows", json_integer((json_int_t)d->rows));
     json_object_set_new(o, "cols", json_integer((json_int_t)d->cols));
     json_object_set_new(o, "trials", json_integer((json_int_t)d->trials));
@@ -226,7 +227,7 @@ static json_t *to_json(const void *result) {
     const output *u = result;
     const kspec_spectrum_result *r = u->r;
     json_t *o = json_object();
-    if (r->moments.count) add_matrix(o, u->d, &r->moments);
+    if (r->moments) add_matrix(o, u->d, r->moments);
     json_object_set_new(o, "rank", json_integer((json_int_t)r->rank));
     add_arrays(o, r);
     cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
@@ -276,7 +277,7 @@ static void print_table(FILE *f, const void *result) {
     const spectrum_args *a = u->a;
     const kspec_spectrum_result *r = u->r;
     const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
-    if (r->moments.count) cli_print_shape(f, &a->common, u->d);
+    if (r->moments) cli_print_shape(f, &a->common, u->d);
     print_eigenvalues(f, a, r);
     fprintf(f, "\n%s   n  moment given   std. error       fitted%s\n", bold, plain);
     for (size_t n = 0; n < r->count; n++) {
@@ -312,7 +313,7 @@ extern const cli_command cmd_spectrum;
 static int run(void *args) {
     spectrum_args *a = args;
     kspec_dataset *d = NULL;
-    kspec_spectrum_result r = {0};
+    kspec_spectrum_result *r = NULL;
     int status = check_options(a);
     if (status) return status;
     if (a->moments) {
@@ -326,11 +327,11 @@ static int run(void *args) {
         if (!status) status = from_matrix(a, d, &r);
     }
     if (!status) {
-        if (r.moments.count) cli_estimation_warn(&a->common, &a->how, d, &r.moments);
-        warn(a, &r);
-        status = cli_done(&a->common, print_table, to_json, &(output){a, d, &r});
+        if (r->moments) cli_estimation_warn(&a->common, &a->how, d, r->moments);
+        warn(a, r);
+        status = cli_done(&a->common, print_table, to_json, &(output){a, d, r});
     }
-    kspec_spectrum_free(&r);
+    kspec_spectrum_free(r);
     kspec_dataset_free(d);
     return status;
 }

@@ -108,7 +108,10 @@ static inline int wls_expects(const wls_args *a) { return a->modes || a->gamma !
 /* Reads one file under a role; --select-rows and --select-cols where they apply */
 int wls_read(const wls_args *a, const char *role, const char *path, int rows, int cols, kspec_dataset **d);
 
-/* The table's first lines on the grid; the JSON object's settings; one of its points, and as measured (or NULL) */
+/*
+ * The table's first lines on the grid; the JSON object's settings; one of its points, and as measured (or
+ * NULL)
+ */
 void wls_print_setting(FILE *f, const wls_args *a, const kspec_wls_opts *o);
 json_t *wls_json(const wls_args *a, const char *mode, const kspec_wls_opts *o, json_t *points);
 json_t *wls_point_json(const kspec_wls_point *q, const kspec_wls_point *m);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Expected and, where asked for, measured errors at each p of --learn; the best p; and the best weight at each p.
+ * Expected and, where asked for, measured errors at each p of --learn; the best p; and the best weight at
+ * each p.
  */
 typedef struct {
     const wls_args *a;

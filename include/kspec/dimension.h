@@ -13,13 +13,14 @@ extern "C" {
  *
  *     m(1)^2 / m(2) = (sum of eigenvalues)^2 / sum of squared eigenvalues:
  *
- * d for d equal eigenvalues. Computed from the matrix's own eigenvalues it is at most min(P,Q) and grows with both.
- * Here the square of the trace and m(2) are estimated without bias, each from distinct rows and distinct columns, so
- * that the ratio is nearly that of all the inputs and features which were not measured. Centred (the default), the
- * kernel is the covariance over inputs, also without bias: the mean takes no part.
+ * d for d equal eigenvalues. Computed from the matrix's own eigenvalues it is at most min(P,Q) and grows with
+ * both. Here the square of the trace and m(2) are estimated without bias, each from distinct rows and
+ * distinct columns, so that the ratio is nearly that of all the inputs and features which were not measured.
+ * Centred (the default), the kernel is the covariance over inputs, also without bias: the mean takes no part.
  *
- * With one trial, noise that is independent in every entry counts as dimensions, since it adds to the trace. With two
- * or more trials of the same rows and columns it does not; more than two are split into halves, as by kspec_moments().
+ * With one trial, noise that is independent in every entry counts as dimensions, since it adds to the trace.
+ * With two or more trials of the same rows and columns it does not; more than two are split into halves, as
+ * by kspec_moments().
  */
 typedef struct {
     size_t size;
@@ -37,8 +38,8 @@ typedef struct {
 } kspec_dimension_opts;
 
 /*
- * A point of the curve: both estimates from `rows` and `cols` taken at random, together from small to all. The naive
- * dimension climbs with the size of the matrix; the unbiased one does not.
+ * A point of the curve: both estimates from `rows` and `cols` taken at random, together from small to all.
+ * The naive dimension climbs with the size of the matrix; the unbiased one does not.
  */
 typedef struct {
     size_t rows, cols;
@@ -63,11 +64,11 @@ typedef struct {
 } kspec_dimension_result;
 
 /*
- * phi points to ntrials >= 1 matrices of one shape. P must be at least 5 (3 where not centred) and Q at least 3, so that
- * one of each may be left out.
+ * phi points to ntrials >= 1 matrices of one shape. P must be at least 5 (3 where not centred) and Q at least
+ * 3, so that one of each may be left out.
  *
- * Time: two products of a P x Q with a Q x Q matrix (P x P where that is less), for each split. Memory beyond Phi: a
- * copy of each half, and two Q x Q matrices or, where P is less, bands of P x P.
+ * Time: two products of a P x Q with a Q x Q matrix (P x P where that is less), for each split. Memory beyond
+ * Phi: a copy of each half, and two Q x Q matrices or, where P is less, bands of P x P.
  */
 KSPEC_API kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials,
                                        const kspec_dimension_opts *opts, kspec_dimension_result **out,
@@ -106,9 +107,9 @@ typedef struct {
     int centered;
     kspec_paired paired;
     /*
-     * tr(T_1 T_2) / sqrt(tr T_1^2 tr T_2^2), each without bias: centred kernel alignment (CKA) free of the bias that makes
-     * the usual one near 1 for few rows and many columns. It may exceed 1. NaN where a second moment is not positive, and
-     * where the matrices do not share their rows.
+     * tr(T_1 T_2) / sqrt(tr T_1^2 tr T_2^2), each without bias: centred kernel alignment (CKA) free of the
+     * bias that makes the usual one near 1 for few rows and many columns. It may exceed 1. NaN where a second
+     * moment is not positive, and where the matrices do not share their rows.
      */
     double alignment, alignment_std_error, alignment_ci_low, alignment_ci_high;
     /* the usual one, of the matrices themselves; NaN likewise */
@@ -121,8 +122,8 @@ typedef struct {
 } kspec_compare_result;
 
 /*
- * Compares two matrices: the alignment of their kernels, and the differences of dimension, m(1) and m(2), with standard
- * errors by the jackknife in which a shared row or column is left out of both.
+ * Compares two matrices: the alignment of their kernels, and the differences of dimension, m(1) and m(2),
+ * with standard errors by the jackknife in which a shared row or column is left out of both.
  */
 KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
                                      size_t other_ntrials, const kspec_compare_opts *opts,

@@ -9,122 +9,177 @@ extern "C" {
 #endif
 
 /*
- * A cycle of order n is i_1 a_1 i_2 a_2 ... i_n a_n i_1 (i: rows, a: columns of the P x Q matrix Phi), with
- * value prod_l Phi[i_l,a_l] Phi[i_{l+1},a_l]. Averaged over cycles whose rows are all different and whose
- * columns are all different, it is an unbiased estimate of m(n) = tr T^n.
+ * The matrix Phi has P rows (inputs) and Q columns (features). Its kernel operator T has eigenvalues
+ * lambda_1, lambda_2, ..., and kspec_moments() estimates the moments m(n) = tr T^n = sum_j lambda_j^n. Two of
+ * them give the dimensionality (participation ratio) m(1)^2/m(2).
+ *
+ * All estimators average over cycles. A cycle of order n is a closed walk over rows and columns, i_1 a_1 i_2
+ * a_2 ... i_n a_n i_1, and its value is prod_l Phi[i_l,a_l] Phi[i_{l+1},a_l]. Averaged over cycles whose rows
+ * all differ and whose columns all differ, the value is an unbiased estimate of m(n).
  */
 typedef enum {
-    KSPEC_NAIVE = 1u << 0, /* tr((Phi Phi^T / PQ)^n), all cycles: biased by O(1/P + 1/Q). Any n */
-    KSPEC_KV_ROW =
-        1u << 1, /* Kong-Valiant, increasing rows, any columns: biased by column sampling. n <= P */
-    KSPEC_KV_COL = 1u << 2, /* the same with rows and columns exchanged: biased by row sampling. n <= Q */
-    KSPEC_PATH = 1u << 3,   /* increasing rows and increasing columns: unbiased. n <= min(P,Q) */
-    KSPEC_EXACT =
-        1u << 4, /* all distinct rows and columns: unbiased, least variance. n <= 4, or 5 if affordable */
-    KSPEC_AUTO = 1u << 5 /* exact where it can, path above; each estimate says which it was */
+    /* The set of estimators that is used where none is named: AUTO. */
+    KSPEC_ESTIMATOR_DEFAULT = 0,
+    /* All cycles, tr((Phi Phi^T / PQ)^n). Biased by O(1/P + 1/Q). Any n. */
+    KSPEC_ESTIMATOR_NAIVE = 1u << 0,
+    /* Kong and Valiant: increasing rows, any columns. Biased by the sampling of columns. n <= P. */
+    KSPEC_ESTIMATOR_KV_ROW = 1u << 1,
+    /* The same with rows and columns exchanged. Biased by the sampling of rows. n <= Q. */
+    KSPEC_ESTIMATOR_KV_COL = 1u << 2,
+    /* Increasing rows and increasing columns. Unbiased. n <= min(P,Q). */
+    KSPEC_ESTIMATOR_PATH = 1u << 3,
+    /*
+     * All distinct rows and distinct columns. Unbiased, with the least variance. n <= 4, or 5 where
+     * affordable.
+     */
+    KSPEC_ESTIMATOR_EXACT = 1u << 4,
+    /* EXACT up to the highest order that it can do, PATH above. Each estimate says which it is. */
+    KSPEC_ESTIMATOR_AUTO = 1u << 5
 } kspec_estimator;
 
-/* Path runs on the matrix or on its transpose: two different unbiased sums. Time P^2 Q or P Q^2. */
-typedef enum { KSPEC_SIDE_AUTO = 0, KSPEC_SIDE_GIVEN, KSPEC_SIDE_TRANSPOSED } kspec_side;
+/* PATH runs on the matrix, in time P^2 Q, or on its transpose, in time P Q^2: two different unbiased sums. */
+typedef enum {
+    /* the cheaper of the two */
+    KSPEC_SIDE_AUTO = 0,
+    KSPEC_SIDE_GIVEN,
+    KSPEC_SIDE_TRANSPOSED
+} kspec_side;
 
 /* Which sides of the matrix are samples of a larger population. */
 typedef enum { KSPEC_SAMPLED_BOTH = 0, KSPEC_SAMPLED_ROWS, KSPEC_SAMPLED_COLS } kspec_sampled;
 
 /* What is done with more than two trials. */
-typedef enum { KSPEC_TRIALS_SPLIT = 0, KSPEC_TRIALS_ASSIGNMENT } kspec_trial_scheme;
+typedef enum {
+    /* They are split at random into two halves, whose means are the two trials. */
+    KSPEC_TRIALS_SPLIT = 0,
+    /* Every edge of a cycle takes a trial at random, neighbours differing. PATH only, without error bars. */
+    KSPEC_TRIALS_ASSIGNMENT
+} kspec_trials;
 
-/* The estimator's name in the tool and in files: "naive", ... NULL for a value that is not one estimator. */
+/*
+ * The estimator's name in the tool and in files, such as "kv-row"; NULL for a value that is not one
+ * estimator.
+ */
 KSPEC_API const char *kspec_estimator_name(kspec_estimator e);
 
+/* NULL, or all fields 0 but the first: the defaults. */
 typedef struct {
+    /* sizeof this struct */
     size_t size;
-    int nmax;            /* highest order; default min(6, P, Q) */
-    unsigned estimators; /* a set of kspec_estimator values; default KSPEC_AUTO */
-    uint64_t seed;       /* for permutations and splits of trials */
+    /* The highest order, up to 10,000. Default min(6, P, Q). */
+    int nmax;
+    /* A set of kspec_estimator values. */
+    unsigned estimators;
+    /* For permutations and for splits of the trials. */
+    uint64_t seed;
+    /* 1 to 1024. Default kspec_default_threads(). The result does not depend on it. */
     int threads;
     kspec_progress progress;
     /*
-     * Ragged repeats: row i was measured only row_trials[i] times, in trials 0 ... row_trials[i]-1 (at least
-     * 2, at most ntrials); its other trials are not looked at. NULL: every row has all trials.
+     * Ragged trials: row i was measured row_trials[i] times, in trials 0 ... row_trials[i]-1 (2 to ntrials of
+     * them); its entries in the other trials are not looked at. NULL: every row has all trials.
      */
     const size_t *row_trials;
-    int splits; /* how many random splits (or assignments) of more than two trials to average over; default 8 */
-    kspec_trial_scheme scheme;
+    /* How many random splits (or assignments) of more than two trials are averaged. Default 8. */
+    int splits;
+    kspec_trials scheme;
     /*
-     * path and Kong-Valiant depend on the order of rows and columns; with permutations > 1 they are averaged over
-     * that many random orders, which lowers their variance. 1 is the given order, the default except under AUTO.
+     * PATH and Kong-Valiant depend on the order of rows and columns. Above 1 they are averaged over that many
+     * random orders, which lowers their variance. 1 is the given order, and the default except under AUTO (up
+     * to 8).
      */
     int permutations;
-    kspec_side side; /* of path; AUTO takes the cheaper */
+    kspec_side side;
     /*
-     * If only one side is a sample and the other is the whole population, say so: exact then lets the complete
-     * side's indices repeat (unbiased where Kong-Valiant is, with less variance), and path becomes Kong-Valiant.
+     * If only one side is a sample and the other is the whole population, say so: EXACT then lets the
+     * complete side's indices repeat (unbiased where Kong-Valiant is, with less variance), and PATH becomes
+     * Kong-Valiant.
      */
     kspec_sampled sampled;
-    int no_stderr; /* 1: no error bars */
-    int normalize; /* 1: divide Phi by the root mean square of all its entries */
-    int center; /* 1: subtract the mean of each column; the estimates are then not exactly unbiased any more */
-    int bound; /* 1: the variance bound of path and exact, too, from the moments of Phi squared elementwise */
-    int correlation; /* 1: the correlation of the estimates' errors, too; not with no_stderr */
+    /* 1: no error bars. */
+    int no_stderr;
+    /* 1: divide Phi by the root mean square of all its entries. */
+    int normalize;
+    /* 1: subtract the mean of each column. The estimates are then not exactly unbiased any more. */
+    int center;
+    /* 1: give the variance bound of PATH and EXACT, from the moments of Phi squared elementwise. */
+    int bound;
+    /* 1: give the correlation of the estimates' errors. Not with no_stderr. */
+    int correlation;
 } kspec_moments_opts;
 
+/* One estimate of one moment. */
 typedef struct {
-    kspec_estimator
-        estimator; /* the one really used, never AUTO (PATH with one side complete is Kong-Valiant) */
+    /* The one that was used, never AUTO. PATH with one side complete is Kong-Valiant. */
+    kspec_estimator estimator;
     int n;
-    double value;           /* the estimate of m(n) */
-    double std_error;       /* two-way jackknife; NaN where undefined or not asked for */
-    double ci_low, ci_high; /* nominal 95% interval; NaN likewise */
-    double root;            /* sign(value) |value|^(1/n) */
-    double variance_bound;  /* (1/P + 1/Q) n^2 V, V the variance of one cycle's value; NaN unless asked for */
-    double chebyshev_low, chebyshev_high; /* the 95% interval that Chebyshev's inequality makes of it */
+    /* m(n) */
+    double value;
+    /* From a two-way jackknife over rows and columns; NaN where it is undefined or not asked for. */
+    double std_error;
+    /* A nominal 95% interval; NaN likewise. */
+    double ci_low, ci_high;
+    /* sign(value) |value|^(1/n): of the order of the largest eigenvalue, and comparable between orders. */
+    double root;
+    /* (1/P + 1/Q) n^2 V, V the variance of one cycle's value; NaN unless asked for. */
+    double variance_bound;
+    /* The 95% interval that Chebyshev's inequality makes of variance_bound; NaN likewise. */
+    double chebyshev_low, chebyshev_high;
 } kspec_estimate;
 
 typedef struct {
-    size_t count; /* estimates, by estimator then by order */
-    kspec_estimate *estimates;
+    /* The estimates, by estimator and then by order. */
+    size_t count;
+    kspec_estimate **estimates;
     /*
-     * The correlation of the estimates' errors, count x count in their order, by the jackknife: NaN for an estimate
-     * without error bar. NULL unless asked for.
+     * The correlation of the estimates' errors, count x count in their order, by the jackknife; NaN for an
+     * estimate without an error bar. NULL unless asked for.
      */
     double *correlation;
-    kspec_side side;  /* the side that path ran on; given where it did not run */
-    int permutations; /* how many orders of rows and columns path was averaged over; 0 without path */
-    double participation_ratio; /* m(1)^2/m(2) by the least biased estimator; NaN if m(2) <= 0 or unknown */
-    double mean_share;          /* the share of m(1) that comes from the mean of each column, about 0 to 1 */
+    /* The side that PATH ran on; GIVEN where it did not run. */
+    kspec_side side;
+    /* How many orders of rows and columns PATH or Kong-Valiant was averaged over; 0 without them. */
+    int permutations;
+    /* The dimensionality m(1)^2/m(2), by the least biased estimator; NaN if m(2) <= 0 or unknown. */
+    double participation_ratio;
+    /* The share of m(1) that comes from the mean of each column, about 0 to 1. */
+    double mean_share;
     double seconds;
 } kspec_moments_result;
 
 /*
- * Spectral moments of the kernel operator behind Phi (rows: inputs; columns: features).
+ * Estimates the spectral moments of the kernel operator behind Phi. kspec_moments_free() releases the result;
+ * it takes NULL, and after a failure *out is NULL.
  *
  * phi points to ntrials >= 1 matrices of one shape: repeated measurements of the same rows and columns. With
- * two, neighbours around each cycle come from different trials, so that noise correlated along rows or
- * columns does no harm; with more, the trials are split at random into two halves, each half is averaged, both
- * orders are used, and `splits` such splits are averaged: no trial is thrown away. Ragged rows have splits of their
- * own: that takes care of noise within a row, whose repeats are separate occasions, not of noise that is common to
- * several rows in one trial.
+ * two, the edges of each cycle come from the two trials in turn, so that noise that is correlated along rows
+ * or columns does no harm. With more, both orders of two halves are used, and `splits` such splits are
+ * averaged: no trial is thrown away. Ragged rows have splits of their own. That takes care of noise within a
+ * row, whose repeats are separate occasions, but not of noise that several rows have in common in one trial.
  *
- * Error bars are a two-way jackknife over rows and columns, from exact leave-one-out estimates (to first order on the
- * side on which Kong-Valiant repeats indices). A side that is complete adds none. The interval comes from the jackknife
- * of the signed root, on whose scale the estimate is less skewed; where that interval reaches zero it is joined with the
- * plain one, value +- 1.96 std_error, and cut off at ten times that. At
- * n = min(P,Q) leaving one out leaves nothing, and under the assignment scheme there are none: NaN.
+ * Error bars come from exact leave-one-out estimates (to first order on the side on which Kong-Valiant
+ * repeats indices). A side that is complete adds none. The interval is that of the signed root, on whose
+ * scale the estimate is less skewed; where it reaches zero it is joined with the plain one, value +- 1.96
+ * std_error, and cut off at ten times that. There are no error bars at n = min(P,Q), where leaving one out
+ * leaves nothing, nor under the assignment scheme.
  *
- * Time: naive and Kong-Valiant a few matrix products per order on the shorter side, or on the rows (columns); path
- * (nmax-1) P^2 Q multiply-adds for each order of rows; exact a dozen matrix products up to n = 4 and P^2 Q^2 at n = 5.
- * AUTO leaves exact where it would take more than 5e11 multiply-adds (all splits together) or 4 GiB. EXACT by itself is
- * refused where its P x P intermediates do not fit into the memory that is available, and at n = 5 above 2e13
- * multiply-adds; without an order it takes the highest it can. Among other estimators EXACT gives the orders it can.
+ * Time: naive and Kong-Valiant take a few matrix products per order on the shorter side, or on the rows
+ * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows; exact a dozen matrix products up
+ * to n = 4 and P^2 Q^2 multiply-adds at n = 5. AUTO leaves exact where it would take more than 5e11
+ * multiply-adds (all splits together) or 4 GiB. EXACT by itself is refused where its P x P intermediates do
+ * not fit into the memory that is available, and at n = 5 above 2e13 multiply-adds; where no order is asked
+ * for it takes the highest it can. Among other estimators EXACT gives the orders it can.
  *
- * Memory beyond Phi: a copy where Phi has to be scaled, centred, normalised, transposed (path on the longer side),
- * permuted or averaged; naive and Kong-Valiant matrices as large as the square of a side (asked for before they are
- * taken); path 8 nmax (P+Q) doubles a thread, times 3 to 100 with error bars, the more the higher the order.
+ * Memory beyond Phi: a copy where Phi has to be scaled, centred, normalised, transposed (path on the longer
+ * side), permuted or averaged; naive and Kong-Valiant hold matrices as large as the square of a side, and ask
+ * whether there is room for them; path 8 nmax (P+Q) doubles a thread, times 3 to 100 with error bars, the
+ * more the higher the order.
  *
- * Every entry must be finite. Overflow is avoided by scaling; a moment too large for a double is an error.
+ * An entry that is not finite is KSPEC_E_DATA. Overflow is avoided by scaling; a moment too large for a
+ * double is KSPEC_E_NUMERIC.
  */
 KSPEC_API kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
-                                     kspec_moments_result *out, kspec_error *err);
+                                     kspec_moments_result **out, kspec_error *err);
 KSPEC_API void kspec_moments_free(kspec_moments_result *result);
 
 #ifdef __cplusplus

@@ -38,8 +38,8 @@ static kspec_status check(job *j, kspec_error *err) {
 }
 
 /*
- * The variance of x - y, each a list of 1 + P + Q values (all, without a row, without a column). What the matrices
- * share is left out of both at once.
+ * The variance of x - y, each a list of 1 + P + Q values (all, without a row, without a column). What the
+ * matrices share is left out of both at once.
  */
 static double difference_variance(const job *j, const double *x, const double *y, double *room) {
     const ks_second *a = &j->one, *b = &j->two;
@@ -113,8 +113,8 @@ static kspec_status set_differences(job *j, kspec_compare_result *r, kspec_error
 /* ---- alignment ---- */
 
 /*
- * Without index k of one side: of a side that a matrix does not have, its second moment is that of all. Where some
- * second moment is not positive, the expansion to first order about the alignment of all.
+ * Without index k of one side: of a side that a matrix does not have, its second moment is that of all. Where
+ * some second moment is not positive, the expansion to first order about the alignment of all.
  */
 static double leave_one_out(double cross, double m, double m2, const double *all, int positive) {
     double unit = sqrt(all[1] * all[2]);
@@ -146,7 +146,10 @@ static kspec_status set_alignment(job *j, const double *cross, kspec_compare_res
     return KSPEC_OK;
 }
 
-/* The usual alignment, <K, L> / (|K| |L|), of the means over trials; products of Gram matrices through columns. */
+/*
+ * The usual alignment, <K, L> / (|K| |L|), of the means over trials; products of Gram matrices through
+ * columns.
+ */
 static kspec_status biased_alignment(job *j, double *value, kspec_error *err) {
     ks_arena arena = {0};
     size_t P = j->one.P, Q = j->one.Q, R = j->two.Q;

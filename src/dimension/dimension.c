@@ -45,7 +45,10 @@ static kspec_status set_errors(const ks_second *s, kspec_dimension_result *r, ks
 
 /* ---- the curve ---- */
 
-/* Size k of `points`, from the least that leaves something to average (or a twentieth) to all, in equal ratios */
+/*
+ * Size k of `points`, from the least that leaves something to average (or a twentieth) to all, in equal
+ * ratios
+ */
 static size_t size_at(size_t least, size_t all, size_t k, size_t points) {
     double low = fmax((double)least, (double)all / 20);
     if (k + 1 == points || low >= (double)all) return all;

@@ -1,6 +1,6 @@
 /*
- * Estimates of second order of one matrix or two, averaged over the splits of their trials, each with every row and
- * column left out in turn; and the jackknife of what is made of them.
+ * Estimates of second order of one matrix or two, averaged over the splits of their trials, each with every
+ * row and column left out in turn; and the jackknife of what is made of them.
  */
 #ifndef KS_DIMENSION_SECOND_H
 #define KS_DIMENSION_SECOND_H
@@ -26,8 +26,8 @@ typedef struct {
 } ks_measured;
 
 /*
- * Checks shapes and entries, and that rows and columns suffice to leave one of each out: 5 rows (3 where not centred)
- * and 3 columns. `what` names the matrix in messages.
+ * Checks shapes and entries, and that rows and columns suffice to leave one of each out: 5 rows (3 where not
+ * centred) and 3 columns. `what` names the matrix in messages.
  */
 kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
                               const size_t *row_trials, int center, const char *what, ks_arena *arena,
@@ -37,8 +37,8 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
                             ks_arena *arena, kspec_error *err);
 
 /*
- * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)): from all, without
- * each row, without each column of the first and of the second.
+ * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)): from
+ * all, without each row, without each column of the first and of the second.
  */
 kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
                            uint64_t seed, double **cross, ks_arena *arena, kspec_error *err);
@@ -50,8 +50,9 @@ double *ks_measured_mean(ks_measured *m, ks_arena *arena);
 double ks_jackknife_side(const double *x, size_t N);
 
 /*
- * The participation ratio without each row and column (P + Q numbers, after that of all): logarithms where every one is
- * positive, otherwise their expansion to first order about the ratio of all, which must be positive.
+ * The participation ratio without each row and column (P + Q numbers, after that of all): logarithms where
+ * every one is positive, otherwise their expansion to first order about the ratio of all, which must be
+ * positive.
  */
 void ks_log_ratios(const ks_second *s, double *out);
 

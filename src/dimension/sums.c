@@ -9,8 +9,8 @@
 /* ------------------------------------------------------------------------------------ what is averaged */
 
 /*
- * n = P rows, all of them different. Not centred: (s_xy s_zw - s_xyzw) / (n)_2. Centred, the unbiased estimate of the
- * product of two covariances (a polykay) from centred sums is
+ * n = P rows, all of them different. Not centred: (s_xy s_zw - s_xyzw) / (n)_2. Centred, the unbiased
+ * estimate of the product of two covariances (a polykay) from centred sums is
  *     ((n^2 - 3n + 1) s_xy s_zw + s_xz s_yw + s_xw s_yz - n (n-1) s_xyzw) / (n)_4.
  */
 static double average(double own, double second, double third, double d, int centered, size_t P,
@@ -38,8 +38,8 @@ double ks_sums_trace(const ks_quad *q, int centered, size_t P, size_t Q) {
 /*
  * Per row i, over all pairs of columns (those of a column with itself are taken off later):
  *     qa[i] = sum (s_xy z_i w_i + s_zw x_i y_i),   qc[i] = sum (s_xw y_i z_i + s_yz x_i w_i).
- * Per column alpha of the first: ca[alpha] = sum over gamma of s_xy s_zw, cc[alpha] of s_xw s_yz; and the same per
- * column gamma of the second, oa and oc.
+ * Per column alpha of the first: ca[alpha] = sum over gamma of s_xy s_zw, cc[alpha] of s_xw s_yz; and the
+ * same per column gamma of the second, oa and oc.
  */
 typedef struct {
     const ks_two *t;
@@ -56,7 +56,9 @@ static kspec_status add_forms(const ks_run *run, const ks_two *t, const double *
     return st;
 }
 
-/* One of the pairs (s_xy, s_zw) and (s_xw, s_zy): l and r are x and y (x and w), l2 and r2 z and w (z and y). */
+/*
+ * One of the pairs (s_xy, s_zw) and (s_xw, s_zy): l and r are x and y (x and w), l2 and r2 z and w (z and y).
+ */
 static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const double *l, const double *r,
                                     const double *l2, const double *r2, double *M, double *T, double *q,
                                     double *c, double *o, kspec_error *err) {
@@ -95,7 +97,9 @@ static kspec_status by_columns(const ks_run *run, work *w, ks_arena *arena, kspe
     return KSPEC_OK;
 }
 
-/* ---- by rows: bands of the P x P matrices K = X Z^T, L = Y W^T and their transposes, never held whole ---- */
+/*
+ * ---- by rows: bands of the P x P matrices K = X Z^T, L = Y W^T and their transposes, never held whole ----
+ */
 
 enum { BAND = 64 };
 
@@ -168,7 +172,9 @@ typedef struct {
     double *x2, *z2;
     /* of all columns */
     double V, V2;
-    /* centred: per column, sum_i U2_i x_i and z_i, with U2 the sums u2; of the second, sum_i U_i y_i and w_i */
+    /*
+     * centred: per column, sum_i U2_i x_i and z_i, with U2 the sums u2; of the second, sum_i U_i y_i and w_i
+     */
     double *tx, *tz, *ty, *tw;
     /* same: sum_i x_i^2 z_i and x_i z_i^2, which the above hold too many of */
     double *xxz, *xzz;
@@ -220,7 +226,8 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
 /*
  * Without row i. Of n centred rows, removing one changes s_xy to s_xy - f x_i y_i, f = n/(n-1), and s_xyzw to
  *     s_xyzw + e (s_xyz w_i + ...) + e^2 (s_xy z_i w_i + ...) + (n e^4 - (1+e)^4) x_i y_i z_i w_i,  e = 1/(n-1);
- * not centred, f = 1 and e = 0. The sums over pairs of columns are those over all pairs, less a column with itself.
+ * not centred, f = 1 and e = 0. The sums over pairs of columns are those over all pairs, less a column with
+ * itself.
  */
 static ks_quad without_row(const ks_two *t, const work *w, const simple *s, const ks_quad *all, size_t i) {
     size_t Q = t->Q, R = t->R;
@@ -243,7 +250,10 @@ static ks_quad without_row(const ks_two *t, const work *w, const simple *s, cons
                      d, all->t - f * s->u[i]};
 }
 
-/* The sums over pairs with a column of the first: u[i] x z of it for d; twice where it is one of the second, too. */
+/*
+ * The sums over pairs with a column of the first: u[i] x z of it for d; twice where it is one of the second,
+ * too.
+ */
 static void without_columns(const ks_two *t, const work *w, const simple *s, int second, const ks_quad *all,
                             double *d, ks_quad *out) {
     size_t cols = second ? t->R : t->Q;

@@ -1,13 +1,15 @@
 /*
- * Second-order statistics of two matrices with the same rows, exactly, with every row and every column left out in
- * turn. A matrix has two trials, which are the same where there is one. Of the first, X and Z are the trials, columns
- * alpha; of the second, Y and W are the trials in the opposite order, columns gamma (so that neighbours in a product
- * come from different trials). With s_xy = sum_i x_i y_i and so on, the sums over pairs of columns (alpha, gamma) are
+ * Second-order statistics of two matrices with the same rows, exactly, with every row and every column left
+ * out in turn. A matrix has two trials, which are the same where there is one. Of the first, X and Z are the
+ * trials, columns alpha; of the second, Y and W are the trials in the opposite order, columns gamma (so that
+ * neighbours in a product come from different trials). With s_xy = sum_i x_i y_i and so on, the sums over
+ * pairs of columns (alpha, gamma) are
  *
  *     a = sum s_xy s_zw,   b = sum s_xz s_yw,   c = sum s_xw s_yz,   d = sum s_xyzw.
  *
- * From them follow, without bias, averages over distinct rows: of the product of covariances (x,y) and (z,w), which
- * is the trace of the product of two kernel operators; and of (x,z) and (y,w), which is the product of two traces.
+ * From them follow, without bias, averages over distinct rows: of the product of covariances (x,y) and (z,w),
+ * which is the trace of the product of two kernel operators; and of (x,z) and (y,w), which is the product of
+ * two traces.
  */
 #ifndef KS_DIMENSION_SUMS_H
 #define KS_DIMENSION_SUMS_H
@@ -34,16 +36,21 @@ typedef struct {
 
 typedef struct {
     ks_quad all;
-    /* without row i; without column alpha of the first; without column gamma of the second (NULL where same) */
+    /*
+     * without row i; without column alpha of the first; without column gamma of the second (NULL where same)
+     */
     ks_quad *row, *col, *other;
 } ks_sums;
 
-/* Time: a few products of P x Q and Q x R matrices, or of P x P where that is less. The lists are in the arena. */
+/*
+ * Time: a few products of P x Q and Q x R matrices, or of P x P where that is less. The lists are in the
+ * arena.
+ */
 kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena, kspec_error *err);
 
 /*
- * The average over distinct rows (all four, where centred; two otherwise) and over `pairs` pairs of columns of the
- * product of (co)variances (x,y) and (z,w): a polykay. P must be at least 4 (2).
+ * The average over distinct rows (all four, where centred; two otherwise) and over `pairs` pairs of columns
+ * of the product of (co)variances (x,y) and (z,w): a polykay. P must be at least 4 (2).
  */
 double ks_sums_cross(const ks_quad *q, int centered, size_t P, double pairs);
 

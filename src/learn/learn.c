@@ -63,7 +63,7 @@ static kspec_status check(job *j, kspec_error *err) {
     if (!o->seeds) o->seeds = 1;
     if (!o->every) o->every = 2;
     if (!o->batch) o->batch = s->train_count < 32 ? s->train_count : 32;
-    if (!o->estimators) o->estimators = KSPEC_NAIVE | KSPEC_AUTO;
+    if (!o->estimators) o->estimators = KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_AUTO;
     if (o->epochs > MOST_EPOCHS)
         return ks_fail(err, KSPEC_E_ARG, "epochs %zu exceeds %d", o->epochs, MOST_EPOCHS);
     if (o->batch > s->train_count)

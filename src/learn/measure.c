@@ -41,11 +41,11 @@ static int listen(void *ctx, double fraction) {
  * n^2 m(n)^2 s_1^2, with s the errors of m(n) and m(1) and rho their correlation, all from the jackknife.
  */
 static double ratio_error(const kspec_moments_result *r, size_t k) {
-    const kspec_estimate *e = &r->estimates[k];
+    const kspec_estimate *e = r->estimates[k];
     size_t one = 0; /* m(1), which is the same for all estimators */
-    while (one < r->count && r->estimates[one].n != 1) one++;
+    while (one < r->count && r->estimates[one]->n != 1) one++;
     if (!r->correlation || one == r->count) return NAN;
-    double s = e->std_error, t = e->n * e->value * r->estimates[one].std_error;
+    double s = e->std_error, t = e->n * e->value * r->estimates[one]->std_error;
     double rho = r->correlation[k * r->count + one];
     if (e->n == 1 || isnan(s)) return e->n == 1 ? 0 : NAN;
     return sqrt(fmax(0, s * s - 2 * rho * s * t + t * t));
@@ -75,16 +75,16 @@ static kspec_status estimate(listener *s, uint64_t seed, const double *phi, size
                             .no_stderr = o->no_stderr,
                             .correlation = !o->no_stderr};
     kspec_matrix view = ks_matrix_of(phi, P, Q);
-    kspec_moments_result r;
+    kspec_moments_result *r;
     kspec_status st = kspec_moments(&view, 1, &m, &r, err);
     if (st) return st;
-    *out = ks_learn_moments_new(arena, r.count);
+    *out = ks_learn_moments_new(arena, r->count);
     if (!*out) st = ks_nomem(err, "the estimates", arena->failed);
-    for (size_t k = 0; k < r.count && !st; k++) {
-        *(*out)->estimates[k] = r.estimates[k];
-        (*out)->ratio_error[k] = ratio_error(&r, k);
+    for (size_t k = 0; k < r->count && !st; k++) {
+        *(*out)->estimates[k] = *r->estimates[k];
+        (*out)->ratio_error[k] = ratio_error(r, k);
     }
-    kspec_moments_free(&r);
+    kspec_moments_free(r);
     return st;
 }
 

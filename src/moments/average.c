@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/streams.h"
-#include "moments/exact.h"
 #include "moments/kv.h"
 #include "moments/naive.h"
 #include "moments/path.h"
@@ -12,21 +11,25 @@
 /* One method on one pair. Seen from the transpose, rows and columns change places in the result, too. */
 static kspec_status run_method(const ks_run *run, const ks_source *s, kspec_estimator method,
                                const ks_pair *p, const ks_moments_out *out, kspec_error *err) {
-    if (method == KSPEC_NAIVE) return ks_naive(run, p, out, err);
-    if (method == KSPEC_EXACT) return ks_exact(run, p, s->o->sampled, out, err);
-    if (method == KSPEC_KV_ROW) return ks_kv_row(run, p, out, err);
-    if (method == KSPEC_PATH && !s->tasks->transposed) return ks_path(run, p, out, err);
+    if (method == KSPEC_ESTIMATOR_NAIVE) return ks_naive(run, p, out, err);
+    if (method == KSPEC_ESTIMATOR_EXACT) return ks_exact(run, &s->tasks->exact, p, out, err);
+    if (method == KSPEC_ESTIMATOR_KV_ROW) return ks_kv_row(run, p, out, err);
+    if (method == KSPEC_ESTIMATOR_PATH && !s->tasks->transposed) return ks_path(run, p, out, err);
     ks_arena arena = {0};
     ks_pair t;
     ks_moments_out turned = {out->m, out->cols, out->rows};
     kspec_status st = ks_pair_transpose(p, &t, &arena, err);
-    if (!st) st = method == KSPEC_PATH ? ks_path(run, &t, &turned, err) : ks_kv_row(run, &t, &turned, err);
+    if (!st)
+        st = method == KSPEC_ESTIMATOR_PATH ? ks_path(run, &t, &turned, err)
+                                            : ks_kv_row(run, &t, &turned, err);
     ks_arena_free(&arena);
     return st;
 }
 
 /* Does exchanging the two trials leave the value as it is? */
-static int symmetric(kspec_estimator method) { return method == KSPEC_NAIVE || method == KSPEC_EXACT; }
+static int symmetric(kspec_estimator method) {
+    return method == KSPEC_ESTIMATOR_NAIVE || method == KSPEC_ESTIMATOR_EXACT;
+}
 
 /* ---- a pair, squared and in another order ---- */
 

@@ -12,7 +12,7 @@
 typedef struct {
     const kspec_moments_opts *o;
     const ks_trials *trials;
-    const ks_tasks *tasks;
+    ks_tasks *tasks;
     ks_halves halves;
 } ks_source;
 

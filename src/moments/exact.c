@@ -25,10 +25,11 @@ static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, double *G)
                     : ks_gemm_tiled(&part, !rows, rows, N, N, M, alpha, L, ld, R, ld, 0, G, N, x->err);
 }
 
-/* The plan and one execution of it. */
+/* One execution of the plan. */
 static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair *p, kspec_sampled s) {
     x->plan = plan;
-    x->live = x->peak = plan->bytes;
+    x->live = plan->bytes;
+    x->peak = plan->bytes_making;
     x->A = p->A, x->B = p->B;
     size_t N = plan->size[KS_ROW];
     double *G = NULL;
@@ -41,33 +42,44 @@ static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair
     return x->status;
 }
 
-static kspec_status make_plan(ks_plan *plan, const ks_pair *p, kspec_sampled s, kspec_error *err) {
-    ks_exact_form form = {s != KSPEC_SAMPLED_BOTH, p->A != p->B};
-    if (p->nmax < 1 || p->nmax > KS_EXACT_NMAX)
-        return ks_fail(err, KSPEC_E_ARG, "order %d is not between 1 and %d, the highest of exact", p->nmax,
-                       KS_EXACT_NMAX);
-    size_t rows = s == KSPEC_SAMPLED_COLS ? p->Q : p->P, cols = s == KSPEC_SAMPLED_BOTH ? p->Q : 1;
-    if ((size_t)p->nmax > rows || (s == KSPEC_SAMPLED_BOTH && (size_t)p->nmax > cols))
-        return ks_fail(err, KSPEC_E_ARG, "order %d exceeds %s=%zu", p->nmax,
-                       s == KSPEC_SAMPLED_BOTH   ? "min(P,Q)"
-                       : s == KSPEC_SAMPLED_ROWS ? "P"
-                                                 : "Q",
-                       s == KSPEC_SAMPLED_BOTH && cols < rows ? cols : rows);
-    return ks_plan_make(plan, form, rows, cols, p->nmax, err);
+void ks_exact_plan_free(ks_exact_plan *e) {
+    ks_plan_free(&e->plan);
+    e->work[0] = e->work[1] = 0;
 }
 
-kspec_status ks_exact_cost(const ks_pair *p, kspec_sampled s, int with_loo, double *work, size_t *bytes,
+static kspec_status make_plan(ks_exact_plan *e, int nmax, kspec_error *err) {
+    if (e->plan.nmax == nmax && nmax > 0) return KSPEC_OK;
+    ks_exact_plan_free(e);
+    int both = e->sampled == KSPEC_SAMPLED_BOTH;
+    size_t rows = e->sampled == KSPEC_SAMPLED_COLS ? e->Q : e->P, cols = both ? e->Q : 1;
+    if (nmax < 1 || nmax > KS_EXACT_NMAX)
+        return ks_fail(err, KSPEC_E_ARG, "order %d is not between 1 and %d, the highest of exact", nmax,
+                       KS_EXACT_NMAX);
+    if ((size_t)nmax > rows || (both && (size_t)nmax > cols))
+        return ks_fail(err, KSPEC_E_ARG, "order %d exceeds %s=%zu", nmax,
+                       both                               ? "min(P,Q)"
+                       : e->sampled == KSPEC_SAMPLED_ROWS ? "P"
+                                                          : "Q",
+                       both && cols < rows ? cols : rows);
+    return ks_plan_make(&e->plan, (ks_exact_form){!both, e->two}, rows, cols, nmax, err);
+}
+
+kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err) {
-    ks_plan plan;
-    kspec_status st = make_plan(&plan, p, s, err);
-    if (st) return st;
-    ks_exec_state x = {.dry = 1, .with_loo = with_loo, .err = err};
-    st = execute(&x, &plan, p, s);
-    ks_plan_free(&plan);
-    *work = x.work;
-    /* and the sums over the cycles through each row and column */
-    *bytes = ks_size_add(x.peak,
-                         with_loo ? ks_size((size_t)p->nmax, ks_size(p->P + p->Q + 16, sizeof(double))) : 0);
+    static const double one, other; /* stand for the trials: their entries are not looked at */
+    int k = with_loo != 0;
+    kspec_status st = make_plan(e, nmax, err);
+    if (!st && !e->work[k]) {
+        ks_pair p = {&one, e->two ? &other : &one, e->P, e->Q, nmax};
+        ks_exec_state x = {.dry = 1, .with_loo = k, .err = err};
+        st = execute(&x, &e->plan, &p, e->sampled);
+        /* and the sums over the cycles through each row and column */
+        size_t sums = k ? ks_size((size_t)nmax, ks_size(e->P + e->Q + 16, sizeof(double))) : 0;
+        e->bytes[k] = ks_size_add(x.peak, sums);
+        e->work[k] = st ? 0 : x.work;
+    }
+    *work = e->work[k];
+    *bytes = e->bytes[k];
     return st;
 }
 
@@ -83,21 +95,20 @@ static void leave_one_out(size_t N, int n, double S, double other, const double 
     for (size_t i = 0; i < N; i++) out[i] = N > (size_t)n ? (S - through[i]) / cycles : NAN;
 }
 
-kspec_status ks_exact_terms(const ks_run *run, const ks_pair *p, kspec_sampled s, const ks_moments_out *out,
+kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_moments_out *out,
                             double *abs_terms, kspec_error *err) {
     double S[KS_EXACT_NMAX] = {0}, abs_S[KS_EXACT_NMAX] = {0};
-    ks_plan plan;
-    kspec_status st = make_plan(&plan, p, s, err);
-    if (st) return st;
     ks_arena arena = {0};
-    ks_exec_state dry = {.dry = 1, .with_loo = out->rows != NULL, .err = err};
     ks_exec_state x = {.run = run, .with_loo = out->rows != NULL, .S = S, .abs_S = abs_S, .err = err};
+    size_t bytes;
+    kspec_status st = ks_exact_cost(e, p->nmax, x.with_loo, &x.total, &bytes, err);
+    if (st) return st;
+    const kspec_sampled s = e->sampled;
+    const size_t *size = e->plan.size;
     for (int side = 0; side < 2 && out->rows; side++)
-        x.through[side] = ks_arena_zalloc(&arena, ks_size((size_t)p->nmax, plan.size[side]), sizeof(double));
+        x.through[side] = ks_arena_zalloc(&arena, ks_size((size_t)p->nmax, size[side]), sizeof(double));
     ks_blas_enter();
-    st = arena.failed ? ks_nomem(err, "the exact estimator", arena.failed) : execute(&dry, &plan, p, s);
-    x.total = dry.work;
-    if (!st) st = execute(&x, &plan, p, s);
+    st = arena.failed ? ks_nomem(err, "the exact estimator", arena.failed) : execute(&x, &e->plan, p, s);
     ks_blas_leave();
 
     for (int n = 1; n <= p->nmax && !st; n++) {
@@ -109,19 +120,18 @@ kspec_status ks_exact_terms(const ks_run *run, const ks_pair *p, kspec_sampled s
         if (!out->rows) continue;
         double *row = out->rows + (size_t)(n - 1) * p->P, *col = out->cols + (size_t)(n - 1) * p->Q;
         /* the one side of a one-sided plan counts as its rows */
-        const double *r = x.through[0] + (size_t)(n - 1) * plan.size[0];
-        const double *c = s == KSPEC_SAMPLED_COLS ? r : x.through[1] + (size_t)(n - 1) * plan.size[1];
+        const double *r = x.through[0] + (size_t)(n - 1) * size[0];
+        const double *c = s == KSPEC_SAMPLED_COLS ? r : x.through[1] + (size_t)(n - 1) * size[1];
         for (size_t i = 0; i < p->P; i++) row[i] = m;
         for (size_t a = 0; a < p->Q; a++) col[a] = m;
         if (s != KSPEC_SAMPLED_COLS) leave_one_out(p->P, n, Sn, cols, r, row);
         if (s != KSPEC_SAMPLED_ROWS) leave_one_out(p->Q, n, Sn, rows, c, col);
     }
     ks_arena_free(&arena);
-    ks_plan_free(&plan);
     return st;
 }
 
-kspec_status ks_exact(const ks_run *run, const ks_pair *p, kspec_sampled s, const ks_moments_out *out,
+kspec_status ks_exact(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_moments_out *out,
                       kspec_error *err) {
-    return ks_exact_terms(run, p, s, out, NULL, err);
+    return ks_exact_terms(run, e, p, out, NULL, err);
 }

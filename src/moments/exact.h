@@ -6,28 +6,47 @@
 #define KS_MOMENTS_EXACT_H
 
 #include "moments/estimators.h"
-#include "kspec/moments.h"
+#include "moments/exact_plan.h"
 
 /*
- * What ks_exact() would cost, by a dry run: multiply-adds at the rate of a matrix product, and an upper bound on the
- * bytes it holds beyond its inputs. Of the pair only the shape counts, and whether A and B are the same.
+ * What exact plans once for data of one shape, whatever their entries are: all splits of the trials, with and without
+ * error bars, use it. Set the first four fields and leave the others 0; they hold the plan of the order that was last
+ * asked for.
  */
-kspec_status ks_exact_cost(const ks_pair *p, kspec_sampled s, int with_loo, double *work, size_t *bytes,
+typedef struct {
+    size_t P, Q;
+    kspec_sampled sampled;
+    /* whether A and B differ */
+    int two;
+
+    ks_plan plan;
+    /* what the plan costs without leave-one-out estimates, and with them; 0: not yet counted */
+    double work[2];
+    size_t bytes[2];
+} ks_exact_plan;
+
+void ks_exact_plan_free(ks_exact_plan *e);
+
+/*
+ * What ks_exact() costs up to order nmax, by a dry run: multiply-adds at the rate of a matrix product, and an upper
+ * bound on the bytes it holds beyond its inputs.
+ */
+kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err);
 
 /*
- * p->nmax is at most 5 and at most the sampled sides. Order 5 with both sides sampled takes P^2 Q^2
- * multiply-adds and more; orders to 4 a few matrix products. Leaving out a row or column of a complete side
+ * p is of the planned shape; p->nmax is at most 5 and at most the sampled sides. Order 5 with both sides sampled takes
+ * P^2 Q^2 multiply-adds and more; orders to 4 a few matrix products. Leaving out a row or column of a complete side
  * changes nothing: those entries are m itself.
  */
-kspec_status ks_exact(const ks_run *run, const ks_pair *p, kspec_sampled s, const ks_moments_out *out,
+kspec_status ks_exact(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_moments_out *out,
                       kspec_error *err);
 
 /*
  * The same; abs_terms[n-1] (where not NULL) is the sum of the absolute values of the terms whose sum is m(n),
  * in units of m(n): rounding errors are a small multiple of 1e-16 of it.
  */
-kspec_status ks_exact_terms(const ks_run *run, const ks_pair *p, kspec_sampled s, const ks_moments_out *out,
+kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_moments_out *out,
                             double *abs_terms, kspec_error *err);
 
 #endif

@@ -70,11 +70,22 @@ static void sort_descending(int n, uint64_t *w) {
         }
 }
 
-/* Two-sided: a word per column, a byte per row; rows are permuted, columns then sorted. */
+/*
+ * Two-sided: a word per column, a byte per row; rows are permuted, columns then sorted. Rows whose edges tell them apart
+ * whatever the columns are called need no permuting: only orders of decreasing `key` count.
+ */
 static name two_sided_name(const ks_graph *g) {
     name best = {{0}};
-    int p[N] = {0, 1, 2, 3, 4};
+    int p[N] = {0, 1, 2, 3, 4}, key[N] = {0};
+    for (int u = 0; u < g->rows; u++)
+        for (int v = 0; v < g->cols; v++) {
+            int edges = g->m[u][v].a << 4 | g->m[u][v].b;
+            key[u] += edges * edges;
+        }
     do {
+        int ordered = 1;
+        for (int u = 1; u < g->rows; u++) ordered &= key[p[u]] <= key[p[u - 1]];
+        if (!ordered) continue;
         name x = {{0}};
         for (int v = 0; v < g->cols; v++)
             for (int u = 0; u < g->rows; u++)
@@ -122,30 +133,80 @@ static ks_graph identify(ks_exact_form form, int n, const partition *pi, const p
                 g.m[next][v].a++;
         }
     }
-    g.weight = pi->mu;
-    if (!form.one_sided) g.weight *= sigma->mu, g.cols = sigma->blocks;
+    if (!form.one_sided) g.cols = sigma->blocks;
     return g;
+}
+
+/* ---- symmetries of the cycle ---- */
+
+/*
+ * Read from another position, or backwards where B is A, a cycle is the same cycle: up to 2n pairs of partitions have one
+ * graph, and only the first of them needs a name. turned[0][r][i] is the number of partition i with position l where
+ * l + r was, turned[1][r][i] with position l where r - l was. Column l lies between the rows l and l + 1, so where rows
+ * go to r - l, columns go to r - 1 - l.
+ */
+typedef uint8_t turned_partitions[2][N][PARTITIONS];
+
+static int code(int n, const int *block) { /* of a partition whose blocks are numbered as they appear */
+    int c = 0;
+    for (int l = 0; l < n; l++) c = c * N + block[l];
+    return c;
+}
+
+static void turn(int n, int parts, const partition *part, turned_partitions turned) {
+    uint8_t number[N * N * N * N * N] = {0};
+    for (int i = 0; i < parts; i++) number[code(n, part[i].block)] = (uint8_t)i;
+    for (int back = 0; back < 2; back++)
+        for (int r = 0; r < n; r++)
+            for (int i = 0; i < parts; i++) {
+                int block[N], as[N] = {0}, blocks = 0; /* as: the block's new number + 1 */
+                for (int l = 0; l < n; l++) {
+                    int *b = &as[part[i].block[(back ? r - l + n : r + l) % n]];
+                    if (!*b) *b = ++blocks;
+                    block[l] = *b - 1;
+                }
+                turned[back][r][i] = number[code(n, block)];
+            }
+}
+
+typedef struct {
+    size_t count;
+    ks_graph *graphs;
+    name names[KS_GRAPHS_MAX];
+} listed;
+
+/* The place of the graph in the list, to which it is added if it is new. */
+static size_t place(listed *list, ks_exact_form form, const ks_graph *g) {
+    name x = form.one_sided ? one_sided_name(g, form.two_trials) : two_sided_name(g);
+    size_t k = 0;
+    while (k < list->count && (list->graphs[k].rows != g->rows || list->graphs[k].cols != g->cols ||
+                               memcmp(&list->names[k], &x, sizeof x)))
+        k++;
+    if (k == list->count) {
+        list->names[k] = x;
+        list->graphs[k] = *g;
+        list->count++;
+    }
+    return k;
 }
 
 size_t ks_graphs(ks_exact_form form, int n, ks_graph *out) {
     partition part[PARTITIONS];
-    name names[KS_GRAPHS_MAX];
-    size_t count = 0;
+    turned_partitions turned;
+    uint16_t at[PARTITIONS][PARTITIONS] = {{0}}; /* place in the list + 1 */
+    listed list = {.graphs = out};
     int parts = partitions(n, part);
+    turn(n, parts, part, turned);
     for (int i = 0; i < parts; i++)
         for (int j = 0; j < (form.one_sided ? 1 : parts); j++) {
-            ks_graph g = identify(form, n, &part[i], &part[j]);
-            name x = form.one_sided ? one_sided_name(&g, form.two_trials) : two_sided_name(&g);
-            size_t k = 0;
-            while (k < count &&
-                   (out[k].rows != g.rows || out[k].cols != g.cols || memcmp(&names[k], &x, sizeof x)))
-                k++;
-            if (k < count) {
-                out[k].weight += g.weight;
-            } else {
-                names[count] = x;
-                out[count++] = g;
+            if (!at[i][j]) {
+                ks_graph g = identify(form, n, &part[i], &part[j]);
+                size_t k = place(&list, form, &g) + 1;
+                for (int back = 0; back < (form.two_trials ? 1 : 2); back++)
+                    for (int r = 0; r < n; r++)
+                        at[turned[back][r][i]][turned[back][back ? (r + n - 1) % n : r][j]] = (uint16_t)k;
             }
+            out[at[i][j] - 1].weight += part[i].mu * (form.one_sided ? 1 : part[j].mu);
         }
-    return count;
+    return list.count;
 }

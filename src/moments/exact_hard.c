@@ -57,22 +57,22 @@ static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double
     const ks_plan *pl = x->plan;
     size_t P = pl->size[KS_ROW], Q = pl->size[KS_COL];
     slices s = {.P = P, .Q = Q, .E = E, .F = F, .E_adj = E_adj, .F_adj = F_adj};
-    s.mirror = ks_product_symmetric(&pl->products[t->E.ref[0] / 2]) &&
-               ks_product_symmetric(&pl->products[t->F.ref[0] / 2]) &&
-               !memcmp(&t->X[0][0], &t->X[1][1], sizeof t->E) &&
-               !memcmp(&t->X[0][1], &t->X[1][0], sizeof t->E);
+    s.mirror = ks_product_symmetric(&pl->products[pl->edges[t->E].ref[0] / 2]) &&
+               ks_product_symmetric(&pl->products[pl->edges[t->F].ref[0] / 2]) && t->X[0][0] == t->X[1][1] &&
+               t->X[0][1] == t->X[1][0];
     double *held[4] = {0};
     for (int k = 0; k < 4; k++) {
-        const ks_edge *e = &t->X[k / 2][k % 2];
+        int edge = t->X[k / 2][k % 2];
+        const ks_edge *e = &pl->edges[edge];
         if (!is_leaf(e)) {
             held[k] = ks_exec_hold(x, P * Q);
-            ks_exec_edge(x, e, KS_ROW, KS_COL, held[k]);
+            ks_exec_edge(x, edge, KS_ROW, KS_COL, held[k]);
         }
         s.X[k / 2][k % 2] = held[k] ? held[k] : e->a ? x->A : x->B;
     }
     s.work = ks_exec_hold(x, SLOTS * 2 * P * Q);
-    ks_exec_edge(x, &t->E, KS_ROW, KS_ROW, E);
-    ks_exec_edge(x, &t->F, KS_COL, KS_COL, F);
+    ks_exec_edge(x, t->E, KS_ROW, KS_ROW, E);
+    ks_exec_edge(x, t->F, KS_COL, KS_COL, F);
     if (F_adj && !x->dry && !x->status) memset(F_adj, 0, SLOTS * Q * Q * sizeof *F_adj);
     for (s.r0 = 0; s.r0 < P && !x->status; s.r0 += SLOTS) {
         size_t count = P - s.r0 < SLOTS ? P - s.r0 : SLOTS;
@@ -116,8 +116,8 @@ double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
                      x->through[KS_COL] + (size_t)(n - 1) * Q);
     }
     if (n) {
-        ks_exec_hand_on(x, &t->E, KS_ROW, KS_ROW, weight, E_adj, NULL, NULL);
-        ks_exec_hand_on(x, &t->F, KS_COL, KS_COL, weight, F_adj, NULL, NULL);
+        ks_exec_hand_on(x, t->E, KS_ROW, KS_ROW, weight, E_adj, NULL, NULL);
+        ks_exec_hand_on(x, t->F, KS_COL, KS_COL, weight, F_adj, NULL, NULL);
     }
     ks_exec_drop(x, F_adj, SLOTS * Q * Q);
     ks_exec_drop(x, F, Q * Q);

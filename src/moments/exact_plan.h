@@ -1,7 +1,7 @@
 /*
  * How `exact` is computed, before any number is seen: set partitions become small graphs with weights
- * (exact_graph.c), graphs become a shared list of matrix operations (exact_plan.c), which exact_run.c carries
- * out.
+ * (exact_graph.c), graphs become a shared list of matrix operations (exact_search.c finds the operations of one graph,
+ * exact_plan.c those of all), and exact_run.c carries them out.
  */
 #ifndef KS_MOMENTS_EXACT_PLAN_H
 #define KS_MOMENTS_EXACT_PLAN_H
@@ -10,28 +10,33 @@
 #include "kspec/moments.h"
 
 enum {
-    KS_EXACT_NMAX = 5,                 /* from order 6 on, too many graphs are hard */
-    KS_EXACT_VMAX = 2 * KS_EXACT_NMAX, /* vertices of a graph: n rows and n columns */
-    KS_ELEMENT_COST = 60 /* passing a matrix element through memory, in multiply-adds of a product */
+    /* from order 6 on, too many graphs are hard */
+    KS_EXACT_NMAX = 5,
+    /* vertices of a graph: n rows and n columns */
+    KS_EXACT_VMAX = 2 * KS_EXACT_NMAX,
+    /* the cost of passing a matrix element through memory, in multiply-adds of a product */
+    KS_ELEMENT_COST = 60
 };
-#define KS_SYMMETRIC_COST 0.65 /* of a symmetric product, in those of any other */
+/* the cost of a multiply-add of a symmetric product, in those of any other */
+#define KS_SYMMETRIC_COST 0.65
 
 /* What kind of data the graphs are for. */
 typedef struct {
-    int one_sided;  /* one side is complete: its vertices are summed beforehand, edges are entries of a Gram
-                       matrix */
-    int two_trials; /* A and B differ (one-sided: the Gram matrix is not symmetric) */
+    /* One side is complete: its vertices are summed beforehand, and edges are entries of a Gram matrix. */
+    int one_sided;
+    /* A and B differ (one-sided: the Gram matrix is not symmetric). */
+    int two_trials;
 } ks_exact_form;
 
 /*
- * A cycle with some positions identified. Two-sided: m[u][v] counts the edges of A and of B between row
- * vertex u and column vertex v (all in `a` where B is A). One-sided: there are only row vertices; for u < v,
- * m[u][v].a counts the edges G[u,v] and .b the edges G[v,u] (all in `a` where G is symmetric), and m[u][u].a
- * the loops G[u,u].
+ * A cycle with some positions identified. Two-sided: m[u][v] counts the edges of A and of B between row vertex u and
+ * column vertex v (all in `a` where B is A). One-sided: there are only row vertices; for u < v, m[u][v].a counts the
+ * edges G[u,v] and .b the edges G[v,u] (all in `a` where G is symmetric), and m[u][u].a the loops G[u,u].
  */
 typedef struct {
     int n, rows, cols;
-    double weight; /* sum of mu(pi) mu(sigma) over the partitions that give this graph */
+    /* sum of mu(pi) mu(sigma) over the partitions that give this graph */
+    double weight;
     struct {
         uint8_t a, b;
     } m[KS_EXACT_NMAX][KS_EXACT_NMAX];
@@ -41,48 +46,59 @@ typedef struct {
 enum { KS_GRAPHS_MAX = 300 }; /* the most of any one order: 292 (two trials, n = 5) */
 size_t ks_graphs(ks_exact_form form, int n, ks_graph *out);
 
-/* ------------------------------------------------------------------------------------------ operations */
+/* ---- operations ---- */
 
-enum { KS_ROW, KS_COL }; /* what a vertex, or an index of a matrix, runs over */
-enum { KS_FACTORS = 5 }; /* most products parallel to one another, and most vectors at one vertex */
+/* What a vertex, or an index of a matrix, runs over. */
+enum { KS_ROW, KS_COL };
+/* The most products parallel to one another, and the most vectors at one vertex. */
+enum { KS_FACTORS = 5 };
 
-/* A reference to a product's matrix: 2 * index + (1 if transposed). */
+/*
+ * Edges, weights, products and vectors stand in tables of the plan, equal ones once: their numbers say all about them.
+ * Number 0 is the empty edge, and the empty weights.
+ */
+
+/* A reference to a product's matrix: 2 * number + (1 if transposed). */
 typedef uint16_t ks_ref;
 
 /*
- * An edge between two vertices (first, second): the elementwise product of A^a B^b and of earlier products'
- * matrices. One-sided, b is the power of the transposed leaf. Edges, products and vectors are
- * compared with memcmp: unused entries are zero, and `zero` stands where padding would be.
+ * An edge between two vertices (first, second): the elementwise product of A^a B^b and of earlier products' matrices,
+ * in increasing order. One-sided, b is the power of the transposed leaf. `degree` of the cycle's edges end at the first
+ * vertex, and `rest` is the edge without its last reference.
  */
 typedef struct {
     ks_ref ref[KS_FACTORS];
-    uint8_t nref, a, b, zero;
+    uint8_t nref, a, b, degree;
+    uint16_t rest;
 } ks_edge;
 
-/* The weight of a vertex: the elementwise product of vectors. */
+/*
+ * The weight of a vertex: the elementwise product of vectors, in increasing order, which stand for `degree` of the
+ * cycle's edges; `rest` is the weight without the last of them.
+ */
 typedef struct {
     uint16_t vec[KS_FACTORS];
-    uint8_t nvec, zero;
+    uint8_t nvec, degree;
+    uint16_t rest;
 } ks_weights;
 
-/* Elimination of a vertex w of degree 2: O[u,v] = sum_w L[u,w] d[w] R[v,w]. Symmetric if L = R. */
+/*
+ * Elimination of a vertex w of degree 2, which stands for `positions` positions of the cycle:
+ * O[u,v] = sum_w L[u,w] d[w] R[v,w]. ku = KS_ROW where ku != kv.
+ */
 typedef struct {
-    uint8_t ku, kv, kw, zero; /* KS_ROW or KS_COL; ku = KS_ROW where ku != kv */
-    ks_edge L, R;
-    ks_weights d;
+    uint8_t ku, kv, kw, positions;
+    uint16_t L, R, d;
 } ks_product;
 
-/* Elimination of a vertex w of degree 1: o[u] = sum_w E[u,w] d[w]; or the diagonal of a Gram matrix. */
+/*
+ * Elimination of a vertex w of degree 1, which stands for `positions` positions: o[u] = sum_w E[u,w] d[w]; or the
+ * diagonal of a Gram matrix. `degree` of the cycle's edges end at u.
+ */
 typedef struct {
-    uint8_t ku, kw, diagonal, zero;
-    ks_edge E;
-    ks_weights d;
+    uint8_t ku, kw, diagonal, positions, degree;
+    uint16_t E, d;
 } ks_vector;
-
-_Static_assert(sizeof(ks_edge) == 2 * KS_FACTORS + 4 && sizeof(ks_weights) == 2 * KS_FACTORS + 2 &&
-                   sizeof(ks_product) == 4 + 2 * sizeof(ks_edge) + sizeof(ks_weights) &&
-                   sizeof(ks_vector) == 4 + sizeof(ks_edge) + sizeof(ks_weights),
-               "padding would be compared");
 
 /*
  * What is left of a graph: one vertex u, and the value sum_u du[u].
@@ -91,52 +107,54 @@ _Static_assert(sizeof(ks_edge) == 2 * KS_FACTORS + 4 && sizeof(ks_weights) == 2 
  */
 typedef struct {
     uint8_t hard, ku;
-    uint8_t positions[4]; /* of the cycle that u stands for; hard: r0, r1, c0, c1 */
-    ks_weights du;
-    ks_edge E, F, X[2][2];
+    /* how many positions of the cycle u stands for; hard: r0, r1, c0, c1 */
+    uint8_t positions[4];
+    uint16_t du, E, F, X[2][2];
 } ks_terminal;
 
 typedef enum { KS_OP_PRODUCT, KS_OP_VECTOR, KS_OP_TERMINAL } ks_op_kind;
 typedef struct {
     ks_op_kind kind;
-    int index; /* of the product, vector or graph */
+    /* of the product, vector or graph */
+    int index;
 } ks_op;
 
 typedef struct {
     ks_exact_form form;
-    size_t size[2]; /* what KS_ROW and KS_COL run over */
+    /* what KS_ROW and KS_COL run over */
+    size_t size[2];
     int nmax;
 
+    /* one terminal per graph */
     size_t ngraphs;
     ks_graph *graphs;
-    ks_terminal *terminals; /* one per graph */
+    ks_terminal *terminals;
 
-    /* Everything met in the search; what the chosen operations use has uses > 0. */
+    /* Everything met in the search; what the chosen operations use has uses > 0, the number of graphs that need it. */
     size_t nproducts, nvectors;
+    ks_edge *edges;
+    ks_weights *weights;
     ks_product *products;
     ks_vector *vectors;
-    int *product_uses, *vector_uses; /* by how many graphs */
-    uint8_t *positions;              /* of each product's w: how many positions of the cycle it stands for */
-    uint8_t (*degree)[2];            /* of each product: how many of the cycle's edges end at u, at v */
-    uint8_t *vector_positions, *vector_degree;
+    int *product_uses, *vector_uses;
 
+    /* in an order in which operands come first */
     size_t nops;
-    ks_op *ops; /* in an order in which operands come first */
+    ks_op *ops;
 
-    size_t bytes; /* of memory held by the plan at its largest */
+    /* of memory: held by the plan, and while it was made */
+    size_t bytes, bytes_making;
     ks_arena arena;
 } ks_plan;
 
-/* rows, cols: the sizes of both sides (one-sided: rows alone counts). Fails for want of memory. */
+/*
+ * rows, cols: the sizes of both sides (one-sided: rows alone counts). Takes about a millisecond at nmax = 5, much less
+ * below. Fails for want of memory.
+ */
 kspec_status ks_plan_make(ks_plan *plan, ks_exact_form form, size_t rows, size_t cols, int nmax,
                           kspec_error *err);
 void ks_plan_free(ks_plan *plan);
 
-/* The edge as seen from its other end. */
-ks_edge ks_edge_flip(const ks_plan *plan, const ks_edge *e);
-
-static inline int ks_product_symmetric(const ks_product *p) {
-    return p->ku == p->kv && !__builtin_memcmp(&p->L, &p->R, sizeof p->L);
-}
+static inline int ks_product_symmetric(const ks_product *p) { return p->ku == p->kv && p->L == p->R; }
 
 #endif

@@ -57,9 +57,9 @@ static void add_factor(ks_expression *e, const double *p, int transposed, int po
 
 /* Appends the edge's factors but for one occurrence of number `skip` (-1: none), as seen from the first
    vertex (of kind ku) or, if flipped, from the second. */
-static void add_edge(const ks_exec_state *x, ks_expression *out, const ks_edge *e, int ku, int flip,
-                     int skip) {
+static void add_edge(const ks_exec_state *x, ks_expression *out, int edge, int ku, int flip, int skip) {
     const ks_plan *pl = x->plan;
+    const ks_edge *e = &pl->edges[edge];
     if (pl->form.one_sided) {
         add_factor(out, x->A, pl->form.two_trials && flip, e->a); /* else symmetric */
         add_factor(out, x->A, !flip, e->b);
@@ -82,15 +82,16 @@ static void run_expression(ks_exec_state *x, const ks_expression *e, ks_tile_res
     x->status = ks_tile_run(&part, e, what, out, x->err);
 }
 
-void ks_exec_edge(ks_exec_state *x, const ks_edge *e, int ku, int kw, double *out) {
+void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, double *out) {
     ks_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1};
-    add_edge(x, &ex, e, ku, 0, -1);
+    add_edge(x, &ex, edge, ku, 0, -1);
     run_expression(x, &ex, KS_TILE_STORE, out);
 }
 
 /* The product of the weights but for one occurrence of number `skip` (-1: none); NULL where there is none
  * left. */
-static const double *weights(ks_exec_state *x, const ks_weights *d, int kind, int skip, double *room) {
+static const double *weights(ks_exec_state *x, int d_number, int kind, int skip, double *room) {
+    const ks_weights *d = &x->plan->weights[d_number];
     const double *first = NULL;
     size_t n = size_of(x, kind);
     for (int k = 0; k < d->nvec; k++) {
@@ -118,15 +119,15 @@ typedef struct {
 } operand;
 
 /* The edge times col[w] (NULL: ones): the matrix itself where there is one, else an elementwise product. */
-static operand operand_of(ks_exec_state *x, const ks_edge *e, int ku, int kw, const double *col) {
+static operand operand_of(ks_exec_state *x, int edge, int ku, int kw, const double *col) {
     ks_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1, .col = col};
-    add_edge(x, &ex, e, ku, 0, -1);
+    add_edge(x, &ex, edge, ku, 0, -1);
     if (ex.count == 1 && ex.factor[0].power == 1 && !col)
         return (operand){ex.factor[0].x, ex.factor[0].transposed, NULL, 0};
     operand o = {.transposed = ex.factor[0].transposed, .count = ex.m * ex.n};
     if (o.transposed) { /* made in the orientation of its first factor */
         ex = (ks_expression){.m = size_of(x, kw), .n = size_of(x, ku), .alpha = 1, .row = col};
-        add_edge(x, &ex, e, ku, 1, -1);
+        add_edge(x, &ex, edge, ku, 1, -1);
     }
     o.x = o.held = ks_exec_hold(x, o.count);
     if (o.held) run_expression(x, &ex, KS_TILE_STORE, o.held);
@@ -160,9 +161,9 @@ static size_t product_size(const ks_exec_state *x, int k) {
 
 static void forward_product(ks_exec_state *x, int k) { /* O[u,v] = sum_w L[u,w] d[w] R[v,w] */
     const ks_product *p = &x->plan->products[k];
-    const double *d = weights(x, &p->d, p->kw, -1, x->scratch[0]);
-    operand L = operand_of(x, &p->L, p->ku, p->kw, d);
-    operand R = operand_of(x, &p->R, p->kv, p->kw, NULL);
+    const double *d = weights(x, p->d, p->kw, -1, x->scratch[0]);
+    operand L = operand_of(x, p->L, p->ku, p->kw, d);
+    operand R = operand_of(x, p->R, p->kv, p->kw, NULL);
     x->value[k] = ks_exec_hold(x, product_size(x, k));
     multiply(x, size_of(x, p->ku), size_of(x, p->kv), size_of(x, p->kw), &L, &R, ks_product_symmetric(p),
              x->value[k]);
@@ -178,12 +179,12 @@ static void forward_vector(ks_exec_state *x, int k) { /* o[u] = sum_w E[u,w] d[w
         for (size_t i = 0; i < m && !x->dry && !x->status; i++) x->vector[k][i] = x->A[i * m + i];
         return;
     }
-    const double *d = weights(x, &v->d, v->kw, -1, x->scratch[0]);
+    const double *d = weights(x, v->d, v->kw, -1, x->scratch[0]);
     ks_expression e = {.m = m, .n = size_of(x, v->kw), .alpha = 1, .col = d};
-    add_edge(x, &e, &v->E, v->ku, 0, -1);
+    add_edge(x, &e, v->E, v->ku, 0, -1);
     if (e.factor[0].transposed) { /* sum over rows of the flipped one */
         e = (ks_expression){.m = size_of(x, v->kw), .n = m, .alpha = 1, .row = d};
-        add_edge(x, &e, &v->E, v->ku, 1, -1);
+        add_edge(x, &e, v->E, v->ku, 1, -1);
         run_expression(x, &e, KS_TILE_COL_SUMS, x->vector[k]);
     } else {
         run_expression(x, &e, KS_TILE_ROW_SUMS, x->vector[k]);
@@ -196,7 +197,7 @@ static void forward_terminal(ks_exec_state *x, int g) {
         if (!x->with_loo) x->term[g] = x->plan->graphs[g].weight * ks_hard(x, t, 0, 0);
         return;
     }
-    const double *d = weights(x, &t->du, t->ku, -1, x->scratch[0]);
+    const double *d = weights(x, t->du, t->ku, -1, x->scratch[0]);
     double value = 0;
     for (size_t i = 0; i < size_of(x, t->ku) && !x->dry && !x->status; i++) value += d[i];
     x->term[g] = x->plan->graphs[g].weight * value;
@@ -204,8 +205,9 @@ static void forward_terminal(ks_exec_state *x, int g) {
 
 /* -------------------------------------------------------------------------------------------- backward */
 
-void ks_exec_hand_on(ks_exec_state *x, const ks_edge *e, int ku, int kw, double alpha, const double *T,
+void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, const double *T,
                      const double *row, const double *col) {
+    const ks_edge *e = &x->plan->edges[edge];
     for (int k = 0, next; k < e->nref && !x->status; k = next) {
         for (next = k; next < e->nref && e->ref[next] == e->ref[k]; next++) {
         }
@@ -215,7 +217,7 @@ void ks_exec_hand_on(ks_exec_state *x, const ks_edge *e, int ku, int kw, double 
         ex.row = flip ? col : row;
         ex.col = flip ? row : col;
         if (T) add_factor(&ex, T, flip, 1);
-        add_edge(x, &ex, e, ku, flip, k);
+        add_edge(x, &ex, edge, ku, flip, k);
         int first = !x->adjoint[id];
         if (first) x->adjoint[id] = ks_exec_hold(x, product_size(x, id));
         if (x->adjoint[id]) run_expression(x, &ex, first ? KS_TILE_STORE : KS_TILE_ADD, x->adjoint[id]);
@@ -226,10 +228,10 @@ void ks_exec_hand_on(ks_exec_state *x, const ks_edge *e, int ku, int kw, double 
  * q[w] is what multiplies the weights d of a vertex w that stands for `positions` positions: adds positions d
  * q to `through`, and hands the adjoint on to the vectors that d is made of.
  */
-static void vertex_through(ks_exec_state *x, int n, const ks_weights *d, int kind, int positions,
-                           const double *q) {
+static void vertex_through(ks_exec_state *x, int n, int d_number, int kind, int positions, const double *q) {
+    const ks_weights *d = &x->plan->weights[d_number];
     size_t size = size_of(x, kind);
-    const double *all = weights(x, d, kind, -1, x->scratch[2]);
+    const double *all = weights(x, d_number, kind, -1, x->scratch[2]);
     double *through = x->dry ? NULL : x->through[kind] + (size_t)(n - 1) * size;
     for (size_t i = 0; i < size && !x->dry && !x->status; i++)
         through[i] += positions * q[i] * (all ? all[i] : 1);
@@ -237,7 +239,7 @@ static void vertex_through(ks_exec_state *x, int n, const ks_weights *d, int kin
         double **adj = &x->vector_adjoint[d->vec[k]];
         int first = !*adj;
         if (first) *adj = ks_exec_hold(x, size);
-        const double *others = weights(x, d, kind, k, x->scratch[2]);
+        const double *others = weights(x, d_number, kind, k, x->scratch[2]);
         if (x->dry || x->status) continue;
         for (size_t i = 0; i < size; i++)
             (*adj)[i] = (first ? 0 : (*adj)[i]) + q[i] * (others ? others[i] : 1);
@@ -247,7 +249,7 @@ static void vertex_through(ks_exec_state *x, int n, const ks_weights *d, int kin
 /* One of the two edges of a product: T[u,w] = sum_v O'[u,v] R[v,w] d-free, its adjoint but for d. If q is
    wanted, q[w] = half or all of sum_u L[u,w] T[u,w]. */
 static void backward_side(ks_exec_state *x, const ks_product *p, int k, int right, double *q) {
-    const ks_edge *mine = right ? &p->R : &p->L, *other = right ? &p->L : &p->R;
+    int mine = right ? p->R : p->L, other = right ? p->L : p->R;
     int ku = right ? p->kv : p->ku, kv = right ? p->ku : p->kv;
     size_t m = size_of(x, ku), n = size_of(x, p->kw);
     operand O = {.x = x->adjoint[k], .transposed = right};
@@ -262,20 +264,21 @@ static void backward_side(ks_exec_state *x, const ks_product *p, int k, int righ
         add_edge(x, &e, mine, ku, 0, -1);
         run_expression(x, &e, KS_TILE_COL_SUMS, q);
     }
-    ks_exec_hand_on(x, mine, ku, p->kw, 1, T, NULL, weights(x, &p->d, p->kw, -1, x->scratch[0]));
+    ks_exec_hand_on(x, mine, ku, p->kw, 1, T, NULL, weights(x, p->d, p->kw, -1, x->scratch[0]));
     ks_exec_drop(x, T, m * n);
 }
 
 static void backward_product(ks_exec_state *x, int n, int k) {
     const ks_product *p = &x->plan->products[k];
-    int symmetric = ks_product_symmetric(p), left = p->L.nref > 0, right = p->R.nref > 0;
+    int symmetric = ks_product_symmetric(p), left = x->plan->edges[p->L].nref > 0,
+        right = x->plan->edges[p->R].nref > 0;
     ks_run part;
     if (symmetric &&
         ks_exec_step(x, 3 * KS_ELEMENT_COST * (double)product_size(x, k), &part)) /* both sides at once */
         x->status = ks_tile_symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
     /* q comes out of either side; a side made of leaves alone has nothing to hand on */
     backward_side(x, p, k, !left && right, x->scratch[1]);
-    vertex_through(x, n, &p->d, p->kw, x->plan->positions[k], x->scratch[1]);
+    vertex_through(x, n, p->d, p->kw, p->positions, x->scratch[1]);
     if (left && right && !symmetric) backward_side(x, p, k, 1, NULL);
     ks_exec_drop(x, x->adjoint[k], product_size(x, k));
     x->adjoint[k] = NULL;
@@ -286,16 +289,16 @@ static void backward_vector(ks_exec_state *x, int n, int k) {
     const double *o = x->vector_adjoint[k];
     if (!v->diagonal) {
         ks_expression e = {.m = size_of(x, v->ku), .n = size_of(x, v->kw), .alpha = 1, .row = o};
-        add_edge(x, &e, &v->E, v->ku, 0, -1);
+        add_edge(x, &e, v->E, v->ku, 0, -1);
         if (e.factor[0].transposed) {
             e = (ks_expression){.m = size_of(x, v->kw), .n = size_of(x, v->ku), .alpha = 1, .col = o};
-            add_edge(x, &e, &v->E, v->ku, 1, -1);
+            add_edge(x, &e, v->E, v->ku, 1, -1);
             run_expression(x, &e, KS_TILE_ROW_SUMS, x->scratch[1]);
         } else {
             run_expression(x, &e, KS_TILE_COL_SUMS, x->scratch[1]);
         }
-        ks_exec_hand_on(x, &v->E, v->ku, v->kw, 1, NULL, o, weights(x, &v->d, v->kw, -1, x->scratch[0]));
-        vertex_through(x, n, &v->d, v->kw, x->plan->vector_positions[k], x->scratch[1]);
+        ks_exec_hand_on(x, v->E, v->ku, v->kw, 1, NULL, o, weights(x, v->d, v->kw, -1, x->scratch[0]));
+        vertex_through(x, n, v->d, v->kw, v->positions, x->scratch[1]);
     }
     ks_exec_drop(x, x->vector_adjoint[k], size_of(x, v->ku));
     x->vector_adjoint[k] = NULL;
@@ -309,7 +312,7 @@ static void backward_terminal(ks_exec_state *x, int g) {
         return;
     }
     for (size_t i = 0; i < size_of(x, t->ku) && !x->dry && !x->status; i++) x->scratch[1][i] = graph->weight;
-    vertex_through(x, graph->n, &t->du, t->ku, t->positions[0], x->scratch[1]);
+    vertex_through(x, graph->n, t->du, t->ku, t->positions[0], x->scratch[1]);
 }
 
 static void backward(ks_exec_state *x, int n) {
@@ -331,7 +334,8 @@ static void backward(ks_exec_state *x, int n) {
 
 /* ------------------------------------------------------------------------------------------------- all */
 
-static void mark_edge(ks_exec_state *x, const ks_edge *e, int op) {
+static void mark_edge(ks_exec_state *x, int edge, int op) {
+    const ks_edge *e = &x->plan->edges[edge];
     for (int k = 0; k < e->nref; k++) x->last_use[e->ref[k] / 2] = op;
 }
 
@@ -340,13 +344,13 @@ static void mark_last_uses(ks_exec_state *x) {
     for (size_t i = 0; i < pl->nops; i++) {
         ks_op op = pl->ops[i];
         if (op.kind == KS_OP_PRODUCT) {
-            mark_edge(x, &pl->products[op.index].L, (int)i);
-            mark_edge(x, &pl->products[op.index].R, (int)i);
+            mark_edge(x, pl->products[op.index].L, (int)i);
+            mark_edge(x, pl->products[op.index].R, (int)i);
         } else if (op.kind == KS_OP_VECTOR) {
-            mark_edge(x, &pl->vectors[op.index].E, (int)i);
+            mark_edge(x, pl->vectors[op.index].E, (int)i);
         } else {
-            mark_edge(x, &pl->terminals[op.index].E, (int)i);
-            mark_edge(x, &pl->terminals[op.index].F, (int)i);
+            mark_edge(x, pl->terminals[op.index].E, (int)i);
+            mark_edge(x, pl->terminals[op.index].F, (int)i);
         }
     }
 }

@@ -46,13 +46,13 @@ void ks_exec_drop(ks_exec_state *x, double *p, size_t count);
 int ks_exec_step(ks_exec_state *x, double work, ks_run *part);
 
 /* out (dense, first index by second) = the edge as a matrix between vertices of kinds ku, kw. */
-void ks_exec_edge(ks_exec_state *x, const ks_edge *e, int ku, int kw, double *out);
+void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, double *out);
 
 /*
  * The edge (of kinds ku, kw) has the adjoint alpha T[u,w] row[u] col[w] (NULL: ones): hands it on to the
  * products that the edge is made of.
  */
-void ks_exec_hand_on(ks_exec_state *x, const ks_edge *e, int ku, int kw, double alpha, const double *T,
+void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, const double *T,
                      const double *row, const double *col);
 
 /* The value of a graph without vertices of degree 1 or 2. n > 0: backward too, for order n and with its

@@ -1,9 +1,10 @@
 /*
- * kspec_moments(): checks, plans, has each task averaged, and makes error bars from the leave-one-out
+ * kspec_moments(): checks its arguments, plans, has each task averaged, and makes error bars from the leave-one-out
  * estimates.
  */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/matrix.h"
 #include "linalg/linalg.h"
 #include "moments/average.h"
 #include "moments/jackknife.h"
@@ -18,14 +19,29 @@ typedef struct {
     ks_run run;
     ks_arena arena;
     ks_source source;
-    double **loo; /* correlation: the P + Q leave-one-out estimates behind each estimate, in scaled units */
+    /* for the correlation: the P + Q leave-one-out estimates behind each estimate, in scaled units */
+    double **loo;
 } job;
+
+static kspec_status check_assignment(const job *j, kspec_error *err) {
+    if (j->trials.count < 2 || j->trials.row_trials)
+        return ks_fail(err, KSPEC_E_ARG, "the assignment scheme needs at least 2 trials of every row");
+    if (j->o.permutations > 1)
+        return ks_fail(err, KSPEC_E_ARG, "permutations %d: the assignment scheme uses the given order only",
+                       j->o.permutations);
+    for (int k = 0; k < j->tasks.count; k++)
+        if (j->tasks.task[k].method != KSPEC_ESTIMATOR_PATH)
+            return ks_fail(err, KSPEC_E_ARG, "the assignment scheme is for path (both sides sampled), not %s",
+                           kspec_estimator_name(j->tasks.task[k].label));
+    return KSPEC_OK;
+}
 
 static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec_error *err) {
     kspec_moments_opts *o = &j->o;
     if (ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");
+    kspec_status st = ks_matrix_check(phi, "the matrix", err);
+    if (st) return st;
     size_t P = phi[0].rows, Q = phi[0].cols;
-    if (P == 0 || Q == 0) return ks_fail(err, KSPEC_E_ARG, "the matrix is empty: %zu x %zu", P, Q);
     if (ntrials == 1 && o->row_trials)
         return ks_fail(err, KSPEC_E_ARG, "ragged trials need at least 2 trials, not 1");
     j->trials = (ks_trials){.phi = phi,
@@ -35,27 +51,14 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
                             .row_trials = o->row_trials,
                             .center = o->center,
                             .normalize = o->normalize};
-    kspec_status st = ks_trials_init(&j->trials, err);
-    if (st) return st;
+    if ((st = ks_trials_init(&j->trials, err))) return st;
     if (o->correlation && o->no_stderr)
         return ks_fail(err, KSPEC_E_ARG, "correlation and no_stderr exclude each other");
     if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
     if (o->splits == 0) o->splits = 8;
     size_t repeats = ks_trials_splits(&j->trials, o->splits);
     if ((st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, &j->tasks, err))) return st;
-    if (o->scheme == KSPEC_TRIALS_ASSIGNMENT) {
-        if (ntrials < 2 || j->trials.row_trials)
-            return ks_fail(err, KSPEC_E_ARG, "the assignment scheme needs at least 2 trials of every row");
-        if (o->permutations > 1)
-            return ks_fail(err, KSPEC_E_ARG,
-                           "permutations %d: the assignment scheme uses the given order only",
-                           o->permutations);
-        for (int k = 0; k < j->tasks.count; k++)
-            if (j->tasks.task[k].method != KSPEC_PATH)
-                return ks_fail(err, KSPEC_E_ARG,
-                               "the assignment scheme is for path (both sides sampled), not %s",
-                               kspec_estimator_name(j->tasks.task[k].label));
-    }
+    if (o->scheme == KSPEC_TRIALS_ASSIGNMENT && (st = check_assignment(j, err))) return st;
     return ks_trials_scale(&j->trials, o->nmax, err);
 }
 
@@ -110,7 +113,8 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
                              kspec_error *err) {
     size_t n = (size_t)task->last, P = j->trials.P, Q = j->trials.Q;
     int assigned = j->o.scheme == KSPEC_TRIALS_ASSIGNMENT;
-    int bound = j->o.bound && !assigned && (task->method == KSPEC_PATH || task->method == KSPEC_EXACT);
+    int bound = j->o.bound && !assigned &&
+                (task->method == KSPEC_ESTIMATOR_PATH || task->method == KSPEC_ESTIMATOR_EXACT);
     ks_arena arena = {0};
     ks_moments_out sum = {ks_arena_alloc(&arena, n, sizeof(double)), NULL, NULL};
     double *square = bound ? ks_arena_alloc(&arena, n, sizeof(double)) : NULL;
@@ -126,7 +130,7 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
     if (!st && bound)
         st = ks_average(&second, &j->source, task, 1, &(ks_moments_out){square, NULL, NULL}, err);
     for (int k = task->first; k <= task->last && !st; k++) {
-        kspec_estimate *e = &out->estimates[out->count];
+        kspec_estimate *e = out->estimates[out->count];
         *e = finish(j, task, k, &sum, square);
         if (j->loo) {
             double *loo = j->loo[out->count];
@@ -144,8 +148,12 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
 }
 
 static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out, kspec_error *err) {
-    out->estimates = ks_alloc(count, sizeof *out->estimates);
-    if (!out->estimates) return ks_nomem(err, "the estimates", ks_size(count, sizeof *out->estimates));
+    /* the list of pointers, and what they point to behind it */
+    size_t both = sizeof(kspec_estimate *) + sizeof(kspec_estimate);
+    out->estimates = ks_alloc(count, both);
+    if (!out->estimates) return ks_nomem(err, "the estimates", ks_size(count, both));
+    kspec_estimate *list = (kspec_estimate *)(void *)(out->estimates + count);
+    for (size_t k = 0; k < count; k++) out->estimates[k] = &list[k];
     if (!j->o.correlation) return KSPEC_OK;
     out->correlation = ks_alloc(ks_size(count, count), sizeof *out->correlation);
     j->loo = ks_arena_alloc(&j->arena, count, sizeof *j->loo);
@@ -181,8 +189,9 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         st = run_task(j, t, &part, out, err);
         /* each split draws orders of its own */
         int orders = t->permutations ? t->permutations * (int)ks_trials_splits(&j->trials, j->o.splits) : 1;
-        if (t->method != KSPEC_NAIVE && t->method != KSPEC_EXACT) out->permutations = orders;
-        if (t->method == KSPEC_PATH && j->tasks.transposed) out->side = KSPEC_SIDE_TRANSPOSED;
+        if (t->method != KSPEC_ESTIMATOR_NAIVE && t->method != KSPEC_ESTIMATOR_EXACT)
+            out->permutations = orders;
+        if (t->method == KSPEC_ESTIMATOR_PATH && j->tasks.transposed) out->side = KSPEC_SIDE_TRANSPOSED;
     }
     if (!st && j->loo)
         ks_jackknife_correlation(out->count, (const double *const *)j->loo, j->trials.P, j->trials.Q,
@@ -197,7 +206,7 @@ static double participation_ratio(const kspec_moments_result *r) {
     double m1 = NAN, m2 = NAN;
     kspec_estimator best = 0;
     for (size_t k = 0; k < r->count; k++) {
-        const kspec_estimate *e = &r->estimates[k];
+        const kspec_estimate *e = r->estimates[k];
         if (e->n == 1) m1 = e->value;
         if (e->n == 2 && e->estimator > best) best = e->estimator, m2 = e->value;
     }
@@ -206,31 +215,36 @@ static double participation_ratio(const kspec_moments_result *r) {
 }
 
 kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
-                           kspec_moments_result *out, kspec_error *err) {
+                           kspec_moments_result **out, kspec_error *err) {
     ks_clear(err);
-    memset(out, 0, sizeof *out);
+    *out = NULL;
     double start = ks_now();
     job j = {0};
+    kspec_moments_result *r = NULL;
     kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     if (!st) st = check(&j, phi, ntrials, err);
+    if (!st && !(r = ks_zalloc(1, sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st) {
         ks_blas_enter();
-        st = compute(&j, out, err);
+        st = compute(&j, r, err);
         ks_blas_leave();
     }
     ks_arena_free(&j.arena);
+    ks_tasks_free(&j.tasks);
     if (st) {
-        kspec_moments_free(out);
+        kspec_moments_free(r);
         return st;
     }
-    out->participation_ratio = participation_ratio(out);
-    out->seconds = ks_now() - start;
+    r->participation_ratio = participation_ratio(r);
+    r->seconds = ks_now() - start;
+    *out = r;
     return KSPEC_OK;
 }
 
 void kspec_moments_free(kspec_moments_result *result) {
+    if (!result) return;
     ks_free(result->estimates);
     ks_free(result->correlation);
-    memset(result, 0, sizeof *result);
+    ks_free(result);
 }

@@ -1,6 +1,7 @@
 #include "moments/trials.h"
 
 #include "base/error.h"
+#include "base/matrix.h"
 #include "base/streams.h"
 
 #include <float.h>
@@ -8,12 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double entry(const kspec_matrix *m, size_t i, size_t j) {
-    return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
-}
-
 static size_t trials_of(const ks_trials *t, size_t row) {
     return t->row_trials ? t->row_trials[row] : t->count;
+}
+
+static kspec_status unfit(const ks_trials *t, size_t k, size_t i, size_t j, double x, kspec_error *err) {
+    const char *what = isnan(x) ? "NaN" : "infinite";
+    if (t->count == 1)
+        return ks_fail(err, KSPEC_E_DATA, "the matrix: row %zu, column %zu (from 0) is %s", i, j, what);
+    return ks_fail(err, KSPEC_E_DATA, "trial %zu: row %zu, column %zu (from 0) is %s", k, i, j, what);
 }
 
 /* The largest |entry|; fails at the first that is not finite. */
@@ -22,10 +26,8 @@ static kspec_status largest(const ks_trials *t, double *max, kspec_error *err) {
     for (size_t i = 0; i < t->P; i++)
         for (size_t k = 0; k < trials_of(t, i); k++)
             for (size_t j = 0; j < t->Q; j++) {
-                double x = fabs(entry(&t->phi[k], i, j));
-                if (!(x <= DBL_MAX))
-                    return ks_fail(err, KSPEC_E_ARG,
-                                   "row %zu, column %zu of trial %zu (from 0) is not finite", i, j, k);
+                double x = fabs(ks_at(&t->phi[k], i, j));
+                if (!(x <= DBL_MAX)) return unfit(t, k, i, j, x, err);
                 if (x > *max) *max = x;
             }
     return KSPEC_OK;
@@ -39,7 +41,7 @@ static double root_mean_square(const ks_trials *t, double max) {
     for (size_t i = 0; i < t->P; i++)
         for (size_t k = 0; k < trials_of(t, i); k++) {
             for (size_t j = 0; j < t->Q; j++) {
-                double x = entry(&t->phi[k], i, j) * unit;
+                double x = ks_at(&t->phi[k], i, j) * unit;
                 sum += x * x;
             }
             entries += (double)t->Q;
@@ -48,10 +50,13 @@ static double root_mean_square(const ks_trials *t, double max) {
 }
 
 kspec_status ks_trials_init(ks_trials *t, kspec_error *err) {
-    for (size_t k = 0; k < t->count; k++)
+    for (size_t k = 0; k < t->count; k++) {
+        kspec_status st = ks_matrix_check(&t->phi[k], "a trial", err);
+        if (st) return st;
         if (t->phi[k].rows != t->P || t->phi[k].cols != t->Q)
             return ks_fail(err, KSPEC_E_ARG, "trial %zu is %zu x %zu, trial 0 is %zu x %zu", k,
                            t->phi[k].rows, t->phi[k].cols, t->P, t->Q);
+    }
     int ragged = 0;
     for (size_t i = 0; i < t->P && t->row_trials; i++) {
         if (t->row_trials[i] < 2 || t->row_trials[i] > t->count)
@@ -88,9 +93,9 @@ static void add_row(const ks_trials *t, size_t k, size_t i, double weight, doubl
     int e = -(t->normalize ? t->normal_exponent : t->exponent);
     double f = weight * t->factor;
     if (e == 0)
-        for (size_t j = 0; j < t->Q; j++) out[j] += f * entry(m, i, j);
+        for (size_t j = 0; j < t->Q; j++) out[j] += f * ks_at(m, i, j);
     else
-        for (size_t j = 0; j < t->Q; j++) out[j] += f * ldexp(entry(m, i, j), e);
+        for (size_t j = 0; j < t->Q; j++) out[j] += f * ldexp(ks_at(m, i, j), e);
 }
 
 static void subtract_column_means(double *X, double *mean, size_t P, size_t Q) {

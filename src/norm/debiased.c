@@ -72,13 +72,12 @@ static kspec_status factor(double *G, size_t q, double *A, double *w, kspec_erro
     return st;
 }
 
-/* The highest order up to `orders` that the exact estimator can afford here */
-static kspec_status exact_order(size_t q, const double *A, int orders, int *order, kspec_error *err) {
+/* The highest order up to `orders` that the exact estimator can do here */
+static kspec_status exact_order(ks_exact_plan *plan, int orders, int *order, kspec_error *err) {
     for (*order = orders < KS_DEBIASED_EXACT ? orders : KS_DEBIASED_EXACT; *order > 1; --*order) {
-        ks_pair p = {A, A, q, q, *order};
         double work;
         size_t bytes;
-        kspec_status st = ks_exact_cost(&p, KSPEC_SAMPLED_COLS, 1, &work, &bytes, err);
+        kspec_status st = ks_exact_cost(plan, *order, 1, &work, &bytes, err);
         if (st) return st;
         if (work <= EXACT_WORK && bytes <= ks_memory_available()) break;
     }
@@ -138,12 +137,14 @@ kspec_status ks_debias(const ks_run *run, double *G, size_t q, size_t n, int ord
     kspec_status st =
         arena.failed ? ks_nomem(err, "moments of the features", arena.failed) : factor(G, q, A, w, err);
     int exact = 0;
-    if (!st) st = exact_order(q, A, orders, &exact, err);
+    ks_exact_plan plan = {.P = q, .Q = q, .sampled = KSPEC_SAMPLED_COLS};
+    if (!st) st = exact_order(&plan, orders, &exact, err);
     if (!st) {
         ks_run part = ks_run_part(run, 0, 0.3);
         ks_pair p = {A, A, q, q, exact};
-        st = ks_exact(&part, &p, KSPEC_SAMPLED_COLS, &(ks_moments_out){m, rows, loo}, err);
+        st = ks_exact(&part, &plan, &p, &(ks_moments_out){m, rows, loo}, err);
     }
+    ks_exact_plan_free(&plan);
     if (!st) *out = ks_debiased_read(m, loo, exact, q, n);
     /* where the exact orders ended before, no higher one is known better */
     if (!st && exact < orders && out->order == exact) {

@@ -45,8 +45,8 @@ kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const doubl
     size_t bad = ks_potrf(K, e->L, K);
     ks_blas_leave();
     if (bad)
-        return ks_fail(err, KSPEC_E_NUMERIC, "the correlation of the moments is none: order %zu of %zu", bad,
-                       K);
+        return ks_fail(err, KSPEC_E_DATA,
+                       "the correlation of the moments is not positive definite: order %zu of %zu", bad, K);
     return KSPEC_OK;
 }
 

@@ -1,41 +1,53 @@
 /*
- * kspec_spectrum(): moments of a matrix, or given ones; the plain fit; the draws; and what follows from the eigenvalues.
+ * kspec_spectrum(): the moments of a matrix, or given ones; the plain fit; the draws; and what follows from the
+ * eigenvalues.
  */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "spectrum/draws.h"
 #include "spectrum/sample.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { GRID = 1001, GRID_MAX = 100000, DRAWS = 200, DRAWS_MAX = 100000 };
-static const double smallest = 1e-6; /* of the geometric grid, in units of b */
+enum { GRID = 1001, GRID_MAX = 100000, DRAWS = 200, DRAWS_MAX = 100000, RANK_MAX = 100000000 };
+/* the least positive point of the geometric grid, in units of b */
+static const double smallest = 1e-6;
 
 typedef struct {
     kspec_spectrum_opts o;
     ks_run run;
-    const double *m, *std_error, *correlation; /* count; the same or NULL; count x count or NULL */
+    /* count moments; their errors or NULL; count x count or NULL */
+    const double *m, *std_error, *correlation;
     size_t count;
-    double sample_top; /* the largest eigenvalue of the sample matrix; NaN where there is none */
-    ks_arena arena;    /* scratch */
-    double start;      /* when the call was made */
+    /* the largest eigenvalue of the sample matrix; NaN without one */
+    double sample_top;
+    /* scratch */
+    ks_arena arena;
+    /* when the call was made */
+    double start;
+    kspec_spectrum_result *r;
 } job;
 
 static kspec_status check_opts(const kspec_spectrum_opts *o, kspec_error *err) {
     if (o->grid && (o->grid < 3 || o->grid > GRID_MAX))
         return ks_fail(err, KSPEC_E_ARG, "a grid of %zu points is not between 3 and %d", o->grid, GRID_MAX);
     if (o->spacing < KSPEC_GRID_UNIFORM || o->spacing > KSPEC_GRID_GEOMETRIC)
-        return ks_fail(err, KSPEC_E_ARG, "grid spacing %d is none of uniform, geometric", (int)o->spacing);
+        return ks_fail(err, KSPEC_E_ARG, "unknown grid spacing %d", (int)o->spacing);
     if (!(o->upper >= 0 && isfinite(o->upper)))
         return ks_fail(err, KSPEC_E_ARG, "upper end %g of the eigenvalues is not positive", o->upper);
     if (o->weights < KSPEC_WEIGHTS_DEFAULT || o->weights > KSPEC_WEIGHTS_COVARIANCE)
-        return ks_fail(err, KSPEC_E_ARG, "weights %d are none of unit, stderr, covariance", (int)o->weights);
+        return ks_fail(err, KSPEC_E_ARG, "unknown weights %d", (int)o->weights);
     if (o->quantile < KSPEC_QUANTILE_PAPER || o->quantile > KSPEC_QUANTILE_MIDPOINT)
-        return ks_fail(err, KSPEC_E_ARG, "quantile %d is none of paper, midpoint", (int)o->quantile);
+        return ks_fail(err, KSPEC_E_ARG, "unknown quantile %d", (int)o->quantile);
+    if (o->draws < 0) return ks_fail(err, KSPEC_E_ARG, "draws %d is below 1", o->draws);
     if (o->draws > DRAWS_MAX) return ks_fail(err, KSPEC_E_ARG, "draws %d exceeds %d", o->draws, DRAWS_MAX);
+    if (o->draws && o->no_draws)
+        return ks_fail(err, KSPEC_E_ARG, "draws %d and no_draws exclude each other", o->draws);
+    if (o->rank > RANK_MAX) return ks_fail(err, KSPEC_E_ARG, "rank %zu exceeds %d", o->rank, RANK_MAX);
+    if (o->t_count && !o->t) return ks_fail(err, KSPEC_E_ARG, "the list of t is missing (NULL)");
     for (size_t k = 0; k < o->t_count; k++)
         if (!(o->t[k] > 0 && isfinite(o->t[k])))
             return ks_fail(err, KSPEC_E_ARG, "t %g (number %zu) is not positive", o->t[k], k + 1);
@@ -45,10 +57,10 @@ static kspec_status check_opts(const kspec_spectrum_opts *o, kspec_error *err) {
 static kspec_status check_moments(const job *j, kspec_error *err) {
     if (j->count == 0) return ks_fail(err, KSPEC_E_ARG, "number of moments 0 is below 1");
     if (j->count > 1000) return ks_fail(err, KSPEC_E_ARG, "number of moments %zu exceeds 1000", j->count);
-    if (j->o.rank == 0) return ks_fail(err, KSPEC_E_ARG, "rank 0 is below 1");
-    if (j->o.rank > 100000000) return ks_fail(err, KSPEC_E_ARG, "rank %zu exceeds 100000000", j->o.rank);
+    if (!j->m) return ks_fail(err, KSPEC_E_ARG, "the moments are missing (NULL)");
     for (size_t n = 0; n < j->count; n++)
-        if (!isfinite(j->m[n])) return ks_fail(err, KSPEC_E_ARG, "m(%zu) is not finite", n + 1);
+        if (!isfinite(j->m[n]))
+            return ks_fail(err, KSPEC_E_DATA, "m(%zu) is %s", n + 1, isnan(j->m[n]) ? "NaN" : "infinite");
     return KSPEC_OK;
 }
 
@@ -84,6 +96,7 @@ static kspec_status alloc_result(const job *j, kspec_spectrum_result *r, kspec_e
 }
 
 void kspec_spectrum_free(kspec_spectrum_result *r) {
+    if (!r) return;
     double *arrays[] = {r->eigenvalues,
                         r->std_error,
                         r->ci_low,
@@ -99,8 +112,8 @@ void kspec_spectrum_free(kspec_spectrum_result *r) {
                         r->effective_dimension_std_error,
                         r->sample_eigenvalues};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) ks_free(arrays[k]);
-    kspec_moments_free(&r->moments);
-    memset(r, 0, sizeof *r);
+    kspec_moments_free(r->moments);
+    ks_free(r);
 }
 
 /* ---- the upper end ---- */
@@ -192,12 +205,7 @@ static void participation_ratio(const job *j, kspec_spectrum_result *r) {
     r->participation_ratio_std_error = r->participation_ratio * sqrt(a * a - 2 * rho * a * b + b * b);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Linear interpolation between the order statistics of x, which is sorted */
+/* Linear interpolation between the order statistics of x, which is sorted. */
 static double quantile_of(size_t n, const double *x, double q) {
     double at = q * (double)(n - 1);
     size_t k = (size_t)at;
@@ -217,7 +225,7 @@ static kspec_status use_draws(job *j, const ks_drawing *g, kspec_spectrum_result
         for (size_t k = 0; k < made; k++) mean += (x[k] = r->upper * lambda[k * d + i]) / (double)made;
         r->eigenvalues[i] = mean;
         r->std_error[i] = spread(made, x);
-        qsort(x, made, sizeof *x, ascending);
+        ks_sort_ascending(x, made);
         r->ci_low[i] = quantile_of(made, x, 0.025);
         r->ci_high[i] = quantile_of(made, x, 0.975);
     }
@@ -229,7 +237,7 @@ static kspec_status use_draws(job *j, const ks_drawing *g, kspec_spectrum_result
     return KSPEC_OK;
 }
 
-static void no_draws(job *j, kspec_spectrum_result *r) {
+static void use_plain(const job *j, kspec_spectrum_result *r) {
     for (size_t i = 0; i < r->rank; i++) {
         r->eigenvalues[i] = r->plain[i];
         r->std_error[i] = r->ci_low[i] = r->ci_high[i] = NAN;
@@ -248,24 +256,25 @@ static kspec_status choose_weights(const job *j, const ks_errors *e, kspec_spect
                    r->weights == KSPEC_WEIGHTS_STDERR ? "stderr" : "covariance");
 }
 
-/* The eigenvalues of every draw; for each thread a linear program, as we hold it, as given to Clp, and Clp's own */
+/* How many draws are wanted where the errors are known. */
+static size_t draws_wanted(const job *j) {
+    return j->o.no_draws ? 0 : j->o.draws ? (size_t)j->o.draws : DRAWS;
+}
+
+/* The eigenvalues of every draw; for each thread a linear program, as we hold it, as given to Clp, and Clp's own. */
 static kspec_status check_memory(const job *j, kspec_error *err) {
-    size_t K = j->count, draws = !j->std_error || j->o.draws < 0 ? 0
-                                 : j->o.draws                    ? (size_t)j->o.draws
-                                                                 : DRAWS;
+    size_t K = j->count, draws = j->std_error ? draws_wanted(j) : 0;
     size_t entries = ks_size(K + 1, ks_size_add(j->o.grid, 2 * K)),
            workers = (size_t)ks_workers(&j->run, draws + 1);
     size_t values =
         ks_size_add(ks_size(ks_size_add(draws, 5), j->o.rank), ks_size(ks_size(entries, 6), workers));
-    size_t need = ks_size(values, sizeof(double)), have = ks_memory_available();
-    if (need <= have) return KSPEC_OK;
-    return ks_fail(
-        err, KSPEC_E_NOMEM,
-        "rank %zu, %zu draws, %zu moments and a grid of %zu need %zu MiB of memory and there are %zu",
-        j->o.rank, draws, K, j->o.grid, need >> 20, have >> 20);
+    return ks_check_memory(err, ks_size(values, sizeof(double)),
+                           "a spectrum of rank %zu from %zu draws of %zu moments on a grid of %zu", j->o.rank,
+                           draws, K, j->o.grid);
 }
 
-static kspec_status recover(job *j, kspec_spectrum_result *r, kspec_error *err) {
+static kspec_status recover(job *j, kspec_error *err) {
+    kspec_spectrum_result *r = j->r;
     kspec_status st = check_moments(j, err);
     if (st) return st;
     if (!j->o.grid) j->o.grid = GRID;
@@ -305,11 +314,11 @@ static kspec_status recover(job *j, kspec_spectrum_result *r, kspec_error *err) 
     for (size_t i = 0; i < d; i++) r->plain[i] *= r->upper;
     participation_ratio(j, r);
 
-    if (e.se && j->o.draws >= 0) {
-        ks_drawing g = {fit, &e, mu, j->o.quantile, d, j->o.draws ? (size_t)j->o.draws : DRAWS, j->o.seed};
+    if (e.se && draws_wanted(j)) {
+        ks_drawing g = {fit, &e, mu, j->o.quantile, d, draws_wanted(j), j->o.seed};
         st = use_draws(j, &g, r, err);
     } else {
-        no_draws(j, r);
+        use_plain(j, r);
     }
     for (size_t k = 0; k < r->t_count && !st; k++)
         r->effective_dimension[k] = effective_dimension(d, r->eigenvalues, 1, r->t[k]);
@@ -320,23 +329,26 @@ static kspec_status begin(job *j, const kspec_spectrum_opts *opts, kspec_error *
     kspec_status st = ks_take_opts(&j->o, sizeof j->o, opts, err);
     if (!st) st = ks_run_init(&j->run, j->o.threads, j->o.progress, err);
     if (!st) st = check_opts(&j->o, err);
+    if (!st && !(j->r = ks_zalloc(1, sizeof *j->r))) st = ks_nomem(err, "the result", sizeof *j->r);
     return st;
 }
 
-static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result *out) {
+static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out) {
     ks_arena_free(&j->arena);
-    if (st)
-        kspec_spectrum_free(out);
-    else
-        out->seconds = ks_now() - j->start;
-    return st;
+    if (st) {
+        kspec_spectrum_free(j->r);
+        return st;
+    }
+    j->r->seconds = ks_now() - j->start;
+    *out = j->r;
+    return KSPEC_OK;
 }
 
 kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error, const double *correlation,
-                                         size_t count, const kspec_spectrum_opts *opts,
-                                         kspec_spectrum_result *out, kspec_error *err) {
+                                         size_t count, size_t rank, const kspec_spectrum_opts *opts,
+                                         kspec_spectrum_result **out, kspec_error *err) {
     ks_clear(err);
-    memset(out, 0, sizeof *out);
+    *out = NULL;
     job j = {.start = ks_now(),
              .m = m,
              .std_error = std_error,
@@ -344,13 +356,18 @@ kspec_status kspec_spectrum_from_moments(const double *m, const double *std_erro
              .count = count,
              .sample_top = NAN};
     kspec_status st = begin(&j, opts, err);
-    if (!st) st = recover(&j, out, err);
+    if (!st && j.o.rank && j.o.rank != rank)
+        st = ks_fail(err, KSPEC_E_ARG, "rank %zu and the options' rank %zu differ", rank, j.o.rank);
+    if (!st && rank == 0) st = ks_fail(err, KSPEC_E_ARG, "rank 0 is below 1");
+    if (!st && rank > RANK_MAX) st = ks_fail(err, KSPEC_E_ARG, "rank %zu exceeds %d", rank, RANK_MAX);
+    j.o.rank = rank;
+    if (!st) st = recover(&j, err);
     return finish(&j, st, out);
 }
 
 /* ---- from a matrix ---- */
 
-/* The moments take this part of the progress, the sample's eigenvalues the next */
+/* The moments take this part of the progress, the sample's eigenvalues the next. */
 static const double moments_until = 0.7, sample_until = 0.8;
 
 static int moments_progress(void *ctx, double fraction) {
@@ -358,30 +375,22 @@ static int moments_progress(void *ctx, double fraction) {
     return whole->report(whole->ctx, moments_until * fraction);
 }
 
-static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
-                             kspec_moments_opts *used, kspec_moments_result *r, kspec_error *err) {
-    kspec_status st = ks_take_opts(used, sizeof *used, how, err);
-    if (st) return st;
-    used->size = sizeof *used; /* of ours, whatever the caller's */
-    used->threads = j->run.threads;
-    used->seed = j->o.seed;
-    used->correlation = !used->no_stderr;
-    used->progress = (kspec_progress){0};
-    if (j->o.progress.report) used->progress = (kspec_progress){moments_progress, &j->o.progress};
-    if ((st = kspec_moments(phi, ntrials, used, r, err))) return st;
+static kspec_status use_estimates(job *j, const kspec_moments_opts *used, kspec_error *err) {
+    const kspec_moments_result *r = j->r->moments;
     double *m = ks_arena_alloc(&j->arena, r->count, sizeof *m);
     double *errors = ks_arena_alloc(&j->arena, r->count, sizeof *errors);
     if (j->arena.failed) return ks_nomem(err, "the moments", j->arena.failed);
     for (size_t k = 0; k < r->count; k++) {
-        if (r->estimates[k].n != (int)k + 1)
+        const kspec_estimate *e = r->estimates[k];
+        if (e->n != (int)k + 1)
             return ks_fail(err, KSPEC_E_ARG,
                            "estimators 0x%x: eigenvalues come from one of them, not several",
                            used->estimators);
-        if (r->estimates[k].root != 0 && fabs(r->estimates[k].value) < DBL_MIN)
+        if (e->root != 0 && fabs(e->value) < DBL_MIN)
             return ks_fail(err, KSPEC_E_NUMERIC,
                            "m(%zu) is below the smallest double; scale the data or use normalize", k + 1);
-        m[k] = r->estimates[k].value;
-        errors[k] = r->estimates[k].std_error;
+        m[k] = e->value;
+        errors[k] = e->std_error;
     }
     j->m = m;
     j->count = r->count;
@@ -390,33 +399,47 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
     return KSPEC_OK;
 }
 
+static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
+                             kspec_moments_opts *used, kspec_error *err) {
+    kspec_status st = ks_take_opts(used, sizeof *used, how, err);
+    if (st) return st;
+    used->size = sizeof *used; /* of ours, whatever the caller's */
+    used->threads = j->run.threads;
+    used->seed = j->o.seed;
+    used->correlation = !used->no_stderr;
+    used->progress = (kspec_progress){0};
+    if (j->o.progress.report) used->progress = (kspec_progress){moments_progress, &j->o.progress};
+    st = kspec_moments(phi, ntrials, used, &j->r->moments, err);
+    return st ? st : use_estimates(j, used, err);
+}
+
 static kspec_status sample(job *j, const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
-                           kspec_spectrum_result *out, kspec_error *err) {
+                           kspec_error *err) {
     size_t n = phi[0].rows < phi[0].cols ? phi[0].rows : phi[0].cols;
     if (n > KS_SAMPLE_MAX) return KSPEC_OK;
-    out->sample_eigenvalues = ks_alloc(n, sizeof(double));
-    if (!out->sample_eigenvalues)
+    j->r->sample_eigenvalues = ks_alloc(n, sizeof(double));
+    if (!j->r->sample_eigenvalues)
         return ks_nomem(err, "the sample's eigenvalues", ks_size(n, sizeof(double)));
-    out->sample_count = n;
+    j->r->sample_count = n;
     ks_run part = ks_run_part(&j->run, moments_until, sample_until);
-    kspec_status st = ks_sample_eigenvalues(&part, phi, ntrials, how, out->sample_eigenvalues, err);
-    if (!st) j->sample_top = out->sample_eigenvalues[0];
+    kspec_status st = ks_sample_eigenvalues(&part, phi, ntrials, how, j->r->sample_eigenvalues, err);
+    if (!st) j->sample_top = j->r->sample_eigenvalues[0];
     return st;
 }
 
 kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
-                            const kspec_spectrum_opts *opts, kspec_spectrum_result *out, kspec_error *err) {
+                            const kspec_spectrum_opts *opts, kspec_spectrum_result **out, kspec_error *err) {
     ks_clear(err);
-    memset(out, 0, sizeof *out);
+    *out = NULL;
     job j = {.start = ks_now(), .sample_top = NAN};
     kspec_moments_opts used;
     kspec_status st = begin(&j, opts, err);
-    if (!st) st = estimate(&j, phi, ntrials, how, &used, &out->moments, err);
-    if (!st) st = sample(&j, phi, ntrials, &used, out, err);
+    if (!st) st = estimate(&j, phi, ntrials, how, &used, err);
+    if (!st) st = sample(&j, phi, ntrials, &used, err);
     if (!st) {
         if (!j.o.rank) j.o.rank = phi[0].rows < phi[0].cols ? phi[0].rows : phi[0].cols;
         j.run = ks_run_part(&j.run, sample_until, 1);
-        st = recover(&j, out, err);
+        st = recover(&j, err);
     }
     return finish(&j, st, out);
 }

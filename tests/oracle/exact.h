@@ -25,9 +25,26 @@ static inline double *oracle_matrix(uint64_t seed, size_t P, size_t Q) {
     return x;
 }
 
+/* The estimator, planned for this one pair. terms may be NULL. */
+static inline kspec_status exact_once(const ks_run *run, const ks_pair *p, kspec_sampled s,
+                                      const ks_moments_out *out, double *terms, kspec_error *err) {
+    ks_exact_plan plan = {.P = p->P, .Q = p->Q, .sampled = s, .two = p->A != p->B};
+    kspec_status st = ks_exact_terms(run, &plan, p, out, terms, err);
+    ks_exact_plan_free(&plan);
+    return st;
+}
+
+static inline kspec_status exact_cost(const ks_pair *p, kspec_sampled s, int with_loo, double *work,
+                                      size_t *bytes) {
+    ks_exact_plan plan = {.P = p->P, .Q = p->Q, .sampled = s, .two = p->A != p->B};
+    kspec_status st = ks_exact_cost(&plan, p->nmax, with_loo, work, bytes, NULL);
+    ks_exact_plan_free(&plan);
+    return st;
+}
+
 typedef struct {
     ks_pair p;
-    int free_rows, free_cols; /* need the indices of this side not differ? */
+    int free_rows, free_cols; /* may the indices of this side be the same? */
     int n, row[9], col[9];
 } oracle;
 

@@ -1,6 +1,6 @@
 /*
- * The product of two covariances, or of two mean squares, averaged over all choices of distinct rows, by its definition
- * and in long double: what dimension and comparison of matrices are made of.
+ * The product of two covariances, or of two mean squares, averaged over all choices of distinct rows, by its
+ * definition and in long double: what dimension and comparison of matrices are made of.
  */
 #ifndef KSPEC_ORACLE_PAIRS_H
 #define KSPEC_ORACLE_PAIRS_H
@@ -15,8 +15,10 @@ typedef struct {
 
 static inline long double oracle_at(oracle_matrix m, size_t i, size_t k) { return m.at[i * m.cols + k]; }
 
-/* The mean over distinct rows i, j, k, l (without `row`) of (x_i y_i - x_i y_j) (z_k w_k - z_k w_l); not centred, of
-   x_i y_i z_k w_k over distinct i, k. */
+/*
+ * The mean over distinct rows i, j, k, l (without `row`) of (x_i y_i - x_i y_j) (z_k w_k - z_k w_l); not
+ * centred, of x_i y_i z_k w_k over distinct i, k.
+ */
 static inline long double oracle_product(size_t P, size_t row, int centered, oracle_matrix x, size_t a,
                                          oracle_matrix y, size_t b, oracle_matrix z, size_t c,
                                          oracle_matrix w, size_t d) {

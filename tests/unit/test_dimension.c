@@ -1,6 +1,7 @@
 /*
- * kspec_dimension() and kspec_compare(): against their definitions in long double, with error bars from matrices of
- * which a row or a column really is left out; reference values of a matrix that is remade here; scales and refusals.
+ * kspec_dimension() and kspec_compare(): against their definitions in long double, with error bars from
+ * matrices of which a row or a column really is left out; reference values of a matrix that is remade here;
+ * scales and refusals.
  */
 #include "kspec.h"
 #include "oracle/pairs.h"

@@ -1,4 +1,7 @@
-/* Second-order sums over pairs of columns against their definition, with every row and column left out in turn. */
+/*
+ * Second-order sums over pairs of columns against their definition, with every row and column left out in
+ * turn.
+ */
 #include "dimension/sums.h"
 #include "kspec.h"
 #include "oracle/pairs.h"
@@ -12,7 +15,10 @@ typedef struct {
     double A[2][P_MAX * Q_MAX], B[2][P_MAX * Q_MAX];
 } setting;
 
-/* The mean over pairs of columns, a row and a column of either left out; traces: (x,z)(y,w) instead of (x,y)(z,w) */
+/*
+ * The mean over pairs of columns, a row and a column of either left out; traces: (x,z)(y,w) instead of
+ * (x,y)(z,w)
+ */
 static long double truth(const setting *s, size_t row, size_t col, size_t other, int traces) {
     oracle_matrix x = {s->A[0], s->Q}, z = {s->A[s->trials - 1], s->Q}, y = {s->B[s->trials - 1], s->R},
                   w = {s->B[0], s->R};

@@ -9,7 +9,7 @@ static const kspec_sampled all_modes[] = {KSPEC_SAMPLED_BOTH, KSPEC_SAMPLED_ROWS
 static void estimate(const ks_pair *p, kspec_sampled s, double *m, double *terms) {
     kspec_error err = {0};
     ks_moments_out out = {.m = m};
-    CHECK_MSG(ks_exact_terms(&one, p, s, &out, terms, &err) == KSPEC_OK, "%s", err.msg);
+    CHECK_MSG(exact_once(&one, p, s, &out, terms, &err) == KSPEC_OK, "%s", err.msg);
 }
 
 #define CHECK_TERMS(a, b, terms)                                                                         \
@@ -179,7 +179,7 @@ TEST(leaving_one_out_is_leaving_it_out) {
             double *rows = malloc(5 * P * sizeof *rows), *cols = malloc(5 * Q * sizeof *cols);
             ks_pair p = {A, B, P, Q, nmax};
             kspec_error err = {0};
-            CHECK_MSG(ks_exact_terms(&one, &p, s, &(ks_moments_out){m, rows, cols}, terms, &err) == KSPEC_OK,
+            CHECK_MSG(exact_once(&one, &p, s, &(ks_moments_out){m, rows, cols}, terms, &err) == KSPEC_OK,
                       "%s", err.msg);
             estimate(&p, s, plain, NULL);
             for (int n = 0; n < nmax; n++) CHECK(m[n] == plain[n]);
@@ -230,7 +230,8 @@ TEST(same_bits_at_any_thread_count) {
                 double *x = t ? got : want;
                 kspec_error err = {0};
                 ks_moments_out out = {x, x + 5, x + 5 * (1 + P)};
-                CHECK_MSG(ks_exact(&run, &p, all_modes[mode / 2], &out, &err) == KSPEC_OK, "%s", err.msg);
+                CHECK_MSG(exact_once(&run, &p, all_modes[mode / 2], &out, NULL, &err) == KSPEC_OK, "%s",
+                          err.msg);
                 if (t)
                     CHECK_MSG(!memcmp(got, want, len * sizeof *got), "%d threads, %zu x %zu", run.threads, P,
                               Q);
@@ -282,11 +283,11 @@ TEST(memory_stays_below_what_is_promised) {
             ks_moments_out out = {m, loo ? rows : NULL, loo ? cols : NULL};
             double work;
             size_t promised;
-            CHECK(ks_exact_cost(&p, s, loo, &work, &promised, NULL) == KSPEC_OK);
+            CHECK(exact_cost(&p, s, loo, &work, &promised) == KSPEC_OK);
             heap.peak = 0;
             ks_run run = one;
             run.threads = 2;
-            CHECK(ks_exact(&run, &p, s, &out, NULL) == KSPEC_OK);
+            CHECK(exact_once(&run, &p, s, &out, NULL, NULL) == KSPEC_OK);
             CHECK_MSG(heap.peak <= promised, "%zu > %zu", heap.peak, promised);
             CHECK_MSG((double)heap.peak >= 0.8 * (double)promised, "%zu is far below %zu", heap.peak,
                       promised);
@@ -304,10 +305,10 @@ TEST(any_allocation_may_fail) {
         ks_pair p = {A, mode % 2 ? B : A, P, Q, mode == 0 ? 5 : 4};
         kspec_status st = KSPEC_E_NOMEM;
         size_t at = 1;
-        for (; st; at += mode == 0 && at > 50 ? 37 : 1) { /* planning order 5 takes 10 ms each time */
+        for (; st; at += mode == 0 && at > 50 ? 37 : 1) { /* order 5 has many */
             kspec_error err = {0};
             heap.count = 0, heap.fail_at = at;
-            st = ks_exact(&one, &p, all_modes[mode / 2], &(ks_moments_out){m, rows, cols}, &err);
+            st = exact_once(&one, &p, all_modes[mode / 2], &(ks_moments_out){m, rows, cols}, NULL, &err);
             CHECK_MSG(st == KSPEC_OK || st == KSPEC_E_NOMEM, "allocation %zu: %s", at, err.msg);
             CHECK_MSG(heap.live == 0 && heap.blocks == 0, "allocation %zu: %zu bytes left", at, heap.live);
             if (st && st != KSPEC_E_NOMEM) break;
@@ -316,10 +317,35 @@ TEST(any_allocation_may_fail) {
         heap.count = 0, heap.fail_at = 1;
         double work;
         size_t bytes;
-        CHECK(ks_exact_cost(&p, all_modes[mode / 2], 0, &work, &bytes, NULL) == KSPEC_E_NOMEM &&
-              heap.blocks == 0);
+        CHECK(exact_cost(&p, all_modes[mode / 2], 0, &work, &bytes) == KSPEC_E_NOMEM && heap.blocks == 0);
         heap.fail_at = 0;
     }
+    kspec_set_allocator(NULL);
+    free(A), free(B);
+}
+
+/* One plan serves pairs of its shape, with error bars and without, and orders in any sequence; it is made once an order. */
+TEST(a_plan_is_used_again) {
+    enum { P = 12, Q = 9 };
+    double *A = oracle_matrix(1, P, Q), *B = oracle_matrix(2, P, Q), want[5], got[5], rows[5 * P],
+           cols[5 * Q];
+    static const int orders[] = {5, 5, 4, 5, 2, 2};
+    ks_exact_plan plan = {.P = P, .Q = Q, .two = 1};
+    kspec_set_allocator(&counting);
+    for (int k = 0; k < 6; k++) {
+        ks_pair p = {k % 2 ? A : B, k % 2 ? B : A, P, Q, orders[k]};
+        ks_moments_out out = {got, k % 3 ? rows : NULL, k % 3 ? cols : NULL};
+        heap.count = 0;
+        CHECK(ks_exact(&one, &plan, &p, &out, NULL) == KSPEC_OK);
+        size_t taken = heap.count;
+        heap.count = 0;
+        out.m = want;
+        CHECK(exact_once(&one, &p, KSPEC_SAMPLED_BOTH, &out, NULL, NULL) == KSPEC_OK);
+        CHECK((taken < heap.count) == (k > 0 && orders[k] == orders[k - 1]));
+        for (int n = 0; n < orders[k]; n++) CHECK(got[n] == want[n]);
+    }
+    ks_exact_plan_free(&plan);
+    CHECK(heap.blocks == 0);
     kspec_set_allocator(NULL);
     free(A), free(B);
 }
@@ -345,13 +371,13 @@ TEST(progress_rises_to_one_and_cancels) {
     watcher w = {0};
     ks_run run = {2, {watch, &w}, 0, 1};
     kspec_error err = {0};
-    CHECK(ks_exact(&run, &p, KSPEC_SAMPLED_BOTH, &(ks_moments_out){m, rows, cols}, &err) == KSPEC_OK);
+    CHECK(exact_once(&run, &p, KSPEC_SAMPLED_BOTH, &(ks_moments_out){m, rows, cols}, NULL, &err) == KSPEC_OK);
     CHECK(w.calls > 20 && !w.backwards);
     CHECK_CLOSE(w.last, 1, 1e-6);
     for (int stop = 1; stop < w.calls; stop += 1 + w.calls / 25) {
         watcher v = {.stop_at = stop};
         run.progress.ctx = &v;
-        CHECK_FAILS(ks_exact(&run, &p, KSPEC_SAMPLED_BOTH, &(ks_moments_out){m, rows, cols}, &err),
+        CHECK_FAILS(exact_once(&run, &p, KSPEC_SAMPLED_BOTH, &(ks_moments_out){m, rows, cols}, NULL, &err),
                     KSPEC_E_CANCELLED, err, "cancelled");
         CHECK(heap.blocks == 0);
     }
@@ -363,15 +389,15 @@ TEST(orders_out_of_range_are_refused) {
     double A[40] = {0}, m[8];
     kspec_error err = {0};
     ks_moments_out out = {.m = m};
-    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 6, 6, 6}, KSPEC_SAMPLED_BOTH, &out, &err), KSPEC_E_ARG, err,
-                "order 6");
-    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 6, 6, 0}, KSPEC_SAMPLED_BOTH, &out, &err), KSPEC_E_ARG, err,
-                "order 0");
-    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 8, 4, 5}, KSPEC_SAMPLED_BOTH, &out, &err), KSPEC_E_ARG, err,
-                "order 5 exceeds min(P,Q)=4");
-    CHECK_FAILS(ks_exact(&one, &(ks_pair){A, A, 8, 4, 5}, KSPEC_SAMPLED_COLS, &out, &err), KSPEC_E_ARG, err,
-                "order 5 exceeds Q=4");
-    CHECK(ks_exact(&one, &(ks_pair){A, A, 8, 4, 5}, KSPEC_SAMPLED_ROWS, &out, &err) == KSPEC_OK);
+    CHECK_FAILS(exact_once(&one, &(ks_pair){A, A, 6, 6, 6}, KSPEC_SAMPLED_BOTH, &out, NULL, &err),
+                KSPEC_E_ARG, err, "order 6");
+    CHECK_FAILS(exact_once(&one, &(ks_pair){A, A, 6, 6, 0}, KSPEC_SAMPLED_BOTH, &out, NULL, &err),
+                KSPEC_E_ARG, err, "order 0");
+    CHECK_FAILS(exact_once(&one, &(ks_pair){A, A, 8, 4, 5}, KSPEC_SAMPLED_BOTH, &out, NULL, &err),
+                KSPEC_E_ARG, err, "order 5 exceeds min(P,Q)=4");
+    CHECK_FAILS(exact_once(&one, &(ks_pair){A, A, 8, 4, 5}, KSPEC_SAMPLED_COLS, &out, NULL, &err),
+                KSPEC_E_ARG, err, "order 5 exceeds Q=4");
+    CHECK(exact_once(&one, &(ks_pair){A, A, 8, 4, 5}, KSPEC_SAMPLED_ROWS, &out, NULL, &err) == KSPEC_OK);
 }
 
 TEST(work_is_foreseen) { /* a few matrix products up to order 4; P^2 Q^2 at order 5 */
@@ -379,9 +405,9 @@ TEST(work_is_foreseen) { /* a few matrix products up to order 4; P^2 Q^2 at orde
     double A[1], gemm = (double)(N * N * N);
     double w4, l4, w5;
     size_t bytes;
-    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 4}, KSPEC_SAMPLED_BOTH, 0, &w4, &bytes, NULL) == KSPEC_OK);
-    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 4}, KSPEC_SAMPLED_BOTH, 1, &l4, &bytes, NULL) == KSPEC_OK);
-    CHECK(ks_exact_cost(&(ks_pair){A, A, N, N, 5}, KSPEC_SAMPLED_BOTH, 0, &w5, &bytes, NULL) == KSPEC_OK);
+    CHECK(exact_cost(&(ks_pair){A, A, N, N, 4}, KSPEC_SAMPLED_BOTH, 0, &w4, &bytes) == KSPEC_OK);
+    CHECK(exact_cost(&(ks_pair){A, A, N, N, 4}, KSPEC_SAMPLED_BOTH, 1, &l4, &bytes) == KSPEC_OK);
+    CHECK(exact_cost(&(ks_pair){A, A, N, N, 5}, KSPEC_SAMPLED_BOTH, 0, &w5, &bytes) == KSPEC_OK);
     CHECK_MSG(w4 > 4 * gemm && w4 < 22 * gemm, "%g", w4 / gemm);
     CHECK_MSG(l4 > 2 * w4 && l4 < 5 * w4, "%g", l4 / w4);
     CHECK_MSG(w5 > gemm * (double)N / 2 && w5 < gemm * (double)N, "%g", w5 / gemm);
@@ -399,6 +425,7 @@ int main(void) {
     RUN(same_bits_at_any_thread_count);
     RUN(memory_stays_below_what_is_promised);
     RUN(any_allocation_may_fail);
+    RUN(a_plan_is_used_again);
     RUN(progress_rises_to_one_and_cancels);
     RUN(orders_out_of_range_are_refused);
     RUN(work_is_foreseen);

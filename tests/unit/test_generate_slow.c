@@ -39,14 +39,14 @@ static void estimate(size_t P, size_t Q, const double *x, size_t trials, unsigne
     for (size_t t = 0; t < trials; t++) phi[t] = (kspec_matrix){x + t * P * Q, P, Q, (ptrdiff_t)Q, 1};
     kspec_moments_opts opts = {
         .size = sizeof opts, .nmax = NMAX, .estimators = estimator, .no_stderr = !error, .threads = 1};
-    kspec_moments_result r;
+    kspec_moments_result *r;
     kspec_error e;
     CHECK_MSG(kspec_moments(phi, trials, &opts, &r, &e) == KSPEC_OK, "%s", e.msg);
     for (int n = 0; n < NMAX; n++) {
-        m[n] = r.estimates[n].value;
-        if (error) error[n] = r.estimates[n].std_error;
+        m[n] = r->estimates[n]->value;
+        if (error) error[n] = r->estimates[n]->std_error;
     }
-    kspec_moments_free(&r);
+    kspec_moments_free(r);
 }
 
 /* z-scores of the mean over seeds against the truth; the mean of m(2) is returned */
@@ -57,7 +57,7 @@ static double z_scores(size_t P, size_t Q, kspec_generate_opts o, size_t trials,
     for (int s = 0; s < seeds; s++) {
         o.seed = 100 + (uint64_t)s;
         draw(P, Q, &o, x);
-        estimate(P, Q, x, trials, KSPEC_EXACT, m, NULL);
+        estimate(P, Q, x, trials, KSPEC_ESTIMATOR_EXACT, m, NULL);
         for (int n = 0; n < NMAX; n++) {
             double d = m[n] - mean[n];
             mean[n] += d / (s + 1);
@@ -109,7 +109,7 @@ TEST(naive_estimate_of_a_large_sample) {
                                  .sigma_x = &sigma_x,
                                  .seed = 1};
         draw(P, Q, &o, x);
-        estimate(P, Q, x, 1, KSPEC_NAIVE, got, error);
+        estimate(P, Q, x, 1, KSPEC_ESTIMATOR_NAIVE, got, error);
         for (int n = 2; n <= NMAX; n++) {
             double bias = n * n * (1.0 / P + 1.0 / Q) * m[n - 2];
             printf("process %d: m(%d) = %.6f, naive %.6f +- %.6f\n", process, n, m[n - 1], got[n - 1],

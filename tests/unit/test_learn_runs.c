@@ -59,7 +59,7 @@ TEST(a_run_by_itself) {
     memory_store m = {0};
     const kspec_learn_store store = store_in(&m);
     kspec_learn_opts o = options(2, 1);
-    o.estimators = KSPEC_NAIVE | KSPEC_PATH, o.permutations = 3, o.store = &store;
+    o.estimators = KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_PATH, o.permutations = 3, o.store = &store;
     kspec_learn_result *all = learn(data, &o);
     o.seeds = 1, o.seed = 6;
     kspec_learn_result *kept = learn_some(data, &widths[1], 1, &o);
@@ -200,7 +200,7 @@ TEST(checkpoints_of_another_run) {
     p = o, p.every = 1, refused(data, width, &p, &m, "from one measurement to the next is 2, not 1");
     p = o, p.subsample = 5, refused(data, width, &p, &m, "its subsample is 6, not 5");
     p = o, p.nmax = 2, refused(data, width, &p, &m, "its highest order is 3, not 2");
-    p = o, p.estimators = KSPEC_NAIVE, refused(data, width, &p, &m, "its set of estimators is 33, not 1");
+    p = o, p.estimators = KSPEC_ESTIMATOR_NAIVE, refused(data, width, &p, &m, "its set of estimators is 33, not 1");
     p = o, p.no_stderr = 1, refused(data, width, &p, &m, "its no_stderr is 0, not 1");
     kspec_learn_data *other = open_images(51, 15, 9, 3, KSPEC_PIXELS_UNIT);
     refused(other, width, &o, &m, "its number of training images is 50, not 51");
@@ -360,7 +360,7 @@ TEST(options_out_of_range) {
     REFUSED(o.nmax = -1, "order -1 is below 1");
     REFUSED(o.batch = 51, "batch 51 exceeds the 50 training images");
     REFUSED(o.epochs = 2000000, "epochs 2000000 exceeds");
-    REFUSED(o.estimators = 64, "unknown bits");
+    REFUSED(o.estimators = 64, "unknown estimators");
     REFUSED(o.threads = -1, "threads -1");
     REFUSED(o.size = 4000, "size field");
     REFUSED(o.scaling = (&(kspec_learn_scaling){-1, 1, 1, 1}), "learning rate -1");

@@ -12,12 +12,12 @@ typedef struct {
     double n, mean[NMAX], m2[NMAX];
 } stats; /* Welford, since variances are much smaller than means at n = 1 */
 
-static void note(stats *s, const kspec_estimate *e, int nmax) {
+static void note(stats *s, kspec_estimate *const *e, int nmax) {
     s->n++;
     for (int n = 0; n < nmax; n++) {
-        double d = e[n].value - s->mean[n];
+        double d = e[n]->value - s->mean[n];
         s->mean[n] += d / s->n;
-        s->m2[n] += d * (e[n].value - s->mean[n]);
+        s->m2[n] += d * (e[n]->value - s->mean[n]);
     }
 }
 
@@ -73,10 +73,10 @@ static void measure(const setting *t, unsigned estimator, int nmax, int trials_u
                                 .no_stderr = 1,
                                 .threads = 1,
                                 .side = KSPEC_SIDE_GIVEN};
-        kspec_moments_result r;
+        kspec_moments_result *r;
         if (kspec_moments(phi, (size_t)trials_used, &o, &r, NULL)) abort();
-        note(s, r.estimates, nmax);
-        kspec_moments_free(&r);
+        note(s, r->estimates, nmax);
+        kspec_moments_free(r);
     }
     free(x);
 }
@@ -101,9 +101,9 @@ TEST(path_and_exact_are_unbiased_and_naive_is_not) {
         double m[NMAX];
         stats path, exact, naive;
         truth_of(&clean[k], m);
-        measure(&clean[k], KSPEC_PATH, NMAX, 1, &path);
-        measure(&clean[k], KSPEC_EXACT, 4, 1, &exact);
-        measure(&clean[k], KSPEC_NAIVE, NMAX, 1, &naive);
+        measure(&clean[k], KSPEC_ESTIMATOR_PATH, NMAX, 1, &path);
+        measure(&clean[k], KSPEC_ESTIMATOR_EXACT, 4, 1, &exact);
+        measure(&clean[k], KSPEC_ESTIMATOR_NAIVE, NMAX, 1, &naive);
         for (int n = 1; n < NMAX; n++) {
             double zp = z_score(&path, n, m[n]), zn = z_score(&naive, n, m[n]);
             CHECK_MSG(fabs(zp) < 4.5, "setting %zu, path, n = %d: z = %g", k, n + 1, zp);
@@ -118,7 +118,7 @@ TEST(path_and_exact_are_unbiased_and_naive_is_not) {
 
 TEST(trials_undo_correlated_noise) {
     double m[NMAX];
-    const unsigned which[] = {KSPEC_PATH, KSPEC_EXACT};
+    const unsigned which[] = {KSPEC_ESTIMATOR_PATH, KSPEC_ESTIMATOR_EXACT};
     for (int trials = 2; trials <= 4; trials++)
         for (int k = 0; k < 2; k++) {
             setting t = {KSPEC_PROCESS_RFF, 75, 15, 3, 4, trials == 2 ? 1000 : 300, trials, 1};
@@ -138,8 +138,8 @@ TEST(trials_undo_correlated_noise) {
 TEST(exact_has_a_tenth_of_the_variance_of_path) {
     setting t = {KSPEC_PROCESS_RFF, 100, 100, 5, 4, 300, 1, 0};
     stats path, exact;
-    measure(&t, KSPEC_PATH, 4, 1, &path);
-    measure(&t, KSPEC_EXACT, 4, 1, &exact);
+    measure(&t, KSPEC_ESTIMATOR_PATH, 4, 1, &path);
+    measure(&t, KSPEC_ESTIMATOR_EXACT, 4, 1, &exact);
     printf("variance of path over that of exact: n = 3: %.1f, n = 4: %.1f\n", path.m2[2] / exact.m2[2],
            path.m2[3] / exact.m2[3]);
     CHECK(path.m2[3] > 10 * exact.m2[3]);
@@ -160,12 +160,13 @@ TEST(intervals_cover) {
         for (int seed = 0; seed < t->seeds; seed++) {
             draw(t, (uint64_t)seed, x);
             kspec_matrix phi = {x, t->P, t->Q, (ptrdiff_t)t->Q, 1};
-            kspec_moments_opts o = {.size = sizeof o, .nmax = 4, .estimators = KSPEC_EXACT, .threads = 1};
-            kspec_moments_result r;
+            kspec_moments_opts o = {
+                .size = sizeof o, .nmax = 4, .estimators = KSPEC_ESTIMATOR_EXACT, .threads = 1};
+            kspec_moments_result *r;
             if (kspec_moments(&phi, 1, &o, &r, NULL)) abort();
             for (int n = 0; n < 4; n++)
-                covered[n] += r.estimates[n].ci_low <= m[n] && m[n] <= r.estimates[n].ci_high;
-            kspec_moments_free(&r);
+                covered[n] += r->estimates[n]->ci_low <= m[n] && m[n] <= r->estimates[n]->ci_high;
+            kspec_moments_free(r);
         }
         for (int n = 1; n < 4; n++) {
             double share = covered[n] / (double)t->seeds;

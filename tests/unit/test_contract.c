@@ -1,0 +1,494 @@
+/*
+ * The contract of kspec.h, true of every call: one table of all of them, each tried with NULL options, zeroed
+ * options, options of an older program, a wrong size, no error struct, allocation failing at each step, and
+ * cancellation at each report. tests/check_api.py fails where a public function is missing here.
+ */
+#include "help/failing_alloc.h"
+#include "kspec.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------------------------------- small inputs */
+
+enum { P = 9, Q = 8, TABLE = 3, IMAGES = 12, PIXELS = 6, GRID = 6 };
+
+static double phi_at[2][P * Q], table_at[P * TABLE], target_at[P], images_at[IMAGES * PIXELS],
+    labels_at[IMAGES];
+static kspec_matrix phi[2], table, target, images, labels;
+static char file[64];
+
+static void make_inputs(void) {
+    for (int t = 0; t < 2; t++) {
+        kspec_random_normal(3, (uint64_t)t, 0, P * Q, phi_at[t]);
+        phi[t] = (kspec_matrix){phi_at[t], P, Q, Q, 1};
+    }
+    kspec_random_normal(4, 0, 0, P * TABLE, table_at);
+    kspec_random_normal(4, 1, 0, P, target_at);
+    kspec_random_uniform(4, 2, 0, IMAGES * PIXELS, images_at);
+    for (int i = 0; i < IMAGES; i++) labels_at[i] = i % 3;
+    table = (kspec_matrix){table_at, P, TABLE, TABLE, 1};
+    target = (kspec_matrix){target_at, P, 1, 1, 1};
+    images = (kspec_matrix){images_at, IMAGES, PIXELS, PIXELS, 1};
+    labels = (kspec_matrix){labels_at, IMAGES, 1, 1, 1};
+}
+
+/* ---------------------------------------------------------------------------------------- the calls
+ *
+ * Each makes the call with the options it is given, frees the result of a success, and tells in *held whether
+ * a failure left a pointer behind. Results start as a pointer to nowhere, so that one that is not set is
+ * seen.
+ */
+#define NOWHERE(type) ((type *)(void *)(uintptr_t)64)
+
+#define CALL(name) static kspec_status name(const void *opts, int *held, kspec_error *err)
+
+/* The call `made`, whose result r of type T is released by `release`. */
+#define RESULT(T, release, made)  \
+    do {                          \
+        T *r = NOWHERE(T);        \
+        kspec_status st = (made); \
+        if (st)                   \
+            *held = r != NULL;    \
+        else                      \
+            release(r);           \
+        return st;                \
+    } while (0)
+
+CALL(moments) { RESULT(kspec_moments_result, kspec_moments_free, kspec_moments(phi, 1, opts, &r, err)); }
+CALL(moments_of_trials) {
+    RESULT(kspec_moments_result, kspec_moments_free, kspec_moments(phi, 2, opts, &r, err));
+}
+CALL(spectrum) {
+    RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(phi, 1, NULL, opts, &r, err));
+}
+CALL(spectrum_estimation) {
+    RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(phi, 1, opts, NULL, &r, err));
+}
+CALL(spectrum_from_moments) {
+    static const double m[] = {1, 0.4, 0.2}, se[] = {0.01, 0.01, 0.01};
+    RESULT(kspec_spectrum_result, kspec_spectrum_free,
+           kspec_spectrum_from_moments(m, se, NULL, 3, 4, opts, &r, err));
+}
+CALL(dimension) {
+    RESULT(kspec_dimension_result, kspec_dimension_free, kspec_dimension(phi, 1, opts, &r, err));
+}
+CALL(compare) {
+    RESULT(kspec_compare_result, kspec_compare_free, kspec_compare(phi, 2, phi + 1, 1, opts, &r, err));
+}
+CALL(norm) { RESULT(kspec_norm_result, kspec_norm_free, kspec_norm(&table, opts, &r, err)); }
+CALL(features) {
+    (void)held;
+    static double Z[P * 256];
+    return kspec_features(&table, opts, Z, err);
+}
+CALL(gram) {
+    (void)held;
+    static double K[P * P];
+    return kspec_gram(&table, opts, K, err);
+}
+CALL(generate) {
+    double out[P * Q];
+    kspec_generator *g = NOWHERE(kspec_generator);
+    kspec_status st = kspec_generate_open(P, Q, opts, &g, err);
+    if (st) {
+        *held = g != NULL;
+        return st;
+    }
+    st = kspec_generate_rows(g, 0, 0, P, out, err);
+    kspec_generate_close(g);
+    return st;
+}
+
+/* What is done with an open plan of ridge regression. */
+typedef kspec_status (*ridge_step)(kspec_ridge *plan, int *held, kspec_error *err);
+
+static kspec_status with_ridge(const void *opts, int *held, kspec_error *err, ridge_step step) {
+    kspec_ridge *plan = NOWHERE(kspec_ridge);
+    kspec_status st = kspec_ridge_open(&table, &target, &table, &target, opts, &plan, err);
+    if (st) {
+        *held = plan != NULL;
+        return st;
+    }
+    CHECK(kspec_ridge_sigma(plan) > 0 && kspec_ridge_cost(plan, 4) > 0);
+    st = step(plan, held, err);
+    kspec_ridge_close(plan);
+    return st;
+}
+
+static const double lambda[] = {1, 0.1};
+
+static kspec_status predict(kspec_ridge *plan, int *held, kspec_error *err) {
+    RESULT(kspec_ridge_result, kspec_ridge_free, kspec_ridge_predict(plan, 4, lambda, 2, &r, err));
+}
+static kspec_status best_lambda(kspec_ridge *plan, int *held, kspec_error *err) {
+    RESULT(kspec_ridge_result, kspec_ridge_free, kspec_ridge_best_lambda(plan, 4, 0.1, 10, &r, err));
+}
+static kspec_status best_features(kspec_ridge *plan, int *held, kspec_error *err) {
+    double limit = kspec_ridge_cost(plan, 5);
+    RESULT(kspec_ridge_result, kspec_ridge_free, kspec_ridge_best_features(plan, 1, limit, &r, err));
+}
+static kspec_status empirical(kspec_ridge *plan, int *held, kspec_error *err) {
+    RESULT(kspec_ridge_empirical_result, kspec_ridge_empirical_free,
+           kspec_ridge_empirical(plan, 4, lambda, 2, 3, &r, err));
+}
+CALL(ridge_predict) { return with_ridge(opts, held, err, predict); }
+CALL(ridge_best_lambda) { return with_ridge(opts, held, err, best_lambda); }
+CALL(ridge_best_features) { return with_ridge(opts, held, err, best_features); }
+CALL(ridge_empirical) { return with_ridge(opts, held, err, empirical); }
+
+static const size_t p_list[] = {3, 8};
+
+CALL(wls_theory) {
+    RESULT(kspec_wls_result, kspec_wls_free, kspec_wls_theory(GRID, p_list, 2, opts, &r, err));
+}
+CALL(wls_empirical) {
+    RESULT(kspec_wls_result, kspec_wls_free, kspec_wls_empirical(GRID, p_list, 2, 4, opts, &r, err));
+}
+CALL(wls_best_p) { RESULT(kspec_wls_result, kspec_wls_free, kspec_wls_best_p(GRID, NULL, 0, opts, &r, err)); }
+CALL(wls_best_weight) {
+    RESULT(kspec_wls_result, kspec_wls_free, kspec_wls_best_weight(GRID, 3, 0, 1, opts, &r, err));
+}
+CALL(wls_fit) {
+    RESULT(kspec_wls_fit_result, kspec_wls_fit_free, kspec_wls_fit(GRID, 3, target_at, opts, &r, err));
+}
+CALL(wls_bound) {
+    RESULT(kspec_wls_bound_result, kspec_wls_bound_free,
+           kspec_wls_bound(GRID, 1, 0.5, p_list, 1, opts, &r, err));
+}
+CALL(wls_features) {
+    RESULT(kspec_wls_features_result, kspec_wls_features_free,
+           kspec_wls_features(&table, &target, opts, &r, err));
+}
+CALL(wls_decay) {
+    RESULT(kspec_wls_decay_result, kspec_wls_decay_free, kspec_wls_decay(&table, opts, &r, err));
+}
+CALL(wls_predict) {
+    (void)opts, (void)held;
+    static const double theta[] = {1, 0, 2, 1}, x[] = {0, 1, 2};
+    double f[6];
+    return kspec_wls_predict(theta, 2, x, 3, f, 1, err);
+}
+
+CALL(learn_open) {
+    RESULT(kspec_learn_data, kspec_learn_close,
+           kspec_learn_open(&images, &labels, &images, NULL, opts, &r, err));
+}
+CALL(learn) {
+    static const size_t widths[] = {4, 5};
+    kspec_learn_data *data = NOWHERE(kspec_learn_data);
+    kspec_status st = kspec_learn_open(&images, &labels, &images, &labels, NULL, &data, err);
+    if (st) {
+        *held = data != NULL;
+        return st;
+    }
+    CHECK(kspec_learn_data_shape(data)->train_count == IMAGES);
+    kspec_learn_result *r = NOWHERE(kspec_learn_result);
+    st = kspec_learn(data, widths, 2, opts, &r, err);
+    if (st)
+        *held = r != NULL;
+    else
+        kspec_learn_free(r);
+    kspec_learn_close(data);
+    return st;
+}
+
+CALL(read_file) {
+    const char *const inputs[] = {file};
+    kspec_dataset *d = NOWHERE(kspec_dataset);
+    kspec_status st = kspec_read(inputs, 1, opts, &d, err);
+    if (st) {
+        *held = d != NULL;
+        return st;
+    }
+    kspec_matrix m = kspec_dataset_trial(d, 0);
+    CHECK(m.rows == P && m.cols == TABLE && m.data[0] == table_at[0]);
+    kspec_dataset_free(d);
+    return KSPEC_OK;
+}
+CALL(write_file) {
+    (void)opts;
+    const size_t shape[] = {P, TABLE};
+    kspec_writer *w = NOWHERE(kspec_writer);
+    kspec_status st = kspec_write_open(file, 2, shape, &w, err);
+    if (st) {
+        *held = w != NULL;
+        return st;
+    }
+    st = kspec_write_values(w, table_at, P * TABLE, err);
+    if (st) {
+        kspec_write_abort(w);
+        return st;
+    }
+    return kspec_write_close(w, err);
+}
+CALL(write_text) {
+    (void)opts, (void)held;
+    char path[80];
+    snprintf(path, sizeof path, "%s.txt", file);
+    kspec_status st = kspec_write_text(path, "1,2\n", 4, err);
+    unlink(path);
+    return st;
+}
+
+static const double eta[] = {0.5, 1};
+
+CALL(theory_rbf) {
+    (void)opts, (void)held;
+    double m[4], logs[4];
+    return kspec_theory_rbf_moments(eta, 2, 4, m, logs, err);
+}
+CALL(theory_rbf_eigenvalues) {
+    (void)opts, (void)held;
+    double l[5], logs[5];
+    return kspec_theory_rbf_eigenvalues(eta, 2, 5, l, logs, err);
+}
+CALL(theory_rbf_eta) {
+    (void)opts, (void)held;
+    static const double S[] = {2, 0.5, 0.5, 1};
+    const kspec_matrix Sx = {S, 2, 2, 2, 1};
+    double out[2];
+    size_t count;
+    return kspec_theory_rbf_eta(NULL, &Sx, out, &count, err);
+}
+CALL(theory_linear) {
+    (void)opts, (void)held;
+    double m[4], logs[4];
+    return kspec_theory_linear_moments(eta, 2, 2, 4, m, logs, err);
+}
+CALL(theory_sphere) {
+    (void)opts, (void)held;
+    double l[5], logs[5], N[5], log_N[5];
+    return kspec_theory_sphere_eigenvalues(0, 1, 3, 4, l, logs, N, log_N, err);
+}
+CALL(theory_sphere_moments) {
+    (void)opts, (void)held;
+    double m[3], logs[3];
+    return kspec_theory_sphere_moments(0, 1, 3, 3, m, logs, err);
+}
+
+/* ---------------------------------------------------------------------------------------- the table */
+
+typedef struct {
+    const char *name;
+    kspec_status (*call)(const void *opts, int *held, kspec_error *err);
+    /* of its options, and where the progress callback is in them; 0: none */
+    size_t size, progress;
+    /* 1: it allocates */
+    int allocates;
+} row;
+
+#define OPTS(T)  sizeof(T), offsetof(T, progress)
+#define PLAIN(T) sizeof(T), 0
+
+/* clang-format off */
+static const row rows[] = {
+    {"kspec_moments",               moments,                OPTS(kspec_moments_opts),       1},
+    {"kspec_moments, two trials",   moments_of_trials,      OPTS(kspec_moments_opts),       1},
+    {"kspec_spectrum",              spectrum,               OPTS(kspec_spectrum_opts),      1},
+    {"kspec_spectrum, estimation",  spectrum_estimation,    PLAIN(kspec_moments_opts),      1},
+    {"kspec_spectrum_from_moments", spectrum_from_moments,  OPTS(kspec_spectrum_opts),      1},
+    {"kspec_dimension",             dimension,              OPTS(kspec_dimension_opts),     1},
+    {"kspec_compare",               compare,                OPTS(kspec_compare_opts),       1},
+    {"kspec_norm",                  norm,                   OPTS(kspec_norm_opts),          1},
+    {"kspec_features",              features,               OPTS(kspec_kernel_opts),        1},
+    {"kspec_gram",                  gram,                   OPTS(kspec_kernel_opts),        1},
+    {"kspec_generate",              generate,               OPTS(kspec_generate_opts),      1},
+    {"kspec_ridge_predict",         ridge_predict,          OPTS(kspec_ridge_opts),         1},
+    {"kspec_ridge_best_lambda",     ridge_best_lambda,      OPTS(kspec_ridge_opts),         1},
+    {"kspec_ridge_best_features",   ridge_best_features,    OPTS(kspec_ridge_opts),         1},
+    {"kspec_ridge_empirical",       ridge_empirical,        OPTS(kspec_ridge_opts),         1},
+    {"kspec_wls_theory",            wls_theory,             OPTS(kspec_wls_opts),           1},
+    {"kspec_wls_empirical",         wls_empirical,          OPTS(kspec_wls_opts),           1},
+    {"kspec_wls_best_p",            wls_best_p,             OPTS(kspec_wls_opts),           1},
+    {"kspec_wls_best_weight",       wls_best_weight,        OPTS(kspec_wls_opts),           1},
+    {"kspec_wls_fit",               wls_fit,                PLAIN(kspec_wls_opts),          1},
+    {"kspec_wls_bound",             wls_bound,              PLAIN(kspec_wls_opts),          1},
+    {"kspec_wls_features",          wls_features,           OPTS(kspec_wls_features_opts),  1},
+    {"kspec_wls_decay",             wls_decay,              OPTS(kspec_wls_decay_opts),     1},
+    {"kspec_wls_predict",           wls_predict,            0, 0,                           0},
+    {"kspec_learn_open",            learn_open,             PLAIN(kspec_learn_data_opts),   1},
+    {"kspec_learn",                 learn,                  OPTS(kspec_learn_opts),         1},
+    {"kspec_read",                  read_file,              PLAIN(kspec_read_opts),         1},
+    {"kspec_write",                 write_file,             0, 0,                           1},
+    {"kspec_write_text",            write_text,             0, 0,                           0},
+    {"kspec_theory_rbf_moments",    theory_rbf,             0, 0,                           0},
+    {"kspec_theory_rbf_eigenvalues", theory_rbf_eigenvalues, 0, 0,                          1},
+    {"kspec_theory_rbf_eta",        theory_rbf_eta,         0, 0,                           1},
+    {"kspec_theory_linear_moments", theory_linear,          0, 0,                           0},
+    {"kspec_theory_sphere_eigenvalues", theory_sphere,      0, 0,                           0},
+    {"kspec_theory_sphere_moments", theory_sphere_moments,  0, 0,                           0},
+};
+/* clang-format on */
+
+#define EACH_ROW(r) for (const row *r = rows; r < rows + sizeof rows / sizeof *rows; r++)
+
+/* Options of the row: zeroed, with this size field. A buffer that any of them fits in. */
+static union {
+    unsigned char bytes[1024];
+    size_t size;
+    max_align_t align;
+} options;
+
+static void *zeroed(const row *r, size_t size) {
+    CHECK_MSG(r->size <= sizeof options, "%s: the options have %zu bytes", r->name, r->size);
+    memset(&options, 0, sizeof options);
+    options.size = size;
+    return &options;
+}
+
+/* ---------------------------------------------------------------------------------------- the promises */
+
+static void expect_success(const row *r, const void *opts, const char *how) {
+    int held = 0;
+    kspec_error err = {KSPEC_E_NUMERIC, "left from before"};
+    kspec_status st = r->call(opts, &held, &err);
+    CHECK_MSG(st == KSPEC_OK && err.code == KSPEC_OK && err.msg[0] == 0, "%s, %s: status %d: %s", r->name,
+              how, (int)st, err.msg);
+    CHECK_MSG(r->call(opts, &held, NULL) == KSPEC_OK, "%s, %s, without an error struct", r->name, how);
+}
+
+TEST(options_may_be_null_or_zeroed_or_those_of_an_older_program) {
+    EACH_ROW(r) {
+        expect_success(r, NULL, "NULL options");
+        if (!r->size) continue;
+        expect_success(r, zeroed(r, r->size), "zeroed options");
+        expect_success(r, zeroed(r, sizeof(size_t)), "options with the size field alone");
+    }
+}
+
+TEST(a_wrong_size_is_refused) {
+    EACH_ROW(r) {
+        const size_t wrong[] = {0, 4, r->size + 1, r->size + 64, SIZE_MAX};
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong && r->size; k++) {
+            int held = 0;
+            kspec_error err = {0};
+            kspec_status st = r->call(zeroed(r, wrong[k]), &held, &err);
+            CHECK_MSG(st == KSPEC_E_ARG && err.code == st && strstr(err.msg, "size"), "%s, size %zu: %d: %s",
+                      r->name, wrong[k], (int)st, err.msg);
+            CHECK_MSG(!held, "%s, size %zu: the pointer is not NULL", r->name, wrong[k]);
+            CHECK_MSG(r->call(zeroed(r, wrong[k]), &held, NULL) == st, "%s without an error struct", r->name);
+        }
+    }
+}
+
+TEST(every_allocation_may_fail) {
+    EACH_ROW(r) {
+        long k = 0;
+        kspec_status st = KSPEC_E_NOMEM;
+        failing_alloc_install();
+        for (; k < 20000 && st == KSPEC_E_NOMEM; k++) {
+            int held = 0;
+            kspec_error err = {0};
+            failing_alloc_arm(k);
+            st = r->call(NULL, &held, &err);
+            CHECK_MSG(failing_alloc_live() == 0, "%s: %ld blocks leaked at %ld", r->name,
+                      failing_alloc_live(), k);
+            CHECK_MSG(err.code == st && !held, "%s at %ld: status %d, error %d, %s", r->name, k, (int)st,
+                      (int)err.code, held ? "a pointer is left" : "no pointer is left");
+            CHECK_MSG(!st || (err.msg[0] && !strchr(err.msg, '\n')), "%s at %ld: '%s'", r->name, k, err.msg);
+            failing_alloc_arm(k);
+            CHECK_MSG(r->call(NULL, &held, NULL) == st, "%s at %ld without an error struct", r->name, k);
+        }
+        failing_alloc_uninstall();
+        CHECK_MSG(st == KSPEC_OK && k > r->allocates, "%s: status %d after %ld allocations", r->name, (int)st,
+                  k);
+    }
+}
+
+typedef struct {
+    int left, reports;
+    double last;
+    int backwards;
+} countdown;
+
+static int report(void *ctx, double fraction) {
+    countdown *c = ctx;
+    c->backwards |= !(fraction >= 0 && fraction <= 1);
+    c->reports++;
+    return c->left-- <= 0;
+}
+
+TEST(every_report_may_cancel) {
+    EACH_ROW(r) {
+        kspec_status st = KSPEC_E_CANCELLED;
+        int k = 0;
+        failing_alloc_install();
+        for (; k < 2000 && st == KSPEC_E_CANCELLED && r->progress; k++) {
+            int held = 0;
+            kspec_error err = {0};
+            countdown c = {.left = k};
+            kspec_progress progress = {report, &c};
+            zeroed(r, r->size);
+            memcpy(options.bytes + r->progress, &progress, sizeof progress);
+            st = r->call(&options, &held, &err);
+            CHECK_MSG(!c.backwards, "%s: a fraction is not between 0 and 1", r->name);
+            CHECK_MSG(failing_alloc_live() == 0 && !held, "%s cancelled at report %d: %ld blocks leaked",
+                      r->name, k, failing_alloc_live());
+            CHECK_MSG(st == KSPEC_OK || (st == KSPEC_E_CANCELLED && err.code == st && err.msg[0]),
+                      "%s cancelled at report %d: status %d: %s", r->name, k, (int)st, err.msg);
+            CHECK_MSG(st != KSPEC_E_CANCELLED || c.reports == k + 1, "%s: reports after it was cancelled",
+                      r->name);
+        }
+        failing_alloc_uninstall();
+        if (r->progress)
+            CHECK_MSG(st == KSPEC_OK && k > 1, "%s: status %d after %d reports", r->name, (int)st, k);
+    }
+}
+
+TEST(free_and_close_take_null) {
+    kspec_moments_free(NULL);
+    kspec_spectrum_free(NULL);
+    kspec_dimension_free(NULL);
+    kspec_compare_free(NULL);
+    kspec_norm_free(NULL);
+    kspec_ridge_free(NULL);
+    kspec_ridge_empirical_free(NULL);
+    kspec_ridge_close(NULL);
+    kspec_generate_close(NULL);
+    kspec_wls_free(NULL);
+    kspec_wls_fit_free(NULL);
+    kspec_wls_bound_free(NULL);
+    kspec_wls_features_free(NULL);
+    kspec_wls_decay_free(NULL);
+    kspec_learn_free(NULL);
+    kspec_learn_close(NULL);
+    kspec_dataset_free(NULL);
+    kspec_write_abort(NULL);
+}
+
+TEST(calls_that_cannot_fail) {
+    CHECK(strcmp(kspec_version(), KSPEC_VERSION) == 0 && kspec_isa()[0] && kspec_blas()[0]);
+    CHECK(kspec_lp_solver()[0] && kspec_default_threads() >= 1);
+    CHECK(kspec_blas_advice() == NULL || kspec_blas_advice()[0]);
+    CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);
+    CHECK(strcmp(kspec_kernel_name(KSPEC_KERNEL_LAPLACE), "laplace") == 0);
+    CHECK(strcmp(kspec_norm_method_name(KSPEC_NORM_METHOD_EIGEN), "eigen") == 0);
+    CHECK(strcmp(kspec_wls_regime_name(KSPEC_WLS_REGIME_OVER), "over") == 0);
+    CHECK(kspec_estimator_name((kspec_estimator)77) == NULL && kspec_kernel_name((kspec_kernel)77) == NULL);
+    CHECK(kspec_norm_method_name((kspec_norm_method)77) == NULL);
+    for (int st = 0; st <= (int)KSPEC_E_DATA; st++) CHECK(kspec_status_name((kspec_status)st)[0]);
+    CHECK(strcmp(kspec_status_name((kspec_status)99), "unknown status") == 0);
+    size_t order[4];
+    kspec_random_permutation(1, 5, 4, order);
+    CHECK(order[0] + order[1] + order[2] + order[3] == 6);
+    kspec_set_allocator(NULL);
+    kspec_write_discard_all();
+}
+
+int main(void) {
+    setenv("KSPEC_THREADS", "2", 1);
+    make_inputs();
+    snprintf(file, sizeof file, "contract-%ld.npy", (long)getpid());
+    int held;
+    CHECK(write_file(NULL, &held, NULL) == KSPEC_OK);
+    RUN(options_may_be_null_or_zeroed_or_those_of_an_older_program);
+    RUN(a_wrong_size_is_refused);
+    RUN(every_allocation_may_fail);
+    RUN(every_report_may_cancel);
+    RUN(free_and_close_take_null);
+    RUN(calls_that_cannot_fail);
+    unlink(file);
+    return test_done();
+}
