@@ -1,7 +1,8 @@
 /*
- * What docs/spectrum.md says of accuracy, measured: the total absolute error of the recovered eigenvalues, as a share of
- * their sum, over processes whose spectrum is known, for each way to weight the moments, for several numbers of moments,
- * grids and upper ends; and how often the nominal 95% intervals cover. Usage: bench_spectrum [SEEDS [FIRST_SEED]]
+ * What docs/spectrum.md says of accuracy, measured: the total absolute error of the recovered eigenvalues, as
+ * a share of their sum, over processes whose spectrum is known, for each way to weight the moments, for
+ * several numbers of moments, grids and upper ends; and how often the nominal 95% intervals cover. Usage:
+ * bench_spectrum [SEEDS [FIRST_SEED]]
  */
 #include "kspec.h"
 
@@ -90,7 +91,9 @@ static void draw(const setting *s, uint64_t seed, double *x, double *truth) {
     kspec_generate_close(made);
 }
 
-/* The moments of one matrix by one estimator, up to K_MAX, and their errors; those of fewer are a part of it. */
+/*
+ * The moments of one matrix by one estimator, up to K_MAX, and their errors; those of fewer are a part of it.
+ */
 typedef struct {
     double m[K_MAX], se[K_MAX], R[K_MAX * K_MAX];
 } estimated;

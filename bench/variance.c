@@ -1,7 +1,7 @@
 /*
- * What docs/moments.md says of variance, bias and coverage, measured: over many seeds, matrices of a process whose
- * moments are known; the mean, the standard deviation, the jackknife's standard error, and how often the nominal 95%
- * interval covers the truth. Usage: bench_variance [SEEDS [FIRST_SEED]]
+ * What docs/moments.md says of variance, bias and coverage, measured: over many seeds, matrices of a process
+ * whose moments are known; the mean, the standard deviation, the jackknife's standard error, and how often
+ * the nominal 95% interval covers the truth. Usage: bench_variance [SEEDS [FIRST_SEED]]
  */
 #include "kspec.h"
 
