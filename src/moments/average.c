@@ -34,7 +34,8 @@ static int symmetric(kspec_estimator method) {
 /* ---- a pair, squared and in another order ---- */
 
 typedef struct {
-    size_t *rows, *cols; /* row i of the changed pair is row rows[i] of the given one */
+    /* row i of the changed pair is row rows[i] of the given one */
+    size_t *rows, *cols;
     double *a, *b;
 } changed;
 

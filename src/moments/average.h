@@ -5,9 +5,8 @@
 #ifndef KS_MOMENTS_AVERAGE_H
 #define KS_MOMENTS_AVERAGE_H
 
-#include "moments/trials.h"
 #include "moments/plan.h"
-#include "kspec/moments.h"
+#include "moments/trials.h"
 
 typedef struct {
     const kspec_moments_opts *o;
@@ -17,15 +16,17 @@ typedef struct {
 } ks_source;
 
 /*
- * sum->m[n-1], and the leave-one-out estimates where sum->rows is given, for n = 1 ... task->last. With
- * `square` the entries are squared first: the moments of Phi o Phi, which are the second moments of the
- * cycle's value.
+ * Writes sum->m[n-1], and the leave-one-out estimates where sum->rows is given, for n = 1 ... task->last.
+ * With `square` the entries are squared first: the moments of Phi o Phi are the second moments of the cycle's
+ * value.
  */
 kspec_status ks_average(const ks_run *run, ks_source *s, const ks_task *task, int square,
                         const ks_moments_out *sum, kspec_error *err);
 
-/* The same under the assignment scheme (path only): a random admissible trial for every edge. No
- * leave-one-out. */
+/*
+ * The same under the assignment scheme: a random admissible trial for every edge. Path only, no
+ * leave-one-out.
+ */
 kspec_status ks_average_assigned(const ks_run *run, ks_source *s, const ks_task *task,
                                  const ks_moments_out *sum, kspec_error *err);
 

@@ -9,9 +9,9 @@
 #include "moments/exact_plan.h"
 
 /*
- * What exact plans once for data of one shape, whatever their entries are: all splits of the trials, with and without
- * error bars, use it. Set the first four fields and leave the others 0; they hold the plan of the order that was last
- * asked for.
+ * The plan for data of one shape, which does not depend on their entries: it is made once and used for all
+ * splits of the trials, with and without error bars. Set the first four fields and leave the others 0. They
+ * hold the plan of the order that was asked for last.
  */
 typedef struct {
     size_t P, Q;
@@ -28,16 +28,16 @@ typedef struct {
 void ks_exact_plan_free(ks_exact_plan *e);
 
 /*
- * What ks_exact() costs up to order nmax, by a dry run: multiply-adds at the rate of a matrix product, and an upper
- * bound on the bytes it holds beyond its inputs.
+ * What ks_exact() costs up to order nmax, by a dry run: multiply-adds at the rate of a matrix product, and an
+ * upper bound on the bytes it holds beyond its inputs.
  */
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err);
 
 /*
- * p is of the planned shape; p->nmax is at most 5 and at most the sampled sides. Order 5 with both sides sampled takes
- * P^2 Q^2 multiply-adds and more; orders to 4 a few matrix products. Leaving out a row or column of a complete side
- * changes nothing: those entries are m itself.
+ * p is of the planned shape; p->nmax is at most 5 and at most the sampled sides. Order 5 with both sides
+ * sampled takes P^2 Q^2 multiply-adds and more; orders to 4 a few matrix products. Leaving out a row or
+ * column of a complete side changes nothing: those entries are m itself.
  */
 kspec_status ks_exact(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_moments_out *out,
                       kspec_error *err);

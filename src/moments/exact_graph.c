@@ -1,9 +1,9 @@
 /*
  * By Moebius inversion on set partitions, the sum over cycles with distinct rows and distinct columns is
- *     S = sum over (pi, sigma) of mu(pi) mu(sigma) C(pi, sigma),   mu(pi) = prod over blocks (-1)^(k-1)
- * (k-1)!, pi a partition of the n row positions, sigma of the n column positions, C the sum of the cycle's
- * value with the positions in one block set equal and all else free. C depends only on the graph up to
- * renaming of vertices.
+ *     S = sum over (pi, sigma) of mu(pi) mu(sigma) C(pi, sigma),  mu(pi) = prod over blocks (-1)^(k-1) (k-1)!
+ * with pi a partition of the n row positions, sigma one of the n column positions, and C the sum of the
+ * cycle's value with the positions in one block set equal and all else free. C depends only on the graph, up
+ * to renaming of vertices.
  */
 #include "moments/exact_plan.h"
 
@@ -12,11 +12,13 @@
 enum { N = KS_EXACT_NMAX };
 
 typedef struct {
-    int blocks, block[N]; /* block[l]: which block position l is in */
+    /* block[l]: which block position l is in */
+    int blocks, block[N];
     double mu;
 } partition;
 
-enum { PARTITIONS = 52 }; /* of 5 positions: the Bell number */
+/* of 5 positions: the Bell number */
+enum { PARTITIONS = 52 };
 
 static int partitions(int n, partition *out) {
     int count = 0, block[N] = {0}, top[N + 1] = {0}; /* top[l]: blocks used before position l */
@@ -56,7 +58,7 @@ static int next_permutation(int n, int *p) {
     return 1;
 }
 
-/* ---- canonical names: the largest, over all renamings, of the multiplicities written in a row ---- */
+/* ---- canonical names: over all renamings, the largest list of the multiplicities ---- */
 
 typedef struct {
     uint64_t word[N];
@@ -71,8 +73,8 @@ static void sort_descending(int n, uint64_t *w) {
 }
 
 /*
- * Two-sided: a word per column, a byte per row; rows are permuted, columns then sorted. Rows whose edges tell them apart
- * whatever the columns are called need no permuting: only orders of decreasing `key` count.
+ * Two-sided: a word per column, a byte per row; rows are permuted, columns then sorted. Rows whose edges tell
+ * them apart whatever the columns are called need no permuting: only orders of decreasing `key` count.
  */
 static name two_sided_name(const ks_graph *g) {
     name best = {{0}};
@@ -96,8 +98,10 @@ static name two_sided_name(const ks_graph *g) {
     return best;
 }
 
-/* One-sided: a word per vertex, a byte per other vertex: the edges away from it and, where they differ,
- * towards it. */
+/*
+ * One-sided: a word per vertex, a byte per other vertex: the edges away from it and, where they differ,
+ * towards it.
+ */
 static name one_sided_name(const ks_graph *g, int directed) {
     name best = {{0}};
     int p[N] = {0, 1, 2, 3, 4};
@@ -140,10 +144,10 @@ static ks_graph identify(ks_exact_form form, int n, const partition *pi, const p
 /* ---- symmetries of the cycle ---- */
 
 /*
- * Read from another position, or backwards where B is A, a cycle is the same cycle: up to 2n pairs of partitions have one
- * graph, and only the first of them needs a name. turned[0][r][i] is the number of partition i with position l where
- * l + r was, turned[1][r][i] with position l where r - l was. Column l lies between the rows l and l + 1, so where rows
- * go to r - l, columns go to r - 1 - l.
+ * Read from another position, or backwards where B is A, a cycle is the same cycle: up to 2n pairs of
+ * partitions have one graph, and only the first of them needs a name. turned[0][r][i] is the number of
+ * partition i with position l where l + r was, turned[1][r][i] with position l where r - l was. Column l lies
+ * between the rows l and l + 1, so where rows go to r - l, columns go to r - 1 - l.
  */
 typedef uint8_t turned_partitions[2][N][PARTITIONS];
 

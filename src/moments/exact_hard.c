@@ -1,8 +1,8 @@
 /*
  * The graphs of order 5 that no elimination of vertices of degree 1 or 2 takes apart:
  *     sum over r0, r1, c0, c1 of E[r0,r1] F[c0,c1] X00[r0,c0] X01[r0,c1] X10[r1,c0] X11[r1,c1].
- * With r0 fixed, the edges at r0 are weights of the other vertices, and what is left is one P x Q x Q
- * product: U[r1,c1] = X01[r0,c1] X11[r1,c1],  Z = U F^T,  t[r1] = sum_c0 Z[r1,c0] X10[r1,c0] X00[r0,c0],
+ * With r0 fixed, the edges at r0 are weights of the other vertices, and one P x Q x Q product is left:
+ *     U[r1,c1] = X01[r0,c1] X11[r1,c1],  Z = U F^T,  t[r1] = sum_c0 Z[r1,c0] X10[r1,c0] X00[r0,c0],
  *     value = sum_r0,r1 E[r0,r1] t[r1].
  * Backward, E~[r0,r1] = t[r1] and F~ = sum_r0 V^T U with V[r1,c0] = E[r0,r1] X10[r1,c0] X00[r0,c0]. All else
  * follows from these two, since every cycle passes both edges: the value with r0 fixed to i is sum_r1 E[i,r1]
@@ -14,15 +14,21 @@
 
 #include <string.h>
 
-enum { SLOTS = 16 }; /* slices r0 in flight: r0 mod SLOTS tells which accumulator a slice adds to */
+/* slices r0 in flight: r0 mod SLOTS tells which accumulator a slice adds to */
+enum { SLOTS = 16 };
 
 typedef struct {
-    size_t P, Q, r0;       /* first slice of the round */
-    const double *E, *F;   /* P x P, Q x Q */
-    const double *X[2][2]; /* P x Q */
-    int mirror;            /* r1 <= r0 suffices */
-    double *work;          /* SLOTS x 2 x P x Q */
-    double *E_adj, *F_adj; /* P x P (E~: always filled); SLOTS x Q x Q or NULL */
+    size_t P, Q;
+    /* the first slice of the round */
+    size_t r0;
+    /* P x P, Q x Q, P x Q */
+    const double *E, *F, *X[2][2];
+    /* r1 <= r0 suffices */
+    int mirror;
+    /* SLOTS x 2 x P x Q */
+    double *work;
+    /* P x P; SLOTS x Q x Q or NULL */
+    double *E_adj, *F_adj;
 } slices;
 
 static kspec_status slice(void *ctx, size_t slot, const ks_worker *worker) {
@@ -50,8 +56,7 @@ static kspec_status slice(void *ctx, size_t slot, const ks_worker *worker) {
 
 static int is_leaf(const ks_edge *e) { return !e->nref && e->a + e->b == 1; }
 
-/* E~ (P x P) and, where F_adj is given, F~ (into its first Q x Q; SLOTS x Q x Q in all). E, F: P x P and Q x
- * Q. */
+/* E (P x P), F (Q x Q), E~ and, where F_adj is given (SLOTS x Q x Q), F~ into its first Q x Q. */
 static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double *F, double *E_adj,
                        double *F_adj) {
     const ks_plan *pl = x->plan;

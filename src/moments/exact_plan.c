@@ -1,6 +1,7 @@
 /*
- * The plan of all graphs of all orders together: each is searched for with what the others need counted as free, three
- * times over, since the first to be searched knows nothing of the others; then they are put in order.
+ * The plan of all graphs of all orders together. Each graph is searched for with what the others need counted
+ * as free: three times over, since the first search knows nothing of the graphs after it. Then the graphs are
+ * put in order.
  */
 #include "moments/exact_plan.h"
 
@@ -76,7 +77,7 @@ static void count_uses(ks_plan *pl, closure *c, size_t g, int by) {
 
 /* ---- the choice of operations ---- */
 
-/* Searches for all graphs, over and over; 0 where there is no room. */
+/* Searches for all graphs, PASSES times; 0 where the tables are full. */
 static int choose(ks_planner *p, closure *c, ks_reading *reading) {
     static const int budget[KS_EXACT_NMAX + 1] = {0, 1, 10, 100, 400, 100};
     ks_plan *pl = p->pl;
@@ -95,8 +96,9 @@ static int choose(ks_planner *p, closure *c, ks_reading *reading) {
 /* ---- the order of operations ---- */
 
 /*
- * Orders the graphs so that few matrices are alive at a time: always the one that needs least new memory. needs[g] is
- * what graph g still needs, in numbers; users[start[k]] ... are the graphs that use product k.
+ * Orders the graphs so that few matrices are held at a time: next is always the one that needs least new
+ * memory. needs[g] is what graph g still needs, in doubles; users[start[k]] ... are the graphs that use
+ * product k.
  */
 typedef struct {
     double *needs;

@@ -1,10 +1,12 @@
 /*
- * Forward: each operation of the plan once, dropping a matrix after its last use (all are kept if a backward
- * pass follows). Backward, once per order n with adjoints seeded by the graphs' weights: a vertex that stands
- * for k positions of the cycle carries the weight x_i^k if row i has the weight x_i, so the sum over cycles
- * through row i is dS/dx_i = sum over graphs, over row vertices u: weight * k_u * (value of the graph with u
- * fixed to i), and the value with u fixed is, where u is eliminated, what multiplies u's weight there: no
- * adjoint of the data itself is needed.
+ * Forward: each operation of the plan once. A matrix is dropped after its last use, unless a backward pass
+ * follows.
+ *
+ * Backward: once per order n, with adjoints seeded by the graphs' weights. If row i has the weight x_i, a
+ * vertex that stands for k positions of the cycle carries x_i^k. So the sum over cycles through row i is
+ *     dS/dx_i = sum over graphs, over row vertices u: weight * k_u * (value of the graph with u fixed to i),
+ * and the value with u fixed is what multiplies u's weight where u is eliminated: no adjoint of the data
+ * itself is needed.
  */
 #include "moments/exact_run.h"
 
@@ -15,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------- resources */
+/* ---- resources ---- */
 
 static double nowhere[1]; /* what a dry execution holds */
 
@@ -49,14 +51,16 @@ int ks_exec_step(ks_exec_state *x, double work, ks_run *part) {
 
 static size_t size_of(const ks_exec_state *x, int kind) { return x->plan->size[kind]; }
 
-/* ----------------------------------------------------------------------------------------- expressions */
+/* ---- expressions ---- */
 
 static void add_factor(ks_expression *e, const double *p, int transposed, int power) {
     if (power) e->factor[e->count++] = (ks_factor){p, transposed, power};
 }
 
-/* Appends the edge's factors but for one occurrence of number `skip` (-1: none), as seen from the first
-   vertex (of kind ku) or, if flipped, from the second. */
+/*
+ * Appends the edge's factors but for one occurrence of number `skip` (-1: none), as seen from the first
+ * vertex (of kind ku) or, if flipped, from the second.
+ */
 static void add_edge(const ks_exec_state *x, ks_expression *out, int edge, int ku, int flip, int skip) {
     const ks_plan *pl = x->plan;
     const ks_edge *e = &pl->edges[edge];
@@ -88,8 +92,7 @@ void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, double *out) {
     run_expression(x, &ex, KS_TILE_STORE, out);
 }
 
-/* The product of the weights but for one occurrence of number `skip` (-1: none); NULL where there is none
- * left. */
+/* The product of the weights but for one occurrence of number `skip` (-1: none); NULL where none is left. */
 static const double *weights(ks_exec_state *x, int d_number, int kind, int skip, double *room) {
     const ks_weights *d = &x->plan->weights[d_number];
     const double *first = NULL;
@@ -108,13 +111,14 @@ static const double *weights(ks_exec_state *x, int d_number, int kind, int skip,
     return first;
 }
 
-/* ------------------------------------------------------------------------------------ matrix products */
+/* ---- matrix products ---- */
 
 /* A matrix as BLAS takes it: first x second index, or the other way round if transposed. */
 typedef struct {
     const double *x;
     int transposed;
-    double *held; /* to be dropped */
+    /* to be dropped */
+    double *held;
     size_t count;
 } operand;
 
@@ -152,7 +156,7 @@ static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const opera
                                   C, n, x->err);
 }
 
-/* --------------------------------------------------------------------------------------------- forward */
+/* ---- forward ---- */
 
 static size_t product_size(const ks_exec_state *x, int k) {
     const ks_product *p = &x->plan->products[k];
@@ -203,7 +207,7 @@ static void forward_terminal(ks_exec_state *x, int g) {
     x->term[g] = x->plan->graphs[g].weight * value;
 }
 
-/* -------------------------------------------------------------------------------------------- backward */
+/* ---- backward ---- */
 
 void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, const double *T,
                      const double *row, const double *col) {
@@ -246,8 +250,10 @@ static void vertex_through(ks_exec_state *x, int n, int d_number, int kind, int 
     }
 }
 
-/* One of the two edges of a product: T[u,w] = sum_v O'[u,v] R[v,w] d-free, its adjoint but for d. If q is
-   wanted, q[w] = half or all of sum_u L[u,w] T[u,w]. */
+/*
+ * One of the two edges of a product: T[u,w] = sum_v O'[u,v] R[v,w] d-free, its adjoint but for d. If q is
+ * wanted, q[w] = half or all of sum_u L[u,w] T[u,w].
+ */
 static void backward_side(ks_exec_state *x, const ks_product *p, int k, int right, double *q) {
     int mine = right ? p->R : p->L, other = right ? p->L : p->R;
     int ku = right ? p->kv : p->ku, kv = right ? p->ku : p->kv;
@@ -332,7 +338,7 @@ static void backward(ks_exec_state *x, int n) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- all */
+/* ---- all ---- */
 
 static void mark_edge(ks_exec_state *x, int edge, int op) {
     const ks_edge *e = &x->plan->edges[edge];

@@ -1,5 +1,4 @@
-/* Carries out a plan: values forward, and backward the sums over the cycles through each row and each column.
- */
+/* Carries out a plan: forward the values, backward the sums over the cycles through each row and column. */
 #ifndef KS_MOMENTS_EXACT_RUN_H
 #define KS_MOMENTS_EXACT_RUN_H
 
@@ -7,31 +6,41 @@
 #include "moments/exact_plan.h"
 
 /*
- * One execution. Set the fields down to `dry` and call ks_exec(). A dry one computes nothing and only counts
- * work and memory, on the same path as the real one, so that what it counts is what happens.
+ * One execution. Set the fields down to `total` and call ks_exec(). A dry execution computes nothing: it
+ * counts work and memory by the same code as a real one.
  */
 typedef struct {
     const ks_plan *plan;
     const ks_run *run;
-    const double *A, *B; /* two-sided: both trials; one-sided: A is the Gram matrix and B is not looked at */
-    double *S, *abs_S;   /* for each order, the sum over distinct cycles, and the sum of |terms| */
-    double
-        *through[2]; /* through[side][(n-1)*size + i]: the sum over distinct cycles through i; or both NULL */
-    int with_loo;    /* fill `through` */
+    /* two-sided: both trials; one-sided: A is the Gram matrix, and B is not looked at */
+    const double *A, *B;
+    /* for each order, the sum over distinct cycles, and the sum of |terms| */
+    double *S, *abs_S;
+    /* through[side][(n-1)*size + i]: the sum over distinct cycles through i; or both NULL */
+    double *through[2];
+    /* fill `through` */
+    int with_loo;
     int dry;
-    double total; /* work, as counted by a dry execution before */
+    /* work, as counted by a dry execution before */
+    double total;
 
-    double work;         /* counted so far, in multiply-adds */
-    size_t live, peak;   /* bytes */
-    kspec_status status; /* the first failure; every step does nothing after it */
+    /* work so far, in multiply-adds, and bytes */
+    double work;
+    size_t live, peak;
+    /* the first failure; every step does nothing after it */
+    kspec_status status;
     kspec_error *err;
 
     ks_arena arena;
-    double **value, **adjoint;         /* of products: NULL where there is none (yet, or any longer) */
-    double **vector, **vector_adjoint; /* of vectors */
-    int *last_use;                     /* of products: the operation after which it can be dropped */
-    double *term;                      /* of graphs: weight times value */
-    double *scratch[3];                /* vectors as long as the longer side */
+    /* of products and of vectors: NULL where not yet made, or dropped */
+    double **value, **adjoint;
+    double **vector, **vector_adjoint;
+    /* of products: the operation after which it can be dropped */
+    int *last_use;
+    /* of graphs: weight times value */
+    double *term;
+    /* vectors as long as the longer side */
+    double *scratch[3];
 } ks_exec_state;
 
 void ks_exec(ks_exec_state *x);
@@ -55,8 +64,9 @@ void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, double *out);
 void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, const double *T,
                      const double *row, const double *col);
 
-/* The value of a graph without vertices of degree 1 or 2. n > 0: backward too, for order n and with its
- * weight. */
+/*
+ * The value of a graph without vertices of degree 1 or 2. n > 0: backward too, for order n, with its weight.
+ */
 double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n);
 
 #endif

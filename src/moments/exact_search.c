@@ -5,6 +5,7 @@
 
 /* ---- what the search reads ---- */
 
+/* Notes that this search has read whether product or vector k is used. */
 static void note(ks_planner *p, int k, int is_vector, int used) {
     uint16_t *by = &p->read_by[2 * k + is_vector];
     if (*by == p->searches) return;
@@ -13,7 +14,7 @@ static void note(ks_planner *p, int k, int is_vector, int used) {
     p->nread++;
 }
 
-/* What is used already need not be paid for again. */
+/* What is used already costs nothing more. */
 static double product_cost(ks_planner *p, int k) {
     int used = p->pl->product_uses[k] > 0;
     note(p, k, 0, used);
@@ -197,7 +198,7 @@ static int list_moves(ks_planner *p, const state *s, move *out) {
     return count;
 }
 
-/* Looks at the state *s, which it changes, and at those that follow; `cost` has been spent on the way to it. */
+/* Looks at the state *s, which it changes, and at those that follow; `cost` was spent on the way to it. */
 static void search(ks_planner *p, state *s, double cost) {
     if (ks_tables_crowded(&p->t) || p->budget-- <= 0) return;
     cost = remove_pendants(p, s, cost);
@@ -217,7 +218,7 @@ static void search(ks_planner *p, state *s, double cost) {
         state t = *s;
         remove_vertex(&t, m->w);
         join(p, &t, m->u, m->v, ks_edge_times(&p->t, t.e[m->u][m->v], m->ref));
-        p->pl->product_uses[m->product]++; /* on this way it need not be paid for again */
+        p->pl->product_uses[m->product]++; /* it is used on this way */
         search(p, &t, cost + m->cost);
         p->pl->product_uses[m->product]--;
     }

@@ -1,10 +1,10 @@
 /*
  * The search for the operations of one graph.
  *
- * Series-parallel reduction: a graph's vertices are removed one by one. One of degree 1 becomes a vector at its
- * neighbour, one of degree 2 a matrix product between its neighbours, and parallel edges merge into elementwise
- * products, until one vertex is left. Which vertex of degree 2 goes first is free; a bounded search looks for the order
- * that adds the least work to what the other graphs need anyway.
+ * Series-parallel reduction: a graph's vertices are removed one by one. One of degree 1 becomes a vector at
+ * its neighbour, one of degree 2 a matrix product between its neighbours, and parallel edges merge into
+ * elementwise products, until one vertex is left. Which vertex of degree 2 goes first is free; a bounded
+ * search looks for the order that adds the least work to what the other graphs need anyway.
  */
 #ifndef KS_MOMENTS_EXACT_SEARCH_H
 #define KS_MOMENTS_EXACT_SEARCH_H
@@ -15,8 +15,8 @@ typedef struct {
     ks_tables t;
     ks_plan *pl;
     /*
-     * What the searches have read: products and vectors, as 4 * number + (2 for a vector) + (1 if used already), each
-     * once a search. read_by[2 * number + (1 for a vector)] is the last search that read it.
+     * What the searches have read: products and vectors, as 4 * number + (2 for a vector) + (1 if used
+     * already), each once a search. read_by[2 * number + (1 for a vector)] is the last search that read it.
      */
     uint32_t *read;
     size_t nread, read_room;
@@ -33,17 +33,17 @@ typedef struct {
     ks_terminal terminal;
 } ks_planner;
 
-/* What a search read: its outcome depends on nothing else. */
+/* What a search read, on which alone its outcome depends. */
 typedef struct {
     size_t first, count;
     /* there was no room for all of it */
     int partly;
 } ks_reading;
 
-/* Would the search that read this find the same again? */
+/* Would the search that read this find the same again? Then it need not be made. */
 int ks_search_stands(const ks_planner *p, const ks_reading *r);
 
-/* The cheapest way found for a graph, by looking at `budget` states, or twice that; 0 where there is no room. */
+/* The cheapest way found for a graph, looking at `budget` states up to twice; 0 where the tables are full. */
 int ks_search(ks_planner *p, const ks_graph *g, int budget, ks_terminal *terminal, ks_reading *r);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The tables of a plan while it is made. Edges, weights, products and vectors get numbers as they are met, equal ones the
- * same number, so that graphs of all orders share them.
+ * The tables of a plan while it is made. Edges, weights, products and vectors get numbers as they are met,
+ * equal ones the same number, so that graphs of all orders share them.
  */
 #ifndef KS_MOMENTS_EXACT_TABLES_H
 #define KS_MOMENTS_EXACT_TABLES_H
@@ -31,8 +31,9 @@ typedef struct {
 void ks_tables_begin(ks_tables *t);
 
 /*
- * Is any table three quarters full? Then the search stops. Between two questions it adds the few records of one state
- * (at most 10 products, 18 vectors and the edges and weights that these make), which the last quarter has room for.
+ * Is any table three quarters full? Then the search stops. Between two such questions it adds the records of
+ * one state at most (10 products, 18 vectors, and their edges and weights), for which the last quarter has
+ * room.
  */
 int ks_tables_crowded(const ks_tables *t);
 
@@ -41,7 +42,7 @@ int ks_leaf(ks_tables *t, int a, int b);
 int ks_edge_times(ks_tables *t, int e, ks_ref r);
 int ks_weights_times(ks_tables *t, int d, int vec);
 
-/* The product and the vector, of which all fields but `positions` and `degree` say which it is. */
+/* The numbers of a product and of a vector; `positions` and `degree` follow from the other fields. */
 int ks_product_number(ks_tables *t, const ks_product *x);
 int ks_vector_number(ks_tables *t, const ks_vector *x);
 

@@ -1,8 +1,8 @@
 /*
- * Elementwise products of several matrices, tile by tile, without storing what lies between: the expression
+ * Elementwise products of several matrices, tile by tile, without intermediate matrices: the expression
  *     X[i,j] = alpha row[i] col[j] prod_k F_k[i,j]^power_k
- * is stored, added, or summed over one index or both. Work is cut into fixed chunks: the same bits at any
- * thread count.
+ * is stored, added, or summed over one index. Work is cut into fixed chunks: the same bits at any thread
+ * count.
  */
 #ifndef KS_MOMENTS_EXACT_TILE_H
 #define KS_MOMENTS_EXACT_TILE_H

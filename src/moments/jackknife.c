@@ -21,9 +21,10 @@ void ks_jackknife(double m, int n, const double *rows, size_t P, const double *c
     const double z = 1.959963984540054; /* 97.5% quantile of the normal distribution */
     *std_error = sqrt(one_side(rows, P, 1) + one_side(cols, Q, 1));
     /*
-     * The interval on the root's scale, where the estimate is nearly symmetric. But the root's slope at zero is
-     * infinite. Where the interval reaches zero it is joined with the plain one, which covers there, and cut off at
-     * ten times the plain one's width, beyond which it says nothing (docs/moments.md has the coverage).
+     * The interval on the root's scale, where the estimate is nearly symmetric. But the root's slope at zero
+     * is infinite. Where the interval reaches zero it is joined with the plain one, which covers there, and
+     * cut off at ten times the plain one's width, beyond which it says nothing (docs/moments.md has the
+     * coverage).
      */
     const double cut = 10;
     double root = ks_signed_root(m, n), half = z * sqrt(one_side(rows, P, n) + one_side(cols, Q, n));

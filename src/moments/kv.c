@@ -55,7 +55,10 @@ static kspec_status leave_one_out(const ks_run *run, const ks_pair *p, int n, wo
     memset(col, 0, Q * sizeof *col);
     for (size_t i = 0; i < P; i++)
         for (size_t a = 0; a < Q; a++) col[a] += p->A[i * Q + a] * w->GB[i * Q + a];
-    /* the derivatives of all columns sum to n f: what a column adds beyond its share is what leaving it out takes away */
+    /*
+     * the derivatives of all columns sum to n f: what a column adds beyond its share is what leaving it out
+     * takes away
+     */
     for (size_t a = 0; a < Q; a++) col[a] = Q > 1 ? f - (col[a] - n * f / (double)Q) : NAN;
     return KSPEC_OK;
 }

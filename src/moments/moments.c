@@ -1,6 +1,6 @@
 /*
- * kspec_moments(): checks its arguments, plans, has each task averaged, and makes error bars from the leave-one-out
- * estimates.
+ * kspec_moments(): checks its arguments, plans, has each task averaged, and makes error bars from the
+ * leave-one-out estimates.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -63,8 +63,8 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
 }
 
 /*
- * What centring would take away: sum_a (E Phi_a)^2 over sum_a E Phi_a^2. The square of the expectation is the mean of
- * Phi_ia Phi_ja over i != j, which does not count the column's own variance.
+ * What centring would take away: sum_a (E Phi_a)^2 over sum_a E Phi_a^2. The square of the expectation is the
+ * mean of Phi_ia Phi_ja over i != j, which does not count the column's own variance.
  */
 static double mean_share(const ks_pair *p, double *sum) {
     double total = 0, share = 0, P = (double)p->P;
@@ -81,7 +81,7 @@ static double mean_share(const ks_pair *p, double *sum) {
     return total > 0 ? (share - total) / (P * (P - 1)) / (total / P) : NAN;
 }
 
-/* One order of one task, in the scaled units of the estimators, then in those of the data */
+/* One order of one task: first in the scaled units of the estimators, then in those of the data. */
 static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_moments_out *sum,
                              const double *square) {
     size_t P = j->trials.P, Q = j->trials.Q;
@@ -200,8 +200,10 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     return st;
 }
 
-/* m(2) from the highest estimator of the list, which stand in order of decreasing bias and variance; m(1) is the
-   same for all of them */
+/*
+ * m(2) from the highest estimator in the list: they stand in the order of decreasing bias and variance. m(1)
+ * is the same for all.
+ */
 static double participation_ratio(const kspec_moments_result *r) {
     double m1 = NAN, m2 = NAN;
     kspec_estimator best = 0;

@@ -2,8 +2,8 @@
  * naive: tr(K^n), K = A B^T / PQ, by powers of K on the shorter side: tr(K^(a+b)) = <K^a, (K^b)^T>, so orders
  * up to nmax need K ... K^h with h = ceil(nmax/2): h - 1 products after the Gram matrix itself.
  *
- * Error bars. Leaving row i out of K leaves det(1 - zK_-i) = det(1 - zK) G_ii(z), G(z) = (1 - zK)^-1 = sum z^k K^k,
- * so that with g_k = (K^k)_ii the closed walks lost are, from the logarithm's derivative of G_ii,
+ * Error bars. Leaving row i out of K leaves det(1 - zK_-i) = det(1 - zK) G_ii(z), G(z) = (1 - zK)^-1 = sum
+ * z^k K^k, so that with g_k = (K^k)_ii the closed walks lost are, from the logarithm's derivative of G_ii,
  *     l_n = n g_n - sum_{k<n} l_k g_{n-k},     tr(K_-i^n) = tr(K^n) - l_n   (times P^n/(P-1)^n).
  * For column a the same with g_k = (B^T K^(k-1) A)_aa, the diagonal of the Gram matrix of the other side.
  */

@@ -9,11 +9,9 @@
 /* What a band of rows keeps in the second-level cache, and how many chunks each thread should get. */
 enum { BAND_BYTES = 384 * 1024, CHUNKS_PER_THREAD = 16 };
 
-/* ---- scaling
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- scaling ---- */
 
-/* f 2^e = 1 / (C(P,n) C(Q,n)), as a running product: the logarithms of factorials would lose five digits
- * here. */
+/* f 2^e = 1 / (C(P,n) C(Q,n)), as a running product: the logarithms of factorials would lose five digits. */
 static ks_path_factor over_binomials(size_t P, size_t Q, int n) {
     double f = 1;
     int e = 0, de;
@@ -67,7 +65,7 @@ kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax,
     size_t vector = plan->k->lanes * sizeof(double), n = (size_t)nmax;
     plan->lanes = plan->k->lanes;
     plan->blocks = (P + plan->lanes - 1) / plan->lanes;
-    size_t tile = KS_PATH_L1 / ((n + 2) * vector); /* two more for what the kernel keeps per column */
+    size_t tile = KS_PATH_L1 / ((n + 2) * vector); /* two more for what the sweep keeps per column */
     plan->tile = tile < 8 ? 8 : tile > KS_PATH_COLS ? KS_PATH_COLS : tile;
     /* with few orders there is little to do per entry, and reading it from afar would take longer */
     size_t together = plan->blocks / (CHUNKS_PER_THREAD * (size_t)threads), most = n <= 4   ? 4
@@ -79,8 +77,7 @@ kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax,
     return choose_scale(plan, err);
 }
 
-/* ---- one block of start rows
- * -------------------------------------------------------------------------------------- */
+/* ---- one block of start rows ---- */
 
 void ks_path_panel(const ks_path_plan *plan, const double *M, size_t h0, double *panel) {
     size_t L = plan->lanes, Q = plan->Q;
@@ -108,20 +105,24 @@ void ks_path_lane_sums(const ks_path_plan *plan, const double *sum, double *sums
 
 /* Scratch of one block; L stands for plan.lanes. */
 typedef struct {
-    double *A;             /* Q x nmax x L */
-    double *R;             /* band x (nmax-1) x L */
-    double *panel;         /* Q x L */
-    double *sum;           /* nmax x L */
-    const double **x, **y; /* nmax each: where the entries of each order begin in a cell */
+    /* Q x nmax x L; band x (nmax-1) x L; Q x L; nmax x L */
+    double *A, *R, *panel, *sum;
+    /* nmax each: where the entries of each order begin in a cell */
+    const double **x, **y;
 } scratch;
 
 typedef struct {
     ks_path_plan plan;
-    const double **x, **y,
-        **close;      /* by order: the matrices in the updates of A[n], of R[n], and at the close */
-    int mixed;        /* they differ between orders */
-    scratch *workers; /* plan.together for each */
-    double *sums;     /* blocks x nmax */
+    /*
+     * by order: the matrices in the updates of A[n], of R[n], and at the close; mixed: they differ between
+     * orders
+     */
+    const double **x, **y, **close;
+    int mixed;
+    /* plan.together for each */
+    scratch *workers;
+    /* blocks x nmax */
+    double *sums;
 } job;
 
 /* Rows a ... a+rows-1 through columns b0 ... b0+cols-1. */
@@ -198,8 +199,7 @@ static kspec_status chunk(void *ctx, size_t index, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* ---- all of them
- * -------------------------------------------------------------------------------------------------- */
+/* ---- all of them ---- */
 
 static kspec_status run_job(const ks_run *run, job *j, ks_arena *arena, double *m, kspec_error *err) {
     const ks_path_plan *plan = &j->plan;

@@ -1,7 +1,7 @@
 /*
- * The `path` estimator: the mean of the cycle values over all cycles with i_1 < ... < i_n and a_1 < ... <
- * a_n, of which there are C(P,n) C(Q,n). Time (nmax-1) P^2 Q multiply-adds; memory, beyond the matrix, O(nmax
- * (P+Q)) vector registers per thread.
+ * The `path` estimator: the mean value of all cycles with increasing rows i_1 < ... < i_n and increasing
+ * columns a_1 < ... < a_n, of which there are C(P,n) C(Q,n). Time: (nmax-1) P^2 Q multiply-adds. Memory
+ * beyond the matrix: O(nmax (P+Q)) vector registers a thread.
  */
 #ifndef KS_MOMENTS_PATH_H
 #define KS_MOMENTS_PATH_H
@@ -9,8 +9,7 @@
 #include "simd/simd.h"
 #include "moments/estimators.h"
 
-/* Needs 1 <= nmax <= min(P,Q). KSPEC_E_NUMERIC where the sums of some order would leave the range of a
- * double. */
+/* Needs 1 <= nmax <= min(P,Q). KSPEC_E_NUMERIC where the sums of some order would leave a double's range. */
 kspec_status ks_path(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
 
 /*
@@ -21,8 +20,7 @@ kspec_status ks_path(const ks_run *run, const ks_pair *p, const ks_moments_out *
 kspec_status ks_path_assigned(const ks_run *run, const double *const *trials, size_t P, size_t Q, int nmax,
                               const int *t, const int *close, double *m, kspec_error *err);
 
-/* ---- shared with path_loo.c
- * --------------------------------------------------------------------------------------- */
+/* ---- shared with path_loo.c ---- */
 
 /*
  * How the work is cut up and scaled: blocks of `lanes` start rows, `together` of which go through the same
@@ -33,14 +31,16 @@ typedef struct {
     const ks_simd *k;
     size_t P, Q, lanes, blocks, together, tile, band;
     int nmax;
-    int log2_scale; /* the entries are multiplied by 2^log2_scale */
+    /* the entries are multiplied by scale = 2^log2_scale */
+    int log2_scale;
     double scale;
 } ks_path_plan;
 kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax, int threads,
                                kspec_error *err);
 
-/* The factor f 2^e that turns a sum over cycles of order n in P x Q, of entries scaled as planned, into the
- * mean. */
+/*
+ * The factor f 2^e that makes a mean of a sum over cycles of order n in P x Q, of entries scaled as planned.
+ */
 typedef struct {
     double f;
     int e;
@@ -50,8 +50,10 @@ ks_path_factor ks_path_mean(const ks_path_plan *plan, size_t P, size_t Q, int n)
 /* panel[b][l] = 2^log2_scale M[h0+l, b] for all columns b, 0 where there is no row h0+l. */
 void ks_path_panel(const ks_path_plan *plan, const double *M, size_t h0, double *panel);
 
-/* A[1] of columns b0 ... b0+cols-1 gets lane l of the panel of start entries: lane l sees only rows after
- * h0+l. */
+/*
+ * A[1] of columns b0 ... b0+cols-1 gets lane l of the panel of start entries: lane l sees rows after h0+l
+ * only.
+ */
 void ks_path_start(const ks_path_plan *plan, const double *panel, size_t l, size_t b0, size_t cols,
                    double *A);
 

@@ -3,14 +3,14 @@
  * leaving row i out gives S minus the cycles through row i. A cycle from start row h that enters row a from
  * column b is
  *
- *     a prefix: A_a[k][b], k rows before a, the last column b            (the recursion of path.c before row
- * a) x the step B[a,b] x a suffix: T_a[j](b) = sum_{b' > b} A[a,b'] C_a[j][b'], where C_a[j][b'] sums what
- * can follow column b': j more rows after a, a column for each, and the closing edge back to h,
+ *     a prefix A_a[k][b]: k rows before a, the last column b (the recursion of path.c before row a)
+ *     times the step B[a,b]
+ *     times a suffix T_a[j](b) = sum_{b' > b} A[a,b'] C_a[j][b'], where C_a[j][b'] sums over what can follow
+ *         column b': j more rows after a, a column for each, and the closing edge back to h.
  *
- * and counts once for row a and once for column b. C and T obey the recursion of A and R walked from the last
+ * It counts once for row a and once for column b. C and T obey the recursion of A and R walked from the last
  * row and column to the first with the two matrices exchanged, so the same sweep makes them. Then the forward
- * walk takes the rows and columns out of them again, one by one, so that no state but the present one is
- * held.
+ * walk takes rows and columns out of them again, one by one: only the present state is held.
  *
  * Taking out loses digits: what is left is exact to the rounding of what was there. So C is kept after every
  * stretch of rows and T after every stretch of columns, and the walk goes on from those. With s rows in a
@@ -29,9 +29,12 @@
 #include <string.h>
 
 enum {
-    MAX_GROUPS = 64, /* groups of blocks whose results are added up in a fixed order */
-    BULGE = 12,      /* log2 of how much larger than the sums of order nmax those of a lower one may be */
-    LOSS = 32,       /* what a stretch may lose: five bits on each side */
+    /* groups of blocks whose results are added up in a fixed order */
+    MAX_GROUPS = 64,
+    /* log2 of how much larger than the sums of order nmax those of a lower one may be */
+    BULGE = 12,
+    /* what a stretch may lose: five bits on each side */
+    LOSS = 32,
     BAND_BYTES = 384 * 1024,
 };
 
@@ -50,11 +53,15 @@ typedef struct {
     const ks_run *run;
     const ks_pair *p;
     ks_path_plan plan;
-    size_t groups, row_stretch, col_stretch; /* stretches in bands and in tiles */
+    /* stretches in bands and in tiles */
+    size_t groups, row_stretch, col_stretch;
     scratch *workers;
-    double *sums;        /* blocks x n */
-    double *rows, *cols; /* groups x n x P, groups x n x Q: cycles through each row and column */
-    atomic_size_t done;  /* blocks */
+    /* blocks x n */
+    double *sums;
+    /* groups x n x P, groups x n x Q: cycles through each row and column */
+    double *rows, *cols;
+    /* blocks */
+    atomic_size_t done;
     atomic_bool cancelled;
 } job;
 
@@ -150,7 +157,8 @@ static void forward(const job *j, scratch *w, size_t h0) {
     }
 }
 
-/* One block of start rows: what its cycles add to S, to their start rows, and through V and W to all others.
+/*
+ * One block of start rows: what its cycles add to S, to their start rows, and through V and W to the others.
  */
 static void block(const job *j, scratch *w, size_t index, double *rows) {
     const ks_path_plan *plan = &j->plan;
@@ -163,8 +171,8 @@ static void block(const job *j, scratch *w, size_t index, double *rows) {
     memset(w->sum, 0, n * L * sizeof(double));
     plan->k->path_close(Q, plan->nmax, plan->nmax, w->A, w->close, w->sum);
     ks_path_lane_sums(plan, w->sum, j->sums + index * n);
-    for (size_t b = 0; b < Q;
-         b++) /* the last column of each cycle, from which no row is entered but h itself */
+    /* the last column of each cycle, from which the walk goes back to h */
+    for (size_t b = 0; b < Q; b++)
         for (size_t i = 0; i < n; i++)
             for (size_t l = 0; l < L; l++)
                 w->V[(b * n + i) * L + l] += w->A[(b * n + i) * L + l] * w->close[b * L + l];

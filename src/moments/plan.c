@@ -5,13 +5,16 @@
 #include <math.h>
 
 /*
- * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends less than a minute of one core on exact.
- * Asked for by name, exact may take longer, and up to order 4 as long as it takes.
+ * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends less than a minute of one core on
+ * exact. Asked for by name, exact may take longer, and up to order 4 as long as it takes.
  */
 static const double AUTO_WORK = 5e11, EXACT_WORK = 2e13;
 static const size_t AUTO_MEMORY = (size_t)4 << 30;
 
-/* Under AUTO, path is averaged over this many orders (docs/moments.md has the variances), fewer if that takes long. */
+/*
+ * Under AUTO, path is averaged over this many orders (docs/moments.md has the variances), or fewer to save
+ * time.
+ */
 enum { AUTO_PERMUTATIONS = 8 };
 static const double AUTO_PATH_WORK = 1e12;
 
@@ -104,7 +107,9 @@ static void add(ks_tasks *tasks, kspec_estimator label, kspec_estimator method, 
     if (first <= last) tasks->task[tasks->count++] = (ks_task){label, method, first, last, permutations};
 }
 
-/* By itself exact must do the order that was asked for; among others, or if none was asked for, what it can. */
+/*
+ * By itself, exact must do the order that was asked for; among others, or if none was asked for, what it can.
+ */
 static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t repeats, ks_tasks *tasks,
                               kspec_error *err) {
     int most, must = o->estimators == KSPEC_ESTIMATOR_EXACT && asked;
@@ -123,7 +128,7 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
     return KSPEC_OK;
 }
 
-/* exact as far as it goes and path above it, but for those that are in the set by name. */
+/* exact as far as it goes and path above it, except those that are in the set by name. */
 static kspec_status add_auto(const kspec_moments_opts *o, size_t repeats, kspec_estimator path,
                              ks_tasks *tasks, kspec_error *err) {
     int most = 0, permutations = 0;

@@ -1,9 +1,9 @@
 /*
  * COIN-OR Clp, through its C interface.
  *
- * Clp's own scaling is switched off: the caller scales, and on columns whose entries span twenty decades (powers of small
- * grid points) Clp's geometric scaling has been seen to end "optimal" far from the optimum. For the same reason an
- * answer is believed only with its certificate: x feasible, y dual feasible, no gap between them.
+ * Clp's own scaling is switched off, since the caller scales. On columns whose entries span twenty decades
+ * (powers of small grid points) Clp's geometric scaling was seen to end "optimal" far from the optimum. For
+ * the same reason every answer is checked by its certificate: x feasible, y dual feasible, no gap.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -44,7 +44,9 @@ static kspec_status load(Clp_Simplex *model, const ks_lp *lp, kspec_error *err) 
     return KSPEC_OK;
 }
 
-/* The worst of: a broken constraint, a negative x, a negative reduced cost, the duality gap; infinite if not a number */
+/*
+ * The worst of: a broken constraint, a negative x, a negative reduced cost, the duality gap. NaN is infinite.
+ */
 static double breach(const ks_lp *lp, const double *x, const double *y) {
     double worst = 0, primal = 0, dual = 0;
     for (size_t i = 0; i < lp->rows; i++) {

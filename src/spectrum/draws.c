@@ -8,7 +8,8 @@
 typedef struct {
     const ks_drawing *d;
     double *lambda;
-    double **p, **z; /* per worker: the measure (T), scratch (2K) */
+    /* per worker: the measure (T), scratch (2K) */
+    double **p, **z;
 } job;
 
 static kspec_status one_draw(void *ctx, size_t k, const ks_worker *worker) {
@@ -16,11 +17,11 @@ static kspec_status one_draw(void *ctx, size_t k, const ks_worker *worker) {
     const ks_drawing *d = j->d;
     double *z = j->z[worker->index], *drawn = z + d->fit.K, objective;
     int iterations;
-    kspec_error mine;
     ks_errors_draw(d->errors, d->mu, d->seed, k, z, drawn);
-    kspec_status st = ks_fit_measure(&d->fit, drawn, j->p[worker->index], &objective, &iterations, &mine);
-    if (st == KSPEC_E_NUMERIC) {
-        j->lambda[k * d->rank] = NAN; /* one program in many that was not solved is left out */
+    kspec_status st =
+        ks_fit_measure(&d->fit, drawn, j->p[worker->index], &objective, &iterations, worker->err);
+    if (st == KSPEC_E_NUMERIC) { /* one program in many that was not solved is left out */
+        j->lambda[k * d->rank] = NAN;
         return KSPEC_OK;
     }
     if (!st)
@@ -28,7 +29,7 @@ static kspec_status one_draw(void *ctx, size_t k, const ks_worker *worker) {
     return st;
 }
 
-/* The draws that worked, moved to the front; their number */
+/* Moves the draws that were solved to the front; returns their number. */
 static size_t gather(const ks_drawing *d, double *lambda) {
     size_t made = 0;
     for (size_t k = 0; k < d->draws; k++)

@@ -9,13 +9,14 @@
 typedef struct {
     ks_fit fit;
     const ks_errors *errors;
-    const double *mu; /* the moments that were given */
+    /* the moments that were given */
+    const double *mu;
     kspec_quantile quantile;
     size_t rank, draws;
     uint64_t seed;
 } ks_drawing;
 
-/* lambda[k*rank + j] = the j-th largest eigenvalue of draw k, in units of b, for the `made` draws that were solved. */
+/* lambda[k*rank + j] = the j-th largest eigenvalue of draw k, in units of b, for the `made` draws solved. */
 kspec_status ks_draw_eigenvalues(const ks_run *run, const ks_drawing *d, double *lambda, size_t *made,
                                  kspec_error *err);
 

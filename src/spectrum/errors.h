@@ -1,6 +1,6 @@
 /*
- * The errors of the moments, in the units of the fit (mu_n = m(n)/(d b^n)): what the residuals are weighted by, and what
- * moments are drawn from.
+ * The errors of the moments, in the units of the fit (mu_n = m(n)/(d b^n)). The residuals are weighted by
+ * them, and the draws are made from them.
  */
 #ifndef KS_SPECTRUM_ERRORS_H
 #define KS_SPECTRUM_ERRORS_H
@@ -10,13 +10,16 @@
 
 typedef struct {
     size_t K;
-    double *se; /* standard errors */
-    double *L;  /* K x K, lower triangular: L L^T = their correlation, made a little less singular */
+    /* standard errors */
+    double *se;
+    /* K x K, lower triangular: L L^T = their correlation, made a little less singular */
+    double *L;
 } ks_errors;
 
 /*
- * From the standard errors of m(1) ... m(K), or NULL, and their correlation, or NULL: independent. e->se is NULL where
- * the errors are not known: some order has none that is finite and above rounding (1e-12 of the moment).
+ * From the standard errors of m(1) ... m(K), or NULL, and their correlation, or NULL: independent. e->se is
+ * NULL where the errors are not known: some error is not finite, or is below rounding (1e-12 of the moment).
+ * KSPEC_E_DATA where the correlation is not positive definite.
  */
 kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const double *std_error,
                             const double *correlation, double d, double b, ks_arena *arena, kspec_error *err);

@@ -17,22 +17,25 @@ void ks_grid_geometric(size_t T, double smallest, double *s) {
 }
 
 /*
- * The linear program. Columns: T for p, then K for the positive and K for the negative part of W r. Rows: (W V p)_n +
- * u_n - v_n = (W mu)_n with V_ni = s_i^n, and last sum p = 1. Minimise sum u + v.
+ * The linear program. Columns: T for p, then K for the positive part u and K for the negative part v of W r.
+ * Rows: (W V p)_n + u_n - v_n = (W mu)_n with V_ni = s_i^n, and last sum p = 1. Minimise sum u + v.
  *
- * Moments may fall over many decades, so both sides are scaled: rows so that the right-hand side is 1 (what lies twelve
- * decades below the row's largest entry is left there), then columns so that their largest entry is 1. Neither changes
- * the solution; without it, what is smaller than the solver's tolerance would be ignored.
+ * Moments may fall over many decades, so rows and columns are scaled: rows so that the right-hand side is 1
+ * (one that is twelve decades below the row's largest entry stays there), then columns so that their largest
+ * entry is 1. Neither changes the solution. Without it the solver would ignore what is below its tolerance.
  *
- * A moment far beyond what any measure on the grid has would be all of its row: |(W V p)_n| is at most the row's largest
- * entry, so that from there on the distance to the right-hand side is linear in p. It is put at twice that entry, which
- * leaves the nearest measure where it is, and the rest of the distance is added to the objective. Costs above 1e6 are
- * given to the solver in larger units: it stops at 1e25, and the gap of its certificate is absolute.
+ * A moment may lie far beyond what any measure on the grid has, and would then outweigh its row. |(W V p)_n|
+ * is at most the row's largest entry, so beyond that the distance to the right-hand side is linear in p. The
+ * right-hand side is put at twice that entry, which leaves the nearest measure where it is, and the rest of
+ * the distance is added to the objective. Costs above 1e6 are given to the solver in larger units, since it
+ * stops at 1e25 and the gap of its certificate is absolute.
  */
 typedef struct {
     size_t rows, cols;
-    double *A, *b, *c, *x, *y, *scale; /* scale: of the columns; x = scale times the solver's */
-    double unit, beyond;               /* of the costs; the part of the objective that no p changes */
+    /* scale: of the columns; x = scale times the solver's */
+    double *A, *b, *c, *x, *y, *scale;
+    /* of the costs; the part of the objective that does not depend on p */
+    double unit, beyond;
     ks_arena arena;
 } program;
 

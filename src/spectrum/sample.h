@@ -1,4 +1,4 @@
-/* The spectrum of the matrix itself: what is looked at today, biased by its size. */
+/* The spectrum of the sample matrix, biased by its size, for comparison. */
 #ifndef KS_SPECTRUM_SAMPLE_H
 #define KS_SPECTRUM_SAMPLE_H
 
@@ -9,8 +9,8 @@
 enum { KS_SAMPLE_MAX = 4096 };
 
 /*
- * values (min(P,Q)) = the eigenvalues of M M^T/(PQ), decreasing, M the mean of the trials, centred or normalised as `how`
- * says. Trials have been checked by kspec_moments().
+ * values (min(P,Q)) = the eigenvalues of M M^T/(PQ), decreasing, M the mean of the trials, centred or
+ * normalised as `how` says. Trials have been checked by kspec_moments().
  */
 kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
                                    const kspec_moments_opts *how, double *values, kspec_error *err);

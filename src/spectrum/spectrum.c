@@ -1,6 +1,6 @@
 /*
- * kspec_spectrum(): the moments of a matrix, or given ones; the plain fit; the draws; and what follows from the
- * eigenvalues.
+ * kspec_spectrum(): the moments of a matrix, or given ones; the plain fit; the draws; and what follows from
+ * the eigenvalues.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -129,7 +129,7 @@ static kspec_status choose_upper(const job *j, kspec_spectrum_result *r, kspec_e
         r->upper_from = KSPEC_UPPER_SAMPLE;
         return KSPEC_OK;
     }
-    /* lambda_1^n <= m(n): every root is a bound, were it not for errors */
+    /* lambda_1^n <= m(n): every root is a bound, up to its error */
     r->upper = INFINITY;
     r->upper_from = KSPEC_UPPER_MOMENTS;
     int zero = 1;
@@ -261,7 +261,7 @@ static size_t draws_wanted(const job *j) {
     return j->o.no_draws ? 0 : j->o.draws ? (size_t)j->o.draws : DRAWS;
 }
 
-/* The eigenvalues of every draw; for each thread a linear program, as we hold it, as given to Clp, and Clp's own. */
+/* The eigenvalues of every draw; for each thread a linear program: ours, as given to Clp, and Clp's own. */
 static kspec_status check_memory(const job *j, kspec_error *err) {
     size_t K = j->count, draws = j->std_error ? draws_wanted(j) : 0;
     size_t entries = ks_size(K + 1, ks_size_add(j->o.grid, 2 * K)),

@@ -1,5 +1,7 @@
-/* What the tests of `exact` share: matrices, and the estimator as its definition reads, a sum over all
- * cycles. */
+/*
+ * What the tests of `exact` share: matrices, and the estimator as its definition reads, a sum over all
+ * cycles.
+ */
 #ifndef EXACT_ORACLE_H
 #define EXACT_ORACLE_H
 
@@ -79,7 +81,8 @@ static inline double oracle_count(size_t N, int n, int is_free) {
     return f;
 }
 
-/* m(n): the mean over all cycles with distinct rows (unless complete) and distinct columns (unless complete).
+/*
+ * m(n): the mean over all cycles with distinct rows (unless complete) and distinct columns (unless complete).
  */
 static inline double oracle_moment(const ks_pair *p, kspec_sampled s, int n) {
     oracle o = {.p = *p, .free_rows = s == KSPEC_SAMPLED_COLS, .free_cols = s == KSPEC_SAMPLED_ROWS, .n = n};

@@ -73,7 +73,8 @@ static inline void oracle(const double *const *trials, size_t P, size_t Q, int n
     free(A), free(R), free(sum);
 }
 
-/* The definition: every choice of rows i_1 < ... < i_n and columns a_1 < ... < a_n, for P, Q up to 20 or so.
+/*
+ * The definition: every choice of rows i_1 < ... < i_n and columns a_1 < ... < a_n, for P, Q up to 20 or so.
  */
 static inline double brute(const double *const *trials, size_t P, size_t Q, int n, const int *t,
                            const int *close) {
@@ -139,7 +140,8 @@ static inline kspec_status path(const double *A, const double *B, size_t P, size
         if (!(fabs(got_ - want_) <= (tol) * (size))) printf("    at " __VA_ARGS__), printf("\n"); \
     } while (0)
 
-/* Phi = x y^T has m(n) = e_n(x_i^2) e_n(y_a^2) / (C(P,n) C(Q,n)), e_n the elementary symmetric polynomials.
+/*
+ * Phi = x y^T has m(n) = e_n(x_i^2) e_n(y_a^2) / (C(P,n) C(Q,n)), e_n the elementary symmetric polynomials.
  */
 static inline void symmetric(const double *x, size_t count, int nmax, ld *e) {
     for (int n = 0; n <= nmax; n++) e[n] = n == 0;
@@ -160,8 +162,10 @@ static inline void check_rank_one(size_t P, size_t Q, int nmax, double tol) {
     free(x), free(y), free(M);
 }
 
-/* Every leave-one-out value against the estimate of the smaller matrix: what the error bar makes of the
-   difference must be nothing, so the jackknife standard deviation of each order is what it is measured by. */
+/*
+ * Every leave-one-out value against the estimate of the smaller matrix: what the error bar makes of the
+ * difference must be nothing, so the jackknife standard deviation of each order is what it is measured by.
+ */
 static inline void check_loo(const double *A, const double *B, size_t P, size_t Q, int nmax) {
     const size_t N = (size_t)nmax;
     double *rows = malloc(N * P * sizeof *rows), *cols = malloc(N * Q * sizeof *cols);

@@ -49,7 +49,8 @@ TEST(golden_values) {
     free(A), free(B);
 }
 
-/* Every shape of 1 ... 6 rows and columns, both numbers of trials, all three modes, every order that exists.
+/*
+ * Every shape of 1 ... 6 rows and columns, both numbers of trials, all three modes, every order that exists.
  */
 TEST(equals_the_sum_over_all_cycles) {
     uint64_t seed = 1;
@@ -203,7 +204,8 @@ TEST(leaving_one_out_is_leaving_it_out) {
                 if (q.nmax) estimate(&q, s, less, few);
                 for (int n = 0; n < q.nmax; n++) {
                     double scale = terms[n] > few[n] ? terms[n] : few[n];
-                    /* S - (cycles through i) over fewer cycles: rounding of the whole, in units of the rest
+                    /*
+                     * S - (cycles through i) over fewer cycles: rounding of the whole, in units of the rest
                      */
                     scale *= oracle_count(left + 1, n + 1, 0) / oracle_count(left, n + 1, 0);
                     CHECK_TERMS(got[(size_t)n * stride], less[n], scale);
@@ -324,7 +326,10 @@ TEST(any_allocation_may_fail) {
     free(A), free(B);
 }
 
-/* One plan serves pairs of its shape, with error bars and without, and orders in any sequence; it is made once an order. */
+/*
+ * One plan serves pairs of its shape, with error bars and without, and orders in any sequence; it is made
+ * once an order.
+ */
 TEST(a_plan_is_used_again) {
     enum { P = 12, Q = 9 };
     double *A = oracle_matrix(1, P, Q), *B = oracle_matrix(2, P, Q), want[5], got[5], rows[5 * P],

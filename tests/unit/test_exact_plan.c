@@ -29,8 +29,10 @@ TEST(graphs_are_counted) {
                     CHECK(edges == (sided ? n : 2 * n));
                     sum += g[k].weight, abs_sum += fabs(g[k].weight);
                 }
-                /* sum of mu over partitions is (1)_n, of |mu| it is n!; each sign goes with one number of
-                 * vertices */
+                /*
+                 * sum of mu over partitions is (1)_n, of |mu| it is n!; each sign goes with one number of
+                 * vertices
+                 */
                 CHECK(sum == (n == 1));
                 CHECK(abs_sum == (sided ? factorial(n) : factorial(n) * factorial(n)));
             }
@@ -55,7 +57,8 @@ static int count_blocks(int n, const int *block) {
     return most + 1;
 }
 
-/* The graph's multiplicities from those of the cycle, then the number of renamings that give a listed graph.
+/*
+ * The graph's multiplicities from those of the cycle, then the number of renamings that give a listed graph.
  */
 static int same_graph(const ks_graph *g, int a[5][5], int b[5][5], int rows, int cols) {
     if (g->rows != rows || g->cols != cols) return 0;

@@ -151,8 +151,10 @@ static void really_without(estimator_fn f, const ks_pair *p, int side, size_t c,
     free(a), free(b);
 }
 
-/* naive on both sides, and Kong-Valiant on its rows, are exact. A column of Kong-Valiant is left out to first order:
-   its derivative, by central differences in the column's weight, less the mean of all of them */
+/*
+ * naive on both sides, and Kong-Valiant on its rows, are exact. A column of Kong-Valiant is left out to first
+ * order: its derivative, by central differences in the column's weight, less the mean of all of them
+ */
 TEST(leave_one_out) {
     enum { P = 7, Q = 6, N = 4 };
     const estimator_fn fns[] = {ks_naive, ks_kv_row};
@@ -220,8 +222,10 @@ TEST(jackknife_of_a_mean_is_its_standard_error) {
 /* ---- trials ---- */
 
 TEST(ragged_trials_use_what_is_there) {
-    /* trials without noise are equal: any split gives the one-trial answer, and what a row lacks is not
-     * looked at */
+    /*
+     * trials without noise are equal: any split gives the one-trial answer, and what a row lacks is not
+     * looked at
+     */
     enum { P = 6, Q = 5, T = 5 };
     double x[T][P * Q];
     size_t have[P] = {2, 3, 5, 4, 2, 5};
@@ -266,8 +270,9 @@ TEST(ragged_trials_use_what_is_there) {
     kspec_moments_free(one);
 }
 
-/* Every trial has the same weight over many splits: trial t is a multiple c_t of one matrix, so m(1) of a
-   split is (mean of c over one half)(mean over the other) m(1), whose average over all 3 splits of 4 is known
+/*
+ * Every trial has the same weight over many splits: trial t is a multiple c_t of one matrix, so m(1) of a
+ * split is (mean of c over one half)(mean over the other) m(1), whose average over all 3 splits of 4 is known
  */
 TEST(splits_use_all_trials) {
     enum { P = 8, Q = 8, T = 4 };
@@ -396,7 +401,10 @@ TEST(options) {
           !kspec_estimator_name(64));
 }
 
-/* Exact is planned once a call, however many splits there are: more splits take more allocations, but not more plans */
+/*
+ * Exact is planned once a call, however many splits there are: more splits take more allocations, but not
+ * more plans
+ */
 
 static size_t allocated, largest;
 
@@ -439,7 +447,10 @@ TEST(exact_is_planned_once) {
     kspec_set_allocator(NULL);
 }
 
-/* The correlation of the errors by its definition: the estimates of the matrix without each row and each column in turn */
+/*
+ * The correlation of the errors by its definition: the estimates of the matrix without each row and each
+ * column in turn
+ */
 TEST(correlation_from_leaving_out) {
     enum { P = 7, Q = 6, N = 4 };
     double x[P * Q], loo[P + Q][2 * N];

@@ -118,8 +118,10 @@ TEST(any_assignment_of_trials) {
     }
 }
 
-/* The same sum through the general kernel and the fast one, and not a bit of difference in what is not
- * rounded. */
+/*
+ * The same sum through the general kernel and the fast one, and not a bit of difference in what is not
+ * rounded.
+ */
 TEST(a_pair_is_one_assignment) {
     double *A = random_matrix(1, 20, 30), *B = random_matrix(2, 20, 30), one[6], two[6];
     int t[2 * MOST_ORDERS], close[MOST_ORDERS];

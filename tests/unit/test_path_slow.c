@@ -1,5 +1,7 @@
-/* The path estimator where it takes longer: sizes of several bands, tiles and chunks, and the range of
- * doubles. */
+/*
+ * The path estimator where it takes longer: sizes of several bands, tiles and chunks, and the range of
+ * doubles.
+ */
 #include "oracle/path.h"
 
 TEST(large_matrix) {

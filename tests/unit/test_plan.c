@@ -1,4 +1,7 @@
-/* What is planned for which matrix, without computing anything; and that path takes no more memory than it says. */
+/*
+ * What is planned for which matrix, without computing anything; and that path takes no more memory than it
+ * says.
+ */
 #include "oracle/brute.h"
 #include "help/failing_alloc.h"
 #include "moments/plan.h"

@@ -1,8 +1,9 @@
 /*
- * The paper's example of recovered eigenvalues: phi = sqrt(0.3) x.w in 20 dimensions, 100 x 100, ten moments, 20 seeds.
- * The total absolute error of the 20 eigenvalues is about 0.55 (standard deviation over seeds 0.5) from unbiased moments
- * and unit weights; its mean over 20 seeds has a standard error of 0.12, so that 0.8 is two above, and the seeds are
- * fixed. Kong-Valiant moments and the sample's own eigenvalues must do at least three times worse.
+ * The paper's example of recovered eigenvalues: phi = sqrt(0.3) x.w in 20 dimensions, 100 x 100, ten moments,
+ * 20 seeds. The total absolute error of the 20 eigenvalues is about 0.55 (standard deviation over seeds 0.5)
+ * from unbiased moments and unit weights; its mean over 20 seeds has a standard error of 0.12, so that 0.8 is
+ * two above, and the seeds are fixed. Kong-Valiant moments and the sample's own eigenvalues must do at least
+ * three times worse.
  */
 #include "kspec.h"
 #include "test.h"
@@ -29,7 +30,9 @@ static double total_error(const double *lambda) {
     return sum;
 }
 
-/* The mean total error: of unbiased moments plain and by default, of the given other estimator, of the sample */
+/*
+ * The mean total error: of unbiased moments plain and by default, of the given other estimator, of the sample
+ */
 static void mean_errors(unsigned other, double *plain, double *by_default, double *others, double *sample) {
     static double x[P * P];
     *plain = *by_default = *others = *sample = 0;
@@ -67,9 +70,9 @@ TEST(twenty_equal_eigenvalues) {
 }
 
 /*
- * One-dimensional random Fourier features, eta = 400, 20 x 20, rank 50: the eigenvalues lambda_i = (eta phi)^-1
- * (eta phi^2)^-i fall from 0.05 by a factor of 0.95; the recovered ones are nearer to them than the sample's, of which
- * there are only 20. Over 20 seeds; 0.918 is the sum of the 50.
+ * One-dimensional random Fourier features, eta = 400, 20 x 20, rank 50: the eigenvalues lambda_i = (eta
+ * phi)^-1 (eta phi^2)^-i fall from 0.05 by a factor of 0.95; the recovered ones are nearer to them than the
+ * sample's, of which there are only 20. Over 20 seeds; 0.918 is the sum of the 50.
  */
 TEST(more_eigenvalues_than_rows) {
     const double eta = 400;

@@ -1,7 +1,8 @@
 /*
- * Statistical claims, with fixed seeds. Each mean over S matrices is compared with the closed form in units of its own
- * standard error; |z| < 4.5 for each of some 60 comparisons: a false alarm less than once in 2000 changes of the random
- * numbers (the estimates are skewed, which S = 1000 makes small). The naive estimator must be seen to be biased.
+ * Statistical claims, with fixed seeds. Each mean over S matrices is compared with the closed form in units
+ * of its own standard error; |z| < 4.5 for each of some 60 comparisons: a false alarm less than once in 2000
+ * changes of the random numbers (the estimates are skewed, which S = 1000 makes small). The naive estimator
+ * must be seen to be biased.
  */
 #include "kspec.h"
 #include "test.h"
@@ -25,7 +26,10 @@ static double z_score(const stats *s, int n, double truth) {
     return (s->mean[n] - truth) / sqrt(s->m2[n] / (s->n - 1) / s->n);
 }
 
-/* The correlated noise of the paper's Figure A2: u_i over a whole row plus v_a over a whole column, anew in each trial */
+/*
+ * The correlated noise of the paper's Figure A2: u_i over a whole row plus v_a over a whole column, anew in
+ * each trial
+ */
 static void add_noise(double *x, size_t P, size_t Q, uint64_t seed) {
     double *u = malloc((P + Q) * sizeof *u);
     kspec_random_normal(seed, 77, 0, P + Q, u);
@@ -146,8 +150,8 @@ TEST(exact_has_a_tenth_of_the_variance_of_path) {
 }
 
 /*
- * The nominal 95% intervals cover the truth in 90 to 98% of 500 matrices for n = 2, 3 (88% at n = 4, the most skewed).
- * Were the true coverage 94%, a binomial count outside 90 to 98% would come once in 4000.
+ * The nominal 95% intervals cover the truth in 90 to 98% of 500 matrices for n = 2, 3 (88% at n = 4, the most
+ * skewed). Were the true coverage 94%, a binomial count outside 90 to 98% would come once in 4000.
  */
 TEST(intervals_cover) {
     const setting settings[] = {{KSPEC_PROCESS_RFF, 60, 60, 4, 1, 500, 1, 0},
