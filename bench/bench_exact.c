@@ -1,6 +1,6 @@
 /*
- * Time of the exact estimator beside DGEMM in the same process: bench_exact [P Q nmax threads trials].
- * Prints the time of a whole call with error bars, of its plan, and of the estimator alone: in seconds, and in
+ * Time of the exact estimator beside DGEMM in the same process: bench_exact [P Q nmax threads trials]. Prints
+ * the time of a whole call with error bars, of its plan, and of the estimator alone: in seconds, and in
  * matrix products of P x Q x min(P,Q) on one thread (best of a few runs each).
  */
 #include "base/clock.h"
@@ -28,7 +28,9 @@ static double best_of(int repeats, const ks_run *run, ks_exact_plan *plan, const
     return best;
 }
 
-/* The first call of kspec_moments() in this process, the best of some, and the plan that each of them makes. */
+/*
+ * The first call of kspec_moments() in this process, the best of some, and the plan that each of them makes.
+ */
 static void whole_calls(const kspec_matrix *phi, size_t trials, int nmax, int threads) {
     kspec_moments_opts o = {
         .size = sizeof o, .nmax = nmax, .estimators = KSPEC_ESTIMATOR_EXACT, .threads = threads};

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The main job on a built-in example: a random matrix whose kernel is known, its moments by each estimator, and the
-# truth beside them.
+# The main job on a built-in example: a random matrix whose kernel is known, its moments by each estimator,
+# and the truth beside them.
 set -eu
 kspec=${1:-kspec}
 case $kspec in */*) kspec=$(cd "$(dirname "$kspec")" && pwd)/${kspec##*/} ;; esac

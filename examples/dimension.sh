@@ -1,8 +1,9 @@
 #!/bin/sh
 # How many dimensions does a population of neurons use? examples/dimension.sh [RECORDING [OPTIONS...]]
 #
-# The dimension is the participation ratio (sum of eigenvalues)² / sum of squares, which PCA gets wrong twice: with few neurons and
-# images large eigenvalues come out too large, and noise adds dimensions. Repeats of the images take care of the noise.
+# The dimension is the participation ratio (sum of eigenvalues)² / sum of squares, which PCA gets wrong twice:
+# with few neurons and images large eigenvalues come out too large, and noise adds dimensions. Repeats of the
+# images take care of the noise.
 . "$(dirname "$0")/recipe.sh"
 
 if [ $# -eq 0 ] && recording=$(data v4/responses_210325.npy); then

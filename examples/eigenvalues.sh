@@ -1,8 +1,10 @@
 #!/bin/sh
-# The spectrum of the kernel behind the activations of a layer: examples/eigenvalues.sh [ACTIVATIONS [OPTIONS...]]
+# The spectrum of the kernel behind the activations of a layer: examples/eigenvalues.sh [ACTIVATIONS
+# [OPTIONS...]]
 #
-# ACTIVATIONS has a row for each input and a column for each unit. Without it, a layer of 100 linear units on normal inputs in 20
-# dimensions is made; with infinitely many units and inputs its spectrum would be 20 eigenvalues of 0.3.
+# ACTIVATIONS has a row for each input and a column for each unit. Without it, a layer of 100 linear units on
+# normal inputs in 20 dimensions is made; with infinitely many units and inputs its spectrum would be 20
+# eigenvalues of 0.3.
 . "$(dirname "$0")/recipe.sh"
 
 if [ $# -eq 0 ]; then

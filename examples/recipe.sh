@@ -1,5 +1,6 @@
-# What the recipes share. They are run as examples/NAME.sh, in a folder in which they may leave their files; KSPEC is the tool
-# (by default the one built here, or the one on the path), KSPEC_DATA the folder with the data sets.
+# What the recipes share. They are run as examples/NAME.sh, in a folder in which they may leave their files;
+# KSPEC is the tool (by default the one built here, or the one on the path), KSPEC_DATA the folder with the
+# data sets.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 kspec=${KSPEC:-$here/../build/kspec}

@@ -1,8 +1,9 @@
 #!/bin/sh
-# The largest step of gradient descent on a kernel regression is 2/|K|: examples/step_size.sh [ROWS [OPTIONS...]]
+# The largest step of gradient descent on a kernel regression is 2/|K|: examples/step_size.sh [ROWS
+# [OPTIONS...]]
 #
-# lanczos is exact. Random features answer in time linear in the number of rows, but a plain power iteration on them
-# (rff-power) is too large where |K| is small beside n; rff-debiased is not, and has an interval.
+# lanczos is exact. Random features answer in time linear in the number of rows, but a plain power iteration
+# on them (rff-power) is too large where |K| is small beside n; rff-debiased is not, and has an interval.
 . "$(dirname "$0")/recipe.sh"
 
 if [ $# -eq 0 ] && wine=$(data wine/winequality-white.csv); then

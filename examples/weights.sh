@@ -1,5 +1,6 @@
 #!/bin/sh
-# Which weights should a least-squares fit have? Known from the noise and from how smooth the truth is: examples/weights.sh
+# Which weights should a least-squares fit have? Known from the noise and from how smooth the truth is:
+# examples/weights.sh
 . "$(dirname "$0")/recipe.sh"
 law="--grid 64 --modes 256 --gamma 0.8 --noise 0.1"
 

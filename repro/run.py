@@ -39,7 +39,8 @@ def main():
     start, names = time.monotonic(), args.names or list(commands)
     failed, unchecked = [], {}
     for name in names:
-        with subprocess.Popen([sys.executable, *commands[name], *chosen], stdout=subprocess.PIPE, text=True) as run:
+        command = [sys.executable, *commands[name], *chosen]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
             for line in run.stdout:
                 print(line, end="", flush=True)
                 _, said, why = line.rstrip("\n").partition(": cannot be checked: ")

@@ -106,13 +106,23 @@ KSPEC_API kspec_status kspec_x(const kspec_matrix *x, const kspec_x_opts *opts, 
 def self_test():
     bad = [f"self-test: '{want}' was not found" for want, text in BROKEN.items()
            if not any(want in line for line in breaches({"x.h": text}))]
+    if len(untested({"x.h": SOUND}, "kspec_x_free(NULL); kspec_xy(1);")) != 1:
+        bad.append("self-test: a function that no test calls was not found")
     return bad + [f"self-test: {line}" for line in breaches({"x.h": SOUND}) if "110" not in line]
 
 
+def untested(files, test):
+    """A line for each public function that the contract's test does not call"""
+    return [f"{name}() is missing in tests/unit/test_contract.c" for text in files.values()
+            for name, _, _ in functions(without_comments(text)) if not re.search(rf"\b{name}\(", test)]
+
+
 def main():
-    include = pathlib.Path(sys.argv[1]) / "include"
+    source = pathlib.Path(sys.argv[1])
+    include = source / "include"
     files = {p.name: p.read_text() for p in [include / "kspec.h", *sorted((include / "kspec").glob("*.h"))]}
     found = self_test() or breaches(files)
+    found += untested(files, (source / "tests/unit/test_contract.c").read_text())
     print(*found, sep="\n")
     if found:
         sys.exit(1)

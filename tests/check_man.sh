@@ -1,7 +1,7 @@
 #!/bin/bash
-# The man pages say what the tool does: for every command in `kspec help` there is a page whose SYNOPSIS and options
-# are those of -h, whose examples run, and which names every key of the JSON output; the keys that all objects share are
-# in kspec.1. All pages pass mandoc's lint.
+# The man pages say what the tool does: for every command in `kspec help` there is a page whose SYNOPSIS and
+# options are those of -h, whose examples run, and which names every key of the JSON output; the keys that all
+# objects share are in kspec.1. All pages pass mandoc's lint.
 #
 # usage: check_man.sh KSPEC SOURCE_DIR
 set -u
@@ -84,7 +84,8 @@ print(*sorted(own), *sorted("input." + k for k in keys(j["input"])))' <"$dir/out
             fail "$name: '$command' prints no JSON"
         section "JSON OUTPUT" <"$dir/page" >"$dir/described"
         for key in $keys; do
-            case $key in input.*) set -- "$dir/described" "$dir/envelope" ;; *) set -- "$dir/described" ;; esac
+            set -- "$dir/described"
+            case $key in input.*) set -- "$@" "$dir/envelope" ;; esac
             grep -qw -- "${key#input.}" "$@" || fail "$name: the JSON key $key is not described"
         done
     done <"$dir/examples"

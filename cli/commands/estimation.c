@@ -5,12 +5,12 @@
 
 /* clang-format off */
 #define SINGLE_ESTIMATORS \
-    {"auto", KSPEC_ESTIMATOR_AUTO}, {"naive", KSPEC_ESTIMATOR_NAIVE}, {"kv-row", KSPEC_ESTIMATOR_KV_ROW}, {"kv-col", KSPEC_ESTIMATOR_KV_COL}, \
-    {"path", KSPEC_ESTIMATOR_PATH}, {"exact", KSPEC_ESTIMATOR_EXACT}
+    {"auto",   KSPEC_ESTIMATOR_AUTO},   {"naive",  KSPEC_ESTIMATOR_NAIVE}, \
+    {"kv-row", KSPEC_ESTIMATOR_KV_ROW}, {"kv-col", KSPEC_ESTIMATOR_KV_COL}, \
+    {"path",   KSPEC_ESTIMATOR_PATH},   {"exact",  KSPEC_ESTIMATOR_EXACT}
+enum { EVERY_ESTIMATOR = KSPEC_ESTIMATOR_AUTO - 1 }; /* the bits below auto's */
 const cli_choice cli_single_estimators[] = {SINGLE_ESTIMATORS, {0}};
-const cli_choice cli_estimators[] = {
-    SINGLE_ESTIMATORS, {"all", KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_KV_ROW | KSPEC_ESTIMATOR_KV_COL | KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT}, {0},
-};
+const cli_choice cli_estimators[] = {SINGLE_ESTIMATORS, {"all", EVERY_ESTIMATOR}, {0}};
 const cli_choice cli_sides[] = {
     {"auto", KSPEC_SIDE_AUTO}, {"given", KSPEC_SIDE_GIVEN}, {"transposed", KSPEC_SIDE_TRANSPOSED}, {0},
 };

@@ -90,8 +90,9 @@ static int find(const kspec_learn_moments *m, unsigned estimator, int n, found *
     *best = (found){NULL, NAN};
     for (size_t k = 0; k < m->count; k++) {
         const kspec_estimate *e = m->estimates[k];
-        int wanted =
-            estimator ? e->estimator == estimator : e->estimator == KSPEC_ESTIMATOR_PATH || e->estimator == KSPEC_ESTIMATOR_EXACT;
+        int wanted = estimator
+                         ? e->estimator == estimator
+                         : e->estimator == KSPEC_ESTIMATOR_PATH || e->estimator == KSPEC_ESTIMATOR_EXACT;
         if (wanted && e->n == n && (!best->e || e->estimator > best->e->estimator))
             *best = (found){e, m->ratio_error[k]};
     }
@@ -245,17 +246,18 @@ static double or_default(const learn_args *a, const char *option, double value, 
 }
 
 static int train(const learn_args *a, const kspec_learn_data *data, const size_t *widths,
-                 kspec_learn_opts *o) {
+                 const kspec_learn_opts *how) {
     learn_files files = {a, 0};
     kspec_learn_store store;
     int status = learn_store(&files, &store);
     if (status) return status;
-    o->store = &store;
+    kspec_learn_opts o = *how;
+    o.store = &store;
     kspec_learn_result *r;
     kspec_error err;
-    kspec_status st = kspec_learn(data, widths, a->width.count, o, &r, &err);
+    kspec_status st = kspec_learn(data, widths, a->width.count, &o, &r, &err);
     if (st) return files.failed ? cli_fail_writing(st, &err) : cli_fail(st, &err);
-    asked w = {o->estimators, o->subsample, r->nmax};
+    asked w = {o.estimators, o.subsample, r->nmax};
     output u = {a, &w, kspec_learn_data_shape(data), r};
     status = cli_done(&a->common, print_table, to_json, &u);
     kspec_learn_free(r);

@@ -28,8 +28,9 @@ static int read_number(const char *root, const char *folder, const char *file, c
 }
 
 /*
- * What one control group leaves: its limit less its use, where files that could be dropped do not count as used.
- * "max", the absence of a limit, is not a number and leaves everything; so does version 1's near-infinity.
+ * What one control group leaves: its limit less its use, where files that could be dropped do not count as
+ * used. "max", the absence of a limit, is not a number and leaves everything; so does version 1's
+ * near-infinity.
  */
 static size_t group_leaves(const char *root, const char *folder, const char *limit, const char *usage,
                            const char *reclaimable) {

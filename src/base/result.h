@@ -1,6 +1,6 @@
 /*
- * Results that the library makes: a zeroed struct with an arena of its own, from which all its arrays come, so that one
- * call frees everything. The caller sees the struct alone.
+ * Results that the library makes: a zeroed struct with an arena of its own, from which all its arrays come,
+ * so that one call frees everything. The caller sees the struct alone.
  */
 #ifndef KS_BASE_RESULT_H
 #define KS_BASE_RESULT_H
@@ -17,8 +17,8 @@ ks_arena *ks_result_arena(void *result);
 void ks_result_free(void *result);
 
 /*
- * A list as results have them: `count` pointers to zeroed structs of `size` bytes, so that these can grow without
- * breaking compiled programs. NULL when memory is out.
+ * A list as results have them: `count` pointers to zeroed structs of `size` bytes, so that these can grow
+ * without breaking compiled programs. NULL when memory is out.
  */
 void *ks_arena_list(ks_arena *a, size_t count, size_t size);
 

@@ -225,7 +225,8 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
 
 /*
  * Without row i. Of n centred rows, removing one changes s_xy to s_xy - f x_i y_i, f = n/(n-1), and s_xyzw to
- *     s_xyzw + e (s_xyz w_i + ...) + e^2 (s_xy z_i w_i + ...) + (n e^4 - (1+e)^4) x_i y_i z_i w_i,  e = 1/(n-1);
+ *     s_xyzw + e (s_xyz w_i + ...) + e^2 (s_xy z_i w_i + ...) + (n e^4 - (1+e)^4) x_i y_i z_i w_i,
+ * with e = 1/(n-1);
  * not centred, f = 1 and e = 0. The sums over pairs of columns are those over all pairs, less a column with
  * itself.
  */

@@ -90,7 +90,8 @@ static kspec_status check(job *j, kspec_error *err) {
 /* The calling thread alone reports the progress of all runs and learns whether to stop. */
 static int poll(void *ctx, int worker) {
     job *j = ctx;
-    if (worker == 0 && ks_run_report(&j->run, fmin(1, (double)atomic_load(&j->done) / j->total)))
+    if (worker == 0 && !atomic_load(&j->l.stop) &&
+        ks_run_report(&j->run, fmin(1, (double)atomic_load(&j->done) / j->total)))
         atomic_store(&j->l.stop, 1);
     return atomic_load(&j->l.stop);
 }

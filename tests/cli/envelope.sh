@@ -1,4 +1,5 @@
-# Every JSON object of every command has the same envelope: schema, kspec, command, command_line, input, warnings, seconds.
+# Every JSON object of every command has the same envelope: schema, kspec, command, command_line, input,
+# warnings, seconds.
 . "$(dirname "$0")/lib.sh"
 
 py 'r = np.random.default_rng(1)

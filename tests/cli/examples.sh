@@ -1,6 +1,7 @@
 #!/bin/bash
-# Every program and recipe of examples/ runs without arguments, on its own data, and its main number is the truth or what
-# another computation says. The recipes are run as copies, from where no data set is found; where there is data, also with it.
+# Every program and recipe of examples/ runs without arguments, on its own data, and its main number is the
+# truth or what another computation says. The recipes are run as copies, from where no data set is found;
+# where there is data, also with it.
 . "$(dirname "$0")/lib.sh"
 programs=$(dirname "$KSPEC")/examples
 export KSPEC
@@ -20,7 +21,8 @@ recipe_with() { # name, data set...: where it is there
     fresh
     expect "$1.sh fails with $2" env KSPEC_DATA="$data" sh "$KSPEC_SOURCE/examples/$1.sh" >"$out" 2>"$err"
 }
-# Python conditions; printed(pattern) is the list of the numbers that its groups match in what was printed, load(file) a JSON file
+# Python conditions; printed(pattern) is the list of the numbers that its groups match in what was printed,
+# load(file) a JSON file
 holds() {
     checks=$((checks + $#))
     "$python" - "$out" "$@" <<'END' || fail "an example is wrong"
@@ -45,7 +47,8 @@ if wrong:
 END
 }
 
-# the dimension is 10, and not what PCA says; on V4, with each half of the repeats less its own mean, it is known to be 24
+# the dimension is 10, and not what PCA says; on V4, with each half of the repeats less its own mean, it is
+# known to be 24
 program dimension
 cp "$out" own.txt
 holds 'abs(printed(r"unbiased (\S+)")[0] - 10) < 3 * printed(r"\+- (\S+)")[0] < 4' \
@@ -92,7 +95,8 @@ if recipe_with step_size wine/winequality-white.csv; then
     holds 'abs(printed(r"largest step: (\S+)")[0] * 90.95 / 2 - 1) < 1e-3'
 fi
 
-# the fit errs as expected, no other beta is better; weights 1/noise give the least error that Gauss and Markov allow
+# the fit errs as expected, no other beta is better; weights 1/noise give the least error that Gauss and
+# Markov allow
 program weights
 holds 'abs(printed(r"^beta 0 .*error (\S+),")[0] - 0.7525) < 1e-3' \
     '(lambda expected, fit: expected < 0.07 and abs(fit - expected) < 0.02)(*printed(r"^beta 0.7.*error (\S+), of this fit (\S+)"))'

@@ -1,6 +1,6 @@
-# Fashion-MNIST, shortened: 128 of 1024 neurons give the unbiased moments of all of them, and not the naive ones. Fixed
-# seeds: no false alarms once it passes. Were they not: 30 comparisons of normal numbers at 4 standard errors fail once in
-# 500 runs.
+# Fashion-MNIST, shortened: 128 of 1024 neurons give the unbiased moments of all of them, and not the naive
+# ones. Fixed seeds: no false alarms once it passes. Were they not: 30 comparisons of normal numbers at 4
+# standard errors fail once in 500 runs.
 . "$(dirname "$0")/lib.sh"
 
 find_data fashion/{train15k,t10k}-{images-idx3,labels-idx1}-ubyte.gz || exit 77
@@ -16,8 +16,9 @@ expect_json 'all(abs(e["unbiased_subsample"][n] - e["unbiased"][n]) < 4 * e["rat
 expect_json 'all(abs(r["epochs"][0]["unbiased"][1] - 0.1506) < 4 * r["epochs"][0]["ratio_stderr"][1] for r in j["runs"])'
 cp "$out" wide.json
 
-# the mean over many subsamples, at n = 2, by the sums themselves: that of the unbiased estimate is the estimate from all
-# neurons; that of the naive one, each subsample divided by its own root mean square as the tool does it, is larger
+# the mean over many subsamples, at n = 2, by the sums themselves: that of the unbiased estimate is the
+# estimate from all neurons; that of the naive one, each subsample divided by its own root mean square as the
+# tool does it, is larger
 cat >subsamples.py <<'END'
 import json, sys
 import numpy as np
@@ -42,7 +43,8 @@ END
 expect_status 0 "$python" subsamples.py
 cat "$out"
 
-# the kernel of the initialisation does not depend on the width: six narrow networks, whose naive moments are a fifth larger
+# the kernel of the initialisation does not depend on the width: six narrow networks, whose naive moments are
+# a fifth larger
 expect_status 0 kspec learn $fashion --width 32 --seeds 6 --epochs 0 --json
 expect_json '(abs(sum(r["epochs"][0]["unbiased"][1] for r in j["runs"]) / 6 - 0.1506)
     < 4 * sum(r["epochs"][0]["ratio_stderr"][1] for r in j["runs"]) / 6 / 6 ** .5)'

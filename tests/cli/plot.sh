@@ -1,4 +1,5 @@
-# Pictures: every command's result in every format, by --plot and by kspec plot; the numbers in them; what goes together.
+# Pictures: every command's result in every format, by --plot and by kspec plot; the numbers in them; what
+# goes together.
 . "$(dirname "$0")/lib.sh"
 command -v gnuplot >/dev/null || skip "gnuplot is not installed; run 'sh scripts/setup.sh pictures'"
 

@@ -1,4 +1,5 @@
-# Pictures that cannot be drawn, gnuplots that fail, texts that mean harm: one line, the right status, nothing left behind.
+# Pictures that cannot be drawn, gnuplots that fail, texts that mean harm: one line, the right status, nothing
+# left behind.
 . "$(dirname "$0")/lib.sh"
 
 kspec generate rff --rows 8 --cols 9 --dim 1 -o x.npy

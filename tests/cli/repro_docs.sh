@@ -1,6 +1,6 @@
 #!/bin/bash
-# A table of the documentation is made by its script, is written between its markers, and has the numbers of the
-# page; a table whose data are missing is skipped, an unknown one refused.
+# A table of the documentation is made by its script, is written between its markers, and has the numbers of
+# the page; a table whose data are missing is skipped, an unknown one refused.
 . "$(dirname "$0")/lib.sh"
 
 mkdir -p tree/house/docs

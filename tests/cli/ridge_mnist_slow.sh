@@ -1,5 +1,6 @@
-# Two classes of MNIST, as published: the prediction within 3 standard errors of the mean of 30 draws away from 2N = n, the
-# training error within 15%, the peak at 2N = n, and Newton's steps there. Fixed seed: no false alarms once it passes.
+# Two classes of MNIST, as published: the prediction within 3 standard errors of the mean of 30 draws away
+# from 2N = n, the training error within 15%, the peak at 2N = n, and Newton's steps there. Fixed seed: no
+# false alarms once it passes.
 . "$(dirname "$0")/lib.sh"
 
 find_data mnist/{train15k,t10k}-{images-idx3,labels-idx1}-ubyte.gz || exit 77

@@ -1,9 +1,9 @@
 # Ctrl-C and SIGTERM: the tool ends at once, with 128 + the signal's number, and leaves no file behind.
 . "$(dirname "$0")/lib.sh"
 
-# Starts a command, waits until it has begun (a temporary file is there, or a while has passed), sends the signal, and
-# prints the exit status. A process that a test runner has started in the background ignores SIGINT, so that the
-# default is put back first.
+# Starts a command, waits until it has begun (a temporary file is there, or a while has passed), sends the
+# signal, and prints the exit status. A process that a test runner has started in the background ignores
+# SIGINT, so that the default is put back first.
 cat >"$work/interrupt.py" <<'END'
 import os, signal, subprocess, sys, time
 number, wait, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
@@ -51,7 +51,8 @@ expect_files big.csv
 expect "the older file is as it was" [ "$(cat big.csv)" = older ]
 fresh
 
-# while it computes: a Cholesky factor of 9000 x 9000, and moments of a matrix of that size (a sparse file of zeros)
+# while it computes: a Cholesky factor of 9000 x 9000, and moments of a matrix of that size (a sparse file of
+# zeros)
 interrupted 130 2 0.5 "$KSPEC" generate gaussian --rows 9000 --cols 9 --dim 5 -o x.npy
 expect_files
 "$python" - <<'END'

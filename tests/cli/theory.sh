@@ -40,7 +40,8 @@ expect_status 0 kspec theory rbf --eta 4 --dim 100000 -n 2 --json
 expect_json 'j["moments"][1] == 0'
 expect_error 2 '--dim: 2000000 exceeds 1000000' kspec theory rbf --eta 4 --dim 2000000
 
-# --check: how much of each moment the largest eigenvalues hold; without --eigenvalues, a million that are not listed
+# --check: how much of each moment the largest eigenvalues hold; without --eigenvalues, a million that are not
+# listed
 expect_status 0 kspec theory rbf --eta 4,1 -n 3 --eigenvalues 3 --check --json
 expect_json 'all(close(c["sum"], sum(x ** c["n"] for x in j["eigenvalues"]), 1e-14) for c in j["check"])'
 expect_json 'all(close(c["discrepancy"], c["sum"] / c["moment"] - 1, 1e-12) for c in j["check"])'

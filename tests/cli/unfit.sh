@@ -89,7 +89,8 @@ for file in bad.h5 bad.mat bad.npz; do
     bad 'it is not an? .* file, whatever its suffix says' $file
 done
 
-# a reader that crashes, ends without an answer, hangs or is not there: the file is at fault, the tool goes on to say so
+# a reader that crashes, ends without an answer, hangs or is not there: the file is at fault, the tool goes on
+# to say so
 mkdir helper
 reader() { printf '#!/bin/sh\n%s\n' "$1" >helper/kspec-hdf5; chmod +x helper/kspec-hdf5; }
 helped() { expect_error 3 "$1" env KSPEC_LIBEXEC="$PWD/helper" KSPEC_READER_TIMEOUT=1 "$KSPEC" moments good.h5:/a; }

@@ -1,6 +1,6 @@
 /*
- * A public call that allocates, allowed 0, 1, 2, ... allocations until it succeeds: each time it fails with KSPEC_E_NOMEM
- * and one line, holds no memory afterwards, and leaves its result empty.
+ * A public call that allocates, allowed 0, 1, 2, ... allocations until it succeeds: each time it fails with
+ * KSPEC_E_NOMEM and one line, holds no memory afterwards, and leaves its result empty.
  */
 #ifndef ALLOC_ATTEMPTS_H
 #define ALLOC_ATTEMPTS_H

@@ -12,7 +12,7 @@
 
 /* ---------------------------------------------------------------------------------------- small inputs */
 
-enum { P = 9, Q = 8, TABLE = 3, IMAGES = 12, PIXELS = 6, GRID = 6 };
+enum { P = 5, Q = 4, TABLE = 3, IMAGES = 12, PIXELS = 6, GRID = 6 };
 
 static double phi_at[2][P * Q], table_at[P * TABLE], target_at[P], images_at[IMAGES * PIXELS],
     labels_at[IMAGES];
@@ -33,6 +33,10 @@ static void make_inputs(void) {
     images = (kspec_matrix){images_at, IMAGES, PIXELS, PIXELS, 1};
     labels = (kspec_matrix){labels_at, IMAGES, 1, 1, 1};
 }
+
+/* Options that make a call quick */
+static const kspec_spectrum_opts quick_spectrum = {.size = sizeof quick_spectrum, .grid = 11, .draws = 2};
+static const kspec_moments_opts quick_moments = {.size = sizeof quick_moments, .nmax = 2};
 
 /* ---------------------------------------------------------------------------------------- the calls
  *
@@ -64,7 +68,8 @@ CALL(spectrum) {
     RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(phi, 1, NULL, opts, &r, err));
 }
 CALL(spectrum_estimation) {
-    RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(phi, 1, opts, NULL, &r, err));
+    RESULT(kspec_spectrum_result, kspec_spectrum_free,
+           kspec_spectrum(phi, 1, opts, &quick_spectrum, &r, err));
 }
 CALL(spectrum_from_moments) {
     static const double m[] = {1, 0.4, 0.2}, se[] = {0.01, 0.01, 0.01};
@@ -277,7 +282,11 @@ typedef struct {
     size_t size, progress;
     /* 1: it allocates */
     int allocates;
+    /* options for the sweeps below, which make the call thousands of times; NULL: the defaults */
+    const void *quick;
 } row;
+
+static const kspec_learn_opts quick_learn = {.size = sizeof quick_learn, .epochs = 1, .nmax = 2, .every = 1};
 
 #define OPTS(T)  sizeof(T), offsetof(T, progress)
 #define PLAIN(T) sizeof(T), 0
@@ -286,9 +295,9 @@ typedef struct {
 static const row rows[] = {
     {"kspec_moments",               moments,                OPTS(kspec_moments_opts),       1},
     {"kspec_moments, two trials",   moments_of_trials,      OPTS(kspec_moments_opts),       1},
-    {"kspec_spectrum",              spectrum,               OPTS(kspec_spectrum_opts),      1},
-    {"kspec_spectrum, estimation",  spectrum_estimation,    PLAIN(kspec_moments_opts),      1},
-    {"kspec_spectrum_from_moments", spectrum_from_moments,  OPTS(kspec_spectrum_opts),      1},
+    {"kspec_spectrum",              spectrum,               OPTS(kspec_spectrum_opts), 1, &quick_spectrum},
+    {"kspec_spectrum, estimation",  spectrum_estimation,    PLAIN(kspec_moments_opts), 1, &quick_moments},
+    {"kspec_spectrum_from_moments", spectrum_from_moments,  OPTS(kspec_spectrum_opts), 1, &quick_spectrum},
     {"kspec_dimension",             dimension,              OPTS(kspec_dimension_opts),     1},
     {"kspec_compare",               compare,                OPTS(kspec_compare_opts),       1},
     {"kspec_norm",                  norm,                   OPTS(kspec_norm_opts),          1},
@@ -309,7 +318,7 @@ static const row rows[] = {
     {"kspec_wls_decay",             wls_decay,              OPTS(kspec_wls_decay_opts),     1},
     {"kspec_wls_predict",           wls_predict,            0, 0,                           0},
     {"kspec_learn_open",            learn_open,             PLAIN(kspec_learn_data_opts),   1},
-    {"kspec_learn",                 learn,                  OPTS(kspec_learn_opts),         1},
+    {"kspec_learn",                 learn,                  OPTS(kspec_learn_opts),         1, &quick_learn},
     {"kspec_read",                  read_file,              PLAIN(kspec_read_opts),         1},
     {"kspec_write",                 write_file,             0, 0,                           1},
     {"kspec_write_text",            write_text,             0, 0,                           0},
@@ -382,14 +391,14 @@ TEST(every_allocation_may_fail) {
             int held = 0;
             kspec_error err = {0};
             failing_alloc_arm(k);
-            st = r->call(NULL, &held, &err);
+            st = r->call(r->quick, &held, &err);
             CHECK_MSG(failing_alloc_live() == 0, "%s: %ld blocks leaked at %ld", r->name,
                       failing_alloc_live(), k);
             CHECK_MSG(err.code == st && !held, "%s at %ld: status %d, error %d, %s", r->name, k, (int)st,
                       (int)err.code, held ? "a pointer is left" : "no pointer is left");
             CHECK_MSG(!st || (err.msg[0] && !strchr(err.msg, '\n')), "%s at %ld: '%s'", r->name, k, err.msg);
             failing_alloc_arm(k);
-            CHECK_MSG(r->call(NULL, &held, NULL) == st, "%s at %ld without an error struct", r->name, k);
+            CHECK_MSG(r->call(r->quick, &held, NULL) == st, "%s at %ld without an error struct", r->name, k);
         }
         failing_alloc_uninstall();
         CHECK_MSG(st == KSPEC_OK && k > r->allocates, "%s: status %d after %ld allocations", r->name, (int)st,
@@ -421,6 +430,7 @@ TEST(every_report_may_cancel) {
             countdown c = {.left = k};
             kspec_progress progress = {report, &c};
             zeroed(r, r->size);
+            if (r->quick) memcpy(&options, r->quick, r->size);
             memcpy(options.bytes + r->progress, &progress, sizeof progress);
             st = r->call(&options, &held, &err);
             CHECK_MSG(!c.backwards, "%s: a fraction is not between 0 and 1", r->name);

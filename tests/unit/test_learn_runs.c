@@ -200,7 +200,8 @@ TEST(checkpoints_of_another_run) {
     p = o, p.every = 1, refused(data, width, &p, &m, "from one measurement to the next is 2, not 1");
     p = o, p.subsample = 5, refused(data, width, &p, &m, "its subsample is 6, not 5");
     p = o, p.nmax = 2, refused(data, width, &p, &m, "its highest order is 3, not 2");
-    p = o, p.estimators = KSPEC_ESTIMATOR_NAIVE, refused(data, width, &p, &m, "its set of estimators is 33, not 1");
+    p = o, p.estimators = KSPEC_ESTIMATOR_NAIVE,
+    refused(data, width, &p, &m, "its set of estimators is 33, not 1");
     p = o, p.no_stderr = 1, refused(data, width, &p, &m, "its no_stderr is 0, not 1");
     kspec_learn_data *other = open_images(51, 15, 9, 3, KSPEC_PIXELS_UNIT);
     refused(other, width, &o, &m, "its number of training images is 50, not 51");

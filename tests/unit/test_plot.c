@@ -1,6 +1,7 @@
 /*
- * Pictures without gnuplot: what goes into its script. Texts cannot leave their quotes, numbers come through as they
- * are, thinning keeps the outline, axes show what there is, and no JSON object, however damaged, does any harm.
+ * Pictures without gnuplot: what goes into its script. Texts cannot leave their quotes, numbers come through
+ * as they are, thinning keeps the outline, axes show what there is, and no JSON object, however damaged, does
+ * any harm.
  */
 #include "plot/plot.h"
 #include "test.h"
