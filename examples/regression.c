@@ -28,8 +28,8 @@ enum { ROWS = 180, DIM = 20, DRAWS = 10 };
 static double points[ROWS * DIM], targets[ROWS];
 
 static void example(void) {
-    kspec_random_normal(1, 0, 0, ROWS * DIM, points);
-    kspec_random_normal(1, 1, 0, ROWS, targets);
+    kspec_random_normal(1, 5, 0, ROWS * DIM, points);
+    kspec_random_normal(1, 6, 0, ROWS, targets);
     for (size_t i = 0; i < ROWS; i++) {
         double side = 0;
         for (size_t j = 0; j < DIM; j += 2) side += points[i * DIM + j];

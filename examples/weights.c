@@ -31,11 +31,11 @@ static void example(double gamma, double noise) {
     double total = 0, errors[POINTS];
     kspec_error err;
     for (size_t k = 0; k < MODES; k++) total += pow(1 + k, -2 * gamma);
-    kspec_random_normal(1, 0, 0, 2 * MODES, theta);
+    kspec_random_normal(1, 5, 0, 2 * MODES, theta);
     for (size_t k = 0; k < 2 * MODES; k++) theta[k] *= pow(1 + k / 2, -gamma) / sqrt(2 * total);
     for (size_t j = 0; j < POINTS; j++) grid[j] = 2 * 3.14159265358979323846 * j / POINTS;
     check(kspec_wls_predict(theta, MODES, grid, POINTS, data, 0, &err), &err);
-    kspec_random_normal(1, 1, 0, POINTS, errors);
+    kspec_random_normal(1, 6, 0, POINTS, errors);
     for (size_t j = 0; j < POINTS; j++) data[2 * j] += noise * errors[j];
 }
 

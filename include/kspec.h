@@ -25,9 +25,13 @@
  *    calls.
  *
  * One name has one meaning: P and Q are the rows and columns of a matrix of measurements Phi (inputs by
- * features); n and p those of a data table X; N counts random features or the neurons of a layer (in wls.h,
- * points of the grid); sigma is the bandwidth of the kernel exp(-|x-y|^2/(2 sigma^2)), 1 by default; `seed`,
- * `threads` and `progress` are the same three options everywhere.
+ * features); n and p those of a data table X; N counts random features or the neurons of a layer; q the
+ * random features of a Gram matrix; sigma is the bandwidth of the kernel exp(-|x-y|^2/(2 sigma^2)), 1 by
+ * default; `seed`, `threads` and `progress` are the same three options everywhere. wls.h keeps the symbols of
+ * its paper, and says which: N points, P modes of which p are learned, exponents alpha, beta, gamma.
+ *
+ * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_error,
+ * kspec_progress, kspec_allocator, kspec_learn_scaling.
  */
 #ifndef KSPEC_H
 #define KSPEC_H

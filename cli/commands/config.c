@@ -11,7 +11,7 @@ typedef struct {
 static void print_choice(FILE *f) {
     const char *advice = kspec_blas_advice(), *set = getenv("OPENBLAS_CORETYPE");
     if (cli_core_before())
-        fprintf(f, " (restarted: OpenBLAS had taken this processor for %s)", cli_core_before());
+        fprintf(f, " (restarted: OpenBLAS had detected %s)", cli_core_before());
     else if (advice)
         fprintf(f, " (slow on this processor: set OPENBLAS_CORETYPE=%s)", advice);
     else if (set)

@@ -55,7 +55,7 @@ kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d,
     kspec_matrix *phi = malloc(d->trials * sizeof *phi);
     for (size_t t = 0; t < d->trials && phi; t++) phi[t] = kspec_dataset_trial(d, t);
     o->row_trials = d->row_trials;
-    cli_note_treatment(c, o->center, o->normalize);
+    cli_note_treatment(c, NULL, o->center, o->normalize);
     return phi;
 }
 

@@ -37,7 +37,7 @@ static const cli_option options[] = {
     {"batch",            0, OPT_SIZE,   ARG(batch),        "B",
      "images in a mini-batch (default 32)", .min = 1},
     {"classes",          0, OPT_SIZE,   ARG(classes),      "C",
-     "number of classes (default: the largest label and one)", .min = 1},
+     "number of classes (default: the largest label + 1)", .min = 1},
     {"learning-rate",    0, OPT_DOUBLE, ARG(rate),         "R",
      "Adam's step is R/N^power (default 0.1)", .positive = 1},
     {"rate-power",       0, OPT_DOUBLE, ARG(rate_power),   "P",
@@ -177,7 +177,7 @@ static json_t *to_json(const void *result) {
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:f, s:I, s:I, s:I, s:i, s:I, s:o, s:f}", "train_count",
                      (json_int_t)s->train_count, "test_count", (json_int_t)s->test_count, "pixels_per_image",
                      (json_int_t)s->pixels, "classes", (json_int_t)s->classes, "probe", (json_int_t)s->probe,
-                     "pixels", cli_choice_name(pixels, u->a->pixels), "scale", s->scale, "batch",
+                     "pixels", cli_choice_name(pixels, u->a->pixels), "scale", s->pixel_factor, "batch",
                      (json_int_t)r->batch, "every", (json_int_t)r->every, "subsample",
                      (json_int_t)u->w->subsample, "orders", u->w->nmax, "seed", (json_int_t)u->a->common.seed,
                      "runs", runs, "seconds", r->seconds);

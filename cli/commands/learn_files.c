@@ -47,7 +47,9 @@ int learn_read(const learn_args *a, kspec_learn_data **data) {
     if (!status && a->test_labels)
         status = read_labels(c, "test_labels", a->test_labels, &d[TEST_LABELS], &m[TEST_LABELS]);
     if (!status) {
-        cli_note_treatment(c, a->pixels == KSPEC_PIXELS_UNIT, 1);
+        int centered = a->pixels == KSPEC_PIXELS_UNIT;
+        cli_note_treatment(c, NULL, centered, 1);
+        cli_note_treatment(c, "test_images", centered, 1);
         kspec_learn_data_opts o = {.size = sizeof o,
                                    .pixels = (kspec_pixels)a->pixels,
                                    .train_count = a->train_count,

@@ -252,7 +252,7 @@ static int run(void *args) {
     int status = check(a);
     if (!status) status = cli_read(&a->common, &d);
     if (status) return status;
-    cli_note_treatment(&a->common, a->standardize, a->standardize || a->minmax);
+    cli_note_treatment(&a->common, NULL, a->standardize, a->standardize || a->minmax);
     kspec_norm_opts o = make_opts(a);
     kspec_norm_result *r = NULL;
     kspec_error err;

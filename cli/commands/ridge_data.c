@@ -98,7 +98,8 @@ int ridge_read(const ridge_args *a, ridge_set *train, ridge_set *test) {
     status = read_pair(a, NULL, input, a->target, train);
     if (!status && a->test) status = read_pair(a, "test", a->test, a->test_target, test);
     if (status) return status;
-    cli_note_treatment(&a->common, a->center, a->scale);
+    cli_note_treatment(&a->common, NULL, a->center, a->scale);
+    cli_note_treatment(&a->common, "test", a->center, a->scale);
     if (a->test && test->x.cols != train->x.cols)
         return cli_error(EXIT_INPUT, "%s has %zu columns, but %s has %zu", a->test, test->x.cols, input,
                          train->x.cols);

@@ -19,7 +19,7 @@ typedef struct {
 /* The first argument */
 enum { THEORY_RBF, THEORY_LINEAR, THEORY_SPHERE };
 
-/* gaussian, polynomial, ntk: kspec_sphere_kernel */
+/* gaussian, polynomial, ntk: kspec_sphere */
 extern const cli_choice theory_sphere_kernels[];
 
 typedef struct {

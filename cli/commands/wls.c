@@ -171,7 +171,7 @@ const cli_command cmd_wls = {
         "  fit       a fit of the data Y on that grid\n"
         "  features  a fit with any features PSI, and its expected errors\n"
         "  decay     singular values of the kernel matrix of the rows of X\n"
-        "Without a verb the options tell it: theory, unless one of those in the last line is given.",
+        "Without a verb the options decide: theory, unless one of those in the last line is given.",
     .verbs = verbs,
     .options = options,
     .args_size = sizeof(wls_args),

@@ -93,7 +93,7 @@ typedef struct {
     /* The options that were given */
     const cli_option **given;
     size_t given_count;
-    /* Commands that read a matrix; nan is a kspec_nan_policy */
+    /* Commands that read a matrix; nan is a kspec_nan */
     const char *select_rows, *select_cols, *axes;
     int nan;
     /* For the envelope of the JSON object: what was read, what was warned of, when the command began */
@@ -174,7 +174,7 @@ const char *cli_nearest(const char *word, const char *const *list);
 /* "" after 1, "s" after every other number */
 static inline const char *cli_s(size_t count) { return count == 1 ? "" : "s"; }
 
-/* Sorts numbers upwards, without NaN among them; qsort's comparator for that */
+/* Sorts numbers upwards, without NaN among them */
 void cli_sort(double *x, size_t count);
 
 /* ---- messages ---- */
@@ -267,7 +267,7 @@ void cli_remember(const char *word);
 void cli_note_input(const cli_common *c, const char *role, const char *const *paths, size_t count,
                     const kspec_read_opts *how, const kspec_dataset *d);
 /* Notes whether the input was centred and normalised. */
-void cli_note_treatment(const cli_common *c, int centered, int normalized);
+void cli_note_treatment(const cli_common *c, const char *role, int centered, int normalized);
 
 /* The object with all keys; takes over `keys`. */
 json_t *cli_envelope(const cli_common *c, json_t *keys);

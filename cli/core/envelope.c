@@ -111,11 +111,12 @@ static void set_shape(json_t *to, const kspec_read_opts *how, const kspec_datase
     json_array_append_new(shape, json_integer((json_int_t)d->rows));
     json_array_append_new(shape, json_integer((json_int_t)d->cols));
     json_object_set_new(to, "shape", shape);
-    int axes = d->array_dims < 1 ? 1 : d->array_dims > 3 ? 3 : d->array_dims;
+    int axes = d->trials > 1 ? 3 : d->array_dims < 1 ? 1 : d->array_dims > 3 ? 3 : d->array_dims;
     json_object_set_new(to, "axes", cli_string(how->axes ? how->axes : usual[axes - 1]));
     json_object_set_new(to, "select_rows", string_or_null(how->select_rows));
     json_object_set_new(to, "select_cols", string_or_null(how->select_cols));
     json_object_set_new(to, "missing", json_string(missing_name(how->nan)));
+    json_object_set_new(to, "missing_count", json_integer((json_int_t)d->missing));
     json_object_set_new(to, "omitted_rows", json_integer((json_int_t)d->omitted_rows));
     json_object_set_new(to, "omitted_cols", json_integer((json_int_t)d->omitted_cols));
     json_object_set_new(to, "header", json_boolean(d->has_header));
@@ -139,9 +140,11 @@ void cli_note_input(const cli_common *c, const char *role, const char *const *pa
         json_decref(to);
 }
 
-void cli_note_treatment(const cli_common *c, int centered, int normalized) {
-    json_object_set_new(c->input, "centered", json_boolean(centered));
-    json_object_set_new(c->input, "normalized", json_boolean(normalized));
+void cli_note_treatment(const cli_common *c, const char *role, int centered, int normalized) {
+    json_t *to = role ? json_object_get(c->input, role) : c->input;
+    if (!to) return;
+    json_object_set_new(to, "centered", json_boolean(centered));
+    json_object_set_new(to, "normalized", json_boolean(normalized));
 }
 
 /* ---- the whole ---- */

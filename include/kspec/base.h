@@ -23,7 +23,7 @@ typedef enum {
     KSPEC_OK = 0,
     /* an argument or an option is out of its range */
     KSPEC_E_ARG,
-    /* memory could not be had */
+    /* there was not enough memory */
     KSPEC_E_NOMEM,
     /* the computation broke down: overflow, a matrix not positive definite, no convergence */
     KSPEC_E_NUMERIC,
@@ -51,7 +51,8 @@ KSPEC_API const char *kspec_version(void);
 /*
  * The instruction set in use: "generic", "avx2" or "avx512". It is chosen once, at first use: the best that
  * the processor has, or a lower one that the environment variable KSPEC_ISA names. Any other value of
- * KSPEC_ISA is an error, which every call with a `threads` option reports.
+ * KSPEC_ISA is an error, which every call with a `threads` option reports; the name is then "invalid
+ * KSPEC_ISA".
  */
 KSPEC_API const char *kspec_isa(void);
 
@@ -66,7 +67,7 @@ KSPEC_API const char *kspec_blas(void);
  * slower: Debian 12's 0.3.21 takes a fifth-generation Xeon for a Prescott (2004). OpenBLAS reads the variable
  * once, when it is loaded. So the variable must be set before the program starts: by its user, or by the
  * program itself, which then calls exec() as the tool does. It changes results in their last digits.
- * KSPEC_ISA has no say here.
+ * KSPEC_ISA has no effect here.
  */
 KSPEC_API const char *kspec_blas_advice(void);
 

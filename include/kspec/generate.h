@@ -39,7 +39,7 @@ typedef struct {
     kspec_process process;
     /*
      * The dimension of the inputs; default: the number of values of eta or of eigenvalues, or the rows of
-     * sigma or sigma_x, else 1.
+     * Sigma or Sigma_x, else 1.
      */
     size_t dim;
     /* rff, gaussian: one value, or one per dimension, above 0; eta_count is 0, 1 or dim. Default 1. */
@@ -49,11 +49,11 @@ typedef struct {
     const double *eigenvalues;
     size_t eigenvalue_count;
     /*
-     * rff, gaussian, instead of eta: the kernel exp(-(x-x')^T sigma^-1 (x-x')/2) under x ~ N(0, sigma_x). dim
-     * x dim, symmetric, sigma positive definite, sigma_x positive semidefinite (else KSPEC_E_DATA); NULL is
+     * rff, gaussian, instead of eta: the kernel exp(-(x-x')^T Sigma^-1 (x-x')/2) under x ~ N(0, Sigma_x). dim
+     * x dim, symmetric, Sigma positive definite, Sigma_x positive semidefinite (else KSPEC_E_DATA); NULL is
      * the identity.
      */
-    const kspec_matrix *sigma, *sigma_x;
+    const kspec_matrix *Sigma, *Sigma_x;
     /* S, the standard deviation of the noise in every entry of every trial; default 0. */
     double noise;
     kspec_noise noise_correlation;

@@ -50,7 +50,7 @@ KSPEC_API void kspec_learn_close(kspec_learn_data *data);
 typedef struct {
     size_t train_count, test_count, pixels, classes, probe;
     /* The factor by which pixels were multiplied. */
-    double scale;
+    double pixel_factor;
 } kspec_learn_shape;
 
 /* Valid until the data are closed. NULL for NULL. */
@@ -125,7 +125,7 @@ typedef struct {
     kspec_estimate **estimates;
     /*
      * The standard error of m(n)/m(1)^n, which is what Phi divided by its root mean square estimates. The
-     * errors of m(n) and m(1) go together and cancel in part; std_error, which takes the scale for known, is
+     * errors of m(n) and m(1) go together and cancel in part; std_error, which treats the scale as known, is
      * larger. NaN where std_error is.
      */
     double *ratio_error;

@@ -165,7 +165,7 @@ typedef struct {
  *
  * Time: naive and Kong-Valiant take a few matrix products per order on the shorter side, or on the rows
  * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows; exact a dozen matrix products up
- * to n = 4 and P^2 Q^2 multiply-adds at n = 5. AUTO leaves exact where it would take more than 5e11
+ * to n = 4 and P^2 Q^2 multiply-adds at n = 5. AUTO switches to PATH where EXACT would take more than 5e11
  * multiply-adds (all splits together) or 4 GiB. EXACT by itself is refused where its P x P intermediates do
  * not fit into the memory that is available, and at n = 5 above 2e13 multiply-adds; where no order is asked
  * for it takes the highest it can. Among other estimators EXACT gives the orders it can.

@@ -95,7 +95,7 @@ typedef struct {
     size_t sample;
     /* 1: the sample is the first r rows; default: r rows that the seed draws. */
     int sample_first;
-    /* At most so many updates of an iteration; default 1000. */
+    /* The most updates of an iteration; default 1000. */
     int updates;
     /* An iteration ends when its estimated relative error is below this, between 0 and 1; default 1e-10. */
     double stop;
@@ -191,7 +191,7 @@ typedef struct {
  * doubles, up to 97 n more for the basis of Lanczos, and a copy of x.
  *
  * Random features (RFF). Z Z^T has rank q and a trace near n, so that sigma_1(Z)^2 is at least about n/q,
- * however small |K| is: it overestimates unless |K| is large beside n/q. The doubts of the entry tell, and so
+ * however small |K| is: it overestimates unless |K| is large beside n/q. The entry's doubts say so, and so
  * does RFF_DEBIASED, which treats the q features as sampled columns. It estimates m(k) = tr (K/n)^k without
  * bias from the q x q matrix Z^T Z, by cycles of distinct columns (all of them for k <= 5, increasing ones in
  * random orders above). For the true moments

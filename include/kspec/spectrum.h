@@ -150,8 +150,8 @@ typedef struct {
  * kspec_spectrum_free() releases the result; it takes NULL, and after a failure *out is NULL.
  *
  * Time: a linear program of `count` + 1 rows and `grid` columns for each draw, some milliseconds. Memory:
- * `rank` doubles for each draw, and the linear program for each thread; whether there is room is asked
- * before.
+ * `rank` doubles for each draw, and the linear program for each thread; the call checks first that there is
+ * room.
  */
 KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error,
                                                    const double *correlation, size_t count, size_t rank,

@@ -12,7 +12,7 @@ kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...)
 kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes);
 
 /*
- * The one memory check: KSPEC_OK where `bytes` can be had, as far as the system says; else KSPEC_E_NOMEM with
+ * The one memory check: KSPEC_OK where the system says that `bytes` are free; else KSPEC_E_NOMEM with
  * "WHAT needs X MB, Y MB are available", where WHAT comes from the format. A computation that knows what it
  * needs asks first.
  */

@@ -21,14 +21,16 @@ static inline size_t ks_size_add(size_t a, size_t b) {
     return __builtin_add_overflow(a, b, &r) ? SIZE_MAX : r;
 }
 
-/* count * size bytes aligned to KS_ALIGN; NULL when they cannot be had or the product overflows. Never
-   NULL for zero bytes. */
+/*
+ * count * size bytes aligned to KS_ALIGN; NULL when there is not enough memory or the product overflows.
+ * Never NULL for zero bytes.
+ */
 void *ks_alloc(size_t count, size_t size);
 void *ks_zalloc(size_t count, size_t size); /* the same, zeroed */
 void ks_free(void *ptr);                    /* NULL is allowed */
 
 /*
- * Bytes of memory that could be had now without pushing anything else out, or SIZE_MAX where the system does
+ * Bytes of memory that are free now, without pushing anything else out, or SIZE_MAX where the system does
  * not say. An allocation beyond it may well succeed and the process be killed later: a computation that knows
  * what it needs asks first.
  */

@@ -10,7 +10,9 @@
 kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
                               const size_t *row_trials, int center, const char *what, ks_arena *arena,
                               kspec_error *err) {
-    if (!phi || ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "%s: number of trials 0 is below 1", what);
+    kspec_status st = ks_check_pointer(err, phi, what);
+    if (st) return st;
+    if (ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "%s: number of trials 0 is below 1", what);
     size_t P = phi[0].rows, Q = phi[0].cols, least = center ? 5 : 3;
     if (P < least || Q < 3)
         return ks_fail(err, KSPEC_E_ARG, "%s: %zu rows and %zu columns are fewer than %zu and 3%s", what, P,
@@ -19,7 +21,7 @@ kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t nt
         return ks_fail(err, KSPEC_E_ARG, "%s: ragged trials need at least 2 trials, not 1", what);
     m->trials =
         (ks_trials){.phi = phi, .count = ntrials, .P = P, .Q = Q, .row_trials = row_trials, .center = center};
-    kspec_status st = ks_trials_init(&m->trials, err);
+    st = ks_trials_init(&m->trials, err);
     if (!st) st = ks_trials_scale(&m->trials, 2, err);
     if (!st) st = ks_trials_alloc(&m->trials, arena, &m->halves, err);
     return st;

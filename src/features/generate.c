@@ -43,7 +43,7 @@ static void fill_defaults(kspec_generate_opts *o) {
     if (o->trials == 0) o->trials = 1;
     if (o->noise_share == 0) o->noise_share = 1;
     if (o->dim == 0) o->dim = o->process == KSPEC_PROCESS_LINEAR ? o->eigenvalue_count : o->eta_count;
-    if (o->dim == 0 && (o->sigma || o->sigma_x)) o->dim = (o->sigma ? o->sigma : o->sigma_x)->rows;
+    if (o->dim == 0 && (o->Sigma || o->Sigma_x)) o->dim = (o->Sigma ? o->Sigma : o->Sigma_x)->rows;
     if (o->dim == 0) o->dim = 1;
 }
 
@@ -79,10 +79,10 @@ static kspec_status check_kernel(const kspec_generate_opts *o, kspec_error *err)
             if (!(o->eigenvalues[l] >= 0 && o->eigenvalues[l] <= 1e300))
                 return ks_fail(err, KSPEC_E_ARG, "eigenvalue %g is not between 0 and 1e300",
                                o->eigenvalues[l]);
-        if (o->sigma || o->sigma_x) return ks_fail(err, KSPEC_E_ARG, "linear takes no Sigma and no Sigma_x");
+        if (o->Sigma || o->Sigma_x) return ks_fail(err, KSPEC_E_ARG, "linear takes no Sigma and no Sigma_x");
         return KSPEC_OK;
     }
-    if (o->eta_count && (o->sigma || o->sigma_x))
+    if (o->eta_count && (o->Sigma || o->Sigma_x))
         return ks_fail(err, KSPEC_E_ARG, "eta and Sigma, Sigma_x exclude each other");
     if ((st = check_list(o->eta, o->eta_count, o->dim, "values of eta", err))) return st;
     for (size_t l = 0; l < o->eta_count; l++)
@@ -197,7 +197,7 @@ static kspec_status allocate(kspec_generator *g, kspec_error *err) {
     int gaussian = o->process == KSPEC_PROCESS_GAUSSIAN;
     size_t Q = g->Q, workers = (size_t)g->run.threads, per_row = gaussian ? Q : o->dim;
     size_t shared = gaussian ? ks_size(g->P, g->P) : ks_size(o->dim, Q);
-    size_t square = o->sigma || o->sigma_x ? ks_size(o->dim, o->dim) : 0;
+    size_t square = o->Sigma || o->Sigma_x ? ks_size(o->dim, o->dim) : 0;
     size_t values =
         ks_size_add(ks_size_add(shared, square), ks_size(ks_size(workers, g->tile), ks_size_add(Q, per_row)));
     kspec_status st = ks_check_memory(err, ks_size(values, sizeof(double)), "the generator");
@@ -219,7 +219,7 @@ static kspec_status prepare(kspec_generator *g, kspec_error *err) {
     g->tile = o->process == KSPEC_PROCESS_GAUSSIAN ? GAUSSIAN_TILE : TILE;
     g->noise = ks_noise_of(o->noise, o->noise_correlation, o->noise_share);
     kspec_status st = allocate(g, err);
-    if (!st && g->M) st = ks_relative_factor(o->sigma, o->sigma_x, o->dim, g->M, err);
+    if (!st && g->M) st = ks_relative_factor(o->Sigma, o->Sigma_x, o->dim, g->M, err);
     if (st) return st;
     if (g->L) return factor(g, err);
     if (g->b) {
@@ -257,7 +257,7 @@ kspec_status kspec_generate_open(size_t rows, size_t cols, const kspec_generate_
     }
     /* the caller's lists and matrices are borrowed for the call only */
     g->o.eta = g->o.eigenvalues = NULL;
-    g->o.sigma = g->o.sigma_x = NULL;
+    g->o.Sigma = g->o.Sigma_x = NULL;
     *out = g;
     return KSPEC_OK;
 }
@@ -313,15 +313,17 @@ static kspec_status make_tile(void *ctx, size_t chunk, const ks_worker *worker) 
 kspec_status kspec_generate_rows(kspec_generator *g, size_t trial, size_t first, size_t count, double *out,
                                  kspec_error *err) {
     ks_clear(err);
+    kspec_status st = ks_check_pointer(err, g, "the generator");
+    if (st) return st;
     size_t P = g->P;
     if (trial >= g->o.trials)
-        return ks_fail(err, KSPEC_E_ARG, "trial %zu is not below %zu", trial, g->o.trials);
+        return ks_fail(err, KSPEC_E_ARG, "trial %zu (from 0) is out of range: trials %zu", trial,
+                       g->o.trials);
     if (first > P || count > P - first)
         return ks_fail(err, KSPEC_E_ARG, "rows %zu to %zu exceed the matrix's %zu rows", first, first + count,
                        P);
     if (count == 0) return KSPEC_OK;
-    kspec_status st = ks_check_pointer(err, out, "the output array");
-    if (st) return st;
+    if ((st = ks_check_pointer(err, out, "the output array"))) return st;
     band b = {g, trial, first, count, out};
     size_t done = trial * P + first, total = g->o.trials * P;
     ks_run run = ks_run_part(&g->run, (double)done / (double)total, (double)(done + count) / (double)total);

@@ -17,7 +17,7 @@ kspec_status ks_axes_parse(const char *names, ks_axes *out, kspec_error *err) {
         while (axis < 3 && !(strlen(axis_names[axis]) == len && strncmp(p, axis_names[axis], len) == 0))
             axis++;
         if (axis == 3)
-            return ks_fail(err, KSPEC_E_ARG, "axes '%.80s': '%.*s' is not one of trials, rows, cols", names,
+            return ks_fail(err, KSPEC_E_ARG, "axes '%.80s': '%.*s' must be one of trials, rows, cols", names,
                            (int)(len < 40 ? len : 40), p);
         if (seen[axis]++)
             return ks_fail(err, KSPEC_E_ARG, "axes '%.80s' names %s twice", names, axis_names[axis]);

@@ -141,5 +141,6 @@ void kspec_dataset_free(kspec_dataset *d) {
 }
 
 kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t) {
+    if (!d || t >= d->trials) return (kspec_matrix){0};
     return ks_matrix_of(d->data + t * d->rows * d->cols, d->rows, d->cols);
 }

@@ -101,7 +101,7 @@ static kspec_status take_pixels(kspec_learn_data *t, const kspec_matrix *images,
     for (size_t i = 0; i < t->shape.probe; i++)
         for (size_t k = 0; k < d; k++) t->probe[i * d + k] = scale * (ks_at(test_images, i, k) - mean[k]);
     ks_free(mean);
-    t->shape.scale = scale;
+    t->shape.pixel_factor = scale;
     return st;
 }
 
@@ -114,7 +114,7 @@ static uint64_t digest_of(const ks_images *s, uint64_t h) {
 static kspec_status choose(const char *what, size_t wanted, size_t usual, size_t have, size_t *out,
                            kspec_error *err) {
     if (wanted > have)
-        return ks_fail(err, KSPEC_E_ARG, "%zu %s images are wanted, but there are %zu", wanted, what, have);
+        return ks_fail(err, KSPEC_E_ARG, "%zu %s images exceed the %zu given", wanted, what, have);
     *out = wanted ? wanted : usual < have ? usual : have;
     return KSPEC_OK;
 }

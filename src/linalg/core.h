@@ -1,4 +1,4 @@
-/* The processor that OpenBLAS takes this one for. */
+/* The core that OpenBLAS detected. */
 #ifndef KS_LINALG_CORE_H
 #define KS_LINALG_CORE_H
 

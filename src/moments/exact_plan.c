@@ -178,7 +178,7 @@ static ks_numbers numbers(maker *m, size_t room) {
     return t;
 }
 
-/* All memory of the plan and its making but for the lists of users; 0 when it cannot be had. */
+/* All memory of the plan and its making but for the lists of users; 0 when there is not enough. */
 static int alloc(maker *m, ks_plan *pl, size_t room) {
     ks_arena *keep = &pl->arena;
     pl->graphs = take(keep, &pl->bytes, MOST_GRAPHS, sizeof *pl->graphs);

@@ -189,7 +189,8 @@ kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambd
     double start = ks_now();
     ks_run run;
     kspec_ridge_empirical_result *result;
-    kspec_status st = ks_ridge_check_N(N, err);
+    kspec_status st = ks_check_pointer(err, r, "the plan");
+    if (!st) st = ks_ridge_check_N(N, err);
     if (!st) st = ks_ridge_check_lambdas(lambda, count, err);
     if (!st && draws == 0) st = ks_fail(err, KSPEC_E_ARG, "draws 0 is below 1");
     if (!st) st = ks_ridge_empirical_result(count, &result, err);

@@ -32,7 +32,7 @@ static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
     if (o->max_iterations < 1)
         return ks_fail(err, KSPEC_E_ARG, "max_iterations %d is below 1", o->max_iterations);
     if (!(o->test_noise >= 0 && isfinite(o->test_noise)))
-        return ks_fail(err, KSPEC_E_ARG, "test_noise %g is not a number from 0 up", o->test_noise);
+        return ks_fail(err, KSPEC_E_ARG, "test_noise %g is not finite and at least 0", o->test_noise);
     ks_bandwidth b = bandwidth(o);
     return ks_bandwidth_check(&b, err);
 }
@@ -197,4 +197,4 @@ void kspec_ridge_close(kspec_ridge *r) {
     ks_free(r);
 }
 
-double kspec_ridge_sigma(const kspec_ridge *r) { return r->sigma; }
+double kspec_ridge_sigma(const kspec_ridge *r) { return r ? r->sigma : NAN; }

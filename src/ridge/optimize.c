@@ -139,7 +139,8 @@ kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, doubl
                                      kspec_ridge_result **out, kspec_error *err) {
     ks_clear(err);
     *out = NULL;
-    kspec_status st = ks_ridge_check_N(N, err);
+    kspec_status st = ks_check_pointer(err, r, "the plan");
+    if (!st) st = ks_ridge_check_N(N, err);
     if (!st) st = needs_test(r, err);
     if (!st) st = ks_ridge_check_lambda(low, err);
     if (!st) st = ks_ridge_check_lambda(high, err);
@@ -158,6 +159,7 @@ kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, doubl
 /* ---- features ---- */
 
 double kspec_ridge_cost(const kspec_ridge *r, size_t N) {
+    if (!r) return NAN;
     double N2 = 2 * (double)N, n = (double)r->n, nt = (double)r->nt, d = fmin(N2, n), e = fmax(N2, n);
     return (n + nt) * (double)r->p * N2 / 2 + d * (d + 1) / 2 * e + d * d * d / 6 +
            (double)r->m * N2 * (n + nt);
@@ -228,11 +230,12 @@ kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cos
                                        kspec_ridge_result **out, kspec_error *err) {
     ks_clear(err);
     *out = NULL;
-    kspec_status st = ks_ridge_check_lambda(lambda, err);
+    kspec_status st = ks_check_pointer(err, r, "the plan");
+    if (!st) st = ks_ridge_check_lambda(lambda, err);
     if (!st) st = needs_test(r, err);
     if (!st && !(cost_limit >= kspec_ridge_cost(r, 1) && isfinite(cost_limit)))
-        st = ks_fail(err, KSPEC_E_ARG, "cost limit %g is not a number from %g, the cost of one feature, up",
-                     cost_limit, kspec_ridge_cost(r, 1));
+        st = ks_fail(err, KSPEC_E_ARG, "cost limit %g is below %g, the cost of one feature", cost_limit,
+                     kspec_ridge_cost(r, 1));
     if (st) return st;
     task t = {.most = most_features(r, cost_limit), .low = lambda};
     size_t room = (size_t)(16 * log10((double)t.most)) + 20;

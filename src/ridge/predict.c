@@ -96,7 +96,8 @@ kspec_status kspec_ridge_predict(kspec_ridge *r, size_t N, const double *lambda,
     double start = ks_now();
     ks_run run;
     kspec_ridge_result *result;
-    kspec_status st = ks_ridge_check_N(N, err);
+    kspec_status st = ks_check_pointer(err, r, "the plan");
+    if (!st) st = ks_ridge_check_N(N, err);
     if (!st) st = ks_ridge_check_lambdas(lambda, count, err);
     if (!st) st = ks_ridge_result(r, count, &result, err);
     if (st) return st;

@@ -187,7 +187,7 @@ kspec_status kspec_wls_predict(const double *theta, size_t p, const double *x, s
     ks_run run;
     kspec_status st = ks_run_init(&run, threads, (kspec_progress){0}, err);
     if (st) return st;
-    if (p == 0) return ks_fail(err, KSPEC_E_ARG, "p = 0 coefficients is below 1");
+    if (p == 0) return ks_fail(err, KSPEC_E_ARG, "p = 0 is below 1");
     if (!theta) return ks_fail(err, KSPEC_E_ARG, "theta is missing (NULL)");
     if (count && !x) return ks_fail(err, KSPEC_E_ARG, "x is missing (NULL)");
     if (count && !f) return ks_fail(err, KSPEC_E_ARG, "no array for f (NULL)");

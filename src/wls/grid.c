@@ -35,11 +35,14 @@ kspec_status ks_wls_check_exponents(const ks_wls_grid *g, kspec_error *err) {
 static kspec_status check_modes(ks_wls_grid *g, const size_t *p, size_t count, kspec_error *err) {
     size_t largest = g->N;
     if (g->N == 0) return ks_fail(err, KSPEC_E_ARG, "the grid has N = 0 points, at least 1 is needed");
-    if (count && !p) return ks_fail(err, KSPEC_E_ARG, "the list of p is missing (NULL)");
+    if (count) {
+        kspec_status st = ks_check_pointer(err, p, "the list of p");
+        if (st) return st;
+    }
     for (size_t i = 0; i < count; i++) {
-        if (p[i] == 0) return ks_fail(err, KSPEC_E_ARG, "p = 0 modes to learn is below 1");
+        if (p[i] == 0) return ks_fail(err, KSPEC_E_ARG, "p = 0 is below 1");
         if (g->P && p[i] > g->P)
-            return ks_fail(err, KSPEC_E_ARG, "p = %zu exceeds the P = %zu modes there are", p[i], g->P);
+            return ks_fail(err, KSPEC_E_ARG, "p = %zu exceeds P = %zu, the number of modes", p[i], g->P);
         if (p[i] > largest) largest = p[i];
     }
     if (g->P && g->P < g->N)

@@ -40,7 +40,7 @@ kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const ksp
     double start = ks_now();
     ks_wls_grid g;
     ks_run run;
-    kspec_status st = ks_wls_check(N, p, p ? count : 0, opts, &g, &run, err);
+    kspec_status st = ks_wls_check(N, p, count, opts, &g, &run, err);
     if (st) return st;
     size_t n = p ? count : g.P, best = 0, bytes = ks_size(n, sizeof(ks_wls_errors) + sizeof *p);
     if (n == 0) return ks_fail(err, KSPEC_E_ARG, "no values of p to choose from");

@@ -60,7 +60,7 @@ esac
 # what was found and done
 expect_status 0 shim "$KSPEC" config
 expect_starts 2
-expect_stdout "^BLAS +OpenBLAS 0\.3\.21 $core \(restarted: OpenBLAS had taken this processor for Prescott\)\$"
+expect_stdout "^BLAS +OpenBLAS 0\.3\.21 $core \(restarted: OpenBLAS had detected Prescott\)\$"
 expect "it stays one process" [ "$(cut -d' ' -f1 "$STARTS" | sort -u | wc -l)" -eq 1 ]
 expect_status 0 shim "$KSPEC" config --json
 expect_json "j['blas'] == 'OpenBLAS 0.3.21 $core' and j['blas_before'] == 'Prescott'"
@@ -117,7 +117,7 @@ done
 
 # a library that does not follow: no loop
 expect_status 0 shim env CORE=Nehalem "$KSPEC" config
-expect_stdout '^BLAS +OpenBLAS 0\.3\.21 Nehalem \(restarted: OpenBLAS had taken this processor for Nehalem\)$'
+expect_stdout '^BLAS +OpenBLAS 0\.3\.21 Nehalem \(restarted: OpenBLAS had detected Nehalem\)$'
 expect_starts 2
 
 # no restart is possible, or it fails: it goes on, and config says what to do

@@ -174,8 +174,8 @@ expect_error 3 'nan.npy' kspec learn $quick --labels nan.npy
 expect_error 3 'labels: row 2 \(from 0\) is 2, not a whole number from 0 to 1' kspec learn $quick --classes 2
 expect_error 3 '60 test images, but 200 labels' kspec learn $quick --test-labels y.npy
 expect_error 3 'test images have 5 pixels, but the images have 12' kspec learn $quick --test-images narrow.npy
-expect_error 3 '201 training images are wanted, but there are 200' kspec learn $quick --train-count 201
-expect_error 3 '61 test images are wanted, but there are 60' kspec learn $quick --probe 61
+expect_error 3 '201 training images exceed the 200 given' kspec learn $quick --train-count 201
+expect_error 3 '61 test images exceed the 60 given' kspec learn $quick --probe 61
 expect_error 3 'row 5, column 2' kspec learn $quick --images xnan.npy
 expect_error 3 'images: row 5, column 2 \(from 0\) is inf' kspec learn $quick --images xinf.npy
 expect_error 3 'the 200 training images vary by a mean square of 0' kspec learn $quick --images black.npy

@@ -116,7 +116,7 @@ TEST(theory_and_generators) {
             if (process == KSPEC_PROCESS_LINEAR) continue;
             static const double S[9] = {2, 1, 0, 1, 2, 0, 0, 0, 1};
             static const kspec_matrix sigma = {S, 3, 3, 3, 1};
-            o.eta_count = 0, o.sigma = o.sigma_x = &sigma, o.noise_correlation = KSPEC_NOISE_BOTH;
+            o.eta_count = 0, o.Sigma = o.Sigma_x = &sigma, o.noise_correlation = KSPEC_NOISE_BOTH;
             until_it_succeeds(generate, &o, 1, what);
         }
 }

@@ -407,14 +407,12 @@ TEST(every_allocation_may_fail) {
 }
 
 typedef struct {
-    int left, reports;
-    double last;
-    int backwards;
+    int left, reports, outside;
 } countdown;
 
 static int report(void *ctx, double fraction) {
     countdown *c = ctx;
-    c->backwards |= !(fraction >= 0 && fraction <= 1);
+    c->outside |= !(fraction >= 0 && fraction <= 1);
     c->reports++;
     return c->left-- <= 0;
 }
@@ -433,7 +431,7 @@ TEST(every_report_may_cancel) {
             if (r->quick) memcpy(&options, r->quick, r->size);
             memcpy(options.bytes + r->progress, &progress, sizeof progress);
             st = r->call(&options, &held, &err);
-            CHECK_MSG(!c.backwards, "%s: a fraction is not between 0 and 1", r->name);
+            CHECK_MSG(!c.outside, "%s: a fraction is not between 0 and 1", r->name);
             CHECK_MSG(failing_alloc_live() == 0 && !held, "%s cancelled at report %d: %ld blocks leaked",
                       r->name, k, failing_alloc_live());
             CHECK_MSG(st == KSPEC_OK || (st == KSPEC_E_CANCELLED && err.code == st && err.msg[0]),
@@ -445,6 +443,72 @@ TEST(every_report_may_cancel) {
         if (r->progress)
             CHECK_MSG(st == KSPEC_OK && k > 1, "%s: status %d after %d reports", r->name, (int)st, k);
     }
+}
+
+/* What a call cannot do without: NULL is refused by name, and leaves NULL. */
+TEST(null_inputs_are_refused) {
+    kspec_error err;
+    double x[16];
+#define REFUSES_NULL(call) CHECK_FAILS(call, KSPEC_E_ARG, err, "(NULL)")
+    {
+        kspec_moments_result *r = NOWHERE(kspec_moments_result);
+        REFUSES_NULL(kspec_moments(NULL, 1, NULL, &r, &err));
+        CHECK(r == NULL);
+        kspec_spectrum_result *s = NOWHERE(kspec_spectrum_result);
+        REFUSES_NULL(kspec_spectrum(NULL, 1, NULL, NULL, &s, &err));
+        REFUSES_NULL(kspec_spectrum_from_moments(NULL, NULL, NULL, 2, 3, NULL, &s, &err));
+        kspec_dimension_result *d = NOWHERE(kspec_dimension_result);
+        REFUSES_NULL(kspec_dimension(NULL, 1, NULL, &d, &err));
+        kspec_compare_result *c = NOWHERE(kspec_compare_result);
+        REFUSES_NULL(kspec_compare(phi, 1, NULL, 1, NULL, &c, &err));
+        kspec_norm_result *n = NOWHERE(kspec_norm_result);
+        REFUSES_NULL(kspec_norm(NULL, NULL, &n, &err));
+        CHECK(s == NULL && d == NULL && c == NULL && n == NULL);
+    }
+    REFUSES_NULL(kspec_features(NULL, NULL, x, &err));
+    REFUSES_NULL(kspec_features(&table, NULL, NULL, &err));
+    REFUSES_NULL(kspec_gram(NULL, NULL, x, &err));
+    REFUSES_NULL(kspec_gram(&table, NULL, NULL, &err));
+    REFUSES_NULL(kspec_generate_rows(NULL, 0, 0, 1, x, &err));
+    {
+        kspec_ridge *plan = NOWHERE(kspec_ridge);
+        REFUSES_NULL(kspec_ridge_open(NULL, &target, NULL, NULL, NULL, &plan, &err));
+        REFUSES_NULL(kspec_ridge_open(&table, NULL, NULL, NULL, NULL, &plan, &err));
+        CHECK(plan == NULL && isnan(kspec_ridge_sigma(NULL)) && isnan(kspec_ridge_cost(NULL, 3)));
+        kspec_ridge_result *r = NOWHERE(kspec_ridge_result);
+        REFUSES_NULL(kspec_ridge_predict(NULL, 4, lambda, 2, &r, &err));
+        REFUSES_NULL(kspec_ridge_best_lambda(NULL, 4, 0.1, 1, &r, &err));
+        REFUSES_NULL(kspec_ridge_best_features(NULL, 1, 1e9, &r, &err));
+        kspec_ridge_empirical_result *e = NOWHERE(kspec_ridge_empirical_result);
+        REFUSES_NULL(kspec_ridge_empirical(NULL, 4, lambda, 2, 3, &e, &err));
+        CHECK(r == NULL && e == NULL);
+    }
+    {
+        kspec_wls_result *r = NOWHERE(kspec_wls_result);
+        REFUSES_NULL(kspec_wls_theory(GRID, NULL, 2, NULL, &r, &err));
+        REFUSES_NULL(kspec_wls_empirical(GRID, NULL, 2, 3, NULL, &r, &err));
+        REFUSES_NULL(kspec_wls_best_p(GRID, NULL, 2, NULL, &r, &err));
+        CHECK_FAILS(kspec_wls_theory(GRID, p_list, 0, NULL, &r, &err), KSPEC_E_ARG, err,
+                    "the list of p is empty");
+        kspec_wls_fit_result *f = NOWHERE(kspec_wls_fit_result);
+        REFUSES_NULL(kspec_wls_fit(GRID, 3, NULL, NULL, &f, &err));
+        kspec_wls_features_result *w = NOWHERE(kspec_wls_features_result);
+        REFUSES_NULL(kspec_wls_features(NULL, &target, NULL, &w, &err));
+        kspec_wls_decay_result *d = NOWHERE(kspec_wls_decay_result);
+        REFUSES_NULL(kspec_wls_decay(NULL, NULL, &d, &err));
+        CHECK(r == NULL && f == NULL && w == NULL && d == NULL);
+    }
+    {
+        kspec_learn_data *data = NOWHERE(kspec_learn_data);
+        REFUSES_NULL(kspec_learn_open(NULL, &labels, &images, NULL, NULL, &data, &err));
+        kspec_learn_result *r = NOWHERE(kspec_learn_result);
+        REFUSES_NULL(kspec_learn(NULL, p_list, 1, NULL, &r, &err));
+        CHECK(data == NULL && r == NULL && kspec_learn_data_shape(NULL) == NULL);
+    }
+    CHECK(kspec_dataset_trial(NULL, 0).data == NULL);
+    REFUSES_NULL(kspec_theory_rbf_moments(NULL, 2, 3, x, NULL, &err));
+    REFUSES_NULL(kspec_theory_rbf_eigenvalues(NULL, 2, 3, x, NULL, &err));
+    REFUSES_NULL(kspec_theory_linear_moments(NULL, 1, 2, 3, x, NULL, &err));
 }
 
 TEST(free_and_close_take_null) {
@@ -497,6 +561,7 @@ int main(void) {
     RUN(a_wrong_size_is_refused);
     RUN(every_allocation_may_fail);
     RUN(every_report_may_cancel);
+    RUN(null_inputs_are_refused);
     RUN(free_and_close_take_null);
     RUN(calls_that_cannot_fail);
     unlink(file);

@@ -118,7 +118,7 @@ TEST(rff_of_covariances_against_the_definition) {
     kspec_random_normal(5, W, 0, D * Q, v);
     kspec_random_uniform(5, B, 0, Q, b);
     kspec_generate_opts o = {
-        .size = sizeof o, .process = KSPEC_PROCESS_RFF, .dim = D, .sigma = &s, .sigma_x = &x, .seed = 5};
+        .size = sizeof o, .process = KSPEC_PROCESS_RFF, .dim = D, .Sigma = &s, .Sigma_x = &x, .seed = 5};
     double *got = make(P, Q, &o, 0, P);
     for (int i = 0; i < P; i++)
         for (int j = 0; j < Q; j++) {
@@ -180,7 +180,7 @@ TEST(same_bits_however_banded_and_threaded) {
                                  .noise = 0.1,
                                  .threads = 1};
         if (kind >= 3) o.noise_correlation = KSPEC_NOISE_BOTH, o.noise_share = 0.5;
-        if (kind >= 3 && process != KSPEC_PROCESS_LINEAR) o.sigma = o.sigma_x = &sigma;
+        if (kind >= 3 && process != KSPEC_PROCESS_LINEAR) o.Sigma = o.Sigma_x = &sigma;
         double *first = make(601, 53, &o, 0, 601);
         const size_t bands[] = {1, 64, 100, 600};
         for (int k = 0; k < 4; k++) {
@@ -255,8 +255,8 @@ TEST(defaults) {
     } cases[] = {{{0}, 1},
                  {{.eta = list, .eta_count = 3}, 3},
                  {{.process = KSPEC_PROCESS_LINEAR, .eigenvalues = list, .eigenvalue_count = 2}, 2},
-                 {{.sigma = &sigma}, 2},
-                 {{.process = KSPEC_PROCESS_GAUSSIAN, .sigma_x = &sigma}, 2}};
+                 {{.Sigma = &sigma}, 2},
+                 {{.process = KSPEC_PROCESS_GAUSSIAN, .Sigma_x = &sigma}, 2}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         kspec_generate_opts o = cases[k].given;
         o.size = sizeof o;
@@ -304,7 +304,7 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "noise share");
     const double saddle[4] = {1, 2, 2, 1}, one = 1;
     const kspec_matrix sigma = {saddle, 2, 2, 2, 1};
-    o = ok, o.sigma = &sigma;
+    o = ok, o.Sigma = &sigma;
     CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "Sigma is 2 x 2, not 5 x 5");
     o.dim = 2;
     CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_DATA, e,
@@ -312,7 +312,7 @@ TEST(bad_input) {
                 "eigenvalues is -1");
     o.eta = &one, o.eta_count = 1;
     CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "exclude each other");
-    o = ok, o.process = KSPEC_PROCESS_LINEAR, o.sigma_x = &sigma;
+    o = ok, o.process = KSPEC_PROCESS_LINEAR, o.Sigma_x = &sigma;
     CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "linear takes no Sigma");
     o = ok, o.dim = 10000000;
     CHECK_FAILS(kspec_generate_open(3, INT32_MAX, &o, &g, &e), KSPEC_E_NOMEM, e, "the generator needs 1");

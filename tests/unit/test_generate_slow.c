@@ -85,12 +85,12 @@ TEST(moments_of_covariances_are_the_closed_form) {
         kspec_generate_opts o = {.size = sizeof o,
                                  .process = (kspec_process)process,
                                  .dim = 3,
-                                 .sigma = &sigma,
-                                 .sigma_x = &sigma_x};
+                                 .Sigma = &sigma,
+                                 .Sigma_x = &sigma_x};
         z_scores(50, 60, o, 1, 600, m, z);
         for (int n = 0; n < NMAX; n++)
             CHECK_MSG(fabs(z[n]) < 4.5, "process %d, n = %d: z = %g", process, n + 1, z[n]);
-        o.sigma_x = NULL; /* another kernel: the test sees the difference */
+        o.Sigma_x = NULL; /* another kernel: the test sees the difference */
         z_scores(50, 60, o, 1, 100, m, z);
         CHECK_MSG(fabs(z[1]) > 6, "process %d without Sigma_x: z = %g", process, z[1]);
     }
@@ -105,8 +105,8 @@ TEST(naive_estimate_of_a_large_sample) {
         kspec_generate_opts o = {.size = sizeof o,
                                  .process = (kspec_process)process,
                                  .dim = 3,
-                                 .sigma = &sigma,
-                                 .sigma_x = &sigma_x,
+                                 .Sigma = &sigma,
+                                 .Sigma_x = &sigma_x,
                                  .seed = 1};
         draw(P, Q, &o, x);
         estimate(P, Q, x, 1, KSPEC_ESTIMATOR_NAIVE, got, error);

@@ -188,8 +188,8 @@ TEST(pixels_to_scale) {
     for (size_t k = 0; k < D; k++) CHECK(fabs(mean[k]) < 1e-7);
     CHECK_CLOSE(square, 1, 1e-6);
     for (size_t k = 0; k < D; k++) { /* the test images are moved as the training images are */
-        double shift = a.x[k] - data->train.x[k] / s->scale;
-        CHECK_CLOSE(data->probe[3 * D + k], s->scale * (b.x[3 * D + k] - shift), 1e-5);
+        double shift = a.x[k] - data->train.x[k] / s->pixel_factor;
+        CHECK_CLOSE(data->probe[3 * D + k], s->pixel_factor * (b.x[3 * D + k] - shift), 1e-5);
         CHECK_CLOSE(data->test.x[3 * data->test.stride + k], data->probe[3 * D + k], 1e-6);
     }
     kspec_learn_close(data);
