@@ -79,7 +79,6 @@ kspec_status kspec_wls_bound(size_t N, double zeta, double beta, const size_t *p
     ks_wls_grid g;
     ks_run run;
     kspec_status st = ks_wls_check(N, p, count, opts, &g, &run, err);
-    if (!st && count == 0) st = ks_fail(err, KSPEC_E_ARG, "the list of p is empty");
     if (st) return st;
     g.beta = beta;
     st = ks_wls_check_exponents(&g, err);

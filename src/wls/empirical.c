@@ -199,7 +199,6 @@ kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t count, size_t
     ks_arena arena = {0};
     kspec_wls_result *r = NULL;
     kspec_status st = ks_wls_check(N, p, count, opts, &g, &run, err);
-    if (!st && count == 0) st = ks_fail(err, KSPEC_E_ARG, "the list of p is empty");
     if (!st && draws < 2) st = ks_fail(err, KSPEC_E_ARG, "%zu draws is below 2", draws);
     if (!st) st = ks_wls_result_new(&g, p, count, &r, err);
     if (!st) st = ks_fft_make(N, &fft, err);

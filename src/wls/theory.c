@@ -47,7 +47,6 @@ kspec_status kspec_wls_theory(size_t N, const size_t *p, size_t count, const ksp
     ks_run run;
     kspec_wls_result *r = NULL;
     kspec_status st = ks_wls_check(N, p, count, opts, &g, &run, err);
-    if (!st && count == 0) st = ks_fail(err, KSPEC_E_ARG, "the list of p is empty");
     if (!st) st = ks_wls_result_new(&g, p, count, &r, err);
     if (st) return st;
     ks_wls_errors *e = ks_alloc(count, sizeof *e);

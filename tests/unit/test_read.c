@@ -199,9 +199,9 @@ TEST(axes_are_named) {
     kspec_dataset_free(d);
 
     REFUSES(path("two"), OPTS(.axes = "rows,columns"), KSPEC_E_ARG,
-            "axes 'rows,columns': 'columns' is not one of trials, rows, cols");
-    REFUSES(path("two"), OPTS(.axes = "rows,"), KSPEC_E_ARG, "'' is not one of trials, rows, cols");
-    REFUSES(path("two"), OPTS(.axes = ""), KSPEC_E_ARG, "'' is not one of trials, rows, cols");
+            "axes 'rows,columns': 'columns' must be one of trials, rows, cols");
+    REFUSES(path("two"), OPTS(.axes = "rows,"), KSPEC_E_ARG, "'' must be one of trials, rows, cols");
+    REFUSES(path("two"), OPTS(.axes = ""), KSPEC_E_ARG, "'' must be one of trials, rows, cols");
     REFUSES(path("two"), OPTS(.axes = "rows,rows"), KSPEC_E_ARG, "axes 'rows,rows' names rows twice");
     REFUSES(path("two"), OPTS(.axes = "trials,rows"), KSPEC_E_ARG,
             "axes 'trials,rows': trials are an axis of 3-D arrays");
