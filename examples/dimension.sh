@@ -23,5 +23,5 @@ run spectrum "$@" -n 2 --quiet --json -o dimension.json
 ratio=$(value participation_ratio dimension.json)
 error=$(value participation_ratio_stderr dimension.json)
 naive=$(value participation_ratio naive.json)
-say "dimension: $ratio ± $error; by naive moments, which leave out the neurons and images" \
+say "dimension: $ratio ± $error; by naive moments, which do not correct for the neurons and images" \
     "that were not recorded, $naive"
