@@ -15,6 +15,7 @@ mkdir -p docs/images
     --title 'a kernel’s spectral moments from one 300 × 600 matrix'
 
 # docs/plot.md: curves
-"$kspec" wls --grid 64 --learn 4-256:4 --modes 256 --gamma 0.3 --noise 0.2 --json -o "$dir/equal weights.json"
-"$kspec" wls --grid 64 --learn 4-256:4 --modes 256 --gamma 0.3 --noise 0.2 --beta 0.5 --json -o "$dir/beta = 0.5.json"
+curve="--grid 64 --learn 4-256:4 --modes 256 --gamma 0.3 --noise 0.2"
+"$kspec" wls $curve --json -o "$dir/equal weights.json"
+"$kspec" wls $curve --beta 0.5 --json -o "$dir/beta = 0.5.json"
 "$kspec" plot "$dir/equal weights.json" "$dir/beta = 0.5.json" -o docs/images/wls.svg --size 640x360

@@ -10,8 +10,9 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 
 cat <<'EOF'
-Take 300 inputs in 5 dimensions and 600 random Fourier features of a Gaussian kernel, and look at the 300 x 600
-matrix alone. What are the moments m(n) = sum of lambda^n of the kernel's spectrum? Here the truth is known:
+Take 300 inputs in 5 dimensions and 600 random Fourier features of a Gaussian kernel, and look at the
+300 x 600 matrix alone. What are the moments m(n) = sum of lambda^n of the kernel's spectrum? Here the truth
+is known:
 
 EOF
 run() {
@@ -29,8 +30,8 @@ else
 fi
 cat <<'EOF'
 
-naive is what the matrix's own spectrum gives: several times too large, and the more so the higher the order. kv-row and
-kv-col correct for one side of the matrix only. path and exact are unbiased; exact has the smaller error bars. For a matrix
-of your own: kspec moments YOURS.npy --plot moments.svg
+naive is what the matrix's own spectrum gives: several times too large, and the more so the higher the order.
+kv-row and kv-col correct for one side of the matrix only. path and exact are unbiased; exact has the smaller
+error bars. For a matrix of your own: kspec moments YOURS.npy --plot moments.svg
 EOF
 [ -z "$picture" ] || echo "A picture of this is in $picture"

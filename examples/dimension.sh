@@ -7,15 +7,21 @@
 . "$(dirname "$0")/recipe.sh"
 
 if [ $# -eq 0 ] && recording=$(data v4/responses_210325.npy); then
-    say "50 neurons × 640 images × up to 10 repeats; a repeat that was not made is NaN. The mean response is no dimension: --center."
+    say "50 neurons × 640 images × up to 10 repeats; a repeat that was not made is NaN." \
+        "The mean response is not a dimension: --center."
     set -- "$recording" --axes cols,rows,trials --nan ragged-trials --center
 elif [ $# -eq 0 ]; then
-    say "No recording is here, so one is made: 10 dimensions, 640 images, 50 neurons, 6 repeats with noise that whole rows and columns share."
-    run generate linear --rows 640 --cols 50 --dim 10 --noise 1 --noise-correlation both --trials 6 --quiet -o recording.npy
+    say "No recording is here, so one is made: 10 dimensions, 640 images, 50 neurons, 6 repeats," \
+        "with noise that whole rows and columns share."
+    run generate linear --rows 640 --cols 50 --dim 10 --noise 1 --noise-correlation both --trials 6 --quiet \
+        -o recording.npy
     set -- recording.npy
 fi
 run moments "$@" -n 3 --estimator naive,exact --quiet $(plot dimension.svg)
 run moments "$@" -n 2 --estimator naive --quiet --json -o naive.json
 run spectrum "$@" -n 2 --quiet --json -o dimension.json
-say "dimension: $(value participation_ratio dimension.json) ± $(value participation_ratio_stderr dimension.json)," \
-    "by naive moments, which know nothing of the neurons and images that were not recorded, $(value participation_ratio naive.json)"
+ratio=$(value participation_ratio dimension.json)
+error=$(value participation_ratio_stderr dimension.json)
+naive=$(value participation_ratio naive.json)
+say "dimension: $ratio ± $error; by naive moments, which do not correct for the neurons and images" \
+    "that were not recorded, $naive"

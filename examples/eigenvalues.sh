@@ -13,4 +13,5 @@ if [ $# -eq 0 ]; then
 fi
 run spectrum "$@" --quiet $(plot eigenvalues.svg)
 run spectrum "$@" --quiet --json -o eigenvalues.json
-say "largest eigenvalue: $(value operator_norm eigenvalues.json); of the matrix itself: $(value upper eigenvalues.json)"
+largest=$(value operator_norm eigenvalues.json)
+say "largest eigenvalue: $largest; of the matrix itself: $(value upper eigenvalues.json)"

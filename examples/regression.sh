@@ -13,7 +13,8 @@ else
     run generate linear --rows 250 --cols 30 --dim 8 --noise 1 --quiet -o rows.csv
     head -n 150 rows.csv >train.csv
     tail -n 100 rows.csv >test.csv
-    set -- train.csv --target train.csv --target-cols 0 --test test.csv --test-target test.csv --select-cols 1-29
+    set -- train.csv --target train.csv --target-cols 0 --test test.csv --test-target test.csv \
+        --select-cols 1-29
 fi
 set -- "$@" --center --scale --quiet
 
@@ -25,7 +26,10 @@ lambda=$(value lambda best.json)
 say "The best number of features that costs at most 50 million multiply-adds, with the λ of N = 150:"
 run ridge "$@" --optimize features --cost-limit 5e7 --lambda "$lambda"
 
-say "Is it true? Predicted beside measured, over 10 draws of the features, with it and almost without a ridge:"
+say "Is it true? Predicted beside measured, over 10 draws of the features, with this ridge" \
+    "and almost without one:"
 run ridge "$@" --features 40,65,75,85,150,300 --lambda "$lambda,1e-7" --empirical 10 $(plot regression.svg)
 run ridge "$@" --features 150 --lambda "$lambda" --empirical 10 --json -o regression.json
-say "test error with 150 features: $(value test_mse regression.json) predicted, $(value empirical_test_mse regression.json) measured"
+predicted=$(value test_mse regression.json)
+measured=$(value empirical_test_mse regression.json)
+say "test error with 150 features: $predicted predicted, $measured measured"

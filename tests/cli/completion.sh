@@ -22,7 +22,9 @@ offers() { # words offered (all of them), words typed...
     local want=$1
     shift
     checks=$((checks + 1))
-    [ "$(complete_words "$@")" = "$want " ] || fail "'kspec $*' is completed by '$(complete_words "$@")', not '$want'"
+    local have
+    have=$(complete_words "$@")
+    [ "$have" = "$want " ] || fail "'kspec $*' is completed by '$have', not '$want'"
 }
 offers moments mom
 offers theory t

@@ -15,7 +15,8 @@ recipe() { # name: without data sets
     expect "$1.sh fails" env -u KSPEC_DATA sh "$work/examples/$1.sh" >"$out" 2>"$err"
     expect "$1.sh says $(head -c 300 "$err")" [ ! -s "$err" ]
 }
-expect "a recipe draws without gnuplot" [ -z "$(KSPEC_GNUPLOT=/nowhere/gnuplot sh -c '. "$0/recipe.sh" && plot a.svg' "$work/examples")" ]
+expect "a recipe draws without gnuplot" \
+    [ -z "$(KSPEC_GNUPLOT=/nowhere/gnuplot sh -c '. "$0/recipe.sh" && plot a.svg' "$work/examples")" ]
 recipe_with() { # name, data set...: where it is there
     find_data "${@:2}" || return
     fresh
@@ -37,6 +38,8 @@ def point(file):
     return load(file)["points"][0]
 def as_measured(p):  # 10 draws, 4 standard errors: a false alarm in 0.3% of seeds
     return abs(p["test_mse"] - p["empirical_test_mse"]) < 4 * p["empirical_test_sd"] / 10**0.5
+def error(p):
+    return p["error_noise_free"] + p["error_noise"]
 def gram_norm(x, sigma):
     return np.linalg.norm(np.exp(-((x[:, None] - x[None]) ** 2).sum(2) / (2 * sigma**2)), 2)
 def minmax(x):
@@ -53,11 +56,13 @@ program dimension
 cp "$out" own.txt
 holds 'abs(printed(r"unbiased (\S+)")[0] - 10) < 3 * printed(r"\+- (\S+)")[0] < 4' \
     'printed(r"by PCA +(\S+)")[0] < 9'
-kspec generate linear --rows 120 --cols 60 --dim 10 --noise 1 --noise-correlation both --trials 4 --seed 1 --quiet -o x.npy
+kspec generate linear --rows 120 --cols 60 --dim 10 --noise 1 --noise-correlation both --trials 4 --seed 1 \
+    --quiet -o x.npy
 program dimension x.npy
 expect "the same data from a file is not the same" [ "$(cat "$out")" = "$(grep -v truth own.txt)" ]
 recipe dimension
-holds 'abs(load("dimension.json")["participation_ratio"] - 10) < 3 * load("dimension.json")["participation_ratio_stderr"] < 4' \
+holds '(lambda d: abs(d["participation_ratio"] - 10) < 3 * d["participation_ratio_stderr"] < 4)(
+    load("dimension.json"))' \
     'load("naive.json")["participation_ratio"] < 9'
 if recipe_with dimension v4/responses_210325.npy; then
     holds 'abs(load("dimension.json")["participation_ratio"] - 24) < 1'
@@ -72,23 +77,29 @@ holds 'sum(abs(e - 0.3) for e in load("eigenvalues.json")["eigenvalues"]) < 0.6'
 
 # what is predicted is what is measured, and no other ridge is better
 program regression
-holds '(lambda p, m, sd: abs(p - m) < 4 * sd / 10**0.5)(*printed(r"^ 240 +\S+ +(\S+) +(\S+) .spread (\S+)\)"))'
+holds '(lambda p, m, sd: abs(p - m) < 4 * sd / 10**0.5)(
+    *printed(r"^ 240 +\S+ +(\S+) +(\S+) .spread (\S+)\)"))'
 recipe regression
-lambdas=$("$python" -c 'import json; b = json.load(open("best.json"))["points"][0]["lambda"]; print(b * 0.8, b / 0.8, sep=",")')
-kspec ridge train.csv --target train.csv --target-cols 0 --test test.csv --test-target test.csv --select-cols 1-29 \
-    --center --scale --features 150 --lambda "$lambdas" --json -o others.json
+lambdas=$("$python" -c 'import json
+best = json.load(open("best.json"))["points"][0]["lambda"]
+print(best * 0.8, best / 0.8, sep=",")')
+kspec ridge train.csv --target train.csv --target-cols 0 --test test.csv --test-target test.csv \
+    --select-cols 1-29 --center --scale --features 150 --lambda "$lambdas" --json -o others.json
 holds 'as_measured(point("regression.json"))' \
-    'all(point("best.json")["test_mse"] < p["test_mse"] < 1.01 * point("best.json")["test_mse"] for p in load("others.json")["points"])'
+    '(lambda best: all(best < p["test_mse"] < 1.01 * best for p in load("others.json")["points"]))(
+    point("best.json")["test_mse"])'
 if recipe_with regression mnist/{train15k,t10k}-{images-idx3,labels-idx1}-ubyte.gz; then
     holds 'as_measured(point("regression.json"))'
 fi
 
 # the norm is that of numpy, the wines' is known, and it divides steps that shrink from steps that grow
 program step_size
-holds '(lambda below, above: below < 1 and above > 1e6)(*printed(r"0.95 times that: (\S+)$[^:]*1.05 times that: (\S+)"))'
+holds '(lambda below, above: below < 1 and above > 1e6)(
+    *printed(r"0.95 times that: (\S+)$[^:]*1.05 times that: (\S+)"))'
 kspec generate linear --rows 150 --cols 4 --dim 4 --quiet -o rows.npy
 program step_size rows.npy
-holds 'abs(printed(r"lanczos .* (\S+)$")[0] / gram_norm(np.load("rows.npy"), printed(r"sigma (\S+)")[0]) - 1) < 1e-3'
+holds '(lambda norm, sigma: abs(norm / gram_norm(np.load("rows.npy"), sigma) - 1) < 1e-3)(
+    printed(r"lanczos .* (\S+)$")[0], printed(r"sigma (\S+)")[0])'
 recipe step_size
 holds 'abs(printed(r"largest step: (\S+)")[0] * gram_norm(minmax(np.load("rows.npy")), 0.05) / 2 - 1) < 1e-3'
 if recipe_with step_size wine/winequality-white.csv; then
@@ -99,12 +110,15 @@ fi
 # Markov allow
 program weights
 holds 'abs(printed(r"^beta 0 .*error (\S+),")[0] - 0.7525) < 1e-3' \
-    '(lambda expected, fit: expected < 0.07 and abs(fit - expected) < 0.02)(*printed(r"^beta 0.7.*error (\S+), of this fit (\S+)"))'
+    '(lambda expected, fit: expected < 0.07 and abs(fit - expected) < 0.02)(
+    *printed(r"^beta 0.7.*error (\S+), of this fit (\S+)"))'
 recipe weights
 for beta in 0.73 0.76; do
     kspec wls --grid 64 --modes 256 --gamma 0.8 --noise 0.1 --learn 256 --beta $beta --json -o $beta.json
 done
-holds '(lambda e: e(point("weights.json")["best_weight"]) < min(e(point("0.73.json")), e(point("0.76.json"))))(lambda p: p["error_noise_free"] + p["error_noise"])' \
-    '(lambda f, v: abs(point("weighted.json")["error_noise"] / np.trace(np.linalg.inv(f.T @ (f / v[:, None]))) - 1) < 1e-9)(
+holds 'all(error(point("weights.json")["best_weight"]) < error(point(f))
+    for f in ("0.73.json", "0.76.json"))' \
+    '(lambda f, v: abs(point("weighted.json")["error_noise"]
+    / np.trace(np.linalg.inv(f.T @ (f / v[:, None]))) - 1) < 1e-9)(
     np.load("features.npy"), np.loadtxt("variance.txt"))'
 done_testing

@@ -18,9 +18,11 @@ assert (np.array(json.load(open("x.json"))) == a).all()'
 expect_files x.npy x.csv x.json y.npy
 
 # the same bytes at any number of threads, for every process, also where there are many bands of rows
-py 'np.savetxt("S.csv", [[2, 1, 0], [1, 2, 0], [0, 0, 1.]], delimiter=","); np.save("x.npy", np.diag([3, 0, 1.]))'
+py 'np.savetxt("S.csv", [[2, 1, 0], [1, 2, 0], [0, 0, 1.]], delimiter=",")
+np.save("x.npy", np.diag([3, 0, 1.]))'
 for what in 'rff --dim 3 --eta 2' 'gaussian --dim 3 --eta 1,2,3' 'linear --eigenvalue 3,2' \
-    'rff --sigma S.csv --sigma-x x.npy' 'gaussian --sigma-x S.csv --noise-correlation both --noise-share 0.5'; do
+    'rff --sigma S.csv --sigma-x x.npy' \
+    'gaussian --sigma-x S.csv --noise-correlation both --noise-share 0.5'; do
     for shape in '--rows 300 --cols 70' '--rows 9 --cols 1'; do
         for threads in 1 2 7; do
             expect_status 0 kspec generate $what $shape --seed 8 --noise 0.5 --trials 2 \
@@ -65,7 +67,8 @@ expect_error 2 '--cols is missing' kspec generate rff --rows 2 --dim 1 -o z.npy
 expect_error 2 '--dim is missing' kspec generate rff --rows 2 --cols 2 -o z.npy
 expect_error 2 'linear takes no --eta' kspec generate linear --rows 2 --cols 2 --eta 2 -o z.npy
 expect_error 2 'rff takes no --eigenvalue' kspec generate rff --rows 2 --cols 2 --eigenvalue 2 -o z.npy
-expect_error 2 '2 values of eta for dimension 3' kspec generate rff --rows 2 --cols 2 --dim 3 --eta 1,2 -o z.npy
+expect_error 2 '2 values of eta for dimension 3' \
+    kspec generate rff --rows 2 --cols 2 --dim 3 --eta 1,2 -o z.npy
 expect_error 2 'suffix must be one of .npy, .csv, .json' $gen -o z.txt
 expect_error 2 'suffix must be one of' $gen -o z
 expect_error 2 'csv takes 2 axes, not 3' $gen --trials 2 -o z.csv
@@ -75,8 +78,10 @@ expect "nothing was written" [ -z "$(ls | grep '^z')" ]
 
 # Sigma and Sigma_x
 py 'np.savetxt("S.csv", [[2, 1], [1, 2.]], delimiter=","); np.savetxt("I.csv", np.eye(2), delimiter=",")
-np.savetxt("bad.csv", [[1, 2], [2, 1.]], delimiter=","); np.savetxt("wide.csv", np.ones((2, 3)), delimiter=",")'
-expect_status 0 kspec generate rff --rows 2000 --cols 1000 --sigma S.csv --sigma-x I.csv --seed 4 -o c.npy --json
+np.savetxt("bad.csv", [[1, 2], [2, 1.]], delimiter=",")
+np.savetxt("wide.csv", np.ones((2, 3)), delimiter=",")'
+expect_status 0 kspec generate rff --rows 2000 --cols 1000 --sigma S.csv --sigma-x I.csv \
+    --seed 4 -o c.npy --json
 expect_json 'j["dim"] == 2'
 kspec theory rbf --sigma S.csv --sigma-x I.csv --json -o truth.json
 expect_status 0 kspec moments c.npy -n 3 --estimator naive --truth truth.json --json
@@ -86,13 +91,15 @@ expect_status 0 kspec generate rff --rows 9 --cols 8 --dim 2 --seed 4 -o d.npy
 expect "the identity is eta = 1" "$python" -c 'import numpy as np
 assert np.allclose(np.load("c.npy"), np.load("d.npy"), atol=1e-14)'
 sig="kspec generate rff --rows 9 --cols 8 -o z.npy"
-expect_error 3 'Sigma is not positive definite: the smallest of its 2 eigenvalues is -1, the largest 3' $sig --sigma bad.csv
+expect_error 3 'Sigma is not positive definite: the smallest of its 2 eigenvalues is -1, the largest 3' \
+    $sig --sigma bad.csv
 expect_error 3 'Sigma_x is not positive semidefinite: the smallest' $sig --sigma-x bad.csv
 expect_error 3 '--sigma: wide.csv is 2 x 3, not square' $sig --sigma wide.csv
 expect_error 3 'cannot open none.csv' $sig --sigma none.csv
 expect_error 2 '--dim is 3, but S.csv has 2 dimensions' $sig --sigma S.csv --dim 3
 expect_error 2 'takes --eta or --sigma and --sigma-x, not both' $sig --sigma S.csv --eta 3
-expect_error 2 'generate linear takes no --sigma-x' kspec generate linear --rows 2 --cols 2 --sigma-x S.csv -o z.npy
+expect_error 2 'generate linear takes no --sigma-x' \
+    kspec generate linear --rows 2 --cols 2 --sigma-x S.csv -o z.npy
 
 # correlated noise of a matrix that is 0
 noise="kspec generate linear --rows 7 --cols 5 --eigenvalue 0 --noise 2 --trials 2 -o n.npy"
@@ -104,7 +111,8 @@ expect "shared by a column" "$python" -c 'import numpy as np
 n = np.load("n.npy"); assert n.std() > 0.5 and (n == n[:, :1, :]).all() and (n[0] != n[1]).all()'
 $noise --noise-correlation both
 expect "shared by both" "$python" -c 'import numpy as np
-n = np.load("n.npy"); r = n - n[:, :1] - n[:, :, :1] + n[:, :1, :1]; assert n.std() > 0.5 and abs(r).max() < 1e-14'
+n = np.load("n.npy"); r = n - n[:, :1] - n[:, :, :1] + n[:, :1, :1]
+assert n.std() > 0.5 and abs(r).max() < 1e-14'
 $noise --noise-correlation rows --noise-share 0.25
 expect "a share of it" "$python" -c 'import numpy as np
 assert (np.load("n.npy").std(axis=2) > 0.1).all()'

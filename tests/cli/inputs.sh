@@ -33,9 +33,9 @@ END
 expect_status 0 kspec moments a.npy --json
 result "$out" >want
 expect_json '(j["trials"], j["rows"], j["cols"]) == (1, 6, 4)'
-for input in a.npy a_fortran.npy a_big.npy a_f4.npy a_u1.npy a_i8.npy one.npz one.npz:a two.npz:a a.csv a.tsv semi \
-    blank.dat header.csv crlf.csv a.h5:/g/a a.h5:g/a one.h5 one.h5:/a a.mat:a one.mat one.mat:a a-idx2-ubyte a-idx2-ubyte.gz \
-    a-idx3-ubyte; do
+for input in a.npy a_fortran.npy a_big.npy a_f4.npy a_u1.npy a_i8.npy one.npz one.npz:a two.npz:a \
+    a.csv a.tsv semi blank.dat header.csv crlf.csv a.h5:/g/a a.h5:g/a one.h5 one.h5:/a \
+    a.mat:a one.mat one.mat:a a-idx2-ubyte a-idx2-ubyte.gz a-idx3-ubyte; do
     expect_status 0 kspec moments $input --json
     expect "$input gives the same numbers" cmp -s <(result "$out") want
     expect_status 0 kspec moments $input
@@ -142,7 +142,8 @@ expect_error 2 'axes' kspec moments a.npy --axes trials,rows,cols
 
 # missing values
 py "a = np.load('a.npy'); b = a.copy(); b[1, 2] = np.nan; b[4, 2] = np.nan; np.save('nan.npy', b)
-np.savetxt('nan.csv', b, delimiter=','); np.save('rows.npy', a[[0, 2, 3, 5]]); np.save('cols.npy', a[:, [0, 1, 3]])"
+np.savetxt('nan.csv', b, delimiter=',')
+np.save('rows.npy', a[[0, 2, 3, 5]]); np.save('cols.npy', a[:, [0, 1, 3]])"
 sed 's/nan//' nan.csv >gaps.csv
 for input in nan.npy nan.csv gaps.csv; do
     expect_error 3 'missing value.*row 1, column 2' kspec moments $input

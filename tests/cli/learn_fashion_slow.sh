@@ -7,13 +7,16 @@ find_data fashion/{train15k,t10k}-{images-idx3,labels-idx1}-ubyte.gz || exit 77
 f=$data/fashion
 fashion="--images $f/train15k-images-idx3-ubyte.gz --labels $f/train15k-labels-idx1-ubyte.gz
     --test-images $f/t10k-images-idx3-ubyte.gz --test-labels $f/t10k-labels-idx1-ubyte.gz --train-count 3000"
-expect_status 0 kspec learn $fashion --width 1024 --seeds 4 --epochs 3 --every 3 --subsample 128 --save-activations phi --json
+expect_status 0 kspec learn $fashion --width 1024 --seeds 4 --epochs 3 --every 3 --subsample 128 \
+    --save-activations phi --json
 expect_json '(j["train_count"], j["probe"], j["classes"], j["pixels_per_image"]) == (3000, 1000, 10, 784)'
-expect_json 'all(r["epochs"][1]["accuracy"] > 0.75 and r["epochs"][1]["test_accuracy"] > 0.7 for r in j["runs"])'
+expect_json 'all(r["epochs"][1]["accuracy"] > 0.75 and r["epochs"][1]["test_accuracy"] > 0.7
+    for r in j["runs"])'
 expect_json 'all(abs(e["unbiased_subsample"][n] - e["unbiased"][n]) < 4 * e["ratio_stderr_subsample"][n]
     for r in j["runs"] for e in r["epochs"] for n in (1, 2, 3))'
 # the kernel of the initialisation has m(2) = 0.1506 (five networks of 1024 neurons, docs/learning.md)
-expect_json 'all(abs(r["epochs"][0]["unbiased"][1] - 0.1506) < 4 * r["epochs"][0]["ratio_stderr"][1] for r in j["runs"])'
+expect_json 'all(abs(r["epochs"][0]["unbiased"][1] - 0.1506) < 4 * r["epochs"][0]["ratio_stderr"][1]
+    for r in j["runs"])'
 cp "$out" wide.json
 
 # the mean over many subsamples, at n = 2, by the sums themselves: that of the unbiased estimate is the

@@ -6,9 +6,11 @@ wine="$data/wine/winequality-white.csv --select-cols 0-10"
 crime="$data/communities/communities.data --select-cols 5-100,118-120,125"
 
 check() { # norm, data, sigma, features, least and most that rff-power is off
-    expect_status 0 kspec norm $2 --minmax --sigma $3 --method lanczos,rff-power --features $4 --repeat 10 --json --quiet
+    expect_status 0 kspec norm $2 --minmax --sigma $3 --method lanczos,rff-power --features $4 \
+        --repeat 10 --json --quiet
     expect_json "close(j['results'][0]['value'], $1, 1e-4) and $5 <= j['results'][1]['value'] / $1 <= $6"
-    expect_status 0 kspec norm $2 --minmax --sigma $3 --method rff-debiased --features $4 --repeat 100 --draws --json --quiet --seed 7
+    expect_status 0 kspec norm $2 --minmax --sigma $3 --method rff-debiased --features $4 --repeat 100 \
+        --draws --json --quiet --seed 7
     expect_json "sum(d['ci_low'] <= $1 <= d['ci_high'] for d in j['results'][0]['draws']) >= 90"
     expect_json "len(j['results'][0]['draws']) == 100"
 }
@@ -19,7 +21,8 @@ check 200.965 "$crime" 1 50 1 1.4
 
 # the warning: in the settings where rff-power is far off, and not where it is right
 kspec norm $wine --standardize --sigma 0.1 --method lanczos,rff-power --features 150 --json --quiet >"$out"
-expect_json 'close(j["results"][0]["value"], 8, 1e-4) and j["results"][1]["value"] > 40 and len(j["warnings"]) == 1'
+expect_json 'close(j["results"][0]["value"], 8, 1e-4) and j["results"][1]["value"] > 40'
+expect_json 'len(j["warnings"]) == 1'
 kspec norm $wine --minmax --sigma 1 --method rff-power --features 150 --json --quiet >"$out"
 expect_json 'j["warnings"] == []'
 done_testing

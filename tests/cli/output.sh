@@ -47,10 +47,11 @@ if command -v script >/dev/null; then
 fi
 
 # nowhere to write to: status 1, one line
-for c in "$rbf" "$rbf --json" 'kspec moments x.npy --quiet' 'kspec moments x.npy --quiet --json' 'kspec config' \
-    'kspec completion zsh'; do
+for c in "$rbf" "$rbf --json" 'kspec moments x.npy --quiet' 'kspec moments x.npy --quiet --json' \
+    'kspec config' 'kspec completion zsh'; do
     expect_error 1 'cannot write /dev/full: No space left on device' $c -o /dev/full
-    expect_error 1 'cannot write to standard output: No space left' bash -c '"$0" "${@:2}" >/dev/full' "$KSPEC" $c
+    expect_error 1 'cannot write to standard output: No space left' \
+        bash -c '"$0" "${@:2}" >/dev/full' "$KSPEC" $c
     expect_error 1 'cannot write to standard output: Bad file' bash -c '"$0" "${@:2}" >&-' "$KSPEC" $c
     expect_error 1 'No such file or directory' $c -o none/there
     expect_error 1 'Not a directory' $c -o x.npy/there
@@ -92,7 +93,8 @@ for f in old.npy old.csv; do
         bash -c 'ulimit -f 100; "$0" generate rff --rows 900 --cols 90 --dim 1 -o '$f "$KSPEC"
     expect "$f is as it was" [ "$(cat $f)" = older ]
 done
-expect_error 1 "File too large" bash -c 'ulimit -f 100; "$0" theory rbf --eta 1 --eigenvalues 50000 -o old.csv' "$KSPEC"
+expect_error 1 "File too large" \
+    bash -c 'ulimit -f 100; "$0" theory rbf --eta 1 --eigenvalues 50000 -o old.csv' "$KSPEC"
 expect "the older table is as it was" [ "$(cat old.csv)" = older ]
 expect_files x.npy y.npy there old.npy old.csv
 

@@ -4,25 +4,39 @@
 command -v gnuplot >/dev/null || skip "gnuplot is not installed; run 'sh scripts/setup.sh pictures'"
 
 kspec generate rff --rows 12 --cols 15 --dim 2 -o x.npy
-py 'r = np.random.default_rng(1); np.save("X.npy", r.normal(size=(30, 3))); np.save("y.npy", r.normal(size=30))
-np.save("t.npy", r.normal(size=16)); np.save("psi.npy", r.normal(size=(8, 12))); np.save("prior.npy", np.ones(12))
-np.save("classes.npy", np.arange(30) % 3); np.save("X2.npy", r.normal(size=(9, 3))); np.save("y2.npy", r.normal(size=9))'
+py 'r = np.random.default_rng(1)
+def save(name, *shape): np.save(name, r.normal(size=shape))
+save("X.npy", 30, 3); save("y.npy", 30); save("t.npy", 16); save("psi.npy", 8, 12)
+save("X2.npy", 9, 3); save("y2.npy", 9)
+np.save("prior.npy", np.ones(12)); np.save("classes.npy", np.arange(30) % 3)'
 cat >learn.json <<'END'
 {"command": "learn", "runs": [
- {"width": 8, "seed": 0, "epochs": [{"epoch": 0, "loss": 1, "naive": [1, 0.5], "unbiased": [1, 0.3], "naive_subsample": [1, 0.8], "unbiased_subsample": [1, 0.31]},
-                                    {"epoch": 2, "loss": 1, "naive": [1, 0.6], "unbiased": [1, 0.4], "naive_subsample": [1, 0.9], "unbiased_subsample": [1, 0.41]}]},
- {"width": 8, "seed": 1, "epochs": [{"epoch": 0, "loss": 1, "naive": [1, 0.7], "unbiased": [1, 0.1], "naive_subsample": [1, 1.0], "unbiased_subsample": [1, 0.11]},
-                                    {"epoch": 2, "loss": 1, "naive": [1, 0.9], "unbiased": [1, 0.2], "naive_subsample": [1, 1.1], "unbiased_subsample": [1, 0.22]}]},
- {"width": 4, "seed": 0, "epochs": [{"epoch": 0, "loss": 1, "naive": [1, 0.9], "unbiased": [1, 0.25]}]}]}
+ {"width": 8, "seed": 0, "epochs": [
+  {"epoch": 0, "loss": 1, "naive": [1, 0.5], "unbiased": [1, 0.3],
+   "naive_subsample": [1, 0.8], "unbiased_subsample": [1, 0.31]},
+  {"epoch": 2, "loss": 1, "naive": [1, 0.6], "unbiased": [1, 0.4],
+   "naive_subsample": [1, 0.9], "unbiased_subsample": [1, 0.41]}]},
+ {"width": 8, "seed": 1, "epochs": [
+  {"epoch": 0, "loss": 1, "naive": [1, 0.7], "unbiased": [1, 0.1],
+   "naive_subsample": [1, 1.0], "unbiased_subsample": [1, 0.11]},
+  {"epoch": 2, "loss": 1, "naive": [1, 0.9], "unbiased": [1, 0.2],
+   "naive_subsample": [1, 1.1], "unbiased_subsample": [1, 0.22]}]},
+ {"width": 4, "seed": 0, "epochs": [
+  {"epoch": 0, "loss": 1, "naive": [1, 0.9], "unbiased": [1, 0.25]}]}]}
 END
 cat >figure.json <<'END'
 {"command": "figure", "title": "a figure", "columns": 1, "panels": [
- {"title": "one", "xlabel": "x", "ylabel": "y^{2}", "xscale": "linear", "yscale": "log", "xrange": [0, 5], "yrange": [0.1, 100],
-  "series": [{"label": "a", "x": [1, 2, 3], "y": [1, null, 9], "low": [0.5, null, 8], "high": [2, null, 10], "style": "points", "color": 6},
-             {"label": "b", "x": [1, 2, 3], "y": [1, 4, 9], "low": [0.5, 3, 8], "high": [2, 5, 10], "style": "band"},
-             {"y": [3, 2, 1], "style": "steps"}],
+ {"title": "one", "xlabel": "x", "ylabel": "y^{2}",
+  "xscale": "linear", "yscale": "log", "xrange": [0, 5], "yrange": [0.1, 100],
+  "series": [
+   {"label": "a", "x": [1, 2, 3], "y": [1, null, 9], "low": [0.5, null, 8], "high": [2, null, 10],
+    "style": "points", "color": 6},
+   {"label": "b", "x": [1, 2, 3], "y": [1, 4, 9], "low": [0.5, 3, 8], "high": [2, 5, 10], "style": "band"},
+   {"y": [3, 2, 1], "style": "steps"}],
   "marks": [{"axis": "x", "at": 2.5, "label": "here"}, {"axis": "y", "at": 50}]},
- {"series": [{"label": "dashed", "y": [3, 2, 1], "style": "dashed"}, {"label": "dotted", "y": [1, 2, 3], "style": "dotted"}]}]}
+ {"series": [
+   {"label": "dashed", "y": [3, 2, 1], "style": "dashed"},
+   {"label": "dotted", "y": [1, 2, 3], "style": "dotted"}]}]}
 END
 
 # ---- one result of each command, its picture by --plot, the same picture by kspec plot ----
@@ -42,22 +56,26 @@ run rbf theory rbf --dim 2 --eta 1 --eigenvalues 20
 run sphere theory sphere --kernel ntk --dim 3 --degree 8
 run linear theory linear --eigenvalue 3,1,1 -n 3
 run norm norm X.npy --sigma 1 --method eigen,lanczos,rff-power,nystrom,rff-debiased --features 16 --sample 9
-run ridge ridge X.npy --target y.npy --test X2.npy --test-target y2.npy --features 3,9,20 --lambda 1e-3,0.1,1 --empirical 3
+run ridge ridge X.npy --target y.npy --test X2.npy --test-target y2.npy --features 3,9,20 \
+    --lambda 1e-3,0.1,1 --empirical 3
 run wls wls --grid 8 --learn 2-24:2 --modes 24 --gamma 0.3 --noise 0.2 --empirical 3
 run fit wls --fit t.npy --learn 5
-run features wls --features psi.npy --target <(kspec generate linear --rows 8 --cols 1 --dim 1 -o - | cat) --prior prior.npy --learn 3,9
+run features wls --features psi.npy --prior prior.npy --learn 3,9 \
+    --target <(kspec generate linear --rows 8 --cols 1 --dim 1 -o - | cat)
 run bound wls --zeta 2 --grid 8 --learn 1-8 --alpha 0.5 --beta 1 --gamma 1 --noise 0.1
 run decay wls --decay X.npy
 run bench bench exact --rows 16 --cols 16 --repeat 1
-network="--images X.npy --labels classes.npy --test-images X.npy --width 4,9 --epochs 4 --seeds 2 --subsample 5"
+network="--images X.npy --labels classes.npy --test-images X.npy
+    --width 4,9 --epochs 4 --seeds 2 --subsample 5"
 run network learn $network
 expect_status 0 kspec learn $network --plot again.svg
 expect_stdout '^ width '
 expect "with a table, the same picture" cmp -s network.svg again.svg
 # generate writes its matrix to -o and its JSON to standard output
-expect_status 0 kspec generate gaussian --rows 4 --cols 4 --dim 2 --eta 1,2 --seed 3 -o g.npy --plot generate.svg --json
+made="generate gaussian --rows 4 --cols 4 --dim 2 --eta 1,2 --seed 3 -o g.npy"
+expect_status 0 kspec $made --plot generate.svg --json
 cp "$out" generate.json
-expect_json 'j["command_line"] == "kspec generate gaussian --rows 4 --cols 4 --dim 2 --eta 1,2 --seed 3 -o g.npy"'
+expect_json 'j["command_line"] == "kspec '"$made"'"'
 expect_status 0 kspec plot generate.json -o again.svg
 expect "generate: the same picture" cmp -s generate.svg again.svg
 expect_status 0 kspec generate gaussian --rows 4 --cols 4 --dim 2 -o g.npy --plot generate.svg
@@ -116,8 +134,9 @@ cp moments.json a/r.json
 cp moments.json b/r.json
 expect_status 0 kspec plot a/r.json b/r.json -o together.gp
 expect "files of the same name are told apart" grep -q "title 'b/r.json: naive'" together.gp
-for with in 'spectrum rbf' 'spectrum linear' 'moments generate' 'generate rbf' 'rbf sphere' 'wls wls' 'norm norm' \
-    'ridge ridge' 'learn learn' 'bench bench' 'figure figure' 'decay decay' 'spectrum spectrum linear'; do
+for with in 'spectrum rbf' 'spectrum linear' 'moments generate' 'generate rbf' 'rbf sphere' 'wls wls' \
+    'norm norm' 'ridge ridge' 'learn learn' 'bench bench' 'figure figure' 'decay decay' \
+    'spectrum spectrum linear'; do
     expect_status 0 kspec plot $(printf '%s.json ' $with) -o together.svg
 done
 expect_error 3 'a result of kspec norm cannot share a picture with one of kspec moments' \
@@ -144,24 +163,32 @@ for other in 'X3 --features 8' 'X --features 8 --standardize'; do
     expect_json 'len(j["panels"][0]["series"]) == 4 and "marks" not in j["panels"][0]'
 done
 # what is left out is said
-py 'import json; json.dump({"command": "learn", "runs": [{"width": 8, "seed": 0, "epochs": [
-    {"epoch": t, "naive": [0.5**n for n in range(9)], "unbiased": [0.5**n for n in range(9)]} for t in (0, 1)]}]}, open("nine.json", "w"))'
+py 'import json
+powers = [0.5**n for n in range(9)]
+epochs = [{"epoch": t, "naive": powers, "unbiased": powers} for t in (0, 1)]
+json.dump({"command": "learn", "runs": [{"width": 8, "seed": 0, "epochs": epochs}]}, open("nine.json", "w"))'
 expect_status 0 kspec plot nine.json -o nine.gp
 expect "orders" grep -q "^set title 'unbiased, n = 8'" nine.gp
 expect "and those that are not drawn" grep -q "^set label 'orders above 8 of 9 are not drawn'" nine.gp
-py 'import json; json.dump({"command": "spectrum", "eigenvalues": [1, 0.1], "singular_values": [1, 1e-20]}, open("low.json", "w"))'
+echo '{"command": "spectrum", "eigenvalues": [1, 0.1], "singular_values": [1, 1e-20]}' >low.json
 expect_status 0 kspec plot low.json -o low.gp
-expect "small eigenvalues, too" grep -q "^set label 'values below 10^{−13} of the largest are not shown'" low.gp
+expect "small eigenvalues, too" \
+    grep -q "^set label 'values below 10^{−13} of the largest are not shown'" low.gp
 expect "the index is no capital I" grep -q "^set xlabel 'index i'" low.gp
 
 # ---- looks ----
 # labels end within the picture
 label=$(printf 'long %.0s' {1..30})
-echo '{"command": "figure", "panels": [{"xlabel": "'$label'", "ylabel": "'$label'", "series": [{"y": [1, 2]}]}]}' >long.json
+cat >long.json <<END
+{"command": "figure", "panels": [{"xlabel": "$label", "ylabel": "$label", "series": [{"y": [1, 2]}]}]}
+END
 expect_status 0 kspec plot long.json -o long.gp
 expect "labels are cut" [ "$(grep -c "^set [xy]label 'long .*…'" long.gp)" = 2 ]
 # a name is no format
-echo '{"command": "figure", "panels": [{"names": ["100% of %s", "%"], "series": [{"x": [1, 2], "y": [0, 1], "style": "bars"}]}]}' >names.json
+cat >names.json <<'END'
+{"command": "figure", "panels": [
+ {"names": ["100% of %s", "%"], "series": [{"x": [1, 2], "y": [0, 1], "style": "bars"}]}]}
+END
 expect_status 0 kspec plot names.json -o names.svg
 expect "per cent" bash -c 'sed "s/<[^>]*>//g" names.svg | grep -qF "100% of %s"'
 expect_status 0 kspec plot moments.json -o a.html --title $'a\xffb'

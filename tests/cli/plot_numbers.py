@@ -1,4 +1,5 @@
-"""The pictures hold what the results hold: NAME.json, and NAME.gp with its data blocks; NAME.svg and NAME.html are well formed.
+"""The pictures hold what the results hold: NAME.json, and NAME.gp with its data blocks; NAME.svg and
+NAME.html are well formed.
 
 usage: plot_numbers.py NAME... (in the folder with the files)
 """
@@ -27,8 +28,12 @@ def same(a, b):
     return a == b or (math.isnan(a) and math.isnan(b))
 
 
+def same_rows(got, want):
+    return len(got) == len(want) and all(same(a, b) for u, v in zip(got, want) for a, b in zip(u, v))
+
+
 def check(what, got, want):
-    if len(got) != len(want) or not all(same(a, b) for u, v in zip(got, want) for a, b in zip(u, v)):
+    if not same_rows(got, want):
         sys.exit("%s: %s\nis not %s" % (what, got, want))
 
 
@@ -71,10 +76,9 @@ def ridge(j, data, titles):
             curves = [v for k, v in sorted(data.items()) if k[0] == panel]
             for key in which + "_mse", "kernel_%s_mse" % which:
                 want = [(p["lambda"], num(p[key]), math.nan, math.nan) for p in mine]
-                assert any(len(c) == len(want) and all(same(a, b) for u, v in zip(c, want) for a, b in zip(u, v))
-                           for c in curves), (key, want)
-            want = [(p["lambda"], p["empirical_%s_mse" % which], p["empirical_%s_mse" % which] - p["empirical_%s_sd" % which],
-                     p["empirical_%s_mse" % which] + p["empirical_%s_sd" % which]) for p in mine]
+                assert any(same_rows(c, want) for c in curves), (key, want)
+            measured, sd = "empirical_%s_mse" % which, "empirical_%s_sd" % which
+            want = [(p["lambda"], p[measured], p[measured] - p[sd], p[measured] + p[sd]) for p in mine]
             assert want in curves, want
     for lam in {p["lambda"] for p in j["points"]}:
         want = [(p["features"] / n, p["test_mse"]) for p in j["points"] if p["lambda"] == lam]
@@ -84,9 +88,9 @@ def ridge(j, data, titles):
 def wls(j, data, titles):
     check("error", series(data, titles, 0, "error"),
           [(p["p"], p["error_noise_free"] + p["error_noise"], math.nan, math.nan) for p in j["points"]])
+    measured = [(p["p"], p["empirical"], p["empirical_stderr"]) for p in j["points"]]
     check("measured", series(data, titles, 0, "measured, ± std. error"),
-          [(p["p"], p["empirical"], p["empirical"] - p["empirical_stderr"], p["empirical"] + p["empirical_stderr"])
-           for p in j["points"]])
+          [(p, e, e - sd, e + sd) for p, e, sd in measured])
 
 
 def fit(j, data, titles):
@@ -95,7 +99,8 @@ def fit(j, data, titles):
 
 
 def bound(j, data, titles):
-    check("bound", [q[:2] for q in series(data, titles, 0, "bound")], [(p["p"], p["bound"]) for p in j["points"]])
+    check("bound", [q[:2] for q in series(data, titles, 0, "bound")],
+          [(p["p"], p["bound"]) for p in j["points"]])
 
 
 def decay(j, data, titles):
@@ -104,7 +109,8 @@ def decay(j, data, titles):
 
 def theory(j, data, titles):
     first = 0 if j.get("space") == "sphere" else 1
-    check("eigenvalues", [q[:2] for q in data[0, 0]], [(k + first, v) for k, v in enumerate(j["eigenvalues"])])
+    check("eigenvalues", [q[:2] for q in data[0, 0]],
+          [(k + first, v) for k, v in enumerate(j["eigenvalues"])])
     last = max(p for p, _ in data)
     check("moments", [q[:2] for q in data[last, 0]], [(k + 1, v) for k, v in enumerate(j["moments"])])
 
@@ -116,7 +122,8 @@ def learn(j, data, titles):
     for u, v in zip(got, want):
         assert all(abs(a - b) < 1e-15 for a, b in zip(u, v)), (u, v)
     assert len(got) == 2 and abs(series(data, titles, 1, "width 8")[0][1] - 0.2) < 1e-15
-    assert series(data, titles, 1, "width 4") == [(0, 0.25)] or series(data, titles, 1, "width 4")[0][:2] == (0, 0.25)
+    narrow = series(data, titles, 1, "width 4")
+    assert narrow == [(0, 0.25)] or narrow[0][:2] == (0, 0.25)
     assert abs(series(data, titles, 0, "width 8, subsample")[1][1] - 1.0) < 1e-15
 
 
@@ -134,12 +141,14 @@ def figure(j, data, titles):
     for p, panel in enumerate(j["panels"]):
         for s, want in enumerate(panel["series"]):
             n = len(want["y"])
-            columns = [want.get("x", list(range(1, n + 1))), want["y"], want.get("low", [None] * n), want.get("high", [None] * n)]
-            check("figure", data[p, s], [tuple(map(num, row)) for row in zip(*columns)])
+            none = [None] * n
+            x, low, high = want.get("x", range(1, n + 1)), want.get("low", none), want.get("high", none)
+            check("figure", data[p, s], [tuple(map(num, row)) for row in zip(x, want["y"], low, high)])
 
 
 def bench(j, data, titles):
-    check("bars", [q[:2] for q in data[0, 0]], [(e["ratio"], len(j["results"]) - 1 - k) for k, e in enumerate(j["results"])])
+    last = len(j["results"]) - 1
+    check("bars", [q[:2] for q in data[0, 0]], [(e["ratio"], last - k) for k, e in enumerate(j["results"])])
 
 
 def generate(j, data, titles):
@@ -157,6 +166,7 @@ for name in sys.argv[1:]:
     {"rbf": theory, "sphere": theory, "linear": theory}.get(name, globals().get(name))(j, data, titles)
     xml.dom.minidom.parse(name + ".svg")
     page = open(name + ".html").read()
-    assert page.startswith("<!DOCTYPE html>") and page.count("<svg") == page.count("</svg>") == 1 and "<table>" in page
+    assert page.startswith("<!DOCTYPE html>") and "<table>" in page
+    assert page.count("<svg") == page.count("</svg>") == 1
     line = j.get("command_line")
     assert not line or line.replace("&", "&amp;") in page, line

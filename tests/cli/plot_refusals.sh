@@ -41,8 +41,8 @@ bad 'missing "command", expected in a kspec result' '{}'
 bad 'missing "command", expected in a kspec result' '{"command": 3}'
 bad "a result of kspec config has no picture" '{"command": "config"}'
 bad "a result of kspec x\?y has no picture" '{"command": "x\ny"}'
-for c in moments:estimates spectrum:eigenvalues theory:moments norm:results ridge:points wls:points learn:runs bench:results \
-    generate:moments figure:panels; do
+for c in moments:estimates spectrum:eigenvalues theory:moments norm:results ridge:points wls:points \
+    learn:runs bench:results generate:moments figure:panels; do
     bad "missing \"${c#*:}\", expected in a kspec ${c%:*} result" "{\"command\": \"${c%:*}\"}"
     bad "\"${c#*:}\" is not a list" "{\"command\": \"${c%:*}\", \"${c#*:}\": 7}"
     bad "\"${c#*:}\" is empty" "{\"command\": \"${c%:*}\", \"${c#*:}\": []}"
@@ -57,7 +57,8 @@ panel 'missing list "series" in a panel' '{}'
 panel 'series 1: "y" is missing' '{"series": [{}]}'
 panel 'series 1: "y" is not a list' '{"series": [{"y": 3}]}'
 panel 'series 2: "y" has 3 values, "x" 2' '{"series": [{"y": [1]}, {"x": [1, 2], "y": [1, 2, 3]}]}'
-panel 'series 1: "high" has 1 values, "x" 2' '{"series": [{"x": [1, 2], "y": [1, 2], "low": [1, 2], "high": [1]}]}'
+panel 'series 1: "high" has 1 values, "x" 2' \
+    '{"series": [{"x": [1, 2], "y": [1, 2], "low": [1, 2], "high": [1]}]}'
 panel 'series 1: "low" without "high"' '{"series": [{"y": [1], "low": [1]}]}'
 panel 'a band needs "low" and "high"' '{"series": [{"y": [1], "style": "band"}]}'
 panel "\"style\" 'wavy' must be one of line, points" '{"series": [{"y": [1], "style": "wavy"}]}'
@@ -65,7 +66,8 @@ panel '"color" is not a whole number from 0 to 7' '{"series": [{"y": [1], "color
 panel "\"xscale\" 'root' must be one of auto, linear, log" '{"series": [], "xscale": "root"}'
 panel '"yrange" is not a pair' '{"series": [], "yrange": [1]}'
 panel 'mark 1 needs "axis", x or y' '{"series": [], "marks": [{"axis": "z", "at": 1}]}'
-bad '65 panels exceed the 64' "{\"command\": \"figure\", \"panels\": [$(printf '{"series": []},%.0s' {1..64}){\"series\": []}]}"
+panels=$(printf ', {"series": []}%.0s' {1..65})
+bad '65 panels exceed the 64' "{\"command\": \"figure\", \"panels\": [${panels#,}]}"
 rm bad.json
 
 # ---- no place for it ----
@@ -86,7 +88,8 @@ for none in /nonexistent /etc/passwd . no-such-program; do
     expect_status 0 kspec moments x.npy --plot a.gp
 done
 unset KSPEC_GNUPLOT
-expect_error 1 'gnuplot draws the pictures and is not installed: apt-get install gnuplot-nox' env PATH=/nonexistent "$KSPEC" plot f.json -o a.svg
+expect_error 1 'gnuplot draws the pictures and is not installed: apt-get install gnuplot-nox' \
+    env PATH=/nonexistent "$KSPEC" plot f.json -o a.svg
 rm a.gp
 fake() { # the body of a gnuplot
     printf '#!/bin/bash\n%s\n' "$1" >"$work/fake"
@@ -100,7 +103,8 @@ failing() { # pattern, body
     expect "the older picture stays" [ "$(cat a.svg)" = older ]
 }
 failing 'gnuplot failed with status 7$' 'exit 7'
-failing 'gnuplot failed with status 1: line 3: bad' 'cat >/dev/null; printf "\ngnuplot> x\n   ^\n   line 3: bad\n" >&2; exit 1'
+failing 'gnuplot failed with status 1: line 3: bad' \
+    'cat >/dev/null; printf "\ngnuplot> x\n   ^\n   line 3: bad\n" >&2; exit 1'
 failing 'gnuplot was ended by signal 9' 'kill -9 $$'
 failing 'gnuplot was ended by signal 11' 'echo half; kill -SEGV $$'
 failing 'gnuplot drew nothing' 'cat >/dev/null'
@@ -113,7 +117,8 @@ expect "the table is there" cmp -s "$out" want
 expect_status 1 kspec moments x.npy -n 2 --quiet --plot a.svg --json -o r.json
 expect "and so is the JSON" grep -q '"estimates"' r.json
 # one that reads nothing, and one that writes more than a pipe holds before it reads
-"$python" -c 'import json; print(json.dumps({"command": "figure", "panels": [{"series": [{"y": list(range(2000))}] * 9}]}))' >long.json
+py 'import json; series = [{"y": list(range(2000))}] * 9
+json.dump({"command": "figure", "panels": [{"series": series}]}, open("long.json", "w"))'
 fake 'exec 0<&-; echo picture'
 expect_status 0 kspec plot long.json -o a.svg
 expect "what it wrote" [ "$(cat a.svg)" = picture ]
@@ -165,7 +170,8 @@ if command -v gnuplot >/dev/null; then
     mkdir '<script>alert(1)<'
     cp x.npy '<script>alert(1)</script>.npy'
     expect_status 0 kspec moments '<script>alert(1)</script>.npy' -n 2 --plot c.html
-    expect "nor from the command line" bash -c '! grep -qi "<script" c.html && grep -q "&lt;script&gt;alert" c.html'
+    expect "nor from the command line" \
+        bash -c '! grep -qi "<script" c.html && grep -q "&lt;script&gt;alert" c.html'
     rm -rf a.svg a.png a.pdf a.html c.html '<script>alert(1)<'
 fi
 rm a.gp
@@ -179,6 +185,7 @@ cp x.npy "it's a \$name.npy"
 expect_status 0 kspec moments -n2 --json -- "it's a \$name.npy"
 "$python" - "$out" <<'END' || fail "the command line does not come back from a shell"
 import json, shlex, sys
-assert shlex.split(json.load(open(sys.argv[1]))["command_line"]) == ["kspec", "moments", "-n2", "--", "it's a $name.npy"]
+line = json.load(open(sys.argv[1]))["command_line"]
+assert shlex.split(line) == ["kspec", "moments", "-n2", "--", "it's a $name.npy"]
 END
 done_testing

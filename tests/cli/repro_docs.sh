@@ -18,7 +18,7 @@ expect "the text around it stays, the old table does not" \
     [ "$(grep -xE 'before|old|<!-- end -->|after' $page | tr '\n' ' ')" = "before <!-- end --> after " ]
 
 expect "a table without its data is skipped" tables figure_2
-expect_stdout '^skipped: mnist/'
+expect_stdout "^skipped: no mnist/t10k-images-idx3-ubyte\.gz; run 'make data'$"
 tables figure_9
 expect "an unknown table is refused" [ $? -eq 1 ]
 expect_stdout "'figure_9' must be one of figure_1a, figure_1b, figure_2"

@@ -83,6 +83,7 @@ expect_status 130 bash -c '"$0" generate rff --rows 20000 --cols 5000 --dim 2 -o
 expect "no file" [ ! -e y.csv ]
 
 # a mapped input that shrinks while it is in use is unreadable input, not a crash
-expect_status 3 bash -c '"$0" moments zeros.npy --threads 1 -n 20 --estimator naive & sleep 0.7; : >zeros.npy; wait $!' "$KSPEC"
+expect_status 3 bash -c '"$0" moments zeros.npy --threads 1 -n 20 --estimator naive &
+    sleep 0.7; : >zeros.npy; wait $!' "$KSPEC"
 expect_stderr 'an input file shrank'
 done_testing

@@ -13,10 +13,12 @@ expect_stdout '^effective dimension at'
 
 expect_status 0 kspec spectrum x.npy --rank 10 --json --seed 5
 expect_json 'j["command"] == "spectrum" and [j["rows"], j["cols"], j["trials"], j["rank"]] == [60, 50, 1, 10]'
-expect_json 'all(len(j[k]) == 10 for k in ("eigenvalues", "stderr", "ci_low", "ci_high", "eigenvalues_plain"))'
-expect_json 'sorted(j["eigenvalues"], reverse=True) == j["eigenvalues"] and abs(sum(j["eigenvalues"]) - 5) < 1'
+expect_json 'all(len(j[k]) == 10
+    for k in ("eigenvalues", "stderr", "ci_low", "ci_high", "eigenvalues_plain"))'
+expect_json 'sorted(j["eigenvalues"], reverse=True) == j["eigenvalues"]'
+expect_json 'abs(sum(j["eigenvalues"]) - 5) < 1'
 expect_json 'all(a <= e <= b for a, e, b in zip(j["ci_low"], j["eigenvalues"], j["ci_high"]))'
-expect_json 'len(j["moments"]) == len(j["moments_fitted"]) == len(j["moments_stderr"]) == 6 == len(j["estimators"])'
+expect_json 'all(len(j[k]) == 6 for k in ("moments", "moments_fitted", "moments_stderr", "estimators"))'
 expect_json 'j["weights"] == "covariance" and j["draws"] == 200 and j["error_bars"].startswith("parametric")'
 expect_json 'len(j["singular_values"]) == 50 and close(j["upper"], j["singular_values"][0], 1e-14)'
 expect_json 'close(j["operator_norm"], j["eigenvalues"][0], 1e-14) and j["distance"] < 3'
@@ -24,8 +26,8 @@ expect_json 'close(j["participation_ratio"], j["moments"][0] ** 2 / j["moments"]
 expect_json 'all(close(d["value"], sum(x / (x + d["t"]) for x in j["eigenvalues"]), 1e-12)
                  for d in j["effective_dimension"]) and len(j["effective_dimension"]) == 4'
 expect_json 'close(sum(j["mass"]), 1, 1e-12)'
-expect_json 'all(close(10 * sum(p * s ** n for p, s in zip(j["mass"], j["support"])), j["moments_fitted"][n - 1], 1e-9)
-                 for n in range(1, 7))'
+expect_json 'all(close(10 * sum(p * s ** n for p, s in zip(j["mass"], j["support"])),
+    j["moments_fitted"][n - 1], 1e-9) for n in range(1, 7))'
 grep -v '"seconds"' "$out" >one
 for t in 1 2 3; do
     expect_status 0 kspec spectrum x.npy --rank 10 --json --seed 5 --threads $t
@@ -50,7 +52,8 @@ for w in unit stderr covariance; do
 done
 expect_json 'abs(sum(j["eigenvalues"]) - 5) < 1'
 # the default rank, trials, the other options
-expect_status 0 kspec spectrum x.npy --json --spacing geometric --quantile midpoint --grid 101 --upper 2 --draws 5
+expect_status 0 kspec spectrum x.npy --spacing geometric --quantile midpoint --grid 101 --upper 2 --draws 5 \
+    --json
 expect_json 'j["rank"] == 50 and j["upper"] == 2 and j["upper_reason"] == "given"'
 kspec generate linear --rows 30 --cols 20 --dim 5 --noise 0.5 --trials 3 -o t.npy
 expect_status 0 kspec spectrum t.npy -n 4 --estimator exact --splits 2 --draws 5 --json
@@ -64,7 +67,8 @@ expect_json 'any("m(4) has no error bar" in w for w in j["warnings"])'
 # given moments
 kspec theory rbf --eta 4 -n 8 --json -o truth.json
 expect_status 0 kspec spectrum --moments truth.json --rank 20 --json
-expect_json 'len(j["moments"]) == 8 and j["residual"] < 1e-6 and "rows" not in j and j["singular_values"] == []'
+expect_json 'len(j["moments"]) == 8 and j["residual"] < 1e-6'
+expect_json '"rows" not in j and j["singular_values"] == []'
 expect_status 0 kspec spectrum --moments 2,1,0.5 --rank 8 --upper 1 --at 1,0.5
 expect_stdout '^effective dimension at 0\.5 '
 expect_status 0 kspec spectrum --moments 2,1,0.5 --rank 8 --upper 1 --json
@@ -79,7 +83,8 @@ expect_json 'j["moments_fitted"][1] >= 0 and j["distance"] > 0.02 and "no measur
 expect_status 0 kspec spectrum --moments 1,4 --rank 10 --upper 1
 expect_stderr 'no measure on \[0, 1\] has these moments: m\(2\) = 4, but 1 in the nearest one'
 expect_status 0 kspec spectrum --moments 5,4 --stderr 0.1,0.1 --rank 2 --upper 1 --json
-expect_json 'j["distance"] > 3 and j["distance_unit"] == "standard errors" and "a larger --rank" in j["warnings"][0]'
+expect_json 'j["distance"] > 3 and j["distance_unit"] == "standard errors"'
+expect_json '"a larger --rank" in j["warnings"][0]'
 expect_status 0 kspec spectrum --moments 1,1,1 --rank 5 --upper 1e-30 --json
 expect_json 'all(close(x, 1e-30, 1e-12) for x in j["eigenvalues"]) and "no measure" in j["warnings"][0]'
 # a sum that is not known
@@ -97,7 +102,8 @@ expect_stderr 'all eigenvalues are below the first step of the grid, 10; --upper
 py 'np.save("y.npy", np.load("x.npy") * 2.0**60)'
 kspec spectrum x.npy --rank 10 --draws 20 --json -o x.json
 expect_status 0 kspec spectrum y.npy --rank 10 --draws 20 --json
-expect_json 'all(close(a, b * 2.0**120, 1e-6) for a, b in zip(j["eigenvalues"], json.load(open("x.json"))["eigenvalues"]))'
+expect_json 'all(close(a, b * 2.0**120, 1e-6)
+    for a, b in zip(j["eigenvalues"], json.load(open("x.json"))["eigenvalues"]))'
 
 # bad input
 expect_error 2 '--rank: 0 is below 1' kspec spectrum x.npy --rank 0

@@ -5,7 +5,8 @@ sums='abs(sum(N * x for N, x in zip(j["multiplicities"], j["eigenvalues"])) - j[
 
 # three dimensions: Legendre; lambda_k of (1+t)^2 = 4/3, 2/3, 2/15
 expect_status 0 $sphere polynomial --dim 3 --degree 4 --power 2 --json
-expect_json 'j["command"] == "theory" and j["space"] == "sphere" and j["kernel"] == "polynomial" and j["power"] == 2'
+expect_json 'j["command"] == "theory" and j["space"] == "sphere"'
+expect_json 'j["kernel"] == "polynomial" and j["power"] == 2'
 expect_json 'j["dim"] == 3 and j["degree"] == 4 and j["multiplicities"] == [1, 3, 5, 7, 9]'
 expect_json 'all(close(a, b, 1e-15) for a, b in zip(j["eigenvalues"], (4 / 3, 2 / 3, 2 / 15)))'
 expect_json 'j["eigenvalues"][3:] == [0, 0] and j["log_eigenvalues"][3:] == [None, None]' # above the power
@@ -46,21 +47,25 @@ expect_json 'j["moments"] == [None] and close(j["log_moments"][0], 2000 * math.l
 
 # --check: what the listed eigenvalues hold of each moment that is a closed form
 expect_status 0 $sphere gaussian --dim 5 --degree 60 --check --json
-expect_json '[c["n"] for c in j["check"]] == [1, 2] and all(abs(c["discrepancy"]) < 1e-14 for c in j["check"])'
+expect_json '[c["n"] for c in j["check"]] == [1, 2]'
+expect_json 'all(abs(c["discrepancy"]) < 1e-14 for c in j["check"])'
 expect_json 'all(close(c["sum"], c["moment"], 1e-14) for c in j["check"])'
 expect_status 0 $sphere ntk --dim 3 --degree 6 --check --json
 expect_json '-0.03 < j["check"][0]["discrepancy"] < -0.02 and -2e-5 < j["check"][1]["discrepancy"] < -1e-5'
-expect_status 0 $sphere gaussian --dim 1000 --scale 0.05 --degree 1000 --check --json # multiplicities beyond double
+# multiplicities beyond double
+expect_status 0 $sphere gaussian --dim 1000 --scale 0.05 --degree 1000 --check --json
 expect_json 'j["check"][0]["moment"] == 1 and j["check"][0]["discrepancy"] >= -1'
 expect_status 0 $sphere ntk --dim 3 -n 1 --check
 expect_stdout 'sum over 11 '
 
 # linear
 expect_status 0 kspec theory linear --eigenvalue 0.3 --dim 20 -n 3 --check --json
-expect_json 'j["kernel"] == "linear" and j["dim"] == 20 and j["eigenvalues"] == [0.3] and j["multiplicities"] == [20]'
+expect_json 'j["kernel"] == "linear" and j["dim"] == 20'
+expect_json 'j["eigenvalues"] == [0.3] and j["multiplicities"] == [20]'
 expect_json 'all(close(j["moments"][n - 1], 20 * 0.3 ** n, 1e-15) for n in (1, 2, 3))'
 expect_json 'all(abs(c["discrepancy"]) < 1e-14 for c in j["check"]) and len(j["check"]) == 3'
-expect_json 'close(j["log_eigenvalues"][0], math.log(0.3), 1e-15) and close(j["log_multiplicities"][0], math.log(20), 1e-15)'
+expect_json 'close(j["log_eigenvalues"][0], math.log(0.3), 1e-15)'
+expect_json 'close(j["log_multiplicities"][0], math.log(20), 1e-15)'
 expect_status 0 kspec theory linear --eigenvalue 1,3,1,0,2 -n 2 --json
 expect_json 'j["eigenvalues"] == [3, 2, 1, 0] and j["multiplicities"] == [1, 1, 2, 1] and j["dim"] == 5'
 expect_json 'j["moments"] == [7, 15] and j["log_eigenvalues"][3] is None'

@@ -93,7 +93,10 @@ done
 # to say so
 mkdir helper
 reader() { printf '#!/bin/sh\n%s\n' "$1" >helper/kspec-hdf5; chmod +x helper/kspec-hdf5; }
-helped() { expect_error 3 "$1" env KSPEC_LIBEXEC="$PWD/helper" KSPEC_READER_TIMEOUT=1 "$KSPEC" moments good.h5:/a; }
+helped() {
+    expect_error 3 "$1" \
+        env KSPEC_LIBEXEC="$PWD/helper" KSPEC_READER_TIMEOUT=1 "$KSPEC" moments good.h5:/a
+}
 reader 'kill -SEGV $$'
 helped 'reader crashed \(signal 11\)'
 reader 'kill -ABRT $$'

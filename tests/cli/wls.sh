@@ -5,15 +5,17 @@
 expect_status 0 kspec wls --grid 8 --learn 16 --modes 32 --beta 0.5 --gamma 0.7 --noise 0.3
 expect_stdout '^8 points, 32 modes, gamma 0.7, noise 0.3, weights alpha 0, beta 0.5$'
 expect_stdout '^ +16  over +0\.303832 +0\.0577229 +0\.361554'
-expect_status 0 kspec wls --grid 8 --learn 3,8,16-20:2 --modes 32 --alpha 0.4 --beta 0.5 --gamma 0.7 --noise 0.3 --json
+weighted="--modes 32 --alpha 0.4 --beta 0.5 --gamma 0.7 --noise 0.3"
+expect_status 0 kspec wls --grid 8 --learn 3,8,16-20:2 $weighted --json
 expect_json 'j["command"] == "wls" and j["grid"] == 8 and j["modes"] == 32 and j["complex_noise"] is False'
 expect_json '[q["p"] for q in j["points"]] == [3, 8, 16, 18, 20]'
 expect_json '[q["regime"] for q in j["points"]] == ["under", "over", "over", "over", "over"]'
 expect_json 'close(j["points"][2]["error_noise_free"], 0.30383158163100477, 1e-13)'
-expect_json 'close(j["points"][1]["error_noise"], 0.09, 1e-14) and close(j["points"][1]["variance"], 2 * 0.3 ** 4 / 8, 1e-13)'
+expect_json 'close(j["points"][1]["error_noise"], 0.09, 1e-14)'
+expect_json 'close(j["points"][1]["variance"], 2 * 0.3 ** 4 / 8, 1e-13)'
 expect_json 'all(q["empirical"] is None and q["accuracy"] < 1e-12 for q in j["points"])'
 cp "$out" one
-expect_status 0 kspec wls --grid 8 --learn 3,8,16-20:2 --modes 32 --alpha 0.4 --beta 0.5 --gamma 0.7 --noise 0.3 --json --threads 3
+expect_status 0 kspec wls --grid 8 --learn 3,8,16-20:2 $weighted --json --threads 3
 expect "threads change nothing" same_result "$out" one
 expect_status 0 kspec wls --grid 8 --learn 8 --noise 0.3 --complex-noise --json
 expect_json 'close(j["points"][0]["variance"], 0.3 ** 4 / 8, 1e-13) and j["complex_noise"] is True'
@@ -25,8 +27,8 @@ expect_json 'close(j["points"][0]["error_noise_free"], 2 * 0.25 / 1.25, 1e-13)'
 import json, sys
 g = json.load(open(sys.argv[1]))
 for c in g["wls_over"] + g["wls_under"]:
-    print(c["N"], c["p"], c["P"], c.get("alpha", 0.2), c.get("beta", 0.2), c["gamma"], c["sigma"], c["error_noise_free"],
-          c["error_noise"], c["variance_real_noise"], c["variance_complex_noise"])
+    print(c["N"], c["p"], c["P"], c.get("alpha", 0.2), c.get("beta", 0.2), c["gamma"], c["sigma"],
+          c["error_noise_free"], c["error_noise"], c["variance_real_noise"], c["variance_complex_noise"])
 END
 expect "five reference cases" [ "$(wc -l <cases)" -eq 5 ]
 while read -r N p P a b g s free noise real circular; do
@@ -40,24 +42,27 @@ while read -r N p P a b g s free noise real circular; do
 done <cases
 
 # ---- simulation: within 4.5 standard errors (a false alarm of 7e-6 each), reproducible ----
-expect_status 0 kspec wls --grid 16 --learn 5,24 --modes 32 --alpha 0.4 --beta 0.5 --gamma 0.7 --noise 0.3 --empirical 400 --json
+expect_status 0 kspec wls --grid 16 --learn 5,24 $weighted --empirical 400 --json
 expect_json 'j["draws"] == 400'
-expect_json 'all(abs(q["empirical"] - q["error_noise_free"] - q["error_noise"]) < 4.5 * q["empirical_stderr"] for q in j["points"])'
-expect_json 'all(abs(q["empirical_variance"] - q["variance"]) < 4.5 * q["empirical_variance_stderr"] for q in j["points"])'
+expect_json 'all(abs(q["empirical"] - q["error_noise_free"] - q["error_noise"]) < 4.5 * q["empirical_stderr"]
+    for q in j["points"])'
+expect_json 'all(abs(q["empirical_variance"] - q["variance"]) < 4.5 * q["empirical_variance_stderr"]
+    for q in j["points"])'
 cp "$out" one
 for t in 1 2 3; do
-    expect_status 0 kspec wls --grid 16 --learn 5,24 --modes 32 --alpha 0.4 --beta 0.5 --gamma 0.7 --noise 0.3 --empirical 400 \
-        --json --threads $t
+    expect_status 0 kspec wls --grid 16 --learn 5,24 $weighted --empirical 400 --json --threads $t
     expect "the same bits on $t threads" same_result "$out" one
 done
 expect_status 0 kspec wls --grid 16 --learn 5 --modes 32 --gamma 0.7 --empirical 100 --seed 4
 expect_stdout 'measured  std. error'
 
 # ---- choices ----
-expect_status 0 kspec wls --grid 20 --modes 60 --gamma 1 --noise 0.5 --alpha 0.3 --beta 0.5 --best-p --json
+choice="--grid 20 --modes 60 --gamma 1 --noise 0.5 --alpha 0.3 --beta 0.5"
+expect_status 0 kspec wls $choice --best-p --json
 cp "$out" best
-expect_status 0 kspec wls --grid 20 --modes 60 --gamma 1 --noise 0.5 --alpha 0.3 --beta 0.5 --learn 1-60 --json
-expect_json 'json.load(open("best"))["best"]["p"] == min(j["points"], key=lambda q: q["error_noise_free"] + q["error_noise"])["p"]'
+expect_status 0 kspec wls $choice --learn 1-60 --json
+expect_json '(lambda least: json.load(open("best"))["best"]["p"] == least["p"])(
+    min(j["points"], key=lambda q: q["error_noise_free"] + q["error_noise"]))'
 expect_status 0 kspec wls --grid 20 --learn 10,20,60 --modes 60 --gamma 1 --best-weights --json
 expect_json '[q["best_weight"]["weight"] for q in j["points"]] == ["alpha", None, "beta"]'
 expect_json 'close(j["points"][2]["best_weight"]["value"], 1, 1e-3)'
@@ -70,16 +75,18 @@ expect_status 0 kspec wls --zeta 1 --grid 50 --learn 3 --alpha 0.5 --beta 0.5 --
 expect_stdout 'the bound is least at p = '
 
 # ---- fits ----
-py 'x = 2*np.pi*np.arange(60)/60; np.save("y.npy", 2 + np.cos(3*x)); np.save("z.npy", np.c_[np.cos(4*x), np.sin(4*x)])'
+py 'x = 2*np.pi*np.arange(60)/60
+np.save("y.npy", 2 + np.cos(3*x)); np.save("z.npy", np.c_[np.cos(4*x), np.sin(4*x)])'
 py 'np.savetxt("x.csv", [0.1, 0.7, 2.0])'
 expect_status 0 kspec wls --fit z.npy --learn 7,60,100 --alpha 0.7 --beta 0.5 --at x.csv --json
-expect_json 'j["mode"] == "fit" and j["grid"] == 60 and [q["regime"] for q in j["points"]] == ["under", "over", "over"]'
+expect_json 'j["mode"] == "fit" and j["grid"] == 60'
+expect_json '[q["regime"] for q in j["points"]] == ["under", "over", "over"]'
 expect_json 'all(abs(complex(*t) - (k == 4)) < 1e-13 for k, t in enumerate(j["points"][0]["theta"]))'
 expect_json 'all(abs(complex(*f) - complex(math.cos(4*x), math.sin(4*x))) < 1e-12
                  for f, x in zip(j["points"][0]["predictions"], (0.1, 0.7, 2.0)))'
 expect_json 'len(j["points"][2]["theta"]) == 100 and all(q["residual"] < 1e-13 for q in j["points"])'
 cp "$out" pairs
-py 'z = np.load("z.npy"); np.save("c.npy", z[:, 0] + 1j*z[:, 1]); np.save("c8.npy", (z[:, 0] + 1j*z[:, 1]).astype("c8"))'
+py 'z = np.load("z.npy"); c = z[:, 0] + 1j*z[:, 1]; np.save("c.npy", c); np.save("c8.npy", c.astype("c8"))'
 expect_status 0 kspec wls --fit c.npy --learn 7,60,100 --alpha 0.7 --beta 0.5 --at x.csv --json
 expect "a complex vector is two columns" cmp -s <(result pairs) <(result "$out")
 expect_status 0 kspec wls --fit c8.npy --learn 60 --json
@@ -87,7 +94,8 @@ expect_json 'all(abs(complex(*t) - (k == 4)) < 1e-6 for k, t in enumerate(j["poi
 expect_status 0 kspec wls --fit y.npy --learn 4 --theta t.npy --at x.csv --predictions f.csv
 expect_stdout '^ +4  under +0\.5'
 py 't = np.load("t.npy"); assert t.shape == (4, 2) and np.allclose(t, [[2, 0], [0, 0], [0, 0], [.5, 0]]), t'
-py 'f = np.loadtxt("f.csv", delimiter=","); assert f.shape == (3, 2) and np.allclose(f[:, 0], 2 + .5*np.cos(3*np.array([.1, .7, 2])))'
+py 'f = np.loadtxt("f.csv", delimiter=","); x = np.array([.1, .7, 2])
+assert f.shape == (3, 2) and np.allclose(f[:, 0], 2 + .5*np.cos(3*x))'
 expect_status 0 kspec wls --fit y.npy --learn 4
 expect_stdout '^ +0 +2 \+ '
 # with a truth to expect errors from
@@ -96,20 +104,25 @@ fit_json
 expect_json 'all(q["error_noise_free"] is None and q["empirical"] is None for q in j["points"])'
 fit_json --grid 60 --modes 100 --gamma 0.6 --noise 0.2 --empirical 20
 cp "$out" one
-expect_status 0 kspec wls --grid 60 --learn 7,70 --alpha 0.7 --beta 0.5 --modes 100 --gamma 0.6 --noise 0.2 --empirical 20 --json
+expect_status 0 kspec wls --grid 60 --learn 7,70 --alpha 0.7 --beta 0.5 --json \
+    --modes 100 --gamma 0.6 --noise 0.2 --empirical 20
 expect_json 'all(a[k] == b[k] for a, b in zip(j["points"], json.load(open("one"))["points"]) for k in a)'
 expect_status 0 kspec wls --fit y.npy --learn 7,70 --gamma 0.6
 expect_stdout 'expected error'
 
 # ---- features ----
-py 'r = np.random.default_rng(1); A = r.normal(size=(30, 5)); np.save("psi.npy", A); np.savetxt("t.csv", A @ [1, 2, 3, 4, 5])'
-py 'r = np.random.default_rng(2); w = r.uniform(size=30); np.save("w.npy", w); np.save("W.npy", np.diag(w)); np.save("k.npy", np.ones(5))'
-expect_status 0 kspec wls --features psi.npy --target t.csv --data-weights w.npy --prior k.npy --noise-covariance W.npy --at psi.npy --json
+py 'r = np.random.default_rng(1); A = r.normal(size=(30, 5))
+np.save("psi.npy", A); np.savetxt("t.csv", A @ [1, 2, 3, 4, 5])'
+py 'r = np.random.default_rng(2); w = r.uniform(size=30)
+np.save("w.npy", w); np.save("W.npy", np.diag(w)); np.save("k.npy", np.ones(5))'
+expect_status 0 kspec wls --features psi.npy --target t.csv --json \
+    --data-weights w.npy --prior k.npy --noise-covariance W.npy --at psi.npy
 expect_json 'j["mode"] == "features" and j["rows"] == 30 and j["cols"] == 5 and j["points"][0]["rank"] == 5'
 expect_json 'all(close(t[0], k + 1, 1e-12) for k, t in enumerate(j["points"][0]["theta"]))'
 expect_json 'j["points"][0]["error_noise"] > 0 and len(j["points"][0]["predictions"]) == 30'
 cp "$out" one
-expect_status 0 kspec wls --features psi.npy --target t.csv --data-weights W.npy --prior k.npy --noise-covariance w.npy --json
+expect_status 0 kspec wls --features psi.npy --target t.csv --json \
+    --data-weights W.npy --prior k.npy --noise-covariance w.npy
 expect_json 'close(j["points"][0]["error_noise"], json.load(open("one"))["points"][0]["error_noise"], 1e-12)'
 # lemma A.2: tr(M C M^T), M the weighted pseudo-inverse
 py 'import json; A = np.load("psi.npy"); w = np.load("w.npy"); M = np.linalg.pinv(w[:, None]*A)*w
@@ -119,9 +132,11 @@ expect_stdout '^noise-free error  '
 py 'A = np.load("psi.npy"); A[:, 4] = A[:, 0]; np.save("d.npy", A)'
 expect_status 0 kspec wls --features d.npy --target t.csv
 expect_stdout 'rank 4;'
-expect_status 0 kspec wls --features psi.npy --target t.csv --select-rows 0-9 --select-cols 0,2 --at psi.npy --json
+expect_status 0 kspec wls --features psi.npy --target t.csv --json \
+    --select-rows 0-9 --select-cols 0,2 --at psi.npy
 expect_json 'j["rows"] == 10 and j["cols"] == 2 and len(j["points"][0]["predictions"]) == 30'
-py 'import json; A = np.load("psi.npy")[:10, [0, 2]]; t = np.linalg.lstsq(A, np.loadtxt("t.csv")[:10], rcond=None)[0]
+py 'import json; A = np.load("psi.npy")[:10, [0, 2]]
+t = np.linalg.lstsq(A, np.loadtxt("t.csv")[:10], rcond=None)[0]
 assert np.allclose(t, np.ravel(json.load(open("'"$out"'"))["points"][0]["theta"]))'
 
 # ---- decay ----
@@ -173,9 +188,11 @@ expect_error 3 'none.npy' kspec wls --fit none.npy --learn 3
 expect_error 2 'needs --target Y' kspec wls --features psi.npy
 expect_error 2 'p = 6 exceeds the 5 features' kspec wls --features psi.npy --target t.csv --learn 6
 expect_error 2 '--rank-tol: 3 is not below 1' kspec wls --features psi.npy --target t.csv --rank-tol 3
-expect_error 3 'the target is 60 x 1, but the features have 30 rows' kspec wls --features psi.npy --target y.npy
+expect_error 3 'the target is 60 x 1, but the features have 30 rows' \
+    kspec wls --features psi.npy --target y.npy
 expect_error 3 'data weights is 5 x 1' kspec wls --features psi.npy --target t.csv --data-weights k.npy
-expect_error 3 'not symmetric' kspec wls --features psi.npy --noise-covariance <("$python" -c 'print("\n".join(",".join(str(i * j * j) for j in range(30)) for i in range(30)))')
+py 'i = np.arange(30.); np.savetxt("skew.csv", np.outer(i, i**2), delimiter=",")'
+expect_error 3 'not symmetric' kspec wls --features psi.npy --noise-covariance skew.csv
 py 'np.save("k2.npy", np.full((5, 5), 2.) - np.eye(5))'
 expect_error 3 'prior covariance is not positive semidefinite' kspec wls --features psi.npy --prior k2.npy
 expect_error 2 '--degree needs --kernel polynomial' kspec wls --decay psi.npy --degree 2
@@ -183,6 +200,8 @@ py 'A = np.load("psi.npy"); A[3] = 0; np.save("zero.npy", A)'
 expect_error 3 'zero.npy: row 3 .from 0. is zero' kspec wls --decay zero.npy --unit
 
 # ---- verbs: the same as the options without one ----
+# the last column may hold seconds, and the spaces before them depend on their digits
+without_last() { sed 's/ \+[0-9.e-]* *$//'; }
 same() { # verb and its arguments : options without a verb
     local verb=()
     while [ "$1" != : ]; do verb+=("$1"); shift; done
@@ -191,11 +210,12 @@ same() { # verb and its arguments : options without a verb
     cp "$out" verb
     expect_status 0 kspec wls "$@" --json
     expect "wls ${verb[*]} is wls $*" same_result verb "$out"
-    kspec wls "${verb[@]}" | sed 's/ [0-9.e-]* *$//' >verb.txt
-    expect "the tables, too" cmp -s verb.txt <(kspec wls "$@" | sed 's/ [0-9.e-]* *$//')
+    kspec wls "${verb[@]}" | without_last >verb.txt
+    expect "the tables, too" cmp -s verb.txt <(kspec wls "$@" | without_last)
 }
 same theory --grid 16 --learn 5,24 --gamma 1 --noise 0.2 : --grid 16 --learn 5,24 --gamma 1 --noise 0.2
-same bound --zeta 1 --grid 20 --learn 1-9 --alpha 0.5 --beta 0.5 : --zeta 1 --grid 20 --learn 1-9 --alpha 0.5 --beta 0.5
+bound="--zeta 1 --grid 20 --learn 1-9 --alpha 0.5 --beta 0.5"
+same bound $bound : $bound
 same fit z.npy --learn 60 --at x.csv : --fit z.npy --learn 60 --at x.csv
 same features psi.npy --target t.csv --select-rows 0-9 : --features psi.npy --target t.csv --select-rows 0-9
 same decay psi.npy --kernel polynomial --degree 2 : --decay psi.npy --kernel polynomial --degree 2
@@ -211,8 +231,9 @@ expect_status 0 kspec wls select --grid 20 --learn 10-60:10 --modes 60 --gamma 1
 expect "its picture is that of theory" cmp -s s.gp \
     <(kspec wls theory --grid 20 --learn 10-60:10 --modes 60 --gamma 1 --plot t.gp >/dev/null && cat t.gp)
 # each verb refuses the options of the others
-for line in 'theory --best-p' 'theory --zeta 1' 'theory --at x.csv' 'select --target t.csv' 'bound --empirical 5' \
-    'fit --kernel gaussian' 'fit --select-rows 0' 'features --alpha 1' 'decay --learn 3' 'decay --fit y.npy'; do
+for line in 'theory --best-p' 'theory --zeta 1' 'theory --at x.csv' 'select --target t.csv' \
+    'bound --empirical 5' 'fit --kernel gaussian' 'fit --select-rows 0' 'features --alpha 1' \
+    'decay --learn 3' 'decay --fit y.npy'; do
     # shellcheck disable=SC2086
     expect_error 2 "wls ${line%% *}: unknown option '--" kspec wls $line
 done
