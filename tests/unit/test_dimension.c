@@ -293,7 +293,7 @@ TEST(bad_input) {
     kspec_compare_opts p = {.size = sizeof p, .paired = (kspec_paired)7};
     CHECK_FAILS(kspec_compare(m, 1, n, 1, &p, &c, &err), KSPEC_E_ARG, err, "unknown pairing 7");
     a.at[0][7] = NAN;
-    CHECK_FAILS(kspec_dimension(m, 1, NULL, &d, &err), KSPEC_E_ARG, err, "row 1, column 2");
+    CHECK_FAILS(kspec_dimension(m, 1, NULL, &d, &err), KSPEC_E_DATA, err, "row 1, column 2");
     CHECK(d == NULL && c == NULL);
     /* zeros, a constant, one row repeated: no dimension, and no failure */
     for (size_t k = 0; k < a.P * a.Q; k++) a.at[0][k] = 0;
@@ -301,6 +301,9 @@ TEST(bad_input) {
     for (size_t k = 0; k < a.P * a.Q; k++) a.at[0][k] = 3;
     CHECK(isnan(dimension_of(&a, 0)));
     CHECK_CLOSE(dimension_of(&a, 1), 1, 1e-12);
+    /* the mean of these columns is rounded */
+    for (size_t k = 0; k < a.P * a.Q; k++) a.at[0][k] = 0.1 + (double)(k % a.Q);
+    CHECK(isnan(dimension_of(&a, 0)));
 }
 
 int main(void) {
