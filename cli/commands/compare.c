@@ -129,10 +129,10 @@ static void warn(const cli_common *c, const kspec_compare_result *r) {
                  isfinite(r->dimension)         ? c->inputs[1]
                  : isfinite(r->other_dimension) ? c->inputs[0]
                                                 : "one matrix, or of both,");
-    else if (r->alignment > 1)
+    else if (r->alignment_ci_low > 1)
         cli_warn(c,
-                 "alignment %.4g is above 1, the most that two kernels have: it is imprecise, or the "
-                 "matrices share columns",
+                 "alignment %.4g is above 1, the most that two kernels have: do the matrices share columns, "
+                 "or are they too small?",
                  r->alignment);
 }
 
