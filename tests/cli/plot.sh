@@ -6,7 +6,8 @@ command -v gnuplot >/dev/null || skip "gnuplot is not installed; run 'sh scripts
 kspec generate rff --rows 12 --cols 15 --dim 2 -o x.npy
 py 'r = np.random.default_rng(1); np.save("X.npy", r.normal(size=(30, 3))); np.save("y.npy", r.normal(size=30))
 np.save("t.npy", r.normal(size=16)); np.save("psi.npy", r.normal(size=(8, 12))); np.save("prior.npy", np.ones(12))
-np.save("classes.npy", np.arange(30) % 3); np.save("X2.npy", r.normal(size=(9, 3))); np.save("y2.npy", r.normal(size=9))'
+np.save("classes.npy", np.arange(30) % 3); np.save("X2.npy", r.normal(size=(9, 3))); np.save("y2.npy", r.normal(size=9))
+np.save("psi30.npy", np.load("X.npy") @ r.normal(size=(3, 7)))'
 cat >learn.json <<'END'
 {"command": "learn", "runs": [
  {"width": 8, "seed": 0, "epochs": [{"epoch": 0, "loss": 1, "naive": [1, 0.5], "unbiased": [1, 0.3], "naive_subsample": [1, 0.8], "unbiased_subsample": [1, 0.31]},
@@ -37,6 +38,10 @@ run() { # name, command...
 }
 kinds="learn figure"
 run moments moments x.npy -n 4 --estimator all
+run dimension dimension x.npy
+run curve dimension x.npy --curve
+run compare compare X.npy psi30.npy
+run unpaired compare X.npy psi.npy --paired none
 run spectrum spectrum x.npy --rank 15 -n 4
 run rbf theory rbf --dim 2 --eta 1 --eigenvalues 20
 run sphere theory sphere --kernel ntk --dim 3 --degree 8
