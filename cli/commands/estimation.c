@@ -52,11 +52,9 @@ void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const ksp
 }
 
 kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d, kspec_moments_opts *o) {
-    kspec_matrix *phi = malloc(d->trials * sizeof *phi);
-    for (size_t t = 0; t < d->trials && phi; t++) phi[t] = kspec_dataset_trial(d, t);
     o->row_trials = d->row_trials;
     cli_note_treatment(c, NULL, o->center, o->normalize);
-    return phi;
+    return cli_trials(d);
 }
 
 /* ---- known moments ---- */

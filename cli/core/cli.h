@@ -213,12 +213,18 @@ void cli_guard_child(int pid);
  */
 int cli_read(const cli_common *c, kspec_dataset **d);
 
+/* The same of one of the INPUTs alone, noted under `role`, or as the input itself where role is NULL */
+int cli_read_input(const cli_common *c, const char *role, const char *path, kspec_dataset **d);
+
 /*
  * Reads one more file, which must hold one matrix, and notes it under `role`, such as "target", or as the
  * input itself where role is NULL.
  */
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
                  kspec_dataset **d);
+
+/* Views of all trials of a data set, for free(); NULL: no memory */
+kspec_matrix *cli_trials(const kspec_dataset *d);
 
 /* "10 trials × 640 rows × 50 columns" (one trial is not mentioned). */
 void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d);

@@ -2,6 +2,7 @@
 #include "core/cli.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Infinite entries are refused, under every policy for missing ones. */
@@ -36,18 +37,34 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     return EXIT_DONE;
 }
 
+/* As the options of the command say */
+static kspec_read_opts as_asked(const cli_common *c) {
+    return (kspec_read_opts){.size = sizeof(kspec_read_opts),
+                             .axes = c->axes,
+                             .select_rows = c->select_rows,
+                             .select_cols = c->select_cols,
+                             .nan = (kspec_nan)c->nan};
+}
+
 int cli_read(const cli_common *c, kspec_dataset **d) {
-    const kspec_read_opts how = {.size = sizeof how,
-                                 .axes = c->axes,
-                                 .select_rows = c->select_rows,
-                                 .select_cols = c->select_cols,
-                                 .nan = (kspec_nan)c->nan};
+    const kspec_read_opts how = as_asked(c);
     return read_all(c, NULL, c->inputs, c->input_count, &how, 0, d);
+}
+
+int cli_read_input(const cli_common *c, const char *role, const char *path, kspec_dataset **d) {
+    const kspec_read_opts how = as_asked(c);
+    return read_all(c, role, &path, 1, &how, 0, d);
 }
 
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
                  kspec_dataset **d) {
     return read_all(c, role, &path, 1, how, 1, d);
+}
+
+kspec_matrix *cli_trials(const kspec_dataset *d) {
+    kspec_matrix *phi = malloc(d->trials * sizeof *phi);
+    for (size_t t = 0; t < d->trials && phi; t++) phi[t] = kspec_dataset_trial(d, t);
+    return phi;
 }
 
 /* ---- how it was understood ---- */

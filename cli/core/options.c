@@ -170,7 +170,8 @@ static int check_arguments(const cli_command *c, const cli_common *common) {
     if (takes && !c->input_optional && common->input_count == 0) return cli_no_input(c);
     if (common->input_count > most)
         return cli_error(EXIT_USAGE, "%s: unexpected argument '%s'%s", c->name, common->inputs[most],
-                         most       ? ": one INPUT is taken"
+                         most > 1   ? ": two INPUTs are taken"
+                         : most     ? ": one INPUT is taken"
                          : c->verbs ? "; a verb comes first"
                                     : "");
     return EXIT_DONE;

@@ -10,16 +10,18 @@ static const struct {
     int (*make)(plot_figure *f, const plot_source *s, size_t count);
     const char *with[2];
 } kinds[] = {
-    {"figure",   plot_figure_json, {0}},
-    {"moments",  plot_moments,     {"theory", "generate"}},
-    {"spectrum", plot_spectrum,    {"theory"}},
-    {"generate", plot_moments,     {"theory"}},
-    {"theory",   plot_theory,      {0}},
-    {"norm",     plot_norm,        {0}},
-    {"ridge",    plot_ridge,       {0}},
-    {"wls",      plot_wls,         {0}},
-    {"learn",    plot_learn,       {0}},
-    {"bench",    plot_bench,       {0}},
+    {"figure",    plot_figure_json, {0}},
+    {"moments",   plot_moments,     {"theory", "generate"}},
+    {"dimension", plot_dimension,   {0}},
+    {"compare",   plot_compare,     {0}},
+    {"spectrum",  plot_spectrum,    {"theory"}},
+    {"generate",  plot_moments,     {"theory"}},
+    {"theory",    plot_theory,      {0}},
+    {"norm",      plot_norm,        {0}},
+    {"ridge",     plot_ridge,       {0}},
+    {"wls",       plot_wls,         {0}},
+    {"learn",     plot_learn,       {0}},
+    {"bench",     plot_bench,       {0}},
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };

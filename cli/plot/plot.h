@@ -108,6 +108,8 @@ typedef struct {
 /* Each makes the figure of the results of one command, or of several that go together; an exit status. */
 int plot_figure_json(plot_figure *f, const plot_source *s, size_t count);
 int plot_moments(plot_figure *f, const plot_source *s, size_t count);
+int plot_dimension(plot_figure *f, const plot_source *s, size_t count);
+int plot_compare(plot_figure *f, const plot_source *s, size_t count);
 int plot_spectrum(plot_figure *f, const plot_source *s, size_t count);
 int plot_theory(plot_figure *f, const plot_source *s, size_t count);
 int plot_norm(plot_figure *f, const plot_source *s, size_t count);

@@ -27,10 +27,34 @@ kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t nt
     return st;
 }
 
+/*
+ * A centred column whose entries are all equal was constant: they are the rounding of its mean, and would
+ * count as a dimension where all columns are so.
+ */
+static void clear_constant_columns(double *X, size_t P, size_t Q) {
+    for (size_t k = 0; k < Q; k++) {
+        size_t i = 1;
+        while (i < P && X[i * Q + k] == X[k]) i++;
+        for (size_t l = 0; i == P && l < P; l++) X[l * Q + k] = 0;
+    }
+}
+
 double *ks_measured_mean(ks_measured *m, ks_arena *arena) {
-    double *X = ks_arena_alloc(arena, ks_size(m->trials.P, m->trials.Q), sizeof *X);
-    if (X) ks_trials_mean(&m->trials, m->halves.mean, X);
+    const ks_trials *t = &m->trials;
+    double *X = ks_arena_alloc(arena, ks_size(t->P, t->Q), sizeof *X);
+    if (X) ks_trials_mean(t, m->halves.mean, X);
+    if (X && t->center) clear_constant_columns(X, t->P, t->Q);
     return X;
+}
+
+/* Split r of the trials */
+static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
+    const ks_trials *t = &m->trials;
+    ks_pair p;
+    ks_trials_split(t, seed, r, &m->halves, &p);
+    if (t->center) clear_constant_columns(m->halves.a, t->P, t->Q);
+    if (t->center && m->halves.b) clear_constant_columns(m->halves.b, t->P, t->Q);
+    return p;
 }
 
 /* (sum of eigenvalues)^2 / sum of squares, from the smaller of X X^T and X^T X */
@@ -82,11 +106,10 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
     if (!st) st = naive_ratio(&first, mean, t->P, t->Q, &s->naive, err);
     ks_arena_free(&scratch);
     for (size_t r = 0; r < repeats && !st; r++) {
-        ks_pair p;
+        ks_pair p = split(m, seed, r);
         ks_sums sums;
         ks_run part = ks_run_part(run, 0.2 + 0.8 * (double)r / (double)repeats,
                                   0.2 + 0.8 * (double)(r + 1) / (double)repeats);
-        ks_trials_split(t, seed, r, &m->halves, &p);
         const ks_two two = {.X = p.A,
                             .Z = p.B,
                             .Y = p.B,
@@ -112,12 +135,10 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
     if (!*cross) return ks_nomem(err, "leave-one-out estimates", arena->failed);
     kspec_status st = KSPEC_OK;
     for (size_t r = 0; r < repeats && !st; r++) {
-        ks_pair p, q;
+        ks_pair p = split(first, seed, r), q = split(second, seed, r);
         ks_sums sums;
         ks_arena scratch = {0};
         ks_run part = ks_run_part(run, (double)r / (double)repeats, (double)(r + 1) / (double)repeats);
-        ks_trials_split(t, seed, r, &first->halves, &p);
-        ks_trials_split(u, seed, r, &second->halves, &q);
         const ks_two two = {
             .X = p.A, .Z = p.B, .Y = q.B, .W = q.A, .P = P, .Q = Q, .R = R, .centered = t->center};
         st = ks_sums_make(&part, &two, &sums, &scratch, err);

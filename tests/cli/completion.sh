@@ -29,7 +29,7 @@ offers() { # words offered (all of them), words typed...
 offers moments mom
 offers theory t
 offers 'help' he
-offers 'completion config' co
+offers 'compare completion config' co
 offers '--estimator' moments x.npy --est
 offers '--select-cols --select-rows' moments --select
 offers '--json' theory rbf --j

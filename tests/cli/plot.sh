@@ -8,7 +8,8 @@ py 'r = np.random.default_rng(1)
 def save(name, *shape): np.save(name, r.normal(size=shape))
 save("X.npy", 30, 3); save("y.npy", 30); save("t.npy", 16); save("psi.npy", 8, 12)
 save("X2.npy", 9, 3); save("y2.npy", 9)
-np.save("prior.npy", np.ones(12)); np.save("classes.npy", np.arange(30) % 3)'
+np.save("prior.npy", np.ones(12)); np.save("classes.npy", np.arange(30) % 3)
+np.save("psi30.npy", np.load("X.npy") @ r.normal(size=(3, 7)))'
 cat >learn.json <<'END'
 {"command": "learn", "runs": [
  {"width": 8, "seed": 0, "epochs": [
@@ -51,6 +52,10 @@ run() { # name, command...
 }
 kinds="learn figure"
 run moments moments x.npy -n 4 --estimator all
+run dimension dimension x.npy
+run curve dimension x.npy --curve
+run compare compare X.npy psi30.npy
+run unpaired compare X.npy psi.npy --paired none
 run spectrum spectrum x.npy --rank 15 -n 4
 run rbf theory rbf --dim 2 --eta 1 --eigenvalues 20
 run sphere theory sphere --kernel ntk --dim 3 --degree 8

@@ -42,12 +42,14 @@ bad 'missing "command", expected in a kspec result' '{"command": 3}'
 bad "a result of kspec config has no picture" '{"command": "config"}'
 bad "a result of kspec x\?y has no picture" '{"command": "x\ny"}'
 for c in moments:estimates spectrum:eigenvalues theory:moments norm:results ridge:points wls:points \
-    learn:runs bench:results generate:moments figure:panels; do
+    learn:runs bench:results generate:moments figure:panels compare:differences; do
     bad "missing \"${c#*:}\", expected in a kspec ${c%:*} result" "{\"command\": \"${c%:*}\"}"
     bad "\"${c#*:}\" is not a list" "{\"command\": \"${c%:*}\", \"${c#*:}\": 7}"
     bad "\"${c#*:}\" is empty" "{\"command\": \"${c%:*}\", \"${c#*:}\": []}"
 done
 bad 'missing "estimator" or "n" in estimate 1' '{"command": "moments", "estimates": [7]}'
+bad 'missing "dimension", expected in a kspec dimension result' '{"command": "dimension", "rows": 3}'
+bad 'missing "rows", expected in a kspec compare result' '{"command": "compare", "differences": [{}]}'
 bad 'missing "method" in result 1' '{"command": "norm", "results": [{}]}'
 bad 'missing "lambda" in every point' '{"command": "ridge", "points": [{}]}'
 bad 'missing number "width" in run 1' '{"command": "learn", "runs": [{}]}'

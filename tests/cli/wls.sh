@@ -150,7 +150,7 @@ expect_status 0 kspec wls --decay psi.npy --sigma 2 --unit
 expect_stdout '^Gaussian kernel on 30 rows of 5 columns'
 
 # ---- what cannot be done ----
-expect_error 2 'p = 17 exceeds the P = 16 modes there are' kspec wls --grid 8 --learn 17 --modes 16
+expect_error 2 'p = 17 exceeds P = 16, the number of modes' kspec wls --grid 8 --learn 17 --modes 16
 expect_error 2 "--learn: '0' holds a number below 1" kspec wls --grid 8 --learn 0
 expect_error 2 "--learn: '3,x' is not a list" kspec wls --grid 8 --learn 3,x
 expect_error 2 "--learn: '5-3' holds" kspec wls --grid 8 --learn 5-3

@@ -301,6 +301,9 @@ TEST(bad_input) {
     for (size_t k = 0; k < a.P * a.Q; k++) a.at[0][k] = 3;
     CHECK(isnan(dimension_of(&a, 0)));
     CHECK_CLOSE(dimension_of(&a, 1), 1, 1e-12);
+    /* the mean of these columns is rounded */
+    for (size_t k = 0; k < a.P * a.Q; k++) a.at[0][k] = 0.1 + (double)(k % a.Q);
+    CHECK(isnan(dimension_of(&a, 0)));
 }
 
 int main(void) {

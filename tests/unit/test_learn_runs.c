@@ -398,8 +398,8 @@ TEST(data_out_of_range) {
     WRONG(X, Y, view(x, 3, 3), view(y, 4, 1), "3 test images, but 4 labels", 0);
     WRONG(X, view(y, 2, 2), X, none, "labels have 2 columns, not 1", 0);
     WRONG(X, Y, view(x, 4, 2), none, "test images have 2 pixels, but the images have 3", 0);
-    WRONG(X, Y, X, none, "5 training images are wanted, but there are 4", .train_count = 5);
-    WRONG(X, Y, X, none, "5 test images are wanted, but there are 4", .probe = 5);
+    WRONG(X, Y, X, none, "5 training images exceed the 4 given", .train_count = 5);
+    WRONG(X, Y, X, none, "5 test images exceed the 4 given", .probe = 5);
     UNFIT(X, Y, X, none, "labels: row 2 (from 0) is 2, not a whole number from 0 to 1", .classes = 2);
     WRONG(X, Y, X, none, "classes 20000 exceeds", .classes = 20000);
     WRONG(X, Y, X, none, "unknown scaling of pixels 7", .pixels = (kspec_pixels)7);

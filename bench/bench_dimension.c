@@ -1,0 +1,145 @@
+/*
+ * The coverage and the levels that docs/dimension.md states: bench_dimension [SEEDS [FIRST_SEED]]
+ *
+ * Draws matrices of processes whose dimension is known, one per seed. Prints for each process and size how
+ * often the nominal 95% interval of the dimension covers the truth; then, for two matrices of the same rows
+ * and one kernel, how often the interval of the alignment covers 1 and how often p falls below 0.05.
+ */
+#include "kspec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+    const char *name;
+    kspec_process kind;
+    size_t dim;
+    /* linear: eigenvalue l is l^-power; rff: eta of every dimension */
+    double power, eta;
+    /* 1: every column is scaled, so that its entries over features have Student's t distribution */
+    int heavy;
+} process;
+
+static const process processes[] = {
+    {"linear, 10 equal eigenvalues", KSPEC_PROCESS_LINEAR, 10, 0, 0, 0},
+    {"linear, 30 eigenvalues 1/i", KSPEC_PROCESS_LINEAR, 30, 1, 0, 0},
+    {"the same, features Student t₅", KSPEC_PROCESS_LINEAR, 30, 1, 0, 1},
+    {"linear, 30 eigenvalues 1/i²", KSPEC_PROCESS_LINEAR, 30, 2, 0, 0},
+    {"rff, 2 dimensions", KSPEC_PROCESS_RFF, 2, 0, 1, 0},
+};
+enum { PROCESSES = sizeof processes / sizeof *processes, MOST = 32 };
+
+/* pairs of matrices: all but the first and the last two */
+static const size_t sizes[][2] = {{30, 30}, {50, 50}, {100, 100}, {100, 300}, {300, 20}, {300, 600}};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static void check(kspec_status st, const kspec_error *e) {
+    if (!st) return;
+    fprintf(stderr, "%s\n", e->msg);
+    exit(1);
+}
+
+/*
+ * Centred. Of rff: m(1) = 1, m(2) = E k^2, c_1 = E k(x,y), c_2 = E (E_y k(x,y))^2, Gaussian integrals each;
+ * m_c(1) = m(1) - c_1 and m_c(2) = m(2) - 2 c_2 + c_1^2.
+ */
+static double truth(const process *p) {
+    double sum = 0, squares = 0, d = (double)p->dim, eta = p->eta;
+    if (p->kind == KSPEC_PROCESS_RFF) {
+        double m2 = pow(1 + 4 * eta, -d / 2), c1 = pow(1 + 2 * eta, -d / 2),
+               c2 = pow((1 + eta) * (1 + 3 * eta), -d / 2);
+        return (1 - c1) * (1 - c1) / (m2 - 2 * c2 + c1 * c1);
+    }
+    for (size_t l = 1; l <= p->dim; l++) {
+        double x = pow((double)l, -p->power);
+        sum += x, squares += x * x;
+    }
+    return sum * sum / squares;
+}
+
+/* Column by column times 1/sqrt(chi^2 of 5 degrees): all eigenvalues take one factor, the dimension none. */
+static void scale_columns(size_t P, size_t Q, uint64_t seed, double *x) {
+    for (size_t k = 0; k < Q; k++) {
+        double z[5], sum = 0;
+        kspec_random_normal(seed, UINT64_MAX, 5 * k, 5, z);
+        for (int l = 0; l < 5; l++) sum += z[l] * z[l];
+        for (size_t i = 0; i < P; i++) x[i * Q + k] /= sqrt(sum);
+    }
+}
+
+static void draw(const process *p, size_t P, size_t Q, uint64_t seed, double *x) {
+    double eigenvalues[MOST];
+    for (size_t l = 0; l < p->dim; l++) eigenvalues[l] = pow((double)(l + 1), -p->power);
+    kspec_generate_opts o = {.size = sizeof o, .process = p->kind, .dim = p->dim, .seed = seed, .threads = 1};
+    if (p->kind == KSPEC_PROCESS_RFF)
+        o.eta = &p->eta, o.eta_count = 1;
+    else
+        o.eigenvalues = eigenvalues, o.eigenvalue_count = p->dim;
+    kspec_generator *g;
+    kspec_error e;
+    check(kspec_generate_open(P, Q, &o, &g, &e), &e);
+    check(kspec_generate_rows(g, 0, 0, P, x, &e), &e);
+    kspec_generate_close(g);
+    if (p->heavy) scale_columns(P, Q, seed, x);
+}
+
+static void coverage(const process *p, size_t P, size_t Q, int seeds, uint64_t first, double *x) {
+    double want = truth(p), naive = 0, sum = 0, sum2 = 0, variance = 0;
+    int covered = 0, defined = 0;
+    for (int s = 0; s < seeds; s++) {
+        draw(p, P, Q, first + (uint64_t)s, x);
+        kspec_matrix phi = {x, P, Q, (ptrdiff_t)Q, 1};
+        kspec_dimension_opts o = {.size = sizeof o, .threads = 1};
+        kspec_dimension_result *r;
+        kspec_error e;
+        check(kspec_dimension(&phi, 1, &o, &r, &e), &e);
+        naive += r->naive / seeds;
+        if (isfinite(r->dimension)) {
+            double l = log(r->dimension), se = r->std_error / r->dimension;
+            defined++, sum += l, sum2 += l * l, variance += se * se;
+        }
+        covered += r->ci_low <= want && want <= r->ci_high;
+        kspec_dimension_free(r);
+    }
+    double mean = sum / defined, sd = sqrt((sum2 - defined * mean * mean) / (defined - 1));
+    printf("| %s | %zu × %zu | %.2f | %.2f | %.2f | %.3f | %.2f | %.1f%% |\n", p->name, P, Q, want, naive,
+           exp(mean), sd, sqrt(variance / defined) / sd, 100.0 * covered / seeds);
+    if (defined < seeds) printf("  (undefined for %d seeds)\n", seeds - defined);
+}
+
+/* The columns are halved: both matrices have the same rows and one kernel. */
+static void levels(const process *p, size_t P, size_t Q, int seeds, uint64_t first, double *x) {
+    int covered = 0, below[3] = {0};
+    for (int s = 0; s < seeds; s++) {
+        draw(p, P, 2 * Q, first + (uint64_t)s, x);
+        kspec_matrix a = {x, P, Q, (ptrdiff_t)(2 * Q), 1}, b = {x + Q, P, Q, (ptrdiff_t)(2 * Q), 1};
+        kspec_compare_opts o = {.size = sizeof o, .threads = 1};
+        kspec_compare_result *r;
+        kspec_error e;
+        check(kspec_compare(&a, 1, &b, 1, &o, &r, &e), &e);
+        covered += r->alignment_ci_low <= 1 && 1 <= r->alignment_ci_high;
+        for (size_t k = 0; k < r->count; k++) below[k] += r->differences[k]->p < 0.05;
+        kspec_compare_free(r);
+    }
+    printf("| %s | %zu × %zu | %.1f%% | %.1f%% | %.1f%% | %.1f%% |\n", p->name, P, Q, 100.0 * covered / seeds,
+           100.0 * below[0] / seeds, 100.0 * below[1] / seeds, 100.0 * below[2] / seeds);
+}
+
+int main(int argc, char **argv) {
+    int seeds = argc > 1 ? atoi(argv[1]) : 500;
+    uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+    double *x = malloc(300 * 600 * sizeof *x);
+    if (!x) return 1;
+    printf("| process | size | true dimension | of the matrix, mean | estimate, mean | SD of its logarithm | "
+           "jackknife / SD | coverage of 95%% |\n|---|---|---|---|---|---|---|---|\n");
+    for (size_t p = 0; p < PROCESSES; p++)
+        for (size_t s = 0; s < SIZES; s++) coverage(&processes[p], sizes[s][0], sizes[s][1], seeds, first, x);
+    printf("\n| process | size of each | alignment covers 1 | p < 0.05: dimension | m(1) | m(2) |\n"
+           "|---|---|---|---|---|---|\n");
+    for (size_t p = 0; p < PROCESSES; p++)
+        for (size_t s = 1; s + 2 < SIZES; s++)
+            levels(&processes[p], sizes[s][0], sizes[s][1], seeds, first, x);
+    free(x);
+    return 0;
+}

@@ -1,0 +1,71 @@
+/* Where there is one, the alignment with its interval beside the biased one, and the differences in their standard errors. */
+#include "plot/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+static void add_alignment(plot_figure *f, plot_panel *p, const plot_source *s) {
+    char label[256];
+    double rows = plot_number(s->json, "rows");
+    plot_label(s, "unbiased, 95% interval", label, sizeof label);
+    plot_add_point(f, plot_add_series(f, p, label, PLOT_POINTS, -1), rows, plot_number(s->json, "alignment"),
+                   plot_number(s->json, "alignment_ci_low"), plot_number(s->json, "alignment_ci_high"));
+    plot_label(s, "of the matrices themselves", label, sizeof label);
+    plot_add_point(f, plot_add_series(f, p, label, PLOT_POINTS, -1), rows,
+                   plot_number(s->json, "alignment_biased"), NAN, NAN);
+}
+
+/* A bar for each difference; the first stands on top, and results stand below each other. */
+static size_t add_differences(plot_figure *f, plot_panel *p, const plot_source *s, size_t left) {
+    const json_t *e;
+    size_t i;
+    plot_series *bars = plot_add_series(f, p, s->name, PLOT_BARS, -1);
+    json_array_foreach(json_object_get(s->json, "differences"), i, e) {
+        double ratio = plot_number(e, "value") / plot_number(e, "stderr");
+        left--;
+        if (isfinite(ratio)) plot_add_point(f, bars, ratio, (double)left, NAN, NAN);
+    }
+    return left;
+}
+
+static void add_name(plot_figure *f, plot_panel *p, const json_t *difference) {
+    char name[40];
+    snprintf(name, sizeof name, "m(%.0f)", plot_number(difference, "n"));
+    int moment = strcmp(plot_word(difference, "what", ""), "moment") == 0;
+    plot_add_name(f, p, moment ? name : plot_word(difference, "what", "?"));
+}
+
+int plot_compare(plot_figure *f, const plot_source *s, size_t count) {
+    size_t most = 0, aligned = 0;
+    for (size_t k = 0; k < count; k++) {
+        const json_t *list = plot_list(&s[k], "differences");
+        if (!list) return plot_refused(&s[k]);
+        if (!isfinite(plot_number(s[k].json, "rows")))
+            return plot_unfit(&s[k], "missing \"rows\", expected in a kspec compare result");
+        most += json_array_size(list);
+        aligned += isfinite(plot_number(s[k].json, "alignment_biased"));
+    }
+    if (most > 60) return plot_unfit(s, "%zu bars exceed the 60 of one picture", most);
+    f->columns = 1;
+    if (aligned) {
+        plot_panel *p = plot_add_panel(f, NULL, "rows", "alignment");
+        for (size_t k = 0; k < count; k++) add_alignment(f, p, &s[k]);
+        plot_add_mark(f, p, 'y', 0, NULL);
+        plot_add_mark(f, p, 'y', 1, NULL);
+    }
+    plot_panel *differences = plot_add_panel(f, "first less second; beyond 1.96: p < 0.05",
+                                             "difference / its standard error", NULL);
+    size_t left = most;
+    for (size_t k = 0; k < count; k++) left = add_differences(f, differences, &s[k], left);
+    for (size_t k = count; k-- > 0;) { /* from below */
+        const json_t *list = json_object_get(s[k].json, "differences");
+        for (size_t i = json_array_size(list); i-- > 0;) add_name(f, differences, json_array_get(list, i));
+    }
+    plot_add_mark(f, differences, 'x', -1.96, NULL);
+    plot_add_mark(f, differences, 'x', 1.96, NULL);
+    if (count == 1)
+        plot_text(f, &f->title, "%.0f rows × %.0f columns and %.0f rows × %.0f columns",
+                  plot_number(s->json, "rows"), plot_number(s->json, "cols"),
+                  plot_number(s->json, "other_rows"), plot_number(s->json, "other_cols"));
+    return EXIT_DONE;
+}

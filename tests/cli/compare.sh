@@ -1,0 +1,113 @@
+# kspec compare: reference values, matrices with the same kernel and with nothing in common, pairings, bad input.
+. "$(dirname "$0")/lib.sh"
+
+golden_values() { "$python" "$KSPEC_SOURCE/tests/cli/dimension_golden.py" compare "$KSPEC" "$1"; }
+expect "the reference values" golden_values "$golden/centred.json"
+sed 's/"cka_centred": 1\.1612/"cka_centred": 1.1613/' "$golden/centred.json" >spoilt.json
+expect "a spoilt value is noticed" eval '! golden_values spoilt.json >/dev/null'
+
+# two samples of features of one kernel: alignment 1, no difference
+kspec generate rff --rows 60 --cols 240 --dim 3 --seed 1 -o x.npy
+py 'x = np.load("x.npy"); np.save("a.npy", x[:, :100]); np.save("b.npy", x[:, 100:]); np.save("short.npy", x[:40, :100])'
+expect_status 0 kspec compare a.npy b.npy --json
+expect_json 'j["alignment_ci_low"] < 1 < j["alignment_ci_high"] and j["alignment_biased"] < 0.95 and j["warnings"] == []'
+expect_json 'close(j["alignment_ci_high"] - j["alignment"], 1.959964 * j["alignment_stderr"], 1e-6)'
+expect_json '[(d["what"], d["n"]) for d in j["differences"]] == [("dimension", None), ("moment", 1), ("moment", 2)]'
+expect_json 'all(list(d) == ["what", "n", "value", "stderr", "p"] and d["p"] > 0.01 for d in j["differences"])'
+expect_json 'all(close(d["p"], math.erfc(abs(d["value"]) / d["stderr"] / math.sqrt(2)), 1e-9) for d in j["differences"])'
+expect_json 'close(j["differences"][0]["value"], j["dimension"] - j["other_dimension"], 1e-9)'
+expect_json '(j["rows"], j["cols"], j["other_rows"], j["other_cols"]) == (60, 100, 60, 140)'
+expect_json '(j["trials"], j["other_trials"], j["centered"], j["paired"]) == (1, 1, True, "rows")'
+cp "$out" plain
+expect_status 0 kspec compare a.npy b.npy
+expect "the answer is the first line" eval 'head -n 1 "$out" | grep -qE "^alignment [0-9.]+ \(95% interval [0-9.]+ … [0-9.]+\); of the matrices themselves, biased by their size: 0\.[0-9]+$"'
+expect_stdout '^a\.npy: 60 rows × 100 columns$'
+expect_stdout '^b\.npy: 60 rows × 140 columns$'
+expect_stdout '^m\(2\) +-?[0-9.e-]+ +[0-9.e-]+ +[01]\.[0-9]+$'
+
+# of the dimension, what kspec dimension says; the usual alignment by its definition
+expect_status 0 kspec dimension a.npy --json
+expect_json 'close(j["dimension"], json.load(open("plain"))["dimension"], 1e-10)'
+expect "the usual alignment" "$python" -c '
+import json, numpy as np
+a, b = (np.load(f) for f in ("a.npy", "b.npy"))
+K, L = (x @ x.T for x in (a - a.mean(0), b - b.mean(0)))
+want = (K * L).sum() / np.sqrt((K * K).sum() * (L * L).sum())
+assert abs(json.load(open("plain"))["alignment_biased"] - want) < 1e-10'
+
+# nothing in common: the usual alignment is far from 0
+kspec generate linear --rows 50 --cols 200 --dim 20 --seed 1 -o u.npy
+kspec generate linear --rows 50 --cols 200 --dim 10 --seed 2 -o v.npy
+expect_status 0 kspec compare u.npy v.npy --json
+expect_json 'abs(j["alignment"]) < 0.15 and j["alignment_ci_low"] < 0 < j["alignment_ci_high"] and j["alignment_biased"] > 0.15'
+expect_json 'j["differences"][0]["p"] < 0.01 and j["differences"][0]["value"] > 0' # 20 and 10 dimensions
+# a matrix with itself shares its columns, too
+expect_status 0 kspec compare u.npy u.npy --json
+expect_stderr 'is above 1, the most that two kernels have: do the matrices share columns'
+expect_json 'j["alignment"] > 1 and all(d["value"] == 0 and d["p"] == 1 for d in j["differences"])'
+
+# pairings
+expect_status 0 kspec compare a.npy short.npy --paired cols --json
+expect_json 'j["alignment"] is None and j["alignment_biased"] is None and j["paired"] == "cols" and j["warnings"] == []'
+cp "$out" cols
+expect_status 0 kspec compare a.npy short.npy --paired none --json
+expect_json 'all(x["value"] == y["value"] and x["stderr"] > y["stderr"] for x, y in
+             zip(j["differences"], json.load(open("cols"))["differences"]))'
+expect_status 0 kspec compare a.npy short.npy --paired none
+expect_stdout '^no alignment'
+expect_error 3 'a\.npy has 60 rows and short\.npy has 40' kspec compare a.npy short.npy
+expect_error 3 'a\.npy has 100 columns and b\.npy has 140' kspec compare a.npy b.npy --paired cols
+expect_error 2 "--paired: 'both' must be one of rows, cols, none" kspec compare a.npy b.npy --paired both
+
+# trials of either, or of both
+kspec generate rff --rows 60 --cols 80 --dim 2 --noise 1 --trials 3 -o t.npy
+expect_status 0 kspec compare t.npy a.npy --json
+expect_json '(j["trials"], j["other_trials"]) == (3, 1)'
+expect_status 0 kspec compare a.npy t.npy --splits 3 --json
+expect_json '(j["trials"], j["other_trials"]) == (1, 3)'
+expect_status 0 kspec compare t.npy t.npy --threads 1 --json
+cp "$out" one
+expect_status 0 kspec compare t.npy t.npy --threads 3 --json
+expect_json 'j["differences"] == json.load(open("one"))["differences"] and j["alignment"] == json.load(open("one"))["alignment"]'
+py 't = np.load("t.npy"); t[2, 4:9] = np.nan; np.save("ragged.npy", t)'
+expect_error 3 'ragged\.npy: compare does not take ragged trials' kspec compare ragged.npy ragged.npy --nan ragged-trials
+
+# a constant for each column changes nothing
+py 'np.save("shifted.npy", np.load("a.npy") * 3 + 5 * np.arange(100))'
+expect_status 0 kspec compare shifted.npy b.npy --json
+expect_json 'close(j["alignment"], json.load(open("plain"))["alignment"], 1e-8)'
+expect_status 0 kspec compare shifted.npy b.npy --no-center --json
+expect_json 'j["centered"] is False and not close(j["alignment"], json.load(open("plain"))["alignment"], 1e-3)'
+
+# undefined
+py 'np.save("zero.npy", np.zeros((60, 5))); np.save("constant.npy", 0.1 + np.tile(np.arange(5.0), (60, 1)))'
+for x in zero constant; do
+    expect_status 0 kspec compare a.npy $x.npy --json
+    expect_stderr "the alignment is undefined: the estimate of m\(2\) of $x\.npy is not positive"
+    expect_json 'all(j["alignment" + k] is None for k in ("", "_stderr", "_ci_low", "_ci_high", "_biased"))'
+    expect_json 'j["differences"][0]["value"] is None and j["other_dimension"] is None and j["dimension"] > 1'
+done
+expect_status 0 kspec compare zero.npy a.npy
+expect_stdout '^alignment undefined$'
+expect_status 0 kspec compare zero.npy constant.npy --quiet --json
+expect_json 'any("of one matrix, or of both" in w for w in j["warnings"])'
+
+# bad input
+py 'np.save("few.npy", np.ones((4, 5)))'
+expect_error 3 'the first matrix: 4 rows and 5 columns are fewer than 5 and 3' kspec compare few.npy few.npy
+expect_error 2 'compare takes two INPUTs, not 1' kspec compare a.npy
+expect_error 2 'INPUT' kspec compare
+expect_error 2 "unexpected argument 'a.npy': two INPUTs are taken" kspec compare a.npy b.npy a.npy
+expect_error 2 'only one of the INPUTs can be standard input' kspec compare - -
+expect_error 3 'nothing\.npy' kspec compare a.npy nothing.npy
+
+# a neural recording: halves of its neurons respond to the same images
+if find_data v4/responses_210325.npy; then
+    "$python" -c 'import numpy as np, sys
+x = np.load(sys.argv[1])[:, :, :6]  # every image was shown six times
+x = x[:, ~np.isnan(x).any((0, 2))]
+np.save("odd.npy", x[::2]), np.save("even.npy", x[1::2])' "$data/v4/responses_210325.npy"
+    expect_status 0 kspec compare odd.npy even.npy --axes cols,rows,trials --json
+    expect_json 'j["trials"] == 6 and j["alignment_ci_low"] < 1 < j["alignment_ci_high"] and j["differences"][0]["p"] > 0.01'
+fi
+done_testing
