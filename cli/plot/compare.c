@@ -1,4 +1,7 @@
-/* Where there is one, the alignment with its interval beside the biased one, and the differences in their standard errors. */
+/*
+ * The alignment, where there is one, with its interval beside the biased one; and the differences in their
+ * standard errors.
+ */
 #include "plot/plot.h"
 
 #include <math.h>

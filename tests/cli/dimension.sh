@@ -9,19 +9,23 @@ expect "a spoilt value is noticed" eval '! golden_values spoilt.json >/dev/null'
 # ten equal eigenvalues: within the interval, where the matrix's own are too few
 kspec generate linear --rows 100 --cols 300 --dim 10 -o x.npy
 expect_status 0 kspec dimension x.npy --json
-expect_json 'j["ci_low"] < 10 < j["ci_high"] and j["ci_low"] < j["dimension"] < j["ci_high"] and j["naive"] < 9'
+expect_json 'j["ci_low"] < 10 < j["ci_high"] and j["ci_low"] < j["dimension"] < j["ci_high"]'
+expect_json 'j["naive"] < 9'
 expect_json '(j["rows"], j["cols"], j["trials"], j["centered"], j["curve"]) == (100, 300, 1, True, [])'
 expect_json 'close(j["dimension"], j["trace_squared"] / j["second_moment"], 1e-12) and j["stderr"] > 0'
 cp "$out" plain
 # text: the answer first
 expect_status 0 kspec dimension x.npy
-expect "the answer is the first line" eval 'head -n 1 "$out" | grep -qE "^dimension [0-9.]+ \(95% interval [0-9.]+ … [0-9.]+\); of the matrix itself, biased by its size: [0-9.]+$"'
+answer='^dimension [0-9.]+ \(95% interval [0-9.]+ … [0-9.]+\); '
+answer+='of the matrix itself, biased by its size: [0-9.]+$'
+expect "the answer is the first line" grep -qE "$answer" <(head -n 1 "$out")
 expect_stdout '^one trial: noise .* counts as dimensions'
 expect_stdout '^x\.npy: 100 rows × 300 columns$'
 # a constant added to every column changes nothing, a factor neither; without centring it does
 py 'x = np.load("x.npy"); np.save("shifted.npy", 7 * x + 100 * np.arange(300))'
 expect_status 0 kspec dimension shifted.npy --json
-expect_json 'all(close(j[k], json.load(open("plain"))[k], 1e-8) for k in ("dimension", "stderr", "ci_low", "ci_high", "naive"))'
+expect_json 'all(close(j[k], json.load(open("plain"))[k], 1e-8)
+             for k in ("dimension", "stderr", "ci_low", "ci_high", "naive"))'
 expect_status 0 kspec dimension shifted.npy --no-center --json
 expect_json 'j["centered"] is False and abs(j["dimension"] - 1) < 0.01'
 expect_status 0 kspec dimension shifted.npy --no-center
@@ -29,16 +33,19 @@ expect_stdout '^not centred'
 
 # the curve: from few to all; the naive one climbs
 expect_status 0 kspec dimension x.npy --curve --seed 3 --json
-expect_json 'len(j["curve"]) == 12 and all(list(p) == ["rows", "cols", "dimension", "naive"] for p in j["curve"])'
-expect_json '(lambda c: (c[0]["rows"], c[0]["cols"], c[-1]["rows"], c[-1]["cols"]) == (5, 15, 100, 300))(j["curve"])'
-expect_json 'close(j["curve"][-1]["dimension"], j["dimension"], 1e-10) and close(j["curve"][-1]["naive"], j["naive"], 1e-10)'
+expect_json 'len(j["curve"]) == 12'
+expect_json 'all(list(p) == ["rows", "cols", "dimension", "naive"] for p in j["curve"])'
+expect_json '[(p["rows"], p["cols"]) for p in (j["curve"][0], j["curve"][-1])] == [(5, 15), (100, 300)]'
+expect_json 'close(j["curve"][-1]["dimension"], j["dimension"], 1e-10)'
+expect_json 'close(j["curve"][-1]["naive"], j["naive"], 1e-10)'
 expect_json 'j["curve"][0]["naive"] < j["curve"][4]["naive"] < j["curve"][8]["naive"] < j["naive"]'
 expect_json 'all(abs(p["dimension"] - 10) < 2 for p in j["curve"][8:])'
 cp "$out" curve
 expect_status 0 kspec dimension x.npy --curve --seed 3 --threads 1 --json
 expect_json 'j["curve"] == json.load(open("curve"))["curve"]'
 expect_status 0 kspec dimension x.npy --curve --seed 4 --json
-expect_json 'j["curve"] != json.load(open("curve"))["curve"] and j["dimension"] == json.load(open("curve"))["dimension"]'
+expect_json 'j["curve"] != json.load(open("curve"))["curve"]'
+expect_json 'j["dimension"] == json.load(open("curve"))["dimension"]'
 expect_status 0 kspec dimension x.npy --curve
 expect "a line for each point" [ "$(grep -cE '^ +[0-9]+ +[0-9]+ ' "$out")" -eq 12 ]
 
@@ -64,7 +71,8 @@ expect_json 'j["dimension"] != json.load(open("one"))["dimension"]'
 py 'r = np.random.default_rng(3); g = r.normal(size=(150, 1))
 np.save("few.npy", g * [0.8, 0.1, 1.7, 0.7] + 0.3 * r.normal(size=(150, 4)) + 5)'
 expect_status 0 kspec dimension few.npy --json
-expect_json 'j["dimension"] < 0.9 * j["trace"] ** 2 / j["second_moment"] and (j["rows"], j["cols"]) == (150, 4)'
+expect_json 'j["dimension"] < 0.9 * j["trace"] ** 2 / j["second_moment"]'
+expect_json '(j["rows"], j["cols"]) == (150, 4)'
 
 # undefined, or below 1
 py 'np.save("zero.npy", np.zeros((8, 5))); np.save("constant.npy", 0.1 + np.tile(np.arange(5.0), (8, 1)))
@@ -72,7 +80,8 @@ np.save("noise.npy", np.random.default_rng(1).normal(size=(8, 5)))'
 for x in zero constant; do
     expect_status 0 kspec dimension $x.npy --curve --json
     expect_stderr 'the dimension is undefined: every column is constant'
-    expect_json 'all(j[k] is None for k in ("dimension", "stderr", "ci_low", "ci_high", "naive")) and j["trace"] == 0'
+    expect_json 'all(j[k] is None for k in ("dimension", "stderr", "ci_low", "ci_high", "naive"))'
+    expect_json 'j["trace"] == 0'
     expect_json 'len(j["warnings"]) == 1 and all(p["dimension"] is None for p in j["curve"])'
 done
 expect_status 0 kspec dimension zero.npy --no-center
@@ -89,11 +98,13 @@ expect_status 0 kspec dimension few.npy --select-cols 1-3 --select-rows 0-20 --j
 expect_json '(j["dimension"] < 1) == any("is below 1" in w for w in j["warnings"])'
 
 # bad input
-py 'np.save("short.npy", np.ones((4, 5))); np.save("narrow.npy", np.ones((9, 2))); a = np.ones((6, 6)); a[2, 1] = np.nan
+py 'np.save("short.npy", np.ones((4, 5))); np.save("narrow.npy", np.ones((9, 2)))
+a = np.ones((6, 6)); a[2, 1] = np.nan
 np.save("nan.npy", a); np.save("rows.npy", np.ones((3, 4)))'
 expect_error 3 '4 rows and 5 columns are fewer than 5 and 3' kspec dimension short.npy
 expect_error 3 '9 rows and 2 columns are fewer than 5 and 3' kspec dimension narrow.npy
-expect_error 3 '2 rows and 4 columns are fewer than 3 and 3' kspec dimension rows.npy --no-center --select-rows 0-1
+expect_error 3 '2 rows and 4 columns are fewer than 3 and 3' \
+    kspec dimension rows.npy --no-center --select-rows 0-1
 expect_status 0 kspec dimension rows.npy --no-center
 expect_error 3 'row 2, column 1' kspec dimension nan.npy
 expect_error 3 'nothing\.npy' kspec dimension nothing.npy
@@ -103,7 +114,8 @@ expect_error 2 '--centre' kspec dimension x.npy --centre
 
 # a neural recording as it lies on disk
 if find_data v4/responses_210325.npy; then
-    expect_status 0 kspec dimension "$data/v4/responses_210325.npy" --axes cols,rows,trials --nan ragged-trials --json
+    v4="--axes cols,rows,trials --nan ragged-trials"
+    expect_status 0 kspec dimension "$data/v4/responses_210325.npy" $v4 --json
     expect_json '(j["rows"], j["cols"], j["trials"]) == (640, 50, 10) and abs(j["dimension"] - 23.4) < 0.1'
     expect_json 'j["ci_low"] < 23.4 < j["ci_high"] and j["naive"] < 16'
 fi

@@ -1,4 +1,7 @@
-"""Compares kspec dimension or kspec compare with reference values: dimension_golden.py COMMAND KSPEC CENTRED_JSON."""
+"""Compares kspec dimension or kspec compare with reference values.
+
+usage: dimension_golden.py COMMAND KSPEC CENTRED_JSON
+"""
 import json
 import subprocess
 import sys
@@ -48,9 +51,9 @@ def compare(kspec, case):
     yield "the other way round", back["alignment"], case["cka_centred"]
     yield "dimension of the second", back["other_dimension"], case["dimension_centred"]
     one = run(kspec, "dimension", "c.npy")
-    for d in back["differences"]:
-        if d["what"] == "moment":
-            yield f"m({d['n']})", d["value"], (one["trace"], one["second_moment"])[d["n"] - 1] - case["centred"][d["n"] - 1]
+    _, m1, m2 = back["differences"]
+    yield "m(1)", m1["value"], one["trace"] - case["centred"][0]
+    yield "m(2)", m2["value"], one["second_moment"] - case["centred"][1]
 
 
 def main(command, kspec, path):

@@ -54,7 +54,8 @@ def dimension(j, data, titles):
     for title, key in ("unbiased, 95% interval", "dimension"), ("of the matrix itself", "naive"):
         bars = (num(j["ci_low"]), num(j["ci_high"])) if key == "dimension" else (math.nan, math.nan)
         check(key, series(data, titles, 0, title),
-              [(p["rows"], num(p[key]), math.nan, math.nan) for p in j["curve"][:-1]] + [(j["rows"], num(j[key]), *bars)])
+              [(p["rows"], num(p[key]), math.nan, math.nan) for p in j["curve"][:-1]] +
+              [(j["rows"], num(j[key]), *bars)])
 
 
 def compare(j, data, titles):
@@ -64,7 +65,8 @@ def compare(j, data, titles):
               [(j["rows"], num(j["alignment"]), num(j["alignment_ci_low"]), num(j["alignment_ci_high"]))])
         check("biased", series(data, titles, 0, "of the matrices themselves"),
               [(j["rows"], j["alignment_biased"], math.nan, math.nan)])
-    want = [(d["value"] / d["stderr"], 2 - k) for k, d in enumerate(j["differences"]) if d["value"] is not None]
+    want = [(d["value"] / d["stderr"], 2 - k)
+            for k, d in enumerate(j["differences"]) if d["value"] is not None]
     check("differences", [q[:2] for q in data[int(aligned), 0]], want)
 
 
@@ -181,7 +183,8 @@ def features(j, data, titles):
 for name in sys.argv[1:]:
     j = json.load(open(name + ".json"))
     data, titles = blocks(name + ".gp")
-    {"rbf": theory, "sphere": theory, "linear": theory, "curve": dimension, "unpaired": compare}.get(name, globals().get(name))(j, data, titles)
+    other = {"rbf": theory, "sphere": theory, "linear": theory, "curve": dimension, "unpaired": compare}
+    other.get(name, globals().get(name))(j, data, titles)
     xml.dom.minidom.parse(name + ".svg")
     page = open(name + ".html").read()
     assert page.startswith("<!DOCTYPE html>") and "<table>" in page
