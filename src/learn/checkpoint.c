@@ -194,7 +194,7 @@ static kspec_status parse(ks_learning *l, ks_network *net, const uint64_t *w, si
                           kspec_learn_run *run, size_t *epoch, kspec_error *err) {
     size_t least = (HEAD + FIELDS + 3 + 1) * sizeof *w;
     if (bytes < least || bytes % sizeof *w || w[0] != MAGIC)
-        return damaged(net, "was made on another kind of machine, or is damaged", err);
+        return damaged(net, "is damaged, or was made on another kind of machine", err);
     if (w[1] != VERSION) return damaged(net, "is of another version of kspec", err);
     if (w[2] != bytes) return damaged(net, "is cut off", err);
     if (w[bytes / sizeof *w - 1] != ks_fnv(KS_FNV, w, bytes - sizeof *w))

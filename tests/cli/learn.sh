@@ -131,7 +131,7 @@ expect 'it is not overwritten' cmp -s cut kept/width-12-seed-0.ckpt
 : >kept/width-12-seed-0.ckpt
 expect_error 3 'not a checkpoint: kept/width-12-seed-0.ckpt' kspec learn $quick --checkpoint kept
 echo something else entirely, and long enough to be read as a header of some kind >kept/width-12-seed-0.ckpt
-expect_error 3 'made on another kind of machine, or is damaged' kspec learn $quick --checkpoint kept
+expect_error 3 'is damaged, or was made on another kind of machine' kspec learn $quick --checkpoint kept
 rm -r kept && mkdir -p kept/width-12-seed-0.ckpt
 expect_error 3 'not a checkpoint' kspec learn $quick --checkpoint kept
 

@@ -254,7 +254,8 @@ TEST(bad_input) {
     kspec_wls_result *r;
     kspec_wls_opts o = {.size = sizeof o, .P = 16, .gamma = 0.5, .noise = 0.1};
     size_t p[] = {3, 17};
-    CHECK_FAILS(kspec_wls_theory(8, p, 2, &o, &r, &e), KSPEC_E_ARG, e, "p = 17 exceeds P = 16, the number of modes");
+    CHECK_FAILS(kspec_wls_theory(8, p, 2, &o, &r, &e), KSPEC_E_ARG, e,
+                "p = 17 exceeds P = 16, the number of modes");
     CHECK(r == NULL);
     p[1] = 0;
     CHECK_FAILS(kspec_wls_theory(8, p, 2, &o, &r, &e), KSPEC_E_ARG, e, "p = 0 is below 1");
