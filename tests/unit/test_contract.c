@@ -14,7 +14,7 @@
 
 enum { P = 5, Q = 4, TABLE = 3, IMAGES = 12, PIXELS = 6, GRID = 6 };
 
-static double phi_at[2][P * Q], table_at[P * TABLE], target_at[P], images_at[IMAGES * PIXELS],
+static double phi_at[2][P * Q], table_at[P * TABLE], target_at[GRID], images_at[IMAGES * PIXELS],
     labels_at[IMAGES];
 static kspec_matrix phi[2], table, target, images, labels;
 static char file[64];
@@ -25,7 +25,7 @@ static void make_inputs(void) {
         phi[t] = (kspec_matrix){phi_at[t], P, Q, Q, 1};
     }
     kspec_random_normal(4, 0, 0, P * TABLE, table_at);
-    kspec_random_normal(4, 1, 0, P, target_at);
+    kspec_random_normal(4, 1, 0, GRID, target_at);
     kspec_random_uniform(4, 2, 0, IMAGES * PIXELS, images_at);
     for (int i = 0; i < IMAGES; i++) labels_at[i] = i % 3;
     table = (kspec_matrix){table_at, P, TABLE, TABLE, 1};
