@@ -22,7 +22,8 @@ for pixels, how in PIXELS.items():
               f"its end they have {accuracy[0]:.1%} and {accuracy[1]:.1%} of the training images right")
     figure.claim(f"{how}: unbiased moments of N = 128 and N = 1024 “also match”",
                  f"furthest n = {n}, epoch {t.epochs[at]}: {d:+.1%} ({z:+.1f} SE)", abs(z) < LIMIT,
-                 reason if pixels == "255" else None)  # where the claim is known not to hold
+                 # where the claim is known not to hold; in small, after 4 of 8 epochs, 16 seeds show 5%
+                 reason if pixels == "255" or not figure.full else None)
     if pixels == "unit":
         z, d, _ = t.away(128, "naive", 2, 0)
         figure.expect(f"{how}: naive m(2) is larger at N = 128 before training, where the kernels are the "

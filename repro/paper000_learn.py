@@ -24,7 +24,7 @@ def files(figure):
 class Training:
     def __init__(self, figure, pixels):
         self.widths = figure.pick((32, 128, 512, 1024), (32, 64, 128, 256, 512, 1024))
-        size = ["--epochs", 8, "--every", 4, "--train-count", 2000, "--probe", 500, "--seeds", 6,
+        size = ["--epochs", 8, "--every", 4, "--train-count", 2000, "--probe", 500, "--seeds", 16,
                 "--no-stderr"]
         if figure.full:
             kept = (figure.out / f"learn-{pixels}").resolve()
