@@ -1,6 +1,7 @@
 /* kspec_compare(): alignment of two kernels without bias, and differences with the paired jackknife. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "dimension/second.h"
 #include "dimension/sums.h"
 #include "kspec/dimension.h"
@@ -93,17 +94,10 @@ static kspec_status set_differences(job *j, kspec_compare_result *r, kspec_error
                               scaled(j, a, a->moment, 4 * a->exponent)};
     const double *y[COUNT] = {dimensions(j, b), scaled(j, b, b->trace, 2 * b->exponent),
                               scaled(j, b, b->moment, 4 * b->exponent)};
-    kspec_difference *at = ks_zalloc(COUNT, sizeof *at);
-    r->differences = ks_zalloc(COUNT, sizeof *r->differences);
-    if (j->arena.failed || !at || !r->differences) {
-        ks_free(at);
-        return ks_nomem(err, "the differences", j->arena.failed);
-    }
+    r->differences = ks_arena_list(ks_result_arena(r), COUNT, sizeof **r->differences);
+    if (j->arena.failed || !r->differences) return ks_nomem(err, "the differences", j->arena.failed);
     static const char *const what[COUNT] = {"dimension", "moment", "moment"};
-    for (int k = 0; k < COUNT; k++) {
-        r->differences[k] = at + k;
-        set_difference(j, at + k, what[k], k, x[k], y[k], room);
-    }
+    for (int k = 0; k < COUNT; k++) set_difference(j, r->differences[k], what[k], k, x[k], y[k], room);
     r->count = COUNT;
     r->dimension = x[0][0];
     r->other_dimension = y[0][0];
@@ -201,7 +195,7 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
         st =
             ks_measured_open(&j.second, psi, other_ntrials, NULL, center, "the second matrix", &j.arena, err);
     if (!st) st = check(&j, err);
-    kspec_compare_result *r = st ? NULL : ks_zalloc(1, sizeof *r);
+    kspec_compare_result *r = st ? NULL : ks_result_new(sizeof *r);
     if (!st && !r) st = ks_nomem(err, "the result", sizeof *r);
     if (!st) {
         const ks_trials *t = &j.first.trials, *u = &j.second.trials;
@@ -223,9 +217,4 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     return KSPEC_OK;
 }
 
-void kspec_compare_free(kspec_compare_result *result) {
-    if (!result) return;
-    if (result->differences) ks_free(result->differences[0]);
-    ks_free(result->differences);
-    ks_free(result);
-}
+void kspec_compare_free(kspec_compare_result *result) { ks_result_free(result); }

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
+#include "base/result.h"
 #include "base/streams.h"
 #include "dimension/second.h"
 #include "kspec/dimension.h"
@@ -93,22 +94,16 @@ static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o,
                                size_t ntrials, kspec_dimension_result *r, ks_arena *arena, kspec_error *err) {
     size_t *rows = ks_arena_alloc(arena, r->P, sizeof *rows),
            *cols = ks_arena_alloc(arena, r->Q, sizeof *cols);
-    r->curve = ks_zalloc(o->curve, sizeof *r->curve);
-    kspec_dimension_point *points = ks_zalloc(o->curve, sizeof *points);
-    if (r->curve) r->curve[0] = points; /* freed through it */
-    if (arena->failed || !r->curve || !points) {
-        if (!r->curve) ks_free(points);
-        return ks_nomem(err, "the curve", arena->failed);
-    }
+    r->curve = ks_arena_list(ks_result_arena(r), o->curve, sizeof **r->curve);
+    if (arena->failed || !r->curve) return ks_nomem(err, "the curve", arena->failed);
     kspec_random_permutation(o->seed, ks_stream(KS_STREAM_CURVE, 0), r->P, rows);
     kspec_random_permutation(o->seed, ks_stream(KS_STREAM_CURVE, 1), r->Q, cols);
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < o->curve && !st; k++) {
         ks_run part = ks_run_part(run, (double)k / (double)o->curve, (double)(k + 1) / (double)o->curve);
-        r->curve[k] = points + k;
-        points[k].rows = size_at(r->centered ? 5 : 3, r->P, k, o->curve);
-        points[k].cols = size_at(3, r->Q, k, o->curve);
-        st = curve_point(&part, o, phi, ntrials, rows, cols, &points[k], err);
+        r->curve[k]->rows = size_at(r->centered ? 5 : 3, r->P, k, o->curve);
+        r->curve[k]->cols = size_at(3, r->Q, k, o->curve);
+        st = curve_point(&part, o, phi, ntrials, rows, cols, r->curve[k], err);
     }
     r->curve_count = o->curve;
     return st;
@@ -144,7 +139,7 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
     if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
     if (!st) st = check(&o, err);
     if (st) return st;
-    kspec_dimension_result *r = ks_zalloc(1, sizeof *r);
+    kspec_dimension_result *r = ks_result_new(sizeof *r);
     if (!r) return ks_nomem(err, "the result", sizeof *r);
     ks_blas_enter();
     st = compute(&run, &o, phi, ntrials, r, &arena, err);
@@ -159,9 +154,4 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
     return KSPEC_OK;
 }
 
-void kspec_dimension_free(kspec_dimension_result *result) {
-    if (!result) return;
-    if (result->curve) ks_free(result->curve[0]);
-    ks_free(result->curve);
-    ks_free(result);
-}
+void kspec_dimension_free(kspec_dimension_result *result) { ks_result_free(result); }
