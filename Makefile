@@ -3,6 +3,7 @@
 #   make demo       set up, build, and estimate the moments of a built-in example
 #   make pictures   draw the pictures of the documentation anew
 #   make test       set up, build, and run all tests
+#   make faults     every allocation and system call of every command fails, in turn (minutes)
 #   make data       fetch the public data sets that some of the tests and figures need
 #   make repro      every figure of the four papers, in small; repro-full: at the papers' sizes
 PREFIX ?= /usr/local
@@ -17,7 +18,7 @@ override KSPEC_DATA := $(shell realpath -m -- '$(KSPEC_DATA)')
 export KSPEC_DATA
 endif
 
-.PHONY: all setup demo pictures data test test-fast asan tsan fuzz bench repro repro-full repro-docs install \
+.PHONY: all setup demo pictures data test test-fast asan tsan faults faults-quick fuzz bench repro repro-full repro-docs install \
         lint format clean
 
 all: setup
@@ -52,6 +53,14 @@ asan tsan: setup
 	@cmake --preset $@ >/dev/null
 	@cmake --build build-$@ -j $(JOBS)
 	@$(CTEST) build-$@ -j $(JOBS) -L fast
+
+# faults: every allocation and system call of every command fails, in turn; faults-quick: a sample of them
+FAULTS = build/faults/faults.so
+faults faults-quick: all
+	@$(SETUP) test
+	@mkdir -p build/faults
+	@cc -O2 -Wall -Wextra -shared -fPIC -o $(FAULTS) tests/faults/*.c
+	@python3 tests/faults/run.py build/kspec $(FAULTS) $(if $(filter %-quick,$@),--stride 41)
 
 FUZZ_SECONDS ?= 20
 fuzz: setup

@@ -38,11 +38,26 @@ static const struct file *find(const struct file *list, int count, const char *n
     return NULL;
 }
 
+/* Folders hold checkpoints, from which the next run must not resume; run.py looks at those. */
+static void drop_folder(const char *name) {
+    char path[600];
+    DIR *d = name[0] == '.' ? NULL : opendir(name);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        snprintf(path, sizeof path, "%s/%s", name, e->d_name);
+        if (e->d_type != DT_DIR) unlink(path);
+    }
+    if (d) closedir(d);
+    if (d) rmdir(name);
+}
+
 static int list_files(struct file *to) {
     DIR *d = opendir(".");
     int n = 0;
     for (struct dirent *e; d && (e = readdir(d)) && n < 100;) {
-        if (e->d_type == DT_DIR || strlen(e->d_name) >= sizeof to[n].name) continue;
+        if (e->d_type == DT_DIR || strlen(e->d_name) >= sizeof to[n].name) {
+            drop_folder(e->d_name);
+            continue;
+        }
         strcpy(to[n].name, e->d_name);
         to[n].hash = hash_of(e->d_name);
         n++;
