@@ -185,6 +185,9 @@ void cli_memory_watch(void);
 void cli_memory_lost(void);
 int cli_memory_failed(void);
 
+/* Parses all of a file; NULL where it is not JSON (then `where` says so), or without memory. */
+json_t *cli_json_load(FILE *f, json_error_t *where);
+
 /*
  * A text that is written to as to a file. cli_text_open() is NULL without memory; cli_text_close() is 0 where
  * any of the text was lost. `data` then ends with a zero beyond its `size`, and is for free().
