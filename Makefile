@@ -18,7 +18,7 @@ override KSPEC_DATA := $(shell realpath -m -- '$(KSPEC_DATA)')
 export KSPEC_DATA
 endif
 
-.PHONY: all setup demo pictures data test test-fast asan tsan faults faults-quick fuzz bench repro repro-full repro-docs install \
+.PHONY: all setup demo pictures data test test-fast asan tsan faults faults-quick fuzz coverage mutants bench repro repro-full repro-docs install \
         lint format clean
 
 all: setup
@@ -69,6 +69,21 @@ fuzz: setup
 	@cmake --build build-fuzz -j $(JOBS)
 	@sh fuzz/run.sh $(FUZZ_SECONDS) build-fuzz
 
+# line coverage of the tests and the fuzzers' corpora together, held above the bounds in scripts/coverage.py
+coverage: setup
+	@$(SETUP) test pictures
+	@cmake --preset coverage >/dev/null
+	@cmake --build build-coverage -j $(JOBS)
+	@rm -rf build-coverage/profiles && mkdir build-coverage/profiles
+	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw $(CTEST) build-coverage -j $(JOBS) -L fast || true
+	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw FUZZ_RUNS=0 sh fuzz/run.sh 0 build-coverage
+	@python3 scripts/coverage.py build-coverage
+
+# operators of src/moments that a changed sign, bound or constant would get past the tests
+mutants: all
+	@$(SETUP) test
+	@python3 scripts/mutants.py
+
 bench: all
 	@sh bench/run.sh build
 
@@ -98,4 +113,4 @@ format:
 	@clang-format -i $(SOURCES)
 
 clean:
-	@rm -rf build build-asan build-tsan build-fuzz
+	@rm -rf build build-asan build-tsan build-fuzz build-coverage build-mutants

@@ -39,9 +39,7 @@ extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_real
     *__libc_memalign(size_t, size_t);
 
 /* OpenBLAS does not look whether it got its memory; kspec keeps a reserve (docs/testing.md). */
-static struct {
-    char *from, *to;
-} excused[64];
+static struct { char *from, *to; } excused[64];
 static int excused_count;
 
 static int note_segments(struct dl_phdr_info *info, size_t size, void *ctx) {
