@@ -20,43 +20,27 @@
  * n the number of units. Each S follows from the sums over units of products of these, all of which are kept,
  * with and without the unit that is left out.
  */
+/* clang-format off */
 enum {
     N, /* 1, where both columns are seen */
-    X,
-    Y,
-    Z,
-    W,
-    P,
-    R,
-    D,
-    E,
-    XY,
-    ZW,
-    XZ,
-    YW,
-    XW,
-    YZ,
-    PR,
-    XR,
-    YR,
-    ZP,
-    WP,
-    DE,
-    XE,
-    ZE,
-    YD,
-    WD,
-    XYR,
-    ZWP,
-    XZE,
-    YWD,
-    XYZ,
-    XYW,
-    XZW,
-    YZW,
-    XYZW,
+    X, Y, Z, W, P, R, D, E,
+    XY, ZW, XZ, YW, XW, YZ,
+    PR, XR, YR, ZP, WP,
+    DE, XE, ZE, YD, WD,
+    XYR, ZWP, XZE, YWD,
+    XYZ, XYW, XZW, YZW, XYZW,
     SUMS
 };
+
+/* The products among them, each of two that come before */
+static const int product[][3] = {
+    {XY, X, Y},   {ZW, Z, W},   {XZ, X, Z},   {YW, Y, W},   {XW, X, W}, {YZ, Y, Z},
+    {PR, P, R},   {XR, X, R},   {YR, Y, R},   {ZP, Z, P},   {WP, W, P},
+    {DE, D, E},   {XE, X, E},   {ZE, Z, E},   {YD, Y, D},   {WD, W, D},
+    {XYR, XY, R}, {ZWP, ZW, P}, {XZE, XZ, E}, {YWD, YW, D},
+    {XYZ, XY, Z}, {XYW, XY, W}, {XZW, XZ, W}, {YZW, YZ, W}, {XYZW, XY, ZW},
+};
+/* clang-format on */
 
 enum { STRIP = 64, MAX_CHUNKS = 64 };
 
@@ -77,15 +61,9 @@ typedef struct {
 
 /* ---- one unit of rows, one column and a strip of others ---- */
 
-/* Products of what stands in rows P, R, D, E, X ... of the strip */
 static void products(strip s, size_t count) {
-    static const int of[][3] = {{XY, X, Y},   {ZW, Z, W},   {XZ, X, Z},   {YW, Y, W},   {XW, X, W},
-                                {YZ, Y, Z},   {PR, P, R},   {XR, X, R},   {YR, Y, R},   {ZP, Z, P},
-                                {WP, W, P},   {DE, D, E},   {XE, X, E},   {ZE, Z, E},   {YD, Y, D},
-                                {WD, W, D},   {XYR, XY, R}, {ZWP, ZW, P}, {XZE, XZ, E}, {YWD, YW, D},
-                                {XYZ, XY, Z}, {XYW, XY, W}, {XZW, XZ, W}, {YZW, YZ, W}, {XYZW, XY, ZW}};
-    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
-        for (size_t j = 0; j < count; j++) s[of[k][0]][j] = s[of[k][1]][j] * s[of[k][2]][j];
+    for (size_t k = 0; k < sizeof product / sizeof *product; k++)
+        for (size_t j = 0; j < count; j++) s[product[k][0]][j] = s[product[k][1]][j] * s[product[k][2]][j];
 }
 
 /* 1 where an entry is seen in both trials */

@@ -128,19 +128,23 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
     return KSPEC_OK;
 }
 
+int ks_auto_orders(const kspec_moments_opts *o, size_t P, size_t Q, int transposed, size_t repeats) {
+    if (o->permutations) return random_orders(o);
+    /* several pairs are averaged anyway: each gets orders of its own, and fewer of them are needed */
+    double work = o->nmax * (double)P * (double)Q * (double)(transposed ? Q : P) * (o->no_stderr ? 1 : 8);
+    double orders = fmin(AUTO_PERMUTATIONS, AUTO_PATH_WORK / work) / (double)repeats;
+    int several = repeats > 1 || orders >= 2; /* one order alone is the given one */
+    return !several ? 0 : orders < 1 ? 1 : (int)orders;
+}
+
 /* exact as far as it goes and path above it, except those that are in the set by name. */
 static kspec_status add_auto(const kspec_moments_opts *o, size_t repeats, kspec_estimator path,
                              ks_tasks *tasks, kspec_error *err) {
     int most = 0, permutations = 0;
-    double P = (double)tasks->exact.P, Q = (double)tasks->exact.Q;
     if (o->scheme != KSPEC_TRIALS_ASSIGNMENT) {
         kspec_status st = affordable(o, &tasks->exact, (double)repeats, 0, &most, err);
         if (st) return st;
-        /* several pairs are averaged anyway: each gets orders of its own, and fewer of them are needed */
-        double work = o->nmax * P * Q * (tasks->transposed ? Q : P) * (o->no_stderr ? 1 : 8);
-        double orders = fmin(AUTO_PERMUTATIONS, AUTO_PATH_WORK / work) / (double)repeats;
-        int several = repeats > 1 || orders >= 2; /* one order alone is the given one */
-        permutations = o->permutations ? random_orders(o) : !several ? 0 : orders < 1 ? 1 : (int)orders;
+        permutations = ks_auto_orders(o, tasks->exact.P, tasks->exact.Q, tasks->transposed, repeats);
     }
     if (!(o->estimators & KSPEC_ESTIMATOR_EXACT))
         add(tasks, KSPEC_ESTIMATOR_EXACT, KSPEC_ESTIMATOR_EXACT, 1, most, 0);
