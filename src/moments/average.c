@@ -64,6 +64,13 @@ static void change(changed *c, ks_pair *p, int square) {
 
 /* ---- one method on one pair ---- */
 
+/* The part of the entries that is seen in both trials: the cycles of order 1 */
+static double seen_part(const ks_halves *h, size_t entries) {
+    double seen = 0;
+    for (size_t k = 0; k < entries; k++) seen += h->seen_a[k] * h->seen_b[k];
+    return seen / (double)entries;
+}
+
 /* Orders 1 and 2 by pairs of columns; a whole pair, with what is seen of it */
 static kspec_status run_pairs(const ks_run *run, const ks_source *s, const ks_pair *p,
                               const ks_moments_out *out, kspec_error *err) {
@@ -77,7 +84,7 @@ static kspec_status run_pairs(const ks_run *run, const ks_source *s, const ks_pa
     for (int n = 0; n < p->nmax && !st; n++) {
         const double *from = n ? to.moment : to.trace;
         out->m[n] = from[0];
-        if (s->cycles) s->cycles[n] += to.cycles[0];
+        if (s->cycles) s->cycles[n] += n ? to.cycles[0] : seen_part(h, p->P * p->Q);
         if (!out->rows) continue;
         memcpy(out->rows + (size_t)n * G, from + 1, G * sizeof *from);
         memcpy(out->cols + (size_t)n * H, from + 1 + G, H * sizeof *from);
