@@ -2,8 +2,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"
-#include "dimension/second.h"
-#include "dimension/sums.h"
+#include "moments/second.h"
+#include "moments/sums.h"
 #include "kspec/dimension.h"
 #include "linalg/linalg.h"
 

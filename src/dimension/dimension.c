@@ -4,7 +4,7 @@
 #include "base/matrix.h"
 #include "base/result.h"
 #include "base/streams.h"
-#include "dimension/second.h"
+#include "moments/second.h"
 #include "kspec/dimension.h"
 #include "linalg/linalg.h"
 

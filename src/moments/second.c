@@ -1,7 +1,7 @@
-#include "dimension/second.h"
+#include "moments/second.h"
 
 #include "base/error.h"
-#include "dimension/sums.h"
+#include "moments/sums.h"
 #include "linalg/linalg.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * Estimates of second order of one matrix or two, averaged over the splits of their trials, each with every
  * row and column left out in turn; and the jackknife of what is made of them.
  */
-#ifndef KS_DIMENSION_SECOND_H
-#define KS_DIMENSION_SECOND_H
+#ifndef KS_MOMENTS_SECOND_H
+#define KS_MOMENTS_SECOND_H
 
 #include "base/memory.h"
 #include "base/parallel.h"
