@@ -37,6 +37,7 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
         .no_stderr = e->no_stderr,
         .normalize = e->normalize,
         .center = e->center,
+        .effort = e->effort,
     };
 }
 

@@ -6,10 +6,9 @@
 #include "moments/sums.h"
 #include "kspec/dimension.h"
 #include "linalg/linalg.h"
+#include "moments/jackknife.h"
 
 #include <math.h>
-
-static const double Z95 = 1.959963984540054; /* 97.5% quantile of the normal distribution */
 
 typedef struct {
     kspec_compare_opts o;
@@ -135,8 +134,8 @@ static kspec_status set_alignment(job *j, const double *cross, kspec_compare_res
     r->alignment = cross[0] / sqrt(m[0] * m2[0]);
     r->alignment_std_error =
         sqrt(ks_jackknife_side(loo, P) + ks_jackknife_side(loo + P, Q) + ks_jackknife_side(loo + P + Q, R));
-    r->alignment_ci_low = r->alignment - Z95 * r->alignment_std_error;
-    r->alignment_ci_high = r->alignment + Z95 * r->alignment_std_error;
+    r->alignment_ci_low = r->alignment - KS_Z95 * r->alignment_std_error;
+    r->alignment_ci_high = r->alignment + KS_Z95 * r->alignment_std_error;
     return KSPEC_OK;
 }
 

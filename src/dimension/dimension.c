@@ -11,7 +11,6 @@
 #include <math.h>
 
 enum { CURVE_MAX = 100 };
-static const double Z95 = 1.959963984540054; /* 97.5% quantile of the normal distribution */
 
 static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
     if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
@@ -27,21 +26,6 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     kspec_status st =
         ks_measured_open(&m, phi, ntrials, o->row_trials, !o->no_center, "the matrix", arena, err);
     return st ? st : ks_second_make(run, &m, o->splits, o->seed, s, arena, err);
-}
-
-/* The interval is that of the logarithm, on which scale the ratio is nearly symmetric. */
-static kspec_status set_errors(const ks_second *s, kspec_dimension_result *r, ks_arena *arena,
-                               kspec_error *err) {
-    double *logs = ks_arena_alloc(arena, 1 + s->P + s->Q, sizeof *logs);
-    if (!logs) return ks_nomem(err, "the jackknife", arena->failed);
-    r->std_error = r->ci_low = r->ci_high = NAN;
-    if (isnan(r->dimension)) return KSPEC_OK;
-    ks_log_ratios(s, logs);
-    double sd = sqrt(ks_jackknife_side(logs + 1, s->P) + ks_jackknife_side(logs + 1 + s->P, s->Q));
-    r->std_error = r->dimension * sd;
-    r->ci_low = r->dimension * exp(-Z95 * sd);
-    r->ci_high = r->dimension * exp(Z95 * sd);
-    return KSPEC_OK;
 }
 
 /* ---- the curve ---- */
@@ -122,8 +106,9 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
     r->trace = ldexp(s.trace[0], 2 * s.exponent);
     r->trace_squared = ldexp(s.square[0], 4 * s.exponent);
     r->second_moment = ldexp(s.moment[0], 4 * s.exponent);
-    r->dimension = ks_ratio(s.square[0], s.moment[0]);
-    st = set_errors(&s, r, arena, err);
+    ks_dimensionality d;
+    st = ks_ratio_errors(&s, &d, arena, err);
+    r->dimension = d.value, r->std_error = d.std_error, r->ci_low = d.low, r->ci_high = d.high;
     return st || !o->curve ? st : make_curve(&second, o, phi, ntrials, r, arena, err);
 }
 

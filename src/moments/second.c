@@ -1,8 +1,9 @@
 #include "moments/second.h"
 
 #include "base/error.h"
-#include "moments/sums.h"
 #include "linalg/linalg.h"
+#include "moments/jackknife.h"
+#include "moments/sums.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,7 @@ kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t nt
                        Q, least, center ? " (3 rows where not centred)" : "");
     if (ntrials == 1 && row_trials)
         return ks_fail(err, KSPEC_E_ARG, "%s: ragged trials need at least 2 trials, not 1", what);
+    m->sampled = KSPEC_SAMPLED_BOTH;
     m->trials =
         (ks_trials){.phi = phi, .count = ntrials, .P = P, .Q = Q, .row_trials = row_trials, .center = center};
     st = ks_trials_init(&m->trials, err);
@@ -57,71 +59,183 @@ static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
     return p;
 }
 
-/* (sum of eigenvalues)^2 / sum of squares, from the smaller of X X^T and X^T X */
+/* ---- the matrix's own eigenvalues ---- */
+
+enum { BAND = 32 };
+
+typedef struct {
+    const double *X;
+    size_t P, Q;
+    /* per worker a band of the Gram matrix; per chunk its part of the trace and of the sum of squares */
+    double **band, *trace, *square;
+} own_job;
+
+/* Rows of the smaller of X X^T and X^T X, from the diagonal on */
+static kspec_status own_band(void *ctx, size_t chunk, const ks_worker *worker) {
+    const own_job *j = ctx;
+    int rows = j->P <= j->Q;
+    size_t N = rows ? j->P : j->Q, M = rows ? j->Q : j->P, from = chunk * BAND,
+           m = N - from < BAND ? N - from : BAND, rest = N - from;
+    const double *X = j->X + (rows ? from * j->Q : from);
+    double *G = j->band[worker->index];
+    ks_gemm(!rows, rows, m, rest, M, 1, X, j->Q, X, j->Q, 0, G, rest);
+    for (size_t i = 0; i < m; i++) {
+        const double *g = G + i * rest;
+        j->trace[chunk] += g[i];
+        j->square[chunk] += g[i] * g[i] + 2 * ks_dot(rest - i - 1, g + i + 1, g + i + 1);
+    }
+    return KSPEC_OK;
+}
+
+/* (sum of eigenvalues)^2 / sum of squares, in bands of the Gram matrix, which is never held whole */
 static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
                                 kspec_error *err) {
-    int rows = P <= Q;
-    size_t N = rows ? P : Q, M = rows ? Q : P;
+    size_t N = P <= Q ? P : Q, chunks = (N + BAND - 1) / BAND;
+    int workers = ks_workers(run, chunks);
     ks_arena arena = {0};
-    double *G = ks_arena_alloc(&arena, ks_size(N, N), sizeof *G), trace = 0, square = 0;
-    kspec_status st = G ? KSPEC_OK : ks_nomem(err, "the Gram matrix", arena.failed);
-    if (!st) st = ks_gemm_symmetric_tiled(run, !rows, rows, N, M, 1, X, Q, X, Q, G, N, err);
-    for (size_t i = 0; i < N && !st; i++) {
-        trace += G[i * N + i];
-        square += ks_dot(N, G + i * N, G + i * N);
-    }
+    own_job j = {.X = X, .P = P, .Q = Q};
+    j.band = ks_arena_alloc(&arena, (size_t)workers, sizeof *j.band);
+    for (int k = 0; k < workers && j.band; k++)
+        j.band[k] = ks_arena_alloc(&arena, ks_size(BAND, N), sizeof(double));
+    j.trace = ks_arena_zalloc(&arena, chunks, sizeof(double));
+    j.square = ks_arena_zalloc(&arena, chunks, sizeof(double));
+    kspec_status st = arena.failed ? ks_nomem(err, "the Gram matrix", arena.failed)
+                                   : ks_parallel_for(run, chunks, own_band, &j, err);
+    double trace = 0, square = 0;
+    for (size_t k = 0; k < chunks && !st; k++) trace += j.trace[k], square += j.square[k];
     ks_arena_free(&arena);
     *ratio = square > 0 ? trace * trace / square : NAN;
     return st;
 }
 
-/* Adds the estimates of one split, each weighted by 1/splits, to the lists. */
-static void add(const ks_two *t, const ks_sums *sums, double weight, ks_second *s) {
-    size_t P = t->P, Q = t->Q, at = 0;
-    double pairs = (double)Q * ((double)Q - 1), fewer = ((double)Q - 1) * ((double)Q - 2);
-    for (size_t k = 0; k < 1 + P + Q; k++, at++) {
-        const ks_quad *q = k == 0 ? &sums->all : k <= P ? &sums->row[k - 1] : &sums->col[k - 1 - P];
-        size_t rows = k >= 1 && k <= P ? P - 1 : P, cols = k > P ? Q - 1 : Q;
-        double n = k > P ? fewer : pairs;
+static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, kspec_error *err) {
+    ks_arena arena = {0};
+    ks_pair p;
+    const double *X = NULL;
+    if (m->trials.count == 1 && !m->trials.center)
+        ks_trials_split(&m->trials, 0, 0, &m->halves, &p), X = p.A;
+    else
+        X = ks_measured_mean(m, &arena);
+    kspec_status st = X ? naive_ratio(run, X, s->P, s->Q, &s->naive, err)
+                        : ks_nomem(err, "the mean over trials", arena.failed);
+    ks_arena_free(&arena);
+    return st;
+}
+
+/* ---- without bias ---- */
+
+/*
+ * Adds the estimates of one split, each weighted by 1/splits, to the lists. `turned`: t holds the transposes.
+ * Where the columns of t are complete, a column may be paired with itself and none can be left out.
+ */
+static void add(const ks_two *t, const ks_sums *sums, int turned, double weight, ks_second *s) {
+    size_t P = t->P, Q = t->Q;
+    double pairs = (double)Q * ((double)Q - (t->same ? 1 : 0)), fewer = ((double)Q - 1) * ((double)Q - 2);
+    for (size_t k = 0; k < 1 + P + Q; k++) {
+        int row = k >= 1 && k <= P, col = k > P && t->same;
+        const ks_quad *q = row ? &sums->row[k - 1] : col ? &sums->col[k - 1 - P] : &sums->all;
+        size_t rows = row ? P - 1 : P, cols = col ? Q - 1 : Q;
+        size_t at = !turned || k == 0 ? k : row ? k + Q : k - P;
+        double n = col ? fewer : pairs;
         s->trace[at] += weight * ks_sums_trace(q, t->centered, rows, cols);
         s->square[at] += weight * ks_sums_traces(q, t->centered, rows, n);
         s->moment[at] += weight * ks_sums_cross(q, t->centered, rows, n);
     }
 }
 
-kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
-                            ks_arena *arena, kspec_error *err) {
-    const ks_trials *t = &m->trials;
-    size_t count = 1 + t->P + t->Q, repeats = ks_trials_splits(t, splits);
-    *s = (ks_second){.P = t->P, .Q = t->Q, .exponent = t->exponent};
+/* One split. A complete side takes the place of columns; complete rows are centred by their own mean. */
+static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_pair *p, double weight,
+                              ks_second *s, kspec_error *err) {
+    ks_arena scratch = {0};
+    ks_pair t = *p;
+    ks_sums sums;
+    int turned = m->sampled == KSPEC_SAMPLED_COLS;
+    kspec_status st = turned ? ks_pair_transpose(p, &t, &scratch, err) : KSPEC_OK;
+    const ks_two two = {.X = t.A,
+                        .Z = t.B,
+                        .Y = t.B,
+                        .W = t.A,
+                        .P = t.P,
+                        .Q = t.Q,
+                        .R = t.Q,
+                        .same = m->sampled == KSPEC_SAMPLED_BOTH,
+                        .centered = m->trials.center && !turned};
+    if (!st) st = ks_sums_make(run, &two, &sums, &scratch, err);
+    if (!st) add(&two, &sums, turned, weight, s);
+    ks_arena_free(&scratch);
+    return st;
+}
+
+static kspec_status open_lists(const ks_measured *m, ks_second *s, ks_arena *arena, kspec_error *err) {
+    size_t count = 1 + m->trials.P + m->trials.Q;
+    *s = (ks_second){.P = m->trials.P, .Q = m->trials.Q, .exponent = m->trials.exponent};
     s->trace = ks_arena_zalloc(arena, count, sizeof(double));
     s->square = ks_arena_zalloc(arena, count, sizeof(double));
     s->moment = ks_arena_zalloc(arena, count, sizeof(double));
-    ks_arena scratch = {0};
-    double *mean = ks_measured_mean(m, &scratch);
-    kspec_status st = KSPEC_OK;
-    if (arena->failed || scratch.failed)
-        st = ks_nomem(err, "leave-one-out estimates", arena->failed ? arena->failed : scratch.failed);
+    return arena->failed ? ks_nomem(err, "leave-one-out estimates", arena->failed) : KSPEC_OK;
+}
+
+kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
+                            ks_arena *arena, kspec_error *err) {
+    size_t repeats = ks_trials_splits(&m->trials, splits);
     ks_run first = ks_run_part(run, 0, 0.2);
-    if (!st) st = naive_ratio(&first, mean, t->P, t->Q, &s->naive, err);
-    ks_arena_free(&scratch);
+    kspec_status st = open_lists(m, s, arena, err);
+    if (!st) st = set_naive(&first, m, s, err);
     for (size_t r = 0; r < repeats && !st; r++) {
         ks_pair p = split(m, seed, r);
-        ks_sums sums;
         ks_run part = ks_run_part(run, 0.2 + 0.8 * (double)r / (double)repeats,
                                   0.2 + 0.8 * (double)(r + 1) / (double)repeats);
-        const ks_two two = {.X = p.A,
-                            .Z = p.B,
-                            .Y = p.B,
-                            .W = p.A,
-                            .P = t->P,
-                            .Q = t->Q,
-                            .R = t->Q,
-                            .same = 1,
-                            .centered = t->center};
-        st = ks_sums_make(&part, &two, &sums, &scratch, err);
-        if (!st) add(&two, &sums, 1 / (double)repeats, s);
-        ks_arena_free(&scratch);
+        st = add_split(&part, m, &p, 1 / (double)repeats, s, err);
+    }
+    return st;
+}
+
+/*
+ * The square of the trace, not centred: with t = a b, entry by entry, and its sums u_i over rows, v_k over
+ * columns and S over all, that over pairs of different rows and different columns is
+ *     S^2 - sum u^2 - sum v^2 + sum t^2.
+ */
+static void add_squares(const ks_pair *p, double *v, double *crossed, double weight, double *out) {
+    size_t P = p->P, Q = p->Q;
+    double *u = crossed, *tt = u + P, *vt = tt + P, *tt_col = v + Q, *ut = v + 2 * Q;
+    double S = 0, u2 = 0, v2 = 0, t2 = 0;
+    memset(v, 0, 3 * Q * sizeof *v);
+    memset(u, 0, 3 * P * sizeof *u);
+    for (size_t i = 0; i < P; i++)
+        for (size_t k = 0; k < Q; k++) {
+            double t = p->A[i * Q + k] * p->B[i * Q + k];
+            u[i] += t, v[k] += t, tt[i] += t * t, tt_col[k] += t * t;
+        }
+    for (size_t i = 0; i < P; i++) {
+        S += u[i], u2 += u[i] * u[i], t2 += tt[i];
+        for (size_t k = 0; k < Q; k++) {
+            double t = p->A[i * Q + k] * p->B[i * Q + k];
+            vt[i] += v[k] * t, ut[k] += u[i] * t;
+        }
+    }
+    for (size_t k = 0; k < Q; k++) v2 += v[k] * v[k];
+    double n = (double)P, m = (double)Q, all = weight / (n * (n - 1) * m * (m - 1)),
+           row = weight / ((n - 1) * (n - 2) * m * (m - 1)), col = weight / (n * (n - 1) * (m - 1) * (m - 2));
+    out[0] += all * (S * S - u2 - v2 + t2);
+    for (size_t i = 0; i < P; i++)
+        out[1 + i] +=
+            row * ((S - u[i]) * (S - u[i]) - (u2 - u[i] * u[i]) - (v2 - 2 * vt[i] + tt[i]) + t2 - tt[i]);
+    for (size_t k = 0; k < Q; k++)
+        out[1 + P + k] += col * ((S - v[k]) * (S - v[k]) - (u2 - 2 * ut[k] + tt_col[k]) - (v2 - v[k] * v[k]) +
+                                 t2 - tt_col[k]);
+}
+
+kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed,
+                                 const double *moment, ks_second *s, ks_arena *arena, kspec_error *err) {
+    size_t P = m->trials.P, Q = m->trials.Q, repeats = ks_trials_splits(&m->trials, splits);
+    double *v = ks_arena_alloc(arena, ks_size(3, Q), sizeof *v),
+           *crossed = ks_arena_alloc(arena, ks_size(3, P), sizeof *crossed);
+    kspec_status st = open_lists(m, s, arena, err);
+    if (!st) st = set_naive(run, m, s, err);
+    if (!st) memcpy(s->moment, moment, (1 + P + Q) * sizeof *moment);
+    for (size_t r = 0; r < repeats && !st; r++) {
+        ks_pair p = split(m, seed, r);
+        add_squares(&p, v, crossed, 1 / (double)repeats, s->square);
     }
     return st;
 }
@@ -173,4 +287,19 @@ void ks_log_ratios(const ks_second *s, double *out) {
     for (size_t k = 0; k < count; k++)
         out[k] = positive ? log(s->square[k]) - log(s->moment[k])
                           : log_all + s->square[k] / s->square[0] - s->moment[k] / s->moment[0];
+}
+
+/* The interval is that of the logarithm, on which scale the ratio is nearly symmetric. */
+kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err) {
+    double *logs = ks_arena_alloc(arena, 1 + s->P + s->Q, sizeof *logs);
+    if (!logs) return ks_nomem(err, "the jackknife", arena->failed);
+    *d = (ks_dimensionality){ks_ratio(s->square[0], s->moment[0]), NAN, NAN, NAN};
+    if (isnan(d->value)) return KSPEC_OK;
+    ks_log_ratios(s, logs);
+    double sd = sqrt(ks_jackknife_side(logs + 1, s->P) + ks_jackknife_side(logs + 1 + s->P, s->Q));
+    if (!isfinite(sd)) return KSPEC_OK; /* leaving one out leaves nothing */
+    d->std_error = d->value * sd;
+    d->low = d->value * exp(-KS_Z95 * sd);
+    d->high = d->value * exp(KS_Z95 * sd);
+    return KSPEC_OK;
 }

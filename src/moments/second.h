@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "kspec/moments.h"
 #include "moments/trials.h"
 
 /* One matrix. Each list has 1 + P + Q numbers: from all of it, without each row, without each column. */
@@ -19,10 +20,14 @@ typedef struct {
     double naive;
 } ks_second;
 
-/* Trials as the caller gave them, checked and scaled for order 2; centred where t->center is set. */
+/*
+ * Trials as the caller gave them, checked and scaled for order 2; centred where t->center is set. Indices of a
+ * side that is not sampled may repeat, and leaving one out changes nothing.
+ */
 typedef struct {
     ks_trials trials;
     ks_halves halves;
+    kspec_sampled sampled;
 } ks_measured;
 
 /*
@@ -35,6 +40,13 @@ kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t nt
 
 kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
                             ks_arena *arena, kspec_error *err);
+
+/*
+ * The same of data that are not centred and sampled on both sides, where m(2) is known already (1 + P + Q
+ * numbers, all and left out): no matrix is held and no product made but that of `naive`. No trace.
+ */
+kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed,
+                                 const double *moment, ks_second *s, ks_arena *arena, kspec_error *err);
 
 /*
  * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)): from
@@ -58,5 +70,11 @@ void ks_log_ratios(const ks_second *s, double *out);
 
 /* m(1)^2 / m(2), or NaN where one of them is not positive. */
 double ks_ratio(double square, double moment);
+
+/* The participation ratio with its error bars, NaN where undefined */
+typedef struct {
+    double value, std_error, low, high;
+} ks_dimensionality;
+kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err);
 
 #endif
