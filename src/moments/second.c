@@ -277,6 +277,12 @@ double ks_jackknife_side(const double *x, size_t N) {
     return sum * (double)(N - 1) / (double)N;
 }
 
+double ks_jackknife_bias(const double *x, size_t N, double all) {
+    double sum = 0;
+    for (size_t i = 0; i < N; i++) sum += (x[i] - all) / (double)N;
+    return sum * (double)(N - 1);
+}
+
 double ks_ratio(double square, double moment) { return square > 0 && moment > 0 ? square / moment : NAN; }
 
 void ks_log_ratios(const ks_second *s, double *out) {

@@ -61,6 +61,9 @@ double *ks_measured_mean(ks_measured *m, ks_arena *arena);
 /* (N-1)/N sum (x_i - mean)^2: what one side of N leave-one-out values adds to the variance. */
 double ks_jackknife_side(const double *x, size_t N);
 
+/* (N-1) (mean - all): the bias of the estimate `all`, as seen by one side */
+double ks_jackknife_bias(const double *x, size_t N, double all);
+
 /*
  * The participation ratio without each row and column (P + Q numbers, after that of all): logarithms where
  * every one is positive, otherwise their expansion to first order about the ratio of all, which must be
