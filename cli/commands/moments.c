@@ -71,6 +71,11 @@ static json_t *to_json(const void *result) {
                           side_name(r), "seed", (json_int_t)u->a->common.seed, "estimates", list,
                           "participation_ratio", cli_real(r->participation_ratio), "mean_share",
                           cli_real(r->mean_share), "seconds", r->seconds);
+    cli_set_reals(o, (cli_member[]){{"participation_ratio_stderr", r->participation_ratio_std_error},
+                                    {"participation_ratio_ci_low", r->participation_ratio_ci_low},
+                                    {"participation_ratio_ci_high", r->participation_ratio_ci_high},
+                                    {"participation_ratio_naive", r->participation_ratio_naive},
+                                    {0}});
     if (r->permutations) json_object_set_new(o, "permutations", json_integer(r->permutations));
     cli_groups_json(o, r->groups, r->col_groups);
     if (u->a->common.nan == KSPEC_NAN_KEEP)
@@ -121,6 +126,21 @@ static void print_missing(FILE *f, const output *u) {
     fputc('\n', f);
 }
 
+static void print_ratio(FILE *f, const kspec_moments_result *r) {
+    fprintf(f, "\nparticipation ratio m(1)²/m(2): ");
+    if (isfinite(r->participation_ratio))
+        fprintf(f, "%.4g", r->participation_ratio);
+    else
+        fputs("undefined (the estimate of m(2), or of m(1)², is not positive, or is not computed)", f);
+    if (isfinite(r->participation_ratio_std_error))
+        fprintf(f, " ± %.2g (95%% interval %.4g … %.4g)", r->participation_ratio_std_error,
+                r->participation_ratio_ci_low, r->participation_ratio_ci_high);
+    if (isfinite(r->participation_ratio)) fputs(" dimensions", f);
+    if (isfinite(r->participation_ratio_naive))
+        fprintf(f, "; of the matrix itself: %.4g", r->participation_ratio_naive);
+    fputc('\n', f);
+}
+
 static void print_table(FILE *f, const void *result) {
     const output *u = result;
     const kspec_moments_result *r = u->r;
@@ -139,11 +159,7 @@ static void print_table(FILE *f, const void *result) {
         fprintf(f, "\npath: %s matrix%s", side_name(r), r->permutations > 1 ? "" : "\n");
     if (r->permutations > 1)
         fprintf(f, ", averaged over %d random orders of rows and columns\n", r->permutations);
-    fprintf(f, "\nparticipation ratio m(1)²/m(2): ");
-    if (isfinite(r->participation_ratio))
-        fprintf(f, "%.4g dimensions\n", r->participation_ratio);
-    else
-        fputs("undefined (m(2) is not positive, or not computed)\n", f);
+    print_ratio(f, r);
 }
 
 /* ---- */

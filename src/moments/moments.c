@@ -8,6 +8,7 @@
 #include "linalg/linalg.h"
 #include "moments/average.h"
 #include "moments/jackknife.h"
+#include "moments/second.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,6 +25,9 @@ typedef struct {
     size_t missing;
     /* for the correlation: the P + Q (or groups') leave-one-out estimates behind each estimate, in scaled units */
     double **loo;
+    /* m(2) by path or exact: of all, without each row, without each column; NULL where neither gives it */
+    double *second;
+    kspec_estimator second_by;
 } job;
 
 static kspec_status check_assignment(const job *j, kspec_error *err) {
@@ -159,6 +163,16 @@ static kspec_status none_left(const job *j, const ks_task *task, int n, kspec_er
                    kspec_estimator_name(task->label), j->missing, n, left ? "; ask for a lower order" : "");
 }
 
+/* m(2) is kept for the participation ratio: exact's, which has the least variance, rather than path's. */
+static void keep_second(job *j, kspec_estimator method, const ks_moments_out *sum) {
+    size_t P = j->rows.count, Q = j->cols.count;
+    if (!j->second || method < KSPEC_ESTIMATOR_PATH || method < j->second_by) return;
+    j->second_by = method;
+    j->second[0] = sum->m[1];
+    for (size_t i = 0; i < P; i++) j->second[1 + i] = sum->rows ? sum->rows[P + i] : NAN;
+    for (size_t a = 0; a < Q; a++) j->second[1 + P + a] = sum->cols ? sum->cols[Q + a] : NAN;
+}
+
 static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, kspec_moments_result *out,
                              kspec_error *err) {
     size_t n = (size_t)task->last, P = j->rows.count, Q = j->cols.count;
@@ -188,6 +202,7 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
             for (size_t i = 0; i < P; i++) loo[i] = sum.rows ? sum.rows[(size_t)(k - 1) * P + i] : NAN;
             for (size_t a = 0; a < Q; a++) loo[P + a] = sum.cols ? sum.cols[(size_t)(k - 1) * Q + a] : NAN;
         }
+        if (k == 2) keep_second(j, task->method, &sum);
         out->count++;
         if (j->missing && isnan(e->value)) {
             st = none_left(j, task, k, err);
@@ -216,8 +231,40 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
     return ks_nomem(err, "the correlation of the estimates", ks_size(ks_size(count, each), sizeof(double)));
 }
 
+/*
+ * The participation ratio does not depend on the estimators that are asked for. It is left out where only m(1)
+ * is, and where rows or columns are too few.
+ */
+static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
+                                        kspec_error *err) {
+    size_t rows = j->o.sampled == KSPEC_SAMPLED_COLS ? 1
+                  : j->o.center                      ? 4
+                                                     : 2,
+           cols = j->o.sampled == KSPEC_SAMPLED_ROWS ? 1 : 2;
+    ks_dimensionality d = {NAN, NAN, NAN, NAN};
+    ks_second s = {.naive = NAN};
+    ks_measured m = {j->trials, j->source.halves, j->o.sampled, j->rows, j->cols};
+    kspec_status st = KSPEC_OK;
+    if (j->o.nmax >= 2 && j->rows.count >= rows && j->cols.count >= cols) {
+        st = j->second_by
+                 ? ks_second_of_moment(run, &m, j->o.splits, j->o.seed, j->second, &s, &j->arena, err)
+                 : ks_second_make(run, &m, j->o.splits, j->o.seed, &s, &j->arena, err);
+        if (!st) st = ks_ratio_errors(&s, &d, &j->arena, err);
+    }
+    if (j->o.no_stderr) d.std_error = d.low = d.high = NAN;
+    out->participation_ratio = d.value;
+    out->participation_ratio_std_error = d.std_error;
+    out->participation_ratio_ci_low = d.low;
+    out->participation_ratio_ci_high = d.high;
+    out->participation_ratio_naive = s.naive;
+    return st;
+}
+
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
+    size_t count_second = ks_size_add(1, ks_size_add(j->trials.P, j->trials.Q));
     double *mean = ks_arena_alloc(&j->arena, ks_size(2, j->trials.Q), sizeof *mean);
+    if (j->o.sampled == KSPEC_SAMPLED_BOTH && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
+        j->second = ks_arena_alloc(&j->arena, count_second, sizeof *j->second);
     j->source =
         (ks_source){.o = &j->o, .trials = &j->trials, .tasks = &j->tasks, .rows = &j->rows, .cols = &j->cols};
     out->groups = j->rows.of ? j->rows.count : 0;
@@ -237,6 +284,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         count += (size_t)(t->last - t->first + 1);
         total += t->last * fmax(1, t->permutations);
     }
+    total *= 1.05; /* the rest is the participation ratio's */
     if ((st = alloc_result(j, count, out, err))) return st;
     for (int k = 0; k < j->tasks.count && !st; k++) {
         const ks_task *t = &j->tasks.task[k];
@@ -254,23 +302,8 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         ks_jackknife_correlation(out->count, (const double *const *)j->loo, j->rows.count, j->cols.count,
                                  j->o.sampled != KSPEC_SAMPLED_COLS, j->o.sampled != KSPEC_SAMPLED_ROWS,
                                  out->correlation);
-    return st;
-}
-
-/*
- * m(2) from the highest estimator in the list: they stand in the order of decreasing bias and variance. m(1)
- * is the same for all.
- */
-static double participation_ratio(const kspec_moments_result *r) {
-    double m1 = NAN, m2 = NAN;
-    kspec_estimator best = 0;
-    for (size_t k = 0; k < r->count; k++) {
-        const kspec_estimate *e = r->estimates[k];
-        if (e->n == 1) m1 = e->value;
-        if (e->n == 2 && e->estimator > best) best = e->estimator, m2 = e->value;
-    }
-    double root = m1 / sqrt(m2); /* m(1)^2 may overflow where the ratio does not */
-    return m2 > 0 ? root * root : NAN;
+    ks_run rest = ks_run_part(&j->run, fmin(1, done), 1);
+    return st ? st : participation_ratio(j, &rest, out, err);
 }
 
 kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
@@ -295,7 +328,6 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
         kspec_moments_free(r);
         return st;
     }
-    r->participation_ratio = participation_ratio(r);
     r->seconds = ks_now() - start;
     *out = r;
     return KSPEC_OK;

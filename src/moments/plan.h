@@ -43,11 +43,14 @@ kspec_status ks_tasks_make_grouped(kspec_moments_opts *o, size_t P, size_t Q, si
 kspec_status ks_tasks_make_holes(kspec_moments_opts *o, size_t P, size_t Q, ks_tasks *tasks,
                                  kspec_error *err);
 
+/* Checks every option that does not depend on the matrix, and fills in its default; nmax = 0 stays. */
+kspec_status ks_tasks_check(kspec_moments_opts *o, kspec_error *err);
+
 /* Refuses what groups, or missing entries, do not go with: `what` names them. */
 kspec_status ks_tasks_check_mixture(const kspec_moments_opts *o, const char *what, kspec_error *err);
 
 /* How many random orders of rows and columns path takes under AUTO; 0: the given one */
-int ks_auto_orders(const kspec_moments_opts *o, size_t P, size_t Q, int transposed, size_t repeats);
+int ks_auto_orders(const kspec_moments_opts *o, const ks_tasks *tasks, size_t repeats);
 
 void ks_tasks_free(ks_tasks *tasks);
 

@@ -23,16 +23,10 @@ kspec_status ks_tasks_check_mixture(const kspec_moments_opts *o, const char *wha
 }
 
 static kspec_status check_order(kspec_moments_opts *o, size_t most, const char *what, kspec_error *err) {
-    if (o->estimators == 0) o->estimators = KSPEC_ESTIMATOR_AUTO;
-    if (o->estimators >= KSPEC_ESTIMATOR_AUTO << 1)
-        return ks_fail(err, KSPEC_E_ARG, "unknown estimators 0x%x", o->estimators);
-    if (o->permutations < 0) return ks_fail(err, KSPEC_E_ARG, "permutations %d is below 1", o->permutations);
-    if (o->side < KSPEC_SIDE_AUTO || o->side > KSPEC_SIDE_TRANSPOSED)
-        return ks_fail(err, KSPEC_E_ARG, "unknown side %d", (int)o->side);
-    if (o->nmax < 0) return ks_fail(err, KSPEC_E_ARG, "order %d is below 1", o->nmax);
-    if ((size_t)o->nmax > most)
-        return ks_fail(err, KSPEC_E_ARG, "order %d exceeds %s=%zu", o->nmax, what, most);
-    return KSPEC_OK;
+    kspec_status st = ks_tasks_check(o, err);
+    if (!st && (size_t)o->nmax > most)
+        st = ks_fail(err, KSPEC_E_ARG, "order %d exceeds %s=%zu", o->nmax, what, most);
+    return st;
 }
 
 static void add(ks_tasks *tasks, kspec_estimator e, int first, int last, int orders) {
@@ -41,10 +35,10 @@ static void add(ks_tasks *tasks, kspec_estimator e, int first, int last, int ord
 
 kspec_status ks_tasks_make_grouped(kspec_moments_opts *o, size_t P, size_t Q, size_t G, size_t H,
                                    size_t repeats, ks_tasks *tasks, kspec_error *err) {
-    *tasks = (ks_tasks){.pairs = 1};
+    *tasks = (ks_tasks){.pairs = 1, .exact = {.P = P, .Q = Q}};
     size_t most = G < H ? G : H;
     int asked = o->nmax > 0, usual = o->center ? 2 : 6;
-    kspec_status st = check_order(o, most < 10000 ? most : 10000, "the number of groups", err);
+    kspec_status st = check_order(o, most, "the number of groups", err);
     if (!st) st = ks_tasks_check_mixture(o, "groups", err);
     if (st) return st;
     if (!asked) o->nmax = most < (size_t)usual ? (int)most : usual;
@@ -63,8 +57,7 @@ kspec_status ks_tasks_make_grouped(kspec_moments_opts *o, size_t P, size_t Q, si
     if (!(o->estimators & KSPEC_ESTIMATOR_AUTO)) return KSPEC_OK;
     if (!(o->estimators & KSPEC_ESTIMATOR_EXACT)) add(tasks, KSPEC_ESTIMATOR_EXACT, 1, exact, 0);
     if (!(o->estimators & KSPEC_ESTIMATOR_PATH))
-        add(tasks, KSPEC_ESTIMATOR_PATH, exact + 1, o->nmax,
-            ks_auto_orders(o, P, Q, tasks->transposed, repeats));
+        add(tasks, KSPEC_ESTIMATOR_PATH, exact + 1, o->nmax, ks_auto_orders(o, tasks, repeats));
     return KSPEC_OK;
 }
 
