@@ -8,6 +8,7 @@ typedef struct {
     int nmax, permutations, splits, no_stderr, normalize, center;
     unsigned estimators;
     int side, sampled, scheme;
+    double effort;
 } cli_estimation;
 
 /* clang-format off */
@@ -33,6 +34,8 @@ typedef struct {
      "more than two trials: split (halves, the default) or assignment", cli_trial_schemes}, \
     {"splits",       0, OPT_INT,    FIELD(splits),    "R", \
      "random splits or assignments to average over (default 8)", .min = 1}, \
+    {"effort",       0, OPT_DOUBLE, FIELD(effort),    "F", \
+     "auto may spend F times its usual work, a few seconds (default 1)", .positive = 1}, \
     CLI_NO_STDERR_OPTION(FIELD), \
     {"normalize",    0, OPT_FLAG,   FIELD(normalize), NULL, \
      "divide the matrix by its root mean square"}, \
