@@ -1,7 +1,7 @@
 /*
- * Every public call, with odd numbers in its data and options and cancelled at some report. The table of calls
- * is the contract's. The input: which call, when to cancel, then two bytes an entry of data, then as many for
- * options.
+ * Every public call, with odd numbers in its data and options and cancelled at some report. The table of
+ * calls is the contract's. The input: which call, when to cancel, then two bytes an entry of data, then as
+ * many for options.
  */
 int contract_main(void);
 #define main contract_main
@@ -33,44 +33,48 @@ typedef struct {
     char type;
     size_t offset;
 } member;
-#define INT(T, m) \
-    { 'i', offsetof(T, m) }
-#define SIZE(T, m) \
-    { 'z', offsetof(T, m) }
-#define REAL(T, m) \
-    { 'd', offsetof(T, m) }
 /* clang-format off */
+#define INT(m)  {'i', offsetof(T, m)}
+#define SIZE(m) {'z', offsetof(T, m)}
+#define REAL(m) {'d', offsetof(T, m)}
 static const struct {
     const char *call;
     member members[16];
 } known[] = {
-    {"kspec_moments", {INT(kspec_moments_opts, nmax), INT(kspec_moments_opts, estimators), INT(kspec_moments_opts, splits),
-        INT(kspec_moments_opts, scheme), INT(kspec_moments_opts, permutations), INT(kspec_moments_opts, side),
-        INT(kspec_moments_opts, sampled), INT(kspec_moments_opts, normalize), INT(kspec_moments_opts, center),
-        INT(kspec_moments_opts, bound), INT(kspec_moments_opts, correlation)}},
-    {"kspec_spectrum_from_moments", {SIZE(kspec_spectrum_opts, grid), INT(kspec_spectrum_opts, spacing),
-        REAL(kspec_spectrum_opts, upper), INT(kspec_spectrum_opts, weights), INT(kspec_spectrum_opts, quantile),
-        INT(kspec_spectrum_opts, draws)}},
-    {"kspec_dimension", {INT(kspec_dimension_opts, no_center), INT(kspec_dimension_opts, splits),
-        SIZE(kspec_dimension_opts, curve)}},
-    {"kspec_norm", {INT(kspec_norm_opts, methods), INT(kspec_norm_opts, kernel), REAL(kspec_norm_opts, sigma),
-        REAL(kspec_norm_opts, gamma), INT(kspec_norm_opts, median_sigma), INT(kspec_norm_opts, scaling),
-        INT(kspec_norm_opts, gram), SIZE(kspec_norm_opts, features), SIZE(kspec_norm_opts, sample),
-        INT(kspec_norm_opts, updates), REAL(kspec_norm_opts, stop), INT(kspec_norm_opts, repeats),
-        REAL(kspec_norm_opts, tolerance)}},
-    {"kspec_gram", {INT(kspec_kernel_opts, kernel), REAL(kspec_kernel_opts, sigma), INT(kspec_kernel_opts, median_sigma)}},
-    {"kspec_generate", {INT(kspec_generate_opts, process), SIZE(kspec_generate_opts, dim), REAL(kspec_generate_opts, noise),
-        INT(kspec_generate_opts, noise_correlation), REAL(kspec_generate_opts, noise_share)}},
-    {"kspec_ridge_predict", {INT(kspec_ridge_opts, center), INT(kspec_ridge_opts, unit_length),
-        REAL(kspec_ridge_opts, test_noise), REAL(kspec_ridge_opts, sigma), INT(kspec_ridge_opts, median_sigma),
-        INT(kspec_ridge_opts, solver), REAL(kspec_ridge_opts, tolerance), INT(kspec_ridge_opts, max_iterations)}},
-    {"kspec_wls_theory", {SIZE(kspec_wls_opts, P), REAL(kspec_wls_opts, alpha), REAL(kspec_wls_opts, beta),
-        REAL(kspec_wls_opts, gamma), REAL(kspec_wls_opts, noise), INT(kspec_wls_opts, complex_noise),
-        INT(kspec_wls_opts, no_variance)}},
-    {"kspec_wls_fit", {SIZE(kspec_wls_opts, P), REAL(kspec_wls_opts, alpha), REAL(kspec_wls_opts, beta),
-        REAL(kspec_wls_opts, gamma), REAL(kspec_wls_opts, noise)}},
-    {"kspec_wls_decay", {INT(kspec_wls_decay_opts, kernel), REAL(kspec_wls_decay_opts, sigma),
-        REAL(kspec_wls_decay_opts, slope), INT(kspec_wls_decay_opts, degree), INT(kspec_wls_decay_opts, unit_sphere)}},
+#define T kspec_moments_opts
+    {"kspec_moments", {INT(nmax), INT(estimators), INT(splits), INT(scheme), INT(permutations), INT(side),
+                       INT(sampled), INT(normalize), INT(center), INT(bound), INT(correlation)}},
+#undef T
+#define T kspec_spectrum_opts
+    {"kspec_spectrum_from_moments", {SIZE(grid), INT(spacing), REAL(upper), INT(weights), INT(quantile),
+                                     INT(draws)}},
+#undef T
+#define T kspec_dimension_opts
+    {"kspec_dimension", {INT(no_center), INT(splits), SIZE(curve)}},
+#undef T
+#define T kspec_norm_opts
+    {"kspec_norm", {INT(methods), INT(kernel), REAL(sigma), REAL(gamma), INT(median_sigma), INT(scaling),
+                    INT(gram), SIZE(features), SIZE(sample), INT(updates), REAL(stop), INT(repeats),
+                    REAL(tolerance)}},
+#undef T
+#define T kspec_kernel_opts
+    {"kspec_gram", {INT(kernel), REAL(sigma), INT(median_sigma)}},
+#undef T
+#define T kspec_generate_opts
+    {"kspec_generate", {INT(process), SIZE(dim), REAL(noise), INT(noise_correlation), REAL(noise_share)}},
+#undef T
+#define T kspec_ridge_opts
+    {"kspec_ridge_predict", {INT(center), INT(unit_length), REAL(test_noise), REAL(sigma), INT(median_sigma),
+                             INT(solver), REAL(tolerance), INT(max_iterations)}},
+#undef T
+#define T kspec_wls_opts
+    {"kspec_wls_theory", {SIZE(P), REAL(alpha), REAL(beta), REAL(gamma), REAL(noise), INT(complex_noise),
+                          INT(no_variance)}},
+    {"kspec_wls_fit", {SIZE(P), REAL(alpha), REAL(beta), REAL(gamma), REAL(noise)}},
+#undef T
+#define T kspec_wls_decay_opts
+    {"kspec_wls_decay", {INT(kernel), REAL(sigma), REAL(slope), INT(degree), INT(unit_sphere)}},
+#undef T
 };
 /* clang-format on */
 

@@ -1,6 +1,6 @@
 /*
- * The answer of the HDF5 reader, whatever it is: this program is its own reader. Called by that name it writes
- * the file's bytes behind HDF5's signature to the memory that it shares with the library.
+ * The answer of the HDF5 reader, whatever it is: this program is its own reader. Called by that name it
+ * writes the file's bytes behind HDF5's signature to the memory that it shares with the library.
  */
 
 #include "fuzz.h"
@@ -17,7 +17,7 @@
 static const unsigned char signature[8] = "\211HDF\r\n\032\n";
 static char folder[64], file[80];
 
-/* The first byte says how far beyond its bytes the memory goes; a good head is put in place where it is 255. */
+/* The first byte says how far beyond its bytes the memory goes, and whether a good head is put in place. */
 static void answer(const char *path) {
     static unsigned char all[70000];
     FILE *f = fopen(path, "rb");

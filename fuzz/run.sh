@@ -1,9 +1,9 @@
 #!/bin/sh
 # Usage: fuzz/run.sh [SECONDS (20)] [BUILD_DIR (build-fuzz)] [TARGET...]
-# Runs every fuzz target of the fuzz preset, or those named, for SECONDS each (FUZZ_RUNS=N: N executions each), from
-# fuzz/corpus/NAME and the fixtures of its format, and prints a line for each. The exit status is 1 if any of them
-# crashed; the input that did it is left in BUILD_DIR/fuzz. FUZZ_KEEP=1 adds what was found to fuzz/corpus/NAME,
-# minimised: the smallest inputs that reach every edge.
+# Runs every fuzz target of the fuzz preset, or those named, for SECONDS each (FUZZ_RUNS=N: N executions
+# each), from fuzz/corpus/NAME and the fixtures of its format, and prints a line for each. The exit status is
+# 1 if any of them crashed; the input that did it is left in BUILD_DIR/fuzz. FUZZ_KEEP=1 adds what was found
+# to fuzz/corpus/NAME, minimised: the smallest inputs that reach every edge.
 set -u
 seconds=${1:-20}
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -24,13 +24,14 @@ for target in "$build"/fuzz/fuzz_*; do
     found=1
     corpus=$(mktemp -d) || exit 1
     # small files with the format's name in theirs, those in a directory of that name, and those kept
-    for seed in "$root/tests/fixtures/binary/"*"$name"* "$root/tests/fixtures/$name/"* "$root/fuzz/corpus/$name/"*; do
+    for seed in "$root/tests/fixtures/binary/"*"$name"* "$root/tests/fixtures/$name/"* \
+        "$root/fuzz/corpus/$name/"*; do
         [ -f "$seed" ] && [ "$(wc -c <"$seed")" -le 4096 ] && cp "$seed" "$corpus"
     done
     log=$build/fuzz/$name.log
     # messages of the code under test are closed off (close_fd_mask); one thread is enough
-    if OPENBLAS_NUM_THREADS=1 "$target" "$until" -max_len=4096 -timeout=20 -print_final_stats=1 -close_fd_mask=3 \
-        -artifact_prefix="$build/fuzz/$name-" "$corpus" >"$log" 2>&1; then
+    if OPENBLAS_NUM_THREADS=1 "$target" "$until" -max_len=4096 -timeout=20 -print_final_stats=1 \
+        -close_fd_mask=3 -artifact_prefix="$build/fuzz/$name-" "$corpus" >"$log" 2>&1; then
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
         coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
         echo "fuzz $name: ok, $runs runs, $coverage edges covered"

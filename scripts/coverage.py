@@ -17,8 +17,8 @@ if not profiles:
 merged = build + "/all.profdata"
 with open(build + "/profiles.txt", "w") as f:
     f.write("\n".join(profiles))
-subprocess.run(["llvm-profdata", "merge", "-sparse", "-failure-mode=all", "-f", build + "/profiles.txt", "-o", merged],
-               check=True, stderr=subprocess.DEVNULL)
+subprocess.run(["llvm-profdata", "merge", "-sparse", "-failure-mode=all", "-f", build + "/profiles.txt",
+                "-o", merged], check=True, stderr=subprocess.DEVNULL)
 programs = [p for p in [build + "/kspec", build + "/kspec-hdf5"] + glob.glob(build + "/tests/test_*") +
             glob.glob(build + "/fuzz/fuzz_*") if os.path.isfile(p) and os.access(p, os.X_OK)]
 command = ["llvm-cov", "export", "-format=lcov", "-instr-profile", merged, programs[0]]
@@ -48,8 +48,8 @@ for name, lines in sorted(hit.items()):
     total[1] += len(lines)
     if 100 * done < bound * len(lines):
         missing = sorted(n for n, c in lines.items() if not c)
-        low.append("  %-32s %5.1f%%  lines %s" % (name, 100 * done / len(lines), ",".join(map(str, missing[:12])) +
-                                                  (",..." if len(missing) > 12 else "")))
+        some = ",".join(map(str, missing[:12])) + (",..." if len(missing) > 12 else "")
+        low.append("  %-32s %5.1f%%  lines %s" % (name, 100 * done / len(lines), some))
 for room, (done, lines, bound) in sorted(rooms.items()):
     below = 100 * done < bound * lines
     status |= below

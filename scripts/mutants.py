@@ -20,10 +20,11 @@ os.makedirs(work, exist_ok=True)
 # the quickest first: most mutants end there
 TESTS = ["moments", "dimension", "dimension_sums", "plan", "exact_plan", "path", "exact"]
 TESTS = [t for t in TESTS if os.path.exists("build/tests/test_" + t)]
-SWAPS = [(r"(?<![+\w])\+(?![+=])", "-"), (r"(?<=[\w)\]] )-(?= )", "+"), (r"(?<=[\w)\]] )\*(?= )", "+"), (r"(?<= )<(?= )", "<="),
-         (r"(?<= )<=(?= )", "<"), (r"(?<= )>(?= )", ">="), (r"(?<= )>=(?= )", ">"), (r"(?<= )==(?= )", "!="),
-         (r"(?<= )!=(?= )", "=="), (r"&&", "||"), (r"\|\|", "&&"), (r"(?<= )\+=(?= )", "-="), (r"(?<= )-=(?= )", "+="),
-         (r"(?<=[( ])0(?=[,;) ])", "1"), (r"(?<=[( ])1(?=[,;) ])", "2"), (r"(?<= )/(?= )", "*")]
+SWAPS = [(r"(?<![+\w])\+(?![+=])", "-"), (r"(?<=[\w)\]] )-(?= )", "+"), (r"(?<=[\w)\]] )\*(?= )", "+"),
+         (r"(?<= )<(?= )", "<="), (r"(?<= )<=(?= )", "<"), (r"(?<= )>(?= )", ">="), (r"(?<= )>=(?= )", ">"),
+         (r"(?<= )==(?= )", "!="), (r"(?<= )!=(?= )", "=="), (r"&&", "||"), (r"\|\|", "&&"),
+         (r"(?<= )\+=(?= )", "-="), (r"(?<= )-=(?= )", "+="), (r"(?<= )/(?= )", "*"),
+         (r"(?<=[( ])0(?=[,;) ])", "1"), (r"(?<=[( ])1(?=[,;) ])", "2")]
 
 
 def places(path):
@@ -52,15 +53,16 @@ for path, number, column, length, new in every:
     lines[number] = old[:column] + new + old[column + length:]
     mutant, obj = work + "/" + os.path.basename(path), work + "/mutant.o"
     open(mutant, "w").write("\n".join(lines))
-    if subprocess.run("cc %s -O1 -w -I %s -c %s -o %s" % (" ".join(flags), os.path.dirname(path), mutant, obj), shell=True,
-                      cwd="build", capture_output=True).returncode:
+    compiler = "cc %s -O1 -w -I %s -c %s -o %s" % (" ".join(flags), os.path.dirname(path), mutant, obj)
+    if subprocess.run(compiler, shell=True, cwd="build", capture_output=True).returncode:
         broken += 1
         continue
     tried += 1
     seen = None
     for t in TESTS:
         link = open("build/tests/CMakeFiles/test_%s.dir/link.txt" % t).read()
-        link = re.sub(r"-o \S+", "-o " + work + "/test", link).replace("../libkspec.a", obj + " ../libkspec.a", 1)
+        link = re.sub(r"-o \S+", "-o " + work + "/test", link)
+        link = link.replace("../libkspec.a", obj + " ../libkspec.a", 1)
         if subprocess.run(link, shell=True, cwd="build/tests", capture_output=True).returncode:
             seen = "link"
             break
@@ -73,7 +75,7 @@ for path, number, column, length, new in every:
             break
     noticed += seen is not None
     if not seen:
-        print("not noticed: %s:%d: %s -> %s in: %s" % (path, number + 1, old[column:column + length], new, old.strip()),
-              flush=True)
+        print("not noticed: %s:%d: %s -> %s in: %s" % (path, number + 1, old[column:column + length], new,
+                                                       old.strip()), flush=True)
 print("%d of %d mutants of %s noticed (%.0f%%); %d more do not compile" %
       (noticed, tried, args.room, 100 * noticed / max(1, tried), broken))

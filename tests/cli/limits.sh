@@ -1,6 +1,8 @@
 # Limits on memory: every command ends, with its result or with one line.
 . "$(dirname "$0")/lib.sh"
-if ldd "$KSPEC" | grep -qE 'lib[at]san'; then skip "sanitizers need all of the address space; run the tests without them"; fi
+if ldd "$KSPEC" | grep -qE 'lib[at]san'; then
+    skip "sanitizers need all of the address space; run the tests without them"
+fi
 
 kspec generate rff --rows 40 --cols 30 --dim 2 --seed 1 -o x.npy --quiet >"$out" || exit 1
 kspec moments x.npy --json --quiet --threads 16 >want.json || exit 1
@@ -36,6 +38,7 @@ expect_status 0 limited -d 160000 theory rbf --eta 4
 
 # the number of threads that a user asks OpenBLAS for makes no difference: kspec has its own
 for threads in 1 16 x ''; do
-    expect_status 0 env OPENBLAS_NUM_THREADS="$threads" bash -c 'ulimit -v 400000; timeout 60 "$0" config' "$KSPEC"
+    expect_status 0 env OPENBLAS_NUM_THREADS="$threads" bash -c 'ulimit -v 400000
+        timeout 60 "$0" config' "$KSPEC"
 done
 done_testing

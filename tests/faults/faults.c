@@ -2,9 +2,9 @@
  * A library to preload into kspec. In place of main() it runs a server: for each fault of the plan it forks a
  * child, which runs main() with that one fault, and looks at what came out.
  *
- *     FAULT_PLAN    kinds, separated by commas: alloc-once, alloc-ever (allocation k fails, or it and all later
- *                   ones), kill (the process dies at system call k), short (system call k reads or writes half
- *                   of it), or an error's name such as EIO (system call k fails with it)
+ *     FAULT_PLAN    kinds, separated by commas: alloc-once, alloc-ever (allocation k fails, or it and all
+ *                   later ones), kill (the process dies at system call k), short (system call k reads or
+ *                   writes half of it), or an error's name such as EIO (system call k fails with it)
  *     FAULT_STRIDE  every how many cases one is tried (1), from FAULT_FIRST (0)
  *
  * A child is right where it ends with status 0 and exactly the output and files of a run without faults, or

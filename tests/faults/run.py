@@ -3,9 +3,9 @@
 
 usage: run.py KSPEC LIBRARY [--stride N] [--only NAME]
 
-Allocations and system calls that fail (faults.c), limits on resources, kill -9 with a resume, two writers and a
-full disk. Each sweep prints how many cases it ran. The exit status is 1 where a case was wrong: another output
-with status 0, a crash, a hang, a file that is not complete, or more than one message.
+Allocations and system calls that fail (faults.c), limits on resources, kill -9 with a resume, two writers
+and a full disk. Each sweep prints how many cases it ran. The exit status is 1 where a case was wrong: another
+output with status 0, a crash, a hang, a file that is not complete, or more than one message.
 """
 import argparse, glob, os, random, re, resource, shutil, signal, subprocess, sys, tempfile, time
 
@@ -75,26 +75,48 @@ shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fixture
 
 # ---- allocations and system calls -----------------------------------------------------------------------
 COMMANDS = [
-    "moments x.npy -n 3", "moments x.npy -n 3 --json -o out.json", "moments t.npy -n 2 --json",
-    "moments v.csv -n 2 --estimator naive,path --plot out.gp", "dimension x.npy --json", "dimension t.npy --curve",
-    "compare x.npy v.csv --json", "compare t.npy t.npy", "spectrum x.npy --rank 4 -n 3 --draws 3 --json",
-    "spectrum --moments 2,1,0.5 --rank 4 --upper 1", "spectrum --moments truth.json --rank 4 --json -o out.json",
-    "norm x.npy --method eigen,power,lanczos,rff-power,nystrom,rff-nystrom --sigma 1 --features 20 --sample 5 --json",
-    "norm x.npy --method lanczos --sigma median", "ridge x.npy --target y.npy --features 4 --lambda 1 --empirical 2",
+    "moments x.npy -n 3",
+    "moments x.npy -n 3 --json -o out.json",
+    "moments t.npy -n 2 --json",
+    "moments v.csv -n 2 --estimator naive,path --plot out.gp",
+    "dimension x.npy --json",
+    "dimension t.npy --curve",
+    "compare x.npy v.csv --json",
+    "compare t.npy t.npy",
+    "spectrum x.npy --rank 4 -n 3 --draws 3 --json",
+    "spectrum --moments 2,1,0.5 --rank 4 --upper 1",
+    "spectrum --moments truth.json --rank 4 --json -o out.json",
+    "norm x.npy --method eigen,power,lanczos,rff-power,nystrom,rff-nystrom --sigma 1 --features 20 "
+    "--sample 5 --json",
+    "norm x.npy --method lanczos --sigma median",
+    "ridge x.npy --target y.npy --features 4 --lambda 1 --empirical 2",
     "ridge x.npy --target y.npy --test x.npy --test-target y.npy --features 3,4 --lambda 1,0.1 --json",
-    "wls theory --grid 6 --learn 3,8 --json", "wls theory --grid 6 --learn 3,8 --plot out.gp",
-    "wls fit y.npy --learn 4 --theta theta.npy --json", "wls features x.npy --target y.npy --learn 1-3",
-    "wls select --grid 6 --modes 12 --gamma 1 --noise 0.5 --json", "wls theory --grid 6 --learn 3,8 --empirical 5",
+    "wls theory --grid 6 --learn 3,8 --json",
+    "wls theory --grid 6 --learn 3,8 --plot out.gp",
+    "wls fit y.npy --learn 4 --theta theta.npy --json",
+    "wls features x.npy --target y.npy --learn 1-3",
+    "wls select --grid 6 --modes 12 --gamma 1 --noise 0.5 --json",
+    "wls theory --grid 6 --learn 3,8 --empirical 5",
     "learn --images x.npy --labels labels.csv --test-images x.npy --width 4 --epochs 2 --json",
     "learn --images x.npy --labels labels.csv --test-images x.npy --width 4 --epochs 2 --checkpoint ck",
-    "theory rbf --eta 4,1 -n 3 --eigenvalues 5 --json", "theory sphere --kernel ntk --dim 3 --degree 5 -n 2",
-    "theory linear --eigenvalue 2,1 -n 3", "generate rff --rows 9 --cols 8 --dim 2 -o out.npy",
-    "generate gaussian --rows 9 --cols 8 --dim 2 -o out.csv", "generate linear --rows 5 --cols 4 --dim 2 -o out.json",
-    "plot m.json -o out.gp", "plot w.json --json", "config --json", "completion bash -o out.bash", "completion zsh",
-    "moments -h", "--version", "help spectrum",
+    "theory rbf --eta 4,1 -n 3 --eigenvalues 5 --json",
+    "theory sphere --kernel ntk --dim 3 --degree 5 -n 2",
+    "theory linear --eigenvalue 2,1 -n 3",
+    "generate rff --rows 9 --cols 8 --dim 2 -o out.npy",
+    "generate gaussian --rows 9 --cols 8 --dim 2 -o out.csv",
+    "generate linear --rows 5 --cols 4 --dim 2 -o out.json",
+    "plot m.json -o out.gp",
+    "plot w.json --json",
+    "config --json",
+    "completion bash -o out.bash",
+    "completion zsh",
+    "moments -h",
+    "--version",
+    "help spectrum",
 ]
 # with a program of their own beside them: a filter of system calls would follow it there
-WITH_CHILDREN = ["moments h.h5 -n 2 --json", "plot m.json -o out.svg", "moments x.npy -n 2 --json --plot out.html"]
+WITH_CHILDREN = ["moments h.h5 -n 2 --json", "plot m.json -o out.svg",
+                 "moments x.npy -n 2 --json --plot out.html"]
 ALLOCATIONS = "alloc-once,alloc-ever"
 CALLS = "kill,short,EIO,ENOSPC,EINTR,EACCES,EMFILE,ENOMEM"
 
@@ -105,9 +127,12 @@ def sweep(name, lines, plan, stride):
         with tempfile.TemporaryDirectory(prefix="faults-") as d:
             for f in os.listdir(INPUTS):
                 shutil.copy(os.path.join(INPUTS, f), d)
-            env = dict(ENV, LD_PRELOAD=LIBRARY, FAULT_PLAN=plan, FAULT_STRIDE=str(stride), FAULT_FIRST=str(number))
-            p = subprocess.run([KSPEC] + line.split(), capture_output=True, text=True, env=env, cwd=d, errors="replace")
-            m = re.search(r"^cases (\d+) wrong (\d+) crashes (\d+) hangs (\d+) .* excused (\d+)$", p.stdout, re.M)
+            env = dict(ENV, LD_PRELOAD=LIBRARY, FAULT_PLAN=plan, FAULT_STRIDE=str(stride),
+                       FAULT_FIRST=str(number))
+            p = subprocess.run([KSPEC] + line.split(), capture_output=True, text=True, env=env, cwd=d,
+                               errors="replace")
+            m = re.search(r"^cases (\d+) wrong (\d+) crashes (\d+) hangs (\d+) .* excused (\d+)$", p.stdout,
+                          re.M)
             for fail in re.findall(r"^FAIL .*", p.stdout, re.M):
                 complain("kspec %s: %s" % (line, fail[5:]))
             if m:
@@ -115,9 +140,9 @@ def sweep(name, lines, plan, stride):
                 notes[0] += sum(int(m.group(k)) for k in (2, 3, 4))
                 notes[1] += int(m.group(5))
             if not m and "FAIL" not in p.stdout:
-                complain("kspec %s: the server ended with %d: %s" % (line, p.returncode, (p.stdout + p.stderr)[:300]))
-    report(name, count, began, ", %d wrong%s" % (notes[0], ", %d allocations inside OpenBLAS not tried" % notes[1]
-                                                 if notes[1] else ""))
+                complain("kspec %s: the server ended with %d: %s" % (line, p.returncode, p.stdout + p.stderr))
+    untried = ", %d allocations inside OpenBLAS not tried" % notes[1] if notes[1] else ""
+    report(name, count, began, ", %d wrong%s" % (notes[0], untried))
 
 
 # ---- limits ---------------------------------------------------------------------------------------------
@@ -128,10 +153,12 @@ def one_line(err):
 
 def limits():
     began, count, kb = time.monotonic(), 0, 1024
-    lines = ["moments wide.npy -n 3 --threads 16 --json", "norm wide.npy --method lanczos --sigma 1 --threads 16",
-             "spectrum wide.npy --rank 10 --draws 3 --threads 4", "generate rff --rows 300 --cols 200 --dim 2 -o out.npy",
-             "moments h.h5 -n 1 --json", "config", "--version"]
-    matrix = [("AS", [v * 1000 * kb for v in (70, 90, 120, 160, 200, 250, 300, 400, 600, 900, 1500, 2500)]),
+    lines = ["moments wide.npy -n 3 --threads 16 --json", "moments h.h5 -n 1 --json", "config", "--version",
+             "norm wide.npy --method lanczos --sigma 1 --threads 16",
+             "spectrum wide.npy --rank 10 --draws 3 --threads 4",
+             "generate rff --rows 300 --cols 200 --dim 2 -o out.npy"]
+    space = (70, 90, 120, 160, 200, 250, 300, 400, 600, 900, 1500, 2500)
+    matrix = [("AS", [v * 1000 * kb for v in space]),
               ("DATA", [v * 1000 * kb for v in (2, 20, 80, 160, 300, 600, 1500)]),
               ("NOFILE", [3, 4, 5, 6, 8, 12]), ("FSIZE", [0, 1, 1000, 100000]), ("NPROC", [1, 4]),
               ("STACK", [v * kb for v in (512, 1024, 8192)]), ("CPU", [30])]
@@ -149,7 +176,8 @@ def limits():
                 loader = "error while loading shared libraries" in err or "OpenBLAS blas_thread_init" in err
                 if status is None:
                     complain(what + "it hangs")
-                elif status == 0 and strip(out) != strip(want[1]) and not line.startswith(("config", "norm")):
+                elif (status == 0 and strip(out) != strip(want[1])
+                      and not line.startswith(("config", "norm"))):
                     complain(what + "another output with status 0")
                 elif status < 0 and not (loader or status == -signal.SIGXCPU):
                     complain(what + "signal %d: %s" % (-status, err))
@@ -166,7 +194,8 @@ def limits():
 # ---- kill -9, then resume ---------------------------------------------------------------------------------
 def kills():
     began, count, rng = time.monotonic(), 0, random.Random(1)
-    line = "learn --images x.npy --labels labels.csv --test-images x.npy --width 4,6 --seeds 2 --epochs 400 --json"
+    line = ("learn --images x.npy --labels labels.csv --test-images x.npy --width 4,6 --seeds 2 --epochs 400"
+            " --json")
     epochs = lambda out: re.sub(rb'"(\w*seconds|gfma_per_s|resumed|command_line)": [^\n]*', b"", out)
     t = time.monotonic()
     status, want, err = run(line)
@@ -176,8 +205,8 @@ def kills():
     for trial in range(max(2, 60 // args.stride)):
         shutil.rmtree("ck", ignore_errors=True)
         for attempt in range(50):
-            p = subprocess.Popen([KSPEC] + (line + " --checkpoint ck").split(), env=ENV, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE)
+            p = subprocess.Popen([KSPEC] + (line + " --checkpoint ck").split(), env=ENV,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             count += 1
             try:
                 out, err = p.communicate(timeout=rng.uniform(0.2, 1) * seconds if attempt < 6 else LIMIT)
@@ -199,8 +228,8 @@ def kills():
 # ---- two writers, a full disk -----------------------------------------------------------------------------
 def writers():
     began, count = time.monotonic(), 0
-    lines = ["generate rff --rows 200 --cols 100 --dim 2 --seed %d -o both.%s" % (s, f) for f in ("npy", "csv")
-             for s in (1, 2)]
+    lines = ["generate rff --rows 200 --cols 100 --dim 2 --seed %d -o both.%s" % (s, f)
+             for f in ("npy", "csv") for s in (1, 2)]
     for k in (0, 2):
         wants = []
         for line in lines[k:k + 2]:
@@ -209,8 +238,8 @@ def writers():
             wants.append(open(name, "rb").read())
         for trial in range(max(4, 200 // args.stride)):
             count += 1
-            both = [subprocess.Popen([KSPEC] + l.split(), env=ENV, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-                    for l in lines[k:k + 2]]
+            both = [subprocess.Popen([KSPEC] + l.split(), env=ENV, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.PIPE) for l in lines[k:k + 2]]
             errors = [p.communicate(timeout=LIMIT)[1] for p in both]
             if any(p.returncode for p in both):
                 complain("two writers: %s" % errors)
@@ -227,11 +256,13 @@ def full_disk():
     began, count = time.monotonic(), 0
     script = r'''mount -t tmpfs -o size=40k tmpfs "$1" && cd "$1" && shift && "$@"; s=$?; ls -A; exit $s'''
     mount = lambda: tempfile.mkdtemp(prefix="faults-")
-    probe = subprocess.run(["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=40k tmpfs /tmp'], capture_output=True)
+    probe = subprocess.run(["unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=40k tmpfs /tmp"],
+                           capture_output=True)
     for line in ["theory rbf --eta 4", "moments x.npy -n 2 --json", "completion bash"]:
         count += 1
         with open("/dev/full", "w") as full:
-            p = subprocess.run([KSPEC] + line.split(), env=ENV, stdout=full, stderr=subprocess.PIPE, text=True)
+            p = subprocess.run([KSPEC] + line.split(), env=ENV, stdout=full, stderr=subprocess.PIPE,
+                               text=True)
         if p.returncode != 1 or not one_line(p.stderr):
             complain("kspec %s >/dev/full: status %d: %s" % (line, p.returncode, p.stderr))
     if probe.returncode == 0:
@@ -242,16 +273,20 @@ def full_disk():
             p = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", d, KSPEC] + line.split(), env=ENV,
                                capture_output=True, text=True)
             os.rmdir(d)
-            ok = p.returncode == 0 if line.startswith("completion") else p.returncode == 1 and one_line(p.stderr)
+            refused = p.returncode == 1 and one_line(p.stderr)
+            ok = p.returncode == 0 if line.startswith("completion") else refused
             if not ok or (p.returncode and p.stdout.strip()):
-                complain("kspec %s on a full disk: status %d, leaves '%s': %s" % (line, p.returncode, p.stdout, p.stderr))
-    report("full disk", count, began, "" if probe.returncode == 0 else "; no small disk without user namespaces")
+                complain("kspec %s on a full disk: status %d, leaves '%s': %s" % (line, p.returncode, p.stdout,
+                                                                                  p.stderr))
+    note = "" if probe.returncode == 0 else "; no small disk without user namespaces"
+    report("full disk", count, began, note)
 
 
 try:
     for name, go in [
             ("allocations", lambda: sweep("allocations that fail", COMMANDS, ALLOCATIONS, args.stride)),
-            ("children", lambda: sweep("the same, with programs beside", WITH_CHILDREN, ALLOCATIONS, 4 * args.stride)),
+            ("children", lambda: sweep("the same, with programs beside", WITH_CHILDREN, ALLOCATIONS,
+                                       4 * args.stride)),
             ("calls", lambda: sweep("system calls that fail", COMMANDS, CALLS, max(1, args.stride // 8))),
             ("limits", limits), ("kills", kills), ("writers", writers), ("full", full_disk)]:
         if args.only in ("", name):
