@@ -266,8 +266,9 @@ def full_disk():
         if p.returncode != 1 or not one_line(p.stderr):
             complain("kspec %s >/dev/full: status %d: %s" % (line, p.returncode, p.stderr))
     if probe.returncode == 0:
-        for line in ["generate rff --rows 100 --cols 100 --dim 2 -o out." + f for f in ("npy", "csv", "json")] + [
-                "theory rbf --eta 1 --eigenvalues 50000 -o out.csv", "completion bash -o out"]:
+        large = "generate rff --rows 100 --cols 100 --dim 2 -o out."
+        for line in [large + "npy", large + "csv", large + "json",
+                     "theory rbf --eta 1 --eigenvalues 50000 -o out.csv", "completion bash -o out"]:
             count += 1
             d = mount()
             p = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", d, KSPEC] + line.split(), env=ENV,
@@ -276,8 +277,8 @@ def full_disk():
             refused = p.returncode == 1 and one_line(p.stderr)
             ok = p.returncode == 0 if line.startswith("completion") else refused
             if not ok or (p.returncode and p.stdout.strip()):
-                complain("kspec %s on a full disk: status %d, leaves '%s': %s" % (line, p.returncode, p.stdout,
-                                                                                  p.stderr))
+                complain("kspec %s on a full disk: status %d, leaves '%s': %s" %
+                         (line, p.returncode, p.stdout, p.stderr))
     note = "" if probe.returncode == 0 else "; no small disk without user namespaces"
     report("full disk", count, began, note)
 

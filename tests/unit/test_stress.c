@@ -1,6 +1,7 @@
 /*
  * Many threads make all calls of the contract's table at once, on two or three threads each, and cancel them
- * at random reports: each call ends as it does alone or is cancelled, and says so. For the thread sanitizer (make tsan).
+ * at random reports: each call ends as it does alone or is cancelled, and says so. For the thread sanitizer
+ * (make tsan).
  */
 #include "test.h"
 
