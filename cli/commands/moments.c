@@ -65,6 +65,7 @@ static json_t *to_json(const void *result) {
                           side_name(r), "seed", (json_int_t)u->a->common.seed, "estimates", list,
                           "participation_ratio", cli_real(r->participation_ratio), "mean_share",
                           cli_real(r->mean_share), "seconds", r->seconds);
+    cli_estimation_keys(&u->a->how, o);
     if (r->permutations) json_object_set_new(o, "permutations", json_integer(r->permutations));
     if (u->truth->count) json_object_set_new(o, "truth", cli_reals(u->truth->at, u->truth->count));
     return o;
@@ -147,7 +148,7 @@ const cli_command cmd_moments = {
     .name = "moments",
     .summary = "spectral moments and dimensionality of the kernel behind a matrix",
     .synopsis = "moments INPUT... [-n NMAX] [--estimator LIST] [--permutations R] [--side SIDE] [--sampled "
-                "WHICH] [OPTIONS]",
+                "WHICH] [--center[=WHICH]] [OPTIONS]",
     .description =
         "Estimates m(n) = tr T^n of the kernel operator T behind a matrix (rows: inputs, columns: "
         "features),\n"

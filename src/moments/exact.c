@@ -45,7 +45,7 @@ static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair
 
 /* ---- what is asked for ---- */
 
-static int weighted(const ks_exact_plan *e) {
+int ks_exact_weighted(const ks_exact_plan *e) {
     return e->center != KSPEC_CENTER_NONE || e->population[KS_ROW] > 0 || e->population[KS_COL] > 0;
 }
 
@@ -66,16 +66,26 @@ static int complete(const ks_exact_plan *e, int side) {
 }
 
 int ks_exact_highest(const ks_exact_plan *e) {
-    return e->center == KSPEC_CENTER_BOTH ? KS_BOTH_NMAX : weighted(e) ? KS_WEIGHTED_NMAX : KS_EXACT_NMAX;
+    return e->center == KSPEC_CENTER_BOTH ? KS_BOTH_NMAX : ks_exact_weighted(e) ? KS_WEIGHTED_NMAX : KS_EXACT_NMAX;
 }
 
 size_t ks_exact_enough(const ks_exact_plan *e, int side) {
     return complete(e, side) ? SIZE_MAX : side_size(e, side) / (centred(e, side) ? 2 : 1);
 }
 
+kspec_status ks_exact_too_few(const ks_exact_plan *e, int side, int n, kspec_error *err) {
+    return ks_fail(err, KSPEC_E_ARG, "order %d needs %d %s%s; there are %zu", n, centred(e, side) ? 2 * n : n,
+                   side == KS_ROW ? "rows" : "columns", centred(e, side) ? " where they are centred" : "",
+                   side_size(e, side));
+}
+
+double ks_exact_sampled_share(const ks_exact_plan *e, int side) {
+    return complete(e, side) ? 0 : 1 - (double)side_size(e, side) / population(e, side);
+}
+
 static ks_exact_form form_of(const ks_exact_plan *e, int with_loo) {
     ks_exact_form f = {.one_sided = e->sampled != KSPEC_SAMPLED_BOTH, .two_trials = e->two};
-    if (!weighted(e)) return f;
+    if (!ks_exact_weighted(e)) return f;
     f.weighted = 1;
     for (int side = 0; side < 2; side++) {
         f.split[side] = centred(e, side);
@@ -101,10 +111,7 @@ static kspec_status make_plan(ks_exact_plan *e, int nmax, int with_loo, kspec_er
         return ks_fail(err, KSPEC_E_ARG, "order %d is not between 1 and %d, the highest of exact", nmax,
                        ks_exact_highest(e));
     for (int side = 0; side < 2 && form.weighted; side++)
-        if ((size_t)nmax > ks_exact_enough(e, side))
-            return ks_fail(err, KSPEC_E_ARG, "order %d needs %d %s%s; there are %zu", nmax,
-                           centred(e, side) ? 2 * nmax : nmax, side == KS_ROW ? "rows" : "columns",
-                           centred(e, side) ? " where they are centred" : "", side_size(e, side));
+        if ((size_t)nmax > ks_exact_enough(e, side)) return ks_exact_too_few(e, side, nmax, err);
     if (form.weighted) return ks_plan_make(&e->plan, form, e->P, e->Q, nmax, err);
     if ((size_t)nmax > rows || (both && (size_t)nmax > cols))
         return ks_fail(err, KSPEC_E_ARG, "order %d exceeds %s=%zu", nmax,
@@ -171,7 +178,7 @@ kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *
     st = arena.failed ? ks_nomem(err, "the exact estimator", arena.failed) : execute(&x, &e->plan, p, s);
     ks_blas_leave();
 
-    for (int n = 1; n <= p->nmax && !st && weighted(e); n++) {
+    for (int n = 1; n <= p->nmax && !st && ks_exact_weighted(e); n++) {
         out->m[n - 1] = S[n - 1];
         if (abs_terms) abs_terms[n - 1] = abs_S[n - 1];
         for (int side = 0; side < 2 && out->rows; side++) {
@@ -180,7 +187,7 @@ kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *
                           (side == KS_ROW ? out->rows : out->cols) + at);
         }
     }
-    for (int n = 1; n <= p->nmax && !st && !weighted(e); n++) {
+    for (int n = 1; n <= p->nmax && !st && !ks_exact_weighted(e); n++) {
         double rows = s == KSPEC_SAMPLED_COLS ? 1 : falling(p->P, n),
                cols = s == KSPEC_SAMPLED_ROWS ? 1 : falling(p->Q, n);
         double Sn = S[n - 1], m = Sn / (rows * cols);

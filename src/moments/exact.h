@@ -40,14 +40,22 @@ void ks_exact_plan_free(ks_exact_plan *e);
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err);
 
+/* Is it centred, or from a finite population? */
+int ks_exact_weighted(const ks_exact_plan *e);
+
 /* The highest order: 5; 4 where centred or from a finite population, 3 where both sides are centred. */
 int ks_exact_highest(const ks_exact_plan *e);
 
 /*
- * The highest order for which a side (KS_ROW, KS_COL) of `size` indices has enough of them, n or, where it is
+ * The highest order for which a side (KS_ROW, KS_COL) has enough indices, n or, where it is
  * centred, 2n; SIZE_MAX where it is complete.
  */
 size_t ks_exact_enough(const ks_exact_plan *e, int side);
+/* The failure of an order above it */
+kspec_status ks_exact_too_few(const ks_exact_plan *e, int side, int n, kspec_error *err);
+
+/* 1 - P/N of a side, by which sampling without replacement lowers the variance; 0 where it is complete */
+double ks_exact_sampled_share(const ks_exact_plan *e, int side);
 
 /*
  * p is of the planned shape; p->nmax is at most ks_exact_highest() and ks_exact_enough(). Order 5 with both sides

@@ -80,14 +80,15 @@ static void count_uses(ks_plan *pl, closure *c, size_t g, int by) {
 
 /* Searches for all graphs, PASSES times; 0 where the tables are full. */
 static int choose(ks_planner *p, closure *c, ks_reading *reading) {
-    static const int budget[KS_EXACT_NMAX + 1] = {0, 1, 10, 100, 400, 100};
+    static const int budget[KS_EXACT_NMAX + 1] = {0, 1, 10, 100, 400, 100}, weighted = 30;
     ks_plan *pl = p->pl;
     for (int pass = 0; pass < PASSES; pass++)
         for (size_t g = 0; g < pl->ngraphs; g++) {
             int found = 1;
             if (pass) count_uses(pl, c, g, -1);
             if (!pass || !ks_search_stands(p, &reading[g]))
-                found = ks_search(p, &pl->graphs[g], budget[pl->graphs[g].n], &pl->terminals[g], &reading[g]);
+                found = ks_search(p, &pl->graphs[g], pl->form.weighted ? weighted : budget[pl->graphs[g].n],
+                                  &pl->terminals[g], &reading[g]);
             if (!pass && !found) return 0; /* later, what the first pass found stays */
             count_uses(pl, c, g, +1);
         }
@@ -255,7 +256,7 @@ static kspec_status make(maker *m, ks_plan *pl, size_t room, kspec_error *err) {
 kspec_status ks_plan_make(ks_plan *pl, ks_exact_form form, size_t rows, size_t cols, int nmax,
                           kspec_error *err) {
     static const size_t room[KS_EXACT_NMAX + 1] = {0, 64, 64, 256, 1024, 8192},
-                        weighted_room[KS_WEIGHTED_NMAX + 1] = {0, 64, 256, 4096, 16384};
+                        weighted_room[KS_WEIGHTED_NMAX + 1] = {0, 64, 256, 4096, 24576};
     *pl = (ks_plan){.form = form, .size = {rows, cols}, .nmax = nmax};
     maker m = {0};
     kspec_status st = make(&m, pl, form.weighted ? weighted_room[nmax] : room[nmax], err);

@@ -19,6 +19,8 @@ typedef struct {
     ks_run run;
     ks_arena arena;
     ks_source source;
+    /* by side: what sampling leaves of the variance, 1 - P/N; a complete side is not a sample and adds no error */
+    double share[2];
     /* for the correlation: the P + Q leave-one-out estimates behind each estimate, in scaled units */
     double **loo;
 } job;
@@ -58,6 +60,7 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
     if (o->splits == 0) o->splits = 8;
     size_t repeats = ks_trials_splits(&j->trials, o->splits);
     if ((st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, &j->tasks, err))) return st;
+    for (int side = 0; side < 2; side++) j->share[side] = ks_exact_sampled_share(&j->tasks.exact, side);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT && (st = check_assignment(j, err))) return st;
     return ks_trials_scale(&j->trials, o->nmax, err);
 }
@@ -87,9 +90,8 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     size_t P = j->trials.P, Q = j->trials.Q;
     double m = sum->m[n - 1];
     kspec_estimate e = {task->label, n, m, NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN};
-    if (sum->rows) /* a complete side is not a sample: it adds no error */
-        ks_jackknife(m, n, sum->rows + (size_t)(n - 1) * P, j->o.sampled == KSPEC_SAMPLED_COLS ? 0 : P,
-                     sum->cols + (size_t)(n - 1) * Q, j->o.sampled == KSPEC_SAMPLED_ROWS ? 0 : Q,
+    if (sum->rows)
+        ks_jackknife(m, n, sum->rows + (size_t)(n - 1) * P, P, sum->cols + (size_t)(n - 1) * Q, Q, j->share,
                      &e.std_error, &e.ci_low, &e.ci_high);
     if (!(isfinite(e.std_error) && isfinite(e.ci_low) && isfinite(e.ci_high)))
         e.std_error = e.ci_low = e.ci_high = NAN;
@@ -195,8 +197,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     }
     if (!st && j->loo)
         ks_jackknife_correlation(out->count, (const double *const *)j->loo, j->trials.P, j->trials.Q,
-                                 j->o.sampled != KSPEC_SAMPLED_COLS, j->o.sampled != KSPEC_SAMPLED_ROWS,
-                                 out->correlation);
+                                 j->share, out->correlation);
     return st;
 }
 
