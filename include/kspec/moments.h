@@ -125,11 +125,12 @@ typedef struct {
      */
     double effort;
     /*
-     * Rows that depend on each other (tokens of one document, time bins of one trial) come in groups: P labels,
-     * of which only equality matters; the same for the Q columns. NULL: all are independent. A cycle then takes
-     * at most one row and one column of each group, PATH averages over orders of groups, EXACT goes to order 2,
-     * and the jackknife leaves out a group at a time. With center orders are at most 2 and EXACT's, and each
-     * group of rows counts once, as its mean. For PATH, EXACT and AUTO, both sides sampled, without bound.
+     * Rows that depend on each other (tokens of one document, time bins of one trial) come in groups: P
+     * labels, of which only equality matters; the same for the Q columns. NULL: all are independent. A
+     * cycle then takes at most one row and one column of each group, PATH averages over orders of groups,
+     * EXACT goes to order 2, and the jackknife leaves out a group at a time. With center orders are at most
+     * 2 and EXACT's, and each group of rows counts once, as its mean. For PATH, EXACT and AUTO, both sides
+     * sampled, without bound.
      */
     const uint64_t *row_groups, *col_groups;
     /*

@@ -23,9 +23,15 @@ typedef struct {
     /* what rows and columns depend on each other; each by itself where there are no groups */
     ks_groups rows, cols;
     size_t missing;
-    /* by side: what sampling leaves of the variance, 1 - P/N; a complete side is not a sample and adds no error */
+    /*
+     * by side: what sampling leaves of the variance, 1 - P/N; a complete side is not a sample and adds no
+     * error
+     */
     double share[2];
-    /* for the correlation: the P + Q (or groups') leave-one-out estimates behind each estimate, in scaled units */
+    /*
+     * for the correlation: the P + Q (or groups') leave-one-out estimates behind each estimate, in scaled
+     * units
+     */
     double **loo;
     /* m(2) by path or exact: of all, without each row, without each column; NULL where neither gives it */
     double *second;
@@ -234,8 +240,8 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
 }
 
 /*
- * The participation ratio does not depend on the estimators that are asked for. It is left out where only m(1)
- * is, and where rows or columns are too few.
+ * The participation ratio does not depend on the estimators that are asked for. It is left out where only
+ * m(1) is, and where rows or columns are too few.
  */
 static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
                                         kspec_error *err) {

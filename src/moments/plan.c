@@ -6,9 +6,9 @@
 #include <math.h>
 
 /*
- * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends a few seconds of one core on exact,
- * and times `effort` where more is wanted. Asked for by name, exact may take longer, and up to order 4 as long
- * as it takes.
+ * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends a few seconds of one core on
+ * exact, and times `effort` where more is wanted. Asked for by name, exact may take longer, and up to order
+ * 4 as long as it takes.
  */
 static const double AUTO_WORK = 1e11, EXACT_WORK = 2e13;
 static const size_t AUTO_MEMORY = (size_t)4 << 30;
