@@ -36,10 +36,11 @@ typedef struct {
     int threads;
     kspec_progress progress;
     /*
-     * Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two halves
-     * of each product come from different groups, and the jackknife leaves out a group at a time. Where centred,
-     * a group of rows counts once, as its mean; with missing entries, a pair of columns is taken over the rows in
-     * which both are seen. At least 5 (3 where not centred) and 3 groups. Not with a curve, nor both at once.
+     * Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two
+     * halves of each product come from different groups, and the jackknife leaves out a group at a time.
+     * Where centred, a group of rows counts once, as its mean; with missing entries, a pair of columns is
+     * taken over the rows in which both are seen. At least 5 (3 where not centred) and 3 groups. Not with a
+     * curve, nor both at once.
      */
     const uint64_t *row_groups, *col_groups;
     int pairwise;
