@@ -75,6 +75,8 @@ typedef struct {
     unsigned of;
     /* 1: it does not change the result, and the command line in the JSON object leaves it out */
     int aside;
+    /* OPT_STRING: names a file that the command writes, which is tried before the work: its kind */
+    enum { WRITES_NOTHING, WRITES_TEXT, WRITES_ARRAY } writes;
 } cli_option;
 
 typedef struct cli_command cli_command;
@@ -200,7 +202,7 @@ void cli_progress_end(void);
 /* Seconds of wall-clock time since some fixed point. */
 double cli_now(void);
 
-/* Makes Ctrl-C and SIGTERM remove unfinished files and end with status 130 (143). */
+/* Makes signals that end the tool remove unfinished files first, and end it with 128 + their number. */
 void cli_catch_signals(void);
 /* Makes them end this process, too; 0: no longer */
 void cli_guard_child(int pid);

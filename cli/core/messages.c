@@ -104,7 +104,7 @@ void cli_progress_end(void) {
     drawn = 0;
 }
 
-/* ---- Ctrl-C: unfinished files are removed, and the tool ends at once ---- */
+/* ---- signals: unfinished files are removed, and the tool ends at once ---- */
 
 /* A child process to end with this one, or 0 */
 static volatile sig_atomic_t child;
@@ -127,15 +127,21 @@ static void bus_error(int signal) {
     _exit(EXIT_INPUT);
 }
 
+/*
+ * Whatever ends the tool from outside and can be caught: Ctrl-C, kill, a terminal that goes (unless nohup says
+ * otherwise), the limit on processor time, batch systems' warnings, timers inherited from who started it.
+ */
 void cli_catch_signals(void) {
+    static const int ends[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGXCPU,
+                               SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF};
     struct sigaction a, old;
     memset(&a, 0, sizeof a);
     sigemptyset(&a.sa_mask);
     a.sa_handler = interrupted;
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
-    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(SIGHUP, &a, NULL); /* nohup */
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+        if (ends[k] == SIGINT || ends[k] == SIGTERM ||
+            (sigaction(ends[k], NULL, &old) == 0 && old.sa_handler != SIG_IGN))
+            sigaction(ends[k], &a, NULL);
     a.sa_handler = bus_error;
     sigaction(SIGBUS, &a, NULL);
     a.sa_handler = SIG_IGN;

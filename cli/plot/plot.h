@@ -171,7 +171,7 @@ int plot_run(const char *script, size_t length, char **picture, size_t *size);
 /* Is gnuplot installed? An exit status after a message */
 int plot_find_gnuplot(void);
 
-/* Can a picture be written there? Checks suffix, folder and gnuplot before anything is computed. */
+/* Can a picture of that name be drawn? Checks suffix and gnuplot before anything is computed. */
 int plot_check(const char *option, const char *path);
 
 /* The figure of these results to a file, by its suffix; figure, unless NULL, gets it as a JSON object. */

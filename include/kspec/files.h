@@ -90,7 +90,9 @@ KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);
 /*
  * Writes a row-major array of 2 or 3 axes band by band: .npy, .csv or .json by the suffix of `path` ("-" is
  * standard output, as npy); .csv takes 2 axes only. The data go to a temporary file beside `path`, which
- * kspec_write_close() flushes and renames; until then, and after a failure, `path` is untouched.
+ * kspec_write_close() flushes and renames; until then, and after a failure, `path` is untouched. A symbolic
+ * link is followed. A file that is replaced keeps its mode and, where we may give it away, its owner. A
+ * temporary file whose process was killed is removed by the next one that writes to its directory.
  * shape[0] * ... * shape[ndim-1] values must be written before close. Abort with kspec_write_abort().
  *
  * Numbers in text have as many digits as give back the same double; .json has null for NaN and infinity. A
@@ -111,6 +113,12 @@ KSPEC_API void kspec_write_abort(kspec_writer *w);
  * written past stdio.
  */
 KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
+
+/*
+ * Can `path` be written? For ndim 0 by kspec_write_text(), else as an array of so many axes. Fails now as
+ * those would after the work; leaves nothing behind. A pipe or a device is not opened.
+ */
+KSPEC_API kspec_status kspec_write_check(const char *path, int ndim, kspec_error *err);
 
 /*
  * Async-signal-safe: removes the temporary files of all writers not yet closed; for a signal handler that is

@@ -155,6 +155,16 @@ static kspec_status choose_format(const char *path, int ndim, format *f, kspec_e
     return KSPEC_OK;
 }
 
+kspec_status kspec_write_check(const char *path, int ndim, kspec_error *err) {
+    ks_clear(err);
+    format f;
+    if (!path) return ks_fail(err, KSPEC_E_ARG, "no path to write to (NULL)");
+    if (ndim && ndim != 2 && ndim != 3)
+        return ks_fail(err, KSPEC_E_ARG, "cannot write %s: %d axes, not 2 or 3", path, ndim);
+    kspec_status status = ndim ? choose_format(path, ndim, &f, err) : KSPEC_OK;
+    return status ? status : ks_temp_check(path, err);
+}
+
 kspec_status kspec_write_open(const char *path, int ndim, const size_t *shape, kspec_writer **out,
                               kspec_error *err) {
     ks_clear(err);

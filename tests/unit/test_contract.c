@@ -236,6 +236,10 @@ CALL(write_text) {
     unlink(path);
     return st;
 }
+CALL(write_check) {
+    (void)opts, (void)held;
+    return kspec_write_check(file, 2, err);
+}
 
 static const double eta[] = {0.5, 1};
 
@@ -322,6 +326,7 @@ static const row rows[] = {
     {"kspec_read",                  read_file,              PLAIN(kspec_read_opts),         1},
     {"kspec_write",                 write_file,             0, 0,                           1},
     {"kspec_write_text",            write_text,             0, 0,                           0},
+    {"kspec_write_check",           write_check,            0, 0,                           0},
     {"kspec_theory_rbf_moments",    theory_rbf,             0, 0,                           0},
     {"kspec_theory_rbf_eigenvalues", theory_rbf_eigenvalues, 0, 0,                          1},
     {"kspec_theory_rbf_eta",        theory_rbf_eta,         0, 0,                           1},
