@@ -58,6 +58,11 @@ check_stderr() { # status, command
     fi
 }
 
+# Runs the tool with tests/help/preload.c in it. Builds with sanitizers have none: has_preload tells.
+preload=$(dirname "$KSPEC")/tests/test_preload.so
+has_preload() { [ -e "$preload" ] || { echo "skip: no $preload; run it in a build without sanitizers" && false; }; }
+preloaded() { bash -c 'LD_PRELOAD=$0 exec "$@"' "$preload" "$KSPEC" "$@"; }
+
 expect_stdout() {
     checks=$((checks + 1))
     grep -qE -- "$1" "$out" || fail "no '$1' in: $(head -c 400 "$out")"
