@@ -23,7 +23,7 @@ int learn_read(const learn_args *a, kspec_learn_data **data);
 typedef struct {
     const learn_args *a;
     int failed;
-    /* The checkpoint whose length was asked for: what is read then is this file, whatever its name now means */
+    /* The checkpoint whose length was asked for, which is then read, whatever its name means by now */
     FILE *loading;
 } learn_files;
 

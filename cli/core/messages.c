@@ -128,8 +128,9 @@ static void bus_error(int signal) {
 }
 
 /*
- * Whatever ends the tool from outside and can be caught: Ctrl-C, kill, a terminal that goes (unless nohup says
- * otherwise), the limit on processor time, batch systems' warnings, timers inherited from who started it.
+ * Whatever ends the tool from outside and can be caught: Ctrl-C, kill, a terminal that goes (unless nohup
+ * says otherwise), the limit on processor time, batch systems' warnings, timers inherited from who started
+ * it.
  */
 void cli_catch_signals(void) {
     static const int ends[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGXCPU,

@@ -76,11 +76,19 @@ typedef struct {
  * A 1-D array is one column. A 3-D array is (trials, rows, columns); several inputs of one shape are trials,
  * too. A 3-D array with more trials than rows is refused unless `axes` is given, since it is probably in
  * another order. Large row-major f8 .npy files are mapped, not copied. HDF5 and MATLAB files are parsed in a
- * separate process (kspec-hdf5), so that a file that crashes those libraries is an error, not a crash.
+ * separate process (kspec-hdf5), so that a file that crashes those libraries is an error, not a crash. That
+ * program can open no file, socket or process once it parses, where the kernel has seccomp. It is looked for
+ * by absolute paths alone, and must belong to root, to the user or to the owner of this library.
  */
 KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                                   kspec_dataset **out, kspec_error *err);
 KSPEC_API void kspec_dataset_free(kspec_dataset *d);
+
+/*
+ * How kspec-hdf5 is shut in while it parses: "seccomp"; "none" where the kernel refuses that, or the program
+ * runs under a sanitizer; NULL where it cannot be run. Runs it once, and has it try to get out.
+ */
+KSPEC_API const char *kspec_hdf5_sandbox(void);
 
 /* A view of trial t < trials of a data set. */
 KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);

@@ -4,6 +4,7 @@
  * the values as native doubles. The program sets `status` last, when everything else is in place.
  *
  *     kspec-hdf5 FILE KEY hdf5|mat        KEY "" asks for the only array
+ *     kspec-hdf5 "" "" probe              answers UNFIT with "seccomp" where its sandbox holds, or "none"
  *
  * The library checks everything here before it uses it: a damaged file may have misled the program.
  */
@@ -13,6 +14,7 @@
 #include <stdint.h>
 
 #define KS_CHILD_PROGRAM "kspec-hdf5"
+#define KS_CHILD_PROBE   "probe"
 #define KS_CHILD_MAGIC   UINT64_C(0x35666468636b736b) /* "kskchdf5" */
 
 enum { KS_CHILD_FD = 3, KS_CHILD_VERSION = 1, KS_CHILD_DATA = 4096 };

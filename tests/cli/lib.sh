@@ -60,7 +60,9 @@ check_stderr() { # status, command
 
 # Runs the tool with tests/help/preload.c in it. Builds with sanitizers have none: has_preload tells.
 preload=$(dirname "$KSPEC")/tests/test_preload.so
-has_preload() { [ -e "$preload" ] || { echo "skip: no $preload; run it in a build without sanitizers" && false; }; }
+has_preload() {
+    [ -e "$preload" ] || { echo "skip: no $preload; run it in a build without sanitizers" && false; }
+}
 preloaded() { bash -c 'LD_PRELOAD=$0 exec "$@"' "$preload" "$KSPEC" "$@"; }
 
 expect_stdout() {

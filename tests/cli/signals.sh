@@ -1,4 +1,4 @@
-# Ctrl-C, SIGTERM and the like: the tool ends at once, with 128 + the signal's number, and leaves no file behind.
+# Ctrl-C, SIGTERM and the like: the tool ends at once, with 128 + the signal's number, and leaves no file.
 . "$(dirname "$0")/lib.sh"
 
 # Starts a command, waits until it has begun (a temporary file is there, or a while has passed), sends the

@@ -537,6 +537,7 @@ TEST(free_and_close_take_null) {
 
 TEST(calls_that_cannot_fail) {
     CHECK(strcmp(kspec_version(), KSPEC_VERSION) == 0 && kspec_isa()[0] && kspec_blas()[0]);
+    CHECK(kspec_hdf5_sandbox() && kspec_hdf5_sandbox()[0]);
     CHECK(kspec_lp_solver()[0] && kspec_default_threads() >= 1);
     CHECK(kspec_blas_advice() == NULL || kspec_blas_advice()[0]);
     CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);
