@@ -173,6 +173,16 @@ const char *cli_choice_list(const cli_choice *choices, char *to, size_t size);
 /* The entry of a NULL-terminated list nearest to word, or NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *list);
 
+/* The bytes of the UTF-8 character at s, of which `left` are there; 0 where it is not one */
+size_t cli_letter(const char *s, size_t left);
+/* Is it a control character, of C1 (U+0080 to U+009F) too? */
+int cli_is_control(const char *s, size_t n);
+/*
+ * Puts '?' for every byte that a terminal might obey, or that is not UTF-8. Of a table, control characters
+ * below 32 stay: they are our own.
+ */
+void cli_make_printable(char *text, size_t size, int table);
+
 /* "" after 1, "s" after every other number */
 static inline const char *cli_s(size_t count) { return count == 1 ? "" : "s"; }
 

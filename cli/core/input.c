@@ -78,7 +78,10 @@ static void print_name(FILE *f, const char *name) {
         while ((*name & 0xc0) == 0x80) name++; /* not from the middle of a UTF-8 character */
         fputs("…", f);
     }
-    for (; *name; name++) fputc((unsigned char)*name < 32 || *name == 127 ? '?' : *name, f);
+    char shown[LONGEST + 1];
+    snprintf(shown, sizeof shown, "%s", name);
+    cli_make_printable(shown, strlen(shown), 0);
+    fputs(shown, f);
 }
 
 void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d) {

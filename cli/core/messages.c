@@ -16,8 +16,7 @@ int cli_error(int status, const char *fmt, ...) {
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     /* a name may hold line breaks and escape sequences; the message is one line */
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+    cli_make_printable(text, strlen(text), 0);
     cli_progress_end();
     fprintf(stderr, on_terminal(2) ? "\033[31mkspec:\033[0m %s\n" : "kspec: %s\n", text);
     return status;
@@ -56,6 +55,7 @@ void cli_warn(const cli_common *c, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    cli_make_printable(text, strlen(text), 0);
     json_array_append_new(c->warnings, cli_string(text));
     if (!c->quiet) {
         cli_progress_end();

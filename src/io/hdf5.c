@@ -213,8 +213,6 @@ static kspec_status take(int memory, int status, const char *kind, const char *n
 
     if (h.status == KS_CHILD_UNFIT || h.status == KS_CHILD_NOMEM) {
         h.message[sizeof h.message - 1] = 0;
-        for (char *c = h.message; *c; c++)
-            if ((unsigned char)*c < 32 || *c == 127) *c = '?';
         return ks_fail(err, h.status == KS_CHILD_NOMEM ? KSPEC_E_NOMEM : KSPEC_E_IO, "%s: %s", name,
                        h.message);
     }

@@ -117,7 +117,8 @@ static void put_json(kspec_writer *w, double v, size_t k) {
 
 static kspec_status put_text(kspec_writer *w, const double *values, size_t count, kspec_error *err) {
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = (locale_t)0;
-    if (plain) before = uselocale(plain); /* a decimal point, whatever the program's locale has */
+    if (!plain) return ks_nomem(err, "a locale", sizeof *plain);
+    before = uselocale(plain); /* a decimal point, whatever the program's locale has */
     kspec_status status = KSPEC_OK;
     for (size_t i = 0; i < count && status == KSPEC_OK; i++) {
         if (w->format == CSV)
@@ -126,10 +127,8 @@ static kspec_status put_text(kspec_writer *w, const double *values, size_t count
             put_json(w, values[i], w->written + i);
         if (w->used > BUFFER - LONGEST) status = flush(w, err);
     }
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
+    uselocale(before);
+    freelocale(plain);
     return status;
 }
 

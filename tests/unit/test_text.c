@@ -382,7 +382,7 @@ TEST(allocations_may_fail) {
         if (!st) break;
         CHECK(st == KSPEC_E_NOMEM && err.msg[0]);
     }
-    CHECK_MSG(k == 7, "%ld", k);
+    CHECK_MSG(k == 8, "%ld", k);
     failing_alloc_uninstall();
 }
 
