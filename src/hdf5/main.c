@@ -100,6 +100,7 @@ static void set_limits(off_t size) {
     if (memory > most_memory(size)) memory = most_memory(size);
     available = available_memory();
     if (available > memory) available = (size_t)memory;
+    if (shared->memory && available > shared->memory) available = (size_t)shared->memory;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* gone with the caller; should that be gone already, the hour below */
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_CPU, 3600);

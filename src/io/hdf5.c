@@ -260,7 +260,9 @@ static kspec_status run(const char *path, const char *key, const char *kind, con
     int timed_out = 0;
     kspec_status st = patience(&limit, err);
     if (!st) st = find_reader(reader, name, err);
-    if (!st && ftruncate(memory, KS_CHILD_DATA) != 0)
+    const ks_child_header h = {.memory = ks_memory_available()};
+    if (!st &&
+        (ftruncate(memory, KS_CHILD_DATA) != 0 || pwrite(memory, &h, sizeof h, 0) != (ssize_t)sizeof h))
         st = ks_fail(err, KSPEC_E_IO, "%s: cannot make shared memory: %s", name, strerror(errno));
     if (!st) st = start(reader, path, key, kind, memory, name, &pid, err);
     if (st) return st;

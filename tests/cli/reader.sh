@@ -27,6 +27,10 @@ expect_json 'j["rows"] == 2 and j["cols"] == 2'
 expect_error 1 'needs 17592186.0 MB, 1[0-9]{3}\.[0-9] MB are available' \
     kspec moments "$fixtures/hdf5/huge.h5:y"
 
+# nor more than the limits of who reads it leave
+sanitized || expect_error 1 'needs 17592186.0 MB, [3-6][0-9]{2}\.[0-9] MB are available' \
+    bash -c 'ulimit -v 700000; "$0" moments "$1"' "$KSPEC" "$fixtures/hdf5/huge.h5:y"
+
 # by absolute paths alone
 mkdir near
 cp "$build/kspec-hdf5" near
