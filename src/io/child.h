@@ -34,7 +34,7 @@ typedef struct {
     uint32_t column_major; /* the first index runs fastest, as MATLAB stores it; else the last one does */
     uint64_t shape[3];     /* in the order of the user's indices either way */
     char message[400];     /* one line, without the file's name */
-    uint64_t memory;       /* set by the library: bytes that its limits and control groups leave; 0: unknown */
+    uint64_t memory;       /* set by the library: the bytes that its limits leave; 0: unknown */
 } ks_child_header;
 
 _Static_assert(sizeof(ks_child_header) <= KS_CHILD_DATA, "the header must end before the values begin");
