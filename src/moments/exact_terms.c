@@ -127,7 +127,8 @@ static int weights_number(side *s, uint32_t sizes, int r) {
 }
 
 /* Places the slots from number `slot` on in every way, in blocks numbered as they appear. */
-static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t *width, arrangement a, int slot) {
+static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t *width, arrangement a,
+                    int slot) {
     if (slot == slots) {
         uint32_t sizes = 0;
         int degree[EDGES] = {0}, lone = 0;
@@ -157,7 +158,8 @@ static void list_split(side *s, unsigned split) {
     uint8_t ends[EDGES][2], width[EDGES];
     int slots = 0, n = s->n;
     for (int l = 0; l < n; l++) {
-        uint8_t first = (uint8_t)((s->cols ? 2 * l : 2 * l + 2 * n - 1) % (2 * n)), second = (uint8_t)((first + 1) % (2 * n));
+        uint8_t first = (uint8_t)((s->cols ? 2 * l : 2 * l + 2 * n - 1) % (2 * n)),
+                second = (uint8_t)((first + 1) % (2 * n));
         ends[slots][0] = first, ends[slots][1] = second, width[slots] = 2;
         if (split >> l & 1) {
             width[slots++] = 1;
@@ -228,17 +230,18 @@ typedef struct {
     size_t count, room;
     uint32_t *slot;
     size_t slots;
+    /* more names came than there is room for: those share the entry behind the last */
+    int overfull;
 } entries;
 
-static int entries_alloc(entries *t, size_t room, ks_arena *arena) {
+static void entries_alloc(entries *t, size_t room, ks_arena *arena) {
     *t = (entries){.room = room, .slots = 64};
     while (t->slots < 2 * room) t->slots *= 2;
-    t->list = ks_arena_alloc(arena, room, sizeof *t->list);
+    t->list = ks_arena_alloc(arena, room + 1, sizeof *t->list);
     t->slot = ks_arena_zalloc(arena, t->slots, sizeof *t->slot);
-    return !arena->failed;
 }
 
-/* The entry of this name, made if it is new; NULL where there is no room. */
+/* The entry of this name, made if it is new. */
 static entry *entry_of(entries *t, const name *x) {
     uint64_t h = x->fixed;
     for (int v = 0; v < BLOCKS; v++) h = (h ^ x->word[v]) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
@@ -247,7 +250,8 @@ static entry *entry_of(entries *t, const name *x) {
         entry *e = &t->list[t->slot[at] - 1];
         if (e->name.fixed == x->fixed && !memcmp(e->name.word, x->word, sizeof x->word)) return e;
     }
-    if (t->count == t->room) return NULL;
+    t->overfull |= t->count == t->room;
+    if (t->overfull) return &t->list[t->room];
     entry *e = &t->list[t->count++];
     *e = (entry){.name = *x};
     t->slot[at] = (uint32_t)t->count;
@@ -294,7 +298,8 @@ static name sorted_name(const name *x, int *p, int *q) {
     return renamed(x, p, 0, q);
 }
 
-static void best_order(const name *x, const uint32_t *key, int *p, int done, unsigned left, int from, name *best) {
+static void best_order(const name *x, const uint32_t *key, int *p, int done, unsigned left, int from,
+                       name *best) {
     if (!left) {
         int q[BLOCKS];
         name y = renamed(x, p, from, q);
@@ -331,7 +336,6 @@ typedef struct {
     int n;
     side rows, cols;
     entries sorted;
-    int full;
 } maker;
 
 /* The term of these partitions, `times` times. */
@@ -345,10 +349,6 @@ static void add_term(maker *m, const arrangement *row, const arrangement *col, d
     int p[BLOCKS], q[BLOCKS];
     name y = sorted_name(&x, p, q);
     entry *t = entry_of(&m->sorted, &y);
-    if (!t) {
-        m->full = 1;
-        return;
-    }
     const side_weights *r = &m->rows.weights[row->weights], *c = &m->cols.weights[col->weights];
     int lone = row->lone >= 0 || col->lone >= 0;
     if (!lone) {
@@ -364,15 +364,15 @@ static void add_term(maker *m, const arrangement *row, const arrangement *col, d
 
 static void add_terms(maker *m) {
     int n = m->n;
-    for (unsigned split = 0; split < (m->form->split[KS_COL] ? 1u << n : 1); split++) list_split(&m->cols, split);
+    for (unsigned split = 0; split < (m->form->split[KS_COL] ? 1u << n : 1); split++)
+        list_split(&m->cols, split);
     for (unsigned split = 0; split < (m->form->split[KS_ROW] ? 1u << n : 1); split++) {
         m->rows.count = 0;
         for (size_t j = 0; j < m->cols.count; j++) {
             int times = orbit(n, m->form->two_trials, split, &m->cols.list[j]);
             if (!times) continue;
             if (!m->rows.count) list_split(&m->rows, split);
-            for (size_t i = 0; i < m->rows.count; i++)
-                add_term(m, &m->rows.list[i], &m->cols.list[j], times);
+            for (size_t i = 0; i < m->rows.count; i++) add_term(m, &m->rows.list[i], &m->cols.list[j], times);
         }
     }
 }
@@ -382,7 +382,9 @@ static ks_graph graph_of(const entry *e, int n) {
     ks_graph g = {.n = n,
                   .rows = x->rows,
                   .cols = x->cols,
-                  .root = x->fixed == 0 ? -1 : x->fixed == 1 ? 0 : x->rows,
+                  .root = x->fixed == 0   ? -1
+                          : x->fixed == 1 ? 0
+                                          : x->rows,
                   .weight = e->value,
                   .less = {e->less[0], e->less[1]},
                   .pin = e->pin[0]};
@@ -398,7 +400,7 @@ static ks_graph graph_of(const entry *e, int n) {
  * Merges what has the same name, once without a fixed vertex, for the values, and once for every vertex. A
  * graph's value is the sum over its fixed vertex, so it is taken from one of the latter where there is one.
  */
-static size_t merge(const maker *m, entries *whole, entries *fixed, ks_graph *out) {
+static void merge(const maker *m, entries *whole, entries *fixed) {
     for (size_t k = 0; k < m->sorted.count; k++) {
         const entry *s = &m->sorted.list[k];
         name x = full_name(&s->name, -1);
@@ -413,21 +415,24 @@ static size_t merge(const maker *m, entries *whole, entries *fixed, ks_graph *ou
             f->whole = (int)(w - whole->list);
         }
     }
-    size_t count = 0;
     for (size_t k = 0; k < fixed->count; k++) {
         entry *f = &fixed->list[k], *w = &whole->list[f->whole];
         f->value = w->value, f->less[0] = w->less[0], f->less[1] = w->less[1];
         w->value = w->less[0] = w->less[1] = 0;
-        out[count++] = graph_of(f, m->n);
     }
+}
+
+static size_t graphs(int n, const entries *whole, const entries *fixed, ks_graph *out) {
+    size_t count = 0;
+    for (size_t k = 0; k < fixed->count; k++) out[count++] = graph_of(&fixed->list[k], n);
     for (size_t k = 0; k < whole->count; k++)
-        if (whole->list[k].value != 0) out[count++] = graph_of(&whole->list[k], m->n);
+        if (whole->list[k].value != 0) out[count++] = graph_of(&whole->list[k], n);
     return count;
 }
 
 ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_t *count, ks_arena *arena) {
-    /* the most that any order and form takes: test_exact_terms.c counts them */
-    enum { ROWS = 2100, COLS = 5600, SORTED = 6000, WHOLE = 2000, FIXED = 8000 };
+    /* the most that any order and form takes; SORTED, WHOLE and FIXED with a little room */
+    enum { ROWS = 2011, COLS = 5156, SORTED = 1200, WHOLE = 1100, FIXED = 2800 };
     maker m = {.form = form, .n = n};
     ks_arena own = {0};
     entries whole, fixed;
@@ -446,11 +451,12 @@ ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_
     ks_graph *out = NULL;
     if (!own.failed) {
         add_terms(&m);
-        out = ks_arena_alloc(arena, SORTED, sizeof *out);
-        if (out) *count = merge(&m, &whole, &fixed, out);
-    } else {
-        arena->failed = own.failed;
+        merge(&m, &whole, &fixed);
+        out = ks_arena_alloc(arena, whole.count + fixed.count, sizeof *out);
     }
+    if (m.sorted.overfull || whole.overfull || fixed.overfull) out = NULL, own.failed = FIXED * sizeof(entry);
+    if (out) *count = graphs(n, &whole, &fixed, out);
+    if (!out && !arena->failed) arena->failed = own.failed;
     ks_arena_free(&own);
     return out;
 }
