@@ -113,7 +113,10 @@ int cli_known_moments(const cli_common *c, const char *option, const char *text,
     *list = (cli_list){0};
     if (!text) return EXIT_DONE;
     json_error_t where;
-    json_t *file = json_load_file(text, 0, &where), *array = json_object_get(file, "moments");
+    FILE *f = fopen(text, "rb");
+    json_t *file = f ? cli_json_load(f, &where) : NULL, *array = json_object_get(file, "moments");
+    if (f) fclose(f);
+    if (cli_memory_failed()) return cli_no_memory();
     size_t n = json_array_size(array);
     int status = EXIT_DONE;
     if (file && !n) status = cli_error(EXIT_INPUT, "%s: missing \"moments\" in %s", option, text);

@@ -193,6 +193,30 @@ static inline const char *cli_s(size_t count) { return count == 1 ? "" : "s"; }
 /* Sorts numbers upwards, without NaN among them */
 void cli_sort(double *x, size_t count);
 
+/* ---- memory ---- */
+
+/* From here on an allocation that fails while JSON values are made is remembered. */
+void cli_memory_watch(void);
+/* Remembers one; was there one? Then nothing that was made may be printed. */
+void cli_memory_lost(void);
+int cli_memory_failed(void);
+
+/* Parses all of a file; NULL where it is not JSON (then `where` says so), or without memory. */
+json_t *cli_json_load(FILE *f, json_error_t *where);
+
+/*
+ * A text that is written to as to a file. cli_text_open() is NULL without memory; cli_text_close() is 0 where
+ * any of the text was lost. `data` then ends with a zero beyond its `size`, and is for free().
+ */
+typedef struct {
+    char *data;
+    size_t size, room;
+    int failed;
+    FILE *stream;
+} cli_text;
+FILE *cli_text_open(cli_text *t);
+int cli_text_close(cli_text *t);
+
 /* ---- messages ---- */
 
 /* Prints "kspec: ..." on standard error and returns status. */

@@ -129,7 +129,9 @@ static int run(const cli_command *c, int argc, char **argv, char **command_line)
 }
 
 int main(int argc, char **argv) {
+    cli_restart_limited(argv);
     hold_standard_files();
+    cli_memory_watch();
     cli_catch_signals();
     if (argc < 2) {
         overview(stderr);

@@ -333,8 +333,7 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     if (!st) st = check(&j, phi, ntrials, err);
     if (!st && !(r = ks_zalloc(1, sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
-    if (!st) {
-        ks_blas_enter();
+    if (!st && !(st = ks_blas_enter(j.run.threads, err))) {
         st = compute(&j, r, err);
         ks_blas_leave();
     }
