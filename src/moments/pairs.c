@@ -1,6 +1,7 @@
 #include "moments/pairs.h"
 
 #include "base/error.h"
+#include "simd/simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,127 +22,58 @@
  * n the number of units. Each S follows from the sums over units of products of these, all of which are kept,
  * with and without the unit that is left out.
  */
-/* clang-format off */
-enum {
-    N, /* 1, where both columns are seen */
-    X, Y, Z, W, P, R, D, E,
-    XY, ZW, XZ, YW, XW, YZ,
-    PR, XR, YR, ZP, WP,
-    DE, XE, ZE, YD, WD,
-    XYR, ZWP, XZE, YWD,
-    XYZ, XYW, XZW, YZW, XYZW,
-    SUMS
-};
+enum { STRIP = KS_PAIRS_STRIP, MAX_CHUNKS = 64 };
 
-/* The products among them, each of two that come before */
-static const int product[][3] = {
-    {XY, X, Y},   {ZW, Z, W},   {XZ, X, Z},   {YW, Y, W},   {XW, X, W}, {YZ, Y, Z},
-    {PR, P, R},   {XR, X, R},   {YR, Y, R},   {ZP, Z, P},   {WP, W, P},
-    {DE, D, E},   {XE, X, E},   {ZE, Z, E},   {YD, Y, D},   {WD, W, D},
-    {XYR, XY, R}, {ZWP, ZW, P}, {XZE, XZ, E}, {YWD, YW, D},
-    {XYZ, XY, Z}, {XYW, XY, W}, {XZW, XZ, W}, {YZW, YZ, W}, {XYZW, XY, ZW},
-};
-/* clang-format on */
-
-enum { STRIP = 64, MAX_CHUNKS = 64 };
-
-/* The sums of a strip of columns c */
-typedef double strip[SUMS][STRIP];
-
-/* What the pairs add up to: estimates times weights, and the weights */
-typedef struct {
-    double moment, square, weight;
-} total;
+typedef ks_pairs_total total;
 
 typedef struct {
     const ks_pairs *in;
+    const ks_simd *k;
     size_t chunks, units;
     /* per chunk: all, without each group of rows, and of the pairs with each column */
     total *all, *row, *col;
 } job;
-
-/* ---- one unit of rows, one column and a strip of others ---- */
-
-static void products(strip s, size_t count) {
-    for (size_t k = 0; k < sizeof product / sizeof *product; k++)
-        for (size_t j = 0; j < count; j++) s[product[k][0]][j] = s[product[k][1]][j] * s[product[k][2]][j];
-}
 
 /* 1 where an entry is seen in both trials */
 static double seen_at(const ks_pairs *in, size_t at) {
     return in->seen_a ? in->seen_a[at] * in->seen_b[at] : 1;
 }
 
-/* Row i, times f, added to the strip of columns c0 ... */
-static void add_row(const ks_pairs *in, size_t i, size_t a, size_t c0, size_t count, double f, strip s) {
-    const size_t Q = in->cols->n;
-    const double *A = in->A + i * Q, *B = in->B + i * Q, x = A[a], z = B[a];
-    for (size_t j = 0; j < count && !in->centered; j++) {
-        s[P][j] += x * B[c0 + j];
-        s[R][j] += z * A[c0 + j];
-    }
-    const double here = seen_at(in, i * Q + a);
-    for (size_t j = 0; j < count && in->centered; j++) {
-        const double both = here * seen_at(in, i * Q + c0 + j) * f, y = B[c0 + j], w = A[c0 + j];
-        s[N][j] += both;
-        s[X][j] += both * x, s[Y][j] += both * y;
-        s[Z][j] += both * z, s[W][j] += both * w;
-        s[P][j] += both * x * y, s[R][j] += both * z * w;
-        s[D][j] += both * x * z, s[E][j] += both * y * w;
-    }
+/* ---- a column and a strip of others ---- */
+
+/* Room for the last strip, which is filled up with columns that do not count */
+typedef struct {
+    double y[STRIP], w[STRIP], seen_y[STRIP], seen_w[STRIP];
+} padded;
+
+static const double *pad(const double *from, size_t count, double *room) {
+    if (count == STRIP || !from) return from;
+    memset(room, 0, STRIP * sizeof *room);
+    memcpy(room, from, count * sizeof *room);
+    return room;
 }
 
-static void unit(const ks_pairs *in, size_t g, size_t a, size_t c0, size_t count, strip s) {
+/* The means of unit g, sums where not centred, with columns c0 ... c0+count-1 */
+static void unit(const job *j, size_t g, size_t a, size_t c0, size_t count, ks_pairs_own own) {
+    const ks_pairs *in = j->in;
     const ks_groups *rows = in->rows;
-    const int last = in->centered ? E : R;
-    for (int k = 0; k <= last; k++) memset(s[k], 0, count * sizeof(double));
-    const size_t size = ks_group_size(rows, g);
+    const size_t size = ks_group_size(rows, g), Q = in->cols->n;
     const double f = in->centered ? 1 / (double)size : 1;
-    for (size_t i = 0; i < size; i++)
-        add_row(in, rows->of ? rows->member[rows->start[g] + i] : g, a, c0, count, f, s);
-    if (in->centered)
-        products(s, count);
-    else
-        for (size_t j = 0; j < count; j++) s[PR][j] = s[P][j] * s[R][j];
-}
-
-/* ---- estimates ---- */
-
-/*
- * The sums `s` less `own` (NULL: nothing), as estimates of each pair; pairs that do not count (keep = 0, or
- * fewer units than the estimate needs) have the weight 0. Written as products, so that each loop is plain
- * arithmetic.
- */
-static void estimates(const ks_pairs *in, strip s, strip own, const double *keep, size_t count, total *each) {
-#define OF(k) (own ? s[k][j] - own[k][j] : s[k][j])
-    for (size_t j = 0; j < count; j++) {
-        each[j] = (total){0, 0, 0};
-        if (keep[j] == 0) continue;
-        const double p = OF(P), r = OF(R);
-        each[j].moment = p * r - OF(PR);
-        each[j].weight = 1; /* a tuple's: counted by the caller */
-        if (!in->centered) continue;
-        const double n = OF(N);
-        if (n < 3.5) {
-            each[j] = (total){0, 0, 0};
-            continue;
-        }
-        const double x = OF(X), y = OF(Y), z = OF(Z), w = OF(W), d = OF(D), e = OF(E);
-        const double xy = OF(XY), zw = OF(ZW), xz = OF(XZ), yw = OF(YW), xw = OF(XW), yz = OF(YZ);
-        const double s3 = x * y * r - xy * r - OF(XR) * y - OF(YR) * x + 2 * OF(XYR) + z * w * p - zw * p -
-                          OF(ZP) * w - OF(WP) * z + 2 * OF(ZWP);
-        const double t3 = x * z * e - xz * e - OF(XE) * z - OF(ZE) * x + 2 * OF(XZE) + y * w * d - yw * d -
-                          OF(YD) * w - OF(WD) * y + 2 * OF(YWD);
-        const double s4 = x * y * z * w - xy * z * w - xz * y * w - xw * y * z - yz * x * w - yw * x * z -
-                          zw * x * y + xy * zw + xz * yw + xw * yz +
-                          2 * (OF(XYZ) * w + OF(XYW) * z + OF(XZW) * y + OF(YZW) * x) - 6 * OF(XYZW);
-        /* times n (n-1), the pair's weight */
-        const double f3 = 1 / (n - 2), f4 = f3 / (n - 3);
-        each[j].moment += f4 * s4 - f3 * s3;
-        each[j].square = d * e - OF(DE) - f3 * t3 + f4 * s4;
-        each[j].weight = n * (n - 1);
+    padded room;
+    memset(own, 0, sizeof(ks_pairs_own));
+    for (size_t i = 0; i < size; i++) {
+        const size_t at = (rows->of ? rows->member[rows->start[g] + i] : g) * Q;
+        const int holes = in->seen_a != NULL;
+        j->k->pairs_add_row(
+            &(ks_pairs_row){.x = in->A[at + a],
+                            .z = in->B[at + a],
+                            .f = f * seen_at(in, at + a),
+                            .y = pad(in->B + at + c0, count, room.y),
+                            .w = pad(in->A + at + c0, count, room.w),
+                            .seen_y = holes ? pad(in->seen_b + at + c0, count, room.seen_y) : NULL,
+                            .seen_w = holes ? pad(in->seen_a + at + c0, count, room.seen_w) : NULL},
+            in->centered, own);
     }
-#undef OF
 }
 
 static void add(total *to, const total *from) {
@@ -151,32 +83,32 @@ static void add(total *to, const total *from) {
 }
 
 /* Column a with the columns after it */
-static void column(const job *j, size_t chunk, size_t a, strip s, strip own) {
+static void column(const job *j, size_t chunk, size_t a) {
+    static const ks_pairs_own nothing;
     const ks_pairs *in = j->in;
     const size_t Q = in->cols->n;
-    double keep[STRIP];
-    total each[STRIP];
+    ks_pairs_sums s;
+    ks_pairs_own own;
+    double keep[STRIP], each[3 * STRIP];
     for (size_t c0 = a + 1; c0 < Q; c0 += STRIP) {
         const size_t count = Q - c0 < STRIP ? Q - c0 : STRIP;
-        for (size_t k = 0; k < count; k++)
-            keep[k] = ks_group_of(in->cols, a) != ks_group_of(in->cols, c0 + k);
-        memset(s, 0, sizeof(strip));
+        for (size_t k = 0; k < STRIP; k++)
+            keep[k] = k < count && ks_group_of(in->cols, a) != ks_group_of(in->cols, c0 + k);
+        memset(s, 0, sizeof s);
         for (size_t g = 0; g < j->units; g++) {
-            unit(in, g, a, c0, count, own);
-            for (int k = 0; k < SUMS; k++)
-                for (size_t l = 0; l < count && (in->centered || k == P || k == R || k == PR); l++)
-                    s[k][l] += own[k][l];
+            unit(j, g, a, c0, count, own);
+            j->k->pairs_add_unit((const double(*)[STRIP])own, in->centered, s);
         }
-        estimates(in, s, NULL, keep, count, each);
+        j->k->pairs_left((const double(*)[STRIP])s, nothing, keep, in->centered, &j->all[chunk], each);
         for (size_t k = 0; k < count; k++) {
-            add(&j->all[chunk], &each[k]);
-            add(&j->col[chunk * Q + a], &each[k]);
-            add(&j->col[chunk * Q + c0 + k], &each[k]);
+            const total t = {each[k], each[STRIP + k], each[2 * STRIP + k]};
+            add(&j->col[chunk * Q + a], &t);
+            add(&j->col[chunk * Q + c0 + k], &t);
         }
         for (size_t g = 0; g < j->units; g++) {
-            unit(in, g, a, c0, count, own);
-            estimates(in, s, own, keep, count, each);
-            for (size_t k = 0; k < count; k++) add(&j->row[chunk * j->units + g], &each[k]);
+            unit(j, g, a, c0, count, own);
+            j->k->pairs_left((const double(*)[STRIP])s, (const double(*)[STRIP])own, keep, in->centered,
+                             &j->row[chunk * j->units + g], NULL);
         }
     }
 }
@@ -185,19 +117,20 @@ static void column(const job *j, size_t chunk, size_t a, strip s, strip own) {
 static kspec_status columns(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;
-    strip s, own;
-    for (size_t a = chunk; a < j->in->cols->n; a += j->chunks) column(j, chunk, a, s, own);
+    for (size_t a = chunk; a < j->in->cols->n; a += j->chunks) column(j, chunk, a);
     return KSPEC_OK;
 }
 
 static kspec_status every_pair(const ks_run *run, job *j, ks_arena *arena, kspec_error *err) {
     const size_t Q = j->in->cols->n;
+    kspec_status st = ks_simd_choose(&j->k, err);
+    if (st) return st;
     j->chunks = Q < MAX_CHUNKS ? Q : MAX_CHUNKS;
     j->all = ks_arena_zalloc(arena, j->chunks, sizeof(total));
     j->row = ks_arena_zalloc(arena, ks_size(j->chunks, j->units), sizeof(total));
     j->col = ks_arena_zalloc(arena, ks_size(j->chunks, Q), sizeof(total));
     if (arena->failed) return ks_nomem(err, "pairs of columns", arena->failed);
-    kspec_status st = ks_parallel_for(run, j->chunks, columns, j, err);
+    st = ks_parallel_for(run, j->chunks, columns, j, err);
     for (size_t c = 1; c < j->chunks && !st; c++) {
         add(&j->all[0], &j->all[c]);
         for (size_t g = 0; g < j->units; g++) add(&j->row[g], &j->row[c * j->units + g]);
