@@ -24,14 +24,26 @@
  */
 enum { STRIP = KS_PAIRS_STRIP, MAX_CHUNKS = 64 };
 
-typedef ks_pairs_total total;
+/* What pairs add up to: estimates times weights, and the weights */
+typedef struct {
+    double moment, square, weight;
+} total;
+
+/* Scratch of one worker: panels of a strip, rows x STRIP, and a column, rows long */
+typedef struct {
+    double *y, *w, *seen, *x, *z, *here;
+} scratch;
 
 typedef struct {
     const ks_pairs *in;
     const ks_simd *k;
     size_t chunks, units;
-    /* per chunk: all, without each group of rows, and of the pairs with each column */
-    total *all, *row, *col;
+    /* the rows, groups together */
+    ks_group_order order;
+    scratch *workers;
+    /* per chunk: all, the pairs with each column, and without each group of rows, 3 vectors of lanes */
+    total *all, *col;
+    double *left;
 } job;
 
 /* 1 where an entry is seen in both trials */
@@ -39,42 +51,7 @@ static double seen_at(const ks_pairs *in, size_t at) {
     return in->seen_a ? in->seen_a[at] * in->seen_b[at] : 1;
 }
 
-/* ---- a column and a strip of others ---- */
-
-/* Room for the last strip, which is filled up with columns that do not count */
-typedef struct {
-    double y[STRIP], w[STRIP], seen_y[STRIP], seen_w[STRIP];
-} padded;
-
-static const double *pad(const double *from, size_t count, double *room) {
-    if (count == STRIP || !from) return from;
-    memset(room, 0, STRIP * sizeof *room);
-    memcpy(room, from, count * sizeof *room);
-    return room;
-}
-
-/* The means of unit g, sums where not centred, with columns c0 ... c0+count-1 */
-static void unit(const job *j, size_t g, size_t a, size_t c0, size_t count, ks_pairs_own own) {
-    const ks_pairs *in = j->in;
-    const ks_groups *rows = in->rows;
-    const size_t size = ks_group_size(rows, g), Q = in->cols->n;
-    const double f = in->centered ? 1 / (double)size : 1;
-    padded room;
-    memset(own, 0, sizeof(ks_pairs_own));
-    for (size_t i = 0; i < size; i++) {
-        const size_t at = (rows->of ? rows->member[rows->start[g] + i] : g) * Q;
-        const int holes = in->seen_a != NULL;
-        j->k->pairs_add_row(
-            &(ks_pairs_row){.x = in->A[at + a],
-                            .z = in->B[at + a],
-                            .f = f * seen_at(in, at + a),
-                            .y = pad(in->B + at + c0, count, room.y),
-                            .w = pad(in->A + at + c0, count, room.w),
-                            .seen_y = holes ? pad(in->seen_b + at + c0, count, room.seen_y) : NULL,
-                            .seen_w = holes ? pad(in->seen_a + at + c0, count, room.seen_w) : NULL},
-            in->centered, own);
-    }
-}
+/* ---- every pair, in strips ---- */
 
 static void add(total *to, const total *from) {
     to->moment += from->moment;
@@ -82,59 +59,95 @@ static void add(total *to, const total *from) {
     to->weight += from->weight;
 }
 
-/* Column a with the columns after it */
-static void column(const job *j, size_t chunk, size_t a) {
-    static const ks_pairs_own nothing;
+/* Columns c0 ... c0+count-1 of all rows; the strip is filled up with columns that do not count */
+static void take_strip(const job *j, size_t c0, size_t count, scratch *w) {
     const ks_pairs *in = j->in;
-    const size_t Q = in->cols->n;
-    ks_pairs_sums s;
-    ks_pairs_own own;
-    double keep[STRIP], each[3 * STRIP];
-    for (size_t c0 = a + 1; c0 < Q; c0 += STRIP) {
-        const size_t count = Q - c0 < STRIP ? Q - c0 : STRIP;
-        for (size_t k = 0; k < STRIP; k++)
-            keep[k] = k < count && ks_group_of(in->cols, a) != ks_group_of(in->cols, c0 + k);
-        memset(s, 0, sizeof s);
-        for (size_t g = 0; g < j->units; g++) {
-            unit(j, g, a, c0, count, own);
-            j->k->pairs_add_unit((const double(*)[STRIP])own, in->centered, s);
+    for (size_t i = 0; i < in->rows->n; i++)
+        for (size_t k = 0; k < STRIP; k++) {
+            const size_t at = j->order.place[i] * in->cols->n + c0 + k;
+            w->y[i * STRIP + k] = k < count ? in->B[at] : 0;
+            w->w[i * STRIP + k] = k < count ? in->A[at] : 0;
+            if (in->seen_a) w->seen[i * STRIP + k] = k < count ? seen_at(in, at) : 0;
         }
-        j->k->pairs_left((const double(*)[STRIP])s, nothing, keep, in->centered, &j->all[chunk], each);
+}
+
+static void take_column(const job *j, size_t a, scratch *w) {
+    const ks_pairs *in = j->in;
+    for (size_t i = 0; i < in->rows->n; i++) {
+        const size_t at = j->order.place[i] * in->cols->n + a;
+        w->x[i] = in->A[at], w->z[i] = in->B[at];
+        if (in->seen_a) w->here[i] = seen_at(in, at);
+    }
+}
+
+/* The strip at c0 with every column before its last */
+static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
+    const ks_pairs *in = j->in;
+    const size_t Q = in->cols->n, count = Q - c0 < STRIP ? Q - c0 : STRIP;
+    const ks_pairs_panel panel = {.units = j->units,
+                                  .first = in->rows->of ? j->order.first : NULL,
+                                  .x = w->x,
+                                  .z = w->z,
+                                  .here = in->seen_a ? w->here : NULL,
+                                  .y = w->y,
+                                  .w = w->w,
+                                  .seen = in->seen_a ? w->seen : NULL,
+                                  .centered = in->centered};
+    double keep[STRIP], each[3 * STRIP];
+    take_strip(j, c0, count, w);
+    for (size_t a = 0; a + 1 < c0 + count; a++) {
+        for (size_t k = 0; k < STRIP; k++)
+            keep[k] = k < count && c0 + k > a && ks_group_of(in->cols, a) != ks_group_of(in->cols, c0 + k);
+        take_column(j, a, w);
+        j->k->pairs_strip(&panel, keep, each, j->left + chunk * j->units * 3 * j->k->lanes);
         for (size_t k = 0; k < count; k++) {
             const total t = {each[k], each[STRIP + k], each[2 * STRIP + k]};
+            add(&j->all[chunk], &t);
             add(&j->col[chunk * Q + a], &t);
             add(&j->col[chunk * Q + c0 + k], &t);
-        }
-        for (size_t g = 0; g < j->units; g++) {
-            unit(j, g, a, c0, count, own);
-            j->k->pairs_left((const double(*)[STRIP])s, (const double(*)[STRIP])own, keep, in->centered,
-                             &j->row[chunk * j->units + g], NULL);
         }
     }
 }
 
-/* Columns chunk, chunk + chunks, ..., so that all chunks are about as long */
-static kspec_status columns(void *ctx, size_t chunk, const ks_worker *worker) {
-    (void)worker;
+/* Strips chunk, chunk + chunks, ..., so that all chunks are about as long */
+static kspec_status strips(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
-    for (size_t a = chunk; a < j->in->cols->n; a += j->chunks) column(j, chunk, a);
+    for (size_t c0 = chunk * STRIP; c0 < j->in->cols->n; c0 += j->chunks * STRIP)
+        strip(j, chunk, c0, &j->workers[worker->index]);
     return KSPEC_OK;
 }
 
-static kspec_status every_pair(const ks_run *run, job *j, ks_arena *arena, kspec_error *err) {
-    const size_t Q = j->in->cols->n;
+/* j->all[0], j->col[0 ...] and row[g] are the sums over all pairs. */
+static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *arena, kspec_error *err) {
+    const size_t Q = j->in->cols->n, n = j->in->rows->n, all = (Q + STRIP - 1) / STRIP;
     kspec_status st = ks_simd_choose(&j->k, err);
+    if (!st) st = ks_group_order_alloc(&j->order, j->in->rows, arena, err);
     if (st) return st;
-    j->chunks = Q < MAX_CHUNKS ? Q : MAX_CHUNKS;
+    for (size_t g = 0; g < j->units; g++) j->order.group[g] = g;
+    ks_group_order_set(&j->order, j->in->rows);
+    j->chunks = all < MAX_CHUNKS ? all : MAX_CHUNKS;
+    const size_t lanes = j->k->lanes, workers = (size_t)ks_workers(run, j->chunks);
     j->all = ks_arena_zalloc(arena, j->chunks, sizeof(total));
-    j->row = ks_arena_zalloc(arena, ks_size(j->chunks, j->units), sizeof(total));
     j->col = ks_arena_zalloc(arena, ks_size(j->chunks, Q), sizeof(total));
+    j->left = ks_arena_zalloc(arena, ks_size(j->chunks * 3 * lanes, j->units), sizeof(double));
+    j->workers = ks_arena_zalloc(arena, workers, sizeof(scratch));
+    for (size_t k = 0; k < workers && !arena->failed; k++)
+        j->workers[k] = (scratch){.y = ks_arena_alloc(arena, n, STRIP * sizeof(double)),
+                                  .w = ks_arena_alloc(arena, n, STRIP * sizeof(double)),
+                                  .seen = ks_arena_alloc(arena, n, STRIP * sizeof(double)),
+                                  .x = ks_arena_alloc(arena, n, sizeof(double)),
+                                  .z = ks_arena_alloc(arena, n, sizeof(double)),
+                                  .here = ks_arena_alloc(arena, n, sizeof(double))};
     if (arena->failed) return ks_nomem(err, "pairs of columns", arena->failed);
-    st = ks_parallel_for(run, j->chunks, columns, j, err);
-    for (size_t c = 1; c < j->chunks && !st; c++) {
-        add(&j->all[0], &j->all[c]);
-        for (size_t g = 0; g < j->units; g++) add(&j->row[g], &j->row[c * j->units + g]);
-        for (size_t a = 0; a < Q; a++) add(&j->col[a], &j->col[c * Q + a]);
+    st = ks_parallel_for(run, j->chunks, strips, j, err);
+    for (size_t c = 0; c < j->chunks && !st; c++) {
+        if (c > 0) add(&j->all[0], &j->all[c]);
+        for (size_t a = 0; a < Q && c > 0; a++) add(&j->col[a], &j->col[c * Q + a]);
+        for (size_t g = 0; g < j->units; g++) {
+            const double *left = j->left + (c * j->units + g) * 3 * lanes;
+            for (size_t l = 0; l < lanes; l++)
+                add(&row[g], &(total){left[l], left[lanes + l], left[2 * lanes + l]});
+        }
     }
     return st;
 }
@@ -255,12 +268,14 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
     ks_arena arena = {0};
     job j = {.in = in, .units = G};
     double *weight = ks_arena_alloc(&arena, count, sizeof *weight);
-    kspec_status st = weight ? every_pair(run, &j, &arena, err) : ks_nomem(err, "pairs", arena.failed);
+    total *row = ks_arena_zalloc(&arena, G, sizeof *row);
+    kspec_status st =
+        arena.failed ? ks_nomem(err, "pairs", arena.failed) : every_pair(run, &j, row, &arena, err);
     if (!st) traces(in, out->trace, weight);
     for (size_t k = 0; k < count && !st; k++) out->trace[k] = over(out->trace[k], weight[k]);
     if (!st && !in->centered) st = squares(in, out->square, err);
     for (size_t k = 0; k < count && !st; k++) {
-        total t = k == 0 || k > G ? j.all[0] : j.row[k - 1];
+        total t = k == 0 || k > G ? j.all[0] : row[k - 1];
         const size_t c = k - 1 - G;
         for (size_t a = 0; a < Q && k > G; a++) /* a pair has its columns in different groups */
             if (ks_group_of(in->cols, a) == c) {

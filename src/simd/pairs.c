@@ -1,62 +1,50 @@
 #include "simd/pairs.h"
 #include "simd/vec.h"
 
-/* Where not centred P and R alone are kept, and their product. */
+/* The means of one unit (sums where not centred) with VL columns of the strip; not centred, P and R alone */
+typedef struct {
+    vd n, x, y, z, w, p, r, d, e;
+} means;
 
-void KS_K(ks_pairs_add_row)(const ks_pairs_row *r, int centered, ks_pairs_own own);
-void KS_K(ks_pairs_add_row)(const ks_pairs_row *r, int centered, ks_pairs_own own) {
-    const vd x = vd_set(r->x), z = vd_set(r->z);
-    for (int j = 0; j < KS_PAIRS_STRIP; j += VL) {
-        const vd y = vd_load(r->y + j), w = vd_load(r->w + j);
-        vd f = vd_set(r->f);
-        if (r->seen_y) f = f * vd_load(r->seen_y + j) * vd_load(r->seen_w + j);
-#define ADD(k, value) vd_store(&own[k][j], vd_fma(f, value, vd_load(&own[k][j])))
-        ADD(KS_PAIR_P, x * y);
-        ADD(KS_PAIR_R, z * w);
-        if (!centered) continue;
-        vd_store(&own[KS_PAIR_N][j], vd_load(&own[KS_PAIR_N][j]) + f);
-        ADD(KS_PAIR_X, x);
-        ADD(KS_PAIR_Y, y);
-        ADD(KS_PAIR_Z, z);
-        ADD(KS_PAIR_W, w);
-        ADD(KS_PAIR_D, x * z);
-        ADD(KS_PAIR_E, y * w);
-#undef ADD
-    }
-}
-
-/* The products of one unit's means, in registers */
-#define PRODUCTS(_)                                                                                       \
-    const vd xy = x * y, zw = z * w, xz = x * z, yw = y * w, xw = x * w, yz = y * z;                      \
-    _(KS_PAIR_N, n)                                                                                       \
-    _(KS_PAIR_X, x) _(KS_PAIR_Y, y) _(KS_PAIR_Z, z) _(KS_PAIR_W, w) _(KS_PAIR_P, p) _(KS_PAIR_R, r)       \
-        _(KS_PAIR_D, d) _(KS_PAIR_E, e) _(KS_PAIR_XY, xy) _(KS_PAIR_ZW, zw) _(KS_PAIR_XZ, xz)             \
-            _(KS_PAIR_YW, yw) _(KS_PAIR_XW, xw) _(KS_PAIR_YZ, yz) _(KS_PAIR_PR, p *r) _(KS_PAIR_XR, x *r) \
-                _(KS_PAIR_YR, y *r) _(KS_PAIR_ZP, z *p) _(KS_PAIR_WP, w *p) _(KS_PAIR_DE, d *e)           \
-                    _(KS_PAIR_XE, x *e) _(KS_PAIR_ZE, z *e) _(KS_PAIR_YD, y *d) _(KS_PAIR_WD, w *d)       \
-                        _(KS_PAIR_XYR, xy *r) _(KS_PAIR_ZWP, zw *p) _(KS_PAIR_XZE, xz *e)                 \
-                            _(KS_PAIR_YWD, yw *d) _(KS_PAIR_XYZ, xy *z) _(KS_PAIR_XYW, xy *w)             \
-                                _(KS_PAIR_XZW, xz *w) _(KS_PAIR_YZW, yz *w) _(KS_PAIR_XYZW, xy *zw)
-
-#define MEANS(own, j)                                                          \
-    const vd n = vd_load(&own[KS_PAIR_N][j]), x = vd_load(&own[KS_PAIR_X][j]), \
-             y = vd_load(&own[KS_PAIR_Y][j]), z = vd_load(&own[KS_PAIR_Z][j]), \
-             w = vd_load(&own[KS_PAIR_W][j]), p = vd_load(&own[KS_PAIR_P][j]), \
-             r = vd_load(&own[KS_PAIR_R][j]), d = vd_load(&own[KS_PAIR_D][j]), \
-             e = vd_load(&own[KS_PAIR_E][j]);
-
-void KS_K(ks_pairs_add_unit)(const ks_pairs_own own, int centered, ks_pairs_sums s);
-void KS_K(ks_pairs_add_unit)(const ks_pairs_own own, int centered, ks_pairs_sums s) {
-#define INTO(k, value) vd_store(&s[k][j], vd_load(&s[k][j]) + (value));
-    for (int j = 0; j < KS_PAIRS_STRIP; j += VL) {
-        MEANS(own, j)
+KS_INLINE means unit(const int centered, const ks_pairs_panel *panel, size_t g, int j) {
+    const size_t begin = panel->first ? panel->first[g] : g, end = panel->first ? panel->first[g + 1] : g + 1;
+    const vd zero = vd_set(0);
+    means m = {zero, zero, zero, zero, zero, zero, zero, zero, zero};
+    for (size_t i = begin; i < end; i++) {
+        const vd x = vd_set(panel->x[i]), z = vd_set(panel->z[i]);
+        const vd y = vd_load(panel->y + i * KS_PAIRS_STRIP + j),
+                 w = vd_load(panel->w + i * KS_PAIRS_STRIP + j);
         if (!centered) {
-            INTO(KS_PAIR_P, p) INTO(KS_PAIR_R, r) INTO(KS_PAIR_PR, p * r) continue;
+            m.p = vd_fma(x, y, m.p);
+            m.r = vd_fma(z, w, m.r);
+            continue;
         }
-        PRODUCTS(INTO)
+        vd f = vd_set((panel->here ? panel->here[i] : 1) / (double)(end - begin));
+        if (panel->seen) f = f * vd_load(panel->seen + i * KS_PAIRS_STRIP + j);
+        const vd fx = f * x, fz = f * z, fy = f * y, fw = f * w;
+        m.n = m.n + f;
+        m.x = m.x + fx, m.y = m.y + fy, m.z = m.z + fz, m.w = m.w + fw;
+        m.p = vd_fma(fx, y, m.p), m.r = vd_fma(fz, w, m.r);
+        m.d = vd_fma(fx, z, m.d), m.e = vd_fma(fy, w, m.e);
     }
-#undef INTO
+    return m;
 }
+
+/* All that is summed over units, of one of them */
+#define PRODUCTS(_)                                                                                   \
+    const vd n = m.n, x = m.x, y = m.y, z = m.z, w = m.w, p = m.p, r = m.r, d = m.d, e = m.e;         \
+    const vd xy = x * y, zw = z * w, xz = x * z, yw = y * w, xw = x * w, yz = y * z;                  \
+    _(KS_PAIR_N, n)                                                                                   \
+    _(KS_PAIR_X, x)                                                                                   \
+    _(KS_PAIR_Y, y)                                                                                   \
+    _(KS_PAIR_Z, z) _(KS_PAIR_W, w) _(KS_PAIR_P, p) _(KS_PAIR_R, r) _(KS_PAIR_D, d) _(KS_PAIR_E, e)   \
+        _(KS_PAIR_XY, xy) _(KS_PAIR_ZW, zw) _(KS_PAIR_XZ, xz) _(KS_PAIR_YW, yw) _(KS_PAIR_XW, xw)     \
+            _(KS_PAIR_YZ, yz) _(KS_PAIR_PR, p *r) _(KS_PAIR_XR, x *r) _(KS_PAIR_YR, y *r)             \
+                _(KS_PAIR_ZP, z *p) _(KS_PAIR_WP, w *p) _(KS_PAIR_DE, d *e) _(KS_PAIR_XE, x *e)       \
+                    _(KS_PAIR_ZE, z *e) _(KS_PAIR_YD, y *d) _(KS_PAIR_WD, w *d) _(KS_PAIR_XYR, xy *r) \
+                        _(KS_PAIR_ZWP, zw *p) _(KS_PAIR_XZE, xz *e) _(KS_PAIR_YWD, yw *d)             \
+                            _(KS_PAIR_XYZ, xy *z) _(KS_PAIR_XYW, xy *w) _(KS_PAIR_XZW, xz *w)         \
+                                _(KS_PAIR_YZW, yz *w) _(KS_PAIR_XYZW, xy *zw)
 
 /* The estimate of each pair from its sums, times its weight (moments/pairs.c) */
 KS_INLINE void estimate(const vd *s, vd keep, vd *moment, vd *square, vd *weight) {
@@ -83,33 +71,53 @@ KS_INLINE void estimate(const vd *s, vd keep, vd *moment, vd *square, vd *weight
     *weight = there * n * (n - one);
 }
 
-void KS_K(ks_pairs_left)(const ks_pairs_sums sums, const ks_pairs_own own, const double *keep, int centered,
-                         ks_pairs_total *all, double *each);
-void KS_K(ks_pairs_left)(const ks_pairs_sums sums, const ks_pairs_own own, const double *keep, int centered,
-                         ks_pairs_total *all, double *each) {
-    vd total[3] = {vd_set(0), vd_set(0), vd_set(0)};
-    for (int j = 0; j < KS_PAIRS_STRIP; j += VL) {
-        const vd kept = vd_load(keep + j);
-        vd s[KS_PAIR_SUMS], value[3];
-        MEANS(own, j)
+/* One vector of columns */
+KS_INLINE void columns(const int centered, const ks_pairs_panel *panel, const double *keep, int j,
+                       double *each, double *left) {
+    vd sums[KS_PAIR_SUMS], value[3], kept = vd_load(keep + j);
+    for (int k = 0; k < KS_PAIR_SUMS; k++) sums[k] = vd_set(0);
+    for (size_t g = 0; g < panel->units; g++) {
+        const means m = unit(centered, panel, g, j);
         if (centered) {
-#define LEFT(k, v) s[k] = vd_load(&sums[k][j]) - (v);
-            PRODUCTS(LEFT)
-            estimate(s, kept, &value[0], &value[1], &value[2]);
+#define INTO(k, v) sums[k] = sums[k] + (v);
+            PRODUCTS(INTO)
         } else {
-            LEFT(KS_PAIR_P, p)
-            LEFT(KS_PAIR_R, r) LEFT(KS_PAIR_PR, p * r) value[0] =
-                kept * (s[KS_PAIR_P] * s[KS_PAIR_R] - s[KS_PAIR_PR]);
-            value[1] = vd_set(0);
-            value[2] = kept;
-#undef LEFT
-        }
-        for (int k = 0; k < 3; k++) {
-            total[k] = total[k] + value[k];
-            if (each) vd_store(each + k * KS_PAIRS_STRIP + j, value[k]);
+            INTO(KS_PAIR_P, m.p) INTO(KS_PAIR_R, m.r) INTO(KS_PAIR_PR, m.p * m.r)
+#undef INTO
         }
     }
-    all->moment += vd_sum(total[0]);
-    all->square += vd_sum(total[1]);
-    all->weight += vd_sum(total[2]);
+    for (size_t g = 0; g <= panel->units; g++) { /* the last: nothing is left out */
+        const vd zero = vd_set(0);
+        means m = {zero, zero, zero, zero, zero, zero, zero, zero, zero};
+        if (g < panel->units) m = unit(centered, panel, g, j);
+        if (centered) {
+            vd s[KS_PAIR_SUMS];
+#define LEFT(k, v) s[k] = sums[k] - (v);
+            PRODUCTS(LEFT)
+#undef LEFT
+            estimate(s, kept, &value[0], &value[1], &value[2]);
+        } else {
+            value[0] =
+                kept * ((sums[KS_PAIR_P] - m.p) * (sums[KS_PAIR_R] - m.r) - (sums[KS_PAIR_PR] - m.p * m.r));
+            value[1] = zero;
+            value[2] = kept;
+        }
+        for (int k = 0; k < 3; k++) {
+            double *to = left + (3 * g + (size_t)k) * VL;
+            if (g < panel->units)
+                vd_store(to, vd_load(to) + value[k]);
+            else
+                vd_store(each + k * KS_PAIRS_STRIP + j, value[k]);
+        }
+    }
+}
+
+void KS_K(ks_pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left);
+void KS_K(ks_pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left) {
+    for (int j = 0; j < KS_PAIRS_STRIP; j += VL) {
+        if (p->centered)
+            columns(1, p, keep, j, each, left);
+        else
+            columns(0, p, keep, j, each, left);
+    }
 }

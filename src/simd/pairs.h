@@ -24,22 +24,15 @@ enum {
 
 enum { KS_PAIRS_STRIP = 32 };
 
-typedef double ks_pairs_own[KS_PAIR_OWN][KS_PAIRS_STRIP];
-typedef double ks_pairs_sums[KS_PAIR_SUMS][KS_PAIRS_STRIP];
-
-/* One row: its entries in column a of both trials, times f where seen, and in the strip */
 typedef struct {
-    double x, z;
-    /* f where the row is seen in column a, otherwise 0 */
-    double f;
-    const double *y, *w;
-    /* 1 where the strip is seen in either trial; or NULL */
-    const double *seen_y, *seen_w;
-} ks_pairs_row;
-
-/* What the pairs of a strip add up to: estimates times weights, and the weights */
-typedef struct {
-    double moment, square, weight;
-} ks_pairs_total;
+    /* unit g is rows first[g] ... first[g+1]-1; NULL: row g */
+    size_t units;
+    const size_t *first;
+    /* of each row, column a in both trials, and 1 where it is seen in both, else 0 (NULL: everywhere) */
+    const double *x, *z, *here;
+    /* the strip in both trials, as rows of KS_PAIRS_STRIP; and 1 where it is seen in both (NULL: everywhere) */
+    const double *y, *w, *seen;
+    int centered;
+} ks_pairs_panel;
 
 #endif
