@@ -104,7 +104,7 @@ typedef struct {
     double value, std_error;
     /*
      * Two-sided, by the normal distribution: how likely a larger difference would be if there were none. Of
-     * logarithms, where every leave-one-out value is positive: they are less skewed.
+     * logarithms, which are less skewed, where both values are known better than to a factor of e.
      */
     double p;
 } kspec_difference;

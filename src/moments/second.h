@@ -21,8 +21,8 @@ typedef struct {
 } ks_second;
 
 /*
- * Trials as the caller gave them, checked and scaled for order 2; centred where t->center is set. Indices of a
- * side that is not sampled may repeat, and leaving one out changes nothing.
+ * Trials as the caller gave them, checked and scaled for order 2; centred where t->center is set. Indices of
+ * a side that is not sampled may repeat, and leaving one out changes nothing.
  */
 typedef struct {
     ks_trials trials;
