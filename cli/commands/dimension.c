@@ -1,4 +1,4 @@
-#include "core/cli.h"
+#include "commands/groups.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,9 +9,11 @@ typedef struct {
     cli_common common;
     int no_center, curve, splits;
     cli_labels labels;
+    cli_group_files groups;
 } dimension_args;
 
-#define ARG(field) offsetof(dimension_args, field)
+#define ARG(field)    offsetof(dimension_args, field)
+#define GROUPS(field) offsetof(dimension_args, groups.field)
 
 /* clang-format off */
 static const cli_option options[] = {
@@ -21,6 +23,7 @@ static const cli_option options[] = {
      "the INPUTs that follow are a matrix of their own, called NAME; may be given again"},
     {"splits",    0, OPT_INT,   ARG(splits),    "R",
      "more than two trials: random splits to average over (default 8)", .min = 1},
+    CLI_GROUPS_OPTIONS(GROUPS),
     {0},
 };
 /* clang-format on */
@@ -57,6 +60,11 @@ static json_t *one_json(const output *u, size_t k) {
                                     {"seconds", r->seconds},
                                     {0}});
     json_object_set_new(o, "curve", curve);
+    cli_groups_json(o, r->groups, r->col_groups);
+    if (u->a->common.nan == KSPEC_NAN_KEEP) {
+        json_object_set_new(o, "missing", json_integer((json_int_t)r->missing));
+        json_object_set_new(o, "cycles", cli_real(r->cycles));
+    }
     return o;
 }
 
@@ -100,6 +108,7 @@ static void print_treatment(FILE *f, const kspec_dimension_result *r, int one_tr
 static void print_one(FILE *f, const output *u) {
     const cli_common c = cli_of_recording(&u->a->common, &u->recordings->at[0]);
     const kspec_dimension_result *r = u->r[0];
+    const kspec_dataset *d = u->recordings->at[0].data;
     fputs("dimension ", f);
     if (isfinite(r->dimension))
         fprintf(f, "%.4g", r->dimension);
@@ -108,7 +117,13 @@ static void print_one(FILE *f, const output *u) {
     if (isfinite(r->ci_low)) fprintf(f, " (95%% interval %.4g … %.4g)", r->ci_low, r->ci_high);
     if (isfinite(r->naive)) fprintf(f, "; of the matrix itself, biased by its size: %.4g", r->naive);
     fputs("\n\n", f);
-    cli_print_shape(f, &c, u->recordings->at[0].data);
+    cli_print_shape(f, &c, d);
+    cli_groups_print(f, r->groups, r->col_groups);
+    if (c.nan == KSPEC_NAN_KEEP) {
+        double entries = (double)d->trials * (double)d->rows * (double)d->cols;
+        fprintf(f, "%zu of %.0f entries missing (%.3g%%), which leaves %.3g%% of the cycles\n", r->missing,
+                entries, 100 * (double)r->missing / entries, 100 * r->cycles);
+    }
     print_treatment(f, r, r->trials == 1);
     if (r->curve_count) print_curve(f, &c, r);
 }
@@ -152,7 +167,7 @@ static void print_table(FILE *f, const void *result) {
 
 static void warn(const cli_common *c, const char *name, const kspec_dimension_result *r) {
     const char *colon = *name ? ": " : "";
-    if (!isfinite(r->naive))
+    if (!isfinite(r->naive) && !r->missing)
         cli_warn(c, "%s%sthe dimension is undefined: %s", name, colon,
                  r->centered ? "every column is constant" : "every entry is 0");
     else if (!(r->second_moment > 0))
@@ -170,7 +185,7 @@ static void warn(const cli_common *c, const char *name, const kspec_dimension_re
                  name, colon, r->dimension);
 }
 
-static int compute(const dimension_args *a, const cli_recording *of, int several,
+static int compute(const dimension_args *a, const cli_recording *of, const cli_groups *groups, int several,
                    kspec_dimension_result **r) {
     const cli_common *c = &a->common;
     const kspec_dataset *d = of->data;
@@ -181,7 +196,10 @@ static int compute(const dimension_args *a, const cli_recording *of, int several
                                        .curve = a->curve ? CURVE_POINTS : 0,
                                        .seed = c->seed,
                                        .threads = c->threads,
-                                       .progress = cli_progress(c)};
+                                       .progress = cli_progress(c),
+                                       .row_groups = groups->rows ? groups->rows->of : NULL,
+                                       .col_groups = groups->cols ? groups->cols->of : NULL,
+                                       .pairwise = c->nan == KSPEC_NAN_KEEP};
     kspec_matrix *phi = cli_trials(d);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi ? kspec_dimension(phi, d->trials, &opts, r, &err) : KSPEC_E_NOMEM;
@@ -191,19 +209,38 @@ static int compute(const dimension_args *a, const cli_recording *of, int several
     return cli_fail_data(st, &err);
 }
 
+/* Labels of rows and columns belong to one matrix. */
+static int read_all(const dimension_args *a, cli_recordings *of, cli_groups *groups) {
+    const cli_group_files *f = &a->groups;
+    if (of->count > 1 && (f->rows || f->cols || f->column))
+        return cli_error(EXIT_USAGE, "--%s is for one matrix, not %zu",
+                         f->rows     ? "groups"
+                         : f->column ? "groups-column"
+                                     : "col-groups",
+                         of->count);
+    if (of->count > 1) return cli_recordings_read(&a->common, of, !a->no_center);
+    cli_common one = cli_of_recording(&a->common, &of->at[0]);
+    int status = cli_read_grouped(&one, f, &of->at[0].data, groups);
+    if (!status) cli_note_treatment(&one, NULL, !a->no_center, 0);
+    return status;
+}
+
 static int run(void *args) {
     dimension_args *a = args;
     cli_common *c = &a->common;
     cli_recordings of;
+    cli_groups groups = {0};
     kspec_dimension_result **r = NULL;
     int status = cli_recordings_make(c, &a->labels, 0, &of);
-    if (!status) status = cli_recordings_read(c, &of, !a->no_center);
+    if (!status) status = read_all(a, &of, &groups);
     if (!status && !(r = calloc(of.count, sizeof *r))) status = cli_no_memory();
-    for (size_t k = 0; k < of.count && !status; k++) status = compute(a, &of.at[k], of.count > 1, &r[k]);
+    for (size_t k = 0; k < of.count && !status; k++)
+        status = compute(a, &of.at[k], &groups, of.count > 1, &r[k]);
     for (size_t k = 0; k < of.count && !status; k++) warn(c, of.count > 1 ? of.at[k].name : "", r[k]);
     if (!status) status = cli_done(c, print_table, to_json, &(output){a, &of, r});
     for (size_t k = 0; k < of.count && r; k++) kspec_dimension_free(r[k]);
     free((void *)r);
+    cli_groups_free(&groups);
     cli_recordings_free(&of);
     return status;
 }
@@ -222,5 +259,6 @@ const cli_command cmd_dimension = {
     .options = options,
     .args_size = sizeof(dimension_args),
     .reads_input = 1,
+    .takes_holes = 1,
     .run = run,
 };

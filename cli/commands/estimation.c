@@ -43,9 +43,11 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
 
 void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
                          const kspec_moments_result *r) {
+    if (r->groups || r->col_groups || r->missing)
+        return; /* centring has no bias then, and shows nothing else */
     if (e->center)
         cli_warn(c, "--center: with the sample means removed the estimates are no longer exactly unbiased");
-    else if (r->mean_share > 0.5 && d->rows > 2)
+    else if (!e->center && r->mean_share > 0.5 && d->rows > 2)
         cli_warn(c,
                  "the column means make up %.0f%% of m(1) and dominate the spectrum; --center shows what "
                  "varies around them",

@@ -35,6 +35,14 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
+    /*
+     * Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two halves
+     * of each product come from different groups, and the jackknife leaves out a group at a time. Where centred,
+     * a group of rows counts once, as its mean; with missing entries, a pair of columns is taken over the rows in
+     * which both are seen. At least 5 (3 where not centred) and 3 groups. Not with a curve, nor both at once.
+     */
+    const uint64_t *row_groups, *col_groups;
+    int pairwise;
 } kspec_dimension_opts;
 
 /*
@@ -54,13 +62,18 @@ typedef struct {
     double dimension;
     /* by the two-way jackknife of its logarithm; the interval is nominally 95%. NaN where it is undefined */
     double std_error, ci_low, ci_high;
-    /* the participation ratio of the matrix's own eigenvalues (trials averaged) */
+    /* the participation ratio of the matrix's own eigenvalues (trials averaged); NaN with missing entries */
     double naive;
     /* unbiased estimates of m(1), of m(1)^2 (not the square of the former), and of m(2) */
     double trace, trace_squared, second_moment;
     size_t curve_count;
     kspec_dimension_point **curve;
     double seconds;
+    /* how many groups of rows and columns there are; 0 where each is by itself */
+    size_t groups, col_groups;
+    /* how many entries are missing, in all trials together, and the part of the cycles that is left */
+    size_t missing;
+    double cycles;
 } kspec_dimension_result;
 
 /*

@@ -111,6 +111,21 @@ typedef struct {
      * With more, EXACT reaches a higher order on a large matrix and PATH is averaged over more orders.
      */
     double effort;
+    /*
+     * Rows that depend on each other (tokens of one document, time bins of one trial) come in groups: P labels,
+     * of which only equality matters; the same for the Q columns. NULL: all are independent. A cycle then takes
+     * at most one row and one column of each group, PATH averages over orders of groups, EXACT goes to order 2,
+     * and the jackknife leaves out a group at a time. With center orders are at most 2 and EXACT's, and each
+     * group of rows counts once, as its mean. For PATH, EXACT and AUTO, both sides sampled, without bound.
+     */
+    const uint64_t *row_groups, *col_groups;
+    /*
+     * 1: NaN is an entry that is missing, at random. PATH and EXACT then are sums over the cycles that are
+     * there, divided by their number. With center orders are at most 2 and EXACT's: each pair of columns is
+     * taken over the rows in which both are seen. In more than two trials an entry's mean is over those in
+     * which it is seen. Not with groups, ragged trials, bound, or a complete side.
+     */
+    int pairwise;
 } kspec_moments_opts;
 
 /* One estimate of one moment. */
@@ -130,6 +145,8 @@ typedef struct {
     double variance_bound;
     /* The 95% interval that Chebyshev's inequality makes of variance_bound; NaN likewise. */
     double chebyshev_low, chebyshev_high;
+    /* The part of all cycles that missing entries leave, 0 to 1; 1 where none is missing. */
+    double cycles;
 } kspec_estimate;
 
 typedef struct {
@@ -158,6 +175,10 @@ typedef struct {
     double participation_ratio_std_error, participation_ratio_ci_low, participation_ratio_ci_high;
     /* That of the matrix's own eigenvalues (trials averaged), which grows with its size. */
     double participation_ratio_naive;
+    /* How many groups of rows and columns there are; 0 where each is by itself. */
+    size_t groups, col_groups;
+    /* How many entries are missing, in all trials together. */
+    size_t missing;
 } kspec_moments_result;
 
 /*
@@ -189,7 +210,8 @@ typedef struct {
  * whether there is room for them; path 8 nmax (P+Q) doubles a thread, times 3 to 100 with error bars, the
  * more the higher the order.
  *
- * An entry that is not finite is KSPEC_E_DATA. Overflow is avoided by scaling; a moment too large for a
+ * An entry that is not finite is KSPEC_E_DATA (but for NaN with `pairwise`), and so is an order of which the
+ * missing entries leave no cycle. Overflow is avoided by scaling; a moment too large for a
  * double is KSPEC_E_NUMERIC.
  */
 KSPEC_API kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,

@@ -117,7 +117,7 @@ static kspec_status list_higher(job *j, const ks_run *run, const ks_measured *m,
     if (o.nmax <= 2 || nmax <= 2 || t.center) return KSPEC_OK;
     if ((size_t)o.nmax > nmax) o.nmax = (int)nmax;
     ks_tasks tasks;
-    ks_source source = {.o = &o, .trials = &t, .tasks = &tasks};
+    ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};
     kspec_status st = ks_tasks_make(&o, t.P, t.Q, ks_trials_splits(&t, o.splits), t.count > 1, &tasks, err);
     const ks_task *task = &tasks.task[0];
     int found = !st && tasks.count > 0 && task->method == KSPEC_ESTIMATOR_EXACT && task->last > 2;

@@ -5,9 +5,9 @@
 #include <math.h>
 
 /*
- * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends a few seconds of one core on exact,
- * and times `effort` where more is wanted. Asked for by name, exact may take longer, and up to order 4 as long
- * as it takes.
+ * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends a few seconds of one core on
+ * exact, times `effort` where more is wanted. Asked for by name, exact may take longer, and up to order 4 as
+ * long as it takes.
  */
 static const double AUTO_WORK = 1e11, EXACT_WORK = 2e13;
 static const size_t AUTO_MEMORY = (size_t)4 << 30;
@@ -41,8 +41,7 @@ static size_t limit(kspec_estimator e, kspec_sampled s, size_t P, size_t Q, cons
     return !cols ? P : !rows ? Q : P < Q ? P : Q;
 }
 
-static kspec_status check(kspec_moments_opts *o, size_t P, size_t Q, kspec_error *err) {
-    size_t min = P < Q ? P : Q;
+kspec_status ks_tasks_check(kspec_moments_opts *o, kspec_error *err) {
     if (o->estimators == 0) o->estimators = KSPEC_ESTIMATOR_AUTO;
     if (o->estimators >= KSPEC_ESTIMATOR_AUTO << 1)
         return ks_fail(err, KSPEC_E_ARG, "unknown estimators 0x%x; the known ones are 0x%x", o->estimators,
@@ -58,8 +57,15 @@ static kspec_status check(kspec_moments_opts *o, size_t P, size_t Q, kspec_error
         return ks_fail(err, KSPEC_E_ARG, "effort %g must be a number above 0", o->effort);
     if (o->effort == 0) o->effort = 1;
     if (o->nmax < 0) return ks_fail(err, KSPEC_E_ARG, "order %d is below 1", o->nmax);
-    if (o->nmax == 0) o->nmax = min < 6 ? (int)min : 6;
     if (o->nmax > 10000) return ks_fail(err, KSPEC_E_ARG, "order %d exceeds 10000", o->nmax);
+    return KSPEC_OK;
+}
+
+static kspec_status check(kspec_moments_opts *o, size_t P, size_t Q, kspec_error *err) {
+    size_t min = P < Q ? P : Q;
+    kspec_status st = ks_tasks_check(o, err);
+    if (st) return st;
+    if (o->nmax == 0) o->nmax = min < 6 ? (int)min : 6;
     for (unsigned e = KSPEC_ESTIMATOR_NAIVE; e <= KSPEC_ESTIMATOR_AUTO; e <<= 1) {
         const char *what;
         size_t most = limit(e, o->sampled, P, Q, &what);
@@ -143,6 +149,14 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
     return KSPEC_OK;
 }
 
+int ks_auto_orders(const kspec_moments_opts *o, const ks_tasks *tasks, size_t repeats) {
+    /* several pairs are averaged anyway: each gets orders of its own, and fewer of them are needed */
+    double affordable_orders = AUTO_PATH_WORK * o->effort / path_work(o, tasks);
+    double orders = fmin(AUTO_PERMUTATIONS, affordable_orders) / (double)repeats;
+    int several = repeats > 1 || orders >= 2; /* one order alone is the given one */
+    return o->permutations ? random_orders(o) : !several ? 0 : orders < 1 ? 1 : (int)orders;
+}
+
 /* exact as far as it goes and path above it, except those that are in the set by name. */
 static kspec_status add_auto(const kspec_moments_opts *o, size_t repeats, kspec_estimator path,
                              ks_tasks *tasks, kspec_error *err) {
@@ -150,11 +164,7 @@ static kspec_status add_auto(const kspec_moments_opts *o, size_t repeats, kspec_
     if (o->scheme != KSPEC_TRIALS_ASSIGNMENT) {
         kspec_status st = affordable(o, tasks, (double)repeats, 0, &most, err);
         if (st) return st;
-        /* several pairs are averaged anyway: each gets orders of its own, and fewer of them are needed */
-        double affordable_orders = AUTO_PATH_WORK * o->effort / path_work(o, tasks);
-        double orders = fmin(AUTO_PERMUTATIONS, affordable_orders) / (double)repeats;
-        int several = repeats > 1 || orders >= 2; /* one order alone is the given one */
-        permutations = o->permutations ? random_orders(o) : !several ? 0 : orders < 1 ? 1 : (int)orders;
+        permutations = ks_auto_orders(o, tasks, repeats);
     }
     if (!(o->estimators & KSPEC_ESTIMATOR_EXACT))
         add(tasks, KSPEC_ESTIMATOR_EXACT, KSPEC_ESTIMATOR_EXACT, 1, most, 0);

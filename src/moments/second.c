@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "linalg/linalg.h"
 #include "moments/jackknife.h"
+#include "moments/pairs.h"
 #include "moments/sums.h"
 
 #include <math.h>
@@ -11,6 +12,32 @@
 kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
                               const size_t *row_trials, int center, const char *what, ks_arena *arena,
                               kspec_error *err) {
+    size_t none;
+    return ks_measured_open_dependent(m, phi, ntrials, row_trials, &(ks_dependence){0}, center, what, &none,
+                                      arena, err);
+}
+
+static kspec_status open_groups(ks_measured *m, const ks_dependence *how, const char *what, ks_arena *arena,
+                                kspec_error *err) {
+    size_t least = m->trials.center ? 5 : 3;
+    if (how->pairwise && (how->row_groups || how->col_groups))
+        return ks_fail(err, KSPEC_E_ARG, "%s: groups and missing entries (pairwise) exclude each other",
+                       what);
+    if (how->pairwise && m->trials.row_trials)
+        return ks_fail(err, KSPEC_E_ARG,
+                       "%s: ragged trials and missing entries (pairwise) exclude each other", what);
+    kspec_status st = ks_groups_make(&m->rows, how->row_groups, m->trials.P, "row", arena, err);
+    if (!st) st = ks_groups_make(&m->cols, how->col_groups, m->trials.Q, "column", arena, err);
+    if (!st && (m->rows.count < least || m->cols.count < 3))
+        st = ks_fail(err, KSPEC_E_ARG, "%s: %zu groups of rows and %zu of columns are fewer than %zu and 3",
+                     what, m->rows.count, m->cols.count, least);
+    return st;
+}
+
+kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
+                                        const size_t *row_trials, const ks_dependence *how, int center,
+                                        const char *what, size_t *missing, ks_arena *arena,
+                                        kspec_error *err) {
     kspec_status st = ks_check_pointer(err, phi, what);
     if (st) return st;
     if (ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "%s: number of trials 0 is below 1", what);
@@ -20,10 +47,17 @@ kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t nt
                        Q, least, center ? " (3 rows where not centred)" : "");
     if (ntrials == 1 && row_trials)
         return ks_fail(err, KSPEC_E_ARG, "%s: ragged trials need at least 2 trials, not 1", what);
-    m->sampled = KSPEC_SAMPLED_BOTH;
-    m->trials =
-        (ks_trials){.phi = phi, .count = ntrials, .P = P, .Q = Q, .row_trials = row_trials, .center = center};
-    st = ks_trials_init(&m->trials, err);
+    *m = (ks_measured){.sampled = KSPEC_SAMPLED_BOTH};
+    m->trials = (ks_trials){.phi = phi,
+                            .count = ntrials,
+                            .P = P,
+                            .Q = Q,
+                            .row_trials = row_trials,
+                            .center = center,
+                            .pairwise = how->pairwise};
+    st = open_groups(m, how, what, arena, err);
+    if (!st) st = ks_trials_init(&m->trials, err);
+    if (!st) st = ks_trials_missing(&m->trials, missing, err);
     if (!st) st = ks_trials_scale(&m->trials, 2, err);
     if (!st) st = ks_trials_alloc(&m->trials, arena, &m->halves, err);
     return st;
@@ -54,6 +88,7 @@ static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
     const ks_trials *t = &m->trials;
     ks_pair p;
     ks_trials_split(t, seed, r, &m->halves, &p);
+    if (t->pairwise) return p; /* what is not seen is 0 */
     if (t->center) clear_constant_columns(m->halves.a, t->P, t->Q);
     if (t->center && m->halves.b) clear_constant_columns(m->halves.b, t->P, t->Q);
     return p;
@@ -112,11 +147,13 @@ static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, k
     ks_arena arena = {0};
     ks_pair p;
     const double *X = NULL;
+    s->naive = NAN;
+    if (m->trials.pairwise) return KSPEC_OK;
     if (m->trials.count == 1 && !m->trials.center)
         ks_trials_split(&m->trials, 0, 0, &m->halves, &p), X = p.A;
     else
         X = ks_measured_mean(m, &arena);
-    kspec_status st = X ? naive_ratio(run, X, s->P, s->Q, &s->naive, err)
+    kspec_status st = X ? naive_ratio(run, X, m->trials.P, m->trials.Q, &s->naive, err)
                         : ks_nomem(err, "the mean over trials", arena.failed);
     ks_arena_free(&arena);
     return st;
@@ -166,9 +203,31 @@ static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_
     return st;
 }
 
+static int dependent(const ks_measured *m) { return m->rows.of || m->cols.of || m->trials.pairwise; }
+
+/* The same of groups or missing entries */
+static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_pair *p, double weight,
+                              ks_second *s, kspec_error *err) {
+    size_t count = 1 + s->P + s->Q;
+    ks_arena scratch = {0};
+    double *room = ks_arena_alloc(&scratch, 4 * count, sizeof *room);
+    const ks_pairs in = {p->A,     p->B,     m->halves.seen_a, m->halves.seen_b,
+                         &m->rows, &m->cols, m->trials.center};
+    const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count};
+    kspec_status st = room ? ks_pairs_make(run, &in, &out, err) : ks_nomem(err, "pairs", scratch.failed);
+    for (size_t k = 0; k < count && !st; k++) {
+        s->trace[k] += weight * out.trace[k];
+        s->square[k] += weight * out.square[k];
+        s->moment[k] += weight * out.moment[k];
+    }
+    if (!st) s->cycles += weight * out.cycles[0];
+    ks_arena_free(&scratch);
+    return st;
+}
+
 static kspec_status open_lists(const ks_measured *m, ks_second *s, ks_arena *arena, kspec_error *err) {
-    size_t count = 1 + m->trials.P + m->trials.Q;
-    *s = (ks_second){.P = m->trials.P, .Q = m->trials.Q, .exponent = m->trials.exponent};
+    size_t count = 1 + m->rows.count + m->cols.count;
+    *s = (ks_second){.P = m->rows.count, .Q = m->cols.count, .exponent = m->trials.exponent};
     s->trace = ks_arena_zalloc(arena, count, sizeof(double));
     s->square = ks_arena_zalloc(arena, count, sizeof(double));
     s->moment = ks_arena_zalloc(arena, count, sizeof(double));
@@ -185,7 +244,8 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
         ks_pair p = split(m, seed, r);
         ks_run part = ks_run_part(run, 0.2 + 0.8 * (double)r / (double)repeats,
                                   0.2 + 0.8 * (double)(r + 1) / (double)repeats);
-        st = add_split(&part, m, &p, 1 / (double)repeats, s, err);
+        st = dependent(m) ? add_pairs(&part, m, &p, 1 / (double)repeats, s, err)
+                          : add_split(&part, m, &p, 1 / (double)repeats, s, err);
     }
     return st;
 }

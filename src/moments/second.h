@@ -8,16 +8,22 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "kspec/moments.h"
+#include "moments/groups.h"
 #include "moments/trials.h"
 
-/* One matrix. Each list has 1 + P + Q numbers: from all of it, without each row, without each column. */
+/*
+ * One matrix. Each list has 1 + P + Q numbers: from all of it, without each row, without each column; or without
+ * each of P groups of rows, and of Q groups of columns.
+ */
 typedef struct {
     size_t P, Q;
     /* unbiased for m(1), m(1)^2 and m(2), in units of 2^(2 exponent), 2^(4 exponent) and 2^(4 exponent) */
     double *trace, *square, *moment;
     int exponent;
-    /* the participation ratio of the matrix's own eigenvalues */
+    /* the participation ratio of the matrix's own eigenvalues; NaN where entries are missing */
     double naive;
+    /* the part of the cycles of order 2 that missing entries leave */
+    double cycles;
 } ks_second;
 
 /*
@@ -28,7 +34,15 @@ typedef struct {
     ks_trials trials;
     ks_halves halves;
     kspec_sampled sampled;
+    /* where there are none: each row and column by itself */
+    ks_groups rows, cols;
 } ks_measured;
+
+/* Labels of rows and columns that depend on each other, or NULL; 1: NaN is a missing entry */
+typedef struct {
+    const uint64_t *row_groups, *col_groups;
+    int pairwise;
+} ks_dependence;
 
 /*
  * Checks shapes and entries, and that rows and columns suffice to leave one of each out: 5 rows (3 where not
@@ -37,6 +51,11 @@ typedef struct {
 kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
                               const size_t *row_trials, int center, const char *what, ks_arena *arena,
                               kspec_error *err);
+
+/* The same with groups, of which there must be as many, or missing entries, which are counted. */
+kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
+                                        const size_t *row_trials, const ks_dependence *how, int center,
+                                        const char *what, size_t *missing, ks_arena *arena, kspec_error *err);
 
 kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
                             ks_arena *arena, kspec_error *err);

@@ -91,6 +91,8 @@ expect "two curves" [ "$(grep -cE '^ +[0-9]+ +[0-9]+ ' "$out")" -eq 24 ]
 expect_status 0 kspec dimension --label x x.npy --json # a single one is as without its label
 expect_json 'j["dimension"] == json.load(open("plain"))["dimension"] and "results" not in j'
 expect_error 2 '--label y: no INPUT follows it' kspec dimension x.npy --label y
+expect_error 2 '--groups is for one matrix, not 2' \
+    kspec dimension --groups list.txt --label y x.npy --label z t0.npy
 expect_error 2 'two recordings are named y' kspec dimension --label y x.npy --label y t0.npy
 expect_error 2 '--label y: @list.txt is a list' kspec dimension --label y @list.txt
 expect_error 2 '--label: the name is empty' kspec dimension --label '' x.npy
