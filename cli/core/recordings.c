@@ -88,8 +88,7 @@ int cli_recordings_make(const cli_common *c, const cli_labels *labels, int each,
     *r = (cli_recordings){0};
     int status = EXIT_DONE;
     for (size_t k = 0; k <= labels->count && !status; k++) { /* first those before any label */
-        size_t from = k ? labels->from[k - 1] : 0,
-               to = k < labels->count ? labels->from[k] : c->input_count;
+        size_t from = k ? labels->from[k - 1] : 0, to = k < labels->count ? labels->from[k] : c->input_count;
         const char *label = k ? labels->name[k - 1] : NULL;
         if (label && !*label) return cli_error(EXIT_USAGE, "--label: the name is empty");
         if (label && from == to) return cli_error(EXIT_USAGE, "--label %s: no INPUT follows it", label);
