@@ -76,6 +76,7 @@ static json_t *to_json(const void *result) {
                                     {"participation_ratio_ci_high", r->participation_ratio_ci_high},
                                     {"participation_ratio_naive", r->participation_ratio_naive},
                                     {0}});
+    cli_estimation_keys(&u->a->how, o);
     if (r->permutations) json_object_set_new(o, "permutations", json_integer(r->permutations));
     cli_groups_json(o, r->groups, r->col_groups);
     if (u->a->common.nan == KSPEC_NAN_KEEP)
@@ -203,7 +204,7 @@ const cli_command cmd_moments = {
     .name = "moments",
     .summary = "spectral moments and dimensionality of the kernel behind a matrix",
     .synopsis = "moments INPUT... [-n NMAX] [--estimator LIST] [--permutations R] [--side SIDE] [--sampled "
-                "WHICH] [OPTIONS]",
+                "WHICH] [--center[=WHICH]] [OPTIONS]",
     .description =
         "Estimates m(n) = tr T^n of the kernel operator T behind a matrix (rows: inputs, columns: "
         "features),\n"

@@ -84,7 +84,8 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
 static int check_options(const spectrum_args *a) {
     static const char *const of_a_matrix[] = {
         "estimator", "permutations", "side",        "sampled",     "trial-scheme", "splits", "no-stderr",
-        "normalize", "center",       "select-cols", "select-rows", "axes",         "nan",    NULL};
+        "normalize", "center",       "select-cols", "select-rows", "axes",         "nan",    "population-rows",
+        "population-cols", NULL};
     for (const char *const *name = of_a_matrix; a->moments && *name; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);
@@ -185,7 +186,8 @@ typedef struct {
 } output;
 
 /* The shape of the matrix, and the estimator of each moment */
-static void add_matrix(json_t *o, const kspec_dataset *d, const kspec_moments_result *m) {
+static void add_matrix(json_t *o, const cli_estimation *how, const kspec_dataset *d,
+                       const kspec_moments_result *m) {
     json_t *names = json_array();
     for (size_t k = 0; k < m->count; k++)
         json_array_append_new(names, json_string(kspec_estimator_name(m->estimates[k]->estimator)));
@@ -193,6 +195,7 @@ static void add_matrix(json_t *o, const kspec_dataset *d, const kspec_moments_re
     json_object_set_new(o, "cols", json_integer((json_int_t)d->cols));
     json_object_set_new(o, "trials", json_integer((json_int_t)d->trials));
     json_object_set_new(o, "estimators", names);
+    cli_estimation_keys(how, o);
 }
 
 static void add_arrays(json_t *o, const kspec_spectrum_result *r) {
@@ -227,7 +230,7 @@ static json_t *to_json(const void *result) {
     const output *u = result;
     const kspec_spectrum_result *r = u->r;
     json_t *o = json_object();
-    if (r->moments) add_matrix(o, u->d, r->moments);
+    if (r->moments) add_matrix(o, &u->a->how, u->d, r->moments);
     json_object_set_new(o, "rank", json_integer((json_int_t)r->rank));
     add_arrays(o, r);
     cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},

@@ -82,6 +82,8 @@ typedef struct {
     unsigned of;
     /* 1: it does not change the result, and the command line in the JSON object leaves it out */
     int aside;
+    /* The value where the option stands alone; another one follows '=' only. NULL: it needs a value. */
+    const char *bare;
 } cli_option;
 
 typedef struct cli_command cli_command;

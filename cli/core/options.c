@@ -127,6 +127,8 @@ static int take_option(const cli_command *c, int argc, char **argv, int *i, void
     common->given[common->given_count++] = o;
     if (o->type == OPT_FLAG) {
         if (value) return cli_error(EXIT_USAGE, "--%s takes no value", o->name);
+    } else if (!value && o->bare) {
+        value = o->bare;
     } else if (!value) {
         if (*i + 1 == argc)
             return cli_error(EXIT_USAGE, "%s%s needs a value (%s)", cli_dashes(o), o->name, o->arg);
@@ -227,7 +229,12 @@ void cli_args_free(const cli_command *c, void *args) {
 
 static void describe(const cli_option *o, void *ctx) {
     char left[64];
-    const char *value = o->arg ? o->arg : "", *gap = o->arg ? " " : "";
+    char optional[32];
+    const char *value = o->arg ? o->arg : "", *gap = o->arg && !o->bare ? " " : "";
+    if (o->bare) {
+        snprintf(optional, sizeof optional, "[=%s]", o->arg);
+        value = optional;
+    }
     if (!o->name[1]) /* an option of one letter, such as -n */
         snprintf(left, sizeof left, "-%c%s%s", o->letter, gap, value);
     else if (o->letter)

@@ -48,6 +48,16 @@ typedef enum {
 /* Which sides of the matrix are samples of a larger population. */
 typedef enum { KSPEC_SAMPLED_BOTH = 0, KSPEC_SAMPLED_ROWS, KSPEC_SAMPLED_COLS } kspec_sampled;
 
+/* Which mean is removed from the kernel: that of each feature over the inputs, or of each input over them. */
+typedef enum {
+    KSPEC_CENTER_NONE = 0,
+    /* the mean over the rows, for each column */
+    KSPEC_CENTER_ROWS,
+    /* the mean over the columns, for each row */
+    KSPEC_CENTER_COLS,
+    KSPEC_CENTER_BOTH
+} kspec_center;
+
 /* What is done with more than two trials. */
 typedef enum {
     /* They are split at random into two halves, whose means are the two trials. */
@@ -100,8 +110,11 @@ typedef struct {
     int no_stderr;
     /* 1: divide Phi by the root mean square of all its entries. */
     int normalize;
-    /* 1: subtract the mean of each column. The estimates are then not exactly unbiased any more. */
-    int center;
+    /*
+     * The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3) from 2n rows
+     * (columns) or more. NAIVE is that of the matrix with its own means removed; the others are refused.
+     */
+    kspec_center center;
     /* 1: give the variance bound of PATH and EXACT, from the moments of Phi squared elementwise. */
     int bound;
     /* 1: give the correlation of the estimates' errors. Not with no_stderr. */
@@ -112,11 +125,12 @@ typedef struct {
      */
     double effort;
     /*
-     * Rows that depend on each other (tokens of one document, time bins of one trial) come in groups: P labels,
-     * of which only equality matters; the same for the Q columns. NULL: all are independent. A cycle then takes
-     * at most one row and one column of each group, PATH averages over orders of groups, EXACT goes to order 2,
-     * and the jackknife leaves out a group at a time. With center orders are at most 2 and EXACT's, and each
-     * group of rows counts once, as its mean. For PATH, EXACT and AUTO, both sides sampled, without bound.
+     * Rows that depend on each other (tokens of one document, time bins of one trial) come in groups: P
+     * labels, of which only equality matters; the same for the Q columns. NULL: all are independent. A
+     * cycle then takes at most one row and one column of each group, PATH averages over orders of groups,
+     * EXACT goes to order 2, and the jackknife leaves out a group at a time. With center orders are at most
+     * 2 and EXACT's, and each group of rows counts once, as its mean. For PATH, EXACT and AUTO, both sides
+     * sampled, without bound.
      */
     const uint64_t *row_groups, *col_groups;
     /*
@@ -126,6 +140,12 @@ typedef struct {
      * which it is seen. Not with groups, ragged trials, bound, or a complete side.
      */
     int pairwise;
+    /*
+     * The rows (columns) are a sample without replacement of a population of this many, and the moments are
+     * those of the population's matrix: NAIVE's if it were given whole. 0: of infinitely many; P (Q): complete,
+     * as `sampled` says. EXACT for n <= 4, and NAIVE, which knows nothing of it.
+     */
+    uint64_t population_rows, population_cols;
 } kspec_moments_opts;
 
 /* One estimate of one moment. */

@@ -108,14 +108,16 @@ static kspec_status list_second(job *j, const ks_second *s, lists *l, kspec_erro
 /* m(3) and m(4) by exact, as far as AUTO would have it */
 static kspec_status list_higher(job *j, const ks_run *run, const ks_measured *m, lists *l, kspec_error *err) {
     ks_trials t = m->trials;
-    size_t shorter = t.P < t.Q ? t.P : t.Q, nmax = shorter - 1 < HIGHEST ? shorter - 1 : HIGHEST;
+    /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
+    size_t sampled = (t.P - 1) / (t.center ? 2 : 1), shorter = sampled < t.Q - 1 ? sampled : t.Q - 1;
+    int most = shorter < HIGHEST ? (int)shorter : HIGHEST;
     kspec_moments_opts o = {.size = sizeof o,
-                            .nmax = j->o.nmax ? j->o.nmax : (int)nmax,
+                            .nmax = j->o.nmax && j->o.nmax < most ? j->o.nmax : most,
                             .estimators = KSPEC_ESTIMATOR_AUTO,
                             .seed = j->o.seed,
-                            .splits = j->o.splits};
-    if (o.nmax <= 2 || nmax <= 2 || t.center) return KSPEC_OK;
-    if ((size_t)o.nmax > nmax) o.nmax = (int)nmax;
+                            .splits = j->o.splits,
+                            .center = t.center};
+    if (o.nmax <= 2) return KSPEC_OK;
     ks_tasks tasks;
     ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};
     kspec_status st = ks_tasks_make(&o, t.P, t.Q, ks_trials_splits(&t, o.splits), t.count > 1, &tasks, err);

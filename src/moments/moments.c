@@ -23,7 +23,15 @@ typedef struct {
     /* what rows and columns depend on each other; each by itself where there are no groups */
     ks_groups rows, cols;
     size_t missing;
-    /* for the correlation: the P + Q (or groups') leave-one-out estimates behind each estimate, in scaled units */
+    /*
+     * by side: what sampling leaves of the variance, 1 - P/N; a complete side is not a sample and adds no
+     * error
+     */
+    double share[2];
+    /*
+     * for the correlation: the P + Q (or groups') leave-one-out estimates behind each estimate, in scaled
+     * units
+     */
     double **loo;
     /* m(2) by path or exact: of all, without each row, without each column; NULL where neither gives it */
     double *second;
@@ -87,6 +95,7 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
     else
         st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, &j->tasks, err);
     if (st) return st;
+    for (int side = 0; side < 2; side++) j->share[side] = ks_exact_sampled_share(&j->tasks.exact, side);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT && (st = check_assignment(j, err))) return st;
     return ks_trials_scale(&j->trials, o->nmax, err);
 }
@@ -133,9 +142,8 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     double m = sum->m[n - 1];
     kspec_estimate e = {task->label, n, m, NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN, 1};
     if (j->source.cycles) e.cycles = j->source.cycles[n - 1];
-    if (sum->rows) /* a complete side is not a sample: it adds no error */
-        ks_jackknife(m, n, sum->rows + (size_t)(n - 1) * P, j->o.sampled == KSPEC_SAMPLED_COLS ? 0 : P,
-                     sum->cols + (size_t)(n - 1) * Q, j->o.sampled == KSPEC_SAMPLED_ROWS ? 0 : Q,
+    if (sum->rows)
+        ks_jackknife(m, n, sum->rows + (size_t)(n - 1) * P, P, sum->cols + (size_t)(n - 1) * Q, Q, j->share,
                      &e.std_error, &e.ci_low, &e.ci_high);
     if (!(isfinite(e.std_error) && isfinite(e.ci_low) && isfinite(e.ci_high)))
         e.std_error = e.ci_low = e.ci_high = NAN;
@@ -232,8 +240,8 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
 }
 
 /*
- * The participation ratio does not depend on the estimators that are asked for. It is left out where only m(1)
- * is, and where rows or columns are too few.
+ * The participation ratio does not depend on the estimators that are asked for. It is left out where only
+ * m(1) is, and where rows or columns are too few.
  */
 static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
                                         kspec_error *err) {
@@ -245,7 +253,8 @@ static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments
     ks_second s = {.naive = NAN};
     ks_measured m = {j->trials, j->source.halves, j->o.sampled, j->rows, j->cols};
     kspec_status st = KSPEC_OK;
-    if (j->o.nmax >= 2 && j->rows.count >= rows && j->cols.count >= cols) {
+    int known = j->o.center <= KSPEC_CENTER_ROWS && !j->o.population_rows && !j->o.population_cols;
+    if (known && j->o.nmax >= 2 && j->rows.count >= rows && j->cols.count >= cols) {
         st = j->second_by
                  ? ks_second_of_moment(run, &m, j->o.splits, j->o.seed, j->second, &s, &j->arena, err)
                  : ks_second_make(run, &m, j->o.splits, j->o.seed, &s, &j->arena, err);
@@ -300,8 +309,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     }
     if (!st && j->loo)
         ks_jackknife_correlation(out->count, (const double *const *)j->loo, j->rows.count, j->cols.count,
-                                 j->o.sampled != KSPEC_SAMPLED_COLS, j->o.sampled != KSPEC_SAMPLED_ROWS,
-                                 out->correlation);
+                                 j->share, out->correlation);
     ks_run rest = ks_run_part(&j->run, fmin(1, done), 1);
     return st ? st : participation_ratio(j, &rest, out, err);
 }

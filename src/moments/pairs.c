@@ -6,8 +6,9 @@
 #include <string.h>
 
 /*
- * For columns a < c of the trials A and B, x and z are A and B in column a, y and w are B and A in column c, and
- * a unit g is a group of rows. With f_g the mean over the rows of g (f_g the value itself where g is one row),
+ * For columns a < c of the trials A and B, x and z are A and B in column a, y and w are B and A in column
+ * c, and a unit g is a group of rows. With f_g the mean over the rows of g (f_g the value itself where g is
+ * one row),
  *
  *     P = xy, R = zw, D = xz, E = yw as means of products; x, y, z, w as means.
  *
@@ -107,8 +108,9 @@ static void unit(const ks_pairs *in, size_t g, size_t a, size_t c0, size_t count
 /* ---- estimates ---- */
 
 /*
- * The sums `s` less `own` (NULL: nothing), as estimates of each pair; pairs that do not count (keep = 0, or fewer
- * units than the estimate needs) have the weight 0. Written as products, so that each loop is plain arithmetic.
+ * The sums `s` less `own` (NULL: nothing), as estimates of each pair; pairs that do not count (keep = 0, or
+ * fewer units than the estimate needs) have the weight 0. Written as products, so that each loop is plain
+ * arithmetic.
  */
 static void estimates(const ks_pairs *in, strip s, strip own, const double *keep, size_t count, total *each) {
 #define OF(k) (own ? s[k][j] - own[k][j] : s[k][j])
@@ -207,8 +209,8 @@ static kspec_status every_pair(const ks_run *run, job *j, ks_arena *arena, kspec
 /* ---- first order ---- */
 
 /*
- * m(1) of column a over the units, but for one (its sums in `own`), times its weight n: sum of D - S(x,z)/(n-1)
- * where centred, D otherwise
+ * m(1) of column a over the units, but for one (its sums in `own`), times its weight n: sum of D -
+ * S(x,z)/(n-1) where centred, D otherwise
  */
 enum { T_N, T_X, T_Z, T_D, T_XZ, T_SUMS };
 
@@ -346,8 +348,8 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
 }
 
 /*
- * Not centred, with holes: the estimates of the matrix with 0 in its holes over those of the matrix of ones and
- * zeros.
+ * Not centred, with holes: the estimates of the matrix with 0 in its holes over those of the matrix of ones
+ * and zeros.
  */
 static kspec_status with_holes(const ks_run *run, const ks_pairs *in, const ks_pairs_out *out,
                                kspec_error *err) {

@@ -1,13 +1,14 @@
 #include "moments/plan.h"
 
 #include "base/error.h"
+#include "moments/weighted.h"
 
 #include <math.h>
 
 /*
  * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends a few seconds of one core on
- * exact, times `effort` where more is wanted. Asked for by name, exact may take longer, and up to order 4 as
- * long as it takes.
+ * exact, and times `effort` where more is wanted. Asked for by name, exact may take longer, and up to order
+ * 4 as long as it takes.
  */
 static const double AUTO_WORK = 1e11, EXACT_WORK = 2e13;
 static const size_t AUTO_MEMORY = (size_t)4 << 30;
@@ -61,12 +62,15 @@ kspec_status ks_tasks_check(kspec_moments_opts *o, kspec_error *err) {
     return KSPEC_OK;
 }
 
-static kspec_status check(kspec_moments_opts *o, size_t P, size_t Q, kspec_error *err) {
+static kspec_status check(kspec_moments_opts *o, ks_exact_plan *exact, kspec_error *err) {
+    size_t P = exact->P, Q = exact->Q;
     size_t min = P < Q ? P : Q;
     kspec_status st = ks_tasks_check(o, err);
+    if (!st) st = ks_weighted_resolve(o, exact, err);
+    if (!st) st = ks_weighted_check(o, exact, err);
     if (st) return st;
     if (o->nmax == 0) o->nmax = min < 6 ? (int)min : 6;
-    for (unsigned e = KSPEC_ESTIMATOR_NAIVE; e <= KSPEC_ESTIMATOR_AUTO; e <<= 1) {
+    for (unsigned e = KSPEC_ESTIMATOR_NAIVE; e <= KSPEC_ESTIMATOR_AUTO && !ks_exact_weighted(exact); e <<= 1) {
         const char *what;
         size_t most = limit(e, o->sampled, P, Q, &what);
         if (o->estimators & e && (size_t)o->nmax > most)
@@ -92,7 +96,8 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
     double auto_work = fmax(AUTO_WORK * o->effort, path_work(o, tasks) * repeats);
     /* with one side complete Kong-Valiant would be used instead, which takes more memory, not less */
     size_t most_bytes = by_name || o->sampled != KSPEC_SAMPLED_BOTH ? ks_memory_available() : AUTO_MEMORY;
-    for (*order = o->nmax < KS_EXACT_NMAX ? o->nmax : KS_EXACT_NMAX; *order > 0; --*order) {
+    int highest = ks_exact_highest(exact);
+    for (*order = o->nmax < highest ? o->nmax : highest; *order > 0; --*order) {
         double work, most_work = !by_name ? auto_work : *order == KS_EXACT_NMAX ? EXACT_WORK : INFINITY;
         size_t bytes;
         kspec_status st = ks_exact_cost(exact, *order, !o->no_stderr, &work, &bytes, err);
@@ -133,12 +138,18 @@ static void add(ks_tasks *tasks, kspec_estimator label, kspec_estimator method, 
  */
 static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t repeats, ks_tasks *tasks,
                               kspec_error *err) {
-    int most, must = o->estimators == KSPEC_ESTIMATOR_EXACT && asked;
+    int weighted = ks_exact_weighted(&tasks->exact);
+    int most, must = (o->estimators == KSPEC_ESTIMATOR_EXACT ||
+                      (weighted && !(o->estimators & KSPEC_ESTIMATOR_NAIVE))) &&
+                     asked;
     if (o->nmax > KS_EXACT_NMAX && must)
         return ks_fail(err, KSPEC_E_ARG, "exact: order %d exceeds %d; use path or auto above it", o->nmax,
                        KS_EXACT_NMAX);
     kspec_status st = affordable(o, tasks, (double)repeats, 1, &most, err);
     if (st) return st;
+    if (weighted && (most == 0 || (must && most < o->nmax)))
+        return ks_fail(err, KSPEC_E_NOMEM, "exact: order %d on %zu x %zu exceeds the %.1f MB that are available",
+                       most + 1, tasks->exact.P, tasks->exact.Q, ks_megabytes(ks_memory_available()));
     if (most == 0 || (must && most < o->nmax))
         return ks_fail(err, KSPEC_E_ARG,
                        "exact: order %d on %zu x %zu, %zu times, exceeds %.0e multiply-adds (n = 5) "
@@ -176,9 +187,11 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
                            ks_tasks *tasks, kspec_error *err) {
     *tasks = (ks_tasks){0};
     int asked = o->nmax > 0;
-    kspec_status st = check(o, P, Q, err);
+    tasks->exact = (ks_exact_plan){.P = P, .Q = Q, .two = two};
+    kspec_status st = check(o, &tasks->exact, err);
     if (st) return st;
-    tasks->exact = (ks_exact_plan){.P = P, .Q = Q, .sampled = o->sampled, .two = two};
+    /* nothing stands in for exact where data are centred or from a finite population */
+    unsigned by_exact = KSPEC_ESTIMATOR_EXACT | (ks_exact_weighted(&tasks->exact) ? KSPEC_ESTIMATOR_AUTO : 0);
     tasks->transposed = o->side == KSPEC_SIDE_TRANSPOSED || (o->side == KSPEC_SIDE_AUTO && P > Q);
     kspec_estimator path = o->sampled == KSPEC_SAMPLED_ROWS   ? KSPEC_ESTIMATOR_KV_ROW
                            : o->sampled == KSPEC_SAMPLED_COLS ? KSPEC_ESTIMATOR_KV_COL
@@ -188,8 +201,8 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
         if (o->estimators & e)
             add(tasks, e, method, 1, o->nmax, e == KSPEC_ESTIMATOR_NAIVE ? 0 : random_orders(o));
     }
-    if (o->estimators & KSPEC_ESTIMATOR_EXACT) st = add_exact(o, asked, repeats, tasks, err);
-    if (!st && o->estimators & KSPEC_ESTIMATOR_AUTO) st = add_auto(o, repeats, path, tasks, err);
+    if (o->estimators & by_exact) st = add_exact(o, asked, repeats, tasks, err);
+    if (!st && o->estimators & KSPEC_ESTIMATOR_AUTO & ~by_exact) st = add_auto(o, repeats, path, tasks, err);
     for (int k = 0; k < tasks->count && !st; k++) st = check_memory(o, &tasks->task[k], P, Q, err);
     return st;
 }

@@ -63,23 +63,10 @@ kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi,
     return st;
 }
 
-/*
- * A centred column whose entries are all equal was constant: they are the rounding of its mean, and would
- * count as a dimension where all columns are so.
- */
-static void clear_constant_columns(double *X, size_t P, size_t Q) {
-    for (size_t k = 0; k < Q; k++) {
-        size_t i = 1;
-        while (i < P && X[i * Q + k] == X[k]) i++;
-        for (size_t l = 0; i == P && l < P; l++) X[l * Q + k] = 0;
-    }
-}
-
 double *ks_measured_mean(ks_measured *m, ks_arena *arena) {
     const ks_trials *t = &m->trials;
     double *X = ks_arena_alloc(arena, ks_size(t->P, t->Q), sizeof *X);
     if (X) ks_trials_mean(t, m->halves.mean, X);
-    if (X && t->center) clear_constant_columns(X, t->P, t->Q);
     return X;
 }
 
@@ -88,9 +75,6 @@ static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
     const ks_trials *t = &m->trials;
     ks_pair p;
     ks_trials_split(t, seed, r, &m->halves, &p);
-    if (t->pairwise) return p; /* what is not seen is 0 */
-    if (t->center) clear_constant_columns(m->halves.a, t->P, t->Q);
-    if (t->center && m->halves.b) clear_constant_columns(m->halves.b, t->P, t->Q);
     return p;
 }
 

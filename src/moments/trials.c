@@ -146,12 +146,30 @@ static void subtract_seen_means(double *X, const double *seen, double *mean, siz
         for (size_t j = 0; j < Q; j++) X[i * Q + j] -= seen[i * Q + j] * mean[j];
 }
 
+/*
+ * Means are those of the differences from a line's first entry: a constant line becomes exactly zero, where
+ * the rounding of its mean would count as a dimension, and a large mean costs no digits of a small variation.
+ */
 static void subtract_column_means(double *X, double *mean, size_t P, size_t Q) {
     memset(mean, 0, Q * sizeof *mean);
     for (size_t i = 0; i < P; i++)
-        for (size_t j = 0; j < Q; j++) mean[j] += X[i * Q + j] / (double)P;
-    for (size_t i = 0; i < P; i++)
-        for (size_t j = 0; j < Q; j++) X[i * Q + j] -= mean[j];
+        for (size_t j = 0; j < Q; j++) mean[j] += (X[i * Q + j] - X[j]) / (double)P;
+    for (size_t i = P; i-- > 0;)
+        for (size_t j = 0; j < Q; j++) X[i * Q + j] = X[i * Q + j] - X[j] - mean[j];
+}
+
+static void subtract_row_means(double *X, size_t P, size_t Q) {
+    for (size_t i = 0; i < P; i++) {
+        double mean = 0, first = X[i * Q];
+        for (size_t j = 0; j < Q; j++) mean += (X[i * Q + j] - first) / (double)Q;
+        for (size_t j = 0; j < Q; j++) X[i * Q + j] = X[i * Q + j] - first - mean;
+    }
+}
+
+static void centre(const ks_trials *t, double *X, double *mean) {
+    if (t->center == KSPEC_CENTER_ROWS || t->center == KSPEC_CENTER_BOTH)
+        subtract_column_means(X, mean, t->P, t->Q);
+    if (t->center == KSPEC_CENTER_COLS || t->center == KSPEC_CENTER_BOTH) subtract_row_means(X, t->P, t->Q);
 }
 
 /* One trial in place, where nothing needs doing to it */
@@ -214,8 +232,8 @@ void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, 
         for (size_t k = 0; k < T; k++)
             add_row(t, h->order[k], i, 1 / (double)(k < half ? half : T - half), k < half ? a : b);
     }
-    if (t->center && h->a) subtract_column_means(h->a, h->mean, t->P, t->Q);
-    if (t->center && h->b) subtract_column_means(h->b, h->mean, t->P, t->Q);
+    if (h->a) centre(t, h->a, h->mean);
+    if (h->b) centre(t, h->b, h->mean);
     p->P = t->P, p->Q = t->Q;
     p->A = h->a ? h->a : as_it_is(t, 0);
     p->B = t->count == 1 ? p->A : h->b ? h->b : as_it_is(t, 1);
@@ -224,7 +242,7 @@ void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, 
 void ks_trials_copy(const ks_trials *t, size_t k, ks_halves *h, double *out) {
     memset(out, 0, t->P * t->Q * sizeof *out);
     for (size_t i = 0; i < t->P; i++) add_row(t, k, i, 1, out + i * t->Q);
-    if (t->center) subtract_column_means(out, h->mean, t->P, t->Q);
+    centre(t, out, h->mean);
 }
 
 void ks_trials_mean(const ks_trials *t, double *mean, double *out) {
@@ -232,7 +250,7 @@ void ks_trials_mean(const ks_trials *t, double *mean, double *out) {
     for (size_t i = 0; i < t->P; i++)
         for (size_t k = 0; k < trials_of(t, i); k++)
             add_row(t, k, i, 1 / (double)trials_of(t, i), out + i * t->Q);
-    if (t->center) subtract_column_means(out, mean, t->P, t->Q);
+    centre(t, out, mean);
 }
 
 kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, kspec_error *err) {

@@ -5,6 +5,7 @@
 #ifndef KS_MOMENTS_TRIALS_H
 #define KS_MOMENTS_TRIALS_H
 
+#include "kspec/moments.h"
 #include "moments/estimators.h"
 
 typedef struct {
@@ -13,7 +14,8 @@ typedef struct {
     size_t count, P, Q;
     /* or NULL */
     const size_t *row_trials;
-    int center, normalize;
+    kspec_center center;
+    int normalize;
     /* NaN is a missing entry; set to 0 by ks_trials_missing() where there is none */
     int pairwise;
     /*

@@ -76,7 +76,10 @@ TEST(groups_against_every_tuple) {
         }
 }
 
-/* A constant added to a column changes nothing where the means take no part, however unequal the groups are. */
+/*
+ * A constant added to a column changes nothing where the means take no part, however unequal the groups
+ * are.
+ */
 TEST(shifts_take_no_part) {
     enum { P = 7, Q = 4, COUNT = 1 + 5 + Q };
     sample s;
