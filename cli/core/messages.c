@@ -47,6 +47,11 @@ int cli_fail_writing(kspec_status st, const kspec_error *err) {
     return st == KSPEC_E_IO ? fail(EXIT_FAILED, st, err) : cli_fail(st, err);
 }
 
+void cli_error_prefix(kspec_error *err, const char *name) {
+    kspec_error plain = *err;
+    snprintf(err->msg, sizeof err->msg, "%.160s: %.300s", name, plain.msg);
+}
+
 int cli_no_memory(void) { return cli_error(EXIT_FAILED, "out of memory"); }
 
 void cli_warn(const cli_common *c, const char *fmt, ...) {

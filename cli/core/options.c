@@ -211,6 +211,10 @@ static void free_list(const cli_option *o, void *args) {
     void *field = (char *)args + o->offset;
     if (o->type == OPT_LIST) free(((cli_list *)field)->at);
     if (o->type == OPT_RANGES) free(((cli_ranges *)field)->at);
+    if (o->type == OPT_LABEL) {
+        free((void *)((cli_labels *)field)->name);
+        free(((cli_labels *)field)->from);
+    }
 }
 
 void cli_args_free(const cli_command *c, void *args) {

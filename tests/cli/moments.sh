@@ -217,13 +217,14 @@ for how in "" --center; do
     expect_status 0 kspec moments pr.npy -n 2 $how --quiet --json
     cp "$out" ratio
     expect_status 0 kspec dimension pr.npy $([ "$how" ] || echo --no-center) --json
-    expect_json '(lambda r: all(close(r["participation_ratio" + k], j[l], 1e-9) for k, l in (("", "dimension"),
-                 ("_stderr", "stderr"), ("_ci_low", "ci_low"), ("_ci_high", "ci_high"), ("_naive", "naive"))))(
-                 json.load(open("ratio")))'
+    keys='("", "dimension"), ("_stderr", "stderr"), ("_ci_low", "ci_low"), ("_ci_high", "ci_high")'
+    expect_json "(lambda r: all(close(r['participation_ratio' + k], j[l], 1e-9)
+                 for k, l in ($keys, ('_naive', 'naive'))))(json.load(open('ratio')))"
 done
 expect_status 0 kspec moments pr.npy -n 2
 number='[0-9.]+'
-expect_stdout "^participation ratio m\(1\)²/m\(2\): $number ± $number \(95% interval $number … $number\) dimensions; of the matrix itself: $number\$"
+ratio="$number ± $number \(95% interval $number … $number\) dimensions"
+expect_stdout "^participation ratio m\(1\)²/m\(2\): $ratio; of the matrix itself: $number\$"
 expect_status 0 kspec moments pr.npy -n 2 --no-stderr
 expect_stdout "m\(2\): $number dimensions; of"
 # --effort: what auto may spend
