@@ -111,7 +111,6 @@ static int run(void *args) {
     if (status) return status;
     if (!a->common.output && !a->common.json)
         return cli_error(EXIT_USAGE, "plot: -o FILE is missing (.svg, .png, .pdf, .html or .gp)");
-    if (a->common.output && (status = plot_check("-o", a->common.output))) return status;
     plot_source *s = calloc(count, sizeof *s);
     json_t **objects = calloc(count, sizeof *objects), *figure = NULL;
     if (!s || !objects) status = cli_no_memory();

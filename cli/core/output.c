@@ -69,15 +69,37 @@ static int send_table(const char *output, void (*print)(FILE *f, const void *res
     FILE *f = cli_text_open(&text);
     if (f) print(f, result);
     if (!cli_text_close(&text)) return cli_no_memory();
+    cli_make_printable(text.data, text.size, 1);
     int status = send_out(output, text.data, text.size);
     free(text.data);
     return status;
 }
 
+/* jansson writes DEL and the control characters of C1 as they are: \u007f and so on instead. */
+static char *escape_controls(char *dump) {
+    size_t n = strlen(dump), count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += dump[i] == 127 || (dump[i] == '\xc2' && cli_is_control(dump + i, 2));
+    char *escaped = count ? malloc(n + 5 * count + 2) : NULL, *to = escaped;
+    if (!escaped) return count ? NULL : dump;
+    for (size_t i = 0; i < n;) {
+        size_t k = dump[i] == '\xc2' ? 2 : 1;
+        if (dump[i] == 127 || (k == 2 && cli_is_control(dump + i, 2)))
+            to += sprintf(to, "\\u%04x", (unsigned)(unsigned char)dump[i + k - 1]), i += k;
+        else
+            *to++ = dump[i++];
+    }
+    *to = 0;
+    free(dump);
+    return escaped;
+}
+
 static int send_object(const char *output, const json_t *object) {
     char *dump = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    char *whole = dump;
+    if (dump) dump = escape_controls(dump);
     if (!dump || cli_memory_failed()) {
-        free(dump);
+        free(dump ? dump : whole);
         return cli_error(EXIT_FAILED, "out of memory for the JSON output");
     }
     size_t n = strlen(dump);

@@ -2,11 +2,8 @@
 #include "plot/plot.h"
 #include "plot/layout.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char *const suffixes[] = {".svg", ".png", ".pdf", ".html", ".gp", NULL};
 
@@ -22,18 +19,6 @@ int plot_check(const char *option, const char *path) {
     int format = format_of(path);
     if (format < 0)
         return cli_error(EXIT_USAGE, "%s: '%s' must end in .svg, .png, .pdf, .html or .gp", option, path);
-    char *folder = strdup(path);
-    if (!folder) return cli_error(EXIT_FAILED, "out of memory");
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = 0;
-    struct stat about;
-    const char *where = slash ? folder : ".";
-    int why = stat(where, &about)          ? errno
-              : !S_ISDIR(about.st_mode)    ? ENOTDIR
-              : access(where, W_OK | X_OK) ? errno
-                                           : 0;
-    free(folder);
-    if (why) return cli_error(EXIT_FAILED, "cannot write %s: %s", path, strerror(why));
     return format == PLOT_GP ? EXIT_DONE : plot_find_gnuplot();
 }
 
