@@ -29,7 +29,8 @@ static void put_first(FILE *f, const cli_command *c, const char *before, const c
 static void bash_flag(const cli_option *o, void *ctx) {
     context *x = ctx;
     fprintf(x->f, " %s%s", o->name[1] ? "--" : "-", o->name);
-    for (const cli_choice *k = o->choices; o->bare && k->name; k++) fprintf(x->f, " --%s=%s", o->name, k->name);
+    for (const cli_choice *k = o->choices; o->bare && k->name; k++)
+        fprintf(x->f, " --%s=%s", o->name, k->name);
 }
 
 static void bash_value(const cli_option *o, void *ctx) {

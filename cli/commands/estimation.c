@@ -66,7 +66,8 @@ kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d,
 static json_t *population(size_t n) { return n ? json_integer((json_int_t)n) : json_null(); }
 
 void cli_estimation_keys(const cli_estimation *e, json_t *to) {
-    json_object_set_new(to, "center", e->center ? json_string(cli_choice_name(cli_centers, e->center)) : json_null());
+    json_object_set_new(to, "center",
+                        e->center ? json_string(cli_choice_name(cli_centers, e->center)) : json_null());
     json_object_set_new(to, "population_rows", population(e->population_rows));
     json_object_set_new(to, "population_cols", population(e->population_cols));
 }

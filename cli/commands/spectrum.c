@@ -83,9 +83,10 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
 /* Options for a matrix, or for error bars, need one. */
 static int check_options(const spectrum_args *a) {
     static const char *const of_a_matrix[] = {
-        "estimator", "permutations", "side",        "sampled",     "trial-scheme", "splits", "no-stderr",
-        "normalize", "center",       "select-cols", "select-rows", "axes",         "nan",    "population-rows",
-        "population-cols", NULL};
+        "estimator",   "permutations", "side",      "sampled",         "trial-scheme",
+        "splits",      "no-stderr",    "normalize", "center",          "select-cols",
+        "select-rows", "axes",         "nan",       "population-rows", "population-cols",
+        NULL};
     for (const char *const *name = of_a_matrix; a->moments && *name; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);

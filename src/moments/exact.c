@@ -66,7 +66,9 @@ static int complete(const ks_exact_plan *e, int side) {
 }
 
 int ks_exact_highest(const ks_exact_plan *e) {
-    return e->center == KSPEC_CENTER_BOTH ? KS_BOTH_NMAX : ks_exact_weighted(e) ? KS_WEIGHTED_NMAX : KS_EXACT_NMAX;
+    return e->center == KSPEC_CENTER_BOTH ? KS_BOTH_NMAX
+           : ks_exact_weighted(e)         ? KS_WEIGHTED_NMAX
+                                          : KS_EXACT_NMAX;
 }
 
 size_t ks_exact_enough(const ks_exact_plan *e, int side) {
@@ -154,8 +156,8 @@ static void leave_one_out(size_t N, int n, double S, double other, const double 
 }
 
 /* The estimates without each index of a side, of a weighted plan */
-static void weighted_less(const ks_exact_plan *e, int side, int n, double m, double less, const double *through,
-                          double *out) {
+static void weighted_less(const ks_exact_plan *e, int side, int n, double m, double less,
+                          const double *through, double *out) {
     size_t N = side_size(e, side);
     int enough = complete(e, side) || N - 1 >= (size_t)(centred(e, side) ? 2 * n : n);
     for (size_t i = 0; i < N; i++) out[i] = complete(e, side) ? m : enough ? less - through[i] : NAN;

@@ -256,7 +256,7 @@ static kspec_status make(maker *m, ks_plan *pl, size_t room, kspec_error *err) {
 kspec_status ks_plan_make(ks_plan *pl, ks_exact_form form, size_t rows, size_t cols, int nmax,
                           kspec_error *err) {
     static const size_t room[KS_EXACT_NMAX + 1] = {0, 64, 64, 256, 1024, 8192},
-                        weighted_room[KS_WEIGHTED_NMAX + 1] = {0, 64, 256, 4096, 24576};
+                                             weighted_room[KS_WEIGHTED_NMAX + 1] = {0, 64, 256, 4096, 24576};
     *pl = (ks_plan){.form = form, .size = {rows, cols}, .nmax = nmax};
     maker m = {0};
     kspec_status st = make(&m, pl, form.weighted ? weighted_room[nmax] : room[nmax], err);

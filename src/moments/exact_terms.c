@@ -127,7 +127,8 @@ static int weights_number(side *s, uint32_t sizes, int r) {
 }
 
 /* Places the slots from number `slot` on in every way, in blocks numbered as they appear. */
-static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t *width, arrangement a, int slot) {
+static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t *width, arrangement a,
+                    int slot) {
     if (slot == slots) {
         uint32_t sizes = 0;
         int degree[EDGES] = {0}, lone = 0;
@@ -157,7 +158,8 @@ static void list_split(side *s, unsigned split) {
     uint8_t ends[EDGES][2], width[EDGES];
     int slots = 0, n = s->n;
     for (int l = 0; l < n; l++) {
-        uint8_t first = (uint8_t)((s->cols ? 2 * l : 2 * l + 2 * n - 1) % (2 * n)), second = (uint8_t)((first + 1) % (2 * n));
+        uint8_t first = (uint8_t)((s->cols ? 2 * l : 2 * l + 2 * n - 1) % (2 * n)),
+                second = (uint8_t)((first + 1) % (2 * n));
         ends[slots][0] = first, ends[slots][1] = second, width[slots] = 2;
         if (split >> l & 1) {
             width[slots++] = 1;
@@ -294,7 +296,8 @@ static name sorted_name(const name *x, int *p, int *q) {
     return renamed(x, p, 0, q);
 }
 
-static void best_order(const name *x, const uint32_t *key, int *p, int done, unsigned left, int from, name *best) {
+static void best_order(const name *x, const uint32_t *key, int *p, int done, unsigned left, int from,
+                       name *best) {
     if (!left) {
         int q[BLOCKS];
         name y = renamed(x, p, from, q);
@@ -364,15 +367,15 @@ static void add_term(maker *m, const arrangement *row, const arrangement *col, d
 
 static void add_terms(maker *m) {
     int n = m->n;
-    for (unsigned split = 0; split < (m->form->split[KS_COL] ? 1u << n : 1); split++) list_split(&m->cols, split);
+    for (unsigned split = 0; split < (m->form->split[KS_COL] ? 1u << n : 1); split++)
+        list_split(&m->cols, split);
     for (unsigned split = 0; split < (m->form->split[KS_ROW] ? 1u << n : 1); split++) {
         m->rows.count = 0;
         for (size_t j = 0; j < m->cols.count; j++) {
             int times = orbit(n, m->form->two_trials, split, &m->cols.list[j]);
             if (!times) continue;
             if (!m->rows.count) list_split(&m->rows, split);
-            for (size_t i = 0; i < m->rows.count; i++)
-                add_term(m, &m->rows.list[i], &m->cols.list[j], times);
+            for (size_t i = 0; i < m->rows.count; i++) add_term(m, &m->rows.list[i], &m->cols.list[j], times);
         }
     }
 }
@@ -382,7 +385,9 @@ static ks_graph graph_of(const entry *e, int n) {
     ks_graph g = {.n = n,
                   .rows = x->rows,
                   .cols = x->cols,
-                  .root = x->fixed == 0 ? -1 : x->fixed == 1 ? 0 : x->rows,
+                  .root = x->fixed == 0   ? -1
+                          : x->fixed == 1 ? 0
+                                          : x->rows,
                   .weight = e->value,
                   .less = {e->less[0], e->less[1]},
                   .pin = e->pin[0]};

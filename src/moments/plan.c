@@ -70,7 +70,8 @@ static kspec_status check(kspec_moments_opts *o, ks_exact_plan *exact, kspec_err
     if (!st) st = ks_weighted_check(o, exact, err);
     if (st) return st;
     if (o->nmax == 0) o->nmax = min < 6 ? (int)min : 6;
-    for (unsigned e = KSPEC_ESTIMATOR_NAIVE; e <= KSPEC_ESTIMATOR_AUTO && !ks_exact_weighted(exact); e <<= 1) {
+    for (unsigned e = KSPEC_ESTIMATOR_NAIVE; e <= KSPEC_ESTIMATOR_AUTO && !ks_exact_weighted(exact);
+         e <<= 1) {
         const char *what;
         size_t most = limit(e, o->sampled, P, Q, &what);
         if (o->estimators & e && (size_t)o->nmax > most)
@@ -148,8 +149,9 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
     kspec_status st = affordable(o, tasks, (double)repeats, 1, &most, err);
     if (st) return st;
     if (weighted && (most == 0 || (must && most < o->nmax)))
-        return ks_fail(err, KSPEC_E_NOMEM, "exact: order %d on %zu x %zu exceeds the %.1f MB that are available",
-                       most + 1, tasks->exact.P, tasks->exact.Q, ks_megabytes(ks_memory_available()));
+        return ks_fail(err, KSPEC_E_NOMEM,
+                       "exact: order %d on %zu x %zu exceeds the %.1f MB that are available", most + 1,
+                       tasks->exact.P, tasks->exact.Q, ks_megabytes(ks_memory_available()));
     if (most == 0 || (must && most < o->nmax))
         return ks_fail(err, KSPEC_E_ARG,
                        "exact: order %d on %zu x %zu, %zu times, exceeds %.0e multiply-adds (n = 5) "

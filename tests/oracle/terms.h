@@ -24,7 +24,8 @@ typedef struct {
 static inline long double terms_value(const terms_oracle *t) {
     long double x = 1;
     for (int e = 0; e < 2 * t->n; e++) { /* edge 2l: A[i_l, a_l]; edge 2l+1: B[i_(l+1), a_l] */
-        size_t i = (size_t)t->index[0][t->block[0][t->slot[0][e]]], a = (size_t)t->index[1][t->block[1][t->slot[1][e]]];
+        size_t i = (size_t)t->index[0][t->block[0][t->slot[0][e]]],
+               a = (size_t)t->index[1][t->block[1][t->slot[1][e]]];
         x *= (e % 2 ? t->p.B : t->p.A)[i * t->p.Q + a];
     }
     return x;
@@ -99,7 +100,8 @@ static inline void terms_centre(double *x, size_t P, size_t Q, int over_rows) {
     size_t lines = over_rows ? Q : P, length = over_rows ? P : Q;
     for (size_t l = 0; l < lines; l++) {
         long double mean = 0;
-        for (size_t k = 0; k < length; k++) mean += x[over_rows ? k * Q + l : l * Q + k] / (long double)length;
+        for (size_t k = 0; k < length; k++)
+            mean += x[over_rows ? k * Q + l : l * Q + k] / (long double)length;
         for (size_t k = 0; k < length; k++) {
             double *e = &x[over_rows ? k * Q + l : l * Q + k];
             *e = (double)(*e - mean);

@@ -8,8 +8,8 @@
 static const ks_run one = {1, {NULL, NULL}, 0, 1};
 
 /* The data without the means that the form removes, and their estimates */
-static void estimate(const terms_oracle *t, const ks_run *run, int nmax, double *m, double *terms, double *rows,
-                     double *cols) {
+static void estimate(const terms_oracle *t, const ks_run *run, int nmax, double *m, double *terms,
+                     double *rows, double *cols) {
     size_t P = t->p.P, Q = t->p.Q;
     int two = t->p.A != t->p.B;
     double *x[2];
@@ -19,7 +19,8 @@ static void estimate(const terms_oracle *t, const ks_run *run, int nmax, double 
         if (t->split[0]) terms_centre(x[k], P, Q, 1);
         if (t->split[1]) terms_centre(x[k], P, Q, 0);
     }
-    ks_exact_plan plan = {.P = P, .Q = Q, .two = two, .center = (kspec_center)(t->split[0] + 2 * t->split[1])};
+    ks_exact_plan plan = {
+        .P = P, .Q = Q, .two = two, .center = (kspec_center)(t->split[0] + 2 * t->split[1])};
     for (int s = 0; s < 2; s++) plan.population[s] = isinf(t->population[s]) ? 0 : t->population[s];
     ks_pair p = {x[0], x[two], P, Q, nmax};
     kspec_error err = {0};
@@ -36,7 +37,8 @@ static void estimate(const terms_oracle *t, const ks_run *run, int nmax, double 
 /* One form on one shape: the estimates, and those without each row and column, against the definition */
 static void compare(terms_oracle t, int nmax) {
     size_t P = t.p.P, Q = t.p.Q;
-    double m[4], terms[4], again[4], *rows = malloc(4 * P * sizeof *rows), *cols = malloc(4 * Q * sizeof *cols);
+    double m[4], terms[4], again[4], *rows = malloc(4 * P * sizeof *rows),
+                                     *cols = malloc(4 * Q * sizeof *cols);
     estimate(&t, &one, nmax, m, terms, rows, cols);
     estimate(&t, &one, nmax, again, terms, NULL, NULL);
     for (int n = 1; n <= nmax; n++) {
@@ -54,7 +56,8 @@ static void compare(terms_oracle t, int nmax) {
                 } else {
                     terms_oracle less = t;
                     int row = side ? -1 : (int)i, col = side ? (int)i : -1;
-                    double *A = oracle_without(t.p.A, P, Q, row, col), *B = oracle_without(t.p.B, P, Q, row, col);
+                    double *A = oracle_without(t.p.A, P, Q, row, col),
+                           *B = oracle_without(t.p.B, P, Q, row, col);
                     less.p = (ks_pair){A, B, P - !side, Q - (size_t)side, n};
                     CHECK_TERMS(loo[i], terms_moment(&less, n), unit);
                     free(A), free(B);
@@ -87,7 +90,8 @@ TEST(equals_the_sum_over_all_tuples) {
                     int split[2] = {form & 1, form >> 1 & 1};
                     const double *N = population[form >> 2];
                     if (form == 0) continue;
-                    size_t rows = P / (split[0] ? 2 : 1), cols = Q / (split[1] ? 2 : 1), most = rows < cols ? rows : cols;
+                    size_t rows = P / (split[0] ? 2 : 1), cols = Q / (split[1] ? 2 : 1),
+                           most = rows < cols ? rows : cols;
                     while (most && tuples(P, Q, split, N, (int)most) > 2e5) most--; /* the oracle is slow */
                     if (most < 1) continue;
                     double *A = oracle_matrix(seed++, P, Q), *B = oracle_matrix(seed++, P, Q);
