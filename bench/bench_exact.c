@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
     whole_calls(phi, (size_t)trials, nmax, threads);
 
     double gemm = 1e300;
-    ks_blas_enter();
+    if (ks_blas_enter(1, NULL)) return 1;
     for (int r = 0; r < 7; r++) { /* the longer side is summed over or kept: P Q min(P,Q) multiply-adds */
         double t = ks_now();
         if (P < Q)

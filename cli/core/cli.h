@@ -82,6 +82,8 @@ typedef struct {
     unsigned of;
     /* 1: it does not change the result, and the command line in the JSON object leaves it out */
     int aside;
+    /* OPT_STRING: names a file that the command writes, which is tried before the work: its kind */
+    enum { WRITES_NOTHING, WRITES_TEXT, WRITES_ARRAY } writes;
     /* The value where the option stands alone; another one follows '=' only. NULL: it needs a value. */
     const char *bare;
 } cli_option;
@@ -182,11 +184,45 @@ const char *cli_choice_list(const cli_choice *choices, char *to, size_t size);
 /* The entry of a NULL-terminated list nearest to word, or NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *list);
 
+/* The bytes of the UTF-8 character at s, of which `left` are there; 0 where it is not one */
+size_t cli_letter(const char *s, size_t left);
+/* Is it a control character, of C1 (U+0080 to U+009F) too? */
+int cli_is_control(const char *s, size_t n);
+/*
+ * Puts '?' for every byte that a terminal might obey, or that is not UTF-8. Of a table, control characters
+ * below 32 stay: they are our own.
+ */
+void cli_make_printable(char *text, size_t size, int table);
+
 /* "" after 1, "s" after every other number */
 static inline const char *cli_s(size_t count) { return count == 1 ? "" : "s"; }
 
 /* Sorts numbers upwards, without NaN among them */
 void cli_sort(double *x, size_t count);
+
+/* ---- memory ---- */
+
+/* From here on an allocation that fails while JSON values are made is remembered. */
+void cli_memory_watch(void);
+/* Remembers one; was there one? Then nothing that was made may be printed. */
+void cli_memory_lost(void);
+int cli_memory_failed(void);
+
+/* Parses all of a file; NULL where it is not JSON (then `where` says so), or without memory. */
+json_t *cli_json_load(FILE *f, json_error_t *where);
+
+/*
+ * A text that is written to as to a file. cli_text_open() is NULL without memory; cli_text_close() is 0 where
+ * any of the text was lost. `data` then ends with a zero beyond its `size`, and is for free().
+ */
+typedef struct {
+    char *data;
+    size_t size, room;
+    int failed;
+    FILE *stream;
+} cli_text;
+FILE *cli_text_open(cli_text *t);
+int cli_text_close(cli_text *t);
 
 /* ---- messages ---- */
 
@@ -213,7 +249,7 @@ void cli_progress_end(void);
 /* Seconds of wall-clock time since some fixed point. */
 double cli_now(void);
 
-/* Makes Ctrl-C and SIGTERM remove unfinished files and end with status 130 (143). */
+/* Makes signals that end the tool remove unfinished files first, and end it with 128 + their number. */
 void cli_catch_signals(void);
 /* Makes them end this process, too; 0: no longer */
 void cli_guard_child(int pid);

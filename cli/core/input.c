@@ -71,11 +71,11 @@ kspec_matrix *cli_trials(const kspec_dataset *d) {
 /* ---- how it was understood ---- */
 
 /* A file's name may hold line breaks and escape sequences, and be longer than a line: its end is printed. */
+enum { LONGEST_NAME = 160 };
 static const char *end_of(const char *name) {
-    enum { LONGEST = 160 };
     size_t n = strlen(name);
-    if (n <= LONGEST) return name;
-    name += n - LONGEST;
+    if (n <= LONGEST_NAME) return name;
+    name += n - LONGEST_NAME;
     while ((*name & 0xc0) == 0x80) name++; /* not from the middle of a UTF-8 character */
     return name;
 }
@@ -90,7 +90,10 @@ int cli_name_width(const char *name) {
 void cli_print_name(FILE *f, const char *name, int width) {
     const char *end = end_of(name);
     if (end != name) fputs("…", f);
-    for (; *end; end++) fputc((unsigned char)*end < 32 || *end == 127 ? '?' : *end, f);
+    char shown[LONGEST_NAME + 1];
+    snprintf(shown, sizeof shown, "%s", end);
+    cli_make_printable(shown, strlen(shown), 0);
+    fputs(shown, f);
     for (int k = cli_name_width(name); k < width; k++) fputc(' ', f);
 }
 

@@ -29,6 +29,8 @@ static void put_run(FILE *to, const char *run, size_t n, char kind) {
         if (run[i] == '\\')
             fputs("\\\\{}",
                   to); /* the braces part it from a U+ that may follow: \U+ is a letter by its number */
+        else if (run[i] == '>' && (i == 0 || run[i - 1] == ']'))
+            fputs("{}>", to); /* gnuplot writes it as it is, and XML does not allow ]]> in a text */
         else if (strchr("{}^_@&~", run[i]))
             fprintf(to, "\\%c", run[i]);
         else if (run[i] == '\'')

@@ -171,10 +171,10 @@ void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, con
 /* Runs gnuplot on a script; its output to *picture, for free(). */
 int plot_run(const char *script, size_t length, char **picture, size_t *size);
 
-/* Is gnuplot installed? An exit status after a message */
+/* Is gnuplot installed, and its time limit a number? An exit status after a message */
 int plot_find_gnuplot(void);
 
-/* Can a picture be written there? Checks suffix, folder and gnuplot before anything is computed. */
+/* Can a picture of that name be drawn? Checks suffix and gnuplot before anything is computed. */
 int plot_check(const char *option, const char *path);
 
 /* The figure of these results to a file, by its suffix; figure, unless NULL, gets it as a JSON object. */

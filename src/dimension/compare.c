@@ -281,9 +281,10 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
         r->trials = ntrials, r->other_trials = other_ntrials, r->centered = center, r->paired = j.o.paired;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
         r->alignment_biased = NAN;
-        ks_blas_enter();
-        st = compute(&j, r, err);
-        ks_blas_leave();
+        if (!(st = ks_blas_enter(j.run.threads, err))) {
+            st = compute(&j, r, err);
+            ks_blas_leave();
+        }
     }
     ks_arena_free(&j.arena);
     if (st) {

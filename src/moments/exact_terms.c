@@ -230,17 +230,18 @@ typedef struct {
     size_t count, room;
     uint32_t *slot;
     size_t slots;
+    /* more names came than there is room for: those share the entry behind the last */
+    int overfull;
 } entries;
 
-static int entries_alloc(entries *t, size_t room, ks_arena *arena) {
+static void entries_alloc(entries *t, size_t room, ks_arena *arena) {
     *t = (entries){.room = room, .slots = 64};
     while (t->slots < 2 * room) t->slots *= 2;
-    t->list = ks_arena_alloc(arena, room, sizeof *t->list);
+    t->list = ks_arena_alloc(arena, room + 1, sizeof *t->list);
     t->slot = ks_arena_zalloc(arena, t->slots, sizeof *t->slot);
-    return !arena->failed;
 }
 
-/* The entry of this name, made if it is new; NULL where there is no room. */
+/* The entry of this name, made if it is new. */
 static entry *entry_of(entries *t, const name *x) {
     uint64_t h = x->fixed;
     for (int v = 0; v < BLOCKS; v++) h = (h ^ x->word[v]) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
@@ -249,7 +250,8 @@ static entry *entry_of(entries *t, const name *x) {
         entry *e = &t->list[t->slot[at] - 1];
         if (e->name.fixed == x->fixed && !memcmp(e->name.word, x->word, sizeof x->word)) return e;
     }
-    if (t->count == t->room) return NULL;
+    t->overfull |= t->count == t->room;
+    if (t->overfull) return &t->list[t->room];
     entry *e = &t->list[t->count++];
     *e = (entry){.name = *x};
     t->slot[at] = (uint32_t)t->count;
@@ -334,7 +336,6 @@ typedef struct {
     int n;
     side rows, cols;
     entries sorted;
-    int full;
 } maker;
 
 /* The term of these partitions, `times` times. */
@@ -348,10 +349,6 @@ static void add_term(maker *m, const arrangement *row, const arrangement *col, d
     int p[BLOCKS], q[BLOCKS];
     name y = sorted_name(&x, p, q);
     entry *t = entry_of(&m->sorted, &y);
-    if (!t) {
-        m->full = 1;
-        return;
-    }
     const side_weights *r = &m->rows.weights[row->weights], *c = &m->cols.weights[col->weights];
     int lone = row->lone >= 0 || col->lone >= 0;
     if (!lone) {
@@ -403,7 +400,7 @@ static ks_graph graph_of(const entry *e, int n) {
  * Merges what has the same name, once without a fixed vertex, for the values, and once for every vertex. A
  * graph's value is the sum over its fixed vertex, so it is taken from one of the latter where there is one.
  */
-static size_t merge(const maker *m, entries *whole, entries *fixed, ks_graph *out) {
+static void merge(const maker *m, entries *whole, entries *fixed) {
     for (size_t k = 0; k < m->sorted.count; k++) {
         const entry *s = &m->sorted.list[k];
         name x = full_name(&s->name, -1);
@@ -418,21 +415,24 @@ static size_t merge(const maker *m, entries *whole, entries *fixed, ks_graph *ou
             f->whole = (int)(w - whole->list);
         }
     }
-    size_t count = 0;
     for (size_t k = 0; k < fixed->count; k++) {
         entry *f = &fixed->list[k], *w = &whole->list[f->whole];
         f->value = w->value, f->less[0] = w->less[0], f->less[1] = w->less[1];
         w->value = w->less[0] = w->less[1] = 0;
-        out[count++] = graph_of(f, m->n);
     }
+}
+
+static size_t graphs(int n, const entries *whole, const entries *fixed, ks_graph *out) {
+    size_t count = 0;
+    for (size_t k = 0; k < fixed->count; k++) out[count++] = graph_of(&fixed->list[k], n);
     for (size_t k = 0; k < whole->count; k++)
-        if (whole->list[k].value != 0) out[count++] = graph_of(&whole->list[k], m->n);
+        if (whole->list[k].value != 0) out[count++] = graph_of(&whole->list[k], n);
     return count;
 }
 
 ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_t *count, ks_arena *arena) {
-    /* the most that any order and form takes: test_exact_terms.c counts them */
-    enum { ROWS = 2100, COLS = 5600, SORTED = 6000, WHOLE = 2000, FIXED = 8000 };
+    /* the most that any order and form takes; SORTED, WHOLE and FIXED with a little room */
+    enum { ROWS = 2011, COLS = 5156, SORTED = 1200, WHOLE = 1100, FIXED = 2800 };
     maker m = {.form = form, .n = n};
     ks_arena own = {0};
     entries whole, fixed;
@@ -451,11 +451,12 @@ ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_
     ks_graph *out = NULL;
     if (!own.failed) {
         add_terms(&m);
-        out = ks_arena_alloc(arena, SORTED, sizeof *out);
-        if (out) *count = merge(&m, &whole, &fixed, out);
-    } else {
-        arena->failed = own.failed;
+        merge(&m, &whole, &fixed);
+        out = ks_arena_alloc(arena, whole.count + fixed.count, sizeof *out);
     }
+    if (m.sorted.overfull || whole.overfull || fixed.overfull) out = NULL, own.failed = FIXED * sizeof(entry);
+    if (out) *count = graphs(n, &whole, &fixed, out);
+    if (!out && !arena->failed) arena->failed = own.failed;
     ks_arena_free(&own);
     return out;
 }

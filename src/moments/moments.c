@@ -10,6 +10,7 @@
 #include "moments/jackknife.h"
 #include "moments/second.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -157,8 +158,15 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     }
     int e2 = 2 * j->trials.exponent;
     double *scaled[] = {&e.value, &e.std_error, &e.ci_low, &e.ci_high, &e.chebyshev_low, &e.chebyshev_high};
-    for (size_t k = 0; k < sizeof scaled / sizeof *scaled; k++) *scaled[k] = ldexp(*scaled[k], n * e2);
+    int lost = 0; /* an error bar that underflows is not 0, but unknown */
+    for (size_t k = 0; k < sizeof scaled / sizeof *scaled; k++) {
+        double before = *scaled[k];
+        *scaled[k] = ldexp(before, n * e2);
+        lost |= before != 0 && fabs(*scaled[k]) < DBL_MIN;
+    }
+    if (lost) e.std_error = e.ci_low = e.ci_high = e.chebyshev_low = e.chebyshev_high = NAN;
     e.variance_bound = ldexp(e.variance_bound, 2 * n * e2);
+    if (e.variance_bound < DBL_MIN) e.variance_bound = NAN;
     e.root = ldexp(e.root, e2);
     return e;
 }
@@ -325,8 +333,7 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     if (!st) st = check(&j, phi, ntrials, err);
     if (!st && !(r = ks_zalloc(1, sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
-    if (!st) {
-        ks_blas_enter();
+    if (!st && !(st = ks_blas_enter(j.run.threads, err))) {
         st = compute(&j, r, err);
         ks_blas_leave();
     }
