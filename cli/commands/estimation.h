@@ -9,6 +9,7 @@ typedef struct {
     unsigned estimators;
     int side, sampled, scheme, center;
     size_t population_rows, population_cols;
+    double effort;
 } cli_estimation;
 
 /* clang-format off */
@@ -38,6 +39,8 @@ typedef struct {
      "more than two trials: split (halves, the default) or assignment", cli_trial_schemes}, \
     {"splits",       0, OPT_INT,    FIELD(splits),    "R", \
      "random splits or assignments to average over (default 8)", .min = 1}, \
+    {"effort",       0, OPT_DOUBLE, FIELD(effort),    "F", \
+     "auto may spend F times its usual work, a few seconds (default 1)", .positive = 1}, \
     CLI_NO_STDERR_OPTION(FIELD), \
     {"normalize",    0, OPT_FLAG,   FIELD(normalize), NULL, \
      "divide the matrix by its root mean square"}, \

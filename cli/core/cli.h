@@ -121,6 +121,8 @@ struct cli_command {
     size_t args_size;
     /* Takes INPUTs and the options that go with them; and checks by itself whether there is one */
     int reads_input, input_optional;
+    /* Estimates from what is seen of a matrix with missing entries (--nan pairwise) */
+    int takes_holes;
     /* Takes arguments that are files, without those options */
     int takes_files;
     /* How many arguments there may be; 0: any number */

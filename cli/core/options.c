@@ -32,7 +32,8 @@ static const cli_choice axes[] = {
 
 static const cli_choice nan_policies[] = {
     {"error",     KSPEC_NAN_ERROR},     {"omit-rows",     KSPEC_NAN_OMIT_ROWS},
-    {"omit-cols", KSPEC_NAN_OMIT_COLS}, {"ragged-trials", KSPEC_NAN_RAGGED_TRIALS}, {0},
+    {"omit-cols", KSPEC_NAN_OMIT_COLS}, {"ragged-trials", KSPEC_NAN_RAGGED_TRIALS},
+    {"pairwise",  KSPEC_NAN_KEEP},      {0},
 };
 
 static const cli_option input_options[] = {
@@ -43,7 +44,7 @@ static const cli_option input_options[] = {
     {"axes",        0, OPT_STRING, COMMON(axes),        "NAMES",
      "the axes of a 3-D array (default trials,rows,cols)", axes},
     {"nan",         0, OPT_CHOICE, COMMON(nan),         "WHAT",
-     "missing values: error, omit-rows, omit-cols or ragged-trials", nan_policies},
+     "missing values: error, omit-rows, omit-cols, ragged-trials, pairwise", nan_policies},
     {0},
 };
 /* clang-format on */
@@ -168,6 +169,8 @@ static int take_what(const cli_command *c, cli_common *common) {
 
 static int check_arguments(const cli_command *c, const cli_common *common) {
     int takes = c->reads_input || c->takes_files;
+    if (common->nan == KSPEC_NAN_KEEP && !c->takes_holes)
+        return cli_error(EXIT_USAGE, "%s takes no --nan pairwise: it is for moments and dimension", c->name);
     size_t most = !takes ? 0 : c->most_inputs ? c->most_inputs : SIZE_MAX;
     if (takes && !c->input_optional && common->input_count == 0) return cli_no_input(c);
     if (common->input_count > most)

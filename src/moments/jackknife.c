@@ -18,7 +18,6 @@ static double one_side(const double *loo, size_t N, double share, int n) {
 
 void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
                   const double share[2], double *std_error, double *low, double *high) {
-    const double z = 1.959963984540054; /* 97.5% quantile of the normal distribution */
     *std_error = sqrt(one_side(rows, P, share[0], 1) + one_side(cols, Q, share[1], 1));
     /*
      * The interval on the root's scale, where the estimate is nearly symmetric. But the root's slope at zero
@@ -28,8 +27,8 @@ void ks_jackknife(double m, int n, const double *rows, size_t P, const double *c
      */
     const double cut = 10;
     double root = ks_signed_root(m, n),
-           half = z * sqrt(one_side(rows, P, share[0], n) + one_side(cols, Q, share[1], n));
-    double ends[2] = {root - half, root + half}, plain = z * *std_error;
+           half = KS_Z95 * sqrt(one_side(rows, P, share[0], n) + one_side(cols, Q, share[1], n));
+    double ends[2] = {root - half, root + half}, plain = KS_Z95 * *std_error;
     *low = copysign(pow(fabs(ends[0]), n), ends[0]);
     *high = copysign(pow(fabs(ends[1]), n), ends[1]);
     if (ends[0] > 0) return;

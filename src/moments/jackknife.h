@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* The 97.5% quantile of the normal distribution */
+static const double KS_Z95 = 1.959963984540054;
+
 /* sign(x) |x|^(1/n): the scale on which estimates of m(n) are least skewed. */
 double ks_signed_root(double x, int n);
 

@@ -199,6 +199,9 @@ CALL(learn) {
     return st;
 }
 
+CALL(read_labels) {
+    RESULT(kspec_labels, kspec_labels_free, kspec_read_labels(file, opts, &r, err));
+}
 CALL(read_file) {
     const char *const inputs[] = {file};
     kspec_dataset *d = NOWHERE(kspec_dataset);
@@ -320,6 +323,7 @@ static const row rows[] = {
     {"kspec_learn_open",            learn_open,             PLAIN(kspec_learn_data_opts),   1},
     {"kspec_learn",                 learn,                  OPTS(kspec_learn_opts),         1, &quick_learn},
     {"kspec_read",                  read_file,              PLAIN(kspec_read_opts),         1},
+    {"kspec_read_labels",           read_labels,            PLAIN(kspec_read_opts),         1},
     {"kspec_write",                 write_file,             0, 0,                           1},
     {"kspec_write_text",            write_text,             0, 0,                           0},
     {"kspec_theory_rbf_moments",    theory_rbf,             0, 0,                           0},
