@@ -184,7 +184,7 @@ typedef struct {
     /*
      * The dimensionality m(1)^2/m(2), both without bias (the square of m(1) is not that of its estimate), as
      * by kspec_dimension() whatever the estimators. NaN where the estimate of either is not positive, and
-     * where nmax is 1 or rows or columns are too few.
+     * where nmax is 1 or rows or columns are too few, of a finite population, and where columns are centred.
      */
     double participation_ratio;
     /* The share of m(1) that comes from the mean of each column, about 0 to 1. */
@@ -213,12 +213,12 @@ typedef struct {
  * Error bars come from exact leave-one-out estimates (to first order on the side on which Kong-Valiant
  * repeats indices). A side that is complete adds none. The interval is that of the signed root, on whose
  * scale the estimate is less skewed; where it reaches zero it is joined with the plain one, value +- 1.96
- * std_error, and cut off at ten times that. There are no error bars at n = min(P,Q), where leaving one out
- * leaves nothing, nor under the assignment scheme.
+ * std_error, and cut off at ten times that. There are no error bars at n = min(P,Q) (P/2 where rows are
+ * centred), where leaving one out leaves nothing, nor under the assignment scheme.
  *
  * Time: naive and Kong-Valiant take a few matrix products per order on the shorter side, or on the rows
  * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows; exact a dozen matrix products up
- * to n = 4 and P^2 Q^2 multiply-adds at n = 5. AUTO switches to PATH where EXACT would take more than 1e11
+ * to n = 4 and P^2 Q^2 multiply-adds at n = 5; centred it takes 2 times as long, with two trials 6 times. AUTO switches to PATH where EXACT would take more than 1e11
  * multiply-adds times `effort` (all splits together), and more than PATH, or 4 GiB. EXACT by itself is
  * refused where its P x P intermediates do not fit into the memory that is available, and at n = 5 above
  * 2e13 multiply-adds; where no order is asked for it takes the highest it can. Among other estimators EXACT
