@@ -48,8 +48,7 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
 
 void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
                          const kspec_moments_result *r) {
-    if (r->groups || r->col_groups || r->missing)
-        return; /* centring shows nothing else then */
+    if (r->groups || r->col_groups || r->missing) return; /* centring shows nothing else then */
     if (!e->center && r->mean_share > 0.5 && d->rows > 2)
         cli_warn(c,
                  "the column means make up %.0f%% of m(1) and dominate the spectrum; --center shows what "

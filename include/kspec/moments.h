@@ -218,8 +218,8 @@ typedef struct {
  *
  * Time: naive and Kong-Valiant take a few matrix products per order on the shorter side, or on the rows
  * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows; exact a dozen matrix products up
- * to n = 4 and P^2 Q^2 multiply-adds at n = 5; centred it takes 2 times as long, with two trials 6 times. AUTO switches to PATH where EXACT would take more than 1e11
- * multiply-adds times `effort` (all splits together), and more than PATH, or 4 GiB. EXACT by itself is
+ * to n = 4 and P^2 Q^2 multiply-adds at n = 5; centred, with error bars, twice as long, with two trials 9
+ * times. AUTO switches to PATH where EXACT would take more than 1e11 multiply-adds times `effort` (all splits together), and more than PATH, or 4 GiB. EXACT by itself is
  * refused where its P x P intermediates do not fit into the memory that is available, and at n = 5 above
  * 2e13 multiply-adds; where no order is asked for it takes the highest it can. Among other estimators EXACT
  * gives the orders it can.

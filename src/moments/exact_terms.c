@@ -316,16 +316,17 @@ static void best_order(const name *x, const uint32_t *key, int *p, int done, uns
         }
 }
 
-/* The name that all renamings share which leave the fixed vertex (-1: none) the first of its side. */
-static name full_name(const name *x, int fixed) {
-    name y = *x, best = {.rows = x->rows, .cols = x->cols};
+/* The name that all renamings share which leave the fixed row (fixed: 1) or column (2) the first of its side. */
+static name full_name(const name *x, int fixed, int vertex) {
+    name y = *x, best = {.rows = x->rows, .cols = x->cols, .fixed = (uint8_t)fixed};
     uint32_t key[BLOCKS];
-    int p[BLOCKS], row = fixed >= 0 && fixed < BLOCKS, col = fixed >= BLOCKS;
-    if (col) y.word[0] = x->word[fixed - BLOCKS], y.word[fixed - BLOCKS] = x->word[0];
-    y.fixed = best.fixed = (uint8_t)(row ? 1 : col ? 2 : 0);
+    unsigned left = (1u << x->rows) - 1;
+    int p[BLOCKS] = {vertex};
+    y.fixed = (uint8_t)fixed;
+    if (fixed == 1) left &= ~(1u << vertex);
+    if (fixed == 2) y.word[0] = x->word[vertex], y.word[vertex] = x->word[0];
     row_keys(&y, key);
-    if (row) p[0] = fixed;
-    best_order(&y, key, p, row, ((1u << x->rows) - 1) & ~(row ? 1u << fixed : 0), col, &best);
+    best_order(&y, key, p, fixed == 1, left, fixed == 2, &best);
     return best;
 }
 
@@ -403,13 +404,13 @@ static ks_graph graph_of(const entry *e, int n) {
 static void merge(const maker *m, entries *whole, entries *fixed) {
     for (size_t k = 0; k < m->sorted.count; k++) {
         const entry *s = &m->sorted.list[k];
-        name x = full_name(&s->name, -1);
+        name x = full_name(&s->name, 0, 0);
         entry *w = entry_of(whole, &x);
         w->value += s->value;
         for (int i = 0; i < 2; i++) w->less[i] += s->less[i];
         for (int v = 0; v < 2 * BLOCKS; v++) {
             if (s->pin[v] == 0) continue;
-            name y = full_name(&s->name, v);
+            name y = full_name(&s->name, 1 + v / BLOCKS, v % BLOCKS);
             entry *f = entry_of(fixed, &y);
             f->pin[0] += s->pin[v];
             f->whole = (int)(w - whole->list);

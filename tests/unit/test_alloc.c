@@ -44,8 +44,8 @@ TEST(moments_of_every_estimator) {
                                               .correlation = !(flags & 1),
                                               .normalize = flags >> 1};
                 /* those that centre */
-                if (flags >> 1 && !(sets[s] & (KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_KV_ROW |
-                                               KSPEC_ESTIMATOR_KV_COL)))
+                if (flags >> 1 &&
+                    !(sets[s] & (KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_KV_ROW | KSPEC_ESTIMATOR_KV_COL)))
                     c.opts.center = KSPEC_CENTER_ROWS, c.opts.nmax = 2, c.opts.population_cols = 50;
                 char what[80];
                 snprintf(what, sizeof what, "estimators 0x%x, %zu trials, %d threads, flags %d", sets[s],

@@ -38,7 +38,8 @@ static double z_score(const stats *s, int n, double truth) {
 static void check_unbiased(const stats *s, int nmax, const double *truth, const char *what) {
     for (int n = 0; n < nmax; n++) {
         double z = z_score(s, n, truth[n]);
-        CHECK_MSG(fabs(z) < 4.5, "%s, n = %d: z = %.2f, mean %g, truth %g", what, n + 1, z, s->mean[n], truth[n]);
+        CHECK_MSG(fabs(z) < 4.5, "%s, n = %d: z = %.2f, mean %g, truth %g", what, n + 1, z, s->mean[n],
+                  truth[n]);
     }
 }
 
@@ -48,7 +49,8 @@ static void check_unbiased(const stats *s, int nmax, const double *truth, const 
  * sqrt(c) x.w in d dimensions, with a mean that depends on the column (2 + w_1), on the row (x_1 - 1), or both;
  * the centred kernel has d eigenvalues c
  */
-static void linear(uint64_t seed, size_t P, size_t Q, size_t d, double c, int of_col, int of_row, double *phi) {
+static void linear(uint64_t seed, size_t P, size_t Q, size_t d, double c, int of_col, int of_row,
+                   double *phi) {
     double *x = malloc(P * d * sizeof *x), *w = malloc(Q * d * sizeof *w);
     kspec_random_normal(seed, 1, 0, P * d, x);
     kspec_random_normal(seed, 2, 0, Q * d, w);
@@ -83,7 +85,8 @@ static void rff_truth(double *m) {
         for (int j = 0; j < G; j++) K[i][j] = exp(-0.5 * 0.01 * (i - j) * (i - j)), mean[i] += h[j] * K[i][j];
     for (int i = 0; i < G; i++) all += h[i] * mean[i];
     for (int i = 0; i < G; i++)
-        for (int j = 0; j < G; j++) T[i][j] = S[i][j] = (K[i][j] - mean[i] - mean[j] + all) * sqrt(h[i] * h[j]);
+        for (int j = 0; j < G; j++)
+            T[i][j] = S[i][j] = (K[i][j] - mean[i] - mean[j] + all) * sqrt(h[i] * h[j]);
     for (int n = 1; n <= NMAX; n++) {
         m[n - 1] = 0;
         for (int i = 0; i < G; i++) m[n - 1] += S[i][i];
@@ -114,7 +117,8 @@ TEST(centred_linear_features) {
         int nmax = center == KSPEC_CENTER_BOTH ? 3 : 4;
         kspec_matrix phi = {x, P, Q, Q, 1};
         for (int seed = 0; seed < SEEDS; seed++) {
-            linear((uint64_t)seed + 1, P, Q, D, c, center != KSPEC_CENTER_COLS, center != KSPEC_CENTER_ROWS, x);
+            linear((uint64_t)seed + 1, P, Q, D, c, center != KSPEC_CENTER_COLS, center != KSPEC_CENTER_ROWS,
+                   x);
             note(&s, nmax, &phi, 1, (kspec_moments_opts){.center = (kspec_center)center});
             note(&plugged, nmax, &phi, 1,
                  (kspec_moments_opts){.center = (kspec_center)center, .estimators = KSPEC_ESTIMATOR_NAIVE});
@@ -194,7 +198,8 @@ TEST(samples_of_a_finite_population) {
         }
         check_unbiased(&s, NMAX, truth, center ? "population, centred" : "population");
         /* not centred, the mean hides it */
-        if (center) CHECK_MSG(z_score(&infinite, 1, truth[1]) < -6, "z = %g", z_score(&infinite, 1, truth[1]));
+        if (center)
+            CHECK_MSG(z_score(&infinite, 1, truth[1]) < -6, "z = %g", z_score(&infinite, 1, truth[1]));
     }
 }
 

@@ -199,9 +199,7 @@ CALL(learn) {
     return st;
 }
 
-CALL(read_labels) {
-    RESULT(kspec_labels, kspec_labels_free, kspec_read_labels(file, opts, &r, err));
-}
+CALL(read_labels) { RESULT(kspec_labels, kspec_labels_free, kspec_read_labels(file, opts, &r, err)); }
 CALL(read_file) {
     const char *const inputs[] = {file};
     kspec_dataset *d = NOWHERE(kspec_dataset);
