@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
     double gemm = 1e300;
     ks_run run;
     ks_run_init(&run, threads, (kspec_progress){0}, NULL);
-    ks_blas_enter();
+    if (ks_blas_enter(1, NULL)) return 1;
     for (int r = 0; r < 7; r++) { /* the longer side is summed over or kept: P Q min(P,Q) multiply-adds */
         double t = seconds(&run);
         if (P < Q)

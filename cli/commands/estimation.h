@@ -8,8 +8,8 @@ typedef struct {
     int nmax, permutations, splits, no_stderr, normalize;
     unsigned estimators;
     int side, sampled, scheme, center;
-    size_t population_rows, population_cols;
     double effort;
+    size_t population_rows, population_cols;
 } cli_estimation;
 
 /* clang-format off */

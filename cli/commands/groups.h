@@ -33,7 +33,10 @@ typedef struct {
 int cli_read_grouped(cli_common *c, const cli_group_files *f, kspec_dataset **d, cli_groups *g);
 void cli_groups_free(cli_groups *g);
 
-/* "12 groups of rows, 7 of columns" on a line, and the keys groups and col_groups; nothing where there are none */
+/*
+ * "12 groups of rows, 7 of columns" on a line, and the keys groups and col_groups; nothing where there are
+ * none
+ */
 void cli_groups_print(FILE *f, size_t rows, size_t cols);
 void cli_groups_json(json_t *o, size_t rows, size_t cols);
 

@@ -36,10 +36,11 @@ typedef struct {
     int threads;
     kspec_progress progress;
     /*
-     * Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two halves
-     * of each product come from different groups, and the jackknife leaves out a group at a time. Where centred,
-     * a group of rows counts once, as its mean; with missing entries, a pair of columns is taken over the rows in
-     * which both are seen. At least 5 (3 where not centred) and 3 groups. Not with a curve, nor both at once.
+     * Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two
+     * halves of each product come from different groups, and the jackknife leaves out a group at a time.
+     * Where centred, a group of rows counts once, as its mean; with missing entries, a pair of columns is
+     * taken over the rows in which both are seen. At least 5 (3 where not centred) and 3 groups. Not with a
+     * curve, nor both at once.
      */
     const uint64_t *row_groups, *col_groups;
     int pairwise;
@@ -117,7 +118,7 @@ typedef struct {
     double value, std_error;
     /*
      * Two-sided, by the normal distribution: how likely a larger difference would be if there were none. Of
-     * logarithms, where every leave-one-out value is positive: they are less skewed.
+     * logarithms, which are less skewed, where both values are known better than to a factor of e.
      */
     double p;
 } kspec_difference;
@@ -147,7 +148,7 @@ typedef struct {
  * Compares two matrices: the alignment of their kernels, and the differences of dimension and of the moments
  * m(1) ... m(nmax), with standard errors by the jackknife in which a shared row or column is left out of
  * both. Above n = 2 moments are EXACT's, and left out where they take more than AUTO may spend in
- * kspec_moments(). Centred ones go to n = 2.
+ * kspec_moments(), and where there are fewer than n + 1 rows (2n + 1 where centred) or columns.
  */
 KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
                                      size_t other_ntrials, const kspec_compare_opts *opts,

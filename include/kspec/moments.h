@@ -111,8 +111,8 @@ typedef struct {
     /* 1: divide Phi by the root mean square of all its entries. */
     int normalize;
     /*
-     * The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3) from 2n rows
-     * (columns) or more. NAIVE is that of the matrix with its own means removed; the others are refused.
+     * The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3) from 2n
+     * rows (columns) or more. NAIVE is that of the matrix with its own means removed; the others are refused.
      */
     kspec_center center;
     /* 1: give the variance bound of PATH and EXACT, from the moments of Phi squared elementwise. */
@@ -125,11 +125,12 @@ typedef struct {
      */
     double effort;
     /*
-     * Rows that depend on each other (tokens of one document, time bins of one trial) come in groups: P labels,
-     * of which only equality matters; the same for the Q columns. NULL: all are independent. A cycle then takes
-     * at most one row and one column of each group, PATH averages over orders of groups, EXACT goes to order 2,
-     * and the jackknife leaves out a group at a time. With center orders are at most 2 and EXACT's, and each
-     * group of rows counts once, as its mean. For PATH, EXACT and AUTO, both sides sampled, without bound.
+     * Rows that depend on each other (tokens of one document, time bins of one trial) come in groups: P
+     * labels, of which only equality matters; the same for the Q columns. NULL: all are independent. A
+     * cycle then takes at most one row and one column of each group, PATH averages over orders of groups,
+     * EXACT goes to order 2, and the jackknife leaves out a group at a time. With center orders are at most
+     * 2 and EXACT's, and each group of rows counts once, as its mean. For PATH, EXACT and AUTO, both sides
+     * sampled, without bound.
      */
     const uint64_t *row_groups, *col_groups;
     /*
@@ -141,8 +142,8 @@ typedef struct {
     int pairwise;
     /*
      * The rows (columns) are a sample without replacement of a population of this many, and the moments are
-     * those of the population's matrix: NAIVE's if it were given whole. 0: of infinitely many; P (Q): complete,
-     * as `sampled` says. EXACT for n <= 4, and NAIVE, which knows nothing of it.
+     * those of the population's matrix: NAIVE's if it were given whole. 0: of infinitely many; P (Q):
+     * complete, as `sampled` says. EXACT for n <= 4, and NAIVE, which knows nothing of it.
      */
     uint64_t population_rows, population_cols;
 } kspec_moments_opts;
@@ -219,10 +220,10 @@ typedef struct {
  * Time: naive and Kong-Valiant take a few matrix products per order on the shorter side, or on the rows
  * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows; exact a dozen matrix products up
  * to n = 4 and P^2 Q^2 multiply-adds at n = 5; centred, with error bars, twice as long, with two trials 9
- * times. AUTO switches to PATH where EXACT would take more than 1e11 multiply-adds times `effort` (all splits together), and more than PATH, or 4 GiB. EXACT by itself is
- * refused where its P x P intermediates do not fit into the memory that is available, and at n = 5 above
- * 2e13 multiply-adds; where no order is asked for it takes the highest it can. Among other estimators EXACT
- * gives the orders it can.
+ * times. AUTO switches to PATH where EXACT would take more than 1e11 multiply-adds times `effort` (all splits
+ * together), and more than PATH, or 4 GiB. EXACT by itself is refused where its P x P intermediates do not
+ * fit into the memory that is available, and at n = 5 above 2e13 multiply-adds; where no order is asked for
+ * it takes the highest it can. Among other estimators EXACT gives the orders it can.
  *
  * Memory beyond Phi: a copy where Phi has to be scaled, centred, normalised, transposed (path on the longer
  * side), permuted or averaged; naive and Kong-Valiant hold matrices as large as the square of a side, and ask
@@ -230,8 +231,8 @@ typedef struct {
  * more the higher the order.
  *
  * An entry that is not finite is KSPEC_E_DATA (but for NaN with `pairwise`), and so is an order of which the
- * missing entries leave no cycle. Overflow is avoided by scaling; a moment too large for a
- * double is KSPEC_E_NUMERIC.
+ * missing entries leave no cycle. Overflow is avoided by scaling; a moment too large for a double is
+ * KSPEC_E_NUMERIC.
  */
 KSPEC_API kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                                      kspec_moments_result **out, kspec_error *err);

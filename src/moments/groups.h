@@ -1,6 +1,6 @@
 /*
- * Dependent groups of rows or columns: which group each belongs to, the order in which they are taken, and how
- * many sets of n there are with no two of one group.
+ * Dependent groups of rows or columns: which group each belongs to, the order in which they are taken, and
+ * how many sets of n there are with no two of one group.
  */
 #ifndef KS_MOMENTS_GROUPS_H
 #define KS_MOMENTS_GROUPS_H
@@ -31,8 +31,8 @@ static inline size_t ks_group_size(const ks_groups *g, size_t k) {
 }
 
 /*
- * An order of the rows in which each group stands together: row place[i] of the matrix comes i-th, and the k-th
- * group is number group[k] and begins at first[k]; first[count] = n.
+ * An order of the rows in which each group stands together: row place[i] of the matrix comes i-th, and the
+ * k-th group is number group[k] and begins at first[k]; first[count] = n.
  */
 typedef struct {
     size_t *place, *group, *first;
@@ -52,8 +52,8 @@ ks_wide ks_wide_times(ks_wide a, ks_wide b);
 ks_wide ks_wide_over(ks_wide a, ks_wide b);
 
 /*
- * The elementary symmetric polynomials e_0 ... e_nmax of the sizes of `count` groups, which begin at first[k],
- * but for number `without` (SIZE_MAX: none): how many sets of n have no two of one group.
+ * The elementary symmetric polynomials e_0 ... e_nmax of the sizes of `count` groups, which begin at
+ * first[k], but for number `without` (SIZE_MAX: none): how many sets of n have no two of one group.
  */
 void ks_group_counts(const size_t *first, size_t count, size_t without, int nmax, ks_wide *e);
 

@@ -22,7 +22,8 @@ void ks_jackknife(double m, int n, const double *rows, size_t P, const double *c
 /*
  * The correlation of the errors of estimates that were made from the same rows and columns: loo[k] points to
  * the P + Q leave-one-out values of estimate k, in any unit. The covariance of k and l is the sum over both
- * sides of its share times (N-1)/N sum_i d_k d_l, d the deviation from the side's mean. NaN for an estimate without leave-one-out values, 0 with one whose error is 0.
+ * sides of its share times (N-1)/N sum_i d_k d_l, d the deviation from the side's mean. NaN for an estimate
+ * without leave-one-out values, 0 with one whose error is 0.
  */
 void ks_jackknife_correlation(size_t count, const double *const *loo, size_t P, size_t Q,
                               const double share[2], double *R);

@@ -10,6 +10,7 @@
 #include "moments/jackknife.h"
 #include "moments/second.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,9 +24,15 @@ typedef struct {
     /* what rows and columns depend on each other; each by itself where there are no groups */
     ks_groups rows, cols;
     size_t missing;
-    /* by side: what sampling leaves of the variance, 1 - P/N; a complete side is not a sample and adds no error */
+    /*
+     * by side: what sampling leaves of the variance, 1 - P/N; a complete side is not a sample and adds no
+     * error
+     */
     double share[2];
-    /* for the correlation: the P + Q (or groups') leave-one-out estimates behind each estimate, in scaled units */
+    /*
+     * for the correlation: the P + Q (or groups') leave-one-out estimates behind each estimate, in scaled
+     * units
+     */
     double **loo;
     /* m(2) by path or exact: of all, without each row, without each column; NULL where neither gives it */
     double *second;
@@ -151,8 +158,15 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     }
     int e2 = 2 * j->trials.exponent;
     double *scaled[] = {&e.value, &e.std_error, &e.ci_low, &e.ci_high, &e.chebyshev_low, &e.chebyshev_high};
-    for (size_t k = 0; k < sizeof scaled / sizeof *scaled; k++) *scaled[k] = ldexp(*scaled[k], n * e2);
+    int lost = 0; /* an error bar that underflows is not 0, but unknown */
+    for (size_t k = 0; k < sizeof scaled / sizeof *scaled; k++) {
+        double before = *scaled[k];
+        *scaled[k] = ldexp(before, n * e2);
+        lost |= before != 0 && fabs(*scaled[k]) < DBL_MIN;
+    }
+    if (lost) e.std_error = e.ci_low = e.ci_high = e.chebyshev_low = e.chebyshev_high = NAN;
     e.variance_bound = ldexp(e.variance_bound, 2 * n * e2);
+    if (e.variance_bound < DBL_MIN) e.variance_bound = NAN;
     e.root = ldexp(e.root, e2);
     return e;
 }
@@ -234,8 +248,8 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
 }
 
 /*
- * The participation ratio does not depend on the estimators that are asked for. It is left out where only m(1)
- * is, and where rows or columns are too few.
+ * The participation ratio does not depend on the estimators that are asked for. It is left out where only
+ * m(1) is, and where rows or columns are too few.
  */
 static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
                                         kspec_error *err) {
@@ -320,8 +334,7 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     if (!st) st = check(&j, phi, ntrials, err);
     if (!st && !(r = ks_zalloc(1, sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
-    if (!st) {
-        ks_blas_enter();
+    if (!st && !(st = ks_blas_enter(j.run.threads, err))) {
         st = compute(&j, r, err);
         ks_blas_leave();
     }

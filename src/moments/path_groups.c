@@ -1,6 +1,6 @@
 /*
- * The recursion of path.c with groups. All rows of a group read the sums A of before the group, and all columns
- * of a group the sums R of before it (simd/path.h); a start row's cycles begin after its group.
+ * The recursion of path.c with groups. All rows of a group read the sums A of before the group, and all
+ * columns of a group the sums R of before it (simd/path.h); a start row's cycles begin after its group.
  *
  * Leave-one-out: a cycle takes one row of a group, so leaving the group out takes the cycles through each of
  * its rows away. As in path_loo.c, those through row a and column b are prefix A[k][b] (rows of groups before

@@ -6,9 +6,9 @@
 #include <math.h>
 
 /*
- * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends a few seconds of one core on exact,
- * and times `effort` where more is wanted. Asked for by name, exact may take longer, and up to order 4 as long
- * as it takes.
+ * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends a few seconds of one core on
+ * exact, and times `effort` where more is wanted. Asked for by name, exact may take longer, and up to order
+ * 4 as long as it takes.
  */
 static const double AUTO_WORK = 1e11, EXACT_WORK = 2e13;
 static const size_t AUTO_MEMORY = (size_t)4 << 30;
@@ -63,7 +63,8 @@ kspec_status ks_tasks_check(kspec_moments_opts *o, kspec_error *err) {
 }
 
 static kspec_status check(kspec_moments_opts *o, ks_exact_plan *exact, kspec_error *err) {
-    size_t P = exact->P, Q = exact->Q, min = P < Q ? P : Q;
+    size_t P = exact->P, Q = exact->Q;
+    size_t min = P < Q ? P : Q;
     kspec_status st = ks_tasks_check(o, err);
     if (!st) st = ks_weighted_resolve(o, exact, err);
     if (!st) st = ks_weighted_check(o, exact, err);

@@ -35,8 +35,8 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
                            ks_tasks *tasks, kspec_error *err);
 
 /*
- * The same where rows or columns come in G and H groups (fewer than P, or than Q), or where entries are missing
- * and the data are centred. Refuses what does not go with them.
+ * The same where rows or columns come in G and H groups (fewer than P, or than Q), or where entries are
+ * missing and the data are centred. Refuses what does not go with them.
  */
 kspec_status ks_tasks_make_grouped(kspec_moments_opts *o, size_t P, size_t Q, size_t G, size_t H,
                                    size_t repeats, ks_tasks *tasks, kspec_error *err);

@@ -12,9 +12,9 @@ kspec_status ks_tasks_check_mixture(const kspec_moments_opts *o, const char *wha
     if (o->sampled != KSPEC_SAMPLED_BOTH)
         return ks_fail(err, KSPEC_E_ARG, "%s and a complete side (sampled) exclude each other", what);
     if (o->population_rows || o->population_cols)
-        return ks_fail(err, KSPEC_E_ARG, "%s and a finite population exclude each other", what);
+        return ks_fail(err, KSPEC_E_ARG, "%s and finite populations exclude each other", what);
     if (o->center > KSPEC_CENTER_ROWS)
-        return ks_fail(err, KSPEC_E_ARG, "%s: center takes the mean over rows only", what);
+        return ks_fail(err, KSPEC_E_ARG, "%s are centred over rows only (center %d)", what, (int)o->center);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT)
         return ks_fail(err, KSPEC_E_ARG, "%s and the assignment scheme exclude each other", what);
     if (o->bound) return ks_fail(err, KSPEC_E_ARG, "%s and the variance bound exclude each other", what);

@@ -12,8 +12,8 @@
 #include "moments/trials.h"
 
 /*
- * One matrix. Each list has 1 + P + Q numbers: from all of it, without each row, without each column; or without
- * each of P groups of rows, and of Q groups of columns.
+ * One matrix. Each list has 1 + P + Q numbers: from all of it, without each row, without each column; or
+ * without each of P groups of rows, and of Q groups of columns.
  */
 typedef struct {
     size_t P, Q;
@@ -27,8 +27,8 @@ typedef struct {
 } ks_second;
 
 /*
- * Trials as the caller gave them, checked and scaled for order 2; centred where t->center is set. Indices of a
- * side that is not sampled may repeat, and leaving one out changes nothing.
+ * Trials as the caller gave them, checked and scaled for order 2; centred where t->center is set. Indices
+ * of a side that is not sampled may repeat, and leaving one out changes nothing.
  */
 typedef struct {
     ks_trials trials;

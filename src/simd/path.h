@@ -51,7 +51,8 @@ typedef struct {
  * rows of a group all read the sums `old` of before the group and add to A; the columns of a group all read R
  * of before it, so that for each column b, in the order of the walk,
  *
- *     for n = nmax ... 2:  A[n] += R[n-1] x[b];  S[n] += old[n] y[b]   (but for S[nmax]);   S[1] += old[1] y[b]
+ *     for n = nmax ... 2:  A[n] += R[n-1] x[b];  S[n] += old[n] y[b]   (but for S[nmax])
+ *     S[1] += old[1] y[b]
  *     where a group ends:  R = S
  *
  * R = S at the start and, since the columns end with a group, at the end. A row that is a group of its own

@@ -1,6 +1,6 @@
 /*
- * Groups by definition: means over all tuples of rows and columns whose groups differ, in long double, with and
- * without a group left out, centred or not.
+ * Groups by definition: means over all tuples of rows and columns whose groups differ, in long double, with
+ * and without a group left out, centred or not.
  */
 #ifndef KSPEC_GROUPS_ORACLE_H
 #define KSPEC_GROUPS_ORACLE_H
@@ -47,9 +47,9 @@ static inline double grouped_mean(const grouped *s, int n, int increasing) {
 }
 
 /*
- * Second order: rows i, i2, j, j2 with the value A[i,a] B[i2,c] B[j,a] A[j2,c], the mean over different groups
- * of columns a and c. i2 = i and j2 = j in the cycle of m(2); in two 1-cycles i2 = j and j2 = i (which renames
- * to A[i,a] B[i,a] A[j,c] B[j,c]). `weight` of a row: 1, or 1 over the size of its group.
+ * Second order: rows i, i2, j, j2 with the value A[i,a] B[i2,c] B[j,a] A[j2,c], the mean over different
+ * groups of columns a and c. i2 = i and j2 = j in the cycle of m(2); in two 1-cycles i2 = j and j2 = i
+ * (which renames to A[i,a] B[i,a] A[j,c] B[j,c]). `weight` of a row: 1, or 1 over the size of its group.
  */
 typedef struct {
     grouped g;

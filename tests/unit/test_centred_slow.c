@@ -1,8 +1,8 @@
 /*
- * Centred kernels and finite populations are estimated without bias: statistical claims, with fixed seeds. Each
- * mean over S matrices is compared with the truth in units of its own standard error, |z| < 4.5 for each of some
- * 60 comparisons: a false alarm less than once in 2000 changes of the random numbers. What is biased must be
- * seen to be so.
+ * Centred kernels and finite populations are estimated without bias: statistical claims, with fixed seeds.
+ * Each mean over S matrices is compared with the truth in units of its own standard error, |z| < 4.5 for each
+ * of some 30 comparisons: a false alarm less than once in 4000 changes of the random numbers. What is biased
+ * must be seen to be so.
  */
 #include "kspec.h"
 #include "test.h"
@@ -46,8 +46,8 @@ static void check_unbiased(const stats *s, int nmax, const double *truth, const 
 /* ---- features with a mean ---- */
 
 /*
- * sqrt(c) x.w in d dimensions, with a mean that depends on the column (2 + w_1), on the row (x_1 - 1), or both;
- * the centred kernel has d eigenvalues c
+ * sqrt(c) x.w in d dimensions, with a mean that depends on the column (2 + w_1), on the row (x_1 - 1), or
+ * both; the centred kernel has d eigenvalues c
  */
 static void linear(uint64_t seed, size_t P, size_t Q, size_t d, double c, int of_col, int of_row,
                    double *phi) {
@@ -63,7 +63,7 @@ static void linear(uint64_t seed, size_t P, size_t Q, size_t d, double c, int of
     free(x), free(w);
 }
 
-/* sqrt(2) sin(w x + b) in one dimension, plus b: the kernel exp(-(x-x')^2/2) of x standard normal, and an offset */
+/* sqrt(2) sin(w x + b) in one dimension: the kernel exp(-(x-x')^2/2) of x standard normal; and an offset */
 static void rff(uint64_t seed, size_t P, size_t Q, double *phi) {
     double *x = malloc((P + 2 * Q) * sizeof *x), *w = x + P, *b = w + Q;
     kspec_random_normal(seed, 1, 0, P, x);

@@ -17,7 +17,7 @@ enum { P = 5, Q = 4, TABLE = 3, IMAGES = 12, PIXELS = 6, GRID = 6 };
 static double phi_at[2][P * Q], table_at[P * TABLE], target_at[GRID], images_at[IMAGES * PIXELS],
     labels_at[IMAGES];
 static kspec_matrix phi[2], table, target, images, labels;
-static char file[64];
+static char file[64], names[64];
 
 static void make_inputs(void) {
     for (int t = 0; t < 2; t++) {
@@ -199,7 +199,7 @@ CALL(learn) {
     return st;
 }
 
-CALL(read_labels) { RESULT(kspec_labels, kspec_labels_free, kspec_read_labels(file, opts, &r, err)); }
+CALL(read_labels) { RESULT(kspec_labels, kspec_labels_free, kspec_read_labels(names, opts, &r, err)); }
 CALL(read_file) {
     const char *const inputs[] = {file};
     kspec_dataset *d = NOWHERE(kspec_dataset);
@@ -236,6 +236,10 @@ CALL(write_text) {
     kspec_status st = kspec_write_text(path, "1,2\n", 4, err);
     unlink(path);
     return st;
+}
+CALL(write_check) {
+    (void)opts, (void)held;
+    return kspec_write_check(file, 2, err);
 }
 
 static const double eta[] = {0.5, 1};
@@ -324,6 +328,7 @@ static const row rows[] = {
     {"kspec_read_labels",           read_labels,            PLAIN(kspec_read_opts),         1},
     {"kspec_write",                 write_file,             0, 0,                           1},
     {"kspec_write_text",            write_text,             0, 0,                           0},
+    {"kspec_write_check",           write_check,            0, 0,                           0},
     {"kspec_theory_rbf_moments",    theory_rbf,             0, 0,                           0},
     {"kspec_theory_rbf_eigenvalues", theory_rbf_eigenvalues, 0, 0,                          1},
     {"kspec_theory_rbf_eta",        theory_rbf_eta,         0, 0,                           1},
@@ -529,11 +534,13 @@ TEST(free_and_close_take_null) {
     kspec_learn_free(NULL);
     kspec_learn_close(NULL);
     kspec_dataset_free(NULL);
+    kspec_labels_free(NULL);
     kspec_write_abort(NULL);
 }
 
 TEST(calls_that_cannot_fail) {
     CHECK(strcmp(kspec_version(), KSPEC_VERSION) == 0 && kspec_isa()[0] && kspec_blas()[0]);
+    CHECK(kspec_hdf5_sandbox() && kspec_hdf5_sandbox()[0]);
     CHECK(kspec_lp_solver()[0] && kspec_default_threads() >= 1);
     CHECK(kspec_blas_advice() == NULL || kspec_blas_advice()[0]);
     CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);
@@ -556,6 +563,8 @@ int main(void) {
     make_inputs();
     snprintf(file, sizeof file, "contract-%ld.npy", (long)getpid());
     int held;
+    snprintf(names, sizeof names, "contract-%ld.labels", (long)getpid());
+    CHECK(kspec_write_text(names, "b\na\nb\n", 6, NULL) == KSPEC_OK);
     CHECK(write_file(NULL, &held, NULL) == KSPEC_OK);
     RUN(options_may_be_null_or_zeroed_or_those_of_an_older_program);
     RUN(a_wrong_size_is_refused);
@@ -565,5 +574,6 @@ int main(void) {
     RUN(free_and_close_take_null);
     RUN(calls_that_cannot_fail);
     unlink(file);
+    unlink(names);
     return test_done();
 }

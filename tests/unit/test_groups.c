@@ -1,6 +1,6 @@
 /*
- * kspec_moments() with groups and with missing entries: against every tuple, renamed and of one member, without
- * bias where the plain estimates fail, and what is refused.
+ * kspec_moments() with groups and with missing entries: against every tuple, renamed and of one member,
+ * without bias where the plain estimates fail, and what is refused.
  */
 #include "kspec.h"
 #include "oracle/groups.h"
@@ -187,7 +187,10 @@ static void repeated(uint64_t seed, double *x, uint64_t *rows, uint64_t *cols) {
         }
 }
 
-/* Six z-values; |z| > 4 by chance in one of 2600 runs. The plain estimates are off by more than 10 of theirs. */
+/*
+ * Six z-values; |z| > 4 by chance in one of 2600 runs. The plain estimates are off by more than 10 of
+ * theirs.
+ */
 TEST(repeated_rows_without_bias) {
     average path[3] = {{0}}, exact = {0}, centred = {0}, plain = {0}, first = {0};
     for (uint64_t seed = 1; seed <= 3000; seed++) {
