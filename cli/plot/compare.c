@@ -1,6 +1,6 @@
 /*
- * Of several matrices, their alignments as a square of tiles. Of two, the alignment, where there is one, with its interval beside the biased one; and the differences in their
- * standard errors.
+ * Of several matrices, their alignments as a square of tiles. Of two, the alignment, where there is one, with
+ * its interval beside the biased one; and the differences in their standard errors.
  */
 #include "plot/plot.h"
 

@@ -253,15 +253,21 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
  */
 static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
                                         kspec_error *err) {
-    size_t rows = j->o.sampled == KSPEC_SAMPLED_COLS ? 1
-                  : j->o.center                      ? 4
-                                                     : 2,
-           cols = j->o.sampled == KSPEC_SAMPLED_ROWS ? 1 : 2;
+    /* a complete side is `sampled`, or a population that is all there; of others the ratio is not known */
+    const double *population = j->tasks.exact.population, P = (double)j->trials.P, Q = (double)j->trials.Q;
+    kspec_sampled sampled = j->o.sampled;
+    if (population[KS_ROW] == P && population[KS_COL] == 0) sampled = KSPEC_SAMPLED_COLS;
+    if (population[KS_COL] == Q && population[KS_ROW] == 0) sampled = KSPEC_SAMPLED_ROWS;
+    int infinite = (population[KS_ROW] == 0 && population[KS_COL] == 0) || sampled != KSPEC_SAMPLED_BOTH;
+    size_t rows = sampled == KSPEC_SAMPLED_COLS ? 1
+                  : j->o.center                 ? 4
+                                                : 2,
+           cols = sampled == KSPEC_SAMPLED_ROWS ? 1 : 2;
     ks_dimensionality d = {NAN, NAN, NAN, NAN};
     ks_second s = {.naive = NAN};
-    ks_measured m = {j->trials, j->source.halves, j->o.sampled, j->rows, j->cols};
+    ks_measured m = {j->trials, j->source.halves, sampled, j->rows, j->cols};
     kspec_status st = KSPEC_OK;
-    int known = j->o.center <= KSPEC_CENTER_ROWS && !j->o.population_rows && !j->o.population_cols;
+    int known = j->o.center <= KSPEC_CENTER_ROWS && infinite;
     if (known && j->o.nmax >= 2 && j->rows.count >= rows && j->cols.count >= cols) {
         st = j->second_by
                  ? ks_second_of_moment(run, &m, j->o.splits, j->o.seed, j->second, &s, &j->arena, err)
