@@ -253,21 +253,16 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
  */
 static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
                                         kspec_error *err) {
-    /* a complete side is `sampled`, or a population that is all there; of others the ratio is not known */
-    const double *population = j->tasks.exact.population, P = (double)j->trials.P, Q = (double)j->trials.Q;
-    kspec_sampled sampled = j->o.sampled;
-    if (population[KS_ROW] == P && population[KS_COL] == 0) sampled = KSPEC_SAMPLED_COLS;
-    if (population[KS_COL] == Q && population[KS_ROW] == 0) sampled = KSPEC_SAMPLED_ROWS;
-    int infinite = (population[KS_ROW] == 0 && population[KS_COL] == 0) || sampled != KSPEC_SAMPLED_BOTH;
-    size_t rows = sampled == KSPEC_SAMPLED_COLS ? 1
-                  : j->o.center                 ? 4
-                                                : 2,
-           cols = sampled == KSPEC_SAMPLED_ROWS ? 1 : 2;
+    const int whole[2] = {j->share[0] == 0, j->share[1] == 0};
+    size_t rows = whole[0] ? 1 : j->o.center ? 4 : 2, cols = whole[1] ? 1 : 2;
+    /* none is known without bias where columns are centred, nor of a finite population */
+    int known = j->o.center <= KSPEC_CENTER_ROWS && (whole[0] || j->share[0] == 1) &&
+                (whole[1] || j->share[1] == 1) && !(whole[0] && whole[1]);
     ks_dimensionality d = {NAN, NAN, NAN, NAN};
     ks_second s = {.naive = NAN};
-    ks_measured m = {j->trials, j->source.halves, sampled, j->rows, j->cols};
+    ks_measured m = {j->trials, j->source.halves, KSPEC_SAMPLED_BOTH, j->rows, j->cols};
+    if (whole[0] || whole[1]) m.sampled = whole[0] ? KSPEC_SAMPLED_COLS : KSPEC_SAMPLED_ROWS;
     kspec_status st = KSPEC_OK;
-    int known = j->o.center <= KSPEC_CENTER_ROWS && infinite;
     if (known && j->o.nmax >= 2 && j->rows.count >= rows && j->cols.count >= cols) {
         st = j->second_by
                  ? ks_second_of_moment(run, &m, j->o.splits, j->o.seed, j->second, &s, &j->arena, err)
@@ -286,7 +281,7 @@ static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
     size_t count_second = ks_size_add(1, ks_size_add(j->trials.P, j->trials.Q));
     double *mean = ks_arena_alloc(&j->arena, ks_size(2, j->trials.Q), sizeof *mean);
-    if (j->o.sampled == KSPEC_SAMPLED_BOTH && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
+    if (j->share[0] == 1 && j->share[1] == 1 && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
         j->second = ks_arena_alloc(&j->arena, count_second, sizeof *j->second);
     j->source =
         (ks_source){.o = &j->o, .trials = &j->trials, .tasks = &j->tasks, .rows = &j->rows, .cols = &j->cols};
