@@ -1,5 +1,5 @@
 /*
- * The coverage and the levels that docs/dimension.md states: bench_dimension [SEEDS [FIRST_SEED]]
+ * The coverage and the levels that docs/dimension.md states: bench_dimension [SEEDS [FIRST_SEED [TABLE]]]
  *
  * Draws matrices of processes whose dimension is known, one per seed. Prints for each process and size how
  * often the nominal 95% interval of the dimension covers the truth; then, for two matrices of the same rows
@@ -119,7 +119,8 @@ static void levels(const process *p, size_t P, size_t Q, int no_center, int seed
     for (int s = 0; s < seeds; s++) {
         draw(p, P, 2 * Q, first + (uint64_t)s, x);
         kspec_matrix a = {x, P, Q, (ptrdiff_t)(2 * Q), 1}, b = {x + Q, P, Q, (ptrdiff_t)(2 * Q), 1};
-        kspec_compare_opts o = {.size = sizeof o, .threads = 1, .no_center = no_center};
+        kspec_compare_opts o = {
+            .size = sizeof o, .threads = 1, .no_center = no_center, .nmax = no_center ? 4 : 2};
         kspec_compare_result *r;
         kspec_error e;
         check(kspec_compare(&a, 1, &b, 1, &o, &r, &e), &e);
@@ -211,11 +212,18 @@ int main(int argc, char **argv) {
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     double *x = malloc(300 * 600 * sizeof *x);
     if (!x) return 1;
-    printf("| process | size | true dimension | of the matrix, mean | estimate, mean | SD of its logarithm | "
-           "jackknife / SD | coverage of 95%% |\n|---|---|---|---|---|---|---|---|\n");
-    for (size_t p = 0; p < PROCESSES; p++)
-        for (size_t s = 0; s < SIZES; s++) coverage(&processes[p], sizes[s][0], sizes[s][1], seeds, first, x);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    int table = argc > 3 ? atoi(argv[3]) : 0; /* 1 to 4; 0: all */
+    if (table == 0 || table == 1) {
+        printf(
+            "| process | size | true dimension | of the matrix, mean | estimate, mean | SD of its logarithm "
+            "| jackknife / SD | coverage of 95%% |\n|---|---|---|---|---|---|---|---|\n");
+        for (size_t p = 0; p < PROCESSES; p++)
+            for (size_t s = 0; s < SIZES; s++)
+                coverage(&processes[p], sizes[s][0], sizes[s][1], seeds, first, x);
+    }
     for (int plain = 0; plain < 2; plain++) {
+        if (table != 0 && table != 2 + plain) continue;
         printf(
             "\n%s\n\n| process | size of each | alignment covers 1 | p < 0.05: dimension | m(1) | m(2) |%s\n"
             "|---|---|---|---|---|---|%s\n",
@@ -224,12 +232,13 @@ int main(int argc, char **argv) {
             for (size_t s = 1; s + 2 < SIZES; s++)
                 levels(&processes[p], sizes[s][0], sizes[s][1], plain, seeds, first, x);
     }
-    printf("\n| eigenvalues | size of each | true alignment | estimate, mean | its interval covers | "
-           "difference of "
-           "dimension | of m(1) | of m(2) |\n|---|---|---|---|---|---|---|---|\n");
-    for (size_t k = 0; k < KERNELS; k++)
-        for (size_t s = 1; s + 2 < SIZES; s++)
-            known_pair(&kernels[k], sizes[s][0], sizes[s][1], seeds, first, x);
+    if (table == 0 || table == 4) {
+        printf("\n| eigenvalues | size of each | true alignment | estimate, mean | its interval covers | "
+               "difference of dimension | of m(1) | of m(2) |\n|---|---|---|---|---|---|---|---|\n");
+        for (size_t k = 0; k < KERNELS; k++)
+            for (size_t s = 1; s + 2 < SIZES; s++)
+                known_pair(&kernels[k], sizes[s][0], sizes[s][1], seeds, first, x);
+    }
     free(x);
     return 0;
 }

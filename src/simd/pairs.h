@@ -1,7 +1,7 @@
 /*
- * Estimates of second order from pairs of columns (moments/pairs.c says what the sums mean): a column a with a
- * strip of KS_PAIRS_STRIP others. A unit, one row or a group of rows, has the means KS_PAIR_N ... KS_PAIR_E of
- * each pair; the sums over units are those of these means and of their products.
+ * Estimates of second order from pairs of columns (moments/pairs.c says what the sums mean): a column a
+ * with a strip of KS_PAIRS_STRIP others. A unit, one row or a group of rows, has the means KS_PAIR_N ...
+ * KS_PAIR_E of each pair; the sums over units are those of these means and of their products.
  */
 #ifndef KS_SIMD_PAIRS_H
 #define KS_SIMD_PAIRS_H
@@ -30,7 +30,10 @@ typedef struct {
     const size_t *first;
     /* of each row, column a in both trials, and 1 where it is seen in both, else 0 (NULL: everywhere) */
     const double *x, *z, *here;
-    /* the strip in both trials, as rows of KS_PAIRS_STRIP; and 1 where it is seen in both (NULL: everywhere) */
+    /*
+     * the strip in both trials, as rows of KS_PAIRS_STRIP; and 1 where it is seen in both (NULL:
+     * everywhere)
+     */
     const double *y, *w, *seen;
     int centered;
 } ks_pairs_panel;

@@ -161,7 +161,7 @@ def limits():
     matrix = [("AS", [v * 1000 * kb for v in space]),
               ("DATA", [v * 1000 * kb for v in (2, 20, 80, 160, 300, 600, 1500)]),
               ("NOFILE", [3, 4, 5, 6, 8, 12]), ("FSIZE", [0, 1, 1000, 100000]), ("NPROC", [1, 4]),
-              ("STACK", [v * kb for v in (512, 1024, 8192)]), ("CPU", [30])]
+              ("STACK", [v * kb for v in (256, 1024, 8192)]), ("CPU", [30])]
     for line in lines:
         want = run(line)
         for f in glob.glob("out*"):

@@ -154,9 +154,9 @@ static double z_of(const average *a, double truth) {
 }
 
 /*
- * Three equal eigenvalues of 1, noise of variance 1/4, 30% missing: m(1) = 3.25, m(n) = 3. Centred, the columns
- * have means of 4. Eight z-values; |z| > 4 by chance in one of 2000 runs. Zeros in the holes would be off by
- * more than 10 of their own.
+ * Three equal eigenvalues of 1, noise of variance 1/4, 30% missing: m(1) = 3.25, m(n) = 3. Centred, the
+ * columns have means of 4. Eight z-values; |z| > 4 by chance in one of 2000 runs. Zeros in the holes would
+ * be off by more than 10 of their own.
  */
 TEST(thirty_per_cent_without_bias) {
     enum { P = 16, Q = 10, D = 3 };
