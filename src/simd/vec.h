@@ -3,7 +3,8 @@
  * KS_FOR_<NAME> defined; KS_K(f) gives its functions the instruction set's name.
  *
  * VL is the number of lanes. The _fixed functions use no fused multiply-add and so return the same bits on
- * every instruction set (SLEEF's "cinz" variants); the others are the fastest of 1 ulp. vd_fma is xy + z and
+ * every instruction set (SLEEF's "cinz" variants); the others are the fastest of 1 ulp
+ * (vd_atan2: 3.5 ulp). vd_fma is xy + z and
  * vd_fnma is z - xy, rounded once where the processor can. vd_round is the nearest integer, vd_pow2 is 2^k
  * for an integer from -1022 to 1023; vd_sum adds the lanes.
  */
@@ -49,6 +50,7 @@ typedef Sleef___m512d_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid8_u05avx512fnofma(x); }
 static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd8_u10avx512f(x); } /* .x sine, .y cosine */
 static inline vd vd_expm1(vd x) { return Sleef_expm1d8_u10avx512f(x); }
+static inline vd vd_atan2(vd y, vd x) { return Sleef_atan2d8_u35avx512f(y, x); }
 static inline vd vd_copysign(vd x, vd y) { return Sleef_copysignd8_avx512f(x, y); }
 
 #elif defined(KS_FOR_AVX2)
@@ -84,6 +86,7 @@ typedef Sleef___m256d_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid4_u05avx(x); }
 static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd4_u10avx2(x); }
 static inline vd vd_expm1(vd x) { return Sleef_expm1d4_u10avx2(x); }
+static inline vd vd_atan2(vd y, vd x) { return Sleef_atan2d4_u35avx2(y, x); }
 static inline vd vd_copysign(vd x, vd y) { return Sleef_copysignd4_avx2(x, y); }
 
 #else
@@ -112,6 +115,7 @@ typedef Sleef_double_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid1_u05purec(x); }
 static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd1_u10purec(x); }
 static inline vd vd_expm1(vd x) { return Sleef_expm1d1_u10purec(x); }
+static inline vd vd_atan2(vd y, vd x) { return Sleef_atan2d1_u35purec(y, x); }
 static inline vd vd_copysign(vd x, vd y) { return copysign(x, y); }
 
 #endif

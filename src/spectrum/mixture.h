@@ -1,0 +1,17 @@
+/* Averages over families, each a normal distribution with a weight. */
+#ifndef KS_SPECTRUM_MIXTURE_H
+#define KS_SPECTRUM_MIXTURE_H
+
+#include <stddef.h>
+
+/* weight (n) = exp(log_weight - largest), scaled to sum 1. */
+void ks_mixture_weights(size_t n, const double *log_weight, double *weight);
+
+/* The quantile of level q of normals with means mean[k stride] and deviations sd[k stride], k < n. */
+double ks_mixture_quantile(size_t n, const double *weight, const double *mean, const double *sd, size_t stride,
+                           double q);
+
+/* y (n, weights w) becomes the nearest decreasing sequence in least squares (pooling of neighbours). */
+void ks_decreasing(size_t n, const double *w, double *y);
+
+#endif
