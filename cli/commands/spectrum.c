@@ -22,7 +22,7 @@ static const cli_choice quantiles[] = {
 };
 
 static const cli_choice methods[] = {
-    {"fit", KSPEC_SPECTRUM_FIT}, {"moments", KSPEC_SPECTRUM_MOMENTS}, {0},
+    {"fit", KSPEC_SPECTRUM_METHOD_FIT}, {"moments", KSPEC_SPECTRUM_METHOD_MOMENTS}, {0},
 };
 
 static const cli_option options[] = {
@@ -97,11 +97,11 @@ static int check_method(spectrum_args *a) {
     static const char *const of_the_fit[] = {"noise", "exponent", NULL};
     for (const char *const *name = of_the_program; *name; name++) {
         if (!cli_given(&a->common, *name)) continue;
-        if (cli_given(&a->common, "method") && a->method == KSPEC_SPECTRUM_FIT)
+        if (cli_given(&a->common, "method") && a->method == KSPEC_SPECTRUM_METHOD_FIT)
             return cli_error(EXIT_USAGE, "spectrum: --%s needs --method moments", *name);
-        a->method = KSPEC_SPECTRUM_MOMENTS;
+        a->method = KSPEC_SPECTRUM_METHOD_MOMENTS;
     }
-    for (const char *const *name = of_the_fit; *name && a->method != KSPEC_SPECTRUM_FIT; name++)
+    for (const char *const *name = of_the_fit; *name && a->method != KSPEC_SPECTRUM_METHOD_FIT; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs --method fit", *name);
     if (!(a->noise >= 0)) return cli_error(EXIT_USAGE, "--noise: %g is below 0", a->noise);
@@ -239,7 +239,7 @@ static int run(void *args) {
     }
     if (!status) {
         if (r->moments) cli_estimation_warn(&a->common, &a->how, d, r->moments);
-        int fit = r->method == KSPEC_SPECTRUM_FIT;
+        int fit = r->method == KSPEC_SPECTRUM_METHOD_FIT;
         (fit ? spectrum_fit_warn : spectrum_moments_warn)(a, r);
         status = cli_done(&a->common, fit ? spectrum_fit_print : spectrum_moments_print,
                           fit ? spectrum_fit_json : spectrum_moments_json,

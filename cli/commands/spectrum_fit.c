@@ -8,10 +8,10 @@ static const double far = 3;
 
 static const char *noise_reason(const kspec_spectrum_result *r) {
     switch (r->noise_from) {
-    case KSPEC_NOISE_GIVEN: return "given";
-    case KSPEC_NOISE_TRIALS: return "from the differences of trials";
-    case KSPEC_NOISE_NONE: return "none";
-    case KSPEC_NOISE_FOUND: break;
+    case KSPEC_NOISE_FROM_GIVEN: return "given";
+    case KSPEC_NOISE_FROM_TRIALS: return "from the differences of trials";
+    case KSPEC_NOISE_FROM_NOWHERE: return "none";
+    case KSPEC_NOISE_FROM_FIT: break;
     }
     return "found by the fit";
 }
@@ -189,7 +189,7 @@ void spectrum_fit_print(FILE *f, const void *result) {
     const kspec_spectrum_result *r = u->r;
     cli_print_shape(f, &u->a->common, u->d);
     print_eigenvalues(f, u);
-    if (r->noise_from == KSPEC_NOISE_NONE)
+    if (r->noise_from == KSPEC_NOISE_FROM_NOWHERE)
         fputs("noise: none\n", f);
     else
         fprintf(f, "noise: standard deviation %.4g (%.3g … %.3g), %s\n", r->noise, r->noise_ci_low,

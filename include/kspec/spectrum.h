@@ -25,7 +25,7 @@ extern "C" {
  * parametric bootstrap). The eigenvalues reported are then the means over the draws, and their error bars the
  * spread. The means are closer to the truth than the one solution, whose spectrum has few different values.
  */
-typedef enum { KSPEC_SPECTRUM_FIT = 0, KSPEC_SPECTRUM_MOMENTS } kspec_spectrum_method;
+typedef enum { KSPEC_SPECTRUM_METHOD_FIT = 0, KSPEC_SPECTRUM_METHOD_MOMENTS } kspec_spectrum_method;
 
 /* What the residuals are weighted by. */
 typedef enum {
@@ -117,13 +117,13 @@ typedef enum {
 
 /* Where the level of noise came from. */
 typedef enum {
-    KSPEC_NOISE_FOUND = 0,
-    KSPEC_NOISE_GIVEN,
+    KSPEC_NOISE_FROM_FIT = 0,
+    KSPEC_NOISE_FROM_GIVEN,
     /* from the differences of trials */
-    KSPEC_NOISE_TRIALS,
+    KSPEC_NOISE_FROM_TRIALS,
     /* none, as was said, or as the rank of the matrix shows */
-    KSPEC_NOISE_NONE
-} kspec_noise_source;
+    KSPEC_NOISE_FROM_NOWHERE
+} kspec_noise_from;
 
 /* A family of spectra that the fit leans on. */
 typedef struct {
@@ -204,7 +204,7 @@ typedef struct {
     double beyond, beyond_ci_low, beyond_ci_high;
     /* The standard deviation of independent noise in each entry of a trial, with its 95% interval. */
     double noise, noise_ci_low, noise_ci_high;
-    kspec_noise_source noise_from;
+    kspec_noise_from noise_from;
     /* The 95% intervals of the effective dimensions. */
     double *effective_dimension_ci_low, *effective_dimension_ci_high;
     /*

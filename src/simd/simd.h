@@ -68,11 +68,12 @@ typedef struct {
     void (*normal_product)(const double *Z, size_t rows, size_t n, const double *v, double *w);
 
     /*
-     * Sums over n nodes, a multiple of 8, at k = re + i im, im > 0, with r = 1/(lambda + k): of w lambda r
-     * (two numbers), of w lambda r^2 (two), of w times the angle of lambda + k, and of w.
+     * Sums over n nodes at k = re + i im, im > 0, with r = 1/(lambda + k): of w lambda r (two numbers), of
+     * w lambda r^2 (two), and of w times the angle of lambda + k. The first `ones` weights are 1; both counts
+     * are multiples of 8.
      */
-    void (*resolvent)(const double *lambda, const double *weight, size_t n, double re, double im,
-                      double sums[6]);
+    void (*resolvent)(const double *lambda, const double *weight, size_t ones, size_t n, double re, double im,
+                      double sums[5]);
 
     /* VL, the number of start rows that the path functions take at once. */
     size_t lanes;

@@ -31,20 +31,20 @@ static double scaled(const fit *t, double x, int power) {
 static double to_sd(const fit *t, double variance) { return sqrt(scaled(t, variance, 1) / t->noise_left); }
 
 /* The noise's variance in the units of the fit, and where it comes from. */
-static double known_noise(fit *t, kspec_noise_source *from) {
+static double known_noise(fit *t, kspec_noise_from *from) {
     const kspec_spectrum_opts *o = &t->j->o;
-    *from = KSPEC_NOISE_FOUND;
-    if (o->no_noise) *from = KSPEC_NOISE_NONE;
-    if (o->noise > 0) *from = KSPEC_NOISE_GIVEN;
-    if (*from == KSPEC_NOISE_GIVEN)
+    *from = KSPEC_NOISE_FROM_FIT;
+    if (o->no_noise) *from = KSPEC_NOISE_FROM_NOWHERE;
+    if (o->noise > 0) *from = KSPEC_NOISE_FROM_GIVEN;
+    if (*from == KSPEC_NOISE_FROM_GIVEN)
         return ldexp(o->noise * o->noise * t->noise_left, -t->x.exponent) / t->x.unit;
-    if (*from == KSPEC_NOISE_FOUND && t->trials > 1) *from = KSPEC_NOISE_TRIALS;
-    return *from == KSPEC_NOISE_NONE ? 0 : *from == KSPEC_NOISE_TRIALS ? t->x.noise : NAN;
+    if (*from == KSPEC_NOISE_FROM_FIT && t->trials > 1) *from = KSPEC_NOISE_FROM_TRIALS;
+    return *from == KSPEC_NOISE_FROM_NOWHERE ? 0 : *from == KSPEC_NOISE_FROM_TRIALS ? t->x.noise : NAN;
 }
 
-static kspec_status check_noise(const fit *t, double noise, kspec_noise_source from, kspec_error *err) {
+static kspec_status check_noise(const fit *t, double noise, kspec_noise_from from, kspec_error *err) {
     if (!(noise >= 1)) return KSPEC_OK;
-    if (from == KSPEC_NOISE_GIVEN)
+    if (from == KSPEC_NOISE_FROM_GIVEN)
         return ks_fail(err, KSPEC_E_ARG, "noise %g exceeds the root mean square of the entries, %g", t->j->o.noise,
                        to_sd(t, 1));
     return ks_fail(err, KSPEC_E_DATA,
@@ -207,7 +207,7 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
     r->noise = to_sd(t, noise->value);
     r->noise_ci_low = t->f.p.dust ? to_sd(t, noise->low) : r->noise;
     r->noise_ci_high = t->f.p.dust ? to_sd(t, noise->high) : r->noise;
-    if (!t->f.p.dust) r->noise_from = KSPEC_NOISE_NONE;
+    if (!t->f.p.dust) r->noise_from = KSPEC_NOISE_FROM_NOWHERE;
     return KSPEC_OK;
 }
 

@@ -56,6 +56,7 @@ kspec_status ks_problem_init(ks_problem *p, const ks_observed *o, double noise, 
     for (size_t c = 0; c < KS_COORDINATE_COUNT; c++) p->u[c] = ks_arena_alloc(arena, n, sizeof(double));
     if (arena->failed) return ks_nomem(err, "the nodes of the fit", arena->failed);
     place_nodes(K, end, p->position, p->weight);
+    p->total = (double)end;
     fill_coordinates(p);
     double low = 0;
     for (size_t k = half; k < d->n; k++) low += d->s[k];
@@ -94,6 +95,8 @@ ks_spectrum ks_problem_spectrum(const ks_problem *p, const double *theta, double
     return (ks_spectrum){p->n,
                          lambda,
                          p->weight,
+                         p->o->K,
+                         p->total,
                          p->dust ? exp(theta[p->n]) : 0,
                          p->o->x->d.rows,
                          p->o->x->d.cols,

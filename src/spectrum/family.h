@@ -17,8 +17,8 @@ typedef struct {
     const ks_simd *simd;
     /* N = n + dust */
     size_t n, N;
-    /* ks_padded(n) */
-    double *weight;
+    /* ks_padded(n); their sum */
+    double *weight, total;
     /* n */
     double *position;
     int dust;

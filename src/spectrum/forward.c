@@ -9,9 +9,9 @@ static ks_cplx cdiv(ks_cplx a, ks_cplx b) {
     return (ks_cplx){(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n};
 }
 
-/* T = log t, its derivative by log kappa, D, and Im L */
+/* T = log t and D with their derivatives by log kappa, and Im L */
 typedef struct {
-    ks_cplx T, dT, D;
+    ks_cplx T, dT, D, dD;
     double L;
 } values;
 
@@ -30,14 +30,14 @@ static void add_side(double P, ks_cplx D, ks_cplx dD, values *v) {
 static values evaluate(const ks_spectrum *s, ks_cplx l) {
     double r = exp(l.re);
     ks_cplx k = {r * cos(l.im), r * sin(l.im)}, dust = {s->dust * k.re / (r * r), -s->dust * k.im / (r * r)};
-    double sums[6];
-    s->simd->resolvent(s->lambda, s->weight, ks_padded(s->n), k.re, k.im, sums);
+    double sums[5];
+    s->simd->resolvent(s->lambda, s->weight, s->ones / 8 * 8, ks_padded(s->n), k.re, k.im, sums);
     ks_cplx D = {sums[0] + dust.re, sums[1] + dust.im};
     /* dD/dlog kappa = -kappa sum w lambda/(lambda + kappa)^2 */
     ks_cplx dD = ks_cmul(k, (ks_cplx){sums[2], sums[3]});
     dD.re = -dD.re - dust.re;
     dD.im = -dD.im - dust.im;
-    values v = {.T = l, .dT = {1, 0}, .D = D, .L = sums[4] - sums[5] * l.im + dust.im};
+    values v = {.T = l, .dT = {1, 0}, .D = D, .dD = dD, .L = sums[4] - s->total * l.im + dust.im};
     add_side(s->P, D, dD, &v);
     add_side(s->Q, D, dD, &v);
     return v;
@@ -127,9 +127,17 @@ static double misfit(const values *v, double level, double *f1, double *f2) {
     return *f1 * *f1 + *f2 * *f2 / (1 + v->D.im * v->D.im);
 }
 
+/* One more step whose outcome is known to first order, and not evaluated: its error is its square. */
+static void last_step(ks_cplx step, ks_cplx *l, values *v) {
+    ks_cplx T = ks_cmul(v->dT, step), D = ks_cmul(v->dD, step);
+    *l = (ks_cplx){l->re + step.re, l->im + step.im};
+    v->T = (ks_cplx){v->T.re + T.re, v->T.im + T.im};
+    v->D = (ks_cplx){v->D.re + D.re, v->D.im + D.im};
+}
+
 /* 1 where *l, a guess, has become a solution. */
 static int newton(const ks_spectrum *s, double level, ks_cplx *l, values *v) {
-    static const double converged = 1e-16;
+    static const double converged = 1e-16, near = 1e-9, small = 3e-4;
     double f1, f2;
     *v = evaluate(s, *l);
     double off = misfit(v, level, &f1, &f2);
@@ -142,6 +150,10 @@ static int newton(const ks_spectrum *s, double level, ks_cplx *l, values *v) {
         if (!(det != 0)) return 0;
         ks_cplx step = {(-f1 * dL.re + f2 * v->dT.re) / det, (-f2 * v->dT.im + f1 * dL.im) / det};
         double length = hypot(step.re, step.im), share = length > 0.5 ? 0.5 / length : 1;
+        if (off < near && length < small && l->im + step.im < pi) {
+            last_step(step, l, v);
+            return 1;
+        }
         int better = 0;
         for (int half = 0; half < 6 && !better; half++, share *= 0.5) {
             ks_cplx next = {l->re + share * step.re, l->im + share * step.im};
@@ -159,11 +171,22 @@ static int newton(const ks_spectrum *s, double level, ks_cplx *l, values *v) {
     return off < converged;
 }
 
+/* To first order, along the spectrum (T real but for pi) to the next level: dL = -D dT, Im dL = -pi dN. */
+static ks_cplx along(const values *v, ks_cplx l, double levels) {
+    ks_cplx step = cdiv((ks_cplx){pi * levels / v->D.im, 0}, v->dT);
+    return (ks_cplx){l.re + step.re, fmin(fmax(l.im + step.im, 1e-6), pi - 1e-9)};
+}
+
 void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *log_kappa, double *log_x,
                 double *x_rho) {
+    values before = {0};
     for (size_t i = 0; i < K; i++) {
         values v;
         int found = !isnan(log_kappa[i].re) && newton(s, level[i], &log_kappa[i], &v);
+        if (!found && i > 0) {
+            log_kappa[i] = along(&before, log_kappa[i - 1], level[i] - level[i - 1]);
+            found = newton(s, level[i], &log_kappa[i], &v);
+        }
         /* eigenvalues fall with the level: one that does not is another root */
         if (found && i > 0 && v.T.re > log_x[i - 1] + 1e-9) found = 0;
         if (!found) {
@@ -172,6 +195,7 @@ void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *lo
         }
         log_x[i] = v.T.re;
         x_rho[i] = -v.D.im / pi;
+        before = v;
     }
 }
 

@@ -23,6 +23,9 @@ typedef struct {
     size_t n;
     /* ks_padded(n) of each */
     const double *lambda, *weight;
+    /* how many of the first nodes have weight 1, and the sum of all weights */
+    size_t ones;
+    double total;
     double dust;
     double P, Q;
     const ks_simd *simd;

@@ -16,11 +16,11 @@ typedef ks_spectrum_job job;
 static kspec_spectrum_method chosen(const kspec_spectrum_opts *o) {
     int program = o->rank || o->grid || o->spacing || o->upper > 0 || o->weights || o->quantile || o->draws ||
                   o->no_draws;
-    return program && o->method == KSPEC_SPECTRUM_FIT ? KSPEC_SPECTRUM_MOMENTS : o->method;
+    return program && o->method == KSPEC_SPECTRUM_METHOD_FIT ? KSPEC_SPECTRUM_METHOD_MOMENTS : o->method;
 }
 
 static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *err) {
-    if (o->method < KSPEC_SPECTRUM_FIT || o->method > KSPEC_SPECTRUM_MOMENTS)
+    if (o->method < KSPEC_SPECTRUM_METHOD_FIT || o->method > KSPEC_SPECTRUM_METHOD_MOMENTS)
         return ks_fail(err, KSPEC_E_ARG, "unknown method %d", (int)o->method);
     if (!(o->noise >= 0 && isfinite(o->noise)))
         return ks_fail(err, KSPEC_E_ARG, "noise %g is not a standard deviation", o->noise);
@@ -29,7 +29,7 @@ static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *er
     if (o->exponent_to && o->exponent_to < o->exponent_from + 1)
         return ks_fail(err, KSPEC_E_ARG, "an exponent from eigenvalue %zu to %zu needs two of them",
                        o->exponent_from, o->exponent_to);
-    if (chosen(o) != KSPEC_SPECTRUM_FIT && (o->noise > 0 || o->no_noise || o->exponent_from || o->exponent_to))
+    if (chosen(o) != KSPEC_SPECTRUM_METHOD_FIT && (o->noise > 0 || o->no_noise || o->exponent_from || o->exponent_to))
         return ks_fail(err, KSPEC_E_ARG, "noise and the exponent's range need the method fit");
     return KSPEC_OK;
 }
@@ -115,7 +115,7 @@ kspec_status kspec_spectrum_from_moments(const double *m, const double *std_erro
     if (!st && rank == 0) st = ks_fail(err, KSPEC_E_ARG, "rank 0 is below 1");
     if (!st && rank > RANK_MAX) st = ks_fail(err, KSPEC_E_ARG, "rank %zu exceeds %d", rank, RANK_MAX);
     j.o.rank = rank;
-    j.o.method = KSPEC_SPECTRUM_MOMENTS;
+    j.o.method = KSPEC_SPECTRUM_METHOD_MOMENTS;
     if (!st) st = ks_spectrum_by_moments(&j, err);
     return finish(&j, st, out);
 }
@@ -127,7 +127,7 @@ static const double moments_until = 0.7, sample_until = 0.8, fit_from = 0.2;
 
 static int moments_progress(void *ctx, double fraction) {
     const job *j = ctx;
-    double until = j->o.method == KSPEC_SPECTRUM_FIT ? fit_from : moments_until;
+    double until = j->o.method == KSPEC_SPECTRUM_METHOD_FIT ? fit_from : moments_until;
     return j->o.progress.report(j->o.progress.ctx, until * fraction);
 }
 
@@ -163,7 +163,7 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
     kspec_status st = ks_take_opts(used, sizeof *used, how, err);
     if (st) return st;
     /* the least matrix that is worth a fit; with less, four numbers would be asked of one */
-    if (j->o.method == KSPEC_SPECTRUM_FIT && phi && phi[0].rows && phi[0].cols && (phi[0].rows < LEAST || phi[0].cols < LEAST))
+    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi && phi[0].rows && phi[0].cols && (phi[0].rows < LEAST || phi[0].cols < LEAST))
         return ks_fail(err, KSPEC_E_DATA,
                        "a fit needs at least %d rows and %d columns, not %zu x %zu; the method moments takes less",
                        LEAST, LEAST, phi[0].rows, phi[0].cols);
@@ -171,7 +171,7 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
     used->threads = j->run.threads;
     used->seed = j->o.seed;
     used->correlation = !used->no_stderr;
-    if (j->o.method == KSPEC_SPECTRUM_FIT && !used->nmax) used->nmax = CHECKED;
+    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT && !used->nmax) used->nmax = CHECKED;
     used->progress = (kspec_progress){0};
     if (j->o.progress.report) used->progress = (kspec_progress){moments_progress, j};
     st = kspec_moments(phi, ntrials, used, &j->r->moments, err);
@@ -200,7 +200,7 @@ kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec
     kspec_moments_opts used;
     kspec_status st = begin(&j, opts, err);
     if (!st) st = estimate(&j, phi, ntrials, how, &used, err);
-    if (!st && j.o.method == KSPEC_SPECTRUM_FIT) {
+    if (!st && j.o.method == KSPEC_SPECTRUM_METHOD_FIT) {
         j.run = ks_run_part(&j.run, fit_from, 1);
         st = ks_spectrum_by_fit(&j, phi, ntrials, &used, err);
         return finish(&j, st, out);
