@@ -133,9 +133,10 @@ static void one_matrix(int k, uint64_t seed, double share) {
     estimate(&phi, AUTO, &unbiased);
     estimate(&phi, KV, &kv);
     kspec_moments_opts few = {.size = sizeof few, .nmax = 1};
+    kspec_spectrum_opts plain = {.size = sizeof plain, .no_draws = 1};
     kspec_spectrum_result *sample;
     kspec_error e;
-    if (kspec_spectrum(&phi, 1, &few, NULL, &sample, &e)) die(&e);
+    if (kspec_spectrum(&phi, 1, &few, &plain, &sample, &e)) die(&e);
     for (int c = 0; c < CONTENDERS; c++) {
         kspec_spectrum_opts o = contenders[c].o;
         o.draws = contenders[c].draws;

@@ -92,8 +92,8 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
 
 /* The linear program's options imply its method, and exclude the other; a fit's exclude the program's. */
 static int check_method(spectrum_args *a) {
-    static const char *const of_the_program[] = {"rank",    "moments", "weights", "grid",     "spacing",
-                                                 "upper",   "quantile", "draws",   "no-stderr", NULL};
+    static const char *const of_the_program[] = {"rank",  "moments",  "weights", "grid",      "spacing",
+                                                 "upper", "quantile", "draws",   "no-stderr", NULL};
     static const char *const of_the_fit[] = {"noise", "exponent", NULL};
     for (const char *const *name = of_the_program; *name; name++) {
         if (!cli_given(&a->common, *name)) continue;
@@ -169,13 +169,16 @@ static int read_truth(const spectrum_args *a, cli_list *list) {
     json_error_t where;
     if (!a->truth) return EXIT_DONE;
     json_t *file = json_load_file(a->truth, 0, &where);
-    const json_t *values = json_object_get(file, "eigenvalues"), *times = json_object_get(file, "multiplicities");
+    const json_t *values = json_object_get(file, "eigenvalues"),
+                 *times = json_object_get(file, "multiplicities");
     int status = EXIT_DONE;
     if (!file)
         status = cli_error(EXIT_INPUT, "--truth: %s is not a readable JSON file", a->truth);
     else if (!json_array_size(values))
-        status = cli_error(EXIT_INPUT, "--truth: missing \"eigenvalues\" in %s; kspec theory rbf lists them with "
-                                       "--eigenvalues K", a->truth);
+        status = cli_error(EXIT_INPUT,
+                           "--truth: missing \"eigenvalues\" in %s; kspec theory rbf lists them with "
+                           "--eigenvalues K",
+                           a->truth);
     for (int pass = 0; pass < 2 && !status; pass++) {
         size_t n = 0;
         for (size_t k = 0; k < json_array_size(values) && n < MOST; k++) {
@@ -259,10 +262,11 @@ const cli_command cmd_spectrum = {
                 "spectrum INPUT... --method moments [--rank D] [-n NMAX] [--estimator E] [--weights W] "
                 "[--grid T] [--upper B] [OPTIONS]\n"
                 "spectrum --moments M1,M2,...|FILE --rank D [--stderr S1,S2,...] [OPTIONS]",
-    .description = "The eigenvalues of the kernel operator: by a fit of the matrix's own eigenvalues, which undoes "
-                   "their spread by\n"
-                   "sampling; or, from unbiased moments, by the measure on [0, B] whose moments are nearest (Kong "
-                   "and Valiant).",
+    .description =
+        "The eigenvalues of the kernel operator: by a fit of the matrix's own eigenvalues, which undoes "
+        "their spread by\n"
+        "sampling; or, from unbiased moments, by the measure on [0, B] whose moments are nearest (Kong "
+        "and Valiant).",
     .options = options,
     .args_size = sizeof(spectrum_args),
     .reads_input = 1,

@@ -23,18 +23,20 @@ static int all_noise(const kspec_spectrum_result *r) {
 
 void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
     if (all_noise(r)) {
-        cli_warn(&a->common,
-                 "m(2) = %.3g ± %.2g is not above zero: the matrix may be all noise, and its eigenvalues mean "
-                 "little",
-                 r->given[1], r->given_std_error[1]);
+        cli_warn(
+            &a->common,
+            "m(2) = %.3g ± %.2g is not above zero: the matrix may be all noise, and its eigenvalues mean "
+            "little",
+            r->given[1], r->given_std_error[1]);
         return;
     }
     for (size_t n = 1; n < r->count; n++)
         if (fabs(r->z[n]) > far) {
-            cli_warn(&a->common,
-                     "the fitted m(%zu) = %.4g and the unbiased one, %.4g ± %.2g, differ by %.1f standard errors: "
-                     "distrust the largest eigenvalues; compare --method moments",
-                     n + 1, r->fitted[n], r->given[n], r->given_std_error[n], fabs(r->z[n]));
+            cli_warn(
+                &a->common,
+                "the fitted m(%zu) = %.4g and the unbiased one, %.4g ± %.2g, differ by %.1f standard errors: "
+                "distrust the largest eigenvalues; compare --method moments",
+                n + 1, r->fitted[n], r->given[n], r->given_std_error[n], fabs(r->z[n]));
             break;
         }
 }

@@ -45,8 +45,8 @@ static double known_noise(fit *t, kspec_noise_from *from) {
 static kspec_status check_noise(const fit *t, double noise, kspec_noise_from from, kspec_error *err) {
     if (!(noise >= 1)) return KSPEC_OK;
     if (from == KSPEC_NOISE_FROM_GIVEN)
-        return ks_fail(err, KSPEC_E_ARG, "noise %g exceeds the root mean square of the entries, %g", t->j->o.noise,
-                       to_sd(t, 1));
+        return ks_fail(err, KSPEC_E_ARG, "noise %g exceeds the root mean square of the entries, %g",
+                       t->j->o.noise, to_sd(t, 1));
     return ks_fail(err, KSPEC_E_DATA,
                    "the trials differ by more (noise %g) than their mean holds (%g): it is all noise",
                    to_sd(t, noise), to_sd(t, 1));
@@ -110,10 +110,12 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
     }
     for (size_t k = 0; k < r->sample_count; k++) r->sample_eigenvalues[k] = scaled(t, share * t->x.all[k], 1);
     if (!isfinite(r->ci_high[0]) || !(r->eigenvalues[0] > 0))
-        return ks_fail(err, KSPEC_E_NUMERIC, "the largest eigenvalue is out of range; scale the data or use normalize");
+        return ks_fail(err, KSPEC_E_NUMERIC,
+                       "the largest eigenvalue is out of range; scale the data or use normalize");
     r->levels = t->o.K;
     r->resolved = 0;
-    while (r->resolved < r->levels && f->high[r->resolved] - f->low[r->resolved] <= log(KS_RESOLVED)) r->resolved++;
+    while (r->resolved < r->levels && f->high[r->resolved] - f->low[r->resolved] <= log(KS_RESOLVED))
+        r->resolved++;
     return KSPEC_OK;
 }
 
@@ -157,8 +159,8 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
         r->given_std_error[n] = j->std_error ? j->std_error[n] : NAN;
         r->fitted[n] = scaled(t, m[n].value, (int)n + 1);
         r->z[n] = n == 0 ? NAN
-                         : compare(r->fitted[n], scaled(t, m[n].sd, (int)n + 1), r->given[n], r->given_std_error[n],
-                                   (int)n + 1);
+                         : compare(r->fitted[n], scaled(t, m[n].sd, (int)n + 1), r->given[n],
+                                   r->given_std_error[n], (int)n + 1);
     }
     ks_spectrum_participation_ratio(j);
     r->participation_ratio_fitted = ratio->value;
@@ -186,8 +188,8 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
     choose_range(&t->j->o, r);
     ks_quantity *m = q + T, *ratio = m + K, *beyond = ratio + 1, *slope = beyond + 1, *noise = slope + 1;
     for (size_t k = 0; k < T; k++)
-        q[k] = (ks_quantity){.kind = KS_EFFECTIVE_DIMENSION,
-                             .at = ldexp(r->t[k], -t->x.exponent) / t->x.unit};
+        q[k] =
+            (ks_quantity){.kind = KS_EFFECTIVE_DIMENSION, .at = ldexp(r->t[k], -t->x.exponent) / t->x.unit};
     for (size_t n = 0; n < K; n++) m[n] = (ks_quantity){.kind = KS_MOMENT, .at = (double)(n + 1)};
     ratio->kind = KS_PARTICIPATION_RATIO;
     *beyond = (ks_quantity){.kind = KS_SHARE_BEYOND, .from = r->resolved};
@@ -218,7 +220,8 @@ static void fill_defaults(kspec_spectrum_result *r) {
     r->weights = KSPEC_WEIGHTS_UNIT;
 }
 
-static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments_opts *how, kspec_error *err) {
+static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments_opts *how,
+                            kspec_error *err) {
     ks_spectrum_job *j = t->j;
     kspec_spectrum_result *r = j->r;
     ks_run decomposing = ks_run_part(&j->run, 0, 0.15), leverages = ks_run_part(&j->run, 0.15, 0.25),

@@ -252,4 +252,3 @@ kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err) {
         r->effective_dimension[k] = effective_dimension(d, r->eigenvalues, 1, r->t[k]);
     return st;
 }
-

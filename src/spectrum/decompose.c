@@ -30,16 +30,16 @@ static double noise_of_mean(const ks_trials *t, double *mean) {
 }
 
 /* G = M M^T/(rows cols), or M^T M/(...), whichever is smaller; s and the rows of G: its eigenpairs. */
-static kspec_status eigenpairs(const ks_run *run, size_t P, size_t Q, double share, const double *M, double *G,
-                               double *s, kspec_error *err) {
+static kspec_status eigenpairs(const ks_run *run, size_t P, size_t Q, double share, const double *M,
+                               double *G, double *s, kspec_error *err) {
     size_t n = P < Q ? P : Q, longer = P < Q ? Q : P;
     kspec_status st = ks_gemm_symmetric_tiled(run, P > Q, P <= Q, n, longer, share, M, Q, M, Q, G, n, err);
     return st ? st : ks_syevd(1, n, G, n, s, err);
 }
 
 /* Squares of the n leading singular vectors. Eigenpairs stand in increasing order: the last is the first. */
-static kspec_status leverages(const ks_run *run, ks_decomposed *x, const double *M, const double *G, double *U2,
-                              double *V2, kspec_error *err) {
+static kspec_status leverages(const ks_run *run, ks_decomposed *x, const double *M, const double *G,
+                              double *U2, double *V2, kspec_error *err) {
     const ks_decomposition *d = &x->d;
     size_t P = d->P, Q = d->Q, side = P < Q ? P : Q, longer = P < Q ? Q : P;
     double *near = P <= Q ? U2 : V2, *far = P <= Q ? V2 : U2;
@@ -121,7 +121,8 @@ kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntr
     /* M, both kinds of singular vectors, the Gram matrix and the eigenproblem's workspace */
     size_t values = ks_size_add(ks_size(t.P, t.Q), ks_size(n, ks_size_add(ks_size_add(t.P, t.Q), 4 * n)));
     if (!st)
-        st = ks_check_memory(err, ks_size(values, sizeof(double)), "a fit of %zu x %zu eigenvalues", t.P, t.Q);
+        st =
+            ks_check_memory(err, ks_size(values, sizeof(double)), "a fit of %zu x %zu eigenvalues", t.P, t.Q);
     if (st) return st;
     ks_arena scratch = {0};
     ks_blas_enter();

@@ -27,6 +27,7 @@ typedef struct {
  */
 enum { KS_DECOMPOSE_MAX = 4096 };
 kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
-                          const kspec_moments_opts *how, ks_arena *arena, ks_decomposed *out, kspec_error *err);
+                          const kspec_moments_opts *how, ks_arena *arena, ks_decomposed *out,
+                          kspec_error *err);
 
 #endif

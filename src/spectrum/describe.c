@@ -17,7 +17,9 @@ typedef struct {
 } points;
 
 static double weight_of(const points *p, size_t l) { return p->weight ? p->weight[l] : 1; }
-static double position_of(const points *p, size_t l) { return p->position ? p->position[l] : (double)(l + 1); }
+static double position_of(const points *p, size_t l) {
+    return p->position ? p->position[l] : (double)(l + 1);
+}
 
 static double log_dimension(const points *p, double t, double *g) {
     double sum = 0;
@@ -110,8 +112,8 @@ static double variance(size_t N, const double *root, const double *g) {
 }
 
 /* Mean and deviation of each quantity by one family. */
-static void by_family(const ks_problem *p, ks_mode_work *w, const ks_mode *m, size_t count, const ks_quantity *q,
-                      double *g, double *mean, double *sd) {
+static void by_family(const ks_problem *p, ks_mode_work *w, const ks_mode *m, size_t count,
+                      const ks_quantity *q, double *g, double *mean, double *sd) {
     points at = {p->n, m->theta, p->weight, p->position};
     int known = ks_mode_root(p, w, m);
     for (size_t k = 0; k < count; k++) {
@@ -140,7 +142,8 @@ static void combine(const ks_fitted *f, size_t stride, const double *mean, const
     q->sd = sqrt(spread) * (q->kind == KS_EXPONENT ? 1 : q->value);
 }
 
-kspec_status ks_describe(const ks_run *run, const ks_fitted *f, size_t count, ks_quantity *q, kspec_error *err) {
+kspec_status ks_describe(const ks_run *run, const ks_fitted *f, size_t count, ks_quantity *q,
+                         kspec_error *err) {
     const ks_problem *p = &f->p;
     ks_arena arena = {0};
     ks_mode_work work;
@@ -148,10 +151,12 @@ kspec_status ks_describe(const ks_run *run, const ks_fitted *f, size_t count, ks
     double *mean = ks_arena_alloc(&arena, ks_size(f->count, count), sizeof *mean);
     double *sd = ks_arena_alloc(&arena, ks_size(f->count, count), sizeof *sd);
     double *g = ks_arena_alloc(&arena, 2 * p->N, sizeof *g);
-    kspec_status st = arena.failed ? ks_nomem(err, "the description of the spectrum", arena.failed) : KSPEC_OK;
+    kspec_status st =
+        arena.failed ? ks_nomem(err, "the description of the spectrum", arena.failed) : KSPEC_OK;
     for (size_t m = 0; m < f->count && !st; m++) {
         by_family(p, &work, f->modes[m], count, q, g, mean + m * count, sd + m * count);
-        if (ks_run_report(run, (double)(m + 1) / (double)f->count)) st = ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
+        if (ks_run_report(run, (double)(m + 1) / (double)f->count))
+            st = ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
     }
     for (size_t k = 0; k < count && !st; k++) {
         q[k].value = q[k].kind == KS_NOISE ? (p->dust ? exp(f->theta[p->n]) : 0)

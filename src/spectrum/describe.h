@@ -28,7 +28,8 @@ typedef struct {
     double value, sd, low, high;
 } ks_quantity;
 
-kspec_status ks_describe(const ks_run *run, const ks_fitted *f, size_t count, ks_quantity *q, kspec_error *err);
+kspec_status ks_describe(const ks_run *run, const ks_fitted *f, size_t count, ks_quantity *q,
+                         kspec_error *err);
 
 /* The value alone, of any n eigenvalues with their weights and positions (NULL: 1, 2, ...). Not of noise. */
 double ks_quantity_of(const ks_quantity *q, size_t n, const double *log_lambda, const double *weight,

@@ -38,8 +38,7 @@ static void fill_coordinates(ks_problem *p) {
     }
     for (size_t k = 0; k < p->n; k++)
         for (size_t l = 0; l < p->n; l++)
-            p->rough[k * p->n + l] =
-                exp(-fabs(log(p->position[k] / p->position[l])) / KS_ROUGHNESS_LENGTH);
+            p->rough[k * p->n + l] = exp(-fabs(log(p->position[k] / p->position[l])) / KS_ROUGHNESS_LENGTH);
 }
 
 kspec_status ks_problem_init(ks_problem *p, const ks_observed *o, double noise, const ks_simd *simd,
@@ -170,7 +169,10 @@ void ks_family_name(const ks_family *f, size_t size, char *name) {
     else
         used = snprintf(name, size, "smooth in %s", c > 0 ? "i" : "log i");
     for (size_t i = 0; i < f->breaks && (size_t)used < size; i++)
-        used += snprintf(name + used, size - (size_t)used, i ? ", %zu" : f->flat ? " after %zu" : ", broken after %zu",
+        used += snprintf(name + used, size - (size_t)used,
+                         i         ? ", %zu"
+                         : f->flat ? " after %zu"
+                                   : ", broken after %zu",
                          f->at[i] + 1);
 }
 
@@ -179,7 +181,8 @@ void ks_family_name(const ks_family *f, size_t size, char *name) {
 size_t ks_segment(size_t n, const double *y, const double *w, size_t most, double *scratch,
                   size_t cut[][KS_STEPS_MAX]) {
     /* sums of w, w y and w y^2 before each place; least cost of k pieces up to b, and where the last begins */
-    double *W = scratch, *Y = W + n + 1, *YY = Y + n + 1, *cost = YY + n + 1, *from = cost + (most + 1) * (n + 1);
+    double *W = scratch, *Y = W + n + 1, *YY = Y + n + 1, *cost = YY + n + 1,
+           *from = cost + (most + 1) * (n + 1);
     W[0] = Y[0] = YY[0] = 0;
     for (size_t i = 0; i < n; i++) {
         W[i + 1] = W[i] + w[i];
@@ -193,7 +196,8 @@ size_t ks_segment(size_t n, const double *y, const double *w, size_t most, doubl
             double *best = &cost[k * (n + 1) + b];
             *best = INFINITY;
             for (size_t a = k - 1; a < b; a++) {
-                double sum = Y[b] - Y[a], c = cost[(k - 1) * (n + 1) + a] + YY[b] - YY[a] - sum * sum / (W[b] - W[a]);
+                double sum = Y[b] - Y[a],
+                       c = cost[(k - 1) * (n + 1) + a] + YY[b] - YY[a] - sum * sum / (W[b] - W[a]);
                 if (c < *best) *best = c, from[k * (n + 1) + b] = (double)a;
             }
         }

@@ -57,7 +57,8 @@ static kspec_status smooth_chunk(void *ctx, size_t c, const ks_worker *worker) {
 static const ks_mode *best(const search *s, size_t from, size_t to, double curvature) {
     const ks_mode *top = NULL;
     for (const ks_mode *m = s->modes + from; m < s->modes + to; m++)
-        if (m->found == 2 && m->family.curvature >= curvature && (!top || m->evidence > top->evidence)) top = m;
+        if (m->found == 2 && m->family.curvature >= curvature && (!top || m->evidence > top->evidence))
+            top = m;
     return top;
 }
 
@@ -179,7 +180,8 @@ static kspec_status average(search *s, ks_fitted *out, kspec_error *err) {
             out->modes[out->count++] = &s->modes[k];
         }
     if (!out->count)
-        return ks_fail(err, KSPEC_E_NUMERIC, "no family of spectra could be fitted to %zu eigenvalues", s->p->o->K);
+        return ks_fail(err, KSPEC_E_NUMERIC, "no family of spectra could be fitted to %zu eigenvalues",
+                       s->p->o->K);
     ks_mixture_weights(out->count, log_weight, out->weight);
     memset(out->theta, 0, N * sizeof *out->theta);
     for (size_t k = 0; k < out->count; k++)
@@ -255,7 +257,8 @@ static kspec_status prepare(const ks_run *run, search *s, ks_arena *arena, ks_fi
 }
 
 /* The errors of the data at a spectrum, then the families: the smooth ones, and in the last pass all. */
-static kspec_status pass(const ks_run *run, search *s, ks_observed *o, int last, ks_fitted *out, kspec_error *err) {
+static kspec_status pass(const ks_run *run, search *s, ks_observed *o, int last, ks_fitted *out,
+                         kspec_error *err) {
     ks_run smooth = ks_run_part(run, 0, 0.5), broken = ks_run_part(run, 0.5, 1);
     ks_spectrum at = ks_problem_spectrum(s->p, out->theta, s->work[0].lambda);
     kspec_status st = ks_observed_errors(o, &at, s->log_kappa, err);

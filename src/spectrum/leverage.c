@@ -56,7 +56,6 @@ static ks_cplx side(const double *const x[4], const double *rest, size_t m, doub
     return ks_cmul(scale, mean_gm);
 }
 
-
 static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
     const ks_decomposition *d = j->d;
@@ -79,8 +78,9 @@ static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker
         ks_gemm(0, 0, 4 * points, m, n, 1, R, n, right ? d->V2 : d->U2, m, 0, sums, m);
         for (size_t p = 0; p < points; p++) {
             const double *x = sums + 4 * p * m, *const rows[4] = {x, x + m, x + 2 * m, x + 3 * m};
-            out[p].bias = add(out[p].bias, side(rows, right ? j->rest_v : j->rest_u, m,
-                                                right ? d->cols : d->rows, j->t[first + p], out[p].D, out[p].dD));
+            out[p].bias =
+                add(out[p].bias, side(rows, right ? j->rest_v : j->rest_u, m, right ? d->cols : d->rows,
+                                      j->t[first + p], out[p].D, out[p].dD));
         }
     }
     for (size_t p = 0; p < points; p++) {
@@ -106,8 +106,8 @@ static void fill_rest(size_t n, size_t m, const double *U2, double *rest) {
     for (size_t i = 0; i < m; i++) rest[i] = fmax(rest[i], 0);
 }
 
-kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, const double *lambda, size_t count,
-                              const ks_cplx *t, ks_bias *out, kspec_error *err) {
+kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, const double *lambda,
+                              size_t count, const ks_cplx *t, ks_bias *out, kspec_error *err) {
     size_t chunks = (count + POINTS - 1) / POINTS, workers = (size_t)ks_workers(run, chunks);
     size_t longer = d->P > d->Q ? d->P : d->Q;
     ks_arena arena = {0};
@@ -182,7 +182,8 @@ static double side_variance(size_t m, double N, const double *u) {
 double ks_leverage_spread(const ks_decomposition *d, size_t K, double *ratio) {
     double gaussian = 2 / d->rows + 2 / d->cols;
     for (size_t k = 0; k < K; k++) {
-        double v = side_variance(d->P, d->rows, d->U2 + k * d->P) + side_variance(d->Q, d->cols, d->V2 + k * d->Q);
+        double v =
+            side_variance(d->P, d->rows, d->U2 + k * d->P) + side_variance(d->Q, d->cols, d->V2 + k * d->Q);
         ratio[k] = fmin(fmax(v / gaussian, 0.1), 40);
     }
     /* pairs of the six largest whose own leverages are not extreme; the noise of their mean is taken off */

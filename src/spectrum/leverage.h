@@ -29,8 +29,8 @@ typedef struct {
 } ks_bias;
 
 /* For `count` points; lambda (n): about the operator's eigenvalues, for what Gaussian factors have. */
-kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, const double *lambda, size_t count,
-                              const ks_cplx *t, ks_bias *out, kspec_error *err);
+kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, const double *lambda,
+                              size_t count, const ks_cplx *t, ks_bias *out, kspec_error *err);
 
 /*
  * shift, excess (K): how many more sample eigenvalues exceed s[k] than Gaussian factors' would, in all and

@@ -9,8 +9,8 @@ void ks_mixture_weights(size_t n, const double *log_weight, double *weight) {
     for (size_t k = 0; k < n; k++) weight[k] /= sum;
 }
 
-double ks_mixture_quantile(size_t n, const double *weight, const double *mean, const double *sd, size_t stride,
-                           double q) {
+double ks_mixture_quantile(size_t n, const double *weight, const double *mean, const double *sd,
+                           size_t stride, double q) {
     double low = INFINITY, high = -INFINITY;
     for (size_t k = 0; k < n; k++) {
         low = fmin(low, mean[k * stride] - 8 * sd[k * stride]);

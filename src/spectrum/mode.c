@@ -24,10 +24,14 @@ void ks_mode_work_alloc(const ks_problem *p, ks_arena *arena, ks_mode_work *w) {
     struct {
         double **at;
         size_t n;
-    } arrays[] = {{&w->prior, square}, {&w->hessian, square}, {&w->root, square},  {&w->jacobian, wide},
-                  {&w->design, wide},  {&w->mean, 2 * N},     {&w->xi, N},         {&w->xi_next, N},
-                  {&w->theta, N},      {&w->theta_next, N},   {&w->step, N},       {&w->lambda, ks_padded(p->n)},
-                  {&w->value, m},      {&w->z, m},            {&w->z_next, m},     {&w->log_x, m},
+    } arrays[] = {{&w->prior, square}, {&w->hessian, square},
+                  {&w->root, square},  {&w->jacobian, wide},
+                  {&w->design, wide},  {&w->mean, 2 * N},
+                  {&w->xi, N},         {&w->xi_next, N},
+                  {&w->theta, N},      {&w->theta_next, N},
+                  {&w->step, N},       {&w->lambda, ks_padded(p->n)},
+                  {&w->value, m},      {&w->z, m},
+                  {&w->z_next, m},     {&w->log_x, m},
                   {&w->x_rho, m}};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) used = ks_size_add(used, arrays[k].n);
     double *x = ks_arena_alloc(arena, used, sizeof *x);

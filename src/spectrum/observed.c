@@ -116,11 +116,10 @@ static kspec_status fill_covariance(ks_observed *o, const double *C, const doubl
     if (o->tail) sd[K] = sqrt(KS_TAIL_VARIANCE * o->share_variance + 1e-12);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < m; j++)
-            V[i * m + j] = i == j           ? 1
-                           : i < K && j < K ? C[i * K + j] / sqrt(C[i * K + i] * C[j * K + j])
-                                            : 0;
+            V[i * m + j] = i == j ? 1 : i < K && j < K ? C[i * K + j] / sqrt(C[i * K + i] * C[j * K + j]) : 0;
     for (size_t k = 0; k < m * m; k++)
-        if (!isfinite(V[k])) return ks_fail(err, KSPEC_E_NUMERIC, "the sample's eigenvalues have no covariance");
+        if (!isfinite(V[k]))
+            return ks_fail(err, KSPEC_E_NUMERIC, "the sample's eigenvalues have no covariance");
     kspec_status st = make_definite(m, V, copy, o->y, err);
     if (st) return st;
     for (size_t i = 0; i < m; i++)
@@ -149,7 +148,8 @@ kspec_status ks_observed_errors(ks_observed *o, const ks_spectrum *s, ks_cplx *l
     ks_arena arena = {0};
     double *C = ks_arena_alloc(&arena, ks_size(K, K), sizeof *C);
     double *copy = ks_arena_alloc(&arena, ks_size(m, m), sizeof *copy);
-    double *x_rho = ks_arena_alloc(&arena, K, sizeof *x_rho), *log_x = ks_arena_alloc(&arena, K, sizeof *log_x);
+    double *x_rho = ks_arena_alloc(&arena, K, sizeof *x_rho),
+           *log_x = ks_arena_alloc(&arena, K, sizeof *log_x);
     double *sd = ks_arena_alloc(&arena, m, sizeof *sd), *level = ks_arena_alloc(&arena, K, sizeof *level);
     double *unused = ks_arena_alloc(&arena, K, sizeof *unused);
     ks_cplx *near[2];

@@ -16,9 +16,7 @@ typedef struct {
 } products;
 
 /* S or B, for k_j (sign 1) or its conjugate (-1) */
-static ks_cplx joined(products x, int sign) {
-    return (ks_cplx){x.rr - sign * x.ii, x.ir + sign * x.ri};
-}
+static ks_cplx joined(products x, int sign) { return (ks_cplx){x.rr - sign * x.ii, x.ir + sign * x.ri}; }
 
 /* log |(1 - S/P)(1 - S/Q) - k_i k_j B^2/(PQ)| */
 static double log_kernel(const ks_spectrum *s, ks_cplx ki, ks_cplx kj, ks_cplx S, ks_cplx B) {
@@ -62,7 +60,8 @@ typedef struct {
     double *rr, *ii, *ri;
 } tables;
 
-static void fill(const ks_spectrum *s, size_t K, const ks_cplx *k, int power, double *X, double *Y, tables *t) {
+static void fill(const ks_spectrum *s, size_t K, const ks_cplx *k, int power, double *X, double *Y,
+                 tables *t) {
     for (size_t i = 0; i < K; i++)
         for (size_t l = 0; l < s->n; l++) {
             double lambda = s->lambda[l], a = lambda + k[i].re, n = a * a + k[i].im * k[i].im;
@@ -92,7 +91,8 @@ kspec_status ks_scatter(const ks_spectrum *s, size_t K, const ks_cplx *log_kappa
         ks_arena_free(&arena);
         return ks_nomem(err, "the covariance of the eigenvalues", wanted);
     }
-    tables S = {all, all + square, all + 2 * square}, B = {all + 3 * square, all + 4 * square, all + 5 * square};
+    tables S = {all, all + square, all + 2 * square},
+           B = {all + 3 * square, all + 4 * square, all + 5 * square};
     for (size_t i = 0; i < K; i++) k[i] = kappa(log_kappa[i]);
     fill(s, K, k, 2, X, Y, &S);
     fill(s, K, k, 1, X, Y, &B);

@@ -29,7 +29,8 @@ static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *er
     if (o->exponent_to && o->exponent_to < o->exponent_from + 1)
         return ks_fail(err, KSPEC_E_ARG, "an exponent from eigenvalue %zu to %zu needs two of them",
                        o->exponent_from, o->exponent_to);
-    if (chosen(o) != KSPEC_SPECTRUM_METHOD_FIT && (o->noise > 0 || o->no_noise || o->exponent_from || o->exponent_to))
+    if (chosen(o) != KSPEC_SPECTRUM_METHOD_FIT &&
+        (o->noise > 0 || o->no_noise || o->exponent_from || o->exponent_to))
         return ks_fail(err, KSPEC_E_ARG, "noise and the exponent's range need the method fit");
     return KSPEC_OK;
 }
@@ -163,10 +164,12 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
     kspec_status st = ks_take_opts(used, sizeof *used, how, err);
     if (st) return st;
     /* the least matrix that is worth a fit; with less, four numbers would be asked of one */
-    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi && phi[0].rows && phi[0].cols && (phi[0].rows < LEAST || phi[0].cols < LEAST))
-        return ks_fail(err, KSPEC_E_DATA,
-                       "a fit needs at least %d rows and %d columns, not %zu x %zu; the method moments takes less",
-                       LEAST, LEAST, phi[0].rows, phi[0].cols);
+    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi && phi[0].rows && phi[0].cols &&
+        (phi[0].rows < LEAST || phi[0].cols < LEAST))
+        return ks_fail(
+            err, KSPEC_E_DATA,
+            "a fit needs at least %d rows and %d columns, not %zu x %zu; the method moments takes less",
+            LEAST, LEAST, phi[0].rows, phi[0].cols);
     used->size = sizeof *used; /* of ours, whatever the caller's */
     used->threads = j->run.threads;
     used->seed = j->o.seed;
