@@ -7,7 +7,8 @@
 /* The root of sum_j s_j/(s_j - mu) = N, which increases from -inf to inf between s_{i+1} and s_i. */
 static double root(size_t n, const double *s, size_t i, double N) {
     if (isinf(N)) return s[i];
-    double low = i + 1 < n ? s[i + 1] : 0, high = s[i];
+    /* the last root is negative where N < n, by a little at most */
+    double low = i + 1 < n ? s[i + 1] : N < (double)n ? -s[i] : 0, high = s[i];
     for (int k = 0; k < 70; k++) {
         double mu = 0.5 * (low + high), sum = 0;
         for (size_t j = 0; j < n; j++) sum += s[j] / (s[j] - mu);
