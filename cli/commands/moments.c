@@ -66,6 +66,8 @@ static json_t *to_json(const void *result) {
                           "participation_ratio", cli_real(r->participation_ratio), "mean_share",
                           cli_real(r->mean_share), "seconds", r->seconds);
     if (r->permutations) json_object_set_new(o, "permutations", json_integer(r->permutations));
+    if (r->correlation)
+        json_object_set_new(o, "correlation", cli_real_rows(r->correlation, r->count, r->count));
     if (u->truth->count) json_object_set_new(o, "truth", cli_reals(u->truth->at, u->truth->count));
     return o;
 }
@@ -126,6 +128,7 @@ static int run(void *args) {
     kspec_moments_opts opts = cli_estimation_opts(&a->common, &a->how);
     kspec_matrix *phi = cli_estimation_trials(&a->common, d, &opts);
     opts.bound = a->bound;
+    opts.correlation = !a->how.no_stderr && cli_wants_object(&a->common);
     opts.progress = cli_progress(&a->common);
     kspec_moments_result *r = NULL;
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};

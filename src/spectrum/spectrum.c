@@ -113,7 +113,6 @@ kspec_status kspec_spectrum_from_moments(const double *m, const double *std_erro
     kspec_status st = begin(&j, opts, err);
     if (!st && j.o.rank && j.o.rank != rank)
         st = ks_fail(err, KSPEC_E_ARG, "rank %zu and the options' rank %zu differ", rank, j.o.rank);
-    if (!st && rank == 0) st = ks_fail(err, KSPEC_E_ARG, "rank 0 is below 1");
     if (!st && rank > RANK_MAX) st = ks_fail(err, KSPEC_E_ARG, "rank %zu exceeds %d", rank, RANK_MAX);
     j.o.rank = rank;
     j.o.method = KSPEC_SPECTRUM_METHOD_MOMENTS;
@@ -210,7 +209,6 @@ kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec
     }
     if (!st) st = sample(&j, phi, ntrials, &used, err);
     if (!st) {
-        if (!j.o.rank) j.o.rank = phi[0].rows < phi[0].cols ? phi[0].rows : phi[0].cols;
         j.run = ks_run_part(&j.run, sample_until, 1);
         st = ks_spectrum_by_moments(&j, err);
     }
