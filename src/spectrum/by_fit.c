@@ -143,7 +143,9 @@ static void choose_range(const kspec_spectrum_opts *o, kspec_spectrum_result *r)
     if (r->exponent_to > r->rank) r->exponent_to = r->rank;
 }
 
-/* How far the fit lies above the unbiased estimate, in both errors together, on the scale of the n-th root. */
+/*
+ * How far the fit lies above the unbiased estimate, in both errors together, on the scale of the n-th root.
+ */
 static double compare(double fitted, double sd, double given, double error, int n) {
     double power = 1 / (double)n;
     if (!(given > 0)) return (fitted - given) / hypot(sd, error);

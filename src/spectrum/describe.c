@@ -131,6 +131,10 @@ static void by_family(const ks_problem *p, ks_mode_work *w, const ks_mode *m, si
 static void combine(const ks_fitted *f, size_t stride, const double *mean, const double *sd, ks_quantity *q) {
     double centre = 0, spread = 0;
     q->low = q->high = q->sd = NAN;
+    if (q->value == 0 && q->kind != KS_EXPONENT) { /* nothing is there, whose logarithm could vary */
+        q->low = q->high = q->sd = 0;
+        return;
+    }
     for (size_t k = 0; k < f->count; k++) centre += f->weight[k] * mean[k * stride];
     for (size_t k = 0; k < f->count; k++) {
         double from = mean[k * stride] - centre;

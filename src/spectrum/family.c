@@ -180,7 +180,9 @@ void ks_family_name(const ks_family *f, size_t size, char *name) {
 
 size_t ks_segment(size_t n, const double *y, const double *w, size_t most, double *scratch,
                   size_t cut[][KS_STEPS_MAX]) {
-    /* sums of w, w y and w y^2 before each place; least cost of k pieces up to b, and where the last begins */
+    /*
+     * sums of w, w y and w y^2 before each place; least cost of k pieces up to b, and where the last begins
+     */
     double *W = scratch, *Y = W + n + 1, *YY = Y + n + 1, *cost = YY + n + 1,
            *from = cost + (most + 1) * (n + 1);
     W[0] = Y[0] = YY[0] = 0;

@@ -25,7 +25,9 @@ typedef struct {
     double dust_mean, dust_variance;
     /* The prior mean of the first log eigenvalue */
     double level;
-    /* The coordinates u (n each), 0 at the first node and 1 at the K-th, and the short-range kernel (n x n) */
+    /*
+     * The coordinates u (n each), 0 at the first node and 1 at the K-th, and the short-range kernel (n x n)
+     */
     double *u[KS_COORDINATE_COUNT], *rough;
 } ks_problem;
 

@@ -103,7 +103,10 @@ static kspec_status make_definite(size_t m, double *R, double *copy, double *w, 
 
 static double clip(double x) { return fmin(fmax(x, -0.5), 0.5); }
 
-/* V from the covariance for Gaussian factors C (K x K): leverages, the common factor, and the model's error. */
+/*
+ * V from the covariance for Gaussian factors C (K x K): leverages, the common factor, and the model's
+ * error.
+ */
 static kspec_status fill_covariance(ks_observed *o, const double *C, const double *x_rho, double *sd,
                                     double *copy, kspec_error *err) {
     const ks_decomposition *d = &o->x->d;

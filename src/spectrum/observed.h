@@ -20,7 +20,10 @@ typedef struct {
      */
     int tail;
     double share, share_variance;
-    /* The leverages' shift of the counts and its excess (K), the ratio of variances (K), the common variance. */
+    /*
+     * The leverages' shift of the counts and its excess (K), the ratio of variances (K), the common
+     * variance.
+     */
     double *count_shift, *count_excess, *ratio, common;
 
     /* Made by ks_observed_errors() for a spectrum near the truth: */
