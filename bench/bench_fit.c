@@ -3,8 +3,9 @@
  *     bench_fit [--cell TEXT]... [--seeds FROM COUNT] [--threads N] [--data DIR] [--given] [--csv]
  *
  * Runs processes x sizes x noise levels x seeds, N matrices at a time, each on one thread. A cell is called
- * "power1 100x300 0.1": --cell takes those whose name holds TEXT, as often as given. --given tells the fit the
- * level of the noise. Prints a table per size and noise, or with --csv one line per matrix, as they come.
+ * "power1 100x300 0.1": --cell takes those whose name holds TEXT, as often as given. --given tells the fit
+ * the level of the noise. Prints a table per size and noise, or with --csv one line per matrix, as they
+ * come.
  */
 #include "bench/lib/processes.h"
 #include "spectrum/describe.h"

@@ -194,7 +194,10 @@ size_t process_truth(const process *p, const double **lambda, double *trace) {
     return p->count;
 }
 
-/* n x D factors of unit variance. HEAVY: each row scaled, its square inverse gamma, as Student's t of 8 has. */
+/*
+ * n x D factors of unit variance. HEAVY: each row scaled, its square inverse gamma, as Student's t of 8
+ * has.
+ */
 static void draw_factors(factors how, uint64_t seed, uint64_t stream, size_t n, size_t D, double *X) {
     if (how == UNIFORM)
         kspec_random_uniform(seed, stream, 0, n * D, X);

@@ -9,9 +9,9 @@ extern "C" {
 #endif
 
 /*
- * The eigenvalues lambda_1 >= lambda_2 >= ... of the kernel operator behind a matrix Phi (P x Q). Those of the
- * matrix itself, s_i of Phi Phi^T/(PQ), are spread by the sampling of rows and columns: the first are too
- * large, the last too small.
+ * The eigenvalues lambda_1 >= lambda_2 >= ... of the kernel operator behind a matrix Phi (P x Q). Those of
+ * the matrix itself, s_i of Phi Phi^T/(PQ), are spread by the sampling of rows and columns: the first are
+ * too large, the last too small.
  *
  * FIT inverts that spreading. A map says where the s_i of a sample lie, and how far they scatter, for any
  * lambda; families of spectra (smooth, with breaks, piecewise constant) are fitted to the s_i and averaged by
@@ -94,8 +94,8 @@ typedef struct {
     int threads;
     kspec_progress progress;
     /*
-     * Default FIT; rank, grid, spacing, upper, weights, quantile, draws or no_draws imply MOMENTS, which alone
-     * has them. The fields below belong to FIT.
+     * Default FIT; rank, grid, spacing, upper, weights, quantile, draws or no_draws imply MOMENTS, which
+     * alone has them. The fields below belong to FIT.
      */
     kspec_spectrum_method method;
     /*
@@ -144,8 +144,8 @@ typedef struct {
 typedef struct {
     /*
      * The eigenvalues, decreasing. FIT: averages over families, far more of them than min(P,Q) where the
-     * sample says that there are; one beyond `resolved` is an extrapolation. MOMENTS: means over the draws, or
-     * those of the one solution.
+     * sample says that there are; one beyond `resolved` is an extrapolation. MOMENTS: means over the draws,
+     * or those of the one solution.
      */
     size_t rank;
     double *eigenvalues;
@@ -189,7 +189,10 @@ typedef struct {
     /* The effective dimension at each t. */
     size_t t_count;
     double *t, *effective_dimension, *effective_dimension_std_error;
-    /* The dimensionality m(1)^2/m(2) of the given moments; NaN if m(2) <= 0. With one trial noise adds to it. */
+    /*
+     * The dimensionality m(1)^2/m(2) of the given moments; NaN if m(2) <= 0. With one trial noise adds to
+     * it.
+     */
     double participation_ratio, participation_ratio_std_error;
     /*
      * The eigenvalues of the sample matrix Phi Phi^T/(PQ), for comparison: min(P,Q) of them, decreasing,
@@ -215,7 +218,8 @@ typedef struct {
     double *effective_dimension_ci_low, *effective_dimension_ci_high;
     /*
      * The exponent a of lambda_i ~ i^-a: minus the slope of log lambda by log i over the eigenvalues
-     * exponent_from ... exponent_to, every octave with the same weight. NaN where fewer than two are resolved.
+     * exponent_from ... exponent_to, every octave with the same weight. NaN where fewer than two are
+     * resolved.
      */
     double exponent, exponent_ci_low, exponent_ci_high;
     size_t exponent_from, exponent_to;
@@ -262,14 +266,14 @@ KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double
                                                    kspec_spectrum_result **out, kspec_error *err);
 
 /*
- * From a matrix. kspec_moments() runs first, with the options `how` (one estimator; threads, seed, progress and
- * correlation are set from opts). FIT takes orders up to 4 as its check unless `how` says otherwise, averages
- * the trials, and follows `how` in centring, normalising and in which sides are samples. MOMENTS then does the
- * above; error bars exist where every order has one: not at n = min(P,Q).
+ * From a matrix. kspec_moments() runs first, with the options `how` (one estimator; threads, seed, progress
+ * and correlation are set from opts). FIT takes orders up to 4 as its check unless `how` says otherwise,
+ * averages the trials, and follows `how` in centring, normalising and in which sides are samples. MOMENTS
+ * then does the above; error bars exist where every order has one: not at n = min(P,Q).
  *
- * FIT needs at least 4 rows and 4 columns, and takes a shorter side of up to 4096. Time: the eigenproblem of the
- * shorter side, and about a second. Memory: min(P,Q) (P + Q + 4 min(P,Q)) doubles beside a copy of the matrix,
- * asked for first.
+ * FIT needs at least 4 rows and 4 columns, and takes a shorter side of up to 4096. Time: the eigenproblem
+ * of the shorter side, and about a second. Memory: min(P,Q) (P + Q + 4 min(P,Q)) doubles beside a copy of
+ * the matrix, asked for first.
  */
 KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                                       const kspec_spectrum_opts *opts, kspec_spectrum_result **out,

@@ -87,34 +87,25 @@ static kspec_status alloc_result(const fit *t, size_t rank, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Each node as often as its weight says. */
 static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
     const ks_fitted *f = &t->f;
     const ks_decomposition *d = &t->x.d;
     double share = isinf(d->rows) || isinf(d->cols) ? 1 : d->rows / (double)d->P;
-    size_t i = 0;
-    for (size_t l = 0; l < f->p.n; l++) {
-        double spread = 0;
-        for (size_t k = 0; k < f->count; k++) {
-            double from = f->modes[k]->theta[l] - f->theta[l];
-            spread += f->weight[k] * (f->modes[k]->variance[l] + from * from);
-        }
-        double value = scaled(t, exp(f->theta[l]), 1);
-        for (size_t k = 0; k < (size_t)f->p.weight[l]; k++, i++) {
-            r->eigenvalues[i] = value;
-            r->std_error[i] = value * sqrt(spread);
-            r->ci_low[i] = scaled(t, exp(f->low[l]), 1);
-            r->ci_high[i] = scaled(t, exp(f->high[l]), 1);
-        }
+    for (size_t i = 0; i < r->rank; i++) {
+        r->eigenvalues[i] = scaled(t, exp(f->log_lambda[i]), 1);
+        r->ci_low[i] = scaled(t, exp(f->log_low[i]), 1);
+        r->ci_high[i] = scaled(t, exp(f->log_high[i]), 1);
+        /* a quarter of the interval: nearly the standard deviation, and finite where a family has ended */
+        r->std_error[i] = (r->ci_high[i] - r->ci_low[i]) / (2 * 1.959964);
     }
     for (size_t k = 0; k < r->sample_count; k++) r->sample_eigenvalues[k] = scaled(t, share * t->x.all[k], 1);
     if (!isfinite(r->ci_high[0]) || !(r->eigenvalues[0] > 0))
         return ks_fail(err, KSPEC_E_NUMERIC,
                        "the largest eigenvalue is out of range; scale the data or use normalize");
-    r->levels = t->o.K;
+    r->levels = t->o.used;
     r->resolved = 0;
-    while (r->resolved < r->levels && f->high[r->resolved] - f->low[r->resolved] <= log(KS_RESOLVED))
+    while (r->resolved < r->levels && f->log_high[r->resolved] - f->log_low[r->resolved] <= log(KS_RESOLVED))
         r->resolved++;
     return KSPEC_OK;
 }
@@ -126,7 +117,7 @@ static kspec_status keep_families(const fit *t, kspec_error *err) {
     for (size_t k = 0; k < t->f.count; k++) {
         char *name = ks_arena_alloc(arena, NAME, 1);
         if (!name) return ks_nomem(err, "the families", arena->failed);
-        ks_family_name(&t->f.modes[k]->family, NAME, name);
+        ks_family_name(&t->f.p, &t->f.modes[k]->family, NAME, name);
         *r->families[k] = (kspec_spectrum_family){name, t->f.weight[k], t->f.modes[k]->chi2};
     }
     r->family_count = t->f.count;
@@ -143,7 +134,9 @@ static void choose_range(const kspec_spectrum_opts *o, kspec_spectrum_result *r)
     if (r->exponent_to > r->rank) r->exponent_to = r->rank;
 }
 
-/* How far the fit lies above the unbiased estimate, in both errors together, on the scale of the n-th root. */
+/*
+ * How far the fit lies above the unbiased estimate, in both errors together, on the scale of the n-th root.
+ */
 static double compare(double fitted, double sd, double given, double error, int n) {
     double power = 1 / (double)n;
     if (!(given > 0)) return (fitted - given) / hypot(sd, error);
@@ -232,8 +225,7 @@ static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments
     if ((st = check_noise(t, noise, r->noise_from, err))) return st;
     if ((st = ks_observe(&leverages, &t->x, &j->arena, &t->o, err))) return st;
     if ((st = ks_fit_families(&fitting, &t->o, noise, &j->arena, &t->f, err))) return st;
-    size_t rank = 0;
-    for (size_t l = 0; l < t->f.p.n; l++) rank += (size_t)t->f.p.weight[l];
+    size_t rank = t->f.p.end;
     if ((st = alloc_result(t, rank, err)) || (st = keep_eigenvalues(t, err)) || (st = keep_families(t, err)))
         return st;
     fill_defaults(r);

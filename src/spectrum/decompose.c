@@ -113,9 +113,6 @@ kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntr
                    .normalize = how->normalize};
     *out = (ks_decomposed){.noise = NAN};
     size_t n = t.P < t.Q ? t.P : t.Q;
-    if (n > KS_DECOMPOSE_MAX)
-        return ks_fail(err, KSPEC_E_ARG, "a fit of %zu x %zu: the shorter side exceeds %d", t.P, t.Q,
-                       KS_DECOMPOSE_MAX);
     kspec_status st = ks_trials_init(&t, err);
     if (!st) st = ks_trials_scale(&t, 2, err);
     /* M, both kinds of singular vectors, the Gram matrix and the eigenproblem's workspace */

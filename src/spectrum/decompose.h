@@ -22,10 +22,8 @@ typedef struct {
 
 /*
  * Of M, the mean of the trials, centred or normalised as `how` says; the trials have been checked by
- * kspec_moments(). Everything is held by the arena. KSPEC_E_DATA for a matrix of zeros, and for sides above
- * KS_DECOMPOSE_MAX.
+ * kspec_moments(). Everything is held by the arena. KSPEC_E_DATA for a matrix of zeros.
  */
-enum { KS_DECOMPOSE_MAX = 4096 };
 kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
                           const kspec_moments_opts *how, ks_arena *arena, ks_decomposed *out,
                           kspec_error *err);

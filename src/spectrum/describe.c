@@ -114,24 +114,32 @@ static double variance(size_t N, const double *root, const double *g) {
 /* Mean and deviation of each quantity by one family. */
 static void by_family(const ks_problem *p, ks_mode_work *w, const ks_mode *m, size_t count,
                       const ks_quantity *q, double *g, double *mean, double *sd) {
-    points at = {p->n, m->theta, p->weight, p->position};
     int known = ks_mode_root(p, w, m);
+    points at = {w->n, w->theta, w->weight, p->position};
     for (size_t k = 0; k < count; k++) {
         memset(g, 0, p->N * sizeof *g);
         if (q[k].kind == KS_NOISE) {
-            mean[k] = p->dust ? m->theta[p->n] : -INFINITY;
-            if (p->dust) g[p->n] = 1;
+            mean[k] = p->dust ? w->theta[w->n] : -INFINITY;
+            if (p->dust) g[w->n] = 1;
         } else {
             mean[k] = describe(&q[k], &at, g, g + p->N);
         }
-        sd[k] = known ? sqrt(variance(p->N, w->root, g)) : NAN;
+        sd[k] = known ? sqrt(variance(w->N, w->root, g)) : NAN;
     }
 }
 
-static void combine(const ks_fitted *f, size_t stride, const double *mean, const double *sd, ks_quantity *q) {
+static void combine(const ks_fitted *f, size_t stride, double *mean, double *sd, ks_quantity *q) {
     double centre = 0, spread = 0;
     q->low = q->high = q->sd = NAN;
-    for (size_t k = 0; k < f->count; k++) centre += f->weight[k] * mean[k * stride];
+    if (q->value == 0 && q->kind != KS_EXPONENT) { /* nothing is there, whose logarithm could vary */
+        q->low = q->high = q->sd = 0;
+        return;
+    }
+    for (size_t k = 0; k < f->count; k++) { /* a family may say that there is nothing */
+        if (mean[k * stride] < KS_NOTHING) mean[k * stride] = KS_NOTHING;
+        if (mean[k * stride] == KS_NOTHING) sd[k * stride] = 0;
+        centre += f->weight[k] * mean[k * stride];
+    }
     for (size_t k = 0; k < f->count; k++) {
         double from = mean[k * stride] - centre;
         spread += f->weight[k] * (sd[k * stride] * sd[k * stride] + from * from);
@@ -160,7 +168,7 @@ kspec_status ks_describe(const ks_run *run, const ks_fitted *f, size_t count, ks
     }
     for (size_t k = 0; k < count && !st; k++) {
         q[k].value = q[k].kind == KS_NOISE ? (p->dust ? exp(f->theta[p->n]) : 0)
-                                           : ks_quantity_of(&q[k], p->n, f->theta, p->weight, p->position);
+                                           : ks_quantity_of(&q[k], p->end, f->log_lambda, NULL, NULL);
         combine(f, count, mean + k, sd + k, &q[k]);
     }
     ks_arena_free(&arena);

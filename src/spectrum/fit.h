@@ -2,16 +2,19 @@
 #ifndef KS_SPECTRUM_FIT_H
 #define KS_SPECTRUM_FIT_H
 
-#include "spectrum/mode.h"
+#include "spectrum/search.h"
 
 typedef struct {
     ks_problem p;
+    ks_search search;
     /* The families that are averaged, best first, and their weights, which sum to 1 */
     size_t count;
-    ks_mode **modes;
+    const ks_mode **modes;
     double *weight;
-    /* N: the weighted mean, its nodes made decreasing; n: its 95% interval */
+    /* N: medians, decreasing at the nodes and KS_NOTHING where there is none; n: their 95% intervals */
     double *theta, *low, *high;
+    /* p.end each: the same for every eigenvalue, straight between nodes; -infinity where there is none */
+    double *log_lambda, *log_low, *log_high;
 } ks_fitted;
 
 /* noise: the variance of each entry where known (0: none), otherwise NaN. Everything is held by the arena. */

@@ -140,9 +140,9 @@ static double interpolate(size_t n, double top, double step, const double *y, do
 }
 
 kspec_status ks_leverage_shift(const ks_run *run, const ks_decomposition *d, const double *lambda, size_t K,
-                               double *shift, double *excess, kspec_error *err) {
+                               const size_t *at, double *shift, double *excess, kspec_error *err) {
     const double pi = 3.14159265358979323846, angle = KS_PATH_ANGLE * pi;
-    double top = log(20 * d->s[0]), bottom = log(d->s[K - 1]);
+    double top = log(20 * d->s[0]), bottom = log(d->s[at[K - 1]]);
     size_t n = (size_t)((top - bottom) * KS_PATH_POINTS) + 2;
     double step = (top - bottom) / (double)(n - 1);
     ks_arena arena = {0};
@@ -168,7 +168,7 @@ kspec_status ks_leverage_shift(const ks_run *run, const ks_decomposition *d, con
             N[k] = -sum / pi;
         }
         for (size_t k = 0; k < K; k++)
-            (which ? excess : shift)[k] = interpolate(n, top, step, N, log(d->s[k]));
+            (which ? excess : shift)[k] = interpolate(n, top, step, N, log(d->s[at[k]]));
     }
     ks_arena_free(&arena);
     return st;
@@ -179,11 +179,11 @@ static double side_variance(size_t m, double N, const double *u) {
     return isinf(N) ? 0 : (((double)m * ks_dot(m, u, u)) - 1) / N;
 }
 
-double ks_leverage_spread(const ks_decomposition *d, size_t K, double *ratio) {
+double ks_leverage_spread(const ks_decomposition *d, size_t K, const size_t *at, double *ratio) {
     double gaussian = 2 / d->rows + 2 / d->cols;
     for (size_t k = 0; k < K; k++) {
-        double v =
-            side_variance(d->P, d->rows, d->U2 + k * d->P) + side_variance(d->Q, d->cols, d->V2 + k * d->Q);
+        double v = side_variance(d->P, d->rows, d->U2 + at[k] * d->P) +
+                   side_variance(d->Q, d->cols, d->V2 + at[k] * d->Q);
         ratio[k] = fmin(fmax(v / gaussian, 0.1), 40);
     }
     /* pairs of the six largest whose own leverages are not extreme; the noise of their mean is taken off */

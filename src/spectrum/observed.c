@@ -13,28 +13,56 @@
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
-/* As many levels as hold all but KS_SHARE of the trace, at least four and at most KS_LEVELS_MAX. */
-static size_t levels_by_share(const ks_decomposition *d, double trace) {
+size_t ks_place_nodes(size_t K, size_t end, double *position, double *weight) {
+    size_t n = 0, a = 0;
+    for (; a < end; n++) {
+        size_t b = a + 1, last = a < K ? K : end;
+        size_t wider = a >= KS_SINGLE ? (size_t)nearbyint((double)a * (a < K ? KS_FINE : KS_COARSE)) : b;
+        b = least(most(b, wider), last);
+        if (position) {
+            position[n] = 0.5 * (double)(a + 1 + b);
+            weight[n] = (double)(b - a);
+        }
+        a = b;
+    }
+    return n;
+}
+
+/* As many eigenvalues as hold all but KS_SHARE of the trace, and at least four. */
+static size_t used_by_share(const ks_decomposition *d, double trace) {
     double sum = 0;
     size_t K = 1;
     for (size_t i = 0; i < d->n; i++) {
         sum += d->s[i];
         K += 1 - sum / trace > KS_SHARE;
     }
-    return most(least(least(d->n, K), KS_LEVELS_MAX), least(d->n, 4));
+    return most(least(d->n, K), least(d->n, 4));
+}
+
+/* o->K groups of the first `used` eigenvalues; their middles and sizes go to arrays of that room. */
+static void group(ks_observed *o, size_t used) {
+    o->used = used;
+    o->K = ks_place_nodes(used, used, o->level, o->size);
+    for (size_t k = 0; k < o->K; k++) {
+        o->at[k] = (size_t)(o->level[k] - 0.5);
+        o->level[k] = (double)o->at[k] + 0.5;
+    }
 }
 
 /* Fewer, where the leverages' correction of D is no longer small: it is of first order only. */
-static kspec_status levels_by_leverage(const ks_run *run, const ks_decomposition *d, const double *pilot,
-                                       size_t *K, kspec_error *err) {
+static kspec_status used_by_leverage(const ks_run *run, const ks_decomposition *d, ks_observed *o,
+                                     kspec_error *err) {
     ks_arena arena = {0};
-    ks_cplx *t = ks_arena_alloc(&arena, *K, sizeof *t);
-    ks_bias *b = ks_arena_alloc(&arena, *K, sizeof *b);
+    ks_cplx *t = ks_arena_alloc(&arena, o->K, sizeof *t);
+    ks_bias *b = ks_arena_alloc(&arena, o->K, sizeof *b);
     kspec_status st = arena.failed ? ks_nomem(err, "the leverages", arena.failed) : KSPEC_OK;
-    for (size_t k = 0; k < *K && !st; k++) t[k] = (ks_cplx){d->s[k], 0};
-    if (!st) st = ks_leverage_bias(run, d, pilot, *K, t, b, err);
-    for (size_t k = 0; k < *K && !st; k++)
-        if (fabs(b[k].excess.re / b[k].D.re) > KS_CUT) *K = most(k, least(3, d->n));
+    for (size_t k = 0; k < o->K && !st; k++) t[k] = (ks_cplx){d->s[o->at[k]], 0};
+    if (!st) st = ks_leverage_bias(run, d, o->pilot, o->K, t, b, err);
+    for (size_t k = 0; k < o->K && !st; k++)
+        if (fabs(b[k].excess.re / b[k].D.re) > KS_CUT) {
+            group(o, most(o->at[k], least(3, d->n)));
+            break;
+        }
     ks_arena_free(&arena);
     return st;
 }
@@ -59,28 +87,31 @@ kspec_status ks_observe(const ks_run *run, const ks_decomposed *x, ks_arena *are
     if (arena->failed) return ks_nomem(err, "the sample's spectrum", arena->failed);
     for (size_t i = 0; i < d->n; i++) o->trace += d->s[i];
     ks_pilot(d->n, d->s, d->rows, d->cols, o->pilot);
-    size_t K = levels_by_share(d, o->trace);
-    kspec_status st = levels_by_leverage(run, d, o->pilot, &K, err);
-    if (st) return st;
-    o->tail = K < d->n || !x->low_rank;
-    size_t m = o->m = K + (size_t)o->tail;
-    o->K = K;
-    double **arrays[] = {&o->level, &o->count_shift, &o->count_excess, &o->ratio, &o->shift, &o->half};
+    size_t used = used_by_share(d, o->trace), groups = ks_place_nodes(used, used, NULL, NULL);
+    double **arrays[] = {&o->level, &o->size,  &o->count_shift, &o->count_excess,
+                         &o->ratio, &o->shift, &o->half};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        *arrays[k] = ks_arena_alloc(arena, K, sizeof(double));
+        *arrays[k] = ks_arena_alloc(arena, groups, sizeof(double));
+    o->at = ks_arena_alloc(arena, groups, sizeof *o->at);
+    if (arena->failed) return ks_nomem(err, "the sample's spectrum", arena->failed);
+    group(o, used);
+    kspec_status st = used_by_leverage(run, d, o, err);
+    if (st) return st;
+    used = o->used;
+    o->tail = used < d->n || !x->low_rank;
+    size_t K = o->K, m = o->m = K + (size_t)o->tail;
     o->y = ks_arena_alloc(arena, m, sizeof *o->y);
     o->V = ks_arena_alloc(arena, ks_size(m, m), sizeof *o->V);
     o->L = ks_arena_alloc(arena, ks_size(m, m), sizeof *o->L);
     double *part = ks_arena_alloc(arena, most(d->P, d->Q), sizeof *part);
     if (arena->failed) return ks_nomem(err, "the sample's spectrum", arena->failed);
-    for (size_t i = 0; i < K; i++) o->level[i] = (double)i + 0.5;
-    if ((st = ks_leverage_shift(run, d, o->pilot, K, o->count_shift, o->count_excess, err))) return st;
-    o->common = ks_leverage_spread(d, K, o->ratio);
+    if ((st = ks_leverage_shift(run, d, o->pilot, K, o->at, o->count_shift, o->count_excess, err))) return st;
+    o->common = ks_leverage_spread(d, K, o->at, o->ratio);
     double beyond = 0;
-    for (size_t k = K; k < d->n; k++) beyond += d->s[k];
+    for (size_t k = used; k < d->n; k++) beyond += d->s[k];
     o->share = beyond / o->trace;
-    o->share_variance = (tail_variance(d->P, d->rows, K, d->n, d->s, d->U2, beyond, part) +
-                         tail_variance(d->Q, d->cols, K, d->n, d->s, d->V2, beyond, part)) /
+    o->share_variance = (tail_variance(d->P, d->rows, used, d->n, d->s, d->U2, beyond, part) +
+                         tail_variance(d->Q, d->cols, used, d->n, d->s, d->V2, beyond, part)) /
                         (o->trace * o->trace);
     return KSPEC_OK;
 }
@@ -103,7 +134,10 @@ static kspec_status make_definite(size_t m, double *R, double *copy, double *w, 
 
 static double clip(double x) { return fmin(fmax(x, -0.5), 0.5); }
 
-/* V from the covariance for Gaussian factors C (K x K): leverages, the common factor, and the model's error. */
+/*
+ * V from the covariance for Gaussian factors C (K x K): leverages, the common factor, and the model's
+ * error.
+ */
 static kspec_status fill_covariance(ks_observed *o, const double *C, const double *x_rho, double *sd,
                                     double *copy, kspec_error *err) {
     const ks_decomposition *d = &o->x->d;
@@ -133,7 +167,7 @@ static kspec_status fill_covariance(ks_observed *o, const double *C, const doubl
     }
     for (size_t i = 0; i < K; i++) {
         for (size_t j = 0; j < K; j++) {
-            double far = log((double)(i + 1) / (double)(j + 1)) / KS_SHIFT_LENGTH;
+            double far = log((double)(o->at[i] + 1) / (double)(o->at[j] + 1)) / KS_SHIFT_LENGTH;
             V[i * m + j] += fabs(clip(o->count_excess[i] / x_rho[i])) *
                             fabs(clip(o->count_excess[j] / x_rho[j])) * exp(-0.5 * far * far);
         }
@@ -170,7 +204,7 @@ kspec_status ks_observed_errors(ks_observed *o, const ks_spectrum *s, ks_cplx *l
     if (!st) st = fill_covariance(o, C, x_rho, sd, copy, err);
     ks_arena_free(&arena);
     if (st) return st;
-    for (size_t i = 0; i < K; i++) o->y[i] = log(o->x->d.s[i]) - o->shift[i];
+    for (size_t i = 0; i < K; i++) o->y[i] = log(o->x->d.s[o->at[i]]) - o->shift[i];
     if (o->tail) o->y[K] = o->share;
     memcpy(o->L, o->V, m * m * sizeof *o->L);
     if (ks_potrf(m, o->L, m))

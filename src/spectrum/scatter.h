@@ -6,9 +6,9 @@
 #include "spectrum/forward.h"
 
 /*
- * V (K x K) = the covariance of the log eigenvalues of the sample. log_kappa and x_rho come from ks_forward();
- * above and below are log kappa at levels a little less and a little more, from which the variances are made.
- * The counting functions N at two points covary by
+ * V (K x K) = the covariance of the log eigenvalues of the sample. log_kappa and x_rho come from
+ * ks_forward(); above and below are log kappa at levels a little less and a little more, from which the
+ * variances are made. The counting functions N at two points covary by
  *     pi^-2 sum over +- of +-log|(1 - S/P)(1 - S/Q) - k_i k_j^(+-) B^2/(PQ)|,
  *     S = sum w lambda^2/((lambda + k_i)(lambda + k_j^(+-))),  B = sum w lambda/((lambda + k_i)(...)),
  * k^- the conjugate; log x moves by N/(x rho).

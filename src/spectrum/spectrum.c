@@ -155,20 +155,29 @@ static kspec_status use_estimates(job *j, const kspec_moments_opts *used, kspec_
     return KSPEC_OK;
 }
 
-/* The orders that check a fit, where nothing else is said. */
+/* The orders that check a fit, where nothing else is said; the least and the largest side of a matrix. */
 enum { CHECKED = 4, LEAST = 4 };
+
+static kspec_status check_size(size_t P, size_t Q, kspec_error *err) {
+    size_t n = P < Q ? P : Q;
+    if (n < LEAST && n > 0)
+        return ks_fail(
+            err, KSPEC_E_DATA,
+            "a fit needs at least %d rows and %d columns, not %zu x %zu; the method moments takes less",
+            LEAST, LEAST, P, Q);
+    if (n > KS_SAMPLE_MAX)
+        return ks_fail(err, KSPEC_E_DATA,
+                       "a fit of %zu x %zu: the shorter side exceeds %d; select fewer rows or columns", P, Q,
+                       KS_SAMPLE_MAX);
+    return KSPEC_OK;
+}
 
 static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                              kspec_moments_opts *used, kspec_error *err) {
     kspec_status st = ks_take_opts(used, sizeof *used, how, err);
     if (st) return st;
-    /* the least matrix that is worth a fit; with less, four numbers would be asked of one */
-    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi && phi[0].rows && phi[0].cols &&
-        (phi[0].rows < LEAST || phi[0].cols < LEAST))
-        return ks_fail(
-            err, KSPEC_E_DATA,
-            "a fit needs at least %d rows and %d columns, not %zu x %zu; the method moments takes less",
-            LEAST, LEAST, phi[0].rows, phi[0].cols);
+    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi && (st = check_size(phi[0].rows, phi[0].cols, err)))
+        return st;
     used->size = sizeof *used; /* of ours, whatever the caller's */
     used->threads = j->run.threads;
     used->seed = j->o.seed;

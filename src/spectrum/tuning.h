@@ -13,8 +13,12 @@
 static const double KS_ROUNDING = 1e-11;
 /* Eigenvalues are used until this share of the trace lies beyond: what is less tells nothing. */
 static const double KS_SHARE = 1e-5;
-/* No more than this many, which bounds the time; the others enter as one number, their sum. */
-enum { KS_LEVELS_MAX = 150 };
+/*
+ * The first are fitted one by one. Then groups grow by a ratio, and the middle one of each stands for it: near
+ * ones say the same. Beyond what is used the nodes of the operator's spectrum grow faster.
+ */
+enum { KS_SINGLE = 24 };
+static const double KS_FINE = 1.07, KS_COARSE = 1.25;
 /* The correction for uneven leverages is of first order; levels where it exceeds this share are not used. */
 static const double KS_CUT = 0.08;
 
@@ -25,7 +29,7 @@ static const double KS_DIAGONAL = 0.1;
 /* The path of the leverages' correction: this share of pi away from the positive axis. */
 static const double KS_PATH_ANGLE = 0.9;
 /* Points of the path in a factor of e. */
-static const double KS_PATH_POINTS = 12;
+static const double KS_PATH_POINTS = 6;
 /* What the forward map itself may be wrong by: of each log eigenvalue, and of the share beyond. */
 static const double KS_MODEL_ERROR = 0.02, KS_TAIL_ERROR = 0.01;
 /* The errors of the leverages' correction resemble each other over this distance in log i. */
@@ -37,33 +41,42 @@ static const double KS_TAIL_VARIANCE = 1.5;
 
 /* Nodes reach this many times min(P,Q): eigenvalues that no matrix of this size can show one by one. */
 static const double KS_EXTENT = 10;
-/* Beyond the levels a node stands for this many times more eigenvalues than the one before. */
-static const double KS_NODE_RATIO = 1.12;
 
 /* ---- the families of spectra ---- */
 
-/* log lambda is smooth in log i (0), or in (i - 1/2)^c. */
-static const double KS_COORDINATES[] = {0, 0.25, 0.5, 1};
-enum { KS_COORDINATE_COUNT = 4 };
-/* Scale of the integrated Brownian motion, and the log weight of a family with it. */
-static const double KS_CURVATURE[] = {30, 3, 0.3}, KS_CURVATURE_WEIGHT[] = {-1, -0.3, 0};
-enum { KS_CURVATURE_COUNT = 3 };
-/* Scale of the short-range term, and its length in log i. */
-static const double KS_ROUGHNESS[] = {0.1, 0.3}, KS_ROUGHNESS_LENGTH = 0.4;
-enum { KS_ROUGHNESS_COUNT = 2 };
+/*
+ * Shapes: log lambda is a line plus integrated Brownian motion plus a short-range term, smooth in log i
+ * (coordinate 0) or in (i - 1/2)^coordinate; or constant, where `flat`.
+ */
+typedef struct {
+    int flat;
+    double coordinate, curvature, roughness;
+} ks_shape;
+static const ks_shape KS_SHAPES[] = {
+    {0, 0, 3, 0.05},     {0, 0, 0.3, 0.05}, {0, 0, 3, 0.3},     {0, 0, 0.3, 0.3}, {0, 0.5, 3, 0.05},
+    {0, 0.5, 0.3, 0.05}, {0, 0.5, 3, 0.3},  {0, 0.5, 0.3, 0.3}, {1, 0, 0, 0},     {0, 0, 30, 0.3}};
+/* how many compete; the last is flat, and the one behind it is rough: its cuts are where breaks are tried */
+enum { KS_SHAPE_COUNT = 9, KS_SHAPE_FLAT = 8, KS_SHAPE_ROUGH = 9 };
+static const double KS_ROUGH_WEIGHT = -1;
+/* The length of the short-range term in log i. */
+static const double KS_ROUGHNESS_LENGTH = 0.4;
 /* Standard deviations of the line's level and slope, and the slope's mean, over the levels that are used. */
 static const double KS_LEVEL_SD = 10, KS_SLOPE_SD = 4, KS_SLOPE = -2;
-/* Of a step and of a kink at a break; both scales of a family with breaks are small. */
-static const double KS_STEP_SD = 1.5, KS_KINK_SD = 3, KS_BREAK_CURVATURE = 0.3, KS_BREAK_ROUGHNESS = 0.15;
-/* Log weight: of each break or step, of each spike, of being piecewise constant. */
-static const double KS_BREAK_COST = 2.5, KS_SPIKE_COST = 1, KS_FLAT_BONUS = 1;
-enum { KS_STEPS_MAX = 5, KS_SPIKES_MAX = 5, KS_BREAKS_MAX = 3 };
-/* Beyond the levels a piecewise constant spectrum drops, and falls, by this much (standard deviations). */
-static const double KS_BEYOND_SD = 3, KS_BEYOND_SLOPE = -3;
-/* What is left of a piecewise constant family's freedom: the variance of each log eigenvalue. */
+/* Of a step and of a kink at a break. */
+static const double KS_STEP_SD = 1.5, KS_KINK_SD = 3;
+/* What is left of a constant family's freedom: the variance of each log eigenvalue. */
 static const double KS_FLAT_JITTER = 1e-4;
+/* Each break, and an end, takes this much from the log weight; no more than so many are tried in turn. */
+static const double KS_MOVE_COST = 2.5;
+enum { KS_MOVES_MAX = 4 };
+/*
+ * Ends that are tried, in units of the eigenvalues used. Evidence is integrated over the log of the end, one
+ * step of this list being one unit.
+ */
+static const double KS_ENDS[] = {0.1, 0.16, 0.25, 0.4, 0.6, 0.8, 1, 1.6, 2.5, 4}, KS_END_UNIT = 0.4;
+enum { KS_END_COUNT = 10 };
 /* Noise that is not given: mean and deviation of its log, beside the lower half of the sample's spectrum. */
-static const double KS_NOISE_MEAN = -3, KS_NOISE_SD = 3;
+static const double KS_NOISE_MEAN = 0, KS_NOISE_SD = 3;
 /* The standard deviation of the log of noise that is given. */
 static const double KS_NOISE_GIVEN_SD = 0.01;
 

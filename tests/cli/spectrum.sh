@@ -60,7 +60,7 @@ expect_status 0 kspec spectrum t.npy -n 4 --estimator exact --splits 2 --draws 5
 expect_json 'j["trials"] == 3 and j["estimators"] == ["exact"] * 4'
 # no error bar at the highest order there is: unit weights, and no draws
 kspec generate linear --rows 4 --cols 9 --dim 2 -o small.npy
-expect_status 0 kspec spectrum small.npy --json --quiet
+expect_status 0 kspec spectrum small.npy --method moments --json --quiet
 expect_json 'j["draws"] == 0 and j["weights"] == "unit" and j["moments_stderr"][3] is None'
 expect_json 'any("m(4) has no error bar" in w for w in j["warnings"])'
 

@@ -16,9 +16,24 @@ static kspec_status spectrum(const void *ctx, kspec_error *err) {
     return st;
 }
 
+static kspec_status spectrum_fit(const void *ctx, kspec_error *err) {
+    kspec_matrix phi = {entries[0], P, Q, Q, 1};
+    kspec_moments_opts how = {.size = sizeof how, .nmax = 2, .estimators = KSPEC_ESTIMATOR_NAIVE};
+    kspec_spectrum_opts o = {.size = sizeof o, .threads = *(const int *)ctx};
+    kspec_spectrum_result *r;
+    kspec_status st = kspec_spectrum(&phi, 1, &how, &o, &r, err);
+    if (st)
+        CHECK_MSG(!r, "a failure has a result");
+    else
+        CHECK(r->method == KSPEC_SPECTRUM_METHOD_FIT && r->sample_count == Q && r->family_count > 0);
+    kspec_spectrum_free(r);
+    return st;
+}
+
 TEST(spectra) {
     alloc_fill_entries();
     for (int threads = 1; threads <= 2; threads++) until_it_succeeds(spectrum, &threads, 30, "spectrum");
+    for (int threads = 1; threads <= 2; threads++) until_it_succeeds(spectrum_fit, &threads, 30, "fit");
 }
 
 typedef struct {

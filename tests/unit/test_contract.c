@@ -36,6 +36,8 @@ static void make_inputs(void) {
 
 /* Options that make a call quick */
 static const kspec_spectrum_opts quick_spectrum = {.size = sizeof quick_spectrum, .grid = 11, .draws = 2};
+static const kspec_spectrum_opts fit_spectrum = {.size = sizeof fit_spectrum,
+                                                 .method = KSPEC_SPECTRUM_METHOD_FIT};
 static const kspec_moments_opts quick_moments = {.size = sizeof quick_moments, .nmax = 2};
 
 /* ---------------------------------------------------------------------------------------- the calls
@@ -296,6 +298,7 @@ static const row rows[] = {
     {"kspec_moments",               moments,                OPTS(kspec_moments_opts),       1},
     {"kspec_moments, two trials",   moments_of_trials,      OPTS(kspec_moments_opts),       1},
     {"kspec_spectrum",              spectrum,               OPTS(kspec_spectrum_opts), 1, &quick_spectrum},
+    {"kspec_spectrum, fit",         spectrum,               OPTS(kspec_spectrum_opts), 1, &fit_spectrum},
     {"kspec_spectrum, estimation",  spectrum_estimation,    PLAIN(kspec_moments_opts), 1, &quick_moments},
     {"kspec_spectrum_from_moments", spectrum_from_moments,  OPTS(kspec_spectrum_opts), 1, &quick_spectrum},
     {"kspec_dimension",             dimension,              OPTS(kspec_dimension_opts),     1},

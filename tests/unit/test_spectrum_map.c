@@ -24,7 +24,8 @@ typedef struct {
     ks_spectrum s;
 } spectrum;
 
-static void make(spectrum *a, size_t n, double (*lambda)(size_t), size_t ones, double dust, double P, double Q) {
+static void make(spectrum *a, size_t n, double (*lambda)(size_t), size_t ones, double dust, double P,
+                 double Q) {
     double total = 0;
     for (size_t l = 0; l < ks_padded(n); l++) {
         a->lambda[l] = l < n ? lambda(l) : 1;
@@ -57,10 +58,12 @@ static void check_resolvent(void) {
                     E += a.weight[l] * a.lambda[l] * r * r;
                     sum += a.weight[l] * carg(a.lambda[l] + kappa);
                 }
-                a.s.simd->resolvent(a.lambda, a.weight, ones / 8 * 8, ks_padded(n), creal(kappa), cimag(kappa), got);
+                a.s.simd->resolvent(a.lambda, a.weight, ones / 8 * 8, ks_padded(n), creal(kappa),
+                                    cimag(kappa), got);
                 CHECK(cabs(got[0] + I * got[1] - D) < 1e-12 * cabs(D) + 1e-12 * fabs(creal(D)));
                 CHECK(cabs(got[2] + I * got[3] - E) < 1e-11 * (1 + cabs(E)) * (1 + 1 / size));
-                CHECK_MSG(fabs(got[4] - sum) < 1e-12 * (1 + fabs(sum)), "%.17g != %.17g, n %zu", got[4], sum, n);
+                CHECK_MSG(fabs(got[4] - sum) < 1e-12 * (1 + fabs(sum)), "%.17g != %.17g, n %zu", got[4], sum,
+                          n);
             }
 }
 
@@ -68,7 +71,8 @@ TEST(sums_over_nodes_on_every_instruction_set) { EACH_ISA(check_resolvent()); }
 
 /* ---- the map ---- */
 
-static void solve(const spectrum *a, size_t K, double first, ks_cplx *log_kappa, double *log_x, double *x_rho) {
+static void solve(const spectrum *a, size_t K, double first, ks_cplx *log_kappa, double *log_x,
+                  double *x_rho) {
     double level[MOST];
     for (size_t i = 0; i < K; i++) {
         level[i] = first + (double)i;
@@ -114,7 +118,8 @@ TEST(solutions_solve_the_equations) {
                 make(&a, 20, kinds[kind], 12, dust * 0.3, P, Q);
                 solve(&a, 5, 0.5, l, log_x, x_rho);
                 for (int i = 0; i < 5; i++) {
-                    double complex kappa = cexp(l[i].re + I * l[i].im), D = a.s.dust / kappa, L = a.s.dust / kappa;
+                    double complex kappa = cexp(l[i].re + I * l[i].im), D = a.s.dust / kappa,
+                                   L = a.s.dust / kappa;
                     for (int j = 0; j < 20; j++) {
                         D += a.weight[j] * a.lambda[j] / (a.lambda[j] + kappa);
                         L += a.weight[j] * clog(1 + a.lambda[j] / kappa);
@@ -122,10 +127,10 @@ TEST(solutions_solve_the_equations) {
                     double complex ap = 1 - D / P, b = 1 - D / Q, T = clog(kappa) + clog(ap) + clog(b);
                     if (!isinf(P)) L += P * (ap - clog(ap));
                     if (!isinf(Q)) L += Q * (b - clog(b));
-                    CHECK_MSG(fabs(cimag(T) - pi) < 1e-6, "shape %d kind %d dust %d level %d: %g", s, kind, dust, i,
-                              cimag(T) - pi);
-                    CHECK_MSG(fabs(-cimag(L) / pi - i - 0.5) < 1e-5, "shape %d kind %d dust %d level %d: %g", s, kind,
-                              dust, i, -cimag(L) / pi);
+                    CHECK_MSG(fabs(cimag(T) - pi) < 1e-6, "shape %d kind %d dust %d level %d: %g", s, kind,
+                              dust, i, cimag(T) - pi);
+                    CHECK_MSG(fabs(-cimag(L) / pi - i - 0.5) < 1e-5, "shape %d kind %d dust %d level %d: %g",
+                              s, kind, dust, i, -cimag(L) / pi);
                     CHECK(fabs(log_x[i] - creal(T)) < 1e-6 && x_rho[i] > 0);
                     CHECK(i == 0 || log_x[i] < log_x[i - 1]);
                 }
