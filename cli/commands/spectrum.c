@@ -22,12 +22,14 @@ static const cli_choice quantiles[] = {
 };
 
 static const cli_choice methods[] = {
-    {"fit", KSPEC_SPECTRUM_METHOD_FIT}, {"moments", KSPEC_SPECTRUM_METHOD_MOMENTS}, {0},
+    {"fit", KSPEC_SPECTRUM_METHOD_FIT}, {"moments", KSPEC_SPECTRUM_METHOD_MOMENTS},
+    {"cvpca", KSPEC_SPECTRUM_METHOD_CVPCA}, {0},
 };
 
 static const cli_option options[] = {
     {"method",    0, OPT_CHOICE, ARG(method),     "M",
-     "fit of the matrix's own eigenvalues (the default), or from its moments", methods},
+     "fit of the matrix's own eigenvalues (the default), moments, or cvpca (cross-validated by trials)",
+     methods},
     {"count",     0, OPT_SIZE,   ARG(count),      "K",
      "eigenvalues to print (default 20 in the table, min(rows, columns) in JSON)", .min = 1},
     {"noise",     0, OPT_DOUBLE, ARG(noise),      "S",
@@ -80,7 +82,7 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
         .weights = (kspec_weights)a->weights,
         .quantile = (kspec_quantile)a->quantile,
         .draws = a->draws,
-        .no_draws = a->how.no_stderr,
+        .no_draws = a->how.no_stderr && a->method == KSPEC_SPECTRUM_METHOD_MOMENTS,
         .t = a->t.count ? a->t.at : NULL,
         .t_count = a->t.count,
         .seed = a->common.seed,
@@ -98,13 +100,16 @@ static int check_method(spectrum_args *a) {
     static const char *const of_the_fit[] = {"noise", "exponent", NULL};
     for (const char *const *name = of_the_program; *name; name++) {
         if (!cli_given(&a->common, *name)) continue;
-        if (cli_given(&a->common, "method") && a->method == KSPEC_SPECTRUM_METHOD_FIT)
+        if (a->method == KSPEC_SPECTRUM_METHOD_CVPCA && strcmp(*name, "no-stderr") == 0) continue;
+        if (cli_given(&a->common, "method") && a->method != KSPEC_SPECTRUM_METHOD_MOMENTS)
             return cli_error(EXIT_USAGE, "spectrum: --%s needs --method moments", *name);
         a->method = KSPEC_SPECTRUM_METHOD_MOMENTS;
     }
     for (const char *const *name = of_the_fit; *name && a->method != KSPEC_SPECTRUM_METHOD_FIT; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs --method fit", *name);
+    if (a->t.count && a->method == KSPEC_SPECTRUM_METHOD_CVPCA)
+        return cli_error(EXIT_USAGE, "spectrum: --at needs --method fit or moments");
     if (!(a->noise >= 0)) return cli_error(EXIT_USAGE, "--noise: %g is below 0", a->noise);
     if (a->exponent.count && a->exponent.count < 2)
         return cli_error(EXIT_USAGE, "--exponent: one eigenvalue has no slope; give a range such as 10-100");
@@ -189,10 +194,18 @@ static int run(void *args) {
     }
     if (!status) {
         if (r->moments) cli_estimation_warn(&a->common, &a->how, d, r->moments);
-        int fit = r->method == KSPEC_SPECTRUM_METHOD_FIT;
-        (fit ? spectrum_fit_warn : spectrum_moments_warn)(a, r);
-        status = cli_done(&a->common, fit ? spectrum_fit_print : spectrum_moments_print,
-                          fit ? spectrum_fit_json : spectrum_moments_json,
+        static const struct {
+            void (*warn)(const spectrum_args *a, const kspec_spectrum_result *r);
+            void (*print)(FILE *f, const void *result);
+            json_t *(*json)(const void *result);
+        } of[] = {
+            [KSPEC_SPECTRUM_METHOD_FIT] = {spectrum_fit_warn, spectrum_fit_print, spectrum_fit_json},
+            [KSPEC_SPECTRUM_METHOD_MOMENTS] = {spectrum_moments_warn, spectrum_moments_print,
+                                               spectrum_moments_json},
+            [KSPEC_SPECTRUM_METHOD_CVPCA] = {spectrum_cvpca_warn, spectrum_cvpca_print, spectrum_cvpca_json},
+        };
+        of[r->method].warn(a, r);
+        status = cli_done(&a->common, of[r->method].print, of[r->method].json,
                           &(spectrum_output){a, d, r, truth.at, truth.count});
     }
     free(truth.at);
@@ -208,12 +221,14 @@ const cli_command cmd_spectrum = {
                 "[OPTIONS]\n"
                 "spectrum INPUT... --method moments [--rank D] [-n NMAX] [--estimator E] [--weights W] "
                 "[--grid T] [--upper B] [OPTIONS]\n"
+                "spectrum INPUT... --method cvpca [--splits R] [OPTIONS]\n"
                 "spectrum --moments M1,M2,...|FILE [--rank D] [--stderr S1,S2,...] [OPTIONS]",
     .description =
         "The eigenvalues of the kernel operator: by a fit of the matrix's own eigenvalues, which undoes "
         "their spread by\n"
-        "sampling; or, from unbiased moments, by the measure on [0, B] whose moments are nearest (Kong "
-        "and Valiant).",
+        "sampling; from unbiased moments, by the measure on [0, B] whose moments are nearest (Kong "
+        "and Valiant); or\n"
+        "cross-validated by trials (cvpca).",
     .options = options,
     .args_size = sizeof(spectrum_args),
     .reads_input = 1,

@@ -48,6 +48,10 @@ void spectrum_moments_warn(const spectrum_args *a, const kspec_spectrum_result *
 void spectrum_moments_print(FILE *f, const void *result);
 json_t *spectrum_moments_json(const void *result);
 
+void spectrum_cvpca_warn(const spectrum_args *a, const kspec_spectrum_result *r);
+void spectrum_cvpca_print(FILE *f, const void *result);
+json_t *spectrum_cvpca_json(const void *result);
+
 void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r);
 void spectrum_fit_print(FILE *f, const void *result);
 json_t *spectrum_fit_json(const void *result);

@@ -29,8 +29,19 @@ extern "C" {
  * Where the errors of the moments are known, this is repeated for `draws` vectors of moments, drawn from a normal distribution about the given ones with their covariance (a
  * parametric bootstrap). The eigenvalues reported are then the means over the draws, and their error bars the
  * spread. The means are closer to the truth than the one solution, whose spectrum has few different values.
+ *
+ * CVPCA, where there are trials, gives the cross-validated eigenvalues of Stringer et al. (2019):
+ *     lambda_k = (A v_k).(B v_k)/(PQ),
+ * v_k the k-th right singular vector of the half A of the trials, and B the other half, averaged over splits
+ * and over the two orders of the halves. Noise that is new in each trial adds nothing on the mean, so that they
+ * may be negative; the sampling of rows and columns is not undone. They are in the order of A's singular
+ * values. The intervals come from a jackknife over rows, in up to 20 groups.
  */
-typedef enum { KSPEC_SPECTRUM_METHOD_FIT = 0, KSPEC_SPECTRUM_METHOD_MOMENTS } kspec_spectrum_method;
+typedef enum {
+    KSPEC_SPECTRUM_METHOD_FIT = 0,
+    KSPEC_SPECTRUM_METHOD_MOMENTS,
+    KSPEC_SPECTRUM_METHOD_CVPCA
+} kspec_spectrum_method;
 
 /* What the residuals are weighted by. */
 typedef enum {
@@ -248,6 +259,9 @@ typedef struct {
      * differ from `fitted` by half the n-th power of the largest point of `support` at most.
      */
     double *listed;
+
+    /* Of CVPCA: how many splits of the trials were averaged, and how many groups of rows left out in turn. */
+    int splits, groups;
 } kspec_spectrum_result;
 
 /*

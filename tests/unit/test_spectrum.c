@@ -251,10 +251,10 @@ TEST(defaults_and_no_draws) {
     kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_MOMENTS};
     kspec_spectrum_opts implied = {.size = sizeof o, .draws = 200};
     kspec_spectrum_result *r, *q;
-    CHECK(kspec_spectrum(&phi, 1, NULL, &implied, &r, NULL) == KSPEC_OK && r->rank == 15 && r->draws == 200);
+    CHECK(kspec_spectrum(&phi, 1, NULL, &implied, &r, NULL) == KSPEC_OK && r->free_mass && r->draws == 200);
     CHECK(kspec_spectrum(&phi, 1, &how, &o, &q, NULL) == KSPEC_OK && r->moments && q->moments);
     CHECK(r->method == q->method && q->method == KSPEC_SPECTRUM_METHOD_MOMENTS);
-    CHECK(memcmp(r->eigenvalues, q->eigenvalues, 15 * sizeof *r->eigenvalues) == 0);
+    CHECK(memcmp(r->eigenvalues, q->eigenvalues, r->rank * sizeof *r->eigenvalues) == 0);
     kspec_spectrum_free(r);
     kspec_spectrum_free(q);
     /* without anything of the linear program, the fit */
