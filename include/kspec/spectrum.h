@@ -131,7 +131,7 @@ typedef struct {
     const char *name;
     /* its part in the average, of 1 */
     double weight;
-    /* the sum of squared residuals in units of their errors */
+    /* of its best member, the sum of squared residuals in units of their errors */
     double chi2;
 } kspec_spectrum_family;
 
