@@ -105,9 +105,8 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
                        "the largest eigenvalue is out of range; scale the data or use normalize");
     r->levels = t->o.used;
     r->resolved = 0;
-    while (r->resolved < r->levels && f->log_low[r->resolved] > -INFINITY &&
-           f->log_high[r->resolved] - f->log_low[r->resolved] <= log(KS_RESOLVED))
-        r->resolved++;
+    for (size_t i = 0; i < r->levels && i < r->rank; i++)
+        if (f->log_high[i] - f->log_low[i] <= log(KS_RESOLVED)) r->resolved = i + 1;
     return KSPEC_OK;
 }
 

@@ -65,8 +65,8 @@ TEST(eigenvalues_of_the_reference) {
         if (!r) continue;
         for (size_t i = 0; i < COUNT && i < r->rank; i++) {
             double fifth = 0.1 * (rows[k].high[i] - rows[k].low[i]) + 1e-6 * rows[k].lambda[i];
-            CHECK_MSG(fabs(r->eigenvalues[i] - rows[k].lambda[i]) <= fifth, "row %zu, %zu: %g != %g", k, i + 1,
-                      r->eigenvalues[i], rows[k].lambda[i]);
+            CHECK_MSG(fabs(r->eigenvalues[i] - rows[k].lambda[i]) <= fifth, "row %zu, %zu: %g != %g", k,
+                      i + 1, r->eigenvalues[i], rows[k].lambda[i]);
             CHECK_MSG(fabs(r->ci_low[i] - rows[k].low[i]) <= fifth, "row %zu, low %zu: %g != %g", k, i + 1,
                       r->ci_low[i], rows[k].low[i]);
             CHECK_MSG(fabs(r->ci_high[i] - rows[k].high[i]) <= fifth, "row %zu, high %zu: %g != %g", k, i + 1,
