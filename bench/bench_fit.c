@@ -7,6 +7,7 @@
  * the level of the noise. Prints a table per size and noise, or with --csv one line per matrix, as they
  * come.
  */
+#include "base/sort.h"
 #include "bench/lib/processes.h"
 #include "spectrum/describe.h"
 
@@ -21,7 +22,10 @@ static const size_t sizes[][2] = {{50, 50}, {100, 100}, {100, 300}, {300, 100}, 
 static const double levels[] = {0, 0.1, 0.5};
 enum { SIZES = 5, LEVELS = 3, FIRST = 10, CELLS = PROCESSES * SIZES * LEVELS, FILTERS = 64 };
 
-/* One matrix. Errors are sums of |estimate - truth| over the trace; covered: of the first ten. */
+/*
+ * One matrix. Errors are sums of |estimate - truth| over the trace. Of the first ten eigenvalues: covered, and the
+ * median width log(high/low).
+ */
 typedef struct {
     double sample_error, error, sample_top, top, covered[FIRST], width, exponent, dimension, z, seconds;
     size_t resolved;
@@ -63,6 +67,7 @@ static double exponent_covered(const kspec_spectrum_result *r, size_t n, const d
 
 static void measure(const kspec_spectrum_result *r, size_t n, const double *truth, double trace, outcome *o) {
     size_t all = r->rank > n ? r->rank : n;
+    double width[FIRST];
     for (size_t i = 0; i < all; i++) {
         double lambda = i < n ? truth[i] : 0;
         o->error += fabs((i < r->rank ? r->eigenvalues[i] : 0) - lambda) / trace;
@@ -72,8 +77,10 @@ static void measure(const kspec_spectrum_result *r, size_t n, const double *trut
     o->sample_top = fabs(r->sample_eigenvalues[0] / truth[0] - 1);
     for (size_t i = 0; i < FIRST; i++) {
         o->covered[i] = inside(r->ci_low[i], i < n ? truth[i] : 0, r->ci_high[i]);
-        o->width += log(r->ci_high[i] / r->ci_low[i]) / FIRST;
+        width[i] = fmin(log(r->ci_high[i] / r->ci_low[i]), 20); /* no lower end: 20 */
     }
+    ks_sort_ascending(width, FIRST);
+    o->width = 0.5 * (width[FIRST / 2 - 1] + width[FIRST / 2]);
     o->exponent = exponent_covered(r, n, truth);
     for (size_t k = 0; k < r->t_count; k++) {
         double d = 0;

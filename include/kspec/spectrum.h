@@ -148,7 +148,7 @@ typedef struct {
     const char *name;
     /* its part in the average, of 1 */
     double weight;
-    /* the sum of squared residuals in units of their errors */
+    /* of its best member, the sum of squared residuals in units of their errors */
     double chi2;
 } kspec_spectrum_family;
 
@@ -218,7 +218,10 @@ typedef struct {
     kspec_spectrum_method method;
     /* The rest is made by FIT. How many eigenvalues of the sample were fitted one by one. */
     size_t levels;
-    /* How many eigenvalues the data resolve: the first ones whose interval is no wider than a factor of 4. */
+    /*
+     * How many eigenvalues the data resolve: up to the last whose interval spans no more than a factor of
+     * 4.
+     */
     size_t resolved;
     /* The share of the trace beyond them, with its 95% interval. */
     double beyond, beyond_ci_low, beyond_ci_high;

@@ -105,22 +105,27 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
                        "the largest eigenvalue is out of range; scale the data or use normalize");
     r->levels = t->o.used;
     r->resolved = 0;
-    while (r->resolved < r->levels && f->log_high[r->resolved] - f->log_low[r->resolved] <= log(KS_RESOLVED))
-        r->resolved++;
+    for (size_t i = 0; i < r->levels && i < r->rank; i++)
+        if (f->log_high[i] - f->log_low[i] <= log(KS_RESOLVED)) r->resolved = i + 1;
     return KSPEC_OK;
 }
 
+/* Families that differ in their scales alone have one name, and are one line. */
 static kspec_status keep_families(const fit *t, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
     ks_arena *arena = ks_result_arena(r);
     enum { NAME = 96 };
+    char *names = ks_arena_alloc(arena, t->f.count, NAME);
+    if (!names) return ks_nomem(err, "the families", arena->failed);
     for (size_t k = 0; k < t->f.count; k++) {
-        char *name = ks_arena_alloc(arena, NAME, 1);
-        if (!name) return ks_nomem(err, "the families", arena->failed);
+        char *name = names + k * NAME;
+        size_t line = 0;
         ks_family_name(&t->f.p, &t->f.modes[k]->family, NAME, name);
-        *r->families[k] = (kspec_spectrum_family){name, t->f.weight[k], t->f.modes[k]->chi2};
+        while (line < r->family_count && strcmp(r->families[line]->name, name) != 0) line++;
+        if (line == r->family_count)
+            *r->families[r->family_count++] = (kspec_spectrum_family){name, 0, t->f.modes[k]->chi2};
+        r->families[line]->weight += t->f.weight[k];
     }
-    r->family_count = t->f.count;
     return KSPEC_OK;
 }
 
@@ -194,7 +199,9 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
         r->effective_dimension[k] = q[k].value;
         r->effective_dimension_std_error[k] = q[k].sd;
         r->effective_dimension_ci_low[k] = q[k].low;
-        r->effective_dimension_ci_high[k] = q[k].high;
+        /* no more than there are, and than the trace allows: sum of lambda/(lambda + t) < sum of lambda/t */
+        double most = fmin((double)t->f.p.end, 1.5 * t->o.trace / q[k].at);
+        r->effective_dimension_ci_high[k] = fmax(q[k].value, fmin(q[k].high, most));
     }
     check_moments(t, m, ratio, noise);
     r->beyond = beyond->value, r->beyond_ci_low = beyond->low, r->beyond_ci_high = beyond->high;

@@ -27,7 +27,10 @@ typedef struct {
     double dust_mean, dust_variance;
     /* The prior mean of the first log eigenvalue */
     double level;
-    /* The coordinate of each shape (n each), 0 at the first node, 1 at the K-th; the short-range kernel (n x n) */
+    /*
+     * The coordinate of each shape (n each), 0 at the first node, 1 at the K-th; the short-range kernel (n
+     * x n)
+     */
     double *u[KS_SHAPE_COUNT + 1], *rough;
 } ks_problem;
 

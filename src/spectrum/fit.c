@@ -109,14 +109,33 @@ static void take_intervals(ks_fitted *f) {
     for (size_t l = n - 1; l-- > 0;) f->low[l] = fmax(f->low[l], f->low[l + 1]);
 }
 
+/* How many eigenvalues n nodes hold where the spectrum ends with them: the median over families. */
+static size_t end_of(const ks_fitted *f, size_t n) {
+    const ks_problem *p = &f->p;
+    size_t end = p->before[n];
+    for (size_t tried = end; tried > p->before[n - 1]; tried--) {
+        double all = 0, below = 0;
+        for (size_t k = 0; k < f->count; k++) {
+            size_t own = f->modes[k]->family.end;
+            if (own <= p->before[n - 1]) continue;
+            all += f->weight[k];
+            if (own < tried) below += f->weight[k];
+        }
+        if (2 * below < all) return tried;
+    }
+    return end;
+}
+
 /* From nodes to every eigenvalue, straight between the positions of nodes. */
-static void expand(const ks_problem *p, const double *theta, double *out) {
+static void expand(const ks_fitted *f, const double *theta, double *out) {
+    const ks_problem *p = &f->p;
     size_t n = 0, l = 0;
     while (n < p->n && theta[n] > -40) n++;
+    size_t end = n ? end_of(f, n) : 0;
     for (size_t i = 0; i < p->end; i++) {
         double at = (double)(i + 1);
         while (l + 2 < n && p->position[l + 1] < at) l++;
-        if (i >= p->before[n])
+        if (i >= end)
             out[i] = -INFINITY;
         else if (n < 2 || at <= p->position[0])
             out[i] = theta[0];
@@ -176,8 +195,8 @@ kspec_status ks_fit_families(const ks_run *run, ks_observed *o, double noise, ks
     }
     if (st) return st;
     take_intervals(out);
-    expand(&out->p, out->theta, out->log_lambda);
-    expand(&out->p, out->low, out->log_low);
-    expand(&out->p, out->high, out->log_high);
+    expand(out, out->theta, out->log_lambda);
+    expand(out, out->low, out->log_low);
+    expand(out, out->high, out->log_high);
     return KSPEC_OK;
 }

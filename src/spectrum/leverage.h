@@ -33,15 +33,16 @@ kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, cons
                               size_t count, const ks_cplx *t, ks_bias *out, kspec_error *err);
 
 /*
- * shift, excess (K): how many more sample eigenvalues exceed s[at[k]] than Gaussian factors' would, in all and
- * beyond what finite size explains: the integral of the bias along a ray in the complex plane.
+ * shift, excess (K): how many more sample eigenvalues exceed s[at[k]] than Gaussian factors' would, in all
+ * and beyond what finite size explains: the integral of the bias along a ray in the complex plane.
  */
 kspec_status ks_leverage_shift(const ks_run *run, const ks_decomposition *d, const double *lambda, size_t K,
                                const size_t *at, double *shift, double *excess, kspec_error *err);
 
 /*
- * ratio (K): the variance of log s[at[k]] by the spread of leverages, over that of Gaussian factors. Returns the
- * variance of a factor that all log s have in common, by how alike the leverages of the largest are.
+ * ratio (K): the variance of log s[at[k]] by the spread of leverages, over that of Gaussian factors.
+ * Returns the variance of a factor that all log s have in common, by how alike the leverages of the largest
+ * are.
  */
 double ks_leverage_spread(const ks_decomposition *d, size_t K, const size_t *at, double *ratio);
 

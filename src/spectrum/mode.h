@@ -11,7 +11,10 @@ typedef struct {
     ks_family family;
     /* 1: there is one; 2: and it can be trusted: converged, and nowhere far from decreasing */
     int found;
-    /* N of the problem each: theta (KS_NOTHING beyond the end) and its variance; K: where the map was solved */
+    /*
+     * N of the problem each: theta (KS_NOTHING beyond the end) and its variance; K: where the map was
+     * solved
+     */
     double *theta, *variance;
     ks_cplx *log_kappa;
     /* sum of squared residuals in units of their errors; log evidence, and with the family's weight */

@@ -6,8 +6,8 @@
 #include "spectrum/mode.h"
 
 /*
- * Room for the modes: shapes and the rough one; breaks, ends and refined ends of each move of two shapes; every
- * shape of what the moves ended with.
+ * Room for the modes: shapes and the rough one; breaks, ends and refined ends of each move of two shapes;
+ * every shape of what the moves ended with.
  */
 enum {
     KS_CUTS_MAX = 9,
@@ -30,8 +30,8 @@ kspec_status ks_search_init(const ks_run *run, ks_search *s, const ks_problem *p
                             kspec_error *err);
 
 /*
- * All modes, from theta (N) and log_kappa (K) as a start: of the shapes alone, or where `all` is 1 with breaks
- * and ends. The same bits at any thread count.
+ * All modes, from theta (N) and log_kappa (K) as a start: of the shapes alone, or where `all` is 1 with
+ * breaks and ends. The same bits at any thread count.
  */
 kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta, const ks_cplx *log_kappa,
                            int all, kspec_error *err);

@@ -14,8 +14,8 @@ static const double KS_ROUNDING = 1e-11;
 /* Eigenvalues are used until this share of the trace lies beyond: what is less tells nothing. */
 static const double KS_SHARE = 1e-5;
 /*
- * The first are fitted one by one. Then groups grow by a ratio, and the middle one of each stands for it: near
- * ones say the same. Beyond what is used the nodes of the operator's spectrum grow faster.
+ * The first are fitted one by one. Then groups grow by a ratio, and the middle one of each stands for it:
+ * near ones say the same. Beyond what is used the nodes of the operator's spectrum grow faster.
  */
 enum { KS_SINGLE = 24 };
 static const double KS_FINE = 1.07, KS_COARSE = 1.25;
@@ -82,7 +82,7 @@ static const double KS_NOISE_GIVEN_SD = 0.01;
 
 /* ---- what is reported ---- */
 
-/* An eigenvalue is resolved where its interval is no wider than this factor. */
+/* Eigenvalues are resolved up to the last whose interval spans no more than this factor. */
 static const double KS_RESOLVED = 4;
 /* Families below this share of the best are left out of the intervals. */
 static const double KS_NEGLIGIBLE = 1e-3;

@@ -1,4 +1,4 @@
-# Eigenvalues from moments.
+# Eigenvalues from moments. By a fit: spectrum_fit.sh.
 . "$(dirname "$0")/lib.sh"
 
 kspec generate linear --rows 60 --cols 50 --dim 10 --eigenvalue 0.5 --seed 1 -o x.npy

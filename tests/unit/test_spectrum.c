@@ -258,7 +258,8 @@ TEST(defaults_and_no_draws) {
     kspec_spectrum_free(r);
     kspec_spectrum_free(q);
     /* without anything of the linear program, the fit */
-    CHECK(kspec_spectrum(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK && r->method == KSPEC_SPECTRUM_METHOD_FIT);
+    CHECK(kspec_spectrum(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK &&
+          r->method == KSPEC_SPECTRUM_METHOD_FIT);
     kspec_spectrum_free(r);
     CHECK(kspec_spectrum_from_moments(m, se, NULL, 3, 4, NULL, &r, NULL) == KSPEC_OK && r->draws == 200);
     CHECK(r->rank == 4 && r->moments == NULL && isfinite(r->std_error[0]));
@@ -315,7 +316,8 @@ TEST(bad_input) {
         {{.size = sizeof bad[0].o, .method = (kspec_spectrum_method)9}, "unknown method 9"},
         {{.size = sizeof bad[0].o, .noise = -1}, "noise -1 is not a standard deviation"},
         {{.size = sizeof bad[0].o, .noise = 1, .no_noise = 1}, "noise 1 and no_noise exclude each other"},
-        {{.size = sizeof bad[0].o, .rank = 3, .noise = 1}, "noise and the exponent's range need the method fit"},
+        {{.size = sizeof bad[0].o, .rank = 3, .noise = 1},
+         "noise and the exponent's range need the method fit"},
         {{.size = sizeof bad[0].o, .exponent_from = 5, .exponent_to = 5}, "from eigenvalue 5 to 5 needs two"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {

@@ -233,8 +233,7 @@ TEST(refused_or_cancelled) {
     for (int k = 0; k < 400; k++) y[k] = 5;
     CHECK_FAILS(kspec_spectrum(&zeros, 1, &centre, NULL, &r, &e), KSPEC_E_DATA, e, "0 after centring");
     for (int k = 0; k < 400; k++) y[k] = x[0][k] * 1e-200;
-    CHECK_FAILS(kspec_spectrum(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_NUMERIC, e,
-                "scale the data");
+    CHECK_FAILS(kspec_spectrum(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_NUMERIC, e, "scale the data");
     for (int k = 0; k < 400; k++) y[k] = x[0][k] * 1e200;
     CHECK_FAILS(kspec_spectrum(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_NUMERIC, e, "");
     y[3] = NAN;
