@@ -126,6 +126,8 @@ static int check_options(spectrum_args *a) {
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);
     int status = check_method(a);
     if (status) return status;
+    if (!a->rank && cli_given(&a->common, "quantile"))
+        return cli_error(EXIT_USAGE, "spectrum: --quantile needs --rank");
     if (a->draws && a->how.no_stderr)
         return cli_error(EXIT_USAGE, "spectrum: --draws needs error bars, which --no-stderr leaves out");
     return EXIT_DONE;

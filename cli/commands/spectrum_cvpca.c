@@ -5,10 +5,11 @@
 
 void spectrum_cvpca_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
     if (r->ci_low[0] <= 0) /* never without an interval */
-        cli_warn(&a->common,
-                 "the first eigenvalue, %.3g, is not above zero by its interval: the trials may have nothing in "
-                 "common",
-                 r->eigenvalues[0]);
+        cli_warn(
+            &a->common,
+            "the first eigenvalue, %.3g, is not above zero by its interval: the trials may have nothing in "
+            "common",
+            r->eigenvalues[0]);
     if (!r->groups && !a->how.no_stderr)
         cli_warn(&a->common, "there are no intervals: they need at least 4 rows that are a sample");
 }
@@ -60,7 +61,8 @@ void spectrum_cvpca_print(FILE *f, const void *result) {
     size_t most = a->count ? a->count : SHOWN, shown = most < r->rank ? most : r->rank;
     cli_print_shape(f, &a->common, u->d);
     fprintf(f, "\n%s   k   eigenvalue   std. error   95%% interval from … to%s%s%s\n", cli_bold(&a->common),
-            r->sample_count ? "    of the sample" : "", u->truth ? "        truth" : "", cli_plain(&a->common));
+            r->sample_count ? "    of the sample" : "", u->truth ? "        truth" : "",
+            cli_plain(&a->common));
     double sum = 0;
     for (size_t k = 0; k < r->rank; k++) sum += r->eigenvalues[k];
     for (size_t k = 0; k < shown; k++) {

@@ -8,9 +8,7 @@
 /* ---- moments ---- */
 
 /* NaN where there is no number: kspec writes null for what is not known. */
-static double number(const json_t *entry) {
-    return json_is_number(entry) ? json_number_value(entry) : NAN;
-}
+static double number(const json_t *entry) { return json_is_number(entry) ? json_number_value(entry) : NAN; }
 
 /* The estimates of kspec moments: orders 1, 2, ..., each of them once */
 static int read_estimates(const char *path, const json_t *file, spectrum_moments *g) {
@@ -136,8 +134,9 @@ static int from_array(const cli_common *c, const char *path, cli_list *list) {
     if (status) return status;
     size_t n = d->rows * d->cols;
     if (d->rows > 1 && d->cols > 1)
-        status = cli_error(EXIT_INPUT, "--truth: %s is %zu x %zu; one row or one column of eigenvalues is expected",
-                           path, d->rows, d->cols);
+        status = cli_error(EXIT_INPUT,
+                           "--truth: %s is %zu x %zu; one row or one column of eigenvalues is expected", path,
+                           d->rows, d->cols);
     else if (!(list->at = malloc(n * sizeof *list->at)))
         status = cli_no_memory();
     else

@@ -39,7 +39,8 @@ static void warn_of_list(const spectrum_args *a, const kspec_spectrum_result *r)
     if (!r->free_mass) return;
     double largest = r->atoms ? r->support[r->atoms - 1] : 0;
     for (size_t n = 0; n < r->count; n++) {
-        double rounding = 0.5 * pow(largest, (double)(n + 1)), error = r->draws ? 3 * r->given_std_error[n] : 0;
+        double rounding = 0.5 * pow(largest, (double)(n + 1)),
+               error = r->draws ? 3 * r->given_std_error[n] : 0;
         if (fabs(r->listed[n] - r->fitted[n]) <= (1 + 1e-9) * rounding + error) continue;
         cli_warn(&a->common,
                  "the listed eigenvalues do not have the measure's moments: m(%zu) = %.4g of the %zu listed, "
@@ -57,16 +58,18 @@ void spectrum_moments_warn(const spectrum_args *a, const kspec_spectrum_result *
                  "m(1) = %.4g ± %.2g is too uncertain: eigenvalues and their error bars mean little",
                  r->given[0], r->given_std_error[0]);
     if (r->free_mass && r->given[0] > 0 && r->number < 0.5)
-        cli_warn(&a->common,
-                 "the moments are those of %.2g eigenvalues, fewer than one half, and none is listed; --upper %g "
-                 "may be too large",
-                 r->number, r->upper);
+        cli_warn(
+            &a->common,
+            "the moments are those of %.2g eigenvalues, fewer than one half, and none is listed; --upper %g "
+            "may be too large",
+            r->number, r->upper);
     else if (r->given[0] > 0 && r->eigenvalues[0] == 0)
         cli_warn(&a->common,
                  "all eigenvalues are below the first step of the grid, %.4g; --upper %g is too large",
                  r->grid_step, r->upper);
     else if (r->given[0] <= 0 && r->free_mass)
-        cli_warn(&a->common, "m(1) = %.4g is not positive: there may be no eigenvalue above zero", r->given[0]);
+        cli_warn(&a->common, "m(1) = %.4g is not positive: there may be no eigenvalue above zero",
+                 r->given[0]);
     int wanted = r->moments && !a->how.no_stderr;
     for (size_t n = 0; n < r->count; n++) wanted |= isfinite(r->given_std_error[n]);
     for (size_t n = 0; n < r->count && wanted; n++)

@@ -156,16 +156,19 @@ static kspec_status alloc_result(const ks_spectrum_job *j, size_t n, kspec_error
 kspec_status ks_check_cvpca(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                             kspec_error *err) {
     if (ntrials == 1)
-        return ks_fail(err, KSPEC_E_DATA,
-                       "cross-validated eigenvalues need at least 2 trials, not 1; the other methods take one");
+        return ks_fail(
+            err, KSPEC_E_DATA,
+            "cross-validated eigenvalues need at least 2 trials, not 1; the other methods take one");
     if (how->scheme == KSPEC_TRIALS_ASSIGNMENT)
-        return ks_fail(err, KSPEC_E_ARG, "cross-validated eigenvalues need trials that are split, not assigned");
+        return ks_fail(err, KSPEC_E_ARG,
+                       "cross-validated eigenvalues need trials that are split, not assigned");
     size_t n = !phi ? 0 : phi[0].rows < phi[0].cols ? phi[0].rows : phi[0].cols;
     if (n > KS_SAMPLE_MAX)
-        return ks_fail(err, KSPEC_E_DATA,
-                       "cross-validated eigenvalues of %zu x %zu: the shorter side exceeds %d; select fewer rows "
-                       "or columns",
-                       phi[0].rows, phi[0].cols, KS_SAMPLE_MAX);
+        return ks_fail(
+            err, KSPEC_E_DATA,
+            "cross-validated eigenvalues of %zu x %zu: the shorter side exceeds %d; select fewer rows "
+            "or columns",
+            phi[0].rows, phi[0].cols, KS_SAMPLE_MAX);
     return KSPEC_OK;
 }
 

@@ -65,7 +65,8 @@ static void fill(program *g, const ks_fit *f, const double *mu) {
         double rhs = 0, largest = 0;
         for (size_t l = 0; l <= n; l++) rhs += f->W[n * K + l] * mu[l];
         for (size_t i = 0; i < f->T; i++) largest = fmax(largest, fabs(g->A[i * m + n]));
-        double reach = f->free_mass ? fabs(rhs) : fmin(fabs(rhs), 2 * largest), row = 1 / fmax(reach, 1e-12 * largest);
+        double reach = f->free_mass ? fabs(rhs) : fmin(fabs(rhs), 2 * largest),
+               row = 1 / fmax(reach, 1e-12 * largest);
         g->beyond += fabs(rhs) - reach;
         rhs = copysign(reach, rhs);
         g->b[n] = row * rhs;

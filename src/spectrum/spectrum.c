@@ -20,7 +20,8 @@ static int of_the_program(const kspec_spectrum_opts *o) {
 
 /* FIT, unless it is. */
 static kspec_spectrum_method chosen(const kspec_spectrum_opts *o) {
-    return of_the_program(o) && o->method == KSPEC_SPECTRUM_METHOD_FIT ? KSPEC_SPECTRUM_METHOD_MOMENTS : o->method;
+    return of_the_program(o) && o->method == KSPEC_SPECTRUM_METHOD_FIT ? KSPEC_SPECTRUM_METHOD_MOMENTS
+                                                                       : o->method;
 }
 
 static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *err) {
@@ -37,7 +38,8 @@ static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *er
         (o->noise > 0 || o->no_noise || o->exponent_from || o->exponent_to))
         return ks_fail(err, KSPEC_E_ARG, "noise and the exponent's range need the method fit");
     if (o->method == KSPEC_SPECTRUM_METHOD_CVPCA && (of_the_program(o) || o->t_count))
-        return ks_fail(err, KSPEC_E_ARG, "the method cvpca has no rank, grid, upper end, weights, draws or t");
+        return ks_fail(err, KSPEC_E_ARG,
+                       "the method cvpca has no rank, grid, upper end, weights, draws or t");
     return KSPEC_OK;
 }
 

@@ -52,9 +52,9 @@ for w in unit stderr covariance; do
 done
 expect_json 'abs(sum(j["eigenvalues"]) - 5) < 1'
 # the default rank, trials, the other options
-expect_status 0 kspec spectrum x.npy --spacing geometric --quantile midpoint --grid 101 --upper 2 --draws 5 \
-    --json
-expect_json 'j["free_mass"] and j["upper"] == 2 and j["upper_reason"] == "given"'
+expect_status 0 kspec spectrum x.npy --rank 50 --spacing geometric --quantile midpoint --grid 101 --upper 2 \
+    --draws 5 --json
+expect_json 'j["rank"] == 50 and j["upper"] == 2 and j["upper_reason"] == "given"'
 kspec generate linear --rows 30 --cols 20 --dim 5 --noise 0.5 --trials 3 -o t.npy
 expect_status 0 kspec spectrum t.npy -n 4 --estimator exact --splits 2 --draws 5 --json
 expect_json 'j["trials"] == 3 and j["estimators"] == ["exact"] * 4'

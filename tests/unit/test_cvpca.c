@@ -72,16 +72,16 @@ TEST(against_plain_loops) {
                     CHECK(r->rank == n && r->sample_count == n && r->splits == 1);
                     CHECK(r->groups == (P < 4 ? 0 : P < 20 ? (int)P : 20));
                     for (size_t k = 0; k < n; k++)
-                        CHECK_MSG(fabs(r->eigenvalues[k] - want[k]) <= 1e-12 * want[0], "%zu x %zu: %zu: %g %g",
-                                  P, Q, k, r->eigenvalues[k], want[k]);
+                        CHECK_MSG(fabs(r->eigenvalues[k] - want[k]) <= 1e-12 * want[0],
+                                  "%zu x %zu: %zu: %g %g", P, Q, k, r->eigenvalues[k], want[k]);
                     if (threads == 1) memcpy(first, r->eigenvalues, n * sizeof *first);
                     CHECK(memcmp(first, r->eigenvalues, n * sizeof *first) == 0);
                     kspec_spectrum_free(r);
                 }
             });
             if (P < 4 || P >= 20) continue;
-            kspec_spectrum_result *r = crossed(phi, 2, (kspec_moments_opts){.center = center},
-                                               (kspec_spectrum_opts){.threads = 2});
+            kspec_spectrum_result *r =
+                crossed(phi, 2, (kspec_moments_opts){.center = center}, (kspec_spectrum_opts){.threads = 2});
             double without[20][16] = {{0}};
             for (size_t i = 0; i < P; i++) both_orders(at, P, Q, center, i, without[i]);
             for (size_t k = 0; k < n; k++) {
@@ -161,7 +161,8 @@ TEST(unbiased_for_noise) {
                 }
             }
             kspec_matrix phi[2] = {view(x[0], P, Q), view(x[1], P, Q)};
-            kspec_spectrum_result *r = crossed(phi, 2, (kspec_moments_opts){0}, (kspec_spectrum_opts){.threads = 1});
+            kspec_spectrum_result *r =
+                crossed(phi, 2, (kspec_moments_opts){0}, (kspec_spectrum_opts){.threads = 1});
             double sum = 0;
             for (size_t k = 0; k <= Q; k++) {
                 double value = k < Q ? r->eigenvalues[k] : sum;
@@ -175,8 +176,8 @@ TEST(unbiased_for_noise) {
         }
         for (size_t k = signal ? Q : 0; k <= Q; k++) {
             double se = sqrt((square[k] - mean[k] * mean[k]) / N), want = k == Q ? truth : 0;
-            CHECK_MSG(fabs(mean[k] - want) < 4.5 * se, "signal %d, %zu: %g ± %g, not %g", signal, k, mean[k], se,
-                      want);
+            CHECK_MSG(fabs(mean[k] - want) < 4.5 * se, "signal %d, %zu: %g ± %g, not %g", signal, k, mean[k],
+                      se, want);
         }
         /* the sample's first is noise; the jackknife's interval holds zero, nominally in 95% of cases */
         CHECK(signal || (sample > 0.1 && covered > 0.9));

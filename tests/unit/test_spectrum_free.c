@@ -60,7 +60,7 @@ TEST(nearest_and_fewest_of_all_vertices) {
     for (int t = 0; t < 200; t++) {
         int K = 1 + t % 3, cols = T + 2 * K;
         double s[T], u[T], mu[3] = {0}, W[9] = {0}, A[T + 6][3] = {{0}}, V[T][3], b[3] = {0}, c[T + 6] = {0},
-               p[T], fitted[3], objective, count = 0, counts[T];
+                           p[T], fitted[3], objective, count = 0, counts[T];
         int iterations;
         for (int i = 0; i < T; i++) s[i] = (i + 1.0) / T;
         kspec_random_uniform((uint64_t)t, 1, 0, T, u);
@@ -191,9 +191,8 @@ TEST(exact_moments) {
         size_t d;
         /* of the number; of the eigenvalues, all together relative to their sum */
         double number, error[2];
-    } spectra[] = {{flat, 20, 1e-3, {2e-3, 2e-3}},
-                   {levels, 15, 1e-3, {4e-3, 4e-3}},
-                   {harmonic, 50, 0.24, {0.4, 0.2}}};
+    } spectra[] = {
+        {flat, 20, 1e-3, {2e-3, 2e-3}}, {levels, 15, 1e-3, {4e-3, 4e-3}}, {harmonic, 50, 0.24, {0.4, 0.2}}};
     for (int c = 0; c < 3; c++)
         for (int more = 0; more < 2; more++)
             for (int k = 0; k < 3; k++) {
@@ -204,8 +203,8 @@ TEST(exact_moments) {
                 double off = 0;
                 for (size_t j = 0; j < d || j < r->rank; j++)
                     off += fabs((j < r->rank ? r->eigenvalues[j] : 0) - (j < d ? spectra[c].lambda[j] : 0));
-                CHECK_MSG(off < spectra[c].error[more] * m[0], "%d, %zu moments, upper %g: off by %g of %g", c, K,
-                          r->upper, off, m[0]);
+                CHECK_MSG(off < spectra[c].error[more] * m[0], "%d, %zu moments, upper %g: off by %g of %g",
+                          c, K, r->upper, off, m[0]);
                 CHECK_MSG(r->number > (1 - spectra[c].number) * (double)d && r->number < 1.001 * (double)d,
                           "%d, %zu moments: %g of %zu", c, K, r->number, d);
                 CHECK(r->distance < 1e-5 && r->rank == (size_t)(r->number + 0.5));
@@ -268,7 +267,7 @@ TEST(moments_that_no_measure_has) {
         /* what is expected of the largest; the number is below `most` */
         double top, most;
     } odd[] = {
-        {{-1, -0.1, -1}, 1, 0, 0.1}, {{0, 0, 0}, 1, 0, 0.1},     {{0, 0, 0}, 0, 0, 0.1},
+        {{-1, -0.1, -1}, 1, 0, 0.1},    {{0, 0, 0}, 1, 0, 0.1},         {{0, 0, 0}, 0, 0, 0.1},
         {{0.1, 0.05, 0.04}, 1, 0, 0.5}, {{1, 1, 1}, 1e-2, 1e-2, 1.1e4}, {{1, -0.1, 0}, 1, 1e-3, 1001},
         {{1, 0.5, 0.3}, 1e4, 0, 0.5},
     };
@@ -282,15 +281,19 @@ TEST(moments_that_no_measure_has) {
     }
     /* more than are listed: the list ends, the number does not */
     double vast[2] = {1, 1e-9};
-    kspec_spectrum_result *r = recover(vast, NULL, 2, (kspec_spectrum_opts){.upper = 1, .spacing = KSPEC_GRID_GEOMETRIC});
+    kspec_spectrum_result *r =
+        recover(vast, NULL, 2, (kspec_spectrum_opts){.upper = 1, .spacing = KSPEC_GRID_GEOMETRIC});
     CHECK(r->rank == 4096 && r->number > 9e5 && r->listed[0] < 0.01 && fabs(r->fitted[0] - 1) < 1e-6);
     kspec_spectrum_free(r);
     kspec_error e;
-    CHECK_FAILS(kspec_spectrum_from_moments((double[]){-1, -2}, NULL, NULL, 2, 0, NULL, &r, &e), KSPEC_E_ARG, e,
-                "no moment is positive");
+    CHECK_FAILS(kspec_spectrum_from_moments((double[]){-1, -2}, NULL, NULL, 2, 0, NULL, &r, &e), KSPEC_E_ARG,
+                e, "no moment is positive");
     kspec_spectrum_opts o = {.size = sizeof o, .rank = 4};
     CHECK_FAILS(kspec_spectrum_from_moments(vast, NULL, NULL, 2, 0, &o, &r, &e), KSPEC_E_ARG, e,
                 "rank 0 and the options' rank 4 differ");
+    o = (kspec_spectrum_opts){.size = sizeof o, .quantile = KSPEC_QUANTILE_MIDPOINT};
+    CHECK_FAILS(kspec_spectrum_from_moments(vast, NULL, NULL, 2, 0, &o, &r, &e), KSPEC_E_ARG, e,
+                "quantiles need a rank");
 }
 
 int main(void) {
