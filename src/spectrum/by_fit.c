@@ -91,7 +91,9 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
     const ks_fitted *f = &t->f;
     const ks_decomposition *d = &t->x.d;
-    double share = isinf(d->rows) || isinf(d->cols) ? 1 : d->rows / (double)d->P;
+    /* the sample's own are over PQ, whatever centring has taken */
+    double share =
+        (isinf(d->rows) ? 1 : d->rows / (double)d->P) * (isinf(d->cols) ? 1 : d->cols / (double)d->Q);
     for (size_t i = 0; i < r->rank; i++) {
         r->eigenvalues[i] = scaled(t, exp(f->log_lambda[i]), 1);
         r->ci_low[i] = scaled(t, exp(f->log_low[i]), 1);

@@ -173,17 +173,43 @@ static kspec_status check_size(size_t P, size_t Q, kspec_error *err) {
     return KSPEC_OK;
 }
 
+/* What the moments know of and a fit does not. */
+static kspec_status check_estimation(const kspec_matrix *phi, const kspec_moments_opts *how,
+                                     kspec_error *err) {
+    const char *what = how->row_groups || how->col_groups ? "groups"
+                       : how->pairwise                    ? "missing entries"
+                                                          : NULL;
+    if (what) return ks_fail(err, KSPEC_E_ARG, "a fit does not know of %s; the method moments does", what);
+    if ((how->population_rows && how->population_rows != phi->rows) ||
+        (how->population_cols && how->population_cols != phi->cols))
+        return ks_fail(
+            err, KSPEC_E_ARG,
+            "a fit does not know of finite populations but complete ones (%zu rows, %zu columns); the "
+            "method moments does",
+            phi->rows, phi->cols);
+    return KSPEC_OK;
+}
+
+/* The orders of the check, where nothing else is said: as many as the centred estimates have. */
+static int checked_orders(const kspec_matrix *phi, kspec_center center) {
+    size_t n = center == KSPEC_CENTER_BOTH ? CHECKED - 1 : CHECKED;
+    if (center == KSPEC_CENTER_ROWS || center == KSPEC_CENTER_BOTH) n = n < phi->rows / 2 ? n : phi->rows / 2;
+    if (center == KSPEC_CENTER_COLS || center == KSPEC_CENTER_BOTH) n = n < phi->cols / 2 ? n : phi->cols / 2;
+    return (int)n;
+}
+
 static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                              kspec_moments_opts *used, kspec_error *err) {
     kspec_status st = ks_take_opts(used, sizeof *used, how, err);
     if (st) return st;
-    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi && (st = check_size(phi[0].rows, phi[0].cols, err)))
-        return st;
+    int fit = j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi;
+    if (fit && (st = check_size(phi[0].rows, phi[0].cols, err))) return st;
+    if (fit && (st = check_estimation(&phi[0], used, err))) return st;
     used->size = sizeof *used; /* of ours, whatever the caller's */
     used->threads = j->run.threads;
     used->seed = j->o.seed;
     used->correlation = !used->no_stderr;
-    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT && !used->nmax) used->nmax = CHECKED;
+    if (fit && !used->nmax) used->nmax = checked_orders(&phi[0], used->center);
     used->progress = (kspec_progress){0};
     if (j->o.progress.report) used->progress = (kspec_progress){moments_progress, j};
     st = kspec_moments(phi, ntrials, used, &j->r->moments, err);

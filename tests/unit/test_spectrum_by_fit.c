@@ -164,7 +164,7 @@ TEST(centred_and_one_side_complete) {
     harmonic(30, lambda);
     draw(50, 60, 30, lambda, 0, 0, 5, x[0]);
     kspec_matrix phi = view(x[0], 50, 60);
-    kspec_moments_opts how = {.size = sizeof how, .center = 1};
+    kspec_moments_opts how = {.size = sizeof how, .center = KSPEC_CENTER_ROWS};
     kspec_spectrum_result *r = fit(&phi, 1, &how, NULL);
     check_sane(r);
     for (size_t k = 0; k < 3000; k++)
@@ -229,7 +229,7 @@ TEST(refused_or_cancelled) {
     memset(y, 0, sizeof y);
     kspec_matrix zeros = view(y, 20, 20);
     CHECK_FAILS(kspec_spectrum(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e, "every entry is 0");
-    kspec_moments_opts centre = {.size = sizeof centre, .center = 1};
+    kspec_moments_opts centre = {.size = sizeof centre, .center = KSPEC_CENTER_ROWS};
     for (int k = 0; k < 400; k++) y[k] = 5;
     CHECK_FAILS(kspec_spectrum(&zeros, 1, &centre, NULL, &r, &e), KSPEC_E_DATA, e, "0 after centring");
     for (int k = 0; k < 400; k++) y[k] = x[0][k] * 1e-200;
