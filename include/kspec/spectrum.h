@@ -255,9 +255,9 @@ KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double
  * averages the trials, and follows `how` in centring, normalising and in which sides are samples. MOMENTS
  * then does the above; error bars exist where every order has one: not at n = min(P,Q).
  *
- * FIT needs at least 4 rows and 4 columns, and takes a shorter side of up to 4096. Time: the eigenproblem
- * of the shorter side, and about a second. Memory: min(P,Q) (P + Q + 4 min(P,Q)) doubles beside a copy of
- * the matrix, asked for first.
+ * FIT needs at least 4 rows and 4 columns; groups, missing entries and finite populations are refused.
+ * Time: the eigenproblem of the shorter side n, some seconds at n = 2000 and n^3, and about a second.
+ * Memory: n (P + Q + 4n) doubles beside a copy of the matrix, asked for first; n is at most 32000.
  */
 KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                                       const kspec_spectrum_opts *opts, kspec_spectrum_result **out,

@@ -7,8 +7,8 @@
 
 /*
  * Room: breaks at the cuts of the rough mode and at the first eigenvalues; ends there and at KS_ENDS; refined
- * ends. Modes of the shapes and the rough one, of each move of two shapes and the start of the flat one, and of
- * every shape of what the moves reached.
+ * ends. Modes of the shapes and the rough one, of each move of two shapes and the start of the flat one,
+ * and of every shape of what the moves reached.
  */
 enum {
     KS_CUTS_MAX = 6 + KS_SPIKES_MAX,

@@ -157,7 +157,7 @@ static kspec_status use_estimates(job *j, const kspec_moments_opts *used, kspec_
 }
 
 /* The orders that check a fit, where nothing else is said; the least and the largest side of a matrix. */
-enum { CHECKED = 4, LEAST = 4 };
+enum { CHECKED = 4, LEAST = 4, MOST = 32000 };
 
 static kspec_status check_size(size_t P, size_t Q, kspec_error *err) {
     size_t n = P < Q ? P : Q;
@@ -166,10 +166,10 @@ static kspec_status check_size(size_t P, size_t Q, kspec_error *err) {
             err, KSPEC_E_DATA,
             "a fit needs at least %d rows and %d columns, not %zu x %zu; the method moments takes less",
             LEAST, LEAST, P, Q);
-    if (n > KS_SAMPLE_MAX)
+    if (n > MOST)
         return ks_fail(err, KSPEC_E_DATA,
                        "a fit of %zu x %zu: the shorter side exceeds %d; select fewer rows or columns", P, Q,
-                       KS_SAMPLE_MAX);
+                       MOST);
     return KSPEC_OK;
 }
 

@@ -88,9 +88,15 @@ static const double KS_NOISE_GIVEN_SD = 0.01;
 
 /* Eigenvalues are resolved up to the last whose interval spans no more than this factor. */
 static const double KS_RESOLVED = 4;
-/* Laplace's approximation is too sure of itself: standard deviations in intervals are taken this much wider. */
+/*
+ * Laplace's approximation is too sure of itself: standard deviations in intervals are taken this much
+ * wider.
+ */
 static const double KS_WIDER = 1.2;
-/* Where the fitted m(2) and the unbiased one differ by more standard errors, intervals are widened by their gap. */
+/*
+ * Where the fitted m(2) and the unbiased one differ by more standard errors, intervals are widened by their
+ * gap.
+ */
 static const double KS_DISAGREE = 3;
 /* Families below this share of the best are left out of the intervals. */
 static const double KS_NEGLIGIBLE = 1e-3;
