@@ -18,10 +18,9 @@ elif [ $# -eq 0 ]; then
     set -- recording.npy
 fi
 run moments "$@" -n 3 --estimator naive,exact --quiet $(plot dimension.svg)
-run moments "$@" -n 2 --estimator naive --quiet --json -o naive.json
-run spectrum "$@" -n 2 --quiet --json -o dimension.json
+run moments "$@" -n 2 --quiet --json -o dimension.json
 ratio=$(value participation_ratio dimension.json)
 error=$(value participation_ratio_stderr dimension.json)
-naive=$(value participation_ratio naive.json)
-say "dimension: $ratio ± $error; by naive moments, which do not correct for the neurons and images" \
+naive=$(value participation_ratio_naive dimension.json)
+say "dimension: $ratio ± $error; by the matrix itself, which does not correct for the neurons and images" \
     "that were not recorded, $naive"

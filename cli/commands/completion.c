@@ -29,11 +29,13 @@ static void put_first(FILE *f, const cli_command *c, const char *before, const c
 static void bash_flag(const cli_option *o, void *ctx) {
     context *x = ctx;
     fprintf(x->f, " %s%s", o->name[1] ? "--" : "-", o->name);
+    for (const cli_choice *k = o->choices; o->bare && k->name; k++)
+        fprintf(x->f, " --%s=%s", o->name, k->name);
 }
 
 static void bash_value(const cli_option *o, void *ctx) {
     context *x = ctx;
-    if (!o->choices) return;
+    if (!o->choices || o->bare) return;
     fprintf(x->f, "        %s:--%s) COMPREPLY=($(compgen -W '", x->c->name, o->name);
     put_choices(x->f, o->choices);
     fputs("' -- \"$cur\")); return;;\n", x->f);
@@ -76,11 +78,12 @@ static void quoted(FILE *f, const char *s, const char *apostrophe) {
 
 static void zsh_option(const cli_option *o, void *ctx) {
     context *x = ctx;
-    fprintf(x->f, "        '%s%s[", o->name[1] ? "--" : "-", o->name);
+    /* a value that may be left out follows '=' */
+    fprintf(x->f, "        '%s%s%s[", o->name[1] ? "--" : "-", o->name, o->bare ? "=-" : "");
     quoted(x->f, o->help, "'\\''");
     fputc(']', x->f);
     if (o->choices) {
-        fprintf(x->f, ":%s:(", o->name);
+        fprintf(x->f, "%s:%s:(", o->bare ? ":" : "", o->name);
         put_choices(x->f, o->choices);
         fputc(')', x->f);
     } else if (o->arg) {
@@ -114,11 +117,11 @@ static void fish_option(const cli_option *o, void *ctx) {
     fprintf(x->f, "complete -c kspec -n '__fish_seen_subcommand_from %s' ", x->c->name);
     if (o->letter) fprintf(x->f, "-s %c ", o->letter);
     if (o->name[1]) fprintf(x->f, "-l %s ", o->name);
-    if (o->choices) {
+    if (o->choices && !o->bare) {
         fputs("-x -a '", x->f);
         put_choices(x->f, o->choices);
         fputs("' ", x->f);
-    } else if (o->arg) {
+    } else if (o->arg && !o->bare) {
         fputs("-r ", x->f);
     }
     fputs("-d '", x->f);

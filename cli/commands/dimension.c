@@ -1,4 +1,4 @@
-#include "core/cli.h"
+#include "commands/groups.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,9 +8,11 @@ enum { CURVE_POINTS = 12 };
 typedef struct {
     cli_common common;
     int no_center, curve, splits;
+    cli_group_files groups;
 } dimension_args;
 
-#define ARG(field) offsetof(dimension_args, field)
+#define ARG(field)    offsetof(dimension_args, field)
+#define GROUPS(field) offsetof(dimension_args, groups.field)
 
 /* clang-format off */
 static const cli_option options[] = {
@@ -18,6 +20,7 @@ static const cli_option options[] = {
     {"curve",     0, OPT_FLAG, ARG(curve),     NULL, "also from fewer rows and columns, taken at random"},
     {"splits",    0, OPT_INT,  ARG(splits),    "R",
      "more than two trials: random splits to average over (default 8)", .min = 1},
+    CLI_GROUPS_OPTIONS(GROUPS),
     {0},
 };
 /* clang-format on */
@@ -52,6 +55,11 @@ static json_t *to_json(const void *result) {
                                     {"seconds", r->seconds},
                                     {0}});
     json_object_set_new(o, "curve", curve);
+    cli_groups_json(o, r->groups, r->col_groups);
+    if (u->a->common.nan == KSPEC_NAN_KEEP) {
+        json_object_set_new(o, "missing", json_integer((json_int_t)r->missing));
+        json_object_set_new(o, "cycles", cli_real(r->cycles));
+    }
     return o;
 }
 
@@ -68,6 +76,12 @@ static void print_table(FILE *f, const void *result) {
     if (isfinite(r->naive)) fprintf(f, "; of the matrix itself, biased by its size: %.4g", r->naive);
     fputs("\n\n", f);
     cli_print_shape(f, c, u->d);
+    cli_groups_print(f, r->groups, r->col_groups);
+    if (c->nan == KSPEC_NAN_KEEP) {
+        double entries = (double)u->d->trials * (double)u->d->rows * (double)u->d->cols;
+        fprintf(f, "%zu of %.0f entries missing (%.3g%%), which leaves %.3g%% of the cycles\n", r->missing,
+                entries, 100 * (double)r->missing / entries, 100 * r->cycles);
+    }
     fputs(r->centered ? "centred: the mean of each column takes no part\n"
                       : "not centred: the mean of each column counts as a dimension\n",
           f);
@@ -88,7 +102,7 @@ static void print_table(FILE *f, const void *result) {
 }
 
 static void warn(const cli_common *c, const kspec_dimension_result *r) {
-    if (!isfinite(r->naive))
+    if (!isfinite(r->naive) && !r->missing)
         cli_warn(c, "the dimension is undefined: %s",
                  r->centered ? "every column is constant" : "every entry is 0");
     else if (!(r->second_moment > 0))
@@ -110,7 +124,8 @@ static int run(void *args) {
     dimension_args *a = args;
     cli_common *c = &a->common;
     kspec_dataset *d = NULL;
-    int status = cli_read(c, &d);
+    cli_groups groups = {0};
+    int status = cli_read_grouped(c, &a->groups, &d, &groups);
     if (status) return status;
     cli_note_treatment(c, NULL, !a->no_center, 0);
     const kspec_dimension_opts opts = {.size = sizeof opts,
@@ -120,7 +135,10 @@ static int run(void *args) {
                                        .curve = a->curve ? CURVE_POINTS : 0,
                                        .seed = c->seed,
                                        .threads = c->threads,
-                                       .progress = cli_progress(c)};
+                                       .progress = cli_progress(c),
+                                       .row_groups = groups.rows ? groups.rows->of : NULL,
+                                       .col_groups = groups.cols ? groups.cols->of : NULL,
+                                       .pairwise = c->nan == KSPEC_NAN_KEEP};
     kspec_matrix *phi = cli_trials(d);
     kspec_dimension_result *r = NULL;
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
@@ -133,6 +151,7 @@ static int run(void *args) {
     }
     kspec_dimension_free(r);
     kspec_dataset_free(d);
+    cli_groups_free(&groups);
     free(phi);
     return status;
 }
@@ -148,5 +167,6 @@ const cli_command cmd_dimension = {
     .options = options,
     .args_size = sizeof(dimension_args),
     .reads_input = 1,
+    .takes_holes = 1,
     .run = run,
 };

@@ -20,6 +20,9 @@ const cli_choice cli_sampled_sides[] = {
 const cli_choice cli_trial_schemes[] = {
     {"split", KSPEC_TRIALS_SPLIT}, {"assignment", KSPEC_TRIALS_ASSIGNMENT}, {0},
 };
+const cli_choice cli_centers[] = {
+    {"rows", KSPEC_CENTER_ROWS}, {"cols", KSPEC_CENTER_COLS}, {"both", KSPEC_CENTER_BOTH}, {0},
+};
 /* clang-format on */
 
 kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation *e) {
@@ -36,15 +39,18 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
         .sampled = (kspec_sampled)e->sampled,
         .no_stderr = e->no_stderr,
         .normalize = e->normalize,
-        .center = e->center,
+        .effort = e->effort,
+        .center = (kspec_center)e->center,
+        .population_rows = e->population_rows,
+        .population_cols = e->population_cols,
     };
 }
 
 void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
                          const kspec_moments_result *r) {
-    if (e->center)
-        cli_warn(c, "--center: with the sample means removed the estimates are no longer exactly unbiased");
-    else if (r->mean_share > 0.5 && d->rows > 2)
+    if (r->groups || r->col_groups || r->missing)
+        return; /* centring has no bias then, and shows nothing else */
+    if (!e->center && r->mean_share > 0.5 && d->rows > 2)
         cli_warn(c,
                  "the column means make up %.0f%% of m(1) and dominate the spectrum; --center shows what "
                  "varies around them",
@@ -53,8 +59,17 @@ void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const ksp
 
 kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d, kspec_moments_opts *o) {
     o->row_trials = d->row_trials;
-    cli_note_treatment(c, NULL, o->center, o->normalize);
+    cli_note_treatment(c, NULL, o->center != KSPEC_CENTER_NONE, o->normalize);
     return cli_trials(d);
+}
+
+static json_t *population(size_t n) { return n ? json_integer((json_int_t)n) : json_null(); }
+
+void cli_estimation_keys(const cli_estimation *e, json_t *to) {
+    json_object_set_new(to, "center",
+                        e->center ? json_string(cli_choice_name(cli_centers, e->center)) : json_null());
+    json_object_set_new(to, "population_rows", population(e->population_rows));
+    json_object_set_new(to, "population_cols", population(e->population_cols));
 }
 
 /* ---- known moments ---- */

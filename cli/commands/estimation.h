@@ -5,9 +5,11 @@
 #include "core/cli.h"
 
 typedef struct {
-    int nmax, permutations, splits, no_stderr, normalize, center;
+    int nmax, permutations, splits, no_stderr, normalize;
     unsigned estimators;
-    int side, sampled, scheme;
+    int side, sampled, scheme, center;
+    double effort;
+    size_t population_rows, population_cols;
 } cli_estimation;
 
 /* clang-format off */
@@ -29,26 +31,32 @@ typedef struct {
     CLI_SIDE_OPTION(FIELD), \
     {"sampled",      0, OPT_CHOICE, FIELD(sampled),   "WHICH", \
      "which sides are samples, the other being complete: both, rows, cols", cli_sampled_sides}, \
+    {"population-rows", 0, OPT_SIZE, FIELD(population_rows), "N", \
+     "the rows are a sample without replacement of N (default: of infinitely many)", .min = 1}, \
+    {"population-cols", 0, OPT_SIZE, FIELD(population_cols), "M", \
+     "the same for the columns", .min = 1}, \
     {"trial-scheme", 0, OPT_CHOICE, FIELD(scheme),    "S", \
      "more than two trials: split (halves, the default) or assignment", cli_trial_schemes}, \
     {"splits",       0, OPT_INT,    FIELD(splits),    "R", \
      "random splits or assignments to average over (default 8)", .min = 1}, \
+    {"effort",       0, OPT_DOUBLE, FIELD(effort),    "F", \
+     "auto may spend F times its usual work, a few seconds (default 1)", .positive = 1}, \
     CLI_NO_STDERR_OPTION(FIELD), \
     {"normalize",    0, OPT_FLAG,   FIELD(normalize), NULL, \
      "divide the matrix by its root mean square"}, \
-    {"center",       0, OPT_FLAG,   FIELD(center),    NULL, \
-     "subtract the mean of each column"}
+    {"center",       0, OPT_CHOICE, FIELD(center),    "WHICH", \
+     "centred kernel: the mean over rows (the default), cols or both removed", cli_centers, .bare = "rows"}
 
 /* clang-format on */
 
 /* auto, naive, ... and all; the same without all */
 extern const cli_choice cli_estimators[], cli_single_estimators[];
-extern const cli_choice cli_sides[], cli_sampled_sides[], cli_trial_schemes[];
+extern const cli_choice cli_sides[], cli_sampled_sides[], cli_trial_schemes[], cli_centers[];
 
 /* The library's options, but for what depends on the data */
 kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation *e);
 
-/* Warns of what centring does, or would show. */
+/* Warns where centring would show something else. */
 void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
                          const kspec_moments_result *r);
 
@@ -57,6 +65,9 @@ void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const ksp
  * whether the data are centred and normalised. free() what it returns; NULL: no memory.
  */
 kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d, kspec_moments_opts *o);
+
+/* The keys "center", "population_rows" and "population_cols", null where nothing is centred or finite. */
+void cli_estimation_keys(const cli_estimation *e, json_t *to);
 
 /* Numbers separated by commas, or the "moments" of a JSON file of kspec theory; free list->at. */
 int cli_known_moments(const cli_common *c, const char *option, const char *text, cli_list *list);

@@ -1,4 +1,5 @@
 #include "commands/estimation.h"
+#include "commands/groups.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,10 +9,12 @@ typedef struct {
     cli_estimation how;
     int bound;
     const char *truth;
+    cli_group_files groups;
 } moments_args;
 
-#define ARG(field) offsetof(moments_args, field)
-#define HOW(field) offsetof(moments_args, how.field)
+#define ARG(field)    offsetof(moments_args, field)
+#define HOW(field)    offsetof(moments_args, how.field)
+#define GROUPS(field) offsetof(moments_args, groups.field)
 
 /* clang-format off */
 static const cli_option options[] = {
@@ -22,6 +25,7 @@ static const cli_option options[] = {
      "also the variance bound and its Chebyshev interval"},
     {"truth",     0, OPT_STRING, ARG(truth),      "M1,M2,...|FILE",
      "known moments to print beside: a list, or JSON of kspec theory"},
+    CLI_GROUPS_OPTIONS(GROUPS),
     {0},
 };
 /* clang-format on */
@@ -39,7 +43,7 @@ static const char *side_name(const kspec_moments_result *r) {
 
 /* ---- JSON ---- */
 
-static json_t *estimate_json(const moments_args *a, const kspec_estimate *e) {
+static json_t *estimate_json(const moments_args *a, const kspec_moments_result *r, const kspec_estimate *e) {
     json_t *o = json_pack("{s:s, s:i}", "estimator", kspec_estimator_name(e->estimator), "n", e->n);
     cli_set_reals(o, (cli_member[]){{"value", e->value},
                                     {"stderr", e->std_error},
@@ -52,6 +56,7 @@ static json_t *estimate_json(const moments_args *a, const kspec_estimate *e) {
                                         {"chebyshev_low", e->chebyshev_low},
                                         {"chebyshev_high", e->chebyshev_high},
                                         {0}});
+    if (r->missing) cli_set_reals(o, (cli_member[]){{"cycles", e->cycles}, {0}});
     return o;
 }
 
@@ -59,15 +64,25 @@ static json_t *to_json(const void *result) {
     const output *u = result;
     const kspec_moments_result *r = u->r;
     json_t *list = json_array();
-    for (size_t k = 0; k < r->count; k++) json_array_append_new(list, estimate_json(u->a, r->estimates[k]));
+    for (size_t k = 0; k < r->count; k++)
+        json_array_append_new(list, estimate_json(u->a, r, r->estimates[k]));
     json_t *o = json_pack("{s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:f}", "rows", (json_int_t)u->d->rows,
                           "cols", (json_int_t)u->d->cols, "trials", (json_int_t)u->d->trials, "side",
                           side_name(r), "seed", (json_int_t)u->a->common.seed, "estimates", list,
                           "participation_ratio", cli_real(r->participation_ratio), "mean_share",
                           cli_real(r->mean_share), "seconds", r->seconds);
+    cli_set_reals(o, (cli_member[]){{"participation_ratio_stderr", r->participation_ratio_std_error},
+                                    {"participation_ratio_ci_low", r->participation_ratio_ci_low},
+                                    {"participation_ratio_ci_high", r->participation_ratio_ci_high},
+                                    {"participation_ratio_naive", r->participation_ratio_naive},
+                                    {0}});
+    cli_estimation_keys(&u->a->how, o);
     if (r->permutations) json_object_set_new(o, "permutations", json_integer(r->permutations));
     if (r->correlation)
         json_object_set_new(o, "correlation", cli_real_rows(r->correlation, r->count, r->count));
+    cli_groups_json(o, r->groups, r->col_groups);
+    if (u->a->common.nan == KSPEC_NAN_KEEP)
+        json_object_set_new(o, "missing", json_integer((json_int_t)r->missing));
     if (u->truth->count) json_object_set_new(o, "truth", cli_reals(u->truth->at, u->truth->count));
     return o;
 }
@@ -90,11 +105,52 @@ static void print_estimate(FILE *f, const output *u, const kspec_estimate *e) {
     fputc('\n', f);
 }
 
+/* Does a later estimate have the same order? */
+static int comes_again(const kspec_moments_result *r, size_t k) {
+    for (size_t l = k + 1; l < r->count; l++)
+        if (r->estimates[l]->n == r->estimates[k]->n) return 1;
+    return 0;
+}
+
+/* How many entries are missing, and what they leave of each order */
+static void print_missing(FILE *f, const output *u) {
+    const kspec_moments_result *r = u->r;
+    double entries = (double)u->d->trials * (double)u->d->rows * (double)u->d->cols;
+    const char *before = "";
+    if (u->a->common.nan != KSPEC_NAN_KEEP) return;
+    fprintf(f, "%zu of %.0f entries missing (%.3g%%)", r->missing, entries,
+            100 * (double)r->missing / entries);
+    if (r->missing) fputs("; cycles left: ", f);
+    for (size_t k = 0; k < r->count && r->missing; k++) {
+        if (comes_again(r, k)) continue;
+        fprintf(f, "%s%.3g%% (n = %d)", before, 100 * r->estimates[k]->cycles, r->estimates[k]->n);
+        before = ", ";
+    }
+    fputc('\n', f);
+}
+
+static void print_ratio(FILE *f, const kspec_moments_result *r) {
+    fprintf(f, "\nparticipation ratio m(1)²/m(2): ");
+    if (isfinite(r->participation_ratio))
+        fprintf(f, "%.4g", r->participation_ratio);
+    else
+        fputs("undefined (the estimate of m(2), or of m(1)², is not positive, or is not computed)", f);
+    if (isfinite(r->participation_ratio_std_error))
+        fprintf(f, " ± %.2g (95%% interval %.4g … %.4g)", r->participation_ratio_std_error,
+                r->participation_ratio_ci_low, r->participation_ratio_ci_high);
+    if (isfinite(r->participation_ratio)) fputs(" dimensions", f);
+    if (isfinite(r->participation_ratio_naive))
+        fprintf(f, "; of the matrix itself: %.4g", r->participation_ratio_naive);
+    fputc('\n', f);
+}
+
 static void print_table(FILE *f, const void *result) {
     const output *u = result;
     const kspec_moments_result *r = u->r;
     const cli_common *c = &u->a->common;
     cli_print_shape(f, c, u->d);
+    cli_groups_print(f, r->groups, r->col_groups);
+    print_missing(f, u);
     fprintf(f, "\n%s   n  estimator      estimate   std. error%s     95%% interval from … to    %10s%s%s\n",
             cli_bold(c), u->truth->count ? "       truth" : "", "root",
             u->a->bound ? "    Chebyshev from … to" : "", cli_plain(c));
@@ -106,11 +162,7 @@ static void print_table(FILE *f, const void *result) {
         fprintf(f, "\npath: %s matrix%s", side_name(r), r->permutations > 1 ? "" : "\n");
     if (r->permutations > 1)
         fprintf(f, ", averaged over %d random orders of rows and columns\n", r->permutations);
-    fprintf(f, "\nparticipation ratio m(1)²/m(2): ");
-    if (isfinite(r->participation_ratio))
-        fprintf(f, "%.4g dimensions\n", r->participation_ratio);
-    else
-        fputs("undefined (m(2) is not positive, or not computed)\n", f);
+    print_ratio(f, r);
 }
 
 /* ---- */
@@ -119,8 +171,9 @@ static int run(void *args) {
     moments_args *a = args;
     cli_list truth;
     kspec_dataset *d = NULL;
+    cli_groups groups = {0};
     int status = cli_known_moments(&a->common, "--truth", a->truth, &truth);
-    if (!status) status = cli_read(&a->common, &d);
+    if (!status) status = cli_read_grouped(&a->common, &a->groups, &d, &groups);
     if (status) {
         free(truth.at);
         return status;
@@ -129,6 +182,9 @@ static int run(void *args) {
     kspec_matrix *phi = cli_estimation_trials(&a->common, d, &opts);
     opts.bound = a->bound;
     opts.correlation = !a->how.no_stderr && cli_wants_object(&a->common);
+    opts.row_groups = groups.rows ? groups.rows->of : NULL;
+    opts.col_groups = groups.cols ? groups.cols->of : NULL;
+    opts.pairwise = a->common.nan == KSPEC_NAN_KEEP;
     opts.progress = cli_progress(&a->common);
     kspec_moments_result *r = NULL;
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
@@ -141,6 +197,7 @@ static int run(void *args) {
     }
     kspec_moments_free(r);
     kspec_dataset_free(d);
+    cli_groups_free(&groups);
     free(phi);
     free(truth.at);
     return status;
@@ -150,7 +207,7 @@ const cli_command cmd_moments = {
     .name = "moments",
     .summary = "spectral moments and dimensionality of the kernel behind a matrix",
     .synopsis = "moments INPUT... [-n NMAX] [--estimator LIST] [--permutations R] [--side SIDE] [--sampled "
-                "WHICH] [OPTIONS]",
+                "WHICH] [--center[=WHICH]] [OPTIONS]",
     .description =
         "Estimates m(n) = tr T^n of the kernel operator T behind a matrix (rows: inputs, columns: "
         "features),\n"
@@ -159,5 +216,6 @@ const cli_command cmd_moments = {
     .options = options,
     .args_size = sizeof(moments_args),
     .reads_input = 1,
+    .takes_holes = 1,
     .run = run,
 };

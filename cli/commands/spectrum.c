@@ -39,7 +39,7 @@ static const cli_option options[] = {
     {"truth",     0, OPT_STRING, ARG(truth),      "FILE",
      "eigenvalues for the table and the picture: one row or column, or JSON of kspec theory"},
     {"rank",      0, OPT_SIZE,   ARG(rank),       "D",
-     "moments: number of eigenvalues (default: as many as the moments say); implies --method moments", .min = 1},
+     "moments: number of eigenvalues (default: as the moments say); implies --method moments", .min = 1},
     {"moments",   0, OPT_STRING, ARG(moments),    "M1,M2,...|FILE",
      "from these moments, not a matrix: a list, or JSON of kspec moments or kspec theory"},
     {"stderr",    0, OPT_LIST,   ARG(std_errors), "S1,S2,...",
@@ -119,8 +119,10 @@ static int check_method(spectrum_args *a) {
 /* Options for a matrix, or for error bars, need one. */
 static int check_options(spectrum_args *a) {
     static const char *const of_a_matrix[] = {
-        "estimator", "permutations", "side",        "sampled",     "trial-scheme", "splits", "no-stderr",
-        "normalize", "center",       "select-cols", "select-rows", "axes",         "nan",    NULL};
+        "estimator",   "permutations", "side",      "sampled",         "trial-scheme",
+        "splits",      "no-stderr",    "normalize", "center",          "select-cols",
+        "select-rows", "axes",         "nan",       "population-rows", "population-cols",
+        NULL};
     for (const char *const *name = of_a_matrix; a->moments && *name; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);
@@ -172,6 +174,7 @@ void spectrum_add_matrix(json_t *o, const spectrum_output *u) {
     json_object_set_new(o, "cols", json_integer((json_int_t)d->cols));
     json_object_set_new(o, "trials", json_integer((json_int_t)d->trials));
     json_object_set_new(o, "estimators", names);
+    cli_estimation_keys(&u->a->how, o);
 }
 
 extern const cli_command cmd_spectrum;

@@ -1,4 +1,4 @@
-/* What `kspec spectrum` is told beforehand: moments (--moments), and the eigenvalues to compare with (--truth). */
+/* What `kspec spectrum` is told beforehand: moments (--moments), and true eigenvalues (--truth). */
 #include "commands/spectrum.h"
 
 #include <math.h>

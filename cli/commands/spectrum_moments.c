@@ -32,8 +32,8 @@ static void warn_of_distance(const spectrum_args *a, const kspec_spectrum_result
 }
 
 /*
- * Rounding to whole eigenvalues moves the list's m(n) by up to half the n-th power of the largest point of the
- * measure; the means over draws are also off by some standard errors.
+ * Rounding to whole eigenvalues moves the list's m(n) by up to half the n-th power of the largest point of
+ * the measure; the means over draws are also off by some standard errors.
  */
 static void warn_of_list(const spectrum_args *a, const kspec_spectrum_result *r) {
     if (!r->free_mass) return;

@@ -75,6 +75,8 @@ typedef struct {
     unsigned of;
     /* 1: it does not change the result, and the command line in the JSON object leaves it out */
     int aside;
+    /* The value where the option stands alone; another one follows '=' only. NULL: it needs a value. */
+    const char *bare;
 } cli_option;
 
 typedef struct cli_command cli_command;
@@ -119,6 +121,8 @@ struct cli_command {
     size_t args_size;
     /* Takes INPUTs and the options that go with them; and checks by itself whether there is one */
     int reads_input, input_optional;
+    /* Estimates from what is seen of a matrix with missing entries (--nan pairwise) */
+    int takes_holes;
     /* Takes arguments that are files, without those options */
     int takes_files;
     /* How many arguments there may be; 0: any number */

@@ -97,7 +97,7 @@ static const char *missing_name(kspec_nan nan) {
     case KSPEC_NAN_OMIT_ROWS: return "omit-rows";
     case KSPEC_NAN_OMIT_COLS: return "omit-cols";
     case KSPEC_NAN_RAGGED_TRIALS: return "ragged-trials";
-    case KSPEC_NAN_KEEP: return "keep";
+    case KSPEC_NAN_KEEP: return "pairwise";
     }
     return "error";
 }

@@ -32,7 +32,8 @@ static const cli_choice axes[] = {
 
 static const cli_choice nan_policies[] = {
     {"error",     KSPEC_NAN_ERROR},     {"omit-rows",     KSPEC_NAN_OMIT_ROWS},
-    {"omit-cols", KSPEC_NAN_OMIT_COLS}, {"ragged-trials", KSPEC_NAN_RAGGED_TRIALS}, {0},
+    {"omit-cols", KSPEC_NAN_OMIT_COLS}, {"ragged-trials", KSPEC_NAN_RAGGED_TRIALS},
+    {"pairwise",  KSPEC_NAN_KEEP},      {0},
 };
 
 static const cli_option input_options[] = {
@@ -43,7 +44,7 @@ static const cli_option input_options[] = {
     {"axes",        0, OPT_STRING, COMMON(axes),        "NAMES",
      "the axes of a 3-D array (default trials,rows,cols)", axes},
     {"nan",         0, OPT_CHOICE, COMMON(nan),         "WHAT",
-     "missing values: error, omit-rows, omit-cols or ragged-trials", nan_policies},
+     "missing values: error, omit-rows, omit-cols, ragged-trials, pairwise", nan_policies},
     {0},
 };
 /* clang-format on */
@@ -126,6 +127,8 @@ static int take_option(const cli_command *c, int argc, char **argv, int *i, void
     common->given[common->given_count++] = o;
     if (o->type == OPT_FLAG) {
         if (value) return cli_error(EXIT_USAGE, "--%s takes no value", o->name);
+    } else if (!value && o->bare) {
+        value = o->bare;
     } else if (!value) {
         if (*i + 1 == argc)
             return cli_error(EXIT_USAGE, "%s%s needs a value (%s)", cli_dashes(o), o->name, o->arg);
@@ -166,6 +169,8 @@ static int take_what(const cli_command *c, cli_common *common) {
 
 static int check_arguments(const cli_command *c, const cli_common *common) {
     int takes = c->reads_input || c->takes_files;
+    if (common->nan == KSPEC_NAN_KEEP && !c->takes_holes)
+        return cli_error(EXIT_USAGE, "%s takes no --nan pairwise: it is for moments and dimension", c->name);
     size_t most = !takes ? 0 : c->most_inputs ? c->most_inputs : SIZE_MAX;
     if (takes && !c->input_optional && common->input_count == 0) return cli_no_input(c);
     if (common->input_count > most)
@@ -220,7 +225,12 @@ void cli_args_free(const cli_command *c, void *args) {
 
 static void describe(const cli_option *o, void *ctx) {
     char left[64];
-    const char *value = o->arg ? o->arg : "", *gap = o->arg ? " " : "";
+    char optional[32];
+    const char *value = o->arg ? o->arg : "", *gap = o->arg && !o->bare ? " " : "";
+    if (o->bare) {
+        snprintf(optional, sizeof optional, "[=%s]", o->arg);
+        value = optional;
+    }
     if (!o->name[1]) /* an option of one letter, such as -n */
         snprintf(left, sizeof left, "-%c%s%s", o->letter, gap, value);
     else if (o->letter)

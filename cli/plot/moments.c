@@ -5,6 +5,7 @@
 #include "plot/plot.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double signed_root(double m, double n) { return copysign(pow(fabs(m), 1 / n), m); }
@@ -63,6 +64,19 @@ static int estimators(const plot_source *s, const char *names[NAMES], size_t *co
     return EXIT_DONE;
 }
 
+/* The dimension of a single result stands in the title. */
+static void add_dimension(plot_figure *f, const json_t *result) {
+    double d = plot_number(result, "participation_ratio"),
+           low = plot_number(result, "participation_ratio_ci_low"),
+           high = plot_number(result, "participation_ratio_ci_high");
+    char *shape = f->title, interval[80] = "";
+    if (!shape || !isfinite(d)) return;
+    if (isfinite(low) && isfinite(high)) snprintf(interval, sizeof interval, " (%.3g … %.3g)", low, high);
+    f->title = NULL;
+    plot_text(f, &f->title, "%s: dimension %.3g%s", shape, d, interval);
+    free(shape);
+}
+
 int plot_moments(plot_figure *f, const plot_source *s, size_t count) {
     plot_panel *panels[2] = {plot_add_panel(f, "moments", "order n", "m(n)"),
                              plot_add_panel(f, "roots", "order n", "m(n)^{1/n}")};
@@ -98,9 +112,10 @@ int plot_moments(plot_figure *f, const plot_source *s, size_t count) {
         }
     }
     if (truth) add_truth(f, panels, truth, "truth", 0);
-    if (all)
-        plot_shape_title(f, s, count);
-    else if (count == 1)
+    if (all) plot_shape_title(f, s, count);
+    if (all && count == 1)
+        add_dimension(f, s->json);
+    else if (!all && count == 1)
         plot_text(f, &f->title, "the moments of the kernel: %s, %.0f dimension%s",
                   plot_word(s->json, "process", "known"), plot_number(s->json, "dim"),
                   plot_number(s->json, "dim") == 1 ? "" : "s");

@@ -35,6 +35,15 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
+    /*
+     * Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two
+     * halves of each product come from different groups, and the jackknife leaves out a group at a time.
+     * Where centred, a group of rows counts once, as its mean; with missing entries, a pair of columns is
+     * taken over the rows in which both are seen. At least 5 (3 where not centred) and 3 groups. Not with a
+     * curve, nor both at once.
+     */
+    const uint64_t *row_groups, *col_groups;
+    int pairwise;
 } kspec_dimension_opts;
 
 /*
@@ -54,13 +63,18 @@ typedef struct {
     double dimension;
     /* by the two-way jackknife of its logarithm; the interval is nominally 95%. NaN where it is undefined */
     double std_error, ci_low, ci_high;
-    /* the participation ratio of the matrix's own eigenvalues (trials averaged) */
+    /* the participation ratio of the matrix's own eigenvalues (trials averaged); NaN with missing entries */
     double naive;
     /* unbiased estimates of m(1), of m(1)^2 (not the square of the former), and of m(2) */
     double trace, trace_squared, second_moment;
     size_t curve_count;
     kspec_dimension_point **curve;
     double seconds;
+    /* how many groups of rows and columns there are; 0 where each is by itself */
+    size_t groups, col_groups;
+    /* how many entries are missing, in all trials together, and the part of the cycles that is left */
+    size_t missing;
+    double cycles;
 } kspec_dimension_result;
 
 /*
@@ -90,6 +104,10 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
+    /* ragged trials of the first and of the second matrix, as in kspec_moments_opts */
+    const size_t *row_trials, *other_row_trials;
+    /* the highest order of moments to compare; default 4, or what fits the sizes and AUTO's budget */
+    int nmax;
 } kspec_compare_opts;
 
 /* A difference between the matrices, first less second. */
@@ -98,7 +116,10 @@ typedef struct {
     const char *what;
     int n;
     double value, std_error;
-    /* two-sided, by the normal distribution: how likely a larger difference would be if there were none */
+    /*
+     * Two-sided, by the normal distribution: how likely a larger difference would be if there were none. Of
+     * logarithms, where every leave-one-out value is positive: they are less skewed.
+     */
     double p;
 } kspec_difference;
 
@@ -109,7 +130,9 @@ typedef struct {
     /*
      * tr(T_1 T_2) / sqrt(tr T_1^2 tr T_2^2), each without bias: centred kernel alignment (CKA) free of the
      * bias that makes the usual one near 1 for few rows and many columns. It may exceed 1. NaN where a second
-     * moment is not positive, and where the matrices do not share their rows.
+     * moment is not positive, and where the matrices do not share their rows. The interval stands around the
+     * estimate less its bias by the jackknife, and contains the estimate: near 1 the bias is larger than the
+     * standard error.
      */
     double alignment, alignment_std_error, alignment_ci_low, alignment_ci_high;
     /* the usual one, of the matrices themselves; NaN likewise */
@@ -122,8 +145,10 @@ typedef struct {
 } kspec_compare_result;
 
 /*
- * Compares two matrices: the alignment of their kernels, and the differences of dimension, m(1) and m(2),
- * with standard errors by the jackknife in which a shared row or column is left out of both.
+ * Compares two matrices: the alignment of their kernels, and the differences of dimension and of the moments
+ * m(1) ... m(nmax), with standard errors by the jackknife in which a shared row or column is left out of
+ * both. Above n = 2 moments are EXACT's, and left out where they take more than AUTO may spend in
+ * kspec_moments(). Centred ones go to n = 2.
  */
 KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
                                      size_t other_ntrials, const kspec_compare_opts *opts,

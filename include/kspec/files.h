@@ -82,6 +82,30 @@ KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const
                                   kspec_dataset **out, kspec_error *err);
 KSPEC_API void kspec_dataset_free(kspec_dataset *d);
 
+/*
+ * Labels of rows or columns, such as the document that each row comes from: words or numbers, of which only
+ * equality matters.
+ */
+typedef struct {
+    size_t count;
+    /* how many different ones there are */
+    size_t groups;
+    /* count numbers, 0 ... groups-1 in order of first appearance */
+    uint64_t *of;
+    /* select_cols: which column of how many the labels are in; otherwise 0 of 1 */
+    size_t column, columns;
+} kspec_labels;
+
+/*
+ * Reads labels: one a line of a text file (a first line that is a word before nothing but numbers is a
+ * header; blank lines do not count), or a vector or column of numbers of any other kind of file. With
+ * select_cols they are a column of a table, by name or number; select_rows takes some of the rows. The
+ * other options are ignored. A missing label is KSPEC_E_IO.
+ */
+KSPEC_API kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, kspec_labels **out,
+                                         kspec_error *err);
+KSPEC_API void kspec_labels_free(kspec_labels *labels);
+
 /* A view of trial t < trials of a data set. */
 KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);
 

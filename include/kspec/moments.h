@@ -48,6 +48,16 @@ typedef enum {
 /* Which sides of the matrix are samples of a larger population. */
 typedef enum { KSPEC_SAMPLED_BOTH = 0, KSPEC_SAMPLED_ROWS, KSPEC_SAMPLED_COLS } kspec_sampled;
 
+/* Which mean is removed from the kernel: that of each feature over the inputs, or of each input over them. */
+typedef enum {
+    KSPEC_CENTER_NONE = 0,
+    /* the mean over the rows, for each column */
+    KSPEC_CENTER_ROWS,
+    /* the mean over the columns, for each row */
+    KSPEC_CENTER_COLS,
+    KSPEC_CENTER_BOTH
+} kspec_center;
+
 /* What is done with more than two trials. */
 typedef enum {
     /* They are split at random into two halves, whose means are the two trials. */
@@ -100,12 +110,42 @@ typedef struct {
     int no_stderr;
     /* 1: divide Phi by the root mean square of all its entries. */
     int normalize;
-    /* 1: subtract the mean of each column. The estimates are then not exactly unbiased any more. */
-    int center;
+    /*
+     * The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3) from 2n rows
+     * (columns) or more. NAIVE is that of the matrix with its own means removed; the others are refused.
+     */
+    kspec_center center;
     /* 1: give the variance bound of PATH and EXACT, from the moments of Phi squared elementwise. */
     int bound;
     /* 1: give the correlation of the estimates' errors. Not with no_stderr. */
     int correlation;
+    /*
+     * AUTO only: how much work it may spend, as a multiple of the default of 1, which takes a few seconds.
+     * With more, EXACT reaches a higher order on a large matrix and PATH is averaged over more orders.
+     */
+    double effort;
+    /*
+     * Rows that depend on each other (tokens of one document, time bins of one trial) come in groups: P
+     * labels, of which only equality matters; the same for the Q columns. NULL: all are independent. A
+     * cycle then takes at most one row and one column of each group, PATH averages over orders of groups,
+     * EXACT goes to order 2, and the jackknife leaves out a group at a time. With center orders are at most
+     * 2 and EXACT's, and each group of rows counts once, as its mean. For PATH, EXACT and AUTO, both sides
+     * sampled, without bound.
+     */
+    const uint64_t *row_groups, *col_groups;
+    /*
+     * 1: NaN is an entry that is missing, at random. PATH and EXACT then are sums over the cycles that are
+     * there, divided by their number. With center orders are at most 2 and EXACT's: each pair of columns is
+     * taken over the rows in which both are seen. In more than two trials an entry's mean is over those in
+     * which it is seen. Not with groups, ragged trials, bound, or a complete side.
+     */
+    int pairwise;
+    /*
+     * The rows (columns) are a sample without replacement of a population of this many, and the moments are
+     * those of the population's matrix: NAIVE's if it were given whole. 0: of infinitely many; P (Q): complete,
+     * as `sampled` says. EXACT for n <= 4, and NAIVE, which knows nothing of it.
+     */
+    uint64_t population_rows, population_cols;
 } kspec_moments_opts;
 
 /* One estimate of one moment. */
@@ -125,6 +165,8 @@ typedef struct {
     double variance_bound;
     /* The 95% interval that Chebyshev's inequality makes of variance_bound; NaN likewise. */
     double chebyshev_low, chebyshev_high;
+    /* The part of all cycles that missing entries leave, 0 to 1; 1 where none is missing. */
+    double cycles;
 } kspec_estimate;
 
 typedef struct {
@@ -140,11 +182,23 @@ typedef struct {
     kspec_side side;
     /* How many orders of rows and columns PATH or Kong-Valiant was averaged over; 0 without them. */
     int permutations;
-    /* The dimensionality m(1)^2/m(2), by the least biased estimator; NaN if m(2) <= 0 or unknown. */
+    /*
+     * The dimensionality m(1)^2/m(2), both without bias (the square of m(1) is not that of its estimate), as
+     * by kspec_dimension() whatever the estimators. NaN where the estimate of either is not positive, and
+     * where nmax is 1 or rows or columns are too few.
+     */
     double participation_ratio;
     /* The share of m(1) that comes from the mean of each column, about 0 to 1. */
     double mean_share;
     double seconds;
+    /* By the two-way jackknife of its logarithm, with a nominal 95% interval; NaN where undefined. */
+    double participation_ratio_std_error, participation_ratio_ci_low, participation_ratio_ci_high;
+    /* That of the matrix's own eigenvalues (trials averaged), which grows with its size. */
+    double participation_ratio_naive;
+    /* How many groups of rows and columns there are; 0 where each is by itself. */
+    size_t groups, col_groups;
+    /* How many entries are missing, in all trials together. */
+    size_t missing;
 } kspec_moments_result;
 
 /*
@@ -165,17 +219,19 @@ typedef struct {
  *
  * Time: naive and Kong-Valiant take a few matrix products per order on the shorter side, or on the rows
  * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows; exact a dozen matrix products up
- * to n = 4 and P^2 Q^2 multiply-adds at n = 5. AUTO switches to PATH where EXACT would take more than 5e11
- * multiply-adds (all splits together) or 4 GiB. EXACT by itself is refused where its P x P intermediates do
- * not fit into the memory that is available, and at n = 5 above 2e13 multiply-adds; where no order is asked
- * for it takes the highest it can. Among other estimators EXACT gives the orders it can.
+ * to n = 4 and P^2 Q^2 multiply-adds at n = 5. AUTO switches to PATH where EXACT would take more than 1e11
+ * multiply-adds times `effort` (all splits together), and more than PATH, or 4 GiB. EXACT by itself is
+ * refused where its P x P intermediates do not fit into the memory that is available, and at n = 5 above
+ * 2e13 multiply-adds; where no order is asked for it takes the highest it can. Among other estimators EXACT
+ * gives the orders it can.
  *
  * Memory beyond Phi: a copy where Phi has to be scaled, centred, normalised, transposed (path on the longer
  * side), permuted or averaged; naive and Kong-Valiant hold matrices as large as the square of a side, and ask
  * whether there is room for them; path 8 nmax (P+Q) doubles a thread, times 3 to 100 with error bars, the
  * more the higher the order.
  *
- * An entry that is not finite is KSPEC_E_DATA. Overflow is avoided by scaling; a moment too large for a
+ * An entry that is not finite is KSPEC_E_DATA (but for NaN with `pairwise`), and so is an order of which the
+ * missing entries leave no cycle. Overflow is avoided by scaling; a moment too large for a
  * double is KSPEC_E_NUMERIC.
  */
 KSPEC_API kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,

@@ -17,24 +17,25 @@ extern "C" {
  * lambda; families of spectra (smooth, with breaks, piecewise constant) are fitted to the s_i and averaged by
  * how well they explain them (docs/spectrum.md). There is nothing to choose: no rank, no upper end.
  *
- * MOMENTS goes by the unbiased moments, after Kong and Valiant (2017). Given a rank d, a linear program chooses
- * a probability measure p on a grid s in [0,b] whose moments are nearest to the given ones,
+ * MOMENTS goes by the unbiased moments, after Kong and Valiant (2017). Given a rank d, a linear program
+ * chooses a probability measure p on a grid s in [0,b] whose moments are nearest to the given ones,
  *     minimise  || W r ||_1,   r_n = m(n)/(d b^n) - sum_i p_i (s_i/b)^n,   p >= 0,  sum_i p_i = 1,
- * and the d eigenvalues are quantiles of p. Without a rank the mass is free: the measure is nu = s mu on (0,b],
- * mu counting the eigenvalues, and
+ * and the d eigenvalues are quantiles of p. Without a rank the mass is free: the measure is nu = s mu on
+ * (0,b], mu counting the eigenvalues, and
  *     minimise  || W r ||_1,   r_n proportional to (m(n) - sum_i nu_i s_i^(n-1))/b^(n-1),   nu >= 0.
  * Of the nearest measures the one with the fewest eigenvalues, the least sum of nu_i/s_i, is taken; the k-th
  * eigenvalue is where that sum, counted from above, passes k - 1/2.
  *
- * Where the errors of the moments are known, this is repeated for `draws` vectors of moments, drawn from a normal distribution about the given ones with their covariance (a
- * parametric bootstrap). The eigenvalues reported are then the means over the draws, and their error bars the
- * spread. The means are closer to the truth than the one solution, whose spectrum has few different values.
+ * Where the errors of the moments are known, this is repeated for `draws` vectors of moments, drawn from a
+ * normal distribution about the given ones with their covariance (a parametric bootstrap). The eigenvalues
+ * reported are then the means over the draws, and their error bars the spread. The means are closer to the
+ * truth than the one solution, whose spectrum has few different values.
  *
  * CVPCA, where there are trials, gives the cross-validated eigenvalues of Stringer et al. (2019):
  *     lambda_k = (A v_k).(B v_k)/(PQ),
  * v_k the k-th right singular vector of the half A of the trials, and B the other half, averaged over splits
- * and over the two orders of the halves. Noise that is new in each trial adds nothing on the mean, so that they
- * may be negative; the sampling of rows and columns is not undone. They are in the order of A's singular
+ * and over the two orders of the halves. Noise that is new in each trial adds nothing on the mean, so that
+ * they may be negative; the sampling of rows and columns is not undone. They are in the order of A's singular
  * values. The intervals come from a jackknife over rows, in up to 20 groups.
  */
 typedef enum {
@@ -168,13 +169,13 @@ typedef struct {
     double *ci_low, *ci_high;
     /* MOMENTS (NULL, 0 and NaN for FIT), up to `mass`: the eigenvalues of the one solution. */
     double *plain;
-    /* The measure of that solution: grid points of positive mass, increasing. */
+    /* Its measure: grid points of positive mass, increasing; with free mass how many eigenvalues lie there. */
     size_t atoms;
     double *support, *mass;
 
     /*
      * The moments: as given or estimated without bias, and those of the fitted spectrum (MOMENTS: of the one
-     * solution's measure times d).
+     * solution's measure, times d where there is a rank).
      */
     size_t count;
     double *given, *given_std_error, *fitted;
@@ -258,8 +259,8 @@ typedef struct {
      */
     double number, number_ci_low, number_ci_high;
     /*
-     * The moments of the list: sums of powers of `eigenvalues`. Of the one solution's list with free mass they
-     * differ from `fitted` by half the n-th power of the largest point of `support` at most.
+     * The moments of the list: sums of powers of `eigenvalues`. With free mass those of the one solution's
+     * list differ from `fitted` by half the n-th power of the largest point of `support` at most.
      */
     double *listed;
 
@@ -268,10 +269,11 @@ typedef struct {
 } kspec_spectrum_result;
 
 /*
- * Recovers `rank` eigenvalues, or with 0 as many as there are, from the moments m(1) ... m(count), 1 to 1000 of
- * them. std_error has their standard errors, or is NULL where they are exact or nothing is known; correlation (count x count) is that
- * of their errors, or NULL where they are independent. Moments that no measure has give the nearest one.
- * kspec_spectrum_free() releases the result; it takes NULL, and after a failure *out is NULL.
+ * Recovers `rank` eigenvalues, or with 0 as many as there are, from the moments m(1) ... m(count), 1 to 1000
+ * of them. std_error has their standard errors, or is NULL where they are exact or nothing is known;
+ * correlation (count x count) is that of their errors, or NULL where they are independent. Moments that no
+ * measure has give the nearest one. kspec_spectrum_free() releases the result; it takes NULL, and after a
+ * failure *out is NULL.
  *
  * Time: a linear program of `count` + 1 rows and `grid` columns for each draw, some milliseconds. Memory:
  * `rank` doubles for each draw, and the linear program for each thread; the call checks first that there is
@@ -288,9 +290,9 @@ KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double
  * averages the trials, and follows `how` in centring, normalising and in which sides are samples. MOMENTS
  * then does the above; error bars exist where every order has one: not at n = min(P,Q).
  *
- * FIT needs at least 4 rows and 4 columns, and takes a shorter side of up to 4096. Time: the eigenproblem
- * of the shorter side, and about a second. Memory: min(P,Q) (P + Q + 4 min(P,Q)) doubles beside a copy of
- * the matrix, asked for first.
+ * FIT needs at least 4 rows and 4 columns; groups, missing entries and finite populations are refused.
+ * Time: the eigenproblem of the shorter side n, some seconds at n = 2000 and n^3, and about a second.
+ * Memory: n (P + Q + 4n) doubles beside a copy of the matrix, asked for first; n is at most 32000.
  */
 KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                                       const kspec_spectrum_opts *opts, kspec_spectrum_result **out,

@@ -2,14 +2,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"
-#include "dimension/second.h"
-#include "dimension/sums.h"
 #include "kspec/dimension.h"
 #include "linalg/linalg.h"
+#include "moments/average.h"
+#include "moments/jackknife.h"
+#include "moments/second.h"
+#include "moments/sums.h"
 
 #include <math.h>
 
-static const double Z95 = 1.959963984540054; /* 97.5% quantile of the normal distribution */
+enum { HIGHEST = 4 };
 
 typedef struct {
     kspec_compare_opts o;
@@ -35,6 +37,8 @@ static kspec_status check(job *j, kspec_error *err) {
                        "the matrices have %zu and %zu columns: they cannot be the same features", t->Q, u->Q);
     if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
     if (o->splits == 0) o->splits = 8;
+    if (o->nmax < 0 || o->nmax > HIGHEST)
+        return ks_fail(err, KSPEC_E_ARG, "order %d is not between 1 and %d", o->nmax, HIGHEST);
     return KSPEC_OK;
 }
 
@@ -61,46 +65,109 @@ static double difference_variance(const job *j, const double *x, const double *y
     return sum;
 }
 
-static void set_difference(const job *j, kspec_difference *d, const char *what, int n, const double *x,
-                           const double *y, double *room) {
+/* x and y as logarithms, if all of them have one: 1; otherwise they stay */
+static int take_logs(double *x, size_t count, double *y, size_t other_count) {
+    for (size_t k = 0; k < count; k++)
+        if (!(x[k] > 0 && isfinite(x[k]))) return 0;
+    for (size_t k = 0; k < other_count; k++)
+        if (!(y[k] > 0 && isfinite(y[k]))) return 0;
+    for (size_t k = 0; k < count; k++) x[k] = log(x[k]);
+    for (size_t k = 0; k < other_count; k++) y[k] = log(y[k]);
+    return 1;
+}
+
+/* Overwrites both lists. */
+static void set_difference(const job *j, kspec_difference *d, const char *what, int n, double *x, double *y,
+                           double *room) {
     *d = (kspec_difference){what, n, x[0] - y[0], sqrt(difference_variance(j, x, y, room)), NAN};
-    if (d->std_error > 0) d->p = erfc(fabs(d->value / d->std_error) / sqrt(2));
+    if (!(d->std_error >= 0)) return;
+    double z = d->value, sd = d->std_error;
+    if (take_logs(x, 1 + j->one.P + j->one.Q, y, 1 + j->two.P + j->two.Q))
+        z = x[0] - y[0], sd = sqrt(difference_variance(j, x, y, room));
+    if (sd > 0) d->p = erfc(fabs(z / sd) / sqrt(2));
 }
 
-/* Values of a list in units of the data: times 2^exponent */
-static double *scaled(job *j, const ks_second *s, const double *x, int exponent) {
+/* Lists of 1 + P + Q values in units of the data: the dimension first, then m(1), m(2), ... */
+typedef struct {
+    double *of[1 + HIGHEST];
+    int highest;
+} lists;
+
+static kspec_status list_second(job *j, const ks_second *s, lists *l, kspec_error *err) {
     size_t count = 1 + s->P + s->Q;
-    double *out = ks_arena_alloc(&j->arena, count, sizeof *out);
-    for (size_t k = 0; k < count && out; k++) out[k] = ldexp(x[k], exponent);
-    return out;
+    for (int n = 0; n <= 2; n++) l->of[n] = ks_arena_alloc(&j->arena, count, sizeof(double));
+    if (j->arena.failed) return ks_nomem(err, "the differences", j->arena.failed);
+    ks_log_ratios(s, l->of[0]);
+    for (size_t k = 0; k < count; k++) {
+        l->of[0][k] = exp(l->of[0][k]);
+        l->of[1][k] = ldexp(s->trace[k], 2 * s->exponent);
+        l->of[2][k] = ldexp(s->moment[k], 4 * s->exponent);
+    }
+    l->highest = 2;
+    return KSPEC_OK;
 }
 
-/* The dimension from all, without each row, without each column; NaN throughout where it is undefined. */
-static double *dimensions(job *j, const ks_second *s) {
-    size_t count = 1 + s->P + s->Q;
-    double *out = ks_arena_alloc(&j->arena, count, sizeof *out);
-    if (!out) return NULL;
-    ks_log_ratios(s, out);
-    for (size_t k = 0; k < count; k++) out[k] = exp(out[k]);
-    return out;
+/* m(3) and m(4) by exact, as far as AUTO would have it */
+static kspec_status list_higher(job *j, const ks_run *run, const ks_measured *m, lists *l, kspec_error *err) {
+    ks_trials t = m->trials;
+    size_t shorter = t.P < t.Q ? t.P : t.Q, nmax = shorter - 1 < HIGHEST ? shorter - 1 : HIGHEST;
+    kspec_moments_opts o = {.size = sizeof o,
+                            .nmax = j->o.nmax ? j->o.nmax : (int)nmax,
+                            .estimators = KSPEC_ESTIMATOR_AUTO,
+                            .seed = j->o.seed,
+                            .splits = j->o.splits};
+    if (o.nmax <= 2 || nmax <= 2 || t.center) return KSPEC_OK;
+    if ((size_t)o.nmax > nmax) o.nmax = (int)nmax;
+    ks_tasks tasks;
+    ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};
+    kspec_status st = ks_tasks_make(&o, t.P, t.Q, ks_trials_splits(&t, o.splits), t.count > 1, &tasks, err);
+    const ks_task *task = &tasks.task[0];
+    int found = !st && tasks.count > 0 && task->method == KSPEC_ESTIMATOR_EXACT && task->last > 2;
+    if (found) st = ks_trials_scale(&t, task->last, err);
+    if (found && !st) st = ks_trials_alloc(&t, &j->arena, &source.halves, err);
+    if (found && !st) {
+        size_t n = (size_t)task->last;
+        ks_moments_out sum = {ks_arena_alloc(&j->arena, n, sizeof(double)),
+                              ks_arena_alloc(&j->arena, ks_size(n, t.P), sizeof(double)),
+                              ks_arena_alloc(&j->arena, ks_size(n, t.Q), sizeof(double))};
+        for (int k = 3; k <= task->last; k++)
+            l->of[k] = ks_arena_alloc(&j->arena, 1 + t.P + t.Q, sizeof(double));
+        st = j->arena.failed ? ks_nomem(err, "the differences", j->arena.failed)
+                             : ks_average(run, &source, task, 0, &sum, err);
+        for (int k = 3; k <= task->last && !st; k++) {
+            double *x = l->of[k], *rows = sum.rows + (size_t)(k - 1) * t.P,
+                   *cols = sum.cols + (size_t)(k - 1) * t.Q;
+            int e = 2 * k * t.exponent;
+            x[0] = ldexp(sum.m[k - 1], e);
+            for (size_t i = 0; i < t.P; i++) x[1 + i] = ldexp(rows[i], e);
+            for (size_t a = 0; a < t.Q; a++) x[1 + t.P + a] = ldexp(cols[a], e);
+        }
+        l->highest = task->last;
+    }
+    ks_tasks_free(&tasks);
+    return st;
 }
 
-static kspec_status set_differences(job *j, kspec_compare_result *r, kspec_error *err) {
-    enum { COUNT = 3 };
+static kspec_status set_differences(job *j, const ks_run *run, kspec_compare_result *r, kspec_error *err) {
     const ks_second *a = &j->one, *b = &j->two;
+    ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
     size_t longest = (a->P > b->P ? a->P : b->P) + (a->Q > b->Q ? a->Q : b->Q);
     double *room = ks_arena_alloc(&j->arena, longest, sizeof *room);
-    const double *x[COUNT] = {dimensions(j, a), scaled(j, a, a->trace, 2 * a->exponent),
-                              scaled(j, a, a->moment, 4 * a->exponent)};
-    const double *y[COUNT] = {dimensions(j, b), scaled(j, b, b->trace, 2 * b->exponent),
-                              scaled(j, b, b->moment, 4 * b->exponent)};
-    r->differences = ks_arena_list(ks_result_arena(r), COUNT, sizeof **r->differences);
+    lists x, y;
+    kspec_status st = list_second(j, a, &x, err);
+    if (!st) st = list_second(j, b, &y, err);
+    if (!st) st = list_higher(j, &first, &j->first, &x, err);
+    if (!st && x.highest > 2) st = list_higher(j, &second, &j->second, &y, err);
+    if (st) return st;
+    int highest = x.highest < y.highest ? x.highest : y.highest;
+    if (j->o.nmax && highest > j->o.nmax) highest = j->o.nmax;
+    r->differences = ks_arena_list(ks_result_arena(r), 1 + (size_t)highest, sizeof **r->differences);
     if (j->arena.failed || !r->differences) return ks_nomem(err, "the differences", j->arena.failed);
-    static const char *const what[COUNT] = {"dimension", "moment", "moment"};
-    for (int k = 0; k < COUNT; k++) set_difference(j, r->differences[k], what[k], k, x[k], y[k], room);
-    r->count = COUNT;
-    r->dimension = x[0][0];
-    r->other_dimension = y[0][0];
+    r->dimension = x.of[0][0];
+    r->other_dimension = y.of[0][0];
+    for (int n = 0; n <= highest; n++)
+        set_difference(j, r->differences[n], n ? "moment" : "dimension", n, x.of[n], y.of[n], room);
+    r->count = 1 + (size_t)highest;
     return KSPEC_OK;
 }
 
@@ -135,8 +202,15 @@ static kspec_status set_alignment(job *j, const double *cross, kspec_compare_res
     r->alignment = cross[0] / sqrt(m[0] * m2[0]);
     r->alignment_std_error =
         sqrt(ks_jackknife_side(loo, P) + ks_jackknife_side(loo + P, Q) + ks_jackknife_side(loo + P + Q, R));
-    r->alignment_ci_low = r->alignment - Z95 * r->alignment_std_error;
-    r->alignment_ci_high = r->alignment + Z95 * r->alignment_std_error;
+    /*
+     * Near 1 the estimate, a mean over a geometric mean, is too large by more than its error. The interval is
+     * that of the estimate less its bias, and contains the estimate (docs/dimension.md has the coverage).
+     */
+    double A = r->alignment, half = KS_Z95 * r->alignment_std_error,
+           centre = A - ks_jackknife_bias(loo, P, A) - ks_jackknife_bias(loo + P, Q, A) -
+                    ks_jackknife_bias(loo + P + Q, R, A);
+    r->alignment_ci_low = fmin(A, centre - half);
+    r->alignment_ci_high = fmax(A, centre + half);
     return KSPEC_OK;
 }
 
@@ -167,16 +241,16 @@ static kspec_status biased_alignment(job *j, double *value, kspec_error *err) {
 
 static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
     const ks_run whole = j->run;
-    ks_run first = ks_run_part(&whole, 0, 0.25), second = ks_run_part(&whole, 0.25, 0.5),
-           third = ks_run_part(&whole, 0.5, 0.75);
+    ks_run first = ks_run_part(&whole, 0, 0.2), second = ks_run_part(&whole, 0.2, 0.4),
+           third = ks_run_part(&whole, 0.4, 0.6), fourth = ks_run_part(&whole, 0.6, 0.8);
     kspec_status st = ks_second_make(&first, &j->first, j->o.splits, j->o.seed, &j->one, &j->arena, err);
     if (!st) st = ks_second_make(&second, &j->second, j->o.splits, j->o.seed, &j->two, &j->arena, err);
-    if (!st) st = set_differences(j, r, err);
+    if (!st) st = set_differences(j, &third, r, err);
     if (st || j->o.paired != KSPEC_PAIRED_ROWS) return st;
     double *cross;
-    st = ks_cross_make(&third, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &j->arena, err);
+    st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &j->arena, err);
     if (!st) st = set_alignment(j, cross, r, err);
-    j->run = ks_run_part(&whole, 0.75, 1);
+    j->run = ks_run_part(&whole, 0.8, 1);
     return st ? st : biased_alignment(j, &r->alignment_biased, err);
 }
 
@@ -190,10 +264,12 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     int center = !j.o.no_center;
-    if (!st) st = ks_measured_open(&j.first, phi, ntrials, NULL, center, "the first matrix", &j.arena, err);
     if (!st)
-        st =
-            ks_measured_open(&j.second, psi, other_ntrials, NULL, center, "the second matrix", &j.arena, err);
+        st = ks_measured_open(&j.first, phi, ntrials, j.o.row_trials, center, "the first matrix", &j.arena,
+                              err);
+    if (!st)
+        st = ks_measured_open(&j.second, psi, other_ntrials, j.o.other_row_trials, center,
+                              "the second matrix", &j.arena, err);
     if (!st) st = check(&j, err);
     kspec_compare_result *r = st ? NULL : ks_result_new(sizeof *r);
     if (!st && !r) st = ks_nomem(err, "the result", sizeof *r);

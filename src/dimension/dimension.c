@@ -4,44 +4,34 @@
 #include "base/matrix.h"
 #include "base/result.h"
 #include "base/streams.h"
-#include "dimension/second.h"
+#include "moments/second.h"
 #include "kspec/dimension.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
 
 enum { CURVE_MAX = 100 };
-static const double Z95 = 1.959963984540054; /* 97.5% quantile of the normal distribution */
 
 static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
     if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
     if (o->splits == 0) o->splits = 8;
     if (o->curve > CURVE_MAX)
         return ks_fail(err, KSPEC_E_ARG, "a curve of %zu points exceeds %d", o->curve, CURVE_MAX);
+    if (o->curve && (o->row_groups || o->col_groups || o->pairwise))
+        return ks_fail(err, KSPEC_E_ARG, "a curve and %s exclude each other",
+                       o->pairwise ? "missing entries (pairwise)" : "groups");
     return KSPEC_OK;
 }
 
 static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
-                             size_t ntrials, ks_second *s, ks_arena *arena, kspec_error *err) {
+                             size_t ntrials, ks_second *s, kspec_dimension_result *r, ks_arena *arena,
+                             kspec_error *err) {
     ks_measured m;
-    kspec_status st =
-        ks_measured_open(&m, phi, ntrials, o->row_trials, !o->no_center, "the matrix", arena, err);
+    const ks_dependence how = {o->row_groups, o->col_groups, o->pairwise};
+    kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, !o->no_center,
+                                                 "the matrix", &r->missing, arena, err);
+    if (!st) r->groups = m.rows.of ? m.rows.count : 0, r->col_groups = m.cols.of ? m.cols.count : 0;
     return st ? st : ks_second_make(run, &m, o->splits, o->seed, s, arena, err);
-}
-
-/* The interval is that of the logarithm, on which scale the ratio is nearly symmetric. */
-static kspec_status set_errors(const ks_second *s, kspec_dimension_result *r, ks_arena *arena,
-                               kspec_error *err) {
-    double *logs = ks_arena_alloc(arena, 1 + s->P + s->Q, sizeof *logs);
-    if (!logs) return ks_nomem(err, "the jackknife", arena->failed);
-    r->std_error = r->ci_low = r->ci_high = NAN;
-    if (isnan(r->dimension)) return KSPEC_OK;
-    ks_log_ratios(s, logs);
-    double sd = sqrt(ks_jackknife_side(logs + 1, s->P) + ks_jackknife_side(logs + 1 + s->P, s->Q));
-    r->std_error = r->dimension * sd;
-    r->ci_low = r->dimension * exp(-Z95 * sd);
-    r->ci_high = r->dimension * exp(Z95 * sd);
-    return KSPEC_OK;
 }
 
 /* ---- the curve ---- */
@@ -81,7 +71,7 @@ static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o
     for (size_t i = 0; i < point->rows && row_trials; i++) row_trials[i] = o->row_trials[rows[i]];
     part.row_trials = row_trials;
     if (!st) st = take(phi, ntrials, rows, point->rows, cols, point->cols, taken, &arena, err);
-    if (!st) st = estimate(run, &part, taken, ntrials, &s, &arena, err);
+    if (!st) st = estimate(run, &part, taken, ntrials, &s, &(kspec_dimension_result){0}, &arena, err);
     if (!st) {
         point->dimension = ks_ratio(s.square[0], s.moment[0]);
         point->naive = s.naive;
@@ -115,15 +105,21 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
                             size_t ntrials, kspec_dimension_result *r, ks_arena *arena, kspec_error *err) {
     ks_second s;
     ks_run first = ks_run_part(run, 0, o->curve ? 0.4 : 1), second = ks_run_part(run, 0.4, 1);
-    kspec_status st = estimate(&first, o, phi, ntrials, &s, arena, err);
+    kspec_status st = estimate(&first, o, phi, ntrials, &s, r, arena, err);
     if (st) return st;
-    r->P = s.P, r->Q = s.Q, r->trials = ntrials, r->centered = !o->no_center;
+    r->cycles = r->missing ? s.cycles : 1;
+    if (r->missing && !(r->cycles > 0))
+        return ks_fail(err, KSPEC_E_DATA,
+                       "the %zu missing entries leave no pair of columns with enough rows that have both",
+                       r->missing);
+    r->P = phi[0].rows, r->Q = phi[0].cols, r->trials = ntrials, r->centered = !o->no_center;
     r->naive = s.naive;
     r->trace = ldexp(s.trace[0], 2 * s.exponent);
     r->trace_squared = ldexp(s.square[0], 4 * s.exponent);
     r->second_moment = ldexp(s.moment[0], 4 * s.exponent);
-    r->dimension = ks_ratio(s.square[0], s.moment[0]);
-    st = set_errors(&s, r, arena, err);
+    ks_dimensionality d;
+    st = ks_ratio_errors(&s, &d, arena, err);
+    r->dimension = d.value, r->std_error = d.std_error, r->ci_low = d.low, r->ci_high = d.high;
     return st || !o->curve ? st : make_curve(&second, o, phi, ntrials, r, arena, err);
 }
 

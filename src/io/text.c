@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-static kspec_status check_text(const ks_bytes *b, const char *name, kspec_error *err) {
+kspec_status ks_text_check(const ks_bytes *b, const char *name, size_t *mark, kspec_error *err) {
+    *mark = b->size >= 3 && memcmp(b->data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     if (b->size >= 2 && (b->data[0] ^ b->data[1]) == 1 && (b->data[0] | b->data[1]) == 0xff)
         return ks_fail(err, KSPEC_E_IO, "%s is not text (byte 0x%02x at offset 0: UTF-16); save it as UTF-8",
                        name, b->data[0]);
@@ -55,8 +56,8 @@ static char *copy_name(char *dst, const ks_field *f) {
     return dst;
 }
 
-/* The names in the header, in one allocation: the pointers, then what they point to. */
-static kspec_status read_names(const ks_layout *layout, const char *name, char ***out, kspec_error *err) {
+/* The pointers, then what they point to */
+kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***out, kspec_error *err) {
     size_t text = (size_t)(layout->body.p - layout->first.p);
     size_t bytes = ks_size_add(ks_size(layout->cols, sizeof(char *) + 1), text);
     char **names = ks_alloc(bytes, 1);
@@ -146,7 +147,7 @@ static kspec_status parse(const ks_layout *layout, const char *select_cols, cons
                           char ***names, size_t **index, size_t **place, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     size_t shape[2] = {layout->rows, layout->cols};
-    if (layout->header) st = read_names(layout, name, names, err);
+    if (layout->header) st = ks_text_names(layout, name, names, err);
     if (!st && select_cols) {
         st = ks_select_parse(select_cols, layout->cols, *names, "column", name, index, &shape[1], err);
         if (!st) st = place_columns(*index, shape[1], layout->cols, place, err);
@@ -161,9 +162,9 @@ static kspec_status parse(const ks_layout *layout, const char *select_cols, cons
 kspec_status ks_text_parse(ks_bytes *bytes, const char *select_cols, const char *name, ks_array *out,
                            kspec_error *err) {
     *out = (ks_array){0};
-    kspec_status st = check_text(bytes, name, err);
+    size_t mark;
+    kspec_status st = ks_text_check(bytes, name, &mark, err);
     if (st) return st;
-    size_t mark = bytes->size >= 3 && memcmp(bytes->data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* UTF-8's */
     ks_layout layout;
     st = ks_text_layout((const char *)bytes->data + mark, bytes->size - mark, name, &layout, err);
     if (st) return st;

@@ -47,4 +47,10 @@ typedef struct {
 kspec_status ks_text_layout(const char *text, size_t size, const char *name, ks_layout *out,
                             kspec_error *err);
 
+/* The names in the header of a layout that has one, in one allocation: ks_free(*out). */
+kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***out, kspec_error *err);
+
+/* Fails where the bytes are not text. *mark is the length of UTF-8's byte order mark, where there is one. */
+kspec_status ks_text_check(const ks_bytes *b, const char *name, size_t *mark, kspec_error *err);
+
 #endif

@@ -4,23 +4,117 @@
 #include "base/streams.h"
 #include "moments/kv.h"
 #include "moments/naive.h"
+#include "moments/pairs.h"
 #include "moments/path.h"
+#include "moments/path_groups.h"
 
+#include <math.h>
 #include <string.h>
 
-/* One method on one pair. Seen from the transpose, rows and columns change places in the result, too. */
+/* ---- a pair, squared and in another order ---- */
+
+typedef struct {
+    ks_group_order rows, cols;
+    double *a, *b;
+} changed;
+
+/* Path with groups wants each of them to stand together, in the given order too. */
+static int is_changed(const ks_source *s, const ks_task *task, int square) {
+    int grouped = task->method == KSPEC_ESTIMATOR_PATH && (s->rows->of || s->cols->of);
+    return task->permutations || square || grouped;
+}
+
+static kspec_status changed_alloc(changed *c, const ks_source *s, const ks_task *task, int square,
+                                  ks_arena *arena, kspec_error *err) {
+    size_t entries = ks_size(s->trials->P, s->trials->Q);
+    *c = (changed){0};
+    if (!is_changed(s, task, square)) return KSPEC_OK;
+    kspec_status st = ks_group_order_alloc(&c->rows, s->rows, arena, err);
+    if (!st) st = ks_group_order_alloc(&c->cols, s->cols, arena, err);
+    c->a = ks_arena_alloc(arena, entries, sizeof *c->a);
+    if (s->trials->count > 1) c->b = ks_arena_alloc(arena, entries, sizeof *c->b);
+    return !st && arena->failed ? ks_nomem(err, "a copy of the matrix", arena->failed) : st;
+}
+
+static void one_order(ks_group_order *o, const ks_groups *g, int permute, uint64_t seed, uint64_t stream) {
+    for (size_t k = 0; k < g->count; k++) o->group[k] = k;
+    if (permute) kspec_random_permutation(seed, stream, g->count, o->group);
+    ks_group_order_set(o, g);
+}
+
+static void set_order(changed *c, const ks_source *s, int permute, uint64_t number) {
+    if (!c->a) return;
+    one_order(&c->rows, s->rows, permute, s->o->seed, ks_stream(KS_STREAM_ROW_ORDER, number));
+    one_order(&c->cols, s->cols, permute, s->o->seed, ks_stream(KS_STREAM_COL_ORDER, number));
+}
+
+static void change(changed *c, ks_pair *p, int square) {
+    if (!c->a) return;
+    const double *from[2] = {p->A, p->B};
+    double *to[2] = {c->a, c->b};
+    for (int k = 0; k < (c->b ? 2 : 1); k++)
+        for (size_t i = 0; i < p->P; i++)
+            for (size_t a = 0; a < p->Q; a++) {
+                double x = from[k][c->rows.place[i] * p->Q + c->cols.place[a]];
+                to[k][i * p->Q + a] = square ? x * x : x;
+            }
+    p->A = c->a;
+    p->B = c->b ? c->b : c->a;
+}
+
+/* ---- one method on one pair ---- */
+
+/* The part of the entries that is seen in both trials: the cycles of order 1 */
+static double seen_part(const ks_halves *h, size_t entries) {
+    double seen = 0;
+    for (size_t k = 0; k < entries; k++) seen += h->seen_a[k] * h->seen_b[k];
+    return seen / (double)entries;
+}
+
+/* Orders 1 and 2 by pairs of columns; a whole pair, with what is seen of it */
+static kspec_status run_pairs(const ks_run *run, const ks_source *s, const ks_pair *p,
+                              const ks_moments_out *out, kspec_error *err) {
+    const size_t G = s->rows->count, H = s->cols->count, count = 1 + G + H;
+    const ks_halves *h = &s->halves;
+    const ks_pairs in = {p->A, p->B, h->seen_a, h->seen_b, s->rows, s->cols, s->trials->center};
+    ks_arena arena = {0};
+    double *room = ks_arena_alloc(&arena, 4 * count, sizeof *room);
+    const ks_pairs_out to = {room, room + count, room + 2 * count, room + 3 * count};
+    kspec_status st = room ? ks_pairs_make(run, &in, &to, err) : ks_nomem(err, "pairs", arena.failed);
+    for (int n = 0; n < p->nmax && !st; n++) {
+        const double *from = n ? to.moment : to.trace;
+        out->m[n] = from[0];
+        if (s->cycles) s->cycles[n] += n ? to.cycles[0] : seen_part(h, p->P * p->Q);
+        if (!out->rows) continue;
+        memcpy(out->rows + (size_t)n * G, from + 1, G * sizeof *from);
+        memcpy(out->cols + (size_t)n * H, from + 1 + G, H * sizeof *from);
+    }
+    ks_arena_free(&arena);
+    return st;
+}
+
+static kspec_status run_path(const ks_run *run, const ks_source *s, const changed *c, const ks_pair *p,
+                             int transposed, const ks_moments_out *out, kspec_error *err) {
+    if (!s->rows->of && !s->cols->of) return ks_path(run, p, out, err);
+    const ks_blocks rows = {s->rows->count, c->rows.first}, cols = {s->cols->count, c->cols.first};
+    return ks_path_groups(run, p, transposed ? cols : rows, transposed ? rows : cols, out, err);
+}
+
+/* Seen from the transpose, rows and columns change places in the result, too. */
 static kspec_status run_method(const ks_run *run, const ks_source *s, kspec_estimator method,
-                               const ks_pair *p, const ks_moments_out *out, kspec_error *err) {
+                               const changed *c, const ks_pair *p, const ks_moments_out *out,
+                               kspec_error *err) {
     if (method == KSPEC_ESTIMATOR_NAIVE) return ks_naive(run, p, out, err);
+    if (method == KSPEC_ESTIMATOR_EXACT && s->tasks->pairs) return run_pairs(run, s, p, out, err);
     if (method == KSPEC_ESTIMATOR_EXACT) return ks_exact(run, &s->tasks->exact, p, out, err);
     if (method == KSPEC_ESTIMATOR_KV_ROW) return ks_kv_row(run, p, out, err);
-    if (method == KSPEC_ESTIMATOR_PATH && !s->tasks->transposed) return ks_path(run, p, out, err);
+    if (method == KSPEC_ESTIMATOR_PATH && !s->tasks->transposed) return run_path(run, s, c, p, 0, out, err);
     ks_arena arena = {0};
     ks_pair t;
     ks_moments_out turned = {out->m, out->cols, out->rows};
     kspec_status st = ks_pair_transpose(p, &t, &arena, err);
     if (!st)
-        st = method == KSPEC_ESTIMATOR_PATH ? ks_path(run, &t, &turned, err)
+        st = method == KSPEC_ESTIMATOR_PATH ? run_path(run, s, c, &t, 1, &turned, err)
                                             : ks_kv_row(run, &t, &turned, err);
     ks_arena_free(&arena);
     return st;
@@ -31,62 +125,51 @@ static int symmetric(kspec_estimator method) {
     return method == KSPEC_ESTIMATOR_NAIVE || method == KSPEC_ESTIMATOR_EXACT;
 }
 
-/* ---- a pair, squared and in another order ---- */
+/* ---- averages ---- */
 
-typedef struct {
-    /* row i of the changed pair is row rows[i] of the given one */
-    size_t *rows, *cols;
-    double *a, *b;
-} changed;
-
-static kspec_status changed_alloc(changed *c, const ks_task *task, int square, size_t P, size_t Q, int two,
-                                  ks_arena *arena, kspec_error *err) {
-    *c = (changed){0};
-    if (!task->permutations && !square) return KSPEC_OK;
-    c->rows = ks_arena_alloc(arena, P, sizeof *c->rows);
-    c->cols = ks_arena_alloc(arena, Q, sizeof *c->cols);
-    c->a = ks_arena_alloc(arena, ks_size(P, Q), sizeof *c->a);
-    if (two) c->b = ks_arena_alloc(arena, ks_size(P, Q), sizeof *c->b);
-    return arena->failed ? ks_nomem(err, "a copy of the matrix", arena->failed) : KSPEC_OK;
-}
-
-static void change(changed *c, ks_pair *p, int permute, uint64_t seed, uint64_t number, int square) {
-    if (!c->a) return;
-    for (size_t i = 0; i < p->P; i++) c->rows[i] = i;
-    for (size_t a = 0; a < p->Q; a++) c->cols[a] = a;
-    if (permute) {
-        kspec_random_permutation(seed, ks_stream(KS_STREAM_ROW_ORDER, number), p->P, c->rows);
-        kspec_random_permutation(seed, ks_stream(KS_STREAM_COL_ORDER, number), p->Q, c->cols);
+/* What one method gives on one pair, and for missing entries the same of the ones and zeros */
+static kspec_status outs_alloc(ks_moments_out *out, const ks_source *s, size_t n, int with_loo,
+                               ks_arena *arena) {
+    *out = (ks_moments_out){ks_arena_zalloc(arena, n, sizeof(double)), NULL, NULL};
+    if (with_loo) {
+        out->rows = ks_arena_zalloc(arena, ks_size(n, s->rows->count), sizeof(double));
+        out->cols = ks_arena_zalloc(arena, ks_size(n, s->cols->count), sizeof(double));
     }
-    const double *from[2] = {p->A, p->B};
-    double *to[2] = {c->a, c->b};
-    for (int k = 0; k < (c->b ? 2 : 1); k++)
-        for (size_t i = 0; i < p->P; i++)
-            for (size_t a = 0; a < p->Q; a++) {
-                double x = from[k][c->rows[i] * p->Q + c->cols[a]];
-                to[k][i * p->Q + a] = square ? x * x : x;
-            }
-    p->A = c->a;
-    p->B = c->b ? c->b : c->a;
+    return arena->failed ? KSPEC_E_NOMEM : KSPEC_OK;
 }
 
-/* sum += weight * one, leave-one-out estimates going back to the rows and columns that they are about */
-static void accumulate(const changed *c, const ks_pair *p, double weight, const ks_moments_out *one,
-                       const ks_moments_out *sum) {
-    for (size_t n = 0; n < (size_t)p->nmax; n++) {
+/* sum += weight * one, leave-one-out estimates going back to the groups that they are about */
+static void accumulate(const ks_source *s, const changed *c, size_t nmax, double weight,
+                       const ks_moments_out *one, const ks_moments_out *sum) {
+    const size_t G = s->rows->count, H = s->cols->count;
+    for (size_t n = 0; n < nmax; n++) {
         sum->m[n] += weight * one->m[n];
-        if (!sum->rows) continue;
-        for (size_t i = 0; i < p->P; i++)
-            sum->rows[n * p->P + (c->a ? c->rows[i] : i)] += weight * one->rows[n * p->P + i];
-        for (size_t a = 0; a < p->Q; a++)
-            sum->cols[n * p->Q + (c->a ? c->cols[a] : a)] += weight * one->cols[n * p->Q + a];
+        for (size_t i = 0; i < G && sum->rows; i++)
+            sum->rows[n * G + (c->a ? c->rows.group[i] : i)] += weight * one->rows[n * G + i];
+        for (size_t a = 0; a < H && sum->rows; a++)
+            sum->cols[n * H + (c->a ? c->cols.group[a] : a)] += weight * one->cols[n * H + a];
     }
 }
 
-static void clear(const ks_moments_out *sum, size_t n, size_t P, size_t Q) {
+static void clear(const ks_moments_out *sum, size_t n, size_t G, size_t H) {
     memset(sum->m, 0, n * sizeof *sum->m);
-    if (sum->rows) memset(sum->rows, 0, n * P * sizeof *sum->rows);
-    if (sum->cols) memset(sum->cols, 0, n * Q * sizeof *sum->cols);
+    if (sum->rows) memset(sum->rows, 0, n * G * sizeof *sum->rows);
+    if (sum->cols) memset(sum->cols, 0, n * H * sizeof *sum->cols);
+}
+
+/*
+ * S[Phi o W] / S[W]. Exact makes S[W] as a difference: what is below this part of all cycles is rounding.
+ */
+static const double LEAST_CYCLES = 1e-12;
+static void divide(double *x, const double *by, size_t count) {
+    for (size_t k = 0; k < count; k++) x[k] = by[k] > LEAST_CYCLES ? x[k] / by[k] : NAN;
+}
+
+static void divide_all(const ks_source *s, size_t n, const ks_moments_out *sum, const ks_moments_out *there) {
+    memcpy(s->cycles, there->m, n * sizeof *s->cycles);
+    divide(sum->m, there->m, n);
+    if (sum->rows) divide(sum->rows, there->rows, n * s->rows->count);
+    if (sum->cols) divide(sum->cols, there->cols, n * s->cols->count);
 }
 
 kspec_status ks_average(const ks_run *run, ks_source *s, const ks_task *task, int square,
@@ -97,29 +180,37 @@ kspec_status ks_average(const ks_run *run, ks_source *s, const ks_task *task, in
     size_t sides = t->split && !symmetric(task->method) ? 2 : 1,
            orders = task->permutations ? (size_t)task->permutations : 1;
     size_t total = splits * sides * orders, done = 0;
+    int holes = s->cycles && !s->tasks->pairs, with_loo = sum->rows != NULL;
 
     ks_arena arena = {0};
     changed c;
-    ks_moments_out one = {ks_arena_alloc(&arena, n, sizeof(double)), NULL, NULL};
-    if (sum->rows) {
-        one.rows = ks_arena_alloc(&arena, ks_size(n, P), sizeof(double));
-        one.cols = ks_arena_alloc(&arena, ks_size(n, Q), sizeof(double));
-    }
-    kspec_status st = changed_alloc(&c, task, square, P, Q, t->count > 1, &arena, err);
-    if (!st && arena.failed) st = ks_nomem(err, "leave-one-out estimates", arena.failed);
-    if (!st) clear(sum, n, P, Q);
+    ks_moments_out one, there = {0};
+    kspec_status st = changed_alloc(&c, s, task, square, &arena, err);
+    if (!st &&
+        (outs_alloc(&one, s, n, with_loo, &arena) || (holes && outs_alloc(&there, s, n, with_loo, &arena))))
+        st = ks_nomem(err, "leave-one-out estimates", arena.failed);
+    if (!st) clear(sum, n, s->rows->count, s->cols->count);
+    for (size_t k = 0; k < n && s->cycles; k++) s->cycles[k] = 0;
     for (size_t r = 0; r < splits && !st; r++) {
         ks_pair p = {.nmax = task->last};
         ks_trials_split(t, s->o->seed, r, &s->halves, &p);
+        const ks_pair seen = {s->halves.seen_a, s->halves.seen_b, P, Q, p.nmax};
         for (size_t k = 0; k < sides * orders && !st; k++) {
-            ks_pair q = k % sides ? (ks_pair){p.B, p.A, P, Q, p.nmax} : p;
-            change(&c, &q, task->permutations, s->o->seed, r * orders + k / sides, square);
-            ks_run part = ks_run_part(run, (double)done / (double)total, (double)(done + 1) / (double)total);
-            done++;
-            st = run_method(&part, s, task->method, &q, &one, err);
-            if (!st) accumulate(&c, &q, 1 / (double)total, &one, sum);
+            double from = (double)done / (double)total, to = (double)++done / (double)total;
+            set_order(&c, s, task->permutations, r * orders + k / sides);
+            for (int what = 0; what <= holes && !st; what++) {
+                const ks_pair *x = what ? &seen : &p;
+                ks_pair q = k % sides ? (ks_pair){x->B, x->A, P, Q, p.nmax} : *x;
+                change(&c, &q, square);
+                ks_run part =
+                    ks_run_part(run, what ? (from + to) / 2 : from, what || !holes ? to : (from + to) / 2);
+                st = run_method(&part, s, task->method, &c, &q, &one, err);
+                if (!st) accumulate(s, &c, n, 1 / (double)total, &one, what ? &there : sum);
+            }
         }
     }
+    if (!st && holes) divide_all(s, n, sum, &there);
+    for (size_t k = 0; k < n && s->cycles && !holes; k++) s->cycles[k] /= (double)total;
     ks_arena_free(&arena);
     return st;
 }

@@ -5,6 +5,7 @@
 #ifndef KS_MOMENTS_AVERAGE_H
 #define KS_MOMENTS_AVERAGE_H
 
+#include "moments/groups.h"
 #include "moments/plan.h"
 #include "moments/trials.h"
 
@@ -13,10 +14,15 @@ typedef struct {
     const ks_trials *trials;
     ks_tasks *tasks;
     ks_halves halves;
+    /* what is left out at a time: each row and column where there are no groups */
+    const ks_groups *rows, *cols;
+    /* where entries are missing, for each order: the part of the cycles that is left; otherwise NULL */
+    double *cycles;
 } ks_source;
 
 /*
- * Writes sum->m[n-1], and the leave-one-out estimates where sum->rows is given, for n = 1 ... task->last.
+ * Writes sum->m[n-1], and the leave-one-out estimates where sum->rows is given, for n = 1 ... task->last:
+ * n x rows->count and n x cols->count of them.
  * With `square` the entries are squared first: the moments of Phi o Phi are the second moments of the cycle's
  * value.
  */

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "linalg/linalg.h"
 #include "moments/exact_run.h"
+#include "moments/exact_terms.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,33 +43,92 @@ static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair
     return x->status;
 }
 
+/* ---- what is asked for ---- */
+
+int ks_exact_weighted(const ks_exact_plan *e) {
+    return e->center != KSPEC_CENTER_NONE || e->population[KS_ROW] > 0 || e->population[KS_COL] > 0;
+}
+
+static size_t side_size(const ks_exact_plan *e, int side) { return side == KS_ROW ? e->P : e->Q; }
+
+static int centred(const ks_exact_plan *e, int side) {
+    return e->center == KSPEC_CENTER_BOTH ||
+           e->center == (side == KS_ROW ? KSPEC_CENTER_ROWS : KSPEC_CENTER_COLS);
+}
+
+static double population(const ks_exact_plan *e, int side) {
+    return e->population[side] > 0 ? e->population[side] : INFINITY;
+}
+
+static int complete(const ks_exact_plan *e, int side) {
+    return e->sampled == (side == KS_ROW ? KSPEC_SAMPLED_COLS : KSPEC_SAMPLED_ROWS) ||
+           population(e, side) <= (double)side_size(e, side);
+}
+
+int ks_exact_highest(const ks_exact_plan *e) {
+    return e->center == KSPEC_CENTER_BOTH ? KS_BOTH_NMAX
+           : ks_exact_weighted(e)         ? KS_WEIGHTED_NMAX
+                                          : KS_EXACT_NMAX;
+}
+
+size_t ks_exact_enough(const ks_exact_plan *e, int side) {
+    return complete(e, side) ? SIZE_MAX : side_size(e, side) / (centred(e, side) ? 2 : 1);
+}
+
+kspec_status ks_exact_too_few(const ks_exact_plan *e, int side, int n, kspec_error *err) {
+    return ks_fail(err, KSPEC_E_ARG, "order %d needs %d %s%s; there are %zu", n, centred(e, side) ? 2 * n : n,
+                   side == KS_ROW ? "rows" : "columns", centred(e, side) ? " where they are centred" : "",
+                   side_size(e, side));
+}
+
+double ks_exact_sampled_share(const ks_exact_plan *e, int side) {
+    return complete(e, side) ? 0 : 1 - (double)side_size(e, side) / population(e, side);
+}
+
+static ks_exact_form form_of(const ks_exact_plan *e, int with_loo) {
+    ks_exact_form f = {.one_sided = e->sampled != KSPEC_SAMPLED_BOTH, .two_trials = e->two};
+    if (!ks_exact_weighted(e)) return f;
+    f.weighted = 1;
+    for (int side = 0; side < 2; side++) {
+        f.split[side] = centred(e, side);
+        f.population[side] = population(e, side);
+        f.pinned[side] = with_loo && !complete(e, side);
+    }
+    return f;
+}
+
 void ks_exact_plan_free(ks_exact_plan *e) {
     ks_plan_free(&e->plan);
     e->work[0] = e->work[1] = 0;
 }
 
-static kspec_status make_plan(ks_exact_plan *e, int nmax, kspec_error *err) {
-    if (e->plan.nmax == nmax && nmax > 0) return KSPEC_OK;
+static kspec_status make_plan(ks_exact_plan *e, int nmax, int with_loo, kspec_error *err) {
+    ks_exact_form form = form_of(e, with_loo);
+    int fits = e->plan.form.pinned[0] == form.pinned[0] && e->plan.form.pinned[1] == form.pinned[1];
+    if (e->plan.nmax == nmax && nmax > 0 && fits) return KSPEC_OK;
     ks_exact_plan_free(e);
     int both = e->sampled == KSPEC_SAMPLED_BOTH;
     size_t rows = e->sampled == KSPEC_SAMPLED_COLS ? e->Q : e->P, cols = both ? e->Q : 1;
-    if (nmax < 1 || nmax > KS_EXACT_NMAX)
+    if (nmax < 1 || nmax > ks_exact_highest(e))
         return ks_fail(err, KSPEC_E_ARG, "order %d is not between 1 and %d, the highest of exact", nmax,
-                       KS_EXACT_NMAX);
+                       ks_exact_highest(e));
+    for (int side = 0; side < 2 && form.weighted; side++)
+        if ((size_t)nmax > ks_exact_enough(e, side)) return ks_exact_too_few(e, side, nmax, err);
+    if (form.weighted) return ks_plan_make(&e->plan, form, e->P, e->Q, nmax, err);
     if ((size_t)nmax > rows || (both && (size_t)nmax > cols))
         return ks_fail(err, KSPEC_E_ARG, "order %d exceeds %s=%zu", nmax,
                        both                               ? "min(P,Q)"
                        : e->sampled == KSPEC_SAMPLED_ROWS ? "P"
                                                           : "Q",
                        both && cols < rows ? cols : rows);
-    return ks_plan_make(&e->plan, (ks_exact_form){!both, e->two}, rows, cols, nmax, err);
+    return ks_plan_make(&e->plan, form, rows, cols, nmax, err);
 }
 
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err) {
     static const double one, other; /* stand for the trials: their entries are not looked at */
     int k = with_loo != 0;
-    kspec_status st = make_plan(e, nmax, err);
+    kspec_status st = make_plan(e, nmax, k, err);
     if (!st && !e->work[k]) {
         ks_pair p = {&one, e->two ? &other : &one, e->P, e->Q, nmax};
         ks_exec_state x = {.dry = 1, .with_loo = k, .err = err};
@@ -95,11 +155,20 @@ static void leave_one_out(size_t N, int n, double S, double other, const double 
     for (size_t i = 0; i < N; i++) out[i] = N > (size_t)n ? (S - through[i]) / cycles : NAN;
 }
 
+/* The estimates without each index of a side, of a weighted plan */
+static void weighted_less(const ks_exact_plan *e, int side, int n, double m, double less,
+                          const double *through, double *out) {
+    size_t N = side_size(e, side);
+    int enough = complete(e, side) || N - 1 >= (size_t)(centred(e, side) ? 2 * n : n);
+    for (size_t i = 0; i < N; i++) out[i] = complete(e, side) ? m : enough ? less - through[i] : NAN;
+}
+
 kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_moments_out *out,
                             double *abs_terms, kspec_error *err) {
-    double S[KS_EXACT_NMAX] = {0}, abs_S[KS_EXACT_NMAX] = {0};
+    double S[KS_EXACT_NMAX] = {0}, abs_S[KS_EXACT_NMAX] = {0}, less[2][KS_EXACT_NMAX] = {{0}};
     ks_arena arena = {0};
     ks_exec_state x = {.run = run, .with_loo = out->rows != NULL, .S = S, .abs_S = abs_S, .err = err};
+    x.less[KS_ROW] = less[KS_ROW], x.less[KS_COL] = less[KS_COL];
     size_t bytes;
     kspec_status st = ks_exact_cost(e, p->nmax, x.with_loo, &x.total, &bytes, err);
     if (st) return st;
@@ -111,7 +180,16 @@ kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *
     st = arena.failed ? ks_nomem(err, "the exact estimator", arena.failed) : execute(&x, &e->plan, p, s);
     ks_blas_leave();
 
-    for (int n = 1; n <= p->nmax && !st; n++) {
+    for (int n = 1; n <= p->nmax && !st && ks_exact_weighted(e); n++) {
+        out->m[n - 1] = S[n - 1];
+        if (abs_terms) abs_terms[n - 1] = abs_S[n - 1];
+        for (int side = 0; side < 2 && out->rows; side++) {
+            size_t at = (size_t)(n - 1) * size[side];
+            weighted_less(e, side, n, S[n - 1], less[side][n - 1], x.through[side] + at,
+                          (side == KS_ROW ? out->rows : out->cols) + at);
+        }
+    }
+    for (int n = 1; n <= p->nmax && !st && !ks_exact_weighted(e); n++) {
         double rows = s == KSPEC_SAMPLED_COLS ? 1 : falling(p->P, n),
                cols = s == KSPEC_SAMPLED_ROWS ? 1 : falling(p->Q, n);
         double Sn = S[n - 1], m = Sn / (rows * cols);

@@ -120,7 +120,7 @@ static name one_sided_name(const ks_graph *g, int directed) {
 }
 
 static ks_graph identify(ks_exact_form form, int n, const partition *pi, const partition *sigma) {
-    ks_graph g = {.n = n, .rows = pi->blocks};
+    ks_graph g = {.n = n, .rows = pi->blocks, .root = -1};
     for (int l = 0; l < n; l++) {
         int u = pi->block[l], next = pi->block[(l + 1) % n];
         if (form.one_sided) { /* G[i_l, i_(l+1)] */

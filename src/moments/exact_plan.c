@@ -7,11 +7,12 @@
 
 #include "base/error.h"
 #include "moments/exact_search.h"
+#include "moments/exact_terms.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { PASSES = 3, MOST_GRAPHS = 2 * KS_GRAPHS_MAX };
+enum { PASSES = 3 };
 
 /* ---- what a graph needs, recursively ---- */
 
@@ -79,14 +80,15 @@ static void count_uses(ks_plan *pl, closure *c, size_t g, int by) {
 
 /* Searches for all graphs, PASSES times; 0 where the tables are full. */
 static int choose(ks_planner *p, closure *c, ks_reading *reading) {
-    static const int budget[KS_EXACT_NMAX + 1] = {0, 1, 10, 100, 400, 100};
+    static const int budget[KS_EXACT_NMAX + 1] = {0, 1, 10, 100, 400, 100}, weighted = 30;
     ks_plan *pl = p->pl;
     for (int pass = 0; pass < PASSES; pass++)
         for (size_t g = 0; g < pl->ngraphs; g++) {
             int found = 1;
             if (pass) count_uses(pl, c, g, -1);
             if (!pass || !ks_search_stands(p, &reading[g]))
-                found = ks_search(p, &pl->graphs[g], budget[pl->graphs[g].n], &pl->terminals[g], &reading[g]);
+                found = ks_search(p, &pl->graphs[g], pl->form.weighted ? weighted : budget[pl->graphs[g].n],
+                                  &pl->terminals[g], &reading[g]);
             if (!pass && !found) return 0; /* later, what the first pass found stays */
             count_uses(pl, c, g, +1);
         }
@@ -178,14 +180,37 @@ static ks_numbers numbers(maker *m, size_t room) {
     return t;
 }
 
+/* The graphs of all orders; 0 when there is not enough memory. */
+static int list_graphs(ks_plan *pl) {
+    enum { MOST = 2 * KS_GRAPHS_MAX };
+    if (!pl->form.weighted) {
+        pl->graphs = take(&pl->arena, &pl->bytes, MOST, sizeof *pl->graphs);
+        for (int n = 1; n <= pl->nmax && pl->graphs; n++)
+            pl->ngraphs += ks_graphs(pl->form, n, pl->graphs + pl->ngraphs);
+        return pl->graphs != NULL;
+    }
+    ks_graph *list[KS_WEIGHTED_NMAX + 1];
+    size_t count[KS_WEIGHTED_NMAX + 1];
+    ks_arena arena = {0};
+    for (int n = 1; n <= pl->nmax && !arena.failed; n++) {
+        list[n] = ks_terms(&pl->form, pl->size, n, &count[n], &arena);
+        pl->ngraphs += count[n];
+    }
+    if (!arena.failed) pl->graphs = take(&pl->arena, &pl->bytes, pl->ngraphs, sizeof *pl->graphs);
+    for (int n = 1, at = 0; n <= pl->nmax && pl->graphs; at += (int)count[n++])
+        memcpy(pl->graphs + at, list[n], count[n] * sizeof **list);
+    if (arena.failed) pl->arena.failed = arena.failed;
+    ks_arena_free(&arena);
+    return pl->graphs != NULL;
+}
+
 /* All memory of the plan and its making but for the lists of users; 0 when there is not enough. */
 static int alloc(maker *m, ks_plan *pl, size_t room) {
     ks_arena *keep = &pl->arena;
-    pl->graphs = take(keep, &pl->bytes, MOST_GRAPHS, sizeof *pl->graphs);
-    pl->terminals = take_zeros(keep, &pl->bytes, MOST_GRAPHS, sizeof *pl->terminals);
+    pl->terminals = take_zeros(keep, &pl->bytes, pl->ngraphs, sizeof *pl->terminals);
     pl->product_uses = take(keep, &pl->bytes, room, sizeof *pl->product_uses);
     pl->vector_uses = take(keep, &pl->bytes, room, sizeof *pl->vector_uses);
-    pl->ops = take(keep, &pl->bytes, 2 * room + MOST_GRAPHS, sizeof *pl->ops);
+    pl->ops = take(keep, &pl->bytes, 2 * room + pl->ngraphs, sizeof *pl->ops);
     m->p = (ks_planner){.pl = pl,
                         .read = take(&m->arena, &m->bytes, 4 * room, sizeof(uint32_t)),
                         .read_room = 4 * room,
@@ -205,18 +230,17 @@ static int alloc(maker *m, ks_plan *pl, size_t room) {
     pl->vectors = take(keep, &pl->bytes, room, sizeof *pl->vectors);
     m->c = (closure){pl, take_zeros(&m->arena, &m->bytes, room, 1), take_zeros(&m->arena, &m->bytes, room, 1),
                      pl->ops, 0};
-    m->reading = take(&m->arena, &m->bytes, MOST_GRAPHS, sizeof *m->reading);
-    m->o = (order){.needs = take(&m->arena, &m->bytes, MOST_GRAPHS, sizeof(double)),
-                   .done = take_zeros(&m->arena, &m->bytes, MOST_GRAPHS, 1),
+    m->reading = take(&m->arena, &m->bytes, pl->ngraphs, sizeof *m->reading);
+    m->o = (order){.needs = take(&m->arena, &m->bytes, pl->ngraphs, sizeof(double)),
+                   .done = take_zeros(&m->arena, &m->bytes, pl->ngraphs, 1),
                    .start = take(&m->arena, &m->bytes, room, sizeof(int))};
     return !keep->failed && !m->arena.failed;
 }
 
 static kspec_status make(maker *m, ks_plan *pl, size_t room, kspec_error *err) {
     size_t uses = 0;
-    if (!alloc(m, pl, room))
+    if (!list_graphs(pl) || !alloc(m, pl, room))
         return ks_nomem(err, "the plan of the exact estimator", pl->arena.failed + m->arena.failed);
-    for (int n = 1; n <= pl->nmax; n++) pl->ngraphs += ks_graphs(pl->form, n, pl->graphs + pl->ngraphs);
     ks_tables_begin(&m->p.t);
     if (!choose(&m->p, &m->c, m->reading))
         return ks_fail(err, KSPEC_E_NUMERIC, "the plan of order %d exceeds %zu operations", pl->nmax, room);
@@ -231,10 +255,11 @@ static kspec_status make(maker *m, ks_plan *pl, size_t room, kspec_error *err) {
 
 kspec_status ks_plan_make(ks_plan *pl, ks_exact_form form, size_t rows, size_t cols, int nmax,
                           kspec_error *err) {
-    static const size_t room[KS_EXACT_NMAX + 1] = {0, 64, 64, 256, 1024, 8192};
+    static const size_t room[KS_EXACT_NMAX + 1] = {0, 64, 64, 256, 1024, 8192},
+                                             weighted_room[KS_WEIGHTED_NMAX + 1] = {0, 64, 256, 4096, 24576};
     *pl = (ks_plan){.form = form, .size = {rows, cols}, .nmax = nmax};
     maker m = {0};
-    kspec_status st = make(&m, pl, room[nmax], err);
+    kspec_status st = make(&m, pl, form.weighted ? weighted_room[nmax] : room[nmax], err);
     pl->bytes_making = pl->bytes + m.bytes;
     ks_arena_free(&m.arena);
     if (st) ks_plan_free(pl);

@@ -1,6 +1,6 @@
 /*
  * Forward: each operation of the plan once. A matrix is dropped after its last use, unless a backward pass
- * follows.
+ * follows. A weighted plan has none: its graphs come with a fixed vertex.
  *
  * Backward: once per order n, with adjoints seeded by the graphs' weights. If row i has the weight x_i, a
  * vertex that stands for k positions of the cycle carries x_i^k. So the sum over cycles through row i is
@@ -184,6 +184,12 @@ static void forward_vector(ks_exec_state *x, int k) { /* o[u] = sum_w E[u,w] d[w
         return;
     }
     const double *d = weights(x, v->d, v->kw, -1, x->scratch[0]);
+    if (v->E == 0) { /* another part of the graph: a constant */
+        double sum = 0;
+        for (size_t i = 0; i < size_of(x, v->kw) && !x->dry && !x->status; i++) sum += d[i];
+        for (size_t i = 0; i < m && !x->dry && !x->status; i++) x->vector[k][i] = sum;
+        return;
+    }
     ks_expression e = {.m = m, .n = size_of(x, v->kw), .alpha = 1, .col = d};
     add_edge(x, &e, v->E, v->ku, 0, -1);
     if (e.factor[0].transposed) { /* sum over rows of the flipped one */
@@ -193,6 +199,14 @@ static void forward_vector(ks_exec_state *x, int k) { /* o[u] = sum_w E[u,w] d[w
     } else {
         run_expression(x, &e, KS_TILE_ROW_SUMS, x->vector[k]);
     }
+}
+
+/* Of a weighted plan: d[i] is the graph's value with its last vertex fixed to i. */
+static void fix_root(ks_exec_state *x, const ks_graph *g, int kind, double value, const double *d) {
+    size_t size = size_of(x, kind);
+    double *through = x->through[kind] + (size_t)(g->n - 1) * size;
+    for (int side = 0; side < 2; side++) x->less[side][g->n - 1] += g->less[side] * value;
+    for (size_t i = 0; i < size && g->pin != 0; i++) through[i] += g->pin * d[i];
 }
 
 static void forward_terminal(ks_exec_state *x, int g) {
@@ -205,6 +219,8 @@ static void forward_terminal(ks_exec_state *x, int g) {
     double value = 0;
     for (size_t i = 0; i < size_of(x, t->ku) && !x->dry && !x->status; i++) value += d[i];
     x->term[g] = x->plan->graphs[g].weight * value;
+    if (x->plan->form.weighted && x->with_loo && !x->dry && !x->status)
+        fix_root(x, &x->plan->graphs[g], t->ku, value, d);
 }
 
 /* ---- backward ---- */
@@ -340,36 +356,62 @@ static void backward(ks_exec_state *x, int n) {
 
 /* ---- all ---- */
 
-static void mark_edge(ks_exec_state *x, int edge, int op) {
-    const ks_edge *e = &x->plan->edges[edge];
-    for (int k = 0; k < e->nref; k++) x->last_use[e->ref[k] / 2] = op;
+static void drop_product(ks_exec_state *x, int k) {
+    ks_exec_drop(x, x->value[k], product_size(x, k));
+    x->value[k] = NULL;
 }
 
-static void mark_last_uses(ks_exec_state *x) {
-    const ks_plan *pl = x->plan;
-    for (size_t i = 0; i < pl->nops; i++) {
-        ks_op op = pl->ops[i];
-        if (op.kind == KS_OP_PRODUCT) {
-            mark_edge(x, pl->products[op.index].L, (int)i);
-            mark_edge(x, pl->products[op.index].R, (int)i);
-        } else if (op.kind == KS_OP_VECTOR) {
-            mark_edge(x, pl->vectors[op.index].E, (int)i);
-        } else {
-            mark_edge(x, pl->terminals[op.index].E, (int)i);
-            mark_edge(x, pl->terminals[op.index].F, (int)i);
-        }
+static void drop_vector(ks_exec_state *x, int k) {
+    ks_exec_drop(x, x->vector[k], size_of(x, x->plan->vectors[k].ku));
+    x->vector[k] = NULL;
+}
+
+/* The operation reads this edge: marks its matrices as last used by it so far, or drops those that are. */
+static void use_edge(ks_exec_state *x, int edge, int op, int drop) {
+    const ks_edge *e = &x->plan->edges[edge];
+    for (int k = 0; k < e->nref; k++) {
+        int id = e->ref[k] / 2;
+        if (!drop)
+            x->last_use[id] = op;
+        else if (x->last_use[id] == op && x->value[id])
+            drop_product(x, id);
     }
 }
 
-static void drop_products(ks_exec_state *x, int op) { /* those last used by it; -1: all */
-    for (size_t k = 0; k < x->plan->nproducts; k++)
-        if (x->value[k] && (op < 0 || x->last_use[k] == op)) {
-            ks_exec_drop(x, x->value[k], product_size(x, (int)k));
-            x->value[k] = NULL;
-        }
+static void use_weights(ks_exec_state *x, int weights_number, int op, int drop) {
+    const ks_weights *d = &x->plan->weights[weights_number];
+    for (int k = 0; k < d->nvec; k++) {
+        int id = d->vec[k];
+        if (!drop)
+            x->vector_last_use[id] = op;
+        else if (x->vector_last_use[id] == op && x->vector[id])
+            drop_vector(x, id);
+    }
 }
 
-static void forward(ks_exec_state *x) {
+static void use_operands(ks_exec_state *x, int op, int drop) {
+    const ks_plan *pl = x->plan;
+    int k = pl->ops[op].index;
+    switch (pl->ops[op].kind) {
+    case KS_OP_PRODUCT:
+        use_edge(x, pl->products[k].L, op, drop);
+        use_edge(x, pl->products[k].R, op, drop);
+        use_weights(x, pl->products[k].d, op, drop);
+        break;
+    case KS_OP_VECTOR:
+        use_edge(x, pl->vectors[k].E, op, drop);
+        use_weights(x, pl->vectors[k].d, op, drop);
+        break;
+    case KS_OP_TERMINAL:
+        use_edge(x, pl->terminals[k].E, op, drop);
+        use_edge(x, pl->terminals[k].F, op, drop);
+        use_weights(x, pl->terminals[k].du, op, drop);
+        break;
+    }
+}
+
+static void forward(ks_exec_state *x, int keep) {
+    for (size_t i = 0; i < x->plan->nops; i++) use_operands(x, (int)i, 0);
     for (size_t i = 0; i < x->plan->nops && !x->status; i++) {
         ks_op op = x->plan->ops[i];
         switch (op.kind) {
@@ -377,7 +419,7 @@ static void forward(ks_exec_state *x) {
         case KS_OP_VECTOR: forward_vector(x, op.index); break;
         case KS_OP_TERMINAL: forward_terminal(x, op.index); break;
         }
-        if (!x->with_loo) drop_products(x, (int)i);
+        if (!keep) use_operands(x, (int)i, 1);
     }
 }
 
@@ -389,28 +431,30 @@ static void *table(ks_exec_state *x, size_t count, size_t size) {
 void ks_exec(ks_exec_state *x) {
     const ks_plan *pl = x->plan;
     size_t longer = pl->size[0] > pl->size[1] ? pl->size[0] : pl->size[1];
+    int reverse = x->with_loo && !pl->form.weighted;
     x->value = table(x, pl->nproducts, sizeof *x->value);
     x->adjoint = table(x, pl->nproducts, sizeof *x->adjoint);
     x->vector = table(x, pl->nvectors, sizeof *x->vector);
     x->vector_adjoint = table(x, pl->nvectors, sizeof *x->vector_adjoint);
     x->last_use = table(x, pl->nproducts, sizeof *x->last_use);
+    x->vector_last_use = table(x, pl->nvectors, sizeof *x->vector_last_use);
     x->term = table(x, pl->ngraphs, sizeof *x->term);
     if (x->arena.failed) {
         x->status = ks_nomem(x->err, "the exact estimator", x->arena.failed);
     } else {
         for (int k = 0; k < 3; k++) x->scratch[k] = ks_exec_hold(x, longer);
-        mark_last_uses(x);
-        forward(x);
-        for (int n = 1; n <= pl->nmax && x->with_loo && !x->status; n++) backward(x, n);
+        forward(x, reverse);
+        for (int n = 1; n <= pl->nmax && reverse && !x->status; n++) backward(x, n);
         for (size_t g = 0; g < pl->ngraphs && !x->dry && !x->status; g++) {
             x->S[pl->graphs[g].n - 1] += x->term[g];
             x->abs_S[pl->graphs[g].n - 1] += fabs(x->term[g]);
         }
-        drop_products(x, -1);
+        for (size_t k = 0; k < pl->nproducts; k++)
+            if (x->value[k]) drop_product(x, (int)k);
         for (size_t k = 0; k < pl->nproducts; k++)
             ks_exec_drop(x, x->adjoint[k], x->adjoint[k] ? product_size(x, (int)k) : 0);
         for (size_t k = 0; k < pl->nvectors; k++) {
-            ks_exec_drop(x, x->vector[k], size_of(x, pl->vectors[k].ku));
+            if (x->vector[k]) drop_vector(x, (int)k);
             ks_exec_drop(x, x->vector_adjoint[k], size_of(x, pl->vectors[k].ku));
         }
         for (int k = 0; k < 3; k++) ks_exec_drop(x, x->scratch[k], longer);

@@ -16,8 +16,11 @@ typedef struct {
     const double *A, *B;
     /* for each order, the sum over distinct cycles, and the sum of |terms| */
     double *S, *abs_S;
-    /* through[side][(n-1)*size + i]: the sum over distinct cycles through i; or both NULL */
-    double *through[2];
+    /*
+     * through[side][(n-1)*size + i]: the sum over distinct cycles through i; or both NULL. Of a weighted plan
+     * S is the estimate, and the one without i is less[side][n-1] - through[side][(n-1)*size + i].
+     */
+    double *through[2], *less[2];
     /* fill `through` */
     int with_loo;
     int dry;
@@ -35,8 +38,8 @@ typedef struct {
     /* of products and of vectors: NULL where not yet made, or dropped */
     double **value, **adjoint;
     double **vector, **vector_adjoint;
-    /* of products: the operation after which it can be dropped */
-    int *last_use;
+    /* of products and vectors: the operation after which it can be dropped */
+    int *last_use, *vector_last_use;
     /* of graphs: weight times value */
     double *term;
     /* vectors as long as the longer side */

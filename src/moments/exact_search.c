@@ -104,9 +104,9 @@ static int product_of(ks_planner *p, const state *s, int w, int u, int v, ks_ref
 
 /* Removes all vertices of degree 1; returns what that costs beyond `cost`. */
 static double remove_pendants(ks_planner *p, state *s, double cost) {
-    while (s->one) {
-        int w = first_of(s->one), u = first_of(s->joined[w]), k = vector_of(p, s, w, u);
-        if (s->left == (bit(u) | bit(w))) { /* either may be removed */
+    for (unsigned set; (set = s->one & (unsigned)~p->root);) {
+        int w = first_of(set), u = first_of(s->joined[w]), k = vector_of(p, s, w, u);
+        if (s->joined[u] == bit(w) && p->root != bit(u)) { /* either may be removed */
             int other = vector_of(p, s, u, w);
             if (vector_cost(p, other) < vector_cost(p, k)) {
                 int t = u;
@@ -124,6 +124,7 @@ static state state_of(ks_planner *p, const ks_graph *g) {
     state s;
     memset(&s, 0, sizeof s);
     p->rows = g->rows;
+    p->root = g->root < 0 ? 0 : bit(g->root);
     s.left = (uint16_t)(bit(g->rows + g->cols) - 1);
     for (int u = 0; u < g->rows; u++)
         for (int v = g->cols ? 0 : u; v < (g->cols ? g->cols : g->rows); v++) {
@@ -141,6 +142,28 @@ static state state_of(ks_planner *p, const ks_graph *g) {
 }
 
 /* ---- the search ---- */
+
+/* Is no edge left? Then each part of the graph has become one vertex. */
+static int done(const state *s) {
+    for (unsigned set = s->left; set; set = without_first(set))
+        if (s->joined[first_of(set)]) return 0;
+    return 1;
+}
+
+/*
+ * Of a graph of several parts, the values of all but one become constant vectors at the vertex of that one.
+ * Only at the end: earlier they would stand in the way of sharing.
+ */
+static double join_parts(ks_planner *p, state *s, double cost) {
+    int u = first_of(p->root ? p->root : s->left);
+    for (unsigned set = s->left & ~(unsigned)bit(u); set; set = without_first(set)) {
+        int k = vector_of(p, s, first_of(set), u);
+        cost += vector_cost(p, k);
+        s->d[u] = (uint16_t)ks_weights_times(&p->t, s->d[u], k);
+    }
+    s->left = bit(u);
+    return cost;
+}
 
 /* The terminal of a state of one vertex. */
 static ks_terminal finish(const ks_planner *p, const state *s) {
@@ -184,7 +207,7 @@ typedef struct {
 /* The vertices of degree 2, cheapest to remove first. */
 static int list_moves(ks_planner *p, const state *s, move *out) {
     int count = 0;
-    for (unsigned set = s->two; set;) {
+    for (unsigned set = s->two & (unsigned)~p->root; set;) {
         int w = p->from_end ? 31 - __builtin_clz(set) : first_of(set);
         int u = first_of(s->joined[w]), v = first_of(without_first(s->joined[w]));
         set &= ~bit(w);
@@ -203,11 +226,12 @@ static void search(ks_planner *p, state *s, double cost) {
     if (ks_tables_crowded(&p->t) || p->budget-- <= 0) return;
     cost = remove_pendants(p, s, cost);
     if (cost >= p->best) return;
-    if (single(s->left)) {
+    if (done(s)) {
+        cost = join_parts(p, s, cost);
         arrive(p, cost, finish(p, s));
         return;
     }
-    if (!s->two) {
+    if (!s->two) { /* n = 5 only, where no vertex is fixed */
         arrive(p, cost + pow(p->t.cost[KS_ROW] * p->t.cost[KS_COL], 2), finish_hard(p, s));
         return;
     }

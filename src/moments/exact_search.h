@@ -22,8 +22,9 @@ typedef struct {
     size_t nread, read_room;
     uint16_t *read_by, searches;
 
-    /* the row vertices of the graph at hand */
+    /* the row vertices of the graph at hand, and the vertex that must be left, as a set */
     int rows;
+    uint16_t root;
     /* states that the search may still look at */
     int budget;
     /* whether it takes the last of equally good vertices first */

@@ -5,21 +5,20 @@
 double ks_signed_root(double x, int n) { return copysign(n == 1 ? fabs(x) : pow(fabs(x), 1.0 / n), x); }
 
 /* (N-1)/N sum (t_i - mean t)^2 over one side, t_i the signed root of order n (n = 1: the value itself) */
-static double one_side(const double *loo, size_t N, int n) {
+static double one_side(const double *loo, size_t N, double share, int n) {
     double mean = 0, sum = 0;
-    if (N == 0) return 0; /* a complete side */
+    if (share == 0) return 0; /* a complete side */
     for (size_t i = 0; i < N; i++) mean += ks_signed_root(loo[i], n) / (double)N;
     for (size_t i = 0; i < N; i++) {
         double d = ks_signed_root(loo[i], n) - mean;
         sum += d * d;
     }
-    return sum * (double)(N - 1) / (double)N;
+    return share * sum * (double)(N - 1) / (double)N;
 }
 
 void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
-                  double *std_error, double *low, double *high) {
-    const double z = 1.959963984540054; /* 97.5% quantile of the normal distribution */
-    *std_error = sqrt(one_side(rows, P, 1) + one_side(cols, Q, 1));
+                  const double share[2], double *std_error, double *low, double *high) {
+    *std_error = sqrt(one_side(rows, P, share[0], 1) + one_side(cols, Q, share[1], 1));
     /*
      * The interval on the root's scale, where the estimate is nearly symmetric. But the root's slope at zero
      * is infinite. Where the interval reaches zero it is joined with the plain one, which covers there, and
@@ -27,8 +26,9 @@ void ks_jackknife(double m, int n, const double *rows, size_t P, const double *c
      * coverage).
      */
     const double cut = 10;
-    double root = ks_signed_root(m, n), half = z * sqrt(one_side(rows, P, n) + one_side(cols, Q, n));
-    double ends[2] = {root - half, root + half}, plain = z * *std_error;
+    double root = ks_signed_root(m, n),
+           half = KS_Z95 * sqrt(one_side(rows, P, share[0], n) + one_side(cols, Q, share[1], n));
+    double ends[2] = {root - half, root + half}, plain = KS_Z95 * *std_error;
     *low = copysign(pow(fabs(ends[0]), n), ends[0]);
     *high = copysign(pow(fabs(ends[1]), n), ends[1]);
     if (ends[0] > 0) return;
@@ -48,13 +48,13 @@ static double side_covariance(const double *x, const double *y, size_t N) {
     return sum * (double)(N - 1) / (double)N;
 }
 
-void ks_jackknife_correlation(size_t count, const double *const *loo, size_t P, size_t Q, int rows_sampled,
-                              int cols_sampled, double *R) {
+void ks_jackknife_correlation(size_t count, const double *const *loo, size_t P, size_t Q,
+                              const double share[2], double *R) {
     for (size_t k = 0; k < count; k++)
         for (size_t l = 0; l <= k; l++) {
             double c = 0;
-            if (rows_sampled) c += side_covariance(loo[k], loo[l], P);
-            if (cols_sampled) c += side_covariance(loo[k] + P, loo[l] + P, Q);
+            if (share[0] > 0) c += share[0] * side_covariance(loo[k], loo[l], P);
+            if (share[1] > 0) c += share[1] * side_covariance(loo[k] + P, loo[l] + P, Q);
             R[k * count + l] = c;
         }
     for (size_t k = 0; k < count; k++)

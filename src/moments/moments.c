@@ -8,6 +8,7 @@
 #include "linalg/linalg.h"
 #include "moments/average.h"
 #include "moments/jackknife.h"
+#include "moments/second.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,8 +20,22 @@ typedef struct {
     ks_run run;
     ks_arena arena;
     ks_source source;
-    /* for the correlation: the P + Q leave-one-out estimates behind each estimate, in scaled units */
+    /* what rows and columns depend on each other; each by itself where there are no groups */
+    ks_groups rows, cols;
+    size_t missing;
+    /*
+     * by side: what sampling leaves of the variance, 1 - P/N; a complete side is not a sample and adds no
+     * error
+     */
+    double share[2];
+    /*
+     * for the correlation: the P + Q (or groups') leave-one-out estimates behind each estimate, in scaled
+     * units
+     */
     double **loo;
+    /* m(2) by path or exact: of all, without each row, without each column; NULL where neither gives it */
+    double *second;
+    kspec_estimator second_by;
 } job;
 
 static kspec_status check_assignment(const job *j, kspec_error *err) {
@@ -34,6 +49,18 @@ static kspec_status check_assignment(const job *j, kspec_error *err) {
             return ks_fail(err, KSPEC_E_ARG, "the assignment scheme is for path (both sides sampled), not %s",
                            kspec_estimator_name(j->tasks.task[k].label));
     return KSPEC_OK;
+}
+
+/* Missing entries: how many, and what does not go with them */
+static kspec_status check_holes(job *j, kspec_error *err) {
+    kspec_moments_opts *o = &j->o;
+    if (!o->pairwise) return KSPEC_OK;
+    if (o->row_groups || o->col_groups)
+        return ks_fail(err, KSPEC_E_ARG, "groups and missing entries (pairwise) exclude each other");
+    if (o->row_trials)
+        return ks_fail(err, KSPEC_E_ARG, "ragged trials and missing entries (pairwise) exclude each other");
+    kspec_status st = ks_tasks_check_mixture(o, "missing entries", err);
+    return st ? st : ks_trials_missing(&j->trials, &j->missing, err);
 }
 
 static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec_error *err) {
@@ -50,25 +77,52 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
                             .Q = Q,
                             .row_trials = o->row_trials,
                             .center = o->center,
-                            .normalize = o->normalize};
+                            .normalize = o->normalize,
+                            .pairwise = o->pairwise};
     if ((st = ks_trials_init(&j->trials, err))) return st;
+    if ((st = ks_groups_make(&j->rows, o->row_groups, P, "row", &j->arena, err))) return st;
+    if ((st = ks_groups_make(&j->cols, o->col_groups, Q, "column", &j->arena, err))) return st;
+    if ((st = check_holes(j, err))) return st;
     if (o->correlation && o->no_stderr)
         return ks_fail(err, KSPEC_E_ARG, "correlation and no_stderr exclude each other");
     if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
     if (o->splits == 0) o->splits = 8;
     size_t repeats = ks_trials_splits(&j->trials, o->splits);
-    if ((st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, &j->tasks, err))) return st;
+    if (j->rows.of || j->cols.of)
+        st = ks_tasks_make_grouped(o, P, Q, j->rows.count, j->cols.count, repeats, &j->tasks, err);
+    else if (j->missing && o->center)
+        st = ks_tasks_make_holes(o, P, Q, &j->tasks, err);
+    else
+        st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, &j->tasks, err);
+    if (st) return st;
+    for (int side = 0; side < 2; side++) j->share[side] = ks_exact_sampled_share(&j->tasks.exact, side);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT && (st = check_assignment(j, err))) return st;
     return ks_trials_scale(&j->trials, o->nmax, err);
+}
+
+/* The same of what is seen: each mean has its own number of entries. */
+static double seen_mean_share(const ks_pair *p, const ks_halves *h) {
+    double total = 0, entries = 0, share = 0, cols = 0;
+    for (size_t a = 0; a < p->Q; a++) {
+        double x = 0, y = 0, both = 0, nx = 0, ny = 0, n = 0;
+        for (size_t k = a; k < p->P * p->Q; k += p->Q) {
+            x += p->A[k], y += p->B[k], both += p->A[k] * p->B[k];
+            nx += h->seen_a[k], ny += h->seen_b[k], n += h->seen_a[k] * h->seen_b[k];
+        }
+        total += both, entries += n;
+        if (nx * ny > n) share += (x * y - both) / (nx * ny - n), cols++;
+    }
+    return total > 0 && cols > 0 ? share / cols / (total / entries) : NAN;
 }
 
 /*
  * What centring would take away: sum_a (E Phi_a)^2 over sum_a E Phi_a^2. The square of the expectation is the
  * mean of Phi_ia Phi_ja over i != j, which does not count the column's own variance.
  */
-static double mean_share(const ks_pair *p, double *sum) {
+static double mean_share(const ks_pair *p, const ks_halves *h, double *sum) {
     double total = 0, share = 0, P = (double)p->P;
     if (p->P < 2) return NAN;
+    if (h->seen_a) return seen_mean_share(p, h);
     memset(sum, 0, 2 * p->Q * sizeof *sum);
     for (size_t i = 0; i < p->P; i++)
         for (size_t a = 0; a < p->Q; a++) {
@@ -84,12 +138,12 @@ static double mean_share(const ks_pair *p, double *sum) {
 /* One order of one task: first in the scaled units of the estimators, then in those of the data. */
 static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_moments_out *sum,
                              const double *square) {
-    size_t P = j->trials.P, Q = j->trials.Q;
+    size_t P = j->rows.count, Q = j->cols.count; /* what is left out at a time */
     double m = sum->m[n - 1];
-    kspec_estimate e = {task->label, n, m, NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN};
-    if (sum->rows) /* a complete side is not a sample: it adds no error */
-        ks_jackknife(m, n, sum->rows + (size_t)(n - 1) * P, j->o.sampled == KSPEC_SAMPLED_COLS ? 0 : P,
-                     sum->cols + (size_t)(n - 1) * Q, j->o.sampled == KSPEC_SAMPLED_ROWS ? 0 : Q,
+    kspec_estimate e = {task->label, n, m, NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN, 1};
+    if (j->source.cycles) e.cycles = j->source.cycles[n - 1];
+    if (sum->rows)
+        ks_jackknife(m, n, sum->rows + (size_t)(n - 1) * P, P, sum->cols + (size_t)(n - 1) * Q, Q, j->share,
                      &e.std_error, &e.ci_low, &e.ci_high);
     if (!(isfinite(e.std_error) && isfinite(e.ci_low) && isfinite(e.ci_high)))
         e.std_error = e.ci_low = e.ci_high = NAN;
@@ -109,9 +163,27 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     return e;
 }
 
+/* No cycle of order n is free of missing entries. */
+static kspec_status none_left(const job *j, const ks_task *task, int n, kspec_error *err) {
+    int left = n - 1;
+    while (left > 0 && !(j->source.cycles[left - 1] > 0)) left--;
+    return ks_fail(err, KSPEC_E_DATA, "%s: the %zu missing entries leave no cycle of order %d%s",
+                   kspec_estimator_name(task->label), j->missing, n, left ? "; ask for a lower order" : "");
+}
+
+/* m(2) is kept for the participation ratio: exact's, which has the least variance, rather than path's. */
+static void keep_second(job *j, kspec_estimator method, const ks_moments_out *sum) {
+    size_t P = j->rows.count, Q = j->cols.count;
+    if (!j->second || method < KSPEC_ESTIMATOR_PATH || method < j->second_by) return;
+    j->second_by = method;
+    j->second[0] = sum->m[1];
+    for (size_t i = 0; i < P; i++) j->second[1 + i] = sum->rows ? sum->rows[P + i] : NAN;
+    for (size_t a = 0; a < Q; a++) j->second[1 + P + a] = sum->cols ? sum->cols[Q + a] : NAN;
+}
+
 static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, kspec_moments_result *out,
                              kspec_error *err) {
-    size_t n = (size_t)task->last, P = j->trials.P, Q = j->trials.Q;
+    size_t n = (size_t)task->last, P = j->rows.count, Q = j->cols.count;
     int assigned = j->o.scheme == KSPEC_TRIALS_ASSIGNMENT;
     int bound = j->o.bound && !assigned &&
                 (task->method == KSPEC_ESTIMATOR_PATH || task->method == KSPEC_ESTIMATOR_EXACT);
@@ -122,6 +194,7 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
         sum.rows = ks_arena_alloc(&arena, ks_size(n, P), sizeof(double));
         sum.cols = ks_arena_alloc(&arena, ks_size(n, Q), sizeof(double));
     }
+    j->source.cycles = j->missing ? ks_arena_alloc(&arena, n, sizeof(double)) : NULL;
     kspec_status st = arena.failed ? ks_nomem(err, "leave-one-out estimates", arena.failed) : KSPEC_OK;
     ks_run first = ks_run_part(run, 0, bound ? 0.8 : 1), second = ks_run_part(run, 0.8, 1);
     if (!st)
@@ -137,8 +210,11 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
             for (size_t i = 0; i < P; i++) loo[i] = sum.rows ? sum.rows[(size_t)(k - 1) * P + i] : NAN;
             for (size_t a = 0; a < Q; a++) loo[P + a] = sum.cols ? sum.cols[(size_t)(k - 1) * Q + a] : NAN;
         }
+        if (k == 2) keep_second(j, task->method, &sum);
         out->count++;
-        if (!isfinite(e->value))
+        if (j->missing && isnan(e->value)) {
+            st = none_left(j, task, k, err);
+        } else if (!isfinite(e->value))
             st = ks_fail(err, KSPEC_E_NUMERIC,
                          "%s: m(%d) exceeds the largest double; scale the data or use normalize",
                          kspec_estimator_name(task->label), k);
@@ -157,21 +233,58 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
     if (!j->o.correlation) return KSPEC_OK;
     out->correlation = ks_alloc(ks_size(count, count), sizeof *out->correlation);
     j->loo = ks_arena_alloc(&j->arena, count, sizeof *j->loo);
-    size_t each = ks_size_add(j->trials.P, j->trials.Q);
+    size_t each = ks_size_add(j->rows.count, j->cols.count);
     for (size_t k = 0; k < count && j->loo; k++) j->loo[k] = ks_arena_alloc(&j->arena, each, sizeof(double));
     if (out->correlation && !j->arena.failed) return KSPEC_OK;
     return ks_nomem(err, "the correlation of the estimates", ks_size(ks_size(count, each), sizeof(double)));
 }
 
+/*
+ * The participation ratio does not depend on the estimators that are asked for. It is left out where only
+ * m(1) is, and where rows or columns are too few.
+ */
+static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
+                                        kspec_error *err) {
+    size_t rows = j->o.sampled == KSPEC_SAMPLED_COLS ? 1
+                  : j->o.center                      ? 4
+                                                     : 2,
+           cols = j->o.sampled == KSPEC_SAMPLED_ROWS ? 1 : 2;
+    ks_dimensionality d = {NAN, NAN, NAN, NAN};
+    ks_second s = {.naive = NAN};
+    ks_measured m = {j->trials, j->source.halves, j->o.sampled, j->rows, j->cols};
+    kspec_status st = KSPEC_OK;
+    int known = j->o.center <= KSPEC_CENTER_ROWS && !j->o.population_rows && !j->o.population_cols;
+    if (known && j->o.nmax >= 2 && j->rows.count >= rows && j->cols.count >= cols) {
+        st = j->second_by
+                 ? ks_second_of_moment(run, &m, j->o.splits, j->o.seed, j->second, &s, &j->arena, err)
+                 : ks_second_make(run, &m, j->o.splits, j->o.seed, &s, &j->arena, err);
+        if (!st) st = ks_ratio_errors(&s, &d, &j->arena, err);
+    }
+    if (j->o.no_stderr) d.std_error = d.low = d.high = NAN;
+    out->participation_ratio = d.value;
+    out->participation_ratio_std_error = d.std_error;
+    out->participation_ratio_ci_low = d.low;
+    out->participation_ratio_ci_high = d.high;
+    out->participation_ratio_naive = s.naive;
+    return st;
+}
+
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
+    size_t count_second = ks_size_add(1, ks_size_add(j->trials.P, j->trials.Q));
     double *mean = ks_arena_alloc(&j->arena, ks_size(2, j->trials.Q), sizeof *mean);
-    j->source = (ks_source){.o = &j->o, .trials = &j->trials, .tasks = &j->tasks};
+    if (j->o.sampled == KSPEC_SAMPLED_BOTH && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
+        j->second = ks_arena_alloc(&j->arena, count_second, sizeof *j->second);
+    j->source =
+        (ks_source){.o = &j->o, .trials = &j->trials, .tasks = &j->tasks, .rows = &j->rows, .cols = &j->cols};
+    out->groups = j->rows.of ? j->rows.count : 0;
+    out->col_groups = j->cols.of ? j->cols.count : 0;
+    out->missing = j->missing;
     kspec_status st = ks_trials_alloc(&j->trials, &j->arena, &j->source.halves, err);
     if (st) return st;
     out->side = KSPEC_SIDE_GIVEN;
     ks_pair p;
     ks_trials_split(&j->trials, j->o.seed, 0, &j->source.halves, &p);
-    out->mean_share = mean_share(&p, mean);
+    out->mean_share = mean_share(&p, &j->source.halves, mean);
 
     double total = 0, done = 0; /* progress: a task's share is as long as its orders and repetitions */
     size_t count = 0;
@@ -180,6 +293,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         count += (size_t)(t->last - t->first + 1);
         total += t->last * fmax(1, t->permutations);
     }
+    total *= 1.05; /* the rest is the participation ratio's */
     if ((st = alloc_result(j, count, out, err))) return st;
     for (int k = 0; k < j->tasks.count && !st; k++) {
         const ks_task *t = &j->tasks.task[k];
@@ -194,26 +308,10 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         if (t->method == KSPEC_ESTIMATOR_PATH && j->tasks.transposed) out->side = KSPEC_SIDE_TRANSPOSED;
     }
     if (!st && j->loo)
-        ks_jackknife_correlation(out->count, (const double *const *)j->loo, j->trials.P, j->trials.Q,
-                                 j->o.sampled != KSPEC_SAMPLED_COLS, j->o.sampled != KSPEC_SAMPLED_ROWS,
-                                 out->correlation);
-    return st;
-}
-
-/*
- * m(2) from the highest estimator in the list: they stand in the order of decreasing bias and variance. m(1)
- * is the same for all.
- */
-static double participation_ratio(const kspec_moments_result *r) {
-    double m1 = NAN, m2 = NAN;
-    kspec_estimator best = 0;
-    for (size_t k = 0; k < r->count; k++) {
-        const kspec_estimate *e = r->estimates[k];
-        if (e->n == 1) m1 = e->value;
-        if (e->n == 2 && e->estimator > best) best = e->estimator, m2 = e->value;
-    }
-    double root = m1 / sqrt(m2); /* m(1)^2 may overflow where the ratio does not */
-    return m2 > 0 ? root * root : NAN;
+        ks_jackknife_correlation(out->count, (const double *const *)j->loo, j->rows.count, j->cols.count,
+                                 j->share, out->correlation);
+    ks_run rest = ks_run_part(&j->run, fmin(1, done), 1);
+    return st ? st : participation_ratio(j, &rest, out, err);
 }
 
 kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
@@ -238,7 +336,6 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
         kspec_moments_free(r);
         return st;
     }
-    r->participation_ratio = participation_ratio(r);
     r->seconds = ks_now() - start;
     *out = r;
     return KSPEC_OK;

@@ -35,13 +35,13 @@ ks_path_factor ks_path_mean(const ks_path_plan *plan, size_t P, size_t Q, int n)
  * the entries by 2^s with 2 nmax s = -c(nmax) leaves nothing below 1, and the bulge in between is what must
  * not overflow.
  */
-static kspec_status choose_scale(ks_path_plan *plan, kspec_error *err) {
+static kspec_status choose_scale(ks_path_plan *plan, const ks_wide *counts, kspec_error *err) {
     enum { UP = 480, DOWN = -640 }; /* leaves a factor 2^400 for values that are far from 1 */
     int s = 0;
     for (int tries = 0; tries < 64; tries++) {
         int top = 0, end = 0;
         for (int n = 1; n <= plan->nmax; n++) {
-            end = 2 * n * s - over_binomials(plan->P, plan->Q, n).e;
+            end = 2 * n * s + (counts ? counts[n].e : -over_binomials(plan->P, plan->Q, n).e);
             if (end > top) top = end;
         }
         if (top <= UP && end >= DOWN) {
@@ -58,6 +58,11 @@ static kspec_status choose_scale(ks_path_plan *plan, kspec_error *err) {
 
 kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax, int threads,
                                kspec_error *err) {
+    return ks_path_plan_count(plan, P, Q, nmax, NULL, threads, err);
+}
+
+kspec_status ks_path_plan_count(ks_path_plan *plan, size_t P, size_t Q, int nmax, const ks_wide *counts,
+                                int threads, kspec_error *err) {
     memset(plan, 0, sizeof *plan);
     kspec_status st = ks_simd_choose(&plan->k, err);
     if (st) return st;
@@ -74,7 +79,7 @@ kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax,
     plan->together = together < 1 ? 1 : together > most ? most : together;
     size_t band = BAND_BYTES / (plan->together * n * vector + plan->tile * 2 * sizeof(double));
     plan->band = band < 32 ? 32 : band;
-    return choose_scale(plan, err);
+    return choose_scale(plan, counts, err);
 }
 
 /* ---- one block of start rows ---- */

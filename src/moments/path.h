@@ -8,6 +8,7 @@
 
 #include "simd/simd.h"
 #include "moments/estimators.h"
+#include "moments/groups.h"
 
 /* Needs 1 <= nmax <= min(P,Q). KSPEC_E_NUMERIC where the sums of some order would leave a double's range. */
 kspec_status ks_path(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
@@ -20,7 +21,7 @@ kspec_status ks_path(const ks_run *run, const ks_pair *p, const ks_moments_out *
 kspec_status ks_path_assigned(const ks_run *run, const double *const *trials, size_t P, size_t Q, int nmax,
                               const int *t, const int *close, double *m, kspec_error *err);
 
-/* ---- shared with path_loo.c ---- */
+/* ---- shared with path_loo.c and path_groups.c ---- */
 
 /*
  * How the work is cut up and scaled: blocks of `lanes` start rows, `together` of which go through the same
@@ -37,6 +38,10 @@ typedef struct {
 } ks_path_plan;
 kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax, int threads,
                                kspec_error *err);
+
+/* The same where there are counts[n] cycles of order n = 1 ... nmax, not C(P,n) C(Q,n). */
+kspec_status ks_path_plan_count(ks_path_plan *plan, size_t P, size_t Q, int nmax, const ks_wide *counts,
+                                int threads, kspec_error *err);
 
 /*
  * The factor f 2^e that makes a mean of a sum over cycles of order n in P x Q, of entries scaled as planned.

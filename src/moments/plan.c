@@ -1,14 +1,16 @@
 #include "moments/plan.h"
 
 #include "base/error.h"
+#include "moments/weighted.h"
 
 #include <math.h>
 
 /*
- * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends less than a minute of one core on
- * exact. Asked for by name, exact may take longer, and up to order 4 as long as it takes.
+ * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends a few seconds of one core on
+ * exact, and times `effort` where more is wanted. Asked for by name, exact may take longer, and up to order
+ * 4 as long as it takes.
  */
-static const double AUTO_WORK = 5e11, EXACT_WORK = 2e13;
+static const double AUTO_WORK = 1e11, EXACT_WORK = 2e13;
 static const size_t AUTO_MEMORY = (size_t)4 << 30;
 
 /*
@@ -16,7 +18,7 @@ static const size_t AUTO_MEMORY = (size_t)4 << 30;
  * time.
  */
 enum { AUTO_PERMUTATIONS = 8 };
-static const double AUTO_PATH_WORK = 1e12;
+static const double AUTO_PATH_WORK = 2e11;
 
 const char *kspec_estimator_name(kspec_estimator e) {
     switch (e) {
@@ -40,8 +42,7 @@ static size_t limit(kspec_estimator e, kspec_sampled s, size_t P, size_t Q, cons
     return !cols ? P : !rows ? Q : P < Q ? P : Q;
 }
 
-static kspec_status check(kspec_moments_opts *o, size_t P, size_t Q, kspec_error *err) {
-    size_t min = P < Q ? P : Q;
+kspec_status ks_tasks_check(kspec_moments_opts *o, kspec_error *err) {
     if (o->estimators == 0) o->estimators = KSPEC_ESTIMATOR_AUTO;
     if (o->estimators >= KSPEC_ESTIMATOR_AUTO << 1)
         return ks_fail(err, KSPEC_E_ARG, "unknown estimators 0x%x; the known ones are 0x%x", o->estimators,
@@ -53,10 +54,24 @@ static kspec_status check(kspec_moments_opts *o, size_t P, size_t Q, kspec_error
         return ks_fail(err, KSPEC_E_ARG, "unknown sampled %d", (int)o->sampled);
     if (o->scheme < KSPEC_TRIALS_SPLIT || o->scheme > KSPEC_TRIALS_ASSIGNMENT)
         return ks_fail(err, KSPEC_E_ARG, "unknown trial scheme %d", (int)o->scheme);
+    if (!(o->effort >= 0) || isinf(o->effort))
+        return ks_fail(err, KSPEC_E_ARG, "effort %g must be a number above 0", o->effort);
+    if (o->effort == 0) o->effort = 1;
     if (o->nmax < 0) return ks_fail(err, KSPEC_E_ARG, "order %d is below 1", o->nmax);
-    if (o->nmax == 0) o->nmax = min < 6 ? (int)min : 6;
     if (o->nmax > 10000) return ks_fail(err, KSPEC_E_ARG, "order %d exceeds 10000", o->nmax);
-    for (unsigned e = KSPEC_ESTIMATOR_NAIVE; e <= KSPEC_ESTIMATOR_AUTO; e <<= 1) {
+    return KSPEC_OK;
+}
+
+static kspec_status check(kspec_moments_opts *o, ks_exact_plan *exact, kspec_error *err) {
+    size_t P = exact->P, Q = exact->Q;
+    size_t min = P < Q ? P : Q;
+    kspec_status st = ks_tasks_check(o, err);
+    if (!st) st = ks_weighted_resolve(o, exact, err);
+    if (!st) st = ks_weighted_check(o, exact, err);
+    if (st) return st;
+    if (o->nmax == 0) o->nmax = min < 6 ? (int)min : 6;
+    for (unsigned e = KSPEC_ESTIMATOR_NAIVE; e <= KSPEC_ESTIMATOR_AUTO && !ks_exact_weighted(exact);
+         e <<= 1) {
         const char *what;
         size_t most = limit(e, o->sampled, P, Q, &what);
         if (o->estimators & e && (size_t)o->nmax > most)
@@ -66,13 +81,25 @@ static kspec_status check(kspec_moments_opts *o, size_t P, size_t Q, kspec_error
     return KSPEC_OK;
 }
 
-/* The highest order up to nmax at which exact stays within the budgets; 0 if there is none. */
-static kspec_status affordable(const kspec_moments_opts *o, ks_exact_plan *exact, double repeats, int by_name,
+/* What path takes up to nmax, in one order, in units of AUTO_PATH_WORK */
+static double path_work(const kspec_moments_opts *o, const ks_tasks *tasks) {
+    double P = (double)tasks->exact.P, Q = (double)tasks->exact.Q;
+    return o->nmax * P * Q * (tasks->transposed ? Q : P) * (o->no_stderr ? 1 : 8);
+}
+
+/*
+ * The highest order up to nmax at which exact stays within the budgets; 0 if there is none. Under AUTO it may
+ * also take as long as path, which takes its place otherwise.
+ */
+static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, double repeats, int by_name,
                                int *order, kspec_error *err) {
+    ks_exact_plan *exact = &tasks->exact;
+    double auto_work = fmax(AUTO_WORK * o->effort, path_work(o, tasks) * repeats);
     /* with one side complete Kong-Valiant would be used instead, which takes more memory, not less */
     size_t most_bytes = by_name || o->sampled != KSPEC_SAMPLED_BOTH ? ks_memory_available() : AUTO_MEMORY;
-    for (*order = o->nmax < KS_EXACT_NMAX ? o->nmax : KS_EXACT_NMAX; *order > 0; --*order) {
-        double work, most_work = !by_name ? AUTO_WORK : *order == KS_EXACT_NMAX ? EXACT_WORK : INFINITY;
+    int highest = ks_exact_highest(exact);
+    for (*order = o->nmax < highest ? o->nmax : highest; *order > 0; --*order) {
+        double work, most_work = !by_name ? auto_work : *order == KS_EXACT_NMAX ? EXACT_WORK : INFINITY;
         size_t bytes;
         kspec_status st = ks_exact_cost(exact, *order, !o->no_stderr, &work, &bytes, err);
         if (st) return st;
@@ -112,12 +139,19 @@ static void add(ks_tasks *tasks, kspec_estimator label, kspec_estimator method, 
  */
 static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t repeats, ks_tasks *tasks,
                               kspec_error *err) {
-    int most, must = o->estimators == KSPEC_ESTIMATOR_EXACT && asked;
+    int weighted = ks_exact_weighted(&tasks->exact);
+    int most, must = (o->estimators == KSPEC_ESTIMATOR_EXACT ||
+                      (weighted && !(o->estimators & KSPEC_ESTIMATOR_NAIVE))) &&
+                     asked;
     if (o->nmax > KS_EXACT_NMAX && must)
         return ks_fail(err, KSPEC_E_ARG, "exact: order %d exceeds %d; use path or auto above it", o->nmax,
                        KS_EXACT_NMAX);
-    kspec_status st = affordable(o, &tasks->exact, (double)repeats, 1, &most, err);
+    kspec_status st = affordable(o, tasks, (double)repeats, 1, &most, err);
     if (st) return st;
+    if (weighted && (most == 0 || (must && most < o->nmax)))
+        return ks_fail(err, KSPEC_E_NOMEM,
+                       "exact: order %d on %zu x %zu exceeds the %.1f MB that are available", most + 1,
+                       tasks->exact.P, tasks->exact.Q, ks_megabytes(ks_memory_available()));
     if (most == 0 || (must && most < o->nmax))
         return ks_fail(err, KSPEC_E_ARG,
                        "exact: order %d on %zu x %zu, %zu times, exceeds %.0e multiply-adds (n = 5) "
@@ -128,19 +162,22 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
     return KSPEC_OK;
 }
 
+int ks_auto_orders(const kspec_moments_opts *o, const ks_tasks *tasks, size_t repeats) {
+    /* several pairs are averaged anyway: each gets orders of its own, and fewer of them are needed */
+    double affordable_orders = AUTO_PATH_WORK * o->effort / path_work(o, tasks);
+    double orders = fmin(AUTO_PERMUTATIONS, affordable_orders) / (double)repeats;
+    int several = repeats > 1 || orders >= 2; /* one order alone is the given one */
+    return o->permutations ? random_orders(o) : !several ? 0 : orders < 1 ? 1 : (int)orders;
+}
+
 /* exact as far as it goes and path above it, except those that are in the set by name. */
 static kspec_status add_auto(const kspec_moments_opts *o, size_t repeats, kspec_estimator path,
                              ks_tasks *tasks, kspec_error *err) {
     int most = 0, permutations = 0;
-    double P = (double)tasks->exact.P, Q = (double)tasks->exact.Q;
     if (o->scheme != KSPEC_TRIALS_ASSIGNMENT) {
-        kspec_status st = affordable(o, &tasks->exact, (double)repeats, 0, &most, err);
+        kspec_status st = affordable(o, tasks, (double)repeats, 0, &most, err);
         if (st) return st;
-        /* several pairs are averaged anyway: each gets orders of its own, and fewer of them are needed */
-        double work = o->nmax * P * Q * (tasks->transposed ? Q : P) * (o->no_stderr ? 1 : 8);
-        double orders = fmin(AUTO_PERMUTATIONS, AUTO_PATH_WORK / work) / (double)repeats;
-        int several = repeats > 1 || orders >= 2; /* one order alone is the given one */
-        permutations = o->permutations ? random_orders(o) : !several ? 0 : orders < 1 ? 1 : (int)orders;
+        permutations = ks_auto_orders(o, tasks, repeats);
     }
     if (!(o->estimators & KSPEC_ESTIMATOR_EXACT))
         add(tasks, KSPEC_ESTIMATOR_EXACT, KSPEC_ESTIMATOR_EXACT, 1, most, 0);
@@ -152,9 +189,11 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
                            ks_tasks *tasks, kspec_error *err) {
     *tasks = (ks_tasks){0};
     int asked = o->nmax > 0;
-    kspec_status st = check(o, P, Q, err);
+    tasks->exact = (ks_exact_plan){.P = P, .Q = Q, .two = two};
+    kspec_status st = check(o, &tasks->exact, err);
     if (st) return st;
-    tasks->exact = (ks_exact_plan){.P = P, .Q = Q, .sampled = o->sampled, .two = two};
+    /* nothing stands in for exact where data are centred or from a finite population */
+    unsigned by_exact = KSPEC_ESTIMATOR_EXACT | (ks_exact_weighted(&tasks->exact) ? KSPEC_ESTIMATOR_AUTO : 0);
     tasks->transposed = o->side == KSPEC_SIDE_TRANSPOSED || (o->side == KSPEC_SIDE_AUTO && P > Q);
     kspec_estimator path = o->sampled == KSPEC_SAMPLED_ROWS   ? KSPEC_ESTIMATOR_KV_ROW
                            : o->sampled == KSPEC_SAMPLED_COLS ? KSPEC_ESTIMATOR_KV_COL
@@ -164,8 +203,8 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
         if (o->estimators & e)
             add(tasks, e, method, 1, o->nmax, e == KSPEC_ESTIMATOR_NAIVE ? 0 : random_orders(o));
     }
-    if (o->estimators & KSPEC_ESTIMATOR_EXACT) st = add_exact(o, asked, repeats, tasks, err);
-    if (!st && o->estimators & KSPEC_ESTIMATOR_AUTO) st = add_auto(o, repeats, path, tasks, err);
+    if (o->estimators & by_exact) st = add_exact(o, asked, repeats, tasks, err);
+    if (!st && o->estimators & KSPEC_ESTIMATOR_AUTO & ~by_exact) st = add_auto(o, repeats, path, tasks, err);
     for (int k = 0; k < tasks->count && !st; k++) st = check_memory(o, &tasks->task[k], P, Q, err);
     return st;
 }

@@ -20,6 +20,8 @@ typedef struct {
     int count;
     /* path runs on the transpose */
     int transposed;
+    /* exact is made by pairs of columns (moments/pairs.h), up to order 2 */
+    int pairs;
     /* the plan of exact */
     ks_exact_plan exact;
 } ks_tasks;
@@ -31,6 +33,25 @@ typedef struct {
  */
 kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t repeats, int two,
                            ks_tasks *tasks, kspec_error *err);
+
+/*
+ * The same where rows or columns come in G and H groups (fewer than P, or than Q), or where entries are
+ * missing and the data are centred. Refuses what does not go with them.
+ */
+kspec_status ks_tasks_make_grouped(kspec_moments_opts *o, size_t P, size_t Q, size_t G, size_t H,
+                                   size_t repeats, ks_tasks *tasks, kspec_error *err);
+kspec_status ks_tasks_make_holes(kspec_moments_opts *o, size_t P, size_t Q, ks_tasks *tasks,
+                                 kspec_error *err);
+
+/* Checks every option that does not depend on the matrix, and fills in its default; nmax = 0 stays. */
+kspec_status ks_tasks_check(kspec_moments_opts *o, kspec_error *err);
+
+/* Refuses what groups, or missing entries, do not go with: `what` names them. */
+kspec_status ks_tasks_check_mixture(const kspec_moments_opts *o, const char *what, kspec_error *err);
+
+/* How many random orders of rows and columns path takes under AUTO; 0: the given one */
+int ks_auto_orders(const kspec_moments_opts *o, const ks_tasks *tasks, size_t repeats);
+
 void ks_tasks_free(ks_tasks *tasks);
 
 #endif

@@ -27,6 +27,7 @@ static kspec_status largest(const ks_trials *t, double *max, kspec_error *err) {
         for (size_t k = 0; k < trials_of(t, i); k++)
             for (size_t j = 0; j < t->Q; j++) {
                 double x = fabs(ks_at(&t->phi[k], i, j));
+                if (t->pairwise && isnan(x)) continue;
                 if (!(x <= DBL_MAX)) return unfit(t, k, i, j, x, err);
                 if (x > *max) *max = x;
             }
@@ -40,11 +41,15 @@ static double root_mean_square(const ks_trials *t, double max) {
     double sum = 0, entries = 0, unit = e > -1000 ? ldexp(1, -e) : 0x1p1000;
     for (size_t i = 0; i < t->P; i++)
         for (size_t k = 0; k < trials_of(t, i); k++) {
+            size_t missing = 0;
             for (size_t j = 0; j < t->Q; j++) {
                 double x = ks_at(&t->phi[k], i, j) * unit;
-                sum += x * x;
+                if (isnan(x))
+                    missing++;
+                else
+                    sum += x * x;
             }
-            entries += (double)t->Q;
+            entries += (double)(t->Q - missing);
         }
     return sqrt(sum / entries) / unit;
 }
@@ -67,6 +72,20 @@ kspec_status ks_trials_init(ks_trials *t, kspec_error *err) {
     if (!ragged) t->row_trials = NULL;
     t->split = t->count > 2 || ragged;
     return KSPEC_OK;
+}
+
+kspec_status ks_trials_missing(ks_trials *t, size_t *missing, kspec_error *err) {
+    double max;
+    *missing = 0;
+    if (!t->pairwise) return KSPEC_OK;
+    kspec_status st = largest(t, &max, err);
+    for (size_t k = 0; k < t->count && !st; k++)
+        for (size_t i = 0; i < t->P; i++)
+            for (size_t j = 0; j < t->Q; j++) *missing += isnan(ks_at(&t->phi[k], i, j)) != 0;
+    if (!st && *missing == t->count * t->P * t->Q)
+        return ks_fail(err, KSPEC_E_DATA, "all %zu entries are missing", *missing);
+    t->pairwise = *missing > 0;
+    return st;
 }
 
 kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err) {
@@ -98,19 +117,66 @@ static void add_row(const ks_trials *t, size_t k, size_t i, double weight, doubl
         for (size_t j = 0; j < t->Q; j++) out[j] += f * ldexp(ks_at(m, i, j), e);
 }
 
+/* The same for trials that may miss entries; seen[j] counts those that do not */
+static void add_seen(const ks_trials *t, size_t k, size_t i, double *out, double *seen) {
+    const kspec_matrix *m = &t->phi[k];
+    int e = -(t->normalize ? t->normal_exponent : t->exponent);
+    for (size_t j = 0; j < t->Q; j++) {
+        double x = ks_at(m, i, j);
+        if (isnan(x)) continue;
+        out[j] += t->factor * ldexp(x, e);
+        seen[j]++;
+    }
+}
+
+/* Sums and counts become means, and 1 where there is one */
+static void mean_of_seen(double *x, double *seen, size_t n) {
+    for (size_t j = 0; j < n; j++)
+        if (seen[j] > 0) x[j] /= seen[j], seen[j] = 1;
+}
+
+/* The same as below, of entries that are seen; the others stay 0 */
+static void subtract_seen_means(double *X, const double *seen, double *mean, size_t P, size_t Q) {
+    for (size_t j = 0; j < Q; j++) {
+        double sum = 0, n = 0;
+        for (size_t i = 0; i < P; i++) sum += X[i * Q + j], n += seen[i * Q + j];
+        mean[j] = n > 0 ? sum / n : 0;
+    }
+    for (size_t i = 0; i < P; i++)
+        for (size_t j = 0; j < Q; j++) X[i * Q + j] -= seen[i * Q + j] * mean[j];
+}
+
+/*
+ * Means are those of the differences from a line's first entry: a constant line becomes exactly zero, where
+ * the rounding of its mean would count as a dimension, and a large mean costs no digits of a small variation.
+ */
 static void subtract_column_means(double *X, double *mean, size_t P, size_t Q) {
     memset(mean, 0, Q * sizeof *mean);
     for (size_t i = 0; i < P; i++)
-        for (size_t j = 0; j < Q; j++) mean[j] += X[i * Q + j] / (double)P;
-    for (size_t i = 0; i < P; i++)
-        for (size_t j = 0; j < Q; j++) X[i * Q + j] -= mean[j];
+        for (size_t j = 0; j < Q; j++) mean[j] += (X[i * Q + j] - X[j]) / (double)P;
+    for (size_t i = P; i-- > 0;)
+        for (size_t j = 0; j < Q; j++) X[i * Q + j] = X[i * Q + j] - X[j] - mean[j];
+}
+
+static void subtract_row_means(double *X, size_t P, size_t Q) {
+    for (size_t i = 0; i < P; i++) {
+        double mean = 0, first = X[i * Q];
+        for (size_t j = 0; j < Q; j++) mean += (X[i * Q + j] - first) / (double)Q;
+        for (size_t j = 0; j < Q; j++) X[i * Q + j] = X[i * Q + j] - first - mean;
+    }
+}
+
+static void centre(const ks_trials *t, double *X, double *mean) {
+    if (t->center == KSPEC_CENTER_ROWS || t->center == KSPEC_CENTER_BOTH)
+        subtract_column_means(X, mean, t->P, t->Q);
+    if (t->center == KSPEC_CENTER_COLS || t->center == KSPEC_CENTER_BOTH) subtract_row_means(X, t->P, t->Q);
 }
 
 /* One trial in place, where nothing needs doing to it */
 static const double *as_it_is(const ks_trials *t, size_t k) {
     const kspec_matrix *m = &t->phi[k];
     int plain = m->col_stride == 1 && (m->row_stride == (ptrdiff_t)t->Q || t->P == 1) && t->exponent == 0 &&
-                !t->normalize && !t->center;
+                !t->normalize && !t->center && !t->pairwise;
     return plain ? m->data : NULL;
 }
 
@@ -122,13 +188,35 @@ kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, 
     *h = (ks_halves){0};
     if (split || !as_it_is(t, 0)) h->a = ks_arena_alloc(arena, entries, sizeof(double));
     if (two && (split || !as_it_is(t, 1))) h->b = ks_arena_alloc(arena, entries, sizeof(double));
+    if (t->pairwise) h->seen_a = h->seen_b = ks_arena_alloc(arena, entries, sizeof(double));
+    if (t->pairwise && two) h->seen_b = ks_arena_alloc(arena, entries, sizeof(double));
     h->mean = ks_arena_alloc(arena, t->Q, sizeof(double));
     h->order = ks_arena_alloc(arena, t->count, sizeof *h->order);
     return arena->failed ? ks_nomem(err, "a copy of the matrix", arena->failed) : KSPEC_OK;
 }
 
+/* The pair where entries are missing: the same split, means over what is seen */
+static void split_seen(const ks_trials *t, ks_halves *h, ks_pair *p) {
+    const size_t Q = t->Q, half = t->split ? t->count / 2 : 1;
+    double *x[2] = {h->a, h->b}, *seen[2] = {h->seen_a, h->seen_b};
+    for (int s = 0; s < (h->b ? 2 : 1); s++) {
+        memset(x[s], 0, t->P * Q * sizeof(double));
+        memset(seen[s], 0, t->P * Q * sizeof(double));
+        for (size_t i = 0; i < t->P; i++)
+            for (size_t k = s ? half : 0; k < (s ? t->count : half); k++)
+                add_seen(t, t->split ? h->order[k] : k, i, x[s] + i * Q, seen[s] + i * Q);
+        mean_of_seen(x[s], seen[s], t->P * Q);
+        if (t->center) subtract_seen_means(x[s], seen[s], h->mean, t->P, Q);
+    }
+    p->P = t->P, p->Q = Q, p->A = h->a, p->B = h->b ? h->b : h->a;
+}
+
 void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p) {
     if (t->split) kspec_random_permutation(seed, ks_stream(KS_STREAM_SPLIT, r), t->count, h->order);
+    if (t->pairwise) {
+        split_seen(t, h, p);
+        return;
+    }
     for (size_t i = 0; i < t->P; i++) {
         double *a = h->a ? h->a + i * t->Q : NULL, *b = h->b ? h->b + i * t->Q : NULL;
         if (a) memset(a, 0, t->Q * sizeof *a);
@@ -144,8 +232,8 @@ void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, 
         for (size_t k = 0; k < T; k++)
             add_row(t, h->order[k], i, 1 / (double)(k < half ? half : T - half), k < half ? a : b);
     }
-    if (t->center && h->a) subtract_column_means(h->a, h->mean, t->P, t->Q);
-    if (t->center && h->b) subtract_column_means(h->b, h->mean, t->P, t->Q);
+    if (h->a) centre(t, h->a, h->mean);
+    if (h->b) centre(t, h->b, h->mean);
     p->P = t->P, p->Q = t->Q;
     p->A = h->a ? h->a : as_it_is(t, 0);
     p->B = t->count == 1 ? p->A : h->b ? h->b : as_it_is(t, 1);
@@ -154,7 +242,7 @@ void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, 
 void ks_trials_copy(const ks_trials *t, size_t k, ks_halves *h, double *out) {
     memset(out, 0, t->P * t->Q * sizeof *out);
     for (size_t i = 0; i < t->P; i++) add_row(t, k, i, 1, out + i * t->Q);
-    if (t->center) subtract_column_means(out, h->mean, t->P, t->Q);
+    centre(t, out, h->mean);
 }
 
 void ks_trials_mean(const ks_trials *t, double *mean, double *out) {
@@ -162,7 +250,7 @@ void ks_trials_mean(const ks_trials *t, double *mean, double *out) {
     for (size_t i = 0; i < t->P; i++)
         for (size_t k = 0; k < trials_of(t, i); k++)
             add_row(t, k, i, 1 / (double)trials_of(t, i), out + i * t->Q);
-    if (t->center) subtract_column_means(out, mean, t->P, t->Q);
+    centre(t, out, mean);
 }
 
 kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, kspec_error *err) {

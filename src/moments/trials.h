@@ -5,6 +5,7 @@
 #ifndef KS_MOMENTS_TRIALS_H
 #define KS_MOMENTS_TRIALS_H
 
+#include "kspec/moments.h"
 #include "moments/estimators.h"
 
 typedef struct {
@@ -13,7 +14,10 @@ typedef struct {
     size_t count, P, Q;
     /* or NULL */
     const size_t *row_trials;
-    int center, normalize;
+    kspec_center center;
+    int normalize;
+    /* NaN is a missing entry; set to 0 by ks_trials_missing() where there is none */
+    int pairwise;
     /*
      * set by ks_trials_init(): halves are drawn at random, since there are more than two trials, or ragged
      * ones
@@ -30,7 +34,10 @@ typedef struct {
 /* Checks the shapes and the ragged counts; counts that are all the same are not ragged. */
 kspec_status ks_trials_init(ks_trials *t, kspec_error *err);
 
-/* Checks that all entries are finite, and chooses the scale for orders up to nmax. */
+/* Where t->pairwise is set: how many entries are missing, and that none of them is infinite, nor all are. */
+kspec_status ks_trials_missing(ks_trials *t, size_t *missing, kspec_error *err);
+
+/* Checks that all entries are finite (or missing), and chooses the scale for orders up to nmax. */
 kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err);
 
 /* How many splits there are: `splits` where trials are split at random, otherwise 1. */
@@ -40,6 +47,8 @@ size_t ks_trials_splits(const ks_trials *t, int splits);
 typedef struct {
     double *a, *b, *mean;
     size_t *order;
+    /* pairwise: 1 where a and b are seen, 0 elsewhere; the same where a = b. Otherwise NULL */
+    double *seen_a, *seen_b;
 } ks_halves;
 kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, kspec_error *err);
 
@@ -48,7 +57,8 @@ kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, 
  * split at random into halves whose means are A and B (both orders are unbiased). All rows have the same
  * split: if each row had its own, a trial would be in A for one row and in B for another, and noise that is
  * common to a column in that trial would not cancel. Ragged rows need splits of their own; their repeats are
- * separate occasions.
+ * separate occasions. Pairwise, a missing entry is 0, and the mean of a half is over the trials in which the
+ * entry is seen.
  */
 void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p);
 

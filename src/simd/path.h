@@ -46,4 +46,31 @@ typedef struct {
     double *T, *W; /* of the first row */
 } ks_path_loo_cell;
 
+/*
+ * One row through some columns, where rows or columns come in groups of which a cycle takes one member. The
+ * rows of a group all read the sums `old` of before the group and add to A; the columns of a group all read R
+ * of before it, so that for each column b, in the order of the walk,
+ *
+ *     for n = nmax ... 2:  A[n] += R[n-1] x[b];  S[n] += old[n] y[b]   (but for S[nmax])
+ *     S[1] += old[1] y[b]
+ *     where a group ends:  R = S
+ *
+ * R = S at the start and, since the columns end with a group, at the end. A row that is a group of its own
+ * has old = A. Where prefix is given, the walk is the one back (x and y exchanged, dir = -1), old and R are
+ * the sums over the rest of a cycle, and the cycles through the row and the columns are added up first:
+ *
+ *     for N = 2 ... nmax:  v = x[b] sum_{k+j=N-1} prefix[k] R[j];  V[N] += v;  W[N] += v
+ */
+typedef struct {
+    const double *x, *y;       /* at the first column */
+    const unsigned char *ends; /* 1 at the last column of a group, in the order of the walk; as x */
+    size_t cols;
+    int dir, nmax; /* as in ks_path_cell */
+    double scale;
+    const double *old;    /* of the first column; records as those of A in ks_path_cell, like prefix and V */
+    double *A, *R, *S;    /* of the first column; of the row; nmax-1 vectors of scratch */
+    const double *prefix; /* or NULL */
+    double *V, *W;
+} ks_path_group_row;
+
 #endif

@@ -90,6 +90,9 @@ typedef struct {
     /* The same, forward only, with the cycles through each row and column. */
     void (*path_loo)(const ks_path_loo_cell *c);
 
+    /* One row, where cycles take one member of each group of rows and columns. */
+    void (*path_group_row)(const ks_path_group_row *r);
+
     /* sum[n] += sum over cols columns of A[n] last, for `orders` orders; `last` is one vector per column. */
     void (*path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
 

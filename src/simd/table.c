@@ -20,6 +20,7 @@ void KS_K(ks_hadamard)(double *z, size_t n, int add, double w, const double *col
 void KS_K(ks_path_sweep)(const ks_path_cell *c);
 void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y);
 void KS_K(ks_path_loo)(const ks_path_loo_cell *c);
+void KS_K(ks_path_group_row)(const ks_path_group_row *r);
 void KS_K(ks_path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
 void KS_K(ks_train_product)(const ks_train_product *p, float *out, size_t ld);
 void KS_K(ks_train_adam)(const ks_train_product *p, const ks_adam *s, float *w, float *m, float *v,
@@ -42,6 +43,7 @@ const ks_simd KS_K(ks_simd) = {
     .path_sweep = KS_K(ks_path_sweep),
     .path_sweep_trials = KS_K(ks_path_sweep_trials),
     .path_loo = KS_K(ks_path_loo),
+    .path_group_row = KS_K(ks_path_group_row),
     .path_close = KS_K(ks_path_close),
     .train_product = KS_K(ks_train_product),
     .train_adam = KS_K(ks_train_adam),

@@ -27,6 +27,7 @@ static const double student[GROUPS - 1] = {12.706, 4.303, 3.182, 2.776, 2.571, 2
 
 typedef struct {
     ks_pair pair;
+    /* the mean of each column is removed */
     int center;
     /* min(P,Q); 0: no error bars */
     size_t n, groups;
@@ -183,8 +184,10 @@ kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, s
                    .center = how->center,
                    .normalize = how->normalize};
     /* rows that are not a sample have no error */
-    int bars = !how->no_stderr && how->sampled != KSPEC_SAMPLED_COLS && P >= LEAST_ROWS;
-    cvpca c = {.center = how->center, .n = n, .groups = !bars ? 0 : P < GROUPS ? P : GROUPS};
+    int complete = how->sampled == KSPEC_SAMPLED_COLS || how->population_rows == P;
+    int bars = !how->no_stderr && !complete && P >= LEAST_ROWS;
+    int center = how->center == KSPEC_CENTER_ROWS || how->center == KSPEC_CENTER_BOTH;
+    cvpca c = {.center = center, .n = n, .groups = !bars ? 0 : P < GROUPS ? P : GROUPS};
     kspec_status st = ks_trials_init(&t, err);
     if (!st) st = ks_trials_scale(&t, 2, err);
     if (!st) st = alloc_result(j, n, err);

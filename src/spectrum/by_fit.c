@@ -91,7 +91,9 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
     const ks_fitted *f = &t->f;
     const ks_decomposition *d = &t->x.d;
-    double share = isinf(d->rows) || isinf(d->cols) ? 1 : d->rows / (double)d->P;
+    /* the sample's own are over PQ, whatever centring has taken */
+    double share =
+        (isinf(d->rows) ? 1 : d->rows / (double)d->P) * (isinf(d->cols) ? 1 : d->cols / (double)d->Q);
     for (size_t i = 0; i < r->rank; i++) {
         r->eigenvalues[i] = scaled(t, exp(f->log_lambda[i]), 1);
         r->ci_low[i] = scaled(t, exp(f->log_low[i]), 1);
@@ -171,6 +173,20 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
                                        r->participation_ratio_std_error, 1);
 }
 
+/*
+ * The unbiased m(2) is free of noise and of any family. Where it contradicts the fit, intervals are widened by
+ * the gap between their roots, or by 2 where it is not positive.
+ */
+static void widen(kspec_spectrum_result *r) {
+    if (r->count < 2 || !(fabs(r->fitted[1] - r->given[1]) > KS_DISAGREE * r->given_std_error[1])) return;
+    double gap = r->given[1] > 0 ? exp(0.5 * fabs(log(r->fitted[1] / r->given[1]))) : 2;
+    for (size_t i = 0; i < r->rank; i++) {
+        r->ci_low[i] /= gap;
+        r->ci_high[i] *= gap;
+        r->std_error[i] = (r->ci_high[i] - r->ci_low[i]) / (2 * 1.959964);
+    }
+}
+
 static void set_t(const fit *t) {
     kspec_spectrum_result *r = t->j->r;
     for (size_t k = 0; k < r->t_count; k++)
@@ -204,6 +220,7 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
         r->effective_dimension_ci_high[k] = fmax(q[k].value, fmin(q[k].high, most));
     }
     check_moments(t, m, ratio, noise);
+    widen(r);
     r->beyond = beyond->value, r->beyond_ci_low = beyond->low, r->beyond_ci_high = beyond->high;
     r->exponent = slope->value, r->exponent_ci_low = slope->low, r->exponent_ci_high = slope->high;
     r->noise = to_sd(t, noise->value);

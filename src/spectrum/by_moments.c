@@ -93,7 +93,7 @@ static kspec_status choose_upper(const job *j, kspec_spectrum_result *r, kspec_e
 
 /* ---- the plain fit ---- */
 
-/* What m(n) is divided by, beside b^n: the rank, or with free mass the sum of the eigenvalues in units of b. */
+/* What m(n) is divided by, beside b^n: the rank, or with free mass the sum of the eigenvalues over b. */
 static double unit_of(const job *j, double upper) {
     if (j->o.rank) return (double)j->o.rank;
     return j->m[0] > 0 ? j->m[0] / upper : 1;

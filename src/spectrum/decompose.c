@@ -76,8 +76,11 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
         return ks_nomem(err, "the matrix and its Gram matrix", scratch->failed + arena->failed);
     x->noise = noise_of_mean(t, mean);
     ks_trials_mean(t, mean, M);
-    /* centring takes one degree of freedom from the rows */
-    double rows = (double)P - (t->center && P > 1), entries = rows * (double)Q;
+    /* centring takes one degree of freedom from a side */
+    int rows_off = t->center == KSPEC_CENTER_ROWS || t->center == KSPEC_CENTER_BOTH;
+    int cols_off = t->center == KSPEC_CENTER_COLS || t->center == KSPEC_CENTER_BOTH;
+    double rows = (double)(P - (size_t)rows_off), cols = (double)(Q - (size_t)cols_off),
+           entries = rows * cols;
     double square = ks_dot(ks_size(P, Q), M, M) / entries;
     if (!(square > 0))
         return ks_fail(err, KSPEC_E_DATA, "every entry is 0%s: there is nothing to fit",
@@ -90,14 +93,16 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
     x->unit = square;
     x->exponent = 2 * t->exponent;
     x->noise /= square;
-    size_t possible = t->center && P <= Q ? P - 1 : n;
-    count_rank(x, possible);
+    count_rank(x, (size_t)fmin(rows, cols));
     double *U2 = ks_arena_alloc(arena, ks_size(x->d.n, P), sizeof *U2);
     double *V2 = ks_arena_alloc(arena, ks_size(x->d.n, Q), sizeof *V2);
     if (arena->failed) return ks_nomem(err, "the singular vectors", arena->failed);
-    x->d = (ks_decomposition){P, Q, x->d.n, x->all, U2, V2, rows, (double)Q};
-    if (how->sampled == KSPEC_SAMPLED_ROWS) x->d.cols = INFINITY;
-    if (how->sampled == KSPEC_SAMPLED_COLS) x->d.rows = INFINITY;
+    x->d = (ks_decomposition){P, Q, x->d.n, x->all, U2, V2, rows, cols};
+    if (how->sampled == KSPEC_SAMPLED_ROWS || how->population_cols == Q) x->d.cols = INFINITY;
+    if (how->sampled == KSPEC_SAMPLED_COLS || how->population_rows == P) x->d.rows = INFINITY;
+    if (isinf(x->d.rows) && isinf(x->d.cols))
+        return ks_fail(err, KSPEC_E_ARG,
+                       "both sides are complete: the matrix's own eigenvalues are those sought");
     return leverages(run, x, M, G, U2, V2, err);
 }
 

@@ -153,7 +153,7 @@ void ks_family_name(const ks_problem *p, const ks_family *f, size_t size, char *
 /* ---- segmentation ---- */
 
 size_t ks_segment(size_t n, const double *y, const double *w, size_t most, double *scratch,
-                  size_t cut[][KS_MOVES_MAX]) {
+                  size_t cut[][KS_PIECES_MAX]) {
     /*
      * sums of w, w y and w y^2 before each place; least cost of k pieces up to b, and where the last begins
      */

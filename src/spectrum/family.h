@@ -48,7 +48,7 @@ typedef struct {
     /* of KS_SHAPES */
     size_t shape;
     /* breaks after these nodes, from 0, increasing */
-    size_t breaks, at[KS_MOVES_MAX];
+    size_t breaks, at[KS_BREAKS_MAX];
     /* how many eigenvalues there are; the problem's end: as many as it has */
     size_t end;
 } ks_family;
@@ -72,10 +72,10 @@ void ks_family_name(const ks_problem *p, const ks_family *f, size_t size, char *
 
 /*
  * The best segmentations of y (n, weights w) into 1 ... most constant pieces: cut[k-1] has the k-1 places
- * after which a piece ends. Returns how many segmentations there are: min(most, n). most <= KS_MOVES_MAX;
+ * after which a piece ends. Returns how many segmentations there are: min(most, n). most <= KS_PIECES_MAX;
  * scratch: 2 (most + 1)(n + 1) + 3 (n + 1) doubles.
  */
 size_t ks_segment(size_t n, const double *y, const double *w, size_t most, double *scratch,
-                  size_t cut[][KS_MOVES_MAX]);
+                  size_t cut[][KS_PIECES_MAX]);
 
 #endif

@@ -62,12 +62,13 @@ static kspec_status weigh(ks_fitted *f, kspec_error *err) {
 
 /* ---- averages ---- */
 
-static void quantiles(const ks_fitted *f, size_t n, double level, double *out) {
+/* wider: times the standard deviations */
+static void quantiles(const ks_fitted *f, size_t n, double level, double wider, double *out) {
     double mean[KS_MODES_MAX], sd[KS_MODES_MAX];
     for (size_t l = 0; l < n; l++) {
         for (size_t k = 0; k < f->count; k++) {
             mean[k] = f->modes[k]->theta[l];
-            sd[k] = sqrt(f->modes[k]->variance[l]);
+            sd[k] = wider * sqrt(f->modes[k]->variance[l]);
         }
         out[l] = ks_mixture_quantile(f->count, f->weight, mean, sd, 1, level);
     }
@@ -75,7 +76,7 @@ static void quantiles(const ks_fitted *f, size_t n, double level, double *out) {
 
 /* Medians: an average over families that have ended and others would be of logarithms of nothing. */
 static void take_medians(ks_fitted *f) {
-    quantiles(f, f->p.N, 0.5, f->theta);
+    quantiles(f, f->p.N, 0.5, 1, f->theta);
     for (size_t l = 1; l < f->p.n; l++) f->theta[l] = fmin(f->theta[l], f->theta[l - 1]);
     for (size_t l = 0; l < f->p.n; l++)
         if (f->theta[l] < log(1e-20)) f->theta[l] = KS_NOTHING;
@@ -90,8 +91,8 @@ static void take_intervals(ks_fitted *f) {
     const double *s = o->x->d.s;
     size_t n = f->p.n, K = o->K, m = o->m, next = 0;
     double sum = 0;
-    quantiles(f, n, 0.025, f->low);
-    quantiles(f, n, 0.975, f->high);
+    quantiles(f, n, 0.025, KS_WIDER, f->low);
+    quantiles(f, n, 0.975, KS_WIDER, f->high);
     for (size_t l = 0; l < n; l++) {
         f->low[l] = fmin(f->low[l], f->theta[l]);
         f->high[l] = fmax(f->high[l], f->theta[l]);

@@ -18,8 +18,8 @@ void ks_grid_geometric(size_t T, double smallest, double *s) {
 
 /*
  * The linear program. Columns: T for p, then K for the positive part u and K for the negative part v of W r.
- * Rows: (W V p)_n + u_n - v_n = (W mu)_n with V_ni = s_i^n, and last sum p = 1. Minimise sum u + v. With free
- * mass V_ni = s_i^(n-1), and there is no last row.
+ * Rows: (W V p)_n + u_n - v_n = (W mu)_n with V_ni = s_i^n, and last sum p = 1. Minimise sum u + v. With
+ * free mass V_ni = s_i^(n-1), and there is no last row.
  *
  * Moments may fall over many decades, so rows and columns are scaled: rows so that the right-hand side is 1
  * (one that is twelve decades below the row's largest entry stays there), then columns so that their largest

@@ -5,8 +5,8 @@
  * Of d eigenvalues, p is the distribution: sum p = 1, and r_n = mu_n - sum_i p_i s_i^n.
  *
  * With free mass their number is not known, and d is any unit. p is nu = s times the measure that counts
- * eigenvalues, on (0,1], without a constraint: r_n = mu_n - sum_i p_i s_i^(n-1), and d p_i/s_i eigenvalues lie
- * at s_i. Of the measures that are nearest, the one with the fewest eigenvalues is taken.
+ * eigenvalues, on (0,1], without a constraint: r_n = mu_n - sum_i p_i s_i^(n-1), and d p_i/s_i eigenvalues
+ * lie at s_i. Of the measures that are nearest, the one with the fewest eigenvalues is taken.
  */
 #ifndef KS_SPECTRUM_MEASURE_H
 #define KS_SPECTRUM_MEASURE_H

@@ -29,21 +29,3 @@ double ks_mixture_quantile(size_t n, const double *weight, const double *mean, c
     }
     return 0.5 * (low + high);
 }
-
-void ks_decreasing(size_t n, const double *w, double *y) {
-    /* the last pool ends before i and begins where everything from there on is equal */
-    for (size_t i = 1; i < n; i++) {
-        size_t begin = i;
-        double sum = w[i] * y[i], total = w[i], value = y[i];
-        while (begin > 0 && y[begin - 1] < value) {
-            double before = y[begin - 1];
-            while (begin > 0 && y[begin - 1] == before) {
-                begin--;
-                sum += w[begin] * before;
-                total += w[begin];
-            }
-            value = sum / total;
-        }
-        for (size_t k = begin; k <= i; k++) y[k] = value;
-    }
-}

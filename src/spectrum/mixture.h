@@ -11,7 +11,4 @@ void ks_mixture_weights(size_t n, const double *log_weight, double *weight);
 double ks_mixture_quantile(size_t n, const double *weight, const double *mean, const double *sd,
                            size_t stride, double q);
 
-/* y (n, weights w) becomes the nearest decreasing sequence in least squares (pooling of neighbours). */
-void ks_decreasing(size_t n, const double *w, double *y);
-
 #endif

@@ -14,7 +14,9 @@ kspec_status ks_search_init(const ks_run *run, ks_search *s, const ks_problem *p
     s->modes = ks_arena_zalloc(arena, KS_MODES_MAX, sizeof *s->modes);
     if (!arena->failed) ks_mode_alloc(p, arena, KS_MODES_MAX, s->modes);
     s->scratch =
-        ks_arena_alloc(arena, K + 2 * (KS_MOVES_MAX + 1) * (K + 1) + 3 * (K + 1), sizeof *s->scratch);
+        ks_arena_alloc(arena, K + 2 * (KS_PIECES_MAX + 1) * (K + 1) + 3 * (K + 1), sizeof *s->scratch);
+    s->nothing = ks_arena_alloc(arena, K, sizeof *s->nothing);
+    for (size_t i = 0; i < K && !arena->failed; i++) s->nothing[i] = (ks_cplx){NAN, NAN};
     return arena->failed ? ks_nomem(err, "the families of spectra", arena->failed) : KSPEC_OK;
 }
 
@@ -80,9 +82,32 @@ typedef struct {
     block *blocks;
 } tries;
 
+/* Where a flat family starts: the means of the rough one between breaks, and the noise. */
+static void between_breaks(const ks_problem *p, const ks_mode *rough, const ks_family *f, double *theta) {
+    size_t n = ks_family_nodes(p, f), first = 0;
+    memcpy(theta, rough->theta, p->N * sizeof *theta);
+    for (size_t b = 0; b <= f->breaks; b++) {
+        size_t last = b < f->breaks ? f->at[b] : n - 1;
+        double sum = 0, count = 0;
+        for (size_t l = first; l <= last; l++) {
+            sum += p->weight[l] * exp(rough->theta[l]);
+            count += p->weight[l];
+        }
+        for (size_t l = first; l <= last; l++) theta[l] = log(sum / count);
+        first = last + 1;
+    }
+}
+
 static kspec_status one_try(void *ctx, size_t k, const ks_worker *worker) {
     const tries *t = ctx;
-    ks_mode_find(t->s->p, &t->s->work[worker->index], t->from->theta, t->from->log_kappa, t->todo[k]);
+    ks_mode *m = t->todo[k];
+    const ks_search *s = t->s;
+    if (m->family.shape == KS_SHAPE_FLAT) {
+        between_breaks(s->p, s->rough, &m->family, m->theta);
+        ks_mode_find(s->p, &s->work[worker->index], m->theta, s->nothing, m);
+    } else {
+        ks_mode_find(s->p, &s->work[worker->index], t->from->theta, t->from->log_kappa, m);
+    }
     return KSPEC_OK;
 }
 
@@ -109,6 +134,8 @@ static kspec_status best_of(const ks_run *run, ks_search *s, const ks_mode *from
 /* ---- moves: a break more, or an end ---- */
 
 typedef struct {
+    /* into 1, 2, ... pieces */
+    size_t pieces, into[KS_PIECES_MAX][KS_PIECES_MAX];
     size_t cuts, cut[KS_CUTS_MAX];
     size_t ends, end[KS_END_COUNT + KS_CUTS_MAX];
 } places;
@@ -119,22 +146,22 @@ static void add_place(size_t x, size_t *count, size_t *list) {
     list[(*count)++] = x;
 }
 
-/* Cuts of the rough mode into up to four constant pieces, and the first three nodes; ends beside them. */
-static void find_places(const ks_search *s, const ks_mode *rough, places *q) {
+/* Cuts of the rough mode into constant pieces, and the first nodes; ends beside them. */
+static void find_places(const ks_search *s, places *q) {
     const ks_problem *p = s->p;
-    size_t K = p->o->K, cut[KS_MOVES_MAX][KS_MOVES_MAX], most = KS_MOVES_MAX < K - 1 ? KS_MOVES_MAX : K - 1;
+    size_t K = p->o->K, most = KS_PIECES_MAX < K - 1 ? KS_PIECES_MAX : K - 1;
     double *w = s->scratch;
     *q = (places){0};
-    for (size_t k = 0; k < K; k++) w[k] = 1 / fmax(rough->variance[k], 1e-3);
-    size_t pieces = ks_segment(K, rough->theta, w, most, w + K, cut);
-    for (size_t k = 1; k < pieces; k++)
-        for (size_t b = 0; b < k; b++) add_place(cut[k][b], &q->cuts, q->cut);
+    for (size_t k = 0; k < K; k++) w[k] = 1 / fmax(s->rough->variance[k], 1e-3);
+    q->pieces = ks_segment(K, s->rough->theta, w, most, w + K, q->into);
+    for (size_t k = 1; k < q->pieces; k++)
+        for (size_t b = 0; b < k; b++) add_place(q->into[k][b], &q->cuts, q->cut);
     if (!p->o->x->low_rank) {
         for (size_t k = 0; k < KS_END_COUNT; k++)
             add_place((size_t)nearbyint((double)p->o->used * KS_ENDS[k]), &q->ends, q->end);
         for (size_t k = 0; k < q->cuts; k++) add_place(p->before[q->cut[k] + 1], &q->ends, q->end);
     }
-    for (size_t k = 0; k < 3; k++) add_place(k, &q->cuts, q->cut);
+    for (size_t k = 0; k < KS_SPIKES_MAX; k++) add_place(k, &q->cuts, q->cut);
 }
 
 /* Spectra end beyond three eigenvalues and the last break; without noise, beyond those that are seen. */
@@ -143,10 +170,9 @@ static int may_end(const ks_problem *p, const ks_family *f, size_t end) {
     return end >= least && end < p->end && (!f->breaks || end > p->before[f->at[f->breaks - 1] + 1]);
 }
 
-static size_t list_moves(const ks_problem *p, const ks_family *f, int breaks, const places *q,
-                         ks_family *out) {
+static size_t list_breaks(const ks_problem *p, const ks_family *f, const places *q, ks_family *out) {
     size_t n = 0;
-    for (size_t k = 0; k < q->cuts && breaks && f->breaks < KS_MOVES_MAX; k++) {
+    for (size_t k = 0; k < q->cuts && f->breaks < KS_BREAKS_MAX; k++) {
         ks_family g = *f;
         size_t at = q->cut[k], i = g.breaks;
         int taken = p->before[at + 1] >= f->end;
@@ -157,7 +183,12 @@ static size_t list_moves(const ks_problem *p, const ks_family *f, int breaks, co
         g.breaks++;
         out[n++] = g;
     }
-    for (size_t k = 0; k < q->ends && f->end == p->end; k++)
+    return n;
+}
+
+static size_t list_ends(const ks_problem *p, const ks_family *f, const places *q, ks_family *out) {
+    size_t n = 0;
+    for (size_t k = 0; k < q->ends; k++)
         if (may_end(p, f, q->end[k])) {
             out[n] = *f;
             out[n++].end = q->end[k];
@@ -165,11 +196,11 @@ static size_t list_moves(const ks_problem *p, const ks_family *f, int breaks, co
     return n;
 }
 
-/* Steps of 4, 2 and 1 towards a better end. */
+/* Steps of 4, 2 and 1 towards a better end, where there is one. */
 static kspec_status refine(const ks_run *run, ks_search *s, const ks_mode *from, const ks_mode **best,
                            kspec_error *err) {
     kspec_status st = KSPEC_OK;
-    for (size_t step = 4; step > 0 && !st; step /= 2) {
+    for (size_t step = 4; step > 0 && !st && *best && (*best)->family.end < s->p->end; step /= 2) {
         ks_family f[2];
         size_t n = 0, end = (*best)->family.end;
         for (int up = 0; up < 2; up++) {
@@ -182,48 +213,76 @@ static kspec_status refine(const ks_run *run, ks_search *s, const ks_mode *from,
     return st;
 }
 
-/* From the best mode of a shape, moves while they help; where they lead goes to got. */
-static kspec_status climb(const ks_run *run, ks_search *s, size_t shape, const ks_mode *top, const places *q,
-                          size_t *got, const ks_mode **reached, kspec_error *err) {
+/* Modes that moves have led to */
+typedef struct {
+    size_t count;
+    const ks_mode *at[KS_REACHED_MAX];
+} reached;
+
+/* From a mode, moves while they help: a break more, or an end where there is none yet. */
+static kspec_status climb(const ks_run *run, ks_search *s, const ks_mode *current, const places *q,
+                          reached *to, kspec_error *err) {
     const ks_problem *p = s->p;
-    ks_family whole = {.shape = shape, .end = p->end};
-    const ks_mode *current = lookup(s, s->count, &whole);
-    if (!current || !current->found) current = top;
-    double before = current->family.shape == shape ? value(current) : -INFINITY;
     for (int move = 0; move < KS_MOVES_MAX; move++) {
-        ks_family f = current->family, next[KS_TRIES_MAX];
-        int same = f.shape == shape;
-        f.shape = shape;
-        size_t n = list_moves(p, &f, same, q, next);
+        ks_family next[KS_TRIES_MAX];
+        const ks_family *f = &current->family;
+        size_t n = list_breaks(p, f, q, next);
+        if (f->end == p->end) n += list_ends(p, f, q, next + n);
         const ks_mode *best = NULL;
         kspec_status st = best_of(run, s, current, n, next, &best, err);
-        if (!st && best && best->family.end < p->end) st = refine(run, s, current, &best, err);
+        if (!st) st = refine(run, s, current, &best, err);
         if (st) return st;
-        if (!best || value(best) < before - 1) break;
-        before = value(best);
-        current = reached[(*got)++] = best;
+        if (!best || value(best) < value(current) - 1) break;
+        current = to->at[to->count++] = best;
     }
     return KSPEC_OK;
 }
 
-static kspec_status all_shapes(const ks_run *run, ks_search *s, size_t got, const ks_mode **reached,
-                               const ks_mode *top, kspec_error *err) {
-    block blocks[2 * KS_MOVES_MAX];
+/* Flat spectra: the breaks first, with an end beyond the sample's, then the end. *best: NULL if there is none. */
+static kspec_status find_flat(const ks_run *run, ks_search *s, const places *q, const ks_mode **best,
+                              kspec_error *err) {
+    const ks_problem *p = s->p;
+    ks_family f[KS_PIECES_MAX + KS_SPIKES_MAX], next[KS_TRIES_MAX];
+    size_t n = 0, K = p->o->K, end = p->end;
+    if (!p->o->x->low_rank) {
+        end = (size_t)(KS_FLAT_END * (double)p->o->used);
+        if (end > p->end - 1) end = p->end - 1;
+    }
+    for (size_t k = 0; k < q->pieces; k++) {
+        f[n] = (ks_family){.shape = KS_SHAPE_FLAT, .end = end, .breaks = k};
+        memcpy(f[n++].at, q->into[k], k * sizeof *f->at);
+    }
+    for (size_t k = 1; k <= KS_SPIKES_MAX && k + 1 < K; k++) {
+        f[n] = (ks_family){.shape = KS_SHAPE_FLAT, .end = end, .breaks = k};
+        for (size_t b = 0; b < k; b++) f[n].at[b] = b;
+        n++;
+    }
+    *best = NULL;
+    kspec_status st = best_of(run, s, s->rough, n, f, best, err);
+    if (st || !*best || p->o->x->low_rank) return st;
+    st = best_of(run, s, s->rough, list_ends(p, &(*best)->family, q, next), next, best, err);
+    return st ? st : refine(run, s, s->rough, best, err);
+}
+
+/* Every shape of what the moves have reached, unless it is far from the best. */
+static kspec_status all_shapes(const ks_run *run, ks_search *s, const reached *to, const ks_mode *top,
+                               kspec_error *err) {
+    block blocks[KS_REACHED_MAX];
     double most = value(top);
     size_t n = 0, limit = s->count;
-    for (size_t k = 0; k < got; k++) most = fmax(most, value(reached[k]));
-    for (size_t k = 0; k < got; k++)
-        if (value(reached[k]) > most - 4) {
-            int twice = 0;
-            for (size_t b = 0; b < n; b++) {
-                ks_family f = reached[k]->family;
-                f.shape = blocks[b].family.shape;
-                twice |= ks_family_same(&f, &blocks[b].family);
-            }
-            if (twice) continue;
-            blocks[n] = (block){reached[k]->family, reached[k]->theta, reached[k]->log_kappa, .limit = limit};
-            reserve_block(s, &blocks[n++]);
+    for (size_t k = 0; k < to->count; k++) most = fmax(most, value(to->at[k]));
+    for (size_t k = 0; k < to->count; k++) {
+        const ks_mode *m = to->at[k];
+        int twice = 0;
+        for (size_t b = 0; b < n; b++) {
+            ks_family f = m->family;
+            f.shape = blocks[b].family.shape;
+            twice |= ks_family_same(&f, &blocks[b].family);
         }
+        if (twice || value(m) <= most - 4) continue;
+        blocks[n] = (block){m->family, m->theta, m->log_kappa, .limit = limit};
+        reserve_block(s, &blocks[n++]);
+    }
     return ks_parallel_for(run, n, one_block, &(tries){.s = s, .blocks = blocks}, err);
 }
 
@@ -236,17 +295,19 @@ kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta,
     block whole = {.family = {.end = p->end}, .theta = theta, .log_kappa = log_kappa};
     reserve_block(s, &whole);
     kspec_status st = ks_parallel_for(&parts[0], 1, one_block, &(tries){.s = s, .blocks = &whole}, err);
-    const ks_mode *top = whole.best;
+    const ks_mode *top = whole.best, *flat;
     if (st || !all || p->o->used < 4 || !top) return st;
-    ks_family f = {.shape = KS_SHAPE_ROUGH, .end = p->end};
-    ks_mode *rough = reserve(s, &f);
+    ks_mode *rough = reserve(s, &(ks_family){.shape = KS_SHAPE_ROUGH, .end = p->end});
     ks_mode_find(p, &s->work[0], top->theta, top->log_kappa, rough);
+    s->rough = rough->found == 2 ? rough : top;
     places q;
-    find_places(s, rough->found == 2 ? rough : top, &q);
-    const ks_mode *reached[2 * KS_MOVES_MAX];
-    size_t got = 0;
-    st = climb(&parts[1], s, top->family.shape, top, &q, &got, reached, err);
-    if (!st && top->family.shape != KS_SHAPE_FLAT)
-        st = climb(&parts[2], s, KS_SHAPE_FLAT, top, &q, &got, reached, err);
-    return st ? st : all_shapes(&parts[3], s, got, reached, top, err);
+    reached to = {0};
+    find_places(s, &q);
+    if (top->family.shape != KS_SHAPE_FLAT) st = climb(&parts[1], s, top, &q, &to, err);
+    if (!st) st = find_flat(&parts[2], s, &q, &flat, err);
+    if (!st && flat) {
+        to.at[to.count++] = flat;
+        st = climb(&parts[2], s, flat, &q, &to, err);
+    }
+    return st ? st : all_shapes(&parts[3], s, &to, top, err);
 }

@@ -6,13 +6,16 @@
 #include "spectrum/mode.h"
 
 /*
- * Room for the modes: shapes and the rough one; breaks, ends and refined ends of each move of two shapes;
- * every shape of what the moves ended with.
+ * Room: breaks at the cuts of the rough mode and at the first eigenvalues; ends there and at KS_ENDS; refined
+ * ends. Modes of the shapes and the rough one, of each move of two shapes and the start of the flat one,
+ * and of every shape of what the moves reached.
  */
 enum {
-    KS_CUTS_MAX = 9,
-    KS_TRIES_MAX = KS_CUTS_MAX + KS_END_COUNT + KS_CUTS_MAX + 6,
-    KS_MODES_MAX = KS_SHAPE_COUNT + 1 + 2 * KS_MOVES_MAX * (KS_TRIES_MAX + KS_SHAPE_COUNT)
+    KS_CUTS_MAX = 6 + KS_SPIKES_MAX,
+    KS_TRIES_MAX = KS_CUTS_MAX + KS_END_COUNT + KS_CUTS_MAX,
+    KS_REACHED_MAX = 2 * KS_MOVES_MAX + 1,
+    KS_MODES_MAX = KS_SHAPE_COUNT + 1 + KS_PIECES_MAX + KS_SPIKES_MAX +
+                   KS_REACHED_MAX * (KS_TRIES_MAX + 6 + KS_SHAPE_COUNT)
 };
 
 typedef struct {
@@ -22,8 +25,11 @@ typedef struct {
     ks_mode *modes;
     /* one for each worker */
     ks_mode_work *work;
-    /* for segmentations */
+    /* whose cuts and means show where there might be steps */
+    const ks_mode *rough;
+    /* for segmentations; K times no guess */
     double *scratch;
+    ks_cplx *nothing;
 } ks_search;
 
 kspec_status ks_search_init(const ks_run *run, ks_search *s, const ks_problem *p, ks_arena *arena,

@@ -169,7 +169,7 @@ static kspec_status use_estimates(job *j, const kspec_moments_opts *used, kspec_
 }
 
 /* The orders that check a fit, where nothing else is said; the least and the largest side of a matrix. */
-enum { CHECKED = 4, LEAST = 4 };
+enum { CHECKED = 4, LEAST = 4, MOST = 32000 };
 
 static kspec_status check_size(size_t P, size_t Q, kspec_error *err) {
     size_t n = P < Q ? P : Q;
@@ -178,27 +178,58 @@ static kspec_status check_size(size_t P, size_t Q, kspec_error *err) {
             err, KSPEC_E_DATA,
             "a fit needs at least %d rows and %d columns, not %zu x %zu; the method moments takes less",
             LEAST, LEAST, P, Q);
-    if (n > KS_SAMPLE_MAX)
+    if (n > MOST)
         return ks_fail(err, KSPEC_E_DATA,
                        "a fit of %zu x %zu: the shorter side exceeds %d; select fewer rows or columns", P, Q,
-                       KS_SAMPLE_MAX);
+                       MOST);
     return KSPEC_OK;
+}
+
+/* What the moments know of and a fit does not. */
+static kspec_status check_estimation(const kspec_matrix *phi, const kspec_moments_opts *how, const char *who,
+                                     kspec_error *err) {
+    const char *what = how->row_groups || how->col_groups ? "groups"
+                       : how->pairwise                    ? "missing entries"
+                                                          : NULL;
+    if (what) return ks_fail(err, KSPEC_E_ARG, "%s does not know of %s; the method moments does", who, what);
+    if ((how->population_rows && how->population_rows != phi->rows) ||
+        (how->population_cols && how->population_cols != phi->cols))
+        return ks_fail(
+            err, KSPEC_E_ARG,
+            "%s does not know of finite populations but complete ones (%zu rows, %zu columns); the "
+            "method moments does",
+            who, phi->rows, phi->cols);
+    return KSPEC_OK;
+}
+
+/* The orders of the check, where nothing else is said: as many as the centred estimates have. */
+static int checked_orders(const kspec_matrix *phi, kspec_center center) {
+    size_t n = center == KSPEC_CENTER_BOTH ? CHECKED - 1 : CHECKED;
+    if (center == KSPEC_CENTER_ROWS || center == KSPEC_CENTER_BOTH) n = n < phi->rows / 2 ? n : phi->rows / 2;
+    if (center == KSPEC_CENTER_COLS || center == KSPEC_CENTER_BOTH) n = n < phi->cols / 2 ? n : phi->cols / 2;
+    return (int)n;
 }
 
 static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                              kspec_moments_opts *used, kspec_error *err) {
     kspec_status st = ks_take_opts(used, sizeof *used, how, err);
     if (st) return st;
-    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi && (st = check_size(phi[0].rows, phi[0].cols, err)))
-        return st;
+    int fit = j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi;
+    if (fit && (st = check_size(phi[0].rows, phi[0].cols, err))) return st;
     int crossed = j->o.method == KSPEC_SPECTRUM_METHOD_CVPCA;
     if (crossed && (st = ks_check_cvpca(phi, ntrials, used, err))) return st;
+    if ((fit || crossed) && phi &&
+        (st = check_estimation(&phi[0], used, fit ? "a fit" : "cross-validation", err)))
+        return st;
     used->size = sizeof *used; /* of ours, whatever the caller's */
     used->threads = j->run.threads;
     used->seed = j->o.seed;
     used->correlation = !used->no_stderr;
-    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT && !used->nmax) used->nmax = CHECKED;
-    if (crossed && !used->nmax && phi) used->nmax = phi[0].rows > 1 && phi[0].cols > 1 ? 2 : 1;
+    if (fit && !used->nmax) used->nmax = checked_orders(&phi[0], used->center);
+    if (crossed && !used->nmax && phi) {
+        int most = checked_orders(&phi[0], used->center);
+        used->nmax = most > 1 && phi[0].rows > 1 && phi[0].cols > 1 ? 2 : 1;
+    }
     used->progress = (kspec_progress){0};
     if (j->o.progress.report) used->progress = (kspec_progress){moments_progress, j};
     st = kspec_moments(phi, ntrials, used, &j->r->moments, err);

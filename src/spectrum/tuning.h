@@ -52,11 +52,10 @@ typedef struct {
     int flat;
     double coordinate, curvature, roughness;
 } ks_shape;
-static const ks_shape KS_SHAPES[] = {
-    {0, 0, 3, 0.05},     {0, 0, 0.3, 0.05}, {0, 0, 3, 0.3},     {0, 0, 0.3, 0.3}, {0, 0.5, 3, 0.05},
-    {0, 0.5, 0.3, 0.05}, {0, 0.5, 3, 0.3},  {0, 0.5, 0.3, 0.3}, {1, 0, 0, 0},     {0, 0, 30, 0.3}};
+static const ks_shape KS_SHAPES[] = {{0, 0, 1, 0.1},    {0, 0, 1, 0.45}, {0, 0.5, 1, 0.1},
+                                     {0, 0.5, 1, 0.45}, {1, 0, 0, 0},    {0, 0, 30, 0.3}};
 /* how many compete; the last is flat, and the one behind it is rough: its cuts are where breaks are tried */
-enum { KS_SHAPE_COUNT = 9, KS_SHAPE_FLAT = 8, KS_SHAPE_ROUGH = 9 };
+enum { KS_SHAPE_COUNT = 5, KS_SHAPE_FLAT = 4, KS_SHAPE_ROUGH = 5 };
 static const double KS_ROUGH_WEIGHT = -1;
 /* The length of the short-range term in log i. */
 static const double KS_ROUGHNESS_LENGTH = 0.4;
@@ -66,9 +65,14 @@ static const double KS_LEVEL_SD = 10, KS_SLOPE_SD = 4, KS_SLOPE = -2;
 static const double KS_STEP_SD = 1.5, KS_KINK_SD = 3;
 /* What is left of a constant family's freedom: the variance of each log eigenvalue. */
 static const double KS_FLAT_JITTER = 1e-4;
-/* Each break, and an end, takes this much from the log weight; no more than so many are tried in turn. */
+/*
+ * Each break, and an end, takes this much from the log weight; so many are tried in turn. Flat spectra begin
+ * with the cuts of the rough one into up to so many pieces, or with the first few eigenvalues by themselves.
+ */
 static const double KS_MOVE_COST = 2.5;
-enum { KS_MOVES_MAX = 4 };
+enum { KS_MOVES_MAX = 3, KS_PIECES_MAX = 4, KS_SPIKES_MAX = 3, KS_BREAKS_MAX = 6 };
+/* Flat spectra are first given an end beyond the sample's, in units of the eigenvalues used. */
+static const double KS_FLAT_END = 1.6;
 /*
  * Ends that are tried, in units of the eigenvalues used. Evidence is integrated over the log of the end, one
  * step of this list being one unit.
@@ -84,6 +88,16 @@ static const double KS_NOISE_GIVEN_SD = 0.01;
 
 /* Eigenvalues are resolved up to the last whose interval spans no more than this factor. */
 static const double KS_RESOLVED = 4;
+/*
+ * Laplace's approximation is too sure of itself: standard deviations in intervals are taken this much
+ * wider.
+ */
+static const double KS_WIDER = 1.2;
+/*
+ * Where the fitted m(2) and the unbiased one differ by more standard errors, intervals are widened by their
+ * gap.
+ */
+static const double KS_DISAGREE = 3;
 /* Families below this share of the best are left out of the intervals. */
 static const double KS_NEGLIGIBLE = 1e-3;
 

@@ -1,4 +1,4 @@
-"""Compares the tool with reference values of uncentred moments: centred.py KSPEC CENTRED_JSON.
+"""Compares the tool with reference values of moments: centred.py KSPEC CENTRED_JSON.
 
 Remakes every matrix that the file describes, and checks each by a value that it alone decides.
 """
@@ -33,27 +33,48 @@ def cross(A, C):
     return (K.sum() - np.trace(K)) / (P * (P - 1))
 
 
-def moments(kspec, A):
-    np.save("a.npy", A)
-    options = ["--estimator", "exact", "-n", "2", "--json", "--quiet", "--no-stderr"]
-    run = subprocess.run([kspec, "moments", "a.npy", *options], capture_output=True, check=True)
+def moments(kspec, trials, n, *options):
+    for k, X in enumerate(trials):
+        np.save(f"{k}.npy", X)
+    files = [f"{k}.npy" for k in range(len(trials))]
+    options = ["--estimator", "exact", "-n", str(n), "--json", "--quiet", *options]
+    run = subprocess.run([kspec, "moments", *files, *options], capture_output=True, check=True)
     return [e["value"] for e in json.loads(run.stdout)["estimates"]]
+
+
+def exact(kspec, case, A, B):
+    """All values that the estimator has itself, with error bars and without"""
+    wide = "--population-rows", "30"
+    for key, trials, options in [("centred", [A], ["--center"]),
+                                 ("centred_two_trials", [A, B], ["--center=rows"]),
+                                 ("population_30_20", [A], [*wide, "--population-cols", "20"]),
+                                 ("population_30_inf_centred", [A], ["--center", *wide])]:
+        want = case[key]
+        for bars in [], ["--no-stderr"]:
+            got = moments(kspec, trials, len(want), *options, *bars)
+            yield from ((f"{key}, n = {n}", g, w) for n, (g, w) in enumerate(zip(got, want, strict=True), 1))
+        # the same of the transpose
+        turned = [o.replace("center", "center=cols").replace("=rows", "").replace("=cols=cols", "=cols")
+                  .replace("-rows", "-tmp").replace("-cols", "-rows").replace("-tmp", "-cols") for o in options]
+        got = moments(kspec, [X.T for X in trials], len(want), *turned)
+        yield from ((f"{key}, transposed, n = {n}", g, w) for n, (g, w) in enumerate(zip(got, want), 1))
 
 
 def main(kspec, path):
     failures = count = 0
     for case in json.load(open(path))["cases"]:
         A, B, C, mask = matrices(case)
-        m1, m2 = moments(kspec, A)
+        m1, m2 = moments(kspec, [A], 2, "--no-stderr")
         checks = [("m(1)", m1, case["population_30_20"][0]),
                   ("second trial", covariance(A, B).mean(), case["centred_two_trials"][0]),
                   ("mask", (A[mask] ** 2).mean(), case["missing_exact"][0]),
                   ("other matrix", cross(A, C), case["cross"])]
         if case["dimension"]:
             checks.append(("m(2)", m2, case["square_of_trace"] / case["dimension"]))
+        checks.extend(exact(kspec, case, A, B))
         for what, got, want in checks:
             count += 1
-            if not abs(got - want) <= 1e-10 * abs(want):
+            if not abs(got - want) <= 1e-8 * abs(want):
                 failures += 1
                 print(f"seed {case['seed']}, {what}: {got!r} is not {want!r}")
     print(f"{count} values, {failures} differ")

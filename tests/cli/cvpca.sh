@@ -22,8 +22,8 @@ def crossed(a, b):
     return ((a @ v) * (b @ v)).sum(0) / a.size
 for center in (0, 1):
     a, b = (y - center * y.mean(0) for y in x)
-    j = json.loads(subprocess.run([os.environ["KSPEC"], "spectrum", "t.npy", "--method", "cvpca", "--json", "--quiet"] +
-                                  ["--center"] * center, capture_output=True).stdout)
+    command = [os.environ["KSPEC"], "spectrum", "t.npy", "--method", "cvpca", "--json", "--quiet"]
+    j = json.loads(subprocess.run(command + ["--center"] * center, capture_output=True).stdout)
     assert np.allclose(j["eigenvalues"], (crossed(a, b) + crossed(b, a)) / 2, rtol=0, atol=1e-12), center
 END
 for t in 1 2 3; do
@@ -46,7 +46,7 @@ expect_status 0 kspec spectrum noise.npy --method cvpca
 expect_stderr 'is not above zero by its interval: the trials may have nothing in common'
 
 kspec generate linear --rows 9 --cols 12 --dim 3 --eigenvalue 1 -o one.npy
-expect_error 3 'cross-validated eigenvalues need at least 2 trials, not 1' kspec spectrum one.npy --method cvpca
+expect_error 3 'eigenvalues need at least 2 trials, not 1' kspec spectrum one.npy --method cvpca
 expect_error 2 'split, not assigned' kspec spectrum five.npy --method cvpca --trial-scheme assignment
 for option in '--rank 3' '--draws 5' '--upper 1' '--moments 1,2'; do
     expect_error 2 "--${option:2:4}.* needs --method moments" kspec spectrum t.npy --method cvpca $option

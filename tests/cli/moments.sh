@@ -34,7 +34,7 @@ expect_json 'j["command"] == "moments" and j["side"] == "given" and j["trials"] 
 expect_status 0 kspec moments --estimator all h.csv
 expect_stdout '^h\.csv: 2 rows × 2 columns$'
 expect_stdout '^ +2  naive +55\.75'
-expect_stdout '^participation ratio m\(1\)²/m\(2\): [0-9.]+ dimensions$'
+expect_stdout '^participation ratio m\(1\)²/m\(2\): [0-9.]+ dimensions; of the matrix itself: [0-9.]+$'
 
 # which estimators, in which order; a name twice counts once
 expect_status 0 kspec moments h.csv --estimator kv-col,naive --json
@@ -127,13 +127,12 @@ expect_json 'all(close(a["value"], b["value"], 1e-12) for a, b in
 expect_status 0 kspec moments --estimator all x.npy --normalize --json
 expect_json 'close(m("naive", 1), 1, 1e-12)'
 py "x = np.load('x.npy'); np.save('shifted.npy', x + 7); np.save('centred.npy', x - x.mean(0))"
-expect_status 0 kspec moments --estimator all centred.npy --json
+expect_status 0 kspec moments --estimator naive centred.npy --json
 cp "$out" plain
-expect_status 0 kspec moments --estimator all shifted.npy --center --json
+expect_status 0 kspec moments --estimator naive shifted.npy --center --json
 expect_json 'all(close(a["value"], b["value"], 1e-9) for a, b in
              zip(j["estimates"], json.load(open("plain"))["estimates"], strict=True))'
-expect_json 'len(j["warnings"]) == 1 and "unbiased" in j["warnings"][0]'
-expect_stderr '^kspec: warning: --center'
+expect_json 'j["center"] == "rows" and j["warnings"] == []'
 expect_status 0 kspec moments --estimator all shifted.npy --json
 expect_json '"dominate" in j["warnings"][0]'
 expect_stderr '^kspec: warning: the column means make up 9[0-9]%'
@@ -204,14 +203,36 @@ expect_status 0 kspec moments huge.npy -n 1 --estimator naive --select-rows 0 --
 py "np.save('tiny.npy', np.full((4, 4), 1e-200))"
 expect_status 0 kspec moments --estimator all tiny.npy -n 4 --json
 expect_json 'm("naive", 4) == 0 and m("naive", 1) == 0'
+# the participation ratio with its error bars: what kspec dimension says
+kspec generate linear --rows 60 --cols 40 --dim 5 --noise 1 --trials 3 -o pr.npy --quiet
+for how in "" --center; do
+    expect_status 0 kspec moments pr.npy -n 2 $how --quiet --json
+    cp "$out" ratio
+    expect_status 0 kspec dimension pr.npy $([ "$how" ] || echo --no-center) --json
+    expect_json '(lambda r: all(close(r["participation_ratio" + k], j[l], 1e-9) for k, l in (("", "dimension"),
+                 ("_stderr", "stderr"), ("_ci_low", "ci_low"), ("_ci_high", "ci_high"), ("_naive", "naive"))))(
+                 json.load(open("ratio")))'
+done
+expect_status 0 kspec moments pr.npy -n 2
+number='[0-9.]+'
+expect_stdout "^participation ratio m\(1\)²/m\(2\): $number ± $number \(95% interval $number … $number\) dimensions; of the matrix itself: $number\$"
+expect_status 0 kspec moments pr.npy -n 2 --no-stderr
+expect_stdout "m\(2\): $number dimensions; of"
+# --effort: what auto may spend
+kspec generate rff --rows 400 --cols 60 --dim 2 -o effort.npy --quiet
+expect_status 0 kspec moments effort.npy --no-stderr --json
+expect_json '[e["estimator"] for e in j["estimates"]] == ["exact"] * 5 + ["path"]'
+expect_status 0 kspec moments effort.npy --no-stderr --effort 0.001 --json
+expect_json '[e["estimator"] for e in j["estimates"]].count("path") > 1'
+expect_error 2 "--effort: '0' is not above 0" kspec moments effort.npy --effort 0
 # a neural recording as it lies on disk: (neurons, images, repeats), NaN where a repeat was not made
 if find_data v4/responses_210325.npy; then
     v4="$data/v4/responses_210325.npy --axes cols,rows,trials --nan ragged-trials -n 2 --no-stderr"
     expect_status 0 kspec moments $v4 --json
     expect_json '(j["rows"], j["cols"], j["trials"]) == (640, 50, 10)'
-    expect_json 'abs(j["participation_ratio"] - 1.31) < 0.01'
+    expect_json 'abs(j["participation_ratio"] - 1.26) < 0.01'
     expect_stderr 'the column means make up 8[0-9]% of m\(1\)'
     expect_status 0 kspec moments $v4 --center --json
-    expect_json 'abs(j["participation_ratio"] - 24) < 1'
+    expect_json 'abs(j["participation_ratio"] - 23.4) < 0.1 and j["participation_ratio_stderr"] is None'
 fi
 done_testing

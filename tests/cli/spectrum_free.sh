@@ -45,7 +45,8 @@ expect_status 0 kspec spectrum --moments m.json --rank 10 --upper 1 -n 3 --json
 expect_json 'all(close(a, b, 1e-9) for a, b in
     zip(j["eigenvalues"], json.load(open("direct.json"))["eigenvalues"]))'
 # without a correlation, without errors, with one missing
-"$python" -c 'import json; j = json.load(open("m.json")); del j["correlation"]; json.dump(j, open("i.json", "w"))'
+"$python" -c 'import json; j = json.load(open("m.json")); del j["correlation"]
+json.dump(j, open("i.json", "w"))'
 expect_status 0 kspec spectrum --moments i.json --json
 expect_json 'j["weights"] == "covariance" and j["draws"] == 200'
 kspec moments x.npy -n 2 --no-stderr --json -o n.json

@@ -17,7 +17,7 @@ enum { P = 5, Q = 4, TABLE = 3, IMAGES = 12, PIXELS = 6, GRID = 6 };
 static double phi_at[2][P * Q], table_at[P * TABLE], target_at[GRID], images_at[IMAGES * PIXELS],
     labels_at[IMAGES];
 static kspec_matrix phi[2], table, target, images, labels;
-static char file[64];
+static char file[64], names[64];
 
 static void make_inputs(void) {
     for (int t = 0; t < 2; t++) {
@@ -210,6 +210,7 @@ CALL(learn) {
     return st;
 }
 
+CALL(read_labels) { RESULT(kspec_labels, kspec_labels_free, kspec_read_labels(names, opts, &r, err)); }
 CALL(read_file) {
     const char *const inputs[] = {file};
     kspec_dataset *d = NOWHERE(kspec_dataset);
@@ -335,6 +336,7 @@ static const row rows[] = {
     {"kspec_learn_open",            learn_open,             PLAIN(kspec_learn_data_opts),   1},
     {"kspec_learn",                 learn,                  OPTS(kspec_learn_opts),         1, &quick_learn},
     {"kspec_read",                  read_file,              PLAIN(kspec_read_opts),         1},
+    {"kspec_read_labels",           read_labels,            PLAIN(kspec_read_opts),         1},
     {"kspec_write",                 write_file,             0, 0,                           1},
     {"kspec_write_text",            write_text,             0, 0,                           0},
     {"kspec_theory_rbf_moments",    theory_rbf,             0, 0,                           0},
@@ -542,6 +544,7 @@ TEST(free_and_close_take_null) {
     kspec_learn_free(NULL);
     kspec_learn_close(NULL);
     kspec_dataset_free(NULL);
+    kspec_labels_free(NULL);
     kspec_write_abort(NULL);
 }
 
@@ -569,6 +572,8 @@ int main(void) {
     make_inputs();
     snprintf(file, sizeof file, "contract-%ld.npy", (long)getpid());
     int held;
+    snprintf(names, sizeof names, "contract-%ld.labels", (long)getpid());
+    CHECK(kspec_write_text(names, "b\na\nb\n", 6, NULL) == KSPEC_OK);
     CHECK(write_file(NULL, &held, NULL) == KSPEC_OK);
     RUN(options_may_be_null_or_zeroed_or_those_of_an_older_program);
     RUN(a_wrong_size_is_refused);
@@ -578,5 +583,6 @@ int main(void) {
     RUN(free_and_close_take_null);
     RUN(calls_that_cannot_fail);
     unlink(file);
+    unlink(names);
     return test_done();
 }

@@ -213,6 +213,14 @@ TEST(alignment_is_its_definition) {
         }
         double se = sqrt(side(loo[0], a.P) + side(loo[1], a.Q) + side(loo[2], b.Q));
         CHECK_CLOSE(r->alignment_std_error, se, 1e-8);
+        double centre = r->alignment; /* less the bias that each side sees */
+        for (int k = 0; k < 3; k++) {
+            size_t N = k == 0 ? a.P : k == 1 ? a.Q : b.Q;
+            for (size_t i = 0; i < N; i++)
+                centre -= (double)(N - 1) * (loo[k][i] - r->alignment) / (double)N;
+        }
+        CHECK_CLOSE(r->alignment_ci_low, fmin(r->alignment, centre - 1.959963984540054 * se), 1e-7);
+        CHECK_CLOSE(r->alignment_ci_high, fmax(r->alignment, centre + 1.959963984540054 * se), 1e-7);
         CHECK(r->alignment_biased > 0 && r->alignment_biased <= 1);
         kspec_compare_free(r);
     }
@@ -249,10 +257,6 @@ TEST(differences) {
         CHECK(r->count == 3 && strcmp(r->differences[0]->what, "dimension") == 0 &&
               r->differences[2]->n == 2);
         CHECK_CLOSE(d->differences[0]->value, d->dimension - d->other_dimension, 1e-12);
-        for (size_t k = 0; k < d->count; k++) {
-            double z = d->differences[k]->value / d->differences[k]->std_error;
-            CHECK_CLOSE(d->differences[k]->p, erfc(fabs(z) / sqrt(2)), 1e-12);
-        }
         CHECK(isnan(d->alignment) == (paired != KSPEC_PAIRED_ROWS));
         if (paired == KSPEC_PAIRED_NONE) {
             kspec_matrix m[2];

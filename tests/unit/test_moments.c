@@ -202,19 +202,24 @@ TEST(leave_one_out) {
 
 TEST(jackknife_of_a_mean_is_its_standard_error) {
     /* estimates without one of N values of a mean: the jackknife gives s/sqrt(N) exactly */
+    static const double both[2] = {1, 1}, part[2] = {0.25, 0}, nan_col[1] = {NAN};
     double x[10] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3}, loo[10], flat[5] = {3.9, 3.9, 3.9, 3.9, 3.9}, se, low,
            high, s = 0;
     for (int i = 0; i < 10; i++) loo[i] = (39 - x[i]) / 9, s += (x[i] - 3.9) * (x[i] - 3.9);
-    ks_jackknife(3.9, 1, loo, 10, flat, 5, &se, &low, &high);
+    ks_jackknife(3.9, 1, loo, 10, flat, 5, both, &se, &low, &high);
     CHECK_CLOSE(se, sqrt(s / 9 / 10), 1e-12);
     CHECK_CLOSE(low, 3.9 - 1.959963984540054 * se, 1e-12);
     CHECK_CLOSE(high, 3.9 + 1.959963984540054 * se, 1e-12);
+    double half_se, part_low, part_high;
+    /* 30 of 40 rows leave a quarter of the variance; a complete side is not looked at */
+    ks_jackknife(3.9, 1, loo, 10, nan_col, 1, part, &half_se, &part_low, &part_high);
+    CHECK_CLOSE(half_se, 0.5 * se, 1e-12);
     CHECK(ks_signed_root(-8, 3) == -2 && ks_signed_root(16, 4) == 2 && ks_signed_root(-3, 1) == -3);
     /* of order 2 the interval is that of the root, squared */
     double sq[10], root_se, l2, h2;
     for (int i = 0; i < 10; i++) sq[i] = loo[i] * loo[i];
     for (int i = 0; i < 5; i++) flat[i] = 3.9 * 3.9;
-    ks_jackknife(3.9 * 3.9, 2, sq, 10, flat, 5, &root_se, &l2, &h2);
+    ks_jackknife(3.9 * 3.9, 2, sq, 10, flat, 5, both, &root_se, &l2, &h2);
     CHECK_CLOSE(l2, low * low, 1e-12);
     CHECK_CLOSE(h2, high * high, 1e-12);
 }
@@ -304,10 +309,11 @@ TEST(centring_and_the_share_of_the_mean) {
             x[i * Q + j] += -mean + 10 * (double)j, y[i * Q + j] = x[i * Q + j] - 10 * (double)j;
     }
     kspec_matrix with = view(x, P, Q), without = view(y, P, Q);
-    kspec_moments_opts o = {.size = sizeof o, .nmax = 3, .estimators = CLASSIC, .center = 1};
+    kspec_moments_opts o = {.size = sizeof o, .nmax = 3, .estimators = KSPEC_ESTIMATOR_NAIVE};
+    o.center = KSPEC_CENTER_ROWS;
     kspec_moments_result *a, *b;
     CHECK(kspec_moments(&with, 1, &o, &a, NULL) == KSPEC_OK);
-    o.center = 0;
+    o.center = KSPEC_CENTER_NONE;
     CHECK(kspec_moments(&without, 1, &o, &b, NULL) == KSPEC_OK);
     for (size_t k = 0; k < a->count; k++) CHECK_CLOSE(a->estimates[k]->value, b->estimates[k]->value, 1e-9);
     CHECK_CLOSE(b->mean_share, -1.0 / (P - 1), 1e-9); /* no column mean left, and unbiased */

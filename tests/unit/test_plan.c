@@ -35,7 +35,7 @@ TEST(auto_takes_exact_where_it_can) {
     check_task(&t.task[1], KSPEC_ESTIMATOR_PATH, 6, 6, 8);
     t = plan((kspec_moments_opts){.nmax = 8}, 1000, 1000, 1, 0); /* order 5 would take 1e12 and more */
     check_task(&t.task[0], KSPEC_ESTIMATOR_EXACT, 1, 4, 0);
-    check_task(&t.task[1], KSPEC_ESTIMATOR_PATH, 5, 8, 8);
+    check_task(&t.task[1], KSPEC_ESTIMATOR_PATH, 5, 8, 3); /* as many orders as a few seconds allow */
     t = plan((kspec_moments_opts){0}, 1000, 1000, 8,
              1); /* eight splits of trials: each has an order of its own */
     check_task(&t.task[0], KSPEC_ESTIMATOR_EXACT, 1, 3, 0); /* and exact is paid for eight times */
@@ -46,11 +46,30 @@ TEST(auto_takes_exact_where_it_can) {
     check_task(&t.task[0], KSPEC_ESTIMATOR_EXACT, 1, 1, 0);
 }
 
+/* A few seconds on a recording of usual size; more where it is asked for, less likewise. */
+TEST(effort) {
+    ks_tasks t = plan((kspec_moments_opts){0}, 3200, 168, 1, 0);
+    check_task(&t.task[0], KSPEC_ESTIMATOR_EXACT, 1, 4, 0);
+    check_task(&t.task[1], KSPEC_ESTIMATOR_PATH, 5, 6, 8);
+    t = plan((kspec_moments_opts){.effort = 10}, 3200, 168, 1, 0);
+    check_task(&t.task[0], KSPEC_ESTIMATOR_EXACT, 1, 5, 0);
+    check_task(&t.task[1], KSPEC_ESTIMATOR_PATH, 6, 6, 8);
+    t = plan((kspec_moments_opts){.effort = 0.1}, 3200, 168, 1, 0);
+    check_task(&t.task[1], KSPEC_ESTIMATOR_PATH, 4, 6, 4);
+    t = plan((kspec_moments_opts){.effort = 3, .nmax = 8}, 1000, 1000, 1, 0);
+    check_task(&t.task[1], KSPEC_ESTIMATOR_PATH, 5, 8, 8);
+    kspec_error e;
+    for (int k = 0; k < 3; k++) {
+        kspec_moments_opts o = {.size = sizeof o, .effort = (const double[]){-1, NAN, INFINITY}[k]};
+        CHECK_FAILS(make(&o, 10, 10, 1, 0, &t, &e), KSPEC_E_ARG, e, "must be a number above 0");
+    }
+}
+
 TEST(auto_leaves_exact_on_large_data) {
     ks_tasks t = plan((kspec_moments_opts){0}, 50000, 2000, 1, 0);
     CHECK(t.count == 2 && t.transposed);
-    check_task(&t.task[0], KSPEC_ESTIMATOR_EXACT, 1, 2, 0);
-    check_task(&t.task[1], KSPEC_ESTIMATOR_PATH, 3, 6, 0); /* one order, which is the given one */
+    check_task(&t.task[0], KSPEC_ESTIMATOR_EXACT, 1, 3, 0); /* 1.5e12, where path takes several times that */
+    check_task(&t.task[1], KSPEC_ESTIMATOR_PATH, 4, 6, 0);  /* one order, which is the given one */
     t = plan((kspec_moments_opts){.side = KSPEC_SIDE_GIVEN, .no_stderr = 1}, 50000, 2000, 1, 0);
     CHECK(!t.transposed);
 }
@@ -144,6 +163,7 @@ TEST(path_needs_little_memory) {
 
 int main(void) {
     RUN(auto_takes_exact_where_it_can);
+    RUN(effort);
     RUN(auto_leaves_exact_on_large_data);
     RUN(one_side_complete);
     RUN(nothing_twice);

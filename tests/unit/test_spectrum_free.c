@@ -178,8 +178,8 @@ TEST(two_moments_by_hand) {
 }
 
 /*
- * Exact moments of one and two levels come back with their numbers, wherever the upper end. Of 1/i six and ten
- * moments give three and five levels, and no more eigenvalues than there are
+ * Exact moments of one and two levels come back with their numbers, wherever the upper end. Of 1/i six and
+ * ten moments give three and five levels, and no more eigenvalues than there are
  */
 TEST(exact_moments) {
     double flat[20], levels[15], harmonic[50], m[10];

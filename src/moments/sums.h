@@ -11,8 +11,8 @@
  * which is the trace of the product of two kernel operators; and of (x,z) and (y,w), which is the product of
  * two traces.
  */
-#ifndef KS_DIMENSION_SUMS_H
-#define KS_DIMENSION_SUMS_H
+#ifndef KS_MOMENTS_SUMS_H
+#define KS_MOMENTS_SUMS_H
 
 #include "base/memory.h"
 #include "base/parallel.h"

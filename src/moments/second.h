@@ -2,28 +2,47 @@
  * Estimates of second order of one matrix or two, averaged over the splits of their trials, each with every
  * row and column left out in turn; and the jackknife of what is made of them.
  */
-#ifndef KS_DIMENSION_SECOND_H
-#define KS_DIMENSION_SECOND_H
+#ifndef KS_MOMENTS_SECOND_H
+#define KS_MOMENTS_SECOND_H
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "kspec/moments.h"
+#include "moments/groups.h"
 #include "moments/trials.h"
 
-/* One matrix. Each list has 1 + P + Q numbers: from all of it, without each row, without each column. */
+/*
+ * One matrix. Each list has 1 + P + Q numbers: from all of it, without each row, without each column; or
+ * without each of P groups of rows, and of Q groups of columns.
+ */
 typedef struct {
     size_t P, Q;
     /* unbiased for m(1), m(1)^2 and m(2), in units of 2^(2 exponent), 2^(4 exponent) and 2^(4 exponent) */
     double *trace, *square, *moment;
     int exponent;
-    /* the participation ratio of the matrix's own eigenvalues */
+    /* the participation ratio of the matrix's own eigenvalues; NaN where entries are missing */
     double naive;
+    /* the part of the cycles of order 2 that missing entries leave */
+    double cycles;
 } ks_second;
 
-/* Trials as the caller gave them, checked and scaled for order 2; centred where t->center is set. */
+/*
+ * Trials as the caller gave them, checked and scaled for order 2; centred where t->center is set. Indices
+ * of a side that is not sampled may repeat, and leaving one out changes nothing.
+ */
 typedef struct {
     ks_trials trials;
     ks_halves halves;
+    kspec_sampled sampled;
+    /* where there are none: each row and column by itself */
+    ks_groups rows, cols;
 } ks_measured;
+
+/* Labels of rows and columns that depend on each other, or NULL; 1: NaN is a missing entry */
+typedef struct {
+    const uint64_t *row_groups, *col_groups;
+    int pairwise;
+} ks_dependence;
 
 /*
  * Checks shapes and entries, and that rows and columns suffice to leave one of each out: 5 rows (3 where not
@@ -33,8 +52,20 @@ kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t nt
                               const size_t *row_trials, int center, const char *what, ks_arena *arena,
                               kspec_error *err);
 
+/* The same with groups, of which there must be as many, or missing entries, which are counted. */
+kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
+                                        const size_t *row_trials, const ks_dependence *how, int center,
+                                        const char *what, size_t *missing, ks_arena *arena, kspec_error *err);
+
 kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
                             ks_arena *arena, kspec_error *err);
+
+/*
+ * The same of data that are not centred and sampled on both sides, where m(2) is known already (1 + P + Q
+ * numbers, all and left out): no matrix is held and no product made but that of `naive`. No trace.
+ */
+kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed,
+                                 const double *moment, ks_second *s, ks_arena *arena, kspec_error *err);
 
 /*
  * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)): from
@@ -49,6 +80,9 @@ double *ks_measured_mean(ks_measured *m, ks_arena *arena);
 /* (N-1)/N sum (x_i - mean)^2: what one side of N leave-one-out values adds to the variance. */
 double ks_jackknife_side(const double *x, size_t N);
 
+/* (N-1) (mean - all): the bias of the estimate `all`, as seen by one side */
+double ks_jackknife_bias(const double *x, size_t N, double all);
+
 /*
  * The participation ratio without each row and column (P + Q numbers, after that of all): logarithms where
  * every one is positive, otherwise their expansion to first order about the ratio of all, which must be
@@ -58,5 +92,11 @@ void ks_log_ratios(const ks_second *s, double *out);
 
 /* m(1)^2 / m(2), or NaN where one of them is not positive. */
 double ks_ratio(double square, double moment);
+
+/* The participation ratio with its error bars, NaN where undefined */
+typedef struct {
+    double value, std_error, low, high;
+} ks_dimensionality;
+kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err);
 
 #endif

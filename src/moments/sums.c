@@ -1,4 +1,4 @@
-#include "dimension/sums.h"
+#include "moments/sums.h"
 
 #include "base/error.h"
 #include "linalg/linalg.h"

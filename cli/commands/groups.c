@@ -1,0 +1,111 @@
+#include "commands/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int read_labels(const cli_common *c, const char *option, const char *path, const char *column,
+                       const char *select_rows, kspec_labels **out) {
+    kspec_error err;
+    const kspec_read_opts how = {.size = sizeof how, .select_cols = column, .select_rows = select_rows};
+    kspec_status st = kspec_read_labels(path, &how, out, &err);
+    if (st) return cli_fail(st, &err);
+    if (option) cli_note_input(c, option, &path, 1, NULL, NULL);
+    return EXIT_DONE;
+}
+
+/* Every column but that of the labels, as --select-cols writes it */
+static char *others(const kspec_labels *l) {
+    char *s = malloc(96), *p = s;
+    if (!s) return NULL;
+    if (l->column > 0) p += sprintf(p, "0-%zu", l->column - 1);
+    if (l->column + 1 < l->columns) sprintf(p, "%s%zu-%zu", p > s ? "," : "", l->column + 1, l->columns - 1);
+    return s;
+}
+
+/* The labels are a column of the (first) table: it is not read as a feature. */
+static int take_column(cli_common *c, const cli_group_files *f, cli_groups *g) {
+    if (f->rows) return cli_error(EXIT_USAGE, "--groups and --groups-column exclude each other");
+    if (strcmp(c->inputs[0], "-") == 0)
+        return cli_error(EXIT_USAGE, "--groups-column reads its table twice: standard input cannot be");
+    if (c->axes && strcmp(c->axes, "rows,cols") != 0)
+        return cli_error(EXIT_USAGE, "--groups-column takes tables of rows and columns, not --axes %s",
+                         c->axes);
+    int status = read_labels(c, NULL, c->inputs[0], f->column, c->select_rows, &g->rows);
+    if (status || c->select_cols) return status;
+    if (g->rows->columns < 2)
+        return cli_error(EXIT_INPUT, "%s has no column besides '%s'", c->inputs[0], f->column);
+    c->select_cols = g->others = others(g->rows);
+    return g->others ? EXIT_DONE : cli_no_memory();
+}
+
+static int check_length(const char *path, const kspec_labels *l, size_t count, const char *what) {
+    if (l->count == count) return EXIT_DONE;
+    return cli_error(EXIT_INPUT, "%s has %zu label%s, the matrix has %zu %s%s", path, l->count,
+                     cli_s(l->count), count, what, cli_s(count));
+}
+
+/* Labels of all rows of the file, or of those that were selected */
+static int read_side(const cli_common *c, const char *option, const char *path, const char *select,
+                     size_t count, size_t omitted, const char *what, kspec_labels **out) {
+    if (omitted)
+        return cli_error(EXIT_INPUT,
+                         "--%s: %zu %s%s with missing values were left out, so that the labels no "
+                         "longer fit; leave them out of both files",
+                         option, omitted, what, cli_s(omitted));
+    int status = read_labels(c, option, path, NULL, NULL, out);
+    if (!status && select && (*out)->count != count) {
+        kspec_labels_free(*out);
+        *out = NULL;
+        status = read_labels(c, option, path, NULL, select, out);
+    }
+    return status ? status : check_length(path, *out, count, what);
+}
+
+static int check_features(const cli_group_files *f, const kspec_dataset *d) {
+    for (size_t j = 0; d->col_names && j < d->cols; j++)
+        if (strcmp(d->col_names[j], f->column) == 0)
+            return cli_error(EXIT_USAGE, "--select-cols takes '%s', which is the column of labels",
+                             f->column);
+    if (d->omitted_rows)
+        return cli_error(EXIT_INPUT,
+                         "--groups-column: %zu row%s with missing values were left out, so that the "
+                         "labels no longer fit",
+                         d->omitted_rows, cli_s(d->omitted_rows));
+    return EXIT_DONE;
+}
+
+int cli_read_grouped(cli_common *c, const cli_group_files *f, kspec_dataset **d, cli_groups *g) {
+    int status = f->column ? take_column(c, f, g) : EXIT_DONE;
+    if (!status) status = cli_read(c, d);
+    if (!status && f->column) status = check_features(f, *d);
+    if (!status && f->column) status = check_length(f->column, g->rows, (*d)->rows, "row");
+    if (!status && f->rows)
+        status =
+            read_side(c, "groups", f->rows, c->select_rows, (*d)->rows, (*d)->omitted_rows, "row", &g->rows);
+    if (!status && f->cols)
+        status =
+            read_side(c, "col-groups", f->cols, NULL, (*d)->cols, (*d)->omitted_cols, "column", &g->cols);
+    if (status) {
+        kspec_dataset_free(*d);
+        *d = NULL;
+        cli_groups_free(g);
+    }
+    return status;
+}
+
+void cli_groups_free(cli_groups *g) {
+    kspec_labels_free(g->rows);
+    kspec_labels_free(g->cols);
+    free(g->others);
+    *g = (cli_groups){0};
+}
+
+void cli_groups_print(FILE *f, size_t rows, size_t cols) {
+    if (rows) fprintf(f, "%zu groups of rows%s", rows, cols ? "" : "\n");
+    if (cols) fprintf(f, rows ? ", %zu of columns\n" : "%zu groups of columns\n", cols);
+}
+
+void cli_groups_json(json_t *o, size_t rows, size_t cols) {
+    if (rows) json_object_set_new(o, "groups", json_integer((json_int_t)rows));
+    if (cols) json_object_set_new(o, "col_groups", json_integer((json_int_t)cols));
+}

@@ -1,0 +1,355 @@
+#include "moments/second.h"
+
+#include "base/error.h"
+#include "linalg/linalg.h"
+#include "moments/jackknife.h"
+#include "moments/pairs.h"
+#include "moments/sums.h"
+
+#include <math.h>
+#include <string.h>
+
+kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
+                              const size_t *row_trials, int center, const char *what, ks_arena *arena,
+                              kspec_error *err) {
+    size_t none;
+    return ks_measured_open_dependent(m, phi, ntrials, row_trials, &(ks_dependence){0}, center, what, &none,
+                                      arena, err);
+}
+
+static kspec_status open_groups(ks_measured *m, const ks_dependence *how, const char *what, ks_arena *arena,
+                                kspec_error *err) {
+    size_t least = m->trials.center ? 5 : 3;
+    if (how->pairwise && (how->row_groups || how->col_groups))
+        return ks_fail(err, KSPEC_E_ARG, "%s: groups and missing entries (pairwise) exclude each other",
+                       what);
+    if (how->pairwise && m->trials.row_trials)
+        return ks_fail(err, KSPEC_E_ARG,
+                       "%s: ragged trials and missing entries (pairwise) exclude each other", what);
+    kspec_status st = ks_groups_make(&m->rows, how->row_groups, m->trials.P, "row", arena, err);
+    if (!st) st = ks_groups_make(&m->cols, how->col_groups, m->trials.Q, "column", arena, err);
+    if (!st && (m->rows.count < least || m->cols.count < 3))
+        st = ks_fail(err, KSPEC_E_ARG, "%s: %zu groups of rows and %zu of columns are fewer than %zu and 3",
+                     what, m->rows.count, m->cols.count, least);
+    return st;
+}
+
+kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
+                                        const size_t *row_trials, const ks_dependence *how, int center,
+                                        const char *what, size_t *missing, ks_arena *arena,
+                                        kspec_error *err) {
+    kspec_status st = ks_check_pointer(err, phi, what);
+    if (st) return st;
+    if (ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "%s: number of trials 0 is below 1", what);
+    size_t P = phi[0].rows, Q = phi[0].cols, least = center ? 5 : 3;
+    if (P < least || Q < 3)
+        return ks_fail(err, KSPEC_E_ARG, "%s: %zu rows and %zu columns are fewer than %zu and 3%s", what, P,
+                       Q, least, center ? " (3 rows where not centred)" : "");
+    if (ntrials == 1 && row_trials)
+        return ks_fail(err, KSPEC_E_ARG, "%s: ragged trials need at least 2 trials, not 1", what);
+    *m = (ks_measured){.sampled = KSPEC_SAMPLED_BOTH};
+    m->trials = (ks_trials){.phi = phi,
+                            .count = ntrials,
+                            .P = P,
+                            .Q = Q,
+                            .row_trials = row_trials,
+                            .center = center,
+                            .pairwise = how->pairwise};
+    st = open_groups(m, how, what, arena, err);
+    if (!st) st = ks_trials_init(&m->trials, err);
+    if (!st) st = ks_trials_missing(&m->trials, missing, err);
+    if (!st) st = ks_trials_scale(&m->trials, 2, err);
+    if (!st) st = ks_trials_alloc(&m->trials, arena, &m->halves, err);
+    return st;
+}
+
+double *ks_measured_mean(ks_measured *m, ks_arena *arena) {
+    const ks_trials *t = &m->trials;
+    double *X = ks_arena_alloc(arena, ks_size(t->P, t->Q), sizeof *X);
+    if (X) ks_trials_mean(t, m->halves.mean, X);
+    return X;
+}
+
+/* Split r of the trials */
+static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
+    const ks_trials *t = &m->trials;
+    ks_pair p;
+    ks_trials_split(t, seed, r, &m->halves, &p);
+    return p;
+}
+
+/* ---- the matrix's own eigenvalues ---- */
+
+enum { BAND = 32 };
+
+typedef struct {
+    const double *X;
+    size_t P, Q;
+    /* per worker a band of the Gram matrix; per chunk its part of the trace and of the sum of squares */
+    double **band, *trace, *square;
+} own_job;
+
+/* Rows of the smaller of X X^T and X^T X, from the diagonal on */
+static kspec_status own_band(void *ctx, size_t chunk, const ks_worker *worker) {
+    const own_job *j = ctx;
+    int rows = j->P <= j->Q;
+    size_t N = rows ? j->P : j->Q, M = rows ? j->Q : j->P, from = chunk * BAND,
+           m = N - from < BAND ? N - from : BAND, rest = N - from;
+    const double *X = j->X + (rows ? from * j->Q : from);
+    double *G = j->band[worker->index];
+    ks_gemm(!rows, rows, m, rest, M, 1, X, j->Q, X, j->Q, 0, G, rest);
+    for (size_t i = 0; i < m; i++) {
+        const double *g = G + i * rest;
+        j->trace[chunk] += g[i];
+        j->square[chunk] += g[i] * g[i] + 2 * ks_dot(rest - i - 1, g + i + 1, g + i + 1);
+    }
+    return KSPEC_OK;
+}
+
+/* (sum of eigenvalues)^2 / sum of squares, in bands of the Gram matrix, which is never held whole */
+static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
+                                kspec_error *err) {
+    size_t N = P <= Q ? P : Q, chunks = (N + BAND - 1) / BAND;
+    int workers = ks_workers(run, chunks);
+    ks_arena arena = {0};
+    own_job j = {.X = X, .P = P, .Q = Q};
+    j.band = ks_arena_alloc(&arena, (size_t)workers, sizeof *j.band);
+    for (int k = 0; k < workers && j.band; k++)
+        j.band[k] = ks_arena_alloc(&arena, ks_size(BAND, N), sizeof(double));
+    j.trace = ks_arena_zalloc(&arena, chunks, sizeof(double));
+    j.square = ks_arena_zalloc(&arena, chunks, sizeof(double));
+    kspec_status st = arena.failed ? ks_nomem(err, "the Gram matrix", arena.failed)
+                                   : ks_parallel_for(run, chunks, own_band, &j, err);
+    double trace = 0, square = 0;
+    for (size_t k = 0; k < chunks && !st; k++) trace += j.trace[k], square += j.square[k];
+    ks_arena_free(&arena);
+    *ratio = square > 0 ? trace * trace / square : NAN;
+    return st;
+}
+
+static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, kspec_error *err) {
+    ks_arena arena = {0};
+    ks_pair p;
+    const double *X = NULL;
+    s->naive = NAN;
+    if (m->trials.pairwise) return KSPEC_OK;
+    if (m->trials.count == 1 && !m->trials.center)
+        ks_trials_split(&m->trials, 0, 0, &m->halves, &p), X = p.A;
+    else
+        X = ks_measured_mean(m, &arena);
+    kspec_status st = X ? naive_ratio(run, X, m->trials.P, m->trials.Q, &s->naive, err)
+                        : ks_nomem(err, "the mean over trials", arena.failed);
+    ks_arena_free(&arena);
+    return st;
+}
+
+/* ---- without bias ---- */
+
+/*
+ * Adds the estimates of one split, each weighted by 1/splits, to the lists. `turned`: t holds the transposes.
+ * Where the columns of t are complete, a column may be paired with itself and none can be left out.
+ */
+static void add(const ks_two *t, const ks_sums *sums, int turned, double weight, ks_second *s) {
+    size_t P = t->P, Q = t->Q;
+    double pairs = (double)Q * ((double)Q - (t->same ? 1 : 0)), fewer = ((double)Q - 1) * ((double)Q - 2);
+    for (size_t k = 0; k < 1 + P + Q; k++) {
+        int row = k >= 1 && k <= P, col = k > P && t->same;
+        const ks_quad *q = row ? &sums->row[k - 1] : col ? &sums->col[k - 1 - P] : &sums->all;
+        size_t rows = row ? P - 1 : P, cols = col ? Q - 1 : Q;
+        size_t at = !turned || k == 0 ? k : row ? k + Q : k - P;
+        double n = col ? fewer : pairs;
+        s->trace[at] += weight * ks_sums_trace(q, t->centered, rows, cols);
+        s->square[at] += weight * ks_sums_traces(q, t->centered, rows, n);
+        s->moment[at] += weight * ks_sums_cross(q, t->centered, rows, n);
+    }
+}
+
+/* One split. A complete side takes the place of columns; complete rows are centred by their own mean. */
+static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_pair *p, double weight,
+                              ks_second *s, kspec_error *err) {
+    ks_arena scratch = {0};
+    ks_pair t = *p;
+    ks_sums sums;
+    int turned = m->sampled == KSPEC_SAMPLED_COLS;
+    kspec_status st = turned ? ks_pair_transpose(p, &t, &scratch, err) : KSPEC_OK;
+    const ks_two two = {.X = t.A,
+                        .Z = t.B,
+                        .Y = t.B,
+                        .W = t.A,
+                        .P = t.P,
+                        .Q = t.Q,
+                        .R = t.Q,
+                        .same = m->sampled == KSPEC_SAMPLED_BOTH,
+                        .centered = m->trials.center && !turned};
+    if (!st) st = ks_sums_make(run, &two, &sums, &scratch, err);
+    if (!st) add(&two, &sums, turned, weight, s);
+    ks_arena_free(&scratch);
+    return st;
+}
+
+static int dependent(const ks_measured *m) { return m->rows.of || m->cols.of || m->trials.pairwise; }
+
+/* The same of groups or missing entries */
+static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_pair *p, double weight,
+                              ks_second *s, kspec_error *err) {
+    size_t count = 1 + s->P + s->Q;
+    ks_arena scratch = {0};
+    double *room = ks_arena_alloc(&scratch, 4 * count, sizeof *room);
+    const ks_pairs in = {p->A,     p->B,     m->halves.seen_a, m->halves.seen_b,
+                         &m->rows, &m->cols, m->trials.center};
+    const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count};
+    kspec_status st = room ? ks_pairs_make(run, &in, &out, err) : ks_nomem(err, "pairs", scratch.failed);
+    for (size_t k = 0; k < count && !st; k++) {
+        s->trace[k] += weight * out.trace[k];
+        s->square[k] += weight * out.square[k];
+        s->moment[k] += weight * out.moment[k];
+    }
+    if (!st) s->cycles += weight * out.cycles[0];
+    ks_arena_free(&scratch);
+    return st;
+}
+
+static kspec_status open_lists(const ks_measured *m, ks_second *s, ks_arena *arena, kspec_error *err) {
+    size_t count = 1 + m->rows.count + m->cols.count;
+    *s = (ks_second){.P = m->rows.count, .Q = m->cols.count, .exponent = m->trials.exponent};
+    s->trace = ks_arena_zalloc(arena, count, sizeof(double));
+    s->square = ks_arena_zalloc(arena, count, sizeof(double));
+    s->moment = ks_arena_zalloc(arena, count, sizeof(double));
+    return arena->failed ? ks_nomem(err, "leave-one-out estimates", arena->failed) : KSPEC_OK;
+}
+
+kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
+                            ks_arena *arena, kspec_error *err) {
+    size_t repeats = ks_trials_splits(&m->trials, splits);
+    ks_run first = ks_run_part(run, 0, 0.2);
+    kspec_status st = open_lists(m, s, arena, err);
+    if (!st) st = set_naive(&first, m, s, err);
+    for (size_t r = 0; r < repeats && !st; r++) {
+        ks_pair p = split(m, seed, r);
+        ks_run part = ks_run_part(run, 0.2 + 0.8 * (double)r / (double)repeats,
+                                  0.2 + 0.8 * (double)(r + 1) / (double)repeats);
+        st = dependent(m) ? add_pairs(&part, m, &p, 1 / (double)repeats, s, err)
+                          : add_split(&part, m, &p, 1 / (double)repeats, s, err);
+    }
+    return st;
+}
+
+/*
+ * The square of the trace, not centred: with t = a b, entry by entry, and its sums u_i over rows, v_k over
+ * columns and S over all, that over pairs of different rows and different columns is
+ *     S^2 - sum u^2 - sum v^2 + sum t^2.
+ */
+static void add_squares(const ks_pair *p, double *v, double *crossed, double weight, double *out) {
+    size_t P = p->P, Q = p->Q;
+    double *u = crossed, *tt = u + P, *vt = tt + P, *tt_col = v + Q, *ut = v + 2 * Q;
+    double S = 0, u2 = 0, v2 = 0, t2 = 0;
+    memset(v, 0, 3 * Q * sizeof *v);
+    memset(u, 0, 3 * P * sizeof *u);
+    for (size_t i = 0; i < P; i++)
+        for (size_t k = 0; k < Q; k++) {
+            double t = p->A[i * Q + k] * p->B[i * Q + k];
+            u[i] += t, v[k] += t, tt[i] += t * t, tt_col[k] += t * t;
+        }
+    for (size_t i = 0; i < P; i++) {
+        S += u[i], u2 += u[i] * u[i], t2 += tt[i];
+        for (size_t k = 0; k < Q; k++) {
+            double t = p->A[i * Q + k] * p->B[i * Q + k];
+            vt[i] += v[k] * t, ut[k] += u[i] * t;
+        }
+    }
+    for (size_t k = 0; k < Q; k++) v2 += v[k] * v[k];
+    double n = (double)P, m = (double)Q, all = weight / (n * (n - 1) * m * (m - 1)),
+           row = weight / ((n - 1) * (n - 2) * m * (m - 1)), col = weight / (n * (n - 1) * (m - 1) * (m - 2));
+    out[0] += all * (S * S - u2 - v2 + t2);
+    for (size_t i = 0; i < P; i++)
+        out[1 + i] +=
+            row * ((S - u[i]) * (S - u[i]) - (u2 - u[i] * u[i]) - (v2 - 2 * vt[i] + tt[i]) + t2 - tt[i]);
+    for (size_t k = 0; k < Q; k++)
+        out[1 + P + k] += col * ((S - v[k]) * (S - v[k]) - (u2 - 2 * ut[k] + tt_col[k]) - (v2 - v[k] * v[k]) +
+                                 t2 - tt_col[k]);
+}
+
+kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed,
+                                 const double *moment, ks_second *s, ks_arena *arena, kspec_error *err) {
+    size_t P = m->trials.P, Q = m->trials.Q, repeats = ks_trials_splits(&m->trials, splits);
+    double *v = ks_arena_alloc(arena, ks_size(3, Q), sizeof *v),
+           *crossed = ks_arena_alloc(arena, ks_size(3, P), sizeof *crossed);
+    kspec_status st = open_lists(m, s, arena, err);
+    if (!st) st = set_naive(run, m, s, err);
+    if (!st) memcpy(s->moment, moment, (1 + P + Q) * sizeof *moment);
+    for (size_t r = 0; r < repeats && !st; r++) {
+        ks_pair p = split(m, seed, r);
+        add_squares(&p, v, crossed, 1 / (double)repeats, s->square);
+    }
+    return st;
+}
+
+kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
+                           uint64_t seed, double **cross, ks_arena *arena, kspec_error *err) {
+    const ks_trials *t = &first->trials, *u = &second->trials;
+    size_t P = t->P, Q = t->Q, R = u->Q, count = 1 + P + Q + R;
+    size_t a = ks_trials_splits(t, splits), b = ks_trials_splits(u, splits), repeats = a > b ? a : b;
+    *cross = ks_arena_zalloc(arena, count, sizeof **cross);
+    if (!*cross) return ks_nomem(err, "leave-one-out estimates", arena->failed);
+    kspec_status st = KSPEC_OK;
+    for (size_t r = 0; r < repeats && !st; r++) {
+        ks_pair p = split(first, seed, r), q = split(second, seed, r);
+        ks_sums sums;
+        ks_arena scratch = {0};
+        ks_run part = ks_run_part(run, (double)r / (double)repeats, (double)(r + 1) / (double)repeats);
+        const ks_two two = {
+            .X = p.A, .Z = p.B, .Y = q.B, .W = q.A, .P = P, .Q = Q, .R = R, .centered = t->center};
+        st = ks_sums_make(&part, &two, &sums, &scratch, err);
+        for (size_t k = 0; k < count && !st; k++) {
+            const ks_quad *x = k == 0       ? &sums.all
+                               : k <= P     ? &sums.row[k - 1]
+                               : k <= P + Q ? &sums.col[k - 1 - P]
+                                            : &sums.other[k - 1 - P - Q];
+            double pairs = (double)(k > P && k <= P + Q ? Q - 1 : Q) * (double)(k > P + Q ? R - 1 : R);
+            (*cross)[k] +=
+                ks_sums_cross(x, two.centered, k >= 1 && k <= P ? P - 1 : P, pairs) / (double)repeats;
+        }
+        ks_arena_free(&scratch);
+    }
+    return st;
+}
+
+double ks_jackknife_side(const double *x, size_t N) {
+    double mean = 0, sum = 0;
+    for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
+    for (size_t i = 0; i < N; i++) sum += (x[i] - mean) * (x[i] - mean);
+    return sum * (double)(N - 1) / (double)N;
+}
+
+double ks_jackknife_bias(const double *x, size_t N, double all) {
+    double sum = 0;
+    for (size_t i = 0; i < N; i++) sum += (x[i] - all) / (double)N;
+    return sum * (double)(N - 1);
+}
+
+double ks_ratio(double square, double moment) { return square > 0 && moment > 0 ? square / moment : NAN; }
+
+void ks_log_ratios(const ks_second *s, double *out) {
+    size_t count = 1 + s->P + s->Q;
+    int positive = 1;
+    for (size_t k = 0; k < count; k++) positive &= s->square[k] > 0 && s->moment[k] > 0;
+    double log_all = log(ks_ratio(s->square[0], s->moment[0]));
+    for (size_t k = 0; k < count; k++)
+        out[k] = positive ? log(s->square[k]) - log(s->moment[k])
+                          : log_all + s->square[k] / s->square[0] - s->moment[k] / s->moment[0];
+}
+
+/* The interval is that of the logarithm, on which scale the ratio is nearly symmetric. */
+kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err) {
+    double *logs = ks_arena_alloc(arena, 1 + s->P + s->Q, sizeof *logs);
+    if (!logs) return ks_nomem(err, "the jackknife", arena->failed);
+    *d = (ks_dimensionality){ks_ratio(s->square[0], s->moment[0]), NAN, NAN, NAN};
+    if (isnan(d->value)) return KSPEC_OK;
+    ks_log_ratios(s, logs);
+    double sd = sqrt(ks_jackknife_side(logs + 1, s->P) + ks_jackknife_side(logs + 1 + s->P, s->Q));
+    if (!isfinite(sd)) return KSPEC_OK; /* leaving one out leaves nothing */
+    d->std_error = d->value * sd;
+    d->low = d->value * exp(-KS_Z95 * sd);
+    d->high = d->value * exp(KS_Z95 * sd);
+    return KSPEC_OK;
+}

@@ -1,0 +1,207 @@
+/*
+ * The differences of kspec_compare(): against moments and dimensions of matrices of which a row or a column
+ * really is left out, for every pairing; ragged trials of both matrices; refusals.
+ */
+#include "kspec.h"
+#include "help/isa.h"
+#include "test.h"
+
+enum { P = 11, Q = 8, R = 7, ORDERS = 4, MOST = 12 };
+
+typedef struct {
+    double at[2][MOST * MOST];
+    size_t rows, cols, trials;
+} sample;
+
+static sample draw(uint64_t seed, size_t rows, size_t cols, size_t trials) {
+    sample s = {.rows = rows, .cols = cols, .trials = trials};
+    double x[3 * MOST], w[3 * MOST];
+    kspec_random_normal(seed, 10, 0, 3 * rows, x);
+    kspec_random_normal(seed, 11, 0, 3 * cols, w);
+    for (int t = 0; t < 2; t++) {
+        kspec_random_normal(seed, 12 + (uint64_t)t, 0, rows * cols, s.at[t]);
+        for (size_t i = 0; i < rows; i++)
+            for (size_t k = 0; k < cols; k++) {
+                double sum = 1.5; /* a mean, which keeps uncentred moments positive */
+                for (size_t l = 0; l < 3; l++) sum += x[l * rows + i] * w[l * cols + k];
+                s.at[t][i * cols + k] = sum + 0.2 * s.at[t][i * cols + k];
+            }
+    }
+    return s;
+}
+
+static sample without(const sample *s, size_t row, size_t col) {
+    sample r = {.rows = s->rows - (row < s->rows), .cols = s->cols - (col < s->cols), .trials = s->trials};
+    for (size_t t = 0; t < s->trials; t++) {
+        size_t at = 0;
+        for (size_t i = 0; i < s->rows; i++)
+            for (size_t k = 0; k < s->cols; k++)
+                if (i != row && k != col) r.at[t][at++] = s->at[t][i * s->cols + k];
+    }
+    return r;
+}
+
+static void views(const sample *s, kspec_matrix *m) {
+    for (size_t t = 0; t < s->trials; t++)
+        m[t] = (kspec_matrix){s->at[t], s->rows, s->cols, (ptrdiff_t)s->cols, 1};
+}
+
+/* The dimension (n = 0) or m(n) of one matrix; centred ones come from kspec_dimension(), to n = 2 */
+static double value(const sample *s, int n, int no_center) {
+    kspec_matrix m[2];
+    views(s, m);
+    double v = NAN;
+    if (n <= 2) {
+        kspec_dimension_opts o = {.size = sizeof o, .no_center = no_center};
+        kspec_dimension_result *r;
+        CHECK(kspec_dimension(m, s->trials, &o, &r, NULL) == KSPEC_OK);
+        if (r) v = n == 0 ? r->dimension : n == 1 ? r->trace : r->second_moment;
+        kspec_dimension_free(r);
+        return v;
+    }
+    kspec_moments_opts o = {.size = sizeof o, .nmax = n, .estimators = KSPEC_ESTIMATOR_EXACT, .no_stderr = 1};
+    kspec_moments_result *r;
+    CHECK(kspec_moments(m, s->trials, &o, &r, NULL) == KSPEC_OK);
+    if (r) v = r->estimates[n - 1]->value;
+    kspec_moments_free(r);
+    return v;
+}
+
+static double side(const double *x, size_t N) {
+    double mean = 0, sum = 0;
+    for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
+    for (size_t i = 0; i < N; i++) sum += (x[i] - mean) * (x[i] - mean);
+    return sum * (double)(N - 1) / (double)N;
+}
+
+/* The jackknife of x - y over the sides that they share and those that they do not */
+static double variance(double x[2][MOST], double y[2][MOST], const size_t a[2], const size_t b[2],
+                       kspec_paired paired) {
+    double sum = 0, both[MOST];
+    for (int s = 0; s < 2; s++)
+        if ((s == 0 && paired == KSPEC_PAIRED_ROWS) || (s == 1 && paired == KSPEC_PAIRED_COLS)) {
+            for (size_t k = 0; k < a[s]; k++) both[k] = x[s][k] - y[s][k];
+            sum += side(both, a[s]);
+        } else {
+            sum += side(x[s], a[s]) + side(y[s], b[s]);
+        }
+    return sum;
+}
+
+static int logarithms; /* how many were compared */
+
+static void check_differences(const sample *a, const sample *b, kspec_paired paired, int no_center, int nmax,
+                              int threads) {
+    kspec_matrix m[2], n[2];
+    views(a, m), views(b, n);
+    kspec_compare_opts o = {
+        .size = sizeof o, .paired = paired, .no_center = no_center, .nmax = nmax, .threads = threads};
+    kspec_compare_result *r;
+    kspec_error err;
+    CHECK_MSG(kspec_compare(m, a->trials, n, b->trials, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
+    if (!r) return;
+    CHECK(r->count == 1 + (size_t)(no_center ? nmax ? nmax : ORDERS : nmax == 1 ? 1 : 2));
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_difference *d = r->differences[k];
+        CHECK(d->n == (int)k && strcmp(d->what, k ? "moment" : "dimension") == 0);
+        const sample *s[2] = {a, b};
+        double all[2], loo[2][2][MOST], logs[2][2][MOST];
+        int positive = 1;
+        for (int w = 0; w < 2; w++) {
+            all[w] = value(s[w], d->n, no_center);
+            positive &= all[w] > 0;
+            for (int c = 0; c < 2; c++)
+                for (size_t i = 0; i < (c ? s[w]->cols : s[w]->rows); i++) {
+                    sample less = without(s[w], c ? SIZE_MAX : i, c ? i : SIZE_MAX);
+                    loo[w][c][i] = value(&less, d->n, no_center);
+                    logs[w][c][i] = log(loo[w][c][i]);
+                    positive &= loo[w][c][i] > 0;
+                }
+        }
+        size_t sizes[2][2] = {{a->rows, a->cols}, {b->rows, b->cols}};
+        double se = sqrt(variance(loo[0], loo[1], sizes[0], sizes[1], paired)), z = (all[0] - all[1]) / se;
+        if (positive) {
+            z = log(all[0] / all[1]) / sqrt(variance(logs[0], logs[1], sizes[0], sizes[1], paired));
+            logarithms++;
+        }
+        CHECK(fabs(d->value - (all[0] - all[1])) <= 1e-9 * fabs(all[0]));
+        CHECK_CLOSE(d->std_error, se, 1e-7);
+        CHECK_CLOSE(d->p, erfc(fabs(z) / sqrt(2)), 1e-6);
+    }
+    kspec_compare_free(r);
+}
+
+TEST(differences_by_leaving_out) {
+    for (size_t trials = 1; trials <= 2; trials++) {
+        sample a = draw(3, P, Q, trials), b = draw(4, P, R, trials), c = draw(5, P - 2, Q, 1);
+        for (int threads = 1; threads <= 3; threads++)
+            EACH_ISA(check_differences(&a, &b, KSPEC_PAIRED_ROWS, 1, 0, threads));
+        check_differences(&a, &c, KSPEC_PAIRED_COLS, 1, 3, 1);
+        check_differences(&a, &c, KSPEC_PAIRED_NONE, 1, 0, 1);
+        check_differences(&a, &b, KSPEC_PAIRED_ROWS, 0, 0, 1);
+        check_differences(&a, &c, KSPEC_PAIRED_COLS, 0, 1, 1);
+    }
+    CHECK(logarithms > 50);
+}
+
+/* Where a value is not positive there are no logarithms, and p is that of the plain difference. */
+TEST(without_logarithms) {
+    sample a = {.rows = P, .cols = Q, .trials = 1}, b = a;
+    int plain = 0;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        kspec_random_normal(seed, 1, 0, P * Q, a.at[0]);
+        kspec_random_normal(seed, 2, 0, P * Q, b.at[0]);
+        kspec_matrix m, n;
+        views(&a, &m), views(&b, &n);
+        kspec_compare_result *r;
+        CHECK(kspec_compare(&m, 1, &n, 1, NULL, &r, NULL) == KSPEC_OK);
+        const kspec_difference *d = r->differences[2];
+        if (!(value(&a, 2, 0) > 0 && value(&b, 2, 0) > 0)) {
+            CHECK_CLOSE(d->p, erfc(fabs(d->value / d->std_error) / sqrt(2)), 1e-12);
+            plain++;
+        }
+        kspec_compare_free(r);
+    }
+    CHECK(plain > 0); /* noise alone: its m(2) is 0 */
+}
+
+/* Ragged trials: where every row has all, as if not ragged; otherwise each dimension is its matrix's own. */
+TEST(ragged_trials) {
+    sample a = draw(6, P, Q, 2), b = draw(7, P, R, 2), third[2] = {draw(8, P, Q, 1), draw(9, P, R, 1)};
+    kspec_matrix m[3], n[3];
+    views(&a, m), views(&b, n);
+    views(&third[0], m + 2), views(&third[1], n + 2);
+    size_t all[P], some[P], other[P];
+    for (size_t i = 0; i < P; i++) all[i] = 3, some[i] = 2 + i % 2, other[i] = 3 - i % 3 % 2;
+    kspec_compare_opts plain = {.size = sizeof plain, .splits = 3, .seed = 5}, full = plain, ragged = plain;
+    full.row_trials = full.other_row_trials = all;
+    ragged.row_trials = some, ragged.other_row_trials = other;
+    kspec_compare_result *x, *y, *z;
+    CHECK(kspec_compare(m, 3, n, 3, &plain, &x, NULL) == KSPEC_OK);
+    CHECK(kspec_compare(m, 3, n, 3, &full, &y, NULL) == KSPEC_OK);
+    CHECK(x->alignment == y->alignment && x->dimension == y->dimension);
+    for (size_t i = 0; i < P; i++)
+        for (size_t k = 0; k < Q && some[i] == 2; k++) third[0].at[0][i * Q + k] = NAN; /* not looked at */
+    CHECK(kspec_compare(m, 3, n, 3, &ragged, &z, NULL) == KSPEC_OK);
+    kspec_dimension_opts d = {.size = sizeof d, .splits = 3, .seed = 5, .row_trials = some};
+    kspec_dimension_result *own;
+    CHECK(kspec_dimension(m, 3, &d, &own, NULL) == KSPEC_OK);
+    CHECK_CLOSE(z->dimension, own->dimension, 1e-10);
+    CHECK(isfinite(z->alignment) && z->alignment != x->alignment);
+    kspec_dimension_free(own);
+    kspec_compare_free(x), kspec_compare_free(y), kspec_compare_free(z);
+    some[3] = 4;
+    kspec_error err;
+    CHECK_FAILS(kspec_compare(m, 3, n, 3, &ragged, &x, &err), KSPEC_E_ARG, err, "row 3 has 4 trials");
+    ragged.row_trials = NULL;
+    CHECK_FAILS(kspec_compare(m, 1, n, 1, &ragged, &x, &err), KSPEC_E_ARG, err, "ragged trials need");
+    kspec_compare_opts high = {.size = sizeof high, .nmax = 5};
+    CHECK_FAILS(kspec_compare(m, 1, n, 1, &high, &x, &err), KSPEC_E_ARG, err, "order 5 is not between 1 and 4");
+}
+
+int main(void) {
+    RUN(differences_by_leaving_out);
+    RUN(without_logarithms);
+    RUN(ragged_trials);
+    return test_done();
+}

@@ -1,0 +1,187 @@
+/* Estimates of second order by pairs of columns: groups and missing entries against every tuple. */
+#include "moments/pairs.h"
+#include "oracle/groups.h"
+#include "test.h"
+
+enum { MOST = 7 };
+
+typedef struct {
+    uint64_t labels[2][MOST];
+    size_t P, Q;
+    ks_groups rows, cols;
+    double A[MOST * MOST], B[MOST * MOST], ones[MOST], weight[MOST];
+    ks_arena arena;
+} sample;
+
+/* Labels drawn from `groups` of them, in no order */
+static void draw_labels(uint64_t seed, size_t n, size_t groups, uint64_t *labels) {
+    for (size_t i = 0; i < n; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        labels[i] = i < groups ? i : (seed >> 33) % groups;
+    }
+    for (size_t i = n; i-- > 1;) { /* shuffled, and renamed */
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        size_t k = (size_t)(seed >> 33) % (i + 1);
+        uint64_t t = labels[i];
+        labels[i] = labels[k], labels[k] = t;
+    }
+    for (size_t i = 0; i < n; i++) labels[i] = 1000 - 7 * labels[i];
+}
+
+static void draw(sample *s, uint64_t seed, size_t P, size_t Q, size_t G, size_t H) {
+    *s = (sample){.P = P, .Q = Q};
+    brute_matrix(seed, P * Q, s->A);
+    brute_matrix(seed + 40, P * Q, s->B);
+    draw_labels(seed + 1, P, G, s->labels[0]);
+    draw_labels(seed + 2, Q, H, s->labels[1]);
+    CHECK(ks_groups_make(&s->rows, s->labels[0], P, "row", &s->arena, NULL) == KSPEC_OK);
+    CHECK(ks_groups_make(&s->cols, s->labels[1], Q, "column", &s->arena, NULL) == KSPEC_OK);
+    for (size_t i = 0; i < P; i++)
+        s->ones[i] = 1, s->weight[i] = 1 / (double)ks_group_size(&s->rows, ks_group_of(&s->rows, i));
+}
+
+static void check_value(double got, double want, const char *what, uint64_t seed, size_t k) {
+    CHECK_MSG(isnan(want) ? isnan(got) : fabs(got - want) <= 1e-12,
+              "%s, seed %d, without %zu: %.15g != %.15g", what, (int)seed, k, got, want);
+}
+
+TEST(groups_against_every_tuple) {
+    for (uint64_t seed = 1; seed <= 16; seed++)
+        for (int centered = 0; centered < 2; centered++) {
+            sample s;
+            size_t P = 5 + seed % 3, Q = 3 + seed % 4, G = centered ? 5 : 2 + seed % 3, H = 2 + seed % 2;
+            draw(&s, seed, P, Q, G, H);
+            const double *B = seed % 2 ? s.B : s.A;
+            size_t rows[MOST], cols[MOST];
+            for (size_t i = 0; i < P; i++) rows[i] = ks_group_of(&s.rows, i);
+            for (size_t a = 0; a < Q; a++) cols[a] = ks_group_of(&s.cols, a);
+            double trace[20], square[20], moment[20];
+            for (int threads = 1; threads <= 3; threads++) {
+                ks_run run;
+                CHECK(ks_run_init(&run, threads, (kspec_progress){0}, NULL) == KSPEC_OK);
+                CHECK(ks_pairs_make(&run, &(ks_pairs){s.A, B, NULL, NULL, &s.rows, &s.cols, centered},
+                                    &(ks_pairs_out){trace, square, moment, NULL}, NULL) == KSPEC_OK);
+            }
+            for (size_t k = 0; k < 1 + G + H; k++) {
+                second_order o = {
+                    {s.A, B, P, Q, rows, cols, SIZE_MAX, SIZE_MAX}, 0, centered ? s.weight : s.ones};
+                if (k >= 1 && k <= G) o.g.no_row = k - 1;
+                if (k > G) o.g.no_col = k - 1 - G;
+                check_value(trace[k], first_by_definition(&o, centered), "m(1)", seed, k);
+                check_value(moment[k], second_by_definition(&o, centered), "m(2)", seed, k);
+                o.traces = 1;
+                check_value(square[k], second_by_definition(&o, centered), "m(1)^2", seed, k);
+            }
+            ks_arena_free(&s.arena);
+        }
+}
+
+/*
+ * A constant added to a column changes nothing where the means take no part, however unequal the groups
+ * are.
+ */
+TEST(shifts_take_no_part) {
+    enum { P = 7, Q = 4, COUNT = 1 + 5 + Q };
+    sample s;
+    draw(&s, 5, P, Q, 5, Q);
+    double at[2][3][COUNT];
+    ks_run run;
+    CHECK(ks_run_init(&run, 1, (kspec_progress){0}, NULL) == KSPEC_OK);
+    for (int shifted = 0; shifted < 2; shifted++) {
+        CHECK(ks_pairs_make(&run, &(ks_pairs){s.A, s.B, NULL, NULL, &s.rows, &s.cols, 1},
+                            &(ks_pairs_out){at[shifted][0], at[shifted][1], at[shifted][2], NULL},
+                            NULL) == KSPEC_OK);
+        for (size_t k = 0; k < P * Q; k++) s.A[k] += 3 + (double)(k % Q), s.B[k] -= 2 * (double)(k % Q);
+    }
+    for (int e = 0; e < 3; e++)
+        for (size_t k = 0; k < COUNT; k++) CHECK(fabs(at[0][e][k] - at[1][e][k]) < 1e-9);
+    ks_arena_free(&s.arena);
+}
+
+/* ---- missing entries ---- */
+
+/* By the definition: over the rows where both columns are seen in both trials, weighted by n (n-1) */
+static void centred_with_holes(const sample *s, const double *B, const double *seen, size_t row, size_t col,
+                               double *trace, double *square, double *moment) {
+    long double sums[3] = {0}, weights[2] = {0};
+    const size_t own[MOST] = {0, 1, 2, 3, 4, 5, 6}, pair[2] = {0, 1};
+    for (size_t a = 0; a < s->Q; a++) {
+        double x[2 * MOST], z[2 * MOST];
+        size_t n = 0;
+        for (size_t i = 0; i < s->P; i++)
+            if (i != row && seen[i * s->Q + a]) x[n] = s->A[i * s->Q + a], z[n++] = B[i * s->Q + a];
+        second_order one = {{x, z, n, 1, own, pair, SIZE_MAX, SIZE_MAX}, 0, s->ones};
+        if (a != col && n >= 2) sums[0] += (long double)n * first_by_definition(&one, 1), weights[0] += n;
+        for (size_t c = 0; c < s->Q; c++) {
+            if (a == c || a == col || c == col) continue;
+            n = 0;
+            for (size_t i = 0; i < s->P; i++)
+                if (i != row && seen[i * s->Q + a] && seen[i * s->Q + c]) {
+                    x[2 * n] = s->A[i * s->Q + a], x[2 * n + 1] = s->A[i * s->Q + c];
+                    z[2 * n] = B[i * s->Q + a], z[2 * n + 1] = B[i * s->Q + c];
+                    n++;
+                }
+            if (n < 4) continue;
+            second_order two = {{x, z, n, 2, own, pair, SIZE_MAX, SIZE_MAX}, 0, s->ones};
+            long double weight = (long double)n * (long double)(n - 1);
+            sums[2] += weight * second_by_definition(&two, 1);
+            two.traces = 1;
+            sums[1] += weight * second_by_definition(&two, 1);
+            weights[1] += weight;
+        }
+    }
+    *trace = (double)(sums[0] / weights[0]);
+    *square = (double)(sums[1] / weights[1]);
+    *moment = (double)(sums[2] / weights[1]);
+}
+
+/* Not centred: sums over what is seen, over its number */
+static double ratio(const sample *s, const double *A, const double *B, const double *WA, const double *WB,
+                    size_t row, size_t col, int what) {
+    const size_t own[MOST] = {0, 1, 2, 3, 4, 5, 6};
+    second_order v = {{A, B, s->P, s->Q, own, own, row, col}, what == 1, s->ones}, w = v;
+    w.g.A = WA, w.g.B = WB;
+    if (what == 0) return first_by_definition(&v, 0) / first_by_definition(&w, 0);
+    return second_by_definition(&v, 0) / second_by_definition(&w, 0);
+}
+
+TEST(missing_against_every_tuple) {
+    for (uint64_t seed = 1; seed <= 12; seed++)
+        for (int centered = 0; centered < 2; centered++) {
+            sample s;
+            size_t P = 6 + seed % 2, Q = 4 + seed % 3;
+            draw(&s, seed, P, Q, P, Q);
+            double *B = seed % 2 ? s.B : s.A, WA[MOST * MOST], WB[MOST * MOST], both[MOST * MOST];
+            for (size_t k = 0; k < P * Q; k++)
+                WA[k] = (k * 7 + seed) % 11 != 0, WB[k] = (k * 5 + seed) % 13 != 0;
+            double *WZ = B == s.A ? WA : WB;
+            for (size_t k = 0; k < P * Q; k++) {
+                s.A[k] *= WA[k];
+                if (B != s.A) B[k] *= WB[k];
+                both[k] = WA[k] * WZ[k];
+            }
+            double trace[20], square[20], moment[20], cycles[20];
+            ks_run run;
+            CHECK(ks_run_init(&run, 2, (kspec_progress){0}, NULL) == KSPEC_OK);
+            CHECK(ks_pairs_make(&run, &(ks_pairs){s.A, B, WA, WZ, &s.rows, &s.cols, centered},
+                                &(ks_pairs_out){trace, square, moment, cycles}, NULL) == KSPEC_OK);
+            CHECK(cycles[0] > 0 && cycles[0] < 1);
+            for (size_t k = 0; k < 1 + P + Q; k++) {
+                size_t row = k >= 1 && k <= P ? k - 1 : SIZE_MAX, col = k > P ? k - 1 - P : SIZE_MAX;
+                double t = ratio(&s, s.A, B, WA, WZ, row, col, 0), q = ratio(&s, s.A, B, WA, WZ, row, col, 1),
+                       m = ratio(&s, s.A, B, WA, WZ, row, col, 2);
+                if (centered) centred_with_holes(&s, B, both, row, col, &t, &q, &m);
+                check_value(trace[k], t, "m(1)", seed, k);
+                check_value(square[k], q, "m(1)^2", seed, k);
+                check_value(moment[k], m, "m(2)", seed, k);
+            }
+            ks_arena_free(&s.arena);
+        }
+}
+
+int main(void) {
+    RUN(groups_against_every_tuple);
+    RUN(shifts_take_no_part);
+    RUN(missing_against_every_tuple);
+    return test_done();
+}

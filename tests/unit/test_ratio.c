@@ -1,0 +1,209 @@
+/*
+ * The participation ratio of kspec_moments(): by its definition in long double, with error bars from matrices
+ * of which a row or a column really is left out; and that it is kspec_dimension()'s.
+ */
+#include "kspec.h"
+#include "help/isa.h"
+#include "oracle/pairs.h"
+#include "test.h"
+
+enum { P = 9, Q = 7 };
+
+typedef struct {
+    double at[2][P * Q];
+    size_t rows, cols, trials;
+} sample;
+
+static sample draw(uint64_t seed, size_t trials) {
+    sample s = {.rows = P, .cols = Q, .trials = trials};
+    double x[2 * P], w[2 * Q];
+    kspec_random_normal(seed, 10, 0, 2 * P, x);
+    kspec_random_normal(seed, 11, 0, 2 * Q, w);
+    for (int t = 0; t < 2; t++) {
+        kspec_random_normal(seed, 12 + (uint64_t)t, 0, P * Q, s.at[t]);
+        for (size_t i = 0; i < P; i++)
+            for (size_t k = 0; k < Q; k++)
+                s.at[t][i * Q + k] = 0.3 * s.at[t][i * Q + k] + 0.4 + x[i] * w[k] + x[P + i] * w[Q + k];
+    }
+    return s;
+}
+
+static sample without(const sample *s, size_t row, size_t col) {
+    sample r = {.rows = s->rows - (row < s->rows), .cols = s->cols - (col < s->cols), .trials = s->trials};
+    for (size_t t = 0; t < s->trials; t++) {
+        size_t at = 0;
+        for (size_t i = 0; i < s->rows; i++)
+            for (size_t k = 0; k < s->cols; k++)
+                if (i != row && k != col) r.at[t][at++] = s->at[t][i * s->cols + k];
+    }
+    return r;
+}
+
+/* Columns with their means taken off, where the rows are complete and the columns a sample */
+static sample centre(sample s) {
+    for (size_t t = 0; t < s.trials; t++)
+        for (size_t k = 0; k < s.cols; k++) {
+            double mean = 0;
+            for (size_t i = 0; i < s.rows; i++) mean += s.at[t][i * s.cols + k] / (double)s.rows;
+            for (size_t i = 0; i < s.rows; i++) s.at[t][i * s.cols + k] -= mean;
+        }
+    return s;
+}
+
+/* m(1)^2 (traces) or m(2), not centred: the mean over rows i, j and columns a, b, distinct where sampled */
+static double plain(const sample *s, kspec_sampled sampled, int traces) {
+    const double *x = s->at[0], *z = s->at[s->trials - 1];
+    size_t cols = s->cols;
+    long double sum = 0, count = 0;
+    for (size_t i = 0; i < s->rows; i++)
+        for (size_t j = 0; j < s->rows; j++)
+            for (size_t a = 0; a < cols; a++)
+                for (size_t b = 0; b < cols; b++) {
+                    if (i == j && sampled != KSPEC_SAMPLED_COLS) continue;
+                    if (a == b && sampled != KSPEC_SAMPLED_ROWS) continue;
+                    long double v = traces ? (long double)x[i * cols + a] * z[i * cols + a] * x[j * cols + b] *
+                                                 z[j * cols + b]
+                                           : (long double)x[i * cols + a] * z[j * cols + a] *
+                                                 x[j * cols + b] * z[i * cols + b];
+                    sum += v, count++;
+                }
+    return (double)(sum / count);
+}
+
+static double centred(const sample *s, kspec_sampled sampled, int traces) {
+    oracle_matrix x = {s->at[0], s->cols}, z = {s->at[s->trials - 1], s->cols};
+    long double sum = 0, count = 0;
+    for (size_t a = 0; a < s->cols; a++)
+        for (size_t b = 0; b < s->cols; b++) {
+            if (a == b && sampled != KSPEC_SAMPLED_ROWS) continue;
+            sum += traces ? oracle_product(s->rows, SIZE_MAX, 1, x, a, z, a, z, b, x, b)
+                          : oracle_product(s->rows, SIZE_MAX, 1, x, a, z, b, z, a, x, b);
+            count++;
+        }
+    return (double)(sum / count);
+}
+
+static double definition(const sample *s, kspec_sampled sampled, int center) {
+    if (center && sampled == KSPEC_SAMPLED_COLS) {
+        sample c = centre(*s);
+        return definition(&c, sampled, 0);
+    }
+    return center ? centred(s, sampled, 1) / centred(s, sampled, 0)
+                  : plain(s, sampled, 1) / plain(s, sampled, 0);
+}
+
+static double side(const double *x, size_t N) {
+    double mean = 0, sum = 0;
+    for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
+    for (size_t i = 0; i < N; i++) sum += (x[i] - mean) * (x[i] - mean);
+    return sum * (double)(N - 1) / (double)N;
+}
+
+static void check(const sample *s, kspec_sampled sampled, int center, unsigned estimators, int threads) {
+    kspec_matrix m[2];
+    for (int t = 0; t < 2; t++) m[t] = (kspec_matrix){s->at[t], P, Q, Q, 1};
+    kspec_moments_opts o = {.size = sizeof o,
+                            .nmax = 2,
+                            .estimators = estimators,
+                            .sampled = sampled,
+                            .center = center,
+                            .threads = threads};
+    kspec_moments_result *r;
+    kspec_error err;
+    CHECK_MSG(kspec_moments(m, s->trials, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
+    if (!r) return;
+    double want = definition(s, sampled, center), logs[P + Q], sd;
+    for (size_t k = 0; k < P + Q; k++) {
+        sample less = without(s, k < P ? k : SIZE_MAX, k < P ? SIZE_MAX : k - P);
+        logs[k] = log(definition(&less, sampled, center));
+    }
+    sd = sqrt((sampled == KSPEC_SAMPLED_COLS ? 0 : side(logs, P)) +
+              (sampled == KSPEC_SAMPLED_ROWS ? 0 : side(logs + P, Q)));
+    CHECK_CLOSE(r->participation_ratio, want, 1e-11);
+    CHECK_CLOSE(r->participation_ratio_std_error, want * sd, 1e-8);
+    CHECK_CLOSE(r->participation_ratio_ci_low, want * exp(-1.959963984540054 * sd), 1e-8);
+    CHECK_CLOSE(r->participation_ratio_ci_high, want * exp(1.959963984540054 * sd), 1e-8);
+    kspec_moments_free(r);
+}
+
+TEST(by_definition) {
+    for (size_t trials = 1; trials <= 2; trials++)
+        for (int kind = 0; kind < 6; kind++) {
+            sample s = draw(30 + (uint64_t)kind, trials);
+            for (int threads = 1; threads <= 3; threads++)
+                EACH_ISA(check(&s, (kspec_sampled)(kind % 3), kind >= 3, 0, threads));
+        }
+}
+
+/* Whatever the estimators; path's m(2) of two trials is another sum, and has another leave-one-out. */
+TEST(whatever_the_estimators) {
+    sample s = draw(40, 1), two = draw(41, 2);
+    unsigned each[] = {KSPEC_ESTIMATOR_NAIVE, KSPEC_ESTIMATOR_KV_ROW, KSPEC_ESTIMATOR_KV_COL,
+                       KSPEC_ESTIMATOR_PATH, KSPEC_ESTIMATOR_EXACT,
+                       KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT};
+    for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
+        check(&s, KSPEC_SAMPLED_BOTH, 0, each[k], 1);
+        if (each[k] != KSPEC_ESTIMATOR_PATH) check(&two, KSPEC_SAMPLED_BOTH, 0, each[k], 1);
+    }
+}
+
+/* As kspec_dimension() has it, to the naive one; three trials, so that splits are drawn. */
+TEST(as_dimension_has_it) {
+    sample s = draw(50, 2), third = draw(51, 1);
+    kspec_matrix m[3] = {{s.at[0], P, Q, Q, 1}, {s.at[1], P, Q, Q, 1}, {third.at[0], P, Q, Q, 1}};
+    size_t ragged[P] = {3, 2, 3, 3, 2, 3, 3, 3, 2};
+    for (int kind = 0; kind < 8; kind++) {
+        int center = kind & 1;
+        size_t trials = kind & 4 ? 3 : 1;
+        const size_t *rows = kind & 2 && trials == 3 ? ragged : NULL;
+        kspec_moments_opts o = {
+            .size = sizeof o, .nmax = 2, .center = center, .row_trials = rows, .splits = 3, .seed = 7};
+        kspec_dimension_opts d = {
+            .size = sizeof d, .no_center = !center, .row_trials = rows, .splits = 3, .seed = 7};
+        kspec_moments_result *a;
+        kspec_dimension_result *b;
+        CHECK(kspec_moments(m, trials, &o, &a, NULL) == KSPEC_OK);
+        CHECK(kspec_dimension(m, trials, &d, &b, NULL) == KSPEC_OK);
+        CHECK_CLOSE(a->participation_ratio, b->dimension, 1e-10);
+        CHECK_CLOSE(a->participation_ratio_std_error, b->std_error, 1e-8);
+        CHECK_CLOSE(a->participation_ratio_ci_low, b->ci_low, 1e-8);
+        CHECK_CLOSE(a->participation_ratio_ci_high, b->ci_high, 1e-8);
+        CHECK_CLOSE(a->participation_ratio_naive, b->naive, 1e-12);
+        kspec_moments_free(a);
+        kspec_dimension_free(b);
+    }
+}
+
+/* Too small for error bars, and for any ratio; no error bars asked for; the scale does not matter. */
+TEST(edges) {
+    sample s = draw(60, 1);
+    const struct {
+        size_t rows, cols;
+        int center, defined, errors;
+    } cases[] = {{3, 3, 0, 1, 1}, {2, 5, 0, 1, 0}, {5, 2, 0, 1, 0}, {1, 5, 0, 0, 0},
+                 {5, 1, 0, 0, 0}, {5, 3, 1, 1, 1}, {4, 3, 1, 1, 0}, {3, 3, 1, 0, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        kspec_matrix m = {s.at[0], cases[k].rows, cases[k].cols, Q, 1};
+        kspec_moments_opts o = {.size = sizeof o, .center = cases[k].center};
+        kspec_moments_result *r;
+        CHECK(kspec_moments(&m, 1, &o, &r, NULL) == KSPEC_OK);
+        CHECK(isnan(r->participation_ratio_naive) == !cases[k].defined);
+        CHECK(cases[k].defined || isnan(r->participation_ratio));
+        CHECK((isfinite(r->participation_ratio_ci_high)) <= cases[k].errors);
+        kspec_moments_free(r);
+    }
+    kspec_matrix m = {s.at[0], P, Q, Q, 1};
+    kspec_moments_opts o = {.size = sizeof o, .no_stderr = 1, .nmax = 2};
+    kspec_moments_result *r;
+    CHECK(kspec_moments(&m, 1, &o, &r, NULL) == KSPEC_OK);
+    CHECK(r->participation_ratio > 0 && isnan(r->participation_ratio_std_error));
+    kspec_moments_free(r);
+}
+
+int main(void) {
+    RUN(by_definition);
+    RUN(whatever_the_estimators);
+    RUN(as_dimension_has_it);
+    RUN(edges);
+    return test_done();
+}
