@@ -169,7 +169,7 @@ typedef struct {
     double *ci_low, *ci_high;
     /* MOMENTS (NULL, 0 and NaN for FIT), up to `mass`: the eigenvalues of the one solution. */
     double *plain;
-    /* Its measure: grid points of positive mass, increasing; with free mass how many eigenvalues lie there. */
+    /* Its measure: grid points of positive mass, increasing; with free mass, the numbers of eigenvalues. */
     size_t atoms;
     double *support, *mass;
 

@@ -28,8 +28,8 @@ void ks_grid_geometric(size_t T, double smallest, double *s) {
  * A moment may lie far beyond what any measure on the grid has, and would then outweigh its row. |(W V p)_n|
  * is at most the row's largest entry, so beyond that the distance to the right-hand side is linear in p. The
  * right-hand side is put at twice that entry, which leaves the nearest measure where it is, and the rest of
- * the distance is added to the objective. Free mass can reach it, and needs none of this. Costs above 1e6 are given to the solver in larger units, since it
- * stops at 1e25 and the gap of its certificate is absolute.
+ * the distance is added to the objective. Free mass can reach it, and needs none of this. Costs above 1e6 are
+ * given to the solver in larger units, since it stops at 1e25 and the gap of its certificate is absolute.
  */
 typedef struct {
     size_t rows, cols;
