@@ -34,8 +34,9 @@ TEST(moments_of_every_estimator) {
                 int threads = 1 + (int)(k + s + (unsigned)flags) % 2; /* each estimator meets both */
                 moments_case c = {.trials = trials[k]};
                 /* all but naive and exact refuse to centre */
-                int centred = flags >> 1 && !(sets[s] & ~(KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_EXACT |
-                                                          KSPEC_ESTIMATOR_AUTO));
+                int centred =
+                    flags >> 1 &&
+                    !(sets[s] & ~(KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_EXACT | KSPEC_ESTIMATOR_AUTO));
                 c.opts = (kspec_moments_opts){.size = sizeof c.opts,
                                               .nmax = 3,
                                               .estimators = sets[s],

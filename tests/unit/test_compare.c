@@ -196,7 +196,8 @@ TEST(ragged_trials) {
     ragged.row_trials = NULL;
     CHECK_FAILS(kspec_compare(m, 1, n, 1, &ragged, &x, &err), KSPEC_E_ARG, err, "ragged trials need");
     kspec_compare_opts high = {.size = sizeof high, .nmax = 5};
-    CHECK_FAILS(kspec_compare(m, 1, n, 1, &high, &x, &err), KSPEC_E_ARG, err, "order 5 is not between 1 and 4");
+    CHECK_FAILS(kspec_compare(m, 1, n, 1, &high, &x, &err), KSPEC_E_ARG, err,
+                "order 5 is not between 1 and 4");
 }
 
 int main(void) {
