@@ -1,11 +1,11 @@
 /*
- * Would path do for centred kernels above n = 4? bench_centred_path [SEEDS [P Q]] measures the variance of its
- * increasing sums beside that of exact, on Gaussian features whose centred kernel has the eigenvalues 1/k, k = 1
- * ... 200, and whose mean makes up some share of m(1).
+ * Would path do for centred kernels above n = 4? bench_centred_path [SEEDS [P Q]] measures the variance of
+ * its increasing sums beside that of exact, on Gaussian features whose centred kernel has the eigenvalues
+ * 1/k, k = 1 ... 200, and whose mean makes up some share of m(1).
  *
- * A split position closes one row at a column and opens a later row at a later column, with the opposite sign,
- * so each sum has a state per number of splits s; those of s splits are C(P,n+s) C(Q,n) cycles for each choice
- * of the split positions. Written for its definition, not for speed.
+ * A split position closes one row at a column and opens a later row at a later column, with the opposite
+ * sign, so each sum has a state per number of splits s; those of s splits are C(P,n+s) C(Q,n) cycles for each
+ * choice of the split positions. Written for its definition, not for speed.
  */
 #include "kspec.h"
 
