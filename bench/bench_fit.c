@@ -23,8 +23,8 @@ static const double levels[] = {0, 0.1, 0.5};
 enum { SIZES = 5, LEVELS = 3, FIRST = 10, CELLS = PROCESSES * SIZES * LEVELS, FILTERS = 64 };
 
 /*
- * One matrix. Errors are sums of |estimate - truth| over the trace. Of the first ten eigenvalues: covered, and the
- * median width log(high/low).
+ * One matrix. Errors are sums of |estimate - truth| over the trace. Of the first ten eigenvalues: covered,
+ * and the median width log(high/low).
  */
 typedef struct {
     double sample_error, error, sample_top, top, covered[FIRST], width, exponent, dimension, z, seconds;

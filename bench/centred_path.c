@@ -1,11 +1,11 @@
 /*
- * Would path do for centred kernels above n = 4? bench_centred_path [SEEDS [P Q]] measures the variance of its
- * increasing sums beside that of exact, on Gaussian features whose centred kernel has the eigenvalues 1/k, k = 1
- * ... 200, and whose mean makes up some share of m(1).
+ * Would path do for centred kernels above n = 4? bench_centred_path [SEEDS [P Q]] measures the variance of
+ * its increasing sums beside that of exact, on Gaussian features whose centred kernel has the eigenvalues
+ * 1/k, k = 1 ... 200, and whose mean makes up some share of m(1).
  *
- * A split position closes one row at a column and opens a later row at a later column, with the opposite sign,
- * so each sum has a state per number of splits s; those of s splits are C(P,n+s) C(Q,n) cycles for each choice
- * of the split positions. Written for its definition, not for speed.
+ * A split position closes one row at a column and opens a later row at a later column, with the opposite
+ * sign, so each sum has a state per number of splits s; those of s splits are C(P,n+s) C(Q,n) cycles for each
+ * choice of the split positions. Written for its definition, not for speed.
  */
 #include "kspec.h"
 
@@ -118,8 +118,13 @@ int main(int argc, char **argv) {
         fprintf(stderr, "12 rows, 6 to %d columns and 2 seeds are the least\n", MOST);
         return 2;
     }
-    data d = {P, Q, malloc(P * RANK * sizeof(double)), malloc(Q * RANK * sizeof(double)), malloc(Q * sizeof(double)),
-              malloc(P * Q * sizeof(double)), malloc(P * Q * sizeof(double))};
+    data d = {P,
+              Q,
+              malloc(P * RANK * sizeof(double)),
+              malloc(Q * RANK * sizeof(double)),
+              malloc(Q * sizeof(double)),
+              malloc(P * Q * sizeof(double)),
+              malloc(P * Q * sizeof(double))};
     double truth[N + 1] = {0};
     for (int n = 1; n <= N; n++)
         for (int k = 1; k <= RANK; k++) truth[n] += pow(k, -n);
@@ -138,7 +143,8 @@ int main(int argc, char **argv) {
         }
         for (int e = 0; e < 2; e++)
             for (int n = 1; n <= (e ? N : 4); n++) {
-                double mean = sum[e][n] / seeds, var = (square[e][n] / seeds - mean * mean) * seeds / (seeds - 1);
+                double mean = sum[e][n] / seeds,
+                       var = (square[e][n] / seeds - mean * mean) * seeds / (seeds - 1);
                 printf("| %g | %s | %d | %.3g ± %.2g | %.3g |\n", share[k], e ? "path" : "exact", n,
                        mean / truth[n], sqrt(var / seeds) / truth[n], sqrt(var) / truth[n]);
             }

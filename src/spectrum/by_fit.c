@@ -174,8 +174,8 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
 }
 
 /*
- * The unbiased m(2) is free of noise and of any family. Where it contradicts the fit, intervals are widened by
- * the gap between their roots, or by 2 where it is not positive.
+ * The unbiased m(2) is free of noise and of any family. Where it contradicts the fit, intervals are widened
+ * by the gap between their roots, or by 2 where it is not positive.
  */
 static void widen(kspec_spectrum_result *r) {
     if (r->count < 2 || !(fabs(r->fitted[1] - r->given[1]) > KS_DISAGREE * r->given_std_error[1])) return;

@@ -85,8 +85,8 @@ static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker
     }
     for (size_t p = 0; p < points; p++) {
         /*
-         * Gaussian factors: -(1/P + 1/Q) sum lambda^2 k/(lambda + k)^3 at k = kappa(t), once for the leverages
-         * and once for the finite size that `bias` includes
+         * Gaussian factors: -(1/P + 1/Q) sum lambda^2 k/(lambda + k)^3 at k = kappa(t), once for the
+         * leverages and once for the finite size that `bias` includes
          */
         ks_cplx D = out[p].D, a = sub(one, times(1 / d->rows, D)), b = sub(one, times(1 / d->cols, D));
         ks_cplx k = divide(j->t[first + p], ks_cmul(a, b)), sum = {0, 0};

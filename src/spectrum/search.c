@@ -238,7 +238,7 @@ static kspec_status climb(const ks_run *run, ks_search *s, const ks_mode *curren
     return KSPEC_OK;
 }
 
-/* Flat spectra: the breaks first, with an end beyond the sample's, then the end. *best: NULL if there is none. */
+/* Flat spectra: the breaks first, with an end beyond the sample's, then the end. *best is NULL if none. */
 static kspec_status find_flat(const ks_run *run, ks_search *s, const places *q, const ks_mode **best,
                               kspec_error *err) {
     const ks_problem *p = s->p;

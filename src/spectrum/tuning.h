@@ -20,7 +20,7 @@ static const double KS_SHARE = 1e-5;
 enum { KS_SINGLE = 24 };
 static const double KS_FINE = 1.07, KS_COARSE = 1.25;
 /* The correction for uneven leverages is of first order; levels where it exceeds this share are not used. */
-static const double KS_CUT = 0.08;
+static const double KS_CUT = 0.12;
 
 /* ---- how far they scatter ---- */
 
@@ -70,7 +70,7 @@ static const double KS_FLAT_JITTER = 1e-4;
  * with the cuts of the rough one into up to so many pieces, or with the first few eigenvalues by themselves.
  */
 static const double KS_MOVE_COST = 2.5;
-enum { KS_MOVES_MAX = 3, KS_PIECES_MAX = 4, KS_SPIKES_MAX = 3, KS_BREAKS_MAX = 6 };
+enum { KS_MOVES_MAX = 1, KS_PIECES_MAX = 4, KS_SPIKES_MAX = 3, KS_BREAKS_MAX = 4 };
 /* Flat spectra are first given an end beyond the sample's, in units of the eigenvalues used. */
 static const double KS_FLAT_END = 1.6;
 /*

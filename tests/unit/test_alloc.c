@@ -34,8 +34,9 @@ TEST(moments_of_every_estimator) {
                 int threads = 1 + (int)(k + s + (unsigned)flags) % 2; /* each estimator meets both */
                 moments_case c = {.trials = trials[k]};
                 /* all but naive and exact refuse to centre */
-                int centred = flags >> 1 && !(sets[s] & ~(KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_EXACT |
-                                                          KSPEC_ESTIMATOR_AUTO));
+                int centred =
+                    flags >> 1 &&
+                    !(sets[s] & ~(KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_EXACT | KSPEC_ESTIMATOR_AUTO));
                 c.opts = (kspec_moments_opts){.size = sizeof c.opts,
                                               .nmax = 3,
                                               .estimators = sets[s],
@@ -52,6 +53,32 @@ TEST(moments_of_every_estimator) {
                          trials[k], threads, flags);
                 until_it_succeeds(moments, &c, 1, what);
             }
+}
+
+/* Groups, then missing entries; each plain and centred, with one trial and with four */
+TEST(moments_of_groups_and_holes) {
+    static const uint64_t rows[P] = {0, 1, 0, 2, 3, 4, 4, 5, 6}, cols[Q] = {1, 1, 2};
+    for (int k = 0; k < 8; k++) {
+        int holes = k & 1, centred = k >> 1 & 1;
+        alloc_fill_entries();
+        if (holes) entries[0][4] = entries[0][11] = NAN;
+        moments_case c = {.trials = k & 4 ? 4 : 1};
+        c.opts = (kspec_moments_opts){.size = sizeof c.opts,
+                                      .nmax = holes && !centred ? 3 : 2,
+                                      .splits = 2,
+                                      .threads = 1 + k % 2,
+                                      .center = centred ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE,
+                                      .estimators = centred ? KSPEC_ESTIMATOR_AUTO
+                                                            : KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT,
+                                      .row_groups = holes ? NULL : rows,
+                                      .col_groups = holes ? NULL : cols,
+                                      .pairwise = holes};
+        char what[80];
+        snprintf(what, sizeof what, "%s%s, %zu trials", holes ? "holes" : "groups", centred ? ", centred" : "",
+                 c.trials);
+        until_it_succeeds(moments, &c, 1, what);
+    }
+    alloc_fill_entries();
 }
 
 static kspec_status eigenvalues(const void *ctx, kspec_error *err) {
@@ -126,6 +153,7 @@ TEST(theory_and_generators) {
 
 int main(void) {
     RUN(moments_of_every_estimator);
+    RUN(moments_of_groups_and_holes);
     RUN(theory_and_generators);
     return test_done();
 }

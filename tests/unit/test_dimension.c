@@ -216,8 +216,7 @@ TEST(alignment_is_its_definition) {
         double centre = r->alignment; /* less the bias that each side sees */
         for (int k = 0; k < 3; k++) {
             size_t N = k == 0 ? a.P : k == 1 ? a.Q : b.Q;
-            for (size_t i = 0; i < N; i++)
-                centre -= (double)(N - 1) * (loo[k][i] - r->alignment) / (double)N;
+            for (size_t i = 0; i < N; i++) centre -= (double)(N - 1) * (loo[k][i] - r->alignment) / (double)N;
         }
         CHECK_CLOSE(r->alignment_ci_low, fmin(r->alignment, centre - 1.959963984540054 * se), 1e-7);
         CHECK_CLOSE(r->alignment_ci_high, fmax(r->alignment, centre + 1.959963984540054 * se), 1e-7);

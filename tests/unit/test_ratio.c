@@ -61,8 +61,8 @@ static double plain(const sample *s, kspec_sampled sampled, int traces) {
                 for (size_t b = 0; b < cols; b++) {
                     if (i == j && sampled != KSPEC_SAMPLED_COLS) continue;
                     if (a == b && sampled != KSPEC_SAMPLED_ROWS) continue;
-                    long double v = traces ? (long double)x[i * cols + a] * z[i * cols + a] * x[j * cols + b] *
-                                                 z[j * cols + b]
+                    long double v = traces ? (long double)x[i * cols + a] * z[i * cols + a] *
+                                                 x[j * cols + b] * z[j * cols + b]
                                            : (long double)x[i * cols + a] * z[j * cols + a] *
                                                  x[j * cols + b] * z[i * cols + b];
                     sum += v, count++;
@@ -138,9 +138,9 @@ TEST(by_definition) {
 /* Whatever the estimators; path's m(2) of two trials is another sum, and has another leave-one-out. */
 TEST(whatever_the_estimators) {
     sample s = draw(40, 1), two = draw(41, 2);
-    unsigned each[] = {KSPEC_ESTIMATOR_NAIVE, KSPEC_ESTIMATOR_KV_ROW, KSPEC_ESTIMATOR_KV_COL,
-                       KSPEC_ESTIMATOR_PATH, KSPEC_ESTIMATOR_EXACT,
-                       KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT};
+    unsigned each[] = {KSPEC_ESTIMATOR_NAIVE,  KSPEC_ESTIMATOR_KV_ROW,
+                       KSPEC_ESTIMATOR_KV_COL, KSPEC_ESTIMATOR_PATH,
+                       KSPEC_ESTIMATOR_EXACT,  KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT};
     for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
         check(&s, KSPEC_SAMPLED_BOTH, 0, each[k], 1);
         if (each[k] != KSPEC_ESTIMATOR_PATH) check(&two, KSPEC_SAMPLED_BOTH, 0, each[k], 1);
