@@ -2,10 +2,10 @@
  * The eigenvalues of the kernel behind a matrix of activations.
  *
  * Those of the matrix itself are spread by its finite size: large ones are too large, and there are too many
- * small ones. Here they come from unbiased moments instead, with error bars.
+ * small ones. A fit undoes the spread; there is nothing to choose.
  *
  *     cc eigenvalues.c $(pkg-config --cflags --libs kspec) -o eigenvalues
- *     ./eigenvalues [ACTIVATIONS [COUNT]]      inputs x units: x.npy, x.csv, ...
+ *     ./eigenvalues [ACTIVATIONS]      inputs x units: x.npy, x.csv, ...
  */
 #include <kspec.h>
 
@@ -38,26 +38,24 @@ static void example(double *x) {
 int main(int argc, char **argv) {
     static double x[SIZE * SIZE];
     kspec_matrix activations = {x, SIZE, SIZE, SIZE, 1};
-    kspec_spectrum_opts opts = {.size = sizeof opts, .rank = RANK};
-    kspec_moments_opts how = {.size = sizeof how, .nmax = argc > 1 ? 0 : 10}; /* 0: the default */
     kspec_dataset *file = NULL;
     kspec_error err;
     if (argc > 1) {
         const char *inputs[] = {argv[1]};
         check(kspec_read(inputs, 1, NULL, &file, &err), &err);
         activations = kspec_dataset_trial(file, 0);
-        if (argc > 2) opts.rank = strtoul(argv[2], NULL, 10);
     } else {
         example(x);
     }
 
     kspec_spectrum_result *s;
-    check(kspec_spectrum(&activations, 1, &how, &opts, &s, &err), &err);
-    printf("  k   kernel              matrix%s\n", argc > 1 ? "" : "    truth");
+    check(kspec_spectrum(&activations, 1, NULL, NULL, &s, &err), &err);
+    printf("  k   kernel    95%% interval        matrix%s\n", argc > 1 ? "" : "    truth");
     double missed = 0, missed_by_matrix = 0; /* sums of |estimate - truth| */
-    for (size_t k = 0; k < s->rank; k++) {
+    for (size_t k = 0; k < s->rank && k < RANK; k++) {
         double of_matrix = k < s->sample_count ? s->sample_eigenvalues[k] : 0;
-        printf("%3zu   %-8.3g +- %-6.1g  %-8.3g", k + 1, s->eigenvalues[k], s->std_error[k], of_matrix);
+        printf("%3zu   %-8.3g  %-8.3g %-8.3g  %-8.3g", k + 1, s->eigenvalues[k], s->ci_low[k], s->ci_high[k],
+               of_matrix);
         if (argc == 1) printf("  %g", truth);
         putchar('\n');
         missed += s->eigenvalues[k] > truth ? s->eigenvalues[k] - truth : truth - s->eigenvalues[k];

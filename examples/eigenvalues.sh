@@ -9,9 +9,9 @@
 
 if [ $# -eq 0 ]; then
     run generate linear --rows 100 --cols 100 --dim 20 --eigenvalue 0.3 --quiet -o activations.npy
-    set -- activations.npy -n 10 --rank 20
+    set -- activations.npy
 fi
 run spectrum "$@" --quiet $(plot eigenvalues.svg)
 run spectrum "$@" --quiet --json -o eigenvalues.json
 largest=$(value operator_norm eigenvalues.json)
-say "largest eigenvalue: $largest; of the matrix itself: $(value upper eigenvalues.json)"
+say "largest eigenvalue: $largest; $(value resolved eigenvalues.json) are resolved"

@@ -1,24 +1,14 @@
-#include "commands/estimation.h"
+#include "commands/spectrum.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    cli_common common;
-    cli_estimation how;
-    size_t rank, grid;
-    double upper;
-    int draws, weights, spacing, quantile;
-    const char *moments;
-    cli_list std_errors, t;
-} spectrum_args;
-
 #define ARG(field) offsetof(spectrum_args, field)
 #define HOW(field) offsetof(spectrum_args, how.field)
 
 /* clang-format off */
-static const cli_choice weights[] = {
+const cli_choice spectrum_weights[] = {
     {"unit",       KSPEC_WEIGHTS_UNIT},
     {"stderr",     KSPEC_WEIGHTS_STDERR},
     {"covariance", KSPEC_WEIGHTS_COVARIANCE},
@@ -31,17 +21,34 @@ static const cli_choice quantiles[] = {
     {"paper", KSPEC_QUANTILE_PAPER}, {"midpoint", KSPEC_QUANTILE_MIDPOINT}, {0},
 };
 
+static const cli_choice methods[] = {
+    {"fit", KSPEC_SPECTRUM_METHOD_FIT}, {"moments", KSPEC_SPECTRUM_METHOD_MOMENTS},
+    {"cvpca", KSPEC_SPECTRUM_METHOD_CVPCA}, {0},
+};
+
 static const cli_option options[] = {
+    {"method",    0, OPT_CHOICE, ARG(method),     "M",
+     "fit of the matrix's own eigenvalues (the default), moments, or cvpca (cross-validated by trials)",
+     methods},
+    {"count",     0, OPT_SIZE,   ARG(count),      "K",
+     "eigenvalues to print (default 20 in the table, min(rows, columns) in JSON)", .min = 1},
+    {"noise",     0, OPT_DOUBLE, ARG(noise),      "S",
+     "fit: standard deviation of independent noise in each entry; 0 for none (default: found)"},
+    {"exponent",  0, OPT_RANGES, ARG(exponent),   "I-J",
+     "fit: measure the decay's exponent over these eigenvalues (default: the last decade resolved)"},
+    {"truth",     0, OPT_STRING, ARG(truth),      "FILE",
+     "eigenvalues for the table and the picture: one row or column, or JSON of kspec theory"},
     {"rank",      0, OPT_SIZE,   ARG(rank),       "D",
-     "number of eigenvalues (default min(rows, columns)); more add little but zeros", .min = 1},
+     "moments: number of eigenvalues (default: as the moments say); implies --method moments", .min = 1},
     {"moments",   0, OPT_STRING, ARG(moments),    "M1,M2,...|FILE",
-     "from these moments, not a matrix: a list, or JSON of kspec theory; needs --rank"},
+     "from these moments, not a matrix: a list, or JSON of kspec moments or kspec theory"},
     {"stderr",    0, OPT_LIST,   ARG(std_errors), "S1,S2,...",
      "with --moments: their standard errors", .positive = 1},
     {"estimator", 0, OPT_CHOICE, HOW(estimators), "E",
      "auto (the default), naive, kv-row, kv-col, path or exact", cli_single_estimators},
     {"weights",   0, OPT_CHOICE, ARG(weights),    "W",
-     "of the moments' residuals: covariance (the default where errors are known), stderr, unit", weights},
+     "of the moments' residuals: covariance (the default where errors are known), stderr, unit",
+     spectrum_weights},
     {"grid",      0, OPT_SIZE,   ARG(grid),       "T",
      "points of the grid (default 1001)", .min = 3},
     {"spacing",   0, OPT_CHOICE, ARG(spacing),    "S",
@@ -60,8 +67,14 @@ static const cli_option options[] = {
 /* clang-format on */
 
 static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
+    const cli_ranges *e = &a->exponent;
     return (kspec_spectrum_opts){
         .size = sizeof(kspec_spectrum_opts),
+        .method = (kspec_spectrum_method)a->method,
+        .noise = a->noise,
+        .no_noise = cli_given(&a->common, "noise") && a->noise == 0,
+        .exponent_from = e->count ? e->at[0] : 0,
+        .exponent_to = e->count ? e->at[e->count - 1] : 0,
         .rank = a->rank,
         .grid = a->grid,
         .spacing = (kspec_grid)a->spacing,
@@ -69,7 +82,7 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
         .weights = (kspec_weights)a->weights,
         .quantile = (kspec_quantile)a->quantile,
         .draws = a->draws,
-        .no_draws = a->how.no_stderr,
+        .no_draws = a->how.no_stderr && a->method == KSPEC_SPECTRUM_METHOD_MOMENTS,
         .t = a->t.count ? a->t.at : NULL,
         .t_count = a->t.count,
         .seed = a->common.seed,
@@ -80,8 +93,31 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
 
 /* ---- where the moments come from ---- */
 
+/* The linear program's options imply its method, and exclude the other; a fit's exclude the program's. */
+static int check_method(spectrum_args *a) {
+    static const char *const of_the_program[] = {"rank",  "moments",  "weights", "grid",      "spacing",
+                                                 "upper", "quantile", "draws",   "no-stderr", NULL};
+    static const char *const of_the_fit[] = {"noise", "exponent", NULL};
+    for (const char *const *name = of_the_program; *name; name++) {
+        if (!cli_given(&a->common, *name)) continue;
+        if (a->method == KSPEC_SPECTRUM_METHOD_CVPCA && strcmp(*name, "no-stderr") == 0) continue;
+        if (cli_given(&a->common, "method") && a->method != KSPEC_SPECTRUM_METHOD_MOMENTS)
+            return cli_error(EXIT_USAGE, "spectrum: --%s needs --method moments", *name);
+        a->method = KSPEC_SPECTRUM_METHOD_MOMENTS;
+    }
+    for (const char *const *name = of_the_fit; *name && a->method != KSPEC_SPECTRUM_METHOD_FIT; name++)
+        if (cli_given(&a->common, *name))
+            return cli_error(EXIT_USAGE, "spectrum: --%s needs --method fit", *name);
+    if (a->t.count && a->method == KSPEC_SPECTRUM_METHOD_CVPCA)
+        return cli_error(EXIT_USAGE, "spectrum: --at needs --method fit or moments");
+    if (!(a->noise >= 0)) return cli_error(EXIT_USAGE, "--noise: %g is below 0", a->noise);
+    if (a->exponent.count && a->exponent.count < 2)
+        return cli_error(EXIT_USAGE, "--exponent: one eigenvalue has no slope; give a range such as 10-100");
+    return EXIT_DONE;
+}
+
 /* Options for a matrix, or for error bars, need one. */
-static int check_options(const spectrum_args *a) {
+static int check_options(spectrum_args *a) {
     static const char *const of_a_matrix[] = {
         "estimator",   "permutations", "side",      "sampled",         "trial-scheme",
         "splits",      "no-stderr",    "normalize", "center",          "select-cols",
@@ -90,35 +126,28 @@ static int check_options(const spectrum_args *a) {
     for (const char *const *name = of_a_matrix; a->moments && *name; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);
-    if (a->draws && (a->how.no_stderr || (a->moments && !a->std_errors.count)))
-        return cli_error(EXIT_USAGE, "spectrum: --draws needs error bars%s",
-                         a->moments ? " (--stderr)" : ", which --no-stderr leaves out");
+    int status = check_method(a);
+    if (status) return status;
+    if (!a->rank && cli_given(&a->common, "quantile"))
+        return cli_error(EXIT_USAGE, "spectrum: --quantile needs --rank");
+    if (a->draws && a->how.no_stderr)
+        return cli_error(EXIT_USAGE, "spectrum: --draws needs error bars, which --no-stderr leaves out");
     return EXIT_DONE;
 }
 
 static int from_moments(const spectrum_args *a, kspec_spectrum_result **r) {
-    cli_list m;
+    spectrum_moments g;
     kspec_error err;
     if (a->common.input_count)
         return cli_error(EXIT_USAGE, "spectrum takes --moments or an INPUT ('%s'), not both",
                          a->common.inputs[0]);
-    if (!a->rank) return cli_error(EXIT_USAGE, "spectrum --moments: --rank is missing");
-    int status = cli_known_moments(&a->common, "--moments", a->moments, &m);
+    int status = spectrum_read_moments(a, &g);
     if (status) return status;
-    size_t n = m.count;
-    if (a->how.nmax && (size_t)a->how.nmax > n) {
-        status = cli_error(EXIT_USAGE, "-n: %d exceeds the %zu moments that are given", a->how.nmax, n);
-    } else if (a->std_errors.count && a->std_errors.count != n) {
-        status = cli_error(EXIT_USAGE, "--stderr has %zu values, --moments %zu", a->std_errors.count, n);
-    } else {
-        kspec_spectrum_opts o = spectrum_opts(a);
-        kspec_status st =
-            kspec_spectrum_from_moments(m.at, a->std_errors.count ? a->std_errors.at : NULL, NULL,
-                                        a->how.nmax ? (size_t)a->how.nmax : n, a->rank, &o, r, &err);
-        if (st) status = cli_fail(st, &err);
-    }
-    free(m.at);
-    return status;
+    kspec_spectrum_opts o = spectrum_opts(a);
+    kspec_status st =
+        kspec_spectrum_from_moments(g.m, g.std_error, g.correlation, g.count, a->rank, &o, r, &err);
+    spectrum_moments_free(&g);
+    return st ? cli_fail(st, &err) : EXIT_DONE;
 }
 
 static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spectrum_result **r) {
@@ -133,62 +162,11 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spe
 
 /* ---- output ---- */
 
-static const char *upper_reason(const kspec_spectrum_result *r) {
-    switch (r->upper_from) {
-    case KSPEC_UPPER_SAMPLE: return "largest eigenvalue of the sample matrix, which is biased upwards";
-    case KSPEC_UPPER_MOMENTS:
-        return "least (m(n) + 2 std. errors)^(1/n), each of which bounds the largest eigenvalue";
-    case KSPEC_UPPER_GIVEN: break;
-    }
-    return "given";
-}
-
-static const char *error_bars(const kspec_spectrum_result *r) {
-    return r->draws ? "parametric: moments drawn from their error covariance" : "none";
-}
-
-/* Estimates are off by a standard error or so; three, or any distance without errors, deserve a warning. */
-static void warn_of_distance(const spectrum_args *a, const kspec_spectrum_result *r) {
-    if (r->distance <= (r->distance_in_errors ? 3 : 1e-6)) return;
-    int n = r->distance_order;
-    char errors[64] = "";
-    if (r->distance_in_errors) snprintf(errors, sizeof errors, ", %.1f standard errors away", r->distance);
-    cli_warn(&a->common,
-             "no measure on [0, %.4g] has these moments: m(%d) = %.6g, but %.6g in the nearest one%s; try a "
-             "larger "
-             "--rank or --upper, or other --weights",
-             r->upper, n, r->given[n - 1], r->fitted[n - 1], errors);
-}
-
-static void warn(const spectrum_args *a, const kspec_spectrum_result *r) {
-    warn_of_distance(a, r);
-    if (r->given_std_error[0] > 0.5 * fabs(r->given[0])) /* NaN: none */
-        cli_warn(&a->common,
-                 "m(1) = %.4g ± %.2g is too uncertain: eigenvalues and their error bars mean little",
-                 r->given[0], r->given_std_error[0]);
-    if (r->given[0] > 0 && r->eigenvalues[0] == 0)
-        cli_warn(&a->common,
-                 "all eigenvalues are below the first step of the grid, %.4g; --upper %g is too large",
-                 r->grid_step, r->upper);
-    for (size_t n = 0; n < r->count && r->moments && !a->how.no_stderr; n++)
-        if (!isfinite(r->given_std_error[n])) {
-            cli_warn(
-                &a->common,
-                "m(%zu) has no error bar, so there are unit weights and no draws; try fewer moments (-n)",
-                n + 1);
-            break;
-        }
-}
-
-typedef struct {
-    const spectrum_args *a;
-    const kspec_dataset *d;
-    const kspec_spectrum_result *r;
-} output;
-
 /* The shape of the matrix, and the estimator of each moment */
-static void add_matrix(json_t *o, const cli_estimation *how, const kspec_dataset *d,
-                       const kspec_moments_result *m) {
+void spectrum_add_matrix(json_t *o, const spectrum_output *u) {
+    const kspec_dataset *d = u->d;
+    const kspec_moments_result *m = u->r->moments;
+    if (!m) return;
     json_t *names = json_array();
     for (size_t k = 0; k < m->count; k++)
         json_array_append_new(names, json_string(kspec_estimator_name(m->estimates[k]->estimator)));
@@ -196,120 +174,7 @@ static void add_matrix(json_t *o, const cli_estimation *how, const kspec_dataset
     json_object_set_new(o, "cols", json_integer((json_int_t)d->cols));
     json_object_set_new(o, "trials", json_integer((json_int_t)d->trials));
     json_object_set_new(o, "estimators", names);
-    cli_estimation_keys(how, o);
-}
-
-static void add_arrays(json_t *o, const kspec_spectrum_result *r) {
-    const struct {
-        const char *name;
-        const double *x;
-        size_t n;
-    } arrays[] = {
-        {"eigenvalues", r->eigenvalues, r->rank},
-        {"stderr", r->std_error, r->rank},
-        {"ci_low", r->ci_low, r->rank},
-        {"ci_high", r->ci_high, r->rank},
-        {"eigenvalues_plain", r->plain, r->rank},
-        {"support", r->support, r->atoms},
-        {"mass", r->mass, r->atoms},
-        {"moments", r->given, r->count},
-        {"moments_stderr", r->given_std_error, r->count},
-        {"moments_fitted", r->fitted, r->count},
-        {"singular_values", r->sample_eigenvalues, r->sample_count},
-    };
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        json_object_set_new(o, arrays[k].name, cli_reals(arrays[k].x, arrays[k].n));
-    json_t *list = json_array();
-    for (size_t k = 0; k < r->t_count; k++)
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "t", cli_real(r->t[k]), "value",
-                                              cli_real(r->effective_dimension[k]), "stderr",
-                                              cli_real(r->effective_dimension_std_error[k])));
-    json_object_set_new(o, "effective_dimension", list);
-}
-
-static json_t *to_json(const void *result) {
-    const output *u = result;
-    const kspec_spectrum_result *r = u->r;
-    json_t *o = json_object();
-    if (r->moments) add_matrix(o, &u->a->how, u->d, r->moments);
-    json_object_set_new(o, "rank", json_integer((json_int_t)r->rank));
-    add_arrays(o, r);
-    cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
-                                    {"participation_ratio_stderr", r->participation_ratio_std_error},
-                                    {"operator_norm", r->eigenvalues[0]},
-                                    {"residual", r->residual},
-                                    {"distance", r->distance},
-                                    {"upper", r->upper},
-                                    {"seconds", r->seconds},
-                                    {0}});
-    json_object_set_new(o, "distance_unit", json_string(r->distance_in_errors ? "standard errors" : "D B^n"));
-    json_object_set_new(o, "distance_order", json_integer(r->distance_order));
-    json_object_set_new(o, "upper_reason", json_string(upper_reason(r)));
-    json_object_set_new(o, "weights", json_string(cli_choice_name(weights, r->weights)));
-    json_object_set_new(o, "error_bars", json_string(error_bars(r)));
-    json_object_set_new(o, "draws", json_integer(r->draws));
-    json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));
-    return o;
-}
-
-/* Eigenvalues in the table; the JSON object has all. */
-enum { SHOWN = 20 };
-
-static void print_eigenvalues(FILE *f, const spectrum_args *a, const kspec_spectrum_result *r) {
-    const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
-    fprintf(f, "\n%s   k   eigenvalue   std. error   95%% interval from … to%s%s\n", bold,
-            r->sample_count ? "    of the sample" : "", plain);
-    size_t positive = 0;
-    while (positive < r->rank && r->eigenvalues[positive] > 0) positive++;
-    size_t shown = positive < SHOWN ? positive : SHOWN;
-    for (size_t k = 0; k < shown; k++) {
-        fprintf(f, "%4zu", k + 1);
-        cli_cell(f, "%.5g", 11, r->eigenvalues[k]);
-        cli_cell(f, "%.2g", 11, r->std_error[k]);
-        cli_cell(f, "%.4g", 11, r->ci_low[k]);
-        cli_cell(f, "%.4g", 11, r->ci_high[k]);
-        if (r->sample_count) cli_cell(f, "%.5g", 15, k < r->sample_count ? r->sample_eigenvalues[k] : NAN);
-        fputc('\n', f);
-    }
-    if (positive > shown)
-        fprintf(f, "   …  %zu more, down to %.3g\n", positive - shown, r->eigenvalues[positive - 1]);
-    if (positive < r->rank) fprintf(f, "   …  %zu of %zu are zero\n", r->rank - positive, r->rank);
-}
-
-static void print_table(FILE *f, const void *result) {
-    const output *u = result;
-    const spectrum_args *a = u->a;
-    const kspec_spectrum_result *r = u->r;
-    const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
-    if (r->moments) cli_print_shape(f, &a->common, u->d);
-    print_eigenvalues(f, a, r);
-    fprintf(f, "\n%s   n  moment given   std. error       fitted%s\n", bold, plain);
-    for (size_t n = 0; n < r->count; n++) {
-        fprintf(f, "%4zu", n + 1);
-        cli_cell(f, "%.5g", 12, r->given[n]);
-        cli_cell(f, "%.2g", 11, r->given_std_error[n]);
-        cli_cell(f, "%.5g", 11, r->fitted[n]);
-        fputc('\n', f);
-    }
-    fprintf(f, "\nresidual %.3g (weights: %s); nearest measure %.2g %s away at m(%d)\n", r->residual,
-            cli_choice_name(weights, r->weights), r->distance,
-            r->distance_in_errors ? "standard errors" : "of D B^n", r->distance_order);
-    fprintf(f, "upper end %.5g: %s\n", r->upper, upper_reason(r));
-    if (r->draws)
-        fprintf(f, "eigenvalues: means and spread over %d draws of the moments from their errors\n",
-                r->draws);
-    fputs("\noperator norm", f);
-    cli_cell(f, "%.5g", 24, r->eigenvalues[0]);
-    if (r->draws) fprintf(f, " ± %.2g", r->std_error[0]);
-    fputs("\nparticipation ratio", f);
-    cli_cell(f, "%.5g", 18, r->participation_ratio);
-    if (isfinite(r->participation_ratio_std_error)) fprintf(f, " ± %.2g", r->participation_ratio_std_error);
-    for (size_t k = 0; k < r->t_count; k++) {
-        fprintf(f, "\neffective dimension at %-8.3g", r->t[k]);
-        cli_cell(f, "%.5g", 6, r->effective_dimension[k]);
-        if (r->draws) fprintf(f, " ± %.2g", r->effective_dimension_std_error[k]);
-    }
-    fputc('\n', f);
+    cli_estimation_keys(&u->a->how, o);
 }
 
 extern const cli_command cmd_spectrum;
@@ -318,7 +183,9 @@ static int run(void *args) {
     spectrum_args *a = args;
     kspec_dataset *d = NULL;
     kspec_spectrum_result *r = NULL;
+    cli_list truth = {0};
     int status = check_options(a);
+    if (!status) status = spectrum_read_truth(a, &truth);
     if (status) return status;
     if (a->moments) {
         status = from_moments(a, &r);
@@ -332,9 +199,21 @@ static int run(void *args) {
     }
     if (!status) {
         if (r->moments) cli_estimation_warn(&a->common, &a->how, d, r->moments);
-        warn(a, r);
-        status = cli_done(&a->common, print_table, to_json, &(output){a, d, r});
+        static const struct {
+            void (*warn)(const spectrum_args *a, const kspec_spectrum_result *r);
+            void (*print)(FILE *f, const void *result);
+            json_t *(*json)(const void *result);
+        } of[] = {
+            [KSPEC_SPECTRUM_METHOD_FIT] = {spectrum_fit_warn, spectrum_fit_print, spectrum_fit_json},
+            [KSPEC_SPECTRUM_METHOD_MOMENTS] = {spectrum_moments_warn, spectrum_moments_print,
+                                               spectrum_moments_json},
+            [KSPEC_SPECTRUM_METHOD_CVPCA] = {spectrum_cvpca_warn, spectrum_cvpca_print, spectrum_cvpca_json},
+        };
+        of[r->method].warn(a, r);
+        status = cli_done(&a->common, of[r->method].print, of[r->method].json,
+                          &(spectrum_output){a, d, r, truth.at, truth.count});
     }
+    free(truth.at);
     kspec_spectrum_free(r);
     kspec_dataset_free(d);
     return status;
@@ -343,12 +222,18 @@ static int run(void *args) {
 const cli_command cmd_spectrum = {
     .name = "spectrum",
     .summary = "eigenvalues of the kernel operator behind a matrix",
-    .synopsis = "spectrum INPUT... [--rank D] [-n NMAX] [--estimator E] [--weights W] [--grid T] [--upper B] "
+    .synopsis = "spectrum INPUT... [--method fit] [--count K] [--noise S] [--exponent I-J] [--truth FILE] "
                 "[OPTIONS]\n"
-                "spectrum --moments M1,M2,...|FILE --rank D [--stderr S1,S2,...] [OPTIONS]",
-    .description = "From unbiased moments to the eigenvalues of the kernel operator: the measure on [0, B] "
-                   "whose moments are\n"
-                   "nearest, by linear programming (Kong and Valiant), and D quantiles of it.",
+                "spectrum INPUT... --method moments [--rank D] [-n NMAX] [--estimator E] [--weights W] "
+                "[--grid T] [--upper B] [OPTIONS]\n"
+                "spectrum INPUT... --method cvpca [--splits R] [OPTIONS]\n"
+                "spectrum --moments M1,M2,...|FILE [--rank D] [--stderr S1,S2,...] [OPTIONS]",
+    .description =
+        "The eigenvalues of the kernel operator: by a fit of the matrix's own eigenvalues, which undoes "
+        "their spread by\n"
+        "sampling; from unbiased moments, by the measure on [0, B] whose moments are nearest (Kong "
+        "and Valiant); or\n"
+        "cross-validated by trials (cvpca).",
     .options = options,
     .args_size = sizeof(spectrum_args),
     .reads_input = 1,

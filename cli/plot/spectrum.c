@@ -33,6 +33,17 @@ static int add_truth(plot_figure *f, plot_panel *p, const plot_source *src, size
     return EXIT_DONE;
 }
 
+/* The truth that a result brings along (--truth) */
+static void add_own_truth(plot_figure *f, plot_panel *p, const plot_source *s) {
+    char label[256];
+    const json_t *list = json_object_get(s->json, "truth");
+    if (json_array_size(list) == 0) return;
+    plot_label(s, "truth", label, sizeof label);
+    plot_series *t = plot_add_series(f, p, label, PLOT_STEPS, PLOT_BLACK);
+    for (size_t k = 0; k < json_array_size(list); k++)
+        plot_add_point(f, t, (double)(k + 1), plot_value(json_array_get(list, k)), NAN, NAN);
+}
+
 /* Sample eigenvalues this small are rounding errors of zero: a logarithmic axis ends above them. */
 static void cut_rounding(plot_figure *f, plot_panel *p) {
     double largest = 0, least = INFINITY;
@@ -56,11 +67,14 @@ static void add_result(plot_figure *f, plot_panel *p, const plot_source *s) {
     const json_t *list = json_object_get(o, "eigenvalues");
     int band =
         json_array_size(list) > 12 && isfinite(plot_value(json_array_get(json_object_get(o, "ci_low"), 0)));
-    plot_label(s, "recovered", label, sizeof label);
+    const char *method = json_string_value(json_object_get(o, "method"));
+    int crossed = method && strcmp(method, "cvpca") == 0;
+    plot_label(s, crossed ? "cross-validated" : "recovered", label, sizeof label);
     add_list(f, p, label, list, json_object_get(o, "ci_low"), json_object_get(o, "ci_high"),
              band ? PLOT_BAND : PLOT_LINESPOINTS, -1);
     plot_label(s, "of the sample matrix", label, sizeof label);
     add_list(f, p, label, json_object_get(o, "singular_values"), NULL, NULL, PLOT_POINTS, -1);
+    add_own_truth(f, p, s);
 }
 
 int plot_spectrum(plot_figure *f, const plot_source *s, size_t count) {

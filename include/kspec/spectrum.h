@@ -1,4 +1,4 @@
-/* Part of kspec.h: eigenvalues of the kernel operator from its moments. */
+/* Part of kspec.h: eigenvalues of the kernel operator. */
 #ifndef KSPEC_SPECTRUM_H
 #define KSPEC_SPECTRUM_H
 
@@ -9,15 +9,40 @@ extern "C" {
 #endif
 
 /*
- * From moments to eigenvalues, after Kong and Valiant (2017). A linear program chooses a probability measure
- * p on a grid s in [0,b] whose moments are nearest to the given ones,
+ * The eigenvalues lambda_1 >= lambda_2 >= ... of the kernel operator behind a matrix Phi (P x Q). Those of
+ * the matrix itself, s_i of Phi Phi^T/(PQ), are spread by the sampling of rows and columns: the first are
+ * too large, the last too small.
+ *
+ * FIT inverts that spreading. A map says where the s_i of a sample lie, and how far they scatter, for any
+ * lambda; families of spectra (smooth, with breaks, piecewise constant) are fitted to the s_i and averaged by
+ * how well they explain them (docs/spectrum.md). There is nothing to choose: no rank, no upper end.
+ *
+ * MOMENTS goes by the unbiased moments, after Kong and Valiant (2017). Given a rank d, a linear program
+ * chooses a probability measure p on a grid s in [0,b] whose moments are nearest to the given ones,
  *     minimise  || W r ||_1,   r_n = m(n)/(d b^n) - sum_i p_i (s_i/b)^n,   p >= 0,  sum_i p_i = 1,
- * and the d eigenvalues are quantiles of p. Where the errors of the moments are known, this is repeated for
- * `draws` vectors of moments, drawn from a normal distribution about the given ones with their covariance (a
- * parametric bootstrap). The eigenvalues reported are then the means over the draws, and their error bars the
- * spread. The means are closer to the truth than the one solution, whose spectrum has few different values
- * (docs/spectrum.md).
+ * and the d eigenvalues are quantiles of p. Without a rank the mass is free: the measure is nu = s mu on
+ * (0,b], mu counting the eigenvalues, and
+ *     minimise  || W r ||_1,   r_n proportional to (m(n) - sum_i nu_i s_i^(n-1))/b^(n-1),   nu >= 0.
+ * Of the nearest measures the one with the fewest eigenvalues, the least sum of nu_i/s_i, is taken; the k-th
+ * eigenvalue is where that sum, counted from above, passes k - 1/2.
+ *
+ * Where the errors of the moments are known, this is repeated for `draws` vectors of moments, drawn from a
+ * normal distribution about the given ones with their covariance (a parametric bootstrap). The eigenvalues
+ * reported are then the means over the draws, and their error bars the spread. The means are closer to the
+ * truth than the one solution, whose spectrum has few different values.
+ *
+ * CVPCA, where there are trials, gives the cross-validated eigenvalues of Stringer et al. (2019):
+ *     lambda_k = (A v_k).(B v_k)/(PQ),
+ * v_k the k-th right singular vector of the half A of the trials, and B the other half, averaged over splits
+ * and over the two orders of the halves. Noise that is new in each trial adds nothing on the mean, so that
+ * they may be negative; the sampling of rows and columns is not undone. They are in the order of A's singular
+ * values. The intervals come from a jackknife over rows, in up to 20 groups.
  */
+typedef enum {
+    KSPEC_SPECTRUM_METHOD_FIT = 0,
+    KSPEC_SPECTRUM_METHOD_MOMENTS,
+    KSPEC_SPECTRUM_METHOD_CVPCA
+} kspec_spectrum_method;
 
 /* What the residuals are weighted by. */
 typedef enum {
@@ -51,7 +76,8 @@ typedef struct {
     size_t size;
     /*
      * d, the number of eigenvalues, up to 10^8. It should be no less than the number that matter; more add
-     * little but zeros. Default min(P,Q). kspec_spectrum_from_moments() has an argument for it.
+     * little but zeros. Default: free mass, with a list of up to 4096
+     * eigenvalues. kspec_spectrum_from_moments() has an argument for it.
      */
     size_t rank;
     /* Points of the grid, 3 to 100,000. Default 1001. */
@@ -79,6 +105,23 @@ typedef struct {
     /* 1 to 1024. Default kspec_default_threads(). The result does not depend on it. */
     int threads;
     kspec_progress progress;
+    /*
+     * Default FIT; rank, grid, spacing, upper, weights, quantile, draws or no_draws imply MOMENTS, which
+     * alone has them. The fields below belong to FIT.
+     */
+    kspec_spectrum_method method;
+    /*
+     * The standard deviation of noise that is independent in each entry of each trial. Default: from the
+     * differences of trials where there are several, otherwise what the fit finds.
+     */
+    double noise;
+    /* 1: there is none. */
+    int no_noise;
+    /*
+     * The eigenvalues over which the exponent is measured, counted from 1. Default: the last decade of those
+     * that are resolved.
+     */
+    size_t exponent_from, exponent_to;
 } kspec_spectrum_opts;
 
 /* Where b came from. */
@@ -90,25 +133,53 @@ typedef enum {
     KSPEC_UPPER_MOMENTS
 } kspec_upper;
 
+/* Where the level of noise came from. */
+typedef enum {
+    KSPEC_NOISE_FROM_FIT = 0,
+    KSPEC_NOISE_FROM_GIVEN,
+    /* from the differences of trials */
+    KSPEC_NOISE_FROM_TRIALS,
+    /* none, as was said, or as the rank of the matrix shows */
+    KSPEC_NOISE_FROM_NOWHERE
+} kspec_noise_from;
+
+/* A family of spectra that the fit leans on. */
 typedef struct {
-    /* The eigenvalues, decreasing: means over the draws, or those of the one solution. */
+    /* such as "smooth in log i" */
+    const char *name;
+    /* its part in the average, of 1 */
+    double weight;
+    /* of its best member, the sum of squared residuals in units of their errors */
+    double chi2;
+} kspec_spectrum_family;
+
+typedef struct {
+    /*
+     * The eigenvalues, decreasing. FIT: averages over families, far more of them than min(P,Q) where the
+     * sample says that there are; one beyond `resolved` is an extrapolation. MOMENTS: means over the draws,
+     * or those of the one solution.
+     */
     size_t rank;
     double *eigenvalues;
     /*
-     * Their standard deviations over the draws, and the draws' 2.5% and 97.5% quantiles; NaN without draws.
+     * Their standard deviations and 95% intervals. FIT: of the families' mixture. MOMENTS: over the draws;
+     * NaN without.
      */
     double *std_error;
     double *ci_low, *ci_high;
-    /* The eigenvalues of the one solution for the given moments. */
+    /* MOMENTS (NULL, 0 and NaN for FIT), up to `mass`: the eigenvalues of the one solution. */
     double *plain;
-    /* The measure of that solution: grid points of positive mass, increasing. */
+    /* Its measure: grid points of positive mass, increasing; with free mass, the numbers of eigenvalues. */
     size_t atoms;
     double *support, *mass;
 
-    /* The moments: as given, and those of the one solution's measure times d. */
+    /*
+     * The moments: as given or estimated without bias, and those of the fitted spectrum (MOMENTS: of the one
+     * solution's measure, times d where there is a rank).
+     */
     size_t count;
     double *given, *given_std_error, *fitted;
-    /* ||W r||_1 of the one solution: the linear program's objective. */
+    /* Of MOMENTS, up to `draws`. ||W r||_1 of the one solution: the linear program's objective. */
     double residual;
     /*
      * How far the nearest measure's moments are from the given ones: the largest |given - fitted|, at the
@@ -130,7 +201,10 @@ typedef struct {
     /* The effective dimension at each t. */
     size_t t_count;
     double *t, *effective_dimension, *effective_dimension_std_error;
-    /* The dimensionality m(1)^2/m(2) of the given moments; NaN if m(2) <= 0. */
+    /*
+     * The dimensionality m(1)^2/m(2) of the given moments; NaN if m(2) <= 0. With one trial noise adds to
+     * it.
+     */
     double participation_ratio, participation_ratio_std_error;
     /*
      * The eigenvalues of the sample matrix Phi Phi^T/(PQ), for comparison: min(P,Q) of them, decreasing,
@@ -141,13 +215,65 @@ typedef struct {
     /* The estimates that were used; NULL where moments were given. */
     kspec_moments_result *moments;
     double seconds;
+
+    kspec_spectrum_method method;
+    /* The rest is made by FIT. How many eigenvalues of the sample were fitted one by one. */
+    size_t levels;
+    /*
+     * How many eigenvalues the data resolve: up to the last whose interval spans no more than a factor of
+     * 4.
+     */
+    size_t resolved;
+    /* The share of the trace beyond them, with its 95% interval. */
+    double beyond, beyond_ci_low, beyond_ci_high;
+    /* The standard deviation of independent noise in each entry of a trial, with its 95% interval. */
+    double noise, noise_ci_low, noise_ci_high;
+    kspec_noise_from noise_from;
+    /* The 95% intervals of the effective dimensions. */
+    double *effective_dimension_ci_low, *effective_dimension_ci_high;
+    /*
+     * The exponent a of lambda_i ~ i^-a: minus the slope of log lambda by log i over the eigenvalues
+     * exponent_from ... exponent_to, every octave with the same weight. NaN where fewer than two are
+     * resolved.
+     */
+    double exponent, exponent_ci_low, exponent_ci_high;
+    size_t exponent_from, exponent_to;
+    /*
+     * A check of one route by the other. z: how many standard errors the n-th root of the fitted m(n) lies
+     * above that of the unbiased one (of the moments themselves where that is not positive); NaN for n = 1,
+     * and where there is no error bar. Beyond 3 one of the two is wrong.
+     */
+    double *z;
+    /* The participation ratio of the fitted eigenvalues, and z as above: noise counts in both. */
+    double participation_ratio_fitted, participation_ratio_ci_low, participation_ratio_ci_high;
+    double participation_ratio_z;
+    /* Which families the fit leans on, the best first. */
+    size_t family_count;
+    kspec_spectrum_family **families;
+
+    /* Again of MOMENTS. 1: no rank was given, and the measure's mass is free. */
+    int free_mass;
+    /*
+     * The sum of the masses: how many eigenvalues there are down to the least point of the grid, and its 95%
+     * interval over the draws. With a rank, d and NaN.
+     */
+    double number, number_ci_low, number_ci_high;
+    /*
+     * The moments of the list: sums of powers of `eigenvalues`. With free mass those of the one solution's
+     * list differ from `fitted` by half the n-th power of the largest point of `support` at most.
+     */
+    double *listed;
+
+    /* Of CVPCA: how many splits of the trials were averaged, and how many groups of rows left out in turn. */
+    int splits, groups;
 } kspec_spectrum_result;
 
 /*
- * Recovers `rank` >= 1 eigenvalues from the moments m(1) ... m(count), 1 to 1000 of them. std_error has their
- * standard errors, or is NULL where they are exact or nothing is known; correlation (count x count) is that
- * of their errors, or NULL where they are independent. Moments that no measure has give the nearest one.
- * kspec_spectrum_free() releases the result; it takes NULL, and after a failure *out is NULL.
+ * Recovers `rank` eigenvalues, or with 0 as many as there are, from the moments m(1) ... m(count), 1 to 1000
+ * of them. std_error has their standard errors, or is NULL where they are exact or nothing is known;
+ * correlation (count x count) is that of their errors, or NULL where they are independent. Moments that no
+ * measure has give the nearest one. kspec_spectrum_free() releases the result; it takes NULL, and after a
+ * failure *out is NULL.
  *
  * Time: a linear program of `count` + 1 rows and `grid` columns for each draw, some milliseconds. Memory:
  * `rank` doubles for each draw, and the linear program for each thread; the call checks first that there is
@@ -159,9 +285,14 @@ KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double
                                                    kspec_spectrum_result **out, kspec_error *err);
 
 /*
- * The same from a matrix: kspec_moments() with the options `how` (one estimator; threads, seed, progress and
- * correlation are set from opts), then the above. Error bars exist where every order has one: not at n =
- * min(P,Q).
+ * From a matrix. kspec_moments() runs first, with the options `how` (one estimator; threads, seed, progress
+ * and correlation are set from opts). FIT takes orders up to 4 as its check unless `how` says otherwise,
+ * averages the trials, and follows `how` in centring, normalising and in which sides are samples. MOMENTS
+ * then does the above; error bars exist where every order has one: not at n = min(P,Q).
+ *
+ * FIT needs at least 4 rows and 4 columns; groups, missing entries and finite populations are refused.
+ * Time: the eigenproblem of the shorter side n, some seconds at n = 2000 and n^3, and about a second.
+ * Memory: n (P + Q + 4n) doubles beside a copy of the matrix, asked for first; n is at most 32000.
  */
 KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                                       const kspec_spectrum_opts *opts, kspec_spectrum_result **out,

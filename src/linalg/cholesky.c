@@ -109,6 +109,11 @@ kspec_status ks_potri_tiled(const ks_run *run, size_t n, double *A, double *work
     return st ? st : ks_parallel_for(run, tiles * (tiles + 1) / 2, square, &j, err);
 }
 
+void ks_trsm(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb) {
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, (int)m, 1, L,
+                (int)ldl, B, (int)ldb);
+}
+
 void ks_potrs(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb) {
     ks_blas_begin();
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, (int)m, 1, L,

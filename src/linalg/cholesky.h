@@ -22,6 +22,9 @@ kspec_status ks_potri_tiled(const ks_run *run, size_t n, double *A, double *work
 /* B (n x m) becomes (L L^T)^-1 B; of L (leading dimension ldl) the lower triangle is read. */
 void ks_potrs(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb);
 
+/* B (n x m) becomes L^-1 B; of L (n x n, leading dimension ldl) the lower triangle is read. */
+void ks_trsm(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb);
+
 /* The lower triangle of C (n x n) = alpha A A^T, A n x k; or, if ta, of alpha A^T A, A k x n. */
 void ks_syrk(int ta, size_t n, size_t k, double alpha, const double *A, size_t lda, double *C, size_t ldc);
 

@@ -68,6 +68,14 @@ typedef struct {
     /* w[j] += sum_i Z[i,j] sum_k Z[i,k] v[k]: Z^T Z v over `rows` rows of length n, stride n, in one pass. */
     void (*normal_product)(const double *Z, size_t rows, size_t n, const double *v, double *w);
 
+    /*
+     * Sums over n nodes at k = re + i im, im > 0, with r = 1/(lambda + k): of w lambda r (two numbers), of
+     * w lambda r^2 (two), and of w times the angle of lambda + k. The first `ones` weights are 1; both counts
+     * are multiples of 8.
+     */
+    void (*resolvent)(const double *lambda, const double *weight, size_t ones, size_t n, double re, double im,
+                      double sums[5]);
+
     /* VL, the number of start rows that the path functions take at once. */
     size_t lanes;
 

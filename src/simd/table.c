@@ -13,6 +13,8 @@ void KS_K(ks_gram_row)(ks_metric metric, const double *x, const double *Yt, size
 void KS_K(ks_tile_product)(const double *K, size_t ld, size_t rows, size_t cols, const double *x,
                            const double *y, double *left, double *right);
 void KS_K(ks_normal_product)(const double *Z, size_t rows, size_t n, const double *v, double *w);
+void KS_K(ks_resolvent)(const double *lambda, const double *weight, size_t ones, size_t n, double re,
+                        double im, double sums[5]);
 void KS_K(ks_hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
                        const double *const *x, const int *power);
 void KS_K(ks_path_sweep)(const ks_path_cell *c);
@@ -37,6 +39,7 @@ const ks_simd KS_K(ks_simd) = {
     .tile_product = KS_K(ks_tile_product),
     .normal_product = KS_K(ks_normal_product),
     .hadamard = KS_K(ks_hadamard),
+    .resolvent = KS_K(ks_resolvent),
     .lanes = VL,
     .path_sweep = KS_K(ks_path_sweep),
     .path_sweep_trials = KS_K(ks_path_sweep_trials),

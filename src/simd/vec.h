@@ -3,9 +3,10 @@
  * KS_FOR_<NAME> defined; KS_K(f) gives its functions the instruction set's name.
  *
  * VL is the number of lanes. The _fixed functions use no fused multiply-add and so return the same bits on
- * every instruction set (SLEEF's "cinz" variants); the others are the fastest of 1 ulp. vd_fma is xy + z and
- * vd_fnma is z - xy, rounded once where the processor can. vd_round is the nearest integer, vd_pow2 is 2^k
- * for an integer from -1022 to 1023; vd_sum adds the lanes.
+ * every instruction set (SLEEF's "cinz" variants); the others are the fastest of 1 ulp (vd_atan2: of 3.5).
+ * vd_fma is xy + z and vd_fnma is z - xy, rounded once where the processor can. vd_round is the nearest
+ * integer, vd_pow2 is 2^k for an integer from -1022 to 1023, vd_below is 1 where x < y and otherwise 0;
+ * vd_sum adds the lanes.
  */
 #ifndef KS_SIMD_VEC_H
 #define KS_SIMD_VEC_H
@@ -49,6 +50,10 @@ typedef Sleef___m512d_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid8_u05avx512fnofma(x); }
 static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd8_u10avx512f(x); } /* .x sine, .y cosine */
 static inline vd vd_expm1(vd x) { return Sleef_expm1d8_u10avx512f(x); }
+static inline vd vd_below(vd x, vd y) {
+    return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(x, y, _CMP_LT_OQ), _mm512_set1_pd(1));
+}
+static inline vd vd_atan2(vd y, vd x) { return Sleef_atan2d8_u35avx512f(y, x); }
 static inline vd vd_copysign(vd x, vd y) { return Sleef_copysignd8_avx512f(x, y); }
 
 #elif defined(KS_FOR_AVX2)
@@ -84,6 +89,10 @@ typedef Sleef___m256d_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid4_u05avx(x); }
 static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd4_u10avx2(x); }
 static inline vd vd_expm1(vd x) { return Sleef_expm1d4_u10avx2(x); }
+static inline vd vd_below(vd x, vd y) {
+    return _mm256_and_pd(_mm256_cmp_pd(x, y, _CMP_LT_OQ), _mm256_set1_pd(1));
+}
+static inline vd vd_atan2(vd y, vd x) { return Sleef_atan2d4_u35avx2(y, x); }
 static inline vd vd_copysign(vd x, vd y) { return Sleef_copysignd4_avx2(x, y); }
 
 #else
@@ -112,6 +121,8 @@ typedef Sleef_double_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid1_u05purec(x); }
 static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd1_u10purec(x); }
 static inline vd vd_expm1(vd x) { return Sleef_expm1d1_u10purec(x); }
+static inline vd vd_below(vd x, vd y) { return x < y; }
+static inline vd vd_atan2(vd y, vd x) { return Sleef_atan2d1_u35purec(y, x); }
 static inline vd vd_copysign(vd x, vd y) { return copysign(x, y); }
 
 #endif

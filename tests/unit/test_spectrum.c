@@ -173,7 +173,7 @@ TEST(sample_eigenvalues_have_the_naive_moments) {
                 kspec_spectrum_opts o = {.size = sizeof o, .upper = 100};
                 kspec_spectrum_result *r;
                 CHECK(kspec_spectrum(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
-                CHECK(r->rank == n && r->sample_count == n);
+                CHECK(r->free_mass && r->sample_count == n);
                 for (size_t i = 0; i < P * Q; i++)
                     square += x[i] * x[i] / (double)(P * Q), mean[i % Q] += x[i] / (double)P;
                 for (size_t i = 0; i < P * Q; i++)
@@ -193,7 +193,7 @@ TEST(sample_eigenvalues_have_the_naive_moments) {
     brute_matrix(2, 20, x[1]);
     for (int i = 0; i < 20; i++) both[i] = (x[0][i] + x[1][i]) / 2;
     kspec_matrix phi[2] = {view(x[0], 4, 5), view(x[1], 4, 5)}, one = view(both, 4, 5);
-    kspec_spectrum_opts o = {.size = sizeof o};
+    kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_MOMENTS};
     kspec_moments_opts how = {.size = sizeof how, .nmax = 3};
     kspec_spectrum_result *r, *q;
     CHECK(kspec_spectrum(phi, 2, &how, &o, &r, NULL) == KSPEC_OK);
@@ -230,7 +230,7 @@ TEST(odd_matrices) {
         for (int i = 0; i < 25; i++) x[i] = odd[k].value;
         kspec_matrix phi = view(x, odd[k].P, odd[k].Q);
         kspec_moments_opts how = {.size = sizeof how, .nmax = 1};
-        kspec_spectrum_opts o = {.size = sizeof o};
+        kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_MOMENTS};
         kspec_spectrum_result *r;
         kspec_error e;
         CHECK_MSG(kspec_spectrum(&phi, 1, &how, &o, &r, &e) == KSPEC_OK, "%d: %s", k, e.msg);
@@ -249,13 +249,19 @@ TEST(defaults_and_no_draws) {
     brute_matrix(13, 300, x);
     kspec_matrix phi = view(x, 20, 15);
     kspec_moments_opts how = {.size = sizeof how};
-    kspec_spectrum_opts o = {.size = sizeof o};
+    kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_MOMENTS};
+    kspec_spectrum_opts implied = {.size = sizeof o, .draws = 200};
     kspec_spectrum_result *r, *q;
-    CHECK(kspec_spectrum(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK && r->rank == 15 && r->draws == 200);
+    CHECK(kspec_spectrum(&phi, 1, NULL, &implied, &r, NULL) == KSPEC_OK && r->free_mass && r->draws == 200);
     CHECK(kspec_spectrum(&phi, 1, &how, &o, &q, NULL) == KSPEC_OK && r->moments && q->moments);
-    CHECK(memcmp(r->eigenvalues, q->eigenvalues, 15 * sizeof *r->eigenvalues) == 0);
+    CHECK(r->method == q->method && q->method == KSPEC_SPECTRUM_METHOD_MOMENTS);
+    CHECK(memcmp(r->eigenvalues, q->eigenvalues, r->rank * sizeof *r->eigenvalues) == 0);
     kspec_spectrum_free(r);
     kspec_spectrum_free(q);
+    /* without anything of the linear program, the fit */
+    CHECK(kspec_spectrum(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK &&
+          r->method == KSPEC_SPECTRUM_METHOD_FIT);
+    kspec_spectrum_free(r);
     CHECK(kspec_spectrum_from_moments(m, se, NULL, 3, 4, NULL, &r, NULL) == KSPEC_OK && r->draws == 200);
     CHECK(r->rank == 4 && r->moments == NULL && isfinite(r->std_error[0]));
     o.no_draws = 1;
@@ -277,7 +283,7 @@ TEST(cancelled) {
     double x[400], most = 0;
     brute_matrix(7, 400, x);
     kspec_matrix phi = view(x, 20, 20);
-    kspec_spectrum_opts o = {.size = sizeof o, .progress = {stop, &most}, .threads = 1};
+    kspec_spectrum_opts o = {.size = sizeof o, .rank = 20, .progress = {stop, &most}, .threads = 1};
     kspec_spectrum_result *r;
     kspec_error e;
     CHECK_FAILS(kspec_spectrum(&phi, 1, NULL, &o, &r, &e), KSPEC_E_CANCELLED, e, "cancelled");
@@ -308,6 +314,12 @@ TEST(bad_input) {
         {{.size = sizeof bad[0].o, .t = &t, .t_count = 1}, "t -1"},
         {{.size = sizeof bad[0].o, .t_count = 1}, "the list of t is missing (NULL)"},
         {{.size = sizeof bad[0].o, .threads = -1}, "threads -1"},
+        {{.size = sizeof bad[0].o, .method = (kspec_spectrum_method)9}, "unknown method 9"},
+        {{.size = sizeof bad[0].o, .noise = -1}, "noise -1 is not a standard deviation"},
+        {{.size = sizeof bad[0].o, .noise = 1, .no_noise = 1}, "noise 1 and no_noise exclude each other"},
+        {{.size = sizeof bad[0].o, .rank = 3, .noise = 1},
+         "noise and the exponent's range need the method fit"},
+        {{.size = sizeof bad[0].o, .exponent_from = 5, .exponent_to = 5}, "from eigenvalue 5 to 5 needs two"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         r = (kspec_spectrum_result *)(uintptr_t)1;
@@ -317,7 +329,6 @@ TEST(bad_input) {
     }
     kspec_spectrum_opts o = {.size = sizeof o, .rank = 3};
     CHECK_FAILS(kspec_spectrum_from_moments(m, NULL, NULL, 0, 3, &o, &r, &e), KSPEC_E_ARG, e, "moments 0");
-    CHECK_FAILS(kspec_spectrum_from_moments(m, NULL, NULL, 3, 0, NULL, &r, &e), KSPEC_E_ARG, e, "rank 0");
     CHECK_FAILS(kspec_spectrum_from_moments(NULL, NULL, NULL, 3, 3, NULL, &r, &e), KSPEC_E_ARG, e,
                 "the moments are missing (NULL)");
     CHECK_FAILS(kspec_spectrum_from_moments((double[]){1, NAN}, NULL, NULL, 2, 3, &o, &r, &e), KSPEC_E_DATA,

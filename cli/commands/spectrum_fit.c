@@ -1,0 +1,208 @@
+/* What `kspec spectrum --method fit` prints. */
+#include "commands/spectrum.h"
+
+#include <math.h>
+
+/* Where the check by the unbiased moments fails. */
+static const double far = 3;
+
+static const char *noise_reason(const kspec_spectrum_result *r) {
+    switch (r->noise_from) {
+    case KSPEC_NOISE_FROM_GIVEN: return "given";
+    case KSPEC_NOISE_FROM_TRIALS: return "from the differences of trials";
+    case KSPEC_NOISE_FROM_NOWHERE: return "none";
+    case KSPEC_NOISE_FROM_FIT: break;
+    }
+    return "found by the fit";
+}
+
+/* m(2) is free of independent noise: where it is not above zero, nothing is known to be there. */
+static int all_noise(const kspec_spectrum_result *r) {
+    return r->count > 1 && r->given[1] < 2 * r->given_std_error[1];
+}
+
+void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
+    if (all_noise(r)) {
+        cli_warn(
+            &a->common,
+            "m(2) = %.3g ± %.2g is not above zero: the matrix may be all noise, and its eigenvalues mean "
+            "little",
+            r->given[1], r->given_std_error[1]);
+        return;
+    }
+    for (size_t n = 1; n < r->count; n++)
+        if (fabs(r->z[n]) > far) {
+            cli_warn(
+                &a->common,
+                "the fitted m(%zu) = %.4g and the unbiased one, %.4g ± %.2g, differ by %.1f standard errors: "
+                "distrust the largest eigenvalues; compare --method moments",
+                n + 1, r->fitted[n], r->given[n], r->given_std_error[n], fabs(r->z[n]));
+            break;
+        }
+}
+
+/* ---- JSON ---- */
+
+static size_t default_count(const kspec_dataset *d) { return d->rows < d->cols ? d->rows : d->cols; }
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+static json_t *family_list(const kspec_spectrum_result *r) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < r->family_count; k++)
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", r->families[k]->name, "weight",
+                                              cli_real(r->families[k]->weight), "chi2",
+                                              cli_real(r->families[k]->chi2)));
+    return list;
+}
+
+static json_t *dimension_list(const kspec_spectrum_result *r) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < r->t_count; k++) {
+        json_t *o = json_object();
+        cli_set_reals(o, (cli_member[]){{"t", r->t[k]},
+                                        {"value", r->effective_dimension[k]},
+                                        {"stderr", r->effective_dimension_std_error[k]},
+                                        {"ci_low", r->effective_dimension_ci_low[k]},
+                                        {"ci_high", r->effective_dimension_ci_high[k]},
+                                        {0}});
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+json_t *spectrum_fit_json(const void *result) {
+    const spectrum_output *u = result;
+    const kspec_spectrum_result *r = u->r;
+    size_t shown = least(u->a->count ? u->a->count : default_count(u->d), r->rank);
+    json_t *o = json_object();
+    json_object_set_new(o, "method", json_string("fit"));
+    spectrum_add_matrix(o, u);
+    const struct {
+        const char *name;
+        const double *x;
+        size_t n;
+    } arrays[] = {
+        {"eigenvalues", r->eigenvalues, shown},
+        {"stderr", r->std_error, shown},
+        {"ci_low", r->ci_low, shown},
+        {"ci_high", r->ci_high, shown},
+        {"singular_values", r->sample_eigenvalues, r->sample_count},
+        {"moments", r->given, r->count},
+        {"moments_stderr", r->given_std_error, r->count},
+        {"moments_fitted", r->fitted, r->count},
+        {"moments_z", r->z, r->count},
+    };
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        json_object_set_new(o, arrays[k].name, cli_reals(arrays[k].x, arrays[k].n));
+    if (u->truth) json_object_set_new(o, "truth", cli_reals(u->truth, least(u->truth_count, shown)));
+    const struct {
+        const char *name;
+        size_t value;
+    } counts[] = {
+        {"rank", r->rank},
+        {"levels", r->levels},
+        {"resolved", r->resolved},
+        {"exponent_from", r->exponent_from},
+        {"exponent_to", r->exponent_to},
+    };
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        json_object_set_new(o, counts[k].name, json_integer((json_int_t)counts[k].value));
+    cli_set_reals(o, (cli_member[]){{"beyond", r->beyond},
+                                    {"beyond_ci_low", r->beyond_ci_low},
+                                    {"beyond_ci_high", r->beyond_ci_high},
+                                    {"noise", r->noise},
+                                    {"noise_ci_low", r->noise_ci_low},
+                                    {"noise_ci_high", r->noise_ci_high},
+                                    {"exponent", r->exponent},
+                                    {"exponent_ci_low", r->exponent_ci_low},
+                                    {"exponent_ci_high", r->exponent_ci_high},
+                                    {"operator_norm", r->eigenvalues[0]},
+                                    {"participation_ratio", r->participation_ratio},
+                                    {"participation_ratio_stderr", r->participation_ratio_std_error},
+                                    {"participation_ratio_fitted", r->participation_ratio_fitted},
+                                    {"participation_ratio_ci_low", r->participation_ratio_ci_low},
+                                    {"participation_ratio_ci_high", r->participation_ratio_ci_high},
+                                    {"participation_ratio_z", r->participation_ratio_z},
+                                    {"seconds", r->seconds},
+                                    {0}});
+    json_object_set_new(o, "noise_reason", json_string(noise_reason(r)));
+    json_object_set_new(o, "all_noise", json_boolean(all_noise(r)));
+    json_object_set_new(o, "effective_dimension", dimension_list(r));
+    json_object_set_new(o, "families", family_list(r));
+    json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));
+    return o;
+}
+
+/* ---- the table ---- */
+
+/* Eigenvalues in the table, and families, unless --count says otherwise */
+enum { SHOWN = 20, FAMILIES = 4 };
+
+static void print_eigenvalues(FILE *f, const spectrum_output *u) {
+    const kspec_spectrum_result *r = u->r;
+    const char *bold = cli_bold(&u->a->common), *plain = cli_plain(&u->a->common);
+    fprintf(f, "\n%s   i   eigenvalue   95%% interval from … to   of the sample%s%s\n", bold,
+            u->truth ? "         truth" : "", plain);
+    size_t most = u->a->count ? u->a->count : SHOWN, shown = least(most, r->rank);
+    if (!u->a->count && r->resolved > 0 && shown > r->resolved) shown = r->resolved;
+    for (size_t k = 0; k < shown; k++) {
+        fprintf(f, "%4zu", k + 1);
+        cli_cell(f, "%.5g", 11, r->eigenvalues[k]);
+        cli_cell(f, "%.4g", 11, r->ci_low[k]);
+        cli_cell(f, "%.4g", 11, r->ci_high[k]);
+        cli_cell(f, "%.5g", 14, k < r->sample_count ? r->sample_eigenvalues[k] : NAN);
+        if (u->truth) cli_cell(f, "%.5g", 12, k < u->truth_count ? u->truth[k] : 0);
+        fputc('\n', f);
+    }
+    fprintf(f, "\nresolved: the first %zu, from %zu eigenvalues of the sample; beyond them lies", r->resolved,
+            r->levels);
+    fprintf(f, " %.3g of the trace (%.2g … %.2g)\n", r->beyond, r->beyond_ci_low, r->beyond_ci_high);
+}
+
+static void print_check(FILE *f, const spectrum_output *u) {
+    const kspec_spectrum_result *r = u->r;
+    const char *bold = cli_bold(&u->a->common), *plain = cli_plain(&u->a->common);
+    fprintf(f, "\n%scheck                  fitted     unbiased   std. error        z%s\n", bold, plain);
+    for (size_t n = 1; n < r->count; n++) {
+        fprintf(f, "m(%zu)            ", n + 1);
+        cli_cell(f, "%.5g", 11, r->fitted[n]);
+        cli_cell(f, "%.5g", 11, r->given[n]);
+        cli_cell(f, "%.2g", 11, r->given_std_error[n]);
+        cli_cell(f, "%.1f", 7, r->z[n]);
+        fputc('\n', f);
+    }
+    fputs("participation   ", f);
+    cli_cell(f, "%.5g", 11, r->participation_ratio_fitted);
+    cli_cell(f, "%.5g", 11, r->participation_ratio);
+    cli_cell(f, "%.2g", 11, r->participation_ratio_std_error);
+    cli_cell(f, "%.1f", 7, r->participation_ratio_z);
+    fputc('\n', f);
+}
+
+static void print_families(FILE *f, const kspec_spectrum_result *r) {
+    fputs("\nfamilies of spectra:\n", f);
+    for (size_t k = 0; k < r->family_count && k < FAMILIES; k++)
+        fprintf(f, "%5.0f%%  %s\n", 100 * r->families[k]->weight, r->families[k]->name);
+}
+
+void spectrum_fit_print(FILE *f, const void *result) {
+    const spectrum_output *u = result;
+    const kspec_spectrum_result *r = u->r;
+    cli_print_shape(f, &u->a->common, u->d);
+    print_eigenvalues(f, u);
+    if (r->noise_from == KSPEC_NOISE_FROM_NOWHERE)
+        fputs("noise: none\n", f);
+    else
+        fprintf(f, "noise: standard deviation %.4g (%.3g … %.3g), %s\n", r->noise, r->noise_ci_low,
+                r->noise_ci_high, noise_reason(r));
+    if (isfinite(r->exponent))
+        fprintf(f, "exponent: λ_i ~ i^-a, a = %.3g (%.3g … %.3g) over i = %zu … %zu\n", r->exponent,
+                r->exponent_ci_low, r->exponent_ci_high, r->exponent_from, r->exponent_to);
+    print_check(f, u);
+    fputc('\n', f);
+    for (size_t k = 0; k < r->t_count; k++)
+        fprintf(f, "effective dimension at %-8.3g %8.4g (%.3g … %.3g)\n", r->t[k], r->effective_dimension[k],
+                r->effective_dimension_ci_low[k], r->effective_dimension_ci_high[k]);
+    print_families(f, r);
+}

@@ -1,0 +1,223 @@
+/* What `kspec spectrum --method moments` prints. */
+#include "commands/spectrum.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *upper_reason(const kspec_spectrum_result *r) {
+    switch (r->upper_from) {
+    case KSPEC_UPPER_SAMPLE: return "largest eigenvalue of the sample matrix, which is biased upwards";
+    case KSPEC_UPPER_MOMENTS:
+        return "least (m(n) + 2 std. errors)^(1/n), each of which bounds the largest eigenvalue";
+    case KSPEC_UPPER_GIVEN: break;
+    }
+    return "given";
+}
+
+static const char *error_bars(const kspec_spectrum_result *r) {
+    return r->draws ? "parametric: moments drawn from their error covariance" : "none";
+}
+
+/* Estimates are off by a standard error or so; three, or any distance without errors, deserve a warning. */
+static void warn_of_distance(const spectrum_args *a, const kspec_spectrum_result *r) {
+    if (r->distance <= (r->distance_in_errors ? 3 : 1e-6)) return;
+    int n = r->distance_order;
+    char errors[64] = "";
+    if (r->distance_in_errors) snprintf(errors, sizeof errors, ", %.1f standard errors away", r->distance);
+    cli_warn(&a->common,
+             "no measure on %s0, %.4g] has these moments: m(%d) = %.6g, but %.6g in the nearest one%s; try a "
+             "%s, or other --weights",
+             r->free_mass ? "(" : "[", r->upper, n, r->given[n - 1], r->fitted[n - 1], errors,
+             r->free_mass ? "larger --upper, a finer --grid" : "larger --rank or --upper");
+}
+
+/*
+ * Rounding to whole eigenvalues moves the list's m(n) by up to half the n-th power of the largest point of
+ * the measure; the means over draws are also off by some standard errors.
+ */
+static void warn_of_list(const spectrum_args *a, const kspec_spectrum_result *r) {
+    if (!r->free_mass) return;
+    double largest = r->atoms ? r->support[r->atoms - 1] : 0;
+    for (size_t n = 0; n < r->count; n++) {
+        double rounding = 0.5 * pow(largest, (double)(n + 1)),
+               error = r->draws ? 3 * r->given_std_error[n] : 0;
+        if (fabs(r->listed[n] - r->fitted[n]) <= (1 + 1e-9) * rounding + error) continue;
+        cli_warn(&a->common,
+                 "the listed eigenvalues do not have the measure's moments: m(%zu) = %.4g of the %zu listed, "
+                 "%.4g of all %.6g",
+                 n + 1, r->listed[n], r->rank, r->fitted[n], r->number);
+        return;
+    }
+}
+
+void spectrum_moments_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
+    warn_of_distance(a, r);
+    warn_of_list(a, r);
+    if (r->given_std_error[0] > 0.5 * fabs(r->given[0])) /* NaN: none */
+        cli_warn(&a->common,
+                 "m(1) = %.4g ± %.2g is too uncertain: eigenvalues and their error bars mean little",
+                 r->given[0], r->given_std_error[0]);
+    if (r->free_mass && r->given[0] > 0 && r->number < 0.5)
+        cli_warn(
+            &a->common,
+            "the moments are those of %.2g eigenvalues, fewer than one half, and none is listed; --upper %g "
+            "may be too large",
+            r->number, r->upper);
+    else if (r->given[0] > 0 && r->eigenvalues[0] == 0)
+        cli_warn(&a->common,
+                 "all eigenvalues are below the first step of the grid, %.4g; --upper %g is too large",
+                 r->grid_step, r->upper);
+    else if (r->given[0] <= 0 && r->free_mass)
+        cli_warn(&a->common, "m(1) = %.4g is not positive: there may be no eigenvalue above zero",
+                 r->given[0]);
+    int wanted = r->moments && !a->how.no_stderr;
+    for (size_t n = 0; n < r->count; n++) wanted |= isfinite(r->given_std_error[n]);
+    for (size_t n = 0; n < r->count && wanted; n++)
+        if (!isfinite(r->given_std_error[n])) {
+            cli_warn(
+                &a->common,
+                "m(%zu) has no error bar, so there are unit weights and no draws; try fewer moments (-n)",
+                n + 1);
+            break;
+        }
+}
+
+/* What the distance is counted in. */
+static const char *distance_unit(const kspec_spectrum_result *r) {
+    return r->distance_in_errors ? "standard errors" : r->free_mass ? "m(1) B^(n-1)" : "D B^n";
+}
+
+static void add_arrays(json_t *o, const spectrum_output *u) {
+    const kspec_spectrum_result *r = u->r;
+    size_t most = u->a->count ? u->a->count : r->rank;
+    if (!u->a->count && r->free_mass && u->d) most = u->d->rows < u->d->cols ? u->d->rows : u->d->cols;
+    size_t shown = most < r->rank ? most : r->rank;
+    const struct {
+        const char *name;
+        const double *x;
+        size_t n;
+    } arrays[] = {
+        {"eigenvalues", r->eigenvalues, shown},
+        {"stderr", r->std_error, shown},
+        {"ci_low", r->ci_low, shown},
+        {"ci_high", r->ci_high, shown},
+        {"eigenvalues_plain", r->plain, shown},
+        {"support", r->support, r->atoms},
+        {"mass", r->mass, r->atoms},
+        {"moments", r->given, r->count},
+        {"moments_stderr", r->given_std_error, r->count},
+        {"moments_fitted", r->fitted, r->count},
+        {"moments_listed", r->listed, r->count},
+        {"singular_values", r->sample_eigenvalues, r->sample_count},
+    };
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        json_object_set_new(o, arrays[k].name, cli_reals(arrays[k].x, arrays[k].n));
+    if (u->truth)
+        json_object_set_new(o, "truth", cli_reals(u->truth, u->truth_count < shown ? u->truth_count : shown));
+    json_t *list = json_array();
+    for (size_t k = 0; k < r->t_count; k++)
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "t", cli_real(r->t[k]), "value",
+                                              cli_real(r->effective_dimension[k]), "stderr",
+                                              cli_real(r->effective_dimension_std_error[k])));
+    json_object_set_new(o, "effective_dimension", list);
+}
+
+json_t *spectrum_moments_json(const void *result) {
+    const spectrum_output *u = result;
+    const kspec_spectrum_result *r = u->r;
+    json_t *o = json_object();
+    json_object_set_new(o, "method", json_string("moments"));
+    spectrum_add_matrix(o, u);
+    json_object_set_new(o, "rank", json_integer((json_int_t)r->rank));
+    json_object_set_new(o, "free_mass", json_boolean(r->free_mass));
+    if (r->free_mass)
+        cli_set_reals(o, (cli_member[]){{"number", r->number},
+                                        {"number_ci_low", r->number_ci_low},
+                                        {"number_ci_high", r->number_ci_high},
+                                        {0}});
+    add_arrays(o, u);
+    cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
+                                    {"participation_ratio_stderr", r->participation_ratio_std_error},
+                                    {"operator_norm", r->eigenvalues[0]},
+                                    {"residual", r->residual},
+                                    {"distance", r->distance},
+                                    {"upper", r->upper},
+                                    {"seconds", r->seconds},
+                                    {0}});
+    json_object_set_new(o, "distance_unit", json_string(distance_unit(r)));
+    json_object_set_new(o, "distance_order", json_integer(r->distance_order));
+    json_object_set_new(o, "upper_reason", json_string(upper_reason(r)));
+    json_object_set_new(o, "weights", json_string(cli_choice_name(spectrum_weights, r->weights)));
+    json_object_set_new(o, "error_bars", json_string(error_bars(r)));
+    json_object_set_new(o, "draws", json_integer(r->draws));
+    json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));
+    return o;
+}
+
+/* Eigenvalues in the table, unless --count says otherwise. */
+enum { SHOWN = 20 };
+
+static void print_eigenvalues(FILE *f, const spectrum_output *u) {
+    const spectrum_args *a = u->a;
+    const kspec_spectrum_result *r = u->r;
+    const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
+    fprintf(f, "\n%s   k   eigenvalue   std. error   95%% interval from … to%s%s%s\n", bold,
+            r->sample_count ? "    of the sample" : "", u->truth ? "        truth" : "", plain);
+    size_t positive = 0;
+    while (positive < r->rank && r->eigenvalues[positive] > 0) positive++;
+    size_t most = a->count ? a->count : SHOWN, shown = positive < most ? positive : most;
+    for (size_t k = 0; k < shown; k++) {
+        fprintf(f, "%4zu", k + 1);
+        cli_cell(f, "%.5g", 11, r->eigenvalues[k]);
+        cli_cell(f, "%.2g", 11, r->std_error[k]);
+        cli_cell(f, "%.4g", 11, r->ci_low[k]);
+        cli_cell(f, "%.4g", 11, r->ci_high[k]);
+        if (r->sample_count) cli_cell(f, "%.5g", 15, k < r->sample_count ? r->sample_eigenvalues[k] : NAN);
+        if (u->truth) cli_cell(f, "%.5g", 11, k < u->truth_count ? u->truth[k] : 0);
+        fputc('\n', f);
+    }
+    if (positive > shown)
+        fprintf(f, "   …  %zu more, down to %.3g\n", positive - shown, r->eigenvalues[positive - 1]);
+    if (positive < r->rank) fprintf(f, "   …  %zu of %zu are zero\n", r->rank - positive, r->rank);
+}
+
+void spectrum_moments_print(FILE *f, const void *result) {
+    const spectrum_output *u = result;
+    const spectrum_args *a = u->a;
+    const kspec_spectrum_result *r = u->r;
+    const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
+    if (r->moments) cli_print_shape(f, &a->common, u->d);
+    print_eigenvalues(f, u);
+    fprintf(f, "\n%s   n  moment given   std. error       fitted  of the list%s\n", bold, plain);
+    for (size_t n = 0; n < r->count; n++) {
+        fprintf(f, "%4zu", n + 1);
+        cli_cell(f, "%.5g", 12, r->given[n]);
+        cli_cell(f, "%.2g", 11, r->given_std_error[n]);
+        cli_cell(f, "%.5g", 11, r->fitted[n]);
+        cli_cell(f, "%.5g", 11, r->listed[n]);
+        fputc('\n', f);
+    }
+    fprintf(f, "\nresidual %.3g (weights: %s); nearest measure %.2g %s away at m(%d)\n", r->residual,
+            cli_choice_name(spectrum_weights, r->weights), r->distance, distance_unit(r), r->distance_order);
+    if (r->free_mass) {
+        fprintf(f, "number of eigenvalues %.5g", r->number);
+        if (r->draws) fprintf(f, " (%.4g … %.4g)", r->number_ci_low, r->number_ci_high);
+        fputs(": the fewest that have these moments\n", f);
+    }
+    fprintf(f, "upper end %.5g: %s\n", r->upper, upper_reason(r));
+    if (r->draws)
+        fprintf(f, "eigenvalues: means and spread over %d draws of the moments from their errors\n",
+                r->draws);
+    fputs("\noperator norm", f);
+    cli_cell(f, "%.5g", 24, r->eigenvalues[0]);
+    if (r->draws) fprintf(f, " ± %.2g", r->std_error[0]);
+    fputs("\nparticipation ratio", f);
+    cli_cell(f, "%.5g", 18, r->participation_ratio);
+    if (isfinite(r->participation_ratio_std_error)) fprintf(f, " ± %.2g", r->participation_ratio_std_error);
+    for (size_t k = 0; k < r->t_count; k++) {
+        fprintf(f, "\neffective dimension at %-8.3g", r->t[k]);
+        cli_cell(f, "%.5g", 6, r->effective_dimension[k]);
+        if (r->draws) fprintf(f, " ± %.2g", r->effective_dimension_std_error[k]);
+    }
+    fputc('\n', f);
+}

@@ -1,0 +1,273 @@
+/*
+ * --method fit: the sample's eigenvalues, the families that explain them, what follows, and the check by the
+ * unbiased moments.
+ */
+#include "base/error.h"
+#include "base/result.h"
+#include "linalg/linalg.h"
+#include "spectrum/describe.h"
+#include "spectrum/methods.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    ks_spectrum_job *j;
+    ks_decomposed x;
+    ks_observed o;
+    ks_fitted f;
+    size_t trials;
+    /* 1 over the number of trials, averaged over rows: what is left of one trial's noise variance */
+    double noise_left;
+} fit;
+
+/* Back to the units of the data; an eigenvalue by power 1, the trace of T^n by power n. */
+static double scaled(const fit *t, double x, int power) {
+    for (int k = 0; k < power; k++) x = ldexp(x * t->x.unit, t->x.exponent);
+    return x;
+}
+
+static double to_sd(const fit *t, double variance) { return sqrt(scaled(t, variance, 1) / t->noise_left); }
+
+/* The noise's variance in the units of the fit, and where it comes from. */
+static double known_noise(fit *t, kspec_noise_from *from) {
+    const kspec_spectrum_opts *o = &t->j->o;
+    *from = KSPEC_NOISE_FROM_FIT;
+    if (o->no_noise) *from = KSPEC_NOISE_FROM_NOWHERE;
+    if (o->noise > 0) *from = KSPEC_NOISE_FROM_GIVEN;
+    if (*from == KSPEC_NOISE_FROM_GIVEN)
+        return ldexp(o->noise * o->noise * t->noise_left, -t->x.exponent) / t->x.unit;
+    if (*from == KSPEC_NOISE_FROM_FIT && t->trials > 1) *from = KSPEC_NOISE_FROM_TRIALS;
+    return *from == KSPEC_NOISE_FROM_NOWHERE ? 0 : *from == KSPEC_NOISE_FROM_TRIALS ? t->x.noise : NAN;
+}
+
+static kspec_status check_noise(const fit *t, double noise, kspec_noise_from from, kspec_error *err) {
+    if (!(noise >= 1)) return KSPEC_OK;
+    if (from == KSPEC_NOISE_FROM_GIVEN)
+        return ks_fail(err, KSPEC_E_ARG, "noise %g exceeds the root mean square of the entries, %g",
+                       t->j->o.noise, to_sd(t, 1));
+    return ks_fail(err, KSPEC_E_DATA,
+                   "the trials differ by more (noise %g) than their mean holds (%g): it is all noise",
+                   to_sd(t, noise), to_sd(t, 1));
+}
+
+/* ---- eigenvalues ---- */
+
+static kspec_status alloc_result(const fit *t, size_t rank, kspec_error *err) {
+    const ks_spectrum_job *j = t->j;
+    kspec_spectrum_result *r = j->r;
+    ks_arena *arena = ks_result_arena(r);
+    size_t K = j->count, T = j->o.t ? j->o.t_count : 4;
+    struct {
+        double **at;
+        size_t n;
+    } arrays[] = {{&r->eigenvalues, rank},
+                  {&r->std_error, rank},
+                  {&r->ci_low, rank},
+                  {&r->ci_high, rank},
+                  {&r->given, K},
+                  {&r->given_std_error, K},
+                  {&r->fitted, K},
+                  {&r->z, K},
+                  {&r->t, T},
+                  {&r->effective_dimension, T},
+                  {&r->effective_dimension_std_error, T},
+                  {&r->effective_dimension_ci_low, T},
+                  {&r->effective_dimension_ci_high, T},
+                  {&r->sample_eigenvalues, t->x.all_count}};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        *arrays[k].at = ks_arena_alloc(arena, arrays[k].n, sizeof(double));
+    r->families = ks_arena_list(arena, t->f.count, sizeof **r->families);
+    if (arena->failed) return ks_nomem(err, "the spectrum", arena->failed);
+    r->rank = rank;
+    r->count = K;
+    r->t_count = T;
+    r->sample_count = t->x.all_count;
+    return KSPEC_OK;
+}
+
+static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
+    kspec_spectrum_result *r = t->j->r;
+    const ks_fitted *f = &t->f;
+    const ks_decomposition *d = &t->x.d;
+    /* the sample's own are over PQ, whatever centring has taken */
+    double share =
+        (isinf(d->rows) ? 1 : d->rows / (double)d->P) * (isinf(d->cols) ? 1 : d->cols / (double)d->Q);
+    for (size_t i = 0; i < r->rank; i++) {
+        r->eigenvalues[i] = scaled(t, exp(f->log_lambda[i]), 1);
+        r->ci_low[i] = scaled(t, exp(f->log_low[i]), 1);
+        r->ci_high[i] = scaled(t, exp(f->log_high[i]), 1);
+        /* a quarter of the interval: nearly the standard deviation, and finite where a family has ended */
+        r->std_error[i] = (r->ci_high[i] - r->ci_low[i]) / (2 * 1.959964);
+    }
+    for (size_t k = 0; k < r->sample_count; k++) r->sample_eigenvalues[k] = scaled(t, share * t->x.all[k], 1);
+    if (!isfinite(r->ci_high[0]) || !(r->eigenvalues[0] > 0))
+        return ks_fail(err, KSPEC_E_NUMERIC,
+                       "the largest eigenvalue is out of range; scale the data or use normalize");
+    r->levels = t->o.used;
+    r->resolved = 0;
+    for (size_t i = 0; i < r->levels && i < r->rank; i++)
+        if (f->log_high[i] - f->log_low[i] <= log(KS_RESOLVED)) r->resolved = i + 1;
+    return KSPEC_OK;
+}
+
+/* Families that differ in their scales alone have one name, and are one line. */
+static kspec_status keep_families(const fit *t, kspec_error *err) {
+    kspec_spectrum_result *r = t->j->r;
+    ks_arena *arena = ks_result_arena(r);
+    enum { NAME = 96 };
+    char *names = ks_arena_alloc(arena, t->f.count, NAME);
+    if (!names) return ks_nomem(err, "the families", arena->failed);
+    for (size_t k = 0; k < t->f.count; k++) {
+        char *name = names + k * NAME;
+        size_t line = 0;
+        ks_family_name(&t->f.p, &t->f.modes[k]->family, NAME, name);
+        while (line < r->family_count && strcmp(r->families[line]->name, name) != 0) line++;
+        if (line == r->family_count)
+            *r->families[r->family_count++] = (kspec_spectrum_family){name, 0, t->f.modes[k]->chi2};
+        r->families[line]->weight += t->f.weight[k];
+    }
+    return KSPEC_OK;
+}
+
+/* ---- what follows from them ---- */
+
+/* The last decade of what is resolved, unless a range was given. */
+static void choose_range(const kspec_spectrum_opts *o, kspec_spectrum_result *r) {
+    r->exponent_to = o->exponent_to ? o->exponent_to : r->resolved;
+    r->exponent_from = o->exponent_from ? o->exponent_from : (r->exponent_to + 9) / 10;
+    if (r->exponent_from < 1) r->exponent_from = 1;
+    if (r->exponent_to > r->rank) r->exponent_to = r->rank;
+}
+
+/*
+ * How far the fit lies above the unbiased estimate, in both errors together, on the scale of the n-th root.
+ */
+static double compare(double fitted, double sd, double given, double error, int n) {
+    double power = 1 / (double)n;
+    if (!(given > 0)) return (fitted - given) / hypot(sd, error);
+    double a = pow(fitted, power), b = pow(given, power);
+    return (a - b) / hypot(a * power * sd / fitted, b * power * error / given);
+}
+
+static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio, const ks_quantity *noise) {
+    ks_spectrum_job *j = t->j;
+    kspec_spectrum_result *r = j->r;
+    for (size_t n = 0; n < r->count; n++) {
+        r->given[n] = j->m[n];
+        r->given_std_error[n] = j->std_error ? j->std_error[n] : NAN;
+        r->fitted[n] = scaled(t, m[n].value, (int)n + 1);
+        r->z[n] = n == 0 ? NAN
+                         : compare(r->fitted[n], scaled(t, m[n].sd, (int)n + 1), r->given[n],
+                                   r->given_std_error[n], (int)n + 1);
+    }
+    ks_spectrum_participation_ratio(j);
+    r->participation_ratio_fitted = ratio->value;
+    r->participation_ratio_ci_low = ratio->low;
+    r->participation_ratio_ci_high = ratio->high;
+    /* with one trial the noise is part of m(1), and so of the unbiased ratio */
+    double trace = r->count ? m[0].value : 1, counted = trace + (t->trials > 1 ? 0 : noise->value);
+    double times = counted / trace * (counted / trace);
+    r->participation_ratio_z = compare(times * ratio->value, times * ratio->sd, r->participation_ratio,
+                                       r->participation_ratio_std_error, 1);
+}
+
+/*
+ * The unbiased m(2) is free of noise and of any family. Where it contradicts the fit, intervals are widened
+ * by the gap between their roots, or by 2 where it is not positive.
+ */
+static void widen(kspec_spectrum_result *r) {
+    if (r->count < 2 || !(fabs(r->fitted[1] - r->given[1]) > KS_DISAGREE * r->given_std_error[1])) return;
+    double gap = r->given[1] > 0 ? exp(0.5 * fabs(log(r->fitted[1] / r->given[1]))) : 2;
+    for (size_t i = 0; i < r->rank; i++) {
+        r->ci_low[i] /= gap;
+        r->ci_high[i] *= gap;
+        r->std_error[i] = (r->ci_high[i] - r->ci_low[i]) / (2 * 1.959964);
+    }
+}
+
+static void set_t(const fit *t) {
+    kspec_spectrum_result *r = t->j->r;
+    for (size_t k = 0; k < r->t_count; k++)
+        r->t[k] = t->j->o.t ? t->j->o.t[k] : r->eigenvalues[0] * pow(10, -(double)k);
+}
+
+static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
+    kspec_spectrum_result *r = t->j->r;
+    size_t T = r->t_count, K = r->count, count = T + K + 4;
+    ks_quantity *q = ks_arena_zalloc(&t->j->arena, count, sizeof *q);
+    if (!q) return ks_nomem(err, "the description of the spectrum", t->j->arena.failed);
+    set_t(t);
+    choose_range(&t->j->o, r);
+    ks_quantity *m = q + T, *ratio = m + K, *beyond = ratio + 1, *slope = beyond + 1, *noise = slope + 1;
+    for (size_t k = 0; k < T; k++)
+        q[k] =
+            (ks_quantity){.kind = KS_EFFECTIVE_DIMENSION, .at = ldexp(r->t[k], -t->x.exponent) / t->x.unit};
+    for (size_t n = 0; n < K; n++) m[n] = (ks_quantity){.kind = KS_MOMENT, .at = (double)(n + 1)};
+    ratio->kind = KS_PARTICIPATION_RATIO;
+    *beyond = (ks_quantity){.kind = KS_SHARE_BEYOND, .from = r->resolved};
+    *slope = (ks_quantity){.kind = KS_EXPONENT, .from = r->exponent_from, .to = r->exponent_to};
+    noise->kind = KS_NOISE;
+    kspec_status st = ks_describe(run, &t->f, count, q, err);
+    if (st) return st;
+    for (size_t k = 0; k < T; k++) {
+        r->effective_dimension[k] = q[k].value;
+        r->effective_dimension_std_error[k] = q[k].sd;
+        r->effective_dimension_ci_low[k] = q[k].low;
+        /* no more than there are, and than the trace allows: sum of lambda/(lambda + t) < sum of lambda/t */
+        double most = fmin((double)t->f.p.end, 1.5 * t->o.trace / q[k].at);
+        r->effective_dimension_ci_high[k] = fmax(q[k].value, fmin(q[k].high, most));
+    }
+    check_moments(t, m, ratio, noise);
+    widen(r);
+    r->beyond = beyond->value, r->beyond_ci_low = beyond->low, r->beyond_ci_high = beyond->high;
+    r->exponent = slope->value, r->exponent_ci_low = slope->low, r->exponent_ci_high = slope->high;
+    r->noise = to_sd(t, noise->value);
+    r->noise_ci_low = t->f.p.dust ? to_sd(t, noise->low) : r->noise;
+    r->noise_ci_high = t->f.p.dust ? to_sd(t, noise->high) : r->noise;
+    if (!t->f.p.dust) r->noise_from = KSPEC_NOISE_FROM_NOWHERE;
+    return KSPEC_OK;
+}
+
+/* ---- all of it ---- */
+
+static void fill_defaults(kspec_spectrum_result *r) {
+    r->residual = r->distance = r->upper = r->grid_step = NAN;
+    r->weights = KSPEC_WEIGHTS_UNIT;
+}
+
+static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments_opts *how,
+                            kspec_error *err) {
+    ks_spectrum_job *j = t->j;
+    kspec_spectrum_result *r = j->r;
+    ks_run decomposing = ks_run_part(&j->run, 0, 0.15), leverages = ks_run_part(&j->run, 0.15, 0.25),
+           fitting = ks_run_part(&j->run, 0.25, 0.9), describing = ks_run_part(&j->run, 0.9, 1);
+    kspec_status st = ks_decompose(&decomposing, phi, t->trials, how, &j->arena, &t->x, err);
+    if (st) return st;
+    double noise = known_noise(t, &r->noise_from);
+    if ((st = check_noise(t, noise, r->noise_from, err))) return st;
+    if ((st = ks_observe(&leverages, &t->x, &j->arena, &t->o, err))) return st;
+    if ((st = ks_fit_families(&fitting, &t->o, noise, &j->arena, &t->f, err))) return st;
+    size_t rank = t->f.p.end;
+    if ((st = alloc_result(t, rank, err)) || (st = keep_eigenvalues(t, err)) || (st = keep_families(t, err)))
+        return st;
+    fill_defaults(r);
+    return describe(t, &describing, err);
+}
+
+kspec_status ks_spectrum_by_fit(ks_spectrum_job *j, const kspec_matrix *phi, size_t ntrials,
+                                const kspec_moments_opts *how, kspec_error *err) {
+    fit *t = ks_arena_zalloc(&j->arena, 1, sizeof *t);
+    if (!t) return ks_nomem(err, "the fit", j->arena.failed);
+    t->j = j;
+    t->trials = ntrials;
+    t->noise_left = 0;
+    for (size_t i = 0; i < phi[0].rows; i++)
+        t->noise_left += 1 / (double)(how->row_trials ? how->row_trials[i] : ntrials) / (double)phi[0].rows;
+    kspec_status st = ks_blas_enter(j->run.threads, err);
+    if (st) return st;
+    st = run_fit(t, phi, how, err);
+    ks_blas_leave();
+    return st;
+}

@@ -1,0 +1,315 @@
+/*
+ * The pieces of the fit: the pilot, the forward map and its derivatives, the covariance of the sample's
+ * eigenvalues, the leverages. Against plain sums, limits, and values of the reference program.
+ */
+#include "help/isa.h"
+#include "linalg/eigen.h"
+#include "linalg/linalg.h"
+#include "spectrum/observed.h"
+#include "spectrum/pilot.h"
+#include "spectrum/scatter.h"
+#include "test.h"
+
+#include "oracle/spectrum_values.inc"
+
+#include "kspec.h"
+
+#include <complex.h>
+
+enum { MOST = 400 };
+static const double pi = 3.14159265358979323846;
+
+/* A spectrum of n nodes: the arrays are padded here. */
+typedef struct {
+    double lambda[MOST], weight[MOST];
+    ks_spectrum s;
+} spectrum;
+
+static void make(spectrum *a, size_t n, double (*lambda)(size_t), size_t ones, double dust, double P,
+                 double Q) {
+    double total = 0;
+    for (size_t l = 0; l < ks_padded(n); l++) {
+        a->lambda[l] = l < n ? lambda(l) : 1;
+        a->weight[l] = l < ones ? 1 : l < n ? (double)(l - ones + 2) : 0;
+        total += a->weight[l];
+    }
+    const ks_simd *simd;
+    CHECK(ks_simd_choose(&simd, NULL) == KSPEC_OK);
+    a->s = (ks_spectrum){n, a->lambda, a->weight, ones, total, dust, P, Q, simd};
+}
+
+static double harmonic(size_t l) { return 1 / (double)(l + 1); }
+static double steep(size_t l) { return exp(-0.7 * (double)l); }
+static double one(size_t l) { return 1 + 0 * (double)l; }
+
+/* ---- the hot loop ---- */
+
+static void check_resolvent(void) {
+    spectrum a;
+    for (size_t n = 1; n < 60; n += 3)
+        for (size_t ones = 0; ones <= n; ones += 1 + n / 3)
+            for (int k = 0; k < 12; k++) {
+                make(&a, n, k % 2 ? harmonic : steep, ones, 0, 1, 1);
+                double size = pow(10, -k), angle = k < 6 ? pi - pow(10, -k) : 0.1 + 0.2 * k, got[5];
+                double complex kappa = size * cexp(I * angle), D = 0, E = 0;
+                double sum = 0;
+                for (size_t l = 0; l < n; l++) {
+                    double complex r = 1 / (a.lambda[l] + kappa);
+                    D += a.weight[l] * a.lambda[l] * r;
+                    E += a.weight[l] * a.lambda[l] * r * r;
+                    sum += a.weight[l] * carg(a.lambda[l] + kappa);
+                }
+                a.s.simd->resolvent(a.lambda, a.weight, ones / 8 * 8, ks_padded(n), creal(kappa),
+                                    cimag(kappa), got);
+                CHECK(cabs(got[0] + I * got[1] - D) < 1e-12 * cabs(D) + 1e-12 * fabs(creal(D)));
+                CHECK(cabs(got[2] + I * got[3] - E) < 1e-11 * (1 + cabs(E)) * (1 + 1 / size));
+                CHECK_MSG(fabs(got[4] - sum) < 1e-12 * (1 + fabs(sum)), "%.17g != %.17g, n %zu", got[4], sum,
+                          n);
+            }
+}
+
+TEST(sums_over_nodes_on_every_instruction_set) { EACH_ISA(check_resolvent()); }
+
+/* ---- the map ---- */
+
+static void solve(const spectrum *a, size_t K, double first, ks_cplx *log_kappa, double *log_x,
+                  double *x_rho) {
+    double level[MOST];
+    for (size_t i = 0; i < K; i++) {
+        level[i] = first + (double)i;
+        log_kappa[i] = (ks_cplx){NAN, NAN};
+    }
+    ks_forward(&a->s, K, level, log_kappa, log_x, x_rho);
+}
+
+TEST(map_and_derivatives_of_the_reference) {
+    spectrum a;
+    ks_cplx k[20], above[20], below[20];
+    double log_x[20], x_rho[20], unused[20], J[20 * 30], V[20 * 20];
+    make(&a, 30, harmonic, 30, 0, 80, 120);
+    solve(&a, 20, 0.5, k, log_x, x_rho);
+    for (int i = 0; i < 20; i++) {
+        CHECK(fabs(log_x[i] - forward_log_x[i]) < 1e-6);
+        CHECK_CLOSE(x_rho[i], forward_x_rho[i], 1e-5);
+        CHECK_CLOSE(exp(k[i].re) * cos(k[i].im), forward_kappa_re[i], 1e-5);
+        CHECK_CLOSE(exp(k[i].re) * sin(k[i].im), forward_kappa_im[i], 1e-5);
+    }
+    ks_elasticity(&a.s, 20, k, J, 30);
+    for (int l = 0; l < 30; l++) {
+        CHECK_CLOSE(J[l], forward_elasticity_0[l], 1e-5);
+        CHECK_CLOSE(J[9 * 30 + l], forward_elasticity_9[l], 1e-5);
+    }
+    solve(&a, 20, 0.4, above, unused, V);
+    solve(&a, 20, 0.6, below, unused, V);
+    CHECK(ks_scatter(&a.s, 20, k, above, below, x_rho, V, NULL) == KSPEC_OK);
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) CHECK_CLOSE(V[i * 20 + j], forward_covariance[i * 6 + j], 1e-4);
+}
+
+/* Both equations hold at what is found, cold or warm, in gaps, with dust, tall and wide. */
+TEST(solutions_solve_the_equations) {
+    const double shapes[][2] = {{30, 40}, {400, 12}, {7, 7}, {50, INFINITY}, {INFINITY, 50}};
+    double (*const kinds[])(size_t) = {harmonic, steep, one};
+    for (int s = 0; s < 5; s++)
+        for (int kind = 0; kind < 3; kind++)
+            for (int dust = 0; dust < 2; dust++) {
+                spectrum a;
+                double P = shapes[s][0], Q = shapes[s][1], log_x[5], x_rho[5];
+                ks_cplx l[5];
+                make(&a, 20, kinds[kind], 12, dust * 0.3, P, Q);
+                solve(&a, 5, 0.5, l, log_x, x_rho);
+                for (int i = 0; i < 5; i++) {
+                    double complex kappa = cexp(l[i].re + I * l[i].im), D = a.s.dust / kappa,
+                                   L = a.s.dust / kappa;
+                    for (int j = 0; j < 20; j++) {
+                        D += a.weight[j] * a.lambda[j] / (a.lambda[j] + kappa);
+                        L += a.weight[j] * clog(1 + a.lambda[j] / kappa);
+                    }
+                    double complex ap = 1 - D / P, b = 1 - D / Q, T = clog(kappa) + clog(ap) + clog(b);
+                    if (!isinf(P)) L += P * (ap - clog(ap));
+                    if (!isinf(Q)) L += Q * (b - clog(b));
+                    CHECK_MSG(fabs(cimag(T) - pi) < 1e-6, "shape %d kind %d dust %d level %d: %g", s, kind,
+                              dust, i, cimag(T) - pi);
+                    CHECK_MSG(fabs(-cimag(L) / pi - i - 0.5) < 1e-5, "shape %d kind %d dust %d level %d: %g",
+                              s, kind, dust, i, -cimag(L) / pi);
+                    CHECK(fabs(log_x[i] - creal(T)) < 1e-6 && x_rho[i] > 0);
+                    CHECK(i == 0 || log_x[i] < log_x[i - 1]);
+                }
+            }
+}
+
+TEST(elasticities_are_derivatives) {
+    spectrum a;
+    ks_cplx k[8], other[8];
+    double log_x[8], x_rho[8], moved[2][8], J[8 * 17], row;
+    make(&a, 16, harmonic, 10, 0.2, 30, 45);
+    solve(&a, 8, 0.5, k, log_x, x_rho);
+    ks_elasticity(&a.s, 8, k, J, 17);
+    for (int i = 0; i < 8; i++) {
+        row = 0;
+        for (int l = 0; l < 17; l++) row += J[i * 17 + l];
+        CHECK_CLOSE(row, 1, 1e-12);
+    }
+    for (int l = 0; l < 17; l++) {
+        const double h = 1e-3;
+        double *x = l < 16 ? &a.lambda[l] : &a.s.dust, before = *x;
+        for (int side = 0; side < 2; side++) {
+            *x = before * exp(side ? h : -h);
+            solve(&a, 8, 0.5, other, moved[side], x_rho);
+        }
+        *x = before;
+        for (int i = 0; i < 8; i++) CHECK(fabs((moved[1][i] - moved[0][i]) / (2 * h) - J[i * 17 + l]) < 2e-5);
+    }
+}
+
+/* With many rows and columns the sample's eigenvalues are the operator's. */
+TEST(large_samples_do_not_spread) {
+    spectrum a;
+    ks_cplx k[10];
+    double log_x[10], x_rho[10];
+    make(&a, 10, steep, 10, 0, 1e9, 1e9);
+    solve(&a, 10, 0.5, k, log_x, x_rho);
+    for (int i = 0; i < 10; i++) CHECK(fabs(log_x[i] - log(steep((size_t)i))) < 1e-3);
+}
+
+/*
+ * One side complete and n equal eigenvalues: Marchenko and Pastur. The share of eigenvalues above x of
+ * X X^T/P, X of n x P, is the integral of sqrt((b-x)(x-a))/(2 pi c x), c = n/P, a, b = (1 -+ sqrt c)^2.
+ */
+TEST(one_complete_side_is_marchenko_pastur) {
+    enum { N = 100, P = 250 };
+    const double c = (double)N / P, low = pow(1 - sqrt(c), 2), high = pow(1 + sqrt(c), 2);
+    spectrum a;
+    ks_cplx k[N];
+    double log_x[N], x_rho[N];
+    for (int swap = 0; swap < 2; swap++) {
+        make(&a, N, one, N, 0, swap ? INFINITY : P, swap ? P : INFINITY);
+        solve(&a, N, 0.5, k, log_x, x_rho);
+        for (int i = 0; i < N; i += 9) {
+            double x = exp(log_x[i]), above = 0;
+            const int steps = 200000;
+            /* by x = middle + half cos(phi), which is smooth at both ends */
+            double middle = (low + high) / 2, half = (high - low) / 2, end = acos((x - middle) / half);
+            for (int j = 0; j < steps; j++) {
+                double phi = end * (j + 0.5) / steps, y = middle + half * cos(phi);
+                above += pow(half * sin(phi), 2) / (2 * pi * c * y) * end / steps;
+            }
+            CHECK_MSG(fabs(N * above - i - 0.5) < 1e-4, "%d: %g", i, N * above);
+            CHECK_CLOSE(x_rho[i], N * sqrt((high - x) * (x - low)) / (2 * pi * c), 1e-4);
+        }
+    }
+}
+
+/*
+ * 500 samples of Gaussian factors, 80 x 120, lambda_i = 1/i for i <= 30, with noise or without. The map
+ * gives the mean of log s to 0.02 and its standard deviation to 4%, in the first ten; beyond that 4
+ * standard errors are allowed, which 40 normal deviates exceed in one of 400 seeds; the seeds are fixed.
+ */
+TEST(simulated_samples_lie_where_the_map_says) {
+    enum { P = 80, Q = 120, D = 30, FIRST = 10, DRAWS = 500 };
+    static double X[P * D], W[Q * D], phi[P * Q], noise[P * Q], G[P * P], s[P], V[D * D];
+    for (int dusty = 0; dusty < 2; dusty++) {
+        double mean[FIRST] = {0}, square[FIRST] = {0}, log_x[D], x_rho[D], unused[D],
+               sd_noise = dusty ? 0.5 : 0;
+        for (uint64_t draw = 0; draw < DRAWS; draw++) {
+            kspec_random_normal(draw, 5, 0, P * D, X);
+            kspec_random_normal(draw, 6, 0, Q * D, W);
+            kspec_random_normal(draw, 7, 0, P * Q, noise);
+            for (size_t k = 0; k < P * D; k++) X[k] *= sqrt(harmonic(k % D));
+            ks_blas_enter();
+            ks_gemm(0, 1, P, Q, D, 1, X, D, W, D, 0, phi, Q);
+            for (size_t k = 0; k < P * Q; k++) phi[k] += sd_noise * noise[k];
+            ks_gemm(0, 1, P, P, Q, 1.0 / (P * Q), phi, Q, phi, Q, 0, G, P);
+            CHECK(ks_syevd(0, P, G, P, s, NULL) == KSPEC_OK);
+            ks_blas_leave();
+            for (int i = 0; i < FIRST; i++) {
+                double x = log(s[P - 1 - i]);
+                mean[i] += x / DRAWS;
+                square[i] += x * x / DRAWS;
+            }
+        }
+        spectrum a;
+        ks_cplx k[D], above[D], below[D];
+        make(&a, D, harmonic, D, sd_noise * sd_noise, P, Q);
+        solve(&a, 20, 0.5, k, log_x, x_rho);
+        solve(&a, 20, 0.4, above, unused, V);
+        solve(&a, 20, 0.6, below, unused, V);
+        CHECK(ks_scatter(&a.s, 20, k, above, below, x_rho, V, NULL) == KSPEC_OK);
+        for (int i = 0; i < FIRST; i++) {
+            double sd = sqrt(square[i] - mean[i] * mean[i]), ratio = sqrt(V[i * 20 + i]) / sd;
+            CHECK_MSG(fabs(mean[i] - log_x[i]) < 0.02 + 4 * sd / sqrt(DRAWS), "dust %d, %d: %g != %g", dusty,
+                      i, log_x[i], mean[i]);
+            CHECK_MSG(fabs(ratio - 1) < 0.04 + 4 / sqrt(2.0 * DRAWS), "dust %d, %d: deviation off by %g",
+                      dusty, i, ratio);
+        }
+    }
+}
+
+/* ---- the pilot ---- */
+
+TEST(pilot_keeps_the_sum_and_inverts_large_samples) {
+    double s[20], lambda[20], sum;
+    for (size_t i = 0; i < 20; i++) s[i] = steep(i) * (1 + 0.1 * sin((double)i));
+    const double shapes[][2] = {{20, 30}, {30, 20}, {20, 20}, {25, INFINITY}, {1e7, 2e7}};
+    for (int k = 0; k < 5; k++) {
+        double all = 0;
+        sum = 0;
+        ks_pilot(20, s, shapes[k][0], shapes[k][1], lambda);
+        for (int i = 0; i < 20; i++) sum += s[i], all += lambda[i];
+        CHECK_CLOSE(all, sum, k == 2 ? 1e-6 : 1e-9 * fmax(1, shapes[k][0] * 1e-3));
+        for (int i = 1; i < 20; i++) CHECK(lambda[i] <= lambda[i - 1]);
+        for (int i = 0; i < 20 && k == 4; i++) CHECK_CLOSE(lambda[i], s[i], 1e-4);
+    }
+}
+
+/* ---- a matrix ---- */
+
+TEST(pieces_of_a_matrix_of_the_reference) {
+    const char *path = TEST_SOURCE_DIR "/tests/golden/spectrum_matrix.npy";
+    kspec_dataset *data;
+    CHECK(kspec_read(&path, 1, NULL, &data, NULL) == KSPEC_OK);
+    kspec_matrix phi = kspec_dataset_trial(data, 0);
+    kspec_moments_opts how = {.size = sizeof how};
+    for (int threads = 1; threads <= 3; threads++) {
+        ks_arena arena = {0};
+        ks_run run;
+        ks_decomposed x;
+        ks_observed o;
+        CHECK(ks_run_init(&run, threads, (kspec_progress){0}, NULL) == KSPEC_OK);
+        ks_blas_enter();
+        CHECK(ks_decompose(&run, &phi, 1, &how, &arena, &x, NULL) == KSPEC_OK);
+        CHECK(ks_observe(&run, &x, &arena, &o, NULL) == KSPEC_OK);
+        ks_blas_leave();
+        CHECK(x.d.n == 60 && o.used == MATRIX_USED && o.K == MATRIX_GROUPS && o.tail && !x.low_rank);
+        CHECK_CLOSE(x.unit, matrix_unit, 1e-12);
+        CHECK(isnan(x.noise));
+        for (int i = 0; i < 60; i++) {
+            CHECK_CLOSE(x.d.s[i], matrix_s[i], 1e-9);
+            CHECK(fabs(o.pilot[i] - matrix_pilot[i]) < 1e-8);
+        }
+        for (int i = 0; i < MATRIX_GROUPS; i++) {
+            CHECK(o.at[i] == (size_t)matrix_at[i]);
+            CHECK(fabs(o.count_shift[i] - matrix_shift[i]) < 1e-6);
+            CHECK(fabs(o.count_excess[i] - matrix_excess[i]) < 1e-6);
+            CHECK_CLOSE(o.ratio[i], matrix_ratio[i], 1e-6);
+        }
+        CHECK_CLOSE(o.share, matrix_share, 1e-8);
+        CHECK_CLOSE(o.share_variance, matrix_share_variance, 1e-6);
+        CHECK(fabs(o.common - matrix_common) < 1e-12);
+        ks_arena_free(&arena);
+    }
+    kspec_dataset_free(data);
+}
+
+int main(void) {
+    RUN(sums_over_nodes_on_every_instruction_set);
+    RUN(map_and_derivatives_of_the_reference);
+    RUN(solutions_solve_the_equations);
+    RUN(elasticities_are_derivatives);
+    RUN(large_samples_do_not_spread);
+    RUN(one_complete_side_is_marchenko_pastur);
+    RUN(simulated_samples_lie_where_the_map_says);
+    RUN(pilot_keeps_the_sum_and_inverts_large_samples);
+    RUN(pieces_of_a_matrix_of_the_reference);
+    return test_done();
+}
