@@ -3,6 +3,7 @@
 #   make demo       set up, build, and estimate the moments of a built-in example
 #   make pictures   draw the pictures of the documentation anew
 #   make test       set up, build, and run all tests
+#   make faults     every allocation and system call of every command fails, in turn (minutes)
 #   make data       fetch the public data sets that some of the tests and figures need
 #   make repro      every figure of the four papers, in small; repro-full: at the papers' sizes
 PREFIX ?= /usr/local
@@ -17,7 +18,7 @@ override KSPEC_DATA := $(shell realpath -m -- '$(KSPEC_DATA)')
 export KSPEC_DATA
 endif
 
-.PHONY: all setup demo pictures data test test-fast asan tsan fuzz bench repro repro-full repro-docs install \
+.PHONY: all setup demo pictures data test test-fast asan tsan faults faults-quick fuzz coverage mutants bench repro repro-full repro-docs install \
         lint format clean
 
 all: setup
@@ -53,12 +54,35 @@ asan tsan: setup
 	@cmake --build build-$@ -j $(JOBS)
 	@$(CTEST) build-$@ -j $(JOBS) -L fast
 
+# faults: every allocation and system call of every command fails, in turn; faults-quick: a sample of them
+FAULTS = build/faults/faults.so
+faults faults-quick: all
+	@$(SETUP) test
+	@mkdir -p build/faults
+	@cc -O2 -Wall -Wextra -shared -fPIC -o $(FAULTS) tests/faults/*.c
+	@python3 tests/faults/run.py build/kspec $(FAULTS) $(if $(filter %-quick,$@),--stride 41)
+
 FUZZ_SECONDS ?= 20
 fuzz: setup
 	@$(SETUP) test
 	@cmake --preset fuzz >/dev/null
 	@cmake --build build-fuzz -j $(JOBS)
 	@sh fuzz/run.sh $(FUZZ_SECONDS) build-fuzz
+
+# line coverage of the tests and the fuzzers' corpora together, held above the bounds in scripts/coverage.py
+coverage: setup
+	@$(SETUP) test pictures
+	@cmake --preset coverage >/dev/null
+	@cmake --build build-coverage -j $(JOBS)
+	@rm -rf build-coverage/profiles && mkdir build-coverage/profiles
+	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw $(CTEST) build-coverage -j $(JOBS) -L fast || true
+	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw FUZZ_RUNS=0 sh fuzz/run.sh 0 build-coverage
+	@python3 scripts/coverage.py build-coverage
+
+# operators of src/moments that a changed sign, bound or constant would get past the tests
+mutants: all
+	@$(SETUP) test
+	@python3 scripts/mutants.py
 
 bench: all
 	@sh bench/run.sh build
@@ -89,4 +113,4 @@ format:
 	@clang-format -i $(SOURCES)
 
 clean:
-	@rm -rf build build-asan build-tsan build-fuzz
+	@rm -rf build build-asan build-tsan build-fuzz build-coverage build-mutants

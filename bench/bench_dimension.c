@@ -1,9 +1,11 @@
 /*
- * The coverage and the levels that docs/dimension.md states: bench_dimension [SEEDS [FIRST_SEED]]
+ * The coverage and the levels that docs/dimension.md states: bench_dimension [SEEDS [FIRST_SEED [TABLE]]]
  *
  * Draws matrices of processes whose dimension is known, one per seed. Prints for each process and size how
  * often the nominal 95% interval of the dimension covers the truth; then, for two matrices of the same rows
- * and one kernel, how often the interval of the alignment covers 1 and how often p falls below 0.05.
+ * and one kernel, how often the interval of the alignment covers 1 and how often p falls below 0.05; then,
+ * for two kernels with the same eigenfunctions and other eigenvalues, whose alignment and differences are
+ * known, how often the intervals of these cover the truth.
  */
 #include "kspec.h"
 
@@ -108,22 +110,101 @@ static void coverage(const process *p, size_t P, size_t Q, int seeds, uint64_t f
     if (defined < seeds) printf("  (undefined for %d seeds)\n", seeds - defined);
 }
 
-/* The columns are halved: both matrices have the same rows and one kernel. */
-static void levels(const process *p, size_t P, size_t Q, int seeds, uint64_t first, double *x) {
-    int covered = 0, below[3] = {0};
+enum { DIFFERENCES = 5 }; /* dimension, m(1) ... m(4) */
+
+/* The columns are halved: both matrices have the same rows and one kernel. Centred, or m(1) ... m(4). */
+static void levels(const process *p, size_t P, size_t Q, int no_center, int seeds, uint64_t first,
+                   double *x) {
+    int covered = 0, below[DIFFERENCES] = {0}, count = 0;
     for (int s = 0; s < seeds; s++) {
         draw(p, P, 2 * Q, first + (uint64_t)s, x);
         kspec_matrix a = {x, P, Q, (ptrdiff_t)(2 * Q), 1}, b = {x + Q, P, Q, (ptrdiff_t)(2 * Q), 1};
-        kspec_compare_opts o = {.size = sizeof o, .threads = 1};
+        kspec_compare_opts o = {
+            .size = sizeof o, .threads = 1, .no_center = no_center, .nmax = no_center ? 4 : 2};
         kspec_compare_result *r;
         kspec_error e;
         check(kspec_compare(&a, 1, &b, 1, &o, &r, &e), &e);
         covered += r->alignment_ci_low <= 1 && 1 <= r->alignment_ci_high;
-        for (size_t k = 0; k < r->count; k++) below[k] += r->differences[k]->p < 0.05;
+        count = (int)r->count;
+        for (int k = 0; k < count; k++) below[k] += r->differences[k]->p < 0.05;
         kspec_compare_free(r);
     }
-    printf("| %s | %zu × %zu | %.1f%% | %.1f%% | %.1f%% | %.1f%% |\n", p->name, P, Q, 100.0 * covered / seeds,
-           100.0 * below[0] / seeds, 100.0 * below[1] / seeds, 100.0 * below[2] / seeds);
+    printf("| %s | %zu × %zu | %.1f%% |", p->name, P, Q, 100.0 * covered / seeds);
+    for (int k = 0; k < count; k++) printf(" %.1f%% |", 100.0 * below[k] / seeds);
+    puts("");
+}
+
+/* ---- two kernels ---- */
+
+/* Eigenvalue l = 0, 1, ... of DIM */
+enum { DIM = 30 };
+static double harmonic(size_t l) { return 1 / (double)(l + 1); }
+static double square_law(size_t l) { return pow((double)(l + 1), -2); }
+static double steeper(size_t l) { return pow((double)(l + 1), -2.5); }
+static double reversed(size_t l) { return 1 / (double)(DIM - l); }
+static double shifted(size_t l) { return 1 / (double)(1 + (l + 3) % DIM); }
+static double equal(size_t l) { return l < DIM ? 1 : 0; }
+
+typedef struct {
+    const char *name;
+    double (*one)(size_t), (*two)(size_t);
+    int heavy;
+} two_kernels;
+
+static const two_kernels kernels[] = {
+    {"1/i and its reverse", harmonic, reversed, 0},
+    {"1/i and the same, three further, Student t₅", harmonic, shifted, 1},
+    {"1/i and equal", harmonic, equal, 0},
+    {"1/i and 1/i²", harmonic, square_law, 0},
+    {"1/i² and i^−2.5", square_law, steeper, 0},
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+/* x (P x Q) = inputs (P x DIM) times random weights of these eigenvalues; which: the first or the second */
+static void draw_kernel(double (*eigenvalue)(size_t), int heavy, size_t P, size_t Q, uint64_t seed,
+                        uint64_t which, double *x) {
+    static double inputs[300 * DIM], weights[DIM * 300];
+    kspec_random_normal(seed, UINT64_MAX - 1, 0, P * DIM, inputs);
+    kspec_random_normal(seed, UINT64_MAX - 2 - which, 0, DIM * Q, weights);
+    for (size_t i = 0; i < P; i++)
+        for (size_t k = 0; k < Q; k++) {
+            double sum = 0;
+            for (size_t l = 0; l < DIM; l++)
+                sum += inputs[i * DIM + l] * sqrt(eigenvalue(l)) * weights[l * Q + k];
+            x[i * Q + k] = sum;
+        }
+    if (heavy) scale_columns(P, Q, seed + (which << 40), x);
+}
+
+static void known_pair(const two_kernels *t, size_t P, size_t Q, int seeds, uint64_t first, double *x) {
+    double m[2][3] = {{0}}, cross = 0, *y = x + P * Q;
+    for (size_t l = 0; l < DIM; l++) {
+        double a = t->one(l), b = t->two(l);
+        m[0][1] += a, m[0][2] += a * a, m[1][1] += b, m[1][2] += b * b, cross += a * b;
+    }
+    for (int k = 0; k < 2; k++) m[k][0] = m[k][1] * m[k][1] / m[k][2];
+    double want = cross / sqrt(m[0][2] * m[1][2]), mean = 0;
+    int covered = 0, differences[3] = {0};
+    for (int s = 0; s < seeds; s++) {
+        draw_kernel(t->one, t->heavy, P, Q, first + (uint64_t)s, 0, x);
+        draw_kernel(t->two, t->heavy, P, Q, first + (uint64_t)s, 1, y);
+        kspec_matrix a = {x, P, Q, (ptrdiff_t)Q, 1}, b = {y, P, Q, (ptrdiff_t)Q, 1};
+        kspec_compare_opts o = {.size = sizeof o, .threads = 1, .nmax = 2};
+        kspec_compare_result *r;
+        kspec_error e;
+        check(kspec_compare(&a, 1, &b, 1, &o, &r, &e), &e);
+        mean += r->alignment / seeds;
+        covered += r->alignment_ci_low <= want && want <= r->alignment_ci_high;
+        for (int k = 0; k < 3; k++) {
+            const kspec_difference *d = r->differences[k];
+            double scale = t->heavy && k ? pow(3, -k) : 1; /* E 1/chi^2 of 5 degrees is 1/3 */
+            differences[k] += fabs(d->value - scale * (m[0][k] - m[1][k])) <= 1.959964 * d->std_error;
+        }
+        kspec_compare_free(r);
+    }
+    printf("| %s | %zu × %zu | %.3f | %.3f | %.1f%% | %.1f%% | %.1f%% | %.1f%% |\n", t->name, P, Q, want,
+           mean, 100.0 * covered / seeds, 100.0 * differences[0] / seeds, 100.0 * differences[1] / seeds,
+           100.0 * differences[2] / seeds);
 }
 
 int main(int argc, char **argv) {
@@ -131,15 +212,33 @@ int main(int argc, char **argv) {
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     double *x = malloc(300 * 600 * sizeof *x);
     if (!x) return 1;
-    printf("| process | size | true dimension | of the matrix, mean | estimate, mean | SD of its logarithm | "
-           "jackknife / SD | coverage of 95%% |\n|---|---|---|---|---|---|---|---|\n");
-    for (size_t p = 0; p < PROCESSES; p++)
-        for (size_t s = 0; s < SIZES; s++) coverage(&processes[p], sizes[s][0], sizes[s][1], seeds, first, x);
-    printf("\n| process | size of each | alignment covers 1 | p < 0.05: dimension | m(1) | m(2) |\n"
-           "|---|---|---|---|---|---|\n");
-    for (size_t p = 0; p < PROCESSES; p++)
-        for (size_t s = 1; s + 2 < SIZES; s++)
-            levels(&processes[p], sizes[s][0], sizes[s][1], seeds, first, x);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    int table = argc > 3 ? atoi(argv[3]) : 0; /* 1 to 4; 0: all */
+    if (table == 0 || table == 1) {
+        printf(
+            "| process | size | true dimension | of the matrix, mean | estimate, mean | SD of its logarithm "
+            "| jackknife / SD | coverage of 95%% |\n|---|---|---|---|---|---|---|---|\n");
+        for (size_t p = 0; p < PROCESSES; p++)
+            for (size_t s = 0; s < SIZES; s++)
+                coverage(&processes[p], sizes[s][0], sizes[s][1], seeds, first, x);
+    }
+    for (int plain = 0; plain < 2; plain++) {
+        if (table != 0 && table != 2 + plain) continue;
+        printf(
+            "\n%s\n\n| process | size of each | alignment covers 1 | p < 0.05: dimension | m(1) | m(2) |%s\n"
+            "|---|---|---|---|---|---|%s\n",
+            plain ? "not centred" : "centred", plain ? " m(3) | m(4) |" : "", plain ? "---|---|" : "");
+        for (size_t p = 0; p < PROCESSES; p++)
+            for (size_t s = 1; s + 2 < SIZES; s++)
+                levels(&processes[p], sizes[s][0], sizes[s][1], plain, seeds, first, x);
+    }
+    if (table == 0 || table == 4) {
+        printf("\n| eigenvalues | size of each | true alignment | estimate, mean | its interval covers | "
+               "difference of dimension | of m(1) | of m(2) |\n|---|---|---|---|---|---|---|---|\n");
+        for (size_t k = 0; k < KERNELS; k++)
+            for (size_t s = 1; s + 2 < SIZES; s++)
+                known_pair(&kernels[k], sizes[s][0], sizes[s][1], seeds, first, x);
+    }
     free(x);
     return 0;
 }

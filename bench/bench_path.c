@@ -26,7 +26,7 @@ static double path_seconds(const ks_pair *p, int threads, int loo, double *scrat
 }
 
 static double dgemm_seconds(size_t n, const double *A, const double *B, double *C) {
-    ks_blas_enter();
+    if (ks_blas_enter(1, NULL)) return -1;
     double t = ks_now();
     ks_gemm(0, 0, n, n, n, 1, A, n, B, n, 0, C, n);
     t = ks_now() - t;

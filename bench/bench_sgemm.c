@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: bench_sgemm MxNxK[:nt]...\n");
         return 2;
     }
-    ks_blas_enter(); /* one thread */
+    if (ks_blas_enter(1, NULL)) return 1; /* one thread */
     for (int i = 1; i < argc; i++) {
         shape s;
         if (!parse(argv[i], &s)) {

@@ -22,7 +22,7 @@
  *  - Bits. The same seed gives the same bits at any number of threads.
  *  - Threads. Calls may be made from several threads at once. While a call runs, the process's OpenBLAS is
  *    set to one thread, and put back at the end: kspec runs its own threads around single-threaded BLAS
- *    calls.
+ *    calls. A call needs 256 kB of stack at most, and so do its threads.
  *
  * One name has one meaning: P and Q are the rows and columns of a matrix of measurements Phi (inputs by
  * features); n and p those of a data table X; N counts random features or the neurons of a layer; q the

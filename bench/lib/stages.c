@@ -48,7 +48,8 @@ kspec_status bench_features_stages(size_t n, size_t p, size_t q, int repeats, be
     if (!st) st = ks_fourier_draw(&f, KSPEC_KERNEL_GAUSSIAN, p, q, 0, 0, &d.arena, err);
     const kspec_kernel_opts opts = {.size = sizeof opts, .features = q, .threads = 1};
     const kspec_matrix x = {d.in.x, n, p, (ptrdiff_t)p, 1};
-    ks_blas_enter();
+    if (!st) st = ks_blas_enter(1, err);
+    int entered = !st;
     for (int r = 0; r < repeats && !st; r++) {
         double t[5] = {ks_now()};
         memset(d.result, 0, n * q * sizeof *d.result);
@@ -61,7 +62,7 @@ kspec_status bench_features_stages(size_t n, size_t p, size_t q, int repeats, be
         t[4] = ks_now();
         keep_best(out, t);
     }
-    ks_blas_leave();
+    if (entered) ks_blas_leave();
     ks_arena_free(&d.arena);
     return st;
 }
@@ -78,7 +79,8 @@ kspec_status bench_gram_stages(size_t n, size_t p, int repeats, bench_stages *ou
     *out = (bench_stages){INFINITY, INFINITY, INFINITY, INFINITY};
     const size_t half = (n + 1) / 2; /* n x half are as many entries as the triangle has */
     kspec_status st = lay_out(&d, n, p, half, err);
-    ks_blas_enter();
+    if (!st) st = ks_blas_enter(1, err);
+    int entered = !st;
     if (!st) st = ks_gram_open(&g, &d.run, &d.in, KSPEC_KERNEL_GAUSSIAN, 0, &d.arena, err);
     for (int r = 0; r < repeats && !st; r++) {
         double t[5] = {ks_now()};
@@ -92,7 +94,7 @@ kspec_status bench_gram_stages(size_t n, size_t p, int repeats, bench_stages *ou
         t[4] = ks_now();
         keep_best(out, t);
     }
-    ks_blas_leave();
+    if (entered) ks_blas_leave();
     ks_arena_free(&d.arena);
     return st;
 }

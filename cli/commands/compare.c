@@ -2,11 +2,11 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct {
     cli_common common;
-    int no_center, paired, splits;
+    int no_center, paired, splits, nmax;
+    cli_labels labels;
 } compare_args;
 
 #define ARG(field) offsetof(compare_args, field)
@@ -20,6 +20,10 @@ static const cli_option options[] = {
     {"no-center", 0, OPT_FLAG,   ARG(no_center), NULL, "do not subtract the mean of each column"},
     {"paired",    0, OPT_CHOICE, ARG(paired),    "WHICH",
      "what the matrices share: rows (the default), cols or none", pairings},
+    {"n",       'n', OPT_INT,    ARG(nmax),      "NMAX",
+     "highest order of the moments compared, at most 4 (the default; of several matrices 2)", .min = 1},
+    {"label",     0, OPT_LABEL,  ARG(labels),    "NAME",
+     "the INPUTs that follow are trials of one matrix, called NAME; may be given again"},
     {"splits",    0, OPT_INT,    ARG(splits),    "R",
      "more than two trials: random splits to average over (default 8)", .min = 1},
     {0},
@@ -28,15 +32,21 @@ static const cli_option options[] = {
 
 typedef struct {
     const compare_args *a;
-    kspec_dataset *const *d;
-    const kspec_compare_result *r;
+    const cli_recordings *of;
+    /* of each pair, in the order (0,1), (0,2), (1,2), (0,3) ... */
+    kspec_compare_result **r;
 } output;
+
+/* The result of matrices i < k */
+static const kspec_compare_result *result_of(const output *u, size_t i, size_t k) {
+    return u->r[k * (k - 1) / 2 + i];
+}
+
+static size_t pairs(size_t matrices) { return matrices * (matrices - 1) / 2; }
 
 /* ---- JSON ---- */
 
-static json_t *to_json(const void *result) {
-    const output *u = result;
-    const kspec_compare_result *r = u->r;
+static json_t *pair_json(const output *u, const kspec_compare_result *r) {
     json_t *list = json_array();
     for (size_t k = 0; k < r->count; k++) {
         const kspec_difference *e = r->differences[k];
@@ -62,6 +72,36 @@ static json_t *to_json(const void *result) {
     return o;
 }
 
+/* The dimension of matrix k, from a comparison that it takes part in */
+static double dimension_of(const output *u, size_t k) {
+    return k ? result_of(u, 0, k)->other_dimension : result_of(u, 0, 1)->dimension;
+}
+
+/* Of several: the names, their dimensions, the square of alignments (1 of each with itself), all pairs */
+static json_t *to_json(const void *result) {
+    const output *u = result;
+    size_t n = u->of->count;
+    if (n == 2) return pair_json(u, u->r[0]);
+    json_t *labels = json_array(), *dimensions = json_array(), *square = json_array(), *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *row = json_array();
+        for (size_t k = 0; k < n; k++) {
+            const kspec_compare_result *r = i == k ? NULL : i < k ? result_of(u, i, k) : result_of(u, k, i);
+            json_array_append_new(row, cli_real(r ? r->alignment : 1));
+            if (i >= k) continue;
+            json_t *o = pair_json(u, r);
+            json_object_set_new(o, "first", cli_string(u->of->at[i].name));
+            json_object_set_new(o, "second", cli_string(u->of->at[k].name));
+            json_array_append_new(list, o);
+        }
+        json_array_append_new(square, row);
+        json_array_append_new(labels, cli_string(u->of->at[i].name));
+        json_array_append_new(dimensions, cli_real(dimension_of(u, i)));
+    }
+    return json_pack("{s:o, s:o, s:o, s:o}", "labels", labels, "dimensions", dimensions, "alignments", square,
+                     "results", list);
+}
+
 /* ---- table ---- */
 
 static void print_alignment(FILE *f, const kspec_compare_result *r) {
@@ -80,17 +120,15 @@ static void print_alignment(FILE *f, const kspec_compare_result *r) {
     fputc('\n', f);
 }
 
-static void print_table(FILE *f, const void *result) {
-    const output *u = result;
-    const kspec_compare_result *r = u->r;
+static void print_two(FILE *f, const output *u) {
+    const kspec_compare_result *r = u->r[0];
     const cli_common *c = &u->a->common;
     const double dimensions[2] = {r->dimension, r->other_dimension};
     print_alignment(f, r);
     fputc('\n', f);
     for (int k = 0; k < 2; k++) {
-        cli_common one = *c;
-        one.inputs += k, one.input_count = 1;
-        cli_print_shape(f, &one, u->d[k]);
+        const cli_common one = cli_of_recording(c, &u->of->at[k]);
+        cli_print_shape(f, &one, u->of->at[k].data);
         if (isfinite(dimensions[k]))
             fprintf(f, "  dimension %.4g\n", dimensions[k]);
         else
@@ -110,53 +148,101 @@ static void print_table(FILE *f, const void *result) {
     }
 }
 
+/* Of several: the square below its diagonal, with standard errors above it */
+static void print_table(FILE *f, const void *result) {
+    const output *u = result;
+    const cli_common *c = &u->a->common;
+    size_t n = u->of->count;
+    int width = 0;
+    if (n == 2) {
+        print_two(f, u);
+        return;
+    }
+    for (size_t k = 0; k < n; k++) {
+        int length = cli_name_width(u->of->at[k].name);
+        width = length > width ? length : width;
+    }
+    fprintf(f, "%s%*s  %9s  alignment with the matrices above (standard errors: right of the diagonal)%s\n",
+            cli_bold(c), width, "", "dimension", cli_plain(c));
+    for (size_t i = 0; i < n; i++) {
+        cli_print_name(f, u->of->at[i].name, width);
+        cli_cell(f, "%.4g", 9, dimension_of(u, i));
+        for (size_t k = 0; k < n; k++)
+            if (i == k)
+                fprintf(f, "  %7s", "1");
+            else
+                cli_cell(f, k < i ? "%.3f" : "±%.3f", 7,
+                         k < i ? result_of(u, k, i)->alignment : result_of(u, i, k)->alignment_std_error);
+        fputc('\n', f);
+    }
+}
+
 /* ---- */
 
 /* Names the input whose dimension is undefined: then m(2), or m(1)^2, is not positive. */
-static void warn(const cli_common *c, const kspec_compare_result *r) {
-    const double dimensions[2] = {r->dimension, r->other_dimension};
-    for (int k = 0; k < 2; k++)
-        if (!isfinite(dimensions[k]))
-            cli_warn(c,
-                     "%s: the dimension is undefined, since the estimate of m(2), or of m(1)^2, is not "
-                     "positive; more rows and columns are needed",
-                     c->inputs[k]);
-        else if (dimensions[k] < 1)
-            cli_warn(c, "%s: dimension %.4g is below 1, the least that a kernel has: it is imprecise",
-                     c->inputs[k], dimensions[k]);
-    if (r->paired == KSPEC_PAIRED_ROWS && !isfinite(r->alignment))
-        cli_warn(c, "the alignment is undefined: the estimate of m(2) of %s is not positive",
-                 isfinite(r->dimension)         ? c->inputs[1]
-                 : isfinite(r->other_dimension) ? c->inputs[0]
-                                                : "one matrix, or of both,");
-    else if (r->alignment_ci_low > 1)
+static void warn_of_dimension(const cli_common *c, const char *name, double dimension) {
+    if (!isfinite(dimension))
         cli_warn(c,
-                 "alignment %.4g is above 1, the most that two kernels have: do the matrices share columns, "
-                 "or are they too small?",
-                 r->alignment);
+                 "%s: the dimension is undefined, since the estimate of m(2), or of m(1)^2, is not positive; "
+                 "more rows and columns are needed",
+                 name);
+    else if (dimension < 1)
+        cli_warn(c, "%s: dimension %.4g is below 1, the least that a kernel has: it is imprecise", name,
+                 dimension);
 }
 
-/* Two matrices that can be compared: what they share has one length. */
-static int check(const compare_args *a, kspec_dataset *const d[2]) {
-    const char *const *in = a->common.inputs;
-    for (int k = 0; k < 2; k++)
-        if (d[k]->row_trials)
-            return cli_error(EXIT_INPUT, "%s: compare does not take ragged trials; select rows that have all",
-                             in[k]);
-    if (a->paired == KSPEC_PAIRED_ROWS && d[0]->rows != d[1]->rows)
-        return cli_error(EXIT_INPUT,
-                         "%s has %zu rows and %s has %zu: they cannot be the same inputs; --paired cols or "
-                         "none compares dimensions and moments alone",
-                         in[0], d[0]->rows, in[1], d[1]->rows);
-    if (a->paired == KSPEC_PAIRED_COLS && d[0]->cols != d[1]->cols)
-        return cli_error(EXIT_INPUT,
-                         "%s has %zu columns and %s has %zu: they cannot be the same features; use --paired "
-                         "rows or none",
-                         in[0], d[0]->cols, in[1], d[1]->cols);
+static void warn_of_alignment(const cli_common *c, const kspec_compare_result *r, const char *first,
+                              const char *second, int several) {
+    char which[400] = "";
+    if (several) snprintf(which, sizeof which, "%.160s and %.160s: ", first, second);
+    if (r->paired == KSPEC_PAIRED_ROWS && !isfinite(r->alignment))
+        cli_warn(c, "%sthe alignment is undefined: the estimate of m(2) of %s is not positive", which,
+                 isfinite(r->dimension)         ? second
+                 : isfinite(r->other_dimension) ? first
+                                                : "one matrix, or of both,");
+    else if (r->alignment_ci_low > 1)
+        cli_warn(
+            c,
+            "%salignment %.4g is above 1, the most that two kernels have: do the matrices share columns, "
+            "or are they too small?",
+            which, r->alignment);
+}
+
+static void warn(const cli_common *c, const output *u) {
+    size_t n = u->of->count;
+    for (size_t k = 0; k < n; k++) warn_of_dimension(c, u->of->at[k].name, dimension_of(u, k));
+    for (size_t k = 1; k < n; k++)
+        for (size_t i = 0; i < k; i++)
+            warn_of_alignment(c, result_of(u, i, k), u->of->at[i].name, u->of->at[k].name, n > 2);
+}
+
+/* Matrices that can be compared: what they share has one length. */
+static int check(const compare_args *a, const cli_recordings *of) {
+    if (of->count < 2) return cli_error(EXIT_USAGE, "compare takes two INPUTs or more, not %zu", of->count);
+    if (of->count > 2 && a->paired != KSPEC_PAIRED_ROWS)
+        return cli_error(EXIT_USAGE,
+                         "more than two matrices are compared by their alignments, which are of "
+                         "the same rows: --paired %s is for two",
+                         cli_choice_name(pairings, a->paired));
+    const cli_recording *x = &of->at[0];
+    for (size_t k = 1; k < of->count; k++) {
+        const cli_recording *y = &of->at[k];
+        if (a->paired == KSPEC_PAIRED_ROWS && x->data->rows != y->data->rows)
+            return cli_error(EXIT_INPUT,
+                             "%s has %zu rows and %s has %zu: they cannot be the same inputs; --paired cols "
+                             "or none compares dimensions and moments alone",
+                             x->name, x->data->rows, y->name, y->data->rows);
+        if (a->paired == KSPEC_PAIRED_COLS && x->data->cols != y->data->cols)
+            return cli_error(EXIT_INPUT,
+                             "%s has %zu columns and %s has %zu: they cannot be the same features; use "
+                             "--paired rows or none",
+                             x->name, x->data->cols, y->name, y->data->cols);
+    }
     return EXIT_DONE;
 }
 
-static int compare(const compare_args *a, kspec_dataset *const d[2]) {
+static int compare(const compare_args *a, const cli_recording *x, const cli_recording *y, int several,
+                   kspec_compare_result **r) {
     const cli_common *c = &a->common;
     const kspec_compare_opts opts = {.size = sizeof opts,
                                      .no_center = a->no_center,
@@ -164,58 +250,76 @@ static int compare(const compare_args *a, kspec_dataset *const d[2]) {
                                      .splits = a->splits,
                                      .seed = c->seed,
                                      .threads = c->threads,
-                                     .progress = cli_progress(c)};
-    kspec_matrix *phi = cli_trials(d[0]), *psi = cli_trials(d[1]);
-    kspec_compare_result *r = NULL;
+                                     .progress = cli_progress(c),
+                                     .row_trials = x->data->row_trials,
+                                     .other_row_trials = y->data->row_trials,
+                                     .nmax = a->nmax   ? a->nmax
+                                             : several ? 2
+                                                       : 0};
+    kspec_matrix *phi = cli_trials(x->data), *psi = cli_trials(y->data);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
-    kspec_status st =
-        phi && psi ? kspec_compare(phi, d[0]->trials, psi, d[1]->trials, &opts, &r, &err) : KSPEC_E_NOMEM;
-    int status;
-    if (st) {
-        status = cli_fail_data(st, &err);
-    } else {
-        warn(c, r);
-        status = cli_done(c, print_table, to_json, &(output){a, d, r});
-    }
-    kspec_compare_free(r);
+    kspec_status st = phi && psi ? kspec_compare(phi, x->data->trials, psi, y->data->trials, &opts, r, &err)
+                                 : KSPEC_E_NOMEM;
     free(phi);
     free(psi);
+    if (st && several) cli_error_prefix(&err, y->name);
+    return st ? cli_fail_data(st, &err) : EXIT_DONE;
+}
+
+/* Two are noted as the input and its "other". */
+static int read_all(const cli_common *c, cli_recordings *of, int centered) {
+    if (of->count != 2) return cli_recordings_read(c, of, centered);
+    int status = EXIT_DONE;
+    for (size_t k = 0; k < 2 && !status; k++) {
+        cli_recording *one = &of->at[k];
+        const char *role = k ? "other" : NULL;
+        status = cli_read_inputs(c, role, one->inputs, one->count, &one->data);
+        if (!status) cli_note_treatment(c, role, centered, 0);
+    }
     return status;
 }
 
 static int run(void *args) {
     compare_args *a = args;
     const cli_common *c = &a->common;
-    kspec_dataset *d[2] = {NULL, NULL};
-    if (c->input_count != 2)
-        return cli_error(EXIT_USAGE, "compare takes two INPUTs, not %zu", c->input_count);
-    if (strcmp(c->inputs[0], "-") == 0 && strcmp(c->inputs[1], "-") == 0)
-        return cli_error(EXIT_USAGE, "compare: only one of the INPUTs can be standard input");
-    int status = cli_read_input(c, NULL, c->inputs[0], &d[0]);
-    if (!status) status = cli_read_input(c, "other", c->inputs[1], &d[1]);
+    cli_recordings of;
+    kspec_compare_result **r = NULL;
+    if (a->nmax > 4) return cli_error(EXIT_USAGE, "-n: %d exceeds 4", a->nmax);
+    int status = cli_recordings_make(c, &a->labels, 1, &of);
+    if (!status && of.count < 2) status = check(a, &of);
+    if (!status) status = read_all(c, &of, !a->no_center);
+    if (!status) status = check(a, &of);
+    size_t count = status ? 0 : pairs(of.count), at = 0;
+    if (!status && !(r = calloc(count, sizeof *r))) status = cli_no_memory();
+    for (size_t k = 1; k < of.count && !status; k++)
+        for (size_t i = 0; i < k && !status; i++, at++)
+            status = compare(a, &of.at[i], &of.at[k], of.count > 2, &r[at]);
+    const output u = {a, &of, r};
     if (!status) {
-        cli_note_treatment(c, NULL, !a->no_center, 0);
-        cli_note_treatment(c, "other", !a->no_center, 0);
-        status = check(a, d);
+        warn(c, &u);
+        status = cli_done(c, print_table, to_json, &u);
     }
-    if (!status) status = compare(a, d);
-    kspec_dataset_free(d[0]);
-    kspec_dataset_free(d[1]);
+    for (size_t k = 0; k < count; k++) kspec_compare_free(r[k]);
+    free((void *)r);
+    cli_recordings_free(&of);
     return status;
 }
 
 const cli_command cmd_compare = {
     .name = "compare",
-    .summary = "alignment of the kernels behind two matrices, and the difference of their dimensions",
-    .synopsis = "compare A B [--no-center] [--paired WHICH] [--splits R] [OPTIONS]",
+    .summary = "alignment of the kernels behind matrices, and the difference of their dimensions",
+    .synopsis = "compare A B... [-n NMAX] [--no-center] [--paired WHICH] [--splits R] [OPTIONS]\n"
+                "compare --label NAME INPUT... --label NAME INPUT... [OPTIONS]",
     .description =
         "Estimates the alignment (CKA) of the covariances behind two matrices with the same rows, without "
         "the\n"
-        "bias that their sizes have, and the differences of dimension and moments, with error bars.\n"
-        "A and B are INPUTs: .npy, .npz:key, .h5:/path, .mat:name, idx or text; a 3-D array holds trials.",
+        "bias that their sizes have, and the differences of dimension and moments, with error bars. Of more\n"
+        "than two matrices it gives all alignments.\n"
+        "A and B are INPUTs: .npy, .npz:key, .h5:/path, .mat:name, idx or text; a 3-D array holds trials, as "
+        "do\n"
+        "several INPUTs after a label; @FILE is a matrix for each of its lines.",
     .options = options,
     .args_size = sizeof(compare_args),
     .reads_input = 1,
-    .most_inputs = 2,
     .run = run,
 };

@@ -2,6 +2,7 @@
 #include "core/restart.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     cli_common common;
@@ -29,16 +30,21 @@ static void print_table(FILE *f, const void *result) {
     print_choice(f);
     fputc('\n', f);
     fprintf(f, "LP solver        %s\n", kspec_lp_solver());
+    const char *sandbox = kspec_hdf5_sandbox();
+    fprintf(f, "HDF5 reader      %s\n",
+            !sandbox                       ? "cannot be run"
+            : strcmp(sandbox, "none") == 0 ? "not sandboxed: this kernel or build has no seccomp for it"
+                                           : "sandboxed (seccomp)");
     fprintf(f, "plugins          none\n"); /* none are part of this version */
     fprintf(f, "threads          %d\n", kspec_default_threads());
 }
 
 static json_t *to_json(const void *result) {
     (void)result;
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:[], s:i}", "version", kspec_version(), "isa",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:[], s:i}", "version", kspec_version(), "isa",
                      kspec_isa(), "blas", kspec_blas(), "blas_before", name(cli_core_before()), "blas_advice",
-                     name(kspec_blas_advice()), "lp_solver", kspec_lp_solver(), "plugins", "threads",
-                     kspec_default_threads());
+                     name(kspec_blas_advice()), "lp_solver", kspec_lp_solver(), "hdf5_sandbox",
+                     name(kspec_hdf5_sandbox()), "plugins", "threads", kspec_default_threads());
 }
 
 static int run(void *args) { return cli_done(args, print_table, to_json, NULL); }

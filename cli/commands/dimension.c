@@ -8,6 +8,7 @@ enum { CURVE_POINTS = 12 };
 typedef struct {
     cli_common common;
     int no_center, curve, splits;
+    cli_labels labels;
     cli_group_files groups;
 } dimension_args;
 
@@ -16,9 +17,11 @@ typedef struct {
 
 /* clang-format off */
 static const cli_option options[] = {
-    {"no-center", 0, OPT_FLAG, ARG(no_center), NULL, "do not subtract the mean of each column"},
-    {"curve",     0, OPT_FLAG, ARG(curve),     NULL, "also from fewer rows and columns, taken at random"},
-    {"splits",    0, OPT_INT,  ARG(splits),    "R",
+    {"no-center", 0, OPT_FLAG,  ARG(no_center), NULL, "do not subtract the mean of each column"},
+    {"curve",     0, OPT_FLAG,  ARG(curve),     NULL, "also from fewer rows and columns, taken at random"},
+    {"label",     0, OPT_LABEL, ARG(labels),    "NAME",
+     "the INPUTs that follow are a matrix of their own, called NAME; may be given again"},
+    {"splits",    0, OPT_INT,   ARG(splits),    "R",
      "more than two trials: random splits to average over (default 8)", .min = 1},
     CLI_GROUPS_OPTIONS(GROUPS),
     {0},
@@ -27,16 +30,18 @@ static const cli_option options[] = {
 
 typedef struct {
     const dimension_args *a;
-    const kspec_dataset *d;
-    const kspec_dimension_result *r;
+    const cli_recordings *recordings;
+    /* one for each */
+    kspec_dimension_result **r;
 } output;
 
-static json_t *to_json(const void *result) {
-    const output *u = result;
-    const kspec_dimension_result *r = u->r;
+/* ---- JSON ---- */
+
+static json_t *one_json(const output *u, size_t k) {
+    const kspec_dimension_result *r = u->r[k];
     json_t *curve = json_array();
-    for (size_t k = 0; k < r->curve_count; k++) {
-        const kspec_dimension_point *p = r->curve[k];
+    for (size_t i = 0; i < r->curve_count; i++) {
+        const kspec_dimension_point *p = r->curve[i];
         json_array_append_new(curve, json_pack("{s:I, s:I, s:o, s:o}", "rows", (json_int_t)p->rows, "cols",
                                                (json_int_t)p->cols, "dimension", cli_real(p->dimension),
                                                "naive", cli_real(p->naive)));
@@ -63,33 +68,22 @@ static json_t *to_json(const void *result) {
     return o;
 }
 
-static void print_table(FILE *f, const void *result) {
+static json_t *to_json(const void *result) {
     const output *u = result;
-    const cli_common *c = &u->a->common;
-    const kspec_dimension_result *r = u->r;
-    fputs("dimension ", f);
-    if (isfinite(r->dimension))
-        fprintf(f, "%.4g", r->dimension);
-    else
-        fputs("undefined", f);
-    if (isfinite(r->ci_low)) fprintf(f, " (95%% interval %.4g … %.4g)", r->ci_low, r->ci_high);
-    if (isfinite(r->naive)) fprintf(f, "; of the matrix itself, biased by its size: %.4g", r->naive);
-    fputs("\n\n", f);
-    cli_print_shape(f, c, u->d);
-    cli_groups_print(f, r->groups, r->col_groups);
-    if (c->nan == KSPEC_NAN_KEEP) {
-        double entries = (double)u->d->trials * (double)u->d->rows * (double)u->d->cols;
-        fprintf(f, "%zu of %.0f entries missing (%.3g%%), which leaves %.3g%% of the cycles\n", r->missing,
-                entries, 100 * (double)r->missing / entries, 100 * r->cycles);
+    const cli_recordings *of = u->recordings;
+    if (of->count == 1) return one_json(u, 0);
+    json_t *list = json_array();
+    for (size_t k = 0; k < of->count; k++) {
+        json_t *o = one_json(u, k);
+        json_object_set_new(o, "label", cli_string(of->at[k].name));
+        json_array_append_new(list, o);
     }
-    fputs(r->centered ? "centred: the mean of each column takes no part\n"
-                      : "not centred: the mean of each column counts as a dimension\n",
-          f);
-    if (r->trials == 1)
-        fputs("one trial: noise that is independent in every entry counts as dimensions; repeat the "
-              "measurement to be free of it\n",
-              f);
-    if (!r->curve_count) return;
+    return json_pack("{s:o}", "results", list);
+}
+
+/* ---- table ---- */
+
+static void print_curve(FILE *f, const cli_common *c, const kspec_dimension_result *r) {
     fprintf(f, "\n%s%8s  %8s  %12s  %12s%s\n", cli_bold(c), "rows", "columns", "dimension", "of the part",
             cli_plain(c));
     for (size_t k = 0; k < r->curve_count; k++) {
@@ -101,33 +95,100 @@ static void print_table(FILE *f, const void *result) {
     }
 }
 
-static void warn(const cli_common *c, const kspec_dimension_result *r) {
+static void print_treatment(FILE *f, const kspec_dimension_result *r, int one_trial) {
+    fputs(r->centered ? "centred: the mean of each column takes no part\n"
+                      : "not centred: the mean of each column counts as a dimension\n",
+          f);
+    if (one_trial)
+        fputs("one trial: noise that is independent in every entry counts as dimensions; repeat the "
+              "measurement to be free of it\n",
+              f);
+}
+
+static void print_one(FILE *f, const output *u) {
+    const cli_common c = cli_of_recording(&u->a->common, &u->recordings->at[0]);
+    const kspec_dimension_result *r = u->r[0];
+    const kspec_dataset *d = u->recordings->at[0].data;
+    fputs("dimension ", f);
+    if (isfinite(r->dimension))
+        fprintf(f, "%.4g", r->dimension);
+    else
+        fputs("undefined", f);
+    if (isfinite(r->ci_low)) fprintf(f, " (95%% interval %.4g … %.4g)", r->ci_low, r->ci_high);
+    if (isfinite(r->naive)) fprintf(f, "; of the matrix itself, biased by its size: %.4g", r->naive);
+    fputs("\n\n", f);
+    cli_print_shape(f, &c, d);
+    cli_groups_print(f, r->groups, r->col_groups);
+    if (c.nan == KSPEC_NAN_KEEP) {
+        double entries = (double)d->trials * (double)d->rows * (double)d->cols;
+        fprintf(f, "%zu of %.0f entries missing (%.3g%%), which leaves %.3g%% of the cycles\n", r->missing,
+                entries, 100 * (double)r->missing / entries, 100 * r->cycles);
+    }
+    print_treatment(f, r, r->trials == 1);
+    if (r->curve_count) print_curve(f, &c, r);
+}
+
+static void print_table(FILE *f, const void *result) {
+    const output *u = result;
+    const cli_recordings *of = u->recordings;
+    const cli_common *c = &u->a->common;
+    if (of->count == 1) {
+        print_one(f, u);
+        return;
+    }
+    int width = 0, single = 0;
+    for (size_t k = 0; k < of->count; k++) {
+        int length = cli_name_width(of->at[k].name);
+        width = length > width ? length : width;
+        single |= u->r[k]->trials == 1;
+    }
+    fprintf(f, "%s%*s  %8s  %8s  %6s  %10s    %20s  %13s%s\n", cli_bold(c), width, "", "rows", "columns",
+            "trials", "dimension", "95% interval from … to", "of the matrix", cli_plain(c));
+    for (size_t k = 0; k < of->count; k++) {
+        const kspec_dimension_result *r = u->r[k];
+        cli_print_name(f, of->at[k].name, width);
+        fprintf(f, "  %8zu  %8zu  %6zu", r->P, r->Q, r->trials);
+        cli_cell(f, "%.4g", 10, r->dimension);
+        cli_cell(f, "%.4g", 12, r->ci_low);
+        cli_cell(f, "%.4g", 10, r->ci_high);
+        cli_cell(f, "%.4g", 13, r->naive);
+        fputc('\n', f);
+    }
+    fputc('\n', f);
+    print_treatment(f, u->r[0], single);
+    for (size_t k = 0; k < of->count && u->r[k]->curve_count; k++) {
+        fputc('\n', f);
+        cli_print_name(f, of->at[k].name, 0);
+        print_curve(f, c, u->r[k]);
+    }
+}
+
+/* ---- */
+
+static void warn(const cli_common *c, const char *name, const kspec_dimension_result *r) {
+    const char *colon = *name ? ": " : "";
     if (!isfinite(r->naive) && !r->missing)
-        cli_warn(c, "the dimension is undefined: %s",
+        cli_warn(c, "%s%sthe dimension is undefined: %s", name, colon,
                  r->centered ? "every column is constant" : "every entry is 0");
     else if (!(r->second_moment > 0))
         cli_warn(c,
-                 "the dimension is undefined: the estimate of m(2), %.3g, is not positive; more rows and "
+                 "%s%sthe dimension is undefined: the estimate of m(2), %.3g, is not positive; more rows and "
                  "columns are needed",
-                 r->second_moment);
+                 name, colon, r->second_moment);
     else if (!isfinite(r->dimension))
         cli_warn(c,
-                 "the dimension is undefined: the estimate of m(1)^2, %.3g, is not positive; more rows, "
+                 "%s%sthe dimension is undefined: the estimate of m(1)^2, %.3g, is not positive; more rows, "
                  "columns or trials are needed",
-                 r->trace_squared);
+                 name, colon, r->trace_squared);
     else if (r->dimension < 1)
-        cli_warn(c, "dimension %.4g is below 1, the least that a kernel has: the estimate is imprecise",
-                 r->dimension);
+        cli_warn(c, "%s%sdimension %.4g is below 1, the least that a kernel has: the estimate is imprecise",
+                 name, colon, r->dimension);
 }
 
-static int run(void *args) {
-    dimension_args *a = args;
-    cli_common *c = &a->common;
-    kspec_dataset *d = NULL;
-    cli_groups groups = {0};
-    int status = cli_read_grouped(c, &a->groups, &d, &groups);
-    if (status) return status;
-    cli_note_treatment(c, NULL, !a->no_center, 0);
+static int compute(const dimension_args *a, const cli_recording *of, const cli_groups *groups, int several,
+                   kspec_dimension_result **r) {
+    const cli_common *c = &a->common;
+    const kspec_dataset *d = of->data;
     const kspec_dimension_opts opts = {.size = sizeof opts,
                                        .no_center = a->no_center,
                                        .row_trials = d->row_trials,
@@ -136,34 +197,65 @@ static int run(void *args) {
                                        .seed = c->seed,
                                        .threads = c->threads,
                                        .progress = cli_progress(c),
-                                       .row_groups = groups.rows ? groups.rows->of : NULL,
-                                       .col_groups = groups.cols ? groups.cols->of : NULL,
+                                       .row_groups = groups->rows ? groups->rows->of : NULL,
+                                       .col_groups = groups->cols ? groups->cols->of : NULL,
                                        .pairwise = c->nan == KSPEC_NAN_KEEP};
     kspec_matrix *phi = cli_trials(d);
-    kspec_dimension_result *r = NULL;
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
-    kspec_status st = phi ? kspec_dimension(phi, d->trials, &opts, &r, &err) : KSPEC_E_NOMEM;
-    if (st) {
-        status = cli_fail_data(st, &err);
-    } else {
-        warn(c, r);
-        status = cli_done(c, print_table, to_json, &(output){a, d, r});
-    }
-    kspec_dimension_free(r);
-    kspec_dataset_free(d);
-    cli_groups_free(&groups);
+    kspec_status st = phi ? kspec_dimension(phi, d->trials, &opts, r, &err) : KSPEC_E_NOMEM;
     free(phi);
+    if (!st) return EXIT_DONE;
+    if (several) cli_error_prefix(&err, of->name);
+    return cli_fail_data(st, &err);
+}
+
+/* Labels of rows and columns belong to one matrix. */
+static int read_all(const dimension_args *a, cli_recordings *of, cli_groups *groups) {
+    const cli_group_files *f = &a->groups;
+    if (of->count > 1 && (f->rows || f->cols || f->column))
+        return cli_error(EXIT_USAGE, "--%s is for one matrix, not %zu",
+                         f->rows     ? "groups"
+                         : f->column ? "groups-column"
+                                     : "col-groups",
+                         of->count);
+    if (of->count > 1) return cli_recordings_read(&a->common, of, !a->no_center);
+    cli_common one = cli_of_recording(&a->common, &of->at[0]);
+    int status = cli_read_grouped(&one, f, &of->at[0].data, groups);
+    if (!status) cli_note_treatment(&one, NULL, !a->no_center, 0);
+    return status;
+}
+
+static int run(void *args) {
+    dimension_args *a = args;
+    cli_common *c = &a->common;
+    cli_recordings of;
+    cli_groups groups = {0};
+    kspec_dimension_result **r = NULL;
+    int status = cli_recordings_make(c, &a->labels, 0, &of);
+    if (!status) status = read_all(a, &of, &groups);
+    if (!status && !(r = calloc(of.count, sizeof *r))) status = cli_no_memory();
+    for (size_t k = 0; k < of.count && !status; k++)
+        status = compute(a, &of.at[k], &groups, of.count > 1, &r[k]);
+    for (size_t k = 0; k < of.count && !status; k++) warn(c, of.count > 1 ? of.at[k].name : "", r[k]);
+    if (!status) status = cli_done(c, print_table, to_json, &(output){a, &of, r});
+    for (size_t k = 0; k < of.count && r; k++) kspec_dimension_free(r[k]);
+    free((void *)r);
+    cli_groups_free(&groups);
+    cli_recordings_free(&of);
     return status;
 }
 
 const cli_command cmd_dimension = {
     .name = "dimension",
     .summary = "dimensionality of the kernel behind a matrix, with its interval",
-    .synopsis = "dimension INPUT... [--no-center] [--curve] [--splits R] [OPTIONS]",
+    .synopsis = "dimension [--label NAME] INPUT... [--no-center] [--curve] [--splits R] [OPTIONS]",
     .description =
         "Estimates the dimensionality (participation ratio) m(1)^2/m(2) of the covariance behind a matrix\n"
         "(rows: inputs, columns: features) without the bias that its size has, and a 95% interval.\n"
-        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text; several are trials of one matrix.",
+        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text; several are trials of one matrix, "
+        "unless\n"
+        "--label parts them; @FILE is a matrix for each of its lines: INPUT, or NAME and INPUTs between "
+        "tabs.",
     .options = options,
     .args_size = sizeof(dimension_args),
     .reads_input = 1,

@@ -1,5 +1,7 @@
 #include "commands/estimation.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,8 +48,23 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
     };
 }
 
+/* The lowest order whose moment is too small for a double, though its root is not; 0: none */
+static int underflow(const kspec_moments_result *r) {
+    int lowest = 0;
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_estimate *e = r->estimates[k];
+        if (e->root != 0 && fabs(e->value) < DBL_MIN && (!lowest || e->n < lowest)) lowest = e->n;
+    }
+    return lowest;
+}
+
 void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
                          const kspec_moments_result *r) {
+    if (underflow(r))
+        cli_warn(c,
+                 "m(%d) is below the smallest double, %.1e: from there on roots are right, values and error "
+                 "bars are lost; scale the data or use --normalize",
+                 underflow(r), DBL_MIN);
     if (r->groups || r->col_groups || r->missing)
         return; /* centring has no bias then, and shows nothing else */
     if (!e->center && r->mean_share > 0.5 && d->rows > 2)
@@ -96,7 +113,10 @@ int cli_known_moments(const cli_common *c, const char *option, const char *text,
     *list = (cli_list){0};
     if (!text) return EXIT_DONE;
     json_error_t where;
-    json_t *file = json_load_file(text, 0, &where), *array = json_object_get(file, "moments");
+    FILE *f = fopen(text, "rb");
+    json_t *file = f ? cli_json_load(f, &where) : NULL, *array = json_object_get(file, "moments");
+    if (f) fclose(f);
+    if (cli_memory_failed()) return cli_no_memory();
     size_t n = json_array_size(array);
     int status = EXIT_DONE;
     if (file && !n) status = cli_error(EXIT_INPUT, "%s: missing \"moments\" in %s", option, text);

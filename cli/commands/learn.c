@@ -247,7 +247,7 @@ static double or_default(const learn_args *a, const char *option, double value, 
 
 static int train(const learn_args *a, const kspec_learn_data *data, const size_t *widths,
                  const kspec_learn_opts *how) {
-    learn_files files = {a, 0};
+    learn_files files = {a, 0, NULL};
     kspec_learn_store store;
     int status = learn_store(&files, &store);
     if (status) return status;
@@ -256,6 +256,7 @@ static int train(const learn_args *a, const kspec_learn_data *data, const size_t
     kspec_learn_result *r;
     kspec_error err;
     kspec_status st = kspec_learn(data, widths, a->width.count, &o, &r, &err);
+    learn_store_close(&files);
     if (st) return files.failed ? cli_fail_writing(st, &err) : cli_fail(st, &err);
     asked w = {o.estimators, o.subsample, r->nmax};
     output u = {a, &w, kspec_learn_data_shape(data), r};

@@ -23,9 +23,12 @@ int learn_read(const learn_args *a, kspec_learn_data **data);
 typedef struct {
     const learn_args *a;
     int failed;
+    /* The checkpoint whose length was asked for, which is then read, whatever its name means by now */
+    FILE *loading;
 } learn_files;
 
 /* Makes the directories that are asked for and fills the store; returns an exit status after a message. */
 int learn_store(learn_files *f, kspec_learn_store *s);
+void learn_store_close(learn_files *f);
 
 #endif

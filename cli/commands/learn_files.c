@@ -91,24 +91,35 @@ static kspec_status save(void *ctx, size_t width, uint64_t seed, const void *byt
     return st;
 }
 
+void learn_store_close(learn_files *f) {
+    if (f->loading) fclose(f->loading);
+    f->loading = NULL;
+}
+
+/* The length of the checkpoint, which stays open: another process may replace it at any time. */
+static kspec_status open_checkpoint(learn_files *f, const char *path, size_t *count, kspec_error *err) {
+    struct stat s;
+    learn_store_close(f);
+    *count = 0;
+    f->loading = fopen(path, "rb");
+    if (!f->loading && errno == ENOENT) return KSPEC_OK;
+    if (!f->loading || fstat(fileno(f->loading), &s) != 0 || !S_ISREG(s.st_mode) || s.st_size == 0)
+        return failure(err, KSPEC_E_IO, "not a checkpoint:", path);
+    *count = (size_t)s.st_size;
+    return KSPEC_OK;
+}
+
 static kspec_status load(void *ctx, size_t width, uint64_t seed, void *bytes, size_t *count,
                          kspec_error *err) {
-    const learn_files *f = ctx;
+    learn_files *f = ctx;
     char *path = path_of(f->a->checkpoint, width, seed, ".ckpt");
     if (!path) return failure(err, KSPEC_E_NOMEM, "out of memory", NULL);
     kspec_status st = KSPEC_OK;
-    struct stat s;
-    FILE *file = NULL;
-    if (!bytes && stat(path, &s) != 0 && errno == ENOENT)
-        *count = 0;
-    else if (!(file = fopen(path, "rb")) || fstat(fileno(file), &s) != 0 || !S_ISREG(s.st_mode) ||
-             s.st_size == 0)
-        st = failure(err, KSPEC_E_IO, "not a checkpoint:", path);
-    else if (!bytes)
-        *count = (size_t)s.st_size;
-    else if (fread(bytes, 1, *count, file) != *count)
+    if (!bytes)
+        st = open_checkpoint(f, path, count, err);
+    else if (!f->loading || fread(bytes, 1, *count, f->loading) != *count)
         st = failure(err, KSPEC_E_IO, "cannot read", path);
-    if (file) fclose(file);
+    if (bytes || st) learn_store_close(f);
     free(path);
     return st;
 }

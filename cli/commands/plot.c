@@ -59,10 +59,11 @@ static int load(const char *path, json_t **object) {
     int piped = strcmp(path, "-") == 0;
     FILE *f = piped ? stdin : fopen(path, "rb");
     if (!f) return cli_error(EXIT_INPUT, "cannot open %s: %s", path, strerror(errno));
-    *object = json_loadf(f, 0, &where);
+    *object = cli_json_load(f, &where);
     int failed = ferror(f), why = errno;
     if (!piped) fclose(f);
     if (failed) return cli_error(EXIT_INPUT, "cannot read %s: %s", path, strerror(why));
+    if (cli_memory_failed()) return cli_no_memory();
     if (!*object) return cli_error(EXIT_INPUT, "%s is not JSON: line %d: %s", path, where.line, where.text);
     if (!json_is_object(*object))
         return cli_error(EXIT_INPUT, "%s is not a JSON object, such as kspec --json writes", path);
@@ -110,7 +111,6 @@ static int run(void *args) {
     if (status) return status;
     if (!a->common.output && !a->common.json)
         return cli_error(EXIT_USAGE, "plot: -o FILE is missing (.svg, .png, .pdf, .html or .gp)");
-    if (a->common.output && (status = plot_check("-o", a->common.output))) return status;
     plot_source *s = calloc(count, sizeof *s);
     json_t **objects = calloc(count, sizeof *objects), *figure = NULL;
     if (!s || !objects) status = cli_no_memory();

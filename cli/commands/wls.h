@@ -59,9 +59,9 @@ typedef struct {
     {"at",          0, OPT_STRING, WLS_ARG(at),          "X", \
      "predict at: a file of x, or of features"}, \
     {"theta",       0, OPT_STRING, WLS_ARG(theta),       "FILE", \
-     "write the coefficients to FILE (.npy, .csv, .json)"}, \
+     "write the coefficients to FILE (.npy, .csv, .json)", .writes = WRITES_ARRAY}, \
     {"predictions", 0, OPT_STRING, WLS_ARG(predictions), "FILE", \
-     "write the predictions to FILE"}
+     "write the predictions to FILE", .writes = WRITES_ARRAY}
 #define WLS_FEATURES_OPTIONS \
     {"target",           0, OPT_STRING, WLS_ARG(target),          "Y", \
      "the data, a column for each output"}, \

@@ -36,7 +36,8 @@ typedef enum {
     OPT_SET,    /* unsigned: the values of some of `choices`, separated by commas and or-ed */
     OPT_LIST,   /* cli_list: comma-separated numbers */
     OPT_RANGES, /* cli_ranges: whole numbers from 1 and ranges, 3,8-16,20-40:5 */
-    OPT_SIGMA   /* cli_sigma: a number above 0, or "median" */
+    OPT_SIGMA,  /* cli_sigma: a number above 0, or "median" */
+    OPT_LABEL   /* cli_labels: a name for the INPUTs that follow it, and may be given again */
 } cli_type;
 /* clang-format on */
 
@@ -48,6 +49,12 @@ typedef struct {
 typedef struct {
     size_t *at, count;
 } cli_ranges;
+
+/* Names, each with the number of INPUTs that stand before it */
+typedef struct {
+    const char **name;
+    size_t *from, count;
+} cli_labels;
 
 /* The bandwidth of a kernel; both 0: not given */
 typedef struct {
@@ -75,6 +82,8 @@ typedef struct {
     unsigned of;
     /* 1: it does not change the result, and the command line in the JSON object leaves it out */
     int aside;
+    /* OPT_STRING: names a file that the command writes, which is tried before the work: its kind */
+    enum { WRITES_NOTHING, WRITES_TEXT, WRITES_ARRAY } writes;
     /* The value where the option stands alone; another one follows '=' only. NULL: it needs a value. */
     const char *bare;
 } cli_option;
@@ -175,11 +184,45 @@ const char *cli_choice_list(const cli_choice *choices, char *to, size_t size);
 /* The entry of a NULL-terminated list nearest to word, or NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *list);
 
+/* The bytes of the UTF-8 character at s, of which `left` are there; 0 where it is not one */
+size_t cli_letter(const char *s, size_t left);
+/* Is it a control character, of C1 (U+0080 to U+009F) too? */
+int cli_is_control(const char *s, size_t n);
+/*
+ * Puts '?' for every byte that a terminal might obey, or that is not UTF-8. Of a table, control characters
+ * below 32 stay: they are our own.
+ */
+void cli_make_printable(char *text, size_t size, int table);
+
 /* "" after 1, "s" after every other number */
 static inline const char *cli_s(size_t count) { return count == 1 ? "" : "s"; }
 
 /* Sorts numbers upwards, without NaN among them */
 void cli_sort(double *x, size_t count);
+
+/* ---- memory ---- */
+
+/* From here on an allocation that fails while JSON values are made is remembered. */
+void cli_memory_watch(void);
+/* Remembers one; was there one? Then nothing that was made may be printed. */
+void cli_memory_lost(void);
+int cli_memory_failed(void);
+
+/* Parses all of a file; NULL where it is not JSON (then `where` says so), or without memory. */
+json_t *cli_json_load(FILE *f, json_error_t *where);
+
+/*
+ * A text that is written to as to a file. cli_text_open() is NULL without memory; cli_text_close() is 0 where
+ * any of the text was lost. `data` then ends with a zero beyond its `size`, and is for free().
+ */
+typedef struct {
+    char *data;
+    size_t size, room;
+    int failed;
+    FILE *stream;
+} cli_text;
+FILE *cli_text_open(cli_text *t);
+int cli_text_close(cli_text *t);
 
 /* ---- messages ---- */
 
@@ -192,6 +235,8 @@ int cli_fail(kspec_status st, const kspec_error *err);
 int cli_fail_data(kspec_status st, const kspec_error *err);
 /* The same where a file could not be written: status 1 */
 int cli_fail_writing(kspec_status st, const kspec_error *err);
+/* "NAME: " before the message, where it is not clear which of several it is about */
+void cli_error_prefix(kspec_error *err, const char *name);
 int cli_no_memory(void);
 
 /* A warning on standard error, unless --quiet, and in the JSON object */
@@ -204,7 +249,7 @@ void cli_progress_end(void);
 /* Seconds of wall-clock time since some fixed point. */
 double cli_now(void);
 
-/* Makes Ctrl-C and SIGTERM remove unfinished files and end with status 130 (143). */
+/* Makes signals that end the tool remove unfinished files first, and end it with 128 + their number. */
 void cli_catch_signals(void);
 /* Makes them end this process, too; 0: no longer */
 void cli_guard_child(int pid);
@@ -217,8 +262,38 @@ void cli_guard_child(int pid);
  */
 int cli_read(const cli_common *c, kspec_dataset **d);
 
-/* The same of one of the INPUTs alone, noted under `role`, or as the input itself where role is NULL */
-int cli_read_input(const cli_common *c, const char *role, const char *path, kspec_dataset **d);
+/*
+ * A recording: one matrix, with all INPUTs that are its trials. `name` is its label, or its first INPUT.
+ * Words that did not come from the command line are owned.
+ */
+typedef struct {
+    const char *name, **inputs;
+    size_t count;
+    kspec_dataset *data;
+} cli_recording;
+
+typedef struct {
+    cli_recording *at;
+    size_t count;
+    char **lines;
+    size_t line_count;
+} cli_recordings;
+
+/*
+ * What the INPUTs of a command line are: after a label, trials of one recording; without one, the same, or
+ * each a recording by itself (`each`); an INPUT "@FILE" is a recording for each of the file's lines, whose
+ * words are separated by tabs: INPUT, or LABEL INPUT... Free what it made, also after a failure.
+ */
+int cli_recordings_make(const cli_common *c, const cli_labels *labels, int each, cli_recordings *r);
+/* Reads them; notes a single one as the input itself, several as its list "matrices". */
+int cli_recordings_read(const cli_common *c, cli_recordings *r, int centered);
+void cli_recordings_free(cli_recordings *r);
+/* The command's arguments as if this recording were its only input, for cli_print_shape() and others */
+cli_common cli_of_recording(const cli_common *c, const cli_recording *r);
+
+/* Reads some INPUTs, trials of one matrix; noted under `role`, or as the input itself where it is NULL */
+int cli_read_inputs(const cli_common *c, const char *role, const char *const *paths, size_t count,
+                    kspec_dataset **d);
 
 /*
  * Reads one more file, which must hold one matrix, and notes it under `role`, such as "target", or as the
@@ -229,6 +304,10 @@ int cli_read_one(const cli_common *c, const char *role, const char *path, const 
 
 /* Views of all trials of a data set, for free(); NULL: no memory */
 kspec_matrix *cli_trials(const kspec_dataset *d);
+
+/* A name of whatever bytes: printable ones, its end where it is long; padded to `width` letters */
+void cli_print_name(FILE *f, const char *name, int width);
+int cli_name_width(const char *name);
 
 /* "10 trials × 640 rows × 50 columns" (one trial is not mentioned). */
 void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d);

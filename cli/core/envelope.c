@@ -52,18 +52,15 @@ static void quote(FILE *f, const char *word) {
 }
 
 void cli_remember(const char *word) {
-    char *longer = NULL;
-    size_t size;
-    FILE *f = open_memstream(&longer, &size);
-    if (!f) return; /* without memory the command fails soon enough */
-    fprintf(f, "%s ", line ? line : "kspec");
-    quote(f, word);
-    if (fclose(f) != 0) {
-        free(longer);
-        return;
+    cli_text longer;
+    FILE *f = cli_text_open(&longer);
+    if (f) {
+        fprintf(f, "%s ", line ? line : "kspec");
+        quote(f, word);
     }
+    if (!cli_text_close(&longer)) return;
     free(line);
-    line = longer;
+    line = longer.data;
 }
 
 /* ---- the input ---- */
@@ -76,6 +73,7 @@ static int is_file(const char *path) {
 /* "x.npz:key" as kspec_read() splits it: at the last colon that has a file before it */
 static void set_path(json_t *to, const char *input) {
     char *path = strdup(input), *colon = NULL;
+    if (!path) cli_memory_lost();
     if (path && !is_file(path)) {
         for (size_t i = strlen(path); i-- > 0 && !colon;) {
             if (path[i] != ':') continue;

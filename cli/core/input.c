@@ -51,9 +51,10 @@ int cli_read(const cli_common *c, kspec_dataset **d) {
     return read_all(c, NULL, c->inputs, c->input_count, &how, 0, d);
 }
 
-int cli_read_input(const cli_common *c, const char *role, const char *path, kspec_dataset **d) {
+int cli_read_inputs(const cli_common *c, const char *role, const char *const *paths, size_t count,
+                    kspec_dataset **d) {
     const kspec_read_opts how = as_asked(c);
-    return read_all(c, role, &path, 1, &how, 0, d);
+    return read_all(c, role, paths, count, &how, 0, d);
 }
 
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
@@ -70,19 +71,34 @@ kspec_matrix *cli_trials(const kspec_dataset *d) {
 /* ---- how it was understood ---- */
 
 /* A file's name may hold line breaks and escape sequences, and be longer than a line: its end is printed. */
-static void print_name(FILE *f, const char *name) {
-    enum { LONGEST = 160 };
+enum { LONGEST_NAME = 160 };
+static const char *end_of(const char *name) {
     size_t n = strlen(name);
-    if (n > LONGEST) {
-        name += n - LONGEST;
-        while ((*name & 0xc0) == 0x80) name++; /* not from the middle of a UTF-8 character */
-        fputs("…", f);
-    }
-    for (; *name; name++) fputc((unsigned char)*name < 32 || *name == 127 ? '?' : *name, f);
+    if (n <= LONGEST_NAME) return name;
+    name += n - LONGEST_NAME;
+    while ((*name & 0xc0) == 0x80) name++; /* not from the middle of a UTF-8 character */
+    return name;
+}
+
+int cli_name_width(const char *name) {
+    const char *end = end_of(name);
+    int letters = end != name;
+    for (; *end; end++) letters += (*end & 0xc0) != 0x80;
+    return letters;
+}
+
+void cli_print_name(FILE *f, const char *name, int width) {
+    const char *end = end_of(name);
+    if (end != name) fputs("…", f);
+    char shown[LONGEST_NAME + 1];
+    snprintf(shown, sizeof shown, "%s", end);
+    cli_make_printable(shown, strlen(shown), 0);
+    fputs(shown, f);
+    for (int k = cli_name_width(name); k < width; k++) fputc(' ', f);
 }
 
 void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d) {
-    print_name(f, c->inputs[0]);
+    cli_print_name(f, c->inputs[0], 0);
     fputs(c->input_count > 1 ? ", …: " : ": ", f);
     if (d->trials > 1) {
         if (d->row_trials) {

@@ -84,12 +84,22 @@ static int check_isa(void) {
                      getenv("KSPEC_ISA"));
 }
 
-/* Before anything is computed: can the picture be drawn? */
-static int check_plot(const cli_common *c) {
-    if (!c->plot) return EXIT_DONE;
-    if (c->output && strcmp(c->output, c->plot) == 0)
+/* Before anything is computed: can the picture be drawn, and can the results be written? */
+static int check_output(const cli_common *c, const void *args) {
+    int status = EXIT_DONE;
+    if (c->plot && c->output && strcmp(c->output, c->plot) == 0)
         return cli_error(EXIT_USAGE, "-o and --plot are both %s", c->plot);
-    return plot_check("--plot", c->plot);
+    if (c->plot) status = plot_check("--plot", c->plot);
+    if (c->output && c->command == &cmd_plot) status = plot_check("-o", c->output);
+    for (size_t k = 0; k < c->given_count && !status; k++) {
+        const cli_option *o = c->given[k];
+        if (!o->writes) continue;
+        const char *path = *(const char *const *)((const char *)args + o->offset);
+        kspec_error err;
+        kspec_status st = kspec_write_check(path, o->writes == WRITES_ARRAY ? 2 : 0, &err);
+        if (st) status = cli_fail_writing(st, &err);
+    }
+    return status;
 }
 
 static int run(const cli_command *c, int argc, char **argv, char **command_line) {
@@ -109,7 +119,7 @@ static int run(const cli_command *c, int argc, char **argv, char **command_line)
         } else {
             cli_restart(command_line);
             status = check_isa();
-            if (!status) status = check_plot(args);
+            if (!status) status = check_output(args, args);
             if (!status) status = c->run(args);
         }
     }
@@ -119,7 +129,9 @@ static int run(const cli_command *c, int argc, char **argv, char **command_line)
 }
 
 int main(int argc, char **argv) {
+    cli_restart_limited(argv);
     hold_standard_files();
+    cli_memory_watch();
     cli_catch_signals();
     if (argc < 2) {
         overview(stderr);

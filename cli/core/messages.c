@@ -16,8 +16,7 @@ int cli_error(int status, const char *fmt, ...) {
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     /* a name may hold line breaks and escape sequences; the message is one line */
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+    cli_make_printable(text, strlen(text), 0);
     cli_progress_end();
     fprintf(stderr, on_terminal(2) ? "\033[31mkspec:\033[0m %s\n" : "kspec: %s\n", text);
     return status;
@@ -48,6 +47,11 @@ int cli_fail_writing(kspec_status st, const kspec_error *err) {
     return st == KSPEC_E_IO ? fail(EXIT_FAILED, st, err) : cli_fail(st, err);
 }
 
+void cli_error_prefix(kspec_error *err, const char *name) {
+    kspec_error plain = *err;
+    snprintf(err->msg, sizeof err->msg, "%.160s: %.300s", name, plain.msg);
+}
+
 int cli_no_memory(void) { return cli_error(EXIT_FAILED, "out of memory"); }
 
 void cli_warn(const cli_common *c, const char *fmt, ...) {
@@ -56,6 +60,7 @@ void cli_warn(const cli_common *c, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    cli_make_printable(text, strlen(text), 0);
     json_array_append_new(c->warnings, cli_string(text));
     if (!c->quiet) {
         cli_progress_end();
@@ -104,7 +109,7 @@ void cli_progress_end(void) {
     drawn = 0;
 }
 
-/* ---- Ctrl-C: unfinished files are removed, and the tool ends at once ---- */
+/* ---- signals: unfinished files are removed, and the tool ends at once ---- */
 
 /* A child process to end with this one, or 0 */
 static volatile sig_atomic_t child;
@@ -127,15 +132,22 @@ static void bus_error(int signal) {
     _exit(EXIT_INPUT);
 }
 
+/*
+ * Whatever ends the tool from outside and can be caught: Ctrl-C, kill, a terminal that goes (unless nohup
+ * says otherwise), the limit on processor time, batch systems' warnings, timers inherited from who started
+ * it.
+ */
 void cli_catch_signals(void) {
+    static const int ends[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGXCPU,
+                               SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF};
     struct sigaction a, old;
     memset(&a, 0, sizeof a);
     sigemptyset(&a.sa_mask);
     a.sa_handler = interrupted;
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
-    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(SIGHUP, &a, NULL); /* nohup */
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+        if (ends[k] == SIGINT || ends[k] == SIGTERM ||
+            (sigaction(ends[k], NULL, &old) == 0 && old.sa_handler != SIG_IGN))
+            sigaction(ends[k], &a, NULL);
     a.sa_handler = bus_error;
     sigaction(SIGBUS, &a, NULL);
     a.sa_handler = SIG_IGN;

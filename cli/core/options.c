@@ -17,9 +17,9 @@ static const cli_option common_options[] = {
     {"quiet",   0,   OPT_FLAG,   COMMON(quiet),   NULL,
      "no progress bar and no warnings", .aside = 1},
     {"output",  'o', OPT_STRING, COMMON(output),  "FILE",
-     "write the result to FILE, which appears when complete", .aside = 1},
+     "write the result to FILE, which appears when complete", .aside = 1, .writes = WRITES_TEXT},
     {"plot",    0,   OPT_STRING, COMMON(plot),    "FILE",
-     "also draw the result: .svg, .png, .pdf, .html or .gp", .aside = 1},
+     "also draw the result: .svg, .png, .pdf, .html or .gp", .aside = 1, .writes = WRITES_TEXT},
     {"help",    'h', OPT_FLAG,   COMMON(help),    NULL,
      "show this help"},
     {0},
@@ -211,6 +211,10 @@ static void free_list(const cli_option *o, void *args) {
     void *field = (char *)args + o->offset;
     if (o->type == OPT_LIST) free(((cli_list *)field)->at);
     if (o->type == OPT_RANGES) free(((cli_ranges *)field)->at);
+    if (o->type == OPT_LABEL) {
+        free((void *)((cli_labels *)field)->name);
+        free(((cli_labels *)field)->from);
+    }
 }
 
 void cli_args_free(const cli_command *c, void *args) {

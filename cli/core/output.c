@@ -19,6 +19,7 @@ const char *cli_plain(const cli_common *c) { return styled(c) ? "\033[0m" : ""; 
 json_t *cli_string(const char *s) {
     json_t *o = json_string(s);
     char *copy = o ? NULL : strdup(s);
+    if (!o && !copy) cli_memory_lost();
     for (char *c = copy; c && *c; c++)
         if ((unsigned char)*c > 127) *c = '?';
     if (copy) o = json_string(copy);
@@ -64,18 +65,43 @@ static int send_out(const char *output, const char *data, size_t size) {
 }
 
 static int send_table(const char *output, void (*print)(FILE *f, const void *result), const void *result) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
+    cli_text text;
+    FILE *f = cli_text_open(&text);
     if (f) print(f, result);
-    int status = !f || fclose(f) != 0 ? cli_no_memory() : send_out(output, text, size);
-    free(text);
+    if (!cli_text_close(&text)) return cli_no_memory();
+    cli_make_printable(text.data, text.size, 1);
+    int status = send_out(output, text.data, text.size);
+    free(text.data);
     return status;
+}
+
+/* jansson writes DEL and the control characters of C1 as they are: \u007f and so on instead. */
+static char *escape_controls(char *dump) {
+    size_t n = strlen(dump), count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += dump[i] == 127 || (dump[i] == '\xc2' && cli_is_control(dump + i, 2));
+    char *escaped = count ? malloc(n + 5 * count + 2) : NULL, *to = escaped;
+    if (!escaped) return count ? NULL : dump;
+    for (size_t i = 0; i < n;) {
+        size_t k = dump[i] == '\xc2' ? 2 : 1;
+        if (dump[i] == 127 || (k == 2 && cli_is_control(dump + i, 2)))
+            to += sprintf(to, "\\u%04x", (unsigned)(unsigned char)dump[i + k - 1]), i += k;
+        else
+            *to++ = dump[i++];
+    }
+    *to = 0;
+    free(dump);
+    return escaped;
 }
 
 static int send_object(const char *output, const json_t *object) {
     char *dump = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    if (!dump) return cli_error(EXIT_FAILED, "out of memory for the JSON output");
+    char *whole = dump;
+    if (dump) dump = escape_controls(dump);
+    if (!dump || cli_memory_failed()) {
+        free(dump ? dump : whole);
+        return cli_error(EXIT_FAILED, "out of memory for the JSON output");
+    }
     size_t n = strlen(dump);
     dump[n] = '\n'; /* in place of the terminator: send_out() goes by size */
     int status = send_out(output, dump, n + 1);
@@ -94,11 +120,13 @@ int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
     const char *output = c->command->writes_output ? NULL : c->output;
     json_t *object = cli_wants_object(c) ? cli_envelope(c, keys(result)) : NULL;
     int status = EXIT_DONE;
-    if (c->json)
+    if (cli_memory_failed()) /* what was made is incomplete */
+        status = cli_no_memory();
+    else if (c->json)
         status = send_object(output, object);
     else if (print)
         status = send_table(output, print, result);
-    if (c->plot) { /* the result is out, even if drawing fails */
+    if (c->plot && object && !cli_memory_failed()) { /* the result is out, even if drawing fails */
         int drawn = draw(c, object);
         if (!status) status = drawn;
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* How a process tells its successor which core it had */
@@ -34,6 +35,26 @@ static void start_again(char **argv) {
         execv(path, argv);
     }
     execv(link, argv);
+}
+
+static int limited(int resource) {
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* Does the kernel refuse memory beyond what it could back (vm.overcommit_memory = 2)? */
+static int counted(void) {
+    FILE *f = fopen("/proc/sys/vm/overcommit_memory", "r");
+    int mode = f ? fgetc(f) : EOF;
+    if (f) fclose(f);
+    return mode == '2';
+}
+
+void cli_restart_limited(char **argv) {
+    const char *threads = getenv("OPENBLAS_NUM_THREADS");
+    if ((threads && strcmp(threads, "1") == 0) || !getauxval(AT_BASE)) return;
+    if (!limited(RLIMIT_AS) && !limited(RLIMIT_DATA) && !counted()) return;
+    if (setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0) start_again(argv);
 }
 
 void cli_restart(char **argv) {

@@ -157,6 +157,17 @@ static int set_set(const cli_option *o, const char *text, unsigned *to) {
     return EXIT_DONE;
 }
 
+static int add_label(const char *text, size_t inputs, cli_labels *to) {
+    const char **name = realloc(to->name, (to->count + 1) * sizeof *name);
+    if (name) to->name = name;
+    size_t *from = realloc(to->from, (to->count + 1) * sizeof *from);
+    if (from) to->from = from;
+    if (!name || !from) return cli_no_memory();
+    to->name[to->count] = text;
+    to->from[to->count++] = inputs;
+    return EXIT_DONE;
+}
+
 int cli_set(const cli_option *o, const char *text, void *args) {
     void *to = (char *)args + o->offset;
     switch (o->type) {
@@ -171,6 +182,7 @@ int cli_set(const cli_option *o, const char *text, void *args) {
     case OPT_LIST: return set_list(o, text, to);
     case OPT_RANGES: return set_ranges(o, text, to);
     case OPT_SIGMA: return set_sigma(o, text, to);
+    case OPT_LABEL: return add_label(text, ((const cli_common *)args)->input_count, to);
     }
     return EXIT_DONE;
 }

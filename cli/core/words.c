@@ -1,4 +1,4 @@
-/* Words: choices by name and by value, the nearest word to a misspelt one; sorting. */
+/* Words: choices by name and by value, the nearest word to a misspelt one; letters; sorting. */
 #include "core/cli.h"
 
 #include <stdlib.h>
@@ -56,6 +56,33 @@ const char *cli_nearest(const char *word, const char *const *list) {
         if (d < best_d) best_d = d, best = *list;
     }
     return best;
+}
+
+/* ---- letters ---- */
+
+size_t cli_letter(const char *text, size_t left) {
+    const unsigned char *s = (const unsigned char *)text;
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+    if (n > left) return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    int odd = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+              (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f);
+    return odd ? 0 : n; /* overlong, surrogate, or past U+10FFFF */
+}
+
+int cli_is_control(const char *text, size_t n) {
+    const unsigned char *s = (const unsigned char *)text;
+    return n == 1 ? s[0] < 32 || s[0] == 127 : n == 2 && s[0] == 0xc2 && s[1] < 0xa0;
+}
+
+void cli_make_printable(char *text, size_t size, int table) {
+    for (size_t i = 0; i < size;) {
+        size_t n = cli_letter(text + i, size - i), end = i + (n ? n : 1);
+        int keep = n && (!cli_is_control(text + i, n) || (table && (unsigned char)text[i] < 32));
+        for (; i < end; i++)
+            if (!keep) text[i] = '?';
+    }
 }
 
 /* ---- sorting ---- */

@@ -1,6 +1,6 @@
 /*
- * The alignment, where there is one, with its interval beside the biased one; and the differences in their
- * standard errors.
+ * Of several matrices, their alignments as a square of tiles. Of two, the alignment, where there is one, with
+ * its interval beside the biased one; and the differences in their standard errors.
  */
 #include "plot/plot.h"
 
@@ -38,7 +38,43 @@ static void add_name(plot_figure *f, plot_panel *p, const json_t *difference) {
     plot_add_name(f, p, moment ? name : plot_word(difference, "what", "?"));
 }
 
+/* ---- several matrices ---- */
+
+static int plot_square(plot_figure *f, const plot_source *s) {
+    const json_t *labels = plot_list(s, "labels"), *rows = plot_list(s, "alignments");
+    size_t n = json_array_size(labels);
+    if (!labels || !rows) return plot_refused(s);
+    if (n > 60) return plot_unfit(s, "%zu matrices exceed the 60 of one picture", n);
+    plot_panel *p = plot_add_panel(f, s->name, NULL, NULL);
+    plot_series *tiles = plot_add_series(f, p, NULL, PLOT_TILES, -1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            double a = plot_value(json_array_get(json_array_get(rows, i), k));
+            plot_add_point(f, tiles, (double)k, (double)(n - 1 - i), a, a);
+        }
+    for (size_t i = 0; i < n; i++) {
+        plot_add_xname(f, p, json_string_value(json_array_get(labels, i)));
+        plot_add_name(f, p, json_string_value(json_array_get(labels, n - 1 - i))); /* from below */
+    }
+    if (!f->title) plot_text(f, &f->title, "alignment without bias");
+    return EXIT_DONE;
+}
+
+static int plot_pairs(plot_figure *f, const plot_source *s, size_t count);
+
 int plot_compare(plot_figure *f, const plot_source *s, size_t count) {
+    size_t several = 0;
+    for (size_t k = 0; k < count; k++) several += json_object_get(s[k].json, "alignments") != NULL;
+    if (!several) return plot_pairs(f, s, count);
+    if (several < count) return plot_unfit(s, "results of two and of more matrices do not go together");
+    int status = EXIT_DONE;
+    for (size_t k = 0; k < count && !status; k++) status = plot_square(f, &s[k]);
+    return status;
+}
+
+/* ---- two ---- */
+
+static int plot_pairs(plot_figure *f, const plot_source *s, size_t count) {
     size_t most = 0, aligned = 0;
     for (size_t k = 0; k < count; k++) {
         const json_t *list = plot_list(&s[k], "differences");

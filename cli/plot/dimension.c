@@ -1,37 +1,87 @@
 /*
- * The dimension against the number of rows: from the parts of the curve, where there is one, and from all
- * with its interval; beside it that of the matrix itself, which climbs.
+ * The dimension against the number of rows: from parts of the matrix, where the result has a curve, and from
+ * all with its interval; beside it that of the matrix itself, which climbs. Several matrices in one result
+ * stand side by side, by their names, unless they have curves.
  */
 #include "plot/plot.h"
 
 #include <math.h>
 
-static void add_curve(plot_figure *f, plot_panel *p, const plot_source *s, const char *key,
-                      const char *label) {
-    char name[256];
-    const json_t *curve = json_object_get(s->json, "curve");
+static int check(const plot_source *s, const json_t *result) {
+    static const char *const keys[] = {"rows", "dimension", "naive", "curve"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!json_object_get(result, keys[i]))
+            return plot_unfit(s, "missing \"%s\", expected in a kspec dimension result", keys[i]);
+    return EXIT_DONE;
+}
+
+static void add_curve(plot_figure *f, plot_panel *p, const plot_source *s, const json_t *result,
+                      const char *key, const char *label) {
+    char name[256], full[512];
+    const char *own = plot_word(result, "label", NULL);
+    const json_t *curve = json_object_get(result, "curve");
     int unbiased = key[0] == 'd';
-    double low = plot_number(s->json, "ci_low"), high = plot_number(s->json, "ci_high");
+    double low = plot_number(result, "ci_low"), high = plot_number(result, "ci_high");
     plot_label(s, label, name, sizeof name);
-    plot_series *line = plot_add_series(f, p, name, PLOT_LINESPOINTS, -1);
+    snprintf(full, sizeof full, "%s%s%s", own ? own : "", own ? ": " : "", name);
+    plot_series *line = plot_add_series(f, p, full, PLOT_LINESPOINTS, -1);
     /* the last point of the curve is the whole matrix, which has its own keys */
     for (size_t k = 0; k + 1 < json_array_size(curve); k++) {
         const json_t *point = json_array_get(curve, k);
         plot_add_point(f, line, plot_number(point, "rows"), plot_number(point, key), NAN, NAN);
     }
-    plot_add_point(f, line, plot_number(s->json, "rows"), plot_number(s->json, key), unbiased ? low : NAN,
+    plot_add_point(f, line, plot_number(result, "rows"), plot_number(result, key), unbiased ? low : NAN,
                    unbiased ? high : NAN);
 }
 
+static int add_curves(plot_figure *f, plot_panel *p, const plot_source *s, const json_t *result) {
+    int status = check(s, result);
+    if (status) return status;
+    add_curve(f, p, s, result, "dimension", "unbiased, 95% interval");
+    add_curve(f, p, s, result, "naive", "of the matrix itself");
+    return EXIT_DONE;
+}
+
+/* ---- several matrices, none with a curve ---- */
+
+static int any_curve(const json_t *results) {
+    const json_t *e;
+    size_t i;
+    json_array_foreach(results, i, e) if (json_array_size(json_object_get(e, "curve"))) return 1;
+    return 0;
+}
+
+static int add_row(plot_figure *f, const plot_source *s, const json_t *results) {
+    const json_t *e;
+    size_t i;
+    plot_panel *p = plot_add_panel(f, s->name, NULL, "dimension");
+    plot_series *all[2] = {plot_add_series(f, p, "unbiased, 95% interval", PLOT_POINTS, -1),
+                           plot_add_series(f, p, "of the matrix itself", PLOT_POINTS, -1)};
+    json_array_foreach(results, i, e) {
+        int status = check(s, e);
+        if (status) return status;
+        plot_add_point(f, all[0], (double)i, plot_number(e, "dimension"), plot_number(e, "ci_low"),
+                       plot_number(e, "ci_high"));
+        plot_add_point(f, all[1], (double)i, plot_number(e, "naive"), NAN, NAN);
+        plot_add_xname(f, p, plot_word(e, "label", "?"));
+    }
+    return EXIT_DONE;
+}
+
 int plot_dimension(plot_figure *f, const plot_source *s, size_t count) {
-    static const char *const keys[] = {"rows", "dimension", "naive", "curve"};
-    plot_panel *p = plot_add_panel(f, NULL, "rows", "dimension");
+    plot_panel *curves = NULL;
     for (size_t k = 0; k < count; k++) {
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-            if (!json_object_get(s[k].json, keys[i]))
-                return plot_unfit(&s[k], "missing \"%s\", expected in a kspec dimension result", keys[i]);
-        add_curve(f, p, &s[k], "dimension", "unbiased, 95% interval");
-        add_curve(f, p, &s[k], "naive", "of the matrix itself");
+        const json_t *results = json_object_get(s[k].json, "results"), *e;
+        size_t i;
+        int status = EXIT_DONE;
+        if (json_array_size(results) && !any_curve(results)) {
+            if ((status = add_row(f, &s[k], results))) return status;
+            continue;
+        }
+        if (!curves) curves = plot_add_panel(f, NULL, "rows", "dimension");
+        if (!json_array_size(results)) status = add_curves(f, curves, &s[k], s[k].json);
+        json_array_foreach(results, i, e) if (!status) status = add_curves(f, curves, &s[k], e);
+        if (status) return status;
     }
     plot_shape_title(f, s, count);
     return EXIT_DONE;

@@ -65,12 +65,19 @@ void plot_add_mark(plot_figure *f, plot_panel *p, char axis, double at, const ch
     p->marks[p->mark_count++] = (plot_mark){axis, at, copy(f, label)};
 }
 
-void plot_add_name(plot_figure *f, plot_panel *p, const char *name) {
-    if (!p) return;
-    char **list = grow(f, p->names, p->name_count, sizeof *list);
+static void add_name(plot_figure *f, char ***names, size_t *count, const char *name) {
+    char **list = grow(f, *names, *count, sizeof *list);
     if (!list) return;
-    p->names = list;
-    p->names[p->name_count++] = copy(f, name ? name : "");
+    *names = list;
+    list[(*count)++] = copy(f, name ? name : "");
+}
+
+void plot_add_name(plot_figure *f, plot_panel *p, const char *name) {
+    if (p) add_name(f, &p->names, &p->name_count, name);
+}
+
+void plot_add_xname(plot_figure *f, plot_panel *p, const char *name) {
+    if (p) add_name(f, &p->xnames, &p->xname_count, name);
 }
 
 void plot_text(plot_figure *f, char **to, const char *fmt, ...) {
@@ -95,7 +102,9 @@ void plot_free(plot_figure *f) {
         for (size_t k = 0; k < p->name_count; k++) free(p->names[k]);
         free(p->series);
         free(p->marks);
+        for (size_t k = 0; k < p->xname_count; k++) free(p->xnames[k]);
         free((void *)p->names);
+        free((void *)p->xnames);
         free(p->title);
         free(p->note);
         free(p->x.label);

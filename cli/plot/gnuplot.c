@@ -29,6 +29,8 @@ static void put_run(FILE *to, const char *run, size_t n, char kind) {
         if (run[i] == '\\')
             fputs("\\\\{}",
                   to); /* the braces part it from a U+ that may follow: \U+ is a letter by its number */
+        else if (run[i] == '>' && (i == 0 || run[i - 1] == ']'))
+            fputs("{}>", to); /* gnuplot writes it as it is, and XML does not allow ]]> in a text */
         else if (strchr("{}^_@&~", run[i]))
             fprintf(to, "\\%c", run[i]);
         else if (run[i] == '\'')
@@ -77,6 +79,16 @@ static int whole(const plot_panel *p) {
     return 1;
 }
 
+static void put_names(FILE *to, char axis, char *const *names, size_t count) {
+    fprintf(to, "set %ctics (", axis);
+    for (size_t k = 0; k < count; k++) {
+        fputs(k ? ", '" : "'", to);
+        plot_runs(to, names[k], PLOT_LEGEND_LETTERS, put_name_run);
+        fprintf(to, "' %zu", k);
+    }
+    fputs(")\n", to);
+}
+
 static void put_axis(FILE *to, char axis, const plot_panel *p, size_t letters) {
     const plot_axis *a = axis == 'x' ? &p->x : &p->y;
     fprintf(to, "set %crange [%.17g:%.17g]\n", axis, a->low, a->high);
@@ -96,15 +108,10 @@ static void put_axis(FILE *to, char axis, const plot_panel *p, size_t letters) {
         int few = axis == 'x' && a->high - a->low < 12 && whole(p) && !p->name_count;
         fprintf(to, few ? "set %ctics 1\n" : "set %ctics autofreq\n", axis);
     }
-    if (axis == 'y' && p->name_count) {
-        fputs("set ytics (", to);
-        for (size_t k = 0; k < p->name_count; k++) {
-            fputs(k ? ", '" : "'", to);
-            plot_runs(to, p->names[k], PLOT_LEGEND_LETTERS, put_name_run);
-            fprintf(to, "' %zu", k);
-        }
-        fputs(")\n", to);
-    }
+    if (axis == 'x')
+        fputs(p->xname_count ? "set xtics rotate by -30 left\n" : "set xtics norotate center\n", to);
+    if (axis == 'x' && p->xname_count) put_names(to, axis, p->xnames, p->xname_count);
+    if (axis == 'y' && p->name_count) put_names(to, axis, p->names, p->name_count);
 }
 
 /* ---- series ---- */
@@ -203,6 +210,14 @@ static void put_bars(clause_list *c, size_t k, const char *color, const char *la
     put_title(c, label);
 }
 
+/* From white at 0 to blue at 1, with the number on it */
+static void put_tiles(clause_list *c, size_t k) {
+    begin(c, k);
+    fputs("1:2:(0.48):(0.48):3 with boxxyerror fillcolor palette fillstyle solid noborder notitle", c->to);
+    begin(c, k);
+    fputs("1:2:($3==$3?sprintf('%.2f',$3):'') with labels notitle", c->to);
+}
+
 static void put_series(clause_list *c, size_t k, size_t turn) {
     const plot_series *s = c->p->series[k];
     const char *color = colors[s->color >= 0 ? s->color : plot_color(turn)];
@@ -220,6 +235,10 @@ static void put_series(clause_list *c, size_t k, size_t turn) {
         dash = dashes[turn % (sizeof dashes / sizeof *dashes)];
     if (s->style == PLOT_BARS) {
         put_bars(c, k, color, s->label);
+        return;
+    }
+    if (s->style == PLOT_TILES) {
+        put_tiles(c, k);
         return;
     }
     if (s->style == PLOT_LEVELS) {
@@ -350,7 +369,8 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
               to); /* its lines are farther apart */
     fputs("set border 3 linecolor rgb '#444444'\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
           "set grid xtics ytics nomxtics nomytics linetype 1 linecolor rgb '#dddddd' linewidth 0.6\n"
-          "set bars 0.6\nset title offset 0,-0.3\n",
+          "set bars 0.6\nset title offset 0,-0.3\n"
+          "set palette defined (0 '#f7f7f7', 1 '#56b4e9')\nset cbrange [0:1]\nunset colorbox\n",
           to);
     fputs("set multiplot\n", to);
     for (size_t i = 0; i < f->panel_count; i++) put_panel(to, f, i, &l, unit);

@@ -36,6 +36,17 @@ static void put_cell(FILE *to, double x) {
         fputs("<td></td>", to);
 }
 
+/* A place of an axis by its name, where it has one */
+static void put_named(FILE *to, double x, char *const *names, size_t count) {
+    if (!(x >= 0 && x < (double)count)) {
+        put_cell(to, x);
+        return;
+    }
+    fputs("<td>", to);
+    put_text(to, names[(size_t)x]);
+    fputs("</td>", to);
+}
+
 static void put_table(FILE *to, const plot_panel *p) {
     fputs("<table>\n<tr><th></th><th>", to);
     put_text(to, p->x.label ? p->x.label : "x");
@@ -46,19 +57,12 @@ static void put_table(FILE *to, const plot_panel *p) {
         const plot_series *s = p->series[k];
         for (size_t i = 0; i < s->count; i++) {
             const plot_point *q = &s->at[i];
-            size_t name = q->y >= 0 && q->y < (double)p->name_count ? (size_t)q->y : p->name_count;
             fputs("<tr><th>", to);
             put_text(to, s->label);
             if (i == 0 && s->count < s->all) fprintf(to, " (%zu of %zu points, as drawn)", s->count, s->all);
             fputs("</th>", to);
-            put_cell(to, q->x);
-            if (s->style == PLOT_BARS && name < p->name_count) {
-                fputs("<td>", to);
-                put_text(to, p->names[name]);
-                fputs("</td>", to);
-            } else {
-                put_cell(to, q->y);
-            }
+            put_named(to, q->x, p->xnames, p->xname_count);
+            put_named(to, q->y, p->names, p->name_count);
             put_cell(to, q->low);
             put_cell(to, q->high);
             fputs("</tr>\n", to);

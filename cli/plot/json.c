@@ -9,7 +9,7 @@ static const cli_choice styles[] = {
     {"line", PLOT_LINE},     {"points", PLOT_POINTS}, {"linespoints", PLOT_LINESPOINTS},
     {"dashed", PLOT_DASHED}, {"dotted", PLOT_DOTTED}, {"band", PLOT_BAND},
     {"steps", PLOT_STEPS},   {"levels", PLOT_LEVELS}, {"bars", PLOT_BARS},
-    {0},
+    {"tiles", PLOT_TILES},   {0},
 };
 static const cli_choice scales[] = {{"auto", PLOT_AUTO}, {"linear", PLOT_LINEAR}, {"log", PLOT_LOG}, {0}};
 /* clang-format on */
@@ -88,6 +88,9 @@ static int read_panel(plot_figure *f, const plot_source *src, const json_t *o) {
     json_array_foreach(json_object_get(o, "names"), i, entry) {
         plot_add_name(f, p, json_string_value(entry));
     }
+    json_array_foreach(json_object_get(o, "xnames"), i, entry) {
+        plot_add_xname(f, p, json_string_value(entry));
+    }
     json_array_foreach(marks, i, entry) {
         const char *axis = plot_word(entry, "axis", "");
         if ((strcmp(axis, "x") != 0 && strcmp(axis, "y") != 0) || !isfinite(plot_number(entry, "at")))
@@ -153,6 +156,13 @@ static void axis_json(json_t *o, const plot_axis *a, const char *label, const ch
     json_object_set_new(o, range, json_pack("[o, o]", cli_real(a->low), cli_real(a->high)));
 }
 
+static void set_names(json_t *o, const char *key, char *const *names, size_t count) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < count; k++) json_array_append_new(list, cli_string(names[k]));
+    if (count) json_object_set(o, key, list);
+    json_decref(list);
+}
+
 json_t *plot_to_json(const plot_figure *f) {
     json_t *panels = json_array(), *o = json_pack("{s:s}", "command", "figure");
     set_text(o, "title", f->title);
@@ -171,11 +181,8 @@ json_t *plot_to_json(const plot_figure *f) {
             json_array_append_new(marks, mark);
         }
         json_object_set_new(panel, "series", series);
-        if (p->name_count) {
-            json_t *names = json_array();
-            for (size_t k = 0; k < p->name_count; k++) json_array_append_new(names, cli_string(p->names[k]));
-            json_object_set_new(panel, "names", names);
-        }
+        set_names(panel, "names", p->names, p->name_count);
+        set_names(panel, "xnames", p->xnames, p->xname_count);
         if (json_array_size(marks)) json_object_set(panel, "marks", marks);
         json_decref(marks);
         json_array_append_new(panels, panel);

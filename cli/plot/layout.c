@@ -97,12 +97,22 @@ static double left_margin(const plot_panel *p) {
     return names > 0 ? names + 24 : 84;
 }
 
+/* What names below the axis x take, at an angle of 30 degrees, beyond the usual */
+static double below_axis(const plot_panel *p) {
+    double longest = 0;
+    for (size_t k = 0; k < p->xname_count; k++) longest = fmax(longest, text_width(p->xnames[k], PLOT_FONT));
+    return fmin(0.5 * longest, 120);
+}
+
 /* The height that a row wants, for its bars and its legends */
 static double row_height(const plot_figure *f, size_t C, size_t r, double usual, double font) {
     double height = usual;
     for (size_t i = r * C; i < f->panel_count && i < (r + 1) * C; i++) {
         const plot_panel *p = f->panels[i];
-        if (p->name_count) height = fmax(180, fmin(110 + BAR_NAME_ROW * (double)p->name_count, 1600));
+        if (p->xname_count && p->name_count) /* tiles */
+            height = fmax(height, fmin(90 + below_axis(p) + 40 * (double)p->name_count, 1600));
+        else if (p->name_count)
+            height = fmax(180, fmin(110 + BAR_NAME_ROW * (double)p->name_count, 1600));
         height = fmax(height, fmin(80 + 1.5 * font * (double)legend_entries(p), 900));
     }
     return height;
@@ -149,7 +159,8 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
             const plot_panel *p = f->panels[r * C + c];
             plot_place *at = &l->places[r * C + c];
             double cell = stretch * (column[c] + beside[c]), legend = fmin(beside[c], 0.45 * cell);
-            double left = fmin(left_margin(p), 0.5 * (cell - legend)), below = 56 + (p->note ? 16 : 0);
+            double left = fmin(left_margin(p), 0.5 * (cell - legend)),
+                   below = 56 + (p->note ? 16 : 0) + below_axis(p);
             double end = fmax(from_left + cell - legend - 16, from_left + left + 40);
             at->left = (from_left + left) / l->width;
             at->right = end / l->width;

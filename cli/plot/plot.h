@@ -12,7 +12,8 @@
 
 /*
  * A band goes from low to high, with a line along y. Levels are short level lines at whole numbers x. Bars go
- * from 0 to x at the height y; the panel's names stand beside them.
+ * from 0 to x at the height y; the panel's names stand beside them. A tile at x, y has the colour of its
+ * `low`, 0 to 1, which is also written on it.
  */
 typedef enum {
     PLOT_LINESPOINTS,
@@ -23,7 +24,8 @@ typedef enum {
     PLOT_BAND,
     PLOT_STEPS,
     PLOT_LEVELS,
-    PLOT_BARS
+    PLOT_BARS,
+    PLOT_TILES
 } plot_style;
 
 typedef enum { PLOT_AUTO, PLOT_LINEAR, PLOT_LOG } plot_scale;
@@ -71,9 +73,9 @@ typedef struct {
     size_t series_count;
     plot_mark *marks;
     size_t mark_count;
-    /* Of bars */
-    char **names;
-    size_t name_count;
+    /* Of whole numbers from 0: on the axis y, for bars and tiles, and on x */
+    char **names, **xnames;
+    size_t name_count, xname_count;
 } plot_panel;
 
 /* 0 columns: as fits. `failed`: memory ran out on the way. */
@@ -90,6 +92,7 @@ plot_series *plot_add_series(plot_figure *f, plot_panel *p, const char *label, p
 void plot_add_point(plot_figure *f, plot_series *s, double x, double y, double low, double high);
 void plot_add_mark(plot_figure *f, plot_panel *p, char axis, double at, const char *label);
 void plot_add_name(plot_figure *f, plot_panel *p, const char *name);
+void plot_add_xname(plot_figure *f, plot_panel *p, const char *name);
 void plot_text(plot_figure *f, char **to, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void plot_free(plot_figure *f);
 
@@ -168,10 +171,10 @@ void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, con
 /* Runs gnuplot on a script; its output to *picture, for free(). */
 int plot_run(const char *script, size_t length, char **picture, size_t *size);
 
-/* Is gnuplot installed? An exit status after a message */
+/* Is gnuplot installed, and its time limit a number? An exit status after a message */
 int plot_find_gnuplot(void);
 
-/* Can a picture be written there? Checks suffix, folder and gnuplot before anything is computed. */
+/* Can a picture of that name be drawn? Checks suffix and gnuplot before anything is computed. */
 int plot_check(const char *option, const char *path);
 
 /* The figure of these results to a file, by its suffix; figure, unless NULL, gets it as a JSON object. */

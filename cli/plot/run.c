@@ -44,9 +44,19 @@ static int find_gnuplot(char *path, size_t size) {
                      "gnuplot draws the pictures and is not installed: apt-get install gnuplot-nox");
 }
 
+/* The seconds that it may take */
+static int patience(double *limit) {
+    const char *given = getenv("KSPEC_GNUPLOT_TIMEOUT");
+    *limit = 60;
+    if (!given || !*given || (cli_parse_double(given, limit) && *limit > 0)) return EXIT_DONE;
+    return cli_error(EXIT_USAGE, "KSPEC_GNUPLOT_TIMEOUT=%s is not a positive number of seconds", given);
+}
+
 int plot_find_gnuplot(void) {
     char path[4096];
-    return find_gnuplot(path, sizeof path);
+    double limit;
+    int status = find_gnuplot(path, sizeof path);
+    return status ? status : patience(&limit);
 }
 
 /* ---- running it ---- */
@@ -57,19 +67,21 @@ typedef struct {
     int fd;
 } sink;
 
-/* Reads what is there; 0 at its end */
-static int drain(sink *s) {
+typedef enum { GOING, ENDED, NO_MEMORY, UNREADABLE, TOO_LONG } state;
+
+/* Reads what is there. */
+static state drain(sink *s) {
     if (s->size + 65536 > s->room) {
         size_t room = 2 * s->room + 131072;
         char *more = realloc(s->data, room);
-        if (!more) return -1;
+        if (!more) return NO_MEMORY;
         s->data = more, s->room = room;
     }
     ssize_t n = read(s->fd, s->data + s->size, s->room - s->size - 1);
-    if (n < 0) return errno == EINTR || errno == EAGAIN;
+    if (n < 0) return errno == EINTR || errno == EAGAIN ? GOING : UNREADABLE;
     s->size += (size_t)n;
     s->data[s->size] = 0;
-    return n > 0;
+    return n > 0 ? GOING : ENDED;
 }
 
 static void shut(int *fd) {
@@ -80,32 +92,57 @@ static void shut(int *fd) {
 /* The beginning of gnuplot's messages is enough. */
 enum { SAID = 4000 };
 
-/* Feeds the script and collects both outputs until all are at their end; 0, or -1 without memory. */
-static int converse(int in, const char *script, size_t length, sink *out, sink *err) {
+/* Milliseconds until then, at most a minute: poll() is asked again */
+static int left(double end) {
+    double ms = 1000 * (end - cli_now());
+    return ms <= 0 ? 0 : ms > 60000 ? 60000 : (int)ms + 1;
+}
+
+/* Feeds the script and collects both outputs until all are at their end, the time is up, or it fails. */
+static state converse(int in, const char *script, size_t length, sink *out, sink *err, double end) {
     size_t sent = 0;
-    int failed = 0;
-    while (!failed && (out->fd >= 0 || err->fd >= 0)) {
+    state st = GOING;
+    while (st == GOING && (out->fd >= 0 || err->fd >= 0)) {
         struct pollfd p[3] = {
             {in, POLLOUT, 0}, {out->fd, POLLIN, 0}, {err->fd, POLLIN, 0}}; /* -1 is skipped */
-        if (poll(p, 3, -1) < 0 && errno != EINTR) break;
+        int ready = poll(p, 3, left(end));
+        if (ready < 0 && errno != EINTR) st = UNREADABLE;
+        if (ready <= 0 && st == GOING && left(end) == 0) st = TOO_LONG;
+        if (ready <= 0) continue;
         if (p[0].revents) {
             ssize_t n = write(in, script + sent, length - sent);
             if (n > 0) sent += (size_t)n;
             if (sent == length || (n < 0 && errno != EINTR && errno != EAGAIN)) shut(&in);
         }
         sink *both[2] = {out, err};
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < 2 && st == GOING; k++)
             if (p[k + 1].revents) {
-                int more = drain(both[k]);
+                state more = drain(both[k]);
                 if (k == 1 && err->size > SAID) err->size = SAID, err->data[SAID] = 0;
-                failed |= more < 0;
-                if (more <= 0) shut(&both[k]->fd);
+                if (more == ENDED) shut(&both[k]->fd);
+                if (more > ENDED) st = more;
             }
     }
+    int why = errno;
     shut(&in);
     shut(&out->fd);
     shut(&err->fd);
-    return failed ? -1 : 0;
+    errno = why;
+    return st == GOING ? ENDED : st;
+}
+
+/* Waits for the child, which is killed where it has not ended in time, or is to be. */
+static state take_leave(pid_t child, state st, double end, int *ended) {
+    for (pid_t r; st == ENDED && (r = waitpid(child, ended, WNOHANG)) <= 0;) {
+        if (r < 0 && errno != EINTR) return st;
+        if (r == 0 && left(end) == 0) st = TOO_LONG;
+        if (r == 0) poll(NULL, 0, 1);
+    }
+    if (st == ENDED) return st;
+    kill(child, SIGKILL);
+    while (waitpid(child, ended, 0) < 0 && errno == EINTR) {
+    }
+    return st;
 }
 
 static int start(const char *program, int in[2], int out[2], int err[2], pid_t *child) {
@@ -149,7 +186,9 @@ int plot_run(const char *script, size_t length, char **picture, size_t *size) {
     char program[4096];
     int status = find_gnuplot(program, sizeof program), in[2], out[2], err[2], ended = 0;
     pid_t child;
+    double limit;
     *picture = NULL;
+    if (!status) status = patience(&limit);
     if (status) return status;
     if (pipe2(in, O_CLOEXEC)) return cli_error(EXIT_FAILED, "cannot make a pipe: %s", strerror(errno));
     if (pipe2(out, O_CLOEXEC)) {
@@ -171,12 +210,18 @@ int plot_run(const char *script, size_t length, char **picture, size_t *size) {
     cli_guard_child((int)child);
     fcntl(in[1], F_SETFL, O_NONBLOCK);
     sink result = {NULL, 0, 0, out[0]}, said = {NULL, 0, 0, err[0]};
-    int short_of_memory = converse(in[1], script, length, &result, &said);
-    while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
-    }
+    double end = cli_now() + limit;
+    state st = converse(in[1], script, length, &result, &said, end);
+    int why = errno;
+    st = take_leave(child, st, end, &ended);
     cli_guard_child(0);
-    if (short_of_memory)
+    if (st == NO_MEMORY)
         status = cli_error(EXIT_FAILED, "out of memory for the picture");
+    else if (st == UNREADABLE)
+        status = cli_error(EXIT_FAILED, "cannot read what gnuplot draws: %s", strerror(why));
+    else if (st == TOO_LONG)
+        status = cli_error(EXIT_FAILED,
+                           "gnuplot took longer than %g s (KSPEC_GNUPLOT_TIMEOUT) and was stopped", limit);
     else if (WIFSIGNALED(ended))
         status = cli_error(EXIT_FAILED, "gnuplot was ended by signal %d (%s)", WTERMSIG(ended),
                            strsignal(WTERMSIG(ended)));

@@ -124,6 +124,10 @@ static void settle_axis(plot_figure *f, plot_panel *p, char axis, plot_scale ask
     /* no logarithm of nothing but zeros */
     if (a->scale == PLOT_LOG && !(main.count && main.at[main.count - 1] >= TINY)) a->scale = PLOT_LINEAR;
     range(a, &main, &ends);
+    if (p->xname_count && axis == 'x') {
+        a->scale = PLOT_LINEAR;
+        a->low = -0.6, a->high = (double)p->xname_count - 0.4;
+    }
     if (p->name_count && axis == 'y') a->low = -0.6, a->high = (double)p->name_count - 0.4;
     free(main.at);
     free(ends.at);

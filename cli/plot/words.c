@@ -4,19 +4,10 @@
 #include <string.h>
 
 /* The bytes of the letter at s; 0 where they are not UTF-8 that XML allows */
-static size_t letter(const unsigned char *s) {
-    size_t n = s[0] < 0x80                   ? 1
-               : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-               : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                             : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)))
-        return 0;                                                         /* overlong, surrogates */
-    if (n == 3 && s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe) return 0; /* U+FFFE, U+FFFF */
-    if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))) return 0;
-    return n;
+static size_t letter(const char *s, size_t left) {
+    size_t n = cli_letter(s, left);
+    return n == 3 && memcmp(s, "\xef\xbf", 2) == 0 && (unsigned char)s[2] >= 0xbe ? 0
+                                                                                  : n; /* U+FFFE, U+FFFF */
 }
 
 /* The length of the plain text in braces after ^ or _; 0 where there is none */
@@ -32,16 +23,17 @@ static size_t plain(FILE *to, const char *text, size_t size, size_t most, char k
     char run[512];
     size_t n = 0, letters = 0;
     for (const char *s = text; s < text + size && letters < most; letters++) {
-        size_t bytes = letter((const unsigned char *)s);
+        size_t bytes = letter(s, (size_t)(text + size - s));
         if (n + 4 > sizeof run) {
             if (put) put(to, run, n, kind);
             n = 0;
         }
-        if (bytes == 0 || bytes > (size_t)(text + size - s)) {
+        if (bytes == 0) {
             run[n++] = '?', s++;
+        } else if (cli_is_control(s, bytes)) {
+            run[n++] = ' ', s += bytes;
         } else {
             memcpy(run + n, s, bytes);
-            if ((unsigned char)*s < 32 || *s == 127) run[n] = ' ';
             n += bytes, s += bytes;
         }
     }

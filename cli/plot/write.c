@@ -2,11 +2,8 @@
 #include "plot/plot.h"
 #include "plot/layout.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char *const suffixes[] = {".svg", ".png", ".pdf", ".html", ".gp", NULL};
 
@@ -22,18 +19,6 @@ int plot_check(const char *option, const char *path) {
     int format = format_of(path);
     if (format < 0)
         return cli_error(EXIT_USAGE, "%s: '%s' must end in .svg, .png, .pdf, .html or .gp", option, path);
-    char *folder = strdup(path);
-    if (!folder) return cli_error(EXIT_FAILED, "out of memory");
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = 0;
-    struct stat about;
-    const char *where = slash ? folder : ".";
-    int why = stat(where, &about)          ? errno
-              : !S_ISDIR(about.st_mode)    ? ENOTDIR
-              : access(where, W_OK | X_OK) ? errno
-                                           : 0;
-    free(folder);
-    if (why) return cli_error(EXIT_FAILED, "cannot write %s: %s", path, strerror(why));
     return format == PLOT_GP ? EXIT_DONE : plot_find_gnuplot();
 }
 
@@ -83,33 +68,35 @@ static json_t *command_lines(const plot_source *s, size_t count) {
 static int draw(const char *path, const plot_figure *f, const plot_source *s, size_t count,
                 const plot_look *look) {
     plot_format format = (plot_format)format_of(path);
-    char *script = NULL, *picture = NULL, *page = NULL;
-    size_t length = 0, size = 0, page_size = 0;
-    FILE *to = open_memstream(&script, &length);
-    if (!to) return cli_error(EXIT_FAILED, "out of memory for the picture");
-    if (format == PLOT_GP) fprintf(to, "# gnuplot THIS > picture.svg\n");
-    plot_script(to, f, look, format);
-    int status = fclose(to) == 0 ? EXIT_DONE : cli_error(EXIT_FAILED, "out of memory for the picture");
+    cli_text script, page = {0};
+    char *picture = NULL;
+    size_t size = 0;
+    FILE *to = cli_text_open(&script);
+    if (to && format == PLOT_GP) fprintf(to, "# gnuplot THIS > picture.svg\n");
+    if (to) plot_script(to, f, look, format);
+    int status =
+        cli_text_close(&script) ? EXIT_DONE : cli_error(EXIT_FAILED, "out of memory for the picture");
     if (!status && format == PLOT_GP) {
-        status = save(path, script, length);
+        status = save(path, script.data, script.size);
     } else if (!status) {
-        status = plot_run(script, length, &picture, &size);
+        status = plot_run(script.data, script.size, &picture, &size);
         if (!status && format == PLOT_PDF) undate(picture, size);
         if (!status && (format == PLOT_SVG || format == PLOT_HTML)) size = drop_empty_groups(picture, size);
         if (!status && format == PLOT_HTML) {
             json_t *lines = command_lines(s, count);
-            to = open_memstream(&page, &page_size);
+            to = cli_text_open(&page);
             if (to) plot_html(to, f, picture, size, lines);
-            status = to && fclose(to) == 0 ? save(path, page, page_size)
-                                           : cli_error(EXIT_FAILED, "out of memory for the page");
+            status = cli_text_close(&page) && !cli_memory_failed()
+                         ? save(path, page.data, page.size)
+                         : cli_error(EXIT_FAILED, "out of memory for the page");
             json_decref(lines);
         } else if (!status) {
             status = save(path, picture, size);
         }
     }
-    free(script);
+    free(script.data);
     free(picture);
-    free(page);
+    free(page.data);
     return status;
 }
 

@@ -118,7 +118,7 @@ typedef struct {
     double value, std_error;
     /*
      * Two-sided, by the normal distribution: how likely a larger difference would be if there were none. Of
-     * logarithms, where every leave-one-out value is positive: they are less skewed.
+     * logarithms, which are less skewed, where both values are known better than to a factor of e.
      */
     double p;
 } kspec_difference;
@@ -148,7 +148,7 @@ typedef struct {
  * Compares two matrices: the alignment of their kernels, and the differences of dimension and of the moments
  * m(1) ... m(nmax), with standard errors by the jackknife in which a shared row or column is left out of
  * both. Above n = 2 moments are EXACT's, and left out where they take more than AUTO may spend in
- * kspec_moments(). Centred ones go to n = 2.
+ * kspec_moments(), and where there are fewer than n + 1 rows (2n + 1 where centred) or columns.
  */
 KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
                                      size_t other_ntrials, const kspec_compare_opts *opts,

@@ -76,11 +76,19 @@ typedef struct {
  * A 1-D array is one column. A 3-D array is (trials, rows, columns); several inputs of one shape are trials,
  * too. A 3-D array with more trials than rows is refused unless `axes` is given, since it is probably in
  * another order. Large row-major f8 .npy files are mapped, not copied. HDF5 and MATLAB files are parsed in a
- * separate process (kspec-hdf5), so that a file that crashes those libraries is an error, not a crash.
+ * separate process (kspec-hdf5), so that a file that crashes those libraries is an error, not a crash. That
+ * program can open no file, socket or process once it parses, where the kernel has seccomp. It is looked for
+ * by absolute paths alone, and must belong to root, to the user or to the owner of this library.
  */
 KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                                   kspec_dataset **out, kspec_error *err);
 KSPEC_API void kspec_dataset_free(kspec_dataset *d);
+
+/*
+ * How kspec-hdf5 is shut in while it parses: "seccomp"; "none" where the kernel refuses that, or the program
+ * runs under a sanitizer; NULL where it cannot be run. Runs it once, and has it try to get out.
+ */
+KSPEC_API const char *kspec_hdf5_sandbox(void);
 
 /*
  * Labels of rows or columns, such as the document that each row comes from: words or numbers, of which only
@@ -114,7 +122,9 @@ KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);
 /*
  * Writes a row-major array of 2 or 3 axes band by band: .npy, .csv or .json by the suffix of `path` ("-" is
  * standard output, as npy); .csv takes 2 axes only. The data go to a temporary file beside `path`, which
- * kspec_write_close() flushes and renames; until then, and after a failure, `path` is untouched.
+ * kspec_write_close() flushes and renames; until then, and after a failure, `path` is untouched. A symbolic
+ * link is followed. A file that is replaced keeps its mode and, where we may give it away, its owner. A
+ * temporary file whose process was killed is removed by the next one that writes to its directory.
  * shape[0] * ... * shape[ndim-1] values must be written before close. Abort with kspec_write_abort().
  *
  * Numbers in text have as many digits as give back the same double; .json has null for NaN and infinity. A
@@ -135,6 +145,12 @@ KSPEC_API void kspec_write_abort(kspec_writer *w);
  * written past stdio.
  */
 KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
+
+/*
+ * Can `path` be written? For ndim 0 by kspec_write_text(), else as an array of so many axes. Fails now as
+ * those would after the work; leaves nothing behind. A pipe or a device is not opened.
+ */
+KSPEC_API kspec_status kspec_write_check(const char *path, int ndim, kspec_error *err);
 
 /*
  * Async-signal-safe: removes the temporary files of all writers not yet closed; for a signal handler that is

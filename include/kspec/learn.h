@@ -83,7 +83,8 @@ typedef struct {
                          kspec_error *err);
     /*
      * Gives the stored checkpoint back. The first call has bytes NULL and sets *count, 0 where none is
-     * stored. The second fills bytes[0 ... *count-1].
+     * stored. The second, which follows at once, fills bytes[0 ... *count-1]: with the same checkpoint, even
+     * if another process has replaced it meanwhile.
      */
     kspec_status (*load)(void *ctx, size_t width, uint64_t seed, void *bytes, size_t *count,
                          kspec_error *err);

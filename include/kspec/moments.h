@@ -111,8 +111,8 @@ typedef struct {
     /* 1: divide Phi by the root mean square of all its entries. */
     int normalize;
     /*
-     * The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3) from 2n rows
-     * (columns) or more. NAIVE is that of the matrix with its own means removed; the others are refused.
+     * The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3) from 2n
+     * rows (columns) or more. NAIVE is that of the matrix with its own means removed; the others are refused.
      */
     kspec_center center;
     /* 1: give the variance bound of PATH and EXACT, from the moments of Phi squared elementwise. */
@@ -142,8 +142,8 @@ typedef struct {
     int pairwise;
     /*
      * The rows (columns) are a sample without replacement of a population of this many, and the moments are
-     * those of the population's matrix: NAIVE's if it were given whole. 0: of infinitely many; P (Q): complete,
-     * as `sampled` says. EXACT for n <= 4, and NAIVE, which knows nothing of it.
+     * those of the population's matrix: NAIVE's if it were given whole. 0: of infinitely many; P (Q):
+     * complete, as `sampled` says. EXACT for n <= 4, and NAIVE, which knows nothing of it.
      */
     uint64_t population_rows, population_cols;
 } kspec_moments_opts;
@@ -185,7 +185,7 @@ typedef struct {
     /*
      * The dimensionality m(1)^2/m(2), both without bias (the square of m(1) is not that of its estimate), as
      * by kspec_dimension() whatever the estimators. NaN where the estimate of either is not positive, and
-     * where nmax is 1 or rows or columns are too few.
+     * where nmax is 1 or rows or columns are too few, of a finite population, and where columns are centred.
      */
     double participation_ratio;
     /* The share of m(1) that comes from the mean of each column, about 0 to 1. */
@@ -214,16 +214,16 @@ typedef struct {
  * Error bars come from exact leave-one-out estimates (to first order on the side on which Kong-Valiant
  * repeats indices). A side that is complete adds none. The interval is that of the signed root, on whose
  * scale the estimate is less skewed; where it reaches zero it is joined with the plain one, value +- 1.96
- * std_error, and cut off at ten times that. There are no error bars at n = min(P,Q), where leaving one out
- * leaves nothing, nor under the assignment scheme.
+ * std_error, and cut off at ten times that. There are no error bars at n = min(P,Q) (P/2 where rows are
+ * centred), where leaving one out leaves nothing, nor under the assignment scheme.
  *
  * Time: naive and Kong-Valiant take a few matrix products per order on the shorter side, or on the rows
  * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows; exact a dozen matrix products up
- * to n = 4 and P^2 Q^2 multiply-adds at n = 5. AUTO switches to PATH where EXACT would take more than 1e11
- * multiply-adds times `effort` (all splits together), and more than PATH, or 4 GiB. EXACT by itself is
- * refused where its P x P intermediates do not fit into the memory that is available, and at n = 5 above
- * 2e13 multiply-adds; where no order is asked for it takes the highest it can. Among other estimators EXACT
- * gives the orders it can.
+ * to n = 4 and P^2 Q^2 multiply-adds at n = 5; centred, with error bars, twice as long, with two trials 9
+ * times. AUTO switches to PATH where EXACT would take more than 1e11 multiply-adds times `effort` (all splits
+ * together), and more than PATH, or 4 GiB. EXACT by itself is refused where its P x P intermediates do not
+ * fit into the memory that is available, and at n = 5 above 2e13 multiply-adds; where no order is asked for
+ * it takes the highest it can. Among other estimators EXACT gives the orders it can.
  *
  * Memory beyond Phi: a copy where Phi has to be scaled, centred, normalised, transposed (path on the longer
  * side), permuted or averaged; naive and Kong-Valiant hold matrices as large as the square of a side, and ask
@@ -231,8 +231,8 @@ typedef struct {
  * more the higher the order.
  *
  * An entry that is not finite is KSPEC_E_DATA (but for NaN with `pairwise`), and so is an order of which the
- * missing entries leave no cycle. Overflow is avoided by scaling; a moment too large for a
- * double is KSPEC_E_NUMERIC.
+ * missing entries leave no cycle. Overflow is avoided by scaling; a moment too large for a double is
+ * KSPEC_E_NUMERIC.
  */
 KSPEC_API kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                                      kspec_moments_result **out, kspec_error *err);

@@ -1,7 +1,9 @@
 #include "base/error.h"
 
+#include "base/letters.h"
 #include "base/memory.h"
 
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +13,13 @@ kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...) 
         va_list ap;
         va_start(ap, fmt);
         err->code = code;
+        /* a decimal point, whatever the program's locale has */
+        locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = (locale_t)0;
+        if (plain) before = uselocale(plain);
         vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+        if (plain) uselocale(before), freelocale(plain);
         va_end(ap);
+        ks_copy_printable(err->msg, err->msg, strlen(err->msg));
     }
     return code;
 }

@@ -65,25 +65,23 @@ static double difference_variance(const job *j, const double *x, const double *y
     return sum;
 }
 
-/* x and y as logarithms, if all of them have one: 1; otherwise they stay */
-static int take_logs(double *x, size_t count, double *y, size_t other_count) {
-    for (size_t k = 0; k < count; k++)
+/* A list as logarithms, if all values have one and it is known better than to a factor of e: 1 */
+static int take_logs(const ks_second *s, const double *x, double *logs) {
+    for (size_t k = 0; k < 1 + s->P + s->Q; k++) {
         if (!(x[k] > 0 && isfinite(x[k]))) return 0;
-    for (size_t k = 0; k < other_count; k++)
-        if (!(y[k] > 0 && isfinite(y[k]))) return 0;
-    for (size_t k = 0; k < count; k++) x[k] = log(x[k]);
-    for (size_t k = 0; k < other_count; k++) y[k] = log(y[k]);
-    return 1;
+        logs[k] = log(x[k]);
+    }
+    return ks_jackknife_side(logs + 1, s->P) + ks_jackknife_side(logs + 1 + s->P, s->Q) < 1;
 }
 
-/* Overwrites both lists. */
-static void set_difference(const job *j, kspec_difference *d, const char *what, int n, double *x, double *y,
-                           double *room) {
+/* room: the larger number of rows and of columns; logs: two lists */
+static void set_difference(const job *j, kspec_difference *d, const char *what, int n, const double *x,
+                           const double *y, double *room, double *const logs[2]) {
     *d = (kspec_difference){what, n, x[0] - y[0], sqrt(difference_variance(j, x, y, room)), NAN};
     if (!(d->std_error >= 0)) return;
     double z = d->value, sd = d->std_error;
-    if (take_logs(x, 1 + j->one.P + j->one.Q, y, 1 + j->two.P + j->two.Q))
-        z = x[0] - y[0], sd = sqrt(difference_variance(j, x, y, room));
+    if (take_logs(&j->one, x, logs[0]) && take_logs(&j->two, y, logs[1]))
+        z = logs[0][0] - logs[1][0], sd = sqrt(difference_variance(j, logs[0], logs[1], room));
     if (sd > 0) d->p = erfc(fabs(z / sd) / sqrt(2));
 }
 
@@ -110,14 +108,16 @@ static kspec_status list_second(job *j, const ks_second *s, lists *l, kspec_erro
 /* m(3) and m(4) by exact, as far as AUTO would have it */
 static kspec_status list_higher(job *j, const ks_run *run, const ks_measured *m, lists *l, kspec_error *err) {
     ks_trials t = m->trials;
-    size_t shorter = t.P < t.Q ? t.P : t.Q, nmax = shorter - 1 < HIGHEST ? shorter - 1 : HIGHEST;
+    /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
+    size_t sampled = (t.P - 1) / (t.center ? 2 : 1), shorter = sampled < t.Q - 1 ? sampled : t.Q - 1;
+    int most = shorter < HIGHEST ? (int)shorter : HIGHEST;
     kspec_moments_opts o = {.size = sizeof o,
-                            .nmax = j->o.nmax ? j->o.nmax : (int)nmax,
+                            .nmax = j->o.nmax && j->o.nmax < most ? j->o.nmax : most,
                             .estimators = KSPEC_ESTIMATOR_AUTO,
                             .seed = j->o.seed,
-                            .splits = j->o.splits};
-    if (o.nmax <= 2 || nmax <= 2 || t.center) return KSPEC_OK;
-    if ((size_t)o.nmax > nmax) o.nmax = (int)nmax;
+                            .splits = j->o.splits,
+                            .center = t.center};
+    if (o.nmax <= 2) return KSPEC_OK;
     ks_tasks tasks;
     ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};
     kspec_status st = ks_tasks_make(&o, t.P, t.Q, ks_trials_splits(&t, o.splits), t.count > 1, &tasks, err);
@@ -152,7 +152,9 @@ static kspec_status set_differences(job *j, const ks_run *run, kspec_compare_res
     const ks_second *a = &j->one, *b = &j->two;
     ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
     size_t longest = (a->P > b->P ? a->P : b->P) + (a->Q > b->Q ? a->Q : b->Q);
-    double *room = ks_arena_alloc(&j->arena, longest, sizeof *room);
+    double *room = ks_arena_alloc(&j->arena, longest, sizeof *room),
+           *logs[2] = {ks_arena_alloc(&j->arena, 1 + a->P + a->Q, sizeof(double)),
+                       ks_arena_alloc(&j->arena, 1 + b->P + b->Q, sizeof(double))};
     lists x, y;
     kspec_status st = list_second(j, a, &x, err);
     if (!st) st = list_second(j, b, &y, err);
@@ -166,7 +168,7 @@ static kspec_status set_differences(job *j, const ks_run *run, kspec_compare_res
     r->dimension = x.of[0][0];
     r->other_dimension = y.of[0][0];
     for (int n = 0; n <= highest; n++)
-        set_difference(j, r->differences[n], n ? "moment" : "dimension", n, x.of[n], y.of[n], room);
+        set_difference(j, r->differences[n], n ? "moment" : "dimension", n, x.of[n], y.of[n], room, logs);
     r->count = 1 + (size_t)highest;
     return KSPEC_OK;
 }
@@ -279,9 +281,10 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
         r->trials = ntrials, r->other_trials = other_ntrials, r->centered = center, r->paired = j.o.paired;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
         r->alignment_biased = NAN;
-        ks_blas_enter();
-        st = compute(&j, r, err);
-        ks_blas_leave();
+        if (!(st = ks_blas_enter(j.run.threads, err))) {
+            st = compute(&j, r, err);
+            ks_blas_leave();
+        }
     }
     ks_arena_free(&j.arena);
     if (st) {

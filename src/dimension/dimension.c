@@ -137,9 +137,10 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
     if (st) return st;
     kspec_dimension_result *r = ks_result_new(sizeof *r);
     if (!r) return ks_nomem(err, "the result", sizeof *r);
-    ks_blas_enter();
-    st = compute(&run, &o, phi, ntrials, r, &arena, err);
-    ks_blas_leave();
+    if (!(st = ks_blas_enter(run.threads, err))) {
+        st = compute(&run, &o, phi, ntrials, r, &arena, err);
+        ks_blas_leave();
+    }
     ks_arena_free(&arena);
     if (st) {
         kspec_dimension_free(r);

@@ -246,8 +246,7 @@ kspec_status kspec_generate_open(size_t rows, size_t cols, const kspec_generate_
     g->P = rows, g->Q = cols, g->o = o;
     st = ks_run_init(&g->run, o.threads, o.progress, err);
     if (!st) st = ks_simd_choose(&g->simd, err);
-    if (!st) {
-        ks_blas_enter();
+    if (!st && !(st = ks_blas_enter(g->run.threads, err))) {
         st = prepare(g, err);
         ks_blas_leave();
     }
@@ -328,7 +327,7 @@ kspec_status kspec_generate_rows(kspec_generator *g, size_t trial, size_t first,
     size_t done = trial * P + first, total = g->o.trials * P;
     ks_run run = ks_run_part(&g->run, (double)done / (double)total, (double)(done + count) / (double)total);
     size_t chunks = (first + count - 1) / g->tile - first / g->tile + 1;
-    ks_blas_enter();
+    if ((st = ks_blas_enter(run.threads, err))) return st;
     st = ks_parallel_for(&run, chunks, make_tile, &b, err);
     ks_blas_leave();
     return st;

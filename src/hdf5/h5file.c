@@ -3,6 +3,7 @@
  * counts the first index fastest and HDF5 the last, so that an r x c variable lies in the file as c x r.
  */
 #include "hdf5/reader.h"
+#include "hdf5/walk.h"
 
 #include <hdf5.h>
 #include <stdio.h>
@@ -129,49 +130,38 @@ static const char *unfit_dataset(hid_t data, layout *l) {
     return NULL;
 }
 
-typedef struct {
-    catalog *c;
-    const char *prefix; /* the group's own path, with a final slash */
-    char skip[1024];    /* leave out what lies below this path */
-} walk;
+/* The end of a path, which tells it from others */
+static const char *last(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
 
-static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *context) {
-    walk *w = context;
-    if (info->type != H5L_TYPE_HARD) return 0;
-    if (w->skip[0] && strncmp(name, w->skip, strlen(w->skip)) == 0) return 0;
-    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
-    if (object < 0) return 0;
-    char path[1200];
-    snprintf(path, sizeof path, "%s%s", w->prefix, name);
-
+static int visit(hid_t object, const char *path, void *context) {
+    catalog *c = context;
     H5I_type_t kind = H5Iget_type(object);
     layout l;
     if (kind == H5I_DATASET) {
         const char *why = unfit_dataset(object, &l);
         if (why)
-            catalog_unfit(w->c, path, why);
+            catalog_unfit(c, path, why);
         else
-            catalog_add(w->c, path, l.ndim, l.shape);
-    } else if (kind == H5I_GROUP) {
-        /* MATLAB keeps a sparse matrix as a group of its three parts, and the contents of cells in #refs# */
-        int sparse = H5Aexists(object, "MATLAB_sparse") > 0;
-        if (sparse) catalog_unfit(w->c, path, "is a MATLAB sparse matrix; full ones are read");
-        if (sparse || strcmp(name, "#refs#") == 0 || strcmp(name, "#subsystem#") == 0)
-            snprintf(w->skip, sizeof w->skip, "%.1000s/", name);
+            catalog_add(c, path, l.ndim, l.shape);
     }
-    H5Oclose(object);
-    return 0;
+    if (kind != H5I_GROUP) return 0;
+    /* MATLAB keeps a sparse matrix as a group of its three parts, and the contents of cells in #refs# */
+    int sparse = H5Aexists(object, "MATLAB_sparse") > 0;
+    if (sparse) catalog_unfit(c, path, "is a MATLAB sparse matrix; full ones are read");
+    return sparse || strcmp(last(path), "#refs#") == 0 || strcmp(last(path), "#subsystem#") == 0;
 }
 
 static catalog list_group(hid_t group, const char *prefix) {
     catalog c = {.kind = "data set"};
-    walk w = {.c = &c, .prefix = prefix};
-    H5Lvisit(group, H5_INDEX_NAME, H5_ITER_INC, visit, &w);
+    walk_tree(group, prefix, visit, &c);
     return c;
 }
 
-void read_hdf5(const char *path, const char *key, int matlab) {
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+void read_hdf5(int64_t access, const char *key, int matlab) {
+    hid_t file = H5Fopen("/file", H5F_ACC_RDONLY, access); /* by the driver, which has no use for a name */
     if (file < 0) refuse("cannot be opened as HDF5: %s", reason());
     const char *root = matlab ? "" : "/"; /* as one writes names in MATLAB, and paths in HDF5 */
     if (!key[0]) {

@@ -1,6 +1,7 @@
 /* The process: its limits, and the memory it shares with the library. See reader.h and io/child.h. */
 #define _GNU_SOURCE
 #include "hdf5/reader.h"
+#include "hdf5/sandbox.h"
 #include "io/child.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 static ks_child_header *shared;
+static size_t available; /* memory, in bytes */
 
 /* _exit, not exit: what the libraries would tidy up at exit may be in ruins. */
 _Noreturn static void answer(uint32_t status) {
@@ -53,7 +55,7 @@ static size_t available_memory(void) {
 }
 
 double *make_room(int ndim, const size_t *shape) {
-    size_t bytes = sizeof(double), available = available_memory();
+    size_t bytes = sizeof(double);
     int overflow = 0;
     for (int k = 0; k < ndim; k++) overflow |= __builtin_mul_overflow(bytes, shape[k], &bytes);
     if (overflow || bytes > PTRDIFF_MAX - KS_CHILD_DATA)
@@ -82,13 +84,28 @@ static void set_limit(int resource, rlim_t most) {
     setrlimit(resource, &r);
 }
 
+/*
+ * The most memory that a sound file of this size has a use for: deflate makes 1032 bytes of one at best, and
+ * each may become a double; and a constant for the libraries, and for arrays that are all fill values.
+ */
+static rlim_t most_memory(off_t size) {
+    const rlim_t constant = (rlim_t)1 << 30, ratio = 1032 * sizeof(double);
+    return (rlim_t)size > (RLIM_INFINITY - constant) / ratio - 1 ? RLIM_INFINITY
+                                                                 : (rlim_t)size * ratio + constant;
+}
+
 /* A damaged file may ask for any amount of memory and time, and end in a crash, which needs no core file. */
-static void set_limits(void) {
+static void set_limits(off_t size) {
+    rlim_t memory = (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE);
+    if (memory > most_memory(size)) memory = most_memory(size);
+    available = available_memory();
+    if (available > memory) available = (size_t)memory;
+    if (shared->memory && available > shared->memory) available = (size_t)shared->memory;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* gone with the caller; should that be gone already, the hour below */
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_CPU, 3600);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which map terabytes */
-    set_limit(RLIMIT_AS, (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE));
+    set_limit(RLIMIT_AS, memory);
 #endif
     signal(SIGXFSZ, SIG_IGN);                         /* the limit on file sizes is an error of ftruncate() */
     FILE *f = fopen("/proc/self/oom_score_adj", "w"); /* if memory runs out, this process goes first */
@@ -98,6 +115,15 @@ static void set_limits(void) {
     }
 }
 
+/* MATLAB's HDF5 files have its signature behind a header of 512 bytes. */
+static int is_hdf5(int fd) {
+    static const char signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+    char bytes[8];
+    for (off_t at = 0; pread(fd, bytes, 8, at) == 8; at = at ? 2 * at : 512)
+        if (memcmp(bytes, signature, 8) == 0) return 1;
+    return 0;
+}
+
 int main(int argc, char **argv) {
     if (argc == 4 && fcntl(KS_CHILD_FD, F_GET_SEALS) >= 0)
         shared = mmap(NULL, KS_CHILD_DATA, PROT_READ | PROT_WRITE, MAP_SHARED, KS_CHILD_FD, 0);
@@ -105,20 +131,26 @@ int main(int argc, char **argv) {
         fprintf(stderr, "kspec runs %s to read HDF5 and MATLAB files; it does nothing by itself\n", argv[0]);
         return 2;
     }
-    set_limits();
-
     const char *path = argv[1], *key = argv[2];
+    if (strcmp(argv[3], KS_CHILD_PROBE) == 0)
+        refuse("%s", sandbox_enter(KS_CHILD_FD) && sandbox_holds() ? "seccomp" : "none");
+
     int matlab = strcmp(argv[3], "mat") == 0;
     struct stat st;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* for the system's own message */
     if (fd < 0 || fstat(fd, &st) != 0) refuse("cannot open: %s", strerror(errno));
     if (!S_ISREG(st.st_mode)) refuse("is not a regular file, which HDF5 and MATLAB files must be");
-    close(fd);
+    set_limits(st.st_size);
 
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1); /* locks fail on some network file systems; we only read */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5PLset_loading_state(0); /* a filter that the library lacks is no reason to run a stranger's code */
     H5Lunregister(H5L_TYPE_EXTERNAL); /* one file is read, not what it points to */
-    if (matlab && H5Fis_hdf5(path) <= 0) read_mat(path, key);
+    int64_t access = driver_access(fd, (size_t)st.st_size);
+    mat_file *mat = matlab && !is_hdf5(fd) ? open_mat(path, fd) : NULL;
+    sandbox_enter(KS_CHILD_FD);
+
+    if (mat) read_mat(mat, key);
     mallopt(M_PERTURB, 0xa5); /* HDF5 uses memory before it is set: let it crash, rather than work by luck */
-    read_hdf5(path, key, matlab);
+    read_hdf5(access, key, matlab);
 }

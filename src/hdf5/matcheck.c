@@ -36,10 +36,9 @@ static int stream_is_sound(FILE *f, uint32_t length) {
     return r == Z_STREAM_END;
 }
 
-void check_mat5(const char *path) {
+void check_mat5(FILE *f) {
     unsigned char b[8];
-    FILE *f = fopen(path, "rb");
-    if (!f || fseeko(f, 0, SEEK_END) != 0) refuse("cannot be opened");
+    if (fseeko(f, 0, SEEK_END) != 0) refuse("cannot be opened");
     off_t size = ftello(f), at = 128;
     if (fseeko(f, 126, SEEK_SET) != 0 || fread(b, 1, 2, f) != 2)
         refuse("is cut short after %lld bytes", (long long)size);
@@ -61,5 +60,4 @@ void check_mat5(const char *path) {
                    (long long)at);
         at += 8 + (off_t)word[1];
     }
-    fclose(f);
 }

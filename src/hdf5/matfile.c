@@ -1,4 +1,5 @@
 /* MATLAB files before v7.3, through matio. */
+#define _DEFAULT_SOURCE /* pread */
 #include "hdf5/reader.h"
 
 #include <limits.h>
@@ -6,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Why the variable cannot be read; NULL where it can. */
 static const char *unfit(const matvar_t *v) {
@@ -90,12 +92,28 @@ static catalog list_variables(mat_t *mat) {
     return c;
 }
 
-void read_mat(const char *path, const char *key) {
-    mat_t *mat = Mat_Open(path, MAT_ACC_RDONLY);
-    if (!mat) refuse("is neither an HDF5 file nor a MATLAB file that can be read");
-    /* matio takes for version 4, which has no signature, whatever is not of a later one */
-    if (Mat_GetVersion(mat) != MAT_FT_MAT5) refuse("is not a MATLAB file of version 5 or later");
-    check_mat5(path);
+struct mat_file {
+    mat_t *mat;
+    FILE *raw; /* the same file, for check_mat5() */
+};
+
+/* matio reads no more of the file here than its header, which is that of version 5: this looks first. */
+mat_file *open_mat(const char *path, int fd) {
+    static mat_file f;
+    unsigned char end[4] = {0};
+    if (pread(fd, end, sizeof end, 124) != sizeof end ||
+        (memcmp(end, "\0\1IM", 4) != 0 && memcmp(end, "\1\0MI", 4) != 0))
+        refuse("is not a MATLAB file of version 5 or later");
+    f.mat = Mat_Open(path, MAT_ACC_RDONLY);
+    f.raw = fdopen(fd, "rb");
+    if (!f.mat || !f.raw || Mat_GetVersion(f.mat) != MAT_FT_MAT5)
+        refuse("is neither an HDF5 file nor a MATLAB file that can be read");
+    return &f;
+}
+
+void read_mat(mat_file *f, const char *key) {
+    mat_t *mat = f->mat;
+    check_mat5(f->raw);
     while (*key == '/') key++;
     if (!key[0]) {
         catalog all = list_variables(mat);

@@ -7,6 +7,8 @@
 #define KS_HDF5_READER_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 /* Ends the process with a one-line message for the user. */
 _Noreturn void refuse(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -36,9 +38,15 @@ const char *catalog_only(const catalog *c);
 /* Ends the process: `key` is not there (why = "is not there") or not an array ("is a group"). */
 _Noreturn void catalog_refuse(const catalog *c, const char *key, const char *why);
 
-/* The formats. */
-_Noreturn void read_hdf5(const char *path, const char *key, int matlab);
-_Noreturn void read_mat(const char *path, const char *key);
-void check_mat5(const char *path); /* ends the process where the file is cut short or a checksum is wrong */
+/*
+ * The formats. Each has a part that opens the file, which is `fd` and `size` bytes long, before the sandbox
+ * is entered, and one that parses it inside.
+ */
+int64_t driver_access(int fd, size_t size); /* how HDF5 gets at the file: a hid_t */
+_Noreturn void read_hdf5(int64_t access, const char *key, int matlab);
+typedef struct mat_file mat_file;
+mat_file *open_mat(const char *path, int fd);
+_Noreturn void read_mat(mat_file *f, const char *key);
+void check_mat5(FILE *f); /* ends the process where the file is cut short or a checksum is wrong */
 
 #endif

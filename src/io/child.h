@@ -4,6 +4,7 @@
  * the values as native doubles. The program sets `status` last, when everything else is in place.
  *
  *     kspec-hdf5 FILE KEY hdf5|mat        KEY "" asks for the only array
+ *     kspec-hdf5 "" "" probe              answers UNFIT with "seccomp" where its sandbox holds, or "none"
  *
  * The library checks everything here before it uses it: a damaged file may have misled the program.
  */
@@ -13,6 +14,7 @@
 #include <stdint.h>
 
 #define KS_CHILD_PROGRAM "kspec-hdf5"
+#define KS_CHILD_PROBE   "probe"
 #define KS_CHILD_MAGIC   UINT64_C(0x35666468636b736b) /* "kskchdf5" */
 
 enum { KS_CHILD_FD = 3, KS_CHILD_VERSION = 1, KS_CHILD_DATA = 4096 };
@@ -32,6 +34,7 @@ typedef struct {
     uint32_t column_major; /* the first index runs fastest, as MATLAB stores it; else the last one does */
     uint64_t shape[3];     /* in the order of the user's indices either way */
     char message[400];     /* one line, without the file's name */
+    uint64_t memory;       /* set by the library: the bytes that its limits leave; 0: unknown */
 } ks_child_header;
 
 _Static_assert(sizeof(ks_child_header) <= KS_CHILD_DATA, "the header must end before the values begin");

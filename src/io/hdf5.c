@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "io/array.h"
 #include "io/child.h"
+#include "io/number.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,8 +24,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* The signature stands at byte 0, 512, 1024, 2048, ...: a file may begin with a block of the user's. */
 int ks_hdf5_match(const ks_bytes *b) {
@@ -44,44 +43,70 @@ int ks_mat_match(const ks_bytes *b) {
 
 /* ------------------------------------------------------------------------------------ finding the program */
 
+/* The file that this code was loaded from, or NULL: a relative name means another file after a chdir(). */
+static const char *own_file(void) {
+    Dl_info self = {0};
+    if (!dladdr((void *)(uintptr_t)ks_hdf5_read, &self) || !self.dli_fname) return NULL;
+    return self.dli_fname[0] == '/' ? self.dli_fname : NULL;
+}
+
+typedef enum { FOUND, ABSENT, STRANGE } finding;
+
 /*
- * The reader in directory dir(file)/sub, if it is there and belongs to root or to the owner of `file`: what
- * stands beside a program is run only where it is as trustworthy as the program.
+ * Is the program at this absolute path? It is run only where it is as trustworthy as what runs already: it
+ * belongs to root, to this user or to the owner of the file that `owner` names, and not everybody can write
+ * to it.
  */
+static finding look_at(const char *path, const char *owner) {
+    struct stat reader, ours;
+    if (path[0] != '/' || stat(path, &reader) != 0 || !S_ISREG(reader.st_mode) || access(path, X_OK) != 0)
+        return ABSENT;
+    int trusted = reader.st_uid == 0 || reader.st_uid == geteuid() ||
+                  (owner && stat(owner, &ours) == 0 && reader.st_uid == ours.st_uid);
+    return trusted && !(reader.st_mode & S_IWOTH) ? FOUND : STRANGE;
+}
+
+/* The program in directory dir(file)/sub */
 static int beside(const char *file, const char *sub, char path[PATH_MAX]) {
     const char *slash = strrchr(file, '/');
-    struct stat ours, reader;
     if (!slash) return 0;
     int length = snprintf(path, PATH_MAX, "%.*s/%s" KS_CHILD_PROGRAM, (int)(slash - file), file, sub);
-    return length < PATH_MAX && stat(file, &ours) == 0 && stat(path, &reader) == 0 &&
-           S_ISREG(reader.st_mode) && (reader.st_uid == 0 || reader.st_uid == ours.st_uid) &&
-           access(path, X_OK) == 0;
+    return length < PATH_MAX && look_at(path, file) == FOUND;
+}
+
+/* The program in the directory that the user names. */
+static kspec_status find_set(char path[PATH_MAX], const char *set, const char *name, kspec_error *err) {
+    finding f = ABSENT;
+    if (set[0] != '/')
+        return ks_fail(err, KSPEC_E_IO, "%s: KSPEC_LIBEXEC=%s is not an absolute path", name, set);
+    if (snprintf(path, PATH_MAX, "%s/" KS_CHILD_PROGRAM, set) < PATH_MAX) f = look_at(path, own_file());
+    if (f == STRANGE)
+        return ks_fail(err, KSPEC_E_IO,
+                       "%s: %s belongs neither to root nor to this user, or everybody can write to it", name,
+                       path);
+    return f == FOUND ? KSPEC_OK
+                      : ks_fail(err, KSPEC_E_IO, "%s: no program " KS_CHILD_PROGRAM " in KSPEC_LIBEXEC=%s",
+                                name, set);
 }
 
 /*
- * $KSPEC_LIBEXEC, where it is set, is the only place. Otherwise the program lies near the running program or
+ * In the directory that KSPEC_LIBEXEC names (a setuid program does not ask), else near the running program or
  * near the file this code was loaded from (beside it, or one level up as seen from the tests, or in
  * ../libexec/kspec), or where it was to be installed.
  */
 static kspec_status find_reader(char path[PATH_MAX], const char *name, kspec_error *err) {
-    const char *set = secure_getenv("KSPEC_LIBEXEC");
-    if (set && set[0]) {
-        if (snprintf(path, PATH_MAX, "%s/" KS_CHILD_PROGRAM, set) < PATH_MAX && access(path, X_OK) == 0)
-            return KSPEC_OK;
-        return ks_fail(err, KSPEC_E_IO, "%s: no program " KS_CHILD_PROGRAM " in KSPEC_LIBEXEC=%s", name, set);
-    }
+    const char *set = secure_getenv("KSPEC_LIBEXEC"), *own = own_file();
+    if (set && set[0]) return find_set(path, set, name, err);
     static const char *const subs[] = {"", "../libexec/kspec/", "../"};
     char exe[PATH_MAX] = "";
-    Dl_info self = {0};
     ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 1);
     exe[length > 0 ? length : 0] = 0;
     for (size_t k = 0; k < sizeof subs / sizeof *subs; k++)
         if (beside(exe, subs[k], path)) return KSPEC_OK;
-    if (dladdr((void *)(uintptr_t)ks_hdf5_read, &self) && self.dli_fname)
-        for (size_t k = 0; k < sizeof subs / sizeof *subs; k++)
-            if (beside(self.dli_fname, subs[k], path)) return KSPEC_OK;
+    for (size_t k = 0; own && k < sizeof subs / sizeof *subs; k++)
+        if (beside(own, subs[k], path)) return KSPEC_OK;
     snprintf(path, PATH_MAX, "%s/" KS_CHILD_PROGRAM, KSPEC_LIBEXECDIR);
-    if (access(path, X_OK) == 0) return KSPEC_OK;
+    if (look_at(path, own) == FOUND) return KSPEC_OK;
     return ks_fail(err, KSPEC_E_IO,
                    "%s: HDF5 and MATLAB files need the program " KS_CHILD_PROGRAM
                    ", which is neither beside this program nor in " KSPEC_LIBEXECDIR,
@@ -90,10 +115,11 @@ static kspec_status find_reader(char path[PATH_MAX], const char *name, kspec_err
 
 /* ------------------------------------------------------------------------------------ running the program */
 
-static kspec_status start(const char *reader, const char *path, const char *key, int matlab, int memory,
+/* Its environment is empty: no variable makes the libraries, or the loader, open other files. */
+static kspec_status start(const char *reader, const char *path, const char *key, const char *kind, int memory,
                           const char *name, pid_t *pid, kspec_error *err) {
-    char *argv[] = {(char *)KS_CHILD_PROGRAM, (char *)path, (char *)key, (char *)(matlab ? "mat" : "hdf5"),
-                    NULL};
+    char *argv[] = {(char *)KS_CHILD_PROGRAM, (char *)path, (char *)key, (char *)kind, NULL},
+         *nothing[] = {NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t none, all;
@@ -111,7 +137,7 @@ static kspec_status start(const char *reader, const char *path, const char *key,
         if (!e) e = posix_spawnattr_setsigmask(&attributes, &none);
         if (!e) e = posix_spawnattr_setsigdefault(&attributes, &all);
         if (!e) e = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        if (!e) e = posix_spawn(pid, reader, &files, &attributes, argv, environ);
+        if (!e) e = posix_spawn(pid, reader, &files, &attributes, argv, nothing);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);
@@ -187,8 +213,6 @@ static kspec_status take(int memory, int status, const char *kind, const char *n
 
     if (h.status == KS_CHILD_UNFIT || h.status == KS_CHILD_NOMEM) {
         h.message[sizeof h.message - 1] = 0;
-        for (char *c = h.message; *c; c++)
-            if ((unsigned char)*c < 32 || *c == 127) *c = '?';
         return ks_fail(err, h.status == KS_CHILD_NOMEM ? KSPEC_E_NOMEM : KSPEC_E_IO, "%s: %s", name,
                        h.message);
     }
@@ -218,30 +242,56 @@ static kspec_status take(int memory, int status, const char *kind, const char *n
     return KSPEC_OK;
 }
 
+/* Seconds without progress, by KSPEC_READER_TIMEOUT */
+static kspec_status patience(double *limit, kspec_error *err) {
+    const char *set = getenv("KSPEC_READER_TIMEOUT");
+    *limit = 60;
+    if (set && set[0] && (ks_number_parse(set, strlen(set), limit) != KS_NUMBER || !(*limit > 0)))
+        return ks_fail(err, KSPEC_E_ARG, "KSPEC_READER_TIMEOUT=%s is not a positive number of seconds", set);
+    return KSPEC_OK;
+}
+
+/* Runs the program to its end; a status other than OK where it could not be run, or hung. */
+static kspec_status run(const char *path, const char *key, const char *kind, const char *name, int memory,
+                        int *status, kspec_error *err) {
+    char reader[PATH_MAX];
+    double limit;
+    pid_t pid = 0;
+    int timed_out = 0;
+    kspec_status st = patience(&limit, err);
+    if (!st) st = find_reader(reader, name, err);
+    const ks_child_header h = {.memory = ks_memory_available()};
+    if (!st &&
+        (ftruncate(memory, KS_CHILD_DATA) != 0 || pwrite(memory, &h, sizeof h, 0) != (ssize_t)sizeof h))
+        st = ks_fail(err, KSPEC_E_IO, "%s: cannot make shared memory: %s", name, strerror(errno));
+    if (!st) st = start(reader, path, key, kind, memory, name, &pid, err);
+    if (st) return st;
+    *status = wait_for(pid, memory, limit, &timed_out);
+    if (timed_out)
+        return ks_fail(err, KSPEC_E_IO, "%s: the %s reader made no progress for %g s and was stopped", name,
+                       strcmp(kind, "mat") == 0 ? "MATLAB" : "HDF5", limit);
+    return KSPEC_OK;
+}
+
 kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const char *name, ks_array *out,
                           kspec_error *err) {
     *out = (ks_array){0};
-    const char *kind = matlab ? "MATLAB" : "HDF5", *set = getenv("KSPEC_READER_TIMEOUT");
-    char reader[PATH_MAX], *end = NULL;
-    double limit = set && set[0] ? strtod(set, &end) : 60;
-    if (end && (*end || !(limit > 0)))
-        return ks_fail(err, KSPEC_E_ARG, "KSPEC_READER_TIMEOUT=%s is not a positive number of seconds", set);
-    kspec_status st = find_reader(reader, name, err);
-    if (st) return st;
-
-    int memory = memfd_create("kspec-array", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (memory < 0 || ftruncate(memory, KS_CHILD_DATA) != 0)
-        st = ks_fail(err, KSPEC_E_IO, "%s: cannot make shared memory: %s", name, strerror(errno));
-    pid_t pid = 0;
-    if (!st) st = start(reader, path, key, matlab, memory, name, &pid, err);
-    if (!st) {
-        int timed_out, status = wait_for(pid, memory, limit, &timed_out);
-        if (timed_out)
-            st = ks_fail(err, KSPEC_E_IO, "%s: the %s reader made no progress for %g s and was stopped", name,
-                         kind, limit);
-        else
-            st = take(memory, status, kind, name, out, err);
-    }
-    if (memory >= 0) close(memory);
+    int memory = memfd_create("kspec-array", MFD_CLOEXEC | MFD_ALLOW_SEALING), status = 0;
+    if (memory < 0)
+        return ks_fail(err, KSPEC_E_IO, "%s: cannot make shared memory: %s", name, strerror(errno));
+    kspec_status st = run(path, key, matlab ? "mat" : "hdf5", name, memory, &status, err);
+    if (!st) st = take(memory, status, matlab ? "MATLAB" : "HDF5", name, out, err);
+    close(memory);
     return st;
+}
+
+const char *kspec_hdf5_sandbox(void) {
+    ks_child_header h = {0};
+    int status = 0, memory = memfd_create("kspec-array", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (memory < 0) return NULL;
+    int answered = run("", "", KS_CHILD_PROBE, "", memory, &status, NULL) == KSPEC_OK && status == 0 &&
+                   pread(memory, &h, sizeof h, 0) == (ssize_t)sizeof h && h.magic == KS_CHILD_MAGIC;
+    close(memory);
+    if (!answered) return NULL;
+    return strncmp(h.message, "seccomp", sizeof h.message) == 0 ? "seccomp" : "none";
 }

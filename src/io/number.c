@@ -28,11 +28,28 @@ static int is_word(const char *s, size_t len, const char *word) {
     return !len && !*word;
 }
 
+/*
+ * A sign, if there is one: +, - or U+2212, the minus of typesetters and of spreadsheets. One comparison tells
+ * a digit from all of them (a byte above 127 is negative here).
+ */
+static inline const char *scan_sign(const char *p, const char *end, int *negative) {
+    *negative = 0;
+    if (p == end || (signed char)*p >= '0') return p;
+    if (*p == '-' || *p == '+') {
+        *negative = *p == '-';
+        return p + 1;
+    }
+    if (end - p < 3 || memcmp(p, "\xe2\x88\x92", 3) != 0) return p;
+    *negative = 1;
+    return p + 3;
+}
+
 /* Fields without digits: infinities and missing values. */
 static ks_number_kind parse_word(const char *s, size_t len, double *value) {
-    size_t sign = len && (*s == '-' || *s == '+');
+    int negative;
+    size_t sign = (size_t)(scan_sign(s, s + len, &negative) - s);
     if (is_word(s + sign, len - sign, "inf") || is_word(s + sign, len - sign, "infinity")) {
-        *value = *s == '-' ? -INFINITY : INFINITY;
+        *value = negative ? -INFINITY : INFINITY;
         return KS_NUMBER;
     }
     *value = NAN;
@@ -72,9 +89,7 @@ static inline const char *scan_digits(const char *p, const char *end, uint64_t *
 
 /* Scans the number at s as far as it goes; NULL if there is none. */
 static inline const char *scan(const char *s, const char *end, char point, decimal *d) {
-    const char *p = s;
-    d->negative = 0;
-    if (p < end && (*p == '-' || *p == '+')) d->negative = *p++ == '-';
+    const char *p = scan_sign(s, end, &d->negative);
     d->w = 0;
     d->digits = p;
     while (p < end && is_digit(*p)) d->w = 10 * d->w + (uint64_t)(*p++ - '0');
@@ -88,9 +103,10 @@ static inline const char *scan(const char *s, const char *end, char point, decim
     }
     d->digits_end = p;
     if (!d->count) return NULL;
-    if (p < end && (*p == 'e' || *p == 'E')) {
-        int minus = 0;
-        if (++p < end && (*p == '-' || *p == '+')) minus = *p++ == '-';
+    /* Fortran writes the exponent of a double with a D */
+    if (p < end && (lower(*p) == 'e' || lower(*p) == 'd')) {
+        int minus;
+        p = scan_sign(p + 1, end, &minus);
         if (p == end || !is_digit(*p)) return NULL;
         int64_t e = 0;
         for (; p < end && is_digit(*p); p++)
@@ -189,6 +205,13 @@ const char *ks_number_prefix(const char *s, const char *end, double *value) {
 
 ks_number_kind ks_number_parse(const char *s, size_t len, double *value) {
     return len && ks_number_prefix(s, s + len, value) == s + len ? KS_NUMBER : parse_word(s, len, value);
+}
+
+int ks_number_begins(const char *s, size_t len) {
+    int negative;
+    const char *end = s + len, *p = scan_sign(s, end, &negative);
+    if (p < end && *p == '.') p++;
+    return p < end && is_digit(*p);
 }
 
 int ks_number_has_comma(const char *s, size_t len) {

@@ -2,14 +2,16 @@
 #ifndef KS_IO_PRINTABLE_H
 #define KS_IO_PRINTABLE_H
 
-#include <stddef.h>
+#include "base/letters.h"
+
 #include <string.h>
 
-/* Copies n bytes as a string: control characters become '?', a text too long for dst ends in "...". */
+/* Copies n bytes as a string: what is not a letter becomes '?', a text too long for dst ends in "...". */
 static inline char *ks_printable(char *dst, size_t capacity, const void *text, size_t n) {
     const unsigned char *s = text;
     size_t keep = n < capacity ? n : capacity - 4;
-    for (size_t i = 0; i < keep; i++) dst[i] = (char)(s[i] < 0x20 || s[i] == 0x7f ? '?' : s[i]);
+    while (keep && keep < n && (s[keep] & 0xc0) == 0x80) keep--; /* not in the middle of a character */
+    ks_copy_printable(dst, s, keep);
     if (keep < n)
         for (size_t i = 0; i < 3; i++) dst[keep++] = '.';
     dst[keep] = 0;

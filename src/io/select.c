@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "io/names.h"
 
 #include <string.h>
 
@@ -12,6 +13,7 @@ typedef struct {
     size_t n;
     char *const *names; /* n of them, or NULL */
     const char *what, *name;
+    ks_names index; /* where there are names */
 } choice;
 
 /* Edit distance of two words, of which the first 63 characters are compared: to guess at a misspelt name. */
@@ -52,27 +54,28 @@ static kspec_status fail_unknown(const choice *c, const char *part, size_t len, 
                    shown, part, c->name, c->names[best]);
 }
 
-/* Does the part of the spec at p begin with this name, up to a comma or the end? Its length, or 0. */
-static size_t match_name(const char *p, const char *name) {
-    size_t len = strlen(name);
-    if (!len || strncmp(p, name, len) != 0) return 0;
-    p += len + strspn(p + len, " ");
-    return *p == ',' || !*p ? len : 0;
-}
-
-/* A name may hold commas; so the longest that fits is meant. Sets *end past it, or leaves it NULL. */
+/*
+ * A name may hold commas; so the longest that fits is meant: it ends before a comma, or at the end, but for
+ * blanks. Sets *end past it, or leaves it NULL.
+ */
 static kspec_status take_name(const choice *c, const char *p, size_t *index, const char **end,
                               kspec_error *err) {
-    size_t longest = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        size_t len = match_name(p, c->names[i]);
-        if (len && len == longest)
-            return ks_fail(err, KSPEC_E_ARG,
-                           "%s '%.*s' is ambiguous: %ss %zu and %zu of %s have this name; use numbers",
-                           c->what, (int)(len < 80 ? len : 80), p, c->what, *index, i, c->name);
-        if (len > longest) longest = len, *index = i;
+    uint64_t hash = KS_NAMES_SEED;
+    const ks_named *best = NULL;
+    *end = NULL;
+    for (size_t len = 1; len <= c->index.longest && p[len - 1]; len++) {
+        hash = ks_names_hash(hash, p[len - 1]);
+        const char *after = p + len + strspn(p + len, " ");
+        if (*after && *after != ',') continue;
+        const ks_named *found = ks_names_find(&c->index, hash, p, len);
+        if (found) best = found, *end = p + len;
     }
-    *end = longest ? p + longest : NULL;
+    if (!best) return KSPEC_OK;
+    if (best->second != SIZE_MAX)
+        return ks_fail(err, KSPEC_E_ARG,
+                       "%s '%.80s' is ambiguous: %ss %zu and %zu of %s have this name; use numbers", c->what,
+                       best->name, c->what, best->first, best->second, c->name);
+    *index = best->first;
     return KSPEC_OK;
 }
 
@@ -142,21 +145,25 @@ static kspec_status walk(const choice *c, unsigned char *seen, size_t *index, si
 
 kspec_status ks_select_parse(const char *spec, size_t n, char *const *names, const char *what,
                              const char *name, size_t **index, size_t *count, kspec_error *err) {
-    choice c = {spec, n, names, what, name};
+    choice c = {spec, n, names, what, name, {0}};
     *index = NULL;
     *count = 0;
     if (!spec[strspn(spec, " ")]) return ks_fail(err, KSPEC_E_ARG, "%s selection is empty", what);
     if (!n)
         return ks_fail(err, KSPEC_E_ARG, "%s '%.80s' is out of range: %s has 0 %ss", what, spec, name, what);
+    if (names) {
+        kspec_status st = ks_names_open(&c.index, names, n, err);
+        if (st) return st;
+    }
     unsigned char *seen = ks_zalloc(n, 1);
-    if (!seen) return ks_nomem(err, "selection", n);
-    kspec_status st = walk(&c, seen, NULL, count, err);
+    kspec_status st = seen ? walk(&c, seen, NULL, count, err) : ks_nomem(err, "selection", n);
     ks_free(seen);
     if (!st) {
         *index = ks_alloc(*count, sizeof **index);
         st = *index ? walk(&c, NULL, *index, count, err)
                     : ks_nomem(err, "selection", ks_size(*count, sizeof **index));
     }
+    ks_names_close(&c.index);
     if (st) *count = 0;
     return st;
 }

@@ -1,7 +1,7 @@
-#define _XOPEN_SOURCE 700 /* realpath */
 #include "io/temp.h"
 
 #include "base/error.h"
+#include "io/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,42 +90,56 @@ static int make(ks_temp *t) {
     static atomic_uint serial;
     char *path = slots[t->slot].path;
     for (int attempt = 0; attempt < 100; attempt++) {
-        int n = snprintf(path, PATH_MAX, "%s.%ld-%u.tmp", t->target, (long)getpid(),
-                         atomic_fetch_add(&serial, 1));
-        if (n >= PATH_MAX) return ENAMETOOLONG;
+        int code = ks_place_temporary(path, t->target, atomic_fetch_add(&serial, 1));
+        if (code) return code;
         t->fd = create(t->slot);
-        if (t->fd >= 0) return 0;
-        if (errno != EEXIST) return errno;
+        if (t->fd < 0 && errno != EEXIST) return errno;
+        if (t->fd >= 0 && ks_place_hold(t->fd)) return 0;
+        if (t->fd >= 0) close(t->fd);
+        t->fd = -1;
+        atomic_store(&slots[t->slot].state, TAKEN);
     }
     return EEXIST;
 }
 
 kspec_status ks_temp_open(ks_temp *t, const char *path, kspec_error *err) {
     *t = (ks_temp){.fd = -1, .slot = -1};
-    if (strlen(path) >= sizeof t->target) return cannot(path, ENAMETOOLONG, err);
-    strcpy(t->target, path);
     if (ks_temp_is_direct(path)) {
+        if (strlen(path) >= sizeof t->target) return cannot(path, ENAMETOOLONG, err);
+        strcpy(t->target, path);
         t->fd = is_stdout(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
         return t->fd < 0 ? cannot(path, errno, err) : KSPEC_OK;
     }
     struct stat st;
-    int exists = stat(path, &st) == 0;
-    if (exists && S_ISDIR(st.st_mode)) return cannot(path, EISDIR, err);
-    if (exists && access(path, W_OK) != 0) return cannot(path, errno, err); /* a rename would not mind */
-    /* a symbolic link stays one: what it points to is replaced */
-    if (exists && !realpath(path, t->target)) return cannot(path, errno, err);
+    t->replaces = stat(path, &st) == 0;
+    if (t->replaces && S_ISDIR(st.st_mode)) return cannot(path, EISDIR, err);
+    if (t->replaces && access(path, W_OK) != 0) return cannot(path, errno, err); /* a rename would not mind */
+    /* a symbolic link stays one: what it points to is replaced, or made */
+    int code = ks_place_resolve(t->target, path);
+    if (code) return cannot(path, code, err);
+    if (t->replaces) t->mode = st.st_mode & 0777, t->uid = st.st_uid, t->gid = st.st_gid;
 
     t->slot = take_slot();
     if (t->slot < 0)
         return ks_fail(err, KSPEC_E_ARG, "cannot write %s: %d other files are being written", path, SLOTS);
-    int code = make(t);
+    ks_place_sweep(t->target);
+    code = make(t);
     if (code) {
         ks_temp_discard(t);
         return cannot(path, code, err);
     }
-    if (exists)
-        fchmod(t->fd, st.st_mode & 0777); /* as it was; where this is not allowed the default will do */
+    if (t->replaces) fchmod(t->fd, t->mode); /* as it was; where this is not allowed the default will do */
     return KSPEC_OK;
+}
+
+kspec_status ks_temp_check(const char *path, kspec_error *err) {
+    /* to open a pipe may wait for its reader, or end what it reads */
+    if (ks_temp_is_direct(path))
+        return is_stdout(path) || access(path, W_OK) == 0 ? KSPEC_OK : cannot(path, errno, err);
+    ks_temp t;
+    kspec_status status = ks_temp_open(&t, path, err);
+    ks_temp_discard(&t);
+    return status;
 }
 
 kspec_status ks_temp_write(ks_temp *t, const void *bytes, size_t count, kspec_error *err) {
@@ -146,26 +160,39 @@ static int close_file(ks_temp *t) {
     return fd < 0 || fd == STDOUT_FILENO || close(fd) == 0 ? 0 : errno;
 }
 
+/* The owner of the file that is replaced, as far as we may; a change of owner may have cleared the mode. */
+static void keep_owner(ks_temp *t) {
+    struct stat st;
+    if (!t->replaces || fstat(t->fd, &st) != 0 || (st.st_uid == t->uid && st.st_gid == t->gid)) return;
+    if (fchown(t->fd, t->uid, t->gid) != 0 && fchown(t->fd, (uid_t)-1, t->gid) != 0) return;
+    fchmod(t->fd, t->mode);
+}
+
+/* It stays locked until it has its name, so that no other run takes it for a leftover. An errno, or 0. */
+static int give_name(ks_temp *t) {
+    if (fsync(t->fd) != 0) return errno; /* a full disk may show only now */
+    keep_owner(t);
+    if (rename(slots[t->slot].path, t->target) != 0) return errno;
+    atomic_store(&slots[t->slot].state, FREE);
+    t->slot = -1;
+    return ks_place_flush(t->target);
+}
+
 kspec_status ks_temp_commit(ks_temp *t, kspec_error *err) {
-    int code = 0;
-    if (t->slot >= 0 && fsync(t->fd) != 0) code = errno; /* a full disk may show only now */
-    int closing = close_file(t);
-    if (!code) code = closing;
-    if (!code && t->slot >= 0 && rename(slots[t->slot].path, t->target) != 0) code = errno;
-    if (!code && t->slot >= 0) {
-        atomic_store(&slots[t->slot].state, FREE);
-        t->slot = -1;
-    }
+    int code = t->slot >= 0 ? give_name(t) : 0, closing = 0;
+    if (!code) closing = close_file(t);
     ks_temp_discard(t);
+    code = code ? code : closing;
     return code ? cannot(t->target, code, err) : KSPEC_OK;
 }
 
 void ks_temp_discard(ks_temp *t) {
+    if (t->slot >= 0) {
+        if (atomic_load(&slots[t->slot].state) == LIVE) unlink(slots[t->slot].path);
+        atomic_store(&slots[t->slot].state, FREE);
+        t->slot = -1;
+    }
     close_file(t);
-    if (t->slot < 0) return;
-    if (atomic_load(&slots[t->slot].state) == LIVE) unlink(slots[t->slot].path);
-    atomic_store(&slots[t->slot].state, FREE);
-    t->slot = -1;
 }
 
 kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err) {

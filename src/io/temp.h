@@ -8,15 +8,23 @@
 #include "kspec/files.h"
 
 #include <limits.h>
+#include <sys/types.h>
 
 typedef struct {
     int fd;
     int slot; /* in the table that kspec_write_discard_all() goes through; -1: written directly */
     char target[PATH_MAX]; /* the name it will have */
+    int replaces;          /* ... is that of a file, whose owner and mode these are */
+    mode_t mode;
+    uid_t uid;
+    gid_t gid;
 } ks_temp;
 
 /* Is this path written directly? (standard output, or there and not a regular file) */
 int ks_temp_is_direct(const char *path);
+
+/* Can it be written? Tries, where that does no harm, and leaves nothing behind. */
+kspec_status ks_temp_check(const char *path, kspec_error *err);
 
 kspec_status ks_temp_open(ks_temp *t, const char *path, kspec_error *err);
 

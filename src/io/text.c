@@ -26,26 +26,17 @@ kspec_status ks_text_check(const ks_bytes *b, const char *name, size_t *mark, ks
 
 /* -------------------------------------------------------------------- names */
 
-/* The length of the valid UTF-8 character at s, or 0. */
-static size_t utf8_length(const unsigned char *s, size_t left) {
-    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-    if (!n || n > left) return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0; /* overlong, surrogate, or past U+10FFFF */
-    return n;
-}
-
 /* Copies a header field: "" becomes ", a byte that is not UTF-8 '?', and a control character a blank. */
 static char *copy_name(char *dst, const ks_field *f) {
     const unsigned char *s = (const unsigned char *)f->s;
     for (size_t i = 0; i < f->len;) {
-        size_t n = utf8_length(s + i, f->len - i);
-        if (n <= 1) {
-            *dst++ = !n ? '?' : s[i] < 0x20 || s[i] == 0x7f ? ' ' : (char)s[i];
-            i += f->quoted && s[i] == '"' ? 2 : 1;
+        size_t n = ks_letter(s + i, f->len - i);
+        if (!n || ks_is_control(s + i, n)) {
+            *dst++ = n ? ' ' : '?';
+            i += n ? n : 1;
+        } else if (s[i] == '"' && f->quoted) {
+            *dst++ = '"';
+            i += 2;
         } else {
             memcpy(dst, s + i, n);
             dst += n;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/number.h"
+#include "io/printable.h"
 
 #include <string.h>
 
@@ -59,6 +60,8 @@ typedef struct {
     int filled;                         /* ... not an empty field */
     int decimals;                       /* ... a number that is not written in digits alone */
     int label;                          /* ... the column's own number */
+    int doubtful;                       /* ... what begins as a number does, but is not one */
+    int quoted;                         /* ... in quotes, as no row below has it */
     unsigned numbers, words, fractions; /* in the rows below */
 } column;
 
@@ -76,7 +79,7 @@ static int is_integer(const ks_field *f) {
 
 static int is_fraction(const ks_field *f) {
     for (size_t i = 0; i < f->len; i++)
-        if (f->s[i] == '.' || f->s[i] == ',' || f->s[i] == 'e' || f->s[i] == 'E') return 1;
+        if (strchr(".,eEdD", f->s[i])) return 1;
     return 0;
 }
 
@@ -119,7 +122,27 @@ static int is_header(const column *columns, size_t n) {
     return found && (words >= filled - words || (words == 1 && columns[0].first == KS_NO_NUMBER));
 }
 
+/*
+ * 0x10 or "2 # c" may be a name, or a number that was spoilt: where every word of the header is of this kind,
+ * nobody but the user can tell. Quotes say that it is a name, unless the rows below have them, too.
+ */
+static int is_doubtful(const column *columns, size_t n) {
+    for (size_t j = 0; j < n; j++)
+        if (columns[j].first == KS_NO_NUMBER && (!columns[j].doubtful || columns[j].quoted)) return 0;
+    return !is_numbered(columns, n);
+}
+
 /* ------------------------------------------------------------------- layout */
+
+static kspec_status fail_doubtful(const ks_layout *l, const char *name, kspec_error *err) {
+    char shown[80];
+    const char *p = l->first.p, *end = l->body.p;
+    while (end > p && (end[-1] == '\n' || end[-1] == '\r')) end--;
+    ks_printable(shown, sizeof shown, p, (size_t)(end - p));
+    return ks_fail(err, KSPEC_E_IO,
+                   "%s: line %zu may be numbers or names: '%s'; correct the numbers, or put names in quotes",
+                   name, l->first.line, shown);
+}
 
 static kspec_status fail_quote(ks_field_end end, size_t line, const char *name, kspec_error *err) {
     if (end == KS_FIELD_UNCLOSED)
@@ -165,7 +188,10 @@ static kspec_status scan_row(ks_scanner *sc, size_t row, column *columns, size_t
             c->decimals = c->first == KS_NUMBER && !is_integer(&f);
             c->filled = f.len > 0;
             c->label = is_label(&f, n);
+            c->doubtful = ks_number_begins(f.s, f.len);
+            c->quoted = f.quoted;
         } else if (c->first == KS_NO_NUMBER || c->label) {
+            c->quoted &= !f.quoted;
             ks_number_kind kind = kind_of(&f);
             c->numbers += kind == KS_NUMBER;
             c->words += kind == KS_NO_NUMBER;
@@ -199,6 +225,7 @@ static kspec_status scan_all(ks_layout *out, ks_scanner sc, column *columns, con
 
     out->cols = out->fields > 1 && all_empty ? out->fields - 1 : out->fields;
     out->header = is_header(columns, out->cols);
+    if (out->header && is_doubtful(columns, out->cols)) return fail_doubtful(out, name, err);
     out->rows = rows - (size_t)out->header;
     if (!out->header) out->body = out->first;
     if (rows > 1) return KSPEC_OK;

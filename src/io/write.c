@@ -117,7 +117,8 @@ static void put_json(kspec_writer *w, double v, size_t k) {
 
 static kspec_status put_text(kspec_writer *w, const double *values, size_t count, kspec_error *err) {
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = (locale_t)0;
-    if (plain) before = uselocale(plain); /* a decimal point, whatever the program's locale has */
+    if (!plain) return ks_nomem(err, "a locale", sizeof *plain);
+    before = uselocale(plain); /* a decimal point, whatever the program's locale has */
     kspec_status status = KSPEC_OK;
     for (size_t i = 0; i < count && status == KSPEC_OK; i++) {
         if (w->format == CSV)
@@ -126,10 +127,8 @@ static kspec_status put_text(kspec_writer *w, const double *values, size_t count
             put_json(w, values[i], w->written + i);
         if (w->used > BUFFER - LONGEST) status = flush(w, err);
     }
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
+    uselocale(before);
+    freelocale(plain);
     return status;
 }
 
@@ -153,6 +152,16 @@ static kspec_status choose_format(const char *path, int ndim, format *f, kspec_e
         return ks_fail(err, KSPEC_E_ARG, "cannot write %s: csv takes 2 axes, not %d; use .npy or .json", path,
                        ndim);
     return KSPEC_OK;
+}
+
+kspec_status kspec_write_check(const char *path, int ndim, kspec_error *err) {
+    ks_clear(err);
+    format f;
+    if (!path) return ks_fail(err, KSPEC_E_ARG, "no path to write to (NULL)");
+    if (ndim && ndim != 2 && ndim != 3)
+        return ks_fail(err, KSPEC_E_ARG, "cannot write %s: %d axes, not 2 or 3", path, ndim);
+    kspec_status status = ndim ? choose_format(path, ndim, &f, err) : KSPEC_OK;
+    return status ? status : ks_temp_check(path, err);
 }
 
 kspec_status kspec_write_open(const char *path, int ndim, const size_t *shape, kspec_writer **out,

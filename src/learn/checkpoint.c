@@ -64,15 +64,12 @@ static void configuration(const ks_learning *l, const ks_network *net, field f[F
 }
 
 static kspec_status unlike(const ks_network *net, const field *f, uint64_t there, kspec_error *err) {
-    char a[32], b[32];
-    if (f->real)
-        snprintf(a, sizeof a, "%.9g", number(there)), snprintf(b, sizeof b, "%.9g", number(f->bits));
-    else
-        snprintf(a, sizeof a, "%llu", (unsigned long long)there),
-            snprintf(b, sizeof b, "%llu", (unsigned long long)f->bits);
-    return ks_fail(err, KSPEC_E_IO,
-                   "the checkpoint of width %zu, seed %llu is of another run: its %s is %s, not %s", net->N,
-                   (unsigned long long)net->seed, f->name, a, b);
+    static const char text[] = "the checkpoint of width %zu, seed %llu is of another run: its %s is";
+    char begin[sizeof text + 120];
+    snprintf(begin, sizeof begin, text, net->N, (unsigned long long)net->seed, f->name);
+    if (f->real) return ks_fail(err, KSPEC_E_IO, "%s %.9g, not %.9g", begin, number(there), number(f->bits));
+    return ks_fail(err, KSPEC_E_IO, "%s %llu, not %llu", begin, (unsigned long long)there,
+                   (unsigned long long)f->bits);
 }
 
 /* ---- writing */

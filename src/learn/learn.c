@@ -144,7 +144,7 @@ static kspec_status train(job *j, kspec_error *err) {
     kspec_status st = make_runs(j, err);
     if (st) return st;
     ks_run run = {j->run.threads, {report, j}, 0, 1};
-    ks_blas_enter();
+    if ((st = ks_blas_enter(run.threads, err))) return st;
     st = ks_parallel_for(&run, j->out->count, chunk, j, err);
     ks_blas_leave();
     /* a run that stops because another has failed is not the reason */

@@ -36,8 +36,10 @@ static kspec_status below(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;
     size_t i = j->k + 1 + chunk;
+    ks_blas_begin();
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)extent(j, i),
                 (int)extent(j, j->k), 1, at(j, j->A, j->k, j->k), (int)j->n, at(j, j->A, i, j->k), (int)j->n);
+    ks_blas_end();
     return KSPEC_OK;
 }
 
@@ -76,8 +78,10 @@ static kspec_status invert_column(void *ctx, size_t k, const ks_worker *worker) 
             ks_gemm(0, 0, rows, width, (i - k) * j->tile, -1, at(j, j->A, i, k), j->n, at(j, j->W, k, k),
                     j->n, 0, W, j->n);
         }
+        ks_blas_begin();
         cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)rows, (int)width,
                     1, at(j, j->A, i, i), (int)j->n, W, (int)j->n);
+        ks_blas_end();
     }
     return KSPEC_OK;
 }
@@ -111,13 +115,17 @@ void ks_trsm(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t 
 }
 
 void ks_potrs(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb) {
+    ks_blas_begin();
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, (int)m, 1, L,
                 (int)ldl, B, (int)ldb);
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)m, 1, L,
                 (int)ldl, B, (int)ldb);
+    ks_blas_end();
 }
 
 void ks_syrk(int ta, size_t n, size_t k, double alpha, const double *A, size_t lda, double *C, size_t ldc) {
+    ks_blas_begin();
     cblas_dsyrk(CblasRowMajor, CblasLower, ta ? CblasTrans : CblasNoTrans, (int)n, (int)k, alpha, A, (int)lda,
                 0, C, (int)ldc);
+    ks_blas_end();
 }

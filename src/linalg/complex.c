@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "linalg/linalg.h"
 
 #include <cblas.h>
 #define lapack_complex_double ks_cplx /* the same two doubles, without C99's type */
@@ -20,6 +21,7 @@ kspec_status ks_pinv_conj(size_t N, size_t p, ks_cplx *A, kspec_error *err) {
         st = ks_nomem(err, "a complex QR factorisation", ks_size(ks_size(p, p), sizeof *R));
         goto done;
     }
+    ks_blas_begin();
     int info = LAPACKE_zgeqrf_work(LAPACK_COL_MAJOR, n, m, A, n, tau, work, size);
     for (size_t k = 0; k < p && !info; k++)
         for (size_t i = 0; i <= k; i++) R[k * p + i] = A[k * N + i];
@@ -30,6 +32,7 @@ kspec_status ks_pinv_conj(size_t N, size_t p, ks_cplx *A, kspec_error *err) {
     else
         cblas_ztrsm(CblasColMajor, CblasRight, CblasUpper, CblasConjTrans, CblasNonUnit, n, m, &one, R, m, A,
                     n);
+    ks_blas_end();
 done:
     ks_free(tau);
     ks_free(work);
@@ -42,8 +45,10 @@ void ks_gram_norms(size_t N, size_t p, const ks_cplx *B, ks_cplx *scratch, doubl
     const ks_cplx one = {1, 0}, zero = {0, 0};
     double *to[2] = {hermitian, symmetric};
     for (int t = 0; t < 2; t++) {
+        ks_blas_begin();
         cblas_zgemm(CblasColMajor, t ? CblasTrans : CblasConjTrans, CblasNoTrans, (int)p, (int)p, (int)N,
                     &one, B, (int)N, B, (int)N, &zero, scratch, (int)p);
+        ks_blas_end();
         *to[t] = 0;
         for (size_t i = 0; i < p * p; i++) *to[t] += ks_cabs2(scratch[i]);
     }

@@ -20,11 +20,16 @@ static const char *const cores[KS_ISA_COUNT][24] = {
     [KS_ISA_AVX512] = {"SkylakeX", "Cooperlake", "SapphireRapids"},
 };
 
+int ks_blas_is_of(const char *core, ks_isa isa) {
+    for (const char *const *name = cores[isa]; *name; name++)
+        if (strcasecmp(core, *name) == 0) return 1;
+    return 0;
+}
+
 const char *ks_blas_core(ks_isa isa, const char *core, int set) {
     if (set) return NULL;
     for (int below = 0; below < (int)isa; below++)
-        for (const char *const *name = cores[below]; *name; name++)
-            if (strcasecmp(core, *name) == 0) return cores[isa][0];
+        if (ks_blas_is_of(core, (ks_isa)below)) return cores[isa][0];
     return NULL;
 }
 

@@ -11,4 +11,7 @@
  */
 const char *ks_blas_core(ks_isa isa, const char *core, int set);
 
+/* Is `core` one of those whose routines use `isa`? */
+int ks_blas_is_of(const char *core, ks_isa isa);
+
 #endif

@@ -90,7 +90,7 @@ kspec_status ks_relative_factor(const kspec_matrix *S, const kspec_matrix *Sx, s
         st = ks_nomem(err, "a covariance matrix", arena.failed);
         goto done;
     }
-    ks_blas_enter();
+    if ((st = ks_blas_enter(1, err))) goto done;
     if (Sx) {
         st = factor_Sx(Sx, dim, M, w, err);
     } else {
@@ -98,9 +98,12 @@ kspec_status ks_relative_factor(const kspec_matrix *S, const kspec_matrix *Sx, s
         for (size_t i = 0; i < dim; i++) M[i * dim + i] = 1;
     }
     if (!st && L) st = factor_S(S, dim, L, w, err);
-    if (!st && L) /* M <- M L^-T */
+    if (!st && L) { /* M <- M L^-T */
+        ks_blas_begin();
         cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)dim, (int)dim, 1, L,
                     (int)dim, M, (int)dim);
+        ks_blas_end();
+    }
     ks_blas_leave();
 done:
     ks_arena_free(&arena);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "linalg/linalg.h"
 
 #include <lapacke.h>
 
@@ -16,14 +17,17 @@ kspec_status ks_syevd(int vectors, size_t n, double *A, size_t lda, double *w, k
     LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', (int)n, A, (int)lda, w, &size, -1, &isize, -1);
     double *work = ks_alloc((size_t)size, sizeof *work);
     lapack_int *iwork = ks_alloc((size_t)isize, sizeof *iwork), info = -1;
-    if (work && iwork)
+    kspec_status st = KSPEC_OK;
+    if (!work || !iwork) st = ks_nomem(err, "an eigenproblem", ks_size((size_t)size, sizeof *work));
+    if (!st && !(st = ks_lapack_reserve(err))) {
+        ks_blas_begin();
         info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', (int)n, A, (int)lda, w, work, (lapack_int)size,
                                    iwork, isize);
-    int short_of_memory = !work || !iwork;
+        ks_blas_end();
+    }
     ks_free(work);
     ks_free(iwork);
-    if (short_of_memory) return ks_nomem(err, "an eigenproblem", ks_size((size_t)size, sizeof(double)));
-    if (info)
-        return ks_fail(err, KSPEC_E_NUMERIC, "the eigenvalue iteration did not converge (order %zu)", n);
-    return KSPEC_OK;
+    if (!st && info)
+        st = ks_fail(err, KSPEC_E_NUMERIC, "the eigenvalue iteration did not converge (order %zu)", n);
+    return st;
 }

@@ -1,31 +1,15 @@
 #include "linalg/linalg.h"
 
 #include "base/error.h"
+#include "linalg/small.h"
 
 #include <cblas.h>
 #include <lapacke.h>
 #include <pthread.h>
 #include <stdio.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int inside, threads_before;
-
-void ks_blas_enter(void) {
-    pthread_mutex_lock(&lock);
-    if (inside++ == 0) {
-        threads_before = openblas_get_num_threads();
-        if (threads_before != 1) openblas_set_num_threads(1);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-void ks_blas_leave(void) {
-    pthread_mutex_lock(&lock);
-    if (--inside == 0 && threads_before != 1) openblas_set_num_threads(threads_before);
-    pthread_mutex_unlock(&lock);
-}
-
 const char *kspec_blas(void) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static char text[128];
     pthread_mutex_lock(&lock);
     if (!text[0]) {
@@ -39,8 +23,13 @@ const char *kspec_blas(void) {
 
 void ks_gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, const double *A, size_t lda,
              const double *B, size_t ldb, double beta, double *C, size_t ldc) {
-    cblas_dgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m, (int)n,
-                (int)k, alpha, A, (int)lda, B, (int)ldb, beta, C, (int)ldc);
+    ks_blas_begin();
+    if (!ta && !tb && ks_small_product_allocates(m, n, k))
+        ks_small_product(m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+    else
+        cblas_dgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m,
+                    (int)n, (int)k, alpha, A, (int)lda, B, (int)ldb, beta, C, (int)ldc);
+    ks_blas_end();
 }
 
 double ks_dot(size_t n, const double *x, const double *y) {
@@ -54,7 +43,9 @@ double ks_dot(size_t n, const double *x, const double *y) {
 
 size_t ks_potrf(size_t n, double *A, size_t lda) {
     /* the row-major lower triangle is the column-major upper one: no transposition needed */
+    ks_blas_begin();
     int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (int)n, A, (int)lda);
+    ks_blas_end();
     return info > 0 ? (size_t)info : 0;
 }
 

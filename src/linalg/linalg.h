@@ -8,9 +8,23 @@
 
 #include "base/parallel.h"
 
-/* Call around a computation: sets the process's OpenBLAS to one thread, and back at the last leave. Nests. */
-void ks_blas_enter(void);
+/*
+ * Call around a computation: sets the process's OpenBLAS to one thread, and back at the last leave. Nests.
+ * Makes sure of OpenBLAS's buffers for up to `threads` calls at once: where there are fewer, calls wait for
+ * each other; where there is not one, it fails with KSPEC_E_NOMEM, and there is nothing to leave.
+ */
+kspec_status ks_blas_enter(int threads, kspec_error *err) __attribute__((warn_unused_result));
 void ks_blas_leave(void);
+
+/* Around each call of BLAS and LAPACK that takes a buffer; does not nest. */
+void ks_blas_begin(void);
+void ks_blas_end(void);
+
+/*
+ * LAPACK's own products may take memory in OpenBLAS, which does not look whether it got it (small.c). Fails
+ * with KSPEC_E_NOMEM where even a megabyte is not there; call it before LAPACK.
+ */
+kspec_status ks_lapack_reserve(kspec_error *err);
 
 /* C (m x n) = alpha op(A) op(B) + beta C; ta, tb: 1 to transpose. A is m x k (k x m if ta), B is k x n. */
 void ks_gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, const double *A, size_t lda,

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "linalg/linalg.h"
 
 #include <lapacke.h>
 
@@ -18,11 +19,14 @@ kspec_status ks_svd(size_t m, size_t n, double *A, double *U, double *s, double 
     double *work = ks_alloc((size_t)size, sizeof *work);
     lapack_int *iwork = ks_alloc(8 * r, sizeof *iwork), info = 0;
     kspec_status st = KSPEC_OK;
-    if (work && iwork)
+    if (!work || !iwork)
+        st = ks_nomem(err, "a singular value decomposition", ks_size((size_t)size, sizeof *work));
+    if (!st && !(st = ks_lapack_reserve(err))) {
+        ks_blas_begin();
         info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', (int)n, (int)m, A, (int)n, s, Vt, (int)n, U, (int)r,
                                    work, (lapack_int)size, iwork);
-    else
-        st = ks_nomem(err, "a singular value decomposition", ks_size((size_t)size, sizeof *work));
+        ks_blas_end();
+    }
     if (!st && info)
         st = ks_fail(err, KSPEC_E_NUMERIC, "the singular value iteration did not converge (%zu x %zu)", m, n);
     ks_free(work);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "linalg/linalg.h"
 
 #include <lapacke.h>
 
@@ -20,10 +21,12 @@ kspec_status ks_top_eigenpair(size_t n, double *A, double *w, double *v, kspec_e
                         support, &size, -1, &isize, -1);
     double *work = ks_arena_alloc(&arena, (size_t)size, sizeof *work);
     lapack_int *iwork = ks_arena_alloc(&arena, (size_t)isize, sizeof *iwork);
-    kspec_status st = arena.failed ? ks_nomem(err, "an eigenproblem", arena.failed) : KSPEC_OK;
+    kspec_status st = arena.failed ? ks_nomem(err, "an eigenproblem", arena.failed) : ks_lapack_reserve(err);
     if (!st) {
+        ks_blas_begin();
         info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', N, A, N, 0, 0, N, N, 0, &found, values, v,
                                    N, support, work, (lapack_int)size, iwork, isize);
+        ks_blas_end();
         if (info || found != 1)
             st = ks_fail(err, KSPEC_E_NUMERIC, "the eigenvalue iteration did not converge (order %zu)", n);
         *w = values[0];

@@ -176,9 +176,11 @@ kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *
     const size_t *size = e->plan.size;
     for (int side = 0; side < 2 && out->rows; side++)
         x.through[side] = ks_arena_zalloc(&arena, ks_size((size_t)p->nmax, size[side]), sizeof(double));
-    ks_blas_enter();
-    st = arena.failed ? ks_nomem(err, "the exact estimator", arena.failed) : execute(&x, &e->plan, p, s);
-    ks_blas_leave();
+    if (arena.failed) st = ks_nomem(err, "the exact estimator", arena.failed);
+    if (!st && !(st = ks_blas_enter(run->threads, err))) {
+        st = execute(&x, &e->plan, p, s);
+        ks_blas_leave();
+    }
 
     for (int n = 1; n <= p->nmax && !st && ks_exact_weighted(e); n++) {
         out->m[n - 1] = S[n - 1];

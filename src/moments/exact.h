@@ -19,8 +19,8 @@ typedef struct {
     /* whether A and B differ */
     int two;
     /*
-     * Or, with `sampled` both: which side's mean is removed, from the kernel and beforehand from the data, and
-     * what the rows and the columns are samples of, 0: of infinitely many.
+     * Or, with `sampled` both: which side's mean is removed, from the kernel and beforehand from the data,
+     * and what the rows and the columns are samples of, 0: of infinitely many.
      */
     kspec_center center;
     double population[2];
@@ -58,8 +58,8 @@ kspec_status ks_exact_too_few(const ks_exact_plan *e, int side, int n, kspec_err
 double ks_exact_sampled_share(const ks_exact_plan *e, int side);
 
 /*
- * p is of the planned shape; p->nmax is at most ks_exact_highest() and ks_exact_enough(). Order 5 with both sides
- * sampled takes P^2 Q^2 multiply-adds and more; orders to 4 a few matrix products. Leaving out a row or
+ * p is of the planned shape; p->nmax is at most ks_exact_highest() and ks_exact_enough(). Order 5 with both
+ * sides sampled takes P^2 Q^2 multiply-adds and more; orders to 4 a few matrix products. Leaving out a row or
  * column of a complete side changes nothing: those entries are m itself.
  */
 kspec_status ks_exact(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_moments_out *out,

@@ -189,8 +189,8 @@ static int list_graphs(ks_plan *pl) {
             pl->ngraphs += ks_graphs(pl->form, n, pl->graphs + pl->ngraphs);
         return pl->graphs != NULL;
     }
-    ks_graph *list[KS_WEIGHTED_NMAX + 1];
-    size_t count[KS_WEIGHTED_NMAX + 1];
+    ks_graph *list[KS_WEIGHTED_NMAX + 1] = {0};
+    size_t count[KS_WEIGHTED_NMAX + 1] = {0};
     ks_arena arena = {0};
     for (int n = 1; n <= pl->nmax && !arena.failed; n++) {
         list[n] = ks_terms(&pl->form, pl->size, n, &count[n], &arena);

@@ -27,11 +27,14 @@ typedef struct {
     /* A and B differ (one-sided: the Gram matrix is not symmetric). */
     int two_trials;
     /*
-     * Centred, or from a finite population (two-sided): graphs have weights of their own, for the estimate and
-     * for leave-one-out estimates. The fields below are for weighted forms alone.
+     * Centred, or from a finite population (two-sided): graphs have weights of their own, for the estimate
+     * and for leave-one-out estimates. The fields below are for weighted forms alone.
      */
     int weighted;
-    /* by side: whether it is centred, the size of its population or INFINITY, whether its indices are left out */
+    /*
+     * by side: whether it is centred, the size of its population or INFINITY, whether its indices are left
+     * out
+     */
     int split[2];
     double population[2];
     int pinned[2];
@@ -48,9 +51,9 @@ typedef struct {
     /* sum of mu(pi) mu(sigma) over the partitions that give this graph; weighted: see exact_terms.c */
     double weight;
     /*
-     * Weighted: what the graph's value counts in the estimates without one row and without one column, and its
-     * value with the vertex `root` fixed to the index that is left out, which is taken away. Rows come first;
-     * -1: no vertex is fixed.
+     * Weighted: what the graph's value counts in the estimates without one row and without one column, and
+     * its value with the vertex `root` fixed to the index that is left out, which is taken away. Rows come
+     * first; -1: no vertex is fixed.
      */
     double less[2], pin;
     int root;

@@ -8,10 +8,10 @@
  * which is mu(tau) / (P)_r for N infinite, and the estimate is the sum of (-1)^|B| w(tau) w(sigma) C(tau,
  * sigma) over all terms.
  *
- * The mean of every distinct-index sum behind pi is multilinear in weights of the rows. Without row i, (P)_|pi|
- * becomes (P-1)_|pi|, and C loses, for each block t of tau, its value with t fixed to i as many times as t
- * holds blocks of pi. These are sums over graphs with one vertex fixed. They are not the derivative of the
- * sums over graphs, since a half of a split position has one edge and a whole one two.
+ * The mean of every distinct-index sum behind pi is multilinear in weights of the rows. Without row i,
+ * (P)_|pi| becomes (P-1)_|pi|, and C loses, for each block t of tau, its value with t fixed to i as many
+ * times as t holds blocks of pi. These are sums over graphs with one vertex fixed. They are not the
+ * derivative of the sums over graphs, since a half of a split position has one edge and a whole one two.
  *
  * The data come with the mean of every centred line removed, which changes no estimate. Then a half that is
  * alone in its block makes C zero, unless it is the vertex that is fixed.
@@ -29,7 +29,9 @@ enum { N = KS_WEIGHTED_NMAX, EDGES = 2 * N, BLOCKS = N };
 typedef struct {
     /* how many blocks there are of each size, four bits each */
     uint32_t sizes;
-    /* of the partition: for the estimate, for the estimates without one index, for a fixed block by its size */
+    /*
+     * of the partition: for the estimate, for the estimates without one index, for a fixed block by its size
+     */
     double value, less, pin[EDGES + 1];
 } side_weights;
 
@@ -92,9 +94,9 @@ static side_weights weigh(uint32_t sizes, int r, double sign, double population,
 /* ---- partitions of one side's slots ---- */
 
 /*
- * Position l of the rows has the edges 2l-1 and 2l (mod 2n), position l of the columns 2l and 2l+1; even edges
- * are of A, odd ones of B. block[e] is the block at the end of edge e, and an edge whose position is not split
- * shares it with its neighbour.
+ * Position l of the rows has the edges 2l-1 and 2l (mod 2n), position l of the columns 2l and 2l+1; even
+ * edges are of A, odd ones of B. block[e] is the block at the end of edge e, and an edge whose position is
+ * not split shares it with its neighbour.
  */
 typedef struct {
     uint8_t block[EDGES], size[EDGES], blocks;
@@ -273,7 +275,9 @@ static void row_keys(const name *x, uint32_t *key) {
     }
 }
 
-/* x with its rows in the order p and its columns from `from` on in decreasing order; q: where they come from */
+/*
+ * x with its rows in the order p and its columns from `from` on in decreasing order; q: where they come from
+ */
 static name renamed(const name *x, const int *p, int from, int *q) {
     name y = *x;
     for (int v = 0; v < x->cols; v++) {
@@ -316,16 +320,19 @@ static void best_order(const name *x, const uint32_t *key, int *p, int done, uns
         }
 }
 
-/* The name that all renamings share which leave the fixed vertex (-1: none) the first of its side. */
-static name full_name(const name *x, int fixed) {
-    name y = *x, best = {.rows = x->rows, .cols = x->cols};
+/*
+ * The name that all renamings share which leave the fixed row (fixed: 1) or column (2) the first of its side.
+ */
+static name full_name(const name *x, int fixed, int vertex) {
+    name y = *x, best = {.rows = x->rows, .cols = x->cols, .fixed = (uint8_t)fixed};
     uint32_t key[BLOCKS];
-    int p[BLOCKS], row = fixed >= 0 && fixed < BLOCKS, col = fixed >= BLOCKS;
-    if (col) y.word[0] = x->word[fixed - BLOCKS], y.word[fixed - BLOCKS] = x->word[0];
-    y.fixed = best.fixed = (uint8_t)(row ? 1 : col ? 2 : 0);
+    unsigned left = (1u << x->rows) - 1;
+    int p[BLOCKS] = {vertex};
+    y.fixed = (uint8_t)fixed;
+    if (fixed == 1) left &= ~(1u << vertex);
+    if (fixed == 2) y.word[0] = x->word[vertex], y.word[vertex] = x->word[0];
     row_keys(&y, key);
-    if (row) p[0] = fixed;
-    best_order(&y, key, p, row, ((1u << x->rows) - 1) & ~(row ? 1u << fixed : 0), col, &best);
+    best_order(&y, key, p, fixed == 1, left, fixed == 2, &best);
     return best;
 }
 
@@ -403,13 +410,13 @@ static ks_graph graph_of(const entry *e, int n) {
 static void merge(const maker *m, entries *whole, entries *fixed) {
     for (size_t k = 0; k < m->sorted.count; k++) {
         const entry *s = &m->sorted.list[k];
-        name x = full_name(&s->name, -1);
+        name x = full_name(&s->name, 0, 0);
         entry *w = entry_of(whole, &x);
         w->value += s->value;
         for (int i = 0; i < 2; i++) w->less[i] += s->less[i];
         for (int v = 0; v < 2 * BLOCKS; v++) {
             if (s->pin[v] == 0) continue;
-            name y = full_name(&s->name, v);
+            name y = full_name(&s->name, 1 + v / BLOCKS, v % BLOCKS);
             entry *f = entry_of(fixed, &y);
             f->pin[0] += s->pin[v];
             f->whole = (int)(w - whole->list);

@@ -1,5 +1,7 @@
 #include "moments/exact_tile.h"
 
+#include "base/error.h"
+#include "base/memory.h"
 #include "simd/simd.h"
 
 #include <string.h>
@@ -17,6 +19,9 @@ typedef struct {
     const ks_expression *e;
     ks_tile_result what;
     double *out;
+    /* per worker: room for a tile of each factor that is transposed */
+    double *turned;
+    size_t room;
 } tile_job;
 
 /* t (m x n, leading dimension TC) = x^T, eight lines of x at a time. */
@@ -71,10 +76,9 @@ static void tile(const tile_job *job, size_t i, size_t j, size_t m, size_t n, do
 
 /* A chunk is TR rows, or TC columns for column sums, so that no two chunks write to one place. */
 static kspec_status tile_chunk(void *ctx, size_t chunk, const ks_worker *worker) {
-    (void)worker;
     const tile_job *job = ctx;
     const ks_expression *e = job->e;
-    double turned[KS_TILE_FACTORS * TR * TC];
+    double *turned = job->turned ? job->turned + (size_t)worker->index * job->room : NULL;
     int by_cols = job->what == KS_TILE_COL_SUMS;
     size_t i0 = by_cols ? 0 : chunk * TR, i1 = by_cols || i0 + TR > e->m ? e->m : i0 + TR;
     size_t j0 = by_cols ? chunk * TC : 0, j1 = by_cols && j0 + TC < e->n ? j0 + TC : e->n;
@@ -95,7 +99,15 @@ kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_resu
     if (st) return st;
     size_t chunks = what == KS_TILE_COL_SUMS ? (x->n + TC - 1) / TC : (x->m + TR - 1) / TR;
     ks_run r = ks_tile_threads(run, 10.0 * (double)x->m * (double)x->n * (x->count + 1));
-    return ks_parallel_for(&r, chunks, tile_chunk, &job, err);
+    for (int k = 0; k < x->count; k++) job.room += x->factor[k].transposed ? TR * TC : 0;
+    if (job.room) {
+        size_t count = ks_size(job.room, (size_t)ks_workers(&r, chunks));
+        job.turned = ks_alloc(count, sizeof *job.turned);
+        if (!job.turned) return ks_nomem(err, "tiles of transposed factors", ks_size(count, sizeof(double)));
+    }
+    st = ks_parallel_for(&r, chunks, tile_chunk, &job, err);
+    ks_free(job.turned);
+    return st;
 }
 
 typedef struct {

@@ -10,6 +10,7 @@
 #include "moments/jackknife.h"
 #include "moments/second.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -157,8 +158,15 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     }
     int e2 = 2 * j->trials.exponent;
     double *scaled[] = {&e.value, &e.std_error, &e.ci_low, &e.ci_high, &e.chebyshev_low, &e.chebyshev_high};
-    for (size_t k = 0; k < sizeof scaled / sizeof *scaled; k++) *scaled[k] = ldexp(*scaled[k], n * e2);
+    int lost = 0; /* an error bar that underflows is not 0, but unknown */
+    for (size_t k = 0; k < sizeof scaled / sizeof *scaled; k++) {
+        double before = *scaled[k];
+        *scaled[k] = ldexp(before, n * e2);
+        lost |= before != 0 && fabs(*scaled[k]) < DBL_MIN;
+    }
+    if (lost) e.std_error = e.ci_low = e.ci_high = e.chebyshev_low = e.chebyshev_high = NAN;
     e.variance_bound = ldexp(e.variance_bound, 2 * n * e2);
+    if (e.variance_bound < DBL_MIN) e.variance_bound = NAN;
     e.root = ldexp(e.root, e2);
     return e;
 }
@@ -245,15 +253,16 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
  */
 static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
                                         kspec_error *err) {
-    size_t rows = j->o.sampled == KSPEC_SAMPLED_COLS ? 1
-                  : j->o.center                      ? 4
-                                                     : 2,
-           cols = j->o.sampled == KSPEC_SAMPLED_ROWS ? 1 : 2;
+    const int whole[2] = {j->share[0] == 0, j->share[1] == 0};
+    size_t rows = whole[0] ? 1 : j->o.center ? 4 : 2, cols = whole[1] ? 1 : 2;
+    /* none is known without bias where columns are centred, nor of a finite population */
+    int known = j->o.center <= KSPEC_CENTER_ROWS && (whole[0] || j->share[0] == 1) &&
+                (whole[1] || j->share[1] == 1) && !(whole[0] && whole[1]);
     ks_dimensionality d = {NAN, NAN, NAN, NAN};
     ks_second s = {.naive = NAN};
-    ks_measured m = {j->trials, j->source.halves, j->o.sampled, j->rows, j->cols};
+    ks_measured m = {j->trials, j->source.halves, KSPEC_SAMPLED_BOTH, j->rows, j->cols};
+    if (whole[0] || whole[1]) m.sampled = whole[0] ? KSPEC_SAMPLED_COLS : KSPEC_SAMPLED_ROWS;
     kspec_status st = KSPEC_OK;
-    int known = j->o.center <= KSPEC_CENTER_ROWS && !j->o.population_rows && !j->o.population_cols;
     if (known && j->o.nmax >= 2 && j->rows.count >= rows && j->cols.count >= cols) {
         st = j->second_by
                  ? ks_second_of_moment(run, &m, j->o.splits, j->o.seed, j->second, &s, &j->arena, err)
@@ -272,7 +281,7 @@ static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
     size_t count_second = ks_size_add(1, ks_size_add(j->trials.P, j->trials.Q));
     double *mean = ks_arena_alloc(&j->arena, ks_size(2, j->trials.Q), sizeof *mean);
-    if (j->o.sampled == KSPEC_SAMPLED_BOTH && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
+    if (j->share[0] == 1 && j->share[1] == 1 && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
         j->second = ks_arena_alloc(&j->arena, count_second, sizeof *j->second);
     j->source =
         (ks_source){.o = &j->o, .trials = &j->trials, .tasks = &j->tasks, .rows = &j->rows, .cols = &j->cols};
@@ -325,8 +334,7 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     if (!st) st = check(&j, phi, ntrials, err);
     if (!st && !(r = ks_zalloc(1, sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
-    if (!st) {
-        ks_blas_enter();
+    if (!st && !(st = ks_blas_enter(j.run.threads, err))) {
         st = compute(&j, r, err);
         ks_blas_leave();
     }

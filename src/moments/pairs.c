@@ -1,6 +1,7 @@
 #include "moments/pairs.h"
 
 #include "base/error.h"
+#include "simd/simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,128 +22,36 @@
  * n the number of units. Each S follows from the sums over units of products of these, all of which are kept,
  * with and without the unit that is left out.
  */
-/* clang-format off */
-enum {
-    N, /* 1, where both columns are seen */
-    X, Y, Z, W, P, R, D, E,
-    XY, ZW, XZ, YW, XW, YZ,
-    PR, XR, YR, ZP, WP,
-    DE, XE, ZE, YD, WD,
-    XYR, ZWP, XZE, YWD,
-    XYZ, XYW, XZW, YZW, XYZW,
-    SUMS
-};
+enum { STRIP = KS_PAIRS_STRIP, MAX_CHUNKS = 64 };
 
-/* The products among them, each of two that come before */
-static const int product[][3] = {
-    {XY, X, Y},   {ZW, Z, W},   {XZ, X, Z},   {YW, Y, W},   {XW, X, W}, {YZ, Y, Z},
-    {PR, P, R},   {XR, X, R},   {YR, Y, R},   {ZP, Z, P},   {WP, W, P},
-    {DE, D, E},   {XE, X, E},   {ZE, Z, E},   {YD, Y, D},   {WD, W, D},
-    {XYR, XY, R}, {ZWP, ZW, P}, {XZE, XZ, E}, {YWD, YW, D},
-    {XYZ, XY, Z}, {XYW, XY, W}, {XZW, XZ, W}, {YZW, YZ, W}, {XYZW, XY, ZW},
-};
-/* clang-format on */
-
-enum { STRIP = 64, MAX_CHUNKS = 64 };
-
-/* The sums of a strip of columns c */
-typedef double strip[SUMS][STRIP];
-
-/* What the pairs add up to: estimates times weights, and the weights */
+/* What pairs add up to: estimates times weights, and the weights */
 typedef struct {
     double moment, square, weight;
 } total;
 
+/* Scratch of one worker: panels of a strip, rows x STRIP, and a column, rows long */
+typedef struct {
+    double *y, *w, *seen, *x, *z, *here;
+} scratch;
+
 typedef struct {
     const ks_pairs *in;
+    const ks_simd *k;
     size_t chunks, units;
-    /* per chunk: all, without each group of rows, and of the pairs with each column */
-    total *all, *row, *col;
+    /* the rows, groups together */
+    ks_group_order order;
+    scratch *workers;
+    /* per chunk: all, the pairs with each column, and without each group of rows, 3 vectors of lanes */
+    total *all, *col;
+    double *left;
 } job;
-
-/* ---- one unit of rows, one column and a strip of others ---- */
-
-static void products(strip s, size_t count) {
-    for (size_t k = 0; k < sizeof product / sizeof *product; k++)
-        for (size_t j = 0; j < count; j++) s[product[k][0]][j] = s[product[k][1]][j] * s[product[k][2]][j];
-}
 
 /* 1 where an entry is seen in both trials */
 static double seen_at(const ks_pairs *in, size_t at) {
     return in->seen_a ? in->seen_a[at] * in->seen_b[at] : 1;
 }
 
-/* Row i, times f, added to the strip of columns c0 ... */
-static void add_row(const ks_pairs *in, size_t i, size_t a, size_t c0, size_t count, double f, strip s) {
-    const size_t Q = in->cols->n;
-    const double *A = in->A + i * Q, *B = in->B + i * Q, x = A[a], z = B[a];
-    for (size_t j = 0; j < count && !in->centered; j++) {
-        s[P][j] += x * B[c0 + j];
-        s[R][j] += z * A[c0 + j];
-    }
-    const double here = seen_at(in, i * Q + a);
-    for (size_t j = 0; j < count && in->centered; j++) {
-        const double both = here * seen_at(in, i * Q + c0 + j) * f, y = B[c0 + j], w = A[c0 + j];
-        s[N][j] += both;
-        s[X][j] += both * x, s[Y][j] += both * y;
-        s[Z][j] += both * z, s[W][j] += both * w;
-        s[P][j] += both * x * y, s[R][j] += both * z * w;
-        s[D][j] += both * x * z, s[E][j] += both * y * w;
-    }
-}
-
-static void unit(const ks_pairs *in, size_t g, size_t a, size_t c0, size_t count, strip s) {
-    const ks_groups *rows = in->rows;
-    const int last = in->centered ? E : R;
-    for (int k = 0; k <= last; k++) memset(s[k], 0, count * sizeof(double));
-    const size_t size = ks_group_size(rows, g);
-    const double f = in->centered ? 1 / (double)size : 1;
-    for (size_t i = 0; i < size; i++)
-        add_row(in, rows->of ? rows->member[rows->start[g] + i] : g, a, c0, count, f, s);
-    if (in->centered)
-        products(s, count);
-    else
-        for (size_t j = 0; j < count; j++) s[PR][j] = s[P][j] * s[R][j];
-}
-
-/* ---- estimates ---- */
-
-/*
- * The sums `s` less `own` (NULL: nothing), as estimates of each pair; pairs that do not count (keep = 0, or
- * fewer units than the estimate needs) have the weight 0. Written as products, so that each loop is plain
- * arithmetic.
- */
-static void estimates(const ks_pairs *in, strip s, strip own, const double *keep, size_t count, total *each) {
-#define OF(k) (own ? s[k][j] - own[k][j] : s[k][j])
-    for (size_t j = 0; j < count; j++) {
-        each[j] = (total){0, 0, 0};
-        if (keep[j] == 0) continue;
-        const double p = OF(P), r = OF(R);
-        each[j].moment = p * r - OF(PR);
-        each[j].weight = 1; /* a tuple's: counted by the caller */
-        if (!in->centered) continue;
-        const double n = OF(N);
-        if (n < 3.5) {
-            each[j] = (total){0, 0, 0};
-            continue;
-        }
-        const double x = OF(X), y = OF(Y), z = OF(Z), w = OF(W), d = OF(D), e = OF(E);
-        const double xy = OF(XY), zw = OF(ZW), xz = OF(XZ), yw = OF(YW), xw = OF(XW), yz = OF(YZ);
-        const double s3 = x * y * r - xy * r - OF(XR) * y - OF(YR) * x + 2 * OF(XYR) + z * w * p - zw * p -
-                          OF(ZP) * w - OF(WP) * z + 2 * OF(ZWP);
-        const double t3 = x * z * e - xz * e - OF(XE) * z - OF(ZE) * x + 2 * OF(XZE) + y * w * d - yw * d -
-                          OF(YD) * w - OF(WD) * y + 2 * OF(YWD);
-        const double s4 = x * y * z * w - xy * z * w - xz * y * w - xw * y * z - yz * x * w - yw * x * z -
-                          zw * x * y + xy * zw + xz * yw + xw * yz +
-                          2 * (OF(XYZ) * w + OF(XYW) * z + OF(XZW) * y + OF(YZW) * x) - 6 * OF(XYZW);
-        /* times n (n-1), the pair's weight */
-        const double f3 = 1 / (n - 2), f4 = f3 / (n - 3);
-        each[j].moment += f4 * s4 - f3 * s3;
-        each[j].square = d * e - OF(DE) - f3 * t3 + f4 * s4;
-        each[j].weight = n * (n - 1);
-    }
-#undef OF
-}
+/* ---- every pair, in strips ---- */
 
 static void add(total *to, const total *from) {
     to->moment += from->moment;
@@ -150,58 +59,95 @@ static void add(total *to, const total *from) {
     to->weight += from->weight;
 }
 
-/* Column a with the columns after it */
-static void column(const job *j, size_t chunk, size_t a, strip s, strip own) {
+/* Columns c0 ... c0+count-1 of all rows; the strip is filled up with columns that do not count */
+static void take_strip(const job *j, size_t c0, size_t count, scratch *w) {
     const ks_pairs *in = j->in;
-    const size_t Q = in->cols->n;
-    double keep[STRIP];
-    total each[STRIP];
-    for (size_t c0 = a + 1; c0 < Q; c0 += STRIP) {
-        const size_t count = Q - c0 < STRIP ? Q - c0 : STRIP;
-        for (size_t k = 0; k < count; k++)
-            keep[k] = ks_group_of(in->cols, a) != ks_group_of(in->cols, c0 + k);
-        memset(s, 0, sizeof(strip));
-        for (size_t g = 0; g < j->units; g++) {
-            unit(in, g, a, c0, count, own);
-            for (int k = 0; k < SUMS; k++)
-                for (size_t l = 0; l < count && (in->centered || k == P || k == R || k == PR); l++)
-                    s[k][l] += own[k][l];
+    for (size_t i = 0; i < in->rows->n; i++)
+        for (size_t k = 0; k < STRIP; k++) {
+            const size_t at = j->order.place[i] * in->cols->n + c0 + k;
+            w->y[i * STRIP + k] = k < count ? in->B[at] : 0;
+            w->w[i * STRIP + k] = k < count ? in->A[at] : 0;
+            if (in->seen_a) w->seen[i * STRIP + k] = k < count ? seen_at(in, at) : 0;
         }
-        estimates(in, s, NULL, keep, count, each);
+}
+
+static void take_column(const job *j, size_t a, scratch *w) {
+    const ks_pairs *in = j->in;
+    for (size_t i = 0; i < in->rows->n; i++) {
+        const size_t at = j->order.place[i] * in->cols->n + a;
+        w->x[i] = in->A[at], w->z[i] = in->B[at];
+        if (in->seen_a) w->here[i] = seen_at(in, at);
+    }
+}
+
+/* The strip at c0 with every column before its last */
+static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
+    const ks_pairs *in = j->in;
+    const size_t Q = in->cols->n, count = Q - c0 < STRIP ? Q - c0 : STRIP;
+    const ks_pairs_panel panel = {.units = j->units,
+                                  .first = in->rows->of ? j->order.first : NULL,
+                                  .x = w->x,
+                                  .z = w->z,
+                                  .here = in->seen_a ? w->here : NULL,
+                                  .y = w->y,
+                                  .w = w->w,
+                                  .seen = in->seen_a ? w->seen : NULL,
+                                  .centered = in->centered};
+    double keep[STRIP], each[3 * STRIP];
+    take_strip(j, c0, count, w);
+    for (size_t a = 0; a + 1 < c0 + count; a++) {
+        for (size_t k = 0; k < STRIP; k++)
+            keep[k] = k < count && c0 + k > a && ks_group_of(in->cols, a) != ks_group_of(in->cols, c0 + k);
+        take_column(j, a, w);
+        j->k->pairs_strip(&panel, keep, each, j->left + chunk * j->units * 3 * j->k->lanes);
         for (size_t k = 0; k < count; k++) {
-            add(&j->all[chunk], &each[k]);
-            add(&j->col[chunk * Q + a], &each[k]);
-            add(&j->col[chunk * Q + c0 + k], &each[k]);
-        }
-        for (size_t g = 0; g < j->units; g++) {
-            unit(in, g, a, c0, count, own);
-            estimates(in, s, own, keep, count, each);
-            for (size_t k = 0; k < count; k++) add(&j->row[chunk * j->units + g], &each[k]);
+            const total t = {each[k], each[STRIP + k], each[2 * STRIP + k]};
+            add(&j->all[chunk], &t);
+            add(&j->col[chunk * Q + a], &t);
+            add(&j->col[chunk * Q + c0 + k], &t);
         }
     }
 }
 
-/* Columns chunk, chunk + chunks, ..., so that all chunks are about as long */
-static kspec_status columns(void *ctx, size_t chunk, const ks_worker *worker) {
-    (void)worker;
+/* Strips chunk, chunk + chunks, ..., so that all chunks are about as long */
+static kspec_status strips(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
-    strip s, own;
-    for (size_t a = chunk; a < j->in->cols->n; a += j->chunks) column(j, chunk, a, s, own);
+    for (size_t c0 = chunk * STRIP; c0 < j->in->cols->n; c0 += j->chunks * STRIP)
+        strip(j, chunk, c0, &j->workers[worker->index]);
     return KSPEC_OK;
 }
 
-static kspec_status every_pair(const ks_run *run, job *j, ks_arena *arena, kspec_error *err) {
-    const size_t Q = j->in->cols->n;
-    j->chunks = Q < MAX_CHUNKS ? Q : MAX_CHUNKS;
+/* j->all[0], j->col[0 ...] and row[g] are the sums over all pairs. */
+static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *arena, kspec_error *err) {
+    const size_t Q = j->in->cols->n, n = j->in->rows->n, all = (Q + STRIP - 1) / STRIP;
+    kspec_status st = ks_simd_choose(&j->k, err);
+    if (!st) st = ks_group_order_alloc(&j->order, j->in->rows, arena, err);
+    if (st) return st;
+    for (size_t g = 0; g < j->units; g++) j->order.group[g] = g;
+    ks_group_order_set(&j->order, j->in->rows);
+    j->chunks = all < MAX_CHUNKS ? all : MAX_CHUNKS;
+    const size_t lanes = j->k->lanes, workers = (size_t)ks_workers(run, j->chunks);
     j->all = ks_arena_zalloc(arena, j->chunks, sizeof(total));
-    j->row = ks_arena_zalloc(arena, ks_size(j->chunks, j->units), sizeof(total));
     j->col = ks_arena_zalloc(arena, ks_size(j->chunks, Q), sizeof(total));
+    j->left = ks_arena_zalloc(arena, ks_size(j->chunks * 3 * lanes, j->units), sizeof(double));
+    j->workers = ks_arena_zalloc(arena, workers, sizeof(scratch));
+    for (size_t k = 0; k < workers && !arena->failed; k++)
+        j->workers[k] = (scratch){.y = ks_arena_alloc(arena, n, STRIP * sizeof(double)),
+                                  .w = ks_arena_alloc(arena, n, STRIP * sizeof(double)),
+                                  .seen = ks_arena_alloc(arena, n, STRIP * sizeof(double)),
+                                  .x = ks_arena_alloc(arena, n, sizeof(double)),
+                                  .z = ks_arena_alloc(arena, n, sizeof(double)),
+                                  .here = ks_arena_alloc(arena, n, sizeof(double))};
     if (arena->failed) return ks_nomem(err, "pairs of columns", arena->failed);
-    kspec_status st = ks_parallel_for(run, j->chunks, columns, j, err);
-    for (size_t c = 1; c < j->chunks && !st; c++) {
-        add(&j->all[0], &j->all[c]);
-        for (size_t g = 0; g < j->units; g++) add(&j->row[g], &j->row[c * j->units + g]);
-        for (size_t a = 0; a < Q; a++) add(&j->col[a], &j->col[c * Q + a]);
+    st = ks_parallel_for(run, j->chunks, strips, j, err);
+    for (size_t c = 0; c < j->chunks && !st; c++) {
+        if (c > 0) add(&j->all[0], &j->all[c]);
+        for (size_t a = 0; a < Q && c > 0; a++) add(&j->col[a], &j->col[c * Q + a]);
+        for (size_t g = 0; g < j->units; g++) {
+            const double *left = j->left + (c * j->units + g) * 3 * lanes;
+            for (size_t l = 0; l < lanes; l++)
+                add(&row[g], &(total){left[l], left[lanes + l], left[2 * lanes + l]});
+        }
     }
     return st;
 }
@@ -322,12 +268,14 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
     ks_arena arena = {0};
     job j = {.in = in, .units = G};
     double *weight = ks_arena_alloc(&arena, count, sizeof *weight);
-    kspec_status st = weight ? every_pair(run, &j, &arena, err) : ks_nomem(err, "pairs", arena.failed);
+    total *row = ks_arena_zalloc(&arena, G, sizeof *row);
+    kspec_status st =
+        arena.failed ? ks_nomem(err, "pairs", arena.failed) : every_pair(run, &j, row, &arena, err);
     if (!st) traces(in, out->trace, weight);
     for (size_t k = 0; k < count && !st; k++) out->trace[k] = over(out->trace[k], weight[k]);
     if (!st && !in->centered) st = squares(in, out->square, err);
     for (size_t k = 0; k < count && !st; k++) {
-        total t = k == 0 || k > G ? j.all[0] : j.row[k - 1];
+        total t = k == 0 || k > G ? j.all[0] : row[k - 1];
         const size_t c = k - 1 - G;
         for (size_t a = 0; a < Q && k > G; a++) /* a pair has its columns in different groups */
             if (ks_group_of(in->cols, a) == c) {

@@ -100,9 +100,10 @@ kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts
     features_job f = {.x = x, .Z = out};
     kspec_status st = begin(&j, x, opts, out, err);
     if (st) return st;
-    ks_blas_enter();
-    st = make_features(&j, &f, err);
-    ks_blas_leave();
+    if (!(st = ks_blas_enter(j.run.threads, err))) {
+        st = make_features(&j, &f, err);
+        ks_blas_leave();
+    }
     ks_arena_free(&j.arena);
     return st;
 }
@@ -121,9 +122,10 @@ kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts *opts, do
     job j;
     kspec_status st = begin(&j, x, opts, out, err);
     if (st) return st;
-    ks_blas_enter();
-    st = make_gram(&j, x, out, err);
-    ks_blas_leave();
+    if (!(st = ks_blas_enter(j.run.threads, err))) {
+        st = make_gram(&j, x, out, err);
+        ks_blas_leave();
+    }
     ks_arena_free(&j.arena);
     return st;
 }

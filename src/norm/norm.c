@@ -198,8 +198,7 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
     if (!st) st = ks_run_init(&run, j.o.threads, j.o.progress, err);
     if (!st) st = prepare(&j, x, &r->out, &arena, err);
-    if (!st) {
-        ks_blas_enter();
+    if (!st && !(st = ks_blas_enter(run.threads, err))) {
         st = compute(&j, &run, r, err);
         ks_blas_leave();
     }

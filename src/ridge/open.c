@@ -10,8 +10,7 @@
 
 kspec_status ks_ridge_enter(const kspec_ridge *r, ks_run *run, kspec_error *err) {
     kspec_status st = ks_run_init(run, r->o.threads, r->o.progress, err);
-    if (!st) ks_blas_enter();
-    return st;
+    return st ? st : ks_blas_enter(run->threads, err);
 }
 
 void ks_ridge_leave(void) { ks_blas_leave(); }

@@ -10,6 +10,7 @@
 
 #include "base/cpu.h"
 #include "simd/gram.h"
+#include "simd/pairs.h"
 #include "simd/path.h"
 #include "simd/train.h"
 
@@ -95,6 +96,14 @@ typedef struct {
 
     /* sum[n] += sum over cols columns of A[n] last, for `orders` orders; `last` is one vector per column. */
     void (*path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
+
+    /*
+     * Pairs of columns (see simd/pairs.h). Of the pairs whose keep is 1, not 0: each gets the moment, the
+     * square and the weight from all units, KS_PAIRS_STRIP of each; and the same without unit g, added up
+     * over the strip, are added to left[g], 3 vectors of lanes. Not centred, the moment is the sum over
+     * pairs of different units, the square is not made, and the weight is keep.
+     */
+    void (*pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left);
 
     /* Training, in single precision: multiples of KS_TRAIN_ROWS rows, of KS_TRAIN_COLS cols; any depth. */
 

@@ -1,5 +1,5 @@
 /*
- * COIN-OR Clp, through its C interface.
+ * COIN-OR Clp, through its C interface behind clp_wall.cpp.
  *
  * Clp's own scaling is switched off, since the caller scales. On columns whose entries span twenty decades
  * (powers of small grid points) Clp's geometric scaling was seen to end "optimal" far from the optimum. For
@@ -7,40 +7,37 @@
  */
 #include "base/error.h"
 #include "base/memory.h"
+#include "spectrum/clp.h"
 #include "spectrum/lp.h"
 
 #include <coin/ClpConfig.h>
-#include <coin/Clp_C_Interface.h>
 #include <math.h>
-#include <string.h>
 
-static const double tolerance = 1e-10, certified = 1e-8, negligible = 1e-15;
+static const double certified = 1e-8, negligible = 1e-15;
+
+/* In turn, until one is certified */
+static const ks_clp_method methods[] = {{1e-10, 0, 0}, {1e-10, 0, 1}, {1e-10, 3, 1}};
 
 const char *kspec_lp_solver(void) { return "Clp " CLP_VERSION; }
 
-static kspec_status load(Clp_Simplex *model, const ks_lp *lp, kspec_error *err) {
+/* The columns without their zeros, in arrays of the arena; fails without memory. */
+static kspec_status lay_out(const ks_lp *lp, ks_clp_problem *p, ks_arena *arena, kspec_error *err) {
     size_t m = lp->rows, n = lp->cols, k = 0;
-    ks_arena arena = {0};
-    CoinBigIndex *start = ks_arena_alloc(&arena, n + 1, sizeof *start);
-    int *index = ks_arena_alloc(&arena, ks_size(m, n), sizeof *index);
-    double *value = ks_arena_alloc(&arena, ks_size(m, n), sizeof *value);
-    double *lower = ks_arena_zalloc(&arena, n, sizeof *lower);
-    if (arena.failed) {
-        size_t wanted = arena.failed;
-        ks_arena_free(&arena);
-        return ks_nomem(err, "the linear program", wanted);
-    }
+    int *start = ks_arena_alloc(arena, n + 1, sizeof *start);
+    int *index = ks_arena_alloc(arena, ks_size(m, n), sizeof *index);
+    double *value = ks_arena_alloc(arena, ks_size(m, n), sizeof *value);
+    double *lower = ks_arena_zalloc(arena, n, sizeof *lower);
+    if (arena->failed) return ks_nomem(err, "the linear program", arena->failed);
     for (size_t j = 0; j < n; j++) {
-        start[j] = (CoinBigIndex)k;
+        start[j] = (int)k;
         for (size_t i = 0; i < m; i++)
             if (fabs(lp->A[j * m + i]) > negligible) {
                 index[k] = (int)i;
                 value[k++] = lp->A[j * m + i];
             }
     }
-    start[n] = (CoinBigIndex)k;
-    Clp_loadProblem(model, (int)n, (int)m, start, index, value, lower, NULL, lp->c, lp->b, lp->b);
-    ks_arena_free(&arena);
+    start[n] = (int)k;
+    *p = (ks_clp_problem){(int)m, (int)n, start, index, value, lower, lp->c, lp->b};
     return KSPEC_OK;
 }
 
@@ -67,30 +64,20 @@ static double breach(const ks_lp *lp, const double *x, const double *y) {
 
 kspec_status ks_lp_solve(const ks_lp *lp, double *x, double *y, int *iterations, kspec_error *err) {
     double off = INFINITY;
+    ks_arena arena = {0};
+    ks_clp_problem problem;
+    kspec_status st = lay_out(lp, &problem, &arena, err);
     *iterations = 0;
-    for (int attempt = 0; attempt < 3 && !(off <= certified); attempt++) {
-        Clp_Simplex *model = Clp_newModel();
-        if (!model) return ks_nomem(err, "the linear program", 0);
-        Clp_setLogLevel(model, 0);
-        kspec_status st = load(model, lp, err);
-        if (st) {
-            Clp_deleteModel(model);
-            return st;
-        }
-        Clp_setPrimalTolerance(model, tolerance);
-        Clp_setDualTolerance(model, tolerance);
-        Clp_scaling(model, attempt == 2 ? 3 : 0);
-        if (attempt == 0)
-            Clp_primal(model, 0);
+    for (int attempt = 0; attempt < 3 && !st && !(off <= certified); attempt++) {
+        ks_clp_outcome outcome = ks_clp_solve(&problem, &methods[attempt], x, y, iterations);
+        if (outcome == KS_CLP_NO_MEMORY)
+            st = ks_fail(err, KSPEC_E_NOMEM, "out of memory: the linear program of %zu rows and %zu columns",
+                         lp->rows, lp->cols);
         else
-            Clp_dual(model, 0);
-        *iterations += Clp_numberIterations(model);
-        memcpy(x, Clp_primalColumnSolution(model), lp->cols * sizeof *x);
-        memcpy(y, Clp_dualRowSolution(model), lp->rows * sizeof *y);
-        off = Clp_status(model) == 0 ? breach(lp, x, y) : INFINITY;
-        Clp_deleteModel(model);
+            off = outcome == KS_CLP_OPTIMAL ? breach(lp, x, y) : INFINITY;
     }
-    if (off <= certified) return KSPEC_OK;
+    ks_arena_free(&arena);
+    if (st || off <= certified) return st;
     return ks_fail(err, KSPEC_E_NUMERIC,
                    "the linear program was not solved: Clp's answer is off by %.2g, more than %g", off,
                    certified);

@@ -42,7 +42,8 @@ kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const doubl
         for (size_t l = 0; l < K; l++)
             e->L[n * K + l] = (correlation ? correlation[n * K + l] : n == l) + (n == l) * ridge;
     for (size_t n = 0; n < K; n++) e->se[n] = ks_to_units(std_error[n], d, b, n + 1);
-    ks_blas_enter();
+    kspec_status st = ks_blas_enter(1, err);
+    if (st) return st;
     size_t bad = ks_potrf(K, e->L, K);
     ks_blas_leave();
     if (bad)

@@ -26,9 +26,8 @@ kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, s
     double *G = ks_arena_alloc(&arena, ks_size(n, n), sizeof *G);
     if (arena.failed) {
         st = ks_nomem(err, "the sample's Gram matrix", arena.failed);
-    } else {
+    } else if (!(st = ks_blas_enter(run->threads, err))) {
         ks_trials_mean(&t, mean, M);
-        ks_blas_enter();
         st = ks_gemm_symmetric_tiled(run, P > Q, P <= Q, n, longer, 1 / ((double)P * (double)Q), M, Q, M, Q,
                                      G, n, err);
         if (!st) st = ks_syevd(0, n, G, n, values, err);

@@ -24,8 +24,7 @@ kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_matrix *Sx,
            *C = ks_arena_alloc(&arena, ks_size(d, d), sizeof *C);
     st = arena.failed ? ks_nomem(err, "a covariance matrix", arena.failed)
                       : ks_relative_factor(S, Sx, d, M, err);
-    if (!st) {
-        ks_blas_enter();
+    if (!st && !(st = ks_blas_enter(1, err))) {
         ks_gemm(1, 0, d, d, d, 1, M, d, M, d, 0, C, d); /* M^T M = L^-1 Sx L^-T */
         st = ks_syevd(0, d, C, d, eta, err);
         ks_blas_leave();

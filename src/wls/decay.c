@@ -86,8 +86,8 @@ static kspec_status compute(const kspec_matrix *X, const kspec_wls_decay_opts *o
            *G = ks_arena_alloc(&arena, ks_size(n, n), sizeof *G),
            *norm = ks_arena_alloc(&arena, n, sizeof *norm);
     kspec_status st = arena.failed ? ks_nomem(err, "the kernel matrix", arena.failed) : KSPEC_OK;
-    ks_blas_enter();
-    if (!st) st = ks_matrix_copy(X, 0, n, "the matrix", rows, err);
+    if (st || (st = ks_blas_enter(run->threads, err))) goto done;
+    st = ks_matrix_copy(X, 0, n, "the matrix", rows, err);
     if (!st && o->unit_sphere) st = to_unit_sphere(rows, n, d, err);
     if (!st && o->kernel == KSPEC_WLS_KERNEL_GAUSSIAN) centre(rows, n, d);
     if (!st) st = ks_gemm_symmetric_tiled(run, 0, 1, n, d, 1, rows, d, rows, d, G, n, err);
@@ -96,6 +96,7 @@ static kspec_status compute(const kspec_matrix *X, const kspec_wls_decay_opts *o
     if (!st) st = check_finite(G, n, err);
     if (!st) st = ks_syevd(0, n, G, n, values, err);
     ks_blas_leave();
+done:
     ks_arena_free(&arena);
     return st;
 }

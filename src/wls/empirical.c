@@ -204,9 +204,11 @@ kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t count, size_t
     if (!st) st = ks_fft_make(N, &fft, err);
     if (!st && count) {
         empirical_job j = {.g = &g, .count = count, .draws = draws};
-        ks_blas_enter();
-        st = simulate(&j, &run, p, fft, &arena, err);
-        ks_blas_leave();
+        st = ks_blas_enter(run.threads, err);
+        if (!st) {
+            st = simulate(&j, &run, p, fft, &arena, err);
+            ks_blas_leave();
+        }
         if (!st) summarise(&j, r);
     }
     ks_fft_free(fft);

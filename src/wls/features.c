@@ -256,9 +256,11 @@ kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
     if (!st) {
         r->N = j.N, r->P = j.P, r->p = j.p, r->outputs = j.outputs;
         r->residual = r->error_noise_free = r->error_noise = r->variance = NAN;
-        ks_blas_enter();
-        st = compute(&j, psi, y, &o, r, err);
-        ks_blas_leave();
+        st = ks_blas_enter(j.run.threads, err);
+        if (!st) {
+            st = compute(&j, psi, y, &o, r, err);
+            ks_blas_leave();
+        }
     }
     ks_arena_free(&j.arena);
     if (st) {

@@ -128,9 +128,11 @@ kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const kspec_wls_
     if (!st) {
         ks_wls_fitter f = {.N = N, .p = p, .beta = g.beta, .fft = fft, .run = &run};
         r->N = N, r->p = p, r->regime = ks_wls_regime_of(N, p);
-        ks_blas_enter();
-        st = fit(&g, &f, y, &arena, r, err);
-        ks_blas_leave();
+        st = ks_blas_enter(run.threads, err);
+        if (!st) {
+            st = fit(&g, &f, y, &arena, r, err);
+            ks_blas_leave();
+        }
     }
     ks_fft_free(fft);
     ks_arena_free(&arena);

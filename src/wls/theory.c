@@ -27,8 +27,9 @@ kspec_status ks_wls_expect(const ks_run *run, const ks_wls_grid *g, const size_t
 
 kspec_status ks_wls_expect_all(const ks_run *run, const ks_wls_grid *g, const size_t *p, size_t count,
                                ks_wls_errors *out, kspec_error *err) {
-    ks_blas_enter();
-    kspec_status st = ks_wls_expect(run, g, p, count, 1, out, err);
+    kspec_status st = ks_blas_enter(run->threads, err);
+    if (st) return st;
+    st = ks_wls_expect(run, g, p, count, 1, out, err);
     ks_blas_leave();
     for (size_t i = 0; i < count && !st; i++)
         if (!isfinite(out[i].error_noise_free) || !isfinite(out[i].error_noise) ||

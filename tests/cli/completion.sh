@@ -48,7 +48,8 @@ for c in $(kspec help | sed -n 's/^  \([a-z]*\)   *[a-z].*/\1/p'); do
     expect "zsh knows $c" grep -q -- "'$c:" kspec.zsh
     for o in $(grep -- '^--' options) $(grep -x -- '-n' options); do
         expect "bash: $c $o" grep -q -- " $o[ ']" <(grep "^        $c) " kspec.bash)
-        expect "zsh: $c $o" grep -q -- "^        '$o\(=-\)\{0,1\}\[" <(sed -n "/^    $c) _arguments/,/;;/p" kspec.zsh)
+        expect "zsh: $c $o" grep -q -- "^        '$o\(=-\)\{0,1\}\[" \
+            <(sed -n "/^    $c) _arguments/,/;;/p" kspec.zsh)
         case $o in
         --*) expect "fish: $c $o" grep -q -- "seen_subcommand_from $c' .*-l ${o#--} " kspec.fish ;;
         *) expect "fish: $c $o" grep -q -- "seen_subcommand_from $c' .*-s ${o#-} " kspec.fish ;;

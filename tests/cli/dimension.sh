@@ -67,6 +67,42 @@ cp "$out" one
 expect_status 0 kspec dimension t.npy --splits 2 --json
 expect_json 'j["dimension"] != json.load(open("one"))["dimension"]'
 
+# several matrices: one table, a list of results
+expect_status 0 kspec dimension x.npy --json
+cp "$out" plain
+expect_status 0 kspec dimension --label x x.npy --label 'two trials' t0.npy t1.npy --json
+expect_json '[r["label"] for r in j["results"]] == ["x", "two trials"]'
+expect_json '[r["trials"] for r in j["results"]] == [1, 2]'
+expect_json '[(i["label"], i["shape"], i["centered"]) for i in j["input"]["matrices"]] == \
+             [("x", [100, 300], True), ("two trials", [2, 100, 80], True)]'
+expect_json 'all(j["results"][0][k] == json.load(open("plain"))[k] for k in
+             ("rows", "cols", "centered", "dimension", "stderr", "ci_low", "ci_high", "naive", "curve"))'
+expect_status 0 kspec dimension --label x x.npy --label 'two trials' t0.npy t1.npy
+row='[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+$'
+expect_stdout "^two trials +100 +80 +2 +$row"
+expect_stdout "^x +100 +300 +1 +$row"
+expect_stdout '^one trial: noise'
+printf '# recordings\nx.npy\ntwo\tt0.npy\tt1.npy\n' >list.txt
+expect_status 0 kspec dimension @list.txt t.npy --curve --json
+expect_json '[r["label"] for r in j["results"]] == ["x.npy", "two", "t.npy"]'
+expect_json 'all(len(r["curve"]) == 12 for r in j["results"])'
+expect_status 0 kspec dimension @list.txt --curve
+expect "two curves" [ "$(grep -cE '^ +[0-9]+ +[0-9]+ ' "$out")" -eq 24 ]
+expect_status 0 kspec dimension --label x x.npy --json # a single one is as without its label
+expect_json 'j["dimension"] == json.load(open("plain"))["dimension"] and "results" not in j'
+expect_error 2 '--label y: no INPUT follows it' kspec dimension x.npy --label y
+expect_error 2 '--groups is for one matrix, not 2' \
+    kspec dimension --groups list.txt --label y x.npy --label z t0.npy
+expect_error 2 'two recordings are named y' kspec dimension --label y x.npy --label y t0.npy
+expect_error 2 '--label y: @list.txt is a list' kspec dimension --label y @list.txt
+expect_error 2 '--label: the name is empty' kspec dimension --label '' x.npy
+expect_error 3 'cannot open none\.txt' kspec dimension @none.txt
+: >empty.txt
+printf 'a\t\tx.npy\n' >gap.txt
+expect_error 3 'empty\.txt lists no recording' kspec dimension @empty.txt
+expect_error 3 'gap\.txt: line 1 has an empty word' kspec dimension @gap.txt
+expect_error 3 'cannot read \.' kspec dimension @.
+
 # few columns: the square of m(1) is not that of its estimate
 py 'r = np.random.default_rng(3); g = r.normal(size=(150, 1))
 np.save("few.npy", g * [0.8, 0.1, 1.7, 0.7] + 0.3 * r.normal(size=(150, 4)) + 5)'
@@ -103,6 +139,10 @@ a = np.ones((6, 6)); a[2, 1] = np.nan
 np.save("nan.npy", a); np.save("rows.npy", np.ones((3, 4)))'
 expect_error 3 '4 rows and 5 columns are fewer than 5 and 3' kspec dimension short.npy
 expect_error 3 '9 rows and 2 columns are fewer than 5 and 3' kspec dimension narrow.npy
+expect_error 3 'b: the matrix: 9 rows and 2 columns' kspec dimension --label a x.npy --label b narrow.npy
+expect_status 0 kspec dimension --label a x.npy --label b noise.npy
+expect_stderr 'b: the dimension is undefined: the estimate of m\(2\)'
+expect_stdout '^b +8 +5 +1 +3\.[0-9]+$'
 expect_error 3 '2 rows and 4 columns are fewer than 3 and 3' \
     kspec dimension rows.npy --no-center --select-rows 0-1
 expect_status 0 kspec dimension rows.npy --no-center

@@ -68,6 +68,31 @@ if recipe_with dimension v4/responses_210325.npy; then
     holds 'abs(load("dimension.json")["participation_ratio"] - 23.4) < 0.1'
 fi
 
+# layers of a wide random network, whose alignment with the first falls; one kernel has alignment 1
+program layers
+holds 'printed(r"^layer 2 with.*alignment (\S+)")[0] > printed(r"^layer 4 with.*alignment (\S+)")[0] > 0.5' \
+    'all(p[1] < p[0] for p in [printed(rf"^layer {k}: (\S+) .*PCA (\S+)") for k in (1, 2, 3, 4)])'
+recipe layers
+holds 'load("layers.json")["labels"] == ["first", "second", "rectified", "squared"]' \
+    '(lambda r: r["alignment_ci_low"] < 1 < r["alignment_ci_high"])(load("layers.json")["results"][0])' \
+    'load("layers.json")["alignments"][0][3] < 0.95' \
+    'len(load("dimensions.json")["results"]) == 4'
+program layers first.csv second.csv
+holds 'abs(printed(r"alignment (\S+)")[0] - load("layers.json")["alignments"][0][1]) < 0.001'
+
+# two areas: 10 dimensions each and one kernel; or 10 and 5 and nothing in common
+program recording
+holds '(lambda p: p[0] < 10 < p[1] < p[2])(
+    printed(r"^first : \S+ dimensions .(\S+) to (\S+)\).*noise: (\S+)"))' \
+    'printed(r"p = (\S+)")[0] > 0.01' \
+    '(lambda p: p[0] < 1 < p[1])(printed(r"alignment \S+ .(\S+) to (\S+)\)"))'
+recipe recording
+holds '(lambda r: r[0]["ci_low"] < 10 < r[0]["ci_high"] and r[1]["ci_low"] < 5 < r[1]["ci_high"])(
+    load("dimension.json")["results"])' \
+    'load("compare.json")["differences"][0]["p"] < 0.01 and abs(load("compare.json")["alignment"]) < 0.05'
+program recording ten.npy five.npy
+holds 'abs(printed(r"^second: (\S+)")[0] - load("compare.json")["other_dimension"]) < 0.01'
+
 # twenty eigenvalues of 0.3, and not what the matrix has
 program eigenvalues
 holds 'printed(r"off by (\S+) in all")[0] < 0.6 and printed(r"matrix by (\S+)")[0] > 2.5'

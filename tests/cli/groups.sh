@@ -32,7 +32,8 @@ np.save("holes.npy", np.stack([np.where(r.random(x.shape) < 0.2, np.nan, x) for 
 # ---- groups ----
 expect_status 0 kspec moments x.npy --groups g.txt --col-groups c.txt -n 3 --json
 expect_json 'j["groups"] == 12 and j["col_groups"] == 4'
-expect_json '[e["estimator"] for e in j["estimates"]] == ["exact", "exact", "path"] and j["permutations"] == 8'
+expect_json '[e["estimator"] for e in j["estimates"]] == ["exact", "exact", "path"]'
+expect_json 'j["permutations"] == 8'
 expect_json 'j["input"]["groups"]["path"] == "g.txt" and j["input"]["col-groups"]["path"] == "c.txt"'
 cp "$out" grouped
 # from the definition, by all tuples
@@ -92,7 +93,8 @@ expect_error 2 "column 'whom' is not in the header of t.csv; did you mean 'who'"
     kspec moments t.csv --groups-column whom
 expect_error 2 'exclude each other' kspec moments t.csv --groups-column who --groups g.txt
 printf 'who,a,b\n1,2,3\n1,5,6\n2,7,9\n' >n.csv
-expect_error 2 "takes 'who', which is the column of labels" kspec moments n.csv --groups-column who --select-cols 0,1
+expect_error 2 "takes 'who', which is the column of labels" \
+    kspec moments n.csv --groups-column who --select-cols 0,1
 expect_error 2 'kv-row does not take groups' kspec moments x.npy --groups g.txt --estimator kv-row
 expect_error 2 'order 3 exceeds 2' kspec moments x.npy --groups g.txt --center -n 3
 expect_error 3 'a curve and groups exclude' kspec dimension x.npy --groups g.txt --curve

@@ -156,6 +156,26 @@ expect_status 0 kspec learn $long --epochs $((reached + 15)) --checkpoint broken
 expect_json 'all(a["epochs"] == b["epochs"] for a, b in zip(j["runs"], json.load(open("long.json"))["runs"]))'
 expect_json 'max(r["resumed"] for r in j["runs"]) == '$reached
 
+# a checkpoint that another process replaces by a longer or a shorter one is read from one open file
+if has_preload; then
+    expect_status 0 kspec learn $quick --checkpoint one
+    expect_status 0 kspec learn $quick --checkpoint two --epochs 6
+    expect_status 0 kspec learn $quick --epochs 0 --json
+    cp "$out" zero.json
+    for pair in 'one two' 'two one'; do
+        set -- $pair
+        cp $1/width-12-seed-0.ckpt first && cp $2/width-12-seed-0.ckpt other.ckpt
+        mkdir swapped && cp first swapped/width-12-seed-0.ckpt
+        export TEST_SWAP=other.ckpt
+        expect_status 0 preloaded learn $quick --epochs 0 --checkpoint swapped --json
+        unset TEST_SWAP
+        expect_json 'j["runs"][0]["epochs"] == json.load(open("zero.json"))["runs"][0]["epochs"]'
+        expect "it was replaced" [ ! -e other.ckpt ]
+        rm -r swapped
+    done
+    rm -r one two first zero.json
+fi
+
 # what cannot be written
 expect_error 1 'checkpoint: cannot write to x.npy/kept' kspec learn $quick --checkpoint x.npy/kept
 expect_error 1 'save-activations: x.npy is not a directory' kspec learn $quick --save-activations x.npy

@@ -16,7 +16,7 @@
 fixtures=$KSPEC_SOURCE/tests/fixtures
 golden=$KSPEC_SOURCE/tests/golden
 python=/usr/bin/python3
-unset KSPEC_ISA KSPEC_THREADS KSPEC_GNUPLOT KSPEC_LIBEXEC KSPEC_READER_TIMEOUT
+unset KSPEC_ISA KSPEC_THREADS KSPEC_GNUPLOT KSPEC_GNUPLOT_TIMEOUT KSPEC_LIBEXEC KSPEC_READER_TIMEOUT
 failures=0 checks=0
 
 work=$(mktemp -d)
@@ -57,6 +57,13 @@ check_stderr() { # status, command
             fail "'$2' does not fail with one line: $(head -c 600 "$err")"
     fi
 }
+
+# Runs the tool with tests/help/preload.c in it. Builds with sanitizers have none: has_preload tells.
+preload=$(dirname "$KSPEC")/tests/test_preload.so
+has_preload() {
+    [ -e "$preload" ] || { echo "skip: no $preload; run it in a build without sanitizers" && false; }
+}
+preloaded() { bash -c 'LD_PRELOAD=$0 exec "$@"' "$preload" "$KSPEC" "$@"; }
 
 expect_stdout() {
     checks=$((checks + 1))

@@ -200,6 +200,14 @@ expect_error 1 'exceeds the largest double' kspec moments huge.npy -n 4
 expect_status 0 kspec moments --estimator all huge.npy -n 4 --normalize --json --quiet
 expect_json 'all(close(e["value"], 1, 1e-12) for e in j["estimates"])'
 expect_status 0 kspec moments huge.npy -n 1 --estimator naive --select-rows 0 --select-cols 0-1 --normalize
+py "np.save('small.npy', np.random.default_rng(0).normal(size=(40, 30)) * 1e-41)"
+expect_status 0 kspec moments small.npy --json
+expect_stderr 'm\(4\) is below the smallest double, 2.2e-308: .* scale the data or use --normalize'
+expect_json 'all((e["n"] < 4) == (e["stderr"] is not None) and e["root"] for e in j["estimates"])'
+expect_json 'any("smallest double" in w for w in j["warnings"])'
+expect_status 0 kspec moments small.npy --normalize --json
+expect_json 'all(e["stderr"] for e in j["estimates"]) and not j["warnings"]'
+rm small.npy
 py "np.save('tiny.npy', np.full((4, 4), 1e-200))"
 expect_status 0 kspec moments --estimator all tiny.npy -n 4 --json
 expect_json 'm("naive", 4) == 0 and m("naive", 1) == 0'
@@ -209,13 +217,14 @@ for how in "" --center; do
     expect_status 0 kspec moments pr.npy -n 2 $how --quiet --json
     cp "$out" ratio
     expect_status 0 kspec dimension pr.npy $([ "$how" ] || echo --no-center) --json
-    expect_json '(lambda r: all(close(r["participation_ratio" + k], j[l], 1e-9) for k, l in (("", "dimension"),
-                 ("_stderr", "stderr"), ("_ci_low", "ci_low"), ("_ci_high", "ci_high"), ("_naive", "naive"))))(
-                 json.load(open("ratio")))'
+    keys='("", "dimension"), ("_stderr", "stderr"), ("_ci_low", "ci_low"), ("_ci_high", "ci_high")'
+    expect_json "(lambda r: all(close(r['participation_ratio' + k], j[l], 1e-9)
+                 for k, l in ($keys, ('_naive', 'naive'))))(json.load(open('ratio')))"
 done
 expect_status 0 kspec moments pr.npy -n 2
 number='[0-9.]+'
-expect_stdout "^participation ratio m\(1\)²/m\(2\): $number ± $number \(95% interval $number … $number\) dimensions; of the matrix itself: $number\$"
+ratio="$number ± $number \(95% interval $number … $number\) dimensions"
+expect_stdout "^participation ratio m\(1\)²/m\(2\): $ratio; of the matrix itself: $number\$"
 expect_status 0 kspec moments pr.npy -n 2 --no-stderr
 expect_stdout "m\(2\): $number dimensions; of"
 # --effort: what auto may spend

@@ -58,6 +58,27 @@ for c in "$rbf" "$rbf --json" 'kspec moments x.npy --quiet' 'kspec moments x.npy
     expect_error 1 'Is a directory' $c -o .
     expect_error 1 'cannot write' $c -o ''
 done
+# before any work: no input is looked for, which would be status 3
+for c in 'moments no.npy' 'dimension no.npy' 'compare no.npy no.npy' 'spectrum no.npy' \
+    'norm no.npy --method eigen --sigma 1' 'ridge no.npy --target no.npy --features 5 --lambda 1' \
+    'wls fit no.npy --modes 5' 'wls features no.npy --target no.npy' 'wls decay no.npy' \
+    'learn --images no --labels no --test-images no --width 4 --epochs 1' 'plot no.json' \
+    'generate rff --rows 2 --cols 2 --dim 1 --sigma no.npy' 'theory rbf --sigma no.npy' 'bench moments'; do
+    expect_error 1 'cannot write none/there.svg: No such file or directory' kspec $c -o none/there.svg
+    expect_error 1 'cannot write x.npy/there.svg: Not a directory' kspec $c -o x.npy/there.svg
+    case $c in plot*|generate*) continue ;; esac
+    expect_error 1 'cannot write none/there.svg: No such file or directory' kspec $c --plot none/there.svg
+done
+for option in theta predictions; do
+    fit="kspec wls features no.npy --target no.npy --at no.npy"
+    expect_error 1 'No such file or directory' $fit --$option none/there.npy
+    expect_error 2 'suffix must be one of' $fit --$option there.txt
+done
+# a link stays a link, and what it points to is made
+ln -s made link
+expect_status 0 $rbf -o link
+expect "what it points to is there" [ -f made -a -L link ]
+rm made link
 expect_error 1 'No space left' $gen -o /dev/full
 expect_error 1 'No space left' bash -c '"$0" "${@:2}" -o - >/dev/full' "$KSPEC" $gen
 expect_error 1 'No space left' bash -c '"$0" "${@:2}" -o y.npy --json >/dev/full' "$KSPEC" $gen

@@ -54,7 +54,10 @@ kinds="learn figure"
 run moments moments x.npy -n 4 --estimator all
 run dimension dimension x.npy
 run curve dimension x.npy --curve
+run several dimension --label x x.npy --label "it's %d" x.npy
+run curves dimension --label x x.npy --label other x.npy --curve
 run compare compare X.npy psi30.npy
+run square compare X.npy psi30.npy --label again X.npy
 run unpaired compare X.npy psi.npy --paired none
 run spectrum spectrum x.npy --rank 15 -n 4
 run rbf theory rbf --dim 2 --eta 1 --eigenvalues 20

@@ -58,6 +58,27 @@ def dimension(j, data, titles):
               [(j["rows"], num(j[key]), *bars)])
 
 
+def several(j, data, titles):
+    for title, key in ("unbiased, 95% interval", "dimension"), ("of the matrix itself", "naive"):
+        bars = [(num(r["ci_low"]), num(r["ci_high"])) if key == "dimension" else (math.nan, math.nan)
+                for r in j["results"]]
+        check(key, series(data, titles, 0, title),
+              [(k, num(r[key]), *b) for k, (r, b) in enumerate(zip(j["results"], bars))])
+
+
+def curves(j, data, titles):
+    for r in j["results"]:
+        own = {t: r["label"] + ": " + t for t in ("unbiased, 95% interval", "of the matrix itself")}
+        mine = {k: next((t for t in own if own[t] == titles[k]), None) for k in titles}
+        dimension(r, data, mine)
+
+
+def square(j, data, titles):
+    n = len(j["labels"])
+    check("tiles", data[0, 0], [(k, n - 1 - i, num(j["alignments"][i][k]), num(j["alignments"][i][k]))
+                                for i in range(n) for k in range(n)])
+
+
 def compare(j, data, titles):
     aligned = j["alignment_biased"] is not None
     if aligned:
@@ -65,7 +86,7 @@ def compare(j, data, titles):
               [(j["rows"], num(j["alignment"]), num(j["alignment_ci_low"]), num(j["alignment_ci_high"]))])
         check("biased", series(data, titles, 0, "of the matrices themselves"),
               [(j["rows"], j["alignment_biased"], math.nan, math.nan)])
-    want = [(d["value"] / d["stderr"], 2 - k)
+    want = [(d["value"] / d["stderr"], len(j["differences"]) - 1 - k)
             for k, d in enumerate(j["differences"]) if d["value"] is not None]
     check("differences", [q[:2] for q in data[int(aligned), 0]], want)
 

@@ -111,6 +111,29 @@ failing 'gnuplot was ended by signal 9' 'kill -9 $$'
 failing 'gnuplot was ended by signal 11' 'echo half; kill -SEGV $$'
 failing 'gnuplot drew nothing' 'cat >/dev/null'
 failing 'gnuplot failed with status 1: noise' 'yes noise | head -c 3000000 >&2; exit 1'
+# one that takes too long, also after its picture, or has a child that keeps the pipe
+export KSPEC_GNUPLOT_TIMEOUT=0.3
+for body in 'cat >/dev/null; echo half; exec sleep 30' 'cat >/dev/null; echo all; exec >&- 2>&- sleep 30' \
+    'echo all; sleep 30 & exit 0' 'yes'; do
+    failing 'gnuplot took longer than 0.3 s \(KSPEC_GNUPLOT_TIMEOUT\) and was stopped' "$body"
+done
+for bad in 0 -1 x 1,5 inf; do
+    export KSPEC_GNUPLOT_TIMEOUT=$bad
+    expect_error 2 "KSPEC_GNUPLOT_TIMEOUT=$bad is not a positive number of seconds" \
+        kspec moments not-there.npy --plot a.svg
+done
+unset KSPEC_GNUPLOT_TIMEOUT
+# a picture of which not all can be read is not a picture
+if has_preload; then
+    fake 'cat >/dev/null; for k in 1 2 3 4; do head -c 60000 /dev/zero; sleep 0.05; done'
+    for n in 1 2 3; do
+        export TEST_READ_FAILS=$n
+        expect_error 1 'cannot read what gnuplot draws: Input/output error' preloaded plot f.json -o a.svg
+        expect "the older picture stays" [ "$(cat a.svg)" = older ]
+    done
+    unset TEST_READ_FAILS
+fi
+fake 'exit 7'
 # the result is printed whatever becomes of its picture
 kspec moments x.npy -n 2 --quiet >want
 expect_status 1 kspec moments x.npy -n 2 --quiet --plot a.svg
@@ -166,6 +189,12 @@ if command -v gnuplot >/dev/null; then
     done
     expect "a letter's number stays what it is" bash -c 'sed "s/<[^>]*>//g" a.svg | grep -qF "U+0041"'
     py 'import xml.dom.minidom as m; d = m.parse("a.svg"); assert not d.getElementsByTagName("script")'
+    for title in 'a]]>b' ']]>' 'x^{]]>}' 'x]^{]>}' 'x]]^{>}' ']]]>>' '_{]]}>'; do
+        expect_status 0 kspec plot f.json -o a.svg --title "$title"
+        py 'import xml.dom.minidom as m; m.parse("a.svg")'
+    done
+    expect "it is there" bash -c 'sed "s/<[^>]*>//g" a.svg | grep -qF ">"'
+    expect_status 0 kspec plot "${odd[@]}" -o a.svg --title "$name"
     expect "no script in the page" bash -c '! grep -qi "<script" a.html'
     expect_status 0 kspec plot f.json -o a.svg --title "'; system 'touch pwned'"
     # an INPUT's name is in the command line, and so in the page

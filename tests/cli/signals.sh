@@ -1,4 +1,4 @@
-# Ctrl-C and SIGTERM: the tool ends at once, with 128 + the signal's number, and leaves no file behind.
+# Ctrl-C, SIGTERM and the like: the tool ends at once, with 128 + the signal's number, and leaves no file.
 . "$(dirname "$0")/lib.sh"
 
 # Starts a command, waits until it has begun (a temporary file is there, or a while has passed), sends the
@@ -8,7 +8,7 @@ cat >"$work/interrupt.py" <<'END'
 import os, signal, subprocess, sys, time
 number, wait, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
 def default():
-    for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for s in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(s, signal.SIG_DFL)
 before = set(os.listdir("."))
 p = subprocess.Popen(command, preexec_fn=default, stdout=subprocess.DEVNULL)
@@ -45,6 +45,19 @@ interrupted 143 15 file "$KSPEC" "${csv[@]}" -o big.json
 expect_files
 interrupted 129 1 file "$KSPEC" "${csv[@]}" -o big.csv --threads 1
 expect_files
+# the limit on processor time, the warnings of batch systems, a timer that was inherited
+for signal in XCPU USR1 USR2 ALRM QUIT VTALRM PROF; do
+    number=$(kill -l $signal)
+    interrupted $((128 + number)) $number file "$KSPEC" "${csv[@]}" -o big.npy
+    expect_files
+done
+# kill -9 leaves a file; the next run in that directory removes it, and no other
+interrupted -9 9 file "$KSPEC" "${csv[@]}" -o big.npy
+expect "it is there" [ "$(ls | wc -l)" -eq 1 ]
+touch other.tmp big.npy.12-3.tmp
+expect_status 0 kspec theory rbf --eta 1 -o small
+expect_files small other.tmp big.npy.12-3.tmp
+fresh
 echo older >big.csv
 interrupted 130 2 file "$KSPEC" "${csv[@]}" -o big.csv
 expect_files big.csv

@@ -74,8 +74,8 @@ TEST(moments_of_groups_and_holes) {
                                       .col_groups = holes ? NULL : cols,
                                       .pairwise = holes};
         char what[80];
-        snprintf(what, sizeof what, "%s%s, %zu trials", holes ? "holes" : "groups", centred ? ", centred" : "",
-                 c.trials);
+        snprintf(what, sizeof what, "%s%s, %zu trials", holes ? "holes" : "groups",
+                 centred ? ", centred" : "", c.trials);
         until_it_succeeds(moments, &c, 1, what);
     }
     alloc_fill_entries();

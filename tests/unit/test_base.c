@@ -6,9 +6,29 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "help/failing_alloc.h"
+#include "help/locale.h"
 #include "test.h"
 
 #include <pthread.h>
+
+/* Whatever is in it, a message is letters, and its numbers have decimal points. */
+TEST(messages_are_fit_for_a_terminal) {
+    kspec_error err;
+    ks_fail(&err, KSPEC_E_ARG, "%s",
+            "a\nb\033[1mc\x7f d\xc2\x9b"
+            "31m e\x9b f\xc3\x97 \xe2\x80\xa6 \xff \xed\xa0\x80");
+    CHECK_MSG(strcmp(err.msg, "a?b?[1mc? d??31m e? f\xc3\x97 \xe2\x80\xa6 ? ???") == 0, "%s", err.msg);
+    char text[700];
+    memset(text, 'x', sizeof text);
+    memcpy(text + 510, "\xc3\x97", 3); /* cut in the middle */
+    ks_fail(&err, KSPEC_E_ARG, "%s", text);
+    CHECK(strlen(err.msg) == 511 && err.msg[510] == '?');
+    int set = set_comma_locale();
+    ks_fail(&err, KSPEC_E_ARG, "%g s", 1.5);
+    setlocale(LC_ALL, "C");
+    CHECK_MSG(strcmp(err.msg, "1.5 s") == 0, "%s", err.msg);
+    if (!set) SKIP(NO_COMMA_LOCALE);
+}
 
 TEST(sizes_saturate) {
     CHECK(ks_size(3, 7) == 21);
@@ -256,6 +276,7 @@ TEST(one_sentence_about_memory) {
 }
 
 int main(void) {
+    RUN(messages_are_fit_for_a_terminal);
     RUN(sizes_saturate);
     RUN(arena_aligns_and_fails_once);
     RUN(messages_name_value_and_bound);

@@ -116,7 +116,7 @@ TEST(cosines_and_sines) {
 }
 
 int main(void) {
-    ks_blas_enter();
+    CHECK(ks_blas_enter(4, NULL) == KSPEC_OK);
     RUN(factor_and_inverse);
     RUN(gram);
     RUN(cosines_and_sines);

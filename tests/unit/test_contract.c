@@ -239,6 +239,10 @@ CALL(write_text) {
     unlink(path);
     return st;
 }
+CALL(write_check) {
+    (void)opts, (void)held;
+    return kspec_write_check(file, 2, err);
+}
 
 static const double eta[] = {0.5, 1};
 
@@ -327,6 +331,7 @@ static const row rows[] = {
     {"kspec_read_labels",           read_labels,            PLAIN(kspec_read_opts),         1},
     {"kspec_write",                 write_file,             0, 0,                           1},
     {"kspec_write_text",            write_text,             0, 0,                           0},
+    {"kspec_write_check",           write_check,            0, 0,                           0},
     {"kspec_theory_rbf_moments",    theory_rbf,             0, 0,                           0},
     {"kspec_theory_rbf_eigenvalues", theory_rbf_eigenvalues, 0, 0,                          1},
     {"kspec_theory_rbf_eta",        theory_rbf_eta,         0, 0,                           1},
@@ -538,6 +543,7 @@ TEST(free_and_close_take_null) {
 
 TEST(calls_that_cannot_fail) {
     CHECK(strcmp(kspec_version(), KSPEC_VERSION) == 0 && kspec_isa()[0] && kspec_blas()[0]);
+    CHECK(kspec_hdf5_sandbox() && kspec_hdf5_sandbox()[0]);
     CHECK(kspec_lp_solver()[0] && kspec_default_threads() >= 1);
     CHECK(kspec_blas_advice() == NULL || kspec_blas_advice()[0]);
     CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);

@@ -79,7 +79,9 @@ static double tuples(size_t P, size_t Q, const int split[2], const double popula
     return count;
 }
 
-/* Every centring and several populations, one and two trials, on every shape that has enough rows and columns */
+/*
+ * Every centring and several populations, one and two trials, on every shape that has enough rows and columns
+ */
 TEST(equals_the_sum_over_all_tuples) {
     static const double population[][2] = {{INFINITY, INFINITY}, {9, INFINITY}, {INFINITY, 7.0}, {8, 30}};
     uint64_t seed = 500;

@@ -232,6 +232,47 @@ TEST(repeated_rows_without_bias) {
            z_of(&path[2], 3), z_of(&exact, 3), z_of(&first, 3.25), z_of(&centred, 3), z_of(&plain, 3));
 }
 
+/*
+ * Rows of an autoregressive process, x_t = 0.96 x_{t-1} + noise, in 8 runs of 10 rows; d = 2, m(2) = 2. Three
+ * z-values; |z| > 4 by chance in one of 5000 runs.
+ */
+TEST(autoregressive_rows) {
+    enum { RUNS = 8, LENGTH = 10, P = RUNS * LENGTH, Q = 12, D = 2 };
+    average told[3] = {{0}}, untold = {0};
+    for (uint64_t seed = 1; seed <= 1500; seed++) {
+        double e[P * D], w[Q * D], x[P * Q];
+        uint64_t labels[P];
+        kspec_random_normal(seed, 11, 0, P * D, e);
+        kspec_random_normal(seed, 12, 0, Q * D, w);
+        for (size_t k = D; k < P * D; k++) /* stationary, with variance 1 */
+            if (k / D % LENGTH) e[k] = 0.96 * e[k - D] + 0.28 * e[k];
+        for (size_t i = 0; i < P; i++) {
+            labels[i] = i / LENGTH;
+            for (size_t a = 0; a < Q; a++) x[i * Q + a] = e[i * D] * w[a * D] + e[i * D + 1] * w[a * D + 1];
+        }
+        kspec_matrix phi = view(x, P, Q);
+        kspec_moments_opts o = {.size = sizeof o, .nmax = 3, .no_stderr = 1, .threads = 1};
+        o.row_groups = labels, o.permutations = 1;
+        kspec_moments_result *r;
+        CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
+        note(&told[0], find(r, KSPEC_ESTIMATOR_EXACT, 2)->value);
+        note(&told[1], find(r, KSPEC_ESTIMATOR_PATH, 3)->value);
+        kspec_moments_free(r);
+        o.nmax = 2, o.center = 1;
+        CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
+        note(&told[2], r->estimates[1]->value);
+        kspec_moments_free(r);
+        o.row_groups = NULL, o.center = 0;
+        CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
+        note(&untold, r->estimates[1]->value);
+        kspec_moments_free(r);
+    }
+    printf("    z: exact %.1f, path %.1f, centred %.1f; without groups %.1f\n", z_of(&told[0], 2),
+           z_of(&told[1], 2), z_of(&told[2], 2), z_of(&untold, 2));
+    for (int k = 0; k < 3; k++) CHECK(fabs(z_of(&told[k], 2)) < 4);
+    CHECK(z_of(&untold, 2) > 4);
+}
+
 /* ---- what is refused ---- */
 
 TEST(refusals) {
@@ -276,6 +317,7 @@ int main(void) {
     RUN(centred);
     RUN(labels_are_names);
     RUN(repeated_rows_without_bias);
+    RUN(autoregressive_rows);
     RUN(refusals);
     return test_done();
 }

@@ -5,6 +5,7 @@
  */
 #include "test.h"
 
+#include "help/locale.h"
 #include "io/array.h"
 #include "io/child.h"
 #include "kspec.h"
@@ -350,6 +351,21 @@ TEST(a_reader_that_hangs) {
     unsetenv("KSPEC_READER_TIMEOUT");
 }
 
+/* In a program that has set a locale with a decimal comma, 1.5 seconds are 1.5 seconds. */
+TEST(the_timeout_does_not_depend_on_the_locale) {
+    int set = set_comma_locale();
+    setenv("KSPEC_READER_TIMEOUT", "1.5", 1);
+    unsetenv("KSPEC_LIBEXEC");
+    check_file("single.h5", "", 2, shape2, 'f');
+    setenv("KSPEC_READER_TIMEOUT", "1,5", 1);
+    ks_array a;
+    kspec_error err = {0};
+    CHECK_FAILS(ks_hdf5_read("f", "", 0, "f", &a, &err), KSPEC_E_ARG, err, "1,5 is not a positive number");
+    unsetenv("KSPEC_READER_TIMEOUT");
+    setlocale(LC_ALL, "C");
+    if (!set) SKIP(NO_COMMA_LOCALE);
+}
+
 TEST(a_reader_that_is_not_there) {
     ks_array a;
     kspec_error err = {0};
@@ -448,6 +464,7 @@ int main(void) {
     RUN(formats_are_told_by_content);
     RUN(a_reader_that_crashes_or_lies);
     RUN(a_reader_that_hangs);
+    RUN(the_timeout_does_not_depend_on_the_locale);
     RUN(a_reader_that_is_not_there);
     RUN(matlab_files_must_be_whole);
     RUN(signals_and_closed_descriptors);

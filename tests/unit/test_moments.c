@@ -124,6 +124,23 @@ TEST(scaling) {
     kspec_error err;
     for (size_t k = 0; k < P * Q; k++) y[k] = x[k] * 1e100; /* m(6) would be about 1e1200 */
     CHECK_FAILS(kspec_moments(&scaled, 1, &o, &b, &err), KSPEC_E_NUMERIC, err, "exceeds the largest double");
+    /* near 1e-41 m(4) is below 1e-308: its root is as good as any, its error bar is unknown and not 0 */
+    for (size_t k = 0; k < P * Q; k++) y[k] = ldexp(x[k], -136);
+    o.estimators = KSPEC_ESTIMATOR_NAIVE, o.bound = 1;
+    kspec_moments_free(a);
+    CHECK(kspec_moments(&phi, 1, &o, &a, NULL) == KSPEC_OK);
+    CHECK(kspec_moments(&scaled, 1, &o, &b, NULL) == KSPEC_OK);
+    for (size_t k = 0; k < a->count; k++) {
+        const kspec_estimate *e = b->estimates[k];
+        CHECK_CLOSE(e->root, ldexp(a->estimates[k]->root, -272), 1e-12);
+        CHECK_MSG((e->n < 4) == isfinite(e->std_error), "m(%d) +- %g", e->n, e->std_error);
+        CHECK((e->n < 4) == isfinite(e->ci_low) && (e->n < 4) == isfinite(e->ci_high));
+        CHECK_CLOSE(e->value, ldexp(a->estimates[k]->value, -272 * e->n), 1e-12);
+    }
+    kspec_moments_free(b);
+    kspec_moments_free(a);
+    o.estimators = CLASSIC, o.bound = 0;
+    CHECK(kspec_moments(&phi, 1, &o, &a, NULL) == KSPEC_OK);
     for (size_t k = 0; k < P * Q; k++) y[k] = x[k] * 5e-324; /* denormal: underflows to zero quietly */
     CHECK(kspec_moments(&scaled, 1, &o, &b, &err) == KSPEC_OK && b->estimates[1]->value == 0);
     kspec_moments_free(b);

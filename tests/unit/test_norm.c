@@ -429,7 +429,8 @@ TEST(repeats_samples_and_tolerance) {
 }
 
 int main(void) {
-    ks_blas_enter(); /* some tests call what lies below the public functions, which do this */
+    /* some tests call what lies below the public functions, which do this */
+    CHECK(ks_blas_enter(4, NULL) == KSPEC_OK);
     RUN(exact_methods_agree);
     RUN(lanczos_needs_fewer_products);
     RUN(lanczos_starts_again);

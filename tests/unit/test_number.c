@@ -127,9 +127,43 @@ TEST(numbers_do_not_depend_on_the_locale) {
     if (!set) SKIP(NO_COMMA_LOCALE);
 }
 
+TEST(numbers_of_other_programs) {
+    static const struct {
+        const char *text;
+        double value;
+    } cases[] = {{"1d5", 1e5},
+                 {"1.0D+02", 100},
+                 {"-2.5D-03", -2.5e-3},
+                 {"\xe2\x88\x92"
+                  "1.5",
+                  -1.5},
+                 {"1e\xe2\x88\x92"
+                  "3",
+                  1e-3},
+                 {"\xe2\x88\x92inf", -INFINITY}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double x = 0;
+        CHECK_MSG(ks_number_parse(cases[i].text, strlen(cases[i].text), &x) == KS_NUMBER &&
+                      x == cases[i].value,
+                  "%s: %g", cases[i].text, x);
+    }
+    static const char *const begin[] = {"0x10",
+                                        "5 kg",
+                                        "1st",
+                                        "-.5x",
+                                        "\xe2\x88\x92"
+                                        "1a",
+                                        "7"};
+    static const char *const not_begin[] = {"", "x1", "-", ".", "-x", "\xe2\x88", "#1"};
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        CHECK_MSG(ks_number_begins(begin[i], strlen(begin[i])), "%s", begin[i]);
+    for (size_t i = 0; i < sizeof not_begin / sizeof *not_begin; i++)
+        CHECK_MSG(!ks_number_begins(not_begin[i], strlen(not_begin[i])), "%s", not_begin[i]);
+}
+
 TEST(fields_that_are_no_numbers) {
     static const char *const bad[] = {
-        "abc",   "0x1p3", "0x10", "1e",   "1e+",   "e5",    "1d5",      "1.2.3", "1 2",     "--1",  "+-1",
+        "abc",   "0x1p3", "0x10", "1e",   "1e+",   "e5",    "1d",       "1.2.3", "1 2",     "--1",  "+-1",
         "1_000", "1,5",   ".",    "-",    "+",     "1f",    "12abc",    "inff",  "infinit", "nanx", "nan(1)",
         "-na",   "??",    "n a",  "none", "1e5.5", "1e1e1", "\xd9\xa1", "-.",    "+.e1",    "1e--5"};
     double x;
@@ -157,6 +191,7 @@ int main(void) {
     RUN(numbers_are_those_of_strtod);
     RUN(numbers_with_too_many_digits_round_by_the_last);
     RUN(numbers_do_not_depend_on_the_locale);
+    RUN(numbers_of_other_programs);
     RUN(fields_that_are_no_numbers);
     return test_done();
 }

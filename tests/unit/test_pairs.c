@@ -1,4 +1,5 @@
 /* Estimates of second order by pairs of columns: groups and missing entries against every tuple. */
+#include "help/isa.h"
 #include "moments/pairs.h"
 #include "oracle/groups.h"
 #include "test.h"
@@ -179,9 +180,40 @@ TEST(missing_against_every_tuple) {
         }
 }
 
+/* Several strips, the last one short: the same as of the same columns in another order, to rounding. */
+TEST(more_columns_than_a_strip) {
+    enum { P = 9, Q = 71, COUNT = 1 + P + Q };
+    static double x[2][P * Q], seen[2][P * Q], at[2][4][COUNT];
+    ks_run run;
+    CHECK(ks_run_init(&run, 2, (kspec_progress){0}, NULL) == KSPEC_OK);
+    ks_arena arena = {0};
+    ks_groups rows, cols;
+    CHECK(ks_groups_make(&rows, NULL, P, "row", &arena, NULL) == KSPEC_OK);
+    CHECK(ks_groups_make(&cols, NULL, Q, "column", &arena, NULL) == KSPEC_OK);
+    brute_matrix(3, P * Q, x[0]);
+    for (size_t k = 0; k < P * Q; k++) {
+        seen[0][k] = k % 7 != 3;
+        x[0][k] *= seen[0][k];
+    }
+    for (size_t k = 0; k < P * Q; k++) { /* columns reversed */
+        size_t to = k / Q * Q + Q - 1 - k % Q;
+        x[1][to] = x[0][k], seen[1][to] = seen[0][k];
+    }
+    for (int centered = 0; centered < 2; centered++) {
+        for (int t = 0; t < 2; t++)
+            CHECK(ks_pairs_make(&run, &(ks_pairs){x[t], x[t], seen[t], seen[t], &rows, &cols, centered},
+                                &(ks_pairs_out){at[t][0], at[t][1], at[t][2], at[t][3]}, NULL) == KSPEC_OK);
+        for (int e = 0; e < 4; e++)
+            for (size_t k = 0; k < COUNT; k++)
+                CHECK_CLOSE(at[1][e][k <= P ? k : COUNT + P - k], at[0][e][k], 1e-10);
+    }
+    ks_arena_free(&arena);
+}
+
 int main(void) {
-    RUN(groups_against_every_tuple);
+    EACH_ISA(RUN(groups_against_every_tuple));
+    EACH_ISA(RUN(missing_against_every_tuple));
+    EACH_ISA(RUN(more_columns_than_a_strip));
     RUN(shifts_take_no_part);
-    RUN(missing_against_every_tuple);
     return test_done();
 }

@@ -104,6 +104,75 @@ TEST(random_selections) {
     }
 }
 
+/* The longest name that fits, by trying them all; -1: none, -2: two columns have it */
+static int fits(const char *p, char *const *from, size_t n, size_t *longest) {
+    int found = -1;
+    *longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(from[i]);
+        if (!len || strncmp(p, from[i], len) != 0 || len < *longest) continue;
+        const char *after = p + len + strspn(p + len, " ");
+        if (*after && *after != ',') continue;
+        found = len == *longest ? -2 : (int)i;
+        *longest = len;
+    }
+    return found;
+}
+
+/* Names of few different letters, commas and blanks among them, so that one is often part of another. */
+TEST(random_names) {
+    int picked = 0, twice = 0;
+    for (uint64_t round = 0; round < 20000; round++) {
+        char text[12][6], *from[12], spec[16];
+        double u[200];
+        kspec_random_uniform(3, round, 0, 200, u);
+        size_t n = 1 + (size_t)(u[0] * 12), at = 1;
+        for (size_t i = 0; i <= n; i++) {
+            char *to = i < n ? text[i] : spec;
+            size_t len = i < n ? (size_t)(u[at++] * 5) : 1 + (size_t)(u[at++] * 12);
+            for (size_t k = 0; k < len; k++) to[k] = "ab, "[(int)(u[at++] * 4)];
+            to[len] = 0;
+            if (i < n) from[i] = to;
+        }
+        if (!spec[strspn(spec, " ")]) continue;
+        const char *p = spec + strspn(spec, " ");
+        if (*p == ',') continue;
+        size_t len, *index, count;
+        int want = fits(p, from, n, &len);
+        kspec_status st = select_of(spec, n, from, &index, &count);
+        twice += want == -2;
+        picked += want >= 0 && !st;
+        if (want == -2)
+            CHECK_MSG(st && strstr(err.msg, "is ambiguous"), "'%s': %s", spec, err.msg);
+        else if (want >= 0 && !st)
+            CHECK_MSG(index[0] == (size_t)want, "'%s': %zu, not %d", spec, index[0], want);
+        else if (want < 0)
+            CHECK_MSG(st, "'%s' is taken for %zu", spec, index[0]);
+        ks_free(index);
+    }
+    CHECK_MSG(picked > 500 && twice > 100, "%d picked, %d twice", picked, twice);
+}
+
+/* As many names as a genome has genes: trying all of them for each would take longer than a test may. */
+TEST(many_names) {
+    enum { MANY = 400000 };
+    char *text = malloc(MANY * 8), *spec = malloc(MANY * 8 + 1), **from = malloc(MANY * sizeof *from),
+         *to = spec;
+    for (size_t i = 0; i < MANY; i++) {
+        from[i] = text + 8 * i;
+        snprintf(from[i], 8, "g%zu", i);
+        to += sprintf(to, "%sg%zu", i ? "," : "", MANY - 1 - i);
+    }
+    size_t *index, count;
+    CHECK_MSG(select_of(spec, MANY, from, &index, &count) == KSPEC_OK, "%s", err.msg);
+    CHECK(count == MANY);
+    for (size_t i = 0; i < count; i++) CHECK(index[i] == MANY - 1 - i);
+    ks_free(index);
+    for (size_t i = 0; i < MANY; i++) strcpy(from[i], "same");
+    REFUSES("same", MANY, from, "columns 0 and 1 of x.csv have this name");
+    free(text), free(spec), free(from);
+}
+
 TEST(allocations_may_fail) {
     failing_alloc_install();
     long k = 0;
@@ -116,7 +185,7 @@ TEST(allocations_may_fail) {
         if (!st) break;
         CHECK(st == KSPEC_E_NOMEM);
     }
-    CHECK_MSG(k == 2, "%ld", k);
+    CHECK_MSG(k == 3, "%ld", k);
     failing_alloc_uninstall();
 }
 
@@ -124,6 +193,8 @@ int main(void) {
     RUN(numbers_and_ranges);
     RUN(header_names);
     RUN(random_selections);
+    RUN(random_names);
+    RUN(many_names);
     RUN(allocations_may_fail);
     return test_done();
 }

@@ -41,7 +41,7 @@ TEST(double_descent) {
 TEST(the_recursion_against_qr) {
     const size_t sizes[][2] = {{512, 256}, {700, 333}, {601, 600}, {601, 40}, {1024, 512}};
     const double alphas[] = {0.3, 1, -0.8};
-    ks_blas_enter();
+    CHECK(ks_blas_enter(4, NULL) == KSPEC_OK);
     for (int s = 0; s < 5; s++)
         for (int a = 0; a < 3; a++) {
             size_t N = sizes[s][0], p = sizes[s][1];

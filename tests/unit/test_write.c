@@ -10,8 +10,17 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* The library's calls of fsync() come here, to be counted. */
+static int flushed_files, flushed_folders;
+int fsync(int fd) {
+    struct stat st;
+    if (fstat(fd, &st) == 0) S_ISDIR(st.st_mode) ? flushed_folders++ : flushed_files++;
+    return (int)syscall(SYS_fsync, fd);
+}
 
 static char dir[] = "/tmp/kspec-test-XXXXXX";
 
@@ -233,6 +242,121 @@ TEST(the_target_is_untouched_until_close) {
     unlink(in_dir("new"));
 }
 
+/* The link stays, also where it points to nothing yet. */
+TEST(links_are_followed) {
+    kspec_error err = {0};
+    struct stat st;
+    mkdir(in_dir("sub"), 0777);
+    symlink("sub/made", in_dir("second"));
+    symlink(in_dir("second"), in_dir("first"));
+    CHECK_MSG(kspec_write_text(in_dir("first"), "new", 3, &err) == KSPEC_OK, "%s", err.msg);
+    CHECK(lstat(in_dir("first"), &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK(lstat(in_dir("second"), &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK(lstat(in_dir("sub/made"), &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 3);
+    symlink("loop", in_dir("loop"));
+    CHECK_FAILS(kspec_write_text(in_dir("loop"), "new", 3, &err), KSPEC_E_IO, err, "symbolic links");
+    symlink("none/made", in_dir("astray"));
+    CHECK_FAILS(kspec_write_text(in_dir("astray"), "new", 3, &err), KSPEC_E_IO, err, "No such file");
+    CHECK_FAILS(kspec_write_check(in_dir("astray"), 0, &err), KSPEC_E_IO, err, "No such file");
+    unlink(in_dir("first")), unlink(in_dir("second")), unlink(in_dir("loop")), unlink(in_dir("astray"));
+    unlink(in_dir("sub/made"));
+    rmdir(in_dir("sub"));
+    CHECK(files_in_dir() == 0);
+}
+
+TEST(a_replaced_file_keeps_its_owner) {
+    struct stat st;
+    kspec_error err = {0};
+    CHECK(kspec_write_text(in_dir("x"), "old", 3, &err) == KSPEC_OK);
+    chmod(in_dir("x"), 0664);
+    int given = chown(in_dir("x"), 12345, 54321) == 0;
+    CHECK(kspec_write_text(in_dir("x"), "newer", 5, &err) == KSPEC_OK);
+    CHECK(stat(in_dir("x"), &st) == 0 && st.st_size == 5 && (st.st_mode & 07777) == 0664);
+    if (given) CHECK_MSG(st.st_uid == 12345 && st.st_gid == 54321, "%d:%d", (int)st.st_uid, (int)st.st_gid);
+    unlink(in_dir("x"));
+    if (!given) SKIP("only root can give a file away; run the tests as root");
+}
+
+TEST(the_file_and_its_directory_are_flushed) {
+    flushed_files = flushed_folders = 0;
+    CHECK(kspec_write_text(in_dir("x"), "text", 4, NULL) == KSPEC_OK);
+    CHECK_MSG(flushed_files == 1 && flushed_folders == 1, "%d, %d", flushed_files, flushed_folders);
+    unlink(in_dir("x"));
+}
+
+TEST(what_can_be_written_is_known_before) {
+    kspec_error err = {0};
+    CHECK(kspec_write_check(in_dir("x.npy"), 0, &err) == KSPEC_OK);
+    CHECK(kspec_write_check(in_dir("x.npy"), 3, &err) == KSPEC_OK);
+    CHECK(kspec_write_check("-", 0, &err) == KSPEC_OK && kspec_write_check("/dev/null", 2, &err) == KSPEC_OK);
+    CHECK(files_in_dir() == 0);
+    CHECK(kspec_write_text(in_dir("x.csv"), "old", 3, &err) == KSPEC_OK);
+    CHECK(kspec_write_check(in_dir("x.csv"), 2, &err) == KSPEC_OK);
+    char *text = contents(in_dir("x.csv"));
+    CHECK(text && strcmp(text, "old") == 0 && files_in_dir() == 1);
+    free(text);
+    CHECK_FAILS(kspec_write_check(in_dir("x.csv/y"), 0, &err), KSPEC_E_IO, err, "Not a directory");
+    CHECK_FAILS(kspec_write_check(in_dir("no/x"), 0, &err), KSPEC_E_IO, err, "No such file or directory");
+    CHECK_FAILS(kspec_write_check(dir, 0, &err), KSPEC_E_IO, err, "Is a directory");
+    CHECK_FAILS(kspec_write_check(in_dir("x.csv"), 3, &err), KSPEC_E_ARG, err, "csv takes 2 axes");
+    CHECK_FAILS(kspec_write_check(in_dir("x.txt"), 2, &err), KSPEC_E_ARG, err, "suffix must be one of");
+    CHECK_FAILS(kspec_write_check(in_dir("x.npy"), 1, &err), KSPEC_E_ARG, err, "1 axes, not 2 or 3");
+    CHECK_FAILS(kspec_write_check(NULL, 0, &err), KSPEC_E_ARG, err, "no path");
+    unlink(in_dir("x.csv"));
+    /* a pipe without a reader is not waited for */
+    mkfifo(in_dir("pipe"), 0600);
+    CHECK(kspec_write_check(in_dir("pipe"), 0, &err) == KSPEC_OK);
+    unlink(in_dir("pipe"));
+}
+
+/* A process that has begun sub/x.npy; it ends when it reads a byte, or is killed. */
+static pid_t start_writing(int wait_for, int say) {
+    const size_t shape[] = {2, 2};
+    const double v[4] = {1, 2, 3, 4};
+    pid_t child = fork();
+    if (child) return child;
+    kspec_writer *w;
+    char byte = 'x';
+    if (kspec_write_open(in_dir("sub/x.npy"), 2, shape, &w, NULL)) _exit(1);
+    if (kspec_write_values(w, v, 4, NULL) || write(say, &byte, 1) != 1) _exit(2);
+    if (read(wait_for, &byte, 1) != 1) _exit(3);
+    _exit(kspec_write_close(w, NULL) ? 4 : 0);
+}
+
+static int files_in_sub(void) {
+    int n = 0;
+    DIR *d = opendir(in_dir("sub"));
+    for (struct dirent *e; (e = readdir(d));) n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+TEST(what_a_killed_process_left_is_removed) {
+    int go[2], begun[2], status;
+    char byte;
+    mkdir(in_dir("sub"), 0777);
+    CHECK(pipe(go) == 0 && pipe(begun) == 0);
+    pid_t killed = start_writing(go[0], begun[1]), alive = start_writing(go[0], begun[1]);
+    CHECK(read(begun[0], &byte, 1) == 1 && read(begun[0], &byte, 1) == 1);
+    kill(killed, SIGKILL);
+    CHECK(waitpid(killed, &status, 0) == killed && WIFSIGNALED(status));
+    /* files of the user's, however like ours */
+    CHECK(close(open(in_dir("sub/a.kspec-1-.tmp"), O_CREAT | O_WRONLY, 0600)) == 0);
+    CHECK(close(open(in_dir("sub/.kspec-1-1.tmp"), O_CREAT | O_WRONLY, 0600)) == 0);
+    CHECK(close(open(in_dir("sub/a.kspec-1-1.tmp2"), O_CREAT | O_WRONLY, 0600)) == 0);
+    CHECK(mkfifo(in_dir("sub/a.kspec-1-1.tmp"), 0600) == 0);
+    CHECK(files_in_sub() == 5);
+    CHECK(kspec_write_text(in_dir("sub/other"), "text", 4, NULL) == KSPEC_OK);
+    CHECK_MSG(files_in_sub() == 5, "%d files", files_in_sub()); /* one more, the leftover less */
+    CHECK(write(go[1], "x", 1) == 1);
+    CHECK(waitpid(alive, &status, 0) == alive && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(access(in_dir("sub/x.npy"), R_OK) == 0);
+    for (int k = 0; k < 2; k++) close(go[k]), close(begun[k]);
+    char command[600];
+    snprintf(command, sizeof command, "rm -r %s/sub", dir);
+    CHECK(system(command) == 0);
+}
+
 TEST(a_full_disk) {
     kspec_error err = {0};
     const size_t shape[] = {100, 100};
@@ -384,6 +508,11 @@ int main(void) {
     RUN(wrong_arguments);
     RUN(too_few_and_too_many_values);
     RUN(the_target_is_untouched_until_close);
+    RUN(links_are_followed);
+    RUN(a_replaced_file_keeps_its_owner);
+    RUN(the_file_and_its_directory_are_flushed);
+    RUN(what_can_be_written_is_known_before);
+    RUN(what_a_killed_process_left_is_removed);
     RUN(a_full_disk);
     RUN(devices_and_pipes_are_written_directly);
     RUN(a_signal_handler_can_clean_up);

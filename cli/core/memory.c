@@ -1,0 +1,138 @@
+/*
+ * Memory of the tool. Where JSON values and tables are made, nobody looks at each allocation; so a failure is
+ * remembered, and what was made is not printed: cli_done() ends in one message.
+ */
+#include "core/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int failed;
+
+void cli_memory_lost(void) { failed = 1; }
+
+int cli_memory_failed(void) { return failed; }
+
+/*
+ * While JSON is parsed, memory for what jansson does between two of our calls: its scanner goes on without a
+ * letter that it had no room for, and ends the process where that letter was a quote.
+ */
+static struct {
+    char *bytes;
+    size_t size, used;
+} reserve;
+
+static void *take(size_t size) {
+    void *p = malloc(size);
+    if (p) return p;
+    cli_memory_lost();
+    size = (size + 15) / 16 * 16;
+    if (size > reserve.size - reserve.used) return NULL;
+    reserve.used += size;
+    return reserve.bytes + reserve.used - size;
+}
+
+static void give(void *p) {
+    const char *c = p;
+    if (!reserve.bytes || c < reserve.bytes || c >= reserve.bytes + reserve.size) free(p);
+}
+
+void cli_memory_watch(void) { json_set_alloc_funcs(take, give); }
+
+/* ---- parsing JSON ---- */
+
+static char *read_all(FILE *f, size_t *size) {
+    char *text = NULL;
+    size_t room = 0, n = 0;
+    do {
+        if (n == room) {
+            room = 2 * room + 65536;
+            char *more = realloc(text, room);
+            if (!more) {
+                cli_memory_lost();
+                free(text);
+                return NULL;
+            }
+            text = more;
+        }
+        *size = n += fread(text + n, 1, room - n, f);
+    } while (n == room);
+    return text;
+}
+
+typedef struct {
+    const char *at, *end;
+} rest;
+
+/* Once memory is short the text ends: jansson asks for little at a time. */
+static size_t next(void *to, size_t most, void *data) {
+    rest *r = data;
+    size_t n = (size_t)(r->end - r->at);
+    if (failed) return (size_t)-1;
+    if (n > most) n = most;
+    memcpy(to, r->at, n);
+    r->at += n;
+    return n;
+}
+
+json_t *cli_json_load(FILE *f, json_error_t *where) {
+    enum { SCANNED = 1024 }; /* bytes that jansson asks for at a time, at about 128 bytes of memory each */
+    size_t size = 0;
+    char *text = read_all(f, &size);
+    json_t *json = NULL;
+    reserve.size = 3 * size + 256 * SCANNED; /* and the word that it is in, which may be all of the text */
+    reserve.used = 0;
+    if (text && !(reserve.bytes = malloc(reserve.size))) cli_memory_lost();
+    if (text && reserve.bytes) {
+        rest r = {text, text + size};
+        json = json_load_callback(next, &r, 0, where);
+        if (failed) {
+            json_decref(json);
+            json = NULL;
+        }
+        free(reserve.bytes);
+    }
+    reserve.bytes = NULL, reserve.size = reserve.used = 0;
+    free(text);
+    return json;
+}
+
+/* ---- a text that grows: open_memstream() forgets what it had no memory for ---- */
+
+static ssize_t append(void *cookie, const char *bytes, size_t size) {
+    cli_text *t = cookie;
+    if (size > t->room - t->size) {
+        size_t room = 2 * t->room + size + 4096;
+        char *more = realloc(t->data, room);
+        if (!more) {
+            cli_memory_lost();
+            t->failed = 1;
+            return 0; /* sets the stream's error, too */
+        }
+        t->data = more, t->room = room;
+    }
+    memcpy(t->data + t->size, bytes, size);
+    t->size += size;
+    return (ssize_t)size;
+}
+
+FILE *cli_text_open(cli_text *t) {
+    *t = (cli_text){0};
+    t->stream = fopencookie(t, "w", (cookie_io_functions_t){.write = append});
+    if (!t->stream) cli_memory_lost();
+    return t->stream;
+}
+
+int cli_text_close(cli_text *t) {
+    if (!t->stream) return 0;
+    fputc(0, t->stream); /* for who reads it as a string */
+    int lost = ferror(t->stream);
+    lost |= fclose(t->stream) != 0;
+    if (lost || t->failed) {
+        free(t->data);
+        *t = (cli_text){.failed = 1};
+        return 0;
+    }
+    t->size--;
+    return 1;
+}

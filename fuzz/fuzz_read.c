@@ -1,0 +1,58 @@
+/*
+ * kspec_read(): the first four lines of the input are the axes, the rows, the columns and a digit (what to do
+ * with missing values, and from 5 on with the file twice); the rest is the file.
+ */
+#include "fuzz.h"
+#include "kspec/files.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void check(const kspec_dataset *d, const kspec_read_opts *o) {
+    size_t missing = 0;
+    for (size_t t = 0; t < d->trials; t++) {
+        kspec_matrix m = kspec_dataset_trial(d, t);
+        for (size_t i = 0; i < m.rows; i++)
+            for (size_t j = 0; j < m.cols; j++)
+                missing += isnan(m.data[(ptrdiff_t)i * m.row_stride + (ptrdiff_t)j * m.col_stride]) != 0;
+    }
+    if (missing && o->nan != KSPEC_NAN_KEEP && o->nan != KSPEC_NAN_RAGGED_TRIALS) __builtin_trap();
+    if (o->nan == KSPEC_NAN_KEEP && missing != d->missing) __builtin_trap();
+    for (size_t j = 0; j < d->cols && d->col_names; j++)
+        if (strlen(d->col_names[j]) > 100000) __builtin_trap();
+    for (size_t i = 0; i < d->rows && d->row_trials; i++)
+        if (d->row_trials[i] < 2 || d->row_trials[i] > d->trials) __builtin_trap();
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
+    char line[4][100];
+    for (int k = 0; k < 4; k++) {
+        const unsigned char *end = memchr(data, '\n', size);
+        if (!end || end - data >= 100) return 0;
+        size_t n = (size_t)(end - data);
+        memcpy(line[k], data, n);
+        line[k][n] = 0;
+        data += n + 1, size -= n + 1;
+    }
+    char name[64];
+    snprintf(name, sizeof name, "/dev/shm/kspec-fuzz-%ld", (long)getpid());
+    FILE *f = fopen(name, "wb");
+    if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0) abort();
+    int how = (unsigned char)line[3][0] % 10;
+    const char *const inputs[2] = {name, name};
+    kspec_read_opts o = {.size = sizeof o,
+                         .axes = line[0][0] ? line[0] : NULL,
+                         .select_rows = line[1][0] ? line[1] : NULL,
+                         .select_cols = line[2][0] ? line[2] : NULL,
+                         .nan = (kspec_nan)(how % 5)};
+    kspec_dataset *d;
+    kspec_error err;
+    kspec_status st = kspec_read(inputs, how >= 5 ? 2 : 1, &o, &d, &err);
+    if (st ? d || !err.msg[0] || strchr(err.msg, '\n') : !d || err.msg[0]) __builtin_trap();
+    if (!st) check(d, &o);
+    kspec_dataset_free(d);
+    return 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * Text from outside, made fit for a terminal: UTF-8 without control characters, those of C1 included (U+0080
+ * to U+009F, which a terminal may obey as it does escape sequences).
+ */
+#ifndef KS_BASE_LETTERS_H
+#define KS_BASE_LETTERS_H
+
+#include <stddef.h>
+
+/* The length of the UTF-8 character at s, of which `left` bytes are there; 0 where it is not one. */
+static inline size_t ks_letter(const void *text, size_t left) {
+    const unsigned char *s = text;
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+    if (!n || n > left) return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0; /* overlong, surrogate, or past U+10FFFF */
+    return n;
+}
+
+/* Is the character of n bytes at s a control character? */
+static inline int ks_is_control(const void *text, size_t n) {
+    const unsigned char *s = text;
+    return n == 1 ? s[0] < 0x20 || s[0] == 0x7f : n == 2 && s[0] == 0xc2 && s[1] < 0xa0;
+}
+
+/* Copies n bytes from `from` to `to`, which may be the same: '?' for each that is no part of a letter. */
+static inline void ks_copy_printable(char *to, const void *from, size_t n) {
+    const unsigned char *s = from;
+    for (size_t i = 0; i < n;) {
+        size_t k = ks_letter(s + i, n - i), bad = !k || ks_is_control(s + i, k);
+        for (size_t end = i + (k ? k : 1); i < end; i++) to[i] = bad ? '?' : (char)s[i];
+    }
+}
+
+#endif

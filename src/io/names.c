@@ -1,0 +1,45 @@
+#include "io/names.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+/* The slot of a name, or the empty one where it would be. */
+static ks_named *look(const ks_names *t, uint64_t hash, const char *s, size_t len) {
+    /* the low bits of FNV depend on the low bits of the characters alone */
+    size_t at = (size_t)(hash ^ hash >> 32) & t->mask;
+    for (; t->slots[at].name; at = (at + 1) & t->mask)
+        if (strncmp(t->slots[at].name, s, len) == 0 && !t->slots[at].name[len]) break;
+    return &t->slots[at];
+}
+
+kspec_status ks_names_open(ks_names *t, char *const *names, size_t n, kspec_error *err) {
+    size_t count = 2;
+    while (count < ks_size(n, 2) && count <= SIZE_MAX / 4) count *= 2;
+    *t = (ks_names){.slots = ks_zalloc(count, sizeof *t->slots), .mask = count - 1};
+    if (!t->slots) return ks_nomem(err, "the index of the column names", ks_size(count, sizeof *t->slots));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t hash = KS_NAMES_SEED;
+        size_t len = 0;
+        for (; names[i][len]; len++) hash = ks_names_hash(hash, names[i][len]);
+        if (!len) continue;
+        if (len > t->longest) t->longest = len;
+        ks_named *slot = look(t, hash, names[i], len);
+        if (!slot->name)
+            *slot = (ks_named){names[i], i, SIZE_MAX};
+        else if (slot->second == SIZE_MAX)
+            slot->second = i;
+    }
+    return KSPEC_OK;
+}
+
+void ks_names_close(ks_names *t) {
+    ks_free(t->slots);
+    *t = (ks_names){0};
+}
+
+const ks_named *ks_names_find(const ks_names *t, uint64_t hash, const char *s, size_t len) {
+    const ks_named *slot = look(t, hash, s, len);
+    return slot->name ? slot : NULL;
+}

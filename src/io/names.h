@@ -1,0 +1,32 @@
+/* The names of columns, to be found by name: a table of their hashes. */
+#ifndef KS_IO_NAMES_H
+#define KS_IO_NAMES_H
+
+#include "kspec/base.h"
+
+/* A name and the first two columns that have it; second is SIZE_MAX where there is one. Empty: name NULL. */
+typedef struct {
+    const char *name;
+    size_t first, second;
+} ks_named;
+
+typedef struct {
+    ks_named *slots; /* with linear probing */
+    size_t mask;     /* the number of slots, a power of 2, less 1 */
+    size_t longest;  /* name */
+} ks_names;
+
+/* Indexes n names, which stay where they are; an empty one is left out. */
+kspec_status ks_names_open(ks_names *t, char *const *names, size_t n, kspec_error *err);
+void ks_names_close(ks_names *t);
+
+/* The name that is the `len` characters at s, whose hash it takes; NULL where there is none. */
+const ks_named *ks_names_find(const ks_names *t, uint64_t hash, const char *s, size_t len);
+
+/* FNV-1a, character by character */
+#define KS_NAMES_SEED UINT64_C(0xcbf29ce484222325)
+static inline uint64_t ks_names_hash(uint64_t hash, char c) {
+    return (hash ^ (unsigned char)c) * UINT64_C(0x100000001b3);
+}
+
+#endif

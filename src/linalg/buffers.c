@@ -1,0 +1,113 @@
+/*
+ * OpenBLAS's work buffers.
+ *
+ * Each thread inside a BLAS call has a buffer of 128 MB, which OpenBLAS maps when it first needs one more and
+ * keeps for good. Where it cannot be mapped, blas_memory_alloc() tries again for ever. So a buffer is mapped
+ * here, after a look at whether it can be, for every thread of a computation, and no more calls run at once
+ * than there are buffers: too few only make threads wait for each other, and none at all is a refusal.
+ *
+ * OpenBLAS hands out the first buffer that is free, under a lock: n calls at once use the first n.
+ */
+#define _GNU_SOURCE
+#include "base/error.h"
+#include "base/memory.h"
+#include "linalg/linalg.h"
+
+#include <cblas.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Exported by every OpenBLAS, named by no header. */
+__attribute__((weak)) void *blas_memory_alloc(int);
+__attribute__((weak)) void blas_memory_free(void *);
+
+enum { MOST = 1024 };
+/* BUFFER_SIZE of OpenBLAS 0.3 for x86_64, and what other threads may map in between */
+static const size_t buffer = (size_t)128 << 20, aside = (size_t)4 << 20;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* under the lock: computations at work, OpenBLAS's setting before the first of them */
+static int inside, threads_before;
+/* buffers that are mapped, and the right to use one of them */
+static atomic_int mapped;
+static sem_t permits;
+
+/* OpenBLAS has a table of 2 MAX_THREADS buffers, some of which its own threads hold. */
+static int most_buffers(void) {
+    const char *config = strstr(openblas_get_config(), "MAX_THREADS=");
+    int n = 0;
+    if (!config || sscanf(config, "MAX_THREADS=%d", &n) != 1 || n < 1) n = 32;
+    return n < MOST ? n : MOST;
+}
+
+static int can_map(size_t bytes) {
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p != MAP_FAILED && munmap(p, bytes) == 0;
+}
+
+static void take_permit(void) {
+    while (sem_wait(&permits) != 0) {
+    } /* a signal may interrupt it */
+}
+
+/* Maps up to `wanted` buffers, while no call is running; under the lock. */
+static void map_buffers(int wanted) {
+    int have = atomic_load(&mapped), n = 0, most = most_buffers();
+    void *held[MOST];
+    if (wanted > most) wanted = most;
+    if (have == 0) sem_init(&permits, 0, 0);
+    if (have >= wanted) return;
+    for (int k = 0; k < have; k++) take_permit();
+    while (n < wanted && (n < have || can_map(buffer + aside))) {
+        held[n] = blas_memory_alloc ? blas_memory_alloc(0) : NULL;
+        n++;
+    }
+    for (int k = 0; k < n && blas_memory_free; k++) blas_memory_free(held[k]);
+    atomic_store(&mapped, n);
+    for (int k = 0; k < n; k++) sem_post(&permits);
+}
+
+kspec_status ks_blas_enter(int threads, kspec_error *err) {
+    pthread_mutex_lock(&lock);
+    if (inside == 0) {
+        threads_before = openblas_get_num_threads();
+        if (threads_before != 1) openblas_set_num_threads(1);
+    }
+    map_buffers(threads);
+    int none = atomic_load(&mapped) == 0;
+    if (!none)
+        inside++;
+    else if (inside == 0 && threads_before != 1)
+        openblas_set_num_threads(threads_before);
+    pthread_mutex_unlock(&lock);
+    if (!none) return KSPEC_OK;
+    size_t have = ks_memory_available();
+    return ks_fail(err, KSPEC_E_NOMEM, "OpenBLAS needs a buffer of %.1f MB, %.1f MB are available",
+                   ks_megabytes(buffer + aside), ks_megabytes(have));
+}
+
+void ks_blas_leave(void) {
+    pthread_mutex_lock(&lock);
+    if (--inside == 0 && threads_before != 1) openblas_set_num_threads(threads_before);
+    pthread_mutex_unlock(&lock);
+}
+
+kspec_status ks_lapack_reserve(kspec_error *err) {
+    const size_t bytes = (size_t)1 << 20;
+    void *p = malloc(bytes); /* not ks_alloc(): OpenBLAS takes its memory there */
+    free(p);
+    return p ? KSPEC_OK : ks_nomem(err, "LAPACK", bytes);
+}
+
+void ks_blas_begin(void) {
+    if (atomic_load_explicit(&mapped, memory_order_acquire)) take_permit();
+}
+
+void ks_blas_end(void) {
+    if (atomic_load_explicit(&mapped, memory_order_acquire)) sem_post(&permits);
+}
