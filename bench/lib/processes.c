@@ -123,7 +123,7 @@ static void spectrum_of_rows(process *p) {
     size_t n = p->n;
     double *G = malloc(n * n * sizeof *G), *square = malloc(n * sizeof *square);
     p->lambda = malloc(n * sizeof *p->lambda);
-    ks_blas_enter();
+    if (ks_blas_enter(1, NULL)) abort();
     ks_gemm(0, 1, n, n, p->dim, 1, p->rows, p->dim, p->rows, p->dim, 0, G, n);
     for (size_t i = 0; i < n; i++) square[i] = G[i * n + i];
     for (size_t i = 0; i < n; i++)
@@ -254,7 +254,7 @@ static void draw_rows(const process *p, size_t P, size_t Q, uint64_t seed, doubl
 }
 
 void process_draw(const process *p, size_t P, size_t Q, double noise, uint64_t seed, double *x) {
-    ks_blas_enter();
+    if (ks_blas_enter(1, NULL)) abort();
     if (table[p->k].from == LINEAR)
         draw_linear(p, P, Q, seed, x);
     else if (table[p->k].from == RFF)

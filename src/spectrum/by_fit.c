@@ -265,8 +265,9 @@ kspec_status ks_spectrum_by_fit(ks_spectrum_job *j, const kspec_matrix *phi, siz
     t->noise_left = 0;
     for (size_t i = 0; i < phi[0].rows; i++)
         t->noise_left += 1 / (double)(how->row_trials ? how->row_trials[i] : ntrials) / (double)phi[0].rows;
-    ks_blas_enter();
-    kspec_status st = run_fit(t, phi, how, err);
+    kspec_status st = ks_blas_enter(j->run.threads, err);
+    if (st) return st;
+    st = run_fit(t, phi, how, err);
     ks_blas_leave();
     return st;
 }

@@ -216,7 +216,7 @@ TEST(simulated_samples_lie_where_the_map_says) {
             kspec_random_normal(draw, 6, 0, Q * D, W);
             kspec_random_normal(draw, 7, 0, P * Q, noise);
             for (size_t k = 0; k < P * D; k++) X[k] *= sqrt(harmonic(k % D));
-            ks_blas_enter();
+            CHECK(ks_blas_enter(1, NULL) == KSPEC_OK);
             ks_gemm(0, 1, P, Q, D, 1, X, D, W, D, 0, phi, Q);
             for (size_t k = 0; k < P * Q; k++) phi[k] += sd_noise * noise[k];
             ks_gemm(0, 1, P, P, Q, 1.0 / (P * Q), phi, Q, phi, Q, 0, G, P);
@@ -276,7 +276,7 @@ TEST(pieces_of_a_matrix_of_the_reference) {
         ks_decomposed x;
         ks_observed o;
         CHECK(ks_run_init(&run, threads, (kspec_progress){0}, NULL) == KSPEC_OK);
-        ks_blas_enter();
+        CHECK(ks_blas_enter(3, NULL) == KSPEC_OK);
         CHECK(ks_decompose(&run, &phi, 1, &how, &arena, &x, NULL) == KSPEC_OK);
         CHECK(ks_observe(&run, &x, &arena, &o, NULL) == KSPEC_OK);
         ks_blas_leave();
