@@ -110,8 +110,10 @@ kspec_status ks_potri_tiled(const ks_run *run, size_t n, double *A, double *work
 }
 
 void ks_trsm(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb) {
+    ks_blas_begin();
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, (int)m, 1, L,
                 (int)ldl, B, (int)ldb);
+    ks_blas_end();
 }
 
 void ks_potrs(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb) {

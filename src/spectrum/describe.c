@@ -124,7 +124,7 @@ static void by_family(const ks_problem *p, ks_mode_work *w, const ks_mode *m, si
         } else {
             mean[k] = describe(&q[k], &at, g, g + p->N);
         }
-        sd[k] = known ? KS_WIDER * sqrt(variance(w->N, w->root, g)) : NAN;
+        sd[k] = known ? KS_WIDER_SUMS * sqrt(variance(w->N, w->root, g)) : NAN;
     }
 }
 

@@ -89,10 +89,11 @@ static const double KS_NOISE_GIVEN_SD = 0.01;
 /* Eigenvalues are resolved up to the last whose interval spans no more than this factor. */
 static const double KS_RESOLVED = 4;
 /*
- * Laplace's approximation is too sure of itself: standard deviations in intervals are taken this much
- * wider.
+ * Laplace's approximation is too sure of itself: standard deviations in intervals are taken this much wider,
+ * those of sums over the spectrum more, since how the tail and the noise share the trace varies less within a
+ * family than it might.
  */
-static const double KS_WIDER = 1.2;
+static const double KS_WIDER = 1.15, KS_WIDER_SUMS = 1.6;
 /*
  * Where the fitted m(2) and the unbiased one differ by more standard errors, intervals are widened by their
  * gap.

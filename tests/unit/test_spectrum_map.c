@@ -276,7 +276,7 @@ TEST(pieces_of_a_matrix_of_the_reference) {
         ks_decomposed x;
         ks_observed o;
         CHECK(ks_run_init(&run, threads, (kspec_progress){0}, NULL) == KSPEC_OK);
-        CHECK(ks_blas_enter(1, NULL) == KSPEC_OK);
+        CHECK(ks_blas_enter(3, NULL) == KSPEC_OK);
         CHECK(ks_decompose(&run, &phi, 1, &how, &arena, &x, NULL) == KSPEC_OK);
         CHECK(ks_observe(&run, &x, &arena, &o, NULL) == KSPEC_OK);
         ks_blas_leave();
