@@ -1,3 +1,4 @@
+#include "commands/estimation.h"
 #include "commands/groups.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@ enum { CURVE_POINTS = 12 };
 
 typedef struct {
     cli_common common;
-    int no_center, curve, splits;
+    int no_center, center, curve, splits;
     cli_labels labels;
     cli_group_files groups;
 } dimension_args;
@@ -17,6 +18,8 @@ typedef struct {
 
 /* clang-format off */
 static const cli_option options[] = {
+    {"center",    0, OPT_CHOICE, ARG(center),   "WHICH",
+     "the mean over rows (the default) or cols is removed", cli_centers, .bare = "rows"},
     {"no-center", 0, OPT_FLAG,  ARG(no_center), NULL, "do not subtract the mean of each column"},
     {"curve",     0, OPT_FLAG,  ARG(curve),     NULL, "also from fewer rows and columns, taken at random"},
     {"label",     0, OPT_LABEL, ARG(labels),    "NAME",
@@ -59,6 +62,9 @@ static json_t *one_json(const output *u, size_t k) {
                                     {"second_moment", r->second_moment},
                                     {"seconds", r->seconds},
                                     {0}});
+    json_object_set_new(o, "center",
+                        !r->centered ? json_null()
+                                     : json_string(u->a->center == KSPEC_CENTER_COLS ? "cols" : "rows"));
     json_object_set_new(o, "curve", curve);
     cli_groups_json(o, r->groups, r->col_groups);
     if (u->a->common.nan == KSPEC_NAN_KEEP) {
@@ -95,9 +101,10 @@ static void print_curve(FILE *f, const cli_common *c, const kspec_dimension_resu
     }
 }
 
-static void print_treatment(FILE *f, const kspec_dimension_result *r, int one_trial) {
-    fputs(r->centered ? "centred: the mean of each column takes no part\n"
-                      : "not centred: the mean of each column counts as a dimension\n",
+static void print_treatment(FILE *f, const kspec_dimension_result *r, int center, int one_trial) {
+    fputs(!r->centered                  ? "not centred: the mean of each column counts as a dimension\n"
+          : center == KSPEC_CENTER_COLS ? "centred: the mean of each row takes no part\n"
+                                        : "centred: the mean of each column takes no part\n",
           f);
     if (one_trial)
         fputs("one trial: noise that is independent in every entry counts as dimensions; repeat the "
@@ -124,7 +131,7 @@ static void print_one(FILE *f, const output *u) {
         fprintf(f, "%zu of %.0f entries missing (%.3g%%), which leaves %.3g%% of the cycles\n", r->missing,
                 entries, 100 * (double)r->missing / entries, 100 * r->cycles);
     }
-    print_treatment(f, r, r->trials == 1);
+    print_treatment(f, r, u->a->center, r->trials == 1);
     if (r->curve_count) print_curve(f, &c, r);
 }
 
@@ -155,7 +162,7 @@ static void print_table(FILE *f, const void *result) {
         fputc('\n', f);
     }
     fputc('\n', f);
-    print_treatment(f, u->r[0], single);
+    print_treatment(f, u->r[0], u->a->center, single);
     for (size_t k = 0; k < of->count && u->r[k]->curve_count; k++) {
         fputc('\n', f);
         cli_print_name(f, of->at[k].name, 0);
@@ -191,6 +198,7 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
     const kspec_dataset *d = of->data;
     const kspec_dimension_opts opts = {.size = sizeof opts,
                                        .no_center = a->no_center,
+                                       .center = (kspec_center)a->center,
                                        .row_trials = d->row_trials,
                                        .splits = a->splits,
                                        .curve = a->curve ? CURVE_POINTS : 0,
@@ -231,6 +239,11 @@ static int run(void *args) {
     cli_recordings of;
     cli_groups groups = {0};
     kspec_dimension_result **r = NULL;
+    if (a->center == KSPEC_CENTER_BOTH)
+        return cli_error(EXIT_USAGE, "--center=both: the dimension with both sides centred is not known "
+                                     "without bias; take rows or cols");
+    if (a->center && a->no_center)
+        return cli_error(EXIT_USAGE, "--center and --no-center exclude each other");
     int status = cli_recordings_make(c, &a->labels, 0, &of);
     if (!status) status = read_all(a, &of, &groups);
     if (!status && !(r = calloc(of.count, sizeof *r))) status = cli_no_memory();
@@ -248,7 +261,8 @@ static int run(void *args) {
 const cli_command cmd_dimension = {
     .name = "dimension",
     .summary = "dimensionality of the kernel behind a matrix, with its interval",
-    .synopsis = "dimension [--label NAME] INPUT... [--no-center] [--curve] [--splits R] [OPTIONS]",
+    .synopsis =
+        "dimension [--label NAME] INPUT... [--center[=WHICH] | --no-center] [--curve] [--splits R] [OPTIONS]",
     .description =
         "Estimates the dimensionality (participation ratio) m(1)^2/m(2) of the covariance behind a matrix\n"
         "(rows: inputs, columns: features) without the bias that its size has, and a 95% interval.\n"

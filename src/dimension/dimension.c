@@ -20,6 +20,16 @@ static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
     if (o->curve && (o->row_groups || o->col_groups || o->pairwise))
         return ks_fail(err, KSPEC_E_ARG, "a curve and %s exclude each other",
                        o->pairwise ? "missing entries (pairwise)" : "groups");
+    if (o->center < KSPEC_CENTER_NONE || o->center > KSPEC_CENTER_BOTH)
+        return ks_fail(err, KSPEC_E_ARG, "unknown center %d", (int)o->center);
+    if (o->center && o->no_center)
+        return ks_fail(err, KSPEC_E_ARG, "center %d and no_center exclude each other", (int)o->center);
+    if (o->center == KSPEC_CENTER_BOTH)
+        return ks_fail(err, KSPEC_E_ARG,
+                       "the dimension of a kernel that is centred on both sides is not known without bias; "
+                       "center over rows or over columns");
+    if (o->center == KSPEC_CENTER_COLS && o->row_trials)
+        return ks_fail(err, KSPEC_E_ARG, "ragged trials are centred over rows only");
     return KSPEC_OK;
 }
 
@@ -123,6 +133,32 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
     return st || !o->curve ? st : make_curve(&second, o, phi, ntrials, r, arena, err);
 }
 
+/* Centred over columns: rows and columns change places, in the result too. */
+static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, const kspec_matrix *phi,
+                                   size_t ntrials, kspec_dimension_result *r, ks_arena *arena,
+                                   kspec_error *err) {
+    kspec_matrix *turned = ks_arena_alloc(arena, ntrials, sizeof *turned);
+    if (!turned) return ks_nomem(err, "the trials", arena->failed);
+    for (size_t t = 0; t < ntrials; t++)
+        turned[t] =
+            (kspec_matrix){phi[t].data, phi[t].cols, phi[t].rows, phi[t].col_stride, phi[t].row_stride};
+    if (phi[0].rows < 3 || phi[0].cols < 5)
+        return ks_fail(err, KSPEC_E_ARG, "%zu x %zu is less than the 3 x 5 that centring over columns needs",
+                       phi[0].rows, phi[0].cols);
+    const uint64_t *rows = o.row_groups;
+    o.row_groups = o.col_groups, o.col_groups = rows;
+    kspec_status st = compute(run, &o, turned, ntrials, r, arena, err);
+    if (st) return st;
+    size_t P = r->P, groups = r->groups;
+    r->P = r->Q, r->Q = P;
+    r->groups = r->col_groups, r->col_groups = groups;
+    for (size_t k = 0; k < r->curve_count; k++) {
+        size_t n = r->curve[k]->rows;
+        r->curve[k]->rows = r->curve[k]->cols, r->curve[k]->cols = n;
+    }
+    return KSPEC_OK;
+}
+
 kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspec_dimension_opts *opts,
                              kspec_dimension_result **out, kspec_error *err) {
     ks_clear(err);
@@ -138,7 +174,11 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
     kspec_dimension_result *r = ks_result_new(sizeof *r);
     if (!r) return ks_nomem(err, "the result", sizeof *r);
     if (!(st = ks_blas_enter(run.threads, err))) {
-        st = compute(&run, &o, phi, ntrials, r, &arena, err);
+        int turn = o.center == KSPEC_CENTER_COLS && ntrials > 0;
+        if (turn) st = ks_matrix_check(phi, "the matrix", err);
+        if (!st)
+            st = turn ? compute_turned(&run, o, phi, ntrials, r, &arena, err)
+                      : compute(&run, &o, phi, ntrials, r, &arena, err);
         ks_blas_leave();
     }
     ks_arena_free(&arena);

@@ -30,6 +30,22 @@ expect_status 0 kspec dimension shifted.npy --no-center --json
 expect_json 'j["centered"] is False and abs(j["dimension"] - 1) < 0.01'
 expect_status 0 kspec dimension shifted.npy --no-center
 expect_stdout '^not centred'
+# over the columns: the same as the transpose's over the rows, and a constant added to a row changes nothing
+py 'x = np.load("x.npy"); np.save("turned.npy", np.ascontiguousarray((x + np.arange(100)[:, None]).T))'
+expect_status 0 kspec dimension x.npy --center=cols --curve --json
+expect_json 'j["center"] == "cols" and (j["rows"], j["cols"]) == (100, 300)'
+expect_json '(j["curve"][-1]["rows"], j["curve"][-1]["cols"]) == (100, 300)'
+cp "$out" cols
+expect_status 0 kspec dimension turned.npy --json
+expect_json 'j["center"] == "rows" and (j["rows"], j["cols"]) == (300, 100)'
+expect_json 'all(close(j[k], json.load(open("cols"))[k], 1e-8)
+             for k in ("dimension", "stderr", "ci_low", "ci_high", "naive"))'
+expect_status 0 kspec dimension x.npy --center=cols
+expect_stdout '^centred: the mean of each row takes no part'
+expect_status 0 kspec dimension x.npy --center --json
+expect_json 'close(j["dimension"], json.load(open("plain"))["dimension"], 1e-14) and j["center"] == "rows"'
+expect_error 2 'not known without bias' kspec dimension x.npy --center=both
+expect_error 2 'exclude each other' kspec dimension x.npy --center=cols --no-center
 
 # the curve: from few to all; the naive one climbs
 expect_status 0 kspec dimension x.npy --curve --seed 3 --json
@@ -145,6 +161,7 @@ expect_stderr 'b: the dimension is undefined: the estimate of m\(2\)'
 expect_stdout '^b +8 +5 +1 +3\.[0-9]+$'
 expect_error 3 '2 rows and 4 columns are fewer than 3 and 3' \
     kspec dimension rows.npy --no-center --select-rows 0-1
+expect_error 3 'less than the 3 x 5' kspec dimension rows.npy --center=cols --select-cols 0-3
 expect_status 0 kspec dimension rows.npy --no-center
 expect_error 3 'row 2, column 1' kspec dimension nan.npy
 expect_error 3 'nothing\.npy' kspec dimension nothing.npy
