@@ -45,6 +45,8 @@ typedef struct {
     /* draws 0: none; sample: the eigenvalues of the sample matrix instead */
     int nmax, draws, sample;
     kspec_spectrum_opts o;
+    /* no rank is given */
+    int free_mass;
 } contender;
 
 enum { AUTO = KSPEC_ESTIMATOR_AUTO, KV = KSPEC_ESTIMATOR_KV_ROW };
@@ -64,6 +66,9 @@ static const contender contenders[] = {
     {"… with midpoint quantiles", AUTO, 6, 200, 0, OPTS, .o.quantile = KSPEC_QUANTILE_MIDPOINT},
     {"… on a geometric grid", AUTO, 6, 200, 0, OPTS, .o.spacing = KSPEC_GRID_GEOMETRIC},
     {"… on 201 grid points", AUTO, 6, 200, 0, OPTS, .o.grid = 201},
+    {"free mass", AUTO, 6, 0, 0, OPTS, .free_mass = 1},
+    {"free mass, mean of draws", AUTO, 6, 200, 0, OPTS, .free_mass = 1},
+    {"free mass, mean of draws, 10 moments", AUTO, 10, 200, 0, OPTS, .free_mass = 1},
     {"kv-row, 10 moments, unit weights", KV, 10, 0, 0, OPTS, .o.weights = KSPEC_WEIGHTS_UNIT},
     {"eigenvalues of the sample", AUTO, 2, 0, 1, OPTS},
 };
@@ -143,11 +148,12 @@ static void one_matrix(int k, uint64_t seed, double share) {
         o.no_draws = !o.draws;
         o.upper = sample->sample_eigenvalues[0];
         const estimated *from = contenders[c].estimator == AUTO ? &unbiased : &kv;
-        kspec_spectrum_result *r = fit(&contenders[c], from, s->rank, &o);
+        kspec_spectrum_result *r = fit(&contenders[c], from, contenders[c].free_mass ? 0 : s->rank, &o);
+        for (size_t j = s->rank; j < r->rank; j++) error[c][k] += r->eigenvalues[j] / sum * share;
         for (size_t j = 0; j < s->rank; j++) {
+            double listed = j < r->rank ? r->eigenvalues[j] : 0;
             double of_sample = j < sample->sample_count ? sample->sample_eigenvalues[j] : 0;
-            error[c][k] +=
-                fabs((contenders[c].sample ? of_sample : r->eigenvalues[j]) - truth[j]) / sum * share;
+            error[c][k] += fabs((contenders[c].sample ? of_sample : listed) - truth[j]) / sum * share;
             if (!strstr(contenders[c].name, "default")) continue;
             double in = (r->ci_low[j] <= truth[j] && truth[j] <= r->ci_high[j]) * share;
             covered[k][0] += (j == 0) * in;

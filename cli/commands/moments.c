@@ -78,6 +78,8 @@ static json_t *to_json(const void *result) {
                                     {0}});
     cli_estimation_keys(&u->a->how, o);
     if (r->permutations) json_object_set_new(o, "permutations", json_integer(r->permutations));
+    if (r->correlation)
+        json_object_set_new(o, "correlation", cli_real_rows(r->correlation, r->count, r->count));
     cli_groups_json(o, r->groups, r->col_groups);
     if (u->a->common.nan == KSPEC_NAN_KEEP)
         json_object_set_new(o, "missing", json_integer((json_int_t)r->missing));
@@ -179,6 +181,7 @@ static int run(void *args) {
     kspec_moments_opts opts = cli_estimation_opts(&a->common, &a->how);
     kspec_matrix *phi = cli_estimation_trials(&a->common, d, &opts);
     opts.bound = a->bound;
+    opts.correlation = !a->how.no_stderr && cli_wants_object(&a->common);
     opts.row_groups = groups.rows ? groups.rows->of : NULL;
     opts.col_groups = groups.cols ? groups.cols->of : NULL;
     opts.pairwise = a->common.nan == KSPEC_NAN_KEEP;

@@ -22,12 +22,14 @@ static const cli_choice quantiles[] = {
 };
 
 static const cli_choice methods[] = {
-    {"fit", KSPEC_SPECTRUM_METHOD_FIT}, {"moments", KSPEC_SPECTRUM_METHOD_MOMENTS}, {0},
+    {"fit", KSPEC_SPECTRUM_METHOD_FIT}, {"moments", KSPEC_SPECTRUM_METHOD_MOMENTS},
+    {"cvpca", KSPEC_SPECTRUM_METHOD_CVPCA}, {0},
 };
 
 static const cli_option options[] = {
     {"method",    0, OPT_CHOICE, ARG(method),     "M",
-     "fit of the matrix's own eigenvalues (the default), or from its moments", methods},
+     "fit of the matrix's own eigenvalues (the default), moments, or cvpca (cross-validated by trials)",
+     methods},
     {"count",     0, OPT_SIZE,   ARG(count),      "K",
      "eigenvalues to print (default 20 in the table, min(rows, columns) in JSON)", .min = 1},
     {"noise",     0, OPT_DOUBLE, ARG(noise),      "S",
@@ -35,11 +37,11 @@ static const cli_option options[] = {
     {"exponent",  0, OPT_RANGES, ARG(exponent),   "I-J",
      "fit: measure the decay's exponent over these eigenvalues (default: the last decade resolved)"},
     {"truth",     0, OPT_STRING, ARG(truth),      "FILE",
-     "JSON of kspec theory: its eigenvalues go into the table and the picture"},
+     "eigenvalues for the table and the picture: one row or column, or JSON of kspec theory"},
     {"rank",      0, OPT_SIZE,   ARG(rank),       "D",
-     "moments: number of eigenvalues (default min(rows, columns)); implies --method moments", .min = 1},
+     "moments: number of eigenvalues (default: as the moments say); implies --method moments", .min = 1},
     {"moments",   0, OPT_STRING, ARG(moments),    "M1,M2,...|FILE",
-     "from these moments, not a matrix: a list, or JSON of kspec theory; needs --rank"},
+     "from these moments, not a matrix: a list, or JSON of kspec moments or kspec theory"},
     {"stderr",    0, OPT_LIST,   ARG(std_errors), "S1,S2,...",
      "with --moments: their standard errors", .positive = 1},
     {"estimator", 0, OPT_CHOICE, HOW(estimators), "E",
@@ -80,7 +82,7 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
         .weights = (kspec_weights)a->weights,
         .quantile = (kspec_quantile)a->quantile,
         .draws = a->draws,
-        .no_draws = a->how.no_stderr,
+        .no_draws = a->how.no_stderr && a->method == KSPEC_SPECTRUM_METHOD_MOMENTS,
         .t = a->t.count ? a->t.at : NULL,
         .t_count = a->t.count,
         .seed = a->common.seed,
@@ -98,13 +100,16 @@ static int check_method(spectrum_args *a) {
     static const char *const of_the_fit[] = {"noise", "exponent", NULL};
     for (const char *const *name = of_the_program; *name; name++) {
         if (!cli_given(&a->common, *name)) continue;
-        if (cli_given(&a->common, "method") && a->method == KSPEC_SPECTRUM_METHOD_FIT)
+        if (a->method == KSPEC_SPECTRUM_METHOD_CVPCA && strcmp(*name, "no-stderr") == 0) continue;
+        if (cli_given(&a->common, "method") && a->method != KSPEC_SPECTRUM_METHOD_MOMENTS)
             return cli_error(EXIT_USAGE, "spectrum: --%s needs --method moments", *name);
         a->method = KSPEC_SPECTRUM_METHOD_MOMENTS;
     }
     for (const char *const *name = of_the_fit; *name && a->method != KSPEC_SPECTRUM_METHOD_FIT; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs --method fit", *name);
+    if (a->t.count && a->method == KSPEC_SPECTRUM_METHOD_CVPCA)
+        return cli_error(EXIT_USAGE, "spectrum: --at needs --method fit or moments");
     if (!(a->noise >= 0)) return cli_error(EXIT_USAGE, "--noise: %g is below 0", a->noise);
     if (a->exponent.count && a->exponent.count < 2)
         return cli_error(EXIT_USAGE, "--exponent: one eigenvalue has no slope; give a range such as 10-100");
@@ -123,35 +128,26 @@ static int check_options(spectrum_args *a) {
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);
     int status = check_method(a);
     if (status) return status;
-    if (a->draws && (a->how.no_stderr || (a->moments && !a->std_errors.count)))
-        return cli_error(EXIT_USAGE, "spectrum: --draws needs error bars%s",
-                         a->moments ? " (--stderr)" : ", which --no-stderr leaves out");
+    if (!a->rank && cli_given(&a->common, "quantile"))
+        return cli_error(EXIT_USAGE, "spectrum: --quantile needs --rank");
+    if (a->draws && a->how.no_stderr)
+        return cli_error(EXIT_USAGE, "spectrum: --draws needs error bars, which --no-stderr leaves out");
     return EXIT_DONE;
 }
 
 static int from_moments(const spectrum_args *a, kspec_spectrum_result **r) {
-    cli_list m;
+    spectrum_moments g;
     kspec_error err;
     if (a->common.input_count)
         return cli_error(EXIT_USAGE, "spectrum takes --moments or an INPUT ('%s'), not both",
                          a->common.inputs[0]);
-    if (!a->rank) return cli_error(EXIT_USAGE, "spectrum --moments: --rank is missing");
-    int status = cli_known_moments(&a->common, "--moments", a->moments, &m);
+    int status = spectrum_read_moments(a, &g);
     if (status) return status;
-    size_t n = m.count;
-    if (a->how.nmax && (size_t)a->how.nmax > n) {
-        status = cli_error(EXIT_USAGE, "-n: %d exceeds the %zu moments that are given", a->how.nmax, n);
-    } else if (a->std_errors.count && a->std_errors.count != n) {
-        status = cli_error(EXIT_USAGE, "--stderr has %zu values, --moments %zu", a->std_errors.count, n);
-    } else {
-        kspec_spectrum_opts o = spectrum_opts(a);
-        kspec_status st =
-            kspec_spectrum_from_moments(m.at, a->std_errors.count ? a->std_errors.at : NULL, NULL,
-                                        a->how.nmax ? (size_t)a->how.nmax : n, a->rank, &o, r, &err);
-        if (st) status = cli_fail(st, &err);
-    }
-    free(m.at);
-    return status;
+    kspec_spectrum_opts o = spectrum_opts(a);
+    kspec_status st =
+        kspec_spectrum_from_moments(g.m, g.std_error, g.correlation, g.count, a->rank, &o, r, &err);
+    spectrum_moments_free(&g);
+    return st ? cli_fail(st, &err) : EXIT_DONE;
 }
 
 static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spectrum_result **r) {
@@ -162,49 +158,6 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spe
     kspec_status st = phi ? kspec_spectrum(phi, d->trials, &how, &o, r, &err) : KSPEC_E_NOMEM;
     free(phi);
     return st ? cli_fail(st, &err) : EXIT_DONE;
-}
-
-/* ---- the truth ---- */
-
-/* The eigenvalues of a JSON file, each as often as its multiplicity says, up to a million in all. */
-static int read_truth(const spectrum_args *a, cli_list *list) {
-    enum { MOST = 1000000 };
-    json_error_t where;
-    if (!a->truth) return EXIT_DONE;
-    json_t *file = json_load_file(a->truth, 0, &where);
-    const json_t *values = json_object_get(file, "eigenvalues"),
-                 *times = json_object_get(file, "multiplicities");
-    int status = EXIT_DONE;
-    if (!file)
-        status = cli_error(EXIT_INPUT, "--truth: %s is not a readable JSON file", a->truth);
-    else if (!json_array_size(values))
-        status = cli_error(EXIT_INPUT,
-                           "--truth: missing \"eigenvalues\" in %s; kspec theory rbf lists them with "
-                           "--eigenvalues K",
-                           a->truth);
-    for (int pass = 0; pass < 2 && !status; pass++) {
-        size_t n = 0;
-        for (size_t k = 0; k < json_array_size(values) && n < MOST; k++) {
-            const json_t *entry = json_array_get(values, k), *N = json_array_get(times, k);
-            double repeat = json_is_number(N) ? json_number_value(N) : N ? MOST : 1;
-            if (!json_is_number(entry)) continue; /* below the smallest double */
-            for (double t = 0; t < repeat && n < MOST; t++, n++)
-                if (pass) list->at[n] = json_number_value(entry);
-        }
-        list->count = n;
-        if (!pass && !(list->at = malloc((n ? n : 1) * sizeof *list->at))) status = cli_no_memory();
-    }
-    if (!status) {
-        cli_sort(list->at, list->count);
-        for (size_t k = 0; k < list->count / 2; k++) {
-            double x = list->at[k];
-            list->at[k] = list->at[list->count - 1 - k];
-            list->at[list->count - 1 - k] = x;
-        }
-        cli_note_input(&a->common, "truth", &a->truth, 1, NULL, NULL);
-    }
-    json_decref(file);
-    return status;
 }
 
 /* ---- output ---- */
@@ -232,7 +185,7 @@ static int run(void *args) {
     kspec_spectrum_result *r = NULL;
     cli_list truth = {0};
     int status = check_options(a);
-    if (!status) status = read_truth(a, &truth);
+    if (!status) status = spectrum_read_truth(a, &truth);
     if (status) return status;
     if (a->moments) {
         status = from_moments(a, &r);
@@ -246,10 +199,18 @@ static int run(void *args) {
     }
     if (!status) {
         if (r->moments) cli_estimation_warn(&a->common, &a->how, d, r->moments);
-        int fit = r->method == KSPEC_SPECTRUM_METHOD_FIT;
-        (fit ? spectrum_fit_warn : spectrum_moments_warn)(a, r);
-        status = cli_done(&a->common, fit ? spectrum_fit_print : spectrum_moments_print,
-                          fit ? spectrum_fit_json : spectrum_moments_json,
+        static const struct {
+            void (*warn)(const spectrum_args *a, const kspec_spectrum_result *r);
+            void (*print)(FILE *f, const void *result);
+            json_t *(*json)(const void *result);
+        } of[] = {
+            [KSPEC_SPECTRUM_METHOD_FIT] = {spectrum_fit_warn, spectrum_fit_print, spectrum_fit_json},
+            [KSPEC_SPECTRUM_METHOD_MOMENTS] = {spectrum_moments_warn, spectrum_moments_print,
+                                               spectrum_moments_json},
+            [KSPEC_SPECTRUM_METHOD_CVPCA] = {spectrum_cvpca_warn, spectrum_cvpca_print, spectrum_cvpca_json},
+        };
+        of[r->method].warn(a, r);
+        status = cli_done(&a->common, of[r->method].print, of[r->method].json,
                           &(spectrum_output){a, d, r, truth.at, truth.count});
     }
     free(truth.at);
@@ -265,12 +226,14 @@ const cli_command cmd_spectrum = {
                 "[OPTIONS]\n"
                 "spectrum INPUT... --method moments [--rank D] [-n NMAX] [--estimator E] [--weights W] "
                 "[--grid T] [--upper B] [OPTIONS]\n"
-                "spectrum --moments M1,M2,...|FILE --rank D [--stderr S1,S2,...] [OPTIONS]",
+                "spectrum INPUT... --method cvpca [--splits R] [OPTIONS]\n"
+                "spectrum --moments M1,M2,...|FILE [--rank D] [--stderr S1,S2,...] [OPTIONS]",
     .description =
         "The eigenvalues of the kernel operator: by a fit of the matrix's own eigenvalues, which undoes "
         "their spread by\n"
-        "sampling; or, from unbiased moments, by the measure on [0, B] whose moments are nearest (Kong "
-        "and Valiant).",
+        "sampling; from unbiased moments, by the measure on [0, B] whose moments are nearest (Kong "
+        "and Valiant); or\n"
+        "cross-validated by trials (cvpca).",
     .options = options,
     .args_size = sizeof(spectrum_args),
     .reads_input = 1,

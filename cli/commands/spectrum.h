@@ -1,4 +1,7 @@
-/* What the methods of `kspec spectrum` share: spectrum.c reads and runs, spectrum_METHOD.c prints. */
+/*
+ * What the methods of `kspec spectrum` share: spectrum.c runs, spectrum_given.c reads what is known
+ * beforehand, spectrum_METHOD.c prints.
+ */
 #ifndef KSPEC_CLI_SPECTRUM_H
 #define KSPEC_CLI_SPECTRUM_H
 
@@ -26,6 +29,17 @@ typedef struct {
 
 extern const cli_choice spectrum_weights[];
 
+/* --moments: a list, JSON of kspec theory, or of kspec moments with its errors; NULL where not known */
+typedef struct {
+    double *m, *std_error, *correlation;
+    size_t count;
+} spectrum_moments;
+int spectrum_read_moments(const spectrum_args *a, spectrum_moments *g);
+void spectrum_moments_free(spectrum_moments *g);
+
+/* --truth: decreasing eigenvalues, for free(); none without the option */
+int spectrum_read_truth(const spectrum_args *a, cli_list *list);
+
 /* The shape of the matrix, and the estimator of each moment; nothing where the moments were given */
 void spectrum_add_matrix(json_t *o, const spectrum_output *u);
 
@@ -33,6 +47,10 @@ void spectrum_add_matrix(json_t *o, const spectrum_output *u);
 void spectrum_moments_warn(const spectrum_args *a, const kspec_spectrum_result *r);
 void spectrum_moments_print(FILE *f, const void *result);
 json_t *spectrum_moments_json(const void *result);
+
+void spectrum_cvpca_warn(const spectrum_args *a, const kspec_spectrum_result *r);
+void spectrum_cvpca_print(FILE *f, const void *result);
+json_t *spectrum_cvpca_json(const void *result);
 
 void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r);
 void spectrum_fit_print(FILE *f, const void *result);

@@ -25,23 +25,54 @@ static void warn_of_distance(const spectrum_args *a, const kspec_spectrum_result
     char errors[64] = "";
     if (r->distance_in_errors) snprintf(errors, sizeof errors, ", %.1f standard errors away", r->distance);
     cli_warn(&a->common,
-             "no measure on [0, %.4g] has these moments: m(%d) = %.6g, but %.6g in the nearest one%s; try a "
-             "larger "
-             "--rank or --upper, or other --weights",
-             r->upper, n, r->given[n - 1], r->fitted[n - 1], errors);
+             "no measure on %s0, %.4g] has these moments: m(%d) = %.6g, but %.6g in the nearest one%s; try a "
+             "%s, or other --weights",
+             r->free_mass ? "(" : "[", r->upper, n, r->given[n - 1], r->fitted[n - 1], errors,
+             r->free_mass ? "larger --upper, a finer --grid" : "larger --rank or --upper");
+}
+
+/*
+ * Rounding to whole eigenvalues moves the list's m(n) by up to half the n-th power of the largest point of
+ * the measure; the means over draws are also off by some standard errors.
+ */
+static void warn_of_list(const spectrum_args *a, const kspec_spectrum_result *r) {
+    if (!r->free_mass) return;
+    double largest = r->atoms ? r->support[r->atoms - 1] : 0;
+    for (size_t n = 0; n < r->count; n++) {
+        double rounding = 0.5 * pow(largest, (double)(n + 1)),
+               error = r->draws ? 3 * r->given_std_error[n] : 0;
+        if (fabs(r->listed[n] - r->fitted[n]) <= (1 + 1e-9) * rounding + error) continue;
+        cli_warn(&a->common,
+                 "the listed eigenvalues do not have the measure's moments: m(%zu) = %.4g of the %zu listed, "
+                 "%.4g of all %.6g",
+                 n + 1, r->listed[n], r->rank, r->fitted[n], r->number);
+        return;
+    }
 }
 
 void spectrum_moments_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
     warn_of_distance(a, r);
+    warn_of_list(a, r);
     if (r->given_std_error[0] > 0.5 * fabs(r->given[0])) /* NaN: none */
         cli_warn(&a->common,
                  "m(1) = %.4g ± %.2g is too uncertain: eigenvalues and their error bars mean little",
                  r->given[0], r->given_std_error[0]);
-    if (r->given[0] > 0 && r->eigenvalues[0] == 0)
+    if (r->free_mass && r->given[0] > 0 && r->number < 0.5)
+        cli_warn(
+            &a->common,
+            "the moments are those of %.2g eigenvalues, fewer than one half, and none is listed; --upper %g "
+            "may be too large",
+            r->number, r->upper);
+    else if (r->given[0] > 0 && r->eigenvalues[0] == 0)
         cli_warn(&a->common,
                  "all eigenvalues are below the first step of the grid, %.4g; --upper %g is too large",
                  r->grid_step, r->upper);
-    for (size_t n = 0; n < r->count && r->moments && !a->how.no_stderr; n++)
+    else if (r->given[0] <= 0 && r->free_mass)
+        cli_warn(&a->common, "m(1) = %.4g is not positive: there may be no eigenvalue above zero",
+                 r->given[0]);
+    int wanted = r->moments && !a->how.no_stderr;
+    for (size_t n = 0; n < r->count; n++) wanted |= isfinite(r->given_std_error[n]);
+    for (size_t n = 0; n < r->count && wanted; n++)
         if (!isfinite(r->given_std_error[n])) {
             cli_warn(
                 &a->common,
@@ -51,9 +82,16 @@ void spectrum_moments_warn(const spectrum_args *a, const kspec_spectrum_result *
         }
 }
 
+/* What the distance is counted in. */
+static const char *distance_unit(const kspec_spectrum_result *r) {
+    return r->distance_in_errors ? "standard errors" : r->free_mass ? "m(1) B^(n-1)" : "D B^n";
+}
+
 static void add_arrays(json_t *o, const spectrum_output *u) {
     const kspec_spectrum_result *r = u->r;
-    size_t shown = u->a->count && u->a->count < r->rank ? u->a->count : r->rank;
+    size_t most = u->a->count ? u->a->count : r->rank;
+    if (!u->a->count && r->free_mass && u->d) most = u->d->rows < u->d->cols ? u->d->rows : u->d->cols;
+    size_t shown = most < r->rank ? most : r->rank;
     const struct {
         const char *name;
         const double *x;
@@ -69,6 +107,7 @@ static void add_arrays(json_t *o, const spectrum_output *u) {
         {"moments", r->given, r->count},
         {"moments_stderr", r->given_std_error, r->count},
         {"moments_fitted", r->fitted, r->count},
+        {"moments_listed", r->listed, r->count},
         {"singular_values", r->sample_eigenvalues, r->sample_count},
     };
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
@@ -90,6 +129,12 @@ json_t *spectrum_moments_json(const void *result) {
     json_object_set_new(o, "method", json_string("moments"));
     spectrum_add_matrix(o, u);
     json_object_set_new(o, "rank", json_integer((json_int_t)r->rank));
+    json_object_set_new(o, "free_mass", json_boolean(r->free_mass));
+    if (r->free_mass)
+        cli_set_reals(o, (cli_member[]){{"number", r->number},
+                                        {"number_ci_low", r->number_ci_low},
+                                        {"number_ci_high", r->number_ci_high},
+                                        {0}});
     add_arrays(o, u);
     cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
                                     {"participation_ratio_stderr", r->participation_ratio_std_error},
@@ -99,7 +144,7 @@ json_t *spectrum_moments_json(const void *result) {
                                     {"upper", r->upper},
                                     {"seconds", r->seconds},
                                     {0}});
-    json_object_set_new(o, "distance_unit", json_string(r->distance_in_errors ? "standard errors" : "D B^n"));
+    json_object_set_new(o, "distance_unit", json_string(distance_unit(r)));
     json_object_set_new(o, "distance_order", json_integer(r->distance_order));
     json_object_set_new(o, "upper_reason", json_string(upper_reason(r)));
     json_object_set_new(o, "weights", json_string(cli_choice_name(spectrum_weights, r->weights)));
@@ -143,17 +188,22 @@ void spectrum_moments_print(FILE *f, const void *result) {
     const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
     if (r->moments) cli_print_shape(f, &a->common, u->d);
     print_eigenvalues(f, u);
-    fprintf(f, "\n%s   n  moment given   std. error       fitted%s\n", bold, plain);
+    fprintf(f, "\n%s   n  moment given   std. error       fitted  of the list%s\n", bold, plain);
     for (size_t n = 0; n < r->count; n++) {
         fprintf(f, "%4zu", n + 1);
         cli_cell(f, "%.5g", 12, r->given[n]);
         cli_cell(f, "%.2g", 11, r->given_std_error[n]);
         cli_cell(f, "%.5g", 11, r->fitted[n]);
+        cli_cell(f, "%.5g", 11, r->listed[n]);
         fputc('\n', f);
     }
     fprintf(f, "\nresidual %.3g (weights: %s); nearest measure %.2g %s away at m(%d)\n", r->residual,
-            cli_choice_name(spectrum_weights, r->weights), r->distance,
-            r->distance_in_errors ? "standard errors" : "of D B^n", r->distance_order);
+            cli_choice_name(spectrum_weights, r->weights), r->distance, distance_unit(r), r->distance_order);
+    if (r->free_mass) {
+        fprintf(f, "number of eigenvalues %.5g", r->number);
+        if (r->draws) fprintf(f, " (%.4g … %.4g)", r->number_ci_low, r->number_ci_high);
+        fputs(": the fewest that have these moments\n", f);
+    }
     fprintf(f, "upper end %.5g: %s\n", r->upper, upper_reason(r));
     if (r->draws)
         fprintf(f, "eigenvalues: means and spread over %d draws of the moments from their errors\n",

@@ -67,7 +67,9 @@ static void add_result(plot_figure *f, plot_panel *p, const plot_source *s) {
     const json_t *list = json_object_get(o, "eigenvalues");
     int band =
         json_array_size(list) > 12 && isfinite(plot_value(json_array_get(json_object_get(o, "ci_low"), 0)));
-    plot_label(s, "recovered", label, sizeof label);
+    const char *method = json_string_value(json_object_get(o, "method"));
+    int crossed = method && strcmp(method, "cvpca") == 0;
+    plot_label(s, crossed ? "cross-validated" : "recovered", label, sizeof label);
     add_list(f, p, label, list, json_object_get(o, "ci_low"), json_object_get(o, "ci_high"),
              band ? PLOT_BAND : PLOT_LINESPOINTS, -1);
     plot_label(s, "of the sample matrix", label, sizeof label);

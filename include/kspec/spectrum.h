@@ -17,15 +17,32 @@ extern "C" {
  * lambda; families of spectra (smooth, with breaks, piecewise constant) are fitted to the s_i and averaged by
  * how well they explain them (docs/spectrum.md). There is nothing to choose: no rank, no upper end.
  *
- * MOMENTS goes by the unbiased moments, after Kong and Valiant (2017). A linear program chooses a probability
- * measure p on a grid s in [0,b] whose moments are nearest to the given ones,
+ * MOMENTS goes by the unbiased moments, after Kong and Valiant (2017). Given a rank d, a linear program
+ * chooses a probability measure p on a grid s in [0,b] whose moments are nearest to the given ones,
  *     minimise  || W r ||_1,   r_n = m(n)/(d b^n) - sum_i p_i (s_i/b)^n,   p >= 0,  sum_i p_i = 1,
- * and the d eigenvalues are quantiles of p. Where the errors of the moments are known, this is repeated for
- * `draws` vectors of moments, drawn from a normal distribution about the given ones with their covariance (a
- * parametric bootstrap). The eigenvalues reported are then the means over the draws, and their error bars the
- * spread. The means are closer to the truth than the one solution, whose spectrum has few different values.
+ * and the d eigenvalues are quantiles of p. Without a rank the mass is free: the measure is nu = s mu on
+ * (0,b], mu counting the eigenvalues, and
+ *     minimise  || W r ||_1,   r_n proportional to (m(n) - sum_i nu_i s_i^(n-1))/b^(n-1),   nu >= 0.
+ * Of the nearest measures the one with the fewest eigenvalues, the least sum of nu_i/s_i, is taken; the k-th
+ * eigenvalue is where that sum, counted from above, passes k - 1/2.
+ *
+ * Where the errors of the moments are known, this is repeated for `draws` vectors of moments, drawn from a
+ * normal distribution about the given ones with their covariance (a parametric bootstrap). The eigenvalues
+ * reported are then the means over the draws, and their error bars the spread. The means are closer to the
+ * truth than the one solution, whose spectrum has few different values.
+ *
+ * CVPCA, where there are trials, gives the cross-validated eigenvalues of Stringer et al. (2019):
+ *     lambda_k = (A v_k).(B v_k)/(PQ),
+ * v_k the k-th right singular vector of the half A of the trials, and B the other half, averaged over splits
+ * and over the two orders of the halves. Noise that is new in each trial adds nothing on the mean, so that
+ * they may be negative; the sampling of rows and columns is not undone. They are in the order of A's singular
+ * values. The intervals come from a jackknife over rows, in up to 20 groups.
  */
-typedef enum { KSPEC_SPECTRUM_METHOD_FIT = 0, KSPEC_SPECTRUM_METHOD_MOMENTS } kspec_spectrum_method;
+typedef enum {
+    KSPEC_SPECTRUM_METHOD_FIT = 0,
+    KSPEC_SPECTRUM_METHOD_MOMENTS,
+    KSPEC_SPECTRUM_METHOD_CVPCA
+} kspec_spectrum_method;
 
 /* What the residuals are weighted by. */
 typedef enum {
@@ -59,7 +76,8 @@ typedef struct {
     size_t size;
     /*
      * d, the number of eigenvalues, up to 10^8. It should be no less than the number that matter; more add
-     * little but zeros. Default min(P,Q). kspec_spectrum_from_moments() has an argument for it.
+     * little but zeros. Default: free mass, with a list of up to 4096
+     * eigenvalues. kspec_spectrum_from_moments() has an argument for it.
      */
     size_t rank;
     /* Points of the grid, 3 to 100,000. Default 1001. */
@@ -151,13 +169,13 @@ typedef struct {
     double *ci_low, *ci_high;
     /* MOMENTS (NULL, 0 and NaN for FIT), up to `mass`: the eigenvalues of the one solution. */
     double *plain;
-    /* The measure of that solution: grid points of positive mass, increasing. */
+    /* Its measure: grid points of positive mass, increasing; with free mass, the numbers of eigenvalues. */
     size_t atoms;
     double *support, *mass;
 
     /*
      * The moments: as given or estimated without bias, and those of the fitted spectrum (MOMENTS: of the one
-     * solution's measure times d).
+     * solution's measure, times d where there is a rank).
      */
     size_t count;
     double *given, *given_std_error, *fitted;
@@ -232,13 +250,30 @@ typedef struct {
     /* Which families the fit leans on, the best first. */
     size_t family_count;
     kspec_spectrum_family **families;
+
+    /* Again of MOMENTS. 1: no rank was given, and the measure's mass is free. */
+    int free_mass;
+    /*
+     * The sum of the masses: how many eigenvalues there are down to the least point of the grid, and its 95%
+     * interval over the draws. With a rank, d and NaN.
+     */
+    double number, number_ci_low, number_ci_high;
+    /*
+     * The moments of the list: sums of powers of `eigenvalues`. With free mass those of the one solution's
+     * list differ from `fitted` by half the n-th power of the largest point of `support` at most.
+     */
+    double *listed;
+
+    /* Of CVPCA: how many splits of the trials were averaged, and how many groups of rows left out in turn. */
+    int splits, groups;
 } kspec_spectrum_result;
 
 /*
- * Recovers `rank` >= 1 eigenvalues from the moments m(1) ... m(count), 1 to 1000 of them. std_error has their
- * standard errors, or is NULL where they are exact or nothing is known; correlation (count x count) is that
- * of their errors, or NULL where they are independent. Moments that no measure has give the nearest one.
- * kspec_spectrum_free() releases the result; it takes NULL, and after a failure *out is NULL.
+ * Recovers `rank` eigenvalues, or with 0 as many as there are, from the moments m(1) ... m(count), 1 to 1000
+ * of them. std_error has their standard errors, or is NULL where they are exact or nothing is known;
+ * correlation (count x count) is that of their errors, or NULL where they are independent. Moments that no
+ * measure has give the nearest one. kspec_spectrum_free() releases the result; it takes NULL, and after a
+ * failure *out is NULL.
  *
  * Time: a linear program of `count` + 1 rows and `grid` columns for each draw, some milliseconds. Memory:
  * `rank` doubles for each draw, and the linear program for each thread; the call checks first that there is

@@ -21,6 +21,7 @@ const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {
     [KS_STREAM_RAGGED]        = {(uint64_t)1 << 60, (uint64_t)1 << 60},
 
     [KS_STREAM_DRAWS]         = {1900000000, 1},
+    [KS_STREAM_GROUPS]        = {1900000001, 1},
 
     [KS_STREAM_FREQUENCIES]   = {2200000000, HUNDRED_MILLION},
     [KS_STREAM_TURNS]         = {2300000000, HUNDRED_MILLION},

@@ -27,8 +27,9 @@ typedef enum {
     KS_STREAM_ASSIGNMENT,
     KS_STREAM_SPLIT,
     KS_STREAM_RAGGED,
-    /* spectrum: all draws of moments */
+    /* spectrum: all draws of moments; which group each row is in */
     KS_STREAM_DRAWS,
+    KS_STREAM_GROUPS,
     /* features: frequencies and phases of draw k; the rows of which a median distance is taken */
     KS_STREAM_FREQUENCIES,
     KS_STREAM_TURNS,

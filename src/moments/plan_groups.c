@@ -67,7 +67,7 @@ kspec_status ks_tasks_make_grouped(kspec_moments_opts *o, size_t P, size_t Q, si
 
 kspec_status ks_tasks_make_holes(kspec_moments_opts *o, size_t P, size_t Q, ks_tasks *tasks,
                                  kspec_error *err) {
-    *tasks = (ks_tasks){.pairs = 1};
+    *tasks = (ks_tasks){.pairs = 1, .exact = {.P = P, .Q = Q}};
     size_t most = P / 2 < Q ? P / 2 : Q;
     kspec_status st = check_order(o, most, "min(P/2, Q)", err);
     if (st) return st;

@@ -31,21 +31,21 @@ KS_INLINE means unit(const int centered, const ks_pairs_panel *panel, size_t g, 
 }
 
 /* All that is summed over units, of one of them */
-#define PRODUCTS(_)                                                                                       \
-    const vd n = m.n, x = m.x, y = m.y, z = m.z, w = m.w, p = m.p, r = m.r, d = m.d, e = m.e;             \
-    const vd xy = x * y, zw = z * w, xz = x * z, yw = y * w, xw = x * w, yz = y * z;                      \
-    _(KS_PAIR_N, n)                                                                                       \
-    _(KS_PAIR_X, x)                                                                                       \
-    _(KS_PAIR_Y, y)                                                                                       \
-    _(KS_PAIR_Z, z)                                                                                       \
-    _(KS_PAIR_W, w)                                                                                       \
-    _(KS_PAIR_P, p) _(KS_PAIR_R, r) _(KS_PAIR_D, d) _(KS_PAIR_E, e) _(KS_PAIR_XY, xy) _(KS_PAIR_ZW, zw)   \
-        _(KS_PAIR_XZ, xz) _(KS_PAIR_YW, yw) _(KS_PAIR_XW, xw) _(KS_PAIR_YZ, yz) _(KS_PAIR_PR, p *r)       \
-            _(KS_PAIR_XR, x *r) _(KS_PAIR_YR, y *r) _(KS_PAIR_ZP, z *p) _(KS_PAIR_WP, w *p)               \
-                _(KS_PAIR_DE, d *e) _(KS_PAIR_XE, x *e) _(KS_PAIR_ZE, z *e) _(KS_PAIR_YD, y *d)           \
-                    _(KS_PAIR_WD, w *d) _(KS_PAIR_XYR, xy *r) _(KS_PAIR_ZWP, zw *p) _(KS_PAIR_XZE, xz *e) \
-                        _(KS_PAIR_YWD, yw *d) _(KS_PAIR_XYZ, xy *z) _(KS_PAIR_XYW, xy *w)                 \
-                            _(KS_PAIR_XZW, xz *w) _(KS_PAIR_YZW, yz *w) _(KS_PAIR_XYZW, xy *zw)
+/* clang-format off */
+#define PRODUCTS(_)                                                                                  \
+    const vd n = m.n, x = m.x, y = m.y, z = m.z, w = m.w, p = m.p, r = m.r, d = m.d, e = m.e;        \
+    const vd xy = x * y, zw = z * w, xz = x * z, yw = y * w, xw = x * w, yz = y * z;                 \
+    _(KS_PAIR_N, n) _(KS_PAIR_X, x) _(KS_PAIR_Y, y) _(KS_PAIR_Z, z) _(KS_PAIR_W, w)                  \
+    _(KS_PAIR_P, p) _(KS_PAIR_R, r) _(KS_PAIR_D, d) _(KS_PAIR_E, e)                                  \
+    _(KS_PAIR_XY, xy) _(KS_PAIR_ZW, zw) _(KS_PAIR_XZ, xz)                                            \
+    _(KS_PAIR_YW, yw) _(KS_PAIR_XW, xw) _(KS_PAIR_YZ, yz)                                            \
+    _(KS_PAIR_PR, p * r) _(KS_PAIR_XR, x * r) _(KS_PAIR_YR, y * r)                                   \
+    _(KS_PAIR_ZP, z * p) _(KS_PAIR_WP, w * p) _(KS_PAIR_DE, d * e) _(KS_PAIR_XE, x * e)              \
+    _(KS_PAIR_ZE, z * e) _(KS_PAIR_YD, y * d) _(KS_PAIR_WD, w * d)                                   \
+    _(KS_PAIR_XYR, xy * r) _(KS_PAIR_ZWP, zw * p) _(KS_PAIR_XZE, xz * e) _(KS_PAIR_YWD, yw * d)      \
+    _(KS_PAIR_XYZ, xy * z) _(KS_PAIR_XYW, xy * w) _(KS_PAIR_XZW, xz * w) _(KS_PAIR_YZW, yz * w)      \
+    _(KS_PAIR_XYZW, xy * zw)
+/* clang-format on */
 
 /* The estimate of each pair from its sums, times its weight (moments/pairs.c) */
 KS_INLINE void estimate(const vd *s, vd keep, vd *moment, vd *square, vd *weight) {
@@ -104,11 +104,12 @@ KS_INLINE void columns(const int centered, const ks_pairs_panel *panel, const do
             value[2] = kept;
         }
         for (int k = 0; k < 3; k++) {
-            double *to = left + (3 * g + (size_t)k) * VL;
-            if (g < panel->units)
-                vd_store(to, vd_load(to) + value[k]);
-            else
+            if (g == panel->units) {
                 vd_store(each + k * KS_PAIRS_STRIP + j, value[k]);
+                continue;
+            }
+            double *to = left + (3 * g + (size_t)k) * VL;
+            vd_store(to, vd_load(to) + value[k]);
         }
     }
 }

@@ -1,6 +1,7 @@
 /*
  * --method moments: from moments to eigenvalues by the linear program (measure.c), the draws, and what
- * follows from the eigenvalues.
+ * follows from the eigenvalues. With a rank d the measure is the distribution of d eigenvalues; without, its
+ * mass is free and says how many there are.
  */
 #include "base/error.h"
 #include "base/sort.h"
@@ -10,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRID = 1001, DRAWS = 200 };
+/* LISTED: the longest list where the mass is free */
+enum { GRID = 1001, DRAWS = 200, LISTED = 4096 };
 /* the least positive point of the geometric grid, in units of b */
 static const double smallest = 1e-6;
 
@@ -28,21 +30,17 @@ static kspec_status check_moments(const job *j, kspec_error *err) {
 
 /* ---- the result's arrays ---- */
 
-static kspec_status alloc_result(const job *j, kspec_spectrum_result *r, kspec_error *err) {
-    size_t d = j->o.rank, K = j->count, T = j->o.grid, t = j->o.t_count;
+static kspec_status alloc_measure(const job *j, kspec_spectrum_result *r, kspec_error *err) {
+    size_t K = j->count, T = j->o.grid, t = j->o.t_count;
     struct {
         double **at;
         size_t n;
-    } arrays[] = {{&r->eigenvalues, d},
-                  {&r->std_error, d},
-                  {&r->ci_low, d},
-                  {&r->ci_high, d},
-                  {&r->plain, d},
-                  {&r->support, T},
+    } arrays[] = {{&r->support, T},
                   {&r->mass, T},
                   {&r->given, K},
                   {&r->given_std_error, K},
                   {&r->fitted, K},
+                  {&r->listed, K},
                   {&r->t, t},
                   {&r->effective_dimension, t},
                   {&r->effective_dimension_std_error, t}};
@@ -50,9 +48,18 @@ static kspec_status alloc_result(const job *j, kspec_spectrum_result *r, kspec_e
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         *arrays[k].at = ks_arena_alloc(arena, arrays[k].n, sizeof(double));
     if (arena->failed) return ks_nomem(err, "the spectrum", arena->failed);
-    r->rank = d;
     r->count = K;
     r->t_count = t;
+    return KSPEC_OK;
+}
+
+static kspec_status alloc_list(size_t rank, kspec_spectrum_result *r, kspec_error *err) {
+    double **arrays[] = {&r->eigenvalues, &r->std_error, &r->ci_low, &r->ci_high, &r->plain};
+    ks_arena *arena = ks_result_arena(r);
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        *arrays[k] = ks_arena_alloc(arena, rank, sizeof(double));
+    if (arena->failed) return ks_nomem(err, "the spectrum", arena->failed);
+    r->rank = rank;
     return KSPEC_OK;
 }
 
@@ -86,25 +93,30 @@ static kspec_status choose_upper(const job *j, kspec_spectrum_result *r, kspec_e
 
 /* ---- the plain fit ---- */
 
-static void keep_measure(const ks_fit *fit, const double *p, kspec_spectrum_result *r) {
+/* What m(n) is divided by, beside b^n: the rank, or with free mass the sum of the eigenvalues over b. */
+static double unit_of(const job *j, double upper) {
+    if (j->o.rank) return (double)j->o.rank;
+    return j->m[0] > 0 ? j->m[0] / upper : 1;
+}
+
+static void keep_measure(const ks_fit *fit, double unit, const double *p, kspec_spectrum_result *r) {
     r->atoms = 0;
     for (size_t i = 0; i < fit->T; i++)
         if (p[i] > 0) {
             r->support[r->atoms] = r->upper * fit->s[i];
-            r->mass[r->atoms++] = p[i];
+            r->mass[r->atoms++] = fit->free_mass ? unit * p[i] / fit->s[i] : p[i];
         }
 }
 
-static void compare_moments(const job *j, const ks_errors *e, const double *mu, const double *fitted,
-                            kspec_spectrum_result *r) {
-    double d = (double)r->rank;
+static void compare_moments(const job *j, const ks_errors *e, double unit, const double *mu,
+                            const double *fitted, kspec_spectrum_result *r) {
     r->distance = 0;
     r->distance_order = 1;
     r->distance_in_errors = e->se != NULL;
     for (size_t n = 0; n < j->count; n++) {
         r->given[n] = j->m[n];
         r->given_std_error[n] = j->std_error ? j->std_error[n] : NAN;
-        r->fitted[n] = ks_from_units(fitted[n], d, r->upper, n + 1);
+        r->fitted[n] = ks_from_units(fitted[n], unit, r->upper, n + 1);
         double off = fabs(mu[n] - fitted[n]) / (e->se ? e->se[n] : 1);
         if (off > r->distance) {
             r->distance = off;
@@ -140,17 +152,27 @@ static double quantile_of(size_t n, const double *x, double q) {
     return k + 1 < n ? x[k] + (at - (double)k) * (x[k + 1] - x[k]) : x[n - 1];
 }
 
-static kspec_status use_draws(job *j, const ks_drawing *g, kspec_spectrum_result *r, kspec_error *err) {
-    size_t d = r->rank, made = 0;
-    double *lambda = ks_arena_alloc(&j->arena, ks_size(g->draws, d), sizeof *lambda);
-    double *x = ks_arena_alloc(&j->arena, g->draws, sizeof *x);
-    if (j->arena.failed) return ks_nomem(err, "the draws", j->arena.failed);
-    kspec_status st = ks_draw_eigenvalues(&j->run, g, lambda, &made, err);
-    if (st) return st;
+/*
+ * The length of the list: the rank, or with free mass as many as the solution or any draw has, and one zero
+ * where there are none.
+ */
+static size_t length(const ks_drawing *g, const double *plain, const double *lambda, size_t made) {
+    size_t rank = g->rank;
+    while (g->fit.free_mass && rank > 1 && plain[rank - 1] == 0) {
+        size_t k = 0;
+        while (k < made && lambda[k * g->rank + rank - 1] == 0) k++;
+        if (k < made) break;
+        rank--;
+    }
+    return rank;
+}
+
+static void use_draws(const job *j, const ks_drawing *g, const double *lambda, size_t made, double *x,
+                      kspec_spectrum_result *r) {
     r->draws = (int)made;
-    for (size_t i = 0; i < d; i++) {
+    for (size_t i = 0; i < r->rank; i++) {
         double mean = 0;
-        for (size_t k = 0; k < made; k++) mean += (x[k] = r->upper * lambda[k * d + i]) / (double)made;
+        for (size_t k = 0; k < made; k++) mean += (x[k] = r->upper * lambda[k * g->rank + i]) / (double)made;
         r->eigenvalues[i] = mean;
         r->std_error[i] = spread(made, x);
         ks_sort_ascending(x, made);
@@ -159,10 +181,10 @@ static kspec_status use_draws(job *j, const ks_drawing *g, kspec_spectrum_result
     }
     set_t(j, r);
     for (size_t k = 0; k < r->t_count; k++) {
-        for (size_t l = 0; l < made; l++) x[l] = effective_dimension(d, lambda + l * d, r->upper, r->t[k]);
+        for (size_t l = 0; l < made; l++)
+            x[l] = effective_dimension(r->rank, lambda + l * g->rank, r->upper, r->t[k]);
         r->effective_dimension_std_error[k] = spread(made, x);
     }
-    return KSPEC_OK;
 }
 
 static void use_plain(const job *j, kspec_spectrum_result *r) {
@@ -172,6 +194,34 @@ static void use_plain(const job *j, kspec_spectrum_result *r) {
     }
     set_t(j, r);
     for (size_t k = 0; k < r->t_count; k++) r->effective_dimension_std_error[k] = NAN;
+}
+
+/* From the measure p to the list, with g's draws of it. */
+static kspec_status list(job *j, const ks_drawing *g, const double *p, kspec_error *err) {
+    kspec_spectrum_result *r = j->r;
+    size_t made = 0;
+    double *plain = ks_arena_alloc(&j->arena, g->rank, sizeof *plain);
+    double *lambda = ks_arena_alloc(&j->arena, ks_size(g->draws, g->rank), sizeof *lambda);
+    double *x = ks_arena_alloc(&j->arena, g->draws, sizeof *x);
+    double *number = ks_arena_alloc(&j->arena, g->draws, sizeof *number);
+    if (j->arena.failed) return ks_nomem(err, "the draws", j->arena.failed);
+    r->number = ks_draw_list(g, p, plain);
+    r->number_ci_low = r->number_ci_high = NAN;
+    kspec_status st = g->draws ? ks_draw_eigenvalues(&j->run, g, lambda, number, &made, err) : KSPEC_OK;
+    if (!st) st = alloc_list(length(g, plain, lambda, made), r, err);
+    if (st) return st;
+    for (size_t i = 0; i < r->rank; i++) r->plain[i] = r->upper * plain[i];
+    if (!g->draws) {
+        use_plain(j, r);
+        return KSPEC_OK;
+    }
+    use_draws(j, g, lambda, made, x, r);
+    if (g->fit.free_mass) {
+        ks_sort_ascending(number, made);
+        r->number_ci_low = quantile_of(made, number, 0.025);
+        r->number_ci_high = quantile_of(made, number, 0.975);
+    }
+    return KSPEC_OK;
 }
 
 /* ---- all of it, given the moments ---- */
@@ -190,65 +240,87 @@ static size_t draws_wanted(const job *j) {
 }
 
 /* The eigenvalues of every draw; for each thread a linear program: ours, as given to Clp, and Clp's own. */
-static kspec_status check_memory(const job *j, kspec_error *err) {
+static kspec_status check_memory(const job *j, size_t rank, kspec_error *err) {
     size_t K = j->count, draws = j->std_error ? draws_wanted(j) : 0;
     size_t entries = ks_size(K + 1, ks_size_add(j->o.grid, 2 * K)),
            workers = (size_t)ks_workers(&j->run, draws + 1);
-    size_t values =
-        ks_size_add(ks_size(ks_size_add(draws, 5), j->o.rank), ks_size(ks_size(entries, 6), workers));
+    size_t values = ks_size_add(ks_size(ks_size_add(draws, 5), rank), ks_size(ks_size(entries, 6), workers));
     return ks_check_memory(err, ks_size(values, sizeof(double)),
-                           "a spectrum of rank %zu from %zu draws of %zu moments on a grid of %zu", j->o.rank,
+                           "a spectrum of rank %zu from %zu draws of %zu moments on a grid of %zu", rank,
                            draws, K, j->o.grid);
 }
 
-kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err) {
-    kspec_spectrum_result *r = j->r;
-    kspec_status st = check_moments(j, err);
-    if (st) return st;
-    if (!j->o.grid) j->o.grid = GRID;
-    if (!j->o.t) j->o.t_count = 4;
-    if ((st = check_memory(j, err))) return st;
-    size_t K = j->count, T = j->o.grid, d = j->o.rank;
-    if ((st = alloc_result(j, r, err)) || (st = choose_upper(j, r, err))) return st;
-    ks_errors e;
-    st = ks_errors_init(&e, K, j->m, j->std_error, j->correlation, (double)d, r->upper, &j->arena, err);
-    if (!st) st = choose_weights(j, &e, r, err);
-    if (st) return st;
+/* The grid, the weights and the moments, in the program's units */
+typedef struct {
+    ks_fit fit;
+    ks_errors errors;
+    double unit, *mu;
+} program;
 
-    double *s = ks_arena_alloc(&j->arena, T, sizeof *s), *p = ks_arena_alloc(&j->arena, T, sizeof *p);
+static kspec_status prepare(job *j, program *g, kspec_error *err) {
+    kspec_spectrum_result *r = j->r;
+    size_t K = j->count, T = j->o.grid;
+    ks_errors *e = &g->errors;
+    g->unit = unit_of(j, r->upper);
+    kspec_status st =
+        ks_errors_init(e, K, j->m, j->std_error, j->correlation, g->unit, r->upper, &j->arena, err);
+    if (!st) st = choose_weights(j, e, r, err);
+    if (st) return st;
+    double *s = ks_arena_alloc(&j->arena, T, sizeof *s);
     double *W = ks_arena_alloc(&j->arena, ks_size(K, K), sizeof *W);
-    double *mu = ks_arena_alloc(&j->arena, K, sizeof *mu),
-           *fitted = ks_arena_alloc(&j->arena, K, sizeof *fitted);
+    g->mu = ks_arena_alloc(&j->arena, K, sizeof *g->mu);
     if (j->arena.failed) return ks_nomem(err, "the grid", j->arena.failed);
     if (j->o.spacing == KSPEC_GRID_GEOMETRIC)
         ks_grid_geometric(T, smallest, s);
     else
         ks_grid_uniform(T, s);
     r->grid_step = r->upper * s[1];
-    ks_errors_weights(&e, K, r->weights, W);
-    for (size_t n = 0; n < K; n++) mu[n] = ks_to_units(j->m[n], (double)d, r->upper, n + 1);
+    ks_errors_weights(e, K, r->weights, W);
+    for (size_t n = 0; n < K; n++) g->mu[n] = ks_to_units(j->m[n], g->unit, r->upper, n + 1);
     for (size_t n = 0; n < K; n++)
-        if (!isfinite(mu[n]) || (e.se && !(e.se[n] > 0 && isfinite(e.se[n]))))
+        if (!isfinite(g->mu[n]) || (e->se && !(e->se[n] > 0 && isfinite(e->se[n]))))
             return ks_fail(err, KSPEC_E_NUMERIC,
                            "m(%zu) = %g or its error is out of range beside an upper end of %g", n + 1,
                            j->m[n], r->upper);
-    ks_fit fit = {K, T, s, W};
+    /* where the mass is free, a point at 0 would be infinitely many eigenvalues */
+    g->fit = r->free_mass ? (ks_fit){K, T - 1, s + 1, W, 1} : (ks_fit){K, T, s, W, 0};
+    return KSPEC_OK;
+}
+
+kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err) {
+    kspec_spectrum_result *r = j->r;
+    size_t rank = j->o.rank ? j->o.rank : LISTED;
+    program g = {0};
+    kspec_status st = check_moments(j, err);
+    if (st) return st;
+    if (!j->o.rank && j->o.quantile)
+        return ks_fail(err, KSPEC_E_ARG, "quantiles need a rank: without one, eigenvalues are counted");
+    r->free_mass = !j->o.rank;
+    if (!j->o.grid) j->o.grid = GRID;
+    if (!j->o.t) j->o.t_count = 4;
+    if ((st = check_memory(j, rank, err)) || (st = alloc_measure(j, r, err)) ||
+        (st = choose_upper(j, r, err)) || (st = prepare(j, &g, err)))
+        return st;
+
+    double *p = ks_arena_alloc(&j->arena, g.fit.T, sizeof *p);
+    double *fitted = ks_arena_alloc(&j->arena, j->count, sizeof *fitted);
+    if (j->arena.failed) return ks_nomem(err, "the measure", j->arena.failed);
     int iterations;
-    if ((st = ks_fit_measure(&fit, mu, p, &r->residual, &iterations, err))) return st;
-    keep_measure(&fit, p, r);
-    ks_measure_moments(&fit, p, fitted);
-    compare_moments(j, &e, mu, fitted, r);
-    ks_measure_quantiles(&fit, p, j->o.quantile, d, r->plain);
-    for (size_t i = 0; i < d; i++) r->plain[i] *= r->upper;
+    if ((st = ks_fit_measure(&g.fit, g.mu, p, &r->residual, &iterations, err))) return st;
+    keep_measure(&g.fit, g.unit, p, r);
+    ks_measure_moments(&g.fit, p, fitted);
+    compare_moments(j, &g.errors, g.unit, g.mu, fitted, r);
     ks_spectrum_participation_ratio(j);
 
-    if (e.se && draws_wanted(j)) {
-        ks_drawing g = {fit, &e, mu, j->o.quantile, d, draws_wanted(j), j->o.seed};
-        st = use_draws(j, &g, r, err);
-    } else {
-        use_plain(j, r);
+    size_t draws = g.errors.se ? draws_wanted(j) : 0;
+    if ((st = list(j, &(ks_drawing){g.fit, &g.errors, g.mu, j->o.quantile, rank, draws, j->o.seed, g.unit}, p,
+                   err)))
+        return st;
+    for (size_t k = 0; k < r->t_count; k++)
+        r->effective_dimension[k] = effective_dimension(r->rank, r->eigenvalues, 1, r->t[k]);
+    for (size_t n = 0; n < r->count; n++) {
+        r->listed[n] = 0;
+        for (size_t i = 0; i < r->rank; i++) r->listed[n] += pow(r->eigenvalues[i], (double)(n + 1));
     }
-    for (size_t k = 0; k < r->t_count && !st; k++)
-        r->effective_dimension[k] = effective_dimension(d, r->eigenvalues, 1, r->t[k]);
-    return st;
+    return KSPEC_OK;
 }

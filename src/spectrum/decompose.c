@@ -126,11 +126,10 @@ kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntr
         st =
             ks_check_memory(err, ks_size(values, sizeof(double)), "a fit of %zu x %zu eigenvalues", t.P, t.Q);
     if (st) return st;
+    if ((st = ks_blas_enter(run->threads, err))) return st;
     ks_arena scratch = {0};
-    if (!(st = ks_blas_enter(run->threads, err))) {
-        st = decompose(run, &t, how, arena, &scratch, out, err);
-        ks_blas_leave();
-    }
+    st = decompose(run, &t, how, arena, &scratch, out, err);
+    ks_blas_leave();
     ks_arena_free(&scratch);
     return st;
 }

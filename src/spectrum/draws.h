@@ -12,12 +12,21 @@ typedef struct {
     /* the moments that were given */
     const double *mu;
     kspec_quantile quantile;
+    /* how many eigenvalues of each draw */
     size_t rank, draws;
     uint64_t seed;
+    /* with free mass, the unit of the moments: see ks_measure_counts() */
+    double unit;
 } ks_drawing;
 
-/* lambda[k*rank + j] = the j-th largest eigenvalue of draw k, in units of b, for the `made` draws solved. */
-kspec_status ks_draw_eigenvalues(const ks_run *run, const ks_drawing *d, double *lambda, size_t *made,
-                                 kspec_error *err);
+/*
+ * lambda[k*rank + j] = the j-th largest eigenvalue of draw k, in units of b, for the `made` draws solved;
+ * number[k] = how many there are, `rank` unless the mass is free.
+ */
+kspec_status ks_draw_eigenvalues(const ks_run *run, const ks_drawing *d, double *lambda, double *number,
+                                 size_t *made, kspec_error *err);
+
+/* The list of one measure: its quantiles, or with free mass its counts. Returns how many there are. */
+double ks_draw_list(const ks_drawing *d, const double *p, double *lambda);
 
 #endif

@@ -21,12 +21,18 @@ typedef struct {
     kspec_spectrum_result *r;
 } ks_spectrum_job;
 
-/* From j's moments; j->o.rank is set. */
+/* From j's moments. */
 kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err);
 
 /* From the sample's own eigenvalues; j's moments, estimated with the options `how`, are the check. */
 kspec_status ks_spectrum_by_fit(ks_spectrum_job *j, const kspec_matrix *phi, size_t ntrials,
                                 const kspec_moments_opts *how, kspec_error *err);
+
+/* Cross-validated, from trials; j's moments are beside. The check comes before anything else is done. */
+kspec_status ks_check_cvpca(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
+                            kspec_error *err);
+kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, size_t ntrials,
+                                  const kspec_moments_opts *how, kspec_error *err);
 
 /* The result's participation ratio and its error, from j's moments. */
 void ks_spectrum_participation_ratio(ks_spectrum_job *j);

@@ -12,15 +12,20 @@ enum { GRID_MAX = 100000, DRAWS_MAX = 100000, RANK_MAX = 100000000 };
 
 typedef ks_spectrum_job job;
 
-/* FIT, unless something is set that only the linear program has. */
+/* Is something set that only the linear program has? */
+static int of_the_program(const kspec_spectrum_opts *o) {
+    return o->rank || o->grid || o->spacing || o->upper > 0 || o->weights || o->quantile || o->draws ||
+           o->no_draws;
+}
+
+/* FIT, unless it is. */
 static kspec_spectrum_method chosen(const kspec_spectrum_opts *o) {
-    int program = o->rank || o->grid || o->spacing || o->upper > 0 || o->weights || o->quantile || o->draws ||
-                  o->no_draws;
-    return program && o->method == KSPEC_SPECTRUM_METHOD_FIT ? KSPEC_SPECTRUM_METHOD_MOMENTS : o->method;
+    return of_the_program(o) && o->method == KSPEC_SPECTRUM_METHOD_FIT ? KSPEC_SPECTRUM_METHOD_MOMENTS
+                                                                       : o->method;
 }
 
 static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *err) {
-    if (o->method < KSPEC_SPECTRUM_METHOD_FIT || o->method > KSPEC_SPECTRUM_METHOD_MOMENTS)
+    if (o->method < KSPEC_SPECTRUM_METHOD_FIT || o->method > KSPEC_SPECTRUM_METHOD_CVPCA)
         return ks_fail(err, KSPEC_E_ARG, "unknown method %d", (int)o->method);
     if (!(o->noise >= 0 && isfinite(o->noise)))
         return ks_fail(err, KSPEC_E_ARG, "noise %g is not a standard deviation", o->noise);
@@ -32,6 +37,9 @@ static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *er
     if (chosen(o) != KSPEC_SPECTRUM_METHOD_FIT &&
         (o->noise > 0 || o->no_noise || o->exponent_from || o->exponent_to))
         return ks_fail(err, KSPEC_E_ARG, "noise and the exponent's range need the method fit");
+    if (o->method == KSPEC_SPECTRUM_METHOD_CVPCA && (of_the_program(o) || o->t_count))
+        return ks_fail(err, KSPEC_E_ARG,
+                       "the method cvpca has no rank, grid, upper end, weights, draws or t");
     return KSPEC_OK;
 }
 
@@ -113,8 +121,9 @@ kspec_status kspec_spectrum_from_moments(const double *m, const double *std_erro
     kspec_status st = begin(&j, opts, err);
     if (!st && j.o.rank && j.o.rank != rank)
         st = ks_fail(err, KSPEC_E_ARG, "rank %zu and the options' rank %zu differ", rank, j.o.rank);
-    if (!st && rank == 0) st = ks_fail(err, KSPEC_E_ARG, "rank 0 is below 1");
     if (!st && rank > RANK_MAX) st = ks_fail(err, KSPEC_E_ARG, "rank %zu exceeds %d", rank, RANK_MAX);
+    if (!st && j.o.method == KSPEC_SPECTRUM_METHOD_CVPCA)
+        st = ks_fail(err, KSPEC_E_ARG, "the method cvpca needs a matrix, not moments");
     j.o.rank = rank;
     j.o.method = KSPEC_SPECTRUM_METHOD_MOMENTS;
     if (!st) st = ks_spectrum_by_moments(&j, err);
@@ -123,12 +132,15 @@ kspec_status kspec_spectrum_from_moments(const double *m, const double *std_erro
 
 /* ---- from a matrix ---- */
 
-/* The moments take this part of the progress, the sample's eigenvalues the next; a fit begins earlier. */
+/*
+ * The moments take this part of the progress, the sample's eigenvalues the next. A fit begins earlier, and so
+ * does cross-validation, which ends where the sample begins.
+ */
 static const double moments_until = 0.7, sample_until = 0.8, fit_from = 0.2;
 
 static int moments_progress(void *ctx, double fraction) {
     const job *j = ctx;
-    double until = j->o.method == KSPEC_SPECTRUM_METHOD_FIT ? fit_from : moments_until;
+    double until = j->o.method == KSPEC_SPECTRUM_METHOD_MOMENTS ? moments_until : fit_from;
     return j->o.progress.report(j->o.progress.ctx, until * fraction);
 }
 
@@ -174,19 +186,19 @@ static kspec_status check_size(size_t P, size_t Q, kspec_error *err) {
 }
 
 /* What the moments know of and a fit does not. */
-static kspec_status check_estimation(const kspec_matrix *phi, const kspec_moments_opts *how,
+static kspec_status check_estimation(const kspec_matrix *phi, const kspec_moments_opts *how, const char *who,
                                      kspec_error *err) {
     const char *what = how->row_groups || how->col_groups ? "groups"
                        : how->pairwise                    ? "missing entries"
                                                           : NULL;
-    if (what) return ks_fail(err, KSPEC_E_ARG, "a fit does not know of %s; the method moments does", what);
+    if (what) return ks_fail(err, KSPEC_E_ARG, "%s does not know of %s; the method moments does", who, what);
     if ((how->population_rows && how->population_rows != phi->rows) ||
         (how->population_cols && how->population_cols != phi->cols))
         return ks_fail(
             err, KSPEC_E_ARG,
-            "a fit does not know of finite populations but complete ones (%zu rows, %zu columns); the "
+            "%s does not know of finite populations but complete ones (%zu rows, %zu columns); the "
             "method moments does",
-            phi->rows, phi->cols);
+            who, phi->rows, phi->cols);
     return KSPEC_OK;
 }
 
@@ -204,12 +216,20 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
     if (st) return st;
     int fit = j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi;
     if (fit && (st = check_size(phi[0].rows, phi[0].cols, err))) return st;
-    if (fit && (st = check_estimation(&phi[0], used, err))) return st;
+    int crossed = j->o.method == KSPEC_SPECTRUM_METHOD_CVPCA;
+    if (crossed && (st = ks_check_cvpca(phi, ntrials, used, err))) return st;
+    if ((fit || crossed) && phi &&
+        (st = check_estimation(&phi[0], used, fit ? "a fit" : "cross-validation", err)))
+        return st;
     used->size = sizeof *used; /* of ours, whatever the caller's */
     used->threads = j->run.threads;
     used->seed = j->o.seed;
     used->correlation = !used->no_stderr;
     if (fit && !used->nmax) used->nmax = checked_orders(&phi[0], used->center);
+    if (crossed && !used->nmax && phi) {
+        int most = checked_orders(&phi[0], used->center);
+        used->nmax = most > 1 && phi[0].rows > 1 && phi[0].cols > 1 ? 2 : 1;
+    }
     used->progress = (kspec_progress){0};
     if (j->o.progress.report) used->progress = (kspec_progress){moments_progress, j};
     st = kspec_moments(phi, ntrials, used, &j->r->moments, err);
@@ -243,9 +263,14 @@ kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec
         st = ks_spectrum_by_fit(&j, phi, ntrials, &used, err);
         return finish(&j, st, out);
     }
+    if (!st && j.o.method == KSPEC_SPECTRUM_METHOD_CVPCA) {
+        ks_run whole = j.run;
+        j.run = ks_run_part(&whole, fit_from, moments_until);
+        st = ks_spectrum_by_cvpca(&j, phi, ntrials, &used, err);
+        j.run = whole;
+    }
     if (!st) st = sample(&j, phi, ntrials, &used, err);
-    if (!st) {
-        if (!j.o.rank) j.o.rank = phi[0].rows < phi[0].cols ? phi[0].rows : phi[0].cols;
+    if (!st && j.o.method == KSPEC_SPECTRUM_METHOD_MOMENTS) {
         j.run = ks_run_part(&j.run, sample_until, 1);
         st = ks_spectrum_by_moments(&j, err);
     }

@@ -54,9 +54,9 @@ def exact(kspec, case, A, B):
             got = moments(kspec, trials, len(want), *options, *bars)
             yield from ((f"{key}, n = {n}", g, w) for n, (g, w) in enumerate(zip(got, want, strict=True), 1))
         # the same of the transpose
-        turned = [o.replace("center", "center=cols").replace("=rows", "").replace("=cols=cols", "=cols")
-                  .replace("-rows", "-tmp").replace("-cols", "-rows").replace("-tmp", "-cols")
-                  for o in options]
+        turned = [{"--center": "--center=cols", "--center=rows": "--center=cols",
+                   "--population-rows": "--population-cols",
+                   "--population-cols": "--population-rows"}.get(o, o) for o in options]
         got = moments(kspec, [X.T for X in trials], len(want), *turned)
         yield from ((f"{key}, transposed, n = {n}", g, w) for n, (g, w) in enumerate(zip(got, want), 1))
 

@@ -3,6 +3,11 @@
 
 compare() { "$python" "$KSPEC_SOURCE/tests/cli/centred.py" "$KSPEC" "$1"; }
 expect "the reference values" compare "$golden/centred.json"
+for isa in generic avx2; do
+    KSPEC_ISA=$isa kspec config >/dev/null 2>&1 || { echo "no $isa here"; continue; }
+    expect "the reference values, $isa" env KSPEC_ISA=$isa "$python" \
+        "$KSPEC_SOURCE/tests/cli/centred.py" "$KSPEC" "$golden/centred.json"
+done
 # the comparison can fail
 for key in cross missing_exact centred centred_two_trials square_of_trace population_30_20 \
     population_30_inf_centred; do

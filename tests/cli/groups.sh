@@ -124,9 +124,11 @@ expect_json 'j["estimates"] == json.load(open("plain"))["estimates"] and j["miss
 expect_status 0 kspec moments holes.npy --nan pairwise --json
 expect_json 'j["trials"] == 3 and all(e["stderr"] > 0 for e in j["estimates"][:4])'
 expect_status 0 kspec moments y.npy --nan pairwise --center --json
-expect_json '[e["n"] for e in j["estimates"]] == [1, 2]'
+expect_json '[e["n"] for e in j["estimates"]] == [1, 2] and all(e["stderr"] > 0 for e in j["estimates"])'
 cp "$out" centred
 expect_status 0 kspec dimension y.npy --nan pairwise --json
+expect_json 'close(j["dimension"], json.load(open("centred"))["participation_ratio"], 1e-12)'
+expect_json 'close(j["stderr"], json.load(open("centred"))["participation_ratio_stderr"], 1e-12)'
 expect_json 'close(j["second_moment"], json.load(open("centred"))["estimates"][1]["value"], 1e-12)'
 expect_json 'j["naive"] is None and 0 < j["cycles"] < 1 and j["missing"] > 0 and j["warnings"] == []'
 expect_status 0 kspec dimension y.npy --nan pairwise --no-center

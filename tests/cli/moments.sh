@@ -133,6 +133,32 @@ expect_status 0 kspec moments --estimator naive shifted.npy --center --json
 expect_json 'all(close(a["value"], b["value"], 1e-9) for a, b in
              zip(j["estimates"], json.load(open("plain"))["estimates"], strict=True))'
 expect_json 'j["center"] == "rows" and j["warnings"] == []'
+# centred without bias, as high as the rows allow; a value follows = only
+expect_status 0 kspec moments shifted.npy --center --json
+expect_json '[(e["estimator"], e["n"]) for e in j["estimates"]] == [("exact", n) for n in range(1, 5)]'
+expect_json 'all(e["stderr"] > 0 for e in j["estimates"]) and j["population_rows"] is None'
+cp "$out" plain
+expect_status 0 kspec moments x.npy --center=rows --json
+expect_json 'all(close(a["value"], b["value"], 1e-9) for a, b in
+             zip(j["estimates"], json.load(open("plain"))["estimates"], strict=True))'
+expect_status 0 kspec moments x.npy --center=both --population-cols 1000 --json
+expect_json 'j["center"] == "both" and j["population_cols"] == 1000 and len(j["estimates"]) == 3'
+expect_error 2 "--center: 'all' must be one of rows, cols, both" kspec moments x.npy --center=all
+expect_error 2 'order 5 exceeds 4, the highest with center' kspec moments x.npy --center -n 5
+expect_error 2 'path does not go with center; use exact, naive or auto' \
+    kspec moments x.npy --center --estimator path
+expect_error 2 'bound does not go with center' kspec moments x.npy --center --bound
+expect_error 2 'order 2 needs 4 rows where they are centred; there are 2' kspec moments h.csv --center -n 2
+expect_error 2 'a population of 1 rows is smaller than the sample of 2' \
+    kspec moments h.csv --population-rows 1
+expect_error 2 'population-rows' kspec moments h.csv --population-rows 0
+expect_error 2 'order 5 exceeds 4, the highest with a finite population' \
+    kspec moments x.npy --population-rows 1000 -n 5
+# a population as large as the sample is a complete side
+expect_status 0 kspec moments x.npy --sampled rows --json
+cp "$out" plain
+expect_status 0 kspec moments x.npy --population-cols "$(py "print(np.load('x.npy').shape[1])")" --json
+expect_json 'j["estimates"] == json.load(open("plain"))["estimates"]'
 expect_status 0 kspec moments --estimator all shifted.npy --json
 expect_json '"dominate" in j["warnings"][0]'
 expect_stderr '^kspec: warning: the column means make up 9[0-9]%'

@@ -52,8 +52,8 @@ for w in unit stderr covariance; do
 done
 expect_json 'abs(sum(j["eigenvalues"]) - 5) < 1'
 # the default rank, trials, the other options
-expect_status 0 kspec spectrum x.npy --spacing geometric --quantile midpoint --grid 101 --upper 2 --draws 5 \
-    --json
+expect_status 0 kspec spectrum x.npy --rank 50 --spacing geometric --quantile midpoint --grid 101 --upper 2 \
+    --draws 5 --json
 expect_json 'j["rank"] == 50 and j["upper"] == 2 and j["upper_reason"] == "given"'
 kspec generate linear --rows 30 --cols 20 --dim 5 --noise 0.5 --trials 3 -o t.npy
 expect_status 0 kspec spectrum t.npy -n 4 --estimator exact --splits 2 --draws 5 --json
@@ -114,7 +114,6 @@ expect_error 2 "--at: '0' is not above 0" kspec spectrum x.npy --at 1,0
 expect_error 2 '--grid: 2 is below 3' kspec spectrum x.npy --grid 2
 expect_error 2 'grid of 100001 points is not between 3 and 100000' kspec spectrum x.npy --grid 100001
 expect_error 2 'no INPUT given' kspec spectrum
-expect_error 2 '--rank is missing' kspec spectrum --moments 1,2
 expect_error 2 'takes --moments or an INPUT' kspec spectrum x.npy --moments 1,2 --rank 2
 expect_error 2 '-n: 3 exceeds the 2 moments' kspec spectrum --moments 1,2 --rank 2 -n 3
 expect_error 2 '--stderr has 1 values, --moments 2' kspec spectrum --moments 1,2 --stderr 1 --rank 2

@@ -16,6 +16,34 @@ static kspec_status spectrum(const void *ctx, kspec_error *err) {
     return st;
 }
 
+static kspec_status spectrum_free(const void *ctx, kspec_error *err) {
+    const double m[] = {1, 0.4, 0.2}, se[] = {0.01, 0.01, 0.01};
+    kspec_spectrum_opts o = {.size = sizeof o, .grid = 11, .draws = 3, .threads = *(const int *)ctx};
+    kspec_spectrum_result *r;
+    kspec_status st = kspec_spectrum_from_moments(m, se, NULL, 3, 0, &o, &r, err);
+    if (st)
+        CHECK_MSG(!r, "a failure has a result");
+    else
+        CHECK(r->free_mass && r->draws == 3 && r->number > 1);
+    kspec_spectrum_free(r);
+    return st;
+}
+
+static kspec_status spectrum_cvpca(const void *ctx, kspec_error *err) {
+    kspec_matrix phi[2] = {{entries[0], P, Q, Q, 1}, {entries[1], P, Q, Q, 1}};
+    kspec_moments_opts how = {.size = sizeof how, .estimators = KSPEC_ESTIMATOR_NAIVE};
+    kspec_spectrum_opts o = {
+        .size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_CVPCA, .threads = *(const int *)ctx};
+    kspec_spectrum_result *r;
+    kspec_status st = kspec_spectrum(phi, 2, &how, &o, &r, err);
+    if (st)
+        CHECK_MSG(!r, "a failure has a result");
+    else
+        CHECK(r->rank == Q && r->sample_count == Q && r->splits == 1);
+    kspec_spectrum_free(r);
+    return st;
+}
+
 static kspec_status spectrum_fit(const void *ctx, kspec_error *err) {
     kspec_matrix phi = {entries[0], P, Q, Q, 1};
     kspec_moments_opts how = {.size = sizeof how, .nmax = 2, .estimators = KSPEC_ESTIMATOR_NAIVE};
@@ -33,6 +61,9 @@ static kspec_status spectrum_fit(const void *ctx, kspec_error *err) {
 TEST(spectra) {
     alloc_fill_entries();
     for (int threads = 1; threads <= 2; threads++) until_it_succeeds(spectrum, &threads, 30, "spectrum");
+    for (int threads = 1; threads <= 2; threads++)
+        until_it_succeeds(spectrum_free, &threads, 20, "free mass");
+    for (int threads = 1; threads <= 2; threads++) until_it_succeeds(spectrum_cvpca, &threads, 20, "cvpca");
     for (int threads = 1; threads <= 2; threads++) until_it_succeeds(spectrum_fit, &threads, 30, "fit");
 }
 

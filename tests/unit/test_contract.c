@@ -38,6 +38,8 @@ static void make_inputs(void) {
 static const kspec_spectrum_opts quick_spectrum = {.size = sizeof quick_spectrum, .grid = 11, .draws = 2};
 static const kspec_spectrum_opts fit_spectrum = {.size = sizeof fit_spectrum,
                                                  .method = KSPEC_SPECTRUM_METHOD_FIT};
+static const kspec_spectrum_opts cvpca_spectrum = {.size = sizeof cvpca_spectrum,
+                                                   .method = KSPEC_SPECTRUM_METHOD_CVPCA};
 static const kspec_moments_opts quick_moments = {.size = sizeof quick_moments, .nmax = 2};
 
 /* ---------------------------------------------------------------------------------------- the calls
@@ -69,14 +71,22 @@ CALL(moments_of_trials) {
 CALL(spectrum) {
     RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(phi, 1, NULL, opts, &r, err));
 }
+CALL(spectrum_of_trials) {
+    const kspec_matrix same[2] = {phi[0], phi[0]}; /* the default method refuses trials that are all noise */
+    RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(same, 2, NULL, opts, &r, err));
+}
 CALL(spectrum_estimation) {
     RESULT(kspec_spectrum_result, kspec_spectrum_free,
            kspec_spectrum(phi, 1, opts, &quick_spectrum, &r, err));
 }
+static const double known[] = {1, 0.4, 0.2}, known_errors[] = {0.01, 0.01, 0.01};
 CALL(spectrum_from_moments) {
-    static const double m[] = {1, 0.4, 0.2}, se[] = {0.01, 0.01, 0.01};
     RESULT(kspec_spectrum_result, kspec_spectrum_free,
-           kspec_spectrum_from_moments(m, se, NULL, 3, 4, opts, &r, err));
+           kspec_spectrum_from_moments(known, known_errors, NULL, 3, 4, opts, &r, err));
+}
+CALL(spectrum_of_free_mass) {
+    RESULT(kspec_spectrum_result, kspec_spectrum_free,
+           kspec_spectrum_from_moments(known, known_errors, NULL, 3, 0, opts, &r, err));
 }
 CALL(dimension) {
     RESULT(kspec_dimension_result, kspec_dimension_free, kspec_dimension(phi, 1, opts, &r, err));
@@ -304,8 +314,11 @@ static const row rows[] = {
     {"kspec_moments, two trials",   moments_of_trials,      OPTS(kspec_moments_opts),       1},
     {"kspec_spectrum",              spectrum,               OPTS(kspec_spectrum_opts), 1, &quick_spectrum},
     {"kspec_spectrum, fit",         spectrum,               OPTS(kspec_spectrum_opts), 1, &fit_spectrum},
+    {"kspec_spectrum, cvpca",       spectrum_of_trials,     OPTS(kspec_spectrum_opts), 1, &cvpca_spectrum},
     {"kspec_spectrum, estimation",  spectrum_estimation,    PLAIN(kspec_moments_opts), 1, &quick_moments},
     {"kspec_spectrum_from_moments", spectrum_from_moments,  OPTS(kspec_spectrum_opts), 1, &quick_spectrum},
+    {"kspec_spectrum_from_moments, free mass", spectrum_of_free_mass, OPTS(kspec_spectrum_opts), 1,
+     &quick_spectrum},
     {"kspec_dimension",             dimension,              OPTS(kspec_dimension_opts),     1},
     {"kspec_compare",               compare,                OPTS(kspec_compare_opts),       1},
     {"kspec_norm",                  norm,                   OPTS(kspec_norm_opts),          1},

@@ -1,0 +1,172 @@
+/* What `kspec spectrum` is told beforehand: moments (--moments), and true eigenvalues (--truth). */
+#include "commands/spectrum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- moments ---- */
+
+/* NaN where there is no number: kspec writes null for what is not known. */
+static double number(const json_t *entry) { return json_is_number(entry) ? json_number_value(entry) : NAN; }
+
+/* The estimates of kspec moments: orders 1, 2, ..., each of them once */
+static int read_estimates(const char *path, const json_t *file, spectrum_moments *g) {
+    const json_t *list = json_object_get(file, "estimates"), *R = json_object_get(file, "correlation");
+    size_t n = json_array_size(list), missing = 0;
+    if (!(g->m = malloc(n * sizeof *g->m)) || !(g->std_error = malloc(n * sizeof *g->std_error)) ||
+        (R && !(g->correlation = malloc(n * n * sizeof *g->correlation))))
+        return cli_no_memory();
+    g->count = n;
+    for (size_t k = 0; k < n; k++) {
+        const json_t *e = json_array_get(list, k);
+        if (number(json_object_get(e, "n")) != (double)(k + 1))
+            return cli_error(EXIT_INPUT,
+                             "--moments: estimate %zu of %s is not of order %zu; give kspec moments one "
+                             "--estimator",
+                             k + 1, path, k + 1);
+        g->m[k] = number(json_object_get(e, "value"));
+        g->std_error[k] = number(json_object_get(e, "stderr"));
+        if (isnan(g->m[k]))
+            return cli_error(EXIT_INPUT, "--moments: m(%zu) of %s is not a number", k + 1, path);
+        missing += isnan(g->std_error[k]);
+        for (size_t l = 0; l < n && R; l++)
+            g->correlation[k * n + l] = number(json_array_get(json_array_get(R, k), l));
+    }
+    /* kspec moments --no-stderr: nothing is known of the errors */
+    if (missing == n) {
+        free(g->std_error);
+        g->std_error = NULL;
+    }
+    return EXIT_DONE;
+}
+
+/* The first `nmax` alone, with their errors */
+static int cut(const spectrum_args *a, spectrum_moments *g) {
+    size_t n = a->how.nmax ? (size_t)a->how.nmax : g->count;
+    if (n > g->count)
+        return cli_error(EXIT_USAGE, "-n: %zu exceeds the %zu moments that are given", n, g->count);
+    for (size_t k = 0; k < n && g->correlation; k++)
+        memmove(g->correlation + k * n, g->correlation + k * g->count, n * sizeof *g->correlation);
+    /* a correlation with an error that is not known: nor is the rest of use */
+    for (size_t k = 0; k < n * n && g->correlation; k++)
+        if (isnan(g->correlation[k])) {
+            free(g->correlation);
+            g->correlation = NULL;
+        }
+    g->count = n;
+    return EXIT_DONE;
+}
+
+/* --stderr: errors of moments that have none */
+static int take_std_errors(const spectrum_args *a, spectrum_moments *g) {
+    if (!a->std_errors.count) return EXIT_DONE;
+    if (g->std_error) return cli_error(EXIT_USAGE, "--stderr: %s has standard errors of its own", a->moments);
+    if (a->std_errors.count != g->count)
+        return cli_error(EXIT_USAGE, "--stderr has %zu values, --moments %zu", a->std_errors.count, g->count);
+    if (!(g->std_error = malloc(g->count * sizeof *g->std_error))) return cli_no_memory();
+    memcpy(g->std_error, a->std_errors.at, g->count * sizeof *g->std_error);
+    return EXIT_DONE;
+}
+
+int spectrum_read_moments(const spectrum_args *a, spectrum_moments *g) {
+    json_error_t where;
+    cli_list list;
+    *g = (spectrum_moments){0};
+    json_t *file = json_load_file(a->moments, 0, &where);
+    int status;
+    if (json_array_size(json_object_get(file, "estimates"))) {
+        status = read_estimates(a->moments, file, g);
+        if (!status) cli_note_input(&a->common, "moments", &a->moments, 1, NULL, NULL);
+    } else {
+        status = cli_known_moments(&a->common, "--moments", a->moments, &list);
+        g->m = list.at;
+        g->count = list.count;
+    }
+    json_decref(file);
+    if (!status) status = take_std_errors(a, g);
+    if (!status) status = cut(a, g);
+    if (!status && a->draws && !g->std_error)
+        status = cli_error(EXIT_USAGE, "spectrum: --draws needs error bars (--stderr)");
+    if (status) spectrum_moments_free(g);
+    return status;
+}
+
+void spectrum_moments_free(spectrum_moments *g) {
+    free(g->m);
+    free(g->std_error);
+    free(g->correlation);
+    *g = (spectrum_moments){0};
+}
+
+/* ---- eigenvalues ---- */
+
+/* Of a result of kspec: each as often as its multiplicity says, up to a million in all */
+static int from_json(const char *path, const json_t *file, cli_list *list) {
+    enum { MOST = 1000000 };
+    const json_t *values = json_object_get(file, "eigenvalues"),
+                 *times = json_object_get(file, "multiplicities");
+    if (!json_array_size(values))
+        return cli_error(EXIT_INPUT,
+                         "--truth: missing \"eigenvalues\" in %s; kspec theory rbf lists them with "
+                         "--eigenvalues K",
+                         path);
+    for (int pass = 0; pass < 2; pass++) {
+        size_t n = 0;
+        for (size_t k = 0; k < json_array_size(values) && n < MOST; k++) {
+            const json_t *entry = json_array_get(values, k), *N = json_array_get(times, k);
+            double repeat = json_is_number(N) ? json_number_value(N) : N ? MOST : 1;
+            if (!json_is_number(entry)) continue; /* below the smallest double */
+            for (double t = 0; t < repeat && n < MOST; t++, n++)
+                if (pass) list->at[n] = json_number_value(entry);
+        }
+        list->count = n;
+        if (!pass && !(list->at = malloc((n ? n : 1) * sizeof *list->at))) return cli_no_memory();
+    }
+    return EXIT_DONE;
+}
+
+/* Of a row or a column of numbers, in any format that is read */
+static int from_array(const cli_common *c, const char *path, cli_list *list) {
+    kspec_dataset *d = NULL;
+    const kspec_read_opts how = {.size = sizeof how};
+    int status = cli_read_one(c, "truth", path, &how, &d);
+    if (status) return status;
+    size_t n = d->rows * d->cols;
+    if (d->rows > 1 && d->cols > 1)
+        status = cli_error(EXIT_INPUT,
+                           "--truth: %s is %zu x %zu; one row or one column of eigenvalues is expected", path,
+                           d->rows, d->cols);
+    else if (!(list->at = malloc(n * sizeof *list->at)))
+        status = cli_no_memory();
+    else
+        memcpy(list->at, d->data, (list->count = n) * sizeof *list->at);
+    kspec_dataset_free(d);
+    return status;
+}
+
+int spectrum_read_truth(const spectrum_args *a, cli_list *list) {
+    json_error_t where;
+    *list = (cli_list){0};
+    if (!a->truth) return EXIT_DONE;
+    json_t *file = json_load_file(a->truth, 0, &where);
+    int status = file ? from_json(a->truth, file, list) : from_array(&a->common, a->truth, list);
+    if (file && !status) cli_note_input(&a->common, "truth", &a->truth, 1, NULL, NULL);
+    json_decref(file);
+    for (size_t k = 0; k < list->count && !status; k++)
+        if (!(list->at[k] >= 0))
+            status = cli_error(EXIT_INPUT, "--truth: eigenvalue %zu of %s is %g, below 0", k + 1, a->truth,
+                               list->at[k]);
+    if (status) {
+        free(list->at);
+        *list = (cli_list){0};
+        return status;
+    }
+    cli_sort(list->at, list->count);
+    for (size_t k = 0; k < list->count / 2; k++) {
+        double x = list->at[k];
+        list->at[k] = list->at[list->count - 1 - k];
+        list->at[list->count - 1 - k] = x;
+    }
+    return EXIT_DONE;
+}

@@ -1,0 +1,25 @@
+/*
+ * Cross-validated eigenvalues (Stringer et al. 2019): the directions come from one half A of the trials, and
+ * what varies along them is counted only where the other half B repeats it. Noise that is new in each trial
+ * adds nothing on the mean.
+ */
+#ifndef KS_SPECTRUM_CVPCA_H
+#define KS_SPECTRUM_CVPCA_H
+
+#include "base/memory.h"
+#include "kspec/base.h"
+
+/* Scratch for matrices of up to P x Q: three squares of the shorter side, and a row. */
+typedef struct {
+    double *gram, *cross, *product, *values;
+} ks_cvpca_room;
+void ks_cvpca_alloc(ks_cvpca_room *room, size_t P, size_t Q, ks_arena *arena);
+
+/*
+ * lambda[k] = (A v_k).(B v_k)/(PQ) for k < min(P,Q), where v_k is the k-th right singular vector of A (P x Q,
+ * row-major), the largest singular value first. Neither sorted nor positive.
+ */
+kspec_status ks_cvpca(const double *A, const double *B, size_t P, size_t Q, ks_cvpca_room *room,
+                      double *lambda, kspec_error *err);
+
+#endif
