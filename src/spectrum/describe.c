@@ -29,7 +29,7 @@ static double log_dimension(const points *p, double t, double *g) {
         if (g) g[l] = term * r / (1 + r);
     }
     for (size_t l = 0; l < p->n && g; l++) g[l] /= sum;
-    return log(sum);
+    return sum > 0 ? log(sum) : -INFINITY;
 }
 
 static double log_moment(const points *p, double order, double *g) {
@@ -40,7 +40,7 @@ static double log_moment(const points *p, double order, double *g) {
         if (g) g[l] = order * term;
     }
     for (size_t l = 0; l < p->n && g; l++) g[l] /= sum;
-    return log(sum);
+    return sum > 0 ? log(sum) : -INFINITY;
 }
 
 static double log_ratio(const points *p, double *g, double *scratch) {

@@ -91,7 +91,7 @@ static double count_above(const ks_spectrum *s, double log_r) {
 /* log kappa of a level, from the log |kappa| of the level before, or NaN. */
 static ks_cplx search(const ks_spectrum *s, double level, double start) {
     if (isnan(start)) {
-        double sum = s->dust, largest = 0;
+        double sum = s->dust, largest = s->lambda[0];
         for (size_t l = 0; l < s->n; l++) {
             sum += s->weight[l] * s->lambda[l];
             largest = fmax(largest, s->lambda[l]);

@@ -154,7 +154,8 @@ kspec_status ks_leverage_shift(const ks_run *run, const ks_decomposition *d, con
     kspec_status st = arena.failed ? ks_nomem(err, "the leverages", arena.failed) : KSPEC_OK;
     for (size_t k = 0; k < n && !st; k++) {
         double r = exp(top - step * (double)k);
-        t[k] = (ks_cplx){r * cos(angle), r * sin(angle)};
+        t[k].re = r * cos(angle);
+        t[k].im = r * sin(angle);
     }
     if (!st) st = ks_leverage_bias(run, d, lambda, n, t, b, err);
     for (int which = 0; which < 2 && !st; which++) {

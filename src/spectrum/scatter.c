@@ -6,8 +6,8 @@
 #include <math.h>
 
 static ks_cplx kappa(ks_cplx l) {
-    double r = exp(l.re);
-    return (ks_cplx){r * cos(l.im), r * sin(l.im)};
+    double r = exp(l.re), re = r * cos(l.im), im = r * sin(l.im);
+    return (ks_cplx){re, im};
 }
 
 /* Sums of products of real and imaginary parts of 1/(lambda + k_i) and 1/(lambda + k_j). */
