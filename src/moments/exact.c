@@ -131,7 +131,8 @@ kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *wor
     kspec_status st = make_plan(e, nmax, k, err);
     if (!st && !e->work[k]) {
         ks_pair p = {&one, e->two ? &other : &one, e->P, e->Q, nmax};
-        ks_exec_state x = {.dry = 1, .with_loo = k, .err = err};
+        const ks_run run = {.threads = e->threads ? e->threads : kspec_default_threads()};
+        ks_exec_state x = {.run = &run, .dry = 1, .with_loo = k, .err = err};
         st = execute(&x, &e->plan, &p, e->sampled);
         /* and the sums over the cycles through each row and column */
         size_t sums = k ? ks_size((size_t)nmax, ks_size(e->P + e->Q + 16, sizeof(double))) : 0;

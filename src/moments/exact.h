@@ -24,6 +24,8 @@ typedef struct {
      */
     kspec_center center;
     double population[2];
+    /* for the memory that it takes; 0: kspec_default_threads() */
+    int threads;
 
     ks_plan plan;
     /* what the plan costs without leave-one-out estimates, and with them; 0: not yet counted */

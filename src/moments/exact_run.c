@@ -82,6 +82,8 @@ static void add_edge(const ks_exec_state *x, ks_expression *out, int edge, int k
 static void run_expression(ks_exec_state *x, const ks_expression *e, ks_tile_result what, double *out) {
     ks_run part;
     int streams = e->count + (what == KS_TILE_STORE) + 2 * (what == KS_TILE_ADD);
+    size_t room = ks_size_add(x->live, held_bytes(ks_tile_room(x->run, e, what)));
+    if (room > x->peak) x->peak = room;
     if (!ks_exec_step(x, KS_ELEMENT_COST * (double)e->m * (double)e->n * streams, &part)) return;
     x->status = ks_tile_run(&part, e, what, out, x->err);
 }

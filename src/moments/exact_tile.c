@@ -92,16 +92,35 @@ static kspec_status tile_chunk(void *ctx, size_t chunk, const ks_worker *worker)
     return KSPEC_OK;
 }
 
+static size_t chunks_of(const ks_expression *x, ks_tile_result what) {
+    return what == KS_TILE_COL_SUMS ? (x->n + TC - 1) / TC : (x->m + TR - 1) / TR;
+}
+
+static ks_run threads_of(const ks_run *run, const ks_expression *x) {
+    return ks_tile_threads(run, 10.0 * (double)x->m * (double)x->n * (x->count + 1));
+}
+
+/* Doubles that one worker needs for tiles of transposed factors */
+static size_t room_of(const ks_expression *x) {
+    size_t room = 0;
+    for (int k = 0; k < x->count; k++) room += x->factor[k].transposed ? TR * TC : 0;
+    return room;
+}
+
+size_t ks_tile_room(const ks_run *run, const ks_expression *x, ks_tile_result what) {
+    ks_run r = threads_of(run, x);
+    return ks_size(room_of(x), (size_t)ks_workers(&r, chunks_of(x, what)));
+}
+
 kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_result what, double *out,
                          kspec_error *err) {
-    tile_job job = {.e = x, .what = what, .out = out};
+    tile_job job = {.e = x, .what = what, .out = out, .room = room_of(x)};
     kspec_status st = ks_simd_choose(&job.kernels, err);
     if (st) return st;
-    size_t chunks = what == KS_TILE_COL_SUMS ? (x->n + TC - 1) / TC : (x->m + TR - 1) / TR;
-    ks_run r = ks_tile_threads(run, 10.0 * (double)x->m * (double)x->n * (x->count + 1));
-    for (int k = 0; k < x->count; k++) job.room += x->factor[k].transposed ? TR * TC : 0;
+    size_t chunks = chunks_of(x, what);
+    ks_run r = threads_of(run, x);
     if (job.room) {
-        size_t count = ks_size(job.room, (size_t)ks_workers(&r, chunks));
+        size_t count = ks_tile_room(run, x, what);
         job.turned = ks_alloc(count, sizeof *job.turned);
         if (!job.turned) return ks_nomem(err, "tiles of transposed factors", ks_size(count, sizeof(double)));
     }

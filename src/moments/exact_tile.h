@@ -35,6 +35,9 @@ typedef enum {
 kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_result what, double *out,
                          kspec_error *err);
 
+/* How many doubles it holds meanwhile. */
+size_t ks_tile_room(const ks_run *run, const ks_expression *x, ks_tile_result what);
+
 /* X += X^T for an n x n matrix. */
 kspec_status ks_tile_symmetrise(const ks_run *run, size_t n, double *X, kspec_error *err);
 

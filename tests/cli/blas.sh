@@ -88,10 +88,9 @@ shim "$KSPEC" config <&- >"$out" 2>&-
 expect "other closed files are not" [ $? -eq 0 ]
 expect_stdout '\(restarted: '
 
-# children do not see our own variable
+# a child, whose environment is empty, is no start of the tool
 expect_status 0 shim "$KSPEC" moments "$fixtures/hdf5/single.h5" -n 1
 expect_starts 2
-expect "the reader ran" grep -q ' kspec-hdf5 first ' "$STARTS"
 
 # nothing is computed: nothing is restarted
 for c in --version help 'help moments' 'moments -h'; do

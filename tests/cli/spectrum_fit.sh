@@ -92,15 +92,16 @@ expect_status 0 kspec spectrum x.npy --truth truth.json --json --plot x.gp
 expect_json 'j["truth"] == [0.5] * 10 and j["input"]["truth"]["path"] == "truth.json"'
 expect "the truth in the picture" grep -q "title 'truth'" x.gp
 expect_error 3 'missing "eigenvalues" in moments.json' kspec spectrum x.npy --truth moments.json
-expect_error 3 'nothing.json is not a readable JSON file' kspec spectrum x.npy --truth nothing.json
+expect_error 3 'cannot open nothing.json' kspec spectrum x.npy --truth nothing.json
 
 # options of the other method
-for option in '--rank 3' '--grid 11' '--weights unit' '--upper 1' '--draws 5' '--quantile midpoint' \
-    '--no-stderr'; do
+for option in '--rank 3' '--grid 11' '--weights unit' '--upper 1' '--draws 5' '--no-stderr'; do
     expect_error 2 'needs --method moments' kspec spectrum x.npy --method fit $option
     expect_status 0 kspec spectrum x.npy $option --json
     expect_json 'j["method"] == "moments"'
 done
+expect_error 2 'needs --method moments' kspec spectrum x.npy --method fit --quantile midpoint
+expect_error 2 '--quantile needs --rank' kspec spectrum x.npy --quantile midpoint
 expect_error 2 '--noise needs --method fit' kspec spectrum x.npy --method moments --noise 1
 expect_error 2 '--exponent needs --method fit' kspec spectrum x.npy --rank 3 --exponent 1-3
 expect_error 2 "'lp' must be one of fit, moments" kspec spectrum x.npy --method lp
