@@ -92,11 +92,11 @@ expect_status 0 kspec spectrum x.npy --truth truth.json --json --plot x.gp
 expect_json 'j["truth"] == [0.5] * 10 and j["input"]["truth"]["path"] == "truth.json"'
 expect "the truth in the picture" grep -q "title 'truth'" x.gp
 expect_error 3 'missing "eigenvalues" in moments.json' kspec spectrum x.npy --truth moments.json
-expect_error 3 'nothing.json is not a readable JSON file' kspec spectrum x.npy --truth nothing.json
+expect_error 3 'cannot open nothing.json' kspec spectrum x.npy --truth nothing.json
 
 # options of the other method
-for option in '--rank 3' '--grid 11' '--weights unit' '--upper 1' '--draws 5' '--quantile midpoint' \
-    '--no-stderr'; do
+for option in '--rank 3' '--grid 11' '--weights unit' '--upper 1' '--draws 5' \
+    '--rank 3 --quantile midpoint' '--no-stderr'; do
     expect_error 2 'needs --method moments' kspec spectrum x.npy --method fit $option
     expect_status 0 kspec spectrum x.npy $option --json
     expect_json 'j["method"] == "moments"'
