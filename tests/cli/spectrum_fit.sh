@@ -95,7 +95,8 @@ expect_error 3 'missing "eigenvalues" in moments.json' kspec spectrum x.npy --tr
 expect_error 3 'cannot open nothing.json' kspec spectrum x.npy --truth nothing.json
 
 # options of the other method
-for option in '--rank 3' '--grid 11' '--weights unit' '--upper 1' '--draws 5' '--no-stderr'; do
+for option in '--rank 3' '--grid 11' '--weights unit' '--upper 1' '--draws 5' \
+    '--rank 3 --quantile midpoint' '--no-stderr'; do
     expect_error 2 'needs --method moments' kspec spectrum x.npy --method fit $option
     expect_status 0 kspec spectrum x.npy $option --json
     expect_json 'j["method"] == "moments"'
