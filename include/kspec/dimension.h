@@ -45,9 +45,9 @@ typedef struct {
     const uint64_t *row_groups, *col_groups;
     int pairwise;
     /*
-     * Over what means are taken: NONE stands for ROWS, the mean of each column over the inputs; COLS: the mean
-     * of each row over the features, which is ROWS of the transpose. BOTH is refused: its m(1)^2 is not known
-     * without bias (kspec_moments() has its moments). Not with no_center, COLS not with ragged trials.
+     * Over what means are taken: NONE stands for ROWS, the mean of each column over the inputs. COLS: the
+     * mean of each row over the features, which is ROWS of the transpose. BOTH is refused: its m(1)^2 is not
+     * known without bias (kspec_moments() has its moments). Not with no_center, COLS not with ragged trials.
      */
     kspec_center center;
 } kspec_dimension_opts;

@@ -78,7 +78,7 @@ kspec_status ks_blas_enter(int threads, kspec_error *err) {
         threads_before = openblas_get_num_threads();
         if (threads_before != 1) openblas_set_num_threads(1);
     }
-    map_buffers(threads);
+    map_buffers(threads + inside); /* one for each computation that is at work already, or they would wait */
     int none = atomic_load(&mapped) == 0;
     if (!none)
         inside++;
