@@ -193,7 +193,7 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     holder *r = ks_zalloc(1, sizeof *r);
     if (!r) return ks_nomem(err, "the results", sizeof *r);
     ks_norm_job j = {0};
-    ks_run run;
+    ks_run run = {0};
     ks_arena arena = {0};
     kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
     if (!st) st = ks_run_init(&run, j.o.threads, j.o.progress, err);

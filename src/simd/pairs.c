@@ -50,6 +50,7 @@ KS_INLINE means unit(const int centered, const ks_pairs_panel *panel, size_t g, 
 /* The estimate of each pair from its sums, times its weight (moments/pairs.c) */
 KS_INLINE void estimate(const vd *s, vd keep, vd *moment, vd *square, vd *weight) {
     const vd one = vd_set(1), two = vd_set(2), three = vd_set(3);
+    // cppcheck-suppress ctuArrayIndex ; it takes KS_PAIR_SUMS, an enumerator, for 0
     const vd p = s[KS_PAIR_P], r = s[KS_PAIR_R], d = s[KS_PAIR_D], e = s[KS_PAIR_E];
     const vd x = s[KS_PAIR_X], y = s[KS_PAIR_Y], z = s[KS_PAIR_Z], w = s[KS_PAIR_W];
     const vd xy = s[KS_PAIR_XY], zw = s[KS_PAIR_ZW], xz = s[KS_PAIR_XZ], yw = s[KS_PAIR_YW],
