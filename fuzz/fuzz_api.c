@@ -40,7 +40,7 @@ typedef struct {
 static const struct {
     const char *call;
     member members[16];
-} known[] = {
+} taken[] = {
 #define T kspec_moments_opts
     {"kspec_moments", {INT(nmax), INT(estimators), INT(splits), INT(scheme), INT(permutations), INT(side),
                        INT(sampled), INT(normalize), INT(center), INT(bound), INT(correlation)}},
@@ -79,9 +79,9 @@ static const struct {
 /* clang-format on */
 
 static void set_options(const row *r, unsigned char *opts) {
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (strcmp(known[k].call, r->name) == 0)
-            for (const member *m = known[k].members; m->type && from < end; m++) {
+    for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
+        if (strcmp(taken[k].call, r->name) == 0)
+            for (const member *m = taken[k].members; m->type && from < end; m++) {
                 int small = (int)next() % 24 - 2;
                 if (m->type == 'i')
                     memcpy(opts + m->offset, &small, sizeof small);
