@@ -225,6 +225,17 @@ static int check(const compare_args *a, const cli_recordings *of) {
                          "the same rows: --paired %s is for two",
                          cli_choice_name(pairings, a->paired));
     const cli_recording *x = &of->at[0];
+    for (size_t k = 0; k < of->count; k++) { /* each would leave out its own, and the others no longer pair */
+        const kspec_dataset *d = of->at[k].data;
+        size_t rows = a->paired == KSPEC_PAIRED_ROWS ? d->omitted_rows : 0,
+               cols = a->paired == KSPEC_PAIRED_COLS ? d->omitted_cols : 0;
+        if (rows || cols)
+            return cli_error(EXIT_INPUT,
+                             "%s: %zu %s%s with missing values would be left out of it alone, and the others "
+                             "no longer pair; leave the same out of all (--select-%s)",
+                             of->at[k].name, rows + cols, rows ? "row" : "column", cli_s(rows + cols),
+                             rows ? "rows" : "cols");
+    }
     for (size_t k = 1; k < of->count; k++) {
         const cli_recording *y = &of->at[k];
         if (a->paired == KSPEC_PAIRED_ROWS && x->data->rows != y->data->rows)

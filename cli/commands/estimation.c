@@ -65,6 +65,16 @@ void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const ksp
                  "m(%d) is below the smallest double, %.1e: from there on roots are right, values and error "
                  "bars are lost; scale the data or use --normalize",
                  underflow(r), DBL_MIN);
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_estimate *m = r->estimates[k];
+        if (!(m->rounding > 0.1 * (isfinite(m->std_error) ? m->std_error : fabs(m->value)))) continue;
+        cli_warn(
+            c,
+            "exact: rounding may have moved m(%d) by %.2g, more than a tenth of its %s: the entries differ "
+            "too widely; use path",
+            m->n, m->rounding, isfinite(m->std_error) ? "standard error" : "value");
+        break;
+    }
     if (r->groups || r->col_groups || r->missing)
         return; /* centring has no bias then, and shows nothing else */
     if (!e->center && r->mean_share > 0.5 && d->rows > 2)

@@ -50,6 +50,7 @@ static json_t *estimate_json(const moments_args *a, const kspec_moments_result *
                                     {"ci_low", e->ci_low},
                                     {"ci_high", e->ci_high},
                                     {"root", e->root},
+                                    {"rounding", e->rounding},
                                     {0}});
     if (a->bound)
         cli_set_reals(o, (cli_member[]){{"variance_bound", e->variance_bound},
@@ -129,10 +130,15 @@ static void print_missing(FILE *f, const output *u) {
     fputc('\n', f);
 }
 
-static void print_ratio(FILE *f, const kspec_moments_result *r) {
+static void print_ratio(FILE *f, const cli_estimation *how, const kspec_moments_result *r) {
+    int finite = how->population_rows || how->population_cols;
     fprintf(f, "\nparticipation ratio m(1)²/m(2): ");
     if (isfinite(r->participation_ratio))
         fprintf(f, "%.4g", r->participation_ratio);
+    else if (finite || how->center > KSPEC_CENTER_ROWS)
+        fprintf(f, "not known without bias %s%s", finite ? "for a finite population" : "with this centring",
+                !finite && how->center == KSPEC_CENTER_COLS ? " here; kspec dimension --center=cols has it"
+                                                            : "");
     else
         fputs("undefined (the estimate of m(2), or of m(1)², is not positive, or is not computed)", f);
     if (isfinite(r->participation_ratio_std_error))
@@ -162,7 +168,7 @@ static void print_table(FILE *f, const void *result) {
         fprintf(f, "\npath: %s matrix%s", side_name(r), r->permutations > 1 ? "" : "\n");
     if (r->permutations > 1)
         fprintf(f, ", averaged over %d random orders of rows and columns\n", r->permutations);
-    print_ratio(f, r);
+    print_ratio(f, &u->a->how, r);
 }
 
 /* ---- */

@@ -16,9 +16,13 @@ static const char *noise_reason(const kspec_spectrum_result *r) {
     return "found by the fit";
 }
 
-/* m(2) is free of independent noise: where it is not above zero, nothing is known to be there. */
+/*
+ * m(2) is free of independent noise: where it is not above zero, and the rank does not show that there is no
+ * noise, nothing is known to be there.
+ */
 static int all_noise(const kspec_spectrum_result *r) {
-    return r->count > 1 && r->given[1] < 2 * r->given_std_error[1];
+    return r->noise_from != KSPEC_NOISE_FROM_NOWHERE && r->count > 1 &&
+           r->given[1] < 2 * r->given_std_error[1];
 }
 
 void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
@@ -28,7 +32,6 @@ void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
             "m(2) = %.3g ± %.2g is not above zero: the matrix may be all noise, and its eigenvalues mean "
             "little",
             r->given[1], r->given_std_error[1]);
-        return;
     }
     for (size_t n = 1; n < r->count; n++)
         if (fabs(r->z[n]) > far) {

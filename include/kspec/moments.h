@@ -33,7 +33,10 @@ typedef enum {
      * affordable.
      */
     KSPEC_ESTIMATOR_EXACT = 1u << 4,
-    /* EXACT up to the highest order that it can do, PATH above. Each estimate says which it is. */
+    /*
+     * EXACT up to the highest order that it can do, PATH above, and in its place where rounding exceeds a
+     * tenth of EXACT's standard error. Each estimate says which it is.
+     */
     KSPEC_ESTIMATOR_AUTO = 1u << 5
 } kspec_estimator;
 
@@ -167,6 +170,12 @@ typedef struct {
     double chebyshev_low, chebyshev_high;
     /* The part of all cycles that missing entries leave, 0 to 1; 1 where none is missing. */
     double cycles;
+    /*
+     * EXACT: how far rounding may have moved the value. It adds and subtracts sums over cycles whose rows and
+     * columns may repeat, which cancel where entries differ by orders of magnitude. The interval includes it.
+     * 0 for the others, which add up what they estimate.
+     */
+    double rounding;
 } kspec_estimate;
 
 typedef struct {

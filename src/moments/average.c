@@ -100,13 +100,21 @@ static kspec_status run_path(const ks_run *run, const ks_source *s, const change
     return ks_path_groups(run, p, transposed ? cols : rows, transposed ? rows : cols, out, err);
 }
 
+static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pair *p,
+                              const ks_moments_out *out, kspec_error *err) {
+    double terms[KS_EXACT_NMAX];
+    kspec_status st = ks_exact_terms(run, &s->tasks->exact, p, out, terms, err);
+    for (int n = 0; n < p->nmax && s->terms && !st; n++) s->terms[n] = fmax(s->terms[n], terms[n]);
+    return st;
+}
+
 /* Seen from the transpose, rows and columns change places in the result, too. */
 static kspec_status run_method(const ks_run *run, const ks_source *s, kspec_estimator method,
                                const changed *c, const ks_pair *p, const ks_moments_out *out,
                                kspec_error *err) {
     if (method == KSPEC_ESTIMATOR_NAIVE) return ks_naive(run, p, out, err);
     if (method == KSPEC_ESTIMATOR_EXACT && s->tasks->pairs) return run_pairs(run, s, p, out, err);
-    if (method == KSPEC_ESTIMATOR_EXACT) return ks_exact(run, &s->tasks->exact, p, out, err);
+    if (method == KSPEC_ESTIMATOR_EXACT) return run_exact(run, s, p, out, err);
     if (method == KSPEC_ESTIMATOR_KV_ROW) return ks_kv_row(run, p, out, err);
     if (method == KSPEC_ESTIMATOR_PATH && !s->tasks->transposed) return run_path(run, s, c, p, 0, out, err);
     ks_arena arena = {0};

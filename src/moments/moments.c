@@ -136,18 +136,28 @@ static double mean_share(const ks_pair *p, const ks_halves *h, double *sum) {
     return total > 0 ? (share - total) / (P * (P - 1)) / (total / P) : NAN;
 }
 
+/*
+ * Exact's rounding in units of DBL_EPSILON times the sum of |terms|: each term is a sum of products of its
+ * own, and loses a few bits (docs/moments.md has what was measured).
+ */
+static const double ROUNDING = 16;
+
 /* One order of one task: first in the scaled units of the estimators, then in those of the data. */
 static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_moments_out *sum,
                              const double *square) {
     size_t P = j->rows.count, Q = j->cols.count; /* what is left out at a time */
     double m = sum->m[n - 1];
-    kspec_estimate e = {task->label, n, m, NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN, 1};
+    kspec_estimate e = {task->label, n, m, NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN, 1, 0};
     if (j->source.cycles) e.cycles = j->source.cycles[n - 1];
     if (sum->rows)
         ks_jackknife(m, n, sum->rows + (size_t)(n - 1) * P, P, sum->cols + (size_t)(n - 1) * Q, Q, j->share,
                      &e.std_error, &e.ci_low, &e.ci_high);
     if (!(isfinite(e.std_error) && isfinite(e.ci_low) && isfinite(e.ci_high)))
         e.std_error = e.ci_low = e.ci_high = NAN;
+    if (j->source.terms) {
+        e.rounding = ROUNDING * DBL_EPSILON * j->source.terms[n - 1];
+        e.ci_low -= e.rounding, e.ci_high += e.rounding;
+    }
     if (square) {
         /* Var <= (1/P + 1/Q) n^2 V, V = E[value^2] - m^2 the variance of one cycle; Chebyshev at 95% */
         double V = square[n - 1] - m * m, factor = (1 / (double)P + 1 / (double)Q) * n * n;
@@ -167,6 +177,7 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     if (lost) e.std_error = e.ci_low = e.ci_high = e.chebyshev_low = e.chebyshev_high = NAN;
     e.variance_bound = ldexp(e.variance_bound, 2 * n * e2);
     if (e.variance_bound < DBL_MIN) e.variance_bound = NAN;
+    e.rounding = ldexp(e.rounding, n * e2);
     e.root = ldexp(e.root, e2);
     return e;
 }
@@ -203,13 +214,18 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
         sum.cols = ks_arena_alloc(&arena, ks_size(n, Q), sizeof(double));
     }
     j->source.cycles = j->missing ? ks_arena_alloc(&arena, n, sizeof(double)) : NULL;
+    int terms = task->method == KSPEC_ESTIMATOR_EXACT && !j->tasks.pairs;
+    j->source.terms = terms ? ks_arena_zalloc(&arena, n, sizeof(double)) : NULL;
     kspec_status st = arena.failed ? ks_nomem(err, "leave-one-out estimates", arena.failed) : KSPEC_OK;
     ks_run first = ks_run_part(run, 0, bound ? 0.8 : 1), second = ks_run_part(run, 0.8, 1);
     if (!st)
         st = assigned ? ks_average_assigned(&first, &j->source, task, &sum, err)
                       : ks_average(&first, &j->source, task, 0, &sum, err);
-    if (!st && bound)
-        st = ks_average(&second, &j->source, task, 1, &(ks_moments_out){square, NULL, NULL}, err);
+    if (!st && bound) {
+        ks_source squares = j->source;
+        squares.terms = NULL;
+        st = ks_average(&second, &squares, task, 1, &(ks_moments_out){square, NULL, NULL}, err);
+    }
     for (int k = task->first; k <= task->last && !st; k++) {
         kspec_estimate *e = out->estimates[out->count];
         *e = finish(j, task, k, &sum, square);
@@ -229,6 +245,26 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
     }
     ks_arena_free(&arena);
     return st;
+}
+
+/* Is rounding more than a tenth of the standard error, or of the value where there is none? */
+static int doubtful(const kspec_estimate *e) {
+    return e->rounding > 0.1 * (isfinite(e->std_error) ? e->std_error : fabs(e->value));
+}
+
+/* The orders of AUTO's exact from the first doubtful one on, again by what takes its place. */
+static kspec_status replace_doubtful(job *j, const ks_task *task, const ks_run *run,
+                                     kspec_moments_result *out, kspec_error *err) {
+    int orders = task->last - task->first + 1, k = 0;
+    size_t at = out->count - (size_t)orders;
+    while (k < orders && !doubtful(out->estimates[at + (size_t)k])) k++;
+    if (k == orders) return KSPEC_OK;
+    if (task->first + k <= 2) j->second_by = 0; /* nor is m(2) fit for the participation ratio */
+    out->count = at + (size_t)k;
+    out->permutations = task->instead_orders ? task->instead_orders : 1;
+    if (j->tasks.transposed) out->side = KSPEC_SIDE_TRANSPOSED;
+    ks_task instead = {task->instead, task->instead, task->first + k, task->last, task->instead_orders, 0, 0};
+    return run_task(j, &instead, run, out, err);
 }
 
 static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out, kspec_error *err) {
@@ -293,7 +329,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     out->side = KSPEC_SIDE_GIVEN;
     ks_pair p;
     ks_trials_split(&j->trials, j->o.seed, 0, &j->source.halves, &p);
-    out->mean_share = mean_share(&p, &j->source.halves, mean);
+    out->mean_share = j->o.center ? NAN : mean_share(&p, &j->source.halves, mean);
 
     double total = 0, done = 0; /* progress: a task's share is as long as its orders and repetitions */
     size_t count = 0;
@@ -310,6 +346,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         ks_run part = ks_run_part(&j->run, done, fmin(1, done + share));
         done += share;
         st = run_task(j, t, &part, out, err);
+        if (!st && t->instead) st = replace_doubtful(j, t, &part, out, err);
         /* each split draws orders of its own */
         int orders = t->permutations ? t->permutations * (int)ks_trials_splits(&j->trials, j->o.splits) : 1;
         if (t->method != KSPEC_ESTIMATOR_NAIVE && t->method != KSPEC_ESTIMATOR_EXACT)

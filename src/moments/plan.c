@@ -131,7 +131,8 @@ static int random_orders(const kspec_moments_opts *o) { return o->permutations >
 
 static void add(ks_tasks *tasks, kspec_estimator label, kspec_estimator method, int first, int last,
                 int permutations) {
-    if (first <= last) tasks->task[tasks->count++] = (ks_task){label, method, first, last, permutations};
+    if (first <= last)
+        tasks->task[tasks->count++] = (ks_task){label, method, first, last, permutations, 0, 0};
 }
 
 /*
@@ -181,6 +182,10 @@ static kspec_status add_auto(const kspec_moments_opts *o, size_t repeats, kspec_
     }
     if (!(o->estimators & KSPEC_ESTIMATOR_EXACT))
         add(tasks, KSPEC_ESTIMATOR_EXACT, KSPEC_ESTIMATOR_EXACT, 1, most, 0);
+    if (!(o->estimators & KSPEC_ESTIMATOR_EXACT) && most > 0 && path == KSPEC_ESTIMATOR_PATH) {
+        tasks->task[tasks->count - 1].instead = path;
+        tasks->task[tasks->count - 1].instead_orders = permutations;
+    }
     if (!(o->estimators & path)) add(tasks, path, path, most + 1, o->nmax, permutations);
     return KSPEC_OK;
 }

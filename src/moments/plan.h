@@ -11,6 +11,11 @@ typedef struct {
     int first, last;
     /* random orders to average over; 0: the given order, once */
     int permutations;
+    /*
+     * AUTO's exact: what takes its place where rounding spoils it, and in how many random orders; 0: nothing
+     */
+    kspec_estimator instead;
+    int instead_orders;
 } ks_task;
 
 enum { KS_MAX_TASKS = 8 };

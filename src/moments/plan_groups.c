@@ -14,7 +14,8 @@ kspec_status ks_tasks_check_mixture(const kspec_moments_opts *o, const char *wha
     if (o->population_rows || o->population_cols)
         return ks_fail(err, KSPEC_E_ARG, "%s and finite populations exclude each other", what);
     if (o->center > KSPEC_CENTER_ROWS)
-        return ks_fail(err, KSPEC_E_ARG, "%s are centred over rows only (center %d)", what, (int)o->center);
+        return ks_fail(err, KSPEC_E_ARG, "%s are centred over rows only, not over %s", what,
+                       o->center == KSPEC_CENTER_COLS ? "columns" : "both sides");
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT)
         return ks_fail(err, KSPEC_E_ARG, "%s and the assignment scheme exclude each other", what);
     if (o->bound) return ks_fail(err, KSPEC_E_ARG, "%s and the variance bound exclude each other", what);
@@ -34,7 +35,7 @@ static kspec_status check_order(kspec_moments_opts *o, size_t most, const char *
 }
 
 static void add(ks_tasks *tasks, kspec_estimator e, int first, int last, int orders) {
-    if (first <= last) tasks->task[tasks->count++] = (ks_task){e, e, first, last, orders};
+    if (first <= last) tasks->task[tasks->count++] = (ks_task){e, e, first, last, orders, 0, 0};
 }
 
 kspec_status ks_tasks_make_grouped(kspec_moments_opts *o, size_t P, size_t Q, size_t G, size_t H,

@@ -29,8 +29,9 @@ static kspec_status open_groups(ks_measured *m, const ks_dependence *how, const 
     kspec_status st = ks_groups_make(&m->rows, how->row_groups, m->trials.P, "row", arena, err);
     if (!st) st = ks_groups_make(&m->cols, how->col_groups, m->trials.Q, "column", arena, err);
     if (!st && (m->rows.count < least || m->cols.count < 3))
-        st = ks_fail(err, KSPEC_E_ARG, "%s: %zu groups of rows and %zu of columns are fewer than %zu and 3",
-                     what, m->rows.count, m->cols.count, least);
+        st = ks_fail(err, KSPEC_E_ARG,
+                     "%s: %zu groups of rows and %zu of columns are too few: %zu and 3 are needed", what,
+                     m->rows.count, m->cols.count, least);
     return st;
 }
 
@@ -43,8 +44,8 @@ kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi,
     if (ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "%s: number of trials 0 is below 1", what);
     size_t P = phi[0].rows, Q = phi[0].cols, least = center ? 5 : 3;
     if (P < least || Q < 3)
-        return ks_fail(err, KSPEC_E_ARG, "%s: %zu rows and %zu columns are fewer than %zu and 3%s", what, P,
-                       Q, least, center ? " (3 rows where not centred)" : "");
+        return ks_fail(err, KSPEC_E_ARG, "%s: %zu rows and %zu columns are too few: %zu and 3 are needed%s",
+                       what, P, Q, least, center ? " (3 rows where not centred)" : "");
     if (ntrials == 1 && row_trials)
         return ks_fail(err, KSPEC_E_ARG, "%s: ragged trials need at least 2 trials, not 1", what);
     *m = (ks_measured){.sampled = KSPEC_SAMPLED_BOTH};

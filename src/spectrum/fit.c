@@ -103,7 +103,9 @@ static void take_intervals(ks_fitted *f) {
         for (size_t j = 0; j <= i; j++)
             for (size_t k = 0; k <= i; k++)
                 variance += s[o->at[j]] * o->size[j] * s[o->at[k]] * o->size[k] * o->V[j * m + k];
-        double cap = log(sum / (double)(o->at[i] + 1)) + 1.96 * sqrt(fmax(variance, 0)) / sum;
+        /* the sample's own spread is not known where it is all noise: no more than a factor of 4 */
+        double spread = fmin(1.96 * sqrt(fmax(variance, 0)) / sum, log(4));
+        double cap = log(sum / (double)(o->at[i] + 1)) + spread;
         f->high[i] = fmax(fmin(f->high[i], cap), f->theta[i]);
     }
     for (size_t l = 1; l < n; l++) f->high[l] = fmin(f->high[l], f->high[l - 1]);

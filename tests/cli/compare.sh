@@ -156,7 +156,15 @@ expect_json 'any("of one matrix, or of both" in w for w in j["warnings"])'
 
 # bad input
 py 'np.save("few.npy", np.ones((4, 5)))'
-expect_error 3 'the first matrix: 4 rows and 5 columns are fewer than 5 and 3' kspec compare few.npy few.npy
+py 'x = np.random.default_rng(0).normal(size=(60, 8)); y = x.copy(); x[0, 0] = np.nan; y[59, 1] = np.nan
+np.save("hole_a.npy", x); np.save("hole_b.npy", y)'
+expect_error 3 'hole_a.npy: 1 row with missing values would be left out of it alone' \
+    kspec compare hole_a.npy hole_b.npy --nan omit-rows
+expect_error 3 'hole_a.npy: 1 column with missing values would be left out of it alone' \
+    kspec compare hole_a.npy hole_b.npy --nan omit-cols --paired cols
+expect_status 0 kspec compare hole_a.npy hole_b.npy --nan omit-cols
+expect_error 3 'the first matrix: 4 rows and 5 columns are too few: 5 and 3 are needed' \
+    kspec compare few.npy few.npy
 expect_error 2 'compare takes two INPUTs or more, not 1' kspec compare a.npy
 expect_error 2 'compare takes two INPUTs or more, not 1' kspec compare --label a a.npy b.npy
 expect_error 2 '--label b: no INPUT follows it' kspec compare --label a a.npy --label b

@@ -153,13 +153,13 @@ expect_json '(j["dimension"] < 1) == any("is below 1" in w for w in j["warnings"
 py 'np.save("short.npy", np.ones((4, 5))); np.save("narrow.npy", np.ones((9, 2)))
 a = np.ones((6, 6)); a[2, 1] = np.nan
 np.save("nan.npy", a); np.save("rows.npy", np.ones((3, 4)))'
-expect_error 3 '4 rows and 5 columns are fewer than 5 and 3' kspec dimension short.npy
-expect_error 3 '9 rows and 2 columns are fewer than 5 and 3' kspec dimension narrow.npy
+expect_error 3 '4 rows and 5 columns are too few: 5 and 3 are needed' kspec dimension short.npy
+expect_error 3 '9 rows and 2 columns are too few: 5 and 3 are needed' kspec dimension narrow.npy
 expect_error 3 'b: the matrix: 9 rows and 2 columns' kspec dimension --label a x.npy --label b narrow.npy
 expect_status 0 kspec dimension --label a x.npy --label b noise.npy
 expect_stderr 'b: the dimension is undefined: the estimate of m\(2\)'
 expect_stdout '^b +8 +5 +1 +3\.[0-9]+$'
-expect_error 3 '2 rows and 4 columns are fewer than 3 and 3' \
+expect_error 3 '2 rows and 4 columns are too few: 3 and 3 are needed' \
     kspec dimension rows.npy --no-center --select-rows 0-1
 expect_error 3 'less than the 3 x 5' kspec dimension rows.npy --center=cols --select-cols 0-3
 expect_status 0 kspec dimension rows.npy --no-center

@@ -285,10 +285,10 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_dimension(m, 0, NULL, &d, &err), KSPEC_E_ARG, err, "number of trials 0 is below 1");
     m[0].rows = 4;
     CHECK_FAILS(kspec_dimension(m, 1, NULL, &d, &err), KSPEC_E_ARG, err,
-                "4 rows and 5 columns are fewer than 5 and 3");
+                "4 rows and 5 columns are too few: 5 and 3 are needed");
     m[0].rows = 8, m[0].cols = 2;
     CHECK_FAILS(kspec_dimension(m, 1, NULL, &d, &err), KSPEC_E_ARG, err,
-                "8 rows and 2 columns are fewer than 5 and 3");
+                "8 rows and 2 columns are too few: 5 and 3 are needed");
     views(&a, m);
     kspec_dimension_opts o = {.size = sizeof o, .curve = 101};
     CHECK_FAILS(kspec_dimension(m, 1, &o, &d, &err), KSPEC_E_ARG, err, "a curve of 101 points exceeds 100");
