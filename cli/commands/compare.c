@@ -77,11 +77,20 @@ static double dimension_of(const output *u, size_t k) {
     return k ? result_of(u, 0, k)->other_dimension : result_of(u, 0, 1)->dimension;
 }
 
+static void name_pair(json_t *o, const output *u, size_t i, size_t k) {
+    json_object_set_new(o, "first", cli_string(u->of->at[i].name));
+    json_object_set_new(o, "second", cli_string(u->of->at[k].name));
+}
+
 /* Of several: the names, their dimensions, the square of alignments (1 of each with itself), all pairs */
 static json_t *to_json(const void *result) {
     const output *u = result;
     size_t n = u->of->count;
-    if (n == 2) return pair_json(u, u->r[0]);
+    if (n == 2) {
+        json_t *o = pair_json(u, u->r[0]);
+        name_pair(o, u, 0, 1);
+        return o;
+    }
     json_t *labels = json_array(), *dimensions = json_array(), *square = json_array(), *list = json_array();
     for (size_t i = 0; i < n; i++) {
         json_t *row = json_array();
@@ -90,8 +99,7 @@ static json_t *to_json(const void *result) {
             json_array_append_new(row, cli_real(r ? r->alignment : 1));
             if (i >= k) continue;
             json_t *o = pair_json(u, r);
-            json_object_set_new(o, "first", cli_string(u->of->at[i].name));
-            json_object_set_new(o, "second", cli_string(u->of->at[k].name));
+            name_pair(o, u, i, k);
             json_array_append_new(list, o);
         }
         json_array_append_new(square, row);

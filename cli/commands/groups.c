@@ -22,7 +22,19 @@ static char *others(const kspec_labels *l) {
     return s;
 }
 
-/* The labels are a column of the (first) table: it is not read as a feature. */
+/* Trials are of the same rows: they have the same groups in every table. */
+static int same_labels(const cli_common *c, const cli_group_files *f, size_t k, const kspec_labels *first) {
+    kspec_labels *other = NULL;
+    int status = read_labels(c, NULL, c->inputs[k], f->column, c->select_rows, &other);
+    if (!status &&
+        (other->count != first->count || memcmp(other->of, first->of, first->count * sizeof *first->of) != 0))
+        status = cli_error(EXIT_INPUT, "column '%s' has other groups in %s than in %s", f->column,
+                           c->inputs[k], c->inputs[0]);
+    kspec_labels_free(other);
+    return status;
+}
+
+/* The labels are a column of the table: it is not read as a feature. */
 static int take_column(cli_common *c, const cli_group_files *f, cli_groups *g) {
     if (f->rows) return cli_error(EXIT_USAGE, "--groups and --groups-column exclude each other");
     if (strcmp(c->inputs[0], "-") == 0)
@@ -31,6 +43,7 @@ static int take_column(cli_common *c, const cli_group_files *f, cli_groups *g) {
         return cli_error(EXIT_USAGE, "--groups-column takes tables of rows and columns, not --axes %s",
                          c->axes);
     int status = read_labels(c, NULL, c->inputs[0], f->column, c->select_rows, &g->rows);
+    for (size_t k = 1; k < c->input_count && !status; k++) status = same_labels(c, f, k, g->rows);
     if (status || c->select_cols) return status;
     if (g->rows->columns < 2)
         return cli_error(EXIT_INPUT, "%s has no column besides '%s'", c->inputs[0], f->column);

@@ -103,8 +103,9 @@ static int plot_pairs(plot_figure *f, const plot_source *s, size_t count) {
     plot_add_mark(f, differences, 'x', -1.96, NULL);
     plot_add_mark(f, differences, 'x', 1.96, NULL);
     if (count == 1)
-        plot_text(f, &f->title, "%.0f rows × %.0f columns and %.0f rows × %.0f columns",
-                  plot_number(s->json, "rows"), plot_number(s->json, "cols"),
+        plot_text(f, &f->title, "%s (%.0f rows × %.0f columns) and %s (%.0f rows × %.0f columns)",
+                  plot_word(s->json, "first", "first"), plot_number(s->json, "rows"),
+                  plot_number(s->json, "cols"), plot_word(s->json, "second", "second"),
                   plot_number(s->json, "other_rows"), plot_number(s->json, "other_cols"));
     return EXIT_DONE;
 }

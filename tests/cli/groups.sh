@@ -91,6 +91,10 @@ expect_error 2 'all 30 rows have one label: at least 2 groups' kspec moments x.n
 expect_error 3 'none.txt' kspec moments x.npy --groups none.txt
 expect_error 2 "column 'whom' is not in the header of t.csv; did you mean 'who'" \
     kspec moments t.csv --groups-column whom
+py 'import csv; t = list(csv.reader(open("t.csv"))); t[1][t[0].index("who")] = "other"
+csv.writer(open("t2.csv", "w")).writerows(t)'
+expect_error 3 "column 'who' has other groups in t2.csv than in t.csv" \
+    kspec moments t.csv t2.csv --groups-column who
 expect_error 2 'exclude each other' kspec moments t.csv --groups-column who --groups g.txt
 printf 'who,a,b\n1,2,3\n1,5,6\n2,7,9\n' >n.csv
 expect_error 2 "takes 'who', which is the column of labels" \
