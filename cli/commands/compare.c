@@ -318,7 +318,7 @@ static int run(void *args) {
         warn(c, &u);
         status = cli_done(c, print_table, to_json, &u);
     }
-    for (size_t k = 0; k < count; k++) kspec_compare_free(r[k]);
+    for (size_t k = 0; k < count && r; k++) kspec_compare_free(r[k]);
     free((void *)r);
     cli_recordings_free(&of);
     return status;
