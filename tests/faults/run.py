@@ -107,7 +107,7 @@ COMMANDS = [
     "generate linear --rows 5 --cols 4 --dim 2 -o out.json",
     "plot m.json -o out.gp",
     "plot w.json --json",
-    "config --json",
+    # not config, which says what the HDF5 reader may do where it runs: under a filter of calls, other things
     "completion bash -o out.bash",
     "completion zsh",
     "moments -h",
