@@ -1,6 +1,6 @@
 /*
  * Of several matrices, their alignments as a square of tiles. Of two, the alignment, where there is one, with
- * its interval beside the biased one; and the differences in their standard errors.
+ * its interval beside the biased one; and the differences in standard errors.
  */
 #include "plot/plot.h"
 
@@ -18,15 +18,29 @@ static void add_alignment(plot_figure *f, plot_panel *p, const plot_source *s) {
                    plot_number(s->json, "alignment_biased"), NAN, NAN);
 }
 
+/*
+ * The z whose two-sided p this is, with the difference's sign: p may be of logarithms, where value / stderr
+ * says something else. By bisection of p = erfc(z / sqrt 2).
+ */
+static double z_of(const json_t *difference) {
+    double p = plot_number(difference, "p"), low = 0, high = 38;
+    if (!(p >= 0)) return NAN;
+    for (int k = 0; k < 60; k++) {
+        double z = (low + high) / 2;
+        *(erfc(z / sqrt(2)) > p ? &low : &high) = z;
+    }
+    return copysign(low, plot_number(difference, "value"));
+}
+
 /* A bar for each difference; the first stands on top, and results stand below each other. */
 static size_t add_differences(plot_figure *f, plot_panel *p, const plot_source *s, size_t left) {
     const json_t *e;
     size_t i;
     plot_series *bars = plot_add_series(f, p, s->name, PLOT_BARS, -1);
     json_array_foreach(json_object_get(s->json, "differences"), i, e) {
-        double ratio = plot_number(e, "value") / plot_number(e, "stderr");
+        double z = z_of(e);
         left--;
-        if (isfinite(ratio)) plot_add_point(f, bars, ratio, (double)left, NAN, NAN);
+        if (isfinite(z)) plot_add_point(f, bars, z, (double)left, NAN, NAN);
     }
     return left;
 }
@@ -93,7 +107,7 @@ static int plot_pairs(plot_figure *f, const plot_source *s, size_t count) {
         plot_add_mark(f, p, 'y', 1, NULL);
     }
     plot_panel *differences = plot_add_panel(f, "first less second; beyond 1.96: p < 0.05",
-                                             "difference / its standard error", NULL);
+                                             "difference in standard errors (z of its p)", NULL);
     size_t left = most;
     for (size_t k = 0; k < count; k++) left = add_differences(f, differences, &s[k], left);
     for (size_t k = count; k-- > 0;) { /* from below */

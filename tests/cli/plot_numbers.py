@@ -6,6 +6,7 @@ usage: plot_numbers.py NAME... (in the folder with the files)
 import json
 import math
 import re
+import statistics
 import sys
 import xml.dom.minidom
 
@@ -86,9 +87,10 @@ def compare(j, data, titles):
               [(j["rows"], num(j["alignment"]), num(j["alignment_ci_low"]), num(j["alignment_ci_high"]))])
         check("biased", series(data, titles, 0, "of the matrices themselves"),
               [(j["rows"], j["alignment_biased"], math.nan, math.nan)])
-    want = [(d["value"] / d["stderr"], len(j["differences"]) - 1 - k)
+    z = statistics.NormalDist().inv_cdf
+    want = [(round(math.copysign(z(d["p"] / 2), d["value"]), 10), len(j["differences"]) - 1 - k)
             for k, d in enumerate(j["differences"]) if d["value"] is not None]
-    check("differences", [q[:2] for q in data[int(aligned), 0]], want)
+    check("differences", [(round(q[0], 10), q[1]) for q in data[int(aligned), 0]], want)
 
 
 def spectrum(j, data, titles):
