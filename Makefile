@@ -60,7 +60,7 @@ faults faults-quick: all
 	@$(SETUP) test
 	@mkdir -p build/faults
 	@cc -O2 -Wall -Wextra -shared -fPIC -o $(FAULTS) tests/faults/*.c
-	@python3 tests/faults/run.py build/kspec $(FAULTS) $(if $(filter %-quick,$@),--stride 97)
+	@python3 tests/faults/run.py build/kspec $(FAULTS) $(if $(filter %-quick,$@),--stride 197)
 
 FUZZ_SECONDS ?= 20
 fuzz: setup
