@@ -162,6 +162,19 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spe
 
 /* ---- output ---- */
 
+static void add_array(json_t *o, const char *name, const double *x, size_t n) {
+    json_object_set_new(o, name, cli_reals(x, n));
+}
+
+void spectrum_add_arrays(json_t *o, const spectrum_output *u, size_t shown, const spectrum_array *more) {
+    add_array(o, "eigenvalues", u->r->eigenvalues, shown);
+    add_array(o, "stderr", u->r->std_error, shown);
+    add_array(o, "ci_low", u->r->ci_low, shown);
+    add_array(o, "ci_high", u->r->ci_high, shown);
+    for (; more->name; more++) add_array(o, more->name, more->x, more->n);
+    if (u->truth) add_array(o, "truth", u->truth, u->truth_count < shown ? u->truth_count : shown);
+}
+
 /* The shape of the matrix, and the estimator of each moment */
 void spectrum_add_matrix(json_t *o, const spectrum_output *u) {
     const kspec_dataset *d = u->d;

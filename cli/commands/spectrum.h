@@ -40,6 +40,15 @@ void spectrum_moments_free(spectrum_moments *g);
 /* --truth: decreasing eigenvalues, for free(); none without the option */
 int spectrum_read_truth(const spectrum_args *a, cli_list *list);
 
+typedef struct {
+    const char *name;
+    const double *x;
+    size_t n;
+} spectrum_array;
+
+/* The first `shown` eigenvalues with their errors; `more`, up to a name of NULL; then the truth. */
+void spectrum_add_arrays(json_t *o, const spectrum_output *u, size_t shown, const spectrum_array *more);
+
 /* The shape of the matrix, and the estimator of each moment; nothing where the moments were given */
 void spectrum_add_matrix(json_t *o, const spectrum_output *u);
 

@@ -21,24 +21,14 @@ json_t *spectrum_cvpca_json(const void *result) {
     json_t *o = json_object();
     json_object_set_new(o, "method", json_string("cvpca"));
     spectrum_add_matrix(o, u);
-    const struct {
-        const char *name;
-        const double *x;
-        size_t n;
-    } arrays[] = {
-        {"eigenvalues", r->eigenvalues, shown},
-        {"stderr", r->std_error, shown},
-        {"ci_low", r->ci_low, shown},
-        {"ci_high", r->ci_high, shown},
+    const spectrum_array arrays[] = {
         {"singular_values", r->sample_eigenvalues, r->sample_count},
         {"moments", r->given, r->count},
         {"moments_stderr", r->given_std_error, r->count},
+        {0},
     };
     json_object_set_new(o, "rank", json_integer((json_int_t)r->rank));
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        json_object_set_new(o, arrays[k].name, cli_reals(arrays[k].x, arrays[k].n));
-    if (u->truth)
-        json_object_set_new(o, "truth", cli_reals(u->truth, u->truth_count < shown ? u->truth_count : shown));
+    spectrum_add_arrays(o, u, shown, arrays);
     cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
                                     {"participation_ratio_stderr", r->participation_ratio_std_error},
                                     {"operator_norm", r->eigenvalues[0]},

@@ -81,24 +81,15 @@ json_t *spectrum_fit_json(const void *result) {
     json_t *o = json_object();
     json_object_set_new(o, "method", json_string("fit"));
     spectrum_add_matrix(o, u);
-    const struct {
-        const char *name;
-        const double *x;
-        size_t n;
-    } arrays[] = {
-        {"eigenvalues", r->eigenvalues, shown},
-        {"stderr", r->std_error, shown},
-        {"ci_low", r->ci_low, shown},
-        {"ci_high", r->ci_high, shown},
+    const spectrum_array arrays[] = {
         {"singular_values", r->sample_eigenvalues, r->sample_count},
         {"moments", r->given, r->count},
         {"moments_stderr", r->given_std_error, r->count},
         {"moments_fitted", r->fitted, r->count},
         {"moments_z", r->z, r->count},
+        {0},
     };
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        json_object_set_new(o, arrays[k].name, cli_reals(arrays[k].x, arrays[k].n));
-    if (u->truth) json_object_set_new(o, "truth", cli_reals(u->truth, least(u->truth_count, shown)));
+    spectrum_add_arrays(o, u, shown, arrays);
     const struct {
         const char *name;
         size_t value;

@@ -92,15 +92,7 @@ static void add_arrays(json_t *o, const spectrum_output *u) {
     size_t most = u->a->count ? u->a->count : r->rank;
     if (!u->a->count && r->free_mass && u->d) most = u->d->rows < u->d->cols ? u->d->rows : u->d->cols;
     size_t shown = most < r->rank ? most : r->rank;
-    const struct {
-        const char *name;
-        const double *x;
-        size_t n;
-    } arrays[] = {
-        {"eigenvalues", r->eigenvalues, shown},
-        {"stderr", r->std_error, shown},
-        {"ci_low", r->ci_low, shown},
-        {"ci_high", r->ci_high, shown},
+    const spectrum_array arrays[] = {
         {"eigenvalues_plain", r->plain, shown},
         {"support", r->support, r->atoms},
         {"mass", r->mass, r->atoms},
@@ -109,11 +101,9 @@ static void add_arrays(json_t *o, const spectrum_output *u) {
         {"moments_fitted", r->fitted, r->count},
         {"moments_listed", r->listed, r->count},
         {"singular_values", r->sample_eigenvalues, r->sample_count},
+        {0},
     };
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        json_object_set_new(o, arrays[k].name, cli_reals(arrays[k].x, arrays[k].n));
-    if (u->truth)
-        json_object_set_new(o, "truth", cli_reals(u->truth, u->truth_count < shown ? u->truth_count : shown));
+    spectrum_add_arrays(o, u, shown, arrays);
     json_t *list = json_array();
     for (size_t k = 0; k < r->t_count; k++)
         json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "t", cli_real(r->t[k]), "value",

@@ -72,14 +72,8 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
     size_t P = phi[0].rows, Q = phi[0].cols;
     if (ntrials == 1 && o->row_trials)
         return ks_fail(err, KSPEC_E_ARG, "ragged trials need at least 2 trials, not 1");
-    j->trials = (ks_trials){.phi = phi,
-                            .count = ntrials,
-                            .P = P,
-                            .Q = Q,
-                            .row_trials = o->row_trials,
-                            .center = o->center,
-                            .normalize = o->normalize,
-                            .pairwise = o->pairwise};
+    j->trials = ks_trials_of(phi, ntrials, o);
+    j->trials.pairwise = o->pairwise;
     if ((st = ks_trials_init(&j->trials, err))) return st;
     if ((st = ks_groups_make(&j->rows, o->row_groups, P, "row", &j->arena, err))) return st;
     if ((st = ks_groups_make(&j->cols, o->col_groups, Q, "column", &j->arena, err))) return st;

@@ -54,6 +54,16 @@ static double root_mean_square(const ks_trials *t, double max) {
     return sqrt(sum / entries) / unit;
 }
 
+ks_trials ks_trials_of(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how) {
+    return (ks_trials){.phi = phi,
+                       .count = ntrials,
+                       .P = phi[0].rows,
+                       .Q = phi[0].cols,
+                       .row_trials = how->row_trials,
+                       .center = how->center,
+                       .normalize = how->normalize};
+}
+
 kspec_status ks_trials_init(ks_trials *t, kspec_error *err) {
     for (size_t k = 0; k < t->count; k++) {
         kspec_status st = ks_matrix_check(&t->phi[k], "a trial", err);

@@ -31,6 +31,9 @@ typedef struct {
     double factor;
 } ks_trials;
 
+/* As the options have them; ks_trials_init() is still to be called. */
+ks_trials ks_trials_of(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how);
+
 /* Checks the shapes and the ragged counts; counts that are all the same are not ragged. */
 kspec_status ks_trials_init(ks_trials *t, kspec_error *err);
 

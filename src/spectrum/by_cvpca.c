@@ -177,13 +177,7 @@ kspec_status ks_check_cvpca(const kspec_matrix *phi, size_t ntrials, const kspec
 kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, size_t ntrials,
                                   const kspec_moments_opts *how, kspec_error *err) {
     size_t P = phi[0].rows, Q = phi[0].cols, n = P < Q ? P : Q;
-    ks_trials t = {.phi = phi,
-                   .count = ntrials,
-                   .P = P,
-                   .Q = Q,
-                   .row_trials = how->row_trials,
-                   .center = how->center,
-                   .normalize = how->normalize};
+    ks_trials t = ks_trials_of(phi, ntrials, how);
     /* rows that are not a sample have no error */
     int complete = how->sampled == KSPEC_SAMPLED_COLS || how->population_rows == P;
     int bars = !how->no_stderr && !complete && P >= LEAST_ROWS;

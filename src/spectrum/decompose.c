@@ -109,13 +109,7 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
 kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
                           const kspec_moments_opts *how, ks_arena *arena, ks_decomposed *out,
                           kspec_error *err) {
-    ks_trials t = {.phi = phi,
-                   .count = ntrials,
-                   .P = phi[0].rows,
-                   .Q = phi[0].cols,
-                   .row_trials = how->row_trials,
-                   .center = how->center,
-                   .normalize = how->normalize};
+    ks_trials t = ks_trials_of(phi, ntrials, how);
     *out = (ks_decomposed){.noise = NAN};
     size_t n = t.P < t.Q ? t.P : t.Q;
     kspec_status st = ks_trials_init(&t, err);

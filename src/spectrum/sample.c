@@ -9,13 +9,7 @@
 
 kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
                                    const kspec_moments_opts *how, double *values, kspec_error *err) {
-    ks_trials t = {.phi = phi,
-                   .count = ntrials,
-                   .P = phi[0].rows,
-                   .Q = phi[0].cols,
-                   .row_trials = how->row_trials,
-                   .center = how->center,
-                   .normalize = how->normalize};
+    ks_trials t = ks_trials_of(phi, ntrials, how);
     size_t P = t.P, Q = t.Q, n = P < Q ? P : Q, longer = P < Q ? Q : P;
     kspec_status st = ks_trials_init(&t, err);
     if (!st) st = ks_trials_scale(&t, 2, err);

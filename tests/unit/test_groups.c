@@ -2,6 +2,7 @@
  * kspec_moments() with groups and with missing entries: against every tuple, renamed and of one member,
  * without bias where the plain estimates fail, and what is refused.
  */
+#include "help/average.h"
 #include "kspec.h"
 #include "oracle/groups.h"
 #include "test.h"
@@ -151,17 +152,6 @@ TEST(labels_are_names) {
 }
 
 /* ---- without bias ---- */
-
-/* Mean and its z against a true value, over seeds */
-typedef struct {
-    double sum, squares, count;
-} average;
-
-static void note(average *a, double x) { a->sum += x, a->squares += x * x, a->count++; }
-static double z_of(const average *a, double truth) {
-    double mean = a->sum / a->count, var = (a->squares / a->count - mean * mean) / (a->count - 1);
-    return (mean - truth) / sqrt(var);
-}
 
 /*
  * Phi = x w^T + mean + noise with d = 3, each row's x repeated in 1 to 4 rows (so that rows of a group are

@@ -2,6 +2,7 @@
  * kspec_moments() and kspec_dimension() with missing entries: against the cycles that are there, one by one;
  * without bias; a full matrix as ever; what is refused.
  */
+#include "help/average.h"
 #include "kspec.h"
 #include "oracle/brute.h"
 #include "test.h"
@@ -142,16 +143,6 @@ TEST(nothing_missing) {
 }
 
 /* ---- without bias ---- */
-
-typedef struct {
-    double sum, squares, count;
-} average;
-
-static void note(average *a, double x) { a->sum += x, a->squares += x * x, a->count++; }
-static double z_of(const average *a, double truth) {
-    double mean = a->sum / a->count, var = (a->squares / a->count - mean * mean) / (a->count - 1);
-    return (mean - truth) / sqrt(var);
-}
 
 /*
  * Three equal eigenvalues of 1, noise of variance 1/4, 30% missing: m(1) = 3.25, m(n) = 3. Centred, the
