@@ -31,7 +31,7 @@ typedef struct {
      * there are three, of "rows,cols" where there are two.
      */
     const char *axes;
-    /* Numbers and ranges from 0, such as "0-10,13". NULL: all. */
+    /* Numbers and ranges from 0, such as "0-10,13"; "20-" goes to the end. NULL: all. */
     const char *select_rows;
     /* The same, or names from a text file's header. */
     const char *select_cols;
@@ -80,8 +80,8 @@ typedef struct {
  *     -                npy or text on standard input
  *
  * A 1-D array is one column. A 3-D array is (trials, rows, columns); several inputs of one shape are trials,
- * too. A 3-D array with more trials than rows is refused unless `axes` is given, since it is probably in
- * another order. Large row-major f8 .npy files are mapped, not copied. HDF5 and MATLAB files are parsed in a
+ * too. A 3-D array whose first axis is not the shortest is refused unless `axes` is given, since it is
+ * probably in another order. Large row-major f8 .npy files are mapped, not copied. HDF5 and MATLAB files are parsed in a
  * separate process (kspec-hdf5), so that a file that crashes those libraries is an error, not a crash. That
  * program can open no file, socket or process once it parses, where the kernel has seccomp. It is looked for
  * by absolute paths alone, and must belong to root, to the user or to the owner of this library.
