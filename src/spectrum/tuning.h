@@ -123,11 +123,12 @@ KS_CONSTANT(KS_RESOLVED, 4);
  */
 KS_CONSTANT(KS_WIDER, 1.15);
 KS_CONSTANT(KS_WIDER_SUMS, 1.6);
-/*
- * Where the fitted m(2) and the unbiased one differ by more standard errors, intervals are widened by their
- * gap.
- */
+/* Where a fitted moment and the unbiased one differ by more standard errors, intervals are widened. */
 KS_CONSTANT(KS_DISAGREE, 3);
+/* The fewest eigenvalues over which an exponent is measured, unless a range is given. */
+enum { KS_EXPONENT_LEAST = 8 };
+/* The largest share of the mean square that is taken for noise: trials of noise alone may say more than all. */
+KS_CONSTANT(KS_NOISE_MOST, 0.99);
 /* Families below this share of the best are left out of the intervals. */
 KS_CONSTANT(KS_NEGLIGIBLE, 1e-3);
 

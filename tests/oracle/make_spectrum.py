@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes spectrum_values.inc and spectrum_parity.inc from the reference program; run by hand when that changes.
+"""Makes spectrum_values.inc and spectrum_parity.inc from the reference program; run by hand.
 
     python3 tests/oracle/make_spectrum.py [build/kspec]      needs numpy, scipy and numba
 
