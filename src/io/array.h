@@ -74,8 +74,9 @@ kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const c
                           kspec_error *err);
 
 /*
- * Picks indices from 0 ... n-1: numbers, ranges a-b (inclusive) and a- (to the end), or names where `names` is given, separated
- * by commas. *index is ks_alloc'd. `what` is "row" or "column". Fails with the offending part and the bound.
+ * Picks indices from 0 ... n-1: numbers, ranges a-b (inclusive) and a- (to the end), or names where `names`
+ * is given, separated by commas. *index is ks_alloc'd. `what` is "row" or "column". Fails with the offending
+ * part and the bound.
  */
 kspec_status ks_select_parse(const char *spec, size_t n, char *const *names, const char *what,
                              const char *name, size_t **index, size_t *count, kspec_error *err);
