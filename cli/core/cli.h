@@ -200,10 +200,31 @@ static inline const char *cli_s(size_t count) { return count == 1 ? "" : "s"; }
 /* Sorts numbers upwards, without NaN among them */
 void cli_sort(double *x, size_t count);
 
+/* ---- hosts: programs that run commands inside themselves (tool.h) ---- */
+
+/* What a command tells its host instead of printing it */
+typedef struct {
+    void *ctx;
+    /* the one-line message, and the exit status that the tool would have; `failed` comes first, if it does */
+    void (*error)(void *ctx, int status, const char *text);
+    void (*failed)(void *ctx, kspec_status status);
+    /* the table and the JSON object, which are for free() by now */
+    void (*done)(void *ctx, char *table, char *json);
+    kspec_progress progress;
+} cli_host;
+
+/* The host of the commands of this thread; NULL: the tool itself */
+extern _Thread_local const cli_host *cli_hosted;
+
+/* Runs a command line, argv[0] its command, and returns the exit status. */
+int cli_run(int argc, char **argv, char **command_line);
+
 /* ---- memory ---- */
 
 /* From here on an allocation that fails while JSON values are made is remembered. */
 void cli_memory_watch(void);
+/* Forgets it: a new command begins. */
+void cli_memory_forget(void);
 /* Remembers one; was there one? Then nothing that was made may be printed. */
 void cli_memory_lost(void);
 int cli_memory_failed(void);

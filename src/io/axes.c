@@ -82,7 +82,8 @@ kspec_status ks_view_make(ks_part *part, const ks_axes *axes, const char *select
         st = ks_select_parse(select_rows, v->shape[KS_ROWS], NULL, "row", part->name, &v->index[KS_ROWS],
                              &v->shape[KS_ROWS], err);
     if (!st && select_cols && !v->origin[KS_COLS])
-        st = ks_select_parse(select_cols, v->shape[KS_COLS], NULL, "column", part->name, &v->index[KS_COLS],
-                             &v->shape[KS_COLS], err);
+        st = ks_select_parse(select_cols, v->shape[KS_COLS],
+                             text_axis == KS_COLS ? part->array.col_names : NULL, "column", part->name,
+                             &v->index[KS_COLS], &v->shape[KS_COLS], err);
     return st;
 }

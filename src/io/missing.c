@@ -225,6 +225,24 @@ static kspec_status apply(ks_dataset *set, census *c, const ks_part *parts, kspe
     return st;
 }
 
+/* Along the side of the shorter steps first: the sum is the same, and the memory's order is followed. */
+size_t ks_missing_count(const kspec_matrix *m) {
+    ptrdiff_t outer = m->row_stride, inner = m->col_stride;
+    size_t count = 0, slow = m->rows, fast = m->cols;
+    if ((outer < 0 ? -outer : outer) < (inner < 0 ? -inner : inner)) {
+        outer = m->col_stride, inner = m->row_stride;
+        slow = m->cols, fast = m->rows;
+    }
+    for (size_t i = 0; i < slow; i++) {
+        const double *x = m->data + (ptrdiff_t)i * outer;
+        for (size_t j = 0; j < fast; j++) {
+            double value = x[(ptrdiff_t)j * inner];
+            count += value != value;
+        }
+    }
+    return count;
+}
+
 kspec_status ks_missing_apply(ks_dataset *set, const ks_part *parts, const kspec_read_opts *opts,
                               kspec_error *err) {
     kspec_dataset *d = &set->d;
