@@ -368,7 +368,7 @@ int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
              json_t *(*keys)(const void *result), const void *result);
 
 /* Is the object of cli_done() wanted? */
-static inline int cli_wants_object(const cli_common *c) { return c->json || c->plot; }
+static inline int cli_wants_object(const cli_common *c) { return c->json || c->plot || cli_hosted; }
 
 /* ---- the envelope: what every JSON object has ---- */
 
