@@ -45,6 +45,7 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
         .center = (kspec_center)e->center,
         .population_rows = e->population_rows,
         .population_cols = e->population_cols,
+        .device = (kspec_device)e->device,
     };
 }
 
@@ -60,6 +61,7 @@ static int underflow(const kspec_moments_result *r) {
 
 void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
                          const kspec_moments_result *r) {
+    cli_device_warn(c, &r->device);
     if (underflow(r))
         cli_warn(c,
                  "m(%d) is below the smallest double, %.1e: from there on roots are right, values and error "
