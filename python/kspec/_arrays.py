@@ -116,3 +116,10 @@ def pad_ragged(name: str, rows: Sequence[Any]) -> Array:
     for i, a in enumerate(arrays):
         out[: len(a), i] = a
     return out
+
+
+def pairs(x: Any) -> Any:
+    """A vector of complex numbers as two columns, real and imaginary; anything else as it is"""
+    if getattr(getattr(x, "dtype", None), "kind", "") != "c" or getattr(x, "ndim", 0) != 1:
+        return x
+    return np.ascontiguousarray(x, dtype=np.complex128).view(np.float64).reshape(-1, 2)

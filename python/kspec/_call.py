@@ -19,6 +19,7 @@ import numpy as np
 from . import _arrays
 from . import _header as h
 from ._errors import error_of
+from ._files import by_libraries
 from ._library import library
 
 # an array-like, or a file as the tool names it ("x.npz:key")
@@ -158,7 +159,9 @@ class _Line:
 
     def input(self, name: str, value: Input) -> str:
         if isinstance(value, (str, os.PathLike)):
-            return self.path(value)
+            path = self.path(value)
+            foreign = by_libraries(path)
+            return path if foreign is None else self.lend(path, _arrays.to_array(path, foreign)[0])
         return self.lend(name, *_arrays.to_array(name, value))
 
     def json(self, value: Any) -> str:
@@ -265,7 +268,7 @@ def _take_inputs(line: _Line, name: str, inputs: Sequence[Any], options: Mapping
         if any(isinstance(v, (list, tuple)) and getattr(v[0] if v else 0, "ndim", 0) >= 2 for v in inputs):
             return _take_inputs(line, name, [dict(zip(_letters(len(inputs)), inputs))], options)
         return [line.input(letter, v) for letter, v in zip(_letters(len(inputs)), inputs)]
-    value = inputs[0]
+    value = _arrays.pairs(inputs[0]) if name == "y" else inputs[0]
     column = options.get("groups_column")
     if column is not None and hasattr(value, "iloc") and column in getattr(value, "columns", ()):
         value = value.assign(**{column: _arrays.labels(column, value[column])})

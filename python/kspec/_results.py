@@ -41,11 +41,12 @@ class Table(Sequence[Mapping[str, Any]]):
         return _column([row.get(key) for row in self._rows])
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_"):
-            try:
-                return self[name]
-            except KeyError:
-                pass
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError:
+            pass
         raise AttributeError(f"no column {name!r}; there are {', '.join(self.columns)}")
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:

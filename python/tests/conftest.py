@@ -3,15 +3,17 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
-import subprocess
-from typing import Any
 
-import numpy as np
-import pytest
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads would wait for each other on few processors
+import pathlib  # noqa: E402
+import subprocess  # noqa: E402
+from typing import Any  # noqa: E402
 
-import kspec
-from kspec._library import PROGRAM
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+
+import kspec  # noqa: E402
+from kspec._library import PROGRAM  # noqa: E402
 
 TOOL = os.environ.get("KSPEC", os.fspath(PROGRAM))
 
