@@ -214,6 +214,19 @@ static int run(void *args) {
     return status;
 }
 
+static const cli_column columns[] = {
+    {"rows", "rows"},
+    {"columns", "cols"},
+    {"trials", "trials"},
+    {"m(1)", "estimates.0.value"},
+    {"m(2)", "estimates.1.value"},
+    {"dimension", "participation_ratio"},
+    {"from", "participation_ratio_ci_low"},
+    {"to", "participation_ratio_ci_high"},
+    {"of the matrix", "participation_ratio_naive"},
+    {0},
+};
+
 const cli_command cmd_moments = {
     .name = "moments",
     .summary = "spectral moments and dimensionality of the kernel behind a matrix",
@@ -223,10 +236,12 @@ const cli_command cmd_moments = {
         "Estimates m(n) = tr T^n of the kernel operator T behind a matrix (rows: inputs, columns: "
         "features),\n"
         "and the dimensionality (participation ratio) m(1)^2/m(2) that follows from them.\n"
-        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text; several are trials of one matrix.",
+        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text; several are trials of one matrix;\n"
+        "@FILE is a matrix for each of its lines: INPUT, or NAME and INPUTs between tabs.",
     .options = options,
     .args_size = sizeof(moments_args),
     .reads_input = 1,
     .takes_holes = 1,
+    .columns = columns,
     .run = run,
 };
