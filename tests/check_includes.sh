@@ -18,7 +18,7 @@ may_include() {
     spectrum | norm | learn | dimension) echo "base simd linalg device features theory moments" ;;
     bench) echo "base simd linalg device features theory moments ridge wls spectrum norm learn dimension kspec.h" ;;
     cli) echo "core plot commands bench kspec.h" ;;
-    hdf5) echo "io/child.h" ;; # a program apart from the library: it shares the layout of its answer only
+    hdf5) echo "io/child.h io/sparse.h" ;; # a program apart: it shares what stands on nothing
     include) echo "" ;;
     *) return 1 ;;
     esac

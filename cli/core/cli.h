@@ -201,10 +201,31 @@ static inline const char *cli_s(size_t count) { return count == 1 ? "" : "s"; }
 /* Sorts numbers upwards, without NaN among them */
 void cli_sort(double *x, size_t count);
 
+/* ---- hosts: programs that run commands inside themselves (tool.h) ---- */
+
+/* What a command tells its host instead of printing it */
+typedef struct {
+    void *ctx;
+    /* the one-line message, and the exit status that the tool would have; `failed` comes first, if it does */
+    void (*error)(void *ctx, int status, const char *text);
+    void (*failed)(void *ctx, kspec_status status);
+    /* the table and the JSON object, which are for free() by now */
+    void (*done)(void *ctx, char *table, char *json);
+    kspec_progress progress;
+} cli_host;
+
+/* The host of the commands of this thread; NULL: the tool itself */
+extern _Thread_local const cli_host *cli_hosted;
+
+/* Runs a command line, argv[0] its command, and returns the exit status. */
+int cli_run(int argc, char **argv, char **command_line);
+
 /* ---- memory ---- */
 
 /* From here on an allocation that fails while JSON values are made is remembered. */
 void cli_memory_watch(void);
+/* Forgets it: a new command begins. */
+void cli_memory_forget(void);
 /* Remembers one; was there one? Then nothing that was made may be printed. */
 void cli_memory_lost(void);
 int cli_memory_failed(void);
@@ -303,6 +324,12 @@ int cli_read_inputs(const cli_common *c, const char *role, const char *const *pa
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
                  kspec_dataset **d);
 
+/*
+ * Warns of what was probably not meant: an index as a feature, rows in order of time or trial where the
+ * command has --groups and none are given, several INPUTs that are not repeats of one another.
+ */
+void cli_doubt(const cli_common *c, const char *const *paths, size_t count, const kspec_dataset *d);
+
 /* Views of all trials of a data set, for free(); NULL: no memory */
 kspec_matrix *cli_trials(const kspec_dataset *d);
 
@@ -342,7 +369,7 @@ int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
              json_t *(*keys)(const void *result), const void *result);
 
 /* Is the object of cli_done() wanted? */
-static inline int cli_wants_object(const cli_common *c) { return c->json || c->plot; }
+static inline int cli_wants_object(const cli_common *c) { return c->json || c->plot || cli_hosted; }
 
 /* ---- the envelope: what every JSON object has ---- */
 

@@ -25,7 +25,7 @@ int cli_envelope_open(cli_common *c, const cli_command *command) {
     return c->input && c->warnings;
 }
 
-static char *line;
+static _Thread_local char *line;
 
 void cli_envelope_close(cli_common *c) {
     json_decref(c->input);

@@ -157,7 +157,7 @@ static kspec_status use_estimates(job *j, const kspec_moments_opts *used, kspec_
                            used->estimators);
         if (e->root != 0 && fabs(e->value) < DBL_MIN)
             return ks_fail(err, KSPEC_E_NUMERIC,
-                           "m(%zu) is below the smallest double; scale the data or use normalize", k + 1);
+                           "m(%zu) is below the smallest double; scale the data or use --normalize", k + 1);
         m[k] = e->value;
         errors[k] = e->std_error;
     }

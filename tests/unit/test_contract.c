@@ -225,6 +225,21 @@ CALL(read_file) {
     kspec_dataset_free(d);
     return KSPEC_OK;
 }
+CALL(read_lent) {
+    const char *const inputs[] = {"in memory"};
+    const kspec_array lent = {inputs[0], table_at, 2, {P, TABLE}, {TABLE, 1}, NULL};
+    kspec_dataset *d = NOWHERE(kspec_dataset);
+    kspec_lend(&lent, 1);
+    kspec_status st = kspec_read(inputs, 1, opts, &d, err);
+    kspec_lend(NULL, 0);
+    if (st) {
+        *held = d != NULL;
+        return st;
+    }
+    CHECK(kspec_dataset_trial(d, 0).data == table_at);
+    kspec_dataset_free(d);
+    return KSPEC_OK;
+}
 CALL(write_file) {
     (void)opts;
     const size_t shape[] = {P, TABLE};
@@ -341,6 +356,7 @@ static const row rows[] = {
     {"kspec_learn_open",            learn_open,             PLAIN(kspec_learn_data_opts),   1},
     {"kspec_learn",                 learn,                  OPTS(kspec_learn_opts),         1, &quick_learn},
     {"kspec_read",                  read_file,              PLAIN(kspec_read_opts),         1},
+    {"kspec_read, lent",            read_lent,              PLAIN(kspec_read_opts),         1},
     {"kspec_read_labels",           read_labels,            PLAIN(kspec_read_opts),         1},
     {"kspec_write",                 write_file,             0, 0,                           1},
     {"kspec_write_text",            write_text,             0, 0,                           0},
