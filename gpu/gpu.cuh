@@ -18,6 +18,9 @@ struct ks_gpu {
     // staging for vectors and partial sums, which grows
     double *staging;
     size_t staging_count;
+    // pinned, two halves, for matrices on their way; made when it is first needed
+    double *pinned;
+    cudaEvent_t half_free[2];
     // pinned, and seen by the device: set to stop a long kernel; how far it is
     volatile int *control;
     char message[256];

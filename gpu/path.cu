@@ -42,7 +42,7 @@ ks_plugin_status path_watch(ks_gpu *gpu, int groups, const ks_plugin_progress *p
     while ((e = cudaStreamQuery(gpu->stream)) == cudaErrorNotReady) {
         if (!stopped && progress->report(progress->ctx, (double)gpu->control[1] / groups)) stopped = gpu->control[0] = 1;
         usleep(pause);
-        if (pause < 20000) pause *= 2;
+        if (pause < 1000) pause *= 2;
     }
     ks_plugin_status st = gpu_check(gpu, e);
     gpu->queued = 0;

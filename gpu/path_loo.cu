@@ -1,7 +1,7 @@
 // A warp is one start row h, lanes and slabs as in path.cuh. It walks back from the last row and column and
 // leaves C after every stretch of rows, T after every stretch of columns; then forward with A and R, taking
 // rows and columns out of C and T again, and adds up the cycles through each column (V) and row (W). Start
-// rows belong to warps by number, so that every sum has its order. A warp reads its slabs by itself: there is
+// rows belong to warps by number, so that every sum has its order. A warp fetches its slabs by itself: there is
 // six times as much arithmetic for each entry as without V and W.
 #include "path_loo.cuh"
 
@@ -25,11 +25,10 @@ struct buffers {
 template <int N> __host__ __device__ constexpr int row_record() { return N & ~1; }
 template <int N> __host__ __device__ constexpr int col_record() { return (N + 1) & ~1; }
 
-template <int K> __device__ __forceinline__ void load(const double *p, double (&v)[K], bool on) {
+template <int K> __device__ __forceinline__ void load(const double *p, double (&v)[K]) {
 #pragma unroll
     for (int k = 0; k < K; k += 2) {
-        double2 x = make_double2(0, 0);
-        if (on) x = *(const double2 *)(p + k);
+        const double2 x = *(const double2 *)(p + k);
         v[k] = x.x;
         if (k + 1 < K) v[k + 1 < K ? k + 1 : k] = x.y;
     }
@@ -39,164 +38,217 @@ template <int K> __device__ __forceinline__ void save(double *p, const double (&
     for (int k = 0; k < K; k += 2) *(double2 *)(p + k) = make_double2(v[k], k + 1 < K ? v[k + 1 < K ? k + 1 : k] : 0);
 }
 
-// The entries of one slab for this lane, 0 unless `on`
-template <int C> __device__ __forceinline__ void entries(const double *slab, int lane, double (&x)[C]) {
-#pragma unroll
-    for (int j = 0; j < C / 2; j++) {
-        const double2 v = __ldg((const double2 *)slab + j * 32 + lane);
-        x[2 * j] = v.x, x[2 * j + 1] = v.y;
-    }
+__device__ __forceinline__ void fetch16(double *to, const double *from, bool on) { // zeros unless `on`
+    const uint32_t a = (uint32_t)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(a), "l"(from), "r"(on ? 16 : 0));
 }
+__device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;"); }
+template <int K> __device__ __forceinline__ void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(K)); }
+
+// What a warp fetches ahead for BATCH steps: slabs of A (and B), and R, T, W of the rows that come in
+enum { BATCH = 8 };
+template <int N, int C, bool TWO> struct stage {
+    static constexpr int STAGES = TWO || C > 2 ? 2 : 3, SLAB = 32 * C, ROWS = 3 * row_record<N>();
+    double x[BATCH][SLAB], y[TWO ? BATCH : 1][TWO ? SLAB : 2], in[BATCH][ROWS];
+};
 
 template <int N, int C, bool TWO> struct walker {
     static constexpr int K = N - 1, PER = 32 * C, RR = row_record<N>(), CR = col_record<N>();
+    static constexpr int STAGES = stage<N, C, TWO>::STAGES;
     const double *px, *py;
     slabs s;
     buffers b;
     int h, lane;
+    stage<N, C, TWO> *stages;
 
     __device__ double *column(double *base, int p, int c) const {
         return base + ((size_t)p * PER + lane * C + c) * CR;
     }
 
+    // Batch i of the steps first, first + by, ...: its slabs, and what comes in with row step - skew
+    __device__ __forceinline__ void fetch(int i, int batches, int first, int by, int skew, const double *gx,
+                                          const double *gy, const double *R, const double *T, const double *W) const {
+        if (i < batches) {
+            stage<N, C, TWO> &to = stages[i % STAGES];
+            const int steps = (int)s.steps;
+#pragma unroll 1
+            for (int t = 0; t < BATCH; t++) {
+                const int step = first + by * (i * BATCH + t), row = step - skew;
+                const bool on = step >= 0 && step < steps, in = row > h && row < s.P;
+                const size_t at = on ? (size_t)step * PER : 0, line = in ? (size_t)row * RR : 0;
+                for (int k = lane; k < PER / 2; k += 32) {
+                    fetch16(&to.x[t][2 * k], gx + at + 2 * k, on);
+                    if (TWO) fetch16(&to.y[TWO ? t : 0][2 * k], gy + at + 2 * k, on);
+                }
+                if (lane < RR / 2) {
+                    fetch16(&to.in[t][2 * lane], R ? R + line + 2 * lane : gx, R && in);
+                    fetch16(&to.in[t][RR + 2 * lane], T ? T + line + 2 * lane : gx, T && in);
+                    fetch16(&to.in[t][2 * RR + 2 * lane], W ? W + line + 2 * lane : gx, W && in);
+                }
+            }
+        }
+        commit();
+    }
+
+    __device__ __forceinline__ void entries(const stage<N, C, TWO> &from, int t, bool on, double (&x)[C],
+                                            double (&y)[C]) const {
+#pragma unroll
+        for (int j = 0; j < C / 2; j++) {
+            const double2 v = *((const double2 *)from.x[t] + j * 32 + lane);
+            x[2 * j] = on ? v.x : 0, x[2 * j + 1] = on ? v.y : 0;
+            const double2 w = TWO ? *((const double2 *)from.y[TWO ? t : 0] + j * 32 + lane) : v;
+            y[2 * j] = on ? w.x : 0, y[2 * j + 1] = on ? w.y : 0;
+        }
+    }
+
+    // What comes in at lane `at`, where the other lanes have v from their neighbours
+    __device__ __forceinline__ void enter(const double *in, int at, double (&v)[K]) const {
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            const double u = in[k];
+            v[k] = lane == at ? u : v[k];
+        }
+    }
+
     // C (here D) and T of panel p, for all rows after h
     __device__ void back(int p) const {
         const double *gx = px + s.at(p), *gy = py + s.at(p);
-        const int P = s.P, from = (p + 1) / b.col_panels, to = p / b.col_panels;
-        const bool last = p + 1 == s.panels();
-        const double *T_in = b.T + (size_t)from * b.rows * RR;
-        double *T_out = b.T + (size_t)to * b.rows * RR;
-        double D[C][K], T[K], close[C], x[C], y[C];
+        const int P = s.P, top = P - 1 + 31, count = top - h, batches = (count + BATCH - 1) / BATCH;
+        const double *T_in = p + 1 == s.panels() ? NULL : b.T + (size_t)((p + 1) / b.col_panels) * b.rows * RR;
+        double *T_out = b.T + (size_t)(p / b.col_panels) * b.rows * RR;
+        double D[C][K], T[K];
+        int mark = (P - 1) / b.row_stretch;
+#pragma unroll
+        for (int k = 0; k < K; k++) T[k] = 0;
 #pragma unroll
         for (int c = 0; c < C; c++) {
-            close[c] = (TWO ? gy : gx)[(size_t)(h + lane) * PER + in_slab(c, lane)];
+            const double close = (TWO ? gy : gx)[(size_t)(h + lane) * PER + in_slab(c, lane)];
 #pragma unroll
-            for (int k = 0; k < K; k++) D[c][k] = k ? 0 : close[c];
+            for (int k = 0; k < K; k++) D[c][k] = k ? 0 : close;
         }
-        // lane 31 begins with row P-1
-        int step = P - 1 + 31, mark = (P - 1) / b.row_stretch;
-        load<K>(T_in + (size_t)(P - 1) * RR, T, lane == 31 && !last);
-        entries<C>(gx + (size_t)step * PER, lane, x);
-        if (TWO) entries<C>(gy + (size_t)step * PER, lane, y);
-        for (; step > h; step--) {
-            const int row = step - lane;
-            double next_x[C], next_y[C], T_next[K];
-            entries<C>(gx + (size_t)(step - 1) * PER, lane, next_x); // step - 1 >= h >= 0
-            if (TWO) entries<C>(gy + (size_t)(step - 1) * PER, lane, next_y);
-            load<K>(T_in + (size_t)(row - 1) * RR, T_next, lane == 31 && !last && row - 1 > h);
-            const bool on = row > h;
+        for (int i = 0; i < STAGES - 1; i++) fetch(i, batches, top, -1, 31, gx, gy, NULL, T_in, NULL);
+        for (int i = 0; i < batches; i++) {
+            wait<STAGES - 2>();
+            __syncwarp();
+            fetch(i + STAGES - 1, batches, top, -1, 31, gx, gy, NULL, T_in, NULL);
+            const stage<N, C, TWO> &from = stages[i % STAGES];
+#pragma unroll 1
+            for (int t = 0; t < BATCH; t++) {
+                const int step = top - i * BATCH - t, row = step - lane;
+                const bool on = row > h;
+                double x[C], y[C];
+                entries(from, t, on, x, y);
+                enter(from.in[t] + RR, 31, T);
 #pragma unroll
-            for (int c = C - 1; c >= 0; c--) {
-                const double a = on ? x[c] : 0, e = TWO ? (on ? y[c] : 0) : a;
-                // C[j+1] += T[j] B, T[j] += C[j] A, from the highest down
+                for (int c = C - 1; c >= 0; c--) { // C[j+1] += T[j] B, T[j] += C[j] A, from the highest down
 #pragma unroll
-                for (int j = K - 1; j >= 0; j--) {
-                    if (j + 1 < K) D[c][j + 1 < K ? j + 1 : j] = fma(T[j], e, D[c][j + 1 < K ? j + 1 : j]);
-                    T[j] = fma(D[c][j], a, T[j]);
+                    for (int j = K - 1; j >= 0; j--) {
+                        if (j + 1 < K) D[c][j + 1 < K ? j + 1 : j] = fma(T[j], y[c], D[c][j + 1 < K ? j + 1 : j]);
+                        T[j] = fma(D[c][j], x[c], T[j]);
+                    }
                 }
-            }
-            if (on && row == mark * b.row_stretch) {
+                if (on && row == mark * b.row_stretch) {
 #pragma unroll
-                for (int c = 0; c < C; c++) save<K>(column(b.C, p, c) + (size_t)mark * b.columns * CR, D[c]);
-                mark--;
-            }
-            if (lane == 0 && on && row < P) save<K>(T_out + (size_t)row * RR, T);
+                    for (int c = 0; c < C; c++) save<K>(column(b.C, p, c) + (size_t)mark * b.columns * CR, D[c]);
+                    mark--;
+                }
+                if (lane == 0 && on && row < P) save<K>(T_out + (size_t)row * RR, T);
 #pragma unroll
-            for (int k = 0; k < K; k++) {
-                const double v = __shfl_down_sync(~0u, T[k], 1);
-                T[k] = lane == 31 ? T_next[k] : v;
+                for (int k = 0; k < K; k++) T[k] = __shfl_down_sync(~0u, T[k], 1);
             }
-#pragma unroll
-            for (int c = 0; c < C; c++) {
-                x[c] = next_x[c];
-                if (TWO) y[c] = next_y[c];
-            }
+            __syncwarp();
         }
+        wait<0>();
 #pragma unroll
         for (int c = 0; c < C; c++)
             save<K>(column(b.C, p, c) + (size_t)((h + 1) / b.row_stretch) * b.columns * CR, D[c]);
+        __threadfence_block();
         __syncwarp();
     }
 
     // D of a stretch
     __device__ void take(int p, int mark, double (&D)[C][K]) const {
 #pragma unroll
-        for (int c = 0; c < C; c++) load<K>(column(b.C, p, c) + (size_t)mark * b.columns * CR, D[c], true);
+        for (int c = 0; c < C; c++) load<K>(column(b.C, p, c) + (size_t)mark * b.columns * CR, D[c]);
+    }
+
+    // One column of the walk forward
+    static __device__ __forceinline__ void cross(double x, double y, double (&A)[N], double (&D)[K], double (&V)[N],
+                                                 double (&R)[K], double (&T)[K], double (&W)[K]) {
+        double v[K];
+#pragma unroll
+        for (int j = 0; j < K; j++) {
+            T[j] = fma(-x, D[j], T[j]);
+            if (j + 1 < K) D[j + 1 < K ? j + 1 : j] = fma(-y, T[j], D[j + 1 < K ? j + 1 : j]);
+        }
+        A[K] = fma(R[K - 1], x, A[K]);
+#pragma unroll
+        for (int k = K - 1; k >= 0; k--) {
+            const double old = A[k];
+            v[k] = old * T[0];
+#pragma unroll
+            for (int i = k + 1; i < K; i++) v[i] = fma(old, T[i - k], v[i]);
+            R[k] = fma(old, y, R[k]);
+            if (k > 0) A[k] = fma(R[k > 0 ? k - 1 : 0], x, old);
+        }
+#pragma unroll
+        for (int i = 0; i < K; i++) {
+            W[i] = fma(y, v[i], W[i]);
+            V[i + 1] = fma(y, v[i], V[i + 1]);
+        }
     }
 
     __device__ void forth(int p, double (&sum)[N]) const {
         const double *gx = px + s.at(p), *gy = py + s.at(p);
-        const int P = s.P;
+        const int P = s.P, first = h + 1, batches = (P + 31 - first + BATCH - 1) / BATCH;
+        const double *R_in = p ? b.R : NULL;
         double *T_mine = b.T + (size_t)(p / b.col_panels) * b.rows * RR;
-        double A[C][N], D[C][K], V[C][N], R[K], T[K], W[K], x[C], y[C];
+        double A[C][N], D[C][K], V[C][N], R[K], T[K], W[K];
         int mark = (h + 1) / b.row_stretch;
         take(p, mark, D);
 #pragma unroll
+        for (int k = 0; k < K; k++) R[k] = T[k] = W[k] = 0;
+#pragma unroll
         for (int c = 0; c < C; c++) {
-            load<N>(column(b.V, p, c), V[c], true);
+            load<N>(column(b.V, p, c), V[c]);
 #pragma unroll
             for (int k = 0; k < N; k++) A[c][k] = k ? 0 : gx[(size_t)(h + lane) * PER + in_slab(c, lane)];
         }
-        const bool in = lane == 0 && h + 1 < P;
-        load<K>(b.R + (size_t)(h + 1) * RR, R, in && p > 0);
-        load<K>(T_mine + (size_t)(h + 1) * RR, T, in);
-        load<K>(b.W + (size_t)(h + 1) * RR, W, in);
-        entries<C>(gx + (size_t)(h + 1) * PER, lane, x);
-        if (TWO) entries<C>(gy + (size_t)(h + 1) * PER, lane, y);
-        for (int step = h + 1; step < P + 31; step++) {
-            const int row = step - lane;
-            const bool on = row > h, more = lane == 0 && step + 1 < P;
-            double next_x[C], next_y[C], R_next[K], T_next[K], W_next[K];
-            entries<C>(gx + (size_t)(step + 1) * PER, lane, next_x);
-            if (TWO) entries<C>(gy + (size_t)(step + 1) * PER, lane, next_y);
-            load<K>(b.R + (size_t)(step + 1) * RR, R_next, more && p > 0);
-            load<K>(T_mine + (size_t)(step + 1) * RR, T_next, more);
-            load<K>(b.W + (size_t)(step + 1) * RR, W_next, more);
-            if (on && row == (mark + 1) * b.row_stretch && row < P) take(p, ++mark, D);
+        for (int i = 0; i < STAGES - 1; i++) fetch(i, batches, first, 1, 0, gx, gy, R_in, T_mine, b.W);
+        for (int i = 0; i < batches; i++) {
+            wait<STAGES - 2>();
+            __syncwarp();
+            fetch(i + STAGES - 1, batches, first, 1, 0, gx, gy, R_in, T_mine, b.W);
+            const stage<N, C, TWO> &from = stages[i % STAGES];
+#pragma unroll 1
+            for (int t = 0; t < BATCH; t++) {
+                const int row = first + i * BATCH + t - lane;
+                const bool on = row > h;
+                double x[C], y[C];
+                entries(from, t, on, x, y);
+                enter(from.in[t], 0, R);
+                enter(from.in[t] + RR, 0, T);
+                enter(from.in[t] + 2 * RR, 0, W);
+                if (on && row == (mark + 1) * b.row_stretch && row < P) take(p, ++mark, D);
 #pragma unroll
-            for (int c = 0; c < C; c++) {
-                const double a = on ? x[c] : 0, e = TWO ? (on ? y[c] : 0) : a;
-                double v[K];
-#pragma unroll
-                for (int j = 0; j < K; j++) {
-                    T[j] = fma(-a, D[c][j], T[j]);
-                    if (j + 1 < K) D[c][j + 1 < K ? j + 1 : j] = fma(-e, T[j], D[c][j + 1 < K ? j + 1 : j]);
-                }
-                A[c][K] = fma(R[K - 1], a, A[c][K]);
-#pragma unroll
-                for (int k = K - 1; k >= 0; k--) {
-                    const double old = A[c][k];
-                    v[k] = old * T[0];
-#pragma unroll
-                    for (int i = k + 1; i < K; i++) v[i] = fma(old, T[i - k], v[i]);
-                    R[k] = fma(old, e, R[k]);
-                    if (k > 0) A[c][k] = fma(R[k > 0 ? k - 1 : 0], a, old);
+                for (int c = 0; c < C; c++) cross(x[c], y[c], A[c], D[c], V[c], R, T, W);
+                if (lane == 31 && on && row < P) {
+                    if (p + 1 < s.panels()) {
+                        save<K>(b.R + (size_t)row * RR, R);
+                        save<K>(T_mine + (size_t)row * RR, T);
+                    }
+                    save<K>(b.W + (size_t)row * RR, W);
                 }
 #pragma unroll
-                for (int i = 0; i < K; i++) {
-                    W[i] = fma(e, v[i], W[i]);
-                    V[c][i + 1] = fma(e, v[i], V[c][i + 1]);
+                for (int k = 0; k < K; k++) {
+                    R[k] = __shfl_up_sync(~0u, R[k], 1);
+                    T[k] = __shfl_up_sync(~0u, T[k], 1);
+                    W[k] = __shfl_up_sync(~0u, W[k], 1);
                 }
             }
-            if (lane == 31 && on && row < P) {
-                if (p + 1 < s.panels()) {
-                    save<K>(b.R + (size_t)row * RR, R);
-                    save<K>(T_mine + (size_t)row * RR, T);
-                }
-                save<K>(b.W + (size_t)row * RR, W);
-            }
-#pragma unroll
-            for (int k = 0; k < K; k++) {
-                const double r = __shfl_up_sync(~0u, R[k], 1), t = __shfl_up_sync(~0u, T[k], 1),
-                             w = __shfl_up_sync(~0u, W[k], 1);
-                R[k] = lane ? r : R_next[k], T[k] = lane ? t : T_next[k], W[k] = lane ? w : W_next[k];
-            }
-#pragma unroll
-            for (int c = 0; c < C; c++) {
-                x[c] = next_x[c];
-                if (TWO) y[c] = next_y[c];
-            }
+            __syncwarp();
         }
+        wait<0>();
 #pragma unroll
         for (int c = 0; c < C; c++) {
             const double close = (TWO ? gy : gx)[(size_t)(h + lane) * PER + in_slab(c, lane)];
@@ -207,6 +259,7 @@ template <int N, int C, bool TWO> struct walker {
             }
             save<N>(column(b.V, p, c), V[c]);
         }
+        __threadfence_block();
         __syncwarp();
     }
 };
@@ -225,13 +278,16 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
     b.T += (size_t)slot * b.col_stretches * b.rows * row_record<N>();
     b.C += (size_t)slot * b.row_stretches * b.columns * col_record<N>();
     b.V += (size_t)slot * b.columns * col_record<N>();
+    extern __shared__ __align__(16) unsigned char room[];
+    typedef stage<N, C, TWO> batch;
+    batch *stages = (batch *)room + threadIdx.x / 32 * batch::STAGES;
     for (int k = 0; k * slots < s.P; k++) {
         const int h = start_row(k, slot, slots);
         if (h >= s.P) continue;
         const int stop = __shfl_sync(~0u, control[0], 0);
         if (stop) return;
         if (slot == 0 && lane == 0) control[1] = k;
-        const walker<N, C, TWO> w = {px, py, s, b, h, lane};
+        const walker<N, C, TWO> w = {px, py, s, b, h, lane, stages};
         double sum[N];
 #pragma unroll
         for (int i = 0; i < N; i++) sum[i] = 0;
@@ -258,13 +314,17 @@ __global__ void add_slots(const double *x, int slots, size_t count, double *out)
 
 struct shape {
     int N, C, row, col;
-    void (*launch)(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, buffers b,
-                   volatile int *control, double *sums);
+    cudaError_t (*launch)(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, buffers b,
+                          volatile int *control, double *sums);
 };
 template <int N, int C, bool TWO>
-void launch(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, buffers b,
-            volatile int *control, double *sums) {
-    walk<N, C, TWO><<<blocks, 32 * WARPS, 0, stream>>>(px, py, s, b, control, sums);
+cudaError_t launch(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, buffers b,
+                   volatile int *control, double *sums) {
+    const size_t shared = WARPS * stage<N, C, TWO>::STAGES * sizeof(stage<N, C, TWO>);
+    cudaError_t e = cudaFuncSetAttribute(walk<N, C, TWO>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    if (e != cudaSuccess) return e;
+    walk<N, C, TWO><<<blocks, 32 * WARPS, shared, stream>>>(px, py, s, b, control, sums);
+    return cudaGetLastError();
 }
 template <int N, int C, bool TWO> shape make() {
     return {N, C, row_record<N>(), col_record<N>(), launch<N, C, TWO>};
@@ -272,9 +332,9 @@ template <int N, int C, bool TWO> shape make() {
 template <bool TWO> shape shape_for(int nmax) {
     switch (nmax) {
     case 1:
-    case 2: return make<2, 4, TWO>();
-    case 3: return make<3, 4, TWO>();
-    case 4: return make<4, 4, TWO>();
+    case 2: return make<2, TWO ? 2 : 4, TWO>();
+    case 3: return make<3, TWO ? 2 : 4, TWO>();
+    case 4: return make<4, TWO ? 2 : 4, TWO>();
     case 5: return make<5, 2, TWO>();
     case 6: return make<6, 2, TWO>();
     case 7: return make<7, 2, TWO>();
@@ -339,8 +399,8 @@ ks_plugin_status path_loo(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
     for (int i = 0; i < 5; i++) *to[i] = (double *)held[2 + i];
     for (int i = 1; i < 5 && !st; i++) st = gpu_check(gpu, cudaMemsetAsync(held[2 + i], 0, sizes[i], gpu->stream));
     double *sums = (double *)held[7], *rows = (double *)held[8], *cols = (double *)held[9];
+    if (!st) st = gpu_check(gpu, k.launch(l.blocks, gpu->stream, px, py, l.s, l.b, gpu->control, sums));
     if (!st) {
-        k.launch(l.blocks, gpu->stream, px, py, l.s, l.b, gpu->control, sums);
         add_slots<<<4 * gpu->processors, 256, 0, gpu->stream>>>(l.b.W, l.slots, per_row, rows);
         add_slots<<<4 * gpu->processors, 256, 0, gpu->stream>>>(l.b.V, l.slots, per_col, cols);
         st = gpu_check(gpu, cudaGetLastError());

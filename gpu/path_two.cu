@@ -4,10 +4,10 @@
 path::shape path::shape_two(int nmax) {
     switch (nmax) {
     case 1:
-    case 2: return make_shape<2, 16, 8, true>();
-    case 3: return make_shape<3, 16, 8, true>();
-    case 4: return make_shape<4, 16, 8, true>();
-    case 5: return make_shape<5, 16, 8, true>();
+    case 2: return make_shape<2, 12, 6, true>();
+    case 3: return make_shape<3, 12, 6, true>();
+    case 4: return make_shape<4, 12, 6, true>();
+    case 5: return make_shape<5, 12, 6, true>();
     case 6: return make_shape<6, 12, 6, true>();
     case 7: return make_shape<7, 10, 6, true>();
     case 8: return make_shape<8, 10, 6, true>();

@@ -1,6 +1,7 @@
 // The table of libkspec_cuda.so: devices, memory, copies, products.
 #include "gpu.cuh"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,9 @@ static void close_device(ks_gpu *gpu) {
     if (gpu->stream) cudaStreamSynchronize(gpu->stream);
     gpu_release(gpu, gpu->staging);
     if (gpu->control) cudaFreeHost((void *)gpu->control);
+    if (gpu->pinned) cudaFreeHost(gpu->pinned);
+    for (int k = 0; k < 2; k++)
+        if (gpu->half_free[k]) cudaEventDestroy(gpu->half_free[k]);
     if (gpu->blas) cublasDestroy(gpu->blas);
     if (gpu->stream) {
         cudaStreamSynchronize(gpu->stream);
@@ -80,14 +84,21 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     }
     gpu->device = device;
     gpu->until_failure = -1;
-    int major = 0;
+    int major = 0, shared = 0;
+    enum { SHARED = 163 * 1024 }; // what the kernels may take of a block's: that of an A100
     cudaMemPool_t pool;
     uint64_t keep = UINT64_MAX; // what is released is kept for the next allocation
     void *control = NULL;
     ks_plugin_status st = gpu_check(gpu, cudaSetDevice(device));
     if (!st) st = gpu_check(gpu, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
     if (!st && major < 8) {
-        snprintf(gpu->message, sizeof gpu->message, "gpu:%d is older than sm_80, the oldest that is used", device);
+        snprintf(gpu->message, sizeof gpu->message, "it is older than sm_80, the oldest that is used");
+        st = KS_PLUGIN_BROKEN;
+    }
+    if (!st) st = gpu_check(gpu, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    if (!st && shared < SHARED) {
+        snprintf(gpu->message, sizeof gpu->message, "%d kB of shared memory a block are fewer than %d", shared / 1024,
+                 SHARED / 1024);
         st = KS_PLUGIN_BROKEN;
     }
     if (!st)
@@ -165,8 +176,62 @@ ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count) {
     return KS_PLUGIN_OK;
 }
 
+// A matrix goes through pinned memory in two halves: threads fill one while the other is on its way. The
+// driver's own copy from pageable memory has one thread, and takes three times as long.
+enum { COPIERS = 4 };
+static const size_t HALF = (size_t)4 << 20; // doubles
+
+struct share {
+    double *to;
+    const double *from;
+    size_t count;
+};
+
+static void *copy_share(void *arg) {
+    const share *s = (const share *)arg;
+    memcpy(s->to, s->from, s->count * sizeof *s->to);
+    return NULL;
+}
+
+static void copy_in_parallel(double *to, const double *from, size_t count) {
+    pthread_t thread[COPIERS];
+    share part[COPIERS];
+    int started[COPIERS] = {0};
+    for (int k = 0; k < COPIERS; k++) {
+        const size_t a = count * k / COPIERS, b = count * (k + 1) / COPIERS;
+        part[k] = {to + a, from + a, b - a};
+        started[k] = k && pthread_create(&thread[k], NULL, copy_share, &part[k]) == 0;
+    }
+    for (int k = 0; k < COPIERS; k++)
+        if (!started[k]) copy_share(&part[k]);
+    for (int k = 0; k < COPIERS; k++)
+        if (started[k]) pthread_join(thread[k], NULL);
+}
+
+static ks_plugin_status put_large(ks_gpu *gpu, double *to, const double *from, size_t count) {
+    void *pinned = NULL;
+    ks_plugin_status st = KS_PLUGIN_OK;
+    if (!gpu->pinned) {
+        st = gpu_check(gpu, cudaHostAlloc(&pinned, 2 * HALF * sizeof(double), cudaHostAllocDefault));
+        gpu->pinned = (double *)pinned;
+        for (int k = 0; k < 2 && !st; k++)
+            st = gpu_check(gpu, cudaEventCreateWithFlags(&gpu->half_free[k], cudaEventDisableTiming));
+    }
+    for (size_t i = 0, k = 0; i < count && !st; i += HALF, k ^= 1) {
+        const size_t n = count - i < HALF ? count - i : HALF;
+        double *half = gpu->pinned + k * HALF;
+        st = gpu_check(gpu, cudaEventSynchronize(gpu->half_free[k]));
+        if (st) break;
+        copy_in_parallel(half, from + i, n);
+        st = gpu_check(gpu, cudaMemcpyAsync(to + i, half, n * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
+        if (!st) st = gpu_check(gpu, cudaEventRecord(gpu->half_free[k], gpu->stream));
+    }
+    return st ? st : gpu_wait(gpu);
+}
+
 static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t count) {
     cudaSetDevice(gpu->device);
+    if (count > HALF / 4) return put_large(gpu, to, from, count);
     ks_plugin_status st =
         gpu_check(gpu, cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
     return st ? st : gpu_wait(gpu);

@@ -15,7 +15,7 @@ double bench_gemm_rate(size_t n, int repeats);
 
 /*
  * The estimators on a GPU, without what a call does around them: a normal matrix P x Q (two trials:
- * another) is on the host, and its copy to the device is part of the time.
+ * another) is on the host; how long its copy to the device takes is told apart.
  */
 typedef struct {
     const char *name;
@@ -26,10 +26,10 @@ typedef struct {
 typedef struct {
     char device[144];
     /*
-     * the best of the runs, the processor's on all its threads (NaN where that would take longer than a
+     * the best of the runs, and the part of it in which data are copied; the processor's on all its threads (NaN where that would take longer than a
      * minute); multiply-adds: of path (nmax-1) P (P-1) Q, else those of its products
      */
-    double seconds, cpu_seconds, multiply_adds;
+    double seconds, copying, cpu_seconds, multiply_adds;
     /* multiply-adds per second of the GPU's DGEMM, 8192 x 8192, before or after */
     double gemm;
     /* the greatest difference from the processor, relative */

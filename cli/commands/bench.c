@@ -38,7 +38,7 @@ bench_entry *bench_add(bench_list *list, const char *name, double seconds, doubl
     list->at = more;
     bench_entry *e = &more[list->count++];
     *e = (bench_entry){.seconds = seconds, .rate = rate, .gemm = gemm, .dgemms = dgemms};
-    e->product = e->function = e->pass = e->of_product_and_pass = e->cpu_seconds = NAN;
+    e->product = e->function = e->pass = e->of_product_and_pass = e->cpu_seconds = e->copying = NAN;
     snprintf(e->name, sizeof e->name, "%s", name);
     return e;
 }
@@ -66,6 +66,7 @@ static json_t *to_json(const void *result) {
                                    {"function_seconds", e->function},
                                    {"pass_seconds", e->pass},
                                    {"cpu_seconds", e->cpu_seconds},
+                                   {"copying_seconds", e->copying},
                                    {"of_product_and_pass", e->of_product_and_pass}};
         for (size_t i = 0; i < sizeof more / sizeof *more; i++)
             if (isfinite(more[i].value)) json_object_set_new(o, more[i].key, json_real(more[i].value));

@@ -21,7 +21,7 @@ typedef struct {
     double seconds, rate, gemm, dgemms;
     /* What it is made of, in words for the table and as numbers for the JSON; NaN: none */
     char note[160];
-    double product, function, pass, of_product_and_pass, cpu_seconds;
+    double product, function, pass, of_product_and_pass, cpu_seconds, copying;
 } bench_entry;
 
 typedef struct {

@@ -80,8 +80,8 @@ KSPEC_API int kspec_default_threads(void);
 /*
  * Where a call computes. AUTO is a GPU where there is one that is faster for this size, else the processor;
  * where it is AUTO, the environment variable KSPEC_DEVICE (auto, cpu, gpu, gpu:K) is asked first. CPU is the
- * processor. GPU is the first GPU, KSPEC_DEVICE_GPU_FIRST + K that of number K (0 to KSPEC_DEVICE_MOST); these
- * fail where it is not there, or has not the memory or the method.
+ * processor. GPU is the first GPU, KSPEC_DEVICE_GPU_FIRST + K that of number K, up to KSPEC_DEVICE_GPU_LAST;
+ * these fail where it is not there, or has not the memory or the method.
  *
  * A GPU gives the same estimates with other rounding errors, and the same bits each time. It is reached
  * through a plugin, libkspec_cuda.so, that stands beside the library; nothing else needs CUDA.
@@ -93,7 +93,6 @@ typedef enum {
     KSPEC_DEVICE_GPU_FIRST = 16,
     KSPEC_DEVICE_GPU_LAST = 16 + 255
 } kspec_device;
-enum { KSPEC_DEVICE_MOST = KSPEC_DEVICE_GPU_LAST - KSPEC_DEVICE_GPU_FIRST };
 
 /* Where a result was computed. */
 typedef struct {
@@ -109,8 +108,8 @@ typedef struct {
 KSPEC_API kspec_status kspec_device_parse(const char *text, kspec_device *device, kspec_error *err);
 
 /*
- * The GPU that a call would use, such as "NVIDIA H200, 150.0 GB, sm_90, CUDA 13.0", or NULL; and why there is
- * none ("this installation has no libkspec_cuda.so", "no driver"), or NULL where there is one. Both look once.
+ * The GPU that a call would use, such as "NVIDIA H200, 150.1 GB, sm_90, CUDA 13.0", or NULL; and why there
+ * is none ("this installation has no libkspec_cuda.so"), or NULL where there is one. Both look once.
  */
 KSPEC_API const char *kspec_gpu(void);
 KSPEC_API const char *kspec_gpu_problem(void);

@@ -16,11 +16,13 @@ static const double RATE = 2e10, SECONDS = 3;
 
 /* ---- words ---- */
 
+enum { MOST = KSPEC_DEVICE_GPU_LAST - KSPEC_DEVICE_GPU_FIRST };
+
 static int parse_number(const char *text, int *k) {
     char *end;
     if (*text < '0' || *text > '9') return 0;
     long v = strtol(text, &end, 10);
-    if (*end || v > KSPEC_DEVICE_MOST) return 0;
+    if (*end || v > MOST) return 0;
     *k = (int)v;
     return 1;
 }
@@ -40,12 +42,12 @@ kspec_status kspec_device_parse(const char *text, kspec_device *device, kspec_er
         return KSPEC_OK;
     }
     return ks_fail(err, KSPEC_E_ARG, "device '%s' must be one of auto, cpu, gpu, gpu:0 ... gpu:%d",
-                   text ? text : "", KSPEC_DEVICE_MOST);
+                   text ? text : "", MOST);
 }
 
 static kspec_status resolve(kspec_device *want, kspec_error *err) {
     if (*want < KSPEC_DEVICE_AUTO || (*want > KSPEC_DEVICE_GPU && *want < KSPEC_DEVICE_GPU_FIRST) ||
-        (int)*want > KSPEC_DEVICE_GPU_FIRST + KSPEC_DEVICE_MOST)
+        *want > KSPEC_DEVICE_GPU_LAST)
         return ks_fail(err, KSPEC_E_ARG, "unknown device %d", (int)*want);
     const char *set = getenv("KSPEC_DEVICE");
     if (*want != KSPEC_DEVICE_AUTO || !set || !*set) return KSPEC_OK;

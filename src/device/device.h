@@ -17,6 +17,8 @@ typedef struct ks_device {
     int failed;
     /* multiply-adds of the products so far, a symmetric one's once for both halves */
     double multiplied;
+    /* seconds in which the host's matrices were copied */
+    double copying;
 } ks_device;
 
 /* What was decided for one call, and why; what the result says of it. */

@@ -2,6 +2,7 @@
  * A GPU, through its plugin. Operations are short; between them the caller may cancel, and is told how far
  * the work is.
  */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/backend.h"
@@ -26,7 +27,9 @@ static kspec_status bring(const ks_run *run, const double *host, size_t count, c
     *out = NULL;
     kspec_status st = hold(run, count, what, &p, err);
     if (st) return st;
+    const double start = ks_now();
     st = ks_device_status(d, d->plugin->put(d->gpu, p, host, count), what, err);
+    d->copying += ks_now() - start;
     if (st)
         drop(run, p);
     else

@@ -141,6 +141,23 @@ kspec_status ks_naive_there(const ks_run *run, const ks_pair *p, const ks_moment
     return end(&w);
 }
 
+kspec_status ks_ratio_there(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
+                            kspec_error *err) {
+    const ks_pair p = {X, X, P, Q, 2};
+    const size_t N = P <= Q ? P : Q;
+    work w = begin(run, &p, "the Gram matrix", err);
+    double *G = matrix(&w, N, N), *line = vector(&w, N);
+    const ks_matmul gram = {.ta = P > Q, .tb = P <= Q, .m = N, .n = N, .k = P <= Q ? Q : P, .alpha = 1,
+                            .A = w.A, .lda = Q, .B = w.A, .ldb = Q, .C = G, .ldc = N, .symmetric = 1};
+    if (!w.status) w.status = w.at->product(run, &gram, err);
+    if (!w.status) w.status = w.at->get(run, line, G, N, N + 1, err);
+    const double trace = sum(&w, N, line);
+    entries(&w, N, N, 1, G, G, 0, KS_TILE_ROW_SUMS, line);
+    const double square = sum(&w, N, line);
+    *ratio = square > 0 ? trace * trace / square : NAN;
+    return end(&w);
+}
+
 /* ---- Kong and Valiant ---- */
 
 /* Ones above the diagonal, zeros elsewhere */
