@@ -1,9 +1,9 @@
 #!/bin/sh
 # Usage: fuzz/run.sh [SECONDS (20)] [BUILD_DIR (build-asan)] [TARGET...]
 # Runs every fuzz target of a build, or those named, for SECONDS each (FUZZ_RUNS=N: N executions each), from
-# fuzz/corpus/NAME and the fixtures of its format, one per processor at a time, and prints a line for each. The
-# exit status is 1 if any of them crashed; the input that did it is left in BUILD_DIR/fuzz. FUZZ_KEEP=1 adds what
-# was found to fuzz/corpus/NAME, minimised: the smallest inputs that reach every edge.
+# fuzz/corpus/NAME and the fixtures of its format, one per processor at a time, and prints a line for each.
+# The exit status is 1 if any of them crashed; the input that did it is left in BUILD_DIR/fuzz. FUZZ_KEEP=1
+# adds what was found to fuzz/corpus/NAME, minimised: the smallest inputs that reach every edge.
 set -u
 seconds=${1:-20}
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -18,8 +18,8 @@ root = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
 os.chdir(root)
 os.environ["KSPEC_LIBEXEC"] = root + "/build"  # where the tests find kspec-hdf5
 # the quickest first: most mutants end there
-TESTS = ["result", "moments", "dimension_sums", "pairs", "missing", "rounding", "exact_plan", "holes", "plan", "ratio",
-         "dimension", "path_groups", "path", "groups", "exact", "exact_terms", "contract"]
+TESTS = ["result", "moments", "dimension_sums", "pairs", "missing", "rounding", "exact_plan", "holes", "plan",
+         "ratio", "dimension", "path_groups", "path", "groups", "exact", "exact_terms", "contract"]
 TESTS = [t for t in TESTS if os.path.exists("build/tests/test_" + t)]
 SWAPS = [(r"(?<![+\w])\+(?![+=])", "-"), (r"(?<=[\w)\]] )-(?= )", "+"), (r"(?<=[\w)\]] )\*(?= )", "+"),
          (r"(?<= )<(?= )", "<="), (r"(?<= )<=(?= )", "<"), (r"(?<= )>(?= )", ">="), (r"(?<= )>=(?= )", ">"),
@@ -74,8 +74,8 @@ def attempt(mutant):
     try:
         source, obj = work + "/" + os.path.basename(path), work + "/mutant.o"
         open(source, "w").write("\n".join(lines))
-        compiler = "cc %s -O1 -w -I %s -c %s -o %s" % (" ".join(flags), os.path.join(root, os.path.dirname(path)),
-                                                       source, obj)
+        room = os.path.join(root, os.path.dirname(path))
+        compiler = "cc %s -O1 -w -I %s -c %s -o %s" % (" ".join(flags), room, source, obj)
         if subprocess.run(compiler, shell=True, cwd="build", capture_output=True).returncode:
             return what, False, None
         return what, True, try_tests(work, obj)

@@ -68,7 +68,8 @@ CASES = {
                     (6, 6), 2),
     "grouped path": Case("--groups rows.csv --col-groups cols.csv --estimator path --side given",
                          in_groups(increasing, 2), in_groups(increasing, 2), (6, 6), 3),
-    "grouped and centred": Case("--groups rows.csv --center", in_groups(distinct, 2), distinct, (10, 3), 2, True),
+    "grouped and centred": Case("--groups rows.csv --center", in_groups(distinct, 2), distinct, (10, 3), 2,
+                                True),
 }
 
 
@@ -97,7 +98,8 @@ def main():
                 count += 1
                 if abs(Fraction(e["value"]) - truth) > Fraction(allowed):
                     wrong += 1
-                    print(f"{name}, {decades} decades: m({e['n']}) = {e['value']}, not {float(truth)} ± {allowed}")
+                    print(f"{name}, {decades} decades: m({e['n']}) = {e['value']}, "
+                          f"not {float(truth)} ± {allowed}")
     print(f"{count} values, {wrong} beyond their rounding")
     return wrong > 0 or count < 500
 

@@ -7,7 +7,8 @@ Allocations and system calls that fail (faults.c), limits on resources, kill -9 
 and a full disk. Each sweep prints how many cases it ran. The exit status is 1 where a case was wrong: another
 output with status 0, a crash, a hang, a file that is not complete, or more than one message.
 """
-import argparse, concurrent.futures, glob, os, random, re, resource, shutil, signal, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, glob, os, random, re, resource, shutil, signal, subprocess, sys
+import tempfile, time
 
 args = argparse.ArgumentParser()
 args.add_argument("kspec")
@@ -127,7 +128,8 @@ def sweep_line(number, line, plan, stride):
     with tempfile.TemporaryDirectory(prefix="faults-") as d:
         for f in os.listdir(INPUTS):
             shutil.copy(os.path.join(INPUTS, f), d)
-        env = dict(ENV, LD_PRELOAD=LIBRARY, FAULT_PLAN=plan, FAULT_STRIDE=str(stride), FAULT_FIRST=str(number))
+        env = dict(ENV, LD_PRELOAD=LIBRARY, FAULT_PLAN=plan, FAULT_STRIDE=str(stride),
+                   FAULT_FIRST=str(number))
         return subprocess.run([KSPEC] + line.split(), capture_output=True, text=True, env=env, cwd=d,
                               errors="replace")
 
