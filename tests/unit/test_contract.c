@@ -560,6 +560,9 @@ TEST(calls_that_cannot_fail) {
     CHECK(kspec_lp_solver()[0] && kspec_default_threads() >= 1);
     CHECK(kspec_blas_advice() == NULL || kspec_blas_advice()[0]);
     CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);
+    CHECK(kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.21}));
+    CHECK(!kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.19}));
+    CHECK(kspec_estimate_doubtful(&(kspec_estimate){.value = -1, .std_error = NAN, .rounding = 0.11}));
     CHECK(strcmp(kspec_kernel_name(KSPEC_KERNEL_LAPLACE), "laplace") == 0);
     CHECK(strcmp(kspec_norm_method_name(KSPEC_NORM_METHOD_EIGEN), "eigen") == 0);
     CHECK(strcmp(kspec_wls_regime_name(KSPEC_WLS_REGIME_OVER), "over") == 0);
