@@ -215,8 +215,8 @@ static void put_tiles(clause_list *c, size_t k) {
     begin(c, k);
     fputs("1:2:(0.48):(0.48):3 with boxxyerror fillcolor palette fillstyle solid noborder notitle", c->to);
     begin(c, k);
-    /* nothing where it is undefined, and no minus before 0.00; a comparison with NaN is false */
-    fputs("1:2:(abs($3)<0.005?'0.00':abs($3)<1e9?sprintf('%.2f',$3):'') with labels notitle", c->to);
+    /* nothing where it is undefined (any expression of NaN is the label "NaN"), and no minus before 0.00 */
+    fputs("1:2:(strcol(3) eq 'NaN'?'':abs($3)<0.005?'0.00':sprintf('%.2f',$3)) with labels notitle", c->to);
 }
 
 static void put_series(clause_list *c, size_t k, size_t turn) {
