@@ -30,8 +30,8 @@
  * default; `seed`, `threads` and `progress` are the same three options everywhere. wls.h keeps the symbols of
  * its paper, and says which: N points, P modes of which p are learned, exponents alpha, beta, gamma.
  *
- * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_error,
- * kspec_progress, kspec_allocator, kspec_learn_scaling.
+ * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_array,
+ * kspec_error, kspec_progress, kspec_allocator, kspec_learn_scaling.
  */
 #ifndef KSPEC_H
 #define KSPEC_H

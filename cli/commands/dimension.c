@@ -176,10 +176,14 @@ static void print_table(FILE *f, const void *result) {
 static void warn(const cli_common *c, const char *name, const kspec_dimension_result *r) {
     const char *colon = *name ? ": " : "";
     cli_groups_warn(c, r->mean_share);
-    if (r->dimension < 1)
+    if (r->dimension < 1 - 1e-9) /* one dimension is 1 but for rounding */
         cli_warn(c, "%s%sdimension %.4g is below 1, the least that a kernel has: the estimate is imprecise",
                  name, colon, r->dimension);
-    if (isfinite(r->dimension)) return; /* m(2) itself may be too small for a double */
+    if (isfinite(r->dimension)) {
+        if (!(r->second_moment > 0))
+            cli_warn(c, "%s%sthe data are so small that their moments underflow to 0; scale them", name, colon);
+        return;
+    }
     if (!isfinite(r->naive) && !r->missing)
         cli_warn(c, "%s%sthe dimension is undefined: %s", name, colon,
                  r->centered ? "every column is constant" : "every entry is 0");

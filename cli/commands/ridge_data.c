@@ -17,7 +17,8 @@ static int read_pair(const ridge_args *a, const char *role, const char *x, const
     const kspec_read_opts of_x = {.size = sizeof of_x,
                                   .axes = a->common.axes,
                                   .select_rows = rows,
-                                  .select_cols = a->common.select_cols},
+                                  .select_cols = a->common.select_cols,
+                                  .in_place = 1},
                           of_y = {.size = sizeof of_y, .select_rows = rows, .select_cols = a->target_cols};
     int status = cli_read_one(&a->common, role, x, &of_x, &s->x_file);
     if (!status) status = cli_read_one(&a->common, role ? "test_target" : "target", y, &of_y, &s->y_file);

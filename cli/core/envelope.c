@@ -25,7 +25,7 @@ int cli_envelope_open(cli_common *c, const cli_command *command) {
     return c->input && c->warnings;
 }
 
-static char *line;
+static _Thread_local char *line;
 
 void cli_envelope_close(cli_common *c) {
     json_decref(c->input);
@@ -61,6 +61,17 @@ void cli_remember(const char *word) {
     if (!cli_text_close(&longer)) return;
     free(line);
     line = longer.data;
+}
+
+char *cli_line_take(void) {
+    char *taken = line;
+    line = NULL;
+    return taken;
+}
+
+void cli_line_give(char *back) {
+    free(line);
+    line = back;
 }
 
 /* ---- the input ---- */

@@ -5,17 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Row and column of the first infinite entry; 0 where there is none */
+static int find_infinite(const kspec_matrix *m, size_t *row, size_t *col, double *value) {
+    for (size_t i = 0; i < m->rows; i++)
+        for (size_t j = 0; j < m->cols; j++) {
+            *value = m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
+            *row = i, *col = j;
+            if (isinf(*value)) return 1;
+        }
+    return 0;
+}
+
 /* Infinite entries are refused, under every policy for missing ones. */
 static int check_finite(const char *path, const kspec_dataset *d) {
-    size_t n = d->trials * d->rows * d->cols;
-    for (size_t k = 0; k < n; k++)
-        if (isinf(d->data[k])) {
-            size_t row = k / d->cols % d->rows, col = k % d->cols, trial = k / d->cols / d->rows;
-            char where[40] = "";
-            if (d->trials > 1) snprintf(where, sizeof where, " of trial %zu", trial);
-            return cli_error(EXIT_INPUT, "%s: row %zu, column %zu%s (from 0) is %sinfinite", path, row, col,
-                             where, d->data[k] < 0 ? "minus " : "");
-        }
+    for (size_t t = 0; t < d->trials; t++) {
+        const kspec_matrix m = kspec_dataset_trial(d, t);
+        /* a column-major matrix is looked through as it lies, and then once more for the place */
+        const kspec_matrix turned = {m.data, m.cols, m.rows, m.col_stride, m.row_stride};
+        size_t row, col;
+        double value;
+        int lies_turned = labs(m.row_stride) < labs(m.col_stride);
+        if (!find_infinite(lies_turned ? &turned : &m, &row, &col, &value)) continue;
+        char where[40] = "";
+        find_infinite(&m, &row, &col, &value);
+        if (d->trials > 1) snprintf(where, sizeof where, " of trial %zu", t);
+        return cli_error(EXIT_INPUT, "%s: row %zu, column %zu%s (from 0) is %sinfinite", path, row, col,
+                         where, value < 0 ? "minus " : "");
+    }
     return EXIT_DONE;
 }
 
@@ -34,6 +50,7 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
         return status;
     }
     cli_note_input(c, role, paths, count, how, d);
+    if (!role || !one) cli_doubt(c, paths, count, d);
     return EXIT_DONE;
 }
 
@@ -43,7 +60,8 @@ static kspec_read_opts as_asked(const cli_common *c) {
                              .axes = c->axes,
                              .select_rows = c->select_rows,
                              .select_cols = c->select_cols,
-                             .nan = (kspec_nan)c->nan};
+                             .nan = (kspec_nan)c->nan,
+                             .in_place = 1};
 }
 
 int cli_read(const cli_common *c, kspec_dataset **d) {

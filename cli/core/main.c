@@ -117,15 +117,22 @@ static int run(const cli_command *c, int argc, char **argv, char **command_line)
             cli_help(c, stdout);
             status = flushed();
         } else {
-            cli_restart(command_line);
+            if (!cli_hosted) cli_restart(command_line);
             status = check_isa();
             if (!status) status = check_output(args, args);
-            if (!status) status = c->run(args);
+            if (!status)
+                status = cli_is_list(args) ? cli_run_list(args, (size_t)argc, (const char *const *)argv)
+                                           : c->run(args);
         }
     }
     cli_args_free(c, args);
     free(args);
     return status;
+}
+
+int cli_run(int argc, char **argv, char **command_line) {
+    const cli_command *c = find(argv[0]);
+    return c ? run(c, argc - 1, argv + 1, command_line) : unknown_command(argv[0]);
 }
 
 int main(int argc, char **argv) {
@@ -145,6 +152,5 @@ int main(int argc, char **argv) {
     }
     if (strcmp(name, "help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)
         return help(argc - 2, argv + 2);
-    const cli_command *c = find(name);
-    return c ? run(c, argc - 2, argv + 2, argv) : unknown_command(name);
+    return cli_run(argc - 1, argv + 1, argv);
 }

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int failed;
+static _Thread_local int failed;
+
+void cli_memory_forget(void) { failed = 0; }
 
 void cli_memory_lost(void) { failed = 1; }
 
@@ -17,7 +19,7 @@ int cli_memory_failed(void) { return failed; }
  * While JSON is parsed, memory for what jansson does between two of our calls: its scanner goes on without a
  * letter that it had no room for, and ends the process where that letter was a quote.
  */
-static struct {
+static _Thread_local struct {
     char *bytes;
     size_t size, used;
 } reserve;

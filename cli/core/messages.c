@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+_Thread_local const cli_host *cli_hosted;
+
 static int on_terminal(int fd) { return isatty(fd) && !getenv("NO_COLOR"); }
 
 int cli_error(int status, const char *fmt, ...) {
@@ -17,12 +19,17 @@ int cli_error(int status, const char *fmt, ...) {
     va_end(ap);
     /* a name may hold line breaks and escape sequences; the message is one line */
     cli_make_printable(text, strlen(text), 0);
+    if (cli_hosted) {
+        cli_hosted->error(cli_hosted->ctx, status, text);
+        return status;
+    }
     cli_progress_end();
     fprintf(stderr, on_terminal(2) ? "\033[31mkspec:\033[0m %s\n" : "kspec: %s\n", text);
     return status;
 }
 
 static int fail(int status, kspec_status st, const kspec_error *err) {
+    if (cli_hosted) cli_hosted->failed(cli_hosted->ctx, st);
     return cli_error(status, "%s", err->msg[0] ? err->msg : kspec_status_name(st));
 }
 
@@ -62,7 +69,7 @@ void cli_warn(const cli_common *c, const char *fmt, ...) {
     va_end(ap);
     cli_make_printable(text, strlen(text), 0);
     json_array_append_new(c->warnings, cli_string(text));
-    if (!c->quiet) {
+    if (!c->quiet && !cli_hosted) {
         cli_progress_end();
         fprintf(stderr, on_terminal(2) ? "\033[33mkspec: warning:\033[0m %s\n" : "kspec: warning: %s\n",
                 text);
@@ -71,7 +78,7 @@ void cli_warn(const cli_common *c, const char *fmt, ...) {
 
 /* ---- progress: a bar on stderr, after one second, ten times a second ---- */
 
-static double started, drawn;
+static _Thread_local double started, drawn;
 
 double cli_now(void) {
     struct timespec t;
@@ -100,6 +107,7 @@ static int report(void *ctx, double fraction) {
 kspec_progress cli_progress(const cli_common *c) {
     started = cli_now();
     drawn = 0;
+    if (cli_hosted) return cli_hosted->progress;
     if (c->quiet || !isatty(2)) return (kspec_progress){NULL, NULL};
     return (kspec_progress){report, NULL};
 }

@@ -114,9 +114,30 @@ static int draw(const cli_common *c, const json_t *object) {
     return plot_write(c->plot, &s, 1, &(plot_look){0}, NULL);
 }
 
+/* A host takes both, the table even where there is a JSON object. */
+static int hand_over(const cli_common *c, void (*print)(FILE *f, const void *result),
+                     json_t *(*keys)(const void *result), const void *result) {
+    cli_text table = {0};
+    json_t *object = cli_envelope(c, keys(result));
+    char *json = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    FILE *f = cli_text_open(&table);
+    if (f && print) print(f, result);
+    int whole = cli_text_close(&table) && json && !cli_memory_failed();
+    if (whole) {
+        cli_make_printable(table.data, table.size, 1);
+        cli_hosted->done(cli_hosted->ctx, table.data, json);
+    } else {
+        free(table.data);
+        free(json);
+    }
+    json_decref(object);
+    return whole ? EXIT_DONE : cli_no_memory();
+}
+
 int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
              json_t *(*keys)(const void *result), const void *result) {
     cli_progress_end();
+    if (cli_hosted) return hand_over(c, print, keys, result);
     const char *output = c->command->writes_output ? NULL : c->output;
     json_t *object = cli_wants_object(c) ? cli_envelope(c, keys(result)) : NULL;
     int status = EXIT_DONE;

@@ -31,22 +31,28 @@ typedef struct {
      * there are three, of "rows,cols" where there are two.
      */
     const char *axes;
-    /* Numbers and ranges from 0, such as "0-10,13". NULL: all. */
+    /* Numbers and ranges from 0, such as "0-10,13"; "20-" goes to the end. NULL: all. */
     const char *select_rows;
     /* The same, or names from a text file's header. */
     const char *select_cols;
     kspec_nan nan;
     /* 1: a NumPy vector of complex numbers is two columns, real and imaginary. 0: it is an error. */
     int complex_pairs;
+    /*
+     * 1: arrays that were lent (kspec_lend) are used where they lie, whatever their strides: `data` of the
+     * data set may then be NULL, and kspec_dataset_trial() gives the trials. 0: they are copied unless they
+     * are row-major.
+     */
+    int in_place;
 } kspec_read_opts;
 
 typedef struct {
     size_t trials, rows, cols;
-    /* trials x rows x cols, row-major: entry (t,i,j) is data[(t*rows + i)*cols + j]. */
+    /* trials x rows x cols, row-major: entry (t,i,j) is data[(t*rows + i)*cols + j]; see in_place. */
     const double *data;
     /* KSPEC_NAN_RAGGED_TRIALS: how many trials row i has, moved to the front. Otherwise NULL. */
     size_t *row_trials;
-    /* `cols` names from a text file's header. Otherwise NULL. */
+    /* `cols` names from a text file's header, or of a lent array. Otherwise NULL. */
     char **col_names;
     /* 1: the input is a text file whose first line is a header. */
     int has_header;
@@ -67,22 +73,47 @@ typedef struct {
  *
  *     x.npy            NumPy: f2 f4 f8, all integers, bool, either byte and memory order, 1 to 3 axes
  *     x.npz:key        a member of a NumPy archive; the key may be left out where there is just one
- *     x.h5:/path       an HDF5 data set; the path likewise
- *     x.mat:name       a MATLAB variable (v5, v7, v7.3), in MATLAB's orientation; the name likewise
+ *     x.npz            a sparse matrix as SciPy saves it (CSR or CSC)
+ *     x.h5:/path       an HDF5 data set, or a group that is a sparse matrix; the path likewise
+ *     x.mat:name       a MATLAB variable (v5, v7, v7.3), in MATLAB's orientation; the name likewise; of
+ *                      structs a field, s.x or s(2).x; cells of one shape are trials, c{3} is one of them
  *     idx1/2/3         MNIST's format, plain or gzipped; images read as rows x pixels
  *     text             anything else: comma, tab, semicolon or blanks, header or not; told by content
  *     -                npy or text on standard input
  *
  * A 1-D array is one column. A 3-D array is (trials, rows, columns); several inputs of one shape are trials,
- * too. A 3-D array with more trials than rows is refused unless `axes` is given, since it is probably in
- * another order. Large row-major f8 .npy files are mapped, not copied. HDF5 and MATLAB files are parsed in a
- * separate process (kspec-hdf5), so that a file that crashes those libraries is an error, not a crash. That
- * program can open no file, socket or process once it parses, where the kernel has seccomp. It is looked for
- * by absolute paths alone, and must belong to root, to the user or to the owner of this library.
+ * too. A 3-D array whose first axis is not the shortest is refused unless `axes` is given, since it is
+ * probably in another order. Text and npy may be gzipped. Sparse matrices become full ones. Large row-major
+ * f8 .npy files are mapped, not copied. HDF5 and MATLAB files are parsed in a separate process (kspec-hdf5),
+ * so that a file that crashes those libraries is an error, not a crash. That program can open no file, socket
+ * or process once it parses, where the kernel has seccomp. It is looked for by absolute paths alone, and must
+ * belong to root, to the user or to the owner of this library.
  */
 KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                                   kspec_dataset **out, kspec_error *err);
 KSPEC_API void kspec_dataset_free(kspec_dataset *d);
+
+/*
+ * An array in memory that the calls above read as if it were a file: 1 to 3 axes, entry (i,j,k) at data[i *
+ * stride[0] + j * stride[1] + k * stride[2]]. Strides count doubles and may be negative.
+ */
+typedef struct {
+    /* the input that means this array; no file of that name is looked for */
+    const char *name;
+    const double *data;
+    int ndim;
+    size_t shape[3];
+    ptrdiff_t stride[3];
+    /* of an array of two axes: shape[1] names of its columns, by which they can be selected; or NULL */
+    const char *const *col_names;
+} kspec_array;
+
+/*
+ * Lends `count` arrays to this thread: until it lends others, kspec_read() and kspec_read_labels() take an
+ * input of such a name from memory. The list and the data are the caller's; they must stay until other ones,
+ * or none (NULL, 0), are lent, and until the data sets made of them are freed.
+ */
+KSPEC_API void kspec_lend(const kspec_array *arrays, size_t count);
 
 /*
  * How kspec-hdf5 is shut in while it parses: "seccomp"; "none" where the kernel refuses that, or the program

@@ -37,7 +37,8 @@ typedef struct {
     char **col_names;
     /* text, which selects its columns itself: the ones selected, or NULL; and how many the file has */
     size_t *col_index, file_cols;
-    /* what data points into */
+    /* what data points into; nothing for an array that was lent */
+    int is_lent;
     ks_bytes storage;
 } ks_array;
 
@@ -73,9 +74,14 @@ int ks_mat_match(const ks_bytes *b);
 kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const char *name, ks_array *out,
                           kspec_error *err);
 
+/* Was an array of this name lent to this thread? And the array itself, with a copy of its names. */
+int ks_is_lent(const char *input);
+kspec_status ks_lent_read(const char *input, const char *name, ks_array *out, kspec_error *err);
+
 /*
- * Picks indices from 0 ... n-1: numbers, ranges a-b (inclusive), or names where `names` is given, separated
- * by commas. *index is ks_alloc'd. `what` is "row" or "column". Fails with the offending part and the bound.
+ * Picks indices from 0 ... n-1: numbers, ranges a-b (inclusive) and a- (to the end), or names where `names`
+ * is given, separated by commas. *index is ks_alloc'd. `what` is "row" or "column". Fails with the offending
+ * part and the bound.
  */
 kspec_status ks_select_parse(const char *spec, size_t n, char *const *names, const char *what,
                              const char *name, size_t **index, size_t *count, kspec_error *err);

@@ -43,3 +43,22 @@ const ks_named *ks_names_find(const ks_names *t, uint64_t hash, const char *s, s
     const ks_named *slot = look(t, hash, s, len);
     return slot->name ? slot : NULL;
 }
+
+kspec_status ks_names_copy(const char *const *names, const size_t *taken, size_t count, const char *what,
+                           char ***out, kspec_error *err) {
+    size_t bytes = ks_size(count, sizeof **out);
+    for (size_t j = 0; j < count; j++) {
+        const char *from = names[taken ? taken[j] : j];
+        bytes = ks_size_add(bytes, from ? strlen(from) + 1 : 1);
+    }
+    char **copy = *out = ks_alloc(bytes, 1);
+    if (!copy) return ks_nomem(err, what, bytes);
+    char *to = (char *)(copy + count);
+    for (size_t j = 0; j < count; j++) {
+        const char *from = names[taken ? taken[j] : j];
+        size_t size = from ? strlen(from) + 1 : 1;
+        copy[j] = memcpy(to, from ? from : "", size);
+        to += size;
+    }
+    return KSPEC_OK;
+}

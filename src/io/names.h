@@ -29,4 +29,11 @@ static inline uint64_t ks_names_hash(uint64_t hash, char c) {
     return (hash ^ (unsigned char)c) * UINT64_C(0x100000001b3);
 }
 
+/*
+ * A copy of `count` names, those at taken[0], taken[1], ... unless that is NULL, in one allocation for
+ * ks_free(). A name that is NULL is empty. `what` has the names, for the message.
+ */
+kspec_status ks_names_copy(const char *const *names, const size_t *taken, size_t count, const char *what,
+                           char ***out, kspec_error *err);
+
 #endif

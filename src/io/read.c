@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/memory.h"
+#include "io/names.h"
 
 #include <string.h>
 
@@ -54,37 +55,45 @@ static kspec_status check_shapes(const ks_part *parts, size_t count, size_t *tri
     return KSPEC_OK;
 }
 
-/* Describes the first input's array in the data set; its column names move there. */
-static void describe(kspec_dataset *d, ks_array *a) {
+/* Describes the first input's array in the data set; its column names move there, or those selected do. */
+static kspec_status describe(kspec_dataset *d, ks_part *part, kspec_error *err) {
+    ks_array *a = &part->array;
+    const size_t *taken = part->view.index[KS_COLS];
     d->has_header = a->has_header;
     d->array_dims = a->ndim;
     for (int k = 0; k < 3; k++) d->array_shape[k] = k < a->ndim ? a->shape[k] : 1;
     if (a->file_cols) d->array_shape[1] = a->file_cols;
+    if (a->col_names && taken)
+        return ks_names_copy((const char *const *)a->col_names, taken, d->cols, part->name, &d->col_names,
+                             err);
     d->col_names = a->col_names;
     a->col_names = NULL;
+    return KSPEC_OK;
 }
 
-/*
- * One array that is laid out as wanted is used where it lies; otherwise all are copied, each freed once it
- * is.
- */
-static kspec_status gather(ks_part *parts, size_t count, ks_dataset *out, kspec_error *err) {
-    size_t trials;
-    kspec_status st = check_shapes(parts, count, &trials, err);
-    if (st) return st;
-    size_t shape[3] = {trials, parts[0].view.shape[KS_ROWS], parts[0].view.shape[KS_COLS]};
-    out->d.trials = shape[KS_TRIALS];
-    out->d.rows = shape[KS_ROWS];
-    out->d.cols = shape[KS_COLS];
-    describe(&out->d, &parts[0].array);
-    if (count == 1 && ks_view_is_dense(&parts[0].view)) {
-        out->storage = parts[0].array;
-        parts[0].array = (ks_array){0};
-        out->d.data = out->storage.data;
-        return KSPEC_OK;
+/* Are all parts lent, and all of their entries taken? Then they can be used where they lie. */
+static int all_in_place(const ks_part *parts, size_t count) {
+    for (size_t k = 0; k < count; k++)
+        if (!parts[k].array.is_lent || parts[k].view.index[KS_ROWS] || parts[k].view.index[KS_COLS]) return 0;
+    return 1;
+}
+
+static kspec_status use_in_place(const ks_part *parts, size_t count, ks_dataset *out, kspec_error *err) {
+    kspec_matrix *to = out->trials = ks_alloc(out->d.trials, sizeof *to);
+    if (!to) return ks_nomem(err, "the trials", ks_size(out->d.trials, sizeof *to));
+    for (size_t k = 0; k < count; k++) {
+        const ks_view *v = &parts[k].view;
+        for (size_t t = 0; t < v->shape[KS_TRIALS]; t++)
+            *to++ = (kspec_matrix){v->data + (ptrdiff_t)t * v->stride[KS_TRIALS], out->d.rows, out->d.cols,
+                                   v->stride[KS_ROWS], v->stride[KS_COLS]};
     }
+    return KSPEC_OK;
+}
+
+static kspec_status copy_all(ks_part *parts, size_t count, const size_t *shape, ks_dataset *out,
+                             kspec_error *err) {
     double *data;
-    st = ks_array_new(&out->storage, 3, shape, &data, parts[0].name, err);
+    kspec_status st = ks_array_new(&out->storage, 3, shape, &data, parts[0].name, err);
     if (st) return st;
     out->d.data = data;
     for (size_t k = 0; k < count; k++) {
@@ -95,14 +104,52 @@ static kspec_status gather(ks_part *parts, size_t count, ks_dataset *out, kspec_
     return KSPEC_OK;
 }
 
+/*
+ * One array that is laid out as wanted is used where it lies, and so are lent ones of any layout if that is
+ * asked for; otherwise all are copied, each freed once it is.
+ */
+static kspec_status gather(ks_part *parts, size_t count, int in_place, ks_dataset *out, kspec_error *err) {
+    size_t trials;
+    kspec_status st = check_shapes(parts, count, &trials, err);
+    if (st) return st;
+    size_t shape[3] = {trials, parts[0].view.shape[KS_ROWS], parts[0].view.shape[KS_COLS]};
+    out->d.trials = shape[KS_TRIALS];
+    out->d.rows = shape[KS_ROWS];
+    out->d.cols = shape[KS_COLS];
+    st = describe(&out->d, &parts[0], err);
+    if (st) return st;
+    if (count == 1 && ks_view_is_dense(&parts[0].view)) {
+        out->storage = parts[0].array;
+        parts[0].array = (ks_array){0};
+        out->d.data = out->storage.data;
+        return KSPEC_OK;
+    }
+    if (in_place && all_in_place(parts, count)) return use_in_place(parts, count, out, err);
+    return copy_all(parts, count, shape, out, err);
+}
+
+/* Arrays used in place are copied after all where the policy has something to change, or to complain of. */
+static kspec_status deal_with_missing(ks_part *parts, size_t count, const kspec_read_opts *opts,
+                                      ks_dataset *set, kspec_error *err) {
+    kspec_dataset *d = &set->d;
+    if (!set->trials) return ks_missing_apply(set, parts, opts, err);
+    for (size_t t = 0; t < d->trials; t++) d->missing += ks_missing_count(&set->trials[t]);
+    if (opts->nan == KSPEC_NAN_KEEP || (!d->missing && opts->nan != KSPEC_NAN_RAGGED_TRIALS)) return KSPEC_OK;
+    ks_free(set->trials);
+    set->trials = NULL;
+    const size_t shape[3] = {d->trials, d->rows, d->cols};
+    kspec_status st = copy_all(parts, count, shape, set, err);
+    return st ? st : ks_missing_apply(set, parts, opts, err);
+}
+
 static kspec_status read_all(const char *const *inputs, size_t count, const ks_axes *axes,
                              const kspec_read_opts *opts, ks_dataset *out, kspec_error *err) {
     ks_part *parts = ks_zalloc(count, sizeof *parts);
     if (!parts) return ks_nomem(err, "the inputs", ks_size(count, sizeof *parts));
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < count && !st; k++) st = read_part(&parts[k], inputs[k], axes, opts, err);
-    if (!st) st = gather(parts, count, out, err);
-    if (!st) st = ks_missing_apply(out, parts, opts, err);
+    if (!st) st = gather(parts, count, opts->in_place, out, err);
+    if (!st) st = deal_with_missing(parts, count, opts, out, err);
     for (size_t k = 0; k < count; k++) {
         ks_view_free(&parts[k].view);
         ks_array_free(&parts[k].array);
@@ -135,6 +182,7 @@ void kspec_dataset_free(kspec_dataset *d) {
     if (!d) return;
     ks_dataset *set = (ks_dataset *)d; /* d is its first member */
     ks_array_free(&set->storage);
+    ks_free(set->trials);
     ks_free(d->row_trials);
     ks_free(d->col_names);
     ks_free(set);
@@ -142,5 +190,7 @@ void kspec_dataset_free(kspec_dataset *d) {
 
 kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t) {
     if (!d || t >= d->trials) return (kspec_matrix){0};
+    const ks_dataset *set = (const ks_dataset *)d;
+    if (set->trials) return set->trials[t];
     return ks_matrix_of(d->data + t * d->rows * d->cols, d->rows, d->cols);
 }

@@ -37,6 +37,8 @@ typedef struct {
 typedef struct {
     kspec_dataset d;
     ks_array storage;
+    /* the trials where lent arrays are used in place, and d.data is NULL; otherwise NULL */
+    kspec_matrix *trials;
 } ks_dataset;
 
 /* Reads the array that an input ("x.npz:key") names. Text takes the selection of its columns itself. */
@@ -59,6 +61,9 @@ int ks_view_is_dense(const ks_view *v);
 
 /* Writes the view to dst as such an array. */
 void ks_view_copy(const ks_view *v, double *dst);
+
+/* How many entries of a matrix are missing, whatever its memory order. */
+size_t ks_missing_count(const kspec_matrix *m);
 
 /*
  * Counts the missing values and deals with them by the policy. The storage is changed in place where it is

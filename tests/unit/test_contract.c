@@ -225,6 +225,21 @@ CALL(read_file) {
     kspec_dataset_free(d);
     return KSPEC_OK;
 }
+CALL(read_lent) {
+    const char *const inputs[] = {"in memory"};
+    const kspec_array lent = {inputs[0], table_at, 2, {P, TABLE}, {TABLE, 1}, NULL};
+    kspec_dataset *d = NOWHERE(kspec_dataset);
+    kspec_lend(&lent, 1);
+    kspec_status st = kspec_read(inputs, 1, opts, &d, err);
+    kspec_lend(NULL, 0);
+    if (st) {
+        *held = d != NULL;
+        return st;
+    }
+    CHECK(kspec_dataset_trial(d, 0).data == table_at);
+    kspec_dataset_free(d);
+    return KSPEC_OK;
+}
 CALL(write_file) {
     (void)opts;
     const size_t shape[] = {P, TABLE};
@@ -341,6 +356,7 @@ static const row rows[] = {
     {"kspec_learn_open",            learn_open,             PLAIN(kspec_learn_data_opts),   1},
     {"kspec_learn",                 learn,                  OPTS(kspec_learn_opts),         1, &quick_learn},
     {"kspec_read",                  read_file,              PLAIN(kspec_read_opts),         1},
+    {"kspec_read, lent",            read_lent,              PLAIN(kspec_read_opts),         1},
     {"kspec_read_labels",           read_labels,            PLAIN(kspec_read_opts),         1},
     {"kspec_write",                 write_file,             0, 0,                           1},
     {"kspec_write_text",            write_text,             0, 0,                           0},
@@ -532,6 +548,14 @@ TEST(null_inputs_are_refused) {
     REFUSES_NULL(kspec_theory_linear_moments(NULL, 1, 2, 3, x, NULL, &err));
 }
 
+TEST(devices_have_names) {
+    kspec_device device;
+    kspec_error err;
+    CHECK(kspec_device_parse("gpu:3", &device, &err) == KSPEC_OK && (int)device == KSPEC_DEVICE_GPU_FIRST + 3);
+    CHECK(kspec_device_parse("tpu", &device, NULL) == KSPEC_E_ARG && device == KSPEC_DEVICE_AUTO);
+    CHECK(kspec_device_parse(NULL, &device, &err) == KSPEC_E_ARG && err.msg[0]);
+}
+
 TEST(free_and_close_take_null) {
     kspec_moments_free(NULL);
     kspec_spectrum_free(NULL);
@@ -559,6 +583,7 @@ TEST(calls_that_cannot_fail) {
     CHECK(kspec_hdf5_sandbox() && kspec_hdf5_sandbox()[0]);
     CHECK(kspec_lp_solver()[0] && kspec_default_threads() >= 1);
     CHECK(kspec_blas_advice() == NULL || kspec_blas_advice()[0]);
+    CHECK(!kspec_gpu() != !kspec_gpu_problem()); /* one of them says something */
     CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);
     CHECK(kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.21}));
     CHECK(!kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.19}));
@@ -590,6 +615,7 @@ int main(void) {
     RUN(every_allocation_may_fail);
     RUN(every_report_may_cancel);
     RUN(null_inputs_are_refused);
+    RUN(devices_have_names);
     RUN(free_and_close_take_null);
     RUN(calls_that_cannot_fail);
     unlink(file);

@@ -1,0 +1,55 @@
+/* kspec_tool_run(): a command's messages and results, kept instead of printed. */
+#include "kspec_tool.h"
+
+#include "core/cli.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first message counts: a later one is about what followed from it. */
+static void keep_error(void *ctx, int status, const char *text) {
+    kspec_tool_result *r = ctx;
+    (void)status;
+    if (!r->message) r->message = strdup(text);
+}
+
+static void keep_code(void *ctx, kspec_status code) {
+    kspec_tool_result *r = ctx;
+    if (!r->code) r->code = code;
+}
+
+static void keep_result(void *ctx, char *table, char *json) {
+    kspec_tool_result *r = ctx;
+    free(r->table);
+    free(r->json);
+    r->table = table;
+    r->json = json;
+}
+
+kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_array *arrays, size_t count,
+                                  const kspec_progress *progress) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, cli_memory_watch);
+    kspec_tool_result *r = calloc(1, sizeof *r);
+    if (!r) return NULL;
+    const cli_host host = {r, keep_error, keep_code, keep_result, progress ? *progress : (kspec_progress){0}};
+    cli_memory_forget();
+    cli_hosted = &host;
+    kspec_lend(arrays, count);
+    r->status = cli_run(argc, (char **)argv, NULL);
+    kspec_lend(NULL, 0);
+    cli_hosted = NULL;
+    if (!r->message) r->message = strdup("");
+    if (r->message && (r->status || r->json)) return r;
+    kspec_tool_free(r);
+    return NULL;
+}
+
+void kspec_tool_free(kspec_tool_result *result) {
+    if (!result) return;
+    free(result->message);
+    free(result->table);
+    free(result->json);
+    free(result);
+}
