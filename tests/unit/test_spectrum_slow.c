@@ -67,9 +67,10 @@ static mean_errors measure(unsigned other) {
 
 TEST(twenty_equal_eigenvalues) {
     mean_errors e = measure(KSPEC_ESTIMATOR_KV_ROW);
-    printf("total absolute error: %.3f with unit weights, %.3f by default; Kong-Valiant %.3f, the sample %.3f; "
-           "the fit %.3f\n",
-           e.plain, e.by_default, e.others, e.sample, e.fit);
+    printf(
+        "total absolute error: %.3f with unit weights, %.3f by default; Kong-Valiant %.3f, the sample %.3f; "
+        "the fit %.3f\n",
+        e.plain, e.by_default, e.others, e.sample, e.fit);
     CHECK_MSG(e.plain <= 0.8, "%g", e.plain);
     CHECK_MSG(e.by_default <= 0.8, "%g", e.by_default);
     double worse = 3 * fmax(e.plain, e.by_default);
@@ -119,8 +120,7 @@ TEST(more_eigenvalues_than_rows) {
             kspec_spectrum_free(r);
         }
         CHECK(kspec_spectrum(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK);
-        for (size_t j = 0; j < 50; j++)
-            fit += fabs((j < r->rank ? r->eigenvalues[j] : 0) - truth[j]) / SEEDS;
+        for (size_t j = 0; j < 50; j++) fit += fabs((j < r->rank ? r->eigenvalues[j] : 0) - truth[j]) / SEEDS;
         kspec_spectrum_free(r);
     }
     printf("total absolute error: %.3f, the sample %.3f; as published %.3f, Kong-Valiant %.3f and %.3f, the "
