@@ -119,7 +119,7 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
 static void count_resolved(kspec_spectrum_result *r) {
     r->resolved = 0;
     for (size_t i = 0; i < r->levels && i < r->rank && !r->all_noise; i++)
-        if (r->ci_high[i] <= KS_RESOLVED * r->ci_low[i]) r->resolved = i + 1;
+        if (r->ci_low[i] > 0 && r->ci_high[i] <= KS_RESOLVED * r->ci_low[i]) r->resolved = i + 1;
 }
 
 /* Families that differ in their scales alone have one name, and are one line. */
