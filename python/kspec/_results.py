@@ -110,14 +110,18 @@ class Result:
 
     @classmethod
     def _of(cls: type[_R], outcome: Outcome) -> _R:
-        keys = json.loads(outcome.json)
-        fields: dict[str, Any] = {}
-        for name, kind in cls._kinds().items():
-            value = keys.get(name)
-            fields[name] = _ABSENT.get(kind) if value is None else value if kind == "float" else _value(value)
-        result = cls(_json=outcome.json, _table=outcome.table, **fields)
-        warn_of(keys["warnings"])
+        # the fields are read from the JSON object when one of them is first asked for
+        result = cls.__new__(cls)
+        result.__dict__.update(_json=outcome.json, _table=outcome.table)
+        if '"warnings":[]' not in outcome.json:
+            warn_of(result.to_dict()["warnings"])
         return result
+
+    def _read(self) -> None:
+        keys = self.to_dict()
+        for name, kind in self._kinds().items():
+            value = keys.get(name)
+            self.__dict__[name] = _ABSENT.get(kind) if value is None else _value(value)
 
     @classmethod
     def _kinds(cls) -> dict[str, str]:
@@ -157,6 +161,9 @@ class Result:
         return draw([self], ax)
 
     def __getattr__(self, name: str) -> Any:
+        if name in self._kinds():
+            self._read()
+            return self.__dict__[name]
         # keys that have no field of their own, as arrays and tables
         if not name.startswith("_"):
             keys = self.to_dict()
