@@ -174,6 +174,15 @@ static void print_table(FILE *f, const void *result) {
 
 static void warn(const cli_common *c, const char *name, const kspec_dimension_result *r) {
     const char *colon = *name ? ": " : "";
+    cli_groups_warn(c, r->mean_share);
+    if (r->dimension < 1 - 1e-9) /* one dimension is 1 but for rounding */
+        cli_warn(c, "%s%sdimension %.4g is below 1, the least that a kernel has: the estimate is imprecise",
+                 name, colon, r->dimension);
+    if (isfinite(r->dimension)) {
+        if (!(r->second_moment > 0))
+            cli_warn(c, "%s%sthe data are so small that their moments underflow to 0; scale them", name, colon);
+        return;
+    }
     if (!isfinite(r->naive) && !r->missing)
         cli_warn(c, "%s%sthe dimension is undefined: %s", name, colon,
                  r->centered ? "every column is constant" : "every entry is 0");
@@ -182,14 +191,11 @@ static void warn(const cli_common *c, const char *name, const kspec_dimension_re
                  "%s%sthe dimension is undefined: the estimate of m(2), %.3g, is not positive; more rows and "
                  "columns are needed",
                  name, colon, r->second_moment);
-    else if (!isfinite(r->dimension))
+    else
         cli_warn(c,
                  "%s%sthe dimension is undefined: the estimate of m(1)^2, %.3g, is not positive; more rows, "
                  "columns or trials are needed",
                  name, colon, r->trace_squared);
-    else if (r->dimension < 1)
-        cli_warn(c, "%s%sdimension %.4g is below 1, the least that a kernel has: the estimate is imprecise",
-                 name, colon, r->dimension);
 }
 
 static int compute(const dimension_args *a, const cli_recording *of, const cli_groups *groups, int several,
@@ -233,18 +239,33 @@ static int read_all(const dimension_args *a, cli_recordings *of, cli_groups *gro
     return status;
 }
 
+/* What does not go together */
+static int check(const dimension_args *a) {
+    const cli_group_files *f = &a->groups;
+    const int groups = f->rows || f->cols || f->column, holes = a->common.nan == KSPEC_NAN_KEEP;
+    if (a->center == KSPEC_CENTER_BOTH)
+        return cli_error(EXIT_USAGE, "--center=both: the dimension with both sides centred is not known "
+                                     "without bias; take rows or cols");
+    if (a->center && a->no_center)
+        return cli_error(EXIT_USAGE, "--center and --no-center exclude each other");
+    if (a->curve && (groups || holes))
+        return cli_error(EXIT_USAGE, "--curve and %s exclude each other",
+                         groups ? "groups" : "--nan pairwise");
+    if (groups && holes) return cli_error(EXIT_USAGE, "groups and --nan pairwise exclude each other");
+    if (a->center == KSPEC_CENTER_COLS && a->common.nan == KSPEC_NAN_RAGGED_TRIALS)
+        return cli_error(EXIT_USAGE, "--center=cols and --nan ragged-trials exclude each other");
+    return EXIT_DONE;
+}
+
 static int run(void *args) {
     dimension_args *a = args;
     cli_common *c = &a->common;
     cli_recordings of;
     cli_groups groups = {0};
     kspec_dimension_result **r = NULL;
-    if (a->center == KSPEC_CENTER_BOTH)
-        return cli_error(EXIT_USAGE, "--center=both: the dimension with both sides centred is not known "
-                                     "without bias; take rows or cols");
-    if (a->center && a->no_center)
-        return cli_error(EXIT_USAGE, "--center and --no-center exclude each other");
-    int status = cli_recordings_make(c, &a->labels, 0, &of);
+    int status = check(a);
+    if (status) return status;
+    status = cli_recordings_make(c, &a->labels, 0, &of);
     if (!status) status = read_all(a, &of, &groups);
     if (!status && !(r = calloc(of.count, sizeof *r))) status = cli_no_memory();
     for (size_t k = 0; k < of.count && !status; k++)

@@ -45,6 +45,7 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
         .center = (kspec_center)e->center,
         .population_rows = e->population_rows,
         .population_cols = e->population_cols,
+        .device = (kspec_device)e->device,
     };
 }
 
@@ -58,8 +59,53 @@ static int underflow(const kspec_moments_result *r) {
     return lowest;
 }
 
+/* Every moment is 0 for want of digits: nothing in the table means anything. */
+static int all_lost(const kspec_moments_result *r) {
+    for (size_t k = 0; k < r->count; k++)
+        if (r->estimates[k]->value != 0 || r->estimates[k]->root != 0) return 0;
+    return r->count && r->participation_ratio_naive > 0; /* which knows the scale of the data */
+}
+
+/* The value of an estimator at order n, or NaN */
+static double value_of(const kspec_moments_result *r, kspec_estimator e, int n) {
+    for (size_t k = 0; k < r->count; k++)
+        if (r->estimates[k]->estimator == e && r->estimates[k]->n == n) return r->estimates[k]->value;
+    return NAN;
+}
+
+/*
+ * A kernel has m(n) > 0 and, by Jensen for the weights lambda/m(1), m(n) >= m(2)^(n-1)/m(1)^(n-2). Flat
+ * spectra are at the second bound, so that chance puts estimates below it: two standard errors are not
+ * chance.
+ */
+static void warn_bounds(const cli_common *c, const kspec_moments_result *r) {
+    if (r->participation_ratio < 1 - 1e-9) /* one dimension is 1 but for rounding */
+        cli_warn(
+            c, "participation ratio %.4g is below 1, the least that a kernel has: the estimate is imprecise",
+            r->participation_ratio);
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_estimate *e = r->estimates[k];
+        double m1 = value_of(r, e->estimator, 1), m2 = value_of(r, e->estimator, 2),
+               bound = e->n > 2 && m1 > 0 && m2 > 0 ? m1 * pow(m2 / m1, e->n - 1) : 0,
+               chance = isfinite(e->std_error) ? 2 * e->std_error : 0;
+        if (e->value > 0 && !(e->value + chance < bound * (1 - 1e-9))) continue;
+        cli_warn(c,
+                 "m(%d) = %.3g (%s) is %s %.3g, the least that a kernel has: orders from %d on say nothing; "
+                 "more rows, columns or trials are needed",
+                 e->n, e->value, kspec_estimator_name(e->estimator), e->value > 0 ? "below" : "not above",
+                 e->value > 0 ? bound : 0, e->n);
+        break;
+    }
+}
+
 void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
                          const kspec_moments_result *r) {
+    cli_device_warn(c, &r->device);
+    if (all_lost(r)) {
+        cli_warn(c, "the data are so small that every moment underflows to 0; scale them or use --normalize");
+        return;
+    }
+    if (!underflow(r)) warn_bounds(c, r);
     if (underflow(r))
         cli_warn(c,
                  "m(%d) is below the smallest double, %.1e: from there on roots are right, values and error "

@@ -191,8 +191,14 @@ static int run(void *args) {
         status = cli_fail(st, &err);
     else if ((st = write_all(g, a, &err)))
         status = cli_fail_writing(st, &err);
-    else
+    else {
+        if (a->trials > 1 && (a->trials > a->rows || a->trials > a->cols))
+            cli_warn(&a->common,
+                     "%s is %zu x %zu x %zu, whose first axis is not the shortest: read it with --axes "
+                     "trials,rows,cols",
+                     a->common.output, a->trials, a->rows, a->cols);
         status = cli_done(&a->common, NULL, to_json, &(output){a, &c});
+    }
     if (g) kspec_generate_close(g);
     cli_covariances_free(&c);
     return status;

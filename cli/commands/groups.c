@@ -1,5 +1,6 @@
 #include "commands/groups.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,14 +58,41 @@ static int check_length(const char *path, const kspec_labels *l, size_t count, c
                      cli_s(l->count), count, what, cli_s(count));
 }
 
+/* Does row (column) k miss a value in some trial? */
+static int has_missing(const kspec_dataset *d, int rows, size_t k) {
+    for (size_t t = 0; t < d->trials; t++)
+        for (size_t l = 0; l < (rows ? d->cols : d->rows); l++)
+            if (isnan(d->data[(t * d->rows + (rows ? k : l)) * d->cols + (rows ? l : k)])) return 1;
+    return 0;
+}
+
+/* The labels of the rows (columns) that were left out for missing values go with them: it reads all again. */
+static int drop_labels(const cli_common *c, int rows, kspec_labels *l) {
+    const kspec_read_opts how = {.size = sizeof how,
+                                 .axes = c->axes,
+                                 .select_rows = c->select_rows,
+                                 .select_cols = c->select_cols,
+                                 .nan = KSPEC_NAN_KEEP};
+    kspec_dataset *all = NULL;
+    kspec_error err;
+    for (size_t k = 0; k < c->input_count; k++)
+        if (strcmp(c->inputs[k], "-") == 0)
+            return cli_error(EXIT_USAGE,
+                             "groups with --nan omit-%s read the input twice: standard input cannot be",
+                             rows ? "rows" : "cols");
+    kspec_status st = kspec_read(c->inputs, c->input_count, &how, &all, &err);
+    if (st) return cli_fail(st, &err);
+    size_t kept = 0, count = rows ? all->rows : all->cols;
+    for (size_t k = 0; k < count && k < l->count; k++)
+        if (!has_missing(all, rows, k)) l->of[kept++] = l->of[k];
+    l->count = kept;
+    kspec_dataset_free(all);
+    return EXIT_DONE;
+}
+
 /* Labels of all rows of the file, or of those that were selected */
 static int read_side(const cli_common *c, const char *option, const char *path, const char *select,
-                     size_t count, size_t omitted, const char *what, kspec_labels **out) {
-    if (omitted)
-        return cli_error(EXIT_INPUT,
-                         "--%s: %zu %s%s with missing values were left out, so that the labels no "
-                         "longer fit; leave them out of both files",
-                         option, omitted, what, cli_s(omitted));
+                     size_t count, const char *what, kspec_labels **out) {
     int status = read_labels(c, option, path, NULL, NULL, out);
     if (!status && select && (*out)->count != count) {
         kspec_labels_free(*out);
@@ -79,11 +107,6 @@ static int check_features(const cli_group_files *f, const kspec_dataset *d) {
         if (strcmp(d->col_names[j], f->column) == 0)
             return cli_error(EXIT_USAGE, "--select-cols takes '%s', which is the column of labels",
                              f->column);
-    if (d->omitted_rows)
-        return cli_error(EXIT_INPUT,
-                         "--groups-column: %zu row%s with missing values were left out, so that the "
-                         "labels no longer fit",
-                         d->omitted_rows, cli_s(d->omitted_rows));
     return EXIT_DONE;
 }
 
@@ -91,13 +114,13 @@ int cli_read_grouped(cli_common *c, const cli_group_files *f, kspec_dataset **d,
     int status = f->column ? take_column(c, f, g) : EXIT_DONE;
     if (!status) status = cli_read(c, d);
     if (!status && f->column) status = check_features(f, *d);
-    if (!status && f->column) status = check_length(f->column, g->rows, (*d)->rows, "row");
-    if (!status && f->rows)
-        status =
-            read_side(c, "groups", f->rows, c->select_rows, (*d)->rows, (*d)->omitted_rows, "row", &g->rows);
-    if (!status && f->cols)
-        status =
-            read_side(c, "col-groups", f->cols, NULL, (*d)->cols, (*d)->omitted_cols, "column", &g->cols);
+    const size_t rows = status ? 0 : (*d)->rows + (*d)->omitted_rows,
+                 cols = status ? 0 : (*d)->cols + (*d)->omitted_cols;
+    if (!status && f->column) status = check_length(f->column, g->rows, rows, "row");
+    if (!status && f->rows) status = read_side(c, "groups", f->rows, c->select_rows, rows, "row", &g->rows);
+    if (!status && f->cols) status = read_side(c, "col-groups", f->cols, NULL, cols, "column", &g->cols);
+    if (!status && g->rows && (*d)->omitted_rows) status = drop_labels(c, 1, g->rows);
+    if (!status && g->cols && (*d)->omitted_cols) status = drop_labels(c, 0, g->cols);
     if (status) {
         kspec_dataset_free(*d);
         *d = NULL;
@@ -116,6 +139,14 @@ void cli_groups_free(cli_groups *g) {
 void cli_groups_print(FILE *f, size_t rows, size_t cols) {
     if (rows) fprintf(f, "%zu groups of rows%s", rows, cols ? "" : "\n");
     if (cols) fprintf(f, rows ? ", %zu of columns\n" : "%zu groups of columns\n", cols);
+}
+
+void cli_groups_warn(const cli_common *c, double mean_share) {
+    if (mean_share > 0.5)
+        cli_warn(c,
+                 "groups of rows differ in size, and the column means, %.0f%% of m(1), add to the error of "
+                 "centred estimates; subtract them first",
+                 100 * mean_share);
 }
 
 void cli_groups_json(json_t *o, size_t rows, size_t cols) {

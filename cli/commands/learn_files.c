@@ -10,7 +10,7 @@
 
 /*
  * Images are the rows of a matrix, or the matrices of a 3-D array. kspec_read() takes those for trials, and
- * refuses more trials than rows until it is told the axes.
+ * refuses more trials than rows or columns until it is told the axes.
  */
 static int read_images(const cli_common *c, const char *role, const char *name, kspec_dataset **data,
                        kspec_matrix *x) {

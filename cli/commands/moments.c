@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     cli_common common;
@@ -26,6 +27,7 @@ static const cli_option options[] = {
     {"truth",     0, OPT_STRING, ARG(truth),      "M1,M2,...|FILE",
      "known moments to print beside: a list, or JSON of kspec theory"},
     CLI_GROUPS_OPTIONS(GROUPS),
+    CLI_DEVICE_OPTION(HOW),
     {0},
 };
 /* clang-format on */
@@ -78,6 +80,7 @@ static json_t *to_json(const void *result) {
                                     {"participation_ratio_naive", r->participation_ratio_naive},
                                     {0}});
     cli_estimation_keys(&u->a->how, o);
+    cli_device_keys(&r->device, o);
     if (r->permutations) json_object_set_new(o, "permutations", json_integer(r->permutations));
     if (r->correlation)
         json_object_set_new(o, "correlation", cli_real_rows(r->correlation, r->count, r->count));
@@ -169,6 +172,7 @@ static void print_table(FILE *f, const void *result) {
     if (r->permutations > 1)
         fprintf(f, ", averaged over %d random orders of rows and columns\n", r->permutations);
     print_ratio(f, &u->a->how, r);
+    if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "on %s\n", r->device.name);
 }
 
 /* ---- */
@@ -199,6 +203,7 @@ static int run(void *args) {
         status = cli_fail(st, &err);
     } else {
         cli_estimation_warn(&a->common, &a->how, d, r);
+        if (a->how.center) cli_groups_warn(&a->common, r->mean_share);
         status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth});
     }
     kspec_moments_free(r);
@@ -209,6 +214,19 @@ static int run(void *args) {
     return status;
 }
 
+static const cli_column columns[] = {
+    {"rows", "rows"},
+    {"columns", "cols"},
+    {"trials", "trials"},
+    {"m(1)", "estimates.0.value"},
+    {"m(2)", "estimates.1.value"},
+    {"dimension", "participation_ratio"},
+    {"from", "participation_ratio_ci_low"},
+    {"to", "participation_ratio_ci_high"},
+    {"of the matrix", "participation_ratio_naive"},
+    {0},
+};
+
 const cli_command cmd_moments = {
     .name = "moments",
     .summary = "spectral moments and dimensionality of the kernel behind a matrix",
@@ -218,10 +236,12 @@ const cli_command cmd_moments = {
         "Estimates m(n) = tr T^n of the kernel operator T behind a matrix (rows: inputs, columns: "
         "features),\n"
         "and the dimensionality (participation ratio) m(1)^2/m(2) that follows from them.\n"
-        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text; several are trials of one matrix.",
+        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text; several are trials of one matrix;\n"
+        "@FILE is a matrix for each of its lines: INPUT, or NAME and INPUTs between tabs.",
     .options = options,
     .args_size = sizeof(moments_args),
     .reads_input = 1,
     .takes_holes = 1,
+    .columns = columns,
     .run = run,
 };

@@ -36,9 +36,10 @@ static const cli_choice median[] = {{"median", 0}, {0}};
 
 static const cli_option options[] = {
     {"method",       0, OPT_SET,    ARG(methods),      "LIST",
-     "eigen, power, lanczos, rff-power, nystrom, rff-nystrom, rff-debiased, separated by commas", methods},
+     "eigen, power, lanczos, rff-power, nystrom, rff-nystrom, rff-debiased, separated by commas "
+     "(default lanczos,rff-debiased)", methods},
     {"sigma",        0, OPT_SIGMA,  ARG(sigma),        "S",
-     "bandwidth of the kernel: a number, or median (of the distances)", median},
+     "bandwidth of the kernel: a number, or median, of the distances (the default)", median},
     {"gamma",        0, OPT_DOUBLE, ARG(gamma),        "G",
      "instead of --sigma: 1/(2 S^2); laplace 1/S, cauchy 1/S^2", .positive = 1},
     {"kernel",       0, OPT_CHOICE, ARG(kernel),       "K",
@@ -72,18 +73,16 @@ static const cli_option options[] = {
 /* clang-format on */
 
 /* Options that do not go together */
-static int check(const norm_args *a) {
+static int check(norm_args *a) {
     const cli_common *c = &a->common;
     int scaled = cli_given(c, "sigma") || a->gamma > 0;
-    if (!a->methods)
-        return cli_error(EXIT_USAGE, "norm: --method is missing: one or more of %s",
-                         cli_choice_list(methods, (char[200]){0}, 200));
+    if (!a->methods) a->methods = KSPEC_NORM_METHOD_LANCZOS | (a->gram ? 0 : KSPEC_NORM_METHOD_RFF_DEBIASED);
+    if (!a->gram && !scaled) a->sigma.median = 1;
     if (cli_given(c, "sigma") && a->gamma > 0)
         return cli_error(EXIT_USAGE, "norm: only one of --sigma and --gamma can be given");
     if (a->gram && (scaled || cli_given(c, "kernel") || a->standardize || a->minmax))
         return cli_error(EXIT_USAGE,
                          "norm: --gram takes no --kernel, --sigma, --gamma, --standardize or --minmax");
-    if (!a->gram && !scaled) return cli_error(EXIT_USAGE, "norm: --sigma or --gamma is missing");
     if (a->standardize && a->minmax)
         return cli_error(EXIT_USAGE, "norm: only one of --standardize and --minmax can be given");
     if (!(a->memory >= 0 && a->memory <= 1e9))
@@ -272,19 +271,29 @@ static int run(void *args) {
     return status;
 }
 
+static const cli_column columns[] = {
+    {"rows", "rows"},
+    {"columns", "cols"},
+    {"sigma", "sigma"},
+    {"method", "results.0.method"},
+    {"norm", "results.0.value"},
+    {0},
+};
+
 const cli_command cmd_norm = {
     .name = "norm",
     .summary = "spectral norm of the Gram matrix of a kernel",
-    .synopsis = "norm INPUT --method LIST --sigma S|median [--kernel K] [--standardize|--minmax] [--features "
-                "q] [--sample r] "
-                "[--updates t] [OPTIONS]\n"
-                "norm INPUT --method LIST --gamma G [OPTIONS]\n"
-                "norm INPUT --method LIST --gram [OPTIONS]",
+    .synopsis =
+        "norm INPUT [--method LIST] [--sigma S|median | --gamma G] [--kernel K] [--standardize|--minmax] "
+        "[--features q] [--sample r] [--updates t] [OPTIONS]\n"
+        "norm INPUT --gram [--method LIST] [OPTIONS]",
     .description = "Estimates the largest eigenvalue of K_ij = k(x_i, x_j), x_i the rows of INPUT, exactly "
                    "(eigen, lanczos,\n"
-                   "power), from a sample of the rows (nystrom) or from random Fourier features (rff-...).",
+                   "power), from a sample of the rows (nystrom) or from random Fourier features (rff-...).\n"
+                   "@FILE is an INPUT for each of its lines, and makes one table.",
     .options = options,
     .args_size = sizeof(norm_args),
     .reads_input = 1,
+    .columns = columns,
     .run = run,
 };

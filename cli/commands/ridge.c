@@ -301,8 +301,33 @@ static void print_table(FILE *f, const void *of) {
     }
 }
 
+/*
+ * Rows further apart than a few sigma do not see each other: exp(-d^2/2 sigma^2) is below 3e-4 at 4 sigma.
+ * The median distance is that of a few rows, prepared as all are.
+ */
+static void warn_sigma(const result *r, const ridge_set *train) {
+    enum { ROWS = 256, FAR = 4 };
+    kspec_matrix x = train->x, y = train->y;
+    size_t step = (x.rows + ROWS - 1) / ROWS;
+    x.rows = y.rows = x.rows / step;
+    x.row_stride *= (ptrdiff_t)step, y.row_stride *= (ptrdiff_t)step;
+    kspec_ridge_opts opts = make_opts(r->a);
+    opts.sigma = opts.test_noise = 0, opts.median_sigma = 1;
+    kspec_ridge *part = NULL;
+    kspec_error err;
+    if (x.rows < 2 || kspec_ridge_open(&x, &y, NULL, NULL, &opts, &part, &err) != KSPEC_OK) return;
+    double far = kspec_ridge_sigma(part), sigma = kspec_ridge_sigma(r->plan);
+    if (far > FAR * sigma)
+        cli_warn(&r->a->common,
+                 "sigma = %.4g is far below the median distance of two rows, %.4g: the kernel is nearly the "
+                 "identity and predicts nothing for new rows; --sigma median takes that distance",
+                 sigma, far);
+    kspec_ridge_close(part);
+}
+
 static void warn(const result *r, const ridge_set *train) {
     const cli_common *c = &r->a->common;
+    warn_sigma(r, train);
     int constant = 1;
     for (size_t i = 0; i < r->n * r->m; i++) constant &= train->y.data[i] == train->y.data[i % r->m];
     if (constant) cli_warn(c, "the target is the same for all %zu rows", r->n);

@@ -66,7 +66,7 @@ typedef struct {
     {"target",           0, OPT_STRING, WLS_ARG(target),          "Y", \
      "the data, a column for each output"}, \
     {"data-weights",     0, OPT_STRING, WLS_ARG(data_weights),    "FILE", \
-     "weights of the data: N numbers, or N x N"}, \
+     "weights of the residuals, the square roots of scikit-learn's sample_weight: N, or N x N"}, \
     {"feature-weights",  0, OPT_STRING, WLS_ARG(feature_weights), "FILE", \
      "weights of the features: p numbers, or p x p"}, \
     {"prior",            0, OPT_STRING, WLS_ARG(prior),           "FILE", \

@@ -37,6 +37,7 @@ typedef enum {
     OPT_LIST,   /* cli_list: comma-separated numbers */
     OPT_RANGES, /* cli_ranges: whole numbers from 1 and ranges, 3,8-16,20-40:5 */
     OPT_SIGMA,  /* cli_sigma: a number above 0, or "median" */
+    OPT_DEVICE, /* int: a kspec_device, by auto, cpu, gpu or gpu:K */
     OPT_LABEL   /* cli_labels: a name for the INPUTs that follow it, and may be given again */
 } cli_type;
 /* clang-format on */
@@ -90,6 +91,11 @@ typedef struct {
 
 typedef struct cli_command cli_command;
 
+/* A column of the table that a list of INPUTs makes, and where its number is: "estimates.0.value" */
+typedef struct {
+    const char *heading, *path;
+} cli_column;
+
 /* What every command takes; the first member of each command's arguments. */
 typedef struct {
     int json, quiet, help;
@@ -140,6 +146,8 @@ struct cli_command {
     int writes_output;
     /* Its result has no picture: no --plot */
     int no_picture;
+    /* "@FILE" is an INPUT for each of its lines, and this their table; ends with a NULL path, or NULL */
+    const cli_column *columns;
     int (*run)(void *args);
 };
 
@@ -218,6 +226,17 @@ extern _Thread_local const cli_host *cli_hosted;
 
 /* Runs a command line, argv[0] its command, and returns the exit status. */
 int cli_run(int argc, char **argv, char **command_line);
+
+/*
+ * The same inside the command c, for its JSON object; NULL after a failure, which is told as c's own, with
+ * `name` (or NULL) where it does not say what it is about
+ */
+int cli_run_inner(const cli_common *c, const char *name, size_t argc, const char *const *argv,
+                  json_t **object);
+
+/* Is an INPUT a list, "@FILE", that this command takes? Then it runs for each line, argv as it was parsed */
+int cli_is_list(const cli_common *c);
+int cli_run_list(const cli_common *c, size_t argc, const char *const *argv);
 
 /* ---- memory ---- */
 
@@ -323,6 +342,12 @@ int cli_read_inputs(const cli_common *c, const char *role, const char *const *pa
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
                  kspec_dataset **d);
 
+/*
+ * Warns of what was probably not meant: an index as a feature, rows in order of time or trial where the
+ * command has --groups and none are given, several INPUTs that are not repeats of one another.
+ */
+void cli_doubt(const cli_common *c, const char *const *paths, size_t count, const kspec_dataset *d);
+
 /* Views of all trials of a data set, for free(); NULL: no memory */
 kspec_matrix *cli_trials(const kspec_dataset *d);
 
@@ -372,6 +397,9 @@ void cli_envelope_close(cli_common *c);
 
 /* Remembers one more word of the command line, which every object has. */
 void cli_remember(const char *word);
+/* Puts it aside while another command runs inside this one */
+char *cli_line_take(void);
+void cli_line_give(char *line);
 
 /* Notes a file that was read; how and d are NULL where it is not a matrix. */
 void cli_note_input(const cli_common *c, const char *role, const char *const *paths, size_t count,
@@ -381,6 +409,18 @@ void cli_note_treatment(const cli_common *c, const char *role, int centered, int
 
 /* The object with all keys; takes over `keys`. */
 json_t *cli_envelope(const cli_common *c, json_t *keys);
+
+/* ---- devices ---- */
+
+/* A line of an options table; FIELD(device) is the offset of an int */
+#define CLI_DEVICE_OPTION(FIELD) \
+    {"device", 0, OPT_DEVICE, FIELD(device), "WHERE", \
+     "auto (the default: a GPU where that is faster), cpu, gpu or gpu:K", cli_devices, .aside = 1}
+extern const cli_choice cli_devices[];
+
+/* The keys "device" and "device_reason"; and the warning where a GPU could not be used */
+void cli_device_keys(const kspec_device_used *d, json_t *to);
+void cli_device_warn(const cli_common *c, const kspec_device_used *d);
 
 /* ---- JSON values, cells of tables ---- */
 

@@ -50,6 +50,7 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
         return status;
     }
     cli_note_input(c, role, paths, count, how, d);
+    if (!role || !one) cli_doubt(c, paths, count, d);
     return EXIT_DONE;
 }
 

@@ -120,7 +120,9 @@ static int run(const cli_command *c, int argc, char **argv, char **command_line)
             if (!cli_hosted) cli_restart(command_line);
             status = check_isa();
             if (!status) status = check_output(args, args);
-            if (!status) status = c->run(args);
+            if (!status)
+                status = cli_is_list(args) ? cli_run_list(args, (size_t)argc, (const char *const *)argv)
+                                           : c->run(args);
         }
     }
     cli_args_free(c, args);

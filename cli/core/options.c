@@ -38,11 +38,11 @@ static const cli_choice nan_policies[] = {
 
 static const cli_option input_options[] = {
     {"select-cols", 0, OPT_STRING, COMMON(select_cols), "LIST",
-     "take these columns: 0-10,13 or names of the header"},
+     "take these columns: 0-10,13, 20- or names of the header"},
     {"select-rows", 0, OPT_STRING, COMMON(select_rows), "LIST",
-     "take these rows: 0-99,120"},
+     "take these rows: 0-99,120 or 200-"},
     {"axes",        0, OPT_STRING, COMMON(axes),        "NAMES",
-     "the axes of a 3-D array (default trials,rows,cols)", axes},
+     "the axes of the file: of a 3-D array (default trials,rows,cols), or cols,rows", axes},
     {"nan",         0, OPT_CHOICE, COMMON(nan),         "WHAT",
      "missing values: error, omit-rows, omit-cols, ragged-trials, pairwise", nan_policies},
     {0},

@@ -38,8 +38,8 @@ typedef struct {
     /*
      * Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two
      * halves of each product come from different groups, and the jackknife leaves out a group at a time.
-     * Where centred, a group of rows counts once, as its mean; with missing entries, a pair of columns is
-     * taken over the rows in which both are seen. At least 5 (3 where not centred) and 3 groups. Not with a
+     * Where centred groups of rows differ in size, subtract large means of columns first, as said there; with
+     * missing entries, a pair of columns is taken over the rows in which both are seen. At least 5 (3 where not centred) and 3 groups. Not with a
      * curve, nor both at once.
      */
     const uint64_t *row_groups, *col_groups;
@@ -81,6 +81,11 @@ typedef struct {
     /* how many entries are missing, in all trials together, and the part of the cycles that is left */
     size_t missing;
     double cycles;
+    /*
+     * where centred groups of rows differ in size: the share of m(1) that comes from the mean of each column
+     * and adds to the error; otherwise NaN
+     */
+    double mean_share;
 } kspec_dimension_result;
 
 /*
@@ -123,8 +128,10 @@ typedef struct {
     int n;
     double value, std_error;
     /*
-     * Two-sided, by the normal distribution: how likely a larger difference would be if there were none. Of
-     * logarithms, which are less skewed, where both values are known better than to a factor of e.
+     * Two-sided: how likely a larger difference would be if there were none. Of logarithms, which are less
+     * skewed, where both values are known better than to a factor of e. By Student's distribution, whose
+     * degrees of freedom follow from how uneven the leave-one-out values are. For the dimension, m(1) and m(2)
+     * the jackknife's variance is lowered, by up to a half, by what it counts too often: see docs/dimension.md.
      */
     double p;
 } kspec_difference;

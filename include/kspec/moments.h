@@ -132,8 +132,9 @@ typedef struct {
      * labels, of which only equality matters; the same for the Q columns. NULL: all are independent. A
      * cycle then takes at most one row and one column of each group, PATH averages over orders of groups,
      * EXACT goes to order 2, and the jackknife leaves out a group at a time. With center orders are at most
-     * 2 and EXACT's, and each group of rows counts once, as its mean. For PATH, EXACT and AUTO, both sides
-     * sampled, without bound.
+     * 2 and EXACT's: each term is a mean over rows of different groups. Where groups of rows differ in size
+     * a constant that is added to a column then changes the estimate, without bias but with more variance:
+     * subtract large means first. For PATH, EXACT and AUTO, both sides sampled, without bound.
      */
     const uint64_t *row_groups, *col_groups;
     /*
@@ -149,6 +150,11 @@ typedef struct {
      * complete, as `sampled` says. EXACT for n <= 4, and NAIVE, which knows nothing of it.
      */
     uint64_t population_rows, population_cols;
+    /*
+     * A GPU has NAIVE, Kong-Valiant, EXACT, and PATH up to order 16 (8 with error bars), not groups, the
+     * assignment scheme, nor `center` with missing entries.
+     */
+    kspec_device device;
 } kspec_moments_opts;
 
 /* One estimate of one moment. */
@@ -197,7 +203,10 @@ typedef struct {
      * where nmax is 1 or rows or columns are too few, of a finite population, and where columns are centred.
      */
     double participation_ratio;
-    /* The share of m(1) that comes from the mean of each column, about 0 to 1. */
+    /*
+     * The share of m(1) that comes from the mean of each column, about 0 to 1. NaN where that is centred away,
+     * but for groups of rows that differ in size.
+     */
     double mean_share;
     double seconds;
     /* By the two-way jackknife of its logarithm, with a nominal 95% interval; NaN where undefined. */
@@ -208,6 +217,7 @@ typedef struct {
     size_t groups, col_groups;
     /* How many entries are missing, in all trials together. */
     size_t missing;
+    kspec_device_used device;
 } kspec_moments_result;
 
 /*

@@ -41,6 +41,9 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, !o->no_center,
                                                  "the matrix", &r->missing, arena, err);
     if (!st) r->groups = m.rows.of ? m.rows.count : 0, r->col_groups = m.cols.of ? m.cols.count : 0;
+    r->mean_share = NAN;
+    if (!st && m.trials.center && m.trials.keep_means)
+        st = ks_measured_mean_share(&m, o->seed, &r->mean_share, arena, err);
     return st ? st : ks_second_make(run, &m, o->splits, o->seed, s, arena, err);
 }
 

@@ -23,6 +23,7 @@ _Noreturn void finish(int column_major);
 /* The arrays of a file: to choose the only one, or to list them for the user. */
 typedef struct {
     const char *kind; /* what the format calls them: "data set", "variable" */
+    int matlab;       /* paths are written exp.spikes, not exp/spikes */
     size_t count;     /* how many can be read */
     char *name;       /* the first of them */
     char list[256];   /* as many as fit: "x (4 x 3), y (10 x 2)" */
@@ -37,6 +38,15 @@ const char *catalog_only(const catalog *c);
 
 /* Ends the process: `key` is not there (why = "is not there") or not an array ("is a group"). */
 _Noreturn void catalog_refuse(const catalog *c, const char *key, const char *why);
+
+/* "(12)" or "{12}" of a MATLAB path at *p: the number, with *p behind it; 0 where there is none */
+size_t take_index(const char **p);
+
+/*
+ * Cells of one shape are an array with an axis more, the first: `count` matrices, or vectors as rows; one
+ * cell is what it holds. Sets the shape, and returns how many axes it has.
+ */
+int stack_cells(size_t count, size_t rows, size_t cols, size_t shape[3]);
 
 /*
  * The formats. Each has a part that opens the file, which is `fd` and `size` bytes long, before the sandbox

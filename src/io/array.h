@@ -79,8 +79,9 @@ int ks_is_lent(const char *input);
 kspec_status ks_lent_read(const char *input, const char *name, ks_array *out, kspec_error *err);
 
 /*
- * Picks indices from 0 ... n-1: numbers, ranges a-b (inclusive), or names where `names` is given, separated
- * by commas. *index is ks_alloc'd. `what` is "row" or "column". Fails with the offending part and the bound.
+ * Picks indices from 0 ... n-1: numbers, ranges a-b (inclusive) and a- (to the end), or names where `names`
+ * is given, separated by commas. *index is ks_alloc'd. `what` is "row" or "column". Fails with the offending
+ * part and the bound.
  */
 kspec_status ks_select_parse(const char *spec, size_t n, char *const *names, const char *what,
                              const char *name, size_t **index, size_t *count, kspec_error *err);

@@ -37,6 +37,22 @@ static void seen_as(ks_view *v, const ks_array *a, int d, int axis) {
     v->stride[axis] = a->stride[d];
 }
 
+/*
+ * Repeats are fewer than what is repeated. Where the first axis is not the shortest, the file is probably
+ * (neurons, images, repeats) or the like, and would give a wrong number without a word.
+ */
+static kspec_status check_order(const ks_part *part, kspec_error *err) {
+    const size_t *shape = part->array.shape;
+    int shortest = shape[1] < shape[2] ? 1 : 2;
+    if (shape[0] <= shape[shortest]) return KSPEC_OK;
+    return ks_fail(err, KSPEC_E_IO,
+                   "%s is %zu x %zu x %zu, which would mean %zu trials of %zu x %zu; say which axis is "
+                   "which: --axes %s if axis %d, the shortest, is repeats (its others features and inputs), "
+                   "--axes trials,rows,cols if it is as it stands",
+                   part->name, shape[0], shape[1], shape[2], shape[0], shape[1], shape[2],
+                   shortest == 1 ? "cols,trials,rows" : "cols,rows,trials", shortest);
+}
+
 static kspec_status name_axes(ks_part *part, const ks_axes *axes, kspec_error *err) {
     const ks_array *a = &part->array;
     ks_view *v = &part->view;
@@ -49,12 +65,7 @@ static kspec_status name_axes(ks_part *part, const ks_axes *axes, kspec_error *e
         if (!v->shape[k])
             return ks_fail(err, KSPEC_E_IO, "%s is empty: %zu trials x %zu rows x %zu columns", part->name,
                            v->shape[0], v->shape[1], v->shape[2]);
-    if (a->ndim == 3 && !axes->count && v->shape[KS_TRIALS] > v->shape[KS_ROWS])
-        return ks_fail(
-            err, KSPEC_E_IO,
-            "%s is %zu x %zu x %zu, as trials x rows x cols more trials than rows; say which axis is which, "
-            "as in --axes cols,rows,trials",
-            part->name, a->shape[0], a->shape[1], a->shape[2]);
+    if (a->ndim == 3 && !axes->count) return check_order(part, err);
     return KSPEC_OK;
 }
 

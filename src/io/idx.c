@@ -25,8 +25,6 @@ static ks_element type_of(unsigned char code) {
     return e;
 }
 
-static int is_gzip(const ks_bytes *b) { return b->size >= 2 && b->data[0] == 0x1f && b->data[1] == 0x8b; }
-
 static int is_magic(const unsigned char *p) {
     return p[0] == 0 && p[1] == 0 && type_of(p[2]).kind && p[3] >= 1 && p[3] <= 3;
 }
@@ -49,7 +47,7 @@ static size_t data_size(const unsigned char *p, size_t *shape) {
  * that is longer is something else.
  */
 int ks_idx_match(const ks_bytes *b) {
-    if (is_gzip(b)) {
+    if (ks_gzip_match(b)) {
         unsigned char start[4];
         size_t got;
         kspec_status status = ks_gunzip(b->data, b->size, start, sizeof start, &got, "", NULL);
@@ -126,7 +124,7 @@ static kspec_status parse_gzip(const ks_bytes *bytes, const char *name, ks_array
 
 kspec_status ks_idx_parse(ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err) {
     *out = (ks_array){0};
-    if (is_gzip(bytes)) return parse_gzip(bytes, name, out, err);
+    if (ks_gzip_match(bytes)) return parse_gzip(bytes, name, out, err);
     idx_header h;
     kspec_status status = read_header(bytes->data, bytes->size, name, &h, err);
     if (status) return status;

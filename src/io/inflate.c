@@ -94,3 +94,32 @@ kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, si
     inflateEnd(&s.z);
     return status;
 }
+
+int ks_gzip_match(const ks_bytes *b) { return b->size >= 2 && b->data[0] == 0x1f && b->data[1] == 0x8b; }
+
+/*
+ * How much it unpacks to is not known: four times as much room is tried until it is not filled, which costs
+ * a third more than knowing.
+ */
+kspec_status ks_gunzip_bytes(ks_bytes *b, const char *name, kspec_error *err) {
+    size_t most = ks_size_add(ks_size(b->size, KS_DEFLATE_RATIO), 1), room = ks_size(b->size, 8), got;
+    for (;; room = ks_size(room, 4)) {
+        if (room > most) room = most;
+        if (room < 64) room = 64;
+        unsigned char *heap = room <= ks_memory_available() ? ks_alloc(room, 1) : NULL;
+        if (!heap) return ks_nomem(err, name, room);
+        kspec_status st = ks_gunzip(b->data, b->size, heap, room, &got, name, err);
+        if (!st && got == room && room < most) {
+            ks_free(heap);
+            continue;
+        }
+        if (!st && got == 0) st = ks_fail(err, KSPEC_E_IO, "%s unpacks to nothing", name);
+        if (st) {
+            ks_free(heap);
+            return st;
+        }
+        ks_bytes_close(b);
+        *b = (ks_bytes){.data = heap, .size = got, .heap = heap};
+        return KSPEC_OK;
+    }
+}

@@ -19,4 +19,9 @@ kspec_status ks_inflate(const unsigned char *in, size_t n, unsigned char *out, s
 kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, size_t size, size_t *got,
                        const char *name, kspec_error *err);
 
+int ks_gzip_match(const ks_bytes *b);
+
+/* Puts the contents of a gzip file in the place of its bytes, which are closed. */
+kspec_status ks_gunzip_bytes(ks_bytes *b, const char *name, kspec_error *err);
+
 #endif

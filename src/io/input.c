@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "io/foreign.h"
+#include "io/inflate.h"
 #include "io/printable.h"
 
 #include <stdio.h>
@@ -59,8 +61,18 @@ static void add_suspicion(const char *path, kspec_error *err) {
 /* The bytes tell the format. */
 static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, const char *select_cols,
                           const char *name, ks_array *out, kspec_error *err) {
+    int packed = ks_gzip_match(bytes) && !ks_idx_match(bytes); /* idx unpacks itself */
+    if (packed) {
+        kspec_status st = ks_gunzip_bytes(bytes, name, err);
+        if (st) return st;
+    }
+    const char *foreign = ks_foreign(bytes);
+    if (foreign) return ks_foreign_refuse(foreign, name, err);
     if (ks_npz_match(bytes)) return ks_npz_parse(bytes, key, name, out, err);
     int hdf5 = ks_hdf5_match(bytes), mat = ks_mat_match(bytes);
+    if ((hdf5 || mat) && packed)
+        return ks_fail(err, KSPEC_E_IO, "%s is %s inside gzip; unpack it first", name,
+                       hdf5 ? "an HDF5 file" : "a MATLAB file");
     if (hdf5 || mat) {
         if (strcmp(path, "-") == 0)
             return ks_fail(err, KSPEC_E_IO, "standard input is %s, which kspec reads from files only",
@@ -98,6 +110,8 @@ kspec_status ks_input_read(const char *input, const char *select_cols, const cha
     kspec_status st = split(input, &path, &key, err);
     if (!st && key && !*key) st = ks_fail(err, KSPEC_E_ARG, "%s: nothing follows the colon", name);
     ks_bytes bytes = {0};
+    const char *folder = st ? NULL : ks_foreign_folder(path);
+    if (folder) st = ks_foreign_refuse(folder, name, err);
     if (!st) st = ks_bytes_open(&bytes, path, err);
     if (!st) st = parse(&bytes, path, key, select_cols, name, out, err);
     ks_bytes_close(&bytes);

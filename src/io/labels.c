@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "io/inflate.h"
 #include "io/number.h"
 #include "io/text.h"
 
@@ -145,6 +146,11 @@ static kspec_status read_any(reading *r, const char *input, kspec_error *err) {
     if (st && !strchr(input, ':')) return st;
     int other =
         st || ks_npz_match(b) || ks_hdf5_match(b) || ks_mat_match(b) || ks_npy_match(b) || ks_idx_match(b);
+    if (!other && ks_gzip_match(b)) {
+        st = ks_gunzip_bytes(b, r->name, err);
+        if (st) return st;
+        other = ks_npy_match(b) || ks_npz_match(b);
+    }
     if (!other) {
         st = ks_text_check(b, r->name, &mark, err);
         const char *text = (const char *)b->data + mark;

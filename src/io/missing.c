@@ -76,7 +76,10 @@ static kspec_status fail_missing(const kspec_dataset *d, const census *c, const 
                                  kspec_error *err) {
     const ks_part *part = input_of(parts, c->first.trial);
     place first = in_file(part, c->first);
-    char trial[48] = "", column[80] = "", advice[200];
+    char trial[48] = "", column[80] = "", axes[120] = "", advice[200];
+    if (d->array_dims == 3) /* what the rest of the message stands on */
+        snprintf(axes, sizeof axes, "taken as %zu trials x %zu rows x %zu columns (--axes), ", d->trials,
+                 d->rows, d->cols);
     if (d->trials > 1) snprintf(trial, sizeof trial, "trial %zu, ", first.trial);
     if (d->col_names) snprintf(column, sizeof column, " ('%.64s')", d->col_names[c->first.col]);
     int ragged = d->trials > 1 && !c->partial_count;
@@ -84,13 +87,15 @@ static kspec_status fail_missing(const kspec_dataset *d, const census *c, const 
     if (ragged)
         snprintf(advice, sizeof advice,
                  "--nan ragged-trials takes rows missing from a trial as repeats not made");
+    else if (d->array_dims == 3 && d->cols <= d->trials) /* perhaps the columns are the repeats */
+        snprintf(advice, sizeof advice, "--nan omit-rows leaves %zu of %zu rows", c->whole_rows, d->rows);
     else
         snprintf(advice, sizeof advice,
                  "--nan omit-rows leaves %zu of %zu rows, --nan omit-cols %zu of %zu columns", c->whole_rows,
                  d->rows, c->whole_cols, d->cols);
     return ks_fail(err, KSPEC_E_IO,
-                   "%s: %zu missing value%s, the first at %srow %zu, column %zu%s (from 0); %s", part->name,
-                   c->count, c->count == 1 ? "" : "s", trial, first.row, first.col, column, advice);
+                   "%s: %s%zu missing value%s, the first at %srow %zu, column %zu%s (from 0); %s", part->name,
+                   axes, c->count, c->count == 1 ? "" : "s", trial, first.row, first.col, column, advice);
 }
 
 static kspec_status check_ragged(const kspec_dataset *d, const census *c, const ks_part *parts,

@@ -39,8 +39,9 @@ static size_t distance(const char *a, size_t alen, const char *b, size_t blen) {
 static kspec_status fail_unknown(const choice *c, const char *part, size_t len, kspec_error *err) {
     int shown = (int)(len < 80 ? len : 80);
     if (!c->names)
-        return ks_fail(err, KSPEC_E_ARG, "%s '%.*s' is not a number or a range a-b: %s has %zu %ss, 0 to %zu",
-                       c->what, shown, part, c->name, c->n, c->what, c->n - 1);
+        return ks_fail(err, KSPEC_E_ARG,
+                       "%s '%.*s' is not a number or a range a-b or a-: %s has %zu %ss, 0 to %zu", c->what,
+                       shown, part, c->name, c->n, c->what, c->n - 1);
     size_t best = 0, best_distance = SIZE_MAX;
     for (size_t i = 0; i < c->n; i++) {
         size_t d = distance(part, len, c->names[i], strlen(c->names[i]));
@@ -106,11 +107,12 @@ static kspec_status take_part(const choice *c, const char **p, size_t *lo, size_
     if (!end) { /* not a name: a number or a range */
         size_t len = strcspn(s, ",");
         while (s[len - 1] == ' ') len--;
-        size_t plain = strspn(s, "0123456789"),
-               second = s[plain] == '-' ? strspn(s + plain + 1, "0123456789") : 0;
-        if (!plain || plain + (second ? second + 1 : 0) != len) return fail_unknown(c, s, len, err);
+        size_t plain = strspn(s, "0123456789"), dash = s[plain] == '-',
+               second = dash ? strspn(s + plain + 1, "0123456789") : 0;
+        if (!plain || plain + dash + second != len) return fail_unknown(c, s, len, err);
         kspec_status st = take_number(c, s, lo, &end, err);
-        *hi = *lo;
+        *hi = dash ? c->n - 1 : *lo;
+        if (dash) end++;
         if (!st && second) st = take_number(c, s + plain + 1, hi, &end, err);
         if (st) return st;
         if (*lo > *hi)

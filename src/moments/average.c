@@ -78,12 +78,13 @@ static kspec_status run_pairs(const ks_run *run, const ks_source *s, const ks_pa
     const ks_halves *h = &s->halves;
     const ks_pairs in = {p->A, p->B, h->seen_a, h->seen_b, s->rows, s->cols, s->trials->center};
     ks_arena arena = {0};
-    double *room = ks_arena_alloc(&arena, 4 * count, sizeof *room);
-    const ks_pairs_out to = {room, room + count, room + 2 * count, room + 3 * count};
+    double *room = ks_arena_alloc(&arena, 4 * count, sizeof *room), terms[2];
+    const ks_pairs_out to = {room, room + count, room + 2 * count, room + 3 * count, terms};
     kspec_status st = room ? ks_pairs_make(run, &in, &to, err) : ks_nomem(err, "pairs", arena.failed);
     for (int n = 0; n < p->nmax && !st; n++) {
         const double *from = n ? to.moment : to.trace;
         out->m[n] = from[0];
+        if (s->terms) s->terms[n] = fmax(s->terms[n], terms[n]);
         if (s->cycles) s->cycles[n] += n ? to.cycles[0] : seen_part(h, p->P * p->Q);
         if (!out->rows) continue;
         memcpy(out->rows + (size_t)n * G, from + 1, G * sizeof *from);
@@ -100,11 +101,13 @@ static kspec_status run_path(const ks_run *run, const ks_source *s, const change
     return ks_path_groups(run, p, transposed ? cols : rows, transposed ? rows : cols, out, err);
 }
 
+/* The sums of |terms| of the ones and zeros of missing entries are kept behind those of the values. */
 static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pair *p,
                               const ks_moments_out *out, kspec_error *err) {
-    double terms[KS_EXACT_NMAX];
+    double terms[KS_EXACT_NMAX], *to = s->terms;
     kspec_status st = ks_exact_terms(run, &s->tasks->exact, p, out, terms, err);
-    for (int n = 0; n < p->nmax && s->terms && !st; n++) s->terms[n] = fmax(s->terms[n], terms[n]);
+    if (to && s->cycles && p->A == s->halves.seen_a) to += p->nmax;
+    for (int n = 0; n < p->nmax && to && !st; n++) to[n] = fmax(to[n], terms[n]);
     return st;
 }
 
@@ -176,6 +179,8 @@ static void divide(double *x, const double *by, size_t count) {
 static void divide_all(const ks_source *s, size_t n, const ks_moments_out *sum, const ks_moments_out *there) {
     memcpy(s->cycles, there->m, n * sizeof *s->cycles);
     divide(sum->m, there->m, n);
+    for (size_t k = 0; k < n && s->terms; k++) /* of v/w: (terms of v + |v/w| terms of w) / w */
+        s->terms[k] = (s->terms[k] + fabs(sum->m[k]) * s->terms[n + k]) / there->m[k];
     if (sum->rows) divide(sum->rows, there->rows, n * s->rows->count);
     if (sum->cols) divide(sum->cols, there->cols, n * s->cols->count);
 }

@@ -18,7 +18,10 @@ typedef struct {
     const ks_groups *rows, *cols;
     /* where entries are missing, for each order: the part of the cycles that is left; otherwise NULL */
     double *cycles;
-    /* for each order the largest sum of |terms| that exact met; NULL: not wanted */
+    /*
+     * for each order the largest sum of |terms| that exact met, and room for as many more numbers; NULL: not
+     * wanted
+     */
     double *terms;
 } ks_source;
 

@@ -30,6 +30,13 @@ static inline size_t ks_group_size(const ks_groups *g, size_t k) {
     return g->of ? g->start[k + 1] - g->start[k] : 1;
 }
 
+/* Are all groups as large? */
+static inline int ks_groups_even(const ks_groups *g) {
+    for (size_t k = 1; k < g->count; k++)
+        if (ks_group_size(g, k) != ks_group_size(g, 0)) return 0;
+    return 1;
+}
+
 /*
  * An order of the rows in which each group stands together: row place[i] of the matrix comes i-th, and the
  * k-th group is number group[k] and begins at first[k]; first[count] = n.

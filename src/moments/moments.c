@@ -9,6 +9,7 @@
 #include "moments/average.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
+#include "moments/where.h"
 
 #include <float.h>
 #include <math.h>
@@ -77,6 +78,7 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
     if ((st = ks_trials_init(&j->trials, err))) return st;
     if ((st = ks_groups_make(&j->rows, o->row_groups, P, "row", &j->arena, err))) return st;
     if ((st = ks_groups_make(&j->cols, o->col_groups, Q, "column", &j->arena, err))) return st;
+    j->trials.keep_means = !ks_groups_even(&j->rows);
     if ((st = check_holes(j, err))) return st;
     if (o->correlation && o->no_stderr)
         return ks_fail(err, KSPEC_E_ARG, "correlation and no_stderr exclude each other");
@@ -93,41 +95,6 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
     for (int side = 0; side < 2; side++) j->share[side] = ks_exact_sampled_share(&j->tasks.exact, side);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT && (st = check_assignment(j, err))) return st;
     return ks_trials_scale(&j->trials, o->nmax, err);
-}
-
-/* The same of what is seen: each mean has its own number of entries. */
-static double seen_mean_share(const ks_pair *p, const ks_halves *h) {
-    double total = 0, entries = 0, share = 0, cols = 0;
-    for (size_t a = 0; a < p->Q; a++) {
-        double x = 0, y = 0, both = 0, nx = 0, ny = 0, n = 0;
-        for (size_t k = a; k < p->P * p->Q; k += p->Q) {
-            x += p->A[k], y += p->B[k], both += p->A[k] * p->B[k];
-            nx += h->seen_a[k], ny += h->seen_b[k], n += h->seen_a[k] * h->seen_b[k];
-        }
-        total += both, entries += n;
-        if (nx * ny > n) share += (x * y - both) / (nx * ny - n), cols++;
-    }
-    return total > 0 && cols > 0 ? share / cols / (total / entries) : NAN;
-}
-
-/*
- * What centring would take away: sum_a (E Phi_a)^2 over sum_a E Phi_a^2. The square of the expectation is the
- * mean of Phi_ia Phi_ja over i != j, which does not count the column's own variance.
- */
-static double mean_share(const ks_pair *p, const ks_halves *h, double *sum) {
-    double total = 0, share = 0, P = (double)p->P;
-    if (p->P < 2) return NAN;
-    if (h->seen_a) return seen_mean_share(p, h);
-    memset(sum, 0, 2 * p->Q * sizeof *sum);
-    for (size_t i = 0; i < p->P; i++)
-        for (size_t a = 0; a < p->Q; a++) {
-            double x = p->A[i * p->Q + a], y = p->B[i * p->Q + a];
-            sum[a] += x;
-            sum[p->Q + a] += y;
-            total += x * y;
-        }
-    for (size_t a = 0; a < p->Q; a++) share += sum[a] * sum[p->Q + a];
-    return total > 0 ? (share - total) / (P * (P - 1)) / (total / P) : NAN;
 }
 
 /*
@@ -208,8 +175,8 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
         sum.cols = ks_arena_alloc(&arena, ks_size(n, Q), sizeof(double));
     }
     j->source.cycles = j->missing ? ks_arena_alloc(&arena, n, sizeof(double)) : NULL;
-    int terms = task->method == KSPEC_ESTIMATOR_EXACT && !j->tasks.pairs;
-    j->source.terms = terms ? ks_arena_zalloc(&arena, n, sizeof(double)) : NULL;
+    int terms = task->method == KSPEC_ESTIMATOR_EXACT;
+    j->source.terms = terms ? ks_arena_zalloc(&arena, 2 * n, sizeof(double)) : NULL;
     kspec_status st = arena.failed ? ks_nomem(err, "leave-one-out estimates", arena.failed) : KSPEC_OK;
     ks_run first = ks_run_part(run, 0, bound ? 0.8 : 1), second = ks_run_part(run, 0.8, 1);
     if (!st)
@@ -234,7 +201,7 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
             st = none_left(j, task, k, err);
         } else if (!isfinite(e->value))
             st = ks_fail(err, KSPEC_E_NUMERIC,
-                         "%s: m(%d) exceeds the largest double; scale the data or use normalize",
+                         "%s: m(%d) exceeds the largest double; scale the data or use --normalize",
                          kspec_estimator_name(task->label), k);
     }
     ks_arena_free(&arena);
@@ -313,8 +280,6 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     double *mean = ks_arena_alloc(&j->arena, ks_size(2, j->trials.Q), sizeof *mean);
     if (j->share[0] == 1 && j->share[1] == 1 && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
         j->second = ks_arena_alloc(&j->arena, count_second, sizeof *j->second);
-    j->source =
-        (ks_source){.o = &j->o, .trials = &j->trials, .tasks = &j->tasks, .rows = &j->rows, .cols = &j->cols};
     out->groups = j->rows.of ? j->rows.count : 0;
     out->col_groups = j->cols.of ? j->cols.count : 0;
     out->missing = j->missing;
@@ -323,7 +288,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     out->side = KSPEC_SIDE_GIVEN;
     ks_pair p;
     ks_trials_split(&j->trials, j->o.seed, 0, &j->source.halves, &p);
-    out->mean_share = j->o.center ? NAN : mean_share(&p, &j->source.halves, mean);
+    out->mean_share = j->o.center && !j->trials.keep_means ? NAN : ks_mean_share(&p, &j->source.halves, mean);
 
     double total = 0, done = 0; /* progress: a task's share is as long as its orders and repetitions */
     size_t count = 0;
@@ -354,16 +319,17 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     return st ? st : participation_ratio(j, &rest, out, err);
 }
 
-kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
-                           kspec_moments_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
-    double start = ks_now();
-    job j = {0};
+/* One attempt, on the place that is decided on */
+static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
+                            ks_place *place, kspec_moments_result **out, kspec_error *err) {
+    job j = {.o = *opts};
     kspec_moments_result *r = NULL;
-    kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
-    if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
+    kspec_status st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     if (!st) st = check(&j, phi, ntrials, err);
+    j.source =
+        (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
+    if (!st) st = ks_where(place, &j.source, ks_trials_splits(&j.trials, j.o.splits), j.run.threads, err);
+    j.run.device = place->device;
     if (!st && !(r = ks_zalloc(1, sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st && !(st = ks_blas_enter(j.run.threads, err))) {
         st = compute(&j, r, err);
@@ -371,13 +337,33 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     }
     ks_arena_free(&j.arena);
     ks_tasks_free(&j.tasks);
-    if (st) {
-        kspec_moments_free(r);
-        return st;
+    if (st) kspec_moments_free(r);
+    *out = st ? NULL : r;
+    return st;
+}
+
+kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
+                           kspec_moments_result **out, kspec_error *err) {
+    kspec_moments_opts o;
+    kspec_error own;
+    ks_place place = {0};
+    if (!err) err = &own;
+    ks_clear(err);
+    *out = NULL;
+    double start = ks_now();
+    kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
+    if (!st) st = ks_place_make(&place, o.device, err);
+    if (!st) st = attempt(phi, ntrials, &o, &place, out, err);
+    if (st && place.device && place.device->failed && ks_place_retreat(&place, err)) {
+        ks_clear(err);
+        st = attempt(phi, ntrials, &o, &place, out, err);
     }
-    r->seconds = ks_now() - start;
-    *out = r;
-    return KSPEC_OK;
+    if (!st) {
+        (*out)->seconds = ks_now() - start;
+        ks_place_tell(&place, &(*out)->device);
+    }
+    ks_place_close(&place);
+    return st;
 }
 
 void kspec_moments_free(kspec_moments_result *result) {

@@ -8,25 +8,25 @@
 
 /*
  * For columns a < c of the trials A and B, x and z are A and B in column a, y and w are B and A in column
- * c, and a unit g is a group of rows. With f_g the mean over the rows of g (f_g the value itself where g is
- * one row),
+ * c, and a unit g is a group of rows (or one row). With
  *
- *     P = xy, R = zw, D = xz, E = yw as means of products; x, y, z, w as means.
+ *     P = xy, R = zw, D = xz, E = yw, x, y, z, w as sums over the rows of a unit,
  *
- * The kernel's cycle takes P of one unit and R of another; two 1-cycles take D and E. Centred, P = xy may be
+ * the kernel's cycle takes P of one unit and R of another; two 1-cycles take D and E. Centred, P = xy may be
  * split into x of one unit and minus y of another, and so on, so that with S the sum over different units
  *
- *     m(2):    S(P,R) / (n)_2 - (S(x,y,R) + S(z,w,P)) / (n)_3 + S(x,y,z,w) / (n)_4,
- *     m(1)^2:  S(D,E) / (n)_2 - (S(x,z,E) + S(y,w,D)) / (n)_3 + S(x,y,z,w) / (n)_4,
+ *     m(2):    S(P,R) / N_2 - (S(x,y,R) + S(z,w,P)) / N_3 + S(x,y,z,w) / N_4,
+ *     m(1)^2:  S(D,E) / N_2 - (S(x,z,E) + S(y,w,D)) / N_3 + S(x,y,z,w) / N_4,
  *
- * n the number of units. Each S follows from the sums over units of products of these, all of which are kept,
- * with and without the unit that is left out.
+ * N_k = S(s,...,s), s the number of rows of a unit: how many k rows there are from different units. Each S
+ * follows from the sums over units of products of these, all of which are kept, with and without the unit that
+ * is left out.
  */
 enum { STRIP = KS_PAIRS_STRIP, MAX_CHUNKS = 64 };
 
-/* What pairs add up to: estimates times weights, and the weights */
+/* What pairs add up to: estimates times weights, the weights, and the sizes of the moment's terms */
 typedef struct {
-    double moment, square, weight;
+    double moment, square, weight, terms;
 } total;
 
 /* Scratch of one worker: panels of a strip, rows x STRIP, and a column, rows long */
@@ -44,6 +44,8 @@ typedef struct {
     /* per chunk: all, the pairs with each column, and without each group of rows, 3 vectors of lanes */
     total *all, *col;
     double *left;
+    /* centred groups: N_2, N_3, N_4 without each of them, and of all; otherwise NULL */
+    double *counts;
 } job;
 
 /* 1 where an entry is seen in both trials */
@@ -57,6 +59,7 @@ static void add(total *to, const total *from) {
     to->moment += from->moment;
     to->square += from->square;
     to->weight += from->weight;
+    to->terms += from->terms;
 }
 
 /* Columns c0 ... c0+count-1 of all rows; the strip is filled up with columns that do not count */
@@ -92,8 +95,9 @@ static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
                                   .y = w->y,
                                   .w = w->w,
                                   .seen = in->seen_a ? w->seen : NULL,
-                                  .centered = in->centered};
-    double keep[STRIP], each[3 * STRIP];
+                                  .centered = in->centered,
+                                  .counts = j->counts};
+    double keep[STRIP], each[4 * STRIP];
     take_strip(j, c0, count, w);
     for (size_t a = 0; a + 1 < c0 + count; a++) {
         for (size_t k = 0; k < STRIP; k++)
@@ -101,7 +105,7 @@ static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
         take_column(j, a, w);
         j->k->pairs_strip(&panel, keep, each, j->left + chunk * j->units * 3 * j->k->lanes);
         for (size_t k = 0; k < count; k++) {
-            const total t = {each[k], each[STRIP + k], each[2 * STRIP + k]};
+            const total t = {each[k], each[STRIP + k], each[2 * STRIP + k], each[3 * STRIP + k]};
             add(&j->all[chunk], &t);
             add(&j->col[chunk * Q + a], &t);
             add(&j->col[chunk * Q + c0 + k], &t);
@@ -117,6 +121,27 @@ static kspec_status strips(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
+/* Adds sign times the first four powers of a group's size */
+static void add_powers(double size, double sign, double *p) {
+    for (int k = 1; k <= 4; k++) p[k] += sign *= size;
+}
+
+/* N_2, N_3 and N_4, without each group and of all, by the power sums p_k of sizes; 0 where groups are too few */
+static void count_tuples(const ks_groups *rows, double *N) {
+    double p[5] = {0};
+    for (size_t g = 0; g < rows->count; g++) add_powers((double)ks_group_size(rows, g), 1, p);
+    for (size_t g = 0; g <= rows->count; g++, N += 3) {
+        const int one = g < rows->count;
+        const size_t left = rows->count - (size_t)one;
+        if (one) add_powers((double)ks_group_size(rows, g), -1, p);
+        N[0] = p[1] * p[1] - p[2];
+        N[1] = left < 3 ? 0 : p[1] * (p[1] * p[1] - 3 * p[2]) + 2 * p[3];
+        N[2] =
+            left < 4 ? 0 : p[1] * (p[1] * (p[1] * p[1] - 6 * p[2]) + 8 * p[3]) + 3 * p[2] * p[2] - 6 * p[4];
+        if (one) add_powers((double)ks_group_size(rows, g), 1, p);
+    }
+}
+
 /* j->all[0], j->col[0 ...] and row[g] are the sums over all pairs. */
 static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *arena, kspec_error *err) {
     const size_t Q = j->in->cols->n, n = j->in->rows->n, all = (Q + STRIP - 1) / STRIP;
@@ -130,6 +155,9 @@ static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *
     j->all = ks_arena_zalloc(arena, j->chunks, sizeof(total));
     j->col = ks_arena_zalloc(arena, ks_size(j->chunks, Q), sizeof(total));
     j->left = ks_arena_zalloc(arena, ks_size(j->chunks * 3 * lanes, j->units), sizeof(double));
+    if (j->in->centered && j->in->rows->of)
+        j->counts = ks_arena_alloc(arena, ks_size(3, j->units + 1), sizeof(double));
+    if (j->counts) count_tuples(j->in->rows, j->counts);
     j->workers = ks_arena_zalloc(arena, workers, sizeof(scratch));
     for (size_t k = 0; k < workers && !arena->failed; k++)
         j->workers[k] = (scratch){.y = ks_arena_alloc(arena, n, STRIP * sizeof(double)),
@@ -146,7 +174,7 @@ static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *
         for (size_t g = 0; g < j->units; g++) {
             const double *left = j->left + (c * j->units + g) * 3 * lanes;
             for (size_t l = 0; l < lanes; l++)
-                add(&row[g], &(total){left[l], left[lanes + l], left[2 * lanes + l]});
+                add(&row[g], &(total){left[l], left[lanes + l], left[2 * lanes + l], 0});
         }
     }
     return st;
@@ -155,39 +183,48 @@ static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *
 /* ---- first order ---- */
 
 /*
- * m(1) of column a over the units, but for one (its sums in `own`), times its weight n: sum of D -
- * S(x,z)/(n-1) where centred, D otherwise
+ * m(1) of column a over the units, but for one (its sums in `own`), times its weight N_1: sum of D - S(x,z)
+ * N_1/N_2 where centred, D otherwise
  */
-enum { T_N, T_X, T_Z, T_D, T_XZ, T_SUMS };
+enum { T_N, T_X, T_Z, T_D, T_XZ, T_NN, T_SUMS };
 
 static void trace_of(int centered, const double *s, const double *own, double *value, double *weight) {
     double t[T_SUMS];
     for (int k = 0; k < T_SUMS; k++) t[k] = s[k] - (own ? own[k] : 0);
+    const double pairs = t[T_N] * t[T_N] - t[T_NN];
     *value = *weight = 0;
-    if (t[T_N] < (centered ? 1.5 : 0.5)) return;
+    if (centered ? pairs < 0.5 : t[T_N] < 0.5) return;
     *weight = t[T_N];
-    *value = t[T_D] - (centered ? (t[T_X] * t[T_Z] - t[T_XZ]) / (t[T_N] - 1) : 0);
+    *value = t[T_D] - (centered ? (t[T_X] * t[T_Z] - t[T_XZ]) * t[T_N] / pairs : 0);
 }
 
-/* Unit g in column a: means where centred, sums otherwise */
+/* The terms of the same, in absolute value */
+static double trace_terms(int centered, const double *s) {
+    const double pairs = s[T_N] * s[T_N] - s[T_NN];
+    if (!centered || pairs < 0.5) return fabs(s[T_D]);
+    return fabs(s[T_D]) + (fabs(s[T_X] * s[T_Z]) + fabs(s[T_XZ])) * s[T_N] / pairs;
+}
+
+/* Unit g in column a */
 static void trace_unit(const ks_pairs *in, size_t g, size_t a, double *own) {
     const ks_groups *rows = in->rows;
     const size_t size = ks_group_size(rows, g), Q = in->cols->n;
-    const double f = in->centered ? 1 / (double)size : 1;
     memset(own, 0, T_SUMS * sizeof *own);
     for (size_t i = 0; i < size; i++) {
         const size_t at = (rows->of ? rows->member[rows->start[g] + i] : g) * Q + a;
         const double seen = seen_at(in, at);
-        own[T_N] += f * seen;
-        own[T_X] += f * seen * in->A[at], own[T_Z] += f * seen * in->B[at];
-        own[T_D] += f * seen * in->A[at] * in->B[at];
+        own[T_N] += seen;
+        own[T_X] += seen * in->A[at], own[T_Z] += seen * in->B[at];
+        own[T_D] += seen * in->A[at] * in->B[at];
     }
     own[T_XZ] = own[T_X] * own[T_Z];
+    own[T_NN] = own[T_N] * own[T_N];
 }
 
-/* value and weight: 1 + rows.count + cols.count of each */
-static void traces(const ks_pairs *in, double *value, double *weight) {
+/* value and weight: 1 + rows.count + cols.count of each. What the terms of the first add up to. */
+static double traces(const ks_pairs *in, double *value, double *weight) {
     const size_t G = in->rows->count, Q = in->cols->n, H = in->cols->count;
+    double terms = 0;
     memset(value, 0, (1 + G + H) * sizeof *value);
     memset(weight, 0, (1 + G + H) * sizeof *weight);
     for (size_t a = 0; a < Q; a++) {
@@ -197,6 +234,7 @@ static void traces(const ks_pairs *in, double *value, double *weight) {
             for (int k = 0; k < T_SUMS; k++) s[k] += own[k];
         }
         trace_of(in->centered, s, NULL, &v, &w);
+        terms += trace_terms(in->centered, s);
         value[0] += v, weight[0] += w;
         const size_t own_group = 1 + G + ks_group_of(in->cols, a);
         value[own_group] -= v, weight[own_group] -= w;
@@ -207,6 +245,7 @@ static void traces(const ks_pairs *in, double *value, double *weight) {
         }
     }
     for (size_t c = 0; c < H; c++) value[1 + G + c] += value[0], weight[1 + G + c] += weight[0];
+    return terms;
 }
 
 /* ---- two 1-cycles, not centred: by sums over blocks ---- */
@@ -271,7 +310,8 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
     total *row = ks_arena_zalloc(&arena, G, sizeof *row);
     kspec_status st =
         arena.failed ? ks_nomem(err, "pairs", arena.failed) : every_pair(run, &j, row, &arena, err);
-    if (!st) traces(in, out->trace, weight);
+    double first_terms = st ? 0 : traces(in, out->trace, weight);
+    if (!st && out->terms) out->terms[0] = first_terms / weight[0];
     for (size_t k = 0; k < count && !st; k++) out->trace[k] = over(out->trace[k], weight[k]);
     if (!st && !in->centered) st = squares(in, out->square, err);
     for (size_t k = 0; k < count && !st; k++) {
@@ -290,6 +330,7 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
         out->moment[k] = over(2 * t.moment, pairs);
         out->square[k] = over(in->centered ? 2 * t.square : out->square[k], pairs);
         if (out->cycles) out->cycles[k] = t.weight;
+        if (out->terms && k == 0) out->terms[1] = 2 * t.terms / pairs;
     }
     ks_arena_free(&arena);
     return st;
@@ -303,15 +344,20 @@ static kspec_status with_holes(const ks_run *run, const ks_pairs *in, const ks_p
                                kspec_error *err) {
     const size_t count = 1 + in->rows->count + in->cols->count;
     ks_arena arena = {0};
-    double *room = ks_arena_alloc(&arena, 3 * count, sizeof *room);
-    const ks_pairs_out own = {out->trace, out->square, out->moment, NULL},
-                       there = {room, room + count, room + 2 * count, NULL};
+    double *room = ks_arena_alloc(&arena, 3 * count, sizeof *room), terms[2];
+    const ks_pairs_out own = {out->trace, out->square, out->moment, NULL, out->terms},
+                       there = {room, room + count, room + 2 * count, NULL, terms};
     const ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
     kspec_status st = room ? KSPEC_OK : ks_nomem(err, "missing entries", arena.failed);
     const ks_pairs values = {in->A, in->B, NULL, NULL, in->rows, in->cols, 0},
                    seen = {in->seen_a, in->seen_b, NULL, NULL, in->rows, in->cols, 0};
     if (!st) st = complete(&first, &values, &own, err);
     if (!st) st = complete(&second, &seen, &there, err);
+    /* of a ratio v/w: (terms of v + |v/w| terms of w) / w */
+    for (int n = 0; n < 2 && !st && out->terms; n++) {
+        const double v = n ? out->moment[0] : out->trace[0], w = n ? there.moment[0] : there.trace[0];
+        out->terms[n] = (out->terms[n] + fabs(v / w) * terms[n]) / w;
+    }
     for (size_t k = 0; k < count && !st; k++) {
         out->trace[k] = over(out->trace[k], there.trace[k]);
         out->square[k] = over(out->square[k], there.square[k]);

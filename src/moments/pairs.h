@@ -4,11 +4,12 @@
  * group of rows, and without each group of columns (where there are no groups, without each row and
  * column).
  *
- * Not centred, every tuple of rows and columns counts once, as in path and exact. Centred, a group of rows
- * counts once, whatever its size, as the mean of its rows: only so is the estimate left as it is when a
- * constant is added to a column, and it is without bias either way. With missing entries, the pair (a, c)
- * of columns is taken over the n rows in which both are seen (in both trials), and counts n (n-1) times, as
- * often as there are cycles; not centred, sums over the cycles that are there are divided by their number.
+ * Every tuple of rows and columns counts once, as in path and exact: centred, each term is the mean over its
+ * tuples of rows from different groups. So a constant that is added to a column changes nothing where groups
+ * are all as large, but does where they differ (ks_groups_even): the terms then weigh the rows differently.
+ * With missing entries, the pair (a, c) of columns is taken over the n rows in which both are seen (in both
+ * trials), and counts n (n-1) times, as often as there are cycles; not centred, sums over the cycles that are
+ * there are divided by their number.
  */
 #ifndef KS_MOMENTS_PAIRS_H
 #define KS_MOMENTS_PAIRS_H
@@ -28,10 +29,11 @@ typedef struct {
 
 /*
  * Estimates of m(1), m(1)^2 and m(2): 1 + rows.count + cols.count of each, NaN where nothing is left.
- * `cycles`, likewise, is the part of the cycles of order 2 that the missing entries leave, or NULL.
+ * `cycles`, likewise, is the part of the cycles of order 2 that the missing entries leave, or NULL. `terms`, two
+ * numbers or NULL: what the absolute values of the terms of m(1) and m(2), from all of the matrix, add up to.
  */
 typedef struct {
-    double *trace, *square, *moment, *cycles;
+    double *trace, *square, *moment, *cycles, *terms;
 } ks_pairs_out;
 
 /* Time: about 100 (rows.count + P) Q^2 operations; not centred, a tenth of that. */

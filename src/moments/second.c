@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "linalg/linalg.h"
+#include "moments/gram_there.h"
 #include "moments/jackknife.h"
 #include "moments/pairs.h"
 #include "moments/sums.h"
@@ -57,6 +58,7 @@ kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi,
                             .center = center,
                             .pairwise = how->pairwise};
     st = open_groups(m, how, what, arena, err);
+    m->trials.keep_means = !ks_groups_even(&m->rows);
     if (!st) st = ks_trials_init(&m->trials, err);
     if (!st) st = ks_trials_missing(&m->trials, missing, err);
     if (!st) st = ks_trials_scale(&m->trials, 2, err);
@@ -77,6 +79,15 @@ static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
     ks_pair p;
     ks_trials_split(t, seed, r, &m->halves, &p);
     return p;
+}
+
+kspec_status ks_measured_mean_share(ks_measured *m, uint64_t seed, double *share, ks_arena *arena,
+                                    kspec_error *err) {
+    double *sum = ks_arena_alloc(arena, ks_size(2, m->trials.Q), sizeof *sum);
+    if (!sum) return ks_nomem(err, "the means of the columns", arena->failed);
+    const ks_pair p = split(m, seed, 0);
+    *share = ks_mean_share(&p, &m->halves, sum);
+    return KSPEC_OK;
 }
 
 /* ---- the matrix's own eigenvalues ---- */
@@ -110,6 +121,11 @@ static kspec_status own_band(void *ctx, size_t chunk, const ks_worker *worker) {
 /* (sum of eigenvalues)^2 / sum of squares, in bands of the Gram matrix, which is never held whole */
 static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
                                 kspec_error *err) {
+    if (run->device) { /* which has the memory for it, or else the processor does it in bands */
+        kspec_status there = ks_ratio_there(run, X, P, Q, ratio, err);
+        if (there != KSPEC_E_NOMEM) return there;
+        ks_clear(err);
+    }
     size_t N = P <= Q ? P : Q, chunks = (N + BAND - 1) / BAND;
     int workers = ks_workers(run, chunks);
     ks_arena arena = {0};
@@ -198,7 +214,7 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
     double *room = ks_arena_alloc(&scratch, 4 * count, sizeof *room);
     const ks_pairs in = {p->A,     p->B,     m->halves.seen_a, m->halves.seen_b,
                          &m->rows, &m->cols, m->trials.center};
-    const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count};
+    const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count, NULL};
     kspec_status st = room ? ks_pairs_make(run, &in, &out, err) : ks_nomem(err, "pairs", scratch.failed);
     for (size_t k = 0; k < count && !st; k++) {
         s->trace[k] += weight * out.trace[k];

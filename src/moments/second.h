@@ -77,6 +77,10 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
 /* The mean of a matrix's trials (P x Q, centred where asked) in the arena. */
 double *ks_measured_mean(ks_measured *m, ks_arena *arena);
 
+/* ks_mean_share() of the first split, where its means are kept */
+kspec_status ks_measured_mean_share(ks_measured *m, uint64_t seed, double *share, ks_arena *arena,
+                                    kspec_error *err);
+
 /* (N-1)/N sum (x_i - mean)^2: what one side of N leave-one-out values adds to the variance. */
 double ks_jackknife_side(const double *x, size_t N);
 

@@ -186,7 +186,7 @@ static void centre(const ks_trials *t, double *X, double *mean) {
 static const double *as_it_is(const ks_trials *t, size_t k) {
     const kspec_matrix *m = &t->phi[k];
     int plain = m->col_stride == 1 && (m->row_stride == (ptrdiff_t)t->Q || t->P == 1) && t->exponent == 0 &&
-                !t->normalize && !t->center && !t->pairwise;
+                !t->normalize && (!t->center || t->keep_means) && !t->pairwise;
     return plain ? m->data : NULL;
 }
 
@@ -242,8 +242,8 @@ void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, 
         for (size_t k = 0; k < T; k++)
             add_row(t, h->order[k], i, 1 / (double)(k < half ? half : T - half), k < half ? a : b);
     }
-    if (h->a) centre(t, h->a, h->mean);
-    if (h->b) centre(t, h->b, h->mean);
+    if (h->a && !t->keep_means) centre(t, h->a, h->mean);
+    if (h->b && !t->keep_means) centre(t, h->b, h->mean);
     p->P = t->P, p->Q = t->Q;
     p->A = h->a ? h->a : as_it_is(t, 0);
     p->B = t->count == 1 ? p->A : h->b ? h->b : as_it_is(t, 1);
@@ -278,4 +278,35 @@ kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, ks
     }
     *t = (ks_pair){to[0], to[1] ? to[1] : to[0], p->Q, p->P, p->nmax};
     return KSPEC_OK;
+}
+
+/* The same of what is seen: each mean has its own number of entries. */
+static double seen_mean_share(const ks_pair *p, const ks_halves *h) {
+    double total = 0, entries = 0, share = 0, cols = 0;
+    for (size_t a = 0; a < p->Q; a++) {
+        double x = 0, y = 0, both = 0, nx = 0, ny = 0, n = 0;
+        for (size_t k = a; k < p->P * p->Q; k += p->Q) {
+            x += p->A[k], y += p->B[k], both += p->A[k] * p->B[k];
+            nx += h->seen_a[k], ny += h->seen_b[k], n += h->seen_a[k] * h->seen_b[k];
+        }
+        total += both, entries += n;
+        if (nx * ny > n) share += (x * y - both) / (nx * ny - n), cols++;
+    }
+    return total > 0 && cols > 0 ? share / cols / (total / entries) : NAN;
+}
+
+double ks_mean_share(const ks_pair *p, const ks_halves *h, double *sum) {
+    double total = 0, share = 0, P = (double)p->P;
+    if (p->P < 2) return NAN;
+    if (h->seen_a) return seen_mean_share(p, h);
+    memset(sum, 0, 2 * p->Q * sizeof *sum);
+    for (size_t i = 0; i < p->P; i++)
+        for (size_t a = 0; a < p->Q; a++) {
+            double x = p->A[i * p->Q + a], y = p->B[i * p->Q + a];
+            sum[a] += x;
+            sum[p->Q + a] += y;
+            total += x * y;
+        }
+    for (size_t a = 0; a < p->Q; a++) share += sum[a] * sum[p->Q + a];
+    return total > 0 ? (share - total) / (P * (P - 1)) / (total / P) : NAN;
 }

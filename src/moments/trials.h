@@ -16,6 +16,8 @@ typedef struct {
     const size_t *row_trials;
     kspec_center center;
     int normalize;
+    /* centred, but by an estimator that is to have the means: one of groups that differ in size */
+    int keep_means;
     /* NaN is a missing entry; set to 0 by ks_trials_missing() where there is none */
     int pairwise;
     /*
@@ -64,6 +66,12 @@ kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, 
  * entry is seen.
  */
 void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p);
+
+/*
+ * What centring takes away: sum_a (E Phi_a)^2 over sum_a E Phi_a^2. The square of the expectation is the mean of
+ * Phi_ia Phi_ja over i != j, which does not count the column's own variance. sum: 2 Q numbers of scratch.
+ */
+double ks_mean_share(const ks_pair *p, const ks_halves *h, double *sum);
 
 /* out (P x Q) = trial k alone, scaled and, if asked for, centred. */
 void ks_trials_copy(const ks_trials *t, size_t k, ks_halves *h, double *out);

@@ -1,15 +1,15 @@
 #include "simd/pairs.h"
 #include "simd/vec.h"
 
-/* The means of one unit (sums where not centred) with VL columns of the strip; not centred, P and R alone */
+/* The sums over one unit with VL columns of the strip; not centred, P and R alone */
 typedef struct {
     vd n, x, y, z, w, p, r, d, e;
-} means;
+} own_sums;
 
-KS_INLINE means unit(const int centered, const ks_pairs_panel *panel, size_t g, int j) {
+KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t g, int j) {
     const size_t begin = panel->first ? panel->first[g] : g, end = panel->first ? panel->first[g + 1] : g + 1;
     const vd zero = vd_set(0);
-    means m = {zero, zero, zero, zero, zero, zero, zero, zero, zero};
+    own_sums m = {zero, zero, zero, zero, zero, zero, zero, zero, zero};
     for (size_t i = begin; i < end; i++) {
         const vd x = vd_set(panel->x[i]), z = vd_set(panel->z[i]);
         const vd y = vd_load(panel->y + i * KS_PAIRS_STRIP + j),
@@ -19,7 +19,7 @@ KS_INLINE means unit(const int centered, const ks_pairs_panel *panel, size_t g, 
             m.r = vd_fma(z, w, m.r);
             continue;
         }
-        vd f = vd_set((panel->here ? panel->here[i] : 1) / (double)(end - begin));
+        vd f = vd_set(panel->here ? panel->here[i] : 1);
         if (panel->seen) f = f * vd_load(panel->seen + i * KS_PAIRS_STRIP + j);
         const vd fx = f * x, fz = f * z, fy = f * y, fw = f * w;
         m.n = m.n + f;
@@ -47,39 +47,62 @@ KS_INLINE means unit(const int centered, const ks_pairs_panel *panel, size_t g, 
     _(KS_PAIR_XYZW, xy * zw)
 /* clang-format on */
 
-/* The estimate of each pair from its sums, times its weight (moments/pairs.c) */
-KS_INLINE void estimate(const vd *s, vd keep, vd *moment, vd *square, vd *weight) {
+/* What the sums over 2, 3 and 4 different units count, times N_2; and N_2, the weight (moments/pairs.c) */
+typedef struct {
+    vd two, three, four, weight;
+} factors;
+
+/*
+ * Without unit g. Where units are rows there are n of them in which both columns are seen, and N_2 = n (n-1),
+ * N_3 = n (n-1) (n-2), N_4 = n (n-1) (n-2) (n-3); fewer than 4 are too few.
+ */
+KS_INLINE factors factors_of(const ks_pairs_panel *panel, size_t g, vd count, vd keep) {
     const vd one = vd_set(1), two = vd_set(2), three = vd_set(3);
+    if (panel->counts) {
+        const double *N = panel->counts + 3 * g;
+        const vd there = N[2] > 0 ? keep : vd_set(0);
+        return (factors){there, there * vd_set(N[1] > 0 ? N[0] / N[1] : 0),
+                         there * vd_set(N[2] > 0 ? N[0] / N[2] : 0), there * vd_set(N[0])};
+    }
+    /* 0 for n up to 3, 1 from 4 on */
+    const vd there = keep * vd_min(vd_max(vd_round(count) - three, vd_set(0)), one);
+    const vd n = vd_max(count, vd_set(4)), f4 = there / ((n - two) * (n - three));
+    return (factors){there, f4 * (n - three), f4, there * n * (n - one)};
+}
+
+/*
+ * The estimates of m(2) and m(1)^2 from the sums of a pair of columns, times the weight. `minus` is -1; with 1
+ * and the absolute values of the sums, these are the sums of the absolute values of their terms.
+ */
+KS_INLINE void estimate(const vd *s, vd minus, const factors *f, vd *moment, vd *square) {
+    const vd two = vd_set(2), three = vd_set(3);
     // cppcheck-suppress ctuArrayIndex ; it takes KS_PAIR_SUMS, an enumerator, for 0
     const vd p = s[KS_PAIR_P], r = s[KS_PAIR_R], d = s[KS_PAIR_D], e = s[KS_PAIR_E];
     const vd x = s[KS_PAIR_X], y = s[KS_PAIR_Y], z = s[KS_PAIR_Z], w = s[KS_PAIR_W];
     const vd xy = s[KS_PAIR_XY], zw = s[KS_PAIR_ZW], xz = s[KS_PAIR_XZ], yw = s[KS_PAIR_YW],
              xw = s[KS_PAIR_XW], yz = s[KS_PAIR_YZ];
-    /* fewer than 4 units are too few: 0 for n up to 3, 1 from 4 on */
-    const vd there = keep * vd_min(vd_max(vd_round(s[KS_PAIR_N]) - three, vd_set(0)), one);
-    const vd n = vd_max(s[KS_PAIR_N], vd_set(4)), f4 = one / ((n - two) * (n - three)), f3 = f4 * (n - three);
     /* S(x,y,R) + S(z,w,P) and S(x,z,E) + S(y,w,D) */
-    const vd s3 = (x * y - xy) * r + (z * w - zw) * p - s[KS_PAIR_XR] * y - s[KS_PAIR_YR] * x -
-                  s[KS_PAIR_ZP] * w - s[KS_PAIR_WP] * z + two * (s[KS_PAIR_XYR] + s[KS_PAIR_ZWP]);
-    const vd t3 = (x * z - xz) * e + (y * w - yw) * d - s[KS_PAIR_XE] * z - s[KS_PAIR_ZE] * x -
-                  s[KS_PAIR_YD] * w - s[KS_PAIR_WD] * y + two * (s[KS_PAIR_XZE] + s[KS_PAIR_YWD]);
+    const vd s3 = (x * y + minus * xy) * r + (z * w + minus * zw) * p +
+                  minus * (s[KS_PAIR_XR] * y + s[KS_PAIR_YR] * x + s[KS_PAIR_ZP] * w + s[KS_PAIR_WP] * z) +
+                  two * (s[KS_PAIR_XYR] + s[KS_PAIR_ZWP]);
+    const vd t3 = (x * z + minus * xz) * e + (y * w + minus * yw) * d +
+                  minus * (s[KS_PAIR_XE] * z + s[KS_PAIR_ZE] * x + s[KS_PAIR_YD] * w + s[KS_PAIR_WD] * y) +
+                  two * (s[KS_PAIR_XZE] + s[KS_PAIR_YWD]);
     /* S(x,y,z,w) */
-    const vd s4 = (x * y - xy) * (z * w - zw) + (xz * yw - xz * y * w - yw * x * z) +
-                  (xw * yz - xw * y * z - yz * x * w) +
-                  two * (s[KS_PAIR_XYZ] * w + s[KS_PAIR_XYW] * z + s[KS_PAIR_XZW] * y + s[KS_PAIR_YZW] * x -
-                         three * s[KS_PAIR_XYZW]);
-    *moment = there * (p * r - s[KS_PAIR_PR] - f3 * s3 + f4 * s4);
-    *square = there * (d * e - s[KS_PAIR_DE] - f3 * t3 + f4 * s4);
-    *weight = there * n * (n - one);
+    const vd s4 = (x * y + minus * xy) * (z * w + minus * zw) +
+                  (xz * yw + minus * (xz * y * w + yw * x * z)) +
+                  (xw * yz + minus * (xw * y * z + yz * x * w)) +
+                  two * (s[KS_PAIR_XYZ] * w + s[KS_PAIR_XYW] * z + s[KS_PAIR_XZW] * y + s[KS_PAIR_YZW] * x +
+                         minus * three * s[KS_PAIR_XYZW]);
+    *moment = f->two * (p * r + minus * s[KS_PAIR_PR]) + minus * f->three * s3 + f->four * s4;
+    *square = f->two * (d * e + minus * s[KS_PAIR_DE]) + minus * f->three * t3 + f->four * s4;
 }
 
-/* One vector of columns */
-KS_INLINE void columns(const int centered, const ks_pairs_panel *panel, const double *keep, int j,
-                       double *each, double *left) {
-    vd sums[KS_PAIR_SUMS], value[3], kept = vd_load(keep + j);
+/* All units added up */
+KS_INLINE void add_units(const int centered, const ks_pairs_panel *panel, int j, vd *sums) {
     for (int k = 0; k < KS_PAIR_SUMS; k++) sums[k] = vd_set(0);
     for (size_t g = 0; g < panel->units; g++) {
-        const means m = unit(centered, panel, g, j);
+        const own_sums m = unit(centered, panel, g, j);
         if (centered) {
 #define INTO(k, v) sums[k] = sums[k] + (v);
             PRODUCTS(INTO)
@@ -88,31 +111,56 @@ KS_INLINE void columns(const int centered, const ks_pairs_panel *panel, const do
 #undef INTO
         }
     }
-    for (size_t g = 0; g <= panel->units; g++) { /* the last: nothing is left out */
-        const vd zero = vd_set(0);
-        means m = {zero, zero, zero, zero, zero, zero, zero, zero, zero};
-        if (g < panel->units) m = unit(centered, panel, g, j);
-        if (centered) {
-            vd s[KS_PAIR_SUMS];
+}
+
+/* The same without one of them: m(2), m(1)^2 (centred alone) and the weight, in this order */
+KS_INLINE void without(const int centered, const ks_pairs_panel *panel, size_t g, const own_sums *own,
+                       const vd *sums, vd keep, vd *value) {
+    const own_sums m = *own;
+    if (!centered) {
+        value[0] =
+            keep * ((sums[KS_PAIR_P] - m.p) * (sums[KS_PAIR_R] - m.r) - (sums[KS_PAIR_PR] - m.p * m.r));
+        value[1] = vd_set(0);
+        value[2] = keep;
+        return;
+    }
+    vd s[KS_PAIR_SUMS];
 #define LEFT(k, v) s[k] = sums[k] - (v);
-            PRODUCTS(LEFT)
+    PRODUCTS(LEFT)
 #undef LEFT
-            estimate(s, kept, &value[0], &value[1], &value[2]);
-        } else {
-            value[0] =
-                kept * ((sums[KS_PAIR_P] - m.p) * (sums[KS_PAIR_R] - m.r) - (sums[KS_PAIR_PR] - m.p * m.r));
-            value[1] = zero;
-            value[2] = kept;
-        }
-        for (int k = 0; k < 3; k++) {
-            if (g == panel->units) {
-                vd_store(each + k * KS_PAIRS_STRIP + j, value[k]);
-                continue;
-            }
-            double *to = left + (3 * g + (size_t)k) * VL;
+    const factors f = factors_of(panel, g, s[KS_PAIR_N], keep);
+    estimate(s, vd_set(-1), &f, &value[0], &value[1]);
+    value[2] = f.weight;
+}
+
+/* What the absolute values of the terms of m(2) add up to */
+KS_INLINE vd magnitude(const int centered, const ks_pairs_panel *panel, const vd *sums, vd keep) {
+    vd s[KS_PAIR_SUMS], moment, square;
+    for (int k = 0; k < KS_PAIR_SUMS; k++) s[k] = vd_abs(sums[k]);
+    if (!centered) return keep * (s[KS_PAIR_P] * s[KS_PAIR_R] + s[KS_PAIR_PR]);
+    const factors f = factors_of(panel, panel->units, s[KS_PAIR_N], keep);
+    estimate(s, vd_set(1), &f, &moment, &square);
+    return moment;
+}
+
+/* One vector of columns */
+KS_INLINE void columns(const int centered, const ks_pairs_panel *panel, const double *keep, int j,
+                       double *each, double *left) {
+    const vd zero = vd_set(0), kept = vd_load(keep + j);
+    const own_sums nothing = {zero, zero, zero, zero, zero, zero, zero, zero, zero};
+    vd sums[KS_PAIR_SUMS], value[3];
+    add_units(centered, panel, j, sums);
+    for (size_t g = 0; g < panel->units; g++) {
+        const own_sums own = unit(centered, panel, g, j);
+        without(centered, panel, g, &own, sums, kept, value);
+        for (size_t k = 0; k < 3; k++) {
+            double *to = left + (3 * g + k) * VL;
             vd_store(to, vd_load(to) + value[k]);
         }
     }
+    without(centered, panel, panel->units, &nothing, sums, kept, value);
+    for (int k = 0; k < 3; k++) vd_store(each + k * KS_PAIRS_STRIP + j, value[k]);
+    vd_store(each + 3 * KS_PAIRS_STRIP + j, magnitude(centered, panel, sums, kept));
 }
 
 void KS_K(ks_pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left);

@@ -1,7 +1,7 @@
 /*
  * Estimates of second order from pairs of columns (moments/pairs.c says what the sums mean): a column a
- * with a strip of KS_PAIRS_STRIP others. A unit, one row or a group of rows, has the means KS_PAIR_N ...
- * KS_PAIR_E of each pair; the sums over units are those of these means and of their products.
+ * with a strip of KS_PAIRS_STRIP others. A unit, one row or a group of rows, has the sums KS_PAIR_N ...
+ * KS_PAIR_E of each pair; what is summed over units are these and their products.
  */
 #ifndef KS_SIMD_PAIRS_H
 #define KS_SIMD_PAIRS_H
@@ -10,7 +10,7 @@
 
 /* clang-format off */
 enum {
-    KS_PAIR_N, /* 1, where both columns are seen */
+    KS_PAIR_N, /* rows, where both columns are seen */
     KS_PAIR_X, KS_PAIR_Y, KS_PAIR_Z, KS_PAIR_W, KS_PAIR_P, KS_PAIR_R, KS_PAIR_D, KS_PAIR_E,
     KS_PAIR_OWN,
     KS_PAIR_XY = KS_PAIR_OWN, KS_PAIR_ZW, KS_PAIR_XZ, KS_PAIR_YW, KS_PAIR_XW, KS_PAIR_YZ,
@@ -36,6 +36,11 @@ typedef struct {
      */
     const double *y, *w, *seen;
     int centered;
+    /*
+     * centred groups: in how many ways 2, 3 and 4 rows can be taken from different groups, without each group
+     * in turn and, last, of all; NULL: units are rows
+     */
+    const double *counts;
 } ks_pairs_panel;
 
 #endif

@@ -99,9 +99,10 @@ typedef struct {
 
     /*
      * Pairs of columns (see simd/pairs.h). Of the pairs whose keep is 1, not 0: each gets the moment, the
-     * square and the weight from all units, KS_PAIRS_STRIP of each; and the same without unit g, added up
-     * over the strip, are added to left[g], 3 vectors of lanes. Not centred, the moment is the sum over
-     * pairs of different units, the square is not made, and the weight is keep.
+     * square and the weight from all units and the sum of the absolute values of the moment's terms,
+     * KS_PAIRS_STRIP of each; and the first three without unit g, added up over the strip, are added to
+     * left[g], 3 vectors of lanes. Not centred, the moment is the sum over pairs of different units, the
+     * square is not made, and the weight is keep.
      */
     void (*pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left);
 

@@ -33,11 +33,11 @@ def cross(A, C):
     return (K.sum() - np.trace(K)) / (P * (P - 1))
 
 
-def moments(kspec, trials, n, *options):
+def moments(kspec, trials, n, *options, estimator="exact"):
     for k, X in enumerate(trials):
         np.save(f"{k}.npy", X)
     files = [f"{k}.npy" for k in range(len(trials))]
-    options = ["--estimator", "exact", "-n", str(n), "--json", "--quiet", *options]
+    options = ["--estimator", estimator, "-n", str(n), "--json", "--quiet", *options]
     run = subprocess.run([kspec, "moments", *files, *options], capture_output=True, check=True)
     return [e["value"] for e in json.loads(run.stdout)["estimates"]]
 
@@ -61,6 +61,30 @@ def exact(kspec, case, A, B):
         yield from ((f"{key}, transposed, n = {n}", g, w) for n, (g, w) in enumerate(zip(got, want), 1))
 
 
+def dependent(kspec, case, A, mask):
+    """Groups of two neighbours, the last one alone where their number is odd, and missing entries"""
+    P, Q = A.shape
+    np.savetxt("rows.txt", np.arange(P) // 2, fmt="%d")
+    np.savetxt("cols.txt", np.arange(Q) // 2, fmt="%d")
+    np.savetxt("alone.txt", np.arange(Q), fmt="%d")
+    rows = "--groups", "rows.txt"
+    path = "--side", "given", "--permutations", "1"
+    for key, estimator, X, options in [
+            ("groups_of_2_path", "path", A, [*rows, "--col-groups", "cols.txt", *path]),
+            ("row_groups_of_2_path", "path", A, [*rows, "--col-groups", "alone.txt", *path]),
+            ("row_groups_of_2_exact_m2", "exact", A, rows),
+            ("row_groups_of_2_exact_m2_centred", "exact", A, [*rows, "--center"]),
+            ("missing_exact", "exact", np.where(mask, A, np.nan), ["--nan", "pairwise"])]:
+        want = case[key]
+        n = len(want) if isinstance(want, list) else 2
+        for bars in [], ["--no-stderr"]:
+            got = moments(kspec, [X], n, *options, *bars, estimator=estimator)
+            if n == 2:
+                yield key, got[1], want
+            else:
+                yield from ((f"{key}, n = {k}", g, w) for k, (g, w) in enumerate(zip(got, want, strict=True), 1))
+
+
 def main(kspec, path):
     failures = count = 0
     for case in json.load(open(path))["cases"]:
@@ -73,6 +97,7 @@ def main(kspec, path):
         if case["dimension"]:
             checks.append(("m(2)", m2, case["square_of_trace"] / case["dimension"]))
         checks.extend(exact(kspec, case, A, B))
+        checks.extend(dependent(kspec, case, A, mask))
         for what, got, want in checks:
             count += 1
             if not abs(got - want) <= 1e-8 * abs(want):

@@ -10,7 +10,8 @@ for isa in generic avx2; do
 done
 # the comparison can fail
 for key in cross missing_exact centred centred_two_trials square_of_trace population_30_20 \
-    population_30_inf_centred; do
+    population_30_inf_centred groups_of_2_path row_groups_of_2_path row_groups_of_2_exact_m2 \
+    row_groups_of_2_exact_m2_centred; do
     "$python" -c 'import json, sys
 g = json.load(open(sys.argv[1]))
 c, key = g["cases"][2], sys.argv[2]

@@ -149,6 +149,13 @@ expect_stdout '^dimension undefined; of the matrix itself, biased by its size: 3
 expect_status 0 kspec dimension few.npy --select-cols 1-3 --select-rows 0-20 --json
 expect_json '(j["dimension"] < 1) == any("is below 1" in w for w in j["warnings"])'
 
+# m(2) of small entries is below the smallest double, but the dimension is not
+py 'np.save("tiny.npy", np.load("x.npy") * 2.0**-530)'
+expect_status 0 kspec dimension x.npy --json
+cp "$out" plain
+expect_status 0 kspec dimension tiny.npy --json
+expect_json 'close(j["dimension"], json.load(open("plain"))["dimension"], 1e-12) and j["warnings"] == []'
+
 # bad input
 py 'np.save("short.npy", np.ones((4, 5))); np.save("narrow.npy", np.ones((9, 2)))
 a = np.ones((6, 6)); a[2, 1] = np.nan

@@ -29,7 +29,7 @@ while IFS='|' read -r line truth; do
 done <<END
 moments x.npy|i["path"] == "x.npy" and i["key"] is None and i["shape"] == [12, 9] and i["axes"] == "rows,cols"
 moments x.npy --center --normalize|i["centered"] is True and i["normalized"] is True \
-    and j["warnings"] == []
+    and not any("column means" in w for w in j["warnings"])
 moments t.npy --axes trials,rows,cols|i["shape"] == [3, 8, 6] and i["axes"] == "trials,rows,cols"
 moments x.npy x.npy|i["path"] == "x.npy" and i["paths"] == ["x.npy", "x.npy"] and i["shape"] == [2, 12, 9]
 moments z.npz:a|i["path"] == "z.npz" and i["key"] == "a" and i["shape"] == [7, 5]

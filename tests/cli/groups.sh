@@ -73,10 +73,19 @@ expect_json 'j["trials"] == 4 and j["groups"] == 12 and all(e["stderr"] > 0 for 
 expect_status 0 kspec moments x.npy --groups g.txt --center --json
 expect_json '[e["n"] for e in j["estimates"]] == [1, 2] and j["warnings"] == []'
 cp "$out" centred
-py 'np.save("shifted.npy", np.load("x.npy") + 10 * np.arange(8))'
-expect_status 0 kspec moments shifted.npy --groups g.txt --center --json
+# a constant added to a column: nothing changes where all groups are as large; where they are not, a warning
+py 'np.save("shifted.npy", np.load("x.npy") + 10 * np.arange(8))
+np.savetxt("even.txt", np.arange(30) // 3, fmt="%d")'
+expect_status 0 kspec moments x.npy --groups even.txt --center --json
+cp "$out" even
+expect_status 0 kspec moments shifted.npy --groups even.txt --center --json
 expect_json 'all(close(e["value"], f["value"], 1e-9)
-             for e, f in zip(j["estimates"], json.load(open("centred"))["estimates"]))'
+             for e, f in zip(j["estimates"], json.load(open("even"))["estimates"]))'
+expect_json 'j["warnings"] == [] and j["mean_share"] is None'
+for command in moments dimension; do
+    expect_status 0 kspec $command shifted.npy --groups g.txt --center --json
+    expect_json 'any("groups of rows differ in size, and the column means, " in w for w in j["warnings"])'
+done
 expect_status 0 kspec dimension x.npy --groups g.txt --json
 expect_json 'close(j["second_moment"], json.load(open("centred"))["estimates"][1]["value"], 1e-12)'
 expect_json 'j["groups"] == 12'
@@ -101,8 +110,36 @@ expect_error 2 "takes 'who', which is the column of labels" \
     kspec moments n.csv --groups-column who --select-cols 0,1
 expect_error 2 'kv-row does not take groups' kspec moments x.npy --groups g.txt --estimator kv-row
 expect_error 2 'order 3 exceeds 2' kspec moments x.npy --groups g.txt --center -n 3
-expect_error 3 'a curve and groups exclude' kspec dimension x.npy --groups g.txt --curve
-expect_error 3 'labels no longer fit' kspec moments y.npy --nan omit-rows --groups g.txt
+expect_error 2 'curve and groups exclude' kspec dimension x.npy --groups g.txt --curve
+expect_error 2 'curve and --nan pairwise exclude' kspec dimension y.npy --nan pairwise --curve
+expect_error 2 'groups and --nan pairwise exclude' kspec dimension y.npy --nan pairwise --col-groups c.txt
+expect_error 2 'exclude each other' kspec dimension trials.npy --nan ragged-trials --center=cols
+
+# rows and columns that are left out take their labels with them
+py 'x, g = np.load("x.npy"), np.load("g.npy")
+kept = np.ones(30, bool)
+kept[[0, 4, 29]] = False
+y = x.copy()
+y[~kept, [1, 2, 7]] = np.nan
+np.save("gaps.npy", y), np.save("whole.npy", x[kept])
+np.savetxt("whole.txt", g[kept], fmt="%d")
+np.save("gaps2.npy", np.where(np.arange(8) == 3, np.nan, x)), np.save("whole2.npy", np.delete(x, 3, 1))
+np.savetxt("whole2.txt", np.delete(np.arange(8) // 2, 3), fmt="%d")
+lines = open("t.csv").read().splitlines()
+for i in (0, 4, 29):
+    lines[i + 1] = "," + lines[i + 1].split(",", 1)[1]
+open("gaps.csv", "w").write("\n".join(lines) + "\n")'
+expect_status 0 kspec moments whole.npy --groups whole.txt --json
+cp "$out" whole
+for how in "gaps.npy --groups g.txt" "gaps.csv --groups-column who"; do
+    expect_status 0 kspec moments $how --nan omit-rows --json
+    expect_json 'j["estimates"] == json.load(open("whole"))["estimates"] and j["rows"] == 27'
+done
+expect_status 0 kspec dimension whole2.npy --col-groups whole2.txt --json
+cp "$out" whole
+expect_status 0 kspec dimension gaps2.npy --col-groups c.txt --nan omit-cols --json
+expect_json 'j["dimension"] == json.load(open("whole"))["dimension"] and j["cols"] == 7'
+expect_error 2 'standard input cannot be' eval 'kspec moments - --groups g.txt --nan omit-rows <gaps.npy'
 
 # ---- missing entries ----
 expect_status 0 kspec moments y.npy --nan pairwise -n 3 --json

@@ -130,10 +130,11 @@ for input in t.npy t.csv; do
 done
 expect_status 0 kspec moments c.npy --axes cols,rows,trials --json
 expect_json '(j["trials"], j["rows"], j["cols"]) == (2, 6, 4)'
-expect_status 0 kspec moments c.npy
+expect_error 3 'c.npy is 4 x 6 x 2, which would mean 4 trials of 6 x 2' kspec moments c.npy
+expect_status 0 kspec moments c.npy --axes trials,rows,cols
 expect_stdout '^c\.npy: 4 trials × 6 rows × 2 columns$'
 py "np.save('many.npy', np.ones((9, 3, 2)))"
-expect_error 3 'more trials than rows' kspec moments many.npy
+expect_error 3 'would mean 9 trials of 3 x 2' kspec moments many.npy
 expect_status 0 kspec moments many.npy --axes trials,rows,cols --quiet
 expect_error 2 'axes' kspec moments a.npy --axes rows
 expect_error 2 'axes' kspec moments a.npy --axes rows,rows

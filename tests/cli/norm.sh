@@ -129,10 +129,8 @@ expect_error 3 'eigenvalue of -7.1 ' kspec norm bad.csv --gram --method lanczos
 expect_error 3 '400 x 3' kspec norm x.npy --gram --method lanczos
 
 # bad input
-expect_error 2 '--method is missing' kspec norm x.npy --sigma 1
 expect_error 2 "'svd' must be one of eigen, power" kspec norm x.npy --sigma 1 --method svd
 expect_error 2 "'' must be one of" kspec norm x.npy --sigma 1 --method eigen,
-expect_error 2 '--sigma or --gamma is missing' kspec norm x.npy --method eigen
 expect_error 2 'only one of --sigma and --gamma' kspec norm x.npy --method eigen --sigma 1 --gamma 1
 expect_error 2 'only one of --standardize and --minmax' \
     kspec norm x.npy --method eigen --sigma 1 --standardize --minmax

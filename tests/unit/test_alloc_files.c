@@ -36,6 +36,8 @@ TEST(reading) {
         {{BINARY "swapped.npy"}, {size}},
         {{BINARY "three.npz:a"}, {size}},
         {{BINARY "one.npz"}, {size}},
+        {{BINARY "csr.npz"}, {size}},
+        {{BINARY "text.gz"}, {size}},
         {{BINARY "u1-idx3.gz"}, {size}},
         {{BINARY "f8-idx2"}, {size, .axes = "cols,rows"}},
         {{HDF5 "single.h5"}, {size}},

@@ -3,7 +3,9 @@
  * without bias where the plain estimates fail, and what is refused.
  */
 #include "help/average.h"
+#include "help/isa.h"
 #include "kspec.h"
+#include "oracle/golden.h"
 #include "oracle/groups.h"
 #include "test.h"
 
@@ -105,7 +107,7 @@ TEST(centred) {
     enum { P = 7, Q = 4, G = 5 };
     const uint64_t labels[P] = {3, 1, 3, 4, 1, 5, 9};
     const size_t row_of[P] = {0, 1, 0, 2, 1, 3, 4}, col_of[Q] = {0, 1, 2, 3};
-    const double weight[P] = {.5, .5, .5, 1, .5, 1, 1};
+    const double weight[P] = {1, 1, 1, 1, 1, 1, 1};
     double x[2][P * Q];
     brute_matrix(5, P * Q, x[0]);
     brute_matrix(6, P * Q, x[1]);
@@ -118,6 +120,39 @@ TEST(centred) {
         CHECK_CLOSE(r->estimates[0]->value, first_by_definition(&s, 1), 1e-12);
         CHECK_CLOSE(r->estimates[1]->value, second_by_definition(&s, 1), 1e-10);
         kspec_moments_free(r);
+    }
+}
+
+/* Groups of two neighbours; of an odd number of rows the last is alone, so that groups differ in size. */
+TEST(golden_values) {
+    for (size_t k = 0; k < GOLDEN_CASES; k++) {
+        const golden_case *g = &GOLDEN[k];
+        double x[GOLDEN_MOST];
+        uint64_t labels[16];
+        golden_matrix(g, x);
+        for (size_t i = 0; i < 16; i++) labels[i] = i / 2;
+        kspec_matrix phi = view(x, g->P, g->Q);
+        kspec_moments_opts o = {.size = sizeof o,
+                                .nmax = 3,
+                                .estimators = KSPEC_ESTIMATOR_PATH,
+                                .side = KSPEC_SIDE_GIVEN,
+                                .row_groups = labels,
+                                .col_groups = labels};
+        kspec_moments_result *r;
+        CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
+        for (size_t n = 0; n < 3; n++) CHECK_CLOSE(r->estimates[n]->value, g->path[n], 1e-8);
+        kspec_moments_free(r);
+        o.nmax = 4, o.col_groups = NULL;
+        CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
+        for (size_t n = 0; n < 4; n++) CHECK_CLOSE(r->estimates[n]->value, g->row_path[n], 1e-8);
+        kspec_moments_free(r);
+        o.nmax = 2, o.estimators = KSPEC_ESTIMATOR_EXACT;
+        for (int center = 0; center < 2; center++) {
+            o.center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE;
+            CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
+            CHECK_CLOSE(r->estimates[1]->value, center ? g->centred : g->exact, 1e-8);
+            kspec_moments_free(r);
+        }
     }
 }
 
@@ -305,6 +340,7 @@ TEST(refusals) {
 int main(void) {
     RUN(against_every_tuple);
     RUN(centred);
+    EACH_ISA(RUN(golden_values));
     RUN(labels_are_names);
     RUN(repeated_rows_without_bias);
     RUN(autoregressive_rows);

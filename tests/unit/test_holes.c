@@ -3,8 +3,9 @@
  * without bias; a full matrix as ever; what is refused.
  */
 #include "help/average.h"
+#include "help/isa.h"
 #include "kspec.h"
-#include "oracle/brute.h"
+#include "oracle/golden.h"
 #include "test.h"
 
 static kspec_matrix view(const double *x, size_t P, size_t Q) {
@@ -94,6 +95,24 @@ TEST(against_every_cycle) {
                 }
             kspec_moments_free(r);
         }
+}
+
+TEST(golden_values) {
+    for (size_t k = 0; k < GOLDEN_CASES; k++) {
+        const golden_case *g = &GOLDEN[k];
+        double x[GOLDEN_MOST], mask[GOLDEN_MOST];
+        golden_matrix(g, x);
+        brute_matrix(g->seed + 3000, g->P * g->Q, mask);
+        for (size_t i = 0; i < g->P * g->Q; i++)
+            if (!(mask[i] > -0.55)) x[i] = NAN;
+        kspec_matrix phi = view(x, g->P, g->Q);
+        kspec_moments_opts o = {
+            .size = sizeof o, .nmax = 4, .estimators = KSPEC_ESTIMATOR_EXACT, .pairwise = 1};
+        kspec_moments_result *r;
+        CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
+        for (size_t n = 0; n < 4; n++) CHECK_CLOSE(r->estimates[n]->value, g->missing[n], 1e-8);
+        kspec_moments_free(r);
+    }
 }
 
 /* Three trials: an entry's half is the mean of the trials in which it is seen. */
@@ -239,6 +258,7 @@ TEST(empty_rows) {
 
 int main(void) {
     RUN(against_every_cycle);
+    EACH_ISA(RUN(golden_values));
     RUN(halves_are_means_of_what_is_seen);
     RUN(nothing_missing);
     RUN(thirty_per_cent_without_bias);

@@ -37,9 +37,10 @@ TEST(missing_values_are_named) {
             "every column misses a value, --nan omit-cols leaves none");
     const double x[] = {1, 2, 3, 4, 5, NAN, 7, 8};
     put_npy("two", 3, (size_t[]){2, 2, 2}, 0, x);
-    REFUSES(path("two"), NULL, KSPEC_E_IO,
-            "two: 1 missing value, the first at trial 1, row 0, column 1 (from 0); --nan omit-rows leaves 1 "
-            "of 2");
+    REFUSES(
+        path("two"), NULL, KSPEC_E_IO,
+        "two: taken as 2 trials x 2 rows x 2 columns (--axes), 1 missing value, the first at trial 1, row "
+        "0, column 1 (from 0); --nan omit-rows leaves 1 of 2");
     READS(path("two"), OPTS(.nan = KSPEC_NAN_OMIT_ROWS), 2, 1, 2, 3, 4, 7, 8); /* out of every trial */
     READS(path("two"), OPTS(.nan = KSPEC_NAN_OMIT_COLS), 2, 2, 1, 1, 3, 5, 7);
     const char *both[] = {put_text("p", "1\n2\n"), put_text("q", "1\n?\n")};
@@ -57,7 +58,8 @@ TEST(ragged_trials) {
     put_npy("r", 3, (size_t[]){4, 2, 2}, 0, x);
     const kspec_read_opts *ragged = OPTS(.axes = "trials,rows,cols", .nan = KSPEC_NAN_RAGGED_TRIALS);
     REFUSES(path("r"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO,
-            "r: 6 missing values, the first at trial 0, row 1, column 0 (from 0); --nan ragged-trials");
+            "r: taken as 4 trials x 2 rows x 2 columns (--axes), 6 missing values, the first at trial 0, row "
+            "1, column 0 (from 0); --nan ragged-trials");
     kspec_dataset *d;
     CHECK_MSG(read_one(path("r"), ragged, &d) == KSPEC_OK, "%s", err.msg);
     check_data(__LINE__, d, 3, 2, 2, (const double[]){1, 2, 5, 6, 7, 8, 9, 10, 11, 12, NAN, NAN});

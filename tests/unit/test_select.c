@@ -40,6 +40,10 @@ TEST(numbers_and_ranges) {
     PICKS("5,3,4", 6, NULL, 5, 3, 4); /* the order is kept */
     PICKS(" 5 , 1-2 ,0 ", 6, NULL, 5, 1, 2, 0);
     PICKS("3-3", 4, NULL, 3);
+    PICKS("3-", 6, NULL, 3, 4, 5);
+    PICKS("5- ,0", 6, NULL, 5, 0);
+    REFUSES("6-", 6, NULL, "row 6 is out of range");
+    REFUSES("2-,4", 6, NULL, "row 4 is selected twice");
     PICKS("007", 8, NULL, 7);
     REFUSES("12", 12, NULL, "row 12 is out of range: x.csv has 12 rows, 0 to 11");
     REFUSES("1", 1, NULL, "row 1 is out of range: x.csv has 1 row, 0 to 0");
@@ -54,10 +58,10 @@ TEST(numbers_and_ranges) {
     REFUSES("1,,2", 12, NULL, "row selection '1,,2' has an empty part");
     REFUSES("1,", 12, NULL, "has an empty part");
     REFUSES(",1", 12, NULL, "has an empty part");
-    static const char *const bad[] = {"-1",  "1-",  "-",  "a",   "1.5",  "1-2-3",
+    static const char *const bad[] = {"-1",  "1--", "-",  "a",   "1.5",  "1-2-3",
                                       "1:3", "0x1", "+1", "1 2", "1- 2", "1e0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        REFUSES(bad[i], 12, NULL, "is not a number or a range a-b: x.csv has 12 rows, 0 to 11");
+        REFUSES(bad[i], 12, NULL, "is not a number or a range a-b or a-: x.csv has 12 rows, 0 to 11");
     REFUSES("0", 0, NULL, "x.csv has 0 rows");
 }
 

@@ -1,0 +1,45 @@
+/* A command that runs others inside itself: of many INPUTs one table, of one a report. */
+#include "core/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    char *message, *json;
+} heard;
+
+static void keep_error(void *ctx, int status, const char *text) {
+    heard *h = ctx;
+    (void)status;
+    if (!h->message) h->message = strdup(text);
+}
+
+static void keep_code(void *ctx, kspec_status status) { (void)ctx, (void)status; }
+
+static void keep_result(void *ctx, char *table, char *json) {
+    heard *h = ctx;
+    free(table);
+    free(h->json);
+    h->json = json;
+}
+
+int cli_run_inner(const cli_common *c, const char *name, size_t argc, const char *const *argv,
+                  json_t **object) {
+    heard h = {0};
+    const cli_host host = {&h, keep_error, keep_code, keep_result, cli_progress(c)}, *outer = cli_hosted;
+    char *line = cli_line_take();
+    *object = NULL;
+    cli_hosted = &host;
+    int status = cli_run((int)argc, (char **)argv, NULL);
+    cli_hosted = outer;
+    cli_line_give(line);
+    cli_progress_end();
+    json_error_t where;
+    if (!status && !(*object = h.json ? json_loads(h.json, 0, &where) : NULL)) status = EXIT_FAILED;
+    const char *message = h.message ? h.message : "out of memory";
+    int told = !name || strstr(message, name) != NULL;
+    if (status) cli_error(status, "%s%s%s", told ? "" : name, told ? "" : ": ", message);
+    free(h.message);
+    free(h.json);
+    return status;
+}

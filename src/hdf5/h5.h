@@ -1,0 +1,43 @@
+/* What the parts of the HDF5 reader share: what an object is, and how it becomes an array. */
+#ifndef KS_HDF5_H5_H
+#define KS_HDF5_H5_H
+
+#include "hdf5/reader.h"
+
+#include <hdf5.h>
+
+typedef struct {
+    int ndim, column_major;
+    size_t shape[3];
+} layout;
+
+/* The error in HDF5's own words */
+const char *reason(void);
+
+/* The MATLAB class of an object ("double", "cell", ...); 0 if it carries none. */
+int matlab_class(hid_t object, char name[32]);
+
+/* Why the data set cannot be read; NULL, and its layout, where it can. */
+const char *unfit_dataset(hid_t data, layout *l);
+
+/* Fills room for a data set that is fit; ends the process where HDF5 fails. */
+void read_values(hid_t data, const char *key, double *to);
+
+/* ---- sparse matrices: groups of data, indices and indptr, or of MATLAB's data, ir and jc ---- */
+
+int is_sparse(hid_t group);
+const char *unfit_sparse(hid_t group, layout *l);
+_Noreturn void read_sparse(hid_t group, const char *key);
+
+/* ---- MATLAB's cells and struct arrays: data sets of references ---- */
+
+int is_cell(hid_t data);
+
+/* As stack_cells() says */
+const char *unfit_cells(hid_t data, layout *l);
+_Noreturn void read_cells(hid_t data, const char *key);
+
+/* Opens "exp.spikes", "exp(2).spikes" or "runs{3}", counted from 1; negative where it is not there */
+hid_t open_matlab(hid_t file, const char *key);
+
+#endif
