@@ -4,13 +4,13 @@
 
 With PyTorch, kspec.track(model, ["fc1"], probe) sets the hooks: call its .epoch() after each epoch.
 """
+
 from __future__ import annotations
 
 import sys
 
-import numpy as np
-
 import kspec
+import numpy as np
 
 
 def main() -> None:
@@ -26,7 +26,9 @@ def main() -> None:
         error = (hidden @ a - y) / len(X)
         a, w = a - 0.2 * hidden.T @ error, w - 0.2 * X.T @ ((error @ a.T) * (hidden > 0))
     for r in tracker.records:
-        print(f"epoch {r['step']:3d}  dimension {r['dimension']:6.2f}  ({r['ci_low']:.2f} … {r['ci_high']:.2f})")
+        print(
+            f"epoch {r['step']:3d}  dimension {r['dimension']:6.2f}  ({r['ci_low']:.2f} … {r['ci_high']:.2f})"
+        )
     if len(sys.argv) > 1:
         tracker.save(sys.argv[1])
 

@@ -1,17 +1,17 @@
 """A validation curve of RBFSampler + Ridge, predicted without training, over scikit-learn's own.
 
-    python examples/ridge_curve.py [PICTURE.png]
+python examples/ridge_curve.py [PICTURE.png]
 """
+
 from __future__ import annotations
 
 import sys
 
 import numpy as np
+from kspec.sklearn import ridge_curve
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-
-from kspec.sklearn import ridge_curve
 
 GAMMA, DRAWS = 0.2, 5
 COUNTS = [50, 100, 200, 260, 300, 340, 400, 600, 1000]
@@ -28,7 +28,9 @@ def main() -> None:
     measured = np.empty((DRAWS, len(COUNTS)))
     for k, q in enumerate(COUNTS):
         for seed in range(DRAWS):
-            model = make_pipeline(RBFSampler(gamma=GAMMA, n_components=q, random_state=seed), Ridge(alpha=0.01))
+            model = make_pipeline(
+                RBFSampler(gamma=GAMMA, n_components=q, random_state=seed), Ridge(alpha=0.01)
+            )
             measured[seed, k] = np.mean((model.fit(X, y).predict(X_test) - y_test) ** 2)
 
     print("n_components  predicted  measured (mean of 5 trainings)")

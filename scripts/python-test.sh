@@ -36,7 +36,7 @@ install() { # environment
 }
 tests() { # environment
     cd "$root"
-    env -u PYTHONPATH OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg KSPEC="$build/kspec" \
+    env -u PYTHONPATH OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg \
         "$1/bin/python" -m pytest -q -p no:cacheprovider python/tests
 }
 

