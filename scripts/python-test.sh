@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests the Python package: makes a virtual environment, installs the package and what its tests need from PyPI, and
-# runs them. The package is the one in the build folder: nothing is compiled again.
+# Tests the Python package: makes a virtual environment, installs the package and what its tests need from
+# PyPI, and runs them. The package is the one in the build folder: nothing is compiled again.
 #
 #   sh scripts/python-test.sh BUILD [full]
 #
@@ -16,7 +16,8 @@ skip() {
 }
 
 [ -e "$build/python/stamp" ] || skip "the Python package was not built; install python3 and run make again"
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || skip "Python is older than 3.10; set PYTHON to a newer one"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+    skip "Python is older than 3.10; set PYTHON to a newer one"
 
 # what the tests need, in an environment that is kept for the next time
 environment() { # folder, requirements
@@ -25,14 +26,10 @@ environment() { # folder, requirements
     [ -x "$folder/bin/pip" ] || "$python" -m venv "$folder" || return 1
     "$folder/bin/python" -m pip install -q --no-compile --disable-pip-version-check --retries 1 "$@"
 }
-needs="numpy pandas scikit-learn matplotlib pytest scikit-build-core"
-venv=$build/venv
-# shellcheck disable=SC2086
-environment "$venv" $needs || skip "PyPI cannot be reached, or has no such packages; make python-test tests the package"
-
 install() { # environment
-    CMAKE_GENERATOR="Unix Makefiles" "$1/bin/python" -m pip install -q --disable-pip-version-check --no-build-isolation \
-        --no-deps --force-reinstall -Ccmake.define.KSPEC_PREBUILT="$build" -Cbuild-dir="$1/build" "$root"
+    CMAKE_GENERATOR="Unix Makefiles" "$1/bin/python" -m pip install -q --disable-pip-version-check \
+        --no-build-isolation --no-deps --force-reinstall -Ccmake.define.KSPEC_PREBUILT="$build" \
+        -Cbuild-dir="$1/build" "$root"
 }
 tests() { # environment
     cd "$root"
@@ -40,6 +37,9 @@ tests() { # environment
         "$1/bin/python" -m pytest -q -p no:cacheprovider python/tests
 }
 
+venv=$build/venv
+environment "$venv" numpy pandas scikit-learn matplotlib pytest scikit-build-core ||
+    skip "PyPI cannot be reached, or lacks a package; 'make python-test' tests the Python package"
 install "$venv"
 tests "$venv"
 [ "$what" = full ] || exit 0
@@ -59,4 +59,4 @@ echo "types"
 environment "$venv" mypy
 cd "$build/python"
 "$venv/bin/mypy" --config-file "$root/pyproject.toml" -p kspec
-"$venv/bin/mypy" --config-file "$root/pyproject.toml" "$root"/examples/*.py
+"$venv/bin/mypy" --config-file "$root/pyproject.toml" "$root"/examples/*.py "$root/bench/python.py"

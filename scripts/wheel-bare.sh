@@ -1,15 +1,18 @@
 #!/bin/sh
-# Proves that the wheel needs nothing of this system: installs it into a fresh Debian 12 that has Python and its venv, and none of
-# the libraries of the build, and runs the package and the command there. Needs root, debootstrap and the network; minutes.
+# Proves that the wheel needs nothing of this system: installs it into a fresh Debian 12 that has Python and
+# its venv, and none of the libraries of the build, and runs the package and the command there. Needs root,
+# debootstrap and the network; takes minutes.
 #
 #   sudo sh scripts/wheel-bare.sh dist/kspec-*.whl FOLDER
 set -eu
 wheel=$(realpath "$1")
 root=$2
-[ -e "$root/usr/bin/python3" ] || debootstrap --variant=minbase --include=python3-venv bookworm "$root" >/dev/null
+[ -e "$root/usr/bin/python3" ] ||
+    debootstrap --variant=minbase --include=python3-venv bookworm "$root" >/dev/null
 mkdir -p "$root/wheels"
 cp "$wheel" "$root/wheels/"
-python3 -m pip download -q --disable-pip-version-check --only-binary :all: --python-version 3.11 --no-deps -d "$root/wheels" numpy
+python3 -m pip download -q --disable-pip-version-check --only-binary :all: --python-version 3.11 --no-deps \
+    -d "$root/wheels" numpy
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
 trap 'umount "$root/dev" "$root/proc"' EXIT

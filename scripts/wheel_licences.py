@@ -8,11 +8,12 @@ import pathlib
 import sys
 import zipfile
 
-NOTICE = """This wheel carries libraries of others, as Debian builds them; each one's licence is beside this file.
+NOTICE = """This wheel carries libraries of others, as Debian builds them; each one's licence is beside this.
 
-COIN-OR Clp and CoinUtils are under the Eclipse Public License 1.0. They are used as shared libraries and unchanged;
-their source is at https://github.com/coin-or/Clp and https://github.com/coin-or/CoinUtils, and in Debian's source
-packages coinor-libclp and coinutils (https://sources.debian.org). Their authors give no warranty and take no liability.
+COIN-OR Clp and CoinUtils are under the Eclipse Public License 1.0. They are used as shared libraries and
+unchanged; their source is at https://github.com/coin-or/Clp and https://github.com/coin-or/CoinUtils, and in
+Debian's source packages coinor-libclp and coinutils (https://sources.debian.org). Their authors give no
+warranty and take no liability.
 """
 
 

@@ -89,7 +89,9 @@ class KernelSpectrum(BaseEstimator):  # type: ignore[misc]
         return self
 
 
-class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class RandomFourierFeatures(  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Random Fourier features of the kernel exp(-gamma |x-y|^2): RBFSampler with the same parameters, and
     faster.
 

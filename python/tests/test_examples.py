@@ -30,7 +30,7 @@ def test_notebook(monkeypatch: Any, tmp_path: Any) -> None:
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, "cell", "exec"), names)
         if last is not None:
-            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # type: ignore[attr-defined]
+            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
             shown.append(value._repr_html_() if hasattr(value, "_repr_html_") else repr(value))
     assert any("participation ratio" in s for s in shown) and len(names["axes"]) >= 1
 
