@@ -1,8 +1,8 @@
 """Looks at a page of kspec report in Chromium: report_page.py BROWSER PAGE.html RESULT.json FOLDER
 
-The page loads without an error and asks for nothing from outside, the numbers in its tables are those of the
-JSON object, it does not scroll sideways at 360 pixels, and every picture has a name. Screenshots of a phone, a
-desk and the dark go to FOLDER."""
+The page loads without an error and asks for nothing from outside, the numbers in its tables are those of
+the JSON object, it does not scroll sideways at 360 pixels, and every picture has a name. Screenshots of a
+phone, a desk and the dark go to FOLDER."""
 import html
 import html.parser
 import json
@@ -21,8 +21,8 @@ os.makedirs(folder, exist_ok=True)
 def chromium(*words):
     run = subprocess.run(
         [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-         "--disable-dev-shm-usage", "--enable-logging=stderr", "--v=0", "--user-data-dir=" + folder + "/profile",
-         *words], capture_output=True, text=True, timeout=120)
+         "--disable-dev-shm-usage", "--enable-logging=stderr", "--v=0",
+         "--user-data-dir=" + folder + "/profile", *words], capture_output=True, text=True, timeout=120)
     console = [line for line in run.stderr.splitlines() if "CONSOLE" in line]
     assert not console, console
     return run.stdout
@@ -100,15 +100,17 @@ if j["spectrum"]:
     s = j["spectrum"]
     for i, row in enumerate(t.tables["The largest eigenvalues of the kernel, with 95% intervals"][1:]):
         assert int(row[0]) == i + 1
-        assert same(row[1], s["eigenvalues"][i]) and same(row[2], s["ci_low"][i]) and same(row[3], s["ci_high"][i])
+        for cell, key in zip(row[1:], ("eigenvalues", "ci_low", "ci_high")):
+            assert same(cell, s[key][i]), row
         checked += 3
 
 # a phone: in a frame of 360 pixels, since a window has at least 500
 frame = folder + "/phone.html"
 with open(frame, "w", encoding="utf-8") as f:
     f.write('<body style="margin:0"><iframe id=f width=360 height=3600 style="border:0" srcdoc="%s"></iframe>'
-            '<p id=out></p><script>onload = () => { const d = document.getElementById("f").contentDocument;'
-            'document.getElementById("out").textContent = "scrolls " + d.documentElement.scrollWidth }</script>'
+            '<p id=out></p><script>onload = () => { const of = name => document.getElementById(name);'
+            'of("out").textContent = "scrolls " + of("f").contentDocument.documentElement.scrollWidth }'
+            '</script>'
             % html.escape(text))
 dom = chromium("--virtual-time-budget=3000", "--dump-dom", "file://" + os.path.abspath(frame))
 width = re.search(r"scrolls (\d+)", dom)
