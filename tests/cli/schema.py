@@ -1,8 +1,8 @@
 """schema.py FOLDER RESULTS: every JSON object in RESULTS is what FOLDER/NAME.json says, NAME its command.
 
 New keys may come with a new version, so that the schemas allow them; here they are closed, so that a new key
-gets its line. The schemas are tried on breaches first: an object without a key, with one more, and with one of
-another type are not valid, of every schema."""
+gets its line. The schemas are tried on breaches first: an object without a key, with one more, and with one
+of another type are not valid, of every schema."""
 import copy
 import glob
 import json

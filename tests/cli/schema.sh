@@ -15,6 +15,8 @@ np.save("images.npy", r.uniform(0, 255, size=(40, 9)).round()); np.save("labels.
 m = r.normal(size=(12, 9)); m[3, 2] = np.nan; np.save("nan.npy", m)
 np.save("cov9.npy", np.ones(9)); np.save("const.npy", np.ones((5, 4)))
 k = r.normal(size=(3, 12, 9)); k[2, 4] = np.nan; np.save("ragged.npy", k)'
+cp images.npy i.npy
+cp labels.npy l.npy
 printf 'x.npy\nboth\tx.npy\tx2.npy\n' >list.txt
 printf 'x.npy\nx2.npy\n' >plain.txt
 printf '%s\n' a a b b c c d d e e f f >rows.txt
@@ -89,7 +91,7 @@ wls features x.npy --target y.npy --learn 3,5 --prior cov9.npy
 wls decay x.npy
 learn --images images.npy --labels labels.npy --test-images images.npy --width 4,6 --epochs 2 -n 2 --seeds 2
 learn --images images.npy --labels labels.npy --test-images images.npy --width 8 --epochs 1 --subsample 4
-learn --images images.npy --labels labels.npy --test-images images.npy --test-labels labels.npy --width 4
+learn --images i.npy --labels l.npy --test-images i.npy --test-labels l.npy --width 4 --epochs 1
 theory rbf --eta 1
 theory rbf --sigma s.npy --eigenvalues 3
 theory linear --eigenvalue 1,2
