@@ -11,11 +11,12 @@ may_include() {
     case $1 in
     base) echo "" ;;
     simd | linalg | io) echo "base" ;;
-    features) echo "base simd linalg" ;;
+    features | device) echo "base simd linalg" ;;
     theory) echo "base simd linalg features" ;;
-    moments | ridge | wls) echo "base simd linalg features theory" ;;
-    spectrum | norm | learn | dimension) echo "base simd linalg features theory moments" ;;
-    bench) echo "base simd linalg features theory moments ridge wls spectrum norm learn dimension kspec.h" ;;
+    ridge | wls) echo "base simd linalg features theory" ;;
+    moments) echo "base simd linalg device features theory" ;;
+    spectrum | norm | learn | dimension) echo "base simd linalg device features theory moments" ;;
+    bench) echo "base simd linalg device features theory moments ridge wls spectrum norm learn dimension kspec.h" ;;
     cli) echo "core plot commands bench kspec.h" ;;
     hdf5) echo "io/child.h io/sparse.h" ;; # a program apart: it shares what stands on nothing
     include) echo "" ;;
@@ -26,7 +27,7 @@ may_include() {
 # Which parts of the public header? A room sees those of the rooms below it and its own, never all of kspec.h.
 parts() { # room, or include/kspec/NAME.h
     case $1 in
-    base | simd | linalg | kernel | theory | generate | moments | ridge | wls | files) echo "base" ;;
+    base | simd | linalg | device | kernel | theory | generate | moments | ridge | wls | files) echo "base" ;;
     io) echo "base files" ;;
     features) echo "base kernel generate" ;;
     norm | spectrum | learn | dimension) echo "base kernel moments" ;;

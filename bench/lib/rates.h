@@ -14,6 +14,32 @@
 double bench_gemm_rate(size_t n, int repeats);
 
 /*
+ * The estimators on a GPU, without what a call does around them: a normal matrix P x Q (two trials:
+ * another) is on the host; how long its copy to the device takes is told apart.
+ */
+typedef struct {
+    const char *name;
+    kspec_estimator method;
+    int nmax, two, error_bars;
+} bench_gpu_contest;
+
+typedef struct {
+    char device[144];
+    /*
+     * the best of the runs, and the part of it in which data are copied; the processor's on all its threads (NaN where that would take longer than a
+     * minute); multiply-adds: of path (nmax-1) P (P-1) Q, else those of its products
+     */
+    double seconds, copying, cpu_seconds, multiply_adds;
+    /* multiply-adds per second of the GPU's DGEMM, 8192 x 8192, before or after */
+    double gemm;
+    /* the greatest difference from the processor, relative */
+    double difference;
+} bench_gpu_result;
+
+kspec_status bench_gpu(kspec_device device, const bench_gpu_contest *c, size_t P, size_t Q, int repeats, int threads,
+                       bench_gpu_result *out, kspec_error *err);
+
+/*
  * Seconds on one thread for n rows of p coordinates, the best of `repeats` runs each: `product`, the product
  * of the inputs alone; `function`, the cosines or exponentials alone; `pass`, one pass over the result at the
  * speed of memory; `total`, all of it as the library does it.

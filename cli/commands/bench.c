@@ -17,6 +17,7 @@ static const cli_option options[] = {
      "columns (default 1000)", .min = 8},
     {"repeat", 0, OPT_INT,  ARG(repeat), "K",
      "run each K times, of which the best counts (default 3)", .min = 1},
+    CLI_DEVICE_OPTION(ARG),
     {0},
 };
 /* clang-format on */
@@ -25,7 +26,7 @@ static const cli_choice names[] = {{"moments", 1}, {"exact", 2},    {"ridge", 3}
                                    {"norm", 4},    {"features", 5}, {0}};
 static int (*const parts[])(const bench_args *a, bench_list *list) = {bench_moments, bench_exact, bench_ridge,
                                                                       bench_norm, bench_features};
-enum { PARTS = sizeof parts / sizeof *parts };
+enum { PARTS = sizeof parts / sizeof *parts, ON_GPU = 2 }; /* a GPU has the first two */
 
 bench_entry *bench_add(bench_list *list, const char *name, double seconds, double rate, double gemm,
                        double dgemms) {
@@ -37,7 +38,7 @@ bench_entry *bench_add(bench_list *list, const char *name, double seconds, doubl
     list->at = more;
     bench_entry *e = &more[list->count++];
     *e = (bench_entry){.seconds = seconds, .rate = rate, .gemm = gemm, .dgemms = dgemms};
-    e->product = e->function = e->pass = e->of_product_and_pass = NAN;
+    e->product = e->function = e->pass = e->of_product_and_pass = e->cpu_seconds = e->copying = NAN;
     snprintf(e->name, sizeof e->name, "%s", name);
     return e;
 }
@@ -45,6 +46,7 @@ bench_entry *bench_add(bench_list *list, const char *name, double seconds, doubl
 typedef struct {
     const bench_args *a;
     const bench_list *list;
+    char device[144];
 } output;
 
 static json_t *to_json(const void *result) {
@@ -63,19 +65,22 @@ static json_t *to_json(const void *result) {
         const cli_member more[] = {{"product_seconds", e->product},
                                    {"function_seconds", e->function},
                                    {"pass_seconds", e->pass},
+                                   {"cpu_seconds", e->cpu_seconds},
+                                   {"copying_seconds", e->copying},
                                    {"of_product_and_pass", e->of_product_and_pass}};
         for (size_t i = 0; i < sizeof more / sizeof *more; i++)
             if (isfinite(more[i].value)) json_object_set_new(o, more[i].key, json_real(more[i].value));
         json_array_append_new(results, o);
     }
-    return json_pack("{s:s, s:I, s:I, s:s, s:s, s:o}", "what",
+    return json_pack("{s:s, s:I, s:I, s:s, s:s, s:o, s:o}", "what",
                      a->common.what ? cli_choice_name(names, a->common.what) : "all", "rows",
                      (json_int_t)a->rows, "cols", (json_int_t)a->cols, "isa", kspec_isa(), "blas",
-                     kspec_blas(), "results", results);
+                     kspec_blas(), "device", cli_string(u->device), "results", results);
 }
 
 static void print_table(FILE *f, const void *result) {
     const output *u = result;
+    if (u->a->device >= KSPEC_DEVICE_GPU) fprintf(f, "%s\n\n", u->device);
     fprintf(f, "%s%-34s %9s  %12s  %12s  %6s  %9s%s\n", cli_bold(&u->a->common), "", "seconds", "G madd/s",
             "DGEMM's", "ratio", "in DGEMMs", cli_plain(&u->a->common));
     for (size_t k = 0; k < u->list->count; k++) {
@@ -95,10 +100,15 @@ static int run(void *args) {
     if (!a->cols) a->cols = 1000;
     if (!a->repeat) a->repeat = 3;
     bench_list list = {0};
-    int status = EXIT_DONE;
-    for (int k = 0; k < PARTS && !status; k++)
-        if (!a->common.what || a->common.what == k + 1) status = parts[k](a, &list);
-    if (!status) status = cli_done(&a->common, print_table, to_json, &(output){a, &list});
+    output u = {a, &list, "cpu"};
+    int status = EXIT_DONE, gpu = a->device >= KSPEC_DEVICE_GPU;
+    if (gpu && a->common.what > ON_GPU)
+        return cli_error(EXIT_USAGE, "bench %s: only moments and exact run on a GPU",
+                         cli_choice_name(names, a->common.what));
+    for (int k = 0; k < (gpu ? ON_GPU : PARTS) && !status; k++)
+        if (!a->common.what || a->common.what == k + 1)
+            status = gpu ? bench_device(a, k == 1, u.device, &list) : parts[k](a, &list);
+    if (!status) status = cli_done(&a->common, print_table, to_json, &u);
     free(list.at);
     return status;
 }
@@ -106,10 +116,11 @@ static int run(void *args) {
 const cli_command cmd_bench = {
     .name = "bench",
     .summary = "speed beside DGEMM",
-    .synopsis = "bench [moments|exact|ridge|norm|features] [--rows P] [--cols Q] [--repeat K] [OPTIONS]",
+    .synopsis = "bench [moments|exact|ridge|norm|features] [--rows P] [--cols Q] [--repeat K] [--device WHERE] [OPTIONS]",
     .description =
         "Checks the estimators against a plain version, then times them and DGEMM in the same run.\n"
-        "A multiply-add counts once; 'in DGEMMs' is the time in products of matrices of that size.",
+        "A multiply-add counts once; 'in DGEMMs' is the time in products of matrices of that size.\n"
+        "--device gpu: the kernels of a GPU beside its DGEMM, and beside the processor.",
     .what = names,
     .what_optional = 1,
     .options = options,

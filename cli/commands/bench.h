@@ -11,7 +11,7 @@
 typedef struct {
     cli_common common;
     size_t rows, cols;
-    int repeat;
+    int repeat, device;
 } bench_args;
 
 /* A line of the table and of the JSON's results */
@@ -21,7 +21,7 @@ typedef struct {
     double seconds, rate, gemm, dgemms;
     /* What it is made of, in words for the table and as numbers for the JSON; NaN: none */
     char note[160];
-    double product, function, pass, of_product_and_pass;
+    double product, function, pass, of_product_and_pass, cpu_seconds, copying;
 } bench_entry;
 
 typedef struct {
@@ -42,5 +42,8 @@ int bench_exact(const bench_args *a, bench_list *list);
 int bench_ridge(const bench_args *a, bench_list *list);
 int bench_norm(const bench_args *a, bench_list *list);
 int bench_features(const bench_args *a, bench_list *list);
+
+/* On a GPU: path and the Gram matrices' (exact: 0), or exact; `name` gets the device's */
+int bench_device(const bench_args *a, int exact, char name[144], bench_list *list);
 
 #endif

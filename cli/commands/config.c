@@ -22,6 +22,8 @@ static void print_choice(FILE *f) {
 /* A name, or null */
 static json_t *name(const char *s) { return s ? cli_string(s) : json_null(); }
 
+static json_t *plugins(void) { return kspec_gpu() ? json_pack("[s]", "cuda") : json_array(); }
+
 static void print_table(FILE *f, const void *result) {
     (void)result;
     fprintf(f, "version          %s\n", kspec_version());
@@ -35,16 +37,17 @@ static void print_table(FILE *f, const void *result) {
             !sandbox                       ? "cannot be run"
             : strcmp(sandbox, "none") == 0 ? "not sandboxed: this kernel or build has no seccomp for it"
                                            : "sandboxed (seccomp)");
-    fprintf(f, "plugins          none\n"); /* none are part of this version */
+    fprintf(f, "GPU              %s%s\n", kspec_gpu() ? "" : "none: ", kspec_gpu() ? kspec_gpu() : kspec_gpu_problem());
     fprintf(f, "threads          %d\n", kspec_default_threads());
 }
 
 static json_t *to_json(const void *result) {
     (void)result;
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:[], s:i}", "version", kspec_version(), "isa",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:i}", "version", kspec_version(), "isa",
                      kspec_isa(), "blas", kspec_blas(), "blas_before", name(cli_core_before()), "blas_advice",
                      name(kspec_blas_advice()), "lp_solver", kspec_lp_solver(), "hdf5_sandbox",
-                     name(kspec_hdf5_sandbox()), "plugins", "threads", kspec_default_threads());
+                     name(kspec_hdf5_sandbox()), "gpu", name(kspec_gpu()), "gpu_problem",
+                     name(kspec_gpu_problem()), "plugins", plugins(), "threads", kspec_default_threads());
 }
 
 static int run(void *args) { return cli_done(args, print_table, to_json, NULL); }

@@ -178,12 +178,14 @@ static void warn(const cli_common *c, const char *name, const kspec_dimension_re
     if (r->dimension < 1 - 1e-9) /* one dimension is 1 but for rounding */
         cli_warn(c, "%s%sdimension %.4g is below 1, the least that a kernel has: the estimate is imprecise",
                  name, colon, r->dimension);
-    if (isfinite(r->dimension)) return; /* m(2) itself may be too small for a double */
+    if (isfinite(r->dimension)) {
+        if (!(r->second_moment > 0))
+            cli_warn(c, "%s%sthe data are so small that their moments underflow to 0; scale them", name, colon);
+        return;
+    }
     if (!isfinite(r->naive) && !r->missing)
         cli_warn(c, "%s%sthe dimension is undefined: %s", name, colon,
                  r->centered ? "every column is constant" : "every entry is 0");
-    else if (!(r->second_moment > 0) && r->dimension > 0)
-        cli_warn(c, "%s%sthe data are so small that their moments underflow to 0; scale them", name, colon);
     else if (!(r->second_moment > 0))
         cli_warn(c,
                  "%s%sthe dimension is undefined: the estimate of m(2), %.3g, is not positive; more rows and "

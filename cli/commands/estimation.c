@@ -45,6 +45,7 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
         .center = (kspec_center)e->center,
         .population_rows = e->population_rows,
         .population_cols = e->population_cols,
+        .device = (kspec_device)e->device,
     };
 }
 
@@ -99,6 +100,7 @@ static void warn_bounds(const cli_common *c, const kspec_moments_result *r) {
 
 void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
                          const kspec_moments_result *r) {
+    cli_device_warn(c, &r->device);
     if (all_lost(r)) {
         cli_warn(c, "the data are so small that every moment underflows to 0; scale them or use --normalize");
         return;

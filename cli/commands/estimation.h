@@ -7,7 +7,7 @@
 typedef struct {
     int nmax, permutations, splits, no_stderr, normalize;
     unsigned estimators;
-    int side, sampled, scheme, center;
+    int side, sampled, scheme, center, device;
     double effort;
     size_t population_rows, population_cols;
 } cli_estimation;

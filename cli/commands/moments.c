@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     cli_common common;
@@ -26,6 +27,7 @@ static const cli_option options[] = {
     {"truth",     0, OPT_STRING, ARG(truth),      "M1,M2,...|FILE",
      "known moments to print beside: a list, or JSON of kspec theory"},
     CLI_GROUPS_OPTIONS(GROUPS),
+    CLI_DEVICE_OPTION(HOW),
     {0},
 };
 /* clang-format on */
@@ -78,6 +80,7 @@ static json_t *to_json(const void *result) {
                                     {"participation_ratio_naive", r->participation_ratio_naive},
                                     {0}});
     cli_estimation_keys(&u->a->how, o);
+    cli_device_keys(&r->device, o);
     if (r->permutations) json_object_set_new(o, "permutations", json_integer(r->permutations));
     if (r->correlation)
         json_object_set_new(o, "correlation", cli_real_rows(r->correlation, r->count, r->count));
@@ -169,6 +172,7 @@ static void print_table(FILE *f, const void *result) {
     if (r->permutations > 1)
         fprintf(f, ", averaged over %d random orders of rows and columns\n", r->permutations);
     print_ratio(f, &u->a->how, r);
+    if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "on %s\n", r->device.name);
 }
 
 /* ---- */

@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-/* Where the check by the unbiased moments fails. */
-static const double far = 3;
-
 static const char *noise_reason(const kspec_spectrum_result *r) {
     switch (r->noise_from) {
     case KSPEC_NOISE_FROM_GIVEN: return "given";
@@ -16,32 +13,32 @@ static const char *noise_reason(const kspec_spectrum_result *r) {
     return "found by the fit";
 }
 
-/*
- * m(2) is free of independent noise: where it is not above zero, and the rank does not show that there is no
- * noise, nothing is known to be there.
- */
-static int all_noise(const kspec_spectrum_result *r) {
-    return r->noise_from != KSPEC_NOISE_FROM_NOWHERE && r->count > 1 &&
-           r->given[1] < 2 * r->given_std_error[1];
+/* The order at which fit and unbiased moments are farthest apart. */
+static size_t farthest(const kspec_spectrum_result *r) {
+    size_t at = 1;
+    for (size_t n = 1; n < r->count; n++)
+        if (fabs(r->z[n]) > fabs(r->z[at])) at = n;
+    return at;
 }
 
+/* Noise that is given and that of the trials may differ by this share. */
+static const double near = 0.1;
+
 void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
-    if (all_noise(r)) {
-        cli_warn(
-            &a->common,
-            "m(2) = %.3g ± %.2g is not above zero: the matrix may be all noise, and its eigenvalues mean "
-            "little",
-            r->given[1], r->given_std_error[1]);
+    if (r->all_noise)
+        cli_warn(&a->common,
+                 "m(2) = %.3g ± %.2g is not above zero: the matrix may be all noise, and nothing is resolved",
+                 r->given[1], r->given_std_error[1]);
+    if (r->widened > 1) {
+        size_t n = farthest(r);
+        cli_warn(&a->common,
+                 "the fitted m(%zu) = %.4g and the unbiased one, %.4g ± %.2g, differ by %.1f standard errors: "
+                 "all intervals are widened, those of eigenvalues by %.3g; compare --method moments",
+                 n + 1, r->fitted[n], r->given[n], r->given_std_error[n], fabs(r->z[n]), r->widened);
     }
-    for (size_t n = 1; n < r->count; n++)
-        if (fabs(r->z[n]) > far) {
-            cli_warn(
-                &a->common,
-                "the fitted m(%zu) = %.4g and the unbiased one, %.4g ± %.2g, differ by %.1f standard errors: "
-                "distrust the largest eigenvalues; compare --method moments",
-                n + 1, r->fitted[n], r->given[n], r->given_std_error[n], fabs(r->z[n]));
-            break;
-        }
+    if (cli_given(&a->common, "noise") && fabs(a->noise / r->noise_of_trials - 1) > near)
+        cli_warn(&a->common, "--noise %g is given, but the trials differ by noise of %.4g", a->noise,
+                 r->noise_of_trials);
 }
 
 /* ---- JSON ---- */
@@ -97,11 +94,13 @@ json_t *spectrum_fit_json(const void *result) {
         {"rank", r->rank},
         {"levels", r->levels},
         {"resolved", r->resolved},
-        {"exponent_from", r->exponent_from},
-        {"exponent_to", r->exponent_to},
     };
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         json_object_set_new(o, counts[k].name, json_integer((json_int_t)counts[k].value));
+    int ranged = r->exponent_to > 0; /* no range, no exponent */
+    json_object_set_new(o, "exponent_from",
+                        ranged ? json_integer((json_int_t)r->exponent_from) : json_null());
+    json_object_set_new(o, "exponent_to", ranged ? json_integer((json_int_t)r->exponent_to) : json_null());
     cli_set_reals(o, (cli_member[]){{"beyond", r->beyond},
                                     {"beyond_ci_low", r->beyond_ci_low},
                                     {"beyond_ci_high", r->beyond_ci_high},
@@ -118,10 +117,12 @@ json_t *spectrum_fit_json(const void *result) {
                                     {"participation_ratio_ci_low", r->participation_ratio_ci_low},
                                     {"participation_ratio_ci_high", r->participation_ratio_ci_high},
                                     {"participation_ratio_z", r->participation_ratio_z},
+                                    {"widened", r->widened},
+                                    {"noise_of_trials", r->noise_of_trials},
                                     {"seconds", r->seconds},
                                     {0}});
     json_object_set_new(o, "noise_reason", json_string(noise_reason(r)));
-    json_object_set_new(o, "all_noise", json_boolean(all_noise(r)));
+    json_object_set_new(o, "all_noise", json_boolean(r->all_noise));
     json_object_set_new(o, "effective_dimension", dimension_list(r));
     json_object_set_new(o, "families", family_list(r));
     json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));

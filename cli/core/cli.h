@@ -37,6 +37,7 @@ typedef enum {
     OPT_LIST,   /* cli_list: comma-separated numbers */
     OPT_RANGES, /* cli_ranges: whole numbers from 1 and ranges, 3,8-16,20-40:5 */
     OPT_SIGMA,  /* cli_sigma: a number above 0, or "median" */
+    OPT_DEVICE, /* int: a kspec_device, by auto, cpu, gpu or gpu:K */
     OPT_LABEL   /* cli_labels: a name for the INPUTs that follow it, and may be given again */
 } cli_type;
 /* clang-format on */
@@ -385,7 +386,7 @@ int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
              json_t *(*keys)(const void *result), const void *result);
 
 /* Is the object of cli_done() wanted? */
-static inline int cli_wants_object(const cli_common *c) { return c->json || c->plot; }
+static inline int cli_wants_object(const cli_common *c) { return c->json || c->plot || cli_hosted; }
 
 /* ---- the envelope: what every JSON object has ---- */
 
@@ -407,6 +408,18 @@ void cli_note_treatment(const cli_common *c, const char *role, int centered, int
 
 /* The object with all keys; takes over `keys`. */
 json_t *cli_envelope(const cli_common *c, json_t *keys);
+
+/* ---- devices ---- */
+
+/* A line of an options table; FIELD(device) is the offset of an int */
+#define CLI_DEVICE_OPTION(FIELD) \
+    {"device", 0, OPT_DEVICE, FIELD(device), "WHERE", \
+     "auto (the default: a GPU where that is faster), cpu, gpu or gpu:K", cli_devices, .aside = 1}
+extern const cli_choice cli_devices[];
+
+/* The keys "device" and "device_reason"; and the warning where a GPU could not be used */
+void cli_device_keys(const kspec_device_used *d, json_t *to);
+void cli_device_warn(const cli_common *c, const kspec_device_used *d);
 
 /* ---- JSON values, cells of tables ---- */
 

@@ -168,6 +168,14 @@ static int add_label(const char *text, size_t inputs, cli_labels *to) {
     return EXIT_DONE;
 }
 
+static int set_device(const cli_option *o, const char *text, int *to) {
+    kspec_device device;
+    kspec_error err;
+    if (kspec_device_parse(text, &device, &err)) return cli_error(EXIT_USAGE, "--%s: %s", o->name, err.msg);
+    *to = (int)device;
+    return EXIT_DONE;
+}
+
 int cli_set(const cli_option *o, const char *text, void *args) {
     void *to = (char *)args + o->offset;
     switch (o->type) {
@@ -182,6 +190,7 @@ int cli_set(const cli_option *o, const char *text, void *args) {
     case OPT_LIST: return set_list(o, text, to);
     case OPT_RANGES: return set_ranges(o, text, to);
     case OPT_SIGMA: return set_sigma(o, text, to);
+    case OPT_DEVICE: return set_device(o, text, to);
     case OPT_LABEL: return add_label(text, ((const cli_common *)args)->input_count, to);
     }
     return EXIT_DONE;

@@ -78,6 +78,43 @@ KSPEC_API const char *kspec_blas_advice(void);
 KSPEC_API int kspec_default_threads(void);
 
 /*
+ * Where a call computes. AUTO is a GPU where there is one that is faster for this size, else the processor;
+ * where it is AUTO, the environment variable KSPEC_DEVICE (auto, cpu, gpu, gpu:K) is asked first. CPU is the
+ * processor. GPU is the first GPU, KSPEC_DEVICE_GPU_FIRST + K that of number K, up to KSPEC_DEVICE_GPU_LAST;
+ * these fail where it is not there, or has not the memory or the method.
+ *
+ * A GPU gives the same estimates with other rounding errors, and the same bits each time. It is reached
+ * through a plugin, libkspec_cuda.so, that stands beside the library; nothing else needs CUDA.
+ */
+typedef enum {
+    KSPEC_DEVICE_AUTO = 0,
+    KSPEC_DEVICE_CPU,
+    KSPEC_DEVICE_GPU,
+    KSPEC_DEVICE_GPU_FIRST = 16,
+    KSPEC_DEVICE_GPU_LAST = 16 + 255
+} kspec_device;
+
+/* Where a result was computed. */
+typedef struct {
+    /* "cpu", or such as "gpu:0 NVIDIA H200" */
+    char name[144];
+    /* why there: "asked for", "faster for this size", "this installation has no libkspec_cuda.so" */
+    char why[160];
+    /* 1: there is a GPU that would have been used, but could not be; `why` says what happened */
+    int unusable;
+} kspec_device_used;
+
+/* The device of a word: "auto", "cpu", "gpu", "gpu:2"; KSPEC_E_ARG for another. */
+KSPEC_API kspec_status kspec_device_parse(const char *text, kspec_device *device, kspec_error *err);
+
+/*
+ * The GPU that a call would use, such as "NVIDIA H200, 150.1 GB, sm_90, CUDA 13.0", or NULL; and why there
+ * is none ("this installation has no libkspec_cuda.so"), or NULL where there is one. Both look once.
+ */
+KSPEC_API const char *kspec_gpu(void);
+KSPEC_API const char *kspec_gpu_problem(void);
+
+/*
  * Every allocation of the library goes through one pair of functions. `alloc` returns `size` bytes aligned to
  * `align` (a power of two), or NULL; `release` frees them. Set the pair before any other call, or not at all;
  * NULL restores the default. Useful for accounting and for tests of failure.

@@ -150,6 +150,11 @@ typedef struct {
      * complete, as `sampled` says. EXACT for n <= 4, and NAIVE, which knows nothing of it.
      */
     uint64_t population_rows, population_cols;
+    /*
+     * A GPU has NAIVE, Kong-Valiant, EXACT, and PATH up to order 16 (8 with error bars), not groups, the
+     * assignment scheme, nor `center` with missing entries.
+     */
+    kspec_device device;
 } kspec_moments_opts;
 
 /* One estimate of one moment. */
@@ -212,6 +217,7 @@ typedef struct {
     size_t groups, col_groups;
     /* How many entries are missing, in all trials together. */
     size_t missing;
+    kspec_device_used device;
 } kspec_moments_result;
 
 /*

@@ -22,6 +22,8 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
+    /* Another way to say sigma, which must be 0 then: see kspec_kernel. */
+    double gamma;
 } kspec_kernel_opts;
 
 /*

@@ -119,7 +119,7 @@ typedef struct {
     int no_noise;
     /*
      * The eigenvalues over which the exponent is measured, counted from 1. Default: the last decade of those
-     * that are resolved.
+     * that are resolved, where there are 8.
      */
     size_t exponent_from, exponent_to;
 } kspec_spectrum_opts;
@@ -233,8 +233,8 @@ typedef struct {
     double *effective_dimension_ci_low, *effective_dimension_ci_high;
     /*
      * The exponent a of lambda_i ~ i^-a: minus the slope of log lambda by log i over the eigenvalues
-     * exponent_from ... exponent_to, every octave with the same weight. NaN where fewer than two are
-     * resolved.
+     * exponent_from ... exponent_to, every octave with the same weight. NaN, and a range of 0 ... 0, where
+     * none is given and fewer than 8 are resolved.
      */
     double exponent, exponent_ci_low, exponent_ci_high;
     size_t exponent_from, exponent_to;
@@ -266,6 +266,20 @@ typedef struct {
 
     /* Of CVPCA: how many splits of the trials were averaged, and how many groups of rows left out in turn. */
     int splits, groups;
+
+    /*
+     * Again of FIT. 1: the matrix may be all noise, and nothing is resolved. There may be noise, and the
+     * unbiased m(2), which is free of it, is not above zero by two standard errors; or with trials not by
+     * three, and m(1) not by two.
+     */
+    int all_noise;
+    /*
+     * Where |z| exceeds 3 at some order, every interval was widened: the eigenvalues' by this factor, which is
+     * the gap between the n-th roots. Otherwise 1.
+     */
+    double widened;
+    /* The standard deviation of noise by the differences of trials, also where it was given; NaN for one. */
+    double noise_of_trials;
 } kspec_spectrum_result;
 
 /*

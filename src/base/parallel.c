@@ -28,7 +28,7 @@ kspec_status ks_run_init(ks_run *run, int threads, kspec_progress progress, kspe
     ks_isa isa;
     kspec_status st = ks_isa_choose(&isa, err); /* a bad KSPEC_ISA is reported by every computation */
     if (st) return st;
-    *run = (ks_run){threads ? threads : kspec_default_threads(), progress, 0, 1};
+    *run = (ks_run){threads ? threads : kspec_default_threads(), progress, 0, 1, NULL};
     return KSPEC_OK;
 }
 

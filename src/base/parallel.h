@@ -16,6 +16,8 @@ typedef struct {
     int threads; /* at least 1 */
     kspec_progress progress;
     double from, to; /* the fraction of the whole call that the current loop covers */
+    /* the GPU that computes what it can (device/device.h); NULL: this processor */
+    struct ks_device *device;
 } ks_run;
 
 /* Checks threads (0: the default; at most 1024) and fills run, covering the fractions 0 to 1. */

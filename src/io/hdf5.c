@@ -3,7 +3,8 @@
  * damaged files. It inherits a memory file, fills it and ends; the library then maps that file. A crash, a
  * hang or a wrong answer of the program is an error message here, and nothing else. See io/child.h.
  */
-#define _GNU_SOURCE /* memfd_create, dladdr, secure_getenv */
+#define _GNU_SOURCE /* memfd_create, secure_getenv */
+#include "base/beside.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -11,7 +12,6 @@
 #include "io/child.h"
 #include "io/number.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -43,48 +43,17 @@ int ks_mat_match(const ks_bytes *b) {
 
 /* ------------------------------------------------------------------------------------ finding the program */
 
-/* The file that this code was loaded from, or NULL: a relative name means another file after a chdir(). */
-static const char *own_file(void) {
-    Dl_info self = {0};
-    if (!dladdr((void *)(uintptr_t)ks_hdf5_read, &self) || !self.dli_fname) return NULL;
-    return self.dli_fname[0] == '/' ? self.dli_fname : NULL;
-}
-
-typedef enum { FOUND, ABSENT, STRANGE } finding;
-
-/*
- * Is the program at this absolute path? It is run only where it is as trustworthy as what runs already: it
- * belongs to root, to this user or to the owner of the file that `owner` names, and not everybody can write
- * to it.
- */
-static finding look_at(const char *path, const char *owner) {
-    struct stat reader, ours;
-    if (path[0] != '/' || stat(path, &reader) != 0 || !S_ISREG(reader.st_mode) || access(path, X_OK) != 0)
-        return ABSENT;
-    int trusted = reader.st_uid == 0 || reader.st_uid == geteuid() ||
-                  (owner && stat(owner, &ours) == 0 && reader.st_uid == ours.st_uid);
-    return trusted && !(reader.st_mode & S_IWOTH) ? FOUND : STRANGE;
-}
-
-/* The program in directory dir(file)/sub */
-static int beside(const char *file, const char *sub, char path[PATH_MAX]) {
-    const char *slash = strrchr(file, '/');
-    if (!slash) return 0;
-    int length = snprintf(path, PATH_MAX, "%.*s/%s" KS_CHILD_PROGRAM, (int)(slash - file), file, sub);
-    return length < PATH_MAX && look_at(path, file) == FOUND;
-}
-
 /* The program in the directory that the user names. */
 static kspec_status find_set(char path[PATH_MAX], const char *set, const char *name, kspec_error *err) {
-    finding f = ABSENT;
+    ks_finding f = KS_ABSENT;
     if (set[0] != '/')
         return ks_fail(err, KSPEC_E_IO, "%s: KSPEC_LIBEXEC=%s is not an absolute path", name, set);
-    if (snprintf(path, PATH_MAX, "%s/" KS_CHILD_PROGRAM, set) < PATH_MAX) f = look_at(path, own_file());
-    if (f == STRANGE)
+    if (snprintf(path, PATH_MAX, "%s/" KS_CHILD_PROGRAM, set) < PATH_MAX) f = ks_beside_look(path, 1, ks_beside_own());
+    if (f == KS_STRANGE)
         return ks_fail(err, KSPEC_E_IO,
                        "%s: %s belongs neither to root nor to this user, or everybody can write to it", name,
                        path);
-    return f == FOUND ? KSPEC_OK
+    return f == KS_FOUND ? KSPEC_OK
                       : ks_fail(err, KSPEC_E_IO, "%s: no program " KS_CHILD_PROGRAM " in KSPEC_LIBEXEC=%s",
                                 name, set);
 }
@@ -95,18 +64,12 @@ static kspec_status find_set(char path[PATH_MAX], const char *set, const char *n
  * ../libexec/kspec), or where it was to be installed.
  */
 static kspec_status find_reader(char path[PATH_MAX], const char *name, kspec_error *err) {
-    const char *set = secure_getenv("KSPEC_LIBEXEC"), *own = own_file();
+    static const char *const subs[] = {"", "../libexec/kspec/", "../", NULL};
+    const char *set = secure_getenv("KSPEC_LIBEXEC");
     if (set && set[0]) return find_set(path, set, name, err);
-    static const char *const subs[] = {"", "../libexec/kspec/", "../"};
-    char exe[PATH_MAX] = "";
-    ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[length > 0 ? length : 0] = 0;
-    for (size_t k = 0; k < sizeof subs / sizeof *subs; k++)
-        if (beside(exe, subs[k], path)) return KSPEC_OK;
-    for (size_t k = 0; own && k < sizeof subs / sizeof *subs; k++)
-        if (beside(own, subs[k], path)) return KSPEC_OK;
+    if (ks_beside_find(KS_CHILD_PROGRAM, subs, 1, path) == KS_FOUND) return KSPEC_OK;
     snprintf(path, PATH_MAX, "%s/" KS_CHILD_PROGRAM, KSPEC_LIBEXECDIR);
-    if (look_at(path, own) == FOUND) return KSPEC_OK;
+    if (ks_beside_look(path, 1, ks_beside_own()) == KS_FOUND) return KSPEC_OK;
     return ks_fail(err, KSPEC_E_IO,
                    "%s: HDF5 and MATLAB files need the program " KS_CHILD_PROGRAM
                    ", which is neither beside this program nor in " KSPEC_LIBEXECDIR,

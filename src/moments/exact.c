@@ -21,9 +21,39 @@ static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, double *G)
            alpha = 1 / (double)M;
     ks_run part;
     if (!ks_exec_step(x, work, &part)) return;
-    x->status = symmetric
-                    ? ks_gemm_symmetric_tiled(&part, !rows, rows, N, M, alpha, L, ld, R, ld, G, N, x->err)
-                    : ks_gemm_tiled(&part, !rows, rows, N, N, M, alpha, L, ld, R, ld, 0, G, N, x->err);
+    const ks_matmul product = {.ta = !rows,
+                               .tb = rows,
+                               .m = N,
+                               .n = N,
+                               .k = M,
+                               .alpha = alpha,
+                               .A = L,
+                               .lda = ld,
+                               .B = R,
+                               .ldb = ld,
+                               .C = G,
+                               .ldc = N,
+                               .symmetric = symmetric};
+    x->status = x->at->product(&part, &product, x->err);
+}
+
+/* The data where the plan is carried out, and their end */
+static void bring(ks_exec_state *x, const ks_pair *p, ks_pair *there) {
+    const size_t count = ks_size(p->P, p->Q);
+    *there = *p;
+    if (x->dry) return;
+    there->A = there->B = NULL;
+    x->status = x->at->bring(x->run, p->A, count, "the exact estimator", &there->A, x->err);
+    if (!x->status && p->B != p->A)
+        x->status = x->at->bring(x->run, p->B, count, "the exact estimator", &there->B, x->err);
+    else
+        there->B = there->A;
+}
+
+static void leave(ks_exec_state *x, const ks_pair *there) {
+    if (x->dry) return;
+    if (there->B != there->A) x->at->leave(x->run, there->B);
+    x->at->leave(x->run, there->A);
 }
 
 /* One execution of the plan. */
@@ -31,15 +61,19 @@ static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair
     x->plan = plan;
     x->live = plan->bytes;
     x->peak = plan->bytes_making;
-    x->A = p->A, x->B = p->B;
+    x->at = ks_backend_of(x->run);
+    ks_pair there;
+    bring(x, p, &there);
+    x->A = there.A, x->B = there.B;
     size_t N = plan->size[KS_ROW];
     double *G = NULL;
     if (s != KSPEC_SAMPLED_BOTH) {
         x->A = G = ks_exec_hold(x, ks_size(N, N));
-        if (G) gram(x, p, s, G);
+        if (G) gram(x, &there, s, G);
     }
     if (!x->status) ks_exec(x);
     ks_exec_drop(x, G, ks_size(N, N));
+    leave(x, &there);
     return x->status;
 }
 

@@ -8,9 +8,9 @@
  * follows from these two, since every cycle passes both edges: the value with r0 fixed to i is sum_r1 E[i,r1]
  * E~[i,r1]. Where exchanging r0 with r1 and c0 with c1 changes nothing, r1 <= r0 suffices.
  */
+#include "device/tile.h"
 #include "linalg/linalg.h"
 #include "moments/exact_run.h"
-#include "moments/exact_tile.h"
 
 #include <string.h>
 
@@ -56,15 +56,83 @@ static kspec_status slice(void *ctx, size_t slot, const ks_worker *worker) {
 
 static int is_leaf(const ks_edge *e) { return !e->nref && e->a + e->b == 1; }
 
+/* Does exchanging r0 with r1 and c0 with c1 change nothing? */
+static int mirrored(const ks_plan *pl, const ks_terminal *t) {
+    return ks_product_symmetric(&pl->products[pl->edges[t->E].ref[0] / 2]) &&
+           ks_product_symmetric(&pl->products[pl->edges[t->F].ref[0] / 2]) && t->X[0][0] == t->X[1][1] &&
+           t->X[0][1] == t->X[1][0];
+}
+
+static void cpu_slices(ks_exec_state *x, slices *s) {
+    size_t P = s->P, Q = s->Q;
+    if (s->F_adj && !x->dry && !x->status) memset(s->F_adj, 0, SLOTS * Q * Q * sizeof *s->F_adj);
+    for (s->r0 = 0; s->r0 < P && !x->status; s->r0 += SLOTS) {
+        size_t count = P - s->r0 < SLOTS ? P - s->r0 : SLOTS;
+        double rows = s->mirror ? (double)s->r0 + ((double)count + 1) / 2 : (double)P;
+        double work = (double)count * rows * (double)Q * (double)Q * (s->F_adj ? 2 : 1);
+        ks_run part;
+        if (!ks_exec_step(x, work, &part)) continue;
+        part = ks_tile_threads(&part, work);
+        x->status = ks_parallel_for(&part, count, slice, s, x->err);
+    }
+    if (s->F_adj && !x->dry && !x->status)
+        for (size_t k = 1; k < SLOTS; k++)
+            for (size_t i = 0; i < Q * Q; i++) s->F_adj[i] += s->F_adj[k * Q * Q + i];
+}
+
+/* Rows from ... from+count-1 of slice r0: t, and V in the place of Z; the lines x00 and e stay on the device */
+static void device_lines(ks_exec_state *x, const slices *s, const ks_run *part, size_t from, size_t count,
+                         double twice, double *Z) {
+    const size_t P = s->P, Q = s->Q, at = from * Q;
+    ks_expression e = {.m = count,
+                       .n = Q,
+                       .alpha = twice,
+                       .col = s->X[0][0] + s->r0 * Q,
+                       .count = 2,
+                       .factor = {{s->X[1][0] + at, 0, 1}, {Z + at, 0, 1}},
+                       .vectors_there = 1};
+    if (count == 0 || x->status) return;
+    x->status = x->at->expression(part, &e, KS_TILE_ROW_SUMS, s->E_adj + s->r0 * P + from, x->err);
+    if (!s->F_adj || x->status) return;
+    e.count = 1, e.row = s->E + s->r0 * P + from;
+    x->status = x->at->expression(part, &e, KS_TILE_STORE, Z + at, x->err);
+}
+
+/* The same one slice after the other, each a few operations of the device. */
+static void device_slices(ks_exec_state *x, slices *s) {
+    const size_t P = s->P, Q = s->Q;
+    double *U = s->work, *Z = U + P * Q;
+    const ks_expression zero = {.m = P, .n = P, .alpha = 0, .count = 1, .factor = {{s->E, 0, 1}}};
+    if (!x->status) x->status = x->at->expression(x->run, &zero, KS_TILE_STORE, s->E_adj, x->err);
+    for (s->r0 = 0; s->r0 < P && !x->status; s->r0++) {
+        const size_t rows = s->mirror ? s->r0 + 1 : P, r0 = s->r0;
+        ks_run part;
+        if (!ks_exec_step(x, (double)rows * (double)Q * (double)Q * (s->F_adj ? 2 : 1), &part)) return;
+        const ks_expression u = {.m = rows,
+                                 .n = Q,
+                                 .alpha = 1,
+                                 .col = s->X[0][1] + r0 * Q,
+                                 .count = 1,
+                                 .factor = {{s->X[1][1], 0, 1}},
+                                 .vectors_there = 1};
+        const ks_matmul z = {.tb = 1, .m = rows, .n = Q, .k = Q, .alpha = 1, .A = U, .lda = Q, .B = s->F,
+                             .ldb = Q, .C = Z, .ldc = Q};
+        const ks_matmul f = {.ta = 1, .m = Q, .n = Q, .k = rows, .alpha = 1, .A = Z, .lda = Q, .B = U,
+                             .ldb = Q, .beta = r0 > 0, .C = s->F_adj, .ldc = Q};
+        x->status = x->at->expression(&part, &u, KS_TILE_STORE, U, x->err);
+        if (!x->status) x->status = x->at->product(&part, &z, x->err);
+        device_lines(x, s, &part, 0, s->mirror ? r0 : P, s->mirror ? 2 : 1, Z);
+        if (s->mirror) device_lines(x, s, &part, r0, 1, 1, Z);
+        if (s->F_adj && !x->status) x->status = x->at->product(&part, &f, x->err);
+    }
+}
+
 /* E (P x P), F (Q x Q), E~ and, where F_adj is given (SLOTS x Q x Q), F~ into its first Q x Q. */
 static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double *F, double *E_adj,
                        double *F_adj) {
     const ks_plan *pl = x->plan;
     size_t P = pl->size[KS_ROW], Q = pl->size[KS_COL];
-    slices s = {.P = P, .Q = Q, .E = E, .F = F, .E_adj = E_adj, .F_adj = F_adj};
-    s.mirror = ks_product_symmetric(&pl->products[pl->edges[t->E].ref[0] / 2]) &&
-               ks_product_symmetric(&pl->products[pl->edges[t->F].ref[0] / 2]) && t->X[0][0] == t->X[1][1] &&
-               t->X[0][1] == t->X[1][0];
+    slices s = {.P = P, .Q = Q, .E = E, .F = F, .E_adj = E_adj, .F_adj = F_adj, .mirror = mirrored(pl, t)};
     double *held[4] = {0};
     for (int k = 0; k < 4; k++) {
         int edge = t->X[k / 2][k % 2];
@@ -78,26 +146,26 @@ static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double
     s.work = ks_exec_hold(x, SLOTS * 2 * P * Q);
     ks_exec_edge(x, t->E, KS_ROW, KS_ROW, E);
     ks_exec_edge(x, t->F, KS_COL, KS_COL, F);
-    if (F_adj && !x->dry && !x->status) memset(F_adj, 0, SLOTS * Q * Q * sizeof *F_adj);
-    for (s.r0 = 0; s.r0 < P && !x->status; s.r0 += SLOTS) {
-        size_t count = P - s.r0 < SLOTS ? P - s.r0 : SLOTS;
-        double rows = s.mirror ? (double)s.r0 + ((double)count + 1) / 2 : (double)P;
-        double work = (double)count * rows * (double)Q * (double)Q * (F_adj ? 2 : 1);
-        ks_run part;
-        if (!ks_exec_step(x, work, &part)) continue;
-        part = ks_tile_threads(&part, work);
-        x->status = ks_parallel_for(&part, count, slice, &s, x->err);
-    }
-    if (F_adj && !x->dry && !x->status)
-        for (size_t k = 1; k < SLOTS; k++)
-            for (size_t i = 0; i < Q * Q; i++) F_adj[i] += F_adj[k * Q * Q + i];
+    if (x->run->device && !x->dry)
+        device_slices(x, &s);
+    else
+        cpu_slices(x, &s);
     ks_exec_drop(x, s.work, SLOTS * 2 * P * Q);
     for (int k = 0; k < 4; k++) ks_exec_drop(x, held[k], P * Q);
 }
 
 /* through[i] += sum_j first X[i,j] + second X[j,i], where X = E E~ elementwise. */
-static void edge_through(size_t n, const double *E, const double *E_adj, double first, double second,
-                         double *through) {
+static void edge_through(ks_exec_state *x, size_t n, const double *E, const double *E_adj, double first,
+                         double second, double *through) {
+    if (x->run->device) {
+        const ks_expression e = {.m = n, .n = n, .alpha = 1, .count = 2, .factor = {{E, 0, 1}, {E_adj, 0, 1}}};
+        for (int k = 0; k < 2 && !x->status; k++) {
+            double *sums = x->scratch[k];
+            x->status = x->at->expression(x->run, &e, k ? KS_TILE_COL_SUMS : KS_TILE_ROW_SUMS, sums, x->err);
+            for (size_t i = 0; i < n && !x->status; i++) through[i] += (k ? second : first) * sums[i];
+        }
+        return;
+    }
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) {
             double v = E[i * n + j] * E_adj[i * n + j];
@@ -106,18 +174,29 @@ static void edge_through(size_t n, const double *E, const double *E_adj, double 
         }
 }
 
+static double value_of(ks_exec_state *x, size_t P, const double *E, const double *E_adj) {
+    const ks_expression e = {.m = P, .n = P, .alpha = 1, .count = 2, .factor = {{E, 0, 1}, {E_adj, 0, 1}}};
+    double value = 0, *sums = x->scratch[0];
+    if (!x->run->device) {
+        for (size_t i = 0; i < P; i++) value += ks_dot(P, E + i * P, E_adj + i * P);
+        return value;
+    }
+    x->status = x->at->expression(x->run, &e, KS_TILE_ROW_SUMS, sums, x->err);
+    for (size_t i = 0; i < P && !x->status; i++) value += sums[i];
+    return value;
+}
+
 double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
     size_t P = x->plan->size[KS_ROW], Q = x->plan->size[KS_COL];
     double *E = ks_exec_hold(x, P * P), *E_adj = ks_exec_hold(x, P * P), *F = ks_exec_hold(x, Q * Q),
            value = 0;
     double *F_adj = n ? ks_exec_hold(x, SLOTS * Q * Q) : NULL;
     if (!x->status) all_slices(x, t, E, F, E_adj, F_adj);
-    if (!x->dry && !x->status)
-        for (size_t i = 0; i < P; i++) value += ks_dot(P, E + i * P, E_adj + i * P);
+    if (!x->dry && !x->status) value = value_of(x, P, E, E_adj);
     if (n && !x->dry && !x->status) {
-        edge_through(P, E, E_adj, weight * t->positions[0], weight * t->positions[1],
+        edge_through(x, P, E, E_adj, weight * t->positions[0], weight * t->positions[1],
                      x->through[KS_ROW] + (size_t)(n - 1) * P);
-        edge_through(Q, F, F_adj, weight * t->positions[2], weight * t->positions[3],
+        edge_through(x, Q, F, F_adj, weight * t->positions[2], weight * t->positions[3],
                      x->through[KS_COL] + (size_t)(n - 1) * Q);
     }
     if (n) {

@@ -11,8 +11,7 @@
 #include "moments/exact_run.h"
 
 #include "base/error.h"
-#include "linalg/linalg.h"
-#include "moments/exact_tile.h"
+#include "device/tile.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,17 +24,37 @@ static size_t held_bytes(size_t count) {
     return ks_size_add(ks_size(count, sizeof(double)), KS_ALIGN - 1) / KS_ALIGN * KS_ALIGN;
 }
 
-double *ks_exec_hold(ks_exec_state *x, size_t count) {
-    if (x->status) return NULL;
+/* Counts it; 1 if it is to be allocated, 0 with what takes its place. */
+static int count_held(ks_exec_state *x, size_t count, double **instead) {
+    *instead = NULL;
+    if (x->status) return 0;
     x->live = ks_size_add(x->live, held_bytes(count));
     if (x->live > x->peak) x->peak = x->live;
-    if (x->dry) return nowhere;
-    double *p = ks_alloc(count, sizeof *p);
-    if (!p) x->status = ks_nomem(x->err, "the exact estimator", ks_size(count, sizeof *p));
+    if (x->dry) *instead = nowhere;
+    return !x->dry;
+}
+
+double *ks_exec_hold(ks_exec_state *x, size_t count) {
+    double *p;
+    if (count_held(x, count, &p)) x->status = x->at->hold(x->run, count, "the exact estimator", &p, x->err);
     return p;
 }
 
 void ks_exec_drop(ks_exec_state *x, double *p, size_t count) {
+    if (!p) return;
+    x->live -= held_bytes(count);
+    if (!x->dry) x->at->drop(x->run, p);
+}
+
+double *ks_exec_hold_vector(ks_exec_state *x, size_t count) {
+    double *p;
+    if (!count_held(x, count, &p)) return p;
+    p = ks_alloc(count, sizeof *p);
+    if (!p) x->status = ks_nomem(x->err, "the exact estimator", ks_size(count, sizeof *p));
+    return p;
+}
+
+void ks_exec_drop_vector(ks_exec_state *x, double *p, size_t count) {
     if (!p) return;
     x->live -= held_bytes(count);
     if (!x->dry) ks_free(p);
@@ -85,7 +104,7 @@ static void run_expression(ks_exec_state *x, const ks_expression *e, ks_tile_res
     size_t room = ks_size_add(x->live, held_bytes(ks_tile_room(x->run, e, what)));
     if (room > x->peak) x->peak = room;
     if (!ks_exec_step(x, KS_ELEMENT_COST * (double)e->m * (double)e->n * streams, &part)) return;
-    x->status = ks_tile_run(&part, e, what, out, x->err);
+    x->status = x->at->expression(&part, e, what, out, x->err);
 }
 
 void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, double *out) {
@@ -150,12 +169,20 @@ static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const opera
     if (!ks_exec_step(x, work, &part)) return;
     part = ks_tile_threads(&part, work);
     size_t lda = L->transposed ? m : k, ldb = R->transposed ? n : k;
-    if (symmetric)
-        x->status = ks_gemm_symmetric_tiled(&part, L->transposed, !R->transposed, n, k, 1, L->x, lda, R->x,
-                                            ldb, C, n, x->err);
-    else
-        x->status = ks_gemm_tiled(&part, L->transposed, !R->transposed, m, n, k, 1, L->x, lda, R->x, ldb, 0,
-                                  C, n, x->err);
+    const ks_matmul p = {.ta = L->transposed,
+                         .tb = !R->transposed,
+                         .m = m,
+                         .n = n,
+                         .k = k,
+                         .alpha = 1,
+                         .A = L->x,
+                         .lda = lda,
+                         .B = R->x,
+                         .ldb = ldb,
+                         .C = C,
+                         .ldc = n,
+                         .symmetric = symmetric};
+    x->status = x->at->product(&part, &p, x->err);
 }
 
 /* ---- forward ---- */
@@ -180,9 +207,9 @@ static void forward_product(ks_exec_state *x, int k) { /* O[u,v] = sum_w L[u,w] 
 static void forward_vector(ks_exec_state *x, int k) { /* o[u] = sum_w E[u,w] d[w] */
     const ks_vector *v = &x->plan->vectors[k];
     size_t m = size_of(x, v->ku);
-    x->vector[k] = ks_exec_hold(x, m);
+    x->vector[k] = ks_exec_hold_vector(x, m);
     if (v->diagonal) {
-        for (size_t i = 0; i < m && !x->dry && !x->status; i++) x->vector[k][i] = x->A[i * m + i];
+        if (!x->dry && !x->status) x->status = x->at->get(x->run, x->vector[k], x->A, m, m + 1, x->err);
         return;
     }
     const double *d = weights(x, v->d, v->kw, -1, x->scratch[0]);
@@ -260,7 +287,7 @@ static void vertex_through(ks_exec_state *x, int n, int d_number, int kind, int 
     for (int k = 0; k < d->nvec; k++) {
         double **adj = &x->vector_adjoint[d->vec[k]];
         int first = !*adj;
-        if (first) *adj = ks_exec_hold(x, size);
+        if (first) *adj = ks_exec_hold_vector(x, size);
         const double *others = weights(x, d_number, kind, k, x->scratch[2]);
         if (x->dry || x->status) continue;
         for (size_t i = 0; i < size; i++)
@@ -299,7 +326,7 @@ static void backward_product(ks_exec_state *x, int n, int k) {
     ks_run part;
     if (symmetric &&
         ks_exec_step(x, 3 * KS_ELEMENT_COST * (double)product_size(x, k), &part)) /* both sides at once */
-        x->status = ks_tile_symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
+        x->status = x->at->symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
     /* q comes out of either side; a side made of leaves alone has nothing to hand on */
     backward_side(x, p, k, !left && right, x->scratch[1]);
     vertex_through(x, n, p->d, p->kw, p->positions, x->scratch[1]);
@@ -324,7 +351,7 @@ static void backward_vector(ks_exec_state *x, int n, int k) {
         ks_exec_hand_on(x, v->E, v->ku, v->kw, 1, NULL, o, weights(x, v->d, v->kw, -1, x->scratch[0]));
         vertex_through(x, n, v->d, v->kw, v->positions, x->scratch[1]);
     }
-    ks_exec_drop(x, x->vector_adjoint[k], size_of(x, v->ku));
+    ks_exec_drop_vector(x, x->vector_adjoint[k], size_of(x, v->ku));
     x->vector_adjoint[k] = NULL;
 }
 
@@ -364,7 +391,7 @@ static void drop_product(ks_exec_state *x, int k) {
 }
 
 static void drop_vector(ks_exec_state *x, int k) {
-    ks_exec_drop(x, x->vector[k], size_of(x, x->plan->vectors[k].ku));
+    ks_exec_drop_vector(x, x->vector[k], size_of(x, x->plan->vectors[k].ku));
     x->vector[k] = NULL;
 }
 
@@ -434,6 +461,7 @@ void ks_exec(ks_exec_state *x) {
     const ks_plan *pl = x->plan;
     size_t longer = pl->size[0] > pl->size[1] ? pl->size[0] : pl->size[1];
     int reverse = x->with_loo && !pl->form.weighted;
+    x->at = ks_backend_of(x->run);
     x->value = table(x, pl->nproducts, sizeof *x->value);
     x->adjoint = table(x, pl->nproducts, sizeof *x->adjoint);
     x->vector = table(x, pl->nvectors, sizeof *x->vector);
@@ -444,7 +472,7 @@ void ks_exec(ks_exec_state *x) {
     if (x->arena.failed) {
         x->status = ks_nomem(x->err, "the exact estimator", x->arena.failed);
     } else {
-        for (int k = 0; k < 3; k++) x->scratch[k] = ks_exec_hold(x, longer);
+        for (int k = 0; k < 3; k++) x->scratch[k] = ks_exec_hold_vector(x, longer);
         forward(x, reverse);
         for (int n = 1; n <= pl->nmax && reverse && !x->status; n++) backward(x, n);
         for (size_t g = 0; g < pl->ngraphs && !x->dry && !x->status; g++) {
@@ -457,9 +485,9 @@ void ks_exec(ks_exec_state *x) {
             ks_exec_drop(x, x->adjoint[k], x->adjoint[k] ? product_size(x, (int)k) : 0);
         for (size_t k = 0; k < pl->nvectors; k++) {
             if (x->vector[k]) drop_vector(x, (int)k);
-            ks_exec_drop(x, x->vector_adjoint[k], size_of(x, pl->vectors[k].ku));
+            ks_exec_drop_vector(x, x->vector_adjoint[k], size_of(x, pl->vectors[k].ku));
         }
-        for (int k = 0; k < 3; k++) ks_exec_drop(x, x->scratch[k], longer);
+        for (int k = 0; k < 3; k++) ks_exec_drop_vector(x, x->scratch[k], longer);
     }
     ks_arena_free(&x->arena);
 }

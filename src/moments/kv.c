@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "linalg/linalg.h"
+#include "moments/gram_there.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static kspec_status recursion(const ks_run *run, const ks_pair *p, work *w, cons
 }
 
 kspec_status ks_kv_row(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err) {
+    if (run->device) return ks_kv_there(run, p, out, err);
     ks_arena arena = {0};
     size_t P = p->P;
     work w = {0};

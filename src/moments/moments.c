@@ -9,6 +9,7 @@
 #include "moments/average.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
+#include "moments/where.h"
 
 #include <float.h>
 #include <math.h>
@@ -200,7 +201,7 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
             st = none_left(j, task, k, err);
         } else if (!isfinite(e->value))
             st = ks_fail(err, KSPEC_E_NUMERIC,
-                         "%s: m(%d) exceeds the largest double; scale the data or use normalize",
+                         "%s: m(%d) exceeds the largest double; scale the data or use --normalize",
                          kspec_estimator_name(task->label), k);
     }
     ks_arena_free(&arena);
@@ -279,8 +280,6 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     double *mean = ks_arena_alloc(&j->arena, ks_size(2, j->trials.Q), sizeof *mean);
     if (j->share[0] == 1 && j->share[1] == 1 && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
         j->second = ks_arena_alloc(&j->arena, count_second, sizeof *j->second);
-    j->source =
-        (ks_source){.o = &j->o, .trials = &j->trials, .tasks = &j->tasks, .rows = &j->rows, .cols = &j->cols};
     out->groups = j->rows.of ? j->rows.count : 0;
     out->col_groups = j->cols.of ? j->cols.count : 0;
     out->missing = j->missing;
@@ -320,16 +319,17 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     return st ? st : participation_ratio(j, &rest, out, err);
 }
 
-kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
-                           kspec_moments_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
-    double start = ks_now();
-    job j = {0};
+/* One attempt, on the place that is decided on */
+static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
+                            ks_place *place, kspec_moments_result **out, kspec_error *err) {
+    job j = {.o = *opts};
     kspec_moments_result *r = NULL;
-    kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
-    if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
+    kspec_status st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     if (!st) st = check(&j, phi, ntrials, err);
+    j.source =
+        (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
+    if (!st) st = ks_where(place, &j.source, ks_trials_splits(&j.trials, j.o.splits), j.run.threads, err);
+    j.run.device = place->device;
     if (!st && !(r = ks_zalloc(1, sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st && !(st = ks_blas_enter(j.run.threads, err))) {
         st = compute(&j, r, err);
@@ -337,13 +337,33 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     }
     ks_arena_free(&j.arena);
     ks_tasks_free(&j.tasks);
-    if (st) {
-        kspec_moments_free(r);
-        return st;
+    if (st) kspec_moments_free(r);
+    *out = st ? NULL : r;
+    return st;
+}
+
+kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
+                           kspec_moments_result **out, kspec_error *err) {
+    kspec_moments_opts o;
+    kspec_error own;
+    ks_place place = {0};
+    if (!err) err = &own;
+    ks_clear(err);
+    *out = NULL;
+    double start = ks_now();
+    kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
+    if (!st) st = ks_place_make(&place, o.device, err);
+    if (!st) st = attempt(phi, ntrials, &o, &place, out, err);
+    if (st && place.device && place.device->failed && ks_place_retreat(&place, err)) {
+        ks_clear(err);
+        st = attempt(phi, ntrials, &o, &place, out, err);
     }
-    r->seconds = ks_now() - start;
-    *out = r;
-    return KSPEC_OK;
+    if (!st) {
+        (*out)->seconds = ks_now() - start;
+        ks_place_tell(&place, &(*out)->device);
+    }
+    ks_place_close(&place);
+    return st;
 }
 
 void kspec_moments_free(kspec_moments_result *result) {

@@ -12,12 +12,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "linalg/linalg.h"
+#include "moments/gram_there.h"
 
 #include <math.h>
 #include <string.h>
 
-/* loo[(n-1)*N + i] = the estimate without row (or column) i, from the diagonals g[(n-1)*N + i] = (K^n)_ii */
-static void leave_one_out(const double *m, int nmax, size_t N, const double *g, double *loo) {
+void ks_naive_leave_out(const double *m, int nmax, size_t N, const double *g, double *loo) {
     for (size_t i = 0; i < N; i++)
         for (int n = 1; n <= nmax; n++) {
             double l = n * g[(size_t)(n - 1) * N + i];
@@ -81,6 +81,7 @@ static kspec_status column_diagonals(const ks_run *run, const ks_pair *p, const 
 
 static kspec_status shorter_rows(const ks_run *run, const ks_pair *p, const ks_moments_out *out,
                                  ks_arena *arena, kspec_error *err) {
+    if (run->device) return ks_naive_there(run, p, out, err);
     size_t P = p->P, Q = p->Q;
     int half = (p->nmax + 1) / 2;
     double *diag = ks_arena_alloc(arena, ks_size((size_t)p->nmax, P), sizeof *diag);
@@ -116,8 +117,8 @@ static kspec_status shorter_rows(const ks_run *run, const ks_pair *p, const ks_m
     if (!out->rows) return KSPEC_OK;
     part = ks_run_part(run, half / steps, 1);
     if ((st = column_diagonals(&part, p, power[0], T, T2, g, err))) return st;
-    leave_one_out(out->m, p->nmax, P, diag, out->rows);
-    leave_one_out(out->m, p->nmax, Q, g, out->cols);
+    ks_naive_leave_out(out->m, p->nmax, P, diag, out->rows);
+    ks_naive_leave_out(out->m, p->nmax, Q, g, out->cols);
     return KSPEC_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "device/backend.h"
 
 #include <math.h>
 #include <string.h>
@@ -206,6 +207,35 @@ static kspec_status chunk(void *ctx, size_t index, const ks_worker *worker) {
 
 /* ---- all of them ---- */
 
+/* m from the sums of all blocks */
+static void means(const job *j, double *m) {
+    const ks_path_plan *plan = &j->plan;
+    for (int i = 0; i < plan->nmax; i++) {
+        double sum = 0;
+        for (size_t c = 0; c < plan->blocks; c++) sum += j->sums[c * (size_t)plan->nmax + (size_t)i];
+        ks_path_factor mean = ks_path_mean(plan, plan->P, plan->Q, i + 1);
+        m[i] = ldexp(sum * mean.f, mean.e);
+    }
+}
+
+/* On a GPU every start row is a block of its own. */
+static kspec_status run_on_device(const ks_run *run, job *j, ks_arena *arena, double *m, kspec_error *err) {
+    ks_path_plan *plan = &j->plan;
+    plan->blocks = plan->P;
+    j->sums = ks_arena_alloc(arena, ks_size(plan->P, (size_t)plan->nmax), sizeof(double));
+    if (arena->failed) return ks_nomem(err, "path", arena->failed);
+    const ks_path_job there = {.A = j->x[0],
+                               .B = j->y[0],
+                               .P = plan->P,
+                               .Q = plan->Q,
+                               .nmax = plan->nmax,
+                               .scale = plan->scale,
+                               .sums = j->sums};
+    kspec_status st = ks_device_path(run, &there, err);
+    if (!st) means(j, m);
+    return st;
+}
+
 static kspec_status run_job(const ks_run *run, job *j, ks_arena *arena, double *m, kspec_error *err) {
     const ks_path_plan *plan = &j->plan;
     const size_t n = (size_t)plan->nmax, vector = plan->lanes * sizeof(double);
@@ -223,14 +253,8 @@ static kspec_status run_job(const ks_run *run, job *j, ks_arena *arena, double *
     if (arena->failed) return ks_nomem(err, "path", arena->failed);
 
     kspec_status st = ks_parallel_for(run, chunks, chunk, j, err);
-    if (st) return st;
-    for (int i = 0; i < plan->nmax; i++) {
-        double sum = 0;
-        for (size_t c = 0; c < plan->blocks; c++) sum += j->sums[c * n + (size_t)i];
-        ks_path_factor mean = ks_path_mean(plan, plan->P, plan->Q, i + 1);
-        m[i] = ldexp(sum * mean.f, mean.e);
-    }
-    return KSPEC_OK;
+    if (!st) means(j, m);
+    return st;
 }
 
 static kspec_status job_make(job *j, const ks_run *run, size_t P, size_t Q, int nmax, ks_arena *arena,
@@ -250,7 +274,7 @@ kspec_status ks_path(const ks_run *run, const ks_pair *p, const ks_moments_out *
     job j;
     kspec_status st = job_make(&j, run, p->P, p->Q, p->nmax, &arena, err);
     for (int n = 0; n < p->nmax && !st; n++) j.x[n] = p->A, j.y[n] = j.close[n] = p->B;
-    if (!st) st = run_job(run, &j, &arena, out->m, err);
+    if (!st) st = (run->device ? run_on_device : run_job)(run, &j, &arena, out->m, err);
     ks_arena_free(&arena);
     return st;
 }

@@ -23,6 +23,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "device/backend.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -278,6 +279,34 @@ static kspec_status every_one_again(const ks_run *run, const ks_pair *p, const k
     return st;
 }
 
+/* On a GPU every start row is a block of its own, and all blocks are one group. */
+static kspec_status on_device(job *j, const ks_moments_out *out, kspec_error *err) {
+    ks_path_plan *plan = &j->plan;
+    const size_t P = plan->P, Q = plan->Q, n = (size_t)plan->nmax;
+    ks_arena arena = {0};
+    plan->blocks = P;
+    j->groups = 1;
+    j->sums = ks_arena_alloc(&arena, ks_size(P, n), sizeof(double));
+    j->rows = ks_arena_alloc(&arena, ks_size(P, n), sizeof(double));
+    j->cols = ks_arena_alloc(&arena, ks_size(Q, n), sizeof(double));
+    kspec_status st = arena.failed ? ks_nomem(err, "path with error bars", arena.failed) : KSPEC_OK;
+    const ks_path_job there = {.A = j->p->A,
+                               .B = j->p->B,
+                               .P = P,
+                               .Q = Q,
+                               .nmax = plan->nmax,
+                               .scale = plan->scale,
+                               .sums = j->sums,
+                               .rows = j->rows,
+                               .cols = j->cols,
+                               .row_stretch = stretch_length(P, n),
+                               .col_stretch = stretch_length(Q, n)};
+    if (!st) st = ks_device_path(j->run, &there, err);
+    if (!st) results(j, out);
+    ks_arena_free(&arena);
+    return st;
+}
+
 kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err) {
     job j = {.run = run, .p = p};
     ks_path_plan *plan = &j.plan;
@@ -288,6 +317,7 @@ kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_o
     for (int i = 1; i < p->nmax; i++)
         if (end - ks_path_mean(plan, p->P, p->Q, i).e + 2 * (p->nmax - i) * plan->log2_scale > BULGE)
             return every_one_again(run, p, out, err);
+    if (run->device) return on_device(&j, out, err);
     const size_t P = p->P, Q = p->Q, n = (size_t)p->nmax, vector = plan->lanes * sizeof(double);
     size_t tile = KS_PATH_L1 * 3 / 2 /
                   (3 * n * vector); /* three sums per order; more arithmetic to hide misses under */

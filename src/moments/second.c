@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "linalg/linalg.h"
+#include "moments/gram_there.h"
 #include "moments/jackknife.h"
 #include "moments/pairs.h"
 #include "moments/sums.h"
@@ -120,6 +121,11 @@ static kspec_status own_band(void *ctx, size_t chunk, const ks_worker *worker) {
 /* (sum of eigenvalues)^2 / sum of squares, in bands of the Gram matrix, which is never held whole */
 static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
                                 kspec_error *err) {
+    if (run->device) { /* which has the memory for it, or else the processor does it in bands */
+        kspec_status there = ks_ratio_there(run, X, P, Q, ratio, err);
+        if (there != KSPEC_E_NOMEM) return there;
+        ks_clear(err);
+    }
     size_t N = P <= Q ? P : Q, chunks = (N + BAND - 1) / BAND;
     int workers = ks_workers(run, chunks);
     ks_arena arena = {0};

@@ -24,7 +24,7 @@ static kspec_status begin(job *j, const kspec_matrix *x, const kspec_kernel_opts
     kspec_status st = ks_take_opts(&j->o, sizeof j->o, opts, err);
     if (!st) st = ks_run_init(&j->run, j->o.threads, j->o.progress, err);
     if (!st) st = ks_kernel_check(j->o.kernel, err);
-    j->bandwidth = (ks_bandwidth){.sigma = j->o.sigma, .median = j->o.median_sigma};
+    j->bandwidth = (ks_bandwidth){j->o.sigma, j->o.gamma, j->o.median_sigma};
     if (!st) st = ks_bandwidth_check(&j->bandwidth, err);
     if (st) return st;
     if (!j->o.features) j->o.features = 256;

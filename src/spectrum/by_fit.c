@@ -7,6 +7,7 @@
 #include "linalg/linalg.h"
 #include "spectrum/describe.h"
 #include "spectrum/methods.h"
+#include "spectrum/tuning.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,17 +40,22 @@ static double known_noise(fit *t, kspec_noise_from *from) {
     if (*from == KSPEC_NOISE_FROM_GIVEN)
         return ldexp(o->noise * o->noise * t->noise_left, -t->x.exponent) / t->x.unit;
     if (*from == KSPEC_NOISE_FROM_FIT && t->trials > 1) *from = KSPEC_NOISE_FROM_TRIALS;
-    return *from == KSPEC_NOISE_FROM_NOWHERE ? 0 : *from == KSPEC_NOISE_FROM_TRIALS ? t->x.noise : NAN;
+    if (*from == KSPEC_NOISE_FROM_TRIALS) return fmin(t->x.noise, KS_NOISE_MOST);
+    return *from == KSPEC_NOISE_FROM_NOWHERE ? 0 : NAN;
 }
 
 static kspec_status check_noise(const fit *t, double noise, kspec_noise_from from, kspec_error *err) {
-    if (!(noise >= 1)) return KSPEC_OK;
-    if (from == KSPEC_NOISE_FROM_GIVEN)
-        return ks_fail(err, KSPEC_E_ARG, "noise %g exceeds the root mean square of the entries, %g",
-                       t->j->o.noise, to_sd(t, 1));
-    return ks_fail(err, KSPEC_E_DATA,
-                   "the trials differ by more (noise %g) than their mean holds (%g): it is all noise",
-                   to_sd(t, noise), to_sd(t, 1));
+    if (from != KSPEC_NOISE_FROM_GIVEN || noise < 1) return KSPEC_OK;
+    return ks_fail(err, KSPEC_E_ARG, "noise %g exceeds the root mean square of the entries, %g",
+                   t->j->o.noise, to_sd(t, 1));
+}
+
+/* m(2) is free of independent noise; so is m(1) by trials, and both are rarely above zero by chance. */
+static int all_noise(const fit *t, kspec_noise_from from) {
+    const ks_spectrum_job *j = t->j;
+    if (from == KSPEC_NOISE_FROM_NOWHERE || j->count < 2 || !j->std_error) return 0;
+    int weak = t->trials > 1 && j->m[0] < 2 * j->std_error[0];
+    return j->m[1] < (weak ? 3 : 2) * j->std_error[1];
 }
 
 /* ---- eigenvalues ---- */
@@ -104,12 +110,16 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
     for (size_t k = 0; k < r->sample_count; k++) r->sample_eigenvalues[k] = scaled(t, share * t->x.all[k], 1);
     if (!isfinite(r->ci_high[0]) || !(r->eigenvalues[0] > 0))
         return ks_fail(err, KSPEC_E_NUMERIC,
-                       "the largest eigenvalue is out of range; scale the data or use normalize");
+                       "the largest eigenvalue is out of range; scale the data or use --normalize");
     r->levels = t->o.used;
-    r->resolved = 0;
-    for (size_t i = 0; i < r->levels && i < r->rank; i++)
-        if (f->log_high[i] - f->log_low[i] <= log(KS_RESOLVED)) r->resolved = i + 1;
     return KSPEC_OK;
+}
+
+/* Up to the last whose interval, wide as it now is, spans no more than a factor. */
+static void count_resolved(kspec_spectrum_result *r) {
+    r->resolved = 0;
+    for (size_t i = 0; i < r->levels && i < r->rank && !r->all_noise; i++)
+        if (r->ci_high[i] <= KS_RESOLVED * r->ci_low[i]) r->resolved = i + 1;
 }
 
 /* Families that differ in their scales alone have one name, and are one line. */
@@ -133,8 +143,10 @@ static kspec_status keep_families(const fit *t, kspec_error *err) {
 
 /* ---- what follows from them ---- */
 
-/* The last decade of what is resolved, unless a range was given. */
+/* The last decade of what is resolved, where that is enough, unless a range was given. */
 static void choose_range(const kspec_spectrum_opts *o, kspec_spectrum_result *r) {
+    r->exponent_from = r->exponent_to = 0;
+    if (!o->exponent_to && r->resolved < KS_EXPONENT_LEAST) return;
     r->exponent_to = o->exponent_to ? o->exponent_to : r->resolved;
     r->exponent_from = o->exponent_from ? o->exponent_from : (r->exponent_to + 9) / 10;
     if (r->exponent_from < 1) r->exponent_from = 1;
@@ -174,15 +186,28 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
 }
 
 /*
- * The unbiased m(2) is free of noise and of any family. Where it contradicts the fit, intervals are widened
- * by the gap between their roots, or by 2 where it is not positive.
+ * Unbiased moments are free of noise and of any family. Where one contradicts the fit, as the warning says, all
+ * intervals are widened: those of eigenvalues by the gap between the n-th roots, or by 2 where it is not
+ * positive.
  */
-static void widen(kspec_spectrum_result *r) {
-    if (r->count < 2 || !(fabs(r->fitted[1] - r->given[1]) > KS_DISAGREE * r->given_std_error[1])) return;
-    double gap = r->given[1] > 0 ? exp(0.5 * fabs(log(r->fitted[1] / r->given[1]))) : 2;
+static double gap(const kspec_spectrum_result *r) {
+    double most = 1;
+    for (size_t n = 1; n < r->count; n++) {
+        if (!(fabs(r->z[n]) > KS_DISAGREE)) continue;
+        double far = r->given[n] > 0 ? fabs(log(r->fitted[n] / r->given[n])) / (double)(n + 1) : log(2);
+        most = fmax(most, exp(far));
+    }
+    return most;
+}
+
+static void widen(double factor, double *low, double *high) {
+    *low /= factor;
+    *high *= factor;
+}
+
+static void widen_eigenvalues(kspec_spectrum_result *r) {
     for (size_t i = 0; i < r->rank; i++) {
-        r->ci_low[i] /= gap;
-        r->ci_high[i] *= gap;
+        widen(r->widened, &r->ci_low[i], &r->ci_high[i]);
         r->std_error[i] = (r->ci_high[i] - r->ci_low[i]) / (2 * 1.959964);
     }
 }
@@ -193,40 +218,81 @@ static void set_t(const fit *t) {
         r->t[k] = t->j->o.t ? t->j->o.t[k] : r->eigenvalues[0] * pow(10, -(double)k);
 }
 
+/* The effective dimension falls with t, and so do the ends of its interval: each bounds those beyond it. */
+static void keep_dimensions(const fit *t, const ks_quantity *q) {
+    kspec_spectrum_result *r = t->j->r;
+    double *low = r->effective_dimension_ci_low, *high = r->effective_dimension_ci_high;
+    for (size_t k = 0; k < r->t_count; k++) {
+        /* no more than there are, and than the trace allows: sum of lambda/(lambda + t) < sum of lambda/t */
+        double most = fmin((double)t->f.p.end, 1.5 * t->o.trace / q[k].at);
+        r->effective_dimension[k] = q[k].value;
+        r->effective_dimension_std_error[k] = q[k].sd;
+        low[k] = q[k].low, high[k] = q[k].high;
+        /* eigenvalues times w are t over w: the dimension changes by a factor of w at most */
+        widen(r->widened, &low[k], &high[k]);
+        high[k] = fmax(q[k].value, fmin(high[k], most));
+    }
+    for (size_t k = 0; k < r->t_count; k++)
+        for (size_t l = 0; l < r->t_count; l++) {
+            if (r->t[l] > r->t[k]) low[k] = fmax(low[k], low[l]);
+            if (r->t[l] < r->t[k]) high[k] = fmin(high[k], high[l]);
+        }
+}
+
+/* The moments first: what they say of the fit widens the rest. */
+static kspec_status describe_moments(fit *t, const ks_run *run, kspec_error *err) {
+    kspec_spectrum_result *r = t->j->r;
+    size_t K = r->count, count = K + 2;
+    ks_quantity *m = ks_arena_zalloc(&t->j->arena, count, sizeof *m), *ratio = m + K, *noise = ratio + 1;
+    if (t->j->arena.failed) return ks_nomem(err, "the description of the spectrum", t->j->arena.failed);
+    for (size_t n = 0; n < K; n++) m[n] = (ks_quantity){.kind = KS_MOMENT, .at = (double)(n + 1)};
+    ratio->kind = KS_PARTICIPATION_RATIO;
+    noise->kind = KS_NOISE;
+    kspec_status st = ks_describe(run, &t->f, count, m, err);
+    if (st) return st;
+    check_moments(t, m, ratio, noise);
+    r->widened = gap(r);
+    widen_eigenvalues(r);
+    widen(r->widened * r->widened, &r->participation_ratio_ci_low, &r->participation_ratio_ci_high);
+    /* no more than all there is */
+    r->noise = to_sd(t, fmin(noise->value, 1));
+    r->noise_ci_low = r->noise_ci_high = r->noise;
+    r->noise_of_trials = t->trials > 1 ? to_sd(t, t->x.noise) : NAN;
+    if (!t->f.p.dust) {
+        r->noise_from = KSPEC_NOISE_FROM_NOWHERE;
+        return KSPEC_OK;
+    }
+    r->noise_ci_low = to_sd(t, fmin(noise->low, 1));
+    r->noise_ci_high = to_sd(t, fmin(noise->high, 1));
+    return KSPEC_OK;
+}
+
 static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
-    size_t T = r->t_count, K = r->count, count = T + K + 4;
-    ks_quantity *q = ks_arena_zalloc(&t->j->arena, count, sizeof *q);
-    if (!q) return ks_nomem(err, "the description of the spectrum", t->j->arena.failed);
+    ks_run moments = ks_run_part(run, 0, 0.5), rest = ks_run_part(run, 0.5, 1);
+    kspec_status st = describe_moments(t, &moments, err);
+    if (st) return st;
+    size_t T = r->t_count;
+    ks_quantity *q = ks_arena_zalloc(&t->j->arena, T + 2, sizeof *q), *beyond = q + T, *slope = beyond + 1;
+    if (t->j->arena.failed) return ks_nomem(err, "the description of the spectrum", t->j->arena.failed);
     set_t(t);
+    count_resolved(r);
     choose_range(&t->j->o, r);
-    ks_quantity *m = q + T, *ratio = m + K, *beyond = ratio + 1, *slope = beyond + 1, *noise = slope + 1;
     for (size_t k = 0; k < T; k++)
         q[k] =
             (ks_quantity){.kind = KS_EFFECTIVE_DIMENSION, .at = ldexp(r->t[k], -t->x.exponent) / t->x.unit};
-    for (size_t n = 0; n < K; n++) m[n] = (ks_quantity){.kind = KS_MOMENT, .at = (double)(n + 1)};
-    ratio->kind = KS_PARTICIPATION_RATIO;
     *beyond = (ks_quantity){.kind = KS_SHARE_BEYOND, .from = r->resolved};
     *slope = (ks_quantity){.kind = KS_EXPONENT, .from = r->exponent_from, .to = r->exponent_to};
-    noise->kind = KS_NOISE;
-    kspec_status st = ks_describe(run, &t->f, count, q, err);
-    if (st) return st;
-    for (size_t k = 0; k < T; k++) {
-        r->effective_dimension[k] = q[k].value;
-        r->effective_dimension_std_error[k] = q[k].sd;
-        r->effective_dimension_ci_low[k] = q[k].low;
-        /* no more than there are, and than the trace allows: sum of lambda/(lambda + t) < sum of lambda/t */
-        double most = fmin((double)t->f.p.end, 1.5 * t->o.trace / q[k].at);
-        r->effective_dimension_ci_high[k] = fmax(q[k].value, fmin(q[k].high, most));
-    }
-    check_moments(t, m, ratio, noise);
-    widen(r);
+    if ((st = ks_describe(&rest, &t->f, T + 2, q, err))) return st;
+    keep_dimensions(t, q);
     r->beyond = beyond->value, r->beyond_ci_low = beyond->low, r->beyond_ci_high = beyond->high;
-    r->exponent = slope->value, r->exponent_ci_low = slope->low, r->exponent_ci_high = slope->high;
-    r->noise = to_sd(t, noise->value);
-    r->noise_ci_low = t->f.p.dust ? to_sd(t, noise->low) : r->noise;
-    r->noise_ci_high = t->f.p.dust ? to_sd(t, noise->high) : r->noise;
-    if (!t->f.p.dust) r->noise_from = KSPEC_NOISE_FROM_NOWHERE;
+    widen(r->widened, &r->beyond_ci_low, &r->beyond_ci_high);
+    r->beyond_ci_high = fmax(r->beyond, fmin(r->beyond_ci_high, 1));
+    /* the two ends of its range, each off by that factor, tilt the line */
+    double tilt = 2 * log(r->widened) / fmax(log((double)r->exponent_to / (double)r->exponent_from), 0.1);
+    r->exponent = slope->value;
+    r->exponent_ci_low = slope->low - tilt;
+    r->exponent_ci_high = slope->high + tilt;
     return KSPEC_OK;
 }
 
@@ -247,6 +313,7 @@ static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments
     if (st) return st;
     double noise = known_noise(t, &r->noise_from);
     if ((st = check_noise(t, noise, r->noise_from, err))) return st;
+    r->all_noise = all_noise(t, r->noise_from);
     if ((st = ks_observe(&leverages, &t->x, &j->arena, &t->o, err))) return st;
     if ((st = ks_fit_families(&fitting, &t->o, noise, &j->arena, &t->f, err))) return st;
     size_t rank = t->f.p.end;

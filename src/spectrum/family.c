@@ -86,8 +86,10 @@ int ks_family_same(const ks_family *f, const ks_family *g) {
 }
 
 double ks_family_weight(const ks_problem *p, const ks_family *f) {
-    double moves = (double)f->breaks + (f->end < p->end);
-    return -KS_MOVE_COST * moves + (f->shape == KS_SHAPE_ROUGH ? KS_ROUGH_WEIGHT : 0);
+    double moves = (double)f->breaks + (f->end < p->end), shape = 0;
+    if (f->shape == KS_SHAPE_ROUGH) shape = KS_ROUGH_WEIGHT;
+    if (f->shape == KS_SHAPE_FLAT && p->o->x->low_rank) shape = KS_FLAT_WEIGHT;
+    return shape - KS_MOVE_COST * moves;
 }
 
 size_t ks_family_nodes(const ks_problem *p, const ks_family *f) {
@@ -141,6 +143,8 @@ void ks_family_name(const ks_problem *p, const ks_family *f, size_t size, char *
     size_t used = 0;
     if (s->flat)
         APPEND(f->breaks ? "constant between steps" : "constant");
+    else if (s->coordinate == 1)
+        APPEND("smooth in i");
     else if (s->coordinate > 0)
         APPEND("smooth in i^%g", s->coordinate);
     else

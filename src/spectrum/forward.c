@@ -88,6 +88,22 @@ static double count_above(const ks_spectrum *s, double log_r) {
     return -evaluate(s, (ks_cplx){log_r, pi - angle_of(s, log_r)}).L / pi;
 }
 
+/*
+ * Where noise is nearly all there is, |kappa| is nearly the same all along the spectrum, dust/sqrt(P Q), and it
+ * is the angle phi that tells the levels apart: N rises with it.
+ */
+static ks_cplx turn(const ks_spectrum *s, double level, double log_r) {
+    double low = 0, high = pi;
+    for (int k = 0; k < 50; k++) {
+        double phi = 0.5 * (low + high);
+        if (-evaluate(s, (ks_cplx){log_r, pi - phi}).L / pi < level)
+            low = phi;
+        else
+            high = phi;
+    }
+    return (ks_cplx){log_r, pi - 0.5 * (low + high)};
+}
+
 /* log kappa of a level, from the log |kappa| of the level before, or NaN. */
 static ks_cplx search(const ks_spectrum *s, double level, double start) {
     if (isnan(start)) {
@@ -108,14 +124,14 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
         b.low = b.high - (step *= 1.6);
         b.f_low = count_above(s, b.low) - level;
     }
-    double at = b.low;
+    double at = b.low, f = b.f_low;
     for (int k = 0; k < 60; k++) {
         at = guess(&b, k);
-        double f = count_above(s, at) - level;
+        f = count_above(s, at) - level;
         narrow(&b, at, f);
         if (fabs(f) < 1e-8 || b.high - b.low < 1e-11) break;
     }
-    return (ks_cplx){at, pi - angle_of(s, at)};
+    return fabs(f) < 1e-3 ? (ks_cplx){at, pi - angle_of(s, at)} : turn(s, level, at);
 }
 
 /* ---- the fast way: Newton for both equations ---- */
@@ -190,8 +206,12 @@ void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *lo
         /* eigenvalues fall with the level: one that does not is another root */
         if (found && i > 0 && v.T.re > log_x[i - 1] + 1e-9) found = 0;
         if (!found) {
-            log_kappa[i] = search(s, level[i], i > 0 ? log_kappa[i - 1].re : NAN);
-            v = evaluate(s, log_kappa[i]);
+            ks_cplx safe = log_kappa[i] = search(s, level[i], i > 0 ? log_kappa[i - 1].re : NAN);
+            v = evaluate(s, safe);
+            /* to the last digit, where that is not another root */
+            values exact;
+            if (newton(s, level[i], &safe, &exact) && fabs(safe.re - log_kappa[i].re) < 0.1)
+                log_kappa[i] = safe, v = exact;
         }
         log_x[i] = v.T.re;
         x_rho[i] = -v.D.im / pi;

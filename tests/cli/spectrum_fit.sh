@@ -63,11 +63,30 @@ expect_status 0 kspec spectrum one.npy --noise 0 --json
 expect_json 'j["noise_reason"] == "none" and j["noise"] == 0'
 expect_error 2 'noise 9 exceeds the root mean square of the entries' kspec spectrum one.npy --noise 9
 expect_error 2 '--noise: -1 is below 0' kspec spectrum one.npy --noise -1
+# the trials know better
+expect_status 0 kspec spectrum n.npy --noise 0.8 --json
+expect_json 'j["warnings"] == [] and abs(j["noise_of_trials"] - 0.8) < 0.05'
+expect_status 0 kspec spectrum n.npy --noise 0.5 --json
+expect_json '"--noise 0.5 is given, but the trials differ by noise of 0." in j["warnings"][0]'
+expect_status 0 kspec spectrum n.npy --noise 0 --json
+expect_json '"--noise 0 is given, but the trials differ by noise of" in j["warnings"][0]'
 # nothing but noise
 kspec generate linear --rows 60 --cols 50 --dim 1 --eigenvalue 1e-9 --noise 1 --seed 3 -o nothing.npy
 expect_status 0 kspec spectrum nothing.npy --json
-expect_json 'j["all_noise"] is True and abs(j["noise"] - 1) < 0.2'
-expect_json 'any("may be all noise" in w for w in j["warnings"])'
+expect_json 'j["all_noise"] is True and any("may be all noise" in w for w in j["warnings"])'
+expect_json 'abs(j["noise"] - 1) < 0.2'
+expect_json 'j["resolved"] == 0 and all(j[k] is None for k in ("exponent", "exponent_from", "exponent_to"))'
+for seed in 1 2 3 4 5 6 7 8; do
+    kspec generate linear --rows 30 --cols 40 --dim 1 --eigenvalue 1e-9 --noise 1 --trials 2 --seed $seed -o two.npy
+    expect_status 0 kspec spectrum two.npy --json
+    expect_json 'j["all_noise"] and j["resolved"] == 0 and any("may be all noise" in w for w in j["warnings"])'
+done
+# moments that contradict the fit: a warning, and wider intervals
+kspec generate linear --rows 100 --cols 100 --dim 60 --eigenvalue 0.1 --seed 21 -o equal.npy
+expect_status 0 kspec spectrum equal.npy --estimator naive --json
+expect_json 'j["widened"] > 1 and "all intervals are widened" in j["warnings"][-1]'
+expect_status 0 kspec spectrum equal.npy --json
+expect_json 'j["widened"] == 1 and j["warnings"] == []'
 
 # the exponent, and where the effective dimension is given
 kspec generate linear --rows 100 --cols 120 --dim 100 \
@@ -118,6 +137,6 @@ expect_status 0 kspec spectrum const.npy --json
 expect_json 'j["rank"] == 1 and close(j["eigenvalues"][0], 9, 0.2)'
 for scale in 1e-200 1e200; do
     py "np.save('far.npy', np.load('x.npy') * $scale)"
-    expect_error 1 'scale the data|too large' kspec spectrum far.npy
+    expect_error 1 'scale the data or use --normalize|too large' kspec spectrum far.npy
 done
 done_testing

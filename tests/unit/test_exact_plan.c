@@ -6,7 +6,7 @@
 #include "simd/simd.h"
 #include "moments/exact_plan.h"
 #include "moments/exact_run.h"
-#include "moments/exact_tile.h"
+#include "device/tile.h"
 
 static const ks_run one = {1, {NULL, NULL}, 0, 1};
 

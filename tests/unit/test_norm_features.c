@@ -269,6 +269,24 @@ TEST(bad_input) {
 }
 
 /* Scaling column by column, and the median of all distances by sorting */
+/* gamma says the bandwidth in another way, of every kernel. */
+TEST(bandwidth_by_gamma) {
+    double x[12], by_sigma[4 * 8], by_gamma[4 * 8];
+    kspec_random_normal(9, 5, 0, 12, x);
+    const kspec_matrix m = {x, 4, 3, 3, 1};
+    for (int k = KSPEC_KERNEL_GAUSSIAN; k <= KSPEC_KERNEL_CAUCHY; k++) {
+        kspec_kernel_opts o = {.size = sizeof o, .kernel = (kspec_kernel)k, .sigma = 0.5, .features = 8};
+        CHECK(kspec_features(&m, &o, by_sigma, NULL) == KSPEC_OK);
+        o.sigma = 0;
+        o.gamma = k == KSPEC_KERNEL_GAUSSIAN ? 2 : k == KSPEC_KERNEL_LAPLACE ? 2 : 4;
+        CHECK(kspec_features(&m, &o, by_gamma, NULL) == KSPEC_OK);
+        for (int i = 0; i < 4 * 8; i++) CHECK_CLOSE(by_gamma[i], by_sigma[i], 1e-13);
+    }
+    kspec_error e;
+    const kspec_kernel_opts both = {.size = sizeof both, .sigma = 2, .gamma = 1};
+    CHECK_FAILS(kspec_features(&m, &both, by_sigma, &e), KSPEC_E_ARG, e, "gamma");
+}
+
 TEST(inputs) {
     enum { N = 41, P = 5 };
     double x[N * P];
@@ -334,6 +352,7 @@ int main(void) {
     RUN(gram_operator);
     RUN(features_near_the_kernel);
     RUN(bad_input);
+    RUN(bandwidth_by_gamma);
     RUN(inputs);
     return test_done();
 }

@@ -57,6 +57,14 @@ static void check_sane(const kspec_spectrum_result *r) {
         CHECK(r->effective_dimension_ci_low[k] <= r->effective_dimension[k] &&
               r->effective_dimension[k] <= r->effective_dimension_ci_high[k]);
     }
+    for (size_t k = 0; k < r->t_count; k++)
+        for (size_t l = 0; l < r->t_count; l++)
+            CHECK(!(r->t[k] < r->t[l]) ||
+                  (r->effective_dimension_ci_low[k] >= r->effective_dimension_ci_low[l] &&
+                   r->effective_dimension_ci_high[k] >= r->effective_dimension_ci_high[l]));
+    CHECK(r->noise_ci_low <= r->noise && r->noise <= r->noise_ci_high);
+    CHECK((r->exponent_to > 0) == isfinite(r->exponent) && r->widened >= 1);
+    CHECK(r->exponent_to == 0 || r->exponent_to >= 8);
     double beyond = 0, all = 0;
     for (size_t i = 0; i < r->rank; i++) {
         all += r->eigenvalues[i];
@@ -159,6 +167,62 @@ TEST(noise) {
                 "noise 10 exceeds the root mean square");
 }
 
+/*
+ * Noise alone: the answer is the same at every seed, whatever the trials' difference says. Both m(2) and m(1)
+ * are above zero by chance in one of 1000 seeds or so; the seeds are fixed.
+ */
+TEST(trials_of_noise_alone) {
+    const double nothing = 1e-12;
+    for (uint64_t seed = 1; seed <= 24; seed++) {
+        size_t P = seed % 2 ? 30 : 60, Q = seed % 2 ? 40 : 50;
+        double square = 0, own = 0;
+        for (size_t t = 0; t < 2; t++) draw(P, Q, 1, &nothing, 1, t, seed, x[t]);
+        kspec_matrix phi[2] = {view(x[0], P, Q), view(x[1], P, Q)};
+        for (size_t k = 0; k < P * Q; k++) {
+            square += pow(0.5 * (x[0][k] + x[1][k]), 2) / (double)(P * Q);
+            own += x[0][k] * x[0][k] / (double)(P * Q);
+        }
+        kspec_spectrum_result *r = fit(phi, 2, NULL, NULL);
+        check_sane(r);
+        CHECK_MSG(r->all_noise && r->resolved == 0, "seed %d", (int)seed);
+        CHECK(r->noise_ci_high <= sqrt(2 * square) * (1 + 1e-9) && isnan(r->exponent));
+        CHECK_CLOSE(r->beyond, 1, 1e-9);
+        kspec_spectrum_free(r);
+        /* and of one */
+        r = fit(phi, 1, NULL, NULL);
+        CHECK(r->noise_ci_high <= sqrt(own) * (1 + 1e-9));
+        kspec_spectrum_free(r);
+    }
+}
+
+/*
+ * Naive moments stand for unbiased ones that contradict the fit: z beyond 3, and every interval is wider than
+ * with the right ones, by one rule.
+ */
+TEST(contradicted_by_the_moments) {
+    double lambda[60];
+    for (int j = 0; j < 60; j++) lambda[j] = 0.1;
+    draw(100, 100, 60, lambda, 0, 0, 21, x[0]);
+    kspec_matrix phi = view(x[0], 100, 100);
+    kspec_moments_opts naive = {.size = sizeof naive, .estimators = KSPEC_ESTIMATOR_NAIVE, .nmax = 4};
+    kspec_spectrum_result *r = fit(&phi, 1, NULL, NULL), *q = fit(&phi, 1, &naive, NULL);
+    double most = 0;
+    for (size_t n = 1; n < q->count; n++) most = fmax(most, fabs(q->z[n]));
+    CHECK_MSG(most > 3 && q->widened > 1, "%g, %g", most, q->widened);
+    CHECK(r->widened == 1 && fabs(r->z[1]) < 3);
+    for (size_t i = 0; i < r->rank; i++) {
+        CHECK_CLOSE(q->ci_high[i], q->widened * r->ci_high[i], 1e-9);
+        CHECK_CLOSE(q->ci_low[i], r->ci_low[i] / q->widened, 1e-9);
+    }
+    for (size_t k = 0; k < r->t_count; k++)
+        CHECK(q->effective_dimension_ci_low[k] < r->effective_dimension_ci_low[k] &&
+              q->effective_dimension_ci_high[k] >= r->effective_dimension_ci_high[k]);
+    CHECK(q->participation_ratio_ci_high > r->participation_ratio_ci_high);
+    CHECK(q->resolved <= r->resolved);
+    kspec_spectrum_free(q);
+    kspec_spectrum_free(r);
+}
+
 TEST(centred_and_one_side_complete) {
     double lambda[30];
     harmonic(30, lambda);
@@ -245,6 +309,8 @@ int main(void) {
     RUN(transposed_and_in_other_units);
     RUN(low_rank);
     RUN(noise);
+    RUN(trials_of_noise_alone);
+    RUN(contradicted_by_the_moments);
     RUN(centred_and_one_side_complete);
     RUN(odd_matrices);
     RUN(refused_or_cancelled);

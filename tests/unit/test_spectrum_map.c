@@ -201,6 +201,36 @@ TEST(one_complete_side_is_marchenko_pastur) {
 }
 
 /*
+ * Noise and next to nothing else: Marchenko and Pastur again, of P x Q numbers of variance 1. x P has the law of
+ * the test before with c = P/Q. |kappa| is nearly constant here, and the levels differ by its angle.
+ */
+static double next_to_nothing(size_t i) { return 1e-9 / (double)(i + 1); }
+
+TEST(noise_alone_is_marchenko_pastur) {
+    enum { P = 30, Q = 40 };
+    const double c = (double)P / Q, low = pow(1 - sqrt(c), 2), high = pow(1 + sqrt(c), 2);
+    spectrum a;
+    ks_cplx k[P];
+    double log_x[P], x_rho[P];
+    for (int size = 0; size < 3; size++) {
+        make(&a, 20, next_to_nothing, 20, 1, P, Q);
+        for (int l = 0; l < 20; l++) a.lambda[l] *= pow(100, size);
+        solve(&a, P, 0.5, k, log_x, x_rho);
+        for (int i = 0; i < P; i++) {
+            double x = P * exp(log_x[i]), above = 0;
+            const int steps = 20000;
+            double middle = (low + high) / 2, half = (high - low) / 2,
+                   end = acos(fmax(-1, fmin(1, (x - middle) / half)));
+            for (int j = 0; j < steps; j++) {
+                double phi = end * (j + 0.5) / steps, y = middle + half * cos(phi);
+                above += pow(half * sin(phi), 2) / (2 * pi * c * y) * end / steps;
+            }
+            CHECK_MSG(fabs(P * above - i - 0.5) < 0.02, "%d, %d: %g", size, i, P * above);
+        }
+    }
+}
+
+/*
  * 500 samples of Gaussian factors, 80 x 120, lambda_i = 1/i for i <= 30, with noise or without. The map
  * gives the mean of log s to 0.02 and its standard deviation to 4%, in the first ten; beyond that 4
  * standard errors are allowed, which 40 normal deviates exceed in one of 400 seeds; the seeds are fixed.
@@ -308,6 +338,7 @@ int main(void) {
     RUN(elasticities_are_derivatives);
     RUN(large_samples_do_not_spread);
     RUN(one_complete_side_is_marchenko_pastur);
+    RUN(noise_alone_is_marchenko_pastur);
     RUN(simulated_samples_lie_where_the_map_says);
     RUN(pilot_keeps_the_sum_and_inverts_large_samples);
     RUN(pieces_of_a_matrix_of_the_reference);

@@ -1,35 +1,14 @@
 /*
- * Elementwise products of several matrices, tile by tile, without intermediate matrices: the expression
+ * The CPU's elementwise products of several matrices, tile by tile, without intermediate matrices: the expression
  *     X[i,j] = alpha row[i] col[j] prod_k F_k[i,j]^power_k
  * is stored, added, or summed over one index. Work is cut into fixed chunks: the same bits at any thread
  * count.
  */
-#ifndef KS_MOMENTS_EXACT_TILE_H
-#define KS_MOMENTS_EXACT_TILE_H
+#ifndef KS_DEVICE_TILE_H
+#define KS_DEVICE_TILE_H
 
 #include "base/parallel.h"
-
-enum { KS_TILE_FACTORS = 8 }; /* both leaves, KS_FACTORS products and an adjoint */
-
-typedef struct {
-    const double *x; /* m x n, or n x m if transposed; dense */
-    int transposed, power;
-} ks_factor;
-
-typedef struct {
-    size_t m, n;
-    double alpha;
-    const double *row, *col; /* NULL: ones */
-    int count;
-    ks_factor factor[KS_TILE_FACTORS];
-} ks_expression;
-
-typedef enum {
-    KS_TILE_STORE,    /* out[i,j] = X[i,j] */
-    KS_TILE_ADD,      /* out[i,j] += X[i,j] */
-    KS_TILE_ROW_SUMS, /* out[i] = sum_j X[i,j] */
-    KS_TILE_COL_SUMS  /* out[j] = sum_i X[i,j] */
-} ks_tile_result;
+#include "device/plugin.h"
 
 /* out is m x n, m or n numbers. */
 kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_result what, double *out,

@@ -1,4 +1,4 @@
-#include "moments/exact_tile.h"
+#include "device/tile.h"
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -1,0 +1,48 @@
+// Shared by the parts of the plugin: an open device, its memory and its failures.
+#pragma once
+
+#include "device/plugin.h"
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+struct ks_gpu {
+    int device, processors;
+    cudaStream_t stream;
+    cublasHandle_t blas;
+    // tests: allocations until one fails; -1: none does
+    long until_failure;
+    // multiply-adds that were queued since the stream was last waited for
+    double queued;
+    // staging for vectors and partial sums, which grows
+    double *staging;
+    size_t staging_count;
+    // pinned, two halves, for matrices on their way; made when it is first needed
+    double *pinned;
+    cudaEvent_t half_free[2];
+    // pinned, and seen by the device: set to stop a long kernel; how far it is
+    volatile int *control;
+    char message[256];
+};
+
+// The failure of a CUDA call, noted; KS_PLUGIN_OK where it worked
+ks_plugin_status gpu_check(ks_gpu *gpu, cudaError_t e);
+
+// Room for at least `count` doubles in gpu->staging; what was there is lost.
+ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count);
+
+// Waits for what is queued.
+ks_plugin_status gpu_wait(ks_gpu *gpu);
+
+ks_plugin_status gpu_alloc(ks_gpu *gpu, size_t bytes, void **out);
+void gpu_release(ks_gpu *gpu, void *p);
+
+ks_plugin_status gpu_expression(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);
+ks_plugin_status gpu_symmetrise(ks_gpu *gpu, size_t n, double *X);
+// X[i,j] = X[j,i] for i < j
+ks_plugin_status gpu_mirror(ks_gpu *gpu, size_t n, double *X, size_t ld);
+
+ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress);
+size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job);
+enum { PATH_ORDERS = 16, PATH_LOO_ORDERS = 8 };

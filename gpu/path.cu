@@ -1,0 +1,94 @@
+// The host's side of path: memory, packing, one long kernel that is asked how far it is and told to stop.
+#include "path.cuh"
+#include "path_loo.cuh"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+using path::shape;
+
+static shape shape_of(const ks_path_job *job) {
+    return job->B == job->A ? path::shape_one(job->nmax) : path::shape_two(job->nmax);
+}
+
+// Slabs in a panel: all rows through all lanes, and what is fetched ahead
+static size_t steps_of(size_t P) {
+    return (P + 31 + 2 * path::BATCH) / path::BATCH * path::BATCH + path::BATCH;
+}
+
+static int blocks_of(const ks_gpu *gpu, size_t P) {
+    const size_t groups = (P + path::WARPS - 1) / path::WARPS;
+    return groups < (size_t)gpu->processors ? (int)groups : gpu->processors;
+}
+
+static size_t room_for_R(const ks_gpu *gpu, const shape &k, size_t P) {
+    return (size_t)blocks_of(gpu, P) * path::WARPS * steps_of(P) * k.record * sizeof(double);
+}
+
+size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job) {
+    const size_t trials = job->B == job->A ? 1 : 2;
+    if (job->rows) return path_loo_memory(gpu, job);
+    const shape k = shape_of(job);
+    const slabs s = slabs_of(job->P, job->Q, k.C, k.narrow, steps_of(job->P));
+    return trials * s.count() * sizeof(double) + room_for_R(gpu, k, job->P) + job->P * k.N * sizeof(double);
+}
+
+// Waits for the kernel, telling the caller how far it is (of `groups`), and stops it when the caller says so.
+ks_plugin_status path_watch(ks_gpu *gpu, int groups, const ks_plugin_progress *progress) {
+    cudaError_t e;
+    useconds_t pause = 20;
+    int stopped = 0;
+    while ((e = cudaStreamQuery(gpu->stream)) == cudaErrorNotReady) {
+        if (!stopped && progress->report(progress->ctx, (double)gpu->control[1] / groups)) stopped = gpu->control[0] = 1;
+        usleep(pause);
+        if (pause < 1000) pause *= 2;
+    }
+    ks_plugin_status st = gpu_check(gpu, e);
+    gpu->queued = 0;
+    return st ? st : stopped ? KS_PLUGIN_STOPPED : KS_PLUGIN_OK;
+}
+
+ks_plugin_status path_begin(ks_gpu *gpu, const ks_path_job *job, slabs s, double **px, double **py, void **held) {
+    const size_t bytes = s.count() * sizeof(double);
+    ks_plugin_status st = gpu_alloc(gpu, bytes, &held[0]);
+    if (!st && job->B != job->A) st = gpu_alloc(gpu, bytes, &held[1]);
+    if (st) return st;
+    *px = (double *)held[0];
+    *py = (double *)(held[1] ? held[1] : held[0]);
+    pack_slabs<<<8 * gpu->processors, 256, 0, gpu->stream>>>(job->A, s, job->scale, *px);
+    if (held[1]) pack_slabs<<<8 * gpu->processors, 256, 0, gpu->stream>>>(job->B, s, job->scale, *py);
+    gpu->control[0] = gpu->control[1] = 0;
+    return gpu_check(gpu, cudaGetLastError());
+}
+
+ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress) {
+    if (job->rows) return path_loo(gpu, job, progress);
+    const shape k = shape_of(job);
+    const slabs s = slabs_of(job->P, job->Q, k.C, k.narrow, steps_of(job->P));
+    const size_t P = job->P, r_bytes = room_for_R(gpu, k, P), s_bytes = P * k.N * sizeof(double);
+    void *held[5] = {0};
+    double *px, *py, *sums = (double *)malloc(s_bytes);
+    cudaSetDevice(gpu->device);
+    ks_plugin_status st = sums ? path_begin(gpu, job, s, &px, &py, held) : KS_PLUGIN_NOMEM;
+    if (!st) st = gpu_alloc(gpu, r_bytes, &held[2]);
+    if (!st) st = gpu_alloc(gpu, s_bytes, &held[3]);
+    if (!st) st = gpu_alloc(gpu, sizeof(unsigned), &held[4]);
+    // what is read beyond the last row must be finite
+    if (!st) st = gpu_check(gpu, cudaMemsetAsync(held[2], 0, r_bytes, gpu->stream));
+    if (!st) st = gpu_check(gpu, cudaMemsetAsync(held[4], 0, sizeof(unsigned), gpu->stream));
+    if (!st) st = gpu_check(gpu, k.prepare(k.shared));
+    if (!st) {
+        k.launch(blocks_of(gpu, P), k.shared, gpu->stream, px, py, s, (double *)held[2], (unsigned *)held[4],
+                 gpu->control, (double *)held[3]);
+        st = gpu_check(gpu, cudaGetLastError());
+    }
+    if (!st) st = path_watch(gpu, (int)((P + path::WARPS - 1) / path::WARPS), progress);
+    if (!st) st = gpu_check(gpu, cudaMemcpyAsync(sums, held[3], s_bytes, cudaMemcpyDeviceToHost, gpu->stream));
+    if (!st) st = gpu_wait(gpu);
+    for (size_t h = 0; h < P && !st; h++)
+        memcpy(job->sums + h * job->nmax, sums + h * k.N, job->nmax * sizeof(double));
+    for (int i = 0; i < 5; i++) gpu_release(gpu, held[i]);
+    free(sums);
+    return st;
+}

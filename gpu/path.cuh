@@ -1,0 +1,239 @@
+// path on a GPU. A warp is one start row h. Its lanes hold A[2...N] of C columns each in registers while they
+// walk down the rows, a step apart, and R of a row passes from lane to lane; at the edge of a panel it goes
+// through memory. The warps of a block walk together and share the slabs, which are fetched ahead.
+#pragma once
+
+#include "slabs.cuh"
+
+namespace path {
+
+enum { BATCH = 8, STAGES = 3, WARPS = 8 };
+
+__device__ __forceinline__ void fetch16(void *s, const void *g) {
+    const uint32_t a = (uint32_t)__cvta_generic_to_shared(s);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(a), "l"(g));
+}
+__device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;"); }
+template <int K> __device__ __forceinline__ void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(K)); }
+
+// One column: A[k] is the sum of order k+2, R[k] that of order k+1. From the highest order down, so that what
+// is read last is written next and nothing is copied.
+template <int N, int C>
+__device__ __forceinline__ void column(int c, double (&A)[N - 1][C], double A1, double (&R)[N - 1], double x,
+                                       double y) {
+#pragma unroll
+    for (int k = N - 2; k >= 0; k--) {
+        A[k][c] = fma(R[k], x, A[k][c]);
+        if (k > 0) R[k] = fma(A[k - 1][c], y, R[k]);
+    }
+    R[0] = fma(A1, y, R[0]);
+}
+
+// A lane's columns of one row. x and y are the first pair, and on return that of the next slab (nx, ny).
+template <int N, int C, bool TWO, bool MASK>
+__device__ __forceinline__ void step(double (&A)[N - 1][C], const double (&A1)[C], double (&R)[N - 1], double2 &x,
+                                     double2 &y, const double2 *xs, const double2 *ys, const double2 *nx,
+                                     const double2 *ny, bool on, int lane) {
+#pragma unroll
+    for (int j = 0; j < C / 2; j++) {
+        double2 u = j + 1 < C / 2 ? xs[(j + 1) * 32 + lane] : nx[lane], v;
+        if (TWO) v = j + 1 < C / 2 ? ys[(j + 1) * 32 + lane] : ny[lane];
+        double2 xx = x, yy = TWO ? y : x;
+        if (MASK && !on) xx.x = xx.y = yy.x = yy.y = 0;
+        column<N, C>(2 * j, A, A1[2 * j], R, xx.x, yy.x);
+        column<N, C>(2 * j + 1, A, A1[2 * j + 1], R, xx.y, yy.y);
+        x = u;
+        if (TWO) y = v;
+    }
+}
+
+// How R lies in memory: pairs, for 16 bytes at a time
+template <int N> __host__ __device__ constexpr int record() { return N & ~1; }
+template <int N> __host__ __device__ constexpr int batch_in() { return (BATCH + 1) * record<N>(); }
+template <int N> __host__ __device__ constexpr int batch_out() { return BATCH * record<N>(); }
+
+// One panel: start row h, rows from `first` on. sum[k] += what closes in it.
+template <int N, int C, bool TWO>
+__device__ __forceinline__ void panel(const double *gx, const double *gy, int P, int h, int hmax, int first,
+                                      int batches, bool leftmost, bool rightmost, double *slab, double *rin,
+                                      double *rout, double *R_mine, double (&sum)[N]) {
+    constexpr int PER = 32 * C, K = N - 1, KP = record<N>(), RB = batch_out<N>(), RI = batch_in<N>();
+    const int lane = threadIdx.x % 32;
+    auto fetch = [&](int b) {
+        if (b < batches) {
+            const int st = b % STAGES, s = first + b * BATCH;
+            double *to = slab + st * (1 + TWO) * BATCH * PER;
+            for (int i = threadIdx.x; i < BATCH * PER / 2; i += 32 * WARPS) {
+                fetch16(to + 2 * i, gx + (size_t)s * PER + 2 * i);
+                if (TWO) fetch16(to + BATCH * PER + 2 * i, gy + (size_t)s * PER + 2 * i);
+            }
+            if (!leftmost)
+                for (int i = lane; i < RI / 2; i += 32)
+                    fetch16(rin + st * RI + 2 * i, R_mine + (size_t)s * KP + 2 * i);
+            else
+                for (int i = lane; i < RI; i += 32) rin[st * RI + i] = 0;
+        }
+        commit();
+    };
+    double A[K][C], A1[C], R[K];
+#pragma unroll
+    for (int c = 0; c < C; c++) { // row h of lane l is in slab h+l
+        A1[c] = h < P ? gx[(size_t)(h + lane) * PER + in_slab(c, lane)] : 0;
+#pragma unroll
+        for (int k = 0; k < K; k++) A[k][c] = 0;
+    }
+#pragma unroll
+    for (int k = 0; k < K; k++) R[k] = 0; // row `first` <= h: nothing comes in
+    __syncthreads();                      // the stages are free, and R_mine is written
+    for (int b = 0; b < STAGES - 1; b++) fetch(b);
+    for (int b = 0; b < batches; b++) {
+        wait<STAGES - 2>();
+        __syncthreads();
+        fetch(b + STAGES - 1);
+        const int st = b % STAGES, s0 = first + b * BATCH;
+        const double2 *xs = (const double2 *)(slab + st * (1 + TWO) * BATCH * PER);
+        const double2 *ys = xs + BATCH * PER / 2;
+        const double *ri = rin + st * RI;
+        double2 x = xs[lane], y;
+        if (TWO) y = ys[lane];
+        auto incoming = [&](int t, double (&r)[KP]) {
+#pragma unroll
+            for (int k = 0; k < KP; k += 2) {
+                const double2 v = *(const double2 *)(ri + (t + 1) * KP + k);
+                r[k] = v.x, r[k + 1] = v.y;
+            }
+        };
+        auto pass = [&](int t, const double (&r)[KP]) { // lane 31 hands its row on, lane 0 takes the next one in
+            const uint32_t to = (uint32_t)__cvta_generic_to_shared(rout + t * KP);
+#pragma unroll
+            for (int k = 0; k < K; k += 2)
+                asm volatile("{ .reg .pred p; setp.eq.s32 p, %3, 31; @p st.shared.v2.f64 [%0], {%1, %2}; }" ::"r"(
+                                 to + 8 * k),
+                             "d"(R[k]), "d"(k + 1 < K ? R[k + 1 < K ? k + 1 : k] : 0.0), "r"(lane)
+                             : "memory");
+#pragma unroll
+            for (int k = 0; k < K; k++) {
+                const double v = __shfl_up_sync(~0u, R[k], 1);
+                R[k] = lane ? v : r[k];
+            }
+        };
+        const bool early = s0 <= hmax + 32; // some lanes are not yet beyond row h
+#pragma unroll 1
+        for (int t = 0; t < BATCH && early; t++) {
+            const double2 *xt = xs + t * PER / 2, *yt = ys + t * PER / 2;
+            const double2 *xn = t + 1 < BATCH ? xt + PER / 2 : xt, *yn = t + 1 < BATCH ? yt + PER / 2 : yt;
+            step<N, C, TWO, true>(A, A1, R, x, y, xt, yt, xn, yn, s0 + t - lane > h, lane);
+            double r[KP];
+            incoming(t, r);
+            if (s0 + t + 1 <= h)
+#pragma unroll
+                for (int k = 0; k < KP; k++) r[k] = 0;
+            pass(t, r);
+        }
+#pragma unroll 1
+        for (int t = 0; t < BATCH && !early; t++) {
+            const double2 *xt = xs + t * PER / 2, *yt = ys + t * PER / 2;
+            const double2 *xn = t + 1 < BATCH ? xt + PER / 2 : xt, *yn = t + 1 < BATCH ? yt + PER / 2 : yt;
+            double r[KP];
+            incoming(t, r);
+            step<N, C, TWO, false>(A, A1, R, x, y, xt, yt, xn, yn, true, lane);
+            pass(t, r);
+        }
+        __syncwarp();
+        if (!rightmost)
+            for (int i = lane; i < RB / 2; i += 32) {
+                const int row = s0 - 31 + 2 * i / KP;
+                if (row >= 0) *(double2 *)(R_mine + (size_t)row * KP + 2 * i % KP) = *(const double2 *)(rout + 2 * i);
+            }
+        __syncwarp();
+    }
+    wait<0>();
+    __threadfence_block();
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        const double *from = TWO ? gy : gx;
+        const double close = h < P ? from[(size_t)(h + lane) * PER + in_slab(c, lane)] : 0;
+        sum[0] = fma(A1[c], close, sum[0]);
+#pragma unroll
+        for (int k = 0; k < K; k++) sum[k + 1] = fma(A[k][c], close, sum[k + 1]);
+    }
+}
+
+// control[0]: stop; control[1]: groups that were begun, both in the host's memory. Blocks take the next group
+// of WARPS start rows, the longest first; each writes sums of its own rows.
+template <int N, int C, int NARROW, bool TWO>
+__global__ void __launch_bounds__(32 * WARPS, 1)
+    kernel(const double *px, const double *py, slabs s, double *R, unsigned *next, volatile int *control,
+           double *sums) {
+    extern __shared__ __align__(16) double room[];
+    __shared__ unsigned got;
+    double *slab = room;                                      // STAGES x (1+TWO) x BATCH x 32 C
+    double *rin = slab + STAGES * (1 + TWO) * BATCH * 32 * C; // WARPS x STAGES x batch_in
+    double *rout = rin + WARPS * STAGES * batch_in<N>();      // WARPS x batch_out
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, P = s.P;
+    double *R_mine = R + ((size_t)blockIdx.x * WARPS + warp) * s.steps * record<N>();
+    rin += warp * STAGES * batch_in<N>(), rout += warp * batch_out<N>();
+    const int groups = (P + WARPS - 1) / WARPS;
+    for (;;) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            got = control[0] ? (unsigned)groups : atomicAdd(next, 1u);
+            if (got < (unsigned)groups) control[1] = (int)got;
+        }
+        __syncthreads();
+        const int g = (int)got;
+        if (g >= groups) return;
+        const int h = g * WARPS + warp, first = (g * WARPS + 1) / BATCH * BATCH, hmax = g * WARPS + WARPS - 1;
+        const int batches = (P + 31 - first + BATCH - 1) / BATCH; // rows first ... P-1 through all lanes
+        double sum[N];
+#pragma unroll
+        for (int k = 0; k < N; k++) sum[k] = 0;
+        for (int p = 0; p < s.full; p++)
+            panel<N, C, TWO>(px + s.at(p), py + s.at(p), P, h, hmax, first, batches, p == 0, p + 1 == s.panels(),
+                             slab, rin, rout, R_mine, sum);
+        if (s.last_C)
+            panel<N, NARROW, TWO>(px + s.at(s.full), py + s.at(s.full), P, h, hmax, first, batches, s.full == 0,
+                                  true, slab, rin, rout, R_mine, sum);
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            double v = sum[k];
+#pragma unroll
+            for (int o = 16; o; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+            if (lane == 0 && h < P) sums[(size_t)h * N + k] = v;
+        }
+    }
+}
+
+// What a call needs, by order
+struct shape {
+    int N, C, narrow;
+    size_t record, shared;
+    void (*launch)(int blocks, size_t shared, cudaStream_t stream, const double *px, const double *py, slabs s,
+                   double *R, unsigned *next, volatile int *control, double *sums);
+    cudaError_t (*prepare)(size_t shared);
+};
+
+template <int N, int C, int NARROW, bool TWO>
+void launch(int blocks, size_t shared, cudaStream_t stream, const double *px, const double *py, slabs s, double *R,
+            unsigned *next, volatile int *control, double *sums) {
+    kernel<N, C, NARROW, TWO><<<blocks, 32 * WARPS, shared, stream>>>(px, py, s, R, next, control, sums);
+}
+template <int N, int C, int NARROW, bool TWO> cudaError_t prepare(size_t shared) {
+    return cudaFuncSetAttribute(kernel<N, C, NARROW, TWO>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+}
+template <int N, int C, int NARROW, bool TWO> shape make_shape() {
+    return {N,
+            C,
+            NARROW,
+            (size_t)record<N>(),
+            sizeof(double) * ((size_t)STAGES * (1 + TWO) * BATCH * 32 * C +
+                              (size_t)WARPS * (STAGES * batch_in<N>() + batch_out<N>())),
+            launch<N, C, NARROW, TWO>,
+            prepare<N, C, NARROW, TWO>};
+}
+
+// The shape for orders up to nmax: in path_one.cu and path_two.cu, which are long to compile
+shape shape_one(int nmax);
+shape shape_two(int nmax);
+
+} // namespace path

@@ -1,0 +1,16 @@
+// path's recursion with one trial: as many columns a lane as its registers hold
+#include "path.cuh"
+
+path::shape path::shape_one(int nmax) {
+    switch (nmax) {
+    case 1:
+    case 2: return make_shape<2, 16, 8, false>();
+    case 3: return make_shape<3, 16, 8, false>();
+    case 4: return make_shape<4, 16, 8, false>();
+    case 5: return make_shape<5, 16, 8, false>();
+    case 6: return make_shape<6, 16, 8, false>();
+    case 7: return make_shape<7, 12, 6, false>();
+    case 8: return make_shape<8, 12, 6, false>();
+    }
+    return nmax <= 12 ? make_shape<12, 6, 4, false>() : make_shape<16, 4, 2, false>();
+}

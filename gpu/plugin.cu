@@ -1,0 +1,306 @@
+// The table of libkspec_cuda.so: devices, memory, copies, products.
+#include "gpu.cuh"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// what may be queued before the next call waits: about 20 ms
+static const double QUEUE = 5e11;
+
+ks_plugin_status gpu_check(ks_gpu *gpu, cudaError_t e) {
+    if (e == cudaSuccess) return KS_PLUGIN_OK;
+    snprintf(gpu->message, sizeof gpu->message, "%s", cudaGetErrorString(e));
+    cudaGetLastError(); // an allocation that failed leaves nothing behind
+    return e == cudaErrorMemoryAllocation ? KS_PLUGIN_NOMEM : KS_PLUGIN_BROKEN;
+}
+
+ks_plugin_status gpu_wait(ks_gpu *gpu) {
+    gpu->queued = 0;
+    return gpu_check(gpu, cudaStreamSynchronize(gpu->stream));
+}
+
+// ---- devices ----
+
+static int count_devices(char *why, size_t room) {
+    int count = 0;
+    cudaError_t e = cudaGetDeviceCount(&count);
+    cudaGetLastError();
+    if (e == cudaSuccess && count > 0) return count;
+    if (e == cudaSuccess || e == cudaErrorNoDevice) {
+        snprintf(why, room, "this machine has no GPU of NVIDIA");
+        return 0;
+    }
+    if (e == cudaErrorInsufficientDriver)
+        snprintf(why, room, "there is no driver of NVIDIA, or it is older than CUDA %d", CUDART_VERSION / 1000);
+    else
+        snprintf(why, room, "%s", cudaGetErrorString(e));
+    return -1;
+}
+
+static ks_plugin_status describe(int device, ks_gpu_info *info, char *why, size_t room) {
+    cudaDeviceProp p;
+    int driver = 0;
+    cudaError_t e = cudaGetDeviceProperties(&p, device);
+    if (e == cudaSuccess) e = cudaDriverGetVersion(&driver);
+    if (e != cudaSuccess) {
+        snprintf(why, room, "%s", cudaGetErrorString(e));
+        cudaGetLastError();
+        return KS_PLUGIN_BROKEN;
+    }
+    memset(info, 0, sizeof *info);
+    snprintf(info->name, sizeof info->name, "%.120s", p.name);
+    snprintf(info->driver, sizeof info->driver, "%d.%d", driver / 1000, driver % 1000 / 10);
+    snprintf(info->architecture, sizeof info->architecture, "sm_%d%d", p.major, p.minor);
+    info->memory = p.totalGlobalMem;
+    return KS_PLUGIN_OK;
+}
+
+static void close_device(ks_gpu *gpu) {
+    if (!gpu) return;
+    cudaSetDevice(gpu->device);
+    if (gpu->stream) cudaStreamSynchronize(gpu->stream);
+    gpu_release(gpu, gpu->staging);
+    if (gpu->control) cudaFreeHost((void *)gpu->control);
+    if (gpu->pinned) cudaFreeHost(gpu->pinned);
+    for (int k = 0; k < 2; k++)
+        if (gpu->half_free[k]) cudaEventDestroy(gpu->half_free[k]);
+    if (gpu->blas) cublasDestroy(gpu->blas);
+    if (gpu->stream) {
+        cudaStreamSynchronize(gpu->stream);
+        cudaStreamDestroy(gpu->stream);
+    }
+    cudaGetLastError();
+    free(gpu);
+}
+
+static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t room) {
+    ks_gpu *gpu = (ks_gpu *)calloc(1, sizeof *gpu);
+    *out = NULL;
+    if (!gpu) {
+        snprintf(why, room, "out of memory");
+        return KS_PLUGIN_NOMEM;
+    }
+    gpu->device = device;
+    gpu->until_failure = -1;
+    int major = 0, shared = 0;
+    enum { SHARED = 163 * 1024 }; // what the kernels may take of a block's: that of an A100
+    cudaMemPool_t pool;
+    uint64_t keep = UINT64_MAX; // what is released is kept for the next allocation
+    void *control = NULL;
+    ks_plugin_status st = gpu_check(gpu, cudaSetDevice(device));
+    if (!st) st = gpu_check(gpu, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    if (!st && major < 8) {
+        snprintf(gpu->message, sizeof gpu->message, "it is older than sm_80, the oldest that is used");
+        st = KS_PLUGIN_BROKEN;
+    }
+    if (!st) st = gpu_check(gpu, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    if (!st && shared < SHARED) {
+        snprintf(gpu->message, sizeof gpu->message, "%d kB of shared memory a block are fewer than %d", shared / 1024,
+                 SHARED / 1024);
+        st = KS_PLUGIN_BROKEN;
+    }
+    if (!st)
+        st = gpu_check(gpu, cudaDeviceGetAttribute(&gpu->processors, cudaDevAttrMultiProcessorCount, device));
+    if (!st) st = gpu_check(gpu, cudaStreamCreateWithFlags(&gpu->stream, cudaStreamNonBlocking));
+    if (!st) st = gpu_check(gpu, cudaDeviceGetDefaultMemPool(&pool, device));
+    if (!st) st = gpu_check(gpu, cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    if (!st) st = gpu_check(gpu, cudaHostAlloc(&control, 2 * sizeof(int), cudaHostAllocMapped));
+    gpu->control = (volatile int *)control;
+    if (!st && (cublasCreate(&gpu->blas) != CUBLAS_STATUS_SUCCESS ||
+                cublasSetStream(gpu->blas, gpu->stream) != CUBLAS_STATUS_SUCCESS)) {
+        snprintf(gpu->message, sizeof gpu->message, "cuBLAS cannot be started: not enough memory, perhaps");
+        st = KS_PLUGIN_BROKEN;
+    }
+    if (st) {
+        snprintf(why, room, "gpu:%d: %s", device, gpu->message);
+        close_device(gpu);
+        return st;
+    }
+    *out = gpu;
+    return KS_PLUGIN_OK;
+}
+
+static const char *message(const ks_gpu *gpu) { return gpu->message; }
+
+// ---- memory ----
+
+// What the pool holds and does not use is free, too.
+static size_t available(ks_gpu *gpu) {
+    size_t left = 0, all = 0;
+    uint64_t reserved = 0, used = 0;
+    cudaMemPool_t pool;
+    cudaSetDevice(gpu->device);
+    cudaStreamSynchronize(gpu->stream);
+    if (cudaMemGetInfo(&left, &all) != cudaSuccess) left = 0;
+    if (cudaDeviceGetDefaultMemPool(&pool, gpu->device) == cudaSuccess &&
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved) == cudaSuccess &&
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used) == cudaSuccess && reserved > used)
+        left += reserved - used;
+    cudaGetLastError();
+    return left;
+}
+
+static void fail_after(ks_gpu *gpu, long after) { gpu->until_failure = after; }
+
+ks_plugin_status gpu_alloc(ks_gpu *gpu, size_t bytes, void **out) {
+    *out = NULL;
+    if (gpu->until_failure == 0) {
+        snprintf(gpu->message, sizeof gpu->message, "out of memory (a test's)");
+        return KS_PLUGIN_NOMEM;
+    }
+    if (gpu->until_failure > 0) gpu->until_failure--;
+    cudaSetDevice(gpu->device);
+    ks_plugin_status st = gpu_check(gpu, cudaMallocAsync(out, bytes ? bytes : 1, gpu->stream));
+    if (st == KS_PLUGIN_NOMEM)
+        snprintf(gpu->message, sizeof gpu->message, "out of memory: %.1f MB wanted", (double)bytes / 1e6);
+    return st;
+}
+
+void gpu_release(ks_gpu *gpu, void *p) {
+    if (!p) return;
+    cudaSetDevice(gpu->device);
+    cudaFreeAsync(p, gpu->stream);
+    cudaGetLastError();
+}
+
+ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count) {
+    if (count <= gpu->staging_count) return KS_PLUGIN_OK;
+    void *more;
+    ks_plugin_status st = gpu_alloc(gpu, count * sizeof(double), &more);
+    if (st) return st;
+    gpu_release(gpu, gpu->staging);
+    gpu->staging = (double *)more;
+    gpu->staging_count = count;
+    return KS_PLUGIN_OK;
+}
+
+// A matrix goes through pinned memory in two halves: threads fill one while the other is on its way. The
+// driver's own copy from pageable memory has one thread, and takes three times as long.
+enum { COPIERS = 4 };
+static const size_t HALF = (size_t)4 << 20; // doubles
+
+struct share {
+    double *to;
+    const double *from;
+    size_t count;
+};
+
+static void *copy_share(void *arg) {
+    const share *s = (const share *)arg;
+    memcpy(s->to, s->from, s->count * sizeof *s->to);
+    return NULL;
+}
+
+static void copy_in_parallel(double *to, const double *from, size_t count) {
+    pthread_t thread[COPIERS];
+    share part[COPIERS];
+    int started[COPIERS] = {0};
+    for (int k = 0; k < COPIERS; k++) {
+        const size_t a = count * k / COPIERS, b = count * (k + 1) / COPIERS;
+        part[k] = {to + a, from + a, b - a};
+        started[k] = k && pthread_create(&thread[k], NULL, copy_share, &part[k]) == 0;
+    }
+    for (int k = 0; k < COPIERS; k++)
+        if (!started[k]) copy_share(&part[k]);
+    for (int k = 0; k < COPIERS; k++)
+        if (started[k]) pthread_join(thread[k], NULL);
+}
+
+static ks_plugin_status put_large(ks_gpu *gpu, double *to, const double *from, size_t count) {
+    void *pinned = NULL;
+    ks_plugin_status st = KS_PLUGIN_OK;
+    if (!gpu->pinned) {
+        st = gpu_check(gpu, cudaHostAlloc(&pinned, 2 * HALF * sizeof(double), cudaHostAllocDefault));
+        gpu->pinned = (double *)pinned;
+        for (int k = 0; k < 2 && !st; k++)
+            st = gpu_check(gpu, cudaEventCreateWithFlags(&gpu->half_free[k], cudaEventDisableTiming));
+    }
+    for (size_t i = 0, k = 0; i < count && !st; i += HALF, k ^= 1) {
+        const size_t n = count - i < HALF ? count - i : HALF;
+        double *half = gpu->pinned + k * HALF;
+        st = gpu_check(gpu, cudaEventSynchronize(gpu->half_free[k]));
+        if (st) break;
+        copy_in_parallel(half, from + i, n);
+        st = gpu_check(gpu, cudaMemcpyAsync(to + i, half, n * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
+        if (!st) st = gpu_check(gpu, cudaEventRecord(gpu->half_free[k], gpu->stream));
+    }
+    return st ? st : gpu_wait(gpu);
+}
+
+static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t count) {
+    cudaSetDevice(gpu->device);
+    if (count > HALF / 4) return put_large(gpu, to, from, count);
+    ks_plugin_status st =
+        gpu_check(gpu, cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
+    return st ? st : gpu_wait(gpu);
+}
+
+static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step) {
+    cudaSetDevice(gpu->device);
+    ks_plugin_status st = gpu_check(
+        gpu, step == 1 ? cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDeviceToHost, gpu->stream)
+                       : cudaMemcpy2DAsync(to, sizeof *to, from, step * sizeof *to, sizeof *to, count,
+                                           cudaMemcpyDeviceToHost, gpu->stream));
+    return st ? st : gpu_wait(gpu);
+}
+
+// ---- products ----
+
+static ks_plugin_status multiply(ks_gpu *gpu, const ks_matmul *p) {
+    // row-major C = op(A) op(B) is column-major C^T = op(B)^T op(A)^T
+    cublasStatus_t e = cublasDgemm_64(gpu->blas, p->tb ? CUBLAS_OP_T : CUBLAS_OP_N, p->ta ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                      (int64_t)p->n, (int64_t)p->m, (int64_t)p->k, &p->alpha, p->B, (int64_t)p->ldb,
+                                      p->A, (int64_t)p->lda, &p->beta, p->C, (int64_t)p->ldc);
+    if (e == CUBLAS_STATUS_SUCCESS) return KS_PLUGIN_OK;
+    snprintf(gpu->message, sizeof gpu->message, "cuBLAS: %s", cublasGetStatusString(e));
+    return e == CUBLAS_STATUS_ALLOC_FAILED ? KS_PLUGIN_NOMEM : KS_PLUGIN_BROKEN;
+}
+
+// The lower triangle of a symmetric product in strips of rows, each up to its own diagonal, and then the rest
+static ks_plugin_status multiply_symmetric(ks_gpu *gpu, const ks_matmul *p) {
+    const size_t n = p->n, part = (n + 7) / 8, strip = part < 1024 ? 1024 : part;
+    for (size_t i = 0; i < n; i += strip) {
+        ks_matmul s = *p;
+        s.m = n - i < strip ? n - i : strip;
+        s.n = i + s.m;
+        s.A = p->A + (p->ta ? i : i * p->lda);
+        s.C = p->C + i * p->ldc;
+        ks_plugin_status st = multiply(gpu, &s);
+        if (st) return st;
+    }
+    return gpu_mirror(gpu, n, p->C, p->ldc);
+}
+
+static ks_plugin_status product(ks_gpu *gpu, const ks_matmul *p) {
+    cudaSetDevice(gpu->device);
+    gpu->queued += (double)p->m * (double)p->n * (double)p->k;
+    ks_plugin_status st = gpu->queued > QUEUE ? gpu_wait(gpu) : KS_PLUGIN_OK;
+    if (st) return st;
+    return p->symmetric && p->n > 1024 ? multiply_symmetric(gpu, p) : multiply(gpu, p);
+}
+
+// ---- the table ----
+
+static const ks_plugin table = {KS_PLUGIN_VERSION,
+                                count_devices,
+                                describe,
+                                open_device,
+                                close_device,
+                                message,
+                                available,
+                                PATH_ORDERS,
+                                PATH_LOO_ORDERS,
+                                gpu_path_memory,
+                                fail_after,
+                                gpu_alloc,
+                                gpu_release,
+                                put,
+                                get,
+                                product,
+                                gpu_expression,
+                                gpu_symmetrise,
+                                gpu_path};
+
+extern "C" __attribute__((visibility("default"))) const ks_plugin *ks_plugin_table(void) { return &table; }

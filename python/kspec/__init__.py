@@ -1,0 +1,41 @@
+"""kspec: what a finite matrix of measurements says about the infinite kernel behind it.
+
+    >>> import kspec
+    >>> x = kspec.generate.rff(300, 600, dim=10, eta=1.0)
+    >>> kspec.dimension(x)                                                    # doctest: +SKIP
+    >>> kspec.moments(x).plot()                                               # doctest: +SKIP
+
+Each function is a command of the tool: the same options by the same names, the same numbers to the last bit.
+"""
+from __future__ import annotations
+
+from . import generate, theory
+from ._errors import ArgumentError, Cancelled, DataError, Error, FileError, NumericError, OutOfMemory
+from ._features import features, gram
+from ._files import read
+from ._functions import *  # noqa: F403
+from ._functions import __all__ as _commands
+from ._header import VERSION as __version__
+from ._results import (
+    Compare,
+    Config,
+    Dimension,
+    Learn,
+    Moments,
+    Norm,
+    Result,
+    Ridge,
+    Spectrum,
+    Table,
+    Theory,
+    Wls,
+)
+from ._tracker import Tracker, track
+from ._wls import wls
+
+__all__ = [
+    "ArgumentError", "Cancelled", "Compare", "Config", "DataError", "Dimension", "Error", "FileError", "Learn",
+    "Moments", "Norm", "NumericError", "OutOfMemory", "Result", "Ridge", "Spectrum", "Table", "Theory", "Tracker", "Wls",
+    "__version__", "features", "generate", "gram", "read", "theory", "track", "wls",
+    *_commands,
+]

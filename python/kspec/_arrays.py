@@ -1,0 +1,125 @@
+"""From array-likes to arrays that the library can borrow: float64 as they lie, anything else converted."""
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _header as h
+
+_POINTER = ctypes.POINTER(ctypes.c_double)
+Array = npt.NDArray[Any]
+
+
+def _refuse(name: str, what: str, remedy: str) -> TypeError:
+    return TypeError(f"{name}: {what} are not numbers that kspec can take; {remedy}")
+
+
+def _check_dtype(name: str, a: Array) -> None:
+    kind = a.dtype.kind
+    if kind in "fiub":
+        return
+    if kind == "c":
+        raise _refuse(name, "complex entries", "take .real, .imag or np.abs() of them")
+    if kind == "O":
+        raise _refuse(name, "Python objects", "convert them with .astype(float)")
+    if kind in "SUT":
+        raise _refuse(name, "strings", "convert them with .astype(float), or give the labels of rows as groups=")
+    raise _refuse(name, f"entries of type {a.dtype}", "convert them to float64")
+
+
+def _is_frame(x: Any) -> bool:
+    return hasattr(x, "columns") and hasattr(x, "to_numpy")
+
+
+def _from_frame(name: str, x: Any) -> tuple[Array, list[str] | None]:
+    """A pandas DataFrame or Series; missing values of any kind become NaN."""
+    kinds = {getattr(t, "kind", "O") for t in (x.dtypes if _is_frame(x) else [x.dtype])}
+    if not kinds <= set("fiub"):
+        _check_dtype(name, np.empty(0, "O" if "O" in kinds else "c16" if "c" in kinds else "M8[s]"))
+    names = [str(c) for c in x.columns] if _is_frame(x) else None
+    a = x.to_numpy() if kinds == {"f"} else x.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.asarray(a), names
+
+
+def to_array(name: str, x: Any) -> tuple[Array, list[str] | None]:
+    """The float64 array of an array-like, without a copy where it is one already; and its columns' names.
+
+    bool, integers and other floats are converted: integers beyond 2**53 and long doubles are rounded to the nearest
+    double. Masked entries become NaN. Complex numbers, objects and strings are a TypeError.
+    """
+    names = None
+    if isinstance(x, np.ma.MaskedArray):
+        _check_dtype(name, x)
+        x = np.ma.filled(x.astype(np.float64), np.nan)
+    elif hasattr(x, "to_numpy") and hasattr(x, "iloc"):
+        x, names = _from_frame(name, x)
+    elif hasattr(x, "toarray") and not hasattr(x, "__array__"):
+        raise _refuse(name, "sparse matrices", "convert them with .toarray()")
+    elif not isinstance(x, np.ndarray):
+        if hasattr(x, "detach"):  # a tensor that is part of a graph
+            x = x.detach()
+        if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
+            x = np.from_dlpack(x)
+        else:
+            try:
+                x = np.asarray(x)
+            except ValueError as e:
+                raise ValueError(f"{name}: rows of different lengths; trials are a list of 2-D arrays") from e
+    _check_dtype(name, x)
+    a = x if type(x) is np.ndarray else np.asarray(x)
+    if a.dtype != np.float64 or not a.dtype.isnative:
+        a = a.astype(np.float64)
+    elif not a.flags.aligned or any(s % 8 for s in a.strides):
+        a = np.ascontiguousarray(a)
+    return a, names
+
+
+def lend(name: str, a: Array, names: Sequence[str] | None, to: h.kspec_array) -> list[Any]:
+    """Fills `to`; returns what must live as long as it does."""
+    keep: list[Any] = [a]
+    to.name = name.encode()
+    to.data = ctypes.cast(a.ctypes.data, _POINTER)
+    to.ndim = a.ndim
+    for k in range(min(a.ndim, 3)):
+        to.shape[k] = a.shape[k]
+        to.stride[k] = a.strides[k] // 8
+    if names is not None and a.ndim == 2:
+        words = (ctypes.c_char_p * len(names))(*[n.encode() for n in names])
+        to.col_names = words
+        keep.append(words)
+    return keep
+
+
+def labels(name: str, x: Any) -> Array:
+    """Labels of any kind as numbers: equality is all that matters of them."""
+    values = np.asarray(x)
+    if values.dtype.kind in "fiub":
+        return to_array(name, values)[0]
+    if values.ndim != 1:
+        raise ValueError(f"{name}: labels are one column, not an array of {values.ndim} axes")
+    seen: dict[Any, int] = {}
+    numbers = [np.nan if v is None or v != v else seen.setdefault(v, len(seen)) for v in values.tolist()]
+    return np.array(numbers, dtype=np.float64)
+
+
+def pad_ragged(name: str, rows: Sequence[Any]) -> Array:
+    """Row i measured T_i times, a T_i x Q array each: trials x rows x columns, NaN where there is no measurement."""
+    arrays = [to_array(name, r)[0] for r in rows]
+    widths = {a.shape[1:] for a in arrays}
+    if len(widths) != 1 or any(a.ndim != 2 for a in arrays):
+        raise ValueError(f"{name}: each row of a ragged list is an array of trials x columns, with the same columns")
+    out = np.full((max(len(a) for a in arrays), len(arrays), *widths.pop()), np.nan)
+    for i, a in enumerate(arrays):
+        out[: len(a), i] = a
+    return out
+
+
+def pairs(x: Any) -> Any:
+    """A vector of complex numbers as two columns, real and imaginary; anything else as it is"""
+    if getattr(getattr(x, "dtype", None), "kind", "") != "c" or getattr(x, "ndim", 0) != 1:
+        return x
+    return np.ascontiguousarray(x, dtype=np.complex128).view(np.float64).reshape(-1, 2)

@@ -1,0 +1,54 @@
+"""What can go wrong. Every message is the library's own line."""
+from __future__ import annotations
+
+from . import _header as h
+
+
+class Error(Exception):
+    """Whatever kspec reports; the message is one line."""
+
+
+class ArgumentError(Error, ValueError):
+    """An argument or an option is out of its range."""
+
+
+class DataError(Error, ValueError):
+    """The data do not fit: missing or infinite entries, shapes, a matrix that is not symmetric."""
+
+
+class FileError(Error, OSError):
+    """A file could not be read or written, or does not hold what it should."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """There was not enough memory."""
+
+
+class NumericError(Error, ArithmeticError):
+    """The computation broke down: overflow, no convergence."""
+
+
+class Cancelled(Error):
+    """The call was stopped."""
+
+
+_OF_CODE: dict[int, type[Error]] = {
+    h.KSPEC_E_ARG: ArgumentError,
+    h.KSPEC_E_NOMEM: OutOfMemory,
+    h.KSPEC_E_NUMERIC: NumericError,
+    h.KSPEC_E_IO: FileError,
+    h.KSPEC_E_CANCELLED: Cancelled,
+    h.KSPEC_E_DATA: DataError,
+}
+# the tool's exit status, where it refused without calling the library
+_OF_STATUS: dict[int, type[Error]] = {2: ArgumentError, 3: DataError}
+
+
+def error_of(code: int, message: str, *, status: int = 1, files: bool = True) -> Error:
+    """The exception of a failed call; where no file was named, its inputs are data in memory."""
+    kind = _OF_CODE.get(code) or _OF_STATUS.get(status) or Error
+    if kind is FileError and not files:
+        kind = DataError
+    if kind is Error and message == "out of memory":
+        kind = OutOfMemory
+    return kind(message)

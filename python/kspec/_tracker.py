@@ -1,0 +1,140 @@
+"""Moments and dimension of activations while a network learns, as a figure that the tool can plot."""
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from . import _functions as f
+from . import _header as h
+
+
+class Tracker:
+    """Records the dimension and the unbiased moments of matrices that change, each under a name.
+
+    update(name, matrix) takes inputs x features, such as the activations of a layer on a fixed batch, as an array of
+    any framework. Moments are of the matrix divided by its root mean square. Options go to kspec.moments().
+    """
+
+    def __init__(self, *, n: int = 4, center: bool = True, **options: Any) -> None:
+        self._n = n
+        self._center = center
+        self._options = {"normalize": True, **options}
+        self.records: list[dict[str, Any]] = []
+
+    def update(self, name: str, matrix: Any, step: float | None = None) -> dict[str, Any]:
+        """Measures a matrix; step is the number of this name's updates before, unless it is given."""
+        if step is None:
+            step = sum(r["name"] == name for r in self.records)
+        dimension = f.dimension(matrix, center=self._center)
+        shortest = min(dimension.rows, dimension.cols)
+        moments = f.moments(matrix, n=min(self._n, shortest), center=self._center, **self._options)
+        record = {
+            "name": name, "step": step, "rows": dimension.rows, "cols": dimension.cols,
+            **{key: _plain(getattr(dimension, key)) for key in ("dimension", "stderr", "ci_low", "ci_high", "naive")},
+            "moments": [row["value"] for row in moments.estimates],
+            "moments_ci_low": [row["ci_low"] for row in moments.estimates],
+            "moments_ci_high": [row["ci_high"] for row in moments.estimates],
+        }
+        self.records.append(record)
+        return record
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(r["name"] for r in self.records))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A figure (schema kspec-figure) of all records, which `kspec plot` draws, with the records themselves."""
+        panels = [_panel("dimension", "dimension", self._series("dimension", "ci_low", "ci_high"))]
+        orders = max((len(r["moments"]) for r in self.records), default=0)
+        for k in range(1, orders):
+            panels.append(_panel(f"m({k + 1}), normalized", f"m({k + 1})",
+                                 self._series("moments", "moments_ci_low", "moments_ci_high", k)))
+        return {"schema": "kspec-figure/1", "kspec": h.VERSION, "command": "figure", "title": "activations",
+                "panels": panels, "records": self.records}
+
+    def _series(self, value: str, low: str, high: str, order: int | None = None) -> list[dict[str, Any]]:
+        def pick(r: dict[str, Any], key: str) -> Any:
+            return r[key] if order is None else r[key][order] if order < len(r[key]) else None
+
+        return [{"label": name, "style": "band",
+                 "x": [r["step"] for r in self.records if r["name"] == name],
+                 **{axis: [pick(r, key) for r in self.records if r["name"] == name]
+                    for axis, key in (("y", value), ("low", low), ("high", high))}}
+                for name in self.names]
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the figure; `kspec plot PATH -o x.svg` draws it."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_json())
+
+    def to_dataframe(self) -> Any:
+        import pandas as pd
+
+        return pd.DataFrame(self.records)
+
+    def plot(self, ax: Any = None) -> Any:
+        from ._plot import draw
+
+        return draw([self], ax)
+
+
+def _plain(value: float) -> float | None:
+    """JSON has no NaN."""
+    return value if value == value else None
+
+
+def _panel(title: str, label: str, series: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"title": title, "xlabel": "step", "ylabel": label, "series": series}
+
+
+class _Tracking(Tracker):
+    """A Tracker of the layers of a PyTorch model: update() measures them all."""
+
+    def __init__(self, model: Any, layers: Iterable[str], probe: Any, **options: Any) -> None:
+        super().__init__(**options)
+        modules = dict(model.named_modules())
+        unknown = [name for name in layers if name not in modules]
+        if unknown:
+            raise ValueError(f"layers: {unknown[0]!r} is not a module of the model; there are "
+                             f"{', '.join(name for name in modules if name)}")
+        self._model, self._probe = model, probe
+        self._modules = {name: modules[name] for name in layers}
+
+    def epoch(self, step: float | None = None) -> list[dict[str, Any]]:
+        """Runs the model on the probe, in evaluation mode and without gradients, and records every layer."""
+        import torch
+
+        seen: dict[str, Any] = {}
+        hooks = [module.register_forward_hook(lambda _m, _i, out, name=name: seen.__setitem__(name, out))
+                 for name, module in self._modules.items()]
+        was_training = self._model.training
+        self._model.eval()
+        try:
+            with torch.no_grad():
+                self._model(self._probe)
+        finally:
+            self._model.train(was_training)
+            for hook in hooks:
+                hook.remove()
+        return [self.update(name, _activations(name, seen[name]), step) for name in self._modules]
+
+
+def _activations(name: str, out: Any) -> Any:
+    """Inputs x features: whatever follows the first axis is features."""
+    if not hasattr(out, "flatten"):
+        raise TypeError(f"{name}: its output is a {type(out).__name__}, not a tensor; choose a layer inside it")
+    return out.detach().to("cpu").double().flatten(1)
+
+
+def track(model: Any, layers: Sequence[str], probe: Any, **options: Any) -> Any:
+    """Follows layers of a PyTorch model while it learns: call .epoch() on what it returns whenever you like.
+
+    layers are names of modules (model.named_modules()), probe a batch that stays the same. Hooks are set only while the
+    probe runs. Options are those of Tracker.
+    """
+    return _Tracking(model, list(layers), probe, **options)

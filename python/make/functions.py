@@ -1,0 +1,142 @@
+"""Writes kspec/_functions.py: a function for each command, with the options of the tool's own tables.
+
+usage: functions.py LIBKSPEC_TOOL PACKAGE OUTPUT
+
+A command whose result has no class of its own in PACKAGE/_results.py gets the one that all of them share.
+"""
+import ctypes
+import json
+import keyword
+import pathlib
+import re
+import sys
+import textwrap
+
+# commands that have another form in Python, and options that have no use there
+LEFT_OUT = {"plot", "bench", "completion", "generate"}
+HIDDEN = {"json", "quiet", "help", "output", "plot", "label"}
+# what the INPUTs are called
+INPUTS = {"compare": "*matrices", "wls fit": "y", "wls features": "psi", "wls decay": "x"}
+CLASSES: list[str] = []
+# values of options that are words, not arrays or files
+WORDS = {"LIST", "NAMES", "NAME", "DIR", "TEXT"}
+
+
+def describe(library):
+    handle = ctypes.CDLL(library)
+    handle.kspec_tool_describe.restype = ctypes.c_char_p
+    return json.loads(handle.kspec_tool_describe())
+
+
+def python_name(option):
+    name = option["name"].replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def kind_of(option):
+    """The rule by which a value becomes a word of the command line (kspec/_call.py)"""
+    if option["type"] != "string":
+        return option["type"]
+    if option["writes"]:
+        return "path"
+    arg = option["arg"]
+    return "words" if arg in WORDS else "numbers" if "|FILE" in arg else "input"
+
+
+def type_of(option, kind):
+    words = f"Literal{option['choices']}" if option["choices"] else "str"
+    types = {
+        "flag": "bool", "int": "int", "size": "int", "u64": "int", "double": "float", "choice": words,
+        "set": "str | Sequence[str]", "list": "float | Numbers", "ranges": "str | int | Sequence[int]",
+        "sigma": 'float | Literal["median"]', "words": "str | os.PathLike[str] | Sequence[int | str]",
+        "path": "str | os.PathLike[str]", "numbers": "str | os.PathLike[str] | Numbers | Result | Mapping[str, Any]",
+        "input": "Input",
+    }
+    kind = types[kind]
+    if option["bare"]:
+        kind += " | bool"
+    return kind if kind == "bool" else f"{kind} | None"
+
+
+def parameters(command, word):
+    """(Python's name, option) of each option that the function has"""
+    names = {o["name"] for o in command["options"]}
+    for o in command["options"]:
+        if o["name"] in HIDDEN or (word and word not in o["of"]):
+            continue
+        o["off"] = o["name"] == "center" and "no-center" in names
+        yield python_name(o), o
+    if "no-center" in names and "center" not in names:
+        yield "center", {"name": "no-center", "type": "flag", "help": "False: do not subtract the mean of each column",
+                         "choices": [], "bare": None, "writes": False, "arg": None, "off": True, "short": False}
+
+
+def docstring(command, word, options):
+    lines = [f"{command['summary'][:1].upper()}{command['summary'][1:]}." if command["summary"] else "", ""]
+    lines += [*command["description"].splitlines(), ""]
+    lines += ["Parameters", "----------"]
+    for name, o in options:
+        lines += textwrap.wrap(f"{name} : {o['help']}", 108, subsequent_indent="    ")
+    lines += ["progress : True for a bar, or a function of the fraction done"]
+    text = "\n".join(line.rstrip() for line in lines).strip()
+    return text.replace("\\", "\\\\").replace('"""', "'''")
+
+
+def function(command, word=None):
+    name = (command["name"] + (f" {word}" if word else "")).replace(" ", "_")
+    result = command["name"].split()[0].capitalize()
+    result = result if result in CLASSES else "Result"
+    options = list(parameters(command, word))
+    takes_input = command["reads_input"] or command["takes_files"]
+    first = INPUTS.get(command["name"], "x") if takes_input else None
+    signature = []
+    if first:
+        kind = "Input" if first.startswith("*") else "Inputs"
+        optional = " | None = None" if command["input_optional"] else ""
+        signature.append(f"    {first}: {kind}{optional},")
+    if not (first and first.startswith("*")):
+        signature.append("    *,")
+    for python, o in options:
+        kind = type_of(o, kind_of(o))
+        default = "True" if o["off"] and kind == "bool" else "False" if kind == "bool" else "None"
+        signature.append(f"    {python}: {kind} = {default},")
+    signature.append("    progress: Progress = None,")
+    inputs = "None" if not first else first.lstrip("*") if first.startswith("*") else f"({first},)"
+    words = [*command["name"].split(), *([word] if word else [])]
+    given = ", ".join(f"{python}={python}" for python, _ in options)
+    table = {python: rule(o) for python, o in options}
+    body = [
+        f"def {name}(", *signature, f") -> {result}:",
+        textwrap.indent(f'"""{docstring(command, word, options)}\n"""', "    "),
+        f"    return {result}._of(run({words!r}, {inputs}, {(first or '').lstrip('*')!r}, _{name},",
+        f"        dict({given}), progress))", "",
+    ]
+    return [f"_{name}: dict[str, Rule] = {{", *[f"    {k!r}: {v}," for k, v in table.items()], "}", "", "", *body, ""]
+
+
+def rule(o):
+    flag = ("-" if o["short"] else "--") + o["name"]
+    return f"Rule({flag!r}, {kind_of(o)!r}, {bool(o['bare'])}, {'--no-center' if o['off'] else None!r})"
+
+
+def main():
+    library, package, output = sys.argv[1:]
+    CLASSES.extend(re.findall(r"^class (\w+)\(Result\)", pathlib.Path(package, "_results.py").read_text(), re.M))
+    names = []
+    out = ['"""A function for each command of the tool. Made by python/make/functions.py: do not edit."""',
+           "# ruff: noqa", "from __future__ import annotations", "", "import os",
+           "from collections.abc import Mapping, Sequence", "from typing import Any, Literal", "",
+           "from ._call import Input, Inputs, Numbers, Progress, Rule, run",
+           f"from ._results import {', '.join(sorted([*CLASSES, 'Result']))}", "", ""]
+    for command in describe(library):
+        if command["name"] in LEFT_OUT:
+            continue
+        for word in command["words"] or [None]:
+            out += function(command, word)
+        if not command["words"] and " " not in command["name"] and command["name"] != "wls":
+            names.append(command["name"])
+    out += [f"__all__ = {names!r}", ""]
+    pathlib.Path(output).write_text("\n".join(out))
+
+
+main()

@@ -1,0 +1,39 @@
+/*
+ * What an estimator does with matrices, wherever they are: a table of functions, one for the processor
+ * (cpu.c) and one for a GPU (gpu.c). An estimator says what to compute and follows no pointer to a matrix;
+ * vectors are in the host's memory throughout.
+ */
+#ifndef KS_DEVICE_BACKEND_H
+#define KS_DEVICE_BACKEND_H
+
+#include "base/parallel.h"
+#include "device/plugin.h"
+
+typedef struct {
+    /* memory for a matrix; what it is for is named in the failure */
+    kspec_status (*hold)(const ks_run *run, size_t count, const char *what, double **out, kspec_error *err);
+    void (*drop)(const ks_run *run, double *p);
+    /* the host's matrix as one of this backend: itself, or a copy; and its end */
+    kspec_status (*bring)(const ks_run *run, const double *host, size_t count, const char *what,
+                          const double **out, kspec_error *err);
+    void (*leave)(const ks_run *run, const double *p);
+    /* part of a matrix, from the host's memory */
+    kspec_status (*put)(const ks_run *run, double *to, const double *from, size_t count, kspec_error *err);
+    /* to[i] = from[i*step]: part of a matrix as a vector */
+    kspec_status (*get)(const ks_run *run, double *to, const double *from, size_t count, size_t step,
+                        kspec_error *err);
+    kspec_status (*product)(const ks_run *run, const ks_matmul *p, kspec_error *err);
+    kspec_status (*expression)(const ks_run *run, const ks_expression *e, ks_tile_result what, double *out,
+                               kspec_error *err);
+    kspec_status (*symmetrise)(const ks_run *run, size_t n, double *X, kspec_error *err);
+} ks_backend;
+
+extern const ks_backend ks_gpu_backend;
+
+/* That of run->device */
+const ks_backend *ks_backend_of(const ks_run *run);
+
+/* The recursion of path on run->device, which must not be NULL; A and B of the job are the host's. */
+kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err);
+
+#endif

@@ -1,0 +1,54 @@
+/* The processor: memory is the host's, products are the BLAS's, expressions go by tiles. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "device/backend.h"
+#include "device/device.h"
+#include "device/tile.h"
+#include "linalg/linalg.h"
+
+#include <string.h>
+
+static kspec_status hold(const ks_run *run, size_t count, const char *what, double **out, kspec_error *err) {
+    (void)run;
+    *out = ks_alloc(count, sizeof **out);
+    return *out ? KSPEC_OK : ks_nomem(err, what, ks_size(count, sizeof **out));
+}
+
+static void drop(const ks_run *run, double *p) {
+    (void)run;
+    ks_free(p);
+}
+
+static kspec_status bring(const ks_run *run, const double *host, size_t count, const char *what,
+                          const double **out, kspec_error *err) {
+    (void)run, (void)count, (void)what, (void)err;
+    *out = host;
+    return KSPEC_OK;
+}
+
+static void leave(const ks_run *run, const double *p) { (void)run, (void)p; }
+
+static kspec_status put(const ks_run *run, double *to, const double *from, size_t count, kspec_error *err) {
+    (void)run, (void)err;
+    memcpy(to, from, count * sizeof *to);
+    return KSPEC_OK;
+}
+
+static kspec_status get(const ks_run *run, double *to, const double *from, size_t count, size_t step,
+                        kspec_error *err) {
+    (void)run, (void)err;
+    for (size_t i = 0; i < count; i++) to[i] = from[i * step];
+    return KSPEC_OK;
+}
+
+static kspec_status product(const ks_run *run, const ks_matmul *p, kspec_error *err) {
+    if (p->symmetric)
+        return ks_gemm_symmetric_tiled(run, p->ta, p->tb, p->n, p->k, p->alpha, p->A, p->lda, p->B, p->ldb,
+                                       p->C, p->ldc, err);
+    return ks_gemm_tiled(run, p->ta, p->tb, p->m, p->n, p->k, p->alpha, p->A, p->lda, p->B, p->ldb, p->beta,
+                         p->C, p->ldc, err);
+}
+
+static const ks_backend cpu = {hold, drop, bring, leave, put, get, product, ks_tile_run, ks_tile_symmetrise};
+
+const ks_backend *ks_backend_of(const ks_run *run) { return run->device ? &ks_gpu_backend : &cpu; }

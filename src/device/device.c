@@ -1,0 +1,192 @@
+/* Which device a call uses, and what it says where that is not the one that was asked for. */
+#include "device/device.h"
+
+#include "base/error.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Loading CUDA, its BLAS and the data takes about a second. A core does some 2e10 multiply-adds a second
+ * (path a little less, products more), so that a GPU pays where the processor needs longer than this.
+ */
+static const double RATE = 2e10, SECONDS = 3;
+
+/* ---- words ---- */
+
+enum { MOST = KSPEC_DEVICE_GPU_LAST - KSPEC_DEVICE_GPU_FIRST };
+
+static int parse_number(const char *text, int *k) {
+    char *end;
+    if (*text < '0' || *text > '9') return 0;
+    long v = strtol(text, &end, 10);
+    if (*end || v > MOST) return 0;
+    *k = (int)v;
+    return 1;
+}
+
+kspec_status kspec_device_parse(const char *text, kspec_device *device, kspec_error *err) {
+    static const char *const words[] = {"auto", "cpu", "gpu"};
+    int k;
+    ks_clear(err);
+    *device = KSPEC_DEVICE_AUTO;
+    for (int w = 0; w < 3 && text; w++)
+        if (strcmp(text, words[w]) == 0) {
+            *device = (kspec_device)w;
+            return KSPEC_OK;
+        }
+    if (text && strncmp(text, "gpu:", 4) == 0 && parse_number(text + 4, &k)) {
+        *device = (kspec_device)(KSPEC_DEVICE_GPU_FIRST + k);
+        return KSPEC_OK;
+    }
+    return ks_fail(err, KSPEC_E_ARG, "device '%s' must be one of auto, cpu, gpu, gpu:0 ... gpu:%d",
+                   text ? text : "", MOST);
+}
+
+static kspec_status resolve(kspec_device *want, kspec_error *err) {
+    if (*want < KSPEC_DEVICE_AUTO || (*want > KSPEC_DEVICE_GPU && *want < KSPEC_DEVICE_GPU_FIRST) ||
+        *want > KSPEC_DEVICE_GPU_LAST)
+        return ks_fail(err, KSPEC_E_ARG, "unknown device %d", (int)*want);
+    const char *set = getenv("KSPEC_DEVICE");
+    if (*want != KSPEC_DEVICE_AUTO || !set || !*set) return KSPEC_OK;
+    kspec_error why;
+    if (kspec_device_parse(set, want, &why))
+        return ks_fail(err, KSPEC_E_ARG, "KSPEC_DEVICE: %s", why.msg);
+    return KSPEC_OK;
+}
+
+/* ---- opening ---- */
+
+/* Opens it; *there: a GPU is there at all */
+static ks_device *open_device(ks_place *p, int k, int *there) {
+    const char *why;
+    const ks_plugin *plugin = ks_plugin_load(&why);
+    ks_gpu_info info;
+    *there = 0;
+    snprintf(p->why, sizeof p->why, "%.150s", why);
+    if (!plugin) return NULL;
+    int count = plugin->count(p->why, sizeof p->why);
+    if (count <= 0) return NULL;
+    *there = 1;
+    if (k >= count) {
+        snprintf(p->why, sizeof p->why, "gpu:%d is not there: the last one is gpu:%d", k, count - 1);
+        return NULL;
+    }
+    p->opened = (ks_device){.plugin = plugin};
+    if (plugin->describe(k, &info, p->why, sizeof p->why) ||
+        plugin->open(k, &p->opened.gpu, p->why, sizeof p->why))
+        return NULL;
+    snprintf(p->opened.name, sizeof p->opened.name, "gpu:%d %.120s", k, info.name);
+    p->why[0] = 0;
+    return p->device = &p->opened;
+}
+
+static int number_of(kspec_device want) {
+    return want >= KSPEC_DEVICE_GPU_FIRST ? (int)want - KSPEC_DEVICE_GPU_FIRST : 0;
+}
+
+kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err) {
+    int there;
+    *p = (ks_place){.want = want};
+    kspec_status st = resolve(&p->want, err);
+    if (st || p->want == KSPEC_DEVICE_AUTO) return st;
+    snprintf(p->why, sizeof p->why, "asked for");
+    if (p->want == KSPEC_DEVICE_CPU) return KSPEC_OK;
+    if (!open_device(p, number_of(p->want), &there))
+        return ks_fail(err, KSPEC_E_ARG, "no GPU can be used: %s", p->why);
+    snprintf(p->why, sizeof p->why, "asked for");
+    return KSPEC_OK;
+}
+
+kspec_status ks_place_decide(ks_place *p, double work, const char *refused, int threads, kspec_error *err) {
+    int there;
+    if (p->want == KSPEC_DEVICE_CPU || p->unusable) return KSPEC_OK;
+    if (p->want != KSPEC_DEVICE_AUTO) return refused ? ks_place_refuse(p, refused, err) : KSPEC_OK;
+    if (work < SECONDS * RATE * threads) {
+        snprintf(p->why, sizeof p->why, "the work is small: starting a GPU would not pay");
+    } else if (refused) {
+        return ks_place_refuse(p, refused, err);
+    } else if (open_device(p, 0, &there)) {
+        snprintf(p->why, sizeof p->why, "faster for this size");
+    } else {
+        p->unusable = there;
+    }
+    return KSPEC_OK;
+}
+
+kspec_status ks_place_refuse(ks_place *p, const char *what, kspec_error *err) {
+    if (p->want != KSPEC_DEVICE_AUTO)
+        return ks_fail(err, KSPEC_E_ARG, "%s: there is no %s on a GPU; use the cpu", p->device->name, what);
+    ks_place_close(p);
+    snprintf(p->why, sizeof p->why, "there is no %.100s on a GPU", what);
+    return KSPEC_OK;
+}
+
+kspec_status ks_place_fit(ks_place *p, size_t bytes, kspec_error *err) {
+    size_t room = ks_device_available(p->device);
+    if (bytes <= room) return KSPEC_OK;
+    kspec_error why;
+    ks_fail(&why, KSPEC_E_NOMEM, "%s: %.1f MB are needed, %.1f MB are free", p->device->name,
+            ks_megabytes(bytes), ks_megabytes(room));
+    if (ks_place_retreat(p, &why)) return KSPEC_OK;
+    return ks_fail(err, why.code, "%s", why.msg);
+}
+
+int ks_place_retreat(ks_place *p, const kspec_error *err) {
+    if (p->want != KSPEC_DEVICE_AUTO) return 0;
+    ks_place_close(p);
+    snprintf(p->why, sizeof p->why, "%.150s", err->msg);
+    p->unusable = 1;
+    return 1;
+}
+
+void ks_place_close(ks_place *p) {
+    if (p->device) p->device->plugin->close(p->device->gpu);
+    p->device = NULL;
+}
+
+void ks_place_tell(const ks_place *p, kspec_device_used *used) {
+    snprintf(used->name, sizeof used->name, "%s", p->device ? p->device->name : "cpu");
+    snprintf(used->why, sizeof used->why, "%s", p->why);
+    used->unusable = p->unusable;
+}
+
+size_t ks_device_available(const ks_device *d) { return d->plugin->available(d->gpu); }
+
+kspec_status ks_device_status(ks_device *d, ks_plugin_status st, const char *what, kspec_error *err) {
+    if (st == KS_PLUGIN_OK) return KSPEC_OK;
+    if (st == KS_PLUGIN_STOPPED) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
+    d->failed = 1;
+    return ks_fail(err, st == KS_PLUGIN_NOMEM ? KSPEC_E_NOMEM : KSPEC_E_NUMERIC, "%s: %s: %s", d->name, what,
+                   d->plugin->message(d->gpu));
+}
+
+/* ---- what there is ---- */
+
+static pthread_once_t asked = PTHREAD_ONCE_INIT;
+static char description[256], problem[256];
+
+static void ask(void) {
+    const char *why;
+    const ks_plugin *plugin = ks_plugin_load(&why);
+    ks_gpu_info info;
+    snprintf(problem, sizeof problem, "%.250s", why);
+    if (!plugin) return;
+    int count = plugin->count(problem, sizeof problem);
+    if (count <= 0 || plugin->describe(0, &info, problem, sizeof problem)) return;
+    problem[0] = 0;
+    snprintf(description, sizeof description, "%.120s, %.1f GB, %s, CUDA %s%s", info.name,
+             (double)info.memory / 1e9, info.architecture, info.driver, count > 1 ? " (the first of several)" : "");
+}
+
+const char *kspec_gpu(void) {
+    pthread_once(&asked, ask);
+    return description[0] ? description : NULL;
+}
+
+const char *kspec_gpu_problem(void) {
+    pthread_once(&asked, ask);
+    return problem[0] ? problem : NULL;
+}

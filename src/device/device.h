@@ -1,0 +1,72 @@
+/*
+ * Where a computation runs. The processor is the default; a GPU is reached through a plugin
+ * (device/plugin.h), which is opened at run time where it is asked for or worth it, and never linked.
+ */
+#ifndef KS_DEVICE_H
+#define KS_DEVICE_H
+
+#include "base/parallel.h"
+#include "device/plugin.h"
+
+typedef struct ks_device {
+    const ks_plugin *plugin;
+    ks_gpu *gpu;
+    /* "gpu:0 NVIDIA H200" */
+    char name[144];
+    /* something failed on it (not the caller's cancelling); the failure's message was passed on */
+    int failed;
+    /* multiply-adds of the products so far, a symmetric one's once for both halves */
+    double multiplied;
+    /* seconds in which the host's matrices were copied */
+    double copying;
+} ks_device;
+
+/* What was decided for one call, and why; what the result says of it. */
+typedef struct {
+    kspec_device want;
+    /* NULL: the processor */
+    ks_device *device;
+    char why[160];
+    /* there is a GPU that would have been used, but it could not be */
+    int unusable;
+    ks_device opened;
+} ks_place;
+
+/*
+ * The caller's wish, or what KSPEC_DEVICE says where it is AUTO; opens a GPU where one is asked for by name
+ * and fails where there is none.
+ */
+kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err);
+
+/*
+ * Under AUTO: opens a GPU where `work` multiply-adds take so much longer on `threads` threads that starting
+ * it pays. `refused`: what of this call a GPU does not have, or NULL.
+ */
+kspec_status ks_place_decide(ks_place *p, double work, const char *refused, int threads, kspec_error *err);
+
+/* The open GPU does not have `what`, or has fewer bytes: a failure, or under AUTO the processor's */
+kspec_status ks_place_refuse(ks_place *p, const char *what, kspec_error *err);
+kspec_status ks_place_fit(ks_place *p, size_t bytes, kspec_error *err);
+
+/* The GPU failed under AUTO: the processor does it again. 0 where it was asked for by name. */
+int ks_place_retreat(ks_place *p, const kspec_error *err);
+void ks_place_close(ks_place *p);
+
+/* What the result says of it */
+void ks_place_tell(const ks_place *p, kspec_device_used *used);
+
+/* Bytes that are free on the device */
+size_t ks_device_available(const ks_device *d);
+
+/* The failure of a call of the plugin, with its message; KSPEC_OK for KS_PLUGIN_OK */
+kspec_status ks_device_status(ks_device *d, ks_plugin_status st, const char *what, kspec_error *err);
+
+/* ---- loading, in load.c ---- */
+
+/* The plugin, opened once per process; NULL and why */
+const ks_plugin *ks_plugin_load(const char **why);
+
+/* For tests alone, while nothing runs: the next load takes this file (NULL: looks for one again). */
+void ks_plugin_use(const char *path);
+
+#endif

@@ -1,0 +1,69 @@
+/* Finds and opens libkspec_cuda.so: beside the program or the library, or where it was to be installed. */
+#define _GNU_SOURCE
+#include "base/beside.h"
+#include "device/device.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PLUGIN_FILE "libkspec_cuda.so"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const ks_plugin *loaded;
+static char reason[512];
+static const char *instead;
+
+static int find(char path[PATH_MAX]) {
+    static const char *const subs[] = {"", "../" KSPEC_LIBDIR_NAME "/", "../", NULL};
+    ks_finding f = ks_beside_find(PLUGIN_FILE, subs, 0, path);
+    if (f == KS_ABSENT) {
+        snprintf(path, PATH_MAX, "%s/" PLUGIN_FILE, KSPEC_LIBDIR);
+        f = ks_beside_look(path, 0, ks_beside_own());
+    }
+    if (f == KS_STRANGE)
+        snprintf(reason, sizeof reason, "%.300s belongs neither to root nor to this user, or everybody can write to it",
+                 path);
+    if (f == KS_ABSENT) snprintf(reason, sizeof reason, "this installation has no " PLUGIN_FILE);
+    return f == KS_FOUND;
+}
+
+static void load(void) {
+    char path[PATH_MAX];
+    loaded = NULL;
+    reason[0] = 0;
+    if (instead)
+        snprintf(path, sizeof path, "%s", instead);
+    else if (!find(path))
+        return;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        const char *why = dlerror();
+        snprintf(reason, sizeof reason, "%.400s", why ? why : PLUGIN_FILE " cannot be opened");
+        return;
+    }
+    /* a function's address comes as an object's: POSIX says it may be copied */
+    void *symbol = dlsym(library, KS_PLUGIN_ENTRY);
+    ks_plugin_entry entry = NULL;
+    memcpy(&entry, &symbol, sizeof entry);
+    const ks_plugin *table = entry ? entry() : NULL;
+    if (table && table->version == KS_PLUGIN_VERSION) {
+        loaded = table;
+        return;
+    }
+    snprintf(reason, sizeof reason, "%.400s is of another version than this library", path);
+    dlclose(library);
+}
+
+const ks_plugin *ks_plugin_load(const char **why) {
+    pthread_once(&once, load);
+    *why = reason;
+    return loaded;
+}
+
+void ks_plugin_use(const char *path) {
+    instead = path;
+    once = (pthread_once_t)PTHREAD_ONCE_INIT;
+}

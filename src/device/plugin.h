@@ -1,0 +1,142 @@
+/*
+ * What libkspec and a plugin for a GPU (libkspec_cuda.so, from gpu/) say to each other. Plain C that C++
+ * compiles, too, and nothing of either side is included. The plugin exports one function, KS_PLUGIN_ENTRY,
+ * which gives its table.
+ *
+ * Matrices are dense, row-major doubles in the device's memory; pointers to it are never followed by the
+ * library. Vectors (`row` and `col` of an expression, sums over one index) are in the host's memory, unless
+ * an expression says otherwise: they are short, and the library computes with them.
+ *
+ * The same call gives the same bits on the same device: no sum depends on an order that threads happen to
+ * take.
+ */
+#ifndef KS_DEVICE_PLUGIN_H
+#define KS_DEVICE_PLUGIN_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { KS_PLUGIN_VERSION = 1 };
+#define KS_PLUGIN_ENTRY "ks_plugin_table"
+
+/* ---- elementwise expressions ---- */
+
+enum { KS_TILE_FACTORS = 8 }; /* both leaves of exact, its most products and an adjoint */
+
+typedef struct {
+    const double *x; /* m x n, or n x m if transposed; dense */
+    int transposed, power;
+} ks_factor;
+
+/* X[i,j] = alpha row[i] col[j] prod_k F_k[i,j]^power_k */
+typedef struct {
+    size_t m, n;
+    double alpha;
+    const double *row, *col; /* NULL: ones */
+    int count;
+    ks_factor factor[KS_TILE_FACTORS];
+    /* row, col and sums are where the matrices are, rather than in the host's memory */
+    int vectors_there;
+} ks_expression;
+
+typedef enum {
+    KS_TILE_STORE,    /* out[i,j] = X[i,j] */
+    KS_TILE_ADD,      /* out[i,j] += X[i,j] */
+    KS_TILE_ROW_SUMS, /* out[i] = sum_j X[i,j] */
+    KS_TILE_COL_SUMS  /* out[j] = sum_i X[i,j] */
+} ks_tile_result;
+
+/* ---- products ---- */
+
+/*
+ * C (m x n) = alpha op(A) op(B) + beta C; ta, tb: 1 to transpose. A is m x k (k x m if ta), B is k x n.
+ * symmetric: C is known to be, and beta is 0.
+ */
+typedef struct {
+    int ta, tb;
+    size_t m, n, k;
+    double alpha;
+    const double *A;
+    size_t lda;
+    const double *B;
+    size_t ldb;
+    double beta;
+    double *C;
+    size_t ldc;
+    int symmetric;
+} ks_matmul;
+
+/* ---- the recursion of path (moments/path.h, simd/path.h) ---- */
+
+typedef struct {
+    const double *A, *B; /* P x Q, B = A with one trial */
+    size_t P, Q;
+    int nmax;
+    double scale; /* multiplies every entry */
+    /* in the host's memory: sums[h*nmax + n-1] over the cycles of order n that start in row h */
+    double *sums;
+    /*
+     * Or NULL: rows[(n-1)*P + i] and cols[(n-1)*Q + a], the sums over the cycles through each row and column.
+     * Suffixes are taken anew after this many rows and columns (moments/path_loo.c says why).
+     */
+    double *rows, *cols;
+    size_t row_stretch, col_stretch;
+} ks_path_job;
+
+/* Told the fraction done between launches; non-zero: stop. */
+typedef struct {
+    int (*report)(void *ctx, double fraction);
+    void *ctx;
+} ks_plugin_progress;
+
+/* ---- the table ---- */
+
+typedef enum { KS_PLUGIN_OK, KS_PLUGIN_NOMEM, KS_PLUGIN_STOPPED, KS_PLUGIN_BROKEN } ks_plugin_status;
+
+/* An open device. Calls on one device are made from one thread at a time. */
+typedef struct ks_gpu ks_gpu;
+
+typedef struct {
+    char name[128], driver[32], architecture[16];
+    size_t memory;
+} ks_gpu_info;
+
+/* Every function fails with a line at `why` or in message(). */
+typedef struct {
+    int version;
+    /* How many devices there are; -1 where that cannot be known: no driver, or one too old */
+    int (*count)(char *why, size_t room);
+    ks_plugin_status (*describe)(int device, ks_gpu_info *info, char *why, size_t room);
+    ks_plugin_status (*open)(int device, ks_gpu **gpu, char *why, size_t room);
+    void (*close)(ks_gpu *gpu);
+    const char *(*message)(const ks_gpu *gpu);
+
+    /* Bytes that are free now; the highest orders of path, without and with sums through rows and columns */
+    size_t (*available)(ks_gpu *gpu);
+    int path_orders, path_loo_orders;
+    /* Bytes that path() takes beyond A and B */
+    size_t (*path_memory)(ks_gpu *gpu, const ks_path_job *job);
+
+    /* For tests: the allocation after `after` more fails, and all later ones; -1: none */
+    void (*fail_after)(ks_gpu *gpu, long after);
+    ks_plugin_status (*alloc)(ks_gpu *gpu, size_t bytes, void **out);
+    void (*release)(ks_gpu *gpu, void *p);
+    ks_plugin_status (*put)(ks_gpu *gpu, double *to, const double *from, size_t count);
+    /* to[i] = from[i*step] */
+    ks_plugin_status (*get)(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step);
+
+    ks_plugin_status (*product)(ks_gpu *gpu, const ks_matmul *p);
+    ks_plugin_status (*expression)(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);
+    ks_plugin_status (*symmetrise)(ks_gpu *gpu, size_t n, double *X); /* X += X^T */
+    ks_plugin_status (*path)(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress);
+} ks_plugin;
+
+typedef const ks_plugin *(*ks_plugin_entry)(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,82 @@
+#include "moments/where.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+
+/* Multiply-adds of one task, on the processor */
+static kspec_status work_of(const ks_source *s, const ks_task *t, double *work, size_t *bytes,
+                            kspec_error *err) {
+    const size_t P = s->trials->P, Q = s->trials->Q, n = (size_t)t->last;
+    const int loo = !s->o->no_stderr;
+    const double p = (double)P, q = (double)Q, orders = fmax(1, t->permutations);
+    const size_t side = t->method == KSPEC_ESTIMATOR_NAIVE    ? (P < Q ? P : Q)
+                        : t->method == KSPEC_ESTIMATOR_KV_COL ? Q
+                                                              : P;
+    const double square = (double)side * (double)side, matrices = loo ? 8 : 5;
+    switch (t->method) {
+    case KSPEC_ESTIMATOR_EXACT: return ks_exact_cost(&s->tasks->exact, t->last, loo, work, bytes, err);
+    case KSPEC_ESTIMATOR_PATH:
+        *work = (double)n * p * q * (s->tasks->transposed ? q : p) * orders * (loo ? 8 : 1);
+        *bytes = 0; /* the plugin says */
+        return KSPEC_OK;
+    case KSPEC_ESTIMATOR_NAIVE:
+        *work = (square * fmax(p, q) + (double)n / 2 * square * (double)side) + (loo ? 2.0 * (double)n * square * fmax(p, q) : 0);
+        *bytes = ks_size(ks_size(side, side), sizeof(double) * ((n + 1) / 2 + 1)) + (loo ? 3 : 1) * P * Q * sizeof(double);
+        return KSPEC_OK;
+    default:
+        *work = orders * ((double)n * square * (double)side * (loo ? 3 : 1) + square * p * q / (double)side * (loo ? (double)n : 1));
+        *bytes = (size_t)(matrices * square * sizeof(double)) + 2 * P * Q * sizeof(double);
+        return KSPEC_OK;
+    }
+}
+
+/* What of this task a GPU cannot do; NULL: nothing */
+static const char *refusal(const ks_source *s, const ks_task *t) {
+    if (s->rows->of || s->cols->of) return "groups of rows or columns";
+    if (s->o->scheme == KSPEC_TRIALS_ASSIGNMENT) return "assignment scheme";
+    if (t->method == KSPEC_ESTIMATOR_EXACT && s->tasks->pairs) return "centring with missing entries";
+    return NULL;
+}
+
+/* The same of path, whose orders are the plugin's to say, and its memory */
+static const char *path_refusal(const ks_place *place, const ks_source *s, const ks_task *t, size_t *bytes) {
+    const size_t P = s->trials->P, Q = s->trials->Q;
+    const ks_plugin *plugin = place->device->plugin;
+    const int loo = !s->o->no_stderr, turned = s->tasks->transposed;
+    static double none;
+    const ks_path_job job = {.A = &none,
+                             .B = s->trials->count > 1 ? NULL : &none,
+                             .P = turned ? Q : P,
+                             .Q = turned ? P : Q,
+                             .nmax = t->last,
+                             .rows = loo ? &none : NULL};
+    if (t->last > plugin->path_orders) return "path of this order";
+    if (loo && t->last > plugin->path_loo_orders) return "error bars of path at this order";
+    *bytes = plugin->path_memory(place->device->gpu, &job);
+    return NULL;
+}
+
+kspec_status ks_where(ks_place *place, const ks_source *s, size_t repeats, int threads, kspec_error *err) {
+    const size_t matrix = ks_size(ks_size(s->trials->P, s->trials->Q), sizeof(double));
+    const char *refused = NULL;
+    double total = 0, work;
+    size_t most = 0, bytes;
+    if (place->want == KSPEC_DEVICE_CPU || place->unusable) return KSPEC_OK;
+    for (int k = 0; k < s->tasks->count; k++) {
+        kspec_status st = work_of(s, &s->tasks->task[k], &work, &bytes, err);
+        if (st) return st;
+        total += work * (double)repeats;
+        if (bytes > most) most = bytes;
+        if (!refused) refused = refusal(s, &s->tasks->task[k]);
+    }
+    kspec_status st = ks_place_decide(place, total, refused, threads, err);
+    if (st || !place->device) return st;
+    for (int k = 0; k < s->tasks->count && !refused; k++) {
+        if (s->tasks->task[k].method != KSPEC_ESTIMATOR_PATH) continue;
+        refused = path_refusal(place, s, &s->tasks->task[k], &bytes);
+        if (bytes > most) most = bytes;
+    }
+    const size_t data = ks_size(s->trials->count > 1 ? 2 : 1, matrix);
+    return refused ? ks_place_refuse(place, refused, err) : ks_place_fit(place, ks_size_add(most, data), err);
+}

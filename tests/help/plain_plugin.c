@@ -1,0 +1,208 @@
+/*
+ * A plugin without a GPU, for tests of everything around one: the functions of device/plugin.h as plainly as
+ * they can be written. Its "device memory" is the host's at addresses that fault, so that a library that
+ * follows a pointer to a matrix crashes here as it would with a GPU.
+ *
+ * PLAIN_PLUGIN=broken in the environment: a device that is there but cannot be opened; none: no device.
+ */
+#include "device/plugin.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAR ((uintptr_t)1 << 62)
+enum { MEMORY = 1 << 30 };
+
+struct ks_gpu {
+    long until_failure;
+    size_t used;
+    char message[64];
+};
+
+static const double *here(const double *p) { return (const double *)((uintptr_t)p - FAR); }
+static double *mine(double *p) { return (double *)((uintptr_t)p - FAR); }
+
+static int count(char *why, size_t room) {
+    const char *set = getenv("PLAIN_PLUGIN");
+    if (!set || strcmp(set, "none") != 0) return 2;
+    snprintf(why, room, "this machine has no GPU of NVIDIA");
+    return 0;
+}
+
+static ks_plugin_status describe(int device, ks_gpu_info *info, char *why, size_t room) {
+    (void)why, (void)room;
+    *info = (ks_gpu_info){.memory = MEMORY};
+    snprintf(info->name, sizeof info->name, "Plain %d", device);
+    strcpy(info->driver, "0.0"), strcpy(info->architecture, "plain");
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status open_device(int device, ks_gpu **gpu, char *why, size_t room) {
+    const char *set = getenv("PLAIN_PLUGIN");
+    if (set && strcmp(set, "broken") == 0) {
+        snprintf(why, room, "gpu:%d: the device is in use by another process", device);
+        return KS_PLUGIN_BROKEN;
+    }
+    *gpu = calloc(1, sizeof **gpu);
+    (*gpu)->until_failure = set && strcmp(set, "small") == 0 ? 2 : -1;
+    return KS_PLUGIN_OK;
+}
+
+/* A leak is a crash of the test */
+static void close_device(ks_gpu *gpu) {
+    if (gpu->used) abort();
+    free(gpu);
+}
+
+static const char *message(const ks_gpu *gpu) { return gpu->message; }
+static size_t available(ks_gpu *gpu) { return MEMORY - gpu->used; }
+static void fail_after(ks_gpu *gpu, long after) { gpu->until_failure = after; }
+
+/* The size stands in front. */
+static ks_plugin_status take(ks_gpu *gpu, size_t bytes, void **out) {
+    *out = NULL;
+    char *p = gpu->until_failure == 0 ? NULL : malloc(bytes + 16);
+    if (gpu->until_failure > 0) gpu->until_failure--;
+    if (!p) {
+        snprintf(gpu->message, sizeof gpu->message, "out of memory: %.1f MB wanted", (double)bytes / 1e6);
+        return KS_PLUGIN_NOMEM;
+    }
+    memcpy(p, &bytes, sizeof bytes);
+    memset(p + 16, 0xff, bytes); /* NaN: what is read before it is written shows */
+    gpu->used += bytes;
+    *out = (void *)((uintptr_t)(p + 16) + FAR);
+    return KS_PLUGIN_OK;
+}
+
+static void release(ks_gpu *gpu, void *p) {
+    size_t bytes;
+    char *block = (char *)((uintptr_t)p - FAR) - 16;
+    memcpy(&bytes, block, sizeof bytes);
+    gpu->used -= bytes;
+    free(block);
+}
+
+static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t n) {
+    (void)gpu;
+    memcpy(mine(to), from, n * sizeof *to);
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t n, size_t step) {
+    (void)gpu;
+    for (size_t i = 0; i < n; i++) to[i] = here(from)[i * step];
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status product(ks_gpu *gpu, const ks_matmul *p) {
+    (void)gpu;
+    const double *A = here(p->A), *B = here(p->B);
+    for (size_t i = 0; i < p->m; i++)
+        for (size_t j = 0; j < p->n; j++) {
+            double sum = 0, *c = &mine(p->C)[i * p->ldc + j];
+            for (size_t k = 0; k < p->k; k++)
+                sum += A[p->ta ? k * p->lda + i : i * p->lda + k] * B[p->tb ? j * p->ldb + k : k * p->ldb + j];
+            *c = p->alpha * sum + (p->beta != 0 ? p->beta * *c : 0);
+        }
+    return KS_PLUGIN_OK;
+}
+
+static double entry(const ks_expression *e, size_t i, size_t j) {
+    const double *row = e->row && e->vectors_there ? here(e->row) : e->row;
+    const double *col = e->col && e->vectors_there ? here(e->col) : e->col;
+    double x = e->alpha * (row ? row[i] : 1) * (col ? col[j] : 1);
+    for (int k = 0; k < e->count; k++)
+        for (int q = 0; q < e->factor[k].power; q++)
+            x *= here(e->factor[k].x)[e->factor[k].transposed ? j * e->m + i : i * e->n + j];
+    return x;
+}
+
+static ks_plugin_status expression(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out) {
+    (void)gpu;
+    const int sums = what == KS_TILE_ROW_SUMS || what == KS_TILE_COL_SUMS;
+    double *to = sums && !e->vectors_there ? out : mine(out);
+    for (size_t i = 0; i < (what == KS_TILE_COL_SUMS ? e->n : e->m) && sums; i++) to[i] = 0;
+    for (size_t i = 0; i < e->m; i++)
+        for (size_t j = 0; j < e->n; j++) {
+            double x = entry(e, i, j);
+            if (what == KS_TILE_STORE) to[i * e->n + j] = x;
+            if (what == KS_TILE_ADD) to[i * e->n + j] += x;
+            if (sums) to[what == KS_TILE_ROW_SUMS ? i : j] += x;
+        }
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status symmetrise(ks_gpu *gpu, size_t n, double *X) {
+    (void)gpu;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double *a = &mine(X)[i * n + j], *b = &mine(X)[j * n + i];
+            *a = *b = *a + *b;
+        }
+    return KS_PLUGIN_OK;
+}
+
+/* One start row: the recursion as it stands, on rows and columns but for one each (SIZE_MAX: none). */
+static void path_from(const ks_path_job *job, size_t h, size_t row, size_t col, double *S, double *A, double *R) {
+    const size_t P = job->P, Q = job->Q, n = (size_t)job->nmax;
+    const double *x = here(job->A), *y = here(job->B), s = job->scale;
+    memset(S, 0, n * sizeof *S);
+    if (h == row) return;
+    for (size_t b = 0; b < Q; b++)
+        for (size_t k = 0; k < n; k++) A[b * n + k] = k || b == col ? 0 : s * x[h * Q + b];
+    for (size_t a = h + 1; a < P; a++) {
+        if (a == row) continue;
+        memset(R, 0, n * sizeof *R);
+        for (size_t b = 0; b < Q; b++) {
+            if (b == col) continue;
+            for (size_t k = n - 1; k > 0; k--) {
+                double old = A[b * n + k];
+                A[b * n + k] += R[k - 1] * s * x[a * Q + b];
+                R[k] += old * s * y[a * Q + b];
+            }
+            R[0] += A[b * n] * s * y[a * Q + b];
+        }
+    }
+    for (size_t b = 0; b < Q; b++)
+        for (size_t k = 0; k < n; k++)
+            if (b != col) S[k] += A[b * n + k] * s * y[h * Q + b];
+}
+
+/* Through a row or column: all but those without it. */
+static ks_plugin_status path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress) {
+    const size_t P = job->P, Q = job->Q, n = (size_t)job->nmax;
+    double *A = malloc(Q * n * sizeof *A), *R = malloc(n * sizeof *R), *S = malloc(n * sizeof *S);
+    int stop = 0;
+    void *room; /* an allocation that may fail, as a GPU's would */
+    ks_plugin_status st = take(gpu, 64, &room);
+    for (size_t h = 0; h < P && !st && !stop; h++) {
+        stop = progress->report(progress->ctx, (double)h / (double)P);
+        path_from(job, h, SIZE_MAX, SIZE_MAX, job->sums + h * n, A, R);
+        for (size_t i = 0; i < P + Q && job->rows; i++) {
+            path_from(job, h, i < P ? i : SIZE_MAX, i < P ? SIZE_MAX : i - P, S, A, R);
+            for (size_t k = 0; k < n; k++) {
+                double *to = i < P ? &job->rows[k * P + i] : &job->cols[k * Q + i - P];
+                *to = (h ? *to : 0) + job->sums[h * n + k] - S[k];
+            }
+        }
+    }
+    if (!st) release(gpu, room);
+    free(A), free(R), free(S);
+    return st ? st : stop ? KS_PLUGIN_STOPPED : KS_PLUGIN_OK;
+}
+
+static size_t path_memory(ks_gpu *gpu, const ks_path_job *job) {
+    (void)gpu, (void)job;
+    return 64;
+}
+
+const ks_plugin *ks_plugin_table(void);
+const ks_plugin *ks_plugin_table(void) {
+    static const ks_plugin table = {KS_PLUGIN_VERSION, count,    describe,  open_device, close_device, message,
+                                    available,         16,       8,         path_memory, fail_after,   take,
+                                    release,           put,      get,       product,     expression,   symmetrise,
+                                    path};
+    return &table;
+}
