@@ -228,11 +228,10 @@ extern _Thread_local const cli_host *cli_hosted;
 int cli_run(int argc, char **argv, char **command_line);
 
 /*
- * The same inside the command c, for its JSON object; NULL after a failure, which is told as c's own, with
- * `name` (or NULL) where it does not say what it is about
+ * The same inside the command c, for its JSON object, or after a failure the message (NULL: no memory); both
+ * are the caller's
  */
-int cli_run_inner(const cli_common *c, const char *name, size_t argc, const char *const *argv,
-                  json_t **object);
+int cli_run_inner(const cli_common *c, size_t argc, const char *const *argv, json_t **object, char **message);
 
 /* Is an INPUT a list, "@FILE", that this command takes? Then it runs for each line, argv as it was parsed */
 int cli_is_list(const cli_common *c);
