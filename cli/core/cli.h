@@ -412,9 +412,11 @@ json_t *cli_envelope(const cli_common *c, json_t *keys);
 /* ---- devices ---- */
 
 /* A line of an options table; FIELD(device) is the offset of an int */
-#define CLI_DEVICE_OPTION(FIELD) \
-    {"device", 0, OPT_DEVICE, FIELD(device), "WHERE", \
-     "auto (the default: a GPU where that is faster), cpu, gpu or gpu:K", cli_devices, .aside = 1}
+#define CLI_DEVICE_OPTION(FIELD)                                                                         \
+    {                                                                                                    \
+        "device", 0, OPT_DEVICE, FIELD(device), "WHERE",                                                 \
+            "auto (the default: a GPU where that is faster), cpu, gpu or gpu:K", cli_devices, .aside = 1 \
+    }
 extern const cli_choice cli_devices[];
 
 /* The keys "device" and "device_reason"; and the warning where a GPU could not be used */
