@@ -181,7 +181,8 @@ static void warn(const cli_common *c, const char *name, const kspec_dimension_re
                  name, colon, r->dimension);
     if (isfinite(r->dimension)) {
         if (!(r->second_moment > 0))
-            cli_warn(c, "%s%sthe data are so small that their moments underflow to 0; scale them", name, colon);
+            cli_warn(c, "%s%sthe data are so small that their moments underflow to 0; scale them", name,
+                     colon);
         return;
     }
     if (!isfinite(r->naive) && !r->missing)

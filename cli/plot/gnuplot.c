@@ -335,7 +335,7 @@ static void put_panel(FILE *to, const plot_figure *f, size_t i, const plot_layou
         fprintf(
             to,
             "set key at screen %.6f, screen %.6f left top Left reverse samplen 2.5 spacing 1.2 font ',%g'\n",
-            at->legend_left, at->top, at->legend_font * unit);
+            at->legend_left, at->legend_top, at->legend_font * unit);
     else
         fputs("unset key\n", to);
     put_axis(to, 'x', p, at->title_letters);

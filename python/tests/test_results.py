@@ -1,14 +1,14 @@
 """What comes out: attributes, tables, frames, pictures."""
+
 from __future__ import annotations
 
 import dataclasses
 import math
 from typing import Any
 
+import kspec
 import numpy as np
 import pytest
-
-import kspec
 
 
 def test_attributes_are_keys(x: Any) -> None:
@@ -65,11 +65,17 @@ def test_pictures(x: Any, trials: Any) -> None:
     import matplotlib.pyplot as plt
 
     y = np.sin(x[:, 0])
-    for result in (kspec.moments(x), kspec.dimension(x, curve=True), kspec.compare(x[:, :15], x[:, 15:]),
-                   kspec.spectrum(x), kspec.norm(x, method="eigen,rff-debiased", sigma=2.0),
-                   kspec.ridge(x, target=y, features=[5, 10, 20], lambda_=[0.1]),
-                   kspec.wls.theory(grid=16, learn=range(2, 30, 3), modes=32, alpha=1.0, beta=1.0),
-                   kspec.theory.rbf(eta=1.0, dim=2, eigenvalues=9), kspec.compare(x[:, :10], x[:, 10:20], x[:, 20:])):
+    for result in (
+        kspec.moments(x),
+        kspec.dimension(x, curve=True),
+        kspec.compare(x[:, :15], x[:, 15:]),
+        kspec.spectrum(x),
+        kspec.norm(x, method="eigen,rff-debiased", sigma=2.0),
+        kspec.ridge(x, target=y, features=[5, 10, 20], lambda_=[0.1]),
+        kspec.wls.theory(grid=16, learn=range(2, 30, 3), modes=32, alpha=1.0, beta=1.0),
+        kspec.theory.rbf(eta=1.0, dim=2, eigenvalues=9),
+        kspec.compare(x[:, :10], x[:, 10:20], x[:, 20:]),
+    ):
         axes = result.plot()
         assert len(axes) >= 1 and (axes[0].get_xlabel() or axes[0].texts)
         axes[0].figure.canvas.draw()
@@ -145,7 +151,10 @@ def test_tracker(tool: Any, x: Any) -> None:
         t.update("out", x[:, 20:])
     assert t.names == ["hidden", "out"] and [r["step"] for r in t.records] == [0, 0, 1, 1, 2, 2]
     assert t.records[4]["dimension"] == kspec.dimension(x[:, :20]).dimension
-    assert t.records[0]["moments"] == kspec.moments(x[:, :10], n=3, center=True, normalize=True).estimates.value.tolist()
+    assert (
+        t.records[0]["moments"]
+        == kspec.moments(x[:, :10], n=3, center=True, normalize=True).estimates.value.tolist()
+    )
     t.save("t.json")
     figure = tool.json("plot", "t.json")
     assert [p["title"] for p in figure["panels"]] == ["dimension", "m(2), normalized", "m(3), normalized"]
@@ -166,7 +175,9 @@ def test_track_needs_known_layers() -> None:
 def test_track(x: Any) -> None:
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(30, 12), torch.nn.ReLU(), torch.nn.Dropout(), torch.nn.Linear(12, 2))
+    model = torch.nn.Sequential(
+        torch.nn.Linear(30, 12), torch.nn.ReLU(), torch.nn.Dropout(), torch.nn.Linear(12, 2)
+    )
     probe = torch.tensor(x, dtype=torch.float32)
     follow = kspec.track(model, ["0", "1"], probe, n=2)
     follow.epoch()

@@ -551,7 +551,8 @@ TEST(null_inputs_are_refused) {
 TEST(devices_have_names) {
     kspec_device device;
     kspec_error err;
-    CHECK(kspec_device_parse("gpu:3", &device, &err) == KSPEC_OK && (int)device == KSPEC_DEVICE_GPU_FIRST + 3);
+    CHECK(kspec_device_parse("gpu:3", &device, &err) == KSPEC_OK &&
+          (int)device == KSPEC_DEVICE_GPU_FIRST + 3);
     CHECK(kspec_device_parse("tpu", &device, NULL) == KSPEC_E_ARG && device == KSPEC_DEVICE_AUTO);
     CHECK(kspec_device_parse(NULL, &device, &err) == KSPEC_E_ARG && err.msg[0]);
 }
