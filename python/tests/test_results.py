@@ -163,6 +163,13 @@ def test_tracker(tool: Any, x: Any) -> None:
     assert t.update("small", x[:20, :9], step=7.5)["step"] == 7.5
 
 
+def test_tracker_takes_other_frameworks(x: Any) -> None:
+    jax = pytest.importorskip("jax")
+    t = kspec.Tracker(n=2)
+    t.update("layer", jax.numpy.asarray(x.astype("f4")))
+    assert t.records[0]["dimension"] == kspec.dimension(x.astype("f4")).dimension
+
+
 def test_track_needs_known_layers() -> None:
     class Model:
         def named_modules(self) -> Any:
