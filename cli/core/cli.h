@@ -228,11 +228,10 @@ extern _Thread_local const cli_host *cli_hosted;
 int cli_run(int argc, char **argv, char **command_line);
 
 /*
- * The same inside the command c, for its JSON object; NULL after a failure, which is told as c's own, with
- * `name` (or NULL) where it does not say what it is about
+ * The same inside the command c, for its JSON object, or after a failure the message (NULL: no memory); both
+ * are the caller's
  */
-int cli_run_inner(const cli_common *c, const char *name, size_t argc, const char *const *argv,
-                  json_t **object);
+int cli_run_inner(const cli_common *c, size_t argc, const char *const *argv, json_t **object, char **message);
 
 /* Is an INPUT a list, "@FILE", that this command takes? Then it runs for each line, argv as it was parsed */
 int cli_is_list(const cli_common *c);
@@ -413,9 +412,11 @@ json_t *cli_envelope(const cli_common *c, json_t *keys);
 /* ---- devices ---- */
 
 /* A line of an options table; FIELD(device) is the offset of an int */
-#define CLI_DEVICE_OPTION(FIELD) \
-    {"device", 0, OPT_DEVICE, FIELD(device), "WHERE", \
-     "auto (the default: a GPU where that is faster), cpu, gpu or gpu:K", cli_devices, .aside = 1}
+#define CLI_DEVICE_OPTION(FIELD)                                                                         \
+    {                                                                                                    \
+        "device", 0, OPT_DEVICE, FIELD(device), "WHERE",                                                 \
+            "auto (the default: a GPU where that is faster), cpu, gpu or gpu:K", cli_devices, .aside = 1 \
+    }
 extern const cli_choice cli_devices[];
 
 /* The keys "device" and "device_reason"; and the warning where a GPU could not be used */

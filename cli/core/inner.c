@@ -23,23 +23,20 @@ static void keep_result(void *ctx, char *table, char *json) {
     h->json = json;
 }
 
-int cli_run_inner(const cli_common *c, const char *name, size_t argc, const char *const *argv,
-                  json_t **object) {
+int cli_run_inner(const cli_common *c, size_t argc, const char *const *argv, json_t **object,
+                  char **message) {
     heard h = {0};
     const cli_host host = {&h, keep_error, keep_code, keep_result, cli_progress(c)}, *outer = cli_hosted;
     char *line = cli_line_take();
-    *object = NULL;
+    json_error_t where;
     cli_hosted = &host;
     int status = cli_run((int)argc, (char **)argv, NULL);
     cli_hosted = outer;
     cli_line_give(line);
     cli_progress_end();
-    json_error_t where;
-    if (!status && !(*object = h.json ? json_loads(h.json, 0, &where) : NULL)) status = EXIT_FAILED;
-    const char *message = h.message ? h.message : "out of memory";
-    int told = !name || strstr(message, name) != NULL;
-    if (status) cli_error(status, "%s%s%s", told ? "" : name, told ? "" : ": ", message);
-    free(h.message);
+    *object = !status && h.json ? json_loads(h.json, 0, &where) : NULL;
+    if (!status && !*object) status = EXIT_FAILED;
     free(h.json);
+    *message = h.message;
     return status;
 }

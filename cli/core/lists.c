@@ -46,8 +46,15 @@ static int run_one(list *l, const cli_recording *r, size_t argc, const char *con
         if (!is_apart(l->c, argv, k)) words[n++] = argv[k];
     for (size_t k = 0; k < r->count; k++) words[n++] = r->inputs[k];
     json_t *object;
-    int status = cli_run_inner(l->c, r->name, n, words, &object);
-    if (!status) take(l, r->name, object);
+    char *message;
+    int status = cli_run_inner(l->c, n, words, &object, &message);
+    int told = !message || strstr(message, r->name); /* does it say what it is about? */
+    if (!status)
+        take(l, r->name, object);
+    else
+        cli_error(status, "%s%s%s", told ? "" : r->name, told ? "" : ": ",
+                  message ? message : "out of memory");
+    free(message);
     free((void *)words);
     return status;
 }

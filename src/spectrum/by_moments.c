@@ -209,8 +209,7 @@ static kspec_status list(job *j, const ks_drawing *g, const double *p, kspec_err
     r->number = ks_draw_list(g, p, plain);
     r->number_ci_low = r->number_ci_high = NAN;
     memcpy(mean, p, g->fit.T * sizeof *mean);
-    kspec_status st =
-        g->draws ? ks_draw_eigenvalues(&j->run, g, lambda, number, mean, &made, err) : KSPEC_OK;
+    kspec_status st = g->draws ? ks_draw_eigenvalues(&j->run, g, lambda, number, mean, &made, err) : KSPEC_OK;
     if (st) return st;
     ks_draw_list(g, mean, listed);
     if ((st = alloc_list(r->free_mass ? length(g->rank, plain, listed) : g->rank, r, err))) return st;

@@ -13,11 +13,11 @@
  */
 #ifdef KSPEC_ABLATION
 #include <stdlib.h>
-#define KS_CONSTANT(name, value)                                                                             \
-    static double name = value;                                                                              \
-    __attribute__((constructor)) static void set_##name(void) {                                              \
-        if (getenv(#name)) name = atof(getenv(#name));                                                       \
-    }                                                                                                        \
+#define KS_CONSTANT(name, value)                                \
+    static double name = value;                                 \
+    __attribute__((constructor)) static void set_##name(void) { \
+        if (getenv(#name)) name = atof(getenv(#name));          \
+    }                                                           \
     _Static_assert(1, "")
 #else
 #define KS_CONSTANT(name, value) static const double name = value

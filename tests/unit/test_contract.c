@@ -551,7 +551,8 @@ TEST(null_inputs_are_refused) {
 TEST(devices_have_names) {
     kspec_device device;
     kspec_error err;
-    CHECK(kspec_device_parse("gpu:3", &device, &err) == KSPEC_OK && (int)device == KSPEC_DEVICE_GPU_FIRST + 3);
+    CHECK(kspec_device_parse("gpu:3", &device, &err) == KSPEC_OK &&
+          (int)device == KSPEC_DEVICE_GPU_FIRST + 3);
     CHECK(kspec_device_parse("tpu", &device, NULL) == KSPEC_E_ARG && device == KSPEC_DEVICE_AUTO);
     CHECK(kspec_device_parse(NULL, &device, &err) == KSPEC_E_ARG && err.msg[0]);
 }
@@ -585,6 +586,9 @@ TEST(calls_that_cannot_fail) {
     CHECK(kspec_blas_advice() == NULL || kspec_blas_advice()[0]);
     CHECK(!kspec_gpu() != !kspec_gpu_problem()); /* one of them says something */
     CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);
+    CHECK(kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.21}));
+    CHECK(!kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.19}));
+    CHECK(kspec_estimate_doubtful(&(kspec_estimate){.value = -1, .std_error = NAN, .rounding = 0.11}));
     CHECK(strcmp(kspec_kernel_name(KSPEC_KERNEL_LAPLACE), "laplace") == 0);
     CHECK(strcmp(kspec_norm_method_name(KSPEC_NORM_METHOD_EIGEN), "eigen") == 0);
     CHECK(strcmp(kspec_wls_regime_name(KSPEC_WLS_REGIME_OVER), "over") == 0);
