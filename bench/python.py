@@ -47,8 +47,9 @@ def main() -> None:
         python, c = overhead(call)
         print(f"{name:30s}  {1e6 * python:8.0f} us {1e6 * c:8.0f} us {1e6 * (python - c):8.0f} us")
 
-    from kspec.sklearn import RandomFourierFeatures
     from sklearn.kernel_approximation import RBFSampler
+
+    from kspec.sklearn import RandomFourierFeatures
 
     print(
         "\nrandom features, 2000 rows, 1000 features, one thread     RBFSampler  RandomFourierFeatures  ratio"

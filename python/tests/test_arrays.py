@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-import kspec
 import numpy as np
 import pytest
+
+import kspec
 from kspec import _arrays, _header
 from kspec._library import library
 

@@ -6,9 +6,10 @@ import dataclasses
 import math
 from typing import Any
 
-import kspec
 import numpy as np
 import pytest
+
+import kspec
 
 
 def test_attributes_are_keys(x: Any) -> None:
@@ -77,7 +78,7 @@ def test_pictures(x: Any, trials: Any) -> None:
         kspec.compare(x[:, :10], x[:, 10:20], x[:, 20:]),
     ):
         axes = result.plot()
-        assert len(axes) >= 1 and (axes[0].get_xlabel() or axes[0].texts)
+        assert len(axes) >= 1 and (axes[0].get_xlabel() or axes[0].get_ylabel() or axes[0].texts)
         axes[0].figure.canvas.draw()
         plt.close("all")
     figure, ax = plt.subplots()

@@ -13,9 +13,10 @@ import threading
 import time
 from typing import Any
 
-import kspec
 import numpy as np
 import pytest
+
+import kspec
 
 LONG = dict(n=6, estimator="path", permutations=100_000, threads=1)  # for minutes, if it is let
 
