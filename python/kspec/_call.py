@@ -160,6 +160,9 @@ class _Line:
         return "./" + path if path in self.arrays or (path.startswith("-") and path != "-") else path
 
     def lend(self, name: str, value: Any, names: Sequence[str] | None = None) -> str:
+        """The INPUT that means an array: its name, unless that is taken or would be an option or a list"""
+        while name in self.arrays or name.startswith(("-", "@")) or not name:
+            name = "_" + name
         self.arrays[name] = (value, names)
         return name
 
