@@ -62,12 +62,10 @@ static json_t *to_json(const void *result) {
                                         {"ratio", e->rate / e->gemm},
                                         {"dgemms", e->dgemms},
                                         {0}});
-        const cli_member more[] = {{"product_seconds", e->product},
-                                   {"function_seconds", e->function},
-                                   {"pass_seconds", e->pass},
-                                   {"cpu_seconds", e->cpu_seconds},
-                                   {"copying_seconds", e->copying},
-                                   {"of_product_and_pass", e->of_product_and_pass}};
+        const cli_member more[] = {
+            {"product_seconds", e->product}, {"function_seconds", e->function},
+            {"pass_seconds", e->pass},       {"cpu_seconds", e->cpu_seconds},
+            {"copying_seconds", e->copying}, {"of_product_and_pass", e->of_product_and_pass}};
         for (size_t i = 0; i < sizeof more / sizeof *more; i++)
             if (isfinite(more[i].value)) json_object_set_new(o, more[i].key, json_real(more[i].value));
         json_array_append_new(results, o);
@@ -116,7 +114,8 @@ static int run(void *args) {
 const cli_command cmd_bench = {
     .name = "bench",
     .summary = "speed beside DGEMM",
-    .synopsis = "bench [moments|exact|ridge|norm|features] [--rows P] [--cols Q] [--repeat K] [--device WHERE] [OPTIONS]",
+    .synopsis = "bench [moments|exact|ridge|norm|features] [--rows P] [--cols Q] [--repeat K] [--device "
+                "WHERE] [OPTIONS]",
     .description =
         "Checks the estimators against a plain version, then times them and DGEMM in the same run.\n"
         "A multiply-add counts once; 'in DGEMMs' is the time in products of matrices of that size.\n"

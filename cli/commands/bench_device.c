@@ -21,10 +21,12 @@ int bench_device(const bench_args *a, int exact, char name[144], bench_list *lis
         bench_gpu_result r;
         kspec_error err;
         if ((c->method == KSPEC_ESTIMATOR_EXACT) != exact) continue;
-        kspec_status st = bench_gpu((kspec_device)a->device, c, a->rows, a->cols, a->repeat, a->common.threads, &r, &err);
+        kspec_status st =
+            bench_gpu((kspec_device)a->device, c, a->rows, a->cols, a->repeat, a->common.threads, &r, &err);
         if (st) return cli_fail(st, &err);
         if (r.difference > 1e-6)
-            return cli_error(EXIT_FAILED, "bench: %s differs from the processor's by %.2g", c->name, r.difference);
+            return cli_error(EXIT_FAILED, "bench: %s differs from the processor's by %.2g", c->name,
+                             r.difference);
         snprintf(name, 144, "%s", r.device);
         double own = r.seconds - r.copying;
         bench_entry *e = bench_add(list, c->name, own, r.multiply_adds / own, r.gemm, NAN);

@@ -37,15 +37,16 @@ static void print_table(FILE *f, const void *result) {
             !sandbox                       ? "cannot be run"
             : strcmp(sandbox, "none") == 0 ? "not sandboxed: this kernel or build has no seccomp for it"
                                            : "sandboxed (seccomp)");
-    fprintf(f, "GPU              %s%s\n", kspec_gpu() ? "" : "none: ", kspec_gpu() ? kspec_gpu() : kspec_gpu_problem());
+    fprintf(f, "GPU              %s%s\n",
+            kspec_gpu() ? "" : "none: ", kspec_gpu() ? kspec_gpu() : kspec_gpu_problem());
     fprintf(f, "threads          %d\n", kspec_default_threads());
 }
 
 static json_t *to_json(const void *result) {
     (void)result;
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:i}", "version", kspec_version(), "isa",
-                     kspec_isa(), "blas", kspec_blas(), "blas_before", name(cli_core_before()), "blas_advice",
-                     name(kspec_blas_advice()), "lp_solver", kspec_lp_solver(), "hdf5_sandbox",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:i}", "version", kspec_version(),
+                     "isa", kspec_isa(), "blas", kspec_blas(), "blas_before", name(cli_core_before()),
+                     "blas_advice", name(kspec_blas_advice()), "lp_solver", kspec_lp_solver(), "hdf5_sandbox",
                      name(kspec_hdf5_sandbox()), "gpu", name(kspec_gpu()), "gpu_problem",
                      name(kspec_gpu_problem()), "plugins", plugins(), "threads", kspec_default_threads());
 }

@@ -31,10 +31,11 @@ void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
                  r->given[1], r->given_std_error[1]);
     if (r->widened > 1) {
         size_t n = farthest(r);
-        cli_warn(&a->common,
-                 "the fitted m(%zu) = %.4g and the unbiased one, %.4g ± %.2g, differ by %.1f standard errors: "
-                 "all intervals are widened, those of eigenvalues by %.3g; compare --method moments",
-                 n + 1, r->fitted[n], r->given[n], r->given_std_error[n], fabs(r->z[n]), r->widened);
+        cli_warn(
+            &a->common,
+            "the fitted m(%zu) = %.4g and the unbiased one, %.4g ± %.2g, differ by %.1f standard errors: "
+            "all intervals are widened, those of eigenvalues by %.3g; compare --method moments",
+            n + 1, r->fitted[n], r->given[n], r->given_std_error[n], fabs(r->z[n]), r->widened);
     }
     if (cli_given(&a->common, "noise") && fabs(a->noise / r->noise_of_trials - 1) > near)
         cli_warn(&a->common, "--noise %g is given, but the trials differ by noise of %.4g", a->noise,

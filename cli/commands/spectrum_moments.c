@@ -44,8 +44,8 @@ static void warn_of_list(const spectrum_args *a, const kspec_spectrum_result *r)
     int cut = r->rank == LISTED;
     if (cut)
         cli_warn(&a->common,
-                 "the list ends at the %zu-th largest eigenvalue: it holds %.3g of the sum of all, %.4g", r->rank,
-                 r->listed[0] / r->fitted[0], r->fitted[0]);
+                 "the list ends at the %zu-th largest eigenvalue: it holds %.3g of the sum of all, %.4g",
+                 r->rank, r->listed[0] / r->fitted[0], r->fitted[0]);
     for (size_t n = 0; n < r->count; n++) {
         double rounding = 0.5 * pow(largest, (double)(n + 1)),
                error = r->draws ? 3 * r->given_std_error[n] : 0;

@@ -272,6 +272,8 @@ int cli_error(int status, const char *fmt, ...) __attribute__((format(printf, 2,
 int cli_fail(kspec_status st, const kspec_error *err);
 /* The same where a value out of range came out of a file: status 3 */
 int cli_fail_data(kspec_status st, const kspec_error *err);
+/* Standard output could not be written, as errno says; who closes a pipe has seen enough, and hears nothing */
+int cli_fail_output(void);
 /* The same where a file could not be written: status 1 */
 int cli_fail_writing(kspec_status st, const kspec_error *err);
 /* "NAME: " before the message, where it is not clear which of several it is about */
@@ -412,9 +414,11 @@ json_t *cli_envelope(const cli_common *c, json_t *keys);
 /* ---- devices ---- */
 
 /* A line of an options table; FIELD(device) is the offset of an int */
-#define CLI_DEVICE_OPTION(FIELD) \
-    {"device", 0, OPT_DEVICE, FIELD(device), "WHERE", \
-     "auto (the default: a GPU where that is faster), cpu, gpu or gpu:K", cli_devices, .aside = 1}
+#define CLI_DEVICE_OPTION(FIELD)                                                                         \
+    {                                                                                                    \
+        "device", 0, OPT_DEVICE, FIELD(device), "WHERE",                                                 \
+            "auto (the default: a GPU where that is faster), cpu, gpu or gpu:K", cli_devices, .aside = 1 \
+    }
 extern const cli_choice cli_devices[];
 
 /* The keys "device" and "device_reason"; and the warning where a GPU could not be used */
