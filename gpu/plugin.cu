@@ -301,7 +301,6 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 product,
                                 gpu_expression,
                                 gpu_symmetrise,
-                                gpu_path,
-                                gpu_gram_times};
+                                gpu_path};
 
 extern "C" __attribute__((visibility("default"))) const ks_plugin *ks_plugin_table(void) { return &table; }

@@ -33,14 +33,7 @@ extern const ks_backend ks_gpu_backend;
 /* That of run->device */
 const ks_backend *ks_backend_of(const ks_run *run);
 
-/* Does run->device have path up to this order, with error bars where `loo`? 0 where there is no device. */
-int ks_device_has_path(const ks_run *run, int nmax, int loo);
-
-/* The recursion of path on run->device, which must have it; A and B of the job are the host's. */
+/* The recursion of path on run->device, which must not be NULL; A and B of the job are the host's. */
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err);
-
-/* y = K x for the rows of X, which is the device's (plugin.h): metric is a ks_metric */
-kspec_status ks_device_gram_times(const ks_run *run, int metric, const double *X, size_t n, size_t p,
-                                  const double *x, double *y, kspec_error *err);
 
 #endif

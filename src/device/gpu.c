@@ -75,11 +75,6 @@ static kspec_status symmetrise(const ks_run *run, size_t n, double *X, kspec_err
 
 const ks_backend ks_gpu_backend = {hold, drop, bring, leave, put, get, product, expression, symmetrise};
 
-int ks_device_has_path(const ks_run *run, int nmax, int loo) {
-    const ks_device *d = run->device;
-    return d && nmax <= (loo ? d->plugin->path_loo_orders : d->plugin->path_orders);
-}
-
 static int report(void *ctx, double fraction) { return ks_run_report(ctx, fraction); }
 
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err) {
@@ -94,13 +89,4 @@ kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_err
     if (there.B != there.A && there.B != job->B) leave(run, there.B);
     if (there.A != job->A) leave(run, there.A);
     return st;
-}
-
-kspec_status ks_device_gram_times(const ks_run *run, int metric, const double *X, size_t n, size_t p,
-                                  const double *x, double *y, kspec_error *err) {
-    ks_device *d = run->device;
-    ks_run own = *run;
-    const ks_plugin_progress progress = {report, &own};
-    ks_plugin_status st = d->plugin->gram_times(d->gpu, metric, X, n, p, x, y, &progress);
-    return ks_device_status(d, st, "a product with the Gram matrix", err);
 }

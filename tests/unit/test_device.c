@@ -47,7 +47,7 @@ static int make_bed(bed *b) {
 }
 
 /* Sizes that a plain plugin, or a sanitizer, is quick with */
-static int small_only, tiny;
+static int small_only;
 static int is_plain(const bed *b) { return strstr(b->place.device->name, "Plain") != NULL; }
 static int is_small(const bed *b) { return small_only || is_plain(b); }
 
@@ -261,16 +261,15 @@ static int smaller(size_t P, size_t Q, int n) {
 TEST(paths) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    for (size_t k = tiny ? 2 : 0; k < (tiny ? 4 : sizeof shapes / sizeof *shapes); k++)
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         for (int two = 0; two < 2; two++) {
             size_t P = shapes[k][0], Q = shapes[k][1];
-            for (int n = tiny ? 7 : 1; n <= 8; n += small_only ? 3 : 1) {
+            for (int n = 1; n <= 8; n += small_only ? 3 : 1) {
                 compare(&b, "path", path, P, Q, smaller(P, Q, n), two, 0, TOLERANCE);
                 /* past half of the rows low orders are larger, and both round what they take away */
                 int high = 2 * (size_t)smaller(P, Q, n) > (P < Q ? P : Q);
                 compare(&b, "path", path, P, Q, smaller(P, Q, n), two, 1, high ? 2e-9 : TOLERANCE);
             }
-            if (tiny) continue;
             compare(&b, "path", path, P, Q, smaller(P, Q, 11), two, 0, TOLERANCE);
             compare(&b, "path", path, P, Q, smaller(P, Q, 16), two, 0, TOLERANCE);
         }
@@ -419,35 +418,6 @@ static kspec_status moments(const double *A, size_t P, size_t Q, kspec_moments_o
     return kspec_moments(&phi, 1, &o, r, err);
 }
 
-/* The norm by products on the device, beside the eigenvalue of the whole matrix */
-TEST(norms) {
-    bed b;
-    if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    ks_place_close(&b.place);
-    static const size_t sizes[][2] = {{1, 1}, {2, 3}, {65, 11}, {130, 40}, {300, 16}};
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        for (int kernel = 0; kernel < 3; kernel++) {
-            const size_t n = sizes[k][0], p = sizes[k][1];
-            double *x = matrix(k + 1, n, p);
-            const kspec_matrix X = {x, n, p, (ptrdiff_t)p, 1};
-            kspec_norm_opts o = {.size = sizeof o, .kernel = (kspec_kernel)kernel, .median_sigma = n > 1};
-            kspec_norm_result *r, *again;
-            kspec_error err;
-            o.methods = KSPEC_NORM_METHOD_EIGEN | KSPEC_NORM_METHOD_POWER | KSPEC_NORM_METHOD_LANCZOS;
-            o.device = KSPEC_DEVICE_GPU;
-            CHECK_MSG(kspec_norm(&X, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
-            CHECK(strncmp(r->device.name, "gpu:0 ", 6) == 0);
-            CHECK_CLOSE(r->entries[1]->value, r->entries[0]->value, 1e-8);
-            CHECK_CLOSE(r->entries[2]->value, r->entries[0]->value, 1e-9);
-            CHECK(kspec_norm(&X, &o, &again, &err) == KSPEC_OK);
-            CHECK(again->entries[2]->value == r->entries[2]->value);
-            kspec_norm_free(r), kspec_norm_free(again);
-            o.methods = KSPEC_NORM_METHOD_EIGEN;
-            CHECK(kspec_norm(&X, &o, &r, &err) == KSPEC_E_ARG && strstr(err.msg, "no method of these"));
-            free(x);
-        }
-}
-
 TEST(calls) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
@@ -544,23 +514,20 @@ TEST(words) {
 static void all(void) {
     RUN(operations);
     RUN(paths);
-    if (tiny) return;
     RUN(exacts);
     RUN(others);
     if (!small_only) RUN(allocations);
     RUN(cancelling);
     RUN(calls);
-    RUN(norms);
 }
 
-/* test_device small: the GPU alone, on small sizes, for compute-sanitizer; tiny: operations and path alone */
+/* test_device small: the GPU alone, on small sizes, for compute-sanitizer */
 int main(int argc, char **argv) {
     char exe[PATH_MAX] = "";
     bed b;
     if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0) return 1;
     snprintf(plain, sizeof plain, "%s/plain_plugin.so", dirname(exe));
-    tiny = argc > 1 && strcmp(argv[1], "tiny") == 0;
-    small_only = tiny || (argc > 1 && strcmp(argv[1], "small") == 0);
+    small_only = argc > 1 && strcmp(argv[1], "small") == 0;
     RUN(words);
     if (!small_only) {
         RUN(places);
