@@ -1,5 +1,6 @@
 # --device with no GPU, and with the plain plugin of the tests in the place of libkspec_cuda.so.
 . "$(dirname "$0")/lib.sh"
+unset KSPEC_DEVICE
 plain=$(dirname "$KSPEC")/tests/plain_plugin.so
 
 kspec generate rff --rows 60 --cols 40 --dim 3 --seed 2 -o x.npy
