@@ -3,6 +3,7 @@
 #   make demo       set up, build, and estimate the moments of a built-in example
 #   make pictures   draw the pictures of the documentation anew
 #   make test       set up, build, and run all tests
+#   make python-test, make wheel   test the Python package; make its wheel (docs/python.md)
 #   make faults     every allocation and system call of every command fails, in turn (minutes)
 #   make data       fetch the public data sets that some of the tests and figures need
 #   make repro      every figure of the four papers, in small; repro-full: at the papers' sizes
@@ -18,7 +19,7 @@ override KSPEC_DATA := $(shell realpath -m -- '$(KSPEC_DATA)')
 export KSPEC_DATA
 endif
 
-.PHONY: all setup demo pictures data test test-fast asan tsan faults faults-quick fuzz coverage mutants bench repro repro-full repro-docs install \
+.PHONY: all setup demo pictures data test test-fast python-test python-test-full wheel asan tsan faults faults-quick fuzz coverage mutants bench repro repro-full repro-docs install \
         lint format clean
 
 all: setup
@@ -53,6 +54,15 @@ asan tsan: setup
 	@cmake --preset $@ >/dev/null
 	@cmake --build build-$@ -j $(JOBS)
 	@$(CTEST) build-$@ -j $(JOBS) -L fast
+
+# The Python package, from PyPI's parts; a part of `make test`. full: other NumPys, other libraries' arrays, mypy
+python-test python-test-full: all
+	@$(SETUP) test
+	@sh scripts/python-test.sh build $(if $(filter %-full,$@),full)
+
+wheel: all
+	@$(SETUP) test
+	@sh scripts/wheel.sh build
 
 # faults: every allocation and system call of every command fails, in turn; faults-quick: a sample of them
 FAULTS = build/faults/faults.so

@@ -1,11 +1,11 @@
 /*
  * How well `kspec spectrum` recovers eigenvalues (docs/spectrum.md):
- *     bench_fit [--cell TEXT]... [--seeds FROM COUNT] [--threads N] [--data DIR] [--given] [--csv]
+ *     bench_fit [--cell TEXT]... [--seeds FROM COUNT] [--threads N] [--data DIR] [--given] [--csv | --brief]
  *
  * Runs processes x sizes x noise levels x seeds, N matrices at a time, each on one thread. A cell is called
  * "power1 100x300 0.1": --cell takes those whose name holds TEXT, as often as given. --given tells the fit
  * the level of the noise. Prints a table per size and noise, or with --csv one line per matrix, as they
- * come.
+ * come, or with --brief one row of a table for all (bench/ablation.sh).
  */
 #include "base/sort.h"
 #include "bench/lib/processes.h"
@@ -42,7 +42,7 @@ static struct {
     process *process[PROCESSES];
     job *jobs;
     size_t count;
-    int given, csv;
+    int given, csv, brief;
     atomic_size_t next;
     pthread_mutex_t lock;
 } bench;
@@ -197,6 +197,18 @@ static void print_table(int size, int level) {
     print_row("**all**", &all);
 }
 
+/* Total error at each level of noise, how often intervals cover, and how wide those of the first ten are. */
+static void print_brief(void) {
+    sums level[LEVELS] = {{0}}, all = {0};
+    for (size_t k = 0; k < bench.count; k++) {
+        add(&level[bench.jobs[k].level], &bench.jobs[k].o);
+        add(&all, &bench.jobs[k].o);
+    }
+    for (int l = 0; l < LEVELS; l++) printf("| %.3f ", level[l].error / level[l].n);
+    printf("| %.1f%% | %.1f%% | %.1f%% | %.2f |\n", 100 * all.first / all.n, 100 * all.ten / all.n,
+           100 * all.dimension / all.n, all.width / all.n);
+}
+
 static int wanted(const char *name, int filters, const char *const *filter) {
     for (int k = 0; k < filters; k++)
         if (strstr(name, filter[k])) return 1;
@@ -220,9 +232,11 @@ int main(int argc, char **argv) {
             bench.given = 1;
         else if (strcmp(argv[k], "--csv") == 0)
             bench.csv = 1;
+        else if (strcmp(argv[k], "--brief") == 0)
+            bench.brief = 1;
         else
             return fprintf(stderr, "usage: bench_fit [--cell TEXT]... [--seeds FROM COUNT] [--threads N] "
-                                   "[--data DIR] [--given] [--csv]\n"),
+                                   "[--data DIR] [--given] [--csv | --brief]\n"),
                    2;
     }
     bench.jobs = calloc(CELLS * (seeds ? seeds : 1), sizeof *bench.jobs);
@@ -251,7 +265,8 @@ int main(int argc, char **argv) {
     for (int k = 1; k < threads; k++) pthread_create(&thread[k], NULL, work, NULL);
     work(NULL);
     for (int k = 1; k < threads; k++) pthread_join(thread[k], NULL);
-    for (int s = 0; s < SIZES && !bench.csv; s++)
+    if (bench.brief) print_brief();
+    for (int s = 0; s < SIZES && !bench.csv && !bench.brief; s++)
         for (int l = 0; l < LEVELS; l++) print_table(s, l);
     for (int p = 0; p < PROCESSES; p++)
         if (bench.process[p]) process_close(bench.process[p]);

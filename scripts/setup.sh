@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what kspec needs on Debian 12; does nothing when all of it is there.
 #
-#   sh scripts/setup.sh [build] [test] [pictures] [repro] [data] [lint]          by default: build
+#   sh scripts/setup.sh [build] [test] [pictures] [repro] [data] [lint] [browser]   by default: build
 #
 # On any other system it prints the list and stops. KSPEC_NO_SETUP=1 skips it.
 set -eu
@@ -15,10 +15,12 @@ LIBS="libopenblas-dev liblapacke-dev libsleef-dev librandom123-dev coinor-libclp
 READERS="libhdf5-dev libmatio-dev"
 # files made by the real programs, sanitizers and fuzzers, man page check; what a static link of OpenBLAS
 # names; curl for the test of make data; a locale with a decimal comma
-TESTS="python3 python3-numpy python3-scipy python3-h5py binutils clang libclang-rt-14-dev mandoc
-    libgfortran-12-dev curl locales"
+TESTS="python3 python3-venv python3-numpy python3-scipy python3-h5py python3-jsonschema binutils clang
+    libclang-rt-14-dev mandoc libgfortran-12-dev curl locales"
 # gnuplot (its own licence; run as a separate program, never linked), which the tool finds at run time
 PICTURES="gnuplot-nox"
+# looks at the pages of kspec report as a reader does
+BROWSER="chromium"
 
 packages=""
 for group in "${@:-build}"; do
@@ -29,8 +31,10 @@ for group in "${@:-build}"; do
         repro) packages="$packages python3 $PICTURES" ;;
         data) packages="$packages curl ca-certificates" ;;
         lint) packages="$packages clang-format cppcheck" ;;
+        browser) packages="$packages $BROWSER" ;;
         *)
-            echo "kspec: unknown group '$group'; must be one of build, test, pictures, repro, data, lint" >&2
+            echo "kspec: unknown group '$group'; must be one of build, test, pictures, repro, data, lint," \
+                "browser" >&2
             exit 2
             ;;
     esac

@@ -19,8 +19,9 @@ typedef struct {
 /* clang-format off */
 static const cli_option options[] = {
     {"center",    0, OPT_CHOICE, ARG(center),   "WHICH",
-     "the mean over rows (the default) or cols is removed", cli_centers, .bare = "rows"},
-    {"no-center", 0, OPT_FLAG,  ARG(no_center), NULL, "do not subtract the mean of each column"},
+     "remove the mean over rows, of each column (the default), or over cols, of each row", cli_centers,
+     .bare = "rows"},
+    {"no-center", 0, OPT_FLAG,  ARG(no_center), NULL, "keep the means: they count as dimensions"},
     {"curve",     0, OPT_FLAG,  ARG(curve),     NULL, "also from fewer rows and columns, taken at random"},
     {"label",     0, OPT_LABEL, ARG(labels),    "NAME",
      "the INPUTs that follow are a matrix of their own, called NAME; may be given again"},
@@ -287,11 +288,11 @@ const cli_command cmd_dimension = {
         "dimension [--label NAME] INPUT... [--center[=WHICH] | --no-center] [--curve] [--splits R] [OPTIONS]",
     .description =
         "Estimates the dimensionality (participation ratio) m(1)^2/m(2) of the covariance behind a matrix\n"
-        "(rows: inputs, columns: features) without the bias that its size has, and a 95% interval.\n"
-        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text; several are trials of one matrix, "
-        "unless\n"
-        "--label parts them; @FILE is a matrix for each of its lines: INPUT, or NAME and INPUTs between "
-        "tabs.",
+        "(rows: inputs, columns: features), without the bias of a finite matrix, with a 95% interval.\n"
+        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text. Several INPUTs are trials of one "
+        "matrix;\n"
+        "each --label begins another matrix. @FILE lists matrices, one a line: INPUT, or NAME and INPUTs\n"
+        "separated by tabs.",
     .options = options,
     .args_size = sizeof(dimension_args),
     .reads_input = 1,

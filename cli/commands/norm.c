@@ -271,6 +271,15 @@ static int run(void *args) {
     return status;
 }
 
+static const cli_column columns[] = {
+    {"rows", "rows"},
+    {"columns", "cols"},
+    {"sigma", "sigma"},
+    {"method", "results.0.method"},
+    {"norm", "results.0.value"},
+    {0},
+};
+
 const cli_command cmd_norm = {
     .name = "norm",
     .summary = "spectral norm of the Gram matrix of a kernel",
@@ -280,9 +289,11 @@ const cli_command cmd_norm = {
         "norm INPUT --gram [--method LIST] [OPTIONS]",
     .description = "Estimates the largest eigenvalue of K_ij = k(x_i, x_j), x_i the rows of INPUT, exactly "
                    "(eigen, lanczos,\n"
-                   "power), from a sample of the rows (nystrom) or from random Fourier features (rff-...).",
+                   "power), from a sample of the rows (nystrom) or from random Fourier features (rff-...).\n"
+                   "@FILE is an INPUT for each of its lines, and makes one table.",
     .options = options,
     .args_size = sizeof(norm_args),
     .reads_input = 1,
+    .columns = columns,
     .run = run,
 };

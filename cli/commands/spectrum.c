@@ -232,6 +232,12 @@ static int run(void *args) {
     return status;
 }
 
+static const cli_column columns[] = {
+    {"rows", "rows"},         {"columns", "cols"},      {"trials", "trials"},
+    {"1st", "eigenvalues.0"}, {"2nd", "eigenvalues.1"}, {"3rd", "eigenvalues.2"},
+    {"resolved", "resolved"}, {"noise", "noise"},       {0},
+};
+
 const cli_command cmd_spectrum = {
     .name = "spectrum",
     .summary = "eigenvalues of the kernel operator behind a matrix",
@@ -251,5 +257,6 @@ const cli_command cmd_spectrum = {
     .args_size = sizeof(spectrum_args),
     .reads_input = 1,
     .input_optional = 1,
+    .columns = columns,
     .run = run,
 };

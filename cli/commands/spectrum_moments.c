@@ -31,17 +31,29 @@ static void warn_of_distance(const spectrum_args *a, const kspec_spectrum_result
              r->free_mass ? "larger --upper, a finer --grid" : "larger --rank or --upper");
 }
 
+/* The longest list where the mass is free. */
+enum { LISTED = 4096 };
+
 /*
  * Rounding to whole eigenvalues moves the list's m(n) by up to half the n-th power of the largest point of
- * the measure; the means over draws are also off by some standard errors.
+ * the measure; that of draws lies some standard errors from the one solution's.
  */
 static void warn_of_list(const spectrum_args *a, const kspec_spectrum_result *r) {
     if (!r->free_mass) return;
-    double largest = r->atoms ? r->support[r->atoms - 1] : 0;
+    double largest = fmax(r->atoms ? r->support[r->atoms - 1] : 0, r->eigenvalues[0]);
+    int cut = r->rank == LISTED;
+    if (cut)
+        cli_warn(&a->common,
+                 "the list ends at the %zu-th largest eigenvalue: it holds %.3g of the sum of all, %.4g",
+                 r->rank, r->listed[0] / r->fitted[0], r->fitted[0]);
     for (size_t n = 0; n < r->count; n++) {
         double rounding = 0.5 * pow(largest, (double)(n + 1)),
                error = r->draws ? 3 * r->given_std_error[n] : 0;
         if (fabs(r->listed[n] - r->fitted[n]) <= (1 + 1e-9) * rounding + error) continue;
+        /* what lies beyond the end is at most the last one's power for each */
+        double beyond = cut ? (r->fitted[0] - r->listed[0]) * pow(r->eigenvalues[r->rank - 1], (double)n) : 0;
+        if (cut && fabs(r->listed[n] + beyond - r->fitted[n]) <= (1 + 1e-9) * rounding + error + beyond)
+            continue;
         cli_warn(&a->common,
                  "the listed eigenvalues do not have the measure's moments: m(%zu) = %.4g of the %zu listed, "
                  "%.4g of all %.6g",
@@ -196,8 +208,8 @@ void spectrum_moments_print(FILE *f, const void *result) {
     }
     fprintf(f, "upper end %.5g: %s\n", r->upper, upper_reason(r));
     if (r->draws)
-        fprintf(f, "eigenvalues: means and spread over %d draws of the moments from their errors\n",
-                r->draws);
+        fprintf(f, "eigenvalues: %s %d draws of the moments from their errors\n",
+                r->free_mass ? "of the mean measure of" : "means and spread over", r->draws);
     fputs("\noperator norm", f);
     cli_cell(f, "%.5g", 24, r->eigenvalues[0]);
     if (r->draws) fprintf(f, " ± %.2g", r->std_error[0]);

@@ -91,6 +91,11 @@ typedef struct {
 
 typedef struct cli_command cli_command;
 
+/* A column of the table that a list of INPUTs makes, and where its number is: "estimates.0.value" */
+typedef struct {
+    const char *heading, *path;
+} cli_column;
+
 /* What every command takes; the first member of each command's arguments. */
 typedef struct {
     int json, quiet, help;
@@ -141,6 +146,8 @@ struct cli_command {
     int writes_output;
     /* Its result has no picture: no --plot */
     int no_picture;
+    /* "@FILE" is an INPUT for each of its lines, and this their table; ends with a NULL path, or NULL */
+    const cli_column *columns;
     int (*run)(void *args);
 };
 
@@ -219,6 +226,16 @@ extern _Thread_local const cli_host *cli_hosted;
 
 /* Runs a command line, argv[0] its command, and returns the exit status. */
 int cli_run(int argc, char **argv, char **command_line);
+
+/*
+ * The same inside the command c, for its JSON object, or after a failure the message (NULL: no memory); both
+ * are the caller's
+ */
+int cli_run_inner(const cli_common *c, size_t argc, const char *const *argv, json_t **object, char **message);
+
+/* Is an INPUT a list, "@FILE", that this command takes? Then it runs for each line, argv as it was parsed */
+int cli_is_list(const cli_common *c);
+int cli_run_list(const cli_common *c, size_t argc, const char *const *argv);
 
 /* ---- memory ---- */
 
@@ -379,6 +396,9 @@ void cli_envelope_close(cli_common *c);
 
 /* Remembers one more word of the command line, which every object has. */
 void cli_remember(const char *word);
+/* Puts it aside while another command runs inside this one */
+char *cli_line_take(void);
+void cli_line_give(char *line);
 
 /* Notes a file that was read; how and d are NULL where it is not a matrix. */
 void cli_note_input(const cli_common *c, const char *role, const char *const *paths, size_t count,

@@ -63,6 +63,17 @@ void cli_remember(const char *word) {
     line = longer.data;
 }
 
+char *cli_line_take(void) {
+    char *taken = line;
+    line = NULL;
+    return taken;
+}
+
+void cli_line_give(char *back) {
+    free(line);
+    line = back;
+}
+
 /* ---- the input ---- */
 
 static int is_file(const char *path) {

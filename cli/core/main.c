@@ -7,12 +7,12 @@
 #include <string.h>
 
 extern const cli_command cmd_moments, cmd_dimension, cmd_compare, cmd_spectrum, cmd_norm, cmd_ridge, cmd_wls,
-    cmd_learn, cmd_theory, cmd_generate, cmd_plot, cmd_bench, cmd_config, cmd_completion;
+    cmd_learn, cmd_theory, cmd_generate, cmd_report, cmd_plot, cmd_bench, cmd_config, cmd_completion;
 
 const cli_command *const cli_commands[] = {
-    &cmd_moments, &cmd_dimension, &cmd_compare, &cmd_spectrum,   &cmd_norm,
-    &cmd_ridge,   &cmd_wls,       &cmd_learn,   &cmd_theory,     &cmd_generate,
-    &cmd_plot,    &cmd_bench,     &cmd_config,  &cmd_completion, NULL,
+    &cmd_dimension, &cmd_spectrum, &cmd_compare,    &cmd_moments, &cmd_report,   &cmd_norm,
+    &cmd_ridge,     &cmd_wls,      &cmd_learn,      &cmd_theory,  &cmd_generate, &cmd_plot,
+    &cmd_bench,     &cmd_config,   &cmd_completion, NULL,
 };
 
 static const cli_command *find(const char *name) {
@@ -120,7 +120,9 @@ static int run(const cli_command *c, int argc, char **argv, char **command_line)
             if (!cli_hosted) cli_restart(command_line);
             status = check_isa();
             if (!status) status = check_output(args, args);
-            if (!status) status = c->run(args);
+            if (!status)
+                status = cli_is_list(args) ? cli_run_list(args, (size_t)argc, (const char *const *)argv)
+                                           : c->run(args);
         }
     }
     cli_args_free(c, args);

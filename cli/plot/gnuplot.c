@@ -194,8 +194,8 @@ static void put_error_bars(clause_list *c, size_t k, const char *color, int abov
         fprintf(c->to, ":($2<=0&&$4>0?%.17g:NaN):(%.17g):4", low, low);
     else if (c->p->y.scale == PLOT_LOG)
         fprintf(c->to, ":2:($3>0?$3:%.17g):4", low);
-    else
-        fputs(":2:3:4", c->to);
+    else /* a point without a bar leaves a stray cap on the axis, unless it is left out */
+        fputs(":($3<=$4?$2:NaN):3:4", c->to);
     fprintf(c->to,
             " with yerrorbars linetype 1 linecolor rgb '%s' linewidth 1 pointtype 0 pointsize 0 notitle",
             color);
@@ -215,7 +215,8 @@ static void put_tiles(clause_list *c, size_t k) {
     begin(c, k);
     fputs("1:2:(0.48):(0.48):3 with boxxyerror fillcolor palette fillstyle solid noborder notitle", c->to);
     begin(c, k);
-    fputs("1:2:($3==$3?sprintf('%.2f',$3):'') with labels notitle", c->to);
+    /* nothing where it is undefined (any expression of NaN is the label "NaN"), and no minus before 0.00 */
+    fputs("1:2:(strcol(3) eq 'NaN'?'':abs($3)<0.005?'0.00':sprintf('%.2f',$3)) with labels notitle", c->to);
 }
 
 static void put_series(clause_list *c, size_t k, size_t turn) {
@@ -334,7 +335,7 @@ static void put_panel(FILE *to, const plot_figure *f, size_t i, const plot_layou
         fprintf(
             to,
             "set key at screen %.6f, screen %.6f left top Left reverse samplen 2.5 spacing 1.2 font ',%g'\n",
-            at->legend_left, at->top, at->legend_font * unit);
+            at->legend_left, at->legend_top, at->legend_font * unit);
     else
         fputs("unset key\n", to);
     put_axis(to, 'x', p, at->title_letters);

@@ -58,8 +58,8 @@ static int covers(const plot_panel *a, const plot_panel *b) {
 
 /* ---- the grid of panels ---- */
 
-static size_t columns_of(const plot_figure *f) {
-    size_t n = f->panel_count, c = f->columns ? f->columns : n <= 3 ? n : n == 4 ? 2 : 3;
+static size_t columns_of(const plot_figure *f, const plot_look *look) {
+    size_t n = f->panel_count, c = look->narrow ? 1 : f->columns ? f->columns : n <= 3 ? n : n == 4 ? 2 : 3;
     return c > n ? n : c ? c : 1;
 }
 
@@ -118,8 +118,13 @@ static double row_height(const plot_figure *f, size_t C, size_t r, double usual,
     return height;
 }
 
+/* What a legend below its panel takes */
+static double legend_height(const plot_figure *f, const plot_layout *l, size_t i, double font) {
+    return l->places[i].legend ? 12 + 1.5 * font * (double)legend_entries(f->panels[i]) : 0;
+}
+
 void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
-    size_t n = f->panel_count, C = columns_of(f), R = n ? (n + C - 1) / C : 1;
+    size_t n = f->panel_count, C = columns_of(f, look), R = n ? (n + C - 1) / C : 1;
     double font = PLOT_FONT - 1, shared = 0, beside[PLOT_MOST_PANELS] = {0}, rows[PLOT_MOST_PANELS],
            total = 0;
     double column[PLOT_MOST_PANELS], height = R == 1 && C < 3 ? 380 : 320;
@@ -127,17 +132,21 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
     int right;
     memset(l, 0, sizeof *l);
     choose_legends(f, C, R, &right, l);
-    for (size_t i = 0; i < n; i++) {
+    right &= !look->narrow;
+    for (size_t i = 0; i < n && !look->narrow; i++) {
         double w = l->places[i].legend ? legend_width(f->panels[i], font) : 0;
         if (right)
             shared = fmax(shared, w);
         else
             beside[i % C] = fmax(beside[i % C], w);
     }
-    for (size_t r = 0; r < R; r++) total += rows[r] = row_height(f, C, r, height, font);
+    for (size_t r = 0; r < R; r++) {
+        rows[r] = row_height(f, C, r, height, font) + (look->narrow ? legend_height(f, l, r, font) : 0);
+        total += rows[r];
+    }
     l->width = shared, l->height = band + total;
     for (size_t c = 0; c < C; c++) {
-        column[c] = C == 1 ? 540 : C == 2 ? 420 : 360;
+        column[c] = look->narrow ? 460 : C == 1 ? 540 : C == 2 ? 420 : 360;
         for (size_t i = c; i < n; i += C)
             if (f->panels[i]->name_count) column[c] = fmax(column[c], left_margin(f->panels[i]) + 420);
         l->width += column[c] + beside[c];
@@ -160,19 +169,22 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
             plot_place *at = &l->places[r * C + c];
             double cell = stretch * (column[c] + beside[c]), legend = fmin(beside[c], 0.45 * cell);
             double left = fmin(left_margin(p), 0.5 * (cell - legend)),
-                   below = 56 + (p->note ? 16 : 0) + below_axis(p);
+                   key = look->narrow ? legend_height(f, l, r * C + c, font) : 0,
+                   below = 56 + (p->note ? 16 : 0) + below_axis(p) + key;
             double end = fmax(from_left + cell - legend - 16, from_left + left + 40);
             at->left = (from_left + left) / l->width;
             at->right = end / l->width;
             at->bottom = 1 - (from_top + h - fmin(below, 0.4 * h)) / l->height;
             at->top = 1 - (from_top + fmin(p->title ? 30 : 10, 0.2 * h)) / l->height;
-            at->note_height = 1 - (from_top + h - 10) / l->height;
+            at->note_height = 1 - (from_top + h - 10 - key) / l->height;
             at->title_letters = (size_t)fmax(8, (cell - legend) / (PLOT_FONT * LETTER));
             at->ylabel_letters = (size_t)fmax(8, h / (PLOT_FONT * LETTER));
             at->note_letters = (size_t)fmax(8, (cell - legend) / (PLOT_NOTE_FONT * LETTER));
             at->legend_font = fmax(5, fmin(font, (h - 40) / (1.5 * fmax(1, (double)legend_entries(p)))));
             at->legend_left = right ? 1 - (shared - 4) / l->width : at->right + 12 / l->width;
-            double room = (right ? shared : legend) - SAMPLE;
+            at->legend_top = key > 0 ? 1 - (from_top + h - key) / l->height : at->top;
+            if (key > 0) at->legend_left = at->left;
+            double room = (key > 0 ? cell - left : right ? shared : legend) - SAMPLE;
             at->legend_letters =
                 (size_t)fmin(PLOT_LEGEND_LETTERS, fmax(6, room / (LETTER * at->legend_font) + 0.5));
             from_left += cell;

@@ -9,7 +9,7 @@ enum { PLOT_FONT = 13, PLOT_NOTE_FONT = 10, PLOT_LEGEND_LETTERS = 40, PLOT_MOST_
 /* The frame of a panel; the room for its texts; whether a legend stands beside it */
 typedef struct {
     double left, right, bottom, top;
-    double note_height, legend_left, legend_font;
+    double note_height, legend_left, legend_top, legend_font;
     size_t title_letters, ylabel_letters, note_letters, legend_letters;
     int legend;
 } plot_place;

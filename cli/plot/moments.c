@@ -69,11 +69,13 @@ static void add_dimension(plot_figure *f, const json_t *result) {
     double d = plot_number(result, "participation_ratio"),
            low = plot_number(result, "participation_ratio_ci_low"),
            high = plot_number(result, "participation_ratio_ci_high");
-    char *shape = f->title, interval[80] = "";
+    double naive = plot_number(result, "participation_ratio_naive");
+    char *shape = f->title, interval[80] = "", own[80] = "";
     if (!shape || !isfinite(d)) return;
     if (isfinite(low) && isfinite(high)) snprintf(interval, sizeof interval, " (%.3g … %.3g)", low, high);
+    if (isfinite(naive)) snprintf(own, sizeof own, "; of the matrix itself %.3g", naive);
     f->title = NULL;
-    plot_text(f, &f->title, "%s: dimension %.3g%s", shape, d, interval);
+    plot_text(f, &f->title, "%s: dimension %.3g%s%s", shape, d, interval, own);
     free(shape);
 }
 

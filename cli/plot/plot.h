@@ -155,6 +155,8 @@ typedef struct {
     size_t width, height;
     /* In place of the panels' own; PLOT_AUTO: theirs */
     plot_scale x, y;
+    /* 1: for a narrow page, one panel below the other and legends below them */
+    int narrow;
 } plot_look;
 
 /* Sets every axis' scale and range, thins what is too long to draw, notes what cannot be drawn. */
@@ -168,8 +170,14 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
 /* A whole page around a picture in SVG; commands are what made it. */
 void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, const json_t *commands);
 
+/* Gives an SVG of gnuplot the words and the names of the figure; in place, by a longer one. */
+int plot_finish_svg(const plot_figure *f, const char *prefix, char **svg, size_t *size);
+
 /* Runs gnuplot on a script; its output to *picture, for free(). */
 int plot_run(const char *script, size_t length, char **picture, size_t *size);
+
+/* Is gnuplot installed, or another one named? A report does without it. */
+int plot_has_gnuplot(void);
 
 /* Is gnuplot installed, and its time limit a number? An exit status after a message */
 int plot_find_gnuplot(void);
@@ -179,6 +187,9 @@ int plot_check(const char *option, const char *path);
 
 /* The figure of these results to a file, by its suffix; figure, unless NULL, gets it as a JSON object. */
 int plot_write(const char *path, const plot_source *s, size_t count, const plot_look *look, json_t **figure);
+
+/* The picture of one result as SVG for a narrow page, for free(); the names of its parts have the prefix. */
+int plot_inline(const plot_source *s, const char *prefix, char **svg, size_t *size);
 
 /* ---- words ---- */
 

@@ -24,20 +24,31 @@ static int is_program(const char *path) {
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The program's path to `path`; a message and status 1 where there is none. */
-static int find_gnuplot(char *path, size_t size) {
-    const char *given = getenv("KSPEC_GNUPLOT"), *name = given && *given ? given : "gnuplot";
+/* The program's path to `path`; 0 where there is none */
+static int look_for(const char *name, char *path, size_t size) {
     if (strchr(name, '/')) {
         snprintf(path, size, "%s", name);
-        if (strlen(name) < size && is_program(path)) return EXIT_DONE;
-    } else {
-        for (const char *dir = getenv("PATH"); dir;) {
-            size_t n = strcspn(dir, ":");
-            int length = snprintf(path, size, "%.*s/%s", (int)n, n ? dir : ".", name);
-            if (length > 0 && (size_t)length < size && is_program(path)) return EXIT_DONE;
-            dir = dir[n] ? dir + n + 1 : NULL;
-        }
+        return strlen(name) < size && is_program(path);
     }
+    for (const char *dir = getenv("PATH"); dir;) {
+        size_t n = strcspn(dir, ":");
+        int length = snprintf(path, size, "%.*s/%s", (int)n, n ? dir : ".", name);
+        if (length > 0 && (size_t)length < size && is_program(path)) return 1;
+        dir = dir[n] ? dir + n + 1 : NULL;
+    }
+    return 0;
+}
+
+int plot_has_gnuplot(void) {
+    const char *given = getenv("KSPEC_GNUPLOT");
+    char path[4096];
+    return (given && *given) || look_for("gnuplot", path, sizeof path);
+}
+
+/* A message and status 1 where there is none */
+static int find_gnuplot(char *path, size_t size) {
+    const char *given = getenv("KSPEC_GNUPLOT");
+    if (look_for(given && *given ? given : "gnuplot", path, size)) return EXIT_DONE;
     if (given && *given)
         return cli_error(EXIT_FAILED, "KSPEC_GNUPLOT=%s is not a program that can be run", given);
     return cli_error(EXIT_FAILED,

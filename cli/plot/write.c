@@ -30,25 +30,6 @@ static void undate(char *pdf, size_t size) {
             *digit = digit == p + sizeof key - 1 + 5 || digit == p + sizeof key - 1 + 7 ? '1' : '0';
 }
 
-/* gnuplot opens a group for every change of pen; the empty ones are half of the file */
-static size_t drop_empty_groups(char *svg, size_t size) {
-    static const char empty[] = "</g>\n";
-    char *to = svg;
-    for (const char *line = svg, *end = svg + size; line < end;) {
-        const char *next = memchr(line, '\n', (size_t)(end - line));
-        next = next ? next + 1 : end;
-        size_t n = (size_t)(next - line);
-        if (strncmp(line, "<g fill=", 8) == 0 && (size_t)(end - next) >= sizeof empty - 1 &&
-            memcmp(next, empty, sizeof empty - 1) == 0) {
-            line = next + sizeof empty - 1;
-            continue;
-        }
-        memmove(to, line, n);
-        to += n, line = next;
-    }
-    return (size_t)(to - svg);
-}
-
 static int save(const char *path, const char *data, size_t size) {
     kspec_error err;
     if (kspec_write_text(path, data, size, &err)) return cli_error(EXIT_FAILED, "%s", err.msg);
@@ -65,38 +46,60 @@ static json_t *command_lines(const plot_source *s, size_t count) {
     return list;
 }
 
-static int draw(const char *path, const plot_figure *f, const plot_source *s, size_t count,
-                const plot_look *look) {
-    plot_format format = (plot_format)format_of(path);
-    cli_text script, page = {0};
-    char *picture = NULL;
-    size_t size = 0;
+/* The picture of a settled figure, for free(); an SVG has names that begin with prefix */
+static int make_picture(const plot_figure *f, const plot_look *look, plot_format format, const char *prefix,
+                        char **picture, size_t *size) {
+    cli_text script;
+    *picture = NULL;
     FILE *to = cli_text_open(&script);
     if (to && format == PLOT_GP) fprintf(to, "# gnuplot THIS > picture.svg\n");
     if (to) plot_script(to, f, look, format);
     int status =
         cli_text_close(&script) ? EXIT_DONE : cli_error(EXIT_FAILED, "out of memory for the picture");
     if (!status && format == PLOT_GP) {
-        status = save(path, script.data, script.size);
-    } else if (!status) {
-        status = plot_run(script.data, script.size, &picture, &size);
-        if (!status && format == PLOT_PDF) undate(picture, size);
-        if (!status && (format == PLOT_SVG || format == PLOT_HTML)) size = drop_empty_groups(picture, size);
-        if (!status && format == PLOT_HTML) {
-            json_t *lines = command_lines(s, count);
-            to = cli_text_open(&page);
-            if (to) plot_html(to, f, picture, size, lines);
-            status = cli_text_close(&page) && !cli_memory_failed()
-                         ? save(path, page.data, page.size)
-                         : cli_error(EXIT_FAILED, "out of memory for the page");
-            json_decref(lines);
-        } else if (!status) {
-            status = save(path, picture, size);
-        }
+        *picture = script.data, *size = script.size;
+        return EXIT_DONE;
     }
+    if (!status) status = plot_run(script.data, script.size, picture, size);
+    if (!status && format == PLOT_PDF) undate(*picture, *size);
+    if (!status && (format == PLOT_SVG || format == PLOT_HTML))
+        status = plot_finish_svg(f, prefix, picture, size);
     free(script.data);
+    return status;
+}
+
+static int draw(const char *path, const plot_figure *f, const plot_source *s, size_t count,
+                const plot_look *look) {
+    plot_format format = (plot_format)format_of(path);
+    char *picture;
+    size_t size = 0;
+    int status = make_picture(f, look, format, "", &picture, &size);
+    if (!status && format == PLOT_HTML) {
+        cli_text page;
+        json_t *lines = command_lines(s, count);
+        FILE *to = cli_text_open(&page);
+        if (to) plot_html(to, f, picture, size, lines);
+        status = cli_text_close(&page) && !cli_memory_failed()
+                     ? save(path, page.data, page.size)
+                     : cli_error(EXIT_FAILED, "out of memory for the page");
+        json_decref(lines);
+        free(page.data);
+    } else if (!status) {
+        status = save(path, picture, size);
+    }
     free(picture);
-    free(page.data);
+    return status;
+}
+
+int plot_inline(const plot_source *s, const char *prefix, char **svg, size_t *size) {
+    plot_figure f = {0};
+    const plot_look narrow = {.narrow = 1}, *look = &narrow;
+    *svg = NULL;
+    int status = plot_make(&f, s, 1);
+    if (!status) plot_settle(&f, look);
+    if (!status && f.failed) status = cli_error(EXIT_FAILED, "out of memory for the picture");
+    if (!status) status = make_picture(&f, look, PLOT_SVG, prefix, svg, size);
+    plot_free(&f);
     return status;
 }
 

@@ -306,7 +306,9 @@ KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double
  *
  * FIT needs at least 4 rows and 4 columns; groups, missing entries and finite populations are refused.
  * Time: the eigenproblem of the shorter side n, some seconds at n = 2000 and n^3, and about a second.
- * Memory: n (P + Q + 4n) doubles beside a copy of the matrix, asked for first; n is at most 32000.
+ * Memory: a copy of the matrix and, up to n = 4096, n (P + Q + 4n) doubles. Beyond that the singular vectors of
+ * the 4096 largest eigenvalues alone are taken: n^2 + 4096 (P + Q + n) doubles. The call checks first that there
+ * is room. n is at most 32000.
  */
 KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                                       const kspec_spectrum_opts *opts, kspec_spectrum_result **out,

@@ -1,4 +1,5 @@
 """A call is a command line of the tool, run inside this process with arrays for its INPUTs."""
+
 from __future__ import annotations
 
 # the functions of signal without its enums, which take longer than all else here
@@ -18,7 +19,8 @@ import numpy as np
 
 from . import _arrays
 from . import _header as h
-from ._errors import error_of
+from ._errors import KspecWarning, error_of
+from ._files import by_libraries
 from ._library import library
 
 # an array-like, or a file as the tool names it ("x.npz:key")
@@ -65,7 +67,12 @@ class _Bar:
             self._tqdm.refresh()
         else:
             full = int(fraction * 40)
-            print(f"\r[{'=' * full}{' ' * (40 - full)}] {100 * fraction:3.0f}%", end="", file=sys.stderr, flush=True)
+            print(
+                f"\r[{'=' * full}{' ' * (40 - full)}] {100 * fraction:3.0f}%",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def close(self) -> None:
         if self._tqdm is not None:
@@ -77,9 +84,9 @@ class _Bar:
 class Watch:
     """Watches over one call: reports progress, and stops it for Ctrl-C or for an exception of the callback.
 
-    The library reports several times a second from the thread that called it. Python runs a signal's handler there
-    too, before any line of ours that could catch what it raises; so a handler of our own only notes the signal, and the
-    handler that it replaced is called when the library has returned.
+    The library reports several times a second from the thread that called it. Python runs a signal's handler
+    there too, before any line of ours that could catch what it raises; so a handler of our own only notes the
+    signal, and the handler that it replaced is called when the library has returned.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -158,7 +165,9 @@ class _Line:
 
     def input(self, name: str, value: Input) -> str:
         if isinstance(value, (str, os.PathLike)):
-            return self.path(value)
+            path = self.path(value)
+            foreign = by_libraries(path)
+            return path if foreign is None else self.lend(path, _arrays.to_array(path, foreign)[0])
         return self.lend(name, *_arrays.to_array(name, value))
 
     def json(self, value: Any) -> str:
@@ -219,8 +228,12 @@ class _Line:
 
     def matrix(self, name: str, value: Any, ragged: bool) -> list[str]:
         """One matrix: its INPUTs, several where they are trials"""
-        trials = isinstance(value, (list, tuple)) and len(value) > 0 and not np.isscalar(value[0]) and all(
-            isinstance(v, (str, os.PathLike)) or getattr(v, "ndim", 0) >= 2 for v in value)
+        trials = (
+            isinstance(value, (list, tuple))
+            and len(value) > 0
+            and not np.isscalar(value[0])
+            and all(isinstance(v, (str, os.PathLike)) or getattr(v, "ndim", 0) >= 2 for v in value)
+        )
         if not trials:
             return [self.input(name, value)]
         if ragged and len({getattr(v, "shape", ()) for v in value}) > 1:
@@ -249,8 +262,10 @@ def _numbers(name: str, value: Any) -> str:
         return value
     if not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
         value = [value]
-    words = [str(v) if isinstance(v, (int, np.integer)) and not isinstance(v, bool) else _number(name, v)
-             for v in value]
+    words = [
+        str(v) if isinstance(v, (int, np.integer)) and not isinstance(v, bool) else _number(name, v)
+        for v in value
+    ]
     return ",".join(words)
 
 
@@ -265,7 +280,7 @@ def _take_inputs(line: _Line, name: str, inputs: Sequence[Any], options: Mapping
         if any(isinstance(v, (list, tuple)) and getattr(v[0] if v else 0, "ndim", 0) >= 2 for v in inputs):
             return _take_inputs(line, name, [dict(zip(_letters(len(inputs)), inputs))], options)
         return [line.input(letter, v) for letter, v in zip(_letters(len(inputs)), inputs)]
-    value = inputs[0]
+    value = _arrays.pairs(inputs[0]) if name == "y" else inputs[0]
     column = options.get("groups_column")
     if column is not None and hasattr(value, "iloc") and column in getattr(value, "columns", ()):
         value = value.assign(**{column: _arrays.labels(column, value[column])})
@@ -279,8 +294,14 @@ def _letters(count: int) -> list[str]:
 # ---- the call ----
 
 
-def run(words: Sequence[str], inputs: Sequence[Any] | None, name: str, rules: Mapping[str, Rule],
-        options: Mapping[str, Any], progress: Progress) -> Outcome:
+def run(
+    words: Sequence[str],
+    inputs: Sequence[Any] | None,
+    name: str,
+    rules: Mapping[str, Rule],
+    options: Mapping[str, Any],
+    progress: Progress,
+) -> Outcome:
     """Runs a command; warns of what it warns of, and raises what it reports."""
     with contextlib.ExitStack() as stack:
         line = _Line(words, stack)
@@ -292,8 +313,12 @@ def run(words: Sequence[str], inputs: Sequence[Any] | None, name: str, rules: Ma
         return run_line(line.words, line.arrays, progress, line.files)
 
 
-def run_line(words: Sequence[str], arrays: Mapping[str, tuple[Any, Sequence[str] | None]] | None = None,
-             progress: Progress = None, files: bool = True) -> Outcome:
+def run_line(
+    words: Sequence[str],
+    arrays: Mapping[str, tuple[Any, Sequence[str] | None]] | None = None,
+    progress: Progress = None,
+    files: bool = True,
+) -> Outcome:
     argv = (ctypes.c_char_p * (len(words) + 1))(*[os.fsencode(w) for w in words])
     count = len(arrays) if arrays else 0
     lent = (h.kspec_array * count)()
@@ -323,7 +348,7 @@ def _take(at: Any, files: bool) -> tuple[Outcome | None, Exception | None]:
 
 def warn_of(lines: Sequence[str]) -> None:
     for text in lines:
-        warnings.warn(text, RuntimeWarning, stacklevel=_outside())
+        warnings.warn(text, KspecWarning, stacklevel=_outside())
 
 
 def _outside() -> int:

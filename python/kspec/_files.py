@@ -1,4 +1,5 @@
 """Reading matrices, in every format of the tool."""
+
 from __future__ import annotations
 
 import ctypes
@@ -13,8 +14,12 @@ from ._errors import error_of
 from ._library import library
 
 Nan = Literal["error", "omit-rows", "omit-cols", "keep"]
-_NAN = {"error": h.KSPEC_NAN_ERROR, "omit-rows": h.KSPEC_NAN_OMIT_ROWS, "omit-cols": h.KSPEC_NAN_OMIT_COLS,
-        "keep": h.KSPEC_NAN_KEEP}
+_NAN = {
+    "error": h.KSPEC_NAN_ERROR,
+    "omit-rows": h.KSPEC_NAN_OMIT_ROWS,
+    "omit-cols": h.KSPEC_NAN_OMIT_COLS,
+    "keep": h.KSPEC_NAN_KEEP,
+}
 
 
 def _words(value: Any) -> bytes | None:
@@ -32,12 +37,18 @@ def _is_hdf5(path: str) -> bool:
             head = f.read(520)
     except OSError:
         return False
-    return head.startswith((b"\x89HDF\r\n\x1a\n", b"MATLAB 5.0")) or head[512:].startswith(b"\x89HDF\r\n\x1a\n")
+    return head.startswith((b"\x89HDF\r\n\x1a\n", b"MATLAB 5.0")) or head[512:].startswith(
+        b"\x89HDF\r\n\x1a\n"
+    )
 
 
-def _by_libraries(path: str) -> tuple[str, Any] | None:
+def _has_reader() -> bool:
+    return library().kspec_hdf5_sandbox() is not None
+
+
+def by_libraries(path: str) -> Any:
     """The array of an HDF5 or MATLAB file by h5py or scipy, where kspec's own reader is not installed"""
-    if not _is_hdf5(path) or library().kspec_hdf5_sandbox() is not None:
+    if not _is_hdf5(path) or _has_reader():
         return None
     file, key = path, ""
     while not os.path.exists(file):
@@ -54,14 +65,14 @@ def _by_libraries(path: str) -> tuple[str, Any] | None:
         except NotImplementedError:  # v7.3 is HDF5, with MATLAB's axes reversed
             held = None
         if held is not None:
-            return file, _only(file, held, key)
+            return _only(file, held, key)
     import h5py
 
     with h5py.File(file, "r") as f:
         held = {}
         f.visititems(lambda name, o: held.__setitem__(name, o) if isinstance(o, h5py.Dataset) else None)
         data = np.asarray(_only(file, held, key.lstrip("/"))[()])
-    return file, data.T if matlab else data
+    return data.T if matlab else data
 
 
 def _only(file: str, held: dict[str, Any], key: str) -> Any:
@@ -73,29 +84,41 @@ def _only(file: str, held: dict[str, Any], key: str) -> Any:
     return held[key]
 
 
-def read(path: str | os.PathLike[str], *, axes: str | None = None, select_rows: Any = None, select_cols: Any = None,
-         nan: Nan = "keep", names: bool = False) -> Any:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    axes: str | None = None,
+    select_rows: Any = None,
+    select_cols: Any = None,
+    nan: Nan = "keep",
+    names: bool = False,
+) -> Any:
     """Reads a matrix from a file of any format of the tool, as a read-only array.
 
-    x.npy, x.npz:key, x.h5:/path, x.mat:name, idx (MNIST) and text, which is told by its content. One matrix is rows x
-    cols; several trials are trials x rows x cols. axes, select_rows and select_cols are as on the command line; missing
-    values stay NaN unless nan= says otherwise. names=True: also the columns' names of a text file's header, or None.
-    HDF5 and MATLAB files need kspec-hdf5, or h5py and scipy.
+    x.npy, x.npz:key, x.h5:/path, x.mat:name, idx (MNIST) and text, which is told by its content. One matrix
+    is rows x cols; several trials are trials x rows x cols. axes, select_rows and select_cols are as on the
+    command line; missing values stay NaN unless nan= says otherwise. names=True: also the columns' names of a
+    text file's header, or None. HDF5 and MATLAB files need kspec-hdf5, or h5py and scipy.
     """
     if nan not in _NAN:
         raise ValueError(f"nan: {nan!r} must be one of {', '.join(_NAN)}")
     name = os.fspath(path)
     lib = library()
-    by_libraries = _by_libraries(name)
-    options = h.kspec_read_opts(size=ctypes.sizeof(h.kspec_read_opts), axes=_words(axes), nan=_NAN[nan],
-                                select_rows=_words(select_rows), select_cols=_words(select_cols))
+    foreign = by_libraries(name)
+    options = h.kspec_read_opts(
+        size=ctypes.sizeof(h.kspec_read_opts),
+        axes=_words(axes),
+        nan=_NAN[nan],
+        select_rows=_words(select_rows),
+        select_cols=_words(select_cols),
+    )
     inputs = (ctypes.c_char_p * 1)(os.fsencode(name))
     out, err = ctypes.POINTER(h.kspec_dataset)(), h.kspec_error()
     lent = (h.kspec_array * 1)()
-    if by_libraries is not None:
+    if foreign is not None:
         from ._arrays import lend, to_array
 
-        keep = lend(name, to_array(name, by_libraries[1])[0], None, lent[0])
+        keep = lend(name, to_array(name, foreign)[0], None, lent[0])
         lib.kspec_lend(lent, 1)
     try:
         status = lib.kspec_read(inputs, 1, ctypes.byref(options), ctypes.byref(out), ctypes.byref(err))
@@ -108,7 +131,7 @@ def read(path: str | os.PathLike[str], *, axes: str | None = None, select_rows: 
     columns = [d.col_names[j].decode(errors="replace") for j in range(d.cols)] if d.col_names else None
     array = np.ctypeslib.as_array(d.data, shape=shape)
     array.flags.writeable = False
-    if by_libraries is not None:  # the data may be those of the other library
+    if foreign is not None:  # the data may be those of the other library
         array = array.copy()
         del keep
         lib.kspec_dataset_free(out)

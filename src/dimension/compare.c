@@ -2,9 +2,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"
-#include "kspec/dimension.h"
+#include "dimension/differences.h"
 #include "linalg/linalg.h"
-#include "moments/average.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
 #include "moments/sums.h"
@@ -39,137 +38,6 @@ static kspec_status check(job *j, kspec_error *err) {
     if (o->splits == 0) o->splits = 8;
     if (o->nmax < 0 || o->nmax > HIGHEST)
         return ks_fail(err, KSPEC_E_ARG, "order %d is not between 1 and %d", o->nmax, HIGHEST);
-    return KSPEC_OK;
-}
-
-/*
- * The variance of x - y, each a list of 1 + P + Q values (all, without a row, without a column). What the
- * matrices share is left out of both at once.
- */
-static double difference_variance(const job *j, const double *x, const double *y, double *room) {
-    const ks_second *a = &j->one, *b = &j->two;
-    const double *xr = x + 1, *xc = xr + a->P, *yr = y + 1, *yc = yr + b->P;
-    double sum = 0;
-    if (j->o.paired == KSPEC_PAIRED_ROWS) {
-        for (size_t i = 0; i < a->P; i++) room[i] = xr[i] - yr[i];
-        sum += ks_jackknife_side(room, a->P);
-    } else {
-        sum += ks_jackknife_side(xr, a->P) + ks_jackknife_side(yr, b->P);
-    }
-    if (j->o.paired == KSPEC_PAIRED_COLS) {
-        for (size_t k = 0; k < a->Q; k++) room[k] = xc[k] - yc[k];
-        sum += ks_jackknife_side(room, a->Q);
-    } else {
-        sum += ks_jackknife_side(xc, a->Q) + ks_jackknife_side(yc, b->Q);
-    }
-    return sum;
-}
-
-/* A list as logarithms, if all values have one and it is known better than to a factor of e: 1 */
-static int take_logs(const ks_second *s, const double *x, double *logs) {
-    for (size_t k = 0; k < 1 + s->P + s->Q; k++) {
-        if (!(x[k] > 0 && isfinite(x[k]))) return 0;
-        logs[k] = log(x[k]);
-    }
-    return ks_jackknife_side(logs + 1, s->P) + ks_jackknife_side(logs + 1 + s->P, s->Q) < 1;
-}
-
-/* room: the larger number of rows and of columns; logs: two lists */
-static void set_difference(const job *j, kspec_difference *d, const char *what, int n, const double *x,
-                           const double *y, double *room, double *const logs[2]) {
-    *d = (kspec_difference){what, n, x[0] - y[0], sqrt(difference_variance(j, x, y, room)), NAN};
-    if (!(d->std_error >= 0)) return;
-    double z = d->value, sd = d->std_error;
-    if (take_logs(&j->one, x, logs[0]) && take_logs(&j->two, y, logs[1]))
-        z = logs[0][0] - logs[1][0], sd = sqrt(difference_variance(j, logs[0], logs[1], room));
-    if (sd > 0) d->p = erfc(fabs(z / sd) / sqrt(2));
-}
-
-/* Lists of 1 + P + Q values in units of the data: the dimension first, then m(1), m(2), ... */
-typedef struct {
-    double *of[1 + HIGHEST];
-    int highest;
-} lists;
-
-static kspec_status list_second(job *j, const ks_second *s, lists *l, kspec_error *err) {
-    size_t count = 1 + s->P + s->Q;
-    for (int n = 0; n <= 2; n++) l->of[n] = ks_arena_alloc(&j->arena, count, sizeof(double));
-    if (j->arena.failed) return ks_nomem(err, "the differences", j->arena.failed);
-    ks_log_ratios(s, l->of[0]);
-    for (size_t k = 0; k < count; k++) {
-        l->of[0][k] = exp(l->of[0][k]);
-        l->of[1][k] = ldexp(s->trace[k], 2 * s->exponent);
-        l->of[2][k] = ldexp(s->moment[k], 4 * s->exponent);
-    }
-    l->highest = 2;
-    return KSPEC_OK;
-}
-
-/* m(3) and m(4) by exact, as far as AUTO would have it */
-static kspec_status list_higher(job *j, const ks_run *run, const ks_measured *m, lists *l, kspec_error *err) {
-    ks_trials t = m->trials;
-    /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
-    size_t sampled = (t.P - 1) / (t.center ? 2 : 1), shorter = sampled < t.Q - 1 ? sampled : t.Q - 1;
-    int most = shorter < HIGHEST ? (int)shorter : HIGHEST;
-    kspec_moments_opts o = {.size = sizeof o,
-                            .nmax = j->o.nmax && j->o.nmax < most ? j->o.nmax : most,
-                            .estimators = KSPEC_ESTIMATOR_AUTO,
-                            .seed = j->o.seed,
-                            .splits = j->o.splits,
-                            .center = t.center};
-    if (o.nmax <= 2) return KSPEC_OK;
-    ks_tasks tasks;
-    ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};
-    kspec_status st = ks_tasks_make(&o, t.P, t.Q, ks_trials_splits(&t, o.splits), t.count > 1, &tasks, err);
-    const ks_task *task = &tasks.task[0];
-    int found = !st && tasks.count > 0 && task->method == KSPEC_ESTIMATOR_EXACT && task->last > 2;
-    if (found) st = ks_trials_scale(&t, task->last, err);
-    if (found && !st) st = ks_trials_alloc(&t, &j->arena, &source.halves, err);
-    if (found && !st) {
-        size_t n = (size_t)task->last;
-        ks_moments_out sum = {ks_arena_alloc(&j->arena, n, sizeof(double)),
-                              ks_arena_alloc(&j->arena, ks_size(n, t.P), sizeof(double)),
-                              ks_arena_alloc(&j->arena, ks_size(n, t.Q), sizeof(double))};
-        for (int k = 3; k <= task->last; k++)
-            l->of[k] = ks_arena_alloc(&j->arena, 1 + t.P + t.Q, sizeof(double));
-        st = j->arena.failed ? ks_nomem(err, "the differences", j->arena.failed)
-                             : ks_average(run, &source, task, 0, &sum, err);
-        for (int k = 3; k <= task->last && !st; k++) {
-            double *x = l->of[k], *rows = sum.rows + (size_t)(k - 1) * t.P,
-                   *cols = sum.cols + (size_t)(k - 1) * t.Q;
-            int e = 2 * k * t.exponent;
-            x[0] = ldexp(sum.m[k - 1], e);
-            for (size_t i = 0; i < t.P; i++) x[1 + i] = ldexp(rows[i], e);
-            for (size_t a = 0; a < t.Q; a++) x[1 + t.P + a] = ldexp(cols[a], e);
-        }
-        l->highest = task->last;
-    }
-    ks_tasks_free(&tasks);
-    return st;
-}
-
-static kspec_status set_differences(job *j, const ks_run *run, kspec_compare_result *r, kspec_error *err) {
-    const ks_second *a = &j->one, *b = &j->two;
-    ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
-    size_t longest = (a->P > b->P ? a->P : b->P) + (a->Q > b->Q ? a->Q : b->Q);
-    double *room = ks_arena_alloc(&j->arena, longest, sizeof *room),
-           *logs[2] = {ks_arena_alloc(&j->arena, 1 + a->P + a->Q, sizeof(double)),
-                       ks_arena_alloc(&j->arena, 1 + b->P + b->Q, sizeof(double))};
-    lists x, y;
-    kspec_status st = list_second(j, a, &x, err);
-    if (!st) st = list_second(j, b, &y, err);
-    if (!st) st = list_higher(j, &first, &j->first, &x, err);
-    if (!st && x.highest > 2) st = list_higher(j, &second, &j->second, &y, err);
-    if (st) return st;
-    int highest = x.highest < y.highest ? x.highest : y.highest;
-    if (j->o.nmax && highest > j->o.nmax) highest = j->o.nmax;
-    r->differences = ks_arena_list(ks_result_arena(r), 1 + (size_t)highest, sizeof **r->differences);
-    if (j->arena.failed || !r->differences) return ks_nomem(err, "the differences", j->arena.failed);
-    r->dimension = x.of[0][0];
-    r->other_dimension = y.of[0][0];
-    for (int n = 0; n <= highest; n++)
-        set_difference(j, r->differences[n], n ? "moment" : "dimension", n, x.of[n], y.of[n], room, logs);
-    r->count = 1 + (size_t)highest;
     return KSPEC_OK;
 }
 
@@ -247,7 +115,8 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
            third = ks_run_part(&whole, 0.4, 0.6), fourth = ks_run_part(&whole, 0.6, 0.8);
     kspec_status st = ks_second_make(&first, &j->first, j->o.splits, j->o.seed, &j->one, &j->arena, err);
     if (!st) st = ks_second_make(&second, &j->second, j->o.splits, j->o.seed, &j->two, &j->arena, err);
-    if (!st) st = set_differences(j, &third, r, err);
+    const ks_two_matrices both = {&j->o, {&j->first, &j->second}, {&j->one, &j->two}};
+    if (!st) st = ks_differences_make(&third, &both, r, &j->arena, err);
     if (st || j->o.paired != KSPEC_PAIRED_ROWS) return st;
     double *cross;
     st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &j->arena, err);

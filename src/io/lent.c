@@ -30,15 +30,15 @@ kspec_status ks_lent_read(const char *input, const char *name, ks_array *out, ks
     if (a->ndim < 1 || a->ndim > 3)
         return ks_fail(err, KSPEC_E_ARG, "%s has %d axes; 1 to 3 are expected", name, a->ndim);
     ks_array array = {.ndim = a->ndim, .shape = {1, 1, 1}, .data = a->data, .is_lent = 1};
-    size_t count = 1;
     for (int k = 0; k < a->ndim; k++) {
         array.shape[k] = a->shape[k];
         array.stride[k] = a->stride[k];
-        count = ks_size(count, a->shape[k]);
+        if (!a->shape[k])
+            return ks_fail(err, KSPEC_E_IO, "%s: the array is empty: axis %d has length 0", name, k);
     }
-    if (count && !a->data) return ks_fail(err, KSPEC_E_ARG, "%s has no data", name);
+    if (!a->data) return ks_fail(err, KSPEC_E_ARG, "%s has no data", name);
     kspec_status st = KSPEC_OK;
-    if (a->col_names && a->ndim == 2 && count)
+    if (a->col_names && a->ndim == 2)
         st = ks_names_copy(a->col_names, NULL, a->shape[1], name, &array.col_names, err);
     if (!st) *out = array;
     return st;

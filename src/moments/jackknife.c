@@ -64,3 +64,31 @@ void ks_jackknife_correlation(size_t count, const double *const *loo, size_t P, 
         }
     for (size_t k = 0; k < count; k++) R[k * count + k] = isnan(R[k * count + k]) ? NAN : 1;
 }
+
+/*
+ * I_x(a,b) with x = nu / (nu + t^2), a = nu/2, b = 1/2: the incomplete beta function, by its continued
+ * fraction where that converges fast, otherwise by I_x(a,b) = 1 - I_1-x(b,a).
+ */
+static double beta_fraction(double x, double a, double b) {
+    enum { STEPS = 500 };
+    double C = 1, D = 1 / (1 - (a + b) * x / (a + 1)), f = D;
+    for (int m = 1; m <= STEPS; m++) {
+        for (int odd = 0; odd < 2; odd++) {
+            double k = m, c = odd ? -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1))
+                                  : k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k));
+            D = 1 / (1 + c * D);
+            C = 1 + c / C;
+            f *= C * D;
+        }
+        if (fabs(C * D - 1) < 1e-15) break;
+    }
+    return exp(a * log(x) + b * log1p(-x) + lgamma(a + b) - lgamma(a) - lgamma(b)) * f / a;
+}
+
+double ks_student_tails(double t, double degrees) {
+    if (isnan(t) || !(degrees > 0)) return NAN;
+    if (isinf(t)) return 0;
+    if (degrees > 1e7 || t == 0) return erfc(fabs(t) / sqrt(2));
+    double a = degrees / 2, b = 0.5, x = degrees / (degrees + t * t), y = t * t / (degrees + t * t);
+    return x < (a + 1) / (a + b + 2) ? beta_fraction(x, a, b) : 1 - beta_fraction(y, b, a);
+}

@@ -19,6 +19,9 @@ double ks_signed_root(double x, int n);
 void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
                   const double share[2], double *std_error, double *low, double *high);
 
+/* How likely |t| is to be exceeded under Student's distribution; degrees > 0, not necessarily an integer */
+double ks_student_tails(double t, double degrees);
+
 /*
  * The correlation of the errors of estimates that were made from the same rows and columns: loo[k] points to
  * the P + Q leave-one-out values of estimate k, in any unit. The covariance of k and l is the sum over both

@@ -152,32 +152,31 @@ static double quantile_of(size_t n, const double *x, double q) {
     return k + 1 < n ? x[k] + (at - (double)k) * (x[k + 1] - x[k]) : x[n - 1];
 }
 
-/*
- * The length of the list: the rank, or with free mass as many as the solution or any draw has, and one zero
- * where there are none.
- */
-static size_t length(const ks_drawing *g, const double *plain, const double *lambda, size_t made) {
-    size_t rank = g->rank;
-    while (g->fit.free_mass && rank > 1 && plain[rank - 1] == 0) {
-        size_t k = 0;
-        while (k < made && lambda[k * g->rank + rank - 1] == 0) k++;
-        if (k < made) break;
-        rank--;
-    }
+/* How long two lists are, without the zeros at their ends; one where there is nothing else. */
+static size_t length(size_t rank, const double *plain, const double *listed) {
+    while (rank > 1 && plain[rank - 1] == 0 && listed[rank - 1] == 0) rank--;
     return rank;
 }
 
-static void use_draws(const job *j, const ks_drawing *g, const double *lambda, size_t made, double *x,
-                      kspec_spectrum_result *r) {
+/*
+ * Eigenvalues are means over the draws. With free mass they are counted in the mean of the draws' measures,
+ * `listed`, which has the mean of their moments: means of the k-th largest would not, since draws differ in
+ * where their mass lies.
+ */
+static void use_draws(const job *j, const ks_drawing *g, const double *lambda, const double *listed,
+                      size_t made, double *x, kspec_spectrum_result *r) {
     r->draws = (int)made;
     for (size_t i = 0; i < r->rank; i++) {
         double mean = 0;
         for (size_t k = 0; k < made; k++) mean += (x[k] = r->upper * lambda[k * g->rank + i]) / (double)made;
-        r->eigenvalues[i] = mean;
+        r->eigenvalues[i] = r->free_mass ? r->upper * listed[i] : mean;
         r->std_error[i] = spread(made, x);
         ks_sort_ascending(x, made);
         r->ci_low[i] = quantile_of(made, x, 0.025);
         r->ci_high[i] = quantile_of(made, x, 0.975);
+        if (!r->free_mass) continue;
+        r->ci_low[i] = fmin(r->ci_low[i], r->eigenvalues[i]);
+        r->ci_high[i] = fmax(r->ci_high[i], r->eigenvalues[i]);
     }
     set_t(j, r);
     for (size_t k = 0; k < r->t_count; k++) {
@@ -201,21 +200,25 @@ static kspec_status list(job *j, const ks_drawing *g, const double *p, kspec_err
     kspec_spectrum_result *r = j->r;
     size_t made = 0;
     double *plain = ks_arena_alloc(&j->arena, g->rank, sizeof *plain);
+    double *listed = ks_arena_alloc(&j->arena, g->rank, sizeof *listed);
+    double *mean = ks_arena_alloc(&j->arena, g->fit.T, sizeof *mean);
     double *lambda = ks_arena_alloc(&j->arena, ks_size(g->draws, g->rank), sizeof *lambda);
     double *x = ks_arena_alloc(&j->arena, g->draws, sizeof *x);
     double *number = ks_arena_alloc(&j->arena, g->draws, sizeof *number);
     if (j->arena.failed) return ks_nomem(err, "the draws", j->arena.failed);
     r->number = ks_draw_list(g, p, plain);
     r->number_ci_low = r->number_ci_high = NAN;
-    kspec_status st = g->draws ? ks_draw_eigenvalues(&j->run, g, lambda, number, &made, err) : KSPEC_OK;
-    if (!st) st = alloc_list(length(g, plain, lambda, made), r, err);
+    memcpy(mean, p, g->fit.T * sizeof *mean);
+    kspec_status st = g->draws ? ks_draw_eigenvalues(&j->run, g, lambda, number, mean, &made, err) : KSPEC_OK;
     if (st) return st;
+    ks_draw_list(g, mean, listed);
+    if ((st = alloc_list(r->free_mass ? length(g->rank, plain, listed) : g->rank, r, err))) return st;
     for (size_t i = 0; i < r->rank; i++) r->plain[i] = r->upper * plain[i];
     if (!g->draws) {
         use_plain(j, r);
         return KSPEC_OK;
     }
-    use_draws(j, g, lambda, made, x, r);
+    use_draws(j, g, lambda, listed, made, x, r);
     if (g->fit.free_mass) {
         ks_sort_ascending(number, made);
         r->number_ci_low = quantile_of(made, number, 0.025);
@@ -239,12 +242,13 @@ static size_t draws_wanted(const job *j) {
     return j->o.no_draws ? 0 : j->o.draws ? (size_t)j->o.draws : DRAWS;
 }
 
-/* The eigenvalues of every draw; for each thread a linear program: ours, as given to Clp, and Clp's own. */
+/* The eigenvalues and the measure of every draw; for each thread a linear program: ours, as given to Clp, and Clp's own. */
 static kspec_status check_memory(const job *j, size_t rank, kspec_error *err) {
     size_t K = j->count, draws = j->std_error ? draws_wanted(j) : 0;
     size_t entries = ks_size(K + 1, ks_size_add(j->o.grid, 2 * K)),
            workers = (size_t)ks_workers(&j->run, draws + 1);
-    size_t values = ks_size_add(ks_size(ks_size_add(draws, 5), rank), ks_size(ks_size(entries, 6), workers));
+    size_t values = ks_size_add(ks_size(ks_size_add(draws, 7), rank), ks_size(ks_size(entries, 6), workers));
+    values = ks_size_add(values, ks_size(ks_size_add(draws, 1), j->o.grid));
     return ks_check_memory(err, ks_size(values, sizeof(double)),
                            "a spectrum of rank %zu from %zu draws of %zu moments on a grid of %zu", rank,
                            draws, K, j->o.grid);

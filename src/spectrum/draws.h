@@ -21,10 +21,10 @@ typedef struct {
 
 /*
  * lambda[k*rank + j] = the j-th largest eigenvalue of draw k, in units of b, for the `made` draws solved;
- * number[k] = how many there are, `rank` unless the mass is free.
+ * number[k] = how many there are, `rank` unless the mass is free; mean (T) = the mean of their measures.
  */
 kspec_status ks_draw_eigenvalues(const ks_run *run, const ks_drawing *d, double *lambda, double *number,
-                                 size_t *made, kspec_error *err);
+                                 double *mean, size_t *made, kspec_error *err);
 
 /* The list of one measure: its quantiles, or with free mass its counts. Returns how many there are. */
 double ks_draw_list(const ks_drawing *d, const double *p, double *lambda);

@@ -30,6 +30,20 @@ expect_status 0 kspec spectrum x.npy --method moments --count 3
 expect_stdout '^   …  [0-9]+ more, down to '
 expect_stdout '^number of eigenvalues 1[0-9.]+ \([0-9.]+ … [0-9.]+\): the fewest'
 
+# the list has its own moments: to half the largest eigenvalue's power, and three errors of the given ones
+kspec generate rff --rows 100 --cols 120 --dim 4 --eta 1 --seed 3 -o features.npy
+expect_status 0 kspec spectrum features.npy --method moments --json --count 5000
+expect_json 'not any("do not have" in w for w in j["warnings"]) and len(j["eigenvalues"]) == j["rank"]'
+expect_json 'all(abs(m - f) <= 0.1 * f + 0.5 * j["eigenvalues"][0] ** n
+    for n, m, f in zip(range(1, 7), j["moments_listed"], j["moments"]))'
+expect_json 'all(a <= x <= b for a, x, b in zip(j["ci_low"], j["eigenvalues"], j["ci_high"]))'
+# entries whose squares vanish
+py 'np.save("tiny.npy", np.load("x.npy") * 1e-200)'
+for rank in '' '--rank 5'; do
+    expect_error 1 'm\(1\) is below the smallest double; scale the data or use --normalize' \
+        kspec spectrum tiny.npy --method moments $rank
+done
+
 # moments from kspec moments: values, errors and their correlation
 kspec moments x.npy --json -o m.json
 expect_status 0 kspec spectrum --moments m.json --json
@@ -68,7 +82,7 @@ expect_status 0 kspec spectrum --moments -1,-0.1 --upper 1 --json
 expect_json 'j["eigenvalues"] == [0] and any("m(1) = -1 is not positive" in w for w in j["warnings"])'
 expect_status 0 kspec spectrum --moments 1,1e-9 --upper 1 --spacing geometric --json
 expect_json 'len(j["eigenvalues"]) == 4096 and j["number"] > 9e5'
-expect_json 'any("do not have the measure" in w for w in j["warnings"])'
+expect_json 'any("the list ends at the 4096-th largest eigenvalue" in w for w in j["warnings"])'
 expect_error 2 'no moment is positive' kspec spectrum --moments -1,-2
 kspec moments x.npy -n 3 --estimator naive,path --json -o two.json
 expect_error 3 'estimate 4 of two.json is not of order 4; give kspec moments one --estimator' \

@@ -4,9 +4,10 @@
  */
 #include "kspec.h"
 #include "help/isa.h"
+#include "moments/jackknife.h"
 #include "test.h"
 
-enum { P = 11, Q = 8, R = 7, ORDERS = 4, MOST = 12 };
+enum { P = 14, Q = 8, R = 9, ORDERS = 4, MOST = 14 };
 
 typedef struct {
     double at[2][MOST * MOST];
@@ -71,25 +72,108 @@ static double value(const sample *s, int n, int no_center) {
     return v;
 }
 
-static double side(const double *x, size_t N) {
-    double mean = 0, sum = 0;
+/* Every second row from `row` on and every second column from `col` on */
+static sample quarter_of(const sample *s, size_t row, size_t col) {
+    sample r = {.rows = (s->rows - row + 1) / 2, .cols = (s->cols - col + 1) / 2, .trials = s->trials};
+    for (size_t t = 0; t < s->trials; t++)
+        for (size_t i = 0; i < r.rows; i++)
+            for (size_t k = 0; k < r.cols; k++)
+                r.at[t][i * r.cols + k] = s->at[t][(row + 2 * i) * s->cols + col + 2 * k];
+    return r;
+}
+
+/* m(1)^2 of one matrix */
+static double square(const sample *s, int no_center) {
+    kspec_matrix m[2];
+    views(s, m);
+    kspec_dimension_opts o = {.size = sizeof o, .no_center = no_center};
+    kspec_dimension_result *r;
+    CHECK(kspec_dimension(m, s->trials, &o, &r, NULL) == KSPEC_OK);
+    double v = r->trace_squared;
+    kspec_dimension_free(r);
+    return v;
+}
+
+/* What is compared: the values, their logarithms, or their expansion about those of `all` to first order */
+typedef enum { PLAIN, LOGS, EXPANDED } scale;
+
+static double on_scale(const sample *s, const sample *all, int n, int no_center, scale how) {
+    if (how == EXPANDED && n == 0)
+        return square(s, no_center) / square(all, no_center) -
+               value(s, 2, no_center) / value(all, 2, no_center);
+    double v = value(s, n, no_center);
+    return how == LOGS ? log(v) : how == EXPANDED ? v / value(all, n, no_center) : v;
+}
+
+/* By rows and by columns: without each of them */
+typedef struct {
+    double at[2][MOST];
+    size_t size[2];
+} left_out;
+
+static left_out leave_out(const sample *s, const sample *all, int n, int no_center, scale how) {
+    left_out l = {.size = {s->rows, s->cols}};
+    for (int c = 0; c < 2; c++)
+        for (size_t i = 0; i < l.size[c]; i++) {
+            sample less = without(s, c ? SIZE_MAX : i, c ? i : SIZE_MAX);
+            l.at[c][i] = on_scale(&less, all, n, no_center, how);
+        }
+    return l;
+}
+
+/* (N-1)/N sum of squared deviations, and the variance of that */
+static double side(const double *x, size_t N, double *noise) {
+    double mean = 0, sum = 0, u[MOST], f = (double)(N - 1) / (double)N;
     for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
-    for (size_t i = 0; i < N; i++) sum += (x[i] - mean) * (x[i] - mean);
-    return sum * (double)(N - 1) / (double)N;
+    for (size_t i = 0; i < N; i++) sum += u[i] = (x[i] - mean) * (x[i] - mean);
+    for (size_t i = 0; i < N; i++) *noise += f * f * (u[i] - sum / (double)N) * (u[i] - sum / (double)N);
+    return sum * f;
 }
 
 /* The jackknife of x - y over the sides that they share and those that they do not */
-static double variance(double x[2][MOST], double y[2][MOST], const size_t a[2], const size_t b[2],
-                       kspec_paired paired) {
+static double variance(const left_out *x, const left_out *y, kspec_paired paired, double *noise) {
     double sum = 0, both[MOST];
+    *noise = 0;
     for (int s = 0; s < 2; s++)
         if ((s == 0 && paired == KSPEC_PAIRED_ROWS) || (s == 1 && paired == KSPEC_PAIRED_COLS)) {
-            for (size_t k = 0; k < a[s]; k++) both[k] = x[s][k] - y[s][k];
-            sum += side(both, a[s]);
+            for (size_t k = 0; k < x->size[s]; k++) both[k] = x->at[s][k] - y->at[s][k];
+            sum += side(both, x->size[s], noise);
         } else {
-            sum += side(x[s], a[s]) + side(y[s], b[s]);
+            sum += side(x->at[s], x->size[s], noise) + side(y->at[s], y->size[s], noise);
         }
     return sum;
+}
+
+static double pair_variance(const sample *a, const sample *b, const sample *all_a, const sample *all_b, int n,
+                            int no_center, scale how, kspec_paired paired, double *noise) {
+    left_out x = leave_out(a, all_a, n, no_center, how), y = leave_out(b, all_b, n, no_center, how);
+    return variance(&x, &y, paired, noise);
+}
+
+/* 1 less the integral of Student's density over (-t, t), by Simpson's rule */
+static double student(double t, double nu) {
+    enum { STEPS = 20000 };
+    double sum = 0, h = t / STEPS, c = exp(lgamma((nu + 1) / 2) - lgamma(nu / 2)) / sqrt(nu * acos(-1));
+    for (int k = 0; k <= STEPS; k++)
+        sum += (k == 0 || k == STEPS ? 1 : k % 2 ? 4 : 2) * pow(1 + h * k * h * k / nu, -(nu + 1) / 2);
+    return 1 - 2 * c * sum * h / 3;
+}
+
+/* How much of the variance is taken to be true: 1 - (V'/V - 2)/9 from the quarters' mean V', 1/2 to 1 */
+static int shares; /* how many were between the bounds */
+static double true_share(const sample *a, const sample *b, int n, int no_center, scale how,
+                         kspec_paired paired) {
+    const size_t rows = a->rows < b->rows ? a->rows : b->rows, cols = a->cols < b->cols ? a->cols : b->cols;
+    double V, quarters = 0, noise;
+    if (rows < (no_center ? 6 : 10) || cols < 6) return 1;
+    V = pair_variance(a, b, a, b, n, no_center, how, paired, &noise);
+    for (size_t q = 0; q < 4; q++) {
+        sample x = quarter_of(a, q / 2, q % 2), y = quarter_of(b, q / 2, q % 2);
+        quarters += pair_variance(&x, &y, a, b, n, no_center, how, paired, &noise) / 4;
+    }
+    double share = 1 - (quarters / V - 2) / 9;
+    shares += share > 0.5 && share < 1;
+    return share < 0.5 ? 0.5 : share > 1 ? 1 : share;
 }
 
 static int logarithms; /* how many were compared */
@@ -112,30 +196,29 @@ static void check_differences(const sample *a, const sample *b, kspec_paired pai
         const kspec_difference *d = r->differences[k];
         CHECK(d->n == (int)k && strcmp(d->what, k ? "moment" : "dimension") == 0);
         const sample *s[2] = {a, b};
-        double all[2], loo[2][2][MOST], logs[2][2][MOST];
+        double all[2], noise;
         int positive = 1;
         for (int w = 0; w < 2; w++) {
             all[w] = value(s[w], d->n, no_center);
-            positive &= all[w] > 0;
-            for (int c = 0; c < 2; c++)
-                for (size_t i = 0; i < (c ? s[w]->cols : s[w]->rows); i++) {
-                    sample less = without(s[w], c ? SIZE_MAX : i, c ? i : SIZE_MAX);
-                    loo[w][c][i] = value(&less, d->n, no_center);
-                    logs[w][c][i] = log(loo[w][c][i]);
-                    positive &= loo[w][c][i] > 0;
-                }
+            left_out logs = leave_out(s[w], s[w], d->n, no_center, LOGS);
+            double log_variance =
+                side(logs.at[0], logs.size[0], &noise) + side(logs.at[1], logs.size[1], &noise);
+            /* known better than to a factor of e; NaN where something is not positive */
+            positive &= all[w] > 0 && log_variance < 1;
         }
-        size_t sizes[2][2] = {{a->rows, a->cols}, {b->rows, b->cols}};
-        double se = sqrt(variance(loo[0], loo[1], sizes[0], sizes[1], paired)), z = (all[0] - all[1]) / se;
-        for (int w = 0; w < 2; w++) /* and known better than to a factor of e */
-            positive &= side(logs[w][0], sizes[w][0]) + side(logs[w][1], sizes[w][1]) < 1;
+        double V = pair_variance(a, b, a, b, d->n, no_center, PLAIN, paired, &noise);
+        CHECK(fabs(d->value - (all[0] - all[1])) <= 1e-9 * fabs(all[0]));
+        CHECK_CLOSE(d->std_error, sqrt(V), 1e-7);
+        double x = all[0] - all[1], share = 1;
         if (positive) {
-            z = log(all[0] / all[1]) / sqrt(variance(logs[0], logs[1], sizes[0], sizes[1], paired));
+            V = pair_variance(a, b, a, b, d->n, no_center, LOGS, paired, &noise);
+            x = log(all[0] / all[1]);
             logarithms++;
         }
-        CHECK(fabs(d->value - (all[0] - all[1])) <= 1e-9 * fabs(all[0]));
-        CHECK_CLOSE(d->std_error, se, 1e-7);
-        CHECK_CLOSE(d->p, erfc(fabs(z) / sqrt(2)), 1e-6);
+        if (d->n <= 2 && (d->n || positive))
+            share = true_share(a, b, d->n, no_center, positive ? EXPANDED : PLAIN, paired);
+        double want = student(fabs(x) / sqrt(share * V), 2 * V * V / noise);
+        CHECK_MSG(fabs(d->p - want) <= 1e-6, "n = %d: p = %.12g, not %.12g", d->n, d->p, want);
     }
     kspec_compare_free(r);
 }
@@ -153,7 +236,7 @@ TEST(differences_by_leaving_out) {
         check_differences(&short_a, &short_b, KSPEC_PAIRED_ROWS, 0, 0, 1);
         check_differences(&a, &c, KSPEC_PAIRED_COLS, 0, 1, 1);
     }
-    CHECK(logarithms > 30);
+    CHECK(logarithms > 30 && shares > 10);
 }
 
 /* Where a value is not positive there are no logarithms, and p is that of the plain difference. */
@@ -169,7 +252,9 @@ TEST(without_logarithms) {
         CHECK(kspec_compare(&m, 1, &n, 1, NULL, &r, NULL) == KSPEC_OK);
         const kspec_difference *d = r->differences[2];
         if (!(value(&a, 2, 0) > 0 && value(&b, 2, 0) > 0)) {
-            CHECK_CLOSE(d->p, erfc(fabs(d->value / d->std_error) / sqrt(2)), 1e-12);
+            double V, noise, share = true_share(&a, &b, 2, 0, PLAIN, KSPEC_PAIRED_ROWS);
+            V = pair_variance(&a, &b, &a, &b, 2, 0, PLAIN, KSPEC_PAIRED_ROWS, &noise);
+            CHECK(fabs(d->p - student(fabs(d->value) / sqrt(share * V), 2 * V * V / noise)) < 1e-6);
             plain++;
         }
         kspec_compare_free(r);
@@ -212,7 +297,24 @@ TEST(ragged_trials) {
                 "order 5 is not between 1 and 4");
 }
 
+/* From tables: 5% lies beyond these */
+TEST(student_by_tables) {
+    static const double table[][2] = {{1, 12.7062047362},  {2, 4.3026527297},  {3, 3.1824463053},
+                                      {5, 2.5705818356},   {10, 2.2281388520}, {30, 2.0422724563},
+                                      {120, 1.9799304051}, {1e9, 1.9599639845}};
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+        CHECK(fabs(ks_student_tails(table[k][1], table[k][0]) - 0.05) < 1e-9);
+    CHECK(ks_student_tails(0, 3) == 1 && ks_student_tails(INFINITY, 3) == 0);
+    CHECK(isnan(ks_student_tails(NAN, 3)) && isnan(ks_student_tails(1, 0)));
+    /* with one degree, 1 - 2 atan(t)/pi */
+    for (double t = 0.01; t < 1e6; t *= 3)
+        CHECK_CLOSE(ks_student_tails(t, 1), 2 * atan(1 / t) / acos(-1), 1e-9);
+    for (double nu = 0.7; nu < 400; nu *= 2.3)
+        for (double t = 0.2; t < 8; t *= 1.7) CHECK(fabs(ks_student_tails(t, nu) - student(t, nu)) < 1e-9);
+}
+
 int main(void) {
+    RUN(student_by_tables);
     RUN(differences_by_leaving_out);
     RUN(without_logarithms);
     RUN(ragged_trials);

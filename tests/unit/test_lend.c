@@ -118,7 +118,7 @@ TEST(refusals) {
     kspec_lend(&none, 1);
     REFUSES("x", NULL, KSPEC_E_ARG, "x has no data");
     kspec_lend(&empty, 1);
-    REFUSES("x", NULL, KSPEC_E_IO, "x is empty: 1 trials x 0 rows x 3 columns");
+    REFUSES("x", NULL, KSPEC_E_IO, "x: the array is empty: axis 0 has length 0");
     kspec_lend(NULL, 5);
     REFUSES("x", NULL, KSPEC_E_IO, "x");
 }

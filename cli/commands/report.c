@@ -1,0 +1,209 @@
+#include "commands/report.h"
+#include "commands/groups.h"
+#include "plot/plot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct {
+    cli_common common;
+    int no_center;
+    cli_group_files groups;
+} report_args;
+
+#define ARG(field)    offsetof(report_args, field)
+#define GROUPS(field) offsetof(report_args, groups.field)
+
+/* clang-format off */
+static const cli_option options[] = {
+    {"no-center", 0, OPT_FLAG, ARG(no_center), NULL, "do not subtract the mean of each column"},
+    CLI_GROUPS_OPTIONS(GROUPS),
+    {0},
+};
+
+static const struct {
+    const char *command;
+    /* Added to the command line; and where the data are centred */
+    const char *words[2], *center;
+    int takes_groups;
+} parts[REPORT_PARTS] = {
+    {"dimension", {"--curve"},                   NULL,       1},
+    {"moments",   {"--estimator", "auto,naive"}, "--center", 1},
+    {"spectrum",  {0},                           "--center", 0},
+};
+/* clang-format on */
+
+/* ---- the commands ---- */
+
+typedef struct {
+    const char **at;
+    size_t count;
+} words;
+
+static void add(words *w, const char *option, const char *value) {
+    if (!value) return;
+    if (option) w->at[w->count++] = option;
+    w->at[w->count++] = value;
+}
+
+/* The command line of a part: its own words, then the options and INPUTs of the report */
+static void command_line(const report_args *a, int k, const char *nan, const char *seed, const char *threads,
+                         words *w) {
+    const cli_common *c = &a->common;
+    int whole = a->groups.rows || a->groups.cols || a->groups.column || c->nan == KSPEC_NAN_KEEP;
+    add(w, NULL, parts[k].command);
+    add(w, NULL, "--json");     /* which has more than a table needs */
+    for (int i = 0; i < 2; i++) /* parts of such a matrix are not taken */
+        if (k != REPORT_DIMENSION || !whole) add(w, NULL, parts[k].words[i]);
+    add(w, NULL, a->no_center ? (k == REPORT_DIMENSION ? "--no-center" : NULL) : parts[k].center);
+    add(w, "--select-cols", c->select_cols);
+    add(w, "--select-rows", c->select_rows);
+    add(w, "--axes", c->axes);
+    add(w, "--nan", cli_given(c, "nan") ? nan : NULL);
+    add(w, "--seed", cli_given(c, "seed") ? seed : NULL);
+    add(w, "--threads", cli_given(c, "threads") ? threads : NULL);
+    if (parts[k].takes_groups) {
+        add(w, "--groups", a->groups.rows);
+        add(w, "--groups-column", a->groups.column);
+        add(w, "--col-groups", a->groups.cols);
+    }
+    add(w, NULL, "--");
+    for (size_t i = 0; i < c->input_count; i++) add(w, NULL, c->inputs[i]);
+}
+
+static const char *nan_name(int policy) {
+    static const char *const names[] = {"error", "omit-rows", "omit-cols", "ragged-trials", "pairwise"};
+    return names[policy];
+}
+
+/* A warning that two commands give is told once, as is that of the spectrum about its own moments. */
+static void note_warnings(report *r, const json_t *object) {
+    size_t i, k;
+    const json_t *w, *known;
+    json_array_foreach(json_object_get(object, "warnings"), i, w) {
+        int seen = 0;
+        json_array_foreach(r->warnings, k, known) seen |= json_equal(w, known);
+        if (!seen) json_array_append(r->warnings, (json_t *)w);
+    }
+}
+
+static int run_part(const report_args *a, report *r, int k) {
+    const cli_common *c = &a->common;
+    char seed[24], threads[16];
+    words w = {calloc(32 + c->input_count, sizeof *w.at), 0};
+    if (!w.at) return cli_no_memory();
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)c->seed);
+    snprintf(threads, sizeof threads, "%d", c->threads);
+    command_line(a, k, nan_name(c->nan), seed, threads, &w);
+    report_part *p = &r->part[k];
+    int status = cli_run_inner(c, w.count, w.at, &p->object, &p->why);
+    free((void *)w.at);
+    /* without the first, which reads the data, there is nothing to report */
+    if (status && (k == REPORT_DIMENSION || !p->why || status == EXIT_INTERRUPTED))
+        return cli_error(status, "%s", p->why ? p->why : "out of memory");
+    note_warnings(r, p->object);
+    return EXIT_DONE;
+}
+
+/* ---- pictures ---- */
+
+static int draw(report *r) {
+    if (plot_has_gnuplot() == 0) {
+        cli_warn(r->common,
+                 "gnuplot is not installed (apt-get install gnuplot-nox): the report has no pictures");
+        return EXIT_DONE;
+    }
+    int status = EXIT_DONE;
+    for (int k = 0; k < REPORT_PARTS && !status; k++) {
+        report_part *p = &r->part[k];
+        char prefix[8];
+        if (!p->object) continue;
+        snprintf(prefix, sizeof prefix, "p%d-", k);
+        const plot_source s = {p->object, parts[k].command, NULL, NULL};
+        status = plot_inline(&s, prefix, &p->svg, &p->svg_size);
+    }
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static json_t *to_json(const void *result) {
+    const report *r = result;
+    json_t *o = json_pack("{s:o, s:s}", "output", cli_string(r->common->output), "time", r->time);
+    for (int k = 0; k < REPORT_PARTS; k++)
+        if (r->part[k].object)
+            json_object_set(o, parts[k].command, r->part[k].object);
+        else
+            json_object_set_new(o, parts[k].command, json_null());
+    return o;
+}
+
+/* As other tools do, for pages that are to be the same bytes tomorrow */
+static void set_time(report *r) {
+    const char *fixed = getenv("SOURCE_DATE_EPOCH");
+    double seconds;
+    time_t t = fixed && cli_parse_double(fixed, &seconds) && seconds >= 0 && seconds < 1e11 ? (time_t)seconds
+                                                                                            : time(NULL);
+    struct tm utc;
+    if (!gmtime_r(&t, &utc) || !strftime(r->time, sizeof r->time, "%Y-%m-%d %H:%M UTC", &utc)) r->time[0] = 0;
+}
+
+static int write_page(const report *r) {
+    cli_text page;
+    kspec_error err;
+    FILE *to = cli_text_open(&page);
+    if (to) report_page(to, r);
+    if (!cli_text_close(&page) || cli_memory_failed()) {
+        free(page.data);
+        return cli_error(EXIT_FAILED, "out of memory for the page");
+    }
+    kspec_status st = kspec_write_text(r->common->output, page.data, page.size, &err);
+    free(page.data);
+    return st ? cli_fail_writing(st, &err) : EXIT_DONE;
+}
+
+static int run(void *args) {
+    report_args *a = args;
+    cli_common *c = &a->common;
+    const char *dot = c->output ? strrchr(c->output, '.') : NULL;
+    if (!c->output) return cli_error(EXIT_USAGE, "report: -o FILE is missing (.html)");
+    if (strcmp(c->output, "-") != 0 && (!dot || (strcmp(dot, ".html") != 0 && strcmp(dot, ".htm") != 0)))
+        return cli_error(EXIT_USAGE, "-o: '%s' must end in .html", c->output);
+    if (strcmp(c->output, "-") == 0 && c->json)
+        return cli_error(EXIT_USAGE, "report: --json and -o - would both write to standard output");
+    report r = {.common = c, .warnings = json_array(), .grouped = a->groups.rows || a->groups.column};
+    int status = r.warnings ? EXIT_DONE : cli_no_memory();
+    set_time(&r);
+    for (int k = 0; k < REPORT_PARTS && !status; k++) status = run_part(a, &r, k);
+    if (!status) json_object_update(c->input, json_object_get(r.part[REPORT_DIMENSION].object, "input"));
+    if (!status) status = draw(&r);
+    if (!status) status = write_page(&r);
+    for (size_t k = 0; k < json_array_size(r.warnings) && !status; k++)
+        cli_warn(c, "%s", json_string_value(json_array_get(r.warnings, k)));
+    if (!status) status = cli_done(c, NULL, to_json, &r);
+    for (int k = 0; k < REPORT_PARTS; k++) {
+        json_decref(r.part[k].object);
+        free(r.part[k].why);
+        free(r.part[k].svg);
+    }
+    json_decref(r.warnings);
+    return status;
+}
+
+const cli_command cmd_report = {
+    .name = "report",
+    .summary = "a page to mail: dimension, moments, eigenvalues, what is known and what is not",
+    .synopsis = "report INPUT... -o FILE.html [--no-center] [OPTIONS]",
+    .description =
+        "Runs dimension, moments and spectrum on a matrix (rows: inputs, columns: features; several INPUTs "
+        "are\n"
+        "trials of one) and writes what they say to one page, with pictures, that needs nothing else.",
+    .options = options,
+    .args_size = sizeof(report_args),
+    .reads_input = 1,
+    .takes_holes = 1,
+    .writes_output = 1,
+    .no_picture = 1,
+    .run = run,
+};

@@ -1,0 +1,67 @@
+#include "plot/page.h"
+#include "plot/plot.h"
+
+#include <string.h>
+
+static void put_escaped(FILE *to, const char *run, size_t n) {
+    for (size_t i = 0; i < n; i++) switch (run[i]) {
+        case '<': fputs("&lt;", to); break;
+        case '>': fputs("&gt;", to); break;
+        case '&': fputs("&amp;", to); break;
+        case '"': fputs("&quot;", to); break;
+        default: fputc(run[i], to);
+        }
+}
+
+static void put_run(FILE *to, const char *run, size_t n, char kind) {
+    const char *tag = kind == '^' ? "sup" : "sub";
+    if (kind) fprintf(to, "<%s>", tag);
+    put_escaped(to, run, n);
+    if (kind) fprintf(to, "</%s>", tag);
+}
+
+static void put_plain_run(FILE *to, const char *run, size_t n, char kind) {
+    if (kind) fputc(kind, to);
+    put_escaped(to, run, n);
+}
+
+void page_text(FILE *to, const char *text) { plot_runs(to, text ? text : "", SIZE_MAX, put_run); }
+void page_plain(FILE *to, const char *text) { plot_runs(to, text ? text : "", SIZE_MAX, put_plain_run); }
+void page_escape(FILE *to, const char *text) { put_escaped(to, text, strlen(text)); }
+
+void page_style(FILE *to) {
+    fputs(
+        "<style>\n"
+        ":root { color-scheme: light dark; --ink: #1d1d1f; --soft: #55585e; --line: #c9ccd1; --box: "
+        "#f3f4f6;\n"
+        "  --mark: #8a4b00 }\n"
+        "@media (prefers-color-scheme: dark) { :root { --ink: #ececee; --soft: #b3b7bf; --line: #4a4e55;\n"
+        "  --box: #24262a; --mark: #ffb566 } }\n"
+        "body { font: 1rem/1.5 system-ui, sans-serif; color: var(--ink); max-width: 56rem; margin: 0 auto;\n"
+        "  padding: 1rem; overflow-wrap: anywhere }\n"
+        "h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1.2rem; margin-top: 2rem }\n"
+        "h3 { font-size: 1rem }\n"
+        "pre { background: var(--box); padding: 0.6rem; white-space: pre-wrap }\n"
+        "figure { margin: 1rem 0; background: #fff; border-radius: 4px; text-align: center }\n"
+        "svg { max-width: 100%; height: auto }\n"
+        ".scroll { overflow-x: auto }\n"
+        "table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums }\n"
+        "caption { text-align: left; color: var(--soft); padding-bottom: 0.3rem }\n"
+        "td, th { padding: 0.15rem 0.5rem; border-bottom: 1px solid var(--line); text-align: right;\n"
+        "  font-weight: normal; overflow-wrap: normal }\n"
+        "thead th { color: var(--soft); vertical-align: bottom }\n"
+        "th:first-child { text-align: left }\n"
+        ".answer { font-size: 1.15rem } .soft { color: var(--soft) }\n"
+        ".warnings li { color: var(--mark) }\n"
+        "@media (max-width: 30rem) { table { font-size: 0.78rem } td, th { padding: 0.15rem 0.25rem } }\n"
+        "@media print { :root { --ink: #000; --soft: #333; --line: #999; --box: #fff; --mark: #000 }\n"
+        "  body { max-width: none; padding: 0; font-size: 10pt } figure, tr, li { break-inside: avoid }\n"
+        "  h2 { break-after: avoid } .scroll { overflow: visible } }\n"
+        "</style>\n",
+        to);
+}
+
+void page_svg(FILE *to, const char *svg, size_t size) {
+    const char *start = memmem(svg, size, "<svg", 4);
+    fwrite(start ? start : svg, 1, start ? size - (size_t)(start - svg) : size, to);
+}

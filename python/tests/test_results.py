@@ -1,0 +1,187 @@
+"""What comes out: attributes, tables, frames, pictures."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import kspec
+import numpy as np
+import pytest
+
+
+def test_attributes_are_keys(x: Any) -> None:
+    r = kspec.moments(x, n=3, estimator="naive,exact", bound=True)
+    keys = r.to_dict()
+    assert r.estimates.value.tolist() == [e["value"] for e in keys["estimates"]]
+    assert r.estimates.estimator == ("naive",) * 3 + ("exact",) * 3
+    assert r.estimates[4] == keys["estimates"][4] and len(r.estimates[1:3]) == 2
+    assert r.population_rows is None  # a key that is no field
+    assert r.kspec == kspec.__version__
+    with pytest.raises(AttributeError, match="no attribute 'estimate'"):
+        r.estimate
+    with pytest.raises(AttributeError, match="no column 'values'; there are estimator"):
+        r.estimates.values
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        r.rows = 3  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        r.estimates.value[0] = 1
+    assert "participation_ratio" in dir(r) and "value" in dir(r.estimates)
+
+
+def test_nothing_known_is_nan(x: Any) -> None:
+    r = kspec.moments(x, n=2, no_stderr=True)
+    assert math.isnan(r.participation_ratio_stderr) and np.isnan(r.estimates.stderr).all()
+    assert r.correlation.shape == (0,)
+    assert kspec.moments(x, n=3).correlation.shape == (3, 3)
+
+
+def test_text(x: Any) -> None:
+    r = kspec.dimension(x)
+    assert repr(r).startswith("dimension 13.19 (95% interval") and str(r) == repr(r)
+    assert r._repr_html_().startswith("<pre>dimension") and "×" in r._repr_html_()
+    assert float(r) == r.dimension
+    r.to_dict()["rows"] = 0  # a copy
+    assert r.to_dict()["rows"] == 40
+
+
+def test_frames(x: Any) -> None:
+    pytest.importorskip("pandas")
+    m = kspec.moments(x, n=3)
+    assert m.to_dataframe()["value"].tolist() == m.estimates.value.tolist()
+    s = kspec.spectrum(x)
+    frame = s.to_dataframe()
+    assert list(frame) == ["eigenvalues", "stderr", "ci_low", "ci_high"] and frame.index[0] == 1
+    d = kspec.dimension(x)
+    assert d.to_dataframe()["dimension"][0] == d.dimension
+    assert kspec.theory.rbf(eta=1.0, eigenvalues=8).to_dataframe()["eigenvalues"].size == 8
+    assert len(kspec.norm(x, method="eigen,power", sigma=1.0).to_dataframe()) == 2
+
+
+def test_pictures(x: Any, trials: Any) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    y = np.sin(x[:, 0])
+    for result in (
+        kspec.moments(x),
+        kspec.dimension(x, curve=True),
+        kspec.compare(x[:, :15], x[:, 15:]),
+        kspec.spectrum(x),
+        kspec.norm(x, method="eigen,rff-debiased", sigma=2.0),
+        kspec.ridge(x, target=y, features=[5, 10, 20], lambda_=[0.1]),
+        kspec.wls.theory(grid=16, learn=range(2, 30, 3), modes=32, alpha=1.0, beta=1.0),
+        kspec.theory.rbf(eta=1.0, dim=2, eigenvalues=9),
+        kspec.compare(x[:, :10], x[:, 10:20], x[:, 20:]),
+    ):
+        axes = result.plot()
+        assert len(axes) >= 1 and (axes[0].get_xlabel() or axes[0].texts)
+        axes[0].figure.canvas.draw()
+        plt.close("all")
+    figure, ax = plt.subplots()
+    m = kspec.moments(x, n=3)
+    assert m.plot(ax) is ax and ax.get_ylabel() == "m(n)"
+    points = ax.get_lines()[0].get_ydata()
+    assert points.tolist() == m.estimates.value.tolist()
+    assert ax.get_lines()[0].get_color() == "#0072B2"
+    plt.close("all")
+
+
+def test_files(tool: Any, x: Any) -> None:
+    np.save("x.npy", x)
+    np.savez("x.npz", a=x, b=x[:3])
+    np.savetxt("x.csv", x[:5, :3], delimiter=",", header="u,v,w", comments="")
+    got = kspec.read("x.npy")
+    assert np.array_equal(got, x) and not got.flags.writeable
+    assert np.array_equal(kspec.read("x.npz:b"), x[:3])
+    table, names = kspec.read("x.csv", names=True)
+    assert np.allclose(table, x[:5, :3]) and names == ["u", "v", "w"]
+    assert np.array_equal(kspec.read("x.npy", select_rows=[3, 1], select_cols="0-4"), x[[3, 1], :5])
+    with pytest.raises(kspec.FileError, match="nowhere"):
+        kspec.read("nowhere.npy")
+    with pytest.raises(kspec.FileError, match="no array 'c'; the archive holds 2 arrays: a, b"):
+        kspec.read("x.npz:c")
+    holes = x.copy()
+    holes[2, 2] = np.nan
+    np.save("h.npy", holes)
+    assert np.isnan(kspec.read("h.npy")).sum() == 1
+    assert kspec.read("h.npy", nan="omit-rows").shape == (39, 30)
+    with pytest.raises(kspec.FileError, match="1 missing value"):
+        kspec.read("h.npy", nan="error")
+
+
+def test_hdf5_by_other_libraries(tool: Any, x: Any, monkeypatch: Any) -> None:
+    """Without kspec-hdf5, as in the wheel: h5py and scipy read what it would."""
+    h5py = pytest.importorskip("h5py")
+    io = pytest.importorskip("scipy.io")
+    with h5py.File("x.h5", "w") as f:
+        f["deep/x"] = x
+        f["y"] = x[:2]
+    io.savemat("x.mat", {"x": x})
+    monkeypatch.setattr("kspec._files._has_reader", lambda: False)
+    assert np.array_equal(kspec.read("x.h5:/deep/x"), x)
+    assert np.array_equal(kspec.read("x.mat"), x)
+    assert np.array_equal(kspec.read("x.mat:x", select_rows="1"), x[1:2])
+    with pytest.raises(kspec.FileError, match="holds several arrays: deep/x, y"):
+        kspec.read("x.h5")
+    assert kspec.dimension("x.h5:/deep/x").dimension == kspec.dimension(x).dimension
+    monkeypatch.undo()
+    monkeypatch.chdir(tool.folder)
+    if kspec.config().hdf5_sandbox:
+        assert np.array_equal(kspec.read("x.h5:/deep/x"), x)
+        assert np.array_equal(kspec.read("x.mat"), x)
+
+
+def test_features_and_gram(x: Any) -> None:
+    z, more = kspec.features(x, 64, gamma=0.2, seed=3), kspec.features(x, 128, gamma=0.2, seed=3)
+    assert np.allclose(z * np.sqrt(64), more[:, :64] * np.sqrt(128))
+    K = kspec.gram(x, gamma=0.2)
+    d = ((x[:, None] - x[None]) ** 2).sum(-1)
+    assert np.allclose(K, np.exp(-0.2 * d), rtol=1e-12, atol=1e-300)
+    many = kspec.features(x, 40_000, gamma=0.2)
+    assert np.abs(many @ many.T - K).max() < 6 / np.sqrt(40_000)  # 800 entries of variance below 1/q
+
+
+def test_tracker(tool: Any, x: Any) -> None:
+    t = kspec.Tracker(n=3)
+    for k in range(3):
+        t.update("hidden", x[:, : 10 + 5 * k])
+        t.update("out", x[:, 20:])
+    assert t.names == ["hidden", "out"] and [r["step"] for r in t.records] == [0, 0, 1, 1, 2, 2]
+    assert t.records[4]["dimension"] == kspec.dimension(x[:, :20]).dimension
+    assert (
+        t.records[0]["moments"]
+        == kspec.moments(x[:, :10], n=3, center=True, normalize=True).estimates.value.tolist()
+    )
+    t.save("t.json")
+    figure = tool.json("plot", "t.json")
+    assert [p["title"] for p in figure["panels"]] == ["dimension", "m(2), normalized", "m(3), normalized"]
+    assert [s["label"] for s in figure["panels"][0]["series"]] == ["hidden", "out"]
+    assert len(t.to_dict()["records"]) == 6
+    assert t.update("small", x[:20, :9], step=7.5)["step"] == 7.5
+
+
+def test_track_needs_known_layers() -> None:
+    class Model:
+        def named_modules(self) -> Any:
+            return [("", self), ("fc", object())]
+
+    with pytest.raises(ValueError, match="'conv' is not a module of the model; there are fc"):
+        kspec.track(Model(), ["conv"], None)
+
+
+def test_track(x: Any) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(30, 12), torch.nn.ReLU(), torch.nn.Dropout(), torch.nn.Linear(12, 2)
+    )
+    probe = torch.tensor(x, dtype=torch.float32)
+    follow = kspec.track(model, ["0", "1"], probe, n=2)
+    follow.epoch()
+    follow.epoch()
+    assert model.training and follow.names == ["0", "1"]
+    assert follow.records[0]["dimension"] == follow.records[2]["dimension"]
+    assert not any(m._forward_hooks for m in model.modules())

@@ -1,0 +1,76 @@
+"""For scikit-learn: its own checks of estimators, the kernel, and a curve that needs no training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+import kspec
+from kspec.sklearn import KernelSpectrum, RandomFourierFeatures, ridge_curve
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", [KernelSpectrum(), RandomFourierFeatures(n_components=20)])
+def test_scikit_learns_own_checks(estimator: Any) -> None:
+    check_estimator(estimator)
+
+
+def test_kernel_spectrum(x: Any) -> None:
+    e = KernelSpectrum(n=3).fit(x)
+    assert e.dimension_ == kspec.dimension(x).dimension
+    assert np.array_equal(e.moments_, kspec.moments(x, n=3, center=True).estimates.value)
+    assert np.array_equal(e.eigenvalues_, kspec.spectrum(x, n=3, center=True).eigenvalues)
+    assert e.spectrum_.method == "fit" and e.n_features_in_ == 30
+
+
+def test_the_kernel_of_rbf_sampler(x: Any) -> None:
+    """Both estimate exp(-gamma |x-y|^2): entries of Z Z^T have a variance below 1/q, and 820 of them stay
+    within 6 of it."""
+    q = 5_000
+    for gamma in (0.05, "scale"):
+        ours = RandomFourierFeatures(gamma=gamma, n_components=q, random_state=1).fit(x)
+        theirs = RBFSampler(gamma=gamma, n_components=q, random_state=1).fit(x)
+        K = kspec.gram(x, gamma=ours.gamma_)
+        for Z in (ours.transform(x), theirs.transform(x)):
+            assert np.abs(Z @ Z.T - K).max() < 6 / np.sqrt(q)
+    assert set(RBFSampler().get_params()) <= set(RandomFourierFeatures().get_params())
+
+
+def test_same_seed_same_features(x: Any) -> None:
+    a, b = (RandomFourierFeatures(random_state=3).fit_transform(x) for _ in range(2))
+    assert np.array_equal(a, b)
+    t = RandomFourierFeatures(random_state=3).fit(x)
+    assert np.array_equal(t.transform(x[:7]), a[:7]) and np.array_equal(t.transform(np.asfortranarray(x)), a)
+    assert t.transform(x.astype("f4")).dtype == np.float32
+    assert list(t.get_feature_names_out()[:1]) == ["randomfourierfeatures0"]
+
+
+def test_ridge_curve() -> None:
+    """Against scikit-learn's own regressions, averaged over 10 draws of the features."""
+    random = np.random.default_rng(0)
+    X, X_test = random.normal(size=(300, 30)), random.normal(size=(200, 30))
+    w = random.normal(size=30) / np.sqrt(30)
+    y, y_test = np.tanh(2 * X @ w) + 0.3, np.tanh(2 * X_test @ w) + 0.3
+    counts, alphas, gamma = [100, 600], [0.01, 1.0], 0.2
+    curve = ridge_curve(X, y, X_test, y_test, n_components=counts, alpha=alphas, gamma=gamma)
+    for i, q in enumerate(counts):
+        for j, alpha in enumerate(alphas):
+            errors = []
+            for seed in range(10):
+                model = make_pipeline(
+                    RBFSampler(gamma=gamma, n_components=q, random_state=seed), Ridge(alpha=alpha)
+                )
+                model.fit(X, y)
+                errors.append([np.mean((model.predict(a) - b) ** 2) for a, b in ((X, y), (X_test, y_test))])
+            train, test = np.mean(errors, axis=0)
+            assert curve.train_mse[i, j] == pytest.approx(train, rel=0.1)
+            assert curve.test_mse[i, j] == pytest.approx(test, rel=0.1)
+    with pytest.raises(ValueError, match="even"):
+        ridge_curve(X, y, X_test, y_test, n_components=3)

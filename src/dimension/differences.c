@@ -1,0 +1,294 @@
+#include "dimension/differences.h"
+
+#include "base/error.h"
+#include "base/matrix.h"
+#include "base/result.h"
+#include "moments/average.h"
+#include "moments/jackknife.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { HIGHEST = 4 };
+
+/*
+ * Of one matrix, or of a part of it: 1 + P + Q values each (from all, without each row, without each
+ * column) in units of the data, of m(1)^2 and of m(1), m(2), ... by their order. of[0] is the dimension.
+ */
+typedef struct {
+    size_t P, Q;
+    double *square, *of[1 + HIGHEST];
+    int highest;
+} lists;
+
+static size_t length(const lists *l) { return 1 + l->P + l->Q; }
+
+static kspec_status list_second(const ks_second *s, lists *l, ks_arena *arena, kspec_error *err) {
+    *l = (lists){.P = s->P, .Q = s->Q, .highest = 2};
+    size_t count = length(l);
+    l->square = ks_arena_alloc(arena, count, sizeof(double));
+    for (int n = 0; n <= 2; n++) l->of[n] = ks_arena_alloc(arena, count, sizeof(double));
+    if (arena->failed) return ks_nomem(err, "the differences", arena->failed);
+    ks_log_ratios(s, l->of[0]);
+    for (size_t k = 0; k < count; k++) {
+        l->of[0][k] = exp(l->of[0][k]);
+        l->of[1][k] = ldexp(s->trace[k], 2 * s->exponent);
+        l->of[2][k] = ldexp(s->moment[k], 4 * s->exponent);
+        l->square[k] = ldexp(s->square[k], 4 * s->exponent);
+    }
+    return KSPEC_OK;
+}
+
+/* m(3) and m(4) by exact, as far as AUTO would have it, up to nmax (0: 4) */
+static kspec_status list_higher(const ks_run *run, const kspec_compare_opts *how, const ks_measured *m,
+                                int nmax, lists *l, ks_arena *arena, kspec_error *err) {
+    ks_trials t = m->trials;
+    /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
+    size_t sampled = (t.P - 1) / (t.center ? 2 : 1), shorter = sampled < t.Q - 1 ? sampled : t.Q - 1;
+    int most = shorter < HIGHEST ? (int)shorter : HIGHEST;
+    kspec_moments_opts o = {.size = sizeof o,
+                            .nmax = nmax && nmax < most ? nmax : most,
+                            .estimators = KSPEC_ESTIMATOR_AUTO,
+                            .seed = how->seed,
+                            .splits = how->splits,
+                            .center = t.center};
+    if (o.nmax <= 2) return KSPEC_OK;
+    ks_tasks tasks;
+    ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};
+    kspec_status st = ks_tasks_make(&o, t.P, t.Q, ks_trials_splits(&t, o.splits), t.count > 1, &tasks, err);
+    const ks_task *task = &tasks.task[0];
+    int found = !st && tasks.count > 0 && task->method == KSPEC_ESTIMATOR_EXACT && task->last > 2;
+    if (found) st = ks_trials_scale(&t, task->last, err);
+    if (found && !st) st = ks_trials_alloc(&t, arena, &source.halves, err);
+    if (found && !st) {
+        size_t n = (size_t)task->last;
+        ks_moments_out sum = {ks_arena_alloc(arena, n, sizeof(double)),
+                              ks_arena_alloc(arena, ks_size(n, t.P), sizeof(double)),
+                              ks_arena_alloc(arena, ks_size(n, t.Q), sizeof(double))};
+        for (int k = 3; k <= task->last; k++) l->of[k] = ks_arena_alloc(arena, 1 + t.P + t.Q, sizeof(double));
+        st = arena->failed ? ks_nomem(err, "the differences", arena->failed)
+                           : ks_average(run, &source, task, 0, &sum, err);
+        for (int k = 3; k <= task->last && !st; k++) {
+            double *x = l->of[k], *rows = sum.rows + (size_t)(k - 1) * t.P,
+                   *cols = sum.cols + (size_t)(k - 1) * t.Q;
+            int e = 2 * k * t.exponent;
+            x[0] = ldexp(sum.m[k - 1], e);
+            for (size_t i = 0; i < t.P; i++) x[1 + i] = ldexp(rows[i], e);
+            for (size_t a = 0; a < t.Q; a++) x[1 + t.P + a] = ldexp(cols[a], e);
+        }
+        l->highest = task->last;
+    }
+    ks_tasks_free(&tasks);
+    return st;
+}
+
+/* ---- the variance of a difference ---- */
+
+/* Values of two matrices, 1 + P + Q each, and room for as many rows and columns */
+typedef struct {
+    kspec_paired paired;
+    size_t P[2], Q[2];
+    double *x[2], *room;
+} pair_of_lists;
+
+static kspec_status open_pair(pair_of_lists *p, kspec_paired paired, const lists *a, const lists *b,
+                              ks_arena *arena, kspec_error *err) {
+    const lists *l[2] = {a, b};
+    *p = (pair_of_lists){.paired = paired};
+    for (int k = 0; k < 2; k++) {
+        p->P[k] = l[k]->P, p->Q[k] = l[k]->Q;
+        p->x[k] = ks_arena_alloc(arena, length(l[k]), sizeof(double));
+    }
+    p->room = ks_arena_alloc(arena, ks_size_add(length(a), length(b)), sizeof(double));
+    return arena->failed ? ks_nomem(err, "the differences", arena->failed) : KSPEC_OK;
+}
+
+/* A variance by the jackknife, and the variance of that */
+typedef struct {
+    double variance, noise;
+} spread;
+
+/*
+ * A side of N values that are left out in turn adds (N-1)/N sum of u, u the squared deviations from the
+ * mean.
+ */
+static void add_side(const double *x, size_t N, spread *s) {
+    double mean = 0, sum = 0, squares = 0, f = (double)(N - 1) / (double)N;
+    for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
+    for (size_t i = 0; i < N; i++) {
+        double u = (x[i] - mean) * (x[i] - mean);
+        sum += u, squares += u * u;
+    }
+    s->variance += f * sum;
+    s->noise += f * f * (squares - sum * sum / (double)N);
+}
+
+/* Of x - y, which have Nx and Ny values; `shared`: the same rows or columns, left out of both at once */
+static void add_sides(const double *x, size_t Nx, const double *y, size_t Ny, int shared, double *room,
+                      spread *s) {
+    if (shared) {
+        for (size_t i = 0; i < Nx; i++) room[i] = x[i] - y[i];
+        add_side(room, Nx, s);
+    } else {
+        add_side(x, Nx, s);
+        add_side(y, Ny, s);
+    }
+}
+
+static spread spread_of(const pair_of_lists *p) {
+    const double *x = p->x[0] + 1, *y = p->x[1] + 1;
+    spread s = {0};
+    add_sides(x, p->P[0], y, p->P[1], p->paired == KSPEC_PAIRED_ROWS, p->room, &s);
+    add_sides(x + p->P[0], p->Q[0], y + p->P[1], p->Q[1], p->paired == KSPEC_PAIRED_COLS, p->room, &s);
+    return s;
+}
+
+/* A list as logarithms, if all values have one and it is known better than to a factor of e: 1 */
+static int take_logs(const lists *l, int n, double *logs) {
+    for (size_t k = 0; k < length(l); k++) {
+        double x = l->of[n][k];
+        if (!(x > 0 && isfinite(x))) return 0;
+        logs[k] = log(x);
+    }
+    return ks_jackknife_side(logs + 1, l->P) + ks_jackknife_side(logs + 1 + l->P, l->Q) < 1;
+}
+
+/*
+ * How much of the jackknife's variance is true. The variance of a mean over tuples is s_1 + s_2 + ...,
+ * s_k the part that k rows and columns make together. The jackknife counts that k times, V = sum of k s_k
+ * (Efron and Stein 1981); from half the rows and half the columns it is 2^k times as large, V' = sum of
+ * 2^k k s_k. With parts 1 and k alone the true variance is V - (V' - 2 V) (k-1) / (k (2^k - 2)): the
+ * factor is 1/4 for k = 2, 1/9 for k = 3, 3/56 for k = 4. Moments of order 2 have all of them; 1/9 comes
+ * nearest to the variance that was measured (docs/dimension.md). V' is the mean over the four quarters of
+ * even and odd rows and columns. Of a dimension the parts are those of its expansion to first order,
+ * m(1)^2 / (that of all) - m(2) / (that of all), which has no logarithm to be undefined in a quarter.
+ */
+enum { QUARTERS = 4 };
+static const double EXCESS = 1.0 / 9, LEAST_SHARE = 0.5;
+
+static void expand(const lists *part, const lists *all, int n, int relative, double *to) {
+    for (size_t k = 0; k < length(part); k++)
+        to[k] = n == 0     ? part->square[k] / all->square[0] - part->of[2][k] / all->of[2][0]
+                : relative ? part->of[n][k] / all->of[n][0]
+                           : part->of[n][k];
+}
+
+/* Every second row from `row` on, every second column from `col` on, of each trial */
+static kspec_status open_quarter(const ks_measured *m, size_t row, size_t col, ks_measured *out,
+                                 ks_arena *arena, kspec_error *err) {
+    const ks_trials *t = &m->trials;
+    kspec_matrix *phi = ks_arena_alloc(arena, t->count, sizeof *phi);
+    size_t *row_trials = t->row_trials ? ks_arena_alloc(arena, t->P, sizeof *row_trials) : NULL;
+    if (arena->failed) return ks_nomem(err, "a quarter of the matrix", arena->failed);
+    for (size_t k = 0; k < t->count; k++) {
+        const kspec_matrix *x = &t->phi[k];
+        phi[k] = (kspec_matrix){x->data + (ptrdiff_t)row * x->row_stride + (ptrdiff_t)col * x->col_stride,
+                                (x->rows - row + 1) / 2, (x->cols - col + 1) / 2, 2 * x->row_stride,
+                                2 * x->col_stride};
+    }
+    for (size_t i = 0; i < phi->rows && row_trials; i++) row_trials[i] = t->row_trials[row + 2 * i];
+    return ks_measured_open(out, phi, t->count, row_trials, t->center, "a quarter", arena, err);
+}
+
+/* Are both matrices large enough for quarters? */
+static int have_quarters(const ks_two_matrices *of) {
+    for (int k = 0; k < 2; k++) {
+        const ks_trials *t = &of->matrix[k]->trials;
+        if (t->P < (t->center ? 10 : 6) || t->Q < 6) return 0;
+    }
+    return 1;
+}
+
+static kspec_status list_quarters(const ks_run *run, const ks_two_matrices *of, lists part[QUARTERS][2],
+                                  pair_of_lists *pairs, ks_arena *arena, kspec_error *err) {
+    kspec_status st = KSPEC_OK;
+    for (int q = 0; q < QUARTERS && !st; q++)
+        for (int k = 0; k < 2 && !st; k++) {
+            ks_measured m;
+            ks_second s;
+            double from = (2 * q + k) / (2.0 * QUARTERS), to = (2 * q + k + 1) / (2.0 * QUARTERS);
+            ks_run each = ks_run_part(run, from, to);
+            st = open_quarter(of->matrix[k], (size_t)q / 2, (size_t)q % 2, &m, arena, err);
+            if (!st) st = ks_second_make(&each, &m, of->o->splits, of->o->seed, &s, arena, err);
+            if (!st) st = list_second(&s, &part[q][k], arena, err);
+        }
+    for (int q = 0; q < QUARTERS && !st; q++)
+        st = open_pair(&pairs[q], of->o->paired, &part[q][0], &part[q][1], arena, err);
+    return st;
+}
+
+/* ---- the differences ---- */
+
+/* Everything that a difference is made of; no quarters where the matrices are too small for them */
+typedef struct {
+    lists all[2], part[QUARTERS][2];
+    pair_of_lists whole, quarter[QUARTERS];
+    int highest, quarters;
+} material;
+
+static kspec_status gather(const ks_run *run, const ks_two_matrices *of, material *m, ks_arena *arena,
+                           kspec_error *err) {
+    kspec_status st = KSPEC_OK;
+    *m = (material){.highest = of->o->nmax ? of->o->nmax : HIGHEST, .quarters = have_quarters(of)};
+    for (int k = 0; k < 2 && !st; k++) {
+        ks_run each = ks_run_part(run, 0.3 * k, 0.3 * (k + 1));
+        st = list_second(of->second[k], &m->all[k], arena, err);
+        if (!st && m->highest > 2)
+            st = list_higher(&each, of->o, of->matrix[k], m->highest, &m->all[k], arena, err);
+        if (!st && m->all[k].highest < m->highest) m->highest = m->all[k].highest;
+    }
+    ks_run rest = ks_run_part(run, 0.6, 1);
+    if (!st) st = open_pair(&m->whole, of->o->paired, &m->all[0], &m->all[1], arena, err);
+    if (!st && m->quarters) st = list_quarters(&rest, of, m->part, m->quarter, arena, err);
+    return st;
+}
+
+static double true_share(const material *m, int n, int relative) {
+    double V = 0, quarters = 0;
+    for (int q = -1; q < QUARTERS; q++) {
+        const pair_of_lists *p = q < 0 ? &m->whole : &m->quarter[q];
+        for (int k = 0; k < 2; k++)
+            expand(q < 0 ? &m->all[k] : &m->part[q][k], &m->all[k], n, relative, p->x[k]);
+        if (q < 0)
+            V = spread_of(p).variance;
+        else
+            quarters += spread_of(p).variance / QUARTERS;
+    }
+    double share = 1 - EXCESS * (quarters / V - 2);
+    return isfinite(share) ? fmin(1, fmax(LEAST_SHARE, share)) : 1;
+}
+
+static spread plain_spread(const material *m, int n) {
+    for (int k = 0; k < 2; k++) memcpy(m->whole.x[k], m->all[k].of[n], length(&m->all[k]) * sizeof(double));
+    return spread_of(&m->whole);
+}
+
+static void set_difference(const material *m, int n, kspec_difference *d) {
+    double *const *x = m->whole.x;
+    spread s = plain_spread(m, n);
+    *d = (kspec_difference){n ? "moment" : "dimension", n, x[0][0] - x[1][0], sqrt(s.variance), NAN};
+    if (!(d->std_error >= 0)) return;
+    int logs = take_logs(&m->all[0], n, x[0]) && take_logs(&m->all[1], n, x[1]);
+    s = logs ? spread_of(&m->whole) : plain_spread(m, n);
+    const double difference = x[0][0] - x[1][0];
+    if (!(s.variance > 0)) return;
+    /* higher moments are too uncertain in a quarter, and a dimension without logarithms is */
+    int known = m->quarters && n <= 2 && (n || logs);
+    double share = known ? true_share(m, n, logs) : 1;
+    /* degrees of freedom by Satterthwaite, from how uneven the leave-one-out values are */
+    double degrees = s.noise > 0 ? 2 * s.variance * s.variance / s.noise : INFINITY;
+    d->p = ks_student_tails(difference / sqrt(share * s.variance), degrees);
+}
+
+kspec_status ks_differences_make(const ks_run *run, const ks_two_matrices *of, kspec_compare_result *r,
+                                 ks_arena *arena, kspec_error *err) {
+    material m;
+    kspec_status st = gather(run, of, &m, arena, err);
+    if (st) return st;
+    r->count = 1 + (size_t)m.highest;
+    r->differences = ks_arena_list(ks_result_arena(r), r->count, sizeof **r->differences);
+    if (!r->differences) return ks_nomem(err, "the differences", ks_size(r->count, sizeof **r->differences));
+    r->dimension = m.all[0].of[0][0], r->other_dimension = m.all[1].of[0][0];
+    for (int n = 0; n <= m.highest; n++) set_difference(&m, n, r->differences[n]);
+    return KSPEC_OK;
+}

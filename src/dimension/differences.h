@@ -1,0 +1,19 @@
+/* Differences of dimension and of moments between two matrices, with standard errors and p-values. */
+#ifndef KS_DIMENSION_DIFFERENCES_H
+#define KS_DIMENSION_DIFFERENCES_H
+
+#include "kspec/dimension.h"
+#include "moments/second.h"
+
+/* The two matrices, and what they give from all of their rows and columns */
+typedef struct {
+    const kspec_compare_opts *o;
+    ks_measured *matrix[2];
+    const ks_second *second[2];
+} ks_two_matrices;
+
+/* Sets the dimensions, the count and the differences of r, whose arena has them. */
+kspec_status ks_differences_make(const ks_run *run, const ks_two_matrices *of, kspec_compare_result *r,
+                                 ks_arena *arena, kspec_error *err);
+
+#endif

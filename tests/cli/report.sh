@@ -1,0 +1,91 @@
+# A report: one page that needs nothing else, whose numbers are those of the commands.
+. "$(dirname "$0")/lib.sh"
+
+kspec generate linear --rows 80 --cols 60 --eigenvalue 3,2,1,0.5 --noise 0.5 --trials 3 --seed 3 -o rec.npy
+export SOURCE_DATE_EPOCH=86400
+
+expect_status 0 kspec report rec.npy -o rec.html --json
+expect_json 'j["output"] == "rec.html" and j["time"] == "1970-01-02 00:00 UTC"'
+expect_json 'j["input"]["path"] == "rec.npy"'
+cp "$out" rec.json
+for part in 'dimension --curve' 'moments --estimator auto,naive --center' 'spectrum --center'; do
+    kspec $part rec.npy --json --quiet >part.json
+    expect "$part is that of the command" "$python" -c '
+import json, sys
+strip = lambda o: {k: v for k, v in o.items() if k not in ("command_line", "seconds")}
+a, b = json.load(open("rec.json"))[sys.argv[1]], json.load(open("part.json"))
+assert strip(a) == strip(b)' ${part%% *}
+done
+expect_status 0 kspec report rec.npy -o again.html
+expect "nothing is printed" [ ! -s "$out" ]
+expect "the same page but for its name" cmp -s <(sed s/again.html/rec.html/ again.html) rec.html
+page() { expect "the page has '$1'" grep -qF -- "$1" "${2:-rec.html}"; }
+page '<html lang="en">'
+page 'kspec report rec.npy -o rec.html'
+page 'kspec moments --estimator auto,naive --center -- rec.npy'
+page "kspec $(kspec --version | cut -d' ' -f2), 1970-01-02 00:00 UTC"
+page '95% interval'
+expect "three pictures" [ "$(grep -c '<svg' rec.html)" -eq 3 ]
+
+# real names, labels and warnings are escaped
+odd='a<b>&"c'\''.npy'
+"$python" - "$odd" <<'END'
+import numpy as np, sys
+np.save(sys.argv[1], np.random.default_rng(5).normal(size=(8, 6)))
+with open("h.csv", "w") as f:
+    f.write('"<script>alert(1)</script> trial",b,c\n')
+    f.writelines("%d,%g,%g\n" % (i // 3, i * i % 7, i % 5) for i in range(20))
+END
+expect_status 0 kspec report "$odd" -o odd.html
+page 'a&lt;b&gt;&amp;&quot;c'\''.npy' odd.html
+expect "no name is HTML" [ -z "$(grep -F 'a<b>' odd.html)" ]
+expect_stderr 'the least that a kernel has'
+page 'the least that a kernel has' odd.html
+expect_status 0 kspec report h.csv -o h.html
+expect "no name is a script" [ -z "$(grep -F '<script' h.html)" ]
+page '&lt;script&gt;' h.html
+
+# what can be told is told, of whatever there is
+py 'r = np.random.default_rng(1); np.save("small.npy", r.normal(size=(5, 4)))
+x = r.normal(size=(30, 20)); x[3, 4] = np.nan; np.save("holes.npy", x)'
+expect_status 0 kspec report small.npy -o small.html --quiet
+expect_status 0 kspec report holes.npy --nan pairwise -o holes.html --quiet
+page 'Not computed: ' holes.html
+how='--nan omit-rows --select-cols 2- --no-center --seed 4'
+expect_status 0 kspec report holes.npy $how -o left.html --quiet
+page 'kspec dimension --curve --no-center --select-cols 2- --nan omit-rows --seed 4 -- holes.npy' left.html
+page '<td>1</td>' left.html # the row left out
+printf 'a\n%.0s' {1..6} >groups.txt
+printf 'b%s\n' {1..24} >>groups.txt
+expect_status 0 kspec report holes.npy --nan omit-cols --groups groups.txt -o grouped.html --quiet
+page 'groups of rows' grouped.html
+expect_status 0 env KSPEC_GNUPLOT= PATH=/nowhere "$KSPEC" report small.npy -o bare.html
+expect_stderr 'gnuplot is not installed .*: the report has no pictures'
+expect "a page without pictures" grep -q '<table>' bare.html
+expect_status 0 bash -c '"$0" report small.npy -o - --quiet | grep -q "</html>"' "$KSPEC"
+
+# what is wrong is said in one line, and nothing is written
+rm -f x.html
+expect_error 2 'report: -o FILE is missing' kspec report rec.npy
+expect_error 2 "'x.pdf' must end in .html" kspec report rec.npy -o x.pdf
+expect_error 2 'would both write' kspec report rec.npy -o - --json
+expect_error 3 'cannot open none.npy' kspec report none.npy -o x.html
+expect_error 3 'missing value' kspec report holes.npy -o x.html
+expect_error 2 'report has no picture' kspec report rec.npy -o x.html --plot y.svg
+expect_error 1 'cannot|No such file' kspec report rec.npy -o none/x.html
+expect "nothing is written" [ ! -e x.html ]
+
+# as a reader sees it
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -n "$browser" ]; then
+    seen=${KSPEC_SCREENSHOTS:-$work/screenshots}
+    for name in rec odd; do
+        input=$([ $name = odd ] && echo "$odd" || echo rec.npy)
+        kspec report "$input" -o $name.html --json --quiet >$name.json
+        expect "$name.html in Chromium" "$python" "$KSPEC_SOURCE/tests/cli/report_page.py" "$browser" \
+            $name.html $name.json "$seen/$name"
+    done
+else
+    echo "skip: no chromium, which looks at the pages of kspec report; run 'sh scripts/setup.sh browser'"
+fi
+done_testing
