@@ -52,12 +52,11 @@ template <int N> __host__ __device__ constexpr int record() { return N & ~1; }
 template <int N> __host__ __device__ constexpr int batch_in() { return (BATCH + 1) * record<N>(); }
 template <int N> __host__ __device__ constexpr int batch_out() { return BATCH * record<N>(); }
 
-// One panel: start row h, rows from `first` on. sum[32 k] += what closes in it, in shared memory: the registers
-// are A's.
+// One panel: start row h, rows from `first` on. sum[k] += what closes in it.
 template <int N, int C, bool TWO>
 __device__ __forceinline__ void panel(const double *gx, const double *gy, int P, int h, int hmax, int first,
                                       int batches, bool leftmost, bool rightmost, double *slab, double *rin,
-                                      double *rout, double *R_mine, double *sum) {
+                                      double *rout, double *R_mine, double (&sum)[N]) {
     constexpr int PER = 32 * C, K = N - 1, KP = record<N>(), RB = batch_out<N>(), RI = batch_in<N>();
     const int lane = threadIdx.x % 32;
     auto fetch = [&](int b) {
@@ -156,7 +155,7 @@ __device__ __forceinline__ void panel(const double *gx, const double *gy, int P,
         const double close = h < P ? from[(size_t)(h + lane) * PER + in_slab(c, lane)] : 0;
         sum[0] = fma(A1[c], close, sum[0]);
 #pragma unroll
-        for (int k = 0; k < K; k++) sum[(k + 1) * 32] = fma(A[k][c], close, sum[(k + 1) * 32]);
+        for (int k = 0; k < K; k++) sum[k + 1] = fma(A[k][c], close, sum[k + 1]);
     }
 }
 
@@ -171,10 +170,9 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
     double *slab = room;                                      // STAGES x (1+TWO) x BATCH x 32 C
     double *rin = slab + STAGES * (1 + TWO) * BATCH * 32 * C; // WARPS x STAGES x batch_in
     double *rout = rin + WARPS * STAGES * batch_in<N>();      // WARPS x batch_out
-    double *sum = rout + WARPS * batch_out<N>();              // WARPS x N x 32
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, P = s.P;
     double *R_mine = R + ((size_t)blockIdx.x * WARPS + warp) * s.steps * record<N>();
-    rin += warp * STAGES * batch_in<N>(), rout += warp * batch_out<N>(), sum += warp * N * 32 + lane;
+    rin += warp * STAGES * batch_in<N>(), rout += warp * batch_out<N>();
     const int groups = (P + WARPS - 1) / WARPS;
     for (;;) {
         __syncthreads();
@@ -187,8 +185,9 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
         if (g >= groups) return;
         const int h = g * WARPS + warp, first = (g * WARPS + 1) / BATCH * BATCH, hmax = g * WARPS + WARPS - 1;
         const int batches = (P + 31 - first + BATCH - 1) / BATCH; // rows first ... P-1 through all lanes
+        double sum[N];
 #pragma unroll
-        for (int k = 0; k < N; k++) sum[k * 32] = 0;
+        for (int k = 0; k < N; k++) sum[k] = 0;
         for (int p = 0; p < s.full; p++)
             panel<N, C, TWO>(px + s.at(p), py + s.at(p), P, h, hmax, first, batches, p == 0, p + 1 == s.panels(),
                              slab, rin, rout, R_mine, sum);
@@ -197,7 +196,7 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
                                   true, slab, rin, rout, R_mine, sum);
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            double v = sum[k * 32];
+            double v = sum[k];
 #pragma unroll
             for (int o = 16; o; o /= 2) v += __shfl_xor_sync(~0u, v, o);
             if (lane == 0 && h < P) sums[(size_t)h * N + k] = v;
@@ -228,7 +227,7 @@ template <int N, int C, int NARROW, bool TWO> shape make_shape() {
             NARROW,
             (size_t)record<N>(),
             sizeof(double) * ((size_t)STAGES * (1 + TWO) * BATCH * 32 * C +
-                              (size_t)WARPS * (STAGES * batch_in<N>() + batch_out<N>() + 32 * N)),
+                              (size_t)WARPS * (STAGES * batch_in<N>() + batch_out<N>())),
             launch<N, C, NARROW, TWO>,
             prepare<N, C, NARROW, TWO>};
 }

@@ -8,7 +8,7 @@ path::shape path::shape_two(int nmax) {
     case 3: return make_shape<3, 12, 6, true>();
     case 4: return make_shape<4, 12, 6, true>();
     case 5: return make_shape<5, 12, 6, true>();
-    case 6: return make_shape<6, 10, 6, true>();
+    case 6: return make_shape<6, 12, 6, true>();
     case 7: return make_shape<7, 10, 6, true>();
     case 8: return make_shape<8, 10, 6, true>();
     }

@@ -63,7 +63,8 @@ static int take_std_errors(const spectrum_args *a, spectrum_moments *g) {
     if (!a->std_errors.count) return EXIT_DONE;
     if (g->std_error) return cli_error(EXIT_USAGE, "--stderr: %s has standard errors of its own", a->moments);
     if (a->std_errors.count != g->count)
-        return cli_error(EXIT_USAGE, "--stderr has %zu values, --moments %zu", a->std_errors.count, g->count);
+        return cli_error(EXIT_USAGE, "--stderr has %zu value%s, --moments %zu", a->std_errors.count,
+                         cli_s(a->std_errors.count), g->count);
     if (!(g->std_error = malloc(g->count * sizeof *g->std_error))) return cli_no_memory();
     memcpy(g->std_error, a->std_errors.at, g->count * sizeof *g->std_error);
     return EXIT_DONE;

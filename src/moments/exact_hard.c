@@ -80,7 +80,7 @@ static void cpu_slices(ks_exec_state *x, slices *s) {
             for (size_t i = 0; i < Q * Q; i++) s->F_adj[i] += s->F_adj[k * Q * Q + i];
 }
 
-/* Rows from ... from+count-1 of slice r0: t, and V in the place of Z; the lines x00 and e stay on the device */
+/* Rows from ... from+count-1 of slice r0: t, and V in the place of Z; x00 and e are the device's */
 static void device_lines(ks_exec_state *x, const slices *s, const ks_run *part, size_t from, size_t count,
                          double twice, double *Z) {
     const size_t P = s->P, Q = s->Q, at = from * Q;

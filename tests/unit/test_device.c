@@ -47,7 +47,7 @@ static int make_bed(bed *b) {
 }
 
 /* Sizes that a plain plugin, or a sanitizer, is quick with */
-static int small_only;
+static int small_only, tiny;
 static int is_plain(const bed *b) { return strstr(b->place.device->name, "Plain") != NULL; }
 static int is_small(const bed *b) { return small_only || is_plain(b); }
 
@@ -261,15 +261,16 @@ static int smaller(size_t P, size_t Q, int n) {
 TEST(paths) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+    for (size_t k = tiny ? 2 : 0; k < (tiny ? 4 : sizeof shapes / sizeof *shapes); k++)
         for (int two = 0; two < 2; two++) {
             size_t P = shapes[k][0], Q = shapes[k][1];
-            for (int n = 1; n <= 8; n += small_only ? 3 : 1) {
+            for (int n = tiny ? 7 : 1; n <= 8; n += small_only ? 3 : 1) {
                 compare(&b, "path", path, P, Q, smaller(P, Q, n), two, 0, TOLERANCE);
                 /* past half of the rows low orders are larger, and both round what they take away */
                 int high = 2 * (size_t)smaller(P, Q, n) > (P < Q ? P : Q);
                 compare(&b, "path", path, P, Q, smaller(P, Q, n), two, 1, high ? 2e-9 : TOLERANCE);
             }
+            if (tiny) continue;
             compare(&b, "path", path, P, Q, smaller(P, Q, 11), two, 0, TOLERANCE);
             compare(&b, "path", path, P, Q, smaller(P, Q, 16), two, 0, TOLERANCE);
         }
@@ -514,6 +515,7 @@ TEST(words) {
 static void all(void) {
     RUN(operations);
     RUN(paths);
+    if (tiny) return;
     RUN(exacts);
     RUN(others);
     if (!small_only) RUN(allocations);
@@ -521,13 +523,14 @@ static void all(void) {
     RUN(calls);
 }
 
-/* test_device small: the GPU alone, on small sizes, for compute-sanitizer */
+/* test_device small: the GPU alone, on small sizes, for compute-sanitizer; tiny: operations and path alone */
 int main(int argc, char **argv) {
     char exe[PATH_MAX] = "";
     bed b;
     if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0) return 1;
     snprintf(plain, sizeof plain, "%s/plain_plugin.so", dirname(exe));
-    small_only = argc > 1 && strcmp(argv[1], "small") == 0;
+    tiny = argc > 1 && strcmp(argv[1], "tiny") == 0;
+    small_only = tiny || (argc > 1 && strcmp(argv[1], "small") == 0);
     RUN(words);
     if (!small_only) {
         RUN(places);
