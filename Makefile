@@ -3,6 +3,7 @@
 #   make demo       set up, build, and estimate the moments of a built-in example
 #   make pictures   draw the pictures of the documentation anew
 #   make test       set up, build, and run all tests
+#   make python-test, make wheel   test the Python package; make its wheel (docs/python.md)
 #   make faults     every allocation and system call of every command fails, in turn (minutes)
 #   make data       fetch the public data sets that some of the tests and figures need
 #   make repro      every figure of the four papers, in small; repro-full: at the papers' sizes
@@ -18,7 +19,7 @@ override KSPEC_DATA := $(shell realpath -m -- '$(KSPEC_DATA)')
 export KSPEC_DATA
 endif
 
-.PHONY: all setup demo pictures data test test-fast asan tsan faults faults-quick fuzz coverage mutants bench repro repro-full repro-docs install \
+.PHONY: all setup demo pictures data test test-fast python-test python-test-full wheel asan tsan faults faults-quick fuzz coverage mutants bench repro repro-full repro-docs install \
         lint format clean
 
 all: setup
@@ -54,6 +55,15 @@ asan tsan: setup
 	@cmake --build build-$@ -j $(JOBS)
 	@$(CTEST) build-$@ -j $(JOBS) -L fast
 
+# The Python package, from PyPI's parts; a part of `make test`. full: other NumPys, other libraries' arrays, mypy
+python-test python-test-full: all
+	@$(SETUP) test
+	@sh scripts/python-test.sh build $(if $(filter %-full,$@),full)
+
+wheel: all
+	@$(SETUP) test
+	@sh scripts/wheel.sh build
+
 # faults: every allocation and system call of every command fails, in turn; faults-quick: a sample of them
 FAULTS = build/faults/faults.so
 faults faults-quick: all
@@ -62,12 +72,13 @@ faults faults-quick: all
 	@cc -O2 -Wall -Wextra -shared -fPIC -o $(FAULTS) tests/faults/*.c
 	@python3 tests/faults/run.py build/kspec $(FAULTS) $(if $(filter %-quick,$@),--stride 197)
 
+# the fuzzers are a part of the build for the address sanitizer
 FUZZ_SECONDS ?= 20
 fuzz: setup
 	@$(SETUP) test
-	@cmake --preset fuzz >/dev/null
-	@cmake --build build-fuzz -j $(JOBS)
-	@sh fuzz/run.sh $(FUZZ_SECONDS) build-fuzz
+	@cmake --preset asan >/dev/null
+	@cmake --build build-asan -j $(JOBS) --target fuzzers
+	@sh fuzz/run.sh $(FUZZ_SECONDS) build-asan
 
 # line coverage of the tests and the fuzzers' corpora together, held above the bounds in scripts/coverage.py
 coverage: setup
@@ -75,9 +86,11 @@ coverage: setup
 	@cmake --preset coverage >/dev/null
 	@cmake --build build-coverage -j $(JOBS)
 	@rm -rf build-coverage/profiles && mkdir build-coverage/profiles
-	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw $(CTEST) build-coverage -j $(JOBS) -L fast || true
+	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw $(CTEST) build-coverage -j $(JOBS) -L fast || \
+	    touch build-coverage/profiles/failed
 	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw FUZZ_RUNS=0 sh fuzz/run.sh 0 build-coverage
 	@python3 scripts/coverage.py build-coverage
+	@[ ! -e build-coverage/profiles/failed ] || { echo "coverage: some tests failed" >&2; exit 1; }
 
 # operators of src/moments that a changed sign, bound or constant would get past the tests
 mutants: all
@@ -104,8 +117,8 @@ install: all
 SOURCES = $(shell git ls-files '*.c' '*.h')
 lint:
 	@$(SETUP) lint
-	@clang-format --dry-run --Werror $(SOURCES)
-	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \
+	@echo $(SOURCES) | xargs -n 30 -P $(JOBS) clang-format --dry-run --Werror
+	@cppcheck --quiet -j $(JOBS) --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \
 	    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -I include -I src -I cli \
 	    src cli
 
@@ -113,4 +126,4 @@ format:
 	@clang-format -i $(SOURCES)
 
 clean:
-	@rm -rf build build-asan build-tsan build-fuzz build-coverage build-mutants
+	@rm -rf build build-asan build-tsan build-volume build-coverage

@@ -223,10 +223,10 @@ int main(int argc, char **argv) {
     }
     for (int plain = 0; plain < 2; plain++) {
         if (table != 0 && table != 2 + plain) continue;
-        printf(
-            "\n%s\n\n| process | size of each | alignment covers 1 | p < 0.05: dimension | m(1) | m(2) | m(3) | "
-            "m(4) |\n|---|---|---|---|---|---|---|---|\n",
-            plain ? "not centred" : "centred");
+        printf("\n%s\n\n| process | size of each | alignment covers 1 | p < 0.05: dimension | m(1) | m(2) | "
+               "m(3) | "
+               "m(4) |\n|---|---|---|---|---|---|---|---|\n",
+               plain ? "not centred" : "centred");
         for (size_t p = 0; p < PROCESSES; p++)
             for (size_t s = 1; s + 2 < SIZES; s++)
                 levels(&processes[p], sizes[s][0], sizes[s][1], plain, seeds, first, x);

@@ -1,12 +1,16 @@
 /*
- * Time of the exact estimator beside DGEMM in the same process: bench_exact [P Q nmax threads trials]. Prints
- * the time of a whole call with error bars, of its plan, and of the estimator alone: in seconds, and in
- * matrix products of P x Q x min(P,Q) on one thread (best of a few runs each).
+ * Time of the exact estimator beside DGEMM in the same process: bench_exact [P Q nmax threads trials].
+ * Prints the time of a whole call with error bars, of its plan, and of the estimator alone: in seconds,
+ * and in matrix products of P x Q x min(P,Q) on one thread (best of a few runs each). With a sixth
+ * argument it prints what the plans of centred rows and of none consist of instead, in graphs, products
+ * and sums over a side.
  */
 #include "base/clock.h"
 #include "linalg/linalg.h"
 #include "moments/exact.h"
+#include "moments/exact_run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -16,7 +20,10 @@ static void die(const kspec_error *e) {
     exit(1);
 }
 
-/* Seconds: of the processor on one thread, where other work on the machine does not count, or of the clock */
+/*
+ * Seconds: of the processor on one thread, where other work on the machine does not count, or of the
+ * clock
+ */
 static double seconds(const ks_run *run) {
     return run->threads == 1 ? (double)clock() / CLOCKS_PER_SEC : ks_now();
 }
@@ -61,10 +68,65 @@ static void whole_calls(const kspec_matrix *phi, size_t trials, int nmax, int th
            1e3 * first, 1e3 * best, 1e3 * plan);
 }
 
+/*
+ * One plan. pinned: the sides whose indices are left out by fixing vertices; backward: by the derivative,
+ * for all indices at once (of centred rows that is right for columns alone).
+ */
+static void count(const char *name, int centred, int two, int rows, int cols, int backward, size_t P,
+                  size_t Q, int nmax) {
+    static const double one, other; /* a dry execution does not look at entries */
+    const ks_run run = {.threads = 1};
+    const ks_exact_form form = {.two_trials = two,
+                                .weighted = centred,
+                                .split = {centred, 0},
+                                .population = {INFINITY, INFINITY},
+                                .pinned = {rows, cols}};
+    kspec_error err;
+    ks_plan p;
+    size_t products = 0, sums = 0, matrices = 0;
+    if (ks_plan_make(&p, form, P, Q, nmax, &err)) die(&err);
+    unsigned char *seen = calloc(UINT16_MAX + 1, 1);
+    for (size_t k = 0; k < p.nops && seen; k++) {
+        products += p.ops[k].kind == KS_OP_PRODUCT;
+        if (p.ops[k].kind != KS_OP_VECTOR) continue;
+        sums++;
+        matrices += !seen[p.vectors[p.ops[k].index].E];
+        seen[p.vectors[p.ops[k].index].E] = 1;
+    }
+    free(seen);
+    p.form.weighted = centred && !backward;
+    ks_exec_state x = {.run = &run,
+                       .plan = &p,
+                       .A = &one,
+                       .B = two ? &other : &one,
+                       .dry = 1,
+                       .with_loo = rows || cols || backward,
+                       .err = &err};
+    ks_exec(&x);
+    if (x.status) die(&err);
+    printf("%-40s %5zu graphs %4zu products %5zu sums (of %4zu matrices) %7.1f products of work\n", name,
+           p.ngraphs, products, sums, matrices, x.work / (double)(P * Q * (P < Q ? P : Q)));
+    ks_plan_free(&p);
+}
+
+static void counts(int two, size_t P, size_t Q, int nmax) {
+    count("not centred, value", 0, two, 0, 0, 0, P, Q, nmax);
+    count("not centred, error bars", 0, two, 0, 0, 1, P, Q, nmax);
+    count("rows centred, value", 1, two, 0, 0, 0, P, Q, nmax);
+    count("rows centred, error bars of rows alone", 1, two, 1, 0, 0, P, Q, nmax);
+    count("rows centred, of columns alone", 1, two, 0, 1, 0, P, Q, nmax);
+    count("rows centred, error bars", 1, two, 1, 1, 0, P, Q, nmax);
+    count("rows centred, by the derivative", 1, two, 0, 0, 1, P, Q, nmax);
+}
+
 int main(int argc, char **argv) {
     size_t P = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000, Q = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
     int nmax = argc > 3 ? atoi(argv[3]) : 4, threads = argc > 4 ? atoi(argv[4]) : 1,
         trials = argc > 5 ? atoi(argv[5]) : 1;
+    if (argc > 6) {
+        counts(trials == 2, P, Q, nmax);
+        return 0;
+    }
     size_t least = P < Q ? P : Q, most = P < Q ? Q : P;
     double *A = malloc(P * Q * sizeof *A), *B = malloc(P * Q * sizeof *B),
            *C = malloc(most * most * sizeof *C);

@@ -15,7 +15,7 @@ LIBS="libopenblas-dev liblapacke-dev libsleef-dev librandom123-dev coinor-libclp
 READERS="libhdf5-dev libmatio-dev"
 # files made by the real programs, sanitizers and fuzzers, man page check; what a static link of OpenBLAS
 # names; curl for the test of make data; a locale with a decimal comma
-TESTS="python3 python3-numpy python3-scipy python3-h5py python3-jsonschema binutils clang
+TESTS="python3 python3-venv python3-numpy python3-scipy python3-h5py python3-jsonschema binutils clang
     libclang-rt-14-dev mandoc libgfortran-12-dev curl locales"
 # gnuplot (its own licence; run as a separate program, never linked), which the tool finds at run time
 PICTURES="gnuplot-nox"

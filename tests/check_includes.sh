@@ -16,7 +16,8 @@ may_include() {
     ridge | wls) echo "base simd linalg features theory" ;;
     moments) echo "base simd linalg device features theory" ;;
     spectrum | norm | learn | dimension) echo "base simd linalg device features theory moments" ;;
-    bench) echo "base simd linalg device features theory moments ridge wls spectrum norm learn dimension kspec.h" ;;
+    bench)
+        echo "base simd linalg device features theory moments ridge wls spectrum norm learn dimension kspec.h" ;;
     cli) echo "core plot commands bench kspec.h" ;;
     hdf5) echo "io/child.h io/sparse.h" ;; # a program apart: it shares what stands on nothing
     include) echo "" ;;

@@ -23,7 +23,8 @@ static double gemm_rate(const ks_run *run, size_t n, kspec_error *err) {
     }
     for (size_t i = 0; i < n; i++) host[i] = 1 / (double)(i + 1);
     for (size_t i = 0; i < n; i++) at->put(run, X + i * n, host, n, err);
-    const ks_matmul p = {.m = n, .n = n, .k = n, .alpha = 1, .A = X, .lda = n, .B = X, .ldb = n, .C = C, .ldc = n};
+    const ks_matmul p = {
+        .m = n, .n = n, .k = n, .alpha = 1, .A = X, .lda = n, .B = X, .ldb = n, .C = C, .ldc = n};
     for (int r = 0; r < 4; r++) {
         double t = ks_now();
         if (at->product(run, &p, err) || at->get(run, &last, C, 1, 1, err)) break;
@@ -34,8 +35,8 @@ static double gemm_rate(const ks_run *run, size_t n, kspec_error *err) {
     return best;
 }
 
-static kspec_status once(const ks_run *run, const bench_gpu_contest *c, const ks_pair *p, const ks_moments_out *out,
-                         kspec_error *err) {
+static kspec_status once(const ks_run *run, const bench_gpu_contest *c, const ks_pair *p,
+                         const ks_moments_out *out, kspec_error *err) {
     if (c->method == KSPEC_ESTIMATOR_PATH) return ks_path(run, p, out, err);
     if (c->method == KSPEC_ESTIMATOR_NAIVE) return ks_naive(run, p, out, err);
     if (c->method == KSPEC_ESTIMATOR_KV_ROW) return ks_kv_row(run, p, out, err);
@@ -45,14 +46,15 @@ static kspec_status once(const ks_run *run, const bench_gpu_contest *c, const ks
     return st;
 }
 
-static kspec_status measure(ks_place *place, const bench_gpu_contest *c, const ks_pair *p, const ks_moments_out *gpu,
-                            const ks_moments_out *cpu, int repeats, int threads, bench_gpu_result *out,
-                            kspec_error *err) {
+static kspec_status measure(ks_place *place, const bench_gpu_contest *c, const ks_pair *p,
+                            const ks_moments_out *gpu, const ks_moments_out *cpu, int repeats, int threads,
+                            bench_gpu_result *out, kspec_error *err) {
     ks_device *d = place->device;
     const ks_run there = {.threads = 1, .to = 1, .device = d}, here = {.threads = threads, .to = 1};
     const double P = (double)p->P, Q = (double)p->Q;
+    const size_t size = P * Q < 1e5 ? 64 : 8192;
     kspec_status st = KSPEC_OK;
-    out->gemm = gemm_rate(&there, 8192, err);
+    out->gemm = gemm_rate(&there, size, err);
     out->seconds = INFINITY;
     for (int r = 0; r <= repeats && !st; r++) { /* the first one warms up */
         double t = ks_now();
@@ -63,9 +65,9 @@ static kspec_status measure(ks_place *place, const bench_gpu_contest *c, const k
         out->multiply_adds = d->multiplied;
     }
     if (c->method == KSPEC_ESTIMATOR_PATH) out->multiply_adds = (c->nmax - 1) * P * (P - 1) * Q;
-    out->gemm = fmax(out->gemm, gemm_rate(&there, 8192, err));
+    out->gemm = fmax(out->gemm, gemm_rate(&there, size, err));
     double more = c->method == KSPEC_ESTIMATOR_PATH && c->error_bars ? 8 : 1;
-    if (st || more * out->multiply_adds > 60 * 1.5e10 * threads) return st;
+    if (st || more * out->multiply_adds > 20 * 1.5e10 * threads) return st;
     double t = ks_now();
     st = ks_blas_enter(threads, err);
     if (!st) {
@@ -78,8 +80,8 @@ static kspec_status measure(ks_place *place, const bench_gpu_contest *c, const k
     return st;
 }
 
-kspec_status bench_gpu(kspec_device device, const bench_gpu_contest *c, size_t P, size_t Q, int repeats, int threads,
-                       bench_gpu_result *out, kspec_error *err) {
+kspec_status bench_gpu(kspec_device device, const bench_gpu_contest *c, size_t P, size_t Q, int repeats,
+                       int threads, bench_gpu_result *out, kspec_error *err) {
     ks_arena arena = {0};
     ks_place place = {0};
     const size_t n = (size_t)c->nmax;
@@ -97,11 +99,12 @@ kspec_status bench_gpu(kspec_device device, const bench_gpu_contest *c, size_t P
     for (int k = 0; k < 1 + c->two && !st; k++) /* the second trial is near the first */
         kspec_random_normal(1, 5 + (uint64_t)k, 0, P * Q, x[k]);
     for (size_t i = 0; i < P * Q && !st; i++) x[0][i] += 1; /* no moment is near 0 */
-    for (size_t i = 0; i < P * Q && c->two && !st; i++)
-        x[1][i] = x[0][i] + 0.1 * x[1][i];
+    for (size_t i = 0; i < P * Q && c->two && !st; i++) x[1][i] = x[0][i] + 0.1 * x[1][i];
     const ks_pair p = {x[0], c->two ? x[1] : x[0], P, Q, c->nmax};
     if (!st) snprintf(out->device, sizeof out->device, "%s", place.device->name);
-    if (!st) st = measure(&place, c, &p, &to[0], &to[1], repeats, threads ? threads : kspec_default_threads(), out, err);
+    if (!st)
+        st = measure(&place, c, &p, &to[0], &to[1], repeats, threads ? threads : kspec_default_threads(), out,
+                     err);
     ks_place_close(&place);
     ks_arena_free(&arena);
     return st;

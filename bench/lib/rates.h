@@ -26,18 +26,19 @@ typedef struct {
 typedef struct {
     char device[144];
     /*
-     * the best of the runs, and the part of it in which data are copied; the processor's on all its threads (NaN where that would take longer than a
-     * minute); multiply-adds: of path (nmax-1) P (P-1) Q, else those of its products
+     * The best of the runs, and the part of it in which data are copied; the processor's on all its threads
+     * (NaN where that would take longer than about 20 s); multiply-adds: of path (nmax-1) P (P-1) Q, else
+     * those of its products.
      */
     double seconds, copying, cpu_seconds, multiply_adds;
-    /* multiply-adds per second of the GPU's DGEMM, 8192 x 8192, before or after */
+    /* multiply-adds per second of the GPU's DGEMM, 8192 x 8192 (64 x 64 for a tiny matrix) */
     double gemm;
     /* the greatest difference from the processor, relative */
     double difference;
 } bench_gpu_result;
 
-kspec_status bench_gpu(kspec_device device, const bench_gpu_contest *c, size_t P, size_t Q, int repeats, int threads,
-                       bench_gpu_result *out, kspec_error *err);
+kspec_status bench_gpu(kspec_device device, const bench_gpu_contest *c, size_t P, size_t Q, int repeats,
+                       int threads, bench_gpu_result *out, kspec_error *err);
 
 /*
  * Seconds on one thread for n rows of p coordinates, the best of `repeats` runs each: `product`, the product

@@ -19,8 +19,9 @@ typedef struct {
 /* clang-format off */
 static const cli_option options[] = {
     {"center",    0, OPT_CHOICE, ARG(center),   "WHICH",
-     "the mean over rows (the default) or cols is removed", cli_centers, .bare = "rows"},
-    {"no-center", 0, OPT_FLAG,  ARG(no_center), NULL, "do not subtract the mean of each column"},
+     "remove the mean over rows, of each column (the default), or over cols, of each row", cli_centers,
+     .bare = "rows"},
+    {"no-center", 0, OPT_FLAG,  ARG(no_center), NULL, "keep the means: they count as dimensions"},
     {"curve",     0, OPT_FLAG,  ARG(curve),     NULL, "also from fewer rows and columns, taken at random"},
     {"label",     0, OPT_LABEL, ARG(labels),    "NAME",
      "the INPUTs that follow are a matrix of their own, called NAME; may be given again"},

@@ -49,6 +49,16 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
     };
 }
 
+void cli_estimation_all(kspec_moments_opts *o) {
+    const unsigned dependent =
+        o->center ? KSPEC_ESTIMATOR_EXACT : KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT;
+    if (o->estimators != EVERY_ESTIMATOR) return;
+    if (o->row_groups || o->col_groups || o->pairwise)
+        o->estimators = dependent;
+    else if (o->center || o->population_rows || o->population_cols)
+        o->estimators = KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_EXACT;
+}
+
 /* The lowest order whose moment is too small for a double, though its root is not; 0: none */
 static int underflow(const kspec_moments_result *r) {
     int lowest = 0;
@@ -113,7 +123,7 @@ void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const ksp
                  underflow(r), DBL_MIN);
     for (size_t k = 0; k < r->count; k++) {
         const kspec_estimate *m = r->estimates[k];
-        if (!(m->rounding > 0.1 * (isfinite(m->std_error) ? m->std_error : fabs(m->value)))) continue;
+        if (!kspec_estimate_doubtful(m)) continue;
         cli_warn(
             c,
             "exact: rounding may have moved m(%d) by %.2g, more than a tenth of its %s: the entries differ "

@@ -56,6 +56,9 @@ extern const cli_choice cli_sides[], cli_sampled_sides[], cli_trial_schemes[], c
 /* The library's options, but for what depends on the data */
 kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation *e);
 
+/* Of all estimators, those that go with centring, finite populations, groups or missing entries */
+void cli_estimation_all(kspec_moments_opts *o);
+
 /* Warns where centring would show something else. */
 void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
                          const kspec_moments_result *r);

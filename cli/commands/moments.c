@@ -109,6 +109,17 @@ static void print_estimate(FILE *f, const output *u, const kspec_estimate *e) {
     fputc('\n', f);
 }
 
+/* The estimator that depends on the order of rows and columns: path, or Kong-Valiant in its place */
+static const char *ordered_name(const kspec_moments_result *r) {
+    kspec_estimator last = KSPEC_ESTIMATOR_PATH;
+    for (size_t k = 0; k < r->count; k++) {
+        kspec_estimator e = r->estimates[k]->estimator;
+        if (e == KSPEC_ESTIMATOR_PATH) return kspec_estimator_name(e);
+        if (e == KSPEC_ESTIMATOR_KV_ROW || e == KSPEC_ESTIMATOR_KV_COL) last = e;
+    }
+    return kspec_estimator_name(last);
+}
+
 /* Does a later estimate have the same order? */
 static int comes_again(const kspec_moments_result *r, size_t k) {
     for (size_t l = k + 1; l < r->count; l++)
@@ -138,10 +149,9 @@ static void print_ratio(FILE *f, const cli_estimation *how, const kspec_moments_
     fprintf(f, "\nparticipation ratio m(1)²/m(2): ");
     if (isfinite(r->participation_ratio))
         fprintf(f, "%.4g", r->participation_ratio);
-    else if (finite || how->center > KSPEC_CENTER_ROWS)
-        fprintf(f, "not known without bias %s%s", finite ? "for a finite population" : "with this centring",
-                !finite && how->center == KSPEC_CENTER_COLS ? " here; kspec dimension --center=cols has it"
-                                                            : "");
+    else if (how->center == KSPEC_CENTER_BOTH || (finite && how->center))
+        fprintf(f, "not known without bias %s",
+                finite ? "for a centred finite population" : "with both sides centred");
     else
         fputs("undefined (the estimate of m(2), or of m(1)², is not positive, or is not computed)", f);
     if (isfinite(r->participation_ratio_std_error))
@@ -168,7 +178,7 @@ static void print_table(FILE *f, const void *result) {
         print_estimate(f, u, r->estimates[k]);
     }
     if (r->permutations > 1 || r->side == KSPEC_SIDE_TRANSPOSED)
-        fprintf(f, "\npath: %s matrix%s", side_name(r), r->permutations > 1 ? "" : "\n");
+        fprintf(f, "\n%s: %s matrix%s", ordered_name(r), side_name(r), r->permutations > 1 ? "" : "\n");
     if (r->permutations > 1)
         fprintf(f, ", averaged over %d random orders of rows and columns\n", r->permutations);
     print_ratio(f, &u->a->how, r);
@@ -195,6 +205,7 @@ static int run(void *args) {
     opts.row_groups = groups.rows ? groups.rows->of : NULL;
     opts.col_groups = groups.cols ? groups.cols->of : NULL;
     opts.pairwise = a->common.nan == KSPEC_NAN_KEEP;
+    cli_estimation_all(&opts);
     opts.progress = cli_progress(&a->common);
     kspec_moments_result *r = NULL;
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};

@@ -6,7 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double at(const kspec_dataset *d, size_t i, size_t j) { return d->data[i * d->cols + j]; }
+/* Of the first trial, whatever the layout: an array of a host's is used where it lies */
+static double entry(const kspec_matrix *m, size_t i, size_t j) {
+    return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
+}
+
+static double at(const kspec_dataset *d, size_t i, size_t j) {
+    const kspec_matrix m = kspec_dataset_trial(d, 0);
+    return entry(&m, i, j);
+}
 
 /* " ('trial')", or nothing where the column has no name */
 static const char *named(const kspec_dataset *d, size_t j, char *text, size_t size) {
@@ -98,11 +106,11 @@ static agreement agree(const kspec_matrix *a, const kspec_matrix *b, double *sha
     for (size_t j = 0; j < a->cols; j++) {
         double mean[2] = {0}, n = 0;
         for (size_t i = 0; i < a->rows; i++) {
-            double x = a->data[i * a->cols + j], y = b->data[i * a->cols + j];
+            double x = entry(a, i, j), y = entry(b, i, j);
             if (!isnan(x) && !isnan(y)) mean[0] += x, mean[1] += y, n++;
         }
         for (size_t i = 0; i < a->rows && n > 0; i++) {
-            double x = a->data[i * a->cols + j] - mean[0] / n, y = b->data[i * a->cols + j] - mean[1] / n;
+            double x = entry(a, i, j) - mean[0] / n, y = entry(b, i, j) - mean[1] / n;
             if (isnan(x) || isnan(y)) continue;
             sum.aa += x * x, sum.bb += y * y, sum.ab += x * y;
             share[i] += x * y;

@@ -7,15 +7,20 @@
 #include <math.h>
 #include <string.h>
 
-static void add_alignment(plot_figure *f, plot_panel *p, const plot_source *s) {
-    char label[256];
-    double rows = plot_number(s->json, "rows");
-    plot_label(s, "unbiased, 95% interval", label, sizeof label);
-    plot_add_point(f, plot_add_series(f, p, label, PLOT_POINTS, -1), rows, plot_number(s->json, "alignment"),
-                   plot_number(s->json, "alignment_ci_low"), plot_number(s->json, "alignment_ci_high"));
-    plot_label(s, "of the matrices themselves", label, sizeof label);
-    plot_add_point(f, plot_add_series(f, p, label, PLOT_POINTS, -1), rows,
-                   plot_number(s->json, "alignment_biased"), NAN, NAN);
+/* The results stand side by side, by their rows and, where there are several, their names. */
+static void add_alignments(plot_figure *f, plot_panel *p, const plot_source *s, size_t count) {
+    plot_series *all[2] = {plot_add_series(f, p, "unbiased, 95% interval", PLOT_POINTS, -1),
+                           plot_add_series(f, p, "of the matrices themselves", PLOT_POINTS, -1)};
+    for (size_t k = 0; k < count; k++) {
+        const json_t *o = s[k].json;
+        char name[256];
+        plot_add_point(f, all[0], (double)k, plot_number(o, "alignment"), plot_number(o, "alignment_ci_low"),
+                       plot_number(o, "alignment_ci_high"));
+        plot_add_point(f, all[1], (double)k, plot_number(o, "alignment_biased"), NAN, NAN);
+        snprintf(name, sizeof name, "%s%s%.0f rows", s[k].name ? s[k].name : "", s[k].name ? ", " : "",
+                 plot_number(o, "rows"));
+        plot_add_xname(f, p, name);
+    }
 }
 
 /*
@@ -101,8 +106,8 @@ static int plot_pairs(plot_figure *f, const plot_source *s, size_t count) {
     if (most > 60) return plot_unfit(s, "%zu bars exceed the 60 of one picture", most);
     f->columns = 1;
     if (aligned) {
-        plot_panel *p = plot_add_panel(f, NULL, "rows", "alignment");
-        for (size_t k = 0; k < count; k++) add_alignment(f, p, &s[k]);
+        plot_panel *p = plot_add_panel(f, NULL, NULL, "alignment");
+        add_alignments(f, p, s, count);
         plot_add_mark(f, p, 'y', 0, NULL);
         plot_add_mark(f, p, 'y', 1, NULL);
     }

@@ -186,12 +186,14 @@ void plot_add_interval(plot_figure *f, const plot_source *s, size_t count, const
                        const char *low_key, const char *high_key) {
     double d = plot_number(s->json, key), low = plot_number(s->json, low_key),
            high = plot_number(s->json, high_key);
-    char *shape = f->title, interval[80] = "";
+    double naive = naive_key ? plot_number(s->json, naive_key) : NAN;
+    char *shape = f->title, interval[80] = "", own[80] = "";
     if (!shape || count > 1 || !isfinite(d)) return;
     if (isfinite(low) && isfinite(high))
         snprintf(interval, sizeof interval, " (95%%: %.3g … %.3g)", low, high);
+    if (isfinite(naive)) snprintf(own, sizeof own, ", of the matrix itself %.3g", naive);
     f->title = NULL;
-    plot_text(f, &f->title, "%s; dimension %.3g%s", shape, d, interval);
+    plot_text(f, &f->title, "%s; dimension %.3g%s%s", shape, d, interval, own);
     free(shape);
 }
 

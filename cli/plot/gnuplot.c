@@ -193,9 +193,9 @@ static void put_error_bars(clause_list *c, size_t k, const char *color, int abov
     if (above_frame_only) /* the value itself is not on the axis, but its error bar reaches it */
         fprintf(c->to, ":($2<=0&&$4>0?%.17g:NaN):(%.17g):4", low, low);
     else if (c->p->y.scale == PLOT_LOG)
-        fprintf(c->to, ":2:($3>0?$3:$3==$3?%.17g:NaN):4", low);
-    else
-        fputs(":2:3:4", c->to);
+        fprintf(c->to, ":($3<=$4?$2:NaN):($3>0?$3:%.17g):4", low);
+    else /* a point without a bar leaves a stray cap on the axis, unless it is left out */
+        fputs(":($3<=$4?$2:NaN):3:4", c->to);
     fprintf(c->to,
             " with yerrorbars linetype 1 dashtype %d linecolor rgb '%s' linewidth 1 pointtype 0 pointsize 0 "
             "notitle",
@@ -219,7 +219,8 @@ static void put_tiles(clause_list *c, size_t k) {
     begin(c, k);
     fputs("1:2:(0.48):(0.48):3 with boxxyerror fillcolor palette fillstyle solid noborder notitle", c->to);
     begin(c, k);
-    fputs("1:2:($3==$3?sprintf('%.2f',$3):'') with labels notitle", c->to);
+    /* nothing where it is undefined (any expression of NaN is the label "NaN"), and no minus before 0.00 */
+    fputs("1:2:(strcol(3) eq 'NaN'?'':abs($3)<0.005?'0.00':sprintf('%.2f',$3)) with labels notitle", c->to);
 }
 
 static void put_series(clause_list *c, size_t k, size_t turn) {

@@ -103,7 +103,7 @@ int plot_moments(plot_figure *f, const plot_source *s, size_t count) {
     if (all) plot_shape_title(f, s, count);
     if (all && count == 1)
         plot_add_interval(f, s, count, "participation_ratio", "participation_ratio_ci_low",
-                          "participation_ratio_ci_high");
+                          "participation_ratio_ci_high", "participation_ratio_naive");
     else if (!all && count == 1)
         plot_text(f, &f->title, "the moments of the kernel: %s, %.0f dimension%s",
                   plot_word(s->json, "process", "known"), plot_number(s->json, "dim"),

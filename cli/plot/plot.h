@@ -145,9 +145,9 @@ static inline int plot_refused(const plot_source *s) { return s->path ? EXIT_INP
 void plot_label(const plot_source *s, const char *label, char *to, size_t size);
 /* "x.npy: 300 rows × 600 columns, centred" where one of the sources has a shape */
 void plot_shape_title(plot_figure *f, const plot_source *s, size_t count);
-/* ": dimension 20.1 (95%: 18.8 … 21.5)" behind the title of a single result that has it under these keys */
+/* "; dimension 20.1 (95%: 18.8 … 21.5)" behind the title of a single result with these keys; naive or NULL */
 void plot_add_interval(plot_figure *f, const plot_source *s, size_t count, const char *key, const char *low,
-                       const char *high);
+                       const char *high, const char *naive);
 /* One scale and range of y for panels that are to be compared; NULL is left out. */
 void plot_share_y(plot_panel *const *panels, size_t count);
 /* 1e-06 as 10^{−6}; to[40] */

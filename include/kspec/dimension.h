@@ -13,10 +13,11 @@ extern "C" {
  *
  *     m(1)^2 / m(2) = (sum of eigenvalues)^2 / sum of squared eigenvalues:
  *
- * d for d equal eigenvalues. Computed from the matrix's own eigenvalues it is at most min(P,Q) and grows with
- * both. Here the square of the trace and m(2) are estimated without bias, each from distinct rows and
- * distinct columns, so that the ratio is nearly that of all the inputs and features which were not measured.
- * Centred (the default), the kernel is the covariance over inputs, also without bias: the mean takes no part.
+ * d for d equal eigenvalues. Computed from the matrix's own eigenvalues it is at most min(P,Q) and grows
+ * with both. Here the square of the trace and m(2) are estimated without bias, each from distinct rows
+ * and distinct columns, so that the ratio is nearly that of all the inputs and features which were not
+ * measured. Centred (the default), the kernel is the covariance over inputs, also without bias: the mean
+ * takes no part.
  *
  * With one trial, noise that is independent in every entry counts as dimensions, since it adds to the trace.
  * With two or more trials of the same rows and columns it does not; more than two are split into halves, as
@@ -38,9 +39,9 @@ typedef struct {
     /*
      * Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two
      * halves of each product come from different groups, and the jackknife leaves out a group at a time.
-     * Where centred groups of rows differ in size, subtract large means of columns first, as said there; with
-     * missing entries, a pair of columns is taken over the rows in which both are seen. At least 5 (3 where not centred) and 3 groups. Not with a
-     * curve, nor both at once.
+     * Where centred groups of rows differ in size, subtract large means of columns first, as said there;
+     * with missing entries, a pair of columns is taken over the rows in which both are seen. At least 5
+     * (3 where not centred) and 3 groups. Not with a curve, nor both at once.
      */
     const uint64_t *row_groups, *col_groups;
     int pairwise;
@@ -53,8 +54,9 @@ typedef struct {
 } kspec_dimension_opts;
 
 /*
- * A point of the curve: both estimates from `rows` and `cols` taken at random, together from small to all.
- * The naive dimension climbs with the size of the matrix; the unbiased one does not.
+ * A point of the curve: both estimates from `rows` and `cols` taken at random, together from a tenth (20 or
+ * more) to all, averaged over up to 16 such parts, the more the smaller they are. The naive dimension climbs
+ * with the size of the matrix; the unbiased one does not.
  */
 typedef struct {
     size_t rows, cols;
@@ -89,11 +91,11 @@ typedef struct {
 } kspec_dimension_result;
 
 /*
- * phi points to ntrials >= 1 matrices of one shape. P must be at least 5 (3 where not centred) and Q at least
- * 3, so that one of each may be left out.
+ * phi points to ntrials >= 1 matrices of one shape. P must be at least 5 (3 where not centred) and Q at
+ * least 3, so that one of each may be left out.
  *
- * Time: two products of a P x Q with a Q x Q matrix (P x P where that is less), for each split. Memory beyond
- * Phi: a copy of each half, and two Q x Q matrices or, where P is less, bands of P x P.
+ * Time: two products of a P x Q with a Q x Q matrix (P x P where that is less), for each split. Memory
+ * beyond Phi: a copy of each half, and two Q x Q matrices or, where P is less, bands of P x P.
  */
 KSPEC_API kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials,
                                        const kspec_dimension_opts *opts, kspec_dimension_result **out,
@@ -102,7 +104,10 @@ KSPEC_API void kspec_dimension_free(kspec_dimension_result *result);
 
 /* ------------------------------------------------------------------------------------------ two matrices */
 
-/* What two matrices share: their rows are the same inputs, or their columns the same features, or neither. */
+/*
+ * What two matrices share: their rows are the same inputs, or their columns the same features, or
+ * neither.
+ */
 typedef enum { KSPEC_PAIRED_ROWS = 0, KSPEC_PAIRED_COLS, KSPEC_PAIRED_NONE } kspec_paired;
 
 typedef struct {
@@ -130,8 +135,9 @@ typedef struct {
     /*
      * Two-sided: how likely a larger difference would be if there were none. Of logarithms, which are less
      * skewed, where both values are known better than to a factor of e. By Student's distribution, whose
-     * degrees of freedom follow from how uneven the leave-one-out values are. For the dimension, m(1) and m(2)
-     * the jackknife's variance is lowered, by up to a half, by what it counts too often: see docs/dimension.md.
+     * degrees of freedom follow from how uneven the leave-one-out values are. For the dimension, m(1) and
+     * m(2) the jackknife's variance is lowered, by up to a half, by what it counts too often: see
+     * docs/dimension.md.
      */
     double p;
 } kspec_difference;
@@ -142,10 +148,10 @@ typedef struct {
     kspec_paired paired;
     /*
      * tr(T_1 T_2) / sqrt(tr T_1^2 tr T_2^2), each without bias: centred kernel alignment (CKA) free of the
-     * bias that makes the usual one near 1 for few rows and many columns. It may exceed 1. NaN where a second
-     * moment is not positive, and where the matrices do not share their rows. The interval stands around the
-     * estimate less its bias by the jackknife, and contains the estimate: near 1 the bias is larger than the
-     * standard error.
+     * bias that makes the usual one near 1 for few rows and many columns. It may exceed 1. NaN where a
+     * second moment is not positive, and where the matrices do not share their rows. The interval stands
+     * around the estimate less its bias by the jackknife, and contains the estimate: near 1 the bias is
+     * larger than the standard error.
      */
     double alignment, alignment_std_error, alignment_ci_low, alignment_ci_high;
     /* the usual one, of the matrices themselves; NaN likewise */

@@ -10,12 +10,12 @@ extern "C" {
 
 /*
  * The matrix Phi has P rows (inputs) and Q columns (features). Its kernel operator T has eigenvalues
- * lambda_1, lambda_2, ..., and kspec_moments() estimates the moments m(n) = tr T^n = sum_j lambda_j^n. Two of
- * them give the dimensionality (participation ratio) m(1)^2/m(2).
+ * lambda_1, lambda_2, ..., and kspec_moments() estimates the moments m(n) = tr T^n = sum_j lambda_j^n.
+ * Two of them give the dimensionality (participation ratio) m(1)^2/m(2).
  *
  * All estimators average over cycles. A cycle of order n is a closed walk over rows and columns, i_1 a_1 i_2
- * a_2 ... i_n a_n i_1, and its value is prod_l Phi[i_l,a_l] Phi[i_{l+1},a_l]. Averaged over cycles whose rows
- * all differ and whose columns all differ, the value is an unbiased estimate of m(n).
+ * a_2 ... i_n a_n i_1, and its value is prod_l Phi[i_l,a_l] Phi[i_{l+1},a_l]. Averaged over cycles whose
+ * rows all differ and whose columns all differ, the value is an unbiased estimate of m(n).
  */
 typedef enum {
     /* The set of estimators that is used where none is named: AUTO. */
@@ -40,7 +40,10 @@ typedef enum {
     KSPEC_ESTIMATOR_AUTO = 1u << 5
 } kspec_estimator;
 
-/* PATH runs on the matrix, in time P^2 Q, or on its transpose, in time P Q^2: two different unbiased sums. */
+/*
+ * PATH runs on the matrix, in time P^2 Q, or on its transpose, in time P Q^2: two different unbiased
+ * sums.
+ */
 typedef enum {
     /* the cheaper of the two */
     KSPEC_SIDE_AUTO = 0,
@@ -51,7 +54,10 @@ typedef enum {
 /* Which sides of the matrix are samples of a larger population. */
 typedef enum { KSPEC_SAMPLED_BOTH = 0, KSPEC_SAMPLED_ROWS, KSPEC_SAMPLED_COLS } kspec_sampled;
 
-/* Which mean is removed from the kernel: that of each feature over the inputs, or of each input over them. */
+/*
+ * Which mean is removed from the kernel: that of each feature over the inputs, or of each input over
+ * them.
+ */
 typedef enum {
     KSPEC_CENTER_NONE = 0,
     /* the mean over the rows, for each column */
@@ -89,17 +95,18 @@ typedef struct {
     int threads;
     kspec_progress progress;
     /*
-     * Ragged trials: row i was measured row_trials[i] times, in trials 0 ... row_trials[i]-1 (2 to ntrials of
-     * them); its entries in the other trials are not looked at. NULL: every row has all trials.
+     * Ragged trials: row i was measured row_trials[i] times, in trials 0 ... row_trials[i]-1 (2 to
+     * ntrials of them); its entries in the other trials are not looked at. NULL: every row has all
+     * trials.
      */
     const size_t *row_trials;
     /* How many random splits (or assignments) of more than two trials are averaged. Default 8. */
     int splits;
     kspec_trials scheme;
     /*
-     * PATH and Kong-Valiant depend on the order of rows and columns. Above 1 they are averaged over that many
-     * random orders, which lowers their variance. 1 is the given order, and the default except under AUTO (up
-     * to 8).
+     * PATH and Kong-Valiant depend on the order of rows and columns. Above 1 they are averaged over that
+     * many random orders, which lowers their variance. 1 is the given order, and the default except under
+     * AUTO (up to 8).
      */
     int permutations;
     kspec_side side;
@@ -115,7 +122,8 @@ typedef struct {
     int normalize;
     /*
      * The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3) from 2n
-     * rows (columns) or more. NAIVE is that of the matrix with its own means removed; the others are refused.
+     * rows (columns) or more. NAIVE is that of the matrix with its own means removed; the others are
+     * refused.
      */
     kspec_center center;
     /* 1: give the variance bound of PATH and EXACT, from the moments of Phi squared elementwise. */
@@ -177,12 +185,18 @@ typedef struct {
     /* The part of all cycles that missing entries leave, 0 to 1; 1 where none is missing. */
     double cycles;
     /*
-     * EXACT: how far rounding may have moved the value. It adds and subtracts sums over cycles whose rows and
-     * columns may repeat, which cancel where entries differ by orders of magnitude. The interval includes it.
-     * 0 for the others, which add up what they estimate.
+     * EXACT: how far rounding may have moved the value. It adds and subtracts sums over cycles whose rows
+     * and columns may repeat, which cancel where entries differ by orders of magnitude. The interval
+     * includes it. 0 for the others, which add up what they estimate. See kspec_estimate_doubtful().
      */
     double rounding;
 } kspec_estimate;
+
+/*
+ * 1 where `rounding` exceeds a tenth of the standard error, or of the value where there is none;
+ * otherwise 0
+ */
+KSPEC_API int kspec_estimate_doubtful(const kspec_estimate *e);
 
 typedef struct {
     /* The estimates, by estimator and then by order. */
@@ -199,13 +213,15 @@ typedef struct {
     int permutations;
     /*
      * The dimensionality m(1)^2/m(2), both without bias (the square of m(1) is not that of its estimate), as
-     * by kspec_dimension() whatever the estimators. NaN where the estimate of either is not positive, and
-     * where nmax is 1 or rows or columns are too few, of a finite population, and where columns are centred.
+     * by kspec_dimension() whatever the estimators. NaN where the estimate of either is not positive, where
+     * nmax is 1 or rows or columns are too few, and where the square of m(1) is not known without bias: with
+     * both sides centred, of a finite population that is centred or of which NAIVE alone is asked for, of
+     * ragged trials or a complete side with columns centred.
      */
     double participation_ratio;
     /*
-     * The share of m(1) that comes from the mean of each column, about 0 to 1. NaN where that is centred away,
-     * but for groups of rows that differ in size.
+     * The share of m(1) that comes from the mean of each column, about 0 to 1. NaN where that is centred
+     * away, but for groups of rows that differ in size.
      */
     double mean_share;
     double seconds;
@@ -221,8 +237,8 @@ typedef struct {
 } kspec_moments_result;
 
 /*
- * Estimates the spectral moments of the kernel operator behind Phi. kspec_moments_free() releases the result;
- * it takes NULL, and after a failure *out is NULL.
+ * Estimates the spectral moments of the kernel operator behind Phi. kspec_moments_free() releases the
+ * result; it takes NULL, and after a failure *out is NULL.
  *
  * phi points to ntrials >= 1 matrices of one shape: repeated measurements of the same rows and columns. With
  * two, the edges of each cycle come from the two trials in turn, so that noise that is correlated along rows
@@ -237,17 +253,18 @@ typedef struct {
  * centred), where leaving one out leaves nothing, nor under the assignment scheme.
  *
  * Time: naive and Kong-Valiant take a few matrix products per order on the shorter side, or on the rows
- * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows; exact a dozen matrix products up
- * to n = 4 and P^2 Q^2 multiply-adds at n = 5; centred, with error bars, twice as long, with two trials 9
- * times. AUTO switches to PATH where EXACT would take more than 1e11 multiply-adds times `effort` (all splits
- * together), and more than PATH, or 4 GiB. EXACT by itself is refused where its P x P intermediates do not
- * fit into the memory that is available, and at n = 5 above 2e13 multiply-adds; where no order is asked for
- * it takes the highest it can. Among other estimators EXACT gives the orders it can.
+ * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows; exact a dozen matrix
+ * products up to n = 4 and P^2 Q^2 multiply-adds at n = 5; centred, with error bars, twice as long, with
+ * two trials 9 times. AUTO switches to PATH where EXACT would take more than 1e11 multiply-adds times
+ * `effort` (all splits together), and more than PATH, or 4 GiB. EXACT by itself is refused where its P x
+ * P intermediates do not fit into the memory that is available, and at n = 5 above 2e13 multiply-adds;
+ * where no order is asked for it takes the highest it can. Among other estimators EXACT gives the orders
+ * it can.
  *
  * Memory beyond Phi: a copy where Phi has to be scaled, centred, normalised, transposed (path on the longer
- * side), permuted or averaged; naive and Kong-Valiant hold matrices as large as the square of a side, and ask
- * whether there is room for them; path 8 nmax (P+Q) doubles a thread, times 3 to 100 with error bars, the
- * more the higher the order.
+ * side), permuted or averaged; naive and Kong-Valiant hold matrices as large as the square of a side, and
+ * ask whether there is room for them; path 8 nmax (P+Q) doubles a thread, times 3 to 100 with error bars,
+ * the more the higher the order.
  *
  * An entry that is not finite is KSPEC_E_DATA (but for NaN with `pairwise`), and so is an order of which the
  * missing entries leave no cycle. Overflow is avoided by scaling; a moment too large for a double is

@@ -7,10 +7,20 @@
 
 Each function is a command of the tool: the same options by the same names, the same numbers to the last bit.
 """
+
 from __future__ import annotations
 
 from . import generate, theory
-from ._errors import ArgumentError, Cancelled, DataError, Error, FileError, NumericError, OutOfMemory
+from ._errors import (
+    ArgumentError,
+    Cancelled,
+    DataError,
+    Error,
+    FileError,
+    KspecWarning,
+    NumericError,
+    OutOfMemory,
+)
 from ._features import features, gram
 from ._files import read
 from ._functions import *  # noqa: F403
@@ -34,8 +44,34 @@ from ._tracker import Tracker, track
 from ._wls import wls
 
 __all__ = [
-    "ArgumentError", "Cancelled", "Compare", "Config", "DataError", "Dimension", "Error", "FileError", "Learn",
-    "Moments", "Norm", "NumericError", "OutOfMemory", "Result", "Ridge", "Spectrum", "Table", "Theory", "Tracker", "Wls",
-    "__version__", "features", "generate", "gram", "read", "theory", "track", "wls",
+    "ArgumentError",
+    "Cancelled",
+    "Compare",
+    "Config",
+    "DataError",
+    "Dimension",
+    "Error",
+    "FileError",
+    "KspecWarning",
+    "Learn",
+    "Moments",
+    "Norm",
+    "NumericError",
+    "OutOfMemory",
+    "Result",
+    "Ridge",
+    "Spectrum",
+    "Table",
+    "Theory",
+    "Tracker",
+    "Wls",
+    "__version__",
+    "features",
+    "generate",
+    "gram",
+    "read",
+    "theory",
+    "track",
+    "wls",
     *_commands,
 ]

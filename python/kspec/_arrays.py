@@ -1,4 +1,5 @@
 """From array-likes to arrays that the library can borrow: float64 as they lie, anything else converted."""
+
 from __future__ import annotations
 
 import ctypes
@@ -27,7 +28,9 @@ def _check_dtype(name: str, a: Array) -> None:
     if kind == "O":
         raise _refuse(name, "Python objects", "convert them with .astype(float)")
     if kind in "SUT":
-        raise _refuse(name, "strings", "convert them with .astype(float), or give the labels of rows as groups=")
+        raise _refuse(
+            name, "strings", "convert them with .astype(float), or give the labels of rows as groups="
+        )
     raise _refuse(name, f"entries of type {a.dtype}", "convert them to float64")
 
 
@@ -48,8 +51,8 @@ def _from_frame(name: str, x: Any) -> tuple[Array, list[str] | None]:
 def to_array(name: str, x: Any) -> tuple[Array, list[str] | None]:
     """The float64 array of an array-like, without a copy where it is one already; and its columns' names.
 
-    bool, integers and other floats are converted: integers beyond 2**53 and long doubles are rounded to the nearest
-    double. Masked entries become NaN. Complex numbers, objects and strings are a TypeError.
+    bool, integers and other floats are converted: integers beyond 2**53 and long doubles are rounded to the
+    nearest double. Masked entries become NaN. Complex numbers, objects and strings are a TypeError.
     """
     names = None
     if isinstance(x, np.ma.MaskedArray):
@@ -107,11 +110,14 @@ def labels(name: str, x: Any) -> Array:
 
 
 def pad_ragged(name: str, rows: Sequence[Any]) -> Array:
-    """Row i measured T_i times, a T_i x Q array each: trials x rows x columns, NaN where there is no measurement."""
+    """Row i measured T_i times, a T_i x Q array each: trials x rows x columns, NaN where there is no
+    measurement."""
     arrays = [to_array(name, r)[0] for r in rows]
     widths = {a.shape[1:] for a in arrays}
     if len(widths) != 1 or any(a.ndim != 2 for a in arrays):
-        raise ValueError(f"{name}: each row of a ragged list is an array of trials x columns, with the same columns")
+        raise ValueError(
+            f"{name}: each row of a ragged list is an array of trials x columns, with the same columns"
+        )
     out = np.full((max(len(a) for a in arrays), len(arrays), *widths.pop()), np.nan)
     for i, a in enumerate(arrays):
         out[: len(a), i] = a

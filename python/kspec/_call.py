@@ -1,4 +1,5 @@
 """A call is a command line of the tool, run inside this process with arrays for its INPUTs."""
+
 from __future__ import annotations
 
 # the functions of signal without its enums, which take longer than all else here
@@ -18,7 +19,7 @@ import numpy as np
 
 from . import _arrays
 from . import _header as h
-from ._errors import error_of
+from ._errors import KspecWarning, error_of
 from ._files import by_libraries
 from ._library import library
 
@@ -66,7 +67,12 @@ class _Bar:
             self._tqdm.refresh()
         else:
             full = int(fraction * 40)
-            print(f"\r[{'=' * full}{' ' * (40 - full)}] {100 * fraction:3.0f}%", end="", file=sys.stderr, flush=True)
+            print(
+                f"\r[{'=' * full}{' ' * (40 - full)}] {100 * fraction:3.0f}%",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def close(self) -> None:
         if self._tqdm is not None:
@@ -78,9 +84,9 @@ class _Bar:
 class Watch:
     """Watches over one call: reports progress, and stops it for Ctrl-C or for an exception of the callback.
 
-    The library reports several times a second from the thread that called it. Python runs a signal's handler there
-    too, before any line of ours that could catch what it raises; so a handler of our own only notes the signal, and the
-    handler that it replaced is called when the library has returned.
+    The library reports several times a second from the thread that called it. Python runs a signal's handler
+    there too, before any line of ours that could catch what it raises; so a handler of our own only notes the
+    signal, and the handler that it replaced is called when the library has returned.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -142,11 +148,11 @@ def memory_file(text: str) -> Iterator[str]:
 class _Line:
     """The words of a command line, the arrays lent to it and the files open for it"""
 
-    def __init__(self, words: Sequence[str], stack: contextlib.ExitStack) -> None:
+    def __init__(self, words: Sequence[str]) -> None:
         self.words = list(words)
         self.arrays: dict[str, tuple[Any, Sequence[str] | None]] = {}
         self.files = False
-        self._stack = stack
+        self.stack: contextlib.ExitStack | None = None
 
     def path(self, value: str | os.PathLike[str]) -> str:
         self.files = True
@@ -154,6 +160,9 @@ class _Line:
         return "./" + path if path in self.arrays or (path.startswith("-") and path != "-") else path
 
     def lend(self, name: str, value: Any, names: Sequence[str] | None = None) -> str:
+        """The INPUT that means an array: its name, unless that is taken or would be an option or a list"""
+        while name in self.arrays or name.startswith(("-", "@")) or not name:
+            name = "_" + name
         self.arrays[name] = (value, names)
         return name
 
@@ -166,7 +175,9 @@ class _Line:
 
     def json(self, value: Any) -> str:
         text = value if isinstance(value, str) else json.dumps(value)
-        return self._stack.enter_context(memory_file(text))
+        if self.stack is None:
+            self.stack = contextlib.ExitStack()
+        return self.stack.enter_context(memory_file(text))
 
     # ---- options ----
 
@@ -222,8 +233,12 @@ class _Line:
 
     def matrix(self, name: str, value: Any, ragged: bool) -> list[str]:
         """One matrix: its INPUTs, several where they are trials"""
-        trials = isinstance(value, (list, tuple)) and len(value) > 0 and not np.isscalar(value[0]) and all(
-            isinstance(v, (str, os.PathLike)) or getattr(v, "ndim", 0) >= 2 for v in value)
+        trials = (
+            isinstance(value, (list, tuple))
+            and len(value) > 0
+            and not np.isscalar(value[0])
+            and all(isinstance(v, (str, os.PathLike)) or getattr(v, "ndim", 0) >= 2 for v in value)
+        )
         if not trials:
             return [self.input(name, value)]
         if ragged and len({getattr(v, "shape", ()) for v in value}) > 1:
@@ -252,8 +267,10 @@ def _numbers(name: str, value: Any) -> str:
         return value
     if not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
         value = [value]
-    words = [str(v) if isinstance(v, (int, np.integer)) and not isinstance(v, bool) else _number(name, v)
-             for v in value]
+    words = [
+        str(v) if isinstance(v, (int, np.integer)) and not isinstance(v, bool) else _number(name, v)
+        for v in value
+    ]
     return ",".join(words)
 
 
@@ -282,22 +299,37 @@ def _letters(count: int) -> list[str]:
 # ---- the call ----
 
 
-def run(words: Sequence[str], inputs: Sequence[Any] | None, name: str, rules: Mapping[str, Rule],
-        options: Mapping[str, Any], progress: Progress) -> Outcome:
+def run(
+    words: Sequence[str],
+    inputs: Sequence[Any] | None,
+    name: str,
+    rules: Mapping[str, Rule],
+    options: Mapping[str, Any],
+    progress: Progress,
+) -> Outcome:
     """Runs a command; warns of what it warns of, and raises what it reports."""
-    with contextlib.ExitStack() as stack:
-        line = _Line(words, stack)
+    line = _Line(words)
+    try:
         if inputs is not None and not (len(inputs) == 1 and inputs[0] is None):
             line.words += _take_inputs(line, name, inputs, options)
         for option, value in options.items():
-            if value is not None:
+            if value is not None and (
+                value is not False or rules[option].off or rules[option].kind != "flag"
+            ):
                 line.option(option, rules[option], value)
         return run_line(line.words, line.arrays, progress, line.files)
+    finally:
+        if line.stack is not None:
+            line.stack.close()
 
 
-def run_line(words: Sequence[str], arrays: Mapping[str, tuple[Any, Sequence[str] | None]] | None = None,
-             progress: Progress = None, files: bool = True) -> Outcome:
-    argv = (ctypes.c_char_p * (len(words) + 1))(*[os.fsencode(w) for w in words])
+def run_line(
+    words: Sequence[str],
+    arrays: Mapping[str, tuple[Any, Sequence[str] | None]] | None = None,
+    progress: Progress = None,
+    files: bool = True,
+) -> Outcome:
+    argv = (ctypes.c_char_p * (len(words) + 1))(*[w.encode("utf-8", "surrogateescape") for w in words])
     count = len(arrays) if arrays else 0
     lent = (h.kspec_array * count)()
     keep = [_arrays.lend(n, a, names, lent[k]) for k, (n, (a, names)) in enumerate((arrays or {}).items())]
@@ -326,7 +358,7 @@ def _take(at: Any, files: bool) -> tuple[Outcome | None, Exception | None]:
 
 def warn_of(lines: Sequence[str]) -> None:
     for text in lines:
-        warnings.warn(text, RuntimeWarning, stacklevel=_outside())
+        warnings.warn(text, KspecWarning, stacklevel=_outside())
 
 
 def _outside() -> int:

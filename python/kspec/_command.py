@@ -1,4 +1,5 @@
 """The `kspec` command of the package: the tool itself, which the package carries."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """What can go wrong. Every message is the library's own line."""
+
 from __future__ import annotations
 
 from . import _header as h
@@ -30,6 +31,10 @@ class NumericError(Error, ArithmeticError):
 
 class Cancelled(Error):
     """The call was stopped."""
+
+
+class KspecWarning(RuntimeWarning):
+    """What the tool warns of"""
 
 
 _OF_CODE: dict[int, type[Error]] = {

@@ -1,4 +1,5 @@
 """Random Fourier features and Gram matrices of a kernel."""
+
 from __future__ import annotations
 
 import ctypes
@@ -13,40 +14,73 @@ from ._errors import error_of
 from ._library import library
 
 Kernel = Literal["gaussian", "laplace", "cauchy"]
-_KERNELS = {"gaussian": h.KSPEC_KERNEL_GAUSSIAN, "laplace": h.KSPEC_KERNEL_LAPLACE, "cauchy": h.KSPEC_KERNEL_CAUCHY}
+_KERNELS = {
+    "gaussian": h.KSPEC_KERNEL_GAUSSIAN,
+    "laplace": h.KSPEC_KERNEL_LAPLACE,
+    "cauchy": h.KSPEC_KERNEL_CAUCHY,
+}
 _POINTER = ctypes.POINTER(ctypes.c_double)
 
 
-def _kernel_call(name: str, x: Input, width: int | None, kernel: str, sigma: Any, gamma: float | None,
-                 seed: int, threads: int, progress: Progress) -> np.ndarray[Any, Any]:
+def _kernel_call(
+    name: str,
+    x: Input,
+    width: int | None,
+    kernel: str,
+    sigma: Any,
+    gamma: float | None,
+    seed: int,
+    threads: int,
+    progress: Progress,
+) -> np.ndarray[Any, Any]:
     if kernel not in _KERNELS:
         raise ValueError(f"kernel: {kernel!r} must be one of {', '.join(_KERNELS)}")
     a = _arrays.to_array("x", x)[0]
     if a.ndim != 2:
         raise ValueError(f"x has {a.ndim} axes; rows and columns are expected")
     out = np.empty((a.shape[0], a.shape[0] if width is None else width))
-    matrix = h.kspec_matrix(ctypes.cast(a.ctypes.data, _POINTER), *a.shape, a.strides[0] // 8, a.strides[1] // 8)
+    matrix = h.kspec_matrix(
+        ctypes.cast(a.ctypes.data, _POINTER), *a.shape, a.strides[0] // 8, a.strides[1] // 8
+    )
     options = h.kspec_kernel_opts(
-        size=ctypes.sizeof(h.kspec_kernel_opts), kernel=_KERNELS[kernel], median_sigma=int(sigma == "median"),
-        sigma=0.0 if sigma is None or sigma == "median" else float(sigma), gamma=0.0 if gamma is None else float(gamma),
-        features=width or 0, seed=_whole("seed", seed), threads=_whole("threads", threads))
+        size=ctypes.sizeof(h.kspec_kernel_opts),
+        kernel=_KERNELS[kernel],
+        median_sigma=int(sigma == "median"),
+        sigma=0.0 if sigma is None or sigma == "median" else float(sigma),
+        gamma=0.0 if gamma is None else float(gamma),
+        features=width or 0,
+        seed=_whole("seed", seed),
+        threads=_whole("threads", threads),
+    )
     err = h.kspec_error()
     with Watch(progress) as watch:
         options.progress = watch.progress
-        status = getattr(library(), name)(ctypes.byref(matrix), ctypes.byref(options),
-                                          ctypes.cast(out.ctypes.data, _POINTER), ctypes.byref(err))
+        status = getattr(library(), name)(
+            ctypes.byref(matrix),
+            ctypes.byref(options),
+            ctypes.cast(out.ctypes.data, _POINTER),
+            ctypes.byref(err),
+        )
     if status:
         raise error_of(status, err.msg.decode())
     return out
 
 
-def features(x: Input, q: int = 256, *, kernel: Kernel = "gaussian", sigma: float | Literal["median"] | None = None,
-             gamma: float | None = None, seed: int = 0, threads: int = 0,
-             progress: Progress = None) -> np.ndarray[Any, Any]:
+def features(
+    x: Input,
+    q: int = 256,
+    *,
+    kernel: Kernel = "gaussian",
+    sigma: float | Literal["median"] | None = None,
+    gamma: float | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    progress: Progress = None,
+) -> np.ndarray[Any, Any]:
     """q random Fourier features of each row of x: Z with Z Z^T near the Gram matrix, without bias.
 
-    The kernel is exp(-gamma |x-y|^2), gamma = 1/(2 sigma^2), or another one; sigma is 1 by default. Feature j is the
-    same whatever q is, and the same for every x of as many columns.
+    The kernel is exp(-gamma |x-y|^2), gamma = 1/(2 sigma^2), or another one; sigma is 1 by default. Feature j
+    is the same whatever q is, and the same for every x of as many columns.
     """
     q = _whole("q", q)
     if q < 1:
@@ -54,8 +88,15 @@ def features(x: Input, q: int = 256, *, kernel: Kernel = "gaussian", sigma: floa
     return _kernel_call("kspec_features", x, q, kernel, sigma, gamma, seed, threads, progress)
 
 
-def gram(x: Input, *, kernel: Kernel = "gaussian", sigma: float | Literal["median"] | None = None,
-         gamma: float | None = None, seed: int = 0, threads: int = 0,
-         progress: Progress = None) -> np.ndarray[Any, Any]:
+def gram(
+    x: Input,
+    *,
+    kernel: Kernel = "gaussian",
+    sigma: float | Literal["median"] | None = None,
+    gamma: float | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    progress: Progress = None,
+) -> np.ndarray[Any, Any]:
     """The Gram matrix K_ij = k(x_i, x_j) of the rows of x."""
     return _kernel_call("kspec_gram", x, None, kernel, sigma, gamma, seed, threads, progress)

@@ -1,4 +1,5 @@
 """Reading matrices, in every format of the tool."""
+
 from __future__ import annotations
 
 import ctypes
@@ -13,8 +14,12 @@ from ._errors import error_of
 from ._library import library
 
 Nan = Literal["error", "omit-rows", "omit-cols", "keep"]
-_NAN = {"error": h.KSPEC_NAN_ERROR, "omit-rows": h.KSPEC_NAN_OMIT_ROWS, "omit-cols": h.KSPEC_NAN_OMIT_COLS,
-        "keep": h.KSPEC_NAN_KEEP}
+_NAN = {
+    "error": h.KSPEC_NAN_ERROR,
+    "omit-rows": h.KSPEC_NAN_OMIT_ROWS,
+    "omit-cols": h.KSPEC_NAN_OMIT_COLS,
+    "keep": h.KSPEC_NAN_KEEP,
+}
 
 
 def _words(value: Any) -> bytes | None:
@@ -32,7 +37,9 @@ def _is_hdf5(path: str) -> bool:
             head = f.read(520)
     except OSError:
         return False
-    return head.startswith((b"\x89HDF\r\n\x1a\n", b"MATLAB 5.0")) or head[512:].startswith(b"\x89HDF\r\n\x1a\n")
+    return head.startswith((b"\x89HDF\r\n\x1a\n", b"MATLAB 5.0")) or head[512:].startswith(
+        b"\x89HDF\r\n\x1a\n"
+    )
 
 
 def _has_reader() -> bool:
@@ -77,22 +84,34 @@ def _only(file: str, held: dict[str, Any], key: str) -> Any:
     return held[key]
 
 
-def read(path: str | os.PathLike[str], *, axes: str | None = None, select_rows: Any = None, select_cols: Any = None,
-         nan: Nan = "keep", names: bool = False) -> Any:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    axes: str | None = None,
+    select_rows: Any = None,
+    select_cols: Any = None,
+    nan: Nan = "keep",
+    names: bool = False,
+) -> Any:
     """Reads a matrix from a file of any format of the tool, as a read-only array.
 
-    x.npy, x.npz:key, x.h5:/path, x.mat:name, idx (MNIST) and text, which is told by its content. One matrix is rows x
-    cols; several trials are trials x rows x cols. axes, select_rows and select_cols are as on the command line; missing
-    values stay NaN unless nan= says otherwise. names=True: also the columns' names of a text file's header, or None.
-    HDF5 and MATLAB files need kspec-hdf5, or h5py and scipy.
+    x.npy, x.npz:key, x.h5:/path, x.mat:name, idx (MNIST) and text, which is told by its content. One matrix
+    is rows x cols; several trials are trials x rows x cols. axes, select_rows and select_cols are as on the
+    command line; missing values stay NaN unless nan= says otherwise. names=True: also the columns' names of a
+    text file's header, or None. HDF5 and MATLAB files need kspec-hdf5, or h5py and scipy.
     """
     if nan not in _NAN:
         raise ValueError(f"nan: {nan!r} must be one of {', '.join(_NAN)}")
     name = os.fspath(path)
     lib = library()
     foreign = by_libraries(name)
-    options = h.kspec_read_opts(size=ctypes.sizeof(h.kspec_read_opts), axes=_words(axes), nan=_NAN[nan],
-                                select_rows=_words(select_rows), select_cols=_words(select_cols))
+    options = h.kspec_read_opts(
+        size=ctypes.sizeof(h.kspec_read_opts),
+        axes=_words(axes),
+        nan=_NAN[nan],
+        select_rows=_words(select_rows),
+        select_cols=_words(select_cols),
+    )
     inputs = (ctypes.c_char_p * 1)(os.fsencode(name))
     out, err = ctypes.POINTER(h.kspec_dataset)(), h.kspec_error()
     lent = (h.kspec_array * 1)()

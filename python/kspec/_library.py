@@ -1,4 +1,5 @@
 """Finds and opens the library, once, with the BLAS that the tool would use."""
+
 from __future__ import annotations
 
 import ctypes
@@ -23,7 +24,9 @@ def _core_type() -> str | None:
     if "OPENBLAS_CORETYPE" in os.environ or not PROGRAM.exists():
         return None
     try:
-        answer = subprocess.run([PROGRAM, "config", "--json"], capture_output=True, check=True, timeout=60).stdout
+        answer = subprocess.run(
+            [PROGRAM, "config", "--json"], capture_output=True, check=True, timeout=60
+        ).stdout
         config = json.loads(answer)
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
@@ -31,8 +34,8 @@ def _core_type() -> str | None:
 
 
 def _open() -> Any:
-    # OpenBLAS reads these when it is loaded, and never again; children should not inherit them. kspec runs its own
-    # threads around single-threaded BLAS calls, so that OpenBLAS needs none.
+    # OpenBLAS reads these when it is loaded, and never again; children should not inherit them. kspec runs
+    # its own threads around single-threaded BLAS calls, so that OpenBLAS needs none.
     wanted = {"OPENBLAS_CORETYPE": _core_type(), "OPENBLAS_NUM_THREADS": "1"}
     ours = {name: value for name, value in wanted.items() if value and name not in os.environ}
     os.environ.update(ours)

@@ -1,4 +1,6 @@
-"""Pictures by matplotlib. The tool makes the figure of a result, with its labels and colours; this draws it."""
+"""Pictures by matplotlib. The tool makes the figure of a result, with its labels and colours; this draws
+it."""
+
 from __future__ import annotations
 
 import contextlib
@@ -31,7 +33,9 @@ def figure_of(results: Sequence[Any]) -> dict[str, Any]:
 
 def _text(words: str | None) -> str:
     """m(n)^{1/n}: what is raised and lowered, as matplotlib writes it"""
-    return re.sub(r"([\^_])\{([^}]*)\}", lambda m: f"${m[1]}{{\\mathrm{{{m[2]}}}}}$", (words or "").replace("$", r"\$"))
+    return re.sub(
+        r"([\^_])\{([^}]*)\}", lambda m: f"${m[1]}{{\\mathrm{{{m[2]}}}}}$", (words or "").replace("$", r"\$")
+    )
 
 
 def _numbers(series: dict[str, Any], key: str, count: int) -> Any:
@@ -49,8 +53,11 @@ def _draw_series(ax: Any, s: dict[str, Any], turn: int) -> int:
     low, high = _numbers(s, "low", len(y)), _numbers(s, "high", len(y))
     color = s.get("color", -1)
     mine = ORDER.index(color) if color >= 0 else turn
-    look: dict[str, Any] = {"color": COLORS[color if color >= 0 else ORDER[turn % len(ORDER)]],
-                            "label": _text(s.get("label")) or "_nolegend_", "linewidth": WIDTH}
+    look: dict[str, Any] = {
+        "color": COLORS[color if color >= 0 else ORDER[turn % len(ORDER)]],
+        "label": _text(s.get("label")) or "_nolegend_",
+        "linewidth": WIDTH,
+    }
     mark = MARKS[mine % len(MARKS)]
     if style == "tiles":
         for cx, cy, value in zip(x, y, low):
@@ -72,7 +79,9 @@ def _draw_series(ax: Any, s: dict[str, Any], turn: int) -> int:
     else:
         marks = style == "points" or (style == "linespoints" and len(y) <= FEW)
         line = "none" if style == "points" else "-" if marks or color == 0 else DASHES[mine % len(DASHES)]
-        ax.plot(x, y, linestyle=line, marker=mark if marks else None, markersize=5 if len(y) <= FEW else 3, **look)
+        ax.plot(
+            x, y, linestyle=line, marker=mark if marks else None, markersize=5 if len(y) <= FEW else 3, **look
+        )
     if style not in ("band", "bars") and np.isfinite(low).any():
         ax.vlines(x, low, high, color=look["color"], linewidth=1)
     return turn + int(color < 0)
@@ -101,8 +110,13 @@ def _draw_panel(ax: Any, panel: dict[str, Any]) -> None:
         if name:
             getattr(ax, f"set_{axis}ticks")(range(len(name)), [_text(n) for n in name])
     for mark in panel.get("marks", []):
-        (ax.axvline if mark["axis"] == "x" else ax.axhline)(mark["at"], color="#555555", linewidth=1.2, linestyle=":",
-                                                          label=_text(mark.get("label")) or "_nolegend_")
+        (ax.axvline if mark["axis"] == "x" else ax.axhline)(
+            mark["at"],
+            color="#555555",
+            linewidth=1.2,
+            linestyle=":",
+            label=_text(mark.get("label")) or "_nolegend_",
+        )
     ax.set_title(_text(panel.get("title")), fontsize="medium")
     ax.grid(color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
@@ -123,11 +137,13 @@ def draw(results: Sequence[Any], ax: Any = None) -> Any:
 
     columns = figure.get("columns") or min(len(panels), 2)
     rows = -(-len(panels) // columns)
-    picture, grid = plt.subplots(rows, columns, figsize=(5 * columns, 3.6 * rows), squeeze=False, layout="constrained")
+    picture, grid = plt.subplots(
+        rows, columns, figsize=(5 * columns, 3.6 * rows), squeeze=False, layout="constrained"
+    )
     axes = list(grid.flat)
     for a, panel in zip(axes, panels):
         _draw_panel(a, panel)
-    for a in axes[len(panels):]:
+    for a in axes[len(panels) :]:
         a.set_visible(False)
     picture.suptitle(_text(figure.get("title")), fontsize="large")
     return np.array(axes[: len(panels)])

@@ -1,4 +1,5 @@
 """Results: the keys of the tool's JSON object as attributes, and its table as their text."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -73,7 +74,9 @@ def _column(values: Sequence[Any]) -> Any:
     """Numbers (null is NaN), rows of numbers, words; anything else as it is"""
     kinds = {type(v) for v in values}
     if kinds <= {int}:
-        return _frozen(np.array(values, dtype=np.int64 if all(-2**63 <= v < 2**63 for v in values) else np.uint64))
+        return _frozen(
+            np.array(values, dtype=np.int64 if all(-(2**63) <= v < 2**63 for v in values) else np.uint64)
+        )
     if kinds <= {int, float, type(None)}:
         return _frozen(np.array([math.nan if v is None else v for v in values], dtype=np.float64))
     if kinds == {bool}:
@@ -99,7 +102,8 @@ _ABSENT = {"float": math.nan, "Array": _frozen(np.empty(0)), "Table": Table(())}
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Result:
-    """What a call returns. Its attributes are the keys of the tool's JSON object; its text is the tool's table."""
+    """What a call returns. Its attributes are the keys of the tool's JSON object; its text is the tool's
+    table."""
 
     _json: str
     _table: str
@@ -110,14 +114,18 @@ class Result:
 
     @classmethod
     def _of(cls: type[_R], outcome: Outcome) -> _R:
-        keys = json.loads(outcome.json)
-        fields: dict[str, Any] = {}
-        for name, kind in cls._kinds().items():
-            value = keys.get(name)
-            fields[name] = _ABSENT.get(kind) if value is None else value if kind == "float" else _value(value)
-        result = cls(_json=outcome.json, _table=outcome.table, **fields)
-        warn_of(keys["warnings"])
+        # the fields are read from the JSON object when one of them is first asked for
+        result = cls.__new__(cls)
+        result.__dict__.update(_json=outcome.json, _table=outcome.table)
+        if '"warnings":[]' not in outcome.json:
+            warn_of(result.to_dict()["warnings"])
         return result
+
+    def _read(self) -> None:
+        keys = self.to_dict()
+        for name, kind in self._kinds().items():
+            value = keys.get(name)
+            self.__dict__[name] = _ABSENT.get(kind) if value is None else _value(value)
 
     @classmethod
     def _kinds(cls) -> dict[str, str]:
@@ -151,12 +159,16 @@ class Result:
         return pd.DataFrame([flat])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws the picture of `kspec plot` by matplotlib: all panels, or on one `ax` the first. Returns the axes."""
+        """Draws the picture of `kspec plot` by matplotlib: all panels, or on one `ax` the first. Returns the
+        axes."""
         from ._plot import draw
 
         return draw([self], ax)
 
     def __getattr__(self, name: str) -> Any:
+        if name in self._kinds():
+            self._read()
+            return self.__dict__[name]
         # keys that have no field of their own, as arrays and tables
         if not name.startswith("_"):
             keys = self.to_dict()
@@ -307,8 +319,13 @@ class Learn(Result):
         """A row for each width, seed and epoch."""
         import pandas as pd
 
-        return pd.DataFrame([{"width": run["width"], "seed": run["seed"], **epoch}
-                             for run in self.runs for epoch in run["epochs"]])
+        return pd.DataFrame(
+            [
+                {"width": run["width"], "seed": run["seed"], **epoch}
+                for run in self.runs
+                for epoch in run["epochs"]
+            ]
+        )
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -333,4 +350,3 @@ class Config(Result):
     blas: str
     lp_solver: str
     threads: int
-

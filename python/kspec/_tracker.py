@@ -1,4 +1,5 @@
 """Moments and dimension of activations while a network learns, as a figure that the tool can plot."""
+
 from __future__ import annotations
 
 import json
@@ -13,8 +14,9 @@ from . import _header as h
 class Tracker:
     """Records the dimension and the unbiased moments of matrices that change, each under a name.
 
-    update(name, matrix) takes inputs x features, such as the activations of a layer on a fixed batch, as an array of
-    any framework. Moments are of the matrix divided by its root mean square. Options go to kspec.moments().
+    update(name, matrix) takes inputs x features, such as the activations of a layer on a fixed batch, as an
+    array of any framework. Moments are of the matrix divided by its root mean square. Options go to
+    kspec.moments().
     """
 
     def __init__(self, *, n: int = 4, center: bool = True, **options: Any) -> None:
@@ -31,8 +33,14 @@ class Tracker:
         shortest = min(dimension.rows, dimension.cols)
         moments = f.moments(matrix, n=min(self._n, shortest), center=self._center, **self._options)
         record = {
-            "name": name, "step": step, "rows": dimension.rows, "cols": dimension.cols,
-            **{key: _plain(getattr(dimension, key)) for key in ("dimension", "stderr", "ci_low", "ci_high", "naive")},
+            "name": name,
+            "step": step,
+            "rows": dimension.rows,
+            "cols": dimension.cols,
+            **{
+                key: _plain(getattr(dimension, key))
+                for key in ("dimension", "stderr", "ci_low", "ci_high", "naive")
+            },
             "moments": [row["value"] for row in moments.estimates],
             "moments_ci_low": [row["ci_low"] for row in moments.estimates],
             "moments_ci_high": [row["ci_high"] for row in moments.estimates],
@@ -45,24 +53,43 @@ class Tracker:
         return list(dict.fromkeys(r["name"] for r in self.records))
 
     def to_dict(self) -> dict[str, Any]:
-        """A figure (schema kspec-figure) of all records, which `kspec plot` draws, with the records themselves."""
+        """A figure (schema kspec-figure) of all records, which `kspec plot` draws, with the records
+        themselves."""
         panels = [_panel("dimension", "dimension", self._series("dimension", "ci_low", "ci_high"))]
         orders = max((len(r["moments"]) for r in self.records), default=0)
         for k in range(1, orders):
-            panels.append(_panel(f"m({k + 1}), normalized", f"m({k + 1})",
-                                 self._series("moments", "moments_ci_low", "moments_ci_high", k)))
-        return {"schema": "kspec-figure/1", "kspec": h.VERSION, "command": "figure", "title": "activations",
-                "panels": panels, "records": self.records}
+            panels.append(
+                _panel(
+                    f"m({k + 1}), normalized",
+                    f"m({k + 1})",
+                    self._series("moments", "moments_ci_low", "moments_ci_high", k),
+                )
+            )
+        return {
+            "schema": "kspec-figure/1",
+            "kspec": h.VERSION,
+            "command": "figure",
+            "title": "activations",
+            "panels": panels,
+            "records": self.records,
+        }
 
     def _series(self, value: str, low: str, high: str, order: int | None = None) -> list[dict[str, Any]]:
         def pick(r: dict[str, Any], key: str) -> Any:
             return r[key] if order is None else r[key][order] if order < len(r[key]) else None
 
-        return [{"label": name, "style": "band",
-                 "x": [r["step"] for r in self.records if r["name"] == name],
-                 **{axis: [pick(r, key) for r in self.records if r["name"] == name]
-                    for axis, key in (("y", value), ("low", low), ("high", high))}}
-                for name in self.names]
+        return [
+            {
+                "label": name,
+                "style": "band",
+                "x": [r["step"] for r in self.records if r["name"] == name],
+                **{
+                    axis: [pick(r, key) for r in self.records if r["name"] == name]
+                    for axis, key in (("y", value), ("low", low), ("high", high))
+                },
+            }
+            for name in self.names
+        ]
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict())
@@ -100,8 +127,10 @@ class _Tracking(Tracker):
         modules = dict(model.named_modules())
         unknown = [name for name in layers if name not in modules]
         if unknown:
-            raise ValueError(f"layers: {unknown[0]!r} is not a module of the model; there are "
-                             f"{', '.join(name for name in modules if name)}")
+            raise ValueError(
+                f"layers: {unknown[0]!r} is not a module of the model; there are "
+                f"{', '.join(name for name in modules if name)}"
+            )
         self._model, self._probe = model, probe
         self._modules = {name: modules[name] for name in layers}
 
@@ -110,8 +139,10 @@ class _Tracking(Tracker):
         import torch
 
         seen: dict[str, Any] = {}
-        hooks = [module.register_forward_hook(lambda _m, _i, out, name=name: seen.__setitem__(name, out))
-                 for name, module in self._modules.items()]
+        hooks = [
+            module.register_forward_hook(lambda _m, _i, out, name=name: seen.__setitem__(name, out))
+            for name, module in self._modules.items()
+        ]
         was_training = self._model.training
         self._model.eval()
         try:
@@ -127,14 +158,16 @@ class _Tracking(Tracker):
 def _activations(name: str, out: Any) -> Any:
     """Inputs x features: whatever follows the first axis is features."""
     if not hasattr(out, "flatten"):
-        raise TypeError(f"{name}: its output is a {type(out).__name__}, not a tensor; choose a layer inside it")
+        raise TypeError(
+            f"{name}: its output is a {type(out).__name__}, not a tensor; choose a layer inside it"
+        )
     return out.detach().to("cpu").double().flatten(1)
 
 
 def track(model: Any, layers: Sequence[str], probe: Any, **options: Any) -> Any:
     """Follows layers of a PyTorch model while it learns: call .epoch() on what it returns whenever you like.
 
-    layers are names of modules (model.named_modules()), probe a batch that stays the same. Hooks are set only while the
-    probe runs. Options are those of Tracker.
+    layers are names of modules (model.named_modules()), probe a batch that stays the same. Hooks are set only
+    while the probe runs. Options are those of Tracker.
     """
     return _Tracking(model, list(layers), probe, **options)

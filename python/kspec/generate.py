@@ -1,4 +1,5 @@
 """Matrices whose kernel is known: random Fourier features, draws of a Gaussian process, a linear kernel."""
+
 from __future__ import annotations
 
 import ctypes
@@ -16,8 +17,12 @@ from ._library import library
 __all__ = ["gaussian", "linear", "rff"]
 
 Correlation = Literal["rows", "cols", "both"]
-_CORRELATIONS = {None: h.KSPEC_NOISE_INDEPENDENT, "rows": h.KSPEC_NOISE_ROWS, "cols": h.KSPEC_NOISE_COLS,
-                 "both": h.KSPEC_NOISE_BOTH}
+_CORRELATIONS = {
+    None: h.KSPEC_NOISE_INDEPENDENT,
+    "rows": h.KSPEC_NOISE_ROWS,
+    "cols": h.KSPEC_NOISE_COLS,
+    "both": h.KSPEC_NOISE_BOTH,
+}
 _POINTER = ctypes.POINTER(ctypes.c_double)
 
 
@@ -34,7 +39,9 @@ def _square(name: str, value: Input) -> tuple[Any, Any]:
     return h.kspec_matrix(data, a.shape[0], a.shape[1], a.strides[0] // 8, a.strides[1] // 8), a
 
 
-def _generate(process: int, rows: int, cols: int, given: dict[str, Any], progress: Progress) -> np.ndarray[Any, Any]:
+def _generate(
+    process: int, rows: int, cols: int, given: dict[str, Any], progress: Progress
+) -> np.ndarray[Any, Any]:
     options = h.kspec_generate_opts(size=ctypes.sizeof(h.kspec_generate_opts), process=process)
     keep: list[Any] = []
     lists = {"eta": "eta_count", "eigenvalues": "eigenvalue_count"}
@@ -69,7 +76,9 @@ def _generate(process: int, rows: int, cols: int, given: dict[str, Any], progres
     lib = library()
     with Watch(progress) as watch:
         options.progress = watch.progress
-        status = lib.kspec_generate_open(rows, cols, ctypes.byref(options), ctypes.byref(generator), ctypes.byref(err))
+        status = lib.kspec_generate_open(
+            rows, cols, ctypes.byref(options), ctypes.byref(generator), ctypes.byref(err)
+        )
         for t in range(trials):
             if status == 0:
                 to = ctypes.cast(out[t].ctypes.data, _POINTER)
@@ -80,36 +89,100 @@ def _generate(process: int, rows: int, cols: int, given: dict[str, Any], progres
     return out[0] if trials == 1 else out
 
 
-def rff(rows: int, cols: int, *, dim: int | None = None, eta: float | Numbers | None = None,
-        sigma: Input | None = None, sigma_x: Input | None = None, noise: float | None = None,
-        noise_correlation: Correlation | None = None, noise_share: float | None = None, trials: int | None = None,
-        seed: int | None = None, threads: int | None = None, progress: Progress = None) -> np.ndarray[Any, Any]:
+def rff(
+    rows: int,
+    cols: int,
+    *,
+    dim: int | None = None,
+    eta: float | Numbers | None = None,
+    sigma: Input | None = None,
+    sigma_x: Input | None = None,
+    noise: float | None = None,
+    noise_correlation: Correlation | None = None,
+    noise_share: float | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> np.ndarray[Any, Any]:
     """Random Fourier features sqrt(2) sin(w.x + b) of the kernel exp(-eta |x-x'|^2/2), x ~ N(0, I).
 
     Returns rows x cols numbers, or trials x rows x cols. sigma and sigma_x, instead of eta: the kernel
-    exp(-(x-x')^T Sigma^-1 (x-x')/2) under x ~ N(0, Sigma_x). The same options give the numbers of `kspec generate rff`.
+    exp(-(x-x')^T Sigma^-1 (x-x')/2) under x ~ N(0, Sigma_x). The same options give the numbers of
+    `kspec generate rff`.
     """
-    given = dict(dim=dim, eta=eta, Sigma=sigma, Sigma_x=sigma_x, noise=noise, noise_correlation=noise_correlation,
-                 noise_share=noise_share, trials=trials, seed=seed, threads=threads)
+    given = dict(
+        dim=dim,
+        eta=eta,
+        Sigma=sigma,
+        Sigma_x=sigma_x,
+        noise=noise,
+        noise_correlation=noise_correlation,
+        noise_share=noise_share,
+        trials=trials,
+        seed=seed,
+        threads=threads,
+    )
     return _generate(h.KSPEC_PROCESS_RFF, rows, cols, given, progress)
 
 
-def gaussian(rows: int, cols: int, *, dim: int | None = None, eta: float | Numbers | None = None,
-             sigma: Input | None = None, sigma_x: Input | None = None, noise: float | None = None,
-             noise_correlation: Correlation | None = None, noise_share: float | None = None,
-             trials: int | None = None, seed: int | None = None, threads: int | None = None,
-             progress: Progress = None) -> np.ndarray[Any, Any]:
-    """Columns that are draws of the Gaussian process with the kernel of rff(); the options are its options."""
-    given = dict(dim=dim, eta=eta, Sigma=sigma, Sigma_x=sigma_x, noise=noise, noise_correlation=noise_correlation,
-                 noise_share=noise_share, trials=trials, seed=seed, threads=threads)
+def gaussian(
+    rows: int,
+    cols: int,
+    *,
+    dim: int | None = None,
+    eta: float | Numbers | None = None,
+    sigma: Input | None = None,
+    sigma_x: Input | None = None,
+    noise: float | None = None,
+    noise_correlation: Correlation | None = None,
+    noise_share: float | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> np.ndarray[Any, Any]:
+    """Columns that are draws of the Gaussian process with the kernel of rff(); the options are its
+    options."""
+    given = dict(
+        dim=dim,
+        eta=eta,
+        Sigma=sigma,
+        Sigma_x=sigma_x,
+        noise=noise,
+        noise_correlation=noise_correlation,
+        noise_share=noise_share,
+        trials=trials,
+        seed=seed,
+        threads=threads,
+    )
     return _generate(h.KSPEC_PROCESS_GAUSSIAN, rows, cols, given, progress)
 
 
-def linear(rows: int, cols: int, *, dim: int | None = None, eigenvalue: float | Numbers | None = None,
-           noise: float | None = None, noise_correlation: Correlation | None = None,
-           noise_share: float | None = None, trials: int | None = None, seed: int | None = None,
-           threads: int | None = None, progress: Progress = None) -> np.ndarray[Any, Any]:
-    """sum_l sqrt(c_l) x_l w_l, x and w standard normal: a kernel with the eigenvalues c_l, one or one per dimension."""
-    given = dict(dim=dim, eigenvalues=eigenvalue, noise=noise, noise_correlation=noise_correlation,
-                 noise_share=noise_share, trials=trials, seed=seed, threads=threads)
+def linear(
+    rows: int,
+    cols: int,
+    *,
+    dim: int | None = None,
+    eigenvalue: float | Numbers | None = None,
+    noise: float | None = None,
+    noise_correlation: Correlation | None = None,
+    noise_share: float | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> np.ndarray[Any, Any]:
+    """sum_l sqrt(c_l) x_l w_l, x and w standard normal: a kernel with the eigenvalues c_l, one or one per
+    dimension."""
+    given = dict(
+        dim=dim,
+        eigenvalues=eigenvalue,
+        noise=noise,
+        noise_correlation=noise_correlation,
+        noise_share=noise_share,
+        trials=trials,
+        seed=seed,
+        threads=threads,
+    )
     return _generate(h.KSPEC_PROCESS_LINEAR, rows, cols, given, progress)

@@ -1,4 +1,6 @@
-"""For scikit-learn: the spectrum behind a matrix as an estimator, random features, and a curve without training."""
+"""For scikit-learn: the spectrum behind a matrix as an estimator, random features, and a curve without
+training."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -17,8 +19,10 @@ from ._features import features
 try:  # since scikit-learn 1.6; before, a method of the estimator
     from sklearn.utils.validation import validate_data as _validate
 except ImportError:
-    def _validate(estimator: Any, X: Any, **options: Any) -> Any:  # type: ignore[misc]
+
+    def _validate(estimator: Any, X: Any, **options: Any) -> Any:
         return estimator._validate_data(X, **options)
+
 
 __all__ = ["KernelSpectrum", "RandomFourierFeatures", "RidgeCurve", "ridge_curve"]
 
@@ -32,7 +36,7 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class KernelSpectrum(BaseEstimator):  # type: ignore[misc]
+class KernelSpectrum(BaseEstimator):
     """The eigenvalues, moments and dimension of the kernel behind the rows of X.
 
     Parameters
@@ -46,12 +50,18 @@ class KernelSpectrum(BaseEstimator):  # type: ignore[misc]
     ----------
     eigenvalues_, moments_ : arrays; moments_[k] is m(k+1).
     dimension_ : the participation ratio m(1)^2/m(2), without the bias of the sample's size.
-    spectrum_, moments_result_, dimension_result_ : the results they come from, with error bars and plot(); the last is
-        None below 5 rows or 3 columns, where the dimension is that of the moments.
+    spectrum_, moments_result_, dimension_result_ : the results they come from, with error bars and plot();
+        the last is None below 5 rows or 3 columns, where the dimension is that of the moments.
     """
 
-    def __init__(self, method: str = "auto", n: int | None = None, center: bool = True, random_state: Any = 0,
-                 threads: int | None = None) -> None:
+    def __init__(
+        self,
+        method: str = "auto",
+        n: int | None = None,
+        center: bool = True,
+        random_state: Any = 0,
+        threads: int | None = None,
+    ) -> None:
         self.method = method
         self.n = n
         self.center = center
@@ -61,7 +71,9 @@ class KernelSpectrum(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> KernelSpectrum:
         X = _validate(self, X, dtype=np.float64, ensure_min_samples=3, ensure_min_features=2)
         shortest = min(X.shape)
-        common: dict[str, Any] = dict(seed=_seed(self.random_state), threads=self.threads, center=bool(self.center))
+        common: dict[str, Any] = dict(
+            seed=_seed(self.random_state), threads=self.threads, center=bool(self.center)
+        )
         order = min(4, shortest) if self.n is None else self.n
         method: Any = self.method
         if method == "auto":
@@ -77,8 +89,9 @@ class KernelSpectrum(BaseEstimator):  # type: ignore[misc]
         return self
 
 
-class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Random Fourier features of the kernel exp(-gamma |x-y|^2): RBFSampler with the same parameters, and faster.
+class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Random Fourier features of the kernel exp(-gamma |x-y|^2): RBFSampler with the same parameters, and
+    faster.
 
     Parameters
     ----------
@@ -88,8 +101,14 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     threads : all processors by default.
     """
 
-    def __init__(self, *, gamma: float | str = 1.0, n_components: int = 100, random_state: Any = None,
-                 threads: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        gamma: float | str = 1.0,
+        n_components: int = 100,
+        random_state: Any = None,
+        threads: int | None = None,
+    ) -> None:
         self.gamma = gamma
         self.n_components = n_components
         self.random_state = random_state
@@ -131,7 +150,9 @@ class RidgeCurve:
         import pandas as pd
 
         index = pd.MultiIndex.from_product([self.n_components, self.alpha], names=["n_components", "alpha"])
-        return pd.DataFrame({"train_mse": self.train_mse.ravel(), "test_mse": self.test_mse.ravel()}, index=index)
+        return pd.DataFrame(
+            {"train_mse": self.train_mse.ravel(), "test_mse": self.test_mse.ravel()}, index=index
+        )
 
     def plot(self, ax: Any = None) -> Any:
         """The errors by the longer of the two parameters."""
@@ -157,19 +178,28 @@ class RidgeCurve:
         return ax
 
 
-# Far from the origin the phases w.x are uniform, as those that RBFSampler draws are; in units of sigma. The kernel
-# depends on differences alone, so that the shift changes nothing else.
+# Far from the origin the phases w.x are uniform, as those that RBFSampler draws are; in units of sigma. The
+# kernel depends on differences alone, so that the shift changes nothing else.
 _FAR = 30.0
 
 
-def ridge_curve(X: Any, y: Any, X_test: Any, y_test: Any, *, n_components: int | Sequence[int] = 100,
-                alpha: float | Sequence[float] = 1.0, gamma: float = 1.0, threads: int | None = None) -> RidgeCurve:
-    """Predicts the validation curve of make_pipeline(RBFSampler(gamma, n_components), Ridge(alpha)), without training.
+def ridge_curve(
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    n_components: int | Sequence[int] = 100,
+    alpha: float | Sequence[float] = 1.0,
+    gamma: float = 1.0,
+    threads: int | None = None,
+) -> RidgeCurve:
+    """Predicts the validation curve of RBFSampler(gamma, n_components) and Ridge(alpha), without training.
 
-    Each n_components is even. The targets are taken relative to the mean of y, as Ridge's intercept does. Rows are at
-    most some thousands: the prediction holds a few matrices of rows x rows. It is that of the limit in which rows, columns
-    and features are all large; at 300 rows of 30 columns it is within some percent where the kernel is not much wider
-    than the data (docs/ridge.md).
+    Each n_components is even. The targets are taken relative to the mean of y, as Ridge's intercept does.
+    Rows are at most some thousands: the prediction holds a few matrices of rows x rows. It is that of the
+    limit in which rows, columns and features are all large; at 300 rows of 30 columns it is within some
+    percent where the kernel is not much wider than the data (docs/ridge.md).
     """
     X, X_test = np.asarray(X, dtype=np.float64), np.asarray(X_test, dtype=np.float64)
     y, y_test = np.asarray(y, dtype=np.float64), np.asarray(y_test, dtype=np.float64)
@@ -181,10 +211,19 @@ def ridge_curve(X: Any, y: Any, X_test: Any, y_test: Any, *, n_components: int |
     origin = X.mean(axis=0) - _FAR * sigma
     train, test = [], []
     for q in counts:
-        # S = [cos, sin] has q columns as RBFSampler has, sqrt(q/2) times as large; and kspec divides |y - S b|^2 by n
+        # S = [cos, sin] has q columns as RBFSampler has, sqrt(q/2) times as large; kspec's |y - S b|^2 is a
+        # mean
         strength = strengths * (q / 2) / len(X)
-        points = f.ridge(X - origin, target=y - mean, test=X_test - origin, test_target=y_test - mean,
-                         features=int(q // 2), lambda_=strength, sigma=sigma, threads=threads).points
+        points = f.ridge(
+            X - origin,
+            target=y - mean,
+            test=X_test - origin,
+            test_target=y_test - mean,
+            features=int(q // 2),
+            lambda_=strength,
+            sigma=sigma,
+            threads=threads,
+        ).points
         train.append(points["train_mse"])
         test.append(points["test_mse"])
     return RidgeCurve(counts, strengths, np.array(train), np.array(test))

@@ -1,4 +1,5 @@
 """Spectra that are known in closed form."""
+
 from ._functions import theory_linear as linear
 from ._functions import theory_rbf as rbf
 from ._functions import theory_sphere as sphere

@@ -4,6 +4,7 @@ usage: functions.py LIBKSPEC_TOOL PACKAGE OUTPUT
 
 A command whose result has no class of its own in PACKAGE/_results.py gets the one that all of them share.
 """
+
 import ctypes
 import json
 import keyword
@@ -45,12 +46,22 @@ def kind_of(option):
 
 def type_of(option, kind):
     words = f"Literal{option['choices']}" if option["choices"] else "str"
-    types = {
-        "flag": "bool", "int": "int", "size": "int", "u64": "int", "double": "float", "choice": words,
-        "set": "str | Sequence[str]", "list": "float | Numbers", "ranges": "str | int | Sequence[int]",
-        "sigma": 'float | Literal["median"]', "words": "str | os.PathLike[str] | Sequence[int | str]",
-        "path": "str | os.PathLike[str]", "numbers": "str | os.PathLike[str] | Numbers | Result | Mapping[str, Any]",
+    types = {  # a type that is new to the tool is an error here: say what it takes
+        "flag": "bool",
+        "int": "int",
+        "size": "int",
+        "u64": "int",
+        "double": "float",
+        "choice": words,
+        "set": "str | Sequence[str]",
+        "list": "float | Numbers",
+        "ranges": "str | int | Sequence[int]",
+        "sigma": 'float | Literal["median"]',
+        "words": "str | os.PathLike[str] | Sequence[int | str]",
+        "path": "str | os.PathLike[str]",
+        "numbers": "str | os.PathLike[str] | Numbers | Result | Mapping[str, Any]",
         "input": "Input",
+        "word": "str",
     }
     kind = types[kind]
     if option["bare"]:
@@ -62,13 +73,26 @@ def parameters(command, word):
     """(Python's name, option) of each option that the function has"""
     names = {o["name"] for o in command["options"]}
     for o in command["options"]:
-        if o["name"] in HIDDEN or (word and word not in o["of"]):
+        wanted = o["name"] == "output" and command["writes_output"]
+        if (o["name"] in HIDDEN and not wanted) or (word and word not in o["of"]):
             continue
         o["off"] = o["name"] == "center" and "no-center" in names
         yield python_name(o), o
     if "no-center" in names and "center" not in names:
-        yield "center", {"name": "no-center", "type": "flag", "help": "False: do not subtract the mean of each column",
-                         "choices": [], "bare": None, "writes": False, "arg": None, "off": True, "short": False}
+        yield (
+            "center",
+            {
+                "name": "no-center",
+                "type": "flag",
+                "help": "False: do not subtract the mean of each column",
+                "choices": [],
+                "bare": None,
+                "writes": False,
+                "arg": None,
+                "off": True,
+                "short": False,
+            },
+        )
 
 
 def docstring(command, word, options):
@@ -106,12 +130,23 @@ def function(command, word=None):
     given = ", ".join(f"{python}={python}" for python, _ in options)
     table = {python: rule(o) for python, o in options}
     body = [
-        f"def {name}(", *signature, f") -> {result}:",
+        f"def {name}(",
+        *signature,
+        f") -> {result}:",
         textwrap.indent(f'"""{docstring(command, word, options)}\n"""', "    "),
         f"    return {result}._of(run({words!r}, {inputs}, {(first or '').lstrip('*')!r}, _{name},",
-        f"        dict({given}), progress))", "",
+        f"        dict({given}), progress))",
+        "",
     ]
-    return [f"_{name}: dict[str, Rule] = {{", *[f"    {k!r}: {v}," for k, v in table.items()], "}", "", "", *body, ""]
+    return [
+        f"_{name}: dict[str, Rule] = {{",
+        *[f"    {k!r}: {v}," for k, v in table.items()],
+        "}",
+        "",
+        "",
+        *body,
+        "",
+    ]
 
 
 def rule(o):
@@ -121,13 +156,24 @@ def rule(o):
 
 def main():
     library, package, output = sys.argv[1:]
-    CLASSES.extend(re.findall(r"^class (\w+)\(Result\)", pathlib.Path(package, "_results.py").read_text(), re.M))
+    CLASSES.extend(
+        re.findall(r"^class (\w+)\(Result\)", pathlib.Path(package, "_results.py").read_text(), re.M)
+    )
     names = []
-    out = ['"""A function for each command of the tool. Made by python/make/functions.py: do not edit."""',
-           "# ruff: noqa", "from __future__ import annotations", "", "import os",
-           "from collections.abc import Mapping, Sequence", "from typing import Any, Literal", "",
-           "from ._call import Input, Inputs, Numbers, Progress, Rule, run",
-           f"from ._results import {', '.join(sorted([*CLASSES, 'Result']))}", "", ""]
+    out = [
+        '"""A function for each command of the tool. Made by python/make/functions.py: do not edit."""',
+        "# ruff: noqa",
+        "from __future__ import annotations",
+        "",
+        "import os",
+        "from collections.abc import Mapping, Sequence",
+        "from typing import Any, Literal",
+        "",
+        "from ._call import Input, Inputs, Numbers, Progress, Rule, run",
+        f"from ._results import {', '.join(sorted([*CLASSES, 'Result']))}",
+        "",
+        "",
+    ]
     for command in describe(library):
         if command["name"] in LEFT_OUT:
             continue

@@ -6,6 +6,7 @@ The header is the one source: its declarations are read from the text that the C
 the sizes, offsets and values are those that the compiler prints. Where ctypes would lay out a struct in
 another way, nothing is written.
 """
+
 import ctypes
 import pathlib
 import re
@@ -14,16 +15,25 @@ import sys
 import tempfile
 
 SCALARS = {
-    "int": "c_int", "unsigned": "c_uint", "double": "c_double", "size_t": "c_size_t", "ptrdiff_t": "c_ssize_t",
-    "uint64_t": "c_uint64", "char": "c_char",
+    "int": "c_int",
+    "unsigned": "c_uint",
+    "double": "c_double",
+    "size_t": "c_size_t",
+    "ptrdiff_t": "c_ssize_t",
+    "uint64_t": "c_uint64",
+    "char": "c_char",
 }
 
 
 def preprocess(compiler, include, tool):
-    text = subprocess.run([compiler, "-E", "-P", f"-I{include}", f"-I{tool}", f"{tool}/kspec_tool.h"], check=True,
-                          capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [compiler, "-E", "-P", f"-I{include}", f"-I{tool}", f"{tool}/kspec_tool.h"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     text = text.replace('__attribute__((visibility("default")))', "KSPEC_API")
-    return text[text.index("KSPEC_OK") - 40:]
+    return text[text.index("KSPEC_OK") - 40 :]
 
 
 def read_version(include):
@@ -83,7 +93,9 @@ class Types:
         base, stars, name, array = re.fullmatch(r"(.*?)(\**)\s*(\w+)?((?:\[\w+\])*)", text).groups()
         if name and re.sub(r"\bconst\b", "", base).strip() == "":
             base, name = name, None  # a type alone
-        return name, self.of(base + " ", len(stars)) + "".join(f" * {n}" for n in re.findall(r"\[(\w+)\]", array))
+        return name, self.of(base + " ", len(stars)) + "".join(
+            f" * {n}" for n in re.findall(r"\[(\w+)\]", array)
+        )
 
     def callback(self, result, arguments):
         kinds = [self.parameter(a.strip())[1] for a in arguments.split(",")]
@@ -128,8 +140,14 @@ def ask_compiler(compiler, include, tool, enums, structs):
 
 
 def module_text(version, values, layouts, enums, structs, functions):
-    out = ['"""The public header for ctypes. Made by python/make/header.py: do not edit."""',
-           "# ruff: noqa", "import ctypes", "from typing import Any", "", f'VERSION = "{version}"']
+    out = [
+        '"""The public header for ctypes. Made by python/make/header.py: do not edit."""',
+        "# ruff: noqa",
+        "import ctypes",
+        "from typing import Any",
+        "",
+        f'VERSION = "{version}"',
+    ]
     for name, constants in enums.items():
         out.append(f"# {name}")
         out += [f"{c} = {values[c]}" for c in constants]
@@ -140,8 +158,10 @@ def module_text(version, values, layouts, enums, structs, functions):
         out.append(f"{name}._fields_ = [")
         out += [f'    ("{field}", {kind}),' for field, kind in fields]
         out += ["]", ""]
-    out += ["# sizes and offsets as the C compiler has them",
-            "LAYOUTS: dict[str, tuple[int, dict[str, int]]] = {"]
+    out += [
+        "# sizes and offsets as the C compiler has them",
+        "LAYOUTS: dict[str, tuple[int, dict[str, int]]] = {",
+    ]
     out += [f'    "{name}": {layout!r},' for name, layout in layouts.items()]
     out += ["}", "", "# result and arguments", "FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {"]
     out += [f'    "{name}": ({result}, [{", ".join(kinds)}]),' for name, result, kinds in functions]

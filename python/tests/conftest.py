@@ -1,21 +1,24 @@
 """What the tests share: the tool beside the package, and files in a folder of their own."""
+
 from __future__ import annotations
 
 import json
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads would wait for each other on few processors
-import pathlib  # noqa: E402
-import subprocess  # noqa: E402
-from typing import Any  # noqa: E402
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS", "1"
+)  # NumPy's threads would wait for each other on few processors
+import pathlib
+import subprocess
+from typing import Any
 
-import numpy as np  # noqa: E402
-import pytest  # noqa: E402
+import numpy as np
+import pytest
 
-import kspec  # noqa: E402
-from kspec._library import PROGRAM  # noqa: E402
+import kspec
+from kspec._library import PROGRAM
 
-TOOL = os.environ.get("KSPEC", os.fspath(PROGRAM))
+TOOL = os.fspath(PROGRAM)  # that of the build folder, beside the library
 
 
 class Tool:
@@ -61,9 +64,14 @@ def trials() -> np.ndarray:
 
 
 def without_time(keys: Any) -> Any:
-    """A JSON object without what differs from run to run, or by how the words of a command line are written"""
+    """A JSON object without what differs from run to run, or by how the words of a command line are
+    written"""
     if isinstance(keys, dict):
-        same = {k: without_time(v) for k, v in keys.items() if "second" not in k or k in ("second_moment", "second")}
+        same = {
+            k: without_time(v)
+            for k, v in keys.items()
+            if "second" not in k or k in ("second_moment", "second")
+        }
         if "command_line" in same:
             same["command_line"] = sorted(same["command_line"].split())
         return same

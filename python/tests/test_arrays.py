@@ -1,4 +1,5 @@
 """What goes in: every memory order without a copy, every kind of array-like, and clear refusals."""
+
 from __future__ import annotations
 
 import ctypes
@@ -13,13 +14,16 @@ from kspec._library import library
 
 
 def address_seen_by_c(a: np.ndarray) -> tuple[int, list[int]]:
-    """Where the library finds the first entry of each trial, and their strides, when an array is lent to it"""
+    """Where the library finds the first entry of each trial, and their strides, when an array is lent to
+    it"""
     lent = (_header.kspec_array * 1)()
     keep = _arrays.lend("x", _arrays.to_array("x", a)[0], None, lent[0])
     lib, out, err = library(), ctypes.POINTER(_header.kspec_dataset)(), _header.kspec_error()
     o = _header.kspec_read_opts(size=ctypes.sizeof(_header.kspec_read_opts), in_place=1)
     lib.kspec_lend(lent, 1)
-    status = lib.kspec_read((ctypes.c_char_p * 1)(b"x"), 1, ctypes.byref(o), ctypes.byref(out), ctypes.byref(err))
+    status = lib.kspec_read(
+        (ctypes.c_char_p * 1)(b"x"), 1, ctypes.byref(o), ctypes.byref(out), ctypes.byref(err)
+    )
     lib.kspec_lend(None, 0)
     assert status == 0, err.msg
     m = lib.kspec_dataset_trial(out, 0)
@@ -53,17 +57,20 @@ def test_a_view_gives_what_its_copy_gives(x: Any, view: str) -> None:
     assert kspec.dimension(a, center=False).dimension == kspec.dimension(copy, center=False).dimension
 
 
-@pytest.mark.parametrize("function", [
-    lambda a: kspec.moments(a, n=2).estimates.value,
-    lambda a: [kspec.dimension(a).dimension],
-    lambda a: [kspec.compare(a[:, :15], a[:, 15:]).alignment],
-    lambda a: kspec.spectrum(a).eigenvalues,
-    lambda a: kspec.norm(a, method="eigen", sigma=1.0).results.value,
-    lambda a: kspec.ridge(a, target=a[:, 0], features=5, lambda_=1.0).points.train_mse,
-    lambda a: kspec.wls.decay(a).singular_values,
-    lambda a: kspec.features(a, 10).ravel(),
-    lambda a: kspec.gram(a).ravel(),
-])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: kspec.moments(a, n=2).estimates.value,
+        lambda a: [kspec.dimension(a).dimension],
+        lambda a: [kspec.compare(a[:, :15], a[:, 15:]).alignment],
+        lambda a: kspec.spectrum(a).eigenvalues,
+        lambda a: kspec.norm(a, method="eigen", sigma=1.0).results.value,
+        lambda a: kspec.ridge(a, target=a[:, 0], features=5, lambda_=1.0).points.train_mse,
+        lambda a: kspec.wls.decay(a).singular_values,
+        lambda a: kspec.features(a, 10).ravel(),
+        lambda a: kspec.gram(a).ravel(),
+    ],
+)
 def test_every_function_takes_every_order(x: Any, function: Any) -> None:
     want = function(x)
     assert np.array_equal(function(np.asfortranarray(x)), want)
@@ -73,7 +80,8 @@ def test_every_function_takes_every_order(x: Any, function: Any) -> None:
 
 
 def test_no_second_copy_of_a_large_array() -> None:
-    """The peak of the process does not grow by the array: C sees it where it lies, in Fortran order as well."""
+    """The peak of the process does not grow by the array: C sees it where it lies, in Fortran order as
+    well."""
     import subprocess
     import sys
 
@@ -90,7 +98,8 @@ from kspec._library import library
 lib, out, err = library(), ctypes.POINTER(_header.kspec_dataset)(), _header.kspec_error()
 o = _header.kspec_read_opts(size=ctypes.sizeof(_header.kspec_read_opts), in_place=1)
 lib.kspec_lend(lent, 1)
-assert lib.kspec_read((ctypes.c_char_p * 1)(b"x"), 1, ctypes.byref(o), ctypes.byref(out), ctypes.byref(err)) == 0
+name = (ctypes.c_char_p * 1)(b"x")
+assert lib.kspec_read(name, 1, ctypes.byref(o), ctypes.byref(out), ctypes.byref(err)) == 0
 print((peak() - before) / a.nbytes)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -109,7 +118,6 @@ def test_unaligned(x: Any) -> None:
     assert kspec.dimension(packed["x"]).dimension == kspec.dimension(x).dimension
 
 
-@pytest.mark.filterwarnings("ignore:the column means")
 def test_lists_and_vectors(x: Any) -> None:
     assert kspec.dimension(x.tolist()).dimension == kspec.dimension(x).dimension
     assert kspec.moments([[1.0, 2.0], [3.0, 4.0]], n=1).rows == 2
@@ -151,12 +159,25 @@ def test_frames(x: Any) -> None:
 def test_labels_of_frames(x: Any) -> None:
     pd = pytest.importorskip("pandas")
     labels = pd.Series([f"t{i // 4}" for i in range(40)])
-    assert kspec.dimension(x, groups=labels).dimension == kspec.dimension(x, groups=np.arange(40) // 4).dimension
+    assert (
+        kspec.dimension(x, groups=labels).dimension == kspec.dimension(x, groups=np.arange(40) // 4).dimension
+    )
     assert kspec.dimension(x, groups=list(labels)).dimension == kspec.dimension(x, groups=labels).dimension
     with pytest.raises(kspec.DataError, match="groups: the label of row 3 .from 0. is missing"):
         kspec.dimension(x, groups=[*labels[:3], None, *labels[4:]])
     with pytest.raises(kspec.DataError, match="groups has 39 labels, the matrix has 40 rows"):
         kspec.dimension(x, groups=np.arange(39))
+
+
+def test_names_of_matrices(x: Any, trials: Any) -> None:
+    """Whatever they are called: a label is not an option, a list of files or another array."""
+    r = kspec.dimension({"-n": x, "@x": x[:20], "x[0]": list(trials), "é ü": x[:, :9]})
+    assert [row["label"] for row in r.results] == ["-n", "@x", "x[0]", "é ü"]
+    assert r.results.dimension.tolist() == [
+        kspec.dimension(a).dimension for a in (x, x[:20], trials, x[:, :9])
+    ]
+    both = kspec.compare(list(trials), list(trials[:, :, ::2]))
+    assert both.alignment == kspec.compare(trials, trials[:, :, ::2]).alignment
 
 
 class OnlyDlpack:
@@ -195,23 +216,29 @@ def test_arrays_of_other_libraries(x: Any) -> None:
     assert np.shares_memory(_arrays.to_array("x", OnlyArray(x))[0], x)
 
 
-@pytest.mark.parametrize("module, make", [
-    ("torch", lambda m, x: m.tensor(x, requires_grad=True)),
-    ("jax", lambda m, x: m.numpy.asarray(x)),
-    ("xarray", lambda m, x: m.DataArray(x)),
-])
+@pytest.mark.parametrize(
+    "module, make",
+    [
+        ("torch", lambda m, x: m.tensor(x, requires_grad=True)),
+        ("jax", lambda m, x: m.numpy.asarray(x)),
+        ("xarray", lambda m, x: m.DataArray(x)),
+    ],
+)
 def test_real_ones(x: Any, module: str, make: Any) -> None:
     m = pytest.importorskip(module)
     assert kspec.dimension(make(m, x.astype("f4"))).dimension == kspec.dimension(x.astype("f4")).dimension
 
 
-@pytest.mark.parametrize("bad, words", [
-    (np.ones((3, 3), dtype=complex), "complex entries .* take .real"),
-    (np.array([[object()]]), r"Python objects .* \.astype\(float\)"),
-    (np.array([["a", "b"]]), "strings"),
-    (np.array([["2020-01-01"]], dtype="M8[D]"), "datetime64"),
-    ("SPARSE", r"sparse matrices .* \.toarray\(\)"),
-])
+@pytest.mark.parametrize(
+    "bad, words",
+    [
+        (np.ones((3, 3), dtype=complex), "complex entries .* take .real"),
+        (np.array([[object()]]), r"Python objects .* \.astype\(float\)"),
+        (np.array([["a", "b"]]), "strings"),
+        (np.array([["2020-01-01"]], dtype="M8[D]"), "datetime64"),
+        ("SPARSE", r"sparse matrices .* \.toarray\(\)"),
+    ],
+)
 def test_refused_types(bad: Any, words: str) -> None:
     if isinstance(bad, str):
         bad = pytest.importorskip("scipy.sparse").eye(5)

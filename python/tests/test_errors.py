@@ -1,4 +1,5 @@
 """What goes wrong: the tool's own sentence, and the right type of exception."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -21,7 +22,12 @@ CASES = [
     (lambda x: kspec.moments(x), ["moments", "x"], INF, ValueError),
     (lambda x: kspec.moments(x), ["moments", "x"], np.empty((0, 3)), ValueError),
     (lambda x: kspec.moments(x), ["moments", "x"], np.ones((7, 3, 2)), ValueError),
-    (lambda x: kspec.moments(x, axes="rows,cols"), ["moments", "x", "--axes", "rows,cols"], np.ones((2, 3, 2)), ValueError),
+    (
+        lambda x: kspec.moments(x, axes="rows,cols"),
+        ["moments", "x", "--axes", "rows,cols"],
+        np.ones((2, 3, 2)),
+        ValueError,
+    ),
     (lambda x: kspec.moments(x, threads=2000), ["moments", "x", "--threads", 2000], A, ValueError),
     (lambda x: kspec.moments(x, seed=-1), ["moments", "x", "--seed", -1], A, ValueError),
     (lambda x: kspec.moments(x, effort=float("nan")), ["moments", "x", "--effort", "nan"], A, ValueError),
@@ -29,10 +35,30 @@ CASES = [
     (lambda x: kspec.dimension(x, center="both"), ["dimension", "x", "--center=both"], A, ValueError),
     (lambda x: kspec.spectrum(x), ["spectrum", "x"], A[:3], ValueError),
     (lambda x: kspec.spectrum(), ["spectrum"], A, ValueError),
-    (lambda x: kspec.norm(x, method="eigen", sigma=-1.0), ["norm", "x", "--method", "eigen", "--sigma", -1.0], A, ValueError),
-    (lambda x: kspec.norm(x, method="eigen", gram=True), ["norm", "x", "--method", "eigen", "--gram"], A[:4], ValueError),
-    (lambda x: kspec.ridge(x, features=3, lambda_=1), ["ridge", "x", "--features", 3, "--lambda", 1], A, ValueError),
-    (lambda x: kspec.theory.sphere(kernel="ntk", dim=1), ["theory", "sphere", "--kernel", "ntk", "--dim", 1], A, ValueError),
+    (
+        lambda x: kspec.norm(x, method="eigen", sigma=-1.0),
+        ["norm", "x", "--method", "eigen", "--sigma", -1.0],
+        A,
+        ValueError,
+    ),
+    (
+        lambda x: kspec.norm(x, method="eigen", gram=True),
+        ["norm", "x", "--method", "eigen", "--gram"],
+        A[:4],
+        ValueError,
+    ),
+    (
+        lambda x: kspec.ridge(x, features=3, lambda_=1),
+        ["ridge", "x", "--features", 3, "--lambda", 1],
+        A,
+        ValueError,
+    ),
+    (
+        lambda x: kspec.theory.sphere(kernel="ntk", dim=1),
+        ["theory", "sphere", "--kernel", "ntk", "--dim", 1],
+        A,
+        ValueError,
+    ),
     (lambda x: kspec.moments("nowhere.npy"), ["moments", "nowhere.npy"], A, OSError),
     (lambda x: kspec.spectrum(moments="1,-"), ["spectrum", "--moments", "1,-"], A, ValueError),
 ]
@@ -59,7 +85,9 @@ def test_axes_of_an_array() -> None:
         kspec.moments([A, A[:3]])
 
 
-@pytest.mark.parametrize("options", [{"n": 2.5}, {"n": True}, {"n": "2"}, {"seed": 1.0}, {"effort": "much"}, {"normalize": 1}])
+@pytest.mark.parametrize(
+    "options", [{"n": 2.5}, {"n": True}, {"n": "2"}, {"seed": 1.0}, {"effort": "much"}, {"normalize": 1}]
+)
 def test_types_of_options(options: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match=next(iter(options))):
         kspec.moments(A, **options)
@@ -99,7 +127,7 @@ def test_features() -> None:
 
 
 def test_warnings(x: Any) -> None:
-    with pytest.warns(RuntimeWarning, match="--center shows what varies around them") as seen:
+    with pytest.warns(kspec.KspecWarning, match="--center shows what varies around them") as seen:
         result = kspec.moments(x + 5, n=2)
     assert seen[0].filename == __file__
     assert [str(w.message) for w in seen] == result.to_dict()["warnings"]

@@ -1,4 +1,5 @@
 """The binding is the header: every offset, size, value and function, as the C compiler says."""
+
 from __future__ import annotations
 
 import ctypes
@@ -34,14 +35,20 @@ def test_the_compiler_agrees_today(tmp_path: pathlib.Path) -> None:
     lines += [f'_Static_assert({k} == {v}, "{k}");' for k, v in values.items()]
     for name, (size, offsets) in _header.LAYOUTS.items():
         lines.append(f'_Static_assert(sizeof({name}) == {size}, "{name}");')
-        lines += [f'_Static_assert(offsetof({name}, {f}) == {at}, "{name}.{f}");' for f, at in offsets.items()]
+        lines += [
+            f'_Static_assert(offsetof({name}, {f}) == {at}, "{name}.{f}");' for f, at in offsets.items()
+        ]
         struct = getattr(_header, name)
-        lines += [f'_Static_assert(sizeof((({name} *)0)->{f}) == {ctypes.sizeof(kind)}, "{name}.{f}");'
-                  for f, kind, *_ in struct._fields_]
+        lines += [
+            f'_Static_assert(sizeof((({name} *)0)->{f}) == {ctypes.sizeof(kind)}, "{name}.{f}");'
+            for f, kind, *_ in struct._fields_
+        ]
     lines.append(f'_Static_assert(sizeof KSPEC_VERSION == {len(_header.VERSION) + 1}, "version");')
     source = tmp_path / "layout.c"
     source.write_text("\n".join(lines))
-    subprocess.run([compiler, "-fsyntax-only", f"-I{ROOT}/include", f"-I{ROOT}/python/tool", source], check=True)
+    subprocess.run(
+        [compiler, "-fsyntax-only", f"-I{ROOT}/include", f"-I{ROOT}/python/tool", source], check=True
+    )
     header = "".join(p.read_text() for p in sorted((ROOT / "include/kspec").glob("*.h")))
     code = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
     assert set(re.findall(r"\b(KSPEC_[A-Z0-9_]+)\s*(?==|,|\n\s*\})", code)) - set(values) <= {"KSPEC_API"}
@@ -49,7 +56,8 @@ def test_the_compiler_agrees_today(tmp_path: pathlib.Path) -> None:
 
 
 def test_every_default_is_zero() -> None:
-    """The header's rule: a zeroed struct of options, its size set, means all defaults. So there is none to copy."""
+    """The header's rule: a zeroed struct of options, its size set, means all defaults. So there is none to
+    copy."""
     lib = library()
     for name in [n for n in _header.LAYOUTS if n.endswith("_opts")]:
         assert bytes(getattr(_header, name)()) == bytes(_header.LAYOUTS[name][0])
@@ -58,7 +66,10 @@ def test_every_default_is_zero() -> None:
     found = []
     for o in (None, _header.kspec_moments_opts(size=ctypes.sizeof(_header.kspec_moments_opts))):
         out, err = ctypes.POINTER(_header.kspec_moments_result)(), _header.kspec_error()
-        assert lib.kspec_moments(ctypes.byref(m), 1, o and ctypes.byref(o), ctypes.byref(out), ctypes.byref(err)) == 0
+        assert (
+            lib.kspec_moments(ctypes.byref(m), 1, o and ctypes.byref(o), ctypes.byref(out), ctypes.byref(err))
+            == 0
+        )
         r = out.contents
         found.append([r.estimates[k].contents.value for k in range(r.count)])
         lib.kspec_moments_free(out)
@@ -87,9 +98,16 @@ def test_static_fields_are_keys_of_the_object(x: object) -> None:
 
     import kspec
 
-    objects = [kspec.moments(x), kspec.dimension(x), kspec.dimension({"a": x, "b": x}), kspec.spectrum(x),
-               kspec.norm(x, method="eigen", sigma=1.0), kspec.config(), kspec.theory.rbf(eta=1.0, eigenvalues=2),
-               kspec.theory.sphere(kernel="ntk", dim=3)]
+    objects = [
+        kspec.moments(x),
+        kspec.dimension(x),
+        kspec.dimension({"a": x, "b": x}),
+        kspec.spectrum(x),
+        kspec.norm(x, method="eigen", sigma=1.0),
+        kspec.config(),
+        kspec.theory.rbf(eta=1.0, eigenvalues=2),
+        kspec.theory.sphere(kernel="ntk", dim=3),
+    ]
     for kind in {type(o) for o in objects}:
         keys = {k for o in objects if type(o) is kind for k in o.to_dict()}
         fields = {f.name for f in dataclasses.fields(kind) if not f.name.startswith("_")}

@@ -1,7 +1,9 @@
 """While a call runs: Ctrl-C, progress, threads, fork; and what is left behind."""
+
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import os
 import pickle
 import signal
@@ -35,8 +37,11 @@ def test_ctrl_c(large: Any) -> None:
 
 
 def test_ctrl_c_in_a_script() -> None:
-    code = f"import kspec; x = kspec.generate.rff(300, 300, dim=5); print('on', flush=True); kspec.moments(x, **{LONG})"
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+    code = "import kspec; x = kspec.generate.rff(300, 300, dim=5); print('on', flush=True); "
+    code += f"kspec.moments(x, **{LONG})"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as p:
         assert p.stdout is not None and p.stdout.readline() == "on\n"
         time.sleep(0.3)
         began = time.monotonic()
@@ -83,13 +88,19 @@ def test_a_callback_that_raises(large: Any) -> None:
 
 def test_a_bar(large: Any, capsys: Any) -> None:
     want = kspec.moments(large, n=3, threads=1)
-    assert kspec.moments(large, n=3, threads=1, progress=True).estimates.value.tolist() == want.estimates.value.tolist()
+    assert (
+        kspec.moments(large, n=3, threads=1, progress=True).estimates.value.tolist()
+        == want.estimates.value.tolist()
+    )
 
 
 def test_threads_at_once(x: Any) -> None:
     """Each call sees its own arrays, options, warnings and errors."""
     arrays = [x[: 20 + k % 7, : 10 + k % 5] for k in range(40)]
-    want = [kspec.moments(a, n=3, center=bool(k % 2), threads=1).to_dict()["estimates"] for k, a in enumerate(arrays)]
+    want = [
+        kspec.moments(a, n=3, center=bool(k % 2), threads=1).to_dict()["estimates"]
+        for k, a in enumerate(arrays)
+    ]
 
     def one(k: int) -> Any:
         if k % 8 == 7:
@@ -130,7 +141,9 @@ if not child:
 print(os.waitpid(child, 0)[1], first)
 """
     np.save("forked.npy", x)
-    done = subprocess.run([sys.executable, "-c", code, "forked.npy"], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code, "forked.npy"], capture_output=True, text=True, check=True, timeout=60
+    )
     status, first = done.stdout.split()
     assert (int(status), float(first)) == (0, want)
 
@@ -162,7 +175,11 @@ def test_nothing_is_left_behind(x: Any) -> None:
 def test_pickling(x: Any) -> None:
     for result in (kspec.moments(x, n=2), kspec.dimension(x, curve=True), kspec.spectrum(x)):
         again = pickle.loads(pickle.dumps(result))
-        assert repr(again) == repr(result) and again.to_dict() == result.to_dict() and type(again) is type(result)
+        assert (
+            repr(again) == repr(result)
+            and again.to_dict() == result.to_dict()
+            and type(again) is type(result)
+        )
     e = pickle.loads(pickle.dumps(kspec.DataError("x is wrong")))
     assert isinstance(e, kspec.DataError) and str(e) == "x is wrong"
 
@@ -178,8 +195,29 @@ def test_the_core_of_openblas_is_the_tools(tool: Any) -> None:
     assert "OPENBLAS_CORETYPE" not in os.environ or kspec.config().blas
     code = "import os, kspec; print(kspec.config().blas, 'OPENBLAS_CORETYPE' in os.environ)"
     environment = {**os.environ, "OPENBLAS_CORETYPE": "Haswell"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
     assert done.stdout.split()[-2:] in (["Haswell", "True"], ["Zen", "True"])
+
+
+def test_the_rule_for_the_core(monkeypatch: Any) -> None:
+    """Where the tool starts itself again with another core, the package opens the library with that one."""
+    from kspec import _library
+
+    answer = {"blas": "OpenBLAS 0.3.21 SkylakeX", "blas_before": "Prescott"}
+    monkeypatch.setattr(
+        _library.subprocess,
+        "run",
+        lambda *a, **k: subprocess.CompletedProcess(a, 0, json.dumps(answer).encode()),
+    )
+    monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
+    assert _library._core_type() == "SkylakeX"
+    answer["blas_before"] = None  # type: ignore[assignment]
+    assert _library._core_type() is None
+    answer["blas_before"] = "Prescott"
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    assert _library._core_type() is None
 
 
 def test_the_command(tmp_path: Any) -> None:

@@ -1,4 +1,5 @@
 """For scikit-learn: its own checks of estimators, the kernel, and a curve that needs no training."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -7,13 +8,13 @@ import numpy as np
 import pytest
 
 pytest.importorskip("sklearn")
-from sklearn.kernel_approximation import RBFSampler  # noqa: E402
-from sklearn.linear_model import Ridge  # noqa: E402
-from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
 
-import kspec  # noqa: E402
-from kspec.sklearn import KernelSpectrum, RandomFourierFeatures, ridge_curve  # noqa: E402
+import kspec
+from kspec.sklearn import KernelSpectrum, RandomFourierFeatures, ridge_curve
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -31,7 +32,8 @@ def test_kernel_spectrum(x: Any) -> None:
 
 
 def test_the_kernel_of_rbf_sampler(x: Any) -> None:
-    """Both estimate exp(-gamma |x-y|^2): entries of Z Z^T have a variance below 1/q, and 820 of them stay within 6 of it."""
+    """Both estimate exp(-gamma |x-y|^2): entries of Z Z^T have a variance below 1/q, and 820 of them stay
+    within 6 of it."""
     q = 5_000
     for gamma in (0.05, "scale"):
         ours = RandomFourierFeatures(gamma=gamma, n_components=q, random_state=1).fit(x)
@@ -63,7 +65,9 @@ def test_ridge_curve() -> None:
         for j, alpha in enumerate(alphas):
             errors = []
             for seed in range(10):
-                model = make_pipeline(RBFSampler(gamma=gamma, n_components=q, random_state=seed), Ridge(alpha=alpha))
+                model = make_pipeline(
+                    RBFSampler(gamma=gamma, n_components=q, random_state=seed), Ridge(alpha=alpha)
+                )
                 model.fit(X, y)
                 errors.append([np.mean((model.predict(a) - b) ** 2) for a, b in ((X, y), (X_test, y_test))])
             train, test = np.mean(errors, axis=0)

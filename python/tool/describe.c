@@ -10,6 +10,7 @@ static const char *const types[] = {
     [OPT_FLAG] = "flag",     [OPT_INT] = "int",       [OPT_SIZE] = "size",     [OPT_U64] = "u64",
     [OPT_DOUBLE] = "double", [OPT_STRING] = "string", [OPT_CHOICE] = "choice", [OPT_SET] = "set",
     [OPT_LIST] = "list",     [OPT_RANGES] = "ranges", [OPT_SIGMA] = "sigma",   [OPT_LABEL] = "label",
+    [OPT_DEVICE] = "word",
 };
 
 static json_t *choices(const cli_choice *c) {
@@ -43,12 +44,13 @@ static void add_option(const cli_option *o, void *ctx) {
 static void add_command(const cli_command *c, json_t *list) {
     json_t *options = json_array();
     cli_each_option(c, add_option, &(lines){c, options});
-    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:b, s:b, s:b, s:b, s:I, s:o}", "name",
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:b, s:b, s:b, s:b, s:b, s:I, s:o}", "name",
                                           c->name, "summary", c->summary ? c->summary : "", "description",
                                           c->description ? c->description : "", "words", words(c, 0),
                                           "word_optional", c->what_optional, "reads_input", c->reads_input,
                                           "takes_files", c->takes_files, "input_optional", c->input_optional,
-                                          "most_inputs", (json_int_t)c->most_inputs, "options", options));
+                                          "writes_output", c->writes_output, "most_inputs",
+                                          (json_int_t)c->most_inputs, "options", options));
     for (const cli_command *const *v = c->verbs; v && *v; v++) add_command(*v, list);
 }
 

@@ -22,7 +22,8 @@ typedef struct {
 
 /*
  * Runs the command argv[0] with its arguments, in this thread, with `arrays` lent to it (kspec_lend). Prints
- * nothing. Several threads may run commands at once. progress may be NULL. The result is NULL without memory.
+ * nothing. Several threads may run commands at once. progress may be NULL; it is asked up to 20 times a
+ * second. The result is NULL without memory.
  */
 KSPEC_API kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_array *arrays,
                                             size_t count, const kspec_progress *progress);

@@ -27,13 +27,31 @@ static void keep_result(void *ctx, char *table, char *json) {
     r->json = json;
 }
 
+/* A host's callback takes a while, an interpreter's lock for one: it is not called for every report. */
+typedef struct {
+    const kspec_progress *to;
+    double last;
+} paced;
+
+static int report(void *ctx, double fraction) {
+    enum { A_SECOND = 20 };
+    paced *p = ctx;
+    double now = cli_now();
+    if ((now - p->last) * A_SECOND < 1) return 0;
+    p->last = now;
+    return p->to->report(p->to->ctx, fraction);
+}
+
 kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_array *arrays, size_t count,
                                   const kspec_progress *progress) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, cli_memory_watch);
     kspec_tool_result *r = calloc(1, sizeof *r);
     if (!r) return NULL;
-    const cli_host host = {r, keep_error, keep_code, keep_result, progress ? *progress : (kspec_progress){0}};
+    paced pace = {progress, cli_now()};
+    int reports = progress && progress->report;
+    const cli_host host = {r, keep_error, keep_code, keep_result,
+                           reports ? (kspec_progress){report, &pace} : (kspec_progress){0}};
     cli_memory_forget();
     cli_hosted = &host;
     kspec_lend(arrays, count);

@@ -33,7 +33,10 @@ extern const ks_backend ks_gpu_backend;
 /* That of run->device */
 const ks_backend *ks_backend_of(const ks_run *run);
 
-/* The recursion of path on run->device, which must not be NULL; A and B of the job are the host's. */
+/* Does run->device have path up to this order, with error bars where `loo`? 0 where there is no device. */
+int ks_device_has_path(const ks_run *run, int nmax, int loo);
+
+/* The recursion of path on run->device, which must have it; A and B of the job are the host's. */
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err);
 
 #endif

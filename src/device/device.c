@@ -52,8 +52,7 @@ static kspec_status resolve(kspec_device *want, kspec_error *err) {
     const char *set = getenv("KSPEC_DEVICE");
     if (*want != KSPEC_DEVICE_AUTO || !set || !*set) return KSPEC_OK;
     kspec_error why;
-    if (kspec_device_parse(set, want, &why))
-        return ks_fail(err, KSPEC_E_ARG, "KSPEC_DEVICE: %s", why.msg);
+    if (kspec_device_parse(set, want, &why)) return ks_fail(err, KSPEC_E_ARG, "KSPEC_DEVICE: %s", why.msg);
     return KSPEC_OK;
 }
 
@@ -178,7 +177,8 @@ static void ask(void) {
     if (count <= 0 || plugin->describe(0, &info, problem, sizeof problem)) return;
     problem[0] = 0;
     snprintf(description, sizeof description, "%.120s, %.1f GB, %s, CUDA %s%s", info.name,
-             (double)info.memory / 1e9, info.architecture, info.driver, count > 1 ? " (the first of several)" : "");
+             (double)info.memory / 1e9, info.architecture, info.driver,
+             count > 1 ? " (the first of several)" : "");
 }
 
 const char *kspec_gpu(void) {

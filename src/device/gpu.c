@@ -75,6 +75,11 @@ static kspec_status symmetrise(const ks_run *run, size_t n, double *X, kspec_err
 
 const ks_backend ks_gpu_backend = {hold, drop, bring, leave, put, get, product, expression, symmetrise};
 
+int ks_device_has_path(const ks_run *run, int nmax, int loo) {
+    const ks_device *d = run->device;
+    return d && nmax <= (loo ? d->plugin->path_loo_orders : d->plugin->path_orders);
+}
+
 static int report(void *ctx, double fraction) { return ks_run_report(ctx, fraction); }
 
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err) {

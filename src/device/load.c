@@ -24,8 +24,8 @@ static int find(char path[PATH_MAX]) {
         f = ks_beside_look(path, 0, ks_beside_own());
     }
     if (f == KS_STRANGE)
-        snprintf(reason, sizeof reason, "%.300s belongs neither to root nor to this user, or everybody can write to it",
-                 path);
+        snprintf(reason, sizeof reason,
+                 "%.300s belongs neither to root nor to this user, or everybody can write to it", path);
     if (f == KS_ABSENT) snprintf(reason, sizeof reason, "this installation has no " PLUGIN_FILE);
     return f == KS_FOUND;
 }

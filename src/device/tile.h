@@ -1,5 +1,6 @@
 /*
- * The CPU's elementwise products of several matrices, tile by tile, without intermediate matrices: the expression
+ * The processor's elementwise products of several matrices, tile by tile, without matrices in between: the
+ * expression
  *     X[i,j] = alpha row[i] col[j] prod_k F_k[i,j]^power_k
  * is stored, added, or summed over one index. Work is cut into fixed chunks: the same bits at any thread
  * count.

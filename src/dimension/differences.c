@@ -12,8 +12,8 @@
 enum { HIGHEST = 4 };
 
 /*
- * Of one matrix, or of a part of it: 1 + P + Q values each (from all, without each row, without each column) in
- * units of the data, of m(1)^2 and of m(1), m(2), ... by their order. of[0] is the dimension.
+ * Of one matrix, or of a part of it: 1 + P + Q values each (from all, without each row, without each
+ * column) in units of the data, of m(1)^2 and of m(1), m(2), ... by their order. of[0] is the dimension.
  */
 typedef struct {
     size_t P, Q;
@@ -108,7 +108,10 @@ typedef struct {
     double variance, noise;
 } spread;
 
-/* A side of N values that are left out in turn adds (N-1)/N sum of u, u the squared deviations from the mean. */
+/*
+ * A side of N values that are left out in turn adds (N-1)/N sum of u, u the squared deviations from the
+ * mean.
+ */
 static void add_side(const double *x, size_t N, spread *s) {
     double mean = 0, sum = 0, squares = 0, f = (double)(N - 1) / (double)N;
     for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
@@ -151,14 +154,14 @@ static int take_logs(const lists *l, int n, double *logs) {
 }
 
 /*
- * How much of the jackknife's variance is true. The variance of a mean over tuples is s_1 + s_2 + ..., s_k the
- * part that k rows and columns make together. The jackknife counts that k times, V = sum of k s_k (Efron and
- * Stein 1981); from half the rows and half the columns it is 2^k times as large, V' = sum of 2^k k s_k. With
- * parts 1 and k alone the true variance is V - (V' - 2 V) (k-1) / (k (2^k - 2)): the factor is 1/4 for k = 2, 1/9
- * for k = 3, 3/56 for k = 4. Moments of order 2 have all of them; 1/9 comes nearest to the variance that was
- * measured (docs/dimension.md). V' is the mean over the four quarters of even and odd rows and columns. Of a
- * dimension the parts are those of its expansion to first order, m(1)^2 / (that of all) - m(2) / (that of all),
- * which has no logarithm to be undefined in a quarter.
+ * How much of the jackknife's variance is true. The variance of a mean over tuples is s_1 + s_2 + ...,
+ * s_k the part that k rows and columns make together. The jackknife counts that k times, V = sum of k s_k
+ * (Efron and Stein 1981); from half the rows and half the columns it is 2^k times as large, V' = sum of
+ * 2^k k s_k. With parts 1 and k alone the true variance is V - (V' - 2 V) (k-1) / (k (2^k - 2)): the
+ * factor is 1/4 for k = 2, 1/9 for k = 3, 3/56 for k = 4. Moments of order 2 have all of them; 1/9 was
+ * chosen by the levels of p that it gives (docs/dimension.md). V' is the mean over the four quarters of
+ * even and odd rows and columns. Of a dimension the parts are those of its expansion to first order,
+ * m(1)^2 / (that of all) - m(2) / (that of all), which has no logarithm to be undefined in a quarter.
  */
 enum { QUARTERS = 4 };
 static const double EXCESS = 1.0 / 9, LEAST_SHARE = 0.5;

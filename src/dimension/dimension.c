@@ -9,6 +9,7 @@
 #include "linalg/linalg.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { CURVE_MAX = 100 };
 
@@ -50,11 +51,12 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
 /* ---- the curve ---- */
 
 /*
- * Size k of `points`, from the least that leaves something to average (or a twentieth) to all, in equal
- * ratios
+ * Size k of `points`, from a tenth of all, but 20 (half of less than 40) or the least that can be done,
+ * to all, in equal ratios: smaller parts say nothing of the dimension
  */
 static size_t size_at(size_t least, size_t all, size_t k, size_t points) {
-    double low = fmax((double)least, (double)all / 20);
+    enum { SMALL = 20 };
+    double low = fmax((double)least, fmax((double)all / 10, fmin(SMALL, (double)all / 2)));
     if (k + 1 == points || low >= (double)all) return all;
     return (size_t)(low * pow((double)all / low, (double)k / (double)(points - 1)) + 0.5);
 }
@@ -72,35 +74,69 @@ static kspec_status take(const kspec_matrix *phi, size_t ntrials, const size_t *
     return KSPEC_OK;
 }
 
-static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
-                                size_t ntrials, const size_t *rows, const size_t *cols,
-                                kspec_dimension_point *point, kspec_error *err) {
+/* What the parts of one size add up to, in units of the first */
+typedef struct {
+    double square, moment, naive;
+    int exponent, count;
+} parts;
+
+/* One part: rows[0 ... P-1] and cols[0 ... Q-1] */
+static kspec_status add_part(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
+                             size_t ntrials, const size_t *rows, size_t P, const size_t *cols, size_t Q,
+                             parts *sum, kspec_error *err) {
     ks_arena arena = {0};
     ks_second s;
     kspec_dimension_opts part = *o;
     kspec_matrix *taken = ks_arena_alloc(&arena, ntrials, sizeof *taken);
-    size_t *row_trials = o->row_trials ? ks_arena_alloc(&arena, point->rows, sizeof *row_trials) : NULL;
+    size_t *row_trials = o->row_trials ? ks_arena_alloc(&arena, P, sizeof *row_trials) : NULL;
     kspec_status st = arena.failed ? ks_nomem(err, "a part of the matrix", arena.failed) : KSPEC_OK;
-    for (size_t i = 0; i < point->rows && row_trials; i++) row_trials[i] = o->row_trials[rows[i]];
+    for (size_t i = 0; i < P && row_trials; i++) row_trials[i] = o->row_trials[rows[i]];
     part.row_trials = row_trials;
-    if (!st) st = take(phi, ntrials, rows, point->rows, cols, point->cols, taken, &arena, err);
+    if (!st) st = take(phi, ntrials, rows, P, cols, Q, taken, &arena, err);
     if (!st) st = estimate(run, &part, taken, ntrials, &s, &(kspec_dimension_result){0}, &arena, err);
     if (!st) {
-        point->dimension = ks_ratio(s.square[0], s.moment[0]);
-        point->naive = s.naive;
+        if (sum->count++ == 0) sum->exponent = s.exponent;
+        sum->square += ldexp(s.square[0], 4 * (s.exponent - sum->exponent));
+        sum->moment += ldexp(s.moment[0], 4 * (s.exponent - sum->exponent));
+        sum->naive += s.naive;
     }
     ks_arena_free(&arena);
     return st;
 }
 
+/*
+ * From several parts, the more the smaller they are: the ratio of their mean m(1)^2 and m(2), whose noise is
+ * less than that of a mean of ratios. rows and cols hold the order twice, so that a part may begin anywhere.
+ */
+static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
+                                size_t ntrials, const size_t *rows, const size_t *cols,
+                                kspec_dimension_point *point, kspec_error *err) {
+    enum { MOST = 16 };
+    const size_t P = phi->rows, Q = phi->cols;
+    const double fewer = fmin((double)P / (double)point->rows, (double)Q / (double)point->cols);
+    const size_t count = point->rows == P && point->cols == Q ? 1 : (size_t)fmin(MOST, ceil(2 * fewer));
+    parts sum = {0};
+    kspec_status st = KSPEC_OK;
+    for (size_t k = 0; k < count && !st; k++) {
+        ks_run part = ks_run_part(run, (double)k / (double)count, (double)(k + 1) / (double)count);
+        st = add_part(&part, o, phi, ntrials, rows + k * P / count, point->rows, cols + k * Q / count,
+                      point->cols, &sum, err);
+    }
+    point->dimension = ks_ratio(sum.square, sum.moment);
+    point->naive = sum.naive / (double)count;
+    return st;
+}
+
 static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                                size_t ntrials, kspec_dimension_result *r, ks_arena *arena, kspec_error *err) {
-    size_t *rows = ks_arena_alloc(arena, r->P, sizeof *rows),
-           *cols = ks_arena_alloc(arena, r->Q, sizeof *cols);
+    size_t *rows = ks_arena_alloc(arena, ks_size(2, r->P), sizeof *rows),
+           *cols = ks_arena_alloc(arena, ks_size(2, r->Q), sizeof *cols);
     r->curve = ks_arena_list(ks_result_arena(r), o->curve, sizeof **r->curve);
     if (arena->failed || !r->curve) return ks_nomem(err, "the curve", arena->failed);
     kspec_random_permutation(o->seed, ks_stream(KS_STREAM_CURVE, 0), r->P, rows);
     kspec_random_permutation(o->seed, ks_stream(KS_STREAM_CURVE, 1), r->Q, cols);
+    memcpy(rows + r->P, rows, r->P * sizeof *rows);
+    memcpy(cols + r->Q, cols, r->Q * sizeof *cols);
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < o->curve && !st; k++) {
         ks_run part = ks_run_part(run, (double)k / (double)o->curve, (double)(k + 1) / (double)o->curve);

@@ -48,14 +48,15 @@ static kspec_status find_set(char path[PATH_MAX], const char *set, const char *n
     ks_finding f = KS_ABSENT;
     if (set[0] != '/')
         return ks_fail(err, KSPEC_E_IO, "%s: KSPEC_LIBEXEC=%s is not an absolute path", name, set);
-    if (snprintf(path, PATH_MAX, "%s/" KS_CHILD_PROGRAM, set) < PATH_MAX) f = ks_beside_look(path, 1, ks_beside_own());
+    if (snprintf(path, PATH_MAX, "%s/" KS_CHILD_PROGRAM, set) < PATH_MAX)
+        f = ks_beside_look(path, 1, ks_beside_own());
     if (f == KS_STRANGE)
         return ks_fail(err, KSPEC_E_IO,
                        "%s: %s belongs neither to root nor to this user, or everybody can write to it", name,
                        path);
     return f == KS_FOUND ? KSPEC_OK
-                      : ks_fail(err, KSPEC_E_IO, "%s: no program " KS_CHILD_PROGRAM " in KSPEC_LIBEXEC=%s",
-                                name, set);
+                         : ks_fail(err, KSPEC_E_IO, "%s: no program " KS_CHILD_PROGRAM " in KSPEC_LIBEXEC=%s",
+                                   name, set);
 }
 
 /*

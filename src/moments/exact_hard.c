@@ -80,7 +80,7 @@ static void cpu_slices(ks_exec_state *x, slices *s) {
             for (size_t i = 0; i < Q * Q; i++) s->F_adj[i] += s->F_adj[k * Q * Q + i];
 }
 
-/* Rows from ... from+count-1 of slice r0: t, and V in the place of Z; the lines x00 and e stay on the device */
+/* Rows from ... from+count-1 of slice r0: t, and V in the place of Z; x00 and e are the device's */
 static void device_lines(ks_exec_state *x, const slices *s, const ks_run *part, size_t from, size_t count,
                          double twice, double *Z) {
     const size_t P = s->P, Q = s->Q, at = from * Q;
@@ -115,10 +115,29 @@ static void device_slices(ks_exec_state *x, slices *s) {
                                  .count = 1,
                                  .factor = {{s->X[1][1], 0, 1}},
                                  .vectors_there = 1};
-        const ks_matmul z = {.tb = 1, .m = rows, .n = Q, .k = Q, .alpha = 1, .A = U, .lda = Q, .B = s->F,
-                             .ldb = Q, .C = Z, .ldc = Q};
-        const ks_matmul f = {.ta = 1, .m = Q, .n = Q, .k = rows, .alpha = 1, .A = Z, .lda = Q, .B = U,
-                             .ldb = Q, .beta = r0 > 0, .C = s->F_adj, .ldc = Q};
+        const ks_matmul z = {.tb = 1,
+                             .m = rows,
+                             .n = Q,
+                             .k = Q,
+                             .alpha = 1,
+                             .A = U,
+                             .lda = Q,
+                             .B = s->F,
+                             .ldb = Q,
+                             .C = Z,
+                             .ldc = Q};
+        const ks_matmul f = {.ta = 1,
+                             .m = Q,
+                             .n = Q,
+                             .k = rows,
+                             .alpha = 1,
+                             .A = Z,
+                             .lda = Q,
+                             .B = U,
+                             .ldb = Q,
+                             .beta = r0 > 0,
+                             .C = s->F_adj,
+                             .ldc = Q};
         x->status = x->at->expression(&part, &u, KS_TILE_STORE, U, x->err);
         if (!x->status) x->status = x->at->product(&part, &z, x->err);
         device_lines(x, s, &part, 0, s->mirror ? r0 : P, s->mirror ? 2 : 1, Z);
@@ -158,7 +177,8 @@ static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double
 static void edge_through(ks_exec_state *x, size_t n, const double *E, const double *E_adj, double first,
                          double second, double *through) {
     if (x->run->device) {
-        const ks_expression e = {.m = n, .n = n, .alpha = 1, .count = 2, .factor = {{E, 0, 1}, {E_adj, 0, 1}}};
+        const ks_expression e = {
+            .m = n, .n = n, .alpha = 1, .count = 2, .factor = {{E, 0, 1}, {E_adj, 0, 1}}};
         for (int k = 0; k < 2 && !x->status; k++) {
             double *sums = x->scratch[k];
             x->status = x->at->expression(x->run, &e, k ? KS_TILE_COL_SUMS : KS_TILE_ROW_SUMS, sums, x->err);

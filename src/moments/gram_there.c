@@ -132,7 +132,8 @@ static void naive(work *w, const ks_pair *p, const ks_moments_out *out) {
     ks_naive_leave_out(out->m, p->nmax, Q, g, out->cols);
 }
 
-kspec_status ks_naive_there(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err) {
+kspec_status ks_naive_there(const ks_run *run, const ks_pair *p, const ks_moments_out *out,
+                            kspec_error *err) {
     work w = begin(run, p, "naive", err);
     if (!w.status && (p->nmax + 1) / 2 + 2 > MATRICES)
         w.status = ks_fail(err, KSPEC_E_ARG, "naive: order %d exceeds %d, the highest on a GPU", p->nmax,
@@ -147,8 +148,19 @@ kspec_status ks_ratio_there(const ks_run *run, const double *X, size_t P, size_t
     const size_t N = P <= Q ? P : Q;
     work w = begin(run, &p, "the Gram matrix", err);
     double *G = matrix(&w, N, N), *line = vector(&w, N);
-    const ks_matmul gram = {.ta = P > Q, .tb = P <= Q, .m = N, .n = N, .k = P <= Q ? Q : P, .alpha = 1,
-                            .A = w.A, .lda = Q, .B = w.A, .ldb = Q, .C = G, .ldc = N, .symmetric = 1};
+    const ks_matmul gram = {.ta = P > Q,
+                            .tb = P <= Q,
+                            .m = N,
+                            .n = N,
+                            .k = P <= Q ? Q : P,
+                            .alpha = 1,
+                            .A = w.A,
+                            .lda = Q,
+                            .B = w.A,
+                            .ldb = Q,
+                            .C = G,
+                            .ldc = N,
+                            .symmetric = 1};
     if (!w.status) w.status = w.at->product(run, &gram, err);
     if (!w.status) w.status = w.at->get(run, line, G, N, N + 1, err);
     const double trace = sum(&w, N, line);

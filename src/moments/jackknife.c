@@ -66,8 +66,8 @@ void ks_jackknife_correlation(size_t count, const double *const *loo, size_t P, 
 }
 
 /*
- * I_x(a,b) with x = nu / (nu + t^2), a = nu/2, b = 1/2: the incomplete beta function, by its continued fraction
- * where that converges fast, otherwise by I_x(a,b) = 1 - I_1-x(b,a).
+ * I_x(a,b) with x = nu / (nu + t^2), a = nu/2, b = 1/2: the incomplete beta function, by its continued
+ * fraction where that converges fast, otherwise by I_x(a,b) = 1 - I_1-x(b,a).
  */
 static double beta_fraction(double x, double a, double b) {
     enum { STEPS = 500 };

@@ -208,8 +208,7 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
     return st;
 }
 
-/* Is rounding more than a tenth of the standard error, or of the value where there is none? */
-static int doubtful(const kspec_estimate *e) {
+int kspec_estimate_doubtful(const kspec_estimate *e) {
     return e->rounding > 0.1 * (isfinite(e->std_error) ? e->std_error : fabs(e->value));
 }
 
@@ -218,7 +217,7 @@ static kspec_status replace_doubtful(job *j, const ks_task *task, const ks_run *
                                      kspec_moments_result *out, kspec_error *err) {
     int orders = task->last - task->first + 1, k = 0;
     size_t at = out->count - (size_t)orders;
-    while (k < orders && !doubtful(out->estimates[at + (size_t)k])) k++;
+    while (k < orders && !kspec_estimate_doubtful(out->estimates[at + (size_t)k])) k++;
     if (k == orders) return KSPEC_OK;
     if (task->first + k <= 2) j->second_by = 0; /* nor is m(2) fit for the participation ratio */
     out->count = at + (size_t)k;
@@ -244,28 +243,56 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
     return ks_nomem(err, "the correlation of the estimates", ks_size(ks_size(count, each), sizeof(double)));
 }
 
+/* Centred over columns: that of the transposes, centred over rows. */
+static kspec_status ratio_of_transposes(job *j, const ks_run *run, ks_second *s, kspec_error *err) {
+    const ks_trials *t = &j->trials;
+    kspec_matrix *phi = ks_arena_alloc(&j->arena, t->count, sizeof *phi);
+    if (!phi) return ks_nomem(err, "the trials", j->arena.failed);
+    for (size_t k = 0; k < t->count; k++)
+        phi[k] = (kspec_matrix){t->phi[k].data, t->Q, t->P, t->phi[k].col_stride, t->phi[k].row_stride};
+    ks_measured m = {.trials = *t, .rows = j->cols, .cols = j->rows};
+    m.trials.phi = phi, m.trials.P = t->Q, m.trials.Q = t->P, m.trials.center = KSPEC_CENTER_ROWS;
+    kspec_status st = ks_trials_alloc(&m.trials, &j->arena, &m.halves, err);
+    return st ? st : ks_second_make(run, &m, j->o.splits, j->o.seed, s, &j->arena, err);
+}
+
 /*
  * The participation ratio does not depend on the estimators that are asked for. It is left out where only
- * m(1) is, and where rows or columns are too few.
+ * m(1) is, where rows or columns are too few, and where m(1)^2 is not known without bias: of kernels centred
+ * on both sides, of centred finite populations, of ragged trials centred over columns.
  */
-static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
-                                        kspec_error *err) {
-    const int whole[2] = {j->share[0] == 0, j->share[1] == 0};
-    size_t rows = whole[0] ? 1 : j->o.center ? 4 : 2, cols = whole[1] ? 1 : 2;
-    /* none is known without bias where columns are centred, nor of a finite population */
-    int known = j->o.center <= KSPEC_CENTER_ROWS && (whole[0] || j->share[0] == 1) &&
-                (whole[1] || j->share[1] == 1) && !(whole[0] && whole[1]);
-    ks_dimensionality d = {NAN, NAN, NAN, NAN};
-    ks_second s = {.naive = NAN};
+static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_error *err) {
+    const int whole[2] = {j->share[0] == 0, j->share[1] == 0}, turned = j->o.center == KSPEC_CENTER_COLS;
+    const size_t sampled = j->o.center ? 4 : 2,
+                 rows = whole[0] ? 1
+                        : turned ? 2
+                                 : sampled,
+                 cols = whole[1] ? 1
+                        : turned ? sampled
+                                 : 2;
+    int finite = 0;
+    for (int side = 0; side < 2; side++) finite |= !whole[side] && j->share[side] < 1;
+    if (j->o.nmax < 2 || j->rows.count < rows || j->cols.count < cols || (whole[0] && whole[1]))
+        return KSPEC_OK;
     ks_measured m = {j->trials, j->source.halves, KSPEC_SAMPLED_BOTH, j->rows, j->cols};
     if (whole[0] || whole[1]) m.sampled = whole[0] ? KSPEC_SAMPLED_COLS : KSPEC_SAMPLED_ROWS;
-    kspec_status st = KSPEC_OK;
-    if (known && j->o.nmax >= 2 && j->rows.count >= rows && j->cols.count >= cols) {
-        st = j->second_by
-                 ? ks_second_of_moment(run, &m, j->o.splits, j->o.seed, j->second, &s, &j->arena, err)
-                 : ks_second_make(run, &m, j->o.splits, j->o.seed, &s, &j->arena, err);
-        if (!st) st = ks_ratio_errors(&s, &d, &j->arena, err);
+    if (j->second_by) {
+        const double population[2] = {(double)j->trials.P / (1 - j->share[0]),
+                                      (double)j->trials.Q / (1 - j->share[1])};
+        return ks_second_of_moment(run, &m, j->o.splits, j->o.seed, population, j->second, s, &j->arena, err);
     }
+    if (finite || j->o.center == KSPEC_CENTER_BOTH) return KSPEC_OK;
+    if (!turned) return ks_second_make(run, &m, j->o.splits, j->o.seed, s, &j->arena, err);
+    if (whole[0] || whole[1] || j->trials.row_trials) return KSPEC_OK;
+    return ratio_of_transposes(j, run, s, err);
+}
+
+static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
+                                        kspec_error *err) {
+    ks_dimensionality d = {NAN, NAN, NAN, NAN};
+    ks_second s = {.naive = NAN};
+    kspec_status st = second_order(j, run, &s, err);
+    if (!st && s.square) st = ks_ratio_errors(&s, &d, &j->arena, err);
     if (j->o.no_stderr) d.std_error = d.low = d.high = NAN;
     out->participation_ratio = d.value;
     out->participation_ratio_std_error = d.std_error;
@@ -278,7 +305,7 @@ static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
     size_t count_second = ks_size_add(1, ks_size_add(j->trials.P, j->trials.Q));
     double *mean = ks_arena_alloc(&j->arena, ks_size(2, j->trials.Q), sizeof *mean);
-    if (j->share[0] == 1 && j->share[1] == 1 && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
+    if (j->share[0] > 0 && j->share[1] > 0 && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
         j->second = ks_arena_alloc(&j->arena, count_second, sizeof *j->second);
     out->groups = j->rows.of ? j->rows.count : 0;
     out->col_groups = j->cols.of ? j->cols.count : 0;

@@ -19,8 +19,8 @@
  *     m(1)^2:  S(D,E) / N_2 - (S(x,z,E) + S(y,w,D)) / N_3 + S(x,y,z,w) / N_4,
  *
  * N_k = S(s,...,s), s the number of rows of a unit: how many k rows there are from different units. Each S
- * follows from the sums over units of products of these, all of which are kept, with and without the unit that
- * is left out.
+ * follows from the sums over units of products of these, all of which are kept, with and without the unit
+ * that is left out.
  */
 enum { STRIP = KS_PAIRS_STRIP, MAX_CHUNKS = 64 };
 
@@ -126,7 +126,10 @@ static void add_powers(double size, double sign, double *p) {
     for (int k = 1; k <= 4; k++) p[k] += sign *= size;
 }
 
-/* N_2, N_3 and N_4, without each group and of all, by the power sums p_k of sizes; 0 where groups are too few */
+/*
+ * N_2, N_3 and N_4, without each group and of all, by the power sums p_k of sizes; 0 where groups are too
+ * few
+ */
 static void count_tuples(const ks_groups *rows, double *N) {
     double p[5] = {0};
     for (size_t g = 0; g < rows->count; g++) add_powers((double)ks_group_size(rows, g), 1, p);
@@ -345,10 +348,11 @@ static kspec_status with_holes(const ks_run *run, const ks_pairs *in, const ks_p
     const size_t count = 1 + in->rows->count + in->cols->count;
     ks_arena arena = {0};
     double *room = ks_arena_alloc(&arena, 3 * count, sizeof *room), terms[2];
+    if (!room) return ks_nomem(err, "missing entries", arena.failed);
     const ks_pairs_out own = {out->trace, out->square, out->moment, NULL, out->terms},
                        there = {room, room + count, room + 2 * count, NULL, terms};
     const ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
-    kspec_status st = room ? KSPEC_OK : ks_nomem(err, "missing entries", arena.failed);
+    kspec_status st = KSPEC_OK;
     const ks_pairs values = {in->A, in->B, NULL, NULL, in->rows, in->cols, 0},
                    seen = {in->seen_a, in->seen_b, NULL, NULL, in->rows, in->cols, 0};
     if (!st) st = complete(&first, &values, &own, err);

@@ -8,8 +8,8 @@
  * tuples of rows from different groups. So a constant that is added to a column changes nothing where groups
  * are all as large, but does where they differ (ks_groups_even): the terms then weigh the rows differently.
  * With missing entries, the pair (a, c) of columns is taken over the n rows in which both are seen (in both
- * trials), and counts n (n-1) times, as often as there are cycles; not centred, sums over the cycles that are
- * there are divided by their number.
+ * trials), and counts n (n-1) times, as often as there are cycles; not centred, sums over the cycles that
+ * are there are divided by their number.
  */
 #ifndef KS_MOMENTS_PAIRS_H
 #define KS_MOMENTS_PAIRS_H
@@ -29,8 +29,9 @@ typedef struct {
 
 /*
  * Estimates of m(1), m(1)^2 and m(2): 1 + rows.count + cols.count of each, NaN where nothing is left.
- * `cycles`, likewise, is the part of the cycles of order 2 that the missing entries leave, or NULL. `terms`, two
- * numbers or NULL: what the absolute values of the terms of m(1) and m(2), from all of the matrix, add up to.
+ * `cycles`, likewise, is the part of the cycles of order 2 that the missing entries leave, or NULL.
+ * `terms`, two numbers or NULL: what the absolute values of the terms of m(1) and m(2), from all of the
+ * matrix, add up to.
  */
 typedef struct {
     double *trace, *square, *moment, *cycles, *terms;

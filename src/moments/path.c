@@ -274,7 +274,8 @@ kspec_status ks_path(const ks_run *run, const ks_pair *p, const ks_moments_out *
     job j;
     kspec_status st = job_make(&j, run, p->P, p->Q, p->nmax, &arena, err);
     for (int n = 0; n < p->nmax && !st; n++) j.x[n] = p->A, j.y[n] = j.close[n] = p->B;
-    if (!st) st = (run->device ? run_on_device : run_job)(run, &j, &arena, out->m, err);
+    const int there = ks_device_has_path(run, p->nmax, 0);
+    if (!st) st = (there ? run_on_device : run_job)(run, &j, &arena, out->m, err);
     ks_arena_free(&arena);
     return st;
 }

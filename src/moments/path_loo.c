@@ -317,7 +317,7 @@ kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_o
     for (int i = 1; i < p->nmax; i++)
         if (end - ks_path_mean(plan, p->P, p->Q, i).e + 2 * (p->nmax - i) * plan->log2_scale > BULGE)
             return every_one_again(run, p, out, err);
-    if (run->device) return on_device(&j, out, err);
+    if (ks_device_has_path(run, p->nmax, 1)) return on_device(&j, out, err);
     const size_t P = p->P, Q = p->Q, n = (size_t)p->nmax, vector = plan->lanes * sizeof(double);
     size_t tile = KS_PATH_L1 * 3 / 2 /
                   (3 * n * vector); /* three sums per order; more arithmetic to hide misses under */

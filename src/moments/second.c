@@ -214,8 +214,9 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
     double *room = ks_arena_alloc(&scratch, 4 * count, sizeof *room);
     const ks_pairs in = {p->A,     p->B,     m->halves.seen_a, m->halves.seen_b,
                          &m->rows, &m->cols, m->trials.center};
+    if (!room) return ks_nomem(err, "pairs", scratch.failed);
     const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count, NULL};
-    kspec_status st = room ? ks_pairs_make(run, &in, &out, err) : ks_nomem(err, "pairs", scratch.failed);
+    kspec_status st = ks_pairs_make(run, &in, &out, err);
     for (size_t k = 0; k < count && !st; k++) {
         s->trace[k] += weight * out.trace[k];
         s->square[k] += weight * out.square[k];
@@ -228,7 +229,7 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
 
 static kspec_status open_lists(const ks_measured *m, ks_second *s, ks_arena *arena, kspec_error *err) {
     size_t count = 1 + m->rows.count + m->cols.count;
-    *s = (ks_second){.P = m->rows.count, .Q = m->cols.count, .exponent = m->trials.exponent};
+    *s = (ks_second){.P = m->rows.count, .Q = m->cols.count, .exponent = m->trials.exponent, .share = {1, 1}};
     s->trace = ks_arena_zalloc(arena, count, sizeof(double));
     s->square = ks_arena_zalloc(arena, count, sizeof(double));
     s->moment = ks_arena_zalloc(arena, count, sizeof(double));
@@ -255,11 +256,32 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
  * The square of the trace, not centred: with t = a b, entry by entry, and its sums u_i over rows, v_k over
  * columns and S over all, that over pairs of different rows and different columns is
  *     S^2 - sum u^2 - sum v^2 + sum t^2.
+ * In a population of N the two rows are the same one in N of N^2 cases; likewise the columns.
  */
-static void add_squares(const ks_pair *p, double *v, double *crossed, double weight, double *out) {
+typedef struct {
+    double S, u2, v2, t2;
+} squares;
+
+/* The part of a pair's weight that one of n (n-1) pairs of a sample has, and one of its n rows by itself */
+typedef struct {
+    double different, same;
+} pair_weights;
+
+static pair_weights weigh_pairs(double n, double population) {
+    return (pair_weights){(1 - 1 / population) / (n * (n - 1)), 1 / (population * n)};
+}
+
+static double square_of(const squares *q, pair_weights row, pair_weights col) {
+    return row.different * col.different * (q->S * q->S - q->u2 - q->v2 + q->t2) +
+           row.same * col.different * (q->u2 - q->t2) + row.different * col.same * (q->v2 - q->t2) +
+           row.same * col.same * q->t2;
+}
+
+static void add_squares(const ks_pair *p, const double population[2], double *v, double *crossed,
+                        double weight, double *out) {
     size_t P = p->P, Q = p->Q;
     double *u = crossed, *tt = u + P, *vt = tt + P, *tt_col = v + Q, *ut = v + 2 * Q;
-    double S = 0, u2 = 0, v2 = 0, t2 = 0;
+    squares all = {0};
     memset(v, 0, 3 * Q * sizeof *v);
     memset(u, 0, 3 * P * sizeof *u);
     for (size_t i = 0; i < P; i++)
@@ -268,26 +290,31 @@ static void add_squares(const ks_pair *p, double *v, double *crossed, double wei
             u[i] += t, v[k] += t, tt[i] += t * t, tt_col[k] += t * t;
         }
     for (size_t i = 0; i < P; i++) {
-        S += u[i], u2 += u[i] * u[i], t2 += tt[i];
+        all.S += u[i], all.u2 += u[i] * u[i], all.t2 += tt[i];
         for (size_t k = 0; k < Q; k++) {
             double t = p->A[i * Q + k] * p->B[i * Q + k];
             vt[i] += v[k] * t, ut[k] += u[i] * t;
         }
     }
-    for (size_t k = 0; k < Q; k++) v2 += v[k] * v[k];
-    double n = (double)P, m = (double)Q, all = weight / (n * (n - 1) * m * (m - 1)),
-           row = weight / ((n - 1) * (n - 2) * m * (m - 1)), col = weight / (n * (n - 1) * (m - 1) * (m - 2));
-    out[0] += all * (S * S - u2 - v2 + t2);
-    for (size_t i = 0; i < P; i++)
-        out[1 + i] +=
-            row * ((S - u[i]) * (S - u[i]) - (u2 - u[i] * u[i]) - (v2 - 2 * vt[i] + tt[i]) + t2 - tt[i]);
-    for (size_t k = 0; k < Q; k++)
-        out[1 + P + k] += col * ((S - v[k]) * (S - v[k]) - (u2 - 2 * ut[k] + tt_col[k]) - (v2 - v[k] * v[k]) +
-                                 t2 - tt_col[k]);
+    for (size_t k = 0; k < Q; k++) all.v2 += v[k] * v[k];
+    const double n = (double)P, m = (double)Q;
+    const pair_weights row = weigh_pairs(n, population[0]), col = weigh_pairs(m, population[1]),
+                       less_row = weigh_pairs(n - 1, population[0]),
+                       less_col = weigh_pairs(m - 1, population[1]);
+    out[0] += weight * square_of(&all, row, col);
+    for (size_t i = 0; i < P; i++) {
+        squares q = {all.S - u[i], all.u2 - u[i] * u[i], all.v2 - 2 * vt[i] + tt[i], all.t2 - tt[i]};
+        out[1 + i] += weight * square_of(&q, less_row, col);
+    }
+    for (size_t k = 0; k < Q; k++) {
+        squares q = {all.S - v[k], all.u2 - 2 * ut[k] + tt_col[k], all.v2 - v[k] * v[k], all.t2 - tt_col[k]};
+        out[1 + P + k] += weight * square_of(&q, row, less_col);
+    }
 }
 
 kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed,
-                                 const double *moment, ks_second *s, ks_arena *arena, kspec_error *err) {
+                                 const double population[2], const double *moment, ks_second *s,
+                                 ks_arena *arena, kspec_error *err) {
     size_t P = m->trials.P, Q = m->trials.Q, repeats = ks_trials_splits(&m->trials, splits);
     double *v = ks_arena_alloc(arena, ks_size(3, Q), sizeof *v),
            *crossed = ks_arena_alloc(arena, ks_size(3, P), sizeof *crossed);
@@ -296,8 +323,10 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
     if (!st) memcpy(s->moment, moment, (1 + P + Q) * sizeof *moment);
     for (size_t r = 0; r < repeats && !st; r++) {
         ks_pair p = split(m, seed, r);
-        add_squares(&p, v, crossed, 1 / (double)repeats, s->square);
+        add_squares(&p, population, v, crossed, 1 / (double)repeats, s->square);
     }
+    s->share[0] = 1 - (double)P / population[0];
+    s->share[1] = 1 - (double)Q / population[1];
     return st;
 }
 
@@ -363,7 +392,10 @@ kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena 
     *d = (ks_dimensionality){ks_ratio(s->square[0], s->moment[0]), NAN, NAN, NAN};
     if (isnan(d->value)) return KSPEC_OK;
     ks_log_ratios(s, logs);
-    double sd = sqrt(ks_jackknife_side(logs + 1, s->P) + ks_jackknife_side(logs + 1 + s->P, s->Q));
+    double sd = 0;
+    if (s->share[0] > 0) sd += s->share[0] * ks_jackknife_side(logs + 1, s->P);
+    if (s->share[1] > 0) sd += s->share[1] * ks_jackknife_side(logs + 1 + s->P, s->Q);
+    sd = sqrt(sd);
     if (!isfinite(sd)) return KSPEC_OK; /* leaving one out leaves nothing */
     d->std_error = d->value * sd;
     d->low = d->value * exp(-KS_Z95 * sd);

@@ -24,6 +24,8 @@ typedef struct {
     double naive;
     /* the part of the cycles of order 2 that missing entries leave */
     double cycles;
+    /* by side, what sampling without replacement leaves of its variance: 1 - P/N; 1 where N is infinite */
+    double share[2];
 } ks_second;
 
 /*
@@ -61,11 +63,13 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
                             ks_arena *arena, kspec_error *err);
 
 /*
- * The same of data that are not centred and sampled on both sides, where m(2) is known already (1 + P + Q
- * numbers, all and left out): no matrix is held and no product made but that of `naive`. No trace.
+ * The same of data that are not centred, where m(2) is known already (1 + P + Q numbers, all and left
+ * out): no matrix is held and no product made but that of `naive`. No trace. The rows and columns are
+ * samples without replacement of population[0] and population[1], INFINITY or more than there are.
  */
 kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed,
-                                 const double *moment, ks_second *s, ks_arena *arena, kspec_error *err);
+                                 const double population[2], const double *moment, ks_second *s,
+                                 ks_arena *arena, kspec_error *err);
 
 /*
  * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)): from

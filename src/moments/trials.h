@@ -68,8 +68,9 @@ kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, 
 void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p);
 
 /*
- * What centring takes away: sum_a (E Phi_a)^2 over sum_a E Phi_a^2. The square of the expectation is the mean of
- * Phi_ia Phi_ja over i != j, which does not count the column's own variance. sum: 2 Q numbers of scratch.
+ * What centring takes away: sum_a (E Phi_a)^2 over sum_a E Phi_a^2. The square of the expectation is the
+ * mean of Phi_ia Phi_ja over i != j, which does not count the column's own variance. sum: 2 Q numbers of
+ * scratch.
  */
 double ks_mean_share(const ks_pair *p, const ks_halves *h, double *sum);
 

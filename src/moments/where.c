@@ -21,11 +21,14 @@ static kspec_status work_of(const ks_source *s, const ks_task *t, double *work, 
         *bytes = 0; /* the plugin says */
         return KSPEC_OK;
     case KSPEC_ESTIMATOR_NAIVE:
-        *work = (square * fmax(p, q) + (double)n / 2 * square * (double)side) + (loo ? 2.0 * (double)n * square * fmax(p, q) : 0);
-        *bytes = ks_size(ks_size(side, side), sizeof(double) * ((n + 1) / 2 + 1)) + (loo ? 3 : 1) * P * Q * sizeof(double);
+        *work = (square * fmax(p, q) + (double)n / 2 * square * (double)side) +
+                (loo ? 2.0 * (double)n * square * fmax(p, q) : 0);
+        *bytes = ks_size(ks_size(side, side), sizeof(double) * ((n + 1) / 2 + 1)) +
+                 (loo ? 3 : 1) * P * Q * sizeof(double);
         return KSPEC_OK;
     default:
-        *work = orders * ((double)n * square * (double)side * (loo ? 3 : 1) + square * p * q / (double)side * (loo ? (double)n : 1));
+        *work = orders * ((double)n * square * (double)side * (loo ? 3 : 1) +
+                          square * p * q / (double)side * (loo ? (double)n : 1));
         *bytes = (size_t)(matrices * square * sizeof(double)) + 2 * P * Q * sizeof(double);
         return KSPEC_OK;
     }

@@ -53,8 +53,8 @@ typedef struct {
 } factors;
 
 /*
- * Without unit g. Where units are rows there are n of them in which both columns are seen, and N_2 = n (n-1),
- * N_3 = n (n-1) (n-2), N_4 = n (n-1) (n-2) (n-3); fewer than 4 are too few.
+ * Without unit g. Where units are rows there are n of them in which both columns are seen, and N_2 = n
+ * (n-1), N_3 = n (n-1) (n-2), N_4 = n (n-1) (n-2) (n-3); fewer than 4 are too few.
  */
 KS_INLINE factors factors_of(const ks_pairs_panel *panel, size_t g, vd count, vd keep) {
     const vd one = vd_set(1), two = vd_set(2), three = vd_set(3);
@@ -71,8 +71,8 @@ KS_INLINE factors factors_of(const ks_pairs_panel *panel, size_t g, vd count, vd
 }
 
 /*
- * The estimates of m(2) and m(1)^2 from the sums of a pair of columns, times the weight. `minus` is -1; with 1
- * and the absolute values of the sums, these are the sums of the absolute values of their terms.
+ * The estimates of m(2) and m(1)^2 from the sums of a pair of columns, times the weight. `minus` is -1;
+ * with 1 and the absolute values of the sums, these are the sums of the absolute values of their terms.
  */
 KS_INLINE void estimate(const vd *s, vd minus, const factors *f, vd *moment, vd *square) {
     const vd two = vd_set(2), three = vd_set(3);

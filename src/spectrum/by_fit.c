@@ -119,7 +119,7 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
 static void count_resolved(kspec_spectrum_result *r) {
     r->resolved = 0;
     for (size_t i = 0; i < r->levels && i < r->rank && !r->all_noise; i++)
-        if (r->ci_high[i] <= KS_RESOLVED * r->ci_low[i]) r->resolved = i + 1;
+        if (r->ci_low[i] > 0 && r->ci_high[i] <= KS_RESOLVED * r->ci_low[i]) r->resolved = i + 1;
 }
 
 /* Families that differ in their scales alone have one name, and are one line. */
@@ -186,8 +186,8 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
 }
 
 /*
- * Unbiased moments are free of noise and of any family. Where one contradicts the fit, as the warning says, all
- * intervals are widened: those of eigenvalues by the gap between the n-th roots, or by 2 where it is not
+ * Unbiased moments are free of noise and of any family. Where one contradicts the fit, as the warning says,
+ * all intervals are widened: those of eigenvalues by the gap between the n-th roots, or by 2 where it is not
  * positive.
  */
 static double gap(const kspec_spectrum_result *r) {
@@ -309,7 +309,7 @@ static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments
     kspec_spectrum_result *r = j->r;
     ks_run decomposing = ks_run_part(&j->run, 0, 0.15), leverages = ks_run_part(&j->run, 0.15, 0.25),
            fitting = ks_run_part(&j->run, 0.25, 0.9), describing = ks_run_part(&j->run, 0.9, 1);
-    kspec_status st = ks_decompose(&decomposing, phi, t->trials, how, &j->arena, &t->x, err);
+    kspec_status st = ks_decompose(&decomposing, phi, t->trials, how, KS_VECTORS_MAX, &j->arena, &t->x, err);
     if (st) return st;
     double noise = known_noise(t, &r->noise_from);
     if ((st = check_noise(t, noise, r->noise_from, err))) return st;

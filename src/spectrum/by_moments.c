@@ -209,8 +209,7 @@ static kspec_status list(job *j, const ks_drawing *g, const double *p, kspec_err
     r->number = ks_draw_list(g, p, plain);
     r->number_ci_low = r->number_ci_high = NAN;
     memcpy(mean, p, g->fit.T * sizeof *mean);
-    kspec_status st =
-        g->draws ? ks_draw_eigenvalues(&j->run, g, lambda, number, mean, &made, err) : KSPEC_OK;
+    kspec_status st = g->draws ? ks_draw_eigenvalues(&j->run, g, lambda, number, mean, &made, err) : KSPEC_OK;
     if (st) return st;
     ks_draw_list(g, mean, listed);
     if ((st = alloc_list(r->free_mass ? length(g->rank, plain, listed) : g->rank, r, err))) return st;
@@ -243,7 +242,10 @@ static size_t draws_wanted(const job *j) {
     return j->o.no_draws ? 0 : j->o.draws ? (size_t)j->o.draws : DRAWS;
 }
 
-/* The eigenvalues and the measure of every draw; for each thread a linear program: ours, as given to Clp, and Clp's own. */
+/*
+ * The eigenvalues and the measure of every draw; for each thread a linear program: ours, as given to Clp, and
+ * Clp's own.
+ */
 static kspec_status check_memory(const job *j, size_t rank, kspec_error *err) {
     size_t K = j->count, draws = j->std_error ? draws_wanted(j) : 0;
     size_t entries = ks_size(K + 1, ks_size_add(j->o.grid, 2 * K)),

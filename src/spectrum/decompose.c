@@ -29,25 +29,29 @@ static double noise_of_mean(const ks_trials *t, double *mean) {
     return sum / (double)t->P / (double)t->Q;
 }
 
-/* G = M M^T/(rows cols), or M^T M/(...), whichever is smaller; s and the rows of G: its eigenpairs. */
+/*
+ * G = M M^T/(rows cols), or M^T M/(...), whichever is smaller; s: its eigenvalues; the rows of Z: the
+ * eigenvectors of the last `top`, in increasing order. Z is G itself where it is NULL.
+ */
 static kspec_status eigenpairs(const ks_run *run, size_t P, size_t Q, double share, const double *M,
-                               double *G, double *s, kspec_error *err) {
+                               double *G, double *s, size_t top, double *Z, kspec_error *err) {
     size_t n = P < Q ? P : Q, longer = P < Q ? Q : P;
     kspec_status st = ks_gemm_symmetric_tiled(run, P > Q, P <= Q, n, longer, share, M, Q, M, Q, G, n, err);
-    return st ? st : ks_syevd(1, n, G, n, s, err);
+    if (st) return st;
+    return Z ? ks_syev_top(n, G, n, s, top, Z, err) : ks_syevd(1, n, G, n, s, err);
 }
 
-/* Squares of the n leading singular vectors. Eigenpairs stand in increasing order: the last is the first. */
-static kspec_status leverages(const ks_run *run, ks_decomposed *x, const double *M, const double *G,
-                              double *U2, double *V2, kspec_error *err) {
+/* Squares of the leading singular vectors. Those of Z (top rows) stand in increasing order. */
+static kspec_status leverages(const ks_run *run, ks_decomposed *x, const double *M, size_t top,
+                              const double *Z, double *U2, double *V2, kspec_error *err) {
     const ks_decomposition *d = &x->d;
     size_t P = d->P, Q = d->Q, side = P < Q ? P : Q, longer = P < Q ? Q : P;
     double *near = P <= Q ? U2 : V2, *far = P <= Q ? V2 : U2;
-    for (size_t k = 0; k < d->n; k++)
-        for (size_t i = 0; i < side; i++) near[k * side + i] = G[(side - 1 - k) * side + i];
+    for (size_t k = 0; k < d->vectors; k++)
+        for (size_t i = 0; i < side; i++) near[k * side + i] = Z[(top - 1 - k) * side + i];
     kspec_status st =
-        ks_gemm_tiled(run, 0, P > Q, d->n, longer, side, 1, near, side, M, Q, 0, far, longer, err);
-    for (size_t k = 0; k < d->n && !st; k++) {
+        ks_gemm_tiled(run, 0, P > Q, d->vectors, longer, side, 1, near, side, M, Q, 0, far, longer, err);
+    for (size_t k = 0; k < d->vectors && !st; k++) {
         double norm = 1 / ks_dot(longer, far + k * longer, far + k * longer);
         for (size_t i = 0; i < longer; i++) far[k * longer + i] *= far[k * longer + i] * norm;
         for (size_t i = 0; i < side; i++) near[k * side + i] *= near[k * side + i];
@@ -65,12 +69,13 @@ static void count_rank(ks_decomposed *x, size_t possible) {
     x->low_rank = (double)n <= 0.9 * (double)possible && s[n - 1] > 1e4 * next && s[n - 1] > 1e-7 * s[0];
 }
 
-static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_moments_opts *how, ks_arena *arena,
-                              ks_arena *scratch, ks_decomposed *x, kspec_error *err) {
+static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_moments_opts *how, size_t top,
+                              ks_arena *arena, ks_arena *scratch, ks_decomposed *x, kspec_error *err) {
     size_t P = t->P, Q = t->Q, n = P < Q ? P : Q;
     double *mean = ks_arena_alloc(scratch, Q, sizeof *mean);
     double *M = ks_arena_alloc(scratch, ks_size(P, Q), sizeof *M);
     double *G = ks_arena_alloc(scratch, ks_size(n, n), sizeof *G);
+    double *Z = top < n ? ks_arena_alloc(scratch, ks_size(top, n), sizeof *Z) : NULL;
     x->all = ks_arena_alloc(arena, n, sizeof *x->all);
     if (scratch->failed || arena->failed)
         return ks_nomem(err, "the matrix and its Gram matrix", scratch->failed + arena->failed);
@@ -85,7 +90,7 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
     if (!(square > 0))
         return ks_fail(err, KSPEC_E_DATA, "every entry is 0%s: there is nothing to fit",
                        t->center ? " after centring" : "");
-    kspec_status st = eigenpairs(run, P, Q, 1 / (entries * square), M, G, x->all, err);
+    kspec_status st = eigenpairs(run, P, Q, 1 / (entries * square), M, G, x->all, top, Z, err);
     if (st) return st;
     ks_reverse(n, x->all);
     for (size_t i = 0; i < n; i++) x->all[i] = fmax(x->all[i], 0);
@@ -94,35 +99,42 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
     x->exponent = 2 * t->exponent;
     x->noise /= square;
     count_rank(x, (size_t)fmin(rows, cols));
-    double *U2 = ks_arena_alloc(arena, ks_size(x->d.n, P), sizeof *U2);
-    double *V2 = ks_arena_alloc(arena, ks_size(x->d.n, Q), sizeof *V2);
+    size_t vectors = x->d.n < top ? x->d.n : top;
+    double *U2 = ks_arena_alloc(arena, ks_size(vectors, P), sizeof *U2);
+    double *V2 = ks_arena_alloc(arena, ks_size(vectors, Q), sizeof *V2);
     if (arena->failed) return ks_nomem(err, "the singular vectors", arena->failed);
-    x->d = (ks_decomposition){P, Q, x->d.n, x->all, U2, V2, rows, cols};
+    x->d = (ks_decomposition){P, Q, x->d.n, vectors, x->all, U2, V2, rows, cols};
     if (how->sampled == KSPEC_SAMPLED_ROWS || how->population_cols == Q) x->d.cols = INFINITY;
     if (how->sampled == KSPEC_SAMPLED_COLS || how->population_rows == P) x->d.rows = INFINITY;
     if (isinf(x->d.rows) && isinf(x->d.cols))
         return ks_fail(err, KSPEC_E_ARG,
                        "both sides are complete: the matrix's own eigenvalues are those sought");
-    return leverages(run, x, M, G, U2, V2, err);
+    return leverages(run, x, M, top, Z ? Z : G, U2, V2, err);
 }
 
 kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
-                          const kspec_moments_opts *how, ks_arena *arena, ks_decomposed *out,
+                          const kspec_moments_opts *how, size_t most, ks_arena *arena, ks_decomposed *out,
                           kspec_error *err) {
     ks_trials t = ks_trials_of(phi, ntrials, how);
     *out = (ks_decomposed){.noise = NAN};
     size_t n = t.P < t.Q ? t.P : t.Q;
     kspec_status st = ks_trials_init(&t, err);
     if (!st) st = ks_trials_scale(&t, 2, err);
-    /* M, both kinds of singular vectors, the Gram matrix and the eigenproblem's workspace */
-    size_t values = ks_size_add(ks_size(t.P, t.Q), ks_size(n, ks_size_add(ks_size_add(t.P, t.Q), 4 * n)));
+    /*
+     * M, both kinds of singular vectors, the Gram matrix, and the eigenproblem's workspace or, where not all
+     * vectors are taken, those of the Gram matrix
+     */
+    size_t top = n < most ? n : most, square = ks_size(n, n);
+    size_t beside = top < n ? ks_size(top, n) : ks_size(3, square),
+           vectors = ks_size(top, ks_size_add(t.P, t.Q));
+    size_t values = ks_size_add(ks_size_add(ks_size(t.P, t.Q), vectors), ks_size_add(square, beside));
     if (!st)
         st =
             ks_check_memory(err, ks_size(values, sizeof(double)), "a fit of %zu x %zu eigenvalues", t.P, t.Q);
     if (st) return st;
     if ((st = ks_blas_enter(run->threads, err))) return st;
     ks_arena scratch = {0};
-    st = decompose(run, &t, how, arena, &scratch, out, err);
+    st = decompose(run, &t, how, top, arena, &scratch, out, err);
     ks_blas_leave();
     ks_arena_free(&scratch);
     return st;

@@ -20,12 +20,16 @@ typedef struct {
     int low_rank;
 } ks_decomposed;
 
+/* Up to this order all singular vectors are taken; beyond it the first so many. */
+enum { KS_VECTORS_MAX = 4096 };
+
 /*
  * Of M, the mean of the trials, centred or normalised as `how` says; the trials have been checked by
- * kspec_moments(). Everything is held by the arena. KSPEC_E_DATA for a matrix of zeros.
+ * kspec_moments(). At most `most` singular vectors, but all singular values. Everything is held by the arena.
+ * KSPEC_E_DATA for a matrix of zeros.
  */
 kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
-                          const kspec_moments_opts *how, ks_arena *arena, ks_decomposed *out,
+                          const kspec_moments_opts *how, size_t most, ks_arena *arena, ks_decomposed *out,
                           kspec_error *err);
 
 #endif

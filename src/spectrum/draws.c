@@ -24,8 +24,7 @@ static kspec_status one_draw(void *ctx, size_t k, const ks_worker *worker) {
     double *z = j->z[worker->index], *drawn = z + d->fit.K, objective, *p = j->p + k * d->fit.T;
     int iterations;
     ks_errors_draw(d->errors, d->mu, d->seed, k, z, drawn);
-    kspec_status st =
-        ks_fit_measure(&d->fit, drawn, p, &objective, &iterations, worker->err);
+    kspec_status st = ks_fit_measure(&d->fit, drawn, p, &objective, &iterations, worker->err);
     if (st == KSPEC_E_NUMERIC) { /* one program in many that was not solved is left out */
         j->lambda[k * d->rank] = NAN;
         return KSPEC_OK;

@@ -26,8 +26,8 @@ typedef struct {
     size_t count;
     const ks_cplx *t;
     ks_bias *out;
-    /* 1 - the sum of each row's leverages: what lies in directions of eigenvalue zero */
-    double *rest_u, *rest_v;
+    /* of each row's leverages: what the known vectors leave (ks_leverage_left), for rows and for columns */
+    double *rest[2], *unseen[2];
     /* per worker: 4 POINTS x n, and 4 POINTS x max(P,Q) */
     double **R, **sums;
 } job;
@@ -56,6 +56,14 @@ static ks_cplx side(const double *const x[4], const double *rest, size_t m, doub
     return ks_cmul(scale, mean_gm);
 }
 
+/* sums += the mean of r over the unseen directions, times what each row has there */
+static void add_unseen(const ks_decomposition *d, const double *r, size_t m, const double *unseen,
+                       double *sums) {
+    double mean = 0;
+    for (size_t k = d->vectors; k < d->n; k++) mean += r[k] / (double)(d->n - d->vectors);
+    for (size_t i = 0; i < m; i++) sums[i] += unseen[i] * mean;
+}
+
 static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
     const ks_decomposition *d = j->d;
@@ -75,12 +83,13 @@ static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker
     }
     for (int right = 0; right < 2; right++) {
         size_t m = right ? d->Q : d->P;
-        ks_gemm(0, 0, 4 * points, m, n, 1, R, n, right ? d->V2 : d->U2, m, 0, sums, m);
+        ks_gemm(0, 0, 4 * points, m, d->vectors, 1, R, n, right ? d->V2 : d->U2, m, 0, sums, m);
+        for (size_t row = 0; row < 4 * points && d->vectors < n; row++)
+            add_unseen(d, R + row * n, m, j->unseen[right], sums + row * m);
         for (size_t p = 0; p < points; p++) {
             const double *x = sums + 4 * p * m, *const rows[4] = {x, x + m, x + 2 * m, x + 3 * m};
-            out[p].bias =
-                add(out[p].bias, side(rows, right ? j->rest_v : j->rest_u, m, right ? d->cols : d->rows,
-                                      j->t[first + p], out[p].D, out[p].dD));
+            out[p].bias = add(out[p].bias, side(rows, j->rest[right], m, right ? d->cols : d->rows,
+                                                j->t[first + p], out[p].D, out[p].dD));
         }
     }
     for (size_t p = 0; p < points; p++) {
@@ -101,11 +110,16 @@ static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker
     return KSPEC_OK;
 }
 
-static void fill_rest(size_t n, size_t m, const double *U2, double *rest) {
+void ks_leverage_left(const ks_decomposition *d, size_t m, const double *X2, double *unseen, double *rest) {
     for (size_t i = 0; i < m; i++) rest[i] = 1;
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < m; i++) rest[i] -= U2[k * m + i];
-    for (size_t i = 0; i < m; i++) rest[i] = fmax(rest[i], 0);
+    for (size_t k = 0; k < d->vectors; k++)
+        for (size_t i = 0; i < m; i++) rest[i] -= X2[k * m + i];
+    double share = d->n > d->vectors ? (double)(d->n - d->vectors) / (double)(m - d->vectors) : 0;
+    for (size_t i = 0; i < m; i++) {
+        rest[i] = fmax(rest[i], 0);
+        unseen[i] = share * rest[i];
+        rest[i] -= unseen[i];
+    }
 }
 
 kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, const double *lambda,
@@ -114,8 +128,10 @@ kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, cons
     size_t longer = d->P > d->Q ? d->P : d->Q;
     ks_arena arena = {0};
     job j = {d, lambda, count, t, out};
-    j.rest_u = ks_arena_alloc(&arena, d->P, sizeof(double));
-    j.rest_v = ks_arena_alloc(&arena, d->Q, sizeof(double));
+    for (int right = 0; right < 2; right++) {
+        j.rest[right] = ks_arena_alloc(&arena, right ? d->Q : d->P, sizeof(double));
+        j.unseen[right] = ks_arena_alloc(&arena, right ? d->Q : d->P, sizeof(double));
+    }
     j.R = ks_arena_alloc(&arena, workers, sizeof *j.R);
     j.sums = ks_arena_alloc(&arena, workers, sizeof *j.sums);
     for (size_t w = 0; w < workers && !arena.failed; w++) {
@@ -126,8 +142,8 @@ kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, cons
     if (arena.failed) {
         st = ks_nomem(err, "the leverages", arena.failed);
     } else {
-        fill_rest(d->n, d->P, d->U2, j.rest_u);
-        fill_rest(d->n, d->Q, d->V2, j.rest_v);
+        ks_leverage_left(d, d->P, d->U2, j.unseen[0], j.rest[0]);
+        ks_leverage_left(d, d->Q, d->V2, j.unseen[1], j.rest[1]);
         st = ks_parallel_for(run, chunks, some_points, &j, err);
     }
     ks_arena_free(&arena);

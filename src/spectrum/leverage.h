@@ -9,15 +9,22 @@
 #include "linalg/complex.h"
 
 /*
- * A matrix of P x Q by its n singular values > 0: s their squares over PQ, decreasing; U2 (n x P) and V2
- * (n x Q) the squares of the singular vectors' entries. rows and cols are the sizes that sampling knows: one
- * less than P for centred columns, infinite for a side that is complete.
+ * A matrix of P x Q by its n singular values > 0: s their squares over PQ, decreasing; U2 (vectors x P) and
+ * V2 (vectors x Q) the squares of the entries of the first singular vectors, all n of them unless n is large.
+ * rows and cols are the sizes that sampling knows: one less than P for centred columns, infinite for a side
+ * that is complete.
  */
 typedef struct {
-    size_t P, Q, n;
+    size_t P, Q, n, vectors;
     const double *s, *U2, *V2;
     double rows, cols;
 } ks_decomposition;
+
+/*
+ * What the known vectors leave of each row's leverage (m rows, squared vectors X2): `unseen`, on average, in
+ * the other n - vectors directions, and `rest` in those of eigenvalue zero.
+ */
+void ks_leverage_left(const ks_decomposition *d, size_t m, const double *X2, double *unseen, double *rest);
 
 /*
  * At a point t off the negative axis: D = sum s/(s + t) and its derivative by log t; the bias of D(kappa) by

@@ -28,7 +28,7 @@ size_t ks_place_nodes(size_t K, size_t end, double *position, double *weight) {
     return n;
 }
 
-/* As many eigenvalues as hold all but KS_SHARE of the trace, and at least four. */
+/* As many eigenvalues as hold all but KS_SHARE of the trace, at least four, and no more than have vectors. */
 static size_t used_by_share(const ks_decomposition *d, double trace) {
     double sum = 0;
     size_t K = 1;
@@ -36,7 +36,7 @@ static size_t used_by_share(const ks_decomposition *d, double trace) {
         sum += d->s[i];
         K += 1 - sum / trace > KS_SHARE;
     }
-    return most(least(d->n, K), least(d->n, 4));
+    return least(most(least(d->n, K), least(d->n, 4)), d->vectors);
 }
 
 /* o->K groups of the first `used` eigenvalues; their middles and sizes go to arrays of that room. */
@@ -67,12 +67,19 @@ static kspec_status used_by_leverage(const ks_run *run, const ks_decomposition *
     return st;
 }
 
-/* The variance over rows (or columns) of their part in the eigenvalues from K on. */
-static double tail_variance(size_t m, double N, size_t K, size_t n, const double *s, const double *U2,
+/* The variance over rows (or columns) of their part in the eigenvalues from K on; part: 2m of scratch. */
+static double tail_variance(const ks_decomposition *d, size_t m, double N, size_t K, const double *U2,
                             double sum, double *part) {
+    const double *s = d->s;
     if (isinf(N)) return 0;
     memset(part, 0, m * sizeof *part);
-    for (size_t k = K; k < n; k++)
+    if (d->vectors < d->n) {
+        double mean = 0, *rest = part + m;
+        for (size_t k = d->vectors; k < d->n; k++) mean += s[k] / (double)(d->n - d->vectors);
+        ks_leverage_left(d, m, U2, part, rest);
+        for (size_t i = 0; i < m; i++) part[i] *= (double)m * mean;
+    }
+    for (size_t k = K; k < d->vectors; k++)
         for (size_t i = 0; i < m; i++) part[i] += (double)m * U2[k * m + i] * s[k];
     double squares = 0;
     for (size_t i = 0; i < m; i++) squares += (part[i] - sum) * (part[i] - sum);
@@ -103,15 +110,15 @@ kspec_status ks_observe(const ks_run *run, const ks_decomposed *x, ks_arena *are
     o->y = ks_arena_alloc(arena, m, sizeof *o->y);
     o->V = ks_arena_alloc(arena, ks_size(m, m), sizeof *o->V);
     o->L = ks_arena_alloc(arena, ks_size(m, m), sizeof *o->L);
-    double *part = ks_arena_alloc(arena, most(d->P, d->Q), sizeof *part);
+    double *part = ks_arena_alloc(arena, 2 * most(d->P, d->Q), sizeof *part);
     if (arena->failed) return ks_nomem(err, "the sample's spectrum", arena->failed);
     if ((st = ks_leverage_shift(run, d, o->pilot, K, o->at, o->count_shift, o->count_excess, err))) return st;
     o->common = ks_leverage_spread(d, K, o->at, o->ratio);
     double beyond = 0;
     for (size_t k = used; k < d->n; k++) beyond += d->s[k];
     o->share = beyond / o->trace;
-    o->share_variance = (tail_variance(d->P, d->rows, used, d->n, d->s, d->U2, beyond, part) +
-                         tail_variance(d->Q, d->cols, used, d->n, d->s, d->V2, beyond, part)) /
+    o->share_variance = (tail_variance(d, d->P, d->rows, used, d->U2, beyond, part) +
+                         tail_variance(d, d->Q, d->cols, used, d->V2, beyond, part)) /
                         (o->trace * o->trace);
     return KSPEC_OK;
 }

@@ -82,7 +82,8 @@ def dependent(kspec, case, A, mask):
             if n == 2:
                 yield key, got[1], want
             else:
-                yield from ((f"{key}, n = {k}", g, w) for k, (g, w) in enumerate(zip(got, want, strict=True), 1))
+                yield from ((f"{key}, n = {k}", g, w)
+                            for k, (g, w) in enumerate(zip(got, want, strict=True), 1))
 
 
 def main(kspec, path):

@@ -51,11 +51,11 @@ expect_error 2 'exclude each other' kspec dimension x.npy --center=cols --no-cen
 expect_status 0 kspec dimension x.npy --curve --seed 3 --json
 expect_json 'len(j["curve"]) == 12'
 expect_json 'all(list(p) == ["rows", "cols", "dimension", "naive"] for p in j["curve"])'
-expect_json '[(p["rows"], p["cols"]) for p in (j["curve"][0], j["curve"][-1])] == [(5, 15), (100, 300)]'
+expect_json '[(p["rows"], p["cols"]) for p in (j["curve"][0], j["curve"][-1])] == [(20, 30), (100, 300)]'
 expect_json 'close(j["curve"][-1]["dimension"], j["dimension"], 1e-10)'
 expect_json 'close(j["curve"][-1]["naive"], j["naive"], 1e-10)'
 expect_json 'j["curve"][0]["naive"] < j["curve"][4]["naive"] < j["curve"][8]["naive"] < j["naive"]'
-expect_json 'all(abs(p["dimension"] - 10) < 2 for p in j["curve"][8:])'
+expect_json 'all(abs(p["dimension"] - 10) < 2 for p in j["curve"])'
 cp "$out" curve
 expect_status 0 kspec dimension x.npy --curve --seed 3 --threads 1 --json
 expect_json 'j["curve"] == json.load(open("curve"))["curve"]'
@@ -154,7 +154,8 @@ py 'np.save("tiny.npy", np.load("x.npy") * 2.0**-530)'
 expect_status 0 kspec dimension x.npy --json
 cp "$out" plain
 expect_status 0 kspec dimension tiny.npy --json
-expect_json 'close(j["dimension"], json.load(open("plain"))["dimension"], 1e-12) and j["warnings"] == []'
+expect_json 'close(j["dimension"], json.load(open("plain"))["dimension"], 1e-12)'
+expect_json 'not any("undefined" in w for w in j["warnings"])'
 
 # bad input
 py 'np.save("short.npy", np.ones((4, 5))); np.save("narrow.npy", np.ones((9, 2)))

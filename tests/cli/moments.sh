@@ -97,6 +97,9 @@ expect_status 0 kspec moments d.npy -n 6 --sampled cols --json
 expect_json '[e["estimator"] for e in j["estimates"]] == ["exact"] * 5 + ["kv-col"]'
 expect_status 0 kspec moments d.npy -n 3 --sampled rows --estimator path,kv-row --json
 expect_json 'all(m("path", n) == m("kv-row", n) for n in (1, 2, 3))'
+expect_status 0 kspec moments d.npy -n 6 --sampled rows
+expect_stdout '^   6  kv-row '
+expect_stdout '^kv-row: given matrix, averaged over 8 random orders'
 expect_error 2 "--sampled: 'none' must be one of" kspec moments d.npy --sampled none
 
 # the bound holds more than the interval, and only for unbiased estimators
@@ -143,6 +146,27 @@ expect_json 'all(close(a["value"], b["value"], 1e-9) for a, b in
              zip(j["estimates"], json.load(open("plain"))["estimates"], strict=True))'
 expect_status 0 kspec moments x.npy --center=both --population-cols 1000 --json
 expect_json 'j["center"] == "both" and j["population_cols"] == 1000 and len(j["estimates"]) == 3'
+# all: those that go with the other options
+for how in --center "--population-rows 1000"; do
+    expect_status 0 kspec moments x.npy $how --estimator all -n 2 --json
+    expect_json '[(e["estimator"], e["n"]) for e in j["estimates"]] == \
+                 [("naive", 1), ("naive", 2), ("exact", 1), ("exact", 2)]'
+done
+py 'np.savetxt("halves.txt", np.arange(len(np.load("x.npy"))) // 2, fmt="%d")'
+expect_status 0 kspec moments x.npy --groups halves.txt --estimator all -n 2 --json
+expect_json '[e["estimator"] for e in j["estimates"]] == ["path"] * 2 + ["exact"] * 2'
+# the participation ratio: of centred columns as dimension has it, of a population, of both sides not
+expect_status 0 kspec dimension x.npy --center=cols --json
+cp "$out" turned
+expect_status 0 kspec moments x.npy --center=cols --json
+expect_json "(lambda d: close(j['participation_ratio'], d['dimension'], 1e-9) and
+             close(j['participation_ratio_stderr'], d['stderr'], 1e-9))(json.load(open('turned')))"
+expect_status 0 kspec moments x.npy --population-rows 1000 --population-cols 1000 --json
+expect_json 'j["participation_ratio_ci_low"] < j["participation_ratio"] < j["participation_ratio_ci_high"]'
+expect_status 0 kspec moments x.npy --center=both
+expect_stdout 'not known without bias with both sides centred'
+expect_status 0 kspec moments x.npy --center --population-rows 1000
+expect_stdout 'not known without bias for a centred finite population'
 expect_error 2 "--center: 'all' must be one of rows, cols, both" kspec moments x.npy --center=all
 expect_error 2 'order 5 exceeds 4, the highest with center' kspec moments x.npy --center -n 5
 expect_error 2 'path does not go with center; use exact, naive or auto' \

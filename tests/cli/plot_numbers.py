@@ -84,9 +84,9 @@ def compare(j, data, titles):
     aligned = j["alignment_biased"] is not None
     if aligned:
         check("alignment", series(data, titles, 0, "unbiased, 95% interval"),
-              [(j["rows"], num(j["alignment"]), num(j["alignment_ci_low"]), num(j["alignment_ci_high"]))])
+              [(0, num(j["alignment"]), num(j["alignment_ci_low"]), num(j["alignment_ci_high"]))])
         check("biased", series(data, titles, 0, "of the matrices themselves"),
-              [(j["rows"], j["alignment_biased"], math.nan, math.nan)])
+              [(0, j["alignment_biased"], math.nan, math.nan)])
     z = statistics.NormalDist().inv_cdf
     want = [(round(math.copysign(z(d["p"] / 2), d["value"]), 10), len(j["differences"]) - 1 - k)
             for k, d in enumerate(j["differences"]) if d["value"] is not None]

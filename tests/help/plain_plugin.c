@@ -103,7 +103,8 @@ static ks_plugin_status product(ks_gpu *gpu, const ks_matmul *p) {
         for (size_t j = 0; j < p->n; j++) {
             double sum = 0, *c = &mine(p->C)[i * p->ldc + j];
             for (size_t k = 0; k < p->k; k++)
-                sum += A[p->ta ? k * p->lda + i : i * p->lda + k] * B[p->tb ? j * p->ldb + k : k * p->ldb + j];
+                sum +=
+                    A[p->ta ? k * p->lda + i : i * p->lda + k] * B[p->tb ? j * p->ldb + k : k * p->ldb + j];
             *c = p->alpha * sum + (p->beta != 0 ? p->beta * *c : 0);
         }
     return KS_PLUGIN_OK;
@@ -145,7 +146,8 @@ static ks_plugin_status symmetrise(ks_gpu *gpu, size_t n, double *X) {
 }
 
 /* One start row: the recursion as it stands, on rows and columns but for one each (SIZE_MAX: none). */
-static void path_from(const ks_path_job *job, size_t h, size_t row, size_t col, double *S, double *A, double *R) {
+static void path_from(const ks_path_job *job, size_t h, size_t row, size_t col, double *S, double *A,
+                      double *R) {
     const size_t P = job->P, Q = job->Q, n = (size_t)job->nmax;
     const double *x = here(job->A), *y = here(job->B), s = job->scale;
     memset(S, 0, n * sizeof *S);
@@ -200,9 +202,9 @@ static size_t path_memory(ks_gpu *gpu, const ks_path_job *job) {
 
 const ks_plugin *ks_plugin_table(void);
 const ks_plugin *ks_plugin_table(void) {
-    static const ks_plugin table = {KS_PLUGIN_VERSION, count,    describe,  open_device, close_device, message,
-                                    available,         16,       8,         path_memory, fail_after,   take,
-                                    release,           put,      get,       product,     expression,   symmetrise,
-                                    path};
+    static const ks_plugin table = {KS_PLUGIN_VERSION, count,      describe,   open_device, close_device,
+                                    message,           available,  16,         8,           path_memory,
+                                    fail_after,        take,       release,    put,         get,
+                                    product,           expression, symmetrise, path};
     return &table;
 }

@@ -1,4 +1,7 @@
-/* The matrices and reference values of tests/golden/centred.json that are about groups and missing entries. */
+/*
+ * The matrices and reference values of tests/golden/centred.json that are about groups and missing
+ * entries.
+ */
 #ifndef KSPEC_ORACLE_GOLDEN_H
 #define KSPEC_ORACLE_GOLDEN_H
 

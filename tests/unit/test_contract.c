@@ -548,14 +548,6 @@ TEST(null_inputs_are_refused) {
     REFUSES_NULL(kspec_theory_linear_moments(NULL, 1, 2, 3, x, NULL, &err));
 }
 
-TEST(devices_have_names) {
-    kspec_device device;
-    kspec_error err;
-    CHECK(kspec_device_parse("gpu:3", &device, &err) == KSPEC_OK && (int)device == KSPEC_DEVICE_GPU_FIRST + 3);
-    CHECK(kspec_device_parse("tpu", &device, NULL) == KSPEC_E_ARG && device == KSPEC_DEVICE_AUTO);
-    CHECK(kspec_device_parse(NULL, &device, &err) == KSPEC_E_ARG && err.msg[0]);
-}
-
 TEST(free_and_close_take_null) {
     kspec_moments_free(NULL);
     kspec_spectrum_free(NULL);
@@ -584,7 +576,11 @@ TEST(calls_that_cannot_fail) {
     CHECK(kspec_lp_solver()[0] && kspec_default_threads() >= 1);
     CHECK(kspec_blas_advice() == NULL || kspec_blas_advice()[0]);
     CHECK(!kspec_gpu() != !kspec_gpu_problem()); /* one of them says something */
+    CHECK(kspec_device_parse("tpu", &(kspec_device){0}, NULL) == KSPEC_E_ARG);
     CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);
+    CHECK(kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.21}));
+    CHECK(!kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.19}));
+    CHECK(kspec_estimate_doubtful(&(kspec_estimate){.value = -1, .std_error = NAN, .rounding = 0.11}));
     CHECK(strcmp(kspec_kernel_name(KSPEC_KERNEL_LAPLACE), "laplace") == 0);
     CHECK(strcmp(kspec_norm_method_name(KSPEC_NORM_METHOD_EIGEN), "eigen") == 0);
     CHECK(strcmp(kspec_wls_regime_name(KSPEC_WLS_REGIME_OVER), "over") == 0);
@@ -612,7 +608,6 @@ int main(void) {
     RUN(every_allocation_may_fail);
     RUN(every_report_may_cancel);
     RUN(null_inputs_are_refused);
-    RUN(devices_have_names);
     RUN(free_and_close_take_null);
     RUN(calls_that_cannot_fail);
     unlink(file);

@@ -46,7 +46,10 @@ static int make_bed(bed *b) {
     return 1;
 }
 
+/* Sizes that a plain plugin, or a sanitizer, is quick with */
+static int small_only, tiny;
 static int is_plain(const bed *b) { return strstr(b->place.device->name, "Plain") != NULL; }
+static int is_small(const bed *b) { return small_only || is_plain(b); }
 
 /* ---- operations ---- */
 
@@ -59,7 +62,8 @@ static void upload(const bed *b, const double *x, size_t count, double **out) {
 static void expressions(const bed *b, size_t m, size_t n) {
     const ks_backend *gpu = &ks_gpu_backend;
     const ks_run cpu = {.threads = 1, .to = 1};
-    double *x[3], *there[3], *row = matrix(7, m, 1), *col = matrix(8, n, 1), *out = matrix(9, m, n), *out_there;
+    double *x[3], *there[3], *row = matrix(7, m, 1), *col = matrix(8, n, 1), *out = matrix(9, m, n),
+                             *out_there;
     for (int k = 0; k < 3; k++) x[k] = matrix((uint64_t)k + 1, m, n), upload(b, x[k], m * n, &there[k]);
     upload(b, out, m * n, &out_there);
     double *want = malloc((m * n + m + n) * sizeof *want), *got = malloc((m * n + m + n) * sizeof *got);
@@ -69,14 +73,17 @@ static void expressions(const bed *b, size_t m, size_t n) {
             ks_expression e = {.m = m, .n = n, .alpha = 1.5, .count = 3, .row = turn & 1 ? NULL : row};
             e.col = turn & 2 ? col : NULL;
             size_t count = what < 2 ? m * n : what == KS_TILE_ROW_SUMS ? m : n;
-            for (int k = 0; k < 3; k++) e.factor[k] = (ks_factor){x[k], k == turn || (k == 2 && turn == 3), k + 1};
+            for (int k = 0; k < 3; k++)
+                e.factor[k] = (ks_factor){x[k], k == turn || (k == 2 && turn == 3), k + 1};
             CHECK(ks_backend_of(&cpu)->expression(&cpu, &e, (ks_tile_result)what, want, NULL) == KSPEC_OK);
             for (int k = 0; k < 3; k++) e.factor[k].x = there[k];
-            CHECK(gpu->expression(&b->run, &e, (ks_tile_result)what, what < 2 ? out_there : got, NULL) == KSPEC_OK);
+            CHECK(gpu->expression(&b->run, &e, (ks_tile_result)what, what < 2 ? out_there : got, NULL) ==
+                  KSPEC_OK);
             if (what < 2) CHECK(gpu->get(&b->run, got, out_there, count, 1, NULL) == KSPEC_OK);
             for (size_t i = 0; i < count; i++)
                 if (!(fabs(got[i] - want[i]) <= 1e-13 * (double)(m + n)))
-                    CHECK_MSG(0, "%zu x %zu, what %d, turn %d, [%zu]: %g, not %g", m, n, what, turn, i, got[i], want[i]);
+                    CHECK_MSG(0, "%zu x %zu, what %d, turn %d, [%zu]: %g, not %g", m, n, what, turn, i,
+                              got[i], want[i]);
         }
     for (int k = 0; k < 3; k++) gpu->drop(&b->run, there[k]), free(x[k]);
     gpu->drop(&b->run, out_there);
@@ -85,19 +92,33 @@ static void expressions(const bed *b, size_t m, size_t n) {
 
 static void products(const bed *b, size_t m, size_t n, size_t k) {
     const ks_backend *gpu = &ks_gpu_backend;
-    double *A = matrix(1, m, k), *B = matrix(2, k, n), *A2, *B2, *C2, *C = matrix(3, m, n), *got = malloc(m * n * 8);
+    double *A = matrix(1, m, k), *B = matrix(2, k, n), *A2, *B2, *C2, *C = matrix(3, m, n),
+           *got = malloc(m * n * 8);
     for (int turn = 0; turn < 4; turn++) {
         upload(b, A, m * k, &A2), upload(b, B, k * n, &B2), upload(b, C, m * n, &C2);
         int ta = turn & 1, tb = turn / 2;
-        const ks_matmul p = {.ta = ta, .tb = tb, .m = m, .n = n, .k = k, .alpha = 0.5, .A = A2,
-                             .lda = ta ? m : k, .B = B2, .ldb = tb ? k : n, .beta = 2, .C = C2, .ldc = n};
+        const ks_matmul p = {.ta = ta,
+                             .tb = tb,
+                             .m = m,
+                             .n = n,
+                             .k = k,
+                             .alpha = 0.5,
+                             .A = A2,
+                             .lda = ta ? m : k,
+                             .B = B2,
+                             .ldb = tb ? k : n,
+                             .beta = 2,
+                             .C = C2,
+                             .ldc = n};
         CHECK(gpu->product(&b->run, &p, NULL) == KSPEC_OK);
         CHECK(gpu->get(&b->run, got, C2, m * n, 1, NULL) == KSPEC_OK);
         for (size_t i = 0; i < m; i++)
             for (size_t j = 0; j < n; j++) {
                 double want = 2 * C[i * n + j];
-                for (size_t l = 0; l < k; l++) want += 0.5 * A[ta ? l * m + i : i * k + l] * B[tb ? j * k + l : l * n + j];
-                if (!(fabs(got[i * n + j] - want) <= 1e-13 * (double)k)) CHECK_MSG(0, "product %d: %g, not %g", turn, got[i * n + j], want);
+                for (size_t l = 0; l < k; l++)
+                    want += 0.5 * A[ta ? l * m + i : i * k + l] * B[tb ? j * k + l : l * n + j];
+                if (!(fabs(got[i * n + j] - want) <= 1e-13 * (double)k))
+                    CHECK_MSG(0, "product %d: %g, not %g", turn, got[i * n + j], want);
             }
         gpu->drop(&b->run, A2), gpu->drop(&b->run, B2), gpu->drop(&b->run, C2);
     }
@@ -110,7 +131,18 @@ static void symmetric(const bed *b, size_t n, size_t k) {
     double *X = matrix(4, n, k), *X2, *C2, *got = malloc(n * n * 8), *again = malloc(n * n * 8);
     upload(b, X, n * k, &X2);
     CHECK(gpu->hold(&b->run, n * n, "a test", &C2, NULL) == KSPEC_OK);
-    ks_matmul p = {.tb = 1, .m = n, .n = n, .k = k, .alpha = 1, .A = X2, .lda = k, .B = X2, .ldb = k, .C = C2, .ldc = n, .symmetric = 1};
+    ks_matmul p = {.tb = 1,
+                   .m = n,
+                   .n = n,
+                   .k = k,
+                   .alpha = 1,
+                   .A = X2,
+                   .lda = k,
+                   .B = X2,
+                   .ldb = k,
+                   .C = C2,
+                   .ldc = n,
+                   .symmetric = 1};
     CHECK(gpu->product(&b->run, &p, NULL) == KSPEC_OK);
     CHECK(gpu->get(&b->run, got, C2, n * n, 1, NULL) == KSPEC_OK);
     double worst = 0;
@@ -138,19 +170,19 @@ TEST(operations) {
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
     static const size_t sizes[][2] = {{1, 1}, {1, 70}, {33, 7}, {40, 130}, {130, 40}, {64, 64}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) expressions(&b, sizes[k][0], sizes[k][1]);
-    expressions(&b, is_plain(&b) ? 90 : 1300, is_plain(&b) ? 50 : 700);
+    expressions(&b, is_small(&b) ? 90 : 1300, is_small(&b) ? 50 : 700);
     products(&b, 1, 1, 1);
     products(&b, 33, 7, 20);
     symmetric(&b, 1, 3);
     symmetric(&b, 45, 12);
-    if (!is_plain(&b)) symmetric(&b, 2500, 40);
+    if (!is_small(&b)) symmetric(&b, 2500, 40);
     ks_place_close(&b.place);
 }
 
 /* ---- estimators ---- */
 
-typedef kspec_status (*estimator)(const ks_run *run, const ks_pair *p, const ks_moments_out *out, double *terms,
-                                  kspec_error *err);
+typedef kspec_status (*estimator)(const ks_run *run, const ks_pair *p, const ks_moments_out *out,
+                                  double *terms, kspec_error *err);
 
 static ks_exact_plan form; /* of exact(): what is asked for besides the shape */
 static kspec_status exact(const ks_run *run, const ks_pair *p, const ks_moments_out *out, double *terms,
@@ -163,16 +195,16 @@ static kspec_status exact(const ks_run *run, const ks_pair *p, const ks_moments_
 }
 
 /* The others' terms: the estimate of the absolute values */
-#define OTHER(name, call)                                                                                  \
+#define OTHER(name, call)                                                                                   \
     static kspec_status name(const ks_run *run, const ks_pair *p, const ks_moments_out *out, double *terms, \
-                             kspec_error *err) {                                                           \
+                             kspec_error *err) {                                                            \
         double *A = absolute(p->A, p->P * p->Q), *B = p->A == p->B ? A : absolute(p->B, p->P * p->Q);       \
-        const ks_run cpu = {.threads = 1, .to = 1};                                                        \
-        const ks_pair q = {A, B, p->P, p->Q, p->nmax};                                                     \
-        kspec_status st = terms ? call(&cpu, &q, &(ks_moments_out){terms, NULL, NULL}, NULL) : KSPEC_OK;   \
-        if (B != A) free(B);                                                                               \
-        free(A);                                                                                           \
-        return st ? st : call(run, p, out, err);                                                           \
+        const ks_run cpu = {.threads = 1, .to = 1};                                                         \
+        const ks_pair q = {A, B, p->P, p->Q, p->nmax};                                                      \
+        kspec_status st = terms ? call(&cpu, &q, &(ks_moments_out){terms, NULL, NULL}, NULL) : KSPEC_OK;    \
+        if (B != A) free(B);                                                                                \
+        free(A);                                                                                            \
+        return st ? st : call(run, p, out, err);                                                            \
     }
 OTHER(path, ks_path)
 OTHER(kv, ks_kv_row)
@@ -189,8 +221,8 @@ static double close_to(size_t count, const double *x, const double *y) {
 }
 
 /* On both, twice on the GPU; the greatest difference in units of the terms */
-static void compare(const bed *b, const char *name, estimator of, size_t P, size_t Q, int nmax, int two, int loo,
-                    double tolerance) {
+static void compare(const bed *b, const char *name, estimator of, size_t P, size_t Q, int nmax, int two,
+                    int loo, double tolerance) {
     double *A = matrix(11, P, Q), *B = two ? matrix(12, P, Q) : A;
     const ks_pair p = {A, B, P, Q, nmax};
     size_t n = (size_t)nmax, each = n * (1 + P + Q);
@@ -210,9 +242,10 @@ static void compare(const bed *b, const char *name, estimator of, size_t P, size
         worst = fmax(worst, close_to(P, out[0].rows + i * P, out[1].rows + i * P) / terms[i]);
         worst = fmax(worst, close_to(Q, out[0].cols + i * Q, out[1].cols + i * Q) / terms[i]);
     }
-    CHECK_MSG(worst <= tolerance, "%s %zu x %zu, n = %d, two %d, loo %d: %.2g of the terms", name, P, Q, nmax, two,
-              loo, worst);
-    CHECK_MSG(memcmp(room + each, room + 2 * each, each * sizeof *room) == 0, "%s %zu x %zu: other bits", name, P, Q);
+    CHECK_MSG(worst <= tolerance, "%s %zu x %zu, n = %d, two %d, loo %d: %.2g of the terms", name, P, Q, nmax,
+              two, loo, worst);
+    CHECK_MSG(memcmp(room + each, room + 2 * each, each * sizeof *room) == 0, "%s %zu x %zu: other bits",
+              name, P, Q);
     if (A != B) free(B);
     free(A), free(room), free(terms);
 }
@@ -221,24 +254,27 @@ static const size_t shapes[][2] = {{1, 1}, {2, 2}, {33, 7}, {7, 33}, {9, 9}, {40
 /* leaving out goes by differences on some devices: what that costs */
 static const double TOLERANCE = 1e-11;
 
-static int smaller(size_t P, size_t Q, int n) { return (size_t)n > P || (size_t)n > Q ? (int)(P < Q ? P : Q) : n; }
+static int smaller(size_t P, size_t Q, int n) {
+    return (size_t)n > P || (size_t)n > Q ? (int)(P < Q ? P : Q) : n;
+}
 
 TEST(paths) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+    for (size_t k = tiny ? 2 : 0; k < (tiny ? 4 : sizeof shapes / sizeof *shapes); k++)
         for (int two = 0; two < 2; two++) {
             size_t P = shapes[k][0], Q = shapes[k][1];
-            for (int n = 1; n <= 8; n++) {
+            for (int n = tiny ? 7 : 1; n <= 8; n += small_only ? 3 : 1) {
                 compare(&b, "path", path, P, Q, smaller(P, Q, n), two, 0, TOLERANCE);
                 /* past half of the rows low orders are larger, and both round what they take away */
                 int high = 2 * (size_t)smaller(P, Q, n) > (P < Q ? P : Q);
                 compare(&b, "path", path, P, Q, smaller(P, Q, n), two, 1, high ? 2e-9 : TOLERANCE);
             }
+            if (tiny) continue;
             compare(&b, "path", path, P, Q, smaller(P, Q, 11), two, 0, TOLERANCE);
             compare(&b, "path", path, P, Q, smaller(P, Q, 16), two, 0, TOLERANCE);
         }
-    for (int n = 1; n <= 8 && !is_plain(&b); n++) /* several panels and blocks; P << Q, Q << P */
+    for (int n = 1; n <= 8 && !is_small(&b); n++) /* several panels and blocks; P << Q, Q << P */
         for (int two = 0; two < 2; two++) {
             compare(&b, "path", path, 1200, 450, n, two, 0, TOLERANCE);
             compare(&b, "path", path, 130, 1500, n, two, 0, TOLERANCE);
@@ -251,7 +287,7 @@ TEST(paths) {
 TEST(exacts) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    for (size_t k = 2; k < sizeof shapes / sizeof *shapes; k++)
+    for (size_t k = 2; k < (small_only ? 4 : sizeof shapes / sizeof *shapes); k++)
         for (int two = 0; two < 2; two++)
             for (int loo = 0; loo < 2; loo++) {
                 size_t P = shapes[k][0], Q = shapes[k][1];
@@ -269,7 +305,7 @@ TEST(exacts) {
                 if (P >= 9 && Q >= 9) compare(&b, "exact, both centred", exact, P, Q, 3, two, loo, TOLERANCE);
             }
     form = (ks_exact_plan){0};
-    for (int loo = 0; loo < 2 && !is_plain(&b); loo++) {
+    for (int loo = 0; loo < 2 && !is_small(&b); loo++) {
         compare(&b, "exact", exact, 1500, 1100, 4, 0, loo, TOLERANCE);
         compare(&b, "exact", exact, 300, 200, 5, 1, loo, TOLERANCE);
     }
@@ -282,7 +318,7 @@ TEST(others) {
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         for (int two = 0; two < 2; two++)
             for (int loo = 0; loo < 2; loo++)
-                for (int n = 1; n <= 9; n += 2) {
+                for (int n = 1; n <= 9; n += small_only ? 4 : 2) {
                     size_t P = shapes[k][0], Q = shapes[k][1];
                     compare(&b, "naive", naive, P, Q, n, two, loo, TOLERANCE);
                     if ((size_t)n <= P) compare(&b, "kv", kv, P, Q, n, two, loo, TOLERANCE);
@@ -376,8 +412,8 @@ TEST(cancelling) {
 
 /* ---- the call ---- */
 
-static kspec_status moments(const double *A, size_t P, size_t Q, kspec_moments_opts o, kspec_moments_result **r,
-                            kspec_error *err) {
+static kspec_status moments(const double *A, size_t P, size_t Q, kspec_moments_opts o,
+                            kspec_moments_result **r, kspec_error *err) {
     const kspec_matrix phi = {A, P, Q, (ptrdiff_t)Q, 1};
     o.size = sizeof o;
     return kspec_moments(&phi, 1, &o, r, err);
@@ -391,7 +427,8 @@ TEST(calls) {
     kspec_moments_result *cpu, *gpu;
     kspec_error err;
     for (int e = 0; e < 3; e++) {
-        kspec_moments_opts o = {.nmax = 4, .permutations = e == 1 ? 3 : 0, .center = e == 2 ? KSPEC_CENTER_ROWS : 0};
+        kspec_moments_opts o = {
+            .nmax = 4, .permutations = e == 1 ? 3 : 0, .center = e == 2 ? KSPEC_CENTER_ROWS : 0};
         o.estimators = e == 2 ? KSPEC_ESTIMATOR_EXACT : 31;
         o.device = KSPEC_DEVICE_CPU;
         CHECK(moments(A, 50, 40, o, &cpu, &err) == KSPEC_OK);
@@ -406,11 +443,17 @@ TEST(calls) {
         kspec_moments_free(cpu), kspec_moments_free(gpu);
     }
     const uint64_t groups[50] = {1, 1};
-    CHECK(moments(A, 50, 40, (kspec_moments_opts){.device = KSPEC_DEVICE_GPU, .row_groups = groups}, &gpu, &err) == KSPEC_E_ARG);
+    CHECK(moments(A, 50, 40, (kspec_moments_opts){.device = KSPEC_DEVICE_GPU, .row_groups = groups}, &gpu,
+                  &err) == KSPEC_E_ARG);
     CHECK_MSG(strstr(err.msg, "there is no groups of rows or columns on a GPU; use the cpu"), "%s", err.msg);
-    CHECK(moments(A, 50, 40, (kspec_moments_opts){.device = KSPEC_DEVICE_GPU, .nmax = 20, .estimators = KSPEC_ESTIMATOR_PATH, .no_stderr = 1}, &gpu, &err) == KSPEC_E_ARG);
+    CHECK(moments(
+              A, 50, 40,
+              (kspec_moments_opts){
+                  .device = KSPEC_DEVICE_GPU, .nmax = 20, .estimators = KSPEC_ESTIMATOR_PATH, .no_stderr = 1},
+              &gpu, &err) == KSPEC_E_ARG);
     CHECK_MSG(strstr(err.msg, "path of this order"), "%s", err.msg);
-    CHECK(moments(A, 50, 40, (kspec_moments_opts){.device = (kspec_device)(KSPEC_DEVICE_GPU_FIRST + 99)}, &gpu, &err) == KSPEC_E_ARG);
+    CHECK(moments(A, 50, 40, (kspec_moments_opts){.device = (kspec_device)(KSPEC_DEVICE_GPU_FIRST + 99)},
+                  &gpu, &err) == KSPEC_E_ARG);
     CHECK_MSG(strstr(err.msg, "gpu:99 is not there"), "%s", err.msg);
     free(A);
 }
@@ -422,14 +465,18 @@ TEST(places) {
     kspec_device_used used;
     ks_plugin_use(plain);
     setenv("PLAIN_PLUGIN", "fine", 1);
-    CHECK(!ks_place_make(&p, KSPEC_DEVICE_AUTO, &err) && !ks_place_decide(&p, 1e3, NULL, 1, &err) && !p.device);
+    CHECK(!ks_place_make(&p, KSPEC_DEVICE_AUTO, &err) && !ks_place_decide(&p, 1e3, NULL, 1, &err) &&
+          !p.device);
     CHECK(strstr(p.why, "small"));
-    CHECK(!ks_place_decide(&p, 1e15, "thing", 1, &err) && !p.device && strstr(p.why, "there is no thing on a GPU"));
-    CHECK(!ks_place_decide(&p, 1e15, NULL, 1, &err) && p.device && strcmp(p.why, "faster for this size") == 0);
+    CHECK(!ks_place_decide(&p, 1e15, "thing", 1, &err) && !p.device &&
+          strstr(p.why, "there is no thing on a GPU"));
+    CHECK(!ks_place_decide(&p, 1e15, NULL, 1, &err) && p.device &&
+          strcmp(p.why, "faster for this size") == 0);
     CHECK(!ks_place_fit(&p, 100, &err) && p.device);
     CHECK(!ks_place_fit(&p, SIZE_MAX, &err) && !p.device && p.unusable);
     ks_place_tell(&p, &used);
-    CHECK_MSG(strcmp(used.name, "cpu") == 0 && used.unusable && strstr(used.why, "MB are free"), "%s", used.why);
+    CHECK_MSG(strcmp(used.name, "cpu") == 0 && used.unusable && strstr(used.why, "MB are free"), "%s",
+              used.why);
     CHECK(!ks_place_decide(&p, 1e15, NULL, 1, &err) && !p.device); /* not again */
     setenv("PLAIN_PLUGIN", "broken", 1);
     CHECK(!ks_place_make(&p, KSPEC_DEVICE_AUTO, &err) && !ks_place_decide(&p, 1e15, NULL, 1, &err));
@@ -441,13 +488,15 @@ TEST(places) {
     CHECK(!p.device && !p.unusable && strstr(p.why, "no GPU"));
     unsetenv("PLAIN_PLUGIN");
     ks_plugin_use("/nowhere/libkspec_cuda.so");
-    CHECK(ks_place_make(&p, KSPEC_DEVICE_GPU, &err) == KSPEC_E_ARG && strstr(err.msg, "/nowhere/libkspec_cuda.so"));
+    CHECK(ks_place_make(&p, KSPEC_DEVICE_GPU, &err) == KSPEC_E_ARG &&
+          strstr(err.msg, "/nowhere/libkspec_cuda.so"));
     setenv("KSPEC_DEVICE", "gpu", 1);
     CHECK(ks_place_make(&p, KSPEC_DEVICE_AUTO, &err) == KSPEC_E_ARG);
     CHECK(ks_place_make(&p, KSPEC_DEVICE_CPU, &err) == KSPEC_OK);
     setenv("KSPEC_DEVICE", "tpu", 1);
     CHECK(ks_place_make(&p, KSPEC_DEVICE_AUTO, &err) == KSPEC_E_ARG);
-    CHECK_MSG(strstr(err.msg, "KSPEC_DEVICE: device 'tpu' must be one of auto, cpu, gpu, gpu:0"), "%s", err.msg);
+    CHECK_MSG(strstr(err.msg, "KSPEC_DEVICE: device 'tpu' must be one of auto, cpu, gpu, gpu:0"), "%s",
+              err.msg);
     unsetenv("KSPEC_DEVICE");
     CHECK(ks_place_make(&p, (kspec_device)7, &err) == KSPEC_E_ARG);
 }
@@ -458,29 +507,36 @@ TEST(words) {
     static const char *const bad[] = {"", "GPU", "gpu:", "gpu:256", "gpu:-1", "gpu:1x", "cpu ", NULL};
     kspec_device d;
     kspec_error err;
-    for (int k = 0; k < 5; k++) CHECK(kspec_device_parse(good[k], &d, &err) == KSPEC_OK && (int)d == value[k]);
+    for (int k = 0; k < 5; k++)
+        CHECK(kspec_device_parse(good[k], &d, &err) == KSPEC_OK && (int)d == value[k]);
     for (int k = 0; k < 8; k++) CHECK(kspec_device_parse(bad[k], &d, &err) == KSPEC_E_ARG && err.msg[0]);
 }
 
 static void all(void) {
     RUN(operations);
     RUN(paths);
+    if (tiny) return;
     RUN(exacts);
     RUN(others);
-    RUN(allocations);
+    if (!small_only) RUN(allocations);
     RUN(cancelling);
     RUN(calls);
 }
 
-int main(void) {
+/* test_device small: the GPU alone, on small sizes, for compute-sanitizer; tiny: operations and path alone */
+int main(int argc, char **argv) {
     char exe[PATH_MAX] = "";
     bed b;
     if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0) return 1;
     snprintf(plain, sizeof plain, "%s/plain_plugin.so", dirname(exe));
+    tiny = argc > 1 && strcmp(argv[1], "tiny") == 0;
+    small_only = tiny || (argc > 1 && strcmp(argv[1], "small") == 0);
     RUN(words);
-    RUN(places);
-    ks_plugin_use(plain);
-    all();
+    if (!small_only) {
+        RUN(places);
+        ks_plugin_use(plain);
+        all();
+    }
     ks_plugin_use(NULL);
     if (make_bed(&b)) {
         printf("%s\n", b.place.device->name);

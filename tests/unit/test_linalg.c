@@ -33,7 +33,37 @@ TEST(symmetric_eigenproblem) {
     CHECK_FAILS(ks_syevd(0, 40000, NULL, 40000, NULL, &e), KSPEC_E_ARG, e, "exceeds 32000");
 }
 
+/* All eigenvalues, and the last vectors, as those of the whole problem */
+TEST(last_eigenvectors) {
+    for (size_t n = 1; n <= 60; n += 7)
+        for (size_t top = 1; top <= n; top += 5) {
+            size_t lda = n + 2;
+            double *A = malloc(n * lda * sizeof *A), *V = malloc(n * lda * sizeof *V),
+                   *Z = malloc(top * n * sizeof *Z), w[64], u[64];
+            kspec_random_normal(n, 2, 0, n * lda, A);
+            for (size_t i = 0; i < n * lda; i++) V[i] = A[i];
+            CHECK(ks_syevd(1, n, V, lda, w, NULL) == KSPEC_OK);
+            CHECK(ks_syev_top(n, A, lda, u, top, Z, NULL) == KSPEC_OK);
+            for (size_t k = 0; k < n; k++) CHECK(fabs(u[k] - w[k]) < 1e-12 * (double)n);
+            for (size_t k = 0; k < top; k++) {
+                double dot = 0, norm = 0;
+                for (size_t i = 0; i < n; i++) {
+                    dot += Z[k * n + i] * V[(n - top + k) * lda + i];
+                    norm += Z[k * n + i] * Z[k * n + i];
+                }
+                CHECK(fabs(fabs(dot) - 1) < 1e-9 && fabs(norm - 1) < 1e-11);
+            }
+            free(A);
+            free(V);
+            free(Z);
+        }
+    kspec_error e;
+    CHECK_FAILS(ks_syev_top(40000, NULL, 40000, NULL, 1, NULL, &e), KSPEC_E_ARG, e, "exceeds 32000");
+    CHECK_FAILS(ks_syev_top(4, NULL, 4, NULL, 5, NULL, &e), KSPEC_E_ARG, e, "5 vectors of an eigenproblem");
+}
+
 int main(void) {
     RUN(symmetric_eigenproblem);
+    RUN(last_eigenvectors);
     return test_done();
 }

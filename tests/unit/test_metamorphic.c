@@ -1,7 +1,7 @@
 /*
  * Groups, missing entries and centred kernels, the same data put differently: in another order, with other
- * signs, in other units, with columns that cannot contribute. Two orders of addition agree to the rounding that
- * is told of either.
+ * signs, in other units, with columns that cannot contribute. Two orders of addition agree to the
+ * rounding that is told of either.
  */
 #include "help/isa.h"
 #include "kspec.h"
@@ -55,8 +55,7 @@ static void draw(sample *s, const setting *how, uint64_t seed) {
 
 static kspec_moments_result *estimates(const sample *s, const setting *how, size_t trials) {
     kspec_matrix phi[TRIALS];
-    for (int t = 0; t < TRIALS; t++)
-        phi[t] = (kspec_matrix){s->x[t], P, s->width, (ptrdiff_t)s->width, 1};
+    for (int t = 0; t < TRIALS; t++) phi[t] = (kspec_matrix){s->x[t], P, s->width, (ptrdiff_t)s->width, 1};
     const kspec_moments_opts o = {.size = sizeof o,
                                   .nmax = how->nmax,
                                   .estimators = KSPEC_ESTIMATOR_EXACT,

@@ -4,6 +4,7 @@
  */
 #include "kspec.h"
 #include "help/isa.h"
+#include "moments/second.h"
 #include "oracle/pairs.h"
 #include "test.h"
 
@@ -152,14 +153,18 @@ TEST(as_dimension_has_it) {
     sample s = draw(50, 2), third = draw(51, 1);
     kspec_matrix m[3] = {{s.at[0], P, Q, Q, 1}, {s.at[1], P, Q, Q, 1}, {third.at[0], P, Q, Q, 1}};
     size_t ragged[P] = {3, 2, 3, 3, 2, 3, 3, 3, 2};
-    for (int kind = 0; kind < 8; kind++) {
-        int center = kind & 1;
-        size_t trials = kind & 4 ? 3 : 1;
-        const size_t *rows = kind & 2 && trials == 3 ? ragged : NULL;
+    for (int kind = 0; kind < 12; kind++) {
+        const kspec_center center = (kspec_center)(kind % 3); /* none, rows, columns */
+        size_t trials = kind >= 6 ? 3 : 1;
+        const size_t *rows = kind / 3 == 3 && center != KSPEC_CENTER_COLS ? ragged : NULL;
         kspec_moments_opts o = {
             .size = sizeof o, .nmax = 2, .center = center, .row_trials = rows, .splits = 3, .seed = 7};
-        kspec_dimension_opts d = {
-            .size = sizeof d, .no_center = !center, .row_trials = rows, .splits = 3, .seed = 7};
+        kspec_dimension_opts d = {.size = sizeof d,
+                                  .no_center = !center,
+                                  .center = center,
+                                  .row_trials = rows,
+                                  .splits = 3,
+                                  .seed = 7};
         kspec_moments_result *a;
         kspec_dimension_result *b;
         CHECK(kspec_moments(m, trials, &o, &a, NULL) == KSPEC_OK);
@@ -172,6 +177,79 @@ TEST(as_dimension_has_it) {
         kspec_moments_free(a);
         kspec_dimension_free(b);
     }
+}
+
+/* ---- finite populations ---- */
+
+/* The ratio of rows and columns of the bits of two sets, and m(2); a mean keeps both positive. */
+static double ratio_of_sample(const double *x, size_t cols, unsigned rows_in, unsigned cols_in,
+                              const uint64_t population[2], double *m2, double *se) {
+    double y[64];
+    size_t n = 0, p = 0, q = 0;
+    for (size_t i = 0; i < 8; i++) {
+        if (!(rows_in >> i & 1)) continue;
+        p++, q = 0;
+        for (size_t k = 0; k < cols; k++)
+            if (cols_in >> k & 1) y[n++] = x[i * cols + k], q++;
+    }
+    kspec_matrix m = {y, p, q, (ptrdiff_t)q, 1};
+    kspec_moments_opts o = {.size = sizeof o,
+                            .nmax = 2,
+                            .estimators = KSPEC_ESTIMATOR_EXACT,
+                            .population_rows = population[0],
+                            .population_cols = population[1]};
+    kspec_moments_result *r;
+    CHECK(kspec_moments(&m, 1, &o, &r, NULL) == KSPEC_OK);
+    double ratio = r->participation_ratio;
+    *m2 = r->estimates[1]->value;
+    if (se) *se = r->participation_ratio_std_error;
+    kspec_moments_free(r);
+    return ratio;
+}
+
+/* Over all samples of 3 x 3 the mean of ratio m(2) is the square of the population's m(1). */
+TEST(of_every_sample) {
+    enum { N = 6, M = 5 };
+    double x[N * M], trace = 0, sum = 0, m2;
+    int samples = 0;
+    kspec_random_normal(3, 4, 0, N * M, x);
+    for (size_t k = 0; k < N * M; k++) x[k] = 4 + x[k], trace += x[k] * x[k] / (N * M);
+    const uint64_t population[2] = {N, M};
+    for (unsigned rows = 0; rows < 1u << N; rows++)
+        for (unsigned cols = 0; cols < 1u << M; cols++) {
+            if (__builtin_popcount(rows) != 3 || __builtin_popcount(cols) != 3) continue;
+            double ratio = ratio_of_sample(x, M, rows, cols, population, &m2, NULL);
+            sum += ratio * m2, samples++;
+        }
+    CHECK(samples == 200);
+    CHECK_CLOSE(sum / samples, trace * trace, 1e-12);
+}
+
+/* Error bars by leaving out, with 1 - P/N of each side's variance; N large is N infinite. */
+TEST(error_bars_of_a_population) {
+    enum { ROWS = 7, COLS = 6 };
+    double x[ROWS * COLS], m2, se, none, logs[2][8], sum[2] = {0};
+    kspec_random_normal(5, 6, 0, ROWS * COLS, x);
+    for (size_t k = 0; k < ROWS * COLS; k++) x[k] += 3;
+    const uint64_t finite[2] = {20, 9}, large[2] = {1000000000000, 1000000000000}, infinite[2] = {0, 0};
+    const unsigned all[2] = {(1u << ROWS) - 1, (1u << COLS) - 1};
+    double ratio = ratio_of_sample(x, COLS, all[0], all[1], finite, &m2, &se);
+    for (int side = 0; side < 2; side++) {
+        const size_t n = side ? COLS : ROWS;
+        double mean = 0;
+        for (size_t k = 0; k < n; k++) {
+            unsigned less = all[side] & ~(1u << k);
+            logs[side][k] =
+                log(ratio_of_sample(x, COLS, side ? all[0] : less, side ? less : all[1], finite, &m2, NULL));
+            mean += logs[side][k] / (double)n;
+        }
+        for (size_t k = 0; k < n; k++) sum[side] += (logs[side][k] - mean) * (logs[side][k] - mean);
+        sum[side] *= (double)(n - 1) / (double)n * (1 - (double)n / (double)finite[side]);
+    }
+    CHECK_CLOSE(se, ratio * sqrt(sum[0] + sum[1]), 1e-8);
+    CHECK_CLOSE(ratio_of_sample(x, COLS, all[0], all[1], large, &m2, &se),
+                ratio_of_sample(x, COLS, all[0], all[1], infinite, &m2, &none), 1e-10);
+    CHECK_CLOSE(se, none, 1e-9);
 }
 
 /* Too small for error bars, and for any ratio; no error bars asked for; the scale does not matter. */
@@ -200,10 +278,25 @@ TEST(edges) {
     kspec_moments_free(r);
 }
 
+/* Where one estimate is not positive and has no logarithm, all are taken to first order about the whole one. */
+TEST(logarithms_of_what_is_not_positive) {
+    double trace[4] = {0}, square[4] = {4, 5, 3, 4}, moment[4] = {2, 2, 1, 3}, out[4];
+    const ks_second s = {.P = 2, .Q = 1, .trace = trace, .square = square, .moment = moment};
+    ks_log_ratios(&s, out);
+    for (int k = 0; k < 4; k++) CHECK_CLOSE(out[k], log(square[k] / moment[k]), 1e-15);
+    moment[2] = -1;
+    ks_log_ratios(&s, out);
+    const double want[4] = {0, 0.25, 0.25, -0.5}; /* (square - 4) / 4 - (moment - 2) / 2 */
+    for (int k = 0; k < 4; k++) CHECK_CLOSE(out[k], log(2) + (k == 2 ? -0.25 + 1.5 : want[k]), 1e-15);
+}
+
 int main(void) {
     RUN(by_definition);
     RUN(whatever_the_estimators);
     RUN(as_dimension_has_it);
+    RUN(of_every_sample);
+    RUN(error_bars_of_a_population);
     RUN(edges);
+    RUN(logarithms_of_what_is_not_positive);
     return test_done();
 }

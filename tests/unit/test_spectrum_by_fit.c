@@ -63,6 +63,7 @@ static void check_sane(const kspec_spectrum_result *r) {
                   (r->effective_dimension_ci_low[k] >= r->effective_dimension_ci_low[l] &&
                    r->effective_dimension_ci_high[k] >= r->effective_dimension_ci_high[l]));
     CHECK(r->noise_ci_low <= r->noise && r->noise <= r->noise_ci_high);
+    CHECK(r->resolved == 0 || r->ci_low[r->resolved - 1] > 0);
     CHECK((r->exponent_to > 0) == isfinite(r->exponent) && r->widened >= 1);
     CHECK(r->exponent_to == 0 || r->exponent_to >= 8);
     double beyond = 0, all = 0;
@@ -165,6 +166,17 @@ TEST(noise) {
     o = (kspec_spectrum_opts){.size = sizeof o, .noise = 10};
     CHECK_FAILS(kspec_spectrum(phi, 1, NULL, &o, &r, &e), KSPEC_E_ARG, e,
                 "noise 10 exceeds the root mean square");
+}
+
+/* Five eigenvalues and noise: nothing is resolved where there is nothing. */
+TEST(an_end_in_noise) {
+    double lambda[5] = {1, 0.9, 0.8, 0.7, 0.6};
+    draw(100, 120, 5, lambda, 0.2, 0, 8, x[0]);
+    kspec_matrix phi = view(x[0], 100, 120);
+    kspec_spectrum_result *r = fit(&phi, 1, NULL, NULL);
+    check_sane(r);
+    CHECK_MSG(r->resolved == 5, "%zu", r->resolved);
+    kspec_spectrum_free(r);
 }
 
 /*
@@ -309,6 +321,7 @@ int main(void) {
     RUN(transposed_and_in_other_units);
     RUN(low_rank);
     RUN(noise);
+    RUN(an_end_in_noise);
     RUN(trials_of_noise_alone);
     RUN(contradicted_by_the_moments);
     RUN(centred_and_one_side_complete);

@@ -5,7 +5,7 @@
 #include "help/isa.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
-#include "spectrum/observed.h"
+#include "spectrum/fit.h"
 #include "spectrum/pilot.h"
 #include "spectrum/scatter.h"
 #include "test.h"
@@ -201,8 +201,8 @@ TEST(one_complete_side_is_marchenko_pastur) {
 }
 
 /*
- * Noise and next to nothing else: Marchenko and Pastur again, of P x Q numbers of variance 1. x P has the law of
- * the test before with c = P/Q. |kappa| is nearly constant here, and the levels differ by its angle.
+ * Noise and next to nothing else: Marchenko and Pastur again, of P x Q numbers of variance 1. x P has the law
+ * of the test before with c = P/Q. |kappa| is nearly constant here, and the levels differ by its angle.
  */
 static double next_to_nothing(size_t i) { return 1e-9 / (double)(i + 1); }
 
@@ -307,7 +307,7 @@ TEST(pieces_of_a_matrix_of_the_reference) {
         ks_observed o;
         CHECK(ks_run_init(&run, threads, (kspec_progress){0}, NULL) == KSPEC_OK);
         CHECK(ks_blas_enter(3, NULL) == KSPEC_OK);
-        CHECK(ks_decompose(&run, &phi, 1, &how, &arena, &x, NULL) == KSPEC_OK);
+        CHECK(ks_decompose(&run, &phi, 1, &how, KS_VECTORS_MAX, &arena, &x, NULL) == KSPEC_OK);
         CHECK(ks_observe(&run, &x, &arena, &o, NULL) == KSPEC_OK);
         ks_blas_leave();
         CHECK(x.d.n == 60 && o.used == MATRIX_USED && o.K == MATRIX_GROUPS && o.tail && !x.low_rank);
@@ -331,6 +331,57 @@ TEST(pieces_of_a_matrix_of_the_reference) {
     kspec_dataset_free(data);
 }
 
+/* The fit with at most `most` singular vectors; everything is held by the arena */
+static void fit_with(size_t most, int threads, const kspec_matrix *phi, ks_arena *arena, ks_decomposed *x,
+                     ks_observed *o, ks_fitted *f) {
+    kspec_moments_opts how = {.size = sizeof how};
+    ks_run run;
+    CHECK(ks_run_init(&run, threads, (kspec_progress){0}, NULL) == KSPEC_OK);
+    CHECK(ks_blas_enter(3, NULL) == KSPEC_OK);
+    CHECK(ks_decompose(&run, phi, 1, &how, most, arena, x, NULL) == KSPEC_OK);
+    CHECK(ks_observe(&run, x, arena, o, NULL) == KSPEC_OK);
+    CHECK(ks_fit_families(&run, o, NAN, arena, f, NULL) == KSPEC_OK);
+    ks_blas_leave();
+}
+
+/*
+ * Of a large matrix the first singular vectors alone are taken, here of one of 60 x 80 and of its transpose:
+ * singular values and those vectors are the same, and the eigenvalues lie within a fifth of their interval's
+ * half-width.
+ */
+TEST(the_leading_part_of_a_matrix) {
+    const char *path = TEST_SOURCE_DIR "/tests/golden/spectrum_matrix.npy";
+    kspec_dataset *data;
+    CHECK(kspec_read(&path, 1, NULL, &data, NULL) == KSPEC_OK);
+    kspec_matrix given = kspec_dataset_trial(data, 0),
+                 turned = {given.data, given.cols, given.rows, given.col_stride, given.row_stride};
+    for (int threads = 1; threads <= 3; threads++)
+        for (int turn = 0; turn < 2; turn++) {
+            const kspec_matrix *phi = turn ? &turned : &given;
+            ks_arena arena = {0};
+            ks_decomposed x, y;
+            ks_observed o, p;
+            ks_fitted f, g;
+            fit_with(KS_VECTORS_MAX, threads, phi, &arena, &x, &o, &f);
+            fit_with(40, threads, phi, &arena, &y, &p, &g);
+            CHECK(y.d.n == x.d.n && x.d.vectors == x.d.n && y.d.vectors == 40 && p.used <= 40);
+            for (size_t k = 0; k < x.d.n; k++) CHECK(fabs(y.d.s[k] - x.d.s[k]) < 1e-13);
+            for (size_t k = 0; k < 40; k++) {
+                for (size_t i = 0; i < x.d.P; i++)
+                    CHECK(fabs(y.d.U2[k * x.d.P + i] - x.d.U2[k * x.d.P + i]) < 1e-10);
+                for (size_t i = 0; i < x.d.Q; i++)
+                    CHECK(fabs(y.d.V2[k * x.d.Q + i] - x.d.V2[k * x.d.Q + i]) < 1e-10);
+            }
+            for (int i = 0; i < 10; i++) {
+                double off = fabs(g.log_lambda[i] - f.log_lambda[i]),
+                       half = 0.5 * (f.log_high[i] - f.log_low[i]);
+                CHECK_MSG(off < 0.2 * half, "%d: off by %g of %g", i, off, half);
+            }
+            ks_arena_free(&arena);
+        }
+    kspec_dataset_free(data);
+}
+
 int main(void) {
     RUN(sums_over_nodes_on_every_instruction_set);
     RUN(map_and_derivatives_of_the_reference);
@@ -342,5 +393,6 @@ int main(void) {
     RUN(simulated_samples_lie_where_the_map_says);
     RUN(pilot_keeps_the_sum_and_inverts_large_samples);
     RUN(pieces_of_a_matrix_of_the_reference);
+    RUN(the_leading_part_of_a_matrix);
     return test_done();
 }

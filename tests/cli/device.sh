@@ -1,0 +1,78 @@
+# --device with no GPU, and with the plain plugin of the tests in the place of libkspec_cuda.so.
+. "$(dirname "$0")/lib.sh"
+unset KSPEC_DEVICE
+plain=$(dirname "$KSPEC")/tests/plain_plugin.so
+
+kspec generate rff --rows 60 --cols 40 --dim 3 --seed 2 -o x.npy
+expect_status 0 kspec moments x.npy -n 3 --json
+expect_json 'j["device"] == "cpu" and "small" in j["device_reason"]'
+expect_status 0 kspec moments x.npy -n 3 --device cpu --json
+expect_json 'j["device"] == "cpu" and j["device_reason"] == "asked for"'
+expect_error 2 "--device: device 'tpu' must be one of auto, cpu, gpu, gpu:0 ... gpu:255" \
+    kspec moments x.npy --device tpu
+expect_error 2 "KSPEC_DEVICE: device 'x' must be one of" env KSPEC_DEVICE=x "$KSPEC" moments x.npy
+
+# a copy of the tool, beside which stands what the test puts there
+mkdir tool
+cp "$KSPEC" tool/kspec
+tool=$PWD/tool/kspec
+expect_status 0 "$tool" config
+expect_stdout '^GPU +none: this installation has no libkspec_cuda.so$'
+expect_status 0 "$tool" config --json
+expect_json 'j["gpu"] is None and "libkspec_cuda.so" in j["gpu_problem"] and j["plugins"] == []'
+expect_error 2 'no GPU can be used: this installation has no libkspec_cuda.so' \
+    "$tool" moments x.npy --device gpu
+expect_error 2 'no GPU can be used' env KSPEC_DEVICE=gpu:0 "$tool" moments x.npy
+expect_error 2 'no GPU can be used' "$tool" bench moments --device gpu
+
+# what is not a plugin, and what anybody could have changed
+echo text >tool/libkspec_cuda.so
+expect_error 2 'no GPU can be used: .*/tool/libkspec_cuda.so' "$tool" moments x.npy --device gpu
+cp "$plain" tool/libkspec_cuda.so
+chmod o+w tool/libkspec_cuda.so
+expect_error 2 'belongs neither to root nor to this user, or everybody can write to it' \
+    "$tool" moments x.npy --device gpu
+chmod 644 tool/libkspec_cuda.so
+
+expect_status 0 "$tool" config
+expect_stdout '^GPU +Plain 0, 1.1 GB, plain, CUDA 0.0 \(the first of several\)$'
+expect_status 0 "$tool" moments x.npy -n 4 --estimator all --device gpu --json
+expect_json 'j["device"] == "gpu:0 Plain 0" and j["device_reason"] == "asked for"'
+cp "$out" gpu.json
+expect_status 0 env KSPEC_DEVICE=gpu:1 "$tool" moments x.npy -n 4 --estimator all
+expect_stdout '^on gpu:1 Plain 1$'
+expect_status 0 "$tool" moments x.npy -n 4 --estimator all --device cpu --json
+cp "$out" cpu.json
+expect "the GPU's numbers are the processor's" "$python" -c "
+import json
+a, b = json.load(open('gpu.json')), json.load(open('cpu.json'))
+for x, y in zip(a['estimates'], b['estimates'], strict=True):
+    assert x['estimator'] == y['estimator'] and x['n'] == y['n']
+    for k in ('value', 'stderr', 'ci_low', 'ci_high'):
+        assert abs(x[k] - y[k]) <= 1e-8 * abs(y[k]), (x, y)
+"
+expect_error 2 'gpu:7 is not there: the last one is gpu:1' "$tool" moments x.npy --device gpu:7
+expect_error 2 'there is no path of this order on a GPU; use the cpu' \
+    "$tool" moments x.npy -n 20 --estimator path --no-stderr --device gpu
+expect_error 2 'no GPU can be used: this machine has no GPU of NVIDIA' \
+    env PLAIN_PLUGIN=none "$tool" moments x.npy --device gpu
+expect_error 2 'no GPU can be used: gpu:0: the device is in use by another process' \
+    env PLAIN_PLUGIN=broken "$tool" moments x.npy --device gpu
+expect_error 1 'gpu:0 Plain 0: .*out of memory' \
+    env PLAIN_PLUGIN=small "$tool" moments x.npy --estimator exact --device gpu
+
+# auto, where the work is long enough: a GPU that fails leaves it to the processor, and says so
+kspec generate rff --rows 1200 --cols 1500 --dim 3 -o y.npy
+auto=(moments y.npy --estimator exact -n 4 --threads 1 --json)
+for how in broken small; do
+    expect_status 0 env PLAIN_PLUGIN=$how "$tool" "${auto[@]}"
+    expect_json 'j["device"] == "cpu" and [w[:20] for w in j["warnings"]] == ["the GPU is not used:"]'
+    expect_stderr '^kspec: warning: the GPU is not used: gpu:0'
+done
+expect_status 0 env PLAIN_PLUGIN=none "$tool" "${auto[@]}" --no-stderr
+expect_json 'j["device"] == "cpu" and j["warnings"] == []'
+
+expect_status 0 "$tool" bench moments --device gpu --rows 9 --cols 9 --repeat 1 --json
+expect_json 'j["device"] == "gpu:0 Plain 0" and len(j["results"]) == 6'
+expect_error 2 'bench ridge: only moments and exact run on a GPU' "$tool" bench ridge --device gpu
+done_testing
