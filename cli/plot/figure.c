@@ -183,7 +183,7 @@ void plot_shape_title(plot_figure *f, const plot_source *s, size_t count) {
 }
 
 void plot_add_interval(plot_figure *f, const plot_source *s, size_t count, const char *key,
-                       const char *low_key, const char *high_key) {
+                       const char *low_key, const char *high_key, const char *naive_key) {
     double d = plot_number(s->json, key), low = plot_number(s->json, low_key),
            high = plot_number(s->json, high_key);
     double naive = naive_key ? plot_number(s->json, naive_key) : NAN;

@@ -59,8 +59,8 @@ static void collect(plot_figure *f, const plot_panel *p, char axis, values *main
 
 /*
  * The axis y is logarithmic where all values are positive and not nearly the same, or where they (in order)
- * span at least two decades and all but a few of them are positive. On the axis x an even row of numbers, such
- * as 1 to 256, stays linear although it spans two decades.
+ * span at least two decades and all but a few of them are positive. On the axis x an even row of numbers,
+ * such as 1 to 256, stays linear although it spans two decades.
  */
 static plot_scale choose(const values *v, char axis) {
     size_t below = 0;
