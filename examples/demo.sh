@@ -39,8 +39,8 @@ EOF
 
 cat <<'EOF'
 
-Most people ask something simpler: how many dimensions do my data have? All that kspec knows of a matrix, on one
-page that needs nothing else:
+Most people ask something simpler: how many dimensions do my data have? All that kspec knows of a matrix, on
+one page that needs nothing else:
 
 EOF
 run generate linear --rows 200 --cols 150 --dim 20 --noise 0.5 --trials 3 --seed 2 -o recording.npy

@@ -1,5 +1,5 @@
-# The first minutes: what is said to a newcomer, and eight first commands that use nothing but the first screen
-# of the README, on files as people have them. None ends in a wrong number without a warning.
+# The first minutes: what is said to a newcomer, and eight first commands that use nothing but the first
+# screen of the README, on files as people have them. None ends in a wrong number without a warning.
 . "$(dirname "$0")/lib.sh"
 
 # ---- a greeting, and help in the reader's words ----

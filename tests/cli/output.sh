@@ -131,7 +131,8 @@ for c in 'generate rff --rows 3000 --cols 300 --dim 1 -o -' 'theory rbf --eta 1 
     status=$?
     expect "a closed pipe is status 1, not $status" [ $status -eq 1 ]
 done
-for c in 'theory rbf --eta 1 --eigenvalues 100000' 'generate rff --rows 3000 --cols 300 --dim 1 -o -' 'help'; do
+for c in 'theory rbf --eta 1 --eigenvalues 100000' 'generate rff --rows 3000 --cols 300 --dim 1 -o -' help
+do
     err=$err bash -c '"$0" "${@:1}" 2>"$err" | true' "$KSPEC" $c
     expect "and nothing is said of it: $c" [ ! -s "$err" ]
 done
