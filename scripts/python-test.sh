@@ -54,7 +54,7 @@ tests "$build/venv-oldest"
 
 echo "arrays of other libraries"
 environment "$venv" xarray jax h5py tqdm
-environment "$venv" torch --index-url https://download.pytorch.org/whl/cpu || environment "$venv" torch ||
+environment "$venv" torch --index-url https://download.pytorch.org/whl/cpu ||
     echo "skip: torch cannot be installed; its tests are skipped"
 tests "$venv"
 

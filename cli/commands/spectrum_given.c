@@ -71,10 +71,10 @@ static int take_std_errors(const spectrum_args *a, spectrum_moments *g) {
 }
 
 int spectrum_read_moments(const spectrum_args *a, spectrum_moments *g) {
-    json_error_t where;
     cli_list list;
     *g = (spectrum_moments){0};
-    json_t *file = json_load_file(a->moments, 0, &where);
+    json_t *file = cli_json_file(a->moments);
+    if (cli_memory_failed()) return cli_no_memory();
     int status;
     if (json_array_size(json_object_get(file, "estimates"))) {
         status = read_estimates(a->moments, file, g);
@@ -147,10 +147,10 @@ static int from_array(const cli_common *c, const char *path, cli_list *list) {
 }
 
 int spectrum_read_truth(const spectrum_args *a, cli_list *list) {
-    json_error_t where;
     *list = (cli_list){0};
     if (!a->truth) return EXIT_DONE;
-    json_t *file = json_load_file(a->truth, 0, &where);
+    json_t *file = cli_json_file(a->truth);
+    if (cli_memory_failed()) return cli_no_memory();
     int status = file ? from_json(a->truth, file, list) : from_array(&a->common, a->truth, list);
     if (file && !status) cli_note_input(&a->common, "truth", &a->truth, 1, NULL, NULL);
     json_decref(file);
