@@ -83,7 +83,7 @@ static void note_warnings(report *r, const json_t *object) {
     const json_t *w, *known;
     json_array_foreach(json_object_get(object, "warnings"), i, w) {
         int seen = 0;
-        json_array_foreach(r->warnings, k, known) seen |= json_equal(w, known);
+        json_array_foreach(r->warnings, k, known) { seen |= json_equal(w, known); }
         if (!seen) json_array_append(r->warnings, (json_t *)w);
     }
 }

@@ -68,7 +68,7 @@ static void data_section(FILE *to, const report *r) {
     heading(to, "The data");
     begin_table(to, "What was read, and how it was understood", (const char *const[]){"", "", NULL});
     paths = json_object_get(in, "paths");
-    json_array_foreach(paths, i, path) fact(to, i ? "" : "files", json_string_value(path));
+    json_array_foreach(paths, i, path) { fact(to, i ? "" : "files", json_string_value(path)); }
     if (!paths) fact(to, "file", plot_word(in, "path", ""));
     if (plot_word(in, "key", NULL)) fact(to, "array in it", plot_word(in, "key", ""));
     counted(to, "rows (inputs)", d, "rows");

@@ -29,9 +29,11 @@ static void take(list *l, const char *label, json_t *object) {
         matrices = json_object_get(l->c->input, "matrices");
     json_object_set_new(input, "label", cli_string(label));
     json_array_append(matrices, input);
-    json_array_foreach(warnings, k, w) json_array_append_new(
-        l->warnings,
-        json_sprintf("%s: %s", json_string_value(json_object_get(input, "label")), json_string_value(w)));
+    json_array_foreach(warnings, k, w) {
+        json_array_append_new(
+            l->warnings,
+            json_sprintf("%s: %s", json_string_value(json_object_get(input, "label")), json_string_value(w)));
+    }
     for (k = 0; k < sizeof envelope / sizeof *envelope; k++) json_object_del(object, envelope[k]);
     json_object_set_new(object, "label", cli_string(label));
     json_array_append_new(l->results, object);

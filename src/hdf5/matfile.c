@@ -71,7 +71,7 @@ void read_mat(mat_file *f, const char *key) {
         catalog all = list_variables(mat);
         catalog_refuse(&all, key, "is not there");
     }
-    if (at->class_type == MAT_C_STRUCT) refuse_struct(at, key);
+    if (at && at->class_type == MAT_C_STRUCT) refuse_struct(at, key);
     mat_layout l;
     const char *why = unfit_variable(at, &l);
     if (why) refuse("%.100s %s", key, why);

@@ -173,7 +173,7 @@ expect_error 2 'path does not go with center; use exact, naive or auto' \
     kspec moments x.npy --center --estimator path
 expect_error 2 'bound does not go with center' kspec moments x.npy --center --bound
 expect_error 2 'order 2 needs 4 rows where they are centred; there are 2' kspec moments h.csv --center -n 2
-expect_error 2 'a population of 1 rows is smaller than the sample of 2' \
+expect_error 2 'a population of 1 row is smaller than the sample of 2' \
     kspec moments h.csv --population-rows 1
 expect_error 2 'population-rows' kspec moments h.csv --population-rows 0
 expect_error 2 'order 5 exceeds 4, the highest with a finite population' \

@@ -116,7 +116,7 @@ expect_error 2 'grid of 100001 points is not between 3 and 100000' kspec spectru
 expect_error 2 'no INPUT given' kspec spectrum
 expect_error 2 'takes --moments or an INPUT' kspec spectrum x.npy --moments 1,2 --rank 2
 expect_error 2 '-n: 3 exceeds the 2 moments' kspec spectrum --moments 1,2 --rank 2 -n 3
-expect_error 2 '--stderr has 1 values, --moments 2' kspec spectrum --moments 1,2 --stderr 1 --rank 2
+expect_error 2 '--stderr has 1 value, --moments 2' kspec spectrum --moments 1,2 --stderr 1 --rank 2
 expect_error 2 '--stderr needs --moments' kspec spectrum x.npy --stderr 1
 expect_error 2 'weights stderr need a standard error' kspec spectrum --moments 1,2 --rank 2 --weights stderr
 expect_error 2 'no moment is positive' kspec spectrum --moments -1,-2 --rank 2

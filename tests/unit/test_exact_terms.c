@@ -309,7 +309,7 @@ TEST(what_does_not_go_together_is_refused) {
          {.population_rows = 30, .nmax = 5},
          "order 5 exceeds 4, the highest with a finite population"},
         {20, 20, {.population_rows = 19}, "a population of 19 rows is smaller than the sample of 20"},
-        {20, 20, {.population_cols = 1}, "a population of 1 columns is smaller than the sample of 20"},
+        {20, 20, {.population_cols = 1}, "a population of 1 column is smaller than the sample of 20"},
         {20,
          20,
          {.population_rows = 30, .sampled = KSPEC_SAMPLED_COLS},

@@ -283,7 +283,7 @@ TEST(ragged_trials_use_what_is_there) {
     kspec_moments_free(b);
     o.row_trials = have;
     have[3] = 1;
-    CHECK_FAILS(kspec_moments(phi, T, &o, &ragged, &e), KSPEC_E_ARG, e, "row 3 has 1 trials");
+    CHECK_FAILS(kspec_moments(phi, T, &o, &ragged, &e), KSPEC_E_ARG, e, "row 3 has 1 trial");
     have[3] = 6;
     CHECK_FAILS(kspec_moments(phi, T, &o, &ragged, &e), KSPEC_E_ARG, e, "row 3 has 6 trials");
     o.row_trials = NULL;

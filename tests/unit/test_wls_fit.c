@@ -259,7 +259,7 @@ TEST(bad_simulations) {
     kspec_error e;
     kspec_wls_point m;
     kspec_wls_result *r;
-    CHECK_FAILS(measure_at(8, 3, 1, NULL, &m, &e), KSPEC_E_ARG, e, "1 draws is below 2");
+    CHECK_FAILS(measure_at(8, 3, 1, NULL, &m, &e), KSPEC_E_ARG, e, "1 draw is below 2");
     CHECK(kspec_wls_empirical(8, NULL, 0, 10, NULL, &r, &e) == KSPEC_OK && r->count == 0);
     kspec_wls_free(r);
 }
