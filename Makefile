@@ -72,12 +72,13 @@ faults faults-quick: all
 	@cc -O2 -Wall -Wextra -shared -fPIC -o $(FAULTS) tests/faults/*.c
 	@python3 tests/faults/run.py build/kspec $(FAULTS) $(if $(filter %-quick,$@),--stride 197)
 
+# the fuzzers are a part of the build for the address sanitizer
 FUZZ_SECONDS ?= 20
 fuzz: setup
 	@$(SETUP) test
-	@cmake --preset fuzz >/dev/null
-	@cmake --build build-fuzz -j $(JOBS)
-	@sh fuzz/run.sh $(FUZZ_SECONDS) build-fuzz
+	@cmake --preset asan >/dev/null
+	@cmake --build build-asan -j $(JOBS) --target fuzzers
+	@sh fuzz/run.sh $(FUZZ_SECONDS) build-asan
 
 # line coverage of the tests and the fuzzers' corpora together, held above the bounds in scripts/coverage.py
 coverage: setup
@@ -85,9 +86,11 @@ coverage: setup
 	@cmake --preset coverage >/dev/null
 	@cmake --build build-coverage -j $(JOBS)
 	@rm -rf build-coverage/profiles && mkdir build-coverage/profiles
-	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw $(CTEST) build-coverage -j $(JOBS) -L fast || true
+	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw $(CTEST) build-coverage -j $(JOBS) -L fast || \
+	    touch build-coverage/profiles/failed
 	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw FUZZ_RUNS=0 sh fuzz/run.sh 0 build-coverage
 	@python3 scripts/coverage.py build-coverage
+	@[ ! -e build-coverage/profiles/failed ] || { echo "coverage: some tests failed" >&2; exit 1; }
 
 # operators of src/moments that a changed sign, bound or constant would get past the tests
 mutants: all
@@ -114,8 +117,8 @@ install: all
 SOURCES = $(shell git ls-files '*.c' '*.h')
 lint:
 	@$(SETUP) lint
-	@clang-format --dry-run --Werror $(SOURCES)
-	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \
+	@echo $(SOURCES) | xargs -n 30 -P $(JOBS) clang-format --dry-run --Werror
+	@cppcheck --quiet -j $(JOBS) --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \
 	    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -I include -I src -I cli \
 	    src cli
 
@@ -123,4 +126,4 @@ format:
 	@clang-format -i $(SOURCES)
 
 clean:
-	@rm -rf build build-asan build-tsan build-fuzz build-coverage build-mutants
+	@rm -rf build build-asan build-tsan build-volume build-coverage

@@ -5,7 +5,7 @@
 #     bench/ablation.sh build-ablation/bench/bench_fit --seeds 1 2 --cell 100x100 ...
 bench=${1:?usage: ablation.sh BENCH_FIT [OPTIONS OF BENCH_FIT]}
 shift
-echo "| | total error: no noise | noise 0.1 | noise 0.5 | first covered | first ten covered | dimension covered | width |"
+echo "| | error: no noise | noise 0.1 | noise 0.5 | first covered | first ten | dimension | width |"
 echo "|---|---|---|---|---|---|---|---|"
 row() {
     name=$1

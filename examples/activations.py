@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sys
 
-import kspec
 import numpy as np
+
+import kspec
 
 
 def main() -> None:

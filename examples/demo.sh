@@ -35,3 +35,15 @@ kv-row and kv-col correct for one side of the matrix only. path and exact are un
 error bars. For a matrix of your own: kspec moments YOURS.npy --plot moments.svg
 EOF
 [ -z "$picture" ] || echo "A picture of this is in $picture"
+[ -w "$place" ] || exit 0
+
+cat <<'EOF'
+
+Most people ask something simpler: how many dimensions do my data have? All that kspec knows of a matrix, on
+one page that needs nothing else:
+
+EOF
+run generate linear --rows 200 --cols 150 --dim 20 --noise 0.5 --trials 3 --seed 2 -o recording.npy
+run report recording.npy -o "$place/report.html"
+case $(uname) in Darwin) open=open ;; *) open=xdg-open ;; esac
+echo "Open it with: $open $place/report.html"

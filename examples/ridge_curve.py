@@ -8,10 +8,11 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from kspec.sklearn import ridge_curve
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
+
+from kspec.sklearn import ridge_curve
 
 GAMMA, DRAWS = 0.2, 5
 COUNTS = [50, 100, 200, 260, 300, 340, 400, 600, 1000]

@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
 """Mutation testing of src/moments: one operator is changed at a time, and a test should notice.
 
-usage: mutants.py [--count N (100)] [--seed S (1)] [--room src/moments]      after make: uses build/
+usage: mutants.py [--count N (100)] [--seed S (1)] [--room src/moments] [--jobs N]    after make: uses build/
 
 Each mutant is one changed file, linked in place of the library's own into the tests of the room. Prints the
 mutants that no test noticed, and the share that one did. A mutant that makes a test hang is noticed.
 """
-import argparse, glob, os, random, re, subprocess, sys
+import argparse, concurrent.futures, glob, os, random, re, shutil, subprocess, tempfile
 
 args = argparse.ArgumentParser()
 args.add_argument("--count", type=int, default=100)
 args.add_argument("--seed", type=int, default=1)
 args.add_argument("--room", default="src/moments")
+args.add_argument("--jobs", type=int, default=os.cpu_count())
 args = args.parse_args()
 root = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
 os.chdir(root)
-work = root + "/build-mutants"
-os.makedirs(work, exist_ok=True)
+os.environ["KSPEC_LIBEXEC"] = root + "/build"  # where the tests find kspec-hdf5
 # the quickest first: most mutants end there
-TESTS = ["moments", "dimension", "dimension_sums", "plan", "exact_plan", "path", "exact"]
+TESTS = ["result", "moments", "dimension_sums", "pairs", "missing", "rounding", "exact_plan", "holes", "plan",
+         "ratio", "dimension", "path_groups", "path", "groups", "exact", "exact_terms", "contract"]
 TESTS = [t for t in TESTS if os.path.exists("build/tests/test_" + t)]
 SWAPS = [(r"(?<![+\w])\+(?![+=])", "-"), (r"(?<=[\w)\]] )-(?= )", "+"), (r"(?<=[\w)\]] )\*(?= )", "+"),
          (r"(?<= )<(?= )", "<="), (r"(?<= )<=(?= )", "<"), (r"(?<= )>(?= )", ">="), (r"(?<= )>=(?= )", ">"),
@@ -44,38 +45,57 @@ every = [(f,) + p for f in sorted(glob.glob(args.room + "/*.c")) for p in places
 random.Random(args.seed).shuffle(every)
 flags = re.findall(r"^C_(?:FLAGS|DEFINES|INCLUDES) = (.*)$",
                    open("build/CMakeFiles/kspec_objects.dir/flags.make").read(), re.M)
-tried = noticed = broken = 0
-for path, number, column, length, new in every:
-    if tried == args.count:
-        break
-    lines = open(path).read().split("\n")
-    old = lines[number]
-    lines[number] = old[:column] + new + old[column + length:]
-    mutant, obj = work + "/" + os.path.basename(path), work + "/mutant.o"
-    open(mutant, "w").write("\n".join(lines))
-    compiler = "cc %s -O1 -w -I %s -c %s -o %s" % (" ".join(flags), os.path.dirname(path), mutant, obj)
-    if subprocess.run(compiler, shell=True, cwd="build", capture_output=True).returncode:
-        broken += 1
-        continue
-    tried += 1
-    seen = None
+
+
+def try_tests(work, obj):
+    """The first test that notices the changed object, None where none does"""
     for t in TESTS:
         link = open("build/tests/CMakeFiles/test_%s.dir/link.txt" % t).read()
         link = re.sub(r"-o \S+", "-o " + work + "/test", link)
         link = link.replace("../libkspec.a", obj + " ../libkspec.a", 1)
         if subprocess.run(link, shell=True, cwd="build/tests", capture_output=True).returncode:
-            seen = "link"
-            break
+            return "link"
         try:
             if subprocess.run([work + "/test"], capture_output=True, timeout=120, cwd=work).returncode:
-                seen = t
+                return t
         except subprocess.TimeoutExpired:
-            seen = t + " (hangs)"
-        if seen:
-            break
-    noticed += seen is not None
-    if not seen:
-        print("not noticed: %s:%d: %s -> %s in: %s" % (path, number + 1, old[column:column + length], new,
-                                                       old.strip()), flush=True)
-print("%d of %d mutants of %s noticed (%.0f%%); %d more do not compile" %
-      (noticed, tried, args.room, 100 * noticed / max(1, tried), broken))
+            return t + " (hangs)"
+    return None
+
+
+def attempt(mutant):
+    """(what the mutant is, does it compile, which test notices it)"""
+    path, number, column, length, new = mutant
+    lines = open(path).read().split("\n")
+    old = lines[number]
+    lines[number] = old[:column] + new + old[column + length:]
+    what = "%s:%d: %s -> %s in: %s" % (path, number + 1, old[column:column + length], new, old.strip())
+    work = tempfile.mkdtemp(prefix="mutant-")
+    try:
+        source, obj = work + "/" + os.path.basename(path), work + "/mutant.o"
+        open(source, "w").write("\n".join(lines))
+        room = os.path.join(root, os.path.dirname(path))
+        compiler = "cc %s -O1 -w -I %s -c %s -o %s" % (" ".join(flags), room, source, obj)
+        if subprocess.run(compiler, shell=True, cwd="build", capture_output=True).returncode:
+            return what, False, None
+        return what, True, try_tests(work, obj)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+# as given, no test may fail
+first = every[0]
+if attempt(first[:3] + (0, ""))[2]:
+    raise SystemExit("a test of %s fails without any change" % args.room)
+tried = noticed = broken = 0
+with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    for what, compiles, seen in pool.map(attempt, every[:args.count]):
+        if not compiles:
+            broken += 1
+            continue
+        tried += 1
+        noticed += seen is not None
+        if not seen:
+            print("not noticed: " + what, flush=True)
+print("%d of %d mutants of %s noticed (%.0f%%), of %d places; %d more do not compile" %
+      (noticed, tried, args.room, 100 * noticed / max(1, tried), len(every), broken))

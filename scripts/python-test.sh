@@ -15,7 +15,10 @@ skip() {
     exit 77
 }
 
-[ -e "$build/python/stamp" ] || skip "the Python package was not built; install python3 and run make again"
+# Python may have come after the build
+[ -e "$build/python/stamp" ] ||
+    { cmake "$build" >/dev/null && cmake --build "$build" --target python_package >/dev/null; } ||
+    skip "the Python package cannot be built; install python3"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
     skip "Python is older than 3.10; set PYTHON to a newer one"
 
@@ -51,7 +54,7 @@ tests "$build/venv-oldest"
 
 echo "arrays of other libraries"
 environment "$venv" xarray jax h5py tqdm
-environment "$venv" torch --index-url https://download.pytorch.org/whl/cpu || environment "$venv" torch ||
+environment "$venv" torch --index-url https://download.pytorch.org/whl/cpu ||
     echo "skip: torch cannot be installed; its tests are skipped"
 tests "$venv"
 

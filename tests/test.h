@@ -14,6 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef KSPEC_SANITIZED
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
 static int test_failures, test_checks, test_count, test_skips;
 
 #define TEST(name) static void name(void)

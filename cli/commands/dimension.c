@@ -287,12 +287,20 @@ const cli_command cmd_dimension = {
     .synopsis =
         "dimension [--label NAME] INPUT... [--center[=WHICH] | --no-center] [--curve] [--splits R] [OPTIONS]",
     .description =
-        "Estimates the dimensionality (participation ratio) m(1)^2/m(2) of the covariance behind a matrix\n"
-        "(rows: inputs, columns: features), without the bias of a finite matrix, with a 95% interval.\n"
-        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text. Several INPUTs are trials of one "
-        "matrix;\n"
-        "each --label begins another matrix. @FILE lists matrices, one a line: INPUT, or NAME and INPUTs\n"
-        "separated by tabs.",
+        "How many dimensions do your data have? Rows are what you showed or sampled (images, time points,\n"
+        "cells), columns what you measured (neurons, units, genes). The answer is the participation ratio, "
+        "which\n"
+        "is n for n directions of equal variance. Counted in the matrix itself it grows with the size of "
+        "the\n"
+        "matrix; this estimate does not, and has a 95% interval.\n"
+        "    kspec dimension responses.npy                    one number\n"
+        "    kspec dimension trial1.npy trial2.npy            the same rows and columns, measured twice\n"
+        "    kspec dimension x.npy --axes cols,rows,trials    neurons x images x repeats in one file\n"
+        "    kspec dimension x.csv --select-cols 1-           without an index column\n"
+        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text; several are trials of one matrix, "
+        "unless\n"
+        "--label parts them; @FILE is a matrix for each of its lines: INPUT, or NAME and INPUTs between "
+        "tabs.",
     .options = options,
     .args_size = sizeof(dimension_args),
     .reads_input = 1,

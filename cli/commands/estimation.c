@@ -178,10 +178,7 @@ static int known_moment(const char *option, const char *text, const json_t *arra
 int cli_known_moments(const cli_common *c, const char *option, const char *text, cli_list *list) {
     *list = (cli_list){0};
     if (!text) return EXIT_DONE;
-    json_error_t where;
-    FILE *f = fopen(text, "rb");
-    json_t *file = f ? cli_json_load(f, &where) : NULL, *array = json_object_get(file, "moments");
-    if (f) fclose(f);
+    json_t *file = cli_json_file(text), *array = json_object_get(file, "moments");
     if (cli_memory_failed()) return cli_no_memory();
     size_t n = json_array_size(array);
     int status = EXIT_DONE;

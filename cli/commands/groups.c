@@ -137,8 +137,9 @@ void cli_groups_free(cli_groups *g) {
 }
 
 void cli_groups_print(FILE *f, size_t rows, size_t cols) {
-    if (rows) fprintf(f, "%zu groups of rows%s", rows, cols ? "" : "\n");
-    if (cols) fprintf(f, rows ? ", %zu of columns\n" : "%zu groups of columns\n", cols);
+    if (rows) fprintf(f, "%zu group%s of rows%s", rows, cli_s(rows), cols ? "" : "\n");
+    if (cols && rows) fprintf(f, ", %zu of columns\n", cols);
+    if (cols && !rows) fprintf(f, "%zu group%s of columns\n", cols, cli_s(cols));
 }
 
 void cli_groups_warn(const cli_common *c, double mean_share) {

@@ -145,7 +145,13 @@ static int make_directory(const char *option, const char *dir) {
         return cli_error(EXIT_FAILED, "%s: %s is not a directory", option, dir);
     if (!there || access(dir, W_OK | X_OK) != 0)
         return cli_error(EXIT_FAILED, "%s: cannot write to %s: %s", option, dir, strerror(errno));
-    return EXIT_DONE;
+    /* which also removes what a killed run has left there, even where no file is written in the end */
+    char *path = path_of(dir, 0, 0, "");
+    if (!path) return cli_no_memory();
+    kspec_error err;
+    kspec_status st = kspec_write_check(path, 0, &err);
+    free(path);
+    return st ? cli_fail_writing(st, &err) : EXIT_DONE;
 }
 
 int learn_store(learn_files *f, kspec_learn_store *s) {

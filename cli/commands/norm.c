@@ -138,8 +138,8 @@ static const char *doubt(const kspec_norm_entry *e, size_t n, char *text, size_t
         snprintf(text, size, "%s: at %zu features the interval is still wider than --tolerance", name,
                  e->features);
     else if (e->doubts & KSPEC_NORM_DOUBT_NO_ORDER)
-        snprintf(text, size, "%s: %zu features of %zu rows are too few for an estimate", name, e->features,
-                 rows);
+        snprintf(text, size, "%s: %zu feature%s of %zu row%s are too few for an estimate", name, e->features,
+                 cli_s(e->features), rows, cli_s(rows));
     else if (e->doubts & KSPEC_NORM_DOUBT_NOT_CONVERGED)
         snprintf(text, size, "%s: not converged after %.4g updates (residual %.1e)", name, e->iterations,
                  e->residual);

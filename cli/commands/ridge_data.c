@@ -24,8 +24,8 @@ static int read_pair(const ridge_args *a, const char *role, const char *x, const
     if (!status) status = cli_read_one(&a->common, role ? "test_target" : "target", y, &of_y, &s->y_file);
     if (status) return status;
     if (s->x_file->rows != s->y_file->rows)
-        return cli_error(EXIT_INPUT, "%s has %zu rows, but its target %s has %zu", x, s->x_file->rows, y,
-                         s->y_file->rows);
+        return cli_error(EXIT_INPUT, "%s has %zu row%s, but its target %s has %zu", x, s->x_file->rows,
+                         cli_s(s->x_file->rows), y, s->y_file->rows);
     s->x = kspec_dataset_trial(s->x_file, 0);
     s->y = kspec_dataset_trial(s->y_file, 0);
     return EXIT_DONE;
@@ -49,8 +49,8 @@ static int pick(const ridge_args *a, const ridge_set *from, const char *name, si
         for (int k = 0; k < 2; k++) seen[k] += at(&from->y, i, 0) == a->classes.at[k];
     for (int k = 0; k < 2; k++)
         if (seen[k] < skip + (count ? count : 1))
-            return cli_error(EXIT_INPUT, "%s has %zu rows of class %g, fewer than %zu", name, seen[k],
-                             a->classes.at[k], skip + (count ? count : 1));
+            return cli_error(EXIT_INPUT, "%s has %zu row%s of class %g, fewer than %zu", name, seen[k],
+                             cli_s(seen[k]), a->classes.at[k], skip + (count ? count : 1));
     size_t most = count ? 2 * count : seen[0] + seen[1] - 2 * skip;
     double *x = malloc(most * p * sizeof *x), *y = malloc(most * sizeof *y);
     to->x_rows = x, to->y_rows = y;
@@ -102,11 +102,11 @@ int ridge_read(const ridge_args *a, ridge_set *train, ridge_set *test) {
     cli_note_treatment(&a->common, NULL, a->center, a->scale);
     cli_note_treatment(&a->common, "test", a->center, a->scale);
     if (a->test && test->x.cols != train->x.cols)
-        return cli_error(EXIT_INPUT, "%s has %zu columns, but %s has %zu", a->test, test->x.cols, input,
-                         train->x.cols);
+        return cli_error(EXIT_INPUT, "%s has %zu column%s, but %s has %zu", a->test, test->x.cols,
+                         cli_s(test->x.cols), input, train->x.cols);
     if (a->test && test->y.cols != train->y.cols)
-        return cli_error(EXIT_INPUT, "%s has %zu columns, but %s has %zu", a->test_target, test->y.cols,
-                         a->target, train->y.cols);
+        return cli_error(EXIT_INPUT, "%s has %zu column%s, but %s has %zu", a->test_target, test->y.cols,
+                         cli_s(test->y.cols), a->target, train->y.cols);
     if (!a->classes.count) return EXIT_DONE;
     size_t held = a->test_per_class ? a->test_per_class : a->per_class;
     if (a->test)

@@ -63,17 +63,18 @@ static int take_std_errors(const spectrum_args *a, spectrum_moments *g) {
     if (!a->std_errors.count) return EXIT_DONE;
     if (g->std_error) return cli_error(EXIT_USAGE, "--stderr: %s has standard errors of its own", a->moments);
     if (a->std_errors.count != g->count)
-        return cli_error(EXIT_USAGE, "--stderr has %zu values, --moments %zu", a->std_errors.count, g->count);
+        return cli_error(EXIT_USAGE, "--stderr has %zu value%s, --moments %zu", a->std_errors.count,
+                         cli_s(a->std_errors.count), g->count);
     if (!(g->std_error = malloc(g->count * sizeof *g->std_error))) return cli_no_memory();
     memcpy(g->std_error, a->std_errors.at, g->count * sizeof *g->std_error);
     return EXIT_DONE;
 }
 
 int spectrum_read_moments(const spectrum_args *a, spectrum_moments *g) {
-    json_error_t where;
     cli_list list;
     *g = (spectrum_moments){0};
-    json_t *file = json_load_file(a->moments, 0, &where);
+    json_t *file = cli_json_file(a->moments);
+    if (cli_memory_failed()) return cli_no_memory();
     int status;
     if (json_array_size(json_object_get(file, "estimates"))) {
         status = read_estimates(a->moments, file, g);
@@ -146,10 +147,10 @@ static int from_array(const cli_common *c, const char *path, cli_list *list) {
 }
 
 int spectrum_read_truth(const spectrum_args *a, cli_list *list) {
-    json_error_t where;
     *list = (cli_list){0};
     if (!a->truth) return EXIT_DONE;
-    json_t *file = json_load_file(a->truth, 0, &where);
+    json_t *file = cli_json_file(a->truth);
+    if (cli_memory_failed()) return cli_no_memory();
     int status = file ? from_json(a->truth, file, list) : from_array(&a->common, a->truth, list);
     if (file && !status) cli_note_input(&a->common, "truth", &a->truth, 1, NULL, NULL);
     json_decref(file);

@@ -22,7 +22,8 @@ static int find_eta(theory_args *a, double **eta, size_t *count) {
         return cli_error(EXIT_USAGE, "theory rbf: --eta is missing (or --sigma, --sigma-x)");
     if (a->dim == 0) a->dim = a->eta.count;
     if (a->eta.count != 1 && a->eta.count != a->dim)
-        return cli_error(EXIT_USAGE, "theory rbf: --eta has %zu values, --dim is %zu", a->eta.count, a->dim);
+        return cli_error(EXIT_USAGE, "theory rbf: --eta has %zu value%s, --dim is %zu", a->eta.count,
+                         cli_s(a->eta.count), a->dim);
     if (a->dim > 1000000) return cli_error(EXIT_USAGE, "--dim: %zu exceeds 1000000", a->dim);
     *count = a->dim;
     *eta = malloc(a->dim * sizeof **eta);

@@ -148,7 +148,8 @@ static int check_shapes(const wls_args *a, const kspec_dataset *y, const kspec_d
                          "%s: %zu columns, neither 1 (real data) nor 2 (real and imaginary parts)", a->fit,
                          y->cols);
     if (a->grid && a->grid != y->rows)
-        return cli_error(EXIT_INPUT, "%s: %zu rows, but --grid is %zu", a->fit, y->rows, a->grid);
+        return cli_error(EXIT_INPUT, "%s: %zu row%s, but --grid is %zu", a->fit, y->rows, cli_s(y->rows),
+                         a->grid);
     if (a->at && x->cols != 1) return cli_error(EXIT_INPUT, "%s: %zu columns, but x has 1", a->at, x->cols);
     return EXIT_DONE;
 }

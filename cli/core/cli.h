@@ -247,8 +247,14 @@ void cli_memory_forget(void);
 void cli_memory_lost(void);
 int cli_memory_failed(void);
 
-/* Parses all of a file; NULL where it is not JSON (then `where` says so), or without memory. */
+/*
+ * Parse all of a text or file; NULL where it is not JSON (then `where` says so), or without memory. jansson's own
+ * functions end the process where memory runs out, so nothing else may call them.
+ */
+json_t *cli_json_parse(const char *text, size_t size, json_error_t *where);
 json_t *cli_json_load(FILE *f, json_error_t *where);
+/* The same of a file by its name; NULL also where there is none. */
+json_t *cli_json_file(const char *path);
 
 /*
  * A text that is written to as to a file. cli_text_open() is NULL without memory; cli_text_close() is 0 where
@@ -272,6 +278,8 @@ int cli_error(int status, const char *fmt, ...) __attribute__((format(printf, 2,
 int cli_fail(kspec_status st, const kspec_error *err);
 /* The same where a value out of range came out of a file: status 3 */
 int cli_fail_data(kspec_status st, const kspec_error *err);
+/* Standard output could not be written, as errno says; who closes a pipe has seen enough */
+int cli_fail_output(void);
 /* The same where a file could not be written: status 1 */
 int cli_fail_writing(kspec_status st, const kspec_error *err);
 /* "NAME: " before the message, where it is not clear which of several it is about */

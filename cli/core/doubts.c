@@ -38,8 +38,9 @@ static int warn_index(const cli_common *c, const char *path, const kspec_dataset
     char name[80];
     int nameless = d->col_names && !d->col_names[0][0];
     if (d->cols < 2 || d->trials > 1 || !(nameless || counts_rows(d, 0))) return 0;
-    cli_warn(c, "%s: column 0%s %s: it is probably not a feature, and --select-cols 1- leaves it out", path,
-             named(d, 0, name, sizeof name), nameless ? "has no name, as an index has" : "counts the rows");
+    cli_warn(c, "%s: column 0%s %s: it is probably not a feature, and --select-cols %s", path,
+             named(d, 0, name, sizeof name), nameless ? "has no name, as an index has" : "counts the rows",
+             c->select_cols ? "can leave it out" : "1- leaves it out");
     return 1;
 }
 
@@ -145,7 +146,7 @@ static void warn_unrelated(const cli_common *c, const char *const *paths, size_t
 
 void cli_doubt(const cli_common *c, const char *const *paths, size_t count, const kspec_dataset *d) {
     int index = 0;
-    if (!c->select_cols && !c->axes) index = warn_index(c, paths[0], d);
+    if (!c->axes) index = warn_index(c, paths[0], d);
     const cli_option *o = c->command->options;
     if (o && cli_has_option(o, "groups") && !cli_given(c, "groups") && !cli_given(c, "groups-column") &&
         d->trials == 1 && d->cols > 1)

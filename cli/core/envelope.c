@@ -120,6 +120,14 @@ static void set_shape(json_t *to, const kspec_read_opts *how, const kspec_datase
     json_array_append_new(shape, json_integer((json_int_t)d->rows));
     json_array_append_new(shape, json_integer((json_int_t)d->cols));
     json_object_set_new(to, "shape", shape);
+    if (d->row_trials) {
+        size_t least = d->trials, most = 0;
+        for (size_t i = 0; i < d->rows; i++) {
+            if (d->row_trials[i] < least) least = d->row_trials[i];
+            if (d->row_trials[i] > most) most = d->row_trials[i];
+        }
+        json_object_set_new(to, "row_trials", json_pack("[I, I]", (json_int_t)least, (json_int_t)most));
+    }
     int axes = d->trials > 1 ? 3 : d->array_dims < 1 ? 1 : d->array_dims > 3 ? 3 : d->array_dims;
     json_object_set_new(to, "axes", cli_string(how->axes ? how->axes : usual[axes - 1]));
     json_object_set_new(to, "select_rows", string_or_null(how->select_rows));

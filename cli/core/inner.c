@@ -34,7 +34,7 @@ int cli_run_inner(const cli_common *c, size_t argc, const char *const *argv, jso
     cli_hosted = outer;
     cli_line_give(line);
     cli_progress_end();
-    *object = !status && h.json ? json_loads(h.json, 0, &where) : NULL;
+    *object = !status && h.json ? cli_json_parse(h.json, strlen(h.json), &where) : NULL;
     if (!status && !*object) status = EXIT_FAILED;
     free(h.json);
     *message = h.message;

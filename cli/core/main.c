@@ -30,7 +30,17 @@ static void overview(FILE *f) {
         fprintf(f, "  %-12s %s\n", (*c)->name, (*c)->summary);
     fputs("\n  help [COMMAND]  the usage of a command (also: kspec COMMAND -h)\n"
           "  --version       the version\n\n"
-          "A first look: kspec moments YOURS.npy\n",
+          "A first look: kspec report YOURS.npy -o report.html\n",
+          f);
+}
+
+/* What a newcomer asks, and what answers it */
+static void greet(FILE *f) {
+    fputs("How many dimensions do my data have?   kspec dimension YOURS.npy   (rows: inputs, columns: "
+          "features)\n"
+          "What spectrum is behind them?          kspec spectrum YOURS.npy    (or .csv, .mat, .h5: kspec "
+          "help)\n"
+          "Are these two data sets alike?         kspec compare A.npy B.npy   (on one page: kspec report)\n",
           f);
 }
 
@@ -46,9 +56,7 @@ static int unknown_command(const char *name) {
 }
 
 /* stdout may be closed or full: help and version notice it */
-static int flushed(void) {
-    return fflush(stdout) == 0 ? EXIT_DONE : cli_error(EXIT_FAILED, "cannot write to standard output");
-}
+static int flushed(void) { return fflush(stdout) == 0 ? EXIT_DONE : cli_fail_output(); }
 
 static int unexpected(const char *where, const char *arg) {
     return cli_error(EXIT_USAGE, "%s: unexpected argument '%s'", where, arg);
@@ -141,7 +149,7 @@ int main(int argc, char **argv) {
     cli_memory_watch();
     cli_catch_signals();
     if (argc < 2) {
-        overview(stderr);
+        greet(stderr);
         return EXIT_USAGE;
     }
     const char *name = argv[1];

@@ -77,15 +77,13 @@ static size_t next(void *to, size_t most, void *data) {
     return n;
 }
 
-json_t *cli_json_load(FILE *f, json_error_t *where) {
+json_t *cli_json_parse(const char *text, size_t size, json_error_t *where) {
     enum { SCANNED = 1024 }; /* bytes that jansson asks for at a time, at about 128 bytes of memory each */
-    size_t size = 0;
-    char *text = read_all(f, &size);
     json_t *json = NULL;
     reserve.size = 3 * size + 256 * SCANNED; /* and the word that it is in, which may be all of the text */
     reserve.used = 0;
-    if (text && !(reserve.bytes = malloc(reserve.size))) cli_memory_lost();
-    if (text && reserve.bytes) {
+    reserve.bytes = malloc(reserve.size);
+    if (reserve.bytes) {
         rest r = {text, text + size};
         json = json_load_callback(next, &r, 0, where);
         if (failed) {
@@ -93,9 +91,26 @@ json_t *cli_json_load(FILE *f, json_error_t *where) {
             json = NULL;
         }
         free(reserve.bytes);
+    } else {
+        cli_memory_lost();
     }
     reserve.bytes = NULL, reserve.size = reserve.used = 0;
+    return json;
+}
+
+json_t *cli_json_load(FILE *f, json_error_t *where) {
+    size_t size = 0;
+    char *text = read_all(f, &size);
+    json_t *json = text ? cli_json_parse(text, size, where) : NULL;
     free(text);
+    return json;
+}
+
+json_t *cli_json_file(const char *path) {
+    json_error_t where;
+    FILE *f = fopen(path, "rb");
+    json_t *json = f ? cli_json_load(f, &where) : NULL;
+    if (f) fclose(f);
     return json;
 }
 

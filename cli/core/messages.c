@@ -1,5 +1,6 @@
 #include "core/cli.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -50,7 +51,19 @@ int cli_fail_data(kspec_status st, const kspec_error *err) {
     return st == KSPEC_E_ARG ? fail(EXIT_INPUT, st, err) : cli_fail(st, err);
 }
 
+static int closed_pipe(const char *message) {
+    const char *why = strerror(EPIPE);
+    size_t n = strlen(message), m = strlen(why);
+    return n >= m && strcmp(message + n - m, why) == 0;
+}
+
+int cli_fail_output(void) {
+    if (errno == EPIPE) return EXIT_FAILED;
+    return cli_error(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
+}
+
 int cli_fail_writing(kspec_status st, const kspec_error *err) {
+    if (st == KSPEC_E_IO && closed_pipe(err->msg)) return EXIT_FAILED;
     return st == KSPEC_E_IO ? fail(EXIT_FAILED, st, err) : cli_fail(st, err);
 }
 

@@ -59,8 +59,7 @@ static int send_out(const char *output, const char *data, size_t size) {
         kspec_status st = kspec_write_text(output, data, size, &err);
         return st ? cli_fail_writing(st, &err) : EXIT_DONE;
     }
-    if (fwrite(data, 1, size, stdout) != size || fflush(stdout) != 0)
-        return cli_error(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
+    if (fwrite(data, 1, size, stdout) != size || fflush(stdout) != 0) return cli_fail_output();
     return EXIT_DONE;
 }
 

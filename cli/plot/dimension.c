@@ -84,5 +84,6 @@ int plot_dimension(plot_figure *f, const plot_source *s, size_t count) {
         if (status) return status;
     }
     plot_shape_title(f, s, count);
+    plot_add_interval(f, s, count, "dimension", "ci_low", "ci_high", NULL);
     return EXIT_DONE;
 }

@@ -168,11 +168,53 @@ void plot_shape_title(plot_figure *f, const plot_source *s, size_t count) {
     double rows = plot_number(only, "rows"), cols = plot_number(only, "cols"),
            trials = plot_number(only, "trials");
     if (!isfinite(rows) || !isfinite(cols)) return;
-    if (trials > 1)
-        plot_text(f, &f->title, "%.0f trials × %.0f row%s × %.0f column%s", trials, rows, plural(rows), cols,
-                  plural(cols));
-    else
-        plot_text(f, &f->title, "%.0f row%s × %.0f column%s", rows, plural(rows), cols, plural(cols));
+    const json_t *in = json_object_get(only, "input"), *each = json_object_get(in, "row_trials");
+    const char *path = plot_word(in, "path", ""), *slash = strrchr(path, '/');
+    char name[64] = "", repeats[64] = "";
+    if (slash) path = slash + 1;
+    if (*path && strcmp(path, "-") != 0) snprintf(name, sizeof name, "%.50s: ", path);
+    if (each)
+        snprintf(repeats, sizeof repeats, "%.0f to %.0f trials × ", plot_value(json_array_get(each, 0)),
+                 plot_value(json_array_get(each, 1)));
+    else if (trials > 1)
+        snprintf(repeats, sizeof repeats, "%.0f trials × ", trials);
+    plot_text(f, &f->title, "%s%s%.0f row%s × %.0f column%s%s", name, repeats, rows, plural(rows), cols,
+              plural(cols), json_is_true(json_object_get(in, "centered")) ? ", centred" : "");
+}
+
+void plot_add_interval(plot_figure *f, const plot_source *s, size_t count, const char *key,
+                       const char *low_key, const char *high_key, const char *naive_key) {
+    double d = plot_number(s->json, key), low = plot_number(s->json, low_key),
+           high = plot_number(s->json, high_key);
+    double naive = naive_key ? plot_number(s->json, naive_key) : NAN;
+    char *shape = f->title, interval[80] = "", own[80] = "";
+    if (!shape || count > 1 || !isfinite(d)) return;
+    if (isfinite(low) && isfinite(high))
+        snprintf(interval, sizeof interval, " (95%%: %.3g … %.3g)", low, high);
+    if (isfinite(naive)) snprintf(own, sizeof own, ", of the matrix itself %.3g", naive);
+    f->title = NULL;
+    plot_text(f, &f->title, "%s; dimension %.3g%s%s", shape, d, interval, own);
+    free(shape);
+}
+
+void plot_share_y(plot_panel *const *panels, size_t count) {
+    double low = INFINITY, high = -INFINITY;
+    for (size_t r = 0; r < count; r++)
+        for (size_t k = 0; panels[r] && k < panels[r]->series_count; k++)
+            for (size_t i = 0; i < panels[r]->series[k]->count; i++) {
+                const plot_point *q = &panels[r]->series[k]->at[i];
+                if (!isfinite(q->y)) continue;
+                low = fmin(low, q->low > 0 || q->y <= 0 ? fmin(q->y, q->low) : q->y);
+                high = fmax(high, fmax(q->y, q->high));
+            }
+    int decades = low > 0 && high >= 3 * low;
+    double margin = decades ? pow(high / low, 0.05) : 0.05 * (high - low);
+    for (size_t r = 0; r < count && low < high; r++)
+        if (panels[r]) {
+            panels[r]->y.scale = decades ? PLOT_LOG : PLOT_LINEAR;
+            panels[r]->y.low = decades ? low / margin : low - margin;
+            panels[r]->y.high = decades ? high * margin : high + margin;
+        }
 }
 
 const char *plot_nice(double x, char *to) {

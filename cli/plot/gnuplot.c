@@ -193,11 +193,15 @@ static void put_error_bars(clause_list *c, size_t k, const char *color, int abov
     if (above_frame_only) /* the value itself is not on the axis, but its error bar reaches it */
         fprintf(c->to, ":($2<=0&&$4>0?%.17g:NaN):(%.17g):4", low, low);
     else if (c->p->y.scale == PLOT_LOG)
-        fprintf(c->to, ":2:($3>0?$3:%.17g):4", low);
+        fprintf(c->to, ":($3<=$4?$2:NaN):($3>0?$3:%.17g):4", low);
     else /* a point without a bar leaves a stray cap on the axis, unless it is left out */
         fputs(":($3<=$4?$2:NaN):3:4", c->to);
     fprintf(c->to,
-            " with yerrorbars linetype 1 linecolor rgb '%s' linewidth 1 pointtype 0 pointsize 0 notitle",
+            " with yerrorbars linetype 1 dashtype %d linecolor rgb '%s' linewidth 1 pointtype 0 pointsize 0 "
+            "notitle",
+            s->bars == PLOT_SPREAD  ? 2
+            : s->bars == PLOT_BOUND ? 3
+                                    : 1,
             color);
 }
 
@@ -334,7 +338,7 @@ static void put_panel(FILE *to, const plot_figure *f, size_t i, const plot_layou
     if (at->legend)
         fprintf(
             to,
-            "set key at screen %.6f, screen %.6f left top Left reverse samplen 2.5 spacing 1.2 font ',%g'\n",
+            "set key at screen %.6f, screen %.6f left top Left reverse samplen 4 spacing 1.2 font ',%g'\n",
             at->legend_left, at->legend_top, at->legend_font * unit);
     else
         fputs("unset key\n", to);
@@ -357,12 +361,14 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
     fputs("set encoding utf8\nset decimalsign '.'\n", to);
     if (format == PLOT_PNG) {
         double s = look->width ? 1 : 2; /* sharp on any screen unless the size is given */
-        fprintf(to, "set terminal pngcairo size %.0f,%.0f fontscale %g linewidth %g pointscale %g", s * w,
-                s * h, s, s, s);
+        fprintf(to,
+                "set terminal pngcairo size %.0f,%.0f fontscale %g linewidth %g pointscale %g dashlength 1.2",
+                s * w, s * h, s, s, s);
     } else if (format == PLOT_PDF) {
-        fprintf(to, "set terminal pdfcairo size %.4fin,%.4fin fontscale 0.75 linewidth 2", w / 96, h / 96);
+        fprintf(to, "set terminal pdfcairo size %.4fin,%.4fin fontscale 0.75 linewidth 2 dashlength 1.2",
+                w / 96, h / 96);
     } else {
-        fprintf(to, "set terminal svg size %.0f,%.0f dashlength 1.5", w, h);
+        fprintf(to, "set terminal svg size %.0f,%.0f dashlength 2", w, h);
     }
     fprintf(to, " enhanced font 'sans-serif,%g' background '#ffffff'\n", PLOT_FONT * unit);
     if (unit == 1)

@@ -6,7 +6,7 @@
 /* The mean width of a letter, in parts of the font's size: on the wide side, since fonts differ */
 static const double LETTER = 0.58;
 /* The height of a bar; the room left of a legend's text */
-enum { BAR_NAME_ROW = 24, SAMPLE = 62 };
+enum { BAR_NAME_ROW = 24, SAMPLE = 78 };
 
 /* ---- legends ---- */
 
@@ -14,7 +14,7 @@ static size_t legend_entries(const plot_panel *p) {
     size_t n = 0;
     for (size_t k = 0; k < p->series_count; k++) n += p->series[k]->label && p->series[k]->count;
     for (size_t k = 0; k < p->mark_count; k++) n += p->marks[k].label != NULL;
-    return n;
+    return n > 1 ? n : 0; /* the title has the name of one alone */
 }
 
 static double text_width(const char *text, double font) {

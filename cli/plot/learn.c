@@ -1,7 +1,7 @@
 /*
  * Moments of a network's features while it learns: a column for each order, naive above, unbiased below. A
- * line for each width is the mean over seeds, the band around it their middle half, a dotted line the
- * subsample.
+ * line for each width is the mean over seeds, the band around it their middle half; of one seed the bars are
+ * its 95% intervals. A dotted line is the subsample.
  */
 #include "plot/plot.h"
 
@@ -36,7 +36,7 @@ static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double
     }
     plot_series *line = NULL;
     for (size_t t = 0; t < longest; t++) { /* the k-th entry of every run is of the same epoch */
-        double at = plot_number(json_array_get(epochs, t), "epoch"), sum = 0;
+        double at = plot_number(json_array_get(epochs, t), "epoch"), sum = 0, half = NAN;
         size_t n = 0;
         json_array_foreach(runs, i, run) {
             const json_t *epoch = json_array_get(json_object_get(run, "epochs"), t);
@@ -45,14 +45,15 @@ static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double
                 continue;
             v[n++] = m;
             sum += m;
+            if (strcmp(key, "unbiased") == 0) half = 1.96 * element(epoch, "stderr", order);
         }
         if (!n) continue;
         cli_sort(v, n);
-        if (!line) line = plot_add_series(f, p, label, dotted ? PLOT_DOTTED : PLOT_LINE, color);
+        if (!line) line = plot_add_series(f, p, label, dotted ? PLOT_DOTTED : PLOT_LINESPOINTS, color);
         int band = n > 1 && !dotted;
         if (line && band) line->style = PLOT_BAND;
-        plot_add_point(f, line, at, sum / (double)n, band ? quantile(v, n, 0.25) : NAN,
-                       band ? quantile(v, n, 0.75) : NAN);
+        plot_add_point(f, line, at, sum / (double)n, band ? quantile(v, n, 0.25) : sum - half,
+                       band ? quantile(v, n, 0.75) : sum + half);
     }
     free(v);
     return EXIT_DONE;
@@ -104,24 +105,15 @@ static int fill(plot_figure *f, plot_panel *p, const plot_source *s, size_t coun
     return status;
 }
 
-/* One scale and range for what stands one above the other, so that they can be compared */
-static void share_axis(plot_panel *const panels[2]) {
-    double low = INFINITY, high = -INFINITY;
-    for (int r = 0; r < 2; r++)
-        for (size_t k = 0; panels[r] && k < panels[r]->series_count; k++)
-            for (size_t i = 0; i < panels[r]->series[k]->count; i++) {
-                const plot_point *q = &panels[r]->series[k]->at[i];
-                low = fmin(low, fmin(q->y, q->low));
-                high = fmax(high, fmax(q->y, q->high));
-            }
-    int decades = low > 0 && high >= 100 * low;
-    double margin = decades ? pow(high / low, 0.05) : 0.05 * (high - low);
-    for (int r = 0; r < 2 && low < high; r++)
-        if (panels[r]) {
-            panels[r]->y.scale = decades ? PLOT_LOG : PLOT_LINEAR;
-            panels[r]->y.low = decades ? low / margin : low - margin;
-            panels[r]->y.high = decades ? high * margin : high + margin;
-        }
+/* Does a width come more than once? */
+static int has_seeds(const plot_source *s, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        double widths[WIDTHS];
+        size_t n, orders = 0;
+        if (survey(&s[k], widths, &n, &orders)) return 0;
+        if (json_array_size(json_object_get(s[k].json, "runs")) > n) return 1;
+    }
+    return 0;
 }
 
 int plot_learn(plot_figure *f, const plot_source *s, size_t count) {
@@ -142,8 +134,11 @@ int plot_learn(plot_figure *f, const plot_source *s, size_t count) {
             panels[c][r] = plot_add_panel(f, title, "epoch", label);
             status = fill(f, panels[c][r], s, count, r ? "unbiased" : "naive", first + c);
         }
-    for (size_t c = 0; c < f->columns && !status; c++) share_axis(panels[c]);
+    for (size_t c = 0; c < f->columns && !status; c++) plot_share_y(panels[c], 2);
     plot_panel *last = status ? NULL : panels[f->columns - 1][1];
+    plot_text(f, &f->title, "moments of hidden layers while they learn; %s",
+              has_seeds(s, count) ? "bands: the middle half of the seeds"
+                                  : "bars: 95% intervals of one seed");
     if (last && first + f->columns <= orders)
         plot_text(f, &last->note, "orders above %zu of %zu are not drawn", first + f->columns - 1, orders);
     return status;

@@ -16,7 +16,7 @@ static void add_truth(plot_figure *f, plot_panel *const panels[2], const json_t 
     for (int roots = 0; roots < 2; roots++) {
         plot_series *s = plot_add_series(f, panels[roots], label, alone ? PLOT_LINESPOINTS : PLOT_LEVELS,
                                          alone ? -1 : PLOT_BLACK);
-        for (size_t i = 0; i < json_array_size(moments); i++) {
+        for (size_t i = (size_t)roots; i < json_array_size(moments); i++) { /* m(1) is its own root */
             double n = (double)(i + 1), m = plot_value(json_array_get(moments, i));
             plot_add_point(f, s, n, roots ? signed_root(m, n) : m, NAN, NAN);
         }
@@ -38,6 +38,7 @@ static void add_estimator(plot_figure *f, plot_panel *const panels[2], const plo
             if (strcmp(plot_word(e, "estimator", ""), name) != 0) continue;
             double n = plot_number(e, "n"), m = plot_number(e, "value"), low = plot_number(e, "ci_low"),
                    high = plot_number(e, "ci_high");
+            if (roots && n < 2) continue;
             if (roots) m = signed_root(m, n), low = signed_root(low, n), high = signed_root(high, n);
             plot_add_point(f, s, n, m, low, high);
         }
@@ -64,24 +65,9 @@ static int estimators(const plot_source *s, const char *names[NAMES], size_t *co
     return EXIT_DONE;
 }
 
-/* The dimension of a single result stands in the title. */
-static void add_dimension(plot_figure *f, const json_t *result) {
-    double d = plot_number(result, "participation_ratio"),
-           low = plot_number(result, "participation_ratio_ci_low"),
-           high = plot_number(result, "participation_ratio_ci_high");
-    double naive = plot_number(result, "participation_ratio_naive");
-    char *shape = f->title, interval[80] = "", own[80] = "";
-    if (!shape || !isfinite(d)) return;
-    if (isfinite(low) && isfinite(high)) snprintf(interval, sizeof interval, " (%.3g … %.3g)", low, high);
-    if (isfinite(naive)) snprintf(own, sizeof own, "; of the matrix itself %.3g", naive);
-    f->title = NULL;
-    plot_text(f, &f->title, "%s: dimension %.3g%s%s", shape, d, interval, own);
-    free(shape);
-}
-
 int plot_moments(plot_figure *f, const plot_source *s, size_t count) {
-    plot_panel *panels[2] = {plot_add_panel(f, "moments", "order n", "m(n)"),
-                             plot_add_panel(f, "roots", "order n", "m(n)^{1/n}")};
+    plot_panel *panels[2] = {plot_add_panel(f, "moments, bars: 95% intervals", "order n", "m(n)"),
+                             plot_add_panel(f, "their roots", "order n", "m(n)^{1/n}")};
     const char *names[NAMES];
     size_t all = 0, truths = 0, k = 0, n;
     const json_t *truth = NULL;
@@ -116,7 +102,8 @@ int plot_moments(plot_figure *f, const plot_source *s, size_t count) {
     if (truth) add_truth(f, panels, truth, "truth", 0);
     if (all) plot_shape_title(f, s, count);
     if (all && count == 1)
-        add_dimension(f, s->json);
+        plot_add_interval(f, s, count, "participation_ratio", "participation_ratio_ci_low",
+                          "participation_ratio_ci_high", "participation_ratio_naive");
     else if (!all && count == 1)
         plot_text(f, &f->title, "the moments of the kernel: %s, %.0f dimension%s",
                   plot_word(s->json, "process", "known"), plot_number(s->json, "dim"),

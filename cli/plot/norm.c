@@ -16,24 +16,26 @@ static int same_matrix(const json_t *a, const json_t *b) {
     return 1;
 }
 
-static void add_entry(plot_figure *f, plot_series *s, const json_t *e) {
+static void add_entry(plot_figure *f, plot_series *s, const json_t *e, int *kinds) {
     double y = plot_number(e, "value"), low = plot_number(e, "ci_low"), high = plot_number(e, "ci_high");
+    int kind = PLOT_INTERVAL;
     if (!isfinite(low) || !isfinite(high)) {
         double half = plot_number(e, "spread");
+        kind = isfinite(half) ? PLOT_SPREAD : PLOT_BOUND;
         if (!isfinite(half)) half = plot_number(e, "bound");
         low = y - half, high = y + half;
     }
+    if (s && isfinite(low)) s->bars = kind, *kinds |= 1 << kind;
     plot_add_point(f, s, plot_number(e, "seconds"), y, low, high);
 }
 
 int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
-    plot_panel *p = plot_add_panel(f, "bars: 95% interval, spread of draws, or bound", "time in seconds",
-                                   "spectral norm");
+    plot_panel *p = plot_add_panel(f, NULL, "time in seconds", "spectral norm");
     const char *names[METHODS];
     size_t n = 0, i;
     const json_t *e;
     const plot_source unnamed = {0};
-    int same = 1;
+    int same = 1, kinds = 0;
     double exact = NAN;
     if (p) p->x.scale = PLOT_LOG;
     for (size_t k = 0; k < count; k++) {
@@ -59,13 +61,18 @@ int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
                 json_array_foreach(json_object_get(s[j].json, "results"), i, e) {
                     if (strcmp(plot_word(e, "method", ""), names[m]) != 0) continue;
                     if (!line) line = plot_add_series(f, p, label, PLOT_POINTS, -1);
-                    add_entry(f, line, e);
+                    add_entry(f, line, e, &kinds);
                     int done =
                         strcmp(names[m], "eigen") == 0 ||
                         (strcmp(names[m], "lanczos") == 0 && json_is_true(json_object_get(e, "converged")));
                     if (done && isnan(exact)) exact = plot_number(e, "value");
                 }
         }
+    static const char *const words[] = {"bar: 95% interval", "bar: spread of draws", "bar: bound"};
+    static const plot_style styles[] = {PLOT_LINE, PLOT_DASHED, PLOT_DOTTED};
+    for (int k = 0; k < 3; k++) /* entries of the legend alone */
+        if (kinds & 1 << k)
+            plot_add_point(f, plot_add_series(f, p, words[k], styles[k], PLOT_BLACK), NAN, NAN, NAN, NAN);
     if (same) plot_add_mark(f, p, 'y', exact, "exact");
     if (same && isfinite(plot_number(s->json, "sigma")))
         plot_text(f, &f->title, "%s kernel of %.0f rows × %.0f columns, σ = %.4g",

@@ -47,6 +47,8 @@ typedef struct {
     int color;
     /* Moves x in the picture, so that error bars stand side by side */
     double shift;
+    /* What error bars are: 95% intervals are solid, the spread of draws dashed, a bound dotted */
+    enum { PLOT_INTERVAL, PLOT_SPREAD, PLOT_BOUND } bars;
     /* `all` counts the points before thinning */
     plot_point *at;
     size_t count, all;
@@ -141,8 +143,13 @@ const json_t *plot_list(const plot_source *s, const char *key);
 static inline int plot_refused(const plot_source *s) { return s->path ? EXIT_INPUT : EXIT_FAILED; }
 /* "name: label", or just the label where there is one source */
 void plot_label(const plot_source *s, const char *label, char *to, size_t size);
-/* "300 rows × 600 columns" where one of the sources has a shape */
+/* "x.npy: 300 rows × 600 columns, centred" where one of the sources has a shape */
 void plot_shape_title(plot_figure *f, const plot_source *s, size_t count);
+/* "; dimension 20.1 (95%: 18.8 … 21.5)" behind the title of a single result with these keys; naive or NULL */
+void plot_add_interval(plot_figure *f, const plot_source *s, size_t count, const char *key, const char *low,
+                       const char *high, const char *naive);
+/* One scale and range of y for panels that are to be compared; NULL is left out. */
+void plot_share_y(plot_panel *const *panels, size_t count);
 /* 1e-06 as 10^{−6}; to[40] */
 const char *plot_nice(double x, char *to);
 

@@ -65,6 +65,7 @@ static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, cons
         plot_label(s, text, label, sizeof label);
         for (int form = 0; form < 3; form++) {
             plot_series *line = NULL;
+            if (form == 1 && c + 1 < shown) continue; /* one line of the kernel is enough */
             snprintf(key, sizeof key, forms[form], which);
             for (size_t i = 0; i < xs->count; i++) {
                 const json_t *e = find(points, v->of, value, v->x, xs->at[i]);
@@ -75,7 +76,7 @@ static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, cons
                                            form == 0   ? PLOT_LINE
                                            : form == 1 ? PLOT_DOTTED
                                                        : PLOT_POINTS,
-                                           color);
+                                           form == 1 ? PLOT_BLACK : color);
                 if (form == 2) sd = plot_number(e, sd_key);
                 plot_add_point(f, line, xs->at[i] / per, y, y - sd, y + sd);
             }
@@ -85,8 +86,8 @@ static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, cons
 
 /* What the marks mean, whatever their colour: entries of the legend alone */
 static void explain(plot_figure *f, plot_panel *p, int measured) {
-    plot_add_point(f, plot_add_series(f, p, "kernel alone (N → ∞)", PLOT_DOTTED, PLOT_BLACK), NAN, NAN, NAN,
-                   NAN);
+    plot_add_point(f, plot_add_series(f, p, "kernel alone, for the last of them", PLOT_DOTTED, PLOT_BLACK),
+                   NAN, NAN, NAN, NAN);
     if (measured)
         plot_add_point(f, plot_add_series(f, p, "measured, ± SD", PLOT_POINTS, PLOT_BLACK), NAN, NAN, NAN,
                        NAN);
@@ -106,6 +107,7 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
     int status = EXIT_DONE,
         measured = has(s, count, "empirical_train_mse") || has(s, count, "empirical_test_mse");
     int by_features = v == &against_features;
+    plot_panel *both[2] = {NULL, NULL};
     for (int test = 0; test < 2 && !status; test++) {
         const char *which = test ? "test" : "train";
         if (test && !has(s, count, "test_mse")) break;
@@ -132,7 +134,9 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
         }
         explain(f, p, measured);
         if (by_features) plot_add_mark(f, p, 'x', 0.5, "2N = n");
+        both[test] = p;
     }
+    if (!status) plot_share_y(both, 2);
     return status;
 }
 

@@ -58,8 +58,9 @@ static void collect(plot_figure *f, const plot_panel *p, char axis, values *main
 /* ---- scale ---- */
 
 /*
- * Logarithmic where the values (in order) span at least two decades and all but a few of them are positive.
- * On the x axis an even row of numbers, such as 1 to 256, stays linear although it spans two decades.
+ * The axis y is logarithmic where all values are positive and not nearly the same, or where they (in order)
+ * span at least two decades and all but a few of them are positive. On the axis x an even row of numbers,
+ * such as 1 to 256, stays linear although it spans two decades.
  */
 static plot_scale choose(const values *v, char axis) {
     size_t below = 0;
@@ -67,7 +68,7 @@ static plot_scale choose(const values *v, char axis) {
     size_t positive = v->count - below;
     if (positive == 0 || below > (axis == 'x' ? 0 : positive / 4)) return PLOT_LINEAR;
     double least = v->at[below], most = v->at[v->count - 1], median = v->at[below + positive / 2];
-    if (most / least < 100) return PLOT_LINEAR;
+    if (most / least < (axis == 'y' && !below ? 3 : 100)) return PLOT_LINEAR;
     return axis == 'x' && median > most / 10 ? PLOT_LINEAR : PLOT_LOG;
 }
 
@@ -195,6 +196,23 @@ static void note(plot_figure *f, plot_panel *p) {
     free(before);
 }
 
+/* One series needs no legend: its name stands behind the panel's. */
+static void name_alone(plot_figure *f, plot_panel *p) {
+    const plot_series *only = NULL;
+    for (size_t k = 0; k < p->series_count; k++) {
+        if (!p->series[k]->count) continue;
+        if (only || !p->series[k]->label) return;
+        only = p->series[k];
+    }
+    for (size_t k = 0; k < p->mark_count; k++)
+        if (p->marks[k].label) return;
+    char *before = p->title;
+    if (!only || (before && strstr(before, only->label))) return;
+    p->title = NULL;
+    plot_text(f, &p->title, "%s%s%s", before ? before : "", before ? ": " : "", only->label);
+    free(before);
+}
+
 void plot_settle(plot_figure *f, const plot_look *look) {
     if (look->title) plot_text(f, &f->title, "%s", look->title);
     for (size_t i = 0; i < f->panel_count; i++) {
@@ -202,6 +220,7 @@ void plot_settle(plot_figure *f, const plot_look *look) {
         settle_axis(f, p, 'x', look->x);
         settle_axis(f, p, 'y', p->name_count ? PLOT_LINEAR : look->y);
         note(f, p);
+        name_alone(f, p);
         for (size_t k = 0; k < p->series_count; k++) thin(p->series[k], &p->x);
     }
 }

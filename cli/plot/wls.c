@@ -22,8 +22,9 @@ static void add_curve(plot_figure *f, plot_panel *p, const plot_source *s, const
 }
 
 /* The list under a key, or the lengths of its pairs, against its index */
-static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const json_t *list, int from) {
-    plot_series *line = plot_add_series(f, p, s->name, PLOT_LINESPOINTS, -1);
+static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const char *label,
+                     const json_t *list, int from) {
+    plot_series *line = plot_add_series(f, p, s->name ? s->name : label, PLOT_LINESPOINTS, -1);
     for (size_t k = 0; k < json_array_size(list); k++) {
         const json_t *e = json_array_get(list, k);
         double y = json_is_array(e) ? hypot(plot_value(json_array_get(e, 0)),
@@ -31,6 +32,30 @@ static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const 
                                     : plot_value(e);
         plot_add_point(f, line, (double)k + from, y, NAN, NAN);
     }
+}
+
+/*
+ * The line k^-exponent through the values that it was fitted to, those of the first half above 1e-12 of the
+ * largest; what lies below is rounding, and does not stretch the axis.
+ */
+static void add_decay(plot_figure *f, plot_panel *p, const json_t *values, double exponent) {
+    size_t n = json_array_size(values), count = 0;
+    double first = plot_value(json_array_get(values, 0)), mean = 0;
+    for (; count < (n + 1) / 2; count++) {
+        double y = plot_value(json_array_get(values, count));
+        if (!(y > 1e-12 * first)) break;
+        mean += log(y) + exponent * log((double)count + 1);
+    }
+    if (!count || !isfinite(exponent)) return;
+    plot_series *line = plot_add_series(f, p, "fitted", PLOT_DASHED, PLOT_BLACK);
+    for (size_t k = 1; k <= count; k = 2 * k < count || k == count ? 2 * k : count)
+        plot_add_point(f, line, (double)k, exp(mean / (double)count - exponent * log((double)k)), NAN, NAN);
+    double least = first;
+    for (size_t k = 0; k < n; k++) {
+        double y = plot_value(json_array_get(values, k));
+        if (y > 1e-14 * first) least = fmin(least, y);
+    }
+    if (p) p->y.low = isfinite(p->y.low) ? fmin(p->y.low, least / 2) : least / 2;
 }
 
 /* Logarithmic where the whole error spans decades, whatever its parts do */
@@ -76,7 +101,7 @@ static void fit_panels(plot_figure *f, const plot_source *s, size_t count, int s
         if (several)
             add_curve(f, p, &s[k], NULL, "residual", NULL, NULL, PLOT_LINESPOINTS, -1);
         else
-            add_list(f, p, &s[k], json_object_get(first, "theta"), 0);
+            add_list(f, p, &s[k], NULL, json_object_get(first, "theta"), 0);
         expected |= isfinite(plot_number(first, "error_noise_free"));
     }
     if (several && expected) errors_panel(f, s, count);
@@ -88,7 +113,7 @@ static void features_panels(plot_figure *f, const plot_source *s, size_t count, 
     for (size_t k = 0; k < count; k++) {
         const json_t *points = json_object_get(s[k].json, "points");
         const json_t *last = json_array_get(points, json_array_size(points) - 1);
-        add_list(f, p, &s[k], json_object_get(last, "singular_values"), 1);
+        add_list(f, p, &s[k], NULL, json_object_get(last, "singular_values"), 1);
         expected |= isfinite(plot_number(last, "error_noise_free"));
     }
     if (!several) return;
@@ -120,8 +145,11 @@ int plot_wls(plot_figure *f, const plot_source *s, size_t count) {
     if (decay) {
         plot_panel *p = plot_add_panel(f, NULL, "index k", "singular value of the kernel matrix");
         if (p) p->x.scale = p->y.scale = PLOT_LOG;
-        for (size_t k = 0; k < count; k++)
-            add_list(f, p, &s[k], json_object_get(s[k].json, "singular_values"), 1);
+        for (size_t k = 0; k < count; k++) {
+            const json_t *values = json_object_get(s[k].json, "singular_values");
+            add_list(f, p, &s[k], "singular values", values, 1);
+            add_decay(f, p, values, plot_number(s[k].json, "exponent"));
+        }
         if (count == 1 && isfinite(plot_number(s->json, "exponent")))
             plot_text(f, &f->title, "%s kernel: singular values like k^{−%.3g}",
                       plot_word(s->json, "kernel", "the"), plot_number(s->json, "exponent"));
@@ -141,8 +169,8 @@ int plot_wls(plot_figure *f, const plot_source *s, size_t count) {
         errors_panel(f, s, count);
     }
     if (count == 1 && strcmp(mode, "features") != 0)
-        plot_text(f, &f->title, "N = %.0f points, P = %.0f modes, α = %g, β = %g",
+        plot_text(f, &f->title, "N = %.0f points, P = %.0f modes, α = %g, β = %g, γ = %g, noise %g",
                   plot_number(s->json, "grid"), plot_number(s->json, "modes"), plot_number(s->json, "alpha"),
-                  plot_number(s->json, "beta"));
+                  plot_number(s->json, "beta"), plot_number(s->json, "gamma"), plot_number(s->json, "noise"));
     return EXIT_DONE;
 }

@@ -29,7 +29,8 @@ extern "C" {
  * Where the errors of the moments are known, this is repeated for `draws` vectors of moments, drawn from a
  * normal distribution about the given ones with their covariance (a parametric bootstrap). The eigenvalues
  * reported are then the means over the draws, and their error bars the spread. The means are closer to the
- * truth than the one solution, whose spectrum has few different values.
+ * truth than the one solution, whose spectrum has few different values. With free mass the eigenvalues are
+ * counted in the mean of the draws' measures instead, so that they have the moments.
  *
  * CVPCA, where there are trials, gives the cross-validated eigenvalues of Stringer et al. (2019):
  *     lambda_k = (A v_k).(B v_k)/(PQ),
@@ -274,8 +275,8 @@ typedef struct {
      */
     int all_noise;
     /*
-     * Where |z| exceeds 3 at some order, every interval was widened: the eigenvalues' by this factor, which is
-     * the gap between the n-th roots. Otherwise 1.
+     * Where |z| exceeds 3 at some order, every interval was widened: the eigenvalues' by this factor, which
+     * is the gap between the n-th roots. Otherwise 1.
      */
     double widened;
     /* The standard deviation of noise by the differences of trials, also where it was given; NaN for one. */
@@ -306,9 +307,9 @@ KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double
  *
  * FIT needs at least 4 rows and 4 columns; groups, missing entries and finite populations are refused.
  * Time: the eigenproblem of the shorter side n, some seconds at n = 2000 and n^3, and about a second.
- * Memory: a copy of the matrix and, up to n = 4096, n (P + Q + 4n) doubles. Beyond that the singular vectors of
- * the 4096 largest eigenvalues alone are taken: n^2 + 4096 (P + Q + n) doubles. The call checks first that there
- * is room. n is at most 32000.
+ * Memory: a copy of the matrix and, up to n = 4096, n (P + Q + 4n) doubles. Beyond that the singular vectors
+ * of the 4096 largest eigenvalues alone are taken: n^2 + 4096 (P + Q + n) doubles. The call checks first that
+ * there is room. n is at most 32000.
  */
 KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
                                       const kspec_spectrum_opts *opts, kspec_spectrum_result **out,

@@ -148,11 +148,11 @@ def memory_file(text: str) -> Iterator[str]:
 class _Line:
     """The words of a command line, the arrays lent to it and the files open for it"""
 
-    def __init__(self, words: Sequence[str], stack: contextlib.ExitStack) -> None:
+    def __init__(self, words: Sequence[str]) -> None:
         self.words = list(words)
         self.arrays: dict[str, tuple[Any, Sequence[str] | None]] = {}
         self.files = False
-        self._stack = stack
+        self.stack: contextlib.ExitStack | None = None
 
     def path(self, value: str | os.PathLike[str]) -> str:
         self.files = True
@@ -160,6 +160,9 @@ class _Line:
         return "./" + path if path in self.arrays or (path.startswith("-") and path != "-") else path
 
     def lend(self, name: str, value: Any, names: Sequence[str] | None = None) -> str:
+        """The INPUT that means an array: its name, unless that is taken or would be an option or a list"""
+        while name in self.arrays or name.startswith(("-", "@")) or not name:
+            name = "_" + name
         self.arrays[name] = (value, names)
         return name
 
@@ -172,7 +175,9 @@ class _Line:
 
     def json(self, value: Any) -> str:
         text = value if isinstance(value, str) else json.dumps(value)
-        return self._stack.enter_context(memory_file(text))
+        if self.stack is None:
+            self.stack = contextlib.ExitStack()
+        return self.stack.enter_context(memory_file(text))
 
     # ---- options ----
 
@@ -303,14 +308,19 @@ def run(
     progress: Progress,
 ) -> Outcome:
     """Runs a command; warns of what it warns of, and raises what it reports."""
-    with contextlib.ExitStack() as stack:
-        line = _Line(words, stack)
+    line = _Line(words)
+    try:
         if inputs is not None and not (len(inputs) == 1 and inputs[0] is None):
             line.words += _take_inputs(line, name, inputs, options)
         for option, value in options.items():
-            if value is not None:
+            if value is not None and (
+                value is not False or rules[option].off or rules[option].kind != "flag"
+            ):
                 line.option(option, rules[option], value)
         return run_line(line.words, line.arrays, progress, line.files)
+    finally:
+        if line.stack is not None:
+            line.stack.close()
 
 
 def run_line(
@@ -319,7 +329,7 @@ def run_line(
     progress: Progress = None,
     files: bool = True,
 ) -> Outcome:
-    argv = (ctypes.c_char_p * (len(words) + 1))(*[os.fsencode(w) for w in words])
+    argv = (ctypes.c_char_p * (len(words) + 1))(*[w.encode("utf-8", "surrogateescape") for w in words])
     count = len(arrays) if arrays else 0
     lent = (h.kspec_array * count)()
     keep = [_arrays.lend(n, a, names, lent[k]) for k, (n, (a, names)) in enumerate((arrays or {}).items())]

@@ -20,7 +20,7 @@ try:  # since scikit-learn 1.6; before, a method of the estimator
     from sklearn.utils.validation import validate_data as _validate
 except ImportError:
 
-    def _validate(estimator: Any, X: Any, **options: Any) -> Any:  # type: ignore[misc]
+    def _validate(estimator: Any, X: Any, **options: Any) -> Any:
         return estimator._validate_data(X, **options)
 
 
@@ -36,7 +36,7 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class KernelSpectrum(BaseEstimator):  # type: ignore[misc]
+class KernelSpectrum(BaseEstimator):
     """The eigenvalues, moments and dimension of the kernel behind the rows of X.
 
     Parameters
@@ -89,9 +89,7 @@ class KernelSpectrum(BaseEstimator):  # type: ignore[misc]
         return self
 
 
-class RandomFourierFeatures(  # type: ignore[misc]
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random Fourier features of the kernel exp(-gamma |x-y|^2): RBFSampler with the same parameters, and
     faster.
 

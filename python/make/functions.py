@@ -73,7 +73,8 @@ def parameters(command, word):
     """(Python's name, option) of each option that the function has"""
     names = {o["name"] for o in command["options"]}
     for o in command["options"]:
-        if o["name"] in HIDDEN or (word and word not in o["of"]):
+        wanted = o["name"] == "output" and command["writes_output"]
+        if (o["name"] in HIDDEN and not wanted) or (word and word not in o["of"]):
             continue
         o["off"] = o["name"] == "center" and "no-center" in names
         yield python_name(o), o

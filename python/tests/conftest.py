@@ -12,9 +12,10 @@ import pathlib
 import subprocess
 from typing import Any
 
-import kspec
 import numpy as np
 import pytest
+
+import kspec
 from kspec._library import PROGRAM
 
 TOOL = os.fspath(PROGRAM)  # that of the build folder, beside the library

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-import kspec
 import numpy as np
 import pytest
+
+import kspec
 from kspec import _arrays, _header
 from kspec._library import library
 
@@ -166,6 +167,17 @@ def test_labels_of_frames(x: Any) -> None:
         kspec.dimension(x, groups=[*labels[:3], None, *labels[4:]])
     with pytest.raises(kspec.DataError, match="groups has 39 labels, the matrix has 40 rows"):
         kspec.dimension(x, groups=np.arange(39))
+
+
+def test_names_of_matrices(x: Any, trials: Any) -> None:
+    """Whatever they are called: a label is not an option, a list of files or another array."""
+    r = kspec.dimension({"-n": x, "@x": x[:20], "x[0]": list(trials), "é ü": x[:, :9]})
+    assert [row["label"] for row in r.results] == ["-n", "@x", "x[0]", "é ü"]
+    assert r.results.dimension.tolist() == [
+        kspec.dimension(a).dimension for a in (x, x[:20], trials, x[:, :9])
+    ]
+    both = kspec.compare(list(trials), list(trials[:, :, ::2]))
+    assert both.alignment == kspec.compare(trials, trials[:, :, ::2]).alignment
 
 
 class OnlyDlpack:

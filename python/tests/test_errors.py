@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import kspec
 import numpy as np
 import pytest
+
+import kspec
 
 A = np.arange(20.0).reshape(5, 4) ** 1.5
 NAN = np.where(A == A[2, 1], np.nan, A)

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 
 import pytest
+
 from kspec import _functions, _header
 from kspec._library import library
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
+import sys
+import types
 from typing import Any
 
-import kspec
 import numpy as np
 import pytest
+
+import kspec
 
 
 def test_attributes_are_keys(x: Any) -> None:
@@ -77,7 +81,7 @@ def test_pictures(x: Any, trials: Any) -> None:
         kspec.compare(x[:, :10], x[:, 10:20], x[:, 20:]),
     ):
         axes = result.plot()
-        assert len(axes) >= 1 and (axes[0].get_xlabel() or axes[0].texts)
+        assert len(axes) >= 1 and (axes[0].get_xlabel() or axes[0].get_ylabel() or axes[0].texts)
         axes[0].figure.canvas.draw()
         plt.close("all")
     figure, ax = plt.subplots()
@@ -163,13 +167,88 @@ def test_tracker(tool: Any, x: Any) -> None:
     assert t.update("small", x[:20, :9], step=7.5)["step"] == 7.5
 
 
-def test_track_needs_known_layers() -> None:
-    class Model:
-        def named_modules(self) -> Any:
-            return [("", self), ("fc", object())]
+def test_tracker_takes_other_frameworks(x: Any) -> None:
+    jax = pytest.importorskip("jax")
+    t = kspec.Tracker(n=2)
+    t.update("layer", jax.numpy.asarray(x.astype("f4")))
+    assert t.records[0]["dimension"] == kspec.dimension(x.astype("f4")).dimension
 
-    with pytest.raises(ValueError, match="'conv' is not a module of the model; there are fc"):
-        kspec.track(Model(), ["conv"], None)
+
+def test_track_needs_known_layers() -> None:
+    with pytest.raises(ValueError, match="'conv' is not a module of the model; there are layer0"):
+        kspec.track(Model(Layer(None)), ["conv"], None)
+
+
+class Tensor(np.ndarray):
+    """As much of a tensor as track() asks for"""
+
+    def detach(self) -> Any:
+        return self
+
+    def to(self, device: str) -> Any:
+        return self
+
+    def double(self) -> Any:
+        return self
+
+    def flatten(self, start: int) -> Any:  # type: ignore[override]
+        return np.asarray(self).reshape(len(self), -1)
+
+
+class Layer:
+    """A linear layer with forward hooks, and a model of two of them"""
+
+    def __init__(self, weights: Any) -> None:
+        self.weights, self.hooks, self.training = weights, {}, True
+
+    def register_forward_hook(self, hook: Any) -> Any:
+        self.hooks[hook] = None
+        return type("Handle", (), {"remove": lambda _self: self.hooks.pop(hook)})()
+
+    def __call__(self, x: Any) -> Any:
+        out = (x @ self.weights).view(Tensor)
+        for hook in self.hooks:
+            hook(self, (x,), out)
+        return out
+
+
+class Model:
+    def __init__(self, *layers: Layer) -> None:
+        self.layers, self.training, self.modes = layers, True, []
+
+    def named_modules(self) -> Any:
+        return [("", self), *[(f"layer{k}", layer) for k, layer in enumerate(self.layers)]]
+
+    def eval(self) -> None:
+        self.train(False)
+
+    def train(self, mode: bool) -> None:
+        self.training = mode
+        self.modes.append(mode)
+
+    def __call__(self, x: Any) -> Any:
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def test_track_sets_and_removes_hooks(x: Any, monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(no_grad=contextlib.nullcontext))
+    random = np.random.default_rng(0)
+    model = Model(Layer(random.normal(size=(30, 20))), Layer(random.normal(size=(20, 10))))
+    follow = kspec.track(model, ["layer0", "layer1"], x.view(Tensor), n=2)
+    follow.epoch()
+    model.layers[1].weights = random.normal(size=(20, 10))
+    follow.epoch(step=5)
+    assert [(r["name"], r["step"]) for r in follow.records] == [
+        ("layer0", 0),
+        ("layer1", 0),
+        ("layer0", 5),
+        ("layer1", 5),
+    ]
+    assert follow.records[0]["dimension"] == follow.records[2]["dimension"]
+    assert follow.records[0]["dimension"] == kspec.dimension(x @ model.layers[0].weights).dimension
+    assert model.modes == [False, True, False, True] and not any(layer.hooks for layer in model.layers)
 
 
 def test_track(x: Any) -> None:

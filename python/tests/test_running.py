@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import os
 import pickle
 import signal
@@ -12,9 +13,10 @@ import threading
 import time
 from typing import Any
 
-import kspec
 import numpy as np
 import pytest
+
+import kspec
 
 LONG = dict(n=6, estimator="path", permutations=100_000, threads=1)  # for minutes, if it is let
 
@@ -197,6 +199,25 @@ def test_the_core_of_openblas_is_the_tools(tool: Any) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
     assert done.stdout.split()[-2:] in (["Haswell", "True"], ["Zen", "True"])
+
+
+def test_the_rule_for_the_core(monkeypatch: Any) -> None:
+    """Where the tool starts itself again with another core, the package opens the library with that one."""
+    from kspec import _library
+
+    answer = {"blas": "OpenBLAS 0.3.21 SkylakeX", "blas_before": "Prescott"}
+    monkeypatch.setattr(
+        _library.subprocess,
+        "run",
+        lambda *a, **k: subprocess.CompletedProcess(a, 0, json.dumps(answer).encode()),
+    )
+    monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
+    assert _library._core_type() == "SkylakeX"
+    answer["blas_before"] = None  # type: ignore[assignment]
+    assert _library._core_type() is None
+    answer["blas_before"] = "Prescott"
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    assert _library._core_type() is None
 
 
 def test_the_command(tmp_path: Any) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import kspec
 import numpy as np
 import pytest
 from conftest import without_time
+
+import kspec
 
 
 def check(result: kspec.Result, tool: Any, *words: Any) -> None:
@@ -304,6 +305,18 @@ def test_config(tool: Any) -> None:
     for keys in (want, got):  # the tool may have started itself again, the package never does
         keys.pop("blas_before")
     assert without_time(got) == without_time(want)
+
+
+def test_report(tool: Any, x: Any) -> None:
+    """A command that writes a page takes the page's name."""
+    tool.put(x=x)
+    if "gnuplot" in tool.run("report", "x", "-o", "a.html").stderr:
+        pytest.skip("no gnuplot")
+    kspec.report(x, output="b.html")
+    pages = [(tool.folder / name).read_text() for name in ("a.html", "b.html")]
+    assert all("dimension" in page for page in pages) and abs(len(pages[0]) - len(pages[1])) < 200
+    with pytest.raises(kspec.ArgumentError, match="-o"):
+        kspec.report(x)
 
 
 def test_files(tool: Any, x: Any) -> None:

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 pytest.importorskip("sklearn")
-import kspec
-from kspec.sklearn import KernelSpectrum, RandomFourierFeatures, ridge_curve
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
+
+import kspec
+from kspec.sklearn import KernelSpectrum, RandomFourierFeatures, ridge_curve
 
 
 @pytest.mark.filterwarnings("ignore")

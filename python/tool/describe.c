@@ -44,12 +44,13 @@ static void add_option(const cli_option *o, void *ctx) {
 static void add_command(const cli_command *c, json_t *list) {
     json_t *options = json_array();
     cli_each_option(c, add_option, &(lines){c, options});
-    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:b, s:b, s:b, s:b, s:I, s:o}", "name",
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:b, s:b, s:b, s:b, s:b, s:I, s:o}", "name",
                                           c->name, "summary", c->summary ? c->summary : "", "description",
                                           c->description ? c->description : "", "words", words(c, 0),
                                           "word_optional", c->what_optional, "reads_input", c->reads_input,
                                           "takes_files", c->takes_files, "input_optional", c->input_optional,
-                                          "most_inputs", (json_int_t)c->most_inputs, "options", options));
+                                          "writes_output", c->writes_output, "most_inputs",
+                                          (json_int_t)c->most_inputs, "options", options));
     for (const cli_command *const *v = c->verbs; v && *v; v++) add_command(*v, list);
 }
 

@@ -8,6 +8,28 @@
 #include <stdio.h>
 #include <string.h>
 
+static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* "1 rows are" to "1 row is": messages count things, and are written for many of them. */
+static void make_singular(char *text) {
+    static const char *const things[] = {"rows",   "columns", "trials",      "values",   "points", "groups",
+                                         "labels", "moments", "eigenvalues", "features", "draws"};
+    for (char *p = text; (p = strstr(p, "1 ")); p++) {
+        if (p > text && strchr("0123456789.,-", p[-1])) continue;
+        for (size_t k = 0; k < sizeof things / sizeof *things; k++) {
+            size_t n = strlen(things[k]);
+            char *end = p + 2 + n, *to = end - 1;
+            if (strncmp(p + 2, things[k], n) != 0 || is_letter(*end)) continue;
+            if (strncmp(end, " are ", 5) == 0) {
+                memcpy(to, " is ", 4);
+                to += 4, end += 5;
+            }
+            memmove(to, end, strlen(end) + 1);
+            break;
+        }
+    }
+}
+
 kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...) {
     if (err) {
         va_list ap;
@@ -20,6 +42,7 @@ kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...) 
         if (plain) uselocale(before), freelocale(plain);
         va_end(ap);
         ks_copy_printable(err->msg, err->msg, strlen(err->msg));
+        make_singular(err->msg);
     }
     return code;
 }

@@ -104,7 +104,7 @@ static void set_limits(off_t size) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* gone with the caller; should that be gone already, the hour below */
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_CPU, 3600);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which map terabytes */
+#ifndef KSPEC_SANITIZED /* a sanitizer maps terabytes */
     set_limit(RLIMIT_AS, memory);
 #endif
     signal(SIGXFSZ, SIG_IGN);                         /* the limit on file sizes is an error of ftruncate() */

@@ -25,15 +25,9 @@
 #define ARCH AUDIT_ARCH_AARCH64
 #endif
 
-#if defined(__has_feature) /* clang's way of saying what gcc defines */
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-
 /* A sanitizer or Valgrind opens files and starts processes of its own, whenever it has something to say. */
 static int is_observed(void) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef KSPEC_SANITIZED
     return 1;
 #else
     const char *preload =

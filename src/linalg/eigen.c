@@ -33,7 +33,10 @@ kspec_status ks_syevd(int vectors, size_t n, double *A, size_t lda, double *w, k
     return st;
 }
 
-/* A to tridiagonal form, all its eigenvalues, the vectors of the last `top`, and those back. Returns LAPACK's info. */
+/*
+ * A to tridiagonal form, all its eigenvalues, the vectors of the last `top`, and those back. Returns LAPACK's
+ * info.
+ */
 static lapack_int solve_top(lapack_int n, double *A, lapack_int lda, double *w, lapack_int top, double *Z,
                             double *real, lapack_int *whole, double *work, lapack_int size) {
     double *d = real, *e = d + n, *tau = e + n, *copy = tau + n, *values = copy + n;

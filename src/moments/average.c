@@ -79,8 +79,9 @@ static kspec_status run_pairs(const ks_run *run, const ks_source *s, const ks_pa
     const ks_pairs in = {p->A, p->B, h->seen_a, h->seen_b, s->rows, s->cols, s->trials->center};
     ks_arena arena = {0};
     double *room = ks_arena_alloc(&arena, 4 * count, sizeof *room), terms[2];
+    if (!room) return ks_nomem(err, "pairs", arena.failed);
     const ks_pairs_out to = {room, room + count, room + 2 * count, room + 3 * count, terms};
-    kspec_status st = room ? ks_pairs_make(run, &in, &to, err) : ks_nomem(err, "pairs", arena.failed);
+    kspec_status st = ks_pairs_make(run, &in, &to, err);
     for (int n = 0; n < p->nmax && !st; n++) {
         const double *from = n ? to.moment : to.trace;
         out->m[n] = from[0];

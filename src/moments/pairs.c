@@ -348,10 +348,11 @@ static kspec_status with_holes(const ks_run *run, const ks_pairs *in, const ks_p
     const size_t count = 1 + in->rows->count + in->cols->count;
     ks_arena arena = {0};
     double *room = ks_arena_alloc(&arena, 3 * count, sizeof *room), terms[2];
+    if (!room) return ks_nomem(err, "missing entries", arena.failed);
     const ks_pairs_out own = {out->trace, out->square, out->moment, NULL, out->terms},
                        there = {room, room + count, room + 2 * count, NULL, terms};
     const ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
-    kspec_status st = room ? KSPEC_OK : ks_nomem(err, "missing entries", arena.failed);
+    kspec_status st = KSPEC_OK;
     const ks_pairs values = {in->A, in->B, NULL, NULL, in->rows, in->cols, 0},
                    seen = {in->seen_a, in->seen_b, NULL, NULL, in->rows, in->cols, 0};
     if (!st) st = complete(&first, &values, &own, err);

@@ -214,8 +214,9 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
     double *room = ks_arena_alloc(&scratch, 4 * count, sizeof *room);
     const ks_pairs in = {p->A,     p->B,     m->halves.seen_a, m->halves.seen_b,
                          &m->rows, &m->cols, m->trials.center};
+    if (!room) return ks_nomem(err, "pairs", scratch.failed);
     const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count, NULL};
-    kspec_status st = room ? ks_pairs_make(run, &in, &out, err) : ks_nomem(err, "pairs", scratch.failed);
+    kspec_status st = ks_pairs_make(run, &in, &out, err);
     for (size_t k = 0; k < count && !st; k++) {
         s->trace[k] += weight * out.trace[k];
         s->square[k] += weight * out.square[k];

@@ -186,8 +186,8 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
 }
 
 /*
- * Unbiased moments are free of noise and of any family. Where one contradicts the fit, as the warning says, all
- * intervals are widened: those of eigenvalues by the gap between the n-th roots, or by 2 where it is not
+ * Unbiased moments are free of noise and of any family. Where one contradicts the fit, as the warning says,
+ * all intervals are widened: those of eigenvalues by the gap between the n-th roots, or by 2 where it is not
  * positive.
  */
 static double gap(const kspec_spectrum_result *r) {

@@ -242,7 +242,10 @@ static size_t draws_wanted(const job *j) {
     return j->o.no_draws ? 0 : j->o.draws ? (size_t)j->o.draws : DRAWS;
 }
 
-/* The eigenvalues and the measure of every draw; for each thread a linear program: ours, as given to Clp, and Clp's own. */
+/*
+ * The eigenvalues and the measure of every draw; for each thread a linear program: ours, as given to Clp, and
+ * Clp's own.
+ */
 static kspec_status check_memory(const job *j, size_t rank, kspec_error *err) {
     size_t K = j->count, draws = j->std_error ? draws_wanted(j) : 0;
     size_t entries = ks_size(K + 1, ks_size_add(j->o.grid, 2 * K)),

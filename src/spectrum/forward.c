@@ -89,8 +89,8 @@ static double count_above(const ks_spectrum *s, double log_r) {
 }
 
 /*
- * Where noise is nearly all there is, |kappa| is nearly the same all along the spectrum, dust/sqrt(P Q), and it
- * is the angle phi that tells the levels apart: N rises with it.
+ * Where noise is nearly all there is, |kappa| is nearly the same all along the spectrum, dust/sqrt(P Q), and
+ * it is the angle phi that tells the levels apart: N rises with it.
  */
 static ks_cplx turn(const ks_spectrum *s, double level, double log_r) {
     double low = 0, high = pi;

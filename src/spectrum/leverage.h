@@ -9,10 +9,10 @@
 #include "linalg/complex.h"
 
 /*
- * A matrix of P x Q by its n singular values > 0: s their squares over PQ, decreasing; U2 (vectors x P) and V2
- * (vectors x Q) the squares of the entries of the first singular vectors, all n of them unless n is large. rows
- * and cols are the sizes that sampling knows: one less than P for centred columns, infinite for a side that is
- * complete.
+ * A matrix of P x Q by its n singular values > 0: s their squares over PQ, decreasing; U2 (vectors x P) and
+ * V2 (vectors x Q) the squares of the entries of the first singular vectors, all n of them unless n is large.
+ * rows and cols are the sizes that sampling knows: one less than P for centred columns, infinite for a side
+ * that is complete.
  */
 typedef struct {
     size_t P, Q, n, vectors;
@@ -21,8 +21,8 @@ typedef struct {
 } ks_decomposition;
 
 /*
- * What the known vectors leave of each row's leverage (m rows, squared vectors X2): `unseen`, on average, in the
- * other n - vectors directions, and `rest` in those of eigenvalue zero.
+ * What the known vectors leave of each row's leverage (m rows, squared vectors X2): `unseen`, on average, in
+ * the other n - vectors directions, and `rest` in those of eigenvalue zero.
  */
 void ks_leverage_left(const ks_decomposition *d, size_t m, const double *X2, double *unseen, double *rest);
 

@@ -1,6 +1,6 @@
 /*
  * Every constant of the fit that was chosen and not derived, with the reason. docs/spectrum.md says what
- * happens without each.
+ * happens when one is changed, and which were not measured.
  */
 #ifndef KS_SPECTRUM_TUNING_H
 #define KS_SPECTRUM_TUNING_H
@@ -127,7 +127,9 @@ KS_CONSTANT(KS_WIDER_SUMS, 1.6);
 KS_CONSTANT(KS_DISAGREE, 3);
 /* The fewest eigenvalues over which an exponent is measured, unless a range is given. */
 enum { KS_EXPONENT_LEAST = 8 };
-/* The largest share of the mean square that is taken for noise: trials of noise alone may say more than all. */
+/*
+ * The largest share of the mean square that is taken for noise: trials of noise alone may say more than all.
+ */
 KS_CONSTANT(KS_NOISE_MOST, 0.99);
 /* Families below this share of the best are left out of the intervals. */
 KS_CONSTANT(KS_NEGLIGIBLE, 1e-3);

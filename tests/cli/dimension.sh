@@ -154,7 +154,8 @@ py 'np.save("tiny.npy", np.load("x.npy") * 2.0**-530)'
 expect_status 0 kspec dimension x.npy --json
 cp "$out" plain
 expect_status 0 kspec dimension tiny.npy --json
-expect_json 'close(j["dimension"], json.load(open("plain"))["dimension"], 1e-12) and j["warnings"] == []'
+expect_json 'close(j["dimension"], json.load(open("plain"))["dimension"], 1e-12)'
+expect_json 'not any("undefined" in w for w in j["warnings"])'
 
 # bad input
 py 'np.save("short.npy", np.ones((4, 5))); np.save("narrow.npy", np.ones((9, 2)))

@@ -26,7 +26,7 @@ done
 # without a command the overview goes to standard error, and it is wrong usage
 kspec >"$out" 2>"$err"
 expect "status 2 without a command" [ $? -eq 2 ]
-expect "overview on standard error" cmp -s "$err" all
+expect "a greeting on standard error" grep -q '^How many dimensions' "$err"
 expect "nothing on standard output" [ ! -s "$out" ]
 
 version=$(sed -n 's/^#define KSPEC_VERSION "\(.*\)".*/\1/p' "$KSPEC_SOURCE/include/kspec/base.h")

@@ -119,6 +119,10 @@ expect_json 'j["runs"][0]["epochs"] == json.load(open("six.json"))["runs"][0]["e
 expect_status 0 kspec learn $quick --epochs 6 --checkpoint kept --json
 expect_json 'j["runs"][0]["resumed"] == 6'
 expect_json 'j["runs"][0]["epochs"] == json.load(open("six.json"))["runs"][0]["epochs"]'
+# one that kill -9 left is gone after the next run, even where that has nothing to write
+touch kept/width-12-seed-0.ckpt.kspec-999999-0.tmp
+expect_status 0 kspec learn $quick --epochs 6 --checkpoint kept --json
+expect 'nothing is left by a killed run' [ "$(ls kept)" = width-12-seed-0.ckpt ]
 sum=$(cksum kept/*)
 expect_error 3 'another run: its learning rate is 0.1, not 0.2' \
     kspec learn $quick --checkpoint kept --learning-rate 0.2

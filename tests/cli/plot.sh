@@ -176,7 +176,7 @@ powers = [0.5**n for n in range(9)]
 epochs = [{"epoch": t, "naive": powers, "unbiased": powers} for t in (0, 1)]
 json.dump({"command": "learn", "runs": [{"width": 8, "seed": 0, "epochs": epochs}]}, open("nine.json", "w"))'
 expect_status 0 kspec plot nine.json -o nine.gp
-expect "orders" grep -q "^set title 'unbiased, n = 8'" nine.gp
+expect "orders" grep -q "^set title 'unbiased, n = 8: width 8'" nine.gp
 expect "and those that are not drawn" grep -q "^set label 'orders above 8 of 9 are not drawn'" nine.gp
 echo '{"command": "spectrum", "eigenvalues": [1, 0.1], "singular_values": [1, 1e-20]}' >low.json
 expect_status 0 kspec plot low.json -o low.gp

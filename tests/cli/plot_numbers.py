@@ -47,7 +47,7 @@ def moments(j, data, titles):
         mine = [e for e in j["estimates"] if e["estimator"] == name]
         check(name, series(data, titles, 0, name),
               [(e["n"], num(e["value"]), num(e["ci_low"]), num(e["ci_high"])) for e in mine])
-        for got, e in zip(series(data, titles, 1, name), mine):
+        for got, e in zip(series(data, titles, 1, name), [e for e in mine if e["n"] > 1]):
             assert abs(got[1] - e["root"]) <= 1e-15 * abs(e["root"]), (got, e)
 
 
@@ -112,12 +112,13 @@ def norm(j, data, titles):
 
 def ridge(j, data, titles):
     n = j["rows"]
-    assert titles[0, 0] == "N = 3" and len([k for k in data if k[0] == 0]) >= 9
+    assert titles[0, 0] == "N = 3" and len([k for k in data if k[0] == 0]) >= 7
     for panel, which in (0, "train"), (1, "test"):
         for N in {p["features"] for p in j["points"]}:
             mine = sorted((p for p in j["points"] if p["features"] == N), key=lambda p: p["lambda"])
             curves = [v for k, v in sorted(data.items()) if k[0] == panel]
-            for key in which + "_mse", "kernel_%s_mse" % which:
+            last = N == max(p["features"] for p in j["points"])
+            for key in [which + "_mse"] + ["kernel_%s_mse" % which] * last: # one line of the kernel
                 want = [(p["lambda"], num(p[key]), math.nan, math.nan) for p in mine]
                 assert any(same_rows(c, want) for c in curves), (key, want)
             measured, sd = "empirical_%s_mse" % which, "empirical_%s_sd" % which

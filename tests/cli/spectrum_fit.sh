@@ -77,9 +77,10 @@ expect_json 'j["all_noise"] is True and any("may be all noise" in w for w in j["
 expect_json 'abs(j["noise"] - 1) < 0.2'
 expect_json 'j["resolved"] == 0 and all(j[k] is None for k in ("exponent", "exponent_from", "exponent_to"))'
 for seed in 1 2 3 4 5 6 7 8; do
-    kspec generate linear --rows 30 --cols 40 --dim 1 --eigenvalue 1e-9 --noise 1 --trials 2 --seed $seed -o two.npy
+    kspec generate linear --rows 30 --cols 40 --dim 1 --eigenvalue 1e-9 --noise 1 --trials 2 \
+        --seed $seed -o two.npy
     expect_status 0 kspec spectrum two.npy --json
-    expect_json 'j["all_noise"] and j["resolved"] == 0 and any("may be all noise" in w for w in j["warnings"])'
+    expect_json 'j["all_noise"] and j["resolved"] == 0 and "may be all noise" in str(j["warnings"])'
 done
 # moments that contradict the fit: a warning, and wider intervals
 kspec generate linear --rows 100 --cols 100 --dim 60 --eigenvalue 0.1 --seed 21 -o equal.npy

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """The fault sweeps: make faults (every case, minutes to hours) and make faults-quick (a sample, two minutes).
 
-usage: run.py KSPEC LIBRARY [--stride N] [--only NAME]
+usage: run.py KSPEC LIBRARY [--stride N] [--only NAME] [--jobs N (all processors)]
 
 Allocations and system calls that fail (faults.c), limits on resources, kill -9 with a resume, two writers
 and a full disk. Each sweep prints how many cases it ran. The exit status is 1 where a case was wrong: another
 output with status 0, a crash, a hang, a file that is not complete, or more than one message.
 """
-import argparse, glob, os, random, re, resource, shutil, signal, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, glob, os, random, re, resource, shutil, signal, subprocess, sys
+import tempfile, time
 
 args = argparse.ArgumentParser()
 args.add_argument("kspec")
 args.add_argument("library")
 args.add_argument("--stride", type=int, default=1)
 args.add_argument("--only", default="")
+args.add_argument("--jobs", type=int, default=os.cpu_count())
 args = args.parse_args()
 KSPEC, LIBRARY = os.path.realpath(args.kspec), os.path.realpath(args.library)
 LIMIT = 60  # seconds until a command counts as hung
@@ -82,7 +84,7 @@ COMMANDS = [
     "dimension x.npy --json",
     "dimension t.npy --curve",
     "compare x.npy v.csv --json",
-    "compare t.npy t.npy",
+    "compare t.npy t.npy --splits 2 -n 2",
     "spectrum x.npy --rank 4 -n 3 --draws 3 --json",
     "spectrum --moments 2,1,0.5 --rank 4 --upper 1",
     "spectrum --moments truth.json --rank 4 --json -o out.json",
@@ -121,16 +123,24 @@ ALLOCATIONS = "alloc-once,alloc-ever"
 CALLS = "kill,short,EIO,ENOSPC,EINTR,EACCES,EMFILE,ENOMEM"
 
 
+def sweep_line(line, plan, stride, first):
+    """The report of the server for one command line: every stride-th case from the first"""
+    with tempfile.TemporaryDirectory(prefix="faults-") as d:
+        for f in os.listdir(INPUTS):
+            shutil.copy(os.path.join(INPUTS, f), d)
+        env = dict(ENV, LD_PRELOAD=LIBRARY, FAULT_PLAN=plan, FAULT_STRIDE=str(stride),
+                   FAULT_FIRST=str(first))
+        return subprocess.run([KSPEC] + line.split(), capture_output=True, text=True, env=env, cwd=d,
+                              errors="replace")
+
+
 def sweep(name, lines, plan, stride):
     began, count, notes = time.monotonic(), 0, [0, 0]
-    for number, line in enumerate(lines):
-        with tempfile.TemporaryDirectory(prefix="faults-") as d:
-            for f in os.listdir(INPUTS):
-                shutil.copy(os.path.join(INPUTS, f), d)
-            env = dict(ENV, LD_PRELOAD=LIBRARY, FAULT_PLAN=plan, FAULT_STRIDE=str(stride),
-                       FAULT_FIRST=str(number))
-            p = subprocess.run([KSPEC] + line.split(), capture_output=True, text=True, env=env, cwd=d,
-                               errors="replace")
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        slices = args.jobs if stride == 1 else 1  # some lines have more cases than all others together
+        parts = [(line, plan, stride * slices, (number % stride) + k)
+                 for number, line in enumerate(lines) for k in range(slices)]
+        for (line, *_), p in zip(parts, pool.map(lambda part: sweep_line(*part), parts)):
             m = re.search(r"^cases (\d+) wrong (\d+) crashes (\d+) hangs (\d+) .* excused (\d+)$", p.stdout,
                           re.M)
             for fail in re.findall(r"^FAIL .*", p.stdout, re.M):
@@ -218,6 +228,8 @@ def kills():
                 complain("resume: status %d: %s" % (p.returncode, err.decode()))
             elif epochs(out) != epochs(want):
                 complain("resume: another result than without a kill")
+            elif [f for f in os.listdir("ck") if not f.endswith(".ckpt")]:
+                complain("resume: it leaves %s" % os.listdir("ck"))
             break
         else:
             complain("resume: not finished after 50 attempts")

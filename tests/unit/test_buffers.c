@@ -10,10 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
+#ifndef KSPEC_SANITIZED
 /* Counts what OpenBLAS takes. */
 extern void *__libc_malloc(size_t size);
 static long mallocs;
@@ -62,7 +59,7 @@ TEST(small_products) {
 }
 
 TEST(no_product_takes_memory) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef KSPEC_SANITIZED
     static double A[300 * 300], B[300 * 300], C[300 * 300];
     ks_gemm(0, 0, 300, 300, 300, 1, A, 300, B, 300, 0, C, 300);
     for (size_t m = 1; m < 120; m += 7)

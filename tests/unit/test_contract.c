@@ -212,10 +212,9 @@ CALL(learn) {
 }
 
 CALL(read_labels) { RESULT(kspec_labels, kspec_labels_free, kspec_read_labels(names, opts, &r, err)); }
-CALL(read_file) {
-    const char *const inputs[] = {file};
+static kspec_status read_table(const char *input, const void *opts, int *held, kspec_error *err) {
     kspec_dataset *d = NOWHERE(kspec_dataset);
-    kspec_status st = kspec_read(inputs, 1, opts, &d, err);
+    kspec_status st = kspec_read(&input, 1, opts, &d, err);
     if (st) {
         *held = d != NULL;
         return st;
@@ -225,20 +224,13 @@ CALL(read_file) {
     kspec_dataset_free(d);
     return KSPEC_OK;
 }
+CALL(read_file) { return read_table(file, opts, held, err); }
 CALL(read_lent) {
-    const char *const inputs[] = {"in memory"};
-    const kspec_array lent = {inputs[0], table_at, 2, {P, TABLE}, {TABLE, 1}, NULL};
-    kspec_dataset *d = NOWHERE(kspec_dataset);
+    const kspec_array lent = {"in memory", table_at, 2, {P, TABLE}, {TABLE, 1}, NULL};
     kspec_lend(&lent, 1);
-    kspec_status st = kspec_read(inputs, 1, opts, &d, err);
+    kspec_status st = read_table(lent.name, opts, held, err);
     kspec_lend(NULL, 0);
-    if (st) {
-        *held = d != NULL;
-        return st;
-    }
-    CHECK(kspec_dataset_trial(d, 0).data == table_at);
-    kspec_dataset_free(d);
-    return KSPEC_OK;
+    return st;
 }
 CALL(write_file) {
     (void)opts;

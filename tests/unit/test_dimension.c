@@ -293,6 +293,10 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_dimension(m, 1, NULL, &d, &err), KSPEC_E_ARG, err,
                 "8 rows and 2 columns are too few: 5 and 3 are needed");
     views(&a, m);
+    const uint64_t two[] = {0, 1, 0, 1, 0};
+    kspec_dimension_opts g = {.size = sizeof g, .col_groups = two};
+    CHECK_FAILS(kspec_dimension(m, 1, &g, &d, &err), KSPEC_E_ARG, err,
+                "8 groups of rows and 2 of columns are too few: 5 and 3 are needed");
     kspec_dimension_opts o = {.size = sizeof o, .curve = 101};
     CHECK_FAILS(kspec_dimension(m, 1, &o, &d, &err), KSPEC_E_ARG, err, "a curve of 101 points exceeds 100");
     CHECK_FAILS(kspec_compare(m, 1, n, 1, NULL, &c, &err), KSPEC_E_ARG, err, "8 and 7 rows");

@@ -105,7 +105,15 @@ TEST(sums_are_their_definition) {
         }
 }
 
+/* m(1) is the trace over all entries; centred, a row's mean has taken one degree of freedom. */
+TEST(trace_of_centred_rows) {
+    const ks_quad q = {.t = 24};
+    CHECK(ks_sums_trace(&q, 0, 4, 2) == 3);
+    CHECK(ks_sums_trace(&q, 1, 4, 2) == 4);
+}
+
 int main(void) {
     RUN(sums_are_their_definition);
+    RUN(trace_of_centred_rows);
     return test_done();
 }

@@ -94,7 +94,8 @@ TEST(equals_the_sum_over_all_tuples) {
                     if (form == 0) continue;
                     size_t rows = P / (split[0] ? 2 : 1), cols = Q / (split[1] ? 2 : 1),
                            most = rows < cols ? rows : cols;
-                    while (most && tuples(P, Q, split, N, (int)most) > 2e5) most--; /* the oracle is slow */
+                    /* the oracle is slow, and a sanitizer has seen it at work before that */
+                    while (most && tuples(P, Q, split, N, (int)most) > (SANITIZED ? 1e4 : 2e5)) most--;
                     if (most < 1) continue;
                     double *A = oracle_matrix(seed++, P, Q), *B = oracle_matrix(seed++, P, Q);
                     terms_oracle t = {.p = {A, two ? B : A, P, Q, 0}, .split = {split[0], split[1]}};
@@ -105,6 +106,7 @@ TEST(equals_the_sum_over_all_tuples) {
 }
 
 TEST(fourth_order_equals_the_sum_over_all_tuples) {
+    if (SANITIZED) SKIP("sums over all tuples take minutes under a sanitizer; run the tests without one");
     for (int two = 0; two < 2; two++) { /* rows centred, one trial; columns centred, two trials */
         size_t P = two ? 4 : 9, Q = two ? 9 : 4;
         double *A = oracle_matrix(70, P, Q), *B = oracle_matrix(71, P, Q);
@@ -117,6 +119,7 @@ TEST(fourth_order_equals_the_sum_over_all_tuples) {
 
 /* Weights of a finite population at n = 4, where the oracle takes all partitions of four rows and columns */
 TEST(fourth_order_of_a_population) {
+    if (SANITIZED) SKIP("sums over all tuples take minutes under a sanitizer; run the tests without one");
     for (int two = 0; two < 2; two++) {
         double *A = oracle_matrix(80, 5, 4), *B = oracle_matrix(81, 5, 4);
         compare((terms_oracle){.p = {A, two ? B : A, 5, 4, 0}, .population = {7, 4}}, 4);

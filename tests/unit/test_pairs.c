@@ -216,10 +216,28 @@ TEST(more_columns_than_a_strip) {
     ks_arena_free(&arena);
 }
 
+/* Of complete data every cycle is there, whoever is left out */
+TEST(cycles_of_complete_data) {
+    for (int centered = 0; centered < 2; centered++) {
+        sample s;
+        draw(&s, 3, 6, 5, 6, 5);
+        double trace[20], square[20], moment[20], cycles[20], ones[MOST * MOST];
+        for (size_t k = 0; k < MOST * MOST; k++) ones[k] = 1;
+        ks_run run;
+        CHECK(ks_run_init(&run, 1, (kspec_progress){0}, NULL) == KSPEC_OK);
+        const double *seen = centered ? ones : NULL;
+        CHECK(ks_pairs_make(&run, &(ks_pairs){s.A, s.B, seen, seen, &s.rows, &s.cols, centered},
+                            &(ks_pairs_out){trace, square, moment, cycles, NULL}, NULL) == KSPEC_OK);
+        for (size_t k = 0; k < 1 + 6 + 5; k++) CHECK_CLOSE(cycles[k], 1, 1e-14);
+        ks_arena_free(&s.arena);
+    }
+}
+
 int main(void) {
     EACH_ISA(RUN(groups_against_every_tuple));
     EACH_ISA(RUN(missing_against_every_tuple));
     EACH_ISA(RUN(more_columns_than_a_strip));
     RUN(shifts_take_no_part);
+    RUN(cycles_of_complete_data);
     return test_done();
 }

@@ -136,7 +136,9 @@ TEST(axes) {
         double y[5];
         plot_scale given, want;
     } cases[] = {
-        {{1, 2, 3, 4, 5}, PLOT_AUTO, PLOT_LINEAR},
+        {{4, 5, 6, 7, 8}, PLOT_AUTO, PLOT_LINEAR}, /* all positive, and nearly the same */
+        {{1, 2, 3, 4, 5}, PLOT_AUTO, PLOT_LOG},
+        {{0, 2, 3, 4, 5}, PLOT_AUTO, PLOT_LINEAR},
         {{1, 10, 100, 1000, 10000}, PLOT_AUTO, PLOT_LOG},
         {{1, 10, 100, 1000, -1}, PLOT_AUTO, PLOT_LOG}, /* one of five is not positive */
         {{1, 1000, 0, 0, -1}, PLOT_AUTO, PLOT_LINEAR}, /* most are */
@@ -179,6 +181,7 @@ TEST(far_error_bars) {
     plot_panel *p = plot_add_panel(&f, NULL, NULL, NULL);
     plot_series *s = plot_add_series(&f, p, NULL, PLOT_POINTS, -1);
     for (int i = 1; i <= 4; i++) plot_add_point(&f, s, i, i, i == 3 ? -1e9 : i - 0.5, i == 3 ? 1e9 : i + 0.5);
+    p->y.scale = PLOT_LINEAR;
     plot_settle(&f, &(plot_look){0});
     CHECK(p->y.low > -10 && p->y.low < 0.5 && p->y.high < 15 && p->y.high > 4.5);
     plot_free(&f);

@@ -4,6 +4,7 @@
  */
 #include "kspec.h"
 #include "help/isa.h"
+#include "moments/second.h"
 #include "oracle/pairs.h"
 #include "test.h"
 
@@ -277,6 +278,18 @@ TEST(edges) {
     kspec_moments_free(r);
 }
 
+/* Where one estimate is not positive and has no logarithm, all are taken to first order about the whole one. */
+TEST(logarithms_of_what_is_not_positive) {
+    double trace[4] = {0}, square[4] = {4, 5, 3, 4}, moment[4] = {2, 2, 1, 3}, out[4];
+    const ks_second s = {.P = 2, .Q = 1, .trace = trace, .square = square, .moment = moment};
+    ks_log_ratios(&s, out);
+    for (int k = 0; k < 4; k++) CHECK_CLOSE(out[k], log(square[k] / moment[k]), 1e-15);
+    moment[2] = -1;
+    ks_log_ratios(&s, out);
+    const double want[4] = {0, 0.25, 0.25, -0.5}; /* (square - 4) / 4 - (moment - 2) / 2 */
+    for (int k = 0; k < 4; k++) CHECK_CLOSE(out[k], log(2) + (k == 2 ? -0.25 + 1.5 : want[k]), 1e-15);
+}
+
 int main(void) {
     RUN(by_definition);
     RUN(whatever_the_estimators);
@@ -284,5 +297,6 @@ int main(void) {
     RUN(of_every_sample);
     RUN(error_bars_of_a_population);
     RUN(edges);
+    RUN(logarithms_of_what_is_not_positive);
     return test_done();
 }

@@ -50,16 +50,12 @@ static struct rlimit limit_data(size_t more) {
 
 TEST(two_gigabytes_are_mapped) {
     if (!status_of("RssAnon:")) SKIP("no /proc/self/status here");
-    int sanitized = 0; /* a sanitizer's shadow of the mapping would count */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    sanitized = 1;
-#endif
     const char *inputs[] = {path};
     kspec_dataset *d;
     kspec_error err;
     size_t before = status_of("RssAnon:");
     struct rlimit old = {0};
-    if (!sanitized) old = limit_data(LIMIT);
+    if (!SANITIZED) old = limit_data(LIMIT);
     kspec_status st = kspec_read(inputs, 1, NULL, &d, &err);
     CHECK_MSG(st == KSPEC_OK, "%s", err.msg);
     size_t after = status_of("RssAnon:");
@@ -71,7 +67,7 @@ TEST(two_gigabytes_are_mapped) {
     kspec_dataset_free(d);
 
     /* the limit bites: the same matrix asked for the other way round has to be copied */
-    if (!sanitized) {
+    if (!SANITIZED) {
         kspec_read_opts opts = {.size = sizeof opts, .axes = "cols,rows"};
         CHECK_FAILS(kspec_read(inputs, 1, &opts, &d, &err), KSPEC_E_NOMEM, err, "memory");
         setrlimit(RLIMIT_DATA, &old);

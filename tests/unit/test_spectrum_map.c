@@ -201,8 +201,8 @@ TEST(one_complete_side_is_marchenko_pastur) {
 }
 
 /*
- * Noise and next to nothing else: Marchenko and Pastur again, of P x Q numbers of variance 1. x P has the law of
- * the test before with c = P/Q. |kappa| is nearly constant here, and the levels differ by its angle.
+ * Noise and next to nothing else: Marchenko and Pastur again, of P x Q numbers of variance 1. x P has the law
+ * of the test before with c = P/Q. |kappa| is nearly constant here, and the levels differ by its angle.
  */
 static double next_to_nothing(size_t i) { return 1e-9 / (double)(i + 1); }
 

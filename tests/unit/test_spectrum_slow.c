@@ -3,8 +3,8 @@
  * 20 seeds. The total absolute error of the 20 eigenvalues is about 0.55 (standard deviation over seeds 0.5)
  * from unbiased moments and unit weights; its mean over 20 seeds has a standard error of 0.12, so that 0.8 is
  * two above, and the seeds are fixed. Kong-Valiant moments and the sample's own eigenvalues must do at least
- * three times worse. The fit, which is told no rank, has an error of 0.29 on these seeds; that of the level alone
- * is 0.26.
+ * three times worse. The fit, which is told no rank, has an error of 0.29 on these seeds; that of the level
+ * alone is 0.26.
  */
 #include "kspec.h"
 #include "test.h"
@@ -31,7 +31,9 @@ static double total_error(const double *lambda) {
     return sum;
 }
 
-/* Mean total errors of the linear program, plain and by default, of another estimator, the sample and the fit */
+/*
+ * Mean total errors of the linear program, plain and by default, of another estimator, the sample and the fit
+ */
 typedef struct {
     double plain, by_default, others, sample, fit;
 } mean_errors;
@@ -131,10 +133,10 @@ TEST(more_eigenvalues_than_rows) {
 }
 
 /*
- * Two trials with noise of half the signal's variance, 100 x 300: by how much lambda_1 and lambda_5 are off on
- * average over 20 seeds, in units of the truth and of the standard error of that mean. Of 1/i they are unbiased
- * within two standard errors. Equal eigenvalues are spread: of two levels the first is too large and the fifth,
- * the last of its level, too small.
+ * Two trials with noise of half the signal's variance, 100 x 300: by how much lambda_1 and lambda_5 are off
+ * on average over 20 seeds, in units of the truth and of the standard error of that mean. Of 1/i they are
+ * unbiased within two standard errors. Equal eigenvalues are spread: of two levels the first is too large and
+ * the fifth, the last of its level, too small.
  */
 TEST(two_trials_with_noise) {
     enum { ROWS = 100, COLS = 300, MOST = 100 };

@@ -1,0 +1,80 @@
+# What pictures say of themselves: bars, data, axes, legends, titles, and words for who cannot see them.
+. "$(dirname "$0")/lib.sh"
+command -v gnuplot >/dev/null || skip "gnuplot is not installed; run 'sh scripts/setup.sh pictures'"
+
+kspec generate linear --rows 60 --cols 40 --eigenvalue 3,2,1 --noise 0.5 --trials 3 --seed 2 -o rec.npy
+py 'a = np.load("rec.npy"); a[2, :9] = np.nan; np.save("ragged.npy", a)
+r = np.random.default_rng(1); x = r.normal(size=(50, 3))
+np.save("x.npy", x); np.save("y.npy", np.sin(x[:, 0]))
+np.save("twins.npy", np.repeat(x[:20], 2, axis=0))
+np.save("im.npy", r.uniform(0, 255, size=(60, 9)).round()); np.save("la.npy", np.arange(60) % 3)'
+has() { expect "$1 has '$2'" grep -qF -- "$2" "$1"; }
+absent() { ! grep -qF -- "$2" "$1"; }
+lacks() { expect "$1 has no '$2'" absent "$1" "$2"; }
+
+# moments and dimension: bars, data, centring, trials, roots from n = 2, the interval
+expect_status 0 kspec moments rec.npy -n 4 --plot m.gp --quiet
+has m.gp "set title 'moments, bars: 95% intervals"
+has m.gp "'rec.npy: 3 trials × 60 rows × 40 columns; dimension "
+has m.gp '(95%: '
+has m.gp 'set logscale y'
+expect "roots begin at n = 2" eval '! sed -n "/^\$p1s0/,/^END/p" m.gp | grep -q "^ 1 "'
+lacks m.gp 'set key at' # one series has no legend
+has m.gp ": exact'"
+expect_status 0 kspec moments rec.npy -n 4 --estimator naive,exact --plot m2.gp --quiet
+has m2.gp 'set key at'
+expect_status 0 kspec dimension ragged.npy --nan ragged-trials --plot d.gp --quiet
+has d.gp "'ragged.npy: 2 to 3 trials × 60 rows × 40 columns, centred; dimension "
+has d.gp '95% interval'
+expect_status 0 kspec dimension rec.npy --curve --json --quiet
+expect_json 'j["input"].get("row_trials") is None'
+expect_status 0 kspec dimension ragged.npy --nan ragged-trials --json --quiet
+expect_json 'j["input"]["row_trials"] == [2, 3]'
+
+# ridge: one line of the kernel, one scale for both panels
+expect_status 0 kspec ridge x.npy --target y.npy --test-noise 0.5 --features 5,20,80 --lambda 0.01,0.1,1 \
+    --sigma median --plot r.gp --quiet
+expect "one scale for training and test" [ "$(grep '^set yrange' r.gp | head -2 | sort -u | wc -l)" -eq 1 ]
+expect "one line of the kernel a panel" \
+    [ "$(grep -c 'dashtype 3 linecolor rgb .#000000. .*kernel alone' r.gp)" -eq "$(grep -c '^plot' r.gp)" ]
+# each panel has a curve for N or lambda (solid or dashed), one dotted line of data
+expect "and no other" [ "$(grep -c 'dashtype 3 .*notitle' r.gp)" -eq "$(grep -c '^plot' r.gp)" ]
+
+# wls, decay
+expect_status 0 kspec wls --grid 16 --learn 2-32:2 --modes 32 --gamma 0.3 --noise 0.2 --plot w.gp --quiet
+has w.gp 'γ = 0.3, noise 0.2'
+expect_status 0 kspec wls decay twins.npy --json --quiet # rows that repeat leave rounding alone
+cp "$out" decay.json
+expect_json 'min(j["singular_values"]) < 1e-14 * max(j["singular_values"])'
+expect_status 0 kspec plot decay.json -o decay.gp
+has decay.gp "'fitted'"
+expect "rounding does not stretch the axis" "$python" -c '
+import json, re
+s = json.load(open("decay.json"))["singular_values"]
+low = float(re.search(r"^set yrange \[([^:]+):", open("decay.gp").read(), re.M).group(1))
+assert low > 1e-14 * max(s), low'
+
+# norm: the kinds of bars are told apart
+expect_status 0 kspec norm x.npy --method rff-power,rff-debiased --repeat 4 --features 32 --plot n.gp --quiet
+for kind in '95% interval' 'spread of draws'; do has n.gp "'bar: $kind'"; done
+has n.gp 'with yerrorbars linetype 1 dashtype 2'
+lacks n.gp "'bar: bound'"
+
+# learn: error bars, marks, a title
+expect_status 0 kspec learn --images im.npy --labels la.npy --test-images im.npy --width 8,16 --epochs 2 \
+    -n 2 --plot l.gp --quiet
+has l.gp 'bars: 95% intervals of one seed'
+has l.gp 'yerrorbars'
+has l.gp 'with linespoints'
+
+# words in the picture
+expect_status 0 kspec moments rec.npy -n 3 --plot m.svg --quiet
+lacks m.svg Gnuplot
+lacks m.svg GNUPLOT
+has m.svg 'role="img" aria-labelledby="title desc"'
+expect "a title and a description in words" "$python" -c '
+import xml.etree.ElementTree as e
+root = e.parse("m.svg").getroot()
+title, desc = (root.find("{http://www.w3.org/2000/svg}" + k).text for k in ("title", "desc"))
+assert title.startswith("rec.npy: 3 trials") and "m(n) against order n" in desc and " at 2 (" in desc, desc'
+done_testing
