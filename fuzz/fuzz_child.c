@@ -1,6 +1,6 @@
 /*
- * The answer of the HDF5 reader, whatever it is: the program `reader` beside this one takes its place, and answers
- * with the bytes of the file that it is asked for.
+ * The answer of the HDF5 reader, whatever it is: the program `reader` beside this one takes its place, and
+ * answers with the bytes of the file that it is asked for.
  */
 
 #include "fuzz.h"

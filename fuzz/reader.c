@@ -1,7 +1,7 @@
 /*
- * The program that fuzz_child.c puts in place of the HDF5 reader. It is linked with nothing, since a fuzzer that
- * loaded its own libraries again for each input would spend its time on that. It writes the file's bytes behind
- * HDF5's signature to the memory that it shares with the library.
+ * The program that fuzz_child.c puts in place of the HDF5 reader. It is linked with nothing, since a fuzzer
+ * that loaded its own libraries again for each input would spend its time on that. It writes the file's bytes
+ * behind HDF5's signature to the memory that it shares with the library.
  */
 #include "io/child.h"
 

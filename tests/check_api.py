@@ -122,7 +122,8 @@ def main():
     include = source / "include"
     files = {p.name: p.read_text() for p in [include / "kspec.h", *sorted((include / "kspec").glob("*.h"))]}
     found = self_test() or breaches(files)
-    found += untested(files, (source / "tests/unit/test_contract.c").read_text())
+    found += untested(files, "".join((source / "tests" / name).read_text()
+                                     for name in ("help/contract_calls.h", "unit/test_contract.c")))
     print(*found, sep="\n")
     if found:
         sys.exit(1)

@@ -17,7 +17,8 @@ may_include() {
     moments) echo "base simd linalg device features theory" ;;
     spectrum | norm | learn | dimension) echo "base simd linalg device features theory moments" ;;
     bench)
-        echo "base simd linalg device features theory moments ridge wls spectrum norm learn dimension kspec.h" ;;
+        echo "base simd linalg device features theory moments ridge wls spectrum norm learn dimension" \
+            "kspec.h" ;;
     cli) echo "core plot commands bench kspec.h" ;;
     hdf5) echo "io/child.h io/sparse.h" ;; # a program apart: it shares what stands on nothing
     include) echo "" ;;
@@ -106,7 +107,8 @@ breaches() {
             sed "s,^,$file: a stream without ks_stream(): ,"
     done
     # jansson ends the process where its scanner has no memory: one file parses, with a reserve
-    (cd "$tree" && grep -nE 'json_load(s|b|f|fd|_file|_callback)\(' $(find cli -name '*.c' ! -name memory.c)) |
+    (cd "$tree" &&
+        grep -nE 'json_load(s|b|f|fd|_file|_callback)\(' $(find cli -name '*.c' ! -name memory.c)) |
         sed 's,^\([^:]*\):.*,\1: JSON is parsed by cli_json_parse() alone,'
     # one file, one idea; lines that fit a window
     (cd "$tree" && find . -name build\* -prune -o -path ./.git -prune -o -path ./data -prune -o \

@@ -248,8 +248,8 @@ void cli_memory_lost(void);
 int cli_memory_failed(void);
 
 /*
- * Parse all of a text or file; NULL where it is not JSON (then `where` says so), or without memory. jansson's own
- * functions end the process where memory runs out, so nothing else may call them.
+ * Parse all of a text or file; NULL where it is not JSON (then `where` says so), or without memory. jansson's
+ * own functions end the process where memory runs out, so nothing else may call them.
  */
 json_t *cli_json_parse(const char *text, size_t size, json_error_t *where);
 json_t *cli_json_load(FILE *f, json_error_t *where);

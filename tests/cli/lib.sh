@@ -58,6 +58,9 @@ check_stderr() { # status, command
     fi
 }
 
+# Is the tool built with a sanitizer, shared or static?
+sanitized() { case $(nm -D "$KSPEC" 2>/dev/null) in *__asan_* | *__tsan_*) true ;; *) false ;; esac; }
+
 # Runs the tool with tests/help/preload.c in it. Builds with sanitizers have none: has_preload tells.
 preload=$(dirname "$KSPEC")/tests/test_preload.so
 has_preload() {

@@ -1,8 +1,6 @@
 # Limits on memory: every command ends, with its result or with one line.
 . "$(dirname "$0")/lib.sh"
-if ldd "$KSPEC" | grep -qE 'lib[at]san'; then
-    skip "sanitizers need all of the address space; run the tests without them"
-fi
+if sanitized; then skip "sanitizers need all of the address space; run the tests without them"; fi
 
 kspec generate rff --rows 40 --cols 30 --dim 2 --seed 1 -o x.npy --quiet >"$out" || exit 1
 kspec moments x.npy --json --quiet --threads 16 >want.json || exit 1

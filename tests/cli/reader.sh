@@ -2,7 +2,6 @@
 . "$(dirname "$0")/lib.sh"
 build=$(dirname "$KSPEC")
 single=$fixtures/hdf5/single.h5
-sanitized() { case $(nm -D "$KSPEC" 2>/dev/null) in *__asan_* | *__tsan_*) true ;; *) false ;; esac; }
 
 # it is shut in, and config says so
 expect_status 0 kspec config --json

@@ -1,6 +1,6 @@
 # Small stacks: 256 kB are enough for every computation, in the main thread and in the others.
 . "$(dirname "$0")/lib.sh"
-case $(nm -D "$KSPEC" 2>/dev/null) in *__asan_* | *__tsan_*) skip 'sanitizers need more stack' ;; esac
+if sanitized; then skip 'sanitizers need more stack'; fi
 kspec generate rff --rows 60 --cols 40 --dim 2 --trials 4 -o trials.npy
 kspec generate rff --rows 90 --cols 80 --dim 2 -o x.npy
 kspec generate linear --rows 90 --cols 1 --dim 2 -o y.npy

@@ -278,7 +278,7 @@ TEST(edges) {
     kspec_moments_free(r);
 }
 
-/* Where one estimate is not positive and has no logarithm, all are taken to first order about the whole one. */
+/* Where one estimate is not positive and has no logarithm, all are taken to first order about the whole. */
 TEST(logarithms_of_what_is_not_positive) {
     double trace[4] = {0}, square[4] = {4, 5, 3, 4}, moment[4] = {2, 2, 1, 3}, out[4];
     const ks_second s = {.P = 2, .Q = 1, .trace = trace, .square = square, .moment = moment};
