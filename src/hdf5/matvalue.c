@@ -180,12 +180,12 @@ static double *doubles(const void *from, size_t count, enum matio_classes class)
 }
 
 _Noreturn static void give_sparse(const matvar_t *v, const char *key) {
-    const mat_sparse_t *m = v->data;
+    const mat_sparse_t none = {0}, *m = v->data ? v->data : &none;
     enum matio_classes class = v->data_type == MAT_T_SINGLE  ? MAT_C_SINGLE
                                : v->data_type == MAT_T_INT8  ? MAT_C_INT8
                                : v->data_type == MAT_T_UINT8 ? MAT_C_UINT8
                                                              : MAT_C_DOUBLE;
-    if (!m || !m->jc || v->rank != 2 || (class == MAT_C_DOUBLE && v->data_type != MAT_T_DOUBLE))
+    if (!m->jc || v->rank != 2 || (class == MAT_C_DOUBLE && v->data_type != MAT_T_DOUBLE))
         refuse("%.100s is a sparse matrix that cannot be read", key);
     ks_sparse s = {.rows = v->dims[0],
                    .cols = v->dims[1],
