@@ -117,6 +117,7 @@ install: all
 SOURCES = $(shell git ls-files '*.c' '*.h')
 lint:
 	@$(SETUP) lint
+	@! git grep -nE '^(<<<<<<<|>>>>>>>)' # a merge that nobody finished
 	@echo $(SOURCES) | xargs -n 30 -P $(JOBS) clang-format --dry-run --Werror
 	@cppcheck --quiet -j $(JOBS) --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \
 	    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -I include -I src -I cli \
