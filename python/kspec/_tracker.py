@@ -91,6 +91,13 @@ class Tracker:
             for name in self.names
         ]
 
+    def __repr__(self) -> str:
+        rows = [f"{'step':>8}  {'dimension':>9}  95% interval    layer"]
+        for r in self.records:
+            value, low, high = (_short(r[key]) for key in ("dimension", "ci_low", "ci_high"))
+            rows.append(f"{r['step']:>8g}  {value:>9}  {low + ' … ' + high:<14}  {r['name']}")
+        return "\n".join(rows) if self.records else "no records yet"
+
     def to_json(self) -> str:
         return json.dumps(self.to_dict())
 
@@ -113,6 +120,10 @@ class Tracker:
 def _plain(value: float) -> float | None:
     """JSON has no NaN."""
     return value if value == value else None
+
+
+def _short(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"
 
 
 def _panel(title: str, label: str, series: list[dict[str, Any]]) -> dict[str, Any]:
@@ -143,15 +154,19 @@ class _Tracking(Tracker):
             module.register_forward_hook(lambda _m, _i, out, name=name: seen.__setitem__(name, out))
             for name, module in self._modules.items()
         ]
-        was_training = self._model.training
+        modes = [(module, module.training) for _, module in self._model.named_modules()]
         self._model.eval()
         try:
             with torch.no_grad():
                 self._model(self._probe)
         finally:
-            self._model.train(was_training)
+            for module, mode in modes:  # a layer that is frozen stays so
+                module.training = mode
             for hook in hooks:
                 hook.remove()
+        missed = [name for name in self._modules if name not in seen]
+        if missed:
+            raise ValueError(f"layers: the model does not call {missed[0]!r} on this probe")
         return [self.update(name, _activations(name, seen[name]), step) for name in self._modules]
 
 

@@ -223,7 +223,8 @@ class Model:
         self.train(False)
 
     def train(self, mode: bool) -> None:
-        self.training = mode
+        for _, module in self.named_modules():
+            module.training = mode
         self.modes.append(mode)
 
     def __call__(self, x: Any) -> Any:
@@ -248,7 +249,25 @@ def test_track_sets_and_removes_hooks(x: Any, monkeypatch: Any) -> None:
     ]
     assert follow.records[0]["dimension"] == follow.records[2]["dimension"]
     assert follow.records[0]["dimension"] == kspec.dimension(x @ model.layers[0].weights).dimension
-    assert model.modes == [False, True, False, True] and not any(layer.hooks for layer in model.layers)
+    assert model.modes == [False, False] and model.training and not any(layer.hooks for layer in model.layers)
+    lines = repr(follow).splitlines()
+    assert lines[0].split() == ["step", "dimension", "95%", "interval", "layer"] and len(lines) == 5
+    assert lines[4].split()[0] == "5" and lines[4].split()[-1] == "layer1"
+    assert repr(kspec.Tracker()) == "no records yet"
+
+
+def test_track_leaves_frozen_layers_as_they_are(x: Any, monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(no_grad=contextlib.nullcontext))
+    model = Model(Layer(np.eye(30)), Layer(np.eye(30)))
+    model.layers[1].training = False
+    kspec.track(model, ["layer0"], x.view(Tensor), n=2).epoch()
+    assert [layer.training for layer in model.layers] == [True, False]
+    model.layers, unused = model.layers[:1], model.layers[1]
+    modules = [("", model), ("layer0", model.layers[0]), ("unused", unused)]
+    monkeypatch.setattr(model, "named_modules", lambda: modules)
+    with pytest.raises(ValueError, match="does not call 'unused'"):
+        kspec.track(model, ["unused"], x.view(Tensor), n=2).epoch()
+    assert not unused.hooks
 
 
 def test_track(x: Any) -> None:
