@@ -15,7 +15,7 @@ typedef kspec_status (*attempt)(const void *ctx, kspec_error *err);
 static inline void until_it_succeeds(attempt call, const void *ctx, long least, const char *what) {
     failing_alloc_install();
     long k = 0;
-    for (; k < 20000; k++) {
+    for (; k < 20000; k += SWEEP_STEP) {
         kspec_error err = {0};
         failing_alloc_arm(k);
         kspec_status st = call(ctx, &err);

@@ -132,7 +132,7 @@ TEST(every_allocation_may_fail) {
         long k = 0;
         kspec_status st = KSPEC_E_NOMEM;
         failing_alloc_install();
-        for (; k < 20000 && st == KSPEC_E_NOMEM; k++) {
+        for (; k < 20000 && st == KSPEC_E_NOMEM; k += SWEEP_STEP) {
             int held = 0;
             kspec_error err = {0};
             failing_alloc_arm(k);
