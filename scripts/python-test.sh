@@ -31,8 +31,9 @@ environment() { # folder, requirements
 }
 install() { # environment
     CMAKE_GENERATOR="Unix Makefiles" "$1/bin/python" -m pip install -q --disable-pip-version-check \
-        --no-build-isolation --no-deps --force-reinstall -Ccmake.define.KSPEC_PREBUILT="$build" \
-        -Cbuild-dir="$1/build" "$root"
+        --no-build-isolation --no-deps --force-reinstall \
+        --config-settings=cmake.define.KSPEC_PREBUILT="$build" \
+        --config-settings=build-dir="$1/build" "$root"
 }
 tests() { # environment
     cd "$root"

@@ -34,8 +34,8 @@ cp -L /usr/share/doc/librandom123-dev/copyright "$licences/librandom123.txt"
 
 cd "$root"
 CMAKE_GENERATOR="Unix Makefiles" "$venv/bin/python" -m pip wheel -q --disable-pip-version-check \
-    --no-build-isolation --no-deps -Ccmake.define.KSPEC_PREBUILT="$build/wheel" \
-    -Cbuild-dir="$build/wheel/cmake" -w "$build/wheel/raw" .
+    --no-build-isolation --no-deps --config-settings=cmake.define.KSPEC_PREBUILT="$build/wheel" \
+    --config-settings=build-dir="$build/wheel/cmake" -w "$build/wheel/raw" .
 raw=$(ls "$build"/wheel/raw/kspec-*.whl)
 "$venv/bin/python" "$root/scripts/wheel_licences.py" "$raw" "$licences"
 rm -f "$root"/dist/kspec-*.whl
