@@ -81,11 +81,21 @@ def to_array(name: str, x: Any) -> tuple[Array, list[str] | None]:
     return a, names
 
 
+def pointer(a: Array) -> Any:
+    """Where the first entry of a lies, for C"""
+    return ctypes.cast(a.ctypes.data, _POINTER)
+
+
+def matrix(a: Array) -> h.kspec_matrix:
+    """An array of two axes where it lies; it must live as long as what is returned."""
+    return h.kspec_matrix(pointer(a), *a.shape, *(stride // 8 for stride in a.strides))
+
+
 def lend(name: str, a: Array, names: Sequence[str] | None, to: h.kspec_array) -> list[Any]:
     """Fills `to`; returns what must live as long as it does."""
     keep: list[Any] = [a]
     to.name = name.encode()
-    to.data = ctypes.cast(a.ctypes.data, _POINTER)
+    to.data = pointer(a)
     to.ndim = a.ndim
     for k in range(min(a.ndim, 3)):
         to.shape[k] = a.shape[k]

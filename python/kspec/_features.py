@@ -19,7 +19,6 @@ _KERNELS = {
     "laplace": h.KSPEC_KERNEL_LAPLACE,
     "cauchy": h.KSPEC_KERNEL_CAUCHY,
 }
-_POINTER = ctypes.POINTER(ctypes.c_double)
 
 
 def _kernel_call(
@@ -39,9 +38,6 @@ def _kernel_call(
     if a.ndim != 2:
         raise ValueError(f"x has {a.ndim} axes; rows and columns are expected")
     out = np.empty((a.shape[0], a.shape[0] if width is None else width))
-    matrix = h.kspec_matrix(
-        ctypes.cast(a.ctypes.data, _POINTER), *a.shape, a.strides[0] // 8, a.strides[1] // 8
-    )
     options = h.kspec_kernel_opts(
         size=ctypes.sizeof(h.kspec_kernel_opts),
         kernel=_KERNELS[kernel],
@@ -56,9 +52,9 @@ def _kernel_call(
     with Watch(progress) as watch:
         options.progress = watch.progress
         status = getattr(library(), name)(
-            ctypes.byref(matrix),
+            ctypes.byref(_arrays.matrix(a)),
             ctypes.byref(options),
-            ctypes.cast(out.ctypes.data, _POINTER),
+            _arrays.pointer(out),
             ctypes.byref(err),
         )
     if status:

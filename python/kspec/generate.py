@@ -23,7 +23,6 @@ _CORRELATIONS = {
     "cols": h.KSPEC_NOISE_COLS,
     "both": h.KSPEC_NOISE_BOTH,
 }
-_POINTER = ctypes.POINTER(ctypes.c_double)
 
 
 def _list(name: str, values: Any) -> Any:
@@ -35,8 +34,7 @@ def _square(name: str, value: Input) -> tuple[Any, Any]:
     a = read(value) if isinstance(value, str) else _arrays.to_array(name, value)[0]
     if a.ndim != 2:
         raise ValueError(f"{name}: a matrix is needed, not an array of {a.ndim} axes")
-    data = ctypes.cast(a.ctypes.data, _POINTER)
-    return h.kspec_matrix(data, a.shape[0], a.shape[1], a.strides[0] // 8, a.strides[1] // 8), a
+    return _arrays.matrix(a), a
 
 
 def _generate(
@@ -81,7 +79,7 @@ def _generate(
         )
         for t in range(trials):
             if status == 0:
-                to = ctypes.cast(out[t].ctypes.data, _POINTER)
+                to = _arrays.pointer(out[t])
                 status = lib.kspec_generate_rows(generator, t, 0, rows, to, ctypes.byref(err))
         lib.kspec_generate_close(generator)
     if status:
