@@ -113,6 +113,11 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
+    /*
+     * A GPU makes the products with K of POWER, LANCZOS and NYSTROM, tile by tile, where K is not given; the
+     * other methods are the processor's.
+     */
+    kspec_device device;
 } kspec_norm_opts;
 
 /* What is doubtful about an entry; a set of bits. */
@@ -183,6 +188,8 @@ typedef struct {
     size_t count;
     kspec_norm_entry **entries;
     double seconds;
+    /* where products with K were made */
+    kspec_device_used device;
 } kspec_norm_result;
 
 /*

@@ -95,3 +95,12 @@ kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_err
     if (there.A != job->A) leave(run, there.A);
     return st;
 }
+
+kspec_status ks_device_gram_times(const ks_run *run, int metric, const double *X, size_t n, size_t p,
+                                  const double *x, double *y, kspec_error *err) {
+    ks_device *d = run->device;
+    ks_run own = *run;
+    const ks_plugin_progress progress = {report, &own};
+    ks_plugin_status st = d->plugin->gram_times(d->gpu, metric, X, n, p, x, y, &progress);
+    return ks_device_status(d, st, "a product with the Gram matrix", err);
+}

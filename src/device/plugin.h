@@ -132,6 +132,9 @@ typedef struct {
     ks_plugin_status (*expression)(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);
     ks_plugin_status (*symmetrise)(ks_gpu *gpu, size_t n, double *X); /* X += X^T */
     ks_plugin_status (*path)(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress);
+    /* y = K x, n numbers each on the host; K the Gram matrix of the n rows of X, metric a ks_metric */
+    ks_plugin_status (*gram_times)(ks_gpu *gpu, int metric, const double *X, size_t n, size_t p, const double *x,
+                                   double *y, const ks_plugin_progress *progress);
 } ks_plugin;
 
 typedef const ks_plugin *(*ks_plugin_entry)(void);

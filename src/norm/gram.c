@@ -93,11 +93,15 @@ static kspec_status prepare(ks_gram *g, const ks_run *run, size_t n, ks_arena *a
     return arena->failed ? ks_nomem(err, "products with the Gram matrix", arena->failed) : KSPEC_OK;
 }
 
+ks_metric ks_gram_metric(kspec_kernel kernel) {
+    static const ks_metric metric[] = {KS_METRIC_GAUSSIAN, KS_METRIC_LAPLACE, KS_METRIC_CAUCHY};
+    return metric[kernel];
+}
+
 kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, kspec_kernel kernel,
                           size_t memory, ks_arena *arena, kspec_error *err) {
-    static const ks_metric metric[] = {KS_METRIC_GAUSSIAN, KS_METRIC_LAPLACE, KS_METRIC_CAUCHY};
     size_t n = x->n, p = x->p;
-    *g = (ks_gram){.metric = metric[kernel], .p = p, .x = x->x};
+    *g = (ks_gram){.metric = ks_gram_metric(kernel), .p = p, .x = x->x};
     kspec_status st = prepare(g, run, n, arena, err);
     if (st) return st;
     size_t T = g->T;

@@ -32,6 +32,9 @@ kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, ksp
 kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, double unit,
                           const size_t *rows, size_t n, ks_arena *arena, kspec_error *err);
 
+/* What a kernel makes of the difference of two rows */
+ks_metric ks_gram_metric(kspec_kernel kernel);
+
 /* y = K x, n numbers each; a ks_operator (norm/iterate.h) */
 kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, double *y, kspec_error *err);
 

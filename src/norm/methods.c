@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/streams.h"
+#include "device/backend.h"
 #include "linalg/linalg.h"
 #include "linalg/top.h"
 #include "norm/gram.h"
@@ -92,8 +93,44 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
 typedef kspec_status (*iterate_fn)(const ks_run *, const ks_operator *, const ks_iteration *, ks_top *,
                                    kspec_error *);
 
+/* The rows on a device, whose Gram matrix is never held */
+typedef struct {
+    const double *x;
+    size_t n, p;
+    ks_metric metric;
+} there;
+
+static kspec_status apply_there(void *ctx, const ks_run *run, const double *x, double *y, kspec_error *err) {
+    const there *t = ctx;
+    return ks_device_gram_times(run, (int)t->metric, t->x, t->n, t->p, x, y, err);
+}
+
+static kspec_status on_device(const ks_norm_job *j, const ks_run *run, uint64_t draw, int sampled,
+                              iterate_fn iterate, ks_norm_draw *out, kspec_error *err) {
+    double start = ks_now();
+    ks_arena arena = {0};
+    ks_inputs in;
+    size_t *rows;
+    const ks_backend *at = ks_backend_of(run);
+    there t = {0};
+    kspec_status st = take_rows(j, sampled, draw, &in, &rows, &arena, err);
+    if (!st) st = at->bring(run, in.x, ks_size(in.n, in.p), "the rows", &t.x, err);
+    if (!st) {
+        t.n = in.n, t.p = in.p, t.metric = ks_gram_metric(j->o.kernel);
+        ks_operator A = {t.n, apply_there, &t};
+        ks_iteration o = iteration(j, draw);
+        st = iterate(run, &A, &o, &out->top, err);
+        at->leave(run, t.x);
+    }
+    if (sampled) out->top.value *= (double)j->n / (double)j->r;
+    out->seconds = ks_now() - start;
+    ks_arena_free(&arena);
+    return st;
+}
+
 static kspec_status on_gram(const ks_norm_job *j, const ks_run *run, uint64_t draw, int sampled,
                             iterate_fn iterate, ks_norm_draw *out, kspec_error *err) {
+    if (run->device && !j->K) return on_device(j, run, draw, sampled, iterate, out, err);
     double start = ks_now();
     ks_arena arena = {0};
     ks_gram g;
