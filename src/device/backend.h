@@ -39,8 +39,8 @@ int ks_device_has_path(const ks_run *run, int nmax, int loo);
 /* The recursion of path on run->device, which must have it; A and B of the job are the host's. */
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err);
 
-/* y = K x for the rows of X, which is the device's (plugin.h): metric is a ks_metric */
-kspec_status ks_device_gram_times(const ks_run *run, int metric, const double *X, size_t n, size_t p,
-                                  const double *x, double *y, kspec_error *err);
+/* y = K x on run->device, where X of the job is */
+kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, const double *x, double *y,
+                                  kspec_error *err);
 
 #endif

@@ -96,11 +96,11 @@ kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_err
     return st;
 }
 
-kspec_status ks_device_gram_times(const ks_run *run, int metric, const double *X, size_t n, size_t p,
-                                  const double *x, double *y, kspec_error *err) {
+kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, const double *x, double *y,
+                                  kspec_error *err) {
     ks_device *d = run->device;
     ks_run own = *run;
     const ks_plugin_progress progress = {report, &own};
-    ks_plugin_status st = d->plugin->gram_times(d->gpu, metric, X, n, p, x, y, &progress);
+    ks_plugin_status st = d->plugin->gram_times(d->gpu, job, x, y, &progress);
     return ks_device_status(d, st, "a product with the Gram matrix", err);
 }

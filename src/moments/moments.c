@@ -65,7 +65,8 @@ static kspec_status check_holes(job *j, kspec_error *err) {
     return st ? st : ks_trials_missing(&j->trials, &j->missing, err);
 }
 
-static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec_error *err) {
+static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const ks_device *device,
+                          kspec_error *err) {
     kspec_moments_opts *o = &j->o;
     if (ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");
     kspec_status st = ks_matrix_check(phi, "the matrix", err);
@@ -90,7 +91,7 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
     else if (j->missing && o->center)
         st = ks_tasks_make_holes(o, P, Q, &j->tasks, err);
     else
-        st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, &j->tasks, err);
+        st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, device, &j->tasks, err);
     if (st) return st;
     for (int side = 0; side < 2; side++) j->share[side] = ks_exact_sampled_share(&j->tasks.exact, side);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT && (st = check_assignment(j, err))) return st;
@@ -352,7 +353,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     job j = {.o = *opts};
     kspec_moments_result *r = NULL;
     kspec_status st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
-    if (!st) st = check(&j, phi, ntrials, err);
+    if (!st) st = check(&j, phi, ntrials, place->device, err);
     j.source =
         (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
     if (!st) st = ks_where(place, &j.source, ks_trials_splits(&j.trials, j.o.splits), j.run.threads, err);

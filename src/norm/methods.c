@@ -93,16 +93,9 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
 typedef kspec_status (*iterate_fn)(const ks_run *, const ks_operator *, const ks_iteration *, ks_top *,
                                    kspec_error *);
 
-/* The rows on a device, whose Gram matrix is never held */
-typedef struct {
-    const double *x;
-    size_t n, p;
-    ks_metric metric;
-} there;
-
+/* The rows are on a device, where the Gram matrix is never held. */
 static kspec_status apply_there(void *ctx, const ks_run *run, const double *x, double *y, kspec_error *err) {
-    const there *t = ctx;
-    return ks_device_gram_times(run, (int)t->metric, t->x, t->n, t->p, x, y, err);
+    return ks_device_gram_times(run, ctx, x, y, err);
 }
 
 static kspec_status on_device(const ks_norm_job *j, const ks_run *run, uint64_t draw, int sampled,
@@ -112,15 +105,18 @@ static kspec_status on_device(const ks_norm_job *j, const ks_run *run, uint64_t 
     ks_inputs in;
     size_t *rows;
     const ks_backend *at = ks_backend_of(run);
-    there t = {0};
+    ks_gram_job there = {.metric = (int)ks_gram_metric(j->o.kernel)};
     kspec_status st = take_rows(j, sampled, draw, &in, &rows, &arena, err);
-    if (!st) st = at->bring(run, in.x, ks_size(in.n, in.p), "the rows", &t.x, err);
+    double *h = st ? NULL : ks_arena_alloc(&arena, in.n, sizeof *h);
+    if (!st && !h) st = ks_nomem(err, "the norms of the rows", arena.failed);
+    if (!st) st = at->bring(run, in.x, ks_size(in.n, in.p), "the rows", &there.X, err);
     if (!st) {
-        t.n = in.n, t.p = in.p, t.metric = ks_gram_metric(j->o.kernel);
-        ks_operator A = {t.n, apply_there, &t};
+        there.n = in.n, there.p = in.p;
+        there.h = ks_gram_by_products(&in, j->o.kernel, h) ? h : NULL;
+        ks_operator A = {there.n, apply_there, &there};
         ks_iteration o = iteration(j, draw);
         st = iterate(run, &A, &o, &out->top, err);
-        at->leave(run, t.x);
+        at->leave(run, there.X);
     }
     if (sampled) out->top.value *= (double)j->n / (double)j->r;
     out->seconds = ks_now() - start;

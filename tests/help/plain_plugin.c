@@ -206,16 +206,18 @@ static double kernel_of(int metric, const double *x, const double *y, size_t p) 
     return metric == 2 ? 1 / product : exp(-sum);
 }
 
-static ks_plugin_status gram_times(ks_gpu *gpu, int metric, const double *X, size_t n, size_t p, const double *x,
-                                   double *y, const ks_plugin_progress *progress) {
+static ks_plugin_status gram_times(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
+                                   const ks_plugin_progress *progress) {
     void *room;
     ks_plugin_status st = take(gpu, 64, &room);
     if (st) return st;
     release(gpu, room);
     if (progress->report(progress->ctx, 0)) return KS_PLUGIN_STOPPED;
+    const double *X = here(job->X);
+    const size_t n = job->n, p = job->p;
     for (size_t i = 0; i < n; i++) {
         y[i] = 0;
-        for (size_t j = 0; j < n; j++) y[i] += kernel_of(metric, here(X) + i * p, here(X) + j * p, p) * x[j];
+        for (size_t j = 0; j < n; j++) y[i] += kernel_of(job->metric, X + i * p, X + j * p, p) * x[j];
     }
     return KS_PLUGIN_OK;
 }
