@@ -13,7 +13,8 @@ typedef struct {
     /* memory for a matrix; what it is for is named in the failure */
     kspec_status (*hold)(const ks_run *run, size_t count, const char *what, double **out, kspec_error *err);
     void (*drop)(const ks_run *run, double *p);
-    /* the host's matrix as one of this backend: itself, or a copy; and its end */
+    /* the host's matrix as one of this backend: itself, or a copy; and its end. What the device has already
+       (ks_device_has()) stays as it is. */
     kspec_status (*bring)(const ks_run *run, const double *host, size_t count, const char *what,
                           const double **out, kspec_error *err);
     void (*leave)(const ks_run *run, const double *p);

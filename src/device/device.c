@@ -152,6 +152,25 @@ void ks_place_tell(const ks_place *p, kspec_device_used *used) {
     used->unusable = p->unusable;
 }
 
+int ks_device_has(const ks_device *d, const double *p) {
+    for (int k = 0; d && p && k < 4; k++)
+        if (d->there[k] == p) return 1;
+    return 0;
+}
+
+void ks_device_take(ks_device *d, const double *p) {
+    for (int k = 0; k < 4; k++)
+        if (!d->there[k]) {
+            d->there[k] = p;
+            return;
+        }
+}
+
+void ks_device_forget(ks_device *d, const double *p) {
+    for (int k = 0; k < 4; k++)
+        if (d->there[k] == p) d->there[k] = NULL;
+}
+
 size_t ks_device_available(const ks_device *d) { return d->plugin->available(d->gpu); }
 
 kspec_status ks_device_status(ks_device *d, ks_plugin_status st, const char *what, kspec_error *err) {

@@ -19,7 +19,14 @@ typedef struct ks_device {
     double multiplied;
     /* seconds in which the host's matrices were copied */
     double copying;
+    /* matrices that are on it without being brought: the caller's, and transposes */
+    const double *there[4];
 } ks_device;
+
+/* Is this matrix on the device already? 0 where d is NULL. And from now on; and no longer. */
+int ks_device_has(const ks_device *d, const double *p);
+void ks_device_take(ks_device *d, const double *p);
+void ks_device_forget(ks_device *d, const double *p);
 
 /* What was decided for one call, and why; what the result says of it. */
 typedef struct {

@@ -95,7 +95,7 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
     if (st) return st;
     for (int side = 0; side < 2; side++) j->share[side] = ks_exact_sampled_share(&j->tasks.exact, side);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT && (st = check_assignment(j, err))) return st;
-    return ks_trials_scale(&j->trials, o->nmax, err);
+    return ks_trials_scale_by(&j->run, &j->trials, o->nmax, err);
 }
 
 /*
@@ -305,7 +305,7 @@ static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments
 
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
     size_t count_second = ks_size_add(1, ks_size_add(j->trials.P, j->trials.Q));
-    double *mean = ks_arena_alloc(&j->arena, ks_size(2, j->trials.Q), sizeof *mean);
+    double *mean = ks_arena_alloc(&j->arena, ks_size(3, j->trials.Q), sizeof *mean);
     if (j->share[0] > 0 && j->share[1] > 0 && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
         j->second = ks_arena_alloc(&j->arena, count_second, sizeof *j->second);
     out->groups = j->rows.of ? j->rows.count : 0;
@@ -316,7 +316,10 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     out->side = KSPEC_SIDE_GIVEN;
     ks_pair p;
     ks_trials_split(&j->trials, j->o.seed, 0, &j->source.halves, &p);
-    out->mean_share = j->o.center && !j->trials.keep_means ? NAN : ks_mean_share(&p, &j->source.halves, mean);
+    out->mean_share = NAN;
+    if (!j->o.center || j->trials.keep_means)
+        st = ks_mean_share(&j->run, &p, &j->source.halves, mean, &out->mean_share, err);
+    if (st) return st;
 
     double total = 0, done = 0; /* progress: a task's share is as long as its orders and repetitions */
     size_t count = 0;
