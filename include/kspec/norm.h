@@ -118,6 +118,8 @@ typedef struct {
      * other methods are the processor's.
      */
     kspec_device device;
+    /* Where x is; from a GPU it is copied to the host, where it is scaled and centred. */
+    kspec_memory data_memory;
 } kspec_norm_opts;
 
 /* What is doubtful about an entry; a set of bits. */

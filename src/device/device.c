@@ -102,7 +102,8 @@ kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err) {
 kspec_status ks_place_decide(ks_place *p, double work, const char *refused, int threads, kspec_error *err) {
     int there;
     if (p->want == KSPEC_DEVICE_CPU || p->unusable) return KSPEC_OK;
-    if (p->want != KSPEC_DEVICE_AUTO) return refused ? ks_place_refuse(p, refused, err) : KSPEC_OK;
+    if (p->want != KSPEC_DEVICE_AUTO || p->device)
+        return refused ? ks_place_refuse(p, refused, err) : KSPEC_OK;
     if (work < SECONDS * RATE * threads) {
         snprintf(p->why, sizeof p->why, "the work is small: starting a GPU would not pay");
     } else if (refused) {

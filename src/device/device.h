@@ -46,7 +46,7 @@ typedef struct {
 kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err);
 
 /*
- * Under AUTO: opens a GPU where `work` multiply-adds take so much longer on `threads` threads that starting
+ * Under AUTO, and where none is open: opens a GPU where `work` multiply-adds take so much longer on `threads` threads that starting
  * it pays. `refused`: what of this call a GPU does not have, or NULL.
  */
 kspec_status ks_place_decide(ks_place *p, double work, const char *refused, int threads, kspec_error *err);

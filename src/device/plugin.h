@@ -126,6 +126,8 @@ typedef struct {
     ks_plugin_status (*open)(int device, ks_gpu **gpu, char *why, size_t room);
     void (*close)(ks_gpu *gpu);
     const char *(*message)(const ks_gpu *gpu);
+    /* The device in whose memory this is, once it has done what was queued there; -1: no device's */
+    int (*owner)(const void *p);
 
     /* Bytes that are free now; the highest orders of path, without and with sums through rows and columns */
     size_t (*available)(ks_gpu *gpu);

@@ -2,12 +2,14 @@
 
 #include "base/error.h"
 #include "device/backend.h"
+#include "device/device.h"
 #include "linalg/linalg.h"
 #include "moments/gram_there.h"
 #include "moments/jackknife.h"
 #include "moments/pairs.h"
 #include "moments/sums.h"
 #include "moments/there.h"
+#include "moments/trials_there.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,7 +126,7 @@ static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, si
                                 kspec_error *err) {
     if (run->device) { /* which has the memory for it, or else the processor does it in bands */
         kspec_status there = ks_ratio_there(run, X, P, Q, ratio, err);
-        if (there != KSPEC_E_NOMEM) return there;
+        if (there != KSPEC_E_NOMEM || ks_device_has(run->device, X)) return there;
         ks_clear(err);
     }
     size_t N = P <= Q ? P : Q, chunks = (N + BAND - 1) / BAND;
@@ -145,12 +147,24 @@ static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, si
     return st;
 }
 
+/* The same of two trials that are on the device */
+static kspec_status naive_there(const ks_run *run, const ks_measured *m, ks_second *s, kspec_error *err) {
+    double *mean = NULL;
+    kspec_status st = ks_trials_there_mean(run, &m->trials, &mean, err);
+    if (mean) ks_device_take(run->device, mean);
+    if (!st) st = naive_ratio(run, mean, m->trials.P, m->trials.Q, &s->naive, err);
+    if (mean) ks_device_forget(run->device, mean);
+    ks_backend_of(run)->drop(run, mean);
+    return st;
+}
+
 static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, kspec_error *err) {
     ks_arena arena = {0};
     ks_pair p;
     const double *X = NULL;
     s->naive = NAN;
     if (m->trials.pairwise) return KSPEC_OK;
+    if (m->trials.there && m->trials.count > 1) return naive_there(run, m, s, err);
     if (m->trials.count == 1 && !m->trials.center)
         ks_trials_split(&m->trials, 0, 0, &m->halves, &p), X = p.A;
     else

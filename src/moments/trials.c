@@ -5,6 +5,7 @@
 #include "base/streams.h"
 #include "device/backend.h"
 #include "moments/there.h"
+#include "moments/trials_there.h"
 
 #include <float.h>
 #include <math.h>
@@ -152,8 +153,9 @@ kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err) {
 kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec_error *err) {
     const ks_run quiet = ks_run_part(run, 0, 0);
     double max = 0, rms = 0;
-    kspec_status st = measure(&quiet, t, &max, &rms, err);
+    kspec_status st = t->there ? ks_trials_there_measure(&quiet, t, &rms, err) : measure(&quiet, t, &max, &rms, err);
     if (st) return st;
+    if (t->there) max = rms;
     t->factor = 1;
     t->exponent = t->normal_exponent = 0;
     if (max == 0) return KSPEC_OK;
@@ -237,6 +239,7 @@ static void centre(const ks_trials *t, double *X, double *mean) {
 /* One trial in place, where nothing needs doing to it */
 static const double *as_it_is(const ks_trials *t, size_t k) {
     const kspec_matrix *m = &t->phi[k];
+    if (t->there) return t->held[k] ? t->held[k] : m->data;
     int plain = m->col_stride == 1 && (m->row_stride == (ptrdiff_t)t->Q || t->P == 1) && t->exponent == 0 &&
                 !t->normalize && (!t->center || t->keep_means) && !t->pairwise;
     return plain ? m->data : NULL;

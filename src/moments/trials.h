@@ -21,6 +21,12 @@ typedef struct {
     /* NaN is a missing entry; set to 0 by ks_trials_missing() where there is none */
     int pairwise;
     /*
+     * one or two trials are on the run's device, dense by rows or by columns (moments/trials_there.h); those that
+     * need scaling or turning are held there as copies
+     */
+    int there;
+    double *held[2];
+    /*
      * set by ks_trials_init(): halves are drawn at random, since there are more than two trials, or ragged
      * ones
      */
@@ -44,6 +50,7 @@ kspec_status ks_trials_missing(ks_trials *t, size_t *missing, kspec_error *err);
 
 /* Checks that all entries are finite (or missing), and chooses the scale for orders up to nmax. */
 kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err);
+/* By all threads of the run, or on its device. */
 kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec_error *err);
 
 /* How many splits there are: `splits` where trials are split at random, otherwise 1. */

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
-#include "device/device.h"
+#include "device/lent.h"
 #include "features/kernel.h"
 #include "linalg/linalg.h"
 #include "norm/check.h"
@@ -232,12 +232,16 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     kspec_norm_opts o;
     kspec_error own;
     ks_place place = {0};
+    ks_arena arena = {0};
+    kspec_matrix here;
     if (!err) err = &own;
     ks_clear(err);
     *out = NULL;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
-    if (!st) st = ks_place_make(&place, o.device, err);
+    if (!st) st = ks_matrix_check(x, "the matrix", err);
+    if (!st) here = *x, x = &here;
+    if (!st) st = ks_lent_open(&place, o.device, o.data_memory, &here, &arena, err);
     if (!st) st = attempt(x, &o, &place, out, err);
     if (st && place.device && place.device->failed && ks_place_retreat(&place, err)) {
         ks_clear(err);
@@ -248,6 +252,7 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
         ks_place_tell(&place, &(*out)->device);
     }
     ks_place_close(&place);
+    ks_arena_free(&arena);
     return st;
 }
 
