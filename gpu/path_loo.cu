@@ -281,6 +281,7 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
     extern __shared__ __align__(16) unsigned char room[];
     typedef stage<N, C, TWO> batch;
     batch *stages = (batch *)room + threadIdx.x / 32 * batch::STAGES;
+    const int every = 1 + 65536 / s.P; // panels
     for (int k = 0; k * slots < s.P; k++) {
         const int h = start_row(k, slot, slots);
         if (h >= s.P) continue;
@@ -289,8 +290,8 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
         double sum[N];
 #pragma unroll
         for (int i = 0; i < N; i++) sum[i] = 0;
-        for (int p = 0; p < 2 * s.panels(); p++) { // a panel takes milliseconds
-            if (__shfl_sync(~0u, lane ? 0 : control[0], 0)) return;
+        for (int p = 0; p < 2 * s.panels(); p++) { // the host's memory is far: about every 30 ms
+            if (p % every == 0 && __shfl_sync(~0u, lane ? 0 : control[0], 0)) return;
             if (p < s.panels())
                 w.back(s.panels() - 1 - p);
             else

@@ -83,8 +83,8 @@ kspec_status ks_lent_fetch(ks_place *p, const kspec_matrix *from, size_t count, 
     return st;
 }
 
-kspec_status ks_lent_open(ks_place *p, kspec_device want, kspec_memory memory, kspec_matrix *x, ks_arena *arena,
-                          kspec_error *err) {
+kspec_status ks_lent_open(ks_place *p, kspec_device want, kspec_memory memory, kspec_matrix *x,
+                          ks_arena *arena, kspec_error *err) {
     kspec_matrix copy;
     kspec_status st = ks_lent_check(memory, err);
     if (st || memory == KSPEC_MEMORY_HOST) return st ? st : ks_place_make(p, want, err);

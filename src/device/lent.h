@@ -23,7 +23,7 @@ kspec_status ks_lent_check(kspec_memory memory, kspec_error *err);
  * For calls that compute on the host's copy: ks_place_make() or ks_place_at(), and *x becomes a view of the copy
  * where it is on a GPU.
  */
-kspec_status ks_lent_open(ks_place *p, kspec_device want, kspec_memory memory, kspec_matrix *x, ks_arena *arena,
-                          kspec_error *err);
+kspec_status ks_lent_open(ks_place *p, kspec_device want, kspec_memory memory, kspec_matrix *x,
+                          ks_arena *arena, kspec_error *err);
 
 #endif

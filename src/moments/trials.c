@@ -153,7 +153,8 @@ kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err) {
 kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec_error *err) {
     const ks_run quiet = ks_run_part(run, 0, 0);
     double max = 0, rms = 0;
-    kspec_status st = t->there ? ks_trials_there_measure(&quiet, t, &rms, err) : measure(&quiet, t, &max, &rms, err);
+    kspec_status st =
+        t->there ? ks_trials_there_measure(&quiet, t, &rms, err) : measure(&quiet, t, &max, &rms, err);
     if (st) return st;
     if (t->there) max = rms;
     t->factor = 1;

@@ -15,7 +15,8 @@ static int by_cols(const kspec_matrix *m) {
 }
 
 int ks_trials_there_suit(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o) {
-    if (ntrials > 2 || o->row_trials || o->row_groups || o->col_groups || o->pairwise || o->center || o->bound)
+    if (ntrials > 2 || o->row_trials || o->row_groups || o->col_groups || o->pairwise || o->center ||
+        o->bound)
         return 0;
     if (o->permutations > 1 || o->scheme != KSPEC_TRIALS_SPLIT) return 0;
     for (size_t k = 0; k < ntrials; k++)
