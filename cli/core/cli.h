@@ -225,6 +225,8 @@ typedef struct {
     /* the table and the JSON object, which are for free() by now */
     void (*done)(void *ctx, char *table, char *json);
     kspec_progress progress;
+    /* 1: it is a command of the tool, in whose ranks and checkpoint the inner command has a part */
+    int inner;
 } cli_host;
 
 /* The host of the commands of this thread; NULL: the tool itself */
@@ -446,6 +448,8 @@ void cli_ranks_outputs(cli_common *c);
 /* An input was read: all ranks must have the same one. */
 int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *d);
 
+/* The team that reads files together; NULL: none */
+kspec_team *cli_ranks_reading(const cli_common *c);
 /* The team for the options of a call, after all input was read; NULL: none. Opens the checkpoint. */
 kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err);
 
