@@ -34,6 +34,13 @@ static void parse(const unsigned char *data, size_t size, const char *key) {
     ks_array array;
     kspec_error err;
     fuzz_use(ks_npz_parse(&bytes, key, "fuzz", &array, &err), &array);
+    fuzz_done();
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    fuzz_limit_memory();
+    return 0;
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {

@@ -38,6 +38,12 @@ static void check(const kspec_dataset *d, const kspec_read_opts *o) {
         if (d->row_trials[i] < 2 || d->row_trials[i] > d->trials) __builtin_trap();
 }
 
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    fuzz_limit_memory();
+    return 0;
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     char line[4][100];
     for (int k = 0; k < 4; k++) {
@@ -68,5 +74,6 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     if (st ? d || !err.msg[0] || strchr(err.msg, '\n') : !d || err.msg[0]) __builtin_trap();
     if (!st) check(d, &o);
     kspec_dataset_free(d);
+    fuzz_done();
     return 0;
 }
