@@ -297,7 +297,9 @@ static void put_mark_lines(FILE *to, const plot_panel *p) {
                 m->axis == 'x' ? "set arrow from %.17g, graph 0 to %.17g, graph 1"
                                : "set arrow from graph 0, first %.17g to graph 1, first %.17g",
                 m->at, m->at);
-        fprintf(to, " nohead back dashtype %d linecolor rgb '#555555' linewidth 1.2\n", k % 2 ? 4 : 3);
+        /* without a linetype gnuplot joins lines of one colour in SVG, and the second gets the first's dashes */
+        fprintf(to, " nohead back linetype 1 dashtype %d linecolor rgb '#555555' linewidth 1.2\n",
+                k % 2 ? 4 : 3);
     }
 }
 

@@ -30,6 +30,9 @@ typedef enum {
 
 typedef enum { PLOT_AUTO, PLOT_LINEAR, PLOT_LOG } plot_scale;
 
+/* What error bars are: 95% intervals are solid, the spread of draws dashed, a bound dotted */
+typedef enum { PLOT_INTERVAL, PLOT_SPREAD, PLOT_BOUND } plot_bars;
+
 /* The palette of Okabe and Ito, in its order; -1 is the next colour */
 enum { PLOT_COLORS = 8, PLOT_BLACK = 0 };
 /* The colour that the turn-th series takes */
@@ -47,8 +50,7 @@ typedef struct {
     int color;
     /* Moves x in the picture, so that error bars stand side by side */
     double shift;
-    /* What error bars are: 95% intervals are solid, the spread of draws dashed, a bound dotted */
-    enum { PLOT_INTERVAL, PLOT_SPREAD, PLOT_BOUND } bars;
+    plot_bars bars;
     /* `all` counts the points before thinning */
     plot_point *at;
     size_t count, all;

@@ -189,10 +189,12 @@ static void note(plot_figure *f, plot_panel *p) {
         }
     if (!missing[0] && !missing[1]) return;
     size_t n = missing[0] + missing[1];
-    char *before = p->note;
+    char *before = p->note, text[80];
+    snprintf(text, sizeof text, "%zu value%s ≤ 0, not on %s", n, n == 1 ? "" : "s",
+             missing[0] && missing[1] ? "these log axes" : "this log axis");
+    if (before && strstr(before, text)) return; /* a figure that was settled before */
     p->note = NULL;
-    plot_text(f, &p->note, "%s%s%zu value%s ≤ 0, not on %s", before ? before : "", before ? "; " : "", n,
-              n == 1 ? "" : "s", missing[0] && missing[1] ? "these log axes" : "this log axis");
+    plot_text(f, &p->note, "%s%s%s", before ? before : "", before ? "; " : "", text);
     free(before);
 }
 

@@ -67,6 +67,25 @@ has l.gp 'bars: 95% intervals of one seed'
 has l.gp 'yerrorbars'
 has l.gp 'with linespoints'
 
+# two lines across a panel have their own dashes; frames of one row end at one height, a note below or not
+cat >marks.json <<'END'
+{"command": "figure", "panels": [
+  {"series": [{"y": [1, 10, 100, -1], "style": "points"}], "yscale": "log", "note": "of our own",
+   "marks": [{"axis": "y", "at": 2, "label": "two"}, {"axis": "y", "at": 30, "label": "thirty"}]},
+  {"series": [{"y": [1, 2, 3], "low": [0, 1, 2], "high": [2, 3, 4], "bars": "spread"}]}]}
+END
+expect_status 0 kspec plot marks.json -o marks.svg
+expect "the two lines differ" \
+    [ "$(grep -oE "85,  85\)' stroke-dasharray='[^']*'" marks.svg | sort -u | wc -l)" -eq 2 ]
+expect "and are not one path" \
+    [ "$(grep -cE "85,  85\)' stroke-dasharray='[^']*' +d='M[^M]*'/>" marks.svg)" -eq 4 ]
+expect_status 0 kspec plot marks.json -o marks.gp
+expect "one height" [ "$(grep '^set bmargin' marks.gp | sort -u | wc -l)" -eq 1 ]
+has marks.gp "'of our own; 1 value ≤ 0, not on this log axis'"
+has marks.gp 'with yerrorbars linetype 1 dashtype 2'
+sed 's/spread/range/' marks.json >bad.json
+expect_error 3 "series 1: .bars. 'range' must be one of interval, spread, bound" kspec plot bad.json -o no.svg
+
 # words in the picture
 expect_status 0 kspec moments rec.npy -n 3 --plot m.svg --quiet
 lacks m.svg Gnuplot
