@@ -150,8 +150,11 @@ class Figure(Runs):
 
     # ---- pictures and the end ----
 
-    def picture(self, suffix, panels, title=None):
-        """Draws panels (the figure JSON of kspec plot) to NAME[-suffix].svg"""
+    def picture(self, suffix, panels, title=None, note=None):
+        """Draws panels (the figure JSON of kspec plot) to NAME[-suffix].svg. note: what error bars or bands
+        are, said below the first panel that has them"""
+        if note:
+            next(p for p in panels if any("low" in s for s in p["series"]))["note"] = note
         stem = self.name + (f"-{suffix}" if suffix else "")
         source, picture = self.out / f"{stem}.figure.json", self.out / f"{stem}.svg"
         content = {"command": "figure", "title": title or self.title, "panels": panels}
