@@ -354,6 +354,8 @@ int cli_read_one(const cli_common *c, const char *role, const char *path, const 
  * command has --groups and none are given, several INPUTs that are not repeats of one another.
  */
 void cli_doubt(const cli_common *c, const char *const *paths, size_t count, const kspec_dataset *d);
+/* Warns of rows and columns without a single value, which --nan pairwise passes over. */
+void cli_warn_empty(const cli_common *c, const char *path, const kspec_dataset *d);
 
 /* Views of all trials of a data set, for free(); NULL: no memory */
 kspec_matrix *cli_trials(const kspec_dataset *d);
