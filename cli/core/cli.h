@@ -186,6 +186,8 @@ int cli_parse_double(const char *text, double *out);
 /* The choice that is the first n letters of a word, or NULL; the name of a value, or NULL */
 const cli_choice *cli_find_choice(const cli_choice *choices, const char *word, size_t n);
 const char *cli_choice_name(const cli_choice *choices, int value);
+/* of --nan */
+extern const cli_choice cli_nan_policies[];
 /* "a, b, c" to `to`, which it returns */
 const char *cli_choice_list(const cli_choice *choices, char *to, size_t size);
 

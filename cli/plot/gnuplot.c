@@ -326,7 +326,7 @@ static void put_panel(FILE *to, const plot_figure *f, size_t i, const plot_layou
     fputs("set title ", to);
     put_text(to, p->title ? p->title : "", at->title_letters);
     fputs("\nunset label\n", to);
-    if (i == 0 && f->title) {
+    if (i == 0 && f->title && l->title_letters) {
         fputs("set label ", to);
         put_text(to, f->title, l->title_letters);
         fprintf(to, " at screen 0.5, screen %.6f center font ',%g'\n", l->title_height, 15 * unit);

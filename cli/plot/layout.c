@@ -137,7 +137,7 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
     double font = PLOT_FONT - 1, shared = 0, beside[PLOT_MOST_PANELS] = {0}, rows[PLOT_MOST_PANELS],
            total = 0;
     double column[PLOT_MOST_PANELS], height = R == 1 && C < 3 ? 380 : 320;
-    double band = f->title ? 40 : 12; /* for the title of the whole */
+    double band = f->title && !look->narrow ? 40 : 12; /* for the title of the whole */
     int right;
     memset(l, 0, sizeof *l);
     choose_legends(f, C, R, &right, l);
@@ -168,7 +168,7 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
         l->width = (double)look->width, l->height = (double)look->height;
     }
     l->title_height = 1 - 0.55 * band / l->height;
-    l->title_letters = (size_t)fmax(8, l->width / (15 * LETTER));
+    l->title_letters = look->narrow ? 0 : (size_t)fmax(8, l->width / (15 * LETTER));
 
     double from_top = band;
     for (size_t r = 0; r < R; r++) {

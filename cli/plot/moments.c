@@ -47,7 +47,7 @@ static void add_estimator(plot_figure *f, plot_panel *const panels[2], const plo
 
 enum { NAMES = 16 };
 
-/* The different estimators of a result, in their order */
+/* The different estimators of a result, in their order but for the naive one: the best has the first colour */
 static int estimators(const plot_source *s, const char *names[NAMES], size_t *count) {
     const json_t *list = plot_list(s, "estimates"), *e;
     size_t i;
@@ -62,6 +62,11 @@ static int estimators(const plot_source *s, const char *names[NAMES], size_t *co
         if (k == NAMES) return plot_unfit(s, "more than %d estimators do not fit into one picture", NAMES);
         if (k == *count) names[(*count)++] = name;
     }
+    for (size_t k = 0; k + 1 < *count; k++)
+        if (strcmp(names[k], "naive") == 0) {
+            const char *naive = names[k];
+            names[k] = names[k + 1], names[k + 1] = naive;
+        }
     return EXIT_DONE;
 }
 

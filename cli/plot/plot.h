@@ -164,7 +164,7 @@ typedef struct {
     size_t width, height;
     /* In place of the panels' own; PLOT_AUTO: theirs */
     plot_scale x, y;
-    /* 1: for a narrow page, one panel below the other and legends below them */
+    /* 1: for a narrow page, which has the title: one panel below the other and legends below them */
     int narrow;
 } plot_look;
 
@@ -179,8 +179,12 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
 /* A whole page around a picture in SVG; commands are what made it. */
 void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, const json_t *commands);
 
-/* Gives an SVG of gnuplot the words and the names of the figure; in place, by a longer one. */
-int plot_finish_svg(const plot_figure *f, const char *prefix, char **svg, size_t *size);
+/*
+ * Gives an SVG of gnuplot the words and the names of the figure, in place, by a longer one; where hover is the look
+ * that it was drawn with, also numbers under the pointer.
+ */
+int plot_finish_svg(const plot_figure *f, const char *prefix, const plot_look *hover, char **svg,
+                    size_t *size);
 
 /* Runs gnuplot on a script; its output to *picture, for free(). */
 int plot_run(const char *script, size_t length, char **picture, size_t *size);
