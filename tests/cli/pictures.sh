@@ -23,6 +23,10 @@ lacks m.gp 'set key at' # one series has no legend
 has m.gp ": exact'"
 expect_status 0 kspec moments rec.npy -n 4 --estimator naive,exact --plot m2.gp --quiet
 has m2.gp 'set key at'
+for list in naive,exact exact,naive exact,path,naive; do # the colour of the matrix itself in every picture
+    expect_status 0 kspec moments rec.npy -n 2 --estimator $list --plot order.gp --quiet
+    expect "$list: naive is orange" grep -qE "linecolor rgb '#D55E00' .* title 'naive'" order.gp
+done
 expect_status 0 kspec dimension ragged.npy --nan ragged-trials --plot d.gp --quiet
 has d.gp "'ragged.npy: 2 to 3 trials × 60 rows × 40 columns, centred; dimension "
 has d.gp '95% interval'
