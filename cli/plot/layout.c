@@ -50,7 +50,9 @@ static int covers(const plot_panel *a, const plot_panel *b) {
     }
     for (size_t k = 0; k < b->mark_count; k++) {
         size_t i = 0;
-        while (i < a->mark_count && !(same(a->marks[i].label, b->marks[k].label) && i % 2 == k % 2)) i++;
+        while (i < a->mark_count &&
+               !(same(a->marks[i].label, b->marks[k].label) && plot_mark_dash(a, i) == plot_mark_dash(b, k)))
+            i++;
         if (b->marks[k].label && i == a->mark_count) return 0;
     }
     return 1;

@@ -82,6 +82,9 @@ typedef struct {
     size_t name_count, xname_count;
 } plot_panel;
 
+/* gnuplot's kind of line for the k-th mark of a panel: of those with names, every other one differs */
+int plot_mark_dash(const plot_panel *p, size_t k);
+
 /* 0 columns: as fits. `failed`: memory ran out on the way. */
 typedef struct {
     char *title;
@@ -97,6 +100,8 @@ void plot_add_point(plot_figure *f, plot_series *s, double x, double y, double l
 void plot_add_mark(plot_figure *f, plot_panel *p, char axis, double at, const char *label);
 void plot_add_name(plot_figure *f, plot_panel *p, const char *name);
 void plot_add_xname(plot_figure *f, plot_panel *p, const char *name);
+/* Two series at whole numbers x stand side by side. */
+void plot_set_aside(plot_series *a, plot_series *b);
 void plot_text(plot_figure *f, char **to, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void plot_free(plot_figure *f);
 

@@ -90,6 +90,23 @@ has marks.gp 'with yerrorbars linetype 1 dashtype 2'
 sed 's/spread/range/' marks.json >bad.json
 expect_error 3 "series 1: .bars. 'range' must be one of interval, spread, bound" kspec plot bad.json -o no.svg
 
+# lines without names are alike; a point at 0 stands off the axis; a short logarithmic axis has ticks; a band
+# ends where nothing of it is positive; two points of one matrix stand side by side
+cat >small.json <<'END'
+{"command": "figure", "panels": [
+  {"series": [{"x": [0, 1, 2], "y": [3, 4, 12], "low": [2.9, 3, -1], "high": [4, 5, 0], "style": "band"}],
+   "marks": [{"axis": "x", "at": 0.5}, {"axis": "x", "at": 1.5}], "yscale": "log", "yrange": [2.6, 10]}]}
+END
+expect_status 0 kspec plot small.json -o small.gp
+expect "one dash" [ "$(grep -oE 'nohead back linetype 1 dashtype [0-9]' small.gp | sort -u | wc -l)" -eq 1 ]
+expect "off the axis" grep -qE '^set xrange \[-' small.gp
+has small.gp 'set ytics (3, 4, 5, 6, 7, 8, 9, 10)'
+has small.gp '($4>0?$4:NaN)'
+kspec generate linear --rows 60 --cols 30 --eigenvalue 3,2,1 --seed 2 -o other.npy
+expect_status 0 kspec compare other.npy other.npy --plot c.gp --quiet
+has c.gp "'other.npy (60 × 30) and other.npy (60 × 30), rows × columns'"
+has c.gp '($1+-0.06)'
+
 # words in the picture
 expect_status 0 kspec moments rec.npy -n 3 --plot m.svg --quiet
 lacks m.svg Gnuplot
