@@ -158,7 +158,7 @@ class Figure(Runs):
         stem = self.name + (f"-{suffix}" if suffix else "")
         source, picture = self.out / f"{stem}.figure.json", self.out / f"{stem}.svg"
         content = {"command": "figure", "title": title or self.title, "panels": panels}
-        source.write_text(json.dumps(content, indent=1))
+        source.write_text(json.dumps(content, ensure_ascii=False) + "\n")
         if not self.args.no_pictures:
             self._run(["plot", str(source), "-o", str(picture)], ".")
             self.pictures.append(picture.name)
