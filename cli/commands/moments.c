@@ -209,7 +209,8 @@ static int run(void *args) {
     opts.progress = cli_progress(&a->common);
     kspec_moments_result *r = NULL;
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
-    kspec_status st = phi ? kspec_moments(phi, d->trials, &opts, &r, &err) : KSPEC_E_NOMEM;
+    kspec_status st = cli_team(&a->common, &opts.team, &err);
+    if (!st) st = phi ? kspec_moments(phi, d->trials, &opts, &r, &err) : KSPEC_E_NOMEM;
     if (st) {
         status = cli_fail(st, &err);
     } else {
@@ -254,6 +255,7 @@ const cli_command cmd_moments = {
     .args_size = sizeof(moments_args),
     .reads_input = 1,
     .takes_holes = 1,
+    .shares = 1,
     .columns = columns,
     .run = run,
 };

@@ -102,6 +102,8 @@ typedef struct {
     uint64_t seed;
     int threads;
     const char *output, *plot;
+    /* Commands that share their work out: where they keep it, or NULL */
+    const char *checkpoint;
     /* The value of the first argument, where the command has cli_command.what; 0 where it is left out */
     int what;
     /* The arguments that are not options */
@@ -146,6 +148,8 @@ struct cli_command {
     int writes_output;
     /* Its result has no picture: no --plot */
     int no_picture;
+    /* Its work is shared out among ranks, and kept with --checkpoint (ranks.c) */
+    int shares;
     /* "@FILE" is an INPUT for each of its lines, and this their table; ends with a NULL path, or NULL */
     const cli_column *columns;
     int (*run)(void *args);
@@ -420,6 +424,32 @@ void cli_note_treatment(const cli_common *c, const char *role, int centered, int
 
 /* The object with all keys; takes over `keys`. */
 json_t *cli_envelope(const cli_common *c, json_t *keys);
+
+/* The command line so far */
+const char *cli_line(void);
+
+/* ---- ranks: the tool under mpirun ---- */
+
+/* Finds the launcher's other processes, and agrees with them on the status at the end. */
+int cli_ranks_begin(char **argv);
+int cli_ranks_end(int status);
+
+/* 0 without a launcher */
+int cli_rank(void);
+/* Is this a rank that prints nothing? Then its first message is noted, for rank 0 to print. */
+int cli_is_quiet_rank(void);
+void cli_ranks_note(const char *text);
+
+/* Is this a rank that has nothing to do in this command? */
+int cli_ranks_skip(const cli_command *c);
+/* Takes away what only rank 0 writes. */
+void cli_ranks_outputs(cli_common *c);
+
+/* An input was read: all ranks must have the same one. */
+int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *d);
+
+/* The team for the options of a call, after all input was read; NULL: none. Opens the checkpoint. */
+kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err);
 
 /* ---- devices ---- */
 

@@ -63,6 +63,8 @@ void cli_remember(const char *word) {
     line = longer.data;
 }
 
+const char *cli_line(void) { return line ? line : "kspec"; }
+
 char *cli_line_take(void) {
     char *taken = line;
     line = NULL;

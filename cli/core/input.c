@@ -51,7 +51,12 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     }
     cli_note_input(c, role, paths, count, how, d);
     if (!role || !one) cli_doubt(c, paths, count, d);
-    return EXIT_DONE;
+    status = cli_ranks_input(c, paths[0], d);
+    if (status) {
+        kspec_dataset_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 /* As the options of the command say */

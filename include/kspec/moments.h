@@ -163,6 +163,8 @@ typedef struct {
      * assignment scheme, nor `center` with missing entries.
      */
     kspec_device device;
+    /* The processes among which the work is shared out (kspec/team.h). NULL: this one. */
+    kspec_team *team;
 } kspec_moments_opts;
 
 /* One estimate of one moment. */

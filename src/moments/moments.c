@@ -10,6 +10,7 @@
 #include "moments/jackknife.h"
 #include "moments/second.h"
 #include "moments/where.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -352,6 +353,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     job j = {.o = *opts};
     kspec_moments_result *r = NULL;
     kspec_status st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
+    j.run.team = j.o.team;
     if (!st) st = check(&j, phi, ntrials, err);
     j.source =
         (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
@@ -390,6 +392,11 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
         ks_place_tell(&place, &(*out)->device);
     }
     ks_place_close(&place);
+    if (ks_team_end(o.team, st, err) && !st) {
+        st = err->code;
+        kspec_moments_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 

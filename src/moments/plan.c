@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "moments/weighted.h"
+#include "team/team.h"
 
 #include <math.h>
 
@@ -97,6 +98,8 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
     double auto_work = fmax(AUTO_WORK * o->effort, path_work(o, tasks) * repeats);
     /* with one side complete Kong-Valiant would be used instead, which takes more memory, not less */
     size_t most_bytes = by_name || o->sampled != KSPEC_SAMPLED_BOTH ? ks_memory_available() : AUTO_MEMORY;
+    kspec_status decided = ks_team_decide(o->team, &most_bytes, sizeof most_bytes, err);
+    if (decided) return decided;
     int highest = ks_exact_highest(exact);
     for (*order = o->nmax < highest ? o->nmax : highest; *order > 0; --*order) {
         double work, most_work = !by_name ? auto_work : *order == KS_EXACT_NMAX ? EXACT_WORK : INFINITY;
