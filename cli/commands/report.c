@@ -32,13 +32,15 @@ static const cli_option options[] = {
 
 static const struct {
     const char *command;
-    /* Added to the command line; and where the data are centred */
-    const char *words[2], *center;
+    /* Added to the command line: of a matrix whose parts can be taken; of one with groups or missing entries; of
+     * one that is centred */
+    const char *words[2], *whole[2], *center;
     int takes_groups;
 } parts[REPORT_PARTS] = {
-    {"dimension", {"--curve"},                   NULL,       1},
-    {"moments",   {"--estimator", "auto,naive"}, "--center", 1},
-    {"spectrum",  {"-n", "2"},                   "--center", 0}, /* higher moments are those of the part above */
+    {"dimension", {"--curve"},                   {0},                     NULL,       1},
+    {"moments",   {"--estimator", "auto,naive"}, {"--estimator", "auto"}, "--center", 1},
+    /* its higher moments are those of the part above */
+    {"spectrum",  {"-n", "2"},                   {"-n", "2"},             "--center", 0},
 };
 /* clang-format on */
 
@@ -55,6 +57,12 @@ static void add(words *w, const char *option, const char *value) {
     w->at[w->count++] = value;
 }
 
+/* The columns of a part that does not know which one has labels: those that the others took */
+static const char *features(const report_args *a, const report *r) {
+    const json_t *in = json_object_get(r->part[REPORT_DIMENSION].object, "input");
+    return a->groups.column ? plot_word(in, "select_cols", NULL) : a->common.select_cols;
+}
+
 /* Numbers among the words of a command line */
 typedef struct {
     char seed[24], threads[16], nmax[16];
@@ -64,12 +72,12 @@ typedef struct {
 static void command_line(const report_args *a, const report *r, int k, digits *text, words *w) {
     const cli_common *c = &a->common;
     int whole = a->groups.rows || a->groups.cols || a->groups.column || c->nan == KSPEC_NAN_KEEP;
+    const char *const *own = whole ? parts[k].whole : parts[k].words;
     add(w, NULL, parts[k].command);
-    add(w, NULL, "--json");     /* which has more than a table needs */
-    for (int i = 0; i < 2; i++) /* parts of such a matrix are not taken */
-        if (k != REPORT_DIMENSION || !whole) add(w, NULL, parts[k].words[i]);
+    add(w, NULL, "--json"); /* which has more than a table needs */
+    for (int i = 0; i < 2; i++) add(w, NULL, own[i]);
     add(w, NULL, a->no_center ? (k == REPORT_DIMENSION ? "--no-center" : NULL) : parts[k].center);
-    add(w, "--select-cols", c->select_cols);
+    add(w, "--select-cols", parts[k].takes_groups ? c->select_cols : features(a, r));
     add(w, "--select-rows", c->select_rows);
     add(w, "--axes", c->axes);
     add(w, "--nan", cli_given(c, "nan") ? cli_choice_name(cli_nan_policies, c->nan) : NULL);

@@ -70,6 +70,25 @@ printf 'a\n%.0s' {1..6} >groups.txt
 printf 'b%s\n' {1..24} >>groups.txt
 expect_status 0 kspec report holes.npy --nan omit-cols --groups groups.txt -o grouped.html --quiet
 page 'groups of rows' grouped.html
+# labels are not a feature of any part, be they words or numbers
+"$python" - <<'END'
+import numpy as np
+x = np.random.default_rng(2).normal(size=(80, 4)) @ np.random.default_rng(3).normal(size=(4, 9))
+for name, label in (("words", "m%d"), ("numbers", "%d000")):
+    with open(name + ".csv", "w") as f:
+        f.write("a,b,who," + ",".join("cdefghi") + "\n")
+        for i, row in enumerate(x):
+            cells = ["%.9g" % v for v in row]
+            f.write(",".join([*cells[:2], label % (i // 4), *cells[2:]]) + "\n")
+END
+for name in words numbers; do
+    expect_status 0 kspec report $name.csv --groups-column who -o who.html --quiet --json
+    expect_json '[j[part]["cols"] for part in ("dimension", "moments", "spectrum")] == [9, 9, 9]'
+    expect_json 'j["moments"]["groups"] == 20 and j["spectrum"]["eigenvalues"][0] < 20'
+    expect "nothing is missing" [ -z "$(grep -F 'Not computed' who.html)" ]
+done
+expect_status 0 kspec report holes.npy --nan pairwise -o holes.html --quiet --json
+expect_json 'j["moments"]["missing"] == 1 and j["spectrum"] is None'
 expect_status 0 env KSPEC_GNUPLOT= PATH=/nowhere "$KSPEC" report small.npy -o bare.html
 expect_stderr 'gnuplot is not installed .*: the report has no pictures'
 expect "a page without pictures" grep -q '<table>' bare.html
