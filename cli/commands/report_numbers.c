@@ -131,8 +131,9 @@ static const json_t *naive_at(const json_t *estimates, double n) {
 static void moments_numbers(FILE *to, const json_t *estimates) {
     size_t i;
     const json_t *e;
+    const char *naive = naive_at(estimates, 1) ? "naive" : NULL; /* none of groups and of missing entries */
     page_begin_table(to, "Moments, with 95% intervals",
-                     (const char *const[]){"n", "m(n)", "from", "to", "estimator", "naive", NULL});
+                     (const char *const[]){"n", "m(n)", "from", "to", "estimator", naive, NULL});
     json_array_foreach(estimates, i, e) {
         if (report_is_naive(e)) continue;
         head(to, plot_number(e, "n"));
@@ -140,7 +141,7 @@ static void moments_numbers(FILE *to, const json_t *estimates) {
         cell(to, plot_number(e, "ci_low"));
         cell(to, plot_number(e, "ci_high"));
         fprintf(to, "<td>%s</td>", plot_word(e, "estimator", ""));
-        cell(to, plot_number(naive_at(estimates, plot_number(e, "n")), "value"));
+        if (naive) cell(to, plot_number(naive_at(estimates, plot_number(e, "n")), "value"));
         page_end_row(to);
     }
     page_end_table(to);
@@ -150,11 +151,13 @@ void report_moments(FILE *to, const report *r) {
     const report_part *p = &r->part[REPORT_MOMENTS];
     report_begin_section(to, "moments", "Moments of the spectrum");
     if (!is_missing(to, p)) {
-        fputs("<p>m(n) = Σλⁿ. Beside each estimate stands that of the matrix itself (naive), which is biased "
-              "by "
-              "its size.</p>\n",
+        const json_t *estimates = json_object_get(p->object, "estimates");
+        fputs(naive_at(estimates, 1)
+                  ? "<p>m(n) = Σλⁿ. Beside each estimate stands that of the matrix itself (naive), which is "
+                    "biased by its size.</p>\n"
+                  : "<p>m(n) = Σλⁿ, estimated without bias.</p>\n",
               to);
-        moments_numbers(to, json_object_get(p->object, "estimates"));
+        moments_numbers(to, estimates);
         if (r->fewer_moments)
             fputs("<p class=\"soft\">Of a matrix this large, higher orders take their time: -n 4 adds "
                   "one.</p>\n",
