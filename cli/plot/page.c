@@ -45,7 +45,7 @@ static const char style[] =
     "pre { background: var(--box); padding: 0.6rem; white-space: pre-wrap }\n"
     "figure { margin: 1rem 0; background: #fff; border-radius: 4px; text-align: center }\n"
     "svg { max-width: 100%; height: auto }\n"
-    ".scroll { overflow-x: auto }\n"
+    ".scroll { overflow-x: auto; margin: 1rem 0 }\n"
     "table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums }\n"
     "caption { text-align: left; color: var(--soft); padding-bottom: 0.3rem }\n"
     "td, th { padding: 0.15rem 0.5rem; border-bottom: 1px solid var(--line); text-align: right;\n"
@@ -59,7 +59,7 @@ static const char style[] =
     "  :root { --ink: #000; --soft: #333; --line: #999; --box: #fff; --mark: #000 }\n"
     "  body { max-width: none; padding: 0; font-size: 10pt }\n"
     "  figure { filter: none } svg { max-height: 12cm }\n"
-    "  figure, table, li, pre { break-inside: avoid } h2, h3, summary { break-after: avoid }\n"
+    "  figure, table, li, pre { break-inside: avoid } h2, h2 + p, h3, summary { break-after: avoid }\n"
     "  .scroll { overflow: visible } }\n"
     /* a rule of its own: a browser that does not know it leaves out the rest of its block */
     "@media print { details::details-content { display: block; content-visibility: visible } }\n"
