@@ -109,7 +109,7 @@ static void note_warnings(report *r, const json_t *object) {
 
 static int run_part(const report_args *a, report *r, int k) {
     const cli_common *c = &a->common;
-    digits text;
+    digits text = {0};
     words w = {calloc(32 + c->input_count, sizeof *w.at), 0};
     if (!w.at) return cli_no_memory();
     command_line(a, r, k, &text, &w);
