@@ -26,6 +26,8 @@ typedef struct {
     double population[2];
     /* for the memory that it takes; 0: kspec_default_threads() */
     int threads;
+    /* of the team among which it is shared out; 0: none */
+    int ranks;
 
     ks_plan plan;
     /* what the plan costs without leave-one-out estimates, and with them; 0: not yet counted */
@@ -41,6 +43,9 @@ void ks_exact_plan_free(ks_exact_plan *e);
  */
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err);
+
+/* For tests: a team shares matrices out where P Q max(P,Q) is at least this (1e8). */
+extern double ks_exact_shared;
 
 /* Is it centred, or from a finite population? */
 int ks_exact_weighted(const ks_exact_plan *e);

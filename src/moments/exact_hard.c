@@ -157,20 +157,20 @@ static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double
         int edge = t->X[k / 2][k % 2];
         const ks_edge *e = &pl->edges[edge];
         if (!is_leaf(e)) {
-            held[k] = ks_exec_hold(x, P * Q);
+            held[k] = ks_exec_hold(x, P, Q);
             ks_exec_edge(x, edge, KS_ROW, KS_COL, held[k]);
         }
         s.X[k / 2][k % 2] = held[k] ? held[k] : e->a ? x->A : x->B;
     }
-    s.work = ks_exec_hold(x, SLOTS * 2 * P * Q);
+    s.work = ks_exec_hold(x, SLOTS * 2 * P, Q);
     ks_exec_edge(x, t->E, KS_ROW, KS_ROW, E);
     ks_exec_edge(x, t->F, KS_COL, KS_COL, F);
     if (x->run->device && !x->dry)
         device_slices(x, &s);
     else
         cpu_slices(x, &s);
-    ks_exec_drop(x, s.work, SLOTS * 2 * P * Q);
-    for (int k = 0; k < 4; k++) ks_exec_drop(x, held[k], P * Q);
+    ks_exec_drop(x, s.work, SLOTS * 2 * P, Q);
+    for (int k = 0; k < 4; k++) ks_exec_drop(x, held[k], P, Q);
 }
 
 /* through[i] += sum_j first X[i,j] + second X[j,i], where X = E E~ elementwise. */
@@ -208,9 +208,9 @@ static double value_of(ks_exec_state *x, size_t P, const double *E, const double
 
 double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
     size_t P = x->plan->size[KS_ROW], Q = x->plan->size[KS_COL];
-    double *E = ks_exec_hold(x, P * P), *E_adj = ks_exec_hold(x, P * P), *F = ks_exec_hold(x, Q * Q),
+    double *E = ks_exec_hold(x, P, P), *E_adj = ks_exec_hold(x, P, P), *F = ks_exec_hold(x, Q, Q),
            value = 0;
-    double *F_adj = n ? ks_exec_hold(x, SLOTS * Q * Q) : NULL;
+    double *F_adj = n ? ks_exec_hold(x, SLOTS * Q, Q) : NULL;
     if (!x->status) all_slices(x, t, E, F, E_adj, F_adj);
     if (!x->dry && !x->status) value = value_of(x, P, E, E_adj);
     if (n && !x->dry && !x->status) {
@@ -223,9 +223,9 @@ double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
         ks_exec_hand_on(x, t->E, KS_ROW, KS_ROW, weight, E_adj, NULL, NULL);
         ks_exec_hand_on(x, t->F, KS_COL, KS_COL, weight, F_adj, NULL, NULL);
     }
-    ks_exec_drop(x, F_adj, SLOTS * Q * Q);
-    ks_exec_drop(x, F, Q * Q);
-    ks_exec_drop(x, E_adj, P * P);
-    ks_exec_drop(x, E, P * P);
+    ks_exec_drop(x, F_adj, SLOTS * Q, Q);
+    ks_exec_drop(x, F, Q, Q);
+    ks_exec_drop(x, E_adj, P, P);
+    ks_exec_drop(x, E, P, P);
     return value;
 }

@@ -198,6 +198,7 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
     *tasks = (ks_tasks){0};
     int asked = o->nmax > 0;
     tasks->exact = (ks_exact_plan){.P = P, .Q = Q, .two = two, .threads = o->threads};
+    tasks->exact.ranks = o->team ? o->team->comm.ranks : 0;
     kspec_status st = check(o, &tasks->exact, err);
     if (st) return st;
     /* nothing stands in for exact where data are centred or from a finite population */
