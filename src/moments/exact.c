@@ -170,6 +170,11 @@ static kspec_status make_plan(ks_exact_plan *e, int nmax, int with_loo, kspec_er
     return ks_plan_make(&e->plan, form, rows, cols, nmax, err);
 }
 
+void ks_exact_share(ks_exact_plan *e, const kspec_team *team) {
+    e->ranks = team ? team->comm.ranks : 0;
+    e->work[0] = e->work[1] = 0;
+}
+
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err) {
     static const double one, other; /* stand for the trials: their entries are not looked at */

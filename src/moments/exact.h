@@ -26,16 +26,19 @@ typedef struct {
     double population[2];
     /* for the memory that it takes; 0: kspec_default_threads() */
     int threads;
-    /* of the team among which it is shared out; 0: none */
-    int ranks;
 
     ks_plan plan;
     /* what the plan costs without leave-one-out estimates, and with them; 0: not yet counted */
     double work[2];
     size_t bytes[2];
+    /* of the team for which it is counted; 0: none */
+    int ranks;
 } ks_exact_plan;
 
 void ks_exact_plan_free(ks_exact_plan *e);
+
+/* Costs are those of a rank of this team from now on; NULL: of one process. */
+void ks_exact_share(ks_exact_plan *e, const kspec_team *team);
 
 /*
  * What ks_exact() costs up to order nmax, by a dry run: multiply-adds at the rate of a matrix product, and an
