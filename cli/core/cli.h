@@ -83,6 +83,8 @@ typedef struct {
     unsigned of;
     /* 1: it does not change the result, and the command line in the JSON object leaves it out */
     int aside;
+    /* 1: of the tool alone, of no use to a host */
+    int tool_only;
     /* OPT_STRING: names a file that the command writes, which is tried before the work: its kind */
     enum { WRITES_NOTHING, WRITES_TEXT, WRITES_ARRAY } writes;
     /* The value where the option stands alone; another one follows '=' only. NULL: it needs a value. */

@@ -45,6 +45,9 @@ typedef struct {
 KSPEC_API kspec_status kspec_mpi_open(kspec_comm **out, kspec_error *err);
 KSPEC_API void kspec_mpi_close(kspec_comm *comm);
 
+/* The plugins that are there: "openmpi, mpich", one of them, or NULL. Looks each time. */
+KSPEC_API const char *kspec_mpi(void);
+
 /*
  * A team: `team` of a call's options shares its work out among the ranks. All ranks make the same calls with
  * the same inputs and options; all get the same result, with the same bits as one process alone, or the same

@@ -1,7 +1,7 @@
 /*
  * A part is words of 8 bytes in the machine's order: magic number, version, digest of the identity, loop,
- * chunks of the loop, records; then for each record the chunk, its bytes, and these, filled up to a word; and a
- * checksum of all before it.
+ * chunks of the loop, records; then for each record the chunk, its bytes, and these, filled up to a word; and
+ * a checksum of all before it.
  */
 #include "team/keep.h"
 
