@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "linalg/linalg.h"
 #include "moments/gram_there.h"
+#include "moments/there.h"
 
 #include <math.h>
 #include <string.h>
@@ -128,9 +129,10 @@ kspec_status ks_naive(const ks_run *run, const ks_pair *p, const ks_moments_out 
     if (p->P <= p->Q) {
         st = shorter_rows(run, p, out, &arena, err);
     } else { /* tr((A B^T)^n) = tr((A^T B)^n) */
-        ks_pair t;
-        st = ks_pair_transpose(p, &t, &arena, err);
-        if (!st) st = shorter_rows(run, &t, &(ks_moments_out){out->m, out->cols, out->rows}, &arena, err);
+        ks_moved t;
+        st = ks_turn(run, p, &t, err);
+        if (!st) st = shorter_rows(run, &t.p, &(ks_moments_out){out->m, out->cols, out->rows}, &arena, err);
+        ks_moved_end(run, &t);
     }
     ks_arena_free(&arena);
     return st;
