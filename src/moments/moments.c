@@ -381,7 +381,8 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     *out = NULL;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
-    if (!st) st = ks_place_make(&place, o.device, err);
+    if (!st) st = ks_place_make(&place, ks_device_of_rank(o.device, o.team), err);
+    place.ranked = !st && o.team && o.team->comm.ranks > 1;
     if (!st) st = attempt(phi, ntrials, &o, &place, out, err);
     if (st && place.device && place.device->failed && ks_place_retreat(&place, err)) {
         ks_clear(err);

@@ -2,11 +2,14 @@
  * Every call that takes a team: the same bytes of its results at any number of ranks, and one end for all
  * where one rank fails. Ranks are threads.
  */
+#include "device/device.h"
 #include "help/threads_comm.h"
 #include "team/keep.h"
 #include "test.h"
 
 #include <dirent.h>
+#include <libgen.h>
+#include <limits.h>
 #include <unistd.h>
 
 /* ---- one rank: what it is given, and what comes of it ---- */
@@ -23,6 +26,8 @@ struct rank_job {
     int broken, cancel_at, reports, starve_at;
     unsigned char *found;
     size_t count, room;
+    /* loops that it has shared out */
+    uint64_t loops;
     kspec_status status;
     kspec_error err;
 };
@@ -70,6 +75,7 @@ static void work(const kspec_comm *comm, void *ctx) {
     allocations = 0, starve_at = r->starve_at;
     if (!r->status) r->status = r->call(r);
     starve_at = 0;
+    r->loops = r->team ? r->team->loops : 0;
     kspec_team_close(r->team);
 }
 
@@ -364,6 +370,7 @@ TEST(the_same_bytes_at_any_number_of_ranks) {
                 for (int i = 0; i < counts[k]; i++) {
                     CHECK_MSG(same(&alone, &r[i]), "%s %d, rank %d of %d: %s", calls[c].name, size, i, counts[k],
                               r[i].err.msg);
+                    CHECK_MSG(r[i].loops > 0 || calls[c].call == reading, "%s shares nothing out", calls[c].name);
                     free(r[i].found);
                 }
             }
@@ -486,6 +493,50 @@ TEST(checkpoints_go_on_where_they_stopped) {
     ks_keep_interval = 1;
 }
 
+/* ---- GPUs: each rank has its own, by its number on its machine ---- */
+
+static kspec_status on_gpu(rank_job *r) {
+    double *x = numbers(40 * 30, 31, 0);
+    const kspec_matrix X = matrix(x, 40, 30);
+    const kspec_moments_opts o = {.size = sizeof o,
+                                  .estimators = KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT,
+                                  .nmax = 4,
+                                  .device = r->size ? KSPEC_DEVICE_GPU : KSPEC_DEVICE_AUTO,
+                                  .threads = r->threads,
+                                  .team = r->team};
+    kspec_moments_result *m;
+    kspec_status st = kspec_moments(&X, 1, &o, &m, &r->err);
+    for (size_t k = 0; !st && k < m->count; k++) {
+        keep_number(r, m->estimates[k]->value);
+        keep_number(r, m->estimates[k]->std_error);
+    }
+    if (!st) snprintf(r->err.msg, sizeof r->err.msg, "%s", m->device.name);
+    kspec_moments_free(m);
+    free(x);
+    return st;
+}
+
+/* The plain plugin has two. */
+TEST(ranks_have_gpus_of_their_own) {
+    static char plain[PATH_MAX + 32];
+    char exe[PATH_MAX] = "";
+    CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
+    snprintf(plain, sizeof plain, "%s/plain_plugin.so", dirname(exe));
+    ks_plugin_use(plain);
+    rank_job alone = {.call = on_gpu, .size = 1, .threads = 1}, r[3];
+    alone.status = alone.call(&alone);
+    for (int i = 0; i < 3; i++) r[i] = (rank_job){.call = on_gpu, .size = 1, .threads = 1};
+    run_all(3, r);
+    for (int i = 0; i < 3; i++) {
+        const char *want[] = {"gpu:0 Plain 0", "gpu:1 Plain 1", "gpu:0 Plain 0"};
+        CHECK_MSG(strcmp(r[i].err.msg, want[i]) == 0, "rank %d: %s", i, r[i].err.msg);
+        CHECK_MSG(same(&alone, &r[i]), "rank %d", i);
+        free(r[i].found);
+    }
+    free(alone.found);
+    ks_plugin_use(NULL);
+}
+
 int main(void) {
     write_files();
     RUN(the_same_bytes_at_any_number_of_ranks);
@@ -494,6 +545,7 @@ int main(void) {
     RUN(a_rank_that_cancels_ends_all);
     RUN(a_rank_without_memory_ends_all);
     RUN(checkpoints_go_on_where_they_stopped);
+    RUN(ranks_have_gpus_of_their_own);
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) unlink(files[k]);
     return test_done();
 }
