@@ -465,9 +465,11 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) st = ks_lent_check(o.data_memory, err);
     if (!st && o.data_memory == KSPEC_MEMORY_DEVICE && ntrials == 0)
         st = ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");
+    if (!st) o.device = ks_device_of_rank(o.device, o.team);
     if (!st)
         st = o.data_memory == KSPEC_MEMORY_DEVICE ? ks_place_at(&place, o.device, phi, ntrials, err)
                                              : ks_place_make(&place, o.device, err);
+    place.ranked = !st && o.team && o.team->comm.ranks > 1;
     if (!st) st = attempt_any(phi, ntrials, &o, &place, out, err);
     if (st && place.device && place.device->failed && ks_place_retreat(&place, err))
         st = attempt_any(phi, ntrials, &o, &place, out, err);

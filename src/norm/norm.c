@@ -243,7 +243,9 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = ks_matrix_check(x, "the matrix", err);
     if (!st) here = *x, x = &here;
+    if (!st) o.device = ks_device_of_rank(o.device, o.team);
     if (!st) st = ks_lent_open(&place, o.device, o.data_memory, &here, &arena, err);
+    place.ranked = !st && o.team && o.team->comm.ranks > 1;
     if (!st) st = attempt(x, &o, &place, out, err);
     if (st && place.device && place.device->failed && ks_place_retreat(&place, err)) {
         ks_clear(err);
