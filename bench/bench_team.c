@@ -31,7 +31,8 @@ static double most_memory(void) {
 
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "exact";
-    const size_t P = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000, Q = argc > 3 ? strtoul(argv[3], NULL, 10) : 1000;
+    const size_t P = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000,
+                 Q = argc > 3 ? strtoul(argv[3], NULL, 10) : 1000;
     kspec_moments_opts o = {.size = sizeof o,
                             .nmax = argc > 4 ? atoi(argv[4]) : 4,
                             .no_stderr = argc > 5 ? !atoi(argv[5]) : 0,

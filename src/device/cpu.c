@@ -55,7 +55,7 @@ static kspec_status product(const ks_run *run, const ks_matmul *p, kspec_error *
                          p->C, p->ldc, err);
 }
 
-static const ks_backend cpu = {hold, drop,    bring,       leave,             diagonal, put,
-                               get,  product, ks_tile_run, ks_tile_symmetrise};
+static const ks_backend cpu = {hold, drop, bring,   leave,       diagonal,
+                               put,  get,  product, ks_tile_run, ks_tile_symmetrise};
 
 const ks_backend *ks_backend_of(const ks_run *run) { return run->device ? &ks_gpu_backend : &cpu; }

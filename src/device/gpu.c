@@ -78,8 +78,8 @@ static kspec_status symmetrise(const ks_run *run, size_t n, double *X, kspec_err
     return ks_device_status(d, d->plugin->symmetrise(d->gpu, n, X), "an expression", err);
 }
 
-const ks_backend ks_gpu_backend = {hold, drop,    bring,      leave,     diagonal, put,
-                                   get,  product, expression, symmetrise};
+const ks_backend ks_gpu_backend = {hold, drop, bring,   leave,      diagonal,
+                                   put,  get,  product, expression, symmetrise};
 
 int ks_device_has_path(const ks_run *run, int nmax, int loo) {
     const ks_device *d = run->device;
