@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "linalg/linalg.h"
-#include "moments/gram_there.h"
+#include "moments/squares.h"
 #include "moments/jackknife.h"
 #include "moments/pairs.h"
 #include "moments/sums.h"
