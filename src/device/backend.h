@@ -30,6 +30,8 @@ typedef struct {
     kspec_status (*expression)(const ks_run *run, const ks_expression *e, ks_tile_result what, double *out,
                                kspec_error *err);
     kspec_status (*symmetrise)(const ks_run *run, size_t n, double *X, kspec_error *err);
+    /* X[i,j] = 1 where i < j, else 0 */
+    kspec_status (*triangle)(const ks_run *run, size_t n, double *X, kspec_error *err);
 } ks_backend;
 
 extern const ks_backend ks_gpu_backend;
@@ -37,6 +39,12 @@ extern const ks_backend ks_ranks_backend;
 
 /* That of run->device, or the processor's */
 const ks_backend *ks_backend_of(const ks_run *run);
+
+/* The same, or a team's, which shares matrices out where products of P x Q data take longer than messages */
+const ks_backend *ks_backend_for(const ks_run *run, size_t P, size_t Q);
+
+/* For tests: a team shares matrices out where P Q max(P,Q) is at least this (1e8). */
+extern double ks_ranks_least;
 
 /* Does run->device have path up to this order, with error bars where `loo`? 0 where there is no device. */
 int ks_device_has_path(const ks_run *run, int nmax, int loo);

@@ -55,7 +55,30 @@ static kspec_status product(const ks_run *run, const ks_matmul *p, kspec_error *
                          p->C, p->ldc, err);
 }
 
-static const ks_backend cpu = {hold, drop,    bring,       leave,             diagonal, put,
-                               get,  product, ks_tile_run, ks_tile_symmetrise};
+static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error *err) {
+    (void)run, (void)err;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) X[i * n + j] = i < j;
+    return KSPEC_OK;
+}
+
+static const ks_backend cpu = {.hold = hold,
+                               .drop = drop,
+                               .bring = bring,
+                               .leave = leave,
+                               .diagonal = diagonal,
+                               .put = put,
+                               .get = get,
+                               .product = product,
+                               .expression = ks_tile_run,
+                               .symmetrise = ks_tile_symmetrise,
+                               .triangle = triangle};
 
 const ks_backend *ks_backend_of(const ks_run *run) { return run->device ? &ks_gpu_backend : &cpu; }
+
+double ks_ranks_least = 1e8;
+
+const ks_backend *ks_backend_for(const ks_run *run, size_t P, size_t Q) {
+    const double work = (double)P * (double)Q * (double)(P > Q ? P : Q);
+    return run->team && !run->device && work >= ks_ranks_least ? &ks_ranks_backend : ks_backend_of(run);
+}

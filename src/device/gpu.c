@@ -79,8 +79,26 @@ static kspec_status symmetrise(const ks_run *run, size_t n, double *X, kspec_err
     return ks_device_status(d, d->plugin->symmetrise(d->gpu, n, X), "an expression", err);
 }
 
-const ks_backend ks_gpu_backend = {hold, drop,    bring,      leave,     diagonal, put,
-                                   get,  product, expression, symmetrise};
+static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error *err) {
+    double *line = ks_zalloc(n, 2 * sizeof *line); /* zeros and ones, of which row i has n-1-i */
+    kspec_status st = line ? KSPEC_OK : ks_nomem(err, "a triangle", ks_size(n, 2 * sizeof *line));
+    for (size_t i = 0; i < n && !st; i++) line[n + i] = 1;
+    for (size_t i = 0; i < n && !st; i++) st = put(run, X + i * n, line + n - 1 - i, n, err);
+    ks_free(line);
+    return st;
+}
+
+const ks_backend ks_gpu_backend = {.hold = hold,
+                                   .drop = drop,
+                                   .bring = bring,
+                                   .leave = leave,
+                                   .diagonal = diagonal,
+                                   .put = put,
+                                   .get = get,
+                                   .product = product,
+                                   .expression = expression,
+                                   .symmetrise = symmetrise,
+                                   .triangle = triangle};
 
 int ks_device_has_path(const ks_run *run, int nmax, int loo) {
     const ks_device *d = run->device;

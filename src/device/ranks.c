@@ -184,6 +184,15 @@ static kspec_status symmetrise(const ks_run *run, size_t n, double *X, kspec_err
     return expression(run, &e, KS_TILE_ADD, X, err);
 }
 
+static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error *err) {
+    const ks_range rows = own_rows(run, n);
+    double *own = ks_strips_at(X)->own;
+    (void)err;
+    for (size_t i = rows.from; i < rows.to; i++, own += n)
+        for (size_t j = 0; j < n; j++) own[j] = i < j;
+    return KSPEC_OK;
+}
+
 const ks_backend ks_ranks_backend = {.hold = hold,
                                      .drop = drop,
                                      .bring = bring,
@@ -191,4 +200,5 @@ const ks_backend ks_ranks_backend = {.hold = hold,
                                      .diagonal = diagonal,
                                      .product = ks_ranks_product,
                                      .expression = expression,
-                                     .symmetrise = symmetrise};
+                                     .symmetrise = symmetrise,
+                                     .triangle = triangle};

@@ -110,10 +110,12 @@ static kspec_status panels(const ks_run *run, const ks_matmul *p, side *A, side 
             st = ks_ranks_meet(t, st, err);
             if (!st) st = get_panel(t, B, j, k, err);
             if (st) return st;
-            const ks_run part = ks_run_part(&alone, (double)j.from / (double)p->n, (double)j.to / (double)p->n);
+            const ks_run part =
+                ks_run_part(&alone, (double)j.from / (double)p->n, (double)j.to / (double)p->n);
             st = ks_gemm_tiled(&part, p->ta, p->tb, ks_range_size(rows), ks_range_size(j), ks_range_size(k),
-                               p->alpha, at(&A->own, rows.from, k.from), A->own.ld, at(&B->now, j.from, k.from),
-                               B->now.ld, k.from ? 1 : p->beta, ks_strips_at(p->C)->own + j.from, p->n, err);
+                               p->alpha, at(&A->own, rows.from, k.from), A->own.ld,
+                               at(&B->now, j.from, k.from), B->now.ld, k.from ? 1 : p->beta,
+                               ks_strips_at(p->C)->own + j.from, p->n, err);
         }
     }
     return st;
@@ -157,7 +159,8 @@ static void place(const square *q, size_t r, size_t c, const double *x, size_t l
 static kspec_status block(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const square *q = ctx;
-    const size_t panel = ks_range_size(q->now), r = q->own.from + chunk / panel, c = q->now.from + chunk % panel;
+    const size_t panel = ks_range_size(q->now), r = q->own.from + chunk / panel,
+                 c = q->now.from + chunk % panel;
     if (!makes(q, r, c)) return KSPEC_OK;
     const ks_range i = strip(q, r < c ? r : c), j = strip(q, r < c ? c : r);
     const view *a = r <= c ? &q->A->own : &q->A->now, *b = r <= c ? &q->B->now : &q->B->own;
@@ -200,7 +203,8 @@ static kspec_status begin_mirror(kspec_team *t, const square *q, mirror *m, kspe
     for (size_t r = 0; r < ranks; r++) {
         const int other = (int)r != t->comm.rank;
         const ks_range theirs = strips_of(t, q, (int)r);
-        const size_t to = other ? mirrored(q, q->own, theirs) : 0, from = other ? mirrored(q, theirs, q->own) : 0;
+        const size_t to = other ? mirrored(q, q->own, theirs) : 0,
+                     from = other ? mirrored(q, theirs, q->own) : 0;
         m->bytes[r] = to * sizeof(double), m->bytes[ranks + r] = from * sizeof(double);
         sent += to, got += from;
     }
@@ -265,7 +269,8 @@ static kspec_status square_panels(const ks_run *run, square *q, side *A, side *B
 
 static kspec_status symmetric(const ks_run *run, const ks_matmul *p, side *A, side *B, kspec_error *err) {
     kspec_team *t = run->team;
-    square q = {.p = p, .A = A, .B = B, .strips = (p->n + KS_STRIP - 1) / KS_STRIP, .C = ks_strips_at(p->C)->own};
+    square q = {
+        .p = p, .A = A, .B = B, .strips = (p->n + KS_STRIP - 1) / KS_STRIP, .C = ks_strips_at(p->C)->own};
     q.own = strips_of(t, &q, t->comm.rank);
     const size_t width = panel_width(KS_STRIP, p->n, p->k);
     const size_t count = ks_size(ks_range_size(q.own), width / KS_STRIP);
@@ -292,10 +297,9 @@ static kspec_status make(const ks_run *run, const ks_matmul *p, kspec_error *err
     kspec_team *t = run->team;
     if (p->symmetric && t->comm.ranks == 1) {
         const ks_run alone = ks_run_alone(run);
-        return ks_gemm_symmetric_tiled(&alone, p->ta, p->tb, p->n, p->k, p->alpha,
-                                       ks_strips_here(t, ks_strips_at(p->A)), p->lda,
-                                       ks_strips_here(t, ks_strips_at(p->B)), p->ldb, ks_strips_at(p->C)->own,
-                                       p->ldc, err);
+        return ks_gemm_symmetric_tiled(
+            &alone, p->ta, p->tb, p->n, p->k, p->alpha, ks_strips_here(t, ks_strips_at(p->A)), p->lda,
+            ks_strips_here(t, ks_strips_at(p->B)), p->ldb, ks_strips_at(p->C)->own, p->ldc, err);
     }
     side A = side_of(t, p->A, p->ta), B = side_of(t, p->B, !p->tb);
     const int same = p->A == p->B && A.turned == B.turned;

@@ -110,7 +110,8 @@ kspec_status ks_gemm_tiled(const ks_run *run, int ta, int tb, size_t m, size_t n
                            size_t ldc, kspec_error *err) {
     kspec_status st = check_strides(lda, ldb, ldc, err);
     if (st) return st;
-    gemm_job g = {ta, tb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, (n + KS_STRIP_COLS - 1) / KS_STRIP_COLS, 0};
+    gemm_job g = {
+        ta, tb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, (n + KS_STRIP_COLS - 1) / KS_STRIP_COLS, 0};
     if (shared(run, &g)) {
         const ks_share rows = {C, n * sizeof *C, m, KS_STRIP};
         return ks_team_for(run, "product", (m + KS_STRIP - 1) / KS_STRIP, gemm_strip, &g, &rows, 1, err);

@@ -57,14 +57,11 @@ static void leave(ks_exec_state *x, const ks_pair *there) {
     x->at->leave(x->run, there->A);
 }
 
-double ks_exact_shared = 1e8;
-
-/* Are matrices shared out in strips? Not small ones, nor where a graph needs them whole (exact_hard.c). */
-static int in_strips(const ks_plan *plan, const ks_pair *p) {
-    const double P = (double)p->P, Q = (double)p->Q;
+/* Does a graph need matrices whole (exact_hard.c)? */
+static int any_hard(const ks_plan *plan) {
     for (size_t g = 0; g < plan->ngraphs; g++)
-        if (plan->terminals[g].hard) return 0;
-    return P * Q * fmax(P, Q) >= ks_exact_shared;
+        if (plan->terminals[g].hard) return 1;
+    return 0;
 }
 
 /* One execution of the plan, by a team of x->ranks processes or 0. */
@@ -72,8 +69,8 @@ static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair
     x->plan = plan;
     x->live = plan->bytes;
     x->peak = plan->bytes_making;
-    if (x->run->device || !in_strips(plan, p)) x->ranks = 0;
-    x->at = x->ranks ? &ks_ranks_backend : ks_backend_of(x->run);
+    x->at = any_hard(plan) ? ks_backend_of(x->run) : ks_backend_for(x->run, p->P, p->Q);
+    x->ranks = x->at == &ks_ranks_backend ? ks_team_ranks(x->run) : 0;
     ks_pair there;
     bring(x, p, &there);
     x->A = there.A, x->B = there.B;
@@ -170,8 +167,8 @@ static kspec_status make_plan(ks_exact_plan *e, int nmax, int with_loo, kspec_er
     return ks_plan_make(&e->plan, form, rows, cols, nmax, err);
 }
 
-void ks_exact_share(ks_exact_plan *e, const kspec_team *team) {
-    e->ranks = team ? team->comm.ranks : 0;
+void ks_exact_share(ks_exact_plan *e, kspec_team *team) {
+    e->team = team;
     e->work[0] = e->work[1] = 0;
 }
 
@@ -182,8 +179,8 @@ kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *wor
     kspec_status st = make_plan(e, nmax, k, err);
     if (!st && !e->work[k]) {
         ks_pair p = {&one, e->two ? &other : &one, e->P, e->Q, nmax};
-        const ks_run run = {.threads = e->threads ? e->threads : kspec_default_threads()};
-        ks_exec_state x = {.run = &run, .ranks = e->ranks, .dry = 1, .with_loo = k, .err = err};
+        const ks_run run = {.threads = e->threads ? e->threads : kspec_default_threads(), .team = e->team};
+        ks_exec_state x = {.run = &run, .dry = 1, .with_loo = k, .err = err};
         st = execute(&x, &e->plan, &p, e->sampled);
         /* and the sums over the cycles through each row and column */
         size_t sums = k ? ks_size((size_t)nmax, ks_size(e->P + e->Q + 16, sizeof(double))) : 0;
@@ -220,7 +217,6 @@ kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *
     double S[KS_EXACT_NMAX] = {0}, abs_S[KS_EXACT_NMAX] = {0}, less[2][KS_EXACT_NMAX] = {{0}};
     ks_arena arena = {0};
     ks_exec_state x = {.run = run, .with_loo = out->rows != NULL, .S = S, .abs_S = abs_S, .err = err};
-    x.ranks = run->team ? ks_team_ranks(run) : 0;
     x.less[KS_ROW] = less[KS_ROW], x.less[KS_COL] = less[KS_COL];
     size_t bytes;
     kspec_status st = ks_exact_cost(e, p->nmax, x.with_loo, &x.total, &bytes, err);

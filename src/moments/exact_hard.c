@@ -84,7 +84,8 @@ static kspec_status round_of_slices(const ks_run *run, slices *s, double work, k
     const ks_share made[] = {{.to = s->E_adj + s->r0 * P, .each = P * sizeof(double), .count = count},
                              {.to = s->F_adj, .each = Q * Q * sizeof(double), .count = SLOTS, .per = 1}};
     const ks_run part = work < 1e8 ? ks_run_alone(run) : *run;
-    return ks_team_for(&part, "slices", count < SLOTS ? count : SLOTS, slot_slices, s, made, s->F_adj ? 2 : 1, err);
+    return ks_team_for(&part, "slices", count < SLOTS ? count : SLOTS, slot_slices, s, made, s->F_adj ? 2 : 1,
+                       err);
 }
 
 static void cpu_slices(ks_exec_state *x, slices *s) {
@@ -92,7 +93,8 @@ static void cpu_slices(ks_exec_state *x, slices *s) {
     if (s->F_adj && !x->dry && !x->status) memset(s->F_adj, 0, SLOTS * Q * Q * sizeof *s->F_adj);
     for (s->r0 = 0; s->r0 < P && !x->status; s->r0 = s->r1) {
         s->r1 = P - s->r0 < size ? P : s->r0 + size;
-        double count = (double)(s->r1 - s->r0), rows = s->mirror ? (double)s->r0 + (count + 1) / 2 : (double)P;
+        double count = (double)(s->r1 - s->r0),
+               rows = s->mirror ? (double)s->r0 + (count + 1) / 2 : (double)P;
         double work = count * rows * (double)Q * (double)Q * (s->F_adj ? 2 : 1);
         ks_run part;
         if (!ks_exec_step(x, work, &part)) continue;
@@ -232,8 +234,7 @@ static double value_of(ks_exec_state *x, size_t P, const double *E, const double
 
 double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
     size_t P = x->plan->size[KS_ROW], Q = x->plan->size[KS_COL];
-    double *E = ks_exec_hold(x, P, P), *E_adj = ks_exec_hold(x, P, P), *F = ks_exec_hold(x, Q, Q),
-           value = 0;
+    double *E = ks_exec_hold(x, P, P), *E_adj = ks_exec_hold(x, P, P), *F = ks_exec_hold(x, Q, Q), value = 0;
     double *F_adj = n ? ks_exec_hold(x, SLOTS * Q, Q) : NULL;
     if (!x->status) all_slices(x, t, E, F, E_adj, F_adj);
     if (!x->dry && !x->status) value = value_of(x, P, E, E_adj);

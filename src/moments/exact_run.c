@@ -348,7 +348,8 @@ static void backward_product(ks_exec_state *x, int n, int k) {
     if (symmetric &&
         ks_exec_step(x, 3 * KS_ELEMENT_COST * product_size(x, k), &part)) /* both sides at once */
         x->status = x->at->symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
-    if (symmetric) ks_exec_room(x, x->ranks > 1 ? ks_columns_room(x->ranks, size_of(x, p->ku), size_of(x, p->ku)) : 0);
+    if (symmetric)
+        ks_exec_room(x, x->ranks > 1 ? ks_columns_room(x->ranks, size_of(x, p->ku), size_of(x, p->ku)) : 0);
     /* q comes out of either side; a side made of leaves alone has nothing to hand on */
     backward_side(x, p, k, !left && right, x->scratch[1]);
     vertex_through(x, n, p->d, p->kw, p->positions, x->scratch[1]);

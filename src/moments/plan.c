@@ -135,7 +135,7 @@ static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, 
         squares = (size_t)(t->last + 1) / 2;
     } else if (t->method == KSPEC_ESTIMATOR_KV_ROW || t->method == KSPEC_ESTIMATOR_KV_COL) {
         side = t->method == KSPEC_ESTIMATOR_KV_ROW ? P : Q;
-        squares = o->no_stderr ? 4 : 7;
+        squares = o->no_stderr ? 5 : 8;
     } else {
         return KSPEC_OK;
     }

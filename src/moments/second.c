@@ -4,7 +4,7 @@
 #include "device/backend.h"
 #include "device/device.h"
 #include "linalg/linalg.h"
-#include "moments/gram_there.h"
+#include "moments/squares.h"
 #include "moments/jackknife.h"
 #include "moments/pairs.h"
 #include "moments/sums.h"

@@ -1,5 +1,5 @@
 /*
- * exact in a team, whose ranks hold strips of every matrix: the same bits as in one process, for every form and
+ * exact, naive and Kong-Valiant in a team, whose ranks hold strips of every matrix: the same bits as in one process, for every form and
  * on sizes with fewer strips than ranks; failures of one rank are everybody's.
  */
 #include "device/ranks.h"
@@ -113,11 +113,12 @@ static void operation_work(const kspec_comm *comm, void *ctx) {
         st = at->diagonal(&run, sums, used[0], o->rows, &err);
     }
     const size_t n = o->kind == DIAGONAL ? o->rows : o->what == KS_TILE_ROW_SUMS ? e.m : e.n;
-    CHECK_MSG(st == KSPEC_OK && (out ? same_rows(&run, out, o->want)
-                                     : memcmp(sums, o->want, n * sizeof *sums) == 0),
-              "operation %d of %zu x %zu, ta %d tb %d k %zu symmetric %d, what %d, whole %d: rank %d of %d %s",
-              (int)o->kind, o->rows, o->cols, p.ta, p.tb, p.k, p.symmetric, (int)o->what, o->whole, comm->rank,
-              comm->ranks, err.msg);
+    CHECK_MSG(
+        st == KSPEC_OK &&
+            (out ? same_rows(&run, out, o->want) : memcmp(sums, o->want, n * sizeof *sums) == 0),
+        "operation %d of %zu x %zu, ta %d tb %d k %zu symmetric %d, what %d, whole %d: rank %d of %d %s",
+        (int)o->kind, o->rows, o->cols, p.ta, p.tb, p.k, p.symmetric, (int)o->what, o->whole, comm->rank,
+        comm->ranks, err.msg);
     for (int k = 0; k < KS_TILE_FACTORS; k++) at->drop(&run, used[k]);
     at->drop(&run, out);
     free(sums);
@@ -194,8 +195,8 @@ TEST(expressions_have_the_same_bits) {
     static const size_t shapes[][2] = {{1, 1}, {257, 300}, {40, 1030}, {900, 129}, {1800, 1}};
     for (size_t s = 0; s < 5; s++) {
         const size_t m = shapes[s][0], n = shapes[s][1];
-        double *F = random_matrix(m * n, 6), *T = random_matrix(n * m, 7), *C = random_matrix(m * n + m + n, 8),
-               *row = random_matrix(m, 9), *col = random_matrix(n, 10),
+        double *F = random_matrix(m * n, 6), *T = random_matrix(n * m, 7),
+               *C = random_matrix(m * n + m + n, 8), *row = random_matrix(m, 9), *col = random_matrix(n, 10),
                *want = malloc((m * n + m + n) * sizeof *want);
         for (int how = 0; how < 32; how++) {
             operation o = {.kind = EXPRESSION,
@@ -216,7 +217,8 @@ TEST(expressions_have_the_same_bits) {
     for (size_t n = 1; n < 1500; n = 2 * n + 255) {
         double *X = random_matrix(n * n, 11), *want = malloc(n * n * sizeof *want);
         for (int how = 0; how < 3; how++) {
-            operation o = {.kind = how ? DIAGONAL : SYMMETRISE, .whole = how == 2, .C = X, .rows = n, .want = want};
+            operation o = {
+                .kind = how ? DIAGONAL : SYMMETRISE, .whole = how == 2, .C = X, .rows = n, .want = want};
             o.cols = n;
             everywhere(&o);
         }
@@ -276,23 +278,37 @@ typedef struct {
     kspec_center center;
     kspec_sampled sampled;
     uint64_t population_rows, population_cols;
+    unsigned estimators; /* 0: exact */
 } form;
 
 static const form forms[] = {
-    {1, 1, 1, 1, 0, 0, 0, 0, 0},      {1, 300, 1, 1, 1, 0, 0, 0, 0},
-    {4, 700, 1, 4, 0, 0, 0, 0, 0},    {257, 30, 2, 4, 0, 0, 0, 0, 0},
-    {513, 520, 1, 4, 0, 0, 0, 0, 0},  {600, 300, 2, 4, 0, 0, 0, 0, 0},
-    {600, 300, 1, 4, 1, 0, 0, 0, 0},  {257, 270, 1, 4, 0, KSPEC_CENTER_ROWS, 0, 0, 0},
-    {300, 260, 2, 3, 0, KSPEC_CENTER_COLS, 0, 0, 0}, {300, 513, 1, 3, 0, KSPEC_CENTER_BOTH, 0, 0, 0},
-    {280, 300, 1, 4, 0, 0, 0, 400, 0}, {280, 300, 2, 3, 0, KSPEC_CENTER_ROWS, 0, 400, 900},
-    {600, 300, 1, 4, 0, 0, KSPEC_SAMPLED_ROWS, 0, 0}, {300, 600, 2, 4, 0, 0, KSPEC_SAMPLED_COLS, 0, 0},
-    {90, 80, 1, 5, 0, 0, 0, 0, 0},    {60, 110, 2, 5, 1, 0, 0, 0, 0},
+    {1, 1, 1, 1, 0, 0, 0, 0, 0},
+    {1, 300, 1, 1, 1, 0, 0, 0, 0},
+    {4, 700, 1, 4, 0, 0, 0, 0, 0},
+    {257, 30, 2, 4, 0, 0, 0, 0, 0},
+    {513, 520, 1, 4, 0, 0, 0, 0, 0},
+    {600, 300, 2, 4, 0, 0, 0, 0, 0},
+    {600, 300, 1, 4, 1, 0, 0, 0, 0},
+    {257, 270, 1, 4, 0, KSPEC_CENTER_ROWS, 0, 0, 0},
+    {300, 260, 2, 3, 0, KSPEC_CENTER_COLS, 0, 0, 0},
+    {300, 513, 1, 3, 0, KSPEC_CENTER_BOTH, 0, 0, 0},
+    {280, 300, 1, 4, 0, 0, 0, 400, 0},
+    {280, 300, 2, 3, 0, KSPEC_CENTER_ROWS, 0, 400, 900},
+    {600, 300, 1, 4, 0, 0, KSPEC_SAMPLED_ROWS, 0, 0},
+    {300, 600, 2, 4, 0, 0, KSPEC_SAMPLED_COLS, 0, 0},
+    {90, 80, 1, 5, 0, 0, 0, 0, 0},
+    {60, 110, 2, 5, 1, 0, 0, 0, 0},
     {130, 40, 1, 5, 0, 0, KSPEC_SAMPLED_COLS, 0, 0},
+    {1, 1, 1, 1, 0, 0, 0, 0, 0, KSPEC_ESTIMATOR_NAIVE},
+    {600, 257, 1, 5, 0, 0, 0, 0, 0, KSPEC_ESTIMATOR_NAIVE},
+    {270, 600, 2, 6, 1, 0, 0, 0, 0, KSPEC_ESTIMATOR_NAIVE},
+    {600, 300, 1, 4, 0, 0, 0, 0, 0, KSPEC_ESTIMATOR_KV_ROW | KSPEC_ESTIMATOR_KV_COL},
+    {257, 3, 2, 3, 1, 0, 0, 0, 0, KSPEC_ESTIMATOR_KV_ROW | KSPEC_ESTIMATOR_KV_COL},
 };
 
 static kspec_moments_opts options(const form *f) {
     return (kspec_moments_opts){.size = sizeof(kspec_moments_opts),
-                                .estimators = KSPEC_ESTIMATOR_EXACT,
+                                .estimators = f->estimators ? f->estimators : KSPEC_ESTIMATOR_EXACT,
                                 .nmax = f->nmax,
                                 .no_stderr = f->no_stderr,
                                 .center = f->center,
@@ -303,16 +319,18 @@ static kspec_moments_opts options(const form *f) {
                                 .threads = 2};
 }
 
-TEST(exact_has_the_same_bits_at_any_number_of_ranks) {
+TEST(moments_have_the_same_bits_at_any_number_of_ranks) {
     for (size_t c = 0; c < sizeof forms / sizeof *forms; c++) {
         const form *f = &forms[c];
         kspec_matrix phi[2];
         for (size_t t = 0; t < f->trials; t++)
-            phi[t] = (kspec_matrix){random_matrix(f->P * f->Q, 100 * c + t + 1), f->P, f->Q, (ptrdiff_t)f->Q, 1};
+            phi[t] =
+                (kspec_matrix){random_matrix(f->P * f->Q, 100 * c + t + 1), f->P, f->Q, (ptrdiff_t)f->Q, 1};
         kspec_moments_opts o = options(f);
         kspec_moments_result *alone_result = NULL;
         kspec_error err;
-        CHECK_MSG(kspec_moments(phi, f->trials, &o, &alone_result, &err) == KSPEC_OK, "form %zu: %s", c, err.msg);
+        CHECK_MSG(kspec_moments(phi, f->trials, &o, &alone_result, &err) == KSPEC_OK, "form %zu: %s", c,
+                  err.msg);
         for (int k = 0; k < COUNTS && alone_result; k++) {
             exact_rank m[MAX_RANKS] = {0};
             for (int r = 0; r < counts[k]; r++) {
@@ -321,8 +339,8 @@ TEST(exact_has_the_same_bits_at_any_number_of_ranks) {
             }
             run_exact(counts[k], m);
             for (int r = 0; r < counts[k]; r++) {
-                CHECK_MSG(!m[r].status && same_estimates(alone_result, m[r].r), "form %zu, rank %d of %d: %s", c, r,
-                          counts[k], m[r].err.msg);
+                CHECK_MSG(!m[r].status && same_estimates(alone_result, m[r].r), "form %zu, rank %d of %d: %s",
+                          c, r, counts[k], m[r].err.msg);
                 CHECK_MSG((m[r].received > 0) == (counts[k] > 1), "form %zu: %g bytes", c, m[r].received);
                 kspec_moments_free(m[r].r);
             }
@@ -436,7 +454,8 @@ TEST(a_rank_that_is_cancelled_ends_all) {
         alarm(0);
         finished = !m[0].status;
         for (int r = 0; r < 4; r++) {
-            CHECK_MSG(m[r].status == m[0].status, "%d: rank %d: %d %s", at, r, (int)m[r].status, m[r].err.msg);
+            CHECK_MSG(m[r].status == m[0].status, "%d: rank %d: %d %s", at, r, (int)m[r].status,
+                      m[r].err.msg);
             CHECK_MSG(finished || (m[r].status == KSPEC_E_CANCELLED && !m[r].r), "%s", m[r].err.msg);
             kspec_moments_free(m[r].r);
         }
@@ -501,11 +520,11 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
 }
 
 int main(void) {
-    ks_exact_shared = 0;
+    ks_ranks_least = 0;
     RUN(products_have_the_same_bits);
     RUN(symmetric_products_have_the_same_bits);
     RUN(expressions_have_the_same_bits);
-    RUN(exact_has_the_same_bits_at_any_number_of_ranks);
+    RUN(moments_have_the_same_bits_at_any_number_of_ranks);
     RUN(a_rank_holds_its_share);
     RUN(a_rank_without_memory_ends_all);
     RUN(a_rank_that_is_cancelled_ends_all);
