@@ -32,7 +32,8 @@ may_include() {
 # Which parts of the public header? A room sees those of the rooms below it and its own, never all of kspec.h.
 parts() { # room, or include/kspec/NAME.h
     case $1 in
-    base | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | files) echo "base" ;;
+    base | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | files)
+        echo "base" ;;
     io) echo "base files" ;;
     features) echo "base kernel generate" ;;
     norm | spectrum | learn | dimension) echo "base kernel moments" ;;

@@ -212,7 +212,7 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
                    kspec_dimension_result **r) {
     const cli_common *c = &a->common;
     const kspec_dataset *d = of->data;
-    const kspec_dimension_opts opts = {.size = sizeof opts,
+    kspec_dimension_opts opts = {.size = sizeof opts,
                                        .no_center = a->no_center,
                                        .center = (kspec_center)a->center,
                                        .row_trials = d->row_trials,
@@ -226,7 +226,8 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
                                        .pairwise = c->nan == KSPEC_NAN_KEEP};
     kspec_matrix *phi = cli_trials(d);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
-    kspec_status st = phi ? kspec_dimension(phi, d->trials, &opts, r, &err) : KSPEC_E_NOMEM;
+    kspec_status st = phi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;
+    if (!st) st = kspec_dimension(phi, d->trials, &opts, r, &err);
     free(phi);
     if (!st) return EXIT_DONE;
     if (several) cli_error_prefix(&err, of->name);
@@ -315,6 +316,7 @@ const cli_command cmd_dimension = {
     .options = options,
     .args_size = sizeof(dimension_args),
     .reads_input = 1,
+    .shares = 1,
     .takes_holes = 1,
     .run = run,
 };

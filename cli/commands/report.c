@@ -88,6 +88,7 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
     add(w, "--threads", cli_given(c, "threads") ? text->threads : NULL);
     snprintf(text->nmax, sizeof text->nmax, "%d", r->fewer_moments ? 3 : a->nmax);
     add(w, "-n", k == REPORT_MOMENTS && (a->nmax || r->fewer_moments) ? text->nmax : NULL);
+    add(w, "--checkpoint", c->checkpoint);
     if (parts[k].takes_groups) {
         add(w, "--groups", a->groups.rows);
         add(w, "--groups-column", a->groups.column);
@@ -183,22 +184,29 @@ static int write_page(const report *r) {
     return st ? cli_fail_writing(st, &err) : EXIT_DONE;
 }
 
-static int run(void *args) {
-    report_args *a = args;
-    cli_common *c = &a->common;
+static int check_output(const cli_common *c) {
     const char *dot = c->output ? strrchr(c->output, '.') : NULL;
     if (!c->output) return cli_error(EXIT_USAGE, "report: -o FILE is missing (.html)");
     if (strcmp(c->output, "-") != 0 && (!dot || (strcmp(dot, ".html") != 0 && strcmp(dot, ".htm") != 0)))
         return cli_error(EXIT_USAGE, "-o: '%s' must end in .html", c->output);
     if (strcmp(c->output, "-") == 0 && c->json)
         return cli_error(EXIT_USAGE, "report: --json and -o - would both write to standard output");
+    return EXIT_DONE;
+}
+
+static int run(void *args) {
+    report_args *a = args;
+    cli_common *c = &a->common;
+    const int writes = cli_rank() == 0; /* the others have a part in the computation only */
+    int status = writes ? check_output(c) : EXIT_DONE;
+    if (status) return status;
     report r = {.common = c, .warnings = json_array(), .grouped = a->groups.rows || a->groups.column};
-    int status = r.warnings ? EXIT_DONE : cli_no_memory();
+    status = r.warnings ? EXIT_DONE : cli_no_memory();
     set_time(&r);
     for (int k = 0; k < REPORT_PARTS && !status; k++) status = run_part(a, &r, k);
     if (!status) json_object_update(c->input, json_object_get(r.part[REPORT_DIMENSION].object, "input"));
-    if (!status) status = draw(&r);
-    if (!status) status = write_page(&r);
+    if (!status && writes) status = draw(&r);
+    if (!status && writes) status = write_page(&r);
     for (size_t k = 0; k < json_array_size(r.warnings) && !status; k++)
         cli_warn(c, "%s", json_string_value(json_array_get(r.warnings, k)));
     if (!status) status = cli_done(c, NULL, to_json, &r);
@@ -223,6 +231,7 @@ const cli_command cmd_report = {
     .args_size = sizeof(report_args),
     .reads_input = 1,
     .takes_holes = 1,
+    .shares = 1,
     .writes_output = 1,
     .no_picture = 1,
     .run = run,

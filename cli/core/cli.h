@@ -83,6 +83,8 @@ typedef struct {
     unsigned of;
     /* 1: it does not change the result, and the command line in the JSON object leaves it out */
     int aside;
+    /* 1: of the tool alone, of no use to a host */
+    int tool_only;
     /* OPT_STRING: names a file that the command writes, which is tried before the work: its kind */
     enum { WRITES_NOTHING, WRITES_TEXT, WRITES_ARRAY } writes;
     /* The value where the option stands alone; another one follows '=' only. NULL: it needs a value. */
@@ -225,6 +227,8 @@ typedef struct {
     /* the table and the JSON object, which are for free() by now */
     void (*done)(void *ctx, char *table, char *json);
     kspec_progress progress;
+    /* 1: it is a command of the tool, in whose ranks and checkpoint the inner command has a part */
+    int inner;
 } cli_host;
 
 /* The host of the commands of this thread; NULL: the tool itself */
@@ -448,6 +452,8 @@ void cli_ranks_outputs(cli_common *c);
 /* An input was read: all ranks must have the same one. */
 int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *d);
 
+/* The team that reads files together; NULL: none */
+kspec_team *cli_ranks_reading(const cli_common *c);
 /* The team for the options of a call, after all input was read; NULL: none. Opens the checkpoint. */
 kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err);
 

@@ -103,6 +103,7 @@ static int check_output(const cli_common *c, const void *args) {
         const cli_option *o = c->given[k];
         if (!o->writes) continue;
         const char *path = *(const char *const *)((const char *)args + o->offset);
+        if (!path) continue; /* another rank writes it */
         kspec_error err;
         if (!path) continue; /* rank 0 writes it */
         kspec_status st = kspec_write_check(path, o->writes == WRITES_ARRAY ? 2 : 0, &err);

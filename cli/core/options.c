@@ -27,7 +27,7 @@ static const cli_option common_options[] = {
 
 static const cli_option team_options[] = {
     {"checkpoint", 0, OPT_STRING, COMMON(checkpoint), "DIR",
-     "keep what is computed in DIR, and go on from what is there", .aside = 1},
+     "keep what is computed in DIR, and go on from what is there", .aside = 1, .tool_only = 1},
     {0},
 };
 

@@ -113,6 +113,8 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
+    /* Shares the work out among processes, each with its part of K and Z; NULL: this one alone. */
+    kspec_team *team;
 } kspec_norm_opts;
 
 /* What is doubtful about an entry; a set of bits. */

@@ -45,6 +45,9 @@ typedef struct {
 KSPEC_API kspec_status kspec_mpi_open(kspec_comm **out, kspec_error *err);
 KSPEC_API void kspec_mpi_close(kspec_comm *comm);
 
+/* The plugins that are there: "openmpi, mpich", one of them, or NULL. Looks each time. */
+KSPEC_API const char *kspec_mpi(void);
+
 /*
  * A team: `team` of a call's options shares its work out among the ranks. All ranks make the same calls with
  * the same inputs and options; all get the same result, with the same bits as one process alone, or the same
@@ -60,7 +63,8 @@ KSPEC_API void kspec_team_close(kspec_team *team);
  * the processes were killed, the same calls with the same inputs, in the same order, go on from there, with
  * any number of ranks and threads, to the same bits. All ranks must see the same directory. `identity` is
  * what is computed, in lines "name value": a directory with another one, of another version of kspec or of
- * another instruction set is refused.
+ * another instruction set is refused. Called again with the same directory, it says what the calls that follow
+ * compute.
  */
 KSPEC_API kspec_status kspec_team_checkpoint(kspec_team *team, const char *directory, const char *identity,
                                              kspec_error *err);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/streams.h"
+#include "moments/exact_apart.h"
 #include "moments/kv.h"
 #include "moments/naive.h"
 #include "moments/pairs.h"
@@ -106,7 +107,12 @@ static kspec_status run_path(const ks_run *run, const ks_source *s, const change
 static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pair *p,
                               const ks_moments_out *out, kspec_error *err) {
     double terms[KS_EXACT_NMAX], *to = s->terms;
-    kspec_status st = ks_exact_terms(run, &s->tasks->exact, p, out, terms, err);
+    ks_exact_plan *e = &s->tasks->exact;
+    ks_apart a;
+    int found = (s->stands_out || s->apart) && ks_apart_find(e, p, &a);
+    if (found && s->stands_out) *s->stands_out = 1;
+    kspec_status st = found && s->apart ? ks_apart_terms(run, e, p, &a, out, terms, err)
+                                        : ks_exact_terms(run, e, p, out, terms, err);
     if (to && s->cycles && p->A == s->halves.seen_a) to += p->nmax;
     for (int n = 0; n < p->nmax && to && !st; n++) to[n] = fmax(to[n], terms[n]);
     return st;

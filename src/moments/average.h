@@ -23,6 +23,9 @@ typedef struct {
      * wanted
      */
     double *terms;
+    /* set where exact met an entry that stands out, NULL: not wanted; and takes it apart then, exact_apart.h */
+    int *stands_out;
+    int apart;
 } ks_source;
 
 /*

@@ -31,9 +31,14 @@ typedef struct {
     /* what the plan costs without leave-one-out estimates, and with them; 0: not yet counted */
     double work[2];
     size_t bytes[2];
+    /* of the team for which it is counted; 0: none */
+    int ranks;
 } ks_exact_plan;
 
 void ks_exact_plan_free(ks_exact_plan *e);
+
+/* Costs are those of a rank of this team from now on; NULL: of one process. */
+void ks_exact_share(ks_exact_plan *e, const kspec_team *team);
 
 /*
  * What ks_exact() costs up to order nmax, by a dry run: multiply-adds at the rate of a matrix product, and an
@@ -41,6 +46,9 @@ void ks_exact_plan_free(ks_exact_plan *e);
  */
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err);
+
+/* For tests: a team shares matrices out where P Q max(P,Q) is at least this (1e8). */
+extern double ks_exact_shared;
 
 /* Is it centred, or from a finite population? */
 int ks_exact_weighted(const ks_exact_plan *e);

@@ -25,8 +25,8 @@ typedef struct {
 
 static work begin(const ks_run *run, const ks_pair *p, const char *name, kspec_error *err) {
     work w = {.run = run, .at = ks_backend_of(run), .name = name, .err = err};
-    w.status = w.at->bring(run, p->A, ks_size(p->P, p->Q), name, &w.A, err);
-    if (!w.status && p->B != p->A) w.status = w.at->bring(run, p->B, ks_size(p->P, p->Q), name, &w.B, err);
+    w.status = w.at->bring(run, p->A, p->P, p->Q, name, &w.A, err);
+    if (!w.status && p->B != p->A) w.status = w.at->bring(run, p->B, p->P, p->Q, name, &w.B, err);
     if (p->B == p->A) w.B = w.A;
     return w;
 }
@@ -41,7 +41,7 @@ static kspec_status end(work *w) {
 
 static double *matrix(work *w, size_t rows, size_t cols) {
     double *p = NULL;
-    if (!w->status) w->status = w->at->hold(w->run, ks_size(rows, cols), w->name, &p, w->err);
+    if (!w->status) w->status = w->at->hold(w->run, rows, cols, w->name, &p, w->err);
     if (p) w->held[w->count++] = p;
     return p;
 }
@@ -109,7 +109,7 @@ static void naive(work *w, const ks_pair *p, const ks_moments_out *out) {
     for (int k = 1; k <= p->nmax && !w->status; k++) { /* (K^k)_ii */
         double *d = diag + (size_t)(k - 1) * P;
         if (k <= half)
-            w->status = w->at->get(w->run, d, power[k - 1], P, P + 1, w->err);
+            w->status = w->at->diagonal(w->run, d, power[k - 1], P, w->err);
         else
             entries(w, P, P, 1, power[half - 1], power[k - half - 1], 1, KS_TILE_ROW_SUMS, d);
         out->m[k - 1] = sum(w, P, d);
@@ -162,7 +162,7 @@ kspec_status ks_ratio_there(const ks_run *run, const double *X, size_t P, size_t
                             .ldc = N,
                             .symmetric = 1};
     if (!w.status) w.status = w.at->product(run, &gram, err);
-    if (!w.status) w.status = w.at->get(run, line, G, N, N + 1, err);
+    if (!w.status) w.status = w.at->diagonal(run, line, G, N, err);
     const double trace = sum(&w, N, line);
     entries(&w, N, N, 1, G, G, 0, KS_TILE_ROW_SUMS, line);
     const double square = sum(&w, N, line);
@@ -192,7 +192,7 @@ static void leave_out(work *w, const ks_run *part, const ks_pair *p, int n, cons
     double *row = out->rows + (size_t)(n - 1) * P, *col = out->cols + (size_t)(n - 1) * Q;
     const double f = out->m[n - 1];
     if (n == 1) { /* G = I / P */
-        if (!w->status) w->status = w->at->get(w->run, row, s->K, P, P + 1, w->err);
+        if (!w->status) w->status = w->at->diagonal(w->run, row, s->K, P, w->err);
         for (size_t i = 0; i < P && !w->status; i++) row[i] /= (double)P;
         entries(w, P, Q, 1 / ((double)P * (double)Q), w->A, w->B, 0, KS_TILE_COL_SUMS, col);
     } else { /* E_ji is zero but below the diagonal */
@@ -241,7 +241,7 @@ static void kong_valiant(work *w, const ks_pair *p, const ks_moments_out *out) {
         if (n > 1)
             entries(w, P, P, 1, s.E, s.K, 1, KS_TILE_ROW_SUMS, s.sums);
         else if (!w->status)
-            w->status = w->at->get(w->run, s.sums, s.K, P, P + 1, w->err);
+            w->status = w->at->diagonal(w->run, s.sums, s.K, P, w->err);
         out->m[n - 1] = sum(w, P, s.sums) / (n > 1 ? 1 : (double)P);
         if (out->rows) leave_out(w, &part, p, n, &s, out);
     }

@@ -213,12 +213,31 @@ int kspec_estimate_doubtful(const kspec_estimate *e) {
     return e->rounding > 0.1 * (isfinite(e->std_error) ? e->std_error : fabs(e->value));
 }
 
-/* The orders of AUTO's exact from the first doubtful one on, again by what takes its place. */
-static kspec_status replace_doubtful(job *j, const ks_task *task, const ks_run *run,
-                                     kspec_moments_result *out, kspec_error *err) {
+/* The first order of the task that was run last which is doubtful, from 0 on; how many they are: none */
+static int first_doubtful(const ks_task *task, const kspec_moments_result *out) {
     int orders = task->last - task->first + 1, k = 0;
     size_t at = out->count - (size_t)orders;
     while (k < orders && !kspec_estimate_doubtful(out->estimates[at + (size_t)k])) k++;
+    return k;
+}
+
+/* Exact again where it is doubtful, and one entry may be why: with that entry apart. */
+static kspec_status lower_rounding(job *j, const ks_task *task, const ks_run *run, kspec_moments_result *out,
+                                   kspec_error *err) {
+    int orders = task->last - task->first + 1;
+    if (first_doubtful(task, out) == orders) return KSPEC_OK;
+    out->count -= (size_t)orders;
+    j->source.apart = 1;
+    kspec_status st = run_task(j, task, run, out, err);
+    j->source.apart = 0;
+    return st;
+}
+
+/* The orders of AUTO's exact from the first doubtful one on, again by what takes its place. */
+static kspec_status replace_doubtful(job *j, const ks_task *task, const ks_run *run,
+                                     kspec_moments_result *out, kspec_error *err) {
+    int orders = task->last - task->first + 1, k = first_doubtful(task, out);
+    size_t at = out->count - (size_t)orders;
     if (k == orders) return KSPEC_OK;
     if (task->first + k <= 2) j->second_by = 0; /* nor is m(2) fit for the participation ratio */
     out->count = at + (size_t)k;
@@ -332,7 +351,11 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         double share = t->last * fmax(1, t->permutations) / total;
         ks_run part = ks_run_part(&j->run, done, fmin(1, done + share));
         done += share;
+        int stands_out = 0;
+        j->source.stands_out = &stands_out;
         st = run_task(j, t, &part, out, err);
+        j->source.stands_out = NULL;
+        if (!st && stands_out) st = lower_rounding(j, t, &part, out, err);
         if (!st && t->instead) st = replace_doubtful(j, t, &part, out, err);
         /* each split draws orders of its own */
         int orders = t->permutations ? t->permutations * (int)ks_trials_splits(&j->trials, j->o.splits) : 1;

@@ -88,6 +88,10 @@ static double path_work(const kspec_moments_opts *o, const ks_tasks *tasks) {
     return o->nmax * P * Q * (tasks->transposed ? Q : P) * (o->no_stderr ? 1 : 8);
 }
 
+static size_t local_ranks(const kspec_team *team) {
+    return team && team->comm.local_ranks > 1 ? (size_t)team->comm.local_ranks : 1;
+}
+
 /*
  * The highest order up to nmax at which exact stays within the budgets; 0 if there is none. Under AUTO it may
  * also take as long as path, which takes its place otherwise.
@@ -97,7 +101,10 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
     ks_exact_plan *exact = &tasks->exact;
     double auto_work = fmax(AUTO_WORK * o->effort, path_work(o, tasks) * repeats);
     /* with one side complete Kong-Valiant would be used instead, which takes more memory, not less */
-    size_t most_bytes = by_name || o->sampled != KSPEC_SAMPLED_BOTH ? ks_memory_available() : AUTO_MEMORY;
+    int all = by_name || o->sampled != KSPEC_SAMPLED_BOTH;
+    /* AUTO does the same at any number of ranks; what the machine allows is shared by its ranks */
+    ks_exact_share(exact, all ? o->team : NULL);
+    size_t most_bytes = all ? ks_memory_available() / local_ranks(o->team) : AUTO_MEMORY;
     kspec_status decided = ks_team_decide(o->team, &most_bytes, sizeof most_bytes, err);
     if (decided) return decided;
     int highest = ks_exact_highest(exact);
@@ -108,7 +115,8 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
         if (st) return st;
         if (work * repeats <= most_work && bytes <= most_bytes) break;
     }
-    return KSPEC_OK;
+    /* memory depends on a rank's threads too */
+    return ks_team_decide(o->team, order, sizeof *order, err);
 }
 
 /* naive and Kong-Valiant hold matrices as large as the square of a side: see naive.h and kv.h. */

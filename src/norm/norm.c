@@ -6,6 +6,7 @@
 #include "linalg/linalg.h"
 #include "norm/check.h"
 #include "norm/methods.h"
+#include "team/team.h"
 
 #include <math.h>
 
@@ -190,25 +191,28 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     ks_clear(err);
     *out = NULL;
     double start = ks_now();
-    holder *r = ks_zalloc(1, sizeof *r);
-    if (!r) return ks_nomem(err, "the results", sizeof *r);
     ks_norm_job j = {0};
     ks_run run = {0};
     ks_arena arena = {0};
     kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
+    holder *r = st ? NULL : ks_zalloc(1, sizeof *r);
+    if (!st && !r) st = ks_nomem(err, "the results", sizeof *r);
     if (!st) st = ks_run_init(&run, j.o.threads, j.o.progress, err);
+    run.team = j.o.team;
     if (!st) st = prepare(&j, x, &r->out, &arena, err);
     if (!st && !(st = ks_blas_enter(run.threads, err))) {
         st = compute(&j, &run, r, err);
         ks_blas_leave();
     }
     ks_arena_free(&arena);
+    st = ks_team_end(j.o.team, st, err);
+    if (st) {
+        if (r) kspec_norm_free(&r->out);
+        return st;
+    }
     r->out.seconds = ks_now() - start;
-    if (st)
-        kspec_norm_free(&r->out);
-    else
-        *out = &r->out;
-    return st;
+    *out = &r->out;
+    return KSPEC_OK;
 }
 
 void kspec_norm_free(kspec_norm_result *result) {

@@ -1,7 +1,7 @@
 /*
  * A part is words of 8 bytes in the machine's order: magic number, version, digest of the identity, loop,
- * chunks of the loop, records; then for each record the chunk, its bytes, and these, filled up to a word; and a
- * checksum of all before it.
+ * chunks of the loop, records; then for each record the chunk, its bytes, and these, filled up to a word; and
+ * a checksum of all before it.
  */
 #include "team/keep.h"
 
@@ -176,6 +176,13 @@ kspec_status ks_keep_open(ks_keep **out, const char *dir, const char *identity, 
     return st;
 }
 
+kspec_status ks_keep_more(ks_keep *k, const char *dir, const char *identity, kspec_error *err) {
+    if (strcmp(k->dir, dir) != 0)
+        return ks_fail(err, KSPEC_E_ARG, "the checkpoint is %.200s already, not %.200s", k->dir, dir);
+    k->identity = ks_digest(k->identity, identity, strlen(identity));
+    return KSPEC_OK;
+}
+
 void ks_keep_close(ks_keep *k) {
     if (!k) return;
     pthread_mutex_destroy(&k->lock);
@@ -209,7 +216,8 @@ static kspec_status read_part(ks_keep *k, const ks_kept_loop *l, const char *nam
         if (chunk >= l->chunks || at[1] != size || (size_t)(end - at - 2) < words(size)) {
             st = ks_fail(err, KSPEC_E_IO, "the checkpoint's part %.400s is of another run", path);
         } else {
-            ks_share_give(l->shares, l->count, l->chunks, chunk, (const unsigned char *)(at + 2));
+            if (chunk >= l->mine[0] && chunk < l->mine[1])
+                ks_share_give(l->shares, l->count, l->chunks, chunk, (const unsigned char *)(at + 2));
             l->have[chunk] = 1;
             at += 2 + words(size);
         }

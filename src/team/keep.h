@@ -12,6 +12,9 @@
 kspec_status ks_keep_open(ks_keep **out, const char *dir, const char *identity, int rank, kspec_error *err);
 void ks_keep_close(ks_keep *k);
 
+/* What is kept from here on belongs to `identity`, too; the directory must be the same. */
+kspec_status ks_keep_more(ks_keep *k, const char *dir, const char *identity, kspec_error *err);
+
 /* One loop's share of it */
 typedef struct {
     uint64_t loop;
@@ -21,9 +24,11 @@ typedef struct {
     int count;
     /* per chunk: 1 where its results are there already */
     unsigned char *have;
+    /* the chunks whose results this rank takes: mine[0] ... mine[1]-1 */
+    size_t mine[2];
 } ks_kept_loop;
 
-/* Fills `have`, and the results of those chunks, from the parts that are there. */
+/* Fills `have`, and the results of those of this rank's chunks, from the parts that are there. */
 kspec_status ks_keep_begin(ks_keep *k, const ks_kept_loop *l, kspec_error *err);
 
 /* The chunk is done: its results are written at once or soon. From any thread. */

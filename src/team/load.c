@@ -36,15 +36,27 @@ static const char *launcher(int *ranks) {
     return tasks > 1 ? "srun" : NULL;
 }
 
-static kspec_status load(const char *mpi, int ranks, kspec_error *err) {
+/* Where the plugin of this MPI is: beside the program or the library, or where it was to be installed */
+static ks_finding find(const char *mpi, char file[64], char path[PATH_MAX]) {
     static const char *const subs[] = {"", "../" KSPEC_LIBDIR_NAME "/", "../", NULL};
-    char path[PATH_MAX], file[64];
-    snprintf(file, sizeof file, "libkspec_%s.so", mpi);
+    snprintf(file, 64, "libkspec_%s.so", mpi);
     ks_finding f = ks_beside_find(file, subs, 0, path);
-    if (f == KS_ABSENT) {
-        snprintf(path, sizeof path, "%s/%s", KSPEC_LIBDIR, file);
-        f = ks_beside_look(path, 0, ks_beside_own());
-    }
+    if (f != KS_ABSENT) return f;
+    snprintf(path, PATH_MAX, "%s/%s", KSPEC_LIBDIR, file);
+    return ks_beside_look(path, 0, ks_beside_own());
+}
+
+const char *kspec_mpi(void) {
+    static const char *const both = "openmpi, mpich";
+    char file[64], path[PATH_MAX];
+    const int openmpi = find("openmpi", file, path) == KS_FOUND,
+              mpich = find("mpich", file, path) == KS_FOUND;
+    return openmpi && mpich ? both : openmpi ? "openmpi" : mpich ? "mpich" : NULL;
+}
+
+static kspec_status load(const char *mpi, int ranks, kspec_error *err) {
+    char path[PATH_MAX], file[64];
+    ks_finding f = find(mpi, file, path);
     if (f == KS_STRANGE)
         return ks_fail(err, KSPEC_E_ARG,
                        "%.300s belongs neither to root nor to this user, or everybody can write to it", path);

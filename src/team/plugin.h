@@ -1,4 +1,4 @@
-/* What a plugin for one MPI gives the library: the plugin is opened at run time (load.c) and links that MPI. */
+/* What a plugin for one MPI gives the library, which opens it at run time (load.c). It links that MPI. */
 #ifndef KS_TEAM_PLUGIN_H
 #define KS_TEAM_PLUGIN_H
 

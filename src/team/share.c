@@ -26,7 +26,7 @@ void ks_share_take(const ks_share *shares, int count, size_t chunks, size_t chun
         const ks_share *s = &shares[i];
         size_t at;
         for (size_t k = 0; (at = element(s, chunks, chunk, k)) != SIZE_MAX; k++, to += s->each)
-            memcpy(to, (const unsigned char *)s->to + at * s->each, s->each);
+            memcpy(to, (const unsigned char *)s->to + (at - s->first) * s->each, s->each);
     }
 }
 
@@ -36,7 +36,7 @@ void ks_share_give(const ks_share *shares, int count, size_t chunks, size_t chun
         const ks_share *s = &shares[i];
         size_t at;
         for (size_t k = 0; (at = element(s, chunks, chunk, k)) != SIZE_MAX; k++, from += s->each)
-            memcpy((unsigned char *)s->to + at * s->each, from, s->each);
+            memcpy((unsigned char *)s->to + (at - s->first) * s->each, from, s->each);
     }
 }
 
@@ -126,7 +126,7 @@ kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_
     if (!t) return ks_parallel_for(run, chunks, fn, ctx, err);
     t->loops++;
     loop l = {.team = t,
-              .kept = {t->loops, what, chunks, shares, count, ks_zalloc(chunks, 1)},
+              .kept = {t->loops, what, chunks, shares, count, ks_zalloc(chunks, 1), {0, chunks}},
               .fn = fn,
               .ctx = ctx,
               .mine = ks_alloc(chunks, sizeof(size_t)),
@@ -140,4 +140,23 @@ kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_
     ks_free(l.sent);
     ks_free(l.all);
     return st;
+}
+
+kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, void *ctx,
+                          const ks_share *shares, int count, kspec_error *err) {
+    kspec_team *t = run->team;
+    if (!t || !t->keep) return fn(ctx, run, err);
+    unsigned char have = 0;
+    const ks_kept_loop kept = {++t->loops, what, 1, shares, count, &have};
+    ks_keep *keep = t->keep;
+    kspec_status st = ks_keep_begin(keep, &kept, err);
+    st = ks_team_meet(t, KS_AT_LOOP, st, "checkpoint", have, err);
+    if (st || have) return st;
+    t->keep = NULL;
+    st = fn(ctx, run, err);
+    t->keep = keep;
+    t->loops = kept.loop; /* whether it was computed or found, the next loop has the same number */
+    if (st || t->comm.rank > 0) return st;
+    st = ks_keep_add(keep, &kept, 0, err);
+    return st ? st : ks_keep_flush(keep, &kept, err);
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The same command under mpirun: the same bytes at any number of ranks, one message for a failure, no rank left
-# waiting, and checkpoints that go on. With each MPI that is installed and that this build has a plugin for.
+# The same command under mpirun: the same bytes at any number of ranks, one message for a failure, no rank
+# left waiting, and checkpoints that go on. With each MPI that is installed and has a plugin in this build.
 . "$(dirname "$0")/lib.sh"
 unset KSPEC_MPI
 
@@ -13,10 +13,11 @@ mkdir bare
 cp "$KSPEC" bare/kspec
 bare() { bare/kspec "$@"; }
 OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=0 expect_error 2 \
-    '3 processes were started together, but this installation has no libkspec_openmpi.so' bare theory rbf --eta 4
+    '3 processes were started together, but this installation has no libkspec_openmpi' bare theory rbf --eta 4
 OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=1 bare theory rbf --eta 4 >"$out" 2>"$err"
 expect "the other ranks say nothing" [ $? -eq 2 -a ! -s "$out" -a ! -s "$err" ]
-SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 expect_error 2 'srun started 4 processes without MPI' kspec theory rbf --eta 4
+SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 expect_error 2 'srun started 4 processes without MPI' \
+    kspec theory rbf --eta 4
 KSPEC_MPI=none OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=1 expect_status 0 bare theory rbf --eta 4
 expect_stdout 'm\(n\)'
 OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 expect_status 0 bare theory rbf --eta 4
@@ -58,7 +59,7 @@ for mpi in openmpi mpich; do
     spoken() { grep '^kspec: ' "$err"; }
 
     for what in "x.npy --estimator path -n 6" "x.npy --estimator all -n 3 --normalize" "x.npy -n 4 --center" \
-        "x.npy y.npy --estimator exact,path -n 4" "x.npy --estimator exact -n 4 --select-rows 0-0 --no-stderr"; do
+        "x.npy y.npy --estimator exact,path -n 4" "x.npy --estimator exact -n 4 --select-rows 0-0"; do
         # shellcheck disable=SC2086
         kspec moments $what --device cpu --json >alone 2>alone.err
         status=$?
@@ -89,19 +90,24 @@ for mpi in openmpi mpich; do
     # one rank that cannot read its file, or has another one
     ranks 2 "$KSPEC" moments x.npy -n 3 : -n 1 "$KSPEC" moments missing.npy -n 3 >"$out" 2>"$err"
     expect "$mpi: a rank without the file" [ $? -eq 3 -a ! -s "$out" ]
-    expect "$mpi: it says which rank ($(spoken))" [ "$(spoken | grep -c '^kspec: rank 2: .*missing.npy')" -eq 1 ]
+    expect "$mpi: it says which rank ($(spoken))" \
+        [ "$(spoken | grep -c '^kspec: rank 2: .*missing.npy')" -eq 1 ]
     ranks 2 "$KSPEC" moments x.npy -n 3 : -n 1 "$KSPEC" moments y.npy -n 3 >"$out" 2>"$err"
     expect "$mpi: a rank with another file" [ $? -eq 3 -a ! -s "$out" ]
-    expect "$mpi: it says so ($(spoken))" [ "$(spoken | grep -c '^kspec: rank 2: its file .*differs')" -eq 1 ]
+    expect "$mpi: it says so ($(spoken))" \
+        [ "$(spoken | grep -c '^kspec: rank 2: its file .*differs')" -eq 1 ]
 
     # killed, and taken up by another number of ranks
     kspec generate rff --rows 1500 --cols 1200 --dim 5 -o big.npy
-    [ -e big.json ] || kspec moments big.npy --estimator path -n 8 --device cpu --threads 2 --json >big.json
+    how="--estimator path -n 8 --device cpu --json"
+    # shellcheck disable=SC2086
+    [ -e big.json ] || kspec moments big.npy $how --threads 2 >big.json
     rm -rf ck.$mpi
     for n in 3 2; do
         before=$(find ck.$mpi -name '*.part' 2>/dev/null | wc -l)
-        timeout -k 5 120 "$run" -n $n "$KSPEC" moments big.npy --estimator path -n 8 --device cpu --json --threads 1 \
-            --checkpoint ck.$mpi >"$out" 2>"$err" &
+        # shellcheck disable=SC2086
+        timeout -k 5 120 "$run" -n $n "$KSPEC" moments big.npy $how --threads 1 --checkpoint ck.$mpi \
+            >"$out" 2>"$err" &
         for _ in $(seq 300); do # until there is something to keep
             sleep 0.1
             [ "$(find ck.$mpi -name '*.part' 2>/dev/null | wc -l)" -le "$before" ] || break
@@ -114,10 +120,12 @@ for mpi in openmpi mpich; do
     done
     ls ck.$mpi >parts
     expect "$mpi: parts are kept ($(wc -l <parts))" [ "$(grep -c part parts)" -ge 1 ]
-    ranks 2 "$KSPEC" moments big.npy --estimator path -n 8 --device cpu --json --checkpoint ck.$mpi >"$out" 2>"$err"
+    # shellcheck disable=SC2086
+    ranks 2 "$KSPEC" moments big.npy $how --checkpoint ck.$mpi >"$out" 2>"$err"
     expect "$mpi: it goes on" [ $? -eq 0 ]
     expect "$mpi: to the same bits" same big.json "$out"
-    expect_status 0 kspec moments big.npy --estimator path -n 8 --device cpu --json --checkpoint ck.$mpi
+    # shellcheck disable=SC2086
+    expect_status 0 kspec moments big.npy $how --checkpoint ck.$mpi
     expect "one process reads what ranks have kept" same big.json "$out"
 
     # Ctrl-C

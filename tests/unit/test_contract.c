@@ -295,6 +295,7 @@ TEST(calls_that_cannot_fail) {
     CHECK(kspec_lp_solver()[0] && kspec_default_threads() >= 1);
     CHECK(kspec_blas_advice() == NULL || kspec_blas_advice()[0]);
     CHECK(!kspec_gpu() != !kspec_gpu_problem()); /* one of them says something */
+    CHECK(!kspec_mpi() || kspec_mpi()[0]);
     CHECK(kspec_device_parse("tpu", &(kspec_device){0}, NULL) == KSPEC_E_ARG);
     CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);
     CHECK(kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.21}));

@@ -1,4 +1,4 @@
-/* Teams: the same bits and the same failures at any number of ranks; checkpoints that go on where they stopped. */
+/* Teams: the same bits and the same failures at any number of ranks; checkpoints that go on. */
 #include "help/threads_comm.h"
 #include "team/keep.h"
 #include "test.h"
