@@ -7,8 +7,8 @@
 #include <time.h>
 
 /*
- * A centred moment of order 4 with its error takes 15 seconds of a processor at 1000 × 4096, order 3 takes 3: of
- * matrices with more entries than this the report ends at 3, unless -n asks for more.
+ * A centred moment of order 4 with its error takes 15 seconds of a processor at 1000 × 4096, order 3 takes
+ * 3: of matrices with more entries than this the report ends at 3, unless -n asks for more.
  */
 static const double LARGE = 1e6;
 
@@ -25,15 +25,16 @@ typedef struct {
 static const cli_option options[] = {
     {"no-center", 0, OPT_FLAG, ARG(no_center), NULL, "do not subtract the mean of each column"},
     {"n", 'n', OPT_INT, ARG(nmax), "NMAX",
-     "highest order of the moments (default: as of kspec moments, 3 of more than a million entries)", .min = 1},
+     "highest order of the moments (default: as of kspec moments, 3 of more than a million entries)",
+     .min = 1},
     CLI_GROUPS_OPTIONS(GROUPS),
     {0},
 };
 
 static const struct {
     const char *command;
-    /* Added to the command line: of a matrix whose parts can be taken; of one with groups or missing entries; of
-     * one that is centred */
+    /* Added to the command line: of a matrix whose parts can be taken; of one with groups or missing
+     * entries; of one that is centred */
     const char *words[2], *whole[2], *center;
     int takes_groups;
 } parts[REPORT_PARTS] = {

@@ -1,6 +1,6 @@
 /*
- * A report: the results of several commands on one page. report.c runs them and has the page written by report_page.c,
- * which has report_numbers.c and report_worth.c write their sections.
+ * A report: the results of several commands on one page. report.c runs them and has the page written by
+ * report_page.c, which has report_numbers.c and report_worth.c write their sections.
  */
 #ifndef KSPEC_REPORT_H
 #define KSPEC_REPORT_H

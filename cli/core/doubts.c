@@ -1,6 +1,6 @@
 /*
- * What was read, and is probably not what was meant: a row number as a feature, two data sets as trials, a row
- * that was never measured.
+ * What was read, and is probably not what was meant: a row number as a feature, two data sets as trials, a
+ * row that was never measured.
  */
 #include "core/cli.h"
 

@@ -7,7 +7,7 @@
 /* All of it: axes, series, marks, notes */
 void plot_describe(FILE *to, const plot_figure *f);
 
-/* `before` and what the points are that are drawn at a place, in pixels from the upper left corner; 0: none */
+/* `before`, and what is drawn at a place, in pixels from the upper left corner; 0: nothing is */
 int plot_describe_place(FILE *to, const plot_figure *f, const plot_layout *l, double x, double y,
                         const char *before);
 

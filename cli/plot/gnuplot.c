@@ -57,7 +57,7 @@ static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
 
 /* ---- axes ---- */
 
-/* 1, 2 and 5 times powers of ten, where there are too few powers of ten alone, and where those are too few all */
+/* 1, 2 and 5 times powers of ten, where those alone are too few; 1 to 9 times, where these are, too */
 static void put_short_log(FILE *to, char axis, const plot_axis *a) {
     int all = log10(a->high) - log10(a->low) < 0.8;
     fprintf(to, "set format %c '%%h'\nset %ctics (", axis, axis);
@@ -180,8 +180,8 @@ static void put_band(clause_list *c, size_t k, const char *color, const char *la
     const plot_series *s = c->p->series[k];
     begin(c, k);
     put_x(c->to, s);
-    /* where the axis is logarithmic and the lower end not positive, the band ends at the frame; where the upper is
-     * not, there is none */
+    /* where the axis is logarithmic and the lower end not positive, the band ends at the frame; where the
+     * upper is not, there is none */
     if (c->p->y.scale == PLOT_LOG)
         fprintf(c->to, ":($4>0?($3>0?$3:%.17g):NaN):($4>0?$4:NaN)", c->p->y.low);
     else
@@ -308,7 +308,7 @@ static void put_mark_lines(FILE *to, const plot_panel *p) {
                 m->axis == 'x' ? "set arrow from %.17g, graph 0 to %.17g, graph 1"
                                : "set arrow from graph 0, first %.17g to graph 1, first %.17g",
                 m->at, m->at);
-        /* without a linetype gnuplot joins lines of one colour in SVG, and the second gets the first's dashes */
+        /* without a linetype SVG joins lines of one colour, and the second gets the first's dashes */
         fprintf(to, " nohead back linetype 1 dashtype %d linecolor rgb '#555555' linewidth 1.2\n",
                 plot_mark_dash(p, k));
     }

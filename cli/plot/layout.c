@@ -93,10 +93,27 @@ static void choose_legends(const plot_figure *f, size_t C, size_t R, int *right,
         l->places[i].legend = legend_entries(f->panels[i]) > 0;
 }
 
+/* The letters of the longest number beside the axis, about: a step of a sixth of it, or its least power */
+static double tick_letters(const plot_axis *a) {
+    double largest = fmax(fabs(a->low), fabs(a->high)), step = (a->high - a->low) / 6;
+    if (a->scale == PLOT_LOG && a->high >= 100 * a->low) return 4; /* 10^{-5} */
+    if (a->scale == PLOT_LOG) step = a->low;
+    double digits = fmax(1, floor(log10(largest)) + 1), decimals = fmax(0, ceil(-log10(step)));
+    return fmin(digits + (decimals > 0) + decimals + (a->low < 0), 8); /* longer ones have an exponent */
+}
+
 static double left_margin(const plot_panel *p) {
     double names = 0;
     for (size_t k = 0; k < p->name_count; k++) names = fmax(names, text_width(p->names[k], PLOT_FONT));
-    return names > 0 ? names + 24 : 84;
+    return names > 0 ? names + 24 : 84 + LETTER * PLOT_FONT * fmax(0, tick_letters(&p->y) - 5);
+}
+
+/* Frames of one column begin at one place, but for those with names. */
+static double column_margin(const plot_figure *f, size_t C, size_t i) {
+    double margin = left_margin(f->panels[i]);
+    for (size_t k = i % C; k < f->panel_count && !f->panels[i]->name_count; k += C)
+        if (!f->panels[k]->name_count) margin = fmax(margin, left_margin(f->panels[k]));
+    return margin;
 }
 
 /* What names below the axis x take, at an angle of 30 degrees, beyond the usual */
@@ -179,7 +196,7 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
             const plot_panel *p = f->panels[r * C + c];
             plot_place *at = &l->places[r * C + c];
             double cell = stretch * (column[c] + beside[c]), legend = fmin(beside[c], 0.45 * cell);
-            double left = fmin(left_margin(p), 0.5 * (cell - legend)),
+            double left = fmin(column_margin(f, C, r * C + c), 0.5 * (cell - legend)),
                    key = look->narrow ? legend_height(f, l, r * C + c, font) : 0, below = foot + key;
             double end = fmax(from_left + cell - legend - 16, from_left + left + 40);
             at->left = (from_left + left) / l->width;

@@ -30,7 +30,7 @@ void page_text(FILE *to, const char *text) { plot_runs(to, text ? text : "", SIZ
 void page_plain(FILE *to, const char *text) { plot_runs(to, text ? text : "", SIZE_MAX, put_plain_run); }
 void page_escape(FILE *to, const char *text) { put_escaped(to, text, strlen(text)); }
 
-/* Light and dark, phone and paper. Pictures are drawn for white paper: in the dark they are turned over, hues kept. */
+/* Light and dark, phone and paper. Pictures are for white paper: in the dark they are inverted, hues kept. */
 static const char style[] =
     "<style>\n"
     ":root { color-scheme: light dark; --ink: #1d1d1f; --soft: #55585e; --line: #c9ccd1; --box: #f3f4f6;\n"

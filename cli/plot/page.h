@@ -1,4 +1,4 @@
-/* Pages that need nothing else, and the text of pictures: whatever comes in, valid and harmless HTML goes out. */
+/* Pages, and the text of pictures: whatever comes in, valid and harmless HTML goes out. */
 #ifndef KSPEC_CLI_PAGE_H
 #define KSPEC_CLI_PAGE_H
 
@@ -17,8 +17,8 @@ void page_begin_body(FILE *to);
 void page_end(FILE *to);
 
 /*
- * A table with a caption. columns ends in NULL; an empty name is a corner, not a head; NULL: no heads. A row begins
- * with its head; a cell of no number is empty.
+ * A table with a caption. columns ends in NULL; an empty name is a corner, not a head; NULL: no heads. A row
+ * begins with its head; a cell of no number is empty.
  */
 void page_begin_table(FILE *to, const char *caption, const char *const *columns);
 void page_row_head(FILE *to, const char *text);

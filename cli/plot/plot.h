@@ -185,8 +185,8 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
 void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, const json_t *commands);
 
 /*
- * Gives an SVG of gnuplot the words and the names of the figure, in place, by a longer one; where hover is the look
- * that it was drawn with, also numbers under the pointer.
+ * Gives an SVG of gnuplot the words and the names of the figure, in place, by a longer one; where hover is
+ * the look that it was drawn with, also numbers under the pointer.
  */
 int plot_finish_svg(const plot_figure *f, const char *prefix, const plot_look *hover, char **svg,
                     size_t *size);

@@ -1,7 +1,7 @@
 /*
  * What gnuplot's SVG lacks: a title and a description that a screen reader can read, names of its parts that
- * stay apart where several pictures are on one page, numbers under the pointer. What it has too much of: empty
- * groups, and titles of its own.
+ * stay apart where several pictures are on one page, numbers under the pointer. What it has too much of:
+ * empty groups, and titles of its own.
  */
 #include "plot/describe.h"
 #include "plot/page.h"

@@ -46,8 +46,8 @@ static json_t *command_lines(const plot_source *s, size_t count) {
     return list;
 }
 
-/* The picture of a settled figure, for free(). An SVG has names that begin with prefix; on a page it has numbers
- * under the pointer. */
+/* The picture of a settled figure, for free(). An SVG has names that begin with prefix; on a page it has
+ * numbers under the pointer. */
 static int make_picture(const plot_figure *f, const plot_look *look, plot_format format, const char *prefix,
                         char **picture, size_t *size) {
     cli_text script;

@@ -107,6 +107,19 @@ expect_status 0 kspec compare other.npy other.npy --plot c.gp --quiet
 has c.gp "'other.npy (60 × 30) and other.npy (60 × 30), rows × columns'"
 has c.gp '($1+-0.06)'
 
+# long numbers beside an axis leave room for its name, in the whole column
+cat >long.json <<'END'
+{"command": "figure", "title": "t", "columns": 1, "panels": [
+  {"series": [{"y": [0.3092, 0.3094, 0.3103]}], "ylabel": "a name"}, {"series": [{"y": [1, 2, 3]}]}]}
+END
+sed 's/0\.3092, 0\.3094, 0\.3103/1, 2, 3/' long.json >short.json
+for name in long short; do expect_status 0 kspec plot $name.json -o $name.gp; done
+expect "one margin a column" [ "$(grep '^set lmargin' long.gp | sort -u | wc -l)" -eq 1 ]
+expect "more room than for short numbers" "$python" -c '
+import re
+def left(name): return float(re.search("set lmargin at screen ([0-9.]+)", open(name).read()).group(1))
+assert left("long.gp") > left("short.gp")'
+
 # words in the picture
 expect_status 0 kspec moments rec.npy -n 3 --plot m.svg --quiet
 lacks m.svg Gnuplot

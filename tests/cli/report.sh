@@ -32,7 +32,8 @@ j = json.load(open("rec.json"))
 page = open("rec.html").read()
 said = re.findall(r"<title>(exact|naive): ([^ ]+) at ([0-9]+) \(([^ ]+) to ([^)]+)\)</title></use>", page)
 for e in j["moments"]["estimates"]:
-    assert any(name == e["estimator"] and int(n) == e["n"] and math.isclose(float(m), e["value"], rel_tol=6e-4)
+    assert any(name == e["estimator"] and int(n) == e["n"]
+               and math.isclose(float(m), e["value"], rel_tol=6e-4)
                and math.isclose(float(low), e["ci_low"], rel_tol=6e-3) for name, m, n, low, _ in said), e
 for p in j["dimension"]["curve"][:-1]:
     assert "<title>of the matrix itself: %.4g at %d</title>" % (p["naive"], p["rows"]) in page, p'
