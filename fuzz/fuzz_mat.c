@@ -1,8 +1,8 @@
 /*
  * The program kspec-hdf5, all of it but its start: the first line of the input is the key, the rest the file.
- * matio and HDF5 crash on damaged files, and kspec-hdf5 frees nothing, so each input gets a process: a copy of
- * this one, which hands its counters of edges back. A crash in a library is what that program is there for; one
- * in our own code is a fault, and so is an answer that the library would have to refuse.
+ * matio and HDF5 crash on damaged files, and kspec-hdf5 frees nothing, so each input gets a process: a copy
+ * of this one, which hands its counters back. A crash in a library is what that program is there
+ * for; one in our own code is a fault, and so is an answer that the library would have to refuse.
  */
 #include "io/child.h"
 
@@ -28,25 +28,34 @@ int kspec_hdf5_main(int argc, char **argv);
 enum { OURS = 78, THEIRS };
 static char file[64];
 
-/* ---- the counters of libFuzzer, of which a build for coverage has none ---- */
+/* ---- what a process has counted: libFuzzer's edges, or in a build for coverage the compiler's lines ---- */
 
 void __real___sanitizer_cov_8bit_counters_init(unsigned char *begin, unsigned char *end);
 void __wrap___sanitizer_cov_8bit_counters_init(unsigned char *begin, unsigned char *end);
-int __llvm_profile_write_file(void) __attribute__((weak));
+unsigned char *__llvm_profile_begin_counters(void) __attribute__((weak));
+unsigned char *__llvm_profile_end_counters(void) __attribute__((weak));
 static unsigned char *counters, *kept;
-static size_t edges;
+static size_t size_of_counters;
 
 void __wrap___sanitizer_cov_8bit_counters_init(unsigned char *begin, unsigned char *end) {
     counters = begin;
-    edges = (size_t)(end - begin);
+    size_of_counters = (size_t)(end - begin);
     __real___sanitizer_cov_8bit_counters_init(begin, end);
+}
+
+static void share_counters(void) {
+    if (!counters && __llvm_profile_begin_counters) {
+        counters = __llvm_profile_begin_counters();
+        size_of_counters = (size_t)(__llvm_profile_end_counters() - counters);
+    }
+    kept = mmap(NULL, size_of_counters + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (kept == MAP_FAILED) abort();
 }
 
 _Noreturn void __real__exit(int status);
 _Noreturn void __wrap__exit(int status);
 void __wrap__exit(int status) {
-    if (edges) memcpy(kept, counters, edges);
-    if (__llvm_profile_write_file) __llvm_profile_write_file();
+    if (counters) memcpy(kept, counters, size_of_counters);
     __real__exit(status);
 }
 
@@ -71,8 +80,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     backtrace(frame, 1); /* loads its library here, rather than in the ruins */
     H5open();            /* once, rather than in each process */
     snprintf(file, sizeof file, "/dev/shm/kspec-fuzz-mat-%ld", (long)getpid());
-    kept = mmap(NULL, edges + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (kept == MAP_FAILED) abort();
+    share_counters();
     return 0;
 }
 
@@ -127,7 +135,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     while (child >= 0 && waitpid(child, &status, 0) != child) /* libFuzzer's alarm interrupts it */
         if (errno != EINTR) abort();
     if (child < 0) abort();
-    if (edges) memcpy(counters, kept, edges);
+    if (counters) memcpy(counters, kept, size_of_counters);
     int theirs = WIFSIGNALED(status) || WEXITSTATUS(status) == THEIRS;
     if (!theirs && (WEXITSTATUS(status) != 0 || !is_sound(memory))) __builtin_trap();
     close(memory);

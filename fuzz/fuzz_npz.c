@@ -1,6 +1,6 @@
 /*
- * NumPy's archives. Behind a '!' the checksums of members that are stored are put right first: otherwise hardly
- * any change would get past them, into the arrays and the sparse matrices that are made of several.
+ * NumPy's archives. Behind a '!' the checksums of members that are stored are put right first: otherwise
+ * hardly any change would get past them, into the arrays and the sparse matrices that are made of several.
  */
 #include "fuzz.h"
 

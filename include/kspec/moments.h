@@ -196,7 +196,8 @@ typedef struct {
      * EXACT: how far rounding may have moved the value. It adds and subtracts sums over cycles whose rows
      * and columns may repeat, which cancel where entries differ by orders of magnitude. Where it would
      * exceed a tenth of the standard error because of one entry, row or column, that one is taken apart, at
-     * twice the time. The interval includes it. 0 for the others, which add up what they estimate. See kspec_estimate_doubtful().
+     * twice the time. The interval includes it. 0 for the others, which add up what they estimate. See
+     * kspec_estimate_doubtful().
      */
     double rounding;
 } kspec_estimate;

@@ -23,7 +23,7 @@ typedef struct {
      * wanted
      */
     double *terms;
-    /* set where exact met an entry that stands out, NULL: not wanted; and takes it apart then, exact_apart.h */
+    /* set where exact met what stands out (NULL: not wanted), and whether to take it apart: exact_apart.h */
     int *stands_out;
     int apart;
 } ks_source;

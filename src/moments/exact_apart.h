@@ -1,4 +1,4 @@
-/* Exact with an entry, a row or a column taken apart, where that one spoils the rounding of everything else. */
+/* Exact with an entry, a row or a column taken apart, where that one spoils the rounding of all others. */
 #ifndef KS_MOMENTS_EXACT_APART_H
 #define KS_MOMENTS_EXACT_APART_H
 
