@@ -266,7 +266,8 @@ static int run(void *args) {
         status = cli_error(EXIT_INPUT, "norm takes one matrix, not %zu trials", d->trials);
     } else {
         kspec_matrix x = kspec_dataset_trial(d, 0);
-        kspec_status st = kspec_norm(&x, &o, &r, &err);
+        kspec_status st = cli_team(&a->common, &o.team, &err);
+        if (!st) st = kspec_norm(&x, &o, &r, &err);
         if (st) status = cli_fail(st, &err);
     }
     if (!status) {
@@ -301,6 +302,7 @@ const cli_command cmd_norm = {
     .options = options,
     .args_size = sizeof(norm_args),
     .reads_input = 1,
+    .shares = 1,
     .columns = columns,
     .run = run,
 };

@@ -143,6 +143,9 @@ typedef struct {
     void *ctx;
 } kspec_progress;
 
+/* Processes that compute one result together (kspec/team.h); NULL in a call's options: this one alone. */
+typedef struct kspec_team kspec_team;
+
 /* ------------------------------------------------------------------ matrix */
 
 /*

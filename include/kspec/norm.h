@@ -113,6 +113,8 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
+    /* Shares the work out among processes, each with its part of K and Z; NULL: this one alone. */
+    kspec_team *team;
     /*
      * A GPU makes the products with K of POWER, LANCZOS and NYSTROM, tile by tile, where K is not given; the
      * other methods are the processor's.

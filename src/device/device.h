@@ -36,6 +36,8 @@ typedef struct {
     char why[160];
     /* there is a GPU that would have been used, but it could not be */
     int unusable;
+    /* 1: one of several ranks, which must all decide alike: AUTO is the processor */
+    int ranked;
     ks_device opened;
 } ks_place;
 
@@ -44,6 +46,9 @@ typedef struct {
  * and fails where there is none.
  */
 kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err);
+
+/* For one of several ranks: "gpu" is the GPU of this rank, by its number on its machine, modulo those there. */
+kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team);
 
 /*
  * Under AUTO, and where none is open: opens a GPU where `work` multiply-adds take so much longer on `threads` threads that starting

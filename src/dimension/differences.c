@@ -51,7 +51,8 @@ static kspec_status list_higher(const ks_run *run, const kspec_compare_opts *how
                             .estimators = KSPEC_ESTIMATOR_AUTO,
                             .seed = how->seed,
                             .splits = how->splits,
-                            .center = t.center};
+                            .center = t.center,
+                            .team = run->team};
     if (o.nmax <= 2) return KSPEC_OK;
     ks_tasks tasks;
     ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};

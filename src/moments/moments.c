@@ -12,6 +12,7 @@
 #include "moments/second.h"
 #include "moments/trials_there.h"
 #include "moments/where.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -232,12 +233,31 @@ int kspec_estimate_doubtful(const kspec_estimate *e) {
     return e->rounding > 0.1 * (isfinite(e->std_error) ? e->std_error : fabs(e->value));
 }
 
-/* The orders of AUTO's exact from the first doubtful one on, again by what takes its place. */
-static kspec_status replace_doubtful(job *j, const ks_task *task, const ks_run *run,
-                                     kspec_moments_result *out, kspec_error *err) {
+/* The first order of the task that was run last which is doubtful, from 0 on; how many they are: none */
+static int first_doubtful(const ks_task *task, const kspec_moments_result *out) {
     int orders = task->last - task->first + 1, k = 0;
     size_t at = out->count - (size_t)orders;
     while (k < orders && !kspec_estimate_doubtful(out->estimates[at + (size_t)k])) k++;
+    return k;
+}
+
+/* Exact again where it is doubtful, and one entry may be why: with that entry apart. */
+static kspec_status lower_rounding(job *j, const ks_task *task, const ks_run *run, kspec_moments_result *out,
+                                   kspec_error *err) {
+    int orders = task->last - task->first + 1;
+    if (first_doubtful(task, out) == orders) return KSPEC_OK;
+    out->count -= (size_t)orders;
+    j->source.apart = 1;
+    kspec_status st = run_task(j, task, run, out, err);
+    j->source.apart = 0;
+    return st;
+}
+
+/* The orders of AUTO's exact from the first doubtful one on, again by what takes its place. */
+static kspec_status replace_doubtful(job *j, const ks_task *task, const ks_run *run,
+                                     kspec_moments_result *out, kspec_error *err) {
+    int orders = task->last - task->first + 1, k = first_doubtful(task, out);
+    size_t at = out->count - (size_t)orders;
     if (k == orders) return KSPEC_OK;
     if (task->first + k <= 2) j->second_by = 0; /* nor is m(2) fit for the participation ratio */
     out->count = at + (size_t)k;
@@ -354,7 +374,11 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         double share = t->last * fmax(1, t->permutations) / total;
         ks_run part = ks_run_part(&j->run, done, fmin(1, done + share));
         done += share;
+        int stands_out = 0;
+        j->source.stands_out = &stands_out;
         st = run_task(j, t, &part, out, err);
+        j->source.stands_out = NULL;
+        if (!st && stands_out) st = lower_rounding(j, t, &part, out, err);
         if (!st && t->instead) st = replace_doubtful(j, t, &part, out, err);
         /* each split draws orders of its own */
         int orders = t->permutations ? t->permutations * (int)ks_trials_splits(&j->trials, j->o.splits) : 1;
@@ -378,6 +402,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     job j = {.o = *opts, .trials.there = *there};
     kspec_moments_result *r = NULL;
     kspec_status st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
+    j.run.team = j.o.team;
     if (*there) j.run.device = place->device;
     if (!st) st = check(&j, phi, ntrials, place->device, err);
     const int lent = *there;
@@ -440,9 +465,11 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) st = ks_lent_check(o.data_memory, err);
     if (!st && o.data_memory == KSPEC_MEMORY_DEVICE && ntrials == 0)
         st = ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");
+    if (!st) o.device = ks_device_of_rank(o.device, o.team);
     if (!st)
         st = o.data_memory == KSPEC_MEMORY_DEVICE ? ks_place_at(&place, o.device, phi, ntrials, err)
                                                   : ks_place_make(&place, o.device, err);
+    place.ranked = !st && o.team && o.team->comm.ranks > 1;
     if (!st) st = attempt_any(phi, ntrials, &o, &place, out, err);
     if (st && place.device && place.device->failed && ks_place_retreat(&place, err))
         st = attempt_any(phi, ntrials, &o, &place, out, err);
@@ -451,6 +478,11 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
         ks_place_tell(&place, &(*out)->device);
     }
     ks_place_close(&place);
+    if (ks_team_end(o.team, st, err) && !st) {
+        st = err->code;
+        kspec_moments_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "moments/weighted.h"
+#include "team/team.h"
 
 #include <math.h>
 
@@ -91,6 +92,10 @@ static double path_work(const kspec_moments_opts *o, const ks_tasks *tasks) {
     return o->nmax * P * Q * (tasks->transposed ? Q : P) * (o->no_stderr ? 1 : 8);
 }
 
+static size_t local_ranks(const kspec_team *team) {
+    return team && team->comm.local_ranks > 1 ? (size_t)team->comm.local_ranks : 1;
+}
+
 /*
  * The highest order up to nmax at which exact stays within the budgets; 0 if there is none. Under AUTO it may
  * also take as long as path, which takes its place otherwise.
@@ -100,7 +105,12 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
     ks_exact_plan *exact = &tasks->exact;
     double auto_work = fmax(AUTO_WORK * o->effort, path_work(o, tasks) * repeats);
     /* with one side complete Kong-Valiant would be used instead, which takes more memory, not less */
-    size_t most_bytes = by_name || o->sampled != KSPEC_SAMPLED_BOTH ? memory_of(tasks) : AUTO_MEMORY;
+    int all = by_name || o->sampled != KSPEC_SAMPLED_BOTH;
+    /* AUTO does the same at any number of ranks; what the machine allows is shared by its ranks */
+    ks_exact_share(exact, all ? o->team : NULL);
+    size_t most_bytes = all ? memory_of(tasks) / local_ranks(o->team) : AUTO_MEMORY;
+    kspec_status decided = ks_team_decide(o->team, &most_bytes, sizeof most_bytes, err);
+    if (decided) return decided;
     int highest = ks_exact_highest(exact);
     for (*order = o->nmax < highest ? o->nmax : highest; *order > 0; --*order) {
         double work, most_work = !by_name ? auto_work : *order == KS_EXACT_NMAX ? EXACT_WORK : INFINITY;
@@ -109,7 +119,8 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
         if (st) return st;
         if (work * repeats <= most_work && bytes <= most_bytes) break;
     }
-    return KSPEC_OK;
+    /* memory depends on a rank's threads too */
+    return ks_team_decide(o->team, order, sizeof *order, err);
 }
 
 /*
@@ -124,7 +135,7 @@ static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, 
         squares = (size_t)(t->last + 1) / 2;
     } else if (t->method == KSPEC_ESTIMATOR_KV_ROW || t->method == KSPEC_ESTIMATOR_KV_COL) {
         side = t->method == KSPEC_ESTIMATOR_KV_ROW ? P : Q;
-        squares = o->no_stderr ? 4 : 7;
+        squares = o->no_stderr ? 5 : 8;
     } else {
         return KSPEC_OK;
     }

@@ -9,9 +9,9 @@ static kspec_status turn_there(const ks_run *run, const double *X, size_t P, siz
                                kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
     const double *from;
-    kspec_status st = at->bring(run, X, ks_size(P, Q), "the transposed matrix", &from, err);
+    kspec_status st = at->bring(run, X, P, Q, "the transposed matrix", &from, err);
     if (st) return st;
-    st = at->hold(run, ks_size(P, Q), "the transposed matrix", to, err);
+    st = at->hold(run, Q, P, "the transposed matrix", to, err);
     const ks_expression e = {.m = Q, .n = P, .alpha = 1, .count = 1, .factor = {{from, 1, 1}}};
     if (!st) st = at->expression(run, &e, KS_TILE_STORE, *to, err);
     at->leave(run, from);

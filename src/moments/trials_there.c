@@ -51,7 +51,7 @@ kspec_status ks_trials_there_scale(const ks_run *run, ks_trials *t, kspec_error 
         const ks_expression e = {
             .m = t->P, .n = t->Q, .alpha = scale, .count = 1, .factor = {{m->data, turned, 1}}};
         if (scale != 1 || turned) {
-            st = at->hold(run, ks_size(t->P, t->Q), "a copy of the matrix", &t->held[k], err);
+            st = at->hold(run, t->P, t->Q, "a copy of the matrix", &t->held[k], err);
             if (!st) st = at->expression(run, &e, KS_TILE_STORE, t->held[k], err);
         }
         ks_device_take(run->device, t->held[k] ? t->held[k] : m->data);
@@ -61,7 +61,7 @@ kspec_status ks_trials_there_scale(const ks_run *run, ks_trials *t, kspec_error 
 
 kspec_status ks_trials_there_mean(const ks_run *run, const ks_trials *t, double **out, kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
-    kspec_status st = at->hold(run, ks_size(t->P, t->Q), "the mean over trials", out, err);
+    kspec_status st = at->hold(run, t->P, t->Q, "the mean over trials", out, err);
     for (size_t k = 0; k < t->count && !st; k++) {
         const double *x = t->held[k] ? t->held[k] : t->phi[k].data;
         const ks_expression e = {

@@ -7,6 +7,7 @@
 #include "linalg/linalg.h"
 #include "norm/check.h"
 #include "norm/methods.h"
+#include "team/team.h"
 
 #include <math.h>
 
@@ -212,6 +213,7 @@ static kspec_status attempt(const kspec_matrix *x, const kspec_norm_opts *opts, 
     ks_run run = {0};
     ks_arena arena = {0};
     kspec_status st = ks_run_init(&run, j.o.threads, j.o.progress, err);
+    run.team = j.o.team;
     if (!st) st = prepare(&j, x, &r->out, &arena, err);
     if (!st) st = decide(&j, place, run.threads, err);
     run.device = place->device;
@@ -241,7 +243,9 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = ks_matrix_check(x, "the matrix", err);
     if (!st) here = *x, x = &here;
+    if (!st) o.device = ks_device_of_rank(o.device, o.team);
     if (!st) st = ks_lent_open(&place, o.device, o.data_memory, &here, &arena, err);
+    place.ranked = !st && o.team && o.team->comm.ranks > 1;
     if (!st) st = attempt(x, &o, &place, out, err);
     if (st && place.device && place.device->failed && ks_place_retreat(&place, err)) {
         ks_clear(err);
@@ -253,6 +257,11 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     }
     ks_place_close(&place);
     ks_arena_free(&arena);
+    if (ks_team_end(o.team, st, err) && !st) {
+        st = err->code;
+        kspec_norm_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 

@@ -55,7 +55,7 @@ static int is_small(const bed *b) { return small_only || is_plain(b); }
 
 static void upload(const bed *b, const double *x, size_t count, double **out) {
     const double *there;
-    CHECK(ks_gpu_backend.bring(&b->run, x, count, "a test", &there, NULL) == KSPEC_OK);
+    CHECK(ks_gpu_backend.bring(&b->run, x, 1, count, "a test", &there, NULL) == KSPEC_OK);
     *out = (double *)there;
 }
 
@@ -130,7 +130,7 @@ static void symmetric(const bed *b, size_t n, size_t k) {
     const ks_backend *gpu = &ks_gpu_backend;
     double *X = matrix(4, n, k), *X2, *C2, *got = malloc(n * n * 8), *again = malloc(n * n * 8);
     upload(b, X, n * k, &X2);
-    CHECK(gpu->hold(&b->run, n * n, "a test", &C2, NULL) == KSPEC_OK);
+    CHECK(gpu->hold(&b->run, n, n, "a test", &C2, NULL) == KSPEC_OK);
     ks_matmul p = {.tb = 1,
                    .m = n,
                    .n = n,
