@@ -48,7 +48,8 @@ ks_plugin_status path_watch(ks_gpu *gpu, int groups, const ks_plugin_progress *p
     useconds_t pause = 20;
     int stopped = 0;
     while ((e = cudaStreamQuery(gpu->stream)) == cudaErrorNotReady) {
-        if (!stopped && progress->report(progress->ctx, (double)gpu->control[1] / groups)) stopped = gpu->control[0] = 1;
+        if (!stopped && progress->report(progress->ctx, (double)gpu->control[1] / groups))
+            stopped = gpu->control[0] = 1;
         usleep(pause);
         if (pause < 300) pause *= 2;
     }

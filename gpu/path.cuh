@@ -177,7 +177,8 @@ template <int N, int C, int NARROW, bool TWO, class H>
 __global__ void __launch_bounds__(32 * H::WARPS, 8 / H::WARPS)
     kernel(const double *px, const double *py, slabs s, double *R, unsigned *next, volatile int *control,
            double *sums) {
-    constexpr int WARPS = H::WARPS, BATCH = H::BATCH, STAGES = H::STAGES, RB = BATCH * record<N>(), RI = RB + record<N>();
+    constexpr int WARPS = H::WARPS, BATCH = H::BATCH, STAGES = H::STAGES;
+    constexpr int RB = BATCH * record<N>(), RI = RB + record<N>();
     extern __shared__ __align__(16) double room[];
     __shared__ unsigned got;
     __shared__ double totals[WARPS][N];

@@ -262,7 +262,8 @@ class OnGpu:
         if dlpack:
             self.__dict__["__dlpack_device__"] = lambda: (2, 0)
         else:
-            self.__cuda_array_interface__ = {"shape": a.shape, "typestr": "<f8", "data": (2**62, True), "version": 3}
+            where = {"shape": a.shape, "typestr": "<f8", "data": (2**62, True), "version": 3}
+            self.__cuda_array_interface__ = where
 
 
 @pytest.mark.parametrize("dlpack", [False, True])

@@ -51,7 +51,8 @@ kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err);
 kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team);
 
 /*
- * Under AUTO, and where none is open: opens a GPU where `work` multiply-adds take so much longer on `threads` threads that starting
+ * Under AUTO, and where none is open: opens a GPU where `work` multiply-adds take so much longer on `threads`
+ * threads that starting
  * it pays. `refused`: what of this call a GPU does not have, or NULL.
  */
 kspec_status ks_place_decide(ks_place *p, double work, const char *refused, int threads, kspec_error *err);

@@ -6,8 +6,8 @@
 #include "device/device.h"
 
 /*
- * In place of ks_place_make(): the GPU whose memory all `count` matrices are in, opened unless the wish is the
- * processor. KSPEC_E_ARG where they are not in a GPU's memory, or not in that of the GPU that is asked for.
+ * In place of ks_place_make(): the GPU whose memory all `count` matrices are in, opened unless the wish is
+ * the processor. KSPEC_E_ARG where they are not in a GPU's memory, or not in that of the GPU that is asked for.
  */
 kspec_status ks_place_at(ks_place *p, kspec_device want, const kspec_matrix *m, size_t count,
                          kspec_error *err);
@@ -20,8 +20,8 @@ kspec_status ks_lent_fetch(ks_place *p, const kspec_matrix *from, size_t count, 
 kspec_status ks_lent_check(kspec_memory memory, kspec_error *err);
 
 /*
- * For calls that compute on the host's copy: ks_place_make() or ks_place_at(), and *x becomes a view of the copy
- * where it is on a GPU.
+ * For calls that compute on the host's copy: ks_place_make() or ks_place_at(), and *x becomes a view of the
+ * copy where it is on a GPU.
  */
 kspec_status ks_lent_open(ks_place *p, kspec_device want, kspec_memory memory, kspec_matrix *x,
                           ks_arena *arena, kspec_error *err);

@@ -93,8 +93,8 @@ typedef struct {
     const double *X; /* n x p, in units of the bandwidth */
     size_t n, p;
     /*
-     * In the host's memory: |x|^2/2 of each row, where the exponent of a Gaussian may be x.y - h_x - h_y; NULL:
-     * differences of coordinates are taken
+     * In the host's memory: |x|^2/2 of each row, where the exponent of a Gaussian may be x.y - h_x - h_y;
+     * NULL: differences of coordinates are taken
      */
     const double *h;
 } ks_gram_job;

@@ -68,7 +68,10 @@ static kspec_status check_holes(job *j, kspec_error *err) {
     return st ? st : ks_trials_missing(&j->trials, &j->missing, err);
 }
 
-/* Do the tasks take trials that are on a device as they are? The participation ratio needs m(2) from one of them. */
+/*
+ * Do the tasks take trials that are on a device as they are? The participation ratio needs m(2) from one of
+ * them.
+ */
 static int suit_tasks(const job *j) {
     int second = j->o.nmax < 2;
     for (int k = 0; k < j->tasks.count; k++) {
@@ -394,8 +397,8 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
 }
 
 /*
- * One attempt, on the place that is decided on. *there: the trials are on its device; 0 afterwards where they are
- * needed on the host, and nothing was done.
+ * One attempt, on the place that is decided on. *there: the trials are on its device; 0 afterwards where they
+ * are needed on the host, and nothing was done.
  */
 static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                             ks_place *place, int *there, kspec_moments_result **out, kspec_error *err) {

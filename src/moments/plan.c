@@ -124,8 +124,8 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
 }
 
 /*
- * naive and Kong-Valiant hold matrices as large as the square of a side: see naive.h and kv.h. On a GPU ks_where()
- * asks whether they fit.
+ * naive and Kong-Valiant hold matrices as large as the square of a side: see naive.h and kv.h. On a GPU
+ * ks_where() asks whether they fit.
  */
 static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, size_t P, size_t Q,
                                  kspec_error *err) {

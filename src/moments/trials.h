@@ -21,8 +21,8 @@ typedef struct {
     /* NaN is a missing entry; set to 0 by ks_trials_missing() where there is none */
     int pairwise;
     /*
-     * one or two trials are on the run's device, dense by rows or by columns (moments/trials_there.h); those that
-     * need scaling or turning are held there as copies
+     * one or two trials are on the run's device, dense by rows or by columns (moments/trials_there.h); those
+     * that need scaling or turning are held there as copies
      */
     int there;
     double *held[2];

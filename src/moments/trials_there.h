@@ -5,14 +5,15 @@
 #include "moments/trials.h"
 
 /*
- * Can these be used where they are? One or two trials, dense, and nothing asked for that is made of entries on the
- * host.
+ * Can these be used where they are? One or two trials, dense, and nothing asked for that is made of entries
+ * on the host.
  */
 int ks_trials_there_suit(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o);
 
 /*
- * The root mean square, by a sum of squares, which shows entries that are not finite. Those, and squares near the
- * ends of what a double holds, are for the host to deal with: t->there becomes 0, and KSPEC_E_DATA has no message.
+ * The root mean square, by a sum of squares, which shows entries that are not finite. Those, and squares near
+ * the ends of what a double holds, are for the host to deal with: t->there becomes 0, and KSPEC_E_DATA has no
+ * message.
  */
 kspec_status ks_trials_there_measure(const ks_run *run, ks_trials *t, double *rms, kspec_error *err);
 

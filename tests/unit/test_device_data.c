@@ -1,6 +1,6 @@
 /*
- * Matrices of the caller's in the memory of a GPU (KSPEC_MEMORY_DEVICE), beside the same in the host's: on the
- * plain plugin, which counts what is copied to the host, and on CUDA's where there is a GPU.
+ * Matrices of the caller's in the memory of a GPU (KSPEC_MEMORY_DEVICE), beside the same in the host's: on
+ * the plain plugin, which counts what is copied to the host, and on CUDA's where there is a GPU.
  */
 #include "device/device.h"
 #include "help/failing_alloc.h"
