@@ -125,9 +125,11 @@ static void operation_work(const kspec_comm *comm, void *ctx) {
     kspec_team_close(team);
 }
 
+/* By two numbers of ranks, other ones for the next case */
 static void everywhere(const operation *o) {
+    static int turn;
     alone(o);
-    for (int k = 0; k < COUNTS; k++) {
+    for (int k = turn++ % COUNTS, twice = 0; twice < 2; twice++, k = (k + 2) % COUNTS) {
         void *ctx[MAX_RANKS];
         for (int r = 0; r < MAX_RANKS; r++) ctx[r] = (void *)o;
         run_ranks(counts[k], operation_work, ctx);
