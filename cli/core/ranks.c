@@ -16,7 +16,9 @@ static kspec_team *team;
 /* by this rank: its first message, and what it has read so far */
 static char message[512];
 static uint64_t inputs_digest;
+/* the checkpoint is open, and for these inputs */
 static int kept;
+static uint64_t kept_digest;
 
 /* Which rank the launcher says this is: known before MPI is, and where its plugin is missing */
 static int launched_rank(void) {
@@ -127,8 +129,15 @@ static uint64_t digest_of(const kspec_dataset *d) {
     return h;
 }
 
+/* A host other than the tool itself, such as Python, has no ranks. */
+static int is_apart(void) { return cli_hosted && !cli_hosted->inner; }
+
+kspec_team *cli_ranks_reading(const cli_common *c) {
+    return comm && !is_apart() && c->command->shares ? team : NULL;
+}
+
 int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *d) {
-    if (cli_hosted || (!team && !c->checkpoint)) return EXIT_DONE;
+    if (is_apart() || !c->command->shares || (!team && !c->checkpoint)) return EXIT_DONE;
     const uint64_t digest = digest_of(d);
     inputs_digest = (inputs_digest ^ digest) * UINT64_C(0x9e3779b97f4a7c15);
     if (!team) return EXIT_DONE;
@@ -142,9 +151,9 @@ int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *
 kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     *out = NULL;
-    if (cli_hosted) return KSPEC_OK;
+    if (is_apart() || !c->command->shares) return KSPEC_OK;
     if (!team && c->checkpoint) st = kspec_team_open(NULL, &team, err);
-    if (!st && c->checkpoint && !kept) {
+    if (!st && c->checkpoint && (!kept || kept_digest != inputs_digest)) {
         cli_text text;
         FILE *f = cli_text_open(&text);
         if (f) fprintf(f, "command %s\ninputs %016llx\n", cli_line(), (unsigned long long)inputs_digest);
@@ -155,6 +164,7 @@ kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err) {
         st = kspec_team_checkpoint(team, c->checkpoint, text.data, err);
         free(text.data);
         kept = !st;
+        kept_digest = inputs_digest;
     }
     *out = st ? NULL : team;
     return st;

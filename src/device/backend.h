@@ -14,7 +14,8 @@ typedef struct {
     kspec_status (*hold)(const ks_run *run, size_t rows, size_t cols, const char *what, double **out,
                          kspec_error *err);
     void (*drop)(const ks_run *run, double *p);
-    /* the host's matrix as one of this backend: itself, or a copy; and its end */
+    /* the host's matrix as one of this backend: itself, or a copy; and its end. What the device has already
+       (ks_device_has()) stays as it is. */
     kspec_status (*bring)(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
                           const double **out, kspec_error *err);
     void (*leave)(const ks_run *run, const double *p);
@@ -50,5 +51,9 @@ int ks_device_has_path(const ks_run *run, int nmax, int loo);
 
 /* The recursion of path on run->device, which must have it; A and B of the job are the host's. */
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err);
+
+/* y = K x on run->device, where X of the job is */
+kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, const double *x, double *y,
+                                  kspec_error *err);
 
 #endif

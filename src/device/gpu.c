@@ -25,7 +25,8 @@ static kspec_status bring(const ks_run *run, const double *host, size_t rows, si
                           const double **out, kspec_error *err) {
     ks_device *d = run->device;
     double *p;
-    *out = NULL;
+    *out = ks_device_has(d, host) ? host : NULL;
+    if (*out) return KSPEC_OK;
     kspec_status st = hold(run, rows, cols, what, &p, err);
     if (st) return st;
     const double start = ks_now();
@@ -39,7 +40,7 @@ static kspec_status bring(const ks_run *run, const double *host, size_t rows, si
 }
 
 static void leave(const ks_run *run, const double *p) {
-    if (p) run->device->plugin->release(run->device->gpu, (void *)p);
+    if (p && !ks_device_has(run->device, p)) run->device->plugin->release(run->device->gpu, (void *)p);
 }
 
 static kspec_status put(const ks_run *run, double *to, const double *from, size_t count, kspec_error *err) {
@@ -118,4 +119,13 @@ kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_err
     if (there.B != there.A && there.B != job->B) leave(run, there.B);
     if (there.A != job->A) leave(run, there.A);
     return st;
+}
+
+kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, const double *x, double *y,
+                                  kspec_error *err) {
+    ks_device *d = run->device;
+    ks_run own = *run;
+    const ks_plugin_progress progress = {report, &own};
+    ks_plugin_status st = d->plugin->gram_times(d->gpu, job, x, y, &progress);
+    return ks_device_status(d, st, "a product with the Gram matrix", err);
 }

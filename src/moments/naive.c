@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "moments/squares.h"
+#include "moments/there.h"
 
 #include <math.h>
 
@@ -91,15 +92,14 @@ static kspec_status shorter_rows(const ks_run *run, const ks_pair *p, const ks_m
 }
 
 kspec_status ks_naive(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err) {
-    ks_arena arena = {0};
     kspec_status st;
     if (p->P <= p->Q) {
         st = shorter_rows(run, p, out, err);
     } else { /* tr((A B^T)^n) = tr((A^T B)^n) */
-        ks_pair t;
-        st = ks_pair_transpose(p, &t, &arena, err);
-        if (!st) st = shorter_rows(run, &t, &(ks_moments_out){out->m, out->cols, out->rows}, err);
+        ks_moved t;
+        st = ks_turn(run, p, &t, err);
+        if (!st) st = shorter_rows(run, &t.p, &(ks_moments_out){out->m, out->cols, out->rows}, err);
+        ks_moved_end(run, &t);
     }
-    ks_arena_free(&arena);
     return st;
 }

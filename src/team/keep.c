@@ -176,6 +176,13 @@ kspec_status ks_keep_open(ks_keep **out, const char *dir, const char *identity, 
     return st;
 }
 
+kspec_status ks_keep_more(ks_keep *k, const char *dir, const char *identity, kspec_error *err) {
+    if (strcmp(k->dir, dir) != 0)
+        return ks_fail(err, KSPEC_E_ARG, "the checkpoint is %.200s already, not %.200s", k->dir, dir);
+    k->identity = ks_digest(k->identity, identity, strlen(identity));
+    return KSPEC_OK;
+}
+
 void ks_keep_close(ks_keep *k) {
     if (!k) return;
     pthread_mutex_destroy(&k->lock);

@@ -12,6 +12,9 @@
 kspec_status ks_keep_open(ks_keep **out, const char *dir, const char *identity, int rank, kspec_error *err);
 void ks_keep_close(ks_keep *k);
 
+/* What is kept from here on belongs to `identity`, too; the directory must be the same. */
+kspec_status ks_keep_more(ks_keep *k, const char *dir, const char *identity, kspec_error *err);
+
 /* One loop's share of it */
 typedef struct {
     uint64_t loop;

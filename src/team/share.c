@@ -141,3 +141,22 @@ kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_
     ks_free(l.all);
     return st;
 }
+
+kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, void *ctx,
+                          const ks_share *shares, int count, kspec_error *err) {
+    kspec_team *t = run->team;
+    if (!t || !t->keep) return fn(ctx, run, err);
+    unsigned char have = 0;
+    const ks_kept_loop kept = {++t->loops, what, 1, shares, count, &have};
+    ks_keep *keep = t->keep;
+    kspec_status st = ks_keep_begin(keep, &kept, err);
+    st = ks_team_meet(t, KS_AT_LOOP, st, "checkpoint", have, err);
+    if (st || have) return st;
+    t->keep = NULL;
+    st = fn(ctx, run, err);
+    t->keep = keep;
+    t->loops = kept.loop; /* whether it was computed or found, the next loop has the same number */
+    if (st || t->comm.rank > 0) return st;
+    st = ks_keep_add(keep, &kept, 0, err);
+    return st ? st : ks_keep_flush(keep, &kept, err);
+}

@@ -18,6 +18,11 @@ typedef struct ks_card {
 int ks_team_rank(const ks_run *run) { return run->team ? run->team->comm.rank : 0; }
 int ks_team_ranks(const ks_run *run) { return run->team ? run->team->comm.ranks : 1; }
 
+size_t ks_team_memory(const ks_run *run) {
+    size_t all = ks_memory_available();
+    return run->team && run->team->comm.local_ranks > 1 ? all / (size_t)run->team->comm.local_ranks : all;
+}
+
 /* ---- the communicator ---- */
 
 static kspec_status lost(kspec_team *t, kspec_error *err) {
@@ -122,7 +127,7 @@ kspec_status ks_team_meet(kspec_team *t, ks_meeting at, kspec_status mine, const
 }
 
 kspec_status ks_team_end(kspec_team *t, kspec_status mine, kspec_error *err) {
-    if (!t) return mine;
+    if (!t || t->within) return mine;
     kspec_status st = ks_team_meet(t, KS_AT_END, mine, "end", 0, err);
     if (t->over == KS_AT_END) t->over = 0;
     return st;
@@ -184,7 +189,7 @@ kspec_status kspec_team_checkpoint(kspec_team *t, const char *directory, const c
     if (!st) st = ks_check_pointer(err, directory, "the directory of the checkpoint");
     if (!st) st = ks_check_pointer(err, identity, "the identity of the checkpoint");
     if (st) return st;
-    if (t->keep) return ks_fail(err, KSPEC_E_ARG, "the team has a checkpoint already");
+    if (t->keep) return ks_keep_more(t->keep, directory, identity, err);
     char text[256];
     program(text);
     size_t bytes = strlen(identity) + sizeof text;

@@ -29,6 +29,8 @@ struct kspec_team {
     size_t *bytes;
     /* the checkpoint, or NULL */
     ks_keep *keep;
+    /* how many public calls are being made by another one: their ends are not its end */
+    int within;
     /* bytes that this rank has received */
     double received;
 };
@@ -47,8 +49,14 @@ typedef enum { KS_AT_SAME = 1, KS_AT_LOOP, KS_AT_END, KS_AT_AGREE } ks_meeting;
 kspec_status ks_team_meet(kspec_team *t, ks_meeting at, kspec_status mine, const char *what, uint64_t number,
                           kspec_error *err);
 
-/* The end of a public call, always to be reached: returns the status for all. */
+/*
+ * The end of a public call, always to be reached: returns the status for all. A call between ks_team_within(t,
+ * 1) and ks_team_within(t, -1) is a part of another one, and ends with that.
+ */
 kspec_status ks_team_end(kspec_team *t, kspec_status mine, kspec_error *err);
+static inline void ks_team_within(kspec_team *t, int more) {
+    if (t) t->within += more;
+}
 
 /* Rank 0's value for all: what depends on a rank's own machine, such as the memory that is free */
 kspec_status ks_team_decide(kspec_team *t, void *value, size_t bytes, kspec_error *err);
@@ -78,6 +86,25 @@ typedef struct {
  */
 kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
                          const ks_share *shares, int count, kspec_error *err);
+
+/*
+ * A step that all ranks take together, such as one point of a path. What it shares out itself is not kept; its
+ * results are, by rank 0. Where the checkpoint has them, fn is not called.
+ */
+typedef kspec_status (*ks_step_fn)(void *ctx, const ks_run *run, kspec_error *err);
+kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, void *ctx,
+                          const ks_share *shares, int count, kspec_error *err);
+
+/*
+ * A loop whose chunk c makes the vector `from` + c*stride of n numbers, and then y += these vectors, in the
+ * order of chunks. In a team chunk c is run by rank c mod ranks, each rank adds up a part of y, and the parts
+ * are handed round: a rank receives chunks*n/ranks + n numbers, not chunks*n.
+ */
+kspec_status ks_team_sum(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
+                         const double *from, size_t stride, size_t n, double *y, kspec_error *err);
+
+/* Of the memory that is free, what one rank may count on: others on the same machine have as much. */
+size_t ks_team_memory(const ks_run *run);
 
 /* The same run without a team: what a chunk runs within itself */
 static inline ks_run ks_run_alone(const ks_run *run) {

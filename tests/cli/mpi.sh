@@ -27,6 +27,10 @@ KSPEC_MPI=foo expect_error 2 'KSPEC_MPI=foo must be openmpi, mpich or none' kspe
 expect_status 0 kspec generate rff --rows 400 --cols 300 --dim 5 -o x.npy
 expect_status 0 kspec generate rff --rows 400 --cols 300 --dim 5 --seed 1 -o y.npy
 expect_status 0 kspec moments x.npy --estimator path -n 6 --device cpu --json -o plain.json
+same_numbers() { # the same, but also for times within, and where a page goes
+    diff <(grep -vE '"(train_|measure_)?seconds"|"fma_rate"|"time"' "$1") \
+        <(grep -vE '"(train_|measure_)?seconds"|"fma_rate"|"time"' "$2") >/dev/null
+}
 same() { # two JSON files, but for times
     diff <(grep -v '"seconds"' "$1") <(grep -v '"seconds"' "$2") >/dev/null
 }
@@ -45,7 +49,35 @@ echo 1 >file
 expect_error 3 'the checkpoint file' kspec moments x.npy --checkpoint file
 expect_error 3 'the checkpoint no/such cannot be made' kspec moments x.npy --checkpoint no/such
 
+# a list of INPUTs knows each of them
+printf 'x.npy\ny.npy\n' >list
+expect_status 0 kspec dimension @list --json -o plain.json
+for _ in 1 2; do
+    expect_status 0 kspec dimension @list --json -o kept.json --checkpoint lk
+    expect "a list with a checkpoint" same_numbers plain.json kept.json
+done
+expect_error 2 'wls bound takes no --checkpoint' kspec wls --zeta 1 --grid 9 --learn 20 --beta 1 --checkpoint bk
+
 # ---- under each MPI ----
+kspec generate rff --rows 90 --cols 7 --dim 3 -o small.npy
+seq 1 90 | awk '{ print $1 % 3 }' >labels.csv
+seq 1 90 | awk '{ print $1 % 7 "," ($1 * $1) % 11 }' >two.csv
+cat >commands <<'END'
+norm x.npy --method lanczos,power,nystrom,rff-power,rff-debiased --sigma median --features 64
+norm two.csv --method eigen --sigma 3
+ridge small.npy --target two.csv --features 5,60 --lambda 0.1,1 --empirical 3 --test small.npy --test-target two.csv
+learn --images two.csv --labels labels.csv --test-images two.csv --width 5,3 --seeds 2 --epochs 1
+spectrum small.npy
+spectrum x.npy --method moments --draws 5
+wls theory --grid 30 --learn 4,40,17 --empirical 3
+wls select --grid 20
+wls --grid 30 --learn 4,40
+wls bound --zeta 1 --grid 9 --learn 20 --beta 1
+dimension x.npy --curve
+dimension @list
+compare x.npy y.npy
+report small.npy -o page.html
+END
 tried=0
 for mpi in openmpi mpich; do
     run=$(command -v mpirun.$mpi) || run=
@@ -73,6 +105,18 @@ for mpi in openmpi mpich; do
             expect "$mpi, $n ranks, moments $what: messages" diff <(cat alone.err) <(spoken)
         done
     done
+
+    # the other commands that share their work out, with inputs of every kind
+    while read -r what; do
+        # shellcheck disable=SC2086
+        kspec $what --json >alone 2>alone.err
+        expect "$what" [ $? -eq 0 ]
+        # shellcheck disable=SC2086
+        ranks 3 "$KSPEC" $what --json >"$out" 2>"$err"
+        expect "$mpi, $what: status" [ $? -eq 0 ]
+        expect "$mpi, $what: output" same_numbers alone "$out"
+        expect "$mpi, $what: messages" diff <(cat alone.err) <(spoken)
+    done <commands
 
     # rank 0 alone prints and writes
     ranks 3 "$KSPEC" moments x.npy -n 2 --estimator path --device cpu -o table.txt >"$out" 2>"$err"
