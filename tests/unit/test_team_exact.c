@@ -1,6 +1,6 @@
 /*
- * exact, naive and Kong-Valiant in a team, whose ranks hold strips of every matrix: the same bits as in one process, for every form and
- * on sizes with fewer strips than ranks; failures of one rank are everybody's.
+ * exact, naive and Kong-Valiant in a team, whose ranks hold strips of every matrix: the same bits as in one
+ * process, for every form and on sizes with fewer strips than ranks; failures of one rank are everybody's.
  */
 #include "device/ranks.h"
 #include "help/failing_alloc.h"
@@ -407,7 +407,9 @@ static void poor_work(const kspec_comm *comm, void *ctx) {
     kspec_team_close(team);
 }
 
-/* Rank 1 has memory for so many allocations: all ranks fail alike, hold nothing afterwards, and none waits. */
+/*
+ * Rank 1 has memory for so many allocations: all ranks fail alike, hold nothing afterwards, and none waits.
+ */
 TEST(a_rank_without_memory_ends_all) {
     const size_t P = 300, Q = 280;
     double *x = random_matrix(P * Q, 21);
