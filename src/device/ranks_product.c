@@ -351,14 +351,17 @@ kspec_status ks_ranks_product(const ks_run *run, const ks_matmul *p, kspec_error
     return st;
 }
 
-size_t ks_ranks_product_room(int ranks, const ks_matmul *p) {
+size_t ks_ranks_product_room(int ranks, const ks_matmul *p, int whole) {
     if (ranks <= 1) return 0;
     const size_t unit = p->symmetric ? KS_STRIP : KS_STRIP_COLS, width = panel_width(unit, p->n, p->k);
     const size_t panel = ks_size(2, ks_size(width, depth(p->k)));
-    size_t room = ks_size_add(p->ta ? ks_columns_room(ranks, p->k, p->m) : 0, panel);
+    const size_t columns = ks_columns_room(ranks, p->k, p->m);
+    size_t room = p->ta && !(whole & KS_WHOLE_A) ? columns : 0;
+    if (!(whole & KS_WHOLE_B)) room = ks_size_add(room, panel);
     if (!p->symmetric) return room;
-    if (!p->tb) room = ks_size_add(room, ks_columns_room(ranks, p->k, p->n));
+    if (!(whole & KS_WHOLE_A)) room = ks_size_add(room, panel);
+    if (!p->tb && !(whole & KS_WHOLE_B)) room = ks_size_add(room, columns);
     const size_t own = ks_strip_rows_most(p->n, ranks);
-    room = ks_size_add(room, ks_size_add(panel, ks_size(own + KS_STRIP, width)));
+    room = ks_size_add(room, ks_size(own + KS_STRIP, width));
     return ks_size_add(room, ks_size(own, p->n + 2 * KS_STRIP)); /* the mirrored half, sent and received */
 }
