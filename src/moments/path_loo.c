@@ -362,7 +362,7 @@ kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_o
     const ks_share shares[] = {{j.sums, n * sizeof(double), plan->blocks, 0},
                                {j.rows, n * P * sizeof(double), j.groups, 1},
                                {j.cols, n * Q * sizeof(double), j.groups, 1}};
-    if (!st) st = ks_team_for(&silent, "pathbars", j.groups, group, &j, shares, 3, err);
+    if (!st) st = ks_team_for_falling(&silent, "pathbars", j.groups, group, &j, shares, 3, err);
     if (!st) results(&j, out);
     ks_arena_free(&arena);
     return st;
