@@ -1,13 +1,45 @@
 /*
  * Shared by the fuzz targets: a parsed array is read in full, so that a sanitizer sees a view that is too
- * large.
+ * large. A small file may stand for gigabytes (a sparse matrix, a compressed text), which take their time and
+ * teach nothing: more than FUZZ_MEMORY bytes at a time are not to be had. fuzz_done(): nothing is left.
  */
 #ifndef KSPEC_FUZZ_H
 #define KSPEC_FUZZ_H
 
 #include "io/array.h"
+#include "kspec/base.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { FUZZ_MEMORY = 4 << 20 };
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static atomic_long fuzz_live;
+
+static inline void *fuzz_alloc(void *ctx, size_t size, size_t align) {
+    (void)ctx;
+    void *p = size > FUZZ_MEMORY ? NULL : aligned_alloc(align, (size + align - 1) / align * align);
+    if (p) atomic_fetch_add(&fuzz_live, 1);
+    return p;
+}
+
+static inline void fuzz_release(void *ctx, void *p) {
+    (void)ctx;
+    atomic_fetch_sub(&fuzz_live, 1);
+    free(p);
+}
+
+static inline void fuzz_limit_memory(void) {
+    static const kspec_allocator limited = {fuzz_alloc, fuzz_release, NULL};
+    kspec_set_allocator(&limited);
+}
+
+static inline void fuzz_done(void) {
+    if (atomic_load(&fuzz_live) != 0) __builtin_trap();
+}
 
 static inline void fuzz_use(kspec_status status, ks_array *a) {
     if (status == KSPEC_OK) {

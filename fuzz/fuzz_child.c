@@ -17,7 +17,6 @@
 static const unsigned char signature[8] = "\211HDF\r\n\032\n";
 static char folder[64], file[80];
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc, (void)argv;
     char reader[4096 + 8], link[96];

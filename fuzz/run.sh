@@ -19,20 +19,27 @@ trap 'rm -f "$failed"' EXIT
 
 fuzz() { # target, name
     corpus=$(mktemp -d) || exit 1
+    most=4096
+    if [ "$2" = mat ]; then # HDF5 needs more bytes; an empty first line asks for the only array
+        most=24576
+        for seed in "$root/tests/fixtures/hdf5/"*; do
+            { echo && cat "$seed"; } >"$corpus/${seed##*/}"
+        done
+    fi
     # small files with the format's name in theirs, those in a directory of that name, and those kept
     for seed in "$root/tests/fixtures/binary/"*"$2"* "$root/tests/fixtures/$2/"* "$root/fuzz/corpus/$2/"*; do
-        [ -f "$seed" ] && [ "$(wc -c <"$seed")" -le 4096 ] && cp "$seed" "$corpus"
+        [ -f "$seed" ] && [ "$(wc -c <"$seed")" -le "$most" ] && cp "$seed" "$corpus"
     done
     log=$build/fuzz/$2.log
     # messages of the code under test are closed off (close_fd_mask); one thread is enough
-    if OPENBLAS_NUM_THREADS=1 "$1" "$until" -max_len=4096 -timeout=20 -print_final_stats=1 \
+    if OPENBLAS_NUM_THREADS=1 "$1" "$until" -max_len="$most" -timeout=20 -print_final_stats=1 \
         -close_fd_mask=3 -artifact_prefix="$build/fuzz/$2-" "$corpus" >"$log" 2>&1; then
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
         coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
         echo "fuzz $2: ok, $runs runs, $coverage edges covered"
         if [ -n "${FUZZ_KEEP:-}" ]; then
             kept=$(mktemp -d)
-            "$1" -merge=1 -close_fd_mask=3 -max_len=4096 "$kept" "$corpus" >>"$log" 2>&1
+            "$1" -merge=1 -close_fd_mask=3 -max_len="$most" "$kept" "$corpus" >>"$log" 2>&1
             rm -rf "$root/fuzz/corpus/$2"
             mkdir -p "$root/fuzz/corpus"
             mv "$kept" "$root/fuzz/corpus/$2"
@@ -57,7 +64,7 @@ for target in "$build"/fuzz/fuzz_*; do
     [ $((found % jobs)) -ne 0 ] || wait
 done
 wait
-rm -f /dev/shm/kspec-fuzz-*
+rm -rf /dev/shm/kspec-fuzz-*
 status=0
 [ ! -s "$failed" ] || status=1
 if [ "$found" -eq 0 ]; then

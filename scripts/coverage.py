@@ -9,7 +9,7 @@ import glob, json, os, subprocess, sys
 
 build = os.path.realpath(sys.argv[1])
 root = os.path.dirname(build)
-BOUNDS = [("src/io", 95), ("src/hdf5", 80), ("cli", 85), ("src", 95)]  # the first that fits
+BOUNDS = [("src/io", 95), ("cli", 85), ("src", 95)]  # the first that fits
 
 profiles = glob.glob(build + "/profiles/*.profraw")
 if not profiles:

@@ -47,19 +47,24 @@ flags = re.findall(r"^C_(?:FLAGS|DEFINES|INCLUDES) = (.*)$",
                    open("build/CMakeFiles/kspec_objects.dir/flags.make").read(), re.M)
 
 
-def try_tests(work, obj):
+order = {}  # of the tests, by file: the one that noticed a change of it last comes first
+
+
+def try_tests(work, obj, path):
     """The first test that notices the changed object, None where none does"""
-    for t in TESTS:
+    for t in list(order.setdefault(path, list(TESTS))):
         link = open("build/tests/CMakeFiles/test_%s.dir/link.txt" % t).read()
         link = re.sub(r"-o \S+", "-o " + work + "/test", link)
         link = link.replace("../libkspec.a", obj + " ../libkspec.a", 1)
         if subprocess.run(link, shell=True, cwd="build/tests", capture_output=True).returncode:
             return "link"
         try:
-            if subprocess.run([work + "/test"], capture_output=True, timeout=120, cwd=work).returncode:
-                return t
+            if not subprocess.run([work + "/test"], capture_output=True, timeout=120, cwd=work).returncode:
+                continue
         except subprocess.TimeoutExpired:
-            return t + " (hangs)"
+            pass
+        order[path] = [t] + [u for u in order[path] if u != t]
+        return t
     return None
 
 
@@ -78,7 +83,7 @@ def attempt(mutant):
         compiler = "cc %s -O1 -w -I %s -c %s -o %s" % (" ".join(flags), room, source, obj)
         if subprocess.run(compiler, shell=True, cwd="build", capture_output=True).returncode:
             return what, False, None
-        return what, True, try_tests(work, obj)
+        return what, True, try_tests(work, obj, path)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -96,6 +101,6 @@ with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         tried += 1
         noticed += seen is not None
         if not seen:
-            print("not noticed: " + what, flush=True)
+            print("not noticed, number %d: %s" % (tried, what), flush=True)
 print("%d of %d mutants of %s noticed (%.0f%%), of %d places; %d more do not compile" %
       (noticed, tried, args.room, 100 * noticed / max(1, tried), len(every), broken))

@@ -214,6 +214,7 @@ static int run(void *args) {
     if (st) {
         status = cli_fail(st, &err);
     } else {
+        cli_warn_empty(&a->common, a->common.inputs[0], d);
         cli_estimation_warn(&a->common, &a->how, d, r);
         if (a->how.center) cli_groups_warn(&a->common, r->mean_share);
         status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth});

@@ -192,6 +192,8 @@ int cli_parse_double(const char *text, double *out);
 /* The choice that is the first n letters of a word, or NULL; the name of a value, or NULL */
 const cli_choice *cli_find_choice(const cli_choice *choices, const char *word, size_t n);
 const char *cli_choice_name(const cli_choice *choices, int value);
+/* of --nan */
+extern const cli_choice cli_nan_policies[];
 /* "a, b, c" to `to`, which it returns */
 const char *cli_choice_list(const cli_choice *choices, char *to, size_t size);
 
@@ -362,6 +364,8 @@ int cli_read_one(const cli_common *c, const char *role, const char *path, const 
  * command has --groups and none are given, several INPUTs that are not repeats of one another.
  */
 void cli_doubt(const cli_common *c, const char *const *paths, size_t count, const kspec_dataset *d);
+/* Warns of rows and columns without a single value, which --nan pairwise passes over. */
+void cli_warn_empty(const cli_common *c, const char *path, const kspec_dataset *d);
 
 /* Views of all trials of a data set, for free(); NULL: no memory */
 kspec_matrix *cli_trials(const kspec_dataset *d);

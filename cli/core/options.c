@@ -36,7 +36,7 @@ static const cli_choice axes[] = {
     {"rows,cols", 0}, {"cols,rows", 0}, {0},
 };
 
-static const cli_choice nan_policies[] = {
+const cli_choice cli_nan_policies[] = {
     {"error",     KSPEC_NAN_ERROR},     {"omit-rows",     KSPEC_NAN_OMIT_ROWS},
     {"omit-cols", KSPEC_NAN_OMIT_COLS}, {"ragged-trials", KSPEC_NAN_RAGGED_TRIALS},
     {"pairwise",  KSPEC_NAN_KEEP},      {0},
@@ -50,7 +50,7 @@ static const cli_option input_options[] = {
     {"axes",        0, OPT_STRING, COMMON(axes),        "NAMES",
      "the axes of the file: of a 3-D array (default trials,rows,cols), or cols,rows", axes},
     {"nan",         0, OPT_CHOICE, COMMON(nan),         "WHAT",
-     "missing values: error, omit-rows, omit-cols, ragged-trials, pairwise", nan_policies},
+     "missing values: error, omit-rows, omit-cols, ragged-trials, pairwise", cli_nan_policies},
     {0},
 };
 /* clang-format on */

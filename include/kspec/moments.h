@@ -165,6 +165,12 @@ typedef struct {
     kspec_device device;
     /* The processes among which the work is shared out (kspec/team.h). NULL: this one. */
     kspec_team *team;
+    /*
+     * Where all of phi is. On a GPU one or two trials, dense and row-major, are used where they are: given
+     * order, without center, normalize, bound, pairwise, ragged trials or groups, entries from 1e-100 to 1e100.
+     * In all other cases, and with KSPEC_DEVICE_CPU, they are copied to the host first.
+     */
+    kspec_memory data_memory;
 } kspec_moments_opts;
 
 /* One estimate of one moment. */
@@ -188,8 +194,10 @@ typedef struct {
     double cycles;
     /*
      * EXACT: how far rounding may have moved the value. It adds and subtracts sums over cycles whose rows
-     * and columns may repeat, which cancel where entries differ by orders of magnitude. The interval
-     * includes it. 0 for the others, which add up what they estimate. See kspec_estimate_doubtful().
+     * and columns may repeat, which cancel where entries differ by orders of magnitude. Where it would
+     * exceed a tenth of the standard error because of one entry, row or column, that one is taken apart, at
+     * twice the time. The interval includes it. 0 for the others, which add up what they estimate. See
+     * kspec_estimate_doubtful().
      */
     double rounding;
 } kspec_estimate;

@@ -53,7 +53,7 @@ kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes) {
 }
 
 kspec_status ks_check_memory(kspec_error *err, size_t bytes, const char *what, ...) {
-    size_t have = ks_memory_available();
+    size_t have = ks_memory_for(bytes);
     if (bytes <= have) return KSPEC_OK;
     char name[256];
     va_list ap;

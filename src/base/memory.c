@@ -41,6 +41,8 @@ void ks_free(void *ptr) {
 
 size_t ks_memory_available(void) { return ks_limits_available(""); }
 
+size_t ks_memory_for(size_t bytes) { return bytes <= (size_t)1 << 20 ? SIZE_MAX : ks_memory_available(); }
+
 /* Each arena allocation is a block of its own with a header in front: the blocks are few and large. */
 struct ks_arena_block {
     ks_arena_block *next;

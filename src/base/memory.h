@@ -36,6 +36,9 @@ void ks_free(void *ptr);                    /* NULL is allowed */
  */
 size_t ks_memory_available(void);
 
+/* The same for who wants `bytes`: SIZE_MAX up to a megabyte, which is not worth asking the system for. */
+size_t ks_memory_for(size_t bytes);
+
 /*
  * An arena: scratch memory of one computation, freed all at once. Zero-initialise it. Once an allocation has
  * failed, `failed` holds the bytes wanted and every later one fails too, so that a function can make all its

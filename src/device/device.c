@@ -112,7 +112,8 @@ kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err) {
 kspec_status ks_place_decide(ks_place *p, double work, const char *refused, int threads, kspec_error *err) {
     int there;
     if (p->want == KSPEC_DEVICE_CPU || p->unusable) return KSPEC_OK;
-    if (p->want != KSPEC_DEVICE_AUTO) return refused ? ks_place_refuse(p, refused, err) : KSPEC_OK;
+    if (p->want != KSPEC_DEVICE_AUTO || p->device)
+        return refused ? ks_place_refuse(p, refused, err) : KSPEC_OK;
     if (work < SECONDS * RATE * threads) {
         snprintf(p->why, sizeof p->why, "the work is small: starting a GPU would not pay");
     } else if (refused) {
@@ -162,6 +163,25 @@ void ks_place_tell(const ks_place *p, kspec_device_used *used) {
     snprintf(used->name, sizeof used->name, "%s", p->device ? p->device->name : "cpu");
     snprintf(used->why, sizeof used->why, "%s", p->why);
     used->unusable = p->unusable;
+}
+
+int ks_device_has(const ks_device *d, const double *p) {
+    for (int k = 0; d && p && k < 4; k++)
+        if (d->there[k] == p) return 1;
+    return 0;
+}
+
+void ks_device_take(ks_device *d, const double *p) {
+    for (int k = 0; k < 4; k++)
+        if (!d->there[k]) {
+            d->there[k] = p;
+            return;
+        }
+}
+
+void ks_device_forget(ks_device *d, const double *p) {
+    for (int k = 0; k < 4; k++)
+        if (d->there[k] == p) d->there[k] = NULL;
 }
 
 size_t ks_device_available(const ks_device *d) { return d->plugin->available(d->gpu); }

@@ -106,7 +106,7 @@ kspec_status ks_gunzip_bytes(ks_bytes *b, const char *name, kspec_error *err) {
     for (;; room = ks_size(room, 4)) {
         if (room > most) room = most;
         if (room < 64) room = 64;
-        unsigned char *heap = room <= ks_memory_available() ? ks_alloc(room, 1) : NULL;
+        unsigned char *heap = room <= ks_memory_for(room) ? ks_alloc(room, 1) : NULL;
         if (!heap) return ks_nomem(err, name, room);
         kspec_status st = ks_gunzip(b->data, b->size, heap, room, &got, name, err);
         if (!st && got == room && room < most) {

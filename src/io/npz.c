@@ -146,7 +146,7 @@ static kspec_status expand(const ks_array *part, int by_columns, const char *nam
                          .values = length_of(&part[DATA])};
     const char *why = ks_sparse_unfit(&s);
     if (why) return ks_fail(err, KSPEC_E_IO, "%s %s", name, why);
-    size_t bytes = ks_size(ks_size(s.rows, s.cols), sizeof(double)), free = ks_memory_available();
+    size_t bytes = ks_size(ks_size(s.rows, s.cols), sizeof(double)), free = ks_memory_for(bytes);
     if (bytes > free)
         return ks_fail(err, KSPEC_E_NOMEM,
                        "%s: the sparse matrix is %.1f MB when full, %.1f MB are available", name,

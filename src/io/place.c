@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 int ks_place_resolve(char target[PATH_MAX], const char *path) {
@@ -34,16 +35,27 @@ int ks_place_temporary(char name[PATH_MAX], const char *target, unsigned serial)
     return n >= PATH_MAX ? ENAMETOOLONG : 0;
 }
 
-static int is_temporary(const char *name) {
+/* Does the name end in the last `mark` and PID-SERIAL.tmp, and does not begin with them? */
+static int ends_in(const char *name, const char *mark) {
     const char *p = NULL;
-    for (const char *q = name; (q = strstr(q, ".kspec-")); q++) p = q;
+    for (const char *q = name; (q = strstr(q, mark)); q++) p = q;
     if (!p || p == name) return 0;
-    p += strlen(".kspec-");
+    p += strlen(mark);
     size_t pid = strspn(p, "0123456789");
     if (!pid || p[pid] != '-') return 0;
     p += pid + 1;
     size_t serial = strspn(p, "0123456789");
     return serial && strcmp(p + serial, ".tmp") == 0;
+}
+
+/*
+ * Up to version 0.1 names had no mark, and files no lock. Those of checkpoints cannot be anyone else's; one
+ * that nobody has written to for an hour is not being written.
+ */
+enum { OTHER, OURS, OLD, AN_HOUR = 3600 };
+static int kind_of(const char *name) {
+    if (ends_in(name, ".kspec-")) return OURS;
+    return strncmp(name, "width-", 6) == 0 && strstr(name, "-seed-") && ends_in(name, ".ckpt.") ? OLD : OTHER;
 }
 
 int ks_place_hold(int fd) {
@@ -54,13 +66,14 @@ int ks_place_hold(int fd) {
     return fstat(fd, &st) != 0 || st.st_nlink > 0;
 }
 
-static void sweep_one(int directory, const char *name) {
+static void sweep_one(int directory, const char *name, int kind) {
     struct stat st, now;
     int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-        flock(fd, LOCK_EX | LOCK_NB) == 0 && fstatat(directory, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-        now.st_ino == st.st_ino && now.st_dev == st.st_dev)
+        (kind == OURS || time(NULL) - st.st_mtime > AN_HOUR) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        fstatat(directory, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == st.st_ino &&
+        now.st_dev == st.st_dev)
         unlinkat(directory, name, 0);
     close(fd);
 }
@@ -88,8 +101,10 @@ void ks_place_sweep(const char *target) {
         close(fd);
         return;
     }
-    for (struct dirent *e; (e = readdir(d));)
-        if (is_temporary(e->d_name)) sweep_one(fd, e->d_name);
+    for (struct dirent *e; (e = readdir(d));) {
+        int kind = kind_of(e->d_name);
+        if (kind != OTHER) sweep_one(fd, e->d_name, kind);
+    }
     closedir(d);
 }
 

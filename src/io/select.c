@@ -111,9 +111,10 @@ static kspec_status take_part(const choice *c, const char **p, size_t *lo, size_
                second = dash ? strspn(s + plain + 1, "0123456789") : 0;
         if (!plain || plain + dash + second != len) return fail_unknown(c, s, len, err);
         kspec_status st = take_number(c, s, lo, &end, err);
+        if (st) return st;
         *hi = dash ? c->n - 1 : *lo;
         if (dash) end++;
-        if (!st && second) st = take_number(c, s + plain + 1, hi, &end, err);
+        if (second) st = take_number(c, s + plain + 1, hi, &end, err);
         if (st) return st;
         if (*lo > *hi)
             return ks_fail(err, KSPEC_E_ARG, "%s range %zu-%zu runs backwards; write %zu-%zu", c->what, *lo,

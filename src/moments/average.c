@@ -2,11 +2,13 @@
 
 #include "base/error.h"
 #include "base/streams.h"
+#include "moments/exact_apart.h"
 #include "moments/kv.h"
 #include "moments/naive.h"
 #include "moments/pairs.h"
 #include "moments/path.h"
 #include "moments/path_groups.h"
+#include "moments/there.h"
 
 #include <math.h>
 #include <string.h>
@@ -106,7 +108,12 @@ static kspec_status run_path(const ks_run *run, const ks_source *s, const change
 static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pair *p,
                               const ks_moments_out *out, kspec_error *err) {
     double terms[KS_EXACT_NMAX], *to = s->terms;
-    kspec_status st = ks_exact_terms(run, &s->tasks->exact, p, out, terms, err);
+    ks_exact_plan *e = &s->tasks->exact;
+    ks_apart a;
+    int found = (s->stands_out || s->apart) && ks_apart_find(e, p, &a);
+    if (found && s->stands_out) *s->stands_out = 1;
+    kspec_status st = found && s->apart ? ks_apart_terms(run, e, p, &a, out, terms, err)
+                                        : ks_exact_terms(run, e, p, out, terms, err);
     if (to && s->cycles && p->A == s->halves.seen_a) to += p->nmax;
     for (int n = 0; n < p->nmax && to && !st; n++) to[n] = fmax(to[n], terms[n]);
     return st;
@@ -121,14 +128,13 @@ static kspec_status run_method(const ks_run *run, const ks_source *s, kspec_esti
     if (method == KSPEC_ESTIMATOR_EXACT) return run_exact(run, s, p, out, err);
     if (method == KSPEC_ESTIMATOR_KV_ROW) return ks_kv_row(run, p, out, err);
     if (method == KSPEC_ESTIMATOR_PATH && !s->tasks->transposed) return run_path(run, s, c, p, 0, out, err);
-    ks_arena arena = {0};
-    ks_pair t;
+    ks_moved t;
     ks_moments_out turned = {out->m, out->cols, out->rows};
-    kspec_status st = ks_pair_transpose(p, &t, &arena, err);
+    kspec_status st = ks_turn(run, p, &t, err);
     if (!st)
-        st = method == KSPEC_ESTIMATOR_PATH ? run_path(run, s, c, &t, 1, &turned, err)
-                                            : ks_kv_row(run, &t, &turned, err);
-    ks_arena_free(&arena);
+        st = method == KSPEC_ESTIMATOR_PATH ? run_path(run, s, c, &t.p, 1, &turned, err)
+                                            : ks_kv_row(run, &t.p, &turned, err);
+    ks_moved_end(run, &t);
     return st;
 }
 

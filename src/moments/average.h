@@ -23,6 +23,9 @@ typedef struct {
      * wanted
      */
     double *terms;
+    /* set where exact met what stands out (NULL: not wanted), and whether to take it apart: exact_apart.h */
+    int *stands_out;
+    int apart;
 } ks_source;
 
 /*

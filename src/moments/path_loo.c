@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/backend.h"
+#include "moments/there.h"
 #include "team/team.h"
 
 #include <math.h>
@@ -266,17 +267,20 @@ static kspec_status every_one_again(const ks_run *run, const ks_pair *p, const k
     ks_arena arena = {0};
     double *copies = ks_arena_alloc(&arena, ks_size(2 * P, Q), sizeof(double));
     double *m = ks_arena_alloc(&arena, n, sizeof(double));
-    kspec_status st = arena.failed ? ks_nomem(err, "path with error bars", arena.failed) : KSPEC_OK;
+    ks_moved here = {0}; /* what rows and columns are left out of */
+    kspec_status st = arena.failed ? ks_nomem(err, "path with error bars", arena.failed)
+                                   : ks_to_host(run, p, &here, err);
     const double steps = (double)(P + Q + 1);
     ks_run part = ks_run_part(run, 0, 1 / steps);
     if (!st) st = ks_path(&part, p, &(ks_moments_out){out->m, NULL, NULL}, err);
     for (size_t i = 0; i < P + Q && !st; i++) {
         part = ks_run_part(run, (double)(i + 1) / steps, (double)(i + 2) / steps);
-        st = i < P ? again(&part, p, i, SIZE_MAX, copies, m, err)
-                   : again(&part, p, SIZE_MAX, i - P, copies, m, err);
+        st = i < P ? again(&part, &here.p, i, SIZE_MAX, copies, m, err)
+                   : again(&part, &here.p, SIZE_MAX, i - P, copies, m, err);
         for (size_t k = 0; k < n && !st; k++)
             *(i < P ? &out->rows[k * P + i] : &out->cols[k * Q + i - P]) = m[k];
     }
+    ks_moved_end(run, &here);
     ks_arena_free(&arena);
     return st;
 }

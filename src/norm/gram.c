@@ -123,22 +123,30 @@ static kspec_status prepare(ks_gram *g, const ks_run *run, size_t n, ks_arena *a
     return arena->failed ? ks_nomem(err, "products with the Gram matrix", arena->failed) : KSPEC_OK;
 }
 
+ks_metric ks_gram_metric(kspec_kernel kernel) {
+    static const ks_metric metric[] = {KS_METRIC_GAUSSIAN, KS_METRIC_LAPLACE, KS_METRIC_CAUCHY};
+    return metric[kernel];
+}
+
+int ks_gram_by_products(const ks_inputs *x, kspec_kernel kernel, double *h) {
+    double largest = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        h[i] = ks_dot(x->p, x->x + i * x->p, x->x + i * x->p) / 2;
+        largest = fmax(largest, h[i]);
+    }
+    return kernel == KSPEC_KERNEL_GAUSSIAN && largest <= LARGEST_H;
+}
+
 kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, kspec_kernel kernel,
                           size_t memory, ks_arena *arena, kspec_error *err) {
-    static const ks_metric metric[] = {KS_METRIC_GAUSSIAN, KS_METRIC_LAPLACE, KS_METRIC_CAUCHY};
     size_t n = x->n, p = x->p;
-    *g = (ks_gram){.metric = metric[kernel], .p = p, .x = x->x};
+    *g = (ks_gram){.metric = ks_gram_metric(kernel), .p = p, .x = x->x};
     kspec_status st = prepare(g, run, n, arena, err);
     if (st) return st;
     size_t T = g->T;
     g->h = ks_arena_zalloc(arena, g->bands * T, sizeof(double));
     if (arena->failed) return ks_nomem(err, "the norms of the rows", arena->failed);
-    double largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        g->h[i] = ks_dot(p, g->x + i * p, g->x + i * p) / 2;
-        largest = fmax(largest, g->h[i]);
-    }
-    if (kernel != KSPEC_KERNEL_GAUSSIAN || largest > LARGEST_H) {
+    if (!ks_gram_by_products(x, kernel, g->h)) {
         g->xt = ks_arena_zalloc(arena, ks_size(g->bands * T, p), sizeof(double));
         if (!g->xt) return ks_nomem(err, "a copy of the rows", arena->failed);
         for (size_t i = 0; i < n; i++)

@@ -36,6 +36,15 @@ kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, ksp
 kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, double unit,
                           const size_t *rows, size_t n, ks_arena *arena, kspec_error *err);
 
+/* What a kernel makes of the difference of two rows */
+ks_metric ks_gram_metric(kspec_kernel kernel);
+
+/*
+ * h = |x|^2/2 of each row. 1 where the exponent may be made of products, x.y - h_x - h_y: that of a Gaussian
+ * whose h are small enough.
+ */
+int ks_gram_by_products(const ks_inputs *x, kspec_kernel kernel, double *h);
+
 /* y = K x, n numbers each; a ks_operator (norm/iterate.h) */
 kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, double *y, kspec_error *err);
 

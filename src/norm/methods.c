@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/streams.h"
+#include "device/backend.h"
 #include "linalg/linalg.h"
 #include "linalg/top.h"
 #include "norm/gram.h"
@@ -95,8 +96,40 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
 typedef kspec_status (*iterate_fn)(const ks_run *, const ks_operator *, const ks_iteration *, ks_top *,
                                    kspec_error *);
 
+/* The rows are on a device, where the Gram matrix is never held. */
+static kspec_status apply_there(void *ctx, const ks_run *run, const double *x, double *y, kspec_error *err) {
+    return ks_device_gram_times(run, ctx, x, y, err);
+}
+
+static kspec_status on_device(const ks_norm_job *j, const ks_run *run, uint64_t draw, int sampled,
+                              iterate_fn iterate, ks_norm_draw *out, kspec_error *err) {
+    double start = ks_now();
+    ks_arena arena = {0};
+    ks_inputs in;
+    size_t *rows;
+    const ks_backend *at = ks_backend_of(run);
+    ks_gram_job there = {.metric = (int)ks_gram_metric(j->o.kernel)};
+    kspec_status st = take_rows(j, sampled, draw, &in, &rows, &arena, err);
+    double *h = st ? NULL : ks_arena_alloc(&arena, in.n, sizeof *h);
+    if (!st && !h) st = ks_nomem(err, "the norms of the rows", arena.failed);
+    if (!st) st = at->bring(run, in.x, in.n, in.p, "the rows", &there.X, err);
+    if (!st) {
+        there.n = in.n, there.p = in.p;
+        there.h = ks_gram_by_products(&in, j->o.kernel, h) ? h : NULL;
+        ks_operator A = {there.n, apply_there, &there};
+        ks_iteration o = iteration(j, draw);
+        st = iterate(run, &A, &o, &out->top, err);
+        at->leave(run, there.X);
+    }
+    if (sampled) out->top.value *= (double)j->n / (double)j->r;
+    out->seconds = ks_now() - start;
+    ks_arena_free(&arena);
+    return st;
+}
+
 static kspec_status on_gram(const ks_norm_job *j, const ks_run *run, uint64_t draw, int sampled,
                             iterate_fn iterate, ks_norm_draw *out, kspec_error *err) {
+    if (run->device && !j->K) return on_device(j, run, draw, sampled, iterate, out, err);
     double start = ks_now();
     ks_arena arena = {0};
     ks_gram g;

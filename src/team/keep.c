@@ -216,7 +216,8 @@ static kspec_status read_part(ks_keep *k, const ks_kept_loop *l, const char *nam
         if (chunk >= l->chunks || at[1] != size || (size_t)(end - at - 2) < words(size)) {
             st = ks_fail(err, KSPEC_E_IO, "the checkpoint's part %.400s is of another run", path);
         } else {
-            ks_share_give(l->shares, l->count, l->chunks, chunk, (const unsigned char *)(at + 2));
+            if (chunk >= l->mine[0] && chunk < l->mine[1])
+                ks_share_give(l->shares, l->count, l->chunks, chunk, (const unsigned char *)(at + 2));
             l->have[chunk] = 1;
             at += 2 + words(size);
         }

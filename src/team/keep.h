@@ -24,9 +24,11 @@ typedef struct {
     int count;
     /* per chunk: 1 where its results are there already */
     unsigned char *have;
+    /* the chunks whose results this rank takes: mine[0] ... mine[1]-1 */
+    size_t mine[2];
 } ks_kept_loop;
 
-/* Fills `have`, and the results of those chunks, from the parts that are there. */
+/* Fills `have`, and the results of those of this rank's chunks, from the parts that are there. */
 kspec_status ks_keep_begin(ks_keep *k, const ks_kept_loop *l, kspec_error *err);
 
 /* The chunk is done: its results are written at once or soon. From any thread. */

@@ -26,7 +26,7 @@ void ks_share_take(const ks_share *shares, int count, size_t chunks, size_t chun
         const ks_share *s = &shares[i];
         size_t at;
         for (size_t k = 0; (at = element(s, chunks, chunk, k)) != SIZE_MAX; k++, to += s->each)
-            memcpy(to, (const unsigned char *)s->to + at * s->each, s->each);
+            memcpy(to, (const unsigned char *)s->to + (at - s->first) * s->each, s->each);
     }
 }
 
@@ -36,7 +36,7 @@ void ks_share_give(const ks_share *shares, int count, size_t chunks, size_t chun
         const ks_share *s = &shares[i];
         size_t at;
         for (size_t k = 0; (at = element(s, chunks, chunk, k)) != SIZE_MAX; k++, from += s->each)
-            memcpy((unsigned char *)s->to + at * s->each, from, s->each);
+            memcpy((unsigned char *)s->to + (at - s->first) * s->each, from, s->each);
     }
 }
 
@@ -126,7 +126,7 @@ kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_
     if (!t) return ks_parallel_for(run, chunks, fn, ctx, err);
     t->loops++;
     loop l = {.team = t,
-              .kept = {t->loops, what, chunks, shares, count, ks_zalloc(chunks, 1)},
+              .kept = {t->loops, what, chunks, shares, count, ks_zalloc(chunks, 1), {0, chunks}},
               .fn = fn,
               .ctx = ctx,
               .mine = ks_alloc(chunks, sizeof(size_t)),

@@ -75,6 +75,8 @@ kspec_status ks_team_exchange(kspec_team *t, const void *from, const size_t *sen
 typedef struct {
     void *to;
     size_t each, count, per;
+    /* the number of the element at `to`: those before it are elsewhere */
+    size_t first;
 } ks_share;
 
 /*

@@ -123,6 +123,14 @@ expect_json 'j["runs"][0]["epochs"] == json.load(open("six.json"))["runs"][0]["e
 touch kept/width-12-seed-0.ckpt.kspec-999999-0.tmp
 expect_status 0 kspec learn $quick --epochs 6 --checkpoint kept --json
 expect 'nothing is left by a killed run' [ "$(ls kept)" = width-12-seed-0.ckpt ]
+# by version 0.1, too, whose names were plainer: those of checkpoints, once they are an hour old
+run=width-12-seed-0.ckpt
+touch -d '2 hours ago' kept/$run.999999-0.tmp kept/mine.ckpt.999999-0.tmp kept/$run.9-.tmp
+touch kept/$run.999999-1.tmp
+expect_status 0 kspec learn $quick --epochs 6 --checkpoint kept --json
+expect 'nothing else is removed' [ "$(echo $(ls kept))" = \
+    "mine.ckpt.999999-0.tmp $run $run.9-.tmp $run.999999-1.tmp" ]
+rm kept/*.tmp
 sum=$(cksum kept/*)
 expect_error 3 'another run: its learning rate is 0.1, not 0.2' \
     kspec learn $quick --checkpoint kept --learning-rate 0.2

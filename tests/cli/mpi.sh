@@ -43,6 +43,8 @@ mv x.npy x1.npy && cp y.npy x.npy
 expect_error 3 "the checkpoint ck is of another run: it has 'inputs" \
     kspec moments x.npy --estimator path -n 6 --checkpoint ck
 mv x1.npy x.npy
+# large enough for strips of matrices
+expect_status 0 kspec generate rff --rows 620 --cols 530 --dim 5 -o z.npy
 echo 1 >file
 expect_error 3 'the checkpoint file' kspec moments x.npy --checkpoint file
 expect_error 3 'the checkpoint no/such cannot be made' kspec moments x.npy --checkpoint no/such
@@ -91,7 +93,7 @@ for mpi in openmpi mpich; do
     spoken() { grep '^kspec: ' "$err"; }
 
     for what in "x.npy --estimator path -n 6" "x.npy --estimator all -n 3 --normalize" "x.npy -n 4 --center" \
-        "x.npy y.npy --estimator exact,path -n 4" "x.npy --estimator exact -n 4 --select-rows 0-0"; do
+        "x.npy y.npy --estimator exact,path -n 4" "z.npy --estimator exact -n 3" "z.npy -n 2 --center" "x.npy --estimator exact -n 4 --select-rows 0-0"; do
         # shellcheck disable=SC2086
         kspec moments $what --device cpu --json >alone 2>alone.err
         status=$?

@@ -55,6 +55,22 @@ TEST(moments_of_every_estimator) {
             }
 }
 
+/* Exact, which takes the entry apart that spoils its rounding; alone and as AUTO's */
+TEST(moments_with_a_large_entry) {
+    alloc_fill_entries();
+    for (int t = 0; t < TRIALS; t++) entries[t][7] *= 1e9;
+    for (int k = 0; k < 4; k++) {
+        moments_case c = {.trials = k & 1 ? 2 : 1};
+        c.opts = (kspec_moments_opts){.size = sizeof c.opts,
+                                      .nmax = 3,
+                                      .estimators = k & 2 ? KSPEC_ESTIMATOR_AUTO : KSPEC_ESTIMATOR_EXACT,
+                                      .threads = 1};
+        char what[80];
+        snprintf(what, sizeof what, "a large entry, case %d", k);
+        until_it_succeeds(moments, &c, 1, what);
+    }
+}
+
 /* Groups, then missing entries; each plain and centred, with one trial and with four */
 TEST(moments_of_groups_and_holes) {
     static const uint64_t rows[P] = {0, 1, 0, 2, 3, 4, 4, 5, 6}, cols[Q] = {1, 1, 2};
@@ -153,6 +169,7 @@ TEST(theory_and_generators) {
 
 int main(void) {
     RUN(moments_of_every_estimator);
+    RUN(moments_with_a_large_entry);
     RUN(moments_of_groups_and_holes);
     RUN(theory_and_generators);
     return test_done();

@@ -1,0 +1,20 @@
+/* Exact with an entry, a row or a column taken apart, where that one spoils the rounding of all others. */
+#ifndef KS_MOMENTS_EXACT_APART_H
+#define KS_MOMENTS_EXACT_APART_H
+
+#include "moments/exact.h"
+
+/* What stands out, a part of A and B: 2^-unit brings the others near 1, and 2^-size this part. */
+typedef struct {
+    size_t row, rows, col, cols;
+    int unit, size;
+} ks_apart;
+
+/* Is there one that the estimate can be taken apart by? */
+int ks_apart_find(const ks_exact_plan *e, const ks_pair *p, ks_apart *a);
+
+/* As ks_exact_terms(), at twice the cost */
+kspec_status ks_apart_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_apart *a,
+                            const ks_moments_out *out, double *abs_terms, kspec_error *err);
+
+#endif
