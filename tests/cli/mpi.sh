@@ -56,7 +56,8 @@ for _ in 1 2; do
     expect_status 0 kspec dimension @list --json -o kept.json --checkpoint lk
     expect "a list with a checkpoint" same_numbers plain.json kept.json
 done
-expect_error 2 'wls bound takes no --checkpoint' kspec wls --zeta 1 --grid 30 --learn 5 --beta 1 --checkpoint bk
+expect_error 2 'wls bound takes no --checkpoint' \
+    kspec wls --zeta 1 --grid 30 --learn 5 --beta 1 --checkpoint bk
 
 # ---- under each MPI ----
 kspec generate rff --rows 90 --cols 7 --dim 3 -o small.npy
@@ -65,7 +66,7 @@ seq 1 90 | awk '{ print $1 % 7 "," ($1 * $1) % 11 }' >two.csv
 cat >commands <<'END'
 norm x.npy --method lanczos,power,nystrom,rff-power,rff-debiased --sigma median --features 64
 norm two.csv --method eigen --sigma 3
-ridge small.npy --target two.csv --features 5,60 --lambda 0.1,1 --empirical 3 --test small.npy --test-target two.csv
+ridge small.npy --target two.csv --features 5,60 --lambda 1 --empirical 3 --test small.npy --test-target two.csv
 learn --images two.csv --labels labels.csv --test-images two.csv --width 5,3 --seeds 2 --epochs 1
 spectrum small.npy
 spectrum x.npy --method moments --draws 5
@@ -93,7 +94,8 @@ for mpi in openmpi mpich; do
     spoken() { grep '^kspec: ' "$err"; }
 
     for what in "x.npy --estimator path -n 6" "x.npy --estimator all -n 3 --normalize" "x.npy -n 4 --center" \
-        "x.npy y.npy --estimator exact,path -n 4" "z.npy --estimator exact -n 3" "z.npy -n 2 --center" "x.npy --estimator exact -n 4 --select-rows 0-0"; do
+        "x.npy y.npy --estimator exact,path -n 4" "z.npy --estimator exact -n 3" "z.npy -n 2 --center" \
+        "x.npy --estimator exact -n 4 --select-rows 0-0"; do
         # shellcheck disable=SC2086
         kspec moments $what --device cpu --json >alone 2>alone.err
         status=$?
