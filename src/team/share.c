@@ -147,7 +147,7 @@ kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, vo
     kspec_team *t = run->team;
     if (!t || !t->keep) return fn(ctx, run, err);
     unsigned char have = 0;
-    const ks_kept_loop kept = {++t->loops, what, 1, shares, count, &have};
+    const ks_kept_loop kept = {++t->loops, what, 1, shares, count, &have, {0, 1}};
     ks_keep *keep = t->keep;
     kspec_status st = ks_keep_begin(keep, &kept, err);
     st = ks_team_meet(t, KS_AT_LOOP, st, "checkpoint", have, err);

@@ -66,7 +66,7 @@ seq 1 90 | awk '{ print $1 % 7 "," ($1 * $1) % 11 }' >two.csv
 cat >commands <<'END'
 norm x.npy --method lanczos,power,nystrom,rff-power,rff-debiased --sigma median --features 64
 norm two.csv --method eigen --sigma 3
-ridge small.npy --target two.csv --features 5,60 --lambda 1 --empirical 3 --test small.npy --test-target two.csv
+ridge small.npy --target two.csv --features 60 --lambda 1 --empirical 3 --test small.npy --test-target two.csv
 learn --images two.csv --labels labels.csv --test-images two.csv --width 5,3 --seeds 2 --epochs 1
 spectrum small.npy
 spectrum x.npy --method moments --draws 5
