@@ -74,7 +74,7 @@ def attempt(mutant):
     lines = open(path).read().split("\n")
     old = lines[number]
     lines[number] = old[:column] + new + old[column + length:]
-    what = "%s:%d: %s -> %s in: %s" % (path, number + 1, old[column:column + length], new, old.strip())
+    what = "%s:%d: %s is now %s" % (path, number + 1, old.strip(), lines[number].strip())
     work = tempfile.mkdtemp(prefix="mutant-")
     try:
         source, obj = work + "/" + os.path.basename(path), work + "/mutant.o"

@@ -338,6 +338,10 @@ TEST(centring_and_the_share_of_the_mean) {
     CHECK(kspec_moments(&with, 1, &o, &a, NULL) == KSPEC_OK && a->mean_share > 0.99);
     kspec_moments_free(a);
     kspec_moments_free(b);
+    /* as many orders as are asked for, where that is one, too */
+    o = (kspec_moments_opts){.size = sizeof o, .nmax = 1, .center = KSPEC_CENTER_ROWS};
+    CHECK(kspec_moments(&with, 1, &o, &a, NULL) == KSPEC_OK && a->count == 1);
+    kspec_moments_free(a);
 }
 
 TEST(known_answers) {
