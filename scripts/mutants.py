@@ -19,7 +19,7 @@ os.chdir(root)
 os.environ["KSPEC_LIBEXEC"] = root + "/build"  # where the tests find kspec-hdf5
 # the quickest first: most mutants end there
 TESTS = ["result", "moments", "dimension_sums", "pairs", "missing", "rounding", "exact_plan", "holes", "plan",
-         "ratio", "dimension", "path_groups", "path", "groups", "exact", "exact_terms", "contract"]
+         "ratio", "dimension", "path_groups", "path", "groups", "exact", "exact_terms", "device", "contract"]
 TESTS = [t for t in TESTS if os.path.exists("build/tests/test_" + t)]
 SWAPS = [(r"(?<![+\w])\+(?![+=])", "-"), (r"(?<=[\w)\]] )-(?= )", "+"), (r"(?<=[\w)\]] )\*(?= )", "+"),
          (r"(?<= )<(?= )", "<="), (r"(?<= )<=(?= )", "<"), (r"(?<= )>(?= )", ">="), (r"(?<= )>=(?= )", ">"),
