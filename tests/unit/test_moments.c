@@ -386,6 +386,29 @@ TEST(the_trials_of_an_assignment) {
     CHECK_MSG(alike > 10 && alike < 190, "%d of 200 have one trial at opposite edges", alike);
 }
 
+/* What is normalised has no unit: the same bits in each, whichever power of two that is */
+TEST(normalised_in_any_unit) {
+    enum { P = 7, Q = 6, TRIALS = 3 };
+    double x[TRIALS][P * Q], first[3] = {0};
+    for (int e = -4; e <= 4; e++) {
+        kspec_matrix phi[TRIALS];
+        for (int t = 0; t < TRIALS; t++) {
+            brute_matrix(20 + (uint64_t)t, P * Q, x[t]);
+            for (int k = 0; k < P * Q; k++) x[t][k] = ldexp(x[t][k], e);
+            phi[t] = view(x[t], P, Q);
+        }
+        kspec_moments_opts o = {.size = sizeof o, .nmax = 3, .normalize = 1, .splits = 2};
+        kspec_moments_result *r;
+        CHECK(kspec_moments(phi, TRIALS, &o, &r, NULL) == KSPEC_OK);
+        for (int n = 0; n < 3; n++) {
+            if (e == -4) first[n] = r->estimates[n]->value;
+            CHECK_MSG(r->estimates[n]->value == first[n], "unit 2^%d: m(%d) = %g, not %g", e, n + 1,
+                      r->estimates[n]->value, first[n]);
+        }
+        kspec_moments_free(r);
+    }
+}
+
 TEST(known_answers) {
     double ones[35], zeros[35] = {0};
     for (int k = 0; k < 35; k++) ones[k] = -3;
@@ -589,6 +612,7 @@ int main(void) {
     RUN(splits_use_all_trials);
     RUN(centring_and_the_share_of_the_mean);
     RUN(the_trials_of_an_assignment);
+    RUN(normalised_in_any_unit);
     RUN(known_answers);
     RUN(bad_input);
     RUN(options);
