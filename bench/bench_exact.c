@@ -46,6 +46,7 @@ static double best_of(int repeats, const ks_run *run, ks_exact_plan *plan, const
  */
 static void whole_calls(const kspec_matrix *phi, size_t trials, int nmax, int threads) {
     kspec_moments_opts o = {
+        .device = KSPEC_DEVICE_CPU,
         .size = sizeof o, .nmax = nmax, .estimators = KSPEC_ESTIMATOR_EXACT, .threads = threads};
     double first = 0, best = 1e300, plan = 1e300;
     for (int r = 0; r < 20 && (r < 3 || best < 0.1); r++) {

@@ -7,6 +7,11 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 mkdir -p docs/images
 
+# docs/reproduction.md: from the numbers that repro/report.py put beside each picture
+for figure in docs/images/repro/*.figure.json; do
+    [ ! -e "$figure" ] || "$kspec" plot "$figure" -o "${figure%.figure.json}.svg"
+done
+
 # README: the example of make demo
 "$kspec" generate rff --rows 300 --cols 600 --dim 5 --eta 4 --seed 1 -o "$dir/x.npy"
 "$kspec" theory rbf --dim 5 --eta 4 --eigenvalues 1 --json -o "$dir/truth.json"

@@ -13,25 +13,33 @@ static shape shape_of(const ks_path_job *job) {
 }
 
 // Slabs in a panel: all rows through all lanes, and what is fetched ahead
-static size_t steps_of(size_t P) {
-    return (P + 31 + 2 * path::BATCH) / path::BATCH * path::BATCH + path::BATCH;
+static size_t steps_of(const shape &k, size_t P) {
+    const size_t batch = (size_t)k.batch;
+    return (P + 31 + 2 * batch) / batch * batch + batch;
 }
 
-static int blocks_of(const ks_gpu *gpu, size_t P) {
-    const size_t groups = (P + path::WARPS - 1) / path::WARPS;
-    return groups < (size_t)gpu->processors ? (int)groups : gpu->processors;
+static size_t groups_of(const shape &k, size_t P) { return (P + (size_t)k.warps - 1) / (size_t)k.warps; }
+
+// As many as run at once; at least one
+static int blocks_of(const ks_gpu *gpu, const shape &k, size_t P) {
+    int each = 1;
+    cudaSetDevice(gpu->device);
+    if (k.prepare(k.shared, &each) != cudaSuccess || each < 1) each = 1;
+    const size_t groups = groups_of(k, P), most = (size_t)gpu->processors * (size_t)each;
+    return (int)(groups < most ? groups : most);
 }
 
-static size_t room_for_R(const ks_gpu *gpu, const shape &k, size_t P) {
-    return (size_t)blocks_of(gpu, P) * path::WARPS * steps_of(P) * k.record * sizeof(double);
+static size_t room_for_R(const shape &k, int blocks, size_t P) {
+    return (size_t)blocks * (size_t)k.warps * steps_of(k, P) * k.record * sizeof(double);
 }
 
 size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job) {
     const size_t trials = job->B == job->A ? 1 : 2;
     if (job->rows) return path_loo_memory(gpu, job);
     const shape k = shape_of(job);
-    const slabs s = slabs_of(job->P, job->Q, k.C, k.narrow, steps_of(job->P));
-    return trials * s.count() * sizeof(double) + room_for_R(gpu, k, job->P) + job->P * k.N * sizeof(double);
+    const slabs s = slabs_of(job->P, job->Q, k.C, k.narrow, steps_of(k, job->P));
+    return trials * s.count() * sizeof(double) + room_for_R(k, blocks_of(gpu, k, job->P), job->P) +
+           job->P * k.N * sizeof(double);
 }
 
 // Waits for the kernel, telling the caller how far it is (of `groups`), and stops it when the caller says so.
@@ -42,7 +50,7 @@ ks_plugin_status path_watch(ks_gpu *gpu, int groups, const ks_plugin_progress *p
     while ((e = cudaStreamQuery(gpu->stream)) == cudaErrorNotReady) {
         if (!stopped && progress->report(progress->ctx, (double)gpu->control[1] / groups)) stopped = gpu->control[0] = 1;
         usleep(pause);
-        if (pause < 1000) pause *= 2;
+        if (pause < 300) pause *= 2;
     }
     ks_plugin_status st = gpu_check(gpu, e);
     gpu->queued = 0;
@@ -65,8 +73,9 @@ ks_plugin_status path_begin(ks_gpu *gpu, const ks_path_job *job, slabs s, double
 ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress) {
     if (job->rows) return path_loo(gpu, job, progress);
     const shape k = shape_of(job);
-    const slabs s = slabs_of(job->P, job->Q, k.C, k.narrow, steps_of(job->P));
-    const size_t P = job->P, r_bytes = room_for_R(gpu, k, P), s_bytes = P * k.N * sizeof(double);
+    const slabs s = slabs_of(job->P, job->Q, k.C, k.narrow, steps_of(k, job->P));
+    const int blocks = blocks_of(gpu, k, job->P);
+    const size_t P = job->P, r_bytes = room_for_R(k, blocks, P), s_bytes = P * k.N * sizeof(double);
     void *held[5] = {0};
     double *px, *py, *sums = (double *)malloc(s_bytes);
     cudaSetDevice(gpu->device);
@@ -77,13 +86,14 @@ ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
     // what is read beyond the last row must be finite
     if (!st) st = gpu_check(gpu, cudaMemsetAsync(held[2], 0, r_bytes, gpu->stream));
     if (!st) st = gpu_check(gpu, cudaMemsetAsync(held[4], 0, sizeof(unsigned), gpu->stream));
-    if (!st) st = gpu_check(gpu, k.prepare(k.shared));
+    int each;
+    if (!st) st = gpu_check(gpu, k.prepare(k.shared, &each));
     if (!st) {
-        k.launch(blocks_of(gpu, P), k.shared, gpu->stream, px, py, s, (double *)held[2], (unsigned *)held[4],
+        k.launch(blocks, k.shared, gpu->stream, px, py, s, (double *)held[2], (unsigned *)held[4],
                  gpu->control, (double *)held[3]);
         st = gpu_check(gpu, cudaGetLastError());
     }
-    if (!st) st = path_watch(gpu, (int)((P + path::WARPS - 1) / path::WARPS), progress);
+    if (!st) st = path_watch(gpu, (int)groups_of(k, P), progress);
     if (!st) st = gpu_check(gpu, cudaMemcpyAsync(sums, held[3], s_bytes, cudaMemcpyDeviceToHost, gpu->stream));
     if (!st) st = gpu_wait(gpu);
     for (size_t h = 0; h < P && !st; h++)

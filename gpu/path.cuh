@@ -7,7 +7,10 @@
 
 namespace path {
 
-enum { BATCH = 8, STAGES = 3, WARPS = 8 };
+// How a block works: its warps, the steps between barriers, and how many such batches are in shared memory
+template <int W, int B, int S> struct how {
+    static constexpr int WARPS = W, BATCH = B, STAGES = S;
+};
 
 __device__ __forceinline__ void fetch16(void *s, const void *g) {
     const uint32_t a = (uint32_t)__cvta_generic_to_shared(s);
@@ -49,15 +52,14 @@ __device__ __forceinline__ void step(double (&A)[N - 1][C], const double (&A1)[C
 
 // How R lies in memory: pairs, for 16 bytes at a time
 template <int N> __host__ __device__ constexpr int record() { return N & ~1; }
-template <int N> __host__ __device__ constexpr int batch_in() { return (BATCH + 1) * record<N>(); }
-template <int N> __host__ __device__ constexpr int batch_out() { return BATCH * record<N>(); }
 
-// One panel: start row h, rows from `first` on. sum[k] += what closes in it.
-template <int N, int C, bool TWO>
+// One panel: start row h, rows from `first` on. total[k] += what closes in it, by lane 0.
+template <int N, int C, bool TWO, class H>
 __device__ __forceinline__ void panel(const double *gx, const double *gy, int P, int h, int hmax, int first,
                                       int batches, bool leftmost, bool rightmost, double *slab, double *rin,
-                                      double *rout, double *R_mine, double (&sum)[N]) {
-    constexpr int PER = 32 * C, K = N - 1, KP = record<N>(), RB = batch_out<N>(), RI = batch_in<N>();
+                                      double *rout, double *R_mine, double *total) {
+    constexpr int WARPS = H::WARPS, BATCH = H::BATCH, STAGES = H::STAGES, PER = 32 * C, K = N - 1, KP = record<N>(),
+                  RB = BATCH * KP, RI = RB + KP;
     const int lane = threadIdx.x % 32;
     auto fetch = [&](int b) {
         if (b < batches) {
@@ -149,6 +151,9 @@ __device__ __forceinline__ void panel(const double *gx, const double *gy, int P,
     }
     wait<0>();
     __threadfence_block();
+    double sum[N]; // not through the panel: its registers are all taken
+#pragma unroll
+    for (int k = 0; k < N; k++) sum[k] = 0;
 #pragma unroll
     for (int c = 0; c < C; c++) {
         const double *from = TWO ? gy : gx;
@@ -157,22 +162,31 @@ __device__ __forceinline__ void panel(const double *gx, const double *gy, int P,
 #pragma unroll
         for (int k = 0; k < K; k++) sum[k + 1] = fma(A[k][c], close, sum[k + 1]);
     }
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        double v = sum[k];
+#pragma unroll
+        for (int o = 16; o; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+        if (lane == 0) total[k] += v;
+    }
 }
 
 // control[0]: stop; control[1]: groups that were begun, both in the host's memory. Blocks take the next group
 // of WARPS start rows, the longest first; each writes sums of its own rows.
-template <int N, int C, int NARROW, bool TWO>
-__global__ void __launch_bounds__(32 * WARPS, 1)
+template <int N, int C, int NARROW, bool TWO, class H>
+__global__ void __launch_bounds__(32 * H::WARPS, 8 / H::WARPS)
     kernel(const double *px, const double *py, slabs s, double *R, unsigned *next, volatile int *control,
            double *sums) {
+    constexpr int WARPS = H::WARPS, BATCH = H::BATCH, STAGES = H::STAGES, RB = BATCH * record<N>(), RI = RB + record<N>();
     extern __shared__ __align__(16) double room[];
     __shared__ unsigned got;
+    __shared__ double totals[WARPS][N];
     double *slab = room;                                      // STAGES x (1+TWO) x BATCH x 32 C
-    double *rin = slab + STAGES * (1 + TWO) * BATCH * 32 * C; // WARPS x STAGES x batch_in
-    double *rout = rin + WARPS * STAGES * batch_in<N>();      // WARPS x batch_out
+    double *rin = slab + STAGES * (1 + TWO) * BATCH * 32 * C; // WARPS x STAGES x RI
+    double *rout = rin + WARPS * STAGES * RI;                 // WARPS x RB
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, P = s.P;
     double *R_mine = R + ((size_t)blockIdx.x * WARPS + warp) * s.steps * record<N>();
-    rin += warp * STAGES * batch_in<N>(), rout += warp * batch_out<N>();
+    rin += warp * STAGES * RI, rout += warp * RB;
     const int groups = (P + WARPS - 1) / WARPS;
     for (;;) {
         __syncthreads();
@@ -185,51 +199,53 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
         if (g >= groups) return;
         const int h = g * WARPS + warp, first = (g * WARPS + 1) / BATCH * BATCH, hmax = g * WARPS + WARPS - 1;
         const int batches = (P + 31 - first + BATCH - 1) / BATCH; // rows first ... P-1 through all lanes
-        double sum[N];
-#pragma unroll
-        for (int k = 0; k < N; k++) sum[k] = 0;
+        double *total = totals[warp];
+        if (lane == 0)
+            for (int k = 0; k < N; k++) total[k] = 0;
         for (int p = 0; p < s.full; p++)
-            panel<N, C, TWO>(px + s.at(p), py + s.at(p), P, h, hmax, first, batches, p == 0, p + 1 == s.panels(),
-                             slab, rin, rout, R_mine, sum);
+            panel<N, C, TWO, H>(px + s.at(p), py + s.at(p), P, h, hmax, first, batches, p == 0, p + 1 == s.panels(),
+                             slab, rin, rout, R_mine, total);
         if (s.last_C)
-            panel<N, NARROW, TWO>(px + s.at(s.full), py + s.at(s.full), P, h, hmax, first, batches, s.full == 0,
-                                  true, slab, rin, rout, R_mine, sum);
-#pragma unroll
-        for (int k = 0; k < N; k++) {
-            double v = sum[k];
-#pragma unroll
-            for (int o = 16; o; o /= 2) v += __shfl_xor_sync(~0u, v, o);
-            if (lane == 0 && h < P) sums[(size_t)h * N + k] = v;
-        }
+            panel<N, NARROW, TWO, H>(px + s.at(s.full), py + s.at(s.full), P, h, hmax, first, batches, s.full == 0,
+                                  true, slab, rin, rout, R_mine, total);
+        if (h < P && lane == 0)
+            for (int k = 0; k < N; k++) sums[(size_t)h * N + k] = total[k];
     }
 }
 
 // What a call needs, by order
 struct shape {
-    int N, C, narrow;
+    int N, C, narrow, warps, batch;
     size_t record, shared;
     void (*launch)(int blocks, size_t shared, cudaStream_t stream, const double *px, const double *py, slabs s,
                    double *R, unsigned *next, volatile int *control, double *sums);
-    cudaError_t (*prepare)(size_t shared);
+    // allows that much shared memory; how many blocks a multiprocessor then holds
+    cudaError_t (*prepare)(size_t shared, int *blocks);
 };
 
-template <int N, int C, int NARROW, bool TWO>
+template <int N, int C, int NARROW, bool TWO, class H>
 void launch(int blocks, size_t shared, cudaStream_t stream, const double *px, const double *py, slabs s, double *R,
             unsigned *next, volatile int *control, double *sums) {
-    kernel<N, C, NARROW, TWO><<<blocks, 32 * WARPS, shared, stream>>>(px, py, s, R, next, control, sums);
+    kernel<N, C, NARROW, TWO, H>
+        <<<blocks, 32 * H::WARPS, shared, stream>>>(px, py, s, R, next, control, sums);
 }
-template <int N, int C, int NARROW, bool TWO> cudaError_t prepare(size_t shared) {
-    return cudaFuncSetAttribute(kernel<N, C, NARROW, TWO>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+template <int N, int C, int NARROW, bool TWO, class H> cudaError_t prepare(size_t shared, int *blocks) {
+    const auto k = kernel<N, C, NARROW, TWO, H>;
+    const cudaError_t e = cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    return e ? e : cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, k, 32 * H::WARPS, shared);
 }
-template <int N, int C, int NARROW, bool TWO> shape make_shape() {
+template <int N, int C, int NARROW, bool TWO, class H = how<8, 8, 3>> shape make_shape() {
+    const size_t in = (H::BATCH + 1) * (size_t)record<N>(), out = H::BATCH * (size_t)record<N>(),
+                 slab = (size_t)(1 + TWO) * H::BATCH * 32 * C;
     return {N,
             C,
             NARROW,
+            H::WARPS,
+            H::BATCH,
             (size_t)record<N>(),
-            sizeof(double) * ((size_t)STAGES * (1 + TWO) * BATCH * 32 * C +
-                              (size_t)WARPS * (STAGES * batch_in<N>() + batch_out<N>())),
-            launch<N, C, NARROW, TWO>,
-            prepare<N, C, NARROW, TWO>};
+            sizeof(double) * (H::STAGES * slab + H::WARPS * (H::STAGES * in + out)),
+            launch<N, C, NARROW, TWO, H>,
+            prepare<N, C, NARROW, TWO, H>};
 }
 
 // The shape for orders up to nmax: in path_one.cu and path_two.cu, which are long to compile

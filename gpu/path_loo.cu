@@ -284,15 +284,18 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
     for (int k = 0; k * slots < s.P; k++) {
         const int h = start_row(k, slot, slots);
         if (h >= s.P) continue;
-        const int stop = __shfl_sync(~0u, control[0], 0);
-        if (stop) return;
         if (slot == 0 && lane == 0) control[1] = k;
         const walker<N, C, TWO> w = {px, py, s, b, h, lane, stages};
         double sum[N];
 #pragma unroll
         for (int i = 0; i < N; i++) sum[i] = 0;
-        for (int p = s.panels(); p-- > 0;) w.back(p);
-        for (int p = 0; p < s.panels(); p++) w.forth(p, sum);
+        for (int p = 0; p < 2 * s.panels(); p++) { // a panel takes milliseconds
+            if (__shfl_sync(~0u, lane ? 0 : control[0], 0)) return;
+            if (p < s.panels())
+                w.back(s.panels() - 1 - p);
+            else
+                w.forth(p - s.panels(), sum);
+        }
 #pragma unroll
         for (int i = 0; i < N; i++) {
             double v = sum[i];

@@ -1,6 +1,9 @@
 // path's recursion with one trial: as many columns a lane as its registers hold
 #include "path.cuh"
 
+// two blocks of half as many warps a multiprocessor: one works while the other waits at a barrier
+typedef path::how<4, 10, 2> halves;
+
 path::shape path::shape_one(int nmax) {
     switch (nmax) {
     case 1:
@@ -9,8 +12,8 @@ path::shape path::shape_one(int nmax) {
     case 4: return make_shape<4, 16, 8, false>();
     case 5: return make_shape<5, 16, 8, false>();
     case 6: return make_shape<6, 16, 8, false>();
-    case 7: return make_shape<7, 12, 6, false>();
-    case 8: return make_shape<8, 12, 6, false>();
+    case 7: return make_shape<7, 12, 6, false, halves>();
+    case 8: return make_shape<8, 12, 6, false, halves>();
     }
     return nmax <= 12 ? make_shape<12, 6, 4, false>() : make_shape<16, 4, 2, false>();
 }

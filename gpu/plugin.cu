@@ -124,6 +124,15 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
 
 static const char *message(const ks_gpu *gpu) { return gpu->message; }
 
+static int owner(const void *p) {
+    cudaPointerAttributes a;
+    const int ours = cudaPointerGetAttributes(&a, p) == cudaSuccess &&
+                     (a.type == cudaMemoryTypeDevice || a.type == cudaMemoryTypeManaged) &&
+                     cudaSetDevice(a.device) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess;
+    cudaGetLastError();
+    return ours ? a.device : -1;
+}
+
 // ---- memory ----
 
 // What the pool holds and does not use is free, too.
@@ -289,6 +298,7 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 open_device,
                                 close_device,
                                 message,
+                                owner,
                                 available,
                                 PATH_ORDERS,
                                 PATH_LOO_ORDERS,
@@ -301,6 +311,7 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 product,
                                 gpu_expression,
                                 gpu_symmetrise,
-                                gpu_path};
+                                gpu_path,
+                                gpu_gram_times};
 
 extern "C" __attribute__((visibility("default"))) const ks_plugin *ks_plugin_table(void) { return &table; }

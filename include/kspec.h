@@ -19,7 +19,7 @@
  *    owned by the caller, for the status and a one-line message that names the value and the bound. The
  *    library never prints, never exits and never asserts on input.
  *  - The status says whether the call worked; the result says how good the answer is.
- *  - Bits. The same seed gives the same bits at any number of threads.
+ *  - Bits. The same seed gives the same bits at any number of threads, and of processes (kspec/team.h).
  *  - Threads. Calls may be made from several threads at once. While a call runs, the process's OpenBLAS is
  *    set to one thread, and put back at the end: kspec runs its own threads around single-threaded BLAS
  *    calls. A call needs 256 kB of stack at most, and so do its threads.
@@ -48,5 +48,6 @@
 #include "kspec/wls.h"       /* weighted least squares */
 #include "kspec/learn.h"     /* kernel moments of a network while it learns */
 #include "kspec/files.h"     /* reading and writing matrices */
+#include "kspec/team.h"      /* many processes, one result */
 
 #endif

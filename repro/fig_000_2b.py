@@ -41,5 +41,5 @@ for positive in (True, False):
     p["marks"] = [{"axis": "y", "at": norm, "label": "operator norm"}]
     panels += [p, error_panel(sample, (*OTHERS, OURS), "mean-square error", "MSE of the root",
                               lambda e, n: mse(e, n, positive))]
-figure.picture("", panels)
+figure.picture("", panels, note="bars: quartiles")
 figure.finish()

@@ -84,5 +84,5 @@ for n in ORDERS:
         series.append(quartiles(LABEL.get(e, e), sizes, values, color=COLOR[e], style="linespoints"))
     panels.append({"title": f"n = {n}", "xlabel": grows, "ylabel": f"m({n})", "xscale": "log",
                    "yscale": "log", "series": series})
-figure.picture("", panels)
+figure.picture("", panels, note="bars: quartiles")
 figure.finish()

@@ -120,5 +120,5 @@ for title, found, truth in (("rank 20, 0.3 each, 100 × 100", found_l, left),
             series.append(quartiles(label, index[:len(columns)], columns, color=color))
     panels.append({"title": title, "xlabel": "i", "ylabel": "eigenvalue", "yscale": "linear",
                    "series": series})
-figure.picture("", panels)
+figure.picture("", panels, note="bars: quartiles")
 figure.finish()

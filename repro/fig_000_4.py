@@ -47,5 +47,6 @@ for pixels, how in PIXELS.items():
     for above, below in zip(panels[:3], panels[3:]):  # the same scale for both
         ends = [v for p in (above, below) for s in p["series"] for v in (*s["low"], *s["high"])]
         above["yrange"] = below["yrange"] = [min(0, *ends), 1.05 * max(ends)]
-    figure.picture(pixels, panels, f"Moments of hidden layers: {how}")
+    figure.picture(pixels, panels, f"Moments of hidden layers: {how}",
+                   note="bands: quartiles of the networks")
 figure.finish()

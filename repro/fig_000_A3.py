@@ -66,5 +66,6 @@ for pixels, how in PIXELS.items():
     t = trained[pixels]
     panels = [t.panel(f"n = {n}", n, [t.line(N, key, n, label, color=c) for key, label, c in LINES])
               for n in ORDERS]
-    figure.picture(pixels, panels, f"All neurons and 128 of them: {how}")
+    figure.picture(pixels, panels, f"All neurons and 128 of them: {how}",
+                   note="bands: quartiles of the networks")
 figure.finish()

@@ -30,5 +30,6 @@ for pixels, how in PIXELS.items():
                       "same", f"{d:+.1%} ({z:+.1f} SE)", z > 2)
     panels = [t.panel(f"n = {n}", n, [t.line(width, key, n, label, color=color, **style)
                                       for width, key, label, color, style in LINES]) for n in ORDERS]
-    figure.picture(pixels, panels, f"Networks of 1024 and of 128 neurons: {how}")
+    figure.picture(pixels, panels, f"Networks of 1024 and of 128 neurons: {how}",
+                   note="bands: quartiles of the networks")
 figure.finish()

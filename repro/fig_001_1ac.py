@@ -45,6 +45,6 @@ for data in (CRIME, WINE):
     figure.judge((PRINTED, data), "with w ~ N(0, I), as the text says, rff-power is very close to the norm",
                  f"{mean(literal):.1f} for {norm:.1f}", close([mean(literal) / norm]),
                  "these are features of the kernel with σ = 1, which has another norm")
-figure.picture("", [panel_against_rows(case, letter, results[case], ("power", "rff-power"))
-                    for case, letter in zip(CASES, "acac")])
+figure.draw([panel_against_rows(case, letter, results[case], ("power", "rff-power"))
+             for case, letter in zip(CASES, "acac")])
 figure.finish()

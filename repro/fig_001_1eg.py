@@ -37,6 +37,6 @@ for case in CASES:
     apart = [b / a for a, b in zip(own, features)]
     figure.judge(case, "the gap comes from sampling, not from the features (rff-nystrom/rff-power within 5% "
                  "of nystrom/norm)", span(apart), close(apart), FLOOR if case[0] == PRINTED else None)
-figure.picture("", [panel_against_rows(case, letter, results[case], ("nystrom", "rff-nystrom"))
-                    for case, letter in zip(CASES, "egeg")])
+figure.draw([panel_against_rows(case, letter, results[case], ("nystrom", "rff-nystrom"))
+             for case, letter in zip(CASES, "egeg")])
 figure.finish()

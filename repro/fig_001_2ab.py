@@ -59,5 +59,5 @@ for case, letter in zip(CASES, "abab"):
                   abs(limit["value"] / norm - 1) < 0.01)
     panels.append(panel(case, letter, "updates t", UPDATES, [norm] * len(UPDATES),
                         {m: [values[case, t][m] for t in UPDATES] for m in METHODS}))
-figure.picture("", panels)
+figure.draw(panels)
 figure.finish()

@@ -51,5 +51,5 @@ for case, letter in zip(CASES, "cdcd"):
                       abs(rate + 1) <= 0.3 and excess[-1] < 0.05)
     panels.append(panel(case, letter, "random features q", FEATURES, [norm] * len(FEATURES),
                         {"rff-power": five}))
-figure.picture("", panels)
+figure.draw(panels)
 figure.finish()

@@ -56,5 +56,5 @@ for case, letter in zip(CASES, "efef"):
                       "average (4 standard errors)",
                       f"lowest {min(low):+.1f} standard errors, highest {max(low):+.1f}", min(low) > -4)
     panels.append(panel(case, letter, "share of the rows r/n", RATIOS, [norm] * len(RATIOS), first))
-figure.picture("", panels)
+figure.draw(panels)
 figure.finish()

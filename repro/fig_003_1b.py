@@ -103,7 +103,7 @@ lines = [{"label": f"α = {a}", "x": every, "y": [e[p] for p in every], "style":
 for i, a in enumerate(ALPHAS):
     drawn = [q for p, q in simulated[a].items() if p % 16 == 0 and (a == 0 or p < N)]
     low, high = ([q["empirical"] + sign * q["empirical_stderr"] for q in drawn] for sign in (-1, 1))
-    lines.append({"label": f"simulated, α = {a}", "x": [q["p"] for q in drawn],
+    lines.append({"label": f"simulated ± SE, α = {a}", "x": [q["p"] for q in drawn],
                   "y": [q["empirical"] for q in drawn], "style": "points", "color": i, "low": low,
                   "high": high})
 figure.picture("", [{"xlabel": "learned modes p", "ylabel": "error", "series": lines,

@@ -150,12 +150,15 @@ class Figure(Runs):
 
     # ---- pictures and the end ----
 
-    def picture(self, suffix, panels, title=None):
-        """Draws panels (the figure JSON of kspec plot) to NAME[-suffix].svg"""
+    def picture(self, suffix, panels, title=None, note=None):
+        """Draws panels (the figure JSON of kspec plot) to NAME[-suffix].svg. note: what error bars or bands
+        are, said below the first panel that has them"""
+        if note:
+            next(p for p in panels if any("low" in s for s in p["series"]))["note"] = note
         stem = self.name + (f"-{suffix}" if suffix else "")
         source, picture = self.out / f"{stem}.figure.json", self.out / f"{stem}.svg"
         content = {"command": "figure", "title": title or self.title, "panels": panels}
-        source.write_text(json.dumps(content, indent=1))
+        source.write_text(json.dumps(content, ensure_ascii=False) + "\n")
         if not self.args.no_pictures:
             self._run(["plot", str(source), "-o", str(picture)], ".")
             self.pictures.append(picture.name)

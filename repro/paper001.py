@@ -72,6 +72,9 @@ class Norms(Figure):
         results = self.map(one, jobs)
         return {case: [r for (c, _), r in zip(jobs, results) if c == case] for case in CASES}
 
+    def draw(self, panels):
+        self.picture("", panels, note="bars: one standard deviation of the draws")
+
     def judge(self, case, text, number, holds, reason=None):
         """A claim in one case; reason: why it does not hold there"""
         self.claim(f"{case[1].name}, {case[0]}: {text}", number, holds, differs=reason)

@@ -96,13 +96,13 @@ def judge_double_descent(figure, name, j, points, what="test"):
 
 
 def curves(j, points, x, what, label, color, kernel=False):
-    """The prediction as a line, draws as points with two standard errors; kernel: also its prediction"""
+    """The prediction as a line, draws as points ± two standard errors; kernel: also its prediction"""
     mean = grid(points, f"empirical_{what}_mse")
     error = [2 * standard_error(j, p, what) for p in points]
     series = [{"label": f"{label}, predicted", "x": x, "y": grid(points, f"{what}_mse"), "style": "line",
                "color": color},
-              {"label": f"{label}, mean of {j['draws']} draws", "x": x, "y": mean,
-               "low": [m - e if e < m else m / 10 for m, e in zip(mean, error)],
+              {"label": f"{label}, mean of {j['draws']} draws ± 2 SE", "x": x, "y": mean,
+               "low": [m - e for m, e in zip(mean, error)],
                "high": [m + e for m, e in zip(mean, error)], "style": "points", "color": color}]
     if kernel:
         series.append({"label": f"{label}, kernel's (N → ∞ alone)", "x": x,

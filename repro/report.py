@@ -2,7 +2,8 @@
 """Writes the page of all figures from their results: repro/report.py [--out FOLDER] [--docs FOLDER]
 
 It takes each figure's full result where there is one, else the quick one, and writes reproduction.md and its
-pictures into the docs folder, or beside the results. `make repro-docs` writes docs/reproduction.md.
+pictures into the docs folder, or beside the results; beside each picture the numbers in it, from which
+docs/pictures.sh draws it anew. `make repro-docs` writes docs/reproduction.md.
 """
 import argparse
 import json
@@ -105,6 +106,9 @@ def main():
     for r in results:
         for picture in r["pictures"]:
             shutil.copyfile(args.out / r["size"] / picture, images / picture)
+            figure = (args.out / r["size"] / picture).with_suffix(".figure.json")
+            if figure.exists():
+                shutil.copyfile(figure, images / figure.name)
     page = folder / "reproduction.md"
     parts = [INTRODUCTION, "", *summary(results), *claim_tables(results), *picture_sections(results)]
     page.write_text("\n".join(parts) + "\n")

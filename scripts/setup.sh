@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what kspec needs on Debian 12; does nothing when all of it is there.
 #
-#   sh scripts/setup.sh [build] [test] [pictures] [repro] [data] [lint] [browser]   by default: build
+#   sh scripts/setup.sh [build] [test] [pictures] [repro] [data] [lint] [browser] [mpi]   by default: build
 #
 # On any other system it prints the list and stops. KSPEC_NO_SETUP=1 skips it.
 set -eu
@@ -21,6 +21,8 @@ TESTS="python3 python3-venv python3-numpy python3-scipy python3-h5py python3-jso
 PICTURES="gnuplot-nox"
 # looks at the pages of kspec report as a reader does
 BROWSER="chromium"
+# plugins for MPI (BSD-3, MPICH's own), built where these are, and their tests
+MPI="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 
 packages=""
 for group in "${@:-build}"; do
@@ -32,9 +34,10 @@ for group in "${@:-build}"; do
         data) packages="$packages curl ca-certificates" ;;
         lint) packages="$packages clang-format cppcheck" ;;
         browser) packages="$packages $BROWSER" ;;
+        mpi) packages="$packages $MPI" ;;
         *)
             echo "kspec: unknown group '$group'; must be one of build, test, pictures, repro, data, lint," \
-                "browser" >&2
+                "browser, mpi" >&2
             exit 2
             ;;
     esac

@@ -10,14 +10,17 @@ source=$(realpath "$1")
 may_include() {
     case $1 in
     base) echo "" ;;
-    simd | linalg | io) echo "base" ;;
-    features | device) echo "base simd linalg" ;;
+    simd | io) echo "base" ;;
+    team) echo "base io" ;;
+    linalg) echo "base team" ;;
+    features) echo "base simd linalg" ;;
+    device) echo "base simd linalg team" ;;
     theory) echo "base simd linalg features" ;;
-    ridge | wls) echo "base simd linalg features theory" ;;
-    moments) echo "base simd linalg device features theory" ;;
-    spectrum | norm | learn | dimension) echo "base simd linalg device features theory moments" ;;
+    ridge | wls) echo "base simd linalg team features theory" ;;
+    moments) echo "base simd linalg team device features theory" ;;
+    spectrum | norm | learn | dimension) echo "base simd linalg team device features theory moments" ;;
     bench)
-        echo "base simd linalg device features theory moments ridge wls spectrum norm learn dimension" \
+        echo "base simd linalg team device features theory moments ridge wls spectrum norm learn dimension" \
             "kspec.h" ;;
     cli) echo "core plot commands bench kspec.h" ;;
     hdf5) echo "io/child.h io/sparse.h" ;; # a program apart: it shares what stands on nothing
@@ -29,13 +32,15 @@ may_include() {
 # Which parts of the public header? A room sees those of the rooms below it and its own, never all of kspec.h.
 parts() { # room, or include/kspec/NAME.h
     case $1 in
-    base | simd | linalg | device | kernel | theory | generate | moments | ridge | wls | files) echo "base" ;;
+    base | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | files)
+        echo "base" ;;
     io) echo "base files" ;;
     features) echo "base kernel generate" ;;
     norm | spectrum | learn | dimension) echo "base kernel moments" ;;
     esac
     case $1 in theory | moments | ridge | wls | norm | spectrum | learn | dimension) echo "$1" ;; esac
     case $1 in ridge) echo "kernel" ;; esac
+    case $1 in team) echo "team files" ;; esac
 }
 
 # Where may a header of an outside library be named? (by room; cli counts as one)

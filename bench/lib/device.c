@@ -16,7 +16,7 @@
 static double gemm_rate(const ks_run *run, size_t n, kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
     double *X = NULL, *C = NULL, *host = ks_zalloc(n, sizeof *host), best = 0, last;
-    if (!host || at->hold(run, n * n, "DGEMM", &X, err) || at->hold(run, n * n, "DGEMM", &C, err)) {
+    if (!host || at->hold(run, n, n, "DGEMM", &X, err) || at->hold(run, n, n, "DGEMM", &C, err)) {
         at->drop(run, X);
         ks_free(host);
         return NAN;

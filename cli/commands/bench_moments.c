@@ -65,6 +65,7 @@ static double best_time(const contest *c, const kspec_matrix *phi, int repeat, k
     double best = INFINITY;
     for (int r = 0; r < repeat; r++) {
         kspec_moments_opts o = {.size = sizeof o,
+                                .device = KSPEC_DEVICE_CPU,
                                 .nmax = c->nmax,
                                 .estimators = c->estimator,
                                 .threads = c->threads,
@@ -83,6 +84,7 @@ static int compare(const double *x, size_t P, size_t Q, unsigned estimator, int 
                    const double *want) {
     kspec_matrix phi = {x, P, Q, (ptrdiff_t)Q, 1};
     kspec_moments_opts o = {.size = sizeof o,
+                                .device = KSPEC_DEVICE_CPU,
                             .nmax = nmax,
                             .estimators = estimator,
                             .side = KSPEC_SIDE_GIVEN,

@@ -263,7 +263,7 @@ static int check(const compare_args *a, const cli_recordings *of) {
 static int compare(const compare_args *a, const cli_recording *x, const cli_recording *y, int several,
                    kspec_compare_result **r) {
     const cli_common *c = &a->common;
-    const kspec_compare_opts opts = {.size = sizeof opts,
+    kspec_compare_opts opts = {.size = sizeof opts,
                                      .no_center = a->no_center,
                                      .paired = (kspec_paired)a->paired,
                                      .splits = a->splits,
@@ -277,8 +277,8 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
                                                        : 0};
     kspec_matrix *phi = cli_trials(x->data), *psi = cli_trials(y->data);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
-    kspec_status st = phi && psi ? kspec_compare(phi, x->data->trials, psi, y->data->trials, &opts, r, &err)
-                                 : KSPEC_E_NOMEM;
+    kspec_status st = phi && psi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;
+    if (!st) st = kspec_compare(phi, x->data->trials, psi, y->data->trials, &opts, r, &err);
     free(phi);
     free(psi);
     if (st && several) cli_error_prefix(&err, y->name);
@@ -340,5 +340,6 @@ const cli_command cmd_compare = {
     .options = options,
     .args_size = sizeof(compare_args),
     .reads_input = 1,
+    .shares = 1,
     .run = run,
 };

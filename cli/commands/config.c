@@ -22,7 +22,14 @@ static void print_choice(FILE *f) {
 /* A name, or null */
 static json_t *name(const char *s) { return s ? cli_string(s) : json_null(); }
 
-static json_t *plugins(void) { return kspec_gpu() ? json_pack("[s]", "cuda") : json_array(); }
+static json_t *plugins(void) {
+    json_t *list = json_array();
+    const char *mpi = kspec_mpi();
+    if (kspec_gpu()) json_array_append_new(list, json_string("cuda"));
+    if (mpi && strstr(mpi, "openmpi")) json_array_append_new(list, json_string("openmpi"));
+    if (mpi && strstr(mpi, "mpich")) json_array_append_new(list, json_string("mpich"));
+    return list;
+}
 
 static void print_table(FILE *f, const void *result) {
     (void)result;
@@ -39,6 +46,8 @@ static void print_table(FILE *f, const void *result) {
                                            : "sandboxed (seccomp)");
     fprintf(f, "GPU              %s%s\n",
             kspec_gpu() ? "" : "none: ", kspec_gpu() ? kspec_gpu() : kspec_gpu_problem());
+    fprintf(f, "MPI              %s\n",
+            kspec_mpi() ? kspec_mpi() : "none: this installation has no plugin for one");
     fprintf(f, "threads          %d\n", kspec_default_threads());
 }
 

@@ -173,12 +173,20 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- */
 
+/* An interval beyond this factor leaves the dimension as good as unknown. */
+static const double TELLS_LITTLE = 100;
+
 static void warn(const cli_common *c, const char *name, const kspec_dimension_result *r) {
     const char *colon = *name ? ": " : "";
     cli_groups_warn(c, r->mean_share);
     if (r->dimension < 1 - 1e-9) /* one dimension is 1 but for rounding */
         cli_warn(c, "%s%sdimension %.4g is below 1, the least that a kernel has: the estimate is imprecise",
                  name, colon, r->dimension);
+    else if (r->ci_high > TELLS_LITTLE * r->ci_low)
+        cli_warn(c,
+                 "%s%sthe interval spans a factor of %.2g: the data hardly tell the dimension; more rows, "
+                 "columns or trials are needed",
+                 name, colon, r->ci_high / r->ci_low);
     if (isfinite(r->dimension)) {
         if (!(r->second_moment > 0))
             cli_warn(c, "%s%sthe data are so small that their moments underflow to 0; scale them", name,
@@ -204,7 +212,7 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
                    kspec_dimension_result **r) {
     const cli_common *c = &a->common;
     const kspec_dataset *d = of->data;
-    const kspec_dimension_opts opts = {.size = sizeof opts,
+    kspec_dimension_opts opts = {.size = sizeof opts,
                                        .no_center = a->no_center,
                                        .center = (kspec_center)a->center,
                                        .row_trials = d->row_trials,
@@ -218,7 +226,8 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
                                        .pairwise = c->nan == KSPEC_NAN_KEEP};
     kspec_matrix *phi = cli_trials(d);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
-    kspec_status st = phi ? kspec_dimension(phi, d->trials, &opts, r, &err) : KSPEC_E_NOMEM;
+    kspec_status st = phi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;
+    if (!st) st = kspec_dimension(phi, d->trials, &opts, r, &err);
     free(phi);
     if (!st) return EXIT_DONE;
     if (several) cli_error_prefix(&err, of->name);
@@ -272,7 +281,10 @@ static int run(void *args) {
     if (!status && !(r = calloc(of.count, sizeof *r))) status = cli_no_memory();
     for (size_t k = 0; k < of.count && !status; k++)
         status = compute(a, &of.at[k], &groups, of.count > 1, &r[k]);
-    for (size_t k = 0; k < of.count && !status; k++) warn(c, of.count > 1 ? of.at[k].name : "", r[k]);
+    for (size_t k = 0; k < of.count && !status; k++) {
+        cli_warn_empty(c, of.at[k].name, of.at[k].data);
+        warn(c, of.count > 1 ? of.at[k].name : "", r[k]);
+    }
     if (!status) status = cli_done(c, print_table, to_json, &(output){a, &of, r});
     for (size_t k = 0; k < of.count && r; k++) kspec_dimension_free(r[k]);
     free((void *)r);
@@ -304,6 +316,7 @@ const cli_command cmd_dimension = {
     .options = options,
     .args_size = sizeof(dimension_args),
     .reads_input = 1,
+    .shares = 1,
     .takes_holes = 1,
     .run = run,
 };

@@ -72,7 +72,8 @@ static int drop_labels(const cli_common *c, int rows, kspec_labels *l) {
                                  .axes = c->axes,
                                  .select_rows = c->select_rows,
                                  .select_cols = c->select_cols,
-                                 .nan = KSPEC_NAN_KEEP};
+                                 .nan = KSPEC_NAN_KEEP,
+                                 .team = cli_ranks_reading(c)};
     kspec_dataset *all = NULL;
     kspec_error err;
     for (size_t k = 0; k < c->input_count; k++)

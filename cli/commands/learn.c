@@ -255,7 +255,8 @@ static int train(const learn_args *a, const kspec_learn_data *data, const size_t
     o.store = &store;
     kspec_learn_result *r;
     kspec_error err;
-    kspec_status st = kspec_learn(data, widths, a->width.count, &o, &r, &err);
+    kspec_status st = cli_team(&a->common, &o.team, &err);
+    if (!st) st = kspec_learn(data, widths, a->width.count, &o, &r, &err);
     learn_store_close(&files);
     if (st) return files.failed ? cli_fail_writing(st, &err) : cli_fail(st, &err);
     asked w = {o.estimators, o.subsample, r->nmax};
@@ -311,5 +312,6 @@ const cli_command cmd_learn = {
         "of the kernel behind their hidden layer: naively, and without the bias of its finite width.",
     .options = options,
     .args_size = sizeof(learn_args),
+    .shares = 1,
     .run = run,
 };

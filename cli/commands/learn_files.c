@@ -14,8 +14,8 @@
  */
 static int read_images(const cli_common *c, const char *role, const char *name, kspec_dataset **data,
                        kspec_matrix *x) {
-    kspec_read_opts plain = {.size = sizeof plain},
-                    three = {.size = sizeof three, .axes = "trials,rows,cols"};
+    kspec_read_opts plain = {.size = sizeof plain, .team = cli_ranks_reading(c)}, three = plain;
+    three.axes = "trials,rows,cols";
     kspec_error err, second;
     kspec_status st = kspec_read(&name, 1, &plain, data, &err);
     if (st == KSPEC_E_IO && kspec_read(&name, 1, &three, data, &second) == KSPEC_OK) st = KSPEC_OK;
@@ -25,7 +25,7 @@ static int read_images(const cli_common *c, const char *role, const char *name, 
     *x = d->array_dims == 3 ? (kspec_matrix){d->data, d->trials, each, (ptrdiff_t)each, 1}
                             : kspec_dataset_trial(d, 0);
     cli_note_input(c, role, &name, 1, &plain, d);
-    return EXIT_DONE;
+    return cli_ranks_input(c, name, d);
 }
 
 static int read_labels(const cli_common *c, const char *role, const char *name, kspec_dataset **d,

@@ -209,10 +209,12 @@ static int run(void *args) {
     opts.progress = cli_progress(&a->common);
     kspec_moments_result *r = NULL;
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
-    kspec_status st = phi ? kspec_moments(phi, d->trials, &opts, &r, &err) : KSPEC_E_NOMEM;
+    kspec_status st = cli_team(&a->common, &opts.team, &err);
+    if (!st) st = phi ? kspec_moments(phi, d->trials, &opts, &r, &err) : KSPEC_E_NOMEM;
     if (st) {
         status = cli_fail(st, &err);
     } else {
+        cli_warn_empty(&a->common, a->common.inputs[0], d);
         cli_estimation_warn(&a->common, &a->how, d, r);
         if (a->how.center) cli_groups_warn(&a->common, r->mean_share);
         status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth});
@@ -253,6 +255,7 @@ const cli_command cmd_moments = {
     .args_size = sizeof(moments_args),
     .reads_input = 1,
     .takes_holes = 1,
+    .shares = 1,
     .columns = columns,
     .run = run,
 };

@@ -10,7 +10,7 @@ typedef struct {
     cli_sigma sigma;
     double gamma, stop, tolerance, memory;
     size_t features, sample;
-    int kernel, standardize, minmax, gram, sample_first, updates, repeat, draws;
+    int kernel, standardize, minmax, gram, sample_first, updates, repeat, draws, device;
 } norm_args;
 
 #define ARG(field) offsetof(norm_args, field)
@@ -68,6 +68,7 @@ static const cli_option options[] = {
      "double q until rff-debiased's interval is narrower than EPS times its value", .positive = 1},
     {"memory",       0, OPT_DOUBLE, ARG(memory),       "GIB",
      "hold matrices up to this size, remake larger ones (default 1)"},
+    CLI_DEVICE_OPTION(ARG),
     {0},
 };
 /* clang-format on */
@@ -94,6 +95,7 @@ static kspec_norm_opts make_opts(const norm_args *a) {
     return (kspec_norm_opts){
         .size = sizeof(kspec_norm_opts),
         .methods = a->methods,
+        .device = (kspec_device)a->device,
         .kernel = (kspec_kernel)a->kernel,
         .sigma = a->sigma.value,
         .median_sigma = a->sigma.median,
@@ -194,11 +196,14 @@ static json_t *to_json(const void *result) {
     json_t *list = json_array();
     for (size_t k = 0; k < r->count; k++) json_array_append_new(list, entry_json(a, r->entries[k], r->n));
     const char *scaling = a->standardize ? "standardize" : a->minmax ? "minmax" : "none";
-    return json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:f}", "scaling", scaling, "rows",
+    json_t *o =
+        json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:f}", "scaling", scaling, "rows",
                      (json_int_t)r->n, "cols", (json_int_t)r->p, "kernel",
                      a->gram ? json_null() : json_string(cli_choice_name(kernels, a->kernel)), "sigma",
                      cli_real(r->sigma), "gamma", cli_real(r->gamma), "seed", (json_int_t)a->common.seed,
                      "results", list, "seconds", r->seconds);
+    cli_device_keys(&r->device, o);
+    return o;
 }
 
 static void print_entry(FILE *f, const kspec_norm_entry *e) {
@@ -231,11 +236,13 @@ static void print_table(FILE *f, const void *result) {
     fprintf(f, "%s%-13s %14s  %-26s %5s  %9s  %9s  %9s%s\n", cli_bold(&a->common), "method", "norm",
             "95% interval, or ± spread", "iter.", "residual", "seconds", "bound", cli_plain(&a->common));
     for (size_t k = 0; k < r->count; k++) print_entry(f, r->entries[k]);
+    if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\nproducts with the Gram matrix on %s\n", r->device.name);
 }
 
 static void warn(const norm_args *a, const kspec_norm_result *r) {
     char text[400];
     int one = r->constant_columns == 1;
+    cli_device_warn(&a->common, &r->device);
     if (r->constant_columns)
         cli_warn(&a->common, "%zu of %zu columns %s constant and add%s nothing to any distance",
                  r->constant_columns, r->p, one ? "is" : "are", one ? "s" : "");
@@ -259,7 +266,8 @@ static int run(void *args) {
         status = cli_error(EXIT_INPUT, "norm takes one matrix, not %zu trials", d->trials);
     } else {
         kspec_matrix x = kspec_dataset_trial(d, 0);
-        kspec_status st = kspec_norm(&x, &o, &r, &err);
+        kspec_status st = cli_team(&a->common, &o.team, &err);
+        if (!st) st = kspec_norm(&x, &o, &r, &err);
         if (st) status = cli_fail(st, &err);
     }
     if (!status) {
@@ -294,6 +302,7 @@ const cli_command cmd_norm = {
     .options = options,
     .args_size = sizeof(norm_args),
     .reads_input = 1,
+    .shares = 1,
     .columns = columns,
     .run = run,
 };

@@ -1,4 +1,7 @@
-/* A report: the results of several commands on one page. */
+/*
+ * A report: the results of several commands on one page. report.c runs them and has the page written by
+ * report_page.c, which has report_numbers.c and report_worth.c write their sections.
+ */
 #ifndef KSPEC_REPORT_H
 #define KSPEC_REPORT_H
 
@@ -20,9 +23,24 @@ typedef struct {
     json_t *warnings;
     /* when it was made, in UTC */
     char time[40];
-    int grouped;
+    /* rows have groups; moments end early, since the matrix is large */
+    int grouped, fewer_moments;
 } report;
 
+/* The whole page */
 void report_page(FILE *to, const report *r);
+
+/* Sections: what the numbers are worth, with all warnings; the numbers themselves, with their pictures */
+void report_worth(FILE *to, const report *r);
+void report_dimension(FILE *to, const report *r);
+void report_spectrum(FILE *to, const report *r);
+void report_moments(FILE *to, const report *r);
+
+/* A section by its name and its title; plain words both */
+void report_begin_section(FILE *to, const char *id, const char *title);
+void report_end_section(FILE *to);
+
+/* Is it an estimate of the matrix itself? */
+int report_is_naive(const json_t *estimate);
 
 #endif

@@ -391,7 +391,9 @@ static int run(void *args) {
         whole.base = cli_progress(&a->common);
         whole.part = 0, whole.parts = (a->empirical ? 2 : 1) * (double)calls;
         if (whole.base.report) opts.progress = (kspec_progress){report_part, NULL};
-        status = run_on(a, &train, &test, &opts);
+        kspec_error err;
+        kspec_status st = cli_team(&a->common, &opts.team, &err);
+        status = st ? cli_fail(st, &err) : run_on(a, &train, &test, &opts);
     }
     ridge_set_free(&train);
     ridge_set_free(&test);
@@ -411,5 +413,6 @@ const cli_command cmd_ridge = {
     .args_size = sizeof(ridge_args),
     .reads_input = 1,
     .most_inputs = 1,
+    .shares = 1,
     .run = run,
 };

@@ -144,8 +144,9 @@ static int from_moments(const spectrum_args *a, kspec_spectrum_result **r) {
     int status = spectrum_read_moments(a, &g);
     if (status) return status;
     kspec_spectrum_opts o = spectrum_opts(a);
-    kspec_status st =
-        kspec_spectrum_from_moments(g.m, g.std_error, g.correlation, g.count, a->rank, &o, r, &err);
+    kspec_status st = cli_team(&a->common, &o.team, &err);
+    if (!st)
+        st = kspec_spectrum_from_moments(g.m, g.std_error, g.correlation, g.count, a->rank, &o, r, &err);
     spectrum_moments_free(&g);
     return st ? cli_fail(st, &err) : EXIT_DONE;
 }
@@ -155,7 +156,8 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spe
     kspec_matrix *phi = cli_estimation_trials(&a->common, d, &how);
     kspec_spectrum_opts o = spectrum_opts(a);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
-    kspec_status st = phi ? kspec_spectrum(phi, d->trials, &how, &o, r, &err) : KSPEC_E_NOMEM;
+    kspec_status st = phi ? cli_team(&a->common, &o.team, &err) : KSPEC_E_NOMEM;
+    if (!st) st = kspec_spectrum(phi, d->trials, &how, &o, r, &err);
     free(phi);
     return st ? cli_fail(st, &err) : EXIT_DONE;
 }
@@ -256,6 +258,7 @@ const cli_command cmd_spectrum = {
     .options = options,
     .args_size = sizeof(spectrum_args),
     .reads_input = 1,
+    .shares = 1,
     .input_optional = 1,
     .columns = columns,
     .run = run,

@@ -142,6 +142,7 @@ static int run(void *args) {
             strcmp(name, option) != 0)
             return cli_error(EXIT_USAGE, "%s takes no --%s", verb->name, name);
     }
+    if (c->checkpoint && !verb->shares) return cli_error(EXIT_USAGE, "%s takes no --checkpoint", verb->name);
     if (input) c->inputs[c->input_count++] = input;
     if (verb == &wls_select) a->mode = "theory";
     return verb->run(args);
@@ -175,5 +176,6 @@ const cli_command cmd_wls = {
     .verbs = verbs,
     .options = options,
     .args_size = sizeof(wls_args),
+    .shares = 1,
     .run = run,
 };

@@ -97,7 +97,8 @@ int wls_errors(wls_args *a) {
         if (!u.best_weight) return cli_error(EXIT_FAILED, "out of memory for %zu values of p", count);
     }
     kspec_error err;
-    kspec_status st = compute(&u, &err);
+    kspec_status st = cli_team(&a->common, &u.o.team, &err);
+    if (!st) st = compute(&u, &err);
     int status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &u);
     kspec_wls_free(u.expected);
     kspec_wls_free(u.measured);

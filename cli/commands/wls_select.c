@@ -25,5 +25,6 @@ const cli_command wls_select = {
         "The p of least expected error (the default), or the weights of least expected error for each p.",
     .options = options,
     .args_size = sizeof(wls_args),
+    .shares = 1,
     .run = run,
 };

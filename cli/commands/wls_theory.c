@@ -20,5 +20,6 @@ const cli_command wls_theory = {
                    "or above N.",
     .options = options,
     .args_size = sizeof(wls_args),
+    .shares = 1,
     .run = run,
 };

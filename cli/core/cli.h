@@ -83,6 +83,8 @@ typedef struct {
     unsigned of;
     /* 1: it does not change the result, and the command line in the JSON object leaves it out */
     int aside;
+    /* 1: of the tool alone, of no use to a host */
+    int tool_only;
     /* OPT_STRING: names a file that the command writes, which is tried before the work: its kind */
     enum { WRITES_NOTHING, WRITES_TEXT, WRITES_ARRAY } writes;
     /* The value where the option stands alone; another one follows '=' only. NULL: it needs a value. */
@@ -102,6 +104,8 @@ typedef struct {
     uint64_t seed;
     int threads;
     const char *output, *plot;
+    /* Commands that share their work out: where they keep it, or NULL */
+    const char *checkpoint;
     /* The value of the first argument, where the command has cli_command.what; 0 where it is left out */
     int what;
     /* The arguments that are not options */
@@ -146,6 +150,8 @@ struct cli_command {
     int writes_output;
     /* Its result has no picture: no --plot */
     int no_picture;
+    /* Its work is shared out among ranks, and kept with --checkpoint (ranks.c) */
+    int shares;
     /* "@FILE" is an INPUT for each of its lines, and this their table; ends with a NULL path, or NULL */
     const cli_column *columns;
     int (*run)(void *args);
@@ -186,6 +192,8 @@ int cli_parse_double(const char *text, double *out);
 /* The choice that is the first n letters of a word, or NULL; the name of a value, or NULL */
 const cli_choice *cli_find_choice(const cli_choice *choices, const char *word, size_t n);
 const char *cli_choice_name(const cli_choice *choices, int value);
+/* of --nan */
+extern const cli_choice cli_nan_policies[];
 /* "a, b, c" to `to`, which it returns */
 const char *cli_choice_list(const cli_choice *choices, char *to, size_t size);
 
@@ -219,6 +227,8 @@ typedef struct {
     /* the table and the JSON object, which are for free() by now */
     void (*done)(void *ctx, char *table, char *json);
     kspec_progress progress;
+    /* 1: it is a command of the tool, in whose ranks and checkpoint the inner command has a part */
+    int inner;
 } cli_host;
 
 /* The host of the commands of this thread; NULL: the tool itself */
@@ -354,6 +364,8 @@ int cli_read_one(const cli_common *c, const char *role, const char *path, const 
  * command has --groups and none are given, several INPUTs that are not repeats of one another.
  */
 void cli_doubt(const cli_common *c, const char *const *paths, size_t count, const kspec_dataset *d);
+/* Warns of rows and columns without a single value, which --nan pairwise passes over. */
+void cli_warn_empty(const cli_common *c, const char *path, const kspec_dataset *d);
 
 /* Views of all trials of a data set, for free(); NULL: no memory */
 kspec_matrix *cli_trials(const kspec_dataset *d);
@@ -416,6 +428,34 @@ void cli_note_treatment(const cli_common *c, const char *role, int centered, int
 
 /* The object with all keys; takes over `keys`. */
 json_t *cli_envelope(const cli_common *c, json_t *keys);
+
+/* The command line so far */
+const char *cli_line(void);
+
+/* ---- ranks: the tool under mpirun ---- */
+
+/* Finds the launcher's other processes, and agrees with them on the status at the end. */
+int cli_ranks_begin(char **argv);
+int cli_ranks_end(int status);
+
+/* 0 without a launcher */
+int cli_rank(void);
+/* Is this a rank that prints nothing? Then its first message is noted, for rank 0 to print. */
+int cli_is_quiet_rank(void);
+void cli_ranks_note(const char *text);
+
+/* Is this a rank that has nothing to do in this command? */
+int cli_ranks_skip(const cli_command *c);
+/* Takes away what only rank 0 writes. */
+void cli_ranks_outputs(cli_common *c);
+
+/* An input was read: all ranks must have the same one. */
+int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *d);
+
+/* The team that reads files together; NULL: none */
+kspec_team *cli_ranks_reading(const cli_common *c);
+/* The team for the options of a call, after all input was read; NULL: none. Opens the checkpoint. */
+kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err);
 
 /* ---- devices ---- */
 

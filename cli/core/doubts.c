@@ -1,4 +1,7 @@
-/* What was read, and is probably not what was meant: a row number as a feature, two data sets as trials. */
+/*
+ * What was read, and is probably not what was meant: a row number as a feature, two data sets as trials, a
+ * row that was never measured.
+ */
 #include "core/cli.h"
 
 #include <ctype.h>
@@ -152,4 +155,33 @@ void cli_doubt(const cli_common *c, const char *const *paths, size_t count, cons
         d->trials == 1 && d->cols > 1)
         warn_order(c, paths[0], d, (size_t)index);
     warn_unrelated(c, paths, count, d);
+}
+
+/* ---- rows and columns without a single value, which --nan pairwise passes over ---- */
+
+/* Has row i, or column i, a value in any trial? */
+static int is_empty(const kspec_dataset *d, int columns, size_t i) {
+    for (size_t t = 0; t < d->trials; t++) {
+        const kspec_matrix m = kspec_dataset_trial(d, t);
+        for (size_t k = 0; k < (columns ? d->rows : d->cols); k++)
+            if (!isnan(columns ? entry(&m, k, i) : entry(&m, i, k))) return 0;
+    }
+    return 1;
+}
+
+static void warn_empty(const cli_common *c, const char *path, const kspec_dataset *d, int columns) {
+    const char *what = columns ? "column" : "row";
+    size_t empty = 0, first = 0, all = columns ? d->cols : d->rows;
+    for (size_t i = 0; i < all; i++)
+        if (is_empty(d, columns, i) && empty++ == 0) first = i;
+    if (empty == 1) cli_warn(c, "%s: %s %zu (from 0) has no value, and takes no part", path, what, first);
+    if (empty > 1 && empty < all)
+        cli_warn(c, "%s: %zu %ss have no value, the first of them %s %zu (from 0), and take no part", path,
+                 empty, what, what, first);
+}
+
+void cli_warn_empty(const cli_common *c, const char *path, const kspec_dataset *d) {
+    if (!d->missing || c->nan != KSPEC_NAN_KEEP) return;
+    warn_empty(c, path, d, 0);
+    warn_empty(c, path, d, 1);
 }

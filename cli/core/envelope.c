@@ -63,6 +63,8 @@ void cli_remember(const char *word) {
     line = longer.data;
 }
 
+const char *cli_line(void) { return line ? line : "kspec"; }
+
 char *cli_line_take(void) {
     char *taken = line;
     line = NULL;
@@ -100,17 +102,6 @@ static void set_path(json_t *to, const char *input) {
     free(path);
 }
 
-static const char *missing_name(kspec_nan nan) {
-    switch (nan) {
-    case KSPEC_NAN_ERROR: break;
-    case KSPEC_NAN_OMIT_ROWS: return "omit-rows";
-    case KSPEC_NAN_OMIT_COLS: return "omit-cols";
-    case KSPEC_NAN_RAGGED_TRIALS: return "ragged-trials";
-    case KSPEC_NAN_KEEP: return "pairwise";
-    }
-    return "error";
-}
-
 static json_t *string_or_null(const char *s) { return s ? cli_string(s) : json_null(); }
 
 static void set_shape(json_t *to, const kspec_read_opts *how, const kspec_dataset *d) {
@@ -132,7 +123,7 @@ static void set_shape(json_t *to, const kspec_read_opts *how, const kspec_datase
     json_object_set_new(to, "axes", cli_string(how->axes ? how->axes : usual[axes - 1]));
     json_object_set_new(to, "select_rows", string_or_null(how->select_rows));
     json_object_set_new(to, "select_cols", string_or_null(how->select_cols));
-    json_object_set_new(to, "missing", json_string(missing_name(how->nan)));
+    json_object_set_new(to, "missing", json_string(cli_choice_name(cli_nan_policies, (int)how->nan)));
     json_object_set_new(to, "missing_count", json_integer((json_int_t)d->missing));
     json_object_set_new(to, "omitted_rows", json_integer((json_int_t)d->omitted_rows));
     json_object_set_new(to, "omitted_cols", json_integer((json_int_t)d->omitted_cols));

@@ -38,7 +38,9 @@ static int check_finite(const char *path, const kspec_dataset *d) {
 static int read_all(const cli_common *c, const char *role, const char *const *paths, size_t count,
                     const kspec_read_opts *how, int one, kspec_dataset **out) {
     kspec_error err;
-    kspec_status st = kspec_read(paths, count, how, out, &err);
+    kspec_read_opts together = *how;
+    together.team = cli_ranks_reading(c);
+    kspec_status st = kspec_read(paths, count, &together, out, &err);
     if (st) return cli_fail(st, &err);
     const kspec_dataset *d = *out;
     int status = one && d->trials > 1 ? cli_error(EXIT_INPUT, "%s holds %zu trials; one matrix is expected",
@@ -51,7 +53,12 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     }
     cli_note_input(c, role, paths, count, how, d);
     if (!role || !one) cli_doubt(c, paths, count, d);
-    return EXIT_DONE;
+    status = cli_ranks_input(c, paths[0], d);
+    if (status) {
+        kspec_dataset_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 /* As the options of the command say */

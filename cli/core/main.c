@@ -108,6 +108,7 @@ static int check_output(const cli_common *c, const void *args) {
         if (!o->writes) continue;
         const char *path = *(const char *const *)((const char *)args + o->offset);
         kspec_error err;
+        if (!path) continue; /* rank 0 writes it */
         kspec_status st = kspec_write_check(path, o->writes == WRITES_ARRAY ? 2 : 0, &err);
         if (st) status = cli_fail_writing(st, &err);
     }
@@ -131,8 +132,9 @@ static int run(const cli_command *c, int argc, char **argv, char **command_line)
         } else {
             if (!cli_hosted) cli_restart(command_line);
             status = check_isa();
+            cli_ranks_outputs(args);
             if (!status) status = check_output(args, args);
-            if (!status)
+            if (!status && !cli_ranks_skip(c))
                 status = cli_is_list(args) ? cli_run_list(args, (size_t)argc, (const char *const *)argv)
                                            : c->run(args);
         }
@@ -147,13 +149,9 @@ int cli_run(int argc, char **argv, char **command_line) {
     return c ? run(c, argc - 1, argv + 1, command_line) : unknown_command(argv[0]);
 }
 
-int main(int argc, char **argv) {
-    cli_restart_limited(argv);
-    hold_standard_files();
-    cli_memory_watch();
-    cli_catch_signals();
+static int dispatch(int argc, char **argv) {
     if (argc < 2) {
-        greet(stderr);
+        if (!cli_is_quiet_rank()) greet(stderr);
         return EXIT_USAGE;
     }
     const char *name = argv[1];
@@ -165,4 +163,13 @@ int main(int argc, char **argv) {
     if (strcmp(name, "help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)
         return help(argc - 2, argv + 2);
     return cli_run(argc - 1, argv + 1, argv);
+}
+
+int main(int argc, char **argv) {
+    cli_restart_limited(argv);
+    hold_standard_files();
+    cli_memory_watch();
+    cli_catch_signals();
+    int status = cli_ranks_begin(argv);
+    return cli_ranks_end(status ? status : dispatch(argc, argv));
 }

@@ -24,6 +24,8 @@ int cli_error(int status, const char *fmt, ...) {
         cli_hosted->error(cli_hosted->ctx, status, text);
         return status;
     }
+    cli_ranks_note(text);
+    if (cli_is_quiet_rank()) return status;
     cli_progress_end();
     fprintf(stderr, on_terminal(2) ? "\033[31mkspec:\033[0m %s\n" : "kspec: %s\n", text);
     return status;
@@ -82,7 +84,7 @@ void cli_warn(const cli_common *c, const char *fmt, ...) {
     va_end(ap);
     cli_make_printable(text, strlen(text), 0);
     json_array_append_new(c->warnings, cli_string(text));
-    if (!c->quiet && !cli_hosted) {
+    if (!c->quiet && !cli_hosted && !cli_is_quiet_rank()) {
         cli_progress_end();
         fprintf(stderr, on_terminal(2) ? "\033[33mkspec: warning:\033[0m %s\n" : "kspec: warning: %s\n",
                 text);
@@ -121,7 +123,7 @@ kspec_progress cli_progress(const cli_common *c) {
     started = cli_now();
     drawn = 0;
     if (cli_hosted) return cli_hosted->progress;
-    if (c->quiet || !isatty(2)) return (kspec_progress){NULL, NULL};
+    if (c->quiet || !isatty(2) || cli_is_quiet_rank()) return (kspec_progress){NULL, NULL};
     return (kspec_progress){report, NULL};
 }
 

@@ -25,12 +25,18 @@ static const cli_option common_options[] = {
     {0},
 };
 
+static const cli_option team_options[] = {
+    {"checkpoint", 0, OPT_STRING, COMMON(checkpoint), "DIR",
+     "keep what is computed in DIR, and go on from what is there", .aside = 1, .tool_only = 1},
+    {0},
+};
+
 static const cli_choice axes[] = {
     {"trials,rows,cols", 0}, {"cols,rows,trials", 0}, {"rows,cols,trials", 0},
     {"rows,cols", 0}, {"cols,rows", 0}, {0},
 };
 
-static const cli_choice nan_policies[] = {
+const cli_choice cli_nan_policies[] = {
     {"error",     KSPEC_NAN_ERROR},     {"omit-rows",     KSPEC_NAN_OMIT_ROWS},
     {"omit-cols", KSPEC_NAN_OMIT_COLS}, {"ragged-trials", KSPEC_NAN_RAGGED_TRIALS},
     {"pairwise",  KSPEC_NAN_KEEP},      {0},
@@ -44,22 +50,24 @@ static const cli_option input_options[] = {
     {"axes",        0, OPT_STRING, COMMON(axes),        "NAMES",
      "the axes of the file: of a 3-D array (default trials,rows,cols), or cols,rows", axes},
     {"nan",         0, OPT_CHOICE, COMMON(nan),         "WHAT",
-     "missing values: error, omit-rows, omit-cols, ragged-trials, pairwise", nan_policies},
+     "missing values: error, omit-rows, omit-cols, ragged-trials, pairwise", cli_nan_policies},
     {0},
 };
 /* clang-format on */
-
-void cli_each_option(const cli_command *c, void (*fn)(const cli_option *o, void *ctx), void *ctx) {
-    for (const cli_option *o = c->options; o && o->name; o++) fn(o, ctx);
-    for (const cli_option *o = input_options; c->reads_input && o->name; o++) fn(o, ctx);
-    for (const cli_option *o = common_options; o->name; o++)
-        if (o->offset != COMMON(plot) || !c->no_picture) fn(o, ctx);
-}
 
 int cli_has_option(const cli_option *options, const char *name) {
     for (; options->name; options++)
         if (strcmp(options->name, name) == 0) return 1;
     return 0;
+}
+
+void cli_each_option(const cli_command *c, void (*fn)(const cli_option *o, void *ctx), void *ctx) {
+    for (const cli_option *o = c->options; o && o->name; o++) fn(o, ctx);
+    for (const cli_option *o = input_options; c->reads_input && o->name; o++) fn(o, ctx);
+    for (const cli_option *o = team_options; c->shares && o->name; o++)
+        if (!c->options || !cli_has_option(c->options, o->name)) fn(o, ctx);
+    for (const cli_option *o = common_options; o->name; o++)
+        if (o->offset != COMMON(plot) || !c->no_picture) fn(o, ctx);
 }
 
 int cli_given(const cli_common *c, const char *name) {

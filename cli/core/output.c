@@ -29,7 +29,7 @@ json_t *cli_string(const char *s) {
 
 void cli_cell(FILE *f, const char *format, int width, double x) {
     char cell[40] = "";
-    if (isfinite(x)) snprintf(cell, sizeof cell, format, x);
+    if (isfinite(x)) snprintf(cell, sizeof cell, format, x + 0.0); /* no "-0" */
     fprintf(f, "  %*s", width, cell);
 }
 

@@ -11,6 +11,7 @@
 static void add_alignments(plot_figure *f, plot_panel *p, const plot_source *s, size_t count) {
     plot_series *all[2] = {plot_add_series(f, p, "unbiased, 95% interval", PLOT_POINTS, -1),
                            plot_add_series(f, p, "of the matrices themselves", PLOT_POINTS, -1)};
+    plot_set_aside(all[0], all[1]);
     for (size_t k = 0; k < count; k++) {
         const json_t *o = s[k].json;
         char name[256];
@@ -122,7 +123,7 @@ static int plot_pairs(plot_figure *f, const plot_source *s, size_t count) {
     plot_add_mark(f, differences, 'x', -1.96, NULL);
     plot_add_mark(f, differences, 'x', 1.96, NULL);
     if (count == 1)
-        plot_text(f, &f->title, "%s (%.0f rows × %.0f columns) and %s (%.0f rows × %.0f columns)",
+        plot_text(f, &f->title, "%s (%.0f × %.0f) and %s (%.0f × %.0f), rows × columns",
                   plot_word(s->json, "first", "first"), plot_number(s->json, "rows"),
                   plot_number(s->json, "cols"), plot_word(s->json, "second", "second"),
                   plot_number(s->json, "other_rows"), plot_number(s->json, "other_cols"));

@@ -57,6 +57,7 @@ static int add_row(plot_figure *f, const plot_source *s, const json_t *results) 
     plot_panel *p = plot_add_panel(f, s->name, NULL, "dimension");
     plot_series *all[2] = {plot_add_series(f, p, "unbiased, 95% interval", PLOT_POINTS, -1),
                            plot_add_series(f, p, "of the matrix itself", PLOT_POINTS, -1)};
+    plot_set_aside(all[0], all[1]);
     json_array_foreach(results, i, e) {
         int status = check(s, e);
         if (status) return status;

@@ -80,6 +80,11 @@ void plot_add_xname(plot_figure *f, plot_panel *p, const char *name) {
     if (p) add_name(f, &p->xnames, &p->xname_count, name);
 }
 
+void plot_set_aside(plot_series *a, plot_series *b) {
+    if (a) a->shift = -0.06;
+    if (b) b->shift = 0.06;
+}
+
 void plot_text(plot_figure *f, char **to, const char *fmt, ...) {
     char text[512];
     va_list ap;

@@ -57,14 +57,15 @@ static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
 
 /* ---- axes ---- */
 
-/* 1, 2 and 5 times powers of ten, where there are too few powers of ten alone */
+/* 1, 2 and 5 times powers of ten, where those alone are too few; 1 to 9 times, where these are, too */
 static void put_short_log(FILE *to, char axis, const plot_axis *a) {
+    int all = log10(a->high) - log10(a->low) < 0.8;
     fprintf(to, "set format %c '%%h'\nset %ctics (", axis, axis);
     const char *comma = "";
     for (double e = floor(log10(a->low)); e <= log10(a->high); e++)
-        for (int k = 0; k < 3; k++) {
-            double tick = (k == 0 ? 1 : k == 1 ? 2 : 5) * pow(10, e);
-            if (tick < a->low || tick > a->high) continue;
+        for (int k = 1; k < 10; k++) {
+            double tick = k * pow(10, e);
+            if (tick < a->low || tick > a->high || !(all || k == 1 || k == 2 || k == 5)) continue;
             fprintf(to, "%s%.15g", comma, tick);
             comma = ", ";
         }
@@ -179,8 +180,12 @@ static void put_band(clause_list *c, size_t k, const char *color, const char *la
     const plot_series *s = c->p->series[k];
     begin(c, k);
     put_x(c->to, s);
-    /* where the axis is logarithmic and the lower end not positive, the band ends at the frame */
-    fprintf(c->to, c->p->y.scale == PLOT_LOG ? ":($3>0?$3:%.17g):4" : ":3:4", c->p->y.low);
+    /* where the axis is logarithmic and the lower end not positive, the band ends at the frame; where the
+     * upper is not, there is none */
+    if (c->p->y.scale == PLOT_LOG)
+        fprintf(c->to, ":($4>0?($3>0?$3:%.17g):NaN):($4>0?$4:NaN)", c->p->y.low);
+    else
+        fputs(":3:4", c->to);
     fprintf(c->to, " with filledcurves fillcolor rgb '%s' fillstyle transparent solid 0.2 noborder", color);
     put_title(c, label);
 }
@@ -287,6 +292,12 @@ static void put_series(clause_list *c, size_t k, size_t turn) {
 
 /* ---- marks: lines across the panel, named in the legend ---- */
 
+int plot_mark_dash(const plot_panel *p, size_t k) {
+    size_t named = 0;
+    for (size_t i = 0; i < k; i++) named += p->marks[i].label != NULL;
+    return p->marks[k].label && named % 2 ? 4 : 3;
+}
+
 static void put_mark_lines(FILE *to, const plot_panel *p) {
     fputs("unset arrow\n", to);
     for (size_t k = 0; k < p->mark_count; k++) {
@@ -297,7 +308,9 @@ static void put_mark_lines(FILE *to, const plot_panel *p) {
                 m->axis == 'x' ? "set arrow from %.17g, graph 0 to %.17g, graph 1"
                                : "set arrow from graph 0, first %.17g to graph 1, first %.17g",
                 m->at, m->at);
-        fprintf(to, " nohead back dashtype %d linecolor rgb '#555555' linewidth 1.2\n", k % 2 ? 4 : 3);
+        /* without a linetype SVG joins lines of one colour, and the second gets the first's dashes */
+        fprintf(to, " nohead back linetype 1 dashtype %d linecolor rgb '#555555' linewidth 1.2\n",
+                plot_mark_dash(p, k));
     }
 }
 
@@ -306,7 +319,7 @@ static void put_mark_names(clause_list *c) {
         const plot_mark *m = &c->p->marks[k];
         if (!m->label) continue;
         fprintf(c->to, "%sNaN with lines dashtype %d linecolor rgb '#555555' linewidth 1.2",
-                c->clauses++ ? ", \\\n    " : "plot ", k % 2 ? 4 : 3);
+                c->clauses++ ? ", \\\n    " : "plot ", plot_mark_dash(c->p, k));
         put_title(c, m->label);
     }
 }
@@ -324,7 +337,7 @@ static void put_panel(FILE *to, const plot_figure *f, size_t i, const plot_layou
     fputs("set title ", to);
     put_text(to, p->title ? p->title : "", at->title_letters);
     fputs("\nunset label\n", to);
-    if (i == 0 && f->title) {
+    if (i == 0 && f->title && l->title_letters) {
         fputs("set label ", to);
         put_text(to, f->title, l->title_letters);
         fprintf(to, " at screen 0.5, screen %.6f center font ',%g'\n", l->title_height, 15 * unit);

@@ -11,6 +11,9 @@ static const cli_choice styles[] = {
     {"steps", PLOT_STEPS},   {"levels", PLOT_LEVELS}, {"bars", PLOT_BARS},
     {"tiles", PLOT_TILES},   {0},
 };
+static const cli_choice bars[] = {
+    {"interval", PLOT_INTERVAL}, {"spread", PLOT_SPREAD}, {"bound", PLOT_BOUND}, {0},
+};
 static const cli_choice scales[] = {{"auto", PLOT_AUTO}, {"linear", PLOT_LINEAR}, {"log", PLOT_LOG}, {0}};
 /* clang-format on */
 
@@ -26,6 +29,11 @@ static int read_series(plot_figure *f, plot_panel *p, const plot_source *src, co
     if (!style)
         return plot_unfit(src, "series %zu: \"style\" '%s' must be one of %s", where, word,
                           cli_choice_list(styles, names, sizeof names));
+    const char *bar = plot_word(o, "bars", "interval");
+    const cli_choice *kind = cli_find_choice(bars, bar, strlen(bar));
+    if (!kind)
+        return plot_unfit(src, "series %zu: \"bars\" '%s' must be one of %s", where, bar,
+                          cli_choice_list(bars, names, sizeof names));
     int band = style->value == PLOT_BAND;
     const struct {
         const char *key;
@@ -55,6 +63,7 @@ static int read_series(plot_figure *f, plot_panel *p, const plot_source *src, co
                         json_is_integer(color) ? (int)json_integer_value(color) : -1);
     double shift = plot_number(o, "shift");
     if (s && isfinite(shift)) s->shift = shift;
+    if (s) s->bars = (plot_bars)kind->value;
     for (size_t i = 0; i < n; i++)
         plot_add_point(f, s, x ? element(x, i) : (double)(i + 1), element(y, i), element(low, i),
                        element(high, i));
@@ -81,6 +90,7 @@ static int read_panel(plot_figure *f, const plot_source *src, const json_t *o) {
     plot_panel *p = plot_add_panel(f, json_string_value(json_object_get(o, "title")),
                                    plot_word(o, "xlabel", NULL), plot_word(o, "ylabel", NULL));
     if (!p) return EXIT_DONE; /* noticed at the end */
+    if (plot_word(o, "note", NULL)) plot_text(f, &p->note, "%s", plot_word(o, "note", ""));
     int status = read_axis(&p->x, src, o, "xscale", "xrange");
     if (!status) status = read_axis(&p->y, src, o, "yscale", "yrange");
     if (status) return status;
@@ -146,6 +156,7 @@ static json_t *series_json(const plot_series *s) {
     json_object_set_new(o, "style", json_string(cli_choice_name(styles, s->style)));
     if (s->color >= 0) json_object_set_new(o, "color", json_integer(s->color));
     if (s->shift != 0) json_object_set_new(o, "shift", cli_real(s->shift));
+    if (s->bars != PLOT_INTERVAL) json_object_set_new(o, "bars", json_string(cli_choice_name(bars, s->bars)));
     return o;
 }
 
@@ -171,6 +182,7 @@ json_t *plot_to_json(const plot_figure *f) {
         const plot_panel *p = f->panels[i];
         json_t *panel = json_object(), *series = json_array(), *marks = json_array();
         set_text(panel, "title", p->title);
+        set_text(panel, "note", p->note);
         axis_json(panel, &p->x, "xlabel", "xscale", "xrange");
         axis_json(panel, &p->y, "ylabel", "yscale", "yrange");
         for (size_t k = 0; k < p->series_count; k++) json_array_append_new(series, series_json(p->series[k]));

@@ -50,7 +50,9 @@ static int covers(const plot_panel *a, const plot_panel *b) {
     }
     for (size_t k = 0; k < b->mark_count; k++) {
         size_t i = 0;
-        while (i < a->mark_count && !(same(a->marks[i].label, b->marks[k].label) && i % 2 == k % 2)) i++;
+        while (i < a->mark_count &&
+               !(same(a->marks[i].label, b->marks[k].label) && plot_mark_dash(a, i) == plot_mark_dash(b, k)))
+            i++;
         if (b->marks[k].label && i == a->mark_count) return 0;
     }
     return 1;
@@ -91,10 +93,27 @@ static void choose_legends(const plot_figure *f, size_t C, size_t R, int *right,
         l->places[i].legend = legend_entries(f->panels[i]) > 0;
 }
 
+/* The letters of the longest number beside the axis, about: a step of a sixth of it, or its least power */
+static double tick_letters(const plot_axis *a) {
+    double largest = fmax(fabs(a->low), fabs(a->high)), step = (a->high - a->low) / 6;
+    if (a->scale == PLOT_LOG && a->high >= 100 * a->low) return 4; /* 10^{-5} */
+    if (a->scale == PLOT_LOG) step = a->low;
+    double digits = fmax(1, floor(log10(largest)) + 1), decimals = fmax(0, ceil(-log10(step)));
+    return fmin(digits + (decimals > 0) + decimals + (a->low < 0), 8); /* longer ones have an exponent */
+}
+
 static double left_margin(const plot_panel *p) {
     double names = 0;
     for (size_t k = 0; k < p->name_count; k++) names = fmax(names, text_width(p->names[k], PLOT_FONT));
-    return names > 0 ? names + 24 : 84;
+    return names > 0 ? names + 24 : 84 + LETTER * PLOT_FONT * fmax(0, tick_letters(&p->y) - 5);
+}
+
+/* Frames of one column begin at one place, but for those with names. */
+static double column_margin(const plot_figure *f, size_t C, size_t i) {
+    double margin = left_margin(f->panels[i]);
+    for (size_t k = i % C; k < f->panel_count && !f->panels[i]->name_count; k += C)
+        if (!f->panels[k]->name_count) margin = fmax(margin, left_margin(f->panels[k]));
+    return margin;
 }
 
 /* What names below the axis x take, at an angle of 30 degrees, beyond the usual */
@@ -123,12 +142,21 @@ static double legend_height(const plot_figure *f, const plot_layout *l, size_t i
     return l->places[i].legend ? 12 + 1.5 * font * (double)legend_entries(f->panels[i]) : 0;
 }
 
+/* What the panels of a row leave below them at most, for their axis, its names and a note: frames of one row
+ * end at one height. */
+static double row_foot(const plot_figure *f, size_t C, size_t r) {
+    double foot = 0;
+    for (size_t i = r * C; i < f->panel_count && i < (r + 1) * C; i++)
+        foot = fmax(foot, 56 + (f->panels[i]->note ? 16 : 0) + below_axis(f->panels[i]));
+    return foot;
+}
+
 void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
     size_t n = f->panel_count, C = columns_of(f, look), R = n ? (n + C - 1) / C : 1;
     double font = PLOT_FONT - 1, shared = 0, beside[PLOT_MOST_PANELS] = {0}, rows[PLOT_MOST_PANELS],
            total = 0;
     double column[PLOT_MOST_PANELS], height = R == 1 && C < 3 ? 380 : 320;
-    double band = f->title ? 40 : 12; /* for the title of the whole */
+    double band = f->title && !look->narrow ? 40 : 12; /* for the title of the whole */
     int right;
     memset(l, 0, sizeof *l);
     choose_legends(f, C, R, &right, l);
@@ -159,18 +187,17 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
         l->width = (double)look->width, l->height = (double)look->height;
     }
     l->title_height = 1 - 0.55 * band / l->height;
-    l->title_letters = (size_t)fmax(8, l->width / (15 * LETTER));
+    l->title_letters = look->narrow ? 0 : (size_t)fmax(8, l->width / (15 * LETTER));
 
     double from_top = band;
     for (size_t r = 0; r < R; r++) {
-        double from_left = 0, h = taller * rows[r];
+        double from_left = 0, h = taller * rows[r], foot = row_foot(f, C, r);
         for (size_t c = 0; c < C && r * C + c < n; c++) {
             const plot_panel *p = f->panels[r * C + c];
             plot_place *at = &l->places[r * C + c];
             double cell = stretch * (column[c] + beside[c]), legend = fmin(beside[c], 0.45 * cell);
-            double left = fmin(left_margin(p), 0.5 * (cell - legend)),
-                   key = look->narrow ? legend_height(f, l, r * C + c, font) : 0,
-                   below = 56 + (p->note ? 16 : 0) + below_axis(p) + key;
+            double left = fmin(column_margin(f, C, r * C + c), 0.5 * (cell - legend)),
+                   key = look->narrow ? legend_height(f, l, r * C + c, font) : 0, below = foot + key;
             double end = fmax(from_left + cell - legend - 16, from_left + left + 40);
             at->left = (from_left + left) / l->width;
             at->right = end / l->width;

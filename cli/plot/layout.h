@@ -14,7 +14,7 @@ typedef struct {
     int legend;
 } plot_place;
 
-/* Width and height in units of 1/96 inch */
+/* Width and height in units of 1/96 inch. Without title_letters the page has the title. */
 typedef struct {
     double width, height;
     double title_height;

@@ -47,7 +47,20 @@ static void add_estimator(plot_figure *f, plot_panel *const panels[2], const plo
 
 enum { NAMES = 16 };
 
-/* The different estimators of a result, in their order */
+static void swap(const char **a, const char **b) {
+    const char *c = *a;
+    *a = *b, *b = c;
+}
+
+/* The naive one comes second: it has the colour that the matrix itself has in other pictures. */
+static void order_names(const char **names, size_t count) {
+    if (count > 1 && strcmp(names[0], "naive") == 0) swap(&names[0], &names[1]);
+    for (size_t k = 2; k < count; k++)
+        if (strcmp(names[k], "naive") == 0)
+            for (; k > 1; k--) swap(&names[k], &names[k - 1]);
+}
+
+/* The different estimators of a result */
 static int estimators(const plot_source *s, const char *names[NAMES], size_t *count) {
     const json_t *list = plot_list(s, "estimates"), *e;
     size_t i;
@@ -62,6 +75,7 @@ static int estimators(const plot_source *s, const char *names[NAMES], size_t *co
         if (k == NAMES) return plot_unfit(s, "more than %d estimators do not fit into one picture", NAMES);
         if (k == *count) names[(*count)++] = name;
     }
+    order_names(names, *count);
     return EXIT_DONE;
 }
 

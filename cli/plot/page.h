@@ -1,4 +1,4 @@
-/* Text of pages and of pictures: whatever comes in, valid and harmless HTML goes out. */
+/* Pages, and the text of pictures: whatever comes in, valid and harmless HTML goes out. */
 #ifndef KSPEC_CLI_PAGE_H
 #define KSPEC_CLI_PAGE_H
 
@@ -11,8 +11,20 @@ void page_plain(FILE *to, const char *text);
 /* Every byte as it is, but for what HTML would take for its own */
 void page_escape(FILE *to, const char *text);
 
-/* The style that every page of the tool has: phone and paper, light and dark */
-void page_style(FILE *to);
+/* A page of the tool: begin, the window's title, begin_body, what it says, end */
+void page_begin(FILE *to);
+void page_begin_body(FILE *to);
+void page_end(FILE *to);
+
+/*
+ * A table with a caption. columns ends in NULL; an empty name is a corner, not a head; NULL: no heads. A row
+ * begins with its head; a cell of no number is empty.
+ */
+void page_begin_table(FILE *to, const char *caption, const char *const *columns);
+void page_row_head(FILE *to, const char *text);
+void page_cell(FILE *to, double x, int digits);
+void page_end_row(FILE *to);
+void page_end_table(FILE *to);
 
 /* A picture in SVG without its XML declaration */
 void page_svg(FILE *to, const char *svg, size_t size);

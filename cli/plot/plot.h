@@ -30,6 +30,9 @@ typedef enum {
 
 typedef enum { PLOT_AUTO, PLOT_LINEAR, PLOT_LOG } plot_scale;
 
+/* What error bars are: 95% intervals are solid, the spread of draws dashed, a bound dotted */
+typedef enum { PLOT_INTERVAL, PLOT_SPREAD, PLOT_BOUND } plot_bars;
+
 /* The palette of Okabe and Ito, in its order; -1 is the next colour */
 enum { PLOT_COLORS = 8, PLOT_BLACK = 0 };
 /* The colour that the turn-th series takes */
@@ -47,8 +50,7 @@ typedef struct {
     int color;
     /* Moves x in the picture, so that error bars stand side by side */
     double shift;
-    /* What error bars are: 95% intervals are solid, the spread of draws dashed, a bound dotted */
-    enum { PLOT_INTERVAL, PLOT_SPREAD, PLOT_BOUND } bars;
+    plot_bars bars;
     /* `all` counts the points before thinning */
     plot_point *at;
     size_t count, all;
@@ -80,6 +82,9 @@ typedef struct {
     size_t name_count, xname_count;
 } plot_panel;
 
+/* gnuplot's kind of line for the k-th mark of a panel: of those with names, every other one differs */
+int plot_mark_dash(const plot_panel *p, size_t k);
+
 /* 0 columns: as fits. `failed`: memory ran out on the way. */
 typedef struct {
     char *title;
@@ -95,6 +100,8 @@ void plot_add_point(plot_figure *f, plot_series *s, double x, double y, double l
 void plot_add_mark(plot_figure *f, plot_panel *p, char axis, double at, const char *label);
 void plot_add_name(plot_figure *f, plot_panel *p, const char *name);
 void plot_add_xname(plot_figure *f, plot_panel *p, const char *name);
+/* Two series at whole numbers x stand side by side. */
+void plot_set_aside(plot_series *a, plot_series *b);
 void plot_text(plot_figure *f, char **to, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void plot_free(plot_figure *f);
 
@@ -162,7 +169,7 @@ typedef struct {
     size_t width, height;
     /* In place of the panels' own; PLOT_AUTO: theirs */
     plot_scale x, y;
-    /* 1: for a narrow page, one panel below the other and legends below them */
+    /* 1: for a narrow page, which has the title: one panel below the other and legends below them */
     int narrow;
 } plot_look;
 
@@ -177,8 +184,12 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
 /* A whole page around a picture in SVG; commands are what made it. */
 void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, const json_t *commands);
 
-/* Gives an SVG of gnuplot the words and the names of the figure; in place, by a longer one. */
-int plot_finish_svg(const plot_figure *f, const char *prefix, char **svg, size_t *size);
+/*
+ * Gives an SVG of gnuplot the words and the names of the figure, in place, by a longer one; where hover is
+ * the look that it was drawn with, also numbers under the pointer.
+ */
+int plot_finish_svg(const plot_figure *f, const char *prefix, const plot_look *hover, char **svg,
+                    size_t *size);
 
 /* Runs gnuplot on a script; its output to *picture, for free(). */
 int plot_run(const char *script, size_t length, char **picture, size_t *size);

@@ -89,7 +89,7 @@ static void extent(const plot_axis *a, const values *v, double *low, double *hig
 }
 
 /* All values, and the ends of error bars unless they lie far out: the frame cuts those off. */
-static void range(plot_axis *a, const values *v, const values *ends) {
+static void range(plot_axis *a, char axis, const values *v, const values *ends) {
     int log = a->scale == PLOT_LOG;
     double low, high, far_low, far_high;
     extent(a, v, &low, &high);
@@ -97,7 +97,8 @@ static void range(plot_axis *a, const values *v, const values *ends) {
     if (low > high) low = far_low, high = far_high;
     if (low > high) low = 0, high = 1; /* nothing to show */
     double beyond = log ? 1 : fmax(high - low, 0.5 * fabs(high));
-    int positive = !log && low >= 0 && !(far_low < 0);
+    /* an axis of nothing negative ends at 0, but a point at x = 0 does not stand on the axis y */
+    int positive = !log && (axis == 'x' ? low > 0 : low >= 0) && !(far_low < 0);
     low = fmin(low, fmax(far_low, low - beyond));
     high = fmax(high, fmin(far_high, high + beyond));
     if (shows(a, a->low) && scaled(a, a->low) < high) low = scaled(a, a->low);
@@ -124,7 +125,7 @@ static void settle_axis(plot_figure *f, plot_panel *p, char axis, plot_scale ask
     if (a->scale == PLOT_AUTO) a->scale = p->name_count ? PLOT_LINEAR : choose(&main, axis);
     /* no logarithm of nothing but zeros */
     if (a->scale == PLOT_LOG && !(main.count && main.at[main.count - 1] >= TINY)) a->scale = PLOT_LINEAR;
-    range(a, &main, &ends);
+    range(a, axis, &main, &ends);
     if (p->xname_count && axis == 'x') {
         a->scale = PLOT_LINEAR;
         a->low = -0.6, a->high = (double)p->xname_count - 0.4;
@@ -189,10 +190,12 @@ static void note(plot_figure *f, plot_panel *p) {
         }
     if (!missing[0] && !missing[1]) return;
     size_t n = missing[0] + missing[1];
-    char *before = p->note;
+    char *before = p->note, text[80];
+    snprintf(text, sizeof text, "%zu value%s ≤ 0, not on %s", n, n == 1 ? "" : "s",
+             missing[0] && missing[1] ? "these log axes" : "this log axis");
+    if (before && strstr(before, text)) return; /* a figure that was settled before */
     p->note = NULL;
-    plot_text(f, &p->note, "%s%s%zu value%s ≤ 0, not on %s", before ? before : "", before ? "; " : "", n,
-              n == 1 ? "" : "s", missing[0] && missing[1] ? "these log axes" : "this log axis");
+    plot_text(f, &p->note, "%s%s%s", before ? before : "", before ? "; " : "", text);
     free(before);
 }
 

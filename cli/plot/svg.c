@@ -1,100 +1,95 @@
 /*
- * What gnuplot's SVG lacks: a title and a description that a screen reader can read, and names of its parts
- * that stay apart where several pictures are on one page. What it has too much of: empty groups.
+ * What gnuplot's SVG lacks: a title and a description that a screen reader can read, names of its parts that
+ * stay apart where several pictures are on one page, numbers under the pointer. What it has too much of:
+ * empty groups, and titles of its own.
  */
+#include "plot/describe.h"
 #include "plot/page.h"
-#include "plot/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- in words ---- */
-
-enum { FEW = 12 }; /* points that are read one by one */
-
-static void describe_series(FILE *to, const plot_panel *p, const plot_series *s) {
-    double least = INFINITY, most = -INFINITY;
-    size_t count = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        if (!isfinite(s->at[i].x) || !isfinite(s->at[i].y)) continue;
-        least = fmin(least, s->at[i].y), most = fmax(most, s->at[i].y);
-        count++;
-    }
-    if (!count) return;
-    fputc(' ', to);
-    page_plain(to, s->label ? s->label : p->series_count > 1 ? "Without a name" : "Values");
-    if (count > FEW || p->name_count || p->xname_count) {
-        fprintf(to, ": %zu points, %.4g to %.4g.", count, least, most);
-        return;
-    }
-    const char *before = ": ";
-    for (size_t i = 0; i < s->count; i++) {
-        const plot_point *q = &s->at[i];
-        if (!isfinite(q->x) || !isfinite(q->y)) continue;
-        fprintf(to, "%s%.4g at %.4g", before, q->y, q->x);
-        if (isfinite(q->low) && isfinite(q->high)) fprintf(to, " (%.3g to %.3g)", q->low, q->high);
-        before = ", ";
-    }
-    fputc('.', to);
-}
-
-static void describe(FILE *to, const plot_figure *f) {
-    for (size_t k = 0; k < f->panel_count; k++) {
-        const plot_panel *p = f->panels[k];
-        if (k) fputc(' ', to);
-        if (p->title) page_plain(to, p->title), fputs(": ", to);
-        page_plain(to, p->y.label ? p->y.label : "values");
-        fputs(" against ", to);
-        page_plain(to, p->x.label ? p->x.label : "index");
-        fputc('.', to);
-        for (size_t i = 0; i < p->series_count; i++) describe_series(to, p, p->series[i]);
-        for (size_t i = 0; i < p->mark_count; i++) {
-            fputs(" A line at ", to);
-            fprintf(to, "%.4g", p->marks[i].at);
-            if (p->marks[i].label) fputs(": ", to), page_plain(to, p->marks[i].label);
-            fputc('.', to);
-        }
-        if (p->note) fputc(' ', to), page_plain(to, p->note), fputc('.', to);
-    }
-}
-
-/* ---- the file ---- */
 
 static int starts(const char *line, const char *end, const char *with) {
     size_t n = strlen(with);
     return (size_t)(end - line) >= n && memcmp(line, with, n) == 0;
 }
 
-/* A line, with `prefix` before each name that it gives or uses */
-static void put_line(FILE *to, const char *line, const char *next, const char *prefix) {
+static const char *find(const char *from, const char *end, const char *what) {
+    return memmem(from, (size_t)(end - from), what, strlen(what));
+}
+
+/* Bytes of the picture, with `prefix` before each name that they give or use */
+static void put_prefixed(FILE *to, const char *from, const char *end, const char *prefix) {
     static const char *const names[] = {" id='", " id=\"", "href='#", "url(#"};
-    while (line < next) {
+    while (from < end) {
         size_t k = 0;
-        while (k < sizeof names / sizeof *names && !starts(line, next, names[k])) k++;
+        while (k < sizeof names / sizeof *names && !starts(from, end, names[k])) k++;
         if (k == sizeof names / sizeof *names) {
-            fputc(*line++, to);
+            fputc(*from++, to);
             continue;
         }
         fprintf(to, "%s%s", names[k], prefix);
-        line += strlen(names[k]);
+        from += strlen(names[k]);
     }
 }
 
-static void put_words(FILE *to, const plot_figure *f, const char *prefix) {
+/* What a picture is to become */
+typedef struct {
+    const plot_figure *f;
+    const char *prefix;
+    /* Where marks stand that say their numbers; NULL: they do not */
+    const plot_layout *layout;
+} finish;
+
+/* A mark, "<use ... translate(X,Y) ... />", with a title that browsers show under the pointer */
+static void put_mark(FILE *to, const finish *g, const char *mark, const char *end) {
+    const char *place = find(mark, end, "translate(");
+    char *rest = NULL;
+    double x = place ? strtod(place + strlen("translate("), &rest) : NAN;
+    double y = rest && *rest == ',' ? strtod(rest + 1, NULL) : NAN;
+    put_prefixed(to, mark, end, g->prefix);
+    int found = plot_describe_place(to, g->f, g->layout, x, y, "><title>");
+    fputs(found ? "</title></use>" : "/>", to);
+}
+
+static void put_line(FILE *to, const finish *g, const char *line, const char *next) {
+    const char *own = find(line, next, "<title>gnuplot_plot_"); /* of a group without a name */
+    if (own) {
+        put_prefixed(to, line, own, g->prefix);
+        fputc('\n', to);
+        return;
+    }
+    for (const char *mark; g->layout && (mark = find(line, next, "<use "));) {
+        const char *end = find(mark, next, "/>");
+        if (!end) break;
+        put_prefixed(to, line, mark, g->prefix);
+        put_mark(to, g, mark, end);
+        line = end + strlen("/>");
+    }
+    put_prefixed(to, line, next, g->prefix);
+}
+
+static void put_words(FILE *to, const finish *g) {
+    const plot_figure *f = g->f;
+    const char *prefix = g->prefix;
     fprintf(to, "<title id=\"%stitle\">", prefix);
     page_plain(to, f->title                                ? f->title
                    : f->panel_count && f->panels[0]->title ? f->panels[0]->title
                                                            : "kspec");
     fprintf(to, "</title>\n<desc id=\"%sdesc\">", prefix);
-    describe(to, f);
+    plot_describe(to, f);
     fputs("</desc>\n", to);
 }
 
-int plot_finish_svg(const plot_figure *f, const char *prefix, char **svg, size_t *size) {
+int plot_finish_svg(const plot_figure *f, const char *prefix, const plot_look *hover, char **svg,
+                    size_t *size) {
+    plot_layout l;
+    const finish g = {f, prefix, hover ? &l : NULL};
     static const char empty[] = "</g>\n";
     cli_text text;
     FILE *to = cli_text_open(&text);
+    if (hover) plot_lay_out(f, hover, &l);
     for (const char *line = *svg, *end = line + *size; to && line < end;) {
         const char *next = memchr(line, '\n', (size_t)(end - line));
         next = next ? next + 1 : end;
@@ -105,9 +100,9 @@ int plot_finish_svg(const plot_figure *f, const char *prefix, char **svg, size_t
         if (starts(line, end, "<svg"))
             fprintf(to, "<svg role=\"img\" aria-labelledby=\"%stitle %sdesc\"\n", prefix, prefix);
         else if (starts(line, end, "<title>"))
-            put_words(to, f, prefix);
+            put_words(to, &g);
         else if (!starts(line, end, "<desc>"))
-            put_line(to, line, next, prefix);
+            put_line(to, &g, line, next);
         line = next;
     }
     if (!cli_text_close(&text)) return cli_error(EXIT_FAILED, "out of memory for the picture");

@@ -46,7 +46,8 @@ static json_t *command_lines(const plot_source *s, size_t count) {
     return list;
 }
 
-/* The picture of a settled figure, for free(); an SVG has names that begin with prefix */
+/* The picture of a settled figure, for free(). An SVG has names that begin with prefix; on a page it has
+ * numbers under the pointer. */
 static int make_picture(const plot_figure *f, const plot_look *look, plot_format format, const char *prefix,
                         char **picture, size_t *size) {
     cli_text script;
@@ -63,7 +64,7 @@ static int make_picture(const plot_figure *f, const plot_look *look, plot_format
     if (!status) status = plot_run(script.data, script.size, picture, size);
     if (!status && format == PLOT_PDF) undate(*picture, *size);
     if (!status && (format == PLOT_SVG || format == PLOT_HTML))
-        status = plot_finish_svg(f, prefix, picture, size);
+        status = plot_finish_svg(f, prefix, format == PLOT_HTML ? look : NULL, picture, size);
     free(script.data);
     return status;
 }
@@ -98,7 +99,7 @@ int plot_inline(const plot_source *s, const char *prefix, char **svg, size_t *si
     int status = plot_make(&f, s, 1);
     if (!status) plot_settle(&f, look);
     if (!status && f.failed) status = cli_error(EXIT_FAILED, "out of memory for the picture");
-    if (!status) status = make_picture(&f, look, PLOT_SVG, prefix, svg, size);
+    if (!status) status = make_picture(&f, look, PLOT_HTML, prefix, svg, size);
     plot_free(&f);
     return status;
 }

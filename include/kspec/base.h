@@ -94,6 +94,13 @@ typedef enum {
     KSPEC_DEVICE_GPU_LAST = 16 + 255
 } kspec_device;
 
+/*
+ * Where the numbers of a matrix are: in the host's memory, or in that of a GPU, as cudaMalloc() gives it. Of the
+ * latter the call waits for what was queued on that GPU before, uses it by AUTO, and fails where `device` names
+ * another.
+ */
+typedef enum { KSPEC_MEMORY_HOST = 0, KSPEC_MEMORY_DEVICE } kspec_memory;
+
 /* Where a result was computed. */
 typedef struct {
     /* "cpu", or such as "gpu:0 NVIDIA H200" */
@@ -135,6 +142,9 @@ typedef struct {
     int (*report)(void *ctx, double fraction);
     void *ctx;
 } kspec_progress;
+
+/* Processes that compute one result together (kspec/team.h); NULL in a call's options: this one alone. */
+typedef struct kspec_team kspec_team;
 
 /* ------------------------------------------------------------------ matrix */
 

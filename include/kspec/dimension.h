@@ -51,6 +51,8 @@ typedef struct {
      * known without bias (kspec_moments() has its moments). Not with no_center, COLS not with ragged trials.
      */
     kspec_center center;
+    /* Shares the work out among processes; NULL: this one alone. */
+    kspec_team *team;
 } kspec_dimension_opts;
 
 /*
@@ -124,6 +126,8 @@ typedef struct {
     const size_t *row_trials, *other_row_trials;
     /* the highest order of moments to compare; default 4, or what fits the sizes and AUTO's budget */
     int nmax;
+    /* Shares the work out among processes; NULL: this one alone. */
+    kspec_team *team;
 } kspec_compare_opts;
 
 /* A difference between the matrices, first less second. */

@@ -44,6 +44,11 @@ typedef struct {
      * are row-major.
      */
     int in_place;
+    /*
+     * The processes that read together: .npy, HDF5 and MATLAB files are read by each of them, others by rank 0,
+     * which sends the data set. NULL: this one alone.
+     */
+    kspec_team *team;
 } kspec_read_opts;
 
 typedef struct {

@@ -117,6 +117,11 @@ typedef struct {
     const kspec_learn_store *store;
     int threads;
     kspec_progress progress;
+    /*
+     * Shares the runs out among processes, each of which calls its own store with its runs; NULL: this one
+     * alone.
+     */
+    kspec_team *team;
 } kspec_learn_opts;
 
 /* Moments estimated from one Phi. */

@@ -163,6 +163,14 @@ typedef struct {
      * assignment scheme, nor `center` with missing entries.
      */
     kspec_device device;
+    /* The processes among which the work is shared out (kspec/team.h). NULL: this one. */
+    kspec_team *team;
+    /*
+     * Where all of phi is. On a GPU one or two trials, dense and row-major, are used where they are: given
+     * order, without center, normalize, bound, pairwise, ragged trials or groups, entries from 1e-100 to 1e100.
+     * In all other cases, and with KSPEC_DEVICE_CPU, they are copied to the host first.
+     */
+    kspec_memory data_memory;
 } kspec_moments_opts;
 
 /* One estimate of one moment. */

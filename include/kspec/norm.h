@@ -113,6 +113,15 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
+    /* Shares the work out among processes, each with its part of K and Z; NULL: this one alone. */
+    kspec_team *team;
+    /*
+     * A GPU makes the products with K of POWER, LANCZOS and NYSTROM, tile by tile, where K is not given; the
+     * other methods are the processor's.
+     */
+    kspec_device device;
+    /* Where x is; from a GPU it is copied to the host, where it is scaled and centred. */
+    kspec_memory data_memory;
 } kspec_norm_opts;
 
 /* What is doubtful about an entry; a set of bits. */
@@ -183,6 +192,8 @@ typedef struct {
     size_t count;
     kspec_norm_entry **entries;
     double seconds;
+    /* where products with K were made */
+    kspec_device_used device;
 } kspec_norm_result;
 
 /*

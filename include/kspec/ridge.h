@@ -56,6 +56,8 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
+    /* Shares the work of every call with the handle out among processes; NULL: this one alone. */
+    kspec_team *team;
 } kspec_ridge_opts;
 
 /*

@@ -123,6 +123,8 @@ typedef struct {
      * that are resolved, where there are 8.
      */
     size_t exponent_from, exponent_to;
+    /* Shares the work of any method out among processes; NULL: this one alone. */
+    kspec_team *team;
 } kspec_spectrum_opts;
 
 /* Where b came from. */

@@ -51,6 +51,8 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
+    /* Shares the points of theory and best_p and the draws of empirical out among processes; NULL: none. */
+    kspec_team *team;
 } kspec_wls_opts;
 
 /* The errors at one p, expected or measured. n is the part of theta^ that comes from the noise. */

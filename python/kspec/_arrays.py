@@ -48,11 +48,24 @@ def _from_frame(name: str, x: Any) -> tuple[Array, list[str] | None]:
     return np.asarray(a), names
 
 
+def _from_gpu(name: str, x: Any) -> Any:
+    """An array in the memory of a GPU, copied to the host by the library that it belongs to; others as they are."""
+    device = x.__dlpack_device__()[0] if hasattr(x, "__dlpack_device__") else 1
+    if int(device) in (1, 3) and not hasattr(x, "__cuda_array_interface__"):
+        return x
+    for copy in ("cpu", "get", "copy_to_host"):  # PyTorch, CuPy, Numba
+        if callable(getattr(x, copy, None)):
+            return getattr(x, copy)()
+    if hasattr(x, "__array__"):  # JAX
+        return np.asarray(x)
+    raise _refuse(name, "the entries of an array on a GPU that cannot be copied from it", "copy it to the host")
+
+
 def to_array(name: str, x: Any) -> tuple[Array, list[str] | None]:
     """The float64 array of an array-like, without a copy where it is one already; and its columns' names.
 
     bool, integers and other floats are converted: integers beyond 2**53 and long doubles are rounded to the
-    nearest double. Masked entries become NaN. Complex numbers, objects and strings are a TypeError.
+    nearest double. Arrays on a GPU (CUDA's interface, DLPack) are copied to the host. Masked entries become NaN. Complex numbers, objects and strings are a TypeError.
     """
     names = None
     if isinstance(x, np.ma.MaskedArray):
@@ -65,6 +78,7 @@ def to_array(name: str, x: Any) -> tuple[Array, list[str] | None]:
     elif not isinstance(x, np.ndarray):
         if hasattr(x, "detach"):  # a tensor that is part of a graph
             x = x.detach()
+        x = _from_gpu(name, x)
         if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
             x = np.from_dlpack(x)
         else:

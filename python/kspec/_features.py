@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from . import _arrays
 from . import _header as h
 from ._call import Input, Progress, Watch, _whole
 from ._errors import error_of
+from ._files import read
 from ._library import library
 
 Kernel = Literal["gaussian", "laplace", "cauchy"]
@@ -34,6 +36,8 @@ def _kernel_call(
 ) -> np.ndarray[Any, Any]:
     if kernel not in _KERNELS:
         raise ValueError(f"kernel: {kernel!r} must be one of {', '.join(_KERNELS)}")
+    if isinstance(x, (str, os.PathLike)):
+        x = read(x, nan="error")
     a = _arrays.to_array("x", x)[0]
     if a.ndim != 2:
         raise ValueError(f"x has {a.ndim} axes; rows and columns are expected")
@@ -76,7 +80,7 @@ def features(
     """q random Fourier features of each row of x: Z with Z Z^T near the Gram matrix, without bias.
 
     The kernel is exp(-gamma |x-y|^2), gamma = 1/(2 sigma^2), or another one; sigma is 1 by default. Feature j
-    is the same whatever q is, and the same for every x of as many columns.
+    is the same whatever q is, and the same for every x of as many columns. x may be the name of a file.
     """
     q = _whole("q", q)
     if q < 1:
@@ -94,5 +98,5 @@ def gram(
     threads: int = 0,
     progress: Progress = None,
 ) -> np.ndarray[Any, Any]:
-    """The Gram matrix K_ij = k(x_i, x_j) of the rows of x."""
+    """The Gram matrix K_ij = k(x_i, x_j) of the rows of x, an array or the name of a file."""
     return _kernel_call("kspec_gram", x, None, kernel, sigma, gamma, seed, threads, progress)

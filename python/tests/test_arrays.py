@@ -250,3 +250,25 @@ def test_complex_data_of_a_fit() -> None:
     y = np.exp(1j * np.arange(16))
     fit = kspec.wls.fit(y, grid=16, learn=4, alpha=1.0)
     assert fit.to_dict()["input"]["shape"] == [16, 2]
+
+
+class OnGpu:
+    """As an array of PyTorch, CuPy or Numba on a GPU: its memory is not the host's, and a method copies it"""
+
+    def __init__(self, a: np.ndarray, copy: str | None, dlpack: bool) -> None:
+        self._a = a
+        if copy:
+            setattr(self, copy, lambda: a)
+        if dlpack:
+            self.__dict__["__dlpack_device__"] = lambda: (2, 0)
+        else:
+            self.__cuda_array_interface__ = {"shape": a.shape, "typestr": "<f8", "data": (2**62, True), "version": 3}
+
+
+@pytest.mark.parametrize("dlpack", [False, True])
+def test_arrays_on_a_gpu(x: Any, dlpack: bool) -> None:
+    want = kspec.moments(x, n=2).to_dict()["estimates"]
+    for copy in ("cpu", "get", "copy_to_host"):
+        assert kspec.moments(OnGpu(x, copy, dlpack), n=2).to_dict()["estimates"] == want
+    with pytest.raises(TypeError, match="array on a GPU that cannot be copied from it.*copy it to the host"):
+        kspec.moments(OnGpu(x, None, dlpack), n=2)

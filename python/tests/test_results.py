@@ -138,12 +138,15 @@ def test_hdf5_by_other_libraries(tool: Any, x: Any, monkeypatch: Any) -> None:
         assert np.array_equal(kspec.read("x.mat"), x)
 
 
-def test_features_and_gram(x: Any) -> None:
+def test_features_and_gram(x: Any, tmp_path: Any) -> None:
     z, more = kspec.features(x, 64, gamma=0.2, seed=3), kspec.features(x, 128, gamma=0.2, seed=3)
     assert np.allclose(z * np.sqrt(64), more[:, :64] * np.sqrt(128))
     K = kspec.gram(x, gamma=0.2)
     d = ((x[:, None] - x[None]) ** 2).sum(-1)
     assert np.allclose(K, np.exp(-0.2 * d), rtol=1e-12, atol=1e-300)
+    np.save(tmp_path / "x.npy", x)
+    assert np.array_equal(kspec.gram(tmp_path / "x.npy", gamma=0.2), K)
+    assert np.array_equal(kspec.features(str(tmp_path / "x.npy"), 64, gamma=0.2, seed=3), z)
     many = kspec.features(x, 40_000, gamma=0.2)
     assert np.abs(many @ many.T - K).max() < 6 / np.sqrt(40_000)  # 800 entries of variance below 1/q
 

@@ -34,6 +34,7 @@ typedef struct {
 
 static void add_option(const cli_option *o, void *ctx) {
     const lines *to = ctx;
+    if (o->tool_only) return;
     json_array_append_new(
         to->list, json_pack("{s:s, s:s, s:s?, s:s, s:s?, s:b, s:b, s:b, s:b, s:o, s:o}", "name", o->name,
                             "type", types[o->type], "arg", o->arg, "help", o->help, "bare", o->bare, "short",

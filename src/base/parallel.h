@@ -18,6 +18,8 @@ typedef struct {
     double from, to; /* the fraction of the whole call that the current loop covers */
     /* the GPU that computes what it can (device/device.h); NULL: this processor */
     struct ks_device *device;
+    /* the processes among which loops are shared out (team/team.h); NULL: this one alone */
+    kspec_team *team;
 } ks_run;
 
 /* Checks threads (0: the default; at most 1024) and fills run, covering the fractions 0 to 1. */

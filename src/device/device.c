@@ -2,6 +2,7 @@
 #include "device/device.h"
 
 #include "base/error.h"
+#include "team/team.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -86,6 +87,15 @@ static int number_of(kspec_device want) {
     return want >= KSPEC_DEVICE_GPU_FIRST ? (int)want - KSPEC_DEVICE_GPU_FIRST : 0;
 }
 
+kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team) {
+    const char *why;
+    char text[160];
+    if (!team || team->comm.ranks == 1 || resolve(&want, NULL) || want != KSPEC_DEVICE_GPU) return want;
+    const ks_plugin *plugin = ks_plugin_load(&why);
+    const int count = plugin ? plugin->count(text, sizeof text) : 0;
+    return count > 0 ? (kspec_device)(KSPEC_DEVICE_GPU_FIRST + team->comm.local_rank % count) : want;
+}
+
 kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err) {
     int there;
     *p = (ks_place){.want = want};
@@ -102,13 +112,16 @@ kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err) {
 kspec_status ks_place_decide(ks_place *p, double work, const char *refused, int threads, kspec_error *err) {
     int there;
     if (p->want == KSPEC_DEVICE_CPU || p->unusable) return KSPEC_OK;
-    if (p->want != KSPEC_DEVICE_AUTO) return refused ? ks_place_refuse(p, refused, err) : KSPEC_OK;
+    if (p->want != KSPEC_DEVICE_AUTO || p->device)
+        return refused ? ks_place_refuse(p, refused, err) : KSPEC_OK;
     if (work < SECONDS * RATE * threads) {
         snprintf(p->why, sizeof p->why, "the work is small: starting a GPU would not pay");
     } else if (refused) {
         return ks_place_refuse(p, refused, err);
     } else if (open_device(p, 0, &there)) {
-        snprintf(p->why, sizeof p->why, "faster for this size");
+        if (p->ranked) ks_place_close(p);
+        snprintf(p->why, sizeof p->why,
+                 p->ranked ? "several processes use a GPU where it is asked for" : "faster for this size");
     } else {
         p->unusable = there;
     }
@@ -150,6 +163,25 @@ void ks_place_tell(const ks_place *p, kspec_device_used *used) {
     snprintf(used->name, sizeof used->name, "%s", p->device ? p->device->name : "cpu");
     snprintf(used->why, sizeof used->why, "%s", p->why);
     used->unusable = p->unusable;
+}
+
+int ks_device_has(const ks_device *d, const double *p) {
+    for (int k = 0; d && p && k < 4; k++)
+        if (d->there[k] == p) return 1;
+    return 0;
+}
+
+void ks_device_take(ks_device *d, const double *p) {
+    for (int k = 0; k < 4; k++)
+        if (!d->there[k]) {
+            d->there[k] = p;
+            return;
+        }
+}
+
+void ks_device_forget(ks_device *d, const double *p) {
+    for (int k = 0; k < 4; k++)
+        if (d->there[k] == p) d->there[k] = NULL;
 }
 
 size_t ks_device_available(const ks_device *d) { return d->plugin->available(d->gpu); }

@@ -19,7 +19,14 @@ typedef struct ks_device {
     double multiplied;
     /* seconds in which the host's matrices were copied */
     double copying;
+    /* matrices that are on it without being brought: the caller's, and transposes */
+    const double *there[4];
 } ks_device;
+
+/* Is this matrix on the device already? 0 where d is NULL. And from now on; and no longer. */
+int ks_device_has(const ks_device *d, const double *p);
+void ks_device_take(ks_device *d, const double *p);
+void ks_device_forget(ks_device *d, const double *p);
 
 /* What was decided for one call, and why; what the result says of it. */
 typedef struct {
@@ -29,6 +36,8 @@ typedef struct {
     char why[160];
     /* there is a GPU that would have been used, but it could not be */
     int unusable;
+    /* 1: one of several ranks, which must all decide alike: AUTO is the processor */
+    int ranked;
     ks_device opened;
 } ks_place;
 
@@ -38,8 +47,11 @@ typedef struct {
  */
 kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err);
 
+/* For one of several ranks: "gpu" is the GPU of this rank, by its number on its machine, modulo those there. */
+kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team);
+
 /*
- * Under AUTO: opens a GPU where `work` multiply-adds take so much longer on `threads` threads that starting
+ * Under AUTO, and where none is open: opens a GPU where `work` multiply-adds take so much longer on `threads` threads that starting
  * it pays. `refused`: what of this call a GPU does not have, or NULL.
  */
 kspec_status ks_place_decide(ks_place *p, double work, const char *refused, int threads, kspec_error *err);

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { KS_PLUGIN_VERSION = 1 };
+enum { KS_PLUGIN_VERSION = 2 };
 #define KS_PLUGIN_ENTRY "ks_plugin_table"
 
 /* ---- elementwise expressions ---- */
@@ -86,6 +86,19 @@ typedef struct {
     size_t row_stretch, col_stretch;
 } ks_path_job;
 
+/* ---- products with the Gram matrix of a kernel (norm/gram.h) ---- */
+
+typedef struct {
+    int metric;      /* a ks_metric */
+    const double *X; /* n x p, in units of the bandwidth */
+    size_t n, p;
+    /*
+     * In the host's memory: |x|^2/2 of each row, where the exponent of a Gaussian may be x.y - h_x - h_y; NULL:
+     * differences of coordinates are taken
+     */
+    const double *h;
+} ks_gram_job;
+
 /* Told the fraction done between launches; non-zero: stop. */
 typedef struct {
     int (*report)(void *ctx, double fraction);
@@ -113,6 +126,8 @@ typedef struct {
     ks_plugin_status (*open)(int device, ks_gpu **gpu, char *why, size_t room);
     void (*close)(ks_gpu *gpu);
     const char *(*message)(const ks_gpu *gpu);
+    /* The device in whose memory this is, once it has done what was queued there; -1: no device's */
+    int (*owner)(const void *p);
 
     /* Bytes that are free now; the highest orders of path, without and with sums through rows and columns */
     size_t (*available)(ks_gpu *gpu);
@@ -132,6 +147,9 @@ typedef struct {
     ks_plugin_status (*expression)(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);
     ks_plugin_status (*symmetrise)(ks_gpu *gpu, size_t n, double *X); /* X += X^T */
     ks_plugin_status (*path)(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress);
+    /* y = K x, n numbers each in the host's memory */
+    ks_plugin_status (*gram_times)(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
+                                   const ks_plugin_progress *progress);
 } ks_plugin;
 
 typedef const ks_plugin *(*ks_plugin_entry)(void);

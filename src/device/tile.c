@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "linalg/linalg.h"
 #include "simd/simd.h"
 
 #include <string.h>
@@ -19,6 +20,8 @@ typedef struct {
     const ks_expression *e;
     ks_tile_result what;
     double *out;
+    /* column sums: one row of them per strip */
+    int by_strip;
     /* per worker: room for a tile of each factor that is transposed */
     double *turned;
     size_t room;
@@ -39,8 +42,11 @@ static double sum(const double *x, size_t n) {
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-/* The tile at (i,j), m x n; transposed factors are turned into `turned` first (count x TR x TC). */
-static void tile(const tile_job *job, size_t i, size_t j, size_t m, size_t n, double *turned) {
+/*
+ * The tile at (i,j), m x n; transposed factors are turned into `turned` first (count x TR x TC). Column sums
+ * are added to `sums`.
+ */
+static void tile(const tile_job *job, size_t i, size_t j, size_t m, size_t n, double *turned, double *sums) {
     const ks_expression *e = job->e;
     const double *x[KS_TILE_FACTORS];
     size_t step[KS_TILE_FACTORS];
@@ -64,7 +70,7 @@ static void tile(const tile_job *job, size_t i, size_t j, size_t m, size_t n, do
             job->kernels->hadamard(job->out + (i + r) * e->n + j, n, job->what == KS_TILE_ADD, w, col,
                                    e->count, x, power);
             break;
-        case KS_TILE_COL_SUMS: job->kernels->hadamard(job->out + j, n, 1, w, col, e->count, x, power); break;
+        case KS_TILE_COL_SUMS: job->kernels->hadamard(sums, n, 1, w, col, e->count, x, power); break;
         case KS_TILE_ROW_SUMS:
             job->kernels->hadamard(z, n, 0, w, col, e->count, x, power);
             job->out[i + r] += sum(z, n);
@@ -74,21 +80,31 @@ static void tile(const tile_job *job, size_t i, size_t j, size_t m, size_t n, do
     }
 }
 
+/* TC columns from j on, strip after strip */
+static void column_sums(const tile_job *job, size_t j, double *turned) {
+    const ks_expression *e = job->e;
+    size_t n = e->n - j < TC ? e->n - j : TC;
+    if (!job->by_strip) memset(job->out + j, 0, n * sizeof *job->out);
+    for (size_t i0 = 0, i1; i0 < e->m; i0 = i1) {
+        double z[TC] = {0}, *to = job->out + (job->by_strip ? i0 / KS_STRIP * e->n : 0) + j;
+        i1 = e->m - i0 < KS_STRIP ? e->m : i0 + KS_STRIP;
+        for (size_t i = i0; i < i1; i += TR) tile(job, i, j, i1 - i < TR ? i1 - i : TR, n, turned, z);
+        for (size_t k = 0; k < n; k++) to[k] = job->by_strip ? z[k] : to[k] + z[k];
+    }
+}
+
 /* A chunk is TR rows, or TC columns for column sums, so that no two chunks write to one place. */
 static kspec_status tile_chunk(void *ctx, size_t chunk, const ks_worker *worker) {
     const tile_job *job = ctx;
     const ks_expression *e = job->e;
     double *turned = job->turned ? job->turned + (size_t)worker->index * job->room : NULL;
-    int by_cols = job->what == KS_TILE_COL_SUMS;
-    size_t i0 = by_cols ? 0 : chunk * TR, i1 = by_cols || i0 + TR > e->m ? e->m : i0 + TR;
-    size_t j0 = by_cols ? chunk * TC : 0, j1 = by_cols && j0 + TC < e->n ? j0 + TC : e->n;
-    if (by_cols)
-        memset(job->out + j0, 0, (j1 - j0) * sizeof *job->out);
-    else if (job->what == KS_TILE_ROW_SUMS)
-        memset(job->out + i0, 0, (i1 - i0) * sizeof *job->out);
-    for (size_t i = i0; i < i1; i += TR)
-        for (size_t j = j0; j < j1; j += TC)
-            tile(job, i, j, i1 - i < TR ? i1 - i : TR, j1 - j < TC ? j1 - j : TC, turned);
+    if (job->what == KS_TILE_COL_SUMS) {
+        column_sums(job, chunk * TC, turned);
+        return KSPEC_OK;
+    }
+    size_t i = chunk * TR, m = e->m - i < TR ? e->m - i : TR;
+    if (job->what == KS_TILE_ROW_SUMS) memset(job->out + i, 0, m * sizeof *job->out);
+    for (size_t j = 0; j < e->n; j += TC) tile(job, i, j, m, e->n - j < TC ? e->n - j : TC, turned, NULL);
     return KSPEC_OK;
 }
 
@@ -112,9 +128,9 @@ size_t ks_tile_room(const ks_run *run, const ks_expression *x, ks_tile_result wh
     return ks_size(room_of(x), (size_t)ks_workers(&r, chunks_of(x, what)));
 }
 
-kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_result what, double *out,
-                         kspec_error *err) {
-    tile_job job = {.e = x, .what = what, .out = out, .room = room_of(x)};
+static kspec_status all_tiles(const ks_run *run, const ks_expression *x, ks_tile_result what, int by_strip,
+                              double *out, kspec_error *err) {
+    tile_job job = {.e = x, .what = what, .out = out, .by_strip = by_strip, .room = room_of(x)};
     kspec_status st = ks_simd_choose(&job.kernels, err);
     if (st) return st;
     size_t chunks = chunks_of(x, what);
@@ -127,6 +143,15 @@ kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_resu
     st = ks_parallel_for(&r, chunks, tile_chunk, &job, err);
     ks_free(job.turned);
     return st;
+}
+
+kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_result what, double *out,
+                         kspec_error *err) {
+    return all_tiles(run, x, what, 0, out, err);
+}
+
+kspec_status ks_tile_strip_sums(const ks_run *run, const ks_expression *x, double *out, kspec_error *err) {
+    return all_tiles(run, x, KS_TILE_COL_SUMS, 1, out, err);
 }
 
 typedef struct {

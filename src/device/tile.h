@@ -11,9 +11,15 @@
 #include "base/parallel.h"
 #include "device/plugin.h"
 
-/* out is m x n, m or n numbers. */
+/*
+ * out is m x n, m or n numbers. A sum over rows is that of the sums over strips of KS_STRIP rows
+ * (linalg/linalg.h), so that it can be shared out.
+ */
 kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_result what, double *out,
                          kspec_error *err);
+
+/* The sums over each strip of rows instead: out[strip*n + j] */
+kspec_status ks_tile_strip_sums(const ks_run *run, const ks_expression *x, double *out, kspec_error *err);
 
 /* How many doubles it holds meanwhile. */
 size_t ks_tile_room(const ks_run *run, const ks_expression *x, ks_tile_result what);

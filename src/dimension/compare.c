@@ -7,6 +7,7 @@
 #include "moments/jackknife.h"
 #include "moments/second.h"
 #include "moments/sums.h"
+#include "team/team.h"
 
 #include <math.h>
 
@@ -134,6 +135,7 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     job j = {0};
     kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
+    j.run.team = j.o.team;
     int center = !j.o.no_center;
     if (!st)
         st = ks_measured_open(&j.first, phi, ntrials, j.o.row_trials, center, "the first matrix", &j.arena,
@@ -156,6 +158,7 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
         }
     }
     ks_arena_free(&j.arena);
+    st = ks_team_end(j.o.team, st, err);
     if (st) {
         kspec_compare_free(r);
         return st;

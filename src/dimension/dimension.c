@@ -7,6 +7,7 @@
 #include "moments/second.h"
 #include "kspec/dimension.h"
 #include "linalg/linalg.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -207,12 +208,13 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
     ks_run run;
     ks_arena arena = {0};
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
-    if (!st) st = ks_run_init(&run, o.threads, o.progress, err);
-    if (!st) st = check(&o, err);
     if (st) return st;
-    kspec_dimension_result *r = ks_result_new(sizeof *r);
-    if (!r) return ks_nomem(err, "the result", sizeof *r);
-    if (!(st = ks_blas_enter(run.threads, err))) {
+    st = ks_run_init(&run, o.threads, o.progress, err);
+    run.team = o.team;
+    if (!st) st = check(&o, err);
+    kspec_dimension_result *r = st ? NULL : ks_result_new(sizeof *r);
+    if (!st && !r) st = ks_nomem(err, "the result", sizeof *r);
+    if (!st && !(st = ks_blas_enter(run.threads, err))) {
         int turn = o.center == KSPEC_CENTER_COLS && ntrials > 0;
         if (turn) st = ks_matrix_check(phi, "the matrix", err);
         if (!st)
@@ -221,6 +223,7 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
         ks_blas_leave();
     }
     ks_arena_free(&arena);
+    st = ks_team_end(o.team, st, err);
     if (st) {
         kspec_dimension_free(r);
         return st;

@@ -1,4 +1,4 @@
-/* kspec_read(): inputs to arrays, arrays to trials x rows x columns, missing values as asked. */
+/* What kspec_read() does in each process: inputs to arrays, arrays to trials x rows x columns, missing values as asked. */
 #include "io/read.h"
 
 #include "base/error.h"
@@ -158,8 +158,8 @@ static kspec_status read_all(const char *const *inputs, size_t count, const ks_a
     return st;
 }
 
-kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
-                        kspec_dataset **out, kspec_error *err) {
+kspec_status ks_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
+                     kspec_dataset **out, kspec_error *err) {
     ks_clear(err);
     *out = NULL;
     kspec_read_opts o;

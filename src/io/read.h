@@ -41,6 +41,10 @@ typedef struct {
     kspec_matrix *trials;
 } ks_dataset;
 
+/* kspec_read() in one process */
+kspec_status ks_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
+                     kspec_dataset **out, kspec_error *err);
+
 /* Reads the array that an input ("x.npz:key") names. Text takes the selection of its columns itself. */
 kspec_status ks_input_read(const char *input, const char *select_cols, const char *name, ks_array *out,
                            kspec_error *err);

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "learn/run.h"
 #include "linalg/linalg.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <time.h>
@@ -21,6 +22,11 @@ typedef struct {
     kspec_error *errors;
     /* work, in neurons times epochs; the initialisation is one */
     double total;
+    /* runs of this process, which are all unless there is a team */
+    size_t mine;
+    /* in a team: what each run has found, in `order`, as bytes; and which ones were run here */
+    unsigned char *records, *ran;
+    size_t record;
     /* work done; runs begun and finished */
     atomic_size_t done, begun, finished;
 } job;
@@ -101,12 +107,27 @@ static int report(void *ctx, double fraction) {
     return poll(ctx, 0);
 }
 
+/* A run that stops because another has failed is not the reason: that one's failure, where there is one */
+static kspec_status reason(job *j, size_t run, kspec_status st, kspec_error *err) {
+    pthread_mutex_lock(&j->l.lock);
+    j->errors[run].code = st;
+    for (size_t k = 0; k < j->out->count && st == KSPEC_E_CANCELLED; k++)
+        if (j->errors[k].code && j->errors[k].code != KSPEC_E_CANCELLED) run = k, st = j->errors[k].code;
+    if (st) ks_fail(err, st, "%s", j->errors[run].msg);
+    pthread_mutex_unlock(&j->l.lock);
+    return st;
+}
+
 static kspec_status chunk(void *ctx, size_t k, const ks_worker *worker) {
     job *j = ctx;
-    size_t r = j->order[k], count = j->out->count;
+    size_t r = j->order[k], count = j->mine;
     atomic_fetch_add(&j->begun, 1);
     kspec_status st = ks_learn_run(&j->l, j->out->runs[r], worker->index, &j->done, &j->errors[r]);
-    j->errors[r].code = st;
+    if (!st && j->records) {
+        st = ks_learn_pack(j->out->runs[r], j->records + k * j->record, j->record, &j->errors[r]);
+        j->ran[k] = 1;
+    }
+    st = reason(j, r, st, worker->err);
     if (st) atomic_store(&j->l.stop, 1);
     atomic_fetch_add(&j->finished, 1);
     /* nothing is left to begin: the calling thread reports until the others have ended */
@@ -135,23 +156,29 @@ static kspec_status make_runs(job *j, kspec_error *err) {
         size_t i = k; /* insertion: runs are few */
         for (; i && out->runs[j->order[i - 1]]->width < run->width; i--) j->order[i] = j->order[i - 1];
         j->order[i] = k;
-        j->total += (double)run->width * (double)(l->o.epochs + 1);
     }
+    const size_t ranks = (size_t)ks_team_ranks(&j->run);
+    for (size_t k = (size_t)ks_team_rank(&j->run); k < count; k += ranks, j->mine++)
+        j->total += (double)out->runs[j->order[k]]->width * (double)(l->o.epochs + 1);
+    if (!j->run.team) return KSPEC_OK;
+    j->record = ks_learn_record_bytes(l);
+    j->records = ks_zalloc(count, j->record);
+    j->ran = ks_zalloc(count, 1);
+    if (!j->records || !j->ran) return ks_nomem(err, "the runs of all ranks", ks_size(count, j->record));
     return KSPEC_OK;
 }
 
 static kspec_status train(job *j, kspec_error *err) {
     kspec_status st = make_runs(j, err);
     if (st) return st;
-    ks_run run = {j->run.threads, {report, j}, 0, 1};
+    ks_run run = {.threads = j->run.threads, .progress = {report, j}, .to = 1, .team = j->run.team};
     if ((st = ks_blas_enter(run.threads, err))) return st;
-    st = ks_parallel_for(&run, j->out->count, chunk, j, err);
+    const ks_share records = {j->records, j->record, j->out->count, 1};
+    st = ks_team_for(&run, "runs", j->out->count, chunk, j, &records, 1, err);
     ks_blas_leave();
-    /* a run that stops because another has failed is not the reason */
-    for (size_t k = 0; k < j->out->count && st; k++) {
-        kspec_status own = j->errors[k].code;
-        if (own && own != KSPEC_E_CANCELLED) return ks_fail(err, own, "%s", j->errors[k].msg);
-    }
+    for (size_t k = 0; k < j->out->count && !st && j->records; k++)
+        if (!j->ran[k])
+            st = ks_learn_unpack(&j->l, j->records + k * j->record, j->out->runs[j->order[k]], err);
     return st;
 }
 
@@ -159,15 +186,16 @@ kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, siz
                          const kspec_learn_opts *opts, kspec_learn_result **out, kspec_error *err) {
     ks_clear(err);
     *out = NULL;
-    if (!data) return ks_fail(err, KSPEC_E_ARG, "the data are missing (NULL)");
     double begun = ks_now();
     job j = {.l = {.data = data, .widths = widths, .width_count = width_count, .poll = poll}};
     kspec_status st = ks_take_opts(&j.l.o, sizeof j.l.o, opts, err);
     if (!st) st = ks_run_init(&j.run, j.l.o.threads, j.l.o.progress, err);
+    j.run.team = j.l.o.team;
+    if (!st && !data) st = ks_fail(err, KSPEC_E_ARG, "the data are missing (NULL)");
     if (!st) st = check(&j, err);
-    if (st) return st;
-    kspec_learn_result *r = j.out = ks_result_new(sizeof *r);
-    if (!r) return ks_nomem(err, "the runs", sizeof *r);
+    kspec_learn_result *r = j.out = st ? NULL : ks_result_new(sizeof *r);
+    if (!st && !r) st = ks_nomem(err, "the runs", sizeof *r);
+    if (st) return ks_team_end(j.run.team, st, err);
     if (j.l.o.store) j.l.store = *j.l.o.store;
     j.l.ctx = &j;
     pthread_mutex_init(&j.l.lock, NULL);
@@ -175,6 +203,9 @@ kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, siz
     pthread_mutex_destroy(&j.l.lock);
     ks_free(j.order);
     ks_free(j.errors);
+    ks_free(j.records);
+    ks_free(j.ran);
+    st = ks_team_end(j.run.team, st, err);
     if (st) {
         kspec_learn_free(r);
         return st;

@@ -44,16 +44,22 @@ static kspec_status measure(ks_learning *l, ks_network *net, kspec_learn_run *ru
     return ks_learn_measure(l, net, worker, ks_result_arena(run), e, err);
 }
 
+kspec_learn_epoch **ks_learn_epochs_new(const ks_learning *l, kspec_learn_run *run, kspec_error *err) {
+    size_t room = l->o.epochs / l->o.every + 2;
+    kspec_learn_epoch **epochs = ks_arena_list(ks_result_arena(run), room, sizeof **epochs);
+    if (!epochs) ks_nomem(err, "the epochs", ks_size(room, sizeof **epochs));
+    return epochs;
+}
+
 kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atomic_size_t *done,
                           kspec_error *err) {
     ks_arena arena = {0};
     ks_network net;
     size_t n = l->data->train.n, epoch = 0, trained = 0;
     double computing = 0; /* seconds of the thread's own processor time in training */
-    size_t *order = ks_arena_alloc(&arena, n, sizeof *order), room = l->o.epochs / l->o.every + 2;
-    run->epochs = ks_arena_list(ks_result_arena(run), room, sizeof **run->epochs);
-    kspec_status st = KSPEC_OK;
-    if (!run->epochs) st = ks_nomem(err, "the epochs", ks_size(room, sizeof **run->epochs));
+    size_t *order = ks_arena_alloc(&arena, n, sizeof *order);
+    run->epochs = ks_learn_epochs_new(l, run, err);
+    kspec_status st = run->epochs ? KSPEC_OK : KSPEC_E_NOMEM;
     if (!st) st = ks_network_make(&net, &arena, run->width, run->seed, l->data, l->o.batch, &l->scaling, err);
     int found = 0;
     if (!st) st = ks_checkpoint_load(l, &net, run, &epoch, &found, err);

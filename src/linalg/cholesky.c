@@ -1,9 +1,13 @@
 #include "linalg/cholesky.h"
 
 #include "linalg/linalg.h"
+#include "team/team.h"
 
 #include <cblas.h>
 #include <string.h>
+
+/* A team shares out the square of a matrix of this size; a smaller one takes less than a message. */
+enum { SHARED_FROM = 384 };
 
 size_t ks_tile(size_t n) { return n < 1024 ? 128 : 256; }
 
@@ -102,10 +106,37 @@ static kspec_status square(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
+/* A row of tiles of A^-1 from the diagonal to the left, for a team */
+static kspec_status square_strip(void *ctx, size_t i, const ks_worker *worker) {
+    for (size_t k = 0; k <= i; k++) square(ctx, i * (i + 1) / 2 + k, worker);
+    return KSPEC_OK;
+}
+
+/* The mirror images of a row of tiles */
+static kspec_status mirror_strip(void *ctx, size_t i, const ks_worker *worker) {
+    (void)worker;
+    const job *j = ctx;
+    const size_t end = i * j->tile + extent(j, i);
+    for (size_t r = i * j->tile; r < end; r++)
+        for (size_t c = 0; c < r; c++) j->A[c * j->n + r] = j->A[r * j->n + c];
+    return KSPEC_OK;
+}
+
+/*
+ * In a team every rank has all of W, whose columns do not lie together, and its rows of tiles of the square
+ * are handed round.
+ */
+static kspec_status square_shared(const ks_run *run, job *j, size_t tiles, kspec_error *err) {
+    const ks_share rows = {j->A, j->n * sizeof *j->A, j->n, j->tile};
+    kspec_status st = ks_team_for(run, "inverse", tiles, square_strip, j, &rows, 1, err);
+    return st ? st : ks_parallel_for(run, tiles, mirror_strip, j, err);
+}
+
 kspec_status ks_potri_tiled(const ks_run *run, size_t n, double *A, double *work, kspec_error *err) {
     job j = {.n = n, .tile = ks_tile(n), .A = A, .W = work};
     size_t tiles = (n + j.tile - 1) / j.tile;
     kspec_status st = ks_parallel_for(run, tiles, invert_column, &j, err);
+    if (!st && run->team && n >= SHARED_FROM) return square_shared(run, &j, tiles, err);
     return st ? st : ks_parallel_for(run, tiles * (tiles + 1) / 2, square, &j, err);
 }
 

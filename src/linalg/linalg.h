@@ -9,6 +9,13 @@
 #include "base/parallel.h"
 
 /*
+ * Tiles of a product are KS_STRIP rows high; the inner dimension is cut into pieces of KS_DEPTH. Where rows are
+ * shared out among processes, these are strips of KS_STRIP rows (device/strips.h): then every process makes
+ * the very calls that one would make, with the same bits.
+ */
+enum { KS_STRIP = 256, KS_STRIP_COLS = 1024, KS_DEPTH = 16384 };
+
+/*
  * Call around a computation: sets the process's OpenBLAS to one thread, and back at the last leave. Nests.
  * Makes sure of OpenBLAS's buffers for up to `threads` calls at once: where there are fewer, calls wait for
  * each other; where there is not one, it fails with KSPEC_E_NOMEM, and there is nothing to leave.

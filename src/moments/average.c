@@ -8,6 +8,7 @@
 #include "moments/pairs.h"
 #include "moments/path.h"
 #include "moments/path_groups.h"
+#include "moments/there.h"
 
 #include <math.h>
 #include <string.h>
@@ -127,14 +128,13 @@ static kspec_status run_method(const ks_run *run, const ks_source *s, kspec_esti
     if (method == KSPEC_ESTIMATOR_EXACT) return run_exact(run, s, p, out, err);
     if (method == KSPEC_ESTIMATOR_KV_ROW) return ks_kv_row(run, p, out, err);
     if (method == KSPEC_ESTIMATOR_PATH && !s->tasks->transposed) return run_path(run, s, c, p, 0, out, err);
-    ks_arena arena = {0};
-    ks_pair t;
+    ks_moved t;
     ks_moments_out turned = {out->m, out->cols, out->rows};
-    kspec_status st = ks_pair_transpose(p, &t, &arena, err);
+    kspec_status st = ks_turn(run, p, &t, err);
     if (!st)
-        st = method == KSPEC_ESTIMATOR_PATH ? run_path(run, s, c, &t, 1, &turned, err)
-                                            : ks_kv_row(run, &t, &turned, err);
-    ks_arena_free(&arena);
+        st = method == KSPEC_ESTIMATOR_PATH ? run_path(run, s, c, &t.p, 1, &turned, err)
+                                            : ks_kv_row(run, &t.p, &turned, err);
+    ks_moved_end(run, &t);
     return st;
 }
 

@@ -1,6 +1,7 @@
 #include "moments/exact.h"
 
 #include "base/error.h"
+#include "device/ranks.h"
 #include "linalg/linalg.h"
 #include "moments/exact_run.h"
 #include "moments/exact_terms.h"
@@ -20,7 +21,6 @@ static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, double *G)
     double work = (double)N * (double)N * (double)M * (symmetric ? KS_SYMMETRIC_COST : 1),
            alpha = 1 / (double)M;
     ks_run part;
-    if (!ks_exec_step(x, work, &part)) return;
     const ks_matmul product = {.ta = !rows,
                                .tb = rows,
                                .m = N,
@@ -34,18 +34,19 @@ static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, double *G)
                                .C = G,
                                .ldc = N,
                                .symmetric = symmetric};
+    ks_exec_room(x, ks_ranks_product_room(x->ranks, &product));
+    if (!ks_exec_step(x, work, &part)) return;
     x->status = x->at->product(&part, &product, x->err);
 }
 
 /* The data where the plan is carried out, and their end */
 static void bring(ks_exec_state *x, const ks_pair *p, ks_pair *there) {
-    const size_t count = ks_size(p->P, p->Q);
     *there = *p;
     if (x->dry) return;
     there->A = there->B = NULL;
-    x->status = x->at->bring(x->run, p->A, count, "the exact estimator", &there->A, x->err);
+    x->status = x->at->bring(x->run, p->A, p->P, p->Q, "the exact estimator", &there->A, x->err);
     if (!x->status && p->B != p->A)
-        x->status = x->at->bring(x->run, p->B, count, "the exact estimator", &there->B, x->err);
+        x->status = x->at->bring(x->run, p->B, p->P, p->Q, "the exact estimator", &there->B, x->err);
     else
         there->B = there->A;
 }
@@ -56,23 +57,31 @@ static void leave(ks_exec_state *x, const ks_pair *there) {
     x->at->leave(x->run, there->A);
 }
 
-/* One execution of the plan. */
+/* Does a graph need matrices whole (exact_hard.c)? */
+static int any_hard(const ks_plan *plan) {
+    for (size_t g = 0; g < plan->ngraphs; g++)
+        if (plan->terminals[g].hard) return 1;
+    return 0;
+}
+
+/* One execution of the plan, by a team of x->ranks processes or 0. */
 static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair *p, kspec_sampled s) {
     x->plan = plan;
     x->live = plan->bytes;
     x->peak = plan->bytes_making;
-    x->at = ks_backend_of(x->run);
+    x->at = any_hard(plan) ? ks_backend_of(x->run) : ks_backend_for(x->run, p->P, p->Q);
+    x->ranks = x->at == &ks_ranks_backend ? ks_team_ranks(x->run) : 0;
     ks_pair there;
     bring(x, p, &there);
     x->A = there.A, x->B = there.B;
     size_t N = plan->size[KS_ROW];
     double *G = NULL;
     if (s != KSPEC_SAMPLED_BOTH) {
-        x->A = G = ks_exec_hold(x, ks_size(N, N));
+        x->A = G = ks_exec_hold(x, N, N);
         if (G) gram(x, &there, s, G);
     }
     if (!x->status) ks_exec(x);
-    ks_exec_drop(x, G, ks_size(N, N));
+    ks_exec_drop(x, G, N, N);
     leave(x, &there);
     return x->status;
 }
@@ -158,6 +167,11 @@ static kspec_status make_plan(ks_exact_plan *e, int nmax, int with_loo, kspec_er
     return ks_plan_make(&e->plan, form, rows, cols, nmax, err);
 }
 
+void ks_exact_share(ks_exact_plan *e, kspec_team *team) {
+    e->team = team;
+    e->work[0] = e->work[1] = 0;
+}
+
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err) {
     static const double one, other; /* stand for the trials: their entries are not looked at */
@@ -165,7 +179,7 @@ kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *wor
     kspec_status st = make_plan(e, nmax, k, err);
     if (!st && !e->work[k]) {
         ks_pair p = {&one, e->two ? &other : &one, e->P, e->Q, nmax};
-        const ks_run run = {.threads = e->threads ? e->threads : kspec_default_threads()};
+        const ks_run run = {.threads = e->threads ? e->threads : kspec_default_threads(), .team = e->team};
         ks_exec_state x = {.run = &run, .dry = 1, .with_loo = k, .err = err};
         st = execute(&x, &e->plan, &p, e->sampled);
         /* and the sums over the cycles through each row and column */

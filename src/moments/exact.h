@@ -31,9 +31,14 @@ typedef struct {
     /* what the plan costs without leave-one-out estimates, and with them; 0: not yet counted */
     double work[2];
     size_t bytes[2];
+    /* for a rank of which it is counted; NULL: none */
+    kspec_team *team;
 } ks_exact_plan;
 
 void ks_exact_plan_free(ks_exact_plan *e);
+
+/* Costs are those of a rank of this team from now on; NULL: of one process. */
+void ks_exact_share(ks_exact_plan *e, kspec_team *team);
 
 /*
  * What ks_exact() costs up to order nmax, by a dry run: multiply-adds at the rate of a matrix product, and an

@@ -11,6 +11,7 @@
 #include "device/tile.h"
 #include "linalg/linalg.h"
 #include "moments/exact_run.h"
+#include "team/team.h"
 
 #include <string.h>
 
@@ -19,8 +20,8 @@ enum { SLOTS = 16 };
 
 typedef struct {
     size_t P, Q;
-    /* the first slice of the round */
-    size_t r0;
+    /* the first slice of the round, and the end of it */
+    size_t r0, r1;
     /* P x P, Q x Q, P x Q */
     const double *E, *F, *X[2][2];
     /* r1 <= r0 suffices */
@@ -31,10 +32,8 @@ typedef struct {
     double *E_adj, *F_adj;
 } slices;
 
-static kspec_status slice(void *ctx, size_t slot, const ks_worker *worker) {
-    (void)worker;
-    const slices *s = ctx;
-    size_t P = s->P, Q = s->Q, r0 = s->r0 + slot, rows = s->mirror ? r0 + 1 : P;
+static void slice(const slices *s, size_t slot, size_t r0) {
+    size_t P = s->P, Q = s->Q, rows = s->mirror ? r0 + 1 : P;
     double *U = s->work + slot * 2 * P * Q, *Z = U + P * Q, *t = s->E_adj + r0 * P;
     const double *x00 = s->X[0][0] + r0 * Q, *x01 = s->X[0][1] + r0 * Q, *e = s->E + r0 * P;
     for (size_t i = 0; i < rows; i++)
@@ -51,6 +50,13 @@ static kspec_status slice(void *ctx, size_t slot, const ks_worker *worker) {
     }
     for (size_t i = rows; i < P; i++) t[i] = 0;
     if (s->F_adj) ks_gemm(1, 0, Q, Q, rows, 1, Z, Q, U, Q, 1, s->F_adj + slot * Q * Q, Q);
+}
+
+/* The slices of one slot, in their order: whoever makes them, the sums have the same bits. */
+static kspec_status slot_slices(void *ctx, size_t slot, const ks_worker *worker) {
+    (void)worker;
+    const slices *s = ctx;
+    for (size_t r0 = s->r0 + slot; r0 < s->r1; r0 += SLOTS) slice(s, slot, r0);
     return KSPEC_OK;
 }
 
@@ -63,17 +69,37 @@ static int mirrored(const ks_plan *pl, const ks_terminal *t) {
            t->X[0][1] == t->X[1][0];
 }
 
+/*
+ * Slices of a round: one of each slot; for a team, which hands the sums of all slots round after it, as many as
+ * take a second.
+ */
+static size_t round_size(const ks_exec_state *x, const slices *s) {
+    const double one = (double)s->P * (double)s->Q * (double)s->Q * (s->F_adj ? 2 : 1), rounds = 2e10 / one;
+    return x->run->team && rounds > 1 ? SLOTS * (rounds < 1e6 ? (size_t)rounds : 1000000) : SLOTS;
+}
+
+/* Shares a round out where it takes longer than its messages. */
+static kspec_status round_of_slices(const ks_run *run, slices *s, double work, kspec_error *err) {
+    const size_t P = s->P, Q = s->Q, count = s->r1 - s->r0;
+    const ks_share made[] = {{.to = s->E_adj + s->r0 * P, .each = P * sizeof(double), .count = count},
+                             {.to = s->F_adj, .each = Q * Q * sizeof(double), .count = SLOTS, .per = 1}};
+    const ks_run part = work < 1e8 ? ks_run_alone(run) : *run;
+    return ks_team_for(&part, "slices", count < SLOTS ? count : SLOTS, slot_slices, s, made, s->F_adj ? 2 : 1,
+                       err);
+}
+
 static void cpu_slices(ks_exec_state *x, slices *s) {
-    size_t P = s->P, Q = s->Q;
+    size_t P = s->P, Q = s->Q, size = round_size(x, s);
     if (s->F_adj && !x->dry && !x->status) memset(s->F_adj, 0, SLOTS * Q * Q * sizeof *s->F_adj);
-    for (s->r0 = 0; s->r0 < P && !x->status; s->r0 += SLOTS) {
-        size_t count = P - s->r0 < SLOTS ? P - s->r0 : SLOTS;
-        double rows = s->mirror ? (double)s->r0 + ((double)count + 1) / 2 : (double)P;
-        double work = (double)count * rows * (double)Q * (double)Q * (s->F_adj ? 2 : 1);
+    for (s->r0 = 0; s->r0 < P && !x->status; s->r0 = s->r1) {
+        s->r1 = P - s->r0 < size ? P : s->r0 + size;
+        double count = (double)(s->r1 - s->r0),
+               rows = s->mirror ? (double)s->r0 + (count + 1) / 2 : (double)P;
+        double work = count * rows * (double)Q * (double)Q * (s->F_adj ? 2 : 1);
         ks_run part;
         if (!ks_exec_step(x, work, &part)) continue;
         part = ks_tile_threads(&part, work);
-        x->status = ks_parallel_for(&part, count, slice, s, x->err);
+        x->status = round_of_slices(&part, s, work, x->err);
     }
     if (s->F_adj && !x->dry && !x->status)
         for (size_t k = 1; k < SLOTS; k++)
@@ -157,20 +183,20 @@ static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double
         int edge = t->X[k / 2][k % 2];
         const ks_edge *e = &pl->edges[edge];
         if (!is_leaf(e)) {
-            held[k] = ks_exec_hold(x, P * Q);
+            held[k] = ks_exec_hold(x, P, Q);
             ks_exec_edge(x, edge, KS_ROW, KS_COL, held[k]);
         }
         s.X[k / 2][k % 2] = held[k] ? held[k] : e->a ? x->A : x->B;
     }
-    s.work = ks_exec_hold(x, SLOTS * 2 * P * Q);
+    s.work = ks_exec_hold(x, SLOTS * 2 * P, Q);
     ks_exec_edge(x, t->E, KS_ROW, KS_ROW, E);
     ks_exec_edge(x, t->F, KS_COL, KS_COL, F);
     if (x->run->device && !x->dry)
         device_slices(x, &s);
     else
         cpu_slices(x, &s);
-    ks_exec_drop(x, s.work, SLOTS * 2 * P * Q);
-    for (int k = 0; k < 4; k++) ks_exec_drop(x, held[k], P * Q);
+    ks_exec_drop(x, s.work, SLOTS * 2 * P, Q);
+    for (int k = 0; k < 4; k++) ks_exec_drop(x, held[k], P, Q);
 }
 
 /* through[i] += sum_j first X[i,j] + second X[j,i], where X = E E~ elementwise. */
@@ -208,9 +234,8 @@ static double value_of(ks_exec_state *x, size_t P, const double *E, const double
 
 double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
     size_t P = x->plan->size[KS_ROW], Q = x->plan->size[KS_COL];
-    double *E = ks_exec_hold(x, P * P), *E_adj = ks_exec_hold(x, P * P), *F = ks_exec_hold(x, Q * Q),
-           value = 0;
-    double *F_adj = n ? ks_exec_hold(x, SLOTS * Q * Q) : NULL;
+    double *E = ks_exec_hold(x, P, P), *E_adj = ks_exec_hold(x, P, P), *F = ks_exec_hold(x, Q, Q), value = 0;
+    double *F_adj = n ? ks_exec_hold(x, SLOTS * Q, Q) : NULL;
     if (!x->status) all_slices(x, t, E, F, E_adj, F_adj);
     if (!x->dry && !x->status) value = value_of(x, P, E, E_adj);
     if (n && !x->dry && !x->status) {
@@ -223,9 +248,9 @@ double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
         ks_exec_hand_on(x, t->E, KS_ROW, KS_ROW, weight, E_adj, NULL, NULL);
         ks_exec_hand_on(x, t->F, KS_COL, KS_COL, weight, F_adj, NULL, NULL);
     }
-    ks_exec_drop(x, F_adj, SLOTS * Q * Q);
-    ks_exec_drop(x, F, Q * Q);
-    ks_exec_drop(x, E_adj, P * P);
-    ks_exec_drop(x, E, P * P);
+    ks_exec_drop(x, F_adj, SLOTS * Q, Q);
+    ks_exec_drop(x, F, Q, Q);
+    ks_exec_drop(x, E_adj, P, P);
+    ks_exec_drop(x, E, P, P);
     return value;
 }

@@ -11,6 +11,7 @@
 #include "moments/exact_run.h"
 
 #include "base/error.h"
+#include "device/ranks.h"
 #include "device/tile.h"
 
 #include <math.h>
@@ -34,15 +35,16 @@ static int count_held(ks_exec_state *x, size_t count, double **instead) {
     return !x->dry;
 }
 
-double *ks_exec_hold(ks_exec_state *x, size_t count) {
+double *ks_exec_hold(ks_exec_state *x, size_t rows, size_t cols) {
     double *p;
-    if (count_held(x, count, &p)) x->status = x->at->hold(x->run, count, "the exact estimator", &p, x->err);
+    if (count_held(x, ks_strips_count(x->ranks, rows, cols), &p))
+        x->status = x->at->hold(x->run, rows, cols, "the exact estimator", &p, x->err);
     return p;
 }
 
-void ks_exec_drop(ks_exec_state *x, double *p, size_t count) {
+void ks_exec_drop(ks_exec_state *x, double *p, size_t rows, size_t cols) {
     if (!p) return;
-    x->live -= held_bytes(count);
+    x->live -= held_bytes(ks_strips_count(x->ranks, rows, cols));
     if (!x->dry) x->at->drop(x->run, p);
 }
 
@@ -66,6 +68,11 @@ int ks_exec_step(ks_exec_state *x, double work, ks_run *part) {
     if (x->dry || x->status) return 0;
     *part = ks_run_part(x->run, fmin(before / x->total, 1), fmin(x->work / x->total, 1));
     return 1;
+}
+
+void ks_exec_room(ks_exec_state *x, size_t count) {
+    const size_t room = ks_size_add(x->live, held_bytes(count));
+    if (room > x->peak) x->peak = room;
 }
 
 static size_t size_of(const ks_exec_state *x, int kind) { return x->plan->size[kind]; }
@@ -101,8 +108,7 @@ static void add_edge(const ks_exec_state *x, ks_expression *out, int edge, int k
 static void run_expression(ks_exec_state *x, const ks_expression *e, ks_tile_result what, double *out) {
     ks_run part;
     int streams = e->count + (what == KS_TILE_STORE) + 2 * (what == KS_TILE_ADD);
-    size_t room = ks_size_add(x->live, held_bytes(ks_tile_room(x->run, e, what)));
-    if (room > x->peak) x->peak = room;
+    ks_exec_room(x, ks_size_add(ks_tile_room(x->run, e, what), ks_ranks_expression_room(x->ranks, e, what)));
     if (!ks_exec_step(x, KS_ELEMENT_COST * (double)e->m * (double)e->n * streams, &part)) return;
     x->status = x->at->expression(&part, e, what, out, x->err);
 }
@@ -140,7 +146,7 @@ typedef struct {
     int transposed;
     /* to be dropped */
     double *held;
-    size_t count;
+    size_t rows, cols;
 } operand;
 
 /* The edge times col[w] (NULL: ones): the matrix itself where there is one, else an elementwise product. */
@@ -148,26 +154,25 @@ static operand operand_of(ks_exec_state *x, int edge, int ku, int kw, const doub
     ks_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1, .col = col};
     add_edge(x, &ex, edge, ku, 0, -1);
     if (ex.count == 1 && ex.factor[0].power == 1 && !col)
-        return (operand){ex.factor[0].x, ex.factor[0].transposed, NULL, 0};
-    operand o = {.transposed = ex.factor[0].transposed, .count = ex.m * ex.n};
+        return (operand){.x = ex.factor[0].x, .transposed = ex.factor[0].transposed};
+    operand o = {.transposed = ex.factor[0].transposed};
     if (o.transposed) { /* made in the orientation of its first factor */
         ex = (ks_expression){.m = size_of(x, kw), .n = size_of(x, ku), .alpha = 1, .row = col};
         add_edge(x, &ex, edge, ku, 1, -1);
     }
-    o.x = o.held = ks_exec_hold(x, o.count);
+    o.rows = ex.m, o.cols = ex.n;
+    o.x = o.held = ks_exec_hold(x, o.rows, o.cols);
     if (o.held) run_expression(x, &ex, KS_TILE_STORE, o.held);
     return o;
 }
 
-static void drop_operand(ks_exec_state *x, operand *o) { ks_exec_drop(x, o->held, o->count); }
+static void drop_operand(ks_exec_state *x, operand *o) { ks_exec_drop(x, o->held, o->rows, o->cols); }
 
 /* C (m x n) = L R^T (turn_L: L^T R^T ...): op(L) is m x k and op(R) n x k. */
 static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const operand *L, const operand *R,
                      int symmetric, double *C) {
     ks_run part;
     double work = (double)m * (double)n * (double)k * (symmetric ? KS_SYMMETRIC_COST : 1);
-    if (!ks_exec_step(x, work, &part)) return;
-    part = ks_tile_threads(&part, work);
     size_t lda = L->transposed ? m : k, ldb = R->transposed ? n : k;
     const ks_matmul p = {.ta = L->transposed,
                          .tb = !R->transposed,
@@ -182,14 +187,30 @@ static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const opera
                          .C = C,
                          .ldc = n,
                          .symmetric = symmetric};
+    ks_exec_room(x, ks_ranks_product_room(x->ranks, &p));
+    if (!ks_exec_step(x, work, &part)) return;
+    part = ks_tile_threads(&part, work);
     x->status = x->at->product(&part, &p, x->err);
 }
 
 /* ---- forward ---- */
 
-static size_t product_size(const ks_exec_state *x, int k) {
+static double product_size(const ks_exec_state *x, int k) {
     const ks_product *p = &x->plan->products[k];
-    return size_of(x, p->ku) * size_of(x, p->kv);
+    return (double)size_of(x, p->ku) * (double)size_of(x, p->kv);
+}
+
+static double *hold_product(ks_exec_state *x, int k) {
+    const ks_product *p = &x->plan->products[k];
+    return ks_exec_hold(x, size_of(x, p->ku), size_of(x, p->kv));
+}
+
+/* of x->value or x->adjoint */
+static void drop_product(ks_exec_state *x, int k, double **of) {
+    if (!of[k]) return;
+    const ks_product *p = &x->plan->products[k];
+    ks_exec_drop(x, of[k], size_of(x, p->ku), size_of(x, p->kv));
+    of[k] = NULL;
 }
 
 static void forward_product(ks_exec_state *x, int k) { /* O[u,v] = sum_w L[u,w] d[w] R[v,w] */
@@ -197,7 +218,7 @@ static void forward_product(ks_exec_state *x, int k) { /* O[u,v] = sum_w L[u,w] 
     const double *d = weights(x, p->d, p->kw, -1, x->scratch[0]);
     operand L = operand_of(x, p->L, p->ku, p->kw, d);
     operand R = operand_of(x, p->R, p->kv, p->kw, NULL);
-    x->value[k] = ks_exec_hold(x, product_size(x, k));
+    x->value[k] = hold_product(x, k);
     multiply(x, size_of(x, p->ku), size_of(x, p->kv), size_of(x, p->kw), &L, &R, ks_product_symmetric(p),
              x->value[k]);
     drop_operand(x, &R);
@@ -209,7 +230,7 @@ static void forward_vector(ks_exec_state *x, int k) { /* o[u] = sum_w E[u,w] d[w
     size_t m = size_of(x, v->ku);
     x->vector[k] = ks_exec_hold_vector(x, m);
     if (v->diagonal) {
-        if (!x->dry && !x->status) x->status = x->at->get(x->run, x->vector[k], x->A, m, m + 1, x->err);
+        if (!x->dry && !x->status) x->status = x->at->diagonal(x->run, x->vector[k], x->A, m, x->err);
         return;
     }
     const double *d = weights(x, v->d, v->kw, -1, x->scratch[0]);
@@ -268,7 +289,7 @@ void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, c
         if (T) add_factor(&ex, T, flip, 1);
         add_edge(x, &ex, edge, ku, flip, k);
         int first = !x->adjoint[id];
-        if (first) x->adjoint[id] = ks_exec_hold(x, product_size(x, id));
+        if (first) x->adjoint[id] = hold_product(x, id);
         if (x->adjoint[id]) run_expression(x, &ex, first ? KS_TILE_STORE : KS_TILE_ADD, x->adjoint[id]);
     }
 }
@@ -305,7 +326,7 @@ static void backward_side(ks_exec_state *x, const ks_product *p, int k, int righ
     size_t m = size_of(x, ku), n = size_of(x, p->kw);
     operand O = {.x = x->adjoint[k], .transposed = right};
     operand R = operand_of(x, other, kv, p->kw, NULL);
-    double *T = ks_exec_hold(x, m * n);
+    double *T = ks_exec_hold(x, m, n);
     R.transposed = !R.transposed; /* the sum is over its first index here */
     if (T) multiply(x, m, n, size_of(x, kv), &O, &R, 0, T);
     drop_operand(x, &R);
@@ -316,7 +337,7 @@ static void backward_side(ks_exec_state *x, const ks_product *p, int k, int righ
         run_expression(x, &e, KS_TILE_COL_SUMS, q);
     }
     ks_exec_hand_on(x, mine, ku, p->kw, 1, T, NULL, weights(x, p->d, p->kw, -1, x->scratch[0]));
-    ks_exec_drop(x, T, m * n);
+    ks_exec_drop(x, T, m, n);
 }
 
 static void backward_product(ks_exec_state *x, int n, int k) {
@@ -325,14 +346,15 @@ static void backward_product(ks_exec_state *x, int n, int k) {
         right = x->plan->edges[p->R].nref > 0;
     ks_run part;
     if (symmetric &&
-        ks_exec_step(x, 3 * KS_ELEMENT_COST * (double)product_size(x, k), &part)) /* both sides at once */
+        ks_exec_step(x, 3 * KS_ELEMENT_COST * product_size(x, k), &part)) /* both sides at once */
         x->status = x->at->symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
+    if (symmetric)
+        ks_exec_room(x, x->ranks > 1 ? ks_columns_room(x->ranks, size_of(x, p->ku), size_of(x, p->ku)) : 0);
     /* q comes out of either side; a side made of leaves alone has nothing to hand on */
     backward_side(x, p, k, !left && right, x->scratch[1]);
     vertex_through(x, n, p->d, p->kw, p->positions, x->scratch[1]);
     if (left && right && !symmetric) backward_side(x, p, k, 1, NULL);
-    ks_exec_drop(x, x->adjoint[k], product_size(x, k));
-    x->adjoint[k] = NULL;
+    drop_product(x, k, x->adjoint);
 }
 
 static void backward_vector(ks_exec_state *x, int n, int k) {
@@ -385,11 +407,6 @@ static void backward(ks_exec_state *x, int n) {
 
 /* ---- all ---- */
 
-static void drop_product(ks_exec_state *x, int k) {
-    ks_exec_drop(x, x->value[k], product_size(x, k));
-    x->value[k] = NULL;
-}
-
 static void drop_vector(ks_exec_state *x, int k) {
     ks_exec_drop_vector(x, x->vector[k], size_of(x, x->plan->vectors[k].ku));
     x->vector[k] = NULL;
@@ -403,7 +420,7 @@ static void use_edge(ks_exec_state *x, int edge, int op, int drop) {
         if (!drop)
             x->last_use[id] = op;
         else if (x->last_use[id] == op && x->value[id])
-            drop_product(x, id);
+            drop_product(x, id, x->value);
     }
 }
 
@@ -461,7 +478,7 @@ void ks_exec(ks_exec_state *x) {
     const ks_plan *pl = x->plan;
     size_t longer = pl->size[0] > pl->size[1] ? pl->size[0] : pl->size[1];
     int reverse = x->with_loo && !pl->form.weighted;
-    x->at = ks_backend_of(x->run);
+    if (!x->at) x->at = ks_backend_of(x->run);
     x->value = table(x, pl->nproducts, sizeof *x->value);
     x->adjoint = table(x, pl->nproducts, sizeof *x->adjoint);
     x->vector = table(x, pl->nvectors, sizeof *x->vector);
@@ -479,10 +496,10 @@ void ks_exec(ks_exec_state *x) {
             x->S[pl->graphs[g].n - 1] += x->term[g];
             x->abs_S[pl->graphs[g].n - 1] += fabs(x->term[g]);
         }
-        for (size_t k = 0; k < pl->nproducts; k++)
-            if (x->value[k]) drop_product(x, (int)k);
-        for (size_t k = 0; k < pl->nproducts; k++)
-            ks_exec_drop(x, x->adjoint[k], x->adjoint[k] ? product_size(x, (int)k) : 0);
+        for (size_t k = 0; k < pl->nproducts; k++) {
+            drop_product(x, (int)k, x->value);
+            drop_product(x, (int)k, x->adjoint);
+        }
         for (size_t k = 0; k < pl->nvectors; k++) {
             if (x->vector[k]) drop_vector(x, (int)k);
             ks_exec_drop_vector(x, x->vector_adjoint[k], size_of(x, pl->vectors[k].ku));

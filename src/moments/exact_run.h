@@ -13,8 +13,10 @@
 typedef struct {
     const ks_plan *plan;
     const ks_run *run;
-    /* where matrices are: of the run's device; vectors are the host's */
+    /* where matrices are (NULL: of the run's device, or the processor's); vectors are the host's */
     const ks_backend *at;
+    /* among how many processes matrices are shared out, in strips; 0: they are whole */
+    int ranks;
     /* two-sided: both trials; one-sided: A is the Gram matrix, and B is not looked at */
     const double *A, *B;
     /* for each order, the sum over distinct cycles, and the sum of |terms| */
@@ -54,13 +56,16 @@ void ks_exec(ks_exec_state *x);
 /* ---- shared by exact_run.c and exact_hard.c ---- */
 
 /*
- * Memory for a matrix of count doubles, counted; NULL after a failure, never NULL in a dry execution before
+ * Memory for a matrix, counted; NULL after a failure, never NULL in a dry execution before
  * one. The same for a vector.
  */
-double *ks_exec_hold(ks_exec_state *x, size_t count);
-void ks_exec_drop(ks_exec_state *x, double *p, size_t count);
+double *ks_exec_hold(ks_exec_state *x, size_t rows, size_t cols);
+void ks_exec_drop(ks_exec_state *x, double *p, size_t rows, size_t cols);
 double *ks_exec_hold_vector(ks_exec_state *x, size_t count);
 void ks_exec_drop_vector(ks_exec_state *x, double *p, size_t count);
+
+/* The next step holds this many doubles meanwhile. */
+void ks_exec_room(ks_exec_state *x, size_t count);
 
 /* Counts the work; 1 if it is to be done, with the part of the run that it covers. */
 int ks_exec_step(ks_exec_state *x, double work, ks_run *part);

@@ -11,106 +11,83 @@
  */
 #include "moments/kv.h"
 
-#include "base/error.h"
-#include "linalg/linalg.h"
-#include "moments/gram_there.h"
+#include "moments/squares.h"
 
 #include <math.h>
-#include <string.h>
 
+/* M: ones above the diagonal. The P x P matrices of the recursion, and G B */
 typedef struct {
-    double *K, *U, *E, *E2; /* P x P */
-    double *W, *W2, *G;     /* P x P, for error bars */
-    double *GB;             /* P x Q */
-} work;
+    double *M, *K, *U, *E, *E2, *W, *W2, *G, *GB, *sums;
+} squares;
 
-static void swap(double **x, double **y) {
-    double *t = *x;
-    *x = *y;
-    *y = t;
-}
-
-static kspec_status product(const ks_run *run, size_t P, size_t n, double alpha, const double *X,
-                            const double *Y, double beta, double *Z, kspec_error *err) {
-    return ks_gemm_tiled(run, 0, 0, P, n, P, alpha, X, P, Y, n, beta, Z, n, err);
-}
-
-static kspec_status leave_one_out(const ks_run *run, const ks_pair *p, int n, work *w,
-                                  const ks_moments_out *out, kspec_error *err) {
-    size_t P = p->P, Q = p->Q;
-    for (size_t i = 0; i < P; i++)
-        for (size_t j = 0; j < P; j++)
-            w->G[i * P + j] = n == 1  ? (i == j) / (double)P
-                              : i < j ? w->W[j * P + i]
-                              : i > j ? w->E[j * P + i]
-                                      : 0;
+static void leave_one_out(ks_squares *w, const ks_run *part, const ks_pair *p, int n, const squares *s,
+                          const ks_moments_out *out) {
+    const size_t P = p->P, Q = p->Q;
     double *row = out->rows + (size_t)(n - 1) * P, *col = out->cols + (size_t)(n - 1) * Q;
-    double f = out->m[n - 1];
+    const double f = out->m[n - 1];
+    if (n == 1) { /* G = I / P */
+        ks_squares_diagonal(w, P, s->K, row);
+        for (size_t i = 0; i < P && !w->status; i++) row[i] /= (double)P;
+        ks_squares_entries(w, P, Q, 1 / ((double)P * (double)Q), w->A, w->B, 0, KS_TILE_COL_SUMS, col);
+    } else { /* E_ji is zero but below the diagonal */
+        ks_squares_entries(w, P, P, 1, s->M, s->W, 1, KS_TILE_STORE, s->G);
+        const ks_expression below = {.m = P, .n = P, .alpha = 1, .count = 1, .factor = {{s->E, 1, 1}}};
+        if (!w->status) w->status = w->at->expression(w->run, &below, KS_TILE_ADD, s->G, w->err);
+        ks_squares_entries(w, P, P, 1, s->K, s->G, 0, KS_TILE_ROW_SUMS, row);
+        ks_squares_product(w, part, P, Q, P, 1 / (double)Q, s->G, w->B, 0, 0, s->GB);
+        ks_squares_entries(w, P, Q, 1, w->A, s->GB, 0, KS_TILE_COL_SUMS, col);
+    }
+    if (w->status) return;
     for (size_t i = 0; i < P; i++)
-        row[i] = P > (size_t)n
-                     ? (f - ks_dot(P, w->K + i * P, w->G + i * P)) * (double)P / (double)(P - (size_t)n)
-                     : NAN;
-
-    kspec_status st = product(run, P, Q, 1 / (double)Q, w->G, p->B, 0, w->GB, err);
-    if (st) return st;
-    memset(col, 0, Q * sizeof *col);
-    for (size_t i = 0; i < P; i++)
-        for (size_t a = 0; a < Q; a++) col[a] += p->A[i * Q + a] * w->GB[i * Q + a];
+        row[i] = P > (size_t)n ? (f - row[i]) * (double)P / (double)(P - (size_t)n) : NAN;
     /*
      * the derivatives of all columns sum to n f: what a column adds beyond its share is what leaving it out
      * takes away
      */
     for (size_t a = 0; a < Q; a++) col[a] = Q > 1 ? f - (col[a] - n * f / (double)Q) : NAN;
-    return KSPEC_OK;
 }
 
-static kspec_status recursion(const ks_run *run, const ks_pair *p, work *w, const ks_moments_out *out,
-                              kspec_error *err) {
-    size_t P = p->P, Q = p->Q;
-    ks_run part = ks_run_part(run, 0, 0);
-    kspec_status st = ks_gemm_tiled(&part, 0, 1, P, P, Q, 1 / (double)Q, p->A, Q, p->B, Q, 0, w->K, P, err);
-    if (st) return st;
-    memset(w->E, 0, P * P * sizeof *w->E);
-    for (size_t i = 0; i < P; i++) {
-        memset(w->U + i * P, 0, (i + 1) * sizeof *w->U);
-        memcpy(w->U + i * P + i + 1, w->K + i * P + i + 1, (P - i - 1) * sizeof *w->U);
-        w->E[i * P + i] = 1 / (double)P;
+static void next_order(ks_squares *w, const ks_run *part, size_t P, int n, squares *s) {
+    const double c = (double)n / ((double)P - n + 1);
+    if (n == 2) { /* from E_1 = I / P and W_1 = 0 */
+        if (s->W) ks_squares_entries(w, P, P, c / (double)P, s->K, NULL, 0, KS_TILE_STORE, s->W);
+        ks_squares_entries(w, P, P, c / (double)P, s->U, NULL, 0, KS_TILE_STORE, s->E);
+        return;
     }
-    if (out->rows) memset(w->W, 0, P * P * sizeof *w->W);
+    if (s->W) {
+        ks_squares_product(w, part, P, P, P, c, s->U, s->W, 0, 0, s->W2);
+        ks_squares_product(w, part, P, P, P, c, s->K, s->E, 0, 1, s->W2);
+    }
+    ks_squares_product(w, part, P, P, P, c, s->E, s->U, 0, 0, s->E2);
+    double *E = s->E, *W = s->W;
+    s->E = s->E2, s->E2 = E;
+    s->W = s->W2, s->W2 = W;
+}
 
-    for (int n = 1; n <= p->nmax && !st; n++) {
-        part = ks_run_part(run, (n - 1.0) / p->nmax, (double)n / p->nmax);
-        if (n > 1) {
-            double c = (double)n / ((double)P - n + 1);
-            if (out->rows) {
-                st = product(&part, P, P, c, w->U, w->W, 0, w->W2, err);
-                if (!st) st = product(&part, P, P, c, w->K, w->E, 1, w->W2, err);
-                swap(&w->W, &w->W2);
-            }
-            if (!st) st = product(&part, P, P, c, w->E, w->U, 0, w->E2, err);
-            if (st) break;
-            swap(&w->E, &w->E2);
-        }
-        double f = 0;
-        for (size_t i = 0; i < P; i++) /* E is upper triangular: row i of it against column i of K */
-            for (size_t j = i; j < P; j++) f += w->E[i * P + j] * w->K[j * P + i];
-        out->m[n - 1] = f;
-        if (out->rows) st = leave_one_out(&part, p, n, w, out, err);
+static void recursion(ks_squares *w, const ks_pair *p, const ks_moments_out *out) {
+    const size_t P = p->P, Q = p->Q;
+    squares s = {.sums = ks_squares_vector(w, P)};
+    double **all[] = {&s.M, &s.K, &s.U, &s.E, &s.E2, &s.W, &s.W2, &s.G};
+    for (int k = 0; k < (out->rows ? 8 : 5); k++) *all[k] = ks_squares_matrix(w, P, P);
+    if (out->rows) s.GB = ks_squares_matrix(w, P, Q);
+    if (!w->status) w->status = w->at->triangle(w->run, P, s.M, w->err);
+    ks_run part = ks_run_part(w->run, 0, 0);
+    ks_squares_product(w, &part, P, P, Q, 1 / (double)Q, w->A, w->B, 1, 0, s.K);
+    ks_squares_entries(w, P, P, 1, s.K, s.M, 0, KS_TILE_STORE, s.U);
+    for (int n = 1; n <= p->nmax && !w->status; n++) {
+        part = ks_run_part(w->run, (n - 1.0) / p->nmax, (double)n / p->nmax);
+        if (n > 1) next_order(w, &part, P, n, &s);
+        if (n > 1)
+            ks_squares_entries(w, P, P, 1, s.E, s.K, 1, KS_TILE_ROW_SUMS, s.sums);
+        else
+            ks_squares_diagonal(w, P, s.K, s.sums);
+        out->m[n - 1] = ks_squares_sum(w, P, s.sums) / (n > 1 ? 1 : (double)P);
+        if (out->rows) leave_one_out(w, &part, p, n, &s, out);
     }
-    return st;
 }
 
 kspec_status ks_kv_row(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err) {
-    if (run->device) return ks_kv_there(run, p, out, err);
-    ks_arena arena = {0};
-    size_t P = p->P;
-    work w = {0};
-    double **square[] = {&w.K, &w.U, &w.E, &w.E2, &w.W, &w.W2, &w.G};
-    for (size_t k = 0; k < (out->rows ? 7 : 4); k++)
-        *square[k] = ks_arena_alloc(&arena, ks_size(P, P), sizeof(double));
-    if (out->rows) w.GB = ks_arena_alloc(&arena, ks_size(P, p->Q), sizeof(double));
-    kspec_status st = arena.failed ? ks_nomem(err, "Kong-Valiant: a Gram matrix", arena.failed)
-                                   : recursion(run, p, &w, out, err);
-    ks_arena_free(&arena);
-    return st;
+    ks_squares w = ks_squares_begin(run, p, 9, "Kong-Valiant: a Gram matrix", err);
+    if (!w.status) recursion(&w, p, out);
+    return ks_squares_end(&w);
 }

@@ -5,11 +5,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
+#include "device/lent.h"
 #include "linalg/linalg.h"
 #include "moments/average.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
+#include "moments/trials_there.h"
 #include "moments/where.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -65,7 +68,19 @@ static kspec_status check_holes(job *j, kspec_error *err) {
     return st ? st : ks_trials_missing(&j->trials, &j->missing, err);
 }
 
-static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec_error *err) {
+/* Do the tasks take trials that are on a device as they are? The participation ratio needs m(2) from one of them. */
+static int suit_tasks(const job *j) {
+    int second = j->o.nmax < 2;
+    for (int k = 0; k < j->tasks.count; k++) {
+        const ks_task *t = &j->tasks.task[k];
+        if (t->permutations || t->instead_orders) return 0;
+        second |= (t->method == KSPEC_ESTIMATOR_PATH || t->method == KSPEC_ESTIMATOR_EXACT) && t->last >= 2;
+    }
+    return second && j->share[0] == 1 && j->share[1] == 1;
+}
+
+static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const ks_device *device,
+                          kspec_error *err) {
     kspec_moments_opts *o = &j->o;
     if (ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");
     kspec_status st = ks_matrix_check(phi, "the matrix", err);
@@ -73,7 +88,9 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
     size_t P = phi[0].rows, Q = phi[0].cols;
     if (ntrials == 1 && o->row_trials)
         return ks_fail(err, KSPEC_E_ARG, "ragged trials need at least 2 trials, not 1");
+    const int there = j->trials.there;
     j->trials = ks_trials_of(phi, ntrials, o);
+    j->trials.there = there;
     j->trials.pairwise = o->pairwise;
     if ((st = ks_trials_init(&j->trials, err))) return st;
     if ((st = ks_groups_make(&j->rows, o->row_groups, P, "row", &j->arena, err))) return st;
@@ -90,11 +107,15 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, kspec
     else if (j->missing && o->center)
         st = ks_tasks_make_holes(o, P, Q, &j->tasks, err);
     else
-        st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, &j->tasks, err);
+        st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, device, &j->tasks, err);
     if (st) return st;
     for (int side = 0; side < 2; side++) j->share[side] = ks_exact_sampled_share(&j->tasks.exact, side);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT && (st = check_assignment(j, err))) return st;
-    return ks_trials_scale(&j->trials, o->nmax, err);
+    if (there && !suit_tasks(j)) {
+        j->trials.there = 0;
+        return KSPEC_E_DATA;
+    }
+    return ks_trials_scale_by(&j->run, &j->trials, o->nmax, err);
 }
 
 /*
@@ -323,7 +344,7 @@ static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments
 
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
     size_t count_second = ks_size_add(1, ks_size_add(j->trials.P, j->trials.Q));
-    double *mean = ks_arena_alloc(&j->arena, ks_size(2, j->trials.Q), sizeof *mean);
+    double *mean = ks_arena_alloc(&j->arena, ks_size(3, j->trials.Q), sizeof *mean);
     if (j->share[0] > 0 && j->share[1] > 0 && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
         j->second = ks_arena_alloc(&j->arena, count_second, sizeof *j->second);
     out->groups = j->rows.of ? j->rows.count : 0;
@@ -334,7 +355,10 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     out->side = KSPEC_SIDE_GIVEN;
     ks_pair p;
     ks_trials_split(&j->trials, j->o.seed, 0, &j->source.halves, &p);
-    out->mean_share = j->o.center && !j->trials.keep_means ? NAN : ks_mean_share(&p, &j->source.halves, mean);
+    out->mean_share = NAN;
+    if (!j->o.center || j->trials.keep_means)
+        st = ks_mean_share(&j->run, &p, &j->source.halves, mean, &out->mean_share, err);
+    if (st) return st;
 
     double total = 0, done = 0; /* progress: a task's share is as long as its orders and repetitions */
     size_t count = 0;
@@ -369,27 +393,63 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
     return st ? st : participation_ratio(j, &rest, out, err);
 }
 
-/* One attempt, on the place that is decided on */
+/*
+ * One attempt, on the place that is decided on. *there: the trials are on its device; 0 afterwards where they are
+ * needed on the host, and nothing was done.
+ */
 static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
-                            ks_place *place, kspec_moments_result **out, kspec_error *err) {
-    job j = {.o = *opts};
+                            ks_place *place, int *there, kspec_moments_result **out, kspec_error *err) {
+    job j = {.o = *opts, .trials.there = *there};
     kspec_moments_result *r = NULL;
     kspec_status st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
-    if (!st) st = check(&j, phi, ntrials, err);
+    j.run.team = j.o.team;
+    if (*there) j.run.device = place->device;
+    if (!st) st = check(&j, phi, ntrials, place->device, err);
+    const int lent = *there;
+    *there = j.trials.there;
     j.source =
         (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
     if (!st) st = ks_where(place, &j.source, ks_trials_splits(&j.trials, j.o.splits), j.run.threads, err);
+    if (*there && !place->device) *there = 0; /* it is the processor's, after all */
+    if (!st && lent && !*there) st = KSPEC_E_DATA;
     j.run.device = place->device;
+    if (!st && lent) st = ks_trials_there_scale(&j.run, &j.trials, err);
     if (!st && !(r = ks_zalloc(1, sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st && !(st = ks_blas_enter(j.run.threads, err))) {
         st = compute(&j, r, err);
         ks_blas_leave();
     }
+    if (*there) ks_trials_there_end(&j.run, &j.trials);
     ks_arena_free(&j.arena);
     ks_tasks_free(&j.tasks);
     if (st) kspec_moments_free(r);
     *out = st ? NULL : r;
     return st;
+}
+
+/* On the GPU where they are if that suits, else on copies in the host's memory */
+static kspec_status attempt_lent(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o,
+                                 ks_place *place, kspec_moments_result **out, kspec_error *err) {
+    int there = place->device && ks_trials_there_suit(phi, ntrials, o);
+    if (there) {
+        kspec_status st = attempt(phi, ntrials, o, place, &there, out, err);
+        if (there || !st) return st;
+    }
+    ks_arena arena = {0};
+    kspec_matrix *here = ks_arena_alloc(&arena, ntrials, sizeof *here);
+    kspec_status st = here ? KSPEC_OK : ks_nomem(err, "the trials", arena.failed);
+    if (!st) st = ks_lent_fetch(place, phi, ntrials, here, &arena, err);
+    if (!st) st = attempt(here, ntrials, o, place, &there, out, err);
+    ks_arena_free(&arena);
+    return st;
+}
+
+static kspec_status attempt_any(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o,
+                                ks_place *place, kspec_moments_result **out, kspec_error *err) {
+    int there = 0;
+    ks_clear(err);
+    if (o->data_memory == KSPEC_MEMORY_DEVICE) return attempt_lent(phi, ntrials, o, place, out, err);
+    return attempt(phi, ntrials, o, place, &there, out, err);
 }
 
 kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
@@ -402,17 +462,27 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     *out = NULL;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
-    if (!st) st = ks_place_make(&place, o.device, err);
-    if (!st) st = attempt(phi, ntrials, &o, &place, out, err);
-    if (st && place.device && place.device->failed && ks_place_retreat(&place, err)) {
-        ks_clear(err);
-        st = attempt(phi, ntrials, &o, &place, out, err);
-    }
+    if (!st) st = ks_lent_check(o.data_memory, err);
+    if (!st && o.data_memory == KSPEC_MEMORY_DEVICE && ntrials == 0)
+        st = ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");
+    if (!st) o.device = ks_device_of_rank(o.device, o.team);
+    if (!st)
+        st = o.data_memory == KSPEC_MEMORY_DEVICE ? ks_place_at(&place, o.device, phi, ntrials, err)
+                                             : ks_place_make(&place, o.device, err);
+    place.ranked = !st && o.team && o.team->comm.ranks > 1;
+    if (!st) st = attempt_any(phi, ntrials, &o, &place, out, err);
+    if (st && place.device && place.device->failed && ks_place_retreat(&place, err))
+        st = attempt_any(phi, ntrials, &o, &place, out, err);
     if (!st) {
         (*out)->seconds = ks_now() - start;
         ks_place_tell(&place, &(*out)->device);
     }
     ks_place_close(&place);
+    if (ks_team_end(o.team, st, err) && !st) {
+        st = err->code;
+        kspec_moments_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 

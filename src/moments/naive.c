@@ -11,11 +11,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "linalg/linalg.h"
-#include "moments/gram_there.h"
+#include "moments/squares.h"
+#include "moments/there.h"
 
 #include <math.h>
-#include <string.h>
 
 void ks_naive_leave_out(const double *m, int nmax, size_t N, const double *g, double *loo) {
     for (size_t i = 0; i < N; i++)
@@ -31,107 +30,76 @@ void ks_naive_leave_out(const double *m, int nmax, size_t N, const double *g, do
         }
 }
 
-typedef struct {
-    const ks_pair *p;
-    double **power; /* power[k] = K^(k+1) */
-    int half;
-    double *diag; /* nmax x P: (K^n)_ii */
-} diag_job;
-
-enum { BLOCK = 8 }; /* rows at a time, so that K^b is read down its columns a cache line at a time */
-
-static kspec_status diag_block(void *ctx, size_t chunk, const ks_worker *worker) {
-    (void)worker;
-    const diag_job *d = ctx;
-    size_t P = d->p->P, first = chunk * BLOCK, rows = P - first < BLOCK ? P - first : BLOCK;
-    for (int n = 1; n <= d->p->nmax; n++) {
-        double sum[BLOCK] = {0};
-        const double *X = d->power[(n <= d->half ? n : d->half) - 1] + first * P;
-        if (n <= d->half) {
-            for (size_t i = 0; i < rows; i++) sum[i] = X[i * P + first + i];
-        } else {
-            const double *Y = d->power[n - d->half - 1] + first;
-            for (size_t j = 0; j < P; j++)
-                for (size_t i = 0; i < rows; i++) sum[i] += X[i * P + j] * Y[j * P + i];
-        }
-        for (size_t i = 0; i < rows; i++) d->diag[(size_t)(n - 1) * P + first + i] = sum[i];
+static void powers(ks_squares *w, const ks_pair *p, int half, double **power, double *diag,
+                   const ks_moments_out *out) {
+    const size_t P = p->P, Q = p->Q;
+    const double steps = half + (out->cols ? p->nmax : 0);
+    for (int k = 0; k < half && !w->status; k++) {
+        const ks_run part = ks_run_part(w->run, k / steps, (k + 1) / steps);
+        power[k] = ks_squares_matrix(w, P, P);
+        if (k == 0)
+            ks_squares_product(w, &part, P, P, Q, 1 / ((double)P * (double)Q), w->A, w->B, 1, 0, power[0]);
+        else
+            ks_squares_product(w, &part, P, P, P, 1, power[0], power[k - 1], 0, 0, power[k]);
     }
-    return KSPEC_OK;
+    for (int n = 1; n <= p->nmax && !w->status; n++) { /* (K^n)_ii */
+        double *d = diag + (size_t)(n - 1) * P;
+        if (n <= half)
+            ks_squares_diagonal(w, P, power[n - 1], d);
+        else
+            ks_squares_entries(w, P, P, 1, power[half - 1], power[n - half - 1], 1, KS_TILE_ROW_SUMS, d);
+        out->m[n - 1] = ks_squares_sum(w, P, d);
+    }
 }
 
 /* g[(n-1)*Q + a] = (B^T K^(n-1) A)_aa / PQ. T holds K^(n-1) A, remade for each order: P x P x Q a time. */
-static kspec_status column_diagonals(const ks_run *run, const ks_pair *p, const double *K, double *T,
-                                     double *T2, double *g, kspec_error *err) {
-    size_t P = p->P, Q = p->Q;
-    for (size_t k = 0; k < P * Q; k++) T[k] = p->A[k] / ((double)P * (double)Q);
-    for (int n = 1; n <= p->nmax; n++, g += Q) {
-        memset(g, 0, Q * sizeof *g);
-        for (size_t i = 0; i < P; i++)
-            for (size_t a = 0; a < Q; a++) g[a] += p->B[i * Q + a] * T[i * Q + a];
+static void column_diagonals(ks_squares *w, const ks_pair *p, const double *K, double first, double *g) {
+    const size_t P = p->P, Q = p->Q;
+    double *T = ks_squares_matrix(w, P, Q), *T2 = ks_squares_matrix(w, P, Q);
+    ks_squares_entries(w, P, Q, 1 / ((double)P * (double)Q), w->A, NULL, 0, KS_TILE_STORE, T);
+    for (int n = 1; n <= p->nmax && !w->status; n++) {
+        const ks_run part =
+            ks_run_part(w->run, (first + n - 1) / (first + p->nmax), (first + n) / (first + p->nmax));
+        ks_squares_entries(w, P, Q, 1, w->B, T, 0, KS_TILE_COL_SUMS, g + (size_t)(n - 1) * Q);
         if (n == p->nmax) break;
-        ks_run part = ks_run_part(run, (n - 1.0) / p->nmax, (double)n / p->nmax);
-        kspec_status st = ks_gemm_tiled(&part, 0, 0, P, Q, P, 1, K, P, T, Q, 0, T2, Q, err);
-        if (st) return st;
+        ks_squares_product(w, &part, P, Q, P, 1, K, T, 0, 0, T2);
         double *swap = T;
         T = T2;
         T2 = swap;
     }
-    return KSPEC_OK;
 }
 
 static kspec_status shorter_rows(const ks_run *run, const ks_pair *p, const ks_moments_out *out,
-                                 ks_arena *arena, kspec_error *err) {
-    if (run->device) return ks_naive_there(run, p, out, err);
-    size_t P = p->P, Q = p->Q;
-    int half = (p->nmax + 1) / 2;
-    double *diag = ks_arena_alloc(arena, ks_size((size_t)p->nmax, P), sizeof *diag);
-    double **power = ks_arena_zalloc(arena, (size_t)half, sizeof *power);
-    for (int k = 0; k < half && power; k++) power[k] = ks_arena_alloc(arena, ks_size(P, P), sizeof(double));
-    double *T = NULL, *T2 = NULL, *g = NULL;
-    if (out->cols) {
-        g = ks_arena_alloc(arena, ks_size((size_t)p->nmax, Q), sizeof *g);
-        T = ks_arena_alloc(arena, ks_size(P, Q), sizeof *T);
-        T2 = ks_arena_alloc(arena, ks_size(P, Q), sizeof *T2);
+                                 kspec_error *err) {
+    const size_t P = p->P, Q = p->Q, n = (size_t)p->nmax, half = (n + 1) / 2;
+    ks_squares w = ks_squares_begin(run, p, half + 2, "naive: powers of the Gram matrix", err);
+    double *diag = ks_squares_vector(&w, ks_size(n, P)),
+           *g = out->cols ? ks_squares_vector(&w, ks_size(n, Q)) : NULL;
+    double **power = w.status ? NULL : ks_arena_alloc(&w.arena, half, sizeof *power);
+    if (power)
+        powers(&w, p, (int)half, power, diag, out);
+    else if (!w.status)
+        w.status = ks_nomem(err, w.name, w.arena.failed);
+    if (out->rows && !w.status) {
+        while (w.count > 1) ks_squares_drop_last(&w); /* K itself stays */
+        column_diagonals(&w, p, power[0], (double)half, g);
     }
-    if (arena->failed) return ks_nomem(err, "naive: powers of the Gram matrix", arena->failed);
-
-    double steps = half + (out->cols ? 2.0 * p->nmax : 0);
-    ks_run part = ks_run_part(run, 0, 1 / steps);
-    kspec_status st = ks_gemm_tiled(&part, 0, 1, P, P, Q, 1 / ((double)P * (double)Q), p->A, Q, p->B, Q, 0,
-                                    power[0], P, err);
-    for (int k = 1; k < half && !st; k++) {
-        part = ks_run_part(run, k / steps, (k + 1) / steps);
-        st = ks_gemm_tiled(&part, 0, 0, P, P, P, 1, power[0], P, power[k - 1], P, 0, power[k], P, err);
+    if (out->rows && !w.status) {
+        ks_naive_leave_out(out->m, p->nmax, P, diag, out->rows);
+        ks_naive_leave_out(out->m, p->nmax, Q, g, out->cols);
     }
-    if (st) return st;
-
-    diag_job d = {p, power, half, diag};
-    part = ks_run_part(run, half / steps, half / steps);
-    if ((st = ks_parallel_for(&part, (P + BLOCK - 1) / BLOCK, diag_block, &d, err))) return st;
-    for (int n = 1; n <= p->nmax; n++) {
-        const double *row = diag + (size_t)(n - 1) * P;
-        double sum = 0;
-        for (size_t i = 0; i < P; i++) sum += row[i];
-        out->m[n - 1] = sum;
-    }
-    if (!out->rows) return KSPEC_OK;
-    part = ks_run_part(run, half / steps, 1);
-    if ((st = column_diagonals(&part, p, power[0], T, T2, g, err))) return st;
-    ks_naive_leave_out(out->m, p->nmax, P, diag, out->rows);
-    ks_naive_leave_out(out->m, p->nmax, Q, g, out->cols);
-    return KSPEC_OK;
+    return ks_squares_end(&w);
 }
 
 kspec_status ks_naive(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err) {
-    ks_arena arena = {0};
     kspec_status st;
     if (p->P <= p->Q) {
-        st = shorter_rows(run, p, out, &arena, err);
+        st = shorter_rows(run, p, out, err);
     } else { /* tr((A B^T)^n) = tr((A^T B)^n) */
-        ks_pair t;
-        st = ks_pair_transpose(p, &t, &arena, err);
-        if (!st) st = shorter_rows(run, &t, &(ks_moments_out){out->m, out->cols, out->rows}, &arena, err);
+        ks_moved t;
+        st = ks_turn(run, p, &t, err);
+        if (!st) st = shorter_rows(run, &t.p, &(ks_moments_out){out->m, out->cols, out->rows}, err);
+        ks_moved_end(run, &t);
     }
-    ks_arena_free(&arena);
     return st;
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "simd/simd.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -170,7 +171,10 @@ static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *
                                   .z = ks_arena_alloc(arena, n, sizeof(double)),
                                   .here = ks_arena_alloc(arena, n, sizeof(double))};
     if (arena->failed) return ks_nomem(err, "pairs of columns", arena->failed);
-    st = ks_parallel_for(run, j->chunks, strips, j, err);
+    const ks_share shares[] = {{j->all, sizeof(total), j->chunks, 1},
+                               {j->col, ks_size(Q, sizeof(total)), j->chunks, 1},
+                               {j->left, ks_size(3 * lanes * sizeof(double), j->units), j->chunks, 1}};
+    st = ks_team_for(run, "pairs", j->chunks, strips, j, shares, 3, err);
     for (size_t c = 0; c < j->chunks && !st; c++) {
         if (c > 0) add(&j->all[0], &j->all[c]);
         for (size_t a = 0; a < Q && c > 0; a++) add(&j->col[a], &j->col[c * Q + a]);

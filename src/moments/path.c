@@ -3,12 +3,13 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/backend.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
 
 /* What a band of rows keeps in the second-level cache, and how many chunks each thread should get. */
-enum { BAND_BYTES = 384 * 1024, CHUNKS_PER_THREAD = 16 };
+enum { BAND_BYTES = 384 * 1024, CHUNKS_PER_THREAD = 16, TEAM_THREADS = 64 };
 
 /* ---- scaling ---- */
 
@@ -57,13 +58,13 @@ static kspec_status choose_scale(ks_path_plan *plan, const ks_wide *counts, kspe
                    plan->nmax, plan->P, plan->Q);
 }
 
-kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax, int threads,
+kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax, const ks_run *run,
                                kspec_error *err) {
-    return ks_path_plan_count(plan, P, Q, nmax, NULL, threads, err);
+    return ks_path_plan_count(plan, P, Q, nmax, NULL, run, err);
 }
 
 kspec_status ks_path_plan_count(ks_path_plan *plan, size_t P, size_t Q, int nmax, const ks_wide *counts,
-                                int threads, kspec_error *err) {
+                                const ks_run *run, kspec_error *err) {
     memset(plan, 0, sizeof *plan);
     kspec_status st = ks_simd_choose(&plan->k, err);
     if (st) return st;
@@ -73,10 +74,10 @@ kspec_status ks_path_plan_count(ks_path_plan *plan, size_t P, size_t Q, int nmax
     plan->blocks = (P + plan->lanes - 1) / plan->lanes;
     size_t tile = KS_PATH_L1 / ((n + 2) * vector); /* two more for what the sweep keeps per column */
     plan->tile = tile < 8 ? 8 : tile > KS_PATH_COLS ? KS_PATH_COLS : tile;
+    /* a team's chunks must not depend on who is in it: a checkpoint may be finished by others */
+    const size_t threads = run->team ? TEAM_THREADS : (size_t)run->threads;
     /* with few orders there is little to do per entry, and reading it from afar would take longer */
-    size_t together = plan->blocks / (CHUNKS_PER_THREAD * (size_t)threads), most = n <= 4   ? 4
-                                                                                   : n <= 8 ? 2
-                                                                                            : 1;
+    size_t together = plan->blocks / (CHUNKS_PER_THREAD * threads), most = n <= 4 ? 4 : n <= 8 ? 2 : 1;
     plan->together = together < 1 ? 1 : together > most ? most : together;
     size_t band = BAND_BYTES / (plan->together * n * vector + plan->tile * 2 * sizeof(double));
     plan->band = band < 32 ? 32 : band;
@@ -252,7 +253,8 @@ static kspec_status run_job(const ks_run *run, job *j, ks_arena *arena, double *
                                   .y = ks_arena_alloc(arena, n, sizeof(double *))};
     if (arena->failed) return ks_nomem(err, "path", arena->failed);
 
-    kspec_status st = ks_parallel_for(run, chunks, chunk, j, err);
+    const ks_share sums = {j->sums, n * sizeof(double), plan->blocks, plan->together};
+    kspec_status st = ks_team_for(run, "path", chunks, chunk, j, &sums, 1, err);
     if (!st) means(j, m);
     return st;
 }
@@ -260,7 +262,7 @@ static kspec_status run_job(const ks_run *run, job *j, ks_arena *arena, double *
 static kspec_status job_make(job *j, const ks_run *run, size_t P, size_t Q, int nmax, ks_arena *arena,
                              kspec_error *err) {
     memset(j, 0, sizeof *j);
-    kspec_status st = ks_path_plan_make(&j->plan, P, Q, nmax, run->threads, err);
+    kspec_status st = ks_path_plan_make(&j->plan, P, Q, nmax, run, err);
     if (st) return st;
     j->x = ks_arena_alloc(arena, (size_t)nmax, sizeof(double *));
     j->y = ks_arena_alloc(arena, (size_t)nmax, sizeof(double *));

@@ -36,12 +36,12 @@ typedef struct {
     int log2_scale;
     double scale;
 } ks_path_plan;
-kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax, int threads,
+kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax, const ks_run *run,
                                kspec_error *err);
 
 /* The same where there are counts[n] cycles of order n = 1 ... nmax, not C(P,n) C(Q,n). */
 kspec_status ks_path_plan_count(ks_path_plan *plan, size_t P, size_t Q, int nmax, const ks_wide *counts,
-                                int threads, kspec_error *err);
+                                const ks_run *run, kspec_error *err);
 
 /*
  * The factor f 2^e that makes a mean of a sum over cycles of order n in P x Q, of entries scaled as planned.

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "moments/path.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -248,7 +249,8 @@ static kspec_status chunk(void *ctx, size_t c, const ks_worker *worker) {
         if (atomic_load(&j->cancelled)) return KSPEC_E_CANCELLED;
         block(j, w, i, sums, rows);
         size_t done = atomic_fetch_add(&j->done, 1) + 1;
-        if (worker->index == 0 && ks_run_report(j->run, (double)done / (double)plan->blocks)) {
+        if (worker->index == 0 &&
+            ks_run_report(j->run, fmin(1, (double)done / (double)plan->blocks * ks_team_ranks(j->run)))) {
             atomic_store(&j->cancelled, 1);
             return KSPEC_E_CANCELLED;
         }
@@ -350,14 +352,18 @@ kspec_status ks_path_groups(const ks_run *run, const ks_pair *p, ks_blocks rows,
         ks_group_counts(rows.first, rows.count, SIZE_MAX, p->nmax, counts);
         ks_group_counts(cols.first, cols.count, SIZE_MAX, p->nmax, counts + n + 1);
         for (size_t i = 0; i <= n; i++) counts[2 * (n + 1) + i] = ks_wide_times(counts[i], counts[n + 1 + i]);
-        st = ks_path_plan_count(&j.plan, p->P, p->Q, p->nmax, counts + 2 * (n + 1), run->threads, err);
+        st = ks_path_plan_count(&j.plan, p->P, p->Q, p->nmax, counts + 2 * (n + 1), run, err);
     }
     if (!st) st = cut_up(&j, &arena, err);
     j.chunks = j.plan.blocks < MAX_CHUNKS ? j.plan.blocks : MAX_CHUNKS;
     if (!st) st = allocate(&j, &arena, err);
     ks_run silent = *run; /* progress is told by the block, not by the chunk */
     silent.progress.report = NULL;
-    if (!st) st = ks_parallel_for(&silent, j.chunks, chunk, &j, err);
+    const size_t loo = (size_t)j.with_loo * n * sizeof(double);
+    const ks_share shares[] = {{j.sums, n * sizeof(double), j.chunks, 1},
+                               {j.through_rows, loo * rows.count, j.chunks, 1},
+                               {j.through_cols, loo * cols.count, j.chunks, 1}};
+    if (!st) st = ks_team_for(&silent, "pathgroups", j.chunks, chunk, &j, shares, 3, err);
     if (!st) results(&j, counts, S, out);
     ks_arena_free(&arena);
     return st;

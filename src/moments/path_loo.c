@@ -24,6 +24,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/backend.h"
+#include "moments/there.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -195,7 +197,8 @@ static kspec_status group(void *ctx, size_t g, const ks_worker *worker) {
         if (atomic_load(&j->cancelled)) return KSPEC_E_CANCELLED;
         block(j, w, i, rows);
         size_t done = atomic_fetch_add(&j->done, 1) + 1;
-        if (worker->index == 0 && ks_run_report(j->run, (double)done / (double)plan->blocks)) {
+        if (worker->index == 0 &&
+            ks_run_report(j->run, fmin(1, (double)done / (double)plan->blocks * ks_team_ranks(j->run)))) {
             atomic_store(&j->cancelled, 1);
             return KSPEC_E_CANCELLED;
         }
@@ -264,17 +267,20 @@ static kspec_status every_one_again(const ks_run *run, const ks_pair *p, const k
     ks_arena arena = {0};
     double *copies = ks_arena_alloc(&arena, ks_size(2 * P, Q), sizeof(double));
     double *m = ks_arena_alloc(&arena, n, sizeof(double));
-    kspec_status st = arena.failed ? ks_nomem(err, "path with error bars", arena.failed) : KSPEC_OK;
+    ks_moved here = {0}; /* what rows and columns are left out of */
+    kspec_status st = arena.failed ? ks_nomem(err, "path with error bars", arena.failed)
+                                   : ks_to_host(run, p, &here, err);
     const double steps = (double)(P + Q + 1);
     ks_run part = ks_run_part(run, 0, 1 / steps);
     if (!st) st = ks_path(&part, p, &(ks_moments_out){out->m, NULL, NULL}, err);
     for (size_t i = 0; i < P + Q && !st; i++) {
         part = ks_run_part(run, (double)(i + 1) / steps, (double)(i + 2) / steps);
-        st = i < P ? again(&part, p, i, SIZE_MAX, copies, m, err)
-                   : again(&part, p, SIZE_MAX, i - P, copies, m, err);
+        st = i < P ? again(&part, &here.p, i, SIZE_MAX, copies, m, err)
+                   : again(&part, &here.p, SIZE_MAX, i - P, copies, m, err);
         for (size_t k = 0; k < n && !st; k++)
             *(i < P ? &out->rows[k * P + i] : &out->cols[k * Q + i - P]) = m[k];
     }
+    ks_moved_end(run, &here);
     ks_arena_free(&arena);
     return st;
 }
@@ -310,7 +316,7 @@ static kspec_status on_device(job *j, const ks_moments_out *out, kspec_error *er
 kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err) {
     job j = {.run = run, .p = p};
     ks_path_plan *plan = &j.plan;
-    kspec_status st = ks_path_plan_make(plan, p->P, p->Q, p->nmax, run->threads, err);
+    kspec_status st = ks_path_plan_make(plan, p->P, p->Q, p->nmax, run, err);
     if (st) return st;
     /* C(P,i) C(Q,i), which rises to its peak and then falls */
     const int end = ks_path_mean(plan, p->P, p->Q, p->nmax).e;
@@ -353,7 +359,10 @@ kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_o
 
     ks_run silent = *run; /* progress is told by the block, not by the group */
     silent.progress.report = NULL;
-    if (!st) st = ks_parallel_for(&silent, j.groups, group, &j, err);
+    const ks_share shares[] = {{j.sums, n * sizeof(double), plan->blocks, 0},
+                               {j.rows, n * P * sizeof(double), j.groups, 1},
+                               {j.cols, n * Q * sizeof(double), j.groups, 1}};
+    if (!st) st = ks_team_for(&silent, "pathbars", j.groups, group, &j, shares, 3, err);
     if (!st) results(&j, out);
     ks_arena_free(&arena);
     return st;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "moments/weighted.h"
+#include "team/team.h"
 
 #include <math.h>
 
@@ -81,10 +82,18 @@ static kspec_status check(kspec_moments_opts *o, ks_exact_plan *exact, kspec_err
     return KSPEC_OK;
 }
 
+static size_t memory_of(const ks_tasks *tasks) {
+    return tasks->device ? ks_device_available(tasks->device) : ks_memory_available();
+}
+
 /* What path takes up to nmax, in one order, in units of AUTO_PATH_WORK */
 static double path_work(const kspec_moments_opts *o, const ks_tasks *tasks) {
     double P = (double)tasks->exact.P, Q = (double)tasks->exact.Q;
     return o->nmax * P * Q * (tasks->transposed ? Q : P) * (o->no_stderr ? 1 : 8);
+}
+
+static size_t local_ranks(const kspec_team *team) {
+    return team && team->comm.local_ranks > 1 ? (size_t)team->comm.local_ranks : 1;
 }
 
 /*
@@ -96,7 +105,12 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
     ks_exact_plan *exact = &tasks->exact;
     double auto_work = fmax(AUTO_WORK * o->effort, path_work(o, tasks) * repeats);
     /* with one side complete Kong-Valiant would be used instead, which takes more memory, not less */
-    size_t most_bytes = by_name || o->sampled != KSPEC_SAMPLED_BOTH ? ks_memory_available() : AUTO_MEMORY;
+    int all = by_name || o->sampled != KSPEC_SAMPLED_BOTH;
+    /* AUTO does the same at any number of ranks; what the machine allows is shared by its ranks */
+    ks_exact_share(exact, all ? o->team : NULL);
+    size_t most_bytes = all ? memory_of(tasks) / local_ranks(o->team) : AUTO_MEMORY;
+    kspec_status decided = ks_team_decide(o->team, &most_bytes, sizeof most_bytes, err);
+    if (decided) return decided;
     int highest = ks_exact_highest(exact);
     for (*order = o->nmax < highest ? o->nmax : highest; *order > 0; --*order) {
         double work, most_work = !by_name ? auto_work : *order == KS_EXACT_NMAX ? EXACT_WORK : INFINITY;
@@ -105,10 +119,14 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
         if (st) return st;
         if (work * repeats <= most_work && bytes <= most_bytes) break;
     }
-    return KSPEC_OK;
+    /* memory depends on a rank's threads too */
+    return ks_team_decide(o->team, order, sizeof *order, err);
 }
 
-/* naive and Kong-Valiant hold matrices as large as the square of a side: see naive.h and kv.h. */
+/*
+ * naive and Kong-Valiant hold matrices as large as the square of a side: see naive.h and kv.h. On a GPU ks_where()
+ * asks whether they fit.
+ */
 static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, size_t P, size_t Q,
                                  kspec_error *err) {
     size_t side, squares;
@@ -117,7 +135,7 @@ static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, 
         squares = (size_t)(t->last + 1) / 2;
     } else if (t->method == KSPEC_ESTIMATOR_KV_ROW || t->method == KSPEC_ESTIMATOR_KV_COL) {
         side = t->method == KSPEC_ESTIMATOR_KV_ROW ? P : Q;
-        squares = o->no_stderr ? 4 : 7;
+        squares = o->no_stderr ? 5 : 8;
     } else {
         return KSPEC_OK;
     }
@@ -152,13 +170,13 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
     if (weighted && (most == 0 || (must && most < o->nmax)))
         return ks_fail(err, KSPEC_E_NOMEM,
                        "exact: order %d on %zu x %zu exceeds the %.1f MB that are available", most + 1,
-                       tasks->exact.P, tasks->exact.Q, ks_megabytes(ks_memory_available()));
+                       tasks->exact.P, tasks->exact.Q, ks_megabytes(memory_of(tasks)));
     if (most == 0 || (must && most < o->nmax))
         return ks_fail(err, KSPEC_E_ARG,
                        "exact: order %d on %zu x %zu, %zu times, exceeds %.0e multiply-adds (n = 5) "
                        "or the %.1f MB that are available; use path or auto",
                        most + 1, tasks->exact.P, tasks->exact.Q, repeats, EXACT_WORK,
-                       ks_megabytes(ks_memory_available()));
+                       ks_megabytes(memory_of(tasks)));
     add(tasks, KSPEC_ESTIMATOR_EXACT, KSPEC_ESTIMATOR_EXACT, 1, most, 0);
     return KSPEC_OK;
 }
@@ -191,8 +209,8 @@ static kspec_status add_auto(const kspec_moments_opts *o, size_t repeats, kspec_
 }
 
 kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t repeats, int two,
-                           ks_tasks *tasks, kspec_error *err) {
-    *tasks = (ks_tasks){0};
+                           const ks_device *device, ks_tasks *tasks, kspec_error *err) {
+    *tasks = (ks_tasks){.device = device};
     int asked = o->nmax > 0;
     tasks->exact = (ks_exact_plan){.P = P, .Q = Q, .two = two, .threads = o->threads};
     kspec_status st = check(o, &tasks->exact, err);
@@ -210,7 +228,7 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
     }
     if (o->estimators & by_exact) st = add_exact(o, asked, repeats, tasks, err);
     if (!st && o->estimators & KSPEC_ESTIMATOR_AUTO & ~by_exact) st = add_auto(o, repeats, path, tasks, err);
-    for (int k = 0; k < tasks->count && !st; k++) st = check_memory(o, &tasks->task[k], P, Q, err);
+    for (int k = 0; k < tasks->count && !st && !device; k++) st = check_memory(o, &tasks->task[k], P, Q, err);
     return st;
 }
 

@@ -2,6 +2,7 @@
 #ifndef KS_MOMENTS_PLAN_H
 #define KS_MOMENTS_PLAN_H
 
+#include "device/device.h"
 #include "moments/exact.h"
 
 typedef struct {
@@ -27,17 +28,19 @@ typedef struct {
     int transposed;
     /* exact is made by pairs of columns (moments/pairs.h), up to order 2 */
     int pairs;
+    /* the GPU that was asked for by name, whose memory counts; NULL: none was */
+    const ks_device *device;
     /* the plan of exact */
     ks_exact_plan exact;
 } ks_tasks;
 
 /*
  * Fills in the defaults of *o, checks every option against the P x Q matrix, and makes the list. repeats: how
- * many pairs of matrices the trials give; two: whether their members differ. Call ks_tasks_free() afterwards,
- * also after a failure.
+ * many pairs of matrices the trials give; two: whether their members differ; device: as in ks_tasks. Call
+ * ks_tasks_free() afterwards, also after a failure.
  */
 kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t repeats, int two,
-                           ks_tasks *tasks, kspec_error *err);
+                           const ks_device *device, ks_tasks *tasks, kspec_error *err);
 
 /*
  * The same where rows or columns come in G and H groups (fewer than P, or than Q), or where entries are

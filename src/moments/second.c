@@ -1,11 +1,16 @@
 #include "moments/second.h"
 
 #include "base/error.h"
+#include "device/backend.h"
+#include "device/device.h"
 #include "linalg/linalg.h"
-#include "moments/gram_there.h"
+#include "moments/squares.h"
 #include "moments/jackknife.h"
 #include "moments/pairs.h"
 #include "moments/sums.h"
+#include "moments/there.h"
+#include "moments/trials_there.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,11 +88,10 @@ static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
 
 kspec_status ks_measured_mean_share(ks_measured *m, uint64_t seed, double *share, ks_arena *arena,
                                     kspec_error *err) {
-    double *sum = ks_arena_alloc(arena, ks_size(2, m->trials.Q), sizeof *sum);
+    double *sum = ks_arena_alloc(arena, ks_size(3, m->trials.Q), sizeof *sum);
     if (!sum) return ks_nomem(err, "the means of the columns", arena->failed);
     const ks_pair p = split(m, seed, 0);
-    *share = ks_mean_share(&p, &m->halves, sum);
-    return KSPEC_OK;
+    return ks_mean_share(&(ks_run){.threads = 1, .to = 1}, &p, &m->halves, sum, share, err);
 }
 
 /* ---- the matrix's own eigenvalues ---- */
@@ -123,7 +127,7 @@ static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, si
                                 kspec_error *err) {
     if (run->device) { /* which has the memory for it, or else the processor does it in bands */
         kspec_status there = ks_ratio_there(run, X, P, Q, ratio, err);
-        if (there != KSPEC_E_NOMEM) return there;
+        if (there != KSPEC_E_NOMEM || ks_device_has(run->device, X)) return there;
         ks_clear(err);
     }
     size_t N = P <= Q ? P : Q, chunks = (N + BAND - 1) / BAND;
@@ -136,11 +140,25 @@ static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, si
     j.trace = ks_arena_zalloc(&arena, chunks, sizeof(double));
     j.square = ks_arena_zalloc(&arena, chunks, sizeof(double));
     kspec_status st = arena.failed ? ks_nomem(err, "the Gram matrix", arena.failed)
-                                   : ks_parallel_for(run, chunks, own_band, &j, err);
+                                   : ks_team_for(run, "gram", chunks, own_band, &j,
+                                                 (ks_share[]){{j.trace, sizeof(double), chunks, 1},
+                                                              {j.square, sizeof(double), chunks, 1}},
+                                                 2, err);
     double trace = 0, square = 0;
     for (size_t k = 0; k < chunks && !st; k++) trace += j.trace[k], square += j.square[k];
     ks_arena_free(&arena);
     *ratio = square > 0 ? trace * trace / square : NAN;
+    return st;
+}
+
+/* The same of two trials that are on the device */
+static kspec_status naive_there(const ks_run *run, const ks_measured *m, ks_second *s, kspec_error *err) {
+    double *mean = NULL;
+    kspec_status st = ks_trials_there_mean(run, &m->trials, &mean, err);
+    if (mean) ks_device_take(run->device, mean);
+    if (!st) st = naive_ratio(run, mean, m->trials.P, m->trials.Q, &s->naive, err);
+    if (mean) ks_device_forget(run->device, mean);
+    ks_backend_of(run)->drop(run, mean);
     return st;
 }
 
@@ -150,6 +168,7 @@ static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, k
     const double *X = NULL;
     s->naive = NAN;
     if (m->trials.pairwise) return KSPEC_OK;
+    if (m->trials.there && m->trials.count > 1) return naive_there(run, m, s, err);
     if (m->trials.count == 1 && !m->trials.center)
         ks_trials_split(&m->trials, 0, 0, &m->halves, &p), X = p.A;
     else
@@ -277,25 +296,29 @@ static double square_of(const squares *q, pair_weights row, pair_weights col) {
            row.same * col.same * q->t2;
 }
 
-static void add_squares(const ks_pair *p, const double population[2], double *v, double *crossed,
-                        double weight, double *out) {
+/* out = the sums of t^power over one index, weighted by col or row (NULL: ones) */
+static kspec_status sum_of(const ks_run *run, const ks_pair *p, int power, const double *row,
+                           const double *col, ks_tile_result what, double *out, kspec_error *err) {
+    ks_expression e = {.m = p->P, .n = p->Q, .alpha = 1, .row = row, .col = col, .count = 1};
+    e.factor[0] = (ks_factor){p->A, 0, p->A == p->B ? 2 * power : power};
+    if (p->A != p->B) e.factor[e.count++] = (ks_factor){p->B, 0, power};
+    return ks_backend_of(run)->expression(run, &e, what, out, err);
+}
+
+static kspec_status add_squares(const ks_run *run, const ks_pair *p, const double population[2], double *v,
+                                double *crossed, double weight, double *out, kspec_error *err) {
     size_t P = p->P, Q = p->Q;
     double *u = crossed, *tt = u + P, *vt = tt + P, *tt_col = v + Q, *ut = v + 2 * Q;
+    const ks_run near = ks_run_near(run, p->A), quiet = ks_run_part(&near, 0, 0);
+    kspec_status st = sum_of(&quiet, p, 1, NULL, NULL, KS_TILE_ROW_SUMS, u, err);
+    if (!st) st = sum_of(&quiet, p, 1, NULL, NULL, KS_TILE_COL_SUMS, v, err);
+    if (!st) st = sum_of(&quiet, p, 2, NULL, NULL, KS_TILE_ROW_SUMS, tt, err);
+    if (!st) st = sum_of(&quiet, p, 2, NULL, NULL, KS_TILE_COL_SUMS, tt_col, err);
+    if (!st) st = sum_of(&quiet, p, 1, NULL, v, KS_TILE_ROW_SUMS, vt, err);
+    if (!st) st = sum_of(&quiet, p, 1, u, NULL, KS_TILE_COL_SUMS, ut, err);
+    if (st) return st;
     squares all = {0};
-    memset(v, 0, 3 * Q * sizeof *v);
-    memset(u, 0, 3 * P * sizeof *u);
-    for (size_t i = 0; i < P; i++)
-        for (size_t k = 0; k < Q; k++) {
-            double t = p->A[i * Q + k] * p->B[i * Q + k];
-            u[i] += t, v[k] += t, tt[i] += t * t, tt_col[k] += t * t;
-        }
-    for (size_t i = 0; i < P; i++) {
-        all.S += u[i], all.u2 += u[i] * u[i], all.t2 += tt[i];
-        for (size_t k = 0; k < Q; k++) {
-            double t = p->A[i * Q + k] * p->B[i * Q + k];
-            vt[i] += v[k] * t, ut[k] += u[i] * t;
-        }
-    }
+    for (size_t i = 0; i < P; i++) all.S += u[i], all.u2 += u[i] * u[i], all.t2 += tt[i];
     for (size_t k = 0; k < Q; k++) all.v2 += v[k] * v[k];
     const double n = (double)P, m = (double)Q;
     const pair_weights row = weigh_pairs(n, population[0]), col = weigh_pairs(m, population[1]),
@@ -310,6 +333,7 @@ static void add_squares(const ks_pair *p, const double population[2], double *v,
         squares q = {all.S - v[k], all.u2 - 2 * ut[k] + tt_col[k], all.v2 - v[k] * v[k], all.t2 - tt_col[k]};
         out[1 + P + k] += weight * square_of(&q, row, less_col);
     }
+    return KSPEC_OK;
 }
 
 kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed,
@@ -323,7 +347,7 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
     if (!st) memcpy(s->moment, moment, (1 + P + Q) * sizeof *moment);
     for (size_t r = 0; r < repeats && !st; r++) {
         ks_pair p = split(m, seed, r);
-        add_squares(&p, population, v, crossed, 1 / (double)repeats, s->square);
+        st = add_squares(run, &p, population, v, crossed, 1 / (double)repeats, s->square, err);
     }
     s->share[0] = 1 - (double)P / population[0];
     s->share[1] = 1 - (double)Q / population[1];

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "linalg/linalg.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -154,7 +155,10 @@ static kspec_status by_rows(const ks_run *run, work *w, ks_arena *arena, kspec_e
         j.room[k] = ks_arena_alloc(arena, ks_size(BAND, ks_size_add(ks_size(4, P), longer)), sizeof(double));
     j.sums = ks_arena_zalloc(arena, ks_size(chunks, 2 * (Q + R)), sizeof *j.sums);
     if (arena->failed) return ks_nomem(err, "the products of rows", arena->failed);
-    kspec_status st = ks_parallel_for(run, chunks, row_band, &j, err);
+    const ks_share shares[] = {{w->qa, sizeof(double), P, BAND},
+                               {w->qc, sizeof(double), P, BAND},
+                               {j.sums, 2 * (Q + R) * sizeof(double), chunks, 1}};
+    kspec_status st = ks_team_for(run, "rows", chunks, row_band, &j, shares, 3, err);
     for (size_t k = 0; k < chunks && !st; k++) {
         const double *ca = j.sums + k * 2 * (Q + R), *cc = ca + Q, *oa = cc + Q, *oc = oa + R;
         for (size_t a = 0; a < Q; a++) w->ca[a] += ca[a], w->cc[a] += cc[a];

@@ -3,6 +3,9 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/streams.h"
+#include "device/backend.h"
+#include "moments/there.h"
+#include "moments/trials_there.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,24 +37,69 @@ static kspec_status largest(const ks_trials *t, double *max, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Root mean square, summed in units of 2^e >= max so that nothing overflows. */
-static double root_mean_square(const ks_trials *t, double max) {
-    int e;
-    frexp(max, &e);
-    double sum = 0, entries = 0, unit = e > -1000 ? ldexp(1, -e) : 0x1p1000;
-    for (size_t i = 0; i < t->P; i++)
+/* ---- the scale ---- */
+
+/* Rows that are looked through at a time: about this many entries */
+enum { SCAN = 1 << 20 };
+
+typedef struct {
+    const ks_trials *t;
+    size_t rows; /* of a chunk */
+    double unit;
+    /* by chunk: the largest |entry|, the sum of squares in units of 1/unit, and how many entries there are */
+    double *max, *square, *entries;
+} scan;
+
+static kspec_status scan_chunk(void *ctx, size_t chunk, const ks_worker *worker) {
+    const scan *s = ctx;
+    const ks_trials *t = s->t;
+    const size_t from = chunk * s->rows, to = t->P - from < s->rows ? t->P : from + s->rows;
+    double max = 0, square = 0, entries = 0;
+    for (size_t i = from; i < to; i++)
         for (size_t k = 0; k < trials_of(t, i); k++) {
             size_t missing = 0;
             for (size_t j = 0; j < t->Q; j++) {
-                double x = ks_at(&t->phi[k], i, j) * unit;
-                if (isnan(x))
+                const double x = fabs(ks_at(&t->phi[k], i, j));
+                if (t->pairwise && isnan(x)) {
                     missing++;
-                else
-                    sum += x * x;
+                    continue;
+                }
+                if (!(x <= DBL_MAX)) return unfit(t, k, i, j, x, worker->err);
+                if (x > max) max = x;
+                square += x * s->unit * (x * s->unit);
             }
             entries += (double)(t->Q - missing);
         }
-    return sqrt(sum / entries) / unit;
+    s->max[chunk] = max, s->square[chunk] = square, s->entries[chunk] = entries;
+    return KSPEC_OK;
+}
+
+/*
+ * The largest |entry| and the root mean square; fails at the first entry that is not finite. Where squares
+ * would over- or underflow they are summed again in units of a power of two near the largest.
+ */
+static kspec_status measure(const ks_run *run, const ks_trials *t, double *max, double *rms,
+                            kspec_error *err) {
+    ks_arena arena = {0};
+    scan s = {.t = t, .rows = t->Q < SCAN ? SCAN / t->Q : 1, .unit = 1};
+    const size_t chunks = (t->P + s.rows - 1) / s.rows;
+    s.max = ks_arena_alloc(&arena, ks_size(3, chunks), sizeof(double));
+    if (!s.max) return ks_nomem(err, "the scale", arena.failed);
+    s.square = s.max + chunks, s.entries = s.square + chunks;
+    double square = 0, entries = 0;
+    *max = *rms = 0;
+    kspec_status st = ks_parallel_for(run, chunks, scan_chunk, &s, err);
+    for (size_t c = 0; c < chunks && !st; c++) *max = fmax(*max, s.max[c]);
+    if (!st && *max > 0 && !(*max > 1e-140 && *max < 1e140)) {
+        int e;
+        frexp(*max, &e);
+        s.unit = e > -1000 ? ldexp(1, -e) : 0x1p1000;
+        st = ks_parallel_for(run, chunks, scan_chunk, &s, err);
+    }
+    for (size_t c = 0; c < chunks && !st; c++) square += s.square[c], entries += s.entries[c];
+    if (!st && entries > 0) *rms = sqrt(square / entries) / s.unit;
+    ks_arena_free(&arena);
+    return st;
 }
 
 ks_trials ks_trials_of(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how) {
@@ -99,14 +147,20 @@ kspec_status ks_trials_missing(ks_trials *t, size_t *missing, kspec_error *err) 
 }
 
 kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err) {
-    double max;
-    kspec_status st = largest(t, &max, err);
+    return ks_trials_scale_by(&(ks_run){.threads = 1, .to = 1}, t, nmax, err);
+}
+
+kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec_error *err) {
+    const ks_run quiet = ks_run_part(run, 0, 0);
+    double max = 0, rms = 0;
+    kspec_status st = t->there ? ks_trials_there_measure(&quiet, t, &rms, err) : measure(&quiet, t, &max, &rms, err);
     if (st) return st;
+    if (t->there) max = rms;
     t->factor = 1;
     t->exponent = t->normal_exponent = 0;
     if (max == 0) return KSPEC_OK;
     int e;
-    double mantissa = frexp(root_mean_square(t, max), &e);
+    double mantissa = frexp(rms, &e);
     if (t->normalize) {
         t->normal_exponent = e;
         t->factor = 1 / mantissa; /* what the power of two leaves */
@@ -185,6 +239,7 @@ static void centre(const ks_trials *t, double *X, double *mean) {
 /* One trial in place, where nothing needs doing to it */
 static const double *as_it_is(const ks_trials *t, size_t k) {
     const kspec_matrix *m = &t->phi[k];
+    if (t->there) return t->held[k] ? t->held[k] : m->data;
     int plain = m->col_stride == 1 && (m->row_stride == (ptrdiff_t)t->Q || t->P == 1) && t->exponent == 0 &&
                 !t->normalize && (!t->center || t->keep_means) && !t->pairwise;
     return plain ? m->data : NULL;
@@ -295,18 +350,25 @@ static double seen_mean_share(const ks_pair *p, const ks_halves *h) {
     return total > 0 && cols > 0 ? share / cols / (total / entries) : NAN;
 }
 
-double ks_mean_share(const ks_pair *p, const ks_halves *h, double *sum) {
-    double total = 0, share = 0, P = (double)p->P;
-    if (p->P < 2) return NAN;
-    if (h->seen_a) return seen_mean_share(p, h);
-    memset(sum, 0, 2 * p->Q * sizeof *sum);
-    for (size_t i = 0; i < p->P; i++)
-        for (size_t a = 0; a < p->Q; a++) {
-            double x = p->A[i * p->Q + a], y = p->B[i * p->Q + a];
-            sum[a] += x;
-            sum[p->Q + a] += y;
-            total += x * y;
-        }
-    for (size_t a = 0; a < p->Q; a++) share += sum[a] * sum[p->Q + a];
-    return total > 0 ? (share - total) / (P * (P - 1)) / (total / P) : NAN;
+kspec_status ks_mean_share(const ks_run *run, const ks_pair *p, const ks_halves *h, double *sum,
+                           double *share, kspec_error *err) {
+    const double P = (double)p->P;
+    const size_t Q = p->Q;
+    *share = NAN;
+    if (p->P < 2) return KSPEC_OK;
+    if (h->seen_a) *share = seen_mean_share(p, h);
+    if (h->seen_a) return KSPEC_OK;
+    const ks_run near = ks_run_near(run, p->A), quiet = ks_run_part(&near, 0, 0);
+    ks_expression e = {.m = p->P, .n = Q, .alpha = 1, .count = 1, .factor = {{p->A, 0, 1}, {p->B, 0, 1}}};
+    const ks_backend *at = ks_backend_of(&quiet);
+    kspec_status st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum, err);
+    e.count = 2;
+    if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum + 2 * Q, err);
+    e.count = 1, e.factor[0].x = p->B;
+    if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum + Q, err);
+    if (st) return st;
+    double total = 0, square = 0;
+    for (size_t a = 0; a < Q; a++) total += sum[2 * Q + a], square += sum[a] * sum[Q + a];
+    if (total > 0) *share = (square - total) / (P * (P - 1)) / (total / P);
+    return KSPEC_OK;
 }

@@ -21,6 +21,12 @@ typedef struct {
     /* NaN is a missing entry; set to 0 by ks_trials_missing() where there is none */
     int pairwise;
     /*
+     * one or two trials are on the run's device, dense by rows or by columns (moments/trials_there.h); those that
+     * need scaling or turning are held there as copies
+     */
+    int there;
+    double *held[2];
+    /*
      * set by ks_trials_init(): halves are drawn at random, since there are more than two trials, or ragged
      * ones
      */
@@ -44,6 +50,8 @@ kspec_status ks_trials_missing(ks_trials *t, size_t *missing, kspec_error *err);
 
 /* Checks that all entries are finite (or missing), and chooses the scale for orders up to nmax. */
 kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err);
+/* By all threads of the run, or on its device. */
+kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec_error *err);
 
 /* How many splits there are: `splits` where trials are split at random, otherwise 1. */
 size_t ks_trials_splits(const ks_trials *t, int splits);
@@ -69,10 +77,11 @@ void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, 
 
 /*
  * What centring takes away: sum_a (E Phi_a)^2 over sum_a E Phi_a^2. The square of the expectation is the
- * mean of Phi_ia Phi_ja over i != j, which does not count the column's own variance. sum: 2 Q numbers of
- * scratch.
+ * mean of Phi_ia Phi_ja over i != j, which does not count the column's own variance. sum: 3 Q numbers of
+ * scratch. NaN where it is not known.
  */
-double ks_mean_share(const ks_pair *p, const ks_halves *h, double *sum);
+kspec_status ks_mean_share(const ks_run *run, const ks_pair *p, const ks_halves *h, double *sum,
+                           double *share, kspec_error *err);
 
 /* out (P x Q) = trial k alone, scaled and, if asked for, centred. */
 void ks_trials_copy(const ks_trials *t, size_t k, ks_halves *h, double *out);

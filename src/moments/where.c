@@ -80,6 +80,7 @@ kspec_status ks_where(ks_place *place, const ks_source *s, size_t repeats, int t
         refused = path_refusal(place, s, &s->tasks->task[k], &bytes);
         if (bytes > most) most = bytes;
     }
-    const size_t data = ks_size(s->trials->count > 1 ? 2 : 1, matrix);
+    /* the trials, and their transposes where a task takes those */
+    const size_t data = ks_size(s->trials->count > 1 ? 4 : 2, matrix);
     return refused ? ks_place_refuse(place, refused, err) : ks_place_fit(place, ks_size_add(most, data), err);
 }

@@ -7,6 +7,7 @@
 #include "linalg/linalg.h"
 #include "moments/exact.h"
 #include "moments/kv.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,13 +74,17 @@ static kspec_status factor(double *G, size_t q, double *A, double *w, kspec_erro
 }
 
 /* The highest order up to `orders` that the exact estimator can do here */
-static kspec_status exact_order(ks_exact_plan *plan, int orders, int *order, kspec_error *err) {
+static kspec_status exact_order(const ks_run *run, ks_exact_plan *plan, int orders, int *order,
+                                kspec_error *err) {
+    size_t available = ks_team_memory(run);
+    kspec_status decided = ks_team_decide(run->team, &available, sizeof available, err);
+    if (decided) return decided;
     for (*order = orders < KS_DEBIASED_EXACT ? orders : KS_DEBIASED_EXACT; *order > 1; --*order) {
         double work;
         size_t bytes;
         kspec_status st = ks_exact_cost(plan, *order, 1, &work, &bytes, err);
         if (st) return st;
-        if (work <= EXACT_WORK && bytes <= ks_memory_available()) break;
+        if (work <= EXACT_WORK && bytes <= available) break;
     }
     return KSPEC_OK;
 }
@@ -138,7 +143,7 @@ kspec_status ks_debias(const ks_run *run, double *G, size_t q, size_t n, int ord
         arena.failed ? ks_nomem(err, "moments of the features", arena.failed) : factor(G, q, A, w, err);
     int exact = 0;
     ks_exact_plan plan = {.P = q, .Q = q, .sampled = KSPEC_SAMPLED_COLS};
-    if (!st) st = exact_order(&plan, orders, &exact, err);
+    if (!st) st = exact_order(run, &plan, orders, &exact, err);
     if (!st) {
         ks_run part = ks_run_part(run, 0, 0.3);
         ks_pair p = {A, A, q, q, exact};

@@ -3,8 +3,10 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "linalg/linalg.h"
+#include "team/team.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /*
@@ -62,8 +64,34 @@ typedef struct {
     double *K;               /* for the whole matrix */
 } job;
 
+/* Tiles of a chunk; a product goes in rounds of CHUNKS chunks. */
+static size_t tiles_per_chunk(const ks_gram *g) {
+    size_t per = (tile_count(g->bands) + CHUNKS - 1) / CHUNKS;
+    size_t most = CHUNK_TILES * SMALL_TILE * SMALL_TILE / (g->T * g->T); /* so that a chunk is short */
+    return per > most ? most : per;
+}
+
+/* Chunks of a round that this rank has */
+static size_t own_chunks(const ks_gram *g) { return (CHUNKS - g->rank + g->ranks - 1) / g->ranks; }
+
+/* Where a tile is held, in tiles; those of other ranks' chunks are nowhere: SIZE_MAX */
+static size_t held_at(const ks_gram *g, size_t t) {
+    if (g->ranks == 1) return t;
+    size_t per = tiles_per_chunk(g), round = t / (CHUNKS * per), chunk = t / per % CHUNKS;
+    if (chunk % g->ranks != g->rank) return SIZE_MAX;
+    return (round * own_chunks(g) + chunk / g->ranks) * per + t % per;
+}
+
+static size_t held_count(const ks_gram *g) {
+    if (g->ranks == 1) return tile_count(g->bands);
+    size_t round = CHUNKS * tiles_per_chunk(g), rounds = (tile_count(g->bands) + round - 1) / round;
+    return g->rank < CHUNKS ? rounds * own_chunks(g) * tiles_per_chunk(g) : 0;
+}
+
+static size_t held_bytes(const ks_gram *g) { return ks_size(held_count(g), g->T * g->T * sizeof(double)); }
+
 static const double *tile_at(const ks_gram *g, size_t t, size_t I, size_t J, double *scratch) {
-    if (g->held) return g->held + t * g->T * g->T;
+    if (g->held) return g->held + held_at(g, t) * g->T * g->T;
     ks_gram_tile(g, 3, I, J, scratch);
     return scratch;
 }
@@ -71,9 +99,10 @@ static const double *tile_at(const ks_gram *g, size_t t, size_t I, size_t J, dou
 static kspec_status fill_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;
-    size_t I, J;
+    size_t I, J, at = held_at(j->g, chunk);
+    if (at == SIZE_MAX) return KSPEC_OK;
     locate(j->g->bands, chunk, &I, &J);
-    ks_gram_tile(j->g, 3, I, J, j->g->held + chunk * j->g->T * j->g->T);
+    ks_gram_tile(j->g, 3, I, J, j->g->held + at * j->g->T * j->g->T);
     return KSPEC_OK;
 }
 
@@ -85,6 +114,7 @@ static kspec_status prepare(ks_gram *g, const ks_run *run, size_t n, ks_arena *a
     size_t T = g->T = g->p >= LARGE_FROM ? LARGE_TILE : SMALL_TILE;
     g->n = n;
     g->bands = (n + T - 1) / T;
+    g->rank = (size_t)ks_team_rank(run), g->ranks = (size_t)ks_team_ranks(run);
     g->workers = run->threads;
     g->tile = ks_arena_zalloc(arena, (size_t)g->workers, sizeof *g->tile);
     for (int w = 0; w < g->workers && g->tile; w++) g->tile[w] = ks_arena_alloc(arena, T * T, sizeof(double));
@@ -93,33 +123,43 @@ static kspec_status prepare(ks_gram *g, const ks_run *run, size_t n, ks_arena *a
     return arena->failed ? ks_nomem(err, "products with the Gram matrix", arena->failed) : KSPEC_OK;
 }
 
+ks_metric ks_gram_metric(kspec_kernel kernel) {
+    static const ks_metric metric[] = {KS_METRIC_GAUSSIAN, KS_METRIC_LAPLACE, KS_METRIC_CAUCHY};
+    return metric[kernel];
+}
+
+int ks_gram_by_products(const ks_inputs *x, kspec_kernel kernel, double *h) {
+    double largest = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        h[i] = ks_dot(x->p, x->x + i * x->p, x->x + i * x->p) / 2;
+        largest = fmax(largest, h[i]);
+    }
+    return kernel == KSPEC_KERNEL_GAUSSIAN && largest <= LARGEST_H;
+}
+
 kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, kspec_kernel kernel,
                           size_t memory, ks_arena *arena, kspec_error *err) {
-    static const ks_metric metric[] = {KS_METRIC_GAUSSIAN, KS_METRIC_LAPLACE, KS_METRIC_CAUCHY};
     size_t n = x->n, p = x->p;
-    *g = (ks_gram){.metric = metric[kernel], .p = p, .x = x->x};
+    *g = (ks_gram){.metric = ks_gram_metric(kernel), .p = p, .x = x->x};
     kspec_status st = prepare(g, run, n, arena, err);
     if (st) return st;
     size_t T = g->T;
     g->h = ks_arena_zalloc(arena, g->bands * T, sizeof(double));
     if (arena->failed) return ks_nomem(err, "the norms of the rows", arena->failed);
-    double largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        g->h[i] = ks_dot(p, g->x + i * p, g->x + i * p) / 2;
-        largest = fmax(largest, g->h[i]);
-    }
-    if (kernel != KSPEC_KERNEL_GAUSSIAN || largest > LARGEST_H) {
+    if (!ks_gram_by_products(x, kernel, g->h)) {
         g->xt = ks_arena_zalloc(arena, ks_size(g->bands * T, p), sizeof(double));
         if (!g->xt) return ks_nomem(err, "a copy of the rows", arena->failed);
         for (size_t i = 0; i < n; i++)
             for (size_t l = 0; l < p; l++) g->xt[i / T * T * p + l * T + i % T] = g->x[i * p + l];
     }
-    size_t bytes = ks_size(tile_count(g->bands), T * T * sizeof(double));
-    if (bytes > memory || bytes > ks_memory_available() / 2) return KSPEC_OK;
+    size_t bytes = held_bytes(g);
+    int hold = bytes <= memory && bytes <= ks_team_memory(run) / 2;
+    if ((st = ks_team_decide(run->team, &hold, sizeof hold, err)) || !hold) return st;
     g->held = ks_arena_alloc(arena, 1, bytes);
     if (!g->held) return ks_nomem(err, "the Gram matrix", arena->failed);
     job j = {.g = g};
-    return ks_parallel_for(run, tile_count(g->bands), fill_tile, &j, err);
+    const ks_run alone = ks_run_alone(run); /* each its own */
+    return ks_parallel_for(&alone, tile_count(g->bands), fill_tile, &j, err);
 }
 
 kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, double unit,
@@ -127,17 +167,19 @@ kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, 
     *g = (ks_gram){0};
     kspec_status st = prepare(g, run, n, arena, err);
     if (st) return st;
-    size_t T = g->T, bytes = ks_size(tile_count(g->bands), T * T * sizeof(double));
+    size_t T = g->T, bytes = held_bytes(g);
     if ((st = ks_check_memory(err, bytes, "half of the Gram matrix of %zu rows", n))) return st;
     g->held = ks_arena_zalloc(arena, 1, bytes);
     if (!g->held) return ks_nomem(err, "the Gram matrix", arena->failed);
     size_t I = 0, J = 0;
-    for (size_t t = 0; t < tile_count(g->bands); t++, next(g->bands, &I, &J))
-        for (size_t i = 0; i < rows_of(g, I); i++)
+    for (size_t t = 0; t < tile_count(g->bands); t++, next(g->bands, &I, &J)) {
+        const size_t at = held_at(g, t);
+        for (size_t i = 0; i < rows_of(g, I) && at != SIZE_MAX; i++)
             for (size_t j = 0; j < rows_of(g, J); j++) {
                 size_t a = I * T + i, b = J * T + j;
-                g->held[t * T * T + i * T + j] = ks_at(K, rows ? rows[a] : a, rows ? rows[b] : b) / unit;
+                g->held[at * T * T + i * T + j] = ks_at(K, rows ? rows[a] : a, rows ? rows[b] : b) / unit;
             }
+    }
     return KSPEC_OK;
 }
 
@@ -162,10 +204,7 @@ static kspec_status multiply(void *ctx, size_t chunk, const ks_worker *worker) {
 
 kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, double *y, kspec_error *err) {
     ks_gram *g = gram;
-    size_t tiles = tile_count(g->bands), per = (tiles + CHUNKS - 1) / CHUNKS;
-    size_t most = CHUNK_TILES * SMALL_TILE * SMALL_TILE / (g->T * g->T); /* so that a chunk is short */
-    if (per > most) per = most;
-    size_t round = CHUNKS * per;
+    size_t tiles = tile_count(g->bands), per = tiles_per_chunk(g), round = CHUNKS * per;
     /* the padding stays 0: entries of a tile beyond its columns add nothing */
     memcpy(g->in, x, g->n * sizeof *x);
     memset(y, 0, g->n * sizeof *y);
@@ -174,10 +213,9 @@ kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, doubl
         size_t chunks = (last + per - 1) / per;
         ks_run part =
             ks_run_part(run, (double)j.first / (double)tiles, (double)(j.first + last) / (double)tiles);
-        kspec_status st = ks_parallel_for(&part, chunks, multiply, &j, err);
+        kspec_status st =
+            ks_team_sum(&part, "tiles", chunks, multiply, &j, g->partial, g->bands * g->T, g->n, y, err);
         if (st) return st;
-        for (size_t c = 0; c < chunks; c++)
-            for (size_t i = 0; i < g->n; i++) y[i] += g->partial[c * g->bands * g->T + i];
     }
     return KSPEC_OK;
 }

@@ -18,13 +18,17 @@ typedef struct {
     double *xt;            /* where differences are taken: bands of p x T, transposed; else NULL */
     double *h;             /* |x_i|^2/2, padded with zeros to whole tiles */
     double *held;          /* the tiles of the upper triangle, row by row of tiles; or NULL */
+    size_t rank, ranks;    /* whose tiles are held: those of chunks rank, rank + ranks ... */
     double **tile;         /* per worker: a tile */
     double *partial;       /* per chunk: a padded vector */
     double *in;            /* a padded vector */
     int workers;
 } ks_gram;
 
-/* From rows in units of sigma, centred; K is held if it takes no more than `memory` bytes. x is borrowed. */
+/*
+ * From rows in units of sigma, centred; K is held if it takes no more than `memory` bytes. x is borrowed. In a
+ * team each rank holds the tiles that it multiplies with.
+ */
 kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, kspec_kernel kernel,
                           size_t memory, ks_arena *arena, kspec_error *err);
 
@@ -32,10 +36,19 @@ kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, ksp
 kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, double unit,
                           const size_t *rows, size_t n, ks_arena *arena, kspec_error *err);
 
+/* What a kernel makes of the difference of two rows */
+ks_metric ks_gram_metric(kspec_kernel kernel);
+
+/*
+ * h = |x|^2/2 of each row. 1 where the exponent may be made of products, x.y - h_x - h_y: that of a Gaussian
+ * whose h are small enough.
+ */
+int ks_gram_by_products(const ks_inputs *x, kspec_kernel kernel, double *h);
+
 /* y = K x, n numbers each; a ks_operator (norm/iterate.h) */
 kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, double *y, kspec_error *err);
 
-/* All of K, n x n, row-major. */
+/* All of K, n x n, row-major; not for a team, which has no rank with all of it. */
 kspec_status ks_gram_matrix(ks_gram *g, const ks_run *run, double *K, kspec_error *err);
 
 /* One tile (I, J); stages: 1 the products, 2 the exponentials, 3 both. Benchmarks measure them apart. */

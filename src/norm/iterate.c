@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -29,6 +30,25 @@ static ks_run next_part(const ks_run *run, int k) {
     return ks_run_part(run, 1 - pow(0.9, k), 1 - pow(0.9, k + 1));
 }
 
+/* One product: what a checkpoint keeps */
+typedef struct {
+    const ks_operator *A;
+    const double *x;
+    double *y;
+} product;
+
+static kspec_status make_product(void *ctx, const ks_run *run, kspec_error *err) {
+    const product *p = ctx;
+    return p->A->apply(p->A->ctx, run, p->x, p->y, err);
+}
+
+static kspec_status apply(const ks_run *run, const ks_operator *A, const double *x, double *y,
+                          kspec_error *err) {
+    product p = {A, x, y};
+    const ks_share kept = {y, A->n * sizeof *y, 1, 1};
+    return ks_team_step(run, "product", make_product, &p, &kept, 1, err);
+}
+
 kspec_status ks_power(const ks_run *run, const ks_operator *A, const ks_iteration *o, ks_top *top,
                       kspec_error *err) {
     ks_arena arena = {0};
@@ -40,7 +60,7 @@ kspec_status ks_power(const ks_run *run, const ks_operator *A, const ks_iteratio
     double change = INFINITY;
     for (int t = 0; !st; t++) {
         ks_run part = next_part(run, t);
-        if ((st = A->apply(A->ctx, &part, v, w, err))) break;
+        if ((st = apply(&part, A, v, w, err))) break;
         double value = ks_dot(n, v, w), square = 0, last = change;
         for (size_t i = 0; i < n; i++) square += (w[i] - value * v[i]) * (w[i] - value * v[i]);
         change = t ? fabs(value - top->value) : INFINITY;
@@ -105,7 +125,7 @@ kspec_status ks_lanczos(const ks_run *run, const ks_operator *A, const ks_iterat
         }
         double *v = b->v[m - 1], *w = b->v[m];
         ks_run part = next_part(run, products++);
-        if ((st = A->apply(A->ctx, &part, v, w, err))) break;
+        if ((st = apply(&part, A, v, w, err))) break;
         b->alpha[m - 1] = ks_dot(n, v, w);
         orthogonalise(b, m, n, w);
         double beta = b->beta[m - 1] = normalise(n, w);

@@ -3,10 +3,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/streams.h"
+#include "device/backend.h"
 #include "linalg/linalg.h"
 #include "linalg/top.h"
 #include "norm/gram.h"
 #include "norm/rff.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,7 +72,9 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
     double start = ks_now();
     ks_arena arena = {0};
     ks_gram g;
-    ks_run first = ks_run_part(run, 0, 0.1), second = ks_run_part(run, 0.9, 1);
+    /* LAPACK takes nearly all of the time, on one processor: every rank of a team does everything */
+    const ks_run alone = ks_run_alone(run);
+    ks_run first = ks_run_part(&alone, 0, 0.1), second = ks_run_part(&alone, 0.9, 1);
     double *K = ks_arena_alloc(&arena, ks_size(n, n), sizeof *K), *v = ks_arena_alloc(&arena, n, sizeof *v),
            *w = ks_arena_alloc(&arena, n, sizeof *w);
     if (arena.failed) st = ks_nomem(err, "the Gram matrix", arena.failed);
@@ -84,7 +88,7 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
     out->top.residual = out->top.value > 0 ? sqrt(square) / out->top.value : 0;
     out->top.converged = 1;
     out->top.value *= j->unit;
-    if (!st) st = check_definite(j, run, &g, err);
+    if (!st) st = check_definite(j, &alone, &g, err);
     ks_arena_free(&arena);
     return st;
 }
@@ -92,8 +96,40 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
 typedef kspec_status (*iterate_fn)(const ks_run *, const ks_operator *, const ks_iteration *, ks_top *,
                                    kspec_error *);
 
+/* The rows are on a device, where the Gram matrix is never held. */
+static kspec_status apply_there(void *ctx, const ks_run *run, const double *x, double *y, kspec_error *err) {
+    return ks_device_gram_times(run, ctx, x, y, err);
+}
+
+static kspec_status on_device(const ks_norm_job *j, const ks_run *run, uint64_t draw, int sampled,
+                              iterate_fn iterate, ks_norm_draw *out, kspec_error *err) {
+    double start = ks_now();
+    ks_arena arena = {0};
+    ks_inputs in;
+    size_t *rows;
+    const ks_backend *at = ks_backend_of(run);
+    ks_gram_job there = {.metric = (int)ks_gram_metric(j->o.kernel)};
+    kspec_status st = take_rows(j, sampled, draw, &in, &rows, &arena, err);
+    double *h = st ? NULL : ks_arena_alloc(&arena, in.n, sizeof *h);
+    if (!st && !h) st = ks_nomem(err, "the norms of the rows", arena.failed);
+    if (!st) st = at->bring(run, in.x, in.n, in.p, "the rows", &there.X, err);
+    if (!st) {
+        there.n = in.n, there.p = in.p;
+        there.h = ks_gram_by_products(&in, j->o.kernel, h) ? h : NULL;
+        ks_operator A = {there.n, apply_there, &there};
+        ks_iteration o = iteration(j, draw);
+        st = iterate(run, &A, &o, &out->top, err);
+        at->leave(run, there.X);
+    }
+    if (sampled) out->top.value *= (double)j->n / (double)j->r;
+    out->seconds = ks_now() - start;
+    ks_arena_free(&arena);
+    return st;
+}
+
 static kspec_status on_gram(const ks_norm_job *j, const ks_run *run, uint64_t draw, int sampled,
                             iterate_fn iterate, ks_norm_draw *out, kspec_error *err) {
+    if (run->device && !j->K) return on_device(j, run, draw, sampled, iterate, out, err);
     double start = ks_now();
     ks_arena arena = {0};
     ks_gram g;
@@ -126,13 +162,24 @@ static kspec_status nystrom(const ks_norm_job *j, const ks_run *run, uint64_t dr
     return on_gram(j, run, draw, 1, ks_lanczos, out, err);
 }
 
+typedef struct {
+    ks_rff *z;
+    double *G;
+} gram_step;
+
+static kspec_status make_gram(void *ctx, const ks_run *run, kspec_error *err) {
+    const gram_step *s = ctx;
+    return ks_rff_gram(s->z, run, s->G, err);
+}
+
 static kspec_status debias(const ks_norm_job *j, const ks_run *run, ks_rff *z, int orders, uint64_t draw,
                            ks_debiased *out, ks_arena *arena, kspec_error *err) {
     size_t q = z->f.q;
     ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
     double *G = ks_arena_alloc(arena, ks_size(q, q), sizeof *G);
     if (!G) return ks_nomem(err, "the Gram matrix of the features", arena->failed);
-    kspec_status st = ks_rff_gram(z, &first, G, err);
+    const ks_share kept = {G, q * sizeof *G, q, q};
+    kspec_status st = ks_team_step(&first, "featuregram", make_gram, &(gram_step){z, G}, &kept, 1, err);
     return st ? st : ks_debias(&second, G, q, z->n, orders, j->o.seed, draw, out, err);
 }
 

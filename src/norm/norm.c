@@ -2,10 +2,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
+#include "device/lent.h"
 #include "features/kernel.h"
 #include "linalg/linalg.h"
 #include "norm/check.h"
 #include "norm/methods.h"
+#include "team/team.h"
 
 #include <math.h>
 
@@ -127,6 +129,7 @@ static kspec_status run_method(const ks_norm_job *j, const ks_norm_method *m, co
     for (int k = 0; k < count; k++) {
         ks_norm_draw d = {0};
         ks_run part = ks_run_part(run, (double)k / count, (k + 1.0) / count);
+        if (m->rff) part.device = NULL;
         kspec_status st = m->run(j, &part, (uint64_t)k, &d, err);
         if (st) return st;
         converged &= d.top.converged;
@@ -185,29 +188,80 @@ static kspec_status compute(ks_norm_job *j, const ks_run *run, holder *r, kspec_
     return KSPEC_OK;
 }
 
-kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspec_norm_result **out,
-                        kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
-    double start = ks_now();
+/* Where products with K are made: by the work of the iterations, of PRODUCTS products each */
+static kspec_status decide(const ks_norm_job *j, ks_place *place, int threads, kspec_error *err) {
+    enum { PRODUCTS = 20, EXPONENTIAL = 20 /* in multiply-adds */ };
+    const double n = (double)j->n, r = (double)j->r, each = (double)j->in.p + EXPONENTIAL;
+    double work = 0;
+    if (j->o.methods & KSPEC_NORM_METHOD_POWER) work += n * n / 2 * each * PRODUCTS;
+    if (j->o.methods & KSPEC_NORM_METHOD_LANCZOS) work += n * n / 2 * each * PRODUCTS;
+    if (j->o.methods & KSPEC_NORM_METHOD_NYSTROM) work += r * r / 2 * each * PRODUCTS * j->o.repeats;
+    const char *refused = j->K ? "Gram matrix that is given" : work > 0 ? NULL : "method of these";
+    kspec_status st = ks_place_decide(place, work, refused, threads, err);
+    if (st || !place->device) return st;
+    /* the rows, and the vectors of a product with the sums of its parts */
+    const size_t bytes = ks_size(ks_size(j->n, j->in.p), sizeof(double));
+    return ks_place_fit(place, ks_size_add(bytes, ks_size(j->n, 256 * sizeof(double))), err);
+}
+
+/* One attempt, on the place that is decided on */
+static kspec_status attempt(const kspec_matrix *x, const kspec_norm_opts *opts, ks_place *place,
+                            kspec_norm_result **out, kspec_error *err) {
     holder *r = ks_zalloc(1, sizeof *r);
     if (!r) return ks_nomem(err, "the results", sizeof *r);
-    ks_norm_job j = {0};
+    ks_norm_job j = {.o = *opts};
     ks_run run = {0};
     ks_arena arena = {0};
-    kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
-    if (!st) st = ks_run_init(&run, j.o.threads, j.o.progress, err);
+    kspec_status st = ks_run_init(&run, j.o.threads, j.o.progress, err);
+    run.team = j.o.team;
     if (!st) st = prepare(&j, x, &r->out, &arena, err);
+    if (!st) st = decide(&j, place, run.threads, err);
+    run.device = place->device;
     if (!st && !(st = ks_blas_enter(run.threads, err))) {
         st = compute(&j, &run, r, err);
         ks_blas_leave();
     }
     ks_arena_free(&arena);
-    r->out.seconds = ks_now() - start;
     if (st)
         kspec_norm_free(&r->out);
     else
         *out = &r->out;
+    return st;
+}
+
+kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspec_norm_result **out,
+                        kspec_error *err) {
+    kspec_norm_opts o;
+    kspec_error own;
+    ks_place place = {0};
+    ks_arena arena = {0};
+    kspec_matrix here;
+    if (!err) err = &own;
+    ks_clear(err);
+    *out = NULL;
+    double start = ks_now();
+    kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
+    if (!st) st = ks_matrix_check(x, "the matrix", err);
+    if (!st) here = *x, x = &here;
+    if (!st) o.device = ks_device_of_rank(o.device, o.team);
+    if (!st) st = ks_lent_open(&place, o.device, o.data_memory, &here, &arena, err);
+    place.ranked = !st && o.team && o.team->comm.ranks > 1;
+    if (!st) st = attempt(x, &o, &place, out, err);
+    if (st && place.device && place.device->failed && ks_place_retreat(&place, err)) {
+        ks_clear(err);
+        st = attempt(x, &o, &place, out, err);
+    }
+    if (!st) {
+        (*out)->seconds = ks_now() - start;
+        ks_place_tell(&place, &(*out)->device);
+    }
+    ks_place_close(&place);
+    ks_arena_free(&arena);
+    if (ks_team_end(o.team, st, err) && !st) {
+        st = err->code;
+        kspec_norm_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 

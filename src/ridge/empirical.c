@@ -7,6 +7,7 @@
 #include "linalg/linalg.h"
 #include "ridge/predict.h"
 #include "ridge/result.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -168,7 +169,7 @@ static void spread(const double *x, size_t count, size_t stride, double *mean, d
 }
 
 static kspec_status run_draws(job *j, ks_run *run, size_t draws, ks_arena *a, kspec_error *err) {
-    size_t bytes = ks_size(desk_size(j), sizeof(double)), available = ks_memory_available();
+    size_t bytes = ks_size(desk_size(j), sizeof(double)), available = ks_team_memory(run);
     kspec_status st =
         ks_check_memory(err, bytes, "a draw with N = %zu for %zu rows", j->N, j->r->n + j->r->nt);
     if (st) return st;
@@ -179,7 +180,8 @@ static kspec_status run_draws(job *j, ks_run *run, size_t draws, ks_arena *a, ks
     j->desks = ks_arena_alloc(a, workers, sizeof *j->desks);
     for (size_t w = 0; w < workers && !a->failed; w++) desk_alloc(j, a, &j->desks[w]);
     if (a->failed) return ks_nomem(err, "draws of the features", a->failed);
-    return ks_parallel_for(run, draws, one_draw, j, err);
+    const ks_share errors = {j->errors, 2 * j->count * sizeof *j->errors, draws, 1};
+    return ks_team_for(run, "draws", draws, one_draw, j, &errors, 1, err);
 }
 
 kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambda, size_t count, size_t draws,
@@ -190,11 +192,12 @@ kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambd
     ks_run run;
     kspec_ridge_empirical_result *result;
     kspec_status st = ks_check_pointer(err, r, "the plan");
-    if (!st) st = ks_ridge_check_N(N, err);
+    if (st) return st;
+    st = ks_ridge_check_N(N, err);
     if (!st) st = ks_ridge_check_lambdas(lambda, count, err);
     if (!st && draws == 0) st = ks_fail(err, KSPEC_E_ARG, "draws 0 is below 1");
     if (!st) st = ks_ridge_empirical_result(count, &result, err);
-    if (st) return st;
+    if (st) return ks_team_end(r->o.team, st, err);
     ks_arena arena = {0};
     job j = {.r = r, .N = N, .count = count, .lambda = lambda, .dual = 2 * N > r->n};
     j.d = j.dual ? r->n : 2 * N;
@@ -209,6 +212,7 @@ kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambd
         spread(j.errors + 2 * l + 1, draws, 2 * count, &p->test_mse, &p->test_sd);
     }
     ks_arena_free(&arena);
+    st = ks_team_end(r->o.team, st, err);
     result->seconds = ks_now() - start;
     if (st)
         kspec_ridge_empirical_free(result);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -22,6 +23,8 @@ typedef struct {
     double k[2]; /* 1/(shift + x_a) */
     size_t tile;
     double (*sums)[2];
+    /* 1: chunks are those of predict_rows(), which leave rows of H */
+    int rows;
     double *scratch;
     size_t scratch_size; /* per worker */
 } theta_job;
@@ -57,7 +60,9 @@ static kspec_status square_tile(void *ctx, size_t chunk, const ks_worker *worker
 
 static kspec_status sum_chunks(const ks_run *run, theta_job *t, size_t chunks, ks_chunk_fn fn,
                                double total[2], kspec_error *err) {
-    kspec_status st = ks_parallel_for(run, chunks, fn, t, err);
+    const ks_share shares[] = {{t->sums, sizeof *t->sums, chunks, 1},
+                               {t->r->H, t->r->n * sizeof *t->r->H, t->r->nt, t->tile}};
+    kspec_status st = ks_team_for(run, "testerror", chunks, fn, t, shares, t->rows ? 2 : 1, err);
     for (size_t c = 0; c < chunks && !st; c++)
         for (int a = COS; a <= SIN; a++) total[a] += t->sums[c][a];
     return st;
@@ -76,7 +81,9 @@ static kspec_status theta(kspec_ridge *r, const ks_run *run, const ks_ridge_syst
     double cross[2] = {0}, square[2] = {0}, n = (double)r->n;
     for (int a = COS; a <= SIN; a++) t.k[a] = 1 / (sys->shift + x[a]);
     kspec_status st = scratch.failed ? ks_nomem(err, "tiles of the test error", scratch.failed) : KSPEC_OK;
+    t.rows = 1;
     if (!st) st = sum_chunks(run, &t, rows, predict_rows, cross, err);
+    t.rows = 0;
     if (!st) st = sum_chunks(run, &t, lower, square_tile, square, err);
     ks_arena_free(&scratch);
     for (int a = COS; a <= SIN && !st; a++)

@@ -5,11 +5,13 @@
 #include "features/kernel.h"
 #include "linalg/linalg.h"
 #include "ridge/kernels.h"
+#include "team/team.h"
 
 #include <math.h>
 
 kspec_status ks_ridge_enter(const kspec_ridge *r, ks_run *run, kspec_error *err) {
     kspec_status st = ks_run_init(run, r->o.threads, r->o.progress, err);
+    run->team = r->o.team;
     return st ? st : ks_blas_enter(run->threads, err);
 }
 
@@ -165,11 +167,16 @@ kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matrix *y, cons
                               kspec_error *err) {
     ks_clear(err);
     *out = NULL;
-    kspec_ridge *r = ks_zalloc(1, sizeof *r);
-    if (!r) return ks_nomem(err, "a prediction", sizeof *r);
+    kspec_ridge_opts o;
     const data d = {x, y, x_test, y_test};
     ks_run run;
-    kspec_status st = ks_take_opts(&r->o, sizeof r->o, opts, err);
+    kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
+    if (st) return st;
+    kspec_ridge *r = ks_zalloc(1, sizeof *r);
+    if (r)
+        r->o = o;
+    else
+        st = ks_nomem(err, "a prediction", sizeof *r);
     if (!st) st = ks_simd_choose(&r->simd, err);
     if (!st) st = check_options(&r->o, err);
     if (!st) st = check_data(r, &d, err);
@@ -182,12 +189,12 @@ kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matrix *y, cons
         if (!st) st = ks_ridge_kernels(r, &run, err);
         ks_ridge_leave();
     }
-    if (st) {
+    st = ks_team_end(o.team, st, err);
+    if (st)
         kspec_ridge_close(r);
-        return st;
-    }
-    *out = r;
-    return KSPEC_OK;
+    else
+        *out = r;
+    return st;
 }
 
 void kspec_ridge_close(kspec_ridge *r) {

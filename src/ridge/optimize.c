@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "ridge/predict.h"
 #include "ridge/result.h"
+#include "team/team.h"
 
 #include <math.h>
 
@@ -118,7 +119,7 @@ static kspec_status run_search(kspec_ridge *r, kspec_status (*run)(search *, con
     search s = {.r = r, .err = err, .expected = (double)room};
     ks_arena scratch = {0};
     kspec_status st = ks_ridge_result(r, 2, &s.result, err);
-    if (st) return st;
+    if (st) return ks_team_end(r->o.team, st, err);
     s.solved = ks_arena_alloc(&scratch, room, sizeof *s.solved);
     if (scratch.failed) st = ks_nomem(err, "a search", scratch.failed);
     if (!st && !(st = ks_ridge_enter(r, &s.run, err))) {
@@ -127,6 +128,7 @@ static kspec_status run_search(kspec_ridge *r, kspec_status (*run)(search *, con
     }
     ks_arena_free(&scratch);
     s.result->count = 1;
+    st = ks_team_end(r->o.team, st, err);
     s.result->seconds = ks_now() - start;
     if (st)
         kspec_ridge_free(s.result);
@@ -147,7 +149,7 @@ kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, doubl
     if (!st && !(low > 0 && low < high))
         st = ks_fail(err, KSPEC_E_ARG, "lambda from %g to %g: the range must be above 0 and increase", low,
                      high);
-    if (st) return st;
+    if (st) return r ? ks_team_end(r->o.team, st, err) : st;
     task t = {.N = N, .low = low, .high = high, .points = (size_t)ceil(PER_DECADE * log10(high / low)) + 1};
     if (t.points < 3) t.points = 3;
     if ((st = run_search(r, search_lambda, &t, t.points + REFINE + 1, out, err))) return st;
@@ -236,7 +238,7 @@ kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cos
     if (!st && !(cost_limit >= kspec_ridge_cost(r, 1) && isfinite(cost_limit)))
         st = ks_fail(err, KSPEC_E_ARG, "cost limit %g is below %g, the cost of one feature", cost_limit,
                      kspec_ridge_cost(r, 1));
-    if (st) return st;
+    if (st) return r ? ks_team_end(r->o.team, st, err) : st;
     task t = {.most = most_features(r, cost_limit), .low = lambda};
     size_t room = (size_t)(16 * log10((double)t.most)) + 20;
     if ((st = run_search(r, search_features, &t, room, out, err))) return st;

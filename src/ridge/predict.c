@@ -6,8 +6,10 @@
 #include "base/sort.h"
 #include "ridge/errors.h"
 #include "ridge/result.h"
+#include "team/team.h"
 
 #include <math.h>
+#include <string.h>
 
 kspec_status ks_ridge_check_N(size_t N, kspec_error *err) {
     if (N == 0) return ks_fail(err, KSPEC_E_ARG, "N = 0 is below 1");
@@ -35,8 +37,9 @@ static double mean(const double *x, size_t m) {
     return sum;
 }
 
-kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double lambda,
-                            ks_ridge_solved *solved, size_t *count, kspec_ridge_point *p, kspec_error *err) {
+static kspec_status make_point(kspec_ridge *r, const ks_run *run, size_t N, double lambda,
+                               ks_ridge_solved *solved, size_t *count, kspec_ridge_point *p,
+                               kspec_error *err) {
     size_t m = r->m;
     double *train = p->train_columns, *test = p->test_columns, upper[2], start[2];
     *p = (kspec_ridge_point){.N = N, .lambda = lambda, .train_columns = train, .test_columns = test};
@@ -74,6 +77,45 @@ kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double 
     return KSPEC_OK;
 }
 
+/* What a checkpoint keeps of a point: with its columns, and what the next one starts from */
+typedef struct {
+    kspec_ridge *r;
+    size_t N;
+    double lambda;
+    ks_ridge_solved *solved;
+    struct {
+        kspec_ridge_point point;
+        ks_ridge_solved last;
+        size_t count;
+    } kept;
+} point_step;
+
+static kspec_status take_step(void *ctx, const ks_run *run, kspec_error *err) {
+    point_step *s = ctx;
+    kspec_status st =
+        make_point(s->r, run, s->N, s->lambda, s->solved, &s->kept.count, &s->kept.point, err);
+    if (!st && s->kept.count) s->kept.last = s->solved[s->kept.count - 1];
+    return st;
+}
+
+kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double lambda,
+                            ks_ridge_solved *solved, size_t *count, kspec_ridge_point *p, kspec_error *err) {
+    double *train = p->train_columns, *test = p->test_columns;
+    point_step s;
+    memset(&s, 0, sizeof s); /* its gaps, too, are written to the checkpoint */
+    s.r = r, s.N = N, s.lambda = lambda, s.solved = solved, s.kept.point = *p, s.kept.count = *count;
+    const ks_share kept[] = {{&s.kept, sizeof s.kept, 1, 1},
+                             {train, r->m * sizeof *train, 1, 1},
+                             {test, r->m * sizeof *test, 1, 1}};
+    kspec_status st = ks_team_step(run, "point", take_step, &s, kept, 3, err);
+    if (st) return st;
+    *count = s.kept.count;
+    if (*count) solved[*count - 1] = s.kept.last;
+    *p = s.kept.point;
+    p->train_columns = train, p->test_columns = test;
+    return KSPEC_OK;
+}
+
 static kspec_status path(kspec_ridge *r, const ks_run *run, size_t N, const double *lambda, size_t count,
                          kspec_ridge_point *const *points, kspec_error *err) {
     ks_arena scratch = {0};
@@ -97,14 +139,16 @@ kspec_status kspec_ridge_predict(kspec_ridge *r, size_t N, const double *lambda,
     ks_run run;
     kspec_ridge_result *result;
     kspec_status st = ks_check_pointer(err, r, "the plan");
-    if (!st) st = ks_ridge_check_N(N, err);
+    if (st) return st;
+    st = ks_ridge_check_N(N, err);
     if (!st) st = ks_ridge_check_lambdas(lambda, count, err);
     if (!st) st = ks_ridge_result(r, count, &result, err);
-    if (st) return st;
+    if (st) return ks_team_end(r->o.team, st, err);
     if (!(st = ks_ridge_enter(r, &run, err))) {
         st = path(r, &run, N, lambda, count, result->points, err);
         ks_ridge_leave();
     }
+    st = ks_team_end(r->o.team, st, err);
     result->seconds = ks_now() - start;
     if (st)
         kspec_ridge_free(result);

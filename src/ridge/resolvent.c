@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -89,7 +90,9 @@ static kspec_status sum_tiles(const kspec_ridge *r, const ks_run *run, int secon
     size_t tiles = (r->n + t.tile - 1) / t.tile, pairs = tiles * (tiles + 1) / 2;
     t.sums = ks_zalloc(pairs, sizeof *t.sums);
     if (!t.sums) return ks_nomem(err, "traces", ks_size(pairs, sizeof *t.sums));
-    kspec_status st = ks_parallel_for(run, tiles, trace_rows, &t, err);
+    const ks_share shares[] = {{t.sums, sizeof *t.sums, tiles, 1},
+                               {r->work, r->n * sizeof *r->work, r->n, t.tile}};
+    kspec_status st = ks_team_for(run, "traces", tiles, trace_rows, &t, shares, second ? 2 : 1, err);
     if (!st && second) st = ks_parallel_for(run, pairs, trace_pair, &t, err);
     for (size_t c = 0; c < pairs && !st; c++)
         for (int s = 0; s < SUMS; s++) total[s] += t.sums[c][s];

@@ -13,6 +13,7 @@
 #include "spectrum/cvpca.h"
 #include "spectrum/methods.h"
 #include "spectrum/sample.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,7 +113,8 @@ static kspec_status average(cvpca *c, const ks_spectrum_job *j, const ks_trials 
     for (size_t r = 0; r < count && !st; r++) {
         ks_run part = ks_run_part(&j->run, (double)r / (double)count, (double)(r + 1) / (double)count);
         ks_trials_split(t, j->o.seed, r, &halves, &c->pair);
-        st = ks_parallel_for(&part, chunks, one_estimate, c, err);
+        const ks_share shares = {c->lambda, c->n * sizeof *c->lambda, chunks, 1};
+        st = ks_team_for(&part, "cvpca", chunks, one_estimate, c, &shares, 1, err);
         for (size_t k = 0; k < chunks * c->n && !st; k++)
             sum[k / c->n / 2 * c->n + k % c->n] += ldexp(c->lambda[k], 2 * t->exponent) / (2 * (double)count);
     }

@@ -1,6 +1,7 @@
 #include "spectrum/draws.h"
 
 #include "base/error.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,8 +57,11 @@ kspec_status ks_draw_eigenvalues(const ks_run *run, const ks_drawing *d, double 
              ks_arena_alloc(&arena, workers, sizeof *j.z)};
     for (size_t w = 0; w < workers && !arena.failed; w++)
         j.z[w] = ks_arena_alloc(&arena, 2 * d->fit.K, sizeof(double));
+    const ks_share shares[] = {{lambda, d->rank * sizeof *lambda, d->draws, 1},
+                               {number, sizeof *number, d->draws, 1},
+                               {j.p, d->fit.T * sizeof *j.p, d->draws, 1}};
     kspec_status st = arena.failed ? ks_nomem(err, "the draws", arena.failed)
-                                   : ks_parallel_for(run, d->draws, one_draw, &j, err);
+                                   : ks_team_for(run, "draws", d->draws, one_draw, &j, shares, 3, err);
     *made = st ? 0 : gather(&j, mean);
     ks_arena_free(&arena);
     if (!st && 2 * *made < d->draws)

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "linalg/linalg.h"
 #include "spectrum/tuning.h"
+#include "team/team.h"
 
 #include <math.h>
 
@@ -144,7 +145,8 @@ kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, cons
     } else {
         ks_leverage_left(d, d->P, d->U2, j.unseen[0], j.rest[0]);
         ks_leverage_left(d, d->Q, d->V2, j.unseen[1], j.rest[1]);
-        st = ks_parallel_for(run, chunks, some_points, &j, err);
+        const ks_share shares = {out, sizeof *out, count, POINTS};
+        st = ks_team_for(run, "leverages", chunks, some_points, &j, &shares, 1, err);
     }
     ks_arena_free(&arena);
     return st;

@@ -1,6 +1,8 @@
 #include "spectrum/search.h"
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -80,7 +82,34 @@ typedef struct {
     const ks_mode *from;
     ks_mode *todo[KS_TRIES_MAX];
     block *blocks;
+    /* in a team: the modes of all chunks, as they were found */
+    ks_mode *made;
 } tries;
+
+/*
+ * Modes that were reserved one after the other, `per` by each chunk, whose numbers then lie together. In a
+ * team all ranks get them, but for their pointers.
+ */
+static kspec_status find_all(const ks_run *run, ks_chunk_fn fn, tries *t, ks_mode *first, size_t chunks,
+                             size_t per, kspec_error *err) {
+    const ks_problem *p = t->s->p;
+    const size_t count = chunks * per;
+    if (!run->team || !chunks) return ks_parallel_for(run, chunks, fn, t, err);
+    if (!(t->made = ks_zalloc(count, sizeof *t->made)))
+        return ks_nomem(err, "the families of all ranks", ks_size(count, sizeof *t->made));
+    const ks_share shares[] = {{t->made, sizeof *t->made, count, per},
+                               {first->theta, 2 * p->N * sizeof *first->theta, count, per},
+                               {first->log_kappa, p->o->K * sizeof *first->log_kappa, count, per}};
+    kspec_status st = ks_team_for(run, "families", chunks, fn, t, shares, 3, err);
+    for (size_t k = 0; k < count && !st; k++) {
+        const ks_mode own = first[k];
+        first[k] = t->made[k];
+        first[k].theta = own.theta, first[k].variance = own.variance, first[k].log_kappa = own.log_kappa;
+    }
+    ks_free(t->made);
+    t->made = NULL;
+    return st;
+}
 
 /* Where a flat family starts: the means of the rough one between breaks, and the noise. */
 static void between_breaks(const ks_problem *p, const ks_mode *rough, const ks_family *f, double *theta) {
@@ -108,12 +137,14 @@ static kspec_status one_try(void *ctx, size_t k, const ks_worker *worker) {
     } else {
         ks_mode_find(s->p, &s->work[worker->index], t->from->theta, t->from->log_kappa, m);
     }
+    if (t->made) t->made[k] = *m;
     return KSPEC_OK;
 }
 
 static kspec_status one_block(void *ctx, size_t k, const ks_worker *worker) {
     const tries *t = ctx;
     run_block(t->s, &t->s->work[worker->index], &t->blocks[k]);
+    if (t->made) memcpy(&t->made[k * KS_SHAPE_COUNT], t->blocks[k].own, KS_SHAPE_COUNT * sizeof *t->made);
     return KSPEC_OK;
 }
 
@@ -125,7 +156,7 @@ static kspec_status best_of(const ks_run *run, ks_search *s, const ks_mode *from
     size_t todo = 0;
     for (size_t k = 0; k < count; k++)
         if (!(m[k] = lookup(s, s->count, &f[k]))) m[k] = t.todo[todo++] = reserve(s, &f[k]);
-    kspec_status st = ks_parallel_for(run, todo, one_try, &t, err);
+    kspec_status st = find_all(run, one_try, &t, t.todo[0], todo, 1, err);
     for (size_t k = 0; k < count && !st; k++)
         if (value(m[k]) > value(*best)) *best = m[k];
     return st;
@@ -283,7 +314,7 @@ static kspec_status all_shapes(const ks_run *run, ks_search *s, const reached *t
         blocks[n] = (block){m->family, m->theta, m->log_kappa, .limit = limit};
         reserve_block(s, &blocks[n++]);
     }
-    return ks_parallel_for(run, n, one_block, &(tries){.s = s, .blocks = blocks}, err);
+    return find_all(run, one_block, &(tries){.s = s, .blocks = blocks}, blocks[0].own, n, KS_SHAPE_COUNT, err);
 }
 
 kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta, const ks_cplx *log_kappa,
@@ -294,6 +325,7 @@ kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta,
     s->count = 0;
     block whole = {.family = {.end = p->end}, .theta = theta, .log_kappa = log_kappa};
     reserve_block(s, &whole);
+    /* one chunk, whose best mode every rank of a team finds for itself */
     kspec_status st = ks_parallel_for(&parts[0], 1, one_block, &(tries){.s = s, .blocks = &whole}, err);
     const ks_mode *top = whole.best, *flat;
     if (st || !all || p->o->used < 4 || !top) return st;

@@ -4,6 +4,7 @@
 #include "base/matrix.h"
 #include "spectrum/methods.h"
 #include "spectrum/sample.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -90,14 +91,16 @@ void ks_spectrum_participation_ratio(ks_spectrum_job *j) {
 static kspec_status begin(job *j, const kspec_spectrum_opts *opts, kspec_error *err) {
     kspec_status st = ks_take_opts(&j->o, sizeof j->o, opts, err);
     if (!st) st = ks_run_init(&j->run, j->o.threads, j->o.progress, err);
+    j->run.team = j->o.team;
     if (!st) st = check_opts(&j->o, err);
     j->o.method = chosen(&j->o);
     if (!st && !(j->r = ks_result_new(sizeof *j->r))) st = ks_nomem(err, "the result", sizeof *j->r);
     return st;
 }
 
-static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out) {
+static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out, kspec_error *err) {
     ks_arena_free(&j->arena);
+    st = ks_team_end(j->o.team, st, err);
     if (st) {
         kspec_spectrum_free(j->r);
         return st;
@@ -128,7 +131,7 @@ kspec_status kspec_spectrum_from_moments(const double *m, const double *std_erro
     j.o.rank = rank;
     j.o.method = KSPEC_SPECTRUM_METHOD_MOMENTS;
     if (!st) st = ks_spectrum_by_moments(&j, err);
-    return finish(&j, st, out);
+    return finish(&j, st, out, err);
 }
 
 /* ---- from a matrix ---- */
@@ -246,7 +249,10 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
     }
     used->progress = (kspec_progress){0};
     if (j->o.progress.report) used->progress = (kspec_progress){moments_progress, j};
+    used->team = j->o.team;
+    ks_team_within(used->team, 1);
     st = kspec_moments(phi, ntrials, used, &j->r->moments, err);
+    ks_team_within(used->team, -1);
     return st ? st : use_estimates(j, phi, ntrials, used, err);
 }
 
@@ -275,7 +281,7 @@ kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec
     if (!st && j.o.method == KSPEC_SPECTRUM_METHOD_FIT) {
         j.run = ks_run_part(&j.run, fit_from, 1);
         st = ks_spectrum_by_fit(&j, phi, ntrials, &used, err);
-        return finish(&j, st, out);
+        return finish(&j, st, out, err);
     }
     if (!st && j.o.method == KSPEC_SPECTRUM_METHOD_CVPCA) {
         ks_run whole = j.run;
@@ -288,5 +294,5 @@ kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec
         j.run = ks_run_part(&j.run, sample_until, 1);
         st = ks_spectrum_by_moments(&j, err);
     }
-    return finish(&j, st, out);
+    return finish(&j, st, out, err);
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/streams.h"
 #include "linalg/linalg.h"
+#include "team/team.h"
 #include "wls/grid.h"
 
 #include <math.h>
@@ -169,9 +170,10 @@ static kspec_status simulate(empirical_job *j, const ks_run *run, const size_t *
     j->scratch = ks_arena_alloc(arena, ks_size(workers, j->scratch_size), sizeof *j->scratch);
     if (arena->failed) return ks_nomem(err, "the draws", arena->failed);
     int again;
-    if ((st = ks_parallel_for(run, j->draws, one_draw, j, err))) return st;
+    const ks_share each = {j->each, 3 * j->count * sizeof *j->each, j->draws, 1};
+    if ((st = ks_team_for(run, "draws", j->draws, one_draw, j, &each, 1, err))) return st;
     if ((st = failures_to_qr(j, &again, arena, err))) return st;
-    return again ? ks_parallel_for(run, j->draws, one_draw, j, err) : KSPEC_OK;
+    return again ? ks_team_for(run, "draws", j->draws, one_draw, j, &each, 1, err) : KSPEC_OK;
 }
 
 static void summarise(const empirical_job *j, kspec_wls_result *r) {
@@ -213,6 +215,7 @@ kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t count, size_t
     }
     ks_fft_free(fft);
     ks_arena_free(&arena);
+    st = ks_team_end(run.team, st, err);
     if (st) {
         kspec_wls_free(r);
         return st;

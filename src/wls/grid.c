@@ -55,6 +55,7 @@ kspec_status ks_wls_check(size_t N, const size_t *p, size_t count, const kspec_w
                           ks_run *run, kspec_error *err) {
     kspec_wls_opts o;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
+    *run = (ks_run){.team = st ? NULL : o.team}; /* for the end of a call that fails here */
     if (st) return st;
     *g = (ks_wls_grid){.N = N,
                        .P = o.P,
@@ -70,7 +71,9 @@ kspec_status ks_wls_check(size_t N, const size_t *p, size_t count, const kspec_w
     if (!(g->noise >= 0 && isfinite(g->noise)))
         return ks_fail(err, KSPEC_E_ARG, "noise %g is not a finite number of at least 0", g->noise);
     if ((st = ks_wls_check_exponents(g, err))) return st;
-    return ks_run_init(run, o.threads, o.progress, err);
+    st = ks_run_init(run, o.threads, o.progress, err);
+    run->team = o.team;
+    return st;
 }
 
 double ks_wls_prior_sum(const ks_wls_grid *g) {

@@ -1,6 +1,7 @@
 /* The p, or the weight, of least expected error. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "team/team.h"
 #include "wls/grid.h"
 
 #include <math.h>
@@ -33,14 +34,11 @@ static kspec_status search(const ks_run *run, const ks_wls_grid *g, const size_t
     return st;
 }
 
-kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
-                              kspec_wls_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+static kspec_status best_p(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts, ks_run *run,
+                           kspec_wls_result **out, kspec_error *err) {
     double start = ks_now();
     ks_wls_grid g;
-    ks_run run;
-    kspec_status st = ks_wls_check(N, p, count, opts, &g, &run, err);
+    kspec_status st = ks_wls_check(N, p, count, opts, &g, run, err);
     if (st) return st;
     size_t n = p ? count : g.P, best = 0, bytes = ks_size(n, sizeof(ks_wls_errors) + sizeof *p);
     if (n == 0) return ks_fail(err, KSPEC_E_ARG, "no values of p to choose from");
@@ -49,14 +47,33 @@ kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const ksp
     ks_wls_errors *e = ks_alloc(n, sizeof *e), chosen = {0};
     if (!e || (!p && !all)) st = ks_nomem(err, "the values of p", bytes);
     for (size_t i = 0; i < n && all; i++) all[i] = i + 1;
-    if (!st) st = search(&run, &g, p ? p : all, n, e, &best, err);
+    if (!st) st = search(run, &g, p ? p : all, n, e, &best, err);
     size_t at = st ? 0 : p ? p[best] : all[best];
     if (!st) chosen = e[best];
     ks_free(all);
     ks_free(e);
     /* its variance, too */
-    if (!st && !g.no_variance) st = ks_wls_expect_all(&run, &g, &at, 1, &chosen, err);
+    if (!st && !g.no_variance) st = ks_wls_expect_all(run, &g, &at, 1, &chosen, err);
     return st ? st : give(&g, at, &chosen, start, out, err);
+}
+
+/* The end of a call, for all ranks */
+static kspec_status end(const ks_run *run, kspec_status st, kspec_wls_result **out, kspec_error *err) {
+    st = ks_team_end(run->team, st, err);
+    if (st) {
+        kspec_wls_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
+                              kspec_wls_result **out, kspec_error *err) {
+    ks_clear(err);
+    *out = NULL;
+    ks_run run;
+    kspec_status st = best_p(N, p, count, opts, &run, out, err);
+    return end(&run, st, out, err);
 }
 
 /* ---- the weight ---- */
@@ -127,25 +144,31 @@ static kspec_status golden_sections(const ks_run *run, const ks_wls_grid *g, siz
     return st;
 }
 
-kspec_status kspec_wls_best_weight(size_t N, size_t p, double low, double high, const kspec_wls_opts *opts,
-                                   kspec_wls_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+static kspec_status best_weight(size_t N, size_t p, double low, double high, const kspec_wls_opts *opts,
+                                ks_run *run, kspec_wls_result **out, kspec_error *err) {
     double start = ks_now();
     ks_wls_grid g, plain;
-    ks_run run;
     choice best = {.at = low};
-    kspec_status st = ks_wls_check(N, &p, 1, opts, &g, &run, err);
+    kspec_status st = ks_wls_check(N, &p, 1, opts, &g, run, err);
     if (!st && !(isfinite(low) && isfinite(high) && low < high))
         st = ks_fail(err, KSPEC_E_ARG, "the interval of weights from %g to %g is empty", low, high);
     if (st) return st;
     plain = g;
     plain.no_variance = 1;
-    st = on_grid(&run, &plain, p, low, high, &best, err);
-    if (!st) st = golden_sections(&run, &plain, p, 1e-6 * (high - low), &best, err);
+    st = on_grid(run, &plain, p, low, high, &best, err);
+    if (!st) st = golden_sections(run, &plain, p, 1e-6 * (high - low), &best, err);
     if (!st && !isfinite(total(&best.e)))
         st = ks_fail(err, KSPEC_E_NUMERIC, "every weight from %g to %g is too steep", low, high);
-    if (!st && !g.no_variance) st = evaluate(&run, &g, p, best.at, &best.e, err);
+    if (!st && !g.no_variance) st = evaluate(run, &g, p, best.at, &best.e, err);
     set_weight(&g, p, best.at);
     return st ? st : give(&g, p, &best.e, start, out, err);
+}
+
+kspec_status kspec_wls_best_weight(size_t N, size_t p, double low, double high, const kspec_wls_opts *opts,
+                                   kspec_wls_result **out, kspec_error *err) {
+    ks_clear(err);
+    *out = NULL;
+    ks_run run;
+    kspec_status st = best_weight(N, p, low, high, opts, &run, out, err);
+    return end(&run, st, out, err);
 }

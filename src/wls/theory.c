@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "linalg/linalg.h"
+#include "team/team.h"
 #include "wls/grid.h"
 
 #include <math.h>
@@ -49,12 +50,13 @@ kspec_status kspec_wls_theory(size_t N, const size_t *p, size_t count, const ksp
     kspec_wls_result *r = NULL;
     kspec_status st = ks_wls_check(N, p, count, opts, &g, &run, err);
     if (!st) st = ks_wls_result_new(&g, p, count, &r, err);
-    if (st) return st;
-    ks_wls_errors *e = ks_alloc(count, sizeof *e);
-    st = e ? ks_wls_expect_all(&run, &g, p, count, e, err)
-           : ks_nomem(err, "the errors", ks_size(count, sizeof *e));
+    ks_wls_errors *e = st ? NULL : ks_alloc(count, sizeof *e);
+    if (!st)
+        st = e ? ks_wls_expect_all(&run, &g, p, count, e, err)
+               : ks_nomem(err, "the errors", ks_size(count, sizeof *e));
     for (size_t i = 0; i < count && !st; i++) ks_wls_point_set(r->points[i], &e[i]);
     ks_free(e);
+    st = ks_team_end(run.team, st, err);
     if (st) {
         kspec_wls_free(r);
         return st;

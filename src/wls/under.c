@@ -19,6 +19,7 @@
  * must agree: that is the accuracy.
  */
 #include "base/error.h"
+#include "team/team.h"
 #include "wls/grid.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@
 typedef struct {
     const ks_wls_grid *g;
     const ks_wls_place *at;
-    ks_wls_errors *out;
+    /* of each place */
+    ks_wls_errors *made;
     /* N each: the weights; kappa_m; c t_m^(-2 gamma) */
     const double *w, *kappa, *own;
     const ks_fft *fft;
@@ -236,7 +238,7 @@ static kspec_status one_point(void *ctx, size_t chunk, const ks_worker *worker) 
     if (ok) norms(j, p, Phi, Star, b, rest, rest + N + 2, &x);
     if (ok && !j->g->no_variance) ok = squares(&t, j->g->complex_noise, Phi, Star, b, rest, &x);
     if (!ok) x.accuracy = INFINITY;
-    j->out[j->at[chunk].index] = finish(j, p, &x);
+    j->made[chunk] = finish(j, p, &x);
     return KSPEC_OK;
 }
 
@@ -280,17 +282,20 @@ kspec_status ks_wls_under(const ks_run *run, const ks_wls_grid *g, const ks_wls_
     if (st) return st;
     double *w = ks_arena_alloc(&arena, N, sizeof *w), *kappa = ks_arena_zalloc(&arena, N, sizeof *kappa),
            *own = ks_arena_alloc(&arena, N, sizeof *own), prior = ks_wls_prior_sum(g);
-    under_job j = {.g = g, .at = at, .out = out, .w = w, .kappa = kappa, .own = own, .fft = fft};
+    under_job j = {.g = g, .at = at, .w = w, .kappa = kappa, .own = own, .fft = fft};
     j.scratch_size = 3 * N + 2 + 5 * (N + 1) + ks_toeplitz_scratch(&(ks_toeplitz){N, N, w, fft, NULL});
     st = ks_check_memory(err, ks_size(ks_size(workers, j.scratch_size), sizeof *j.scratch),
                          "the fits of all modes");
+    j.made = ks_arena_alloc(&arena, count, sizeof *j.made);
     if (!st) j.scratch = ks_arena_alloc(&arena, ks_size(workers, j.scratch_size), sizeof *j.scratch);
     if (!st && arena.failed) st = ks_nomem(err, "the fits of all modes", arena.failed);
     if (!st) {
         ks_wls_weights(g, w);
         for (size_t k = g->P; k-- > N;) kappa[k % N] += ks_wls_power(k, -2 * g->gamma) / prior;
         for (size_t m = 0; m < N; m++) own[m] = ks_wls_power(m, -2 * g->gamma) / prior;
-        st = ks_parallel_for(run, count, one_point, &j, err);
+        const ks_share made = {j.made, sizeof *j.made, count, 1};
+        st = ks_team_for(run, "points", count, one_point, &j, &made, 1, err);
+        for (size_t i = 0; i < count && !st; i++) out[at[i].index] = j.made[i];
     }
     for (size_t i = 0; i < count && qr && !st; i++)
         if (!(out[at[i].index].accuracy <= worst_accuracy)) {

@@ -180,7 +180,7 @@ expect_error 3 'hole_a.npy: 1 column with missing values would be left out of it
 expect_status 0 kspec compare hole_a.npy hole_b.npy --nan omit-cols
 expect_status 0 kspec compare --label one a.npy --label two b.npy --json --plot two.gp
 expect_json '(j["first"], j["second"]) == ("one", "two")'
-expect "the names in the picture" grep -q 'one (60 rows' two.gp
+expect "the names in the picture" grep -q 'one (60 × ' two.gp
 expect_error 3 'the first matrix: 4 rows and 5 columns are too few: 5 and 3 are needed' \
     kspec compare few.npy few.npy
 expect_error 2 'compare takes two INPUTs or more, not 1' kspec compare a.npy

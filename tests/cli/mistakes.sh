@@ -102,7 +102,7 @@ expect_warning 'clock.csv: column 2 looks like a time index.*--groups'
 expect_status 0 kspec dimension named.csv --groups-column 'Trial id'
 expect_no_warning 'looks like'
 expect_status 0 kspec dimension other.npy
-expect_no_warning 'looks like|column'
+expect_no_warning 'looks like|: column'
 
 # two data sets are not two trials
 expect_status 0 kspec dimension trial1.npy trial2.npy trial3.npy
@@ -117,6 +117,7 @@ expect_no_warning 'chance'
 # numbers that no kernel has
 expect_status 0 kspec moments tiny.npy
 expect_warning 'so small that every moment underflows'
+expect "0, not -0" eval '! grep -qE " -0( |\$)" "$out"'
 expect_status 0 kspec dimension tiny.npy
 expect_warning 'so small that their moments underflow'
 py 'np.save("few.npy", np.random.default_rng(5).normal(size=(6, 5)))'
@@ -132,6 +133,25 @@ expect_json 'abs(j["participation_ratio"] - 1) < 1e-9 and j["warnings"] == []'
 kspec generate linear --rows 40 --cols 30 --eigenvalue 3,2,1 --seed 1 -o three.npy
 expect_status 0 kspec moments three.npy -n 4
 expect_no_warning 'least that a kernel'
+
+# an interval that says nothing
+py 'np.save("few.npy", np.random.default_rng(4).normal(size=(40, 6)))'
+expect_status 0 kspec dimension few.npy --json
+expect_json 'j["ci_high"] > 100 * j["ci_low"] and any("the data hardly tell the dimension" in w
+    for w in j["warnings"])'
+expect_status 0 kspec dimension three.npy
+expect_no_warning 'hardly'
+
+# rows and columns that were never measured
+py 'a = np.load("three.npy"); a[3] = np.nan; a[7, 2] = np.nan; np.save("norow.npy", a)
+a[:, [4, 9]] = np.nan; np.save("nocols.npy", a)'
+expect_status 0 kspec dimension norow.npy --nan pairwise
+expect_warning 'norow.npy: row 3 \(from 0\) has no value, and takes no part'
+expect_no_warning 'column'
+expect_status 0 kspec moments nocols.npy --nan pairwise -n 2
+expect_warning 'nocols.npy: 2 columns have no value, the first of them column 4 \(from 0\), and take no part'
+expect_status 0 kspec moments norow.npy --nan omit-rows -n 2
+expect_no_warning 'no value'
 
 # bandwidths
 expect_status 0 kspec ridge far.npy --target y.npy --features 10 --lambda 0.1 --json

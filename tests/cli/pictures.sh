@@ -23,6 +23,10 @@ lacks m.gp 'set key at' # one series has no legend
 has m.gp ": exact'"
 expect_status 0 kspec moments rec.npy -n 4 --estimator naive,exact --plot m2.gp --quiet
 has m2.gp 'set key at'
+for list in naive,exact exact,naive exact,path,naive; do # the colour of the matrix itself in every picture
+    expect_status 0 kspec moments rec.npy -n 2 --estimator $list --plot order.gp --quiet
+    expect "$list: naive is orange" grep -qE "linecolor rgb '#D55E00' .* title 'naive'" order.gp
+done
 expect_status 0 kspec dimension ragged.npy --nan ragged-trials --plot d.gp --quiet
 has d.gp "'ragged.npy: 2 to 3 trials × 60 rows × 40 columns, centred; dimension "
 has d.gp '95% interval'
@@ -66,6 +70,55 @@ expect_status 0 kspec learn --images im.npy --labels la.npy --test-images im.npy
 has l.gp 'bars: 95% intervals of one seed'
 has l.gp 'yerrorbars'
 has l.gp 'with linespoints'
+
+# two lines across a panel have their own dashes; frames of one row end at one height, a note below or not
+cat >marks.json <<'END'
+{"command": "figure", "panels": [
+  {"series": [{"y": [1, 10, 100, -1], "style": "points"}], "yscale": "log", "note": "of our own",
+   "marks": [{"axis": "y", "at": 2, "label": "two"}, {"axis": "y", "at": 30, "label": "thirty"}]},
+  {"series": [{"y": [1, 2, 3], "low": [0, 1, 2], "high": [2, 3, 4], "bars": "spread"}]}]}
+END
+expect_status 0 kspec plot marks.json -o marks.svg
+expect "the two lines differ" \
+    [ "$(grep -oE "85,  85\)' stroke-dasharray='[^']*'" marks.svg | sort -u | wc -l)" -eq 2 ]
+expect "and are not one path" \
+    [ "$(grep -cE "85,  85\)' stroke-dasharray='[^']*' +d='M[^M]*'/>" marks.svg)" -eq 4 ]
+expect_status 0 kspec plot marks.json -o marks.gp
+expect "one height" [ "$(grep '^set bmargin' marks.gp | sort -u | wc -l)" -eq 1 ]
+has marks.gp "'of our own; 1 value ≤ 0, not on this log axis'"
+has marks.gp 'with yerrorbars linetype 1 dashtype 2'
+sed 's/spread/range/' marks.json >bad.json
+expect_error 3 "series 1: .bars. 'range' must be one of interval, spread, bound" kspec plot bad.json -o no.svg
+
+# lines without names are alike; a point at 0 stands off the axis; a short logarithmic axis has ticks; a band
+# ends where nothing of it is positive; two points of one matrix stand side by side
+cat >small.json <<'END'
+{"command": "figure", "panels": [
+  {"series": [{"x": [0, 1, 2], "y": [3, 4, 12], "low": [2.9, 3, -1], "high": [4, 5, 0], "style": "band"}],
+   "marks": [{"axis": "x", "at": 0.5}, {"axis": "x", "at": 1.5}], "yscale": "log", "yrange": [2.6, 10]}]}
+END
+expect_status 0 kspec plot small.json -o small.gp
+expect "one dash" [ "$(grep -oE 'nohead back linetype 1 dashtype [0-9]' small.gp | sort -u | wc -l)" -eq 1 ]
+expect "off the axis" grep -qE '^set xrange \[-' small.gp
+has small.gp 'set ytics (3, 4, 5, 6, 7, 8, 9, 10)'
+has small.gp '($4>0?$4:NaN)'
+kspec generate linear --rows 60 --cols 30 --eigenvalue 3,2,1 --seed 2 -o other.npy
+expect_status 0 kspec compare other.npy other.npy --plot c.gp --quiet
+has c.gp "'other.npy (60 × 30) and other.npy (60 × 30), rows × columns'"
+has c.gp '($1+-0.06)'
+
+# long numbers beside an axis leave room for its name, in the whole column
+cat >long.json <<'END'
+{"command": "figure", "title": "t", "columns": 1, "panels": [
+  {"series": [{"y": [0.3092, 0.3094, 0.3103]}], "ylabel": "a name"}, {"series": [{"y": [1, 2, 3]}]}]}
+END
+sed 's/0\.3092, 0\.3094, 0\.3103/1, 2, 3/' long.json >short.json
+for name in long short; do expect_status 0 kspec plot $name.json -o $name.gp; done
+expect "one margin a column" [ "$(grep '^set lmargin' long.gp | sort -u | wc -l)" -eq 1 ]
+expect "more room than for short numbers" "$python" -c '
+import re
+def left(name): return float(re.search("set lmargin at screen ([0-9.]+)", open(name).read()).group(1))
+assert left("long.gp") > left("short.gp")'
 
 # words in the picture
 expect_status 0 kspec moments rec.npy -n 3 --plot m.svg --quiet

@@ -119,7 +119,7 @@ cp "$out" want
 expect_status 0 kspec moments x.npy -n 2 --plot again.svg
 expect "the table is the same" cmp -s "$out" want
 # the figure as JSON gives the same picture
-for name in moments ridge bench figure learn; do
+for name in moments ridge bench figure learn norm spectrum square; do
     expect_status 0 kspec plot $name.json --json
     cp "$out" other.json
     expect_status 0 kspec plot other.json -o again.svg

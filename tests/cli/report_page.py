@@ -1,7 +1,8 @@
 """Looks at a page of kspec report in Chromium: report_page.py BROWSER PAGE.html RESULT.json FOLDER
 
 The page loads without an error and asks for nothing from outside, the numbers in its tables are those of
-the JSON object, it does not scroll sideways at 360 pixels, and every picture has a name. Screenshots of a
+the JSON object, it does not scroll sideways at 360 pixels, every picture and every section has a name, and
+every head of a table says what it heads. Screenshots of a
 phone, a desk and the dark go to FOLDER."""
 import html
 import html.parser
@@ -34,13 +35,22 @@ class Tables(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.tables, self.into, self.ids, self.labels = {}, None, [], []
+        self.landmarks, self.heads, self.pictures = [], [], 0
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
         if "id" in attrs:
             self.ids.append(attrs["id"])
         if tag == "svg":
+            assert attrs.get("role") == "img", attrs
+            self.pictures += 1
+        if tag in ("svg", "section"):
             self.labels.append(attrs.get("aria-labelledby", ""))
+        if tag in ("main", "section", "h1"):
+            self.landmarks.append(tag)
+        if tag == "th":
+            assert attrs.get("scope") in ("row", "col"), attrs
+            self.heads.append("")
         if tag == "caption":
             self.into = "caption"
         elif tag == "tr":
@@ -52,6 +62,8 @@ class Tables(html.parser.HTMLParser):
             self.rows = []
 
     def handle_endtag(self, tag):
+        if tag == "th":
+            self.heads[-1] = self.rows[-1][-1]
         if tag in ("caption", "td", "th"):
             self.into = None
 
@@ -71,6 +83,8 @@ t = Tables()
 t.feed(dom)
 assert len(t.ids) == len(set(t.ids)), "an id comes twice"
 assert all(all(name in t.ids for name in label.split()) and label for label in t.labels), t.labels
+assert all(t.heads), "an empty head"
+assert t.landmarks[:2] == ["main", "h1"] and t.landmarks.count("section") >= 6, t.landmarks
 assert "Gnuplot" not in dom.replace("gnuplot_", "")
 
 
@@ -126,4 +140,4 @@ chromium("--window-size=500,3700", "--screenshot=" + shot, "file://" + os.path.a
 pdf = folder + "/print.pdf"
 chromium("--print-to-pdf=" + pdf, "file://" + os.path.abspath(page))
 assert os.path.getsize(pdf) > 20000
-print("%d numbers, %d pictures, %s" % (checked, len(t.labels), width.group(0)))
+print("%d numbers, %d pictures, %s" % (checked, t.pictures, width.group(0)))

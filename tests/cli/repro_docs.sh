@@ -1,6 +1,7 @@
 #!/bin/bash
 # A table of the documentation is made by its script, is written between its markers, and has the numbers of
-# the page; a table whose data are missing is skipped, an unknown one refused.
+# the page; a table whose data are missing is skipped, an unknown one refused. Pictures of the papers' figures
+# are those that the tool draws of the numbers beside them.
 . "$(dirname "$0")/lib.sh"
 
 mkdir -p tree/house/docs
@@ -22,4 +23,29 @@ expect_stdout "^skipped: no mnist/t10k-images-idx3-ubyte\.gz; run 'make data'$"
 tables figure_9
 expect "an unknown table is refused" [ $? -eq 1 ]
 expect_stdout "'figure_9' must be one of figure_1a, figure_1b, figure_2"
+
+# the page of figures, its pictures and their numbers
+mkdir -p results/quick
+echo '{"command": "figure", "panels": [{"series": [{"y": [3, 1, 2]}]}]}' >results/quick/000-9z.figure.json
+echo '<svg/>' >results/quick/000-9z.svg
+cat >results/quick/000-9z.json <<'END'
+{"name": "000-9z", "paper": "A paper", "title": "A figure", "size": "quick", "verdict": "reproduced",
+ "reason": null, "claims": [{"kind": "claim", "text": "so it is", "number": "1", "holds": true, "reason": null}],
+ "pictures": ["000-9z.svg"], "commands": ["kspec config"], "command_count": 1, "seconds": 1}
+END
+expect "the page is made" "$python" tree/house/repro/report.py --out results --docs tree/house/docs
+expect "it has the figure" grep -qF '[000-9z](#000-9z) (quick)' tree/house/docs/reproduction.md
+for name in svg figure.json; do
+    expect "its $name" cmp -s results/quick/000-9z.$name tree/house/docs/images/repro/000-9z.$name
+done
+
+# gnuplots differ in how they write a picture
+if [ "$(gnuplot --version 2>/dev/null)" = 'gnuplot 5.4 patchlevel 4' ]; then
+    for figure in "$KSPEC_SOURCE"/docs/images/repro/*.figure.json; do
+        expect_status 0 kspec plot "$figure" -o drawn.svg
+        expect "$(basename "$figure"): run docs/pictures.sh" cmp -s drawn.svg "${figure%.figure.json}.svg"
+    done
+else
+    echo "skip: not gnuplot 5.4.4, which drew the pictures of docs/reproduction.md; install Debian 12's"
+fi
 done_testing

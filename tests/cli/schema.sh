@@ -25,6 +25,14 @@ kspec generate linear --rows 60 --cols 40 --eigenvalue 3,2,1,0.5 --noise 0.3 --t
 kspec generate linear --rows 40 --cols 30 --eigenvalue 3,2,1 --seed 2 -o low.npy
 kspec moments low.npy --json -o m.json --quiet
 kspec theory rbf --eta 1,2 --json -o truth.json
+made() { kspec "$@" --json --quiet -o "$1.json"; }
+made compare x.npy x2.npy
+made norm x.npy --method rff-power,rff-debiased --repeat 3
+made ridge x.npy --target y.npy --features 5,20 --lambda 0,1 --empirical 3
+made wls --grid 8 --learn 3,12 --gamma 1 --noise 0.1 --empirical 3
+made spectrum low.npy --center
+made bench exact --rows 16 --cols 16 --repeat 1
+kspec compare x.npy x2.npy y12.npy --json --quiet -o square.json
 mkdir results
 
 n=0
@@ -108,6 +116,15 @@ report rec.npy -o report.html
 report nan.npy --nan pairwise -o report.html
 plot m.json -o m.svg
 plot m.json -o m.gp --title t
+plot m.json truth.json
+plot truth.json
+plot compare.json
+plot square.json
+plot norm.json
+plot ridge.json
+plot wls.json
+plot spectrum.json
+plot bench.json
 config
 END
 

@@ -211,6 +211,15 @@ CALL(learn) {
     return st;
 }
 
+CALL(team_open) {
+    (void)opts;
+    RESULT(kspec_team, kspec_team_close, kspec_team_open(NULL, &r, err));
+}
+CALL(mpi_open) {
+    (void)opts;
+    RESULT(kspec_comm, kspec_mpi_close, kspec_mpi_open(&r, err));
+}
+
 CALL(read_labels) { RESULT(kspec_labels, kspec_labels_free, kspec_read_labels(names, opts, &r, err)); }
 static kspec_status read_table(const char *input, const void *opts, int *held, kspec_error *err) {
     kspec_dataset *d = NOWHERE(kspec_dataset);

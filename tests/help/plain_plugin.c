@@ -7,6 +7,7 @@
  */
 #include "device/plugin.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ static void close_device(ks_gpu *gpu) {
 }
 
 static const char *message(const ks_gpu *gpu) { return gpu->message; }
+static int owner(const void *p) { return (uintptr_t)p >= FAR ? 0 : -1; }
 static size_t available(ks_gpu *gpu) { return MEMORY - gpu->used; }
 static void fail_after(ks_gpu *gpu, long after) { gpu->until_failure = after; }
 
@@ -90,8 +92,13 @@ static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t 
     return KS_PLUGIN_OK;
 }
 
+/* Numbers that were copied to the host, for tests to look at */
+extern size_t plain_copied;
+size_t plain_copied;
+
 static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t n, size_t step) {
     (void)gpu;
+    plain_copied += n;
     for (size_t i = 0; i < n; i++) to[i] = here(from)[i * step];
     return KS_PLUGIN_OK;
 }
@@ -195,6 +202,32 @@ static ks_plugin_status path(ks_gpu *gpu, const ks_path_job *job, const ks_plugi
     return st ? st : stop ? KS_PLUGIN_STOPPED : KS_PLUGIN_OK;
 }
 
+static double kernel_of(int metric, const double *x, const double *y, size_t p) {
+    double sum = 0, product = 1;
+    for (size_t l = 0; l < p; l++) {
+        double d = x[l] - y[l];
+        sum += metric == 0 ? d * d / 2 : fabs(d);
+        product *= 1 + d * d;
+    }
+    return metric == 2 ? 1 / product : exp(-sum);
+}
+
+static ks_plugin_status gram_times(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
+                                   const ks_plugin_progress *progress) {
+    void *room;
+    ks_plugin_status st = take(gpu, 64, &room);
+    if (st) return st;
+    release(gpu, room);
+    if (progress->report(progress->ctx, 0)) return KS_PLUGIN_STOPPED;
+    const double *X = here(job->X);
+    const size_t n = job->n, p = job->p;
+    for (size_t i = 0; i < n; i++) {
+        y[i] = 0;
+        for (size_t j = 0; j < n; j++) y[i] += kernel_of(job->metric, X + i * p, X + j * p, p) * x[j];
+    }
+    return KS_PLUGIN_OK;
+}
+
 static size_t path_memory(ks_gpu *gpu, const ks_path_job *job) {
     (void)gpu, (void)job;
     return 64;
@@ -202,9 +235,26 @@ static size_t path_memory(ks_gpu *gpu, const ks_path_job *job) {
 
 const ks_plugin *ks_plugin_table(void);
 const ks_plugin *ks_plugin_table(void) {
-    static const ks_plugin table = {KS_PLUGIN_VERSION, count,      describe,   open_device, close_device,
-                                    message,           available,  16,         8,           path_memory,
-                                    fail_after,        take,       release,    put,         get,
-                                    product,           expression, symmetrise, path};
+    static const ks_plugin table = {.version = KS_PLUGIN_VERSION,
+                                    .count = count,
+                                    .describe = describe,
+                                    .open = open_device,
+                                    .close = close_device,
+                                    .message = message,
+                                    .owner = owner,
+                                    .available = available,
+                                    .path_orders = 16,
+                                    .path_loo_orders = 8,
+                                    .path_memory = path_memory,
+                                    .fail_after = fail_after,
+                                    .alloc = take,
+                                    .release = release,
+                                    .put = put,
+                                    .get = get,
+                                    .product = product,
+                                    .expression = expression,
+                                    .symmetrise = symmetrise,
+                                    .path = path,
+                                    .gram_times = gram_times};
     return &table;
 }

@@ -61,6 +61,8 @@ static const row rows[] = {
     {"kspec_wls_predict",           wls_predict,            0, 0,                           0},
     {"kspec_learn_open",            learn_open,             PLAIN(kspec_learn_data_opts),   1},
     {"kspec_learn",                 learn,                  OPTS(kspec_learn_opts),         1, &quick_learn},
+    {"kspec_team_open",             team_open,              0, 0,                           1},
+    {"kspec_mpi_open",              mpi_open,               0, 0,                           0},
     {"kspec_read",                  read_file,              PLAIN(kspec_read_opts),         1},
     {"kspec_read, lent",            read_lent,              PLAIN(kspec_read_opts),         1},
     {"kspec_read_labels",           read_labels,            PLAIN(kspec_read_opts),         1},
@@ -248,6 +250,15 @@ TEST(null_inputs_are_refused) {
         REFUSES_NULL(kspec_learn(NULL, p_list, 1, NULL, &r, &err));
         CHECK(data == NULL && r == NULL && kspec_learn_data_shape(NULL) == NULL);
     }
+    {
+        kspec_team *team = NOWHERE(kspec_team);
+        CHECK(kspec_team_open(&(kspec_comm){.size = sizeof(kspec_comm), .rank = 2, .ranks = 2}, &team,
+                              &err) == KSPEC_E_ARG);
+        CHECK(team == NULL);
+        REFUSES_NULL(kspec_team_checkpoint(NULL, "x", "y", &err));
+        REFUSES_NULL(kspec_team_same(NULL, "x", 1, &err));
+        CHECK(kspec_team_agree(NULL, KSPEC_E_NUMERIC, NULL) == KSPEC_E_NUMERIC);
+    }
     CHECK(kspec_dataset_trial(NULL, 0).data == NULL);
     REFUSES_NULL(kspec_theory_rbf_moments(NULL, 2, 3, x, NULL, &err));
     REFUSES_NULL(kspec_theory_rbf_eigenvalues(NULL, 2, 3, x, NULL, &err));
@@ -271,6 +282,8 @@ TEST(free_and_close_take_null) {
     kspec_wls_decay_free(NULL);
     kspec_learn_free(NULL);
     kspec_learn_close(NULL);
+    kspec_team_close(NULL);
+    kspec_mpi_close(NULL);
     kspec_dataset_free(NULL);
     kspec_labels_free(NULL);
     kspec_write_abort(NULL);
@@ -282,6 +295,7 @@ TEST(calls_that_cannot_fail) {
     CHECK(kspec_lp_solver()[0] && kspec_default_threads() >= 1);
     CHECK(kspec_blas_advice() == NULL || kspec_blas_advice()[0]);
     CHECK(!kspec_gpu() != !kspec_gpu_problem()); /* one of them says something */
+    CHECK(!kspec_mpi() || kspec_mpi()[0]);
     CHECK(kspec_device_parse("tpu", &(kspec_device){0}, NULL) == KSPEC_E_ARG);
     CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);
     CHECK(kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.21}));

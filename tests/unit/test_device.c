@@ -55,7 +55,7 @@ static int is_small(const bed *b) { return small_only || is_plain(b); }
 
 static void upload(const bed *b, const double *x, size_t count, double **out) {
     const double *there;
-    CHECK(ks_gpu_backend.bring(&b->run, x, count, "a test", &there, NULL) == KSPEC_OK);
+    CHECK(ks_gpu_backend.bring(&b->run, x, 1, count, "a test", &there, NULL) == KSPEC_OK);
     *out = (double *)there;
 }
 
@@ -130,7 +130,7 @@ static void symmetric(const bed *b, size_t n, size_t k) {
     const ks_backend *gpu = &ks_gpu_backend;
     double *X = matrix(4, n, k), *X2, *C2, *got = malloc(n * n * 8), *again = malloc(n * n * 8);
     upload(b, X, n * k, &X2);
-    CHECK(gpu->hold(&b->run, n * n, "a test", &C2, NULL) == KSPEC_OK);
+    CHECK(gpu->hold(&b->run, n, n, "a test", &C2, NULL) == KSPEC_OK);
     ks_matmul p = {.tb = 1,
                    .m = n,
                    .n = n,
@@ -419,6 +419,35 @@ static kspec_status moments(const double *A, size_t P, size_t Q, kspec_moments_o
     return kspec_moments(&phi, 1, &o, r, err);
 }
 
+/* The norm by products on the device, beside the eigenvalue of the whole matrix */
+TEST(norms) {
+    bed b;
+    if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
+    ks_place_close(&b.place);
+    static const size_t sizes[][2] = {{1, 1}, {2, 3}, {65, 11}, {130, 40}, {300, 16}};
+    for (size_t k = 0; k < (tiny ? 4 : sizeof sizes / sizeof *sizes); k++)
+        for (int kernel = 0; kernel < 3; kernel++) {
+            const size_t n = sizes[k][0], p = sizes[k][1];
+            double *x = matrix(k + 1, n, p);
+            const kspec_matrix X = {x, n, p, (ptrdiff_t)p, 1};
+            kspec_norm_opts o = {.size = sizeof o, .kernel = (kspec_kernel)kernel, .median_sigma = n > 1};
+            kspec_norm_result *r, *again;
+            kspec_error err;
+            o.methods = KSPEC_NORM_METHOD_EIGEN | KSPEC_NORM_METHOD_POWER | KSPEC_NORM_METHOD_LANCZOS;
+            o.device = KSPEC_DEVICE_GPU;
+            CHECK_MSG(kspec_norm(&X, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
+            CHECK(strncmp(r->device.name, "gpu:0 ", 6) == 0);
+            CHECK_CLOSE(r->entries[1]->value, r->entries[0]->value, 1e-8);
+            CHECK_CLOSE(r->entries[2]->value, r->entries[0]->value, 1e-9);
+            CHECK(kspec_norm(&X, &o, &again, &err) == KSPEC_OK);
+            CHECK(again->entries[2]->value == r->entries[2]->value);
+            kspec_norm_free(r), kspec_norm_free(again);
+            o.methods = KSPEC_NORM_METHOD_EIGEN;
+            CHECK(kspec_norm(&X, &o, &r, &err) == KSPEC_E_ARG && strstr(err.msg, "no method of these"));
+            free(x);
+        }
+}
+
 TEST(calls) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
@@ -515,6 +544,7 @@ TEST(words) {
 static void all(void) {
     RUN(operations);
     RUN(paths);
+    RUN(norms);
     if (tiny) return;
     RUN(exacts);
     RUN(others);
@@ -523,7 +553,7 @@ static void all(void) {
     RUN(calls);
 }
 
-/* test_device small: the GPU alone, on small sizes, for compute-sanitizer; tiny: operations and path alone */
+/* test_device small: the GPU alone, on small sizes, for compute-sanitizer; tiny: operations, path and norm */
 int main(int argc, char **argv) {
     char exe[PATH_MAX] = "";
     bed b;

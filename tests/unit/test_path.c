@@ -249,9 +249,10 @@ TEST(same_bits_at_any_thread_count) {
 }
 
 TEST(the_range_of_doubles) {
+    const ks_run alone = {.threads = 1};
     ks_path_plan plan;
     kspec_error err = {0};
-    CHECK(ks_path_plan_make(&plan, 50000, 2000, 50, 1, &err) == KSPEC_OK);
+    CHECK(ks_path_plan_make(&plan, 50000, 2000, 50, &alone, &err) == KSPEC_OK);
     CHECK(plan.log2_scale < 0);
     ld c = binomials(50000, 2000, 50); /* 10^270 */
     ks_path_factor mean = ks_path_mean(&plan, 50000, 2000, 50);
@@ -261,9 +262,9 @@ TEST(the_range_of_doubles) {
         frexpl(ldexpl(binomials(50000, 2000, n), 2 * n * plan.log2_scale), &e);
         CHECK_MSG(e > -640 && e < 500, "2^%d at order %d", e, n);
     }
-    CHECK(ks_path_plan_make(&plan, 1000, 1000, 8, 1, &err) == KSPEC_OK);
+    CHECK(ks_path_plan_make(&plan, 1000, 1000, 8, &alone, &err) == KSPEC_OK);
     CHECK(plan.log2_scale == 0);
-    CHECK_FAILS(ks_path_plan_make(&plan, 5000, 5000, 5000, 1, &err), KSPEC_E_NUMERIC, err, "order 5000");
+    CHECK_FAILS(ks_path_plan_make(&plan, 5000, 5000, 5000, &alone, &err), KSPEC_E_NUMERIC, err, "order 5000");
 }
 
 /* ---- leaving one out

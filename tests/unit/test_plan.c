@@ -10,7 +10,7 @@
 /* The list of tasks, whose plan of exact is not kept. */
 static kspec_status make(kspec_moments_opts *o, size_t P, size_t Q, size_t repeats, int two, ks_tasks *t,
                          kspec_error *e) {
-    kspec_status st = ks_tasks_make(o, P, Q, repeats, two, t, e);
+    kspec_status st = ks_tasks_make(o, P, Q, repeats, two, NULL, t, e);
     ks_tasks_free(t);
     return st;
 }
@@ -26,6 +26,36 @@ static void check_task(const ks_task *t, kspec_estimator label, int first, int l
     CHECK_MSG(t->label == label && t->first == first && t->last == last && t->permutations == permutations,
               "%s, orders %d to %d, %d permutations", kspec_estimator_name(t->label), t->first, t->last,
               t->permutations);
+}
+
+/* A GPU that is asked for by name has the memory that counts: exact is planned, or not, by that. */
+static size_t gpu_memory;
+static size_t gpu_available(ks_gpu *gpu) {
+    (void)gpu;
+    return gpu_memory;
+}
+
+TEST(memory_of_a_device) {
+    const ks_plugin plugin = {.version = KS_PLUGIN_VERSION, .available = gpu_available};
+    const ks_device device = {.plugin = &plugin};
+    const unsigned by_name[] = {KSPEC_ESTIMATOR_EXACT, KSPEC_ESTIMATOR_NAIVE, KSPEC_ESTIMATOR_KV_ROW};
+    const size_t large = 2000000; /* whose Gram matrix no host holds */
+    ks_tasks t;
+    kspec_error e = {0};
+    for (int k = 0; k < 3; k++) {
+        kspec_moments_opts o = {.nmax = 4, .estimators = by_name[k]};
+        gpu_memory = SIZE_MAX;
+        CHECK_MSG(!ks_tasks_make(&o, large, large, 1, 0, &device, &t, &e), "%s", e.msg);
+        check_task(&t.task[0], by_name[k], 1, 4, 0);
+        ks_tasks_free(&t);
+        CHECK(make(&o, large, large, 1, 0, &t, &e) != KSPEC_OK);
+    }
+    kspec_moments_opts o = {.nmax = 4, .estimators = KSPEC_ESTIMATOR_EXACT};
+    gpu_memory = 10000000;
+    CHECK(ks_tasks_make(&o, 2000, 2000, 1, 0, &device, &t, &e) == KSPEC_E_ARG);
+    CHECK_MSG(strstr(e.msg, "or the 10.0 MB that are available"), "%s", e.msg);
+    ks_tasks_free(&t);
+    CHECK(!make(&o, 2000, 2000, 1, 0, &t, &e));
 }
 
 TEST(auto_takes_exact_where_it_can) {
@@ -162,6 +192,7 @@ TEST(path_needs_little_memory) {
 }
 
 int main(void) {
+    RUN(memory_of_a_device);
     RUN(auto_takes_exact_where_it_can);
     RUN(effort);
     RUN(auto_leaves_exact_on_large_data);

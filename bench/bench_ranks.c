@@ -1,0 +1,105 @@
+/*
+ * How well ranks share a computation: mpirun -n R bench_ranks path|exact|norm P Q N [THREADS [BARS]]. Every
+ * rank first computes all of it by itself, at the same time as the others, then all of them together. Prints
+ * both times, R times the second as a part of the first (the efficiency), the bytes that rank 0 received, and
+ * the memory of a rank at its peak. Starts nothing of MPI where it runs alone.
+ */
+#include "base/clock.h"
+#include "kspec.h"
+#include "team/team.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static kspec_comm *comm;
+
+static void die(const char *text) {
+    fprintf(stderr, "%s\n", text);
+    if (comm) comm->abort(comm->context, 1);
+    exit(1);
+}
+
+typedef struct {
+    const char *what;
+    kspec_matrix phi;
+    int nmax, threads, bars;
+} task;
+
+/* Seconds of one computation */
+static double compute(const task *t, kspec_team *team) {
+    kspec_error err;
+    kspec_status st;
+    if (comm && comm->barrier(comm->context)) die("the other ranks cannot be reached");
+    const double start = ks_now();
+    if (strcmp(t->what, "norm") == 0) {
+        kspec_norm_opts o = {.size = sizeof o,
+                             .methods = KSPEC_NORM_METHOD_LANCZOS,
+                             .median_sigma = 1,
+                             .threads = t->threads,
+                             .team = team};
+        kspec_norm_result *r;
+        st = kspec_norm(&t->phi, &o, &r, &err);
+        if (!st) kspec_norm_free(r);
+    } else {
+        kspec_moments_opts o = {.size = sizeof o,
+                                .nmax = t->nmax,
+                                .estimators = strcmp(t->what, "exact") == 0 ? KSPEC_ESTIMATOR_EXACT
+                                                                             : KSPEC_ESTIMATOR_PATH,
+                                .side = KSPEC_SIDE_GIVEN,
+                                .no_stderr = !t->bars,
+                                .device = KSPEC_DEVICE_CPU,
+                                .threads = t->threads,
+                                .team = team};
+        kspec_moments_result *r;
+        st = kspec_moments(&t->phi, 1, &o, &r, &err);
+        if (!st) kspec_moments_free(r);
+    }
+    if (st) die(err.msg);
+    if (comm && comm->barrier(comm->context)) die("the other ranks cannot be reached");
+    return ks_now() - start;
+}
+
+static double peak_memory(void) {
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) ? 0 : (double)u.ru_maxrss * 1024;
+}
+
+int main(int argc, char **argv) {
+    kspec_error err;
+    if (argc < 5) die("usage: bench_ranks path|exact|norm P Q N [THREADS [BARS]]");
+    const size_t P = strtoul(argv[2], NULL, 10), Q = strtoul(argv[3], NULL, 10);
+    if (kspec_mpi_open(&comm, &err)) die(err.msg);
+    kspec_team *team;
+    if (kspec_team_open(comm, &team, &err)) die(err.msg);
+    kspec_generator *g;
+    double *x = malloc(P * Q * sizeof *x);
+    if (!x) die("out of memory");
+    if (kspec_generate_open(P, Q, NULL, &g, &err) || kspec_generate_rows(g, 0, 0, P, x, &err)) die(err.msg);
+    kspec_generate_close(g);
+    const task t = {argv[1],
+                    {x, P, Q, (ptrdiff_t)Q, 1},
+                    atoi(argv[4]),
+                    argc > 5 ? atoi(argv[5]) : 1,
+                    argc > 6 ? atoi(argv[6]) : 0};
+    const int ranks = comm ? comm->ranks : 1;
+    double together = 1e300, received = 0;
+    compute(&t, team); /* the first wakes everything up */
+    const double memory = peak_memory();
+    for (int k = 0; k < 2; k++) {
+        const double before = team->received, s = compute(&t, team);
+        received = team->received - before;
+        if (s < together) together = s;
+    }
+    const double alone = compute(&t, NULL);
+    if (!comm || comm->rank == 0)
+        printf("%s %zu x %zu, n = %d%s: alone %.3f s, %d ranks together %.3f s, efficiency %.2f, "
+               "%.1f MB received, %.0f MB at most\n",
+               t.what, P, Q, t.nmax, t.bars ? " with error bars" : "", alone, ranks, together,
+               alone / (ranks * together), received / 1e6, memory / 1e6);
+    kspec_team_close(team);
+    kspec_mpi_close(comm);
+    free(x);
+    return 0;
+}

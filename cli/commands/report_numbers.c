@@ -1,0 +1,168 @@
+/* The numbers of a report: dimension, eigenvalues and moments, each a table and a picture. */
+#include "commands/report.h"
+#include "plot/page.h"
+#include "plot/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DIGITS = 6, MOST_EIGENVALUES = 12 };
+
+static void cell(FILE *to, double x) { page_cell(to, x, DIGITS); }
+
+static void head(FILE *to, double n) {
+    char text[40];
+    snprintf(text, sizeof text, "%.0f", n);
+    page_row_head(to, text);
+}
+
+static void picture(FILE *to, const report_part *p) {
+    if (!p->svg) return;
+    fputs("<figure>\n", to);
+    page_svg(to, p->svg, p->svg_size);
+    fputs("</figure>\n", to);
+}
+
+/* A part that is not there says why. */
+static int is_missing(FILE *to, const report_part *p) {
+    if (p->object) return 0;
+    fputs("<p>Not computed: ", to);
+    page_escape(to, p->why);
+    fputs(".</p>\n", to);
+    return 1;
+}
+
+/* ---- dimension ---- */
+
+/* Of parts of the matrix; folded away, since the picture shows it */
+static void curve_table(FILE *to, const json_t *curve) {
+    size_t i;
+    const json_t *p;
+    if (json_array_size(curve) < 2) return;
+    fputs("<details><summary>From fewer rows and columns</summary>\n", to);
+    page_begin_table(to, "Dimension of parts of the matrix, taken at random",
+                     (const char *const[]){"rows", "columns", "without bias", "of the part", NULL});
+    json_array_foreach(curve, i, p) {
+        head(to, plot_number(p, "rows"));
+        cell(to, plot_number(p, "cols"));
+        cell(to, plot_number(p, "dimension"));
+        cell(to, plot_number(p, "naive"));
+        page_end_row(to);
+    }
+    page_end_table(to);
+    fputs("</details>\n", to);
+}
+
+void report_dimension(FILE *to, const report *r) {
+    const report_part *p = &r->part[REPORT_DIMENSION];
+    report_begin_section(to, "dimension", "How many dimensions");
+    fputs(
+        "<p>The dimension is the participation ratio (Σλ)²/Σλ² of the eigenvalues λ of the covariance behind "
+        "the data: of n equal ones it is n. Estimated without the bias that a matrix of finite size "
+        "has.</p>\n",
+        to);
+    page_begin_table(to, "Dimension", (const char *const[]){"", "dimension", "from", "to", NULL});
+    page_row_head(to, "without bias, 95% interval");
+    cell(to, plot_number(p->object, "dimension"));
+    cell(to, plot_number(p->object, "ci_low"));
+    cell(to, plot_number(p->object, "ci_high"));
+    page_end_row(to);
+    page_row_head(to, "of the matrix itself");
+    cell(to, plot_number(p->object, "naive"));
+    fputs("<td></td><td></td>", to);
+    page_end_row(to);
+    page_end_table(to);
+    picture(to, p);
+    curve_table(to, json_object_get(p->object, "curve"));
+    report_end_section(to);
+}
+
+/* ---- eigenvalues ---- */
+
+static double at(const json_t *list, size_t i) { return plot_value(json_array_get(list, i)); }
+
+static void spectrum_numbers(FILE *to, const json_t *s) {
+    const json_t *values = json_object_get(s, "eigenvalues"), *low = json_object_get(s, "ci_low"),
+                 *high = json_object_get(s, "ci_high");
+    size_t count = json_array_size(values), shown = 0;
+    page_begin_table(to, "The largest eigenvalues of the kernel, with 95% intervals",
+                     (const char *const[]){"i", "λ", "from", "to", NULL});
+    for (; shown < count && shown < MOST_EIGENVALUES; shown++) {
+        if (at(values, shown) == 0 && shown > 0) break;
+        head(to, (double)shown + 1);
+        cell(to, at(values, shown));
+        cell(to, at(low, shown));
+        cell(to, at(high, shown));
+        page_end_row(to);
+    }
+    page_end_table(to);
+    if (shown < count && at(values, shown) == 0)
+        fputs("<p class=\"soft\">Further ones are not told from 0 at this size.</p>\n", to);
+    else if (shown < count)
+        fprintf(to, "<p class=\"soft\">The first %zu of %zu.</p>\n", shown, count);
+}
+
+void report_spectrum(FILE *to, const report *r) {
+    const report_part *p = &r->part[REPORT_SPECTRUM];
+    report_begin_section(to, "eigenvalues", "Eigenvalues");
+    if (!is_missing(to, p)) {
+        spectrum_numbers(to, p->object);
+        picture(to, p);
+    }
+    report_end_section(to);
+}
+
+/* ---- moments ---- */
+
+int report_is_naive(const json_t *estimate) {
+    return strcmp(plot_word(estimate, "estimator", ""), "naive") == 0;
+}
+
+/* The estimate of the matrix itself at order n; NULL: none */
+static const json_t *naive_at(const json_t *estimates, double n) {
+    size_t i;
+    const json_t *e;
+    json_array_foreach(estimates, i, e) {
+        if (report_is_naive(e) && plot_number(e, "n") == n) return e;
+    }
+    return NULL;
+}
+
+static void moments_numbers(FILE *to, const json_t *estimates) {
+    size_t i;
+    const json_t *e;
+    const char *naive = naive_at(estimates, 1) ? "naive" : NULL; /* none of groups and of missing entries */
+    page_begin_table(to, "Moments, with 95% intervals",
+                     (const char *const[]){"n", "m(n)", "from", "to", "estimator", naive, NULL});
+    json_array_foreach(estimates, i, e) {
+        if (report_is_naive(e)) continue;
+        head(to, plot_number(e, "n"));
+        cell(to, plot_number(e, "value"));
+        cell(to, plot_number(e, "ci_low"));
+        cell(to, plot_number(e, "ci_high"));
+        fprintf(to, "<td>%s</td>", plot_word(e, "estimator", ""));
+        if (naive) cell(to, plot_number(naive_at(estimates, plot_number(e, "n")), "value"));
+        page_end_row(to);
+    }
+    page_end_table(to);
+}
+
+void report_moments(FILE *to, const report *r) {
+    const report_part *p = &r->part[REPORT_MOMENTS];
+    report_begin_section(to, "moments", "Moments of the spectrum");
+    if (!is_missing(to, p)) {
+        const json_t *estimates = json_object_get(p->object, "estimates");
+        fputs(naive_at(estimates, 1)
+                  ? "<p>m(n) = Σλⁿ. Beside each estimate stands that of the matrix itself (naive), which is "
+                    "biased by its size.</p>\n"
+                  : "<p>m(n) = Σλⁿ, estimated without bias.</p>\n",
+              to);
+        moments_numbers(to, estimates);
+        if (r->fewer_moments)
+            fputs("<p class=\"soft\">Of a matrix this large, higher orders take their time: -n 4 adds "
+                  "one.</p>\n",
+                  to);
+        picture(to, p);
+    }
+    report_end_section(to);
+}

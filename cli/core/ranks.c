@@ -1,0 +1,171 @@
+/*
+ * The tool under mpirun or srun: every rank runs the same command, rank 0 alone speaks and writes. Commands
+ * that share nothing out run on rank 0, while the others wait for its end.
+ */
+#include "core/cli.h"
+#include "core/restart.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static kspec_comm *comm;
+static kspec_team *team;
+/* by this rank: its first message, and what it has read so far */
+static char message[512];
+static uint64_t inputs_digest;
+/* the checkpoint is open, and for these inputs */
+static int kept;
+static uint64_t kept_digest;
+
+/* Which rank the launcher says this is: known before MPI is, and where its plugin is missing */
+static int launched_rank(void) {
+    static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+    const char *none = getenv("KSPEC_MPI");
+    if (none && strcmp(none, "none") == 0) return -1;
+    for (size_t k = 0; k < sizeof variables / sizeof *variables; k++)
+        if (getenv(variables[k])) return atoi(getenv(variables[k]));
+    return -1;
+}
+
+int cli_rank(void) { return comm ? comm->rank : 0; }
+
+int cli_is_quiet_rank(void) { return !cli_hosted && (comm ? comm->rank : launched_rank()) > 0; }
+
+void cli_ranks_note(const char *text) {
+    if (!message[0]) snprintf(message, sizeof message, "%s", text);
+}
+
+/* Ranks that run on the same processors share them: as many threads each as there are processors for it. */
+static kspec_status set_threads(kspec_error *err) {
+    struct {
+        char host[64];
+        cpu_set_t set;
+    } mine, *all;
+    (void)err;
+    if (getenv("KSPEC_THREADS")) return KSPEC_OK;
+    memset(&mine, 0, sizeof mine);
+    gethostname(mine.host, sizeof mine.host - 1);
+    if (sched_getaffinity(0, sizeof mine.set, &mine.set)) return KSPEC_OK;
+    size_t *bytes = malloc((size_t)comm->ranks * sizeof *bytes);
+    all = malloc((size_t)comm->ranks * sizeof *all);
+    int sharing = 0, lost = !bytes || !all;
+    for (int r = 0; r < comm->ranks && !lost; r++) bytes[r] = sizeof mine;
+    if (!lost && !comm->gather(comm->context, &mine, all, bytes))
+        for (int r = 0; r < comm->ranks; r++) sharing += memcmp(&mine, &all[r], sizeof mine) == 0;
+    free(bytes);
+    free(all);
+    char text[16];
+    int threads = sharing > 0 ? CPU_COUNT(&mine.set) / sharing : 1;
+    snprintf(text, sizeof text, "%d", threads > 0 ? threads : 1);
+    return setenv("KSPEC_THREADS", text, 1) ? KSPEC_E_NOMEM : KSPEC_OK;
+}
+
+int cli_ranks_begin(char **argv) {
+    kspec_error err;
+    if (launched_rank() >= 0) cli_restart(argv); /* a process that has begun MPI cannot start again */
+    kspec_status st = kspec_mpi_open(&comm, &err);
+    if (st) return cli_fail(st, &err);
+    if (!comm) return EXIT_DONE;
+    if (comm->rank > 0) { /* what it would print, rank 0 prints */
+        int nowhere = open("/dev/null", O_WRONLY);
+        if (nowhere >= 0) {
+            dup2(nowhere, 1);
+            close(nowhere);
+        }
+    }
+    st = set_threads(&err);
+    if (!st) st = kspec_team_open(comm, &team, &err);
+    return st ? cli_fail(st, &err) : EXIT_DONE;
+}
+
+static kspec_status status_of(int status) {
+    return status == EXIT_DONE          ? KSPEC_OK
+           : status == EXIT_USAGE       ? KSPEC_E_ARG
+           : status == EXIT_INPUT       ? KSPEC_E_DATA
+           : status == EXIT_INTERRUPTED ? KSPEC_E_CANCELLED
+                                        : KSPEC_E_NUMERIC;
+}
+
+int cli_ranks_end(int status) {
+    kspec_error err = {status_of(status), ""};
+    snprintf(err.msg, sizeof err.msg, "%s", message);
+    const int told = message[0] != 0;
+    kspec_status st = kspec_team_agree(team, err.code, &err);
+    if (st && !status) status = told ? EXIT_FAILED : cli_fail(st, &err);
+    kspec_team_close(team);
+    team = NULL;
+    if (comm) kspec_mpi_close(comm);
+    comm = NULL;
+    return status;
+}
+
+int cli_ranks_skip(const cli_command *c) { return cli_rank() > 0 && !c->shares; }
+
+/* Rank 0 alone writes files. */
+void cli_ranks_outputs(cli_common *c) {
+    if (cli_rank() == 0) return;
+    c->output = c->plot = NULL;
+    c->json = 0;
+    for (size_t k = 0; k < c->given_count; k++)
+        if (c->given[k]->writes) *(const char **)((char *)c + c->given[k]->offset) = NULL;
+}
+
+/* Entries in the order of rows, a row at a time: the digest does not depend on how they lie in memory. */
+static uint64_t digest_of(const kspec_dataset *d) {
+    uint64_t h = d->trials * 31 + d->rows * 1000003 + d->cols;
+    for (size_t t = 0; t < d->trials; t++) {
+        const kspec_matrix m = kspec_dataset_trial(d, t);
+        for (size_t i = 0; i < m.rows; i++)
+            for (size_t j = 0; j < m.cols; j++) {
+                uint64_t w;
+                memcpy(&w, m.data + (ptrdiff_t)i * m.row_stride + (ptrdiff_t)j * m.col_stride, sizeof w);
+                h = (h ^ w) * UINT64_C(0xd6e8feb86659fd93);
+                h ^= h >> 32;
+            }
+    }
+    return h;
+}
+
+/* A host other than the tool itself, such as Python, has no ranks. */
+static int is_apart(void) { return cli_hosted && !cli_hosted->inner; }
+
+kspec_team *cli_ranks_reading(const cli_common *c) {
+    return comm && !is_apart() && c->command->shares ? team : NULL;
+}
+
+int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *d) {
+    if (is_apart() || !c->command->shares || (!team && !c->checkpoint)) return EXIT_DONE;
+    const uint64_t digest = digest_of(d);
+    inputs_digest = (inputs_digest ^ digest) * UINT64_C(0x9e3779b97f4a7c15);
+    if (!team) return EXIT_DONE;
+    char what[300];
+    kspec_error err;
+    snprintf(what, sizeof what, "file %.250s", path);
+    kspec_status st = kspec_team_same(team, what, digest, &err);
+    return st ? cli_fail(st, &err) : EXIT_DONE;
+}
+
+kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err) {
+    kspec_status st = KSPEC_OK;
+    *out = NULL;
+    if (is_apart() || !c->command->shares) return KSPEC_OK;
+    if (!team && c->checkpoint) st = kspec_team_open(NULL, &team, err);
+    if (!st && c->checkpoint && (!kept || kept_digest != inputs_digest)) {
+        cli_text text;
+        FILE *f = cli_text_open(&text);
+        if (f) fprintf(f, "command %s\ninputs %016llx\n", cli_line(), (unsigned long long)inputs_digest);
+        if (!cli_text_close(&text)) {
+            snprintf(err->msg, sizeof err->msg, "out of memory");
+            return err->code = KSPEC_E_NOMEM;
+        }
+        st = kspec_team_checkpoint(team, c->checkpoint, text.data, err);
+        free(text.data);
+        kept = !st;
+        kept_digest = inputs_digest;
+    }
+    *out = st ? NULL : team;
+    return st;
+}

@@ -1,0 +1,14 @@
+/* A figure in words: for who cannot see it, and under the pointer of who can. */
+#ifndef KSPEC_CLI_PLOT_DESCRIBE_H
+#define KSPEC_CLI_PLOT_DESCRIBE_H
+
+#include "plot/layout.h"
+
+/* All of it: axes, series, marks, notes */
+void plot_describe(FILE *to, const plot_figure *f);
+
+/* `before`, and what is drawn at a place, in pixels from the upper left corner; 0: nothing is */
+int plot_describe_place(FILE *to, const plot_figure *f, const plot_layout *l, double x, double y,
+                        const char *before);
+
+#endif

@@ -1,0 +1,88 @@
+/* Part of kspec.h: many processes that compute one result together. */
+#ifndef KSPEC_TEAM_H
+#define KSPEC_TEAM_H
+
+#include "kspec/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What reaches the other processes: a struct of functions, filled by kspec_mpi_open() or by the caller. The
+ * library links no MPI. `ranks` processes are numbered rank = 0 ... ranks-1. Each function is called by all
+ * of them, in the same order, from the thread that called the library; it returns 0, or another number where
+ * the others cannot be reached any more. There is no reduction: sums are made by the library, in an order
+ * that does not depend on the number of ranks.
+ */
+typedef struct {
+    /* sizeof this struct */
+    size_t size;
+    int rank, ranks;
+    /* which one of how many on this machine */
+    int local_rank, local_ranks;
+    void *context;
+    /* `bytes` bytes of the rank `root` for all */
+    int (*broadcast)(void *context, int root, void *data, size_t bytes);
+    /* bytes[r] bytes of every rank r for all, one after the other in the order of ranks; `mine` is not
+       in `all` */
+    int (*gather)(void *context, const void *mine, void *all, const size_t *bytes);
+    /* send[r] bytes to every rank r, which lie one after the other in `from`; receive[r] from each, into `to`
+     */
+    int (*exchange)(void *context, const void *from, const size_t *send, void *to, const size_t *receive);
+    /* until all are here */
+    int (*barrier)(void *context);
+    /* ends all ranks at once */
+    void (*abort)(void *context, int status);
+} kspec_comm;
+
+/*
+ * The communicator of the launcher that started this process (mpirun of Open MPI or MPICH, srun), through the
+ * plugin that belongs to it. *out is NULL, without a failure, where no launcher did, or one of a single
+ * process. KSPEC_E_ARG where there are several and the plugin is not there. The environment variable
+ * KSPEC_MPI (openmpi, mpich, none) names another. Once per process.
+ */
+KSPEC_API kspec_status kspec_mpi_open(kspec_comm **out, kspec_error *err);
+KSPEC_API void kspec_mpi_close(kspec_comm *comm);
+
+/* The plugins that are there: "openmpi, mpich", one of them, or NULL. Looks each time. */
+KSPEC_API const char *kspec_mpi(void);
+
+/*
+ * A team: `team` of a call's options shares its work out among the ranks. All ranks make the same calls with
+ * the same inputs and options; all get the same result, with the same bits as one process alone, or the same
+ * failure: that of the lowest rank that failed, which the message names. comm NULL: a team of one, for a
+ * checkpoint. One call at a time uses a team. comm is borrowed. KSPEC_E_DATA where ranks run different
+ * versions, instruction sets or BLAS kernels, which would not give the same bits.
+ */
+KSPEC_API kspec_status kspec_team_open(const kspec_comm *comm, kspec_team **out, kspec_error *err);
+KSPEC_API void kspec_team_close(kspec_team *team);
+
+/*
+ * Keeps what is computed from here on in a directory, part by part; it is made where it is not there. After
+ * the processes were killed, the same calls with the same inputs, in the same order, go on from there, with
+ * any number of ranks and threads, to the same bits. All ranks must see the same directory. `identity` is
+ * what is computed, in lines "name value": a directory with another one, of another version of kspec or of
+ * another instruction set is refused. Called again with the same directory, it says what the calls that follow
+ * compute.
+ */
+KSPEC_API kspec_status kspec_team_checkpoint(kspec_team *team, const char *directory, const char *identity,
+                                             kspec_error *err);
+
+/*
+ * Where every rank stands, between calls or at the end: KSPEC_OK where all come with KSPEC_OK. Otherwise the
+ * failure of the lowest rank that has one, for all of them, also for those that are inside a call meanwhile.
+ * `err` brings this rank's message, and takes the common one.
+ */
+KSPEC_API kspec_status kspec_team_agree(kspec_team *team, kspec_status mine, kspec_error *err);
+
+/*
+ * Do all ranks have the same number, such as the digest of a file? KSPEC_E_DATA, naming the first rank whose
+ * `what` differs from rank 0's.
+ */
+KSPEC_API kspec_status kspec_team_same(kspec_team *team, const char *what, uint64_t number, kspec_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,95 @@
+#include "device/lent.h"
+
+#include "base/error.h"
+#include "base/matrix.h"
+
+#include <stdio.h>
+
+kspec_status ks_lent_check(kspec_memory memory, kspec_error *err) {
+    if (memory == KSPEC_MEMORY_HOST || memory == KSPEC_MEMORY_DEVICE) return KSPEC_OK;
+    return ks_fail(err, KSPEC_E_ARG, "unknown memory %d", (int)memory);
+}
+
+/* The number of the GPU that has all of them */
+static kspec_status owner_of(const kspec_matrix *m, size_t count, int *owner, kspec_error *err) {
+    const char *why;
+    const ks_plugin *plugin = ks_plugin_load(&why);
+    if (!plugin) return ks_fail(err, KSPEC_E_ARG, "no matrix can be on a GPU: %s", why);
+    *owner = -1;
+    for (size_t k = 0; k < count; k++) {
+        kspec_status st = ks_matrix_check(&m[k], "a matrix on a GPU", err);
+        if (st) return st;
+        const int at = plugin->owner(m[k].data);
+        if (at < 0) return ks_fail(err, KSPEC_E_ARG, "matrix %zu is not in the memory of a GPU", k);
+        if (k && at != *owner)
+            return ks_fail(err, KSPEC_E_ARG, "matrix %zu is on gpu:%d, matrix 0 on gpu:%d", k, at, *owner);
+        *owner = at;
+    }
+    return KSPEC_OK;
+}
+
+kspec_status ks_place_at(ks_place *p, kspec_device want, const kspec_matrix *m, size_t count,
+                         kspec_error *err) {
+    int owner = -1;
+    *p = (ks_place){.want = KSPEC_DEVICE_CPU};
+    kspec_status st = owner_of(m, count, &owner, err);
+    const kspec_device there = (kspec_device)(KSPEC_DEVICE_GPU_FIRST + owner);
+    if (!st) st = ks_place_make(p, want, err);
+    if (st || p->want == KSPEC_DEVICE_CPU) return st;
+    const int asked = p->want == KSPEC_DEVICE_GPU ? 0 : (int)p->want - KSPEC_DEVICE_GPU_FIRST;
+    if (p->want != KSPEC_DEVICE_AUTO && asked != owner)
+        return ks_fail(err, KSPEC_E_ARG, "the matrix is on gpu:%d, not on gpu:%d", owner, asked);
+    if (p->want != KSPEC_DEVICE_AUTO) return KSPEC_OK;
+    st = ks_place_make(p, there, err);
+    p->want = KSPEC_DEVICE_AUTO;
+    snprintf(p->why, sizeof p->why, "the data are there");
+    return st;
+}
+
+/* Entry (0, 0) is the first of them in memory, and each line goes up. */
+static kspec_status fetch(ks_device *d, const kspec_matrix *m, double *to, kspec_error *err) {
+    const size_t P = m->rows, Q = m->cols;
+    const char *what = "copying a matrix to the host";
+    const int rows = m->col_stride == 1 && m->row_stride == (ptrdiff_t)Q;
+    const int cols = m->row_stride == 1 && m->col_stride == (ptrdiff_t)P;
+    if (m->col_stride < 1 || m->row_stride < 0)
+        return ks_fail(err, KSPEC_E_ARG, "strides %td and %td of a matrix on a GPU: they must be positive",
+                       m->row_stride, m->col_stride);
+    if (rows || cols) return ks_device_status(d, d->plugin->get(d->gpu, to, m->data, P * Q, 1), what, err);
+    for (size_t i = 0; i < P; i++) {
+        const double *from = m->data + (ptrdiff_t)i * m->row_stride;
+        kspec_status st = ks_device_status(
+            d, d->plugin->get(d->gpu, to + i * Q, from, Q, (size_t)m->col_stride), what, err);
+        if (st) return st;
+    }
+    return KSPEC_OK;
+}
+
+kspec_status ks_lent_fetch(ks_place *p, const kspec_matrix *from, size_t count, kspec_matrix *to,
+                           ks_arena *arena, kspec_error *err) {
+    ks_place own = {0};
+    int owner = -1;
+    kspec_status st = p->device ? KSPEC_OK : owner_of(from, count, &owner, err);
+    if (!st && !p->device) st = ks_place_make(&own, (kspec_device)(KSPEC_DEVICE_GPU_FIRST + owner), err);
+    ks_device *d = p->device ? p->device : own.device;
+    for (size_t k = 0; k < count && !st; k++) {
+        const size_t P = from[k].rows, Q = from[k].cols;
+        const int cols = from[k].row_stride == 1 && from[k].col_stride == (ptrdiff_t)P && P > 1;
+        double *copy = ks_arena_alloc(arena, ks_size(P, Q), sizeof *copy);
+        st = copy ? fetch(d, &from[k], copy, err) : ks_nomem(err, "a copy of the matrix", arena->failed);
+        to[k] = (kspec_matrix){copy, P, Q, cols ? 1 : (ptrdiff_t)Q, cols ? (ptrdiff_t)P : 1};
+    }
+    ks_place_close(&own);
+    return st;
+}
+
+kspec_status ks_lent_open(ks_place *p, kspec_device want, kspec_memory memory, kspec_matrix *x, ks_arena *arena,
+                          kspec_error *err) {
+    kspec_matrix copy;
+    kspec_status st = ks_lent_check(memory, err);
+    if (st || memory == KSPEC_MEMORY_HOST) return st ? st : ks_place_make(p, want, err);
+    st = ks_place_at(p, want, x, 1, err);
+    if (!st) st = ks_lent_fetch(p, x, 1, &copy, arena, err);
+    if (!st) *x = copy;
+    return st;
+}

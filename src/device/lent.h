@@ -1,0 +1,29 @@
+/* Matrices of the caller's that are in the memory of a GPU (KSPEC_MEMORY_DEVICE). */
+#ifndef KS_DEVICE_LENT_H
+#define KS_DEVICE_LENT_H
+
+#include "base/memory.h"
+#include "device/device.h"
+
+/*
+ * In place of ks_place_make(): the GPU whose memory all `count` matrices are in, opened unless the wish is the
+ * processor. KSPEC_E_ARG where they are not in a GPU's memory, or not in that of the GPU that is asked for.
+ */
+kspec_status ks_place_at(ks_place *p, kspec_device want, const kspec_matrix *m, size_t count,
+                         kspec_error *err);
+
+/* Copies of them in the host's memory, whose views are `to`. Opens their GPU where p has none open. */
+kspec_status ks_lent_fetch(ks_place *p, const kspec_matrix *from, size_t count, kspec_matrix *to,
+                           ks_arena *arena, kspec_error *err);
+
+/* KSPEC_E_ARG where memory is not a kspec_memory */
+kspec_status ks_lent_check(kspec_memory memory, kspec_error *err);
+
+/*
+ * For calls that compute on the host's copy: ks_place_make() or ks_place_at(), and *x becomes a view of the copy
+ * where it is on a GPU.
+ */
+kspec_status ks_lent_open(ks_place *p, kspec_device want, kspec_memory memory, kspec_matrix *x, ks_arena *arena,
+                          kspec_error *err);
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * A team: every rank holds strips of every matrix, and the data whole. An elementwise expression is made of a
+ * rank's own rows; sums are handed to all. The strips are those of the processor's products and sums, so the
+ * bits are those of one process.
+ */
+#include "device/ranks.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "device/tile.h"
+#include "linalg/linalg.h"
+
+/* ---- matrices ---- */
+
+static ks_range own_rows(const ks_run *run, size_t rows) {
+    return ks_strip_rows(rows, KS_STRIP, ks_team_rank(run), ks_team_ranks(run));
+}
+
+static kspec_status hold(const ks_run *run, size_t rows, size_t cols, const char *what, double **out,
+                         kspec_error *err) {
+    const size_t count = ks_size(ks_range_size(own_rows(run, rows)), cols);
+    ks_strips *x = ks_alloc(1, sizeof *x);
+    double *own = ks_alloc(count, sizeof *own);
+    *out = (double *)(void *)x;
+    if (x && own) {
+        *x = (ks_strips){rows, cols, KS_STRIP, NULL, own};
+        return KSPEC_OK;
+    }
+    ks_free(x);
+    ks_free(own);
+    *out = NULL;
+    return ks_nomem(err, what, ks_size(count, sizeof *own));
+}
+
+static void drop(const ks_run *run, double *p) {
+    (void)run;
+    if (p) ks_free(ks_strips_at(p)->own);
+    ks_free(p);
+}
+
+static kspec_status bring(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
+                          const double **out, kspec_error *err) {
+    (void)run;
+    ks_strips *x = ks_alloc(1, sizeof *x);
+    *out = (const double *)(const void *)x;
+    if (!x) return ks_nomem(err, what, sizeof *x);
+    *x = (ks_strips){rows, cols, KS_STRIP, host, NULL};
+    return KSPEC_OK;
+}
+
+static void leave(const ks_run *run, const double *p) { drop(run, (double *)p); }
+
+static kspec_status diagonal(const ks_run *run, double *to, const double *from, size_t n, kspec_error *err) {
+    const ks_strips *x = ks_strips_at(from);
+    const ks_range rows = own_rows(run, n);
+    double *mine = ks_alloc(ks_range_size(rows), sizeof *mine);
+    kspec_status st = mine ? KSPEC_OK : ks_nomem(err, "a diagonal", ks_size(n, sizeof *mine));
+    for (size_t i = rows.from; i < rows.to && !st; i++)
+        mine[i - rows.from] = x->whole ? x->whole[i * n + i] : x->own[(i - rows.from) * n + i];
+    st = ks_ranks_meet(run->team, st, err);
+    if (!st) st = ks_vector_gather(run->team, mine, n, to, err);
+    ks_free(mine);
+    return st;
+}
+
+/* ---- expressions ---- */
+
+/* The expression of a rank's rows, as the processor's */
+typedef struct {
+    ks_range rows;
+    ks_expression e;
+    /* of the factors that are transposed, each matrix once */
+    ks_columns turned[KS_TILE_FACTORS];
+    int of[KS_TILE_FACTORS], count;
+} local;
+
+static kspec_status local_begin(const ks_run *run, const ks_expression *e, local *l, kspec_error *err) {
+    *l = (local){.rows = own_rows(run, e->m), .e = *e};
+    l->e.m = ks_range_size(l->rows);
+    if (e->row) l->e.row = e->row + l->rows.from;
+    kspec_status st = KSPEC_OK;
+    for (int k = 0; k < e->count && !st; k++) {
+        const ks_strips *x = ks_strips_at(e->factor[k].x);
+        l->e.factor[k].x = x->whole ? x->whole + l->rows.from * e->n : x->own;
+        l->of[k] = -1;
+        if (!e->factor[k].transposed) continue;
+        for (int i = 0; i < l->count; i++)
+            if (l->turned[i].of == x) l->of[k] = i;
+        if (l->of[k] >= 0) continue;
+        l->of[k] = l->count;
+        st = ks_columns_begin(run->team, x, &l->turned[l->count++], err);
+    }
+    return st;
+}
+
+/* After it the local expression is complete. */
+static kspec_status local_get(const ks_run *run, local *l, kspec_status st, kspec_error *err) {
+    if (l->count) st = ks_ranks_meet(run->team, st, err); /* else nobody is needed */
+    for (int i = 0; i < l->count && !st; i++) st = ks_columns_get(run->team, &l->turned[i], err);
+    for (int k = 0; k < l->e.count && !st; k++)
+        if (l->of[k] >= 0) l->e.factor[k].x = l->turned[l->of[k]].x;
+    return st;
+}
+
+static void local_end(local *l) {
+    for (int i = 0; i < l->count; i++) ks_columns_end(&l->turned[i]);
+}
+
+static size_t strips_of(size_t rows) { return (rows + KS_STRIP - 1) / KS_STRIP; }
+
+static kspec_status row_sums(const ks_run *run, const ks_expression *e, double *out, kspec_error *err) {
+    const ks_run alone = ks_run_alone(run);
+    local l;
+    kspec_status st = local_begin(run, e, &l, err);
+    double *mine = ks_alloc(l.e.m, sizeof *mine);
+    if (!mine && !st) st = ks_nomem(err, "sums", ks_size(l.e.m, sizeof *mine));
+    st = local_get(run, &l, st, err);
+    if (!st) st = ks_tile_run(&alone, &l.e, KS_TILE_ROW_SUMS, mine, err);
+    local_end(&l);
+    st = ks_ranks_meet(run->team, st, err);
+    if (!st) st = ks_vector_gather(run->team, mine, e->m, out, err);
+    ks_free(mine);
+    return st;
+}
+
+/* Each strip's sums are a row of a matrix; each rank adds up some of its columns, in the order of strips. */
+static kspec_status col_sums(const ks_run *run, const ks_expression *e, double *out, kspec_error *err) {
+    kspec_team *t = run->team;
+    const ks_run alone = ks_run_alone(run);
+    const ks_range cols = own_rows(run, e->n);
+    local l;
+    ks_columns parts = {0};
+    kspec_status st = local_begin(run, e, &l, err);
+    const size_t count = ks_size(strips_of(l.e.m), e->n);
+    double *mine = ks_alloc(ks_range_size(cols), sizeof *mine);
+    ks_strips sums = {strips_of(e->m), e->n, 1, NULL, ks_alloc(count, sizeof(double))};
+    if (!st && !(mine && sums.own)) st = ks_nomem(err, "sums", ks_size(count, sizeof(double)));
+    st = local_get(run, &l, st, err);
+    if (!st) st = ks_tile_strip_sums(&alone, &l.e, sums.own, err);
+    local_end(&l);
+    if (!st) st = ks_columns_begin(t, &sums, &parts, err);
+    st = ks_ranks_meet(t, st, err);
+    if (!st) st = ks_columns_get(t, &parts, err);
+    const size_t n = ks_range_size(cols);
+    for (size_t j = 0; j < n && !st; j++) mine[j] = 0;
+    for (size_t s = 0; s < sums.rows && !st; s++)
+        for (size_t j = 0; j < n; j++) mine[j] += parts.x[s * n + j];
+    if (!st) st = ks_vector_gather(t, mine, e->n, out, err);
+    ks_columns_end(&parts);
+    ks_free(sums.own);
+    ks_free(mine);
+    return st;
+}
+
+static kspec_status expression(const ks_run *run, const ks_expression *e, ks_tile_result what, double *out,
+                               kspec_error *err) {
+    if (what == KS_TILE_ROW_SUMS) return row_sums(run, e, out, err);
+    if (what == KS_TILE_COL_SUMS) return col_sums(run, e, out, err);
+    const ks_run alone = ks_run_alone(run);
+    local l;
+    kspec_status st = local_begin(run, e, &l, err);
+    st = local_get(run, &l, st, err);
+    if (!st) st = ks_tile_run(&alone, &l.e, what, ks_strips_at(out)->own, err);
+    local_end(&l);
+    return st;
+}
+
+size_t ks_ranks_expression_room(int ranks, const ks_expression *e, ks_tile_result what) {
+    size_t room = 0;
+    if (ranks <= 1) return 0;
+    for (int k = 0; k < e->count; k++)
+        if (e->factor[k].transposed) room = ks_size_add(room, ks_columns_room(ranks, e->n, e->m));
+    const size_t strips = strips_of(e->m), sums = ks_size(strips, e->n) / (size_t)ranks;
+    if (what == KS_TILE_COL_SUMS) room = ks_size_add(room, ks_size_add(ks_size(3, sums), ks_size(4, e->n)));
+    if (what == KS_TILE_ROW_SUMS) room = ks_size_add(room, e->m);
+    return room;
+}
+
+static kspec_status symmetrise(const ks_run *run, size_t n, double *X, kspec_error *err) {
+    const ks_run alone = ks_run_alone(run);
+    if (ks_team_ranks(run) == 1) return ks_tile_symmetrise(&alone, n, ks_strips_at(X)->own, err);
+    /* the transposed one is a copy, made before anything is added */
+    const ks_expression e = {.m = n, .n = n, .alpha = 1, .count = 1, .factor = {{X, 1, 1}}};
+    return expression(run, &e, KS_TILE_ADD, X, err);
+}
+
+static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error *err) {
+    const ks_range rows = own_rows(run, n);
+    double *own = ks_strips_at(X)->own;
+    (void)err;
+    for (size_t i = rows.from; i < rows.to; i++, own += n)
+        for (size_t j = 0; j < n; j++) own[j] = i < j;
+    return KSPEC_OK;
+}
+
+const ks_backend ks_ranks_backend = {.hold = hold,
+                                     .drop = drop,
+                                     .bring = bring,
+                                     .leave = leave,
+                                     .diagonal = diagonal,
+                                     .product = ks_ranks_product,
+                                     .expression = expression,
+                                     .symmetrise = symmetrise,
+                                     .triangle = triangle};

@@ -1,0 +1,28 @@
+/* Trials that the caller has on a GPU, and that are used there. */
+#ifndef KS_MOMENTS_TRIALS_THERE_H
+#define KS_MOMENTS_TRIALS_THERE_H
+
+#include "moments/trials.h"
+
+/*
+ * Can these be used where they are? One or two trials, dense, and nothing asked for that is made of entries on the
+ * host.
+ */
+int ks_trials_there_suit(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o);
+
+/*
+ * The root mean square, by a sum of squares, which shows entries that are not finite. Those, and squares near the
+ * ends of what a double holds, are for the host to deal with: t->there becomes 0, and KSPEC_E_DATA has no message.
+ */
+kspec_status ks_trials_there_measure(const ks_run *run, ks_trials *t, double *rms, kspec_error *err);
+
+/* Has the device know the trials, or copies of them that are scaled and row-major. */
+kspec_status ks_trials_there_scale(const ks_run *run, ks_trials *t, kspec_error *err);
+
+/* out = the mean of both trials, on the device; to be dropped by the caller */
+kspec_status ks_trials_there_mean(const ks_run *run, const ks_trials *t, double **out, kspec_error *err);
+
+/* The end of all that was held; t may be all zeros. */
+void ks_trials_there_end(const ks_run *run, ks_trials *t);
+
+#endif

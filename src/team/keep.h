@@ -1,0 +1,48 @@
+/*
+ * A checkpoint: a directory with a file `identity`, which says what is computed, and parts, each with results
+ * of some chunks of one shared loop. A part is written under a temporary name and renamed; its last word is a
+ * checksum. Parts are named by loop and first chunk, so that no two ranks write the same one.
+ */
+#ifndef KS_TEAM_KEEP_H
+#define KS_TEAM_KEEP_H
+
+#include "team/team.h"
+
+/* Rank 0 makes the directory and writes `identity` where it is not there; the others come after it. */
+kspec_status ks_keep_open(ks_keep **out, const char *dir, const char *identity, int rank, kspec_error *err);
+void ks_keep_close(ks_keep *k);
+
+/* What is kept from here on belongs to `identity`, too; the directory must be the same. */
+kspec_status ks_keep_more(ks_keep *k, const char *dir, const char *identity, kspec_error *err);
+
+/* One loop's share of it */
+typedef struct {
+    uint64_t loop;
+    const char *what;
+    size_t chunks;
+    const ks_share *shares;
+    int count;
+    /* per chunk: 1 where its results are there already */
+    unsigned char *have;
+    /* the chunks whose results this rank takes: mine[0] ... mine[1]-1 */
+    size_t mine[2];
+} ks_kept_loop;
+
+/* Fills `have`, and the results of those of this rank's chunks, from the parts that are there. */
+kspec_status ks_keep_begin(ks_keep *k, const ks_kept_loop *l, kspec_error *err);
+
+/* The chunk is done: its results are written at once or soon. From any thread. */
+kspec_status ks_keep_add(ks_keep *k, const ks_kept_loop *l, size_t chunk, kspec_error *err);
+
+/* Writes what is waiting. */
+kspec_status ks_keep_flush(ks_keep *k, const ks_kept_loop *l, kspec_error *err);
+
+/* For tests: seconds from one part to the next (1); 0 writes every chunk at once. */
+extern double ks_keep_interval;
+
+/* ---- results of one chunk, as bytes one after the other (share.c) ---- */
+size_t ks_share_bytes(const ks_share *shares, int count, size_t chunks, size_t chunk);
+void ks_share_take(const ks_share *shares, int count, size_t chunks, size_t chunk, unsigned char *to);
+void ks_share_give(const ks_share *shares, int count, size_t chunks, size_t chunk, const unsigned char *from);
+
+#endif

@@ -1,0 +1,162 @@
+/* Shared loops: each rank runs its chunks, and all hand round what they made. */
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "team/keep.h"
+
+#include <string.h>
+
+/* ---- the results of one chunk ---- */
+
+/* The element number `k` of chunk `chunk`, or SIZE_MAX where it has no more */
+static size_t element(const ks_share *s, size_t chunks, size_t chunk, size_t k) {
+    size_t i = s->per ? chunk * s->per + k : chunk + k * chunks;
+    return (s->per && k >= s->per) || i >= s->count ? SIZE_MAX : i;
+}
+
+size_t ks_share_bytes(const ks_share *shares, int count, size_t chunks, size_t chunk) {
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        for (size_t k = 0; element(&shares[i], chunks, chunk, k) != SIZE_MAX; k++) bytes += shares[i].each;
+    return bytes;
+}
+
+void ks_share_take(const ks_share *shares, int count, size_t chunks, size_t chunk, unsigned char *to) {
+    for (int i = 0; i < count; i++) {
+        const ks_share *s = &shares[i];
+        size_t at;
+        for (size_t k = 0; (at = element(s, chunks, chunk, k)) != SIZE_MAX; k++, to += s->each)
+            memcpy(to, (const unsigned char *)s->to + (at - s->first) * s->each, s->each);
+    }
+}
+
+void ks_share_give(const ks_share *shares, int count, size_t chunks, size_t chunk,
+                   const unsigned char *from) {
+    for (int i = 0; i < count; i++) {
+        const ks_share *s = &shares[i];
+        size_t at;
+        for (size_t k = 0; (at = element(s, chunks, chunk, k)) != SIZE_MAX; k++, from += s->each)
+            memcpy((unsigned char *)s->to + (at - s->first) * s->each, from, s->each);
+    }
+}
+
+/* ---- the loop ---- */
+
+typedef struct {
+    kspec_team *team;
+    ks_kept_loop kept;
+    ks_chunk_fn fn;
+    void *ctx;
+    /* the chunks of this rank that are to be computed */
+    size_t *mine, todo;
+    /* what the ranks hand round: of each, of this one, of all */
+    size_t *bytes;
+    unsigned char *sent, *all;
+} loop;
+
+static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
+    const loop *l = ctx;
+    kspec_status st = l->fn(l->ctx, l->mine[k], worker);
+    return st || !l->team->keep ? st : ks_keep_add(l->team->keep, &l->kept, l->mine[k], worker->err);
+}
+
+/* Room for what all ranks hand round: chunks that the checkpoint had are everywhere already. */
+static kspec_status make_room(loop *l, kspec_error *err) {
+    const ks_kept_loop *k = &l->kept;
+    const size_t ranks = (size_t)l->team->comm.ranks;
+    size_t total = 0;
+    memset(l->bytes, 0, ranks * sizeof *l->bytes);
+    for (size_t c = 0; c < k->chunks; c++)
+        if (!k->have[c]) l->bytes[c % ranks] += ks_share_bytes(k->shares, k->count, k->chunks, c);
+    for (size_t r = 0; r < ranks; r++) total = ks_size_add(total, l->bytes[r]);
+    l->sent = ks_alloc(l->bytes[l->team->comm.rank], 1);
+    l->all = ks_alloc(total, 1);
+    return l->sent && l->all ? KSPEC_OK : ks_nomem(err, "the results of all ranks", total);
+}
+
+static kspec_status hand_round(loop *l, kspec_error *err) {
+    const ks_kept_loop *k = &l->kept;
+    const size_t ranks = (size_t)l->team->comm.ranks, rank = (size_t)l->team->comm.rank;
+    unsigned char *at = l->sent;
+    for (size_t i = 0; i < l->todo; i++) {
+        ks_share_take(k->shares, k->count, k->chunks, l->mine[i], at);
+        at += ks_share_bytes(k->shares, k->count, k->chunks, l->mine[i]);
+    }
+    kspec_status st = ks_team_gather(l->team, l->sent, l->all, l->bytes, err);
+    at = l->all;
+    for (size_t r = 0; r < ranks && !st; r++)
+        for (size_t c = r; c < k->chunks; c += ranks) {
+            if (k->have[c]) continue;
+            if (r != rank) ks_share_give(k->shares, k->count, k->chunks, c, at);
+            at += ks_share_bytes(k->shares, k->count, k->chunks, c);
+        }
+    return st;
+}
+
+/* Which chunks the checkpoint has: the same ones for every rank, or nobody goes on */
+static kspec_status resume(loop *l, kspec_error *err) {
+    kspec_status st = ks_keep_begin(l->team->keep, &l->kept, err);
+    uint64_t digest = ks_digest(KS_DIGEST, l->kept.have, l->kept.chunks);
+    return ks_team_meet(l->team, KS_AT_LOOP, st, "checkpoint", digest, err);
+}
+
+static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
+    kspec_team *t = l->team;
+    kspec_status st = t->keep ? resume(l, err) : KSPEC_OK;
+    if (st) return st;
+    const size_t ranks = (size_t)t->comm.ranks;
+    for (size_t c = (size_t)t->comm.rank; c < l->kept.chunks; c += ranks)
+        if (!l->kept.have[c]) l->mine[l->todo++] = c;
+    ks_run alone = ks_run_alone(run);
+    st = ks_parallel_for(&alone, l->todo, one, l, err);
+    if (t->keep) { /* what is done is kept, whatever became of the rest */
+        kspec_error second;
+        ks_clear(&second);
+        kspec_status kept = ks_keep_flush(t->keep, &l->kept, &second);
+        if (kept && !st) st = ks_fail(err, kept, "%s", second.msg);
+    }
+    if (!st) st = make_room(l, err); /* before all meet: from here on nobody may be missing */
+    st = ks_team_meet(t, KS_AT_LOOP, st, l->kept.what, l->kept.chunks, err);
+    return st || ranks == 1 ? st : hand_round(l, err);
+}
+
+kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
+                         const ks_share *shares, int count, kspec_error *err) {
+    kspec_team *t = run->team;
+    if (!t) return ks_parallel_for(run, chunks, fn, ctx, err);
+    t->loops++;
+    loop l = {.team = t,
+              .kept = {t->loops, what, chunks, shares, count, ks_zalloc(chunks, 1), {0, chunks}},
+              .fn = fn,
+              .ctx = ctx,
+              .mine = ks_alloc(chunks, sizeof(size_t)),
+              .bytes = ks_alloc((size_t)t->comm.ranks, sizeof(size_t))};
+    kspec_status st = l.kept.have && l.mine && l.bytes
+                          ? share_out(run, &l, err)
+                          : ks_nomem(err, "a shared loop", ks_size(chunks, sizeof(size_t)));
+    ks_free(l.kept.have);
+    ks_free(l.mine);
+    ks_free(l.bytes);
+    ks_free(l.sent);
+    ks_free(l.all);
+    return st;
+}
+
+kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, void *ctx,
+                          const ks_share *shares, int count, kspec_error *err) {
+    kspec_team *t = run->team;
+    if (!t || !t->keep) return fn(ctx, run, err);
+    unsigned char have = 0;
+    const ks_kept_loop kept = {++t->loops, what, 1, shares, count, &have};
+    ks_keep *keep = t->keep;
+    kspec_status st = ks_keep_begin(keep, &kept, err);
+    st = ks_team_meet(t, KS_AT_LOOP, st, "checkpoint", have, err);
+    if (st || have) return st;
+    t->keep = NULL;
+    st = fn(ctx, run, err);
+    t->keep = keep;
+    t->loops = kept.loop; /* whether it was computed or found, the next loop has the same number */
+    if (st || t->comm.rank > 0) return st;
+    st = ks_keep_add(keep, &kept, 0, err);
+    return st ? st : ks_keep_flush(keep, &kept, err);
+}

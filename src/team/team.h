@@ -1,0 +1,116 @@
+/*
+ * Several processes, one result. Every rank runs the same code on the same inputs; loops over chunks are
+ * shared out, and each chunk's results are handed to all. So every rank has everything that the code between
+ * loops needs, in the bits that one process would have, and takes the same decisions.
+ *
+ * Ranks meet at every shared loop, and at the end of every public call. They show each other where they are
+ * and how they fare, and one that has failed in between is noticed at the next meeting: nobody waits for a
+ * rank that will not come.
+ */
+#ifndef KS_TEAM_H
+#define KS_TEAM_H
+
+#include "base/parallel.h"
+#include "kspec/team.h"
+
+typedef struct ks_keep ks_keep;
+
+struct kspec_team {
+    kspec_comm comm;
+    /* of shared loops so far: the name of the next one's part of the checkpoint */
+    uint64_t loops;
+    /* some rank has gone ahead to this kind of meeting, with a failure: nobody meets before; 0: none */
+    int over;
+    /* the others cannot be reached: it stays over */
+    int lost;
+    kspec_error failure;
+    /* one for each rank: what they show */
+    struct ks_card *cards;
+    size_t *bytes;
+    /* the checkpoint, or NULL */
+    ks_keep *keep;
+    /* how many public calls are being made by another one: their ends are not its end */
+    int within;
+    /* bytes that this rank has received */
+    double received;
+};
+
+/* 0 of 1 without a team */
+int ks_team_rank(const ks_run *run);
+int ks_team_ranks(const ks_run *run);
+
+/* What the ranks are at: a comparison or a shared loop, the end of a call, of all calls. A failure skips. */
+typedef enum { KS_AT_SAME = 1, KS_AT_LOOP, KS_AT_END, KS_AT_AGREE } ks_meeting;
+
+/*
+ * All show their status, and a number that must be the same. KSPEC_OK where all are well, or the failure of
+ * the lowest that is not.
+ */
+kspec_status ks_team_meet(kspec_team *t, ks_meeting at, kspec_status mine, const char *what, uint64_t number,
+                          kspec_error *err);
+
+/*
+ * The end of a public call, always to be reached: returns the status for all. A call between ks_team_within(t,
+ * 1) and ks_team_within(t, -1) is a part of another one, and ends with that.
+ */
+kspec_status ks_team_end(kspec_team *t, kspec_status mine, kspec_error *err);
+static inline void ks_team_within(kspec_team *t, int more) {
+    if (t) t->within += more;
+}
+
+/* Rank 0's value for all: what depends on a rank's own machine, such as the memory that is free */
+kspec_status ks_team_decide(kspec_team *t, void *value, size_t bytes, kspec_error *err);
+
+/* The communicator's functions, with a failure for what they return */
+kspec_status ks_team_gather(kspec_team *t, const void *mine, void *all, const size_t *bytes,
+                            kspec_error *err);
+kspec_status ks_team_broadcast(kspec_team *t, int root, void *data, size_t bytes, kspec_error *err);
+kspec_status ks_team_exchange(kspec_team *t, const void *from, const size_t *send, void *to,
+                              const size_t *receive, kspec_error *err);
+
+/*
+ * Where the results of a loop lie: `count` elements of `each` bytes. Chunk c makes elements c*per ...
+ * (c+1)*per-1, as far as there are, or with per = 0 those of numbers c, c + chunks, c + 2 chunks ...
+ */
+typedef struct {
+    void *to;
+    size_t each, count, per;
+    /* the number of the element at `to`: those before it are elsewhere */
+    size_t first;
+} ks_share;
+
+/*
+ * ks_parallel_for() whose chunks are shared out, chunk c to rank c mod ranks; all get the results. Without a
+ * team, ks_parallel_for() itself. `what` names the loop in the checkpoint (letters); what is kept there is
+ * not computed again. fn must not share out anything itself.
+ */
+kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
+                         const ks_share *shares, int count, kspec_error *err);
+
+/*
+ * A step that all ranks take together, such as one point of a path. What it shares out itself is not kept; its
+ * results are, by rank 0. Where the checkpoint has them, fn is not called.
+ */
+typedef kspec_status (*ks_step_fn)(void *ctx, const ks_run *run, kspec_error *err);
+kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, void *ctx,
+                          const ks_share *shares, int count, kspec_error *err);
+
+/*
+ * A loop whose chunk c makes the vector `from` + c*stride of n numbers, and then y += these vectors, in the
+ * order of chunks. In a team chunk c is run by rank c mod ranks, each rank adds up a part of y, and the parts
+ * are handed round: a rank receives chunks*n/ranks + n numbers, not chunks*n.
+ */
+kspec_status ks_team_sum(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
+                         const double *from, size_t stride, size_t n, double *y, kspec_error *err);
+
+/* Of the memory that is free, what one rank may count on: others on the same machine have as much. */
+size_t ks_team_memory(const ks_run *run);
+
+/* The same run without a team: what a chunk runs within itself */
+static inline ks_run ks_run_alone(const ks_run *run) {
+    ks_run r = *run;
+    r.team = NULL;
+    return r;
+}
+
+#endif

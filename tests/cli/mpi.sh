@@ -1,0 +1,187 @@
+#!/bin/bash
+# The same command under mpirun: the same bytes at any number of ranks, one message for a failure, no rank
+# left waiting, and checkpoints that go on. With each MPI that is installed and has a plugin in this build.
+. "$(dirname "$0")/lib.sh"
+unset KSPEC_MPI
+
+# ranks on fewer processors, as any user, in a container
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none
+
+# ---- a launcher without its plugin: an error, not copies ----
+mkdir bare
+cp "$KSPEC" bare/kspec
+bare() { bare/kspec "$@"; }
+OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=0 expect_error 2 \
+    '3 processes were started together, but this installation has no libkspec_openmpi' bare theory rbf --eta 4
+OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=1 bare theory rbf --eta 4 >"$out" 2>"$err"
+expect "the other ranks say nothing" [ $? -eq 2 -a ! -s "$out" -a ! -s "$err" ]
+SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 expect_error 2 'srun started 4 processes without MPI' \
+    kspec theory rbf --eta 4
+KSPEC_MPI=none OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=1 expect_status 0 bare theory rbf --eta 4
+expect_stdout 'm\(n\)'
+OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 expect_status 0 bare theory rbf --eta 4
+KSPEC_MPI=foo expect_error 2 'KSPEC_MPI=foo must be openmpi, mpich or none' kspec theory rbf --eta 4
+
+# ---- checkpoints of one process ----
+expect_status 0 kspec generate rff --rows 400 --cols 300 --dim 5 -o x.npy
+expect_status 0 kspec generate rff --rows 400 --cols 300 --dim 5 --seed 1 -o y.npy
+expect_status 0 kspec moments x.npy --estimator path -n 6 --device cpu --json -o plain.json
+same_numbers() { # the same, but also for times within, and where a page goes
+    diff <(grep -vE '"(train_|measure_)?seconds"|"fma_rate"|"time"' "$1") \
+        <(grep -vE '"(train_|measure_)?seconds"|"fma_rate"|"time"' "$2") >/dev/null
+}
+same() { # two JSON files, but for times
+    diff <(grep -v '"seconds"' "$1") <(grep -v '"seconds"' "$2") >/dev/null
+}
+expect_status 0 kspec moments x.npy --estimator path -n 6 --device cpu --json -o kept.json --checkpoint ck
+expect "a checkpoint changes nothing" same plain.json kept.json
+expect_error 3 "the checkpoint ck is of another run: it has 'command kspec moments x.npy.*-n 6'" \
+    kspec moments x.npy --estimator path -n 5 --checkpoint ck
+cp y.npy x2.npy
+mv x.npy x1.npy && cp y.npy x.npy
+expect_error 3 "the checkpoint ck is of another run: it has 'inputs" \
+    kspec moments x.npy --estimator path -n 6 --checkpoint ck
+mv x1.npy x.npy
+# large enough for strips of matrices
+expect_status 0 kspec generate rff --rows 620 --cols 530 --dim 5 -o z.npy
+echo 1 >file
+expect_error 3 'the checkpoint file' kspec moments x.npy --checkpoint file
+expect_error 3 'the checkpoint no/such cannot be made' kspec moments x.npy --checkpoint no/such
+
+# a list of INPUTs knows each of them
+printf 'x.npy\ny.npy\n' >list
+expect_status 0 kspec dimension @list --json -o plain.json
+for _ in 1 2; do
+    expect_status 0 kspec dimension @list --json -o kept.json --checkpoint lk
+    expect "a list with a checkpoint" same_numbers plain.json kept.json
+done
+expect_error 2 'wls bound takes no --checkpoint' kspec wls --zeta 1 --grid 9 --learn 20 --beta 1 --checkpoint bk
+
+# ---- under each MPI ----
+kspec generate rff --rows 90 --cols 7 --dim 3 -o small.npy
+seq 1 90 | awk '{ print $1 % 3 }' >labels.csv
+seq 1 90 | awk '{ print $1 % 7 "," ($1 * $1) % 11 }' >two.csv
+cat >commands <<'END'
+norm x.npy --method lanczos,power,nystrom,rff-power,rff-debiased --sigma median --features 64
+norm two.csv --method eigen --sigma 3
+ridge small.npy --target two.csv --features 5,60 --lambda 0.1,1 --empirical 3 --test small.npy --test-target two.csv
+learn --images two.csv --labels labels.csv --test-images two.csv --width 5,3 --seeds 2 --epochs 1
+spectrum small.npy
+spectrum x.npy --method moments --draws 5
+wls theory --grid 30 --learn 4,40,17 --empirical 3
+wls select --grid 20
+wls --grid 30 --learn 4,40
+wls bound --zeta 1 --grid 9 --learn 20 --beta 1
+dimension x.npy --curve
+dimension @list
+compare x.npy y.npy
+report small.npy -o page.html
+END
+tried=0
+for mpi in openmpi mpich; do
+    run=$(command -v mpirun.$mpi) || run=
+    if [ -z "$run" ] || [ ! -e "$(dirname "$KSPEC")/libkspec_$mpi.so" ]; then
+        echo "skip: no mpirun.$mpi, or no plugin for it; run 'sh scripts/setup.sh mpi' and build again"
+        continue
+    fi
+    tried=$((tried + 1))
+    ranks() { # how many, command...
+        timeout -k 5 120 "$run" -n "$@"
+    }
+    # the launcher has lines of its own after a failure
+    spoken() { grep '^kspec: ' "$err"; }
+
+    for what in "x.npy --estimator path -n 6" "x.npy --estimator all -n 3 --normalize" "x.npy -n 4 --center" \
+        "x.npy y.npy --estimator exact,path -n 4" "z.npy --estimator exact -n 3" "z.npy -n 2 --center" "x.npy --estimator exact -n 4 --select-rows 0-0"; do
+        # shellcheck disable=SC2086
+        kspec moments $what --device cpu --json >alone 2>alone.err
+        status=$?
+        for n in 2 3; do
+            # shellcheck disable=SC2086
+            ranks $n "$KSPEC" moments $what --device cpu --json >"$out" 2>"$err"
+            expect "$mpi, $n ranks, moments $what: status" [ $? -eq $status ]
+            expect "$mpi, $n ranks, moments $what: output" same alone "$out"
+            expect "$mpi, $n ranks, moments $what: messages" diff <(cat alone.err) <(spoken)
+        done
+    done
+
+    # the other commands that share their work out, with inputs of every kind
+    while read -r what; do
+        # shellcheck disable=SC2086
+        kspec $what --json >alone 2>alone.err
+        expect "$what" [ $? -eq 0 ]
+        # shellcheck disable=SC2086
+        ranks 3 "$KSPEC" $what --json >"$out" 2>"$err"
+        expect "$mpi, $what: status" [ $? -eq 0 ]
+        expect "$mpi, $what: output" same_numbers alone "$out"
+        expect "$mpi, $what: messages" diff <(cat alone.err) <(spoken)
+    done <commands
+
+    # rank 0 alone prints and writes
+    ranks 3 "$KSPEC" moments x.npy -n 2 --estimator path --device cpu -o table.txt >"$out" 2>"$err"
+    expect "$mpi: a table in a file" [ $? -eq 0 -a ! -s "$out" -a -s table.txt ]
+    ranks 3 "$KSPEC" theory rbf --eta 4 >"$out" 2>"$err"
+    expect "$mpi: a command that shares nothing runs once" [ $? -eq 0 -a "$(grep -c 'm(n)' "$out")" -eq 1 ]
+    ranks 3 "$KSPEC" --version >"$out" 2>"$err"
+    expect "$mpi: the version once" [ "$(cat "$out")" = "$("$KSPEC" --version)" ]
+
+    # a failure: one message, the right status
+    ranks 3 "$KSPEC" moments missing.npy >"$out" 2>"$err"
+    expect "$mpi: status of a missing file" [ $? -eq 3 ]
+    expect "$mpi: one message" [ "$(spoken | grep -c 'missing.npy')" -eq 1 -a "$(spoken | wc -l)" -eq 1 ]
+    ranks 3 "$KSPEC" moments x.npy --no-such-option >"$out" 2>"$err"
+    expect "$mpi: status of a wrong option" [ $? -eq 2 -a "$(spoken | wc -l)" -eq 1 ]
+
+    # one rank that cannot read its file, or has another one
+    ranks 2 "$KSPEC" moments x.npy -n 3 : -n 1 "$KSPEC" moments missing.npy -n 3 >"$out" 2>"$err"
+    expect "$mpi: a rank without the file" [ $? -eq 3 -a ! -s "$out" ]
+    expect "$mpi: it says which rank ($(spoken))" \
+        [ "$(spoken | grep -c '^kspec: rank 2: .*missing.npy')" -eq 1 ]
+    ranks 2 "$KSPEC" moments x.npy -n 3 : -n 1 "$KSPEC" moments y.npy -n 3 >"$out" 2>"$err"
+    expect "$mpi: a rank with another file" [ $? -eq 3 -a ! -s "$out" ]
+    expect "$mpi: it says so ($(spoken))" \
+        [ "$(spoken | grep -c '^kspec: rank 2: its file .*differs')" -eq 1 ]
+
+    # killed, and taken up by another number of ranks
+    kspec generate rff --rows 1500 --cols 1200 --dim 5 -o big.npy
+    how="--estimator path -n 8 --device cpu --json"
+    # shellcheck disable=SC2086
+    [ -e big.json ] || kspec moments big.npy $how --threads 2 >big.json
+    rm -rf ck.$mpi
+    for n in 3 2; do
+        before=$(find ck.$mpi -name '*.part' 2>/dev/null | wc -l)
+        # shellcheck disable=SC2086
+        timeout -k 5 120 "$run" -n $n "$KSPEC" moments big.npy $how --threads 1 --checkpoint ck.$mpi \
+            >"$out" 2>"$err" &
+        for _ in $(seq 300); do # until there is something to keep
+            sleep 0.1
+            [ "$(find ck.$mpi -name '*.part' 2>/dev/null | wc -l)" -le "$before" ] || break
+        done
+        pkill -KILL -n -x -f "$KSPEC moments big.npy.*"
+        expect "$mpi, $n ranks: there is one to kill" [ $? -eq 0 ]
+        wait $!
+        expect "$mpi, $n ranks: a rank that is killed ends all" [ $? -ne 0 ]
+        expect "$mpi, $n ranks: without a result" [ "$(grep -c schema "$out")" -eq 0 ]
+    done
+    ls ck.$mpi >parts
+    expect "$mpi: parts are kept ($(wc -l <parts))" [ "$(grep -c part parts)" -ge 1 ]
+    # shellcheck disable=SC2086
+    ranks 2 "$KSPEC" moments big.npy $how --checkpoint ck.$mpi >"$out" 2>"$err"
+    expect "$mpi: it goes on" [ $? -eq 0 ]
+    expect "$mpi: to the same bits" same big.json "$out"
+    # shellcheck disable=SC2086
+    expect_status 0 kspec moments big.npy $how --checkpoint ck.$mpi
+    expect "one process reads what ranks have kept" same big.json "$out"
+
+    # Ctrl-C
+    "$run" -n 2 "$KSPEC" moments big.npy --estimator path -n 8 --device cpu --threads 1 >"$out" 2>"$err" &
+    launcher=$!
+    sleep 1
+    kill -INT $launcher
+    wait $launcher
+    expect "$mpi: Ctrl-C ends it" [ $? -ne 0 -a "$(grep -c path "$out")" -eq 0 ]
+    expect "$mpi: and all ranks" [ -z "$(pgrep -f "$KSPEC moments big.npy")" ]
+done
+[ $tried -gt 0 ] || echo "skip: no MPI with a plugin"
+done_testing

@@ -1,0 +1,223 @@
+/*
+ * Matrices of the caller's in the memory of a GPU (KSPEC_MEMORY_DEVICE), beside the same in the host's: on the
+ * plain plugin, which counts what is copied to the host, and on CUDA's where there is a GPU.
+ */
+#include "device/device.h"
+#include "help/failing_alloc.h"
+#include "test.h"
+
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
+#include <unistd.h>
+
+enum { P = 40, Q = 30 };
+static char plain[PATH_MAX + 32];
+/* numbers that were copied from the device; NULL: CUDA, which does not count */
+static size_t *copied;
+
+static double *numbers(uint64_t seed, size_t count, double scale) {
+    double *x = malloc(count * sizeof *x);
+    for (size_t i = 0; i < count; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        x[i] = scale * (2 * ((double)(seed >> 11) * 0x1p-53) - 0.75);
+    }
+    return x;
+}
+
+/* A device of the test's own: what it gives out is in the memory of gpu:0 */
+static ks_place own;
+static double *upload(const double *x, size_t count) {
+    void *p = NULL;
+    CHECK(own.device->plugin->alloc(own.device->gpu, count * sizeof *x, &p) == KS_PLUGIN_OK);
+    CHECK(own.device->plugin->put(own.device->gpu, p, x, count) == KS_PLUGIN_OK);
+    return p;
+}
+static void release(double *p) { own.device->plugin->release(own.device->gpu, p); }
+
+/* What is the same for both: a P x Q view of `count` numbers */
+typedef struct {
+    ptrdiff_t row, col;
+    size_t count;
+} layout;
+static const layout dense = {Q, 1, (size_t)P * Q}, by_columns = {1, P, (size_t)P * Q},
+                    padded = {Q + 3, 1, (size_t)P *(Q + 3)}, apart = {2 * Q, 2, (size_t)P * 2 * Q};
+
+static void same(const kspec_moments_result *a, const kspec_moments_result *b) {
+    CHECK(a->count == b->count && a->side == b->side && a->permutations == b->permutations);
+    for (size_t k = 0; k < a->count; k++) {
+        const kspec_estimate *x = a->estimates[k], *y = b->estimates[k];
+        CHECK(x->estimator == y->estimator && x->n == y->n);
+        CHECK_CLOSE(x->value, y->value, 1e-11);
+        if (isfinite(y->std_error)) CHECK_CLOSE(x->std_error, y->std_error, 1e-9);
+    }
+    CHECK(isnan(a->participation_ratio) == isnan(b->participation_ratio));
+    if (!isnan(b->participation_ratio)) {
+        CHECK_CLOSE(a->participation_ratio, b->participation_ratio, 1e-10);
+        CHECK_CLOSE(a->participation_ratio_naive, b->participation_ratio_naive, 1e-10);
+    }
+    CHECK(isnan(a->mean_share) == isnan(b->mean_share));
+    if (!isnan(b->mean_share)) CHECK_CLOSE(a->mean_share, b->mean_share, 1e-10);
+}
+
+/* `direct`: less than a matrix comes back */
+static void one(layout l, size_t trials, double scale, kspec_moments_opts o, int direct, const char *what) {
+    kspec_matrix here[3], there[3];
+    kspec_moments_result *a = NULL, *b = NULL;
+    kspec_error err = {0};
+    for (size_t k = 0; k < trials; k++) {
+        double *x = numbers(k + 1, l.count, scale);
+        here[k] = (kspec_matrix){x, P, Q, l.row, l.col};
+        there[k] = (kspec_matrix){upload(x, l.count), P, Q, l.row, l.col};
+    }
+    o.size = sizeof o, o.device = KSPEC_DEVICE_GPU;
+    CHECK_MSG(kspec_moments(here, trials, &o, &a, &err) == KSPEC_OK, "%s: %s", what, err.msg);
+    o.device = KSPEC_DEVICE_AUTO, o.data_memory = KSPEC_MEMORY_DEVICE;
+    const size_t before = copied ? *copied : 0;
+    CHECK_MSG(kspec_moments(there, trials, &o, &b, &err) == KSPEC_OK, "%s: %s", what, err.msg);
+    if (a && b) same(b, a);
+    if (b) CHECK(strcmp(b->device.why, "the data are there") == 0 && b->device.name[0] == 'g');
+    if (copied) CHECK_MSG((*copied - before < (size_t)P * Q) == direct, "%s: %zu", what, *copied - before);
+    kspec_moments_free(a), kspec_moments_free(b);
+    for (size_t k = 0; k < trials; k++) release((double *)there[k].data), free((double *)here[k].data);
+}
+
+TEST(moments_where_they_are) {
+    const unsigned all = 31, path = KSPEC_ESTIMATOR_PATH;
+    for (size_t t = 1; t <= 2; t++) {
+        one(dense, t, 1, (kspec_moments_opts){.nmax = 4, .estimators = all}, 1, "all");
+        one(dense, t, 1, (kspec_moments_opts){.nmax = 4, .estimators = all, .no_stderr = 1}, 1, "no bars");
+        one(dense, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = path, .side = KSPEC_SIDE_GIVEN}, 1, "given");
+        one(dense, t, 1e-9, (kspec_moments_opts){.nmax = 4, .estimators = all}, 1, "scaled");
+        one(dense, t, 7, (kspec_moments_opts){.nmax = 4, .estimators = all, .normalize = 1}, 1, "normalised");
+        one(by_columns, t, 1, (kspec_moments_opts){.nmax = 4, .estimators = all}, 1, "by columns");
+        one(dense, t, 1, (kspec_moments_opts){.nmax = 1, .estimators = KSPEC_ESTIMATOR_NAIVE}, 1, "naive");
+        /* by way of the host */
+        one(dense, t, 1, (kspec_moments_opts){.nmax = 4, .estimators = KSPEC_ESTIMATOR_NAIVE}, 0, "no m(2)");
+        one(dense, t, 1e-120, (kspec_moments_opts){.nmax = 1, .estimators = path}, 0, "tiny");
+        one(padded, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = path}, 0, "padded");
+        one(apart, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = path}, 0, "apart");
+        one(dense, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = path, .permutations = 3}, 0, "orders");
+        one(dense, t, 1, (kspec_moments_opts){.nmax = 3}, 0, "auto");
+        one(dense, t, 1, (kspec_moments_opts){.nmax = 3, .center = KSPEC_CENTER_ROWS}, 0, "centred");
+    }
+    one(dense, 3, 1, (kspec_moments_opts){.nmax = 3, .estimators = path}, 0, "three trials");
+}
+
+TEST(what_is_wrong) {
+    double *x = numbers(1, (size_t)P * Q, 1);
+    kspec_moments_result *r, *cpu;
+    kspec_error err = {0};
+    kspec_moments_opts o = {.size = sizeof o, .nmax = 3, .estimators = KSPEC_ESTIMATOR_PATH};
+    const kspec_matrix here = {x, P, Q, Q, 1};
+    o.device = KSPEC_DEVICE_CPU;
+    CHECK(kspec_moments(&here, 1, &o, &cpu, &err) == KSPEC_OK);
+    o.data_memory = KSPEC_MEMORY_DEVICE;
+    CHECK(kspec_moments(&here, 1, &o, &r, &err) == KSPEC_E_ARG && !r);
+    CHECK_MSG(strcmp(err.msg, "matrix 0 is not in the memory of a GPU") == 0, "%s", err.msg);
+    kspec_matrix there = {upload(x, (size_t)P * Q), P, Q, Q, 1}, none = {0};
+    CHECK_MSG(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_OK, "%s", err.msg); /* on the processor */
+    if (r) CHECK(strcmp(r->device.name, "cpu") == 0);
+    if (r) same(r, cpu);
+    kspec_moments_free(r), kspec_moments_free(cpu);
+    o.device = KSPEC_DEVICE_AUTO;
+    CHECK(kspec_moments(&none, 1, &o, &r, &err) == KSPEC_E_ARG && kspec_moments(&there, 0, &o, &r, &err) == KSPEC_E_ARG);
+    there.row_stride = -Q;
+    CHECK(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_E_ARG);
+    CHECK_MSG(strstr(err.msg, "strides -30 and 1 of a matrix on a GPU: they must be positive"), "%s", err.msg);
+    there.row_stride = Q;
+    x[5 * Q + 7] = NAN;
+    CHECK(own.device->plugin->put(own.device->gpu, (double *)there.data, x, (size_t)P * Q) == KS_PLUGIN_OK);
+    CHECK(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_E_DATA);
+    CHECK_MSG(strcmp(err.msg, "the matrix: row 5, column 7 (from 0) is NaN") == 0, "%s", err.msg);
+    o.data_memory = (kspec_memory)7;
+    CHECK(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_E_ARG && strcmp(err.msg, "unknown memory 7") == 0);
+    release((double *)there.data);
+    free(x);
+}
+
+/* What fails on the device under AUTO is the processor's; a failing allocation leaves nothing behind. */
+TEST(failures) {
+    double *x = numbers(1, (size_t)P * Q, 1);
+    kspec_moments_result *r;
+    kspec_error err = {0};
+    kspec_moments_opts o = {.size = sizeof o, .nmax = 3, .estimators = KSPEC_ESTIMATOR_EXACT, .threads = 1};
+    kspec_matrix there = {upload(x, (size_t)P * Q), P, Q, Q, 1};
+    o.data_memory = KSPEC_MEMORY_DEVICE;
+    if (copied) {
+        setenv("PLAIN_PLUGIN", "small", 1);
+        CHECK_MSG(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
+        if (r) CHECK(strcmp(r->device.name, "cpu") == 0 && r->device.unusable);
+        kspec_moments_free(r);
+        o.device = KSPEC_DEVICE_GPU;
+        CHECK(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_E_NOMEM);
+        o.device = (kspec_device)(KSPEC_DEVICE_GPU_FIRST + 1);
+        CHECK(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_E_ARG);
+        CHECK_MSG(strcmp(err.msg, "the matrix is on gpu:0, not on gpu:1") == 0, "%s", err.msg);
+        setenv("PLAIN_PLUGIN", "fine", 1);
+    }
+    o.device = KSPEC_DEVICE_GPU;
+    failing_alloc_install();
+    for (int by_host = 0; by_host < 2; by_host++) { /* centred: by way of the host */
+        kspec_status st = KSPEC_E_NOMEM;
+        o.center = by_host ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE;
+        for (long k = 0; k < 3000 && st; k++) {
+            failing_alloc_arm(k);
+            st = kspec_moments(&there, 1, &o, &r, &err);
+            if (st) CHECK_MSG(st == KSPEC_E_NOMEM && failing_alloc_live() == 0, "%ld: %d %s", k, st, err.msg);
+        }
+        CHECK(st == KSPEC_OK);
+        if (!st) kspec_moments_free(r);
+    }
+    failing_alloc_uninstall();
+    release((double *)there.data);
+    free(x);
+}
+
+TEST(norms) {
+    double *x = numbers(1, (size_t)P * Q, 1);
+    const kspec_matrix here = {x, P, Q, 1, P}, there = {upload(x, (size_t)P * Q), P, Q, 1, P};
+    kspec_norm_result *a, *b;
+    kspec_error err = {0};
+    kspec_norm_opts o = {.size = sizeof o, .median_sigma = 1, .methods = KSPEC_NORM_METHOD_LANCZOS};
+    for (int device = KSPEC_DEVICE_CPU; device <= KSPEC_DEVICE_GPU; device++) {
+        o.device = (kspec_device)device, o.data_memory = KSPEC_MEMORY_HOST;
+        CHECK_MSG(kspec_norm(&here, &o, &a, &err) == KSPEC_OK, "%s", err.msg);
+        o.data_memory = KSPEC_MEMORY_DEVICE;
+        CHECK_MSG(kspec_norm(&there, &o, &b, &err) == KSPEC_OK, "%s", err.msg);
+        if (a && b) CHECK(a->entries[0]->value == b->entries[0]->value);
+        if (a && b) CHECK(strcmp(a->device.name, b->device.name) == 0);
+        kspec_norm_free(a), kspec_norm_free(b);
+    }
+    CHECK(kspec_norm(&here, &o, &b, &err) == KSPEC_E_ARG && kspec_norm(NULL, &o, &b, &err) == KSPEC_E_ARG);
+    release((double *)there.data);
+    free(x);
+}
+
+static void all(void) {
+    RUN(moments_where_they_are);
+    RUN(what_is_wrong);
+    RUN(failures);
+    RUN(norms);
+}
+
+int main(void) {
+    char exe[PATH_MAX] = "";
+    kspec_error err;
+    if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0) return 1;
+    snprintf(plain, sizeof plain, "%s/plain_plugin.so", dirname(exe));
+    setenv("PLAIN_PLUGIN", "fine", 1);
+    for (int k = 0; k < 2; k++) {
+        ks_plugin_use(k ? NULL : plain);
+        if (ks_place_make(&own, KSPEC_DEVICE_GPU, &err)) {
+            printf("no other GPU: %s\n", err.msg);
+            continue;
+        }
+        void *library = k ? NULL : dlopen(plain, RTLD_NOW | RTLD_LOCAL);
+        copied = library ? dlsym(library, "plain_copied") : NULL;
+        all();
+        ks_place_close(&own);
+        if (library) dlclose(library);
+    }
+    return test_done();
+}

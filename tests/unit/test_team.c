@@ -1,0 +1,269 @@
+/* Teams: the same bits and the same failures at any number of ranks; checkpoints that go on. */
+#include "help/threads_comm.h"
+#include "team/keep.h"
+#include "test.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- moments ---- */
+
+typedef struct {
+    const kspec_matrix *phi;
+    size_t trials;
+    kspec_moments_opts o;
+    const char *checkpoint;
+    /* cancels at this report; 0: never */
+    int cancel_at, reports;
+    kspec_status status;
+    kspec_error err;
+    kspec_moments_result *r;
+} moments_rank;
+
+static int maybe_cancel(void *ctx, double fraction) {
+    moments_rank *m = ctx;
+    (void)fraction;
+    return m->cancel_at && ++m->reports >= m->cancel_at;
+}
+
+static void moments_work(const kspec_comm *comm, void *ctx) {
+    moments_rank *m = ctx;
+    m->status = kspec_team_open(comm, &m->o.team, &m->err);
+    if (!m->status && m->checkpoint)
+        m->status = kspec_team_checkpoint(m->o.team, m->checkpoint, "test 1\n", &m->err);
+    m->o.progress = (kspec_progress){maybe_cancel, m};
+    if (!m->status) m->status = kspec_moments(m->phi, m->trials, &m->o, &m->r, &m->err);
+    kspec_team_close(m->o.team);
+    m->o.team = NULL;
+}
+
+static void run_moments(int ranks, moments_rank *m) {
+    void *ctx[MAX_RANKS];
+    for (int r = 0; r < ranks; r++) ctx[r] = &m[r];
+    run_ranks(ranks, moments_work, ctx);
+}
+
+static int same_estimates(const kspec_moments_result *a, const kspec_moments_result *b) {
+    if (a->count != b->count) return 0;
+    for (size_t k = 0; k < a->count; k++)
+        if (memcmp(a->estimates[k], b->estimates[k], sizeof **a->estimates)) return 0;
+    return memcmp(&a->participation_ratio, &b->participation_ratio, sizeof(double)) == 0 &&
+           memcmp(&a->participation_ratio_naive, &b->participation_ratio_naive, sizeof(double)) == 0;
+}
+
+static double *random_matrix(size_t count, uint64_t seed) {
+    double *x = malloc(count * sizeof *x);
+    for (size_t i = 0; i < count; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        x[i] = (double)(int64_t)seed / 9e18;
+    }
+    return x;
+}
+
+static const struct {
+    size_t P, Q, trials;
+    unsigned estimators;
+    int nmax, no_stderr, permutations, center;
+} cases[] = {
+    {40, 30, 1, KSPEC_ESTIMATOR_PATH, 6, 0, 0, 0},
+    {40, 30, 1, KSPEC_ESTIMATOR_PATH, 6, 1, 3, 0},
+    {7, 300, 1, KSPEC_ESTIMATOR_PATH, 4, 1, 0, 0},
+    {300, 7, 2, KSPEC_ESTIMATOR_PATH, 4, 0, 0, 0},
+    {1, 1, 1, KSPEC_ESTIMATOR_PATH, 1, 1, 0, 0},
+    {33, 1, 1, KSPEC_ESTIMATOR_AUTO, 1, 0, 0, 0},
+    {600, 620, 1, KSPEC_ESTIMATOR_NAIVE, 5, 0, 0, 0},
+    {600, 620, 1, KSPEC_ESTIMATOR_EXACT, 4, 0, 0, 0},
+    {50, 40, 3, KSPEC_ESTIMATOR_AUTO, 5, 0, 0, 0},
+    {60, 50, 1, KSPEC_ESTIMATOR_EXACT, 5, 0, 0, 0},
+    {530, 540, 2, KSPEC_ESTIMATOR_EXACT, 3, 0, 0, KSPEC_CENTER_ROWS},
+    {300, 310, 1, KSPEC_ESTIMATOR_KV_ROW | KSPEC_ESTIMATOR_KV_COL, 4, 0, 0, 0},
+};
+
+TEST(moments_have_the_same_bits_at_any_number_of_ranks) {
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        kspec_matrix phi[3];
+        for (size_t t = 0; t < cases[c].trials; t++)
+            phi[t] = (kspec_matrix){random_matrix(cases[c].P * cases[c].Q, 100 * c + t + 1), cases[c].P,
+                                    cases[c].Q, cases[c].Q, 1};
+        kspec_moments_opts o = {.size = sizeof o,
+                                .estimators = cases[c].estimators,
+                                .nmax = cases[c].nmax,
+                                .no_stderr = cases[c].no_stderr,
+                                .permutations = cases[c].permutations,
+                                .center = (kspec_center)cases[c].center,
+                                .device = KSPEC_DEVICE_CPU,
+                                .threads = 1};
+        kspec_moments_result *alone;
+        kspec_error err;
+        CHECK_MSG(kspec_moments(phi, cases[c].trials, &o, &alone, &err) == KSPEC_OK, "case %zu: %s", c,
+                  err.msg);
+        const int counts[] = {1, 2, 3, 4, 7};
+        for (size_t k = 0; k < sizeof counts / sizeof *counts && alone; k++) {
+            moments_rank m[MAX_RANKS] = {0};
+            for (int r = 0; r < counts[k]; r++) {
+                m[r] = (moments_rank){.phi = phi, .trials = cases[c].trials, .o = o};
+                m[r].o.threads = 1 + r % 3;
+            }
+            run_moments(counts[k], m);
+            for (int r = 0; r < counts[k]; r++) {
+                CHECK_MSG(!m[r].status && same_estimates(alone, m[r].r), "case %zu, rank %d of %d: %s", c, r,
+                          counts[k], m[r].err.msg);
+                kspec_moments_free(m[r].r);
+            }
+        }
+        kspec_moments_free(alone);
+        for (size_t t = 0; t < cases[c].trials; t++) free((void *)phi[t].data);
+    }
+}
+
+/* One rank has a bad input, or is cancelled: all fail alike, and nobody waits. */
+TEST(a_failure_of_one_rank_is_everybodys) {
+    const size_t P = 200, Q = 50;
+    double *x = random_matrix(P * Q, 5), *bad = random_matrix(P * Q, 5);
+    bad[17] = NAN;
+    const kspec_matrix good = {x, P, Q, Q, 1}, holed = {bad, P, Q, Q, 1};
+    for (int how = 0; how < 3; how++) {
+        moments_rank m[3] = {0};
+        for (int r = 0; r < 3; r++) {
+            m[r] = (moments_rank){.phi = how == 0 && r == 2 ? &holed : &good, .trials = 1};
+            m[r].o = (kspec_moments_opts){.size = sizeof m[r].o,
+                                          .estimators = KSPEC_ESTIMATOR_PATH,
+                                          .device = KSPEC_DEVICE_CPU,
+                                          .nmax = how == 1 ? 100000 : 5};
+            if (how == 2 && r == 1) m[r].cancel_at = 2;
+        }
+        run_moments(3, m);
+        const kspec_status want[] = {KSPEC_E_DATA, KSPEC_E_ARG, KSPEC_E_CANCELLED};
+        for (int r = 0; r < 3; r++) {
+            CHECK_MSG(m[r].status == want[how], "%d: %d %s", how, (int)m[r].status, m[r].err.msg);
+            CHECK(m[r].r == NULL);
+            CHECK_MSG(strcmp(m[r].err.msg, m[0].err.msg) == 0, "%s", m[r].err.msg);
+            /* where all ranks fail alike, the message is that of one process */
+            CHECK_MSG((strncmp(m[r].err.msg, "rank 2: ", 8) == 0) == (how == 0), "%s", m[r].err.msg);
+        }
+    }
+    free(x);
+    free(bad);
+}
+
+/* ---- checkpoints ---- */
+
+static void remove_all(const char *dir) {
+    char path[600];
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        unlink(path);
+    }
+    if (d) closedir(d);
+    rmdir(dir);
+}
+
+static int count_parts(const char *dir, char *first, size_t size) {
+    int n = 0;
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (strstr(e->d_name, ".part") && ++n && first) snprintf(first, size, "%s/%s", dir, e->d_name);
+    if (d) closedir(d);
+    return n;
+}
+
+/* Cancelled again and again, by other numbers of ranks each time, it comes to the same bits in the end. */
+TEST(a_checkpoint_goes_on_where_it_stopped) {
+    const size_t P = 200, Q = 180;
+    double *x = random_matrix(P * Q, 9);
+    const kspec_matrix phi = {x, P, Q, Q, 1};
+    kspec_moments_opts o = {.size = sizeof o,
+                            .estimators = KSPEC_ESTIMATOR_PATH,
+                            .nmax = 5,
+                            .device = KSPEC_DEVICE_CPU,
+                            .threads = 1};
+    kspec_moments_result *alone;
+    kspec_error err;
+    CHECK(kspec_moments(&phi, 1, &o, &alone, &err) == KSPEC_OK);
+    const char *dir = "team-checkpoint";
+    remove_all(dir);
+    ks_keep_interval = 0;
+    int finished = 0, before = 0, tries = 0;
+    while (!finished && tries++ < 60) {
+        moments_rank m[MAX_RANKS] = {0};
+        int ranks = 1 + tries % 4;
+        for (int r = 0; r < ranks; r++) {
+            m[r] = (moments_rank){.phi = &phi, .trials = 1, .o = o, .checkpoint = dir};
+            m[r].cancel_at = tries < 50 && r == ranks - 1 ? 3 : 0;
+        }
+        run_moments(ranks, m);
+        int parts = count_parts(dir, NULL, 0);
+        finished = !m[0].status;
+        CHECK_MSG(finished || m[0].status == KSPEC_E_CANCELLED, "%s", m[0].err.msg);
+        CHECK_MSG(finished || parts >= before, "%d parts, %d before", parts, before);
+        before = parts;
+        for (int r = 0; r < ranks; r++) {
+            CHECK(!m[r].r || same_estimates(alone, m[r].r));
+            kspec_moments_free(m[r].r);
+        }
+    }
+    CHECK_MSG(finished && tries > 2, "%d tries", tries);
+
+    /* what is there is not computed again: no report comes before the end */
+    moments_rank again = {.phi = &phi, .trials = 1, .o = o, .checkpoint = dir};
+    run_moments(1, &again);
+    CHECK(!again.status && same_estimates(alone, again.r));
+    kspec_moments_free(again.r);
+
+    /* a part that is damaged, and a checkpoint of another run, are refused by name */
+    char part[600];
+    CHECK(count_parts(dir, part, sizeof part) > 0);
+    FILE *f = fopen(part, "r+b");
+    CHECK(f != NULL);
+    if (f) {
+        fseek(f, 60, SEEK_SET);
+        fputc(255, f);
+        fclose(f);
+    }
+    moments_rank two[2] = {{.phi = &phi, .trials = 1, .o = o, .checkpoint = dir},
+                           {.phi = &phi, .trials = 1, .o = o, .checkpoint = dir}};
+    run_moments(2, two);
+    for (int r = 0; r < 2; r++) {
+        CHECK_MSG(two[r].status == KSPEC_E_IO && strstr(two[r].err.msg, part) &&
+                      strstr(two[r].err.msg, "damaged"),
+                  "%s", two[r].err.msg);
+    }
+    kspec_team *team;
+    CHECK(kspec_team_open(NULL, &team, &err) == KSPEC_OK);
+    CHECK_FAILS(kspec_team_checkpoint(team, dir, "test 2\n", &err), KSPEC_E_IO, err,
+                "'test 1', not 'test 2'");
+    kspec_team_close(team);
+    ks_keep_interval = 1;
+    remove_all(dir);
+    kspec_moments_free(alone);
+    free(x);
+}
+
+/* ---- meetings ---- */
+
+static void differ(const kspec_comm *comm, void *ctx) {
+    kspec_error *err = ctx;
+    kspec_team *team;
+    kspec_status st = kspec_team_open(comm, &team, err);
+    if (!st) st = kspec_team_same(team, "file", comm->rank == 1, err);
+    CHECK(st == KSPEC_E_DATA);
+    kspec_team_close(team);
+}
+
+TEST(another_file_is_noticed) {
+    kspec_error err[3];
+    void *ctx[] = {&err[0], &err[1], &err[2]};
+    run_ranks(3, differ, ctx);
+    for (int r = 0; r < 3; r++)
+        CHECK_MSG(strcmp(err[r].msg, "rank 1: its file differs from that of rank 0") == 0, "%s", err[r].msg);
+}
+
+int main(void) {
+    RUN(moments_have_the_same_bits_at_any_number_of_ranks);
+    RUN(a_failure_of_one_rank_is_everybodys);
+    RUN(a_checkpoint_goes_on_where_it_stopped);
+    RUN(another_file_is_noticed);
+    return test_done();
+}
