@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/streams.h"
+#include "device/device.h"
 #include "moments/exact_apart.h"
 #include "moments/kv.h"
 #include "moments/naive.h"
@@ -110,10 +111,16 @@ static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pa
     double terms[KS_EXACT_NMAX], *to = s->terms;
     ks_exact_plan *e = &s->tasks->exact;
     ks_apart a;
-    int found = (s->stands_out || s->apart) && ks_apart_find(e, p, &a);
+    ks_moved host = {.p = *p};
+    kspec_status st = s->apart ? ks_to_host(run, p, &host, err) : KSPEC_OK;
+    /* what a GPU holds may have something that stands out: it is looked at where it has to be */
+    int there = ks_device_has(run->device, host.p.A),
+        found = !st && (s->stands_out || s->apart) && (there || ks_apart_find(e, &host.p, &a));
     if (found && s->stands_out) *s->stands_out = 1;
-    kspec_status st = found && s->apart ? ks_apart_terms(run, e, p, &a, out, terms, err)
-                                        : ks_exact_terms(run, e, p, out, terms, err);
+    if (!st)
+        st = found && s->apart ? ks_apart_terms(run, e, &host.p, &a, out, terms, err)
+                               : ks_exact_terms(run, e, p, out, terms, err);
+    ks_moved_end(run, &host);
     if (to && s->cycles && p->A == s->halves.seen_a) to += p->nmax;
     for (int n = 0; n < p->nmax && to && !st; n++) to[n] = fmax(to[n], terms[n]);
     return st;

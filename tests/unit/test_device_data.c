@@ -40,7 +40,7 @@ typedef struct {
     ptrdiff_t row, col;
     size_t count;
 } layout;
-static const layout dense = {Q, 1, (size_t)P * Q}, by_columns = {1, P, (size_t)P * Q},
+static const layout dense = {Q, 1, (size_t)P *Q}, by_columns = {1, P, (size_t)P *Q},
                     padded = {Q + 3, 1, (size_t)P *(Q + 3)}, apart = {2 * Q, 2, (size_t)P * 2 * Q};
 
 static void same(const kspec_moments_result *a, const kspec_moments_result *b) {
@@ -60,6 +60,9 @@ static void same(const kspec_moments_result *a, const kspec_moments_result *b) {
     if (!isnan(b->mean_share)) CHECK_CLOSE(a->mean_share, b->mean_share, 1e-10);
 }
 
+/* An entry is so much larger than the others; 0: none is */
+static double large;
+
 /* `direct`: less than a matrix comes back */
 static void one(layout l, size_t trials, double scale, kspec_moments_opts o, int direct, const char *what) {
     kspec_matrix here[3], there[3];
@@ -67,6 +70,7 @@ static void one(layout l, size_t trials, double scale, kspec_moments_opts o, int
     kspec_error err = {0};
     for (size_t k = 0; k < trials; k++) {
         double *x = numbers(k + 1, l.count, scale);
+        if (large) x[7] *= large;
         here[k] = (kspec_matrix){x, P, Q, l.row, l.col};
         there[k] = (kspec_matrix){upload(x, l.count), P, Q, l.row, l.col};
     }
@@ -87,7 +91,8 @@ TEST(moments_where_they_are) {
     for (size_t t = 1; t <= 2; t++) {
         one(dense, t, 1, (kspec_moments_opts){.nmax = 4, .estimators = all}, 1, "all");
         one(dense, t, 1, (kspec_moments_opts){.nmax = 4, .estimators = all, .no_stderr = 1}, 1, "no bars");
-        one(dense, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = path, .side = KSPEC_SIDE_GIVEN}, 1, "given");
+        one(dense, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = path, .side = KSPEC_SIDE_GIVEN}, 1,
+            "given");
         one(dense, t, 1e-9, (kspec_moments_opts){.nmax = 4, .estimators = all}, 1, "scaled");
         one(dense, t, 7, (kspec_moments_opts){.nmax = 4, .estimators = all, .normalize = 1}, 1, "normalised");
         one(by_columns, t, 1, (kspec_moments_opts){.nmax = 4, .estimators = all}, 1, "by columns");
@@ -102,6 +107,11 @@ TEST(moments_where_they_are) {
         one(dense, t, 1, (kspec_moments_opts){.nmax = 3, .center = KSPEC_CENTER_ROWS}, 0, "centred");
     }
     one(dense, 3, 1, (kspec_moments_opts){.nmax = 3, .estimators = path}, 0, "three trials");
+    large = 1e6; /* which exact takes apart, on the host */
+    for (size_t t = 1; t <= 2; t++)
+        one(dense, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = KSPEC_ESTIMATOR_EXACT}, 0,
+            "a large entry");
+    large = 0;
 }
 
 TEST(what_is_wrong) {
@@ -121,10 +131,12 @@ TEST(what_is_wrong) {
     if (r) same(r, cpu);
     kspec_moments_free(r), kspec_moments_free(cpu);
     o.device = KSPEC_DEVICE_AUTO;
-    CHECK(kspec_moments(&none, 1, &o, &r, &err) == KSPEC_E_ARG && kspec_moments(&there, 0, &o, &r, &err) == KSPEC_E_ARG);
+    CHECK(kspec_moments(&none, 1, &o, &r, &err) == KSPEC_E_ARG &&
+          kspec_moments(&there, 0, &o, &r, &err) == KSPEC_E_ARG);
     there.row_stride = -Q;
     CHECK(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_E_ARG);
-    CHECK_MSG(strstr(err.msg, "strides -30 and 1 of a matrix on a GPU: they must be positive"), "%s", err.msg);
+    CHECK_MSG(strstr(err.msg, "strides -30 and 1 of a matrix on a GPU: they must be positive"), "%s",
+              err.msg);
     there.row_stride = Q;
     x[5 * Q + 7] = NAN;
     CHECK(own.device->plugin->put(own.device->gpu, (double *)there.data, x, (size_t)P * Q) == KS_PLUGIN_OK);
