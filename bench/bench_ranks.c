@@ -1,8 +1,9 @@
 /*
- * How well ranks share a computation: mpirun -n R bench_ranks path|exact|norm P Q N [THREADS [BARS]]. Every
- * rank first computes all of it by itself, at the same time as the others, then all of them together. Prints
- * both times, R times the second as a part of the first (the efficiency), the bytes that rank 0 received, and
- * the memory of a rank at its peak. Starts nothing of MPI where it runs alone.
+ * How well ranks share a computation: mpirun -n R bench_ranks path|exact|norm P Q N [THREADS [BARS [ALONE]]].
+ * All ranks compute it together, then (unless ALONE is 0) each of them all of it by itself, at the same time.
+ * Prints both times, the second over R times the first (the efficiency), the bytes that rank 0 received and
+ * how long it was sending, receiving and waiting, and the memory of a rank at its peak. Without mpirun: one
+ * process.
  */
 #include "base/clock.h"
 #include "kspec.h"
@@ -14,6 +15,43 @@
 #include <sys/resource.h>
 
 static kspec_comm *comm;
+
+/* ---- the communicator, with a clock ---- */
+
+static kspec_comm timed;
+static double spent[3];
+static int times[3];
+enum { BROADCAST, GATHER, EXCHANGE };
+
+static int since(int what, double start, int failed) {
+    spent[what] += ks_now() - start;
+    times[what]++;
+    return failed;
+}
+
+static int broadcast(void *context, int root, void *data, size_t bytes) {
+    const double start = ks_now();
+    return since(BROADCAST, start, comm->broadcast(context, root, data, bytes));
+}
+
+static int gather(void *context, const void *mine, void *all, const size_t *bytes) {
+    const double start = ks_now();
+    return since(GATHER, start, comm->gather(context, mine, all, bytes));
+}
+
+static int exchange(void *context, const void *from, const size_t *send, void *to, const size_t *receive) {
+    const double start = ks_now();
+    return since(EXCHANGE, start, comm->exchange(context, from, send, to, receive));
+}
+
+static const kspec_comm *with_clock(void) {
+    if (!comm) return NULL;
+    timed = *comm;
+    timed.broadcast = broadcast, timed.gather = gather, timed.exchange = exchange;
+    return &timed;
+}
+
+/* ---- what is computed ---- */
 
 static void die(const char *text) {
     fprintf(stderr, "%s\n", text);
@@ -46,7 +84,7 @@ static double compute(const task *t, kspec_team *team) {
         kspec_moments_opts o = {.size = sizeof o,
                                 .nmax = t->nmax,
                                 .estimators = strcmp(t->what, "exact") == 0 ? KSPEC_ESTIMATOR_EXACT
-                                                                             : KSPEC_ESTIMATOR_PATH,
+                                                                            : KSPEC_ESTIMATOR_PATH,
                                 .side = KSPEC_SIDE_GIVEN,
                                 .no_stderr = !t->bars,
                                 .device = KSPEC_DEVICE_CPU,
@@ -68,11 +106,11 @@ static double peak_memory(void) {
 
 int main(int argc, char **argv) {
     kspec_error err;
-    if (argc < 5) die("usage: bench_ranks path|exact|norm P Q N [THREADS [BARS]]");
+    if (argc < 5) die("usage: bench_ranks path|exact|norm P Q N [THREADS [BARS [ALONE]]]");
     const size_t P = strtoul(argv[2], NULL, 10), Q = strtoul(argv[3], NULL, 10);
     if (kspec_mpi_open(&comm, &err)) die(err.msg);
     kspec_team *team;
-    if (kspec_team_open(comm, &team, &err)) die(err.msg);
+    if (kspec_team_open(with_clock(), &team, &err)) die(err.msg);
     kspec_generator *g;
     double *x = malloc(P * Q * sizeof *x);
     if (!x) die("out of memory");
@@ -88,16 +126,20 @@ int main(int argc, char **argv) {
     compute(&t, team); /* the first wakes everything up */
     const double memory = peak_memory();
     for (int k = 0; k < 2; k++) {
+        memset(spent, 0, sizeof spent);
+        memset(times, 0, sizeof times);
         const double before = team->received, s = compute(&t, team);
         received = team->received - before;
         if (s < together) together = s;
     }
-    const double alone = compute(&t, NULL);
+    const double alone = argc > 7 && !atoi(argv[7]) ? 0 : compute(&t, NULL);
     if (!comm || comm->rank == 0)
         printf("%s %zu x %zu, n = %d%s: alone %.3f s, %d ranks together %.3f s, efficiency %.2f, "
-               "%.1f MB received, %.0f MB at most\n",
+               "%.1f MB received, %.0f MB at most; broadcasts %.2f s (%d), gathers %.2f s (%d), exchanges "
+               "%.2f s (%d)\n",
                t.what, P, Q, t.nmax, t.bars ? " with error bars" : "", alone, ranks, together,
-               alone / (ranks * together), received / 1e6, memory / 1e6);
+               alone / (ranks * together), received / 1e6, memory / 1e6, spent[0], times[0], spent[1],
+               times[1], spent[2], times[2]);
     kspec_team_close(team);
     kspec_mpi_close(comm);
     free(x);

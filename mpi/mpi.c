@@ -1,6 +1,9 @@
 /*
  * The communicator of an MPI. MPI counts in int: everything goes in pieces. All calls are made by one thread
  * (MPI_THREAD_FUNNELED). A failure of MPI's own ends all ranks, which is MPI's default.
+ *
+ * Large broadcasts go through memory that the ranks of a machine share: one writes, the others copy it out,
+ * and between machines one rank of each passes it on. MPI's own would copy it from rank to rank.
  */
 #include "team/plugin.h"
 
@@ -9,15 +12,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 1 << 28 };
+enum { PIECE = 1 << 28, WINDOW = 1 << 22, LARGE = 1 << 18 };
+
+/* Of this machine: its ranks, and two pieces of memory that they share, or NULL */
+static struct {
+    MPI_Comm local;
+    MPI_Win window;
+    char *shared;
+    /* pieces so far: which half is next */
+    size_t pieces;
+    /* of several machines, the first ranks of each; per rank of all: its machine's place among them */
+    int machines;
+    MPI_Comm first;
+    int *machine;
+} here;
 
 static char name[MPI_MAX_LIBRARY_VERSION_STRING];
 static int started_here;
 
 static size_t piece(size_t left) { return left < PIECE ? left : PIECE; }
 
+/* A piece lies in one half of the window while the copies of the one before it end. */
+static int broadcast_shared(int root, int rank, char *data, size_t bytes) {
+    int failed = 0;
+    for (size_t at = 0; at < bytes && !failed; at += WINDOW) {
+        const size_t n = bytes - at < WINDOW ? bytes - at : WINDOW;
+        char *half = here.shared + here.pieces++ % 2 * WINDOW;
+        if (rank == root) memcpy(half, data + at, n);
+        if (here.machines > 1) {
+            MPI_Win_sync(here.window);
+            failed |= MPI_Barrier(here.local);
+            if (here.first != MPI_COMM_NULL)
+                failed |= MPI_Bcast(half, (int)n, MPI_BYTE, here.machine[root], here.first);
+        }
+        MPI_Win_sync(here.window);
+        failed |= MPI_Barrier(here.local);
+        MPI_Win_sync(here.window);
+        if (rank != root) memcpy(data + at, half, n);
+    }
+    return failed != 0;
+}
+
 static int broadcast(void *context, int root, void *data, size_t bytes) {
     (void)context;
+    if (here.shared && bytes >= LARGE) {
+        int rank;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        return broadcast_shared(root, rank, data, bytes);
+    }
     for (size_t at = 0; at < bytes; at += PIECE)
         if (MPI_Bcast((char *)data + at, (int)piece(bytes - at), MPI_BYTE, root, MPI_COMM_WORLD)) return 1;
     return 0;
@@ -89,6 +131,31 @@ static void give_up(void *context, int status) {
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 
+/* Finds the ranks of this machine and, where there are several, the memory that they share. */
+static void find_machine(kspec_comm *comm) {
+    MPI_Aint bytes;
+    int unit, mine = 0;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &here.local);
+    MPI_Comm_rank(here.local, &comm->local_rank);
+    MPI_Comm_size(here.local, &comm->local_ranks);
+    MPI_Comm_split(MPI_COMM_WORLD, comm->local_rank ? MPI_UNDEFINED : 0, comm->rank, &here.first);
+    here.machine = malloc((size_t)comm->ranks * sizeof *here.machine);
+    if (here.first != MPI_COMM_NULL) {
+        MPI_Comm_size(here.first, &here.machines);
+        MPI_Comm_rank(here.first, &mine);
+    }
+    MPI_Bcast(&here.machines, 1, MPI_INT, 0, here.local);
+    MPI_Bcast(&mine, 1, MPI_INT, 0, here.local);
+    int whole = here.machine != NULL && here.machines < comm->ranks, all;
+    MPI_Allreduce(&whole, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!all) return;
+    MPI_Allgather(&mine, 1, MPI_INT, here.machine, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Win_allocate_shared(comm->local_rank ? 0 : 2 * WINDOW, 1, MPI_INFO_NULL, here.local, &here.shared,
+                            &here.window);
+    MPI_Win_shared_query(here.window, 0, &bytes, &unit, &here.shared);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, here.window);
+}
+
 static int begin(kspec_comm *comm, char *why, size_t size) {
     int provided = 0, started = 0;
     MPI_Initialized(&started);
@@ -97,14 +164,10 @@ static int begin(kspec_comm *comm, char *why, size_t size) {
         return 1;
     }
     started_here = !started;
-    MPI_Comm local;
     comm->size = sizeof *comm;
     MPI_Comm_rank(MPI_COMM_WORLD, &comm->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &comm->ranks);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &local);
-    MPI_Comm_rank(local, &comm->local_rank);
-    MPI_Comm_size(local, &comm->local_ranks);
-    MPI_Comm_free(&local);
+    find_machine(comm);
     comm->broadcast = broadcast, comm->gather = gather, comm->exchange = exchange;
     comm->barrier = barrier, comm->abort = give_up;
     return 0;
@@ -113,7 +176,15 @@ static int begin(kspec_comm *comm, char *why, size_t size) {
 static void end(void) {
     int ended = 0;
     MPI_Finalized(&ended);
-    if (started_here && !ended) MPI_Finalize();
+    if (ended) return;
+    if (here.shared) {
+        MPI_Win_unlock_all(here.window);
+        MPI_Win_free(&here.window);
+        here.shared = NULL;
+    }
+    free(here.machine);
+    here.machine = NULL;
+    if (started_here) MPI_Finalize();
 }
 
 __attribute__((visibility("default"))) const ks_mpi *kspec_mpi_plugin(void);

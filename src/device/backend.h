@@ -1,7 +1,8 @@
 /*
  * What an estimator does with matrices, wherever they are: a table of functions, one for the processor
- * (cpu.c), one for a GPU (gpu.c) and one for a team of processes that hold strips of each matrix (ranks.c). An estimator says what to compute and follows no pointer to a matrix;
- * vectors are in the host's memory throughout.
+ * (cpu.c), one for a GPU (gpu.c) and one for a team of processes that hold strips of each matrix (ranks.c).
+ * An estimator says what to compute and follows no pointer to a matrix; vectors are in the host's memory
+ * throughout.
  */
 #ifndef KS_DEVICE_BACKEND_H
 #define KS_DEVICE_BACKEND_H

@@ -1,8 +1,8 @@
 /*
- * Products of matrices in strips. C = op(A) op(B): each rank makes its own rows of C from its own rows of op(A),
- * and gets op(B) panel by panel. Of a symmetric C = op(A) op(B), strip r makes the blocks with the strips r ...
- * r + half of them, round about, so that all have as much to do; a block below the diagonal is made as its
- * mirror image above, as one process makes it, and sent to those whose rows it is in.
+ * Products of matrices in strips. C = op(A) op(B): each rank makes its own rows of C from its own rows of
+ * op(A), and gets op(B) panel by panel. Of a symmetric C = op(A) op(B), strip r makes the blocks with the
+ * strips r ... r + half of them, round about, so that all have as much to do; a block below the diagonal is
+ * made as its mirror image above, as one process makes it, and sent to those whose rows it is in.
  */
 #include "device/ranks.h"
 
@@ -85,7 +85,10 @@ static void end_side(side *s) {
     ks_free(s->packed);
 }
 
-/* How wide panels are, in multiples of `unit`: about 64 MB, for fewer and longer messages. Of the shape alone. */
+/*
+ * How wide panels are, in multiples of `unit`: about 64 MB, for fewer and longer messages. Of the shape
+ * alone.
+ */
 static size_t panel_width(size_t unit, size_t n, size_t k) {
     const size_t most = ((size_t)8 << 20) / (unit * depth(k)), all = (n + unit - 1) / unit;
     const size_t units = most < 1 ? 1 : most < 4 ? most : 4;
@@ -310,8 +313,8 @@ static kspec_status make(const ks_run *run, const ks_matmul *p, kspec_error *err
 }
 
 /*
- * A product whose strips are all in the checkpoint is taken from there, each rank its own strips; one of which
- * a strip is missing is made again. All that lies between products is made again.
+ * A product whose strips are all in the checkpoint is taken from there, each rank its own strips; one of
+ * which a strip is missing is made again. All that lies between products is made again.
  */
 static kspec_status kept(const ks_run *run, const ks_matmul *p, const ks_kept_loop *l, kspec_error *err) {
     kspec_team *t = run->team;
@@ -348,14 +351,17 @@ kspec_status ks_ranks_product(const ks_run *run, const ks_matmul *p, kspec_error
     return st;
 }
 
-size_t ks_ranks_product_room(int ranks, const ks_matmul *p) {
+size_t ks_ranks_product_room(int ranks, const ks_matmul *p, int whole) {
     if (ranks <= 1) return 0;
     const size_t unit = p->symmetric ? KS_STRIP : KS_STRIP_COLS, width = panel_width(unit, p->n, p->k);
     const size_t panel = ks_size(2, ks_size(width, depth(p->k)));
-    size_t room = ks_size_add(p->ta ? ks_columns_room(ranks, p->k, p->m) : 0, panel);
+    const size_t columns = ks_columns_room(ranks, p->k, p->m);
+    size_t room = p->ta && !(whole & KS_WHOLE_A) ? columns : 0;
+    if (!(whole & KS_WHOLE_B)) room = ks_size_add(room, panel);
     if (!p->symmetric) return room;
-    if (!p->tb) room = ks_size_add(room, ks_columns_room(ranks, p->k, p->n));
+    if (!(whole & KS_WHOLE_A)) room = ks_size_add(room, panel);
+    if (!p->tb && !(whole & KS_WHOLE_B)) room = ks_size_add(room, columns);
     const size_t own = ks_strip_rows_most(p->n, ranks);
-    room = ks_size_add(room, ks_size_add(panel, ks_size(own + KS_STRIP, width)));
+    room = ks_size_add(room, ks_size(own + KS_STRIP, width));
     return ks_size_add(room, ks_size(own, p->n + 2 * KS_STRIP)); /* the mirrored half, sent and received */
 }

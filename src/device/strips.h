@@ -1,10 +1,10 @@
 /*
  * Matrices held by a team: in strips of KS_STRIP rows (linalg/linalg.h), of which every rank has a stretch,
- * or, as the data are, whole on every rank. What a rank lacks of others' rows it gets in two ways: the columns
- * that correspond to its own rows, for a transposition, and blocks that all get, panel by panel.
+ * or, as the data are, whole on every rank. What a rank lacks of others' rows it gets in two ways: the
+ * columns that correspond to its own rows, for a transposition, and blocks that all get, panel by panel.
  *
- * Functions named _begin take the memory and may fail on one rank alone; after it the ranks meet; what follows
- * talks to the others, and fails only where they cannot be reached.
+ * Functions named _begin take the memory and may fail on one rank alone; after it the ranks meet; what
+ * follows talks to the others, and fails only where they cannot be reached.
  */
 #ifndef KS_DEVICE_STRIPS_H
 #define KS_DEVICE_STRIPS_H

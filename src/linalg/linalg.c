@@ -172,7 +172,7 @@ static kspec_status mirror_strip(void *ctx, size_t chunk, const ks_worker *worke
 static kspec_status symmetric_shared(const ks_run *run, gemm_job *g, kspec_error *err) {
     const ks_share rows = {g->C, g->n * sizeof *g->C, g->n, KS_STRIP};
     const ks_run made = ks_run_part(run, 0, 0.95), mirrored = ks_run_part(run, 0.95, 1);
-    kspec_status st = ks_team_for(&made, "square", g->tiles_n, symmetric_strip, g, &rows, 1, err);
+    kspec_status st = ks_team_for_falling(&made, "square", g->tiles_n, symmetric_strip, g, &rows, 1, err);
     return st ? st : ks_parallel_for(&mirrored, g->tiles_n, mirror_strip, g, err);
 }
 

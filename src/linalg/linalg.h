@@ -9,9 +9,9 @@
 #include "base/parallel.h"
 
 /*
- * Tiles of a product are KS_STRIP rows high; the inner dimension is cut into pieces of KS_DEPTH. Where rows are
- * shared out among processes, these are strips of KS_STRIP rows (device/strips.h): then every process makes
- * the very calls that one would make, with the same bits.
+ * Tiles of a product are KS_STRIP rows high; the inner dimension is cut into pieces of KS_DEPTH. Where rows
+ * are shared out among processes, these are strips of KS_STRIP rows (device/strips.h): then every process
+ * makes the very calls that one would make, with the same bits.
  */
 enum { KS_STRIP = 256, KS_STRIP_COLS = 1024, KS_DEPTH = 16384 };
 

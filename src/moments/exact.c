@@ -34,7 +34,7 @@ static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, double *G)
                                .C = G,
                                .ldc = N,
                                .symmetric = symmetric};
-    ks_exec_room(x, ks_ranks_product_room(x->ranks, &product));
+    ks_exec_room(x, ks_ranks_product_room(x->ranks, &product, KS_WHOLE_A | KS_WHOLE_B));
     if (!ks_exec_step(x, work, &part)) return;
     x->status = x->at->product(&part, &product, x->err);
 }

@@ -70,8 +70,8 @@ static int mirrored(const ks_plan *pl, const ks_terminal *t) {
 }
 
 /*
- * Slices of a round: one of each slot; for a team, which hands the sums of all slots round after it, as many as
- * take a second.
+ * Slices of a round: one of each slot; for a team, which hands the sums of all slots round after it, as many
+ * as take a second.
  */
 static size_t round_size(const ks_exec_state *x, const slices *s) {
     const double one = (double)s->P * (double)s->Q * (double)s->Q * (s->F_adj ? 2 : 1), rounds = 2e10 / one;

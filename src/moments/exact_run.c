@@ -168,6 +168,11 @@ static operand operand_of(ks_exec_state *x, int edge, int ku, int kw, const doub
 
 static void drop_operand(ks_exec_state *x, operand *o) { ks_exec_drop(x, o->held, o->rows, o->cols); }
 
+/* The data themselves, which every rank has whole; a Gram matrix it has not. */
+static int is_data(const ks_exec_state *x, const double *p) {
+    return !x->plan->form.one_sided && (p == x->A || p == x->B);
+}
+
 /* C (m x n) = L R^T (turn_L: L^T R^T ...): op(L) is m x k and op(R) n x k. */
 static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const operand *L, const operand *R,
                      int symmetric, double *C) {
@@ -187,7 +192,8 @@ static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const opera
                          .C = C,
                          .ldc = n,
                          .symmetric = symmetric};
-    ks_exec_room(x, ks_ranks_product_room(x->ranks, &p));
+    const int whole = (is_data(x, p.A) ? KS_WHOLE_A : 0) | (is_data(x, p.B) ? KS_WHOLE_B : 0);
+    ks_exec_room(x, ks_ranks_product_room(x->ranks, &p, whole));
     if (!ks_exec_step(x, work, &part)) return;
     part = ks_tile_threads(&part, work);
     x->status = x->at->product(&part, &p, x->err);

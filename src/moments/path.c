@@ -254,7 +254,7 @@ static kspec_status run_job(const ks_run *run, job *j, ks_arena *arena, double *
     if (arena->failed) return ks_nomem(err, "path", arena->failed);
 
     const ks_share sums = {j->sums, n * sizeof(double), plan->blocks, plan->together};
-    kspec_status st = ks_team_for(run, "path", chunks, chunk, j, &sums, 1, err);
+    kspec_status st = ks_team_for_falling(run, "path", chunks, chunk, j, &sums, 1, err);
     if (!st) means(j, m);
     return st;
 }

@@ -363,7 +363,7 @@ kspec_status ks_path_groups(const ks_run *run, const ks_pair *p, ks_blocks rows,
     const ks_share shares[] = {{j.sums, n * sizeof(double), j.chunks, 1},
                                {j.through_rows, loo * rows.count, j.chunks, 1},
                                {j.through_cols, loo * cols.count, j.chunks, 1}};
-    if (!st) st = ks_team_for(&silent, "pathgroups", j.chunks, chunk, &j, shares, 3, err);
+    if (!st) st = ks_team_for_falling(&silent, "pathgroups", j.chunks, chunk, &j, shares, 3, err);
     if (!st) results(&j, counts, S, out);
     ks_arena_free(&arena);
     return st;

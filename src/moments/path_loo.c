@@ -268,8 +268,8 @@ static kspec_status every_one_again(const ks_run *run, const ks_pair *p, const k
     double *copies = ks_arena_alloc(&arena, ks_size(2 * P, Q), sizeof(double));
     double *m = ks_arena_alloc(&arena, n, sizeof(double));
     ks_moved here = {0}; /* what rows and columns are left out of */
-    kspec_status st = arena.failed ? ks_nomem(err, "path with error bars", arena.failed)
-                                   : ks_to_host(run, p, &here, err);
+    kspec_status st =
+        arena.failed ? ks_nomem(err, "path with error bars", arena.failed) : ks_to_host(run, p, &here, err);
     const double steps = (double)(P + Q + 1);
     ks_run part = ks_run_part(run, 0, 1 / steps);
     if (!st) st = ks_path(&part, p, &(ks_moments_out){out->m, NULL, NULL}, err);
@@ -362,7 +362,7 @@ kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_o
     const ks_share shares[] = {{j.sums, n * sizeof(double), plan->blocks, 0},
                                {j.rows, n * P * sizeof(double), j.groups, 1},
                                {j.cols, n * Q * sizeof(double), j.groups, 1}};
-    if (!st) st = ks_team_for(&silent, "pathbars", j.groups, group, &j, shares, 3, err);
+    if (!st) st = ks_team_for_falling(&silent, "pathbars", j.groups, group, &j, shares, 3, err);
     if (!st) results(&j, out);
     ks_arena_free(&arena);
     return st;

@@ -1,6 +1,7 @@
 #include "moments/plan.h"
 
 #include "base/error.h"
+#include "device/ranks.h"
 #include "moments/weighted.h"
 #include "team/team.h"
 
@@ -82,18 +83,15 @@ static kspec_status check(kspec_moments_opts *o, ks_exact_plan *exact, kspec_err
     return KSPEC_OK;
 }
 
-static size_t memory_of(const ks_tasks *tasks) {
-    return tasks->device ? ks_device_available(tasks->device) : ks_memory_available();
+static size_t memory_of(const kspec_moments_opts *o, const ks_tasks *tasks) {
+    const ks_run run = {.team = o->team};
+    return tasks->device ? ks_device_available(tasks->device) : ks_team_memory(&run);
 }
 
 /* What path takes up to nmax, in one order, in units of AUTO_PATH_WORK */
 static double path_work(const kspec_moments_opts *o, const ks_tasks *tasks) {
     double P = (double)tasks->exact.P, Q = (double)tasks->exact.Q;
     return o->nmax * P * Q * (tasks->transposed ? Q : P) * (o->no_stderr ? 1 : 8);
-}
-
-static size_t local_ranks(const kspec_team *team) {
-    return team && team->comm.local_ranks > 1 ? (size_t)team->comm.local_ranks : 1;
 }
 
 /*
@@ -106,9 +104,9 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
     double auto_work = fmax(AUTO_WORK * o->effort, path_work(o, tasks) * repeats);
     /* with one side complete Kong-Valiant would be used instead, which takes more memory, not less */
     int all = by_name || o->sampled != KSPEC_SAMPLED_BOTH;
-    /* AUTO does the same at any number of ranks; what the machine allows is shared by its ranks */
-    ks_exact_share(exact, all ? o->team : NULL);
-    size_t most_bytes = all ? memory_of(tasks) / local_ranks(o->team) : AUTO_MEMORY;
+    /* AUTO does the same at any number of ranks */
+    ks_exact_share(exact, all && !tasks->device ? o->team : NULL);
+    size_t most_bytes = all ? memory_of(o, tasks) : AUTO_MEMORY;
     kspec_status decided = ks_team_decide(o->team, &most_bytes, sizeof most_bytes, err);
     if (decided) return decided;
     int highest = ks_exact_highest(exact);
@@ -139,7 +137,11 @@ static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, 
     } else {
         return KSPEC_OK;
     }
-    size_t values = ks_size_add(ks_size(squares, ks_size(side, side)), ks_size(3, ks_size(P, Q)));
+    /* a team holds strips of the squares */
+    const ks_run run = {.team = o->team};
+    const int ranks = ks_backend_for(&run, P, Q) == &ks_ranks_backend ? ks_team_ranks(&run) : 1;
+    size_t values =
+        ks_size_add(ks_size(squares, ks_strips_count(ranks, side, side)), ks_size(3, ks_size(P, Q)));
     return ks_check_memory(err, ks_size(values, sizeof(double)), "%s on %zu x %zu",
                            kspec_estimator_name(t->label), P, Q);
 }
@@ -170,13 +172,13 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
     if (weighted && (most == 0 || (must && most < o->nmax)))
         return ks_fail(err, KSPEC_E_NOMEM,
                        "exact: order %d on %zu x %zu exceeds the %.1f MB that are available", most + 1,
-                       tasks->exact.P, tasks->exact.Q, ks_megabytes(memory_of(tasks)));
+                       tasks->exact.P, tasks->exact.Q, ks_megabytes(memory_of(o, tasks)));
     if (most == 0 || (must && most < o->nmax))
         return ks_fail(err, KSPEC_E_ARG,
                        "exact: order %d on %zu x %zu, %zu times, exceeds %.0e multiply-adds (n = 5) "
                        "or the %.1f MB that are available; use path or auto",
                        most + 1, tasks->exact.P, tasks->exact.Q, repeats, EXACT_WORK,
-                       ks_megabytes(memory_of(tasks)));
+                       ks_megabytes(memory_of(o, tasks)));
     add(tasks, KSPEC_ESTIMATOR_EXACT, KSPEC_ESTIMATOR_EXACT, 1, most, 0);
     return KSPEC_OK;
 }

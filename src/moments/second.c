@@ -140,10 +140,10 @@ static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, si
     j.trace = ks_arena_zalloc(&arena, chunks, sizeof(double));
     j.square = ks_arena_zalloc(&arena, chunks, sizeof(double));
     kspec_status st = arena.failed ? ks_nomem(err, "the Gram matrix", arena.failed)
-                                   : ks_team_for(run, "gram", chunks, own_band, &j,
-                                                 (ks_share[]){{j.trace, sizeof(double), chunks, 1},
-                                                              {j.square, sizeof(double), chunks, 1}},
-                                                 2, err);
+                                   : ks_team_for_falling(run, "gram", chunks, own_band, &j,
+                                                         (ks_share[]){{j.trace, sizeof(double), chunks, 1},
+                                                                      {j.square, sizeof(double), chunks, 1}},
+                                                         2, err);
     double trace = 0, square = 0;
     for (size_t k = 0; k < chunks && !st; k++) trace += j.trace[k], square += j.square[k];
     ks_arena_free(&arena);

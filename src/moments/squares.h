@@ -1,6 +1,7 @@
 /*
- * What naive and Kong-Valiant share: a computation with the Gram matrix and others as large, wherever a backend
- * has them (device/backend.h). Every step does nothing after a failure, and all is dropped at the end.
+ * What naive and Kong-Valiant share: a computation with the Gram matrix and others as large, wherever a
+ * backend has them (device/backend.h). Every step does nothing after a failure, and all is dropped at the
+ * end.
  */
 #ifndef KS_MOMENTS_SQUARES_H
 #define KS_MOMENTS_SQUARES_H

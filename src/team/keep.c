@@ -198,8 +198,8 @@ static size_t words(size_t bytes) { return (bytes + 7) / 8; }
 
 static kspec_status read_part(ks_keep *k, const ks_kept_loop *l, const char *name, kspec_error *err) {
     char path[PATH_MAX];
-    unsigned char *all;
-    size_t bytes;
+    unsigned char *all = NULL;
+    size_t bytes = 0;
     kspec_status st = path_of(k, name, path, err);
     if (!st) st = slurp(path, &all, &bytes, err);
     if (st || !all) return st; /* gone: another run has put it together with others */

@@ -49,6 +49,8 @@ typedef struct {
     void *ctx;
     /* the chunks of this rank that are to be computed */
     size_t *mine, todo;
+    /* later chunks are shorter */
+    int falling;
     /* what the ranks hand round: of each, of this one, of all */
     size_t *bytes;
     unsigned char *sent, *all;
@@ -60,6 +62,12 @@ static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
     return st || !l->team->keep ? st : ks_keep_add(l->team->keep, &l->kept, l->mine[k], worker->err);
 }
 
+/* Whose chunk it is */
+static size_t owner(const loop *l, size_t c) {
+    const size_t ranks = (size_t)l->team->comm.ranks;
+    return l->falling && c / ranks % 2 ? ranks - 1 - c % ranks : c % ranks;
+}
+
 /* Room for what all ranks hand round: chunks that the checkpoint had are everywhere already. */
 static kspec_status make_room(loop *l, kspec_error *err) {
     const ks_kept_loop *k = &l->kept;
@@ -67,7 +75,7 @@ static kspec_status make_room(loop *l, kspec_error *err) {
     size_t total = 0;
     memset(l->bytes, 0, ranks * sizeof *l->bytes);
     for (size_t c = 0; c < k->chunks; c++)
-        if (!k->have[c]) l->bytes[c % ranks] += ks_share_bytes(k->shares, k->count, k->chunks, c);
+        if (!k->have[c]) l->bytes[owner(l, c)] += ks_share_bytes(k->shares, k->count, k->chunks, c);
     for (size_t r = 0; r < ranks; r++) total = ks_size_add(total, l->bytes[r]);
     l->sent = ks_alloc(l->bytes[l->team->comm.rank], 1);
     l->all = ks_alloc(total, 1);
@@ -85,8 +93,8 @@ static kspec_status hand_round(loop *l, kspec_error *err) {
     kspec_status st = ks_team_gather(l->team, l->sent, l->all, l->bytes, err);
     at = l->all;
     for (size_t r = 0; r < ranks && !st; r++)
-        for (size_t c = r; c < k->chunks; c += ranks) {
-            if (k->have[c]) continue;
+        for (size_t c = 0; c < k->chunks; c++) {
+            if (k->have[c] || owner(l, c) != r) continue;
             if (r != rank) ks_share_give(k->shares, k->count, k->chunks, c, at);
             at += ks_share_bytes(k->shares, k->count, k->chunks, c);
         }
@@ -105,8 +113,8 @@ static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
     kspec_status st = t->keep ? resume(l, err) : KSPEC_OK;
     if (st) return st;
     const size_t ranks = (size_t)t->comm.ranks;
-    for (size_t c = (size_t)t->comm.rank; c < l->kept.chunks; c += ranks)
-        if (!l->kept.have[c]) l->mine[l->todo++] = c;
+    for (size_t c = 0; c < l->kept.chunks; c++)
+        if (!l->kept.have[c] && owner(l, c) == (size_t)t->comm.rank) l->mine[l->todo++] = c;
     ks_run alone = ks_run_alone(run);
     st = ks_parallel_for(&alone, l->todo, one, l, err);
     if (t->keep) { /* what is done is kept, whatever became of the rest */
@@ -120,8 +128,8 @@ static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
     return st || ranks == 1 ? st : hand_round(l, err);
 }
 
-kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
-                         const ks_share *shares, int count, kspec_error *err) {
+static kspec_status run_loop(const ks_run *run, int falling, const char *what, size_t chunks, ks_chunk_fn fn,
+                             void *ctx, const ks_share *shares, int count, kspec_error *err) {
     kspec_team *t = run->team;
     if (!t) return ks_parallel_for(run, chunks, fn, ctx, err);
     t->loops++;
@@ -129,6 +137,7 @@ kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_
               .kept = {t->loops, what, chunks, shares, count, ks_zalloc(chunks, 1), {0, chunks}},
               .fn = fn,
               .ctx = ctx,
+              .falling = falling,
               .mine = ks_alloc(chunks, sizeof(size_t)),
               .bytes = ks_alloc((size_t)t->comm.ranks, sizeof(size_t))};
     kspec_status st = l.kept.have && l.mine && l.bytes
@@ -147,7 +156,7 @@ kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, vo
     kspec_team *t = run->team;
     if (!t || !t->keep) return fn(ctx, run, err);
     unsigned char have = 0;
-    const ks_kept_loop kept = {++t->loops, what, 1, shares, count, &have};
+    const ks_kept_loop kept = {++t->loops, what, 1, shares, count, &have, {0, 1}};
     ks_keep *keep = t->keep;
     kspec_status st = ks_keep_begin(keep, &kept, err);
     st = ks_team_meet(t, KS_AT_LOOP, st, "checkpoint", have, err);
@@ -159,4 +168,14 @@ kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, vo
     if (st || t->comm.rank > 0) return st;
     st = ks_keep_add(keep, &kept, 0, err);
     return st ? st : ks_keep_flush(keep, &kept, err);
+}
+
+kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
+                         const ks_share *shares, int count, kspec_error *err) {
+    return run_loop(run, 0, what, chunks, fn, ctx, shares, count, err);
+}
+
+kspec_status ks_team_for_falling(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn,
+                                 void *ctx, const ks_share *shares, int count, kspec_error *err) {
+    return run_loop(run, 1, what, chunks, fn, ctx, shares, count, err);
 }

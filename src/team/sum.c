@@ -19,7 +19,9 @@ typedef struct {
 static size_t ranks_of(const sum *s) { return (size_t)s->team->comm.ranks; }
 
 /* Rank r adds up the numbers from first(r) to first(r+1)-1. */
-static size_t first(const sum *s, size_t r) { return s->n / ranks_of(s) * r + s->n % ranks_of(s) * r / ranks_of(s); }
+static size_t first(const sum *s, size_t r) {
+    return s->n / ranks_of(s) * r + s->n % ranks_of(s) * r / ranks_of(s);
+}
 static size_t length(const sum *s, size_t r) { return first(s, r + 1) - first(s, r); }
 
 /* How many chunks rank r runs */

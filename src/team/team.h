@@ -88,6 +88,13 @@ kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_
                          const ks_share *shares, int count, kspec_error *err);
 
 /*
+ * The same where each chunk takes a little less time than the one before it: the order of ranks is turned
+ * round after each of them has had one, so that all have as much to do.
+ */
+kspec_status ks_team_for_falling(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn,
+                                 void *ctx, const ks_share *shares, int count, kspec_error *err);
+
+/*
  * A step that all ranks take together, such as one point of a path. What it shares out itself is not kept; its
  * results are, by rank 0. Where the checkpoint has them, fn is not called.
  */

@@ -241,6 +241,45 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
     free(x);
 }
 
+/* A step's results come from the checkpoint, on every rank, and it is not taken again. */
+typedef struct {
+    double result[2];
+    int taken;
+} step_rank;
+
+static kspec_status take_step(void *ctx, const ks_run *run, kspec_error *err) {
+    step_rank *s = ctx;
+    (void)run, (void)err;
+    s->taken++, s->result[0] = 0.1, s->result[1] = -7;
+    return KSPEC_OK;
+}
+
+static void step_work(const kspec_comm *comm, void *ctx) {
+    step_rank *s = ctx;
+    kspec_error err = {0};
+    ks_run run = {.threads = 1};
+    const ks_share result = {s->result, sizeof(double), 2, 2};
+    CHECK(kspec_team_open(comm, &run.team, &err) == KSPEC_OK);
+    CHECK(kspec_team_checkpoint(run.team, "team-step", "test 1\n", &err) == KSPEC_OK);
+    CHECK_MSG(ks_team_step(&run, "step", take_step, s, &result, 1, &err) == KSPEC_OK, "%s", err.msg);
+    kspec_team_close(run.team);
+}
+
+TEST(a_step_is_kept) {
+    remove_all("team-step");
+    ks_keep_interval = 0;
+    for (int turn = 0; turn < 3; turn++) {
+        step_rank s[3] = {0};
+        void *ctx[] = {&s[0], &s[1], &s[2]};
+        run_ranks(1 + turn, step_work, ctx);
+        for (int r = 0; r <= turn; r++)
+            CHECK_MSG(s[r].taken == !turn && s[r].result[0] == 0.1 && s[r].result[1] == -7, "%d: %d, %g %g",
+                      turn, s[r].taken, s[r].result[0], s[r].result[1]);
+    }
+    ks_keep_interval = 1;
+    remove_all("team-step");
+}
+
 /* ---- meetings ---- */
 
 static void differ(const kspec_comm *comm, void *ctx) {
@@ -264,6 +303,7 @@ int main(void) {
     RUN(moments_have_the_same_bits_at_any_number_of_ranks);
     RUN(a_failure_of_one_rank_is_everybodys);
     RUN(a_checkpoint_goes_on_where_it_stopped);
+    RUN(a_step_is_kept);
     RUN(another_file_is_noticed);
     return test_done();
 }

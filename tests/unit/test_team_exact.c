@@ -1,6 +1,6 @@
 /*
- * exact, naive and Kong-Valiant in a team, whose ranks hold strips of every matrix: the same bits as in one process, for every form and
- * on sizes with fewer strips than ranks; failures of one rank are everybody's.
+ * exact, naive and Kong-Valiant in a team, whose ranks hold strips of every matrix: the same bits as in one
+ * process, for every form and on sizes with fewer strips than ranks; failures of one rank are everybody's.
  */
 #include "device/ranks.h"
 #include "help/failing_alloc.h"
@@ -125,9 +125,11 @@ static void operation_work(const kspec_comm *comm, void *ctx) {
     kspec_team_close(team);
 }
 
+/* By two numbers of ranks, other ones for the next case */
 static void everywhere(const operation *o) {
+    static int turn;
     alone(o);
-    for (int k = 0; k < COUNTS; k++) {
+    for (int k = turn++ % COUNTS, twice = 0; twice < 2; twice++, k = (k + 2) % COUNTS) {
         void *ctx[MAX_RANKS];
         for (int r = 0; r < MAX_RANKS; r++) ctx[r] = (void *)o;
         run_ranks(counts[k], operation_work, ctx);
@@ -405,7 +407,9 @@ static void poor_work(const kspec_comm *comm, void *ctx) {
     kspec_team_close(team);
 }
 
-/* Rank 1 has memory for so many allocations: all ranks fail alike, hold nothing afterwards, and none waits. */
+/*
+ * Rank 1 has memory for so many allocations: all ranks fail alike, hold nothing afterwards, and none waits.
+ */
 TEST(a_rank_without_memory_ends_all) {
     const size_t P = 300, Q = 280;
     double *x = random_matrix(P * Q, 21);
