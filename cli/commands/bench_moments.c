@@ -84,7 +84,7 @@ static int compare(const double *x, size_t P, size_t Q, unsigned estimator, int 
                    const double *want) {
     kspec_matrix phi = {x, P, Q, (ptrdiff_t)Q, 1};
     kspec_moments_opts o = {.size = sizeof o,
-                                .device = KSPEC_DEVICE_CPU,
+                            .device = KSPEC_DEVICE_CPU,
                             .nmax = nmax,
                             .estimators = estimator,
                             .side = KSPEC_SIDE_GIVEN,

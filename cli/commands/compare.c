@@ -264,17 +264,17 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
                    kspec_compare_result **r) {
     const cli_common *c = &a->common;
     kspec_compare_opts opts = {.size = sizeof opts,
-                                     .no_center = a->no_center,
-                                     .paired = (kspec_paired)a->paired,
-                                     .splits = a->splits,
-                                     .seed = c->seed,
-                                     .threads = c->threads,
-                                     .progress = cli_progress(c),
-                                     .row_trials = x->data->row_trials,
-                                     .other_row_trials = y->data->row_trials,
-                                     .nmax = a->nmax   ? a->nmax
-                                             : several ? 2
-                                                       : 0};
+                               .no_center = a->no_center,
+                               .paired = (kspec_paired)a->paired,
+                               .splits = a->splits,
+                               .seed = c->seed,
+                               .threads = c->threads,
+                               .progress = cli_progress(c),
+                               .row_trials = x->data->row_trials,
+                               .other_row_trials = y->data->row_trials,
+                               .nmax = a->nmax   ? a->nmax
+                                       : several ? 2
+                                                 : 0};
     kspec_matrix *phi = cli_trials(x->data), *psi = cli_trials(y->data);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi && psi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;

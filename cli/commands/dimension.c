@@ -213,17 +213,17 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
     const cli_common *c = &a->common;
     const kspec_dataset *d = of->data;
     kspec_dimension_opts opts = {.size = sizeof opts,
-                                       .no_center = a->no_center,
-                                       .center = (kspec_center)a->center,
-                                       .row_trials = d->row_trials,
-                                       .splits = a->splits,
-                                       .curve = a->curve ? CURVE_POINTS : 0,
-                                       .seed = c->seed,
-                                       .threads = c->threads,
-                                       .progress = cli_progress(c),
-                                       .row_groups = groups->rows ? groups->rows->of : NULL,
-                                       .col_groups = groups->cols ? groups->cols->of : NULL,
-                                       .pairwise = c->nan == KSPEC_NAN_KEEP};
+                                 .no_center = a->no_center,
+                                 .center = (kspec_center)a->center,
+                                 .row_trials = d->row_trials,
+                                 .splits = a->splits,
+                                 .curve = a->curve ? CURVE_POINTS : 0,
+                                 .seed = c->seed,
+                                 .threads = c->threads,
+                                 .progress = cli_progress(c),
+                                 .row_groups = groups->rows ? groups->rows->of : NULL,
+                                 .col_groups = groups->cols ? groups->cols->of : NULL,
+                                 .pairwise = c->nan == KSPEC_NAN_KEEP};
     kspec_matrix *phi = cli_trials(d);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;

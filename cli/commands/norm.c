@@ -196,12 +196,11 @@ static json_t *to_json(const void *result) {
     json_t *list = json_array();
     for (size_t k = 0; k < r->count; k++) json_array_append_new(list, entry_json(a, r->entries[k], r->n));
     const char *scaling = a->standardize ? "standardize" : a->minmax ? "minmax" : "none";
-    json_t *o =
-        json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:f}", "scaling", scaling, "rows",
-                     (json_int_t)r->n, "cols", (json_int_t)r->p, "kernel",
-                     a->gram ? json_null() : json_string(cli_choice_name(kernels, a->kernel)), "sigma",
-                     cli_real(r->sigma), "gamma", cli_real(r->gamma), "seed", (json_int_t)a->common.seed,
-                     "results", list, "seconds", r->seconds);
+    json_t *o = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:f}", "scaling", scaling, "rows",
+                          (json_int_t)r->n, "cols", (json_int_t)r->p, "kernel",
+                          a->gram ? json_null() : json_string(cli_choice_name(kernels, a->kernel)), "sigma",
+                          cli_real(r->sigma), "gamma", cli_real(r->gamma), "seed", (json_int_t)a->common.seed,
+                          "results", list, "seconds", r->seconds);
     cli_device_keys(&r->device, o);
     return o;
 }
@@ -236,7 +235,8 @@ static void print_table(FILE *f, const void *result) {
     fprintf(f, "%s%-13s %14s  %-26s %5s  %9s  %9s  %9s%s\n", cli_bold(&a->common), "method", "norm",
             "95% interval, or ± spread", "iter.", "residual", "seconds", "bound", cli_plain(&a->common));
     for (size_t k = 0; k < r->count; k++) print_entry(f, r->entries[k]);
-    if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\nproducts with the Gram matrix on %s\n", r->device.name);
+    if (strcmp(r->device.name, "cpu") != 0)
+        fprintf(f, "\nproducts with the Gram matrix on %s\n", r->device.name);
 }
 
 static void warn(const norm_args *a, const kspec_norm_result *r) {

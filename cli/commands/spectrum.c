@@ -145,8 +145,7 @@ static int from_moments(const spectrum_args *a, kspec_spectrum_result **r) {
     if (status) return status;
     kspec_spectrum_opts o = spectrum_opts(a);
     kspec_status st = cli_team(&a->common, &o.team, &err);
-    if (!st)
-        st = kspec_spectrum_from_moments(g.m, g.std_error, g.correlation, g.count, a->rank, &o, r, &err);
+    if (!st) st = kspec_spectrum_from_moments(g.m, g.std_error, g.correlation, g.count, a->rank, &o, r, &err);
     spectrum_moments_free(&g);
     return st ? cli_fail(st, &err) : EXIT_DONE;
 }

@@ -27,8 +27,7 @@ int cli_run_inner(const cli_common *c, size_t argc, const char *const *argv, jso
                   char **message) {
     heard h = {0};
     const cli_host *outer = cli_hosted;
-    const cli_host host = {&h,          keep_error,      keep_code,
-                           keep_result, cli_progress(c), outer ? outer->inner : 1};
+    const cli_host host = {&h, keep_error, keep_code, keep_result, cli_progress(c), outer ? outer->inner : 1};
     char *line = cli_line_take();
     json_error_t where;
     cli_hosted = &host;

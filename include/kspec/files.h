@@ -45,8 +45,8 @@ typedef struct {
      */
     int in_place;
     /*
-     * The processes that read together: .npy, HDF5 and MATLAB files are read by each of them, others by rank 0,
-     * which sends the data set. NULL: this one alone.
+     * The processes that read together: .npy, HDF5 and MATLAB files are read by each of them, others by
+     * rank 0, which sends the data set. NULL: this one alone. kspec_read_labels() does not look at it.
      */
     kspec_team *team;
 } kspec_read_opts;

@@ -63,8 +63,8 @@ KSPEC_API void kspec_team_close(kspec_team *team);
  * the processes were killed, the same calls with the same inputs, in the same order, go on from there, with
  * any number of ranks and threads, to the same bits. All ranks must see the same directory. `identity` is
  * what is computed, in lines "name value": a directory with another one, of another version of kspec or of
- * another instruction set is refused. Called again with the same directory, it says what the calls that follow
- * compute.
+ * another instruction set is refused. Called again with the same directory, it says what the calls that
+ * follow compute.
  */
 KSPEC_API kspec_status kspec_team_checkpoint(kspec_team *team, const char *directory, const char *identity,
                                              kspec_error *err);

@@ -47,7 +47,7 @@ typedef struct {
  */
 kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err);
 
-/* For one of several ranks: "gpu" is the GPU of this rank, by its number on its machine, modulo those there. */
+/* "gpu" for one of several ranks: the GPU of its number on its machine, modulo those there */
 kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team);
 
 /*

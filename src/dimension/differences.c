@@ -56,7 +56,8 @@ static kspec_status list_higher(const ks_run *run, const kspec_compare_opts *how
     if (o.nmax <= 2) return KSPEC_OK;
     ks_tasks tasks;
     ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};
-    kspec_status st = ks_tasks_make(&o, t.P, t.Q, ks_trials_splits(&t, o.splits), t.count > 1, NULL, &tasks, err);
+    kspec_status st =
+        ks_tasks_make(&o, t.P, t.Q, ks_trials_splits(&t, o.splits), t.count > 1, NULL, &tasks, err);
     const ks_task *task = &tasks.task[0];
     int found = !st && tasks.count > 0 && task->method == KSPEC_ESTIMATOR_EXACT && task->last > 2;
     if (found) st = ks_trials_scale(&t, task->last, err);

@@ -1,4 +1,4 @@
-/* What kspec_read() does in each process: inputs to arrays, arrays to trials x rows x columns, missing values as asked. */
+/* kspec_read() in one process: inputs to arrays, these to trials x rows x columns, missing values as asked */
 #include "io/read.h"
 
 #include "base/error.h"

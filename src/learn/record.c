@@ -57,8 +57,12 @@ kspec_status ks_learn_pack(const kspec_learn_run *run, unsigned char *to, size_t
     int fits = put(&w, &h, sizeof h);
     for (size_t k = 0; k < run->epoch_count && fits; k++) {
         const kspec_learn_epoch *e = run->epochs[k];
-        const measured m = {e->epoch, e->moments ? e->moments->count : 0, e->subsample ? e->subsample->count : 0,
-                            e->loss,  e->accuracy,  e->test_accuracy};
+        const measured m = {e->epoch,
+                            e->moments ? e->moments->count : 0,
+                            e->subsample ? e->subsample->count : 0,
+                            e->loss,
+                            e->accuracy,
+                            e->test_accuracy};
         fits = put(&w, &m, sizeof m) && put_moments(&w, e->moments) && put_moments(&w, e->subsample);
     }
     if (fits) memset(w.at, 0, (size_t)(w.end - w.at));

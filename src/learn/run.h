@@ -39,7 +39,7 @@ kspec_learn_moments *ks_learn_moments_new(ks_arena *arena, size_t count);
 kspec_status ks_learn_measure(ks_learning *l, const ks_network *net, int worker, ks_arena *arena,
                               kspec_learn_epoch *e, kspec_error *err);
 
-/* What a run has found, as `bytes` bytes, from and into a run with room for its epochs: for other processes */
+/* What a run has found, as bytes for other processes, and back into a run */
 size_t ks_learn_record_bytes(const ks_learning *l);
 kspec_status ks_learn_pack(const kspec_learn_run *run, unsigned char *to, size_t bytes, kspec_error *err);
 kspec_status ks_learn_unpack(const ks_learning *l, const unsigned char *from, kspec_learn_run *run,

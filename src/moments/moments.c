@@ -468,7 +468,7 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) o.device = ks_device_of_rank(o.device, o.team);
     if (!st)
         st = o.data_memory == KSPEC_MEMORY_DEVICE ? ks_place_at(&place, o.device, phi, ntrials, err)
-                                             : ks_place_make(&place, o.device, err);
+                                                  : ks_place_make(&place, o.device, err);
     place.ranked = !st && o.team && o.team->comm.ranks > 1;
     if (!st) st = attempt_any(phi, ntrials, &o, &place, out, err);
     if (st && place.device && place.device->failed && ks_place_retreat(&place, err))

@@ -26,8 +26,8 @@ typedef struct {
 } ks_gram;
 
 /*
- * From rows in units of sigma, centred; K is held if it takes no more than `memory` bytes. x is borrowed. In a
- * team each rank holds the tiles that it multiplies with.
+ * From rows in units of sigma, centred; K is held if it takes no more than `memory` bytes. x is borrowed. In
+ * a team each rank holds the tiles that it multiplies with.
  */
 kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, kspec_kernel kernel,
                           size_t memory, ks_arena *arena, kspec_error *err);

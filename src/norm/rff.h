@@ -10,8 +10,8 @@ typedef struct {
     ks_fourier f;
     const double *x; /* n x p, in units of sigma */
     size_t n;
-    double scale;    /* sqrt(2/q) */
-    double *Z;       /* n x q, or NULL: made again; in a team, the rows of this rank's groups of bands */
+    double scale; /* sqrt(2/q) */
+    double *Z;    /* n x q, or NULL: made again; in a team, the rows of this rank's groups of bands */
     size_t rank, ranks;
     size_t band;     /* rows made at a time */
     double **tile;   /* per worker: band x q */

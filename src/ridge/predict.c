@@ -92,8 +92,7 @@ typedef struct {
 
 static kspec_status take_step(void *ctx, const ks_run *run, kspec_error *err) {
     point_step *s = ctx;
-    kspec_status st =
-        make_point(s->r, run, s->N, s->lambda, s->solved, &s->kept.count, &s->kept.point, err);
+    kspec_status st = make_point(s->r, run, s->N, s->lambda, s->solved, &s->kept.count, &s->kept.point, err);
     if (!st && s->kept.count) s->kept.last = s->solved[s->kept.count - 1];
     return st;
 }

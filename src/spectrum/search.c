@@ -156,7 +156,7 @@ static kspec_status best_of(const ks_run *run, ks_search *s, const ks_mode *from
     size_t todo = 0;
     for (size_t k = 0; k < count; k++)
         if (!(m[k] = lookup(s, s->count, &f[k]))) m[k] = t.todo[todo++] = reserve(s, &f[k]);
-    kspec_status st = find_all(run, one_try, &t, t.todo[0], todo, 1, err);
+    kspec_status st = find_all(run, one_try, &t, todo ? t.todo[0] : NULL, todo, 1, err);
     for (size_t k = 0; k < count && !st; k++)
         if (value(m[k]) > value(*best)) *best = m[k];
     return st;
@@ -314,7 +314,8 @@ static kspec_status all_shapes(const ks_run *run, ks_search *s, const reached *t
         blocks[n] = (block){m->family, m->theta, m->log_kappa, .limit = limit};
         reserve_block(s, &blocks[n++]);
     }
-    return find_all(run, one_block, &(tries){.s = s, .blocks = blocks}, blocks[0].own, n, KS_SHAPE_COUNT, err);
+    tries t = {.s = s, .blocks = blocks};
+    return find_all(run, one_block, &t, n ? blocks[0].own : NULL, n, KS_SHAPE_COUNT, err);
 }
 
 kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta, const ks_cplx *log_kappa,

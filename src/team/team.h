@@ -50,8 +50,8 @@ kspec_status ks_team_meet(kspec_team *t, ks_meeting at, kspec_status mine, const
                           kspec_error *err);
 
 /*
- * The end of a public call, always to be reached: returns the status for all. A call between ks_team_within(t,
- * 1) and ks_team_within(t, -1) is a part of another one, and ends with that.
+ * The end of a public call, always to be reached: returns the status for all. A call between
+ * ks_team_within(t, 1) and ks_team_within(t, -1) is a part of another one, and ends with that.
  */
 kspec_status ks_team_end(kspec_team *t, kspec_status mine, kspec_error *err);
 static inline void ks_team_within(kspec_team *t, int more) {
@@ -95,8 +95,8 @@ kspec_status ks_team_for_falling(const ks_run *run, const char *what, size_t chu
                                  void *ctx, const ks_share *shares, int count, kspec_error *err);
 
 /*
- * A step that all ranks take together, such as one point of a path. What it shares out itself is not kept; its
- * results are, by rank 0. Where the checkpoint has them, fn is not called.
+ * A step that all ranks take together, such as one point of a path. What it shares out itself is not kept;
+ * its results are, by rank 0. Where the checkpoint has them, fn is not called.
  */
 typedef kspec_status (*ks_step_fn)(void *ctx, const ks_run *run, kspec_error *err);
 kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, void *ctx,
