@@ -80,15 +80,20 @@ fuzz: setup
 	@cmake --build build-asan -j $(JOBS) --target fuzzers
 	@sh fuzz/run.sh $(FUZZ_SECONDS) build-asan
 
-# line coverage of the tests and the fuzzers' corpora together, held above the bounds in scripts/coverage.py
+# Line coverage of the tests and the fuzzers' corpora together, held above the bounds in scripts/coverage.py. Tests
+# that limit the size of files cut profiles short: they come last, with profiles of their own. They, and those that
+# count files, see the profiles and fail here; make test is their judge.
+CUT = cli/(config|output|learn|limits)$$
+PROFILE = LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles
 coverage: setup
 	@$(SETUP) test pictures
 	@cmake --preset coverage >/dev/null
 	@cmake --build build-coverage -j $(JOBS)
 	@rm -rf build-coverage/profiles && mkdir build-coverage/profiles
-	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw $(CTEST) build-coverage -j $(JOBS) -L fast || \
+	@$(PROFILE)/%8m.profraw $(CTEST) build-coverage -j $(JOBS) -L fast -E '$(CUT)' || \
 	    touch build-coverage/profiles/failed
-	@LLVM_PROFILE_FILE=$(CURDIR)/build-coverage/profiles/%8m.profraw FUZZ_RUNS=0 sh fuzz/run.sh 0 build-coverage
+	@$(PROFILE)/cut-%8m.profraw $(CTEST) build-coverage -j $(JOBS) -R '$(CUT)' >/dev/null || true
+	@$(PROFILE)/%8m.profraw FUZZ_RUNS=0 sh fuzz/run.sh 0 build-coverage
 	@python3 scripts/coverage.py build-coverage
 	@[ ! -e build-coverage/profiles/failed ] || { echo "coverage: some tests failed" >&2; exit 1; }
 

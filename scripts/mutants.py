@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Mutation testing of src/moments: one operator is changed at a time, and a test should notice.
 
-usage: mutants.py [--count N (100)] [--seed S (1)] [--room src/moments] [--jobs N]    after make: uses build/
+usage: mutants.py [--first K (1)] [--count N (100)] [--seed S (1)] [--room src/moments] [--jobs N]
+       after make: uses build/
 
 Each mutant is one changed file, linked in place of the library's own into the tests of the room. Prints the
 mutants that no test noticed, and the share that one did. A mutant that makes a test hang is noticed.
@@ -9,6 +10,7 @@ mutants that no test noticed, and the share that one did. A mutant that makes a 
 import argparse, concurrent.futures, glob, os, random, re, shutil, subprocess, tempfile
 
 args = argparse.ArgumentParser()
+args.add_argument("--first", type=int, default=1)
 args.add_argument("--count", type=int, default=100)
 args.add_argument("--seed", type=int, default=1)
 args.add_argument("--room", default="src/moments")
@@ -74,7 +76,7 @@ def attempt(mutant):
     lines = open(path).read().split("\n")
     old = lines[number]
     lines[number] = old[:column] + new + old[column + length:]
-    what = "%s:%d: %s -> %s in: %s" % (path, number + 1, old[column:column + length], new, old.strip())
+    what = "%s:%d: %s is now %s" % (path, number + 1, old.strip(), lines[number].strip())
     work = tempfile.mkdtemp(prefix="mutant-")
     try:
         source, obj = work + "/" + os.path.basename(path), work + "/mutant.o"
@@ -94,13 +96,15 @@ if attempt(first[:3] + (0, ""))[2]:
     raise SystemExit("a test of %s fails without any change" % args.room)
 tried = noticed = broken = 0
 with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-    for what, compiles, seen in pool.map(attempt, every[:args.count]):
+    for what, compiles, seen in pool.map(attempt, every[args.first - 1:args.first - 1 + args.count]):
         if not compiles:
             broken += 1
             continue
         tried += 1
         noticed += seen is not None
+        if tried % 20 == 0:
+            print("%d of %d noticed" % (noticed, tried), flush=True)
         if not seen:
-            print("not noticed, number %d: %s" % (tried, what), flush=True)
+            print("not noticed: " + what, flush=True)
 print("%d of %d mutants of %s noticed (%.0f%%), of %d places; %d more do not compile" %
       (noticed, tried, args.room, 100 * noticed / max(1, tried), len(every), broken))

@@ -55,8 +55,12 @@ static int unknown_command(const char *name) {
     return cli_error(EXIT_USAGE, "unknown command '%s'; 'kspec help' lists them", name);
 }
 
-/* stdout may be closed or full: help and version notice it */
-static int flushed(void) { return fflush(stdout) == 0 ? EXIT_DONE : cli_fail_output(); }
+/* stdout may be closed or full: help and version notice it, also where only the first of two writes failed */
+static int flushed(void) {
+    int lost = fflush(stdout) != 0 || ferror(stdout);
+    clearerr(stdout); /* a host has other uses for it */
+    return lost ? cli_fail_output() : EXIT_DONE;
+}
 
 static int unexpected(const char *where, const char *arg) {
     return cli_error(EXIT_USAGE, "%s: unexpected argument '%s'", where, arg);

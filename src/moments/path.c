@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* What a band of rows keeps in the second-level cache, and how many chunks each thread should get. */
-enum { BAND_BYTES = 384 * 1024, CHUNKS_PER_THREAD = 16, TEAM_THREADS = 64 };
+enum { BAND_BYTES = 384 * 1024, CHUNKS_PER_THREAD = 16, TEAM_THREADS = 16 };
 
 /* ---- scaling ---- */
 

@@ -65,5 +65,6 @@ expect_status 3 kspec moments "$long"
 expect_status 1 bash -c '"$0" help >/dev/full' "$KSPEC"
 expect_status 1 bash -c '"$0" --version >/dev/full' "$KSPEC"
 expect_status 1 bash -c '"$0" moments -h >/dev/full' "$KSPEC"
+for c in $commands; do expect_status 1 bash -c '"$0" help '$c' >/dev/full' "$KSPEC"; done # one write or two
 expect_status 1 bash -c '"$0" help >&-' "$KSPEC"
 done_testing

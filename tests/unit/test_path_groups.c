@@ -201,11 +201,36 @@ TEST(counts_beyond_a_double) {
     CHECK_CLOSE(log2(e[N].f) + e[N].e, log2_binomial, 1e-12);
 }
 
+/* So many cycles that the entries are scaled: of ones every mean is 1, with and without each group */
+TEST(orders_that_need_a_scale) {
+    enum { N = 180, COLS = 500, ORDER = 84 };
+    double *ones = malloc(sizeof *ones * N * COLS), *m = malloc(sizeof *m * ORDER);
+    double *rows = malloc(sizeof *rows * N * ORDER), *cols = malloc(sizeof *cols * COLS * ORDER);
+    size_t first[COLS + 1], pairs[N];
+    for (size_t k = 0; k < N * COLS; k++) ones[k] = 1;
+    for (size_t k = 0; k <= COLS; k++) first[k] = k;
+    for (size_t k = 0; k < N; k++) pairs[k] = k + (k > 0); /* the first two rows are one group */
+    const ks_run run = {.threads = 2};
+    const ks_pair p = {ones, ones, N, COLS, ORDER};
+    CHECK(ks_path_groups(&run, &p, (ks_blocks){N - 1, pairs}, (ks_blocks){COLS, first},
+                         &(ks_moments_out){m, rows, cols}, NULL) == KSPEC_OK);
+    for (int n = 0; n < ORDER; n++) {
+        CHECK_CLOSE(m[n], 1, 1e-9);
+        for (int k = 0; k < N - 1; k += 43) CHECK_CLOSE(rows[n * (N - 1) + k], 1, 1e-9);
+        for (int k = 0; k < COLS; k += 43) CHECK_CLOSE(cols[n * COLS + k], 1, 1e-9);
+    }
+    free(cols);
+    free(rows);
+    free(m);
+    free(ones);
+}
+
 int main(void) {
     RUN(against_every_tuple);
     RUN(against_the_recursion);
     RUN(groups_of_one);
     RUN(labels);
     RUN(counts_beyond_a_double);
+    RUN(orders_that_need_a_scale);
     return test_done();
 }

@@ -148,6 +148,28 @@ TEST(whatever_the_estimators) {
     }
 }
 
+/* tr(G)^2 / tr(G^2) of the Gram matrix of the mean over trials */
+TEST(the_naive_one) {
+    for (size_t trials = 1; trials <= 2; trials++) {
+        sample s = draw(60, trials);
+        kspec_matrix m[2] = {{s.at[0], P, Q, Q, 1}, {s.at[1], P, Q, Q, 1}};
+        double x[P * Q], trace = 0, square = 0;
+        for (size_t k = 0; k < P * Q; k++) x[k] = (s.at[0][k] + s.at[trials - 1][k]) / 2;
+        for (size_t i = 0; i < P; i++)
+            for (size_t j = 0; j < P; j++) {
+                double g = 0;
+                for (size_t k = 0; k < Q; k++) g += x[i * Q + k] * x[j * Q + k];
+                if (i == j) trace += g;
+                square += g * g;
+            }
+        kspec_moments_opts o = {.size = sizeof o, .nmax = 2};
+        kspec_moments_result *r;
+        CHECK(kspec_moments(m, trials, &o, &r, NULL) == KSPEC_OK);
+        CHECK_CLOSE(r->participation_ratio_naive, trace * trace / square, 1e-12);
+        kspec_moments_free(r);
+    }
+}
+
 /* As kspec_dimension() has it, to the naive one; three trials, so that splits are drawn. */
 TEST(as_dimension_has_it) {
     sample s = draw(50, 2), third = draw(51, 1);
@@ -293,6 +315,7 @@ TEST(logarithms_of_what_is_not_positive) {
 int main(void) {
     RUN(by_definition);
     RUN(whatever_the_estimators);
+    RUN(the_naive_one);
     RUN(as_dimension_has_it);
     RUN(of_every_sample);
     RUN(error_bars_of_a_population);
