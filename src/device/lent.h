@@ -7,7 +7,7 @@
 
 /*
  * In place of ks_place_make(): the GPU whose memory all `count` matrices are in, opened unless the wish is
- * the processor. KSPEC_E_ARG where they are not in a GPU's memory, or not in that of the GPU that is asked for.
+ * the processor. KSPEC_E_ARG where they are not in a GPU's memory, or not in that of the GPU asked for.
  */
 kspec_status ks_place_at(ks_place *p, kspec_device want, const kspec_matrix *m, size_t count,
                          kspec_error *err);

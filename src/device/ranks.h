@@ -16,7 +16,7 @@ static inline kspec_status ks_ranks_meet(kspec_team *t, kspec_status mine, kspec
 /* ranks_product.c */
 kspec_status ks_ranks_product(const ks_run *run, const ks_matmul *p, kspec_error *err);
 
-/* Doubles that an operation holds at most beside its matrices; 0 where ranks <= 1. Which operands are whole? */
+/* Doubles that an operation holds beside its matrices; 0 where ranks <= 1. Which operands are whole? */
 enum { KS_WHOLE_A = 1, KS_WHOLE_B = 2 };
 size_t ks_ranks_product_room(int ranks, const ks_matmul *p, int whole);
 size_t ks_ranks_expression_room(int ranks, const ks_expression *e, ks_tile_result what);

@@ -51,8 +51,8 @@ size_t ks_potrf(size_t n, double *A, size_t lda) {
 }
 
 /*
- * A chunk stays short enough to be cancelled between chunks: 256 * 1024 * 16384 multiply-adds take about 0.1 s
- * on one core.
+ * A chunk stays short enough to be cancelled between chunks: 256 * 1024 * 16384 multiply-adds take about
+ * 0.1 s on one core.
  */
 typedef struct {
     int ta, tb;

@@ -30,7 +30,8 @@ echo '{"command": "figure", "panels": [{"series": [{"y": [3, 1, 2]}]}]}' >result
 echo '<svg/>' >results/quick/000-9z.svg
 cat >results/quick/000-9z.json <<'END'
 {"name": "000-9z", "paper": "A paper", "title": "A figure", "size": "quick", "verdict": "reproduced",
- "reason": null, "claims": [{"kind": "claim", "text": "so it is", "number": "1", "holds": true, "reason": null}],
+ "reason": null,
+ "claims": [{"kind": "claim", "text": "so it is", "number": "1", "holds": true, "reason": null}],
  "pictures": ["000-9z.svg"], "commands": ["kspec config"], "command_count": 1, "seconds": 1}
 END
 expect "the page is made" "$python" tree/house/repro/report.py --out results --docs tree/house/docs
