@@ -39,12 +39,11 @@ void cli_ranks_note(const char *text) {
 }
 
 /* Ranks that run on the same processors share them: as many threads each as there are processors for it. */
-static kspec_status set_threads(kspec_error *err) {
+static kspec_status set_threads(void) {
     struct {
         char host[64];
         cpu_set_t set;
     } mine, *all;
-    (void)err;
     if (getenv("KSPEC_THREADS")) return KSPEC_OK;
     memset(&mine, 0, sizeof mine);
     gethostname(mine.host, sizeof mine.host - 1);
@@ -76,7 +75,7 @@ int cli_ranks_begin(char **argv) {
             close(nowhere);
         }
     }
-    st = set_threads(&err);
+    st = set_threads();
     if (!st) st = kspec_team_open(comm, &team, &err);
     return st ? cli_fail(st, &err) : EXIT_DONE;
 }
@@ -104,11 +103,11 @@ int cli_ranks_end(int status) {
 
 int cli_ranks_skip(const cli_command *c) { return cli_rank() > 0 && !c->shares; }
 
-/* Rank 0 alone writes files. */
+/* Rank 0 alone writes files. What is computed may depend on whether an object is wanted: by all, or none. */
 void cli_ranks_outputs(cli_common *c) {
     if (cli_rank() == 0) return;
+    c->json = cli_wants_object(c);
     c->output = c->plot = NULL;
-    c->json = 0;
     for (size_t k = 0; k < c->given_count; k++)
         if (c->given[k]->writes) *(const char **)((char *)c + c->given[k]->offset) = NULL;
 }

@@ -481,8 +481,7 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
         ks_place_tell(&place, &(*out)->device);
     }
     ks_place_close(&place);
-    if (ks_team_end(o.team, st, err) && !st) {
-        st = err->code;
+    if ((st = ks_team_end(o.team, st, err))) {
         kspec_moments_free(*out);
         *out = NULL;
     }

@@ -257,8 +257,7 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     }
     ks_place_close(&place);
     ks_arena_free(&arena);
-    if (ks_team_end(o.team, st, err) && !st) {
-        st = err->code;
+    if ((st = ks_team_end(o.team, st, err))) {
         kspec_norm_free(*out);
         *out = NULL;
     }

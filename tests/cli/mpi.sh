@@ -123,6 +123,10 @@ for mpi in openmpi mpich; do
     # rank 0 alone prints and writes
     ranks 3 "$KSPEC" moments x.npy -n 2 --estimator path --device cpu -o table.txt >"$out" 2>"$err"
     expect "$mpi: a table in a file" [ $? -eq 0 -a ! -s "$out" -a -s table.txt ]
+    if command -v gnuplot >/dev/null; then
+        ranks 2 "$KSPEC" moments x.npy -n 3 --estimator path --device cpu --plot p$mpi.svg >"$out" 2>"$err"
+        expect "$mpi: a table and a picture" [ $? -eq 0 -a -s "$out" -a -s p$mpi.svg ]
+    fi
     ranks 3 "$KSPEC" theory rbf --eta 4 >"$out" 2>"$err"
     expect "$mpi: a command that shares nothing runs once" [ $? -eq 0 -a "$(grep -c 'm(n)' "$out")" -eq 1 ]
     ranks 3 "$KSPEC" --version >"$out" 2>"$err"

@@ -98,17 +98,16 @@ TEST(moments_have_the_same_bits_at_any_number_of_ranks) {
         kspec_error err;
         CHECK_MSG(kspec_moments(phi, cases[c].trials, &o, &alone, &err) == KSPEC_OK, "case %zu: %s", c,
                   err.msg);
-        const int counts[] = {1, 2, 3, 4, 7};
-        for (size_t k = 0; k < sizeof counts / sizeof *counts && alone; k++) {
+        for (size_t k = 0; k < RANK_COUNTS && alone; k++) {
             moments_rank m[MAX_RANKS] = {0};
-            for (int r = 0; r < counts[k]; r++) {
+            for (int r = 0; r < rank_counts[k]; r++) {
                 m[r] = (moments_rank){.phi = phi, .trials = cases[c].trials, .o = o};
                 m[r].o.threads = 1 + r % 3;
             }
-            run_moments(counts[k], m);
-            for (int r = 0; r < counts[k]; r++) {
+            run_moments(rank_counts[k], m);
+            for (int r = 0; r < rank_counts[k]; r++) {
                 CHECK_MSG(!m[r].status && same_estimates(alone, m[r].r), "case %zu, rank %d of %d: %s", c, r,
-                          counts[k], m[r].err.msg);
+                          rank_counts[k], m[r].err.msg);
                 kspec_moments_free(m[r].r);
             }
         }

@@ -13,9 +13,6 @@
 #include <dirent.h>
 #include <unistd.h>
 
-static const int counts[] = {1, 2, 3, 4, 7};
-enum { COUNTS = sizeof counts / sizeof *counts };
-
 static double *random_matrix(size_t count, uint64_t seed) {
     double *x = malloc(count * sizeof *x);
     for (size_t i = 0; i < count; i++) {
@@ -129,10 +126,10 @@ static void operation_work(const kspec_comm *comm, void *ctx) {
 static void everywhere(const operation *o) {
     static int turn;
     alone(o);
-    for (int k = turn++ % COUNTS, twice = 0; twice < 2; twice++, k = (k + 2) % COUNTS) {
+    for (int k = turn++ % RANK_COUNTS, twice = 0; twice < 2; twice++, k = (k + 2) % RANK_COUNTS) {
         void *ctx[MAX_RANKS];
         for (int r = 0; r < MAX_RANKS; r++) ctx[r] = (void *)o;
-        run_ranks(counts[k], operation_work, ctx);
+        run_ranks(rank_counts[k], operation_work, ctx);
     }
 }
 
@@ -333,17 +330,18 @@ TEST(moments_have_the_same_bits_at_any_number_of_ranks) {
         kspec_error err;
         CHECK_MSG(kspec_moments(phi, f->trials, &o, &alone_result, &err) == KSPEC_OK, "form %zu: %s", c,
                   err.msg);
-        for (int k = 0; k < COUNTS && alone_result; k++) {
+        for (int k = 0; k < RANK_COUNTS && alone_result; k++) {
             exact_rank m[MAX_RANKS] = {0};
-            for (int r = 0; r < counts[k]; r++) {
+            for (int r = 0; r < rank_counts[k]; r++) {
                 m[r] = (exact_rank){.phi = phi, .trials = f->trials, .o = o};
                 m[r].o.threads = 1 + r % 2;
             }
-            run_exact(counts[k], m);
-            for (int r = 0; r < counts[k]; r++) {
+            run_exact(rank_counts[k], m);
+            for (int r = 0; r < rank_counts[k]; r++) {
                 CHECK_MSG(!m[r].status && same_estimates(alone_result, m[r].r), "form %zu, rank %d of %d: %s",
-                          c, r, counts[k], m[r].err.msg);
-                CHECK_MSG((m[r].received > 0) == (counts[k] > 1), "form %zu: %g bytes", c, m[r].received);
+                          c, r, rank_counts[k], m[r].err.msg);
+                CHECK_MSG((m[r].received > 0) == (rank_counts[k] > 1), "form %zu: %g bytes", c,
+                          m[r].received);
                 kspec_moments_free(m[r].r);
             }
         }
@@ -418,7 +416,7 @@ TEST(a_rank_without_memory_ends_all) {
     const kspec_allocator a = {take, give, NULL};
     kspec_set_allocator(&a);
     long k = 0, failures = 0;
-    for (int done = 0; !done && k < 4000; k += k < 60 ? 1 : 7) {
+    for (int done = 0; !done && k < 4000; k += SANITIZED ? 31 : k < 60 ? 1 : 7) {
         poor_rank p[3];
         void *ctx[3];
         for (int r = 0; r < 3; r++) {

@@ -364,21 +364,20 @@ static int same(const rank_job *a, const rank_job *b) {
 }
 
 TEST(the_same_bytes_at_any_number_of_ranks) {
-    static const int counts[] = {1, 2, 3, 4, 7};
     for (int c = 0; c < CALLS; c++)
         for (int size = 0; size < calls[c].sizes; size++) {
             rank_job alone = {.call = calls[c].call, .size = size, .threads = 2};
             alone.status = alone.call(&alone);
             CHECK_MSG(!alone.status && alone.count > 0, "%s %d: %s", calls[c].name, size, alone.err.msg);
-            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+            for (size_t k = 0; k < RANK_COUNTS; k++) {
                 rank_job r[MAX_RANKS] = {0};
-                for (int i = 0; i < counts[k]; i++)
+                for (int i = 0; i < rank_counts[k]; i++)
                     r[i] = (rank_job){.call = calls[c].call, .size = size, .threads = 1 + i % 3};
-                run_all(counts[k], r);
-                for (int i = 0; i < counts[k]; i++) {
+                run_all(rank_counts[k], r);
+                for (int i = 0; i < rank_counts[k]; i++) {
                     CHECK_MSG(same(&alone, &r[i]), "%s %d, rank %d of %d: %s", calls[c].name, size, i,
-                              counts[k], r[i].err.msg);
-                    CHECK_MSG(r[i].loops > 0 || counts[k] == 1 || calls[c].call == reading,
+                              rank_counts[k], r[i].err.msg);
+                    CHECK_MSG(r[i].loops > 0 || rank_counts[k] == 1 || calls[c].call == reading,
                               "%s shares nothing out", calls[c].name);
                     free(r[i].found);
                 }
