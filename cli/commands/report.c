@@ -151,7 +151,8 @@ static int draw(report *r) {
 
 static json_t *to_json(const void *result) {
     const report *r = result;
-    json_t *o = json_pack("{s:o, s:s}", "output", cli_string(r->common->output), "time", r->time);
+    json_t *o = json_pack("{s:o, s:s}", "output", cli_string(r->common->output ? r->common->output : ""),
+                          "time", r->time);
     for (int k = 0; k < REPORT_PARTS; k++)
         if (r->part[k].object)
             json_object_set(o, parts[k].command, r->part[k].object);

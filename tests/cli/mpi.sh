@@ -87,6 +87,9 @@ for mpi in openmpi mpich; do
         continue
     fi
     tried=$((tried + 1))
+    # the second one has the same library to serve: what differs is its plugin
+    few="2 3" some=100 killed=3
+    [ $tried -eq 1 ] || few=2 some=1 killed=2
     ranks() { # how many, command...
         timeout -k 5 120 "$run" -n "$@"
     }
@@ -99,7 +102,8 @@ for mpi in openmpi mpich; do
         # shellcheck disable=SC2086
         kspec moments $what --device cpu --json >alone 2>alone.err
         status=$?
-        for n in 2 3; do
+        for n in $few; do
+            [ "$n" = 3 ] || [ "${what%% *}" = x.npy ] || continue
             # shellcheck disable=SC2086
             ranks $n "$KSPEC" moments $what --device cpu --json >"$out" 2>"$err"
             expect "$mpi, $n ranks, moments $what: status" [ $? -eq $status ]
@@ -118,7 +122,7 @@ for mpi in openmpi mpich; do
         expect "$mpi, $what: status" [ $? -eq 0 ]
         expect "$mpi, $what: output" same_numbers alone "$out"
         expect "$mpi, $what: messages" diff <(cat alone.err) <(spoken)
-    done <commands
+    done < <(head -n $some commands)
 
     # rank 0 alone prints and writes
     ranks 3 "$KSPEC" moments x.npy -n 2 --estimator path --device cpu -o table.txt >"$out" 2>"$err"
@@ -155,7 +159,7 @@ for mpi in openmpi mpich; do
     # shellcheck disable=SC2086
     [ -e big.json ] || kspec moments big.npy $how --threads 2 >big.json
     rm -rf ck.$mpi
-    for n in 3 2; do
+    for n in $killed; do
         before=$(find ck.$mpi -name '*.part' 2>/dev/null | wc -l)
         # shellcheck disable=SC2086
         timeout -k 5 120 "$run" -n $n "$KSPEC" moments big.npy $how --threads 1 --checkpoint ck.$mpi \
@@ -183,10 +187,17 @@ for mpi in openmpi mpich; do
     # Ctrl-C
     "$run" -n 2 "$KSPEC" moments big.npy --estimator path -n 8 --device cpu --threads 1 >"$out" 2>"$err" &
     launcher=$!
-    sleep 1
-    kill -INT $launcher
+    for _ in $(seq 40); do # a launcher that has not begun to listen, or has, and wants to hear it twice
+        sleep 0.5
+        [ -n "$(pgrep -f "$KSPEC moments big.npy")" ] || continue
+        kill -INT $launcher 2>/dev/null || break
+    done
     wait $launcher
     expect "$mpi: Ctrl-C ends it" [ $? -ne 0 -a "$(grep -c path "$out")" -eq 0 ]
+    for _ in $(seq 50); do
+        pgrep -f "$KSPEC moments big.npy" >/dev/null || break
+        sleep 0.1
+    done
     expect "$mpi: and all ranks" [ -z "$(pgrep -f "$KSPEC moments big.npy")" ]
 done
 [ $tried -gt 0 ] || echo "skip: no MPI with a plugin"
