@@ -41,3 +41,11 @@ ks_finding ks_beside_find(const char *name, const char *const *subs, int run, ch
     strcpy(path, strange);
     return strange[0] ? KS_STRANGE : KS_ABSENT;
 }
+
+ks_finding ks_beside_plugin(const char *name, char path[PATH_MAX]) {
+    static const char *const subs[] = {"", "../" KSPEC_LIBDIR_NAME "/", "../", NULL};
+    ks_finding f = ks_beside_find(name, subs, 0, path);
+    if (f != KS_ABSENT) return f;
+    snprintf(path, PATH_MAX, "%s/%s", KSPEC_LIBDIR, name);
+    return ks_beside_look(path, 0, ks_beside_own());
+}

@@ -25,4 +25,7 @@ const char *ks_beside_own(void);
  */
 ks_finding ks_beside_find(const char *name, const char *const *subs, int run, char path[PATH_MAX]);
 
+/* The same of a plugin: near, in the directory of libraries beside it, or where it was to be installed */
+ks_finding ks_beside_plugin(const char *name, char path[PATH_MAX]);
+
 #endif

@@ -17,12 +17,7 @@ static char reason[512];
 static const char *instead;
 
 static int find(char path[PATH_MAX]) {
-    static const char *const subs[] = {"", "../" KSPEC_LIBDIR_NAME "/", "../", NULL};
-    ks_finding f = ks_beside_find(PLUGIN_FILE, subs, 0, path);
-    if (f == KS_ABSENT) {
-        snprintf(path, PATH_MAX, "%s/" PLUGIN_FILE, KSPEC_LIBDIR);
-        f = ks_beside_look(path, 0, ks_beside_own());
-    }
+    const ks_finding f = ks_beside_plugin(PLUGIN_FILE, path);
     if (f == KS_STRANGE)
         snprintf(reason, sizeof reason,
                  "%.300s belongs neither to root nor to this user, or everybody can write to it", path);

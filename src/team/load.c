@@ -36,14 +36,9 @@ static const char *launcher(int *ranks) {
     return tasks > 1 ? "srun" : NULL;
 }
 
-/* Where the plugin of this MPI is: beside the program or the library, or where it was to be installed */
 static ks_finding find(const char *mpi, char file[64], char path[PATH_MAX]) {
-    static const char *const subs[] = {"", "../" KSPEC_LIBDIR_NAME "/", "../", NULL};
     snprintf(file, 64, "libkspec_%s.so", mpi);
-    ks_finding f = ks_beside_find(file, subs, 0, path);
-    if (f != KS_ABSENT) return f;
-    snprintf(path, PATH_MAX, "%s/%s", KSPEC_LIBDIR, file);
-    return ks_beside_look(path, 0, ks_beside_own());
+    return ks_beside_plugin(file, path);
 }
 
 const char *kspec_mpi(void) {

@@ -123,7 +123,7 @@ static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
         kspec_status kept = ks_keep_flush(t->keep, &l->kept, &second);
         if (kept && !st) st = ks_fail(err, kept, "%s", second.msg);
     }
-    if (!st) st = make_room(l, err); /* before all meet: from here on nobody may be missing */
+    if (!st && ranks > 1) st = make_room(l, err); /* before all meet: then nobody may be missing */
     st = ks_team_meet(t, KS_AT_LOOP, st, l->kept.what, l->kept.chunks, err);
     return st || ranks == 1 ? st : hand_round(l, err);
 }

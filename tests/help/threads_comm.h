@@ -8,8 +8,10 @@
 #include "kspec.h"
 #include "test.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_RANKS = 8 };
 
@@ -102,6 +104,37 @@ static inline void run_ranks(int ranks, void (*work)(const kspec_comm *comm, voi
     }
     for (int r = 0; r < ranks; r++) pthread_join(threads[r], NULL);
     pthread_barrier_destroy(&room.barrier);
+}
+
+/* Entries between -1 and 1, for free() */
+static inline double *random_matrix(size_t count, uint64_t seed) {
+    double *x = malloc(count * sizeof *x);
+    for (size_t i = 0; i < count; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        x[i] = (double)(int64_t)seed / 9e18;
+    }
+    return x;
+}
+
+/* A directory with files in it, such as a checkpoint, goes. */
+static inline void remove_all(const char *dir) {
+    char path[600];
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        unlink(path);
+    }
+    if (d) closedir(d);
+    rmdir(dir);
+}
+
+/* Are estimates and participation ratios the same, to the bit? */
+static inline int same_estimates(const kspec_moments_result *a, const kspec_moments_result *b) {
+    if (a->count != b->count) return 0;
+    for (size_t k = 0; k < a->count; k++)
+        if (memcmp(a->estimates[k], b->estimates[k], sizeof **a->estimates)) return 0;
+    return memcmp(&a->participation_ratio, &b->participation_ratio, sizeof(double)) == 0 &&
+           memcmp(&a->participation_ratio_naive, &b->participation_ratio_naive, sizeof(double)) == 0;
 }
 
 #endif

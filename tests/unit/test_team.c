@@ -44,23 +44,6 @@ static void run_moments(int ranks, moments_rank *m) {
     run_ranks(ranks, moments_work, ctx);
 }
 
-static int same_estimates(const kspec_moments_result *a, const kspec_moments_result *b) {
-    if (a->count != b->count) return 0;
-    for (size_t k = 0; k < a->count; k++)
-        if (memcmp(a->estimates[k], b->estimates[k], sizeof **a->estimates)) return 0;
-    return memcmp(&a->participation_ratio, &b->participation_ratio, sizeof(double)) == 0 &&
-           memcmp(&a->participation_ratio_naive, &b->participation_ratio_naive, sizeof(double)) == 0;
-}
-
-static double *random_matrix(size_t count, uint64_t seed) {
-    double *x = malloc(count * sizeof *x);
-    for (size_t i = 0; i < count; i++) {
-        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        x[i] = (double)(int64_t)seed / 9e18;
-    }
-    return x;
-}
-
 static const struct {
     size_t P, Q, trials;
     unsigned estimators;
@@ -147,17 +130,6 @@ TEST(a_failure_of_one_rank_is_everybodys) {
 }
 
 /* ---- checkpoints ---- */
-
-static void remove_all(const char *dir) {
-    char path[600];
-    DIR *d = opendir(dir);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        unlink(path);
-    }
-    if (d) closedir(d);
-    rmdir(dir);
-}
 
 static int count_parts(const char *dir, char *first, size_t size) {
     int n = 0;

@@ -13,15 +13,6 @@
 #include <dirent.h>
 #include <unistd.h>
 
-static double *random_matrix(size_t count, uint64_t seed) {
-    double *x = malloc(count * sizeof *x);
-    for (size_t i = 0; i < count; i++) {
-        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        x[i] = (double)(int64_t)seed / 9e18;
-    }
-    return x;
-}
-
 /* ---- operations ---- */
 
 /* One operation on whole matrices: by one process, and by ranks that have strips of them */
@@ -264,13 +255,6 @@ static void run_exact(int ranks, exact_rank *m) {
     run_ranks(ranks, exact_work, ctx);
 }
 
-static int same_estimates(const kspec_moments_result *a, const kspec_moments_result *b) {
-    if (a->count != b->count) return 0;
-    for (size_t k = 0; k < a->count; k++)
-        if (memcmp(a->estimates[k], b->estimates[k], sizeof **a->estimates)) return 0;
-    return memcmp(&a->participation_ratio, &b->participation_ratio, sizeof(double)) == 0;
-}
-
 typedef struct {
     size_t P, Q, trials;
     int nmax, no_stderr;
@@ -467,17 +451,6 @@ TEST(a_rank_that_is_cancelled_ends_all) {
 }
 
 /* ---- checkpoints ---- */
-
-static void remove_all(const char *dir) {
-    char path[600];
-    DIR *d = opendir(dir);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        unlink(path);
-    }
-    if (d) closedir(d);
-    rmdir(dir);
-}
 
 /* Cancelled again and again, by other numbers of ranks each time, it comes to the same bits in the end. */
 TEST(a_checkpoint_goes_on_where_it_stopped) {

@@ -453,17 +453,6 @@ TEST(a_rank_without_memory_ends_all) {
 
 /* ---- checkpoints ---- */
 
-static void remove_all(const char *dir) {
-    char path[600];
-    DIR *d = opendir(dir);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        unlink(path);
-    }
-    if (d) closedir(d);
-    rmdir(dir);
-}
-
 /* Cancelled later and later, by other numbers of ranks each time, a call comes to the same bytes. */
 TEST(checkpoints_go_on_where_they_stopped) {
     const char *dir = "team-more-checkpoint";
