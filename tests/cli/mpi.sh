@@ -184,16 +184,41 @@ for mpi in openmpi mpich; do
     expect_status 0 kspec moments big.npy $how --checkpoint ck.$mpi
     expect "one process reads what ranks have kept" same big.json "$out"
 
-    # Ctrl-C
-    "$run" -n 2 "$KSPEC" moments big.npy --estimator path -n 8 --device cpu --threads 1 >"$out" 2>"$err" &
+    # Ctrl-C, once the ranks compute. Hydra, MPICH's launcher, kills a rank as soon as the other one has gone, and
+    # forgets the status of one that it has killed: so each rank's own status is written down, and none goes before
+    # all have. Hydra's own is then that of a rank, or 0.
+    rm -rf ended.$mpi && mkdir ended.$mpi
+    # shellcheck disable=SC2016
+    ends='trap "" INT TERM
+"$@"
+echo $? >$0/$$.new && mv $0/$$.new $0/$$
+for _ in $(seq 100); do [ $(ls $0 | grep -vc new) -lt 2 ] || break; sleep 0.1; done
+exit 1'
+    # shellcheck disable=SC2086
+    "$run" -n 2 bash -c "$ends" $PWD/ended.$mpi "$KSPEC" moments big.npy $how --threads 1 \
+        --checkpoint int.$mpi >"$out" 2>"$err" &
     launcher=$!
-    for _ in $(seq 40); do # a launcher that has not begun to listen, or has, and wants to hear it twice
-        sleep 0.5
-        [ -n "$(pgrep -f "$KSPEC moments big.npy")" ] || continue
-        kill -INT $launcher 2>/dev/null || break
+    for _ in $(seq 300); do
+        sleep 0.1
+        [ "$(find int.$mpi -name '*.part' 2>/dev/null | wc -l)" -eq 0 ] || break
     done
+    kill -INT $launcher
+    for _ in $(seq 100); do
+        kill -0 $launcher 2>/dev/null || break
+        sleep 0.1
+    done
+    expect "$mpi: Ctrl-C ends the launcher within ten seconds" eval '! kill -0 $launcher 2>/dev/null'
+    kill -KILL $launcher 2>/dev/null
     wait $launcher
-    expect "$mpi: Ctrl-C ends it" [ $? -ne 0 -a "$(grep -c path "$out")" -eq 0 ]
+    status=$?
+    ended=130
+    if [ $mpi = openmpi ]; then
+        ended=143 # it asks its ranks to end by SIGTERM
+        expect "$mpi: its status is not 0" [ $status -ne 0 ]
+    fi
+    expect "$mpi: both ranks end with $ended ($(cat ended.$mpi/* | tr '\n' ' '))" \
+        [ "$(cat ended.$mpi/*)" = "$(printf '%s\n%s' $ended $ended)" ]
+    expect "$mpi: Ctrl-C leaves no result" [ "$(grep -c schema "$out")" -eq 0 ]
     for _ in $(seq 50); do
         pgrep -f "$KSPEC moments big.npy" >/dev/null || break
         sleep 0.1
