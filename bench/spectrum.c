@@ -126,7 +126,7 @@ static kspec_spectrum_result *fit(const contender *c, const estimated *from, siz
     return r;
 }
 
-/* Of one matrix: each contender's error, and whether intervals cover the largest eigenvalue, the fifth, all */
+/* Of one matrix: each contender's error, and whether intervals cover the first eigenvalue, the fifth, all */
 typedef struct {
     double error[CONTENDERS], covered[3];
 } outcome;

@@ -15,8 +15,9 @@ script fails. So a script fails exactly when a result contradicts what this repo
 Figures that differ by their settings alone share a script with a table FIGURES, one row per figure by name;
 chosen() is the row that the command line names. `run.py NAME` runs any figure.
 
-Under mpirun or srun every rank runs the same figures, and the cache is where they meet: a command is run by the
-rank that comes to it first, and map() lets each rank come to other items first. Rank 0 alone judges and writes.
+Under mpirun or srun every rank runs the same figures, and the cache is where they meet: a command is run by
+the rank that comes to it first, and map() lets each rank come to other items first. Rank 0 alone judges and
+writes.
 """
 import argparse
 import concurrent.futures
@@ -105,7 +106,7 @@ class Runs:
     def kspec(self, *args, after=None, cached=True):
         """The JSON of a kspec command, cached by the tool, the arguments and the files among them.
         after: the arguments of a command to run first, whose file (`-o x.npy`) this one reads in a scratch
-        folder. cached=False: run it anyway, as for times, by rank 0 alone: the other ranks end the figure here"""
+        folder. cached=False: run it anyway, as for times; rank 0 alone does, the others end the figure here"""
         args = [str(a) for a in args] + ["--json", "--quiet"]
         before = [str(a) for a in after] if after else None
         identity = [self.tool, before, args, [_stamp(a) for a in args]]
@@ -128,8 +129,8 @@ class Runs:
 
     @contextlib.contextmanager
     def _claim(self, kept):
-        """Until it ends, no other rank makes this result: a lock on a byte of a file, which is its digest's. It goes
-        with a rank that is killed"""
+        """Until it ends, no other rank makes this result: a lock on one byte of a file, that of its digest. It
+        goes with a rank that is killed"""
         if RANKS == 1 or kept.exists():
             yield
             return

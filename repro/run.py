@@ -2,8 +2,8 @@
 """Runs figures one after another: repro/run.py [--full] [NAME...]
 
 NAME is a figure such as 000-2a; without a name all figures run, and report.py writes their page. Results are
-cached, so an interrupted run continues where it stopped. The exit status is 1 if a check failed. Under mpirun or
-srun the ranks share the commands of every figure out (harness.py); rank 0 prints.
+cached, so an interrupted run continues where it stopped. The exit status is 1 if a check failed. Under mpirun
+or srun the ranks share the commands of every figure out (harness.py); rank 0 prints.
 """
 import pathlib
 import re

@@ -14,8 +14,8 @@ expect_stdout '^000-A1d: (reproduced|differs) '
 expect_stdout '^1 passed, 0 failed'
 expect "a result is written" grep -q '"verdict": "\(reproduced\|differs\)"' results/quick/000-A1d.json
 
-# Ranks of a launcher share its commands out: each is run once, by whoever comes first, to the same result. One rank is
-# killed on the way, and what it was at is done by another.
+# Ranks of a launcher share its commands out: each is run once, by whoever comes first, to the same result.
+# One rank is killed on the way, and what it was at is done by another.
 printf '#!/bin/sh\necho "$OMPI_COMM_WORLD_RANK $$ $*" >>"%s/ran"\nexec "%s" "$@"\n' "$work" "$KSPEC" >tool
 chmod +x tool
 grep -v seconds results/quick/000-A1d.json >alone.json
