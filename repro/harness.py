@@ -106,7 +106,7 @@ class Runs:
     def kspec(self, *args, after=None, cached=True):
         """The JSON of a kspec command, cached by the tool, the arguments and the files among them.
         after: the arguments of a command to run first, whose file (`-o x.npy`) this one reads in a scratch
-        folder. cached=False: run it anyway, as for times; rank 0 alone does, the others end the figure here"""
+        folder. cached=False: run it anyway, as for times; rank 0 does, the others end the figure here"""
         args = [str(a) for a in args] + ["--json", "--quiet"]
         before = [str(a) for a in after] if after else None
         identity = [self.tool, before, args, [_stamp(a) for a in args]]
@@ -129,8 +129,8 @@ class Runs:
 
     @contextlib.contextmanager
     def _claim(self, kept):
-        """Until it ends, no other rank makes this result: a lock on one byte of a file, that of its digest. It
-        goes with a rank that is killed"""
+        """Until it ends, no other rank makes this result: a lock on one byte of a file, that of its digest.
+        It goes with a rank that is killed"""
         if RANKS == 1 or kept.exists():
             yield
             return

@@ -134,7 +134,7 @@ for mpi in openmpi mpich; do
     # rank 0 alone prints and writes
     ranks 3 "$KSPEC" moments x.npy -n 2 --estimator path --device cpu -o table.txt >"$out" 2>"$err"
     expect "$mpi: a table in a file" [ $? -eq 0 -a ! -s "$out" -a -s table.txt ]
-    kspec moments x.npy -n 2 --estimator path --device cpu >alone
+    kspec moments x.npy -n 2 --estimator path --device cpu >alone 2>alone.err
     ranks 3 "$KSPEC" moments x.npy -n 2 --estimator path --device cpu >"$out" 2>"$err"
     expect "$mpi: a table without escapes" diff alone "$out"
     if command -v gnuplot >/dev/null; then
@@ -173,7 +173,7 @@ for mpi in openmpi mpich; do
         [ "$(spoken | grep -c '^kspec: rank 2: its file .*differs')" -eq 1 ]
 
     # labels are rank 0's for all, also from its standard input; a list must be the same
-    kspec moments small.npy --estimator path -n 3 --groups labels.csv --json >alone
+    kspec moments small.npy --estimator path -n 3 --groups labels.csv --json >alone 2>alone.err
     ranks 2 "$KSPEC" moments small.npy --estimator path -n 3 --groups - --json <labels.csv >"$out" 2>"$err"
     expect "$mpi: labels from standard input" [ $? -eq 0 ]
     expect "$mpi: labels from standard input: the same" \

@@ -49,7 +49,7 @@ norm 130x67.npy --sigma 2 --method power --features 70
 norm row.csv --sigma 1
 ridge 1x9.npy --target 1x1.npy --features 3 --lambda 1
 ridge 9x1.npy --target other9x1.npy --features 4 --lambda 1 --empirical 1
-ridge 65x2.npy --target 65.csv --features 5,2 --lambda 1,0.1 --empirical 2 --test 65x2.npy --test-target 65.csv
+ridge 65x2.npy --target 65.csv --features 5,2 --lambda 1 --empirical 2 --test 65x2.npy --test-target 65.csv
 ridge 130x67.npy --target two.csv --features 60 --lambda 1 --empirical 8
 learn --images two.csv --labels labels.csv --test-images two.csv --width 5 --seeds 1 --epochs 1
 learn --images rows2.csv --labels labels2.csv --width 3,2 --seeds 2 --epochs 2
