@@ -7,8 +7,8 @@ kspec generate rff --rows 1500 --cols 1300 --dim 5 -o other.npy
 kspec generate rff --rows 2500 --cols 12 --dim 5 -o long.npy
 seq 1 2500 | awk '{ print $1 % 7 "," ($1 * $1) % 11 }' >two.csv
 seq 1 2500 | awk '{ print $1 % 3 }' >labels.csv
-# but for times; learn's line names its checkpoint
-numbers() { grep -vE '"((train_|measure_)?seconds|gfma_per_s|command_line)"' "$1"; }
+# but for times; learn's line names its checkpoint, and its runs say at which epoch they went on
+numbers() { grep -vE '"((train_|measure_)?seconds|gfma_per_s|command_line|resumed)"' "$1"; }
 same() { diff <(numbers "$1") <(numbers "$2") >/dev/null; }
 RANDOM=20
 counts=(3 1 4 2 7 2)
