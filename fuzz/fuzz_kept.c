@@ -1,14 +1,14 @@
 /*
- * A checkpoint's folder, as a run finds it. Five good parts of two loops are there; the input's first byte says what
- * becomes of one of them:
+ * A checkpoint's folder, as a run finds it. Five good parts of two loops are there; the input's first byte
+ * says what becomes of one of them:
  *     bits 0-2  which: 1 to 5 a part, 6 the identity, others: none, but one more part is there
  *     bit 3     the checksum is put right, so that what lies before it is reached
  *     bit 4     it has another name: the bytes after the first, up to a 0
- *     bit 5     it is the rest of the input; else that is patches of 8 bytes: where (2), how many words (1, signed: to
- *               insert or leave out), and 5 bytes of a new word
+ *     bit 5     it is the rest of the input; else that is patches of 8 bytes: where (2), how many words (1,
+ *               signed: to insert or leave out), and 5 bytes of a new word
  *     bit 6     the folder is opened by rank 1, which writes nothing
- * A loop gets results that were kept, or there is one line. What was not changed is as it was; a changed part is
- * refused unless its checksum was put right.
+ * A loop gets results that were kept, or there is one line. What was not changed is as it was; a changed part
+ * is refused unless its checksum was put right.
  */
 #include "base/digest.h"
 #include "base/error.h"

@@ -306,8 +306,8 @@ static kspec_status sum_of(const ks_run *run, const ks_pair *p, int power, const
 }
 
 /*
- * Adds the estimates of one split to `out`, those without a row or a column only where `loo` is set. *sums are
- * those of the split; v has room for 3 Q numbers, crossed for 3 P.
+ * Adds the estimates of one split to `out`, those without a row or a column only where `loo` is set. *sums
+ * are those of the split; v has room for 3 Q numbers, crossed for 3 P.
  */
 static kspec_status add_squares(const ks_run *run, const ks_pair *p, const double population[2], int loo,
                                 double *v, double *crossed, double weight, double *out, squares *sums,
@@ -345,7 +345,8 @@ static kspec_status add_squares(const ks_run *run, const ks_pair *p, const doubl
 
 /*
  * The matrix's own ratio from the estimate of m(2), without its Gram matrix G: of one trial, t = x^2, and
- *     P (P-1) Q (Q-1) m(2) = sum over i != j, k != l of x_ik x_jk x_jl x_il = |G|^2 - sum u^2 - sum v^2 + sum t^2.
+ *     P (P-1) Q (Q-1) m(2) = sum over i != j, k != l of x_ik x_jk x_jl x_il
+ *                          = |G|^2 - sum u^2 - sum v^2 + sum t^2.
  * |G|^2 is no smaller than any of the others.
  */
 static double naive_of_moment(const squares *q, double P, double Q, double moment) {

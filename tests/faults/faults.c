@@ -6,9 +6,9 @@
  *                   later ones), kill (the process dies at system call k), short (system call k reads or
  *                   writes half of it), or an error's name such as EIO (system call k fails with it)
  *     FAULT_STRIDE  every how many cases one is tried (1), from FAULT_FIRST (0)
- *     FAULT_FOLDER  what becomes of a folder, which is a checkpoint: "drop" (it is removed after each case), "resume"
- *                   (before that a run without faults goes on from it, and must end as if nothing had been), "keep"
- *                   (the first run leaves a whole one, from which each case goes on)
+ *     FAULT_FOLDER  what becomes of a folder, which is a checkpoint: "drop" (it is removed after each case),
+ *                   "resume" (before that a run without faults goes on from it, and must end as if nothing
+ *                   had been), "keep" (the first run leaves a whole one, from which each case goes on)
  *     FAULT_TICK    seconds by which the clock advances whenever it is read (0)
  *
  * A child is right where it ends with status 0 and exactly the output and files of a run without faults, or

@@ -118,7 +118,7 @@ void look_at(struct result *r) {
 
 void discard(struct result *r) { free(r->out_text); }
 
-/* The end of a line that says how long something took, or how much of it was there; otherwise the line itself */
+/* The end of a line that says how long it took, or how much of it was there; otherwise the line itself */
 static const char *past_times(const char *line) {
     static const char *const keys[] = {"seconds\": ", "gfma_per_s\": ", "resumed\": "};
     const char *end = strchr(line, '\n');

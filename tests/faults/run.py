@@ -121,8 +121,8 @@ COMMANDS = [
 # with a program of their own beside them: a filter of system calls would follow it there
 WITH_CHILDREN = ["moments h.h5 -n 2 --json", "plot m.json -o out.svg",
                  "moments x.npy -n 2 --json --plot out.html"]
-# that keep what they compute: the faults strike while parts are written, and a run without faults goes on from
-# what is left; then while the parts of a whole checkpoint are read
+# that keep what they compute: the faults strike while parts are written, and a run without faults goes on
+# from what is left; then while the parts of a whole checkpoint are read
 KEPT = [line + " --checkpoint ck" for line in [
     "moments x.npy -n 3 --estimator naive,path,exact",
     "moments t.npy -n 2 --json",
@@ -143,7 +143,8 @@ def sweep_line(line, plan, stride, first, folder):
         for f in os.listdir(INPUTS):
             shutil.copy(os.path.join(INPUTS, f), d)
         env = dict(ENV, LD_PRELOAD=LIBRARY, FAULT_PLAN=plan, FAULT_STRIDE=str(stride),
-                   FAULT_FIRST=str(first), FAULT_FOLDER=folder, FAULT_TICK="0" if folder == "drop" else "2")
+                   FAULT_FIRST=str(first), FAULT_FOLDER=folder,
+                   FAULT_TICK="0" if folder == "drop" else "2")
         return subprocess.run([KSPEC] + line.split(), capture_output=True, text=True, env=env, cwd=d,
                               errors="replace")
 
@@ -280,21 +281,26 @@ def writers():
 
 def full_checkpoint():
     """Disks on which a checkpoint's parts have no room; then there is room, and it goes on."""
-    script = (r'''mount -t tmpfs -o size=$2 tmpfs "$1" && d=$1 && shift 2 && { "$@" --checkpoint "$d/ck"; s=$?'''
-              r'''; ls -A "$d/ck" >&2; mount -o remount,size=40m "$d" && "$@" --checkpoint "$d/ck" && exit $s; }'''
-              r'''; echo "no second run" >&2''')
+    script = r'''mount -t tmpfs -o size=$2 tmpfs "$1" || exit
+        ck=$1/ck && room=$1 && shift 2
+        "$@" --checkpoint "$ck"
+        s=$?
+        ls -A "$ck" >&2
+        mount -o remount,size=40m "$room" && "$@" --checkpoint "$ck" && exit $s
+        echo "no second run" >&2'''
     line = "moments tall.npy -n 8 --estimator path"
     run("generate rff --rows 700 --cols 300 --dim 2 --seed 6 -o tall.npy")
     want = run(line)[1]
     for size in ("4k", "8k"):
         d = tempfile.mkdtemp(prefix="faults-")
-        p = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", d, size, KSPEC] + line.split(), env=ENV,
-                           capture_output=True, text=True)
+        p = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", d, size, KSPEC] + line.split(),
+                           env=ENV, capture_output=True, text=True)
         os.rmdir(d)
         said = [l for l in p.stderr.splitlines() if l.startswith("kspec: ")]
         there = [l for l in p.stderr.splitlines() if not l.startswith("kspec: ")]
         if p.returncode != 3 or len(said) != 1 or p.stdout.encode() != want or there != ["identity"]:
-            complain("kspec %s --checkpoint on a disk of %s: status %d, %s" % (line, size, p.returncode, p.stderr))
+            complain("kspec %s --checkpoint on a disk of %s: status %d, %s" %
+                     (line, size, p.returncode, p.stderr))
     return 2
 
 
@@ -336,10 +342,10 @@ try:
             ("children", lambda: sweep("the same, with programs beside", WITH_CHILDREN, ALLOCATIONS,
                                        4 * args.stride)),
             ("calls", lambda: sweep("system calls that fail", COMMANDS, CALLS, max(1, args.stride // 8))),
-            ("kept", lambda: sweep("both while a checkpoint is written", KEPT, ALLOCATIONS + "," + CALLS, args.stride,
-                                   "resume")),
-            ("found", lambda: sweep("both while a checkpoint is read", KEPT, ALLOCATIONS + "," + CALLS, args.stride,
-                                    "keep")),
+            ("kept", lambda: sweep("both while a checkpoint is written", KEPT, ALLOCATIONS + "," + CALLS,
+                                   args.stride, "resume")),
+            ("found", lambda: sweep("both while a checkpoint is read", KEPT, ALLOCATIONS + "," + CALLS,
+                                    args.stride, "keep")),
             ("limits", limits), ("kills", kills), ("writers", writers), ("full", full_disk)]:
         if args.only in ("", name):
             go()

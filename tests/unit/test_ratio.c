@@ -149,8 +149,8 @@ TEST(whatever_the_estimators) {
 }
 
 /*
- * tr(G)^2 / tr(G^2) of the Gram matrix of the mean over trials. Path and exact have it from their m(2), also where
- * one entry is far larger than the rest, or each row in another unit.
+ * tr(G)^2 / tr(G^2) of the Gram matrix of the mean over trials. Path and exact have it from their m(2), also
+ * where one entry is far larger than the rest, or each row in another unit.
  */
 static double naive_ratio(const double *x) {
     double trace = 0, square = 0;
