@@ -288,6 +288,8 @@ int cli_error(int status, const char *fmt, ...) __attribute__((format(printf, 2,
 int cli_fail(kspec_status st, const kspec_error *err);
 /* The same where a value out of range came out of a file: status 3 */
 int cli_fail_data(kspec_status st, const kspec_error *err);
+/* What `print` writes, to standard output: nothing comes after what could not be written. */
+int cli_print(void (*print)(FILE *f, const void *what), const void *what);
 /* Standard output could not be written, as errno says; who closes a pipe has seen enough */
 int cli_fail_output(void);
 /* The same where a file could not be written: status 1 */

@@ -322,7 +322,8 @@ static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_
     if (j->second_by) {
         const double population[2] = {(double)j->trials.P / (1 - j->share[0]),
                                       (double)j->trials.Q / (1 - j->share[1])};
-        return ks_second_of_moment(run, &m, j->o.splits, j->o.seed, population, j->second, s, &j->arena, err);
+        return ks_second_of_moment(run, &m, j->o.splits, j->o.seed, population, !j->o.no_stderr, j->second, s,
+                                   &j->arena, err);
     }
     if (finite || j->o.center == KSPEC_CENTER_BOTH) return KSPEC_OK;
     if (!turned) return ks_second_make(run, &m, j->o.splits, j->o.seed, s, &j->arena, err);

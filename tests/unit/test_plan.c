@@ -51,6 +51,16 @@ TEST(memory_of_a_device) {
         CHECK(make(&o, large, large, 1, 0, &t, &e) != KSPEC_OK);
     }
     kspec_moments_opts o = {.nmax = 4, .estimators = KSPEC_ESTIMATOR_EXACT};
+    /* auto takes no more than 4 GB for exact of a sample, whatever there is: the same on every machine */
+    kspec_moments_opts automatic = {.nmax = 4};
+    CHECK_MSG(!ks_tasks_make(&automatic, 20000, 20000, 1, 0, &device, &t, &e), "%s", e.msg);
+    CHECK_MSG(t.task[0].last < 4 && t.task[t.count - 1].label == KSPEC_ESTIMATOR_PATH, "exact to order %d",
+              t.task[0].last);
+    ks_tasks_free(&t);
+    automatic = (kspec_moments_opts){.nmax = 4, .sampled = KSPEC_SAMPLED_ROWS};
+    CHECK_MSG(!ks_tasks_make(&automatic, 20000, 20000, 1, 0, &device, &t, &e), "%s", e.msg);
+    check_task(&t.task[0], KSPEC_ESTIMATOR_EXACT, 1, 4, 0);
+    ks_tasks_free(&t);
     gpu_memory = 10000000;
     CHECK(ks_tasks_make(&o, 2000, 2000, 1, 0, &device, &t, &e) == KSPEC_E_ARG);
     CHECK_MSG(strstr(e.msg, "or the 10.0 MB that are available"), "%s", e.msg);
