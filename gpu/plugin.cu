@@ -312,6 +312,7 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 gpu_expression,
                                 gpu_symmetrise,
                                 gpu_path,
-                                gpu_gram_times};
+                                gpu_gram_times,
+                                gpu_cosines};
 
 extern "C" __attribute__((visibility("default"))) const ks_plugin *ks_plugin_table(void) { return &table; }

@@ -236,7 +236,7 @@ static void print_table(FILE *f, const void *result) {
             "95% interval, or ± spread", "iter.", "residual", "seconds", "bound", cli_plain(&a->common));
     for (size_t k = 0; k < r->count; k++) print_entry(f, r->entries[k]);
     if (strcmp(r->device.name, "cpu") != 0)
-        fprintf(f, "\nproducts with the Gram matrix on %s\n", r->device.name);
+        fprintf(f, "\nproducts and features on %s\n", r->device.name);
 }
 
 static void warn(const norm_args *a, const kspec_norm_result *r) {

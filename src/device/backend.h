@@ -57,4 +57,8 @@ kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_err
 kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, const double *x, double *y,
                                   kspec_error *err);
 
+/* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])) on run->device, where Z (rows x cols) and b are */
+kspec_status ks_device_cosines(const ks_run *run, size_t rows, size_t cols, const double *b, double scale,
+                               double *Z, kspec_error *err);
+
 #endif

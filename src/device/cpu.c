@@ -48,7 +48,7 @@ static kspec_status diagonal(const ks_run *run, double *to, const double *from, 
 }
 
 static kspec_status product(const ks_run *run, const ks_matmul *p, kspec_error *err) {
-    if (p->symmetric)
+    if (p->symmetric && p->beta == 0)
         return ks_gemm_symmetric_tiled(run, p->ta, p->tb, p->n, p->k, p->alpha, p->A, p->lda, p->B, p->ldb,
                                        p->C, p->ldc, err);
     return ks_gemm_tiled(run, p->ta, p->tb, p->m, p->n, p->k, p->alpha, p->A, p->lda, p->B, p->ldb, p->beta,

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { KS_PLUGIN_VERSION = 2 };
+enum { KS_PLUGIN_VERSION = 3 };
 #define KS_PLUGIN_ENTRY "ks_plugin_table"
 
 /* ---- elementwise expressions ---- */
@@ -53,7 +53,7 @@ typedef enum {
 
 /*
  * C (m x n) = alpha op(A) op(B) + beta C; ta, tb: 1 to transpose. A is m x k (k x m if ta), B is k x n.
- * symmetric: C is known to be, and beta is 0.
+ * symmetric: C is known to be, and was where beta is not 0; a team has that with beta = 0 only.
  */
 typedef struct {
     int ta, tb;
@@ -150,6 +150,8 @@ typedef struct {
     /* y = K x, n numbers each in the host's memory */
     ks_plugin_status (*gram_times)(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                    const ks_plugin_progress *progress);
+    /* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])), Z (rows x cols) and b on the device */
+    ks_plugin_status (*cosines)(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale, double *Z);
 } ks_plugin;
 
 typedef const ks_plugin *(*ks_plugin_entry)(void);

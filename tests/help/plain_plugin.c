@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define FAR ((uintptr_t)1 << 62)
-enum { MEMORY = 1 << 30 };
+static const size_t MEMORY = (size_t)16 << 30;
 
 struct ks_gpu {
     long until_failure;
@@ -228,6 +228,17 @@ static ks_plugin_status gram_times(ks_gpu *gpu, const ks_gram_job *job, const do
     return KS_PLUGIN_OK;
 }
 
+static ks_plugin_status cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale,
+                                double *Z) {
+    (void)gpu;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            double *z = &mine(Z)[i * cols + j], t = *z + here(b)[j];
+            *z = scale * cos(2 * acos(-1) * (t - rint(t)));
+        }
+    return KS_PLUGIN_OK;
+}
+
 static size_t path_memory(ks_gpu *gpu, const ks_path_job *job) {
     (void)gpu, (void)job;
     return 64;
@@ -255,6 +266,7 @@ const ks_plugin *ks_plugin_table(void) {
                                     .expression = expression,
                                     .symmetrise = symmetrise,
                                     .path = path,
-                                    .gram_times = gram_times};
+                                    .gram_times = gram_times,
+                                    .cosines = cosines};
     return &table;
 }
