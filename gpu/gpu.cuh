@@ -7,6 +7,16 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+// Matrices on their way (blocks.cu), by a stream of its own; made when it is first needed
+struct blocks {
+    cudaStream_t stream;
+    // pinned, two halves, and when each is free again
+    double *pinned;
+    cudaEvent_t half_free[2];
+    // what must be done before more is copied to the device; and what was copied is there
+    cudaEvent_t before, arrived;
+};
+
 struct ks_gpu {
     int device, processors;
     cudaStream_t stream;
@@ -18,9 +28,7 @@ struct ks_gpu {
     // staging for vectors and partial sums, which grows
     double *staging;
     size_t staging_count;
-    // pinned, two halves, for matrices on their way; made when it is first needed
-    double *pinned;
-    cudaEvent_t half_free[2];
+    blocks copies;
     // pinned, and seen by the device: set to stop a long kernel; how far it is
     volatile int *control;
     char message[256];
@@ -37,6 +45,16 @@ ks_plugin_status gpu_wait(ks_gpu *gpu);
 
 ks_plugin_status gpu_alloc(ks_gpu *gpu, size_t bytes, void **out);
 void gpu_release(ks_gpu *gpu, void *p);
+
+// From so many numbers on, a copy goes by blocks.cu.
+enum { GPU_SMALL = 1 << 20 };
+ks_plugin_status gpu_put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols, size_t ld);
+ks_plugin_status gpu_get_block(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows, size_t cols);
+// What is queued so far comes before later copies; what is copied so far comes before later work; waits for it.
+ks_plugin_status gpu_blocks_after(ks_gpu *gpu);
+ks_plugin_status gpu_blocks_arrive(ks_gpu *gpu);
+ks_plugin_status gpu_blocks_wait(ks_gpu *gpu);
+void gpu_blocks_close(ks_gpu *gpu);
 
 ks_plugin_status gpu_expression(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);
 ks_plugin_status gpu_symmetrise(ks_gpu *gpu, size_t n, double *X);

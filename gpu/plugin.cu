@@ -1,7 +1,6 @@
 // The table of libkspec_cuda.so: devices, memory, copies, products.
 #include "gpu.cuh"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +62,7 @@ static void close_device(ks_gpu *gpu) {
     if (gpu->stream) cudaStreamSynchronize(gpu->stream);
     gpu_release(gpu, gpu->staging);
     if (gpu->control) cudaFreeHost((void *)gpu->control);
-    if (gpu->pinned) cudaFreeHost(gpu->pinned);
-    for (int k = 0; k < 2; k++)
-        if (gpu->half_free[k]) cudaEventDestroy(gpu->half_free[k]);
+    gpu_blocks_close(gpu);
     if (gpu->blas) cublasDestroy(gpu->blas);
     if (gpu->stream) {
         cudaStreamSynchronize(gpu->stream);
@@ -164,12 +161,13 @@ ks_plugin_status gpu_alloc(ks_gpu *gpu, size_t bytes, void **out) {
     ks_plugin_status st = gpu_check(gpu, cudaMallocAsync(out, bytes ? bytes : 1, gpu->stream));
     if (st == KS_PLUGIN_NOMEM)
         snprintf(gpu->message, sizeof gpu->message, "out of memory: %.1f MB wanted", (double)bytes / 1e6);
-    return st;
+    return st ? st : gpu_blocks_after(gpu);
 }
 
 void gpu_release(ks_gpu *gpu, void *p) {
     if (!p) return;
     cudaSetDevice(gpu->device);
+    if (gpu->copies.stream) cudaStreamWaitEvent(gpu->stream, gpu->copies.arrived, 0); // to p, perhaps
     cudaFreeAsync(p, gpu->stream);
     cudaGetLastError();
 }
@@ -185,62 +183,13 @@ ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count) {
     return KS_PLUGIN_OK;
 }
 
-// A matrix goes through pinned memory in two halves: threads fill one while the other is on its way. The
-// driver's own copy from pageable memory has one thread, and takes three times as long.
-enum { COPIERS = 4 };
-static const size_t HALF = (size_t)4 << 20; // doubles
-
-struct share {
-    double *to;
-    const double *from;
-    size_t count;
-};
-
-static void *copy_share(void *arg) {
-    const share *s = (const share *)arg;
-    memcpy(s->to, s->from, s->count * sizeof *s->to);
-    return NULL;
-}
-
-static void copy_in_parallel(double *to, const double *from, size_t count) {
-    pthread_t thread[COPIERS];
-    share part[COPIERS];
-    int started[COPIERS] = {0};
-    for (int k = 0; k < COPIERS; k++) {
-        const size_t a = count * k / COPIERS, b = count * (k + 1) / COPIERS;
-        part[k] = {to + a, from + a, b - a};
-        started[k] = k && pthread_create(&thread[k], NULL, copy_share, &part[k]) == 0;
-    }
-    for (int k = 0; k < COPIERS; k++)
-        if (!started[k]) copy_share(&part[k]);
-    for (int k = 0; k < COPIERS; k++)
-        if (started[k]) pthread_join(thread[k], NULL);
-}
-
-static ks_plugin_status put_large(ks_gpu *gpu, double *to, const double *from, size_t count) {
-    void *pinned = NULL;
-    ks_plugin_status st = KS_PLUGIN_OK;
-    if (!gpu->pinned) {
-        st = gpu_check(gpu, cudaHostAlloc(&pinned, 2 * HALF * sizeof(double), cudaHostAllocDefault));
-        gpu->pinned = (double *)pinned;
-        for (int k = 0; k < 2 && !st; k++)
-            st = gpu_check(gpu, cudaEventCreateWithFlags(&gpu->half_free[k], cudaEventDisableTiming));
-    }
-    for (size_t i = 0, k = 0; i < count && !st; i += HALF, k ^= 1) {
-        const size_t n = count - i < HALF ? count - i : HALF;
-        double *half = gpu->pinned + k * HALF;
-        st = gpu_check(gpu, cudaEventSynchronize(gpu->half_free[k]));
-        if (st) break;
-        copy_in_parallel(half, from + i, n);
-        st = gpu_check(gpu, cudaMemcpyAsync(to + i, half, n * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
-        if (!st) st = gpu_check(gpu, cudaEventRecord(gpu->half_free[k], gpu->stream));
-    }
-    return st ? st : gpu_wait(gpu);
-}
-
 static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t count) {
     cudaSetDevice(gpu->device);
-    if (count > HALF / 4) return put_large(gpu, to, from, count);
+    if (count > GPU_SMALL) {
+        ks_plugin_status st = gpu_blocks_after(gpu);
+        if (!st) st = gpu_put_block(gpu, to, from, 1, count, count);
+        return st ? st : gpu_blocks_wait(gpu);
+    }
     ks_plugin_status st =
         gpu_check(gpu, cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
     return st ? st : gpu_wait(gpu);
@@ -248,6 +197,7 @@ static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t 
 
 static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step) {
     cudaSetDevice(gpu->device);
+    if (step == 1 && count > GPU_SMALL) return gpu_get_block(gpu, to, count, from, 1, count);
     ks_plugin_status st = gpu_check(
         gpu, step == 1 ? cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDeviceToHost, gpu->stream)
                        : cudaMemcpy2DAsync(to, sizeof *to, from, step * sizeof *to, sizeof *to, count,
@@ -286,6 +236,8 @@ static ks_plugin_status product(ks_gpu *gpu, const ks_matmul *p) {
     cudaSetDevice(gpu->device);
     gpu->queued += (double)p->m * (double)p->n * (double)p->k;
     ks_plugin_status st = gpu->queued > QUEUE ? gpu_wait(gpu) : KS_PLUGIN_OK;
+    if (!st) st = gpu_blocks_after(gpu);
+    if (!st) st = gpu_blocks_arrive(gpu);
     if (st) return st;
     return p->symmetric && p->n > 1024 ? multiply_symmetric(gpu, p) : multiply(gpu, p);
 }
@@ -308,6 +260,8 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 gpu_release,
                                 put,
                                 get,
+                                gpu_put_block,
+                                gpu_get_block,
                                 product,
                                 gpu_expression,
                                 gpu_symmetrise,

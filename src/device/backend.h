@@ -41,6 +41,9 @@ extern const ks_backend ks_ranks_backend;
 /* That of run->device, or the processor's */
 const ks_backend *ks_backend_of(const ks_run *run);
 
+/* The same for a computation whose matrices may be too large for the device (device/streamed.h) */
+const ks_backend *ks_backend_alone(const ks_run *run);
+
 /* The same, or a team's, which shares matrices out where products of P x Q data take longer than messages */
 const ks_backend *ks_backend_for(const ks_run *run, size_t P, size_t Q);
 

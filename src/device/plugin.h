@@ -142,6 +142,14 @@ typedef struct {
     ks_plugin_status (*put)(ks_gpu *gpu, double *to, const double *from, size_t count);
     /* to[i] = from[i*step] */
     ks_plugin_status (*get)(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step);
+    /*
+     * A block of the host's matrix, whose rows are ld apart, as a dense one for products, and back. The first
+     * may go on beside the product that was asked for last, whose matrices are others, until the next one.
+     */
+    ks_plugin_status (*put_block)(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
+                                  size_t ld);
+    ks_plugin_status (*get_block)(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
+                                  size_t cols);
 
     ks_plugin_status (*product)(ks_gpu *gpu, const ks_matmul *p);
     ks_plugin_status (*expression)(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);

@@ -88,5 +88,9 @@ expect_json 'j["device"] == "cpu" and j["warnings"] == []'
 
 expect_status 0 "$tool" bench moments --device gpu --rows 9 --cols 9 --repeat 1 --json
 expect_json 'j["device"] == "gpu:0 Plain 0" and len(j["results"]) == 6'
+expect_status 0 env KSPEC_GPU_MEMORY=1e-6 "$tool" bench exact --device gpu --rows 30 --cols 30 --repeat 1 --json
+expect_json "j['device'] == \"gpu:0 Plain 0, matrices in the host's memory\" and len(j['results']) == 3"
+expect_error 2 "no GPU can be used: KSPEC_GPU_MEMORY: '0' must be a number of GB above 0" \
+    env KSPEC_GPU_MEMORY=0 "$tool" moments x.npy --device gpu
 expect_error 2 'bench ridge: only moments and exact run on a GPU' "$tool" bench ridge --device gpu
 done_testing

@@ -103,6 +103,18 @@ static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t 
     return KS_PLUGIN_OK;
 }
 
+static ks_plugin_status put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
+                                  size_t ld) {
+    for (size_t i = 0; i < rows; i++) put(gpu, to + i * cols, from + i * ld, cols);
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status get_block(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
+                                  size_t cols) {
+    for (size_t i = 0; i < rows; i++) get(gpu, to + i * ld, from + i * cols, cols, 1);
+    return KS_PLUGIN_OK;
+}
+
 static ks_plugin_status product(ks_gpu *gpu, const ks_matmul *p) {
     (void)gpu;
     const double *A = here(p->A), *B = here(p->B);
@@ -262,6 +274,8 @@ const ks_plugin *ks_plugin_table(void) {
                                     .release = release,
                                     .put = put,
                                     .get = get,
+                                    .put_block = put_block,
+                                    .get_block = get_block,
                                     .product = product,
                                     .expression = expression,
                                     .symmetrise = symmetrise,
