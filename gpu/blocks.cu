@@ -8,7 +8,7 @@
 
 namespace {
 
-enum { COPIERS = 8 };
+enum { COPIERS = 8, ALONE = 1 << 16 }; // threads cost more than they save below so many numbers
 const size_t HALF = (size_t)4 << 20; // doubles
 
 // Numbers from ... to-1 of a block, counted by rows of `cols`; the first lies at `dense`, the block at `host`
@@ -34,6 +34,10 @@ void copy_in_parallel(range r) {
     range part[COPIERS];
     int started[COPIERS] = {0};
     const size_t all = r.to - r.from;
+    if (all < ALONE) {
+        copy_range(&r);
+        return;
+    }
     for (int k = 0; k < COPIERS; k++) {
         const size_t a = all * k / COPIERS, b = all * (k + 1) / COPIERS;
         part[k] = r;

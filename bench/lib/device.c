@@ -62,7 +62,8 @@ static kspec_status measure(ks_place *place, const bench_gpu_contest *c, const k
                             const ks_moments_out *gpu, const ks_moments_out *cpu, int repeats, int threads,
                             bench_gpu_result *out, kspec_error *err) {
     ks_device *d = place->device;
-    const ks_run there = {.threads = d->streamed ? threads : 1, .to = 1, .device = d}, here = {.threads = threads, .to = 1};
+    const ks_run there = {.threads = d->streamed ? threads : 1, .to = 1, .device = d},
+                 here = {.threads = threads, .to = 1};
     const double P = (double)p->P, Q = (double)p->Q;
     const size_t size = P * Q < 1e5 ? 64 : 8192;
     kspec_status st = KSPEC_OK;

@@ -76,8 +76,8 @@ static const ks_backend cpu = {.hold = hold,
                                .triangle = triangle};
 
 /* The same with a device for the products */
-static const ks_backend streamed = {.hold = hold,
-                                    .drop = drop,
+static const ks_backend streamed = {.hold = ks_streamed_hold,
+                                    .drop = ks_streamed_drop,
                                     .bring = ks_streamed_bring,
                                     .leave = ks_streamed_leave,
                                     .diagonal = diagonal,

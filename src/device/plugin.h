@@ -159,7 +159,8 @@ typedef struct {
     ks_plugin_status (*gram_times)(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                    const ks_plugin_progress *progress);
     /* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])), Z (rows x cols) and b on the device */
-    ks_plugin_status (*cosines)(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale, double *Z);
+    ks_plugin_status (*cosines)(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale,
+                                double *Z);
 } ks_plugin;
 
 typedef const ks_plugin *(*ks_plugin_entry)(void);

@@ -85,7 +85,8 @@ kspec_status ks_where(ks_place *place, const ks_source *s, size_t repeats, int t
     }
     if (refused) return ks_place_refuse(place, refused, err);
     /* the trials, and their transposes where a task takes those */
-    const size_t data = ks_size(s->trials->count > 1 ? 4 : 2, matrix), room = ks_device_available(place->device);
+    const size_t data = ks_size(s->trials->count > 1 ? 4 : 2, matrix),
+                 room = ks_device_available(place->device);
     const size_t all = ks_size_add(most > whole ? most : whole, data);
     if (all > room && (!moved || ks_size_add(whole, data) <= room) &&
         ks_place_stream(place, ks_size_add(most, data)))

@@ -210,7 +210,10 @@ static double work_of(const ks_norm_job *j) {
     return work;
 }
 
-/* Bytes on a device: the rows, with the vectors of a product with K and the sums of its parts, or with features */
+/*
+ * Bytes on a device: the rows, with the vectors of a product with K and the sums of its parts, or with
+ * features
+ */
 static size_t room_of(const ks_norm_job *j) {
     const size_t q = j->o.tolerance > 0 ? KS_DEBIASED_FEATURES : j->o.features;
     const size_t rows = ks_size(ks_size(j->n, j->in.p), sizeof(double));
@@ -218,7 +221,8 @@ static size_t room_of(const ks_norm_job *j) {
     if (!(j->o.methods & KS_NORM_RFF)) return products;
     size_t features = ks_rff_there_bytes(j->n, j->in.p, q);
     /* Z^T Z, and the moments of its columns */
-    if (q <= KS_DEBIASED_FEATURES) features = ks_size_add(features, ks_size(ks_size(q, q), 24 * sizeof(double)));
+    if (q <= KS_DEBIASED_FEATURES)
+        features = ks_size_add(features, ks_size(ks_size(q, q), 24 * sizeof(double)));
     return j->o.methods & ~KS_NORM_RFF && products > features ? products : features;
 }
 

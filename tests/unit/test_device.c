@@ -489,6 +489,4 @@ static void all(void) {
     RUN(calls);
 }
 
-int main(int argc, char **argv) {
-    return bed_main(argc, argv, before, all);
-}
+int main(int argc, char **argv) { return bed_main(argc, argv, before, all); }
