@@ -255,6 +255,20 @@ static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t 
     return st ? st : gpu_wait(gpu);
 }
 
+static __global__ void pack_rows(double alpha, const double *from, size_t rows, size_t cols, ptrdiff_t row,
+                                 ptrdiff_t col, double *to) {
+    const size_t all = rows * cols, step = (size_t)gridDim.x * blockDim.x;
+    for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < all; k += step)
+        to[k] = alpha * from[(ptrdiff_t)(k / cols) * row + (ptrdiff_t)(k % cols) * col];
+}
+
+static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols, ptrdiff_t row,
+                             ptrdiff_t col, double *to) {
+    cudaSetDevice(gpu->device);
+    pack_rows<<<8 * gpu->processors, 256, 0, gpu->stream>>>(alpha, from, rows, cols, row, col, to);
+    return gpu_check(gpu, cudaGetLastError());
+}
+
 // ---- products ----
 
 static ks_plugin_status multiply(ks_gpu *gpu, const ks_matmul *p) {
@@ -308,6 +322,7 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 gpu_release,
                                 put,
                                 get,
+                                pack,
                                 product,
                                 gpu_expression,
                                 gpu_symmetrise,

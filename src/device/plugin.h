@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { KS_PLUGIN_VERSION = 2 };
+enum { KS_PLUGIN_VERSION = 3 };
 #define KS_PLUGIN_ENTRY "ks_plugin_table"
 
 /* ---- elementwise expressions ---- */
@@ -142,6 +142,9 @@ typedef struct {
     ks_plugin_status (*put)(ks_gpu *gpu, double *to, const double *from, size_t count);
     /* to[i] = from[i*step] */
     ks_plugin_status (*get)(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step);
+    /* to[i*cols + j] = alpha from[i*row_stride + j*col_stride], both on the device; strides of any sign */
+    ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
+                             ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
 
     ks_plugin_status (*product)(ks_gpu *gpu, const ks_matmul *p);
     ks_plugin_status (*expression)(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);

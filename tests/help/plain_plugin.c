@@ -13,21 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR ((uintptr_t)1 << 62)
-enum { MEMORY = 1 << 30 };
+/* device k has the addresses from FAR + k NEXT on */
+#define FAR  ((uintptr_t)1 << 62)
+#define NEXT ((uintptr_t)1 << 56)
+enum { MEMORY = 1 << 30, DEVICES = 2 };
 
 struct ks_gpu {
+    int device;
     long until_failure;
     size_t used;
     char message[64];
 };
 
-static const double *here(const double *p) { return (const double *)((uintptr_t)p - FAR); }
-static double *mine(double *p) { return (double *)((uintptr_t)p - FAR); }
+static const double *here(const double *p) { return (const double *)((uintptr_t)p % NEXT); }
+static double *mine(double *p) { return (double *)((uintptr_t)p % NEXT); }
 
 static int count(char *why, size_t room) {
     const char *set = getenv("PLAIN_PLUGIN");
-    if (!set || strcmp(set, "none") != 0) return 2;
+    if (!set || strcmp(set, "none") != 0) return DEVICES;
     snprintf(why, room, "this machine has no GPU of NVIDIA");
     return 0;
 }
@@ -47,6 +50,7 @@ static ks_plugin_status open_device(int device, ks_gpu **gpu, char *why, size_t 
         return KS_PLUGIN_BROKEN;
     }
     *gpu = calloc(1, sizeof **gpu);
+    (*gpu)->device = device;
     (*gpu)->until_failure = set && strcmp(set, "small") == 0 ? 2 : -1;
     return KS_PLUGIN_OK;
 }
@@ -58,7 +62,7 @@ static void close_device(ks_gpu *gpu) {
 }
 
 static const char *message(const ks_gpu *gpu) { return gpu->message; }
-static int owner(const void *p) { return (uintptr_t)p >= FAR ? 0 : -1; }
+static int owner(const void *p) { return (uintptr_t)p >= FAR ? (int)(((uintptr_t)p - FAR) / NEXT) : -1; }
 static size_t available(ks_gpu *gpu) { return MEMORY - gpu->used; }
 static void fail_after(ks_gpu *gpu, long after) { gpu->until_failure = after; }
 
@@ -74,13 +78,13 @@ static ks_plugin_status take(ks_gpu *gpu, size_t bytes, void **out) {
     memcpy(p, &bytes, sizeof bytes);
     memset(p + 16, 0xff, bytes); /* NaN: what is read before it is written shows */
     gpu->used += bytes;
-    *out = (void *)((uintptr_t)(p + 16) + FAR);
+    *out = (void *)((uintptr_t)(p + 16) + FAR + (uintptr_t)gpu->device * NEXT);
     return KS_PLUGIN_OK;
 }
 
 static void release(ks_gpu *gpu, void *p) {
     size_t bytes;
-    char *block = (char *)((uintptr_t)p - FAR) - 16;
+    char *block = (char *)((uintptr_t)p % NEXT) - 16;
     memcpy(&bytes, block, sizeof bytes);
     gpu->used -= bytes;
     free(block);
@@ -100,6 +104,15 @@ static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t 
     (void)gpu;
     plain_copied += n;
     for (size_t i = 0; i < n; i++) to[i] = here(from)[i * step];
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
+                             ptrdiff_t row, ptrdiff_t col, double *to) {
+    (void)gpu;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            mine(to)[i * cols + j] = alpha * here(from)[(ptrdiff_t)i * row + (ptrdiff_t)j * col];
     return KS_PLUGIN_OK;
 }
 
@@ -251,6 +264,7 @@ const ks_plugin *ks_plugin_table(void) {
                                     .release = release,
                                     .put = put,
                                     .get = get,
+                                    .pack = pack,
                                     .product = product,
                                     .expression = expression,
                                     .symmetrise = symmetrise,
