@@ -26,6 +26,17 @@ struct ks_gpu {
     char message[256];
 };
 
+// A list of parts as an argument of kernels
+struct part_list {
+    int parts, count;
+    unsigned char at[KS_PARTS];
+};
+static inline part_list parts_of(const ks_parts &p) {
+    part_list l = {(int)p.parts, (int)(p.list ? p.count : p.parts), {0}};
+    for (int k = 0; k < l.count; k++) l.at[k] = (unsigned char)(p.list ? p.list[k] : (size_t)k);
+    return l;
+}
+
 // The failure of a CUDA call, noted; KS_PLUGIN_OK where it worked
 ks_plugin_status gpu_check(ks_gpu *gpu, cudaError_t e);
 
@@ -47,4 +58,5 @@ ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
 ks_plugin_status gpu_gram_times(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                 const ks_plugin_progress *progress);
 size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job);
+size_t gpu_path_parts(ks_gpu *gpu, const ks_path_job *job);
 enum { PATH_ORDERS = 16, PATH_LOO_ORDERS = 8 };

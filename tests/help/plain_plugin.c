@@ -3,7 +3,8 @@
  * they can be written. Its "device memory" is the host's at addresses that fault, so that a library that
  * follows a pointer to a matrix crashes here as it would with a GPU.
  *
- * PLAIN_PLUGIN=broken in the environment: a device that is there but cannot be opened; none: no device.
+ * PLAIN_PLUGIN=broken in the environment: a device that is there but cannot be opened; none: no device; small,
+ * second-is-small: one that runs out of memory.
  */
 #include "device/plugin.h"
 
@@ -51,7 +52,9 @@ static ks_plugin_status open_device(int device, ks_gpu **gpu, char *why, size_t 
     }
     *gpu = calloc(1, sizeof **gpu);
     (*gpu)->device = device;
-    (*gpu)->until_failure = set && strcmp(set, "small") == 0 ? 2 : -1;
+    const int small =
+        set && (strcmp(set, "small") == 0 || (device == 1 && strcmp(set, "second-is-small") == 0));
+    (*gpu)->until_failure = small ? 2 : -1;
     return KS_PLUGIN_OK;
 }
 
@@ -96,13 +99,14 @@ static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t 
     return KS_PLUGIN_OK;
 }
 
-/* Numbers that were copied to the host, for tests to look at */
-extern size_t plain_copied;
-size_t plain_copied;
+/* For tests to look at: numbers copied to the host; start rows of path and parts of products that were made */
+extern size_t plain_copied, plain_made;
+size_t plain_copied, plain_made;
+static void count_up(size_t *to, size_t more) { __atomic_fetch_add(to, more, __ATOMIC_RELAXED); }
 
 static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t n, size_t step) {
     (void)gpu;
-    plain_copied += n;
+    count_up(&plain_copied, n);
     for (size_t i = 0; i < n; i++) to[i] = here(from)[i * step];
     return KS_PLUGIN_OK;
 }
@@ -192,6 +196,13 @@ static void path_from(const ks_path_job *job, size_t h, size_t row, size_t col, 
             if (b != col) S[k] += A[b * n + k] * s * y[h * Q + b];
 }
 
+/* Is part k to be made? */
+static int is_listed(const ks_parts *p, size_t k) {
+    for (size_t i = 0; i < p->count && p->list; i++)
+        if (p->list[i] == k) return 1;
+    return !p->list;
+}
+
 /* Through a row or column: all but those without it. */
 static ks_plugin_status path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress) {
     const size_t P = job->P, Q = job->Q, n = (size_t)job->nmax;
@@ -200,13 +211,17 @@ static ks_plugin_status path(ks_gpu *gpu, const ks_path_job *job, const ks_plugi
     void *room; /* an allocation that may fail, as a GPU's would */
     ks_plugin_status st = take(gpu, 64, &room);
     for (size_t h = 0; h < P && !st && !stop; h++) {
+        const size_t part = h % job->part.parts, first = h < job->part.parts;
+        if (!is_listed(&job->part, part)) continue;
+        count_up(&plain_made, 1);
         stop = progress->report(progress->ctx, (double)h / (double)P);
         path_from(job, h, SIZE_MAX, SIZE_MAX, job->sums + h * n, A, R);
         for (size_t i = 0; i < P + Q && job->rows; i++) {
             path_from(job, h, i < P ? i : SIZE_MAX, i < P ? SIZE_MAX : i - P, S, A, R);
             for (size_t k = 0; k < n; k++) {
-                double *to = i < P ? &job->rows[k * P + i] : &job->cols[k * Q + i - P];
-                *to = (h ? *to : 0) + job->sums[h * n + k] - S[k];
+                double *to =
+                    i < P ? &job->rows[(part * n + k) * P + i] : &job->cols[(part * n + k) * Q + i - P];
+                *to = (first ? 0 : *to) + job->sums[h * n + k] - S[k];
             }
         }
     }
@@ -233,12 +248,28 @@ static ks_plugin_status gram_times(ks_gpu *gpu, const ks_gram_job *job, const do
     release(gpu, room);
     if (progress->report(progress->ctx, 0)) return KS_PLUGIN_STOPPED;
     const double *X = here(job->X);
-    const size_t n = job->n, p = job->p;
+    const size_t n = job->n, p = job->p, parts = job->part.parts;
+    const size_t count = job->part.list ? job->part.count : parts;
+    count_up(&plain_made, count);
     for (size_t i = 0; i < n; i++) {
-        y[i] = 0;
-        for (size_t j = 0; j < n; j++) y[i] += kernel_of(job->metric, X + i * p, X + j * p, p) * x[j];
+        double total = 0;
+        for (size_t l = 0; l < count; l++) { /* a part has columns k, k + parts ... */
+            const size_t k = job->part.list ? job->part.list[l] : l;
+            double sum = 0;
+            for (size_t j = k; j < n; j += parts)
+                sum += kernel_of(job->metric, X + i * p, X + j * p, p) * x[j];
+            if (count < parts) y[l * job->stride + i] = sum;
+            total += sum;
+        }
+        if (count == parts) y[i] = total;
     }
     return KS_PLUGIN_OK;
+}
+
+/* Not a multiple of the ranks that tests have */
+static size_t path_parts(ks_gpu *gpu, const ks_path_job *job) {
+    (void)gpu;
+    return job->P < 5 ? job->P : 5;
 }
 
 static size_t path_memory(ks_gpu *gpu, const ks_path_job *job) {
@@ -259,6 +290,7 @@ const ks_plugin *ks_plugin_table(void) {
                                     .path_orders = 16,
                                     .path_loo_orders = 8,
                                     .path_memory = path_memory,
+                                    .path_parts = path_parts,
                                     .fail_after = fail_after,
                                     .alloc = take,
                                     .release = release,
