@@ -18,11 +18,15 @@ struct ks_gpu {
     // staging for vectors and partial sums, which grows
     double *staging;
     size_t staging_count;
-    // pinned, two halves, for matrices on their way; made when it is first needed
+    // Of the host's, known to the device; they outlast its context. Two halves for matrices on their way, made when
+    // they are first needed
     double *pinned;
     cudaEvent_t half_free[2];
-    // pinned, and seen by the device: set to stop a long kernel; how far it is
-    volatile int *control;
+    // set to stop a long kernel; how far it is; and where the device sees this
+    volatile int *control, *control_there;
+    // the context in which all this is, and whether it has been reset: then none of it may be touched again
+    unsigned long long context;
+    bool lost;
     char message[256];
 };
 
@@ -40,10 +44,16 @@ static inline part_list parts_of(const ks_parts &p) {
 // The failure of a CUDA call, noted; KS_PLUGIN_OK where it worked
 ks_plugin_status gpu_check(ks_gpu *gpu, cudaError_t e);
 
+// Makes the device current: first in every function that is called from outside. Fails where its context was reset by
+// another part of the program.
+ks_plugin_status gpu_enter(ks_gpu *gpu);
+// Was it, since it was opened? Message and all; asked in a function that has entered.
+bool gpu_lost(ks_gpu *gpu);
+
 // Room for at least `count` doubles in gpu->staging; what was there is lost.
 ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count);
 
-// Waits for what is queued.
+// Waits for what is queued; looks now and then whether the context is still there.
 ks_plugin_status gpu_wait(ks_gpu *gpu);
 
 ks_plugin_status gpu_alloc(ks_gpu *gpu, size_t bytes, void **out);

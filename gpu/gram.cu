@@ -192,8 +192,7 @@ ks_plugin_status gpu_gram_times(ks_gpu *gpu, const ks_gram_job *job, const doubl
     each = each < 1 ? 1 : each > all ? all : each;
     const size_t vector = n * sizeof(double);
     void *held[4] = {0};
-    ks_plugin_status st = KS_PLUGIN_OK;
-    cudaSetDevice(gpu->device);
+    ks_plugin_status st = gpu_enter(gpu);
     for (int k = 0; k < 4 && !st; k++)
         if (k < 3 || job->h)
             st = gpu_alloc(gpu, (k == 2 ? g.squares : k == 1 ? vectors : 1) * vector, &held[k]);
@@ -203,6 +202,7 @@ ks_plugin_status gpu_gram_times(ks_gpu *gpu, const ks_gram_job *job, const doubl
     if (!st && h) st = gpu_check(gpu, cudaMemcpyAsync(h, job->h, vector, cudaMemcpyHostToDevice, gpu->stream));
     for (size_t from = 0; from < all && !st; from += each) {
         if (progress->report(progress->ctx, (double)from / (double)all)) st = KS_PLUGIN_STOPPED;
+        if (!st) st = gpu_enter(gpu);
         if (st) break;
         launch(job->metric, g, from, all - from < each ? all - from : each, gpu->stream);
         st = gpu_check(gpu, cudaGetLastError());

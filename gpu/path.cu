@@ -21,10 +21,9 @@ static size_t steps_of(const shape &k, size_t P) {
 static size_t groups_of(const shape &k, size_t rows) { return (rows + (size_t)k.warps - 1) / (size_t)k.warps; }
 
 // As many as run at once; at least one
-static int blocks_of(const ks_gpu *gpu, const shape &k, size_t rows) {
+static int blocks_of(ks_gpu *gpu, const shape &k, size_t rows) {
     int each = 1;
-    cudaSetDevice(gpu->device);
-    if (k.prepare(k.shared, &each) != cudaSuccess || each < 1) each = 1;
+    if (gpu_enter(gpu) || k.prepare(k.shared, &each) != cudaSuccess || each < 1) each = 1;
     const size_t groups = groups_of(k, rows), most = (size_t)gpu->processors * (size_t)each;
     return (int)(groups < most ? groups : most);
 }
@@ -45,16 +44,18 @@ size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job) {
 // Waits for the kernel, telling the caller how far it is (of `groups`, in share [from, to] of the whole), and stops
 // it when the caller says so.
 ks_plugin_status path_watch(ks_gpu *gpu, int groups, double from, double to, const ks_plugin_progress *progress) {
-    cudaError_t e;
+    cudaError_t e = cudaSuccess;
     useconds_t pause = 20;
     int stopped = 0;
-    while ((e = cudaStreamQuery(gpu->stream)) == cudaErrorNotReady) {
-        if (!stopped && progress->report(progress->ctx, from + (to - from) * gpu->control[1] / groups))
+    while (!gpu_lost(gpu) && (e = cudaStreamQuery(gpu->stream)) == cudaErrorNotReady) {
+        if (!stopped && progress->report(progress->ctx, from + (to - from) * gpu->control[1] / groups)) {
+            if (gpu_lost(gpu)) break;
             stopped = gpu->control[0] = 1;
+        }
         usleep(pause);
         if (pause < 300) pause *= 2;
     }
-    ks_plugin_status st = gpu_check(gpu, e);
+    ks_plugin_status st = gpu->lost ? KS_PLUGIN_BROKEN : gpu_check(gpu, e);
     gpu->queued = 0;
     return st ? st : stopped ? KS_PLUGIN_STOPPED : KS_PLUGIN_OK;
 }
@@ -81,7 +82,6 @@ ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
     const size_t P = job->P, r_bytes = room_for_R(k, blocks, P), s_bytes = P * k.N * sizeof(double);
     void *held[5] = {0};
     double *px, *py, *sums = (double *)malloc(s_bytes);
-    cudaSetDevice(gpu->device);
     ks_plugin_status st = sums ? path_begin(gpu, job, s, &px, &py, held) : KS_PLUGIN_NOMEM;
     if (!st) st = gpu_alloc(gpu, r_bytes, &held[2]);
     if (!st) st = gpu_alloc(gpu, s_bytes, &held[3]);
@@ -93,7 +93,7 @@ ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
     if (!st) st = gpu_check(gpu, k.prepare(k.shared, &each));
     if (!st) {
         k.launch(blocks, k.shared, gpu->stream, px, py, s, list, (double *)held[2], (unsigned *)held[4],
-                 gpu->control, (double *)held[3]);
+                 gpu->control_there, (double *)held[3]);
         st = gpu_check(gpu, cudaGetLastError());
     }
     if (!st) st = path_watch(gpu, (int)groups_of(k, (size_t)starts), 0, 1, progress);

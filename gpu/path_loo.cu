@@ -423,7 +423,7 @@ ks_plugin_status run_part(const call &c, size_t part, double from, double to, co
     gpu->control[1] = 0;
     if (!st)
         st = gpu_check(gpu, c.k.launch(c.l.blocks, gpu->stream, c.px, c.py, c.l.s, (int)part, (int)parts, c.l.b,
-                                       gpu->control, c.at(SUMS)));
+                                       gpu->control_there, c.at(SUMS)));
     if (!st) {
         const size_t d = sizeof(double);
         add_slots<<<4 * gpu->processors, 256, 0, gpu->stream>>>(c.at(W), slots, c.size[ROWS] / d, c.at(ROWS));
@@ -459,7 +459,6 @@ ks_plugin_status path_loo(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
                                 job->P * c.k.N * d, per_row * d, per_col * d};
     memcpy(c.size, sizes, sizeof sizes);
     c.host = (double *)malloc(sizes[SUMS] + sizes[ROWS] + sizes[COLS]);
-    cudaSetDevice(gpu->device);
     ks_plugin_status st = c.host ? path_begin(gpu, job, c.l.s, &c.px, &c.py, c.held) : KS_PLUGIN_NOMEM;
     for (int i = 0; i < HELD && !st; i++) st = gpu_alloc(gpu, sizes[i], &c.held[2 + i]);
     double **to[] = {&c.l.b.R, &c.l.b.W, &c.l.b.T, &c.l.b.C, &c.l.b.V};
