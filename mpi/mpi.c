@@ -3,7 +3,8 @@
  * (MPI_THREAD_FUNNELED). A failure of MPI's own ends all ranks, which is MPI's default.
  *
  * Large broadcasts go through memory that the ranks of a machine share: one writes, the others copy it out,
- * and between machines one rank of each passes it on. MPI's own would copy it from rank to rank.
+ * and between machines one rank of each passes it on. So do large gathers on one machine, to which all write at
+ * once. MPI's own would copy from rank to rank.
  */
 #include "team/plugin.h"
 
@@ -65,13 +66,40 @@ static int broadcast(void *context, int root, void *data, size_t bytes) {
     return 0;
 }
 
-/* Small ones at once; large ones a rank at a time, each into its place. */
+/* Of `bytes`, those of the piece at `at` */
+static size_t piece_at(size_t at, size_t bytes, size_t most) {
+    const size_t left = at < bytes ? bytes - at : 0;
+    return left < most ? left : most;
+}
+
+/* Of one machine: a piece of every rank's at a time, each in its part of one half of the window */
+static int gather_shared(int rank, int ranks, const char *mine, char *all, const size_t *bytes) {
+    const size_t part = WINDOW / (size_t)ranks;
+    size_t longest = 0, n;
+    for (int r = 0; r < ranks; r++) longest = bytes[r] > longest ? bytes[r] : longest;
+    int failed = 0;
+    for (size_t at = 0; at < longest && !failed; at += part) {
+        char *half = here.shared + here.pieces++ % 2 * WINDOW;
+        if ((n = piece_at(at, bytes[rank], part))) memcpy(half + (size_t)rank * part, mine + at, n);
+        MPI_Win_sync(here.window);
+        failed |= MPI_Barrier(here.local);
+        MPI_Win_sync(here.window);
+        size_t before = 0;
+        for (int r = 0; r < ranks; before += bytes[r++])
+            if ((n = piece_at(at, bytes[r], part))) memcpy(all + before + at, half + (size_t)r * part, n);
+    }
+    return failed != 0;
+}
+
+/* Small ones at once; large ones through shared memory, or a rank at a time, each into its place. */
 static int gather(void *context, const void *mine, void *all, const size_t *bytes) {
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     size_t total = 0;
     for (int r = 0; r < ranks; r++) total += bytes[r];
+    if (here.shared && here.machines == 1 && total >= LARGE)
+        return gather_shared(rank, ranks, mine, all, bytes);
     if (total < PIECE) {
         int *counts = malloc(2 * (size_t)ranks * sizeof *counts), *at = counts + ranks;
         if (!counts) return 1;

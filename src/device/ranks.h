@@ -4,6 +4,7 @@
 
 #include "device/backend.h"
 #include "device/strips.h"
+#include "linalg/linalg.h"
 
 /* The matrix behind a pointer that the backend has handed out */
 static inline const ks_strips *ks_strips_at(const double *p) { return (const ks_strips *)(const void *)p; }
@@ -13,12 +14,37 @@ static inline kspec_status ks_ranks_meet(kspec_team *t, kspec_status mine, kspec
     return ks_team_meet(t, KS_AT_LOOP, mine, "step", 0, err);
 }
 
+/* Some of op(A) (its rows i, by k) or of op(B) (its columns i, by k), from i0 and k0 on */
+typedef struct {
+    const double *x;
+    size_t ld, i0, k0;
+    int turned; /* k by i */
+} ks_view;
+
+static inline const double *ks_view_at(const ks_view *v, size_t i, size_t k) {
+    return v->turned ? v->x + (k - v->k0) * v->ld + (i - v->i0) : v->x + (i - v->i0) * v->ld + (k - v->k0);
+}
+
+/* An operand of a symmetric product: all of it is here, or the i of this rank's strips */
+typedef struct {
+    ks_view own;
+    int here;
+} ks_operand;
+
+/* The inner dimension of a product's piece */
+static inline size_t ks_depth(size_t k) { return k < KS_DEPTH ? k : KS_DEPTH; }
+
 /* ranks_product.c */
 kspec_status ks_ranks_product(const ks_run *run, const ks_matmul *p, kspec_error *err);
+
+/* ranks_symmetric.c: operands: A and B, or one where they are the same */
+kspec_status ks_ranks_symmetric(const ks_run *run, const ks_matmul *p, const ks_operand *operands, int count,
+                                kspec_error *err);
 
 /* Doubles that an operation holds beside its matrices; 0 where ranks <= 1. Which operands are whole? */
 enum { KS_WHOLE_A = 1, KS_WHOLE_B = 2 };
 size_t ks_ranks_product_room(int ranks, const ks_matmul *p, int whole);
+size_t ks_ranks_symmetric_room(int ranks, const ks_matmul *p, int whole);
 size_t ks_ranks_expression_room(int ranks, const ks_expression *e, ks_tile_result what);
 
 #endif

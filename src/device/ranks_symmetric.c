@@ -1,0 +1,322 @@
+/*
+ * Symmetric products C = op(A) op(B) of matrices in strips. Strip r makes its blocks with the strips
+ * r ... r + half of them, round about, so that all have as much to do; a block below the diagonal is made as
+ * its mirror image above, as one process makes it, and sent at the end to those whose rows it is in. Every
+ * rank gets the strips that it needs from those who have them in windows that begin at its own strips and move
+ * on together: at every step all ranks have as many blocks to make, and nobody waits for another.
+ */
+#include "base/error.h"
+#include "base/memory.h"
+#include "device/ranks.h"
+#include "linalg/linalg.h"
+
+#include <string.h>
+
+enum { BLOCK = KS_STRIP * KS_STRIP };
+
+/* op(A) or op(B) */
+typedef struct {
+    const ks_view *own;
+    int here;
+    /* of a step: what goes to others, what comes, and per strip of the window where it is */
+    double *sent, *got;
+    ks_view *at;
+} operand;
+
+typedef struct {
+    const ks_matmul *p;
+    /* one or two of them: A, B */
+    operand operands[2];
+    int count;
+    /* of all; of a window; of this rank */
+    size_t strips, width;
+    ks_range own;
+    size_t steps, step;
+    ks_range k;
+    /* per own strip and strip of the window: a block as it is above the diagonal */
+    double *blocks, *C;
+    size_t *bytes;
+} square;
+
+/* ---- who makes what ---- */
+
+static ks_range strip(const square *q, size_t s) {
+    const size_t to = (s + 1) * KS_STRIP;
+    return (ks_range){s * KS_STRIP, to < q->p->n ? to : q->p->n};
+}
+
+static ks_range strips_of(const kspec_team *t, const square *q, int rank) {
+    return ks_strip_rows(q->strips, 1, rank, t->comm.ranks);
+}
+
+static int within(ks_range r, size_t s) { return s >= r.from && s < r.to; }
+
+/* Is the block of the strips r and c made by r? Of any two strips one is. */
+static int makes(const square *q, size_t r, size_t c) {
+    const size_t ahead = (c + q->strips - r) % q->strips;
+    return 2 * ahead < q->strips || (2 * ahead == q->strips && r < c);
+}
+
+/* The window of a rank with these strips, at a step: beyond the last strip it goes on with the first */
+static ks_range window(const square *q, ks_range own, size_t step) {
+    const size_t end = ks_range_size(own) ? own.to + q->strips / 2 : own.from;
+    const size_t from = own.from + step * q->width, to = from + q->width;
+    if (from >= end) return (ks_range){end, end};
+    return (ks_range){from, to < end ? to : end};
+}
+
+/* rows: the most that any rank has */
+static size_t steps_of(const square *q, size_t rows) {
+    const size_t most = (rows + KS_STRIP - 1) / KS_STRIP + q->strips / 2;
+    return (most + q->width - 1) / q->width;
+}
+
+/* ---- windows ---- */
+
+/* Numbers of a strip, for the k of this step */
+static size_t numbers(const square *q, size_t s) { return ks_range_size(strip(q, s)) * ks_range_size(q->k); }
+
+/* The strips of `has` in a window, as numbers */
+static size_t common(const square *q, ks_range has, ks_range w) {
+    size_t sum = 0;
+    for (size_t s = w.from; s < w.to; s++)
+        if (within(has, s % q->strips)) sum += numbers(q, s % q->strips);
+    return sum;
+}
+
+/* to = strip s of op(A), dense; returns its end */
+static double *pack(const square *q, double *to, const ks_view *v, size_t s) {
+    const ks_range i = strip(q, s), outer = v->turned ? q->k : i, inner = v->turned ? i : q->k;
+    for (size_t a = outer.from; a < outer.to; a++, to += ks_range_size(inner)) {
+        const double *x = v->turned ? ks_view_at(v, i.from, a) : ks_view_at(v, a, q->k.from);
+        memcpy(to, x, ks_range_size(inner) * sizeof *to);
+    }
+    return to;
+}
+
+/* Where the strips of this rank's window are once they have come: from rank after rank, in a window's order */
+static void lay_out(const kspec_team *t, const square *q, operand *o, ks_range w) {
+    const double *from = o->got;
+    for (size_t s = w.from; s < w.to; s++) o->at[s - w.from] = *o->own;
+    for (int rank = 0; rank < t->comm.ranks && !o->here; rank++) {
+        const ks_range theirs = strips_of(t, q, rank);
+        for (size_t s = w.from; s < w.to && rank != t->comm.rank; s++) {
+            const size_t c = s % q->strips;
+            if (!within(theirs, c)) continue;
+            const ks_range i = strip(q, c);
+            o->at[s - w.from] = (ks_view){from, ks_range_size(o->own->turned ? i : q->k), i.from, q->k.from,
+                                          o->own->turned};
+            from += numbers(q, c);
+        }
+    }
+}
+
+static kspec_status get_window(kspec_team *t, const square *q, operand *o, kspec_error *err) {
+    const ks_range mine = window(q, q->own, q->step);
+    lay_out(t, q, o, mine);
+    if (o->here) return KSPEC_OK;
+    size_t *send = q->bytes, *receive = q->bytes + t->comm.ranks;
+    double *to = o->sent;
+    for (int rank = 0; rank < t->comm.ranks; rank++) {
+        const int other = rank != t->comm.rank;
+        const ks_range theirs = strips_of(t, q, rank), w = window(q, theirs, q->step);
+        send[rank] = other ? common(q, q->own, w) * sizeof *to : 0;
+        receive[rank] = other ? common(q, theirs, mine) * sizeof *to : 0;
+        for (size_t s = w.from; s < w.to && other; s++)
+            if (within(q->own, s % q->strips)) to = pack(q, to, o->own, s % q->strips);
+    }
+    return ks_team_exchange(t, o->sent, send, o->got, receive, err);
+}
+
+/* ---- blocks ---- */
+
+/* C[i,j] = x[i,j], or x[j,i] if turned, for i of strip r and j of strip c */
+static void place(const square *q, size_t r, size_t c, const double *x, size_t ld, int turned) {
+    const ks_range i = strip(q, r), j = strip(q, c);
+    double *C = q->C + (i.from - q->own.from * KS_STRIP) * q->p->n + j.from;
+    for (size_t a = 0; a < ks_range_size(i); a++)
+        for (size_t b = 0; b < ks_range_size(j); b++)
+            C[a * q->p->n + b] = turned ? x[b * ld + a] : x[a * ld + b];
+}
+
+static kspec_status block(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const square *q = ctx;
+    const ks_range w = window(q, q->own, q->step);
+    const size_t at = chunk % ks_range_size(w), r = q->own.from + chunk / ks_range_size(w),
+                 c = (w.from + at) % q->strips;
+    if (!makes(q, r, c)) return KSPEC_OK;
+    const operand *A = &q->operands[0], *B = &q->operands[q->count - 1];
+    const ks_range i = strip(q, r < c ? r : c), j = strip(q, r < c ? c : r);
+    const ks_view *a = r <= c ? A->own : &A->at[at], *b = r <= c ? &B->at[at] : B->own;
+    double *x = q->blocks + (chunk / ks_range_size(w) * q->width + at) * BLOCK;
+    ks_gemm(q->p->ta, q->p->tb, ks_range_size(i), ks_range_size(j), ks_range_size(q->k), q->p->alpha,
+            ks_view_at(a, i.from, q->k.from), a->ld, ks_view_at(b, j.from, q->k.from), b->ld,
+            q->k.from ? 1 : 0, x, KS_STRIP);
+    if (q->k.to < q->p->k) return KSPEC_OK;
+    if (r == c) /* what is above the diagonal counts */
+        for (size_t u = 0; u < ks_range_size(i); u++)
+            for (size_t v = 0; v < u; v++) x[u * KS_STRIP + v] = x[v * KS_STRIP + u];
+    place(q, r, c, x, KS_STRIP, r > c);
+    if (r != c && within(q->own, c)) place(q, c, r, x, KS_STRIP, r < c);
+    return KSPEC_OK;
+}
+
+/* ---- the other half ---- */
+
+/* Numbers of the blocks that `from` makes and sends to another rank */
+static size_t mirrored(const square *q, ks_range from, ks_range to) {
+    size_t count = 0;
+    for (size_t r = from.from; r < from.to; r++)
+        for (size_t c = to.from; c < to.to; c++)
+            if (makes(q, r, c)) count += ks_range_size(strip(q, r)) * ks_range_size(strip(q, c));
+    return count;
+}
+
+/* What goes round at the end */
+typedef struct {
+    double *sent, *got;
+    size_t *bytes;
+} mirror;
+
+static kspec_status begin_mirror(kspec_team *t, const square *q, mirror *m, kspec_error *err) {
+    const size_t ranks = (size_t)t->comm.ranks;
+    size_t sent = 0, got = 0;
+    m->bytes = ks_alloc(ranks, 2 * sizeof *m->bytes);
+    if (!m->bytes) return ks_nomem(err, "a product", ks_size(ranks, 2 * sizeof *m->bytes));
+    for (size_t r = 0; r < ranks; r++) {
+        const int other = (int)r != t->comm.rank;
+        const ks_range theirs = strips_of(t, q, (int)r);
+        const size_t to = other ? mirrored(q, q->own, theirs) : 0,
+                     from = other ? mirrored(q, theirs, q->own) : 0;
+        m->bytes[r] = to * sizeof(double), m->bytes[ranks + r] = from * sizeof(double);
+        sent += to, got += from;
+    }
+    m->sent = ks_alloc(sent, sizeof *m->sent);
+    m->got = ks_alloc(got, sizeof *m->got);
+    return m->sent && m->got ? KSPEC_OK : ks_nomem(err, "a product", ks_size(sent + got, sizeof(double)));
+}
+
+static kspec_status get_mirror(kspec_team *t, const square *q, mirror *m, kspec_error *err) {
+    const size_t n = q->p->n;
+    double *to = m->sent;
+    for (int rank = 0; rank < t->comm.ranks; rank++) {
+        const ks_range theirs = strips_of(t, q, rank);
+        for (size_t r = q->own.from; r < q->own.to && rank != t->comm.rank; r++)
+            for (size_t c = theirs.from; c < theirs.to; c++) {
+                if (!makes(q, r, c)) continue;
+                const ks_range i = strip(q, r), j = strip(q, c);
+                const double *x = q->C + (i.from - q->own.from * KS_STRIP) * n;
+                for (size_t a = i.from; a < i.to; a++, x += n)
+                    for (size_t b = j.from; b < j.to; b++) *to++ = x[b];
+            }
+    }
+    kspec_status st = ks_team_exchange(t, m->sent, m->bytes, m->got, m->bytes + t->comm.ranks, err);
+    const double *from = m->got;
+    for (int rank = 0; rank < t->comm.ranks && !st; rank++) {
+        const ks_range theirs = strips_of(t, q, rank);
+        for (size_t r = theirs.from; r < theirs.to && rank != t->comm.rank; r++)
+            for (size_t c = q->own.from; c < q->own.to; c++) {
+                if (!makes(q, r, c)) continue;
+                place(q, c, r, from, ks_range_size(strip(q, c)), 1);
+                from += ks_range_size(strip(q, r)) * ks_range_size(strip(q, c));
+            }
+    }
+    return st;
+}
+
+/* ---- all ---- */
+
+/* Strips of a window: about 64 MB, for fewer and longer messages */
+static size_t window_width(size_t strips, size_t k) {
+    const size_t most = ((size_t)8 << 20) / (KS_STRIP * ks_depth(k)), units = most < 1 ? 1 : most < 8 ? most : 8;
+    return units < strips ? units : strips;
+}
+
+/* Numbers that this rank sends in a step, at most */
+static size_t sent_most(const kspec_team *t, square *q) {
+    size_t most = 0;
+    q->k = (ks_range){0, ks_depth(q->p->k)};
+    for (size_t step = 0; step < q->steps; step++) {
+        size_t sum = 0;
+        for (int rank = 0; rank < t->comm.ranks; rank++)
+            if (rank != t->comm.rank) sum += common(q, q->own, window(q, strips_of(t, q, rank), step));
+        if (sum > most) most = sum;
+    }
+    return most;
+}
+
+static kspec_status begin(kspec_team *t, square *q, mirror *m, kspec_error *err) {
+    const size_t strips = ks_size(ks_range_size(q->own), q->width);
+    const size_t sent = sent_most(t, q), got = ks_size(q->width * KS_STRIP, ks_depth(q->p->k));
+    q->bytes = ks_alloc((size_t)t->comm.ranks, 2 * sizeof *q->bytes);
+    q->blocks = ks_alloc(strips, BLOCK * sizeof *q->blocks);
+    int all = q->bytes && q->blocks;
+    for (operand *o = q->operands; o < q->operands + q->count; o++) {
+        o->at = ks_alloc(q->width, sizeof *o->at);
+        if (!o->here) o->sent = ks_alloc(sent, sizeof *o->sent), o->got = ks_alloc(got, sizeof *o->got);
+        all &= o->at && (o->here || (o->sent && o->got));
+    }
+    if (all) return begin_mirror(t, q, m, err);
+    return ks_nomem(err, "a product", ks_size(ks_size_add(sent, got), sizeof(double)));
+}
+
+static kspec_status step(const ks_run *run, square *q, kspec_error *err) {
+    const ks_run alone = ks_run_alone(run);
+    const double all = (double)q->steps;
+    const ks_run part = ks_run_part(&alone, (double)q->step / all, (double)(q->step + 1) / all);
+    const size_t count = ks_range_size(q->own) * ks_range_size(window(q, q->own, q->step));
+    kspec_status st = KSPEC_OK;
+    for (operand *o = q->operands; o < q->operands + q->count && !st; o++)
+        st = get_window(run->team, q, o, err);
+    return st ? st : ks_parallel_for(&part, count, block, q, err);
+}
+
+/* st: what became of this rank so far */
+static kspec_status all_steps(const ks_run *run, square *q, kspec_status st, kspec_error *err) {
+    for (q->step = 0; q->step < q->steps; q->step++)
+        for (q->k = (ks_range){0, 0}; q->k.from < q->p->k; q->k.from = q->k.to) {
+            q->k.to = q->p->k - q->k.from < KS_DEPTH ? q->p->k : q->k.from + KS_DEPTH;
+            if ((st = ks_ranks_meet(run->team, st, err))) return st;
+            st = step(run, q, err);
+        }
+    return ks_ranks_meet(run->team, st, err);
+}
+
+kspec_status ks_ranks_symmetric(const ks_run *run, const ks_matmul *p, const ks_operand *operands, int count,
+                                kspec_error *err) {
+    kspec_team *t = run->team;
+    square q = {
+        .p = p, .count = count, .strips = (p->n + KS_STRIP - 1) / KS_STRIP, .C = ks_strips_at(p->C)->own};
+    for (int i = 0; i < count; i++)
+        q.operands[i] = (operand){.own = &operands[i].own, .here = operands[i].here};
+    q.own = strips_of(t, &q, t->comm.rank);
+    q.width = window_width(q.strips, p->k);
+    q.steps = steps_of(&q, ks_strip_rows_most(p->n, t->comm.ranks));
+    mirror m = {0};
+    kspec_status st = begin(t, &q, &m, err);
+    st = all_steps(run, &q, st, err);
+    if (!st) st = get_mirror(t, &q, &m, err);
+    for (int i = 0; i < count; i++) {
+        ks_free(q.operands[i].sent);
+        ks_free(q.operands[i].got);
+        ks_free(q.operands[i].at);
+    }
+    ks_free(q.blocks);
+    ks_free(q.bytes);
+    ks_free(m.sent);
+    ks_free(m.got);
+    ks_free(m.bytes);
+    return st;
+}
+
+size_t ks_ranks_symmetric_room(int ranks, const ks_matmul *p, int whole) {
+    const size_t width = window_width((p->n + KS_STRIP - 1) / KS_STRIP, p->k) * KS_STRIP;
+    const size_t own = ks_strip_rows_most(p->n, ranks);
+    /* a window comes, and of the strips that go out there are twice as many and this rank's */
+    const size_t windows = ks_size(ks_size_add(3 * width, own + KS_STRIP), ks_depth(p->k));
+    size_t room = ks_size(own, width);
+    if (!(whole & KS_WHOLE_A)) room = ks_size_add(room, windows);
+    if (!(whole & KS_WHOLE_B)) room = ks_size_add(room, windows);
+    return ks_size_add(room, ks_size(own, p->n + 2 * KS_STRIP)); /* the mirrored half, sent and received */
+}
