@@ -71,8 +71,8 @@ static kspec_status norm(trap *t, double *value, kspec_error *err) {
 static kspec_status one(int what, trap *t, double *value, kspec_error *err) {
     kspec_device_used used;
     if (what == 3) return norm(t, value, err);
-    return moments(what == 2 ? KSPEC_ESTIMATOR_EXACT : KSPEC_ESTIMATOR_PATH, what == 0, KSPEC_DEVICE_GPU, t, value,
-                   &used, err);
+    return moments(what == 2 ? KSPEC_ESTIMATOR_EXACT : KSPEC_ESTIMATOR_PATH, what == 0, KSPEC_DEVICE_GPU, t,
+                   value, &used, err);
 }
 
 TEST(between_calls) {
@@ -98,7 +98,8 @@ TEST(within_a_call) {
         for (int at = 1, step = 1; at <= none.reports; at += step, step += at > 6 ? step : 0) {
             trap t = {at, 0};
             kspec_status st = one(what, &t, &value, &err);
-            if (st) CHECK_MSG(strstr(err.msg, "another part of this program has reset the GPU"), "%s", err.msg);
+            if (st)
+                CHECK_MSG(strstr(err.msg, "another part of this program has reset the GPU"), "%s", err.msg);
             if (!st) CHECK(memcmp(&first, &value, sizeof first) == 0);
             failed += st != KSPEC_OK;
             trap quiet = {0, 0};
@@ -116,7 +117,8 @@ static int apart(void (*test)(void), const char *name) {
     pid_t child = fork();
     if (child == 0) {
         if (!find_reset()) _exit(77);
-        for (size_t i = 0; i < P * Q; i++) x[i] = sin(0.37 * (double)i + 1e-4 * (double)(i % 977) * (double)i);
+        for (size_t i = 0; i < P * Q; i++)
+            x[i] = sin(0.37 * (double)i + 1e-4 * (double)(i % 977) * (double)i);
         test();
         const int bad = test_done();
         fflush(stdout);
@@ -133,6 +135,7 @@ static void second_test(void) { RUN(within_a_call); }
 
 int main(void) {
     const int first = apart(first_test, "between_calls"), second = apart(second_test, "within_a_call");
-    if (first == 77 && second == 77) printf("skip: there is no GPU that kspec can use; run it on a machine with one\n");
+    if (first == 77 && second == 77)
+        printf("skip: there is no GPU that kspec can use; run it on a machine with one\n");
     return first ? first : second;
 }
