@@ -4,6 +4,7 @@
 #include "gpu.cuh"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 namespace {
@@ -53,13 +54,13 @@ void copy_in_parallel(range r) {
 ks_plugin_status open_blocks(ks_gpu *gpu) {
     blocks *c = &gpu->copies;
     cudaEvent_t *events[] = {&c->half_free[0], &c->half_free[1], &c->before, &c->arrived};
-    cudaSetDevice(gpu->device);
-    if (c->stream) return KS_PLUGIN_OK;
+    ks_plugin_status st = gpu_enter(gpu);
+    if (st || c->stream) return st;
     void *pinned = NULL;
-    ks_plugin_status st = c->pinned ? KS_PLUGIN_OK
-                                    : gpu_check(gpu, cudaHostAlloc(&pinned, 2 * HALF * sizeof(double),
-                                                                   cudaHostAllocDefault));
-    if (!c->pinned) c->pinned = (double *)pinned;
+    if (!c->pinned) {
+        st = gpu_share_memory(gpu, 2 * HALF * sizeof(double), &pinned);
+        c->pinned = (double *)pinned;
+    }
     for (int k = 0; k < 4 && !st; k++)
         if (!*events[k]) st = gpu_check(gpu, cudaEventCreateWithFlags(events[k], cudaEventDisableTiming));
     if (!st) st = gpu_check(gpu, cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking));
@@ -79,19 +80,23 @@ ks_plugin_status gpu_blocks_arrive(ks_gpu *gpu) {
 }
 
 ks_plugin_status gpu_blocks_wait(ks_gpu *gpu) {
-    return gpu->copies.stream ? gpu_check(gpu, cudaStreamSynchronize(gpu->copies.stream)) : KS_PLUGIN_OK;
+    cudaError_t e = cudaSuccess;
+    while (gpu->copies.stream && !gpu_lost(gpu) && (e = cudaStreamQuery(gpu->copies.stream)) == cudaErrorNotReady) {
+    }
+    return gpu->lost ? KS_PLUGIN_BROKEN : gpu_check(gpu, e);
 }
 
-void gpu_blocks_close(ks_gpu *gpu) {
+void gpu_blocks_close(ks_gpu *gpu, bool there) {
     blocks *c = &gpu->copies;
     cudaEvent_t events[] = {c->half_free[0], c->half_free[1], c->before, c->arrived};
-    if (c->stream) {
-        cudaStreamSynchronize(c->stream);
+    if (there && c->stream) {
+        gpu_blocks_wait(gpu);
         cudaStreamDestroy(c->stream);
     }
     for (int k = 0; k < 4; k++)
-        if (events[k]) cudaEventDestroy(events[k]);
-    if (c->pinned) cudaFreeHost(c->pinned);
+        if (there && events[k]) cudaEventDestroy(events[k]);
+    if (there && c->pinned) cudaHostUnregister(c->pinned);
+    free(c->pinned);
 }
 
 ks_plugin_status gpu_put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols, size_t ld) {

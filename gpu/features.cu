@@ -32,7 +32,8 @@ __global__ void cosines(size_t rows, size_t cols, const double *b, double scale,
 
 ks_plugin_status gpu_cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale, double *Z) {
     const unsigned wide = (unsigned)((cols + 127) / 128), high = rows > 8192 ? 8192 : (unsigned)rows;
-    cudaSetDevice(gpu->device);
+    ks_plugin_status st = gpu_enter(gpu);
+    if (st) return st;
     cosines<<<dim3(wide, high), 128, 0, gpu->stream>>>(rows, cols, b, scale, Z);
     gpu->queued += 60 * (double)rows * (double)cols;
     return gpu_check(gpu, cudaGetLastError());

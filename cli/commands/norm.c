@@ -254,11 +254,13 @@ static void warn(const norm_args *a, const kspec_norm_result *r) {
 static int run(void *args) {
     norm_args *a = args;
     kspec_dataset *d = NULL;
+    a->common.there = a->device != KSPEC_DEVICE_CPU;
     int status = check(a);
     if (!status) status = cli_read(&a->common, &d);
     if (status) return status;
     cli_note_treatment(&a->common, NULL, a->standardize, a->standardize || a->minmax);
     kspec_norm_opts o = make_opts(a);
+    o.data_memory = d->memory;
     kspec_norm_result *r = NULL;
     kspec_error err;
     if (d->trials > 1) {
@@ -267,7 +269,7 @@ static int run(void *args) {
         kspec_matrix x = kspec_dataset_trial(d, 0);
         kspec_status st = cli_team(&a->common, &o.team, &err);
         if (!st) st = kspec_norm(&x, &o, &r, &err);
-        if (st) status = cli_fail(st, &err);
+        if (st) status = cli_fail_of(&a->common, d, st, &err);
     }
     if (!status) {
         warn(a, r);

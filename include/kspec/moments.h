@@ -167,7 +167,7 @@ typedef struct {
     /* The processes among which the work is shared out (kspec/team.h). NULL: this one. */
     kspec_team *team;
     /*
-     * Where all of phi is. On a GPU one or two trials, dense by rows or by columns, are used where they are:
+     * Where all of phi is. On a GPU one or two trials are used where they are:
      * in the given order, without center, bound, pairwise, ragged trials, groups or finite populations, and
      * with entries whose root mean square is between 1e-100 and 1e100. In all other cases, and with
      * KSPEC_DEVICE_CPU, they are copied to the host first.

@@ -53,10 +53,14 @@ extern double ks_ranks_least;
 /* Does run->device have path up to this order, with error bars where `loo`? 0 where there is no device. */
 int ks_device_has_path(const ks_run *run, int nmax, int loo);
 
-/* The recursion of path on run->device, which must have it; A and B of the job are the host's. */
+/*
+ * The recursion of path on run->device, which must have it; A and B of the job are the host's. A team shares its
+ * parts out, of which there are so many.
+ */
+size_t ks_device_path_parts(const ks_run *run, const ks_path_job *job);
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err);
 
-/* y = K x on run->device, where X of the job is */
+/* y = K x on run->device, where X of the job is; a team shares it out */
 kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, const double *x, double *y,
                                   kspec_error *err);
 

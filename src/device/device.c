@@ -153,11 +153,15 @@ kspec_status ks_place_refuse(ks_place *p, const char *what, kspec_error *err) {
 }
 
 kspec_status ks_place_fit(ks_place *p, size_t bytes, kspec_error *err) {
-    size_t room = ks_device_available(p->device);
+    const ks_device *d = p->device;
+    const size_t room = ks_device_available(d);
     if (bytes <= room) return KSPEC_OK;
     kspec_error why;
-    ks_fail(&why, KSPEC_E_NOMEM, "%s: %.1f MB are needed, %.1f MB are free", p->device->name,
-            ks_megabytes(bytes), ks_megabytes(room));
+    if (room == 0 && d->plugin->message(d->gpu)[0]) /* it cannot even be asked */
+        ks_fail(&why, KSPEC_E_NUMERIC, "%s: %s", d->name, d->plugin->message(d->gpu));
+    else
+        ks_fail(&why, KSPEC_E_NOMEM, "%s: %.1f MB are needed, %.1f MB are free", d->name, ks_megabytes(bytes),
+                ks_megabytes(room));
     if (ks_place_retreat(p, &why)) return KSPEC_OK;
     return ks_fail(err, why.code, "%s", why.msg);
 }

@@ -104,8 +104,8 @@ static void lay_out(const kspec_team *t, const square *q, operand *o, ks_range w
             const size_t c = s % q->strips;
             if (!within(theirs, c)) continue;
             const ks_range i = strip(q, c);
-            o->at[s - w.from] = (ks_view){from, ks_range_size(o->own->turned ? i : q->k), i.from, q->k.from,
-                                          o->own->turned};
+            o->at[s - w.from] =
+                (ks_view){from, ks_range_size(o->own->turned ? i : q->k), i.from, q->k.from, o->own->turned};
             from += numbers(q, c);
         }
     }
@@ -229,7 +229,9 @@ static kspec_status get_mirror(kspec_team *t, const square *q, mirror *m, kspec_
 
 /* Strips of a window: about 64 MB, for fewer and longer messages */
 static size_t window_width(size_t strips, size_t k) {
-    const size_t most = ((size_t)8 << 20) / (KS_STRIP * ks_depth(k)), units = most < 1 ? 1 : most < 8 ? most : 8;
+    const size_t most = ((size_t)8 << 20) / (KS_STRIP * ks_depth(k)), units = most < 1   ? 1
+                                                                              : most < 8 ? most
+                                                                                         : 8;
     return units < strips ? units : strips;
 }
 
