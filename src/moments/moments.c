@@ -434,7 +434,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
 /* On the GPU where they are if that suits, else on copies in the host's memory */
 static kspec_status attempt_lent(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o,
                                  ks_place *place, kspec_moments_result **out, kspec_error *err) {
-    int there = place->device && ks_trials_there_suit(phi, ntrials, o);
+    int there = place->device && ks_trials_there_suit(ntrials, o);
     if (there) {
         kspec_status st = attempt(phi, ntrials, o, place, &there, out, err);
         if (there || !st) return st;
