@@ -1,12 +1,9 @@
 // The table of libkspec_cuda.so: devices, memory, copies, products.
 #include "gpu.cuh"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // what may be queued before the next call waits: about 20 ms
 static const double QUEUE = 5e11;
@@ -16,67 +13,6 @@ ks_plugin_status gpu_check(ks_gpu *gpu, cudaError_t e) {
     snprintf(gpu->message, sizeof gpu->message, "%s", cudaGetErrorString(e));
     cudaGetLastError(); // an allocation that failed leaves nothing behind
     return e == cudaErrorMemoryAllocation ? KS_PLUGIN_NOMEM : KS_PLUGIN_BROKEN;
-}
-
-// ---- contexts ----
-
-// A context may be reset while a device is open (cudaDeviceReset() by another library of the same program). That ends
-// every handle and buffer in it; to pass one to CUDA afterwards is undefined, and crashes. The driver says whether the
-// context is still the one in which the device was opened.
-
-struct driver {
-    int (*state)(int device, unsigned *flags, int *active);
-    int (*id)(void *context, unsigned long long *id); // that of the current context where it is NULL
-};
-
-static const driver *the_driver() {
-    static const driver found = [] {
-        driver d = {};
-        void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-        if (library) *(void **)&d.state = dlsym(library, "cuDevicePrimaryCtxGetState");
-        if (library) *(void **)&d.id = dlsym(library, "cuCtxGetId");
-        return d;
-    }();
-    return &found;
-}
-
-// 0 where the driver does not tell
-static unsigned long long current_context() {
-    unsigned long long id = 0;
-    return the_driver()->id && the_driver()->id(NULL, &id) == 0 ? id : 0;
-}
-
-static bool is_active(int device) {
-    unsigned flags;
-    int active = 1;
-    return !the_driver()->state || the_driver()->state(device, &flags, &active) != 0 || active;
-}
-
-bool gpu_lost(ks_gpu *gpu) {
-    // reset; or reset, and in use again
-    if (!gpu->lost && (!is_active(gpu->device) || current_context() != gpu->context)) gpu->lost = true;
-    if (gpu->lost) snprintf(gpu->message, sizeof gpu->message, "another part of this program has reset the GPU");
-    return gpu->lost;
-}
-
-ks_plugin_status gpu_enter(ks_gpu *gpu) {
-    if (!gpu->lost && is_active(gpu->device)) {
-        ks_plugin_status st = gpu_check(gpu, cudaSetDevice(gpu->device));
-        if (st) return st;
-    }
-    return gpu_lost(gpu) ? KS_PLUGIN_BROKEN : KS_PLUGIN_OK;
-}
-
-ks_plugin_status gpu_wait(ks_gpu *gpu) {
-    cudaError_t e;
-    useconds_t pause = 0;
-    gpu->queued = 0;
-    for (int k = 0; !gpu_lost(gpu) && (e = cudaStreamQuery(gpu->stream)) == cudaErrorNotReady; k++) {
-        if (k < 200) continue; // what is short is not slept over
-        usleep(pause);
-        if (pause < 300) pause += 10;
-    }
-    return gpu->lost ? KS_PLUGIN_BROKEN : gpu_check(gpu, e);
 }
 
 // ---- devices ----
@@ -115,38 +51,17 @@ static ks_plugin_status describe(int device, ks_gpu_info *info, char *why, size_
     return KS_PLUGIN_OK;
 }
 
-// Memory of the host's that the device can reach, but which is not CUDA's own: a reset does not take it away
-static ks_plugin_status share_memory(ks_gpu *gpu, size_t bytes, void **out) {
-    void *p = NULL;
-    *out = NULL;
-    if (posix_memalign(&p, 4096, bytes) != 0) {
-        snprintf(gpu->message, sizeof gpu->message, "out of memory");
-        return KS_PLUGIN_NOMEM;
-    }
-    ks_plugin_status st = gpu_check(gpu, cudaHostRegister(p, bytes, cudaHostRegisterMapped));
-    if (st)
-        free(p);
-    else
-        *out = p;
-    return st;
-}
-
 static void close_device(ks_gpu *gpu) {
     if (!gpu) return;
-    void *shared[] = {(void *)gpu->control, gpu->pinned};
     const bool there = gpu_enter(gpu) == KS_PLUGIN_OK; // else what it held is gone with its context
     if (there && gpu->stream) gpu_wait(gpu);
-    if (there) gpu_release(gpu, gpu->staging);
-    for (int k = 0; k < 2; k++) {
-        if (there && shared[k]) cudaHostUnregister(shared[k]);
-        free(shared[k]);
-    }
+    gpu_blocks_close(gpu, there);
+    gpu_unshare((void *)gpu->control, there);
     if (!there) {
         free(gpu);
         return;
     }
-    for (int k = 0; k < 2; k++)
-        if (gpu->half_free[k]) cudaEventDestroy(gpu->half_free[k]);
+    gpu_release(gpu, gpu->staging);
     if (gpu->blas) cublasDestroy(gpu->blas);
     if (gpu->stream) {
         gpu_wait(gpu);
@@ -172,7 +87,7 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     void *control = NULL;
     ks_plugin_status st = gpu_check(gpu, cudaSetDevice(device));
     if (!st) st = gpu_check(gpu, cudaFree(NULL)); // the context is there from here on
-    gpu->context = current_context();
+    gpu->context = gpu_context();
     if (!st) st = gpu_check(gpu, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
     if (!st && major < 8) {
         snprintf(gpu->message, sizeof gpu->message, "it is older than sm_80, the oldest that is used");
@@ -189,7 +104,7 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     if (!st) st = gpu_check(gpu, cudaStreamCreateWithFlags(&gpu->stream, cudaStreamNonBlocking));
     if (!st) st = gpu_check(gpu, cudaDeviceGetDefaultMemPool(&pool, device));
     if (!st) st = gpu_check(gpu, cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-    if (!st) st = share_memory(gpu, 4096, &control);
+    if (!st) st = gpu_share(gpu, 4096, &control);
     gpu->control = (volatile int *)control;
     if (!st) st = gpu_check(gpu, cudaHostGetDevicePointer((void **)&gpu->control_there, control, 0));
     if (!st && (cublasCreate(&gpu->blas) != CUBLAS_STATUS_SUCCESS ||
@@ -247,11 +162,12 @@ ks_plugin_status gpu_alloc(ks_gpu *gpu, size_t bytes, void **out) {
     if (!st) st = gpu_check(gpu, cudaMallocAsync(out, bytes ? bytes : 1, gpu->stream));
     if (st == KS_PLUGIN_NOMEM)
         snprintf(gpu->message, sizeof gpu->message, "out of memory: %.1f MB wanted", (double)bytes / 1e6);
-    return st;
+    return st ? st : gpu_blocks_after(gpu);
 }
 
 void gpu_release(ks_gpu *gpu, void *p) {
     if (!p || gpu_enter(gpu)) return;
+    if (gpu->copies.stream) cudaStreamWaitEvent(gpu->stream, gpu->copies.arrived, 0); // to p, perhaps
     cudaFreeAsync(p, gpu->stream);
     cudaGetLastError();
 }
@@ -267,62 +183,13 @@ ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count) {
     return KS_PLUGIN_OK;
 }
 
-// A matrix goes through pinned memory in two halves: threads fill one while the other is on its way. The
-// driver's own copy from pageable memory has one thread, and takes three times as long.
-enum { COPIERS = 4 };
-static const size_t HALF = (size_t)4 << 20; // doubles
-
-struct share {
-    double *to;
-    const double *from;
-    size_t count;
-};
-
-static void *copy_share(void *arg) {
-    const share *s = (const share *)arg;
-    memcpy(s->to, s->from, s->count * sizeof *s->to);
-    return NULL;
-}
-
-static void copy_in_parallel(double *to, const double *from, size_t count) {
-    pthread_t thread[COPIERS];
-    share part[COPIERS];
-    int started[COPIERS] = {0};
-    for (int k = 0; k < COPIERS; k++) {
-        const size_t a = count * k / COPIERS, b = count * (k + 1) / COPIERS;
-        part[k] = {to + a, from + a, b - a};
-        started[k] = k && pthread_create(&thread[k], NULL, copy_share, &part[k]) == 0;
-    }
-    for (int k = 0; k < COPIERS; k++)
-        if (!started[k]) copy_share(&part[k]);
-    for (int k = 0; k < COPIERS; k++)
-        if (started[k]) pthread_join(thread[k], NULL);
-}
-
-static ks_plugin_status put_large(ks_gpu *gpu, double *to, const double *from, size_t count) {
-    void *pinned = NULL;
-    ks_plugin_status st = KS_PLUGIN_OK;
-    if (!gpu->pinned) {
-        st = share_memory(gpu, 2 * HALF * sizeof(double), &pinned);
-        gpu->pinned = (double *)pinned;
-        for (int k = 0; k < 2 && !st; k++)
-            st = gpu_check(gpu, cudaEventCreateWithFlags(&gpu->half_free[k], cudaEventDisableTiming));
-    }
-    for (size_t i = 0, k = 0; i < count && !st; i += HALF, k ^= 1) {
-        const size_t n = count - i < HALF ? count - i : HALF;
-        double *half = gpu->pinned + k * HALF;
-        st = gpu_check(gpu, cudaEventSynchronize(gpu->half_free[k]));
-        if (st) break;
-        copy_in_parallel(half, from + i, n);
-        st = gpu_check(gpu, cudaMemcpyAsync(to + i, half, n * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
-        if (!st) st = gpu_check(gpu, cudaEventRecord(gpu->half_free[k], gpu->stream));
-    }
-    return st ? st : gpu_wait(gpu);
-}
-
 static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t count) {
     ks_plugin_status st = gpu_enter(gpu);
-    if (!st && count > HALF / 4) return put_large(gpu, to, from, count);
+    if (!st && count > GPU_SMALL) {
+        st = gpu_blocks_after(gpu);
+        if (!st) st = gpu_put_block(gpu, to, from, 1, count, count);
+        return st ? st : gpu_blocks_wait(gpu);
+    }
     if (!st) st = gpu_check(gpu, cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
     return st ? st : gpu_wait(gpu);
 }
@@ -330,6 +197,7 @@ static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t 
 static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step) {
     ks_plugin_status st = gpu_enter(gpu);
     if (st) return st;
+    if (step == 1 && count > GPU_SMALL) return gpu_get_block(gpu, to, count, from, 1, count);
     st = gpu_check(
         gpu, step == 1 ? cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDeviceToHost, gpu->stream)
                        : cudaMemcpy2DAsync(to, sizeof *to, from, step * sizeof *to, sizeof *to, count,
@@ -383,6 +251,8 @@ static ks_plugin_status product(ks_gpu *gpu, const ks_matmul *p) {
     ks_plugin_status st = gpu_enter(gpu);
     gpu->queued += (double)p->m * (double)p->n * (double)p->k;
     if (!st && gpu->queued > QUEUE) st = gpu_wait(gpu);
+    if (!st) st = gpu_blocks_after(gpu);
+    if (!st) st = gpu_blocks_arrive(gpu);
     if (st) return st;
     return p->symmetric && p->n > 1024 ? multiply_symmetric(gpu, p) : multiply(gpu, p);
 }
@@ -407,10 +277,13 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 put,
                                 get,
                                 pack,
+                                gpu_put_block,
+                                gpu_get_block,
                                 product,
                                 gpu_expression,
                                 gpu_symmetrise,
                                 gpu_path,
-                                gpu_gram_times};
+                                gpu_gram_times,
+                                gpu_cosines};
 
 extern "C" __attribute__((visibility("default"))) const ks_plugin *ks_plugin_table(void) { return &table; }

@@ -235,8 +235,7 @@ static void print_table(FILE *f, const void *result) {
     fprintf(f, "%s%-13s %14s  %-26s %5s  %9s  %9s  %9s%s\n", cli_bold(&a->common), "method", "norm",
             "95% interval, or ± spread", "iter.", "residual", "seconds", "bound", cli_plain(&a->common));
     for (size_t k = 0; k < r->count; k++) print_entry(f, r->entries[k]);
-    if (strcmp(r->device.name, "cpu") != 0)
-        fprintf(f, "\nproducts with the Gram matrix on %s\n", r->device.name);
+    if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\nproducts and features on %s\n", r->device.name);
 }
 
 static void warn(const norm_args *a, const kspec_norm_result *r) {

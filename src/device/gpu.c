@@ -192,3 +192,10 @@ kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, con
     ks_free(g.y);
     return st;
 }
+
+kspec_status ks_device_cosines(const ks_run *run, size_t rows, size_t cols, const double *b, double scale,
+                               double *Z, kspec_error *err) {
+    ks_device *d = run->device;
+    if (ks_run_report(run, 0)) return cancelled(err);
+    return ks_device_status(d, d->plugin->cosines(d->gpu, rows, cols, b, scale, Z), "features", err);
+}

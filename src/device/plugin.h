@@ -53,7 +53,7 @@ typedef enum {
 
 /*
  * C (m x n) = alpha op(A) op(B) + beta C; ta, tb: 1 to transpose. A is m x k (k x m if ta), B is k x n.
- * symmetric: C is known to be, and beta is 0.
+ * symmetric: C is known to be, and was where beta is not 0; a team has that with beta = 0 only.
  */
 typedef struct {
     int ta, tb;
@@ -163,6 +163,14 @@ typedef struct {
     /* to[i*cols + j] = alpha from[i*row_stride + j*col_stride], both on the device; strides of any sign */
     ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
                              ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
+    /*
+     * A block of the host's matrix, whose rows are ld apart, as a dense one for products, and back. The first
+     * may go on beside the product that was asked for last, whose matrices are others, until the next one.
+     */
+    ks_plugin_status (*put_block)(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
+                                  size_t ld);
+    ks_plugin_status (*get_block)(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
+                                  size_t cols);
 
     ks_plugin_status (*product)(ks_gpu *gpu, const ks_matmul *p);
     ks_plugin_status (*expression)(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);
@@ -171,6 +179,9 @@ typedef struct {
     /* y = K x, n numbers each in the host's memory; the parts' own where not all of them are asked for */
     ks_plugin_status (*gram_times)(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                    const ks_plugin_progress *progress);
+    /* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])), Z (rows x cols) and b on the device */
+    ks_plugin_status (*cosines)(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale,
+                                double *Z);
 } ks_plugin;
 
 typedef const ks_plugin *(*ks_plugin_entry)(void);

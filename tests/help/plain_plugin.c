@@ -17,7 +17,8 @@
 /* device k has the addresses from FAR + k NEXT on */
 #define FAR  ((uintptr_t)1 << 62)
 #define NEXT ((uintptr_t)1 << 56)
-enum { MEMORY = 1 << 30, DEVICES = 2 };
+static const size_t MEMORY = (size_t)16 << 30;
+enum { DEVICES = 2 };
 
 struct ks_gpu {
     int device;
@@ -117,6 +118,18 @@ static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++)
             mine(to)[i * cols + j] = alpha * here(from)[(ptrdiff_t)i * row + (ptrdiff_t)j * col];
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
+                                  size_t ld) {
+    for (size_t i = 0; i < rows; i++) put(gpu, to + i * cols, from + i * ld, cols);
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status get_block(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
+                                  size_t cols) {
+    for (size_t i = 0; i < rows; i++) get(gpu, to + i * ld, from + i * cols, cols, 1);
     return KS_PLUGIN_OK;
 }
 
@@ -272,6 +285,17 @@ static size_t path_parts(ks_gpu *gpu, const ks_path_job *job) {
     return job->P < 5 ? job->P : 5;
 }
 
+static ks_plugin_status cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale,
+                                double *Z) {
+    (void)gpu;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            double *z = &mine(Z)[i * cols + j], t = *z + here(b)[j];
+            *z = scale * cos(2 * acos(-1) * (t - rint(t)));
+        }
+    return KS_PLUGIN_OK;
+}
+
 static size_t path_memory(ks_gpu *gpu, const ks_path_job *job) {
     (void)gpu, (void)job;
     return 64;
@@ -297,10 +321,13 @@ const ks_plugin *ks_plugin_table(void) {
                                     .put = put,
                                     .get = get,
                                     .pack = pack,
+                                    .put_block = put_block,
+                                    .get_block = get_block,
                                     .product = product,
                                     .expression = expression,
                                     .symmetrise = symmetrise,
                                     .path = path,
-                                    .gram_times = gram_times};
+                                    .gram_times = gram_times,
+                                    .cosines = cosines};
     return &table;
 }
