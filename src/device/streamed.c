@@ -1,7 +1,7 @@
 /*
  * Products on a device of matrices that are in the host's memory. A tile of C stays on the device while
- * panels of op(A) and op(B) pass through it, two of each, so that the next ones are on their way while these are
- * multiplied. Tiles and panels depend on the shape and on the device's room alone.
+ * panels of op(A) and op(B) pass through it, two of each, so that the next ones are on their way while these
+ * are multiplied. Tiles and panels depend on the shape and on the device's room alone.
  */
 #include "device/streamed.h"
 

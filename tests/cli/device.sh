@@ -64,7 +64,8 @@ a, b = json.load(open('gpu.json')), json.load(open('cpu.json'))
 for x, y in zip(a['results'], b['results'], strict=True):
     assert x['method'] == y['method'] and abs(x['value'] - y['value']) <= 1e-10 * y['value'], (x, y)
 "
-expect_error 2 'there is no method of these on a GPU; use the cpu' "$tool" norm x.npy --method eigen --device gpu
+expect_error 2 'there is no method of these on a GPU; use the cpu' \
+    "$tool" norm x.npy --method eigen --device gpu
 expect_error 2 'gpu:7 is not there: the last one is gpu:1' "$tool" moments x.npy --device gpu:7
 expect_error 2 'there is no path of this order on a GPU; use the cpu' \
     "$tool" moments x.npy -n 20 --estimator path --no-stderr --device gpu
@@ -88,7 +89,8 @@ expect_json 'j["device"] == "cpu" and j["warnings"] == []'
 
 expect_status 0 "$tool" bench moments --device gpu --rows 9 --cols 9 --repeat 1 --json
 expect_json 'j["device"] == "gpu:0 Plain 0" and len(j["results"]) == 6'
-expect_status 0 env KSPEC_GPU_MEMORY=1e-6 "$tool" bench exact --device gpu --rows 30 --cols 30 --repeat 1 --json
+expect_status 0 env KSPEC_GPU_MEMORY=1e-6 \
+    "$tool" bench exact --device gpu --rows 30 --cols 30 --repeat 1 --json
 expect_json "j['device'] == \"gpu:0 Plain 0, matrices in the host's memory\" and len(j['results']) == 3"
 expect_error 2 "no GPU can be used: KSPEC_GPU_MEMORY: '0' must be a number of GB above 0" \
     env KSPEC_GPU_MEMORY=0 "$tool" moments x.npy --device gpu
