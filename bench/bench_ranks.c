@@ -1,12 +1,14 @@
 /*
- * How well ranks share a computation: mpirun -n R bench_ranks path|exact|norm P Q N [THREADS [BARS [ALONE]]].
- * All ranks compute it together, then (unless ALONE is 0) each of them all of it by itself, at the same time.
+ * How well ranks share a computation: mpirun -n R bench_ranks path|exact|norm P Q N [THREADS [BARS [ALONE
+ * [SHARED]]]]. All ranks compute it together, then (unless ALONE is 0) each of them all of it by itself, at the
+ * same time. SHARED 0: by messages, as between machines, not in memory that they share.
  * Prints both times, the second over R times the first (the efficiency), the bytes that rank 0 received and
  * how long it was sending, receiving and waiting, and the memory of a rank at its peak. Without mpirun: one
  * process.
  */
 #include "base/clock.h"
 #include "kspec.h"
+#include "team/area.h"
 #include "team/team.h"
 
 #include <stdio.h>
@@ -109,7 +111,7 @@ static double peak_memory(void) {
 
 int main(int argc, char **argv) {
     kspec_error err;
-    if (argc < 5) die("usage: bench_ranks path|exact|norm P Q N [THREADS [BARS [ALONE]]]");
+    if (argc < 5) die("usage: bench_ranks path|exact|norm P Q N [THREADS [BARS [ALONE [SHARED]]]]");
     const size_t P = strtoul(argv[2], NULL, 10), Q = strtoul(argv[3], NULL, 10);
     if (kspec_mpi_open(&comm, &err)) die(err.msg);
     kspec_team *team;
@@ -125,6 +127,7 @@ int main(int argc, char **argv) {
                     argc > 5 ? atoi(argv[5]) : 1,
                     argc > 6 ? atoi(argv[6]) : 0};
     const int ranks = comm ? comm->ranks : 1;
+    if (argc > 8 && !atoi(argv[8])) ks_area_most = 0;
     double together = 1e300, received = 0;
     compute(&t, team); /* the first wakes everything up */
     const double memory = peak_memory();

@@ -14,6 +14,8 @@
 
 typedef struct {
     const ks_strips *of;
+    /* all of it, or NULL */
+    const double *all;
     int turned;
     /* where not all of it is here: this rank's i, and those of the panel */
     ks_columns columns;
@@ -21,16 +23,29 @@ typedef struct {
     ks_view own, now;
 } side;
 
-static int is_here(kspec_team *t, const side *s) { return ks_strips_here(t, s->of) != NULL; }
-
 static side side_of(kspec_team *t, const double *p, int turned) {
     side s = {.of = ks_strips_at(p), .turned = turned};
-    s.own = s.now = (ks_view){ks_strips_here(t, s.of), s.of->cols, 0, 0, turned};
+    s.all = ks_strips_here(t, s.of);
     return s;
 }
 
+/* On one machine the ranks read each other's strips in place; B may be A. */
+static kspec_status share(kspec_team *t, side *A, side *B, kspec_error *err) {
+    side *sides[] = {A, B};
+    const ks_strips *of[2];
+    const double *all[2] = {0};
+    int count = 0, which[2];
+    for (int k = 0; k < (A == B ? 1 : 2); k++)
+        if (!sides[k]->all) which[count] = k, of[count++] = sides[k]->of;
+    kspec_status st = count ? ks_strips_share(t, of, count, all, err) : KSPEC_OK;
+    for (int k = 0; k < count; k++) sides[which[k]]->all = all[k];
+    for (int k = 0; k < 2; k++)
+        sides[k]->own = sides[k]->now = (ks_view){sides[k]->all, sides[k]->of->cols, 0, 0, sides[k]->turned};
+    return st;
+}
+
 static kspec_status begin_own(kspec_team *t, side *s, kspec_error *err) {
-    if (is_here(t, s)) return KSPEC_OK;
+    if (s->all) return KSPEC_OK;
     if (s->turned) return ks_columns_begin(t, s->of, &s->columns, err);
     const ks_range rows = ks_strip_rows(s->of->rows, KS_STRIP, t->comm.rank, t->comm.ranks);
     s->own = (ks_view){s->of->own, s->of->cols, rows.from, 0, 0};
@@ -49,7 +64,7 @@ static kspec_status get_own(kspec_team *t, side *s, kspec_error *err) {
 static size_t packed_room(size_t rows, size_t width) { return ks_size(ks_depth(rows), width); }
 
 static kspec_status begin_panel(kspec_team *t, side *s, size_t width, size_t k, kspec_error *err) {
-    if (is_here(t, s)) return KSPEC_OK;
+    if (s->all) return KSPEC_OK;
     const ks_range rows = ks_strip_rows(s->of->rows, KS_STRIP, t->comm.rank, t->comm.ranks);
     const size_t room = ks_size(width, ks_depth(k));
     s->panel = ks_alloc(room, sizeof(double));
@@ -59,7 +74,7 @@ static kspec_status begin_panel(kspec_team *t, side *s, size_t width, size_t k, 
 }
 
 static kspec_status get_panel(kspec_team *t, side *s, ks_range i, ks_range k, kspec_error *err) {
-    if (is_here(t, s)) return KSPEC_OK;
+    if (s->all) return KSPEC_OK;
     s->now = (ks_view){s->panel, ks_range_size(s->turned ? i : k), i.from, k.from, s->turned};
     return ks_block_get(t, s->of, s->turned ? k : i, s->turned ? i : k, s->packed, s->panel, err);
 }
@@ -86,14 +101,14 @@ static kspec_status panels(const ks_run *run, const ks_matmul *p, side *A, side 
     const size_t width = panel_width(p->n, p->k);
     kspec_status st = begin_own(t, A, err);
     if (!st) st = begin_panel(t, B, width, p->k, err);
-    st = ks_ranks_meet(t, st, err);
+    if (!A->all || !B->all) st = ks_ranks_meet(t, st, err); /* else nothing could fail */
     if (!st) st = get_own(t, A, err);
     ks_run alone = ks_run_alone(run);
     for (ks_range j = {0, 0}; j.from < p->n; j.from = j.to) {
         j.to = p->n - j.from < width ? p->n : j.from + width;
         for (ks_range k = {0, 0}; k.from < p->k; k.from = k.to) {
             k.to = p->k - k.from < KS_DEPTH ? p->k : k.from + KS_DEPTH;
-            st = ks_ranks_meet(t, st, err);
+            if (!B->all) st = ks_ranks_meet(t, st, err);
             if (!st) st = get_panel(t, B, j, k, err);
             if (st) return st;
             const ks_run part =
@@ -117,7 +132,7 @@ static kspec_status symmetric(const ks_run *run, const ks_matmul *p, side *A, si
     if (!st) st = get_own(t, A, err);
     if (!st && B != A) st = get_own(t, B, err);
     if (st) return st;
-    const ks_operand operands[] = {{A->own, is_here(t, A)}, {B->own, is_here(t, B)}};
+    const ks_operand operands[] = {{A->own, A->all != NULL}, {B->own, B->all != NULL}};
     return ks_ranks_symmetric(run, p, operands, B == A ? 1 : 2, err);
 }
 
@@ -133,7 +148,9 @@ static kspec_status make(const ks_run *run, const ks_matmul *p, kspec_error *err
     }
     side A = side_of(t, p->A, p->ta), B = side_of(t, p->B, !p->tb);
     const int same = p->A == p->B && A.turned == B.turned;
-    kspec_status st = p->symmetric ? symmetric(run, p, &A, same ? &A : &B, err) : panels(run, p, &A, &B, err);
+    side *other = same ? &A : &B;
+    kspec_status st = share(t, &A, other, err);
+    if (!st) st = p->symmetric ? symmetric(run, p, &A, other, err) : panels(run, p, &A, other, err);
     end_side(&A);
     end_side(&B);
     return st;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "device/ranks.h"
 #include "linalg/linalg.h"
+#include "team/area.h"
 
 #include <string.h>
 
@@ -197,9 +198,35 @@ static kspec_status begin_mirror(kspec_team *t, const square *q, mirror *m, kspe
     return m->sent && m->got ? KSPEC_OK : ks_nomem(err, "a product", ks_size(sent + got, sizeof(double)));
 }
 
-static kspec_status get_mirror(kspec_team *t, const square *q, mirror *m, kspec_error *err) {
+/* Where the ranks share memory, they read the blocks there. st: what became of this rank so far */
+static kspec_status read_mirror(kspec_team *t, const square *q, double *all, kspec_status st,
+                                kspec_error *err) {
     const size_t n = q->p->n;
-    double *to = m->sent;
+    for (size_t r = q->own.from; r < q->own.to && !st; r++)
+        for (size_t c = 0; c < q->strips; c++) {
+            if (within(q->own, c) || !makes(q, r, c)) continue;
+            const ks_range i = strip(q, r), j = strip(q, c);
+            const double *x = q->C + (i.from - q->own.from * KS_STRIP) * n + j.from;
+            for (size_t a = i.from; a < i.to; a++, x += n)
+                memcpy(all + a * n + j.from, x, ks_range_size(j) * sizeof *x);
+        }
+    st = ks_ranks_meet(t, st, err);
+    for (size_t r = q->own.from; r < q->own.to && !st; r++)
+        for (size_t c = 0; c < q->strips; c++)
+            if (!within(q->own, c) && !makes(q, r, c))
+                place(q, r, c, all + strip(q, c).from * n + strip(q, r).from, n, 1);
+    return st;
+}
+
+/* st: what became of this rank so far */
+static kspec_status get_mirror(kspec_team *t, const square *q, mirror *m, kspec_status st, kspec_error *err) {
+    const size_t n = q->p->n;
+    double *to = m->sent, *all;
+    kspec_error other = {0};
+    const kspec_status got = ks_area_get(t, ks_size(ks_size(n, n), sizeof *all), &all, st ? &other : err);
+    if (got) return st ? st : got;
+    if (all) return read_mirror(t, q, all, st, err);
+    if ((st = ks_ranks_meet(t, st, err))) return st;
     for (int rank = 0; rank < t->comm.ranks; rank++) {
         const ks_range theirs = strips_of(t, q, rank);
         for (size_t r = q->own.from; r < q->own.to && rank != t->comm.rank; r++)
@@ -211,7 +238,7 @@ static kspec_status get_mirror(kspec_team *t, const square *q, mirror *m, kspec_
                     for (size_t b = j.from; b < j.to; b++) *to++ = x[b];
             }
     }
-    kspec_status st = ks_team_exchange(t, m->sent, m->bytes, m->got, m->bytes + t->comm.ranks, err);
+    st = ks_team_exchange(t, m->sent, m->bytes, m->got, m->bytes + t->comm.ranks, err);
     const double *from = m->got;
     for (int rank = 0; rank < t->comm.ranks && !st; rank++) {
         const ks_range theirs = strips_of(t, q, rank);
@@ -276,13 +303,15 @@ static kspec_status step(const ks_run *run, square *q, kspec_error *err) {
 
 /* st: what became of this rank so far */
 static kspec_status all_steps(const ks_run *run, square *q, kspec_status st, kspec_error *err) {
+    int here = 1;
+    for (int i = 0; i < q->count; i++) here &= q->operands[i].here;
     for (q->step = 0; q->step < q->steps; q->step++)
         for (q->k = (ks_range){0, 0}; q->k.from < q->p->k; q->k.from = q->k.to) {
             q->k.to = q->p->k - q->k.from < KS_DEPTH ? q->p->k : q->k.from + KS_DEPTH;
-            if ((st = ks_ranks_meet(run->team, st, err))) return st;
-            st = step(run, q, err);
+            if (!here) st = ks_ranks_meet(run->team, st, err);
+            if (!st) st = step(run, q, err);
         }
-    return ks_ranks_meet(run->team, st, err);
+    return st;
 }
 
 kspec_status ks_ranks_symmetric(const ks_run *run, const ks_matmul *p, const ks_operand *operands, int count,
@@ -298,7 +327,7 @@ kspec_status ks_ranks_symmetric(const ks_run *run, const ks_matmul *p, const ks_
     mirror m = {0};
     kspec_status st = begin(t, &q, &m, err);
     st = all_steps(run, &q, st, err);
-    if (!st) st = get_mirror(t, &q, &m, err);
+    st = get_mirror(t, &q, &m, st, err);
     for (int i = 0; i < count; i++) {
         ks_free(q.operands[i].sent);
         ks_free(q.operands[i].got);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "linalg/linalg.h"
+#include "team/area.h"
 
 #include <string.h>
 
@@ -33,7 +34,29 @@ static double *pack(double *to, const double *x, size_t ld, size_t rows, ks_rang
     return to + rows * n;
 }
 
+/* ---- whole ---- */
+
+kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count, const double **all,
+                             kspec_error *err) {
+    size_t numbers = 0;
+    for (int k = 0; k < count; k++) numbers = ks_size_add(numbers, ks_size(x[k]->rows, x[k]->cols));
+    double *to;
+    kspec_status st = ks_area_get(t, ks_size(numbers, sizeof *to), &to, err);
+    for (int k = 0; k < count; k++) {
+        all[k] = to;
+        if (st || !to) continue;
+        const ks_range own = rows_of(t, x[k], t->comm.rank);
+        const size_t cols = x[k]->cols;
+        memcpy(to + own.from * cols, x[k]->own, ks_range_size(own) * cols * sizeof *to);
+        to += x[k]->rows * cols;
+    }
+    return st || !to ? st : ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "step", 0, err);
+}
+
 /* ---- columns ---- */
+
+/* Numbers of a matrix from which on it is read in shared memory: for fewer a message takes less time */
+enum { SHARED = 1 << 17 };
 
 kspec_status ks_columns_begin(kspec_team *t, const ks_strips *of, ks_columns *c, kspec_error *err) {
     const int ranks = t->comm.ranks;
@@ -61,6 +84,12 @@ kspec_status ks_columns_get(kspec_team *t, ks_columns *c, kspec_error *err) {
     if (of->whole) {
         pack(c->got, of->whole, of->cols, of->rows, c->range);
         return KSPEC_OK;
+    }
+    if (ks_size(of->rows, of->cols) >= SHARED) {
+        const double *all = NULL;
+        st = ks_strips_share(t, &of, 1, &all, err);
+        if (!st && all) pack(c->got, all, of->cols, of->rows, c->range);
+        if (st || all) return st;
     }
     const size_t mine = ks_range_size(rows_of(t, of, t->comm.rank));
     double *to = c->sent;

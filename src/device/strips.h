@@ -57,6 +57,13 @@ void ks_columns_end(ks_columns *c);
 size_t ks_columns_room(int ranks, size_t rows, size_t cols);
 
 /*
+ * all[k] = x[k] whole, in memory that the ranks share (team/area.h), or NULL for each where there is none; to
+ * be read until more is shared.
+ */
+kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count, const double **all,
+                             kspec_error *err);
+
+/*
  * to (dense) = rows x cols of x, for all: by the rows' owners one after the other, or with `packed`, as large
  * as this rank's part, by all at once.
  */

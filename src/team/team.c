@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "team/area.h"
 #include "team/keep.h"
 
 #include <stdio.h>
@@ -129,6 +130,7 @@ kspec_status ks_team_meet(kspec_team *t, ks_meeting at, kspec_status mine, const
 kspec_status ks_team_end(kspec_team *t, kspec_status mine, kspec_error *err) {
     if (!t || t->within) return mine;
     kspec_status st = ks_team_meet(t, KS_AT_END, mine, "end", 0, err);
+    ks_area_end(t);
     if (t->over == KS_AT_END) t->over = 0;
     return st;
 }
@@ -170,7 +172,8 @@ kspec_status kspec_team_open(const kspec_comm *comm, kspec_team **out, kspec_err
     if (!st) {
         t->cards = ks_alloc((size_t)t->comm.ranks, sizeof *t->cards);
         t->bytes = ks_alloc((size_t)t->comm.ranks, sizeof *t->bytes);
-        if (!t->cards || !t->bytes)
+        t->flags = ks_alloc((size_t)t->comm.ranks, 1);
+        if (!t->cards || !t->bytes || !t->flags)
             st = ks_nomem(err, "a team", ks_size((size_t)t->comm.ranks, sizeof *t->cards));
     }
     if (!st) st = same_program(t, err);
@@ -215,8 +218,10 @@ kspec_status kspec_team_checkpoint(kspec_team *t, const char *directory, const c
 void kspec_team_close(kspec_team *t) {
     if (!t) return;
     ks_keep_close(t->keep);
+    ks_area_end(t);
     ks_free(t->cards);
     ks_free(t->bytes);
+    ks_free(t->flags);
     ks_free(t);
 }
 

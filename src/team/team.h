@@ -27,6 +27,11 @@ struct kspec_team {
     /* one for each rank: what they show */
     struct ks_card *cards;
     size_t *bytes;
+    unsigned char *flags;
+    /* team/area.h: what all share, or NULL; whether it cannot be had */
+    double *area;
+    size_t area_half;
+    int area_turn, no_area;
     /* the checkpoint, or NULL */
     ks_keep *keep;
     /* how many public calls are being made by another one: their ends are not its end */

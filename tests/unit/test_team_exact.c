@@ -7,6 +7,7 @@
 #include "help/threads_comm.h"
 #include "linalg/linalg.h"
 #include "moments/exact.h"
+#include "team/area.h"
 #include "team/keep.h"
 #include "test.h"
 
@@ -120,8 +121,10 @@ static void everywhere(const operation *o) {
     for (int k = turn++ % RANK_COUNTS, twice = 0; twice < 2; twice++, k = (k + 2) % RANK_COUNTS) {
         void *ctx[MAX_RANKS];
         for (int r = 0; r < MAX_RANKS; r++) ctx[r] = (void *)o;
+        ks_area_most = (turn + twice) % 2 ? SIZE_MAX : 0; /* in shared memory, or by messages */
         run_ranks(rank_counts[k], operation_work, ctx);
     }
+    ks_area_most = SIZE_MAX;
 }
 
 TEST(products_have_the_same_bits) {
