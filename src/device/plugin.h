@@ -92,8 +92,9 @@ typedef struct {
     /* in the host's memory: sums[h*nmax + n-1] over the cycles of order n that start in row h */
     double *sums;
     /*
-     * Or NULL: rows[(k*nmax + n-1)*P + i] and cols[(k*nmax + n-1)*Q + a], the sums over the cycles that start in
-     * the rows of part k, through each row and column. Suffixes are taken anew after this many rows and columns (moments/path_loo.c says why).
+     * Or NULL: rows[(k*nmax + n-1)*P + i] and cols[(k*nmax + n-1)*Q + a], the sums over the cycles that
+     * start in the rows of part k, through each row and column. Suffixes are taken anew after this many rows
+     * and columns (moments/path_loo.c says why).
      */
     double *rows, *cols;
     size_t row_stretch, col_stretch;

@@ -3,8 +3,8 @@
  * they can be written. Its "device memory" is the host's at addresses that fault, so that a library that
  * follows a pointer to a matrix crashes here as it would with a GPU.
  *
- * PLAIN_PLUGIN=broken in the environment: a device that is there but cannot be opened; none: no device; small,
- * second-is-small: one that runs out of memory.
+ * PLAIN_PLUGIN=broken in the environment: a device that is there but cannot be opened; none: no device;
+ * small, second-is-small: one that runs out of memory.
  */
 #include "device/plugin.h"
 
@@ -100,7 +100,7 @@ static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t 
     return KS_PLUGIN_OK;
 }
 
-/* For tests to look at: numbers copied to the host; start rows of path and parts of products that were made */
+/* For tests to look at: numbers copied to the host; start rows of path, and parts of products, made */
 extern size_t plain_copied, plain_made;
 size_t plain_copied, plain_made;
 static void count_up(size_t *to, size_t more) { __atomic_fetch_add(to, more, __ATOMIC_RELAXED); }
