@@ -4,7 +4,6 @@
 #include "gpu.cuh"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 namespace {
@@ -58,7 +57,7 @@ ks_plugin_status open_blocks(ks_gpu *gpu) {
     if (st || c->stream) return st;
     void *pinned = NULL;
     if (!c->pinned) {
-        st = gpu_share_memory(gpu, 2 * HALF * sizeof(double), &pinned);
+        st = gpu_share(gpu, 2 * HALF * sizeof(double), &pinned);
         c->pinned = (double *)pinned;
     }
     for (int k = 0; k < 4 && !st; k++)
@@ -80,23 +79,20 @@ ks_plugin_status gpu_blocks_arrive(ks_gpu *gpu) {
 }
 
 ks_plugin_status gpu_blocks_wait(ks_gpu *gpu) {
-    cudaError_t e = cudaSuccess;
-    while (gpu->copies.stream && !gpu_lost(gpu) && (e = cudaStreamQuery(gpu->copies.stream)) == cudaErrorNotReady) {
-    }
-    return gpu->lost ? KS_PLUGIN_BROKEN : gpu_check(gpu, e);
+    return gpu->copies.stream ? gpu_wait_for(gpu, gpu->copies.stream) : KS_PLUGIN_OK;
 }
 
 void gpu_blocks_close(ks_gpu *gpu, bool there) {
     blocks *c = &gpu->copies;
     cudaEvent_t events[] = {c->half_free[0], c->half_free[1], c->before, c->arrived};
-    if (there && c->stream) {
+    if (c->stream && there) {
         gpu_blocks_wait(gpu);
         cudaStreamDestroy(c->stream);
+        c->stream = NULL;
     }
     for (int k = 0; k < 4; k++)
-        if (there && events[k]) cudaEventDestroy(events[k]);
-    if (there && c->pinned) cudaHostUnregister(c->pinned);
-    free(c->pinned);
+        if (events[k] && there) cudaEventDestroy(events[k]);
+    gpu_unshare(c->pinned, there);
 }
 
 ks_plugin_status gpu_put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols, size_t ld) {

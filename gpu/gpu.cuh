@@ -10,7 +10,7 @@
 // Matrices on their way (blocks.cu), by a stream of its own; made when it is first needed
 struct blocks {
     cudaStream_t stream;
-    // pinned, two halves, outlasting the context, and when each is free again
+    // pinned, two halves, and when each is free again
     double *pinned;
     cudaEvent_t half_free[2];
     // what must be done before more is copied to the device; and what was copied is there
@@ -29,8 +29,8 @@ struct ks_gpu {
     double *staging;
     size_t staging_count;
     blocks copies;
-    // of the host's, known to the device, and outlasting its context: set to stop a long kernel; how far it is; and
-    // where the device sees this
+    // Of the host's, known to the device (gpu_share): set to stop a long kernel; how far it is. And where the device
+    // sees this
     volatile int *control, *control_there;
     // the context in which all this is, and whether it has been reset: then none of it may be touched again
     unsigned long long context;
@@ -57,15 +57,21 @@ ks_plugin_status gpu_check(ks_gpu *gpu, cudaError_t e);
 ks_plugin_status gpu_enter(ks_gpu *gpu);
 // Was it, since it was opened? Message and all; asked in a function that has entered.
 bool gpu_lost(ks_gpu *gpu);
+// Which context is current; 0 where the driver does not tell
+unsigned long long gpu_context(void);
+
+// Memory of the host's that the device can reach, but which is not CUDA's own: a reset does not take it away. And its
+// end, in a context that is still there or not
+ks_plugin_status gpu_share(ks_gpu *gpu, size_t bytes, void **out);
+void gpu_unshare(void *p, bool there);
 
 // Room for at least `count` doubles in gpu->staging; what was there is lost.
 ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count);
 
 // Waits for what is queued; looks now and then whether the context is still there.
 ks_plugin_status gpu_wait(ks_gpu *gpu);
+ks_plugin_status gpu_wait_for(ks_gpu *gpu, cudaStream_t stream);
 
-// Memory of the host's that the device can reach, and that a reset does not take away
-ks_plugin_status gpu_share_memory(ks_gpu *gpu, size_t bytes, void **out);
 ks_plugin_status gpu_alloc(ks_gpu *gpu, size_t bytes, void **out);
 void gpu_release(ks_gpu *gpu, void *p);
 
@@ -77,7 +83,6 @@ ks_plugin_status gpu_get_block(ks_gpu *gpu, double *to, size_t ld, const double 
 ks_plugin_status gpu_blocks_after(ks_gpu *gpu);
 ks_plugin_status gpu_blocks_arrive(ks_gpu *gpu);
 ks_plugin_status gpu_blocks_wait(ks_gpu *gpu);
-// `there`: the context is
 void gpu_blocks_close(ks_gpu *gpu, bool there);
 
 ks_plugin_status gpu_expression(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);

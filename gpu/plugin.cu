@@ -1,11 +1,9 @@
 // The table of libkspec_cuda.so: devices, memory, copies, products.
 #include "gpu.cuh"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // what may be queued before the next call waits: about 20 ms
 static const double QUEUE = 5e11;
@@ -15,67 +13,6 @@ ks_plugin_status gpu_check(ks_gpu *gpu, cudaError_t e) {
     snprintf(gpu->message, sizeof gpu->message, "%s", cudaGetErrorString(e));
     cudaGetLastError(); // an allocation that failed leaves nothing behind
     return e == cudaErrorMemoryAllocation ? KS_PLUGIN_NOMEM : KS_PLUGIN_BROKEN;
-}
-
-// ---- contexts ----
-
-// A context may be reset while a device is open (cudaDeviceReset() by another library of the same program). That ends
-// every handle and buffer in it; to pass one to CUDA afterwards is undefined, and crashes. The driver says whether the
-// context is still the one in which the device was opened.
-
-struct driver {
-    int (*state)(int device, unsigned *flags, int *active);
-    int (*id)(void *context, unsigned long long *id); // that of the current context where it is NULL
-};
-
-static const driver *the_driver() {
-    static const driver found = [] {
-        driver d = {};
-        void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-        if (library) *(void **)&d.state = dlsym(library, "cuDevicePrimaryCtxGetState");
-        if (library) *(void **)&d.id = dlsym(library, "cuCtxGetId");
-        return d;
-    }();
-    return &found;
-}
-
-// 0 where the driver does not tell
-static unsigned long long current_context() {
-    unsigned long long id = 0;
-    return the_driver()->id && the_driver()->id(NULL, &id) == 0 ? id : 0;
-}
-
-static bool is_active(int device) {
-    unsigned flags;
-    int active = 1;
-    return !the_driver()->state || the_driver()->state(device, &flags, &active) != 0 || active;
-}
-
-bool gpu_lost(ks_gpu *gpu) {
-    // reset; or reset, and in use again
-    if (!gpu->lost && (!is_active(gpu->device) || current_context() != gpu->context)) gpu->lost = true;
-    if (gpu->lost) snprintf(gpu->message, sizeof gpu->message, "another part of this program has reset the GPU");
-    return gpu->lost;
-}
-
-ks_plugin_status gpu_enter(ks_gpu *gpu) {
-    if (!gpu->lost && is_active(gpu->device)) {
-        ks_plugin_status st = gpu_check(gpu, cudaSetDevice(gpu->device));
-        if (st) return st;
-    }
-    return gpu_lost(gpu) ? KS_PLUGIN_BROKEN : KS_PLUGIN_OK;
-}
-
-ks_plugin_status gpu_wait(ks_gpu *gpu) {
-    cudaError_t e;
-    useconds_t pause = 0;
-    gpu->queued = 0;
-    for (int k = 0; !gpu_lost(gpu) && (e = cudaStreamQuery(gpu->stream)) == cudaErrorNotReady; k++) {
-        if (k < 200) continue; // what is short is not slept over
-        usleep(pause);
-        if (pause < 300) pause += 10;
-    }
-    return gpu->lost ? KS_PLUGIN_BROKEN : gpu_check(gpu, e);
 }
 
 // ---- devices ----
@@ -114,35 +51,17 @@ static ks_plugin_status describe(int device, ks_gpu_info *info, char *why, size_
     return KS_PLUGIN_OK;
 }
 
-// Memory of the host's that the device can reach, but which is not CUDA's own: a reset does not take it away
-ks_plugin_status gpu_share_memory(ks_gpu *gpu, size_t bytes, void **out) {
-    void *p = NULL;
-    *out = NULL;
-    if (posix_memalign(&p, 4096, bytes) != 0) {
-        snprintf(gpu->message, sizeof gpu->message, "out of memory");
-        return KS_PLUGIN_NOMEM;
-    }
-    ks_plugin_status st = gpu_check(gpu, cudaHostRegister(p, bytes, cudaHostRegisterMapped));
-    if (st)
-        free(p);
-    else
-        *out = p;
-    return st;
-}
-
 static void close_device(ks_gpu *gpu) {
     if (!gpu) return;
-    void *control = (void *)gpu->control;
     const bool there = gpu_enter(gpu) == KS_PLUGIN_OK; // else what it held is gone with its context
     if (there && gpu->stream) gpu_wait(gpu);
-    if (there) gpu_release(gpu, gpu->staging);
     gpu_blocks_close(gpu, there);
-    if (there && control) cudaHostUnregister(control);
-    free(control);
+    gpu_unshare((void *)gpu->control, there);
     if (!there) {
         free(gpu);
         return;
     }
+    gpu_release(gpu, gpu->staging);
     if (gpu->blas) cublasDestroy(gpu->blas);
     if (gpu->stream) {
         gpu_wait(gpu);
@@ -168,7 +87,7 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     void *control = NULL;
     ks_plugin_status st = gpu_check(gpu, cudaSetDevice(device));
     if (!st) st = gpu_check(gpu, cudaFree(NULL)); // the context is there from here on
-    gpu->context = current_context();
+    gpu->context = gpu_context();
     if (!st) st = gpu_check(gpu, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
     if (!st && major < 8) {
         snprintf(gpu->message, sizeof gpu->message, "it is older than sm_80, the oldest that is used");
@@ -185,7 +104,7 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     if (!st) st = gpu_check(gpu, cudaStreamCreateWithFlags(&gpu->stream, cudaStreamNonBlocking));
     if (!st) st = gpu_check(gpu, cudaDeviceGetDefaultMemPool(&pool, device));
     if (!st) st = gpu_check(gpu, cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-    if (!st) st = gpu_share_memory(gpu, 4096, &control);
+    if (!st) st = gpu_share(gpu, 4096, &control);
     gpu->control = (volatile int *)control;
     if (!st) st = gpu_check(gpu, cudaHostGetDevicePointer((void **)&gpu->control_there, control, 0));
     if (!st && (cublasCreate(&gpu->blas) != CUBLAS_STATUS_SUCCESS ||
@@ -266,8 +185,8 @@ ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count) {
 
 static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t count) {
     ks_plugin_status st = gpu_enter(gpu);
-    if (count > GPU_SMALL) {
-        if (!st) st = gpu_blocks_after(gpu);
+    if (!st && count > GPU_SMALL) {
+        st = gpu_blocks_after(gpu);
         if (!st) st = gpu_put_block(gpu, to, from, 1, count, count);
         return st ? st : gpu_blocks_wait(gpu);
     }
@@ -357,9 +276,9 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 gpu_release,
                                 put,
                                 get,
+                                pack,
                                 gpu_put_block,
                                 gpu_get_block,
-                                pack,
                                 product,
                                 gpu_expression,
                                 gpu_symmetrise,

@@ -54,8 +54,8 @@ extern double ks_ranks_least;
 int ks_device_has_path(const ks_run *run, int nmax, int loo);
 
 /*
- * The recursion of path on run->device, which must have it; A and B of the job are the host's. A team shares its
- * parts out, of which there are so many.
+ * The recursion of path on run->device, which must have it; A and B of the job are the host's. A team
+ * shares its parts out, of which there are so many.
  */
 size_t ks_device_path_parts(const ks_run *run, const ks_path_job *job);
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err);

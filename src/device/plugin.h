@@ -92,8 +92,9 @@ typedef struct {
     /* in the host's memory: sums[h*nmax + n-1] over the cycles of order n that start in row h */
     double *sums;
     /*
-     * Or NULL: rows[(k*nmax + n-1)*P + i] and cols[(k*nmax + n-1)*Q + a], the sums over the cycles that start in
-     * the rows of part k, through each row and column. Suffixes are taken anew after this many rows and columns (moments/path_loo.c says why).
+     * Or NULL: rows[(k*nmax + n-1)*P + i] and cols[(k*nmax + n-1)*Q + a], the sums over the cycles that
+     * start in the rows of part k, through each row and column. Suffixes are taken anew after this many rows
+     * and columns (moments/path_loo.c says why).
      */
     double *rows, *cols;
     size_t row_stretch, col_stretch;
@@ -160,6 +161,9 @@ typedef struct {
     ks_plugin_status (*put)(ks_gpu *gpu, double *to, const double *from, size_t count);
     /* to[i] = from[i*step] */
     ks_plugin_status (*get)(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step);
+    /* to[i*cols + j] = alpha from[i*row_stride + j*col_stride], both on the device; strides of any sign */
+    ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
+                             ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
     /*
      * A block of the host's matrix, whose rows are ld apart, as a dense one for products, and back. The first
      * may go on beside the product that was asked for last, whose matrices are others, until the next one.
@@ -168,9 +172,6 @@ typedef struct {
                                   size_t ld);
     ks_plugin_status (*get_block)(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
                                   size_t cols);
-    /* to[i*cols + j] = alpha from[i*row_stride + j*col_stride], both on the device; strides of any sign */
-    ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
-                             ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
 
     ks_plugin_status (*product)(ks_gpu *gpu, const ks_matmul *p);
     ks_plugin_status (*expression)(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);

@@ -100,8 +100,8 @@ kspec_status ks_team_for_falling(const ks_run *run, const char *what, size_t chu
                                  void *ctx, const ks_share *shares, int count, kspec_error *err);
 
 /*
- * The same where a rank makes its chunks in one go, as a GPU does: fn is told which, in increasing order, at once
- * or, where they are kept, some after the other. Without a team it is all of them.
+ * The same where a rank makes its chunks in one go, as a GPU does: fn is told which, in increasing order, at
+ * once or, where they are kept, some after the other. Without a team it is all of them.
  */
 typedef kspec_status (*ks_chunks_fn)(void *ctx, const ks_run *run, const size_t *chunks, size_t count,
                                      kspec_error *err);

@@ -3,8 +3,8 @@
  * they can be written. Its "device memory" is the host's at addresses that fault, so that a library that
  * follows a pointer to a matrix crashes here as it would with a GPU.
  *
- * PLAIN_PLUGIN=broken in the environment: a device that is there but cannot be opened; none: no device; small,
- * second-is-small: one that runs out of memory.
+ * PLAIN_PLUGIN=broken in the environment: a device that is there but cannot be opened; none: no device;
+ * small, second-is-small: one that runs out of memory.
  */
 #include "device/plugin.h"
 
@@ -17,8 +17,8 @@
 /* device k has the addresses from FAR + k NEXT on */
 #define FAR  ((uintptr_t)1 << 62)
 #define NEXT ((uintptr_t)1 << 56)
-enum { DEVICES = 2 };
 static const size_t MEMORY = (size_t)16 << 30;
+enum { DEVICES = 2 };
 
 struct ks_gpu {
     int device;
@@ -100,7 +100,7 @@ static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t 
     return KS_PLUGIN_OK;
 }
 
-/* For tests to look at: numbers copied to the host; start rows of path and parts of products that were made */
+/* For tests to look at: numbers copied to the host; start rows of path, and parts of products, made */
 extern size_t plain_copied, plain_made;
 size_t plain_copied, plain_made;
 static void count_up(size_t *to, size_t more) { __atomic_fetch_add(to, more, __ATOMIC_RELAXED); }
@@ -109,6 +109,15 @@ static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t 
     (void)gpu;
     count_up(&plain_copied, n);
     for (size_t i = 0; i < n; i++) to[i] = here(from)[i * step];
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
+                             ptrdiff_t row, ptrdiff_t col, double *to) {
+    (void)gpu;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            mine(to)[i * cols + j] = alpha * here(from)[(ptrdiff_t)i * row + (ptrdiff_t)j * col];
     return KS_PLUGIN_OK;
 }
 
@@ -121,15 +130,6 @@ static ks_plugin_status put_block(ks_gpu *gpu, double *to, const double *from, s
 static ks_plugin_status get_block(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
                                   size_t cols) {
     for (size_t i = 0; i < rows; i++) get(gpu, to + i * ld, from + i * cols, cols, 1);
-    return KS_PLUGIN_OK;
-}
-
-static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
-                             ptrdiff_t row, ptrdiff_t col, double *to) {
-    (void)gpu;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++)
-            mine(to)[i * cols + j] = alpha * here(from)[(ptrdiff_t)i * row + (ptrdiff_t)j * col];
     return KS_PLUGIN_OK;
 }
 
@@ -279,6 +279,12 @@ static ks_plugin_status gram_times(ks_gpu *gpu, const ks_gram_job *job, const do
     return KS_PLUGIN_OK;
 }
 
+/* Not a multiple of the ranks that tests have */
+static size_t path_parts(ks_gpu *gpu, const ks_path_job *job) {
+    (void)gpu;
+    return job->P < 5 ? job->P : 5;
+}
+
 static ks_plugin_status cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale,
                                 double *Z) {
     (void)gpu;
@@ -288,12 +294,6 @@ static ks_plugin_status cosines(ks_gpu *gpu, size_t rows, size_t cols, const dou
             *z = scale * cos(2 * acos(-1) * (t - rint(t)));
         }
     return KS_PLUGIN_OK;
-}
-
-/* Not a multiple of the ranks that tests have */
-static size_t path_parts(ks_gpu *gpu, const ks_path_job *job) {
-    (void)gpu;
-    return job->P < 5 ? job->P : 5;
 }
 
 static size_t path_memory(ks_gpu *gpu, const ks_path_job *job) {
@@ -320,9 +320,9 @@ const ks_plugin *ks_plugin_table(void) {
                                     .release = release,
                                     .put = put,
                                     .get = get,
+                                    .pack = pack,
                                     .put_block = put_block,
                                     .get_block = get_block,
-                                    .pack = pack,
                                     .product = product,
                                     .expression = expression,
                                     .symmetrise = symmetrise,

@@ -248,6 +248,7 @@ TEST(paths) {
             compare(&b, "path", path, 150, 450, n, two, 1, TOLERANCE);
             compare(&b, "path", path, 1100, 70, n, two, 1, TOLERANCE);
         }
+    if (!is_small(&b)) compare(&b, "path", path, 4400, 40, 3, 0, 1, TOLERANCE); /* several parts */
     ks_place_close(&b.place);
 }
 

@@ -1,7 +1,8 @@
 /*
- * A context that another part of the program resets (cuDevicePrimaryCtxReset(), as cudaDeviceReset() does): between
- * calls it does no harm, and within a call, from its own progress report, it is an error, or under AUTO the
- * processor's. CUDA allows no more: what another thread resets while this one is inside CUDA is undefined.
+ * A context that another part of the program resets, by cuDevicePrimaryCtxReset(), as cudaDeviceReset() does:
+ * between calls it does no harm, and within a call, from its own progress report, it is an error, or under
+ * AUTO the processor's. CUDA allows no more: what another thread resets while this one is inside CUDA is
+ * undefined.
  */
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /*
- * A team whose ranks have a GPU each: the bits of one process, and work that is shared out rather than repeated.
- * On the plain plugin, which counts, and on CUDA's where there is a GPU, which the ranks then share.
+ * A team whose ranks have a GPU each: the bits of one process, and work that is shared out, not repeated. On
+ * the plain plugin, which counts, and on CUDA's where there is a GPU, which the ranks then share.
  */
 #include "device/device.h"
 #include "help/threads_comm.h"
@@ -134,7 +134,7 @@ TEST(norms_have_the_same_bits) {
     free((void *)x.data);
 }
 
-/* Stopped by one rank, it ends for all; the same ranks or others go on from the checkpoint to the same bits. */
+/* Stopped by one rank, it ends for all; other ranks go on from the checkpoint to the same bits. */
 TEST(stops_and_goes_on) {
     const size_t P = 120, Q = 30;
     const kspec_matrix phi = {random_matrix(P * Q, 7), P, Q, Q, 1};
