@@ -5,6 +5,7 @@
 #   make test       set up, build, and run all tests
 #   make python-test, make wheel   test the Python package; make its wheel (docs/python.md)
 #   make faults     every allocation and system call of every command fails, in turn (minutes)
+#   make mpi-full   every command of the tests with reference values under both MPIs, 1 to 7 ranks (an hour)
 #   make data       fetch the public data sets that some of the tests and figures need
 #   make repro      every figure of the four papers, in small; repro-full: at the papers' sizes
 PREFIX ?= /usr/local
@@ -19,7 +20,7 @@ override KSPEC_DATA := $(shell realpath -m -- '$(KSPEC_DATA)')
 export KSPEC_DATA
 endif
 
-.PHONY: all setup demo pictures data test test-fast python-test python-test-full wheel asan tsan faults faults-quick fuzz coverage mutants bench repro repro-full repro-docs install \
+.PHONY: all setup demo pictures data test test-fast python-test python-test-full wheel asan tsan faults faults-quick mpi-full fuzz coverage mutants bench repro repro-full repro-docs install \
         lint format clean
 
 all: setup
@@ -71,6 +72,11 @@ faults faults-quick: all
 	@mkdir -p build/faults
 	@cc -O2 -Wall -Wextra -shared -fPIC -o $(FAULTS) tests/faults/*.c
 	@python3 tests/faults/run.py build/kspec $(FAULTS) $(if $(filter %-quick,$@),--stride 197)
+
+# Odd sizes, the tests with reference values, and kills, with Open MPI and MPICH at 1, 2, 3, 4 and 7 ranks
+mpi-full: all
+	@$(SETUP) test mpi
+	@python3 tests/mpi/run.py $(CURDIR)/build/kspec $(CURDIR)
 
 # the fuzzers are a part of the build for the address sanitizer
 FUZZ_SECONDS ?= 20

@@ -5,8 +5,9 @@
  * often the nominal 95% interval of the dimension covers the truth; then, for two matrices of the same rows
  * and one kernel, how often the interval of the alignment covers 1 and how often p falls below 0.05; then,
  * for two kernels with the same eigenfunctions and other eigenvalues, whose alignment and differences are
- * known, how often the intervals of these cover the truth.
+ * known, how often the intervals of these cover the truth. Under mpirun the ranks share the seeds out.
  */
+#include "bench/lib/seeds.h"
 #include "kspec.h"
 
 #include <math.h>
@@ -86,50 +87,78 @@ static void draw(const process *p, size_t P, size_t Q, uint64_t seed, double *x)
     if (p->heavy) scale_columns(P, Q, seed, x);
 }
 
-static void coverage(const process *p, size_t P, size_t Q, int seeds, uint64_t first, double *x) {
-    double want = truth(p), naive = 0, sum = 0, sum2 = 0, variance = 0;
+/* ---- tables: of each seed some numbers, then their sums ---- */
+
+/* What the numbers of a seed are made from */
+typedef struct {
+    const process *p;
+    const struct two_kernels *kernels;
+    size_t P, Q;
+    uint64_t first;
+    int no_center;
+    /* room for the matrices */
+    double *x;
+} source;
+
+enum { D_NAIVE, D_LOG, D_ERROR, D_LOW, D_HIGH, D_NUMBERS };
+
+static void dimension_of(void *ctx, size_t seed, double *numbers) {
+    const source *s = ctx;
+    draw(s->p, s->P, s->Q, s->first + seed, s->x);
+    kspec_matrix phi = {s->x, s->P, s->Q, (ptrdiff_t)s->Q, 1};
+    kspec_dimension_opts o = {.size = sizeof o, .threads = 1};
+    kspec_dimension_result *r;
+    kspec_error e;
+    check(kspec_dimension(&phi, 1, &o, &r, &e), &e);
+    numbers[D_NAIVE] = r->naive, numbers[D_LOG] = log(r->dimension);
+    numbers[D_ERROR] = r->std_error / r->dimension;
+    numbers[D_LOW] = r->ci_low, numbers[D_HIGH] = r->ci_high;
+    kspec_dimension_free(r);
+}
+
+static void coverage(const source *s, int seeds) {
+    double want = truth(s->p), naive = 0, sum = 0, sum2 = 0, variance = 0;
     int covered = 0, defined = 0;
-    for (int s = 0; s < seeds; s++) {
-        draw(p, P, Q, first + (uint64_t)s, x);
-        kspec_matrix phi = {x, P, Q, (ptrdiff_t)Q, 1};
-        kspec_dimension_opts o = {.size = sizeof o, .threads = 1};
-        kspec_dimension_result *r;
-        kspec_error e;
-        check(kspec_dimension(&phi, 1, &o, &r, &e), &e);
-        naive += r->naive / seeds;
-        if (isfinite(r->dimension)) {
-            double l = log(r->dimension), se = r->std_error / r->dimension;
-            defined++, sum += l, sum2 += l * l, variance += se * se;
-        }
-        covered += r->ci_low <= want && want <= r->ci_high;
-        kspec_dimension_free(r);
+    double *all = seeds_map((size_t)seeds, D_NUMBERS, 1, dimension_of, (void *)s);
+    for (int k = 0; k < seeds; k++) {
+        const double *r = all + k * D_NUMBERS;
+        naive += r[D_NAIVE] / seeds;
+        if (isfinite(r[D_LOG]))
+            defined++, sum += r[D_LOG], sum2 += r[D_LOG] * r[D_LOG], variance += r[D_ERROR] * r[D_ERROR];
+        covered += r[D_LOW] <= want && want <= r[D_HIGH];
     }
+    free(all);
     double mean = sum / defined, sd = sqrt((sum2 - defined * mean * mean) / (defined - 1));
-    printf("| %s | %zu × %zu | %.2f | %.2f | %.2f | %.3f | %.2f | %.1f%% |\n", p->name, P, Q, want, naive,
-           exp(mean), sd, sqrt(variance / defined) / sd, 100.0 * covered / seeds);
+    printf("| %s | %zu × %zu | %.2f | %.2f | %.2f | %.3f | %.2f | %.1f%% |\n", s->p->name, s->P, s->Q, want,
+           naive, exp(mean), sd, sqrt(variance / defined) / sd, 100.0 * covered / seeds);
     if (defined < seeds) printf("  (undefined for %d seeds)\n", seeds - defined);
 }
 
 enum { DIFFERENCES = 5 }; /* dimension, m(1) ... m(4) */
 
-/* The columns are halved: both matrices have the same rows and one kernel. */
-static void levels(const process *p, size_t P, size_t Q, int no_center, int seeds, uint64_t first,
-                   double *x) {
-    int covered = 0, below[DIFFERENCES] = {0}, count = 0;
-    for (int s = 0; s < seeds; s++) {
-        draw(p, P, 2 * Q, first + (uint64_t)s, x);
-        kspec_matrix a = {x, P, Q, (ptrdiff_t)(2 * Q), 1}, b = {x + Q, P, Q, (ptrdiff_t)(2 * Q), 1};
-        kspec_compare_opts o = {.size = sizeof o, .threads = 1, .no_center = no_center, .nmax = 4};
-        kspec_compare_result *r;
-        kspec_error e;
-        check(kspec_compare(&a, 1, &b, 1, &o, &r, &e), &e);
-        covered += r->alignment_ci_low <= 1 && 1 <= r->alignment_ci_high;
-        count = (int)r->count;
-        for (int k = 0; k < count; k++) below[k] += r->differences[k]->p < 0.05;
-        kspec_compare_free(r);
-    }
-    printf("| %s | %zu × %zu | %.1f%% |", p->name, P, Q, 100.0 * covered / seeds);
-    for (int k = 0; k < count; k++) printf(" %.1f%% |", 100.0 * below[k] / seeds);
+/* The columns are halved: both matrices have the same rows and one kernel. Covered, count, below 0.05 each */
+static void level_of(void *ctx, size_t seed, double *numbers) {
+    const source *s = ctx;
+    const size_t P = s->P, Q = s->Q;
+    draw(s->p, P, 2 * Q, s->first + seed, s->x);
+    kspec_matrix a = {s->x, P, Q, (ptrdiff_t)(2 * Q), 1}, b = {s->x + Q, P, Q, (ptrdiff_t)(2 * Q), 1};
+    kspec_compare_opts o = {.size = sizeof o, .threads = 1, .no_center = s->no_center, .nmax = 4};
+    kspec_compare_result *r;
+    kspec_error e;
+    check(kspec_compare(&a, 1, &b, 1, &o, &r, &e), &e);
+    numbers[0] = r->alignment_ci_low <= 1 && 1 <= r->alignment_ci_high;
+    numbers[1] = (double)r->count;
+    for (size_t k = 0; k < r->count; k++) numbers[2 + k] = r->differences[k]->p < 0.05;
+    kspec_compare_free(r);
+}
+
+static void levels(const source *s, int seeds) {
+    double sum[2 + DIFFERENCES] = {0};
+    double *all = seeds_map((size_t)seeds, 2 + DIFFERENCES, 1, level_of, (void *)s);
+    for (int k = 0; k < seeds * (2 + DIFFERENCES); k++) sum[k % (2 + DIFFERENCES)] += all[k];
+    free(all);
+    printf("| %s | %zu × %zu | %.1f%% |", s->p->name, s->P, s->Q, 100.0 * sum[0] / seeds);
+    for (int k = 0; k < sum[1] / seeds; k++) printf(" %.1f%% |", 100.0 * sum[2 + k] / seeds);
     puts("");
 }
 
@@ -144,7 +173,7 @@ static double reversed(size_t l) { return 1 / (double)(DIM - l); }
 static double shifted(size_t l) { return 1 / (double)(1 + (l + 3) % DIM); }
 static double equal(size_t l) { return l < DIM ? 1 : 0; }
 
-typedef struct {
+typedef struct two_kernels {
     const char *name;
     double (*one)(size_t), (*two)(size_t);
     int heavy;
@@ -175,35 +204,49 @@ static void draw_kernel(double (*eigenvalue)(size_t), int heavy, size_t P, size_
     if (heavy) scale_columns(P, Q, seed + (which << 40), x);
 }
 
-static void known_pair(const two_kernels *t, size_t P, size_t Q, int seeds, uint64_t first, double *x) {
-    double m[2][3] = {{0}}, cross = 0, *y = x + P * Q;
+/* Of each kernel: its dimension, m(1), m(2); returns the alignment */
+static double known(const two_kernels *t, double m[2][3]) {
+    double cross = 0;
+    for (int k = 0; k < 2; k++) m[k][1] = m[k][2] = 0;
     for (size_t l = 0; l < DIM; l++) {
         double a = t->one(l), b = t->two(l);
         m[0][1] += a, m[0][2] += a * a, m[1][1] += b, m[1][2] += b * b, cross += a * b;
     }
     for (int k = 0; k < 2; k++) m[k][0] = m[k][1] * m[k][1] / m[k][2];
-    double want = cross / sqrt(m[0][2] * m[1][2]), mean = 0;
-    int covered = 0, differences[3] = {0};
-    for (int s = 0; s < seeds; s++) {
-        draw_kernel(t->one, t->heavy, P, Q, first + (uint64_t)s, 0, x);
-        draw_kernel(t->two, t->heavy, P, Q, first + (uint64_t)s, 1, y);
-        kspec_matrix a = {x, P, Q, (ptrdiff_t)Q, 1}, b = {y, P, Q, (ptrdiff_t)Q, 1};
-        kspec_compare_opts o = {.size = sizeof o, .threads = 1, .nmax = 2};
-        kspec_compare_result *r;
-        kspec_error e;
-        check(kspec_compare(&a, 1, &b, 1, &o, &r, &e), &e);
-        mean += r->alignment / seeds;
-        covered += r->alignment_ci_low <= want && want <= r->alignment_ci_high;
-        for (int k = 0; k < 3; k++) {
-            const kspec_difference *d = r->differences[k];
-            double scale = t->heavy && k ? pow(3, -k) : 1; /* E 1/chi^2 of 5 degrees is 1/3 */
-            differences[k] += fabs(d->value - scale * (m[0][k] - m[1][k])) <= 1.959964 * d->std_error;
-        }
-        kspec_compare_free(r);
+    return cross / sqrt(m[0][2] * m[1][2]);
+}
+
+/* The alignment; covered: it, and the three differences */
+static void pair_of(void *ctx, size_t seed, double *numbers) {
+    const source *s = ctx;
+    const two_kernels *t = s->kernels;
+    const size_t P = s->P, Q = s->Q;
+    double m[2][3], want = known(t, m), *y = s->x + P * Q;
+    draw_kernel(t->one, t->heavy, P, Q, s->first + seed, 0, s->x);
+    draw_kernel(t->two, t->heavy, P, Q, s->first + seed, 1, y);
+    kspec_matrix a = {s->x, P, Q, (ptrdiff_t)Q, 1}, b = {y, P, Q, (ptrdiff_t)Q, 1};
+    kspec_compare_opts o = {.size = sizeof o, .threads = 1, .nmax = 2};
+    kspec_compare_result *r;
+    kspec_error e;
+    check(kspec_compare(&a, 1, &b, 1, &o, &r, &e), &e);
+    numbers[0] = r->alignment;
+    numbers[1] = r->alignment_ci_low <= want && want <= r->alignment_ci_high;
+    for (int k = 0; k < 3; k++) {
+        const kspec_difference *d = r->differences[k];
+        double scale = t->heavy && k ? pow(3, -k) : 1; /* E 1/chi^2 of 5 degrees is 1/3 */
+        numbers[2 + k] = fabs(d->value - scale * (m[0][k] - m[1][k])) <= 1.959964 * d->std_error;
     }
-    printf("| %s | %zu × %zu | %.3f | %.3f | %.1f%% | %.1f%% | %.1f%% | %.1f%% |\n", t->name, P, Q, want,
-           mean, 100.0 * covered / seeds, 100.0 * differences[0] / seeds, 100.0 * differences[1] / seeds,
-           100.0 * differences[2] / seeds);
+    kspec_compare_free(r);
+}
+
+static void known_pair(const source *s, int seeds) {
+    double m[2][3], want = known(s->kernels, m), sum[5] = {0};
+    double *all = seeds_map((size_t)seeds, 5, 1, pair_of, (void *)s);
+    for (int k = 0; k < seeds * 5; k++) sum[k % 5] += all[k] / (k % 5 ? 1 : seeds);
+    free(all);
+    printf("| %s | %zu × %zu | %.3f | %.3f | %.1f%% | %.1f%% | %.1f%% | %.1f%% |\n", s->kernels->name, s->P,
+           s->Q, want, sum[0], 100.0 * sum[1] / seeds, 100.0 * sum[2] / seeds, 100.0 * sum[3] / seeds,
+           100.0 * sum[4] / seeds);
 }
 
 int main(int argc, char **argv) {
@@ -211,6 +254,7 @@ int main(int argc, char **argv) {
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     double *x = malloc(300 * 600 * sizeof *x);
     if (!x) return 1;
+    seeds_begin();
     setvbuf(stdout, NULL, _IOLBF, 0);
     int table = argc > 3 ? atoi(argv[3]) : 0; /* 1 to 4; 0: all */
     if (table == 0 || table == 1) {
@@ -219,7 +263,7 @@ int main(int argc, char **argv) {
             "| jackknife / SD | coverage of 95%% |\n|---|---|---|---|---|---|---|---|\n");
         for (size_t p = 0; p < PROCESSES; p++)
             for (size_t s = 0; s < SIZES; s++)
-                coverage(&processes[p], sizes[s][0], sizes[s][1], seeds, first, x);
+                coverage(&(source){&processes[p], NULL, sizes[s][0], sizes[s][1], first, 0, x}, seeds);
     }
     for (int plain = 0; plain < 2; plain++) {
         if (table != 0 && table != 2 + plain) continue;
@@ -229,15 +273,16 @@ int main(int argc, char **argv) {
                plain ? "not centred" : "centred");
         for (size_t p = 0; p < PROCESSES; p++)
             for (size_t s = 1; s + 2 < SIZES; s++)
-                levels(&processes[p], sizes[s][0], sizes[s][1], plain, seeds, first, x);
+                levels(&(source){&processes[p], NULL, sizes[s][0], sizes[s][1], first, plain, x}, seeds);
     }
     if (table == 0 || table == 4) {
         printf("\n| eigenvalues | size of each | true alignment | estimate, mean | its interval covers | "
                "difference of dimension | of m(1) | of m(2) |\n|---|---|---|---|---|---|---|---|\n");
         for (size_t k = 0; k < KERNELS; k++)
             for (size_t s = 1; s + 2 < SIZES; s++)
-                known_pair(&kernels[k], sizes[s][0], sizes[s][1], seeds, first, x);
+                known_pair(&(source){NULL, &kernels[k], sizes[s][0], sizes[s][1], first, 0, x}, seeds);
     }
+    seeds_end();
     free(x);
     return 0;
 }

@@ -4,16 +4,15 @@
  *
  * Runs processes x sizes x noise levels x seeds, N matrices at a time, each on one thread. A cell is called
  * "power1 100x300 0.1": --cell takes those whose name holds TEXT, as often as given. --given tells the fit
- * the level of the noise. Prints a table per size and noise, or with --csv one line per matrix, as they
- * come, or with --brief one row of a table for all (bench/ablation.sh).
+ * the level of the noise. Prints a table per size and noise, or with --csv one line per matrix, or with
+ * --brief one row of a table for all (bench/ablation.sh). Under mpirun the ranks share the matrices out.
  */
 #include "base/sort.h"
 #include "bench/lib/processes.h"
+#include "bench/lib/seeds.h"
 #include "spectrum/describe.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +27,9 @@ enum { SIZES = 5, LEVELS = 3, FIRST = 10, CELLS = PROCESSES * SIZES * LEVELS, FI
  */
 typedef struct {
     double sample_error, error, sample_top, top, covered[FIRST], width, exponent, dimension, z, seconds;
-    size_t resolved;
-    int failed;
+    double resolved, failed;
 } outcome;
+enum { NUMBERS = sizeof(outcome) / sizeof(double) };
 
 typedef struct {
     int process, size, level;
@@ -43,8 +42,6 @@ static struct {
     job *jobs;
     size_t count;
     int given, csv, brief;
-    atomic_size_t next;
-    pthread_mutex_t lock;
 } bench;
 
 static void cell_name(int which, int size, int level, char *name, size_t room) {
@@ -90,7 +87,7 @@ static void measure(const kspec_spectrum_result *r, size_t n, const double *trut
             (double)r->t_count;
     }
     o->z = r->z[1];
-    o->resolved = r->resolved;
+    o->resolved = (double)r->resolved;
     o->seconds = r->seconds;
 }
 
@@ -123,23 +120,18 @@ static void print_line(const job *j) {
     cell_name(j->process, j->size, j->level, name, sizeof name);
     for (char *c = name; *c; c++)
         if (*c == ' ') *c = ',';
-    printf("%s,%llu,%d,%.4f,%.4f,%.4f,%.4f,", name, (unsigned long long)j->seed, o->failed, o->sample_error,
+    printf("%s,%llu,%g,%.4f,%.4f,%.4f,%.4f,", name, (unsigned long long)j->seed, o->failed, o->sample_error,
            o->error, o->sample_top, o->top);
     for (int i = 0; i < FIRST; i++) printf("%d", (int)o->covered[i]);
-    printf(",%.3f,%g,%.2f,%.2f,%zu,%.3f\n", o->width, o->exponent, o->dimension, o->z, o->resolved,
+    printf(",%.3f,%g,%.2f,%.2f,%g,%.3f\n", o->width, o->exponent, o->dimension, o->z, o->resolved,
            o->seconds);
-    fflush(stdout);
 }
 
-static void *work(void *unused) {
-    for (;;) {
-        size_t k = atomic_fetch_add(&bench.next, 1);
-        if (k >= bench.count) return unused;
-        run_job(&bench.jobs[k]);
-        pthread_mutex_lock(&bench.lock);
-        if (bench.csv) print_line(&bench.jobs[k]);
-        pthread_mutex_unlock(&bench.lock);
-    }
+static void work(void *unused, size_t k, double *numbers) {
+    job j = bench.jobs[k];
+    (void)unused;
+    run_job(&j);
+    memcpy(numbers, &j.o, sizeof j.o);
 }
 
 /* ---- tables ---- */
@@ -239,6 +231,7 @@ int main(int argc, char **argv) {
                                    "[--data DIR] [--given] [--csv | --brief]\n"),
                    2;
     }
+    seeds_begin();
     bench.jobs = calloc(CELLS * (seeds ? seeds : 1), sizeof *bench.jobs);
     /* the largest first, so that no thread is left with one at the end */
     for (int s = SIZES - 1; s >= 0; s--)
@@ -255,21 +248,21 @@ int main(int argc, char **argv) {
                 for (uint64_t k = 0; k < seeds; k++)
                     bench.jobs[bench.count++] = (job){.process = p, .size = s, .level = l, .seed = first + k};
             }
+    if (threads < 1 || threads > 1024) threads = 1;
+    double *all = seeds_map(bench.count, NUMBERS, threads, work, NULL);
+    for (size_t k = 0; k < bench.count; k++) memcpy(&bench.jobs[k].o, all + k * NUMBERS, sizeof(outcome));
+    free(all);
     if (bench.csv)
         printf("process,size,noise,seed,failed,sample_error,error,sample_top,top,covered,width,exponent,"
                "dimension,z,"
                "resolved,seconds\n");
-    pthread_mutex_init(&bench.lock, NULL);
-    pthread_t thread[1024];
-    if (threads < 1 || threads > 1024) threads = 1;
-    for (int k = 1; k < threads; k++) pthread_create(&thread[k], NULL, work, NULL);
-    work(NULL);
-    for (int k = 1; k < threads; k++) pthread_join(thread[k], NULL);
+    for (size_t k = 0; k < bench.count && bench.csv; k++) print_line(&bench.jobs[k]);
     if (bench.brief) print_brief();
     for (int s = 0; s < SIZES && !bench.csv && !bench.brief; s++)
         for (int l = 0; l < LEVELS; l++) print_table(s, l);
     for (int p = 0; p < PROCESSES; p++)
         if (bench.process[p]) process_close(bench.process[p]);
     free(bench.jobs);
+    seeds_end();
     return 0;
 }

@@ -5,8 +5,10 @@
  *
  * A split position closes one row at a column and opens a later row at a later column, with the opposite
  * sign, so each sum has a state per number of splits s; those of s splits are C(P,n+s) C(Q,n) cycles for each
- * choice of the split positions. Written for its definition, not for speed.
+ * choice of the split positions. Written for its definition, not for speed;
+ * under mpirun the ranks share the seeds out.
  */
+#include "bench/lib/seeds.h"
 #include "kspec.h"
 
 #include <math.h>
@@ -76,7 +78,7 @@ typedef struct {
 } data;
 
 /* The sum over k of u_ik v_ak / sqrt(k), and a mean of each column */
-static void draw(data *d, uint64_t seed, double mean_sd) {
+static void draw(const data *d, uint64_t seed, double mean_sd) {
     kspec_random_normal(seed, 1, 0, d->P * RANK, d->u);
     kspec_random_normal(seed, 2, 0, d->Q * RANK, d->v);
     kspec_random_normal(seed, 3, 0, d->Q, d->mean);
@@ -111,6 +113,20 @@ static void averaged_path(const data *d, uint64_t seed, double *m) {
     }
 }
 
+/* What the numbers of a seed are made from */
+typedef struct {
+    const data *d;
+    double mean_sd;
+} source;
+
+/* m(1) ... m(N) of exact, then of path */
+static void both(void *ctx, size_t seed, double *numbers) {
+    const source *s = ctx;
+    draw(s->d, seed, s->mean_sd);
+    exact(s->d, numbers);
+    averaged_path(s->d, seed, numbers + N + 1);
+}
+
 int main(int argc, char **argv) {
     int seeds = argc > 1 ? atoi(argv[1]) : 200;
     size_t P = argc > 3 ? strtoul(argv[2], NULL, 10) : 60, Q = argc > 3 ? strtoul(argv[3], NULL, 10) : 60;
@@ -128,19 +144,19 @@ int main(int argc, char **argv) {
     double truth[N + 1] = {0};
     for (int n = 1; n <= N; n++)
         for (int k = 1; k <= RANK; k++) truth[n] += pow(k, -n);
+    seeds_begin();
     printf("%zu x %zu, eigenvalues 1/k, %d seeds, path over %d orders\n\n", P, Q, seeds, ORDERS);
     printf("| mean's share of m(1) | estimator | n | mean / truth | SD / truth |\n|---|---|---|---|---|\n");
     static const double share[] = {0, 0.5, 0.8};
     for (size_t k = 0; k < sizeof share / sizeof *share; k++) {
         double sum[2][N + 1] = {{0}}, square[2][N + 1] = {{0}};
-        for (int seed = 0; seed < seeds; seed++) {
-            double m[2][N + 1] = {{0}};
-            draw(&d, (uint64_t)seed, sqrt(truth[1] * share[k] / (1 - share[k])));
-            exact(&d, m[0]);
-            averaged_path(&d, (uint64_t)seed, m[1]);
-            for (int e = 0; e < 2; e++)
-                for (int n = 1; n <= N; n++) sum[e][n] += m[e][n], square[e][n] += m[e][n] * m[e][n];
+        source from = {&d, sqrt(truth[1] * share[k] / (1 - share[k]))};
+        double *all = seeds_map((size_t)seeds, 2 * (N + 1), 1, both, &from);
+        for (int i = 0; i < seeds * 2 * (N + 1); i++) {
+            const int e = i / (N + 1) % 2, n = i % (N + 1);
+            sum[e][n] += all[i], square[e][n] += all[i] * all[i];
         }
+        free(all);
         for (int e = 0; e < 2; e++)
             for (int n = 1; n <= (e ? N : 4); n++) {
                 double mean = sum[e][n] / seeds,
@@ -149,6 +165,7 @@ int main(int argc, char **argv) {
                        mean / truth[n], sqrt(var / seeds) / truth[n], sqrt(var) / truth[n]);
             }
     }
+    seeds_end();
     free(d.u), free(d.v), free(d.mean), free(d.x), free(d.y);
     return 0;
 }

@@ -3,8 +3,9 @@
  *
  * Prints the total absolute error of the recovered eigenvalues, as a share of their sum, for processes whose
  * spectrum is known: for each way to weight the moments, several numbers of moments and several grids. Then
- * how often the nominal 95% intervals cover the truth.
+ * how often the nominal 95% intervals cover the truth. Under mpirun the ranks share the seeds out.
  */
+#include "bench/lib/seeds.h"
 #include "kspec.h"
 
 #include <math.h>
@@ -125,12 +126,22 @@ static kspec_spectrum_result *fit(const contender *c, const estimated *from, siz
     return r;
 }
 
-static double error[CONTENDERS][SETTINGS], covered[SETTINGS][3]; /* the largest eigenvalue, the fifth, all */
+/* Of one matrix: each contender's error, and whether intervals cover the first eigenvalue, the fifth, all */
+typedef struct {
+    double error[CONTENDERS], covered[3];
+} outcome;
+enum { NUMBERS = sizeof(outcome) / sizeof(double) };
 
-static void one_matrix(int k, uint64_t seed, double share) {
+typedef struct {
+    const setting *s;
+    uint64_t first;
+} source;
+
+static void one_matrix(void *ctx, size_t seed, double *numbers) {
     static double x[200 * 200], truth[D_MAX];
-    const setting *s = &settings[k];
-    draw(s, seed, x, truth);
+    const setting *s = ((const source *)ctx)->s;
+    outcome found = {0};
+    draw(s, ((const source *)ctx)->first + seed, x, truth);
     double sum = 0;
     for (size_t j = 0; j < s->rank; j++) sum += truth[j];
     kspec_matrix phi = {x, s->P, s->Q, (ptrdiff_t)s->Q, 1};
@@ -149,27 +160,40 @@ static void one_matrix(int k, uint64_t seed, double share) {
         o.upper = sample->sample_eigenvalues[0];
         const estimated *from = contenders[c].estimator == AUTO ? &unbiased : &kv;
         kspec_spectrum_result *r = fit(&contenders[c], from, contenders[c].free_mass ? 0 : s->rank, &o);
-        for (size_t j = s->rank; j < r->rank; j++) error[c][k] += r->eigenvalues[j] / sum * share;
+        for (size_t j = s->rank; j < r->rank; j++) found.error[c] += r->eigenvalues[j] / sum;
         for (size_t j = 0; j < s->rank; j++) {
             double listed = j < r->rank ? r->eigenvalues[j] : 0;
             double of_sample = j < sample->sample_count ? sample->sample_eigenvalues[j] : 0;
-            error[c][k] += fabs((contenders[c].sample ? of_sample : listed) - truth[j]) / sum * share;
+            found.error[c] += fabs((contenders[c].sample ? of_sample : listed) - truth[j]) / sum;
             if (!strstr(contenders[c].name, "default")) continue;
-            double in = (r->ci_low[j] <= truth[j] && truth[j] <= r->ci_high[j]) * share;
-            covered[k][0] += (j == 0) * in;
-            covered[k][1] += (j == 4) * in;
-            covered[k][2] += in / (double)s->rank;
+            double in = r->ci_low[j] <= truth[j] && truth[j] <= r->ci_high[j];
+            found.covered[0] += (j == 0) * in;
+            found.covered[1] += (j == 4) * in;
+            found.covered[2] += in / (double)s->rank;
         }
         kspec_spectrum_free(r);
     }
     kspec_spectrum_free(sample);
+    memcpy(numbers, &found, sizeof found);
+}
+
+/* Means over the seeds */
+static outcome mean_of(const setting *s, uint64_t first, int seeds) {
+    double mean[NUMBERS] = {0};
+    double *all = seeds_map((size_t)seeds, NUMBERS, 1, one_matrix, &(source){s, first});
+    for (int k = 0; k < seeds * NUMBERS; k++) mean[k % NUMBERS] += all[k] / seeds;
+    free(all);
+    outcome o;
+    memcpy(&o, mean, sizeof o);
+    return o;
 }
 
 int main(int argc, char **argv) {
     int seeds = argc > 1 ? atoi(argv[1]) : 50;
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
-    for (int k = 0; k < SETTINGS; k++)
-        for (int seed = 0; seed < seeds; seed++) one_matrix(k, first + (uint64_t)seed, 1.0 / seeds);
+    outcome means[SETTINGS];
+    seeds_begin();
+    for (int k = 0; k < SETTINGS; k++) means[k] = mean_of(&settings[k], first, seeds);
     printf("%d seeds\n\n|", seeds);
     for (int k = 0; k < SETTINGS; k++)
         printf(" | %s, %zu×%zu", settings[k].name, settings[k].P, settings[k].Q);
@@ -178,14 +202,15 @@ int main(int argc, char **argv) {
     printf("|\n");
     for (int c = 0; c < CONTENDERS; c++) {
         printf("| %s", contenders[c].name);
-        for (int k = 0; k < SETTINGS; k++) printf(" | %.3f", error[c][k]);
+        for (int k = 0; k < SETTINGS; k++) printf(" | %.3f", means[k].error[c]);
         printf(" |\n");
     }
     const char *what[] = {"λ₁", "λ₅", "all"};
     for (int i = 0; i < 3; i++) {
         printf("| 95%% intervals cover, %s", what[i]);
-        for (int k = 0; k < SETTINGS; k++) printf(" | %.0f%%", 100 * covered[k][i]);
+        for (int k = 0; k < SETTINGS; k++) printf(" | %.0f%%", 100 * means[k].covered[i]);
         printf(" |\n");
     }
+    seeds_end();
     return 0;
 }

@@ -3,8 +3,9 @@
  *
  * Draws matrices of a process whose moments are known, one per seed, and prints for each estimator the mean,
  * the standard deviation, the jackknife's standard error, and how often the nominal 95% interval covers the
- * truth.
+ * truth. Under mpirun the ranks share the seeds out.
  */
+#include "bench/lib/seeds.h"
 #include "kspec.h"
 
 #include <math.h>
@@ -38,10 +39,72 @@ static void die(const kspec_error *e) {
     exit(1);
 }
 
+/* What the numbers of a seed are made from; `x` is room for the matrix */
+typedef struct {
+    const setting *t;
+    const contender *c;
+    int nmax;
+    uint64_t first;
+    double *x;
+} source;
+
+/* Of every order: the value, its standard error, the ends of its interval */
+enum { M_VALUE, M_ERROR, M_LOW, M_HIGH, M_NUMBERS };
+
+static void moments_of(void *ctx, size_t seed, double *numbers) {
+    const source *s = ctx;
+    kspec_error e;
+    kspec_generate_opts g = {.size = sizeof g,
+                             .process = KSPEC_PROCESS_RFF,
+                             .dim = s->t->dim,
+                             .eta = &s->t->eta,
+                             .eta_count = 1,
+                             .seed = s->first + seed,
+                             .threads = 1};
+    kspec_generator *make;
+    if (kspec_generate_open(s->t->P, s->t->Q, &g, &make, &e) ||
+        kspec_generate_rows(make, 0, 0, s->t->P, s->x, &e))
+        die(&e);
+    kspec_generate_close(make);
+    kspec_matrix phi = {s->x, s->t->P, s->t->Q, (ptrdiff_t)s->t->Q, 1};
+    kspec_moments_opts o = {.size = sizeof o,
+                            .nmax = s->nmax,
+                            .estimators = s->c->estimator,
+                            .permutations = s->c->permutations,
+                            .seed = s->first + seed,
+                            .threads = 1};
+    kspec_moments_result *r;
+    if (kspec_moments(&phi, 1, &o, &r, &e)) die(&e);
+    for (int n = 0; n < s->nmax; n++, numbers += M_NUMBERS) {
+        const kspec_estimate *m = r->estimates[n];
+        numbers[M_VALUE] = m->value, numbers[M_ERROR] = m->std_error;
+        numbers[M_LOW] = m->ci_low, numbers[M_HIGH] = m->ci_high;
+    }
+    kspec_moments_free(r);
+}
+
+static void print_rows(const source *s, int seeds, const double *truth) {
+    double *all = seeds_map((size_t)seeds, NMAX * M_NUMBERS, 1, moments_of, (void *)s);
+    for (int n = 1; n < s->nmax; n++) {
+        double sum = 0, sum2 = 0, se = 0;
+        int covered = 0;
+        for (int seed = 0; seed < seeds; seed++) {
+            const double *m = all + (seed * NMAX + n) * M_NUMBERS;
+            sum += m[M_VALUE], sum2 += m[M_VALUE] * m[M_VALUE], se += m[M_ERROR] * m[M_ERROR];
+            covered += m[M_LOW] <= truth[n] && truth[n] <= m[M_HIGH];
+        }
+        double mean = sum / seeds, sd = sqrt((sum2 - seeds * mean * mean) / (seeds - 1));
+        printf("| %s | %d | %.3f | %.3f | %.2f | %.1f%% |\n", s->c->name, n + 1, mean / truth[n],
+               sd / truth[n], sqrt(se / seeds) / sd, 100.0 * covered / seeds);
+    }
+    free(all);
+}
+
 int main(int argc, char **argv) {
     int seeds = argc > 1 ? atoi(argv[1]) : 500;
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     kspec_error e;
+    seeds_begin();
     for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
         const setting *t = &settings[s];
         double *x = malloc(t->P * t->Q * sizeof *x), eta[16], truth[NMAX];
@@ -52,44 +115,10 @@ int main(int argc, char **argv) {
                "|\n|---|---|---|---|---|---|\n");
         for (size_t c = 0; c < sizeof contenders / sizeof *contenders; c++) {
             int nmax = contenders[c].estimator == KSPEC_ESTIMATOR_EXACT ? 4 : NMAX;
-            double sum[NMAX] = {0}, sum2[NMAX] = {0}, se[NMAX] = {0};
-            int covered[NMAX] = {0};
-            for (int seed = 0; seed < seeds; seed++) {
-                kspec_generate_opts g = {.size = sizeof g,
-                                         .process = KSPEC_PROCESS_RFF,
-                                         .dim = t->dim,
-                                         .eta = &t->eta,
-                                         .eta_count = 1,
-                                         .seed = first + (uint64_t)seed,
-                                         .threads = 1};
-                kspec_generator *make;
-                if (kspec_generate_open(t->P, t->Q, &g, &make, &e) ||
-                    kspec_generate_rows(make, 0, 0, t->P, x, &e))
-                    die(&e);
-                kspec_generate_close(make);
-                kspec_matrix phi = {x, t->P, t->Q, (ptrdiff_t)t->Q, 1};
-                kspec_moments_opts o = {.size = sizeof o,
-                                        .nmax = nmax,
-                                        .estimators = contenders[c].estimator,
-                                        .permutations = contenders[c].permutations,
-                                        .seed = first + (uint64_t)seed,
-                                        .threads = 1};
-                kspec_moments_result *r;
-                if (kspec_moments(&phi, 1, &o, &r, &e)) die(&e);
-                for (int n = 0; n < nmax; n++) {
-                    const kspec_estimate *m = r->estimates[n];
-                    sum[n] += m->value, sum2[n] += m->value * m->value, se[n] += m->std_error * m->std_error;
-                    covered[n] += m->ci_low <= truth[n] && truth[n] <= m->ci_high;
-                }
-                kspec_moments_free(r);
-            }
-            for (int n = 1; n < nmax; n++) {
-                double mean = sum[n] / seeds, sd = sqrt((sum2[n] - seeds * mean * mean) / (seeds - 1));
-                printf("| %s | %d | %.3f | %.3f | %.2f | %.1f%% |\n", contenders[c].name, n + 1,
-                       mean / truth[n], sd / truth[n], sqrt(se[n] / seeds) / sd, 100.0 * covered[n] / seeds);
-            }
+            print_rows(&(source){t, &contenders[c], nmax, first, x}, seeds, truth);
         }
         free(x);
     }
+    seeds_end();
     return 0;
 }

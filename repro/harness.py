@@ -14,15 +14,22 @@ script fails. So a script fails exactly when a result contradicts what this repo
 
 Figures that differ by their settings alone share a script with a table FIGURES, one row per figure by name;
 chosen() is the row that the command line names. `run.py NAME` runs any figure.
+
+Under mpirun or srun every rank runs the same figures, and the cache is where they meet: a command is run by
+the rank that comes to it first, and map() lets each rank come to other items first. Rank 0 alone judges and
+writes.
 """
 import argparse
 import concurrent.futures
+import contextlib
+import fcntl
 import hashlib
 import json
 import math
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -31,6 +38,17 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = [os.path.abspath(folder)
         for folder in (os.environ.get("KSPEC_DATA"), ROOT / "data", ROOT.parent / "shared/data") if folder]
+
+
+def launched(*variables):
+    """The first of a launcher's variables that is set, as a number; None where none is"""
+    return next((int(os.environ[v]) for v in variables if os.environ.get(v, "").isdecimal()), None)
+
+
+RANK = launched("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID") or 0
+RANKS = launched("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS") or 1
+# how many of them share this machine
+LOCAL_RANKS = launched("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE") or 1
 
 
 def find_data(path):
@@ -42,7 +60,8 @@ def options(description, *, figures=True):
     """The command line of a script; figures: with the options that only figures have"""
     p = argparse.ArgumentParser(description=description)
     p.add_argument("--out", type=pathlib.Path, default=ROOT / "build/repro", help="where results go")
-    p.add_argument("--threads", type=int, default=os.cpu_count(), help="commands that run side by side")
+    p.add_argument("--threads", type=int, default=max(1, os.cpu_count() // LOCAL_RANKS),
+                   help="commands that run side by side")
     if figures:
         p.add_argument("--full", action="store_true", help="the paper's sizes (default: a quick version)")
         p.add_argument("--no-pictures", action="store_true", help="check the claims only")
@@ -70,6 +89,8 @@ class Runs:
         for d in (self.out, self.cache):
             d.mkdir(parents=True, exist_ok=True)
         self.commands = []
+        if RANK > 0:
+            sys.stdout = open(os.devnull, "w")
 
     def pick(self, quick, full):
         """One of two sizes"""
@@ -85,26 +106,42 @@ class Runs:
     def kspec(self, *args, after=None, cached=True):
         """The JSON of a kspec command, cached by the tool, the arguments and the files among them.
         after: the arguments of a command to run first, whose file (`-o x.npy`) this one reads in a scratch
-        folder. cached=False: run it anyway, as for times"""
+        folder. cached=False: run it anyway, as for times; rank 0 does, the others end the figure here"""
         args = [str(a) for a in args] + ["--json", "--quiet"]
         before = [str(a) for a in after] if after else None
         identity = [self.tool, before, args, [_stamp(a) for a in args]]
         kept = self.cache / f"{hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:24]}.json"
         shown = " && ".join(_shown(c) for c in (before, args) if c)
         self.commands.append(shown.replace(os.path.abspath(self.args.out), "build/repro"))
-        if cached and kept.exists():
-            return json.loads(kept.read_text())
-        with tempfile.TemporaryDirectory() as scratch:
-            if before:
-                self._run(before + ["--quiet"], scratch)
-            text = self._run(args, scratch)
-        partial = kept.with_suffix(f".{os.getpid()}.{id(args)}")
-        partial.write_text(text)
-        partial.rename(kept)
+        if RANK > 0 and not cached:
+            os._exit(0)
+        with self._claim(kept):
+            if cached and kept.exists():
+                return json.loads(kept.read_text())
+            with tempfile.TemporaryDirectory() as scratch:
+                if before:
+                    self._run(before + ["--quiet"], scratch)
+                text = self._run(args, scratch)
+            partial = kept.with_suffix(f".{os.getpid()}.{id(args)}")
+            partial.write_text(text)
+            partial.rename(kept)
         return json.loads(text)
 
+    @contextlib.contextmanager
+    def _claim(self, kept):
+        """Until it ends, no other rank makes this result: a lock on one byte of a file, that of its digest.
+        It goes with a rank that is killed"""
+        if RANKS == 1 or kept.exists():
+            yield
+            return
+        byte = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, int(kept.stem[:15], 16), 1, 0)
+        with open(self.cache / "locks", "a") as f:
+            fcntl.fcntl(f, fcntl.F_OFD_SETLKW, byte)
+            yield
+
     def _run(self, args, folder):
-        r = subprocess.run([self.kspec_path, *args], cwd=folder, capture_output=True, text=True)
+        r = subprocess.run([self.kspec_path, *args], cwd=folder, capture_output=True, text=True,
+                           env={**os.environ, "KSPEC_MPI": "none"})
         if r.returncode:
             raise SystemExit(f"{self.name}: {_shown(args)}\n{self.name}: exit {r.returncode}: "
                              f"{r.stderr.strip()}")
@@ -112,8 +149,14 @@ class Runs:
 
     def map(self, function, items):
         """function of each item, several at a time (give the commands --threads 1); results in order"""
+        items = list(items)
+        # its own share first, then what is left of the others', from their ends
+        order = [*range(RANK, len(items), RANKS)]
+        for r in range(1, RANKS):
+            order += reversed(range((RANK + r) % RANKS, len(items), RANKS))
         with concurrent.futures.ThreadPoolExecutor(self.args.threads) as pool:
-            return list(pool.map(function, items))
+            results = dict(zip(order, pool.map(lambda k: function(items[k]), order)))
+        return [results[k] for k in range(len(items))]
 
 
 class Figure(Runs):
@@ -153,6 +196,8 @@ class Figure(Runs):
     def picture(self, suffix, panels, title=None, note=None):
         """Draws panels (the figure JSON of kspec plot) to NAME[-suffix].svg. note: what error bars or bands
         are, said below the first panel that has them"""
+        if RANK > 0:
+            return
         if note:
             next(p for p in panels if any("low" in s for s in p["series"]))["note"] = note
         stem = self.name + (f"-{suffix}" if suffix else "")
@@ -174,6 +219,8 @@ class Figure(Runs):
         sys.exit(1 if failed else 0)
 
     def _write(self, verdict, reason):
+        if RANK > 0:
+            return
         partial = self.out / f".{self.name}.json"
         partial.write_text(json.dumps({
             "name": self.name, "paper": self.paper, "title": self.title, "size": self.size,

@@ -14,7 +14,7 @@ between its markers `<!-- updates: repro/doc_norm.py -->` and `<!-- end -->` in 
 has them. Results are cached as those of the figures are, at the papers' sizes. A table whose data or Python
 modules are missing is skipped.
 """
-from harness import ROOT, Runs, mean, options, standard_error
+from harness import RANK, ROOT, Runs, mean, options, standard_error
 
 
 class Skipped(Exception):
@@ -52,7 +52,7 @@ class Page(Runs):
             if self.commands:
                 print(f"    {self.commands[0]}\n")
             print("\n".join(lines), flush=True)
-            if self.args.docs:
+            if self.args.docs and RANK == 0:
                 self._write(name, lines)
 
     def _write(self, name, lines):

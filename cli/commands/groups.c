@@ -7,11 +7,12 @@
 static int read_labels(const cli_common *c, const char *option, const char *path, const char *column,
                        const char *select_rows, kspec_labels **out) {
     kspec_error err;
-    const kspec_read_opts how = {.size = sizeof how, .select_cols = column, .select_rows = select_rows};
+    const kspec_read_opts how = {
+        .size = sizeof how, .select_cols = column, .select_rows = select_rows, .team = cli_ranks_reading(c)};
     kspec_status st = kspec_read_labels(path, &how, out, &err);
     if (st) return cli_fail(st, &err);
     if (option) cli_note_input(c, option, &path, 1, NULL, NULL);
-    return EXIT_DONE;
+    return cli_ranks_bytes(c, path, (*out)->of, (*out)->count * sizeof *(*out)->of);
 }
 
 /* Every column but that of the labels, as --select-cols writes it */

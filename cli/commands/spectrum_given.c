@@ -85,6 +85,7 @@ int spectrum_read_moments(const spectrum_args *a, spectrum_moments *g) {
         g->count = list.count;
     }
     json_decref(file);
+    if (!status) status = cli_ranks_bytes(&a->common, a->moments, g->m, g->count * sizeof *g->m);
     if (!status) status = take_std_errors(a, g);
     if (!status) status = cut(a, g);
     if (!status && a->draws && !g->std_error)

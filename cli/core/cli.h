@@ -450,6 +450,8 @@ int cli_ranks_end(int status);
 
 /* 0 without a launcher */
 int cli_rank(void);
+/* Did mpirun or srun start this process, alone or with others? */
+int cli_is_launched(void);
 /* Is this a rank that prints nothing? Then its first message is noted, for rank 0 to print. */
 int cli_is_quiet_rank(void);
 void cli_ranks_note(const char *text);
@@ -461,6 +463,8 @@ void cli_ranks_outputs(cli_common *c);
 
 /* An input was read: all ranks must have the same one. */
 int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *d);
+/* The same of a small file, such as labels or a list: what was read from it */
+int cli_ranks_bytes(const cli_common *c, const char *path, const void *bytes, size_t count);
 
 /* The team that reads files together; NULL: none */
 kspec_team *cli_ranks_reading(const cli_common *c);

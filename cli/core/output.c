@@ -10,7 +10,10 @@
 
 /* ---- values and cells ---- */
 
-static int styled(const cli_common *c) { return !c->output && !c->json && isatty(1) && !getenv("NO_COLOR"); }
+/* A launcher may give its processes a terminal of its own, and write what comes from there into a file. */
+static int styled(const cli_common *c) {
+    return !c->output && !c->json && isatty(1) && !getenv("NO_COLOR") && !cli_is_launched();
+}
 
 const char *cli_bold(const cli_common *c) { return styled(c) ? "\033[1m" : ""; }
 const char *cli_plain(const cli_common *c) { return styled(c) ? "\033[0m" : ""; }

@@ -32,6 +32,8 @@ static int launched_rank(void) {
 
 int cli_rank(void) { return comm ? comm->rank : 0; }
 
+int cli_is_launched(void) { return launched_rank() >= 0; }
+
 int cli_is_quiet_rank(void) { return !cli_hosted && (comm ? comm->rank : launched_rank()) > 0; }
 
 void cli_ranks_note(const char *text) {
@@ -112,6 +114,11 @@ void cli_ranks_outputs(cli_common *c) {
         if (c->given[k]->writes) *(const char **)((char *)c + c->given[k]->offset) = NULL;
 }
 
+static uint64_t mix(uint64_t h, uint64_t word) {
+    h = (h ^ word) * UINT64_C(0xd6e8feb86659fd93);
+    return h ^ h >> 32;
+}
+
 /* Entries in the order of rows, a row at a time: the digest does not depend on how they lie in memory. */
 static uint64_t digest_of(const kspec_dataset *d) {
     uint64_t h = d->trials * 31 + d->rows * 1000003 + d->cols;
@@ -121,8 +128,7 @@ static uint64_t digest_of(const kspec_dataset *d) {
             for (size_t j = 0; j < m.cols; j++) {
                 uint64_t w;
                 memcpy(&w, m.data + (ptrdiff_t)i * m.row_stride + (ptrdiff_t)j * m.col_stride, sizeof w);
-                h = (h ^ w) * UINT64_C(0xd6e8feb86659fd93);
-                h ^= h >> 32;
+                h = mix(h, w);
             }
     }
     return h;
@@ -135,9 +141,12 @@ kspec_team *cli_ranks_reading(const cli_common *c) {
     return comm && !is_apart() && c->command->shares ? team : NULL;
 }
 
-int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *d) {
-    if (is_apart() || !c->command->shares || (!team && !c->checkpoint)) return EXIT_DONE;
-    const uint64_t digest = digest_of(d);
+/* Does anybody want to know what was read? */
+static int is_compared(const cli_common *c) {
+    return !is_apart() && c->command->shares && (team || c->checkpoint);
+}
+
+static int same_input(const char *path, uint64_t digest) {
     inputs_digest = (inputs_digest ^ digest) * UINT64_C(0x9e3779b97f4a7c15);
     if (!team) return EXIT_DONE;
     char what[300];
@@ -145,6 +154,17 @@ int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *
     snprintf(what, sizeof what, "file %.250s", path);
     kspec_status st = kspec_team_same(team, what, digest, &err);
     return st ? cli_fail(st, &err) : EXIT_DONE;
+}
+
+int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *d) {
+    return is_compared(c) ? same_input(path, digest_of(d)) : EXIT_DONE;
+}
+
+int cli_ranks_bytes(const cli_common *c, const char *path, const void *bytes, size_t count) {
+    if (!is_compared(c)) return EXIT_DONE;
+    uint64_t h = count;
+    for (size_t k = 0; k < count; k++) h = mix(h, ((const unsigned char *)bytes)[k]);
+    return same_input(path, h);
 }
 
 kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err) {

@@ -64,6 +64,20 @@ static int add_list(cli_recordings *r, const char *path) {
     return status;
 }
 
+/* The recordings from `from` on came from a list: all ranks must have the same one. */
+static int same_list(const cli_common *c, const char *path, const cli_recordings *r, size_t from) {
+    cli_text text;
+    FILE *f = cli_text_open(&text);
+    for (size_t k = from; f && k < r->count; k++) {
+        fprintf(f, "%s\n", r->at[k].name);
+        for (size_t i = 0; i < r->at[k].count; i++) fprintf(f, "\t%s\n", r->at[k].inputs[i]);
+    }
+    if (!cli_text_close(&text)) return cli_no_memory();
+    int status = cli_ranks_bytes(c, path, text.data, text.size);
+    free(text.data);
+    return status;
+}
+
 /* ---- the command line ---- */
 
 /* INPUTs from ... to-1, all after one label or none */
@@ -79,7 +93,11 @@ static int add_inputs(const cli_common *c, const char *label, size_t from, size_
         int ends = i == to || list || (each && !label && i > first);
         if (ends && i > first) status = add(r, label, c->inputs + first, i - first);
         if (ends) first = i;
-        if (list && !status) status = add_list(r, c->inputs[i] + 1), first = i + 1;
+        if (list && !status) {
+            const size_t before = r->count;
+            status = add_list(r, c->inputs[i] + 1), first = i + 1;
+            if (!status) status = same_list(c, c->inputs[i] + 1, r, before);
+        }
     }
     return status;
 }

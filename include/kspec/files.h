@@ -168,8 +168,8 @@ typedef struct {
 /*
  * Reads labels: one a line of a text file (a first line that is a word before nothing but numbers is a
  * header; blank lines do not count), or a vector or column of numbers of any other kind of file. With
- * select_cols they are a column of a table, by name or number; select_rows takes some of the rows. The
- * other options are ignored. A missing label is KSPEC_E_IO.
+ * select_cols they are a column of a table, by name or number; select_rows takes some of the rows. With
+ * a team rank 0 reads them for all. The other options are ignored. A missing label is KSPEC_E_IO.
  */
 KSPEC_API kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, kspec_labels **out,
                                          kspec_error *err);

@@ -1,4 +1,4 @@
-/* kspec_read_labels(): what the rows are called, as numbers in order of first appearance. */
+/* kspec_read_labels() in one process: what the rows are called, as numbers in order of first appearance. */
 #include "io/read.h"
 
 #include "base/error.h"
@@ -197,32 +197,32 @@ static void number(reading *r, kspec_labels *out) {
     for (size_t i = 0; i < r->count; i++) out->of[i] = out->of[i] == i ? out->groups++ : out->of[out->of[i]];
 }
 
-kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, kspec_labels **out,
-                               kspec_error *err) {
-    ks_clear(err);
+kspec_status ks_labels_new(size_t count, kspec_labels **out, kspec_error *err) {
+    *out = ks_result_new(sizeof **out);
+    if (*out) (*out)->of = ks_arena_alloc(ks_result_arena(*out), count, sizeof *(*out)->of);
+    if (*out && (*out)->of) {
+        (*out)->count = count;
+        return KSPEC_OK;
+    }
+    kspec_labels_free(*out);
     *out = NULL;
-    kspec_read_opts o;
+    return ks_nomem(err, "the labels", ks_size(count, sizeof *(*out)->of));
+}
+
+kspec_status ks_read_labels(const char *input, const kspec_read_opts *o, kspec_labels **out,
+                            kspec_error *err) {
     ks_name name;
-    kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
-    if (!st && (!input || !*input)) st = ks_fail(err, KSPEC_E_ARG, "the labels have no name");
-    if (st) return st;
+    *out = NULL;
+    if (!input || !*input) return ks_fail(err, KSPEC_E_ARG, "the labels have no name");
     ks_display_name(name, input);
-    reading r = {.name = name, .o = &o, .columns = 1};
-    kspec_labels *l = NULL;
-    st = read_any(&r, input, err);
+    reading r = {.name = name, .o = o, .columns = 1};
+    kspec_status st = read_any(&r, input, err);
     if (!st) st = select_rows(&r, err);
     if (!st) st = check_labels(&r, err);
+    if (!st) st = ks_labels_new(r.count, out, err);
     if (!st) {
-        l = ks_result_new(sizeof *l);
-        if (l) l->of = ks_arena_alloc(ks_result_arena(l), r.count, sizeof *l->of);
-        if (!l || !l->of) st = ks_nomem(err, "the labels", ks_size(r.count, sizeof *l->of));
-    }
-    if (!st) {
-        l->count = r.count, l->column = r.column, l->columns = r.columns;
-        number(&r, l);
-        *out = l;
-    } else {
-        kspec_labels_free(l);
+        (*out)->column = r.column, (*out)->columns = r.columns;
+        number(&r, *out);
     }
     ks_arena_free(&r.arena);
     ks_bytes_close(&r.bytes);

@@ -45,6 +45,11 @@ typedef struct {
 kspec_status ks_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                      kspec_dataset **out, kspec_error *err);
 
+/* kspec_read_labels() in one process; labels to be filled */
+kspec_status ks_read_labels(const char *input, const kspec_read_opts *o, kspec_labels **out,
+                            kspec_error *err);
+kspec_status ks_labels_new(size_t count, kspec_labels **out, kspec_error *err);
+
 /* Reads the array that an input ("x.npz:key") names. Text takes the selection of its columns itself. */
 kspec_status ks_input_read(const char *input, const char *select_cols, const char *name, ks_array *out,
                            kspec_error *err);

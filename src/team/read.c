@@ -1,4 +1,7 @@
-/* kspec_read() for a team: what can be mapped is read by every rank, what must be parsed by rank 0 alone. */
+/*
+ * kspec_read() and kspec_read_labels() for a team: what can be mapped is read by every rank, what must be
+ * parsed by rank 0 alone.
+ */
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/names.h"
@@ -124,6 +127,50 @@ kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_rea
     st = ks_team_end(o.team, st, err);
     if (st) {
         kspec_dataset_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+/* ---- labels ---- */
+
+static kspec_status labels_of_first(const char *input, const kspec_read_opts *o, kspec_labels **out,
+                                    kspec_error *err) {
+    kspec_team *t = o->team;
+    struct {
+        kspec_error failure;
+        kspec_labels l;
+    } n;
+    memset(&n, 0, sizeof n);
+    t->loops++;
+    if (t->comm.rank == 0) {
+        n.failure.code = ks_read_labels(input, o, out, &n.failure);
+        if (!n.failure.code) n.l = **out;
+    }
+    kspec_status st = ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "reading", 0, err);
+    if (!st) st = ks_team_broadcast(t, 0, &n, sizeof n, err);
+    if (!st && n.failure.code) st = ks_fail(err, n.failure.code, "%s", n.failure.msg);
+    if (st) return st;
+    if (t->comm.rank > 0) st = ks_labels_new(n.l.count, out, err);
+    st = ks_team_meet(t, KS_AT_LOOP, st, "labels", n.l.count, err);
+    if (!st) st = ks_team_broadcast(t, 0, (*out)->of, n.l.count * sizeof *n.l.of, err);
+    if (!st) (*out)->groups = n.l.groups, (*out)->column = n.l.column, (*out)->columns = n.l.columns;
+    return st;
+}
+
+kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, kspec_labels **out,
+                               kspec_error *err) {
+    kspec_read_opts o;
+    ks_clear(err);
+    *out = NULL;
+    kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
+    if (st) return st;
+    o.size = sizeof o;
+    st = o.team && o.team->comm.ranks > 1 ? labels_of_first(input, &o, out, err)
+                                          : ks_read_labels(input, &o, out, err);
+    st = ks_team_end(o.team, st, err);
+    if (st) {
+        kspec_labels_free(*out);
         *out = NULL;
     }
     return st;

@@ -49,6 +49,13 @@ echo 1 >file
 expect_error 3 'the checkpoint file' kspec moments x.npy --checkpoint file
 expect_error 3 'the checkpoint no/such cannot be made' kspec moments x.npy --checkpoint no/such
 
+# labels are a part of what it is of
+seq 1 400 | awk '{ print $1 % 40 }' >of.txt
+expect_status 0 kspec moments x.npy --estimator path -n 3 --groups of.txt --checkpoint gk
+seq 1 400 | awk '{ print $1 % 50 }' >of.txt
+expect_error 3 "the checkpoint gk is of another run: it has 'inputs" \
+    kspec moments x.npy --estimator path -n 3 --groups of.txt --checkpoint gk
+
 # a list of INPUTs knows each of them
 printf 'x.npy\ny.npy\n' >list
 expect_status 0 kspec dimension @list --json -o plain.json
@@ -127,6 +134,9 @@ for mpi in openmpi mpich; do
     # rank 0 alone prints and writes
     ranks 3 "$KSPEC" moments x.npy -n 2 --estimator path --device cpu -o table.txt >"$out" 2>"$err"
     expect "$mpi: a table in a file" [ $? -eq 0 -a ! -s "$out" -a -s table.txt ]
+    kspec moments x.npy -n 2 --estimator path --device cpu >alone 2>alone.err
+    ranks 3 "$KSPEC" moments x.npy -n 2 --estimator path --device cpu >"$out" 2>"$err"
+    expect "$mpi: a table without escapes" diff alone "$out"
     if command -v gnuplot >/dev/null; then
         ranks 2 "$KSPEC" moments x.npy -n 3 --estimator path --device cpu --plot p$mpi.svg >"$out" 2>"$err"
         expect "$mpi: a table and a picture" [ $? -eq 0 -a -s "$out" -a -s p$mpi.svg ]
@@ -135,6 +145,15 @@ for mpi in openmpi mpich; do
     expect "$mpi: a command that shares nothing runs once" [ $? -eq 0 -a "$(grep -c 'm(n)' "$out")" -eq 1 ]
     ranks 3 "$KSPEC" --version >"$out" 2>"$err"
     expect "$mpi: the version once" [ "$(cat "$out")" = "$("$KSPEC" --version)" ]
+
+    # the programs that repeat something for many seeds share them out
+    bench=$(dirname "$KSPEC")/bench
+    if [ -x "$bench/bench_variance" ]; then
+        "$bench/bench_variance" 2 >alone
+        ranks 3 "$bench/bench_variance" 2 >"$out" 2>"$err"
+        expect "$mpi: bench_variance: status" [ $? -eq 0 -a -s alone ]
+        expect "$mpi: bench_variance: the same table" diff alone "$out"
+    fi
 
     # a failure: one message, the right status
     ranks 3 "$KSPEC" moments missing.npy >"$out" 2>"$err"
@@ -152,6 +171,18 @@ for mpi in openmpi mpich; do
     expect "$mpi: a rank with another file" [ $? -eq 3 -a ! -s "$out" ]
     expect "$mpi: it says so ($(spoken))" \
         [ "$(spoken | grep -c '^kspec: rank 2: its file .*differs')" -eq 1 ]
+
+    # labels are rank 0's for all, also from its standard input; a list must be the same
+    kspec moments small.npy --estimator path -n 3 --groups labels.csv --json >alone 2>alone.err
+    ranks 2 "$KSPEC" moments small.npy --estimator path -n 3 --groups - --json <labels.csv >"$out" 2>"$err"
+    expect "$mpi: labels from standard input" [ $? -eq 0 ]
+    expect "$mpi: labels from standard input: the same" \
+        diff <(grep '"value"\|std_error' alone) <(grep '"value"\|std_error' "$out")
+    printf 'y.npy\nx.npy\n' >turned
+    ranks 1 "$KSPEC" dimension @list : -n 1 "$KSPEC" dimension @turned >"$out" 2>"$err"
+    expect "$mpi: a rank with another list" [ $? -eq 3 -a ! -s "$out" ]
+    expect "$mpi: it says so ($(spoken))" \
+        [ "$(spoken | grep -c '^kspec: rank 1: its file .*differs')" -eq 1 ]
 
     # killed, and taken up by another number of ranks
     kspec generate rff --rows 1500 --cols 1200 --dim 5 -o big.npy
@@ -184,16 +215,79 @@ for mpi in openmpi mpich; do
     expect_status 0 kspec moments big.npy $how --checkpoint ck.$mpi
     expect "one process reads what ranks have kept" same big.json "$out"
 
-    # Ctrl-C
-    "$run" -n 2 "$KSPEC" moments big.npy --estimator path -n 8 --device cpu --threads 1 >"$out" 2>"$err" &
+    # a full disk under the checkpoint, and one that a rank cannot write to: in mounts of their own
+    if [ $tried -gt 1 ]; then
+        :
+    elif ! unshare -rm mount -t tmpfs none . 2>/dev/null; then
+        echo "skip: no full disk; mounts are not permitted (unshare -rm)"
+    else
+        # shellcheck disable=SC2016
+        full='mount -t tmpfs -o size=3m none disk || exit
+"$1" -n 2 "${@:2}" >alone 2>alone.err && exit 1
+find disk -type f >left
+mount -o remount,size=100m disk && "$1" -n 3 "${@:2}"'
+        mkdir disk
+        # shellcheck disable=SC2086
+        timeout -k 5 120 unshare -rm bash -c "$full" full "$run" "$KSPEC" moments big.npy $how --threads 1 \
+            --checkpoint disk/ck >"$out" 2>"$err"
+        expect "$mpi: a full disk, and then more room: status" [ $? -eq 0 ]
+        expect "$mpi: a full disk: no result" [ "$(grep -c schema alone)" -eq 0 ]
+        expect "$mpi: a full disk: which rank, and why ($(grep '^kspec: ' alone.err))" \
+            [ "$(grep -cE '^kspec: rank [01]: cannot write disk/ck/.*: No space left on' alone.err)" -eq 1 ]
+        expect "$mpi: a full disk: nothing but whole files ($(tr '\n' ' ' <left))" \
+            [ -s left -a "$(grep -cvE '/([0-9]+-[a-z]+-[0-9]+[.]part|identity)$' left)" -eq 0 ]
+        expect "$mpi: a full disk: to the same bits" same big.json "$out"
+
+        mkdir sealed
+        # shellcheck disable=SC2016
+        seal='mount --bind sealed sealed && mount -o remount,bind,ro sealed && exec "$@"'
+        keep="$how --threads 1 --checkpoint sealed"
+        # shellcheck disable=SC2086
+        ranks 1 "$KSPEC" moments big.npy $keep : \
+            -n 1 unshare -rm bash -c "$seal" seal "$KSPEC" moments big.npy $keep >"$out" 2>"$err"
+        expect "$mpi: a rank that cannot write: status" [ $? -eq 3 -a ! -s "$out" ]
+        expect "$mpi: which one, and why ($(spoken))" \
+            [ "$(spoken | grep -c '^kspec: rank 1: cannot write sealed/.*: Read-only file system')" -eq 1 ]
+        # shellcheck disable=SC2086
+        expect_status 0 kspec moments big.npy $how --checkpoint sealed
+        expect "$mpi: what the others kept is taken up" same big.json "$out"
+    fi
+
+    # Ctrl-C, once the ranks compute. Hydra, MPICH's launcher, kills a rank as soon as the other one has gone,
+    # and forgets the status of one that it has killed: so each rank's own status is written down, and none
+    # goes before all have. Hydra's own is then that of a rank, or 0.
+    rm -rf ended.$mpi && mkdir ended.$mpi
+    # shellcheck disable=SC2016
+    ends='trap "" INT TERM
+"$@"
+echo $? >$0/$$.new && mv $0/$$.new $0/$$
+for _ in $(seq 100); do [ $(ls $0 | grep -vc new) -lt 2 ] || break; sleep 0.1; done
+exit 1'
+    # shellcheck disable=SC2086
+    "$run" -n 2 bash -c "$ends" $PWD/ended.$mpi "$KSPEC" moments big.npy $how --threads 1 \
+        --checkpoint int.$mpi >"$out" 2>"$err" &
     launcher=$!
-    for _ in $(seq 40); do # a launcher that has not begun to listen, or has, and wants to hear it twice
-        sleep 0.5
-        [ -n "$(pgrep -f "$KSPEC moments big.npy")" ] || continue
-        kill -INT $launcher 2>/dev/null || break
+    for _ in $(seq 300); do
+        sleep 0.1
+        [ "$(find int.$mpi -name '*.part' 2>/dev/null | wc -l)" -eq 0 ] || break
     done
+    kill -INT $launcher
+    for _ in $(seq 100); do
+        kill -0 $launcher 2>/dev/null || break
+        sleep 0.1
+    done
+    expect "$mpi: Ctrl-C ends the launcher within ten seconds" eval '! kill -0 $launcher 2>/dev/null'
+    kill -KILL $launcher 2>/dev/null
     wait $launcher
-    expect "$mpi: Ctrl-C ends it" [ $? -ne 0 -a "$(grep -c path "$out")" -eq 0 ]
+    status=$?
+    ended=130
+    if [ $mpi = openmpi ]; then
+        ended=143 # it asks its ranks to end by SIGTERM
+        expect "$mpi: its status is not 0" [ $status -ne 0 ]
+    fi
+    expect "$mpi: both ranks end with $ended ($(cat ended.$mpi/* | tr '\n' ' '))" \
+        [ "$(cat ended.$mpi/*)" = "$(printf '%s\n%s' $ended $ended)" ]
+    expect "$mpi: Ctrl-C leaves no result" [ "$(grep -c schema "$out")" -eq 0 ]
     for _ in $(seq 50); do
         pgrep -f "$KSPEC moments big.npy" >/dev/null || break
         sleep 0.1

@@ -14,6 +14,31 @@ expect_stdout '^000-A1d: (reproduced|differs) '
 expect_stdout '^1 passed, 0 failed'
 expect "a result is written" grep -q '"verdict": "\(reproduced\|differs\)"' results/quick/000-A1d.json
 
+# Ranks of a launcher share its commands out: each is run once, by whoever comes first, to the same result.
+# One rank is killed on the way, and what it was at is done by another.
+printf '#!/bin/sh\necho "$OMPI_COMM_WORLD_RANK $$ $*" >>"%s/ran"\nexec "%s" "$@"\n' "$work" "$KSPEC" >tool
+chmod +x tool
+grep -v seconds results/quick/000-A1d.json >alone.json
+commands=$(find results/cache -name '*.json' | wc -l)
+rank() { # which, command...
+    OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=$1 OMPI_COMM_WORLD_LOCAL_SIZE=3 KSPEC=./tool exec "$python" \
+        "${@:2}" --no-pictures --out shared >"out.$1" 2>&1
+}
+rank 2 repro/fig_000_A1.py 000-A1d &
+for _ in $(seq 200); do
+    ! grep -q '^2 .*moments' "$work/ran" 2>/dev/null || break
+    sleep 0.05
+done
+kill -KILL $! && wait $! 2>/dev/null
+rank 1 repro/run.py 000-A1d &
+rank 0 repro/run.py 000-A1d &
+wait
+expect "Figure A1d passes with ranks" grep -q '^1 passed, 0 failed' out.0
+expect "rank 0 alone prints ($(cat out.1 out.2))" [ ! -s out.1 -a ! -s out.2 ]
+expect "with the same result" diff alone.json <(grep -v seconds shared/quick/000-A1d.json)
+expect "no command is run by two" [ "$(grep -c moments "$work/ran")" -le $((commands + 1)) -a -s "$work/ran" ]
+expect "all ranks have run some" [ "$(cut -d' ' -f1 "$work/ran" | sort -u | tr -d '\n')" = 012 ]
+
 sed -i 's/^OURS = "path"/OURS = "kv-row"/' repro/paper000.py
 figure
 expect "an estimator that is biased makes it fail" [ $? -eq 1 ]

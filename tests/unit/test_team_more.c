@@ -317,7 +317,7 @@ static void write_files(void) {
     double x[] = {1, 2, 3, 4, 5, 6};
     for (int k = 0; k < 2; k++) {
         FILE *f = fopen(files[k], "w");
-        fprintf(f, "one,two words,three\n%d,2,3\n4,5,6\n7,8,%s\n", k, k ? "9" : "9.5");
+        fprintf(f, "one,two words,three\n%d,2,3\n4,5,6\n7,8,%s\n", k, k ? "3" : "9.5");
         fclose(f);
     }
     kspec_writer *w;
@@ -325,7 +325,23 @@ static void write_files(void) {
           !kspec_write_close(w, NULL));
 }
 
+/* A column of a table as labels; rank 1 names another file, which it does not read */
+static kspec_status read_labels(rank_job *r, int missing) {
+    const kspec_read_opts o = {.size = sizeof o, .select_cols = "three", .team = r->team};
+    const char *name = r->team && r->team->comm.rank == 1 ? files[1] : files[0];
+    kspec_labels *l;
+    kspec_status st = kspec_read_labels(missing ? "team-none.csv" : name, &o, &l, &r->err);
+    CHECK(!st || !l);
+    if (st) return st;
+    const size_t counts[] = {l->count, l->groups, l->column, l->columns};
+    keep(r, counts, sizeof counts);
+    keep(r, l->of, l->count * sizeof *l->of);
+    kspec_labels_free(l);
+    return st;
+}
+
 static kspec_status reading(rank_job *r) {
+    if (r->size == 4) return read_labels(r, 1);
     const char *missing[] = {"team-none.csv"}, *text[] = {files[0], files[1]}, *array[] = {files[2]};
     kspec_read_opts o = {
         .size = sizeof o, .nan = r->size == 1 ? KSPEC_NAN_RAGGED_TRIALS : KSPEC_NAN_ERROR, .team = r->team};
@@ -345,7 +361,7 @@ static kspec_status reading(rank_job *r) {
         keep(r, d->col_names[j], strlen(d->col_names[j]) + 1);
     if (d->row_trials) keep(r, d->row_trials, d->rows * sizeof *d->row_trials);
     kspec_dataset_free(d);
-    return st;
+    return r->size < 2 ? read_labels(r, 0) : st;
 }
 
 /* ---- the tests ---- */
@@ -411,12 +427,15 @@ TEST(a_bad_input_of_one_rank_ends_all) {
 }
 
 TEST(what_rank_0_cannot_read_nobody_can) {
-    rank_job r[3], alone = {.call = reading, .size = 3};
-    alone.status = alone.call(&alone);
-    for (int i = 0; i < 3; i++) r[i] = (rank_job){.call = reading, .size = 3};
-    run_all(3, r);
-    CHECK_MSG(strcmp(r[2].err.msg, alone.err.msg) == 0, "%s", r[2].err.msg);
-    check_alike("reading", r, 3, alone.status);
+    for (int size = 3; size <= 4; size++) {
+        rank_job r[3], alone = {.call = reading, .size = size};
+        alone.status = alone.call(&alone);
+        CHECK(alone.status != KSPEC_OK);
+        for (int i = 0; i < 3; i++) r[i] = (rank_job){.call = reading, .size = size};
+        run_all(3, r);
+        CHECK_MSG(strcmp(r[2].err.msg, alone.err.msg) == 0, "%s", r[2].err.msg);
+        check_alike("reading", r, 3, alone.status);
+    }
 }
 
 TEST(a_rank_that_cancels_ends_all) {
