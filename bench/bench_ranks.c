@@ -1,7 +1,8 @@
 /*
- * How well ranks share a computation: mpirun -n R bench_ranks path|exact|norm P Q N [THREADS [BARS [ALONE
- * [SHARED]]]]. All ranks compute it together, then (unless ALONE is 0) each of them all of it by itself, at the
- * same time. SHARED 0: by messages, as between machines, not in memory that they share.
+ * How well ranks share a computation:
+ *     mpirun -n R bench_ranks path|exact|norm P Q N [THREADS [BARS [ALONE [SHARED]]]]
+ * All ranks compute it together, then (unless ALONE is 0) each of them all of it by itself, at the same time.
+ * SHARED 0: by messages, as between machines, not in memory that they share.
  * Prints both times, the second over R times the first (the efficiency), the bytes that rank 0 received and
  * how long it was sending, receiving and waiting, and the memory of a rank at its peak. Without mpirun: one
  * process.

@@ -145,7 +145,8 @@ static unsigned tiles(size_t n) { return (unsigned)((n + T - 1) / T); }
 static unsigned at_most(size_t n) { return n > 65535 ? 65535 : (unsigned)n; } // of a grid's second side
 
 static ks_plugin_status square(ks_gpu *gpu, size_t n, size_t ld, double *X, int mirror) {
-    cudaSetDevice(gpu->device);
+    ks_plugin_status st = gpu_enter(gpu);
+    if (st) return st;
     symmetric_tiles<<<dim3(tiles(n), at_most(tiles(n))), dim3(T, LINES), 0, gpu->stream>>>(n, ld, X, mirror);
     return gpu_check(gpu, cudaGetLastError());
 }
@@ -169,9 +170,9 @@ ks_plugin_status gpu_expression(ks_gpu *gpu, const ks_expression *e, ks_tile_res
     const size_t count = what == KS_TILE_ROW_SUMS ? m : n, length = what == KS_TILE_ROW_SUMS ? n : m;
     const size_t chains = (length + chain - 1) / chain;
     const dim3 block(T, LINES);
-    cudaSetDevice(gpu->device);
+    ks_plugin_status st = gpu_enter(gpu);
     // row, col, the sums, and those of the chains
-    ks_plugin_status st = gpu_stage(gpu, m + n + (sums ? count * (1 + chains) : 0));
+    if (!st) st = gpu_stage(gpu, m + n + (sums ? count * (1 + chains) : 0));
     if (!st && !e->vectors_there) st = bring(gpu, &p.e.row, m, gpu->staging);
     if (!st && !e->vectors_there) st = bring(gpu, &p.e.col, n, gpu->staging + m);
     if (st) return st;

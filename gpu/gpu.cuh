@@ -7,6 +7,16 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+// Matrices on their way (blocks.cu), by a stream of its own; made when it is first needed
+struct blocks {
+    cudaStream_t stream;
+    // pinned, two halves, and when each is free again
+    double *pinned;
+    cudaEvent_t half_free[2];
+    // what must be done before more is copied to the device; and what was copied is there
+    cudaEvent_t before, arrived;
+};
+
 struct ks_gpu {
     int device, processors;
     cudaStream_t stream;
@@ -18,25 +28,62 @@ struct ks_gpu {
     // staging for vectors and partial sums, which grows
     double *staging;
     size_t staging_count;
-    // pinned, two halves, for matrices on their way; made when it is first needed
-    double *pinned;
-    cudaEvent_t half_free[2];
-    // pinned, and seen by the device: set to stop a long kernel; how far it is
-    volatile int *control;
+    blocks copies;
+    // Of the host's, known to the device (gpu_share): set to stop a long kernel; how far it is. And where the device
+    // sees this
+    volatile int *control, *control_there;
+    // the context in which all this is, and whether it has been reset: then none of it may be touched again
+    unsigned long long context;
+    bool lost;
     char message[256];
 };
+
+// A list of parts as an argument of kernels
+struct part_list {
+    int parts, count;
+    unsigned char at[KS_PARTS];
+};
+static inline part_list parts_of(const ks_parts &p) {
+    part_list l = {(int)p.parts, (int)(p.list ? p.count : p.parts), {0}};
+    for (int k = 0; k < l.count; k++) l.at[k] = (unsigned char)(p.list ? p.list[k] : (size_t)k);
+    return l;
+}
 
 // The failure of a CUDA call, noted; KS_PLUGIN_OK where it worked
 ks_plugin_status gpu_check(ks_gpu *gpu, cudaError_t e);
 
+// Makes the device current: first in every function that is called from outside. Fails where its context was reset by
+// another part of the program.
+ks_plugin_status gpu_enter(ks_gpu *gpu);
+// Was it, since it was opened? Message and all; asked in a function that has entered.
+bool gpu_lost(ks_gpu *gpu);
+// Which context is current; 0 where the driver does not tell
+unsigned long long gpu_context(void);
+
+// Memory of the host's that the device can reach, but which is not CUDA's own: a reset does not take it away. And its
+// end, in a context that is still there or not
+ks_plugin_status gpu_share(ks_gpu *gpu, size_t bytes, void **out);
+void gpu_unshare(void *p, bool there);
+
 // Room for at least `count` doubles in gpu->staging; what was there is lost.
 ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count);
 
-// Waits for what is queued.
+// Waits for what is queued; looks now and then whether the context is still there.
 ks_plugin_status gpu_wait(ks_gpu *gpu);
+ks_plugin_status gpu_wait_for(ks_gpu *gpu, cudaStream_t stream);
 
 ks_plugin_status gpu_alloc(ks_gpu *gpu, size_t bytes, void **out);
 void gpu_release(ks_gpu *gpu, void *p);
+
+// From so many numbers on, a copy goes by blocks.cu.
+enum { GPU_SMALL = 1 << 20 };
+ks_plugin_status gpu_put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols, size_t ld);
+ks_plugin_status gpu_get_block(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows, size_t cols);
+// What is queued so far comes before later copies; what is copied so far comes before later work; waits for it.
+ks_plugin_status gpu_blocks_after(ks_gpu *gpu);
+ks_plugin_status gpu_blocks_arrive(ks_gpu *gpu);
+ks_plugin_status gpu_blocks_wait(ks_gpu *gpu);
+void gpu_blocks_close(ks_gpu *gpu, bool there);
 
 ks_plugin_status gpu_expression(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);
 ks_plugin_status gpu_symmetrise(ks_gpu *gpu, size_t n, double *X);
@@ -46,5 +93,7 @@ ks_plugin_status gpu_mirror(ks_gpu *gpu, size_t n, double *X, size_t ld);
 ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress);
 ks_plugin_status gpu_gram_times(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                 const ks_plugin_progress *progress);
+ks_plugin_status gpu_cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale, double *Z);
 size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job);
+size_t gpu_path_parts(ks_gpu *gpu, const ks_path_job *job);
 enum { PATH_ORDERS = 16, PATH_LOO_ORDERS = 8 };

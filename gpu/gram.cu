@@ -2,6 +2,7 @@
 // held. The matrix is cut into squares, a block each, of which those on and above the diagonal are made: what is
 // above serves its mirror image, too. A square goes by tiles of 64 x 64, 4 x 4 entries to a thread. Row i has a sum
 // for each square in its line, part[square][i]: above the diagonal its own, below those of the mirror images.
+// Squares, counted line by line, make up the parts of a job: row i's sums are added up part by part, then these.
 #include "gpu.cuh"
 
 namespace {
@@ -18,6 +19,10 @@ struct gram {
     size_t n, side, squares; // rows, rows of a square, squares in a line
     int p;
     double *part;
+    part_list list;
+    __host__ __device__ size_t all() const { return squares * (squares + 1) / 2; }
+    // the first square of part k
+    __host__ __device__ size_t first(size_t k) const { return (k * all() + list.parts - 1) / list.parts; }
 };
 
 // Square t of the upper triangle, counted line by line
@@ -25,6 +30,15 @@ __device__ void locate(size_t squares, size_t t, size_t *I, size_t *J) {
     size_t line = squares;
     for (*I = 0; t >= line; ++*I) t -= line--;
     *J = *I + t;
+}
+
+// Square k of those in the list's parts
+__device__ size_t listed(const gram &g, size_t k) {
+    for (int l = 0;; l++) {
+        const size_t first = g.first(g.list.at[l]), count = g.first(g.list.at[l] + 1) - first;
+        if (k < count) return first + k;
+        k -= count;
+    }
 }
 
 // One tile: the entries at rows i0 + 4 ty ..., columns j0 + tx + 16 c
@@ -81,7 +95,7 @@ template <int METRIC> __global__ void __launch_bounds__(THREADS, 2) times(const 
     __shared__ double a[DEPTH][TILE + 2], b[DEPTH][TILE + 2], columns[2][WARPS][TILE];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, tx = threadIdx.x % 16, ty = threadIdx.x / 16;
     size_t I, J;
-    locate(g.squares, from + blockIdx.x, &I, &J);
+    locate(g.squares, listed(g, from + blockIdx.x), &I, &J);
     const size_t i_end = (I + 1) * g.side < g.n ? (I + 1) * g.side : g.n;
     const size_t j_end = (J + 1) * g.side < g.n ? (J + 1) * g.side : g.n;
     double *rows = g.part + J * g.n, *mirrored = g.part + I * g.n;
@@ -127,11 +141,28 @@ template <int METRIC> __global__ void __launch_bounds__(THREADS, 2) times(const 
     }
 }
 
+// out = the sum over all parts, or those of the list's one after the other. Along row i the squares go from part to
+// part in their order: those of column I down to the diagonal, then those of line I.
 __global__ void add_squares(const gram g, double *out) {
-    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-    double sum = 0;
-    for (size_t c = 0; c < g.squares && i < g.n; c++) sum += g.part[c * g.n + i];
-    if (i < g.n) out[i] = sum;
+    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x, I = i / g.side;
+    if (i >= g.n) return;
+    const bool whole = g.list.count == g.list.parts;
+    double total = 0;
+    size_t c = 0;
+    for (int l = 0; l < g.list.count; l++) {
+        const size_t first = g.first(g.list.at[l]), end = g.first(g.list.at[l] + 1);
+        double sum = 0;
+        for (; c < g.squares; c++) {
+            const size_t line = c < I ? c : I, t = line * g.squares - line * (line - 1) / 2 + (c < I ? I : c) - line;
+            if (t >= end) break;
+            if (t >= first) sum += g.part[c * g.n + i];
+        }
+        if (whole)
+            total += sum;
+        else
+            out[l * g.n + i] = sum;
+    }
+    if (whole) out[i] = total;
 }
 
 void launch(int metric, const gram &g, size_t from, size_t count, cudaStream_t stream) {
@@ -153,21 +184,25 @@ ks_plugin_status gpu_gram_times(ks_gpu *gpu, const ks_gram_job *job, const doubl
     const size_t n = job->n, wanted = n / LONG, lines = wanted < FEWEST ? FEWEST : wanted > MOST ? MOST : wanted;
     gram g = {job->X, NULL, NULL, n, ((n + lines - 1) / lines + TILE - 1) / TILE * TILE, 0, (int)job->p, NULL};
     g.squares = (n + g.side - 1) / g.side;
-    const size_t all = g.squares * (g.squares + 1) / 2;
+    g.list = parts_of(job->part);
+    const size_t vectors = g.list.count == g.list.parts ? 1 : (size_t)g.list.count;
+    size_t all = 0;
+    for (int l = 0; l < g.list.count; l++) all += g.first(g.list.at[l] + 1) - g.first(g.list.at[l]);
     size_t each = (size_t)(LAUNCH / ((double)g.side * (double)g.side * (2.0 * (double)job->p + 40)));
     each = each < 1 ? 1 : each > all ? all : each;
     const size_t vector = n * sizeof(double);
     void *held[4] = {0};
-    ks_plugin_status st = KS_PLUGIN_OK;
-    cudaSetDevice(gpu->device);
+    ks_plugin_status st = gpu_enter(gpu);
     for (int k = 0; k < 4 && !st; k++)
-        if (k < 3 || job->h) st = gpu_alloc(gpu, k == 2 ? g.squares * vector : vector, &held[k]);
+        if (k < 3 || job->h)
+            st = gpu_alloc(gpu, (k == 2 ? g.squares : k == 1 ? vectors : 1) * vector, &held[k]);
     double *v = (double *)held[0], *out = (double *)held[1], *h = (double *)held[3];
     g.v = v, g.part = (double *)held[2], g.h = h;
     if (!st) st = gpu_check(gpu, cudaMemcpyAsync(v, x, vector, cudaMemcpyHostToDevice, gpu->stream));
     if (!st && h) st = gpu_check(gpu, cudaMemcpyAsync(h, job->h, vector, cudaMemcpyHostToDevice, gpu->stream));
     for (size_t from = 0; from < all && !st; from += each) {
         if (progress->report(progress->ctx, (double)from / (double)all)) st = KS_PLUGIN_STOPPED;
+        if (!st) st = gpu_enter(gpu);
         if (st) break;
         launch(job->metric, g, from, all - from < each ? all - from : each, gpu->stream);
         st = gpu_check(gpu, cudaGetLastError());
@@ -177,7 +212,9 @@ ks_plugin_status gpu_gram_times(ks_gpu *gpu, const ks_gram_job *job, const doubl
         add_squares<<<(unsigned)((n + 255) / 256), 256, 0, gpu->stream>>>(g, out);
         st = gpu_check(gpu, cudaGetLastError());
     }
-    if (!st) st = gpu_check(gpu, cudaMemcpyAsync(y, out, vector, cudaMemcpyDeviceToHost, gpu->stream));
+    for (size_t k = 0; k < vectors && !st; k++)
+        st = gpu_check(gpu, cudaMemcpyAsync(y + k * job->stride, out + k * n, vector, cudaMemcpyDeviceToHost,
+                                            gpu->stream));
     if (!st) st = gpu_wait(gpu);
     for (int k = 0; k < 4; k++) gpu_release(gpu, held[k]);
     return st;

@@ -18,14 +18,13 @@ static size_t steps_of(const shape &k, size_t P) {
     return (P + 31 + 2 * batch) / batch * batch + batch;
 }
 
-static size_t groups_of(const shape &k, size_t P) { return (P + (size_t)k.warps - 1) / (size_t)k.warps; }
+static size_t groups_of(const shape &k, size_t rows) { return (rows + (size_t)k.warps - 1) / (size_t)k.warps; }
 
 // As many as run at once; at least one
-static int blocks_of(const ks_gpu *gpu, const shape &k, size_t P) {
+static int blocks_of(ks_gpu *gpu, const shape &k, size_t rows) {
     int each = 1;
-    cudaSetDevice(gpu->device);
-    if (k.prepare(k.shared, &each) != cudaSuccess || each < 1) each = 1;
-    const size_t groups = groups_of(k, P), most = (size_t)gpu->processors * (size_t)each;
+    if (gpu_enter(gpu) || k.prepare(k.shared, &each) != cudaSuccess || each < 1) each = 1;
+    const size_t groups = groups_of(k, rows), most = (size_t)gpu->processors * (size_t)each;
     return (int)(groups < most ? groups : most);
 }
 
@@ -42,18 +41,21 @@ size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job) {
            job->P * k.N * sizeof(double);
 }
 
-// Waits for the kernel, telling the caller how far it is (of `groups`), and stops it when the caller says so.
-ks_plugin_status path_watch(ks_gpu *gpu, int groups, const ks_plugin_progress *progress) {
-    cudaError_t e;
+// Waits for the kernel, telling the caller how far it is (of `groups`, in share [from, to] of the whole), and stops
+// it when the caller says so.
+ks_plugin_status path_watch(ks_gpu *gpu, int groups, double from, double to, const ks_plugin_progress *progress) {
+    cudaError_t e = cudaSuccess;
     useconds_t pause = 20;
     int stopped = 0;
-    while ((e = cudaStreamQuery(gpu->stream)) == cudaErrorNotReady) {
-        if (!stopped && progress->report(progress->ctx, (double)gpu->control[1] / groups))
+    while (!gpu_lost(gpu) && (e = cudaStreamQuery(gpu->stream)) == cudaErrorNotReady) {
+        if (!stopped && progress->report(progress->ctx, from + (to - from) * gpu->control[1] / groups)) {
+            if (gpu_lost(gpu)) break;
             stopped = gpu->control[0] = 1;
+        }
         usleep(pause);
         if (pause < 300) pause *= 2;
     }
-    ks_plugin_status st = gpu_check(gpu, e);
+    ks_plugin_status st = gpu->lost ? KS_PLUGIN_BROKEN : gpu_check(gpu, e);
     gpu->queued = 0;
     return st ? st : stopped ? KS_PLUGIN_STOPPED : KS_PLUGIN_OK;
 }
@@ -75,11 +77,11 @@ ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
     if (job->rows) return path_loo(gpu, job, progress);
     const shape k = shape_of(job);
     const slabs s = slabs_of(job->P, job->Q, k.C, k.narrow, steps_of(k, job->P));
-    const int blocks = blocks_of(gpu, k, job->P);
+    const part_list list = parts_of(job->part);
+    const int starts = path::starts_of(list, (int)job->P), blocks = blocks_of(gpu, k, (size_t)starts);
     const size_t P = job->P, r_bytes = room_for_R(k, blocks, P), s_bytes = P * k.N * sizeof(double);
     void *held[5] = {0};
     double *px, *py, *sums = (double *)malloc(s_bytes);
-    cudaSetDevice(gpu->device);
     ks_plugin_status st = sums ? path_begin(gpu, job, s, &px, &py, held) : KS_PLUGIN_NOMEM;
     if (!st) st = gpu_alloc(gpu, r_bytes, &held[2]);
     if (!st) st = gpu_alloc(gpu, s_bytes, &held[3]);
@@ -90,15 +92,16 @@ ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
     int each;
     if (!st) st = gpu_check(gpu, k.prepare(k.shared, &each));
     if (!st) {
-        k.launch(blocks, k.shared, gpu->stream, px, py, s, (double *)held[2], (unsigned *)held[4],
-                 gpu->control, (double *)held[3]);
+        k.launch(blocks, k.shared, gpu->stream, px, py, s, list, (double *)held[2], (unsigned *)held[4],
+                 gpu->control_there, (double *)held[3]);
         st = gpu_check(gpu, cudaGetLastError());
     }
-    if (!st) st = path_watch(gpu, (int)groups_of(k, P), progress);
+    if (!st) st = path_watch(gpu, (int)groups_of(k, (size_t)starts), 0, 1, progress);
     if (!st) st = gpu_check(gpu, cudaMemcpyAsync(sums, held[3], s_bytes, cudaMemcpyDeviceToHost, gpu->stream));
     if (!st) st = gpu_wait(gpu);
-    for (size_t h = 0; h < P && !st; h++)
-        memcpy(job->sums + h * job->nmax, sums + h * k.N, job->nmax * sizeof(double));
+    for (int i = 0; i < list.count && !st; i++)
+        for (size_t h = list.at[i]; h < P; h += job->part.parts)
+            memcpy(job->sums + h * job->nmax, sums + h * k.N, job->nmax * sizeof(double));
     for (int i = 0; i < 5; i++) gpu_release(gpu, held[i]);
     free(sums);
     return st;

@@ -171,12 +171,16 @@ __device__ __forceinline__ void panel(const double *gx, const double *gy, int P,
     }
 }
 
+// The start rows of a list of parts, in their order, and a few beyond the last
+__host__ __device__ inline int starts_of(const part_list &l, int P) { return (P + l.parts - 1) / l.parts * l.count; }
+__device__ __forceinline__ int start_row(const part_list &l, int i) { return i / l.count * l.parts + l.at[i % l.count]; }
+
 // control[0]: stop; control[1]: groups that were begun, both in the host's memory. Blocks take the next group
 // of WARPS start rows, the longest first; each writes sums of its own rows.
 template <int N, int C, int NARROW, bool TWO, class H>
 __global__ void __launch_bounds__(32 * H::WARPS, 8 / H::WARPS)
-    kernel(const double *px, const double *py, slabs s, double *R, unsigned *next, volatile int *control,
-           double *sums) {
+    kernel(const double *px, const double *py, slabs s, part_list list, double *R, unsigned *next,
+           volatile int *control, double *sums) {
     constexpr int WARPS = H::WARPS, BATCH = H::BATCH, STAGES = H::STAGES;
     constexpr int RB = BATCH * record<N>(), RI = RB + record<N>();
     extern __shared__ __align__(16) double room[];
@@ -188,7 +192,7 @@ __global__ void __launch_bounds__(32 * H::WARPS, 8 / H::WARPS)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, P = s.P;
     double *R_mine = R + ((size_t)blockIdx.x * WARPS + warp) * s.steps * record<N>();
     rin += warp * STAGES * RI, rout += warp * RB;
-    const int groups = (P + WARPS - 1) / WARPS;
+    const int groups = (starts_of(list, P) + WARPS - 1) / WARPS;
     for (;;) {
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -198,7 +202,8 @@ __global__ void __launch_bounds__(32 * H::WARPS, 8 / H::WARPS)
         __syncthreads();
         const int g = (int)got;
         if (g >= groups) return;
-        const int h = g * WARPS + warp, first = (g * WARPS + 1) / BATCH * BATCH, hmax = g * WARPS + WARPS - 1;
+        const int h = start_row(list, g * WARPS + warp), hmax = start_row(list, g * WARPS + WARPS - 1);
+        const int first = (start_row(list, g * WARPS) + 1) / BATCH * BATCH;
         const int batches = (P + 31 - first + BATCH - 1) / BATCH; // rows first ... P-1 through all lanes
         double *total = totals[warp];
         if (lane == 0)
@@ -219,16 +224,16 @@ struct shape {
     int N, C, narrow, warps, batch;
     size_t record, shared;
     void (*launch)(int blocks, size_t shared, cudaStream_t stream, const double *px, const double *py, slabs s,
-                   double *R, unsigned *next, volatile int *control, double *sums);
+                   const part_list &list, double *R, unsigned *next, volatile int *control, double *sums);
     // allows that much shared memory; how many blocks a multiprocessor then holds
     cudaError_t (*prepare)(size_t shared, int *blocks);
 };
 
 template <int N, int C, int NARROW, bool TWO, class H>
-void launch(int blocks, size_t shared, cudaStream_t stream, const double *px, const double *py, slabs s, double *R,
-            unsigned *next, volatile int *control, double *sums) {
+void launch(int blocks, size_t shared, cudaStream_t stream, const double *px, const double *py, slabs s,
+            const part_list &list, double *R, unsigned *next, volatile int *control, double *sums) {
     kernel<N, C, NARROW, TWO, H>
-        <<<blocks, 32 * H::WARPS, shared, stream>>>(px, py, s, R, next, control, sums);
+        <<<blocks, 32 * H::WARPS, shared, stream>>>(px, py, s, list, R, next, control, sums);
 }
 template <int N, int C, int NARROW, bool TWO, class H> cudaError_t prepare(size_t shared, int *blocks) {
     const auto k = kernel<N, C, NARROW, TWO, H>;

@@ -1,7 +1,7 @@
 // A warp is one start row h, lanes and slabs as in path.cuh. It walks back from the last row and column and
 // leaves C after every stretch of rows, T after every stretch of columns; then forward with A and R, taking
 // rows and columns out of C and T again, and adds up the cycles through each column (V) and row (W). Start
-// rows belong to warps by number, so that every sum has its order. A warp fetches its slabs by itself: there is
+// rows belong to parts and, within a part, to warps by number, so that every sum has its order. A warp fetches its slabs by itself: there is
 // six times as much arithmetic for each entry as without V and W.
 #include "path_loo.cuh"
 
@@ -264,14 +264,15 @@ template <int N, int C, bool TWO> struct walker {
     }
 };
 
-// Start row k of warp `slot` of `slots`: to and fro, so that all warps get as many long ones
+// Start row k, of a part's, of warp `slot` of `slots`: to and fro, so that all warps get as many long ones
 __device__ __forceinline__ int start_row(int k, int slot, int slots) {
     return k * slots + (k & 1 ? slots - 1 - slot : slot);
 }
 
 template <int N, int C, bool TWO>
 __global__ void __launch_bounds__(32 * WARPS, 1)
-    walk(const double *px, const double *py, slabs s, buffers b, volatile int *control, double *sums) {
+    walk(const double *px, const double *py, slabs s, int part, int parts, buffers b, volatile int *control,
+         double *sums) {
     const int slots = gridDim.x * WARPS, slot = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
     b.R += (size_t)slot * b.rows * row_record<N>();
     b.W += (size_t)slot * b.rows * row_record<N>();
@@ -282,8 +283,8 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
     typedef stage<N, C, TWO> batch;
     batch *stages = (batch *)room + threadIdx.x / 32 * batch::STAGES;
     const int every = 1 + 65536 / s.P; // panels
-    for (int k = 0; k * slots < s.P; k++) {
-        const int h = start_row(k, slot, slots);
+    for (int k = 0; k * slots * parts < s.P; k++) {
+        const int h = part + parts * start_row(k, slot, slots);
         if (h >= s.P) continue;
         if (slot == 0 && lane == 0) control[1] = k;
         const walker<N, C, TWO> w = {px, py, s, b, h, lane, stages};
@@ -318,16 +319,16 @@ __global__ void add_slots(const double *x, int slots, size_t count, double *out)
 
 struct shape {
     int N, C, row, col;
-    cudaError_t (*launch)(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, buffers b,
-                          volatile int *control, double *sums);
+    cudaError_t (*launch)(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, int part,
+                          int parts, buffers b, volatile int *control, double *sums);
 };
 template <int N, int C, bool TWO>
-cudaError_t launch(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, buffers b,
-                   volatile int *control, double *sums) {
+cudaError_t launch(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, int part, int parts,
+                   buffers b, volatile int *control, double *sums) {
     const size_t shared = WARPS * stage<N, C, TWO>::STAGES * sizeof(stage<N, C, TWO>);
     cudaError_t e = cudaFuncSetAttribute(walk<N, C, TWO>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     if (e != cudaSuccess) return e;
-    walk<N, C, TWO><<<blocks, 32 * WARPS, shared, stream>>>(px, py, s, b, control, sums);
+    walk<N, C, TWO><<<blocks, 32 * WARPS, shared, stream>>>(px, py, s, part, parts, b, control, sums);
     return cudaGetLastError();
 }
 template <int N, int C, bool TWO> shape make() {
@@ -358,7 +359,8 @@ struct layout {
 
 layout layout_of(const ks_gpu *gpu, const ks_path_job *job, const shape &k) {
     layout l = {};
-    const size_t P = job->P, groups = (P + WARPS - 1) / WARPS, wide = 32 * (size_t)k.C;
+    const size_t P = job->P, parts = job->part.parts ? job->part.parts : 1, starts = (P + parts - 1) / parts,
+                 groups = (starts + WARPS - 1) / WARPS, wide = 32 * (size_t)k.C;
     l.s = slabs_of(P, job->Q, k.C, 0, P + 32);
     l.blocks = groups < (size_t)gpu->processors ? (int)groups : gpu->processors;
     l.slots = l.blocks * WARPS;
@@ -388,42 +390,83 @@ size_t path_loo_memory(ks_gpu *gpu, const ks_path_job *job) {
     return sizeof(double) * (trials * l.s.count() + 2 * l.R + l.T + l.C + l.V + job->P * k.N);
 }
 
-ks_plugin_status path_loo(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress) {
-    const shape k = shape_of(job);
-    layout l = layout_of(gpu, job, k);
-    const size_t P = job->P, Q = job->Q, n = (size_t)job->nmax, per_row = l.b.rows * k.row,
-                 per_col = l.b.columns * k.col, d = sizeof(double);
-    const size_t sizes[] = {l.R * d, l.R * d, l.T * d, l.C * d, l.V * d, P * k.N * d, per_row * d, per_col * d};
-    void *held[10] = {0};
-    double *px, *py, *host = (double *)malloc((P * k.N + per_row + per_col) * d);
-    cudaSetDevice(gpu->device);
-    ks_plugin_status st = host ? path_begin(gpu, job, l.s, &px, &py, held) : KS_PLUGIN_NOMEM;
-    for (int i = 0; i < 8 && !st; i++) st = gpu_alloc(gpu, sizes[i], &held[2 + i]);
-    double **to[] = {&l.b.R, &l.b.W, &l.b.T, &l.b.C, &l.b.V};
-    for (int i = 0; i < 5; i++) *to[i] = (double *)held[2 + i];
-    for (int i = 1; i < 5 && !st; i++) st = gpu_check(gpu, cudaMemsetAsync(held[2 + i], 0, sizes[i], gpu->stream));
-    double *sums = (double *)held[7], *rows = (double *)held[8], *cols = (double *)held[9];
-    if (!st) st = gpu_check(gpu, k.launch(l.blocks, gpu->stream, px, py, l.s, l.b, gpu->control, sums));
+// So many start rows that every warp has two of them, a long one and a short one; eight parts or a multiple of
+// that where there are so many, since that is how many GPUs a machine often has
+size_t gpu_path_parts(ks_gpu *gpu, const ks_path_job *job) {
+    const size_t all = job->P / (2 * WARPS * (size_t)gpu->processors), parts = all > 64 ? 64 : all;
+    return parts >= 8 ? parts / 8 * 8 : parts >= 4 ? 4 : parts ? parts : 1;
+}
+
+namespace {
+
+// What a call holds on the device; W to V are zero at the beginning of a part
+enum { R, W, T, C, V, SUMS, ROWS, COLS, HELD };
+
+struct call {
+    ks_gpu *gpu;
+    const ks_path_job *job;
+    shape k;
+    layout l;
+    double *px, *py, *host;
+    void *held[2 + HELD];
+    size_t size[HELD];
+    double *at(int what) const { return (double *)held[2 + what]; }
+};
+
+ks_plugin_status run_part(const call &c, size_t part, double from, double to, const ks_plugin_progress *progress) {
+    ks_gpu *gpu = c.gpu;
+    const ks_path_job *job = c.job;
+    const size_t P = job->P, Q = job->Q, n = (size_t)job->nmax, parts = job->part.parts;
+    const int slots = c.l.slots;
+    ks_plugin_status st = KS_PLUGIN_OK;
+    for (int i = W; i <= V && !st; i++) st = gpu_check(gpu, cudaMemsetAsync(c.at(i), 0, c.size[i], gpu->stream));
+    gpu->control[1] = 0;
+    if (!st)
+        st = gpu_check(gpu, c.k.launch(c.l.blocks, gpu->stream, c.px, c.py, c.l.s, (int)part, (int)parts, c.l.b,
+                                       gpu->control_there, c.at(SUMS)));
     if (!st) {
-        add_slots<<<4 * gpu->processors, 256, 0, gpu->stream>>>(l.b.W, l.slots, per_row, rows);
-        add_slots<<<4 * gpu->processors, 256, 0, gpu->stream>>>(l.b.V, l.slots, per_col, cols);
+        const size_t d = sizeof(double);
+        add_slots<<<4 * gpu->processors, 256, 0, gpu->stream>>>(c.at(W), slots, c.size[ROWS] / d, c.at(ROWS));
+        add_slots<<<4 * gpu->processors, 256, 0, gpu->stream>>>(c.at(V), slots, c.size[COLS] / d, c.at(COLS));
         st = gpu_check(gpu, cudaGetLastError());
     }
-    if (!st) st = path_watch(gpu, (int)((P + l.slots - 1) / l.slots), progress);
-    if (!st) st = gpu_check(gpu, cudaMemcpyAsync(host, sums, P * k.N * d, cudaMemcpyDeviceToHost, gpu->stream));
-    double *h_rows = host + P * k.N, *h_cols = h_rows + per_row;
-    if (!st) st = gpu_check(gpu, cudaMemcpyAsync(h_rows, rows, per_row * d, cudaMemcpyDeviceToHost, gpu->stream));
-    if (!st) st = gpu_check(gpu, cudaMemcpyAsync(h_cols, cols, per_col * d, cudaMemcpyDeviceToHost, gpu->stream));
+    const size_t rounds = (P + parts * slots - 1) / (parts * slots);
+    if (!st) st = path_watch(gpu, (int)rounds, from, to, progress);
+    double *host[3] = {c.host, c.host + P * c.k.N, c.host + P * c.k.N + c.size[ROWS] / sizeof(double)};
+    for (int i = 0; i < 3 && !st; i++)
+        st = gpu_check(gpu, cudaMemcpyAsync(host[i], c.at(SUMS + i), c.size[SUMS + i], cudaMemcpyDeviceToHost,
+                                            gpu->stream));
     if (!st) st = gpu_wait(gpu);
     for (size_t i = 0; i < n && !st; i++) {
+        double *rows = job->rows + (part * n + i) * P, *cols = job->cols + (part * n + i) * Q;
         for (size_t h = 0; h < P; h++) {
-            const double start = host[h * k.N + i];
-            job->sums[h * n + i] = start;
-            job->rows[i * P + h] = start + (i ? h_rows[h * k.row + i - 1] : 0);
+            const double start = h % parts == part ? host[0][h * c.k.N + i] : 0;
+            if (h % parts == part) job->sums[h * n + i] = start;
+            rows[h] = start + (i ? host[1][h * c.k.row + i - 1] : 0);
         }
-        for (size_t a = 0; a < Q; a++) job->cols[i * Q + a] = h_cols[a * k.col + i];
+        for (size_t a = 0; a < Q; a++) cols[a] = host[2][a * c.k.col + i];
     }
-    for (int i = 0; i < 10; i++) gpu_release(gpu, held[i]);
-    free(host);
+    return st;
+}
+
+} // namespace
+
+ks_plugin_status path_loo(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress) {
+    call c = {gpu, job, shape_of(job)};
+    c.l = layout_of(gpu, job, c.k);
+    const size_t d = sizeof(double), per_row = c.l.b.rows * c.k.row, per_col = c.l.b.columns * c.k.col;
+    const size_t sizes[HELD] = {c.l.R * d,           c.l.R * d,   c.l.T * d,  c.l.C * d, c.l.V * d,
+                                job->P * c.k.N * d, per_row * d, per_col * d};
+    memcpy(c.size, sizes, sizeof sizes);
+    c.host = (double *)malloc(sizes[SUMS] + sizes[ROWS] + sizes[COLS]);
+    ks_plugin_status st = c.host ? path_begin(gpu, job, c.l.s, &c.px, &c.py, c.held) : KS_PLUGIN_NOMEM;
+    for (int i = 0; i < HELD && !st; i++) st = gpu_alloc(gpu, sizes[i], &c.held[2 + i]);
+    double **to[] = {&c.l.b.R, &c.l.b.W, &c.l.b.T, &c.l.b.C, &c.l.b.V};
+    for (int i = R; i <= V; i++) *to[i] = c.at(i);
+    const part_list list = parts_of(job->part);
+    for (int k = 0; k < list.count && !st; k++)
+        st = run_part(c, list.at[k], (double)k / list.count, (k + 1.0) / list.count, progress);
+    for (int i = 0; i < 2 + HELD; i++) gpu_release(gpu, c.held[i]);
+    free(c.host);
     return st;
 }

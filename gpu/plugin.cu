@@ -1,7 +1,6 @@
 // The table of libkspec_cuda.so: devices, memory, copies, products.
 #include "gpu.cuh"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,6 @@ ks_plugin_status gpu_check(ks_gpu *gpu, cudaError_t e) {
     snprintf(gpu->message, sizeof gpu->message, "%s", cudaGetErrorString(e));
     cudaGetLastError(); // an allocation that failed leaves nothing behind
     return e == cudaErrorMemoryAllocation ? KS_PLUGIN_NOMEM : KS_PLUGIN_BROKEN;
-}
-
-ks_plugin_status gpu_wait(ks_gpu *gpu) {
-    gpu->queued = 0;
-    return gpu_check(gpu, cudaStreamSynchronize(gpu->stream));
 }
 
 // ---- devices ----
@@ -59,16 +53,18 @@ static ks_plugin_status describe(int device, ks_gpu_info *info, char *why, size_
 
 static void close_device(ks_gpu *gpu) {
     if (!gpu) return;
-    cudaSetDevice(gpu->device);
-    if (gpu->stream) cudaStreamSynchronize(gpu->stream);
+    const bool there = gpu_enter(gpu) == KS_PLUGIN_OK; // else what it held is gone with its context
+    if (there && gpu->stream) gpu_wait(gpu);
+    gpu_blocks_close(gpu, there);
+    gpu_unshare((void *)gpu->control, there);
+    if (!there) {
+        free(gpu);
+        return;
+    }
     gpu_release(gpu, gpu->staging);
-    if (gpu->control) cudaFreeHost((void *)gpu->control);
-    if (gpu->pinned) cudaFreeHost(gpu->pinned);
-    for (int k = 0; k < 2; k++)
-        if (gpu->half_free[k]) cudaEventDestroy(gpu->half_free[k]);
     if (gpu->blas) cublasDestroy(gpu->blas);
     if (gpu->stream) {
-        cudaStreamSynchronize(gpu->stream);
+        gpu_wait(gpu);
         cudaStreamDestroy(gpu->stream);
     }
     cudaGetLastError();
@@ -90,6 +86,8 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     uint64_t keep = UINT64_MAX; // what is released is kept for the next allocation
     void *control = NULL;
     ks_plugin_status st = gpu_check(gpu, cudaSetDevice(device));
+    if (!st) st = gpu_check(gpu, cudaFree(NULL)); // the context is there from here on
+    gpu->context = gpu_context();
     if (!st) st = gpu_check(gpu, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
     if (!st && major < 8) {
         snprintf(gpu->message, sizeof gpu->message, "it is older than sm_80, the oldest that is used");
@@ -106,8 +104,9 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     if (!st) st = gpu_check(gpu, cudaStreamCreateWithFlags(&gpu->stream, cudaStreamNonBlocking));
     if (!st) st = gpu_check(gpu, cudaDeviceGetDefaultMemPool(&pool, device));
     if (!st) st = gpu_check(gpu, cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-    if (!st) st = gpu_check(gpu, cudaHostAlloc(&control, 2 * sizeof(int), cudaHostAllocMapped));
+    if (!st) st = gpu_share(gpu, 4096, &control);
     gpu->control = (volatile int *)control;
+    if (!st) st = gpu_check(gpu, cudaHostGetDevicePointer((void **)&gpu->control_there, control, 0));
     if (!st && (cublasCreate(&gpu->blas) != CUBLAS_STATUS_SUCCESS ||
                 cublasSetStream(gpu->blas, gpu->stream) != CUBLAS_STATUS_SUCCESS)) {
         snprintf(gpu->message, sizeof gpu->message, "cuBLAS cannot be started: not enough memory, perhaps");
@@ -140,8 +139,7 @@ static size_t available(ks_gpu *gpu) {
     size_t left = 0, all = 0;
     uint64_t reserved = 0, used = 0;
     cudaMemPool_t pool;
-    cudaSetDevice(gpu->device);
-    cudaStreamSynchronize(gpu->stream);
+    if (gpu_enter(gpu) || gpu_wait(gpu)) return 0;
     if (cudaMemGetInfo(&left, &all) != cudaSuccess) left = 0;
     if (cudaDeviceGetDefaultMemPool(&pool, gpu->device) == cudaSuccess &&
         cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved) == cudaSuccess &&
@@ -160,16 +158,16 @@ ks_plugin_status gpu_alloc(ks_gpu *gpu, size_t bytes, void **out) {
         return KS_PLUGIN_NOMEM;
     }
     if (gpu->until_failure > 0) gpu->until_failure--;
-    cudaSetDevice(gpu->device);
-    ks_plugin_status st = gpu_check(gpu, cudaMallocAsync(out, bytes ? bytes : 1, gpu->stream));
+    ks_plugin_status st = gpu_enter(gpu);
+    if (!st) st = gpu_check(gpu, cudaMallocAsync(out, bytes ? bytes : 1, gpu->stream));
     if (st == KS_PLUGIN_NOMEM)
         snprintf(gpu->message, sizeof gpu->message, "out of memory: %.1f MB wanted", (double)bytes / 1e6);
-    return st;
+    return st ? st : gpu_blocks_after(gpu);
 }
 
 void gpu_release(ks_gpu *gpu, void *p) {
-    if (!p) return;
-    cudaSetDevice(gpu->device);
+    if (!p || gpu_enter(gpu)) return;
+    if (gpu->copies.stream) cudaStreamWaitEvent(gpu->stream, gpu->copies.arrived, 0); // to p, perhaps
     cudaFreeAsync(p, gpu->stream);
     cudaGetLastError();
 }
@@ -185,74 +183,41 @@ ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count) {
     return KS_PLUGIN_OK;
 }
 
-// A matrix goes through pinned memory in two halves: threads fill one while the other is on its way. The
-// driver's own copy from pageable memory has one thread, and takes three times as long.
-enum { COPIERS = 4 };
-static const size_t HALF = (size_t)4 << 20; // doubles
-
-struct share {
-    double *to;
-    const double *from;
-    size_t count;
-};
-
-static void *copy_share(void *arg) {
-    const share *s = (const share *)arg;
-    memcpy(s->to, s->from, s->count * sizeof *s->to);
-    return NULL;
-}
-
-static void copy_in_parallel(double *to, const double *from, size_t count) {
-    pthread_t thread[COPIERS];
-    share part[COPIERS];
-    int started[COPIERS] = {0};
-    for (int k = 0; k < COPIERS; k++) {
-        const size_t a = count * k / COPIERS, b = count * (k + 1) / COPIERS;
-        part[k] = {to + a, from + a, b - a};
-        started[k] = k && pthread_create(&thread[k], NULL, copy_share, &part[k]) == 0;
-    }
-    for (int k = 0; k < COPIERS; k++)
-        if (!started[k]) copy_share(&part[k]);
-    for (int k = 0; k < COPIERS; k++)
-        if (started[k]) pthread_join(thread[k], NULL);
-}
-
-static ks_plugin_status put_large(ks_gpu *gpu, double *to, const double *from, size_t count) {
-    void *pinned = NULL;
-    ks_plugin_status st = KS_PLUGIN_OK;
-    if (!gpu->pinned) {
-        st = gpu_check(gpu, cudaHostAlloc(&pinned, 2 * HALF * sizeof(double), cudaHostAllocDefault));
-        gpu->pinned = (double *)pinned;
-        for (int k = 0; k < 2 && !st; k++)
-            st = gpu_check(gpu, cudaEventCreateWithFlags(&gpu->half_free[k], cudaEventDisableTiming));
-    }
-    for (size_t i = 0, k = 0; i < count && !st; i += HALF, k ^= 1) {
-        const size_t n = count - i < HALF ? count - i : HALF;
-        double *half = gpu->pinned + k * HALF;
-        st = gpu_check(gpu, cudaEventSynchronize(gpu->half_free[k]));
-        if (st) break;
-        copy_in_parallel(half, from + i, n);
-        st = gpu_check(gpu, cudaMemcpyAsync(to + i, half, n * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
-        if (!st) st = gpu_check(gpu, cudaEventRecord(gpu->half_free[k], gpu->stream));
-    }
-    return st ? st : gpu_wait(gpu);
-}
-
 static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t count) {
-    cudaSetDevice(gpu->device);
-    if (count > HALF / 4) return put_large(gpu, to, from, count);
-    ks_plugin_status st =
-        gpu_check(gpu, cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
+    ks_plugin_status st = gpu_enter(gpu);
+    if (!st && count > GPU_SMALL) {
+        st = gpu_blocks_after(gpu);
+        if (!st) st = gpu_put_block(gpu, to, from, 1, count, count);
+        return st ? st : gpu_blocks_wait(gpu);
+    }
+    if (!st) st = gpu_check(gpu, cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
     return st ? st : gpu_wait(gpu);
 }
 
 static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step) {
-    cudaSetDevice(gpu->device);
-    ks_plugin_status st = gpu_check(
+    ks_plugin_status st = gpu_enter(gpu);
+    if (st) return st;
+    if (step == 1 && count > GPU_SMALL) return gpu_get_block(gpu, to, count, from, 1, count);
+    st = gpu_check(
         gpu, step == 1 ? cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDeviceToHost, gpu->stream)
                        : cudaMemcpy2DAsync(to, sizeof *to, from, step * sizeof *to, sizeof *to, count,
                                            cudaMemcpyDeviceToHost, gpu->stream));
     return st ? st : gpu_wait(gpu);
+}
+
+static __global__ void pack_rows(double alpha, const double *from, size_t rows, size_t cols, ptrdiff_t row,
+                                 ptrdiff_t col, double *to) {
+    const size_t all = rows * cols, step = (size_t)gridDim.x * blockDim.x;
+    for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < all; k += step)
+        to[k] = alpha * from[(ptrdiff_t)(k / cols) * row + (ptrdiff_t)(k % cols) * col];
+}
+
+static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols, ptrdiff_t row,
+                             ptrdiff_t col, double *to) {
+    ks_plugin_status st = gpu_enter(gpu);
+    if (st) return st;
+    pack_rows<<<8 * gpu->processors, 256, 0, gpu->stream>>>(alpha, from, rows, cols, row, col, to);
+    return gpu_check(gpu, cudaGetLastError());
 }
 
 // ---- products ----
@@ -283,9 +248,11 @@ static ks_plugin_status multiply_symmetric(ks_gpu *gpu, const ks_matmul *p) {
 }
 
 static ks_plugin_status product(ks_gpu *gpu, const ks_matmul *p) {
-    cudaSetDevice(gpu->device);
+    ks_plugin_status st = gpu_enter(gpu);
     gpu->queued += (double)p->m * (double)p->n * (double)p->k;
-    ks_plugin_status st = gpu->queued > QUEUE ? gpu_wait(gpu) : KS_PLUGIN_OK;
+    if (!st && gpu->queued > QUEUE) st = gpu_wait(gpu);
+    if (!st) st = gpu_blocks_after(gpu);
+    if (!st) st = gpu_blocks_arrive(gpu);
     if (st) return st;
     return p->symmetric && p->n > 1024 ? multiply_symmetric(gpu, p) : multiply(gpu, p);
 }
@@ -303,15 +270,20 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 PATH_ORDERS,
                                 PATH_LOO_ORDERS,
                                 gpu_path_memory,
+                                gpu_path_parts,
                                 fail_after,
                                 gpu_alloc,
                                 gpu_release,
                                 put,
                                 get,
+                                pack,
+                                gpu_put_block,
+                                gpu_get_block,
                                 product,
                                 gpu_expression,
                                 gpu_symmetrise,
                                 gpu_path,
-                                gpu_gram_times};
+                                gpu_gram_times,
+                                gpu_cosines};
 
 extern "C" __attribute__((visibility("default"))) const ks_plugin *ks_plugin_table(void) { return &table; }

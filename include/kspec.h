@@ -31,7 +31,7 @@
  * its paper, and says which: N points, P modes of which p are learned, exponents alpha, beta, gamma.
  *
  * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_array,
- * kspec_error, kspec_progress, kspec_allocator, kspec_learn_scaling.
+ * kspec_there, kspec_error, kspec_progress, kspec_allocator, kspec_learn_scaling.
  */
 #ifndef KSPEC_H
 #define KSPEC_H

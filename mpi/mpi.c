@@ -3,8 +3,8 @@
  * (MPI_THREAD_FUNNELED). A failure of MPI's own ends all ranks, which is MPI's default.
  *
  * Large broadcasts go through memory that the ranks of a machine share: one writes, the others copy it out,
- * and between machines one rank of each passes it on. So do large gathers on one machine, to which all write at
- * once. MPI's own would copy from rank to rank.
+ * and between machines one rank of each passes it on. So do large gathers on one machine, to which all write
+ * at once. MPI's own would copy from rank to rank.
  */
 #include "team/plugin.h"
 

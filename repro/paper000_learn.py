@@ -6,8 +6,8 @@ checkpoints stand beside the results, so that an interrupted run continues. The 
 scales pixels: every claim is checked with images centred to a mean length of 1 (`unit`) and with pixels/255.
 Networks before training cost little: there, full has 32 of each width.
 
-z is Student's t of a difference of two widths' means over networks, as a normal deviate (of 5 networks each, t
-is beyond 4 by chance in one case of 200). Widths agree over many epochs and orders where the furthest z is
+z is Student's t of a difference of two widths' means over networks, as a normal deviate (of 5 networks each,
+t is beyond 4 by chance in one case of 200). Widths agree over many epochs and orders where the furthest z is
 within LIMIT; at one epoch they differ where it is beyond DIFFERENT."""
 import math
 
@@ -55,8 +55,8 @@ class Training:
             kept = (figure.out / f"learn-{pixels}").resolve()
             kept.mkdir(exist_ok=True)
             size = ["--epochs", 120, "--every", 4, "--seeds", 5, "--checkpoint", kept]
-        learn = ["learn", *files(figure), "--width", ",".join(map(str, self.widths)), "--subsample", SUBSAMPLE,
-                 "--pixels", pixels]
+        learn = ["learn", *files(figure), "--width", ",".join(map(str, self.widths)),
+                 "--subsample", SUBSAMPLE, "--pixels", pixels]
         result = figure.kspec(*learn, *size)
         self.runs = self.start = self._runs(result)
         if figure.full:
@@ -86,7 +86,8 @@ class Training:
         """The finding that the widths from the narrowest on agree with the widest, at all orders"""
         cases = ((*self.furthest(key, n, at, narrowest), n, at) for at in epochs for n in ORDERS)
         z, d, w, n, at = max(cases, key=lambda c: abs(c[0]))
-        return f"furthest width {w}, n = {n}, epoch {self.epochs[at]}: {d:+.1%} (z = {z:+.1f})", abs(z) < LIMIT
+        return (f"furthest width {w}, n = {n}, epoch {self.epochs[at]}: {d:+.1%} (z = {z:+.1f})",
+                abs(z) < LIMIT)
 
     def line(self, width, key, n, label, **look):
         """Means over networks, with their quartiles as a band (the paper's shades) unless a style is given"""

@@ -5,9 +5,10 @@ usage: mutants.py [--first K (1)] [--count N (100)] [--seed S (1)] [--room src/m
        after make: uses build/
 
 Each mutant is one changed file, linked in place of the library's own into the tests of the room. Prints the
-mutants that no test noticed, and the share that one did. A mutant that makes a test hang is noticed.
+mutants that no test noticed, and the share that one did. A mutant that makes a test hang is noticed: after
+SECONDS of processor time, as other work on the machine does not count, or ten times as many by the clock.
 """
-import argparse, concurrent.futures, glob, os, random, re, shutil, subprocess, tempfile
+import argparse, concurrent.futures, glob, os, random, re, resource, shutil, subprocess, tempfile
 
 args = argparse.ArgumentParser()
 args.add_argument("--first", type=int, default=1)
@@ -19,6 +20,7 @@ args = args.parse_args()
 root = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
 os.chdir(root)
 os.environ["KSPEC_LIBEXEC"] = root + "/build"  # where the tests find kspec-hdf5
+os.environ["MALLOC_PERTURB_"] = "165"  # what was not set is not 0
 # the quickest first: most mutants end there
 TESTS = ["result", "moments", "dimension_sums", "pairs", "missing", "rounding", "exact_plan", "holes", "plan",
          "ratio", "dimension", "path_groups", "path", "groups", "exact", "exact_terms", "contract"]
@@ -49,6 +51,13 @@ flags = re.findall(r"^C_(?:FLAGS|DEFINES|INCLUDES) = (.*)$",
                    open("build/CMakeFiles/kspec_objects.dir/flags.make").read(), re.M)
 
 
+SECONDS = 120
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+
 order = {}  # of the tests, by file: the one that noticed a change of it last comes first
 
 
@@ -61,7 +70,8 @@ def try_tests(work, obj, path):
         if subprocess.run(link, shell=True, cwd="build/tests", capture_output=True).returncode:
             return "link"
         try:
-            if not subprocess.run([work + "/test"], capture_output=True, timeout=120, cwd=work).returncode:
+            if not subprocess.run([work + "/test"], capture_output=True, timeout=10 * SECONDS, cwd=work,
+                                  preexec_fn=limit).returncode:
                 continue
         except subprocess.TimeoutExpired:
             pass
@@ -96,15 +106,16 @@ if attempt(first[:3] + (0, ""))[2]:
     raise SystemExit("a test of %s fails without any change" % args.room)
 tried = noticed = broken = 0
 with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-    for what, compiles, seen in pool.map(attempt, every[args.first - 1:args.first - 1 + args.count]):
+    share = every[args.first - 1:args.first - 1 + args.count]
+    for number, (what, compiles, seen) in enumerate(pool.map(attempt, share), args.first):
         if not compiles:
             broken += 1
             continue
         tried += 1
         noticed += seen is not None
         if tried % 20 == 0:
-            print("%d of %d noticed" % (noticed, tried), flush=True)
+            print("%d of %d noticed, to number %d" % (noticed, tried, number), flush=True)
         if not seen:
-            print("not noticed: " + what, flush=True)
+            print("not noticed, number %d: %s" % (number, what), flush=True)
 print("%d of %d mutants of %s noticed (%.0f%%), of %d places; %d more do not compile" %
       (noticed, tried, args.room, 100 * noticed / max(1, tried), len(every), broken))

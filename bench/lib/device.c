@@ -46,11 +46,24 @@ static kspec_status once(const ks_run *run, const bench_gpu_contest *c, const ks
     return st;
 }
 
+/* As a call would: what does not fit the device is in the host's memory. */
+static kspec_status fit(ks_place *place, const bench_gpu_contest *c, size_t P, size_t Q, kspec_error *err) {
+    ks_exact_plan plan = {.P = P, .Q = Q, .two = c->two};
+    double work;
+    size_t bytes;
+    if (c->method != KSPEC_ESTIMATOR_EXACT) return KSPEC_OK;
+    kspec_status st = ks_exact_cost(&plan, c->nmax, c->error_bars, &work, &bytes, err);
+    ks_exact_plan_free(&plan);
+    if (!st && bytes > ks_device_available(place->device)) ks_place_stream(place, bytes);
+    return st;
+}
+
 static kspec_status measure(ks_place *place, const bench_gpu_contest *c, const ks_pair *p,
                             const ks_moments_out *gpu, const ks_moments_out *cpu, int repeats, int threads,
                             bench_gpu_result *out, kspec_error *err) {
     ks_device *d = place->device;
-    const ks_run there = {.threads = 1, .to = 1, .device = d}, here = {.threads = threads, .to = 1};
+    const ks_run there = {.threads = d->streamed ? threads : 1, .to = 1, .device = d},
+                 here = {.threads = threads, .to = 1};
     const double P = (double)p->P, Q = (double)p->Q;
     const size_t size = P * Q < 1e5 ? 64 : 8192;
     kspec_status st = KSPEC_OK;
@@ -101,7 +114,10 @@ kspec_status bench_gpu(kspec_device device, const bench_gpu_contest *c, size_t P
     for (size_t i = 0; i < P * Q && !st; i++) x[0][i] += 1; /* no moment is near 0 */
     for (size_t i = 0; i < P * Q && c->two && !st; i++) x[1][i] = x[0][i] + 0.1 * x[1][i];
     const ks_pair p = {x[0], c->two ? x[1] : x[0], P, Q, c->nmax};
-    if (!st) snprintf(out->device, sizeof out->device, "%s", place.device->name);
+    if (!st) st = fit(&place, c, P, Q, err);
+    if (!st)
+        snprintf(out->device, sizeof out->device, "%.100s%s", place.device->name,
+                 place.device->streamed ? ", matrices in the host's memory" : "");
     if (!st)
         st = measure(&place, c, &p, &to[0], &to[1], repeats, threads ? threads : kspec_default_threads(), out,
                      err);

@@ -192,6 +192,7 @@ static int run(void *args) {
     cli_list truth;
     kspec_dataset *d = NULL;
     cli_groups groups = {0};
+    a->common.there = a->how.device != KSPEC_DEVICE_CPU;
     int status = cli_known_moments(&a->common, "--truth", a->truth, &truth);
     if (!status) status = cli_read_grouped(&a->common, &a->groups, &d, &groups);
     if (status) {
@@ -205,6 +206,7 @@ static int run(void *args) {
     opts.row_groups = groups.rows ? groups.rows->of : NULL;
     opts.col_groups = groups.cols ? groups.cols->of : NULL;
     opts.pairwise = a->common.nan == KSPEC_NAN_KEEP;
+    opts.data_memory = d->memory;
     cli_estimation_all(&opts);
     opts.progress = cli_progress(&a->common);
     kspec_moments_result *r = NULL;
@@ -212,7 +214,7 @@ static int run(void *args) {
     kspec_status st = cli_team(&a->common, &opts.team, &err);
     if (!st) st = phi ? kspec_moments(phi, d->trials, &opts, &r, &err) : KSPEC_E_NOMEM;
     if (st) {
-        status = cli_fail(st, &err);
+        status = cli_fail_of(&a->common, d, st, &err);
     } else {
         cli_warn_empty(&a->common, a->common.inputs[0], d);
         cli_estimation_warn(&a->common, &a->how, d, r);

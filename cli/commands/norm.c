@@ -235,8 +235,7 @@ static void print_table(FILE *f, const void *result) {
     fprintf(f, "%s%-13s %14s  %-26s %5s  %9s  %9s  %9s%s\n", cli_bold(&a->common), "method", "norm",
             "95% interval, or ± spread", "iter.", "residual", "seconds", "bound", cli_plain(&a->common));
     for (size_t k = 0; k < r->count; k++) print_entry(f, r->entries[k]);
-    if (strcmp(r->device.name, "cpu") != 0)
-        fprintf(f, "\nproducts with the Gram matrix on %s\n", r->device.name);
+    if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\nproducts and features on %s\n", r->device.name);
 }
 
 static void warn(const norm_args *a, const kspec_norm_result *r) {
@@ -255,11 +254,13 @@ static void warn(const norm_args *a, const kspec_norm_result *r) {
 static int run(void *args) {
     norm_args *a = args;
     kspec_dataset *d = NULL;
+    a->common.there = a->device != KSPEC_DEVICE_CPU;
     int status = check(a);
     if (!status) status = cli_read(&a->common, &d);
     if (status) return status;
     cli_note_treatment(&a->common, NULL, a->standardize, a->standardize || a->minmax);
     kspec_norm_opts o = make_opts(a);
+    o.data_memory = d->memory;
     kspec_norm_result *r = NULL;
     kspec_error err;
     if (d->trials > 1) {
@@ -268,7 +269,7 @@ static int run(void *args) {
         kspec_matrix x = kspec_dataset_trial(d, 0);
         kspec_status st = cli_team(&a->common, &o.team, &err);
         if (!st) st = kspec_norm(&x, &o, &r, &err);
-        if (st) status = cli_fail(st, &err);
+        if (st) status = cli_fail_of(&a->common, d, st, &err);
     }
     if (!status) {
         warn(a, r);

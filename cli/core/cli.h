@@ -117,6 +117,8 @@ typedef struct {
     /* Commands that read a matrix; nan is a kspec_nan */
     const char *select_rows, *select_cols, *axes;
     int nan;
+    /* set by a command that takes a host's arrays on a GPU where they are */
+    int there;
     /* For the envelope of the JSON object: what was read, what was warned of, when the command began */
     const cli_command *command;
     json_t *input, *warnings;
@@ -288,6 +290,8 @@ int cli_error(int status, const char *fmt, ...) __attribute__((format(printf, 2,
 int cli_fail(kspec_status st, const kspec_error *err);
 /* The same where a value out of range came out of a file: status 3 */
 int cli_fail_data(kspec_status st, const kspec_error *err);
+/* What `print` writes, to standard output: nothing comes after what could not be written. */
+int cli_print(void (*print)(FILE *f, const void *what), const void *what);
 /* Standard output could not be written, as errno says; who closes a pipe has seen enough */
 int cli_fail_output(void);
 /* The same where a file could not be written: status 1 */
@@ -318,6 +322,12 @@ void cli_guard_child(int pid);
  * message and the exit status. Refuses infinite entries.
  */
 int cli_read(const cli_common *c, kspec_dataset **d);
+
+/*
+ * cli_fail() of a call on d. Where d is on a GPU and unfit, what cli_read() says of its numbers on the host,
+ * which names them.
+ */
+int cli_fail_of(const cli_common *c, const kspec_dataset *d, kspec_status st, const kspec_error *err);
 
 /*
  * A recording: one matrix, with all INPUTs that are its trials. `name` is its label, or its first INPUT.

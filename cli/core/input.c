@@ -43,15 +43,18 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     kspec_status st = kspec_read(paths, count, &together, out, &err);
     if (st) return cli_fail(st, &err);
     const kspec_dataset *d = *out;
-    int status = one && d->trials > 1 ? cli_error(EXIT_INPUT, "%s holds %zu trials; one matrix is expected",
-                                                  paths[0], d->trials)
-                                      : check_finite(paths[0], d);
+    int status = EXIT_DONE;
+    if (one && d->trials > 1)
+        status = cli_error(EXIT_INPUT, "%s holds %zu trials; one matrix is expected", paths[0], d->trials);
+    else if (!d->memory)
+        status = check_finite(paths[0], d);
     if (status) {
         kspec_dataset_free(*out);
         *out = NULL;
         return status;
     }
     cli_note_input(c, role, paths, count, how, d);
+    if (d->memory) return EXIT_DONE; /* nothing here looks at numbers that are on a GPU */
     if (!role || !one) cli_doubt(c, paths, count, d);
     status = cli_ranks_input(c, paths[0], d);
     if (status) {
@@ -68,12 +71,22 @@ static kspec_read_opts as_asked(const cli_common *c) {
                              .select_rows = c->select_rows,
                              .select_cols = c->select_cols,
                              .nan = (kspec_nan)c->nan,
-                             .in_place = 1};
+                             .in_place = 1,
+                             .there = c->there};
 }
 
 int cli_read(const cli_common *c, kspec_dataset **d) {
     const kspec_read_opts how = as_asked(c);
     return read_all(c, NULL, c->inputs, c->input_count, &how, 0, d);
+}
+
+int cli_fail_of(const cli_common *c, const kspec_dataset *d, kspec_status st, const kspec_error *err) {
+    kspec_dataset *here = NULL;
+    cli_common again = *c;
+    again.there = 0;
+    int status = st == KSPEC_E_DATA && d->memory ? cli_read(&again, &here) : EXIT_DONE;
+    kspec_dataset_free(here);
+    return status ? status : cli_fail(st, err);
 }
 
 int cli_read_inputs(const cli_common *c, const char *role, const char *const *paths, size_t count,

@@ -55,12 +55,14 @@ static int unknown_command(const char *name) {
     return cli_error(EXIT_USAGE, "unknown command '%s'; 'kspec help' lists them", name);
 }
 
-/* stdout may be closed or full: help and version notice it, also where only the first of two writes failed */
-static int flushed(void) {
-    int lost = fflush(stdout) != 0 || ferror(stdout);
-    clearerr(stdout); /* a host has other uses for it */
-    return lost ? cli_fail_output() : EXIT_DONE;
+static void print_help(FILE *f, const void *command) {
+    if (command)
+        cli_help(command, f);
+    else
+        overview(f);
 }
+
+static void print_version(FILE *f, const void *version) { fprintf(f, "kspec %s\n", (const char *)version); }
 
 static int unexpected(const char *where, const char *arg) {
     return cli_error(EXIT_USAGE, "%s: unexpected argument '%s'", where, arg);
@@ -71,11 +73,7 @@ static int help(int argc, char **argv) {
                       *verb = c && argc > 1 ? cli_find_verb(c, argv[1]) : NULL;
     if (argc && !c) return unknown_command(argv[0]);
     if (argc > (verb ? 2 : 1)) return unexpected("help", argv[verb ? 2 : 1]);
-    if (c)
-        cli_help(verb ? verb : c, stdout);
-    else
-        overview(stdout);
-    return flushed();
+    return cli_print(print_help, verb ? verb : c);
 }
 
 /*
@@ -127,8 +125,7 @@ static int run(const cli_command *c, int argc, char **argv, char **command_line)
     int status = cli_parse(c, argc, argv, args);
     if (!status) {
         if (((cli_common *)args)->help) {
-            cli_help(c, stdout);
-            status = flushed();
+            status = cli_print(print_help, c);
         } else {
             if (!cli_hosted) cli_restart(command_line);
             status = check_isa();
@@ -157,8 +154,7 @@ static int dispatch(int argc, char **argv) {
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0) {
         if (argc > 2) return unexpected("--version", argv[2]);
-        printf("kspec %s\n", kspec_version());
-        return flushed();
+        return cli_print(print_version, kspec_version());
     }
     if (strcmp(name, "help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)
         return help(argc - 2, argv + 2);

@@ -62,8 +62,9 @@ static int send_out(const char *output, const char *data, size_t size) {
         kspec_status st = kspec_write_text(output, data, size, &err);
         return st ? cli_fail_writing(st, &err) : EXIT_DONE;
     }
-    if (fwrite(data, 1, size, stdout) != size || fflush(stdout) != 0) return cli_fail_output();
-    return EXIT_DONE;
+    int lost = fwrite(data, 1, size, stdout) != size || fflush(stdout) != 0;
+    clearerr(stdout); /* a host has other uses for it */
+    return lost ? cli_fail_output() : EXIT_DONE;
 }
 
 static int send_table(const char *output, void (*print)(FILE *f, const void *result), const void *result) {
@@ -75,6 +76,10 @@ static int send_table(const char *output, void (*print)(FILE *f, const void *res
     int status = send_out(output, text.data, text.size);
     free(text.data);
     return status;
+}
+
+int cli_print(void (*print)(FILE *f, const void *what), const void *what) {
+    return send_table(NULL, print, what);
 }
 
 /* jansson writes DEL and the control characters of C1 as they are: \u007f and so on instead. */

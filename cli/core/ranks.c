@@ -176,7 +176,8 @@ kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err) {
         cli_text text;
         FILE *f = cli_text_open(&text);
         if (f) fprintf(f, "command %s\ninputs %016llx\n", cli_line(), (unsigned long long)inputs_digest);
-        if (!cli_text_close(&text)) {
+        if (!cli_text_close(&text) || cli_memory_failed()) { /* a word of the line may be missing */
+            free(text.data);
             snprintf(err->msg, sizeof err->msg, "out of memory");
             return err->code = KSPEC_E_NOMEM;
         }

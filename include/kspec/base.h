@@ -96,8 +96,8 @@ typedef enum {
 
 /*
  * Where the numbers of a matrix are: in the host's memory, or in that of a GPU, as cudaMalloc() gives it.
- * Of the latter the call waits for what was queued on that GPU before, uses it by AUTO, and fails where
- * `device` names another.
+ * Of the latter the call waits for what was queued on that GPU before, uses it by AUTO and GPU, and fails
+ * where `device` is the number of another.
  */
 typedef enum { KSPEC_MEMORY_HOST = 0, KSPEC_MEMORY_DEVICE } kspec_memory;
 

@@ -49,6 +49,13 @@ typedef struct {
      * rank 0, which sends the data set. NULL: this one alone. kspec_read_labels() does not look at it.
      */
     kspec_team *team;
+    /*
+     * 1: arrays that were lent from the memory of a GPU (kspec_lend_there) stay there, `memory` of the data
+     * set says so, and nothing looks for missing values in them. That is so with in_place where all inputs
+     * are such arrays, all of their rows and columns are taken, and `nan` is KSPEC_NAN_ERROR; otherwise, and
+     * with 0, they are brought to the host.
+     */
+    int there;
 } kspec_read_opts;
 
 typedef struct {
@@ -71,6 +78,8 @@ typedef struct {
     size_t missing;
     /* Rows and columns left out for missing values. */
     size_t omitted_rows, omitted_cols;
+    /* Where `data` and the trials are: on a GPU only where `there` asked for it. */
+    kspec_memory memory;
 } kspec_dataset;
 
 /*
@@ -119,6 +128,22 @@ typedef struct {
  * or none (NULL, 0), are lent, and until the data sets made of them are freed.
  */
 KSPEC_API void kspec_lend(const kspec_array *arrays, size_t count);
+
+/* Lent arrays in the memory of a GPU: which they are, and how one comes to the host. */
+typedef struct {
+    /* 1 for array k where it is there, else 0 */
+    const int *is;
+    /*
+     * Asked for array k, from the thread that reads, where it is needed on the host. `here` begins as the
+     * array, and gets data and strides of the same numbers in the host's memory, which stay as long as the
+     * others do. Returns 0; anything else is a failure, KSPEC_E_DATA of the call that reads.
+     */
+    int (*bring)(void *ctx, size_t k, kspec_array *here);
+    void *ctx;
+} kspec_there;
+
+/* kspec_lend() of arrays some of which are on a GPU; there = NULL: none is. */
+KSPEC_API void kspec_lend_there(const kspec_array *arrays, size_t count, const kspec_there *there);
 
 /*
  * How kspec-hdf5 is shut in while it parses: "seccomp"; "none" where the kernel refuses that, or the program

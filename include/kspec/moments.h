@@ -160,13 +160,14 @@ typedef struct {
     uint64_t population_rows, population_cols;
     /*
      * A GPU has NAIVE, Kong-Valiant, EXACT, and PATH up to order 16 (8 with error bars), not groups, the
-     * assignment scheme, nor `center` with missing entries.
+     * assignment scheme, nor `center` with missing entries. Matrices that do not fit it (KSPEC_GPU_MEMORY in
+     * the environment says how many GB of it count) are in the host's memory: their products are the GPU's.
      */
     kspec_device device;
     /* The processes among which the work is shared out (kspec/team.h). NULL: this one. */
     kspec_team *team;
     /*
-     * Where all of phi is. On a GPU one or two trials, dense by rows or by columns, are used where they are:
+     * Where all of phi is. On a GPU one or two trials are used where they are:
      * in the given order, without center, bound, pairwise, ragged trials, groups or finite populations, and
      * with entries whose root mean square is between 1e-100 and 1e100. In all other cases, and with
      * KSPEC_DEVICE_CPU, they are copied to the host first.

@@ -116,8 +116,8 @@ typedef struct {
     /* Shares the work out among processes, each with its part of K and Z; NULL: this one alone. */
     kspec_team *team;
     /*
-     * A GPU makes the products with K of POWER, LANCZOS and NYSTROM, tile by tile, where K is not given; the
-     * other methods are the processor's.
+     * A GPU makes the products with K of POWER, LANCZOS and NYSTROM, tile by tile, where K is not given, and
+     * the features of the RFF methods, whose products and moments are made there. EIGEN is the processor's.
      */
     kspec_device device;
     /* Where x is; from a GPU it is copied to the host, where it is scaled and centred. */
@@ -192,7 +192,7 @@ typedef struct {
     size_t count;
     kspec_norm_entry **entries;
     double seconds;
-    /* where products with K were made */
+    /* where products with K and features were made */
     kspec_device_used device;
 } kspec_norm_result;
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import _gpu
 from . import _header as h
 
 _POINTER = ctypes.POINTER(ctypes.c_double)
@@ -48,10 +49,21 @@ def _from_frame(name: str, x: Any) -> tuple[Array, list[str] | None]:
     return np.asarray(a), names
 
 
+def _detached(x: Any) -> Any:
+    """A tensor that is part of a graph, without it"""
+    return x.detach() if hasattr(x, "detach") else x
+
+
+def on_gpu(x: Any) -> _gpu.There | None:
+    """An array in the memory of a GPU as the library can take it there; None: to_array() takes it"""
+    if isinstance(x, np.ndarray) or hasattr(x, "iloc") or not _gpu.is_there(x):
+        return None
+    return _gpu.find(_detached(x))
+
+
 def _from_gpu(name: str, x: Any) -> Any:
     """An array in the memory of a GPU, copied to the host by the library it is of; others as they are."""
-    device = x.__dlpack_device__()[0] if hasattr(x, "__dlpack_device__") else 1
-    if int(device) in (1, 3) and not hasattr(x, "__cuda_array_interface__"):
+    if not _gpu.is_there(x):
         return x
     for copy in ("cpu", "get", "copy_to_host"):  # PyTorch, CuPy, Numba
         if callable(getattr(x, copy, None)):
@@ -78,9 +90,9 @@ def to_array(name: str, x: Any) -> tuple[Array, list[str] | None]:
     elif hasattr(x, "toarray") and not hasattr(x, "__array__"):
         raise _refuse(name, "sparse matrices", "convert them with .toarray()")
     elif not isinstance(x, np.ndarray):
-        if hasattr(x, "detach"):  # a tensor that is part of a graph
-            x = x.detach()
-        x = _from_gpu(name, x)
+        x = _from_gpu(name, _detached(x))
+        if str(getattr(x, "dtype", "")) == "torch.bfloat16":  # which NumPy does not have
+            x = x.double()
         if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
             x = np.from_dlpack(x)
         else:
@@ -107,11 +119,11 @@ def matrix(a: Array) -> h.kspec_matrix:
     return h.kspec_matrix(pointer(a), *a.shape, *(stride // 8 for stride in a.strides))
 
 
-def lend(name: str, a: Array, names: Sequence[str] | None, to: h.kspec_array) -> list[Any]:
+def lend(name: str, a: Array | _gpu.There, names: Sequence[str] | None, to: h.kspec_array) -> list[Any]:
     """Fills `to`; returns what must live as long as it does."""
     keep: list[Any] = [a]
     to.name = name.encode()
-    to.data = pointer(a)
+    to.data = ctypes.cast(a.address, _POINTER) if isinstance(a, _gpu.There) else pointer(a)
     to.ndim = a.ndim
     for k in range(min(a.ndim, 3)):
         to.shape[k] = a.shape[k]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _gpu
 from . import _header as h
 from ._errors import KspecWarning, error_of
 from ._files import by_libraries
@@ -152,6 +152,7 @@ class _Line:
         self.words = list(words)
         self.arrays: dict[str, tuple[Any, Sequence[str] | None]] = {}
         self.files = False
+        self.there = False  # arrays on a GPU may stay there
         self.stack: contextlib.ExitStack | None = None
 
     def path(self, value: str | os.PathLike[str]) -> str:
@@ -171,7 +172,8 @@ class _Line:
             path = self.path(value)
             foreign = by_libraries(path)
             return path if foreign is None else self.lend(path, _arrays.to_array(path, foreign)[0])
-        return self.lend(name, *_arrays.to_array(name, value))
+        at = _arrays.on_gpu(value) if self.there and library().kspec_gpu() is not None else None
+        return self.lend(name, *(_arrays.to_array(name, value) if at is None else (at,)))
 
     def json(self, value: Any) -> str:
         text = value if isinstance(value, str) else json.dumps(value)
@@ -309,6 +311,7 @@ def run(
 ) -> Outcome:
     """Runs a command; warns of what it warns of, and raises what it reports."""
     line = _Line(words)
+    line.there = "device" in rules and options.get("device") != "cpu"
     try:
         if inputs is not None and not (len(inputs) == 1 and inputs[0] is None):
             line.words += _take_inputs(line, name, inputs, options)
@@ -323,6 +326,32 @@ def run(
             line.stack.close()
 
 
+class _Lent:
+    """The arrays of one call as C sees them. Those on a GPU are copied to the host when the command asks."""
+
+    def __init__(self, arrays: Mapping[str, tuple[Any, Sequence[str] | None]]) -> None:
+        self._items = [(name, a, names) for name, (a, names) in arrays.items()]
+        self.arrays = (h.kspec_array * len(arrays))()
+        self._keep = [_arrays.lend(*item, self.arrays[k]) for k, item in enumerate(self._items)]
+        self.error: BaseException | None = None
+        self.there: Any = None
+        if any(isinstance(a, _gpu.There) for _, a, _ in self._items):
+            which = (ctypes.c_int * len(arrays))(*[isinstance(a, _gpu.There) for _, a, _ in self._items])
+            self.there = ctypes.byref(h.kspec_there(which, _BRING(self._bring), None))
+
+    def _bring(self, ctx: Any, k: int, here: Any) -> int:
+        try:
+            name, at, names = self._items[k]
+            a = _arrays.to_array(name, at.original)[0]
+            self._keep.append(_arrays.lend(name, a, names, here.contents))
+        except BaseException as e:  # it is raised when the library has returned
+            self.error = e
+        return int(self.error is not None)
+
+
+_BRING: Any = {name: kind for name, kind, *_ in h.kspec_there._fields_}["bring"]
+
+
 def run_line(
     words: Sequence[str],
     arrays: Mapping[str, tuple[Any, Sequence[str] | None]] | None = None,
@@ -330,14 +359,15 @@ def run_line(
     files: bool = True,
 ) -> Outcome:
     argv = (ctypes.c_char_p * (len(words) + 1))(*[w.encode("utf-8", "surrogateescape") for w in words])
-    count = len(arrays) if arrays else 0
-    lent = (h.kspec_array * count)()
-    keep = [_arrays.lend(n, a, names, lent[k]) for k, (n, (a, names)) in enumerate((arrays or {}).items())]
+    lent = _Lent(arrays or {})
     run_tool = library().kspec_tool_run
     with Watch(progress) as watch:
-        at = run_tool(len(words), argv, lent, count, ctypes.byref(watch.progress))
+        at = run_tool(
+            len(words), argv, lent.arrays, len(lent.arrays), lent.there, ctypes.byref(watch.progress)
+        )
         outcome, error = _take(at, files)
-    del keep
+    if lent.error is not None:
+        raise lent.error
     if error is not None:
         raise error
     assert outcome is not None

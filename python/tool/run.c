@@ -43,7 +43,7 @@ static int report(void *ctx, double fraction) {
 }
 
 kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_array *arrays, size_t count,
-                                  const kspec_progress *progress) {
+                                  const kspec_there *there, const kspec_progress *progress) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, cli_memory_watch);
     kspec_tool_result *r = calloc(1, sizeof *r);
@@ -54,7 +54,7 @@ kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec
                            reports ? (kspec_progress){report, &pace} : (kspec_progress){0}};
     cli_memory_forget();
     cli_hosted = &host;
-    kspec_lend(arrays, count);
+    kspec_lend_there(arrays, count, there);
     r->status = cli_run(argc, (char **)argv, NULL);
     kspec_lend(NULL, 0);
     cli_hosted = NULL;

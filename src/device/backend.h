@@ -41,6 +41,9 @@ extern const ks_backend ks_ranks_backend;
 /* That of run->device, or the processor's */
 const ks_backend *ks_backend_of(const ks_run *run);
 
+/* The same for a computation whose matrices may be too large for the device (device/streamed.h) */
+const ks_backend *ks_backend_alone(const ks_run *run);
+
 /* The same, or a team's, which shares matrices out where products of P x Q data take longer than messages */
 const ks_backend *ks_backend_for(const ks_run *run, size_t P, size_t Q);
 
@@ -50,11 +53,19 @@ extern double ks_ranks_least;
 /* Does run->device have path up to this order, with error bars where `loo`? 0 where there is no device. */
 int ks_device_has_path(const ks_run *run, int nmax, int loo);
 
-/* The recursion of path on run->device, which must have it; A and B of the job are the host's. */
+/*
+ * The recursion of path on run->device, which must have it; A and B of the job are the host's. A team
+ * shares its parts out, of which there are so many.
+ */
+size_t ks_device_path_parts(const ks_run *run, const ks_path_job *job);
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err);
 
-/* y = K x on run->device, where X of the job is */
+/* y = K x on run->device, where X of the job is; a team shares it out */
 kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, const double *x, double *y,
                                   kspec_error *err);
+
+/* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])) on run->device, where Z (rows x cols) and b are */
+kspec_status ks_device_cosines(const ks_run *run, size_t rows, size_t cols, const double *b, double scale,
+                               double *Z, kspec_error *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "device/backend.h"
 #include "device/device.h"
+#include "device/streamed.h"
 #include "device/tile.h"
 #include "linalg/linalg.h"
 
@@ -48,7 +49,7 @@ static kspec_status diagonal(const ks_run *run, double *to, const double *from, 
 }
 
 static kspec_status product(const ks_run *run, const ks_matmul *p, kspec_error *err) {
-    if (p->symmetric)
+    if (p->symmetric && p->beta == 0)
         return ks_gemm_symmetric_tiled(run, p->ta, p->tb, p->n, p->k, p->alpha, p->A, p->lda, p->B, p->ldb,
                                        p->C, p->ldc, err);
     return ks_gemm_tiled(run, p->ta, p->tb, p->m, p->n, p->k, p->alpha, p->A, p->lda, p->B, p->ldb, p->beta,
@@ -74,11 +75,28 @@ static const ks_backend cpu = {.hold = hold,
                                .symmetrise = ks_tile_symmetrise,
                                .triangle = triangle};
 
+/* The same with a device for the products */
+static const ks_backend streamed = {.hold = ks_streamed_hold,
+                                    .drop = ks_streamed_drop,
+                                    .bring = ks_streamed_bring,
+                                    .leave = ks_streamed_leave,
+                                    .diagonal = diagonal,
+                                    .put = put,
+                                    .get = get,
+                                    .product = ks_streamed_product,
+                                    .expression = ks_tile_run,
+                                    .symmetrise = ks_tile_symmetrise,
+                                    .triangle = triangle};
+
 const ks_backend *ks_backend_of(const ks_run *run) { return run->device ? &ks_gpu_backend : &cpu; }
+
+const ks_backend *ks_backend_alone(const ks_run *run) {
+    return run->device && run->device->streamed ? &streamed : ks_backend_of(run);
+}
 
 double ks_ranks_least = 1e8;
 
 const ks_backend *ks_backend_for(const ks_run *run, size_t P, size_t Q) {
     const double work = (double)P * (double)Q * (double)(P > Q ? P : Q);
-    return run->team && !run->device && work >= ks_ranks_least ? &ks_ranks_backend : ks_backend_of(run);
+    return run->team && !run->device && work >= ks_ranks_least ? &ks_ranks_backend : ks_backend_alone(run);
 }

@@ -2,6 +2,8 @@
 #include "device/device.h"
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "device/streamed.h"
 #include "team/team.h"
 
 #include <pthread.h>
@@ -59,6 +61,15 @@ static kspec_status resolve(kspec_device *want, kspec_error *err) {
 
 /* ---- opening ---- */
 
+/* Bytes that KSPEC_GPU_MEMORY allows; 0 where it is not set; SIZE_MAX where it is not a number of GB */
+static size_t allowed(void) {
+    const char *set = getenv("KSPEC_GPU_MEMORY");
+    char *end;
+    if (!set || !*set) return 0;
+    const double bytes = 1e9 * strtod(set, &end);
+    return *end == 0 && bytes >= 1 && bytes < 1e18 ? (size_t)bytes : SIZE_MAX;
+}
+
 /* Opens it; *there: a GPU is there at all */
 static ks_device *open_device(ks_place *p, int k, int *there) {
     const char *why;
@@ -74,7 +85,12 @@ static ks_device *open_device(ks_place *p, int k, int *there) {
         snprintf(p->why, sizeof p->why, "gpu:%d is not there: the last one is gpu:%d", k, count - 1);
         return NULL;
     }
-    p->opened = (ks_device){.plugin = plugin};
+    p->opened = (ks_device){.plugin = plugin, .most = allowed()};
+    if (p->opened.most == SIZE_MAX) {
+        snprintf(p->why, sizeof p->why, "KSPEC_GPU_MEMORY: '%.60s' must be a number of GB above 0",
+                 getenv("KSPEC_GPU_MEMORY"));
+        return NULL;
+    }
     if (plugin->describe(k, &info, p->why, sizeof p->why) ||
         plugin->open(k, &p->opened.gpu, p->why, sizeof p->why))
         return NULL;
@@ -137,13 +153,26 @@ kspec_status ks_place_refuse(ks_place *p, const char *what, kspec_error *err) {
 }
 
 kspec_status ks_place_fit(ks_place *p, size_t bytes, kspec_error *err) {
-    size_t room = ks_device_available(p->device);
+    const ks_device *d = p->device;
+    const size_t room = ks_device_available(d);
     if (bytes <= room) return KSPEC_OK;
     kspec_error why;
-    ks_fail(&why, KSPEC_E_NOMEM, "%s: %.1f MB are needed, %.1f MB are free", p->device->name,
-            ks_megabytes(bytes), ks_megabytes(room));
+    if (room == 0 && d->plugin->message(d->gpu)[0]) /* it cannot even be asked */
+        ks_fail(&why, KSPEC_E_NUMERIC, "%s: %s", d->name, d->plugin->message(d->gpu));
+    else
+        ks_fail(&why, KSPEC_E_NOMEM, "%s: %.1f MB are needed, %.1f MB are free", d->name, ks_megabytes(bytes),
+                ks_megabytes(room));
     if (ks_place_retreat(p, &why)) return KSPEC_OK;
     return ks_fail(err, why.code, "%s", why.msg);
+}
+
+int ks_place_stream(ks_place *p, size_t bytes) {
+    const size_t length = strlen(p->why);
+    if (bytes > ks_memory_available()) return 0;
+    if (p->device->streamed) return 1; /* a second attempt */
+    p->device->streamed = ks_streamed_room(ks_device_available(p->device));
+    snprintf(p->why + length, sizeof p->why - length, "; matrices are in the host's memory");
+    return 1;
 }
 
 int ks_place_retreat(ks_place *p, const kspec_error *err) {
@@ -184,7 +213,10 @@ void ks_device_forget(ks_device *d, const double *p) {
         if (d->there[k] == p) d->there[k] = NULL;
 }
 
-size_t ks_device_available(const ks_device *d) { return d->plugin->available(d->gpu); }
+size_t ks_device_available(const ks_device *d) {
+    const size_t left = d->plugin->available(d->gpu);
+    return d->most && d->most < left ? d->most : left;
+}
 
 kspec_status ks_device_status(ks_device *d, ks_plugin_status st, const char *what, kspec_error *err) {
     if (st == KS_PLUGIN_OK) return KSPEC_OK;

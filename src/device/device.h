@@ -21,6 +21,16 @@ typedef struct ks_device {
     double copying;
     /* matrices that are on it without being brought: the caller's, and transposes */
     const double *there[4];
+    /*
+     * Other than 0: matrices do not fit, and are in the host's memory (device/streamed.h); a product takes so
+     * many doubles of the device. fetched: the host's copies of those that are there; spares: memory to use
+     * again
+     */
+    size_t streamed;
+    double *fetched[2];
+    struct ks_spare *spares;
+    /* bytes that may be taken of it, by KSPEC_GPU_MEMORY; 0: all */
+    size_t most;
 } ks_device;
 
 /* Is this matrix on the device already? 0 where d is NULL. And from now on; and no longer. */
@@ -60,6 +70,12 @@ kspec_status ks_place_decide(ks_place *p, double work, const char *refused, int 
 /* The open GPU does not have `what`, or has fewer bytes: a failure, or under AUTO the processor's */
 kspec_status ks_place_refuse(ks_place *p, const char *what, kspec_error *err);
 kspec_status ks_place_fit(ks_place *p, size_t bytes, kspec_error *err);
+
+/*
+ * The matrices of the call are to be in the host's memory, `bytes` of them: 1 where that has so many, and the
+ * result says so
+ */
+int ks_place_stream(ks_place *p, size_t bytes);
 
 /* The GPU failed under AUTO: the processor does it again. 0 where it was asked for by name. */
 int ks_place_retreat(ks_place *p, const kspec_error *err);

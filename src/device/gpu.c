@@ -7,6 +7,9 @@
 #include "base/memory.h"
 #include "device/backend.h"
 #include "device/device.h"
+#include "team/team.h"
+
+#include <string.h>
 
 static kspec_status hold(const ks_run *run, size_t rows, size_t cols, const char *what, double **out,
                          kspec_error *err) {
@@ -107,25 +110,92 @@ int ks_device_has_path(const ks_run *run, int nmax, int loo) {
 
 static int report(void *ctx, double fraction) { return ks_run_report(ctx, fraction); }
 
-kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err) {
+size_t ks_device_path_parts(const ks_run *run, const ks_path_job *job) {
+    const ks_device *d = run->device;
+    if (job->rows) return d->plugin->path_parts(d->gpu, job);
+    return job->P < KS_PARTS ? job->P : KS_PARTS;
+}
+
+static kspec_status path_parts(void *ctx, const ks_run *run, const size_t *list, size_t count,
+                               kspec_error *err) {
     ks_device *d = run->device;
-    ks_path_job there = *job;
+    ks_path_job job = *(const ks_path_job *)ctx;
     ks_run own = *run;
     const ks_plugin_progress progress = {report, &own};
+    if (count == 0) return KSPEC_OK;
+    job.part.list = list, job.part.count = count;
+    return ks_device_status(d, d->plugin->path(d->gpu, &job, &progress), "path", err);
+}
+
+kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err) {
+    ks_path_job there = *job;
+    const size_t parts = job->part.parts, n = (size_t)job->nmax * sizeof(double);
+    const ks_share shares[] = {
+        {job->sums, n, job->P, 0}, {job->rows, n * job->P, parts, 1}, {job->cols, n * job->Q, parts, 1}};
     kspec_status st = bring(run, job->A, job->P, job->Q, "path", &there.A, err);
     there.B = there.A;
     if (!st && job->B != job->A) st = bring(run, job->B, job->P, job->Q, "path", &there.B, err);
-    if (!st) st = ks_device_status(d, d->plugin->path(d->gpu, &there, &progress), "path", err);
+    if (!st)
+        st = ks_team_for_all(run, job->rows ? "pathbarsgpu" : "pathgpu", parts, path_parts, &there, shares,
+                             job->rows ? 3 : 1, err);
     if (there.B != there.A && there.B != job->B) leave(run, there.B);
     if (there.A != job->A) leave(run, there.A);
     return st;
 }
 
+/* ---- products with a Gram matrix: GRAM_PARTS vectors, added up in their order ---- */
+
+enum { GRAM_PARTS = 16 };
+
+typedef struct {
+    const ks_run *run;
+    const ks_gram_job *job;
+    const double *x;
+    double *y; /* of all parts, or a vector for each */
+} gram_product;
+
+static kspec_status gram_parts(const gram_product *g, const size_t *list, size_t count, size_t stride,
+                               kspec_error *err) {
+    ks_device *d = g->run->device;
+    ks_gram_job job = *g->job;
+    ks_run own = *g->run;
+    const ks_plugin_progress progress = {report, &own};
+    job.part = (ks_parts){GRAM_PARTS, list, count};
+    job.stride = stride;
+    double *y = g->y + (list ? list[0] * job.n : 0);
+    return ks_device_status(d, d->plugin->gram_times(d->gpu, &job, g->x, y, &progress),
+                            "a product with the Gram matrix", err);
+}
+
+/* A rank's parts are those of its number modulo the ranks': the first of them makes all. */
+static kspec_status gram_chunk(void *ctx, size_t part, const ks_worker *worker) {
+    const gram_product *g = ctx;
+    const size_t ranks = (size_t)ks_team_ranks(g->run);
+    size_t list[GRAM_PARTS], count = 0;
+    if (part >= ranks) return KSPEC_OK;
+    for (size_t k = part; k < GRAM_PARTS; k += ranks) list[count++] = k;
+    return gram_parts(g, list, count, ranks * g->job->n, worker->err);
+}
+
 kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, const double *x, double *y,
                                   kspec_error *err) {
+    const size_t n = job->n;
+    gram_product g = {run, job, x, y};
+    if (ks_team_ranks(run) == 1) return gram_parts(&g, NULL, 0, 0, err);
+    g.y = ks_alloc(ks_size(GRAM_PARTS, n), sizeof *y);
+    if (!g.y)
+        return ks_nomem(err, "a product with the Gram matrix", ks_size(ks_size(GRAM_PARTS, n), sizeof *y));
+    ks_run one = *run;
+    one.threads = 1; /* the device's */
+    memset(y, 0, n * sizeof *y);
+    kspec_status st = ks_team_sum(&one, "gramgpu", GRAM_PARTS, gram_chunk, &g, g.y, n, n, y, err);
+    ks_free(g.y);
+    return st;
+}
+
+kspec_status ks_device_cosines(const ks_run *run, size_t rows, size_t cols, const double *b, double scale,
+                               double *Z, kspec_error *err) {
     ks_device *d = run->device;
-    ks_run own = *run;
-    const ks_plugin_progress progress = {report, &own};
-    ks_plugin_status st = d->plugin->gram_times(d->gpu, job, x, y, &progress);
-    return ks_device_status(d, st, "a product with the Gram matrix", err);
+    if (ks_run_report(run, 0)) return cancelled(err);
+    return ks_device_status(d, d->plugin->cosines(d->gpu, rows, cols, b, scale, Z), "features", err);
 }

@@ -35,34 +35,45 @@ kspec_status ks_place_at(ks_place *p, kspec_device want, const kspec_matrix *m, 
     kspec_status st = owner_of(m, count, &owner, err);
     const kspec_device there = (kspec_device)(KSPEC_DEVICE_GPU_FIRST + owner);
     if (!st) st = ks_place_make(p, want, err);
-    if (st || p->want == KSPEC_DEVICE_CPU) return st;
-    const int asked = p->want == KSPEC_DEVICE_GPU ? 0 : (int)p->want - KSPEC_DEVICE_GPU_FIRST;
-    if (p->want != KSPEC_DEVICE_AUTO && asked != owner)
-        return ks_fail(err, KSPEC_E_ARG, "the matrix is on gpu:%d, not on gpu:%d", owner, asked);
-    if (p->want != KSPEC_DEVICE_AUTO) return KSPEC_OK;
+    const kspec_device asked = p->want;
+    if (st || asked == KSPEC_DEVICE_CPU || asked == there) return st;
+    if (asked >= KSPEC_DEVICE_GPU_FIRST)
+        return ks_fail(err, KSPEC_E_ARG, "the matrix is on gpu:%d, not on gpu:%d", owner,
+                       (int)asked - KSPEC_DEVICE_GPU_FIRST);
+    if (asked == KSPEC_DEVICE_GPU && owner == 0) return KSPEC_OK;
+    ks_place_close(p);
     st = ks_place_make(p, there, err);
-    p->want = KSPEC_DEVICE_AUTO;
-    snprintf(p->why, sizeof p->why, "the data are there");
+    p->want = asked;
+    if (asked == KSPEC_DEVICE_AUTO) snprintf(p->why, sizeof p->why, "the data are there");
     return st;
 }
 
-/* Entry (0, 0) is the first of them in memory, and each line goes up. */
+int ks_lent_by_rows(const kspec_matrix *m) {
+    return m->col_stride == 1 && (m->row_stride == (ptrdiff_t)m->cols || m->rows == 1);
+}
+
+int ks_lent_by_cols(const kspec_matrix *m) {
+    return m->row_stride == 1 && (m->col_stride == (ptrdiff_t)m->rows || m->cols == 1);
+}
+
+/* As they lie where they are dense; else rows are packed on the device, PACK entries at a time. */
 static kspec_status fetch(ks_device *d, const kspec_matrix *m, double *to, kspec_error *err) {
-    const size_t P = m->rows, Q = m->cols;
+    enum { PACK = 1 << 24 };
+    const size_t P = m->rows, Q = m->cols, band = Q < PACK ? PACK / Q : 1;
+    const ks_plugin *plugin = d->plugin;
     const char *what = "copying a matrix to the host";
-    const int rows = m->col_stride == 1 && m->row_stride == (ptrdiff_t)Q;
-    const int cols = m->row_stride == 1 && m->col_stride == (ptrdiff_t)P;
-    if (m->col_stride < 1 || m->row_stride < 0)
-        return ks_fail(err, KSPEC_E_ARG, "strides %td and %td of a matrix on a GPU: they must be positive",
-                       m->row_stride, m->col_stride);
-    if (rows || cols) return ks_device_status(d, d->plugin->get(d->gpu, to, m->data, P * Q, 1), what, err);
-    for (size_t i = 0; i < P; i++) {
+    void *packed = NULL;
+    if (ks_lent_by_rows(m) || ks_lent_by_cols(m))
+        return ks_device_status(d, plugin->get(d->gpu, to, m->data, P * Q, 1), what, err);
+    ks_plugin_status st = plugin->alloc(d->gpu, (P < band ? P : band) * Q * sizeof *to, &packed);
+    for (size_t i = 0; i < P && !st; i += band) {
+        const size_t rows = P - i < band ? P - i : band;
         const double *from = m->data + (ptrdiff_t)i * m->row_stride;
-        kspec_status st = ks_device_status(
-            d, d->plugin->get(d->gpu, to + i * Q, from, Q, (size_t)m->col_stride), what, err);
-        if (st) return st;
+        st = plugin->pack(d->gpu, 1, from, rows, Q, m->row_stride, m->col_stride, packed);
+        if (!st) st = plugin->get(d->gpu, to + i * Q, packed, rows * Q, 1);
     }
-    return KSPEC_OK;
+    if (packed) plugin->release(d->gpu, packed);
+    return ks_device_status(d, st, what, err);
 }
 
 kspec_status ks_lent_fetch(ks_place *p, const kspec_matrix *from, size_t count, kspec_matrix *to,
@@ -74,7 +85,7 @@ kspec_status ks_lent_fetch(ks_place *p, const kspec_matrix *from, size_t count, 
     ks_device *d = p->device ? p->device : own.device;
     for (size_t k = 0; k < count && !st; k++) {
         const size_t P = from[k].rows, Q = from[k].cols;
-        const int cols = from[k].row_stride == 1 && from[k].col_stride == (ptrdiff_t)P && P > 1;
+        const int cols = !ks_lent_by_rows(&from[k]) && ks_lent_by_cols(&from[k]);
         double *copy = ks_arena_alloc(arena, ks_size(P, Q), sizeof *copy);
         st = copy ? fetch(d, &from[k], copy, err) : ks_nomem(err, "a copy of the matrix", arena->failed);
         to[k] = (kspec_matrix){copy, P, Q, cols ? 1 : (ptrdiff_t)Q, cols ? (ptrdiff_t)P : 1};

@@ -7,7 +7,8 @@
 
 /*
  * In place of ks_place_make(): the GPU whose memory all `count` matrices are in, opened unless the wish is
- * the processor. KSPEC_E_ARG where they are not in a GPU's memory, or not in that of the GPU asked for.
+ * the processor. KSPEC_E_ARG where they are not in a GPU's memory, or not in that of the GPU asked for by
+ * number.
  */
 kspec_status ks_place_at(ks_place *p, kspec_device want, const kspec_matrix *m, size_t count,
                          kspec_error *err);
@@ -15,6 +16,10 @@ kspec_status ks_place_at(ks_place *p, kspec_device want, const kspec_matrix *m, 
 /* Copies of them in the host's memory, whose views are `to`. Opens their GPU where p has none open. */
 kspec_status ks_lent_fetch(ks_place *p, const kspec_matrix *from, size_t count, kspec_matrix *to,
                            ks_arena *arena, kspec_error *err);
+
+/* Are its entries one after the other, row by row? Or column by column? */
+int ks_lent_by_rows(const kspec_matrix *m);
+int ks_lent_by_cols(const kspec_matrix *m);
 
 /* KSPEC_E_ARG where memory is not a kspec_memory */
 kspec_status ks_lent_check(kspec_memory memory, kspec_error *err);

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { KS_PLUGIN_VERSION = 2 };
+enum { KS_PLUGIN_VERSION = 3 };
 #define KS_PLUGIN_ENTRY "ks_plugin_table"
 
 /* ---- elementwise expressions ---- */
@@ -53,7 +53,7 @@ typedef enum {
 
 /*
  * C (m x n) = alpha op(A) op(B) + beta C; ta, tb: 1 to transpose. A is m x k (k x m if ta), B is k x n.
- * symmetric: C is known to be, and beta is 0.
+ * symmetric: C is known to be, and was where beta is not 0; a team has that with beta = 0 only.
  */
 typedef struct {
     int ta, tb;
@@ -69,6 +69,17 @@ typedef struct {
     int symmetric;
 } ks_matmul;
 
+/*
+ * Long work is cut into parts, by the sizes alone, so that several processes with a device each can share it:
+ * the same bits, whoever makes which of them. A call makes those of a list, which is in increasing order.
+ */
+enum { KS_PARTS = 256 }; /* at most */
+typedef struct {
+    size_t parts;       /* of the whole, at least 1 */
+    const size_t *list; /* `count` different ones of them; NULL: all */
+    size_t count;
+} ks_parts;
+
 /* ---- the recursion of path (moments/path.h, simd/path.h) ---- */
 
 typedef struct {
@@ -76,11 +87,14 @@ typedef struct {
     size_t P, Q;
     int nmax;
     double scale; /* multiplies every entry */
+    /* start row h belongs to part h mod parts */
+    ks_parts part;
     /* in the host's memory: sums[h*nmax + n-1] over the cycles of order n that start in row h */
     double *sums;
     /*
-     * Or NULL: rows[(n-1)*P + i] and cols[(n-1)*Q + a], the sums over the cycles through each row and column.
-     * Suffixes are taken anew after this many rows and columns (moments/path_loo.c says why).
+     * Or NULL: rows[(k*nmax + n-1)*P + i] and cols[(k*nmax + n-1)*Q + a], the sums over the cycles that
+     * start in the rows of part k, through each row and column. Suffixes are taken anew after this many rows
+     * and columns (moments/path_loo.c says why).
      */
     double *rows, *cols;
     size_t row_stretch, col_stretch;
@@ -97,6 +111,9 @@ typedef struct {
      * NULL: differences of coordinates are taken
      */
     const double *h;
+    /* of the upper triangle; not all of it: the sum of the list's part k goes to y + k*stride */
+    ks_parts part;
+    size_t stride;
 } ks_gram_job;
 
 /* Told the fraction done between launches; non-zero: stop. */
@@ -134,6 +151,8 @@ typedef struct {
     int path_orders, path_loo_orders;
     /* Bytes that path() takes beyond A and B */
     size_t (*path_memory)(ks_gpu *gpu, const ks_path_job *job);
+    /* Into how many parts path with rows and cols is cut: as many as fill the device one after the other */
+    size_t (*path_parts)(ks_gpu *gpu, const ks_path_job *job);
 
     /* For tests: the allocation after `after` more fails, and all later ones; -1: none */
     void (*fail_after)(ks_gpu *gpu, long after);
@@ -142,14 +161,28 @@ typedef struct {
     ks_plugin_status (*put)(ks_gpu *gpu, double *to, const double *from, size_t count);
     /* to[i] = from[i*step] */
     ks_plugin_status (*get)(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step);
+    /* to[i*cols + j] = alpha from[i*row_stride + j*col_stride], both on the device; strides of any sign */
+    ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
+                             ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
+    /*
+     * A block of the host's matrix, whose rows are ld apart, as a dense one for products, and back. The first
+     * may go on beside the product that was asked for last, whose matrices are others, until the next one.
+     */
+    ks_plugin_status (*put_block)(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
+                                  size_t ld);
+    ks_plugin_status (*get_block)(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
+                                  size_t cols);
 
     ks_plugin_status (*product)(ks_gpu *gpu, const ks_matmul *p);
     ks_plugin_status (*expression)(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);
     ks_plugin_status (*symmetrise)(ks_gpu *gpu, size_t n, double *X); /* X += X^T */
     ks_plugin_status (*path)(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress);
-    /* y = K x, n numbers each in the host's memory */
+    /* y = K x, n numbers each in the host's memory; the parts' own where not all of them are asked for */
     ks_plugin_status (*gram_times)(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                    const ks_plugin_progress *progress);
+    /* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])), Z (rows x cols) and b on the device */
+    ks_plugin_status (*cosines)(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale,
+                                double *Z);
 } ks_plugin;
 
 typedef const ks_plugin *(*ks_plugin_entry)(void);

@@ -2,8 +2,8 @@
  * Symmetric products C = op(A) op(B) of matrices in strips. Strip r makes its blocks with the strips
  * r ... r + half of them, round about, so that all have as much to do; a block below the diagonal is made as
  * its mirror image above, as one process makes it, and sent at the end to those whose rows it is in. Every
- * rank gets the strips that it needs from those who have them in windows that begin at its own strips and move
- * on together: at every step all ranks have as many blocks to make, and nobody waits for another.
+ * rank gets the strips that it needs from those who have them in windows that begin at its own strips and
+ * move on together: at every step all ranks have as many blocks to make, and nobody waits for another.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -95,7 +95,7 @@ static double *pack(const square *q, double *to, const ks_view *v, size_t s) {
     return to;
 }
 
-/* Where the strips of this rank's window are once they have come: from rank after rank, in a window's order */
+/* Where the strips of a window are once they have come: from rank after rank, in its order */
 static void lay_out(const kspec_team *t, const square *q, operand *o, ks_range w) {
     const double *from = o->got;
     for (size_t s = w.from; s < w.to; s++) o->at[s - w.from] = *o->own;

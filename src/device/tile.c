@@ -113,7 +113,7 @@ static size_t chunks_of(const ks_expression *x, ks_tile_result what) {
 }
 
 static ks_run threads_of(const ks_run *run, const ks_expression *x) {
-    return ks_tile_threads(run, 10.0 * (double)x->m * (double)x->n * (x->count + 1));
+    return ks_tile_threads(run, 4.0 * (double)x->m * (double)x->n * (x->count + 1));
 }
 
 /* Doubles that one worker needs for tiles of transposed factors */

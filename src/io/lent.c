@@ -1,4 +1,4 @@
-/* kspec_lend(): arrays of the caller's that are read as files are. */
+/* kspec_lend(), kspec_lend_there(): arrays of the caller's that are read as files are. */
 #include "io/array.h"
 
 #include "base/error.h"
@@ -10,11 +10,16 @@
 /* Each thread's own, so that calls at the same time do not see each other's. */
 static _Thread_local const kspec_array *lent;
 static _Thread_local size_t lent_count;
+/* those of them that are on a GPU; NULL: none is */
+static _Thread_local const kspec_there *lent_there;
 
-void kspec_lend(const kspec_array *arrays, size_t count) {
+void kspec_lend_there(const kspec_array *arrays, size_t count, const kspec_there *there) {
     lent = count ? arrays : NULL;
     lent_count = arrays ? count : 0;
+    lent_there = there;
 }
+
+void kspec_lend(const kspec_array *arrays, size_t count) { kspec_lend_there(arrays, count, NULL); }
 
 static const kspec_array *find(const char *input) {
     for (size_t k = 0; k < lent_count; k++)
@@ -24,9 +29,30 @@ static const kspec_array *find(const char *input) {
 
 int ks_is_lent(const char *input) { return find(input) != NULL; }
 
-kspec_status ks_lent_read(const char *input, const char *name, ks_array *out, kspec_error *err) {
+int ks_is_there(const char *input) {
     const kspec_array *a = find(input);
+    return a && lent_there && lent_there->is[a - lent];
+}
+
+/* In the host's memory, where it is not already */
+static kspec_status bring(const kspec_array **a, kspec_array *here, const char *name, kspec_error *err) {
+    const size_t k = (size_t)(*a - lent);
+    *here = **a;
+    if (lent_there->bring(lent_there->ctx, k, here))
+        return ks_fail(err, KSPEC_E_DATA, "%s is in the memory of a GPU and cannot be brought to the host",
+                       name);
+    *a = here;
+    return KSPEC_OK;
+}
+
+kspec_status ks_lent_read(const char *input, const char *name, int stay, ks_array *out, kspec_error *err) {
+    const kspec_array *a = find(input);
+    kspec_array here;
     *out = (ks_array){0};
+    if (!stay && ks_is_there(input)) {
+        kspec_status st = bring(&a, &here, name, err);
+        if (st) return st;
+    }
     if (a->ndim < 1 || a->ndim > 3)
         return ks_fail(err, KSPEC_E_ARG, "%s has %d axes; 1 to 3 are expected", name, a->ndim);
     ks_array array = {.ndim = a->ndim, .shape = {1, 1, 1}, .data = a->data, .is_lent = 1};

@@ -23,12 +23,13 @@ static kspec_status check_arguments(const char *const *inputs, size_t count, con
 }
 
 /* Text selects its columns while it reads them; they are the data set's rows where the axes say so. */
-static kspec_status read_part(ks_part *part, const char *input, const ks_axes *axes,
+static kspec_status read_part(ks_part *part, const char *input, int stay, const ks_axes *axes,
                               const kspec_read_opts *opts, kspec_error *err) {
     ks_display_name(part->name, input);
     int swapped = axes->count == 2 && axes->of[1] == KS_ROWS;
     const char *select = swapped ? opts->select_rows : opts->select_cols;
-    kspec_status st = ks_input_read(input, select, part->name, &part->array, err);
+    kspec_status st = stay ? ks_lent_read(input, part->name, 1, &part->array, err)
+                           : ks_input_read(input, select, part->name, &part->array, err);
     if (!st && part->array.is_complex && !opts->complex_pairs)
         st = ks_fail(err, KSPEC_E_IO,
                      "%s: complex numbers are not supported; take the real part or the absolute value first",
@@ -142,14 +143,24 @@ static kspec_status deal_with_missing(ks_part *parts, size_t count, const kspec_
     return st ? st : ks_missing_apply(set, parts, opts, err);
 }
 
+/* May the inputs stay in the memory of a GPU? Nothing must be known of their numbers, then. */
+static int all_stay(const char *const *inputs, size_t count, const kspec_read_opts *o) {
+    if (!o->there || !o->in_place || o->select_rows || o->select_cols || o->nan != KSPEC_NAN_ERROR) return 0;
+    for (size_t k = 0; k < count; k++)
+        if (!ks_is_there(inputs[k])) return 0;
+    return 1;
+}
+
 static kspec_status read_all(const char *const *inputs, size_t count, const ks_axes *axes,
                              const kspec_read_opts *opts, ks_dataset *out, kspec_error *err) {
     ks_part *parts = ks_zalloc(count, sizeof *parts);
     if (!parts) return ks_nomem(err, "the inputs", ks_size(count, sizeof *parts));
     kspec_status st = KSPEC_OK;
-    for (size_t k = 0; k < count && !st; k++) st = read_part(&parts[k], inputs[k], axes, opts, err);
+    const int stay = all_stay(inputs, count, opts);
+    for (size_t k = 0; k < count && !st; k++) st = read_part(&parts[k], inputs[k], stay, axes, opts, err);
     if (!st) st = gather(parts, count, opts->in_place, out, err);
-    if (!st) st = deal_with_missing(parts, count, opts, out, err);
+    if (!st && !stay) st = deal_with_missing(parts, count, opts, out, err);
+    out->d.memory = stay ? KSPEC_MEMORY_DEVICE : KSPEC_MEMORY_HOST;
     for (size_t k = 0; k < count; k++) {
         ks_view_free(&parts[k].view);
         ks_array_free(&parts[k].array);

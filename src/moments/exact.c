@@ -69,7 +69,7 @@ static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair
     x->plan = plan;
     x->live = plan->bytes;
     x->peak = plan->bytes_making;
-    x->at = any_hard(plan) ? ks_backend_of(x->run) : ks_backend_for(x->run, p->P, p->Q);
+    x->at = any_hard(plan) ? ks_backend_alone(x->run) : ks_backend_for(x->run, p->P, p->Q);
     x->ranks = x->at == &ks_ranks_backend ? ks_team_ranks(x->run) : 0;
     ks_pair there;
     bring(x, p, &there);

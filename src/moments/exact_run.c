@@ -484,7 +484,7 @@ void ks_exec(ks_exec_state *x) {
     const ks_plan *pl = x->plan;
     size_t longer = pl->size[0] > pl->size[1] ? pl->size[0] : pl->size[1];
     int reverse = x->with_loo && !pl->form.weighted;
-    if (!x->at) x->at = ks_backend_of(x->run);
+    if (!x->at) x->at = ks_backend_alone(x->run);
     x->value = table(x, pl->nproducts, sizeof *x->value);
     x->adjoint = table(x, pl->nproducts, sizeof *x->adjoint);
     x->vector = table(x, pl->nvectors, sizeof *x->vector);

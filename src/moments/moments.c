@@ -322,7 +322,8 @@ static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_
     if (j->second_by) {
         const double population[2] = {(double)j->trials.P / (1 - j->share[0]),
                                       (double)j->trials.Q / (1 - j->share[1])};
-        return ks_second_of_moment(run, &m, j->o.splits, j->o.seed, population, j->second, s, &j->arena, err);
+        return ks_second_of_moment(run, &m, j->o.splits, j->o.seed, population, !j->o.no_stderr, j->second, s,
+                                   &j->arena, err);
     }
     if (finite || j->o.center == KSPEC_CENTER_BOTH) return KSPEC_OK;
     if (!turned) return ks_second_make(run, &m, j->o.splits, j->o.seed, s, &j->arena, err);
@@ -433,7 +434,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
 /* On the GPU where they are if that suits, else on copies in the host's memory */
 static kspec_status attempt_lent(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o,
                                  ks_place *place, kspec_moments_result **out, kspec_error *err) {
-    int there = place->device && ks_trials_there_suit(phi, ntrials, o);
+    int there = place->device && ks_trials_there_suit(ntrials, o);
     if (there) {
         kspec_status st = attempt(phi, ntrials, o, place, &there, out, err);
         if (there || !st) return st;

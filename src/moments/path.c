@@ -225,13 +225,14 @@ static kspec_status run_on_device(const ks_run *run, job *j, ks_arena *arena, do
     plan->blocks = plan->P;
     j->sums = ks_arena_alloc(arena, ks_size(plan->P, (size_t)plan->nmax), sizeof(double));
     if (arena->failed) return ks_nomem(err, "path", arena->failed);
-    const ks_path_job there = {.A = j->x[0],
-                               .B = j->y[0],
-                               .P = plan->P,
-                               .Q = plan->Q,
-                               .nmax = plan->nmax,
-                               .scale = plan->scale,
-                               .sums = j->sums};
+    ks_path_job there = {.A = j->x[0],
+                         .B = j->y[0],
+                         .P = plan->P,
+                         .Q = plan->Q,
+                         .nmax = plan->nmax,
+                         .scale = plan->scale,
+                         .sums = j->sums};
+    there.part.parts = ks_device_path_parts(run, &there);
     kspec_status st = ks_device_path(run, &there, err);
     if (!st) means(j, m);
     return st;

@@ -285,28 +285,27 @@ static kspec_status every_one_again(const ks_run *run, const ks_pair *p, const k
     return st;
 }
 
-/* On a GPU every start row is a block of its own, and all blocks are one group. */
+/* On a GPU every start row is a block of its own, and the groups are the device's parts. */
 static kspec_status on_device(job *j, const ks_moments_out *out, kspec_error *err) {
     ks_path_plan *plan = &j->plan;
     const size_t P = plan->P, Q = plan->Q, n = (size_t)plan->nmax;
     ks_arena arena = {0};
+    double bars; /* they are asked for, wherever they go */
+    ks_path_job there = {.A = j->p->A,
+                         .B = j->p->B,
+                         .P = P,
+                         .Q = Q,
+                         .nmax = plan->nmax,
+                         .scale = plan->scale,
+                         .rows = &bars,
+                         .row_stretch = stretch_length(P, n),
+                         .col_stretch = stretch_length(Q, n)};
     plan->blocks = P;
-    j->groups = 1;
-    j->sums = ks_arena_alloc(&arena, ks_size(P, n), sizeof(double));
-    j->rows = ks_arena_alloc(&arena, ks_size(P, n), sizeof(double));
-    j->cols = ks_arena_alloc(&arena, ks_size(Q, n), sizeof(double));
+    j->groups = there.part.parts = ks_device_path_parts(j->run, &there);
+    there.sums = j->sums = ks_arena_alloc(&arena, ks_size(P, n), sizeof(double));
+    there.rows = j->rows = ks_arena_alloc(&arena, ks_size(ks_size(j->groups, P), n), sizeof(double));
+    there.cols = j->cols = ks_arena_alloc(&arena, ks_size(ks_size(j->groups, Q), n), sizeof(double));
     kspec_status st = arena.failed ? ks_nomem(err, "path with error bars", arena.failed) : KSPEC_OK;
-    const ks_path_job there = {.A = j->p->A,
-                               .B = j->p->B,
-                               .P = P,
-                               .Q = Q,
-                               .nmax = plan->nmax,
-                               .scale = plan->scale,
-                               .sums = j->sums,
-                               .rows = j->rows,
-                               .cols = j->cols,
-                               .row_stretch = stretch_length(P, n),
-                               .col_stretch = stretch_length(Q, n)};
     if (!st) st = ks_device_path(j->run, &there, err);
     if (!st) results(j, out);
     ks_arena_free(&arena);

@@ -305,26 +305,33 @@ static kspec_status sum_of(const ks_run *run, const ks_pair *p, int power, const
     return ks_backend_of(run)->expression(run, &e, what, out, err);
 }
 
-static kspec_status add_squares(const ks_run *run, const ks_pair *p, const double population[2], double *v,
-                                double *crossed, double weight, double *out, kspec_error *err) {
+/*
+ * Adds the estimates of one split to `out`, those without a row or a column only where `loo` is set. *sums
+ * are those of the split; v has room for 3 Q numbers, crossed for 3 P.
+ */
+static kspec_status add_squares(const ks_run *run, const ks_pair *p, const double population[2], int loo,
+                                double *v, double *crossed, double weight, double *out, squares *sums,
+                                kspec_error *err) {
     size_t P = p->P, Q = p->Q;
     double *u = crossed, *tt = u + P, *vt = tt + P, *tt_col = v + Q, *ut = v + 2 * Q;
     const ks_run near = ks_run_near(run, p->A), quiet = ks_run_part(&near, 0, 0);
     kspec_status st = sum_of(&quiet, p, 1, NULL, NULL, KS_TILE_ROW_SUMS, u, err);
     if (!st) st = sum_of(&quiet, p, 1, NULL, NULL, KS_TILE_COL_SUMS, v, err);
     if (!st) st = sum_of(&quiet, p, 2, NULL, NULL, KS_TILE_ROW_SUMS, tt, err);
-    if (!st) st = sum_of(&quiet, p, 2, NULL, NULL, KS_TILE_COL_SUMS, tt_col, err);
-    if (!st) st = sum_of(&quiet, p, 1, NULL, v, KS_TILE_ROW_SUMS, vt, err);
-    if (!st) st = sum_of(&quiet, p, 1, u, NULL, KS_TILE_COL_SUMS, ut, err);
+    if (!st && loo) st = sum_of(&quiet, p, 2, NULL, NULL, KS_TILE_COL_SUMS, tt_col, err);
+    if (!st && loo) st = sum_of(&quiet, p, 1, NULL, v, KS_TILE_ROW_SUMS, vt, err);
+    if (!st && loo) st = sum_of(&quiet, p, 1, u, NULL, KS_TILE_COL_SUMS, ut, err);
     if (st) return st;
     squares all = {0};
     for (size_t i = 0; i < P; i++) all.S += u[i], all.u2 += u[i] * u[i], all.t2 += tt[i];
     for (size_t k = 0; k < Q; k++) all.v2 += v[k] * v[k];
+    *sums = all;
     const double n = (double)P, m = (double)Q;
     const pair_weights row = weigh_pairs(n, population[0]), col = weigh_pairs(m, population[1]),
                        less_row = weigh_pairs(n - 1, population[0]),
                        less_col = weigh_pairs(m - 1, population[1]);
     out[0] += weight * square_of(&all, row, col);
+    if (!loo) return KSPEC_OK;
     for (size_t i = 0; i < P; i++) {
         squares q = {all.S - u[i], all.u2 - u[i] * u[i], all.v2 - 2 * vt[i] + tt[i], all.t2 - tt[i]};
         out[1 + i] += weight * square_of(&q, less_row, col);
@@ -336,19 +343,33 @@ static kspec_status add_squares(const ks_run *run, const ks_pair *p, const doubl
     return KSPEC_OK;
 }
 
+/*
+ * The matrix's own ratio from the estimate of m(2), without its Gram matrix G: of one trial, t = x^2, and
+ *     P (P-1) Q (Q-1) m(2) = sum over i != j, k != l of x_ik x_jk x_jl x_il
+ *                          = |G|^2 - sum u^2 - sum v^2 + sum t^2.
+ * |G|^2 is no smaller than any of the others.
+ */
+static double naive_of_moment(const squares *q, double P, double Q, double moment) {
+    double square = P * (P - 1) * Q * (Q - 1) * moment + q->u2 + q->v2 - q->t2;
+    return square > 0 ? q->S * q->S / square : NAN;
+}
+
 kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed,
-                                 const double population[2], const double *moment, ks_second *s,
+                                 const double population[2], int loo, const double *moment, ks_second *s,
                                  ks_arena *arena, kspec_error *err) {
     size_t P = m->trials.P, Q = m->trials.Q, repeats = ks_trials_splits(&m->trials, splits);
+    const int known = m->trials.count == 1 && isinf(population[0]) && isinf(population[1]);
+    squares sums = {0};
     double *v = ks_arena_alloc(arena, ks_size(3, Q), sizeof *v),
            *crossed = ks_arena_alloc(arena, ks_size(3, P), sizeof *crossed);
     kspec_status st = open_lists(m, s, arena, err);
-    if (!st) st = set_naive(run, m, s, err);
+    if (!st && !known) st = set_naive(run, m, s, err);
     if (!st) memcpy(s->moment, moment, (1 + P + Q) * sizeof *moment);
     for (size_t r = 0; r < repeats && !st; r++) {
         ks_pair p = split(m, seed, r);
-        st = add_squares(run, &p, population, v, crossed, 1 / (double)repeats, s->square, err);
+        st = add_squares(run, &p, population, loo, v, crossed, 1 / (double)repeats, s->square, &sums, err);
     }
+    if (known) s->naive = naive_of_moment(&sums, (double)P, (double)Q, moment[0]);
     s->share[0] = 1 - (double)P / population[0];
     s->share[1] = 1 - (double)Q / population[1];
     return st;

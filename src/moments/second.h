@@ -63,12 +63,13 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
                             ks_arena *arena, kspec_error *err);
 
 /*
- * The same of data that are not centred, where m(2) is known already (1 + P + Q numbers, all and left
- * out): no matrix is held and no product made but that of `naive`. No trace. The rows and columns are
- * samples without replacement of population[0] and population[1], INFINITY or more than there are.
+ * The same of data that are not centred, where m(2) is known already (1 + P + Q numbers: of all and, with
+ * `loo`, left out): no matrix is held, and no product made but that of `naive` of several trials or a finite
+ * population. No trace. The rows and columns are samples without replacement of population[0] and
+ * population[1], INFINITY or more than there are.
  */
 kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed,
-                                 const double population[2], const double *moment, ks_second *s,
+                                 const double population[2], int loo, const double *moment, ks_second *s,
                                  ks_arena *arena, kspec_error *err);
 
 /*

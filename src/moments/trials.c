@@ -366,10 +366,11 @@ kspec_status ks_mean_share(const ks_run *run, const ks_pair *p, const ks_halves 
     e.count = 2;
     if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum + 2 * Q, err);
     e.count = 1, e.factor[0].x = p->B;
-    if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum + Q, err);
+    const double *other = p->A == p->B ? sum : sum + Q;
+    if (!st && p->A != p->B) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum + Q, err);
     if (st) return st;
     double total = 0, square = 0;
-    for (size_t a = 0; a < Q; a++) total += sum[2 * Q + a], square += sum[a] * sum[Q + a];
+    for (size_t a = 0; a < Q; a++) total += sum[2 * Q + a], square += sum[a] * other[a];
     if (total > 0) *share = (square - total) / (P * (P - 1)) / (total / P);
     return KSPEC_OK;
 }

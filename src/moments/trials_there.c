@@ -3,35 +3,55 @@
 #include "base/error.h"
 #include "device/backend.h"
 #include "device/device.h"
+#include "device/lent.h"
 
 #include <math.h>
 
-static int by_rows(const kspec_matrix *m) {
-    return m->col_stride == 1 && (m->row_stride == (ptrdiff_t)m->cols || m->rows == 1);
-}
-
-static int by_cols(const kspec_matrix *m) {
-    return m->row_stride == 1 && (m->col_stride == (ptrdiff_t)m->rows || m->cols == 1);
-}
-
-int ks_trials_there_suit(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o) {
+int ks_trials_there_suit(size_t ntrials, const kspec_moments_opts *o) {
     if (ntrials > 2 || o->row_trials || o->row_groups || o->col_groups || o->pairwise || o->center ||
         o->bound)
         return 0;
-    if (o->permutations > 1 || o->scheme != KSPEC_TRIALS_SPLIT) return 0;
-    for (size_t k = 0; k < ntrials; k++)
-        if (!by_rows(&phi[k]) && !by_cols(&phi[k])) return 0;
-    return 1;
+    return o->permutations <= 1 && o->scheme == KSPEC_TRIALS_SPLIT;
+}
+
+static int is_dense(const kspec_matrix *m) { return ks_lent_by_rows(m) || ks_lent_by_cols(m); }
+
+/* out = alpha m, row by row */
+static kspec_status copy(const ks_run *run, const kspec_matrix *m, double alpha, double **out,
+                         kspec_error *err) {
+    static const char what[] = "a copy of the matrix";
+    const ks_backend *at = ks_backend_of(run);
+    ks_device *d = run->device;
+    kspec_status st = at->hold(run, m->rows, m->cols, what, out, err);
+    if (st) return st;
+    const ks_expression e = {.m = m->rows,
+                             .n = m->cols,
+                             .alpha = alpha,
+                             .count = 1,
+                             .factor = {{m->data, !ks_lent_by_rows(m), 1}}};
+    if (is_dense(m)) return at->expression(run, &e, KS_TILE_STORE, *out, err);
+    ks_plugin_status there =
+        d->plugin->pack(d->gpu, alpha, m->data, m->rows, m->cols, m->row_stride, m->col_stride, *out);
+    return ks_device_status(d, there, what, err);
+}
+
+/* square[i]: sums of squares that make up that of all entries; which are in which row does not matter */
+static kspec_status squares(const ks_run *run, const kspec_matrix *m, double *square, kspec_error *err) {
+    double *packed = NULL;
+    kspec_status st = is_dense(m) ? KSPEC_OK : copy(run, m, 1, &packed, err);
+    const ks_expression e = {
+        .m = m->rows, .n = m->cols, .alpha = 1, .count = 1, .factor = {{packed ? packed : m->data, 0, 2}}};
+    if (!st) st = ks_backend_of(run)->expression(run, &e, KS_TILE_ROW_SUMS, square, err);
+    ks_backend_of(run)->drop(run, packed);
+    return st;
 }
 
 kspec_status ks_trials_there_measure(const ks_run *run, ks_trials *t, double *rms, kspec_error *err) {
     ks_arena arena = {0};
     double *square = ks_arena_alloc(&arena, t->P, sizeof *square), sum = 0;
     kspec_status st = square ? KSPEC_OK : ks_nomem(err, "the scale", arena.failed);
-    for (size_t k = 0; k < t->count && !st; k++) { /* which entry is in which row does not matter here */
-        const ks_expression e = {
-            .m = t->P, .n = t->Q, .alpha = 1, .count = 1, .factor = {{t->phi[k].data, 0, 2}}};
-        st = ks_backend_of(run)->expression(run, &e, KS_TILE_ROW_SUMS, square, err);
+    for (size_t k = 0; k < t->count && !st; k++) {
+        st = squares(run, &t->phi[k], square, err);
         for (size_t i = 0; i < t->P && !st; i++) sum += square[i];
     }
     ks_arena_free(&arena);
@@ -42,18 +62,11 @@ kspec_status ks_trials_there_measure(const ks_run *run, ks_trials *t, double *rm
 }
 
 kspec_status ks_trials_there_scale(const ks_run *run, ks_trials *t, kspec_error *err) {
-    const ks_backend *at = ks_backend_of(run);
     const double scale = ldexp(t->factor, -(t->normalize ? t->normal_exponent : t->exponent));
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < t->count && !st; k++) {
         const kspec_matrix *m = &t->phi[k];
-        const int turned = !by_rows(m);
-        const ks_expression e = {
-            .m = t->P, .n = t->Q, .alpha = scale, .count = 1, .factor = {{m->data, turned, 1}}};
-        if (scale != 1 || turned) {
-            st = at->hold(run, t->P, t->Q, "a copy of the matrix", &t->held[k], err);
-            if (!st) st = at->expression(run, &e, KS_TILE_STORE, t->held[k], err);
-        }
+        if (scale != 1 || !ks_lent_by_rows(m)) st = copy(run, m, scale, &t->held[k], err);
         ks_device_take(run->device, t->held[k] ? t->held[k] : m->data);
     }
     return st;

@@ -4,11 +4,8 @@
 
 #include "moments/trials.h"
 
-/*
- * Can these be used where they are? One or two trials, dense, and nothing asked for that is made of entries
- * on the host.
- */
-int ks_trials_there_suit(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o);
+/* Can they be used where they are? One or two of them, and nothing asked for that is made of entries here */
+int ks_trials_there_suit(size_t ntrials, const kspec_moments_opts *o);
 
 /*
  * The root mean square, by a sum of squares, which shows entries that are not finite. Those, and squares near

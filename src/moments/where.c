@@ -63,8 +63,9 @@ static const char *path_refusal(const ks_place *place, const ks_source *s, const
 kspec_status ks_where(ks_place *place, const ks_source *s, size_t repeats, int threads, kspec_error *err) {
     const size_t matrix = ks_size(ks_size(s->trials->P, s->trials->Q), sizeof(double));
     const char *refused = NULL;
+    int moved = 0; /* the data, or their transposes, are needed on the device whole */
     double total = 0, work;
-    size_t most = 0, bytes;
+    size_t most = 0, whole = 0, bytes;
     if (place->want == KSPEC_DEVICE_CPU || place->unusable) return KSPEC_OK;
     for (int k = 0; k < s->tasks->count; k++) {
         kspec_status st = work_of(s, &s->tasks->task[k], &work, &bytes, err);
@@ -72,15 +73,23 @@ kspec_status ks_where(ks_place *place, const ks_source *s, size_t repeats, int t
         total += work * (double)repeats;
         if (bytes > most) most = bytes;
         if (!refused) refused = refusal(s, &s->tasks->task[k]);
+        moved |= s->tasks->task[k].method == KSPEC_ESTIMATOR_PATH ||
+                 s->tasks->task[k].method == KSPEC_ESTIMATOR_KV_COL;
     }
     kspec_status st = ks_place_decide(place, total, refused, threads, err);
     if (st || !place->device) return st;
     for (int k = 0; k < s->tasks->count && !refused; k++) {
         if (s->tasks->task[k].method != KSPEC_ESTIMATOR_PATH) continue;
         refused = path_refusal(place, s, &s->tasks->task[k], &bytes);
-        if (bytes > most) most = bytes;
+        if (bytes > whole) whole = bytes;
     }
+    if (refused) return ks_place_refuse(place, refused, err);
     /* the trials, and their transposes where a task takes those */
-    const size_t data = ks_size(s->trials->count > 1 ? 4 : 2, matrix);
-    return refused ? ks_place_refuse(place, refused, err) : ks_place_fit(place, ks_size_add(most, data), err);
+    const size_t data = ks_size(s->trials->count > 1 ? 4 : 2, matrix),
+                 room = ks_device_available(place->device);
+    const size_t all = ks_size_add(most > whole ? most : whole, data);
+    if (all > room && (!moved || ks_size_add(whole, data) <= room) &&
+        ks_place_stream(place, ks_size_add(most, data)))
+        return KSPEC_OK;
+    return ks_place_fit(place, all, err);
 }

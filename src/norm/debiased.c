@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/streams.h"
 #include "base/memory.h"
+#include "device/device.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "moments/exact.h"
@@ -76,7 +77,7 @@ static kspec_status factor(double *G, size_t q, double *A, double *w, kspec_erro
 /* The highest order up to `orders` that the exact estimator can do here */
 static kspec_status exact_order(const ks_run *run, ks_exact_plan *plan, int orders, int *order,
                                 kspec_error *err) {
-    size_t available = ks_team_memory(run);
+    size_t available = run->device ? ks_device_available(run->device) : ks_team_memory(run);
     kspec_status decided = ks_team_decide(run->team, &available, sizeof available, err);
     if (decided) return decided;
     for (*order = orders < KS_DEBIASED_EXACT ? orders : KS_DEBIASED_EXACT; *order > 1; --*order) {

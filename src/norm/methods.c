@@ -190,7 +190,7 @@ static kspec_status on_features(const ks_norm_job *j, const ks_run *run, uint64_
     ks_arena arena = {0};
     ks_inputs in;
     size_t *rows;
-    ks_rff z;
+    ks_rff z = {0};
     ks_run first = ks_run_part(run, 0, 0.3), second = ks_run_part(run, 0.3, 0.7),
            third = ks_run_part(run, 0.7, 1);
     kspec_status st = take_rows(j, sampled, draw, &in, &rows, &arena, err);
@@ -205,6 +205,7 @@ static kspec_status on_features(const ks_norm_job *j, const ks_run *run, uint64_
     out->seconds = ks_now() - start;
     if (!st && j->o.features <= KS_DEBIASED_CHECK)
         st = debias(j, &third, &z, KS_DEBIASED_EXACT, draw, &out->debiased, &arena, err);
+    ks_rff_close(&z, run);
     double c = sampled ? (double)j->n / (double)j->r : 1;
     out->top.value *= c;
     out->debiased.value *= c, out->debiased.low *= c, out->debiased.high *= c;
@@ -227,10 +228,11 @@ static kspec_status rff_debiased(const ks_norm_job *j, const ks_run *run, uint64
                                  kspec_error *err) {
     double start = ks_now();
     ks_arena arena = {0};
-    ks_rff z;
+    ks_rff z = {0};
     kspec_status st =
         ks_rff_open(&z, run, &j->in, j->o.kernel, j->o.features, j->o.seed, draw, 0, &arena, err);
     if (!st) st = debias(j, run, &z, KS_DEBIASED_ORDERS, draw, &out->debiased, &arena, err);
+    ks_rff_close(&z, run);
     out->top = (ks_top){out->debiased.value, NAN, 0, 1, 0};
     out->seconds = ks_now() - start;
     ks_arena_free(&arena);

@@ -7,6 +7,7 @@
 #include "linalg/linalg.h"
 #include "norm/check.h"
 #include "norm/methods.h"
+#include "norm/rff_there.h"
 #include "team/team.h"
 
 #include <math.h>
@@ -129,7 +130,6 @@ static kspec_status run_method(const ks_norm_job *j, const ks_norm_method *m, co
     for (int k = 0; k < count; k++) {
         ks_norm_draw d = {0};
         ks_run part = ks_run_part(run, (double)k / count, (k + 1.0) / count);
-        if (m->rff) part.device = NULL;
         kspec_status st = m->run(j, &part, (uint64_t)k, &d, err);
         if (st) return st;
         converged &= d.top.converged;
@@ -188,20 +188,50 @@ static kspec_status compute(ks_norm_job *j, const ks_run *run, holder *r, kspec_
     return KSPEC_OK;
 }
 
-/* Where products with K are made: by the work of the iterations, of PRODUCTS products each */
-static kspec_status decide(const ks_norm_job *j, ks_place *place, int threads, kspec_error *err) {
-    enum { PRODUCTS = 20, EXPONENTIAL = 20 /* in multiply-adds */ };
-    const double n = (double)j->n, r = (double)j->r, each = (double)j->in.p + EXPONENTIAL;
+/* Multiply-adds of the methods, their iterations taken as PRODUCTS products each */
+static double work_of(const ks_norm_job *j) {
+    enum { PRODUCTS = 20, FUNCTION = 20 /* an exponential or a cosine, in multiply-adds */ };
+    const double n = (double)j->n, r = (double)j->r, q = (double)j->o.features,
+                 each = (double)j->in.p + FUNCTION;
     double work = 0;
     if (j->o.methods & KSPEC_NORM_METHOD_POWER) work += n * n / 2 * each * PRODUCTS;
     if (j->o.methods & KSPEC_NORM_METHOD_LANCZOS) work += n * n / 2 * each * PRODUCTS;
     if (j->o.methods & KSPEC_NORM_METHOD_NYSTROM) work += r * r / 2 * each * PRODUCTS * j->o.repeats;
+    for (const ks_norm_method *m = ks_norm_methods; m->name; m++) {
+        if (!(j->o.methods & m->method & KS_NORM_RFF)) continue;
+        const double rows = m->sampled ? r : n, debiased = m->method == KSPEC_NORM_METHOD_RFF_DEBIASED;
+        /* the features; products, which wait for memory; Z^T Z, and the moments of its columns */
+        work += rows * q * each * j->o.repeats;
+        if (!debiased) work += 4 * rows * q * PRODUCTS * j->o.repeats;
+        if (debiased || q <= KS_DEBIASED_CHECK)
+            work += (rows / 2 + 4 * q * (debiased ? KS_DEBIASED_ORDERS : KS_DEBIASED_EXACT)) * q * q *
+                    j->o.repeats;
+    }
+    return work;
+}
+
+/*
+ * Bytes on a device: the rows, with the vectors of a product with K and the sums of its parts, or with
+ * features
+ */
+static size_t room_of(const ks_norm_job *j) {
+    const size_t q = j->o.tolerance > 0 ? KS_DEBIASED_FEATURES : j->o.features;
+    const size_t rows = ks_size(ks_size(j->n, j->in.p), sizeof(double));
+    const size_t products = ks_size_add(rows, ks_size(j->n, 256 * sizeof(double)));
+    if (!(j->o.methods & KS_NORM_RFF)) return products;
+    size_t features = ks_rff_there_bytes(j->n, j->in.p, q);
+    /* Z^T Z, and the moments of its columns */
+    if (q <= KS_DEBIASED_FEATURES)
+        features = ks_size_add(features, ks_size(ks_size(q, q), 24 * sizeof(double)));
+    return j->o.methods & ~KS_NORM_RFF && products > features ? products : features;
+}
+
+/* Where products with K and features are made */
+static kspec_status decide(const ks_norm_job *j, ks_place *place, int threads, kspec_error *err) {
+    const double work = work_of(j);
     const char *refused = j->K ? "Gram matrix that is given" : work > 0 ? NULL : "method of these";
     kspec_status st = ks_place_decide(place, work, refused, threads, err);
-    if (st || !place->device) return st;
-    /* the rows, and the vectors of a product with the sums of its parts */
-    const size_t bytes = ks_size(ks_size(j->n, j->in.p), sizeof(double));
-    return ks_place_fit(place, ks_size_add(bytes, ks_size(j->n, 256 * sizeof(double))), err);
+    return st || !place->device ? st : ks_place_fit(place, room_of(j), err);
 }
 
 /* One attempt, on the place that is decided on */

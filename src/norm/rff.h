@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "features/fourier.h"
 #include "features/inputs.h"
+#include "norm/rff_there.h"
 
 typedef struct {
     ks_fourier f;
@@ -16,11 +17,15 @@ typedef struct {
     size_t band;     /* rows made at a time */
     double **tile;   /* per worker: band x q */
     double *partial; /* per group of bands: q numbers */
+    /* where the run has a device: instead of the others from Z on */
+    ks_rff_there there;
 } ks_rff;
 
-/* Z is held if it takes no more than `memory` bytes. x is borrowed. */
+/* Z is held if it takes no more than `memory` bytes. x is borrowed. To be closed, also after a failure. */
 kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, kspec_kernel kernel, size_t q,
                          uint64_t seed, uint64_t draw, size_t memory, ks_arena *arena, kspec_error *err);
+
+void ks_rff_close(ks_rff *z, const ks_run *run);
 
 /* w = Z^T Z v, q numbers each; a ks_operator */
 kspec_status ks_rff_apply(void *rff, const ks_run *run, const double *v, double *w, kspec_error *err);

@@ -17,7 +17,8 @@ enum { PAGE = 4096 };
 static int make(size_t bytes) {
     struct rlimit file;
     if (bytes > ks_memory_available() / 4) return -1;
-    if (getrlimit(RLIMIT_FSIZE, &file) || (file.rlim_cur != RLIM_INFINITY && file.rlim_cur < bytes)) return -1;
+    if (getrlimit(RLIMIT_FSIZE, &file)) return -1;
+    if (file.rlim_cur != RLIM_INFINITY && file.rlim_cur < bytes) return -1;
     const int fd = memfd_create("kspec", MFD_CLOEXEC);
     if (fd < 0 || fallocate(fd, 0, 0, (off_t)bytes) == 0) return fd;
     close(fd);

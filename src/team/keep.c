@@ -93,7 +93,8 @@ static kspec_status another(const ks_keep *k, const char *there, const char *our
             return ks_fail(err, KSPEC_E_IO,
                            "the checkpoint %.150s is of another run: it has '%.*s', not '%.*s'", k->dir,
                            (int)(a < 120 ? a : 120), there, (int)(b < 120 ? b : 120), ours);
-        if (!there[a] || !ours[b]) return KSPEC_OK;
+        if (!there[a] || !ours[b]) /* an end of a line, or what follows a zero */
+            return ks_fail(err, KSPEC_E_IO, "the checkpoint's file %.400s/identity is damaged", k->dir);
         there += a + 1, ours += b + 1;
     }
 }
@@ -203,8 +204,9 @@ static kspec_status read_part(ks_keep *k, const ks_kept_loop *l, const char *nam
     kspec_status st = path_of(k, name, path, err);
     if (!st) st = slurp(path, &all, &bytes, err);
     if (st || !all) return st; /* gone: another run has put it together with others */
-    const uint64_t *w = (const uint64_t *)(const void *)all, *end = w + bytes / 8 - 1;
+    const uint64_t *w = (const uint64_t *)(const void *)all;
     int whole = bytes >= (HEAD + 1) * 8 && bytes % 8 == 0 && w[0] == MAGIC && w[1] == VERSION;
+    const uint64_t *end = whole ? w + bytes / 8 - 1 : w;
     if (!whole || *end != ks_digest(KS_DIGEST, all, bytes - 8))
         st = ks_fail(err, KSPEC_E_IO, "the checkpoint's part %.400s is damaged", path);
     else if (w[2] != k->identity || w[3] != l->loop || w[4] != l->chunks)

@@ -45,7 +45,9 @@ void ks_share_give(const ks_share *shares, int count, size_t chunks, size_t chun
 typedef struct {
     kspec_team *team;
     ks_kept_loop kept;
+    /* one of them: for each chunk, or for several */
     ks_chunk_fn fn;
+    ks_chunks_fn many;
     void *ctx;
     /* the chunks of this rank that are to be computed */
     size_t *mine, todo;
@@ -60,6 +62,23 @@ static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
     const loop *l = ctx;
     kspec_status st = l->fn(l->ctx, l->mine[k], worker);
     return st || !l->team->keep ? st : ks_keep_add(l->team->keep, &l->kept, l->mine[k], worker->err);
+}
+
+/* Those of this rank in one go; in ROUNDS where they are kept */
+static kspec_status all_of_mine(const ks_run *run, const loop *l, kspec_error *err) {
+    enum { ROUNDS = 8 };
+    ks_keep *keep = l->team->keep;
+    const size_t each = keep ? (l->todo + ROUNDS - 1) / ROUNDS : l->todo;
+    for (size_t k = 0; k < l->todo; k += each) {
+        const size_t count = l->todo - k < each ? l->todo - k : each;
+        const ks_run part =
+            ks_run_part(run, (double)k / (double)l->todo, (double)(k + count) / (double)l->todo);
+        kspec_status st = l->many(l->ctx, &part, l->mine + k, count, err);
+        for (size_t c = k; c < k + count && keep && !st; c++)
+            st = ks_keep_add(keep, &l->kept, l->mine[c], err);
+        if (st) return st;
+    }
+    return KSPEC_OK;
 }
 
 /* Whose chunk it is */
@@ -116,7 +135,7 @@ static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
     for (size_t c = 0; c < l->kept.chunks; c++)
         if (!l->kept.have[c] && owner(l, c) == (size_t)t->comm.rank) l->mine[l->todo++] = c;
     ks_run alone = ks_run_alone(run);
-    st = ks_parallel_for(&alone, l->todo, one, l, err);
+    st = l->many ? all_of_mine(&alone, l, err) : ks_parallel_for(&alone, l->todo, one, l, err);
     if (t->keep) { /* what is done is kept, whatever became of the rest */
         kspec_error second;
         ks_clear(&second);
@@ -128,18 +147,14 @@ static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
     return st || ranks == 1 ? st : hand_round(l, err);
 }
 
-static kspec_status run_loop(const ks_run *run, int falling, const char *what, size_t chunks, ks_chunk_fn fn,
-                             void *ctx, const ks_share *shares, int count, kspec_error *err) {
-    kspec_team *t = run->team;
-    if (!t) return ks_parallel_for(run, chunks, fn, ctx, err);
+/* l says what is done, and how */
+static kspec_status run_loop(const ks_run *run, loop l, const char *what, size_t chunks,
+                             const ks_share *shares, int count, kspec_error *err) {
+    kspec_team *t = l.team = run->team;
     t->loops++;
-    loop l = {.team = t,
-              .kept = {t->loops, what, chunks, shares, count, ks_zalloc(chunks, 1), {0, chunks}},
-              .fn = fn,
-              .ctx = ctx,
-              .falling = falling,
-              .mine = ks_alloc(chunks, sizeof(size_t)),
-              .bytes = ks_alloc((size_t)t->comm.ranks, sizeof(size_t))};
+    l.kept = (ks_kept_loop){t->loops, what, chunks, shares, count, ks_zalloc(chunks, 1), {0, chunks}};
+    l.mine = ks_alloc(chunks, sizeof(size_t));
+    l.bytes = ks_alloc((size_t)t->comm.ranks, sizeof(size_t));
     kspec_status st = l.kept.have && l.mine && l.bytes
                           ? share_out(run, &l, err)
                           : ks_nomem(err, "a shared loop", ks_size(chunks, sizeof(size_t)));
@@ -172,10 +187,23 @@ kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, vo
 
 kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
                          const ks_share *shares, int count, kspec_error *err) {
-    return run_loop(run, 0, what, chunks, fn, ctx, shares, count, err);
+    if (!run->team) return ks_parallel_for(run, chunks, fn, ctx, err);
+    return run_loop(run, (loop){.fn = fn, .ctx = ctx}, what, chunks, shares, count, err);
 }
 
 kspec_status ks_team_for_falling(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn,
                                  void *ctx, const ks_share *shares, int count, kspec_error *err) {
-    return run_loop(run, 1, what, chunks, fn, ctx, shares, count, err);
+    if (!run->team) return ks_parallel_for(run, chunks, fn, ctx, err);
+    return run_loop(run, (loop){.fn = fn, .ctx = ctx, .falling = 1}, what, chunks, shares, count, err);
+}
+
+kspec_status ks_team_for_all(const ks_run *run, const char *what, size_t chunks, ks_chunks_fn fn, void *ctx,
+                             const ks_share *shares, int count, kspec_error *err) {
+    if (run->team) return run_loop(run, (loop){.many = fn, .ctx = ctx}, what, chunks, shares, count, err);
+    size_t *all = ks_alloc(chunks, sizeof *all);
+    if (!all) return ks_nomem(err, "a list of chunks", ks_size(chunks, sizeof *all));
+    for (size_t c = 0; c < chunks; c++) all[c] = c;
+    kspec_status st = fn(ctx, run, all, chunks, err);
+    ks_free(all);
+    return st;
 }

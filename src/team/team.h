@@ -100,6 +100,15 @@ kspec_status ks_team_for_falling(const ks_run *run, const char *what, size_t chu
                                  void *ctx, const ks_share *shares, int count, kspec_error *err);
 
 /*
+ * The same where a rank makes its chunks in one go, as a GPU does: fn is told which, in increasing order, at
+ * once or, where they are kept, some after the other. Without a team it is all of them.
+ */
+typedef kspec_status (*ks_chunks_fn)(void *ctx, const ks_run *run, const size_t *chunks, size_t count,
+                                     kspec_error *err);
+kspec_status ks_team_for_all(const ks_run *run, const char *what, size_t chunks, ks_chunks_fn fn, void *ctx,
+                             const ks_share *shares, int count, kspec_error *err);
+
+/*
  * A step that all ranks take together, such as one point of a path. What it shares out itself is not kept;
  * its results are, by rank 0. Where the checkpoint has them, fn is not called.
  */

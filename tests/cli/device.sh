@@ -35,7 +35,7 @@ expect_error 2 'belongs neither to root nor to this user, or everybody can write
 chmod 644 tool/libkspec_cuda.so
 
 expect_status 0 "$tool" config
-expect_stdout '^GPU +Plain 0, 1.1 GB, plain, CUDA 0.0 \(the first of several\)$'
+expect_stdout '^GPU +Plain 0, 17.2 GB, plain, CUDA 0.0 \(the first of several\)$'
 expect_status 0 "$tool" moments x.npy -n 4 --estimator all --device gpu --json
 expect_json 'j["device"] == "gpu:0 Plain 0" and j["device_reason"] == "asked for"'
 cp "$out" gpu.json
@@ -51,6 +51,21 @@ for x, y in zip(a['estimates'], b['estimates'], strict=True):
     for k in ('value', 'stderr', 'ci_low', 'ci_high'):
         assert abs(x[k] - y[k]) <= 1e-8 * abs(y[k]), (x, y)
 "
+expect_status 0 "$tool" norm x.npy --method rff-power,rff-debiased --features 20 --device gpu
+expect_stdout '^products and features on gpu:0 Plain 0$'
+expect_status 0 "$tool" norm x.npy --method rff-power,rff-debiased --features 20 --device cpu --json
+cp "$out" cpu.json
+expect_status 0 "$tool" norm x.npy --method rff-power,rff-debiased --features 20 --device gpu --json
+expect_json 'j["device"] == "gpu:0 Plain 0" and j["device_reason"] == "asked for"'
+cp "$out" gpu.json
+expect "random features on the GPU give the processor's norm" "$python" -c "
+import json
+a, b = json.load(open('gpu.json')), json.load(open('cpu.json'))
+for x, y in zip(a['results'], b['results'], strict=True):
+    assert x['method'] == y['method'] and abs(x['value'] - y['value']) <= 1e-10 * y['value'], (x, y)
+"
+expect_error 2 'there is no method of these on a GPU; use the cpu' \
+    "$tool" norm x.npy --method eigen --device gpu
 expect_error 2 'gpu:7 is not there: the last one is gpu:1' "$tool" moments x.npy --device gpu:7
 expect_error 2 'there is no path of this order on a GPU; use the cpu' \
     "$tool" moments x.npy -n 20 --estimator path --no-stderr --device gpu
@@ -74,5 +89,10 @@ expect_json 'j["device"] == "cpu" and j["warnings"] == []'
 
 expect_status 0 "$tool" bench moments --device gpu --rows 9 --cols 9 --repeat 1 --json
 expect_json 'j["device"] == "gpu:0 Plain 0" and len(j["results"]) == 6'
+expect_status 0 env KSPEC_GPU_MEMORY=1e-6 \
+    "$tool" bench exact --device gpu --rows 30 --cols 30 --repeat 1 --json
+expect_json "j['device'] == \"gpu:0 Plain 0, matrices in the host's memory\" and len(j['results']) == 3"
+expect_error 2 "no GPU can be used: KSPEC_GPU_MEMORY: '0' must be a number of GB above 0" \
+    env KSPEC_GPU_MEMORY=0 "$tool" moments x.npy --device gpu
 expect_error 2 'bench ridge: only moments and exact run on a GPU' "$tool" bench ridge --device gpu
 done_testing

@@ -6,6 +6,10 @@
  *                   later ones), kill (the process dies at system call k), short (system call k reads or
  *                   writes half of it), or an error's name such as EIO (system call k fails with it)
  *     FAULT_STRIDE  every how many cases one is tried (1), from FAULT_FIRST (0)
+ *     FAULT_FOLDER  what becomes of a folder, which is a checkpoint: "drop" (it is removed after each case),
+ *                   "resume" (before that a run without faults goes on from it, and must end as if nothing
+ *                   had been), "keep" (the first run leaves a whole one, from which each case goes on)
+ *     FAULT_TICK    seconds by which the clock advances whenever it is read (0)
  *
  * A child is right where it ends with status 0 and exactly the output and files of a run without faults, or
  * with another status, one line on standard error, and no file that is not complete. System calls are caught
@@ -87,13 +91,17 @@ int posix_memalign(void **to, size_t align, size_t n) {
 }
 
 /* Times would differ from run to run. */
+static long now = 1000, tick;
+
 int clock_gettime(clockid_t clock, struct timespec *t) {
     if (armed) {
-        *t = (struct timespec){1000, 0};
+        *t = (struct timespec){__atomic_fetch_add(&now, tick, __ATOMIC_RELAXED), 0};
         return 0;
     }
     return (int)syscall(SYS_clock_gettime, clock, t);
 }
+
+int clock_advances(void) { return tick != 0; }
 
 /* ---- one case ---- */
 
@@ -141,6 +149,16 @@ static long number(const char *name, long otherwise) {
     return text ? atol(text) : otherwise;
 }
 
+/* A run from the checkpoint that a case has left, whatever it was: it ends as one from the start. */
+static const char *judge_resumed(const struct result *want, struct result *got) {
+    static char text[500];
+    run_case(KIND_NONE, -1, got);
+    const char *problem = judge(want, got);
+    if (!problem && got->status != 0) problem = "it fails";
+    if (problem) snprintf(text, sizeof text, "resumed, %s", problem);
+    return problem ? text : NULL;
+}
+
 static int serve(void) {
     static const struct kind {
         const char *name;
@@ -156,12 +174,20 @@ static int serve(void) {
                  {"EMFILE", KIND_ERRNO + EMFILE},
                  {"ENOMEM", KIND_ERRNO + ENOMEM},
                  {NULL, 0}};
-    const char *plan = getenv("FAULT_PLAN");
+    const char *plan = getenv("FAULT_PLAN"), *folder = getenv("FAULT_FOLDER");
+    const int keep = folder && strcmp(folder, "keep") == 0, resume = folder && strcmp(folder, "resume") == 0;
+    tick = number("FAULT_TICK", 0);
     long stride = number("FAULT_STRIDE", 1), first = number("FAULT_FIRST", 0), count[4] = {0};
     struct result want = {0}, again = {0};
     remember_files();
     run_case(KIND_NONE, -1, &want);
     keep_files();
+    if (keep) { /* what goes on from a checkpoint may say so */
+        discard(&want);
+        run_case(KIND_NONE, -1, &want);
+    } else {
+        drop_folders();
+    }
     run_case(KIND_ERRNO + 4095, -1, &again); /* counts system calls, and fails none */
     long allocations = shared->allocations, calls = shared->calls, all_excused = shared->excused;
     const char *problem = again.hung || want.hung ? "hangs" : judge(&want, &again);
@@ -171,6 +197,7 @@ static int serve(void) {
         return 1;
     }
     discard(&again);
+    if (!keep) drop_folders();
     for (const struct kind *d = kinds; d->name; d++) {
         size_t n = strlen(d->name);
         const char *at = strstr(plan, d->name);
@@ -180,9 +207,17 @@ static int serve(void) {
             struct result got = {0};
             run_case(d->kind, k, &got);
             int reached = shared->where || shared->call;
-            if (!reached && !judge(&want, &got)) break; /* it has no k-th one, or ended before */
+            if (!reached && !judge(&want, &got)) { /* it has no k-th one, or ended before */
+                if (!keep) drop_folders();
+                break;
+            }
             count[0]++;
             problem = d->kind == KIND_KILL ? judge_killed(&want, &got) : judge(&want, &got);
+            if (!problem && resume && got.status != 0) {
+                discard(&got);
+                problem = judge_resumed(&want, &got);
+            }
+            if (!keep) drop_folders();
             int kind = got.hung ? 3 : got.crashed ? 2 : 1;
             if (problem && count[kind]++ < 4)
                 printf("FAIL %s %ld%s%s: %s, status %#x: %.300s\n", d->name, k, where(), called(), problem,

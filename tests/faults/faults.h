@@ -24,6 +24,9 @@ struct result {
     char *out_text, err_text[2000];
 };
 
+/* FAULT_TICK: times differ from run to run */
+int clock_advances(void);
+
 /* calls.c: from here on system calls are counted, and number k has the fault of fault_kind */
 void trap_system_calls(long k);
 int open_null(void);
@@ -33,6 +36,8 @@ const char *called(void);
 /* judge.c: the files in the working directory before the first run, and those that a run should make */
 void remember_files(void);
 void keep_files(void);
+/* Removes all folders: they hold checkpoints, from which the next run must not resume. */
+void drop_folders(void);
 /* Reads the child's output. */
 void look_at(struct result *r);
 void discard(struct result *r);

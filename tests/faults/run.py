@@ -53,7 +53,9 @@ def report(name, count, began, note=""):
 
 
 # ---- inputs -------------------------------------------------------------------------------------------
-INPUTS = tempfile.mkdtemp(prefix="faults-")
+# in memory where that is possible: every file is flushed to its disk
+ROOM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+INPUTS = tempfile.mkdtemp(prefix="faults-", dir=ROOM)
 MADE = [
     "generate rff --rows 9 --cols 8 --dim 2 --seed 1 -o x.npy",
     "generate rff --rows 9 --cols 7 --dim 2 --seed 2 -o v.csv",
@@ -119,26 +121,39 @@ COMMANDS = [
 # with a program of their own beside them: a filter of system calls would follow it there
 WITH_CHILDREN = ["moments h.h5 -n 2 --json", "plot m.json -o out.svg",
                  "moments x.npy -n 2 --json --plot out.html"]
+# that keep what they compute: the faults strike while parts are written, and a run without faults goes on
+# from what is left; then while the parts of a whole checkpoint are read
+KEPT = [line + " --checkpoint ck" for line in [
+    "moments x.npy -n 3 --estimator naive,path,exact",
+    "moments t.npy -n 2 --json",
+    "dimension x.npy",
+    "compare x.npy v.csv",
+    "norm x.npy --method eigen,power,lanczos,rff-power,nystrom --sigma 1 --features 20 --sample 5 --json",
+    "ridge x.npy --target y.npy --features 4 --lambda 1 --empirical 2",
+    "spectrum x.npy --rank 4 -n 3 --draws 3",
+    "wls theory --grid 6 --learn 3,8 --empirical 5",
+    "learn --images x.npy --labels labels.csv --test-images x.npy --width 4 --epochs 2 --json"]]
 ALLOCATIONS = "alloc-once,alloc-ever"
 CALLS = "kill,short,EIO,ENOSPC,EINTR,EACCES,EMFILE,ENOMEM"
 
 
-def sweep_line(line, plan, stride, first):
+def sweep_line(line, plan, stride, first, folder):
     """The report of the server for one command line: every stride-th case from the first"""
-    with tempfile.TemporaryDirectory(prefix="faults-") as d:
+    with tempfile.TemporaryDirectory(prefix="faults-", dir=ROOM) as d:
         for f in os.listdir(INPUTS):
             shutil.copy(os.path.join(INPUTS, f), d)
         env = dict(ENV, LD_PRELOAD=LIBRARY, FAULT_PLAN=plan, FAULT_STRIDE=str(stride),
-                   FAULT_FIRST=str(first))
+                   FAULT_FIRST=str(first), FAULT_FOLDER=folder,
+                   FAULT_TICK="0" if folder == "drop" else "2")
         return subprocess.run([KSPEC] + line.split(), capture_output=True, text=True, env=env, cwd=d,
                               errors="replace")
 
 
-def sweep(name, lines, plan, stride):
+def sweep(name, lines, plan, stride, folder="drop"):
     began, count, notes = time.monotonic(), 0, [0, 0]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         slices = args.jobs if stride == 1 else 1  # some lines have more cases than all others together
-        parts = [(line, plan, stride * slices, (number % stride) + k)
+        parts = [(line, plan, stride * slices, (number % stride) + k, folder)
                  for number, line in enumerate(lines) for k in range(slices)]
         for (line, *_), p in zip(parts, pool.map(lambda part: sweep_line(*part), parts)):
             m = re.search(r"^cases (\d+) wrong (\d+) crashes (\d+) hangs (\d+) .* excused (\d+)$", p.stdout,
@@ -264,6 +279,31 @@ def writers():
     report("two writers of one file", count, began)
 
 
+def full_checkpoint():
+    """Disks on which a checkpoint's parts have no room; then there is room, and it goes on."""
+    script = r'''mount -t tmpfs -o size=$2 tmpfs "$1" || exit
+        ck=$1/ck && room=$1 && shift 2
+        "$@" --checkpoint "$ck"
+        s=$?
+        ls -A "$ck" >&2
+        mount -o remount,size=40m "$room" && "$@" --checkpoint "$ck" && exit $s
+        echo "no second run" >&2'''
+    line = "moments tall.npy -n 8 --estimator path"
+    run("generate rff --rows 700 --cols 300 --dim 2 --seed 6 -o tall.npy")
+    want = run(line)[1]
+    for size in ("4k", "8k"):
+        d = tempfile.mkdtemp(prefix="faults-")
+        p = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", d, size, KSPEC] + line.split(),
+                           env=ENV, capture_output=True, text=True)
+        os.rmdir(d)
+        said = [l for l in p.stderr.splitlines() if l.startswith("kspec: ")]
+        there = [l for l in p.stderr.splitlines() if not l.startswith("kspec: ")]
+        if p.returncode != 3 or len(said) != 1 or p.stdout.encode() != want or there != ["identity"]:
+            complain("kspec %s --checkpoint on a disk of %s: status %d, %s" %
+                     (line, size, p.returncode, p.stderr))
+    return 2
+
+
 def full_disk():
     began, count = time.monotonic(), 0
     script = r'''mount -t tmpfs -o size=40k tmpfs "$1" && cd "$1" && shift && "$@"; s=$?; ls -A; exit $s'''
@@ -291,6 +331,7 @@ def full_disk():
             if not ok or (p.returncode and p.stdout.strip()):
                 complain("kspec %s on a full disk: status %d, leaves '%s': %s" %
                          (line, p.returncode, p.stdout, p.stderr))
+        count += full_checkpoint()
     note = "" if probe.returncode == 0 else "; no small disk without user namespaces"
     report("full disk", count, began, note)
 
@@ -301,6 +342,10 @@ try:
             ("children", lambda: sweep("the same, with programs beside", WITH_CHILDREN, ALLOCATIONS,
                                        4 * args.stride)),
             ("calls", lambda: sweep("system calls that fail", COMMANDS, CALLS, max(1, args.stride // 8))),
+            ("kept", lambda: sweep("both while a checkpoint is written", KEPT, ALLOCATIONS + "," + CALLS,
+                                   args.stride, "resume")),
+            ("found", lambda: sweep("both while a checkpoint is read", KEPT, ALLOCATIONS + "," + CALLS,
+                                    args.stride, "keep")),
             ("limits", limits), ("kills", kills), ("writers", writers), ("full", full_disk)]:
         if args.only in ("", name):
             go()

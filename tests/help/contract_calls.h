@@ -241,6 +241,18 @@ CALL(read_lent) {
     kspec_lend(NULL, 0);
     return st;
 }
+static int bring_table(void *ctx, size_t k, kspec_array *here) {
+    here[k].data = ctx;
+    return 0;
+}
+CALL(read_there) {
+    const kspec_array lent = {"on a GPU", table_at + 1, 2, {P, TABLE}, {TABLE, 1}, NULL};
+    const int is = 1;
+    kspec_lend_there(&lent, 1, &(kspec_there){&is, bring_table, (void *)table_at});
+    kspec_status st = read_table(lent.name, opts, held, err);
+    kspec_lend(NULL, 0);
+    return st;
+}
 CALL(write_file) {
     (void)opts;
     const size_t shape[] = {P, TABLE};

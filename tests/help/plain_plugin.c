@@ -3,7 +3,8 @@
  * they can be written. Its "device memory" is the host's at addresses that fault, so that a library that
  * follows a pointer to a matrix crashes here as it would with a GPU.
  *
- * PLAIN_PLUGIN=broken in the environment: a device that is there but cannot be opened; none: no device.
+ * PLAIN_PLUGIN=broken in the environment: a device that is there but cannot be opened; none: no device;
+ * small, second-is-small: one that runs out of memory.
  */
 #include "device/plugin.h"
 
@@ -13,21 +14,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR ((uintptr_t)1 << 62)
-enum { MEMORY = 1 << 30 };
+/* device k has the addresses from FAR + k NEXT on */
+#define FAR  ((uintptr_t)1 << 62)
+#define NEXT ((uintptr_t)1 << 56)
+static const size_t MEMORY = (size_t)16 << 30;
+enum { DEVICES = 2 };
 
 struct ks_gpu {
+    int device;
     long until_failure;
     size_t used;
     char message[64];
 };
 
-static const double *here(const double *p) { return (const double *)((uintptr_t)p - FAR); }
-static double *mine(double *p) { return (double *)((uintptr_t)p - FAR); }
+static const double *here(const double *p) { return (const double *)((uintptr_t)p % NEXT); }
+static double *mine(double *p) { return (double *)((uintptr_t)p % NEXT); }
 
 static int count(char *why, size_t room) {
     const char *set = getenv("PLAIN_PLUGIN");
-    if (!set || strcmp(set, "none") != 0) return 2;
+    if (!set || strcmp(set, "none") != 0) return DEVICES;
     snprintf(why, room, "this machine has no GPU of NVIDIA");
     return 0;
 }
@@ -47,7 +52,10 @@ static ks_plugin_status open_device(int device, ks_gpu **gpu, char *why, size_t 
         return KS_PLUGIN_BROKEN;
     }
     *gpu = calloc(1, sizeof **gpu);
-    (*gpu)->until_failure = set && strcmp(set, "small") == 0 ? 2 : -1;
+    (*gpu)->device = device;
+    const int small =
+        set && (strcmp(set, "small") == 0 || (device == 1 && strcmp(set, "second-is-small") == 0));
+    (*gpu)->until_failure = small ? 2 : -1;
     return KS_PLUGIN_OK;
 }
 
@@ -58,7 +66,7 @@ static void close_device(ks_gpu *gpu) {
 }
 
 static const char *message(const ks_gpu *gpu) { return gpu->message; }
-static int owner(const void *p) { return (uintptr_t)p >= FAR ? 0 : -1; }
+static int owner(const void *p) { return (uintptr_t)p >= FAR ? (int)(((uintptr_t)p - FAR) / NEXT) : -1; }
 static size_t available(ks_gpu *gpu) { return MEMORY - gpu->used; }
 static void fail_after(ks_gpu *gpu, long after) { gpu->until_failure = after; }
 
@@ -74,13 +82,13 @@ static ks_plugin_status take(ks_gpu *gpu, size_t bytes, void **out) {
     memcpy(p, &bytes, sizeof bytes);
     memset(p + 16, 0xff, bytes); /* NaN: what is read before it is written shows */
     gpu->used += bytes;
-    *out = (void *)((uintptr_t)(p + 16) + FAR);
+    *out = (void *)((uintptr_t)(p + 16) + FAR + (uintptr_t)gpu->device * NEXT);
     return KS_PLUGIN_OK;
 }
 
 static void release(ks_gpu *gpu, void *p) {
     size_t bytes;
-    char *block = (char *)((uintptr_t)p - FAR) - 16;
+    char *block = (char *)((uintptr_t)p % NEXT) - 16;
     memcpy(&bytes, block, sizeof bytes);
     gpu->used -= bytes;
     free(block);
@@ -92,14 +100,36 @@ static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t 
     return KS_PLUGIN_OK;
 }
 
-/* Numbers that were copied to the host, for tests to look at */
-extern size_t plain_copied;
-size_t plain_copied;
+/* For tests to look at: numbers copied to the host; start rows of path, and parts of products, made */
+extern size_t plain_copied, plain_made;
+size_t plain_copied, plain_made;
+static void count_up(size_t *to, size_t more) { __atomic_fetch_add(to, more, __ATOMIC_RELAXED); }
 
 static ks_plugin_status get(ks_gpu *gpu, double *to, const double *from, size_t n, size_t step) {
     (void)gpu;
-    plain_copied += n;
+    count_up(&plain_copied, n);
     for (size_t i = 0; i < n; i++) to[i] = here(from)[i * step];
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
+                             ptrdiff_t row, ptrdiff_t col, double *to) {
+    (void)gpu;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            mine(to)[i * cols + j] = alpha * here(from)[(ptrdiff_t)i * row + (ptrdiff_t)j * col];
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
+                                  size_t ld) {
+    for (size_t i = 0; i < rows; i++) put(gpu, to + i * cols, from + i * ld, cols);
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status get_block(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
+                                  size_t cols) {
+    for (size_t i = 0; i < rows; i++) get(gpu, to + i * ld, from + i * cols, cols, 1);
     return KS_PLUGIN_OK;
 }
 
@@ -179,6 +209,13 @@ static void path_from(const ks_path_job *job, size_t h, size_t row, size_t col, 
             if (b != col) S[k] += A[b * n + k] * s * y[h * Q + b];
 }
 
+/* Is part k to be made? */
+static int is_listed(const ks_parts *p, size_t k) {
+    for (size_t i = 0; i < p->count && p->list; i++)
+        if (p->list[i] == k) return 1;
+    return !p->list;
+}
+
 /* Through a row or column: all but those without it. */
 static ks_plugin_status path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress) {
     const size_t P = job->P, Q = job->Q, n = (size_t)job->nmax;
@@ -187,13 +224,17 @@ static ks_plugin_status path(ks_gpu *gpu, const ks_path_job *job, const ks_plugi
     void *room; /* an allocation that may fail, as a GPU's would */
     ks_plugin_status st = take(gpu, 64, &room);
     for (size_t h = 0; h < P && !st && !stop; h++) {
+        const size_t part = h % job->part.parts, first = h < job->part.parts;
+        if (!is_listed(&job->part, part)) continue;
+        count_up(&plain_made, 1);
         stop = progress->report(progress->ctx, (double)h / (double)P);
         path_from(job, h, SIZE_MAX, SIZE_MAX, job->sums + h * n, A, R);
         for (size_t i = 0; i < P + Q && job->rows; i++) {
             path_from(job, h, i < P ? i : SIZE_MAX, i < P ? SIZE_MAX : i - P, S, A, R);
             for (size_t k = 0; k < n; k++) {
-                double *to = i < P ? &job->rows[k * P + i] : &job->cols[k * Q + i - P];
-                *to = (h ? *to : 0) + job->sums[h * n + k] - S[k];
+                double *to =
+                    i < P ? &job->rows[(part * n + k) * P + i] : &job->cols[(part * n + k) * Q + i - P];
+                *to = (first ? 0 : *to) + job->sums[h * n + k] - S[k];
             }
         }
     }
@@ -220,11 +261,38 @@ static ks_plugin_status gram_times(ks_gpu *gpu, const ks_gram_job *job, const do
     release(gpu, room);
     if (progress->report(progress->ctx, 0)) return KS_PLUGIN_STOPPED;
     const double *X = here(job->X);
-    const size_t n = job->n, p = job->p;
+    const size_t n = job->n, p = job->p, parts = job->part.parts;
+    const size_t count = job->part.list ? job->part.count : parts;
+    count_up(&plain_made, count);
     for (size_t i = 0; i < n; i++) {
-        y[i] = 0;
-        for (size_t j = 0; j < n; j++) y[i] += kernel_of(job->metric, X + i * p, X + j * p, p) * x[j];
+        double total = 0;
+        for (size_t l = 0; l < count; l++) { /* a part has columns k, k + parts ... */
+            const size_t k = job->part.list ? job->part.list[l] : l;
+            double sum = 0;
+            for (size_t j = k; j < n; j += parts)
+                sum += kernel_of(job->metric, X + i * p, X + j * p, p) * x[j];
+            if (count < parts) y[l * job->stride + i] = sum;
+            total += sum;
+        }
+        if (count == parts) y[i] = total;
     }
+    return KS_PLUGIN_OK;
+}
+
+/* Not a multiple of the ranks that tests have */
+static size_t path_parts(ks_gpu *gpu, const ks_path_job *job) {
+    (void)gpu;
+    return job->P < 5 ? job->P : 5;
+}
+
+static ks_plugin_status cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale,
+                                double *Z) {
+    (void)gpu;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            double *z = &mine(Z)[i * cols + j], t = *z + here(b)[j];
+            *z = scale * cos(2 * acos(-1) * (t - rint(t)));
+        }
     return KS_PLUGIN_OK;
 }
 
@@ -246,15 +314,20 @@ const ks_plugin *ks_plugin_table(void) {
                                     .path_orders = 16,
                                     .path_loo_orders = 8,
                                     .path_memory = path_memory,
+                                    .path_parts = path_parts,
                                     .fail_after = fail_after,
                                     .alloc = take,
                                     .release = release,
                                     .put = put,
                                     .get = get,
+                                    .pack = pack,
+                                    .put_block = put_block,
+                                    .get_block = get_block,
                                     .product = product,
                                     .expression = expression,
                                     .symmetrise = symmetrise,
                                     .path = path,
-                                    .gram_times = gram_times};
+                                    .gram_times = gram_times,
+                                    .cosines = cosines};
     return &table;
 }

@@ -4,6 +4,7 @@
  */
 #include "device/backend.h"
 #include "device/device.h"
+#include "help/bed.h"
 #include "help/failing_alloc.h"
 #include "moments/exact.h"
 #include "moments/kv.h"
@@ -11,45 +12,11 @@
 #include "moments/path.h"
 #include "test.h"
 
-#include <libgen.h>
-#include <limits.h>
-#include <unistd.h>
-
-static char plain[PATH_MAX + 32];
-
-static double *matrix(uint64_t seed, size_t P, size_t Q) {
-    double *x = malloc(P * Q * sizeof *x);
-    for (size_t i = 0; i < P * Q; i++) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        x[i] = 2 * ((double)(seed >> 11) * 0x1p-53) - 1 + 0.25;
-    }
-    return x;
-}
-
 static double *absolute(const double *x, size_t count) {
     double *y = malloc(count * sizeof *y);
     for (size_t i = 0; i < count; i++) y[i] = fabs(x[i]);
     return y;
 }
-
-/* An open GPU, and a run on it */
-typedef struct {
-    ks_place place;
-    ks_run run;
-} bed;
-
-static int make_bed(bed *b) {
-    kspec_error err;
-    *b = (bed){.run = {.threads = 2, .to = 1}};
-    if (ks_place_make(&b->place, KSPEC_DEVICE_GPU, &err)) return 0;
-    b->run.device = b->place.device;
-    return 1;
-}
-
-/* Sizes that a plain plugin, or a sanitizer, is quick with */
-static int small_only, tiny;
-static int is_plain(const bed *b) { return strstr(b->place.device->name, "Plain") != NULL; }
-static int is_small(const bed *b) { return small_only || is_plain(b); }
 
 /* ---- operations ---- */
 
@@ -281,6 +248,7 @@ TEST(paths) {
             compare(&b, "path", path, 150, 450, n, two, 1, TOLERANCE);
             compare(&b, "path", path, 1100, 70, n, two, 1, TOLERANCE);
         }
+    if (!is_small(&b)) compare(&b, "path", path, 4400, 40, 3, 0, 1, TOLERANCE); /* several parts */
     ks_place_close(&b.place);
 }
 
@@ -375,12 +343,6 @@ TEST(allocations) {
     ks_place_close(&b.place);
 }
 
-static int stop_at(void *ctx, double fraction) {
-    (void)fraction;
-    long *left = ctx;
-    return (*left)-- == 0;
-}
-
 TEST(cancelling) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
@@ -417,35 +379,6 @@ static kspec_status moments(const double *A, size_t P, size_t Q, kspec_moments_o
     const kspec_matrix phi = {A, P, Q, (ptrdiff_t)Q, 1};
     o.size = sizeof o;
     return kspec_moments(&phi, 1, &o, r, err);
-}
-
-/* The norm by products on the device, beside the eigenvalue of the whole matrix */
-TEST(norms) {
-    bed b;
-    if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    ks_place_close(&b.place);
-    static const size_t sizes[][2] = {{1, 1}, {2, 3}, {65, 11}, {130, 40}, {300, 16}};
-    for (size_t k = 0; k < (tiny ? 4 : sizeof sizes / sizeof *sizes); k++)
-        for (int kernel = 0; kernel < 3; kernel++) {
-            const size_t n = sizes[k][0], p = sizes[k][1];
-            double *x = matrix(k + 1, n, p);
-            const kspec_matrix X = {x, n, p, (ptrdiff_t)p, 1};
-            kspec_norm_opts o = {.size = sizeof o, .kernel = (kspec_kernel)kernel, .median_sigma = n > 1};
-            kspec_norm_result *r, *again;
-            kspec_error err;
-            o.methods = KSPEC_NORM_METHOD_EIGEN | KSPEC_NORM_METHOD_POWER | KSPEC_NORM_METHOD_LANCZOS;
-            o.device = KSPEC_DEVICE_GPU;
-            CHECK_MSG(kspec_norm(&X, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
-            CHECK(strncmp(r->device.name, "gpu:0 ", 6) == 0);
-            CHECK_CLOSE(r->entries[1]->value, r->entries[0]->value, 1e-8);
-            CHECK_CLOSE(r->entries[2]->value, r->entries[0]->value, 1e-9);
-            CHECK(kspec_norm(&X, &o, &again, &err) == KSPEC_OK);
-            CHECK(again->entries[2]->value == r->entries[2]->value);
-            kspec_norm_free(r), kspec_norm_free(again);
-            o.methods = KSPEC_NORM_METHOD_EIGEN;
-            CHECK(kspec_norm(&X, &o, &r, &err) == KSPEC_E_ARG && strstr(err.msg, "no method of these"));
-            free(x);
-        }
 }
 
 TEST(calls) {
@@ -492,7 +425,7 @@ TEST(places) {
     ks_place p;
     kspec_error err;
     kspec_device_used used;
-    ks_plugin_use(plain);
+    ks_plugin_use(bed_plain);
     setenv("PLAIN_PLUGIN", "fine", 1);
     CHECK(!ks_place_make(&p, KSPEC_DEVICE_AUTO, &err) && !ks_place_decide(&p, 1e3, NULL, 1, &err) &&
           !p.device);
@@ -541,10 +474,14 @@ TEST(words) {
     for (int k = 0; k < 8; k++) CHECK(kspec_device_parse(bad[k], &d, &err) == KSPEC_E_ARG && err.msg[0]);
 }
 
+static void before(void) {
+    RUN(words);
+    RUN(places);
+}
+
 static void all(void) {
     RUN(operations);
     RUN(paths);
-    RUN(norms);
     if (tiny) return;
     RUN(exacts);
     RUN(others);
@@ -553,28 +490,4 @@ static void all(void) {
     RUN(calls);
 }
 
-/* test_device small: the GPU alone, on small sizes, for compute-sanitizer; tiny: operations, path and norm */
-int main(int argc, char **argv) {
-    char exe[PATH_MAX] = "";
-    bed b;
-    if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0) return 1;
-    snprintf(plain, sizeof plain, "%s/plain_plugin.so", dirname(exe));
-    tiny = argc > 1 && strcmp(argv[1], "tiny") == 0;
-    const int gpu_alone = tiny || (argc > 1 && strcmp(argv[1], "small") == 0);
-    small_only = gpu_alone || SANITIZED;
-    RUN(words);
-    if (!gpu_alone) {
-        RUN(places);
-        ks_plugin_use(plain);
-        all();
-    }
-    ks_plugin_use(NULL);
-    if (make_bed(&b)) {
-        printf("%s\n", b.place.device->name);
-        ks_place_close(&b.place);
-        all();
-    } else {
-        printf("no other GPU: %s\n", b.place.why);
-    }
-    return test_done();
-}
+int main(int argc, char **argv) { return bed_main(argc, argv, before, all); }

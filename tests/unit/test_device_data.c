@@ -39,9 +39,12 @@ static void release(double *p) { own.device->plugin->release(own.device->gpu, p)
 typedef struct {
     ptrdiff_t row, col;
     size_t count;
+    /* of entry (0, 0) */
+    size_t first;
 } layout;
-static const layout dense = {Q, 1, (size_t)P *Q}, by_columns = {1, P, (size_t)P *Q},
-                    padded = {Q + 3, 1, (size_t)P *(Q + 3)}, apart = {2 * Q, 2, (size_t)P * 2 * Q};
+static const layout dense = {Q, 1, (size_t)P *Q, 0}, by_columns = {1, P, (size_t)P *Q, 0},
+                    padded = {Q + 3, 1, (size_t)P *(Q + 3), 0}, apart = {2 * Q, 2, (size_t)P * 2 * Q, 0},
+                    backward = {-Q, -1, (size_t)P *Q, (size_t)P *Q - 1};
 
 static void same(const kspec_moments_result *a, const kspec_moments_result *b) {
     CHECK(a->count == b->count && a->side == b->side && a->permutations == b->permutations);
@@ -71,8 +74,8 @@ static void one(layout l, size_t trials, double scale, kspec_moments_opts o, int
     for (size_t k = 0; k < trials; k++) {
         double *x = numbers(k + 1, l.count, scale);
         if (large) x[7] *= large;
-        here[k] = (kspec_matrix){x, P, Q, l.row, l.col};
-        there[k] = (kspec_matrix){upload(x, l.count), P, Q, l.row, l.col};
+        here[k] = (kspec_matrix){x + l.first, P, Q, l.row, l.col};
+        there[k] = (kspec_matrix){upload(x, l.count) + l.first, P, Q, l.row, l.col};
     }
     o.size = sizeof o, o.device = KSPEC_DEVICE_GPU;
     CHECK_MSG(kspec_moments(here, trials, &o, &a, &err) == KSPEC_OK, "%s: %s", what, err.msg);
@@ -83,7 +86,10 @@ static void one(layout l, size_t trials, double scale, kspec_moments_opts o, int
     if (b) CHECK(strcmp(b->device.why, "the data are there") == 0 && b->device.name[0] == 'g');
     if (copied) CHECK_MSG((*copied - before < (size_t)P * Q) == direct, "%s: %zu", what, *copied - before);
     kspec_moments_free(a), kspec_moments_free(b);
-    for (size_t k = 0; k < trials; k++) release((double *)there[k].data), free((double *)here[k].data);
+    for (size_t k = 0; k < trials; k++) {
+        release((double *)there[k].data - l.first);
+        free((double *)here[k].data - l.first);
+    }
 }
 
 TEST(moments_where_they_are) {
@@ -97,14 +103,18 @@ TEST(moments_where_they_are) {
         one(dense, t, 7, (kspec_moments_opts){.nmax = 4, .estimators = all, .normalize = 1}, 1, "normalised");
         one(by_columns, t, 1, (kspec_moments_opts){.nmax = 4, .estimators = all}, 1, "by columns");
         one(dense, t, 1, (kspec_moments_opts){.nmax = 1, .estimators = KSPEC_ESTIMATOR_NAIVE}, 1, "naive");
+        one(padded, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = path}, 1, "padded");
+        one(apart, t, 7, (kspec_moments_opts){.nmax = 3, .estimators = all}, 1, "apart");
+        one(backward, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = path}, 1, "backward");
         /* by way of the host */
         one(dense, t, 1, (kspec_moments_opts){.nmax = 4, .estimators = KSPEC_ESTIMATOR_NAIVE}, 0, "no m(2)");
         one(dense, t, 1e-120, (kspec_moments_opts){.nmax = 1, .estimators = path}, 0, "tiny");
-        one(padded, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = path}, 0, "padded");
-        one(apart, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = path}, 0, "apart");
         one(dense, t, 1, (kspec_moments_opts){.nmax = 3, .estimators = path, .permutations = 3}, 0, "orders");
         one(dense, t, 1, (kspec_moments_opts){.nmax = 3}, 0, "auto");
         one(dense, t, 1, (kspec_moments_opts){.nmax = 3, .center = KSPEC_CENTER_ROWS}, 0, "centred");
+        one(apart, t, 1, (kspec_moments_opts){.nmax = 3, .center = KSPEC_CENTER_ROWS}, 0, "apart, centred");
+        one(backward, t, 1, (kspec_moments_opts){.nmax = 3, .center = KSPEC_CENTER_ROWS}, 0,
+            "backward, centred");
     }
     one(dense, 3, 1, (kspec_moments_opts){.nmax = 3, .estimators = path}, 0, "three trials");
     large = 1e6; /* which exact takes apart, on the host */
@@ -131,13 +141,21 @@ TEST(what_is_wrong) {
     if (r) same(r, cpu);
     kspec_moments_free(r), kspec_moments_free(cpu);
     o.device = KSPEC_DEVICE_AUTO;
+    if (copied) { /* the plain plugin's second device: AUTO and GPU are where the data are */
+        kspec_matrix second = {there.data + (ptrdiff_t)((uintptr_t)1 << 53), P, Q, Q, 1};
+        for (int device = KSPEC_DEVICE_AUTO; device <= KSPEC_DEVICE_GPU; device += KSPEC_DEVICE_GPU) {
+            o.device = (kspec_device)device;
+            CHECK_MSG(kspec_moments(&second, 1, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
+            if (r) CHECK_MSG(strcmp(r->device.name, "gpu:1 Plain 1") == 0, "%s", r->device.name);
+            kspec_moments_free(r);
+        }
+        o.device = KSPEC_DEVICE_GPU_FIRST;
+        CHECK(kspec_moments(&second, 1, &o, &r, &err) == KSPEC_E_ARG);
+        CHECK_MSG(strcmp(err.msg, "the matrix is on gpu:1, not on gpu:0") == 0, "%s", err.msg);
+        o.device = KSPEC_DEVICE_AUTO;
+    }
     CHECK(kspec_moments(&none, 1, &o, &r, &err) == KSPEC_E_ARG &&
           kspec_moments(&there, 0, &o, &r, &err) == KSPEC_E_ARG);
-    there.row_stride = -Q;
-    CHECK(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_E_ARG);
-    CHECK_MSG(strstr(err.msg, "strides -30 and 1 of a matrix on a GPU: they must be positive"), "%s",
-              err.msg);
-    there.row_stride = Q;
     x[5 * Q + 7] = NAN;
     CHECK(own.device->plugin->put(own.device->gpu, (double *)there.data, x, (size_t)P * Q) == KS_PLUGIN_OK);
     CHECK(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_E_DATA);

@@ -256,8 +256,58 @@ TEST(empty_rows) {
     CHECK_FAILS(kspec_dimension(&phi, 1, &d, &s, &e), KSPEC_E_ARG, e, "a curve and groups");
 }
 
+/*
+ * The share of the columns' means by its definition: products of different rows of a column, averaged over
+ * the pairs that are there and then over columns, beside those of a row with itself.
+ */
+static double share_of_means(const double *A, const double *B, size_t P, size_t Q) {
+    double share = 0, cols = 0, total = 0, entries = 0;
+    for (size_t a = 0; a < Q; a++) {
+        double sum = 0, pairs = 0;
+        for (size_t i = 0; i < P; i++)
+            for (size_t j = 0; j < P; j++) {
+                const double x = A[i * Q + a] * B[j * Q + a];
+                if (isnan(x)) continue;
+                if (i == j)
+                    total += x, entries++;
+                else
+                    sum += x, pairs++;
+            }
+        if (pairs > 0) share += sum / pairs, cols++;
+    }
+    return share / cols / (total / entries);
+}
+
+TEST(the_share_of_the_means) {
+    enum { P = 8, Q = 5 };
+    for (int kind = 0; kind < 4; kind++) { /* one trial or two, whole or with holes */
+        const size_t trials = kind % 2 ? 2 : 1;
+        double x[2][P * Q];
+        for (size_t k = 0; k < trials; k++) {
+            kspec_random_normal(31 + (uint64_t)kind, k, 0, P * Q, x[k]);
+            for (size_t i = 0; i < P * Q; i++) x[k][i] += 0.5 * (double)(i % Q);
+            if (kind >= 2) make_holes(41 + k, 0.3, P * Q, x[k]);
+        }
+        if (kind >= 2) /* a column with one entry has no pair */
+            for (size_t i = 0; i < P; i++)
+                if (i != 3) x[0][i * Q + 2] = x[trials - 1][i * Q + 2] = NAN;
+        const kspec_matrix phi[2] = {view(x[0], P, Q), view(x[1], P, Q)};
+        const kspec_moments_opts o = {.size = sizeof o,
+                                      .nmax = 1,
+                                      .estimators = KSPEC_ESTIMATOR_PATH,
+                                      .pairwise = kind >= 2,
+                                      .device = KSPEC_DEVICE_CPU};
+        kspec_moments_result *r;
+        kspec_error e;
+        CHECK_MSG(kspec_moments(phi, trials, &o, &r, &e) == KSPEC_OK, "%s", e.msg);
+        CHECK_CLOSE(r->mean_share, share_of_means(x[0], x[trials - 1], P, Q), 1e-12);
+        kspec_moments_free(r);
+    }
+}
+
 int main(void) {
     RUN(against_every_cycle);
+    RUN(the_share_of_the_means);
     EACH_ISA(RUN(golden_values));
     RUN(halves_are_means_of_what_is_seen);
     RUN(nothing_missing);

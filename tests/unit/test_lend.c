@@ -1,4 +1,7 @@
-/* kspec_lend(): arrays in memory are read as files of the same numbers are, with and without a copy. */
+/*
+ * kspec_lend(): arrays in memory are read as files of the same numbers are, with and without a copy.
+ * kspec_lend_there(): those on a GPU stay there, or are brought to the host.
+ */
 #include "help/failing_alloc.h"
 #include "help/read.h"
 
@@ -170,6 +173,61 @@ TEST(allocations_may_fail) {
     kspec_lend(NULL, 0);
 }
 
+/* ---- on a GPU: at addresses that nobody here may look at ---- */
+
+static const kspec_array away = {"x", (const double *)((uintptr_t)1 << 62), 3, {C, R, T}, {R * T, T, 1},
+                                 NULL};
+static int brought, refuse;
+static int bring(void *ctx, size_t k, kspec_array *here) {
+    CHECK(ctx == &brought && k == 1 && here->data == away.data);
+    here->data = turned;
+    brought++;
+    return refuse;
+}
+
+TEST(arrays_stay_on_a_gpu) {
+    const kspec_array arrays[] = {stored, away};
+    const int is[] = {0, 1};
+    const kspec_there there = {is, bring, &brought};
+    const char *const inputs[] = {"y", "x"};
+    const kspec_read_opts *const by_host[] = {
+        OPTS(.axes = "cols,rows,trials"), OPTS(.in_place = 1, .axes = "cols,rows,trials"),
+        OPTS(.there = 1, .axes = "cols,rows,trials"),
+        OPTS(.there = 1, .in_place = 1, .axes = "cols,rows,trials", .select_rows = "0-2"),
+        OPTS(.there = 1, .in_place = 1, .axes = "cols,rows,trials", .nan = KSPEC_NAN_OMIT_ROWS)};
+    kspec_array renamed[] = {arrays[0], arrays[1]};
+    kspec_dataset *d;
+    renamed[0].name = "y";
+    kspec_lend_there(renamed, 2, &there);
+    CHECK(kspec_read(inputs + 1, 1, OPTS(.there = 1, .in_place = 1, .axes = "cols,rows,trials"), &d, &err) ==
+          KSPEC_OK);
+    if (d) {
+        CHECK(d->memory == KSPEC_MEMORY_DEVICE && d->trials == T && d->rows == R && d->cols == C && !brought);
+        for (size_t t = 0; t < T; t++) {
+            const kspec_matrix m = kspec_dataset_trial(d, t);
+            CHECK(m.data == away.data + t && m.row_stride == T && m.col_stride == R * T);
+        }
+    }
+    kspec_dataset_free(d);
+    for (size_t k = 0; k < sizeof by_host / sizeof *by_host; k++) {
+        CHECK_MSG(kspec_read(inputs + 1, 1, by_host[k], &d, &err) == KSPEC_OK, "%zu: %s", k, err.msg);
+        CHECK(brought == (int)k + 1 && d && d->memory == KSPEC_MEMORY_HOST);
+        if (d) check_numbers(d, 0);
+        kspec_dataset_free(d);
+    }
+    /* one here, one there: both here */
+    const kspec_array mixed[] = {{"y", plain, 2, {C, R}, {R, 1}, NULL},
+                                 {"x", away.data, 2, {C, R}, {R, 1}, NULL}};
+    kspec_lend_there(mixed, 2, &there);
+    CHECK(kspec_read(inputs, 2, OPTS(.there = 1, .in_place = 1), &d, &err) == KSPEC_OK && d->trials == 2);
+    if (d) CHECK(d->memory == KSPEC_MEMORY_HOST && kspec_dataset_trial(d, 1).data == turned);
+    kspec_dataset_free(d);
+    refuse = 1;
+    CHECK(kspec_read(inputs + 1, 1, NULL, &d, &err) == KSPEC_E_DATA && !d);
+    kspec_lend(NULL, 0);
+    CHECK(kspec_read(inputs + 1, 1, NULL, &d, &err) == KSPEC_E_IO);
+}
+
 int main(void) {
     make_numbers();
     RUN(every_layout_is_read);
@@ -179,5 +237,6 @@ int main(void) {
     RUN(refusals);
     RUN(other_threads_do_not_see_them);
     RUN(allocations_may_fail);
+    RUN(arrays_stay_on_a_gpu);
     return test_done();
 }

@@ -28,7 +28,10 @@ static void check_task(const ks_task *t, kspec_estimator label, int first, int l
               t->permutations);
 }
 
-/* A GPU that is asked for by name has the memory that counts: exact is planned, or not, by that. */
+/*
+ * exact is planned, or not, by the memory of a GPU that is asked for by name, or by the host's where that is
+ * more.
+ */
 static size_t gpu_memory;
 static size_t gpu_available(ks_gpu *gpu) {
     (void)gpu;
@@ -51,11 +54,25 @@ TEST(memory_of_a_device) {
         CHECK(make(&o, large, large, 1, 0, &t, &e) != KSPEC_OK);
     }
     kspec_moments_opts o = {.nmax = 4, .estimators = KSPEC_ESTIMATOR_EXACT};
-    gpu_memory = 10000000;
-    CHECK(ks_tasks_make(&o, 2000, 2000, 1, 0, &device, &t, &e) == KSPEC_E_ARG);
-    CHECK_MSG(strstr(e.msg, "or the 10.0 MB that are available"), "%s", e.msg);
+    /* auto takes no more than 4 GB for exact of a sample, whatever there is: the same on every machine */
+    kspec_moments_opts automatic = {.nmax = 4};
+    CHECK_MSG(!ks_tasks_make(&automatic, 20000, 20000, 1, 0, &device, &t, &e), "%s", e.msg);
+    CHECK_MSG(t.task[0].last < 4 && t.task[t.count - 1].label == KSPEC_ESTIMATOR_PATH, "exact to order %d",
+              t.task[0].last);
     ks_tasks_free(&t);
-    CHECK(!make(&o, 2000, 2000, 1, 0, &t, &e));
+    automatic = (kspec_moments_opts){.nmax = 4, .sampled = KSPEC_SAMPLED_ROWS};
+    CHECK_MSG(!ks_tasks_make(&automatic, 20000, 20000, 1, 0, &device, &t, &e), "%s", e.msg);
+    check_task(&t.task[0], KSPEC_ESTIMATOR_EXACT, 1, 4, 0);
+    ks_tasks_free(&t);
+    gpu_memory = 10000000; /* its matrices are the host's, then */
+    CHECK_MSG(!ks_tasks_make(&o, 1000, 1000, 1, 0, &device, &t, &e), "%s", e.msg);
+    check_task(&t.task[0], KSPEC_ESTIMATOR_EXACT, 1, 4, 0);
+    ks_tasks_free(&t);
+    CHECK(ks_tasks_make(&o, large, large, 1, 0, &device, &t, &e) == KSPEC_E_ARG);
+    CHECK_MSG(strstr(e.msg, "MB that are available") && !strstr(e.msg, "or the 10.0 MB"), "%s", e.msg);
+    ks_tasks_free(&t);
+    CHECK(!make(&o, 1000, 1000, 1, 0, &t, &e));
+    ks_tasks_free(&t);
 }
 
 TEST(auto_takes_exact_where_it_can) {

@@ -148,26 +148,47 @@ TEST(whatever_the_estimators) {
     }
 }
 
-/* tr(G)^2 / tr(G^2) of the Gram matrix of the mean over trials */
+/*
+ * tr(G)^2 / tr(G^2) of the Gram matrix of the mean over trials. Path and exact have it from their m(2), also
+ * where one entry is far larger than the rest, or each row in another unit.
+ */
+static double naive_ratio(const double *x) {
+    double trace = 0, square = 0;
+    for (size_t i = 0; i < P; i++)
+        for (size_t j = 0; j < P; j++) {
+            double g = 0;
+            for (size_t k = 0; k < Q; k++) g += x[i * Q + k] * x[j * Q + k];
+            if (i == j) trace += g;
+            square += g * g;
+        }
+    return trace * trace / square;
+}
+
 TEST(the_naive_one) {
-    for (size_t trials = 1; trials <= 2; trials++) {
-        sample s = draw(60, trials);
-        kspec_matrix m[2] = {{s.at[0], P, Q, Q, 1}, {s.at[1], P, Q, Q, 1}};
-        double x[P * Q], trace = 0, square = 0;
-        for (size_t k = 0; k < P * Q; k++) x[k] = (s.at[0][k] + s.at[trials - 1][k]) / 2;
-        for (size_t i = 0; i < P; i++)
-            for (size_t j = 0; j < P; j++) {
-                double g = 0;
-                for (size_t k = 0; k < Q; k++) g += x[i * Q + k] * x[j * Q + k];
-                if (i == j) trace += g;
-                square += g * g;
+    const unsigned each[] = {KSPEC_ESTIMATOR_AUTO, KSPEC_ESTIMATOR_NAIVE, KSPEC_ESTIMATOR_PATH,
+                             KSPEC_ESTIMATOR_EXACT};
+    for (size_t trials = 1; trials <= 2; trials++)
+        for (int kind = 0; kind < 3; kind++) {
+            sample s = draw(60, trials);
+            for (size_t k = 0; k < trials; k++) {
+                if (kind == 1) s.at[k][2 * Q + 3] = 1e6;
+                for (size_t i = 0; i < P * Q && kind == 2; i++)
+                    s.at[k][i] = ldexp(s.at[k][i], 7 * (int)(i / Q) - 20);
             }
-        kspec_moments_opts o = {.size = sizeof o, .nmax = 2};
-        kspec_moments_result *r;
-        CHECK(kspec_moments(m, trials, &o, &r, NULL) == KSPEC_OK);
-        CHECK_CLOSE(r->participation_ratio_naive, trace * trace / square, 1e-12);
-        kspec_moments_free(r);
-    }
+            kspec_matrix m[2] = {{s.at[0], P, Q, Q, 1}, {s.at[1], P, Q, Q, 1}};
+            double x[P * Q];
+            for (size_t k = 0; k < P * Q; k++) x[k] = (s.at[0][k] + s.at[trials - 1][k]) / 2;
+            for (size_t e = 0; e < sizeof each / sizeof *each; e++)
+                for (int no_stderr = 0; no_stderr < 2; no_stderr++) {
+                    kspec_moments_opts o = {
+                        .size = sizeof o, .nmax = 2, .estimators = each[e], .no_stderr = no_stderr};
+                    kspec_moments_result *r;
+                    CHECK(kspec_moments(m, trials, &o, &r, NULL) == KSPEC_OK);
+                    CHECK_CLOSE(r->participation_ratio_naive, naive_ratio(x), 1e-12);
+                    CHECK(isnan(r->participation_ratio_std_error) || !no_stderr);
+                    kspec_moments_free(r);
+                }
+        }
 }
 
 /* As kspec_dimension() has it, to the naive one; three trials, so that splits are drawn. */

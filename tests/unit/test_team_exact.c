@@ -156,7 +156,7 @@ TEST(products_have_the_same_bits) {
 }
 
 TEST(symmetric_products_have_the_same_bits) {
-    /* of the last two the strips come in several windows, of the last also in two pieces of the inner index */
+    /* of the last two the strips come in several windows; of the last the inner index is in two pieces */
     static const size_t shapes[][2] = {{1, 1},    {255, 300}, {513, 20},   {1025, 270},
                                        {1300, 3}, {4400, 2},  {530, 16400}};
     for (size_t s = 0; s < 7; s++) {

@@ -1,0 +1,232 @@
+/*
+ * Products on a device of matrices that are in the host's memory. A tile of C stays on the device while
+ * panels of op(A) and op(B) pass through it, two of each, so that the next ones are on their way while these
+ * are multiplied. Tiles and panels depend on the shape and on the device's room alone.
+ */
+#include "device/streamed.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "device/device.h"
+
+#include <math.h>
+
+/* Rows of op(A) and columns of op(B) of a tile, and the length of a panel */
+typedef struct {
+    size_t m, n, k;
+    /* of C: with another one for the mirror image of a symmetric product */
+    size_t tiles;
+} shape;
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* The largest t of tiles t^2 + 4 t k <= room, by 64 */
+static size_t edge(double room, double k, double tiles) {
+    const size_t t = (size_t)((sqrt(4 * k * k + tiles * room) - 2 * k) / tiles);
+    return t < 1 ? 1 : t < 64 ? t : t / 64 * 64;
+}
+
+static shape shape_of(const ks_matmul *p, size_t room) {
+    const double all = (double)room;
+    shape s = {.k = least(p->k, least(4096, (size_t)fmax(1, sqrt(all) / 4))), .tiles = 1};
+    size_t t = edge(all, (double)s.k, 1);
+    s.m = least(p->m, t), s.n = least(p->n, t);
+    if (p->symmetric && s.n < p->n) {
+        s.tiles = 2;
+        s.m = s.n = edge(all, (double)s.k, 2);
+        return s;
+    }
+    /* where one side is short, the other may be longer */
+    if (s.m == p->m && s.m + s.k) s.n = least(p->n, (room - 2 * s.m * s.k) / (s.m + 2 * s.k));
+    if (s.n == p->n && s.n + s.k) s.m = least(p->m, (room - 2 * s.n * s.k) / (s.n + 2 * s.k));
+    return s;
+}
+
+size_t ks_streamed_room(size_t bytes) {
+    size_t room = 1;
+    while (room <= bytes / sizeof(double) / 2) room *= 2;
+    return room / 2;
+}
+
+/* ---- blocks ---- */
+
+typedef struct {
+    const ks_run *run;
+    const ks_matmul *p;
+    shape s;
+    /* on the device: tiles of C, and two panels of each operand */
+    double *C, *mirror, *A[2], *B[2];
+} stream;
+
+static kspec_status hold_all(stream *x, kspec_error *err) {
+    const ks_backend *gpu = &ks_gpu_backend;
+    const shape s = x->s;
+    const char *what = "tiles of matrices";
+    kspec_status st = gpu->hold(x->run, s.m, s.n, what, &x->C, err);
+    if (!st && s.tiles > 1) st = gpu->hold(x->run, s.n, s.m, what, &x->mirror, err);
+    for (int k = 0; k < 2 && !st; k++) {
+        st = gpu->hold(x->run, s.m, s.k, what, &x->A[k], err);
+        if (!st) st = gpu->hold(x->run, s.k, s.n, what, &x->B[k], err);
+    }
+    return st;
+}
+
+static void drop_all(stream *x) {
+    const ks_backend *gpu = &ks_gpu_backend;
+    for (int k = 0; k < 2; k++) gpu->drop(x->run, x->A[k]), gpu->drop(x->run, x->B[k]);
+    gpu->drop(x->run, x->mirror);
+    gpu->drop(x->run, x->C);
+}
+
+static kspec_status put(const stream *x, double *to, const double *from, size_t rows, size_t cols, size_t ld,
+                        kspec_error *err) {
+    ks_device *d = x->run->device;
+    return ks_device_status(d, d->plugin->put_block(d->gpu, to, from, rows, cols, ld), "copying", err);
+}
+
+static kspec_status get(const stream *x, double *to, size_t ld, const double *from, size_t rows, size_t cols,
+                        kspec_error *err) {
+    ks_device *d = x->run->device;
+    return ks_device_status(d, d->plugin->get_block(d->gpu, to, ld, from, rows, cols), "copying", err);
+}
+
+/* ---- tiles ---- */
+
+/* C += op(A) op(B) over the panels; tile (i, j) is m x n */
+static kspec_status multiply_panels(const stream *x, size_t i, size_t j, size_t m, size_t n, ks_run part,
+                                    kspec_error *err) {
+    const ks_matmul *p = x->p;
+    const int diagonal = p->symmetric && i == j && m == n;
+    const int one = diagonal && p->A == p->B && p->lda == p->ldb && p->ta != p->tb;
+    int set = 0;
+    for (size_t k = 0; k < p->k; k += x->s.k, set ^= 1) {
+        const size_t depth = least(x->s.k, p->k - k);
+        kspec_status st = p->ta ? put(x, x->A[set], p->A + k * p->lda + i, depth, m, p->lda, err)
+                                : put(x, x->A[set], p->A + i * p->lda + k, m, depth, p->lda, err);
+        if (!st && !one)
+            st = p->tb ? put(x, x->B[set], p->B + j * p->ldb + k, n, depth, p->ldb, err)
+                       : put(x, x->B[set], p->B + k * p->ldb + j, depth, n, p->ldb, err);
+        if (st) return st;
+        const ks_matmul more = {.ta = p->ta,
+                                .tb = p->tb,
+                                .m = m,
+                                .n = n,
+                                .k = depth,
+                                .alpha = p->alpha,
+                                .A = x->A[set],
+                                .lda = p->ta ? m : depth,
+                                .B = one ? x->A[set] : x->B[set],
+                                .ldb = p->tb ? depth : n,
+                                .beta = k ? 1 : p->beta,
+                                .C = x->C,
+                                .ldc = n,
+                                .symmetric = diagonal};
+        const ks_run step = ks_run_part(&part, (double)k / (double)p->k, (double)(k + depth) / (double)p->k);
+        if ((st = ks_gpu_backend.product(&step, &more, err))) return st;
+    }
+    return KSPEC_OK;
+}
+
+static kspec_status one_tile(const stream *x, size_t i, size_t j, ks_run part, kspec_error *err) {
+    const ks_matmul *p = x->p;
+    const size_t m = least(x->s.m, p->m - i), n = least(x->s.n, p->n - j);
+    double *C = p->C + i * p->ldc + j;
+    kspec_status st = p->beta != 0 ? put(x, x->C, C, m, n, p->ldc, err) : KSPEC_OK;
+    if (!st) st = multiply_panels(x, i, j, m, n, part, err);
+    if (!st) st = get(x, C, p->ldc, x->C, m, n, err);
+    if (st || !p->symmetric || i == j) return st;
+    const ks_expression turned = {.m = n, .n = m, .alpha = 1, .count = 1, .factor = {{x->C, 1, 1}}};
+    st = ks_gpu_backend.expression(&part, &turned, KS_TILE_STORE, x->mirror, err);
+    return st ? st : get(x, p->C + j * p->ldc + i, p->ldc, x->mirror, n, m, err);
+}
+
+kspec_status ks_streamed_product(const ks_run *run, const ks_matmul *p, kspec_error *err) {
+    stream x = {.run = run, .p = p, .s = shape_of(p, run->device->streamed)};
+    const double all = (double)p->m * (double)p->n;
+    double done = 0;
+    kspec_status st = hold_all(&x, err);
+    for (size_t i = 0; i < p->m && !st; i += x.s.m)
+        for (size_t j = p->symmetric ? i : 0; j < p->n && !st; j += x.s.n) {
+            const double here = (double)least(x.s.m, p->m - i) * (double)least(x.s.n, p->n - j);
+            const double share = p->symmetric && i != j ? 2 * here : here;
+            st = one_tile(&x, i, j, ks_run_part(run, done / all, (done + share) / all), err);
+            done += share;
+        }
+    drop_all(&x);
+    return st;
+}
+
+/* ---- matrices ---- */
+
+/* In front of each matrix: what is dropped waits for the next one of its size, whose pages it has already. */
+typedef struct ks_spare {
+    size_t count;
+    struct ks_spare *next;
+    char rest[KS_ALIGN - sizeof(size_t) - sizeof(struct ks_spare *)];
+} spare;
+
+static void free_spares(ks_device *d) {
+    for (spare *s = d->spares, *next; s; s = next) {
+        next = s->next;
+        ks_free(s);
+    }
+    d->spares = NULL;
+}
+
+kspec_status ks_streamed_hold(const ks_run *run, size_t rows, size_t cols, const char *what, double **out,
+                              kspec_error *err) {
+    ks_device *d = run->device;
+    const size_t count = ks_size(rows, cols),
+                 bytes = ks_size_add(sizeof(spare), ks_size(count, sizeof(double)));
+    spare **at = &d->spares, *s;
+    while (*at && (*at)->count != count) at = &(*at)->next;
+    if ((s = *at)) {
+        *at = s->next;
+    } else {
+        free_spares(d);
+        s = ks_alloc(1, bytes);
+    }
+    *out = s ? (double *)(void *)(s + 1) : NULL;
+    if (!s) return ks_nomem(err, what, bytes);
+    s->count = count;
+    return KSPEC_OK;
+}
+
+void ks_streamed_drop(const ks_run *run, double *p) {
+    if (!p) return;
+    spare *s = (spare *)(void *)p - 1;
+    s->next = run->device->spares;
+    run->device->spares = s;
+}
+
+/* ---- matrices that the device has ---- */
+
+kspec_status ks_streamed_bring(const ks_run *run, const double *from, size_t rows, size_t cols,
+                               const char *what, const double **out, kspec_error *err) {
+    ks_device *d = run->device;
+    *out = from;
+    if (!ks_device_has(d, from)) return KSPEC_OK;
+    const size_t count = ks_size(rows, cols);
+    double **f = NULL;
+    for (int k = 0; k < 2; k++)
+        if (!d->fetched[k]) f = &d->fetched[k];
+    *out = NULL;
+    double *copy = f ? ks_alloc(count, sizeof *copy) : NULL;
+    if (!copy) return ks_nomem(err, what, ks_size(count, sizeof *copy));
+    kspec_status st = ks_device_status(d, d->plugin->get(d->gpu, copy, from, count, 1), what, err);
+    if (st) {
+        ks_free(copy);
+        return st;
+    }
+    *out = *f = copy;
+    return KSPEC_OK;
+}
+
+void ks_streamed_leave(const ks_run *run, const double *p) {
+    free_spares(run->device);
+    for (int k = 0; k < 2; k++)
+        if (p && run->device->fetched[k] == p) {
+            ks_free(run->device->fetched[k]);
+            run->device->fetched[k] = NULL;
+        }
+}

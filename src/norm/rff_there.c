@@ -1,0 +1,138 @@
+#include "norm/rff_there.h"
+
+#include "base/error.h"
+#include "device/backend.h"
+#include "device/device.h"
+
+#include <string.h>
+
+/* 512 MB: large enough for the rates of products, and little beside a device's memory */
+size_t ks_rff_there_entries = (size_t)1 << 26;
+
+static size_t tile_rows(size_t n, size_t q) {
+    const size_t rows = ks_rff_there_entries / q;
+    return rows < 1 ? 1 : rows < n ? rows : n;
+}
+
+size_t ks_rff_there_bytes(size_t n, size_t p, size_t q) {
+    const size_t data = ks_size_add(ks_size(n, p), ks_size(q, p + 3));
+    const size_t tile = ks_size(tile_rows(n, q), q + 1);
+    return ks_size(ks_size_add(data, tile), sizeof(double));
+}
+
+/* ---- tiles ---- */
+
+typedef struct {
+    size_t first, rows;
+    double *Z; /* rows x q */
+    /* what of the run it stands for */
+    ks_run run;
+} tile;
+
+/* Z[i,j] = scale cos(2 pi (w_j.x_i + b_j)), phases in turns */
+static kspec_status make_tile(const ks_rff_there *z, const tile *t, kspec_error *err) {
+    const size_t p = z->f->p, q = z->f->q;
+    const ks_matmul phases = {.tb = 1,
+                              .m = t->rows,
+                              .n = q,
+                              .k = p,
+                              .alpha = 1,
+                              .A = z->X + t->first * p,
+                              .lda = p,
+                              .B = z->W,
+                              .ldb = p,
+                              .C = t->Z,
+                              .ldc = q};
+    kspec_status st = ks_gpu_backend.product(&t->run, &phases, err);
+    return st ? st : ks_device_cosines(&t->run, t->rows, q, z->b, z->scale, t->Z, err);
+}
+
+/* The next tile: its features are there afterwards. 0 where there is none, or after a failure */
+static int next_tile(const ks_rff_there *z, const ks_run *run, tile *t, int make, kspec_status *st,
+                     kspec_error *err) {
+    const double n = (double)z->n;
+    t->first += t->rows;
+    if (*st || t->first >= z->n) return 0;
+    t->rows = z->n - t->first < z->tile ? z->n - t->first : z->tile;
+    t->Z = z->held ? z->Z + t->first * z->f->q : z->Z;
+    t->run = ks_run_part(run, (double)t->first / n, (double)(t->first + t->rows) / n);
+    if (make) *st = make_tile(z, t, err);
+    return !*st;
+}
+
+kspec_status ks_rff_there_open(ks_rff_there *z, const ks_run *run, const ks_inputs *x, const ks_fourier *f,
+                               double scale, size_t memory, ks_arena *arena, kspec_error *err) {
+    const ks_backend *at = &ks_gpu_backend;
+    const size_t n = x->n, q = f->q;
+    *z = (ks_rff_there){.f = f, .n = n, .tile = tile_rows(n, q), .scale = scale};
+    kspec_status st = at->bring(run, x->x, n, x->p, "the rows", &z->X, err);
+    if (!st) st = at->bring(run, f->W, q, x->p, "the frequencies", &z->W, err);
+    if (!st) st = at->bring(run, f->b, 1, q, "the phases", &z->b, err);
+    if (!st) st = at->hold(run, 1, 2 * q + z->tile, "the random features", &z->vectors, err);
+    if (st) return st;
+    z->part = ks_arena_alloc(arena, q, sizeof *z->part);
+    if (!z->part) return ks_nomem(err, "the random features", arena->failed);
+    const size_t bytes = ks_size(ks_size(n, q), sizeof(double));
+    z->held = bytes <= memory && bytes <= ks_device_available(run->device) / 2;
+    if ((st = at->hold(run, z->held ? n : z->tile, q, "the random features", &z->Z, err))) return st;
+    for (tile t = {0}; z->held && next_tile(z, run, &t, 1, &st, err);) {
+    }
+    return st;
+}
+
+void ks_rff_there_close(ks_rff_there *z, const ks_run *run) {
+    const ks_backend *at = &ks_gpu_backend;
+    at->drop(run, z->Z);
+    at->drop(run, z->vectors);
+    at->leave(run, z->b);
+    at->leave(run, z->W);
+    at->leave(run, z->X);
+    *z = (ks_rff_there){0};
+}
+
+/* w = Z^T Z v, tile by tile: sums of its rows, then of its columns */
+kspec_status ks_rff_there_apply(ks_rff_there *z, const ks_run *run, const double *v, double *w,
+                                kspec_error *err) {
+    const ks_backend *at = &ks_gpu_backend;
+    const size_t q = z->f->q;
+    double *there = z->vectors, *part = there + q, *Zv = part + q;
+    kspec_status st = at->put(run, there, v, q, err);
+    memset(w, 0, q * sizeof *w);
+    for (tile t = {0}; next_tile(z, run, &t, !z->held, &st, err);) {
+        ks_expression e = {
+            .m = t.rows, .n = q, .alpha = 1, .count = 1, .factor = {{t.Z, 0, 1}}, .vectors_there = 1};
+        e.col = there;
+        st = at->expression(&t.run, &e, KS_TILE_ROW_SUMS, Zv, err);
+        e.col = NULL, e.row = Zv;
+        if (!st) st = at->expression(&t.run, &e, KS_TILE_COL_SUMS, part, err);
+        if (!st) st = at->get(&t.run, z->part, part, q, 1, err);
+        for (size_t j = 0; j < q && !st; j++) w[j] += z->part[j];
+    }
+    return st;
+}
+
+kspec_status ks_rff_there_gram(ks_rff_there *z, const ks_run *run, double *G, kspec_error *err) {
+    const ks_backend *at = &ks_gpu_backend;
+    const size_t q = z->f->q;
+    double *sum = NULL;
+    kspec_status st = at->hold(run, q, q, "the Gram matrix of the features", &sum, err);
+    for (tile t = {0}; next_tile(z, run, &t, !z->held, &st, err);) {
+        const ks_matmul more = {.ta = 1,
+                                .m = q,
+                                .n = q,
+                                .k = t.rows,
+                                .alpha = (double)q / (double)z->n,
+                                .A = t.Z,
+                                .lda = q,
+                                .B = t.Z,
+                                .ldb = q,
+                                .beta = t.first ? 1 : 0,
+                                .C = sum,
+                                .ldc = q,
+                                .symmetric = 1};
+        st = at->product(&t.run, &more, err);
+    }
+    if (!st) st = at->get(run, G, sum, ks_size(q, q), 1, err);
+    at->drop(run, sum);
+    return st;
+}

@@ -1,0 +1,39 @@
+/*
+ * The random features of some rows on a device: Z in tiles of rows, held or made again for each use, the same
+ * bits either way. Frequencies and phases are those of the processor.
+ */
+#ifndef KS_NORM_RFF_THERE_H
+#define KS_NORM_RFF_THERE_H
+
+#include "base/parallel.h"
+#include "features/fourier.h"
+#include "features/inputs.h"
+
+typedef struct {
+    const ks_fourier *f;
+    size_t n, tile; /* rows, and rows of a tile */
+    double scale;
+    const double *X, *W, *b; /* on the device */
+    double *Z;               /* there: all tiles, or room for one */
+    int held;
+    double *vectors; /* there: v and a tile's part of w, q each, and Z v of a tile */
+    double *part;    /* the same part, in the host's memory */
+} ks_rff_there;
+
+/* Entries of a tile; tests make it smaller. */
+extern size_t ks_rff_there_entries;
+
+/* Bytes that it takes on a device at least, beside G */
+size_t ks_rff_there_bytes(size_t n, size_t p, size_t q);
+
+/* Z is held if it takes no more than `memory` bytes and half of what is free. Always to be closed. */
+kspec_status ks_rff_there_open(ks_rff_there *z, const ks_run *run, const ks_inputs *x, const ks_fourier *f,
+                               double scale, size_t memory, ks_arena *arena, kspec_error *err);
+void ks_rff_there_close(ks_rff_there *z, const ks_run *run);
+
+/* Those of norm/rff.h */
+kspec_status ks_rff_there_apply(ks_rff_there *z, const ks_run *run, const double *v, double *w,
+                                kspec_error *err);
+kspec_status ks_rff_there_gram(ks_rff_there *z, const ks_run *run, double *G, kspec_error *err);
+
+#endif
