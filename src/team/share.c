@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "team/keep.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- the results of one chunk ---- */
@@ -171,7 +172,9 @@ kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, vo
     kspec_team *t = run->team;
     if (!t || !t->keep) return fn(ctx, run, err);
     unsigned char have = 0;
-    const ks_kept_loop kept = {++t->loops, what, 1, shares, count, &have, {0, 1}};
+    char name[32]; /* a GPU's bits are others */
+    snprintf(name, sizeof name, "%s%s", what, run->device ? "gpu" : "");
+    const ks_kept_loop kept = {++t->loops, name, 1, shares, count, &have, {0, 1}};
     ks_keep *keep = t->keep;
     kspec_status st = ks_keep_begin(keep, &kept, err);
     st = ks_team_meet(t, KS_AT_LOOP, st, "checkpoint", have, err);
