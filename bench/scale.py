@@ -29,7 +29,7 @@ def path(N, nodes, bars):
 
 def exact(N, nodes, bars):
     work = (19.7 if bars else 6.6) * N**3
-    received = 8 * N**2 * (1 - 1 / nodes) * (15.7 + 24.5 / nodes)
+    received = 8 * N**2 * (14 if bars else 7) * (nodes > 1)
     held = 8 * N**2 * ((15 if bars else 6) / nodes + 1)
     return work / (nodes * CORES * EXACT) + received / NETWORK, held
 

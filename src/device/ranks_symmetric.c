@@ -131,13 +131,15 @@ static kspec_status get_window(kspec_team *t, const square *q, operand *o, kspec
 
 /* ---- blocks ---- */
 
-/* C[i,j] = x[i,j], or x[j,i] if turned, for i of strip r and j of strip c */
+/* C[i,j] = x[i,j], or x[j,i] if turned, for i of strip r and j of strip c; by 8 x 8, whose lines stay near */
 static void place(const square *q, size_t r, size_t c, const double *x, size_t ld, int turned) {
-    const ks_range i = strip(q, r), j = strip(q, c);
-    double *C = q->C + (i.from - q->own.from * KS_STRIP) * q->p->n + j.from;
-    for (size_t a = 0; a < ks_range_size(i); a++)
-        for (size_t b = 0; b < ks_range_size(j); b++)
-            C[a * q->p->n + b] = turned ? x[b * ld + a] : x[a * ld + b];
+    const size_t rows = ks_range_size(strip(q, r)), cols = ks_range_size(strip(q, c)), n = q->p->n;
+    double *C = q->C + (r - q->own.from) * KS_STRIP * n + c * KS_STRIP;
+    for (size_t a = 0; a < rows && !turned; a++) memcpy(C + a * n, x + a * ld, cols * sizeof *C);
+    for (size_t a0 = 0; a0 < rows && turned; a0 += 8)
+        for (size_t b0 = 0; b0 < cols; b0 += 8)
+            for (size_t a = a0; a < rows && a < a0 + 8; a++)
+                for (size_t b = b0; b < cols && b < b0 + 8; b++) C[a * n + b] = x[b * ld + a];
 }
 
 static kspec_status block(void *ctx, size_t chunk, const ks_worker *worker) {

@@ -45,7 +45,7 @@ static kspec_status grow(kspec_team *t, size_t half, kspec_error *err) {
     if (t->comm.rank == 0) of.fd = fd = make(bytes);
     kspec_status st = ks_team_broadcast(t, 0, &of, sizeof of, err);
     if (!st && of.fd >= 0 && t->comm.rank > 0) fd = find(of.process, of.fd);
-    if (!st && fd >= 0) x = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (!st && fd >= 0) x = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     const unsigned char mine = x != MAP_FAILED;
     for (int r = 0; r < t->comm.ranks; r++) t->bytes[r] = 1;
     if (!st) st = ks_team_gather(t, &mine, t->flags, t->bytes, err);
