@@ -123,6 +123,16 @@ static int echo_exchange(void *context, const void *from, const size_t *send, vo
     return e->calls++ >= e->good;
 }
 
+static kspec_comm echo_comm(echo *e) {
+    return (kspec_comm){.size = sizeof(kspec_comm),
+                        .ranks = 2,
+                        .local_ranks = 2,
+                        .context = e,
+                        .broadcast = echo_broadcast,
+                        .gather = echo_gather,
+                        .exchange = echo_exchange};
+}
+
 /* Whenever it happens: one message, no result, and no call afterwards waits for anybody. */
 TEST(the_other_ranks_are_gone) {
     const size_t P = 40, Q = 30;
@@ -131,13 +141,7 @@ TEST(the_other_ranks_are_gone) {
     int failed = 0;
     for (int good = 0; good < 60; good++) {
         echo e = {.good = good};
-        const kspec_comm comm = {.size = sizeof comm,
-                                 .ranks = 2,
-                                 .local_ranks = 2,
-                                 .context = &e,
-                                 .broadcast = echo_broadcast,
-                                 .gather = echo_gather,
-                                 .exchange = echo_exchange};
+        const kspec_comm comm = echo_comm(&e);
         kspec_error err = {0};
         kspec_moments_opts o = {.size = sizeof o,
                                 .nmax = 3,
@@ -171,13 +175,7 @@ TEST(the_other_ranks_are_gone) {
 TEST(every_way_to_lose_them) {
     for (int way = 0; way < 2; way++) {
         echo e = {.good = 1};
-        const kspec_comm comm = {.size = sizeof comm,
-                                 .ranks = 2,
-                                 .local_ranks = 2,
-                                 .context = &e,
-                                 .broadcast = echo_broadcast,
-                                 .gather = echo_gather,
-                                 .exchange = echo_exchange};
+        const kspec_comm comm = echo_comm(&e);
         kspec_error err = {0};
         kspec_team *t;
         double x[2] = {1, 2}, y[2];
