@@ -106,6 +106,14 @@ static inline void run_ranks(int ranks, void (*work)(const kspec_comm *comm, voi
     pthread_barrier_destroy(&room.barrier);
 }
 
+/* The same with jobs that lie one after the other, each of `size` bytes */
+static inline void run_jobs(int ranks, void (*work)(const kspec_comm *comm, void *ctx), void *jobs,
+                            size_t size) {
+    void *ctx[MAX_RANKS];
+    for (int r = 0; r < ranks; r++) ctx[r] = (char *)jobs + (size_t)r * size;
+    run_ranks(ranks, work, ctx);
+}
+
 /* Entries between -1 and 1, for free() */
 static inline double *random_matrix(size_t count, uint64_t seed) {
     double *x = malloc(count * sizeof *x);

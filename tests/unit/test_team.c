@@ -38,11 +38,7 @@ static void moments_work(const kspec_comm *comm, void *ctx) {
     m->o.team = NULL;
 }
 
-static void run_moments(int ranks, moments_rank *m) {
-    void *ctx[MAX_RANKS];
-    for (int r = 0; r < ranks; r++) ctx[r] = &m[r];
-    run_ranks(ranks, moments_work, ctx);
-}
+static void run_moments(int ranks, moments_rank *m) { run_jobs(ranks, moments_work, m, sizeof *m); }
 
 static const struct {
     size_t P, Q, trials;

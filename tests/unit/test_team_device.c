@@ -46,11 +46,7 @@ static void work(const kspec_comm *comm, void *ctx) {
     kspec_team_close(team);
 }
 
-static void run(int ranks, seat_job *m) {
-    void *ctx[MAX_RANKS];
-    for (int r = 0; r < ranks; r++) ctx[r] = &m[r];
-    run_ranks(ranks, work, ctx);
-}
+static void run(int ranks, seat_job *m) { run_jobs(ranks, work, m, sizeof *m); }
 
 static const struct {
     size_t P, Q, trials;

@@ -254,11 +254,7 @@ static void exact_work(const kspec_comm *comm, void *ctx) {
     kspec_team_close(team);
 }
 
-static void run_exact(int ranks, exact_rank *m) {
-    void *ctx[MAX_RANKS];
-    for (int r = 0; r < ranks; r++) ctx[r] = &m[r];
-    run_ranks(ranks, exact_work, ctx);
-}
+static void run_exact(int ranks, exact_rank *m) { run_jobs(ranks, exact_work, m, sizeof *m); }
 
 typedef struct {
     size_t P, Q, trials;
