@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/memory.h"
 
 #include "base/limits.h"
@@ -5,11 +6,20 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* A large block is made of pages of 2 MB where the system has them: it is touched in fewer steps. */
+enum { PAGE = 2 << 20, LARGE = 2 * PAGE };
 
 static void *default_alloc(void *ctx, size_t size, size_t align) {
     (void)ctx;
+    if (size >= LARGE && align < PAGE) align = PAGE;
     if (size > SIZE_MAX - align) return NULL;
-    return aligned_alloc(align, (size + align - 1) / align * align); /* C11 wants a multiple of align */
+    void *p = aligned_alloc(align, (size + align - 1) / align * align); /* C11 wants a multiple of align */
+#ifdef MADV_HUGEPAGE
+    if (p && size >= LARGE) madvise(p, size / PAGE * PAGE, MADV_HUGEPAGE); /* advice: it may not be taken */
+#endif
+    return p;
 }
 
 static void default_release(void *ctx, void *ptr) {

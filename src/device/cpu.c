@@ -63,30 +63,15 @@ static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error
     return KSPEC_OK;
 }
 
-static const ks_backend cpu = {.hold = hold,
-                               .drop = drop,
-                               .bring = bring,
-                               .leave = leave,
-                               .diagonal = diagonal,
-                               .put = put,
-                               .get = get,
-                               .product = product,
-                               .expression = ks_tile_run,
-                               .symmetrise = ks_tile_symmetrise,
-                               .triangle = triangle};
+/* What is the same with a device for the products */
+#define HOST                                                                                                  \
+    .hold = hold, .drop = drop, .diagonal = diagonal, .put = put, .get = get, .expression = ks_tile_run,     \
+    .symmetrise = ks_tile_symmetrise, .triangle = triangle
 
-/* The same with a device for the products */
-static const ks_backend streamed = {.hold = ks_streamed_hold,
-                                    .drop = ks_streamed_drop,
-                                    .bring = ks_streamed_bring,
-                                    .leave = ks_streamed_leave,
-                                    .diagonal = diagonal,
-                                    .put = put,
-                                    .get = get,
-                                    .product = ks_streamed_product,
-                                    .expression = ks_tile_run,
-                                    .symmetrise = ks_tile_symmetrise,
-                                    .triangle = triangle};
+static const ks_backend cpu = {HOST, .bring = bring, .leave = leave, .product = product};
+
+static const ks_backend streamed = {
+    HOST, .bring = ks_streamed_bring, .leave = ks_streamed_leave, .product = ks_streamed_product};
 
 const ks_backend *ks_backend_of(const ks_run *run) { return run->device ? &ks_gpu_backend : &cpu; }
 

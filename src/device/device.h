@@ -23,12 +23,10 @@ typedef struct ks_device {
     const double *there[4];
     /*
      * Other than 0: matrices do not fit, and are in the host's memory (device/streamed.h); a product takes so
-     * many doubles of the device. fetched: the host's copies of those that are there; spares: memory to use
-     * again
+     * many doubles of the device. fetched: the host's copies of those that are there
      */
     size_t streamed;
     double *fetched[2];
-    struct ks_spare *spares;
     /* bytes that may be taken of it, by KSPEC_GPU_MEMORY; 0: all */
     size_t most;
 } ks_device;

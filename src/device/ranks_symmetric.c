@@ -176,30 +176,6 @@ static size_t mirrored(const square *q, ks_range from, ks_range to) {
     return count;
 }
 
-/* What goes round at the end */
-typedef struct {
-    double *sent, *got;
-    size_t *bytes;
-} mirror;
-
-static kspec_status begin_mirror(kspec_team *t, const square *q, mirror *m, kspec_error *err) {
-    const size_t ranks = (size_t)t->comm.ranks;
-    size_t sent = 0, got = 0;
-    m->bytes = ks_alloc(ranks, 2 * sizeof *m->bytes);
-    if (!m->bytes) return ks_nomem(err, "a product", ks_size(ranks, 2 * sizeof *m->bytes));
-    for (size_t r = 0; r < ranks; r++) {
-        const int other = (int)r != t->comm.rank;
-        const ks_range theirs = strips_of(t, q, (int)r);
-        const size_t to = other ? mirrored(q, q->own, theirs) : 0,
-                     from = other ? mirrored(q, theirs, q->own) : 0;
-        m->bytes[r] = to * sizeof(double), m->bytes[ranks + r] = from * sizeof(double);
-        sent += to, got += from;
-    }
-    m->sent = ks_alloc(sent, sizeof *m->sent);
-    m->got = ks_alloc(got, sizeof *m->got);
-    return m->sent && m->got ? KSPEC_OK : ks_nomem(err, "a product", ks_size(sent + got, sizeof(double)));
-}
-
 /* Where the ranks share memory, they read the blocks there. st: what became of this rank so far */
 static kspec_status read_mirror(kspec_team *t, const square *q, double *all, kspec_status st,
                                 kspec_error *err) {
@@ -220,15 +196,34 @@ static kspec_status read_mirror(kspec_team *t, const square *q, double *all, ksp
     return st;
 }
 
-/* st: what became of this rank so far */
-static kspec_status get_mirror(kspec_team *t, const square *q, mirror *m, kspec_status st, kspec_error *err) {
+/* What goes round at the end */
+typedef struct {
+    double *sent, *got;
+    size_t *bytes;
+} mirror;
+
+static kspec_status begin_mirror(const kspec_team *t, const square *q, mirror *m, kspec_error *err) {
+    const size_t ranks = (size_t)t->comm.ranks;
+    size_t sent = 0, got = 0;
+    m->bytes = ks_alloc(ranks, 2 * sizeof *m->bytes);
+    if (!m->bytes) return ks_nomem(err, "a product", ks_size(ranks, 2 * sizeof *m->bytes));
+    for (size_t r = 0; r < ranks; r++) {
+        const int other = (int)r != t->comm.rank;
+        const ks_range theirs = strips_of(t, q, (int)r);
+        const size_t to = other ? mirrored(q, q->own, theirs) : 0,
+                     from = other ? mirrored(q, theirs, q->own) : 0;
+        m->bytes[r] = to * sizeof(double), m->bytes[ranks + r] = from * sizeof(double);
+        sent += to, got += from;
+    }
+    m->sent = ks_alloc(sent, sizeof *m->sent);
+    m->got = ks_alloc(got, sizeof *m->got);
+    return m->sent && m->got ? KSPEC_OK : ks_nomem(err, "a product", ks_size(sent + got, sizeof(double)));
+}
+
+/* Else they are sent. */
+static kspec_status send_mirror(kspec_team *t, const square *q, mirror *m, kspec_error *err) {
     const size_t n = q->p->n;
-    double *to = m->sent, *all;
-    kspec_error other = {0};
-    const kspec_status got = ks_area_get(t, ks_size(ks_size(n, n), sizeof *all), &all, st ? &other : err);
-    if (got) return st ? st : got;
-    if (all) return read_mirror(t, q, all, st, err);
-    if ((st = ks_ranks_meet(t, st, err))) return st;
+    double *to = m->sent;
     for (int rank = 0; rank < t->comm.ranks; rank++) {
         const ks_range theirs = strips_of(t, q, rank);
         for (size_t r = q->own.from; r < q->own.to && rank != t->comm.rank; r++)
@@ -240,7 +235,8 @@ static kspec_status get_mirror(kspec_team *t, const square *q, mirror *m, kspec_
                     for (size_t b = j.from; b < j.to; b++) *to++ = x[b];
             }
     }
-    st = ks_team_exchange(t, m->sent, m->bytes, m->got, m->bytes + t->comm.ranks, err);
+    const kspec_status st =
+        ks_team_exchange(t, m->sent, m->bytes, m->got, m->bytes + t->comm.ranks, err);
     const double *from = m->got;
     for (int rank = 0; rank < t->comm.ranks && !st; rank++) {
         const ks_range theirs = strips_of(t, q, rank);
@@ -251,6 +247,24 @@ static kspec_status get_mirror(kspec_team *t, const square *q, mirror *m, kspec_
                 from += ks_range_size(strip(q, r)) * ks_range_size(strip(q, c));
             }
     }
+    return st;
+}
+
+/* st: what became of this rank so far */
+static kspec_status get_mirror(kspec_team *t, const square *q, kspec_status st, kspec_error *err) {
+    double *all[2];
+    kspec_error other = {0};
+    const kspec_status got =
+        ks_area_get(t, ks_size(ks_size(q->p->n, q->p->n), sizeof **all), 1, all, st ? &other : err);
+    if (got) return st ? st : got;
+    if (all[0]) return read_mirror(t, q, all[0], st, err);
+    mirror m = {0};
+    if (!st) st = begin_mirror(t, q, &m, err);
+    st = ks_ranks_meet(t, st, err);
+    if (!st) st = send_mirror(t, q, &m, err);
+    ks_free(m.sent);
+    ks_free(m.got);
+    ks_free(m.bytes);
     return st;
 }
 
@@ -277,7 +291,7 @@ static size_t sent_most(const kspec_team *t, square *q) {
     return most;
 }
 
-static kspec_status begin(kspec_team *t, square *q, mirror *m, kspec_error *err) {
+static kspec_status begin(kspec_team *t, square *q, kspec_error *err) {
     const size_t strips = ks_size(ks_range_size(q->own), q->width);
     const size_t sent = sent_most(t, q), got = ks_size(q->width * KS_STRIP, ks_depth(q->p->k));
     q->bytes = ks_alloc((size_t)t->comm.ranks, 2 * sizeof *q->bytes);
@@ -288,7 +302,7 @@ static kspec_status begin(kspec_team *t, square *q, mirror *m, kspec_error *err)
         if (!o->here) o->sent = ks_alloc(sent, sizeof *o->sent), o->got = ks_alloc(got, sizeof *o->got);
         all &= o->at && (o->here || (o->sent && o->got));
     }
-    if (all) return begin_mirror(t, q, m, err);
+    if (all) return KSPEC_OK;
     return ks_nomem(err, "a product", ks_size(ks_size_add(sent, got), sizeof(double)));
 }
 
@@ -326,10 +340,9 @@ kspec_status ks_ranks_symmetric(const ks_run *run, const ks_matmul *p, const ks_
     q.own = strips_of(t, &q, t->comm.rank);
     q.width = window_width(q.strips, p->k);
     q.steps = steps_of(&q, ks_strip_rows_most(p->n, t->comm.ranks));
-    mirror m = {0};
-    kspec_status st = begin(t, &q, &m, err);
+    kspec_status st = begin(t, &q, err);
     st = all_steps(run, &q, st, err);
-    st = get_mirror(t, &q, &m, st, err);
+    st = get_mirror(t, &q, st, err);
     for (int i = 0; i < count; i++) {
         ks_free(q.operands[i].sent);
         ks_free(q.operands[i].got);
@@ -337,9 +350,6 @@ kspec_status ks_ranks_symmetric(const ks_run *run, const ks_matmul *p, const ks_
     }
     ks_free(q.blocks);
     ks_free(q.bytes);
-    ks_free(m.sent);
-    ks_free(m.got);
-    ks_free(m.bytes);
     return st;
 }
 

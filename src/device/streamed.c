@@ -156,49 +156,6 @@ kspec_status ks_streamed_product(const ks_run *run, const ks_matmul *p, kspec_er
     return st;
 }
 
-/* ---- matrices ---- */
-
-/* In front of each matrix: what is dropped waits for the next one of its size, whose pages it has already. */
-typedef struct ks_spare {
-    size_t count;
-    struct ks_spare *next;
-    char rest[KS_ALIGN - sizeof(size_t) - sizeof(struct ks_spare *)];
-} spare;
-
-static void free_spares(ks_device *d) {
-    for (spare *s = d->spares, *next; s; s = next) {
-        next = s->next;
-        ks_free(s);
-    }
-    d->spares = NULL;
-}
-
-kspec_status ks_streamed_hold(const ks_run *run, size_t rows, size_t cols, const char *what, double **out,
-                              kspec_error *err) {
-    ks_device *d = run->device;
-    const size_t count = ks_size(rows, cols),
-                 bytes = ks_size_add(sizeof(spare), ks_size(count, sizeof(double)));
-    spare **at = &d->spares, *s;
-    while (*at && (*at)->count != count) at = &(*at)->next;
-    if ((s = *at)) {
-        *at = s->next;
-    } else {
-        free_spares(d);
-        s = ks_alloc(1, bytes);
-    }
-    *out = s ? (double *)(void *)(s + 1) : NULL;
-    if (!s) return ks_nomem(err, what, bytes);
-    s->count = count;
-    return KSPEC_OK;
-}
-
-void ks_streamed_drop(const ks_run *run, double *p) {
-    if (!p) return;
-    spare *s = (spare *)(void *)p - 1;
-    s->next = run->device->spares;
-    run->device->spares = s;
-}
-
 /* ---- matrices that the device has ---- */
 
 kspec_status ks_streamed_bring(const ks_run *run, const double *from, size_t rows, size_t cols,
@@ -223,7 +180,6 @@ kspec_status ks_streamed_bring(const ks_run *run, const double *from, size_t row
 }
 
 void ks_streamed_leave(const ks_run *run, const double *p) {
-    free_spares(run->device);
     for (int k = 0; k < 2; k++)
         if (p && run->device->fetched[k] == p) {
             ks_free(run->device->fetched[k]);

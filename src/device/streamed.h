@@ -16,11 +16,6 @@ size_t ks_streamed_room(size_t bytes);
 
 kspec_status ks_streamed_product(const ks_run *run, const ks_matmul *p, kspec_error *err);
 
-/* The host's memory, which is used again by matrices of the same size until the next leave() */
-kspec_status ks_streamed_hold(const ks_run *run, size_t rows, size_t cols, const char *what, double **out,
-                              kspec_error *err);
-void ks_streamed_drop(const ks_run *run, double *p);
-
 /* What the device has comes as a copy, of two matrices at most at once; what is the host's stays. */
 kspec_status ks_streamed_bring(const ks_run *run, const double *from, size_t rows, size_t cols,
                                const char *what, const double **out, kspec_error *err);

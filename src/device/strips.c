@@ -38,19 +38,21 @@ static double *pack(double *to, const double *x, size_t ld, size_t rows, ks_rang
 
 kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count, const double **all,
                              kspec_error *err) {
-    size_t numbers = 0;
-    for (int k = 0; k < count; k++) numbers = ks_size_add(numbers, ks_size(x[k]->rows, x[k]->cols));
-    double *to;
-    kspec_status st = ks_area_get(t, ks_size(numbers, sizeof *to), &to, err);
+    size_t most = 0;
     for (int k = 0; k < count; k++) {
-        all[k] = to;
-        if (st || !to) continue;
+        const size_t numbers = ks_size(x[k]->rows, x[k]->cols);
+        if (numbers > most) most = numbers;
+    }
+    double *to[2];
+    kspec_status st = ks_area_get(t, ks_size(most, sizeof **to), count, to, err);
+    if (st || !to[0]) return st;
+    for (int k = 0; k < count; k++) {
         const ks_range own = rows_of(t, x[k], t->comm.rank);
         const size_t cols = x[k]->cols;
-        memcpy(to + own.from * cols, x[k]->own, ks_range_size(own) * cols * sizeof *to);
-        to += x[k]->rows * cols;
+        memcpy(to[k] + own.from * cols, x[k]->own, ks_range_size(own) * cols * sizeof **to);
+        all[k] = to[k];
     }
-    return st || !to ? st : ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "step", 0, err);
+    return ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "step", 0, err);
 }
 
 /* ---- columns ---- */

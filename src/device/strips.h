@@ -57,8 +57,8 @@ void ks_columns_end(ks_columns *c);
 size_t ks_columns_room(int ranks, size_t rows, size_t cols);
 
 /*
- * all[k] = x[k] whole, in memory that the ranks share (team/area.h), or NULL for each where there is none; to
- * be read until more is shared.
+ * all[k] = x[k] whole, of one or two, in memory that the ranks share (team/area.h), to be read until the next
+ * meeting; unchanged where there is none.
  */
 kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count, const double **all,
                              kspec_error *err);

@@ -82,6 +82,7 @@ static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair
     }
     if (!x->status) ks_exec(x);
     ks_exec_drop(x, G, N, N);
+    ks_exec_end(x);
     leave(x, &there);
     return x->status;
 }
@@ -172,6 +173,11 @@ void ks_exact_share(ks_exact_plan *e, kspec_team *team) {
     e->work[0] = e->work[1] = 0;
 }
 
+/* The sums over the cycles through each row and column, beside what is held by the execution */
+static size_t through_bytes(const ks_exact_plan *e, int nmax, int with_loo) {
+    return with_loo ? ks_size((size_t)nmax, ks_size(e->P + e->Q + 16, sizeof(double))) : 0;
+}
+
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err) {
     static const double one, other; /* stand for the trials: their entries are not looked at */
@@ -182,9 +188,7 @@ kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *wor
         const ks_run run = {.threads = e->threads ? e->threads : kspec_default_threads(), .team = e->team};
         ks_exec_state x = {.run = &run, .dry = 1, .with_loo = k, .err = err};
         st = execute(&x, &e->plan, &p, e->sampled);
-        /* and the sums over the cycles through each row and column */
-        size_t sums = k ? ks_size((size_t)nmax, ks_size(e->P + e->Q + 16, sizeof(double))) : 0;
-        e->bytes[k] = ks_size_add(x.peak, sums);
+        e->bytes[k] = ks_size_add(x.peak, through_bytes(e, nmax, k));
         e->work[k] = st ? 0 : x.work;
     }
     *work = e->work[k];
@@ -221,6 +225,7 @@ kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *
     size_t bytes;
     kspec_status st = ks_exact_cost(e, p->nmax, x.with_loo, &x.total, &bytes, err);
     if (st) return st;
+    x.most = bytes - through_bytes(e, p->nmax, x.with_loo);
     const kspec_sampled s = e->sampled;
     const size_t *size = e->plan.size;
     for (int side = 0; side < 2 && out->rows; side++)

@@ -17,64 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- resources ---- */
-
-static double nowhere[1]; /* what a dry execution holds */
-
-static size_t held_bytes(size_t count) {
-    return ks_size_add(ks_size(count, sizeof(double)), KS_ALIGN - 1) / KS_ALIGN * KS_ALIGN;
-}
-
-/* Counts it; 1 if it is to be allocated, 0 with what takes its place. */
-static int count_held(ks_exec_state *x, size_t count, double **instead) {
-    *instead = NULL;
-    if (x->status) return 0;
-    x->live = ks_size_add(x->live, held_bytes(count));
-    if (x->live > x->peak) x->peak = x->live;
-    if (x->dry) *instead = nowhere;
-    return !x->dry;
-}
-
-double *ks_exec_hold(ks_exec_state *x, size_t rows, size_t cols) {
-    double *p;
-    if (count_held(x, ks_strips_count(x->ranks, rows, cols), &p))
-        x->status = x->at->hold(x->run, rows, cols, "the exact estimator", &p, x->err);
-    return p;
-}
-
-void ks_exec_drop(ks_exec_state *x, double *p, size_t rows, size_t cols) {
-    if (!p) return;
-    x->live -= held_bytes(ks_strips_count(x->ranks, rows, cols));
-    if (!x->dry) x->at->drop(x->run, p);
-}
-
-double *ks_exec_hold_vector(ks_exec_state *x, size_t count) {
-    double *p;
-    if (!count_held(x, count, &p)) return p;
-    p = ks_alloc(count, sizeof *p);
-    if (!p) x->status = ks_nomem(x->err, "the exact estimator", ks_size(count, sizeof *p));
-    return p;
-}
-
-void ks_exec_drop_vector(ks_exec_state *x, double *p, size_t count) {
-    if (!p) return;
-    x->live -= held_bytes(count);
-    if (!x->dry) ks_free(p);
-}
-
-int ks_exec_step(ks_exec_state *x, double work, ks_run *part) {
-    double before = x->work;
-    x->work += work;
-    if (x->dry || x->status) return 0;
-    *part = ks_run_part(x->run, fmin(before / x->total, 1), fmin(x->work / x->total, 1));
-    return 1;
-}
-
-void ks_exec_room(ks_exec_state *x, size_t count) {
-    const size_t room = ks_size_add(x->live, held_bytes(count));
-    if (room > x->peak) x->peak = room;
-}
-
 static size_t size_of(const ks_exec_state *x, int kind) { return x->plan->size[kind]; }
 
 /* ---- expressions ---- */

@@ -6,8 +6,15 @@
 #include "device/backend.h"
 #include "moments/exact_plan.h"
 
+/* A matrix that was dropped and waits to be used again */
+typedef struct {
+    double *x;
+    size_t rows, cols;
+} ks_exec_spare;
+enum { KS_EXEC_SPARES = 16 };
+
 /*
- * One execution. Set the fields down to `total` and call ks_exec(). A dry execution computes nothing: it
+ * One execution. Set the fields down to `most` and call ks_exec(). A dry execution computes nothing: it
  * counts work and memory by the same code as a real one.
  */
 typedef struct {
@@ -29,12 +36,16 @@ typedef struct {
     /* fill `through` */
     int with_loo;
     int dry;
-    /* work, as counted by a dry execution before */
+    /* work and bytes at most, as counted by a dry execution before */
     double total;
+    size_t most;
 
     /* work so far, in multiply-adds, and bytes */
     double work;
     size_t live, peak;
+    ks_exec_spare spare[KS_EXEC_SPARES]; /* the oldest first */
+    int spares;
+    size_t spare_bytes;
     /* the first failure; every step does nothing after it */
     kspec_status status;
     kspec_error *err;
@@ -53,7 +64,7 @@ typedef struct {
 
 void ks_exec(ks_exec_state *x);
 
-/* ---- shared by exact_run.c and exact_hard.c ---- */
+/* ---- exact_hold.c ---- */
 
 /*
  * Memory for a matrix, counted; NULL after a failure, never NULL in a dry execution before
@@ -69,6 +80,11 @@ void ks_exec_room(ks_exec_state *x, size_t count);
 
 /* Counts the work; 1 if it is to be done, with the part of the run that it covers. */
 int ks_exec_step(ks_exec_state *x, double work, ks_run *part);
+
+/* Frees the matrices that wait. */
+void ks_exec_end(ks_exec_state *x);
+
+/* ---- shared by exact_run.c and exact_hard.c ---- */
 
 /* out (dense, first index by second) = the edge as a matrix between vertices of kinds ku, kw. */
 void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, double *out);

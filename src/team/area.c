@@ -60,18 +60,24 @@ static kspec_status grow(kspec_team *t, size_t half, kspec_error *err) {
     return st;
 }
 
-kspec_status ks_area_get(kspec_team *t, size_t bytes, double **area, kspec_error *err) {
+/* Has everybody read what was in this half? They have met after writing it, and once more. */
+static int is_free(const kspec_team *t, int half) { return t->meetings >= t->area_used[half] + 2; }
+
+kspec_status ks_area_get(kspec_team *t, size_t bytes, int count, double *area[2], kspec_error *err) {
     const int together = t->comm.ranks > 1 && t->comm.local_ranks == t->comm.ranks;
     kspec_status st = KSPEC_OK;
-    *area = NULL;
+    area[0] = area[1] = NULL;
     if (!together || t->no_area || bytes > ks_area_most) return KSPEC_OK;
     bytes = (bytes + PAGE - 1) / PAGE * PAGE;
-    if (bytes > t->area_half) { /* they meet: one that has failed does not come */
+    const int more = bytes > t->area_half, first = is_free(t, 0) ? 0 : 1;
+    if (more || !is_free(t, first) || (count > 1 && !is_free(t, 1 - first)))
         st = ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "area", bytes, err);
-        if (!st) st = grow(t, bytes, err);
+    if (!st && more) st = grow(t, bytes, err);
+    for (int k = 0; k < count && !st && t->area; k++) {
+        const int half = k ? 1 - first : first;
+        area[k] = t->area + (half ? t->area_half / sizeof **area : 0);
+        t->area_used[half] = t->meetings;
     }
-    t->area_turn ^= 1;
-    if (t->area) *area = t->area + (t->area_turn ? t->area_half / sizeof **area : 0);
     return st;
 }
 

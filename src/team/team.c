@@ -114,6 +114,7 @@ kspec_status ks_team_meet(kspec_team *t, ks_meeting at, kspec_status mine, const
     for (int r = 0; r < t->comm.ranks; r++) t->bytes[r] = sizeof c;
     kspec_status st = ks_team_gather(t, &c, t->cards, t->bytes, err);
     if (st) return st;
+    t->meetings++;
     int who = worst(t);
     if (who >= 0) {
         st = common(t, who, err);

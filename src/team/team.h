@@ -31,7 +31,9 @@ struct kspec_team {
     /* team/area.h: what all share, or NULL; whether it cannot be had */
     double *area;
     size_t area_half;
-    int area_turn, no_area;
+    int no_area;
+    /* meetings so far, and when each half of the area was handed out */
+    uint64_t meetings, area_used[2];
     /* the checkpoint, or NULL */
     ks_keep *keep;
     /* how many public calls are being made by another one: their ends are not its end */
