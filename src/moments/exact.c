@@ -67,7 +67,7 @@ static int any_hard(const ks_plan *plan) {
 /* One execution of the plan, by a team of x->ranks processes or 0. */
 static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair *p, kspec_sampled s) {
     x->plan = plan;
-    x->live = plan->bytes;
+    x->live = plan->arena.bytes;
     x->peak = plan->bytes_making;
     x->at = any_hard(plan) ? ks_backend_alone(x->run) : ks_backend_for(x->run, p->P, p->Q);
     x->ranks = x->at == &ks_ranks_backend ? ks_team_ranks(x->run) : 0;

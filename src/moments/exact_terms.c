@@ -437,7 +437,8 @@ static size_t graphs(int n, const entries *whole, const entries *fixed, ks_graph
     return count;
 }
 
-ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_t *count, ks_arena *arena) {
+ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_t *count, ks_arena *arena,
+                   size_t *room) {
     /* the most that any order and form takes; SORTED, WHOLE and FIXED with a little room */
     enum { ROWS = 2011, COLS = 5156, SORTED = 1200, WHOLE = 1100, FIXED = 2800 };
     maker m = {.form = form, .n = n};
@@ -464,6 +465,7 @@ ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_
     if (m.sorted.overfull || whole.overfull || fixed.overfull) out = NULL, own.failed = FIXED * sizeof(entry);
     if (out) *count = graphs(n, &whole, &fixed, out);
     if (!out && !arena->failed) arena->failed = own.failed;
+    *room = own.bytes;
     ks_arena_free(&own);
     return out;
 }

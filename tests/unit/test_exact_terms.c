@@ -170,9 +170,9 @@ TEST(graphs_are_counted) {
         f.population[0] = f.population[1] = known[k].rows + known[k].cols ? INFINITY : 900;
         f.pinned[0] = f.pinned[1] = known[k].pinned;
         const size_t size[2] = {100, 80};
-        size_t count;
+        size_t count, room;
         ks_arena arena = {0};
-        const ks_graph *g = ks_terms(&f, size, known[k].n, &count, &arena);
+        const ks_graph *g = ks_terms(&f, size, known[k].n, &count, &arena, &room);
         CHECK_MSG(g && count == known[k].want, "case %zu: %zu graphs", k, count);
         ks_arena_free(&arena);
     }

@@ -4,6 +4,7 @@
  */
 #include "oracle/brute.h"
 #include "help/failing_alloc.h"
+#include "help/heap.h"
 #include "moments/plan.h"
 #include "test.h"
 
@@ -163,25 +164,6 @@ TEST(what_cannot_be_done) {
 
 /* ---- memory of path: O(n (P+Q)) registers a thread, no copy of the matrix ---- */
 
-static size_t live, peak;
-
-static void *count_alloc(void *ctx, size_t size, size_t align) {
-    (void)ctx;
-    size_t *p = aligned_alloc(align, align + (size + align - 1) / align * align);
-    if (!p) return NULL;
-    *p = size;
-    live += size;
-    if (live > peak) peak = live;
-    return (char *)p + align;
-}
-
-static void count_release(void *ctx, void *ptr) {
-    (void)ctx;
-    size_t *p = (void *)((char *)ptr - 64); /* KS_ALIGN */
-    live -= *p;
-    free(p);
-}
-
 TEST(path_needs_little_memory) {
     const size_t shapes[][2] = {{3000, 300}, {300, 3000}, {1200, 1200}};
     for (size_t k = 0; k < 3; k++) {
@@ -196,14 +178,13 @@ TEST(path_needs_little_memory) {
                                 .threads = 1,
                                 .no_stderr = 1};
         kspec_moments_result *r;
-        kspec_set_allocator(&(kspec_allocator){count_alloc, count_release, NULL});
-        live = peak = 0;
+        heap_install();
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         kspec_moments_free(r);
-        kspec_set_allocator(NULL);
+        heap_uninstall();
         double allowed = 3.0 * 8 * 8 * 4 * (double)(P + Q) + 65536; /* 3 n (P+Q) registers of 8 doubles */
-        CHECK_MSG((double)peak < allowed, "%zu x %zu: %zu bytes, %g allowed", P, Q, peak, allowed);
-        CHECK(live == 0);
+        CHECK_MSG((double)heap.peak < allowed, "%zu x %zu: %zu bytes, %g allowed", P, Q, heap.peak, allowed);
+        CHECK(heap.live == 0);
         free(x);
     }
 }
