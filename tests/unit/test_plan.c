@@ -162,6 +162,23 @@ TEST(what_cannot_be_done) {
     CHECK_FAILS(make(&o, 10, 10, 1, 0, &t, &e), KSPEC_E_ARG, e, "sampled 7");
 }
 
+/* The widest matrix of 60 rows on which AUTO takes exact to order 5: 4 GB decide that, at any thread count. */
+TEST(auto_does_the_same_at_any_thread_count) {
+    size_t most[3], at = 0;
+    for (int threads = 1; threads <= 16; threads *= 4) {
+        size_t low = 1000, high = 10000;
+        while (high - low > 1) {
+            const size_t Q = (low + high) / 2;
+            ks_tasks t =
+                plan((kspec_moments_opts){.nmax = 5, .effort = 100, .threads = threads}, 60, Q, 1, 0);
+            *(t.task[0].last == 5 ? &low : &high) = Q;
+        }
+        most[at++] = low;
+    }
+    CHECK_MSG(most[0] > 3000 && most[0] < 9000 && most[1] == most[0] && most[2] == most[0], "%zu %zu %zu",
+              most[0], most[1], most[2]);
+}
+
 /* ---- memory of path: O(n (P+Q)) registers a thread, no copy of the matrix ---- */
 
 TEST(path_needs_little_memory) {
@@ -193,6 +210,7 @@ int main(void) {
     RUN(memory_of_a_device);
     RUN(auto_takes_exact_where_it_can);
     RUN(effort);
+    RUN(auto_does_the_same_at_any_thread_count);
     RUN(auto_leaves_exact_on_large_data);
     RUN(one_side_complete);
     RUN(nothing_twice);

@@ -343,10 +343,10 @@ TEST(a_rank_holds_its_share) {
     size_t one, four, sixteen;
     kspec_team team = {.comm = {.ranks = 4}};
     CHECK(ks_exact_cost(&plan, 4, 1, &work, &one, NULL) == KSPEC_OK);
-    ks_exact_share(&plan, &team);
+    ks_exact_share(&plan, &team, 1);
     CHECK(ks_exact_cost(&plan, 4, 1, &less, &four, NULL) == KSPEC_OK && less == work);
     team.comm.ranks = 16;
-    ks_exact_share(&plan, &team);
+    ks_exact_share(&plan, &team, 1);
     CHECK(ks_exact_cost(&plan, 4, 1, &less, &sixteen, NULL) == KSPEC_OK);
     CHECK_MSG(four < one / 2 && sixteen < four / 2, "%zu, %zu, %zu bytes", one, four, sixteen);
     ks_exact_plan_free(&plan);
