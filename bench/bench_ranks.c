@@ -4,8 +4,8 @@
  * All ranks compute it together, then (unless ALONE is 0) each of them all of it by itself, at the same time.
  * SHARED 0: by messages, as between machines, not in memory that they share.
  * Prints both times, the second over R times the first (the efficiency), the bytes that rank 0 received and
- * how long it was sending, receiving and waiting, and the memory of a rank at its peak. Without mpirun: one
- * process.
+ * how long it was sending and receiving, how long ranks waited for each other (the least and the most), how long
+ * the system worked for rank 0, and its memory at the peak. Without mpirun: one process.
  */
 #include "base/clock.h"
 #include "kspec.h"
@@ -105,9 +105,32 @@ static double compute(const task *t, kspec_team *team) {
     return ks_now() - start;
 }
 
-static double peak_memory(void) {
-    struct rusage u;
-    return getrusage(RUSAGE_SELF, &u) ? 0 : (double)u.ru_maxrss * 1024;
+/* The least and the most that a rank waited at meetings: all alike, or some more than others? */
+static void waits(double *least, double *most) {
+    enum { RANKS = 4096 };
+    static double all[RANKS];
+    static size_t bytes[RANKS];
+    *least = *most = spent[MEETING];
+    if (!comm || comm->ranks > RANKS) return;
+    for (int r = 0; r < comm->ranks; r++) bytes[r] = sizeof *all;
+    const double mine = spent[MEETING];
+    if (comm->gather(comm->context, &mine, all, bytes)) die("the other ranks cannot be reached");
+    for (int r = 0; r < comm->ranks; r++) {
+        if (all[r] < *least) *least = all[r];
+        if (all[r] > *most) *most = all[r];
+    }
+}
+
+static struct rusage usage(void) {
+    struct rusage u = {0};
+    if (getrusage(RUSAGE_SELF, &u)) die("getrusage() failed");
+    return u;
+}
+
+/* Seconds that the system worked for this process: its pages, mostly */
+static double system_time(void) {
+    const struct rusage u = usage();
+    return (double)u.ru_stime.tv_sec + 1e-6 * (double)u.ru_stime.tv_usec;
 }
 
 int main(int argc, char **argv) {
@@ -131,22 +154,25 @@ int main(int argc, char **argv) {
     if (argc > 8 && !atoi(argv[8])) ks_area_most = 0;
     double together = 1e300, received = 0;
     compute(&t, team); /* the first wakes everything up */
-    const double memory = peak_memory();
+    const double memory = (double)usage().ru_maxrss * 1024;
+    double system = 0;
     for (int k = 0; k < 2; k++) {
         memset(spent, 0, sizeof spent);
         memset(times, 0, sizeof times);
-        const double before = team->received, s = compute(&t, team);
-        received = team->received - before;
+        const double before = team->received, pages = system_time(), s = compute(&t, team);
+        received = team->received - before, system = system_time() - pages;
         if (s < together) together = s;
     }
+    double least, most;
+    waits(&least, &most);
     const double alone = argc > 7 && !atoi(argv[7]) ? 0 : compute(&t, NULL);
     if (!comm || comm->rank == 0)
         printf("%s %zu x %zu, n = %d%s: alone %.3f s, %d ranks together %.3f s, efficiency %.2f, "
                "%.1f MB received, %.0f MB at most; broadcasts %.2f s (%d), gathers %.2f s (%d), exchanges "
-               "%.2f s (%d), meetings %.2f s (%d)\n",
+               "%.2f s (%d), meetings %.2f to %.2f s (%d); system %.2f s\n",
                t.what, P, Q, t.nmax, t.bars ? " with error bars" : "", alone, ranks, together,
                alone / (ranks * together), received / 1e6, memory / 1e6, spent[0], times[0], spent[1],
-               times[1], spent[2], times[2], spent[3], times[3]);
+               times[1], spent[2], times[2], least, most, times[3], system);
     kspec_team_close(team);
     kspec_mpi_close(comm);
     free(x);

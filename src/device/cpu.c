@@ -64,14 +64,14 @@ static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error
 }
 
 /* What is the same with a device for the products */
-#define HOST                                                                                                  \
-    .hold = hold, .drop = drop, .diagonal = diagonal, .put = put, .get = get, .expression = ks_tile_run,     \
+#define HOST                                                                                             \
+    .hold = hold, .drop = drop, .diagonal = diagonal, .put = put, .get = get, .expression = ks_tile_run, \
     .symmetrise = ks_tile_symmetrise, .triangle = triangle
 
 static const ks_backend cpu = {HOST, .bring = bring, .leave = leave, .product = product};
 
-static const ks_backend streamed = {
-    HOST, .bring = ks_streamed_bring, .leave = ks_streamed_leave, .product = ks_streamed_product};
+static const ks_backend streamed = {HOST, .bring = ks_streamed_bring, .leave = ks_streamed_leave,
+                                    .product = ks_streamed_product};
 
 const ks_backend *ks_backend_of(const ks_run *run) { return run->device ? &ks_gpu_backend : &cpu; }
 

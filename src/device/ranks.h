@@ -37,6 +37,10 @@ static inline size_t ks_depth(size_t k) { return k < KS_DEPTH ? k : KS_DEPTH; }
 /* ranks_product.c */
 kspec_status ks_ranks_product(const ks_run *run, const ks_matmul *p, kspec_error *err);
 
+/* ranks_shared.c: A and B are whole, and C, for all of it, is shared; beta is 0. */
+kspec_status ks_ranks_shared(const ks_run *run, const ks_matmul *p, const double *A, const double *B,
+                             double *C, kspec_error *err);
+
 /* ranks_symmetric.c: operands: A and B, or one where they are the same */
 kspec_status ks_ranks_symmetric(const ks_run *run, const ks_matmul *p, const ks_operand *operands, int count,
                                 kspec_error *err);

@@ -1,6 +1,6 @@
 /*
  * Products of matrices in strips. C = op(A) op(B): each rank makes its own rows of C from its own rows of
- * op(A), and gets op(B) panel by panel.
+ * op(A), and gets op(B) panel by panel; on one machine they share tiles (ranks_shared.c).
  */
 #include "device/ranks.h"
 
@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "linalg/linalg.h"
+#include "team/area.h"
 #include "team/keep.h"
 
 /* ---- operands ---- */
@@ -29,15 +30,15 @@ static side side_of(kspec_team *t, const double *p, int turned) {
     return s;
 }
 
-/* On one machine the ranks read each other's strips in place; B may be A. */
-static kspec_status share(kspec_team *t, side *A, side *B, kspec_error *err) {
+/* On one machine the ranks read each other's strips in place; B may be A. C has so many numbers. */
+static kspec_status share(kspec_team *t, side *A, side *B, size_t C, kspec_error *err) {
     side *sides[] = {A, B};
     const ks_strips *of[2];
     const double *all[2] = {0};
     int count = 0, which[2];
     for (int k = 0; k < (A == B ? 1 : 2); k++)
         if (!sides[k]->all) which[count] = k, of[count++] = sides[k]->of;
-    kspec_status st = count ? ks_strips_share(t, of, count, all, err) : KSPEC_OK;
+    kspec_status st = count ? ks_strips_share(t, of, count, C, all, err) : KSPEC_OK;
     for (int k = 0; k < count; k++) sides[which[k]]->all = all[k];
     for (int k = 0; k < 2; k++)
         sides[k]->own = sides[k]->now = (ks_view){sides[k]->all, sides[k]->of->cols, 0, 0, sides[k]->turned};
@@ -149,8 +150,15 @@ static kspec_status make(const ks_run *run, const ks_matmul *p, kspec_error *err
     side A = side_of(t, p->A, p->ta), B = side_of(t, p->B, !p->tb);
     const int same = p->A == p->B && A.turned == B.turned;
     side *other = same ? &A : &B;
-    kspec_status st = share(t, &A, other, err);
-    if (!st) st = p->symmetric ? symmetric(run, p, &A, other, err) : panels(run, p, &A, other, err);
+    const size_t count = ks_size(p->m, p->n);
+    double *C = NULL;
+    kspec_status st = share(t, &A, other, count, err);
+    if (!st && A.all && other->all && p->beta == 0)
+        st = ks_area_get(t, ks_size(count, sizeof *C), 1, &C, err);
+    if (!st)
+        st = C              ? ks_ranks_shared(run, p, A.all, other->all, C, err)
+             : p->symmetric ? symmetric(run, p, &A, other, err)
+                            : panels(run, p, &A, other, err);
     end_side(&A);
     end_side(&B);
     return st;

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "device/ranks.h"
 #include "linalg/linalg.h"
-#include "team/area.h"
 
 #include <string.h>
 
@@ -131,15 +130,12 @@ static kspec_status get_window(kspec_team *t, const square *q, operand *o, kspec
 
 /* ---- blocks ---- */
 
-/* C[i,j] = x[i,j], or x[j,i] if turned, for i of strip r and j of strip c; by 8 x 8, whose lines stay near */
+/* C[i,j] = x[i,j], or x[j,i] if turned, for i of strip r and j of strip c */
 static void place(const square *q, size_t r, size_t c, const double *x, size_t ld, int turned) {
     const size_t rows = ks_range_size(strip(q, r)), cols = ks_range_size(strip(q, c)), n = q->p->n;
     double *C = q->C + (r - q->own.from) * KS_STRIP * n + c * KS_STRIP;
     for (size_t a = 0; a < rows && !turned; a++) memcpy(C + a * n, x + a * ld, cols * sizeof *C);
-    for (size_t a0 = 0; a0 < rows && turned; a0 += 8)
-        for (size_t b0 = 0; b0 < cols; b0 += 8)
-            for (size_t a = a0; a < rows && a < a0 + 8; a++)
-                for (size_t b = b0; b < cols && b < b0 + 8; b++) C[a * n + b] = x[b * ld + a];
+    if (turned) ks_transpose(C, n, x, ld, rows, cols);
 }
 
 static kspec_status block(void *ctx, size_t chunk, const ks_worker *worker) {
@@ -176,26 +172,6 @@ static size_t mirrored(const square *q, ks_range from, ks_range to) {
     return count;
 }
 
-/* Where the ranks share memory, they read the blocks there. st: what became of this rank so far */
-static kspec_status read_mirror(kspec_team *t, const square *q, double *all, kspec_status st,
-                                kspec_error *err) {
-    const size_t n = q->p->n;
-    for (size_t r = q->own.from; r < q->own.to && !st; r++)
-        for (size_t c = 0; c < q->strips; c++) {
-            if (within(q->own, c) || !makes(q, r, c)) continue;
-            const ks_range i = strip(q, r), j = strip(q, c);
-            const double *x = q->C + (i.from - q->own.from * KS_STRIP) * n + j.from;
-            for (size_t a = i.from; a < i.to; a++, x += n)
-                memcpy(all + a * n + j.from, x, ks_range_size(j) * sizeof *x);
-        }
-    st = ks_ranks_meet(t, st, err);
-    for (size_t r = q->own.from; r < q->own.to && !st; r++)
-        for (size_t c = 0; c < q->strips; c++)
-            if (!within(q->own, c) && !makes(q, r, c))
-                place(q, r, c, all + strip(q, c).from * n + strip(q, r).from, n, 1);
-    return st;
-}
-
 /* What goes round at the end */
 typedef struct {
     double *sent, *got;
@@ -220,7 +196,6 @@ static kspec_status begin_mirror(const kspec_team *t, const square *q, mirror *m
     return m->sent && m->got ? KSPEC_OK : ks_nomem(err, "a product", ks_size(sent + got, sizeof(double)));
 }
 
-/* Else they are sent. */
 static kspec_status send_mirror(kspec_team *t, const square *q, mirror *m, kspec_error *err) {
     const size_t n = q->p->n;
     double *to = m->sent;
@@ -235,8 +210,7 @@ static kspec_status send_mirror(kspec_team *t, const square *q, mirror *m, kspec
                     for (size_t b = j.from; b < j.to; b++) *to++ = x[b];
             }
     }
-    const kspec_status st =
-        ks_team_exchange(t, m->sent, m->bytes, m->got, m->bytes + t->comm.ranks, err);
+    const kspec_status st = ks_team_exchange(t, m->sent, m->bytes, m->got, m->bytes + t->comm.ranks, err);
     const double *from = m->got;
     for (int rank = 0; rank < t->comm.ranks && !st; rank++) {
         const ks_range theirs = strips_of(t, q, rank);
@@ -252,12 +226,6 @@ static kspec_status send_mirror(kspec_team *t, const square *q, mirror *m, kspec
 
 /* st: what became of this rank so far */
 static kspec_status get_mirror(kspec_team *t, const square *q, kspec_status st, kspec_error *err) {
-    double *all[2];
-    kspec_error other = {0};
-    const kspec_status got =
-        ks_area_get(t, ks_size(ks_size(q->p->n, q->p->n), sizeof **all), 1, all, st ? &other : err);
-    if (got) return st ? st : got;
-    if (all[0]) return read_mirror(t, q, all[0], st, err);
     mirror m = {0};
     if (!st) st = begin_mirror(t, q, &m, err);
     st = ks_ranks_meet(t, st, err);

@@ -34,11 +34,19 @@ static double *pack(double *to, const double *x, size_t ld, size_t rows, ks_rang
     return to + rows * n;
 }
 
+/* By 8 x 8, whose lines stay near */
+void ks_transpose(double *to, size_t ld, const double *from, size_t from_ld, size_t rows, size_t cols) {
+    for (size_t a0 = 0; a0 < rows; a0 += 8)
+        for (size_t b0 = 0; b0 < cols; b0 += 8)
+            for (size_t a = a0; a < rows && a < a0 + 8; a++)
+                for (size_t b = b0; b < cols && b < b0 + 8; b++) to[a * ld + b] = from[b * from_ld + a];
+}
+
 /* ---- whole ---- */
 
-kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count, const double **all,
-                             kspec_error *err) {
-    size_t most = 0;
+kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count, size_t least,
+                             const double **all, kspec_error *err) {
+    size_t most = least;
     for (int k = 0; k < count; k++) {
         const size_t numbers = ks_size(x[k]->rows, x[k]->cols);
         if (numbers > most) most = numbers;
@@ -89,7 +97,7 @@ kspec_status ks_columns_get(kspec_team *t, ks_columns *c, kspec_error *err) {
     }
     if (ks_size(of->rows, of->cols) >= SHARED) {
         const double *all = NULL;
-        st = ks_strips_share(t, &of, 1, &all, err);
+        st = ks_strips_share(t, &of, 1, 0, &all, err);
         if (!st && all) pack(c->got, all, of->cols, of->rows, c->range);
         if (st || all) return st;
     }

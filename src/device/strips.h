@@ -58,10 +58,13 @@ size_t ks_columns_room(int ranks, size_t rows, size_t cols);
 
 /*
  * all[k] = x[k] whole, of one or two, in memory that the ranks share (team/area.h), to be read until the next
- * meeting; unchanged where there is none.
+ * meeting; unchanged where there is none. Its other part has at least so many doubles.
  */
-kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count, const double **all,
-                             kspec_error *err);
+kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count, size_t least,
+                             const double **all, kspec_error *err);
+
+/* to = from^T; to is rows x cols */
+void ks_transpose(double *to, size_t ld, const double *from, size_t from_ld, size_t rows, size_t cols);
 
 /*
  * to (dense) = rows x cols of x, for all: by the rows' owners one after the other, or with `packed`, as large

@@ -54,30 +54,61 @@ size_t ks_potrf(size_t n, double *A, size_t lda) {
  * A chunk stays short enough to be cancelled between chunks: 256 * 1024 * 16384 multiply-adds take about
  * 0.1 s on one core.
  */
+/* All tiles of a product, from k0 of the inner dimension on */
 typedef struct {
-    int ta, tb;
-    size_t m, n, k;
-    double alpha;
-    const double *A;
-    size_t lda;
-    const double *B;
-    size_t ldb;
-    double beta;
-    double *C;
-    size_t ldc, tiles_n, k0;
-} gemm_job;
+    const ks_tiled *of;
+    size_t k0;
+} piece;
 
-static kspec_status gemm_tile(void *ctx, size_t chunk, const ks_worker *worker) {
-    (void)worker;
-    const gemm_job *g = ctx;
-    size_t i = chunk / g->tiles_n * KS_STRIP, j = chunk % g->tiles_n * KS_STRIP_COLS;
-    size_t m = g->m - i < KS_STRIP ? g->m - i : KS_STRIP;
-    size_t n = g->n - j < KS_STRIP_COLS ? g->n - j : KS_STRIP_COLS;
-    size_t k = g->k - g->k0 < KS_DEPTH ? g->k - g->k0 : KS_DEPTH;
-    const double *A = g->A + (g->ta ? g->k0 * g->lda + i : i * g->lda + g->k0);
-    const double *B = g->B + (g->tb ? j * g->ldb + g->k0 : g->k0 * g->ldb + j);
-    ks_gemm(g->ta, g->tb, m, n, k, g->alpha, A, g->lda, B, g->ldb, g->k0 ? 1 : g->beta, g->C + i * g->ldc + j,
+static size_t strips(size_t n) { return (n + KS_STRIP - 1) / KS_STRIP; }
+
+static size_t tiles_across(const ks_tiled *g) {
+    return g->symmetric ? strips(g->n) : (g->n + KS_STRIP_COLS - 1) / KS_STRIP_COLS;
+}
+
+/* Where a tile is: rows i, columns j. Of a symmetric product those on and above the diagonal count. */
+static void place_of(const ks_tiled *g, size_t tile, size_t *bi, size_t *bj) {
+    size_t across = tiles_across(g);
+    *bi = g->symmetric ? 0 : tile / across, *bj = g->symmetric ? tile : tile % across;
+    for (; g->symmetric && *bj >= across; ++*bi) *bj -= across--; /* tiles of the rows above */
+    if (g->symmetric) *bj += *bi;
+}
+
+static void multiply(const ks_tiled *g, size_t k0, size_t bi, size_t bj) {
+    const size_t width = g->symmetric ? KS_STRIP : KS_STRIP_COLS, i = bi * KS_STRIP, j = bj * width;
+    const size_t m = g->m - i < KS_STRIP ? g->m - i : KS_STRIP, n = g->n - j < width ? g->n - j : width;
+    const size_t k = g->k - k0 < KS_DEPTH ? g->k - k0 : KS_DEPTH;
+    const double *A = g->A + (g->ta ? k0 * g->lda + i : i * g->lda + k0);
+    const double *B = g->B + (g->tb ? j * g->ldb + k0 : k0 * g->ldb + j);
+    ks_gemm(g->ta, g->tb, m, n, k, g->alpha, A, g->lda, B, g->ldb, k0 ? 1 : g->beta, g->C + i * g->ldc + j,
             g->ldc);
+}
+
+static void mirror(const ks_tiled *g, size_t bi, size_t bj) {
+    size_t i0 = bi * KS_STRIP, j0 = bj * KS_STRIP;
+    for (size_t j = j0; j < j0 + KS_STRIP && j < g->n; j++)
+        for (size_t i = i0; i < i0 + KS_STRIP && i < j; i++) g->C[j * g->ldc + i] = g->C[i * g->ldc + j];
+}
+
+size_t ks_tiled_count(const ks_tiled *g) {
+    const size_t n = tiles_across(g);
+    return g->symmetric ? n * (n + 1) / 2 : strips(g->m) * n;
+}
+
+void ks_tiled_make(const ks_tiled *g, size_t tile) {
+    size_t bi, bj;
+    place_of(g, tile, &bi, &bj);
+    for (size_t k0 = 0; k0 < g->k; k0 += KS_DEPTH) multiply(g, k0, bi, bj);
+}
+
+/* The chunk that makes a tile's last piece mirrors it. */
+static kspec_status one_tile(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const piece *x = ctx;
+    size_t bi, bj;
+    place_of(x->of, chunk, &bi, &bj);
+    multiply(x->of, x->k0, bi, bj);
+    if (x->of->symmetric && x->of->k - x->k0 <= KS_DEPTH) mirror(x->of, bi, bj);
     return KSPEC_OK;
 }
 
@@ -92,103 +123,63 @@ static kspec_status check_strides(size_t lda, size_t ldb, size_t ldc, kspec_erro
                    limit);
 }
 
-/* A row of tiles, for a team */
-static kspec_status gemm_strip(void *ctx, size_t chunk, const ks_worker *worker) {
-    gemm_job g = *(const gemm_job *)ctx;
-    for (g.k0 = 0; g.k0 < g.k; g.k0 += KS_DEPTH)
-        for (size_t t = 0; t < g.tiles_n; t++) gemm_tile(&g, chunk * g.tiles_n + t, worker);
-    return KSPEC_OK;
-}
+/* ---- teams ---- */
 
-/* Is it shared out? A product that takes less than a message is made by every rank. */
-static int shared(const ks_run *run, const gemm_job *g) {
-    return run->team && g->ldc == g->n && (double)g->m * (double)g->n * (double)g->k > 1e8;
-}
-
-kspec_status ks_gemm_tiled(const ks_run *run, int ta, int tb, size_t m, size_t n, size_t k, double alpha,
-                           const double *A, size_t lda, const double *B, size_t ldb, double beta, double *C,
-                           size_t ldc, kspec_error *err) {
-    kspec_status st = check_strides(lda, ldb, ldc, err);
-    if (st) return st;
-    gemm_job g = {
-        ta, tb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, (n + KS_STRIP_COLS - 1) / KS_STRIP_COLS, 0};
-    if (shared(run, &g)) {
-        const ks_share rows = {C, n * sizeof *C, m, KS_STRIP};
-        return ks_team_for(run, "product", (m + KS_STRIP - 1) / KS_STRIP, gemm_strip, &g, &rows, 1, err);
-    }
-    size_t chunks = (m + KS_STRIP - 1) / KS_STRIP * g.tiles_n;
-    for (g.k0 = 0; g.k0 < k; g.k0 += KS_DEPTH) {
-        size_t k1 = g.k0 + KS_DEPTH < k ? g.k0 + KS_DEPTH : k;
-        ks_run part = ks_run_part(run, (double)g.k0 / (double)k, (double)k1 / (double)k);
-        st = ks_parallel_for(&part, chunks, gemm_tile, &g, err);
-        if (st) return st;
-    }
-    return KSPEC_OK;
-}
-
-/* Only tiles on and above the diagonal are computed; each is mirrored by the chunk that made it. */
-static void upper_tile(const gemm_job *g, size_t bi, size_t bj) {
-    size_t i = bi * KS_STRIP, j = bj * KS_STRIP;
-    size_t m = g->n - i < KS_STRIP ? g->n - i : KS_STRIP, n = g->n - j < KS_STRIP ? g->n - j : KS_STRIP;
-    size_t k = g->k - g->k0 < KS_DEPTH ? g->k - g->k0 : KS_DEPTH;
-    const double *A = g->A + (g->ta ? g->k0 * g->lda + i : i * g->lda + g->k0);
-    const double *B = g->B + (g->tb ? j * g->ldb + g->k0 : g->k0 * g->ldb + j);
-    ks_gemm(g->ta, g->tb, m, n, k, g->alpha, A, g->lda, B, g->ldb, g->k0 ? 1 : 0, g->C + i * g->ldc + j,
-            g->ldc);
-}
-
-static void mirror_tile(const gemm_job *g, size_t bi, size_t bj) {
-    size_t i0 = bi * KS_STRIP, j0 = bj * KS_STRIP;
-    for (size_t j = j0; j < j0 + KS_STRIP && j < g->n; j++)
-        for (size_t i = i0; i < i0 + KS_STRIP && i < j; i++) g->C[j * g->ldc + i] = g->C[i * g->ldc + j];
-}
-
-static kspec_status symmetric_tile(void *ctx, size_t chunk, const ks_worker *worker) {
+/* A row of tiles, of a symmetric product from the diagonal on */
+static kspec_status one_strip(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
-    const gemm_job *g = ctx;
-    size_t bi = 0, row = g->tiles_n; /* chunk = tiles of the rows of tiles above + bj - bi */
-    while (chunk >= row) chunk -= row--, bi++;
-    upper_tile(g, bi, bi + chunk);
-    if (g->k - g->k0 <= KS_DEPTH) mirror_tile(g, bi, bi + chunk);
-    return KSPEC_OK;
-}
-
-/* A row of tiles from the diagonal on, for a team, which mirrors all of them when it has them */
-static kspec_status symmetric_strip(void *ctx, size_t chunk, const ks_worker *worker) {
-    (void)worker;
-    gemm_job g = *(const gemm_job *)ctx;
-    for (g.k0 = 0; g.k0 < g.k; g.k0 += KS_DEPTH)
-        for (size_t t = chunk; t < g.tiles_n; t++) upper_tile(&g, chunk, t);
+    const ks_tiled *g = ctx;
+    for (size_t k0 = 0; k0 < g->k; k0 += KS_DEPTH)
+        for (size_t t = g->symmetric ? chunk : 0; t < tiles_across(g); t++) multiply(g, k0, chunk, t);
     return KSPEC_OK;
 }
 
 static kspec_status mirror_strip(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
-    const gemm_job *g = ctx;
-    for (size_t t = chunk; t < g->tiles_n; t++) mirror_tile(g, chunk, t);
+    const ks_tiled *g = ctx;
+    for (size_t t = chunk; t < tiles_across(g); t++) mirror(g, chunk, t);
     return KSPEC_OK;
 }
 
-static kspec_status symmetric_shared(const ks_run *run, gemm_job *g, kspec_error *err) {
-    const ks_share rows = {g->C, g->n * sizeof *g->C, g->n, KS_STRIP};
+/* Is it shared out? A product that takes less than a message is made by every rank. */
+static int is_shared(const ks_run *run, const ks_tiled *g) {
+    return run->team && g->ldc == g->n && (double)g->m * (double)g->n * (double)g->k > 1e8;
+}
+
+/* The team mirrors a symmetric product when it has all of it. */
+static kspec_status share(const ks_run *run, ks_tiled *g, kspec_error *err) {
+    const ks_share rows = {g->C, g->n * sizeof *g->C, g->m, KS_STRIP};
     const ks_run made = ks_run_part(run, 0, 0.95), mirrored = ks_run_part(run, 0.95, 1);
-    kspec_status st = ks_team_for_falling(&made, "square", g->tiles_n, symmetric_strip, g, &rows, 1, err);
-    return st ? st : ks_parallel_for(&mirrored, g->tiles_n, mirror_strip, g, err);
+    if (!g->symmetric) return ks_team_for(run, "product", strips(g->m), one_strip, g, &rows, 1, err);
+    kspec_status st = ks_team_for_falling(&made, "square", strips(g->m), one_strip, g, &rows, 1, err);
+    return st ? st : ks_parallel_for(&mirrored, strips(g->m), mirror_strip, g, err);
+}
+
+/* ---- all ---- */
+
+static kspec_status make_tiled(const ks_run *run, ks_tiled *g, kspec_error *err) {
+    kspec_status st = check_strides(g->lda, g->ldb, g->ldc, err);
+    if (st) return st;
+    if (is_shared(run, g)) return share(run, g, err);
+    const double k = (double)g->k;
+    for (piece x = {g, 0}; x.k0 < g->k && !st; x.k0 += KS_DEPTH) {
+        const double end = g->k - x.k0 < KS_DEPTH ? k : (double)(x.k0 + KS_DEPTH);
+        const ks_run part = ks_run_part(run, (double)x.k0 / k, end / k);
+        st = ks_parallel_for(&part, ks_tiled_count(g), one_tile, &x, err);
+    }
+    return st;
+}
+
+kspec_status ks_gemm_tiled(const ks_run *run, int ta, int tb, size_t m, size_t n, size_t k, double alpha,
+                           const double *A, size_t lda, const double *B, size_t ldb, double beta, double *C,
+                           size_t ldc, kspec_error *err) {
+    ks_tiled g = {ta, tb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, 0};
+    return make_tiled(run, &g, err);
 }
 
 kspec_status ks_gemm_symmetric_tiled(const ks_run *run, int ta, int tb, size_t n, size_t k, double alpha,
                                      const double *A, size_t lda, const double *B, size_t ldb, double *C,
                                      size_t ldc, kspec_error *err) {
-    kspec_status st = check_strides(lda, ldb, ldc, err);
-    if (st) return st;
-    size_t tiles = (n + KS_STRIP - 1) / KS_STRIP;
-    gemm_job g = {ta, tb, n, n, k, alpha, A, lda, B, ldb, 0, C, ldc, tiles, 0};
-    if (shared(run, &g)) return symmetric_shared(run, &g, err);
-    for (g.k0 = 0; g.k0 < k; g.k0 += KS_DEPTH) {
-        size_t k1 = g.k0 + KS_DEPTH < k ? g.k0 + KS_DEPTH : k;
-        ks_run part = ks_run_part(run, (double)g.k0 / (double)k, (double)k1 / (double)k);
-        st = ks_parallel_for(&part, tiles * (tiles + 1) / 2, symmetric_tile, &g, err);
-        if (st) return st;
-    }
-    return KSPEC_OK;
+    ks_tiled g = {ta, tb, n, n, k, alpha, A, lda, B, ldb, 0, C, ldc, 1};
+    return make_tiled(run, &g, err);
 }

@@ -47,6 +47,26 @@ kspec_status ks_gemm_symmetric_tiled(const ks_run *run, int ta, int tb, size_t n
                                      const double *A, size_t lda, const double *B, size_t ldb, double *C,
                                      size_t ldc, kspec_error *err);
 
+/*
+ * One of the above as a list of tiles, for those who share them out themselves: each is written by one call,
+ * with the bits of the whole; of a symmetric product they are those on and above the diagonal, by KS_STRIP.
+ */
+typedef struct {
+    int ta, tb;
+    size_t m, n, k;
+    double alpha;
+    const double *A;
+    size_t lda;
+    const double *B;
+    size_t ldb;
+    double beta;
+    double *C;
+    size_t ldc;
+    int symmetric;
+} ks_tiled;
+size_t ks_tiled_count(const ks_tiled *g);
+void ks_tiled_make(const ks_tiled *g, size_t tile);
+
 /* Sum of x[i] y[i]. */
 double ks_dot(size_t n, const double *x, const double *y);
 

@@ -110,16 +110,16 @@ static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pa
                               const ks_moments_out *out, kspec_error *err) {
     double terms[KS_EXACT_NMAX], *to = s->terms;
     ks_exact_plan *e = &s->tasks->exact;
-    ks_apart a;
+    ks_apart a = {0};
     ks_moved here = {.p = *p};
     const int there =
         ks_device_has(run->device, p->A); /* its entries are looked at where that is of use only */
     kspec_status st = there && s->apart ? ks_to_host(run, p, &here, err) : KSPEC_OK;
-    int found = !st && (s->apart || (s->stands_out && !there)) && ks_apart_find(e, &here.p, &a);
-    if (s->stands_out && (found || there)) *s->stands_out = 1;
+    if (!st && (s->apart || (s->stands_out && !there))) st = ks_apart_find(run, e, &here.p, &a, err);
+    if (s->stands_out && (a.rows || there)) *s->stands_out = 1;
     if (!st)
-        st = found && s->apart ? ks_apart_terms(run, e, &here.p, &a, out, terms, err)
-                               : ks_exact_terms(run, e, p, out, terms, err);
+        st = a.rows && s->apart ? ks_apart_terms(run, e, &here.p, &a, out, terms, err)
+                                : ks_exact_terms(run, e, p, out, terms, err);
     ks_moved_end(run, &here);
     if (to && s->cycles && p->A == s->halves.seen_a) to += p->nmax;
     for (int n = 0; n < p->nmax && to && !st; n++) to[n] = fmax(to[n], terms[n]);

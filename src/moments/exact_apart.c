@@ -10,6 +10,8 @@
 #include "moments/exact_apart.h"
 
 #include "base/error.h"
+#include "device/tile.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,27 +36,55 @@ static void consider(two *t, double sum, size_t at) {
         t->second = fmax(t->second, sum);
 }
 
-static two of_rows(const ks_pair *p) {
-    two t = {0};
-    for (size_t i = 0; i < p->P; i++) {
+/* Sums of squares of a chunk's rows, or columns */
+enum { ROWS = 64, COLS = 32 };
+typedef struct {
+    const ks_pair *p;
+    double *sums;
+} sums_job;
+
+static size_t end_of(size_t from, size_t by, size_t all) { return all - from < by ? all : from + by; }
+
+static kspec_status row_sums(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const sums_job *j = ctx;
+    const ks_pair *p = j->p;
+    for (size_t i = chunk * ROWS, end = end_of(i, ROWS, p->P); i < end; i++) {
         double sum[4] = {0}; /* which need not wait for each other */
         for (size_t a = 0; a < p->Q; a++) sum[a % 4] += square_at(p, i, a);
-        consider(&t, (sum[0] + sum[1]) + (sum[2] + sum[3]), i);
+        j->sums[i] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
     }
+    return KSPEC_OK;
+}
+
+static kspec_status col_sums(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const sums_job *j = ctx;
+    const ks_pair *p = j->p;
+    const size_t from = chunk * COLS, n = end_of(from, COLS, p->Q) - from;
+    double sum[COLS] = {0};
+    for (size_t i = 0; i < p->P; i++)
+        for (size_t k = 0; k < n; k++) sum[k] += square_at(p, i, from + k);
+    memcpy(j->sums + from, sum, n * sizeof *sum);
+    return KSPEC_OK;
+}
+
+static two largest(const double *sums, size_t count) {
+    two t = {0};
+    for (size_t i = 0; i < count; i++) consider(&t, sums[i], i);
     return t;
 }
 
-static two of_columns(const ks_pair *p) {
-    enum { AT_ONCE = 32 }; /* as they lie in memory */
-    two t = {0};
-    for (size_t a = 0; a < p->Q; a += AT_ONCE) {
-        double sum[AT_ONCE] = {0};
-        size_t n = p->Q - a < AT_ONCE ? p->Q - a : AT_ONCE;
-        for (size_t i = 0; i < p->P; i++)
-            for (size_t k = 0; k < n; k++) sum[k] += square_at(p, i, a + k);
-        for (size_t k = 0; k < n; k++) consider(&t, sum[k], a + k);
-    }
-    return t;
+static kspec_status both_sums(const ks_run *run, const ks_pair *p, double *rows, double *cols,
+                              kspec_error *err) {
+    const ks_share row = {rows, sizeof *rows, p->P, ROWS}, col = {cols, sizeof *cols, p->Q, COLS};
+    const int little = (double)p->P * (double)p->Q < 1e6; /* takes less time than a message */
+    const ks_run alone = ks_run_alone(run), quiet = ks_run_part(little ? &alone : run, 0, 0);
+    const ks_run r = ks_tile_threads(&quiet, 4.0 * (double)p->P * (double)p->Q);
+    sums_job j = {p, rows};
+    kspec_status st = ks_team_for(&r, "rows", (p->P + ROWS - 1) / ROWS, row_sums, &j, &row, 1, err);
+    j.sums = cols;
+    return st ? st : ks_team_for(&r, "columns", (p->Q + COLS - 1) / COLS, col_sums, &j, &col, 1, err);
 }
 
 /* The larger of a row and a column, but for the entry where they meet */
@@ -73,16 +103,25 @@ static void prefer(ks_apart *best, ks_apart a, int nmax, double large, double re
     if (a.size - a.unit > best->size - best->unit && 2 * nmax * a.unit > -900) *best = a;
 }
 
-int ks_apart_find(const ks_exact_plan *e, const ks_pair *p, ks_apart *a) {
-    if (e->sampled != KSPEC_SAMPLED_BOTH || ks_exact_weighted(e)) return 0;
-    const two rows = of_rows(p), cols = of_columns(p);
+static void find(const ks_pair *p, two rows, two cols, ks_apart *a) {
     const double others = fmax(rows.second, cols.second);
-    *a = (ks_apart){0};
     prefer(a, (ks_apart){rows.at, 1, cols.at, 1, 0, 0}, p->nmax, square_at(p, rows.at, cols.at),
            fmax(others, beside(p, rows.at, cols.at)));
     prefer(a, (ks_apart){rows.at, 1, 0, p->Q, 0, 0}, p->nmax, rows.first, rows.second);
     prefer(a, (ks_apart){0, p->P, cols.at, 1, 0, 0}, p->nmax, cols.first, cols.second);
-    return a->rows != 0;
+}
+
+kspec_status ks_apart_find(const ks_run *run, const ks_exact_plan *e, const ks_pair *p, ks_apart *a,
+                           kspec_error *err) {
+    *a = (ks_apart){0};
+    if (e->sampled != KSPEC_SAMPLED_BOTH || ks_exact_weighted(e)) return KSPEC_OK;
+    const size_t count = ks_size_add(p->P, p->Q);
+    double *sums = ks_alloc(count, sizeof *sums);
+    if (!sums) return ks_nomem(err, "the exact estimator", ks_size(count, sizeof *sums));
+    kspec_status st = both_sums(run, p, sums, sums + p->P, err);
+    if (!st) find(p, largest(sums, p->P), largest(sums + p->P, p->Q), a);
+    ks_free(sums);
+    return st;
 }
 
 /* ---- taken apart ---- */

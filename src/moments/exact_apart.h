@@ -10,8 +10,9 @@ typedef struct {
     int unit, size;
 } ks_apart;
 
-/* Is there one that the estimate can be taken apart by? */
-int ks_apart_find(const ks_exact_plan *e, const ks_pair *p, ks_apart *a);
+/* What the estimate can be taken apart by; rows = 0 where there is none */
+kspec_status ks_apart_find(const ks_run *run, const ks_exact_plan *e, const ks_pair *p, ks_apart *a,
+                           kspec_error *err);
 
 /* As ks_exact_terms(), at twice the cost */
 kspec_status ks_apart_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_apart *a,

@@ -6,6 +6,7 @@
 #include "device/backend.h"
 #include "moments/there.h"
 #include "moments/trials_there.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -74,6 +75,16 @@ static kspec_status scan_chunk(void *ctx, size_t chunk, const ks_worker *worker)
     return KSPEC_OK;
 }
 
+/* A team shares it out. All of them say where the first entry is that is not finite. */
+static kspec_status scan_all(const ks_run *run, scan *s, size_t chunks, kspec_error *err) {
+    const ks_share shares[] = {{s->max, sizeof *s->max, chunks, 1},
+                               {s->square, sizeof *s->square, chunks, 1},
+                               {s->entries, sizeof *s->entries, chunks, 1}};
+    const ks_run alone = ks_run_alone(run);
+    kspec_status st = ks_team_for(chunks > 1 ? run : &alone, "scale", chunks, scan_chunk, s, shares, 3, err);
+    return st == KSPEC_E_DATA && run->team ? ks_parallel_for(&alone, chunks, scan_chunk, s, err) : st;
+}
+
 /*
  * The largest |entry| and the root mean square; fails at the first entry that is not finite. Where squares
  * would over- or underflow they are summed again in units of a power of two near the largest.
@@ -88,13 +99,13 @@ static kspec_status measure(const ks_run *run, const ks_trials *t, double *max, 
     s.square = s.max + chunks, s.entries = s.square + chunks;
     double square = 0, entries = 0;
     *max = *rms = 0;
-    kspec_status st = ks_parallel_for(run, chunks, scan_chunk, &s, err);
+    kspec_status st = scan_all(run, &s, chunks, err);
     for (size_t c = 0; c < chunks && !st; c++) *max = fmax(*max, s.max[c]);
     if (!st && *max > 0 && !(*max > 1e-140 && *max < 1e140)) {
         int e;
         frexp(*max, &e);
         s.unit = e > -1000 ? ldexp(1, -e) : 0x1p1000;
-        st = ks_parallel_for(run, chunks, scan_chunk, &s, err);
+        st = scan_all(run, &s, chunks, err);
     }
     for (size_t c = 0; c < chunks && !st; c++) square += s.square[c], entries += s.entries[c];
     if (!st && entries > 0) *rms = sqrt(square / entries) / s.unit;
@@ -360,14 +371,18 @@ kspec_status ks_mean_share(const ks_run *run, const ks_pair *p, const ks_halves 
     if (h->seen_a) *share = seen_mean_share(p, h);
     if (h->seen_a) return KSPEC_OK;
     const ks_run near = ks_run_near(run, p->A), quiet = ks_run_part(&near, 0, 0);
-    ks_expression e = {.m = p->P, .n = Q, .alpha = 1, .count = 1, .factor = {{p->A, 0, 1}, {p->B, 0, 1}}};
-    const ks_backend *at = ks_backend_of(&quiet);
-    kspec_status st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum, err);
+    const ks_backend *at = quiet.device ? ks_backend_of(&quiet) : ks_backend_for(&quiet, p->P, Q);
+    const double *A = NULL, *B = NULL, *other = p->A == p->B ? sum : sum + Q;
+    kspec_status st = at->bring(&quiet, p->A, p->P, Q, "the means", &A, err);
+    if (!st) st = at->bring(&quiet, p->B, p->P, Q, "the means", &B, err);
+    ks_expression e = {.m = p->P, .n = Q, .alpha = 1, .count = 1, .factor = {{A, 0, 1}, {B, 0, 1}}};
+    if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum, err);
     e.count = 2;
     if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum + 2 * Q, err);
-    e.count = 1, e.factor[0].x = p->B;
-    const double *other = p->A == p->B ? sum : sum + Q;
+    e.count = 1, e.factor[0].x = B;
     if (!st && p->A != p->B) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum + Q, err);
+    at->leave(&quiet, B);
+    at->leave(&quiet, A);
     if (st) return st;
     double total = 0, square = 0;
     for (size_t a = 0; a < Q; a++) total += sum[2 * Q + a], square += sum[a] * other[a];

@@ -1,9 +1,10 @@
-#define _GNU_SOURCE /* memfd_create, fallocate */
+#define _GNU_SOURCE /* memfd_create */
 #include "team/area.h"
 
 #include "base/memory.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -13,17 +14,28 @@ size_t ks_area_most = SIZE_MAX;
 
 enum { PAGE = 4096 };
 
-/* A file in memory, all of it there, or -1. Its pages are taken now: later there would be a signal. */
+/* In front of the parts: what the rounds count with, in turn */
+typedef struct {
+    _Atomic size_t next[2];
+    char rest[PAGE - 2 * sizeof(size_t)];
+} head;
+
+/*
+ * A file in memory, or -1. Pages are taken by those who write there first; there is no limit to such a file
+ * but the system's memory, so it is as with any other memory.
+ */
 static int make(size_t bytes) {
     struct rlimit file;
     if (bytes > ks_memory_available() / 4) return -1;
     if (getrlimit(RLIMIT_FSIZE, &file)) return -1;
     if (file.rlim_cur != RLIM_INFINITY && file.rlim_cur < bytes) return -1;
     const int fd = memfd_create("kspec", MFD_CLOEXEC);
-    if (fd < 0 || fallocate(fd, 0, 0, (off_t)bytes) == 0) return fd;
+    if (fd < 0 || ftruncate(fd, (off_t)bytes) == 0) return fd;
     close(fd);
     return -1;
 }
+
+static size_t bytes_of(size_t part) { return ks_size_add(sizeof(head), ks_size(KS_AREA_PARTS, part)); }
 
 /* The file of another process of this user */
 static int find(long process, int fd) {
@@ -33,19 +45,19 @@ static int find(long process, int fd) {
 }
 
 /* All have it, or nobody */
-static kspec_status grow(kspec_team *t, size_t half, kspec_error *err) {
-    const size_t bytes = ks_size(2, half);
+static kspec_status grow(kspec_team *t, size_t part, kspec_error *err) {
+    const size_t bytes = bytes_of(part);
     struct {
         long process;
-        int fd;
-    } of = {(long)getpid(), -1};
+        int fd, lasts;
+    } of = {(long)getpid(), -1, bytes < ks_memory_available() / 64};
     void *x = MAP_FAILED;
     int fd = -1;
     ks_area_end(t);
     if (t->comm.rank == 0) of.fd = fd = make(bytes);
     kspec_status st = ks_team_broadcast(t, 0, &of, sizeof of, err);
     if (!st && of.fd >= 0 && t->comm.rank > 0) fd = find(of.process, of.fd);
-    if (!st && fd >= 0) x = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    if (!st && fd >= 0) x = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     const unsigned char mine = x != MAP_FAILED;
     for (int r = 0; r < t->comm.ranks; r++) t->bytes[r] = 1;
     if (!st) st = ks_team_gather(t, &mine, t->flags, t->bytes, err);
@@ -53,35 +65,50 @@ static kspec_status grow(kspec_team *t, size_t half, kspec_error *err) {
     int everybody = !st;
     for (int r = 0; r < t->comm.ranks; r++) everybody = everybody && t->flags[r];
     if (everybody)
-        t->area = x, t->area_half = half;
+        t->area = x, t->area_part = part, t->area_lasts = of.lasts;
     else if (mine)
         munmap(x, bytes);
     t->no_area = !everybody;
     return st;
 }
 
-/* Has everybody read what was in this half? They have met after writing it, and once more. */
-static int is_free(const kspec_team *t, int half) { return t->meetings >= t->area_used[half] + 2; }
+/* Has everybody read what was there? They have met after writing it, and once more. */
+static int is_free(const kspec_team *t, int part) { return t->meetings >= t->area_used[part] + 2; }
 
-kspec_status ks_area_get(kspec_team *t, size_t bytes, int count, double *area[2], kspec_error *err) {
+static int free_parts(const kspec_team *t) {
+    int count = 0;
+    for (int k = 0; k < KS_AREA_PARTS; k++) count += is_free(t, k);
+    return count;
+}
+
+kspec_status ks_area_get(kspec_team *t, size_t bytes, int count, double **area, kspec_error *err) {
     const int together = t->comm.ranks > 1 && t->comm.local_ranks == t->comm.ranks;
     kspec_status st = KSPEC_OK;
-    area[0] = area[1] = NULL;
+    for (int k = 0; k < count; k++) area[k] = NULL;
     if (!together || t->no_area || bytes > ks_area_most) return KSPEC_OK;
     bytes = (bytes + PAGE - 1) / PAGE * PAGE;
-    const int more = bytes > t->area_half, first = is_free(t, 0) ? 0 : 1;
-    if (more || !is_free(t, first) || (count > 1 && !is_free(t, 1 - first)))
-        st = ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "area", bytes, err);
+    const int more = bytes > t->area_part;
+    if (more || free_parts(t) < count) st = ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "area", bytes, err);
     if (!st && more) st = grow(t, bytes, err);
-    for (int k = 0; k < count && !st && t->area; k++) {
-        const int half = k ? 1 - first : first;
-        area[k] = t->area + (half ? t->area_half / sizeof **area : 0);
-        t->area_used[half] = t->meetings;
+    for (int k = 0, found = 0; k < KS_AREA_PARTS && found < count && !st && t->area; k++) {
+        if (!more && !is_free(t, k)) continue;
+        area[found++] = (double *)(void *)((char *)t->area + sizeof(head) + (size_t)k * t->area_part);
+        t->area_used[k] = t->meetings;
     }
     return st;
 }
 
+static _Atomic size_t *counter(const kspec_team *t) { return &((head *)t->area)->next[t->area_rounds % 2]; }
+
+size_t ks_area_next(kspec_team *t) { return atomic_fetch_add(counter(t), 1); }
+
+/* All have left the round. Its counter is used again after the next round's end, when all have met. */
+void ks_area_round(kspec_team *t) {
+    if (t->comm.rank == 0) atomic_store(counter(t), 0);
+    t->area_rounds++;
+}
+
 void ks_area_end(kspec_team *t) {
-    if (t->area) munmap(t->area, 2 * t->area_half);
-    t->area = NULL, t->area_half = 0;
+    if (t->area) munmap(t->area, bytes_of(t->area_part));
+    t->area = NULL, t->area_part = 0;
 }

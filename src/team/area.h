@@ -1,6 +1,6 @@
 /*
  * Memory that all ranks of a team share, where they run on one machine: what a rank has written there, the
- * others read in place after a meeting. There are two halves. One that was handed out is written until the
+ * others read in place after a meeting. It has three parts. One that was handed out is written until the
  * next meeting and read until the one after that: by then it is free again.
  */
 #ifndef KS_TEAM_AREA_H
@@ -8,15 +8,25 @@
 
 #include "team/team.h"
 
+enum { KS_AREA_PARTS = 3 };
+
 /*
- * One or both halves (count), of at least so many bytes each, the same for all ranks, who all come; NULL
- * where there is none: several machines, too little memory, a system that does not permit it. It lasts until
- * the end of the call.
+ * So many parts of it, of at least so many bytes each, the same for all ranks, who all come; NULL where there
+ * are none: several machines, too little memory, a system that does not permit it. They last until the end of
+ * the call; where they are little beside the memory that is free, and nothing failed, for the calls after it.
  */
-kspec_status ks_area_get(kspec_team *t, size_t bytes, int count, double *area[2], kspec_error *err);
+kspec_status ks_area_get(kspec_team *t, size_t bytes, int count, double **area, kspec_error *err);
+
+/*
+ * Where there is an area: 0, 1, 2 ... to whoever asks, each number once among all ranks, and from 0 again
+ * after all have come to the round's end, which is to follow a meeting.
+ */
+size_t ks_area_next(kspec_team *t);
+void ks_area_round(kspec_team *t);
+
 void ks_area_end(kspec_team *t);
 
-/* For tests: bytes of a half at most (SIZE_MAX) */
+/* For tests: bytes of a part at most (SIZE_MAX) */
 extern size_t ks_area_most;
 
 #endif

@@ -131,7 +131,7 @@ kspec_status ks_team_meet(kspec_team *t, ks_meeting at, kspec_status mine, const
 kspec_status ks_team_end(kspec_team *t, kspec_status mine, kspec_error *err) {
     if (!t || t->within) return mine;
     kspec_status st = ks_team_meet(t, KS_AT_END, mine, "end", 0, err);
-    ks_area_end(t);
+    if (st || !t->area_lasts) ks_area_end(t);
     if (t->over == KS_AT_END) t->over = 0;
     return st;
 }

@@ -28,12 +28,12 @@ struct kspec_team {
     struct ks_card *cards;
     size_t *bytes;
     unsigned char *flags;
-    /* team/area.h: what all share, or NULL; whether it cannot be had */
-    double *area;
-    size_t area_half;
-    int no_area;
-    /* meetings so far, and when each half of the area was handed out */
-    uint64_t meetings, area_used[2];
+    /* team/area.h: what all share, or NULL; bytes of a part of it; whether it cannot be had, or stays */
+    void *area;
+    size_t area_part;
+    int no_area, area_lasts;
+    /* meetings so far, when each part was handed out, and the rounds in which it was written */
+    uint64_t meetings, area_used[3], area_rounds;
     /* the checkpoint, or NULL */
     ks_keep *keep;
     /* how many public calls are being made by another one: their ends are not its end */
