@@ -52,7 +52,10 @@ kspec_status ks_ranks_shared(const ks_run *run, const ks_matmul *p, const double
                  .symmetric = p->symmetric}};
     const ks_run alone = ks_run_alone(run);
     kspec_status st = ks_parallel_for(&alone, ks_tiled_count(&s.product), next_tile, &s, err);
-    if ((st = ks_ranks_meet(t, st, err))) return st;
+    if ((st = ks_ranks_meet(t, st, err))) {
+        ks_area_end(t); /* not all numbers of this round may have been asked for */
+        return st;
+    }
     ks_area_round(t);
     const ks_range rows = ks_strip_rows(p->m, KS_STRIP, t->comm.rank, t->comm.ranks);
     double *own = ks_strips_at(p->C)->own;

@@ -186,6 +186,65 @@ TEST(symmetric_products_have_the_same_bits) {
     }
 }
 
+/* ---- one product after the other ---- */
+
+enum { SERIES = 6 };
+
+static int stop(void *ctx, double fraction) {
+    (void)fraction;
+    return *(const int *)ctx;
+}
+
+/* Products of different sizes in one team, so that what they share grows and is used again; one is cancelled. */
+static void series_work(const kspec_comm *comm, void *ctx) {
+    const operation *o = ctx;
+    const ks_backend *at = &ks_ranks_backend;
+    kspec_team *team;
+    kspec_error err = {0};
+    CHECK(kspec_team_open(comm, &team, &err) == KSPEC_OK);
+    int stopped = 0;
+    const ks_run run = {.threads = 1 + comm->rank % 2, .progress = {stop, &stopped}, .team = team, .to = 1};
+    for (int k = 0; k < 2 * SERIES; k++) {
+        const operation *now = &o[k % SERIES];
+        const int cancelled = k == SERIES / 2;
+        ks_matmul p = now->p;
+        double *A = shared(&run, p.A, p.ta ? p.k : p.m, p.ta ? p.m : p.k, k % 5 == 0);
+        double *B = p.B == p.A ? NULL : shared(&run, p.B, p.tb ? p.n : p.k, p.tb ? p.k : p.n, k % 3 == 0);
+        double *C = shared(&run, now->C, p.m, p.n, 0);
+        p.A = A, p.B = B ? B : A, p.C = C;
+        stopped = cancelled && comm->rank == comm->ranks - 1;
+        kspec_status st = at->product(&run, &p, &err);
+        stopped = 0;
+        CHECK_MSG(cancelled ? st == KSPEC_E_CANCELLED : st == KSPEC_OK && same_rows(&run, C, now->want),
+                  "product %d, rank %d of %d: %s", k, comm->rank, comm->ranks, err.msg);
+        if (k % 4 == 3 || cancelled) CHECK(ks_team_end(team, st, &err) == st); /* the end of a call */
+        at->drop(&run, A), at->drop(&run, B), at->drop(&run, C);
+    }
+    kspec_team_close(team);
+}
+
+TEST(products_follow_each_other) {
+    static const size_t shapes[SERIES][3] = {{300, 300, 40}, {700, 700, 30}, {300, 520, 70},
+                                             {520, 520, 20}, {800, 60, 10},  {700, 700, 50}};
+    operation o[SERIES];
+    double *held[4 * SERIES];
+    for (int s = 0; s < SERIES; s++) {
+        const size_t m = shapes[s][0], n = shapes[s][1], k = shapes[s][2];
+        double *A = held[4 * s] = random_matrix(m * k, 20), *B = held[4 * s + 1] = random_matrix(k * n, 21);
+        o[s] = (operation){.kind = PRODUCT, .rows = m, .cols = n};
+        o[s].C = held[4 * s + 2] = random_matrix(m * n, 22);
+        o[s].want = held[4 * s + 3] = random_matrix(m * n, 23);
+        o[s].p = (ks_matmul){.tb = m == n, .m = m, .n = n, .k = k, .alpha = 1, .A = A, .lda = k, .ldc = n};
+        o[s].p.symmetric = m == n;
+        o[s].p.B = m == n ? A : B, o[s].p.ldb = m == n ? k : n;
+        alone(&o[s]);
+    }
+    void *ctx[MAX_RANKS];
+    for (int r = 0; r < MAX_RANKS; r++) ctx[r] = o;
+    for (int ranks = 2; ranks <= 4; ranks++) run_ranks(ranks, series_work, ctx);
+    for (int k = 0; k < 4 * SERIES; k++) free(held[k]);
+}
+
 TEST(expressions_have_the_same_bits) {
     static const size_t shapes[][2] = {{1, 1}, {257, 300}, {40, 1030}, {900, 129}, {1800, 1}};
     for (size_t s = 0; s < 5; s++) {
@@ -466,6 +525,7 @@ int main(void) {
     ks_ranks_least = 0;
     RUN(products_have_the_same_bits);
     RUN(symmetric_products_have_the_same_bits);
+    RUN(products_follow_each_other);
     RUN(expressions_have_the_same_bits);
     RUN(moments_have_the_same_bits_at_any_number_of_ranks);
     RUN(a_rank_holds_its_share);
