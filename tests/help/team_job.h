@@ -1,4 +1,4 @@
-/* What a rank of a team computes in a test, moments or a norm: with a checkpoint, or until it is cancelled. */
+/* What a rank computes in a test, moments or a norm: with a checkpoint, or until it is cancelled. */
 #ifndef KSPEC_TESTS_TEAM_JOB_H
 #define KSPEC_TESTS_TEAM_JOB_H
 

@@ -162,7 +162,7 @@ TEST(what_cannot_be_done) {
     CHECK_FAILS(make(&o, 10, 10, 1, 0, &t, &e), KSPEC_E_ARG, e, "sampled 7");
 }
 
-/* The widest matrix of 60 rows on which AUTO takes exact to order 5: 4 GB decide that, at any thread count. */
+/* The widest matrix of 60 rows on which AUTO takes exact to order 5: 4 GB decide, at any thread count. */
 TEST(auto_does_the_same_at_any_thread_count) {
     size_t most[3], at = 0;
     for (int threads = 1; threads <= 16; threads *= 4) {

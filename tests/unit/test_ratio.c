@@ -323,7 +323,8 @@ TEST(edges) {
 
 /*
  * One dimension in much noise, which leaves the ratio on either side of 1: an interval that reaches below 1,
- * the least of any kernel, starts there, and one that lies below is 1 alone. check() has the ends by definition.
+ * the least of any kernel, starts there, and one that lies below is 1 alone. check() has the ends by
+ * definition.
  */
 TEST(no_interval_below_one) {
     int reach = 0;
