@@ -94,6 +94,9 @@ ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
 ks_plugin_status gpu_gram_times(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                 const ks_plugin_progress *progress);
 ks_plugin_status gpu_cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale, double *Z);
+ks_plugin_status gpu_shift(ks_gpu *gpu, size_t n, double c, double *X);
+ks_plugin_status gpu_factor(ks_gpu *gpu, size_t n, double *A, size_t lda);
+ks_plugin_status gpu_solve(ks_gpu *gpu, size_t n, const double *U, size_t ldu, size_t m, double *X, size_t ldx);
 size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job);
 size_t gpu_path_parts(ks_gpu *gpu, const ks_path_job *job);
 enum { PATH_ORDERS = 16, PATH_LOO_ORDERS = 8 };

@@ -284,6 +284,9 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 gpu_symmetrise,
                                 gpu_path,
                                 gpu_gram_times,
-                                gpu_cosines};
+                                gpu_cosines,
+                                gpu_shift,
+                                gpu_factor,
+                                gpu_solve};
 
 extern "C" __attribute__((visibility("default"))) const ks_plugin *ks_plugin_table(void) { return &table; }

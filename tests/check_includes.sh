@@ -16,8 +16,8 @@ may_include() {
     features) echo "base simd linalg" ;;
     device) echo "base simd linalg team" ;;
     theory) echo "base simd linalg features" ;;
-    ridge | wls) echo "base simd linalg team features theory" ;;
-    moments) echo "base simd linalg team device features theory" ;;
+    wls) echo "base simd linalg team features theory" ;;
+    ridge | moments) echo "base simd linalg team device features theory" ;;
     spectrum | norm | learn | dimension) echo "base simd linalg team device features theory moments" ;;
     bench)
         echo "base simd linalg team device features theory moments ridge wls spectrum norm learn dimension" \

@@ -58,6 +58,12 @@ typedef struct {
     kspec_progress progress;
     /* Shares the work of every call with the handle out among processes; NULL: this one alone. */
     kspec_team *team;
+    /*
+     * A GPU makes the resolvents and errors of predictions and searches. Each call brings the handle's
+     * matrices there and holds four of n x n and four of n_test x n. Of several processes each computes all
+     * of it. Measured errors are the processor's.
+     */
+    kspec_device device;
 } kspec_ridge_opts;
 
 /*
@@ -118,6 +124,8 @@ typedef struct {
     /* Of a search: 1 where the best value is the lowest or the highest that it was allowed. */
     int at_low, at_high;
     double seconds;
+    /* Where it was computed. */
+    kspec_device_used device;
 } kspec_ridge_result;
 
 KSPEC_API void kspec_ridge_free(kspec_ridge_result *result);

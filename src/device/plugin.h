@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { KS_PLUGIN_VERSION = 3 };
+enum { KS_PLUGIN_VERSION = 4 };
 #define KS_PLUGIN_ENTRY "ks_plugin_table"
 
 /* ---- elementwise expressions ---- */
@@ -116,6 +116,10 @@ typedef struct {
     size_t stride;
 } ks_gram_job;
 
+/* ---- triangles (device/cholesky.h) ---- */
+
+enum { KS_TRIANGLE = 64 }; /* rows of a block on the diagonal, at most */
+
 /* Told the fraction done between launches; non-zero: stop. */
 typedef struct {
     int (*report)(void *ctx, double fraction);
@@ -183,6 +187,16 @@ typedef struct {
     /* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])), Z (rows x cols) and b on the device */
     ks_plugin_status (*cosines)(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale,
                                 double *Z);
+    /* X[i,i] += c, X n x n */
+    ks_plugin_status (*shift)(ks_gpu *gpu, size_t n, double c, double *X);
+    /*
+     * A block on the diagonal, n <= KS_TRIANGLE, rows lda apart: U with A = U^T U in the place of its upper
+     * triangle. A pivot that is not above 0 becomes NaN, and so do those after it. The lower triangle stays.
+     */
+    ks_plugin_status (*factor)(ks_gpu *gpu, size_t n, double *A, size_t lda);
+    /* X (n x m, rows ldx apart) becomes U^-T X, by substitution; U as factor() leaves it, n <= KS_TRIANGLE */
+    ks_plugin_status (*solve)(ks_gpu *gpu, size_t n, const double *U, size_t ldu, size_t m, double *X,
+                              size_t ldx);
 } ks_plugin;
 
 typedef const ks_plugin *(*ks_plugin_entry)(void);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
+#include "ridge/there.h"
 #include "team/team.h"
 
 #include <float.h>
@@ -68,27 +69,36 @@ static kspec_status sum_chunks(const ks_run *run, theta_job *t, size_t chunks, k
     return st;
 }
 
-/* Theta_a = tr K_a(Xt,Xt)/N + (N/n^2) tr(H^T H K_a) - (2/n) tr(H^T K_a(Xt,X)); leaves H */
-static kspec_status theta(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys, const double x[2],
-                          double out[2], kspec_error *err) {
+/* cross_a = tr(H^T K_a(Xt,X)), square_a = tr(H^T H K_a); leaves H */
+static kspec_status theta(kspec_ridge *r, const ks_run *run, const double k[2], double cross[2],
+                          double square[2], kspec_error *err) {
     ks_arena scratch = {0};
-    theta_job t = {.r = r, .tile = ks_tile(r->n)};
+    theta_job t = {.r = r, .k = {k[COS], k[SIN]}, .tile = ks_tile(r->n)};
     size_t tiles = (r->n + t.tile - 1) / t.tile, rows = (r->nt + t.tile - 1) / t.tile;
     size_t lower = tiles * (tiles + 1) / 2;
     t.scratch_size = t.tile * (r->n > t.tile ? r->n : t.tile);
     t.sums = ks_arena_alloc(&scratch, rows > lower ? rows : lower, sizeof *t.sums);
     t.scratch = ks_arena_alloc(&scratch, ks_size((size_t)run->threads, t.scratch_size), sizeof(double));
-    double cross[2] = {0}, square[2] = {0}, n = (double)r->n;
-    for (int a = COS; a <= SIN; a++) t.k[a] = 1 / (sys->shift + x[a]);
     kspec_status st = scratch.failed ? ks_nomem(err, "tiles of the test error", scratch.failed) : KSPEC_OK;
     t.rows = 1;
     if (!st) st = sum_chunks(run, &t, rows, predict_rows, cross, err);
     t.rows = 0;
     if (!st) st = sum_chunks(run, &t, lower, square_tile, square, err);
     ks_arena_free(&scratch);
-    for (int a = COS; a <= SIN && !st; a++)
-        out[a] = r->trace_t[a] / sys->N + sys->N / n / n * square[a] - 2 / n * cross[a];
     return st;
+}
+
+/* V = Q Y, Z_a = K_a V, fit = c H Y and the traces of Theta, on the processor */
+static kspec_status parts(kspec_ridge *r, const ks_run *run, const double k[2], double c, double *V,
+                          double *const Z[2], double *fit, double cross[2], double square[2],
+                          kspec_error *err) {
+    size_t n = r->n, nt = r->nt, m = r->m;
+    kspec_status st = nt ? theta(r, run, k, cross, square, err) : KSPEC_OK;
+    if (st) return st;
+    ks_gemm(0, 0, n, m, n, 1, r->Q, n, r->Y, m, 0, V, m);
+    for (int a = COS; a <= SIN; a++) ks_gemm(0, 0, n, m, n, 1, r->K[a], n, V, m, 0, Z[a], m);
+    if (nt) ks_gemm(0, 0, nt, m, n, c, r->H, n, r->Y, m, 0, fit, m);
+    return KSPEC_OK;
 }
 
 /* ---- errors ---- */
@@ -107,6 +117,7 @@ static double column_square(const double *A, const double *B, size_t rows, size_
  * With v = Q y, c_a = v^T K_a v and z = Omega c:
  *     E_train = (ridge^2/n) |v|^2 + (N ridge^2/n^2) sum_a tr(Q K_a Q)/n / (shift+x_a)^2 z_a
  *     E_test = |yt - (N/n) H y|^2/nt + (N/n)^2/nt sum_a Theta_a/(shift+x_a)^2 z_a
+ *     Theta_a = tr K_a(Xt,Xt)/N + (N/n^2) tr(H^T H K_a) - (2/n) tr(H^T K_a(Xt,X))
  */
 kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                              const ks_ridge_solution *s, double *train, double *test, kspec_error *err) {
@@ -116,17 +127,19 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
     double *Z[2] = {ks_arena_alloc(&scratch, ks_size(n, m), sizeof **Z),
                     ks_arena_alloc(&scratch, ks_size(n, m), sizeof **Z)};
     double *fit = ks_arena_alloc(&scratch, ks_size(nt, m), sizeof *fit);
-    double c = sys->N / (double)n, ridge2 = sys->ridge * sys->ridge, big[2] = {0, 0}, weight[2];
-    kspec_status st = scratch.failed ? ks_nomem(err, "residuals", scratch.failed) : KSPEC_OK;
-    if (!st && nt) st = theta(r, run, sys, s->x, big, err);
-    if (!st) {
-        ks_gemm(0, 0, n, m, n, 1, r->Q, n, r->Y, m, 0, V, m);
-        for (int a = COS; a <= SIN; a++) {
-            ks_gemm(0, 0, n, m, n, 1, r->K[a], n, V, m, 0, Z[a], m);
-            weight[a] = 1 / ((sys->shift + s->x[a]) * (sys->shift + s->x[a]));
-        }
-        if (nt) ks_gemm(0, 0, nt, m, n, c, r->H, n, r->Y, m, 0, fit, m);
+    double c = sys->N / (double)n, ridge2 = sys->ridge * sys->ridge;
+    double k[2], weight[2], big[2] = {0, 0}, cross[2] = {0, 0}, square[2] = {0, 0};
+    for (int a = COS; a <= SIN; a++) {
+        k[a] = 1 / (sys->shift + s->x[a]);
+        weight[a] = 1 / ((sys->shift + s->x[a]) * (sys->shift + s->x[a]));
     }
+    kspec_status st = scratch.failed ? ks_nomem(err, "residuals", scratch.failed) : KSPEC_OK;
+    if (!st)
+        st = r->there ? ks_ridge_there_errors(r, run, k, c, V, Z, fit, cross, square, err)
+                      : parts(r, run, k, c, V, Z, fit, cross, square, err);
+    for (int a = COS; a <= SIN && nt && !st; a++)
+        big[a] = r->trace_t[a] / sys->N + sys->N / (double)n / (double)n * square[a] -
+                 2 / (double)n * cross[a];
     for (size_t j = 0; j < m && !st; j++) {
         double form[2] = {0, 0}, z[2] = {NAN, NAN}; /* NaN where rounding leaves no Omega */
         for (int a = COS; a <= SIN; a++)
@@ -145,27 +158,38 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
     return st;
 }
 
+/* V and fit as ks_ridge_there_kernel() makes them, on the processor */
+static kspec_status kernel_parts(kspec_ridge *r, const ks_run *run, double c, double lambda, size_t *bad,
+                                 double *V, double *fit, kspec_error *err) {
+    size_t n = r->n, nt = r->nt, m = r->m;
+    double k[2] = {c, c};
+    kspec_status st = ks_ridge_combine(r, run, k, lambda, r->work, err);
+    if (!st) st = ks_potrf_tiled(run, n, r->work, bad, err);
+    if (st) return st;
+    for (size_t i = 0; i < n && !*bad; i++) /* as for Q without a ridge */
+        if (!(r->work[i * n + i] * r->work[i * n + i] > (double)n * DBL_EPSILON * c)) *bad = lambda == 0;
+    if (*bad) return KSPEC_OK;
+    memcpy(V, r->Y, n * m * sizeof *V);
+    ks_potrs(n, m, r->work, n, V, m);
+    for (int a = COS; a <= SIN && nt; a++)
+        ks_gemm(0, 0, nt, m, n, c, r->Kt[a], n, V, m, a == SIN, fit, m);
+    return KSPEC_OK;
+}
+
 kspec_status ks_ridge_kernel_errors(kspec_ridge *r, const ks_run *run, double N, double lambda, double *train,
                                     double *test, kspec_error *err) {
     ks_arena scratch = {0};
     size_t n = r->n, nt = r->nt, m = r->m, bad;
-    double c = N / (double)n, k[2] = {c, c};
+    double c = N / (double)n;
     double *V = ks_arena_alloc(&scratch, ks_size(n, m), sizeof *V);
     double *fit = ks_arena_alloc(&scratch, ks_size(nt, m), sizeof *fit);
     kspec_status st = scratch.failed ? ks_nomem(err, "residuals", scratch.failed) : KSPEC_OK;
-    if (!st) st = ks_ridge_combine(r, run, k, lambda, r->work, err);
-    if (!st) st = ks_potrf_tiled(run, n, r->work, &bad, err);
-    if (!st) {
-        for (size_t i = 0; i < n && !bad; i++) /* as for Q without a ridge */
-            if (!(r->work[i * n + i] * r->work[i * n + i] > (double)n * DBL_EPSILON * c)) bad = lambda == 0;
-        memcpy(V, r->Y, n * m * sizeof *V);
-        if (!bad) ks_potrs(n, m, r->work, n, V, m);
-        for (int a = COS; a <= SIN && nt && !bad; a++)
-            ks_gemm(0, 0, nt, m, n, c, r->Kt[a], n, V, m, a == SIN, fit, m);
-        for (size_t j = 0; j < m; j++) {
-            train[j] = bad ? NAN : lambda * lambda / (double)n * column_square(V, NULL, n, m, j);
-            if (nt) test[j] = bad ? NAN : column_square(r->Yt, fit, nt, m, j) / (double)nt;
-        }
+    if (!st)
+        st = r->there ? ks_ridge_there_kernel(r, run, c, lambda, &bad, V, fit, err)
+                      : kernel_parts(r, run, c, lambda, &bad, V, fit, err);
+    for (size_t j = 0; j < m && !st; j++) {
+        train[j] = bad ? NAN : lambda * lambda / (double)n * column_square(V, NULL, n, m, j);
+        if (nt) test[j] = bad ? NAN : column_square(r->Yt, fit, nt, m, j) / (double)nt;
     }
     ks_arena_free(&scratch);
     return st;

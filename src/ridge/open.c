@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/streams.h"
+#include "device/device.h"
 #include "features/kernel.h"
 #include "linalg/linalg.h"
 #include "ridge/kernels.h"
@@ -35,7 +36,13 @@ static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
     if (!(o->test_noise >= 0 && isfinite(o->test_noise)))
         return ks_fail(err, KSPEC_E_ARG, "test_noise %g is not finite and at least 0", o->test_noise);
     ks_bandwidth b = bandwidth(o);
-    return ks_bandwidth_check(&b, err);
+    kspec_status st = ks_bandwidth_check(&b, err);
+    if (st) return st;
+    /* a GPU that is asked for by name must be there */
+    ks_place place;
+    st = ks_place_make(&place, ks_device_of_rank(o->device, o->team), err);
+    ks_place_close(&place);
+    return st;
 }
 
 /* The matrices that a prediction is opened with; those of the test set may be NULL. */

@@ -1,8 +1,7 @@
 /* kspec_ridge_best_lambda() and kspec_ridge_best_features(): the least predicted test error. */
-#include "base/clock.h"
 #include "base/error.h"
+#include "ridge/call.h"
 #include "ridge/predict.h"
-#include "ridge/result.h"
 #include "team/team.h"
 
 #include <math.h>
@@ -33,9 +32,13 @@ static kspec_status try(search *s, size_t N, double lambda, double *value) {
     return KSPEC_OK;
 }
 
-/* What to search: `points` values of lambda from low to high for N, or N up to `most` for lambda = low. */
-typedef struct {
-    size_t N, most, points;
+/*
+ * What to search: `points` values of lambda from low to high for N, or N up to `most` for lambda = low; at
+ * most `room` points are solved
+ */
+typedef struct task {
+    kspec_status (*run)(search *, const struct task *);
+    size_t N, most, points, room;
     double low, high;
 } task;
 
@@ -112,29 +115,21 @@ static kspec_status needs_test(const kspec_ridge *r, kspec_error *err) {
     return r->nt ? KSPEC_OK : ks_fail(err, KSPEC_E_ARG, "the least test error needs a test set");
 }
 
-/* Runs a search that solves at most `room` points, and hands back its best one. */
-static kspec_status run_search(kspec_ridge *r, kspec_status (*run)(search *, const task *), const task *t,
-                               size_t room, kspec_ridge_result **out, kspec_error *err) {
-    double start = ks_now();
-    search s = {.r = r, .err = err, .expected = (double)room};
-    ks_arena scratch = {0};
-    kspec_status st = ks_ridge_result(r, 2, &s.result, err);
-    if (st) return ks_team_end(r->o.team, st, err);
-    s.solved = ks_arena_alloc(&scratch, room, sizeof *s.solved);
-    if (scratch.failed) st = ks_nomem(err, "a search", scratch.failed);
-    if (!st && !(st = ks_ridge_enter(r, &s.run, err))) {
-        st = run(&s, t);
-        ks_ridge_leave();
-    }
-    ks_arena_free(&scratch);
-    s.result->count = 1;
-    st = ks_team_end(r->o.team, st, err);
-    s.result->seconds = ks_now() - start;
-    if (st)
-        kspec_ridge_free(s.result);
-    else
-        *out = s.result;
+/* Runs a search, whose best point is the result's only one. */
+static kspec_status make_search(kspec_ridge *r, const ks_run *run, void *ctx, kspec_ridge_result *result,
+                                kspec_error *err) {
+    const task *t = ctx;
+    search s = {.r = r, .run = *run, .result = result, .err = err, .expected = (double)t->room};
+    s.solved = ks_alloc(t->room, sizeof *s.solved);
+    if (!s.solved) return ks_nomem(err, "a search", ks_size(t->room, sizeof *s.solved));
+    kspec_status st = t->run(&s, t);
+    ks_free(s.solved);
+    result->count = 1;
     return st;
+}
+
+static kspec_status run_search(kspec_ridge *r, task *t, kspec_ridge_result **out, kspec_error *err) {
+    return ks_ridge_call(r, &(ks_ridge_task){2, (double)t->room / 2, make_search, t}, out, err);
 }
 
 kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, double high,
@@ -150,9 +145,11 @@ kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, doubl
         st = ks_fail(err, KSPEC_E_ARG, "lambda from %g to %g: the range must be above 0 and increase", low,
                      high);
     if (st) return r ? ks_team_end(r->o.team, st, err) : st;
-    task t = {.N = N, .low = low, .high = high, .points = (size_t)ceil(PER_DECADE * log10(high / low)) + 1};
+    task t = {.run = search_lambda, .N = N, .low = low, .high = high};
+    t.points = (size_t)ceil(PER_DECADE * log10(high / low)) + 1;
     if (t.points < 3) t.points = 3;
-    if ((st = run_search(r, search_lambda, &t, t.points + REFINE + 1, out, err))) return st;
+    t.room = t.points + REFINE + 1;
+    if ((st = run_search(r, &t, out, err))) return st;
     (*out)->at_low = (*out)->points[0]->lambda == low;
     (*out)->at_high = (*out)->points[0]->lambda == high;
     return KSPEC_OK;
@@ -239,9 +236,9 @@ kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cos
         st = ks_fail(err, KSPEC_E_ARG, "cost limit %g is below %g, the cost of one feature", cost_limit,
                      kspec_ridge_cost(r, 1));
     if (st) return r ? ks_team_end(r->o.team, st, err) : st;
-    task t = {.most = most_features(r, cost_limit), .low = lambda};
-    size_t room = (size_t)(16 * log10((double)t.most)) + 20;
-    if ((st = run_search(r, search_features, &t, room, out, err))) return st;
+    task t = {.run = search_features, .most = most_features(r, cost_limit), .low = lambda};
+    t.room = (size_t)(16 * log10((double)t.most)) + 20;
+    if ((st = run_search(r, &t, out, err))) return st;
     (*out)->at_high = (*out)->points[0]->N == t.most;
     return KSPEC_OK;
 }

@@ -1,11 +1,10 @@
 /* kspec_ridge_predict(): points along lambda, from the largest down. */
 #include "ridge/predict.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/sort.h"
+#include "ridge/call.h"
 #include "ridge/errors.h"
-#include "ridge/result.h"
 #include "team/team.h"
 
 #include <math.h>
@@ -97,6 +96,13 @@ static kspec_status take_step(void *ctx, const ks_run *run, kspec_error *err) {
     return st;
 }
 
+/* Ranks with GPUs make each point on their own, of whose bits rank 0's count: all take the same decisions. */
+static kspec_status one_for_all(kspec_team *team, const ks_share *kept, int count, kspec_error *err) {
+    kspec_status st = KSPEC_OK;
+    for (int k = 0; k < count && !st; k++) st = ks_team_decide(team, kept[k].to, kept[k].each, err);
+    return st;
+}
+
 kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double lambda,
                             ks_ridge_solved *solved, size_t *count, kspec_ridge_point *p, kspec_error *err) {
     double *train = p->train_columns, *test = p->test_columns;
@@ -107,6 +113,7 @@ kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double 
                              {train, r->m * sizeof *train, 1, 1},
                              {test, r->m * sizeof *test, 1, 1}};
     kspec_status st = ks_team_step(run, "point", take_step, &s, kept, 3, err);
+    if (!st && run->device) st = one_for_all(run->team, kept, 3, err);
     if (st) return st;
     *count = s.kept.count;
     if (*count) solved[*count - 1] = s.kept.last;
@@ -115,16 +122,23 @@ kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double 
     return KSPEC_OK;
 }
 
-static kspec_status path(kspec_ridge *r, const ks_run *run, size_t N, const double *lambda, size_t count,
-                         kspec_ridge_point *const *points, kspec_error *err) {
+typedef struct {
+    size_t N, count;
+    const double *lambda;
+} path_task;
+
+static kspec_status make_path(kspec_ridge *r, const ks_run *run, void *ctx, kspec_ridge_result *result,
+                              kspec_error *err) {
+    const path_task *t = ctx;
     ks_arena scratch = {0};
-    size_t *order = ks_arena_alloc(&scratch, count, sizeof *order), known = 0;
-    ks_ridge_solved *solved = ks_arena_alloc(&scratch, count, sizeof *solved);
+    size_t *order = ks_arena_alloc(&scratch, t->count, sizeof *order), known = 0;
+    ks_ridge_solved *solved = ks_arena_alloc(&scratch, t->count, sizeof *solved);
     kspec_status st = scratch.failed ? ks_nomem(err, "a path of lambda", scratch.failed) : KSPEC_OK;
-    if (!st) ks_order_descending(lambda, count, order);
-    for (size_t k = 0; k < count && !st; k++) {
-        ks_run still = ks_ridge_still(run, (double)k / (double)count);
-        st = ks_ridge_point(r, &still, N, lambda[order[k]], solved, &known, points[order[k]], err);
+    if (!st) ks_order_descending(t->lambda, t->count, order);
+    for (size_t k = 0; k < t->count && !st; k++) {
+        ks_run still = ks_ridge_still(run, (double)k / (double)t->count);
+        st = ks_ridge_point(r, &still, t->N, t->lambda[order[k]], solved, &known, result->points[order[k]],
+                            err);
     }
     ks_arena_free(&scratch);
     return st;
@@ -134,24 +148,11 @@ kspec_status kspec_ridge_predict(kspec_ridge *r, size_t N, const double *lambda,
                                  kspec_ridge_result **out, kspec_error *err) {
     ks_clear(err);
     *out = NULL;
-    double start = ks_now();
-    ks_run run;
-    kspec_ridge_result *result;
     kspec_status st = ks_check_pointer(err, r, "the plan");
     if (st) return st;
     st = ks_ridge_check_N(N, err);
     if (!st) st = ks_ridge_check_lambdas(lambda, count, err);
-    if (!st) st = ks_ridge_result(r, count, &result, err);
     if (st) return ks_team_end(r->o.team, st, err);
-    if (!(st = ks_ridge_enter(r, &run, err))) {
-        st = path(r, &run, N, lambda, count, result->points, err);
-        ks_ridge_leave();
-    }
-    st = ks_team_end(r->o.team, st, err);
-    result->seconds = ks_now() - start;
-    if (st)
-        kspec_ridge_free(result);
-    else
-        *out = result;
-    return st;
+    path_task path = {N, count, lambda};
+    return ks_ridge_call(r, &(ks_ridge_task){count, (double)count, make_path, &path}, out, err);
 }

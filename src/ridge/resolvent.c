@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
+#include "ridge/there.h"
 #include "team/team.h"
 
 #include <float.h>
@@ -35,8 +36,6 @@ kspec_status ks_ridge_combine(const kspec_ridge *r, const ks_run *run, const dou
 }
 
 /* Sums over blocks of rows, and over pairs of tiles, in their order */
-enum { QC, QS, QQ, MQ, MM, SUMS };
-
 typedef struct {
     const kspec_ridge *r;
     size_t tile;
@@ -97,6 +96,7 @@ static kspec_status sum_tiles(const kspec_ridge *r, const ks_run *run, int secon
     for (size_t c = 0; c < pairs && !st; c++)
         for (int s = 0; s < SUMS; s++) total[s] += t.sums[c][s];
     ks_free(t.sums);
+    for (size_t i = 0; i < r->n; i++) total[TQ] += r->Q[i * r->n + i];
     return st;
 }
 
@@ -110,9 +110,9 @@ static kspec_status sum_tiles(const kspec_ridge *r, const ks_run *run, int secon
 static double within(double x, double most) { return fmax(0, fmin(x, most)); }
 
 static void second_order(const ks_ridge_system *sys, double n, const double x[2], const double k[2],
-                         const double sum[SUMS], double trace_Q, ks_ridge_traces *t) {
+                         const double sum[SUMS], ks_ridge_traces *t) {
     double cc = k[COS] * k[COS] * sum[MM] / n, c0 = k[COS] * sys->ridge * sum[MQ] / n;
-    double q0 = sys->ridge * trace_Q / n, oo = sys->ridge * sys->ridge * sum[QQ] / n;
+    double q0 = sys->ridge * sum[TQ] / n, oo = sys->ridge * sys->ridge * sum[QQ] / n;
     double sine = k[SIN] * t->G[SIN], cs = within(k[COS] * t->G[COS] - cc - c0, sine);
     double s0 = within(q0 - oo - c0, sine), ss = within(sine - cs - s0, sine);
     double ratio = (sys->shift + x[COS]) / (sys->shift + x[SIN]), c = n / sys->N;
@@ -123,21 +123,28 @@ static void second_order(const ks_ridge_system *sys, double n, const double x[2]
     if (sys->ridge > 0) t->t0[COS] = sum[MQ] / n, t->t0[SIN] = s0 / (k[SIN] * sys->ridge);
 }
 
+/* The inverse as ks_ridge_there_invert() makes it, on the processor */
+static kspec_status invert(kspec_ridge *r, const ks_run *run, const double k[2], double ridge, double *top,
+                           size_t *bad, kspec_error *err) {
+    const size_t n = r->n;
+    kspec_status st = ks_ridge_combine(r, run, k, ridge, r->Q, err);
+    if (st) return st;
+    *top = 0;
+    for (size_t i = 0; i < n; i++) *top = fmax(*top, r->Q[i * n + i]);
+    if ((st = ks_potrf_tiled(run, n, r->Q, bad, err))) return st;
+    for (size_t i = 0; i < n && !*bad && ridge == 0; i++)
+        if (!(r->Q[i * n + i] * r->Q[i * n + i] > (double)n * DBL_EPSILON * *top)) *bad = i + 1;
+    return *bad ? KSPEC_OK : ks_potri_tiled(run, n, r->Q, r->work, err);
+}
+
 kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                 const double x[2], int second, ks_ridge_traces *t, kspec_error *err) {
     size_t n = r->n, bad;
     double k[2] = {sys->N / (double)n / (sys->shift + x[COS]), sys->N / (double)n / (sys->shift + x[SIN])};
-    kspec_status st = ks_ridge_combine(r, run, k, sys->ridge, r->Q, err);
+    double top, sum[SUMS] = {0};
+    kspec_status st = r->there ? ks_ridge_there_invert(r, run, k, sys->ridge, &top, &bad, err)
+                               : invert(r, run, k, sys->ridge, &top, &bad, err);
     if (st) return st;
-    double top = 0; /* the diagonal's largest entry, by which rounding in the factor is measured */
-    for (size_t i = 0; i < n; i++) top = fmax(top, r->Q[i * n + i]);
-    if ((st = ks_potrf_tiled(run, n, r->Q, &bad, err))) return st;
-    /*
-     * without a ridge the kernel alone must be definite: a pivot lost in rounding is a row that depends on
-     * others
-     */
-    for (size_t i = 0; i < n && !bad && sys->ridge == 0; i++)
-        if (!(r->Q[i * n + i] * r->Q[i * n + i] > (double)n * DBL_EPSILON * top)) bad = i + 1;
     if (bad && sys->ridge == 0)
         return ks_fail(
             err, KSPEC_E_NUMERIC,
@@ -148,19 +155,17 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
         return ks_fail(err, KSPEC_E_NUMERIC,
                        "lambda %g is lost in rounding beside the kernel: row %zu (from 0)", sys->ridge,
                        bad - 1);
-    if ((st = ks_potri_tiled(run, n, r->Q, r->work, err))) return st;
-    double sum[SUMS] = {0}, trace_Q = 0;
-    if ((st = sum_tiles(r, run, second, sum, err))) return st;
-    for (size_t i = 0; i < n; i++) trace_Q += r->Q[i * n + i];
+    st = r->there ? ks_ridge_there_sums(r, run, second, sum, err) : sum_tiles(r, run, second, sum, err);
+    if (st) return st;
     *t = (ks_ridge_traces){.G = {sum[QC] / (double)n, sum[QS] / (double)n}};
     if (!isfinite(t->G[COS] + t->G[SIN]))
         return ks_fail(err, KSPEC_E_NUMERIC, "lambda %g: the resolvent exceeds the largest double",
                        sys->ridge);
-    if (second) second_order(sys, (double)n, x, k, sum, trace_Q, t);
+    if (second) second_order(sys, (double)n, x, k, sum, t);
     /*
      * dG_a = -tr(K_a Q dA Q)/n with dA of the order of top * epsilon; without t0, tr(Q^2)/tr(Q) stands for Q
      */
     for (int a = COS; a <= SIN; a++)
-        t->noise[a] = DBL_EPSILON * top * (t->t0[a] > 0 ? t->t0[a] : t->G[a] * sum[QQ] / trace_Q);
+        t->noise[a] = DBL_EPSILON * top * (t->t0[a] > 0 ? t->t0[a] : t->G[a] * sum[QQ] / sum[TQ]);
     return KSPEC_OK;
 }

@@ -25,10 +25,13 @@ typedef struct {
     double noise[2]; /* what rounding does to G_a, by order of magnitude */
 } ks_ridge_traces;
 
+/* <Q,K_cos>, <Q,K_sin>, <Q,Q>, <M,Q> and tr(MM) with M = Q K_cos, and tr(Q): what the traces are made of */
+enum { QC, QS, QQ, MQ, MM, TQ, SUMS };
+
 /*
- * Leaves Q in r->Q and fills t; D and t0 only if `second` is 1, which costs a product of n x n matrices more.
+ * Leaves Q in r->Q, or in r->there, and fills t; D and t0 only if `second` is 1, which costs a product of n x n matrices more.
  * Fails with KSPEC_E_NUMERIC if the matrix is not positive definite to working precision. r->work is
- * overwritten.
+ * overwritten, or its twin there.
  */
 kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                 const double x[2], int second, ks_ridge_traces *t, kspec_error *err);

@@ -296,6 +296,39 @@ static ks_plugin_status cosines(ks_gpu *gpu, size_t rows, size_t cols, const dou
     return KS_PLUGIN_OK;
 }
 
+static ks_plugin_status shift(ks_gpu *gpu, size_t n, double c, double *X) {
+    (void)gpu;
+    for (size_t i = 0; i < n; i++) mine(X)[i * n + i] += c;
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status factor(ks_gpu *gpu, size_t n, double *A, size_t lda) {
+    (void)gpu;
+    double *a = mine(A);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++) {
+            double sum = a[i * lda + j];
+            for (size_t k = 0; k < i; k++) sum -= a[k * lda + i] * a[k * lda + j];
+            if (j > i)
+                a[i * lda + j] = sum / a[i * lda + i];
+            else
+                a[i * lda + i] = sum > 0 ? sqrt(sum) : NAN;
+        }
+    return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status solve(ks_gpu *gpu, size_t n, const double *U, size_t ldu, size_t m, double *X,
+                              size_t ldx) {
+    (void)gpu;
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = 0; i < n; i++) {
+            double *x = mine(X) + j, sum = x[i * ldx];
+            for (size_t k = 0; k < i; k++) sum -= here(U)[k * ldu + i] * x[k * ldx];
+            x[i * ldx] = sum / here(U)[i * ldu + i];
+        }
+    return KS_PLUGIN_OK;
+}
+
 static size_t path_memory(ks_gpu *gpu, const ks_path_job *job) {
     (void)gpu, (void)job;
     return 64;
@@ -328,6 +361,9 @@ const ks_plugin *ks_plugin_table(void) {
                                     .symmetrise = symmetrise,
                                     .path = path,
                                     .gram_times = gram_times,
-                                    .cosines = cosines};
+                                    .cosines = cosines,
+                                    .shift = shift,
+                                    .factor = factor,
+                                    .solve = solve};
     return &table;
 }

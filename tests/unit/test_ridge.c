@@ -1,4 +1,5 @@
 /* Ridge prediction against its formulas in long double, and the identities and orders that the theory has. */
+#include "help/bed.h"
 #include "help/ridge.h"
 #include "oracle/ridge.h"
 
@@ -239,7 +240,7 @@ TEST(rounding_floor) {
     free_problem(&q);
 }
 
-int main(void) {
+static void all(void) {
     RUN(rounding_floor);
     RUN(formulas_in_long_double);
     RUN(far_from_the_origin);
@@ -248,5 +249,16 @@ int main(void) {
     RUN(testing_on_the_training_rows);
     RUN(monotone);
     RUN(paths);
-    return test_done();
+}
+
+/* All of it again there, with the same tolerances */
+static void all_there(void) {
+    setenv("KSPEC_DEVICE", "gpu", 1);
+    all();
+    unsetenv("KSPEC_DEVICE");
+}
+
+int main(int argc, char **argv) {
+    unsetenv("KSPEC_DEVICE");
+    return bed_main(argc, argv, all, all_there);
 }

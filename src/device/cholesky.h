@@ -1,0 +1,23 @@
+/*
+ * Cholesky's factor and the inverse of a symmetric, positive definite matrix on run->device. Matrices are
+ * halved down to blocks of KS_TRIANGLE rows, which the plugin factors and substitutes; all else is products.
+ * Substitution, not the inverse of a block, keeps the rounding errors those of LAPACK.
+ */
+#ifndef KS_DEVICE_CHOLESKY_H
+#define KS_DEVICE_CHOLESKY_H
+
+#include "device/backend.h"
+
+/* X[i,i] += c, X n x n */
+kspec_status ks_device_shift(const ks_run *run, size_t n, double c, double *X, kspec_error *err);
+
+/*
+ * A (n x n) becomes U with A = U^T U, in its upper triangle; the rest is overwritten. diagonal (n, in the
+ * host's memory) gets that of U: NaN from the first row on whose leading block is not positive definite.
+ */
+kspec_status ks_device_factor(const ks_run *run, size_t n, double *A, double *diagonal, kspec_error *err);
+
+/* W = U^-T (n x n), 0 above the diagonal; U as ks_device_factor() leaves it. */
+kspec_status ks_device_triangle(const ks_run *run, size_t n, const double *U, double *W, kspec_error *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* A public call that makes points: where it computes, and what its result says of that. */
+#ifndef KS_RIDGE_CALL_H
+#define KS_RIDGE_CALL_H
+
+#include "ridge/plan.h"
+
+typedef struct {
+    /* points of the result, and how many are solved for them, by order of magnitude */
+    size_t points;
+    double solved;
+    kspec_status (*make)(kspec_ridge *r, const ks_run *run, void *ctx, kspec_ridge_result *result,
+                         kspec_error *err);
+    void *ctx;
+} ks_ridge_task;
+
+/* Makes the points, on a GPU where that was decided; where it fails under AUTO, on the processor again. */
+kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_result **out,
+                           kspec_error *err);
+
+#endif
