@@ -35,6 +35,18 @@ static double gemm_rate(const ks_run *run, size_t n, kspec_error *err) {
     return best;
 }
 
+/* Of products to measure: large enough for the full rate, but for what only tests have */
+static size_t gemm_size(double entries) { return entries < 1e5 ? 64 : 8192; }
+
+kspec_status bench_gpu_gemm(kspec_device device, size_t n, double *rate, kspec_error *err) {
+    ks_place place;
+    kspec_status st = ks_place_make(&place, device, err);
+    const ks_run run = {.threads = 1, .to = 1, .device = place.device};
+    *rate = st ? NAN : gemm_rate(&run, gemm_size((double)n * (double)n), err);
+    ks_place_close(&place);
+    return st;
+}
+
 static kspec_status once(const ks_run *run, const bench_gpu_contest *c, const ks_pair *p,
                          const ks_moments_out *out, kspec_error *err) {
     if (c->method == KSPEC_ESTIMATOR_PATH) return ks_path(run, p, out, err);
@@ -65,7 +77,7 @@ static kspec_status measure(ks_place *place, const bench_gpu_contest *c, const k
     const ks_run there = {.threads = d->streamed ? threads : 1, .to = 1, .device = d},
                  here = {.threads = threads, .to = 1};
     const double P = (double)p->P, Q = (double)p->Q;
-    const size_t size = P * Q < 1e5 ? 64 : 8192;
+    const size_t size = gemm_size(P * Q);
     kspec_status st = KSPEC_OK;
     out->gemm = gemm_rate(&there, size, err);
     out->seconds = INFINITY;

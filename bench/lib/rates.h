@@ -37,6 +37,9 @@ typedef struct {
     double difference;
 } bench_gpu_result;
 
+/* That of a GPU's DGEMM for products of about n x n, as above */
+kspec_status bench_gpu_gemm(kspec_device device, size_t n, double *rate, kspec_error *err);
+
 kspec_status bench_gpu(kspec_device device, const bench_gpu_contest *c, size_t P, size_t Q, int repeats,
                        int threads, bench_gpu_result *out, kspec_error *err);
 

@@ -26,7 +26,7 @@ static const cli_choice names[] = {{"moments", 1}, {"exact", 2},    {"ridge", 3}
                                    {"norm", 4},    {"features", 5}, {0}};
 static int (*const parts[])(const bench_args *a, bench_list *list) = {bench_moments, bench_exact, bench_ridge,
                                                                       bench_norm, bench_features};
-enum { PARTS = sizeof parts / sizeof *parts, ON_GPU = 2 }; /* a GPU has the first two */
+enum { PARTS = sizeof parts / sizeof *parts, ON_GPU = 3 }; /* a GPU has the first three */
 
 bench_entry *bench_add(bench_list *list, const char *name, double seconds, double rate, double gemm,
                        double dgemms) {
@@ -101,11 +101,13 @@ static int run(void *args) {
     output u = {a, &list, "cpu"};
     int status = EXIT_DONE, gpu = a->device >= KSPEC_DEVICE_GPU;
     if (gpu && a->common.what > ON_GPU)
-        return cli_error(EXIT_USAGE, "bench %s: only moments and exact run on a GPU",
+        return cli_error(EXIT_USAGE, "bench %s: only moments, exact and ridge run on a GPU",
                          cli_choice_name(names, a->common.what));
     for (int k = 0; k < (gpu ? ON_GPU : PARTS) && !status; k++)
         if (!a->common.what || a->common.what == k + 1)
-            status = gpu ? bench_device(a, k == 1, u.device, &list) : parts[k](a, &list);
+            status = !gpu     ? parts[k](a, &list)
+                     : k == 2 ? bench_ridge_device(a, u.device, &list)
+                              : bench_device(a, k == 1, u.device, &list);
     if (!status) status = cli_done(&a->common, print_table, to_json, &u);
     free(list.at);
     return status;

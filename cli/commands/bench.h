@@ -45,5 +45,7 @@ int bench_features(const bench_args *a, bench_list *list);
 
 /* On a GPU: path and the Gram matrices' (exact: 0), or exact; `name` gets the device's */
 int bench_device(const bench_args *a, int exact, char name[144], bench_list *list);
+/* ... and ridge, with n = P rows */
+int bench_ridge_device(const bench_args *a, char name[144], bench_list *list);
 
 #endif

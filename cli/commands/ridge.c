@@ -50,6 +50,7 @@ static const cli_option options[] = {
      "newton (the default) or fixed-point, as published", solvers},
     {"tolerance",      0, OPT_DOUBLE, ARG(tolerance),      "T",
      "relative accuracy of delta (default 1e-12)", .positive = 1},
+    CLI_DEVICE_OPTION(ARG),
     {0},
 };
 /* clang-format on */
@@ -73,6 +74,8 @@ typedef struct {
     /* 2 m errors of the single targets for each row */
     double *columns;
     double seconds;
+    /* of the predictions: the last call's, or that of one which a GPU was lost in */
+    kspec_device_used device;
 } result;
 
 /* ---- progress: each library call is a part of the whole ---- */
@@ -121,13 +124,16 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
                               .tolerance = a->tolerance,
                               .solver = (kspec_ridge_solver)a->solver,
                               .seed = a->common.seed,
-                              .threads = a->common.threads};
+                              .threads = a->common.threads,
+                              .device = (kspec_device)a->device};
 }
 
 /* ---- the points ---- */
 
-/* Row k of the output, copied from a result that will be freed */
-static void take(result *r, size_t k, const kspec_ridge_point *p) {
+/* Row k of the output, copied from point l of a result that will be freed */
+static void take(result *r, size_t k, const kspec_ridge_result *from, size_t l) {
+    const kspec_ridge_point *p = from->points[l];
+    if (!r->device.unusable) r->device = from->device;
     double *columns = r->columns + k * 2 * r->m;
     memcpy(columns, p->train_columns, r->m * sizeof *columns);
     memcpy(columns + r->m, p->test_columns, r->m * sizeof *columns);
@@ -141,7 +147,7 @@ static kspec_status grid(result *r, kspec_error *err) {
     for (size_t k = 0; k < a->features.count && !st; k++, whole.part++) {
         kspec_ridge_result *out;
         st = kspec_ridge_predict(r->plan, (size_t)a->features.at[k], a->lambda.at, L, &out, err);
-        for (size_t l = 0; l < L && !st; l++) take(r, k * L + l, out->points[l]);
+        for (size_t l = 0; l < L && !st; l++) take(r, k * L + l, out, l);
         kspec_ridge_free(out);
     }
     return st;
@@ -156,7 +162,7 @@ static kspec_status best_lambdas(result *r, kspec_error *err) {
     for (size_t k = 0; k < a->features.count && !st; k++, whole.part++) {
         kspec_ridge_result *out;
         st = kspec_ridge_best_lambda(r->plan, (size_t)a->features.at[k], low, high, &out, err);
-        if (!st) take(r, k, out->points[0]);
+        if (!st) take(r, k, out, 0);
         if (!st) r->rows[k].at_bound = out->at_low ? "low" : out->at_high ? "high" : NULL;
         kspec_ridge_free(out);
     }
@@ -172,7 +178,7 @@ static kspec_status best_features(result *r, kspec_error *err) {
     for (size_t l = 0; l < a->lambda.count && !st; l++, whole.part++) {
         kspec_ridge_result *out;
         st = kspec_ridge_best_features(r->plan, a->lambda.at[l], limit, &out, err);
-        if (!st) take(r, l, out->points[0]);
+        if (!st) take(r, l, out, 0);
         if (!st) r->rows[l].at_bound = out->at_high ? "high" : NULL;
         kspec_ridge_free(out);
     }
@@ -247,11 +253,13 @@ static json_t *to_json(const void *of) {
     const result *r = of;
     json_t *points = json_array();
     for (size_t k = 0; k < r->count; k++) json_array_append_new(points, point_json(r, k));
-    return json_pack("{s:I, s:I, s:I, s:I, s:f, s:s, s:I, s:I, s:o, s:f}", "rows", (json_int_t)r->n,
-                     "test_rows", (json_int_t)r->nt, "cols", (json_int_t)r->p, "targets", (json_int_t)r->m,
-                     "sigma", kspec_ridge_sigma(r->plan), "solver", cli_choice_name(solvers, r->a->solver),
-                     "draws", (json_int_t)r->a->empirical, "seed", (json_int_t)r->a->common.seed, "points",
-                     points, "seconds", r->seconds);
+    json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:f, s:s, s:I, s:I, s:o, s:f}", "rows", (json_int_t)r->n,
+                          "test_rows", (json_int_t)r->nt, "cols", (json_int_t)r->p, "targets",
+                          (json_int_t)r->m, "sigma", kspec_ridge_sigma(r->plan), "solver",
+                          cli_choice_name(solvers, r->a->solver), "draws", (json_int_t)r->a->empirical,
+                          "seed", (json_int_t)r->a->common.seed, "points", points, "seconds", r->seconds);
+    cli_device_keys(&r->device, o);
+    return o;
 }
 
 /* " ± 0.012", or blanks */
@@ -299,6 +307,7 @@ static void print_table(FILE *f, const void *of) {
         if (k && !a->optimize && r->rows[k].p.N != r->rows[k - 1].p.N && a->lambda.count > 1) fputc('\n', f);
         print_point(f, r, &r->rows[k]);
     }
+    if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\npredicted on %s\n", r->device.name);
 }
 
 /*
@@ -312,7 +321,7 @@ static void warn_sigma(const result *r, const ridge_set *train) {
     x.rows = y.rows = x.rows / step;
     x.row_stride *= (ptrdiff_t)step, y.row_stride *= (ptrdiff_t)step;
     kspec_ridge_opts opts = make_opts(r->a);
-    opts.sigma = opts.test_noise = 0, opts.median_sigma = 1;
+    opts.sigma = opts.test_noise = 0, opts.median_sigma = 1, opts.device = KSPEC_DEVICE_CPU;
     kspec_ridge *part = NULL;
     kspec_error err;
     if (x.rows < 2 || kspec_ridge_open(&x, &y, NULL, NULL, &opts, &part, &err) != KSPEC_OK) return;
@@ -327,6 +336,7 @@ static void warn_sigma(const result *r, const ridge_set *train) {
 
 static void warn(const result *r, const ridge_set *train) {
     const cli_common *c = &r->a->common;
+    cli_device_warn(c, &r->device);
     warn_sigma(r, train);
     int constant = 1;
     for (size_t i = 0; i < r->n * r->m; i++) constant &= train->y.data[i] == train->y.data[i % r->m];

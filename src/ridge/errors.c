@@ -138,8 +138,8 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
         st = r->there ? ks_ridge_there_errors(r, run, k, c, V, Z, fit, cross, square, err)
                       : parts(r, run, k, c, V, Z, fit, cross, square, err);
     for (int a = COS; a <= SIN && nt && !st; a++)
-        big[a] = r->trace_t[a] / sys->N + sys->N / (double)n / (double)n * square[a] -
-                 2 / (double)n * cross[a];
+        big[a] =
+            r->trace_t[a] / sys->N + sys->N / (double)n / (double)n * square[a] - 2 / (double)n * cross[a];
     for (size_t j = 0; j < m && !st; j++) {
         double form[2] = {0, 0}, z[2] = {NAN, NAN}; /* NaN where rounding leaves no Omega */
         for (int a = COS; a <= SIN; a++)
@@ -171,8 +171,7 @@ static kspec_status kernel_parts(kspec_ridge *r, const ks_run *run, double c, do
     if (*bad) return KSPEC_OK;
     memcpy(V, r->Y, n * m * sizeof *V);
     ks_potrs(n, m, r->work, n, V, m);
-    for (int a = COS; a <= SIN && nt; a++)
-        ks_gemm(0, 0, nt, m, n, c, r->Kt[a], n, V, m, a == SIN, fit, m);
+    for (int a = COS; a <= SIN && nt; a++) ks_gemm(0, 0, nt, m, n, c, r->Kt[a], n, V, m, a == SIN, fit, m);
     return KSPEC_OK;
 }
 

@@ -74,8 +74,7 @@ static kspec_status combine(const ks_run *run, size_t rows, size_t cols, const d
                             const double *const X[2], double *out, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     for (int a = 0; a < 2 && !st; a++) {
-        const ks_expression e = {
-            .m = rows, .n = cols, .alpha = k[a], .count = 1, .factor = {{X[a], 0, 1}}};
+        const ks_expression e = {.m = rows, .n = cols, .alpha = k[a], .count = 1, .factor = {{X[a], 0, 1}}};
         st = at->expression(run, &e, a ? KS_TILE_ADD : KS_TILE_STORE, out, err);
     }
     return st;

@@ -9,11 +9,11 @@
 
 typedef struct ks_ridge_there {
     const double *K[2], *Kt[2], *Y;
-    double *Q, *work;  /* n x n */
-    double *phi, *H;   /* nt x n */
-    double *V, *Z;     /* n x m */
-    double *fit;       /* nt x m */
-    double *row;       /* n, the host's */
+    double *Q, *work; /* n x n */
+    double *phi, *H;  /* nt x n */
+    double *V, *Z;    /* n x m */
+    double *fit;      /* nt x m */
+    double *row;      /* n, the host's */
 } ks_ridge_there;
 
 /* Bytes on the device */

@@ -94,5 +94,36 @@ expect_status 0 env KSPEC_GPU_MEMORY=1e-6 \
 expect_json "j['device'] == \"gpu:0 Plain 0, matrices in the host's memory\" and len(j['results']) == 3"
 expect_error 2 "no GPU can be used: KSPEC_GPU_MEMORY: '0' must be a number of GB above 0" \
     env KSPEC_GPU_MEMORY=0 "$tool" moments x.npy --device gpu
-expect_error 2 'bench ridge: only moments and exact run on a GPU' "$tool" bench ridge --device gpu
+expect_error 2 'bench norm: only moments, exact and ridge run on a GPU' "$tool" bench norm --device gpu
+expect_status 0 "$tool" bench ridge --device gpu --rows 30 --repeat 1 --json
+expect_json 'j["device"] == "gpu:0 Plain 0" and [r["cpu_seconds"] > 0 for r in j["results"]] == [True] * 3'
+
+# ridge
+kspec generate linear --rows 90 --cols 20 --dim 5 -o z.npy
+ridge=(ridge z.npy --target z.npy --target-cols 0-1 --test-noise 0.1 --scale --features 10,80 --lambda 1,1e-3)
+expect_status 0 "$tool" "${ridge[@]}" --device gpu
+expect_stdout '^predicted on gpu:0 Plain 0$'
+expect_status 0 "$tool" "${ridge[@]}" --device cpu --json
+expect_json 'j["device"] == "cpu" and j["device_reason"] == "asked for"'
+cp "$out" cpu.json
+expect_status 0 env KSPEC_DEVICE=gpu:1 "$tool" "${ridge[@]}" --json
+expect_json 'j["device"] == "gpu:1 Plain 1" and j["device_reason"] == "asked for"'
+cp "$out" gpu.json
+expect "predictions on the GPU are the processor's" "$python" -c "
+import json
+a, b = json.load(open('gpu.json')), json.load(open('cpu.json'))
+for x, y in zip(a['points'], b['points'], strict=True):
+    for k in ('delta_cos', 'delta_sin', 'train_mse', 'test_mse', 'kernel_train_mse', 'kernel_test_mse'):
+        assert abs(x[k] - y[k]) <= 1e-9 * y[k], (k, x, y)
+"
+expect_error 2 'no GPU can be used: gpu:0: the device is in use by another process' \
+    env PLAIN_PLUGIN=broken "$tool" "${ridge[@]}" --device gpu
+expect_error 1 'gpu:0 Plain 0: .*out of memory' env PLAIN_PLUGIN=small "$tool" "${ridge[@]}" --device gpu
+expect_error 1 'gpu:0 Plain 0: 0.5 MB are needed, 0.1 MB are free' \
+    env KSPEC_GPU_MEMORY=1e-4 "$tool" "${ridge[@]}" --device gpu
+kspec generate linear --rows 800 --cols 5 --dim 3 -o w.npy
+lambda=$(seq -s, 1 20)
+expect_status 0 env PLAIN_PLUGIN=small "$tool" ridge w.npy --target w.npy --target-cols 0 --features 100 \
+    --scale --lambda "$lambda" --threads 1 --json
+expect_json 'j["device"] == "cpu" and [w[:20] for w in j["warnings"]] == ["the GPU is not used:"]'
 done_testing

@@ -96,8 +96,8 @@ static kspec_ridge *open_on(const problem *q, size_t m, kspec_device device) {
     kspec_error err;
     for (int s = 0; s < 2; s++) { /* other targets are sines of the first coordinate */
         for (size_t i = 0; i < rows[s] * m; i++)
-            y[s][i] = i % m ? sin((double)(i % m) * (s ? q->Xt : q->X)[i / m * q->p])
-                            : (s ? q->yt : q->y)[i / m];
+            y[s][i] =
+                i % m ? sin((double)(i % m) * (s ? q->Xt : q->X)[i / m * q->p]) : (s ? q->yt : q->y)[i / m];
         Y[s] = view(y[s], rows[s], m);
     }
     kspec_status st = kspec_ridge_open(&X, &Y[0], q->nt ? &Xt : NULL, q->nt ? &Y[1] : NULL, &o, &r, &err);
@@ -107,12 +107,13 @@ static kspec_ridge *open_on(const problem *q, size_t m, kspec_device device) {
 }
 
 static void near(double x, double y, double tolerance, const char *what, size_t n) {
-    CHECK_MSG((isnan(x) && isnan(y)) || x == y || fabs(x - y) <= tolerance * fabs(y), "n %zu: %s %.17g, %.17g",
-              n, what, x, y);
+    CHECK_MSG((isnan(x) && isnan(y)) || x == y || fabs(x - y) <= tolerance * fabs(y),
+              "n %zu: %s %.17g, %.17g", n, what, x, y);
 }
 
 /* tolerance 0: the same bits */
-static void same_points(const kspec_ridge_result *a, const kspec_ridge_result *b, size_t n, double tolerance) {
+static void same_points(const kspec_ridge_result *a, const kspec_ridge_result *b, size_t n,
+                        double tolerance) {
     CHECK(a->count == b->count && a->targets == b->targets);
     CHECK(a->at_low == b->at_low && a->at_high == b->at_high);
     for (size_t k = 0; k < a->count; k++) {
@@ -172,7 +173,8 @@ TEST(searches) {
     kspec_error err;
     for (int k = 0; k < 2; k++) {
         CHECK_MSG(kspec_ridge_best_lambda(r[k], 15, 1e-4, 10, &lambda[k], &err) == KSPEC_OK, "%s", err.msg);
-        CHECK(kspec_ridge_best_features(r[k], 1e-2, kspec_ridge_cost(r[k], 30), &features[k], &err) == KSPEC_OK);
+        CHECK(kspec_ridge_best_features(r[k], 1e-2, kspec_ridge_cost(r[k], 30), &features[k], &err) ==
+              KSPEC_OK);
         CHECK(strncmp(lambda[k]->device.name, k ? "gpu:0 " : "cpu", 3) == 0);
     }
     same_points(lambda[1], lambda[0], q.n, 1e-8);
@@ -280,7 +282,8 @@ TEST(retreat) {
     for (int k = 0; k < 3; k++) {
         o.device = k == 0 ? KSPEC_DEVICE_AUTO : k == 1 ? KSPEC_DEVICE_CPU : KSPEC_DEVICE_GPU;
         r[k] = open_problem(&q, &o);
-        if (k < 2) CHECK_MSG(kspec_ridge_predict(r[k], 90, lambda, L, &out[k], &err) == KSPEC_OK, "%s", err.msg);
+        if (k < 2)
+            CHECK_MSG(kspec_ridge_predict(r[k], 90, lambda, L, &out[k], &err) == KSPEC_OK, "%s", err.msg);
     }
     CHECK(strcmp(out[0]->device.name, "cpu") == 0 && out[0]->device.unusable);
     CHECK_MSG(strstr(out[0]->device.why, "out of memory"), "%s", out[0]->device.why);
