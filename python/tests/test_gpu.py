@@ -194,6 +194,11 @@ same(Cuda(x), x, asked=1, nan="omit-rows", **path)
 labels = np.arange(40) // 2                              # there are no groups on a GPU
 grouped = [kspec.moments(a, n=2, groups=labels).to_dict() for a in (Cuda(x), x)]
 assert grouped[0]["estimates"] == grouped[1]["estimates"] and grouped[0]["device"] == "cpu"
+ridge = {"features": 5, "lambda_": [1.0, 0.01]}
+pairs = (Cuda(x), Cuda(x[:, :1])), (x, x[:, :1])
+predicted = [kspec.ridge(a, target=b, device="gpu", **ridge) for a, b in pairs]
+assert predicted[0].to_dict()["points"] == predicted[1].to_dict()["points"]
+assert predicted[0].to_dict()["device"] == "gpu:0 Plain 0"
 on_cpu = Cuda(x)
 assert kspec.moments(on_cpu, **path, device="cpu").to_dict()["device"] == "cpu" and on_cpu.asked == 1
 other = Cuda(x)

@@ -96,6 +96,68 @@ TEST(norms_have_the_same_bits) {
     free((void *)x.data);
 }
 
+/* ---- predictions: every rank makes all of them ---- */
+
+enum { ROWS = 70, COLS = 6 };
+
+typedef struct {
+    const double *x;
+    const char *checkpoint;
+    kspec_status status;
+    kspec_error err;
+    kspec_ridge_result *path, *best;
+} ridge_job;
+
+static void predict(const kspec_comm *comm, void *ctx) {
+    static const double lambda[] = {1, 1e-3};
+    ridge_job *m = ctx;
+    kspec_team *team = NULL;
+    kspec_ridge *plan = NULL;
+    const kspec_matrix X = {m->x, ROWS, COLS - 1, COLS, 1}, Y = {m->x + COLS - 1, ROWS, 1, COLS, 1};
+    kspec_ridge_opts o = {.size = sizeof o, .test_noise = 0.1, .device = KSPEC_DEVICE_GPU, .threads = 1};
+    m->status = comm ? kspec_team_open(comm, &team, &m->err) : KSPEC_OK;
+    if (!m->status && m->checkpoint)
+        m->status = kspec_team_checkpoint(team, m->checkpoint, "test 1\n", &m->err);
+    o.team = team;
+    if (!m->status) m->status = kspec_ridge_open(&X, &Y, NULL, NULL, &o, &plan, &m->err);
+    if (!m->status) m->status = kspec_ridge_predict(plan, 20, lambda, 2, &m->path, &m->err);
+    if (!m->status) m->status = kspec_ridge_best_lambda(plan, 20, 1e-3, 1, &m->best, &m->err);
+    kspec_ridge_close(plan);
+    kspec_team_close(team);
+}
+
+static int same_point(const kspec_ridge_point *a, const kspec_ridge_point *b) {
+    return a->lambda == b->lambda && a->delta_cos == b->delta_cos && a->test_mse == b->test_mse &&
+           a->train_columns[0] == b->train_columns[0] && a->test_columns[0] == b->test_columns[0];
+}
+
+TEST(predictions_have_the_same_bits) {
+    double *x = random_matrix((size_t)ROWS * COLS, 5);
+    ridge_job alone = {.x = x};
+    char dir[] = "/tmp/kspec-team-device-XXXXXX";
+    CHECK(mkdtemp(dir) != NULL);
+    ks_keep_interval = 0;
+    predict(NULL, &alone);
+    CHECK_MSG(!alone.status && strncmp(alone.best->device.name, "gpu:0 ", 6) == 0, "%s", alone.err.msg);
+    for (int round = 0; round < 3 && !alone.status; round++) { /* the last one finds all in the checkpoint */
+        const int ranks = round ? 3 : 2;
+        ridge_job m[3] = {{0}};
+        for (int r = 0; r < ranks; r++) m[r] = (ridge_job){.x = x, .checkpoint = round ? dir : NULL};
+        run_jobs(ranks, predict, m, sizeof *m);
+        for (int r = 0; r < ranks; r++) {
+            CHECK_MSG(!m[r].status, "rank %d of %d: %s", r, ranks, m[r].err.msg);
+            for (int k = 0; k < 2 && m[r].path; k++)
+                CHECK(same_point(m[r].path->points[k], alone.path->points[k]));
+            if (m[r].best) CHECK(same_point(m[r].best->points[0], alone.best->points[0]));
+            kspec_ridge_free(m[r].path), kspec_ridge_free(m[r].best);
+        }
+    }
+    ks_keep_interval = 1;
+    remove_all(dir);
+    kspec_ridge_free(alone.path), kspec_ridge_free(alone.best);
+    free(x);
+}
+
 /* Stopped by one rank, it ends for all; other ranks go on from the checkpoint to the same bits. */
 TEST(stops_and_goes_on) {
     const size_t P = 120, Q = 30;
@@ -175,6 +237,7 @@ int main(int argc, char **argv) {
         made = library ? dlsym(library, "plain_made") : NULL;
         RUN(moments_have_the_same_bits);
         RUN(norms_have_the_same_bits);
+        RUN(predictions_have_the_same_bits);
         RUN(stops_and_goes_on);
         if (!k) RUN(a_failing_device_ends_all);
         if (library) dlclose(library);
