@@ -182,6 +182,8 @@ TEST(refusals) {
     CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "tolerance 2");
     o = (kspec_ridge_opts){.size = sizeof o, .solver = 7};
     CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "solver 7");
+    o = (kspec_ridge_opts){.size = sizeof o, .device = (kspec_device)7};
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "unknown device 7");
     o = (kspec_ridge_opts){.size = sizeof o, .test_noise = 1};
     CHECK_FAILS(kspec_ridge_open(&X, &y, &Xt, &yt, &o, &r, &e), KSPEC_E_ARG, e, "test_noise");
     o = (kspec_ridge_opts){.size = sizeof o, .max_iterations = -1};
