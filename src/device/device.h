@@ -22,11 +22,14 @@ typedef struct ks_device {
     /* matrices that are on it without being brought: the caller's, and transposes */
     const double *there[4];
     /*
-     * Other than 0: matrices do not fit, and are in the host's memory (device/streamed.h); a product takes so
-     * many doubles of the device. fetched: the host's copies of those that are there
+     * Other than 0: matrices do not fit together, and are in the host's memory while they are not used
+     * (device/resident.h); a product in tiles takes so many doubles of the device, and others make decisions
+     * by it. The list of matrices; bytes that they may take (0: as many as two products) and take; operations
+     * so far
      */
     size_t streamed;
-    double *fetched[2];
+    struct ks_resident *resident;
+    size_t share, taken, operation;
     /* bytes that may be taken of it, by KSPEC_GPU_MEMORY; 0: all */
     size_t most;
 } ks_device;

@@ -1,7 +1,8 @@
 /*
- * Matrices that do not fit a device: products go through it in tiles, everything else is the processor's. A
- * small room makes many tiles and panels of small matrices.
+ * Matrices that do not fit a device: they move between it and the host's memory, or products go through it in
+ * tiles and everything else is the processor's. A small room makes many tiles and panels of small matrices.
  */
+#include "device/resident.h"
 #include "device/streamed.h"
 #include "help/bed.h"
 #include "help/failing_alloc.h"
@@ -132,14 +133,83 @@ static void compare(const bed *b, int which, size_t P, size_t Q, int two, int lo
 TEST(estimators) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    b.run.device->streamed = 500;
-    for (int which = 0; which < ESTIMATORS; which++)
-        for (int two = 0; two < 2; two++)
-            for (int loo = 0; loo < 2; loo++) {
-                compare(&b, which, 33, 12, two, loo);
-                if (!small_only) compare(&b, which, 25, 60, two, loo);
-            }
+    /* all in tiles; the smaller matrices there; all there, of which few at a time */
+    static const size_t some[] = {100, 500, 2400};
+    for (int r = 0; r < 3; r++) {
+        b.run.device->streamed = some[r];
+        for (int which = 0; which < ESTIMATORS; which++)
+            for (int two = 0; two < 2; two++)
+                for (int loo = 0; loo < 2; loo++) {
+                    compare(&b, which, 33, 12, two, loo);
+                    if (!small_only) compare(&b, which, 25, 60, two, loo);
+                }
+    }
     ks_place_close(&b.place);
+}
+
+/* ---- moving ---- */
+
+static const ks_plugin *inner;
+static int refuse, locked, unlocked, moved;
+
+static ks_plugin_status lock(ks_gpu *gpu, void *p, size_t bytes) {
+    const ks_plugin_status st = refuse && (refuse == 1 || moved % 2) ? KS_PLUGIN_NOMEM : inner->lock(gpu, p, bytes);
+    locked += !st;
+    return st;
+}
+
+static void unlock(ks_gpu *gpu, void *p) {
+    unlocked++;
+    inner->unlock(gpu, p);
+}
+
+static ks_plugin_status move(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step) {
+    moved += step == 1; /* not a diagonal */
+    return inner->get(gpu, to, from, count, step);
+}
+
+/* However few are there at a time, and whichever of them are page-locked: the same bits */
+TEST(moving) {
+    bed b;
+    if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
+    enum { P = 35, Q = 27, N = 4, ALL = N * (1 + P + Q) };
+    ks_device *d = b.run.device;
+    double *A = matrix(7, P, Q), room[2][ALL];
+    const ks_pair p = {A, A, P, Q, N};
+    ks_plugin counted = *d->plugin;
+    inner = d->plugin;
+    counted.lock = lock, counted.unlock = unlock, counted.get = move;
+    d->plugin = &counted;
+    const size_t least = ks_resident_lock_least;
+    ks_resident_lock_least = 1;
+    for (int which = 0; which < ESTIMATORS; which++)
+        for (int r = 0; r < 2; r++) { /* all there; the larger ones in tiles */
+            d->streamed = r ? 1600 : 2400;
+            d->share = (size_t)1 << 30;
+            refuse = locked = moved = 0;
+            for (int k = 0; k < 4; k++) {
+                double *at = room[k > 0];
+                const ks_moments_out out = {at, at + N, at + N + N * P};
+                kspec_error err = {0};
+                const int before = moved;
+                memset(at, 0, sizeof room[0]);
+                CHECK_MSG(estimate(which, &b.run, &p, &out, &err) == KSPEC_OK, "%s", err.msg);
+                CHECK(d->resident == NULL && d->taken == 0);
+                CHECK_MSG(memcmp(room[0], room[k > 0], sizeof room[0]) == 0, "%d, room %zu: %d", which, d->streamed, k);
+                if (k == 2) CHECK(locked == 0);
+                if (r == 0 && k == 0 && which != NAIVE) /* which turns the data there */
+                    CHECK_MSG(moved == before, "%d: %d copies out", which, moved);
+                if ((which == EXACT || which == KV) && r == 0 && k > 0) /* it has matrices enough */
+                    CHECK_MSG(moved > before && (locked > 0) == (k != 2), "%d, %d: %d copies, %d locked",
+                              which, k, moved - before, locked);
+                d->share = 0, refuse = k == 1 ? 1 : k == 2 ? 2 : 0, locked = 0;
+            }
+        }
+    CHECK(unlocked > 0);
+    ks_resident_lock_least = least;
+    d->plugin = inner;
+    ks_place_close(&b.place);
+    free(A);
 }
 
 /* ---- failures ---- */
@@ -243,6 +313,7 @@ TEST(calls) {
 
 static void all(void) {
     RUN(products);
+    RUN(moving);
     if (tiny) return;
     RUN(estimators);
     if (!small_only || SANITIZED) RUN(failures);
