@@ -1,6 +1,7 @@
 /*
  * What an estimator does with matrices, wherever they are: a table of functions, one for the processor
- * (cpu.c), one for a GPU (gpu.c) and one for a team of processes that hold strips of each matrix (ranks.c).
+ * (cpu.c), one for a GPU (gpu.c), one for a GPU that they do not fit together (resident.c) and one for a team
+ * of processes that hold strips of each matrix (ranks.c).
  * An estimator says what to compute and follows no pointer to a matrix; vectors are in the host's memory
  * throughout.
  */

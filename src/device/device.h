@@ -23,13 +23,14 @@ typedef struct ks_device {
     const double *there[4];
     /*
      * Other than 0: matrices do not fit together, and are in the host's memory while they are not used
-     * (device/resident.h); a product in tiles takes so many doubles of the device, and others make decisions
-     * by it. The list of matrices; bytes that they may take (0: as many as two products) and take; operations
-     * so far
+     * (device/resident.h). So many doubles are a product's that goes in tiles; what goes so depends on it
      */
     size_t streamed;
+    /* those matrices; bytes of the device that they may take (0: those of two products) and take */
     struct ks_resident *resident;
-    size_t share, taken, operation;
+    size_t share, taken;
+    /* operations on them so far */
+    size_t operation;
     /* bytes that may be taken of it, by KSPEC_GPU_MEMORY; 0: all */
     size_t most;
 } ks_device;

@@ -23,8 +23,8 @@ static ks_resident *find(const ks_device *d, const double *p) {
 /* ---- copies ---- */
 
 /*
- * Before each copy. Page-locking takes as long as two or three copies save by it: what is copied again will
- * be copied often. Where the system refuses it, copies are slower and no different.
+ * Before each copy. Page-locking takes about as long as one copy saves by it: what is copied again may be so
+ * often. Where the system refuses it, copies are slower and no different.
  */
 static void lock_if_copied_again(const ks_device *d, ks_resident *r) {
     if (r && ++r->copies == 2 && !r->lent && bytes_of(r) >= ks_resident_lock_least)
@@ -38,7 +38,7 @@ static kspec_status copy(const ks_run *run, ks_resident *r, int out, kspec_error
     lock_if_copied_again(d, r);
     const ks_plugin_status st = out ? d->plugin->get(d->gpu, r->host, r->there, r->count, 1)
                                     : d->plugin->put(d->gpu, r->there, r->host, r->count);
-    d->copying += ks_now() - start;
+    if (r->lent && r->copies == 1) d->copying += ks_now() - start; /* as where all fit */
     if (!st) r->valid = KS_HERE | KS_THERE;
     return ks_device_status(d, st, "copying", err);
 }
