@@ -149,9 +149,9 @@ static void compare(const bed *b, int which, size_t P, size_t Q, int two, int lo
 TEST(estimators) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    /* all in tiles; the smaller matrices there; all there, of which few at a time */
-    static const size_t some[] = {100, 500, 2400};
-    for (int r = 0; r < 3; r++) {
+    /* all in tiles; the smaller matrices there; all there, of which few at a time; also those of n = 5 */
+    static const size_t some[] = {100, 500, 2400, 30000};
+    for (int r = 0; r < 4; r++) {
         b.run.device->streamed = some[r];
         for (int which = 0; which < ESTIMATORS; which++)
             for (int two = 0; two < 2; two++)
@@ -165,65 +165,86 @@ TEST(estimators) {
 
 /* ---- moving ---- */
 
-static const ks_plugin *inner;
-static int refuse, locked, unlocked, moved;
+/* How a device is in the way: page-locking is allowed, refused, or every other time; memory runs out */
+typedef struct {
+    size_t share; /* 0: so little that matrices move */
+    int refuse, scarce;
+} obstacle;
+
+/* Around the plugin: what it is asked for */
+static struct {
+    const ks_plugin *inner;
+    const ks_device *device;
+    obstacle o;
+    const double *data;
+    int asked, locked, unlocked, moved, denied;
+} seen;
 
 static ks_plugin_status lock(ks_gpu *gpu, void *p, size_t bytes) {
-    const ks_plugin_status st =
-        refuse && (refuse == 1 || moved % 2) ? KS_PLUGIN_NOMEM : inner->lock(gpu, p, bytes);
-    locked += !st;
+    const int no = seen.o.refuse == 1 || (seen.o.refuse == 2 && seen.asked % 2);
+    const ks_plugin_status st = no ? KS_PLUGIN_NOMEM : seen.inner->lock(gpu, p, bytes);
+    CHECK(p != seen.data); /* the caller's stays as it is */
+    seen.asked++, seen.locked += !st;
     return st;
 }
 
 static void unlock(ks_gpu *gpu, void *p) {
-    unlocked++;
-    inner->unlock(gpu, p);
+    seen.unlocked++;
+    seen.inner->unlock(gpu, p);
 }
 
 static ks_plugin_status move(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step) {
-    moved += step == 1; /* not a diagonal */
-    return inner->get(gpu, to, from, count, step);
+    seen.moved += step == 1; /* not a diagonal */
+    return seen.inner->get(gpu, to, from, count, step);
+}
+
+/* Scarce: now and then there is no room while others than the operation's own are there */
+static ks_plugin_status take(ks_gpu *gpu, size_t bytes, void **out) {
+    const ks_device *d = seen.device;
+    const size_t own = d->streamed / 4 * 7 * sizeof(double);
+    if (!seen.o.share) CHECK(d->taken + bytes <= 2 * d->streamed * sizeof(double));
+    if (!seen.o.scarce || d->taken <= own || ++seen.denied % 3) return seen.inner->alloc(gpu, bytes, out);
+    *out = NULL;
+    return KS_PLUGIN_NOMEM;
 }
 
 /* However few are there at a time, and whichever of them are page-locked: the same bits */
 TEST(moving) {
+    static const obstacle obstacles[] = {{1 << 30, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {1 << 30, 0, 1}};
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
     enum { P = 35, Q = 27, N = 4, ALL = N * (1 + P + Q) };
     ks_device *d = b.run.device;
     double *A = matrix(7, P, Q), room[2][ALL];
     const ks_pair p = {A, A, P, Q, N};
-    ks_plugin counted = *d->plugin;
-    inner = d->plugin;
-    counted.lock = lock, counted.unlock = unlock, counted.get = move;
-    d->plugin = &counted;
+    const ks_plugin *inner = d->plugin;
+    ks_plugin around = *inner;
+    around.lock = lock, around.unlock = unlock, around.get = move, around.alloc = take;
+    d->plugin = &around;
     const size_t least = ks_resident_lock_least;
     ks_resident_lock_least = 1;
     for (int which = 0; which < ESTIMATORS; which++)
-        for (int r = 0; r < 2; r++) { /* all there; the larger ones in tiles */
-            d->streamed = r ? 1600 : 2400;
-            d->share = (size_t)1 << 30;
-            refuse = locked = moved = 0;
-            for (int k = 0; k < 4; k++) {
-                double *at = room[k > 0];
-                const ks_moments_out out = {at, at + N, at + N + N * P};
-                kspec_error err = {0};
-                const int before = moved;
-                memset(at, 0, sizeof room[0]);
-                CHECK_MSG(estimate(which, &b.run, &p, &out, &err) == KSPEC_OK, "%s", err.msg);
-                CHECK(d->resident == NULL && d->taken == 0);
-                CHECK_MSG(memcmp(room[0], room[k > 0], sizeof room[0]) == 0, "%d, room %zu: %d", which,
-                          d->streamed, k);
-                if (k == 2) CHECK(locked == 0);
-                if (r == 0 && k == 0 && which != NAIVE) /* which turns the data there */
-                    CHECK_MSG(moved == before, "%d: %d copies out", which, moved);
-                if ((which == EXACT || which == KV) && r == 0 && k > 0) /* it has matrices enough */
-                    CHECK_MSG(moved > before && (locked > 0) == (k != 2), "%d, %d: %d copies, %d locked",
-                              which, k, moved - before, locked);
-                d->share = 0, refuse = k == 1 ? 1 : k == 2 ? 2 : 0, locked = 0;
-            }
+        for (int k = 0; k < 9; k++) { /* all there; the larger ones in tiles, not scarce */
+            const int tiles = k / 5, first = k % 5 == 0;
+            double *at = room[!first];
+            const ks_moments_out out = {at, at + N, at + N + N * P};
+            kspec_error err = {0};
+            seen.inner = inner, seen.device = d, seen.o = obstacles[k % 5], seen.data = A;
+            seen.asked = seen.locked = seen.moved = seen.denied = 0;
+            d->streamed = tiles ? 1600 : 2400, d->share = seen.o.share;
+            memset(at, 0, sizeof room[0]);
+            CHECK_MSG(estimate(which, &b.run, &p, &out, &err) == KSPEC_OK, "%s", err.msg);
+            CHECK(d->resident == NULL && d->taken == 0);
+            CHECK_MSG(memcmp(room[0], at, sizeof room[0]) == 0, "estimator %d, %d", which, k);
+            CHECK((seen.locked > 0) == (seen.asked > (seen.o.refuse == 1 ? INT_MAX - 1 : 0)));
+            if (first && !tiles && which != NAIVE) /* which turns the data there */
+                CHECK_MSG(seen.moved == 0, "estimator %d: %d copies out", which, seen.moved);
+            if (!first && !tiles && (which == EXACT || which == KV)) /* they have matrices enough */
+                CHECK_MSG(seen.moved > 0 && (seen.asked > 1 || seen.o.scarce), "estimator %d, %d: %d copies",
+                          which, k, seen.moved);
+            if (seen.o.scarce && which == EXACT && !tiles) CHECK(seen.denied > 3);
         }
-    CHECK(unlocked > 0);
+    CHECK(seen.unlocked > 0);
     ks_resident_lock_least = least;
     d->plugin = inner;
     ks_place_close(&b.place);
