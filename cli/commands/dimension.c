@@ -173,20 +173,23 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- */
 
-/* An interval beyond this factor leaves the dimension as good as unknown. */
-static const double TELLS_LITTLE = 100;
+/* An uncertainty beyond this factor either way leaves the dimension as good as unknown. */
+static const double TELLS_LITTLE = 10;
 
 static void warn(const cli_common *c, const char *name, const kspec_dimension_result *r) {
     const char *colon = *name ? ": " : "";
+    /* of the interval before it is cut at 1 */
+    const double factor = exp(1.96 * r->std_error / r->dimension);
     cli_groups_warn(c, r->mean_share);
     if (r->dimension < 1 - 1e-9) /* one dimension is 1 but for rounding */
         cli_warn(c, "%s%sdimension %.4g is below 1, the least that a kernel has: the estimate is imprecise",
                  name, colon, r->dimension);
-    else if (r->ci_high > TELLS_LITTLE * r->ci_low)
-        cli_warn(c,
-                 "%s%sthe interval spans a factor of %.2g: the data hardly tell the dimension; more rows, "
-                 "columns or trials are needed",
-                 name, colon, r->ci_high / r->ci_low);
+    else if (factor > TELLS_LITTLE)
+        cli_warn(
+            c,
+            "%s%sthe data hardly tell the dimension: it is uncertain by a factor of %.2g either way; more "
+            "rows, columns or trials are needed",
+            name, colon, factor);
     if (isfinite(r->dimension)) {
         if (!(r->second_moment > 0))
             cli_warn(c, "%s%sthe data are so small that their moments underflow to 0; scale them", name,

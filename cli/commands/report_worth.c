@@ -8,22 +8,23 @@
 static void point(FILE *to, const char *text) { fprintf(to, "<li>%s</li>\n", text); }
 
 static void dimension_worth(FILE *to, const json_t *d) {
-    double low = plot_number(d, "ci_low"), high = plot_number(d, "ci_high");
+    /* of the interval before it is cut at 1 */
+    double x = plot_number(d, "dimension"), factor = exp(1.96 * plot_number(d, "stderr") / x);
     char text[300];
-    if (!isfinite(plot_number(d, "dimension")))
+    if (!isfinite(x))
         point(to, "The dimension is not known: more rows, columns or trials are needed.");
-    else if (!isfinite(low))
+    else if (!isfinite(plot_number(d, "ci_low")))
         point(to, "The dimension has no interval: there are too few rows or columns for one.");
     else {
-        snprintf(text, sizeof text,
-                 high > 100 * low
-                     ? "The dimension is hardly known: its interval spans a factor of %.2g. More rows, "
-                       "columns or trials narrow it."
-                 : high > 3 * low
-                     ? "The dimension is known in its order of magnitude only: its interval spans a "
-                       "factor of %.2g. More rows and columns narrow it."
-                     : "The interval of the dimension spans a factor of %.2g.",
-                 high / low);
+        snprintf(
+            text, sizeof text,
+            factor > 10
+                ? "The dimension is hardly known: it is uncertain by a factor of %.2g either way. More rows, "
+                  "columns or trials help."
+            : factor > 1.75 ? "The dimension is known in its order of magnitude only: it is uncertain by a "
+                              "factor of %.2g either way. More rows and columns help."
+                            : "The dimension is uncertain by a factor of %.2g either way.",
+            factor);
         point(to, text);
     }
     if (plot_number(d, "trials") <= 1)

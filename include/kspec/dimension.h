@@ -71,7 +71,10 @@ typedef struct {
     int centered;
     /* NaN where the estimate of m(2), or of m(1)^2, is not positive */
     double dimension;
-    /* by the two-way jackknife of its logarithm; the interval is nominally 95%. NaN where it is undefined */
+    /*
+     * by the two-way jackknife of its logarithm; the interval is nominally 95%, and neither end is below 1,
+     * the least dimension of a kernel, though the estimate may be. NaN where it is undefined
+     */
     double std_error, ci_low, ci_high;
     /* the participation ratio of the matrix's own eigenvalues (trials averaged); NaN with missing entries */
     double naive;

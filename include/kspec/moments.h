@@ -237,7 +237,10 @@ typedef struct {
      */
     double mean_share;
     double seconds;
-    /* By the two-way jackknife of its logarithm, with a nominal 95% interval; NaN where undefined. */
+    /*
+     * By the two-way jackknife of its logarithm, with a nominal 95% interval, of which neither end is below
+     * 1, the least of any kernel; NaN where undefined.
+     */
     double participation_ratio_std_error, participation_ratio_ci_low, participation_ratio_ci_high;
     /* That of the matrix's own eigenvalues (trials averaged), which grows with its size. */
     double participation_ratio_naive;

@@ -68,6 +68,7 @@ void *ks_arena_alloc(ks_arena *a, size_t count, size_t size) {
     }
     b->next = a->blocks;
     a->blocks = b;
+    a->bytes += ks_size_add(bytes, KS_ALIGN - 1) / KS_ALIGN * KS_ALIGN;
     return b + 1;
 }
 
@@ -82,6 +83,5 @@ void ks_arena_free(ks_arena *a) {
         next = b->next;
         ks_free(b);
     }
-    a->blocks = NULL;
-    a->failed = 0;
+    *a = (ks_arena){0};
 }

@@ -48,6 +48,8 @@ typedef struct ks_arena_block ks_arena_block;
 typedef struct {
     ks_arena_block *blocks;
     size_t failed;
+    /* that it holds */
+    size_t bytes;
 } ks_arena;
 
 void *ks_arena_alloc(ks_arena *a, size_t count, size_t size);

@@ -67,7 +67,7 @@ static int any_hard(const ks_plan *plan) {
 /* One execution of the plan, by a team of x->ranks processes or 0. */
 static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair *p, kspec_sampled s) {
     x->plan = plan;
-    x->live = plan->bytes;
+    x->live = plan->arena.bytes;
     x->peak = plan->bytes_making;
     x->at = any_hard(plan) ? ks_backend_alone(x->run) : ks_backend_for(x->run, p->P, p->Q);
     x->ranks = x->at == &ks_ranks_backend ? ks_team_ranks(x->run) : 0;
@@ -168,8 +168,9 @@ static kspec_status make_plan(ks_exact_plan *e, int nmax, int with_loo, kspec_er
     return ks_plan_make(&e->plan, form, rows, cols, nmax, err);
 }
 
-void ks_exact_share(ks_exact_plan *e, kspec_team *team) {
+void ks_exact_share(ks_exact_plan *e, kspec_team *team, int threads) {
     e->team = team;
+    e->threads = threads;
     e->work[0] = e->work[1] = 0;
 }
 
@@ -223,6 +224,7 @@ kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *
     ks_exec_state x = {.run = run, .with_loo = out->rows != NULL, .S = S, .abs_S = abs_S, .err = err};
     x.less[KS_ROW] = less[KS_ROW], x.less[KS_COL] = less[KS_COL];
     size_t bytes;
+    if (e->threads != run->threads) ks_exact_share(e, e->team, run->threads);
     kspec_status st = ks_exact_cost(e, p->nmax, x.with_loo, &x.total, &bytes, err);
     if (st) return st;
     x.most = bytes - through_bytes(e, p->nmax, x.with_loo);

@@ -37,8 +37,11 @@ typedef struct {
 
 void ks_exact_plan_free(ks_exact_plan *e);
 
-/* Costs are those of a rank of this team from now on; NULL: of one process. */
-void ks_exact_share(ks_exact_plan *e, kspec_team *team);
+/*
+ * Costs are those of a rank of this team (NULL: of one process) from now on, on this many threads (0:
+ * kspec_default_threads()). A device takes no more.
+ */
+void ks_exact_share(ks_exact_plan *e, kspec_team *team, int threads);
 
 /*
  * What ks_exact() costs up to order nmax, by a dry run: multiply-adds at the rate of a matrix product, and an

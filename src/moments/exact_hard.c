@@ -26,15 +26,23 @@ typedef struct {
     const double *E, *F, *X[2][2];
     /* r1 <= r0 suffices */
     int mirror;
-    /* SLOTS x 2 x P x Q */
+    /* for each worker 2 x P x Q */
     double *work;
-    /* P x P; SLOTS x Q x Q or NULL */
+    /* P x P; SLOTS x Q x Q (of a device Q x Q) or NULL */
     double *E_adj, *F_adj;
 } slices;
 
-static void slice(const slices *s, size_t slot, size_t r0) {
+/* How many slices a device or the processor's threads work on at once, and sums of them there are */
+static size_t workers_of(const ks_exec_state *x) {
+    const size_t P = x->plan->size[KS_ROW];
+    return x->run->device ? 1 : (size_t)ks_workers(x->run, P < SLOTS ? P : SLOTS);
+}
+
+static size_t slots_of(const ks_exec_state *x) { return x->run->device ? 1 : SLOTS; }
+
+static void slice(const slices *s, size_t slot, size_t worker, size_t r0) {
     size_t P = s->P, Q = s->Q, rows = s->mirror ? r0 + 1 : P;
-    double *U = s->work + slot * 2 * P * Q, *Z = U + P * Q, *t = s->E_adj + r0 * P;
+    double *U = s->work + worker * 2 * P * Q, *Z = U + P * Q, *t = s->E_adj + r0 * P;
     const double *x00 = s->X[0][0] + r0 * Q, *x01 = s->X[0][1] + r0 * Q, *e = s->E + r0 * P;
     for (size_t i = 0; i < rows; i++)
         for (size_t c = 0; c < Q; c++) U[i * Q + c] = x01[c] * s->X[1][1][i * Q + c];
@@ -54,9 +62,8 @@ static void slice(const slices *s, size_t slot, size_t r0) {
 
 /* The slices of one slot, in their order: whoever makes them, the sums have the same bits. */
 static kspec_status slot_slices(void *ctx, size_t slot, const ks_worker *worker) {
-    (void)worker;
     const slices *s = ctx;
-    for (size_t r0 = s->r0 + slot; r0 < s->r1; r0 += SLOTS) slice(s, slot, r0);
+    for (size_t r0 = s->r0 + slot; r0 < s->r1; r0 += SLOTS) slice(s, slot, (size_t)worker->index, r0);
     return KSPEC_OK;
 }
 
@@ -172,11 +179,11 @@ static void device_slices(ks_exec_state *x, slices *s) {
     }
 }
 
-/* E (P x P), F (Q x Q), E~ and, where F_adj is given (SLOTS x Q x Q), F~ into its first Q x Q. */
+/* E (P x P), F (Q x Q), E~ and, where F_adj is given (slots_of() x Q x Q), F~ into its first Q x Q. */
 static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double *F, double *E_adj,
                        double *F_adj) {
     const ks_plan *pl = x->plan;
-    size_t P = pl->size[KS_ROW], Q = pl->size[KS_COL];
+    size_t P = pl->size[KS_ROW], Q = pl->size[KS_COL], lines = workers_of(x) * 2 * P;
     slices s = {.P = P, .Q = Q, .E = E, .F = F, .E_adj = E_adj, .F_adj = F_adj, .mirror = mirrored(pl, t)};
     double *held[4] = {0};
     for (int k = 0; k < 4; k++) {
@@ -188,14 +195,14 @@ static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double
         }
         s.X[k / 2][k % 2] = held[k] ? held[k] : e->a ? x->A : x->B;
     }
-    s.work = ks_exec_hold(x, SLOTS * 2 * P, Q);
+    s.work = ks_exec_hold(x, lines, Q);
     ks_exec_edge(x, t->E, KS_ROW, KS_ROW, E);
     ks_exec_edge(x, t->F, KS_COL, KS_COL, F);
     if (x->run->device && !x->dry)
         device_slices(x, &s);
     else
         cpu_slices(x, &s);
-    ks_exec_drop(x, s.work, SLOTS * 2 * P, Q);
+    ks_exec_drop(x, s.work, lines, Q);
     for (int k = 0; k < 4; k++) ks_exec_drop(x, held[k], P, Q);
 }
 
@@ -235,7 +242,7 @@ static double value_of(ks_exec_state *x, size_t P, const double *E, const double
 double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
     size_t P = x->plan->size[KS_ROW], Q = x->plan->size[KS_COL];
     double *E = ks_exec_hold(x, P, P), *E_adj = ks_exec_hold(x, P, P), *F = ks_exec_hold(x, Q, Q), value = 0;
-    double *F_adj = n ? ks_exec_hold(x, SLOTS * Q, Q) : NULL;
+    double *F_adj = n ? ks_exec_hold(x, slots_of(x) * Q, Q) : NULL;
     if (!x->status) all_slices(x, t, E, F, E_adj, F_adj);
     if (!x->dry && !x->status) value = value_of(x, P, E, E_adj);
     if (n && !x->dry && !x->status) {
@@ -248,7 +255,7 @@ double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
         ks_exec_hand_on(x, t->E, KS_ROW, KS_ROW, weight, E_adj, NULL, NULL);
         ks_exec_hand_on(x, t->F, KS_COL, KS_COL, weight, F_adj, NULL, NULL);
     }
-    ks_exec_drop(x, F_adj, SLOTS * Q, Q);
+    ks_exec_drop(x, F_adj, slots_of(x) * Q, Q);
     ks_exec_drop(x, F, Q, Q);
     ks_exec_drop(x, E_adj, P, P);
     ks_exec_drop(x, E, P, P);

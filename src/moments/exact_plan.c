@@ -150,31 +150,19 @@ static void schedule(ks_plan *pl, closure *c, order *o) {
 
 /* ---- all of it ---- */
 
-/* Memory of one of the two kinds: what the plan keeps, and what is needed while it is made. */
-static void *take(ks_arena *arena, size_t *bytes, size_t count, size_t size) {
-    *bytes += ks_size(count, size) + 2 * KS_ALIGN;
-    return ks_arena_alloc(arena, count, size);
-}
-
-static void *take_zeros(ks_arena *arena, size_t *bytes, size_t count, size_t size) {
-    void *p = take(arena, bytes, count, size);
-    if (p) memset(p, 0, ks_size(count, size));
-    return p;
-}
-
 typedef struct {
     ks_planner p;
     closure c;
     order o;
     ks_reading *reading;
+    /* what is needed while the plan is made */
     ks_arena arena;
-    size_t bytes;
 } maker;
 
 static ks_numbers numbers(maker *m, size_t room) {
-    ks_numbers t = {.key = take(&m->arena, &m->bytes, room, sizeof *t.key),
+    ks_numbers t = {.key = ks_arena_alloc(&m->arena, room, sizeof *t.key),
                     .room = room,
-                    .slot = take(&m->arena, &m->bytes, 2 * room, sizeof *t.slot),
+                    .slot = ks_arena_alloc(&m->arena, 2 * room, sizeof *t.slot),
                     .slots = 64};
     if (t.slot) memset(t.slot, 0, t.slots * sizeof *t.slot);
     return t;
@@ -184,7 +172,7 @@ static ks_numbers numbers(maker *m, size_t room) {
 static int list_graphs(ks_plan *pl) {
     enum { MOST = 2 * KS_GRAPHS_MAX };
     if (!pl->form.weighted) {
-        pl->graphs = take(&pl->arena, &pl->bytes, MOST, sizeof *pl->graphs);
+        pl->graphs = ks_arena_alloc(&pl->arena, MOST, sizeof *pl->graphs);
         for (int n = 1; n <= pl->nmax && pl->graphs; n++)
             pl->ngraphs += ks_graphs(pl->form, n, pl->graphs + pl->ngraphs);
         return pl->graphs != NULL;
@@ -193,10 +181,12 @@ static int list_graphs(ks_plan *pl) {
     size_t count[KS_WEIGHTED_NMAX + 1] = {0};
     ks_arena arena = {0};
     for (int n = 1; n <= pl->nmax && !arena.failed; n++) {
-        list[n] = ks_terms(&pl->form, pl->size, n, &count[n], &arena);
+        size_t room;
+        list[n] = ks_terms(&pl->form, pl->size, n, &count[n], &arena, &room);
         pl->ngraphs += count[n];
+        if (arena.bytes + room > pl->bytes_making) pl->bytes_making = arena.bytes + room;
     }
-    if (!arena.failed) pl->graphs = take(&pl->arena, &pl->bytes, pl->ngraphs, sizeof *pl->graphs);
+    if (!arena.failed) pl->graphs = ks_arena_alloc(&pl->arena, pl->ngraphs, sizeof *pl->graphs);
     for (int n = 1, at = 0; n <= pl->nmax && pl->graphs; at += (int)count[n++])
         memcpy(pl->graphs + at, list[n], count[n] * sizeof **list);
     if (arena.failed) pl->arena.failed = arena.failed;
@@ -207,33 +197,33 @@ static int list_graphs(ks_plan *pl) {
 /* All memory of the plan and its making but for the lists of users; 0 when there is not enough. */
 static int alloc(maker *m, ks_plan *pl, size_t room) {
     ks_arena *keep = &pl->arena;
-    pl->terminals = take_zeros(keep, &pl->bytes, pl->ngraphs, sizeof *pl->terminals);
-    pl->product_uses = take(keep, &pl->bytes, room, sizeof *pl->product_uses);
-    pl->vector_uses = take(keep, &pl->bytes, room, sizeof *pl->vector_uses);
-    pl->ops = take(keep, &pl->bytes, 2 * room + pl->ngraphs, sizeof *pl->ops);
+    pl->terminals = ks_arena_zalloc(keep, pl->ngraphs, sizeof *pl->terminals);
+    pl->product_uses = ks_arena_alloc(keep, room, sizeof *pl->product_uses);
+    pl->vector_uses = ks_arena_alloc(keep, room, sizeof *pl->vector_uses);
+    pl->ops = ks_arena_alloc(keep, 2 * room + pl->ngraphs, sizeof *pl->ops);
     m->p = (ks_planner){.pl = pl,
-                        .read = take(&m->arena, &m->bytes, 4 * room, sizeof(uint32_t)),
+                        .read = ks_arena_alloc(&m->arena, 4 * room, sizeof(uint32_t)),
                         .read_room = 4 * room,
-                        .read_by = take_zeros(&m->arena, &m->bytes, 2 * room, sizeof(uint16_t))};
+                        .read_by = ks_arena_zalloc(&m->arena, 2 * room, sizeof(uint16_t))};
     m->p.t = (ks_tables){.pl = pl,
                          .edges = numbers(m, 2 * room),
                          .weights = numbers(m, room),
                          .products = numbers(m, room),
                          .vectors = numbers(m, room),
-                         .flip = take(&m->arena, &m->bytes, 2 * room, sizeof(uint16_t)),
-                         .product_cost = take(&m->arena, &m->bytes, room, sizeof(double)),
-                         .vector_cost = take(&m->arena, &m->bytes, room, sizeof(double))};
+                         .flip = ks_arena_alloc(&m->arena, 2 * room, sizeof(uint16_t)),
+                         .product_cost = ks_arena_alloc(&m->arena, room, sizeof(double)),
+                         .vector_cost = ks_arena_alloc(&m->arena, room, sizeof(double))};
     for (int k = 0; k < 2; k++) m->p.t.cost[k] = fmax((double)pl->size[k], 50); /* below, overheads rule */
-    pl->edges = take(keep, &pl->bytes, 2 * room, sizeof *pl->edges);
-    pl->weights = take(keep, &pl->bytes, room, sizeof *pl->weights);
-    pl->products = take(keep, &pl->bytes, room, sizeof *pl->products);
-    pl->vectors = take(keep, &pl->bytes, room, sizeof *pl->vectors);
-    m->c = (closure){pl, take_zeros(&m->arena, &m->bytes, room, 1), take_zeros(&m->arena, &m->bytes, room, 1),
-                     pl->ops, 0};
-    m->reading = take(&m->arena, &m->bytes, pl->ngraphs, sizeof *m->reading);
-    m->o = (order){.needs = take(&m->arena, &m->bytes, pl->ngraphs, sizeof(double)),
-                   .done = take_zeros(&m->arena, &m->bytes, pl->ngraphs, 1),
-                   .start = take(&m->arena, &m->bytes, room, sizeof(int))};
+    pl->edges = ks_arena_alloc(keep, 2 * room, sizeof *pl->edges);
+    pl->weights = ks_arena_alloc(keep, room, sizeof *pl->weights);
+    pl->products = ks_arena_alloc(keep, room, sizeof *pl->products);
+    pl->vectors = ks_arena_alloc(keep, room, sizeof *pl->vectors);
+    m->c =
+        (closure){pl, ks_arena_zalloc(&m->arena, room, 1), ks_arena_zalloc(&m->arena, room, 1), pl->ops, 0};
+    m->reading = ks_arena_alloc(&m->arena, pl->ngraphs, sizeof *m->reading);
+    m->o = (order){.needs = ks_arena_alloc(&m->arena, pl->ngraphs, sizeof(double)),
+                   .done = ks_arena_zalloc(&m->arena, pl->ngraphs, 1),
+                   .start = ks_arena_alloc(&m->arena, room, sizeof(int))};
     return !keep->failed && !m->arena.failed;
 }
 
@@ -247,7 +237,7 @@ static kspec_status make(maker *m, ks_plan *pl, size_t room, kspec_error *err) {
     pl->nproducts = m->p.t.products.count;
     pl->nvectors = m->p.t.vectors.count;
     for (size_t k = 0; k < pl->nproducts; k++) uses += (size_t)pl->product_uses[k];
-    m->o.users = take(&m->arena, &m->bytes, uses, sizeof *m->o.users);
+    m->o.users = ks_arena_alloc(&m->arena, uses, sizeof *m->o.users);
     if (!m->o.users) return ks_nomem(err, "the plan of the exact estimator", m->arena.failed);
     schedule(pl, &m->c, &m->o);
     return KSPEC_OK;
@@ -260,7 +250,8 @@ kspec_status ks_plan_make(ks_plan *pl, ks_exact_form form, size_t rows, size_t c
     *pl = (ks_plan){.form = form, .size = {rows, cols}, .nmax = nmax};
     maker m = {0};
     kspec_status st = make(&m, pl, form.weighted ? weighted_room[nmax] : room[nmax], err);
-    pl->bytes_making = pl->bytes + m.bytes;
+    if (pl->arena.bytes + m.arena.bytes > pl->bytes_making)
+        pl->bytes_making = pl->arena.bytes + m.arena.bytes;
     ks_arena_free(&m.arena);
     if (st) ks_plan_free(pl);
     return st;

@@ -162,9 +162,9 @@ typedef struct {
     size_t nops;
     ks_op *ops;
 
-    /* of memory that the plan holds, and that it took to make it */
-    size_t bytes, bytes_making;
+    /* what the plan holds, and how many bytes it took to make it */
     ks_arena arena;
+    size_t bytes_making;
 } ks_plan;
 
 /*

@@ -417,23 +417,19 @@ static void forward(ks_exec_state *x, int keep) {
     }
 }
 
-static void *table(ks_exec_state *x, size_t count, size_t size) {
-    x->live += ks_size(count, size) + 2 * KS_ALIGN;
-    return ks_arena_zalloc(&x->arena, count, size);
-}
-
 void ks_exec(ks_exec_state *x) {
     const ks_plan *pl = x->plan;
     size_t longer = pl->size[0] > pl->size[1] ? pl->size[0] : pl->size[1];
     int reverse = x->with_loo && !pl->form.weighted;
     if (!x->at) x->at = ks_backend_alone(x->run);
-    x->value = table(x, pl->nproducts, sizeof *x->value);
-    x->adjoint = table(x, pl->nproducts, sizeof *x->adjoint);
-    x->vector = table(x, pl->nvectors, sizeof *x->vector);
-    x->vector_adjoint = table(x, pl->nvectors, sizeof *x->vector_adjoint);
-    x->last_use = table(x, pl->nproducts, sizeof *x->last_use);
-    x->vector_last_use = table(x, pl->nvectors, sizeof *x->vector_last_use);
-    x->term = table(x, pl->ngraphs, sizeof *x->term);
+    x->value = ks_arena_zalloc(&x->arena, pl->nproducts, sizeof *x->value);
+    x->adjoint = ks_arena_zalloc(&x->arena, pl->nproducts, sizeof *x->adjoint);
+    x->vector = ks_arena_zalloc(&x->arena, pl->nvectors, sizeof *x->vector);
+    x->vector_adjoint = ks_arena_zalloc(&x->arena, pl->nvectors, sizeof *x->vector_adjoint);
+    x->last_use = ks_arena_zalloc(&x->arena, pl->nproducts, sizeof *x->last_use);
+    x->vector_last_use = ks_arena_zalloc(&x->arena, pl->nvectors, sizeof *x->vector_last_use);
+    x->term = ks_arena_zalloc(&x->arena, pl->ngraphs, sizeof *x->term);
+    x->live += x->arena.bytes;
     if (x->arena.failed) {
         x->status = ks_nomem(x->err, "the exact estimator", x->arena.failed);
     } else {

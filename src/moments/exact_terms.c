@@ -6,7 +6,8 @@
  * sampled without replacement, P from a population of N, weigh the partition tau of the slots by
  *     w(tau) = sum over pi <= tau of mu(pi,tau) (N)_|pi| / (N^r (P)_|pi|),
  * which is mu(tau) / (P)_r for N infinite, and the estimate is the sum of (-1)^|B| w(tau) w(sigma) C(tau,
- * sigma) over all terms.
+ * sigma) over all terms. Of a complete side, N = P, that is sum of mu(pi,tau) / N^r: no partition counts but
+ * the one into single slots.
  *
  * The mean of every distinct-index sum behind pi is multilinear in weights of the rows. Without row i,
  * (P)_|pi| becomes (P-1)_|pi|, and C loses, for each block t of tau, its value with t fixed to i as many
@@ -71,7 +72,8 @@ static double with_population(const polynomial *x, int r, double population, dou
 }
 
 static side_weights weigh(uint32_t sizes, int r, double sign, double population, double P) {
-    side_weights w = {.sizes = sizes};
+    side_weights w = {.sizes = sizes, .value = sign * pow(population, -r)};
+    if (population <= P) return w; /* of single slots, and no index is left out */
     polynomial part[EDGES + 1], all = {{1}};
     for (int k = 1; k <= r; k++) {
         part[k] = splits_of(k);
@@ -132,6 +134,7 @@ static int weights_number(side *s, uint32_t sizes, int r) {
 static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t *width, arrangement a,
                     int slot) {
     if (slot == slots) {
+        if (s->population <= s->P && a.blocks < slots) return; /* complete */
         uint32_t sizes = 0;
         int degree[EDGES] = {0}, lone = 0;
         for (int e = 0; e < 2 * s->n; e++) degree[a.block[e]]++;
@@ -142,8 +145,7 @@ static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t 
         }
         if (lone > s->lone) return;
         a.weights = (uint16_t)weights_number(s, sizes, slots);
-        const side_weights *w = &s->weights[a.weights];
-        if ((w->value != 0 || lone || s->lone) && s->count < s->room) s->list[s->count++] = a;
+        if (s->count < s->room) s->list[s->count++] = a;
         return;
     }
     for (uint8_t b = 0; b <= a.blocks; b++) {
@@ -374,11 +376,12 @@ static void add_terms(maker *m) {
     for (unsigned split = 0; split < (m->form->split[KS_COL] ? 1u << n : 1); split++)
         list_split(&m->cols, split);
     for (unsigned split = 0; split < (m->form->split[KS_ROW] ? 1u << n : 1); split++) {
+        int listed = 0;
         m->rows.count = 0;
         for (size_t j = 0; j < m->cols.count; j++) {
             int times = orbit(n, m->form->two_trials, split, &m->cols.list[j]);
             if (!times) continue;
-            if (!m->rows.count) list_split(&m->rows, split);
+            if (!listed) list_split(&m->rows, split), listed = 1;
             for (size_t i = 0; i < m->rows.count; i++) add_term(m, &m->rows.list[i], &m->cols.list[j], times);
         }
     }
@@ -437,7 +440,8 @@ static size_t graphs(int n, const entries *whole, const entries *fixed, ks_graph
     return count;
 }
 
-ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_t *count, ks_arena *arena) {
+ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_t *count, ks_arena *arena,
+                   size_t *room) {
     /* the most that any order and form takes; SORTED, WHOLE and FIXED with a little room */
     enum { ROWS = 2011, COLS = 5156, SORTED = 1200, WHOLE = 1100, FIXED = 2800 };
     maker m = {.form = form, .n = n};
@@ -464,6 +468,7 @@ ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_
     if (m.sorted.overfull || whole.overfull || fixed.overfull) out = NULL, own.failed = FIXED * sizeof(entry);
     if (out) *count = graphs(n, &whole, &fixed, out);
     if (!out && !arena->failed) arena->failed = own.failed;
+    *room = own.bytes;
     ks_arena_free(&own);
     return out;
 }

@@ -14,6 +14,7 @@
  */
 static const double AUTO_WORK = 1e11, EXACT_WORK = 2e13;
 static const size_t AUTO_MEMORY = (size_t)4 << 30;
+enum { AUTO_THREADS = 16 }; /* of which memory is counted: more take hardly more */
 
 /*
  * Under AUTO, path is averaged over this many orders (docs/moments.md has the variances), or fewer to save
@@ -105,8 +106,8 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
     double auto_work = fmax(AUTO_WORK * o->effort, path_work(o, tasks) * repeats);
     /* with one side complete Kong-Valiant would be used instead, which takes more memory, not less */
     int all = by_name || o->sampled != KSPEC_SAMPLED_BOTH;
-    /* AUTO does the same at any number of ranks */
-    ks_exact_share(exact, all && !tasks->device ? o->team : NULL);
+    /* AUTO does the same at any number of ranks and threads */
+    ks_exact_share(exact, all && !tasks->device ? o->team : NULL, all ? o->threads : AUTO_THREADS);
     size_t most_bytes = all ? memory_of(o, tasks) : AUTO_MEMORY;
     kspec_status decided = ks_team_decide(o->team, &most_bytes, sizeof most_bytes, err);
     if (decided) return decided;

@@ -430,7 +430,12 @@ void ks_log_ratios(const ks_second *s, double *out) {
                           : log_all + s->square[k] / s->square[0] - s->moment[k] / s->moment[0];
 }
 
-/* The interval is that of the logarithm, on which scale the ratio is nearly symmetric. */
+/*
+ * The interval is that of the logarithm, on which scale the ratio is nearly symmetric. A kernel has no
+ * negative eigenvalue, centred or not, of a population or of a finite one: sum of lambda^2 <= (sum of
+ * lambda)^2, and noise that is independent in every entry adds to the trace alone. So the truth is at least
+ * 1, and what lies below is cut off. The estimate itself may lie there.
+ */
 kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err) {
     double *logs = ks_arena_alloc(arena, 1 + s->P + s->Q, sizeof *logs);
     if (!logs) return ks_nomem(err, "the jackknife", arena->failed);
@@ -443,7 +448,7 @@ kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena 
     sd = sqrt(sd);
     if (!isfinite(sd)) return KSPEC_OK; /* leaving one out leaves nothing */
     d->std_error = d->value * sd;
-    d->low = d->value * exp(-KS_Z95 * sd);
-    d->high = d->value * exp(KS_Z95 * sd);
+    d->low = fmax(1, d->value * exp(-KS_Z95 * sd));
+    d->high = fmax(1, d->value * exp(KS_Z95 * sd));
     return KSPEC_OK;
 }

@@ -254,6 +254,7 @@ static kspec_status describe_moments(fit *t, const ks_run *run, kspec_error *err
     r->widened = gap(r);
     widen_eigenvalues(r);
     widen(r->widened * r->widened, &r->participation_ratio_ci_low, &r->participation_ratio_ci_high);
+    r->participation_ratio_ci_low = fmax(1, r->participation_ratio_ci_low); /* the least of any eigenvalues */
     /* no more than all there is */
     r->noise = to_sd(t, fmin(noise->value, 1));
     r->noise_ci_low = r->noise_ci_high = r->noise;

@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "help/heap.h"
 #include "oracle/exact.h"
 
 static const ks_run one = {1, {NULL, NULL}, 0, 1};
@@ -243,118 +244,6 @@ TEST(same_bits_at_any_thread_count) {
         }
 }
 
-/* ---- memory: what is promised is kept, and any allocation may fail ---- */
-
-static struct {
-    size_t live, peak, count, blocks;
-    size_t fail_at; /* 0: never */
-} heap;
-
-static void *heap_alloc(void *ctx, size_t size, size_t align) {
-    (void)ctx;
-    if (++heap.count == heap.fail_at) return NULL;
-    size_t *p = aligned_alloc(align, (size + 2 * align - 1) / align * align);
-    *p = size; /* the size in front, in a block of `align` bytes */
-    heap.live += size;
-    heap.blocks++;
-    if (heap.live > heap.peak) heap.peak = heap.live;
-    return (char *)p + align;
-}
-
-static void heap_release(void *ctx, void *ptr) {
-    (void)ctx;
-    size_t *p = (size_t *)(void *)((char *)ptr - 64);
-    heap.live -= *p;
-    heap.blocks--;
-    free(p);
-}
-
-static const kspec_allocator counting = {heap_alloc, heap_release, NULL};
-
-TEST(memory_stays_below_what_is_promised) {
-    static const size_t shapes[][3] = {{40, 50, 5}, {300, 60, 4}, {60, 300, 4}, {200, 200, 4}, {8, 400, 3}};
-    kspec_set_allocator(&counting);
-    for (size_t k = 0; k < 5; k++)
-        for (int mode = 0; mode < 12; mode++) {
-            size_t P = shapes[k][0], Q = shapes[k][1];
-            int loo = mode % 2;
-            kspec_sampled s = all_modes[mode / 4];
-            double *A = oracle_matrix(9, P, Q), *B = mode / 2 % 2 ? oracle_matrix(10, P, Q) : A;
-            double m[5], *rows = malloc(5 * P * sizeof *rows), *cols = malloc(5 * Q * sizeof *cols);
-            ks_pair p = {A, B, P, Q, (int)shapes[k][2]};
-            ks_moments_out out = {m, loo ? rows : NULL, loo ? cols : NULL};
-            double work;
-            size_t promised;
-            CHECK(exact_cost(&p, s, loo, &work, &promised) == KSPEC_OK);
-            heap.peak = 0;
-            ks_run run = one;
-            run.threads = 2;
-            CHECK(exact_once(&run, &p, s, &out, NULL, NULL) == KSPEC_OK);
-            CHECK_MSG(heap.peak <= promised, "%zu > %zu", heap.peak, promised);
-            CHECK_MSG((double)heap.peak >= 0.8 * (double)promised, "%zu is far below %zu", heap.peak,
-                      promised);
-            if (B != A) free(B);
-            free(A), free(rows), free(cols);
-        }
-    kspec_set_allocator(NULL);
-}
-
-TEST(any_allocation_may_fail) {
-    enum { P = 9, Q = 8 };
-    double *A = oracle_matrix(1, P, Q), *B = oracle_matrix(2, P, Q), m[5], rows[5 * P], cols[5 * Q];
-    kspec_set_allocator(&counting);
-    for (int mode = 0; mode < 6; mode++) {
-        ks_pair p = {A, mode % 2 ? B : A, P, Q, mode == 0 ? 5 : 4};
-        kspec_status st = KSPEC_E_NOMEM;
-        size_t at = 1;
-        for (; st; at += mode == 0 && at > 50 ? 37 : 1) { /* order 5 has many */
-            kspec_error err = {0};
-            heap.count = 0, heap.fail_at = at;
-            st = exact_once(&one, &p, all_modes[mode / 2], &(ks_moments_out){m, rows, cols}, NULL, &err);
-            CHECK_MSG(st == KSPEC_OK || st == KSPEC_E_NOMEM, "allocation %zu: %s", at, err.msg);
-            CHECK_MSG(heap.live == 0 && heap.blocks == 0, "allocation %zu: %zu bytes left", at, heap.live);
-            if (st && st != KSPEC_E_NOMEM) break;
-        }
-        CHECK(at > 20);
-        heap.count = 0, heap.fail_at = 1;
-        double work;
-        size_t bytes;
-        CHECK(exact_cost(&p, all_modes[mode / 2], 0, &work, &bytes) == KSPEC_E_NOMEM && heap.blocks == 0);
-        heap.fail_at = 0;
-    }
-    kspec_set_allocator(NULL);
-    free(A), free(B);
-}
-
-/*
- * One plan serves pairs of its shape, with error bars and without, and orders in any sequence; it is made
- * once an order.
- */
-TEST(a_plan_is_used_again) {
-    enum { P = 12, Q = 9 };
-    double *A = oracle_matrix(1, P, Q), *B = oracle_matrix(2, P, Q), want[5], got[5], rows[5 * P],
-           cols[5 * Q];
-    static const int orders[] = {5, 5, 4, 5, 2, 2};
-    ks_exact_plan plan = {.P = P, .Q = Q, .two = 1};
-    kspec_set_allocator(&counting);
-    for (int k = 0; k < 6; k++) {
-        ks_pair p = {k % 2 ? A : B, k % 2 ? B : A, P, Q, orders[k]};
-        ks_moments_out out = {got, k % 3 ? rows : NULL, k % 3 ? cols : NULL};
-        heap.count = 0;
-        CHECK(ks_exact(&one, &plan, &p, &out, NULL) == KSPEC_OK);
-        size_t taken = heap.count;
-        heap.count = 0;
-        out.m = want;
-        CHECK(exact_once(&one, &p, KSPEC_SAMPLED_BOTH, &out, NULL, NULL) == KSPEC_OK);
-        CHECK((taken < heap.count) == (k > 0 && orders[k] == orders[k - 1]));
-        for (int n = 0; n < orders[k]; n++) CHECK(got[n] == want[n]);
-    }
-    ks_exact_plan_free(&plan);
-    CHECK(heap.blocks == 0);
-    kspec_set_allocator(NULL);
-    free(A), free(B);
-}
-
 /* ---- progress and failures ---- */
 
 typedef struct {
@@ -372,7 +261,7 @@ static int watch(void *ctx, double f) {
 TEST(progress_rises_to_one_and_cancels) {
     double *A = oracle_matrix(1, 40, 40), m[5], rows[200], cols[200];
     ks_pair p = {A, A, 40, 40, 5};
-    kspec_set_allocator(&counting);
+    heap_install();
     watcher w = {0};
     ks_run run = {2, {watch, &w}, 0, 1};
     kspec_error err = {0};
@@ -386,7 +275,7 @@ TEST(progress_rises_to_one_and_cancels) {
                     KSPEC_E_CANCELLED, err, "cancelled");
         CHECK(heap.blocks == 0);
     }
-    kspec_set_allocator(NULL);
+    heap_uninstall();
     free(A);
 }
 
@@ -428,9 +317,6 @@ int main(void) {
     RUN(low_orders_do_not_depend_on_nmax);
     RUN(leaving_one_out_is_leaving_it_out);
     RUN(same_bits_at_any_thread_count);
-    RUN(memory_stays_below_what_is_promised);
-    RUN(any_allocation_may_fail);
-    RUN(a_plan_is_used_again);
     RUN(progress_rises_to_one_and_cancels);
     RUN(orders_out_of_range_are_refused);
     RUN(work_is_foreseen);

@@ -124,6 +124,8 @@ TEST(fourth_order_of_a_population) {
         double *A = oracle_matrix(80, 5, 4), *B = oracle_matrix(81, 5, 4);
         compare((terms_oracle){.p = {A, two ? B : A, 5, 4, 0}, .population = {7, 4}}, 4);
         compare((terms_oracle){.p = {A, two ? B : A, 5, 4, 0}, .population = {5, 11}}, 4);
+        /* a complete side may have fewer than n */
+        compare((terms_oracle){.p = {A, two ? B : A, 5, 3, 0}, .population = {7, 3}}, 4);
         free(A), free(B);
     }
 }
@@ -155,24 +157,36 @@ TEST(threads_and_instruction_sets_agree) {
     free(A), free(B);
 }
 
-/* Reference counts: the graphs whose halves all merge, and those with one vertex fixed */
+/*
+ * Reference counts: the graphs whose halves all merge, and those with one vertex fixed. Of a complete side no
+ * two positions merge, and so only the partitions of the other give graphs: with rows alone 7 of four
+ * positions.
+ */
 TEST(graphs_are_counted) {
     static const struct {
         int two, rows, cols, pinned, n;
         size_t want;
-    } known[] = {{0, 0, 0, 0, 4, 45},  {1, 0, 0, 0, 4, 58},   {0, 1, 0, 0, 2, 5},    {0, 1, 0, 0, 3, 20},
-                 {0, 1, 0, 0, 4, 107}, {0, 0, 1, 0, 4, 107},  {1, 1, 0, 0, 4, 440},  {0, 1, 0, 1, 4, 514},
-                 {0, 0, 1, 1, 4, 514}, {1, 1, 0, 1, 4, 2709}, {1, 0, 1, 1, 4, 2709}, {0, 1, 1, 1, 3, 114},
-                 {1, 1, 1, 1, 3, 762}};
+        int complete[2];
+    } known[] = {{0, 0, 0, 0, 4, 45},         {1, 0, 0, 0, 4, 58},         {0, 1, 0, 0, 2, 5},
+                 {0, 1, 0, 0, 3, 20},         {0, 1, 0, 0, 4, 107},        {0, 0, 1, 0, 4, 107},
+                 {1, 1, 0, 0, 4, 440},        {0, 1, 0, 1, 4, 514},        {0, 0, 1, 1, 4, 514},
+                 {1, 1, 0, 1, 4, 2709},       {1, 0, 1, 1, 4, 2709},       {0, 1, 1, 1, 3, 114},
+                 {1, 1, 1, 1, 3, 762},        {0, 0, 0, 0, 4, 7, {0, 1}},  {0, 0, 0, 1, 4, 10, {1, 0}},
+                 {0, 1, 0, 0, 4, 23, {0, 1}}, {0, 1, 0, 1, 4, 56, {0, 1}}, {0, 0, 1, 1, 4, 56, {1, 0}},
+                 {0, 0, 1, 0, 4, 7, {0, 1}},  {0, 1, 1, 1, 3, 15, {0, 1}}, {0, 1, 1, 1, 3, 1, {1, 1}},
+                 {0, 1, 0, 1, 4, 1, {1, 1}}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         ks_exact_form f = {
             .two_trials = known[k].two, .weighted = 1, .split = {known[k].rows, known[k].cols}};
         f.population[0] = f.population[1] = known[k].rows + known[k].cols ? INFINITY : 900;
-        f.pinned[0] = f.pinned[1] = known[k].pinned;
         const size_t size[2] = {100, 80};
-        size_t count;
+        for (int s = 0; s < 2; s++) {
+            f.pinned[s] = known[k].pinned && !known[k].complete[s];
+            if (known[k].complete[s]) f.population[s] = (double)size[s];
+        }
+        size_t count, room;
         ks_arena arena = {0};
-        const ks_graph *g = ks_terms(&f, size, known[k].n, &count, &arena);
+        const ks_graph *g = ks_terms(&f, size, known[k].n, &count, &arena, &room);
         CHECK_MSG(g && count == known[k].want, "case %zu: %zu graphs", k, count);
         ks_arena_free(&arena);
     }

@@ -4,6 +4,7 @@
  */
 #include "oracle/brute.h"
 #include "help/failing_alloc.h"
+#include "help/heap.h"
 #include "moments/plan.h"
 #include "test.h"
 
@@ -161,26 +162,24 @@ TEST(what_cannot_be_done) {
     CHECK_FAILS(make(&o, 10, 10, 1, 0, &t, &e), KSPEC_E_ARG, e, "sampled 7");
 }
 
+/* The widest matrix of 60 rows on which AUTO takes exact to order 5: 4 GB decide, at any thread count. */
+TEST(auto_does_the_same_at_any_thread_count) {
+    size_t most[3], at = 0;
+    for (int threads = 1; threads <= 16; threads *= 4) {
+        size_t low = 1000, high = 10000;
+        while (high - low > 1) {
+            const size_t Q = (low + high) / 2;
+            ks_tasks t =
+                plan((kspec_moments_opts){.nmax = 5, .effort = 100, .threads = threads}, 60, Q, 1, 0);
+            *(t.task[0].last == 5 ? &low : &high) = Q;
+        }
+        most[at++] = low;
+    }
+    CHECK_MSG(most[0] > 3000 && most[0] < 9000 && most[1] == most[0] && most[2] == most[0], "%zu %zu %zu",
+              most[0], most[1], most[2]);
+}
+
 /* ---- memory of path: O(n (P+Q)) registers a thread, no copy of the matrix ---- */
-
-static size_t live, peak;
-
-static void *count_alloc(void *ctx, size_t size, size_t align) {
-    (void)ctx;
-    size_t *p = aligned_alloc(align, align + (size + align - 1) / align * align);
-    if (!p) return NULL;
-    *p = size;
-    live += size;
-    if (live > peak) peak = live;
-    return (char *)p + align;
-}
-
-static void count_release(void *ctx, void *ptr) {
-    (void)ctx;
-    size_t *p = (void *)((char *)ptr - 64); /* KS_ALIGN */
-    live -= *p;
-    free(p);
-}
 
 TEST(path_needs_little_memory) {
     const size_t shapes[][2] = {{3000, 300}, {300, 3000}, {1200, 1200}};
@@ -196,14 +195,13 @@ TEST(path_needs_little_memory) {
                                 .threads = 1,
                                 .no_stderr = 1};
         kspec_moments_result *r;
-        kspec_set_allocator(&(kspec_allocator){count_alloc, count_release, NULL});
-        live = peak = 0;
+        heap_install();
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         kspec_moments_free(r);
-        kspec_set_allocator(NULL);
+        heap_uninstall();
         double allowed = 3.0 * 8 * 8 * 4 * (double)(P + Q) + 65536; /* 3 n (P+Q) registers of 8 doubles */
-        CHECK_MSG((double)peak < allowed, "%zu x %zu: %zu bytes, %g allowed", P, Q, peak, allowed);
-        CHECK(live == 0);
+        CHECK_MSG((double)heap.peak < allowed, "%zu x %zu: %zu bytes, %g allowed", P, Q, heap.peak, allowed);
+        CHECK(heap.live == 0);
         free(x);
     }
 }
@@ -212,6 +210,7 @@ int main(void) {
     RUN(memory_of_a_device);
     RUN(auto_takes_exact_where_it_can);
     RUN(effort);
+    RUN(auto_does_the_same_at_any_thread_count);
     RUN(auto_leaves_exact_on_large_data);
     RUN(one_side_complete);
     RUN(nothing_twice);

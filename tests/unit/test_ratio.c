@@ -122,8 +122,8 @@ static void check(const sample *s, kspec_sampled sampled, int center, unsigned e
               (sampled == KSPEC_SAMPLED_ROWS ? 0 : side(logs + P, Q)));
     CHECK_CLOSE(r->participation_ratio, want, 1e-11);
     CHECK_CLOSE(r->participation_ratio_std_error, want * sd, 1e-8);
-    CHECK_CLOSE(r->participation_ratio_ci_low, want * exp(-1.959963984540054 * sd), 1e-8);
-    CHECK_CLOSE(r->participation_ratio_ci_high, want * exp(1.959963984540054 * sd), 1e-8);
+    CHECK_CLOSE(r->participation_ratio_ci_low, fmax(1, want * exp(-1.959963984540054 * sd)), 1e-8);
+    CHECK_CLOSE(r->participation_ratio_ci_high, fmax(1, want * exp(1.959963984540054 * sd)), 1e-8);
     kspec_moments_free(r);
 }
 
@@ -321,6 +321,45 @@ TEST(edges) {
     kspec_moments_free(r);
 }
 
+/*
+ * One dimension in much noise, which leaves the ratio on either side of 1: an interval that reaches below 1,
+ * the least of any kernel, starts there, and one that lies below is 1 alone. check() has the ends by
+ * definition.
+ */
+TEST(no_interval_below_one) {
+    int reach = 0;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        sample s = draw(100 + seed, 1 + seed % 2);
+        double x[P], w[Q];
+        kspec_random_normal(seed, 20, 0, P, x);
+        kspec_random_normal(seed, 21, 0, Q, w);
+        for (size_t t = 0; t < 2; t++)
+            for (size_t k = 0; k < P * Q; k++)
+                s.at[t][k] = 0.3 * s.at[t][k] + (2 + x[k / Q]) * (2 + w[k % Q]);
+        kspec_matrix m[2] = {{s.at[0], P, Q, Q, 1}, {s.at[1], P, Q, Q, 1}};
+        kspec_moments_opts o = {.size = sizeof o, .nmax = 2};
+        kspec_dimension_opts d = {.size = sizeof d, .no_center = 1};
+        kspec_moments_result *r;
+        kspec_dimension_result *q;
+        CHECK(kspec_moments(m, s.trials, &o, &r, NULL) == KSPEC_OK);
+        CHECK(kspec_dimension(m, s.trials, &d, &q, NULL) == KSPEC_OK);
+        reach += r->participation_ratio_ci_low == 1 && r->participation_ratio_ci_high > 1;
+        CHECK(r->participation_ratio_ci_low >= 1 && q->ci_low >= 1 && q->ci_high >= q->ci_low);
+        kspec_moments_free(r), kspec_dimension_free(q);
+        check(&s, KSPEC_SAMPLED_BOTH, 0, 0, 1);
+    }
+    CHECK_MSG(reach >= 10, "%d", reach);
+    /* (sum of lambda)^2 of half the sum of lambda^2, and sure of it */
+    double trace[4] = {0}, square[4] = {2, 2.01, 1.99, 2}, moment[4] = {4, 4.01, 3.99, 4};
+    const ks_second half = {
+        .P = 2, .Q = 1, .trace = trace, .square = square, .moment = moment, .share = {1, 1}};
+    ks_dimensionality below;
+    ks_arena arena = {0};
+    CHECK(ks_ratio_errors(&half, &below, &arena, NULL) == KSPEC_OK);
+    CHECK(below.value == 0.5 && below.std_error > 0 && below.low == 1 && below.high == 1);
+    ks_arena_free(&arena);
+}
+
 /* Where one estimate is not positive and has no logarithm, all are taken to first order about the whole. */
 TEST(logarithms_of_what_is_not_positive) {
     double trace[4] = {0}, square[4] = {4, 5, 3, 4}, moment[4] = {2, 2, 1, 3}, out[4];
@@ -341,6 +380,7 @@ int main(void) {
     RUN(of_every_sample);
     RUN(error_bars_of_a_population);
     RUN(edges);
+    RUN(no_interval_below_one);
     RUN(logarithms_of_what_is_not_positive);
     return test_done();
 }

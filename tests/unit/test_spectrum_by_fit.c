@@ -235,6 +235,17 @@ TEST(contradicted_by_the_moments) {
     kspec_spectrum_free(r);
 }
 
+/* However wide, the interval of the participation ratio does not reach below 1: one dimension in noise */
+TEST(one_dimension_is_the_least) {
+    double lambda = 1;
+    draw(100, 100, 1, &lambda, 5, 0, 22, x[0]);
+    kspec_matrix phi = view(x[0], 100, 100);
+    kspec_moments_opts naive = {.size = sizeof naive, .estimators = KSPEC_ESTIMATOR_NAIVE, .nmax = 4};
+    kspec_spectrum_result *q = fit(&phi, 1, &naive, NULL);
+    CHECK(q->widened > 1 && q->participation_ratio_ci_low == 1 && q->participation_ratio_ci_high > 1);
+    kspec_spectrum_free(q);
+}
+
 TEST(centred_and_one_side_complete) {
     double lambda[30];
     harmonic(30, lambda);
@@ -324,6 +335,7 @@ int main(void) {
     RUN(an_end_in_noise);
     RUN(trials_of_noise_alone);
     RUN(contradicted_by_the_moments);
+    RUN(one_dimension_is_the_least);
     RUN(centred_and_one_side_complete);
     RUN(odd_matrices);
     RUN(refused_or_cancelled);

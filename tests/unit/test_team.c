@@ -1,5 +1,5 @@
 /* Teams: the same bits and the same failures at any number of ranks; checkpoints that go on. */
-#include "help/threads_comm.h"
+#include "help/team_job.h"
 #include "team/keep.h"
 #include "test.h"
 
@@ -8,37 +8,6 @@
 #include <unistd.h>
 
 /* ---- moments ---- */
-
-typedef struct {
-    const kspec_matrix *phi;
-    size_t trials;
-    kspec_moments_opts o;
-    const char *checkpoint;
-    /* cancels at this report; 0: never */
-    int cancel_at, reports;
-    kspec_status status;
-    kspec_error err;
-    kspec_moments_result *r;
-} moments_rank;
-
-static int maybe_cancel(void *ctx, double fraction) {
-    moments_rank *m = ctx;
-    (void)fraction;
-    return m->cancel_at && ++m->reports >= m->cancel_at;
-}
-
-static void moments_work(const kspec_comm *comm, void *ctx) {
-    moments_rank *m = ctx;
-    m->status = kspec_team_open(comm, &m->o.team, &m->err);
-    if (!m->status && m->checkpoint)
-        m->status = kspec_team_checkpoint(m->o.team, m->checkpoint, "test 1\n", &m->err);
-    m->o.progress = (kspec_progress){maybe_cancel, m};
-    if (!m->status) m->status = kspec_moments(m->phi, m->trials, &m->o, &m->r, &m->err);
-    kspec_team_close(m->o.team);
-    m->o.team = NULL;
-}
-
-static void run_moments(int ranks, moments_rank *m) { run_jobs(ranks, moments_work, m, sizeof *m); }
 
 static const struct {
     size_t P, Q, trials;
@@ -78,12 +47,12 @@ TEST(moments_have_the_same_bits_at_any_number_of_ranks) {
         CHECK_MSG(kspec_moments(phi, cases[c].trials, &o, &alone, &err) == KSPEC_OK, "case %zu: %s", c,
                   err.msg);
         for (size_t k = 0; k < RANK_COUNTS && alone; k++) {
-            moments_rank m[MAX_RANKS] = {0};
+            team_job m[MAX_RANKS] = {0};
             for (int r = 0; r < rank_counts[k]; r++) {
-                m[r] = (moments_rank){.phi = phi, .trials = cases[c].trials, .o = o};
+                m[r] = (team_job){.phi = phi, .trials = cases[c].trials, .o = o};
                 m[r].o.threads = 1 + r % 3;
             }
-            run_moments(rank_counts[k], m);
+            run_team(rank_counts[k], m);
             for (int r = 0; r < rank_counts[k]; r++) {
                 CHECK_MSG(!m[r].status && same_estimates(alone, m[r].r), "case %zu, rank %d of %d: %s", c, r,
                           rank_counts[k], m[r].err.msg);
@@ -102,16 +71,16 @@ TEST(a_failure_of_one_rank_is_everybodys) {
     bad[17] = NAN;
     const kspec_matrix good = {x, P, Q, Q, 1}, holed = {bad, P, Q, Q, 1};
     for (int how = 0; how < 3; how++) {
-        moments_rank m[3] = {0};
+        team_job m[3] = {0};
         for (int r = 0; r < 3; r++) {
-            m[r] = (moments_rank){.phi = how == 0 && r == 2 ? &holed : &good, .trials = 1};
+            m[r] = (team_job){.phi = how == 0 && r == 2 ? &holed : &good, .trials = 1};
             m[r].o = (kspec_moments_opts){.size = sizeof m[r].o,
                                           .estimators = KSPEC_ESTIMATOR_PATH,
                                           .device = KSPEC_DEVICE_CPU,
                                           .nmax = how == 1 ? 100000 : 5};
             if (how == 2 && r == 1) m[r].cancel_at = 2;
         }
-        run_moments(3, m);
+        run_team(3, m);
         const kspec_status want[] = {KSPEC_E_DATA, KSPEC_E_ARG, KSPEC_E_CANCELLED};
         for (int r = 0; r < 3; r++) {
             CHECK_MSG(m[r].status == want[how], "%d: %d %s", how, (int)m[r].status, m[r].err.msg);
@@ -154,13 +123,13 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
     ks_keep_interval = 0;
     int finished = 0, before = 0, tries = 0;
     while (!finished && tries++ < 60) {
-        moments_rank m[MAX_RANKS] = {0};
+        team_job m[MAX_RANKS] = {0};
         int ranks = 1 + tries % 4;
         for (int r = 0; r < ranks; r++) {
-            m[r] = (moments_rank){.phi = &phi, .trials = 1, .o = o, .checkpoint = dir};
+            m[r] = (team_job){.phi = &phi, .trials = 1, .o = o, .checkpoint = dir};
             m[r].cancel_at = tries < 50 && r == ranks - 1 ? 3 : 0;
         }
-        run_moments(ranks, m);
+        run_team(ranks, m);
         int parts = count_parts(dir, NULL, 0);
         finished = !m[0].status;
         CHECK_MSG(finished || m[0].status == KSPEC_E_CANCELLED, "%s", m[0].err.msg);
@@ -174,8 +143,8 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
     CHECK_MSG(finished && tries > 2, "%d tries", tries);
 
     /* what is there is not computed again: no report comes before the end */
-    moments_rank again = {.phi = &phi, .trials = 1, .o = o, .checkpoint = dir};
-    run_moments(1, &again);
+    team_job again = {.phi = &phi, .trials = 1, .o = o, .checkpoint = dir};
+    run_team(1, &again);
     CHECK(!again.status && same_estimates(alone, again.r));
     kspec_moments_free(again.r);
 
@@ -189,9 +158,9 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
         fputc(255, f);
         fclose(f);
     }
-    moments_rank two[2] = {{.phi = &phi, .trials = 1, .o = o, .checkpoint = dir},
-                           {.phi = &phi, .trials = 1, .o = o, .checkpoint = dir}};
-    run_moments(2, two);
+    team_job two[2] = {{.phi = &phi, .trials = 1, .o = o, .checkpoint = dir},
+                       {.phi = &phi, .trials = 1, .o = o, .checkpoint = dir}};
+    run_team(2, two);
     for (int r = 0; r < 2; r++) {
         CHECK_MSG(two[r].status == KSPEC_E_IO && strstr(two[r].err.msg, part) &&
                       strstr(two[r].err.msg, "damaged"),

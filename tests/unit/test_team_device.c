@@ -3,7 +3,7 @@
  * the plain plugin, which counts, and on CUDA's where there is a GPU, which the ranks then share.
  */
 #include "device/device.h"
-#include "help/threads_comm.h"
+#include "help/team_job.h"
 #include "team/keep.h"
 #include "test.h"
 
@@ -13,40 +13,6 @@
 
 /* start rows, and parts of products, that the plain plugin has made; NULL: CUDA, which does not count */
 static size_t *made;
-
-typedef struct {
-    const kspec_matrix *phi;
-    size_t trials;
-    kspec_moments_opts o;
-    kspec_norm_opts norm;
-    const char *checkpoint;
-    int cancel_at, reports;
-    kspec_status status;
-    kspec_error err;
-    kspec_moments_result *r;
-    kspec_norm_result *n;
-} seat_job;
-
-static int maybe_cancel(void *ctx, double fraction) {
-    seat_job *m = ctx;
-    (void)fraction;
-    return m->cancel_at && ++m->reports >= m->cancel_at;
-}
-
-static void work(const kspec_comm *comm, void *ctx) {
-    seat_job *m = ctx;
-    kspec_team *team = NULL;
-    m->status = kspec_team_open(comm, &team, &m->err);
-    if (!m->status && m->checkpoint)
-        m->status = kspec_team_checkpoint(team, m->checkpoint, "test 1\n", &m->err);
-    m->o.team = m->norm.team = team;
-    m->o.progress = m->norm.progress = (kspec_progress){maybe_cancel, m};
-    if (!m->status && m->norm.size) m->status = kspec_norm(m->phi, &m->norm, &m->n, &m->err);
-    if (!m->status && m->o.size) m->status = kspec_moments(m->phi, m->trials, &m->o, &m->r, &m->err);
-    kspec_team_close(team);
-}
-
-static void run(int ranks, seat_job *m) { run_jobs(ranks, work, m, sizeof *m); }
 
 static const struct {
     size_t P, Q, trials;
@@ -84,11 +50,11 @@ TEST(moments_have_the_same_bits) {
         CHECK_MSG(kspec_moments(phi, cases[c].trials, &o, &alone, &err) == KSPEC_OK, "%zu: %s", c, err.msg);
         const size_t once = made ? *made - before : 0;
         for (size_t k = 0; k < RANK_COUNTS && alone; k++) {
-            seat_job m[MAX_RANKS] = {0};
+            team_job m[MAX_RANKS] = {0};
             const size_t start = made ? *made : 0;
             for (int r = 0; r < rank_counts[k]; r++)
-                m[r] = (seat_job){.phi = phi, .trials = cases[c].trials, .o = o};
-            run(rank_counts[k], m);
+                m[r] = (team_job){.phi = phi, .trials = cases[c].trials, .o = o};
+            run_team(rank_counts[k], m);
             if (made && cases[c].shared)
                 CHECK_MSG(*made - start == once, "case %zu: %zu, not %zu", c, *made - start, once);
             for (int r = 0; r < rank_counts[k]; r++) {
@@ -113,10 +79,10 @@ TEST(norms_have_the_same_bits) {
     CHECK_MSG(kspec_norm(&x, &o, &alone, &err) == KSPEC_OK, "%s", err.msg);
     const size_t once = made ? *made - before : 0;
     for (size_t k = 0; k < RANK_COUNTS && alone; k++) {
-        seat_job m[MAX_RANKS] = {0};
+        team_job m[MAX_RANKS] = {0};
         const size_t start = made ? *made : 0;
-        for (int r = 0; r < rank_counts[k]; r++) m[r] = (seat_job){.phi = &x, .norm = o};
-        run(rank_counts[k], m);
+        for (int r = 0; r < rank_counts[k]; r++) m[r] = (team_job){.phi = &x, .norm = o};
+        run_team(rank_counts[k], m);
         if (made) CHECK_MSG(*made - start == once, "%zu parts, not %zu", *made - start, once);
         for (int r = 0; r < rank_counts[k]; r++) {
             CHECK_MSG(!m[r].status, "rank %d of %d: %s", r, rank_counts[k], m[r].err.msg);
@@ -148,12 +114,12 @@ TEST(stops_and_goes_on) {
     CHECK_MSG(kspec_moments(&phi, 1, &o, &alone, &err) == KSPEC_OK, "%s", err.msg);
     for (int round = 0; round < 2; round++) {
         const int ranks = round ? 3 : 2;
-        seat_job m[MAX_RANKS] = {0};
+        team_job m[MAX_RANKS] = {0};
         for (int r = 0; r < ranks; r++)
-            m[r] = (seat_job){.phi = &phi, .trials = 1, .o = o, .checkpoint = dir};
+            m[r] = (team_job){.phi = &phi, .trials = 1, .o = o, .checkpoint = dir};
         if (round == 0) m[1].cancel_at = made ? 40 : 1;
         const size_t before = made ? *made : 0;
-        run(ranks, m);
+        run_team(ranks, m);
         if (round && made) CHECK_MSG(*made - before <= P / 2, "%zu start rows again", *made - before);
         for (int r = 0; r < ranks; r++) {
             if (round == 0)
@@ -173,14 +139,14 @@ TEST(stops_and_goes_on) {
 /* A device that runs out of memory on the way: everybody hears of it. */
 TEST(a_failing_device_ends_all) {
     const kspec_matrix phi = {random_matrix(1200, 7), 40, 30, 30, 1};
-    seat_job m[3] = {0};
+    team_job m[3] = {0};
     for (int r = 0; r < 3; r++) {
-        m[r] = (seat_job){.phi = &phi, .trials = 1};
+        m[r] = (team_job){.phi = &phi, .trials = 1};
         m[r].o = (kspec_moments_opts){.size = sizeof m[r].o, .estimators = KSPEC_ESTIMATOR_PATH, .nmax = 3};
         m[r].o.device = KSPEC_DEVICE_GPU;
     }
     setenv("PLAIN_PLUGIN", "second-is-small", 1);
-    run(3, m);
+    run_team(3, m);
     setenv("PLAIN_PLUGIN", "fine", 1);
     for (int r = 0; r < 3; r++) {
         CHECK_MSG(m[r].status == KSPEC_E_NOMEM && !m[r].r, "%d %s", (int)m[r].status, m[r].err.msg);

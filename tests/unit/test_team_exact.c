@@ -4,7 +4,7 @@
  */
 #include "device/ranks.h"
 #include "help/failing_alloc.h"
-#include "help/threads_comm.h"
+#include "help/team_job.h"
 #include "linalg/linalg.h"
 #include "moments/exact.h"
 #include "team/area.h"
@@ -195,7 +195,7 @@ static int stop(void *ctx, double fraction) {
     return *(const int *)ctx;
 }
 
-/* Products of different sizes in one team, so that what they share grows and is used again; one is cancelled. */
+/* Products of different sizes in one team: what they share grows and is used again; one is cancelled. */
 static void series_work(const kspec_comm *comm, void *ctx) {
     const operation *o = ctx;
     const ks_backend *at = &ks_ranks_backend;
@@ -283,39 +283,6 @@ TEST(expressions_have_the_same_bits) {
 /* ---- exact ---- */
 
 typedef struct {
-    const kspec_matrix *phi;
-    size_t trials;
-    kspec_moments_opts o;
-    const char *checkpoint;
-    int cancel_at, reports;
-    kspec_status status;
-    kspec_error err;
-    kspec_moments_result *r;
-    double received;
-} exact_rank;
-
-static int maybe_cancel(void *ctx, double fraction) {
-    exact_rank *m = ctx;
-    (void)fraction;
-    return m->cancel_at && ++m->reports >= m->cancel_at;
-}
-
-static void exact_work(const kspec_comm *comm, void *ctx) {
-    exact_rank *m = ctx;
-    kspec_team *team = NULL;
-    m->status = kspec_team_open(comm, &team, &m->err);
-    if (!m->status && m->checkpoint)
-        m->status = kspec_team_checkpoint(team, m->checkpoint, "test 1\n", &m->err);
-    m->o.progress = (kspec_progress){maybe_cancel, m};
-    m->o.team = team;
-    if (!m->status) m->status = kspec_moments(m->phi, m->trials, &m->o, &m->r, &m->err);
-    if (team) m->received = team->received;
-    kspec_team_close(team);
-}
-
-static void run_exact(int ranks, exact_rank *m) { run_jobs(ranks, exact_work, m, sizeof *m); }
-
-typedef struct {
     size_t P, Q, trials;
     int nmax, no_stderr;
     kspec_center center;
@@ -375,12 +342,12 @@ TEST(moments_have_the_same_bits_at_any_number_of_ranks) {
         CHECK_MSG(kspec_moments(phi, f->trials, &o, &alone_result, &err) == KSPEC_OK, "form %zu: %s", c,
                   err.msg);
         for (int k = 0; k < RANK_COUNTS && alone_result; k++) {
-            exact_rank m[MAX_RANKS] = {0};
+            team_job m[MAX_RANKS] = {0};
             for (int r = 0; r < rank_counts[k]; r++) {
-                m[r] = (exact_rank){.phi = phi, .trials = f->trials, .o = o};
+                m[r] = (team_job){.phi = phi, .trials = f->trials, .o = o};
                 m[r].o.threads = 1 + r % 2;
             }
-            run_exact(rank_counts[k], m);
+            run_team(rank_counts[k], m);
             for (int r = 0; r < rank_counts[k]; r++) {
                 CHECK_MSG(!m[r].status && same_estimates(alone_result, m[r].r), "form %zu, rank %d of %d: %s",
                           c, r, rank_counts[k], m[r].err.msg);
@@ -402,10 +369,10 @@ TEST(a_rank_holds_its_share) {
     size_t one, four, sixteen;
     kspec_team team = {.comm = {.ranks = 4}};
     CHECK(ks_exact_cost(&plan, 4, 1, &work, &one, NULL) == KSPEC_OK);
-    ks_exact_share(&plan, &team);
+    ks_exact_share(&plan, &team, 1);
     CHECK(ks_exact_cost(&plan, 4, 1, &less, &four, NULL) == KSPEC_OK && less == work);
     team.comm.ranks = 16;
-    ks_exact_share(&plan, &team);
+    ks_exact_share(&plan, &team, 1);
     CHECK(ks_exact_cost(&plan, 4, 1, &less, &sixteen, NULL) == KSPEC_OK);
     CHECK_MSG(four < one / 2 && sixteen < four / 2, "%zu, %zu, %zu bytes", one, four, sixteen);
     ks_exact_plan_free(&plan);
@@ -432,7 +399,7 @@ static void give(void *ctx, void *p) {
 }
 
 typedef struct {
-    exact_rank of;
+    team_job of;
     long allowed, left;
 } poor_rank;
 
@@ -492,11 +459,11 @@ TEST(a_rank_that_is_cancelled_ends_all) {
     const form f = {.P = P, .Q = Q, .nmax = 4};
     int finished = 0;
     for (int at = 1; !finished && at < 4000; at += 1 + at / 5) {
-        exact_rank m[4] = {0};
+        team_job m[4] = {0};
         for (int r = 0; r < 4; r++)
-            m[r] = (exact_rank){.phi = &phi, .trials = 1, .o = options(&f), .cancel_at = r == 2 ? at : 0};
+            m[r] = (team_job){.phi = &phi, .trials = 1, .o = options(&f), .cancel_at = r == 2 ? at : 0};
         alarm(60);
-        run_exact(4, m);
+        run_team(4, m);
         alarm(0);
         finished = !m[0].status;
         for (int r = 0; r < 4; r++) {
@@ -528,16 +495,16 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
         remove_all(dir);
         int finished = 0, tries = 0;
         while (!finished && tries++ < 60) {
-            exact_rank m[MAX_RANKS] = {0};
+            team_job m[MAX_RANKS] = {0};
             const int ranks = 1 + tries % 4;
             for (int r = 0; r < ranks; r++)
-                m[r] = (exact_rank){.phi = &phi,
-                                    .trials = 1,
-                                    .o = o,
-                                    .checkpoint = dir,
-                                    .cancel_at = tries < 50 && r == ranks - 1 ? 12 * tries : 0};
+                m[r] = (team_job){.phi = &phi,
+                                  .trials = 1,
+                                  .o = o,
+                                  .checkpoint = dir,
+                                  .cancel_at = tries < 50 && r == ranks - 1 ? 12 * tries : 0};
             alarm(120);
-            run_exact(ranks, m);
+            run_team(ranks, m);
             alarm(0);
             finished = !m[0].status;
             for (int r = 0; r < ranks; r++) {
