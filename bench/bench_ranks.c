@@ -4,8 +4,8 @@
  * All ranks compute it together, then (unless ALONE is 0) each of them all of it by itself, at the same time.
  * SHARED 0: by messages, as between machines, not in memory that they share.
  * Prints both times, the second over R times the first (the efficiency), the bytes that rank 0 received and
- * how long it was sending and receiving, how long ranks waited for each other (the least and the most), how long
- * the system worked for rank 0, and its memory at the peak. Without mpirun: one process.
+ * how long it was sending and receiving, how long ranks waited for each other (the least and the most), how
+ * long the system worked for rank 0, and its memory at the peak. Without mpirun: one process.
  */
 #include "base/clock.h"
 #include "kspec.h"

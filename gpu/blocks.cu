@@ -1,6 +1,7 @@
-// Matrices between the host's memory and the device's. They go through pinned memory in two halves: threads fill or
-// empty one while the other is on its way, since the driver's own copy of pageable memory has one thread and takes
-// three times as long. What goes to the device has a stream of its own, and passes the product that was queued last.
+// Matrices between the host's memory and the device's. What is page-locked (lock.cu) the device copies itself. The rest
+// goes through pinned memory in two halves: threads fill or empty one while the other is on its way, since the driver's
+// own copy of pageable memory has one thread and takes three times as long. What goes to the device has a stream of its
+// own, and passes the product that was queued last.
 #include "gpu.cuh"
 
 #include <pthread.h>
@@ -66,6 +67,22 @@ ks_plugin_status open_blocks(ks_gpu *gpu) {
     return st ? st : gpu_blocks_after(gpu);
 }
 
+// Is a block page-locked, and may its rows be so far apart? 2 GiB are CUDA's bound.
+bool is_direct(const ks_gpu *gpu, const double *host, size_t rows, size_t cols, size_t ld) {
+    return rows > 0 && cols > 0 && (rows == 1 || ld * sizeof(double) <= INT32_MAX) &&
+           gpu_is_locked(gpu, host, ((rows - 1) * ld + cols) * sizeof(double));
+}
+
+// A copy of a block without a stop on its way; leading dimensions are in doubles
+ks_plugin_status copy_direct(ks_gpu *gpu, double *to, size_t ldt, const double *from, size_t ldf, size_t rows,
+                             size_t cols, cudaMemcpyKind kind, cudaStream_t stream) {
+    const size_t line = cols * sizeof(double);
+    return gpu_check(gpu, rows == 1 || (ldt == cols && ldf == cols)
+                              ? cudaMemcpyAsync(to, from, rows * line, kind, stream)
+                              : cudaMemcpy2DAsync(to, ldt * sizeof(double), from, ldf * sizeof(double), line, rows,
+                                                  kind, stream));
+}
+
 size_t end_of(size_t from, size_t all) { return all - from < HALF ? all : from + HALF; }
 
 } // namespace
@@ -100,7 +117,9 @@ ks_plugin_status gpu_put_block(ks_gpu *gpu, double *to, const double *from, size
     blocks *c = &gpu->copies;
     ks_plugin_status st = open_blocks(gpu);
     if (!st) st = gpu_check(gpu, cudaStreamWaitEvent(c->stream, c->before, 0));
-    for (size_t a = 0, b, k = 0; a < all && !st; a = b, k ^= 1) {
+    const bool direct = is_direct(gpu, from, rows, cols, ld);
+    if (direct && !st) st = copy_direct(gpu, to, cols, from, ld, rows, cols, cudaMemcpyHostToDevice, c->stream);
+    for (size_t a = 0, b, k = 0; a < all && !direct && !st; a = b, k ^= 1) {
         double *half = c->pinned + k * HALF;
         b = end_of(a, all);
         st = gpu_check(gpu, cudaEventSynchronize(c->half_free[k]));
@@ -117,8 +136,12 @@ ks_plugin_status gpu_get_block(ks_gpu *gpu, double *to, size_t ld, const double 
     const size_t all = rows * cols;
     blocks *c = &gpu->copies;
     ks_plugin_status st = open_blocks(gpu);
-    if (!st) st = gpu_blocks_wait(gpu); // the halves are free
     if (!st) st = gpu_blocks_arrive(gpu);
+    if (!st && is_direct(gpu, to, rows, cols, ld)) {
+        st = copy_direct(gpu, to, ld, from, cols, rows, cols, cudaMemcpyDeviceToHost, gpu->stream);
+        return st ? st : gpu_wait(gpu);
+    }
+    if (!st) st = gpu_blocks_wait(gpu); // the halves are free
     // the half that was filled last is emptied while the next one is filled
     size_t last = 0;
     for (size_t a = 0, b = 0, k = 0; (a < all || last < a) && !st; k ^= 1) {

@@ -17,6 +17,13 @@ struct blocks {
     cudaEvent_t before, arrived;
 };
 
+// Memory of the host's that is page-locked (lock.cu)
+enum { LOCKS = 64 };
+struct lock {
+    char *from;
+    size_t bytes;
+};
+
 struct ks_gpu {
     int device, processors;
     cudaStream_t stream;
@@ -29,6 +36,8 @@ struct ks_gpu {
     double *staging;
     size_t staging_count;
     blocks copies;
+    lock locks[LOCKS];
+    int locked;
     // Of the host's, known to the device (gpu_share): set to stop a long kernel; how far it is. And where the device
     // sees this
     volatile int *control, *control_there;
@@ -84,6 +93,10 @@ ks_plugin_status gpu_blocks_after(ks_gpu *gpu);
 ks_plugin_status gpu_blocks_arrive(ks_gpu *gpu);
 ks_plugin_status gpu_blocks_wait(ks_gpu *gpu);
 void gpu_blocks_close(ks_gpu *gpu, bool there);
+
+ks_plugin_status gpu_lock(ks_gpu *gpu, void *p, size_t bytes);
+void gpu_unlock(ks_gpu *gpu, void *p);
+bool gpu_is_locked(const ks_gpu *gpu, const void *p, size_t bytes);
 
 ks_plugin_status gpu_expression(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);
 ks_plugin_status gpu_symmetrise(ks_gpu *gpu, size_t n, double *X);

@@ -160,8 +160,8 @@ typedef struct {
     uint64_t population_rows, population_cols;
     /*
      * A GPU has NAIVE, Kong-Valiant, EXACT, and PATH up to order 16 (8 with error bars), not groups, the
-     * assignment scheme, nor `center` with missing entries. Matrices that do not fit it (KSPEC_GPU_MEMORY in
-     * the environment says how many GB of it count) are in the host's memory: their products are the GPU's.
+     * assignment scheme, nor `center` with missing entries. Matrices that do not fit it together are in the
+     * host's memory while they are not used; KSPEC_GPU_MEMORY in the environment says how many GB count.
      */
     kspec_device device;
     /* The processes among which the work is shared out (kspec/team.h). NULL: this one. */

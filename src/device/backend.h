@@ -1,6 +1,7 @@
 /*
  * What an estimator does with matrices, wherever they are: a table of functions, one for the processor
- * (cpu.c), one for a GPU (gpu.c) and one for a team of processes that hold strips of each matrix (ranks.c).
+ * (cpu.c), one for a GPU (gpu.c), one for a GPU that they do not fit together (resident.c) and one for a team
+ * of processes that hold strips of each matrix (ranks.c).
  * An estimator says what to compute and follows no pointer to a matrix; vectors are in the host's memory
  * throughout.
  */
@@ -15,6 +16,8 @@ typedef struct {
     kspec_status (*hold)(const ks_run *run, size_t rows, size_t cols, const char *what, double **out,
                          kspec_error *err);
     void (*drop)(const ks_run *run, double *p);
+    /* what is in it is not read again before it is written; NULL: that is of no use here */
+    void (*idle)(const ks_run *run, double *p);
     /* the host's matrix as one of this backend: itself, or a copy; and its end. What the device has already
        (ks_device_has()) stays as it is. */
     kspec_status (*bring)(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
@@ -35,13 +38,14 @@ typedef struct {
     kspec_status (*triangle)(const ks_run *run, size_t n, double *X, kspec_error *err);
 } ks_backend;
 
+extern const ks_backend ks_cpu_backend;
 extern const ks_backend ks_gpu_backend;
 extern const ks_backend ks_ranks_backend;
 
 /* That of run->device, or the processor's */
 const ks_backend *ks_backend_of(const ks_run *run);
 
-/* The same for a computation whose matrices may be too large for the device (device/streamed.h) */
+/* The same for a computation whose matrices may be too large for the device (device/resident.h) */
 const ks_backend *ks_backend_alone(const ks_run *run);
 
 /* The same, or a team's, which shares matrices out where products of P x Q data take longer than messages */

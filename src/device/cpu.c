@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "device/backend.h"
 #include "device/device.h"
-#include "device/streamed.h"
+#include "device/resident.h"
 #include "device/tile.h"
 #include "linalg/linalg.h"
 
@@ -63,20 +63,22 @@ static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error
     return KSPEC_OK;
 }
 
-/* What is the same with a device for the products */
-#define HOST                                                                                             \
-    .hold = hold, .drop = drop, .diagonal = diagonal, .put = put, .get = get, .expression = ks_tile_run, \
-    .symmetrise = ks_tile_symmetrise, .triangle = triangle
+const ks_backend ks_cpu_backend = {.hold = hold,
+                                   .drop = drop,
+                                   .bring = bring,
+                                   .leave = leave,
+                                   .diagonal = diagonal,
+                                   .put = put,
+                                   .get = get,
+                                   .product = product,
+                                   .expression = ks_tile_run,
+                                   .symmetrise = ks_tile_symmetrise,
+                                   .triangle = triangle};
 
-static const ks_backend cpu = {HOST, .bring = bring, .leave = leave, .product = product};
-
-static const ks_backend streamed = {HOST, .bring = ks_streamed_bring, .leave = ks_streamed_leave,
-                                    .product = ks_streamed_product};
-
-const ks_backend *ks_backend_of(const ks_run *run) { return run->device ? &ks_gpu_backend : &cpu; }
+const ks_backend *ks_backend_of(const ks_run *run) { return run->device ? &ks_gpu_backend : &ks_cpu_backend; }
 
 const ks_backend *ks_backend_alone(const ks_run *run) {
-    return run->device && run->device->streamed ? &streamed : ks_backend_of(run);
+    return run->device && run->device->streamed ? &ks_resident_backend : ks_backend_of(run);
 }
 
 double ks_ranks_least = 1e8;

@@ -170,7 +170,9 @@ int ks_place_stream(ks_place *p, size_t bytes) {
     const size_t length = strlen(p->why);
     if (bytes > ks_memory_available()) return 0;
     if (p->device->streamed) return 1; /* a second attempt */
-    p->device->streamed = ks_streamed_room(ks_device_available(p->device));
+    const size_t free_there = ks_device_available(p->device);
+    p->device->streamed = ks_streamed_room(free_there);
+    p->device->share = free_there - free_there / 16;
     snprintf(p->why + length, sizeof p->why - length, "; matrices are in the host's memory");
     return 1;
 }

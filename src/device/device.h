@@ -22,11 +22,15 @@ typedef struct ks_device {
     /* matrices that are on it without being brought: the caller's, and transposes */
     const double *there[4];
     /*
-     * Other than 0: matrices do not fit, and are in the host's memory (device/streamed.h); a product takes so
-     * many doubles of the device. fetched: the host's copies of those that are there
+     * Other than 0: matrices do not fit together, and are in the host's memory while they are not used
+     * (device/resident.h). So many doubles are a product's that goes in tiles; what goes so depends on it
      */
     size_t streamed;
-    double *fetched[2];
+    /* those matrices; bytes of the device that they may take (0: those of two products) and take */
+    struct ks_resident *resident;
+    size_t share, taken;
+    /* operations on them so far */
+    size_t operation;
     /* bytes that may be taken of it, by KSPEC_GPU_MEMORY; 0: all */
     size_t most;
 } ks_device;

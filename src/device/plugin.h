@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { KS_PLUGIN_VERSION = 4 };
+enum { KS_PLUGIN_VERSION = 5 };
 #define KS_PLUGIN_ENTRY "ks_plugin_table"
 
 /* ---- elementwise expressions ---- */
@@ -170,12 +170,20 @@ typedef struct {
                              ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
     /*
      * A block of the host's matrix, whose rows are ld apart, as a dense one for products, and back. The first
-     * may go on beside the product that was asked for last, whose matrices are others, until the next one.
+     * may go on beside the product that was asked for last, whose matrices are others, until the next one;
+     * what it reads stays as it is until the second, or until it is unlocked.
      */
     ks_plugin_status (*put_block)(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
                                   size_t ld);
     ks_plugin_status (*get_block)(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
                                   size_t cols);
+    /*
+     * Memory of the host's that is page-locked, so that blocks are copied from and to it without a stop on
+     * the way, until it is unlocked, which comes before it is freed. A failure does no harm: the memory is as
+     * it was, and so are the copies. unlock() waits for copies; what is not locked it leaves alone.
+     */
+    ks_plugin_status (*lock)(ks_gpu *gpu, void *p, size_t bytes);
+    void (*unlock)(ks_gpu *gpu, void *p);
 
     ks_plugin_status (*product)(ks_gpu *gpu, const ks_matmul *p);
     ks_plugin_status (*expression)(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);

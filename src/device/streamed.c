@@ -155,34 +155,3 @@ kspec_status ks_streamed_product(const ks_run *run, const ks_matmul *p, kspec_er
     drop_all(&x);
     return st;
 }
-
-/* ---- matrices that the device has ---- */
-
-kspec_status ks_streamed_bring(const ks_run *run, const double *from, size_t rows, size_t cols,
-                               const char *what, const double **out, kspec_error *err) {
-    ks_device *d = run->device;
-    *out = from;
-    if (!ks_device_has(d, from)) return KSPEC_OK;
-    const size_t count = ks_size(rows, cols);
-    double **f = NULL;
-    for (int k = 0; k < 2; k++)
-        if (!d->fetched[k]) f = &d->fetched[k];
-    *out = NULL;
-    double *copy = f ? ks_alloc(count, sizeof *copy) : NULL;
-    if (!copy) return ks_nomem(err, what, ks_size(count, sizeof *copy));
-    kspec_status st = ks_device_status(d, d->plugin->get(d->gpu, copy, from, count, 1), what, err);
-    if (st) {
-        ks_free(copy);
-        return st;
-    }
-    *out = *f = copy;
-    return KSPEC_OK;
-}
-
-void ks_streamed_leave(const ks_run *run, const double *p) {
-    for (int k = 0; k < 2; k++)
-        if (p && run->device->fetched[k] == p) {
-            ks_free(run->device->fetched[k]);
-            run->device->fetched[k] = NULL;
-        }
-}

@@ -71,6 +71,7 @@ void ks_exec_drop(ks_exec_state *x, double *p, size_t rows, size_t cols) {
         x->at->drop(x->run, p);
         return;
     }
+    if (x->at->idle) x->at->idle(x->run, p);
     x->spare[x->spares++] = (ks_exec_spare){p, rows, cols};
     x->spare_bytes += bytes;
 }

@@ -18,12 +18,13 @@
 #define FAR  ((uintptr_t)1 << 62)
 #define NEXT ((uintptr_t)1 << 56)
 static const size_t MEMORY = (size_t)16 << 30;
-enum { DEVICES = 2 };
+enum { DEVICES = 2, LOCKS = 64 };
 
 struct ks_gpu {
     int device;
     long until_failure;
     size_t used;
+    void *locked[LOCKS]; /* NULL: free */
     char message[64];
 };
 
@@ -62,6 +63,8 @@ static ks_plugin_status open_device(int device, ks_gpu **gpu, char *why, size_t 
 /* A leak is a crash of the test */
 static void close_device(ks_gpu *gpu) {
     if (gpu->used) abort();
+    for (int k = 0; k < LOCKS; k++)
+        if (gpu->locked[k]) abort();
     free(gpu);
 }
 
@@ -131,6 +134,21 @@ static ks_plugin_status get_block(ks_gpu *gpu, double *to, size_t ld, const doub
                                   size_t cols) {
     for (size_t i = 0; i < rows; i++) get(gpu, to + i * ld, from + i * cols, cols, 1);
     return KS_PLUGIN_OK;
+}
+
+static ks_plugin_status lock(ks_gpu *gpu, void *p, size_t bytes) {
+    (void)bytes;
+    for (int k = 0; k < LOCKS; k++)
+        if (!gpu->locked[k]) {
+            gpu->locked[k] = p;
+            return KS_PLUGIN_OK;
+        }
+    return KS_PLUGIN_NOMEM;
+}
+
+static void unlock(ks_gpu *gpu, void *p) {
+    for (int k = 0; k < LOCKS; k++)
+        if (gpu->locked[k] == p) gpu->locked[k] = NULL;
 }
 
 static ks_plugin_status product(ks_gpu *gpu, const ks_matmul *p) {
@@ -356,6 +374,8 @@ const ks_plugin *ks_plugin_table(void) {
                                     .pack = pack,
                                     .put_block = put_block,
                                     .get_block = get_block,
+                                    .lock = lock,
+                                    .unlock = unlock,
                                     .product = product,
                                     .expression = expression,
                                     .symmetrise = symmetrise,

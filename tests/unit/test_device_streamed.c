@@ -1,7 +1,8 @@
 /*
- * Matrices that do not fit a device: products go through it in tiles, everything else is the processor's. A
- * small room makes many tiles and panels of small matrices.
+ * Matrices that do not fit a device: they move between it and the host's memory, or products go through it in
+ * tiles and everything else is the processor's. A small room makes many tiles and panels of small matrices.
  */
+#include "device/resident.h"
 #include "device/streamed.h"
 #include "help/bed.h"
 #include "help/failing_alloc.h"
@@ -15,7 +16,16 @@ enum { ROOMS = sizeof rooms / sizeof *rooms };
 
 /* ---- products ---- */
 
-/* C = 0.5 op(A) op(B) + beta C inside of larger matrices, whose other entries stay */
+/* Page-locked, or no longer; it may be refused where memory of another matrix is on the same page */
+static void set_lock(const bed *b, double *p, size_t count, int on) {
+    const ks_device *d = b->run.device;
+    if (on)
+        d->plugin->lock(d->gpu, p, count * sizeof *p);
+    else
+        d->plugin->unlock(d->gpu, p);
+}
+
+/* C = 0.5 op(A) op(B) + beta C inside of larger matrices, whose other entries stay; every other one locked */
 static void product(const bed *b, size_t m, size_t n, size_t k, int turn, double beta) {
     enum { MORE = 3 };
     const int ta = turn & 1, tb = turn / 2;
@@ -25,7 +35,11 @@ static void product(const bed *b, size_t m, size_t n, size_t k, int turn, double
     memcpy(got, C, m * ldc * sizeof *got);
     const ks_matmul p = {ta, tb, m, n, k, 0.5, A, lda, B, ldb, beta, got, ldc, 0};
     kspec_error err = {0};
+    double *const all[] = {A, B, got};
+    const size_t count[] = {(ta ? k : m) * lda, (tb ? n : k) * ldb, m * ldc};
+    for (int l = 0; l < 3 && turn % 2; l++) set_lock(b, all[l], count[l], 1);
     CHECK_MSG(ks_streamed_product(&b->run, &p, &err) == KSPEC_OK, "%s", err.msg);
+    for (int l = 0; l < 3; l++) set_lock(b, all[l], count[l], 0);
     double worst = 0;
     for (size_t i = 0; i < m; i += 1 + m / 80)
         for (size_t j = 0; j < ldc; j++) {
@@ -106,7 +120,10 @@ static kspec_status estimate(int which, const ks_run *run, const ks_pair *p, con
 
 /* Beside the processor's; and twice the same bits */
 static void compare(const bed *b, int which, size_t P, size_t Q, int two, int loo) {
-    const int nmax = which == EXACT || which == SIDED ? 5 : 3;
+    /* at n = 5 there are thousands of operations, which a sanitizer of GPUs sees once */
+    const int quick =
+        small_only && !is_plain(b) && (which != EXACT || two || !loo || b->run.device->streamed < 2000);
+    const int nmax = which != EXACT && which != SIDED ? 3 : quick ? 4 : 5;
     const size_t n = (size_t)nmax, each = n * (1 + P + Q);
     double *A = matrix(11, P, Q), *B = two ? matrix(12, P, Q) : A, *room = calloc(3 * each, sizeof *room);
     const ks_pair p = {A, B, P, Q, nmax};
@@ -132,14 +149,106 @@ static void compare(const bed *b, int which, size_t P, size_t Q, int two, int lo
 TEST(estimators) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    b.run.device->streamed = 500;
-    for (int which = 0; which < ESTIMATORS; which++)
-        for (int two = 0; two < 2; two++)
-            for (int loo = 0; loo < 2; loo++) {
-                compare(&b, which, 33, 12, two, loo);
-                if (!small_only) compare(&b, which, 25, 60, two, loo);
-            }
+    /* all in tiles; the smaller matrices there; all there, of which few at a time; also those of n = 5 */
+    static const size_t some[] = {100, 500, 2400, 30000};
+    for (int r = 0; r < 4; r++) {
+        b.run.device->streamed = some[r];
+        for (int which = 0; which < ESTIMATORS; which++)
+            for (int two = 0; two < 2; two++)
+                for (int loo = 0; loo < 2; loo++) {
+                    compare(&b, which, 33, 12, two, loo);
+                    if (!small_only) compare(&b, which, 25, 60, two, loo);
+                }
+    }
     ks_place_close(&b.place);
+}
+
+/* ---- moving ---- */
+
+/* How a device is in the way: page-locking is allowed, refused, or every other time; memory runs out */
+typedef struct {
+    size_t share; /* 0: so little that matrices move */
+    int refuse, scarce;
+} obstacle;
+
+/* Around the plugin: what it is asked for */
+static struct {
+    const ks_plugin *inner;
+    const ks_device *device;
+    obstacle o;
+    const double *data;
+    int asked, locked, unlocked, moved, denied;
+} seen;
+
+static ks_plugin_status lock(ks_gpu *gpu, void *p, size_t bytes) {
+    const int no = seen.o.refuse == 1 || (seen.o.refuse == 2 && seen.asked % 2);
+    const ks_plugin_status st = no ? KS_PLUGIN_NOMEM : seen.inner->lock(gpu, p, bytes);
+    CHECK(p != seen.data); /* the caller's stays as it is */
+    seen.asked++, seen.locked += !st;
+    return st;
+}
+
+static void unlock(ks_gpu *gpu, void *p) {
+    seen.unlocked++;
+    seen.inner->unlock(gpu, p);
+}
+
+static ks_plugin_status move(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step) {
+    seen.moved += step == 1; /* not a diagonal */
+    return seen.inner->get(gpu, to, from, count, step);
+}
+
+/* Scarce: now and then there is no room while others than the operation's own are there */
+static ks_plugin_status take(ks_gpu *gpu, size_t bytes, void **out) {
+    const ks_device *d = seen.device;
+    const size_t own = d->streamed / 4 * 7 * sizeof(double);
+    if (!seen.o.share) CHECK(d->taken + bytes <= 2 * d->streamed * sizeof(double));
+    if (!seen.o.scarce || d->taken <= own || ++seen.denied % 3) return seen.inner->alloc(gpu, bytes, out);
+    *out = NULL;
+    return KS_PLUGIN_NOMEM;
+}
+
+/* However few are there at a time, and whichever of them are page-locked: the same bits */
+TEST(moving) {
+    static const obstacle obstacles[] = {{1 << 30, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {1 << 30, 0, 1}};
+    bed b;
+    if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
+    enum { P = 35, Q = 27, N = 4, ALL = N * (1 + P + Q) };
+    ks_device *d = b.run.device;
+    double *A = matrix(7, P, Q), room[2][ALL];
+    const ks_pair p = {A, A, P, Q, N};
+    const ks_plugin *inner = d->plugin;
+    ks_plugin around = *inner;
+    around.lock = lock, around.unlock = unlock, around.get = move, around.alloc = take;
+    d->plugin = &around;
+    const size_t least = ks_resident_lock_least;
+    ks_resident_lock_least = 1;
+    for (int which = 0; which < ESTIMATORS; which++)
+        for (int k = 0; k < 9; k++) { /* all there; the larger ones in tiles, not scarce */
+            const int tiles = k / 5, first = k % 5 == 0;
+            double *at = room[!first];
+            const ks_moments_out out = {at, at + N, at + N + N * P};
+            kspec_error err = {0};
+            seen.inner = inner, seen.device = d, seen.o = obstacles[k % 5], seen.data = A;
+            seen.asked = seen.locked = seen.moved = seen.denied = 0;
+            d->streamed = tiles ? 1600 : 2400, d->share = seen.o.share;
+            memset(at, 0, sizeof room[0]);
+            CHECK_MSG(estimate(which, &b.run, &p, &out, &err) == KSPEC_OK, "%s", err.msg);
+            CHECK(d->resident == NULL && d->taken == 0);
+            CHECK_MSG(memcmp(room[0], at, sizeof room[0]) == 0, "estimator %d, %d", which, k);
+            CHECK((seen.locked > 0) == (seen.asked > (seen.o.refuse == 1 ? INT_MAX - 1 : 0)));
+            if (first && !tiles && which != NAIVE) /* which turns the data there */
+                CHECK_MSG(seen.moved == 0, "estimator %d: %d copies out", which, seen.moved);
+            if (!first && !tiles && (which == EXACT || which == KV)) /* they have matrices enough */
+                CHECK_MSG(seen.moved > 0 && (seen.asked > 1 || seen.o.scarce), "estimator %d, %d: %d copies",
+                          which, k, seen.moved);
+            if (seen.o.scarce && which == EXACT && !tiles) CHECK(seen.denied > 3);
+        }
+    CHECK(seen.unlocked > 0);
+    ks_resident_lock_least = least;
+    d->plugin = inner;
+    ks_place_close(&b.place);
+    free(A);
 }
 
 /* ---- failures ---- */
@@ -152,21 +261,22 @@ TEST(failures) {
     const ks_pair p = {A, A, P, Q, N};
     const ks_moments_out out = {room, room + N, room + N + N * P};
     ks_device *d = b.run.device;
-    d->streamed = 200;
     const size_t before = ks_device_available(d);
     failing_alloc_install();
-    for (int what = 0; what < 3; what++) { /* the host's memory, the device's, and every report cancels */
+    for (int w = 0; w < 6; w++) { /* the host's memory, the device's, and every report cancels */
+        const int what = w % 3;
         long k = 0, left;
+        d->streamed = w < 3 ? 200 : 500; /* in tiles; moving */
         for (;; k += k < (is_plain(&b) ? 60 : 12) ? 1 : is_plain(&b) ? 17 : 293) {
             kspec_error err = {0};
             left = k;
             if (what == 0) failing_alloc_arm(k);
             if (what == 1) d->plugin->fail_after(d->gpu, k);
-            if (what == 2) b.run.progress = (kspec_progress){stop_at, &left};
+            b.run.progress = (kspec_progress){what == 2 ? stop_at : NULL, &left};
             kspec_status st = estimate(EXACT, &b.run, &p, &out, &err);
             d->plugin->fail_after(d->gpu, -1);
             failing_alloc_disarm();
-            CHECK(failing_alloc_live() == 0);
+            CHECK(failing_alloc_live() == 0 && d->resident == NULL && d->taken == 0);
             if (is_plain(&b)) CHECK(ks_device_available(d) == before);
             if (st == KSPEC_OK || k > 20000) break;
             CHECK_MSG(st == (what == 2 ? KSPEC_E_CANCELLED : KSPEC_E_NOMEM), "%d: %s", what, err.msg);
@@ -243,6 +353,7 @@ TEST(calls) {
 
 static void all(void) {
     RUN(products);
+    RUN(moving);
     if (tiny) return;
     RUN(estimators);
     if (!small_only || SANITIZED) RUN(failures);

@@ -195,7 +195,7 @@ static int stop(void *ctx, double fraction) {
     return *(const int *)ctx;
 }
 
-/* Products of different sizes in one team, so that what they share grows and is used again; one is cancelled. */
+/* Products of different sizes in one team: what they share grows and is used again; one is cancelled. */
 static void series_work(const kspec_comm *comm, void *ctx) {
     const operation *o = ctx;
     const ks_backend *at = &ks_ranks_backend;

@@ -1,0 +1,317 @@
+#include "device/resident.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "device/device.h"
+#include "device/streamed.h"
+#include "device/tile.h"
+
+size_t ks_resident_lock_least = (size_t)1 << 20;
+
+static size_t bytes_of(const ks_resident *r) { return r->count * sizeof(double); }
+
+/* The matrix at p, or in which p is: the caller's may overlap */
+static ks_resident *find(const ks_device *d, const double *p) {
+    for (ks_resident *r = d->resident; r; r = r->next)
+        if (p == r->host) return r;
+    for (ks_resident *r = d->resident; r; r = r->next)
+        if (p > r->host && p < r->host + r->count) return r;
+    return NULL;
+}
+
+/* ---- copies ---- */
+
+/*
+ * Before each copy. Page-locking takes about as long as one copy saves by it: what is copied again may be so
+ * often. Where the system refuses it, copies are slower and no different.
+ */
+static void lock_if_copied_again(const ks_device *d, ks_resident *r) {
+    if (r && ++r->copies == 2 && !r->lent && bytes_of(r) >= ks_resident_lock_least)
+        d->plugin->lock(d->gpu, r->host, bytes_of(r));
+}
+
+/* Out, or to the device */
+static kspec_status copy(const ks_run *run, ks_resident *r, int out, kspec_error *err) {
+    ks_device *d = run->device;
+    const double start = ks_now();
+    lock_if_copied_again(d, r);
+    const ks_plugin_status st = out ? d->plugin->get(d->gpu, r->host, r->there, r->count, 1)
+                                    : d->plugin->put(d->gpu, r->there, r->host, r->count);
+    if (r->lent && r->copies == 1) d->copying += ks_now() - start; /* as where all fit */
+    if (!st) r->valid = KS_HERE | KS_THERE;
+    return ks_device_status(d, st, "copying", err);
+}
+
+static void release(const ks_run *run, ks_resident *r) {
+    if (!r->there) return;
+    ks_gpu_backend.drop(run, r->there);
+    run->device->taken -= bytes_of(r);
+    r->there = NULL;
+    r->valid &= ~KS_THERE;
+}
+
+static kspec_status to_host(const ks_run *run, ks_resident *r, kspec_error *err) {
+    return r && r->valid == KS_THERE ? copy(run, r, 1, err) : KSPEC_OK;
+}
+
+/* Of those on the device the one that was used longest ago, but for this operation's; NULL: no other is */
+static ks_resident *oldest(const ks_device *d) {
+    ks_resident *found = NULL;
+    for (ks_resident *r = d->resident; r; r = r->next)
+        if (r->there && r->used != d->operation && (!found || r->used < found->used)) found = r;
+    return found;
+}
+
+static kspec_status move_out(const ks_run *run, ks_resident *r, kspec_error *err) {
+    kspec_status st = to_host(run, r, err);
+    if (!st) release(run, r);
+    return st;
+}
+
+/* Others move out until so many bytes more are within the device's share. */
+static kspec_status make_room(const ks_run *run, size_t bytes, kspec_error *err) {
+    const ks_device *d = run->device;
+    const size_t share = d->share ? d->share : 2 * d->streamed * sizeof(double);
+    kspec_status st = KSPEC_OK;
+    for (ks_resident *r; !st && ks_size_add(d->taken, bytes) > share && (r = oldest(d));)
+        st = move_out(run, r, err);
+    return st;
+}
+
+static kspec_status to_device(const ks_run *run, ks_resident *r, int read, kspec_error *err) {
+    ks_device *d = run->device;
+    if (!r->there) {
+        void *p = NULL;
+        kspec_status st = make_room(run, bytes_of(r), err);
+        if (st) return st;
+        ks_plugin_status got = d->plugin->alloc(d->gpu, bytes_of(r), &p);
+        for (ks_resident *other; got == KS_PLUGIN_NOMEM && (other = oldest(d));) { /* another process's */
+            if ((st = move_out(run, other, err))) return st;
+            got = d->plugin->alloc(d->gpu, bytes_of(r), &p);
+        }
+        if (got) return ks_device_status(d, got, "a matrix", err);
+        r->there = p;
+        d->taken += bytes_of(r);
+    }
+    return read && r->valid == KS_HERE ? copy(run, r, 0, err) : KSPEC_OK;
+}
+
+/* ---- operations ---- */
+
+/* What one reads, and what it writes (NULL: a vector of the host's): all of it, or `in` what is there */
+typedef struct {
+    ks_resident *from[KS_TILE_FACTORS + 2], *to;
+    int count, in, known;
+} operands;
+
+static void reads(const ks_device *d, operands *o, const double *p) {
+    ks_resident *r = find(d, p);
+    if (!r) o->known = 0;
+    for (int k = 0; k < o->count; k++)
+        if (o->from[k] == r) r = NULL;
+    if (r) o->from[o->count++] = r;
+}
+
+/* so many numbers, in place of what is there, or adding to it */
+static void writes(const ks_device *d, operands *o, const double *p, size_t count, int add) {
+    o->to = find(d, p);
+    if (!o->to)
+        o->known = 0;
+    else
+        o->in = add || p != o->to->host || count < o->to->count;
+}
+
+/* Do they fit the device? 7/4 of the room are less than was free. */
+static int fit(const ks_device *d, const operands *o) {
+    size_t all = o->to ? o->to->count : 0;
+    for (int k = 0; k < o->count; k++)
+        if (o->from[k] != o->to) all = ks_size_add(all, o->from[k]->count);
+    return o->known && all <= d->streamed / 4 * 7;
+}
+
+static kspec_status all_there(const ks_run *run, const operands *o, kspec_error *err) {
+    const size_t now = ++run->device->operation;
+    kspec_status st = KSPEC_OK;
+    for (int k = 0; k < o->count; k++) o->from[k]->used = now; /* all of them stay */
+    if (o->to) o->to->used = now;
+    for (int k = 0; k < o->count && !st; k++) st = to_device(run, o->from[k], 1, err);
+    return o->to && !st ? to_device(run, o->to, o->in, err) : st;
+}
+
+static kspec_status all_here(const ks_run *run, const operands *o, kspec_error *err) {
+    kspec_status st = o->in ? to_host(run, o->to, err) : KSPEC_OK;
+    ++run->device->operation;
+    for (int k = 0; k < o->count && !st; k++) st = to_host(run, o->from[k], err);
+    return st;
+}
+
+static void written(const operands *o, int where) {
+    if (o->to) o->to->valid = where;
+}
+
+static double *there(const ks_device *d, const double *p) {
+    const ks_resident *r = find(d, p);
+    return r->there + (p - r->host);
+}
+
+static kspec_status product(const ks_run *run, const ks_matmul *p, kspec_error *err) {
+    const ks_device *d = run->device;
+    operands o = {.known = 1};
+    reads(d, &o, p->A), reads(d, &o, p->B), writes(d, &o, p->C, p->m * p->n, p->beta != 0);
+    if (fit(d, &o)) {
+        kspec_status st = all_there(run, &o, err);
+        if (st) return st;
+        ks_matmul on = *p;
+        on.A = there(d, p->A), on.B = there(d, p->B), on.C = there(d, p->C);
+        written(&o, KS_THERE);
+        return ks_gpu_backend.product(run, &on, err);
+    }
+    kspec_status st = all_here(run, &o, err);
+    if (!st) st = make_room(run, d->streamed * sizeof(double), err);
+    for (int k = 0; k < o.count; k++) lock_if_copied_again(d, o.from[k]);
+    lock_if_copied_again(d, o.to);
+    written(&o, KS_HERE);
+    return st ? st : ks_streamed_product(run, p, err);
+}
+
+static kspec_status expression(const ks_run *run, const ks_expression *e, ks_tile_result what, double *out,
+                               kspec_error *err) {
+    const ks_device *d = run->device;
+    const int matrix = what == KS_TILE_STORE || what == KS_TILE_ADD, vectors = e->vectors_there;
+    const size_t made = (what == KS_TILE_COL_SUMS ? 1 : e->m) * (what == KS_TILE_ROW_SUMS ? 1 : e->n);
+    operands o = {.known = 1};
+    for (int k = 0; k < e->count; k++) reads(d, &o, e->factor[k].x);
+    if (e->row && vectors) reads(d, &o, e->row);
+    if (e->col && vectors) reads(d, &o, e->col);
+    if (matrix || vectors) writes(d, &o, out, made, what == KS_TILE_ADD);
+    if (fit(d, &o)) {
+        kspec_status st = all_there(run, &o, err);
+        if (st) return st;
+        ks_expression on = *e;
+        for (int k = 0; k < e->count; k++) on.factor[k].x = there(d, e->factor[k].x);
+        if (e->row && vectors) on.row = there(d, e->row);
+        if (e->col && vectors) on.col = there(d, e->col);
+        written(&o, KS_THERE);
+        return ks_gpu_backend.expression(run, &on, what, o.to ? there(d, out) : out, err);
+    }
+    kspec_status st = all_here(run, &o, err);
+    written(&o, KS_HERE);
+    return st ? st : ks_tile_run(run, e, what, out, err);
+}
+
+static kspec_status symmetrise(const ks_run *run, size_t n, double *X, kspec_error *err) {
+    const ks_device *d = run->device;
+    operands o = {.known = 1};
+    writes(d, &o, X, n * n, 1);
+    const int on = fit(d, &o);
+    kspec_status st = on ? all_there(run, &o, err) : all_here(run, &o, err);
+    written(&o, on ? KS_THERE : KS_HERE);
+    if (st) return st;
+    return on ? ks_gpu_backend.symmetrise(run, n, there(d, X), err) : ks_tile_symmetrise(run, n, X, err);
+}
+
+/* Made by the processor: a constant */
+static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error *err) {
+    ks_resident *r = find(run->device, X);
+    if (r) r->valid = KS_HERE;
+    return ks_cpu_backend.triangle(run, n, X, err);
+}
+
+static kspec_status put(const ks_run *run, double *to, const double *from, size_t count, kspec_error *err) {
+    ks_resident *r = find(run->device, to);
+    kspec_status st = to_host(run, r, err);
+    if (r) r->valid = KS_HERE;
+    return st ? st : ks_cpu_backend.put(run, to, from, count, err);
+}
+
+static kspec_status get(const ks_run *run, double *to, const double *from, size_t count, size_t step,
+                        kspec_error *err) {
+    const ks_resident *r = find(run->device, from);
+    if (r && r->valid == KS_THERE)
+        return ks_gpu_backend.get(run, to, there(run->device, from), count, step, err);
+    return ks_cpu_backend.get(run, to, from, count, step, err);
+}
+
+static kspec_status diagonal(const ks_run *run, double *to, const double *from, size_t n, kspec_error *err) {
+    return get(run, to, from, n, n + 1, err);
+}
+
+/* ---- matrices ---- */
+
+/* An entry of the list; of memory of its own, or the caller's */
+static kspec_status enter(const ks_run *run, const double *lent, size_t rows, size_t cols, const char *what,
+                          ks_resident **out, kspec_error *err) {
+    ks_resident *r = ks_zalloc(1, sizeof *r);
+    *out = NULL;
+    if (!r) return ks_nomem(err, what, sizeof *r);
+    r->count = ks_size(rows, cols);
+    r->lent = lent != NULL;
+    r->valid = lent ? KS_HERE : 0;
+    r->host = lent ? (double *)lent : ks_alloc(r->count, sizeof *r->host);
+    if (!r->host) {
+        const size_t bytes = ks_size(r->count, sizeof *r->host);
+        ks_free(r);
+        return ks_nomem(err, what, bytes);
+    }
+    r->next = run->device->resident;
+    *out = run->device->resident = r;
+    return KSPEC_OK;
+}
+
+static kspec_status hold(const ks_run *run, size_t rows, size_t cols, const char *what, double **out,
+                         kspec_error *err) {
+    ks_resident *r;
+    kspec_status st = enter(run, NULL, rows, cols, what, &r, err);
+    *out = r ? r->host : NULL;
+    return st;
+}
+
+static void drop(const ks_run *run, double *p) {
+    ks_device *d = run->device;
+    ks_resident **at = &d->resident, *r;
+    while (*at && (*at)->host != p) at = &(*at)->next;
+    if (!(r = *at) || !p) return;
+    *at = r->next;
+    release(run, r);
+    d->plugin->unlock(d->gpu, r->host);
+    if (!r->lent) ks_free(r->host);
+    ks_free(r);
+}
+
+static void idle(const ks_run *run, double *p) {
+    ks_resident *r = find(run->device, p);
+    if (!r) return;
+    release(run, r);
+    r->valid = 0;
+}
+
+/* What is the caller's on the device becomes one of ours: it must be possible to move it out. */
+static kspec_status bring(const ks_run *run, const double *from, size_t rows, size_t cols, const char *what,
+                          const double **out, kspec_error *err) {
+    ks_device *d = run->device;
+    const int there = ks_device_has(d, from);
+    ks_resident *r;
+    kspec_status st = enter(run, there ? NULL : from, rows, cols, what, &r, err);
+    *out = r ? r->host : NULL;
+    if (st || !there) return st;
+    r->valid = KS_HERE;
+    st = ks_device_status(d, d->plugin->get(d->gpu, r->host, from, r->count, 1), what, err);
+    if (st) drop(run, r->host), *out = NULL;
+    return st;
+}
+
+static void leave(const ks_run *run, const double *p) { drop(run, (double *)p); }
+
+const ks_backend ks_resident_backend = {.hold = hold,
+                                        .drop = drop,
+                                        .idle = idle,
+                                        .bring = bring,
+                                        .leave = leave,
+                                        .diagonal = diagonal,
+                                        .put = put,
+                                        .get = get,
+                                        .product = product,
+                                        .expression = expression,
+                                        .symmetrise = symmetrise,
+                                        .triangle = triangle};

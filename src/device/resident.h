@@ -1,0 +1,36 @@
+/*
+ * Matrices of a computation that do not fit a device together (ks_device.streamed). Each has a place in the
+ * host's memory, and as many as fit are on the device. An operation has its matrices brought there; those
+ * that were used longest ago make room. Where its own are too many, it is the processor's, or, for a product,
+ * goes through the device in tiles (device/streamed.h). That depends on the shapes and the room alone, and
+ * moving changes no number: so the same bits come each time.
+ */
+#ifndef KS_DEVICE_RESIDENT_H
+#define KS_DEVICE_RESIDENT_H
+
+#include "device/backend.h"
+
+enum { KS_HERE = 1, KS_THERE = 2 };
+
+typedef struct ks_resident {
+    struct ks_resident *next;
+    /* its place in the host's memory; not touched, and so without pages, until it is moved there */
+    double *host;
+    size_t count;
+    /* on the device, or NULL */
+    double *there;
+    /* where its entries are: KS_HERE, KS_THERE, both, or nowhere before it is written */
+    int valid;
+    /* the caller's: only read */
+    int lent;
+    int copies;
+    /* which operation used it last, by number */
+    size_t used;
+} ks_resident;
+
+extern const ks_backend ks_resident_backend;
+
+/* Bytes of a matrix from which on it is page-locked when it is copied again (1 MB); tests take fewer. */
+extern size_t ks_resident_lock_least;
+
+#endif
