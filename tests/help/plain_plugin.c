@@ -154,12 +154,13 @@ static void unlock(ks_gpu *gpu, void *p) {
 static ks_plugin_status product(ks_gpu *gpu, const ks_matmul *p) {
     (void)gpu;
     const double *A = here(p->A), *B = here(p->B);
+    const size_t ai = p->ta ? 1 : p->lda, ak = p->ta ? p->lda : 1;
+    const size_t bj = p->tb ? p->ldb : 1, bk = p->tb ? 1 : p->ldb;
     for (size_t i = 0; i < p->m; i++)
         for (size_t j = 0; j < p->n; j++) {
+            const double *a = A + i * ai, *b = B + j * bj;
             double sum = 0, *c = &mine(p->C)[i * p->ldc + j];
-            for (size_t k = 0; k < p->k; k++)
-                sum +=
-                    A[p->ta ? k * p->lda + i : i * p->lda + k] * B[p->tb ? j * p->ldb + k : k * p->ldb + j];
+            for (size_t k = 0; k < p->k; k++) sum += a[k * ak] * b[k * bk];
             *c = p->alpha * sum + (p->beta != 0 ? p->beta * *c : 0);
         }
     return KS_PLUGIN_OK;
