@@ -2,8 +2,7 @@
  * The norm on a GPU beside the processor's: products with the Gram matrix of a kernel, and random features.
  */
 #include "device/backend.h"
-#include "help/bed.h"
-#include "help/failing_alloc.h"
+#include "help/bed_faults.h"
 #include "kspec.h"
 #include "norm/rff.h"
 
@@ -74,29 +73,15 @@ TEST(tiles_of_features) {
 
 enum { N = 21, COLS = 4, FEATURES = 9 };
 
-/* Every allocation of the device, and every one of the host, fails once; then every report cancels. */
-static void failures(const bed *b, size_t memory, int device) {
+typedef struct {
+    kspec_kernel kernel;
+    size_t memory;
+} features_job;
+
+static kspec_status make_features(void *ctx, const ks_run *run, kspec_error *err) {
+    const features_job *j = ctx;
     double w[FEATURES], G[FEATURES * FEATURES];
-    ks_device *d = b->run.device;
-    const size_t before = ks_device_available(d);
-    long k = 0;
-    for (;; k++) {
-        kspec_error err = {0};
-        if (device)
-            d->plugin->fail_after(d->gpu, k);
-        else
-            failing_alloc_arm(k);
-        kspec_status st = features(&b->run, KSPEC_KERNEL_GAUSSIAN, N, COLS, FEATURES, memory, w, G, &err);
-        d->plugin->fail_after(d->gpu, -1);
-        failing_alloc_disarm();
-        CHECK_MSG(failing_alloc_live() == 0, "%ld blocks are lost", failing_alloc_live());
-        if (is_plain(b)) CHECK(ks_device_available(d) == before);
-        if (st == KSPEC_OK || k > 1000) break;
-        CHECK_MSG(st == KSPEC_E_NOMEM && strstr(err.msg, "memory"), "%ld: %d %s", k, st, err.msg);
-        if (device) CHECK_MSG(d->failed && strncmp(err.msg, "gpu:0", 5) == 0, "%s", err.msg);
-        d->failed = 0;
-    }
-    CHECK_MSG(k > (device ? 4 : 1) && k <= 1000, "%ld allocations", k);
+    return features(run, j->kernel, N, COLS, FEATURES, j->memory, w, G, err);
 }
 
 TEST(failing_features) {
@@ -106,19 +91,15 @@ TEST(failing_features) {
     ks_rff_there_entries = 5 * FEATURES;
     failing_alloc_install();
     for (int held = 0; held < 2; held++)
-        for (int device = 0; device < 2; device++) failures(&b, held ? SIZE_MAX : 0, device);
+        for (int device = 0; device < 2; device++) {
+            features_job j = {KSPEC_KERNEL_GAUSSIAN, held ? SIZE_MAX : 0};
+            const long k = bed_failing(&b, device, make_features, &j);
+            CHECK_MSG(k > (device ? 4 : 1) && k <= 1000, "%ld allocations", k);
+        }
     failing_alloc_uninstall();
     for (int held = 0; held < 2; held++) {
-        double w[FEATURES], G[FEATURES * FEATURES];
-        long at = 0, left;
-        kspec_status st;
-        do {
-            left = at;
-            b.run.progress = (kspec_progress){stop_at, &left};
-            kspec_error err = {0};
-            st = features(&b.run, KSPEC_KERNEL_CAUCHY, N, COLS, FEATURES, held ? SIZE_MAX : 0, w, G, &err);
-            CHECK_MSG(st == KSPEC_OK || (st == KSPEC_E_CANCELLED && left == -1), "%d: %s", st, err.msg);
-        } while (st && ++at < 1000);
+        features_job j = {KSPEC_KERNEL_CAUCHY, held ? SIZE_MAX : 0};
+        const long at = bed_cancelling(&b, make_features, &j, 1000);
         CHECK(at > 10 && at < 1000);
     }
     ks_rff_there_entries = usual;

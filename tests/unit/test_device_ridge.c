@@ -1,7 +1,6 @@
 /* Ridge prediction on a GPU: factors and inverses beside their definitions, calls beside the processor's. */
 #include "device/cholesky.h"
-#include "help/bed.h"
-#include "help/failing_alloc.h"
+#include "help/bed_faults.h"
 #include "help/ridge.h"
 #include "ridge/predict.h"
 #include "ridge/there.h"
@@ -206,7 +205,8 @@ TEST(repeated_rows) {
 /* ---- failures ---- */
 
 /* One point with matrices there, as a call makes it */
-static kspec_status one_point(kspec_ridge *r, const ks_run *run, kspec_error *err) {
+static kspec_status one_point(void *ctx, const ks_run *run, kspec_error *err) {
+    kspec_ridge *r = ctx;
     double columns[2];
     kspec_ridge_point p = {.train_columns = columns, .test_columns = columns + 1};
     ks_ridge_solved solved[1];
@@ -218,50 +218,20 @@ static kspec_status one_point(kspec_ridge *r, const ks_run *run, kspec_error *er
     return st;
 }
 
-/* Every allocation of the device, and every one of the host, fails once. */
-static void failures(const bed *b, kspec_ridge *r, int device) {
-    ks_device *d = b->run.device;
-    const size_t before = ks_device_available(d);
-    const long live = failing_alloc_live();
-    long k = 0;
-    for (;; k++) {
-        kspec_error err = {0};
-        if (device)
-            d->plugin->fail_after(d->gpu, k);
-        else
-            failing_alloc_arm(k);
-        kspec_status st = one_point(r, &b->run, &err);
-        d->plugin->fail_after(d->gpu, -1);
-        failing_alloc_disarm();
-        CHECK_MSG(failing_alloc_live() == live, "%ld blocks are lost", failing_alloc_live() - live);
-        if (is_plain(b)) CHECK(ks_device_available(d) == before);
-        if (st == KSPEC_OK || k > 1000) break;
-        CHECK_MSG(st == KSPEC_E_NOMEM && strstr(err.msg, "memory"), "%ld: %d %s", k, st, err.msg);
-        if (device) CHECK_MSG(d->failed && strncmp(err.msg, "gpu:0", 5) == 0, "%s", err.msg);
-        d->failed = 0;
-    }
-    CHECK_MSG(k > (device ? 10 : 4) && k <= 1000, "%ld allocations", k);
-}
-
 TEST(failing) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
     problem q = make_problem(11, 70, 20, 8);
     failing_alloc_install();
     kspec_ridge *r = open_on(&q, 1, KSPEC_DEVICE_CPU);
-    for (int device = 0; device < 2; device++) failures(&b, r, device);
+    for (int device = 0; device < 2; device++) {
+        const long k = bed_failing(&b, device, one_point, r);
+        CHECK_MSG(k > (device ? 10 : 4) && k <= 1000, "%ld allocations", k);
+    }
     kspec_ridge_close(r);
     failing_alloc_uninstall();
     r = open_on(&q, 1, KSPEC_DEVICE_CPU);
-    long at = 0, left;
-    kspec_status st;
-    do {
-        left = at;
-        b.run.progress = (kspec_progress){stop_at, &left};
-        kspec_error err = {0};
-        st = one_point(r, &b.run, &err);
-        CHECK_MSG(st == KSPEC_OK || (st == KSPEC_E_CANCELLED && left == -1), "%d: %s", st, err.msg);
-    } while (st && ++at < 1000);
+    const long at = bed_cancelling(&b, one_point, r, 1000);
     CHECK(at > 50 && at < 1000);
     kspec_ridge_close(r);
     free_problem(&q);
