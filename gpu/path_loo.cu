@@ -399,7 +399,7 @@ size_t gpu_path_parts(ks_gpu *gpu, const ks_path_job *job) {
 
 namespace {
 
-// What a call holds on the device; W to V are zero at the beginning of a part
+// What a call holds on the device; W to SUMS are zero at the beginning of a part: rows of other parts have sums, too
 enum { R, W, T, C, V, SUMS, ROWS, COLS, HELD };
 
 struct call {
@@ -419,7 +419,7 @@ ks_plugin_status run_part(const call &c, size_t part, double from, double to, co
     const size_t P = job->P, Q = job->Q, n = (size_t)job->nmax, parts = job->part.parts;
     const int slots = c.l.slots;
     ks_plugin_status st = KS_PLUGIN_OK;
-    for (int i = W; i <= V && !st; i++) st = gpu_check(gpu, cudaMemsetAsync(c.at(i), 0, c.size[i], gpu->stream));
+    for (int i = W; i <= SUMS && !st; i++) st = gpu_check(gpu, cudaMemsetAsync(c.at(i), 0, c.size[i], gpu->stream));
     gpu->control[1] = 0;
     if (!st)
         st = gpu_check(gpu, c.k.launch(c.l.blocks, gpu->stream, c.px, c.py, c.l.s, (int)part, (int)parts, c.l.b,
