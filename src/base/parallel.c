@@ -48,17 +48,24 @@ int ks_workers(const ks_run *run, size_t nchunks) {
     return nchunks < (size_t)run->threads ? (nchunks ? (int)nchunks : 1) : run->threads;
 }
 
+/* ---- the loop ---- */
+
 typedef struct {
     const ks_run *run;
-    size_t nchunks;
-    ks_chunk_fn fn;
+    const ks_steps *s;
     void *ctx;
-    /* the next chunk to hand out */
+    /* the next chunk of this step to hand out, of how many */
     atomic_size_t next;
+    size_t nchunks;
     /* set by a failure or a cancellation */
     atomic_bool stop;
-    /* guards the two below: the lowest chunk that failed, and how */
+    /* at the end of a step: the step that all are at, who has come to its end, of how many */
+    atomic_size_t step;
+    atomic_int come, workers;
+    /* guards the three below, and sleeping until `step` changes */
     pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* the lowest chunk that failed, and how */
     size_t failed_chunk;
     kspec_error failure;
 } loop;
@@ -78,40 +85,103 @@ static void fail(loop *l, size_t chunk, kspec_status st, const char *message) {
     atomic_store(&l->stop, 1);
 }
 
-static void *work(void *arg) {
-    const seat *s = arg;
-    loop *l = s->l;
-    kspec_error err;
-    const ks_worker worker = {s->index, &err};
+/* Waits until the others are done with the step, too; the next one */
+static size_t meet(loop *l, size_t step) {
+    enum { PATIENCE = 200 };
+    size_t next = step + 1;
+    if (next == l->s->steps) return next;
+    if (atomic_fetch_add(&l->come, 1) + 1 == atomic_load(&l->workers)) {
+        if (atomic_load(&l->stop))
+            next = l->s->steps;
+        else
+            l->nchunks = l->s->chunks(l->ctx, next);
+        atomic_store(&l->next, 0);
+        atomic_store(&l->come, 0);
+        pthread_mutex_lock(&l->lock);
+        atomic_store(&l->step, next);
+        pthread_cond_broadcast(&l->changed);
+        pthread_mutex_unlock(&l->lock);
+        return next;
+    }
+    for (int k = 0; k < PATIENCE && atomic_load(&l->step) == step; k++) sched_yield();
+    if (atomic_load(&l->step) == step) {
+        pthread_mutex_lock(&l->lock);
+        while (atomic_load(&l->step) == step) pthread_cond_wait(&l->changed, &l->lock);
+        pthread_mutex_unlock(&l->lock);
+    }
+    return atomic_load(&l->step);
+}
+
+/* What is left of a step */
+static void make(loop *l, size_t step, const ks_worker *worker) {
     while (!atomic_load(&l->stop)) {
         size_t chunk = atomic_fetch_add(&l->next, 1);
         if (chunk >= l->nchunks) break;
-        ks_clear(&err);
-        kspec_status st = l->fn(l->ctx, chunk, &worker);
-        if (st) fail(l, chunk, st, err.msg);
+        ks_clear(worker->err);
+        kspec_status st = l->s->make(l->ctx, step, chunk, worker);
+        if (st) fail(l, chunk, st, worker->err->msg);
         /* worker 0 is the calling thread, the only one that may report */
-        if (s->index == 0 && ks_run_report(l->run, (double)(chunk + 1) / (double)l->nchunks))
+        const double done = (double)step + (double)(chunk + 1) / (double)l->nchunks;
+        if (worker->index == 0 && ks_run_report(l->run, done / (double)l->s->steps))
             fail(l, l->nchunks, KSPEC_E_CANCELLED, "");
     }
+}
+
+static void *work(void *arg) {
+    const seat *s = arg;
+    kspec_error err;
+    const ks_worker worker = {s->index, &err};
+    for (size_t step = 0; step < s->l->s->steps; step = meet(s->l, step)) make(s->l, step, &worker);
     return NULL;
 }
 
-kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, void *ctx, kspec_error *err) {
+kspec_status ks_parallel_steps(const ks_run *run, const ks_steps *s, void *ctx, kspec_error *err) {
     if (ks_run_report(run, 0)) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
-    loop l = {.run = run, .nchunks = nchunks, .fn = fn, .ctx = ctx, .failure = {.code = KSPEC_OK}};
+    if (!s->steps) return KSPEC_OK;
+    loop l = {.run = run, .s = s, .ctx = ctx, .failure = {.code = KSPEC_OK}, .nchunks = s->chunks(ctx, 0)};
     atomic_init(&l.next, 0);
     atomic_init(&l.stop, 0);
+    atomic_init(&l.step, 0);
+    atomic_init(&l.come, 0);
+    atomic_init(&l.workers, MAX_THREADS + 1); /* nobody is the last before all have started */
     pthread_mutex_init(&l.lock, NULL);
+    pthread_cond_init(&l.changed, NULL);
 
-    int workers = ks_workers(run, nchunks), started = 0;
+    int workers = ks_workers(run, s->most), started = 0;
     pthread_t thread[MAX_THREADS];
     seat seats[MAX_THREADS] = {{&l, 0}};
     for (int w = 1; w < workers; w++) seats[w] = (seat){&l, w};
     /* fewer threads than asked for are not a failure: the chunks get done all the same, to the same bits */
     while (started < workers - 1 && pthread_create(&thread[started], NULL, work, &seats[started + 1]) == 0)
         started++;
+    atomic_store(&l.workers, started + 1);
     work(&seats[0]);
     for (int w = 0; w < started; w++) pthread_join(thread[w], NULL);
+    pthread_cond_destroy(&l.changed);
     pthread_mutex_destroy(&l.lock);
     return l.failure.code ? ks_fail(err, l.failure.code, "%s", l.failure.msg) : KSPEC_OK;
+}
+
+/* ---- one step ---- */
+
+typedef struct {
+    size_t nchunks;
+    ks_chunk_fn fn;
+    void *ctx;
+} one;
+
+static size_t chunks_of(void *ctx, size_t step) {
+    (void)step;
+    return ((const one *)ctx)->nchunks;
+}
+
+static kspec_status make_one(void *ctx, size_t step, size_t chunk, const ks_worker *worker) {
+    (void)step;
+    const one *o = ctx;
+    return o->fn(o->ctx, chunk, worker);
+}
+
+kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, void *ctx, kspec_error *err) {
+    one o = {nchunks, fn, ctx};
+    return ks_parallel_steps(run, &(ks_steps){1, nchunks, chunks_of, make_one}, &o, err);
 }

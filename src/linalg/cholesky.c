@@ -12,9 +12,16 @@ enum { SHARED_FROM = 384 };
 size_t ks_tile(size_t n) { return n < 1024 ? 128 : 256; }
 
 typedef struct {
-    size_t n, tile, k; /* k: the tile column at work */
+    size_t n, tile, tiles; /* tiles: in a row */
     double *A, *W;
+    /* the first row that is not positive definite, from 1; 0: none */
+    size_t bad;
 } job;
+
+static job job_of(size_t n, double *A, double *W) {
+    const size_t tile = ks_tile(n);
+    return (job){n, tile, (n + tile - 1) / tile, A, W, 0};
+}
 
 static size_t extent(const job *j, size_t tile) {
     size_t left = j->n - tile * j->tile;
@@ -25,68 +32,110 @@ static double *at(const job *j, double *A, size_t row, size_t col) {
     return A + row * j->tile * j->n + col * j->tile;
 }
 
-/* A_ik -= sum over l < k of A_il A_kl^T, for one tile i >= k */
-static kspec_status update(void *ctx, size_t chunk, const ks_worker *worker) {
-    (void)worker;
-    const job *j = ctx;
-    size_t i = j->k + chunk;
-    ks_gemm(0, 1, extent(j, i), extent(j, j->k), j->k * j->tile, -1, at(j, j->A, i, 0), j->n,
-            at(j, j->A, j->k, 0), j->n, 1, at(j, j->A, i, j->k), j->n);
-    return KSPEC_OK;
+/* Row and column of tile number `chunk` of a lower triangle, row by row */
+static void lower(size_t chunk, size_t *row, size_t *col) {
+    size_t i = 0;
+    for (; chunk > i; i++) chunk -= i + 1;
+    *row = i, *col = chunk;
+}
+
+/* ---- the factor ---- */
+
+/* The diagonal tile k becomes L_kk */
+static void factor(job *j, size_t k) {
+    const size_t bad = ks_potrf(extent(j, k), at(j, j->A, k, k), j->n);
+    if (bad) j->bad = k * j->tile + bad;
 }
 
 /* A_ik becomes L_ik = A_ik L_kk^-T, for one tile i > k */
-static kspec_status below(void *ctx, size_t chunk, const ks_worker *worker) {
-    (void)worker;
-    const job *j = ctx;
-    size_t i = j->k + 1 + chunk;
+static void below(const job *j, size_t k, size_t i) {
     ks_blas_begin();
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)extent(j, i),
-                (int)extent(j, j->k), 1, at(j, j->A, j->k, j->k), (int)j->n, at(j, j->A, i, j->k), (int)j->n);
+                (int)extent(j, k), 1, at(j, j->A, k, k), (int)j->n, at(j, j->A, i, k), (int)j->n);
     ks_blas_end();
+}
+
+/* A_il -= L_ik L_lk^T, for one tile i >= l > k */
+static void update(const job *j, size_t k, size_t i, size_t l) {
+    ks_gemm(0, 1, extent(j, i), extent(j, l), j->tile, -1, at(j, j->A, i, k), j->n, at(j, j->A, l, k), j->n,
+            1, at(j, j->A, i, l), j->n);
+}
+
+/* Steps 2k: the tiles below the diagonal of column k; 2k + 1: all tiles to its right */
+static size_t factor_chunks(void *ctx, size_t step) {
+    const job *j = ctx;
+    const size_t left = j->tiles - step / 2 - 1;
+    return j->bad ? 0 : step % 2 ? left * (left + 1) / 2 : left;
+}
+
+static kspec_status factor_step(void *ctx, size_t step, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    job *j = ctx;
+    const size_t k = step / 2, first = k + 1;
+    size_t i, l;
+    if (step % 2 == 0) {
+        below(j, k, first + chunk);
+        return KSPEC_OK;
+    }
+    lower(chunk, &i, &l);
+    update(j, k, first + i, first + l);
+    if (chunk == 0) factor(j, first); /* the next on the diagonal, while others are at the rest */
     return KSPEC_OK;
 }
 
-/* Left-looking: each tile is written once, by products as long as the matrix has columns to its left. */
+/* Right-looking: all tiles to the right of a column are updated after it, so many threads have work. */
 kspec_status ks_potrf_tiled(const ks_run *run, size_t n, double *A, size_t *bad, kspec_error *err) {
-    job j = {.n = n, .tile = ks_tile(n), .A = A};
-    size_t tiles = (n + j.tile - 1) / j.tile;
-    kspec_status st = KSPEC_OK;
-    *bad = 0;
-    for (j.k = 0; j.k < tiles && !st && !*bad; j.k++) {
-        if (j.k > 0) st = ks_parallel_for(run, tiles - j.k, update, &j, err);
-        if (st) break;
-        size_t k = ks_potrf(extent(&j, j.k), at(&j, A, j.k, j.k), n);
-        if (k)
-            *bad = j.k * j.tile + k;
-        else if (j.k + 1 < tiles)
-            st = ks_parallel_for(run, tiles - j.k - 1, below, &j, err);
-    }
+    job j = job_of(n, A, NULL);
+    if (n) factor(&j, 0);
+    const ks_steps steps = {n ? 2 * (j.tiles - 1) : 0, j.tiles * (j.tiles + 1) / 2, factor_chunks,
+                            factor_step};
+    kspec_status st = ks_parallel_steps(run, &steps, &j, err);
+    *bad = j.bad;
     return st;
 }
 
-/* Column k of W = L^-1, tile by tile downwards: W_ik = L_ii^-1 (I_ik - sum over k <= l < i of L_il W_lk) */
-static kspec_status invert_column(void *ctx, size_t k, const ks_worker *worker) {
+/* ---- the inverse ---- */
+
+/* W_kl, l <= k, which is less the products of L_k0 ... L_k,k-1 with the rows above, becomes L_kk^-1 of it */
+static void substitute(const job *j, size_t k, size_t l) {
+    ks_blas_begin();
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)extent(j, k),
+                (int)extent(j, l), 1, at(j, j->A, k, k), (int)j->n, at(j, j->W, k, l), (int)j->n);
+    ks_blas_end();
+}
+
+/* W_kk, which is I, becomes L_kk^-1 */
+static void begin(const job *j, size_t k) {
+    double *W = at(j, j->W, k, k);
+    for (size_t r = 0; r < extent(j, k); r++) {
+        memset(W + r * j->n, 0, extent(j, k) * sizeof *W);
+        W[r * j->n + r] = 1;
+    }
+    substitute(j, k, k);
+}
+
+/* W_il -= L_ik W_kl, for one tile i > k >= l; the first time, where l = k, it is set */
+static void subtract(const job *j, size_t k, size_t i, size_t l) {
+    ks_gemm(0, 0, extent(j, i), extent(j, l), j->tile, -1, at(j, j->A, i, k), j->n, at(j, j->W, k, l), j->n,
+            l < k, at(j, j->W, i, l), j->n);
+}
+
+/* Step k, where the rows of tiles of W = L^-1 down to k are done: all below, of which k + 1 is done then */
+static size_t invert_chunks(void *ctx, size_t k) {
+    const job *j = ctx;
+    return 1 + (j->tiles - k - 1) * (k + 1);
+}
+
+static kspec_status invert_step(void *ctx, size_t k, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;
-    size_t tiles = (j->n + j->tile - 1) / j->tile, width = extent(j, k);
-    for (size_t i = k; i < tiles; i++) {
-        double *W = at(j, j->W, i, k);
-        size_t rows = extent(j, i);
-        if (i == k) {
-            for (size_t r = 0; r < rows; r++) {
-                memset(W + r * j->n, 0, width * sizeof *W);
-                W[r * j->n + r] = 1;
-            }
-        } else {
-            ks_gemm(0, 0, rows, width, (i - k) * j->tile, -1, at(j, j->A, i, k), j->n, at(j, j->W, k, k),
-                    j->n, 0, W, j->n);
-        }
-        ks_blas_begin();
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)rows, (int)width,
-                    1, at(j, j->A, i, i), (int)j->n, W, (int)j->n);
-        ks_blas_end();
+    if (chunk == 0) {
+        begin(j, k + 1);
+        return KSPEC_OK;
     }
+    const size_t i = k + 1 + (chunk - 1) / (k + 1), l = (chunk - 1) % (k + 1);
+    subtract(j, k, i, l);
+    if (i == k + 1) substitute(j, i, l);
     return KSPEC_OK;
 }
 
@@ -94,9 +143,9 @@ static kspec_status invert_column(void *ctx, size_t k, const ks_worker *worker) 
 static kspec_status square(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;
-    size_t i = 0;
-    for (; chunk > i; i++) chunk -= i + 1;
-    size_t k = chunk, rows = extent(j, i), cols = extent(j, k);
+    size_t i, k;
+    lower(chunk, &i, &k);
+    const size_t rows = extent(j, i), cols = extent(j, k);
     double *A = at(j, j->A, i, k);
     ks_gemm(1, 0, rows, cols, j->n - i * j->tile, 1, at(j, j->W, i, i), j->n, at(j, j->W, i, k), j->n, 0, A,
             j->n);
@@ -126,18 +175,19 @@ static kspec_status mirror_strip(void *ctx, size_t i, const ks_worker *worker) {
  * In a team every rank has all of W, whose columns do not lie together, and its rows of tiles of the square
  * are handed round.
  */
-static kspec_status square_shared(const ks_run *run, job *j, size_t tiles, kspec_error *err) {
+static kspec_status square_shared(const ks_run *run, job *j, kspec_error *err) {
     const ks_share rows = {j->A, j->n * sizeof *j->A, j->n, j->tile};
-    kspec_status st = ks_team_for(run, "inverse", tiles, square_strip, j, &rows, 1, err);
-    return st ? st : ks_parallel_for(run, tiles, mirror_strip, j, err);
+    kspec_status st = ks_team_for(run, "inverse", j->tiles, square_strip, j, &rows, 1, err);
+    return st ? st : ks_parallel_for(run, j->tiles, mirror_strip, j, err);
 }
 
 kspec_status ks_potri_tiled(const ks_run *run, size_t n, double *A, double *work, kspec_error *err) {
-    job j = {.n = n, .tile = ks_tile(n), .A = A, .W = work};
-    size_t tiles = (n + j.tile - 1) / j.tile;
-    kspec_status st = ks_parallel_for(run, tiles, invert_column, &j, err);
-    if (!st && run->team && n >= SHARED_FROM) return square_shared(run, &j, tiles, err);
-    return st ? st : ks_parallel_for(run, tiles * (tiles + 1) / 2, square, &j, err);
+    job j = job_of(n, A, work);
+    if (n) begin(&j, 0);
+    const ks_steps steps = {n ? j.tiles - 1 : 0, j.tiles * (j.tiles + 1) / 2, invert_chunks, invert_step};
+    kspec_status st = ks_parallel_steps(run, &steps, &j, err);
+    if (!st && run->team && n >= SHARED_FROM) return square_shared(run, &j, err);
+    return st ? st : ks_parallel_for(run, j.tiles * (j.tiles + 1) / 2, square, &j, err);
 }
 
 void ks_trsm(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb) {

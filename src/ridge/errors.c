@@ -72,17 +72,17 @@ static kspec_status sum_chunks(const ks_run *run, theta_job *t, size_t chunks, k
 /* cross_a = tr(H^T K_a(Xt,X)), square_a = tr(H^T H K_a); leaves H */
 static kspec_status theta(kspec_ridge *r, const ks_run *run, const double k[2], double cross[2],
                           double square[2], kspec_error *err) {
+    enum { HIGH = 128 }; /* rows of H: fewer, since there are no tiles beside each other */
     ks_arena scratch = {0};
-    theta_job t = {.r = r, .k = {k[COS], k[SIN]}, .tile = ks_tile(r->n)};
-    size_t tiles = (r->n + t.tile - 1) / t.tile, rows = (r->nt + t.tile - 1) / t.tile;
-    size_t lower = tiles * (tiles + 1) / 2;
-    t.scratch_size = t.tile * (r->n > t.tile ? r->n : t.tile);
+    theta_job t = {.r = r, .k = {k[COS], k[SIN]}, .tile = HIGH, .rows = 1};
+    const size_t side = ks_tile(r->n), tiles = (r->n + side - 1) / side, lower = tiles * (tiles + 1) / 2;
+    const size_t rows = (r->nt + HIGH - 1) / HIGH;
+    t.scratch_size = HIGH * r->n > side * side ? HIGH * r->n : side * side;
     t.sums = ks_arena_alloc(&scratch, rows > lower ? rows : lower, sizeof *t.sums);
     t.scratch = ks_arena_alloc(&scratch, ks_size((size_t)run->threads, t.scratch_size), sizeof(double));
     kspec_status st = scratch.failed ? ks_nomem(err, "tiles of the test error", scratch.failed) : KSPEC_OK;
-    t.rows = 1;
     if (!st) st = sum_chunks(run, &t, rows, predict_rows, cross, err);
-    t.rows = 0;
+    t.rows = 0, t.tile = side;
     if (!st) st = sum_chunks(run, &t, lower, square_tile, square, err);
     ks_arena_free(&scratch);
     return st;
@@ -94,11 +94,11 @@ static kspec_status parts(kspec_ridge *r, const ks_run *run, const double k[2], 
                           kspec_error *err) {
     size_t n = r->n, nt = r->nt, m = r->m;
     kspec_status st = nt ? theta(r, run, k, cross, square, err) : KSPEC_OK;
-    if (st) return st;
-    ks_gemm(0, 0, n, m, n, 1, r->Q, n, r->Y, m, 0, V, m);
-    for (int a = COS; a <= SIN; a++) ks_gemm(0, 0, n, m, n, 1, r->K[a], n, V, m, 0, Z[a], m);
-    if (nt) ks_gemm(0, 0, nt, m, n, c, r->H, n, r->Y, m, 0, fit, m);
-    return KSPEC_OK;
+    if (!st) st = ks_gemm_tiled(run, 0, 0, n, m, n, 1, r->Q, n, r->Y, m, 0, V, m, err);
+    for (int a = COS; a <= SIN && !st; a++)
+        st = ks_gemm_tiled(run, 0, 0, n, m, n, 1, r->K[a], n, V, m, 0, Z[a], m, err);
+    if (nt && !st) st = ks_gemm_tiled(run, 0, 0, nt, m, n, c, r->H, n, r->Y, m, 0, fit, m, err);
+    return st;
 }
 
 /* ---- errors ---- */
@@ -171,8 +171,9 @@ static kspec_status kernel_parts(kspec_ridge *r, const ks_run *run, double c, do
     if (*bad) return KSPEC_OK;
     memcpy(V, r->Y, n * m * sizeof *V);
     ks_potrs(n, m, r->work, n, V, m);
-    for (int a = COS; a <= SIN && nt; a++) ks_gemm(0, 0, nt, m, n, c, r->Kt[a], n, V, m, a == SIN, fit, m);
-    return KSPEC_OK;
+    for (int a = COS; a <= SIN && nt && !st; a++)
+        st = ks_gemm_tiled(run, 0, 0, nt, m, n, c, r->Kt[a], n, V, m, a == SIN, fit, m, err);
+    return st;
 }
 
 kspec_status ks_ridge_kernel_errors(kspec_ridge *r, const ks_run *run, double N, double lambda, double *train,

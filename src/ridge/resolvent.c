@@ -38,38 +38,45 @@ kspec_status ks_ridge_combine(const kspec_ridge *r, const ks_run *run, const dou
 /* Sums over blocks of rows, and over pairs of tiles, in their order */
 typedef struct {
     const kspec_ridge *r;
-    size_t tile;
+    size_t tile, tiles, pairs;
     int second;
     double (*sums)[SUMS];
 } trace_job;
 
-/* A block of rows of M = Q K_cos, to r->work, and its part of <Q,K_cos>, <Q,K_sin>, <Q,Q>, tr(MQ) = <M,Q> */
-static kspec_status trace_rows(void *ctx, size_t chunk, const ks_worker *worker) {
-    (void)worker;
-    const trace_job *t = ctx;
+enum { WIDTH = 512 };
+
+static size_t pieces(const trace_job *t) { return (t->r->n + WIDTH - 1) / WIDTH; }
+
+static size_t rows_of(const trace_job *t, size_t tile) {
+    const size_t left = t->r->n - tile * t->tile;
+    return left < t->tile ? left : t->tile;
+}
+
+/* So many columns of a block of rows of M = Q K_cos, to r->work */
+static void multiply(const trace_job *t, size_t tile, size_t piece) {
     const kspec_ridge *r = t->r;
-    double *sum = t->sums[chunk];
-    size_t n = r->n, i = chunk * t->tile, rows = n - i < t->tile ? n - i : t->tile;
+    const size_t n = r->n, i = tile * t->tile, k = piece * WIDTH, cols = n - k < WIDTH ? n - k : WIDTH;
+    ks_gemm(0, 0, rows_of(t, tile), cols, n, 1, r->Q + i * n, n, r->K[COS] + k, n, 0, r->work + i * n + k, n);
+}
+
+/* A block of rows of <Q,K_cos>, <Q,K_sin>, <Q,Q>, and of tr(MQ) = <M,Q> */
+static void sum_rows(const trace_job *t, size_t tile) {
+    const kspec_ridge *r = t->r;
+    const size_t n = r->n, i = tile * t->tile, count = rows_of(t, tile) * n;
     const double *Q = r->Q + i * n;
-    sum[QC] = ks_dot(rows * n, Q, r->K[COS] + i * n);
-    sum[QS] = ks_dot(rows * n, Q, r->K[SIN] + i * n);
-    sum[QQ] = ks_dot(rows * n, Q, Q);
-    if (!t->second) return KSPEC_OK;
-    double *M = r->work + i * n;
-    ks_gemm(0, 0, rows, n, n, 1, Q, n, r->K[COS], n, 0, M, n);
-    sum[MQ] = ks_dot(rows * n, M, Q);
-    return KSPEC_OK;
+    double *sum = t->sums[tile];
+    sum[QC] = ks_dot(count, Q, r->K[COS] + i * n);
+    sum[QS] = ks_dot(count, Q, r->K[SIN] + i * n);
+    sum[QQ] = ks_dot(count, Q, Q);
+    if (t->second) sum[MQ] = ks_dot(count, r->work + i * n, Q);
 }
 
 /* Tiles (i,j) and (j,i), i >= j: their part of tr(MM), by small blocks that stay in the cache transposed */
-static kspec_status trace_pair(void *ctx, size_t chunk, const ks_worker *worker) {
-    (void)worker;
+static void sum_pair(const trace_job *t, size_t pair) {
     enum { SMALL = 32 };
-    const trace_job *t = ctx;
-    size_t n = t->r->n, bi = 0, bj = chunk;
+    size_t n = t->r->n, bi = 0, bj = pair;
     for (; bj > bi; bi++) bj -= bi + 1;
-    size_t i0 = bi * t->tile, i1 = i0 + t->tile < n ? i0 + t->tile : n;
-    size_t j0 = bj * t->tile, j1 = j0 + t->tile < n ? j0 + t->tile : n;
+    size_t i0 = bi * t->tile, i1 = i0 + rows_of(t, bi), j0 = bj * t->tile, j1 = j0 + rows_of(t, bj);
     const double *M = t->r->work;
     double sum = 0;
     for (size_t i = i0; i < i1; i += SMALL)
@@ -79,21 +86,59 @@ static kspec_status trace_pair(void *ctx, size_t chunk, const ks_worker *worker)
                 for (size_t b = j; b < j1 && b < j + SMALL; b++) part += M[a * n + b] * M[b * n + a];
                 sum += part;
             }
-    t->sums[chunk][MM] = bi == bj ? sum : 2 * sum;
+    t->sums[pair][MM] = bi == bj ? sum : 2 * sum;
+}
+
+/* Step 0: M, in pieces; 1: the sums */
+static size_t trace_chunks(void *ctx, size_t step) {
+    const trace_job *t = ctx;
+    return !t->second ? step * t->tiles : step ? t->tiles + t->pairs : t->tiles * pieces(t);
+}
+
+static kspec_status trace_step(void *ctx, size_t step, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const trace_job *t = ctx;
+    if (!step)
+        multiply(t, chunk / pieces(t), chunk % pieces(t));
+    else if (chunk < t->tiles)
+        sum_rows(t, chunk);
+    else
+        sum_pair(t, chunk - t->tiles);
     return KSPEC_OK;
+}
+
+/* The same for a team: its ranks share out blocks of rows, and hand round those of M for what is left */
+static kspec_status trace_rows(void *ctx, size_t tile, const ks_worker *worker) {
+    (void)worker;
+    const trace_job *t = ctx;
+    for (size_t k = 0; k < pieces(t) && t->second; k++) multiply(t, tile, k);
+    sum_rows(t, tile);
+    return KSPEC_OK;
+}
+
+static kspec_status trace_pair(void *ctx, size_t pair, const ks_worker *worker) {
+    (void)worker;
+    sum_pair(ctx, pair);
+    return KSPEC_OK;
+}
+
+static kspec_status trace_shared(const ks_run *run, trace_job *t, kspec_error *err) {
+    const kspec_ridge *r = t->r;
+    const ks_share shares[] = {{t->sums, sizeof *t->sums, t->tiles, 1},
+                               {r->work, r->n * sizeof *r->work, r->n, t->tile}};
+    kspec_status st = ks_team_for(run, "traces", t->tiles, trace_rows, t, shares, t->second ? 2 : 1, err);
+    return st || !t->second ? st : ks_parallel_for(run, t->pairs, trace_pair, t, err);
 }
 
 static kspec_status sum_tiles(const kspec_ridge *r, const ks_run *run, int second, double total[SUMS],
                               kspec_error *err) {
     trace_job t = {.r = r, .tile = ks_tile(r->n), .second = second};
-    size_t tiles = (r->n + t.tile - 1) / t.tile, pairs = tiles * (tiles + 1) / 2;
-    t.sums = ks_zalloc(pairs, sizeof *t.sums);
-    if (!t.sums) return ks_nomem(err, "traces", ks_size(pairs, sizeof *t.sums));
-    const ks_share shares[] = {{t.sums, sizeof *t.sums, tiles, 1},
-                               {r->work, r->n * sizeof *r->work, r->n, t.tile}};
-    kspec_status st = ks_team_for(run, "traces", tiles, trace_rows, &t, shares, second ? 2 : 1, err);
-    if (!st && second) st = ks_parallel_for(run, pairs, trace_pair, &t, err);
-    for (size_t c = 0; c < pairs && !st; c++)
+    t.tiles = (r->n + t.tile - 1) / t.tile, t.pairs = t.tiles * (t.tiles + 1) / 2;
+    t.sums = ks_zalloc(t.pairs, sizeof *t.sums);
+    if (!t.sums) return ks_nomem(err, "traces", ks_size(t.pairs, sizeof *t.sums));
+    const ks_steps steps = {2, t.tiles + t.pairs, trace_chunks, trace_step};
+    kspec_status st = run->team ? trace_shared(run, &t, err) : ks_parallel_steps(run, &steps, &t, err);
+    for (size_t c = 0; c < t.pairs && !st; c++)
         for (int s = 0; s < SUMS; s++) total[s] += t.sums[c][s];
     ks_free(t.sums);
     for (size_t i = 0; i < r->n; i++) total[TQ] += r->Q[i * r->n + i];

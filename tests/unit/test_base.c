@@ -175,6 +175,80 @@ TEST(progress_rises_and_cancels) {
     CHECK_CLOSE(part.to, 1, 1e-15);
 }
 
+/* ---- loops that follow each other ---- */
+
+enum { STEPS = 60 };
+
+typedef struct {
+    size_t width[STEPS], made[STEPS], asked[STEPS], early, fail_at;
+    double sums[STEPS][20];
+} steps_test;
+
+/* What a step needs of the one before it: all of it */
+static void is_done(steps_test *t, size_t step) {
+    if (step && __atomic_load_n(&t->made[step - 1], __ATOMIC_SEQ_CST) != t->width[step - 1])
+        __atomic_fetch_add(&t->early, 1, __ATOMIC_SEQ_CST);
+}
+
+static size_t width_of(void *ctx, size_t step) {
+    steps_test *t = ctx;
+    is_done(t, step);
+    t->asked[step]++;
+    return t->width[step];
+}
+
+static kspec_status make_step(void *ctx, size_t step, size_t chunk, const ks_worker *worker) {
+    steps_test *t = ctx;
+    is_done(t, step);
+    double s = (double)chunk;
+    for (int k = 1; k < 500; k++) s += 1.0 / (k + s);
+    for (size_t c = 0; step && c < t->width[step - 1]; c++) s += t->sums[step - 1][c] / 20;
+    t->sums[step][chunk] = s;
+    __atomic_fetch_add(&t->made[step], 1, __ATOMIC_SEQ_CST);
+    return t->fail_at && step == t->fail_at && chunk > 1
+               ? ks_fail(worker->err, KSPEC_E_NUMERIC, "chunk %zu of step %zu", chunk, step)
+               : KSPEC_OK;
+}
+
+TEST(steps_follow_each_other) {
+    static steps_test one, t;
+    const ks_steps all = {STEPS, 20, width_of, make_step};
+    kspec_error e;
+    for (int threads = 1; threads <= 16; threads++) {
+        const ks_run run = {threads, {0}, 0, 1};
+        memset(&t, 0, sizeof t);
+        for (size_t k = 0; k < STEPS; k++) t.width[k] = k * k * 7 % 21; /* also none, also one */
+        steps_test failing = t;
+        CHECK(ks_parallel_steps(&run, &all, &t, &e) == KSPEC_OK && t.early == 0);
+        for (size_t k = 0; k < STEPS; k++) CHECK(t.asked[k] == 1 && t.made[k] == t.width[k]);
+        if (threads == 1) one = t;
+        CHECK(memcmp(one.sums, t.sums, sizeof one.sums) == 0);
+        t = failing;
+        t.fail_at = 31, t.width[31] = 20;
+        CHECK_FAILS(ks_parallel_steps(&run, &all, &t, &e), KSPEC_E_NUMERIC, e, "chunk 2 of step 31");
+        CHECK(t.early == 0 && t.asked[31] == 1 && t.asked[32] == 0 && t.made[32] == 0);
+    }
+    CHECK(ks_parallel_steps(&(ks_run){4, {0}, 0, 1}, &(ks_steps){0, 0, width_of, make_step}, &t, &e) ==
+          KSPEC_OK);
+}
+
+TEST(steps_report_and_are_cancelled) {
+    static steps_test t;
+    const ks_steps all = {STEPS, 20, width_of, make_step};
+    kspec_error e;
+    for (int threads = 1; threads <= 5; threads++) {
+        memset(&t, 0, sizeof t);
+        for (size_t k = 0; k < STEPS; k++) t.width[k] = 20;
+        progress_test p = {0, 2, pthread_self()};
+        const ks_run run = {threads, {watch, &p}, 0, 1};
+        CHECK(ks_parallel_steps(&run, &all, &t, &e) == KSPEC_OK && t.early == 0 && p.last > 0);
+        memset(t.made, 0, sizeof t.made), memset(t.asked, 0, sizeof t.asked);
+        p = (progress_test){0, 0.5, pthread_self()};
+        CHECK_FAILS(ks_parallel_steps(&run, &all, &t, &e), KSPEC_E_CANCELLED, e, "cancelled");
+        CHECK(t.asked[STEPS / 2 - 1] == 1 && (threads > 1 || t.asked[STEPS / 2 + 1] == 0));
+    }
+}
+
 TEST(threads_out_of_range) {
     ks_run run;
     kspec_error e;
@@ -284,6 +358,8 @@ int main(void) {
     RUN(every_chunk_once_whatever_the_threads);
     RUN(the_lowest_failing_chunk_decides);
     RUN(progress_rises_and_cancels);
+    RUN(steps_follow_each_other);
+    RUN(steps_report_and_are_cancelled);
     RUN(threads_out_of_range);
     RUN(isa_override);
     RUN(worker_messages_reach_the_caller);

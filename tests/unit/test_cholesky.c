@@ -7,7 +7,7 @@
 
 /* A = B B^T + I, well conditioned, with sizes around those of a tile */
 TEST(factor_and_inverse) {
-    static const size_t sizes[] = {1, 2, 37, 127, 128, 129, 300};
+    static const size_t sizes[] = {1, 2, 37, 127, 128, 129, 300, 530};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         size_t n = sizes[s], bad;
         double *B = malloc(n * n * 8), *A = malloc(n * n * 8), *L = malloc(n * n * 8), *W = malloc(n * n * 8);
@@ -41,7 +41,7 @@ TEST(factor_and_inverse) {
                     CHECK(fabs(sum - (i == j)) < 1e-12 * (double)n);
                     CHECK(L[i * n + j] == L[j * n + i]);
                 }
-            double b[2 * 300], sum = 0;
+            double b[2 * 530], sum = 0;
             kspec_random_normal(n, 1, 0, n * 2, b);
             for (size_t k = 0; k < n; k++) sum += L[(n - 1) * n + k] * b[2 * k + 1];
             CHECK_MSG(fabs(sum - V[2 * n - 1]) < 1e-12 * (double)n, "%g %g", sum, V[2 * n - 1]);
