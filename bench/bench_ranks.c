@@ -1,6 +1,7 @@
 /*
  * How well ranks share a computation:
- *     mpirun -n R bench_ranks path|exact|norm P Q N [THREADS [BARS [ALONE [SHARED]]]]
+ *     mpirun -n R bench_ranks path|exact|norm|ridge P Q N [THREADS [BARS [ALONE [SHARED]]]]
+ * ridge: three values of lambda for each of N numbers of features; the target is the last column.
  * All ranks compute it together, then (unless ALONE is 0) each of them all of it by itself, at the same time.
  * SHARED 0: by messages, as between machines, not in memory that they share.
  * Prints both times, the second over R times the first (the efficiency), the bytes that rank 0 received and
@@ -71,35 +72,65 @@ typedef struct {
     int nmax, threads, bars;
 } task;
 
+static kspec_status norm(const task *t, kspec_team *team, kspec_error *err) {
+    kspec_norm_opts o = {.size = sizeof o,
+                         .methods = KSPEC_NORM_METHOD_LANCZOS,
+                         .median_sigma = 1,
+                         .device = KSPEC_DEVICE_CPU,
+                         .threads = t->threads,
+                         .team = team};
+    kspec_norm_result *r = NULL;
+    kspec_status st = kspec_norm(&t->phi, &o, &r, err);
+    kspec_norm_free(r);
+    return st;
+}
+
+static kspec_status moments(const task *t, kspec_team *team, kspec_error *err) {
+    kspec_moments_opts o = {.size = sizeof o,
+                            .nmax = t->nmax,
+                            .estimators =
+                                strcmp(t->what, "exact") == 0 ? KSPEC_ESTIMATOR_EXACT : KSPEC_ESTIMATOR_PATH,
+                            .side = KSPEC_SIDE_GIVEN,
+                            .no_stderr = !t->bars,
+                            .device = KSPEC_DEVICE_CPU,
+                            .threads = t->threads,
+                            .team = team};
+    kspec_moments_result *r = NULL;
+    kspec_status st = kspec_moments(&t->phi, 1, &o, &r, err);
+    kspec_moments_free(r);
+    return st;
+}
+
+static kspec_status ridge(const task *t, kspec_team *team, kspec_error *err) {
+    enum { MOST = 1000 };
+    static const double lambda[] = {1, 1e-2, 1e-4};
+    size_t N[MOST], count = t->nmax < 1 ? 1 : t->nmax > MOST ? MOST : (size_t)t->nmax;
+    kspec_matrix x = t->phi, y = t->phi;
+    x.cols--, y.cols = 1, y.data += x.cols;
+    for (size_t k = 0; k < count; k++) N[k] = 20 * (k + 1);
+    kspec_ridge_opts o = {.size = sizeof o,
+                          .unit_length = 1,
+                          .test_noise = 0.1,
+                          .device = KSPEC_DEVICE_CPU,
+                          .threads = t->threads,
+                          .team = team};
+    kspec_ridge *plan = NULL;
+    kspec_ridge_result *r = NULL;
+    kspec_status st = kspec_ridge_open(&x, &y, NULL, NULL, &o, &plan, err);
+    if (!st) st = kspec_ridge_grid(plan, N, count, lambda, 3, &r, err);
+    kspec_ridge_free(r);
+    kspec_ridge_close(plan);
+    return st;
+}
+
 /* Seconds of one computation */
 static double compute(const task *t, kspec_team *team) {
     kspec_error err;
-    kspec_status st;
     if (comm && comm->barrier(comm->context)) die("the other ranks cannot be reached");
     const double start = ks_now();
-    if (strcmp(t->what, "norm") == 0) {
-        kspec_norm_opts o = {.size = sizeof o,
-                             .methods = KSPEC_NORM_METHOD_LANCZOS,
-                             .median_sigma = 1,
-                             .threads = t->threads,
-                             .team = team};
-        kspec_norm_result *r;
-        st = kspec_norm(&t->phi, &o, &r, &err);
-        if (!st) kspec_norm_free(r);
-    } else {
-        kspec_moments_opts o = {.size = sizeof o,
-                                .nmax = t->nmax,
-                                .estimators = strcmp(t->what, "exact") == 0 ? KSPEC_ESTIMATOR_EXACT
-                                                                            : KSPEC_ESTIMATOR_PATH,
-                                .side = KSPEC_SIDE_GIVEN,
-                                .no_stderr = !t->bars,
-                                .device = KSPEC_DEVICE_CPU,
-                                .threads = t->threads,
-                                .team = team};
-        kspec_moments_result *r;
-        st = kspec_moments(&t->phi, 1, &o, &r, &err);
-        if (!st) kspec_moments_free(r);
-    }
+    kspec_status st = strcmp(t->what, "norm") == 0    ? norm(t, team, &err)
+                      : strcmp(t->what, "ridge") == 0 ? ridge(t, team, &err)
+                                                      : moments(t, team, &err);
     if (st) die(err.msg);
     if (comm && comm->barrier(comm->context)) die("the other ranks cannot be reached");
     return ks_now() - start;
@@ -135,7 +166,7 @@ static double system_time(void) {
 
 int main(int argc, char **argv) {
     kspec_error err;
-    if (argc < 5) die("usage: bench_ranks path|exact|norm P Q N [THREADS [BARS [ALONE [SHARED]]]]");
+    if (argc < 5) die("usage: bench_ranks path|exact|norm|ridge P Q N [THREADS [BARS [ALONE [SHARED]]]]");
     const size_t P = strtoul(argv[2], NULL, 10), Q = strtoul(argv[3], NULL, 10);
     if (kspec_mpi_open(&comm, &err)) die(err.msg);
     kspec_team *team;

@@ -142,14 +142,16 @@ static void take(result *r, size_t k, const kspec_ridge_result *from, size_t l) 
 
 static kspec_status grid(result *r, kspec_error *err) {
     const ridge_args *a = r->a;
-    size_t L = a->lambda.count;
-    kspec_status st = KSPEC_OK;
-    for (size_t k = 0; k < a->features.count && !st; k++, whole.part++) {
-        kspec_ridge_result *out;
-        st = kspec_ridge_predict(r->plan, (size_t)a->features.at[k], a->lambda.at, L, &out, err);
-        for (size_t l = 0; l < L && !st; l++) take(r, k * L + l, out, l);
-        kspec_ridge_free(out);
-    }
+    size_t paths = a->features.count, *N = malloc(paths * sizeof *N);
+    kspec_status st = N ? KSPEC_OK : KSPEC_E_NOMEM;
+    if (st) snprintf(err->msg, sizeof err->msg, "out of memory for %zu numbers of features", paths);
+    for (size_t k = 0; k < paths && !st; k++) N[k] = (size_t)a->features.at[k];
+    kspec_ridge_result *out = NULL;
+    if (!st) st = kspec_ridge_grid(r->plan, N, paths, a->lambda.at, a->lambda.count, &out, err);
+    for (size_t k = 0; k < r->count && !st; k++) take(r, k, out, k);
+    kspec_ridge_free(out);
+    free(N);
+    whole.part++;
     return st;
 }
 
@@ -397,7 +399,7 @@ static int run(void *args) {
     status = ridge_read(a, &train, &test);
     if (!status) {
         kspec_ridge_opts opts = make_opts(a);
-        size_t calls = a->optimize == RIDGE_FEATURES ? a->lambda.count : a->features.count;
+        size_t calls = a->optimize == RIDGE_FEATURES ? a->lambda.count : a->optimize ? a->features.count : 1;
         whole.base = cli_progress(&a->common);
         whole.part = 0, whole.parts = (a->empirical ? 2 : 1) * (double)calls;
         if (whole.base.report) opts.progress = (kspec_progress){report_part, NULL};

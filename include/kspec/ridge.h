@@ -143,6 +143,13 @@ KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, size_t N, const doubl
                                            kspec_ridge_result **out, kspec_error *err);
 
 /*
+ * The same for each of `counts` numbers of feature pairs: the points of N[0], then those of N[1] ... A team
+ * shares out the work of a point or, where there are enough of them, the numbers.
+ */
+KSPEC_API kspec_status kspec_ridge_grid(kspec_ridge *r, const size_t *N, size_t counts, const double *lambda,
+                                        size_t count, kspec_ridge_result **out, kspec_error *err);
+
+/*
  * The lambda in [low, high] (1e-100 <= low < high <= 1e100) with the least predicted test error for N feature
  * pairs: one point. The search takes a grid of four values per decade, then parabolas around the best of
  * them.

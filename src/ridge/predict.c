@@ -1,9 +1,8 @@
-/* kspec_ridge_predict(): points along lambda, from the largest down. */
+/* Points along lambda, from the largest down. */
 #include "ridge/predict.h"
 
 #include "base/error.h"
 #include "base/sort.h"
-#include "ridge/call.h"
 #include "ridge/errors.h"
 #include "team/team.h"
 
@@ -122,37 +121,17 @@ kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double 
     return KSPEC_OK;
 }
 
-typedef struct {
-    size_t N, count;
-    const double *lambda;
-} path_task;
-
-static kspec_status make_path(kspec_ridge *r, const ks_run *run, void *ctx, kspec_ridge_result *result,
-                              kspec_error *err) {
-    const path_task *t = ctx;
+kspec_status ks_ridge_path(kspec_ridge *r, const ks_run *run, size_t N, const double *lambda, size_t count,
+                           kspec_ridge_point *const *points, kspec_error *err) {
     ks_arena scratch = {0};
-    size_t *order = ks_arena_alloc(&scratch, t->count, sizeof *order), known = 0;
-    ks_ridge_solved *solved = ks_arena_alloc(&scratch, t->count, sizeof *solved);
+    size_t *order = ks_arena_alloc(&scratch, count, sizeof *order), known = 0;
+    ks_ridge_solved *solved = ks_arena_alloc(&scratch, count, sizeof *solved);
     kspec_status st = scratch.failed ? ks_nomem(err, "a path of lambda", scratch.failed) : KSPEC_OK;
-    if (!st) ks_order_descending(t->lambda, t->count, order);
-    for (size_t k = 0; k < t->count && !st; k++) {
-        ks_run still = ks_ridge_still(run, (double)k / (double)t->count);
-        st = ks_ridge_point(r, &still, t->N, t->lambda[order[k]], solved, &known, result->points[order[k]],
-                            err);
+    if (!st) ks_order_descending(lambda, count, order);
+    for (size_t k = 0; k < count && !st; k++) {
+        ks_run still = ks_ridge_still(run, (double)k / (double)count);
+        st = ks_ridge_point(r, &still, N, lambda[order[k]], solved, &known, points[order[k]], err);
     }
     ks_arena_free(&scratch);
     return st;
-}
-
-kspec_status kspec_ridge_predict(kspec_ridge *r, size_t N, const double *lambda, size_t count,
-                                 kspec_ridge_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
-    kspec_status st = ks_check_pointer(err, r, "the plan");
-    if (st) return st;
-    st = ks_ridge_check_N(N, err);
-    if (!st) st = ks_ridge_check_lambdas(lambda, count, err);
-    if (st) return ks_team_end(r->o.team, st, err);
-    path_task path = {N, count, lambda};
-    return ks_ridge_call(r, &(ks_ridge_task){count, (double)count, make_path, &path}, out, err);
 }

@@ -12,6 +12,10 @@ kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double 
                             ks_ridge_solved *solved, size_t *count, kspec_ridge_point *point,
                             kspec_error *err);
 
+/* Predicts for N at each lambda, from the largest down; the points come in the order of `lambda`. */
+kspec_status ks_ridge_path(kspec_ridge *r, const ks_run *run, size_t N, const double *lambda, size_t count,
+                           kspec_ridge_point *const *points, kspec_error *err);
+
 /* KSPEC_E_ARG unless N is from 1 to 10^9, and unless each lambda is 0 or from 1e-100 to 1e100. */
 kspec_status ks_ridge_check_N(size_t N, kspec_error *err);
 kspec_status ks_ridge_check_lambda(double lambda, kspec_error *err);

@@ -47,6 +47,7 @@ static const row rows[] = {
     {"kspec_gram",                  gram,                   OPTS(kspec_kernel_opts),        1},
     {"kspec_generate",              generate,               OPTS(kspec_generate_opts),      1},
     {"kspec_ridge_predict",         ridge_predict,          OPTS(kspec_ridge_opts),         1},
+    {"kspec_ridge_grid",            ridge_grid,             OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_best_lambda",     ridge_best_lambda,      OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_best_features",   ridge_best_features,    OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_empirical",       ridge_empirical,        OPTS(kspec_ridge_opts),         1},
@@ -225,6 +226,7 @@ TEST(null_inputs_are_refused) {
         CHECK(plan == NULL && isnan(kspec_ridge_sigma(NULL)) && isnan(kspec_ridge_cost(NULL, 3)));
         kspec_ridge_result *r = NOWHERE(kspec_ridge_result);
         REFUSES_NULL(kspec_ridge_predict(NULL, 4, lambda, 2, &r, &err));
+        REFUSES_NULL(kspec_ridge_grid(NULL, (size_t[]){4, 7}, 2, lambda, 2, &r, &err));
         REFUSES_NULL(kspec_ridge_best_lambda(NULL, 4, 0.1, 1, &r, &err));
         REFUSES_NULL(kspec_ridge_best_features(NULL, 1, 1e9, &r, &err));
         kspec_ridge_empirical_result *e = NOWHERE(kspec_ridge_empirical_result);

@@ -229,6 +229,13 @@ TEST(refusals_of_an_open_prediction) {
     CHECK_FAILS(kspec_ridge_predict(r, 5, &one, 0, &p, &e), KSPEC_E_ARG, e, "the list of lambda is empty");
     CHECK_FAILS(kspec_ridge_predict(r, 5, NULL, 1, &p, &e), KSPEC_E_ARG, e,
                 "the list of lambda is missing (NULL)");
+    CHECK_FAILS(kspec_ridge_grid(r, (size_t[]){5}, 0, &one, 1, &p, &e), KSPEC_E_ARG, e,
+                "the list of N is empty");
+    CHECK_FAILS(kspec_ridge_grid(r, NULL, 1, &one, 1, &p, &e), KSPEC_E_ARG, e,
+                "the list of N is missing (NULL)");
+    CHECK_FAILS(kspec_ridge_grid(r, (size_t[]){5, 0}, 2, &one, 1, &p, &e), KSPEC_E_ARG, e,
+                "N = 0 is below 1");
+    CHECK_FAILS(kspec_ridge_grid(r, (size_t[]){5}, 1, &l, 1, &p, &e), KSPEC_E_ARG, e, "lambda -0.5");
     l = 1e-200;
     CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, &p, &e), KSPEC_E_ARG, e, "neither 0 nor between");
     l = INFINITY;
@@ -324,6 +331,30 @@ TEST(threads) {
 }
 
 /* ---- searches ---- */
+
+/* A grid is the predictions of each N, one after the other. */
+TEST(grid) {
+    problem q = make_problem(3, 30, 20, 4);
+    kspec_ridge *r = open_problem(&q, NULL);
+    const size_t N[] = {40, 3, 11};
+    const double lambda[] = {1e-2, 1, 0, 0.3};
+    kspec_ridge_result *all = NULL, *one = NULL;
+    kspec_error e;
+    CHECK(kspec_ridge_grid(r, N, 3, lambda, 4, &all, &e) == KSPEC_OK && all->count == 12);
+    for (size_t k = 0; k < 3; k++) {
+        CHECK(kspec_ridge_predict(r, N[k], lambda, 4, &one, &e) == KSPEC_OK && one->count == 4);
+        for (size_t l = 0; l < 4; l++) {
+            const kspec_ridge_point *a = all->points[4 * k + l], *b = one->points[l];
+            CHECK(a->N == N[k] && a->lambda == lambda[l] && a->iterations == b->iterations);
+            CHECK(a->delta_cos == b->delta_cos && a->train_mse == b->train_mse && a->test_mse == b->test_mse);
+            CHECK(memcmp(a->test_columns, b->test_columns, all->targets * sizeof(double)) == 0);
+        }
+        kspec_ridge_free(one);
+    }
+    kspec_ridge_free(all);
+    kspec_ridge_close(r);
+    free_problem(&q);
+}
 
 TEST(best_lambda) {
     enum { GRID = 400 };
@@ -518,6 +549,7 @@ int main(void) {
     RUN(refusals_of_an_open_prediction);
     RUN(cancelled);
     RUN(threads);
+    RUN(grid);
     RUN(best_lambda);
     RUN(best_features);
     RUN(draws_by_hand);

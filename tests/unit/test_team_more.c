@@ -152,14 +152,16 @@ static kspec_status ridge(rank_job *r) {
         .size = sizeof o, .sigma = 1.5, .threads = r->threads, .progress = {report, r}, .team = r->team};
     const double lambda[] = {1, 1e-3, 0.1};
     kspec_ridge *plan;
-    kspec_ridge_result *p = NULL, *best = NULL;
+    const size_t features[] = {10, 3, 40, 7, 1}; /* a path each, or shared out with its points */
+    kspec_ridge_result *p = NULL, *best = NULL, *grid = NULL;
     kspec_ridge_empirical_result *e = NULL;
     kspec_status st = kspec_ridge_open(&X, &Y, &Xt, &Yt, &o, &plan, &r->err);
     if (!st) st = kspec_ridge_predict(plan, 10, lambda, 3, &p, &r->err);
     if (!st) st = kspec_ridge_empirical(plan, 4, lambda, 3, 5, &e, &r->err);
     if (!st) st = kspec_ridge_best_lambda(plan, 10, 1e-2, 1, &best, &r->err);
-    for (size_t k = 0; k < 4 && !st; k++) {
-        const kspec_ridge_point *q = k < 3 ? p->points[k] : best->points[0];
+    if (!st) st = kspec_ridge_grid(plan, features, 5, lambda, 2, &grid, &r->err);
+    for (size_t k = 0; k < 14 && !st; k++) {
+        const kspec_ridge_point *q = k < 3 ? p->points[k] : k < 4 ? best->points[0] : grid->points[k - 4];
         const double all[] = {q->lambda,   q->delta_cos, q->delta_sin,        q->train_mse,
                               q->test_mse, q->residual,  q->kernel_train_mse, q->kernel_test_mse};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) keep_number(r, all[i]);
@@ -169,6 +171,7 @@ static kspec_status ridge(rank_job *r) {
     }
     kspec_ridge_free(p);
     kspec_ridge_free(best);
+    kspec_ridge_free(grid);
     kspec_ridge_empirical_free(e);
     kspec_ridge_close(plan);
     free(x), free(y), free(xt), free(yt);
