@@ -10,6 +10,7 @@
 #define KSPEC_TEST_H
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@ enum { SANITIZED = 0 };
 /* A sweep over all allocations takes each; under a sanitizer, ten times as slow, every third. */
 enum { SWEEP_STEP = SANITIZED ? 3 : 1 };
 
-static int test_failures, test_checks, test_count, test_skips;
+static atomic_int test_failures, test_checks; /* threads check, too */
+static int test_count, test_skips;
 
 #define TEST(name) static void name(void)
 #define RUN(name)                                                            \

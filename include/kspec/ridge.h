@@ -143,10 +143,11 @@ KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, size_t N, const doubl
                                            kspec_ridge_result **out, kspec_error *err);
 
 /*
- * The same for each of `counts` numbers of feature pairs: the points of N[0], then those of N[1] ... A team
- * shares out the work of a point or, where there are enough of them, the numbers.
+ * The same for each of `paths` numbers of feature pairs: the points of N[0], then those of N[1] ... A team
+ * shares out the numbers where there are enough of them and there is no checkpoint, else the work of each
+ * point. Ranks then meet when all have made theirs: a failure of one waits for the others.
  */
-KSPEC_API kspec_status kspec_ridge_grid(kspec_ridge *r, const size_t *N, size_t counts, const double *lambda,
+KSPEC_API kspec_status kspec_ridge_grid(kspec_ridge *r, const size_t *N, size_t paths, const double *lambda,
                                         size_t count, kspec_ridge_result **out, kspec_error *err);
 
 /*

@@ -4,12 +4,15 @@
 #include "base/cpu.h"
 #include "base/error.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 enum { MAX_THREADS = 1024 };
+
+int ks_threads_most = INT_MAX;
 
 int kspec_default_threads(void) {
     const char *env = getenv("KSPEC_THREADS");
@@ -152,7 +155,8 @@ kspec_status ks_parallel_steps(const ks_run *run, const ks_steps *s, void *ctx, 
     seat seats[MAX_THREADS] = {{&l, 0}};
     for (int w = 1; w < workers; w++) seats[w] = (seat){&l, w};
     /* fewer threads than asked for are not a failure: the chunks get done all the same, to the same bits */
-    while (started < workers - 1 && pthread_create(&thread[started], NULL, work, &seats[started + 1]) == 0)
+    while (started < workers - 1 && started < ks_threads_most &&
+           pthread_create(&thread[started], NULL, work, &seats[started + 1]) == 0)
         started++;
     atomic_store(&l.workers, started + 1);
     work(&seats[0]);

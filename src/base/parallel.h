@@ -51,17 +51,22 @@ kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, 
 
 /*
  * Loops that follow each other, on the same threads: of step 0 all chunks, then of step 1 all chunks ... For
- * many short ones, which would be over before their threads have started.
+ * many short ones, which would be over before their threads have started. A failure ends them all. Progress
+ * counts every step alike.
  */
 typedef struct {
-    size_t steps, most; /* most: chunks of a step, at most */
-    /* how many chunks a step has; asked when the one before it is done */
+    /* and how many chunks a step has at most: there are no more threads than that */
+    size_t steps, most;
+    /* how many chunks a step has; asked when the one before it is done, by any of the threads */
     size_t (*chunks)(void *ctx, size_t step);
     kspec_status (*make)(void *ctx, size_t step, size_t chunk, const ks_worker *worker);
 } ks_steps;
 kspec_status ks_parallel_steps(const ks_run *run, const ks_steps *s, void *ctx, kspec_error *err);
 
-/* How many workers ks_parallel_for() will use for nchunks chunks: min(threads, nchunks), at least 1. */
+/* How many workers a loop of nchunks chunks will have: min(threads, nchunks), at least 1. */
 int ks_workers(const ks_run *run, size_t nchunks);
+
+/* For tests: threads beside the calling one that can be started, at most (INT_MAX) */
+extern int ks_threads_most;
 
 #endif

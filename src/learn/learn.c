@@ -107,13 +107,17 @@ static int report(void *ctx, double fraction) {
     return poll(ctx, 0);
 }
 
-/* A run that stops because another has failed is not the reason: that one's failure, where there is one */
+/*
+ * How a run ended: `err` becomes the reason. A run that stops because another has failed is not the reason: that
+ * one's failure, where there is one.
+ */
 static kspec_status reason(job *j, size_t run, kspec_status st, kspec_error *err) {
     pthread_mutex_lock(&j->l.lock);
+    j->errors[run] = *err;
     j->errors[run].code = st;
     for (size_t k = 0; k < j->out->count && st == KSPEC_E_CANCELLED; k++)
         if (j->errors[k].code && j->errors[k].code != KSPEC_E_CANCELLED) run = k, st = j->errors[k].code;
-    if (st) ks_fail(err, st, "%s", j->errors[run].msg);
+    if (st) *err = j->errors[run];
     pthread_mutex_unlock(&j->l.lock);
     return st;
 }
@@ -122,9 +126,9 @@ static kspec_status chunk(void *ctx, size_t k, const ks_worker *worker) {
     job *j = ctx;
     size_t r = j->order[k], count = j->mine;
     atomic_fetch_add(&j->begun, 1);
-    kspec_status st = ks_learn_run(&j->l, j->out->runs[r], worker->index, &j->done, &j->errors[r]);
+    kspec_status st = ks_learn_run(&j->l, j->out->runs[r], worker->index, &j->done, worker->err);
     if (!st && j->records) {
-        st = ks_learn_pack(j->out->runs[r], j->records + k * j->record, j->record, &j->errors[r]);
+        st = ks_learn_pack(j->out->runs[r], j->records + k * j->record, j->record, worker->err);
         j->ran[k] = 1;
     }
     st = reason(j, r, st, worker->err);

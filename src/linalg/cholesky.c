@@ -11,6 +11,12 @@ enum { SHARED_FROM = 384 };
 
 size_t ks_tile(size_t n) { return n < 1024 ? 128 : 256; }
 
+void ks_lower(size_t number, size_t *row, size_t *col) {
+    size_t i = 0;
+    for (; number > i; i++) number -= i + 1;
+    *row = i, *col = number;
+}
+
 typedef struct {
     size_t n, tile, tiles; /* tiles: in a row */
     double *A, *W;
@@ -30,13 +36,6 @@ static size_t extent(const job *j, size_t tile) {
 
 static double *at(const job *j, double *A, size_t row, size_t col) {
     return A + row * j->tile * j->n + col * j->tile;
-}
-
-/* Row and column of tile number `chunk` of a lower triangle, row by row */
-static void lower(size_t chunk, size_t *row, size_t *col) {
-    size_t i = 0;
-    for (; chunk > i; i++) chunk -= i + 1;
-    *row = i, *col = chunk;
 }
 
 /* ---- the factor ---- */
@@ -77,7 +76,7 @@ static kspec_status factor_step(void *ctx, size_t step, size_t chunk, const ks_w
         below(j, k, first + chunk);
         return KSPEC_OK;
     }
-    lower(chunk, &i, &l);
+    ks_lower(chunk, &i, &l);
     update(j, k, first + i, first + l);
     if (chunk == 0) factor(j, first); /* the next on the diagonal, while others are at the rest */
     return KSPEC_OK;
@@ -87,7 +86,7 @@ static kspec_status factor_step(void *ctx, size_t step, size_t chunk, const ks_w
 kspec_status ks_potrf_tiled(const ks_run *run, size_t n, double *A, size_t *bad, kspec_error *err) {
     job j = job_of(n, A, NULL);
     if (n) factor(&j, 0);
-    const ks_steps steps = {n ? 2 * (j.tiles - 1) : 0, j.tiles * (j.tiles + 1) / 2, factor_chunks,
+    const ks_steps steps = {n && !j.bad ? 2 * (j.tiles - 1) : 0, j.tiles * (j.tiles - 1) / 2, factor_chunks,
                             factor_step};
     kspec_status st = ks_parallel_steps(run, &steps, &j, err);
     *bad = j.bad;
@@ -144,7 +143,7 @@ static kspec_status square(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;
     size_t i, k;
-    lower(chunk, &i, &k);
+    ks_lower(chunk, &i, &k);
     const size_t rows = extent(j, i), cols = extent(j, k);
     double *A = at(j, j->A, i, k);
     ks_gemm(1, 0, rows, cols, j->n - i * j->tile, 1, at(j, j->W, i, i), j->n, at(j, j->W, i, k), j->n, 0, A,
@@ -184,7 +183,7 @@ static kspec_status square_shared(const ks_run *run, job *j, kspec_error *err) {
 kspec_status ks_potri_tiled(const ks_run *run, size_t n, double *A, double *work, kspec_error *err) {
     job j = job_of(n, A, work);
     if (n) begin(&j, 0);
-    const ks_steps steps = {n ? j.tiles - 1 : 0, j.tiles * (j.tiles + 1) / 2, invert_chunks, invert_step};
+    const ks_steps steps = {n ? j.tiles - 1 : 0, 1 + j.tiles * j.tiles / 4, invert_chunks, invert_step};
     kspec_status st = ks_parallel_steps(run, &steps, &j, err);
     if (!st && run->team && n >= SHARED_FROM) return square_shared(run, &j, err);
     return st ? st : ks_parallel_for(run, j.tiles * (j.tiles + 1) / 2, square, &j, err);

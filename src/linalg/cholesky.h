@@ -10,6 +10,9 @@
 /* The side of a tile of an n x n matrix: large enough for BLAS, small enough to give several threads work. */
 size_t ks_tile(size_t n);
 
+/* The row and column of a tile of a lower triangle, which are numbered row by row */
+void ks_lower(size_t number, size_t *row, size_t *col);
+
 /*
  * A (n x n, lower triangle read) becomes L with A = L L^T in its lower triangle; the upper one is
  * overwritten. *bad is 0, or k > 0 if the leading k x k block is not positive definite.

@@ -1,5 +1,7 @@
 #include "moments/jackknife.h"
 
+#include "base/gamma.h"
+
 #include <math.h>
 
 double ks_signed_root(double x, int n) { return copysign(n == 1 ? fabs(x) : pow(fabs(x), 1.0 / n), x); }
@@ -82,7 +84,7 @@ static double beta_fraction(double x, double a, double b) {
         }
         if (fabs(C * D - 1) < 1e-15) break;
     }
-    return exp(a * log(x) + b * log1p(-x) + lgamma(a + b) - lgamma(a) - lgamma(b)) * f / a;
+    return exp(a * log(x) + b * log1p(-x) + ks_lgamma(a + b) - ks_lgamma(a) - ks_lgamma(b)) * f / a;
 }
 
 double ks_student_tails(double t, double degrees) {

@@ -48,8 +48,8 @@ static kspec_status predict_rows(void *ctx, size_t chunk, const ks_worker *worke
 static kspec_status square_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     const theta_job *t = ctx;
     const kspec_ridge *r = t->r;
-    size_t n = r->n, bi = 0, bj = chunk;
-    for (; bj > bi; bi++) bj -= bi + 1;
+    size_t n = r->n, bi, bj;
+    ks_lower(chunk, &bi, &bj);
     size_t i = bi * t->tile, j = bj * t->tile;
     size_t rows = n - i < t->tile ? n - i : t->tile, cols = n - j < t->tile ? n - j : t->tile;
     double *S = t->scratch + (size_t)worker->index * t->scratch_size;
@@ -72,7 +72,9 @@ static kspec_status sum_chunks(const ks_run *run, theta_job *t, size_t chunks, k
 /* cross_a = tr(H^T K_a(Xt,X)), square_a = tr(H^T H K_a); leaves H */
 static kspec_status theta(kspec_ridge *r, const ks_run *run, const double k[2], double cross[2],
                           double square[2], kspec_error *err) {
-    enum { HIGH = 128 }; /* rows of H: fewer, since there are no tiles beside each other */
+    enum {
+        HIGH = 128
+    }; /* rows of H at a time: twice as many chunks as tiles of 256, which are too few for 16 threads */
     ks_arena scratch = {0};
     theta_job t = {.r = r, .k = {k[COS], k[SIN]}, .tile = HIGH, .rows = 1};
     const size_t side = ks_tile(r->n), tiles = (r->n + side - 1) / side, lower = tiles * (tiles + 1) / 2;

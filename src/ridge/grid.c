@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "ridge/call.h"
 #include "ridge/predict.h"
+#include "ridge/result.h"
 #include "team/team.h"
 
 typedef struct {
@@ -10,54 +11,74 @@ typedef struct {
     const double *lambda;
     kspec_ridge *r;
     kspec_ridge_result *result;
+    /* in a team: how each path failed, where it did */
+    kspec_error *failures;
 } grid;
 
-static kspec_status make_some(void *ctx, const ks_run *run, const size_t *list, size_t count,
-                              kspec_error *err) {
-    const grid *g = ctx;
-    kspec_status st = KSPEC_OK;
-    for (size_t k = 0; k < count && !st; k++) {
-        const ks_run part = ks_run_part(run, (double)k / (double)count, (double)(k + 1) / (double)count);
-        st = ks_ridge_path(g->r, &part, g->N[list[k]], g->lambda, g->count,
-                           g->result->points + list[k] * g->count, err);
-    }
-    return st;
+static kspec_status make_path(const grid *g, const ks_run *run, size_t path, kspec_error *err) {
+    return ks_ridge_path(g->r, run, g->N[path], g->lambda, g->count, g->result->points + path * g->count,
+                         err);
 }
 
+/* ---- in a team ---- */
+
 /*
- * A team makes one path after the other, sharing out each point's work but for the factors, two ninths of it;
- * or, where that is faster, every rank whole paths. The bits are the same. A GPU shares out nothing of a
- * point. A checkpoint keeps points, whatever the number of ranks that goes on from it.
+ * A team makes one path after the other, sharing out each point's work but for Cholesky's factor and its
+ * inverse, n^3/3 of 3/2 n^3 multiply-adds; or, where that is faster, every rank whole paths. The bits are the
+ * same. A GPU shares out nothing of a point; its bits are those of its kind. A checkpoint keeps points,
+ * whatever the number of ranks that goes on from it.
  */
 static int by_paths(const ks_run *run, size_t paths) {
     const size_t ranks = (size_t)ks_team_ranks(run), rounds = (paths + ranks - 1) / ranks;
-    const double within = 9 / (2 + 7 / (double)ranks);
-    if (ranks == 1 || run->team->keep) return 0;
-    return paths > 1 && (run->device || (double)paths / (double)rounds >= within);
+    const double alone = 2.0 / 9, within = 1 / (alone + (1 - alone) / (double)ranks);
+    if (ranks == 1 || run->team->keep || paths == 1) return 0;
+    return run->device || (double)paths / (double)rounds >= within;
 }
 
-/* Every rank its paths, which are handed round; columns lie elsewhere on each rank */
-static kspec_status share_paths(const grid *g, const ks_run *run, kspec_error *err) {
-    kspec_ridge_point *all = g->result->points[0];
-    const size_t m = g->r->m, points = g->paths * g->count;
-    double *columns = all->train_columns;
-    const ks_share shares[] = {{all, g->count * sizeof *all, g->paths, 1},
-                               {columns, g->count * 2 * m * sizeof *columns, g->paths, 1}};
-    kspec_status st = ks_team_for_all(run, "paths", g->paths, make_some, (void *)g, shares, 2, err);
-    for (size_t k = 0; k < points && !st; k++)
-        all[k].train_columns = columns + 2 * k * m, all[k].test_columns = columns + (2 * k + 1) * m;
+/* What the data do not allow is no failure of a rank: all hear of it, and the lowest path's counts. */
+static kspec_status make_some(void *ctx, const ks_run *run, const size_t *list, size_t count,
+                              kspec_error *err) {
+    const grid *g = ctx;
+    for (size_t k = 0; k < count; k++) {
+        const ks_run part = ks_run_part(run, (double)k / (double)count, (double)(k + 1) / (double)count);
+        const kspec_status st = make_path(g, &part, list[k], err);
+        if (st == KSPEC_E_NUMERIC) {
+            g->failures[list[k]] = *err;
+            return KSPEC_OK;
+        }
+        if (st) return st;
+    }
+    return KSPEC_OK;
+}
+
+static kspec_status share_paths(grid *g, const ks_run *run, kspec_error *err) {
+    kspec_ridge_point *points = g->result->points[0];
+    double *columns = points->train_columns;
+    g->failures = ks_zalloc(g->paths, sizeof *g->failures);
+    const ks_share shares[] = {{points, g->count * sizeof *points, g->paths, 1},
+                               {columns, g->count * 2 * g->r->m * sizeof *columns, g->paths, 1},
+                               {g->failures, sizeof *g->failures, g->paths, 1}};
+    kspec_status st = g->failures ? ks_team_for_all(run, "paths", g->paths, make_some, g, shares, 3, err)
+                                  : ks_nomem(err, "the paths", ks_size(g->paths, sizeof *g->failures));
+    ks_ridge_own_columns(g->result, columns);
+    for (size_t k = 0; k < g->paths && !st; k++)
+        if (g->failures[k].code) *err = g->failures[k], st = err->code;
+    ks_free(g->failures);
     return st;
 }
 
+/* ---- the calls ---- */
+
 static kspec_status make_grid(kspec_ridge *r, const ks_run *run, void *ctx, kspec_ridge_result *result,
                               kspec_error *err) {
-    grid g = *(const grid *)ctx;
-    g.r = r, g.result = result;
-    if (by_paths(run, g.paths)) return share_paths(&g, run, err);
+    grid *g = ctx;
+    g->r = r, g->result = result;
+    if (by_paths(run, g->paths)) return share_paths(g, run, err);
     kspec_status st = KSPEC_OK;
-    for (size_t k = 0; k < g.paths && !st; k++) {
-        const ks_run part = ks_run_part(run, (double)k / (double)g.paths, (double)(k + 1) / (double)g.paths);
-        st = make_some(&g, &part, &k, 1, err);
+    for (size_t k = 0; k < g->paths && !st; k++) {
+        const double paths = (double)g->paths;
+        const ks_run part = ks_run_part(run, (double)k / paths, (double)(k + 1) / paths);
+        st = make_path(g, &part, k, err);
     }
     return st;
 }

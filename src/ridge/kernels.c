@@ -38,9 +38,9 @@ static kspec_status kernel_tile(void *ctx, size_t chunk, const ks_worker *worker
     (void)worker;
     const kernel_job *j = ctx;
     const kspec_ridge *r = j->r;
-    size_t n = r->n, tiles = (n + j->tile - 1) / j->tile, bi = 0, bj = chunk;
+    size_t n = r->n, tiles = (n + j->tile - 1) / j->tile, bi, bj;
     if (j->symmetric)
-        for (; bj > bi; bi++) bj -= bi + 1;
+        ks_lower(chunk, &bi, &bj);
     else
         bi = chunk / tiles, bj = chunk % tiles;
     size_t i = bi * j->tile, k = bj * j->tile;

@@ -74,8 +74,8 @@ static void sum_rows(const trace_job *t, size_t tile) {
 /* Tiles (i,j) and (j,i), i >= j: their part of tr(MM), by small blocks that stay in the cache transposed */
 static void sum_pair(const trace_job *t, size_t pair) {
     enum { SMALL = 32 };
-    size_t n = t->r->n, bi = 0, bj = pair;
-    for (; bj > bi; bi++) bj -= bi + 1;
+    size_t n = t->r->n, bi, bj;
+    ks_lower(pair, &bi, &bj);
     size_t i0 = bi * t->tile, i1 = i0 + rows_of(t, bi), j0 = bj * t->tile, j1 = j0 + rows_of(t, bj);
     const double *M = t->r->work;
     double sum = 0;
@@ -89,10 +89,10 @@ static void sum_pair(const trace_job *t, size_t pair) {
     t->sums[pair][MM] = bi == bj ? sum : 2 * sum;
 }
 
-/* Step 0: M, in pieces; 1: the sums */
+/* Of those with M. Step 0: M, in pieces; 1: the sums */
 static size_t trace_chunks(void *ctx, size_t step) {
     const trace_job *t = ctx;
-    return !t->second ? step * t->tiles : step ? t->tiles + t->pairs : t->tiles * pieces(t);
+    return step ? t->tiles + t->pairs : t->tiles * pieces(t);
 }
 
 static kspec_status trace_step(void *ctx, size_t step, size_t chunk, const ks_worker *worker) {
@@ -107,7 +107,10 @@ static kspec_status trace_step(void *ctx, size_t step, size_t chunk, const ks_wo
     return KSPEC_OK;
 }
 
-/* The same for a team: its ranks share out blocks of rows, and hand round those of M for what is left */
+/*
+ * Without M, or in a team: blocks of rows, which its ranks share out; they hand round those of M for what is
+ * left
+ */
 static kspec_status trace_rows(void *ctx, size_t tile, const ks_worker *worker) {
     (void)worker;
     const trace_job *t = ctx;
@@ -122,7 +125,7 @@ static kspec_status trace_pair(void *ctx, size_t pair, const ks_worker *worker) 
     return KSPEC_OK;
 }
 
-static kspec_status trace_shared(const ks_run *run, trace_job *t, kspec_error *err) {
+static kspec_status sum_by_rows(const ks_run *run, trace_job *t, kspec_error *err) {
     const kspec_ridge *r = t->r;
     const ks_share shares[] = {{t->sums, sizeof *t->sums, t->tiles, 1},
                                {r->work, r->n * sizeof *r->work, r->n, t->tile}};
@@ -137,7 +140,8 @@ static kspec_status sum_tiles(const kspec_ridge *r, const ks_run *run, int secon
     t.sums = ks_zalloc(t.pairs, sizeof *t.sums);
     if (!t.sums) return ks_nomem(err, "traces", ks_size(t.pairs, sizeof *t.sums));
     const ks_steps steps = {2, t.tiles + t.pairs, trace_chunks, trace_step};
-    kspec_status st = run->team ? trace_shared(run, &t, err) : ks_parallel_steps(run, &steps, &t, err);
+    kspec_status st =
+        run->team || !second ? sum_by_rows(run, &t, err) : ks_parallel_steps(run, &steps, &t, err);
     for (size_t c = 0; c < t.pairs && !st; c++)
         for (int s = 0; s < SUMS; s++) total[s] += t.sums[c][s];
     ks_free(t.sums);

@@ -18,12 +18,17 @@ kspec_status ks_ridge_result(const kspec_ridge *r, size_t count, kspec_ridge_res
         kspec_ridge_free(result);
         return st;
     }
-    for (size_t k = 0; k < count; k++) {
+    ks_ridge_own_columns(result, columns);
+    *out = result;
+    return KSPEC_OK;
+}
+
+void ks_ridge_own_columns(kspec_ridge_result *result, double *columns) {
+    const size_t m = result->targets;
+    for (size_t k = 0; k < result->count; k++) {
         result->points[k]->train_columns = columns + 2 * k * m;
         result->points[k]->test_columns = columns + (2 * k + 1) * m;
     }
-    *out = result;
-    return KSPEC_OK;
 }
 
 kspec_status ks_ridge_empirical_result(size_t count, kspec_ridge_empirical_result **out, kspec_error *err) {

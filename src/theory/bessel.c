@@ -1,5 +1,7 @@
 #include "theory/bessel.h"
 
+#include "base/gamma.h"
+
 #include <math.h>
 
 static const long double pi = 3.14159265358979323846264338327950288L;
@@ -29,7 +31,7 @@ static long double large(const ks_debye *d, long double mu, long double k, long 
     }
     long double powers =
         z < nu ? k * logl(z) + mu * logl(2) - nu * logl(nu + S) : mu * logl(2 / z) - nu * asinhl(nu / z);
-    return powers + lgammal(mu + 1) + nu * nu / (z + S) - logl(2 * pi * S) / 2 + logl(sum);
+    return powers + ks_lgammal(mu + 1) + nu * nu / (z + S) - logl(2 * pi * S) / 2 + logl(sum);
 }
 
 /*
@@ -39,7 +41,7 @@ static long double large(const ks_debye *d, long double mu, long double k, long 
 static long double small(long double mu, long double k, long double z) {
     long double sum = 1, term = 1;
     for (long double j = 1; term > sum * 1e-21L; j++) sum += term *= z / 2 * (z / 2) / (j * (mu + k + j));
-    return logl(sum) - z + k * logl(z / 2) + lgammal(mu + 1) - lgammal(mu + k + 1);
+    return logl(sum) - z + k * logl(z / 2) + ks_lgammal(mu + 1) - ks_lgammal(mu + k + 1);
 }
 
 /* At S = 100 the terms left out are below 1e-19. */

@@ -4,6 +4,7 @@
  * nothing cancels.
  */
 #include "base/error.h"
+#include "base/gamma.h"
 #include "base/memory.h"
 #include "theory/bessel.h"
 #include "kspec/theory.h"
@@ -67,7 +68,8 @@ static void start(walk *w, kspec_sphere kernel, double parameter, size_t dim) {
         w->q = parameter;
         w->log_lambda = polynomial_mean(w->q, w->D);
     } else {
-        w->log_sigma = logl(2) + 2 * (lgammal(w->D / 2) - lgammal((w->D + 1) / 2) - logl(2) - logl(pi) / 2);
+        w->log_sigma =
+            logl(2) + 2 * (ks_lgammal(w->D / 2) - ks_lgammal((w->D + 1) / 2) - logl(2) - logl(pi) / 2);
         w->log_lambda = ntk(w);
     }
 }

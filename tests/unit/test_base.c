@@ -9,6 +9,7 @@
 #include "help/locale.h"
 #include "test.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 /* Whatever is in it, a message is letters, and its numbers have decimal points. */
@@ -223,6 +224,12 @@ TEST(steps_follow_each_other) {
         for (size_t k = 0; k < STEPS; k++) CHECK(t.asked[k] == 1 && t.made[k] == t.width[k]);
         if (threads == 1) one = t;
         CHECK(memcmp(one.sums, t.sums, sizeof one.sums) == 0);
+        for (ks_threads_most = 0; ks_threads_most < 3; ks_threads_most++) { /* no more can be started */
+            t = failing;
+            CHECK(ks_parallel_steps(&run, &all, &t, &e) == KSPEC_OK && t.early == 0);
+            CHECK(memcmp(one.sums, t.sums, sizeof one.sums) == 0);
+        }
+        ks_threads_most = INT_MAX;
         t = failing;
         t.fail_at = 31, t.width[31] = 20;
         CHECK_FAILS(ks_parallel_steps(&run, &all, &t, &e), KSPEC_E_NUMERIC, e, "chunk 2 of step 31");

@@ -7,7 +7,7 @@
 
 /* A = B B^T + I, well conditioned, with sizes around those of a tile */
 TEST(factor_and_inverse) {
-    static const size_t sizes[] = {1, 2, 37, 127, 128, 129, 300, 530};
+    static const size_t sizes[] = {1, 2, 37, 127, 128, 129, 300, 530, 1100};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         size_t n = sizes[s], bad;
         double *B = malloc(n * n * 8), *A = malloc(n * n * 8), *L = malloc(n * n * 8), *W = malloc(n * n * 8);
@@ -16,7 +16,9 @@ TEST(factor_and_inverse) {
         for (size_t i = 0; i < n; i++)
             for (size_t j = 0; j < n; j++) {
                 A[i * n + j] = i == j;
-                for (size_t k = 0; k < n; k++) A[i * n + j] += B[i * n + k] * B[j * n + k] / (double)n;
+                if (n > 600) A[i * n + j] += exp(-fabs((double)i - (double)j) / 50); /* n^3 would take long */
+                for (size_t k = 0; k < n && n <= 600; k++)
+                    A[i * n + j] += B[i * n + k] * B[j * n + k] / (double)n;
             }
         for (int threads = 1; threads <= 3; threads++) {
             ks_run run;
@@ -25,7 +27,7 @@ TEST(factor_and_inverse) {
                 for (size_t j = 0; j < n; j++)
                     L[i * n + j] = j > i ? NAN : A[i * n + j]; /* the upper is not read */
             CHECK(ks_potrf_tiled(&run, n, L, &bad, NULL) == KSPEC_OK && bad == 0);
-            for (size_t i = 0; i < n; i += 17)
+            for (size_t i = 0; i<n; i += n> 600 ? 201 : 17)
                 for (size_t j = 0; j <= i; j++) {
                     double sum = 0;
                     for (size_t k = 0; k <= j; k++) sum += L[i * n + k] * L[j * n + k];
@@ -34,14 +36,14 @@ TEST(factor_and_inverse) {
             kspec_random_normal(n, 1, 0, n * 2, V);
             ks_potrs(n, 2, L, n, V, 2);
             CHECK(ks_potri_tiled(&run, n, L, W, NULL) == KSPEC_OK);
-            for (size_t i = 0; i < n; i += 13)
+            for (size_t i = 0; i<n; i += n> 600 ? 199 : 13)
                 for (size_t j = 0; j < n; j++) {
                     double sum = 0;
                     for (size_t k = 0; k < n; k++) sum += A[i * n + k] * L[k * n + j];
                     CHECK(fabs(sum - (i == j)) < 1e-12 * (double)n);
                     CHECK(L[i * n + j] == L[j * n + i]);
                 }
-            double b[2 * 530], sum = 0;
+            double b[2 * 1100], sum = 0;
             kspec_random_normal(n, 1, 0, n * 2, b);
             for (size_t k = 0; k < n; k++) sum += L[(n - 1) * n + k] * b[2 * k + 1];
             CHECK_MSG(fabs(sum - V[2 * n - 1]) < 1e-12 * (double)n, "%g %g", sum, V[2 * n - 1]);
@@ -55,6 +57,9 @@ TEST(factor_and_inverse) {
         size_t at = n / 2;
         memcpy(L, A, n * n * 8);
         L[at * n + at] = -1;
+        CHECK(ks_potrf_tiled(&run, n, L, &bad, NULL) == KSPEC_OK && bad == at + 1);
+        memcpy(L, A, n * n * 8);
+        L[at * n + at] = L[n * n - 1] = -1; /* and of two the first, wherever the other is */
         CHECK(ks_potrf_tiled(&run, n, L, &bad, NULL) == KSPEC_OK && bad == at + 1);
         free(A), free(B), free(L), free(W), free(first), free(V);
     }

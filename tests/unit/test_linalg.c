@@ -1,4 +1,5 @@
 #include "linalg/eigen.h"
+#include "linalg/linalg.h"
 #include "test.h"
 
 #include <math.h>
@@ -63,7 +64,9 @@ TEST(last_eigenvectors) {
 }
 
 int main(void) {
+    CHECK(ks_blas_enter(1, NULL) == KSPEC_OK); /* as every call of the library does */
     RUN(symmetric_eigenproblem);
     RUN(last_eigenvectors);
+    ks_blas_leave();
     return test_done();
 }

@@ -96,7 +96,7 @@ TEST(norms_have_the_same_bits) {
     free((void *)x.data);
 }
 
-/* ---- predictions: every rank makes all of them ---- */
+/* ---- predictions: every rank makes some numbers of features; with a checkpoint, and searching, all ---- */
 
 enum { ROWS = 70, COLS = 6 };
 
