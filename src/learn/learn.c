@@ -108,8 +108,8 @@ static int report(void *ctx, double fraction) {
 }
 
 /*
- * How a run ended: `err` becomes the reason. A run that stops because another has failed is not the reason: that
- * one's failure, where there is one.
+ * How a run ended: `err` becomes the reason. A run that stops because another has failed is not the reason:
+ * that one's failure, where there is one.
  */
 static kspec_status reason(job *j, size_t run, kspec_status st, kspec_error *err) {
     pthread_mutex_lock(&j->l.lock);

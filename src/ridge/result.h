@@ -5,8 +5,8 @@
 #include "ridge/plan.h"
 
 /*
- * `count` points, one behind the other, zeroed but for their columns, which follow each other, too: of training,
- * of testing, of the next point; freed by kspec_ridge_free().
+ * `count` points, one behind the other, zeroed but for their columns, which follow each other, too: of
+ * training, of testing, of the next point; freed by kspec_ridge_free().
  */
 kspec_status ks_ridge_result(const kspec_ridge *r, size_t count, kspec_ridge_result **out, kspec_error *err);
 

@@ -1,4 +1,4 @@
-/* The resolvent of ridge and its traces, whose matrices are cut into tiles and pieces, against plain loops. */
+/* The resolvent of ridge and its traces, whose matrices are cut into tiles and pieces, by plain loops. */
 #include "help/ridge.h"
 #include "ridge/resolvent.h"
 
@@ -23,7 +23,8 @@ static double inner(size_t n, const double *A, const double *B, int turned) {
 }
 
 static void is(double got, double wanted, const char *what, size_t n) {
-    CHECK_MSG(fabs(got - wanted) <= 1e-10 * fabs(wanted), "n %zu: %s is %.17g, not %.17g", n, what, got, wanted);
+    CHECK_MSG(fabs(got - wanted) <= 1e-10 * fabs(wanted), "n %zu: %s is %.17g, not %.17g", n, what, got,
+              wanted);
 }
 
 /* (sum_a k_a K_a + ridge I) Q = I, in some rows */

@@ -543,39 +543,6 @@ static kspec_status on_gpu(rank_job *r) {
     return st;
 }
 
-/* 4 different rows among 12: lambda 0 has no limit where 2N is above 4. */
-static kspec_status impossible(rank_job *r) {
-    static const size_t features[] = {1, 3, 4, 1};
-    const double zero = 0;
-    double *x = numbers(12 * 3, 1, 0), *y = numbers(12, 2, 0);
-    for (size_t i = 4; i < 12; i++) memcpy(x + 3 * i, x + 3 * (i % 4), 3 * sizeof *x);
-    const kspec_matrix X = matrix(x, 12, 3), Y = matrix(y, 12, 1);
-    const kspec_ridge_opts o = {.size = sizeof o, .sigma = 1.5, .threads = 1, .team = r->team};
-    kspec_ridge *plan;
-    kspec_ridge_result *p = NULL;
-    kspec_status st = kspec_ridge_open(&X, &Y, NULL, NULL, &o, &plan, &r->err);
-    if (!st) st = kspec_ridge_grid(plan, features, 4, &zero, 1, &p, &r->err);
-    kspec_ridge_free(p);
-    kspec_ridge_close(plan);
-    free(x), free(y);
-    return st;
-}
-
-/* What the data do not allow is said as by one process, whoever came upon it. */
-TEST(a_grid_fails_as_by_one_process) {
-    rank_job alone = {.call = impossible};
-    CHECK(alone.call(&alone) == KSPEC_E_NUMERIC);
-    CHECK_MSG(strstr(alone.err.msg, "2N = 6"), "%s", alone.err.msg);
-    for (int ranks = 2; ranks <= 5; ranks++) {
-        rank_job r[5];
-        for (int i = 0; i < ranks; i++) r[i] = (rank_job){.call = impossible};
-        run_all(ranks, r);
-        for (int i = 0; i < ranks; i++)
-            CHECK_MSG(r[i].status == KSPEC_E_NUMERIC && strcmp(r[i].err.msg, alone.err.msg) == 0,
-                      "rank %d of %d: %s", i, ranks, r[i].err.msg);
-    }
-}
-
 /* The plain plugin has two. */
 TEST(ranks_have_gpus_of_their_own) {
     static char plain[PATH_MAX + 32];
@@ -605,7 +572,6 @@ int main(void) {
     RUN(a_rank_that_cancels_ends_all);
     RUN(a_rank_without_memory_ends_all);
     RUN(checkpoints_go_on_where_they_stopped);
-    RUN(a_grid_fails_as_by_one_process);
     RUN(ranks_have_gpus_of_their_own);
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) unlink(files[k]);
     return test_done();
