@@ -1,5 +1,6 @@
 /* The resolvent of ridge and its traces, whose matrices are cut into tiles and pieces, by plain loops. */
 #include "help/ridge.h"
+#include "linalg/linalg.h"
 #include "ridge/resolvent.h"
 
 #include <math.h>
@@ -76,6 +77,8 @@ TEST(inverse_and_traces) {
 }
 
 int main(void) {
+    CHECK(ks_blas_enter(3, NULL) == KSPEC_OK); /* as every call of the library does */
     RUN(inverse_and_traces);
+    ks_blas_leave();
     return test_done();
 }

@@ -522,6 +522,7 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
 }
 
 int main(void) {
+    CHECK(ks_blas_enter(1, NULL) == KSPEC_OK); /* as every call of the library does */
     ks_ranks_least = 0;
     RUN(products_have_the_same_bits);
     RUN(symmetric_products_have_the_same_bits);
@@ -532,5 +533,6 @@ int main(void) {
     RUN(a_rank_without_memory_ends_all);
     RUN(a_rank_that_is_cancelled_ends_all);
     RUN(a_checkpoint_goes_on_where_it_stopped);
+    ks_blas_leave();
     return test_done();
 }
