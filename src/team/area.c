@@ -102,6 +102,8 @@ static _Atomic size_t *counter(const kspec_team *t) { return &((head *)t->area)-
 
 size_t ks_area_next(kspec_team *t) { return atomic_fetch_add(counter(t), 1); }
 
+size_t ks_area_taken(const kspec_team *t) { return atomic_load(counter(t)); }
+
 /* All have left the round. Its counter is used again after the next round's end, when all have met. */
 void ks_area_round(kspec_team *t) {
     if (t->comm.rank == 0) atomic_store(counter(t), 0);

@@ -23,6 +23,8 @@ kspec_status ks_area_get(kspec_team *t, size_t bytes, int count, double **area, 
  */
 size_t ks_area_next(kspec_team *t);
 void ks_area_round(kspec_team *t);
+/* How many numbers of this round have been asked for */
+size_t ks_area_taken(const kspec_team *t);
 
 void ks_area_end(kspec_team *t);
 

@@ -2,6 +2,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "team/area.h"
 #include "team/keep.h"
 
 #include <stdio.h>
@@ -54,6 +55,8 @@ typedef struct {
     size_t *mine, todo;
     /* later chunks are shorter */
     int falling;
+    /* where whoever is free takes the next chunk: who has made it; else NULL */
+    int32_t *maker;
     /* what the ranks hand round: of each, of this one, of all */
     size_t *bytes;
     unsigned char *sent, *all;
@@ -85,19 +88,26 @@ static kspec_status all_of_mine(const ks_run *run, const loop *l, kspec_error *e
 /* Whose chunk it is */
 static size_t owner(const loop *l, size_t c) {
     const size_t ranks = (size_t)l->team->comm.ranks;
+    if (l->maker) return (size_t)l->maker[c];
     return l->falling && c / ranks % 2 ? ranks - 1 - c % ranks : c % ranks;
 }
 
-/* Room for what all ranks hand round: chunks that the checkpoint had are everywhere already. */
-static kspec_status make_room(loop *l, kspec_error *err) {
+/* What each rank hands round: chunks that the checkpoint had are everywhere already. */
+static void count_bytes(loop *l) {
     const ks_kept_loop *k = &l->kept;
-    const size_t ranks = (size_t)l->team->comm.ranks;
-    size_t total = 0;
-    memset(l->bytes, 0, ranks * sizeof *l->bytes);
+    memset(l->bytes, 0, (size_t)l->team->comm.ranks * sizeof *l->bytes);
     for (size_t c = 0; c < k->chunks; c++)
         if (!k->have[c]) l->bytes[owner(l, c)] += ks_share_bytes(k->shares, k->count, k->chunks, c);
-    for (size_t r = 0; r < ranks; r++) total = ks_size_add(total, l->bytes[r]);
-    l->sent = ks_alloc(l->bytes[l->team->comm.rank], 1);
+}
+
+/* Room for it */
+static kspec_status make_room(loop *l, kspec_error *err) {
+    const ks_kept_loop *k = &l->kept;
+    size_t total = 0;
+    for (size_t c = 0; c < k->chunks; c++)
+        if (!k->have[c]) total = ks_size_add(total, ks_share_bytes(k->shares, k->count, k->chunks, c));
+    if (!l->maker) count_bytes(l);
+    l->sent = ks_alloc(l->maker ? total : l->bytes[l->team->comm.rank], 1);
     l->all = ks_alloc(total, 1);
     return l->sent && l->all ? KSPEC_OK : ks_nomem(err, "the results of all ranks", total);
 }
@@ -121,6 +131,65 @@ static kspec_status hand_round(loop *l, kspec_error *err) {
     return st;
 }
 
+/* ---- chunks for whoever is free ---- */
+
+/*
+ * Ranks that share memory (team/area.h) take the next chunk when they are free: nobody waits for one that the
+ * system has held up. For long loops with little to hand round, since nobody knows before the end how much it
+ * is of whom; a checkpoint's chunks have owners.
+ */
+static kspec_status find_makers(loop *l, kspec_error *err) {
+    enum { LITTLE = 1 << 24 };
+    const ks_kept_loop *k = &l->kept;
+    size_t total = 0;
+    double *area = NULL;
+    for (size_t c = 0; c < k->chunks; c++)
+        total = ks_size_add(total, ks_share_bytes(k->shares, k->count, k->chunks, c));
+    if (!l->falling || l->team->keep || total > LITTLE) return KSPEC_OK;
+    kspec_status st = ks_area_get(l->team, ks_size(k->chunks, sizeof *l->maker), 1, &area, err);
+    l->maker = (int32_t *)(void *)area;
+    return st;
+}
+
+static kspec_status take_next(void *ctx, size_t unused, const ks_worker *worker) {
+    (void)unused;
+    const loop *l = ctx;
+    const size_t c = ks_area_next(l->team);
+    if (c >= l->kept.chunks) return KSPEC_OK;
+    l->maker[c] = l->team->comm.rank;
+    return l->fn(l->ctx, c, worker);
+}
+
+typedef struct {
+    const loop *l;
+    const ks_run *run;
+} watch;
+
+/* Progress is what all ranks have taken */
+static int report_taken(void *ctx, double fraction) {
+    (void)fraction;
+    const watch *w = ctx;
+    const size_t chunks = w->l->kept.chunks, taken = ks_area_taken(w->l->team);
+    return ks_run_report(w->run, taken < chunks ? (double)taken / (double)chunks : 1);
+}
+
+static kspec_status take_chunks(const ks_run *alone, loop *l, kspec_error *err) {
+    watch w = {l, alone};
+    ks_run watched = *alone;
+    watched.from = 0, watched.to = 1, watched.progress = (kspec_progress){report_taken, &w};
+    return ks_parallel_for(&watched, l->kept.chunks, take_next, l, err);
+}
+
+/* All have come: who has made what */
+static void count_taken(loop *l) {
+    ks_area_round(l->team);
+    for (size_t c = 0; c < l->kept.chunks; c++)
+        if (l->maker[c] == l->team->comm.rank) l->mine[l->todo++] = c;
+    count_bytes(l);
+}
+
+/* ---- */
+
 /* Which chunks the checkpoint has: the same ones for every rank, or nobody goes on */
 static kspec_status resume(loop *l, kspec_error *err) {
     kspec_status st = ks_keep_begin(l->team->keep, &l->kept, err);
@@ -130,13 +199,15 @@ static kspec_status resume(loop *l, kspec_error *err) {
 
 static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
     kspec_team *t = l->team;
-    kspec_status st = t->keep ? resume(l, err) : KSPEC_OK;
+    kspec_status st = t->keep ? resume(l, err) : find_makers(l, err);
     if (st) return st;
     const size_t ranks = (size_t)t->comm.ranks;
-    for (size_t c = 0; c < l->kept.chunks; c++)
+    for (size_t c = 0; c < l->kept.chunks && !l->maker; c++)
         if (!l->kept.have[c] && owner(l, c) == (size_t)t->comm.rank) l->mine[l->todo++] = c;
-    ks_run alone = ks_run_alone(run);
-    st = l->many ? all_of_mine(&alone, l, err) : ks_parallel_for(&alone, l->todo, one, l, err);
+    const ks_run alone = ks_run_alone(run);
+    st = l->maker  ? take_chunks(&alone, l, err)
+         : l->many ? all_of_mine(&alone, l, err)
+                   : ks_parallel_for(&alone, l->todo, one, l, err);
     if (t->keep) { /* what is done is kept, whatever became of the rest */
         kspec_error second;
         ks_clear(&second);
@@ -145,6 +216,8 @@ static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
     }
     if (!st && ranks > 1) st = make_room(l, err); /* before all meet: then nobody may be missing */
     st = ks_team_meet(t, KS_AT_LOOP, st, l->kept.what, l->kept.chunks, err);
+    if (st && l->maker) ks_area_end(t); /* not all numbers of this round may have been asked for */
+    if (!st && l->maker) count_taken(l);
     return st || ranks == 1 ? st : hand_round(l, err);
 }
 

@@ -1,4 +1,6 @@
 /* Teams: the same bits and the same failures at any number of ranks; checkpoints that go on. */
+#include "base/clock.h"
+#include "base/error.h"
 #include "help/team_job.h"
 #include "team/keep.h"
 #include "test.h"
@@ -216,6 +218,67 @@ TEST(a_step_is_kept) {
     remove_all("team-step");
 }
 
+/* ---- chunks for whoever is free ---- */
+
+enum { CHUNKS = 41, TURNS = 3 };
+
+static atomic_int made;
+
+typedef struct {
+    int rank, own, turn, fail_at;
+    double result[CHUNKS], progress;
+    kspec_status status;
+} free_rank;
+
+/* Rank 0 is held up in its first chunk until the others have made the rest. */
+static kspec_status square(void *ctx, size_t c, const ks_worker *worker) {
+    free_rank *f = ctx;
+    const double until = ks_now() + 60;
+    while (f->rank == 0 && !f->fail_at && atomic_load(&made) % CHUNKS < CHUNKS - 1 && ks_now() < until)
+        usleep(100);
+    f->result[c] = (double)(c * c + (size_t)f->turn);
+    f->own++;
+    atomic_fetch_add(&made, 1);
+    return f->fail_at && c >= (size_t)f->fail_at ? ks_fail(worker->err, KSPEC_E_NUMERIC, "chunk") : KSPEC_OK;
+}
+
+static int rises(void *ctx, double fraction) {
+    free_rank *f = ctx;
+    CHECK(fraction >= f->progress && fraction <= 1);
+    f->progress = fraction;
+    return 0;
+}
+
+static void free_work(const kspec_comm *comm, void *ctx) {
+    free_rank *f = ctx;
+    kspec_error err = {0};
+    ks_run run = {.threads = 1, .progress = {rises, f}, .to = 1};
+    const ks_share result = {f->result, sizeof(double), CHUNKS, 1};
+    f->rank = comm->rank;
+    CHECK(kspec_team_open(comm, &run.team, &err) == KSPEC_OK);
+    for (f->turn = 0; f->turn < TURNS && !f->status; f->turn++) {
+        f->own = 0, f->progress = 0;
+        f->status = ks_team_for_falling(&run, "squares", CHUNKS, square, f, &result, 1, &err);
+        for (size_t c = 0; c < CHUNKS && !f->status; c++)
+            CHECK(f->result[c] == (double)(c * c + (size_t)f->turn));
+        if (f->rank == 0 && !f->fail_at) CHECK_MSG(f->own <= 1, "%d", f->own);
+    }
+    kspec_team_close(run.team);
+}
+
+TEST(a_rank_that_is_held_up_makes_less) {
+    for (int ranks = 2; ranks <= 4; ranks++) {
+        free_rank f[4] = {{0}};
+        atomic_store(&made, 0);
+        run_jobs(ranks, free_work, f, sizeof *f);
+        for (int r = 0; r < ranks; r++) CHECK(f[r].status == KSPEC_OK);
+        memset(f, 0, sizeof f);
+        for (int r = 0; r < ranks; r++) f[r].fail_at = 20;
+        run_jobs(ranks, free_work, f, sizeof *f);
+        for (int r = 0; r < ranks; r++) CHECK(f[r].status == KSPEC_E_NUMERIC);
+    }
+}
+
 /* ---- meetings ---- */
 
 static void differ(const kspec_comm *comm, void *ctx) {
@@ -240,6 +303,7 @@ int main(void) {
     RUN(a_failure_of_one_rank_is_everybodys);
     RUN(a_checkpoint_goes_on_where_it_stopped);
     RUN(a_step_is_kept);
+    RUN(a_rank_that_is_held_up_makes_less);
     RUN(another_file_is_noticed);
     return test_done();
 }
