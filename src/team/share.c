@@ -135,17 +135,18 @@ static kspec_status hand_round(loop *l, kspec_error *err) {
 
 /*
  * Ranks that share memory (team/area.h) take the next chunk when they are free: nobody waits for one that the
- * system has held up. For long loops with little to hand round, since nobody knows before the end how much it
- * is of whom; a checkpoint's chunks have owners.
+ * system has held up. For loops of many chunks with little to hand round: nobody knows before the end how
+ * much it is of whom; a checkpoint's chunks have owners.
  */
 static kspec_status find_makers(loop *l, kspec_error *err) {
-    enum { LITTLE = 1 << 24 };
+    enum { LITTLE = 1 << 27, EACH = 4 };
     const ks_kept_loop *k = &l->kept;
     size_t total = 0;
     double *area = NULL;
     for (size_t c = 0; c < k->chunks; c++)
         total = ks_size_add(total, ks_share_bytes(k->shares, k->count, k->chunks, c));
-    if (!l->falling || l->team->keep || total > LITTLE) return KSPEC_OK;
+    const size_t ranks = (size_t)l->team->comm.ranks;
+    if (!l->falling || l->team->keep || k->chunks < EACH * ranks || total > LITTLE) return KSPEC_OK;
     kspec_status st = ks_area_get(l->team, ks_size(k->chunks, sizeof *l->maker), 1, &area, err);
     l->maker = (int32_t *)(void *)area;
     return st;
