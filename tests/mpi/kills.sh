@@ -10,8 +10,8 @@ seq 1 2500 | awk '{ print $1 % 3 }' >labels.csv
 # but for times; learn's line names its checkpoint, and its runs say at which epoch they went on
 numbers() { grep -vE '"((train_|measure_)?seconds|gfma_per_s|command_line|resumed)"' "$1"; }
 same() { diff <(numbers "$1") <(numbers "$2") >/dev/null; }
-# A rank may be killed after the result was printed, before the launcher has seen all of them end; MPICH's adds
-# words of its own.
+# A rank may be killed after the result was printed, before the launcher has seen all of them end; that of
+# MPICH adds words of its own.
 none_or_whole() { ! grep -q schema "$out" || same whole.json <(sed '/^}$/q' "$out"); }
 RANDOM=20
 counts=(3 1 4 2 7 2)
