@@ -97,10 +97,7 @@ kspec_status ks_potrf_tiled(const ks_run *run, size_t n, double *A, size_t *bad,
 
 /* W_kl, l <= k, which is less the products of L_k0 ... L_k,k-1 with the rows above, becomes L_kk^-1 of it */
 static void substitute(const job *j, size_t k, size_t l) {
-    ks_blas_begin();
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)extent(j, k),
-                (int)extent(j, l), 1, at(j, j->A, k, k), (int)j->n, at(j, j->W, k, l), (int)j->n);
-    ks_blas_end();
+    ks_trsm(extent(j, k), extent(j, l), at(j, j->A, k, k), j->n, at(j, j->W, k, l), j->n);
 }
 
 /* W_kk, which is I, becomes L_kk^-1 */

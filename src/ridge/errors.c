@@ -72,9 +72,8 @@ static kspec_status sum_chunks(const ks_run *run, theta_job *t, size_t chunks, k
 /* cross_a = tr(H^T K_a(Xt,X)), square_a = tr(H^T H K_a); leaves H */
 static kspec_status theta(kspec_ridge *r, const ks_run *run, const double k[2], double cross[2],
                           double square[2], kspec_error *err) {
-    enum {
-        HIGH = 128
-    }; /* rows of H at a time: twice as many chunks as tiles of 256, which are too few for 16 threads */
+    /* rows of H at a time: twice as many chunks as tiles of 256, which are too few for 16 threads */
+    enum { HIGH = 128 };
     ks_arena scratch = {0};
     theta_job t = {.r = r, .k = {k[COS], k[SIN]}, .tile = HIGH, .rows = 1};
     const size_t side = ks_tile(r->n), tiles = (r->n + side - 1) / side, lower = tiles * (tiles + 1) / 2;

@@ -100,12 +100,18 @@ static void count_bytes(loop *l) {
         if (!k->have[c]) l->bytes[owner(l, c)] += ks_share_bytes(k->shares, k->count, k->chunks, c);
 }
 
-/* Room for it */
-static kspec_status make_room(loop *l, kspec_error *err) {
+/* What all of them hand round */
+static size_t total_bytes(const loop *l) {
     const ks_kept_loop *k = &l->kept;
     size_t total = 0;
     for (size_t c = 0; c < k->chunks; c++)
         if (!k->have[c]) total = ks_size_add(total, ks_share_bytes(k->shares, k->count, k->chunks, c));
+    return total;
+}
+
+/* Room for it */
+static kspec_status make_room(loop *l, kspec_error *err) {
+    const size_t total = total_bytes(l);
     if (!l->maker) count_bytes(l);
     l->sent = ks_alloc(l->maker ? total : l->bytes[l->team->comm.rank], 1);
     l->all = ks_alloc(total, 1);
@@ -140,14 +146,11 @@ static kspec_status hand_round(loop *l, kspec_error *err) {
  */
 static kspec_status find_makers(loop *l, kspec_error *err) {
     enum { LITTLE = 1 << 27, EACH = 4 };
-    const ks_kept_loop *k = &l->kept;
-    size_t total = 0;
+    const size_t chunks = l->kept.chunks;
     double *area = NULL;
-    for (size_t c = 0; c < k->chunks; c++)
-        total = ks_size_add(total, ks_share_bytes(k->shares, k->count, k->chunks, c));
-    const size_t ranks = (size_t)l->team->comm.ranks;
-    if (!l->falling || l->team->keep || k->chunks < EACH * ranks || total > LITTLE) return KSPEC_OK;
-    kspec_status st = ks_area_get(l->team, ks_size(k->chunks, sizeof *l->maker), 1, &area, err);
+    if (!l->falling || chunks < EACH * (size_t)l->team->comm.ranks || total_bytes(l) > LITTLE)
+        return KSPEC_OK;
+    kspec_status st = ks_area_get(l->team, ks_size(chunks, sizeof *l->maker), 1, &area, err);
     l->maker = (int32_t *)(void *)area;
     return st;
 }
