@@ -7,8 +7,8 @@
  */
 #include "base/clock.h"
 #include "linalg/linalg.h"
-#include "moments/exact.h"
-#include "moments/exact_run.h"
+#include "exact/exact.h"
+#include "exact/run.h"
 
 #include <math.h>
 #include <stdio.h>

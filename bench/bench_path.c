@@ -7,7 +7,7 @@
  */
 #include "base/clock.h"
 #include "linalg/linalg.h"
-#include "moments/path.h"
+#include "path/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef KSPEC_FUZZ_H
 #define KSPEC_FUZZ_H
 
-#include "io/array.h"
+#include "formats/array.h"
 #include "kspec/base.h"
 
 #include <stdatomic.h>

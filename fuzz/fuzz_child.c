@@ -4,7 +4,7 @@
  */
 
 #include "fuzz.h"
-#include "io/child.h"
+#include "formats/child.h"
 #include "kspec/files.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * of this one, which hands its counters back. A crash in a library is what that program is there
  * for; one in our own code is a fault, and so is an answer that the library would have to refuse.
  */
-#include "io/child.h"
+#include "formats/child.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -117,7 +117,7 @@ _Noreturn static void be_the_program(int memory, char *key, const char *kind) {
     __wrap__exit(kspec_hdf5_main(4, argv));
 }
 
-/* What take() of io/hdf5.c asks of an answer, of a program that did not crash */
+/* What take() of formats/hdf5.c asks of an answer, of a program that did not crash */
 static int is_sound(int memory) {
     ks_child_header h;
     struct stat st;

@@ -3,7 +3,7 @@
  * that loaded its own libraries again for each input would spend its time on that. It writes the file's bytes
  * behind HDF5's signature to the memory that it shares with the library.
  */
-#include "io/child.h"
+#include "formats/child.h"
 
 #include <stdio.h>
 #include <string.h>

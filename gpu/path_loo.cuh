@@ -1,4 +1,4 @@
-// path with the cycles through every row and column (moments/path_loo.c has the mathematics).
+// path with the cycles through every row and column (path/loo.c has the mathematics).
 #pragma once
 
 #include "slabs.cuh"

@@ -10,20 +10,23 @@ source=$(realpath "$1")
 may_include() {
     case $1 in
     base) echo "" ;;
-    simd | io) echo "base" ;;
-    team) echo "base io" ;;
+    simd | formats | write) echo "base" ;;
+    io) echo "base formats write" ;;
+    team) echo "base formats io write" ;;
     linalg) echo "base team" ;;
     features) echo "base simd linalg" ;;
     device) echo "base simd linalg team" ;;
     theory) echo "base simd linalg features" ;;
     wls) echo "base simd linalg team features theory" ;;
-    ridge | moments) echo "base simd linalg team device features theory" ;;
-    spectrum | norm | learn | dimension) echo "base simd linalg team device features theory moments" ;;
+    ridge | exact | path | pairs) echo "base simd linalg team device features theory" ;;
+    moments) echo "base simd linalg team device features theory exact path pairs" ;;
+    spectrum | norm | learn | dimension)
+        echo "base simd linalg team device features theory exact path pairs moments" ;;
     bench)
-        echo "base simd linalg team device features theory moments ridge wls spectrum norm learn dimension" \
-            "kspec.h" ;;
+        echo "base simd linalg team device features theory exact path pairs moments ridge wls spectrum norm" \
+            "learn dimension kspec.h" ;;
     cli) echo "core plot commands bench kspec.h" ;;
-    hdf5) echo "io/child.h io/sparse.h" ;; # a program apart: it shares what stands on nothing
+    hdf5) echo "formats/child.h formats/sparse.h" ;; # a program apart: it shares what stands on nothing
     include) echo "" ;;
     *) return 1 ;;
     esac
@@ -34,7 +37,8 @@ parts() { # room, or include/kspec/NAME.h
     case $1 in
     base | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | files)
         echo "base" ;;
-    io) echo "base files" ;;
+    exact | path | pairs) echo "base moments" ;;
+    io | formats | write) echo "base files" ;;
     features) echo "base kernel generate" ;;
     norm | spectrum | learn | dimension) echo "base kernel moments" ;;
     esac
@@ -50,7 +54,7 @@ owner() {
     *hdf5*.h | H5*.h | matio*.h) echo hdf5 ;;
     sleef*.h | *intrin.h) echo simd ;;
     Random123/*) echo features ;;
-    zlib.h) echo "io hdf5" ;;
+    zlib.h) echo "formats hdf5" ;;
     jansson.h) echo cli ;;
     coin/*) echo spectrum ;;
     esac
@@ -137,11 +141,11 @@ self_test() {
     put src/moments/good.h '<stdio.h>'
     put src/moments/good1.h '"kspec/moments.h"'
     put src/linalg/good.c '<cblas.h>'
-    put src/hdf5/good.c '"io/child.h"'
+    put src/hdf5/good.c '"formats/child.h"'
     put src/norm/good.h '"kspec/kernel.h"'
     put cli/core/good.c '<jansson.h>'
     put cli/plot/good.h '"kspec.h"'
-    put bench/good.c '"moments/path.h"'
+    put bench/good.c '"path/path.h"'
     put include/kspec.h '"kspec/norm.h"'
     put include/kspec/norm.h '"kspec/kernel.h"'
     while read -r file what; do
@@ -154,7 +158,7 @@ src/linalg/bad3.c "features/x.h"
 src/features/bad4.c "theory/x.h"
 src/theory/bad5.c "moments/x.h"
 src/io/bad6.c "linalg/linalg.h"
-src/hdf5/bad7.c "io/array.h"
+src/hdf5/bad7.c "formats/array.h"
 src/hdf5/bad8.c "kspec.h"
 src/moments/bad9.c "io/read.h"
 src/moments/bad10.c <cblas.h>
@@ -172,7 +176,7 @@ src/moments/bad22.c "kspec.h"
 src/features/bad23.c "kspec/norm.h"
 src/base/bad24.h "kspec/kernel.h"
 src/ridge/bad25.c "kspec/wls.h"
-bench/bad26.c "io/array.h"
+bench/bad26.c "formats/array.h"
 bench/bad27.c <coin/x.h>
 include/kspec/bad28.h "kspec/base.h"
 END

@@ -5,10 +5,10 @@
 #include "device/backend.h"
 #include "device/device.h"
 #include "linalg/linalg.h"
-#include "moments/exact.h"
-#include "moments/kv.h"
-#include "moments/naive.h"
-#include "moments/path.h"
+#include "exact/exact.h"
+#include "path/kv.h"
+#include "path/naive.h"
+#include "path/path.h"
 
 #include <math.h>
 #include <stdio.h>

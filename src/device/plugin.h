@@ -80,7 +80,7 @@ typedef struct {
     size_t count;
 } ks_parts;
 
-/* ---- the recursion of path (moments/path.h, simd/path.h) ---- */
+/* ---- the recursion of path (path/path.h, simd/path.h) ---- */
 
 typedef struct {
     const double *A, *B; /* P x Q, B = A with one trial */
@@ -94,7 +94,7 @@ typedef struct {
     /*
      * Or NULL: rows[(k*nmax + n-1)*P + i] and cols[(k*nmax + n-1)*Q + a], the sums over the cycles that
      * start in the rows of part k, through each row and column. Suffixes are taken anew after this many rows
-     * and columns (moments/path_loo.c says why).
+     * and columns (path/loo.c says why).
      */
     double *rows, *cols;
     size_t row_stretch, col_stretch;

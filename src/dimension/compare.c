@@ -6,7 +6,7 @@
 #include "linalg/linalg.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
-#include "moments/sums.h"
+#include "pairs/sums.h"
 #include "team/team.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Sparse matrices in HDF5, as AnnData, h5sparse, 10x Genomics and MATLAB write them. */
 #include "hdf5/h5.h"
-#include "io/sparse.h"
+#include "formats/sparse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* The process: its limits, and the memory it shares with the library. See reader.h and io/child.h. */
+/* The process: its limits, and the memory it shares with the library. See reader.h and formats/child.h. */
 #ifndef _GNU_SOURCE /* the fuzzer has it already */
 #define _GNU_SOURCE
 #endif
 #include "hdf5/reader.h"
 #include "hdf5/sandbox.h"
-#include "io/child.h"
+#include "formats/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

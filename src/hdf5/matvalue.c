@@ -1,6 +1,6 @@
 /* Variables of MATLAB before v7.3: numbers, cells of one shape, sparse matrices, fields of structs. */
 #include "hdf5/mat.h"
-#include "io/sparse.h"
+#include "formats/sparse.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "io/foreign.h"
-#include "io/inflate.h"
-#include "io/printable.h"
+#include "formats/foreign.h"
+#include "formats/inflate.h"
+#include "formats/printable.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/result.h"
-#include "io/inflate.h"
-#include "io/number.h"
-#include "io/text.h"
+#include "formats/inflate.h"
+#include "formats/number.h"
+#include "formats/text.h"
 
 #include <math.h>
 #include <stdlib.h>

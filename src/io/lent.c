@@ -1,5 +1,5 @@
 /* kspec_lend(), kspec_lend_there(): arrays of the caller's that are read as files are. */
-#include "io/array.h"
+#include "formats/array.h"
 
 #include "base/error.h"
 #include "base/memory.h"

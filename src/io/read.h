@@ -2,8 +2,8 @@
 #ifndef KS_IO_READ_H
 #define KS_IO_READ_H
 
-#include "io/array.h"
-#include "io/printable.h"
+#include "formats/array.h"
+#include "formats/printable.h"
 
 enum { KS_TRIALS, KS_ROWS, KS_COLS }; /* the axes of a data set, in its order */
 

@@ -1,5 +1,5 @@
 /* Picking rows and columns by number, range or name. */
-#include "io/array.h"
+#include "formats/array.h"
 
 #include "base/error.h"
 #include "base/memory.h"

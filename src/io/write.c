@@ -1,6 +1,6 @@
 /* Arrays to .npy, .csv and .json, a band at a time. */
-#include "io/element.h"
-#include "io/temp.h"
+#include "formats/element.h"
+#include "write/temp.h"
 
 #include "base/error.h"
 #include "base/memory.h"

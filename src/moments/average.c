@@ -3,13 +3,13 @@
 #include "base/error.h"
 #include "base/streams.h"
 #include "device/device.h"
-#include "moments/exact_apart.h"
-#include "moments/kv.h"
-#include "moments/naive.h"
-#include "moments/pairs.h"
-#include "moments/path.h"
-#include "moments/path_groups.h"
-#include "moments/there.h"
+#include "exact/apart.h"
+#include "path/kv.h"
+#include "path/naive.h"
+#include "pairs/pairs.h"
+#include "path/path.h"
+#include "path/groups.h"
+#include "device/pair_device.h"
 
 #include <math.h>
 #include <string.h>

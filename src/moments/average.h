@@ -5,7 +5,7 @@
 #ifndef KS_MOMENTS_AVERAGE_H
 #define KS_MOMENTS_AVERAGE_H
 
-#include "moments/groups.h"
+#include "base/groups.h"
 #include "moments/plan.h"
 #include "moments/trials.h"
 

@@ -3,7 +3,7 @@
 #define KS_MOMENTS_PLAN_H
 
 #include "device/device.h"
-#include "moments/exact.h"
+#include "exact/exact.h"
 
 typedef struct {
     /* what the result calls it, and what is run: path with one side complete is Kong-Valiant */
@@ -26,7 +26,7 @@ typedef struct {
     int count;
     /* path runs on the transpose */
     int transposed;
-    /* exact is made by pairs of columns (moments/pairs.h), up to order 2 */
+    /* exact is made by pairs of columns (pairs/pairs.h), up to order 2 */
     int pairs;
     /* the GPU that was asked for by name, whose memory counts; NULL: none was */
     const ks_device *device;

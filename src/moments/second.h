@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "kspec/moments.h"
-#include "moments/groups.h"
+#include "base/groups.h"
 #include "moments/trials.h"
 
 /*

@@ -4,7 +4,7 @@
 #include "base/matrix.h"
 #include "base/streams.h"
 #include "device/backend.h"
-#include "moments/there.h"
+#include "device/pair_device.h"
 #include "moments/trials_there.h"
 #include "team/team.h"
 

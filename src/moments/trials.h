@@ -6,7 +6,7 @@
 #define KS_MOMENTS_TRIALS_H
 
 #include "kspec/moments.h"
-#include "moments/estimators.h"
+#include "device/pair.h"
 
 typedef struct {
     /* count matrices, all P x Q */

@@ -2,7 +2,7 @@
 #ifndef KS_MOMENTS_WEIGHTED_H
 #define KS_MOMENTS_WEIGHTED_H
 
-#include "moments/exact.h"
+#include "exact/exact.h"
 
 /*
  * `sampled` and the populations say one thing in two ways: a complete side is a population of its own size.

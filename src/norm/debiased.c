@@ -6,8 +6,8 @@
 #include "device/device.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
-#include "moments/exact.h"
-#include "moments/kv.h"
+#include "exact/exact.h"
+#include "path/kv.h"
 #include "team/team.h"
 
 #include <math.h>

@@ -47,7 +47,7 @@ KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t 
     _(KS_PAIR_XYZW, xy * zw)
 /* clang-format on */
 
-/* What the sums over 2, 3 and 4 different units count, times N_2; and N_2, the weight (moments/pairs.c) */
+/* What the sums over 2, 3 and 4 different units count, times N_2; and N_2, the weight (pairs/pairs.c) */
 typedef struct {
     vd two, three, four, weight;
 } factors;

@@ -1,5 +1,5 @@
 /*
- * Estimates of second order from pairs of columns (moments/pairs.c says what the sums mean): a column a
+ * Estimates of second order from pairs of columns (pairs/pairs.c says what the sums mean): a column a
  * with a strip of KS_PAIRS_STRIP others. A unit, one row or a group of rows, has the sums KS_PAIR_N ...
  * KS_PAIR_E of each pair; what is summed over units are these and their products.
  */

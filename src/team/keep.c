@@ -9,7 +9,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "io/temp.h"
+#include "write/temp.h"
 
 #include <dirent.h>
 #include <errno.h>

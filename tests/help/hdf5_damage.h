@@ -8,7 +8,7 @@
 #include "test.h"
 
 #include "base/clock.h"
-#include "io/array.h"
+#include "formats/array.h"
 #include "kspec.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define KSPEC_IO_HELP_H
 
 #include "help/failing_alloc.h"
-#include "io/array.h"
+#include "formats/array.h"
 #include "test.h"
 
 /* Entry k, in C order, of every array that make_binary.py writes. */

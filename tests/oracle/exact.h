@@ -5,7 +5,7 @@
 #ifndef EXACT_ORACLE_H
 #define EXACT_ORACLE_H
 
-#include "moments/exact.h"
+#include "exact/exact.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define KSPEC_TEST_PATH_ORACLE_H
 
 #include "base/cpu.h"
-#include "moments/path.h"
+#include "path/path.h"
 #include "help/isa.h"
 #include "test.h"
 

@@ -6,10 +6,10 @@
 #include "device/device.h"
 #include "help/bed.h"
 #include "help/failing_alloc.h"
-#include "moments/exact.h"
-#include "moments/kv.h"
-#include "moments/naive.h"
-#include "moments/path.h"
+#include "exact/exact.h"
+#include "path/kv.h"
+#include "path/naive.h"
+#include "path/path.h"
 #include "test.h"
 
 static double *absolute(const double *x, size_t count) {

@@ -7,9 +7,9 @@
 #include "help/bed.h"
 #include "help/failing_alloc.h"
 #include "kspec.h"
-#include "moments/exact.h"
-#include "moments/kv.h"
-#include "moments/naive.h"
+#include "exact/exact.h"
+#include "path/kv.h"
+#include "path/naive.h"
 
 static const size_t rooms[] = {1, 40, 300, 2048, 1 << 20};
 enum { ROOMS = sizeof rooms / sizeof *rooms };

@@ -2,7 +2,7 @@
  * Second-order sums over pairs of columns against their definition, with every row and column left out in
  * turn.
  */
-#include "moments/sums.h"
+#include "pairs/sums.h"
 #include "kspec.h"
 #include "oracle/pairs.h"
 #include "test.h"

@@ -5,7 +5,7 @@
 #include "test.h"
 
 #include "help/heap.h"
-#include "moments/exact_run.h"
+#include "exact/run.h"
 #include "oracle/exact.h"
 
 static const ks_run one = {1, {NULL, NULL}, 0, 1};

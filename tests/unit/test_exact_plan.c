@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "oracle/exact.h"
 #include "simd/simd.h"
-#include "moments/exact_plan.h"
-#include "moments/exact_run.h"
+#include "exact/plan.h"
+#include "exact/run.h"
 #include "device/tile.h"
 
 static const ks_run one = {1, {NULL, NULL}, 0, 1};

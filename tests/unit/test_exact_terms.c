@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "help/isa.h"
-#include "moments/exact_terms.h"
+#include "exact/terms.h"
 #include "oracle/terms.h"
 
 static const ks_run one = {1, {NULL, NULL}, 0, 1};

@@ -6,8 +6,8 @@
 #include "test.h"
 
 #include "help/locale.h"
-#include "io/array.h"
-#include "io/child.h"
+#include "formats/array.h"
+#include "formats/child.h"
 #include "kspec.h"
 
 #include <dirent.h>

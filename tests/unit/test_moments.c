@@ -2,8 +2,8 @@
 #include "oracle/brute.h"
 #include "kspec.h"
 #include "moments/jackknife.h"
-#include "moments/kv.h"
-#include "moments/naive.h"
+#include "path/kv.h"
+#include "path/naive.h"
 #include "test.h"
 
 static kspec_matrix view(const double *x, size_t P, size_t Q) {

@@ -1,5 +1,5 @@
 /* The numbers in a text file's fields, against strtod(). */
-#include "io/number.h"
+#include "formats/number.h"
 #include "kspec.h"
 #include "help/locale.h"
 #include "help/random_bits.h"

@@ -1,6 +1,6 @@
 /* Estimates of second order by pairs of columns: groups and missing entries against every tuple. */
 #include "help/isa.h"
-#include "moments/pairs.h"
+#include "pairs/pairs.h"
 #include "oracle/groups.h"
 #include "test.h"
 

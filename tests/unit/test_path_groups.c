@@ -1,7 +1,7 @@
 /* Path with groups: against its definition on every instruction set, with each group left out, and counts. */
 #include "help/isa.h"
-#include "moments/path.h"
-#include "moments/path_groups.h"
+#include "path/path.h"
+#include "path/groups.h"
 #include "oracle/groups.h"
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* Selections of rows and columns against what they should pick, and every way to write one wrongly. */
 #include "help/failing_alloc.h"
 #include "base/memory.h"
-#include "io/array.h"
+#include "formats/array.h"
 #include "test.h"
 
 static kspec_error err;

@@ -6,7 +6,7 @@
 #include "help/failing_alloc.h"
 #include "help/team_job.h"
 #include "linalg/linalg.h"
-#include "moments/exact.h"
+#include "exact/exact.h"
 #include "team/area.h"
 #include "team/keep.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 /* Text files: the layout rules one by one, and matrices printed in every dialect. */
 #include "help/data.h"
 #include "help/failing_alloc.h"
-#include "io/array.h"
+#include "formats/array.h"
 #include "help/random_bits.h"
 #include "test.h"
 

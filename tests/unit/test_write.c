@@ -1,7 +1,7 @@
 /* Writers: what they write can be read back to the last bit, and a target is replaced whole or not at all. */
 #include "help/failing_alloc.h"
 #include "help/locale.h"
-#include "io/array.h"
+#include "formats/array.h"
 #include "kspec.h"
 #include "test.h"
 

@@ -1,0 +1,67 @@
+/*
+ * Dependent groups of rows or columns: which group each belongs to, the order in which they are taken, and
+ * how many sets of n there are with no two of one group.
+ */
+#ifndef KS_BASE_GROUPS_H
+#define KS_BASE_GROUPS_H
+
+#include "base/memory.h"
+
+#include "kspec/base.h"
+
+/* One side of the matrix: n rows (or columns) in `count` groups, numbered in order of first appearance. */
+typedef struct {
+    size_t n, count;
+    /* the group of each; NULL, like the others, where each is a group of its own, and count = n */
+    size_t *of;
+    /* the members of group k, in order: member[start[k]] ... member[start[k+1] - 1] */
+    size_t *start, *member;
+} ks_groups;
+
+/*
+ * From n labels, of which only equality matters; NULL: none. Labels that all differ are no groups. At least
+ * two groups are needed. `what` is "row" or "column". The lists are in the arena.
+ */
+kspec_status ks_groups_make(ks_groups *g, const uint64_t *labels, size_t n, const char *what, ks_arena *arena,
+                            kspec_error *err);
+
+static inline size_t ks_group_of(const ks_groups *g, size_t i) { return g->of ? g->of[i] : i; }
+static inline size_t ks_group_size(const ks_groups *g, size_t k) {
+    return g->of ? g->start[k + 1] - g->start[k] : 1;
+}
+
+/* Are all groups as large? */
+static inline int ks_groups_even(const ks_groups *g) {
+    for (size_t k = 1; k < g->count; k++)
+        if (ks_group_size(g, k) != ks_group_size(g, 0)) return 0;
+    return 1;
+}
+
+/*
+ * An order of the rows in which each group stands together: row place[i] of the matrix comes i-th, and the
+ * k-th group is number group[k] and begins at first[k]; first[count] = n.
+ */
+typedef struct {
+    size_t *place, *group, *first;
+} ks_group_order;
+kspec_status ks_group_order_alloc(ks_group_order *o, const ks_groups *g, ks_arena *arena, kspec_error *err);
+
+/* Fills in place and first, from group. */
+void ks_group_order_set(ks_group_order *o, const ks_groups *g);
+
+/* f 2^e, for numbers beyond a double's range */
+typedef struct {
+    double f;
+    int e;
+} ks_wide;
+ks_wide ks_wide_of(double x);
+ks_wide ks_wide_times(ks_wide a, ks_wide b);
+ks_wide ks_wide_over(ks_wide a, ks_wide b);
+
+/*
+ * The elementary symmetric polynomials e_0 ... e_nmax of the sizes of `count` groups, which begin at
+ * first[k], but for number `without` (SIZE_MAX: none): how many sets of n have no two of one group.
+ */
+void ks_group_counts(const size_t *first, size_t count, size_t without, int nmax, ks_wide *e);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * What every estimator of m(n) = tr T^n gets and gives. moments.c prepares the pair of matrices (scaling,
+ * splitting of trials, permutations), calls the estimators, and makes error bars from what they return.
+ */
+#ifndef KS_DEVICE_PAIR_H
+#define KS_DEVICE_PAIR_H
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+/*
+ * A cycle of order n is i_1 a_1 i_2 a_2 ... i_n a_n i_1, a closed walk over rows and columns, with the value
+ * prod_l A[i_l, a_l] B[i_{l+1}, a_l]. With one trial B = A (the same pointer); with two, A is the first and B
+ * the second. Both are P x Q, row-major, dense, finite, and scaled to a root mean square near 1.
+ */
+typedef struct {
+    const double *A, *B;
+    size_t P, Q;
+    int nmax;
+} ks_pair;
+
+/*
+ * m[n-1] = the estimate of m(n), n = 1 ... nmax. Where the leave-one-out arrays are given, rows[(n-1)*P + i]
+ * is the estimate without row i and cols[(n-1)*Q + a] the one without column a: NaN where nothing is left, at
+ * n = P or n = Q. Both or neither are NULL.
+ */
+typedef struct {
+    double *m;
+    double *rows, *cols;
+} ks_moments_out;
+
+/* t = the transposes (one matrix if A = B), in the arena. Its cycles are those of p read from the columns. */
+kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, kspec_error *err);
+
+#endif

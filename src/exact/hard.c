@@ -1,0 +1,263 @@
+/*
+ * The graphs of order 5 that no elimination of vertices of degree 1 or 2 takes apart:
+ *     sum over r0, r1, c0, c1 of E[r0,r1] F[c0,c1] X00[r0,c0] X01[r0,c1] X10[r1,c0] X11[r1,c1].
+ * With r0 fixed, the edges at r0 are weights of the other vertices, and one P x Q x Q product is left:
+ *     U[r1,c1] = X01[r0,c1] X11[r1,c1],  Z = U F^T,  t[r1] = sum_c0 Z[r1,c0] X10[r1,c0] X00[r0,c0],
+ *     value = sum_r0,r1 E[r0,r1] t[r1].
+ * Backward, E~[r0,r1] = t[r1] and F~ = sum_r0 V^T U with V[r1,c0] = E[r0,r1] X10[r1,c0] X00[r0,c0]. All else
+ * follows from these two, since every cycle passes both edges: the value with r0 fixed to i is sum_r1 E[i,r1]
+ * E~[i,r1]. Where exchanging r0 with r1 and c0 with c1 changes nothing, r1 <= r0 suffices.
+ */
+#include "device/tile.h"
+#include "linalg/linalg.h"
+#include "exact/run.h"
+#include "team/team.h"
+
+#include <string.h>
+
+/* slices r0 in flight: r0 mod SLOTS tells which accumulator a slice adds to */
+enum { SLOTS = 16 };
+
+typedef struct {
+    size_t P, Q;
+    /* the first slice of the round, and the end of it */
+    size_t r0, r1;
+    /* P x P, Q x Q, P x Q */
+    const double *E, *F, *X[2][2];
+    /* r1 <= r0 suffices */
+    int mirror;
+    /* for each worker 2 x P x Q */
+    double *work;
+    /* P x P; SLOTS x Q x Q (of a device Q x Q) or NULL */
+    double *E_adj, *F_adj;
+} slices;
+
+/* How many slices a device or the processor's threads work on at once, and sums of them there are */
+static size_t workers_of(const ks_exec_state *x) {
+    const size_t P = x->plan->size[KS_ROW];
+    return x->run->device ? 1 : (size_t)ks_workers(x->run, P < SLOTS ? P : SLOTS);
+}
+
+static size_t slots_of(const ks_exec_state *x) { return x->run->device ? 1 : SLOTS; }
+
+static void slice(const slices *s, size_t slot, size_t worker, size_t r0) {
+    size_t P = s->P, Q = s->Q, rows = s->mirror ? r0 + 1 : P;
+    double *U = s->work + worker * 2 * P * Q, *Z = U + P * Q, *t = s->E_adj + r0 * P;
+    const double *x00 = s->X[0][0] + r0 * Q, *x01 = s->X[0][1] + r0 * Q, *e = s->E + r0 * P;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t c = 0; c < Q; c++) U[i * Q + c] = x01[c] * s->X[1][1][i * Q + c];
+    ks_gemm(0, 1, rows, Q, Q, 1, U, Q, s->F, Q, 0, Z, Q);
+    for (size_t i = 0; i < rows; i++) {
+        double sum = 0, twice = s->mirror && i < r0 ? 2 : 1;
+        for (size_t c = 0; c < Q; c++) {
+            double v = s->X[1][0][i * Q + c] * x00[c];
+            sum += Z[i * Q + c] * v;
+            Z[i * Q + c] = twice * e[i] * v; /* now V */
+        }
+        t[i] = twice * sum;
+    }
+    for (size_t i = rows; i < P; i++) t[i] = 0;
+    if (s->F_adj) ks_gemm(1, 0, Q, Q, rows, 1, Z, Q, U, Q, 1, s->F_adj + slot * Q * Q, Q);
+}
+
+/* The slices of one slot, in their order: whoever makes them, the sums have the same bits. */
+static kspec_status slot_slices(void *ctx, size_t slot, const ks_worker *worker) {
+    const slices *s = ctx;
+    for (size_t r0 = s->r0 + slot; r0 < s->r1; r0 += SLOTS) slice(s, slot, (size_t)worker->index, r0);
+    return KSPEC_OK;
+}
+
+static int is_leaf(const ks_edge *e) { return !e->nref && e->a + e->b == 1; }
+
+/* Does exchanging r0 with r1 and c0 with c1 change nothing? */
+static int mirrored(const ks_plan *pl, const ks_terminal *t) {
+    return ks_product_symmetric(&pl->products[pl->edges[t->E].ref[0] / 2]) &&
+           ks_product_symmetric(&pl->products[pl->edges[t->F].ref[0] / 2]) && t->X[0][0] == t->X[1][1] &&
+           t->X[0][1] == t->X[1][0];
+}
+
+/*
+ * Slices of a round: one of each slot; for a team, which hands the sums of all slots round after it, as many
+ * as take a second.
+ */
+static size_t round_size(const ks_exec_state *x, const slices *s) {
+    const double one = (double)s->P * (double)s->Q * (double)s->Q * (s->F_adj ? 2 : 1), rounds = 2e10 / one;
+    return x->run->team && rounds > 1 ? SLOTS * (rounds < 1e6 ? (size_t)rounds : 1000000) : SLOTS;
+}
+
+/* Shares a round out where it takes longer than its messages. */
+static kspec_status round_of_slices(const ks_run *run, slices *s, double work, kspec_error *err) {
+    const size_t P = s->P, Q = s->Q, count = s->r1 - s->r0;
+    const ks_share made[] = {{.to = s->E_adj + s->r0 * P, .each = P * sizeof(double), .count = count},
+                             {.to = s->F_adj, .each = Q * Q * sizeof(double), .count = SLOTS, .per = 1}};
+    const ks_run part = work < 1e8 ? ks_run_alone(run) : *run;
+    return ks_team_for(&part, "slices", count < SLOTS ? count : SLOTS, slot_slices, s, made, s->F_adj ? 2 : 1,
+                       err);
+}
+
+static void cpu_slices(ks_exec_state *x, slices *s) {
+    size_t P = s->P, Q = s->Q, size = round_size(x, s);
+    if (s->F_adj && !x->dry && !x->status) memset(s->F_adj, 0, SLOTS * Q * Q * sizeof *s->F_adj);
+    for (s->r0 = 0; s->r0 < P && !x->status; s->r0 = s->r1) {
+        s->r1 = P - s->r0 < size ? P : s->r0 + size;
+        double count = (double)(s->r1 - s->r0),
+               rows = s->mirror ? (double)s->r0 + (count + 1) / 2 : (double)P;
+        double work = count * rows * (double)Q * (double)Q * (s->F_adj ? 2 : 1);
+        ks_run part;
+        if (!ks_exec_step(x, work, &part)) continue;
+        part = ks_tile_threads(&part, work);
+        x->status = round_of_slices(&part, s, work, x->err);
+    }
+    if (s->F_adj && !x->dry && !x->status)
+        for (size_t k = 1; k < SLOTS; k++)
+            for (size_t i = 0; i < Q * Q; i++) s->F_adj[i] += s->F_adj[k * Q * Q + i];
+}
+
+/* Rows from ... from+count-1 of slice r0: t, and V in the place of Z; x00 and e are the device's */
+static void device_lines(ks_exec_state *x, const slices *s, const ks_run *part, size_t from, size_t count,
+                         double twice, double *Z) {
+    const size_t P = s->P, Q = s->Q, at = from * Q;
+    ks_expression e = {.m = count,
+                       .n = Q,
+                       .alpha = twice,
+                       .col = s->X[0][0] + s->r0 * Q,
+                       .count = 2,
+                       .factor = {{s->X[1][0] + at, 0, 1}, {Z + at, 0, 1}},
+                       .vectors_there = 1};
+    if (count == 0 || x->status) return;
+    x->status = x->at->expression(part, &e, KS_TILE_ROW_SUMS, s->E_adj + s->r0 * P + from, x->err);
+    if (!s->F_adj || x->status) return;
+    e.count = 1, e.row = s->E + s->r0 * P + from;
+    x->status = x->at->expression(part, &e, KS_TILE_STORE, Z + at, x->err);
+}
+
+/* The same one slice after the other, each a few operations of the device. */
+static void device_slices(ks_exec_state *x, slices *s) {
+    const size_t P = s->P, Q = s->Q;
+    double *U = s->work, *Z = U + P * Q;
+    const ks_expression zero = {.m = P, .n = P, .alpha = 0, .count = 1, .factor = {{s->E, 0, 1}}};
+    if (!x->status) x->status = x->at->expression(x->run, &zero, KS_TILE_STORE, s->E_adj, x->err);
+    for (s->r0 = 0; s->r0 < P && !x->status; s->r0++) {
+        const size_t rows = s->mirror ? s->r0 + 1 : P, r0 = s->r0;
+        ks_run part;
+        if (!ks_exec_step(x, (double)rows * (double)Q * (double)Q * (s->F_adj ? 2 : 1), &part)) return;
+        const ks_expression u = {.m = rows,
+                                 .n = Q,
+                                 .alpha = 1,
+                                 .col = s->X[0][1] + r0 * Q,
+                                 .count = 1,
+                                 .factor = {{s->X[1][1], 0, 1}},
+                                 .vectors_there = 1};
+        const ks_matmul z = {.tb = 1,
+                             .m = rows,
+                             .n = Q,
+                             .k = Q,
+                             .alpha = 1,
+                             .A = U,
+                             .lda = Q,
+                             .B = s->F,
+                             .ldb = Q,
+                             .C = Z,
+                             .ldc = Q};
+        const ks_matmul f = {.ta = 1,
+                             .m = Q,
+                             .n = Q,
+                             .k = rows,
+                             .alpha = 1,
+                             .A = Z,
+                             .lda = Q,
+                             .B = U,
+                             .ldb = Q,
+                             .beta = r0 > 0,
+                             .C = s->F_adj,
+                             .ldc = Q};
+        x->status = x->at->expression(&part, &u, KS_TILE_STORE, U, x->err);
+        if (!x->status) x->status = x->at->product(&part, &z, x->err);
+        device_lines(x, s, &part, 0, s->mirror ? r0 : P, s->mirror ? 2 : 1, Z);
+        if (s->mirror) device_lines(x, s, &part, r0, 1, 1, Z);
+        if (s->F_adj && !x->status) x->status = x->at->product(&part, &f, x->err);
+    }
+}
+
+/* E (P x P), F (Q x Q), E~ and, where F_adj is given (slots_of() x Q x Q), F~ into its first Q x Q. */
+static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double *F, double *E_adj,
+                       double *F_adj) {
+    const ks_plan *pl = x->plan;
+    size_t P = pl->size[KS_ROW], Q = pl->size[KS_COL], lines = workers_of(x) * 2 * P;
+    slices s = {.P = P, .Q = Q, .E = E, .F = F, .E_adj = E_adj, .F_adj = F_adj, .mirror = mirrored(pl, t)};
+    double *held[4] = {0};
+    for (int k = 0; k < 4; k++) {
+        int edge = t->X[k / 2][k % 2];
+        const ks_edge *e = &pl->edges[edge];
+        if (!is_leaf(e)) {
+            held[k] = ks_exec_hold(x, P, Q);
+            ks_exec_edge(x, edge, KS_ROW, KS_COL, held[k]);
+        }
+        s.X[k / 2][k % 2] = held[k] ? held[k] : e->a ? x->A : x->B;
+    }
+    s.work = ks_exec_hold(x, lines, Q);
+    ks_exec_edge(x, t->E, KS_ROW, KS_ROW, E);
+    ks_exec_edge(x, t->F, KS_COL, KS_COL, F);
+    if (x->run->device && !x->dry)
+        device_slices(x, &s);
+    else
+        cpu_slices(x, &s);
+    ks_exec_drop(x, s.work, lines, Q);
+    for (int k = 0; k < 4; k++) ks_exec_drop(x, held[k], P, Q);
+}
+
+/* through[i] += sum_j first X[i,j] + second X[j,i], where X = E E~ elementwise. */
+static void edge_through(ks_exec_state *x, size_t n, const double *E, const double *E_adj, double first,
+                         double second, double *through) {
+    if (x->run->device) {
+        const ks_expression e = {
+            .m = n, .n = n, .alpha = 1, .count = 2, .factor = {{E, 0, 1}, {E_adj, 0, 1}}};
+        for (int k = 0; k < 2 && !x->status; k++) {
+            double *sums = x->scratch[k];
+            x->status = x->at->expression(x->run, &e, k ? KS_TILE_COL_SUMS : KS_TILE_ROW_SUMS, sums, x->err);
+            for (size_t i = 0; i < n && !x->status; i++) through[i] += (k ? second : first) * sums[i];
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double v = E[i * n + j] * E_adj[i * n + j];
+            through[i] += first * v;
+            through[j] += second * v;
+        }
+}
+
+static double value_of(ks_exec_state *x, size_t P, const double *E, const double *E_adj) {
+    const ks_expression e = {.m = P, .n = P, .alpha = 1, .count = 2, .factor = {{E, 0, 1}, {E_adj, 0, 1}}};
+    double value = 0, *sums = x->scratch[0];
+    if (!x->run->device) {
+        for (size_t i = 0; i < P; i++) value += ks_dot(P, E + i * P, E_adj + i * P);
+        return value;
+    }
+    x->status = x->at->expression(x->run, &e, KS_TILE_ROW_SUMS, sums, x->err);
+    for (size_t i = 0; i < P && !x->status; i++) value += sums[i];
+    return value;
+}
+
+double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
+    size_t P = x->plan->size[KS_ROW], Q = x->plan->size[KS_COL];
+    double *E = ks_exec_hold(x, P, P), *E_adj = ks_exec_hold(x, P, P), *F = ks_exec_hold(x, Q, Q), value = 0;
+    double *F_adj = n ? ks_exec_hold(x, slots_of(x) * Q, Q) : NULL;
+    if (!x->status) all_slices(x, t, E, F, E_adj, F_adj);
+    if (!x->dry && !x->status) value = value_of(x, P, E, E_adj);
+    if (n && !x->dry && !x->status) {
+        edge_through(x, P, E, E_adj, weight * t->positions[0], weight * t->positions[1],
+                     x->through[KS_ROW] + (size_t)(n - 1) * P);
+        edge_through(x, Q, F, F_adj, weight * t->positions[2], weight * t->positions[3],
+                     x->through[KS_COL] + (size_t)(n - 1) * Q);
+    }
+    if (n) {
+        ks_exec_hand_on(x, t->E, KS_ROW, KS_ROW, weight, E_adj, NULL, NULL);
+        ks_exec_hand_on(x, t->F, KS_COL, KS_COL, weight, F_adj, NULL, NULL);
+    }
+    ks_exec_drop(x, F_adj, slots_of(x) * Q, Q);
+    ks_exec_drop(x, F, Q, Q);
+    ks_exec_drop(x, E_adj, P, P);
+    ks_exec_drop(x, E, P, P);
+    return value;
+}

@@ -1,0 +1,108 @@
+/*
+ * What an execution of a plan holds: memory, counted by a dry execution before, and work. A matrix that is
+ * dropped waits for the next one of its shape, whose pages it has already; all together never exceed what
+ * was counted.
+ */
+#include "base/error.h"
+#include "device/ranks.h"
+#include "exact/run.h"
+
+#include <math.h>
+#include <string.h>
+
+static double nowhere[1]; /* what a dry execution holds */
+
+static size_t held_bytes(size_t count) {
+    return ks_size_add(ks_size(count, sizeof(double)), KS_ALIGN - 1) / KS_ALIGN * KS_ALIGN;
+}
+
+static size_t matrix_bytes(const ks_exec_state *x, size_t rows, size_t cols) {
+    return held_bytes(ks_strips_count(x->ranks, rows, cols));
+}
+
+/* ---- matrices that wait ---- */
+
+/* The one at this place goes; what came after it moves up. */
+static ks_exec_spare take_spare(ks_exec_state *x, int at) {
+    const ks_exec_spare s = x->spare[at];
+    x->spare_bytes -= matrix_bytes(x, s.rows, s.cols);
+    memmove(x->spare + at, x->spare + at + 1, (size_t)(--x->spares - at) * sizeof *x->spare);
+    return s;
+}
+
+/* Until so many bytes more are within what was counted: the oldest go first. */
+static void make_room(ks_exec_state *x, size_t bytes) {
+    while (x->spares && ks_size_add(ks_size_add(x->live, x->spare_bytes), bytes) > x->most)
+        x->at->drop(x->run, take_spare(x, 0).x);
+}
+
+void ks_exec_end(ks_exec_state *x) {
+    while (x->spares) x->at->drop(x->run, take_spare(x, 0).x);
+}
+
+/* ---- memory ---- */
+
+/* Counts it; 1 if it is to be allocated, 0 with what takes its place. */
+static int count_held(ks_exec_state *x, size_t bytes, double **instead) {
+    *instead = NULL;
+    if (x->status) return 0;
+    x->live = ks_size_add(x->live, bytes);
+    if (x->live > x->peak) x->peak = x->live;
+    if (x->dry) *instead = nowhere;
+    return !x->dry;
+}
+
+double *ks_exec_hold(ks_exec_state *x, size_t rows, size_t cols) {
+    double *p;
+    if (!count_held(x, matrix_bytes(x, rows, cols), &p)) return p;
+    for (int k = x->spares; k--;)
+        if (x->spare[k].rows == rows && x->spare[k].cols == cols) return take_spare(x, k).x;
+    make_room(x, 0);
+    x->status = x->at->hold(x->run, rows, cols, "the exact estimator", &p, x->err);
+    return p;
+}
+
+void ks_exec_drop(ks_exec_state *x, double *p, size_t rows, size_t cols) {
+    if (!p) return;
+    const size_t bytes = matrix_bytes(x, rows, cols);
+    x->live -= bytes;
+    if (x->dry) return;
+    if (x->spares == KS_EXEC_SPARES || ks_size_add(ks_size_add(x->live, x->spare_bytes), bytes) > x->most) {
+        x->at->drop(x->run, p);
+        return;
+    }
+    if (x->at->idle) x->at->idle(x->run, p);
+    x->spare[x->spares++] = (ks_exec_spare){p, rows, cols};
+    x->spare_bytes += bytes;
+}
+
+double *ks_exec_hold_vector(ks_exec_state *x, size_t count) {
+    double *p;
+    if (!count_held(x, held_bytes(count), &p)) return p;
+    make_room(x, 0);
+    p = ks_alloc(count, sizeof *p);
+    if (!p) x->status = ks_nomem(x->err, "the exact estimator", ks_size(count, sizeof *p));
+    return p;
+}
+
+void ks_exec_drop_vector(ks_exec_state *x, double *p, size_t count) {
+    if (!p) return;
+    x->live -= held_bytes(count);
+    if (!x->dry) ks_free(p);
+}
+
+void ks_exec_room(ks_exec_state *x, size_t count) {
+    const size_t room = ks_size_add(x->live, held_bytes(count));
+    if (room > x->peak) x->peak = room;
+    make_room(x, held_bytes(count));
+}
+
+/* ---- work ---- */
+
+int ks_exec_step(ks_exec_state *x, double work, ks_run *part) {
+    double before = x->work;
+    x->work += work;
+    if (x->dry || x->status) return 0;
+    *part = ks_run_part(x->run, fmin(before / x->total, 1), fmin(x->work / x->total, 1));
+    return 1;
+}

@@ -1,0 +1,454 @@
+/*
+ * Forward: each operation of the plan once. A matrix is dropped after its last use, unless a backward pass
+ * follows. A weighted plan has none: its graphs come with a fixed vertex.
+ *
+ * Backward: once per order n, with adjoints seeded by the graphs' weights. If row i has the weight x_i, a
+ * vertex that stands for k positions of the cycle carries x_i^k. So the sum over cycles through row i is
+ *     dS/dx_i = sum over graphs, over row vertices u: weight * k_u * (value of the graph with u fixed to i),
+ * and the value with u fixed is what multiplies u's weight where u is eliminated: no adjoint of the data
+ * itself is needed.
+ */
+#include "exact/run.h"
+
+#include "base/error.h"
+#include "device/ranks.h"
+#include "device/tile.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t size_of(const ks_exec_state *x, int kind) { return x->plan->size[kind]; }
+
+/* ---- expressions ---- */
+
+static void add_factor(ks_expression *e, const double *p, int transposed, int power) {
+    if (power) e->factor[e->count++] = (ks_factor){p, transposed, power};
+}
+
+/*
+ * Appends the edge's factors but for one occurrence of number `skip` (-1: none), as seen from the first
+ * vertex (of kind ku) or, if flipped, from the second.
+ */
+static void add_edge(const ks_exec_state *x, ks_expression *out, int edge, int ku, int flip, int skip) {
+    const ks_plan *pl = x->plan;
+    const ks_edge *e = &pl->edges[edge];
+    if (pl->form.one_sided) {
+        add_factor(out, x->A, pl->form.two_trials && flip, e->a); /* else symmetric */
+        add_factor(out, x->A, !flip, e->b);
+    } else {
+        add_factor(out, x->A, (ku == KS_COL) ^ flip, e->a);
+        add_factor(out, x->B, (ku == KS_COL) ^ flip, e->b);
+    }
+    for (int k = 0, next; k < e->nref; k = next) {
+        int id = e->ref[k] / 2, power = 0;
+        for (next = k; next < e->nref && e->ref[next] == e->ref[k]; next++) power += next != skip;
+        int turned = !ks_product_symmetric(&pl->products[id]) && ((e->ref[k] & 1) ^ flip);
+        add_factor(out, x->value[id], turned, power);
+    }
+}
+
+static void run_expression(ks_exec_state *x, const ks_expression *e, ks_tile_result what, double *out) {
+    ks_run part;
+    int streams = e->count + (what == KS_TILE_STORE) + 2 * (what == KS_TILE_ADD);
+    ks_exec_room(x, ks_size_add(ks_tile_room(x->run, e, what), ks_ranks_expression_room(x->ranks, e, what)));
+    if (!ks_exec_step(x, KS_ELEMENT_COST * (double)e->m * (double)e->n * streams, &part)) return;
+    x->status = x->at->expression(&part, e, what, out, x->err);
+}
+
+void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, double *out) {
+    ks_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1};
+    add_edge(x, &ex, edge, ku, 0, -1);
+    run_expression(x, &ex, KS_TILE_STORE, out);
+}
+
+/* The product of the weights but for one occurrence of number `skip` (-1: none); NULL where none is left. */
+static const double *weights(ks_exec_state *x, int d_number, int kind, int skip, double *room) {
+    const ks_weights *d = &x->plan->weights[d_number];
+    const double *first = NULL;
+    size_t n = size_of(x, kind);
+    for (int k = 0; k < d->nvec; k++) {
+        if (k == skip) continue;
+        const double *v = x->vector[d->vec[k]];
+        if (!first) {
+            first = v;
+            continue;
+        }
+        if (x->dry || x->status) continue;
+        for (size_t i = 0; i < n; i++) room[i] = (first == room ? room[i] : first[i]) * v[i];
+        first = room;
+    }
+    return first;
+}
+
+/* ---- matrix products ---- */
+
+/* A matrix as BLAS takes it: first x second index, or the other way round if transposed. */
+typedef struct {
+    const double *x;
+    int transposed;
+    /* to be dropped */
+    double *held;
+    size_t rows, cols;
+} operand;
+
+/* The edge times col[w] (NULL: ones): the matrix itself where there is one, else an elementwise product. */
+static operand operand_of(ks_exec_state *x, int edge, int ku, int kw, const double *col) {
+    ks_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1, .col = col};
+    add_edge(x, &ex, edge, ku, 0, -1);
+    if (ex.count == 1 && ex.factor[0].power == 1 && !col)
+        return (operand){.x = ex.factor[0].x, .transposed = ex.factor[0].transposed};
+    operand o = {.transposed = ex.factor[0].transposed};
+    if (o.transposed) { /* made in the orientation of its first factor */
+        ex = (ks_expression){.m = size_of(x, kw), .n = size_of(x, ku), .alpha = 1, .row = col};
+        add_edge(x, &ex, edge, ku, 1, -1);
+    }
+    o.rows = ex.m, o.cols = ex.n;
+    o.x = o.held = ks_exec_hold(x, o.rows, o.cols);
+    if (o.held) run_expression(x, &ex, KS_TILE_STORE, o.held);
+    return o;
+}
+
+static void drop_operand(ks_exec_state *x, operand *o) { ks_exec_drop(x, o->held, o->rows, o->cols); }
+
+/* The data themselves, which every rank has whole; a Gram matrix it has not. */
+static int is_data(const ks_exec_state *x, const double *p) {
+    return !x->plan->form.one_sided && (p == x->A || p == x->B);
+}
+
+/* C (m x n) = L R^T (turn_L: L^T R^T ...): op(L) is m x k and op(R) n x k. */
+static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const operand *L, const operand *R,
+                     int symmetric, double *C) {
+    ks_run part;
+    double work = (double)m * (double)n * (double)k * (symmetric ? KS_SYMMETRIC_COST : 1);
+    size_t lda = L->transposed ? m : k, ldb = R->transposed ? n : k;
+    const ks_matmul p = {.ta = L->transposed,
+                         .tb = !R->transposed,
+                         .m = m,
+                         .n = n,
+                         .k = k,
+                         .alpha = 1,
+                         .A = L->x,
+                         .lda = lda,
+                         .B = R->x,
+                         .ldb = ldb,
+                         .C = C,
+                         .ldc = n,
+                         .symmetric = symmetric};
+    const int whole = (is_data(x, p.A) ? KS_WHOLE_A : 0) | (is_data(x, p.B) ? KS_WHOLE_B : 0);
+    ks_exec_room(x, ks_ranks_product_room(x->ranks, &p, whole));
+    if (!ks_exec_step(x, work, &part)) return;
+    part = ks_tile_threads(&part, work);
+    x->status = x->at->product(&part, &p, x->err);
+}
+
+/* ---- forward ---- */
+
+static double product_size(const ks_exec_state *x, int k) {
+    const ks_product *p = &x->plan->products[k];
+    return (double)size_of(x, p->ku) * (double)size_of(x, p->kv);
+}
+
+static double *hold_product(ks_exec_state *x, int k) {
+    const ks_product *p = &x->plan->products[k];
+    return ks_exec_hold(x, size_of(x, p->ku), size_of(x, p->kv));
+}
+
+/* of x->value or x->adjoint */
+static void drop_product(ks_exec_state *x, int k, double **of) {
+    if (!of[k]) return;
+    const ks_product *p = &x->plan->products[k];
+    ks_exec_drop(x, of[k], size_of(x, p->ku), size_of(x, p->kv));
+    of[k] = NULL;
+}
+
+static void forward_product(ks_exec_state *x, int k) { /* O[u,v] = sum_w L[u,w] d[w] R[v,w] */
+    const ks_product *p = &x->plan->products[k];
+    const double *d = weights(x, p->d, p->kw, -1, x->scratch[0]);
+    operand L = operand_of(x, p->L, p->ku, p->kw, d);
+    operand R = operand_of(x, p->R, p->kv, p->kw, NULL);
+    x->value[k] = hold_product(x, k);
+    multiply(x, size_of(x, p->ku), size_of(x, p->kv), size_of(x, p->kw), &L, &R, ks_product_symmetric(p),
+             x->value[k]);
+    drop_operand(x, &R);
+    drop_operand(x, &L);
+}
+
+static void forward_vector(ks_exec_state *x, int k) { /* o[u] = sum_w E[u,w] d[w] */
+    const ks_vector *v = &x->plan->vectors[k];
+    size_t m = size_of(x, v->ku);
+    x->vector[k] = ks_exec_hold_vector(x, m);
+    if (v->diagonal) {
+        if (!x->dry && !x->status) x->status = x->at->diagonal(x->run, x->vector[k], x->A, m, x->err);
+        return;
+    }
+    const double *d = weights(x, v->d, v->kw, -1, x->scratch[0]);
+    if (v->E == 0) { /* another part of the graph: a constant */
+        double sum = 0;
+        for (size_t i = 0; i < size_of(x, v->kw) && !x->dry && !x->status; i++) sum += d[i];
+        for (size_t i = 0; i < m && !x->dry && !x->status; i++) x->vector[k][i] = sum;
+        return;
+    }
+    ks_expression e = {.m = m, .n = size_of(x, v->kw), .alpha = 1, .col = d};
+    add_edge(x, &e, v->E, v->ku, 0, -1);
+    if (e.factor[0].transposed) { /* sum over rows of the flipped one */
+        e = (ks_expression){.m = size_of(x, v->kw), .n = m, .alpha = 1, .row = d};
+        add_edge(x, &e, v->E, v->ku, 1, -1);
+        run_expression(x, &e, KS_TILE_COL_SUMS, x->vector[k]);
+    } else {
+        run_expression(x, &e, KS_TILE_ROW_SUMS, x->vector[k]);
+    }
+}
+
+/* Of a weighted plan: d[i] is the graph's value with its last vertex fixed to i. */
+static void fix_root(ks_exec_state *x, const ks_graph *g, int kind, double value, const double *d) {
+    size_t size = size_of(x, kind);
+    double *through = x->through[kind] + (size_t)(g->n - 1) * size;
+    for (int side = 0; side < 2; side++) x->less[side][g->n - 1] += g->less[side] * value;
+    for (size_t i = 0; i < size && g->pin != 0; i++) through[i] += g->pin * d[i];
+}
+
+static void forward_terminal(ks_exec_state *x, int g) {
+    const ks_terminal *t = &x->plan->terminals[g];
+    if (t->hard) { /* a backward pass gives the value too */
+        if (!x->with_loo) x->term[g] = x->plan->graphs[g].weight * ks_hard(x, t, 0, 0);
+        return;
+    }
+    const double *d = weights(x, t->du, t->ku, -1, x->scratch[0]);
+    double value = 0;
+    for (size_t i = 0; i < size_of(x, t->ku) && !x->dry && !x->status; i++) value += d[i];
+    x->term[g] = x->plan->graphs[g].weight * value;
+    if (x->plan->form.weighted && x->with_loo && !x->dry && !x->status)
+        fix_root(x, &x->plan->graphs[g], t->ku, value, d);
+}
+
+/* ---- backward ---- */
+
+void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, const double *T,
+                     const double *row, const double *col) {
+    const ks_edge *e = &x->plan->edges[edge];
+    for (int k = 0, next; k < e->nref && !x->status; k = next) {
+        for (next = k; next < e->nref && e->ref[next] == e->ref[k]; next++) {
+        }
+        int id = e->ref[k] / 2, flip = e->ref[k] & 1; /* in the orientation of the product's own matrix */
+        ks_expression ex = {
+            .m = size_of(x, flip ? kw : ku), .n = size_of(x, flip ? ku : kw), .alpha = alpha * (next - k)};
+        ex.row = flip ? col : row;
+        ex.col = flip ? row : col;
+        if (T) add_factor(&ex, T, flip, 1);
+        add_edge(x, &ex, edge, ku, flip, k);
+        int first = !x->adjoint[id];
+        if (first) x->adjoint[id] = hold_product(x, id);
+        if (x->adjoint[id]) run_expression(x, &ex, first ? KS_TILE_STORE : KS_TILE_ADD, x->adjoint[id]);
+    }
+}
+
+/*
+ * q[w] is what multiplies the weights d of a vertex w that stands for `positions` positions: adds positions d
+ * q to `through`, and hands the adjoint on to the vectors that d is made of.
+ */
+static void vertex_through(ks_exec_state *x, int n, int d_number, int kind, int positions, const double *q) {
+    const ks_weights *d = &x->plan->weights[d_number];
+    size_t size = size_of(x, kind);
+    const double *all = weights(x, d_number, kind, -1, x->scratch[2]);
+    double *through = x->dry ? NULL : x->through[kind] + (size_t)(n - 1) * size;
+    for (size_t i = 0; i < size && !x->dry && !x->status; i++)
+        through[i] += positions * q[i] * (all ? all[i] : 1);
+    for (int k = 0; k < d->nvec; k++) {
+        double **adj = &x->vector_adjoint[d->vec[k]];
+        int first = !*adj;
+        if (first) *adj = ks_exec_hold_vector(x, size);
+        const double *others = weights(x, d_number, kind, k, x->scratch[2]);
+        if (x->dry || x->status) continue;
+        for (size_t i = 0; i < size; i++)
+            (*adj)[i] = (first ? 0 : (*adj)[i]) + q[i] * (others ? others[i] : 1);
+    }
+}
+
+/*
+ * One of the two edges of a product: T[u,w] = sum_v O'[u,v] R[v,w] d-free, its adjoint but for d. If q is
+ * wanted, q[w] = half or all of sum_u L[u,w] T[u,w].
+ */
+static void backward_side(ks_exec_state *x, const ks_product *p, int k, int right, double *q) {
+    int mine = right ? p->R : p->L, other = right ? p->L : p->R;
+    int ku = right ? p->kv : p->ku, kv = right ? p->ku : p->kv;
+    size_t m = size_of(x, ku), n = size_of(x, p->kw);
+    operand O = {.x = x->adjoint[k], .transposed = right};
+    operand R = operand_of(x, other, kv, p->kw, NULL);
+    double *T = ks_exec_hold(x, m, n);
+    R.transposed = !R.transposed; /* the sum is over its first index here */
+    if (T) multiply(x, m, n, size_of(x, kv), &O, &R, 0, T);
+    drop_operand(x, &R);
+    if (q) {
+        ks_expression e = {.m = m, .n = n, .alpha = ks_product_symmetric(p) ? 0.5 : 1};
+        add_factor(&e, T, 0, 1);
+        add_edge(x, &e, mine, ku, 0, -1);
+        run_expression(x, &e, KS_TILE_COL_SUMS, q);
+    }
+    ks_exec_hand_on(x, mine, ku, p->kw, 1, T, NULL, weights(x, p->d, p->kw, -1, x->scratch[0]));
+    ks_exec_drop(x, T, m, n);
+}
+
+static void backward_product(ks_exec_state *x, int n, int k) {
+    const ks_product *p = &x->plan->products[k];
+    int symmetric = ks_product_symmetric(p), left = x->plan->edges[p->L].nref > 0,
+        right = x->plan->edges[p->R].nref > 0;
+    ks_run part;
+    if (symmetric &&
+        ks_exec_step(x, 3 * KS_ELEMENT_COST * product_size(x, k), &part)) /* both sides at once */
+        x->status = x->at->symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
+    if (symmetric)
+        ks_exec_room(x, x->ranks > 1 ? ks_columns_room(x->ranks, size_of(x, p->ku), size_of(x, p->ku)) : 0);
+    /* q comes out of either side; a side made of leaves alone has nothing to hand on */
+    backward_side(x, p, k, !left && right, x->scratch[1]);
+    vertex_through(x, n, p->d, p->kw, p->positions, x->scratch[1]);
+    if (left && right && !symmetric) backward_side(x, p, k, 1, NULL);
+    drop_product(x, k, x->adjoint);
+}
+
+static void backward_vector(ks_exec_state *x, int n, int k) {
+    const ks_vector *v = &x->plan->vectors[k];
+    const double *o = x->vector_adjoint[k];
+    if (!v->diagonal) {
+        ks_expression e = {.m = size_of(x, v->ku), .n = size_of(x, v->kw), .alpha = 1, .row = o};
+        add_edge(x, &e, v->E, v->ku, 0, -1);
+        if (e.factor[0].transposed) {
+            e = (ks_expression){.m = size_of(x, v->kw), .n = size_of(x, v->ku), .alpha = 1, .col = o};
+            add_edge(x, &e, v->E, v->ku, 1, -1);
+            run_expression(x, &e, KS_TILE_ROW_SUMS, x->scratch[1]);
+        } else {
+            run_expression(x, &e, KS_TILE_COL_SUMS, x->scratch[1]);
+        }
+        ks_exec_hand_on(x, v->E, v->ku, v->kw, 1, NULL, o, weights(x, v->d, v->kw, -1, x->scratch[0]));
+        vertex_through(x, n, v->d, v->kw, v->positions, x->scratch[1]);
+    }
+    ks_exec_drop_vector(x, x->vector_adjoint[k], size_of(x, v->ku));
+    x->vector_adjoint[k] = NULL;
+}
+
+static void backward_terminal(ks_exec_state *x, int g) {
+    const ks_terminal *t = &x->plan->terminals[g];
+    const ks_graph *graph = &x->plan->graphs[g];
+    if (t->hard) {
+        x->term[g] = graph->weight * ks_hard(x, t, graph->weight, graph->n);
+        return;
+    }
+    for (size_t i = 0; i < size_of(x, t->ku) && !x->dry && !x->status; i++) x->scratch[1][i] = graph->weight;
+    vertex_through(x, graph->n, t->du, t->ku, t->positions[0], x->scratch[1]);
+}
+
+static void backward(ks_exec_state *x, int n) {
+    for (size_t i = x->plan->nops; i-- && !x->status;) {
+        ks_op op = x->plan->ops[i];
+        switch (op.kind) { /* what has no adjoint plays no part in this order */
+        case KS_OP_TERMINAL:
+            if (x->plan->graphs[op.index].n == n) backward_terminal(x, op.index);
+            break;
+        case KS_OP_VECTOR:
+            if (x->vector_adjoint[op.index]) backward_vector(x, n, op.index);
+            break;
+        case KS_OP_PRODUCT:
+            if (x->adjoint[op.index]) backward_product(x, n, op.index);
+            break;
+        }
+    }
+}
+
+/* ---- all ---- */
+
+static void drop_vector(ks_exec_state *x, int k) {
+    ks_exec_drop_vector(x, x->vector[k], size_of(x, x->plan->vectors[k].ku));
+    x->vector[k] = NULL;
+}
+
+/* The operation reads this edge: marks its matrices as last used by it so far, or drops those that are. */
+static void use_edge(ks_exec_state *x, int edge, int op, int drop) {
+    const ks_edge *e = &x->plan->edges[edge];
+    for (int k = 0; k < e->nref; k++) {
+        int id = e->ref[k] / 2;
+        if (!drop)
+            x->last_use[id] = op;
+        else if (x->last_use[id] == op && x->value[id])
+            drop_product(x, id, x->value);
+    }
+}
+
+static void use_weights(ks_exec_state *x, int weights_number, int op, int drop) {
+    const ks_weights *d = &x->plan->weights[weights_number];
+    for (int k = 0; k < d->nvec; k++) {
+        int id = d->vec[k];
+        if (!drop)
+            x->vector_last_use[id] = op;
+        else if (x->vector_last_use[id] == op && x->vector[id])
+            drop_vector(x, id);
+    }
+}
+
+static void use_operands(ks_exec_state *x, int op, int drop) {
+    const ks_plan *pl = x->plan;
+    int k = pl->ops[op].index;
+    switch (pl->ops[op].kind) {
+    case KS_OP_PRODUCT:
+        use_edge(x, pl->products[k].L, op, drop);
+        use_edge(x, pl->products[k].R, op, drop);
+        use_weights(x, pl->products[k].d, op, drop);
+        break;
+    case KS_OP_VECTOR:
+        use_edge(x, pl->vectors[k].E, op, drop);
+        use_weights(x, pl->vectors[k].d, op, drop);
+        break;
+    case KS_OP_TERMINAL:
+        use_edge(x, pl->terminals[k].E, op, drop);
+        use_edge(x, pl->terminals[k].F, op, drop);
+        use_weights(x, pl->terminals[k].du, op, drop);
+        break;
+    }
+}
+
+static void forward(ks_exec_state *x, int keep) {
+    for (size_t i = 0; i < x->plan->nops; i++) use_operands(x, (int)i, 0);
+    for (size_t i = 0; i < x->plan->nops && !x->status; i++) {
+        ks_op op = x->plan->ops[i];
+        switch (op.kind) {
+        case KS_OP_PRODUCT: forward_product(x, op.index); break;
+        case KS_OP_VECTOR: forward_vector(x, op.index); break;
+        case KS_OP_TERMINAL: forward_terminal(x, op.index); break;
+        }
+        if (!keep) use_operands(x, (int)i, 1);
+    }
+}
+
+void ks_exec(ks_exec_state *x) {
+    const ks_plan *pl = x->plan;
+    size_t longer = pl->size[0] > pl->size[1] ? pl->size[0] : pl->size[1];
+    int reverse = x->with_loo && !pl->form.weighted;
+    if (!x->at) x->at = ks_backend_alone(x->run);
+    x->value = ks_arena_zalloc(&x->arena, pl->nproducts, sizeof *x->value);
+    x->adjoint = ks_arena_zalloc(&x->arena, pl->nproducts, sizeof *x->adjoint);
+    x->vector = ks_arena_zalloc(&x->arena, pl->nvectors, sizeof *x->vector);
+    x->vector_adjoint = ks_arena_zalloc(&x->arena, pl->nvectors, sizeof *x->vector_adjoint);
+    x->last_use = ks_arena_zalloc(&x->arena, pl->nproducts, sizeof *x->last_use);
+    x->vector_last_use = ks_arena_zalloc(&x->arena, pl->nvectors, sizeof *x->vector_last_use);
+    x->term = ks_arena_zalloc(&x->arena, pl->ngraphs, sizeof *x->term);
+    x->live += x->arena.bytes;
+    if (x->arena.failed) {
+        x->status = ks_nomem(x->err, "the exact estimator", x->arena.failed);
+    } else {
+        for (int k = 0; k < 3; k++) x->scratch[k] = ks_exec_hold_vector(x, longer);
+        forward(x, reverse);
+        for (int n = 1; n <= pl->nmax && reverse && !x->status; n++) backward(x, n);
+        for (size_t g = 0; g < pl->ngraphs && !x->dry && !x->status; g++) {
+            x->S[pl->graphs[g].n - 1] += x->term[g];
+            x->abs_S[pl->graphs[g].n - 1] += fabs(x->term[g]);
+        }
+        for (size_t k = 0; k < pl->nproducts; k++) {
+            drop_product(x, (int)k, x->value);
+            drop_product(x, (int)k, x->adjoint);
+        }
+        for (size_t k = 0; k < pl->nvectors; k++) {
+            if (x->vector[k]) drop_vector(x, (int)k);
+            ks_exec_drop_vector(x, x->vector_adjoint[k], size_of(x, pl->vectors[k].ku));
+        }
+        for (int k = 0; k < 3; k++) ks_exec_drop_vector(x, x->scratch[k], longer);
+    }
+    ks_arena_free(&x->arena);
+}

@@ -1,0 +1,474 @@
+/*
+ * A centred kernel puts at each of the n row positions of the cycle either one row or minus two independent
+ * ones, so that
+ *     m_c(n) = sum over B of (-1)^|B| E[cycle whose row positions in B are split in two];
+ * where columns are centred, their positions are split likewise. A term has r = n + |B| row slots. Rows
+ * sampled without replacement, P from a population of N, weigh the partition tau of the slots by
+ *     w(tau) = sum over pi <= tau of mu(pi,tau) (N)_|pi| / (N^r (P)_|pi|),
+ * which is mu(tau) / (P)_r for N infinite, and the estimate is the sum of (-1)^|B| w(tau) w(sigma) C(tau,
+ * sigma) over all terms. Of a complete side, N = P, that is sum of mu(pi,tau) / N^r: no partition counts but
+ * the one into single slots.
+ *
+ * The mean of every distinct-index sum behind pi is multilinear in weights of the rows. Without row i,
+ * (P)_|pi| becomes (P-1)_|pi|, and C loses, for each block t of tau, its value with t fixed to i as many
+ * times as t holds blocks of pi. These are sums over graphs with one vertex fixed. They are not the
+ * derivative of the sums over graphs, since a half of a split position has one edge and a whole one two.
+ *
+ * The data come with the mean of every centred line removed, which changes no estimate. Then a half that is
+ * alone in its block makes C zero, unless it is the vertex that is fixed.
+ */
+#include "exact/terms.h"
+
+#include <math.h>
+#include <string.h>
+
+/* edges around the cycle, blocks of a partition that counts: a half alone, others with two ends at least */
+enum { N = KS_WEIGHTED_NMAX, EDGES = 2 * N, BLOCKS = N };
+
+/* ---- the weights of one side ---- */
+
+typedef struct {
+    /* how many blocks there are of each size, four bits each */
+    uint32_t sizes;
+    /*
+     * of the partition: for the estimate, for the estimates without one index, for a fixed block by its size
+     */
+    double value, less, pin[EDGES + 1];
+} side_weights;
+
+typedef struct {
+    double coefficient[EDGES + 1];
+} polynomial;
+
+/* Stirling numbers of the second kind times mu: a block of k slots split into p, p = 0 ... k */
+static polynomial splits_of(int k) {
+    polynomial s = {{1}};
+    for (int j = 0; j < k; j++)
+        for (int p = j + 1; p >= 0; p--)
+            s.coefficient[p] = p * s.coefficient[p] + (p ? s.coefficient[p - 1] : 0);
+    double mu = 1; /* (-1)^(p-1) (p-1)! */
+    for (int p = 1; p <= k; p++, mu *= -(p - 1)) s.coefficient[p] *= mu;
+    return s;
+}
+
+static polynomial times(const polynomial *x, const polynomial *y) {
+    polynomial z = {{0}};
+    for (int i = 0; i <= EDGES; i++)
+        for (int j = 0; i + j <= EDGES; j++) z.coefficient[i + j] += x->coefficient[i] * y->coefficient[j];
+    return z;
+}
+
+/* sum over p of coefficient[p] (N)_p / (N^r (P)_p); terms without enough indices are left out */
+static double with_population(const polynomial *x, int r, double population, double P) {
+    double sum = 0, ratio = 1; /* (N)_p / (N^p (P)_p) */
+    for (int p = 1; p <= r; p++) {
+        double left = isinf(population) ? 1 : 1 - (p - 1) / population;
+        if (left <= 0 || P - (p - 1) <= 0) break;
+        ratio *= left / (P - (p - 1));
+        double power = p == r ? 1 : isinf(population) ? 0 : pow(population, p - r);
+        sum += x->coefficient[p] * ratio * power;
+    }
+    return sum;
+}
+
+static side_weights weigh(uint32_t sizes, int r, double sign, double population, double P) {
+    side_weights w = {.sizes = sizes, .value = sign * pow(population, -r)};
+    if (population <= P) return w; /* of single slots, and no index is left out */
+    polynomial part[EDGES + 1], all = {{1}};
+    for (int k = 1; k <= r; k++) {
+        part[k] = splits_of(k);
+        for (uint32_t c = sizes >> 4 * (k - 1) & 15; c > 0; c--) all = times(&all, &part[k]);
+    }
+    w.value = sign * with_population(&all, r, population, P);
+    w.less = sign * with_population(&all, r, population, P - 1);
+    for (int k = 1; k <= r; k++) {
+        if (!(sizes >> 4 * (k - 1) & 15)) continue;
+        polynomial marked = part[k];
+        for (int p = 1; p <= k; p++) marked.coefficient[p] *= p;
+        for (int j = 1; j <= r; j++)
+            for (uint32_t c = (sizes >> 4 * (j - 1) & 15) - (j == k); c > 0; c--)
+                marked = times(&marked, &part[j]);
+        w.pin[k] = sign * with_population(&marked, r, population, P - 1);
+    }
+    return w;
+}
+
+/* ---- partitions of one side's slots ---- */
+
+/*
+ * Position l of the rows has the edges 2l-1 and 2l (mod 2n), position l of the columns 2l and 2l+1; even
+ * edges are of A, odd ones of B. block[e] is the block at the end of edge e, and an edge whose position is
+ * not split shares it with its neighbour.
+ */
+typedef struct {
+    uint8_t block[EDGES], size[EDGES], blocks;
+    /* which positions are split, a bit for each */
+    uint8_t split;
+    /* the block that is a half alone, or -1 */
+    int8_t lone;
+    uint16_t weights;
+} arrangement;
+
+typedef struct {
+    /* the side, and what it is a sample of */
+    int cols, n, lone;
+    double population, P;
+    /* the list, and the different weights of its entries */
+    arrangement *list;
+    size_t count, room, nweights;
+    side_weights *weights;
+} side;
+
+/* integer partitions of 4 ... 8: the most kinds of weights on one side */
+enum { KINDS = 5 + 7 + 11 + 15 + 22 };
+
+static int weights_number(side *s, uint32_t sizes, int r) {
+    size_t k = 0;
+    while (k < s->nweights && s->weights[k].sizes != sizes) k++;
+    if (k == s->nweights)
+        s->weights[s->nweights++] = weigh(sizes, r, (r - s->n) % 2 ? -1 : 1, s->population, s->P);
+    return (int)k;
+}
+
+/* Places the slots from number `slot` on in every way, in blocks numbered as they appear. */
+static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t *width, arrangement a,
+                    int slot) {
+    if (slot == slots) {
+        if (s->population <= s->P && a.blocks < slots) return; /* complete */
+        uint32_t sizes = 0;
+        int degree[EDGES] = {0}, lone = 0;
+        for (int e = 0; e < 2 * s->n; e++) degree[a.block[e]]++;
+        a.lone = -1;
+        for (int b = 0; b < a.blocks; b++) {
+            sizes += (uint32_t)1 << 4 * (a.size[b] - 1);
+            if (degree[b] == 1) a.lone = (int8_t)b, lone++;
+        }
+        if (lone > s->lone) return;
+        a.weights = (uint16_t)weights_number(s, sizes, slots);
+        if (s->count < s->room) s->list[s->count++] = a;
+        return;
+    }
+    for (uint8_t b = 0; b <= a.blocks; b++) {
+        arrangement next = a;
+        for (int k = 0; k < width[slot]; k++) next.block[ends[slot][k]] = b;
+        next.size[b]++;
+        next.blocks = (uint8_t)(a.blocks + (b == a.blocks));
+        arrange(s, slots, ends, width, next, slot + 1);
+    }
+}
+
+/* Appends all partitions of the slots with these positions split. */
+static void list_split(side *s, unsigned split) {
+    uint8_t ends[EDGES][2], width[EDGES];
+    int slots = 0, n = s->n;
+    for (int l = 0; l < n; l++) {
+        uint8_t first = (uint8_t)((s->cols ? 2 * l : 2 * l + 2 * n - 1) % (2 * n)),
+                second = (uint8_t)((first + 1) % (2 * n));
+        ends[slots][0] = first, ends[slots][1] = second, width[slots] = 2;
+        if (split >> l & 1) {
+            width[slots++] = 1;
+            ends[slots][0] = second, width[slots] = 1;
+        }
+        slots++;
+    }
+    arrange(s, slots, (const uint8_t(*)[2])ends, width, (arrangement){.split = (uint8_t)split}, 0);
+}
+
+/* ---- symmetries of the cycle ---- */
+
+/*
+ * Read from another position, or backwards where B is A, a cycle is the same cycle. Only the first of the
+ * equal choices of split rows and column partition is gone through, `orbit` times: 0 for the others.
+ */
+typedef struct {
+    uint8_t code[2 * EDGES];
+} choice;
+
+static choice moved(int n, unsigned split, const arrangement *col, int by, int back) {
+    choice c = {{0}};
+    uint8_t as[EDGES] = {0}, blocks = 0;
+    for (int e = 0; e < 2 * n; e++) {
+        int from = (back ? 2 * n - 1 - e + 2 * by : e + 2 * by) % (2 * n);
+        /* edges at a split row position; the end of an edge there */
+        c.code[e] = split >> (from + 1) / 2 % n & 1;
+        uint8_t *b = &as[col->block[from]];
+        if (!*b) *b = ++blocks;
+        c.code[EDGES + e] = *b;
+        /* a column position that is split differs from one whose halves have one block */
+        c.code[EDGES + e] |= (uint8_t)((col->split >> from / 2 & 1) << 7);
+    }
+    return c;
+}
+
+static int orbit(int n, int two_trials, unsigned split, const arrangement *col) {
+    choice own = moved(n, split, col, 0, 0);
+    int same = 0;
+    for (int back = 0; back < (two_trials ? 1 : 2); back++)
+        for (int by = 0; by < n; by++) {
+            choice c = moved(n, split, col, by, back);
+            int order = memcmp(&c, &own, sizeof c);
+            if (order < 0) return 0;
+            same += order == 0;
+        }
+    return (two_trials ? 1 : 2) * n / same;
+}
+
+/* ---- graphs, known by the multiplicities of their edges ---- */
+
+/* word[v]: column v, a byte per row, a << 4 | b the edges of A and of B */
+typedef struct {
+    uint32_t word[BLOCKS];
+    /* 0, or 1 or 2 where the first row or the first column is fixed */
+    uint8_t fixed, rows, cols;
+} name;
+
+typedef struct {
+    name name;
+    double value, less[2], pin[2 * BLOCKS];
+    /* among the graphs without fixed vertex */
+    int whole;
+} entry;
+
+typedef struct {
+    entry *list;
+    size_t count, room;
+    uint32_t *slot;
+    size_t slots;
+    /* more names came than there is room for: those share the entry behind the last */
+    int overfull;
+} entries;
+
+static void entries_alloc(entries *t, size_t room, ks_arena *arena) {
+    *t = (entries){.room = room, .slots = 64};
+    while (t->slots < 2 * room) t->slots *= 2;
+    t->list = ks_arena_alloc(arena, room + 1, sizeof *t->list);
+    t->slot = ks_arena_zalloc(arena, t->slots, sizeof *t->slot);
+}
+
+/* The entry of this name, made if it is new. */
+static entry *entry_of(entries *t, const name *x) {
+    uint64_t h = x->fixed;
+    for (int v = 0; v < BLOCKS; v++) h = (h ^ x->word[v]) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
+    size_t at = (size_t)h & (t->slots - 1);
+    for (; t->slot[at]; at = (at + 1) & (t->slots - 1)) {
+        entry *e = &t->list[t->slot[at] - 1];
+        if (e->name.fixed == x->fixed && !memcmp(e->name.word, x->word, sizeof x->word)) return e;
+    }
+    t->overfull |= t->count == t->room;
+    if (t->overfull) return &t->list[t->room];
+    entry *e = &t->list[t->count++];
+    *e = (entry){.name = *x};
+    t->slot[at] = (uint32_t)t->count;
+    return e;
+}
+
+static int cell(const name *x, int u, int v) { return x->word[v] >> 8 * u & 255; }
+
+/* Tells rows apart, whatever they and the columns are called. */
+static void row_keys(const name *x, uint32_t *key) {
+    memset(key, 0, BLOCKS * sizeof *key);
+    for (int v = 0; v < x->cols; v++) {
+        uint32_t degree = 0;
+        for (int u = 0; u < x->rows; u++) degree += (uint32_t)((cell(x, u, v) >> 4) + (cell(x, u, v) & 15));
+        for (int u = 0; u < x->rows; u++) {
+            uint32_t c = (uint32_t)cell(x, u, v);
+            key[u] += c * c * (64 + degree * degree);
+        }
+    }
+}
+
+/*
+ * x with its rows in the order p and its columns from `from` on in decreasing order; q: where they come from
+ */
+static name renamed(const name *x, const int *p, int from, int *q) {
+    name y = *x;
+    for (int v = 0; v < x->cols; v++) {
+        uint32_t w = 0;
+        for (int u = 0; u < x->rows; u++) w |= (uint32_t)cell(x, p[u], v) << 8 * u;
+        int k = v;
+        for (; k > from && y.word[k - 1] < w; k--) y.word[k] = y.word[k - 1], q[k] = q[k - 1];
+        y.word[k] = w, q[k] = v;
+    }
+    return y;
+}
+
+/* The name with rows in the order of their keys: the same for most renamings of a graph, and quick. */
+static name sorted_name(const name *x, int *p, int *q) {
+    uint32_t key[BLOCKS];
+    row_keys(x, key);
+    for (int u = 0; u < x->rows; u++) {
+        int k = u;
+        for (; k > 0 && key[p[k - 1]] < key[u]; k--) p[k] = p[k - 1];
+        p[k] = u;
+    }
+    return renamed(x, p, 0, q);
+}
+
+static void best_order(const name *x, const uint32_t *key, int *p, int done, unsigned left, int from,
+                       name *best) {
+    if (!left) {
+        int q[BLOCKS];
+        name y = renamed(x, p, from, q);
+        if (memcmp(y.word, best->word, sizeof y.word) > 0) *best = y;
+        return;
+    }
+    uint32_t most = 0;
+    for (int u = 0; u < x->rows; u++)
+        if (left >> u & 1 && key[u] > most) most = key[u];
+    for (int u = 0; u < x->rows; u++)
+        if (left >> u & 1 && key[u] == most) {
+            p[done] = u;
+            best_order(x, key, p, done + 1, left & ~(1u << u), from, best);
+        }
+}
+
+/*
+ * The name that all renamings share which leave the fixed row (fixed: 1) or column (2) the first of its side.
+ */
+static name full_name(const name *x, int fixed, int vertex) {
+    name y = *x, best = {.rows = x->rows, .cols = x->cols, .fixed = (uint8_t)fixed};
+    uint32_t key[BLOCKS];
+    unsigned left = (1u << x->rows) - 1;
+    int p[BLOCKS] = {vertex};
+    y.fixed = (uint8_t)fixed;
+    if (fixed == 1) left &= ~(1u << vertex);
+    if (fixed == 2) y.word[0] = x->word[vertex], y.word[vertex] = x->word[0];
+    row_keys(&y, key);
+    best_order(&y, key, p, fixed == 1, left, fixed == 2, &best);
+    return best;
+}
+
+/* ---- all terms of one order ---- */
+
+typedef struct {
+    const ks_exact_form *form;
+    int n;
+    side rows, cols;
+    entries sorted;
+} maker;
+
+/* The term of these partitions, `times` times. */
+static void add_term(maker *m, const arrangement *row, const arrangement *col, double times) {
+    if (row->lone >= 0 && col->lone >= 0) return; /* only one vertex is fixed */
+    name x = {.rows = row->blocks, .cols = col->blocks};
+    for (int e = 0; e < 2 * m->n; e++) {
+        int of_b = m->form->two_trials && e % 2;
+        x.word[col->block[e]] += (uint32_t)(of_b ? 1 : 16) << 8 * row->block[e];
+    }
+    int p[BLOCKS], q[BLOCKS];
+    name y = sorted_name(&x, p, q);
+    entry *t = entry_of(&m->sorted, &y);
+    const side_weights *r = &m->rows.weights[row->weights], *c = &m->cols.weights[col->weights];
+    int lone = row->lone >= 0 || col->lone >= 0;
+    if (!lone) {
+        t->value += times * r->value * c->value;
+        t->less[KS_ROW] += times * r->less * c->value;
+        t->less[KS_COL] += times * r->value * c->less;
+    }
+    for (int u = 0; u < x.rows && m->rows.lone; u++)
+        if (!lone || row->lone == p[u]) t->pin[u] += times * r->pin[row->size[p[u]]] * c->value;
+    for (int v = 0; v < x.cols && m->cols.lone; v++)
+        if (!lone || col->lone == q[v]) t->pin[BLOCKS + v] += times * r->value * c->pin[col->size[q[v]]];
+}
+
+static void add_terms(maker *m) {
+    int n = m->n;
+    for (unsigned split = 0; split < (m->form->split[KS_COL] ? 1u << n : 1); split++)
+        list_split(&m->cols, split);
+    for (unsigned split = 0; split < (m->form->split[KS_ROW] ? 1u << n : 1); split++) {
+        int listed = 0;
+        m->rows.count = 0;
+        for (size_t j = 0; j < m->cols.count; j++) {
+            int times = orbit(n, m->form->two_trials, split, &m->cols.list[j]);
+            if (!times) continue;
+            if (!listed) list_split(&m->rows, split), listed = 1;
+            for (size_t i = 0; i < m->rows.count; i++) add_term(m, &m->rows.list[i], &m->cols.list[j], times);
+        }
+    }
+}
+
+static ks_graph graph_of(const entry *e, int n) {
+    const name *x = &e->name;
+    ks_graph g = {.n = n,
+                  .rows = x->rows,
+                  .cols = x->cols,
+                  .root = x->fixed == 0   ? -1
+                          : x->fixed == 1 ? 0
+                                          : x->rows,
+                  .weight = e->value,
+                  .less = {e->less[0], e->less[1]},
+                  .pin = e->pin[0]};
+    for (int u = 0; u < x->rows; u++)
+        for (int v = 0; v < x->cols; v++) {
+            g.m[u][v].a = (uint8_t)(cell(x, u, v) >> 4);
+            g.m[u][v].b = (uint8_t)(cell(x, u, v) & 15);
+        }
+    return g;
+}
+
+/*
+ * Merges what has the same name, once without a fixed vertex, for the values, and once for every vertex. A
+ * graph's value is the sum over its fixed vertex, so it is taken from one of the latter where there is one.
+ */
+static void merge(const maker *m, entries *whole, entries *fixed) {
+    for (size_t k = 0; k < m->sorted.count; k++) {
+        const entry *s = &m->sorted.list[k];
+        name x = full_name(&s->name, 0, 0);
+        entry *w = entry_of(whole, &x);
+        w->value += s->value;
+        for (int i = 0; i < 2; i++) w->less[i] += s->less[i];
+        for (int v = 0; v < 2 * BLOCKS; v++) {
+            if (s->pin[v] == 0) continue;
+            name y = full_name(&s->name, 1 + v / BLOCKS, v % BLOCKS);
+            entry *f = entry_of(fixed, &y);
+            f->pin[0] += s->pin[v];
+            f->whole = (int)(w - whole->list);
+        }
+    }
+    for (size_t k = 0; k < fixed->count; k++) {
+        entry *f = &fixed->list[k], *w = &whole->list[f->whole];
+        f->value = w->value, f->less[0] = w->less[0], f->less[1] = w->less[1];
+        w->value = w->less[0] = w->less[1] = 0;
+    }
+}
+
+static size_t graphs(int n, const entries *whole, const entries *fixed, ks_graph *out) {
+    size_t count = 0;
+    for (size_t k = 0; k < fixed->count; k++) out[count++] = graph_of(&fixed->list[k], n);
+    for (size_t k = 0; k < whole->count; k++)
+        if (whole->list[k].value != 0) out[count++] = graph_of(&whole->list[k], n);
+    return count;
+}
+
+ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_t *count, ks_arena *arena,
+                   size_t *room) {
+    /* the most that any order and form takes; SORTED, WHOLE and FIXED with a little room */
+    enum { ROWS = 2011, COLS = 5156, SORTED = 1200, WHOLE = 1100, FIXED = 2800 };
+    maker m = {.form = form, .n = n};
+    ks_arena own = {0};
+    entries whole, fixed;
+    *count = 0;
+    for (int k = 0; k < 2; k++) {
+        side *s = k == KS_ROW ? &m.rows : &m.cols;
+        *s = (side){.cols = k, .n = n, .lone = form->pinned[k], .population = form->population[k]};
+        s->P = (double)size[k];
+        s->room = k == KS_ROW ? ROWS : COLS;
+        s->list = ks_arena_alloc(&own, s->room, sizeof *s->list);
+        s->weights = ks_arena_alloc(&own, KINDS, sizeof *s->weights);
+    }
+    entries_alloc(&m.sorted, SORTED, &own);
+    entries_alloc(&whole, WHOLE, &own);
+    entries_alloc(&fixed, FIXED, &own);
+    ks_graph *out = NULL;
+    if (!own.failed) {
+        add_terms(&m);
+        merge(&m, &whole, &fixed);
+        out = ks_arena_alloc(arena, whole.count + fixed.count, sizeof *out);
+    }
+    if (m.sorted.overfull || whole.overfull || fixed.overfull) out = NULL, own.failed = FIXED * sizeof(entry);
+    if (out) *count = graphs(n, &whole, &fixed, out);
+    if (!out && !arena->failed) arena->failed = own.failed;
+    *room = own.bytes;
+    ks_arena_free(&own);
+    return out;
+}

@@ -1,0 +1,42 @@
+/*
+ * The answer of the program kspec-hdf5 to the library: one memory file, which the library makes and the
+ * program inherits as descriptor KS_CHILD_FD. It holds this header and, KS_CHILD_DATA bytes from the start,
+ * the values as native doubles. The program sets `status` last, when everything else is in place.
+ *
+ *     kspec-hdf5 FILE KEY hdf5|mat        KEY "" asks for the only array
+ *     kspec-hdf5 "" "" probe              answers UNFIT with "seccomp" where its sandbox holds, or "none"
+ *
+ * The library checks everything here before it uses it: a damaged file may have misled the program.
+ */
+#ifndef KS_FORMATS_CHILD_H
+#define KS_FORMATS_CHILD_H
+
+#include <stdint.h>
+
+#define KS_CHILD_PROGRAM "kspec-hdf5"
+#define KS_CHILD_PROBE   "probe"
+#define KS_CHILD_MAGIC   UINT64_C(0x35666468636b736b) /* "kskchdf5" */
+
+enum { KS_CHILD_FD = 3, KS_CHILD_VERSION = 1, KS_CHILD_DATA = 4096 };
+
+enum {
+    KS_CHILD_UNFINISHED = 0,
+    KS_CHILD_DONE,  /* ndim, shape and the values are there */
+    KS_CHILD_UNFIT, /* the file, or what was asked of it, cannot be read: see message */
+    KS_CHILD_NOMEM  /* the values do not fit in memory: see message */
+};
+
+typedef struct {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t status;
+    uint32_t ndim;
+    uint32_t column_major; /* the first index runs fastest, as MATLAB stores it; else the last one does */
+    uint64_t shape[3];     /* in the order of the user's indices either way */
+    char message[400];     /* one line, without the file's name */
+    uint64_t memory;       /* set by the library: the bytes that its limits leave; 0: unknown */
+} ks_child_header;
+
+_Static_assert(sizeof(ks_child_header) <= KS_CHILD_DATA, "the header must end before the values begin");
+
+#endif

@@ -1,0 +1,27 @@
+/* Numbers as they stand in binary files, and their conversion to doubles. */
+#ifndef KS_FORMATS_ELEMENT_H
+#define KS_FORMATS_ELEMENT_H
+
+#include <stddef.h>
+
+typedef struct {
+    char kind;     /* 'f' float, 'i' signed, 'u' unsigned, 'b' bool: NumPy's letters; 0: none */
+    unsigned size; /* bytes: f 2 4 8; i and u 1 2 4 8; b 1 */
+    int swap;      /* the file's byte order is not this machine's */
+} ks_element;
+
+#define KS_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
+/* Is this one of the elements listed above? */
+int ks_element_known(ks_element e);
+
+/*
+ * Converts `count` elements at `in`, of any alignment, to doubles. Exact but for 64-bit integers beyond
+ * 2^53, which are rounded to the nearest double. `e` must be known.
+ */
+void ks_element_convert(ks_element e, const unsigned char *in, size_t count, double *out);
+
+/* Can the bytes be used as doubles where they are? */
+static inline int ks_element_is_double(ks_element e) { return e.kind == 'f' && e.size == 8 && !e.swap; }
+
+#endif

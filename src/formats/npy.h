@@ -1,0 +1,28 @@
+/* A NumPy array in memory: shared by .npy files and the members of .npz archives. */
+#ifndef KS_FORMATS_NPY_H
+#define KS_FORMATS_NPY_H
+
+#include "formats/array.h"
+#include "formats/element.h"
+
+/* The header of an array, as its file writes it. */
+typedef struct {
+    ks_element element;
+    int fortran;
+    int ndim;
+    size_t shape[3];
+    size_t data_offset; /* where the numbers begin */
+    int is_complex;     /* a vector of complex numbers: shape is (n,2), real and imaginary parts */
+} ks_npy_header;
+
+kspec_status ks_npy_header_parse(const unsigned char *data, size_t size, const char *name, ks_npy_header *h,
+                                 kspec_error *err);
+
+/*
+ * Parses the array in the `size` bytes at `data`, which lie within *owner. Numbers that can be used in place
+ * are: then *owner moves into out->storage and is cleared. Otherwise *owner is left alone.
+ */
+kspec_status ks_npy_decode(const unsigned char *data, size_t size, ks_bytes *owner, const char *name,
+                           ks_array *out, kspec_error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* Bytes from a file, or the name of one, made fit for a one-line message. */
+#ifndef KS_FORMATS_PRINTABLE_H
+#define KS_FORMATS_PRINTABLE_H
+
+#include "base/letters.h"
+
+#include <string.h>
+
+/* Copies n bytes as a string: what is not a letter becomes '?', a text too long for dst ends in "...". */
+static inline char *ks_printable(char *dst, size_t capacity, const void *text, size_t n) {
+    const unsigned char *s = text;
+    size_t keep = n < capacity ? n : capacity - 4;
+    while (keep && keep < n && (s[keep] & 0xc0) == 0x80) keep--; /* not in the middle of a character */
+    ks_copy_printable(dst, s, keep);
+    if (keep < n)
+        for (size_t i = 0; i < 3; i++) dst[keep++] = '.';
+    dst[keep] = 0;
+    return dst;
+}
+
+/* Of an input's name in messages: leaves room for the rest of the message. */
+enum { KS_NAME_LENGTH = 160 };
+typedef char ks_name[KS_NAME_LENGTH + 1];
+
+/* An input as messages name it: of a long path the end, which tells it from others. */
+static inline char *ks_display_name(ks_name dst, const char *input) {
+    static const char cut[] = "…";
+    if (strcmp(input, "-") == 0) return strcpy(dst, "standard input");
+    size_t n = strlen(input), at = 0;
+    if (n > KS_NAME_LENGTH) {
+        at = sizeof cut - 1;
+        input += n - (KS_NAME_LENGTH - at);
+        while ((*input & 0xc0) == 0x80) input++; /* not from the middle of a UTF-8 character */
+        memcpy(dst, cut, at);
+    }
+    ks_printable(dst + at, KS_NAME_LENGTH + 1 - at, input, strlen(input));
+    return dst;
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* Text files: the scanner of rows and fields, and the layout (delimiter, header, shape) found with it. */
+#ifndef KS_FORMATS_TEXT_H
+#define KS_FORMATS_TEXT_H
+
+#include "formats/array.h"
+
+/* A place in a text. Rows end in \n, \r\n or \r; fields at the delimiter; quotes protect both. */
+typedef struct {
+    const char *p, *end;
+    size_t line; /* of p, counted from 1 */
+    char delim;  /* ',' ';' or '\t', or ' ' for any number of blanks and tabs */
+} ks_scanner;
+
+/* A field without its quotes and surrounding blanks; inside quotes "" stands for ". */
+typedef struct {
+    const char *s;
+    size_t len;
+    int quoted;
+} ks_field;
+
+typedef enum { KS_FIELD_MORE, KS_FIELD_LAST, KS_FIELD_UNCLOSED, KS_FIELD_TRAILING } ks_field_end;
+
+/* Moves to the first field of the next row, over blank lines and comments; 0 at the end of the text. */
+int ks_scan_row(ks_scanner *sc);
+
+/*
+ * Takes the next field of the row. LAST: it ended the row, and the scanner stands at the next line. UNCLOSED:
+ * a quote that never ends; TRAILING: something other than a delimiter after a closing quote.
+ */
+ks_field_end ks_scan_field(ks_scanner *sc, ks_field *f);
+
+/*
+ * The same where the field is a plain number, in one go; 0 where it is anything else, with the scanner left
+ * where it was.
+ */
+int ks_scan_number(ks_scanner *sc, double *value, ks_field_end *end);
+
+/* The layout of a file, found by the first pass over it. */
+typedef struct {
+    ks_scanner first, body; /* at the first row, and at the first that holds data */
+    size_t rows, cols;      /* of data */
+    size_t fields;          /* in every line: cols, or one more where every line ends in a delimiter */
+    int header;
+} ks_layout;
+
+/* text ... text+size is free of zero bytes and of a byte order mark. */
+kspec_status ks_text_layout(const char *text, size_t size, const char *name, ks_layout *out,
+                            kspec_error *err);
+
+/* The names in the header of a layout that has one, in one allocation: ks_free(*out). */
+kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***out, kspec_error *err);
+
+/* Fails where the bytes are not text. *mark is the length of UTF-8's byte order mark, where there is one. */
+kspec_status ks_text_check(const ks_bytes *b, const char *name, size_t *mark, kspec_error *err);
+
+#endif

@@ -1,0 +1,255 @@
+#include "formats/text.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "formats/number.h"
+#include "formats/printable.h"
+
+#include <string.h>
+
+enum { SAMPLE = 100 }; /* rows by which the delimiter and the header are judged */
+
+/* ---------------------------------------------------------------- delimiter */
+
+static const char candidates[] = ";\t,"; /* in the order of preference */
+enum { CANDIDATES = 3 };
+
+/* Counts the candidates outside quotes in the row at sc, which moves to the next line. */
+static void count_candidates(ks_scanner *sc, size_t count[CANDIDATES]) {
+    int quoted = 0, field_start = 1;
+    for (; sc->p < sc->end && (quoted || (*sc->p != '\n' && *sc->p != '\r')); sc->p++) {
+        char c = *sc->p;
+        if (c == '"' && (quoted || field_start)) quoted = !quoted;
+        if (quoted) continue;
+        field_start = c == ' ' || c == '"'; /* "" inside quotes closes and opens again */
+        for (int k = 0; k < CANDIDATES; k++)
+            if (c == candidates[k]) {
+                count[k]++;
+                field_start = 1;
+            }
+    }
+}
+
+/*
+ * The candidate that is found equally often in the most rows, so that a semicolon in one text field or a
+ * comma in one number does not decide; among equals the semicolon, then the tab, because a comma in such a
+ * file is a decimal comma. Blanks delimit where there is no candidate at all.
+ */
+static char find_delimiter(ks_scanner sc) {
+    sc.delim = '\t'; /* so that a tab at the start of a row counts */
+    size_t first[CANDIDATES] = {0}, agree[CANDIDATES] = {0}, total[CANDIDATES] = {0};
+    for (int row = 0; row < SAMPLE && ks_scan_row(&sc); row++) {
+        size_t count[CANDIDATES] = {0};
+        count_candidates(&sc, count);
+        for (int k = 0; k < CANDIDATES; k++) {
+            if (!row) first[k] = count[k];
+            agree[k] += count[k] && count[k] == first[k];
+            total[k] += count[k];
+        }
+    }
+    int best = 0;
+    for (int k = 1; k < CANDIDATES; k++)
+        if (agree[k] > agree[best] || (!agree[best] && !total[best])) best = k;
+    return total[best] ? candidates[best] : ' ';
+}
+
+/* ------------------------------------------------------------------- header */
+
+typedef struct {
+    ks_number_kind first;               /* what the first row has in this column */
+    int filled;                         /* ... not an empty field */
+    int decimals;                       /* ... a number that is not written in digits alone */
+    int label;                          /* ... the column's own number */
+    int doubtful;                       /* ... what begins as a number does, but is not one */
+    int quoted;                         /* ... in quotes, as no row below has it */
+    unsigned numbers, words, fractions; /* in the rows below */
+} column;
+
+static ks_number_kind kind_of(const ks_field *f) {
+    double value;
+    ks_number_kind kind = ks_number_parse(f->s, f->len, &value);
+    return kind == KS_NO_NUMBER && ks_number_has_comma(f->s, f->len) ? KS_NUMBER : kind;
+}
+
+static int is_integer(const ks_field *f) {
+    for (size_t i = 0; i < f->len; i++)
+        if (f->s[i] < '0' || f->s[i] > '9') return 0;
+    return 1;
+}
+
+static int is_fraction(const ks_field *f) {
+    for (size_t i = 0; i < f->len; i++)
+        if (strchr(".,eEdD", f->s[i])) return 1;
+    return 0;
+}
+
+/* The field as written is the decimal number n. */
+static int is_label(const ks_field *f, size_t n) {
+    for (size_t i = f->len; i-- > 0; n /= 10)
+        if (f->s[i] != (char)('0' + n % 10) || (n == 0 && i + 1 < f->len)) return 0;
+    return f->len && n == 0;
+}
+
+/*
+ * 0, 1, 2, ... over rows with fractions are labels, as pandas writes them for columns without names. One or
+ * two columns may well begin with a measurement of 0 or of 0, 1; so it takes three.
+ */
+static int is_numbered(const column *columns, size_t n) {
+    unsigned fractions = 0;
+    for (size_t j = 0; j < n; j++) {
+        if (!columns[j].label) return 0;
+        fractions |= columns[j].fractions;
+    }
+    return n >= 3 && fractions;
+}
+
+/*
+ * A header has a word where the rows below mostly have numbers. Its other fields may be whole numbers (years,
+ * say); but a fraction or a negative number says that the row holds data, of which the word is a bad piece,
+ * and taking such a row for a header would lose it silently. For the same reason words must be half of what
+ * is there, unless the only one stands in front ("country,2020,2021").
+ */
+static int is_header(const column *columns, size_t n) {
+    if (is_numbered(columns, n)) return 1;
+    int found = 0;
+    size_t words = 0, filled = 0;
+    for (size_t j = 0; j < n; j++) {
+        if (columns[j].decimals) return 0;
+        found |= columns[j].first == KS_NO_NUMBER && columns[j].numbers > columns[j].words;
+        words += columns[j].first == KS_NO_NUMBER;
+        filled += columns[j].filled != 0;
+    }
+    return found && (words >= filled - words || (words == 1 && columns[0].first == KS_NO_NUMBER));
+}
+
+/*
+ * 0x10 or "2 # c" may be a name, or a number that was spoilt: where every word of the header is of this kind,
+ * nobody but the user can tell. Quotes say that it is a name, unless the rows below have them, too.
+ */
+static int is_doubtful(const column *columns, size_t n) {
+    for (size_t j = 0; j < n; j++)
+        if (columns[j].first == KS_NO_NUMBER && (!columns[j].doubtful || columns[j].quoted)) return 0;
+    return !is_numbered(columns, n);
+}
+
+/* ------------------------------------------------------------------- layout */
+
+static kspec_status fail_doubtful(const ks_layout *l, const char *name, kspec_error *err) {
+    char shown[80];
+    const char *p = l->first.p, *end = l->body.p;
+    while (end > p && (end[-1] == '\n' || end[-1] == '\r')) end--;
+    ks_printable(shown, sizeof shown, p, (size_t)(end - p));
+    return ks_fail(err, KSPEC_E_IO,
+                   "%s: line %zu may be numbers or names: '%s'; correct the numbers, or put names in quotes",
+                   name, l->first.line, shown);
+}
+
+static kspec_status fail_quote(ks_field_end end, size_t line, const char *name, kspec_error *err) {
+    if (end == KS_FIELD_UNCLOSED)
+        return ks_fail(err, KSPEC_E_IO, "%s: line %zu has a quote that is not closed", name, line);
+    return ks_fail(err, KSPEC_E_IO, "%s: line %zu has text after a closing quote", name, line);
+}
+
+/*
+ * The fields of the row at sc, where it has neither quotes nor a \r but at its end: plain counting, which the
+ * compiler turns into vector code. 0 where it has, and nothing is done. It looks for the \n first; once a row
+ * is not plain it is not called again, since a file of lone \r would be searched to its end for every row.
+ */
+static size_t count_plain_row(ks_scanner *sc, int *last_empty) {
+    const char *s = sc->p, *end = memchr(s, '\n', (size_t)(sc->end - s));
+    if (!end) return 0;
+    size_t len = (size_t)(end - s), n = 1;
+    if (len && s[len - 1] == '\r') len--;
+    if (memchr(s, '"', len) || memchr(s, '\r', len)) return 0;
+    while (len && (s[len - 1] == ' ' || (s[len - 1] == '\t' && sc->delim != '\t'))) len--;
+    if (sc->delim == ' ') /* a field begins behind each blank that no blank follows */
+        for (size_t i = 1; i < len; i++)
+            n += (s[i - 1] == ' ' || s[i - 1] == '\t') & !(s[i] == ' ' || s[i] == '\t');
+    else
+        for (size_t i = 0; i < len; i++) n += s[i] == sc->delim;
+    *last_empty = len && s[len - 1] == sc->delim;
+    sc->p = end + 1;
+    sc->line++;
+    return n;
+}
+
+/* Reads the row at sc; judges its fields where `columns` is given. row = 0 is the first of the file. */
+static kspec_status scan_row(ks_scanner *sc, size_t row, column *columns, size_t ncolumns, size_t *fields,
+                             int *last_empty, const char *name, kspec_error *err) {
+    size_t n = 0;
+    ks_field f;
+    for (ks_field_end end = KS_FIELD_MORE; end == KS_FIELD_MORE; n++) {
+        end = ks_scan_field(sc, &f);
+        if (end > KS_FIELD_LAST) return fail_quote(end, sc->line, name, err);
+        if (!columns || n >= ncolumns) continue;
+        column *c = &columns[n];
+        if (!row) {
+            c->first = kind_of(&f);
+            c->decimals = c->first == KS_NUMBER && !is_integer(&f);
+            c->filled = f.len > 0;
+            c->label = is_label(&f, n);
+            c->doubtful = ks_number_begins(f.s, f.len);
+            c->quoted = f.quoted;
+        } else if (c->first == KS_NO_NUMBER || c->label) {
+            c->quoted &= !f.quoted;
+            ks_number_kind kind = kind_of(&f);
+            c->numbers += kind == KS_NUMBER;
+            c->words += kind == KS_NO_NUMBER;
+            c->fractions += kind == KS_NUMBER && is_fraction(&f);
+        }
+    }
+    *fields = n;
+    *last_empty = f.len == 0 && !f.quoted;
+    return KSPEC_OK;
+}
+
+static kspec_status scan_all(ks_layout *out, ks_scanner sc, column *columns, const char *name,
+                             kspec_error *err) {
+    size_t first_line = sc.line, rows = 0;
+    int all_empty = 1, plain = 1;
+    do {
+        size_t line = sc.line, fields = 0;
+        int last_empty;
+        if (rows > SAMPLE && plain) plain = (fields = count_plain_row(&sc, &last_empty)) > 0;
+        if (!fields) {
+            column *judged = rows <= SAMPLE ? columns : NULL;
+            kspec_status st = scan_row(&sc, rows, judged, out->fields, &fields, &last_empty, name, err);
+            if (st) return st;
+        }
+        if (fields != out->fields)
+            return ks_fail(err, KSPEC_E_IO, "%s: line %zu has %zu field%s, line %zu has %zu", name, line,
+                           fields, fields == 1 ? "" : "s", first_line, out->fields);
+        all_empty &= last_empty;
+        if (!rows++) out->body = sc;
+    } while (ks_scan_row(&sc));
+
+    out->cols = out->fields > 1 && all_empty ? out->fields - 1 : out->fields;
+    out->header = is_header(columns, out->cols);
+    if (out->header && is_doubtful(columns, out->cols)) return fail_doubtful(out, name, err);
+    out->rows = rows - (size_t)out->header;
+    if (!out->header) out->body = out->first;
+    if (rows > 1) return KSPEC_OK;
+    for (size_t j = 0; j < out->cols; j++)
+        if (columns[j].first != KS_NO_NUMBER) return KSPEC_OK;
+    return ks_fail(err, KSPEC_E_IO, "%s has no numbers: its only row is line %zu", name, first_line);
+}
+
+kspec_status ks_text_layout(const char *text, size_t size, const char *name, ks_layout *out,
+                            kspec_error *err) {
+    *out = (ks_layout){0};
+    ks_scanner sc = {text, text + size, 1, ' '};
+    sc.delim = find_delimiter(sc);
+    if (!ks_scan_row(&sc))
+        return ks_fail(err, KSPEC_E_IO, "%s has no numbers: blank lines and comments only", name);
+    out->first = sc;
+
+    int last_empty;
+    ks_scanner again = sc;
+    kspec_status st = scan_row(&again, 0, NULL, 0, &out->fields, &last_empty, name, err);
+    if (st) return st;
+    column *columns = ks_zalloc(out->fields, sizeof *columns);
+    if (!columns) return ks_nomem(err, name, ks_size(out->fields, sizeof *columns));
+    st = scan_all(out, sc, columns, name, err);
+    ks_free(columns);
+    return st;
+}

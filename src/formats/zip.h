@@ -1,0 +1,36 @@
+/* Zip archives, as far as .npz files use them: the central directory, with zip64, and the members' bytes. */
+#ifndef KS_FORMATS_ZIP_H
+#define KS_FORMATS_ZIP_H
+
+#include "formats/array.h"
+
+typedef struct {
+    const unsigned char *data; /* the whole file */
+    size_t size;
+    size_t begin, end; /* of the central directory */
+    const char *name;  /* of the input, for messages */
+} ks_zip;
+
+typedef struct {
+    const char *name; /* not terminated */
+    size_t name_length;
+    unsigned flags, method;
+    uint32_t crc;
+    uint64_t packed, size; /* bytes in the file, bytes unpacked */
+    uint64_t offset;       /* of the local header */
+} ks_zip_member;
+
+/* Finds the directory. */
+kspec_status ks_zip_open(ks_zip *z, const ks_bytes *bytes, const char *name, kspec_error *err);
+
+/* Reads the entry at *at (z->begin at first) and moves *at to the next; ends when *at == z->end. */
+kspec_status ks_zip_next(const ks_zip *z, size_t *at, ks_zip_member *m, kspec_error *err);
+
+/*
+ * The bytes of a member, checked against its CRC. A stored member is where it is in the file: *unpacked then
+ * stays empty. A deflated one is unpacked into fresh memory, *unpacked. *data points to it in either case.
+ */
+kspec_status ks_zip_extract(const ks_zip *z, const ks_zip_member *m, const unsigned char **data, size_t *size,
+                            ks_bytes *unpacked, kspec_error *err);
+
+#endif

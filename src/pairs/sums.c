@@ -1,0 +1,326 @@
+#include "pairs/sums.h"
+
+#include "base/error.h"
+#include "linalg/linalg.h"
+#include "team/team.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------ what is averaged */
+
+/*
+ * n = P rows, all of them different. Not centred: (s_xy s_zw - s_xyzw) / (n)_2. Centred, the unbiased
+ * estimate of the product of two covariances (a polykay) from centred sums is
+ *     ((n^2 - 3n + 1) s_xy s_zw + s_xz s_yw + s_xw s_yz - n (n-1) s_xyzw) / (n)_4.
+ */
+static double average(double own, double second, double third, double d, int centered, size_t P,
+                      double pairs) {
+    double n = (double)P;
+    if (!centered) return (own - d) / (n * (n - 1) * pairs);
+    double sum = (n * n - 3 * n + 1) * own + second + third - n * (n - 1) * d;
+    return sum / (n * (n - 1) * (n - 2) * (n - 3) * pairs);
+}
+
+double ks_sums_cross(const ks_quad *q, int centered, size_t P, double pairs) {
+    return average(q->a, q->b, q->c, q->d, centered, P, pairs);
+}
+
+double ks_sums_traces(const ks_quad *q, int centered, size_t P, double pairs) {
+    return average(q->b, q->a, q->c, q->d, centered, P, pairs);
+}
+
+double ks_sums_trace(const ks_quad *q, int centered, size_t P, size_t Q) {
+    return q->t / (((double)P - (centered ? 1 : 0)) * (double)Q);
+}
+
+/* ------------------------------------------------------------------------------------------- the work */
+
+/*
+ * Per row i, over all pairs of columns (those of a column with itself are taken off later):
+ *     qa[i] = sum (s_xy z_i w_i + s_zw x_i y_i),   qc[i] = sum (s_xw y_i z_i + s_yz x_i w_i).
+ * Per column alpha of the first: ca[alpha] = sum over gamma of s_xy s_zw, cc[alpha] of s_xw s_yz; and the
+ * same per column gamma of the second, oa and oc.
+ */
+typedef struct {
+    const ks_two *t;
+    double *qa, *qc, *ca, *cc, *oa, *oc;
+} work;
+
+/* ---- by columns: the Q x R matrices of s_xy, s_zw, s_xw, s_zy ---- */
+
+/* rows[i] += sum over (alpha, gamma) of M[alpha,gamma] L[i,alpha] R[i,gamma] */
+static kspec_status add_forms(const ks_run *run, const ks_two *t, const double *M, const double *left,
+                              const double *right, double *T, double *rows, kspec_error *err) {
+    kspec_status st = ks_gemm_tiled(run, 0, 1, t->P, t->Q, t->R, 1, right, t->R, M, t->R, 0, T, t->Q, err);
+    for (size_t i = 0; i < t->P && !st; i++) rows[i] += ks_dot(t->Q, left + i * t->Q, T + i * t->Q);
+    return st;
+}
+
+/*
+ * One of the pairs (s_xy, s_zw) and (s_xw, s_zy): l and r are x and y (x and w), l2 and r2 z and w (z and y).
+ */
+static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const double *l, const double *r,
+                                    const double *l2, const double *r2, double *M, double *T, double *q,
+                                    double *c, double *o, kspec_error *err) {
+    size_t P = t->P, Q = t->Q, R = t->R;
+    int equal = l == l2 && r == r2;
+    double *N = equal ? M : M + Q * R;
+    kspec_status st = ks_gemm_tiled(run, 1, 0, Q, R, P, 1, l, Q, r, R, 0, M, R, err);
+    if (!st && !equal) st = ks_gemm_tiled(run, 1, 0, Q, R, P, 1, l2, Q, r2, R, 0, N, R, err);
+    for (size_t k = 0; k < Q && !st; k++)
+        for (size_t g = 0; g < R; g++) {
+            double x = M[k * R + g] * N[k * R + g];
+            c[k] += x;
+            o[g] += x;
+        }
+    if (!st) st = add_forms(run, t, M, l2, r2, T, q, err);
+    if (!st && !equal) st = add_forms(run, t, N, l, r, T, q, err);
+    for (size_t i = 0; i < P && equal && !st; i++) q[i] *= 2;
+    return st;
+}
+
+static kspec_status by_columns(const ks_run *run, work *w, ks_arena *arena, kspec_error *err) {
+    const ks_two *t = w->t;
+    double *M = ks_arena_alloc(arena, ks_size(2, ks_size(t->Q, t->R)), sizeof *M);
+    double *T = ks_arena_alloc(arena, ks_size(t->P, t->Q), sizeof *T);
+    if (arena->failed) return ks_nomem(err, "the products of columns", arena->failed);
+    int once = t->X == t->Z && t->Y == t->W; /* one trial of each: both pairs are the same */
+    ks_run first = ks_run_part(run, 0, once ? 1 : 0.5), second = ks_run_part(run, 0.5, 1);
+    kspec_status st = by_columns_once(&first, t, t->X, t->Y, t->Z, t->W, M, T, w->qa, w->ca, w->oa, err);
+    if (st || !once) {
+        if (!st) st = by_columns_once(&second, t, t->X, t->W, t->Z, t->Y, M, T, w->qc, w->cc, w->oc, err);
+        return st;
+    }
+    memcpy(w->qc, w->qa, t->P * sizeof *w->qa);
+    memcpy(w->cc, w->ca, t->Q * sizeof *w->ca);
+    memcpy(w->oc, w->oa, t->R * sizeof *w->oa);
+    return KSPEC_OK;
+}
+
+/*
+ * ---- by rows: bands of the P x P matrices K = X Z^T, L = Y W^T and their transposes, never held whole ----
+ */
+
+enum { BAND = 64 };
+
+typedef struct {
+    work *w;
+    /* per worker: four bands of K, K^T, L, L^T, and one of BAND x max(Q,R) */
+    double **room;
+    /* per chunk: Q + Q + R + R sums over its rows */
+    double *sums;
+} row_job;
+
+/* out[alpha] += sum over the band's rows of left[i,alpha] (B right)[i,alpha], B a band of a P x P matrix */
+static void add_columns(const double *B, size_t rows, size_t P, const double *left, const double *right,
+                        size_t cols, double *T, double *out) {
+    ks_gemm(0, 0, rows, cols, P, 1, B, P, right, cols, 0, T, cols);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < cols; k++) out[k] += left[i * cols + k] * T[i * cols + k];
+}
+
+static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
+    const row_job *j = ctx;
+    const ks_two *t = j->w->t;
+    size_t P = t->P, Q = t->Q, R = t->R, i0 = chunk * BAND, m = P - i0 < BAND ? P - i0 : BAND;
+    int one = t->X == t->Z, other_one = t->Y == t->W;
+    double *K = j->room[worker->index], *KT = one ? K : K + BAND * P, *L = K + 2 * BAND * P,
+           *LT = other_one ? L : L + BAND * P, *T = K + 4 * BAND * P;
+    ks_gemm(0, 1, m, P, Q, 1, t->X + i0 * Q, Q, t->Z, Q, 0, K, P);
+    if (!one) ks_gemm(0, 1, m, P, Q, 1, t->Z + i0 * Q, Q, t->X, Q, 0, KT, P);
+    ks_gemm(0, 1, m, P, R, 1, t->Y + i0 * R, R, t->W, R, 0, L, P);
+    if (!other_one) ks_gemm(0, 1, m, P, R, 1, t->W + i0 * R, R, t->Y, R, 0, LT, P);
+    for (size_t i = 0; i < m; i++) {
+        const double *k = K + i * P, *kt = KT + i * P, *l = L + i * P, *lt = LT + i * P;
+        j->w->qa[i0 + i] = ks_dot(P, k, l) + ks_dot(P, kt, lt);
+        j->w->qc[i0 + i] = ks_dot(P, k, lt) + ks_dot(P, kt, l);
+    }
+    double *ca = j->sums + chunk * 2 * (Q + R), *cc = ca + Q, *oa = cc + Q, *oc = oa + R;
+    add_columns(L, m, P, t->X + i0 * Q, t->Z, Q, T, ca);
+    add_columns(LT, m, P, t->X + i0 * Q, t->Z, Q, T, cc);
+    if (t->same) return KSPEC_OK;
+    add_columns(K, m, P, t->Y + i0 * R, t->W, R, T, oa);
+    add_columns(K, m, P, t->W + i0 * R, t->Y, R, T, oc);
+    return KSPEC_OK;
+}
+
+static kspec_status by_rows(const ks_run *run, work *w, ks_arena *arena, kspec_error *err) {
+    const ks_two *t = w->t;
+    size_t P = t->P, Q = t->Q, R = t->R, longer = Q > R ? Q : R, chunks = (P + BAND - 1) / BAND;
+    int workers = ks_workers(run, chunks);
+    row_job j = {.w = w};
+    j.room = ks_arena_alloc(arena, (size_t)workers, sizeof *j.room);
+    for (int k = 0; k < workers && j.room; k++)
+        j.room[k] = ks_arena_alloc(arena, ks_size(BAND, ks_size_add(ks_size(4, P), longer)), sizeof(double));
+    j.sums = ks_arena_zalloc(arena, ks_size(chunks, 2 * (Q + R)), sizeof *j.sums);
+    if (arena->failed) return ks_nomem(err, "the products of rows", arena->failed);
+    const ks_share shares[] = {{w->qa, sizeof(double), P, BAND},
+                               {w->qc, sizeof(double), P, BAND},
+                               {j.sums, 2 * (Q + R) * sizeof(double), chunks, 1}};
+    kspec_status st = ks_team_for(run, "rows", chunks, row_band, &j, shares, 3, err);
+    for (size_t k = 0; k < chunks && !st; k++) {
+        const double *ca = j.sums + k * 2 * (Q + R), *cc = ca + Q, *oa = cc + Q, *oc = oa + R;
+        for (size_t a = 0; a < Q; a++) w->ca[a] += ca[a], w->cc[a] += cc[a];
+        for (size_t g = 0; g < R; g++) w->oa[g] += oa[g], w->oc[g] += oc[g];
+    }
+    return st;
+}
+
+/* ----------------------------------------------------------------------------------- from work to sums */
+
+/* What depends on single columns: v = s_xz, v2 = s_yw; and on rows: the sums of u = x z and u2 = y w. */
+typedef struct {
+    double *v, *v2, *u, *u2;
+    /* sums of squares of the columns of X and Z */
+    double *x2, *z2;
+    /* of all columns */
+    double V, V2;
+    /*
+     * centred: per column, sum_i U2_i x_i and z_i, with U2 the sums u2; of the second, sum_i U_i y_i and w_i
+     */
+    double *tx, *tz, *ty, *tw;
+    /* same: sum_i x_i^2 z_i and x_i z_i^2, which the above hold too many of */
+    double *xxz, *xzz;
+} simple;
+
+static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, kspec_error *err) {
+    size_t P = t->P, Q = t->Q, R = t->R;
+    double *columns = ks_arena_zalloc(arena, 7 * Q + 3 * R, sizeof *columns);
+    double *rows = ks_arena_zalloc(arena, 2 * P, sizeof *rows);
+    if (arena->failed) return ks_nomem(err, "sums over columns", arena->failed);
+    *s = (simple){.v = columns,
+                  .x2 = columns + Q,
+                  .z2 = columns + 2 * Q,
+                  .tx = columns + 3 * Q,
+                  .tz = columns + 4 * Q,
+                  .xxz = columns + 5 * Q,
+                  .xzz = columns + 6 * Q,
+                  .v2 = columns + 7 * Q,
+                  .ty = columns + 7 * Q + R,
+                  .tw = columns + 7 * Q + 2 * R,
+                  .u = rows,
+                  .u2 = rows + P};
+    for (size_t i = 0; i < P; i++) {
+        const double *x = t->X + i * Q, *z = t->Z + i * Q, *y = t->Y + i * R, *w = t->W + i * R;
+        for (size_t k = 0; k < Q; k++) {
+            double p = x[k] * z[k];
+            s->u[i] += p;
+            s->v[k] += p;
+            s->x2[k] += x[k] * x[k], s->z2[k] += z[k] * z[k];
+            s->xxz[k] += p * x[k], s->xzz[k] += p * z[k];
+        }
+        for (size_t g = 0; g < R; g++) s->u2[i] += y[g] * w[g], s->v2[g] += y[g] * w[g];
+    }
+    for (size_t k = 0; k < Q; k++) s->V += s->v[k];
+    for (size_t g = 0; g < R; g++) s->V2 += s->v2[g];
+    for (size_t i = 0; i < P; i++) {
+        for (size_t k = 0; k < Q; k++) {
+            s->tx[k] += s->u2[i] * t->X[i * Q + k];
+            s->tz[k] += s->u2[i] * t->Z[i * Q + k];
+        }
+        for (size_t g = 0; g < R; g++) {
+            s->ty[g] += s->u[i] * t->Y[i * R + g];
+            s->tw[g] += s->u[i] * t->W[i * R + g];
+        }
+    }
+    return KSPEC_OK;
+}
+
+/*
+ * Without row i. Of n centred rows, removing one changes s_xy to s_xy - f x_i y_i, f = n/(n-1), and s_xyzw to
+ *     s_xyzw + e (s_xyz w_i + ...) + e^2 (s_xy z_i w_i + ...) + (n e^4 - (1+e)^4) x_i y_i z_i w_i,
+ * with e = 1/(n-1);
+ * not centred, f = 1 and e = 0. The sums over pairs of columns are those over all pairs, less a column with
+ * itself.
+ */
+static ks_quad without_row(const ks_two *t, const work *w, const simple *s, const ks_quad *all, size_t i) {
+    size_t Q = t->Q, R = t->R;
+    const double *x = t->X + i * Q, *z = t->Z + i * Q, *y = t->Y + i * R, *v = t->W + i * R;
+    double n = (double)t->P, f = t->centered ? n / (n - 1) : 1, e = t->centered ? 1 / (n - 1) : 0;
+    double uu = s->u[i] * s->u2[i], third = 0, qa = w->qa[i], qc = w->qc[i],
+           qb = s->V * s->u2[i] + s->V2 * s->u[i];
+    for (size_t g = 0; g < R && t->centered; g++) third += s->ty[g] * v[g] + s->tw[g] * y[g];
+    for (size_t k = 0; k < Q && t->centered; k++) third += s->tx[k] * z[k] + s->tz[k] * x[k];
+    for (size_t k = 0; k < Q && t->same; k++) { /* y is z and w is x */
+        double p = x[k] * z[k];
+        uu -= p * p;
+        qa -= 2 * s->v[k] * p;
+        qb -= 2 * s->v[k] * p;
+        qc -= s->x2[k] * z[k] * z[k] + s->z2[k] * x[k] * x[k];
+        third -= 2 * (s->xxz[k] * z[k] + s->xzz[k] * x[k]);
+    }
+    double d = all->d + e * third + e * e * (qa + qb + qc) + (n * pow(e, 4) - pow(1 + e, 4)) * uu;
+    return (ks_quad){all->a - f * qa + f * f * uu, all->b - f * qb + f * f * uu, all->c - f * qc + f * f * uu,
+                     d, all->t - f * s->u[i]};
+}
+
+/*
+ * The sums over pairs with a column of the first: u[i] x z of it for d; twice where it is one of the second,
+ * too.
+ */
+static void without_columns(const ks_two *t, const work *w, const simple *s, int second, const ks_quad *all,
+                            double *d, ks_quad *out) {
+    size_t cols = second ? t->R : t->Q;
+    const double *l = second ? t->Y : t->X, *r = second ? t->W : t->Z, *u = second ? s->u : s->u2;
+    const double *v = second ? s->v2 : s->v, *a = second ? w->oa : w->ca, *c = second ? w->oc : w->cc;
+    double V = second ? s->V : s->V2, times = t->same ? 2 : 1;
+    memset(d, 0, cols * sizeof *d);
+    for (size_t i = 0; i < t->P; i++)
+        for (size_t k = 0; k < cols; k++) {
+            double p = l[i * cols + k] * r[i * cols + k];
+            d[k] += p * (t->same ? u[i] - p : u[i]);
+        }
+    for (size_t k = 0; k < cols; k++) {
+        double own = t->same ? v[k] * v[k] : 0, own_c = t->same ? s->x2[k] * s->z2[k] : 0;
+        out[k] = (ks_quad){all->a - times * (a[k] - own), all->b - times * (v[k] * V - own),
+                           all->c - times * (c[k] - own_c), all->d - times * d[k],
+                           second ? all->t : all->t - v[k]};
+    }
+}
+
+static ks_quad all_of(const ks_two *t, const work *w, const simple *s) {
+    ks_quad q = {0, s->V * s->V2, 0, 0, s->V};
+    for (size_t k = 0; k < t->Q; k++) q.a += w->ca[k], q.c += w->cc[k];
+    for (size_t i = 0; i < t->P; i++) q.d += s->u[i] * s->u2[i];
+    for (size_t k = 0; k < t->Q && t->same; k++) {
+        q.a -= s->v[k] * s->v[k];
+        q.b -= s->v[k] * s->v[k];
+        q.c -= s->x2[k] * s->z2[k];
+    }
+    for (size_t k = 0; k < t->P * t->Q && t->same; k++) {
+        double p = t->X[k] * t->Z[k];
+        q.d -= p * p;
+    }
+    return q;
+}
+
+kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena, kspec_error *err) {
+    size_t P = t->P, Q = t->Q, R = t->R, longer = Q > R ? Q : R;
+    ks_arena scratch = {0};
+    double *q = ks_arena_zalloc(&scratch, 2 * (P + Q + R), sizeof *q);
+    double *d = ks_arena_alloc(&scratch, longer, sizeof *d);
+    s->row = ks_arena_alloc(arena, P, sizeof *s->row);
+    s->col = ks_arena_alloc(arena, Q, sizeof *s->col);
+    s->other = t->same ? NULL : ks_arena_alloc(arena, R, sizeof *s->other);
+    simple one;
+    work w;
+    kspec_status st = KSPEC_OK;
+    if (scratch.failed || arena->failed)
+        st = ks_nomem(err, "leave-one-out sums", scratch.failed ? scratch.failed : arena->failed);
+    if (!st) {
+        w = (work){t, q, q + P, q + 2 * P, q + 2 * P + Q, q + 2 * P + 2 * Q, q + 2 * P + 2 * Q + R};
+        /* multiply-adds of both ways, but for a factor: P Q R against P^2 (Q + R) / 2 */
+        int columns = (double)Q * (double)R <= (double)P * ((double)Q + (double)R) / 2;
+        st = columns ? by_columns(run, &w, &scratch, err) : by_rows(run, &w, &scratch, err);
+    }
+    if (!st) st = simple_sums(t, &one, &scratch, err);
+    if (!st) {
+        s->all = all_of(t, &w, &one);
+        for (size_t i = 0; i < P; i++) s->row[i] = without_row(t, &w, &one, &s->all, i);
+        without_columns(t, &w, &one, 0, &s->all, d, s->col);
+        if (!t->same) without_columns(t, &w, &one, 1, &s->all, d, s->other);
+    }
+    ks_arena_free(&scratch);
+    return st;
+}

@@ -1,0 +1,63 @@
+/*
+ * Second-order statistics of two matrices with the same rows, exactly, with every row and every column left
+ * out in turn. A matrix has two trials, which are the same where there is one. Of the first, X and Z are the
+ * trials, columns alpha; of the second, Y and W are the trials in the opposite order, columns gamma (so that
+ * neighbours in a product come from different trials). With s_xy = sum_i x_i y_i and so on, the sums over
+ * pairs of columns (alpha, gamma) are
+ *
+ *     a = sum s_xy s_zw,   b = sum s_xz s_yw,   c = sum s_xw s_yz,   d = sum s_xyzw.
+ *
+ * From them follow, without bias, averages over distinct rows: of the product of covariances (x,y) and (z,w),
+ * which is the trace of the product of two kernel operators; and of (x,z) and (y,w), which is the product of
+ * two traces.
+ */
+#ifndef KS_PAIRS_SUMS_H
+#define KS_PAIRS_SUMS_H
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+typedef struct {
+    /* P x Q, row-major, dense */
+    const double *X, *Z;
+    /* P x R; the same matrix as the first: Y = Z and W = X */
+    const double *Y, *W;
+    size_t P, Q, R;
+    /* 1: the second is the first, and a column is never paired with itself */
+    int same;
+    /* 1: the columns have mean 0, and a row is left out of the mean as well */
+    int centered;
+} ks_two;
+
+/* The four sums, and t = sum of s_xz over the columns of the first */
+typedef struct {
+    double a, b, c, d, t;
+} ks_quad;
+
+typedef struct {
+    ks_quad all;
+    /*
+     * without row i; without column alpha of the first; without column gamma of the second (NULL where same)
+     */
+    ks_quad *row, *col, *other;
+} ks_sums;
+
+/*
+ * Time: a few products of P x Q and Q x R matrices, or of P x P where that is less. The lists are in the
+ * arena.
+ */
+kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena, kspec_error *err);
+
+/*
+ * The average over distinct rows (all four, where centred; two otherwise) and over `pairs` pairs of columns
+ * of the product of (co)variances (x,y) and (z,w): a polykay. P must be at least 4 (2).
+ */
+double ks_sums_cross(const ks_quad *q, int centered, size_t P, double pairs);
+
+/* The same of (x,z) and (y,w): for one matrix, the square of its trace. */
+double ks_sums_traces(const ks_quad *q, int centered, size_t P, double pairs);
+
+/* The trace of the first's kernel operator: the mean over its Q columns of the (co)variance of x and z. */
+double ks_sums_trace(const ks_quad *q, int centered, size_t P, size_t Q);
+
+#endif

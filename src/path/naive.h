@@ -1,0 +1,18 @@
+#ifndef KS_PATH_NAIVE_H
+#define KS_PATH_NAIVE_H
+
+#include "device/pair.h"
+
+/*
+ * tr((A B^T / PQ)^n): all cycles, repeated rows and columns too. Memory: ceil(nmax/2) matrices of min(P,Q)^2,
+ * and two of P x Q for error bars.
+ */
+kspec_status ks_naive(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
+
+/*
+ * loo[(n-1)*N + i] = the estimate without row (or column) i, from the diagonals g[(n-1)*N + i] = (K^n)_ii of
+ * the Gram matrix of that side.
+ */
+void ks_naive_leave_out(const double *m, int nmax, size_t N, const double *g, double *loo);
+
+#endif

@@ -1,0 +1,102 @@
+#include "path/squares.h"
+
+#include "base/error.h"
+#include "device/ranks.h"
+
+#include <math.h>
+
+ks_squares ks_squares_begin(const ks_run *run, const ks_pair *p, size_t matrices, const char *name,
+                            kspec_error *err) {
+    ks_squares w = {.run = run, .at = ks_backend_for(run, p->P, p->Q), .name = name, .err = err};
+    w.held = ks_arena_alloc(&w.arena, matrices, sizeof *w.held);
+    if (!w.held) w.status = ks_nomem(err, name, w.arena.failed);
+    if (!w.status) w.status = w.at->bring(run, p->A, p->P, p->Q, name, &w.A, err);
+    if (!w.status && p->B != p->A) w.status = w.at->bring(run, p->B, p->P, p->Q, name, &w.B, err);
+    if (p->B == p->A) w.B = w.A;
+    return w;
+}
+
+kspec_status ks_squares_end(ks_squares *w) {
+    while (w->count) ks_squares_drop_last(w);
+    if (w->B != w->A) w->at->leave(w->run, w->B);
+    w->at->leave(w->run, w->A);
+    ks_arena_free(&w->arena);
+    return w->status;
+}
+
+double *ks_squares_matrix(ks_squares *w, size_t rows, size_t cols) {
+    double *p = NULL;
+    if (!w->status) w->status = w->at->hold(w->run, rows, cols, w->name, &p, w->err);
+    if (p) w->held[w->count++] = p;
+    return p;
+}
+
+void ks_squares_drop_last(ks_squares *w) { w->at->drop(w->run, w->held[--w->count]); }
+
+double *ks_squares_vector(ks_squares *w, size_t count) {
+    double *p = w->status ? NULL : ks_arena_alloc(&w->arena, count, sizeof *p);
+    if (!p && !w->status) w->status = ks_nomem(w->err, w->name, w->arena.failed);
+    return p;
+}
+
+void ks_squares_product(ks_squares *w, const ks_run *part, size_t m, size_t n, size_t k, double alpha,
+                        const double *X, const double *Y, int turned, double beta, double *Z) {
+    const ks_matmul p = {.tb = turned,
+                         .m = m,
+                         .n = n,
+                         .k = k,
+                         .alpha = alpha,
+                         .A = X,
+                         .lda = k,
+                         .B = Y,
+                         .ldb = turned ? k : n,
+                         .beta = beta,
+                         .C = Z,
+                         .ldc = n};
+    if (!w->status) w->status = w->at->product(part, &p, w->err);
+}
+
+void ks_squares_entries(ks_squares *w, size_t m, size_t n, double alpha, const double *X, const double *Y,
+                        int turned, ks_tile_result what, double *out) {
+    ks_expression e = {.m = m, .n = n, .alpha = alpha, .count = 1, .factor = {{X, 0, 1}}};
+    if (Y) e.factor[e.count++] = (ks_factor){Y, turned, 1};
+    if (!w->status) w->status = w->at->expression(w->run, &e, what, out, w->err);
+}
+
+void ks_squares_diagonal(ks_squares *w, size_t n, const double *X, double *out) {
+    if (!w->status) w->status = w->at->diagonal(w->run, out, X, n, w->err);
+}
+
+double ks_squares_sum(const ks_squares *w, size_t n, const double *x) {
+    double s = 0;
+    for (size_t i = 0; i < n && !w->status; i++) s += x[i];
+    return s;
+}
+
+kspec_status ks_ratio_there(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
+                            kspec_error *err) {
+    const ks_pair p = {X, X, P, Q, 2};
+    const size_t N = P <= Q ? P : Q;
+    ks_squares w = ks_squares_begin(run, &p, 1, "the Gram matrix", err);
+    double *G = ks_squares_matrix(&w, N, N), *line = ks_squares_vector(&w, N);
+    const ks_matmul gram = {.ta = P > Q,
+                            .tb = P <= Q,
+                            .m = N,
+                            .n = N,
+                            .k = P <= Q ? Q : P,
+                            .alpha = 1,
+                            .A = w.A,
+                            .lda = Q,
+                            .B = w.A,
+                            .ldb = Q,
+                            .C = G,
+                            .ldc = N,
+                            .symmetric = 1};
+    if (!w.status) w.status = w.at->product(run, &gram, err);
+    ks_squares_diagonal(&w, N, G, line);
+    const double trace = ks_squares_sum(&w, N, line);
+    ks_squares_entries(&w, N, N, 1, G, G, 0, KS_TILE_ROW_SUMS, line);
+    const double square = ks_squares_sum(&w, N, line);
+    *ratio = square > 0 ? trace * trace / square : NAN;
+    return ks_squares_end(&w);
+}

@@ -1,0 +1,48 @@
+/*
+ * What naive and Kong-Valiant share: a computation with the Gram matrix and others as large, wherever a
+ * backend has them (device/backend.h). Every step does nothing after a failure, and all is dropped at the
+ * end.
+ */
+#ifndef KS_PATH_SQUARES_H
+#define KS_PATH_SQUARES_H
+
+#include "device/backend.h"
+#include "device/pair.h"
+
+typedef struct {
+    const ks_run *run;
+    const ks_backend *at;
+    /* in messages */
+    const char *name;
+    const double *A, *B;
+    double **held;
+    size_t count;
+    /* vectors */
+    ks_arena arena;
+    kspec_status status;
+    kspec_error *err;
+} ks_squares;
+
+/* `matrices`: how many are held at most */
+ks_squares ks_squares_begin(const ks_run *run, const ks_pair *p, size_t matrices, const char *name,
+                            kspec_error *err);
+kspec_status ks_squares_end(ks_squares *w);
+
+double *ks_squares_matrix(ks_squares *w, size_t rows, size_t cols);
+void ks_squares_drop_last(ks_squares *w);
+double *ks_squares_vector(ks_squares *w, size_t count);
+
+/* Z (m x n) = alpha X op(Y) + beta Z, with m x k and k x n */
+void ks_squares_product(ks_squares *w, const ks_run *part, size_t m, size_t n, size_t k, double alpha,
+                        const double *X, const double *Y, int turned, double beta, double *Z);
+/* alpha X o Y (turned: Y^T; NULL: X alone), stored, added or summed */
+void ks_squares_entries(ks_squares *w, size_t m, size_t n, double alpha, const double *X, const double *Y,
+                        int turned, ks_tile_result what, double *out);
+void ks_squares_diagonal(ks_squares *w, size_t n, const double *X, double *out);
+double ks_squares_sum(const ks_squares *w, size_t n, const double *x);
+
+/* (sum of eigenvalues)^2 / sum of squares of the smaller of X X^T and X^T X */
+kspec_status ks_ratio_there(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
+                            kspec_error *err);
+
+#endif

@@ -1,0 +1,118 @@
+#define _DEFAULT_SOURCE /* flock */
+#include "write/place.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+int ks_place_resolve(char target[PATH_MAX], const char *path) {
+    enum { LINKS = 40 }; /* as many as the kernel follows */
+    if (strlen(path) >= PATH_MAX) return ENAMETOOLONG;
+    strcpy(target, path);
+    for (int k = 0; k < LINKS; k++) {
+        char link[PATH_MAX];
+        ssize_t n = readlink(target, link, sizeof link - 1);
+        if (n < 0) return 0; /* not a link, or not there: writing will tell */
+        link[n] = 0;
+        char *slash = strrchr(target, '/');
+        size_t keep = link[0] == '/' || !slash ? 0 : (size_t)(slash - target) + 1;
+        if (keep + (size_t)n >= PATH_MAX) return ENAMETOOLONG;
+        memcpy(target + keep, link, (size_t)n + 1);
+    }
+    return ELOOP;
+}
+
+int ks_place_temporary(char name[PATH_MAX], const char *target, unsigned serial) {
+    int n = snprintf(name, PATH_MAX, "%s.kspec-%ld-%u.tmp", target, (long)getpid(), serial);
+    return n >= PATH_MAX ? ENAMETOOLONG : 0;
+}
+
+/* Does the name end in the last `mark` and PID-SERIAL.tmp, and does not begin with them? */
+static int ends_in(const char *name, const char *mark) {
+    const char *p = NULL;
+    for (const char *q = name; (q = strstr(q, mark)); q++) p = q;
+    if (!p || p == name) return 0;
+    p += strlen(mark);
+    size_t pid = strspn(p, "0123456789");
+    if (!pid || p[pid] != '-') return 0;
+    p += pid + 1;
+    size_t serial = strspn(p, "0123456789");
+    return serial && strcmp(p + serial, ".tmp") == 0;
+}
+
+/*
+ * Up to version 0.1 names had no mark, and files no lock. Those of checkpoints cannot be anyone else's; one
+ * that nobody has written to for an hour is not being written.
+ */
+enum { OTHER, OURS, OLD, AN_HOUR = 3600 };
+static int kind_of(const char *name) {
+    if (ends_in(name, ".kspec-")) return OURS;
+    return strncmp(name, "width-", 6) == 0 && strstr(name, "-seed-") && ends_in(name, ".ckpt.") ? OLD : OTHER;
+}
+
+int ks_place_hold(int fd) {
+    struct stat st;
+    while (flock(fd, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    /* where there are no locks, nothing is swept */
+    return fstat(fd, &st) != 0 || st.st_nlink > 0;
+}
+
+static void sweep_one(int directory, const char *name, int kind) {
+    struct stat st, now;
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+        (kind == OURS || time(NULL) - st.st_mtime > AN_HOUR) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        fstatat(directory, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == st.st_ino &&
+        now.st_dev == st.st_dev)
+        unlinkat(directory, name, 0);
+    close(fd);
+}
+
+static int open_directory(const char *target) {
+    char folder[PATH_MAX];
+    strcpy(folder, target);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    return open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+void ks_place_sweep(const char *target) {
+    static _Atomic uint64_t swept;
+    struct stat st;
+    int fd = open_directory(target);
+    if (fd < 0) return;
+    uint64_t mark = fstat(fd, &st) == 0 ? (uint64_t)st.st_ino * 31 + (uint64_t)st.st_dev : 0;
+    if (mark && atomic_exchange(&swept, mark) == mark) {
+        close(fd);
+        return;
+    }
+    DIR *d = fdopendir(fd);
+    if (!d) {
+        close(fd);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(d));) {
+        int kind = kind_of(e->d_name);
+        if (kind != OTHER) sweep_one(fd, e->d_name, kind);
+    }
+    closedir(d);
+}
+
+int ks_place_flush(const char *target) {
+    int fd = open_directory(target), code = 0;
+    if (fd < 0) return 0; /* one may write to a directory that one may not read */
+    /* some file systems have no such thing */
+    if (fsync(fd) != 0 && errno != EINVAL && errno != EBADF && errno != EROFS) code = errno;
+    close(fd);
+    return code;
+}
