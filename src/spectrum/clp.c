@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "spectrum/clp.h"
 #include "spectrum/lp.h"
+#include "kspec/host.h"
 
 #include <coin/ClpConfig.h>
 #include <math.h>
