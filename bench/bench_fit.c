@@ -10,12 +10,8 @@
 #include "base/sort.h"
 #include "bench/lib/processes.h"
 #include "bench/lib/seeds.h"
-<<<<<<< HEAD
-#include "spectrum/describe.h"
-#include "kspec/host.h"
-=======
 #include "fit/describe.h"
->>>>>>> main
+#include "kspec/host.h"
 
 #include <math.h>
 #include <stdio.h>
