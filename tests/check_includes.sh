@@ -20,11 +20,13 @@ may_include() {
     wls) echo "base simd linalg team features theory" ;;
     ridge | exact | path | pairs) echo "base simd linalg team device features theory" ;;
     moments) echo "base simd linalg team device features theory exact path pairs" ;;
-    spectrum | norm | learn | dimension)
+    fit | norm | learn | dimension)
         echo "base simd linalg team device features theory exact path pairs moments" ;;
+    lp) echo "base linalg team" ;;
+    spectrum) echo "base linalg team device moments fit lp" ;;
     bench)
-        echo "base simd linalg team device features theory exact path pairs moments ridge wls spectrum norm" \
-            "learn dimension kspec.h" ;;
+        echo "base simd linalg team device features theory exact path pairs moments ridge wls" \
+            "fit lp spectrum norm learn dimension kspec.h" ;;
     core) echo "kspec.h" ;;
     plot) echo "core kspec.h" ;;
     commands) echo "core plot bench kspec.h" ;;
@@ -44,6 +46,8 @@ parts() { # room, or include/kspec/NAME.h
     io | formats | write) echo "base files" ;;
     features) echo "base kernel generate" ;;
     norm | spectrum | learn | dimension) echo "base kernel moments" ;;
+    fit) echo "base moments" ;;
+    lp) echo "base spectrum" ;;
     esac
     case $1 in theory | moments | ridge | wls | norm | spectrum | learn | dimension) echo "$1" ;; esac
     case $1 in ridge) echo "kernel" ;; esac
@@ -59,7 +63,7 @@ owner() {
     Random123/*) echo features ;;
     zlib.h) echo "formats hdf5" ;;
     jansson.h) echo "core plot commands" ;;
-    coin/*) echo spectrum ;;
+    coin/*) echo lp ;;
     esac
 }
 
