@@ -1,3 +1,4 @@
+/* The program: its commands, its help, and how a command line becomes a run of one of them. */
 #include "core/cli.h"
 #include "core/restart.h"
 #include "plot/plot.h"
@@ -129,6 +130,7 @@ static int run(const cli_command *c, int argc, char **argv, char **command_line)
             status = cli_print(print_help, c);
         } else {
             if (!cli_hosted) cli_restart(command_line);
+            ((cli_common *)args)->draw = plot_result;
             status = check_isa();
             cli_ranks_outputs(args);
             if (!status) status = check_output(args, args);
