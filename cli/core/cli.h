@@ -104,6 +104,8 @@ typedef struct {
     uint64_t seed;
     int threads;
     const char *output, *plot;
+    /* Draws a result's object into the file of --plot: core knows pictures by this alone */
+    int (*draw)(const char *path, const json_t *object);
     /* Commands that share their work out: where they keep it, or NULL */
     const char *checkpoint;
     /* The value of the first argument, where the command has cli_command.what; 0 where it is left out */
@@ -121,7 +123,7 @@ typedef struct {
     int there;
     /* For the envelope of the JSON object: what was read, what was warned of, when the command began */
     const cli_command *command;
-    json_t *input, *warnings;
+    json_t *input, *warnings, *doubts;
     double start;
 } cli_common;
 
@@ -159,7 +161,7 @@ struct cli_command {
     int (*run)(void *args);
 };
 
-/* Ends with NULL */
+/* Ends with NULL; the program's (main.c) */
 extern const cli_command *const cli_commands[];
 
 /* Fills args from argv; returns 0, or an exit status after a message. -h sets `help` and returns 0. */
@@ -300,7 +302,14 @@ int cli_fail_writing(kspec_status st, const kspec_error *err);
 void cli_error_prefix(kspec_error *err, const char *name);
 int cli_no_memory(void);
 
-/* A warning on standard error, unless --quiet, and in the JSON object */
+/*
+ * The doubts of a result, each once: in the JSON object and, unless it is a note or --quiet, as a warning on
+ * standard error. `where`, if any, is the name of the matrix concerned.
+ */
+void cli_doubts(const cli_common *c, const char *where, kspec_doubt *const *doubts, size_t count);
+/* The same for the doubts in the JSON object of a command that ran inside this one */
+void cli_doubts_of(const cli_common *c, const char *where, const json_t *object);
+/* A warning about the tool itself, not about a result */
 void cli_warn(const cli_common *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* A progress callback that draws a bar on a terminal after a second; its report is NULL if not wanted. */
@@ -420,7 +429,7 @@ static inline int cli_wants_object(const cli_common *c) { return c->json || c->p
 
 /* ---- the envelope: what every JSON object has ---- */
 
-/* Makes c->input and c->warnings; 0 without memory */
+/* Makes c->input, c->doubts and c->warnings; 0 without memory */
 int cli_envelope_open(cli_common *c, const cli_command *command);
 void cli_envelope_close(cli_common *c);
 

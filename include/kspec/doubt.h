@@ -9,11 +9,7 @@ extern "C" {
 #endif
 
 /* NOTE: worth knowing. WARNING: look at it before you use the numbers. SERIOUS: the numbers say little. */
-typedef enum {
-    KSPEC_SEVERITY_NOTE = 0,
-    KSPEC_SEVERITY_WARNING,
-    KSPEC_SEVERITY_SERIOUS
-} kspec_severity;
+typedef enum { KSPEC_SEVERITY_NOTE = 0, KSPEC_SEVERITY_WARNING, KSPEC_SEVERITY_SERIOUS } kspec_severity;
 
 /* What is doubtful. kspec_doubt_text() says it in a sentence. */
 typedef enum {
@@ -55,7 +51,7 @@ typedef struct {
 /* A stable word for a code, such as "dimension-unknown"; NULL for a number that is no code. */
 KSPEC_API const char *kspec_doubt_name(kspec_doubt_code code);
 
-/* One sentence, cut to `size` bytes with the zero at its end; 512 are enough for all of them. Returns text. */
+/* One sentence, cut to `size` bytes with the zero at its end; 512 suffice for all. Returns text. */
 KSPEC_API const char *kspec_doubt_text(const kspec_doubt *doubt, char *text, size_t size);
 
 #ifdef __cplusplus

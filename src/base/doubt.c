@@ -15,81 +15,66 @@ typedef struct {
     const char *name, *text, *names[4], *option, *setting;
 } kind;
 
-enum { NOTE = KSPEC_SEVERITY_NOTE, WARNING = KSPEC_SEVERITY_WARNING, SERIOUS = KSPEC_SEVERITY_SERIOUS };
+#define NOTE    KSPEC_SEVERITY_NOTE
+#define WARNING KSPEC_SEVERITY_WARNING
+#define SERIOUS KSPEC_SEVERITY_SERIOUS
 
+/* clang-format off */
 static const kind kinds[] = {
-    [KSPEC_DOUBT_GPU_UNUSED] = {WARNING, "gpu-unused", "the GPU is not used: {what}"},
+    [KSPEC_DOUBT_GPU_UNUSED] = {WARNING, "gpu-unused",
+        "the GPU is not used: {what}"},
 
-    [KSPEC_DOUBT_INDEX_COLUMN] = {WARNING,
-                                  "index-column",
-                                  "column {what}: it is probably not a feature; leave it out",
-                                  {"column"},
-                                  "select_cols",
-                                  "1-"},
-    [KSPEC_DOUBT_TIME_COLUMN] = {WARNING,
-                                 "time-column",
-                                 "column {what} looks like a time index: intervals assume independent rows; "
-                                 "leave it out, and give rows that depend on each other one label",
-                                 {"column"},
-                                 "groups"},
-    [KSPEC_DOUBT_TRIAL_COLUMN] = {WARNING,
-                                  "trial-column",
-                                  "column {what} looks like a trial index: intervals assume independent rows; "
-                                  "leave it out, and give rows that depend on each other one label",
-                                  {"column"},
-                                  "groups_column"},
-    [KSPEC_DOUBT_UNRELATED_TRIALS] = {WARNING,
-                                      "unrelated-trials",
-                                      "{what} agree no more than chance (correlation {correlation:2}): "
-                                      "trials are repeats of the same rows and columns; two data sets are "
-                                      "for kspec compare",
-                                      {"correlation"}},
-    [KSPEC_DOUBT_EMPTY_ROWS] = {WARNING,
-                                "empty-rows",
-                                "{rows} rows are without any value and take no part; the first is row "
-                                "{first} (from 0)",
-                                {"rows", "first"}},
-    [KSPEC_DOUBT_EMPTY_COLS] = {WARNING,
-                                "empty-cols",
-                                "{cols} columns are without any value and take no part; the first is column "
-                                "{first} (from 0)",
-                                {"cols", "first"}},
+    [KSPEC_DOUBT_INDEX_COLUMN] = {WARNING, "index-column",
+        "column {what}: it is probably not a feature; leave it out",
+        {"column"}, "select_cols", "1-"},
+    [KSPEC_DOUBT_TIME_COLUMN] = {WARNING, "time-column",
+        "column {what} looks like a time index: intervals assume independent rows; leave it out, and give "
+        "rows that depend on each other one label",
+        {"column"}, "groups"},
+    [KSPEC_DOUBT_TRIAL_COLUMN] = {WARNING, "trial-column",
+        "column {what} looks like a trial index: intervals assume independent rows; leave it out, and give "
+        "rows that depend on each other one label",
+        {"column"}, "groups_column"},
+    [KSPEC_DOUBT_UNRELATED_TRIALS] = {WARNING, "unrelated-trials",
+        "{what} agree no more than chance (correlation {correlation:2}): several inputs mean repeats of the "
+        "same rows and columns; compare two data sets instead",
+        {"correlation"}},
+    [KSPEC_DOUBT_EMPTY_ROWS] = {WARNING, "empty-rows",
+        "{rows} rows are without any value and take no part; the first is row {first} (from 0)",
+        {"rows", "first"}},
+    [KSPEC_DOUBT_EMPTY_COLS] = {WARNING, "empty-cols",
+        "{cols} columns are without any value and take no part; the first is column {first} (from 0)",
+        {"cols", "first"}},
 
     [KSPEC_DOUBT_ONE_TRIAL] = {NOTE, "one-trial",
-                               "there is one trial: noise that is independent in every entry counts as "
-                               "dimensions; repeats of the same rows and columns would remove it"},
-    [KSPEC_DOUBT_DIMENSION_BELOW_ONE] = {WARNING,
-                                         "dimension-below-one",
-                                         "dimension {dimension} is below 1, the least that a kernel has: the "
-                                         "estimate is imprecise",
-                                         {"dimension"}},
-    [KSPEC_DOUBT_DIMENSION_ROUGH] = {NOTE,
-                                     "dimension-rough",
-                                     "the dimension is known in its order of magnitude only: it is uncertain "
-                                     "by a factor of {factor:2} either way; more rows and columns help",
-                                     {"factor"}},
-    [KSPEC_DOUBT_DIMENSION_UNKNOWN] = {SERIOUS,
-                                       "dimension-unknown",
-                                       "the data hardly tell the dimension: it is uncertain by a factor of "
-                                       "{factor:2} either way; more rows, columns or trials are needed",
-                                       {"factor"}},
-    [KSPEC_DOUBT_DIMENSION_UNDEFINED] = {SERIOUS,
-                                         "dimension-undefined",
-                                         "the dimension is undefined: the estimate of {what}, {estimate:3}, "
-                                         "is not positive; more rows, columns or trials are needed",
-                                         {"estimate"}},
-    [KSPEC_DOUBT_NO_VARIATION] = {SERIOUS, "no-variation", "the dimension is undefined: {what}"},
-    [KSPEC_DOUBT_UNDERFLOW] = {SERIOUS,
-                               "underflow",
-                               "the data are so small that their moments underflow to 0; scale them",
-                               {0},
-                               "normalize"},
-    [KSPEC_DOUBT_UNEVEN_GROUPS] = {WARNING,
-                                   "uneven-groups",
-                                   "groups of rows differ in size, and the column means, {mean_share:%} of "
-                                   "m(1), add to the error of centred estimates; subtract them first",
-                                   {"mean_share"}},
+        "there is one trial: noise that is independent in every entry counts as dimensions; repeats of the "
+        "same rows and columns would remove it"},
+    [KSPEC_DOUBT_DIMENSION_BELOW_ONE] = {WARNING, "dimension-below-one",
+        "dimension {dimension} is below 1, the least that a kernel has: the estimate is imprecise",
+        {"dimension"}},
+    [KSPEC_DOUBT_DIMENSION_ROUGH] = {NOTE, "dimension-rough",
+        "the dimension is known in its order of magnitude only: it is uncertain by a factor of {factor:2} "
+        "either way; more rows and columns help",
+        {"factor"}},
+    [KSPEC_DOUBT_DIMENSION_UNKNOWN] = {SERIOUS, "dimension-unknown",
+        "the data hardly tell the dimension: it is uncertain by a factor of {factor:2} either way; more "
+        "rows, columns or trials are needed",
+        {"factor"}},
+    [KSPEC_DOUBT_DIMENSION_UNDEFINED] = {SERIOUS, "dimension-undefined",
+        "the dimension is undefined: the estimate of {what}, {estimate:3}, is not positive; more rows, "
+        "columns or trials are needed",
+        {"estimate"}},
+    [KSPEC_DOUBT_NO_VARIATION] = {SERIOUS, "no-variation",
+        "the dimension is undefined: {what}"},
+    [KSPEC_DOUBT_UNDERFLOW] = {SERIOUS, "underflow",
+        "the data are so small that their moments underflow to 0; scale them",
+        {0}, "normalize"},
+    [KSPEC_DOUBT_UNEVEN_GROUPS] = {WARNING, "uneven-groups",
+        "groups of rows differ in size, and the column means, {mean_share:%} of m(1), add to the error of "
+        "centred estimates; subtract them first",
+        {"mean_share"}},
 };
+/* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* ---- the list ---- */
@@ -127,9 +112,7 @@ void ks_doubt_add(ks_doubts to, kspec_doubt_code code, const char *where, const 
 
 /* ---- the sentence ---- */
 
-const char *kspec_doubt_name(kspec_doubt_code code) {
-    return (size_t)code < KINDS ? kinds[code].name : NULL;
-}
+const char *kspec_doubt_name(kspec_doubt_code code) { return (size_t)code < KINDS ? kinds[code].name : NULL; }
 
 typedef struct {
     char *at;
