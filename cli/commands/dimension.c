@@ -47,9 +47,9 @@ static json_t *one_json(const output *u, size_t k) {
                                                (json_int_t)p->cols, "dimension", cli_real(p->dimension),
                                                "naive", cli_real(p->naive)));
     }
-    json_t *o =
-        json_pack("{s:I, s:I, s:I, s:b, s:I}", "rows", (json_int_t)r->P, "cols", (json_int_t)r->Q, "trials",
-                  (json_int_t)r->trials, "centered", r->center > KSPEC_CENTER_NONE, "seed", (json_int_t)u->a->common.seed);
+    json_t *o = json_pack("{s:I, s:I, s:I, s:b, s:I}", "rows", (json_int_t)r->P, "cols", (json_int_t)r->Q,
+                          "trials", (json_int_t)r->trials, "centered", r->center > KSPEC_CENTER_NONE, "seed",
+                          (json_int_t)u->a->common.seed);
     cli_set_reals(o, (cli_member[]){{"dimension", r->dimension},
                                     {"stderr", r->std_error},
                                     {"ci_low", r->ci_low},

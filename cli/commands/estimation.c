@@ -23,7 +23,8 @@ const cli_choice cli_trial_schemes[] = {
     {"split", KSPEC_TRIALS_SPLIT}, {"assignment", KSPEC_TRIALS_ASSIGNMENT}, {0},
 };
 const cli_choice cli_centers[] = {
-    {"none", KSPEC_CENTER_NONE}, {"rows", KSPEC_CENTER_ROWS}, {"cols", KSPEC_CENTER_COLS}, {"both", KSPEC_CENTER_BOTH}, {0},
+    {"none", KSPEC_CENTER_NONE}, {"rows", KSPEC_CENTER_ROWS},
+    {"cols", KSPEC_CENTER_COLS}, {"both", KSPEC_CENTER_BOTH}, {0},
 };
 /* clang-format on */
 
@@ -51,8 +52,7 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
 
 void cli_estimation_all(kspec_moments_opts *o) {
     const int centred = o->center > KSPEC_CENTER_NONE;
-    const unsigned dependent =
-        centred ? KSPEC_ESTIMATOR_EXACT : KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT;
+    const unsigned dependent = centred ? KSPEC_ESTIMATOR_EXACT : KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT;
     if (o->estimators != EVERY_ESTIMATOR) return;
     if (o->row_groups || o->col_groups || o->pairwise)
         o->estimators = dependent;

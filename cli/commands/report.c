@@ -34,14 +34,17 @@ static const cli_option options[] = {
 
 static const struct {
     const char *command;
-    /* Added to the command line: of a matrix whose parts can be taken; of one with groups or missing entries */
+    /* Added to the command line: of a matrix whose parts can be taken; of one with groups or missing
+     * entries */
     const char *words[2], *whole[2];
+    /* What it centres when nothing is said */
+    kspec_center usual;
     int takes_groups;
 } parts[REPORT_PARTS] = {
-    {"dimension", {"--curve"},                   {0},                     1},
-    {"moments",   {"--estimator", "auto,naive"}, {"--estimator", "auto"}, 1},
+    {"dimension", {"--curve"},                   {0},                     KSPEC_CENTER_ROWS, 1},
+    {"moments",   {"--estimator", "auto,naive"}, {"--estimator", "auto"}, KSPEC_CENTER_NONE, 1},
     /* its higher moments are those of the part above */
-    {"spectrum",  {"-n", "2"},                   {"-n", "2"},             0},
+    {"spectrum",  {"-n", "2"},                   {"-n", "2"},             KSPEC_CENTER_NONE, 0},
 };
 /* clang-format on */
 
@@ -77,9 +80,13 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
     add(w, NULL, parts[k].command);
     add(w, NULL, "--json"); /* which has more than a table needs */
     for (int i = 0; i < 2; i++) add(w, NULL, own[i]);
-    snprintf(text->center, sizeof text->center, "--center=%s",
-             cli_choice_name(cli_centers, a->center ? a->center : KSPEC_CENTER_ROWS));
-    add(w, NULL, text->center);
+    const int center = a->center ? a->center : KSPEC_CENTER_ROWS;
+    snprintf(text->center, sizeof text->center, "--center=%s", cli_choice_name(cli_centers, center));
+    add(w, NULL,
+        center == (int)parts[k].usual ? NULL
+        : center == KSPEC_CENTER_ROWS ? "--center"
+        : center == KSPEC_CENTER_NONE ? "--no-center"
+                                      : text->center);
     add(w, "--select-cols", parts[k].takes_groups ? c->select_cols : features(a, r));
     add(w, "--select-rows", c->select_rows);
     add(w, "--axes", c->axes);

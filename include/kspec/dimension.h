@@ -27,9 +27,9 @@ typedef struct {
     size_t size;
     /*
      * Over what means are taken. Default ROWS: the mean of each column over the inputs. COLS: the mean of
-     * each row over the features, which is ROWS of the transpose; not with ragged trials. NONE: second moments
-     * instead of covariances, and the mean counts as a dimension. BOTH is refused: its m(1)^2 is not known
-     * without bias (kspec_moments() has its moments).
+     * each row over the features, which is ROWS of the transpose; not with ragged trials. NONE: second
+     * moments instead of covariances, and the mean counts as a dimension. BOTH is refused: its m(1)^2 is not
+     * known without bias (kspec_moments() has its moments).
      */
     kspec_center center;
     /* ragged trials and splits of more than two, as in kspec_moments_opts; default of splits: 8 */

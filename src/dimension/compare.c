@@ -139,7 +139,8 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     j.run.team = j.o.team;
     if (!st) st = ks_center_resolve(&j.o.center, KSPEC_CENTER_ROWS, err);
     if (!st && ks_cols_centred(j.o.center))
-        st = ks_fail(err, KSPEC_E_ARG, "two matrices are compared centred over rows or not centred, not over %s",
+        st = ks_fail(err, KSPEC_E_ARG,
+                     "two matrices are compared centred over rows or not centred, not over %s",
                      j.o.center == KSPEC_CENTER_COLS ? "columns" : "both sides");
     const int center = ks_centred(j.o.center);
     if (!st)

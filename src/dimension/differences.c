@@ -45,7 +45,8 @@ static kspec_status list_higher(const ks_run *run, const kspec_compare_opts *how
                                 int nmax, lists *l, ks_arena *arena, kspec_error *err) {
     ks_trials t = m->trials;
     /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
-    size_t sampled = (t.P - 1) / (ks_centred(t.center) ? 2 : 1), shorter = sampled < t.Q - 1 ? sampled : t.Q - 1;
+    size_t sampled = (t.P - 1) / (ks_centred(t.center) ? 2 : 1),
+           shorter = sampled < t.Q - 1 ? sampled : t.Q - 1;
     int most = shorter < HIGHEST ? (int)shorter : HIGHEST;
     kspec_moments_opts o = {.size = sizeof o,
                             .nmax = nmax && nmax < most ? nmax : most,

@@ -350,7 +350,8 @@ static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
     size_t count_second = ks_size_add(1, ks_size_add(j->trials.P, j->trials.Q));
     double *mean = ks_arena_alloc(&j->arena, ks_size(3, j->trials.Q), sizeof *mean);
-    if (j->share[0] > 0 && j->share[1] > 0 && !ks_centred(j->o.center) && !j->rows.of && !j->cols.of && !j->missing)
+    if (j->share[0] > 0 && j->share[1] > 0 && !ks_centred(j->o.center) && !j->rows.of && !j->cols.of &&
+        !j->missing)
         j->second = ks_arena_alloc(&j->arena, count_second, sizeof *j->second);
     out->groups = j->rows.of ? j->rows.count : 0;
     out->col_groups = j->cols.of ? j->cols.count : 0;

@@ -232,8 +232,8 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
     size_t count = 1 + s->P + s->Q;
     ks_arena scratch = {0};
     double *room = ks_arena_alloc(&scratch, 4 * count, sizeof *room);
-    const ks_pairs in = {p->A,     p->B,     m->halves.seen_a, m->halves.seen_b,
-                         &m->rows, &m->cols, ks_centred(m->trials.center)};
+    const ks_pairs in = {
+        p->A, p->B, m->halves.seen_a, m->halves.seen_b, &m->rows, &m->cols, ks_centred(m->trials.center)};
     if (!room) return ks_nomem(err, "pairs", scratch.failed);
     const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count, NULL};
     kspec_status st = ks_pairs_make(run, &in, &out, err);
@@ -389,8 +389,14 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
         ks_sums sums;
         ks_arena scratch = {0};
         ks_run part = ks_run_part(run, (double)r / (double)repeats, (double)(r + 1) / (double)repeats);
-        const ks_two two = {
-            .X = p.A, .Z = p.B, .Y = q.B, .W = q.A, .P = P, .Q = Q, .R = R, .centered = ks_centred(t->center)};
+        const ks_two two = {.X = p.A,
+                            .Z = p.B,
+                            .Y = q.B,
+                            .W = q.A,
+                            .P = P,
+                            .Q = Q,
+                            .R = R,
+                            .centered = ks_centred(t->center)};
         st = ks_sums_make(&part, &two, &sums, &scratch, err);
         for (size_t k = 0; k < count && !st; k++) {
             const ks_quad *x = k == 0       ? &sums.all
