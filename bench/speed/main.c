@@ -4,6 +4,7 @@
  */
 #include "bench/speed/speed.h"
 #include "core/restart.h"
+#include "kspec/host.h"
 
 #include <math.h>
 #include <stdlib.h>
