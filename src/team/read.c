@@ -124,6 +124,7 @@ kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_rea
     const int together = o.team && o.team->comm.ranks > 1 && inputs && !read_by_each(inputs, count);
     o.size = sizeof o;
     st = together ? read_and_send(inputs, count, &o, out, err) : ks_read(inputs, count, &o, out, err);
+    if (!st) st = ks_dataset_doubt(*out, inputs, count, &o, err);
     st = ks_team_end(o.team, st, err);
     if (st) {
         kspec_dataset_free(*out);
