@@ -10,7 +10,8 @@
 #include "base/sort.h"
 #include "bench/lib/processes.h"
 #include "bench/lib/seeds.h"
-#include "spectrum/describe.h"
+#include "fit/describe.h"
+#include "kspec/host.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -104,6 +104,8 @@ typedef struct {
     uint64_t seed;
     int threads;
     const char *output, *plot;
+    /* Draws a result's object into the file of --plot: core knows pictures by this alone */
+    int (*draw)(const char *path, const json_t *object);
     /* Commands that share their work out: where they keep it, or NULL */
     const char *checkpoint;
     /* The value of the first argument, where the command has cli_command.what; 0 where it is left out */
@@ -159,7 +161,7 @@ struct cli_command {
     int (*run)(void *args);
 };
 
-/* Ends with NULL */
+/* Ends with NULL; the program's (main.c) */
 extern const cli_command *const cli_commands[];
 
 /* Fills args from argv; returns 0, or an exit status after a message. -h sets `help` and returns 0. */

@@ -1,6 +1,5 @@
 /* The end of every command: its table or JSON object, and its picture. */
 #include "core/cli.h"
-#include "plot/plot.h"
 
 #include <errno.h>
 #include <math.h>
@@ -116,11 +115,6 @@ static int send_object(const char *output, const json_t *object) {
     return status;
 }
 
-static int draw(const cli_common *c, const json_t *object) {
-    const plot_source s = {object, plot_word(object, "command", NULL), NULL, NULL};
-    return plot_write(c->plot, &s, 1, &(plot_look){0}, NULL);
-}
-
 /* A host takes both, the table even where there is a JSON object. */
 static int hand_over(const cli_common *c, void (*print)(FILE *f, const void *result),
                      json_t *(*keys)(const void *result), const void *result) {
@@ -155,7 +149,7 @@ int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
     else if (print)
         status = send_table(output, print, result);
     if (c->plot && object && !cli_memory_failed()) { /* the result is out, even if drawing fails */
-        int drawn = draw(c, object);
+        int drawn = c->draw(c->plot, object);
         if (!status) status = drawn;
     }
     json_decref(object);

@@ -4,6 +4,7 @@
  */
 #include "core/cli.h"
 #include "core/restart.h"
+#include "kspec/host.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -11,14 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static kspec_comm *comm;
-static kspec_team *team;
-/* by this rank: its first message, and what it has read so far */
-static char message[512];
-static uint64_t inputs_digest;
-/* the checkpoint is open, and for these inputs */
-static int kept;
-static uint64_t kept_digest;
+/* The ranks of the command that this thread runs */
+static _Thread_local struct {
+    kspec_comm *comm;
+    kspec_team *team;
+    /* this rank's first message, and the digest of its inputs so far */
+    char message[512];
+    uint64_t inputs_digest;
+    /* the checkpoint is open, for inputs with this digest */
+    int kept;
+    uint64_t kept_digest;
+} ranks;
 
 /* Which rank the launcher says this is: known before MPI is, and where its plugin is missing */
 static int launched_rank(void) {
@@ -30,14 +34,14 @@ static int launched_rank(void) {
     return -1;
 }
 
-int cli_rank(void) { return comm ? comm->rank : 0; }
+int cli_rank(void) { return ranks.comm ? ranks.comm->rank : 0; }
 
 int cli_is_launched(void) { return launched_rank() >= 0; }
 
-int cli_is_quiet_rank(void) { return !cli_hosted && (comm ? comm->rank : launched_rank()) > 0; }
+int cli_is_quiet_rank(void) { return !cli_hosted && (ranks.comm ? ranks.comm->rank : launched_rank()) > 0; }
 
 void cli_ranks_note(const char *text) {
-    if (!message[0]) snprintf(message, sizeof message, "%s", text);
+    if (!ranks.message[0]) snprintf(ranks.message, sizeof ranks.message, "%s", text);
 }
 
 /* Ranks that run on the same processors share them: as many threads each as there are processors for it. */
@@ -50,12 +54,12 @@ static kspec_status set_threads(void) {
     memset(&mine, 0, sizeof mine);
     gethostname(mine.host, sizeof mine.host - 1);
     if (sched_getaffinity(0, sizeof mine.set, &mine.set)) return KSPEC_OK;
-    size_t *bytes = malloc((size_t)comm->ranks * sizeof *bytes);
-    all = malloc((size_t)comm->ranks * sizeof *all);
+    size_t *bytes = malloc((size_t)ranks.comm->ranks * sizeof *bytes);
+    all = malloc((size_t)ranks.comm->ranks * sizeof *all);
     int sharing = 0, lost = !bytes || !all;
-    for (int r = 0; r < comm->ranks && !lost; r++) bytes[r] = sizeof mine;
-    if (!lost && !comm->gather(comm->context, &mine, all, bytes))
-        for (int r = 0; r < comm->ranks; r++) sharing += memcmp(&mine, &all[r], sizeof mine) == 0;
+    for (int r = 0; r < ranks.comm->ranks && !lost; r++) bytes[r] = sizeof mine;
+    if (!lost && !ranks.comm->gather(ranks.comm->context, &mine, all, bytes))
+        for (int r = 0; r < ranks.comm->ranks; r++) sharing += memcmp(&mine, &all[r], sizeof mine) == 0;
     free(bytes);
     free(all);
     char text[16];
@@ -67,10 +71,10 @@ static kspec_status set_threads(void) {
 int cli_ranks_begin(char **argv) {
     kspec_error err;
     if (launched_rank() >= 0) cli_restart(argv); /* a process that has begun MPI cannot start again */
-    kspec_status st = kspec_mpi_open(&comm, &err);
+    kspec_status st = kspec_mpi_open(&ranks.comm, &err);
     if (st) return cli_fail(st, &err);
-    if (!comm) return EXIT_DONE;
-    if (comm->rank > 0) { /* what it would print, rank 0 prints */
+    if (!ranks.comm) return EXIT_DONE;
+    if (ranks.comm->rank > 0) { /* what it would print, rank 0 prints */
         int nowhere = open("/dev/null", O_WRONLY);
         if (nowhere >= 0) {
             dup2(nowhere, 1);
@@ -78,7 +82,7 @@ int cli_ranks_begin(char **argv) {
         }
     }
     st = set_threads();
-    if (!st) st = kspec_team_open(comm, &team, &err);
+    if (!st) st = kspec_team_open(ranks.comm, &ranks.team, &err);
     return st ? cli_fail(st, &err) : EXIT_DONE;
 }
 
@@ -92,14 +96,14 @@ static kspec_status status_of(int status) {
 
 int cli_ranks_end(int status) {
     kspec_error err = {status_of(status), ""};
-    snprintf(err.msg, sizeof err.msg, "%s", message);
-    const int told = message[0] != 0;
-    kspec_status st = kspec_team_agree(team, err.code, &err);
+    snprintf(err.msg, sizeof err.msg, "%s", ranks.message);
+    const int told = ranks.message[0] != 0;
+    kspec_status st = kspec_team_agree(ranks.team, err.code, &err);
     if (st && !status) status = told ? EXIT_FAILED : cli_fail(st, &err);
-    kspec_team_close(team);
-    team = NULL;
-    if (comm) kspec_mpi_close(comm);
-    comm = NULL;
+    kspec_team_close(ranks.team);
+    ranks.team = NULL;
+    if (ranks.comm) kspec_mpi_close(ranks.comm);
+    ranks.comm = NULL;
     return status;
 }
 
@@ -138,21 +142,21 @@ static uint64_t digest_of(const kspec_dataset *d) {
 static int is_apart(void) { return cli_hosted && !cli_hosted->inner; }
 
 kspec_team *cli_ranks_reading(const cli_common *c) {
-    return comm && !is_apart() && c->command->shares ? team : NULL;
+    return ranks.comm && !is_apart() && c->command->shares ? ranks.team : NULL;
 }
 
 /* Does anybody want to know what was read? */
 static int is_compared(const cli_common *c) {
-    return !is_apart() && c->command->shares && (team || c->checkpoint);
+    return !is_apart() && c->command->shares && (ranks.team || c->checkpoint);
 }
 
 static int same_input(const char *path, uint64_t digest) {
-    inputs_digest = (inputs_digest ^ digest) * UINT64_C(0x9e3779b97f4a7c15);
-    if (!team) return EXIT_DONE;
+    ranks.inputs_digest = (ranks.inputs_digest ^ digest) * UINT64_C(0x9e3779b97f4a7c15);
+    if (!ranks.team) return EXIT_DONE;
     char what[300];
     kspec_error err;
     snprintf(what, sizeof what, "file %.250s", path);
-    kspec_status st = kspec_team_same(team, what, digest, &err);
+    kspec_status st = kspec_team_same(ranks.team, what, digest, &err);
     return st ? cli_fail(st, &err) : EXIT_DONE;
 }
 
@@ -171,21 +175,22 @@ kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     *out = NULL;
     if (is_apart() || !c->command->shares) return KSPEC_OK;
-    if (!team && c->checkpoint) st = kspec_team_open(NULL, &team, err);
-    if (!st && c->checkpoint && (!kept || kept_digest != inputs_digest)) {
+    if (!ranks.team && c->checkpoint) st = kspec_team_open(NULL, &ranks.team, err);
+    if (!st && c->checkpoint && (!ranks.kept || ranks.kept_digest != ranks.inputs_digest)) {
         cli_text text;
         FILE *f = cli_text_open(&text);
-        if (f) fprintf(f, "command %s\ninputs %016llx\n", cli_line(), (unsigned long long)inputs_digest);
+        if (f)
+            fprintf(f, "command %s\ninputs %016llx\n", cli_line(), (unsigned long long)ranks.inputs_digest);
         if (!cli_text_close(&text) || cli_memory_failed()) { /* a word of the line may be missing */
             free(text.data);
             snprintf(err->msg, sizeof err->msg, "out of memory");
             return err->code = KSPEC_E_NOMEM;
         }
-        st = kspec_team_checkpoint(team, c->checkpoint, text.data, err);
+        st = kspec_team_checkpoint(ranks.team, c->checkpoint, text.data, err);
         free(text.data);
-        kept = !st;
-        kept_digest = inputs_digest;
+        ranks.kept = !st;
+        ranks.kept_digest = ranks.inputs_digest;
     }
-    *out = st ? NULL : team;
+    *out = st ? NULL : ranks.team;
     return st;
 }

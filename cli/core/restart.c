@@ -1,6 +1,7 @@
 #include "core/restart.h"
 
 #include "kspec.h"
+#include "kspec/host.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 /* How a process tells its successor which core it had */
 #define BEFORE "KSPEC_CORE_BEFORE"
 
-static char before[32];
+static _Thread_local char before[32];
 
 const char *cli_core_before(void) { return before[0] ? before : NULL; }
 

@@ -206,6 +206,9 @@ int plot_check(const char *option, const char *path);
 /* The figure of these results to a file, by its suffix; figure, unless NULL, gets it as a JSON object. */
 int plot_write(const char *path, const plot_source *s, size_t count, const plot_look *look, json_t **figure);
 
+/* The same of a single result that this process has just made (cli_common.draw) */
+int plot_result(const char *path, const json_t *object);
+
 /* The picture of one result as SVG for a narrow page, for free(); the names of its parts have the prefix. */
 int plot_inline(const plot_source *s, const char *prefix, char **svg, size_t *size);
 

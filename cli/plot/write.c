@@ -116,3 +116,8 @@ int plot_write(const char *path, const plot_source *s, size_t count, const plot_
     plot_free(&f);
     return status;
 }
+
+int plot_result(const char *path, const json_t *object) {
+    const plot_source s = {object, plot_word(object, "command", NULL), NULL, NULL};
+    return plot_write(path, &s, 1, &(plot_look){0}, NULL);
+}

@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "linalg/linalg.h"
-#include "spectrum/describe.h"
+#include "fit/describe.h"
 #include "spectrum/methods.h"
-#include "spectrum/tuning.h"
+#include "fit/tuning.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #include "base/error.h"
 #include "base/sort.h"
-#include "spectrum/draws.h"
+#include "lp/draws.h"
 #include "spectrum/methods.h"
 
 #include <math.h>

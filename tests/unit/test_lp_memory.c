@@ -2,7 +2,7 @@
  * Clp without memory: each of its allocations fails, once or together with all that follow, and each time
  * the caller gets an answer or KSPEC_E_NOMEM. The program has C++'s operators new and delete of its own.
  */
-#include "spectrum/lp.h"
+#include "lp/lp.h"
 #include "test.h"
 
 extern void _ZSt17__throw_bad_allocv(void); /* std::__throw_bad_alloc() */

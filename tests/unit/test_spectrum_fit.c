@@ -1,7 +1,7 @@
 /* The parts of kspec_spectrum(): the linear program, the measure, and the errors of the moments. */
 #include "kspec.h"
-#include "spectrum/draws.h"
-#include "spectrum/lp.h"
+#include "lp/draws.h"
+#include "lp/lp.h"
 #include "test.h"
 
 #include <string.h>

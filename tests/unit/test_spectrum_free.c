@@ -1,6 +1,6 @@
 /* Eigenvalues from moments where no rank is given: the measure's mass is free. */
 #include "kspec.h"
-#include "spectrum/draws.h"
+#include "lp/draws.h"
 #include "test.h"
 
 #include <string.h>

@@ -5,9 +5,9 @@
 #include "help/isa.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
-#include "spectrum/fit.h"
-#include "spectrum/pilot.h"
-#include "spectrum/scatter.h"
+#include "fit/fit.h"
+#include "fit/pilot.h"
+#include "fit/scatter.h"
 #include "test.h"
 
 #include "oracle/spectrum_values.inc"

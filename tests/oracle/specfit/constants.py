@@ -1,4 +1,4 @@
-"""Every constant of the reference program; src/spectrum/tuning.h has the same."""
+"""Every constant of the reference program; src/fit/tuning.h has the same."""
 
 import math
 

@@ -1,0 +1,141 @@
+#include "fit/decompose.h"
+
+#include "base/error.h"
+#include "base/matrix.h"
+#include "linalg/eigen.h"
+#include "linalg/linalg.h"
+#include "moments/trials.h"
+#include "fit/tuning.h"
+
+#include <math.h>
+
+/* The mean over entries of (variance over trials)/(number of trials): of independent noise in their mean. */
+static double noise_of_mean(const ks_trials *t, double *mean) {
+    double sum = 0, f = ldexp(t->factor, -(t->normalize ? t->normal_exponent : t->exponent));
+    if (t->count < 2) return NAN;
+    for (size_t i = 0; i < t->P; i++) {
+        size_t T = t->row_trials ? t->row_trials[i] : t->count;
+        double squares = 0;
+        for (size_t j = 0; j < t->Q; j++) mean[j] = 0;
+        for (size_t k = 0; k < T; k++)
+            for (size_t j = 0; j < t->Q; j++) mean[j] += f * ks_at(&t->phi[k], i, j) / (double)T;
+        for (size_t k = 0; k < T; k++)
+            for (size_t j = 0; j < t->Q; j++) {
+                double x = f * ks_at(&t->phi[k], i, j) - mean[j];
+                squares += x * x;
+            }
+        sum += squares / ((double)T * (double)(T - 1));
+    }
+    return sum / (double)t->P / (double)t->Q;
+}
+
+/*
+ * G = M M^T/(rows cols), or M^T M/(...), whichever is smaller; s: its eigenvalues; the rows of Z: the
+ * eigenvectors of the last `top`, in increasing order. Z is G itself where it is NULL.
+ */
+static kspec_status eigenpairs(const ks_run *run, size_t P, size_t Q, double share, const double *M,
+                               double *G, double *s, size_t top, double *Z, kspec_error *err) {
+    size_t n = P < Q ? P : Q, longer = P < Q ? Q : P;
+    kspec_status st = ks_gemm_symmetric_tiled(run, P > Q, P <= Q, n, longer, share, M, Q, M, Q, G, n, err);
+    if (st) return st;
+    return Z ? ks_syev_top(n, G, n, s, top, Z, err) : ks_syevd(1, n, G, n, s, err);
+}
+
+/* Squares of the leading singular vectors. Those of Z (top rows) stand in increasing order. */
+static kspec_status leverages(const ks_run *run, ks_decomposed *x, const double *M, size_t top,
+                              const double *Z, double *U2, double *V2, kspec_error *err) {
+    const ks_decomposition *d = &x->d;
+    size_t P = d->P, Q = d->Q, side = P < Q ? P : Q, longer = P < Q ? Q : P;
+    double *near = P <= Q ? U2 : V2, *far = P <= Q ? V2 : U2;
+    for (size_t k = 0; k < d->vectors; k++)
+        for (size_t i = 0; i < side; i++) near[k * side + i] = Z[(top - 1 - k) * side + i];
+    kspec_status st =
+        ks_gemm_tiled(run, 0, P > Q, d->vectors, longer, side, 1, near, side, M, Q, 0, far, longer, err);
+    for (size_t k = 0; k < d->vectors && !st; k++) {
+        double norm = 1 / ks_dot(longer, far + k * longer, far + k * longer);
+        for (size_t i = 0; i < longer; i++) far[k * longer + i] *= far[k * longer + i] * norm;
+        for (size_t i = 0; i < side; i++) near[k * side + i] *= near[k * side + i];
+    }
+    return st;
+}
+
+/* How many eigenvalues are more than rounding, and whether a rank is seen: a fall of four decades at once. */
+static void count_rank(ks_decomposed *x, size_t possible) {
+    const double *s = x->all;
+    size_t n = 0;
+    while (n < x->all_count && s[n] > KS_ROUNDING * s[0]) n++;
+    x->d.n = n;
+    double next = n < x->all_count ? fmax(s[n], 1e-300) : 1e-300;
+    x->low_rank = (double)n <= 0.9 * (double)possible && s[n - 1] > 1e4 * next && s[n - 1] > 1e-7 * s[0];
+}
+
+static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_moments_opts *how, size_t top,
+                              ks_arena *arena, ks_arena *scratch, ks_decomposed *x, kspec_error *err) {
+    size_t P = t->P, Q = t->Q, n = P < Q ? P : Q;
+    double *mean = ks_arena_alloc(scratch, Q, sizeof *mean);
+    double *M = ks_arena_alloc(scratch, ks_size(P, Q), sizeof *M);
+    double *G = ks_arena_alloc(scratch, ks_size(n, n), sizeof *G);
+    double *Z = top < n ? ks_arena_alloc(scratch, ks_size(top, n), sizeof *Z) : NULL;
+    x->all = ks_arena_alloc(arena, n, sizeof *x->all);
+    if (scratch->failed || arena->failed)
+        return ks_nomem(err, "the matrix and its Gram matrix", scratch->failed + arena->failed);
+    x->noise = noise_of_mean(t, mean);
+    ks_trials_mean(t, mean, M);
+    /* centring takes one degree of freedom from a side */
+    int rows_off = t->center == KSPEC_CENTER_ROWS || t->center == KSPEC_CENTER_BOTH;
+    int cols_off = t->center == KSPEC_CENTER_COLS || t->center == KSPEC_CENTER_BOTH;
+    double rows = (double)(P - (size_t)rows_off), cols = (double)(Q - (size_t)cols_off),
+           entries = rows * cols;
+    double square = ks_dot(ks_size(P, Q), M, M) / entries;
+    if (!(square > 0))
+        return ks_fail(err, KSPEC_E_DATA, "every entry is 0%s: there is nothing to fit",
+                       t->center ? " after centring" : "");
+    kspec_status st = eigenpairs(run, P, Q, 1 / (entries * square), M, G, x->all, top, Z, err);
+    if (st) return st;
+    ks_reverse(n, x->all);
+    for (size_t i = 0; i < n; i++) x->all[i] = fmax(x->all[i], 0);
+    x->all_count = n;
+    x->unit = square;
+    x->exponent = 2 * t->exponent;
+    x->noise /= square;
+    count_rank(x, (size_t)fmin(rows, cols));
+    size_t vectors = x->d.n < top ? x->d.n : top;
+    double *U2 = ks_arena_alloc(arena, ks_size(vectors, P), sizeof *U2);
+    double *V2 = ks_arena_alloc(arena, ks_size(vectors, Q), sizeof *V2);
+    if (arena->failed) return ks_nomem(err, "the singular vectors", arena->failed);
+    x->d = (ks_decomposition){P, Q, x->d.n, vectors, x->all, U2, V2, rows, cols};
+    if (how->sampled == KSPEC_SAMPLED_ROWS || how->population_cols == Q) x->d.cols = INFINITY;
+    if (how->sampled == KSPEC_SAMPLED_COLS || how->population_rows == P) x->d.rows = INFINITY;
+    if (isinf(x->d.rows) && isinf(x->d.cols))
+        return ks_fail(err, KSPEC_E_ARG,
+                       "both sides are complete: the matrix's own eigenvalues are those sought");
+    return leverages(run, x, M, top, Z ? Z : G, U2, V2, err);
+}
+
+kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
+                          const kspec_moments_opts *how, size_t most, ks_arena *arena, ks_decomposed *out,
+                          kspec_error *err) {
+    ks_trials t = ks_trials_of(phi, ntrials, how);
+    *out = (ks_decomposed){.noise = NAN};
+    size_t n = t.P < t.Q ? t.P : t.Q;
+    kspec_status st = ks_trials_init(&t, err);
+    if (!st) st = ks_trials_scale(&t, 2, err);
+    /*
+     * M, both kinds of singular vectors, the Gram matrix, and the eigenproblem's workspace or, where not all
+     * vectors are taken, those of the Gram matrix
+     */
+    size_t top = n < most ? n : most, square = ks_size(n, n);
+    size_t beside = top < n ? ks_size(top, n) : ks_size(3, square),
+           vectors = ks_size(top, ks_size_add(t.P, t.Q));
+    size_t values = ks_size_add(ks_size_add(ks_size(t.P, t.Q), vectors), ks_size_add(square, beside));
+    if (!st)
+        st =
+            ks_check_memory(err, ks_size(values, sizeof(double)), "a fit of %zu x %zu eigenvalues", t.P, t.Q);
+    if (st) return st;
+    if ((st = ks_blas_enter(run->threads, err))) return st;
+    ks_arena scratch = {0};
+    st = decompose(run, &t, how, top, arena, &scratch, out, err);
+    ks_blas_leave();
+    ks_arena_free(&scratch);
+    return st;
+}

@@ -1,0 +1,38 @@
+/* Numbers that follow from a spectrum, with the intervals that the families of the fit give them. */
+#ifndef KS_FIT_DESCRIBE_H
+#define KS_FIT_DESCRIBE_H
+
+#include "base/parallel.h"
+#include "fit/fit.h"
+
+typedef enum {
+    /* sum of lambda/(lambda + at) */
+    KS_EFFECTIVE_DIMENSION,
+    /* sum of lambda^at */
+    KS_MOMENT,
+    /* (sum of lambda)^2 / sum of lambda^2 */
+    KS_PARTICIPATION_RATIO,
+    /* the part of the sum of lambda beyond the first `from` */
+    KS_SHARE_BEYOND,
+    /* minus the slope of log lambda by log i over from <= i <= to, each octave of i with the same weight */
+    KS_EXPONENT,
+    /* the variance of the noise */
+    KS_NOISE
+} ks_quantity_kind;
+
+typedef struct {
+    ks_quantity_kind kind;
+    double at;
+    size_t from, to;
+    /* made by ks_describe(): the value, its standard deviation and 95% interval */
+    double value, sd, low, high;
+} ks_quantity;
+
+kspec_status ks_describe(const ks_run *run, const ks_fitted *f, size_t count, ks_quantity *q,
+                         kspec_error *err);
+
+/* The value alone, of any n eigenvalues with their weights and positions (NULL: 1, 2, ...). Not of noise. */
+double ks_quantity_of(const ks_quantity *q, size_t n, const double *log_lambda, const double *weight,
+                      const double *position);
+
+#endif

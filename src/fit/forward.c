@@ -1,0 +1,234 @@
+#include "fit/forward.h"
+
+#include <math.h>
+
+static const double pi = 3.14159265358979323846;
+
+static ks_cplx cdiv(ks_cplx a, ks_cplx b) {
+    double n = ks_cabs2(b);
+    return (ks_cplx){(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n};
+}
+
+/* T = log t and D with their derivatives by log kappa, and Im L */
+typedef struct {
+    ks_cplx T, dT, D, dD;
+    double L;
+} values;
+
+/* One side: log(1 - D/P) is added to T, -D'/(P a) to dT, Im P (a - log a) to L. Nothing if P is infinite. */
+static void add_side(double P, ks_cplx D, ks_cplx dD, values *v) {
+    if (isinf(P)) return;
+    ks_cplx a = {1 - D.re / P, -D.im / P}, share = cdiv(dD, a);
+    double angle = atan2(a.im, a.re);
+    v->T.re += 0.5 * log(ks_cabs2(a));
+    v->T.im += angle;
+    v->dT.re -= share.re / P;
+    v->dT.im -= share.im / P;
+    v->L += P * (a.im - angle);
+}
+
+static values evaluate(const ks_spectrum *s, ks_cplx l) {
+    double r = exp(l.re);
+    ks_cplx k = {r * cos(l.im), r * sin(l.im)}, dust = {s->dust * k.re / (r * r), -s->dust * k.im / (r * r)};
+    double sums[5];
+    s->simd->resolvent(s->lambda, s->weight, s->ones / 8 * 8, ks_padded(s->n), k.re, k.im, sums);
+    ks_cplx D = {sums[0] + dust.re, sums[1] + dust.im};
+    /* dD/dlog kappa = -kappa sum w lambda/(lambda + kappa)^2 */
+    ks_cplx dD = ks_cmul(k, (ks_cplx){sums[2], sums[3]});
+    dD.re = -dD.re - dust.re;
+    dD.im = -dD.im - dust.im;
+    values v = {.T = l, .dT = {1, 0}, .D = D, .dD = dD, .L = sums[4] - s->total * l.im + dust.im};
+    add_side(s->P, D, dD, &v);
+    add_side(s->Q, D, dD, &v);
+    return v;
+}
+
+/* ---- the safe way: for each |kappa| the angle is unique, and N falls with |kappa| ---- */
+
+/* A bracket that a false position, halved at the side that stays (Illinois), closes upon a root. */
+typedef struct {
+    double low, high, f_low, f_high;
+    int side;
+} bracket;
+
+static double guess(const bracket *b, int iteration) {
+    if (iteration % 3 == 2 || b->f_low == b->f_high) return 0.5 * (b->low + b->high);
+    return (b->f_low * b->high - b->f_high * b->low) / (b->f_low - b->f_high);
+}
+
+/* f falls from f_low > 0 to f_high <= 0. */
+static void narrow(bracket *b, double at, double f) {
+    if (f > 0) {
+        b->low = at, b->f_low = f;
+        if (b->side == 1) b->f_high *= 0.5;
+        b->side = 1;
+    } else {
+        b->high = at, b->f_high = f;
+        if (b->side == -1) b->f_low *= 0.5;
+        b->side = -1;
+    }
+}
+
+/* The angle phi of kappa = -r exp(-i phi) with Im T = pi; the least there is where r lies in a gap. */
+static double angle_of(const ks_spectrum *s, double log_r) {
+    bracket b = {.low = 1e-7, .high = pi, .f_high = -pi};
+    b.f_low = evaluate(s, (ks_cplx){log_r, pi - b.low}).T.im - pi;
+    if (!(b.f_low > 0)) return b.low;
+    double phi = b.low;
+    for (int k = 0; k < 60; k++) {
+        phi = guess(&b, k);
+        double f = evaluate(s, (ks_cplx){log_r, pi - phi}).T.im - pi;
+        narrow(&b, phi, f);
+        if (fabs(f) < 1e-10 || b.high - b.low < 1e-12) break;
+    }
+    return phi;
+}
+
+static double count_above(const ks_spectrum *s, double log_r) {
+    return -evaluate(s, (ks_cplx){log_r, pi - angle_of(s, log_r)}).L / pi;
+}
+
+/*
+ * Where noise is nearly all there is, |kappa| is nearly the same all along the spectrum, dust/sqrt(P Q), and
+ * it is the angle phi that tells the levels apart: N rises with it.
+ */
+static ks_cplx turn(const ks_spectrum *s, double level, double log_r) {
+    double low = 0, high = pi;
+    for (int k = 0; k < 50; k++) {
+        double phi = 0.5 * (low + high);
+        if (-evaluate(s, (ks_cplx){log_r, pi - phi}).L / pi < level)
+            low = phi;
+        else
+            high = phi;
+    }
+    return (ks_cplx){log_r, pi - 0.5 * (low + high)};
+}
+
+/* log kappa of a level, from the log |kappa| of the level before, or NaN. */
+static ks_cplx search(const ks_spectrum *s, double level, double start) {
+    if (isnan(start)) {
+        double sum = s->dust, largest = s->lambda[0];
+        for (size_t l = 0; l < s->n; l++) {
+            sum += s->weight[l] * s->lambda[l];
+            largest = fmax(largest, s->lambda[l]);
+        }
+        start = log(largest) + 2 + log(1 + sum / largest / fmin(s->P, s->Q));
+    }
+    bracket b = {.high = start, .f_high = count_above(s, start) - level};
+    if (b.f_high > 0) b.f_high = count_above(s, b.high += 1) - level;
+    double step = 0.1;
+    b.low = b.high - step;
+    b.f_low = count_above(s, b.low) - level;
+    for (int k = 0; k < 60 && !(b.f_low > 0); k++) {
+        b.high = b.low, b.f_high = b.f_low;
+        b.low = b.high - (step *= 1.6);
+        b.f_low = count_above(s, b.low) - level;
+    }
+    double at = b.low, f = b.f_low;
+    for (int k = 0; k < 60; k++) {
+        at = guess(&b, k);
+        f = count_above(s, at) - level;
+        narrow(&b, at, f);
+        if (fabs(f) < 1e-8 || b.high - b.low < 1e-11) break;
+    }
+    return fabs(f) < 1e-3 ? (ks_cplx){at, pi - angle_of(s, at)} : turn(s, level, at);
+}
+
+/* ---- the fast way: Newton for both equations ---- */
+
+/* How far from a solution, with the second equation in units of its own slope. */
+static double misfit(const values *v, double level, double *f1, double *f2) {
+    *f1 = v->T.im - pi;
+    *f2 = v->L + pi * level;
+    return *f1 * *f1 + *f2 * *f2 / (1 + v->D.im * v->D.im);
+}
+
+/* One more step whose outcome is known to first order, and not evaluated: its error is its square. */
+static void last_step(ks_cplx step, ks_cplx *l, values *v) {
+    ks_cplx T = ks_cmul(v->dT, step), D = ks_cmul(v->dD, step);
+    *l = (ks_cplx){l->re + step.re, l->im + step.im};
+    v->T = (ks_cplx){v->T.re + T.re, v->T.im + T.im};
+    v->D = (ks_cplx){v->D.re + D.re, v->D.im + D.im};
+}
+
+/* 1 where *l, a guess, has become a solution. */
+static int newton(const ks_spectrum *s, double level, ks_cplx *l, values *v) {
+    static const double converged = 1e-16, near = 1e-9, small = 3e-4;
+    double f1, f2;
+    *v = evaluate(s, *l);
+    double off = misfit(v, level, &f1, &f2);
+    for (int k = 0; k < 25; k++) {
+        if (off < converged) return 1;
+        /* dL = -D dT; the unknowns are real and imaginary part of the step */
+        ks_cplx dL = ks_cmul(v->D, v->dT);
+        dL.re = -dL.re, dL.im = -dL.im;
+        double det = v->dT.im * dL.re - v->dT.re * dL.im;
+        if (!(det != 0)) return 0;
+        ks_cplx step = {(-f1 * dL.re + f2 * v->dT.re) / det, (-f2 * v->dT.im + f1 * dL.im) / det};
+        double length = hypot(step.re, step.im), share = length > 0.5 ? 0.5 / length : 1;
+        if (off < near && length < small && l->im + step.im < pi) {
+            last_step(step, l, v);
+            return 1;
+        }
+        int better = 0;
+        for (int half = 0; half < 6 && !better; half++, share *= 0.5) {
+            ks_cplx next = {l->re + share * step.re, l->im + share * step.im};
+            if (!(next.im <= pi - 1e-9 && next.im >= 1e-6)) continue;
+            double g1, g2;
+            values u = evaluate(s, next);
+            double nearer = misfit(&u, level, &g1, &g2);
+            if (nearer < off || nearer < converged) {
+                *l = next, *v = u, off = nearer, f1 = g1, f2 = g2;
+                better = 1;
+            }
+        }
+        if (!better) return 0;
+    }
+    return off < converged;
+}
+
+/* To first order, along the spectrum (T real but for pi) to the next level: dL = -D dT, Im dL = -pi dN. */
+static ks_cplx along(const values *v, ks_cplx l, double levels) {
+    ks_cplx step = cdiv((ks_cplx){pi * levels / v->D.im, 0}, v->dT);
+    return (ks_cplx){l.re + step.re, fmin(fmax(l.im + step.im, 1e-6), pi - 1e-9)};
+}
+
+void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *log_kappa, double *log_x,
+                double *x_rho) {
+    values before = {0};
+    for (size_t i = 0; i < K; i++) {
+        values v;
+        int found = !isnan(log_kappa[i].re) && newton(s, level[i], &log_kappa[i], &v);
+        if (!found && i > 0) {
+            log_kappa[i] = along(&before, log_kappa[i - 1], level[i] - level[i - 1]);
+            found = newton(s, level[i], &log_kappa[i], &v);
+        }
+        /* eigenvalues fall with the level: one that does not is another root */
+        if (found && i > 0 && v.T.re > log_x[i - 1] + 1e-9) found = 0;
+        if (!found) {
+            ks_cplx safe = log_kappa[i] = search(s, level[i], i > 0 ? log_kappa[i - 1].re : NAN);
+            v = evaluate(s, safe);
+            /* to the last digit, where that is not another root */
+            values exact;
+            if (newton(s, level[i], &safe, &exact) && fabs(safe.re - log_kappa[i].re) < 0.1)
+                log_kappa[i] = safe, v = exact;
+        }
+        log_x[i] = v.T.re;
+        x_rho[i] = -v.D.im / pi;
+        before = v;
+    }
+}
+
+void ks_elasticity(const ks_spectrum *s, size_t K, const ks_cplx *log_kappa, double *J, size_t ld) {
+    for (size_t i = 0; i < K; i++) {
+        double r = exp(log_kappa[i].re), re = r * cos(log_kappa[i].im), im = r * sin(log_kappa[i].im);
+        double *row = J + i * ld, sum = s->dust / (r * r);
+        for (size_t l = 0; l < s->n; l++) {
+            double a = s->lambda[l] + re;
+            row[l] = s->weight[l] * s->lambda[l] / (a * a + im * im);
+        }
+        for (size_t l = 0; l < s->n; l++) sum += row[l];
+        for (size_t l = 0; l < s->n; l++) row[l] /= sum;
+        if (s->dust > 0) row[s->n] = s->dust / (r * r) / sum;
+    }
+}

@@ -1,0 +1,38 @@
+/*
+ * The errors of the moments, in the units of the fit (mu_n = m(n)/(d b^n)). The residuals are weighted by
+ * them, and the draws are made from them.
+ */
+#ifndef KS_LP_ERRORS_H
+#define KS_LP_ERRORS_H
+
+#include "base/memory.h"
+#include "kspec/spectrum.h"
+
+typedef struct {
+    size_t K;
+    /* standard errors */
+    double *se;
+    /* K x K, lower triangular: L L^T = their correlation, made a little less singular */
+    double *L;
+} ks_errors;
+
+/*
+ * From the standard errors of m(1) ... m(K), or NULL, and their correlation, or NULL: independent. e->se is
+ * NULL where the errors are not known: some error is not finite, or is below rounding (1e-12 of the moment).
+ * KSPEC_E_DATA where the correlation is not positive definite.
+ */
+kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const double *std_error,
+                            const double *correlation, double d, double b, ks_arena *arena, kspec_error *err);
+
+/* W (K x K) for the weights; stderr and covariance need the errors. */
+void ks_errors_weights(const ks_errors *e, size_t K, kspec_weights weights, double *W);
+
+/* mu + errors: draw number k of a seed. z: K numbers of scratch. */
+void ks_errors_draw(const ks_errors *e, const double *mu, uint64_t seed, uint64_t k, double *z,
+                    double *drawn);
+
+/* x / (d b^n), step by step: b^n alone might leave the range of a double. */
+double ks_to_units(double x, double d, double b, size_t n);
+double ks_from_units(double mu, double d, double b, size_t n);
+
+#endif
