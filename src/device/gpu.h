@@ -1,6 +1,6 @@
 /*
- * What run->device, a GPU, has beyond a backend's operations (device/backend.h), and those operations with the
- * addresses of its memory.
+ * What run->device, a GPU, has beyond a backend's operations (device/backend.h), and those operations with
+ * addresses in its memory.
  */
 #ifndef KS_DEVICE_GPU_H
 #define KS_DEVICE_GPU_H

@@ -155,11 +155,12 @@ static void backend_slices(ks_exec_state *x, const slices *s) {
     const size_t P = s->P, Q = s->Q;
     ks_mat *U = s->work, *Z = at->view(U, P * Q);
     const ks_mat_expression zero = {.m = P, .n = P, .alpha = 0, .count = 1, .factor = {{s->E, 0, 1}}};
-    if (!x->status) x->status = at->expression(x->run, &zero, KS_TILE_STORE, s->E_adj, NULL, x->err);
+    if (!x->dry && !x->status)
+        x->status = at->expression(x->run, &zero, KS_TILE_STORE, s->E_adj, NULL, x->err);
     for (size_t r0 = 0; r0 < P && !x->status; r0++) {
         const size_t rows = s->mirror ? r0 + 1 : P;
         ks_run part;
-        if (!ks_exec_step(x, (double)rows * (double)Q * (double)Q * (s->F_adj ? 2 : 1), &part)) return;
+        if (!ks_exec_step(x, (double)rows * (double)Q * (double)Q * (s->F_adj ? 2 : 1), &part)) continue;
         const ks_mat_expression u = {.m = rows,
                                      .n = Q,
                                      .alpha = 1,
