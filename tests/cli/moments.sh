@@ -34,7 +34,8 @@ expect_json 'j["command"] == "moments" and j["side"] == "given" and j["trials"] 
 expect_status 0 kspec moments --estimator all h.csv
 expect_stdout '^h\.csv: 2 rows × 2 columns$'
 expect_stdout '^ +2  naive +55\.75'
-expect_stdout '^participation ratio m\(1\)²/m\(2\): [0-9.]+ dimensions \(not centred\); of the matrix itself: [0-9.]+$'
+number='[0-9.]+' not='dimensions \(not centred\)'
+expect_stdout "^participation ratio m\(1\)²/m\(2\): $number $not; of the matrix itself: $number\$"
 
 # which estimators, in which order; a name twice counts once
 expect_status 0 kspec moments h.csv --estimator kv-col,naive --json
@@ -285,7 +286,8 @@ cp "$out" centred
 expect_status 0 kspec moments apart.npy -n 2 --json
 expect_json 'j["dimension_centered"] == json.load(open("centred"))["dimension"] and j["center"] == "none"'
 expect_status 0 kspec moments apart.npy -n 2
-expect_stdout '^dimension \(rows centred\) [0-9.]+ \(95% interval [0-9.]+ … [0-9.]+\), as kspec dimension has it$'
+interval='\(95% interval [0-9.]+ … [0-9.]+\)'
+expect_stdout "^dimension \(rows centred\) [0-9.]+ $interval, as kspec dimension has it\$"
 expect_status 0 kspec moments apart.npy -n 2 --center --json
 expect_json 'j["dimension_centered"] is None'
 # --effort: what auto may spend

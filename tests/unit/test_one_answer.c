@@ -4,7 +4,7 @@
 
 enum { TRIALS = 5 };
 
-/* rows, columns, trials, what is added to each column and to each row, every how many entries one is missing */
+/* Means of columns and rows have the scales `column` and `row`; one in so many entries is missing, 0: none */
 static const struct {
     size_t P, Q, trials;
     double column, row;
