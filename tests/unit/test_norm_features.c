@@ -4,6 +4,7 @@
 #include "base/sort.h"
 #include "features/inputs.h"
 #include "kspec.h"
+#include "kspec/host.h"
 #include "norm/gram.h"
 #include "test.h"
 
