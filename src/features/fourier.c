@@ -47,7 +47,7 @@ void ks_fourier_rows(const ks_fourier *f, int stages, const double *x, size_t ro
  * How many rows of a product of n columns to compute for `rows` of them, so that each has the bits that it
  * has in a whole tile. OpenBLAS rounds differently at the edge of its blocks, which are up to 16 rows high,
  * and in its routines for small matrices (SkylakeX: up to 1200 entries). tests/unit/test_norm_features.c
- * tries every core.
+ * tries six cores.
  */
 enum { HIGH = 16, ENTRIES = 4096 };
 static size_t padded(size_t rows, size_t n) {
