@@ -11,6 +11,7 @@
 #include "bench/lib/processes.h"
 #include "bench/lib/seeds.h"
 #include "fit/describe.h"
+#include "kspec/host.h"
 
 #include <math.h>
 #include <stdio.h>

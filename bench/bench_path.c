@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "linalg/linalg.h"
 #include "path/path.h"
+#include "kspec/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "core/cli.h"
 #include "core/restart.h"
 #include "plot/plot.h"
+#include "kspec/host.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 
 #include "formats/array.h"
 #include "kspec/base.h"
+#include "kspec/host.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

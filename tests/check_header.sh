@@ -1,5 +1,5 @@
 #!/bin/bash
-# The public header compiles alone as C11 and as C++17; a program of a few lines finds the installed library
+# The public headers compile alone as C11 and as C++17; a program of a few lines finds the installed library
 # by pkg-config and by find_package, links with the shared and with the static one, and runs.
 #
 # usage: check_header.sh BUILD_DIR SOURCE_DIR [SANITIZERS]
@@ -10,18 +10,20 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 failed() { echo "FAIL $*"; exit 1; }
 
-echo '#include <kspec.h>' >alone.c
-cp alone.c alone.cpp
 strict="-pedantic -Wall -Wextra -Werror -fsyntax-only -I$source/include"
-gcc -std=c11 $strict alone.c
-g++ -std=c++17 $strict alone.cpp
+for header in kspec/host.h kspec.h; do
+    echo "#include <$header>" >alone.c
+    cp alone.c alone.cpp
+    gcc -std=c11 $strict alone.c
+    g++ -std=c++17 $strict alone.cpp
+done
 # the flags do refuse what is not C11
 echo 'int x = ({ 1; });' >>alone.c
 ! gcc -std=c11 $strict alone.c 2>/dev/null || failed "the strict flags accept anything"
 
 cmake --install "$build" --prefix "$dir/usr" >/dev/null
 libdir=$(dirname "$(find "$dir/usr" -name libkspec.a)")
-for f in bin/kspec include/kspec.h libexec/kspec/kspec-hdf5 share/man/man1/kspec.1 \
+for f in bin/kspec include/kspec.h include/kspec/host.h libexec/kspec/kspec-hdf5 share/man/man1/kspec.1 \
     share/man/man1/kspec-moments.1 share/bash-completion/completions/kspec share/zsh/site-functions/_kspec \
     share/fish/vendor_completions.d/kspec.fish; do
     [ -s "$dir/usr/$f" ] || failed "$f is not installed"

@@ -9,6 +9,7 @@
 #include "path/kv.h"
 #include "path/naive.h"
 #include "path/path.h"
+#include "kspec/host.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
  * taken together mean much. Every answer is checked before it is timed.
  */
 #include "commands/bench.h"
+#include "kspec/host.h"
 
 #include <math.h>
 #include <stdlib.h>

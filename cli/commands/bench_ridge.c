@@ -3,6 +3,7 @@
  * beside its DGEMM and beside the processor.
  */
 #include "commands/bench.h"
+#include "kspec/host.h"
 
 #include <math.h>
 #include <stdlib.h>

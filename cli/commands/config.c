@@ -1,5 +1,6 @@
 #include "core/cli.h"
 #include "core/restart.h"
+#include "kspec/host.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "core/cli.h"
+#include "kspec/host.h"
 
 #include <stdlib.h>
 #include <string.h>

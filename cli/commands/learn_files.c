@@ -1,4 +1,5 @@
 #include "commands/learn.h"
+#include "kspec/host.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  */
 #include "core/cli.h"
 #include "core/restart.h"
+#include "kspec/host.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -1,6 +1,7 @@
 #include "core/restart.h"
 
 #include "kspec.h"
+#include "kspec/host.h"
 
 #include <limits.h>
 #include <stdio.h>

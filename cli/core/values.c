@@ -1,5 +1,6 @@
 /* The value of an option: from its text to its field, or to a message with the value and the bound. */
 #include "core/cli.h"
+#include "kspec/host.h"
 
 #include <ctype.h>
 #include <errno.h>

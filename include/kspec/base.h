@@ -49,35 +49,6 @@ KSPEC_API const char *kspec_version(void);
 /* ------------------------------------------------------------- environment */
 
 /*
- * The instruction set in use: "generic", "avx2" or "avx512". It is chosen once, at first use: the best that
- * the processor has, or a lower one that the environment variable KSPEC_ISA names. Any other value of
- * KSPEC_ISA is an error, which every call with a `threads` option reports; the name is then "invalid
- * KSPEC_ISA".
- */
-KSPEC_API const char *kspec_isa(void);
-
-/* The BLAS in use, such as "OpenBLAS 0.3.21 SkylakeX". */
-KSPEC_API const char *kspec_blas(void);
-
-/*
- * The value that the environment variable OPENBLAS_CORETYPE should have had when this process started, such
- * as "SkylakeX". NULL where the BLAS fits the processor or cannot be changed, and where the variable is set.
- *
- * An OpenBLAS older than the processor may not know it and use routines for a much older one, several times
- * slower: Debian 12's 0.3.21 takes a fifth-generation Xeon for a Prescott (2004). OpenBLAS reads the variable
- * once, when it is loaded. So the variable must be set before the program starts: by its user, or by the
- * program itself, which then calls exec() as the tool does. It changes results in their last digits.
- * KSPEC_ISA has no effect here.
- */
-KSPEC_API const char *kspec_blas_advice(void);
-
-/*
- * How many threads a call uses where its options say 0: as many as this process has processors, or what the
- * environment variable KSPEC_THREADS says if that is positive. Between 1 and 1024.
- */
-KSPEC_API int kspec_default_threads(void);
-
-/*
  * Where a call computes. AUTO is a GPU where there is one that is faster for this size, else the processor;
  * where it is AUTO, the environment variable KSPEC_DEVICE (auto, cpu, gpu, gpu:K) is asked first. CPU is the
  * processor. GPU is the first GPU, KSPEC_DEVICE_GPU_FIRST + K that of number K, up to KSPEC_DEVICE_GPU_LAST;
@@ -110,28 +81,6 @@ typedef struct {
     /* 1: there is a GPU that would have been used, but could not be; `why` says what happened */
     int unusable;
 } kspec_device_used;
-
-/* The device of a word: "auto", "cpu", "gpu", "gpu:2"; KSPEC_E_ARG for another. */
-KSPEC_API kspec_status kspec_device_parse(const char *text, kspec_device *device, kspec_error *err);
-
-/*
- * The GPU that a call would use, such as "NVIDIA H200, 150.1 GB, sm_90, CUDA 13.0", or NULL; and why there
- * is none ("this installation has no libkspec_cuda.so"), or NULL where there is one. Both look once.
- */
-KSPEC_API const char *kspec_gpu(void);
-KSPEC_API const char *kspec_gpu_problem(void);
-
-/*
- * Every allocation of the library goes through one pair of functions. `alloc` returns `size` bytes aligned to
- * `align` (a power of two), or NULL; `release` frees them. Set the pair before any other call, or not at all;
- * NULL restores the default. Useful for accounting and for tests of failure.
- */
-typedef struct {
-    void *(*alloc)(void *ctx, size_t size, size_t align);
-    void (*release)(void *ctx, void *ptr);
-    void *ctx;
-} kspec_allocator;
-KSPEC_API void kspec_set_allocator(const kspec_allocator *allocator);
 
 /*
  * `report` is called several times a second, from the thread that made the call, with the fraction done (0 to

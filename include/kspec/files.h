@@ -39,7 +39,7 @@ typedef struct {
     /* 1: a NumPy vector of complex numbers is two columns, real and imaginary. 0: it is an error. */
     int complex_pairs;
     /*
-     * 1: arrays that were lent (kspec_lend) are used where they lie, whatever their strides: `data` of the
+     * 1: arrays that a host lent (kspec/host.h) are used in place, whatever their strides: `data` of the
      * data set may then be NULL, and kspec_dataset_trial() gives the trials. 0: they are copied unless they
      * are row-major.
      */
@@ -50,7 +50,7 @@ typedef struct {
      */
     kspec_team *team;
     /*
-     * 1: arrays that were lent from the memory of a GPU (kspec_lend_there) stay there, `memory` of the data
+     * 1: arrays that were lent from the memory of a GPU (kspec/host.h) stay there, `memory` of the data
      * set says so, and nothing looks for missing values in them. That is so with in_place where all inputs
      * are such arrays, all of their rows and columns are taken, and `nan` is KSPEC_NAN_ERROR; otherwise, and
      * with 0, they are brought to the host.
@@ -108,50 +108,6 @@ KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const
 KSPEC_API void kspec_dataset_free(kspec_dataset *d);
 
 /*
- * An array in memory that the calls above read as if it were a file: 1 to 3 axes, entry (i,j,k) at data[i *
- * stride[0] + j * stride[1] + k * stride[2]]. Strides count doubles and may be negative.
- */
-typedef struct {
-    /* the input that means this array; no file of that name is looked for */
-    const char *name;
-    const double *data;
-    int ndim;
-    size_t shape[3];
-    ptrdiff_t stride[3];
-    /* of an array of two axes: shape[1] names of its columns, by which they can be selected; or NULL */
-    const char *const *col_names;
-} kspec_array;
-
-/*
- * Lends `count` arrays to this thread: until it lends others, kspec_read() and kspec_read_labels() take an
- * input of such a name from memory. The list and the data are the caller's; they must stay until other ones,
- * or none (NULL, 0), are lent, and until the data sets made of them are freed.
- */
-KSPEC_API void kspec_lend(const kspec_array *arrays, size_t count);
-
-/* Lent arrays in the memory of a GPU: which they are, and how one comes to the host. */
-typedef struct {
-    /* 1 for array k where it is there, else 0 */
-    const int *is;
-    /*
-     * Asked for array k, from the thread that reads, where it is needed on the host. `here` begins as the
-     * array, and gets data and strides of the same numbers in the host's memory, which stay as long as the
-     * others do. Returns 0; anything else is a failure, KSPEC_E_DATA of the call that reads.
-     */
-    int (*bring)(void *ctx, size_t k, kspec_array *here);
-    void *ctx;
-} kspec_there;
-
-/* kspec_lend() of arrays some of which are on a GPU; there = NULL: none is. */
-KSPEC_API void kspec_lend_there(const kspec_array *arrays, size_t count, const kspec_there *there);
-
-/*
- * How kspec-hdf5 is shut in while it parses: "seccomp"; "none" where the kernel refuses that, or the program
- * runs under a sanitizer; NULL where it cannot be run. Runs it once, and has it try to get out.
- */
-KSPEC_API const char *kspec_hdf5_sandbox(void);
-
-/*
  * Labels of rows or columns, such as the document that each row comes from: words or numbers, of which only
  * equality matters.
  */
@@ -206,18 +162,6 @@ KSPEC_API void kspec_write_abort(kspec_writer *w);
  * written past stdio.
  */
 KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
-
-/*
- * Can `path` be written? For ndim 0 by kspec_write_text(), else as an array of so many axes. Fails now as
- * those would after the work; leaves nothing behind. A pipe or a device is not opened.
- */
-KSPEC_API kspec_status kspec_write_check(const char *path, int ndim, kspec_error *err);
-
-/*
- * Async-signal-safe: removes the temporary files of all writers not yet closed; for a signal handler that is
- * about to _exit().
- */
-KSPEC_API void kspec_write_discard_all(void);
 
 #ifdef __cplusplus
 }

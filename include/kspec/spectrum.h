@@ -302,9 +302,6 @@ KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials,
                                       kspec_error *err);
 KSPEC_API void kspec_spectrum_free(kspec_spectrum_result *result);
 
-/* The linear-programming solver in use, such as "Clp 1.17.6". */
-KSPEC_API const char *kspec_lp_solver(void);
-
 #ifdef __cplusplus
 }
 #endif

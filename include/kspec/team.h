@@ -45,9 +45,6 @@ typedef struct {
 KSPEC_API kspec_status kspec_mpi_open(kspec_comm **out, kspec_error *err);
 KSPEC_API void kspec_mpi_close(kspec_comm *comm);
 
-/* The plugins that are there: "openmpi, mpich", one of them, or NULL. Looks each time. */
-KSPEC_API const char *kspec_mpi(void);
-
 /*
  * A team: `team` of a call's options shares its work out among the ranks. All ranks make the same calls with
  * the same inputs and options; all get the same result, with the same bits as one process alone, or the same
@@ -68,19 +65,6 @@ KSPEC_API void kspec_team_close(kspec_team *team);
  */
 KSPEC_API kspec_status kspec_team_checkpoint(kspec_team *team, const char *directory, const char *identity,
                                              kspec_error *err);
-
-/*
- * Where every rank stands, between calls or at the end: KSPEC_OK where all come with KSPEC_OK. Otherwise the
- * failure of the lowest rank that has one, for all of them, also for those that are inside a call meanwhile.
- * `err` brings this rank's message, and takes the common one.
- */
-KSPEC_API kspec_status kspec_team_agree(kspec_team *team, kspec_status mine, kspec_error *err);
-
-/*
- * Do all ranks have the same number, such as the digest of a file? KSPEC_E_DATA, naming the first rank whose
- * `what` differs from rank 0's.
- */
-KSPEC_API kspec_status kspec_team_same(kspec_team *team, const char *what, uint64_t number, kspec_error *err);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #define KSPEC_TOOL_H
 
 #include "kspec.h"
+#include "kspec/host.h"
 
 /* How a command ended. */
 typedef struct {

@@ -2,6 +2,7 @@
 #include "kspec_tool.h"
 
 #include "core/cli.h"
+#include "kspec/host.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "base/cpu.h"
 
 #include "base/error.h"
+#include "kspec/host.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "kspec/base.h"
+#include "kspec/host.h"
 
 #include <stdlib.h>
 #include <string.h>

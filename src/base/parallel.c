@@ -3,6 +3,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "kspec/host.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "device/streamed.h"
 #include "team/team.h"
+#include "kspec/host.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "linalg/linalg.h"
 #include "exact/run.h"
 #include "exact/terms.h"
+#include "kspec/host.h"
 
 #include <math.h>
 #include <string.h>

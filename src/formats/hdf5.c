@@ -11,6 +11,7 @@
 #include "formats/array.h"
 #include "formats/child.h"
 #include "formats/number.h"
+#include "kspec/host.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/names.h"
+#include "kspec/host.h"
 
 #include <string.h>
 

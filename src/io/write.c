@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "kspec/host.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #include "linalg/core.h"
+#include "kspec/host.h"
 
 #include <cblas.h>
 #include <stdlib.h>

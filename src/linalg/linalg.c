@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "linalg/small.h"
 #include "team/team.h"
+#include "kspec/host.h"
 
 #include <cblas.h>
 #include <lapacke.h>

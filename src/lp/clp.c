@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/memory.h"
+#include "kspec/host.h"
 #include "lp/clp.h"
 #include "lp/lp.h"
 

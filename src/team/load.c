@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "team/plugin.h"
+#include "kspec/host.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

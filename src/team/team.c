@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "team/area.h"
 #include "team/keep.h"
+#include "kspec/host.h"
 
 #include <stdio.h>
 #include <string.h>

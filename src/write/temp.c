@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "write/place.h"
+#include "kspec/host.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,6 +6,7 @@
 
 #include "kspec.h"
 #include "test.h"
+#include "kspec/host.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -16,6 +16,7 @@
 #define KSPEC_FAILING_ALLOC_H
 
 #include "kspec.h"
+#include "kspec/host.h"
 
 #include <limits.h>
 #include <stdatomic.h>

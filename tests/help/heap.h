@@ -11,6 +11,7 @@
 #define KSPEC_HEAP_H
 
 #include "kspec.h"
+#include "kspec/host.h"
 
 #include <stdlib.h>
 

@@ -10,6 +10,7 @@
 #include "path/path.h"
 #include "help/isa.h"
 #include "test.h"
+#include "kspec/host.h"
 
 typedef long double ld;
 

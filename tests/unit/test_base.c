@@ -8,6 +8,7 @@
 #include "help/failing_alloc.h"
 #include "help/locale.h"
 #include "test.h"
+#include "kspec/host.h"
 
 #include <limits.h>
 #include <pthread.h>

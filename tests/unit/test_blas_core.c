@@ -1,5 +1,6 @@
 #include "linalg/core.h"
 #include "test.h"
+#include "kspec/host.h"
 
 /* Every core that OpenBLAS 0.3 has for x86, and what to set on a processor with generic, avx2 and avx512. */
 static const struct {

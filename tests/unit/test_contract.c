@@ -7,6 +7,7 @@
 #include "help/failing_alloc.h"
 #include "kspec.h"
 #include "test.h"
+#include "kspec/host.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -11,6 +11,7 @@
 #include "path/naive.h"
 #include "path/path.h"
 #include "test.h"
+#include "kspec/host.h"
 
 static double *absolute(const double *x, size_t count) {
     double *y = malloc(count * sizeof *y);

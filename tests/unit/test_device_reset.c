@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "kspec.h"
+#include "kspec/host.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "formats/array.h"
 #include "formats/child.h"
 #include "kspec.h"
+#include "kspec/host.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* idx files, plain and gzipped. */
 #include "help/io.h"
+#include "kspec/host.h"
 
 #include <zlib.h>
 

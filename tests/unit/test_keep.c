@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "team/keep.h"
 #include "test.h"
+#include "kspec/host.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

@@ -4,6 +4,7 @@
  */
 #include "help/failing_alloc.h"
 #include "help/read.h"
+#include "kspec/host.h"
 
 #include <pthread.h>
 

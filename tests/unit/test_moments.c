@@ -5,6 +5,7 @@
 #include "path/kv.h"
 #include "path/naive.h"
 #include "test.h"
+#include "kspec/host.h"
 
 static kspec_matrix view(const double *x, size_t P, size_t Q) {
     return (kspec_matrix){x, P, Q, (ptrdiff_t)Q, 1};

@@ -1,5 +1,6 @@
 /* The path estimator against its definition, known answers and golden values. */
 #include "oracle/path.h"
+#include "kspec/host.h"
 
 static void check_pair(const double *A, const double *B, size_t P, size_t Q, int nmax, double tol) {
     double want[MOST_ORDERS], size[MOST_ORDERS], m[MOST_ORDERS];

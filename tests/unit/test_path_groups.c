@@ -4,6 +4,7 @@
 #include "path/groups.h"
 #include "oracle/groups.h"
 #include "test.h"
+#include "kspec/host.h"
 
 enum { MOST = 40, ORDERS = 12 };
 

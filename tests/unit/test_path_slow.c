@@ -3,6 +3,7 @@
  * doubles.
  */
 #include "oracle/path.h"
+#include "kspec/host.h"
 
 TEST(large_matrix) {
     const size_t P = 520, Q = 300;

@@ -4,6 +4,7 @@
 #include "help/team_job.h"
 #include "team/keep.h"
 #include "test.h"
+#include "kspec/host.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

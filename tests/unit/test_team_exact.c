@@ -10,6 +10,7 @@
 #include "team/area.h"
 #include "team/keep.h"
 #include "test.h"
+#include "kspec/host.h"
 
 #include <dirent.h>
 #include <unistd.h>

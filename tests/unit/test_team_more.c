@@ -6,6 +6,7 @@
 #include "help/threads_comm.h"
 #include "team/keep.h"
 #include "test.h"
+#include "kspec/host.h"
 
 #include <dirent.h>
 #include <libgen.h>

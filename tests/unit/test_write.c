@@ -4,6 +4,7 @@
 #include "formats/array.h"
 #include "kspec.h"
 #include "test.h"
+#include "kspec/host.h"
 
 #include <dirent.h>
 #include <fcntl.h>
