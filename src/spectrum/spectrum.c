@@ -126,15 +126,16 @@ static kspec_status begin(job *j, const kspec_spectrum_opts *opts, int given, ks
     kspec_status st = ks_take_opts(&j->o, sizeof j->o, opts, err);
     if (!st) st = ks_run_init(&j->run, j->o.threads, j->o.progress, err);
     j->run.team = j->o.team;
-    if (!st) st = check_opts(&j->o, err);
     if (!st && given && j->o.method == KSPEC_SPECTRUM_METHOD_CVPCA)
         st = ks_fail(err, KSPEC_E_ARG, "the method cvpca needs a matrix, not moments");
+    if (given && j->o.method == KSPEC_SPECTRUM_METHOD_FIT) j->o.method = KSPEC_SPECTRUM_METHOD_MOMENTS;
+    if (!st) st = check_opts(&j->o, err);
     if (!st && given && (j->o.moments || j->o.center || j->o.device))
         st = ks_fail(err, KSPEC_E_ARG, "%s: the moments are given, and none is estimated",
                      j->o.moments  ? "moments"
                      : j->o.center ? "center"
                                    : "device");
-    if (!st) j->o.method = given ? KSPEC_SPECTRUM_METHOD_MOMENTS : chosen(&j->o);
+    j->o.method = chosen(&j->o);
     return st ? st : new_result(j, err);
 }
 
