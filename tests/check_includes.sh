@@ -26,10 +26,10 @@ may_include() {
     spectrum) echo "base linalg team device moments fit lp" ;;
     bench)
         echo "base simd linalg team device features theory exact path pairs moments ridge wls" \
-            "fit lp spectrum norm learn dimension kspec.h" ;;
+            "fit lp spectrum norm learn dimension core kspec.h" ;;
     core) echo "kspec.h" ;;
     plot) echo "core kspec.h" ;;
-    commands) echo "core plot bench kspec.h" ;;
+    commands) echo "core plot kspec.h" ;;
     main.c) echo "core plot kspec.h" ;; # of the tool: its table names the commands
     hdf5) echo "formats/child.h formats/sparse.h" ;; # a program apart: it shares what stands on nothing
     include) echo "" ;;
@@ -192,6 +192,7 @@ src/base/bad24.h "kspec/kernel.h"
 src/ridge/bad25.c "kspec/wls.h"
 cli/core/bad32.c "plot/plot.h"
 cli/core/bad33.c "commands/wls.h"
+cli/commands/bad35.c "bench/lib/rates.h"
 cli/plot/bad34.c "commands/wls.h"
 bench/bad26.c "formats/array.h"
 bench/bad27.c <coin/x.h>

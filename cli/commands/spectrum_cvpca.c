@@ -31,6 +31,8 @@ json_t *spectrum_cvpca_json(const void *result) {
     spectrum_add_arrays(o, u, shown, arrays);
     cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
                                     {"participation_ratio_stderr", r->participation_ratio_std_error},
+                                    {"participation_ratio_ci_low", r->participation_ratio_ci_low},
+                                    {"participation_ratio_ci_high", r->participation_ratio_ci_high},
                                     {"operator_norm", r->eigenvalues[0]},
                                     {"seconds", r->seconds},
                                     {0}});

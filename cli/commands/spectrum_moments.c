@@ -142,6 +142,8 @@ json_t *spectrum_moments_json(const void *result) {
     add_arrays(o, u);
     cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
                                     {"participation_ratio_stderr", r->participation_ratio_std_error},
+                                    {"participation_ratio_ci_low", r->participation_ratio_ci_low},
+                                    {"participation_ratio_ci_high", r->participation_ratio_ci_high},
                                     {"operator_norm", r->eigenvalues[0]},
                                     {"residual", r->lp->residual},
                                     {"distance", r->lp->distance},

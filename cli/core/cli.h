@@ -154,6 +154,8 @@ struct cli_command {
     int writes_output;
     /* Its result has no picture: no --plot */
     int no_picture;
+    /* A program of its own, kspec-NAME, that is not installed */
+    int apart;
     /* Its work is shared out among ranks, and kept with --checkpoint (ranks.c) */
     int shares;
     /* "@FILE" is an INPUT for each of its lines, and this their table; ends with a NULL path, or NULL */

@@ -1,4 +1,6 @@
 /* kspec_spectrum(): options, the moments of a matrix or given ones, and the method that is chosen. */
+#include "base/center.h"
+#include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
@@ -256,8 +258,8 @@ static kspec_status check_estimation(const kspec_matrix *phi, const kspec_moment
 /* The orders of the check, where nothing else is said: as many as the centred estimates have. */
 static int checked_orders(const kspec_matrix *phi, kspec_center center) {
     size_t n = center == KSPEC_CENTER_BOTH ? CHECKED - 1 : CHECKED;
-    if (center == KSPEC_CENTER_ROWS || center == KSPEC_CENTER_BOTH) n = n < phi->rows / 2 ? n : phi->rows / 2;
-    if (center == KSPEC_CENTER_COLS || center == KSPEC_CENTER_BOTH) n = n < phi->cols / 2 ? n : phi->cols / 2;
+    if (ks_rows_centred(center)) n = n < phi->rows / 2 ? n : phi->rows / 2;
+    if (ks_cols_centred(center)) n = n < phi->cols / 2 ? n : phi->cols / 2;
     return (int)n;
 }
 
@@ -282,6 +284,7 @@ static kspec_status take_moments(const kspec_spectrum_opts *o, kspec_moments_opt
     used->size = sizeof *used; /* of ours, whatever the caller's */
     used->seed = o->seed;
     used->center = o->center;
+    if ((st = ks_center_resolve(&used->center, KSPEC_CENTER_NONE, err))) return st;
     used->correlation = !used->no_stderr;
     used->device = o->device;
     used->team = o->team;

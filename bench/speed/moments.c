@@ -1,5 +1,5 @@
 /* The path and exact estimators, beside the plain recursion and DGEMM. */
-#include "commands/bench.h"
+#include "bench/speed/speed.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Random Fourier features and Gram matrices, each beside its matrix product and one pass over the result. */
-#include "commands/bench.h"
+#include "bench/speed/speed.h"
 
 #include <math.h>
 #include <stdlib.h>

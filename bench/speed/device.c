@@ -1,5 +1,5 @@
 /* The estimators on a GPU, beside its DGEMM and beside the processor. */
-#include "commands/bench.h"
+#include "bench/speed/speed.h"
 
 #include <math.h>
 

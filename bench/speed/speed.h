@@ -1,9 +1,9 @@
 /*
- * What the parts of `kspec bench` share. A part is a function in a file bench_NAME.c and a line in the table
- * of bench.c; it checks its answers against a plain version first, then adds lines to the table.
+ * What the parts of kspec-bench share. A part is a function in a file of its name and a line in the table of
+ * main.c; it checks its answers against a plain version first, then adds lines to the table.
  */
-#ifndef KSPEC_BENCH_H
-#define KSPEC_BENCH_H
+#ifndef KSPEC_BENCH_SPEED_H
+#define KSPEC_BENCH_SPEED_H
 
 #include "bench/lib/rates.h"
 #include "core/cli.h"
@@ -42,6 +42,7 @@ int bench_exact(const bench_args *a, bench_list *list);
 int bench_ridge(const bench_args *a, bench_list *list);
 int bench_norm(const bench_args *a, bench_list *list);
 int bench_features(const bench_args *a, bench_list *list);
+int bench_dimension(const bench_args *a, bench_list *list);
 
 /* On a GPU: path and the Gram matrices' (exact: 0), or exact; `name` gets the device's */
 int bench_device(const bench_args *a, int exact, char name[144], bench_list *list);

@@ -2,7 +2,7 @@
  * Ridge prediction: Newton's method beside the published iteration, and a long path beside DGEMM; on a GPU,
  * beside its DGEMM and beside the processor.
  */
-#include "commands/bench.h"
+#include "bench/speed/speed.h"
 #include "kspec/host.h"
 
 #include <math.h>

@@ -1,12 +1,14 @@
 /*
- * Speed beside DGEMM and beside the plain version, in one run: machines are noisy, and only ratios of times
- * taken together mean much. Every answer is checked before it is timed.
+ * kspec-bench: speed beside DGEMM and beside the plain version, in one run: machines are noisy, and only
+ * ratios of times taken together mean much. Every answer is checked before it is timed.
  */
-#include "commands/bench.h"
+#include "bench/speed/speed.h"
+#include "core/restart.h"
 #include "kspec/host.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ARG(field) offsetof(bench_args, field)
 
@@ -23,10 +25,10 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-static const cli_choice names[] = {{"moments", 1}, {"exact", 2},    {"ridge", 3},
-                                   {"norm", 4},    {"features", 5}, {0}};
-static int (*const parts[])(const bench_args *a, bench_list *list) = {bench_moments, bench_exact, bench_ridge,
-                                                                      bench_norm, bench_features};
+static const cli_choice names[] = {{"moments", 1},  {"exact", 2},     {"ridge", 3}, {"norm", 4},
+                                   {"features", 5}, {"dimension", 6}, {0}};
+static int (*const parts[])(const bench_args *a, bench_list *list) = {
+    bench_moments, bench_exact, bench_ridge, bench_norm, bench_features, bench_dimension};
 enum { PARTS = sizeof parts / sizeof *parts, ON_GPU = 3 }; /* a GPU has the first three */
 
 bench_entry *bench_add(bench_list *list, const char *name, double seconds, double rate, double gemm,
@@ -93,8 +95,7 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- */
 
-static int run(void *args) {
-    bench_args *a = args;
+static int run(bench_args *a) {
     if (!a->rows) a->rows = 1000;
     if (!a->cols) a->cols = 1000;
     if (!a->repeat) a->repeat = 3;
@@ -114,18 +115,33 @@ static int run(void *args) {
     return status;
 }
 
-const cli_command cmd_bench = {
+static const cli_command command = {
     .name = "bench",
-    .summary = "speed beside DGEMM",
-    .synopsis = "bench [moments|exact|ridge|norm|features] [--rows P] [--cols Q] [--repeat K] [--device "
-                "WHERE] [OPTIONS]",
+    .synopsis = "bench [moments|exact|ridge|norm|features|dimension] [--rows P] [--cols Q] [--repeat K] "
+                "[--device WHERE] [OPTIONS]",
     .description =
-        "Checks the estimators against a plain version, then times them and DGEMM in the same run.\n"
+        "Checks the library's answers against a plain version, then times them and DGEMM in the same run.\n"
         "A multiply-add counts once; 'in DGEMMs' is the time in products of matrices of that size.\n"
         "--device gpu: the kernels of a GPU beside its DGEMM, and beside the processor.",
     .what = names,
     .what_optional = 1,
     .options = options,
     .args_size = sizeof(bench_args),
-    .run = run,
+    .no_picture = 1,
+    .apart = 1,
 };
+
+static void print_help(FILE *f, const void *c) { cli_help(c, f); }
+
+int main(int argc, char **argv) {
+    bench_args a = {0};
+    cli_restart_limited(argv);
+    cli_memory_watch();
+    cli_catch_signals();
+    cli_line_give(strdup("kspec-bench"));
+    int status = cli_parse(&command, argc - 1, argv + 1, &a);
+    if (!status && !a.common.help) cli_restart(argv);
+    if (!status) status = a.common.help ? cli_print(print_help, &command) : run(&a);
+    cli_args_free(&command, &a);
+    return status;
+}
