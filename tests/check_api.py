@@ -44,7 +44,7 @@ def breaches(files):
             if not name:
                 found.append(f"{file}: an enum without a name")
                 continue
-            prefix = name.upper() + "_"
+            prefix = name.upper().removesuffix("_CODE") + "_"
             for k, (constant, *value) in enumerate(constants):
                 constant = constant.strip()
                 if name != "kspec_status" and not constant.startswith(prefix):

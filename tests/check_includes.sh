@@ -41,8 +41,9 @@ may_include() {
 # Every room may define or call what hosts need, kspec/host.h; kspec.h itself never includes it.
 parts() { # room, or include/kspec/NAME.h
     case $1 in
-    base | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | files | host)
+    base | doubt | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | host)
         echo "base" ;;
+    files) echo "base" ;;
     exact | path | pairs) echo "base moments" ;;
     io | formats | write) echo "base files" ;;
     features) echo "base kernel generate" ;;
@@ -53,6 +54,7 @@ parts() { # room, or include/kspec/NAME.h
     case $1 in theory | moments | ridge | wls | norm | spectrum | learn | dimension) echo "$1" ;; esac
     case $1 in ridge) echo "kernel" ;; esac
     case $1 in team) echo "team files" ;; esac
+    echo "doubt"
 }
 
 # Where may a header of an outside library be named? (by room)
