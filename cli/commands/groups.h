@@ -40,5 +40,4 @@ void cli_groups_free(cli_groups *g);
 void cli_groups_print(FILE *f, size_t rows, size_t cols);
 void cli_groups_json(json_t *o, size_t rows, size_t cols);
 
-
 #endif
