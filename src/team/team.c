@@ -158,10 +158,9 @@ static kspec_status same_program(kspec_team *t, kspec_error *err) {
 
 kspec_status kspec_team_open(const kspec_comm *comm, kspec_team **out, kspec_error *err) {
     kspec_error own;
-    ks_clear(err ? err : (err = &own));
-    kspec_status st = ks_check_pointer(err, out, "the place for the team");
+    if (!err) err = &own;
+    kspec_status st = ks_begin(err, out);
     if (st) return st;
-    *out = NULL;
     kspec_team *t = ks_zalloc(1, sizeof *t);
     if (!t) return ks_nomem(err, "a team", sizeof *t);
     t->comm = (kspec_comm){.size = sizeof t->comm, .ranks = 1, .local_ranks = 1};
