@@ -95,7 +95,7 @@ typedef struct {
     const struct two_kernels *kernels;
     size_t P, Q;
     uint64_t first;
-    int no_center;
+    kspec_center center;
     /* room for the matrices */
     double *x;
 } source;
@@ -142,7 +142,7 @@ static void level_of(void *ctx, size_t seed, double *numbers) {
     const size_t P = s->P, Q = s->Q;
     draw(s->p, P, 2 * Q, s->first + seed, s->x);
     kspec_matrix a = {s->x, P, Q, (ptrdiff_t)(2 * Q), 1}, b = {s->x + Q, P, Q, (ptrdiff_t)(2 * Q), 1};
-    kspec_compare_opts o = {.size = sizeof o, .threads = 1, .no_center = s->no_center, .nmax = 4};
+    kspec_compare_opts o = {.size = sizeof o, .threads = 1, .center = s->center, .nmax = 4};
     kspec_compare_result *r;
     kspec_error e;
     check(kspec_compare(&a, 1, &b, 1, &o, &r, &e), &e);

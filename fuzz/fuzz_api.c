@@ -50,7 +50,7 @@ static const struct {
                                      INT(draws)}},
 #undef T
 #define T kspec_dimension_opts
-    {"kspec_dimension", {INT(no_center), INT(splits), SIZE(curve)}},
+    {"kspec_dimension", {INT(center), INT(splits), SIZE(curve)}},
 #undef T
 #define T kspec_norm_opts
     {"kspec_norm", {INT(methods), INT(kernel), REAL(sigma), REAL(gamma), INT(median_sigma), INT(scaling),

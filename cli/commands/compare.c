@@ -1,11 +1,11 @@
-#include "core/cli.h"
+#include "commands/estimation.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 typedef struct {
     cli_common common;
-    int no_center, paired, splits, nmax;
+    int center, paired, splits, nmax;
     cli_labels labels;
 } compare_args;
 
@@ -17,7 +17,7 @@ static const cli_choice pairings[] = {
 };
 
 static const cli_option options[] = {
-    {"no-center", 0, OPT_FLAG,   ARG(no_center), NULL, "do not subtract the mean of each column"},
+    CLI_CENTER_OPTIONS(ARG, "rows"),
     {"paired",    0, OPT_CHOICE, ARG(paired),    "WHICH",
      "what the matrices share: rows (the default), cols or none", pairings},
     {"n",       'n', OPT_INT,    ARG(nmax),      "NMAX",
@@ -57,7 +57,7 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
     json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:I}", "rows", (json_int_t)r->P, "cols",
                           (json_int_t)r->Q, "trials", (json_int_t)r->trials, "other_rows",
                           (json_int_t)r->other_P, "other_cols", (json_int_t)r->other_Q, "other_trials",
-                          (json_int_t)r->other_trials, "centered", r->centered, "paired",
+                          (json_int_t)r->other_trials, "centered", r->center > KSPEC_CENTER_NONE, "paired",
                           cli_choice_name(pairings, (int)r->paired), "seed", (json_int_t)u->a->common.seed);
     cli_set_reals(o, (cli_member[]){{"alignment", r->alignment},
                                     {"alignment_stderr", r->alignment_std_error},
@@ -68,6 +68,7 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
                                     {"other_dimension", r->other_dimension},
                                     {"seconds", r->seconds},
                                     {0}});
+    cli_center_key(r->center, o);
     json_object_set_new(o, "differences", list);
     return o;
 }
@@ -264,7 +265,7 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
                    kspec_compare_result **r) {
     const cli_common *c = &a->common;
     kspec_compare_opts opts = {.size = sizeof opts,
-                               .no_center = a->no_center,
+                               .center = (kspec_center)a->center,
                                .paired = (kspec_paired)a->paired,
                                .splits = a->splits,
                                .seed = c->seed,
@@ -306,7 +307,7 @@ static int run(void *args) {
     if (a->nmax > 4) return cli_error(EXIT_USAGE, "-n: %d exceeds 4", a->nmax);
     int status = cli_recordings_make(c, &a->labels, 1, &of);
     if (!status && of.count < 2) status = check(a, &of);
-    if (!status) status = read_all(c, &of, !a->no_center);
+    if (!status) status = read_all(c, &of, a->center != KSPEC_CENTER_NONE);
     if (!status) status = check(a, &of);
     size_t count = status ? 0 : pairs(of.count), at = 0;
     if (!status && !(r = calloc(count, sizeof *r))) status = cli_no_memory();
@@ -327,7 +328,7 @@ static int run(void *args) {
 const cli_command cmd_compare = {
     .name = "compare",
     .summary = "alignment of the kernels behind matrices, and the difference of their dimensions",
-    .synopsis = "compare A B... [-n NMAX] [--no-center] [--paired WHICH] [--splits R] [OPTIONS]\n"
+    .synopsis = "compare A B... [-n NMAX] [--center[=WHICH]] [--paired WHICH] [--splits R] [OPTIONS]\n"
                 "compare --label NAME INPUT... --label NAME INPUT... [OPTIONS]",
     .description =
         "Estimates the alignment (CKA) of the covariances behind two matrices with the same rows, without "

@@ -8,7 +8,7 @@ enum { CURVE_POINTS = 12 };
 
 typedef struct {
     cli_common common;
-    int no_center, center, curve, splits;
+    int center, curve, splits;
     cli_labels labels;
     cli_group_files groups;
 } dimension_args;
@@ -18,10 +18,7 @@ typedef struct {
 
 /* clang-format off */
 static const cli_option options[] = {
-    {"center",    0, OPT_CHOICE, ARG(center),   "WHICH",
-     "remove the mean over rows, of each column (the default), or over cols, of each row", cli_centers,
-     .bare = "rows"},
-    {"no-center", 0, OPT_FLAG,  ARG(no_center), NULL, "keep the means: they count as dimensions"},
+    CLI_CENTER_OPTIONS(ARG, "rows"),
     {"curve",     0, OPT_FLAG,  ARG(curve),     NULL, "also from fewer rows and columns, taken at random"},
     {"label",     0, OPT_LABEL, ARG(labels),    "NAME",
      "the INPUTs that follow are a matrix of their own, called NAME; may be given again"},
@@ -50,9 +47,9 @@ static json_t *one_json(const output *u, size_t k) {
                                                (json_int_t)p->cols, "dimension", cli_real(p->dimension),
                                                "naive", cli_real(p->naive)));
     }
-    json_t *o =
-        json_pack("{s:I, s:I, s:I, s:b, s:I}", "rows", (json_int_t)r->P, "cols", (json_int_t)r->Q, "trials",
-                  (json_int_t)r->trials, "centered", r->centered, "seed", (json_int_t)u->a->common.seed);
+    json_t *o = json_pack("{s:I, s:I, s:I, s:b, s:I}", "rows", (json_int_t)r->P, "cols", (json_int_t)r->Q,
+                          "trials", (json_int_t)r->trials, "centered", r->center > KSPEC_CENTER_NONE, "seed",
+                          (json_int_t)u->a->common.seed);
     cli_set_reals(o, (cli_member[]){{"dimension", r->dimension},
                                     {"stderr", r->std_error},
                                     {"ci_low", r->ci_low},
@@ -63,9 +60,7 @@ static json_t *one_json(const output *u, size_t k) {
                                     {"second_moment", r->second_moment},
                                     {"seconds", r->seconds},
                                     {0}});
-    json_object_set_new(o, "center",
-                        !r->centered ? json_null()
-                                     : json_string(u->a->center == KSPEC_CENTER_COLS ? "cols" : "rows"));
+    cli_center_key(r->center, o);
     json_object_set_new(o, "curve", curve);
     cli_groups_json(o, r->groups, r->col_groups);
     if (u->a->common.nan == KSPEC_NAN_KEEP) {
@@ -102,11 +97,11 @@ static void print_curve(FILE *f, const cli_common *c, const kspec_dimension_resu
     }
 }
 
-static void print_treatment(FILE *f, const kspec_dimension_result *r, int center, int one_trial) {
-    fputs(!r->centered                  ? "not centred: the mean of each column counts as a dimension\n"
-          : center == KSPEC_CENTER_COLS ? "centred: the mean of each row takes no part\n"
-                                        : "centred: the mean of each column takes no part\n",
-          f);
+static void print_treatment(FILE *f, const kspec_dimension_result *r, int one_trial) {
+    fprintf(f, "%s: %s\n", cli_center_words(r->center),
+            r->center == KSPEC_CENTER_NONE   ? "the mean of each column counts as a dimension"
+            : r->center == KSPEC_CENTER_COLS ? "the mean of each row takes no part"
+                                             : "the mean of each column takes no part");
     if (one_trial)
         fputs("one trial: noise that is independent in every entry counts as dimensions; repeat the "
               "measurement to be free of it\n",
@@ -132,7 +127,7 @@ static void print_one(FILE *f, const output *u) {
         fprintf(f, "%zu of %.0f entries missing (%.3g%%), which leaves %.3g%% of the cycles\n", r->missing,
                 entries, 100 * (double)r->missing / entries, 100 * r->cycles);
     }
-    print_treatment(f, r, u->a->center, r->trials == 1);
+    print_treatment(f, r, r->trials == 1);
     if (r->curve_count) print_curve(f, &c, r);
 }
 
@@ -163,7 +158,7 @@ static void print_table(FILE *f, const void *result) {
         fputc('\n', f);
     }
     fputc('\n', f);
-    print_treatment(f, u->r[0], u->a->center, single);
+    print_treatment(f, u->r[0], single);
     for (size_t k = 0; k < of->count && u->r[k]->curve_count; k++) {
         fputc('\n', f);
         cli_print_name(f, of->at[k].name, 0);
@@ -198,7 +193,7 @@ static void warn(const cli_common *c, const char *name, const kspec_dimension_re
     }
     if (!isfinite(r->naive) && !r->missing)
         cli_warn(c, "%s%sthe dimension is undefined: %s", name, colon,
-                 r->centered ? "every column is constant" : "every entry is 0");
+                 r->center > KSPEC_CENTER_NONE ? "every column is constant" : "every entry is 0");
     else if (!(r->second_moment > 0))
         cli_warn(c,
                  "%s%sthe dimension is undefined: the estimate of m(2), %.3g, is not positive; more rows and "
@@ -216,7 +211,6 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
     const cli_common *c = &a->common;
     const kspec_dataset *d = of->data;
     kspec_dimension_opts opts = {.size = sizeof opts,
-                                 .no_center = a->no_center,
                                  .center = (kspec_center)a->center,
                                  .row_trials = d->row_trials,
                                  .splits = a->splits,
@@ -246,10 +240,10 @@ static int read_all(const dimension_args *a, cli_recordings *of, cli_groups *gro
                          : f->column ? "groups-column"
                                      : "col-groups",
                          of->count);
-    if (of->count > 1) return cli_recordings_read(&a->common, of, !a->no_center);
+    if (of->count > 1) return cli_recordings_read(&a->common, of, a->center != KSPEC_CENTER_NONE);
     cli_common one = cli_of_recording(&a->common, &of->at[0]);
     int status = cli_read_grouped(&one, f, &of->at[0].data, groups);
-    if (!status) cli_note_treatment(&one, NULL, !a->no_center, 0);
+    if (!status) cli_note_treatment(&one, NULL, a->center != KSPEC_CENTER_NONE, 0);
     return status;
 }
 
@@ -260,8 +254,6 @@ static int check(const dimension_args *a) {
     if (a->center == KSPEC_CENTER_BOTH)
         return cli_error(EXIT_USAGE, "--center=both: the dimension with both sides centred is not known "
                                      "without bias; take rows or cols");
-    if (a->center && a->no_center)
-        return cli_error(EXIT_USAGE, "--center and --no-center exclude each other");
     if (a->curve && (groups || holes))
         return cli_error(EXIT_USAGE, "--curve and %s exclude each other",
                          groups ? "groups" : "--nan pairwise");

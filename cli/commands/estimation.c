@@ -23,7 +23,8 @@ const cli_choice cli_trial_schemes[] = {
     {"split", KSPEC_TRIALS_SPLIT}, {"assignment", KSPEC_TRIALS_ASSIGNMENT}, {0},
 };
 const cli_choice cli_centers[] = {
-    {"rows", KSPEC_CENTER_ROWS}, {"cols", KSPEC_CENTER_COLS}, {"both", KSPEC_CENTER_BOTH}, {0},
+    {"none", KSPEC_CENTER_NONE}, {"rows", KSPEC_CENTER_ROWS},
+    {"cols", KSPEC_CENTER_COLS}, {"both", KSPEC_CENTER_BOTH}, {0},
 };
 /* clang-format on */
 
@@ -50,12 +51,12 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
 }
 
 void cli_estimation_all(kspec_moments_opts *o) {
-    const unsigned dependent =
-        o->center ? KSPEC_ESTIMATOR_EXACT : KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT;
+    const int centred = o->center > KSPEC_CENTER_NONE;
+    const unsigned dependent = centred ? KSPEC_ESTIMATOR_EXACT : KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT;
     if (o->estimators != EVERY_ESTIMATOR) return;
     if (o->row_groups || o->col_groups || o->pairwise)
         o->estimators = dependent;
-    else if (o->center || o->population_rows || o->population_cols)
+    else if (centred || o->population_rows || o->population_cols)
         o->estimators = KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_EXACT;
 }
 
@@ -108,8 +109,7 @@ static void warn_bounds(const cli_common *c, const kspec_moments_result *r) {
     }
 }
 
-void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
-                         const kspec_moments_result *r) {
+void cli_estimation_warn(const cli_common *c, const kspec_dataset *d, const kspec_moments_result *r) {
     cli_device_warn(c, &r->device);
     if (all_lost(r)) {
         cli_warn(c, "the data are so small that every moment underflows to 0; scale them or use --normalize");
@@ -133,7 +133,7 @@ void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const ksp
     }
     if (r->groups || r->col_groups || r->missing)
         return; /* centring has no bias then, and shows nothing else */
-    if (!e->center && r->mean_share > 0.5 && d->rows > 2)
+    if (r->center == KSPEC_CENTER_NONE && r->mean_share > 0.5 && d->rows > 2)
         cli_warn(c,
                  "the column means make up %.0f%% of m(1) and dominate the spectrum; --center shows what "
                  "varies around them",
@@ -142,15 +142,25 @@ void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const ksp
 
 kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d, kspec_moments_opts *o) {
     o->row_trials = d->row_trials;
-    cli_note_treatment(c, NULL, o->center != KSPEC_CENTER_NONE, o->normalize);
+    cli_note_treatment(c, NULL, o->center > KSPEC_CENTER_NONE, o->normalize);
     return cli_trials(d);
 }
 
 static json_t *population(size_t n) { return n ? json_integer((json_int_t)n) : json_null(); }
 
-void cli_estimation_keys(const cli_estimation *e, json_t *to) {
-    json_object_set_new(to, "center",
-                        e->center ? json_string(cli_choice_name(cli_centers, e->center)) : json_null());
+void cli_center_key(kspec_center center, json_t *to) {
+    json_object_set_new(to, "center", json_string(cli_choice_name(cli_centers, (int)center)));
+}
+
+const char *cli_center_words(kspec_center center) {
+    return center == KSPEC_CENTER_ROWS   ? "rows centred"
+           : center == KSPEC_CENTER_COLS ? "columns centred"
+           : center == KSPEC_CENTER_BOTH ? "rows and columns centred"
+                                         : "not centred";
+}
+
+void cli_estimation_keys(const cli_estimation *e, kspec_center center, json_t *to) {
+    cli_center_key(center, to);
     json_object_set_new(to, "population_rows", population(e->population_rows));
     json_object_set_new(to, "population_cols", population(e->population_cols));
 }

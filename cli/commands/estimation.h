@@ -25,6 +25,15 @@ typedef struct {
 #define CLI_NO_STDERR_OPTION(FIELD) \
     {"no-stderr", 0, OPT_FLAG, FIELD(no_stderr), NULL, "no error bars"}
 
+/* Both fill one field: a flag is 1 where it is given, and so is KSPEC_CENTER_NONE. */
+#define CLI_CENTER_OPTIONS(FIELD, USUAL) \
+    {"center",       0, OPT_CHOICE, FIELD(center),    "WHICH", \
+     "remove the mean over none, rows (of each column), cols or both (default " USUAL "; alone: rows)", \
+     cli_centers, .bare = "rows"}, \
+    {"no-center",    0, OPT_FLAG,   FIELD(center),    NULL, \
+     "the same as --center=none: means count as dimensions"}
+_Static_assert(KSPEC_CENTER_NONE == 1, "--no-center sets 1");
+
 #define CLI_ESTIMATION_OPTIONS(FIELD) \
     CLI_NMAX_OPTION(FIELD, "highest order (default min(6, rows, columns))"), \
     CLI_PERMUTATIONS_OPTION(FIELD, "average path over R random orders (default 1; auto: up to 8)"), \
@@ -44,8 +53,7 @@ typedef struct {
     CLI_NO_STDERR_OPTION(FIELD), \
     {"normalize",    0, OPT_FLAG,   FIELD(normalize), NULL, \
      "divide the matrix by its root mean square"}, \
-    {"center",       0, OPT_CHOICE, FIELD(center),    "WHICH", \
-     "centred kernel: the mean over rows (the default), cols or both removed", cli_centers, .bare = "rows"}
+    CLI_CENTER_OPTIONS(FIELD, "none")
 
 /* clang-format on */
 
@@ -60,8 +68,7 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
 void cli_estimation_all(kspec_moments_opts *o);
 
 /* Warns where centring would show something else. */
-void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const kspec_dataset *d,
-                         const kspec_moments_result *r);
+void cli_estimation_warn(const cli_common *c, const kspec_dataset *d, const kspec_moments_result *r);
 
 /*
  * Views of all trials of a data set; the number of trials of each row goes to o. Notes for the JSON object
@@ -69,8 +76,12 @@ void cli_estimation_warn(const cli_common *c, const cli_estimation *e, const ksp
  */
 kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d, kspec_moments_opts *o);
 
-/* The keys "center", "population_rows" and "population_cols", null where nothing is centred or finite. */
-void cli_estimation_keys(const cli_estimation *e, json_t *to);
+/* The key "center" of a result; and in words: "rows centred", "not centred" */
+void cli_center_key(kspec_center center, json_t *to);
+const char *cli_center_words(kspec_center center);
+
+/* The keys "center", "population_rows" and "population_cols", null where they are not finite. */
+void cli_estimation_keys(const cli_estimation *e, kspec_center center, json_t *to);
 
 /* Numbers separated by commas, or the "moments" of a JSON file of kspec theory; free list->at. */
 int cli_known_moments(const cli_common *c, const char *option, const char *text, cli_list *list);

@@ -79,7 +79,7 @@ static json_t *to_json(const void *result) {
                                     {"participation_ratio_ci_high", r->participation_ratio_ci_high},
                                     {"participation_ratio_naive", r->participation_ratio_naive},
                                     {0}});
-    cli_estimation_keys(&u->a->how, o);
+    cli_estimation_keys(&u->a->how, r->center, o);
     cli_device_keys(&r->device, o);
     if (r->permutations) json_object_set_new(o, "permutations", json_integer(r->permutations));
     if (r->correlation)
@@ -149,7 +149,7 @@ static void print_ratio(FILE *f, const cli_estimation *how, const kspec_moments_
     fprintf(f, "\nparticipation ratio m(1)²/m(2): ");
     if (isfinite(r->participation_ratio))
         fprintf(f, "%.4g", r->participation_ratio);
-    else if (how->center == KSPEC_CENTER_BOTH || (finite && how->center))
+    else if (r->center == KSPEC_CENTER_BOTH || (finite && r->center > KSPEC_CENTER_NONE))
         fprintf(f, "not known without bias %s",
                 finite ? "for a centred finite population" : "with both sides centred");
     else
@@ -217,8 +217,8 @@ static int run(void *args) {
         status = cli_fail_of(&a->common, d, st, &err);
     } else {
         cli_warn_empty(&a->common, a->common.inputs[0], d);
-        cli_estimation_warn(&a->common, &a->how, d, r);
-        if (a->how.center) cli_groups_warn(&a->common, r->mean_share);
+        cli_estimation_warn(&a->common, d, r);
+        if (r->center > KSPEC_CENTER_NONE) cli_groups_warn(&a->common, r->mean_share);
         status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth});
     }
     kspec_moments_free(r);

@@ -1,4 +1,5 @@
 #include "commands/report.h"
+#include "commands/estimation.h"
 #include "commands/groups.h"
 #include "plot/plot.h"
 
@@ -14,7 +15,7 @@ static const double LARGE = 1e6;
 
 typedef struct {
     cli_common common;
-    int no_center, nmax;
+    int center, nmax;
     cli_group_files groups;
 } report_args;
 
@@ -23,7 +24,7 @@ typedef struct {
 
 /* clang-format off */
 static const cli_option options[] = {
-    {"no-center", 0, OPT_FLAG, ARG(no_center), NULL, "do not subtract the mean of each column"},
+    CLI_CENTER_OPTIONS(ARG, "rows"),
     {"n", 'n', OPT_INT, ARG(nmax), "NMAX",
      "highest order of the moments (default: as of kspec moments, 3 of more than a million entries)",
      .min = 1},
@@ -34,14 +35,16 @@ static const cli_option options[] = {
 static const struct {
     const char *command;
     /* Added to the command line: of a matrix whose parts can be taken; of one with groups or missing
-     * entries; of one that is centred */
-    const char *words[2], *whole[2], *center;
+     * entries */
+    const char *words[2], *whole[2];
+    /* What it centres when nothing is said */
+    kspec_center usual;
     int takes_groups;
 } parts[REPORT_PARTS] = {
-    {"dimension", {"--curve"},                   {0},                     NULL,       1},
-    {"moments",   {"--estimator", "auto,naive"}, {"--estimator", "auto"}, "--center", 1},
+    {"dimension", {"--curve"},                   {0},                     KSPEC_CENTER_ROWS, 1},
+    {"moments",   {"--estimator", "auto,naive"}, {"--estimator", "auto"}, KSPEC_CENTER_NONE, 1},
     /* its higher moments are those of the part above */
-    {"spectrum",  {"-n", "2"},                   {"-n", "2"},             "--center", 0},
+    {"spectrum",  {"-n", "2"},                   {"-n", "2"},             KSPEC_CENTER_NONE, 0},
 };
 /* clang-format on */
 
@@ -66,7 +69,7 @@ static const char *features(const report_args *a, const report *r) {
 
 /* Numbers among the words of a command line */
 typedef struct {
-    char seed[24], threads[16], nmax[16];
+    char seed[24], threads[16], nmax[16], center[16];
 } digits;
 
 /* The command line of a part: its own words, then the options and INPUTs of the report */
@@ -77,7 +80,13 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
     add(w, NULL, parts[k].command);
     add(w, NULL, "--json"); /* which has more than a table needs */
     for (int i = 0; i < 2; i++) add(w, NULL, own[i]);
-    add(w, NULL, a->no_center ? (k == REPORT_DIMENSION ? "--no-center" : NULL) : parts[k].center);
+    const int center = a->center ? a->center : KSPEC_CENTER_ROWS;
+    snprintf(text->center, sizeof text->center, "--center=%s", cli_choice_name(cli_centers, center));
+    add(w, NULL,
+        center == (int)parts[k].usual ? NULL
+        : center == KSPEC_CENTER_ROWS ? "--center"
+        : center == KSPEC_CENTER_NONE ? "--no-center"
+                                      : text->center);
     add(w, "--select-cols", parts[k].takes_groups ? c->select_cols : features(a, r));
     add(w, "--select-rows", c->select_rows);
     add(w, "--axes", c->axes);
@@ -122,7 +131,7 @@ static int run_part(const report_args *a, report *r, int k) {
     if (status && (k == REPORT_DIMENSION || !p->why || status == EXIT_INTERRUPTED))
         return cli_error(status, "%s", p->why ? p->why : "out of memory");
     note_warnings(r, p->object);
-    if (k == REPORT_DIMENSION && !a->nmax && !a->no_center)
+    if (k == REPORT_DIMENSION && !a->nmax && a->center != KSPEC_CENTER_NONE)
         r->fewer_moments = plot_number(p->object, "rows") * plot_number(p->object, "cols") > LARGE;
     return EXIT_DONE;
 }
@@ -223,7 +232,7 @@ static int run(void *args) {
 const cli_command cmd_report = {
     .name = "report",
     .summary = "a page to mail: dimension, moments, eigenvalues, what is known and what is not",
-    .synopsis = "report INPUT... -o FILE.html [--no-center] [-n NMAX] [OPTIONS]",
+    .synopsis = "report INPUT... -o FILE.html [--center[=WHICH]] [-n NMAX] [OPTIONS]",
     .description =
         "Runs dimension, moments and spectrum on a matrix (rows: inputs, columns: features; several INPUTs "
         "are\n"

@@ -118,11 +118,23 @@ static int check_method(spectrum_args *a) {
 
 /* Options for a matrix, or for error bars, need one. */
 static int check_options(spectrum_args *a) {
-    static const char *const of_a_matrix[] = {
-        "estimator",   "permutations", "side",      "sampled",         "trial-scheme",
-        "splits",      "no-stderr",    "normalize", "center",          "select-cols",
-        "select-rows", "axes",         "nan",       "population-rows", "population-cols",
-        NULL};
+    static const char *const of_a_matrix[] = {"estimator",
+                                              "permutations",
+                                              "side",
+                                              "sampled",
+                                              "trial-scheme",
+                                              "splits",
+                                              "no-stderr",
+                                              "normalize",
+                                              "center",
+                                              "no-center",
+                                              "select-cols",
+                                              "select-rows",
+                                              "axes",
+                                              "nan",
+                                              "population-rows",
+                                              "population-cols",
+                                              NULL};
     for (const char *const *name = of_a_matrix; a->moments && *name; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);
@@ -188,7 +200,7 @@ void spectrum_add_matrix(json_t *o, const spectrum_output *u) {
     json_object_set_new(o, "cols", json_integer((json_int_t)d->cols));
     json_object_set_new(o, "trials", json_integer((json_int_t)d->trials));
     json_object_set_new(o, "estimators", names);
-    cli_estimation_keys(&u->a->how, o);
+    cli_estimation_keys(&u->a->how, m->center, o);
 }
 
 extern const cli_command cmd_spectrum;
@@ -212,7 +224,7 @@ static int run(void *args) {
         if (!status) status = from_matrix(a, d, &r);
     }
     if (!status) {
-        if (r->moments) cli_estimation_warn(&a->common, &a->how, d, r->moments);
+        if (r->moments) cli_estimation_warn(&a->common, d, r->moments);
         static const struct {
             void (*warn)(const spectrum_args *a, const kspec_spectrum_result *r);
             void (*print)(FILE *f, const void *result);

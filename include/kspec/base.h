@@ -114,6 +114,24 @@ typedef struct {
     ptrdiff_t row_stride, col_stride;
 } kspec_matrix;
 
+/*
+ * Which mean is removed from the kernel: that of each feature over the inputs, or of each input over them. A
+ * result says which it was, and never DEFAULT.
+ */
+typedef enum {
+    /*
+     * ROWS for what is about a covariance: dimensions, comparisons, fitted and cross-validated spectra. NONE
+     * for the moments of a kernel, and for a spectrum from them.
+     */
+    KSPEC_CENTER_DEFAULT = 0,
+    KSPEC_CENTER_NONE,
+    /* the mean over the rows, for each column */
+    KSPEC_CENTER_ROWS,
+    /* the mean over the columns, for each row */
+    KSPEC_CENTER_COLS,
+    KSPEC_CENTER_BOTH
+} kspec_center;
+
 /* ---------------------------------------------------------- random numbers */
 
 /*

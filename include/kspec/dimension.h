@@ -25,8 +25,13 @@ extern "C" {
  */
 typedef struct {
     size_t size;
-    /* 1: second moments instead of covariances; the mean of each column then counts as a dimension */
-    int no_center;
+    /*
+     * Over what means are taken. Default ROWS: the mean of each column over the inputs. COLS: the mean of
+     * each row over the features, which is ROWS of the transpose; not with ragged trials. NONE: second
+     * moments instead of covariances, and the mean counts as a dimension. BOTH is refused: its m(1)^2 is not
+     * known without bias (kspec_moments() has its moments).
+     */
+    kspec_center center;
     /* ragged trials and splits of more than two, as in kspec_moments_opts; default of splits: 8 */
     const size_t *row_trials;
     int splits;
@@ -45,12 +50,6 @@ typedef struct {
      */
     const uint64_t *row_groups, *col_groups;
     int pairwise;
-    /*
-     * Over what means are taken: NONE stands for ROWS, the mean of each column over the inputs. COLS: the
-     * mean of each row over the features, which is ROWS of the transpose. BOTH is refused: its m(1)^2 is not
-     * known without bias (kspec_moments() has its moments). Not with no_center, COLS not with ragged trials.
-     */
-    kspec_center center;
     /* Shares the work out among processes; NULL: this one alone. */
     kspec_team *team;
 } kspec_dimension_opts;
@@ -68,7 +67,8 @@ typedef struct {
 
 typedef struct {
     size_t P, Q, trials;
-    int centered;
+    /* which mean was removed */
+    kspec_center center;
     /* NaN where the estimate of m(2), or of m(1)^2, is not positive */
     double dimension;
     /*
@@ -117,8 +117,8 @@ typedef enum { KSPEC_PAIRED_ROWS = 0, KSPEC_PAIRED_COLS, KSPEC_PAIRED_NONE } ksp
 
 typedef struct {
     size_t size;
-    /* 1: second moments instead of covariances */
-    int no_center;
+    /* Default ROWS; NONE: second moments instead of covariances. COLS and BOTH are refused. */
+    kspec_center center;
     kspec_paired paired;
     /* as in kspec_dimension_opts, for both */
     int splits;
@@ -151,7 +151,8 @@ typedef struct {
 
 typedef struct {
     size_t P, Q, other_P, other_Q, trials, other_trials;
-    int centered;
+    /* which mean was removed from both */
+    kspec_center center;
     kspec_paired paired;
     /*
      * tr(T_1 T_2) / sqrt(tr T_1^2 tr T_2^2), each without bias: centred kernel alignment (CKA) free of the

@@ -54,19 +54,6 @@ typedef enum {
 /* Which sides of the matrix are samples of a larger population. */
 typedef enum { KSPEC_SAMPLED_BOTH = 0, KSPEC_SAMPLED_ROWS, KSPEC_SAMPLED_COLS } kspec_sampled;
 
-/*
- * Which mean is removed from the kernel: that of each feature over the inputs, or of each input over
- * them.
- */
-typedef enum {
-    KSPEC_CENTER_NONE = 0,
-    /* the mean over the rows, for each column */
-    KSPEC_CENTER_ROWS,
-    /* the mean over the columns, for each row */
-    KSPEC_CENTER_COLS,
-    KSPEC_CENTER_BOTH
-} kspec_center;
-
 /* What is done with more than two trials. */
 typedef enum {
     /* They are split at random into two halves, whose means are the two trials. */
@@ -123,7 +110,7 @@ typedef struct {
     /*
      * The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3) from 2n
      * rows (columns) or more. NAIVE is that of the matrix with its own means removed; the others are
-     * refused.
+     * refused. Default NONE.
      */
     kspec_center center;
     /* 1: give the variance bound of PATH and EXACT, from the moments of Phi squared elementwise. */
@@ -249,6 +236,8 @@ typedef struct {
     /* How many entries are missing, in all trials together. */
     size_t missing;
     kspec_device_used device;
+    /* which mean was removed */
+    kspec_center center;
 } kspec_moments_result;
 
 /*

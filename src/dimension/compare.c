@@ -1,4 +1,5 @@
 /* kspec_compare(): alignment of two kernels without bias, and differences with the paired jackknife. */
+#include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -135,7 +136,12 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     j.run.team = j.o.team;
-    int center = !j.o.no_center;
+    if (!st) st = ks_center_resolve(&j.o.center, KSPEC_CENTER_ROWS, err);
+    if (!st && ks_cols_centred(j.o.center))
+        st = ks_fail(err, KSPEC_E_ARG,
+                     "two matrices are compared centred over rows or not centred, not over %s",
+                     j.o.center == KSPEC_CENTER_COLS ? "columns" : "both sides");
+    const int center = ks_centred(j.o.center);
     if (!st)
         st = ks_measured_open(&j.first, phi, ntrials, j.o.row_trials, center, "the first matrix", &j.arena,
                               err);
@@ -148,7 +154,7 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) {
         const ks_trials *t = &j.first.trials, *u = &j.second.trials;
         r->P = t->P, r->Q = t->Q, r->other_P = u->P, r->other_Q = u->Q;
-        r->trials = ntrials, r->other_trials = other_ntrials, r->centered = center, r->paired = j.o.paired;
+        r->trials = ntrials, r->other_trials = other_ntrials, r->center = j.o.center, r->paired = j.o.paired;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
         r->alignment_biased = NAN;
         if (!(st = ks_blas_enter(j.run.threads, err))) {

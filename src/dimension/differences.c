@@ -1,5 +1,6 @@
 #include "dimension/differences.h"
 
+#include "base/center.h"
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/result.h"
@@ -44,7 +45,8 @@ static kspec_status list_higher(const ks_run *run, const kspec_compare_opts *how
                                 int nmax, lists *l, ks_arena *arena, kspec_error *err) {
     ks_trials t = m->trials;
     /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
-    size_t sampled = (t.P - 1) / (t.center ? 2 : 1), shorter = sampled < t.Q - 1 ? sampled : t.Q - 1;
+    size_t sampled = (t.P - 1) / (ks_centred(t.center) ? 2 : 1),
+           shorter = sampled < t.Q - 1 ? sampled : t.Q - 1;
     int most = shorter < HIGHEST ? (int)shorter : HIGHEST;
     kspec_moments_opts o = {.size = sizeof o,
                             .nmax = nmax && nmax < most ? nmax : most,
@@ -189,14 +191,14 @@ static kspec_status open_quarter(const ks_measured *m, size_t row, size_t col, k
                                 2 * x->col_stride};
     }
     for (size_t i = 0; i < phi->rows && row_trials; i++) row_trials[i] = t->row_trials[row + 2 * i];
-    return ks_measured_open(out, phi, t->count, row_trials, t->center, "a quarter", arena, err);
+    return ks_measured_open(out, phi, t->count, row_trials, ks_centred(t->center), "a quarter", arena, err);
 }
 
 /* Are both matrices large enough for quarters? */
 static int have_quarters(const ks_two_matrices *of) {
     for (int k = 0; k < 2; k++) {
         const ks_trials *t = &of->matrix[k]->trials;
-        if (t->P < (t->center ? 10 : 6) || t->Q < 6) return 0;
+        if (t->P < (ks_centred(t->center) ? 10 : 6) || t->Q < 6) return 0;
     }
     return 1;
 }

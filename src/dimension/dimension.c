@@ -1,4 +1,5 @@
 /* kspec_dimension(): the participation ratio without bias, its interval, and the curve over sizes. */
+#include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
@@ -22,10 +23,8 @@ static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
     if (o->curve && (o->row_groups || o->col_groups || o->pairwise))
         return ks_fail(err, KSPEC_E_ARG, "a curve and %s exclude each other",
                        o->pairwise ? "missing entries (pairwise)" : "groups");
-    if (o->center < KSPEC_CENTER_NONE || o->center > KSPEC_CENTER_BOTH)
-        return ks_fail(err, KSPEC_E_ARG, "unknown center %d", (int)o->center);
-    if (o->center && o->no_center)
-        return ks_fail(err, KSPEC_E_ARG, "center %d and no_center exclude each other", (int)o->center);
+    kspec_status st = ks_center_resolve(&o->center, KSPEC_CENTER_ROWS, err);
+    if (st) return st;
     if (o->center == KSPEC_CENTER_BOTH)
         return ks_fail(err, KSPEC_E_ARG,
                        "the dimension of a kernel that is centred on both sides is not known without bias; "
@@ -40,11 +39,11 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
                              kspec_error *err) {
     ks_measured m;
     const ks_dependence how = {o->row_groups, o->col_groups, o->pairwise};
-    kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, !o->no_center,
+    kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, ks_centred(o->center),
                                                  "the matrix", &r->missing, arena, err);
     if (!st) r->groups = m.rows.of ? m.rows.count : 0, r->col_groups = m.cols.of ? m.cols.count : 0;
     r->mean_share = NAN;
-    if (!st && m.trials.center && m.trials.keep_means)
+    if (!st && ks_centred(m.trials.center) && m.trials.keep_means)
         st = ks_measured_mean_share(&m, o->seed, &r->mean_share, arena, err);
     return st ? st : ks_second_make(run, &m, o->splits, o->seed, s, arena, err);
 }
@@ -141,7 +140,7 @@ static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o,
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < o->curve && !st; k++) {
         ks_run part = ks_run_part(run, (double)k / (double)o->curve, (double)(k + 1) / (double)o->curve);
-        r->curve[k]->rows = size_at(r->centered ? 5 : 3, r->P, k, o->curve);
+        r->curve[k]->rows = size_at(ks_centred(r->center) ? 5 : 3, r->P, k, o->curve);
         r->curve[k]->cols = size_at(3, r->Q, k, o->curve);
         st = curve_point(&part, o, phi, ntrials, rows, cols, r->curve[k], err);
     }
@@ -162,7 +161,7 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
         return ks_fail(err, KSPEC_E_DATA,
                        "the %zu missing entries leave no pair of columns with enough rows that have both",
                        r->missing);
-    r->P = phi[0].rows, r->Q = phi[0].cols, r->trials = ntrials, r->centered = !o->no_center;
+    r->P = phi[0].rows, r->Q = phi[0].cols, r->trials = ntrials, r->center = o->center;
     r->naive = s.naive;
     r->trace = ldexp(s.trace[0], 2 * s.exponent);
     r->trace_squared = ldexp(s.square[0], 4 * s.exponent);

@@ -1,5 +1,6 @@
 #include "exact/exact.h"
 
+#include "base/center.h"
 #include "base/error.h"
 #include "device/ranks.h"
 #include "linalg/linalg.h"
@@ -91,14 +92,13 @@ static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair
 /* ---- what is asked for ---- */
 
 int ks_exact_weighted(const ks_exact_plan *e) {
-    return e->center != KSPEC_CENTER_NONE || e->population[KS_ROW] > 0 || e->population[KS_COL] > 0;
+    return ks_centred(e->center) || e->population[KS_ROW] > 0 || e->population[KS_COL] > 0;
 }
 
 static size_t side_size(const ks_exact_plan *e, int side) { return side == KS_ROW ? e->P : e->Q; }
 
 static int centred(const ks_exact_plan *e, int side) {
-    return e->center == KSPEC_CENTER_BOTH ||
-           e->center == (side == KS_ROW ? KSPEC_CENTER_ROWS : KSPEC_CENTER_COLS);
+    return side == KS_ROW ? ks_rows_centred(e->center) : ks_cols_centred(e->center);
 }
 
 static double population(const ks_exact_plan *e, int side) {

@@ -1,5 +1,6 @@
 #include "fit/decompose.h"
 
+#include "base/center.h"
 #include "base/error.h"
 #include "base/matrix.h"
 #include "linalg/eigen.h"
@@ -82,14 +83,13 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
     x->noise = noise_of_mean(t, mean);
     ks_trials_mean(t, mean, M);
     /* centring takes one degree of freedom from a side */
-    int rows_off = t->center == KSPEC_CENTER_ROWS || t->center == KSPEC_CENTER_BOTH;
-    int cols_off = t->center == KSPEC_CENTER_COLS || t->center == KSPEC_CENTER_BOTH;
+    int rows_off = ks_rows_centred(t->center), cols_off = ks_cols_centred(t->center);
     double rows = (double)(P - (size_t)rows_off), cols = (double)(Q - (size_t)cols_off),
            entries = rows * cols;
     double square = ks_dot(ks_size(P, Q), M, M) / entries;
     if (!(square > 0))
         return ks_fail(err, KSPEC_E_DATA, "every entry is 0%s: there is nothing to fit",
-                       t->center ? " after centring" : "");
+                       ks_centred(t->center) ? " after centring" : "");
     kspec_status st = eigenpairs(run, P, Q, 1 / (entries * square), M, G, x->all, top, Z, err);
     if (st) return st;
     ks_reverse(n, x->all);

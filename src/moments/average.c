@@ -1,5 +1,6 @@
 #include "moments/average.h"
 
+#include "base/center.h"
 #include "base/error.h"
 #include "base/streams.h"
 #include "device/device.h"
@@ -79,7 +80,7 @@ static kspec_status run_pairs(const ks_run *run, const ks_source *s, const ks_pa
                               const ks_moments_out *out, kspec_error *err) {
     const size_t G = s->rows->count, H = s->cols->count, count = 1 + G + H;
     const ks_halves *h = &s->halves;
-    const ks_pairs in = {p->A, p->B, h->seen_a, h->seen_b, s->rows, s->cols, s->trials->center};
+    const ks_pairs in = {p->A, p->B, h->seen_a, h->seen_b, s->rows, s->cols, ks_centred(s->trials->center)};
     ks_arena arena = {0};
     double *room = ks_arena_alloc(&arena, 4 * count, sizeof *room), terms[2];
     if (!room) return ks_nomem(err, "pairs", arena.failed);

@@ -2,6 +2,7 @@
  * kspec_moments(): checks its arguments, plans, has each task averaged, and makes error bars from the
  * leave-one-out estimates.
  */
+#include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
@@ -107,7 +108,7 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
     size_t repeats = ks_trials_splits(&j->trials, o->splits);
     if (j->rows.of || j->cols.of)
         st = ks_tasks_make_grouped(o, P, Q, j->rows.count, j->cols.count, repeats, &j->tasks, err);
-    else if (j->missing && o->center)
+    else if (j->missing && ks_centred(o->center))
         st = ks_tasks_make_holes(o, P, Q, &j->tasks, err);
     else
         st = ks_tasks_make(o, P, Q, repeats, ntrials > 1, device, &j->tasks, err);
@@ -306,7 +307,7 @@ static kspec_status ratio_of_transposes(job *j, const ks_run *run, ks_second *s,
  */
 static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_error *err) {
     const int whole[2] = {j->share[0] == 0, j->share[1] == 0}, turned = j->o.center == KSPEC_CENTER_COLS;
-    const size_t sampled = j->o.center ? 4 : 2,
+    const size_t sampled = ks_centred(j->o.center) ? 4 : 2,
                  rows = whole[0] ? 1
                         : turned ? 2
                                  : sampled,
@@ -349,18 +350,20 @@ static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
     size_t count_second = ks_size_add(1, ks_size_add(j->trials.P, j->trials.Q));
     double *mean = ks_arena_alloc(&j->arena, ks_size(3, j->trials.Q), sizeof *mean);
-    if (j->share[0] > 0 && j->share[1] > 0 && !j->o.center && !j->rows.of && !j->cols.of && !j->missing)
+    if (j->share[0] > 0 && j->share[1] > 0 && !ks_centred(j->o.center) && !j->rows.of && !j->cols.of &&
+        !j->missing)
         j->second = ks_arena_alloc(&j->arena, count_second, sizeof *j->second);
     out->groups = j->rows.of ? j->rows.count : 0;
     out->col_groups = j->cols.of ? j->cols.count : 0;
     out->missing = j->missing;
+    out->center = j->o.center;
     kspec_status st = ks_trials_alloc(&j->trials, &j->arena, &j->source.halves, err);
     if (st) return st;
     out->side = KSPEC_SIDE_GIVEN;
     ks_pair p;
     ks_trials_split(&j->trials, j->o.seed, 0, &j->source.halves, &p);
     out->mean_share = NAN;
-    if (!j->o.center || j->trials.keep_means)
+    if (!ks_centred(j->o.center) || j->trials.keep_means)
         st = ks_mean_share(&j->run, &p, &j->source.halves, mean, &out->mean_share, err);
     if (st) return st;
 
@@ -465,6 +468,7 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
+    if (!st) st = ks_center_resolve(&o.center, KSPEC_CENTER_NONE, err);
     if (!st) st = ks_lent_check(o.data_memory, err);
     if (!st && o.data_memory == KSPEC_MEMORY_DEVICE && ntrials == 0)
         st = ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");

@@ -1,4 +1,5 @@
 /* The tasks where rows or columns come in groups, or entries of centred data are missing. */
+#include "base/center.h"
 #include "base/error.h"
 #include "moments/plan.h"
 
@@ -13,15 +14,15 @@ kspec_status ks_tasks_check_mixture(const kspec_moments_opts *o, const char *wha
         return ks_fail(err, KSPEC_E_ARG, "%s and a complete side (sampled) exclude each other", what);
     if (o->population_rows || o->population_cols)
         return ks_fail(err, KSPEC_E_ARG, "%s and finite populations exclude each other", what);
-    if (o->center > KSPEC_CENTER_ROWS)
+    if (ks_cols_centred(o->center))
         return ks_fail(err, KSPEC_E_ARG, "%s are centred over rows only, not over %s", what,
                        o->center == KSPEC_CENTER_COLS ? "columns" : "both sides");
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT)
         return ks_fail(err, KSPEC_E_ARG, "%s and the assignment scheme exclude each other", what);
     if (o->bound) return ks_fail(err, KSPEC_E_ARG, "%s and the variance bound exclude each other", what);
-    if (o->center && o->estimators & KSPEC_ESTIMATOR_PATH)
+    if (ks_centred(o->center) && o->estimators & KSPEC_ESTIMATOR_PATH)
         return ks_fail(err, KSPEC_E_ARG, "path does not take %s of centred data; use exact or auto", what);
-    if (o->center && o->nmax > 2)
+    if (ks_centred(o->center) && o->nmax > 2)
         return ks_fail(err, KSPEC_E_ARG, "order %d exceeds 2, the highest for %s of centred data", o->nmax,
                        what);
     return KSPEC_OK;
@@ -42,12 +43,12 @@ kspec_status ks_tasks_make_grouped(kspec_moments_opts *o, size_t P, size_t Q, si
                                    size_t repeats, ks_tasks *tasks, kspec_error *err) {
     *tasks = (ks_tasks){.pairs = 1, .exact = {.P = P, .Q = Q}};
     size_t most = G < H ? G : H;
-    int asked = o->nmax > 0, usual = o->center ? 2 : 6;
+    int asked = o->nmax > 0, usual = ks_centred(o->center) ? 2 : 6;
     kspec_status st = check_order(o, most, "the number of groups", err);
     if (!st) st = ks_tasks_check_mixture(o, "groups", err);
     if (st) return st;
     if (!asked) o->nmax = most < (size_t)usual ? (int)most : usual;
-    if (o->center && G < 2 * (size_t)o->nmax)
+    if (ks_centred(o->center) && G < 2 * (size_t)o->nmax)
         return ks_fail(err, KSPEC_E_ARG,
                        "%zu groups of rows are fewer than %d, which order %d of centred data "
                        "needs",

@@ -1,5 +1,6 @@
 #include "moments/second.h"
 
+#include "base/center.h"
 #include "base/error.h"
 #include "device/backend.h"
 #include "device/device.h"
@@ -25,7 +26,7 @@ kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t nt
 
 static kspec_status open_groups(ks_measured *m, const ks_dependence *how, const char *what, ks_arena *arena,
                                 kspec_error *err) {
-    size_t least = m->trials.center ? 5 : 3;
+    size_t least = ks_centred(m->trials.center) ? 5 : 3;
     if (how->pairwise && (how->row_groups || how->col_groups))
         return ks_fail(err, KSPEC_E_ARG, "%s: groups and missing entries (pairwise) exclude each other",
                        what);
@@ -60,7 +61,7 @@ kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi,
                             .P = P,
                             .Q = Q,
                             .row_trials = row_trials,
-                            .center = center,
+                            .center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE,
                             .pairwise = how->pairwise};
     st = open_groups(m, how, what, arena, err);
     m->trials.keep_means = !ks_groups_even(&m->rows);
@@ -169,7 +170,7 @@ static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, k
     s->naive = NAN;
     if (m->trials.pairwise) return KSPEC_OK;
     if (m->trials.there && m->trials.count > 1) return naive_there(run, m, s, err);
-    if (m->trials.count == 1 && !m->trials.center)
+    if (m->trials.count == 1 && !ks_centred(m->trials.center))
         ks_trials_split(&m->trials, 0, 0, &m->halves, &p), X = p.A;
     else
         X = ks_measured_mean(m, &arena);
@@ -216,7 +217,7 @@ static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_
                         .Q = t.Q,
                         .R = t.Q,
                         .same = m->sampled == KSPEC_SAMPLED_BOTH,
-                        .centered = m->trials.center && !turned};
+                        .centered = ks_centred(m->trials.center) && !turned};
     if (!st) st = ks_sums_make(run, &two, &sums, &scratch, err);
     if (!st) add(&two, &sums, turned, weight, s);
     ks_arena_free(&scratch);
@@ -231,8 +232,8 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
     size_t count = 1 + s->P + s->Q;
     ks_arena scratch = {0};
     double *room = ks_arena_alloc(&scratch, 4 * count, sizeof *room);
-    const ks_pairs in = {p->A,     p->B,     m->halves.seen_a, m->halves.seen_b,
-                         &m->rows, &m->cols, m->trials.center};
+    const ks_pairs in = {
+        p->A, p->B, m->halves.seen_a, m->halves.seen_b, &m->rows, &m->cols, ks_centred(m->trials.center)};
     if (!room) return ks_nomem(err, "pairs", scratch.failed);
     const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count, NULL};
     kspec_status st = ks_pairs_make(run, &in, &out, err);
@@ -388,8 +389,14 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
         ks_sums sums;
         ks_arena scratch = {0};
         ks_run part = ks_run_part(run, (double)r / (double)repeats, (double)(r + 1) / (double)repeats);
-        const ks_two two = {
-            .X = p.A, .Z = p.B, .Y = q.B, .W = q.A, .P = P, .Q = Q, .R = R, .centered = t->center};
+        const ks_two two = {.X = p.A,
+                            .Z = p.B,
+                            .Y = q.B,
+                            .W = q.A,
+                            .P = P,
+                            .Q = Q,
+                            .R = R,
+                            .centered = ks_centred(t->center)};
         st = ks_sums_make(&part, &two, &sums, &scratch, err);
         for (size_t k = 0; k < count && !st; k++) {
             const ks_quad *x = k == 0       ? &sums.all

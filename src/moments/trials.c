@@ -1,5 +1,6 @@
 #include "moments/trials.h"
 
+#include "base/center.h"
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/streams.h"
@@ -243,9 +244,8 @@ static void subtract_row_means(double *X, size_t P, size_t Q) {
 }
 
 static void centre(const ks_trials *t, double *X, double *mean) {
-    if (t->center == KSPEC_CENTER_ROWS || t->center == KSPEC_CENTER_BOTH)
-        subtract_column_means(X, mean, t->P, t->Q);
-    if (t->center == KSPEC_CENTER_COLS || t->center == KSPEC_CENTER_BOTH) subtract_row_means(X, t->P, t->Q);
+    if (ks_rows_centred(t->center)) subtract_column_means(X, mean, t->P, t->Q);
+    if (ks_cols_centred(t->center)) subtract_row_means(X, t->P, t->Q);
 }
 
 /* One trial in place, where nothing needs doing to it */
@@ -253,7 +253,7 @@ static const double *as_it_is(const ks_trials *t, size_t k) {
     const kspec_matrix *m = &t->phi[k];
     if (t->there) return t->held[k] ? t->held[k] : m->data;
     int plain = m->col_stride == 1 && (m->row_stride == (ptrdiff_t)t->Q || t->P == 1) && t->exponent == 0 &&
-                !t->normalize && (!t->center || t->keep_means) && !t->pairwise;
+                !t->normalize && (!ks_centred(t->center) || t->keep_means) && !t->pairwise;
     return plain ? m->data : NULL;
 }
 
@@ -283,7 +283,7 @@ static void split_seen(const ks_trials *t, ks_halves *h, ks_pair *p) {
             for (size_t k = s ? half : 0; k < (s ? t->count : half); k++)
                 add_seen(t, t->split ? h->order[k] : k, i, x[s] + i * Q, seen[s] + i * Q);
         mean_of_seen(x[s], seen[s], t->P * Q);
-        if (t->center) subtract_seen_means(x[s], seen[s], h->mean, t->P, Q);
+        if (ks_centred(t->center)) subtract_seen_means(x[s], seen[s], h->mean, t->P, Q);
     }
     p->P = t->P, p->Q = Q, p->A = h->a, p->B = h->b ? h->b : h->a;
 }

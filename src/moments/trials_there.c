@@ -1,5 +1,6 @@
 #include "moments/trials_there.h"
 
+#include "base/center.h"
 #include "base/error.h"
 #include "device/backend.h"
 #include "device/device.h"
@@ -8,8 +9,8 @@
 #include <math.h>
 
 int ks_trials_there_suit(size_t ntrials, const kspec_moments_opts *o) {
-    if (ntrials > 2 || o->row_trials || o->row_groups || o->col_groups || o->pairwise || o->center ||
-        o->bound)
+    if (ntrials > 2 || o->row_trials || o->row_groups || o->col_groups || o->pairwise ||
+        ks_centred(o->center) || o->bound)
         return 0;
     return o->permutations <= 1 && o->scheme == KSPEC_TRIALS_SPLIT;
 }

@@ -1,13 +1,12 @@
 #include "moments/weighted.h"
 
+#include "base/center.h"
 #include "base/error.h"
 
 kspec_status ks_weighted_resolve(kspec_moments_opts *o, ks_exact_plan *e, kspec_error *err) {
     const uint64_t given[2] = {o->population_rows, o->population_cols};
     const size_t size[2] = {e->P, e->Q};
     int whole[2];
-    if (o->center < KSPEC_CENTER_NONE || o->center > KSPEC_CENTER_BOTH)
-        return ks_fail(err, KSPEC_E_ARG, "unknown center %d", (int)o->center);
     for (int side = 0; side < 2; side++) {
         const char *what = side == KS_ROW ? "rows" : "columns";
         int complete = o->sampled == (side == KS_ROW ? KSPEC_SAMPLED_COLS : KSPEC_SAMPLED_ROWS);
@@ -22,8 +21,8 @@ kspec_status ks_weighted_resolve(kspec_moments_opts *o, ks_exact_plan *e, kspec_
     }
     e->center = o->center;
     o->sampled = KSPEC_SAMPLED_BOTH;
-    if (!o->center && whole[KS_ROW] && !e->population[KS_COL]) o->sampled = KSPEC_SAMPLED_COLS;
-    if (!o->center && whole[KS_COL] && !e->population[KS_ROW]) o->sampled = KSPEC_SAMPLED_ROWS;
+    if (!ks_centred(o->center) && whole[KS_ROW] && !e->population[KS_COL]) o->sampled = KSPEC_SAMPLED_COLS;
+    if (!ks_centred(o->center) && whole[KS_COL] && !e->population[KS_ROW]) o->sampled = KSPEC_SAMPLED_ROWS;
     e->sampled = o->sampled;
     if (o->sampled != KSPEC_SAMPLED_BOTH) e->population[0] = e->population[1] = 0;
     return KSPEC_OK;
@@ -31,7 +30,7 @@ kspec_status ks_weighted_resolve(kspec_moments_opts *o, ks_exact_plan *e, kspec_
 
 kspec_status ks_weighted_check(kspec_moments_opts *o, const ks_exact_plan *e, kspec_error *err) {
     if (!ks_exact_weighted(e)) return KSPEC_OK;
-    const char *of = e->center ? "center" : "a finite population";
+    const char *of = ks_centred(e->center) ? "center" : "a finite population";
     const unsigned exact = KSPEC_ESTIMATOR_EXACT | KSPEC_ESTIMATOR_AUTO;
     for (unsigned k = KSPEC_ESTIMATOR_KV_ROW; k <= KSPEC_ESTIMATOR_PATH; k <<= 1)
         if (o->estimators & k)

@@ -6,6 +6,7 @@
  * and neighbouring rows may be alike. With `groups` estimates, each without one group, the variance is
  * (groups-1)/groups times their sum of squares, of which Student's distribution makes the interval.
  */
+#include "base/center.h"
 #include "base/error.h"
 #include "base/streams.h"
 #include "linalg/linalg.h"
@@ -183,8 +184,7 @@ kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, s
     /* rows that are not a sample have no error */
     int complete = how->sampled == KSPEC_SAMPLED_COLS || how->population_rows == P;
     int bars = !how->no_stderr && !complete && P >= LEAST_ROWS;
-    int center = how->center == KSPEC_CENTER_ROWS || how->center == KSPEC_CENTER_BOTH;
-    cvpca c = {.center = center, .n = n, .groups = !bars ? 0 : P < GROUPS ? P : GROUPS};
+    cvpca c = {.center = ks_rows_centred(how->center), .n = n, .groups = !bars ? 0 : P < GROUPS ? P : GROUPS};
     kspec_status st = ks_trials_init(&t, err);
     if (!st) st = ks_trials_scale(&t, 2, err);
     if (!st) st = alloc_result(j, n, err);

@@ -1,4 +1,5 @@
 /* kspec_spectrum(): options, the moments of a matrix or given ones, and the method that is chosen. */
+#include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
@@ -221,8 +222,8 @@ static kspec_status check_estimation(const kspec_matrix *phi, const kspec_moment
 /* The orders of the check, where nothing else is said: as many as the centred estimates have. */
 static int checked_orders(const kspec_matrix *phi, kspec_center center) {
     size_t n = center == KSPEC_CENTER_BOTH ? CHECKED - 1 : CHECKED;
-    if (center == KSPEC_CENTER_ROWS || center == KSPEC_CENTER_BOTH) n = n < phi->rows / 2 ? n : phi->rows / 2;
-    if (center == KSPEC_CENTER_COLS || center == KSPEC_CENTER_BOTH) n = n < phi->cols / 2 ? n : phi->cols / 2;
+    if (ks_rows_centred(center)) n = n < phi->rows / 2 ? n : phi->rows / 2;
+    if (ks_cols_centred(center)) n = n < phi->cols / 2 ? n : phi->cols / 2;
     return (int)n;
 }
 

@@ -41,11 +41,14 @@ expect_json 'j["center"] == "rows" and (j["rows"], j["cols"]) == (300, 100)'
 expect_json 'all(close(j[k], json.load(open("cols"))[k], 1e-8)
              for k in ("dimension", "stderr", "ci_low", "ci_high", "naive"))'
 expect_status 0 kspec dimension x.npy --center=cols
-expect_stdout '^centred: the mean of each row takes no part'
+expect_stdout '^columns centred: the mean of each row takes no part'
 expect_status 0 kspec dimension x.npy --center --json
 expect_json 'close(j["dimension"], json.load(open("plain"))["dimension"], 1e-14) and j["center"] == "rows"'
 expect_error 2 'not known without bias' kspec dimension x.npy --center=both
-expect_error 2 'exclude each other' kspec dimension x.npy --center=cols --no-center
+for none in --no-center --center=none '--center=cols --no-center'; do # the last one holds
+    expect_status 0 kspec dimension x.npy $none --json
+    expect_json '(j["center"], j["centered"]) == ("none", False)'
+done
 
 # the curve: from few to all; the naive one climbs
 expect_status 0 kspec dimension x.npy --curve --seed 3 --json

@@ -167,7 +167,7 @@ expect_status 0 kspec moments x.npy --center=both
 expect_stdout 'not known without bias with both sides centred'
 expect_status 0 kspec moments x.npy --center --population-rows 1000
 expect_stdout 'not known without bias for a centred finite population'
-expect_error 2 "--center: 'all' must be one of rows, cols, both" kspec moments x.npy --center=all
+expect_error 2 "--center: 'all' must be one of none, rows, cols, both" kspec moments x.npy --center=all
 expect_error 2 'order 5 exceeds 4, the highest with center' kspec moments x.npy --center -n 5
 expect_error 2 'path does not go with center; use exact, naive or auto' \
     kspec moments x.npy --center --estimator path

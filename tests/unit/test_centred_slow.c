@@ -112,7 +112,7 @@ TEST(centred_linear_features) {
     enum { P = 24, Q = 20, D = 3, SEEDS = 1500 };
     static double x[P * Q];
     const double c = 0.5, truth[NMAX] = {D * c, D * c * c, D * c * c * c, D * c * c * c * c};
-    for (int center = 1; center < 4; center++) {
+    for (int center = KSPEC_CENTER_ROWS; center <= KSPEC_CENTER_BOTH; center++) {
         stats s = {0}, plain = {0}, plugged = {0};
         int nmax = center == KSPEC_CENTER_BOTH ? 3 : 4;
         kspec_matrix phi = {x, P, Q, Q, 1};
@@ -124,7 +124,10 @@ TEST(centred_linear_features) {
                  (kspec_moments_opts){.center = (kspec_center)center, .estimators = KSPEC_ESTIMATOR_NAIVE});
             note(&plain, nmax, &phi, 1, (kspec_moments_opts){0});
         }
-        check_unbiased(&s, nmax, truth, center == 1 ? "rows" : center == 2 ? "cols" : "both");
+        check_unbiased(&s, nmax, truth,
+                       center == KSPEC_CENTER_ROWS   ? "rows"
+                       : center == KSPEC_CENTER_COLS ? "cols"
+                                                     : "both");
         for (int n = 1; n < nmax; n++) {
             CHECK_MSG(z_score(&plain, n, truth[n]) > 6, "not centred, n = %d", n + 1);
             CHECK_MSG(z_score(&plugged, n, truth[n]) > 6, "naive, n = %d", n + 1);
@@ -180,7 +183,7 @@ TEST(samples_of_a_finite_population) {
         stats s = {0}, infinite = {0};
         kspec_matrix phi = {x, P, Q, Q, 1}, whole = {all, N, M, M, 1};
         kspec_moments_opts o = {.size = sizeof o, .nmax = NMAX, .estimators = KSPEC_ESTIMATOR_NAIVE};
-        o.center = (kspec_center)center;
+        o.center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE;
         kspec_moments_result *r;
         CHECK(kspec_moments(&whole, 1, &o, &r, NULL) == KSPEC_OK);
         for (int n = 0; n < NMAX; n++) truth[n] = r->estimates[n]->value;
@@ -191,7 +194,7 @@ TEST(samples_of_a_finite_population) {
             kspec_random_permutation(seed, 2, M, col);
             for (size_t i = 0; i < P; i++)
                 for (size_t a = 0; a < Q; a++) x[i * Q + a] = all[row[i] * M + col[a]];
-            o = (kspec_moments_opts){.center = (kspec_center)center};
+            o = (kspec_moments_opts){.center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE};
             note(&infinite, NMAX, &phi, 1, o);
             o.population_rows = N, o.population_cols = M;
             note(&s, NMAX, &phi, 1, o);

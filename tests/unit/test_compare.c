@@ -53,7 +53,8 @@ static double value(const sample *s, int n, int no_center) {
     views(s, m);
     double v = NAN;
     if (n <= 2) {
-        kspec_dimension_opts o = {.size = sizeof o, .no_center = no_center};
+        kspec_dimension_opts o = {.size = sizeof o,
+                                  .center = no_center ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS};
         kspec_dimension_result *r;
         CHECK(kspec_dimension(m, s->trials, &o, &r, NULL) == KSPEC_OK);
         if (r) v = n == 0 ? r->dimension : n == 1 ? r->trace : r->second_moment;
@@ -86,7 +87,7 @@ static sample quarter_of(const sample *s, size_t row, size_t col) {
 static double square(const sample *s, int no_center) {
     kspec_matrix m[2];
     views(s, m);
-    kspec_dimension_opts o = {.size = sizeof o, .no_center = no_center};
+    kspec_dimension_opts o = {.size = sizeof o, .center = no_center ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS};
     kspec_dimension_result *r;
     CHECK(kspec_dimension(m, s->trials, &o, &r, NULL) == KSPEC_OK);
     double v = r->trace_squared;
@@ -182,8 +183,11 @@ static void check_differences(const sample *a, const sample *b, kspec_paired pai
                               int threads) {
     kspec_matrix m[2], n[2];
     views(a, m), views(b, n);
-    kspec_compare_opts o = {
-        .size = sizeof o, .paired = paired, .no_center = no_center, .nmax = nmax, .threads = threads};
+    kspec_compare_opts o = {.size = sizeof o,
+                            .paired = paired,
+                            .center = no_center ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS,
+                            .nmax = nmax,
+                            .threads = threads};
     kspec_compare_result *r;
     kspec_error err;
     CHECK_MSG(kspec_compare(m, a->trials, n, b->trials, &o, &r, &err) == KSPEC_OK, "%s", err.msg);

@@ -68,8 +68,10 @@ TEST(against_plain_loops) {
             both_orders(at, P, Q, center, P, want);
             EACH_ISA({
                 for (int threads = 1; threads <= 3; threads++) {
-                    kspec_spectrum_result *r = crossed(phi, 2, (kspec_moments_opts){.center = center},
-                                                       (kspec_spectrum_opts){.threads = threads});
+                    kspec_spectrum_result *r = crossed(
+                        phi, 2,
+                        (kspec_moments_opts){.center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE},
+                        (kspec_spectrum_opts){.threads = threads});
                     CHECK(r->rank == n && r->sample_count == n && r->splits == 1);
                     CHECK(r->groups == (P < 4 ? 0 : P < 20 ? (int)P : 20));
                     for (size_t k = 0; k < n; k++)
@@ -81,8 +83,9 @@ TEST(against_plain_loops) {
                 }
             });
             if (P < 4 || P >= 20) continue;
-            kspec_spectrum_result *r =
-                crossed(phi, 2, (kspec_moments_opts){.center = center}, (kspec_spectrum_opts){.threads = 2});
+            kspec_spectrum_result *r = crossed(
+                phi, 2, (kspec_moments_opts){.center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE},
+                (kspec_spectrum_opts){.threads = 2});
             double without[20][16] = {{0}};
             for (size_t i = 0; i < P; i++) both_orders(at, P, Q, center, i, without[i]);
             for (size_t k = 0; k < n; k++) {
@@ -112,7 +115,9 @@ TEST(sums_units_and_equal_trials) {
     for (int t = 0; t < 4; t++) brute_matrix(5 + (uint64_t)t, 15 * 12, x[t]), phi[t] = view(x[t], 15, 12);
     for (size_t trials = 2; trials <= 4; trials++)
         for (int center = 0; center < 2; center++) {
-            kspec_moments_opts how = {.center = center, .splits = 3, .estimators = KSPEC_ESTIMATOR_NAIVE};
+            kspec_moments_opts how = {.center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE,
+                                      .splits = 3,
+                                      .estimators = KSPEC_ESTIMATOR_NAIVE};
             kspec_spectrum_result *r = crossed(phi, trials, how, (kspec_spectrum_opts){.seed = 4});
             double sum = 0;
             for (size_t k = 0; k < 12; k++) sum += r->eigenvalues[k];

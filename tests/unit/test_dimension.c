@@ -61,7 +61,7 @@ static double definition(const sample *s, int centered, int traces) {
 static double dimension_of(const sample *s, int no_center) {
     kspec_matrix m[2];
     views(s, m);
-    kspec_dimension_opts o = {.size = sizeof o, .no_center = no_center};
+    kspec_dimension_opts o = {.size = sizeof o, .center = no_center ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS};
     kspec_dimension_result *r;
     kspec_error err;
     CHECK_MSG(kspec_dimension(m, (size_t)s->trials, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
@@ -83,7 +83,8 @@ TEST(dimension_is_its_definition) {
         sample s = draw(5 + (uint64_t)kind, 9, 7, trials);
         kspec_matrix m[2];
         views(&s, m);
-        kspec_dimension_opts o = {.size = sizeof o, .no_center = no_center};
+        kspec_dimension_opts o = {.size = sizeof o,
+                                  .center = no_center ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS};
         kspec_dimension_result *r;
         kspec_error err;
         CHECK_MSG(kspec_dimension(m, (size_t)trials, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
@@ -92,7 +93,8 @@ TEST(dimension_is_its_definition) {
         CHECK_CLOSE(r->trace_squared, square, 1e-11);
         CHECK_CLOSE(r->second_moment, moment, 1e-11);
         CHECK_CLOSE(r->dimension, square / moment, 1e-11);
-        CHECK(r->P == 9 && r->Q == 7 && r->trials == (size_t)trials && r->centered == !no_center);
+        CHECK(r->P == 9 && r->Q == 7 && r->trials == (size_t)trials &&
+              r->center == (no_center ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS));
         CHECK(r->curve == NULL && r->curve_count == 0);
         double logs[MOST * 2];
         for (size_t i = 0; i < s.P; i++) {
@@ -186,7 +188,7 @@ static double alignment_by_definition(const sample *a, const sample *b, int cent
 }
 
 static double alignment_of(const sample *a, const sample *b, int no_center) {
-    kspec_compare_opts o = {.size = sizeof o, .no_center = no_center};
+    kspec_compare_opts o = {.size = sizeof o, .center = no_center ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS};
     kspec_compare_result *r = compare(a, b, &o);
     double x = r ? r->alignment : NAN;
     kspec_compare_free(r);
@@ -197,7 +199,8 @@ TEST(alignment_is_its_definition) {
     for (int kind = 0; kind < 4; kind++) {
         int no_center = kind & 1, trials = 1 + (kind >> 1);
         sample a = draw(30, 9, 6, trials), b = draw(30, 9, 8, trials);
-        kspec_compare_opts o = {.size = sizeof o, .no_center = no_center};
+        kspec_compare_opts o = {.size = sizeof o,
+                                .center = no_center ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS};
         kspec_compare_result *r = compare(&a, &b, &o);
         if (!r) continue;
         CHECK_CLOSE(r->alignment, alignment_by_definition(&a, &b, !no_center), 1e-10);

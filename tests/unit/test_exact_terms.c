@@ -19,8 +19,10 @@ static void estimate(const terms_oracle *t, const ks_run *run, int nmax, double 
         if (t->split[0]) terms_centre(x[k], P, Q, 1);
         if (t->split[1]) terms_centre(x[k], P, Q, 0);
     }
-    ks_exact_plan plan = {
-        .P = P, .Q = Q, .two = two, .center = (kspec_center)(t->split[0] + 2 * t->split[1])};
+    ks_exact_plan plan = {.P = P,
+                          .Q = Q,
+                          .two = two,
+                          .center = (kspec_center)(KSPEC_CENTER_NONE + t->split[0] + 2 * t->split[1])};
     for (int s = 0; s < 2; s++) plan.population[s] = isinf(t->population[s]) ? 0 : t->population[s];
     ks_pair p = {x[0], x[two], P, Q, nmax};
     kspec_error err = {0};
@@ -243,7 +245,7 @@ TEST(a_constant_in_a_column_changes_nothing) {
 TEST(constant_columns_have_no_moments) {
     double x[12 * 5];
     for (int i = 0; i < 60; i++) x[i] = 0.1 * (i % 5 + 1);
-    for (int center = 1; center < 4; center += 2) {
+    for (int center = KSPEC_CENTER_ROWS; center <= KSPEC_CENTER_BOTH; center += 2) {
         kspec_moments_result *r =
             moments(x, 12, 5, (kspec_moments_opts){.center = (kspec_center)center, .nmax = 2});
         for (size_t k = 0; k < r->count; k++) CHECK(r->estimates[k]->value == 0);
@@ -255,7 +257,7 @@ TEST(constant_columns_have_no_moments) {
 TEST(populations_of_extreme_sizes) {
     enum { P = 17, Q = 13 };
     double *x = oracle_matrix(33, P, Q);
-    for (int center = 0; center < 4; center++) {
+    for (int center = KSPEC_CENTER_NONE; center <= KSPEC_CENTER_BOTH; center++) {
         int nmax = center == KSPEC_CENTER_BOTH ? 3 : 4;
         kspec_moments_opts o = {
             .nmax = nmax, .center = (kspec_center)center, .estimators = KSPEC_ESTIMATOR_EXACT};
@@ -328,7 +330,7 @@ TEST(what_does_not_go_together_is_refused) {
          20,
          {.population_rows = 30, .sampled = KSPEC_SAMPLED_COLS},
          "a population of 30 rows contradicts sampled"},
-        {20, 20, {.center = (kspec_center)4}, "unknown center 4"},
+        {20, 20, {.center = (kspec_center)5}, "unknown center 5"},
         {20, 20, {.center = KSPEC_CENTER_ROWS, .bound = 1}, "bound does not go with center"},
         {20,
          20,

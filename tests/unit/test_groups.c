@@ -113,7 +113,7 @@ TEST(centred) {
     brute_matrix(6, P * Q, x[1]);
     for (size_t trials = 1; trials <= 2; trials++) {
         kspec_matrix phi[2] = {view(x[0], P, Q), view(x[1], P, Q)};
-        kspec_moments_opts o = {.size = sizeof o, .center = 1, .row_groups = labels};
+        kspec_moments_opts o = {.size = sizeof o, .center = KSPEC_CENTER_ROWS, .row_groups = labels};
         kspec_moments_result *r;
         CHECK(kspec_moments(phi, trials, &o, &r, NULL) == KSPEC_OK && r->count == 2);
         second_order s = {{x[0], x[trials - 1], P, Q, row_of, col_of, SIZE_MAX, SIZE_MAX}, 0, weight};
@@ -240,7 +240,7 @@ TEST(repeated_rows_without_bias) {
         note(&plain, find(r, KSPEC_ESTIMATOR_EXACT, 2)->value);
         kspec_moments_free(r);
         for (size_t k = 0; k < ROWS * COLS; k++) x[k] += 5; /* takes no part where centred */
-        o = (kspec_moments_opts){.size = sizeof o, .no_stderr = 1, .threads = 1, .center = 1};
+        o = (kspec_moments_opts){.size = sizeof o, .no_stderr = 1, .threads = 1, .center = KSPEC_CENTER_ROWS};
         o.nmax = 2, o.row_groups = rows, o.col_groups = cols;
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         note(&first, r->estimates[0]->value);
@@ -283,11 +283,11 @@ TEST(autoregressive_rows) {
         note(&told[0], find(r, KSPEC_ESTIMATOR_EXACT, 2)->value);
         note(&told[1], find(r, KSPEC_ESTIMATOR_PATH, 3)->value);
         kspec_moments_free(r);
-        o.nmax = 2, o.center = 1;
+        o.nmax = 2, o.center = KSPEC_CENTER_ROWS;
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         note(&told[2], r->estimates[1]->value);
         kspec_moments_free(r);
-        o.row_groups = NULL, o.center = 0;
+        o.row_groups = NULL, o.center = KSPEC_CENTER_NONE;
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         note(&untold, r->estimates[1]->value);
         kspec_moments_free(r);
@@ -320,8 +320,8 @@ TEST(refusals) {
     REFUSES(1, "exact: order 3 exceeds 2", .nmax = 3, .row_groups = rows,
             .estimators = KSPEC_ESTIMATOR_EXACT);
     REFUSES(1, "order 3 exceeds 2, the highest for groups of centred", .nmax = 3, .row_groups = rows,
-            .center = 1);
-    REFUSES(1, "path does not take groups of centred", .row_groups = rows, .center = 1,
+            .center = KSPEC_CENTER_ROWS);
+    REFUSES(1, "path does not take groups of centred", .row_groups = rows, .center = KSPEC_CENTER_ROWS,
             .estimators = KSPEC_ESTIMATOR_PATH);
     REFUSES(1, "naive does not take groups", .row_groups = rows, .estimators = KSPEC_ESTIMATOR_NAIVE);
     REFUSES(1, "kv-col does not take groups", .row_groups = rows, .estimators = KSPEC_ESTIMATOR_KV_COL);
@@ -334,7 +334,8 @@ TEST(refusals) {
     REFUSES(1, "missing entries and a complete side", .pairwise = 1, .sampled = KSPEC_SAMPLED_COLS);
     REFUSES(1, "missing entries and the variance bound", .pairwise = 1, .bound = 1);
     const uint64_t three[P] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2};
-    REFUSES(1, "3 groups of rows are fewer than 4", .row_groups = three, .center = 1, .nmax = 2);
+    REFUSES(1, "3 groups of rows are fewer than 4", .row_groups = three, .center = KSPEC_CENTER_ROWS,
+            .nmax = 2);
 }
 
 int main(void) {

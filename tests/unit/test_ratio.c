@@ -107,7 +107,7 @@ static void check(const sample *s, kspec_sampled sampled, int center, unsigned e
                             .nmax = 2,
                             .estimators = estimators,
                             .sampled = sampled,
-                            .center = center,
+                            .center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE,
                             .threads = threads};
     kspec_moments_result *r;
     kspec_error err;
@@ -197,17 +197,13 @@ TEST(as_dimension_has_it) {
     kspec_matrix m[3] = {{s.at[0], P, Q, Q, 1}, {s.at[1], P, Q, Q, 1}, {third.at[0], P, Q, Q, 1}};
     size_t ragged[P] = {3, 2, 3, 3, 2, 3, 3, 3, 2};
     for (int kind = 0; kind < 12; kind++) {
-        const kspec_center center = (kspec_center)(kind % 3); /* none, rows, columns */
+        const kspec_center center = (kspec_center)(KSPEC_CENTER_NONE + kind % 3); /* none, rows, columns */
         size_t trials = kind >= 6 ? 3 : 1;
         const size_t *rows = kind / 3 == 3 && center != KSPEC_CENTER_COLS ? ragged : NULL;
         kspec_moments_opts o = {
             .size = sizeof o, .nmax = 2, .center = center, .row_trials = rows, .splits = 3, .seed = 7};
-        kspec_dimension_opts d = {.size = sizeof d,
-                                  .no_center = !center,
-                                  .center = center,
-                                  .row_trials = rows,
-                                  .splits = 3,
-                                  .seed = 7};
+        kspec_dimension_opts d = {
+            .size = sizeof d, .center = center, .row_trials = rows, .splits = 3, .seed = 7};
         kspec_moments_result *a;
         kspec_dimension_result *b;
         CHECK(kspec_moments(m, trials, &o, &a, NULL) == KSPEC_OK);
@@ -305,7 +301,8 @@ TEST(edges) {
                  {5, 1, 0, 0, 0}, {5, 3, 1, 1, 1}, {4, 3, 1, 1, 0}, {3, 3, 1, 0, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         kspec_matrix m = {s.at[0], cases[k].rows, cases[k].cols, Q, 1};
-        kspec_moments_opts o = {.size = sizeof o, .center = cases[k].center};
+        kspec_moments_opts o = {.size = sizeof o,
+                                .center = cases[k].center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE};
         kspec_moments_result *r;
         CHECK(kspec_moments(&m, 1, &o, &r, NULL) == KSPEC_OK);
         CHECK(isnan(r->participation_ratio_naive) == !cases[k].defined);
@@ -338,7 +335,7 @@ TEST(no_interval_below_one) {
                 s.at[t][k] = 0.3 * s.at[t][k] + (2 + x[k / Q]) * (2 + w[k % Q]);
         kspec_matrix m[2] = {{s.at[0], P, Q, Q, 1}, {s.at[1], P, Q, Q, 1}};
         kspec_moments_opts o = {.size = sizeof o, .nmax = 2};
-        kspec_dimension_opts d = {.size = sizeof d, .no_center = 1};
+        kspec_dimension_opts d = {.size = sizeof d, .center = KSPEC_CENTER_NONE};
         kspec_moments_result *r;
         kspec_dimension_result *q;
         CHECK(kspec_moments(m, s.trials, &o, &r, NULL) == KSPEC_OK);
