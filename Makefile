@@ -1,8 +1,10 @@
 # The front door. Everything is built by CMake; these are the commands a person types.
-#   make            build; the tool is build/kspec
+#   make            build the library, the tool (build/kspec) and the Python package; installs nothing
+#   make setup      install the packages that the build needs
 #   make demo       set up, build, and estimate the moments of a built-in example
 #   make pictures   draw the pictures of the documentation anew
 #   make test       set up, build, and run all tests
+#   make bench      the speed of everything beside DGEMM
 #   make python-test, make wheel   test the Python package; make its wheel (docs/python.md)
 #   make faults     every allocation and system call of every command fails, in turn (minutes)
 #   make mpi-full   every command of the tests with reference values under both MPIs, 1 to 7 ranks (an hour)
@@ -20,21 +22,35 @@ override KSPEC_DATA := $(shell realpath -m -- '$(KSPEC_DATA)')
 export KSPEC_DATA
 endif
 
-.PHONY: all setup demo pictures data test test-fast python-test python-test-full wheel asan tsan faults faults-quick mpi-full fuzz coverage mutants bench repro repro-full repro-docs install \
+.PHONY: all setup product everything demo pictures data test test-fast python-test python-test-full wheel asan tsan faults faults-quick mpi-full fuzz coverage mutants bench repro repro-full repro-docs install \
         lint format clean
 
-all: setup
-	@cmake --preset release >/dev/null
-	@cmake --build build -j $(JOBS)
+# Tests and benchmarks, once switched on in build/, stay on: they cost `make` nothing, since it builds the product alone.
+CONFIGURE = cmake --preset release >/dev/null
+BUILD     = cmake --build build -j $(JOBS)
+
+all:
+	@$(SETUP) --check build
+	@$(CONFIGURE)
+	@$(BUILD) --target product
 
 setup:
 	@$(SETUP) build
 
-demo: all
+# what the targets below stand on: they install what is missing
+product: setup
+	@$(CONFIGURE)
+	@$(BUILD) --target product
+
+everything: setup
+	@$(CONFIGURE) -DKSPEC_TESTS=ON -DKSPEC_BENCH=ON
+	@$(BUILD)
+
+demo: product
 	@$(SETUP) pictures
 	@sh examples/demo.sh build/kspec
 
-pictures: all
+pictures: product
 	@$(SETUP) pictures
 	@sh docs/pictures.sh build/kspec
 
@@ -42,11 +58,11 @@ data:
 	@$(SETUP) data
 	@sh scripts/data.sh
 
-test: all
+test: everything
 	@$(SETUP) test pictures
 	@$(CTEST) build -j $(JOBS)
 
-test-fast: all
+test-fast: everything
 	@$(SETUP) test pictures
 	@$(CTEST) build -j $(JOBS) -L fast
 
@@ -58,24 +74,24 @@ asan tsan: setup
 	@TSAN_OPTIONS="report_thread_leaks=0 atexit_sleep_ms=0" $(CTEST) build-$@ -j $(JOBS) -L fast
 
 # The Python package, from PyPI's parts; a part of `make test`. full: other NumPys, other libraries' arrays, mypy
-python-test python-test-full: all
+python-test python-test-full: product
 	@$(SETUP) test
 	@sh scripts/python-test.sh build $(if $(filter %-full,$@),full)
 
-wheel: all
+wheel: product
 	@$(SETUP) test
 	@sh scripts/wheel.sh build
 
 # faults: every allocation and system call of every command fails, in turn; faults-quick: a sample of them
 FAULTS = build/faults/faults.so
-faults faults-quick: all
+faults faults-quick: product
 	@$(SETUP) test
 	@mkdir -p build/faults
 	@cc -O2 -Wall -Wextra -shared -fPIC -o $(FAULTS) tests/faults/*.c
 	@python3 tests/faults/run.py build/kspec $(FAULTS) $(if $(filter %-quick,$@),--stride 197)
 
 # Odd sizes, the tests with reference values, and kills, with Open MPI and MPICH at 1, 2, 3, 4 and 7 ranks
-mpi-full: all
+mpi-full: product
 	@$(SETUP) test mpi
 	@python3 tests/mpi/run.py $(CURDIR)/build/kspec $(CURDIR)
 
@@ -105,18 +121,20 @@ coverage: setup
 	@[ ! -e build-coverage/profiles/failed ] || { echo "coverage: some tests failed" >&2; exit 1; }
 
 # operators of src/moments that a changed sign, bound or constant would get past the tests
-mutants: all
+mutants: everything
 	@$(SETUP) test
 	@python3 scripts/mutants.py
 
-bench: all
+bench: setup
+	@$(CONFIGURE) -DKSPEC_BENCH=ON
+	@$(BUILD) --target product benches
 	@sh bench/run.sh build
 
-repro: all
+repro: product
 	@$(SETUP) repro
 	@python3 repro/run.py
 
-repro-full: all
+repro-full: product
 	@$(SETUP) repro
 	@python3 repro/run.py --full
 

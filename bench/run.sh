@@ -4,4 +4,4 @@ set -eu
 build=${1:-build}
 "$build/kspec" config
 echo
-"$build/kspec" bench
+"$build/bench/kspec-bench"

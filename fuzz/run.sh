@@ -1,9 +1,10 @@
 #!/bin/sh
 # Usage: fuzz/run.sh [SECONDS (20)] [BUILD_DIR (build-asan)] [TARGET...]
 # Runs every fuzz target of a build, or those named, for SECONDS each (FUZZ_RUNS=N: N executions each), from
-# fuzz/corpus/NAME and the fixtures of its format, one per processor at a time, and prints a line for each.
-# The exit status is 1 if any of them crashed; the input that did it is left in BUILD_DIR/fuzz. FUZZ_KEEP=1
-# adds what was found to fuzz/corpus/NAME, minimised: the smallest inputs that reach every edge.
+# fuzz/corpus/NAME.tar.gz and the fixtures of its format, one per processor at a time, and prints a line for
+# each. They are unpacked to BUILD_DIR/fuzz/corpus/NAME, as are new finds. The exit status is 1 if any of
+# them crashed; the input that did it is left in BUILD_DIR/fuzz. FUZZ_KEEP=1 packs what was found into the
+# archive, minimised: the smallest inputs that reach every edge.
 set -u
 seconds=${1:-20}
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -18,16 +19,23 @@ found=0
 trap 'rm -f "$failed"' EXIT
 
 fuzz() { # target, name
-    corpus=$(mktemp -d) || exit 1
+    corpus=$build/fuzz/corpus/$2 archive=$root/fuzz/corpus/$2.tar.gz
     most=4096
+    rm -rf "$corpus"
+    mkdir -p "$corpus" || exit 1
+    if [ -f "$archive" ] && ! tar -xzf "$archive" -C "$corpus"; then
+        echo "fuzz $2: FAILED to unpack $archive"
+        echo "$2" >>"$failed"
+        return
+    fi
     if [ "$2" = mat ]; then # HDF5 needs more bytes; an empty first line asks for the only array
         most=24576
         for seed in "$root/tests/fixtures/hdf5/"*; do
             { echo && cat "$seed"; } >"$corpus/${seed##*/}"
         done
     fi
-    # small files with the format's name in theirs, those in a directory of that name, and those kept
-    for seed in "$root/tests/fixtures/binary/"*"$2"* "$root/tests/fixtures/$2/"* "$root/fuzz/corpus/$2/"*; do
+    # small files with the format's name in theirs, and those in a directory of that name
+    for seed in "$root/tests/fixtures/binary/"*"$2"* "$root/tests/fixtures/$2/"*; do
         [ -f "$seed" ] && [ "$(wc -c <"$seed")" -le "$most" ] && cp "$seed" "$corpus"
     done
     log=$build/fuzz/$2.log
@@ -40,16 +48,13 @@ fuzz() { # target, name
         if [ -n "${FUZZ_KEEP:-}" ]; then
             kept=$(mktemp -d)
             "$1" -merge=1 -close_fd_mask=3 -max_len="$most" "$kept" "$corpus" >>"$log" 2>&1
-            rm -rf "$root/fuzz/corpus/$2"
-            mkdir -p "$root/fuzz/corpus"
-            mv "$kept" "$root/fuzz/corpus/$2"
-            chmod 755 "$root/fuzz/corpus/$2"
+            sh "$root/fuzz/pack.sh" "$2" "$kept"
+            rm -rf "$kept"
         fi
     else
         echo "fuzz $2: FAILED, see $log"
         echo "$2" >>"$failed"
     fi
-    rm -rf "$corpus"
 }
 
 for target in "$build"/fuzz/fuzz_*; do

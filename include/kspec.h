@@ -20,7 +20,7 @@
  *  - Failure. A call that can fail returns a kspec_status; its last argument is an optional kspec_error,
  *    owned by the caller, for the status and a one-line message that names the value and the bound. The
  *    library never prints, never exits and never asserts on input.
- *  - The status says whether the call worked; the result says how good the answer is.
+ *  - The status says whether the call worked; the result's doubts (kspec/doubt.h) say how good the answer is.
  *  - Bits. The same seed gives the same bits at any number of threads, and of processes (kspec/team.h).
  *  - Threads. Calls may be made from several threads at once. While a call runs, the process's OpenBLAS is
  *    set to one thread, and put back at the end: kspec runs its own threads around single-threaded BLAS
@@ -42,6 +42,7 @@
 #define KSPEC_H
 
 #include "kspec/base.h"      /* version, status, environment, matrices, random numbers */
+#include "kspec/doubt.h"     /* what is doubtful about a result */
 #include "kspec/kernel.h"    /* kinds of kernels, scaling of columns */
 #include "kspec/theory.h"    /* spectra that are known in closed form */
 #include "kspec/generate.h"  /* matrices whose kernel is known */

@@ -1,13 +1,21 @@
 #!/bin/sh
 # Installs what kspec needs on Debian 12; does nothing when all of it is there.
 #
-#   sh scripts/setup.sh [build] [test] [pictures] [repro] [data] [lint] [browser] [mpi]   by default: build
+#   sh scripts/setup.sh [--check] [build] [test] [pictures] [repro] [data] [lint] [browser] [mpi]
 #
+# Without a group: build.
+#
+# --check: installs nothing; where a package is missing it prints the command that installs it, and fails.
 # On any other system it prints the list and stops. KSPEC_NO_SETUP=1 skips it.
 set -eu
+check=
+if [ "${1:-}" = --check ]; then
+    check=1
+    shift
+fi
 
-# compiler and build
-BUILD="gcc g++ libc6-dev make cmake pkg-config"
+# compiler and build; python3 makes the Python package
+BUILD="gcc g++ libc6-dev make cmake pkg-config python3"
 # the libraries behind libkspec and the tool (licences: BSD-3, BSD-3, Boost, BSD-3, EPL-1.0, zlib, MIT)
 LIBS="libopenblas-dev liblapacke-dev libsleef-dev librandom123-dev coinor-libclp-dev zlib1g-dev
     libjansson-dev"
@@ -59,21 +67,25 @@ fi
 system=$(. /etc/os-release 2>/dev/null && echo "${ID:-}${VERSION_ID:-}") || true
 if [ "$system" != debian12 ]; then
     echo "kspec: this is not Debian 12; install these packages or their equivalents," >&2
-    echo "       then run make again with KSPEC_NO_SETUP=1:" >&2
+    echo "       then run make again with KSPEC_NO_SETUP=1, or cmake -B build && cmake --build build:" >&2
     for p in $missing; do echo "         $p" >&2; done
     exit 1
 fi
 
-echo "kspec: installing$missing"
 sudo=""
-if [ "$(id -u)" -ne 0 ]; then
-    if ! command -v sudo >/dev/null 2>&1; then
-        echo "kspec: not root and no sudo; as root run: apt-get install$missing" >&2
-        exit 1
-    fi
-    sudo=sudo
+[ "$(id -u)" -eq 0 ] || sudo="sudo "
+install="${sudo}apt-get install -y --no-install-recommends$missing"
+if [ -n "$check" ]; then
+    echo "kspec: packages are missing; make setup installs them, or:" >&2
+    echo "    ${sudo}apt-get update && $install" >&2
+    exit 1
 fi
+if [ -n "$sudo" ] && ! command -v sudo >/dev/null 2>&1; then
+    echo "kspec: not root and no sudo; as root run: ${install#sudo }" >&2
+    exit 1
+fi
+echo "kspec: packages are missing: $install"
 export DEBIAN_FRONTEND=noninteractive
-$sudo apt-get update -qq
+${sudo}apt-get update -qq
 # shellcheck disable=SC2086
-$sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
+${sudo}apt-get install -y -qq --no-install-recommends $missing >/dev/null

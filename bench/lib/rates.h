@@ -1,5 +1,5 @@
 /*
- * Shared by the programs that measure, `kspec bench` among them: the speed of the BLAS, and how features and
+ * Shared by the programs that measure, kspec-bench among them: the speed of the BLAS, and how features and
  * Gram matrices spend their time. Not part of the library.
  */
 #ifndef KSPEC_BENCH_RATES_H

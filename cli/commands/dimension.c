@@ -168,44 +168,6 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- */
 
-/* An uncertainty beyond this factor either way leaves the dimension as good as unknown. */
-static const double TELLS_LITTLE = 10;
-
-static void warn(const cli_common *c, const char *name, const kspec_dimension_result *r) {
-    const char *colon = *name ? ": " : "";
-    /* of the interval before it is cut at 1 */
-    const double factor = exp(1.96 * r->std_error / r->dimension);
-    cli_groups_warn(c, r->mean_share);
-    if (r->dimension < 1 - 1e-9) /* one dimension is 1 but for rounding */
-        cli_warn(c, "%s%sdimension %.4g is below 1, the least that a kernel has: the estimate is imprecise",
-                 name, colon, r->dimension);
-    else if (factor > TELLS_LITTLE)
-        cli_warn(
-            c,
-            "%s%sthe data hardly tell the dimension: it is uncertain by a factor of %.2g either way; more "
-            "rows, columns or trials are needed",
-            name, colon, factor);
-    if (isfinite(r->dimension)) {
-        if (!(r->second_moment > 0))
-            cli_warn(c, "%s%sthe data are so small that their moments underflow to 0; scale them", name,
-                     colon);
-        return;
-    }
-    if (!isfinite(r->naive) && !r->missing)
-        cli_warn(c, "%s%sthe dimension is undefined: %s", name, colon,
-                 r->center > KSPEC_CENTER_NONE ? "every column is constant" : "every entry is 0");
-    else if (!(r->second_moment > 0))
-        cli_warn(c,
-                 "%s%sthe dimension is undefined: the estimate of m(2), %.3g, is not positive; more rows and "
-                 "columns are needed",
-                 name, colon, r->second_moment);
-    else
-        cli_warn(c,
-                 "%s%sthe dimension is undefined: the estimate of m(1)^2, %.3g, is not positive; more rows, "
-                 "columns or trials are needed",
-                 name, colon, r->trace_squared);
-}
-
 static int compute(const dimension_args *a, const cli_recording *of, const cli_groups *groups, int several,
                    kspec_dimension_result **r) {
     const cli_common *c = &a->common;
@@ -278,7 +240,7 @@ static int run(void *args) {
         status = compute(a, &of.at[k], &groups, of.count > 1, &r[k]);
     for (size_t k = 0; k < of.count && !status; k++) {
         cli_warn_empty(c, of.at[k].name, of.at[k].data);
-        warn(c, of.count > 1 ? of.at[k].name : "", r[k]);
+        cli_doubts(c, of.count > 1 ? of.at[k].name : NULL, r[k]->doubts, r[k]->doubt_count);
     }
     if (!status) status = cli_done(c, print_table, to_json, &(output){a, &of, r});
     for (size_t k = 0; k < of.count && r; k++) kspec_dimension_free(r[k]);

@@ -107,17 +107,6 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
     for (size_t i = 0; i < c->input_count; i++) add(w, NULL, c->inputs[i]);
 }
 
-/* A warning that two commands give is told once, as is that of the spectrum about its own moments. */
-static void note_warnings(report *r, const json_t *object) {
-    size_t i, k;
-    const json_t *w, *known;
-    json_array_foreach(json_object_get(object, "warnings"), i, w) {
-        int seen = 0;
-        json_array_foreach(r->warnings, k, known) { seen |= json_equal(w, known); }
-        if (!seen) json_array_append(r->warnings, (json_t *)w);
-    }
-}
-
 static int run_part(const report_args *a, report *r, int k) {
     const cli_common *c = &a->common;
     digits text = {0};
@@ -130,7 +119,6 @@ static int run_part(const report_args *a, report *r, int k) {
     /* without the first, which reads the data, there is nothing to report */
     if (status && (k == REPORT_DIMENSION || !p->why || status == EXIT_INTERRUPTED))
         return cli_error(status, "%s", p->why ? p->why : "out of memory");
-    note_warnings(r, p->object);
     if (k == REPORT_DIMENSION && !a->nmax && a->center != KSPEC_CENTER_NONE)
         r->fewer_moments = plot_number(p->object, "rows") * plot_number(p->object, "cols") > LARGE;
     return EXIT_DONE;
@@ -210,22 +198,19 @@ static int run(void *args) {
     const int writes = cli_rank() == 0; /* the others have a part in the computation only */
     int status = writes ? check_output(c) : EXIT_DONE;
     if (status) return status;
-    report r = {.common = c, .warnings = json_array(), .grouped = a->groups.rows || a->groups.column};
-    status = r.warnings ? EXIT_DONE : cli_no_memory();
+    report r = {.common = c, .grouped = a->groups.rows || a->groups.column};
     set_time(&r);
     for (int k = 0; k < REPORT_PARTS && !status; k++) status = run_part(a, &r, k);
     if (!status) json_object_update(c->input, json_object_get(r.part[REPORT_DIMENSION].object, "input"));
+    for (int k = 0; k < REPORT_PARTS && !status; k++) cli_doubts_of(c, NULL, r.part[k].object);
     if (!status && writes) status = draw(&r);
     if (!status && writes) status = write_page(&r);
-    for (size_t k = 0; k < json_array_size(r.warnings) && !status; k++)
-        cli_warn(c, "%s", json_string_value(json_array_get(r.warnings, k)));
     if (!status) status = cli_done(c, NULL, to_json, &r);
     for (int k = 0; k < REPORT_PARTS; k++) {
         json_decref(r.part[k].object);
         free(r.part[k].why);
         free(r.part[k].svg);
     }
-    json_decref(r.warnings);
     return status;
 }
 

@@ -19,8 +19,6 @@ typedef struct {
 typedef struct {
     const cli_common *common;
     report_part part[REPORT_PARTS];
-    /* all warnings, each once */
-    json_t *warnings;
     /* when it was made, in UTC */
     char time[40];
     /* rows have groups; moments end early, since the matrix is large */

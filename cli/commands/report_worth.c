@@ -104,5 +104,5 @@ void report_worth(FILE *to, const report *r) {
                     "intervals are too narrow: --groups tells which belong together.");
     fputs("</ul>\n", to);
     report_end_section(to);
-    put_warnings(to, r->warnings);
+    put_warnings(to, r->common->warnings);
 }

@@ -123,7 +123,7 @@ typedef struct {
     int there;
     /* For the envelope of the JSON object: what was read, what was warned of, when the command began */
     const cli_command *command;
-    json_t *input, *warnings;
+    json_t *input, *warnings, *doubts;
     double start;
 } cli_common;
 
@@ -154,6 +154,8 @@ struct cli_command {
     int writes_output;
     /* Its result has no picture: no --plot */
     int no_picture;
+    /* A program of its own, kspec-NAME, that is not installed */
+    int apart;
     /* Its work is shared out among ranks, and kept with --checkpoint (ranks.c) */
     int shares;
     /* "@FILE" is an INPUT for each of its lines, and this their table; ends with a NULL path, or NULL */
@@ -302,7 +304,14 @@ int cli_fail_writing(kspec_status st, const kspec_error *err);
 void cli_error_prefix(kspec_error *err, const char *name);
 int cli_no_memory(void);
 
-/* A warning on standard error, unless --quiet, and in the JSON object */
+/*
+ * The doubts of a result, each once: in the JSON object and, unless it is a note or --quiet, as a warning on
+ * standard error. `where`, if any, is the name of the matrix concerned.
+ */
+void cli_doubts(const cli_common *c, const char *where, kspec_doubt *const *doubts, size_t count);
+/* The same for the doubts in the JSON object of a command that ran inside this one */
+void cli_doubts_of(const cli_common *c, const char *where, const json_t *object);
+/* A warning about the tool itself, not about a result */
 void cli_warn(const cli_common *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* A progress callback that draws a bar on a terminal after a second; its report is NULL if not wanted. */
@@ -422,7 +431,7 @@ static inline int cli_wants_object(const cli_common *c) { return c->json || c->p
 
 /* ---- the envelope: what every JSON object has ---- */
 
-/* Makes c->input and c->warnings; 0 without memory */
+/* Makes c->input, c->doubts and c->warnings; 0 without memory */
 int cli_envelope_open(cli_common *c, const cli_command *command);
 void cli_envelope_close(cli_common *c);
 

@@ -6,7 +6,8 @@
  *     command, command_line
  *     input     an object: the matrix that was read, as it was understood; empty where none was
  *     ...       the command's own keys
- *     warnings  a list of lines
+ *     doubts    a list of objects: code, severity, text and the values concerned
+ *     warnings  the texts of all doubts but notes
  *     seconds   of the computation, where the command says so, else of the whole command
  */
 #include "core/cli.h"
@@ -21,8 +22,9 @@ int cli_envelope_open(cli_common *c, const cli_command *command) {
     c->command = command;
     c->input = json_object();
     c->warnings = json_array();
+    c->doubts = json_array();
     c->start = cli_now();
-    return c->input && c->warnings;
+    return c->input && c->warnings && c->doubts;
 }
 
 static _Thread_local char *line;
@@ -30,6 +32,7 @@ static _Thread_local char *line;
 void cli_envelope_close(cli_common *c) {
     json_decref(c->input);
     json_decref(c->warnings);
+    json_decref(c->doubts);
     free(line);
     line = NULL;
 }
@@ -167,6 +170,7 @@ json_t *cli_envelope(const cli_common *c, json_t *keys) {
     json_t *o = json_pack("{s:s, s:s, s:s, s:o, s:O}", "schema", schema, "kspec", kspec_version(), "command",
                           command, "command_line", cli_string(line ? line : "kspec"), "input", c->input);
     json_object_update(o, keys);
+    json_object_set(o, "doubts", c->doubts);
     json_object_set(o, "warnings", c->warnings);
     if (!json_object_get(o, "seconds")) json_object_set_new(o, "seconds", json_real(cli_now() - c->start));
     json_decref(keys);

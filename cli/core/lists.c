@@ -6,7 +6,7 @@
 
 typedef struct {
     const cli_common *c;
-    json_t *results, *warnings;
+    json_t *results;
 } list;
 
 /* ---- one of them ---- */
@@ -19,21 +19,15 @@ static int is_apart(const cli_common *c, const char *const *argv, size_t k) {
     return value || strncmp(argv[k], "-o", 2) == 0 || strncmp(argv[k], "--output", 8) == 0;
 }
 
-/* What every object has goes to its own place: the input and the warnings to the list's, with a label. */
+/* What every object has goes to its own place: the input to the list's, with a label. */
 static void take(list *l, const char *label, json_t *object) {
     static const char *const envelope[] = {"schema", "kspec", "command", "command_line", "input", "warnings"};
-    json_t *matrices = json_object_get(l->c->input, "matrices"), *input = json_object_get(object, "input"),
-           *warnings = json_object_get(object, "warnings"), *w;
+    json_t *matrices = json_object_get(l->c->input, "matrices"), *input = json_object_get(object, "input");
     size_t k;
     if (!matrices && json_object_set_new(l->c->input, "matrices", json_array()) == 0)
         matrices = json_object_get(l->c->input, "matrices");
     json_object_set_new(input, "label", cli_string(label));
     json_array_append(matrices, input);
-    json_array_foreach(warnings, k, w) {
-        json_array_append_new(
-            l->warnings,
-            json_sprintf("%s: %s", json_string_value(json_object_get(input, "label")), json_string_value(w)));
-    }
     for (k = 0; k < sizeof envelope / sizeof *envelope; k++) json_object_del(object, envelope[k]);
     json_object_set_new(object, "label", cli_string(label));
     json_array_append_new(l->results, object);
@@ -116,15 +110,18 @@ int cli_is_list(const cli_common *c) {
 int cli_run_list(const cli_common *c, size_t argc, const char *const *argv) {
     cli_recordings of;
     if (c->plot) return cli_error(EXIT_USAGE, "--plot draws one matrix, not a list of them");
-    list l = {c, json_array(), json_array()};
+    list l = {c, json_array()};
+    json_t *o;
     int status = cli_recordings_make(c, &(cli_labels){0}, 0, &of);
-    if (!l.results || !l.warnings) status = cli_no_memory();
+    if (!l.results) status = cli_no_memory();
     for (size_t k = 0; k < of.count && !status; k++) status = run_one(&l, &of.at[k], argc, argv);
-    for (size_t k = 0; k < json_array_size(l.warnings) && !status; k++) /* a failure says one thing only */
-        cli_warn(c, "%s", json_string_value(json_array_get(l.warnings, k)));
+    for (size_t k = 0; !status && (o = json_array_get(l.results, k));
+         k++) { /* a failure says one thing only */
+        cli_doubts_of(c, json_string_value(json_object_get(o, "label")), o);
+        json_object_del(o, "doubts");
+    }
     if (!status) status = cli_done(c, print_table, to_json, &l);
     cli_recordings_free(&of);
     json_decref(l.results);
-    json_decref(l.warnings);
     return status;
 }

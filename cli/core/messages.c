@@ -77,6 +77,25 @@ void cli_error_prefix(kspec_error *err, const char *name) {
 
 int cli_no_memory(void) { return cli_error(EXIT_FAILED, "out of memory"); }
 
+/* Takes over an object with code, severity and text. */
+static void tell(const cli_common *c, json_t *doubt) {
+    const json_t *known;
+    size_t k;
+    json_array_foreach(c->doubts, k, known) {
+        if (!json_equal(known, doubt)) continue;
+        json_decref(doubt);
+        return;
+    }
+    json_array_append_new(c->doubts, doubt);
+    if (strcmp(json_string_value(json_object_get(doubt, "severity")), "note") == 0) return;
+    json_array_append(c->warnings, json_object_get(doubt, "text"));
+    if (!c->quiet && !cli_hosted && !cli_is_quiet_rank()) {
+        cli_progress_end();
+        fprintf(stderr, on_terminal(2) ? "\033[33mkspec: warning:\033[0m %s\n" : "kspec: warning: %s\n",
+                json_string_value(json_object_get(doubt, "text")));
+    }
+}
+
 void cli_warn(const cli_common *c, const char *fmt, ...) {
     char text[512];
     va_list ap;
@@ -84,11 +103,51 @@ void cli_warn(const cli_common *c, const char *fmt, ...) {
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     cli_make_printable(text, strlen(text), 0);
-    json_array_append_new(c->warnings, cli_string(text));
-    if (!c->quiet && !cli_hosted && !cli_is_quiet_rank()) {
-        cli_progress_end();
-        fprintf(stderr, on_terminal(2) ? "\033[33mkspec: warning:\033[0m %s\n" : "kspec: warning: %s\n",
-                text);
+    tell(c, json_pack("{s:s, s:s, s:o}", "code", "tool", "severity", "warning", "text", cli_string(text)));
+}
+
+/* " (--select-cols 1-)": the option of the command that the library's field is, if it has one */
+static void add_flag(const cli_common *c, const kspec_doubt *d, char *text, size_t size) {
+    char flag[64];
+    snprintf(flag, sizeof flag, "%s", d->option);
+    for (char *p = flag; *p; p++)
+        if (*p == '_') *p = '-';
+    const int common = strcmp(flag, "select-cols") == 0 && c->command->reads_input;
+    if (!common && !(c->command->options && cli_has_option(c->command->options, flag))) return;
+    const char *setting = d->setting && !cli_given(c, flag) ? d->setting : "";
+    size_t n = strlen(text);
+    snprintf(text + n, size - n, " (--%s%s%s)", flag, *setting ? " " : "", setting);
+}
+
+void cli_doubts(const cli_common *c, const char *where, kspec_doubt *const *doubts, size_t count) {
+    static const char *const severities[] = {"note", "warning", "serious"};
+    for (size_t k = 0; k < count; k++) {
+        kspec_doubt d = *doubts[k];
+        char text[640];
+        if (where) d.where = where;
+        kspec_doubt_text(&d, text, sizeof text);
+        if (d.option) add_flag(c, &d, text, sizeof text);
+        json_t *o = json_pack("{s:s, s:s, s:o}", "code", kspec_doubt_name(d.code), "severity",
+                              severities[d.severity], "text", cli_string(text));
+        if (d.where) json_object_set_new(o, "where", cli_string(d.where));
+        if (d.what) json_object_set_new(o, "what", cli_string(d.what));
+        if (d.option) json_object_set_new(o, "option", json_string(d.option));
+        for (size_t i = 0; i < d.count; i++) json_object_set_new(o, d.names[i], cli_real(d.values[i]));
+        tell(c, o);
+    }
+}
+
+void cli_doubts_of(const cli_common *c, const char *where, const json_t *object) {
+    size_t k;
+    const json_t *d;
+    json_array_foreach(json_object_get(object, "doubts"), k, d) {
+        json_t *copy = json_copy((json_t *)d);
+        if (where) {
+            json_object_set_new(copy, "text",
+                                json_sprintf("%s: %s", where, json_string_value(json_object_get(d, "text"))));
+            if (!json_object_get(d, "where")) json_object_set_new(copy, "where", cli_string(where));
+        }
+        tell(c, copy);
     }
 }
 

@@ -113,7 +113,8 @@ static int unknown(const cli_command *c, const char *arg, const search *s) {
     if (near)
         return cli_error(EXIT_USAGE, "%s: unknown option '%s'; did you mean %s%s?", c->name, arg,
                          near[1] ? "--" : "-", near);
-    return cli_error(EXIT_USAGE, "%s: unknown option '%s'; 'kspec %s -h' lists them", c->name, arg, c->name);
+    return cli_error(EXIT_USAGE, "%s: unknown option '%s'; 'kspec%c%s -h' lists them", c->name, arg,
+                     c->apart ? '-' : ' ', c->name);
 }
 
 /* argv[*i] is an option: sets it, and moves *i to its value if that is a word of its own. */
@@ -257,11 +258,11 @@ void cli_help(const cli_command *c, FILE *f) {
     const char *line = c->synopsis;
     for (int first = 1; line; first = 0) {
         size_t n = strcspn(line, "\n");
-        fprintf(f, "%s kspec %.*s\n", first ? "usage:" : "      ", (int)n, line);
+        fprintf(f, "%s kspec%c%.*s\n", first ? "usage:" : "      ", c->apart ? '-' : ' ', (int)n, line);
         line = line[n] ? line + n + 1 : NULL;
     }
     fprintf(f, "\n%s\n\n", c->description);
     cli_each_option(c, describe, f);
     if (c->verbs) fprintf(f, "\nThe options of one verb: kspec %s VERB -h", c->name);
-    fprintf(f, "\nSee also: man kspec-%.*s\n", (int)strcspn(c->name, " "), c->name);
+    if (!c->apart) fprintf(f, "\nSee also: man kspec-%.*s\n", (int)strcspn(c->name, " "), c->name);
 }

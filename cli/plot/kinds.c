@@ -21,7 +21,6 @@ static const struct {
     {"ridge",     plot_ridge,       {0}},
     {"wls",       plot_wls,         {0}},
     {"learn",     plot_learn,       {0}},
-    {"bench",     plot_bench,       {0}},
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };

@@ -93,6 +93,9 @@ typedef struct {
      * and adds to the error; otherwise NaN
      */
     double mean_share;
+    /* see kspec/doubt.h */
+    size_t doubt_count;
+    kspec_doubt **doubts;
 } kspec_dimension_result;
 
 /*

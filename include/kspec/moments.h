@@ -2,7 +2,7 @@
 #ifndef KSPEC_MOMENTS_H
 #define KSPEC_MOMENTS_H
 
-#include "kspec/base.h"
+#include "kspec/doubt.h"
 
 #ifdef __cplusplus
 extern "C" {

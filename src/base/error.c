@@ -8,6 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A decimal point, whatever the program's locale has */
+static void print(char *text, size_t size, const char *fmt, va_list ap) {
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = (locale_t)0;
+    if (plain) before = uselocale(plain);
+    vsnprintf(text, size, fmt, ap);
+    if (plain) uselocale(before), freelocale(plain);
+}
+
 static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /* "1 rows are" to "1 row is": messages count things, and are written for many of them. */
@@ -30,19 +38,26 @@ static void make_singular(char *text) {
     }
 }
 
+void ks_print(char *text, size_t size, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    print(text, size, fmt, ap);
+    va_end(ap);
+}
+
+void ks_polish(char *text) {
+    ks_copy_printable(text, text, strlen(text));
+    make_singular(text);
+}
+
 kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...) {
     if (err) {
         va_list ap;
         va_start(ap, fmt);
         err->code = code;
-        /* a decimal point, whatever the program's locale has */
-        locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = (locale_t)0;
-        if (plain) before = uselocale(plain);
-        vsnprintf(err->msg, sizeof err->msg, fmt, ap);
-        if (plain) uselocale(before), freelocale(plain);
+        print(err->msg, sizeof err->msg, fmt, ap);
         va_end(ap);
-        ks_copy_printable(err->msg, err->msg, strlen(err->msg));
-        make_singular(err->msg);
+        ks_polish(err->msg);
     }
     return code;
 }

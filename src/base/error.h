@@ -8,6 +8,11 @@
 kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* snprintf() with a decimal point in whatever locale; and what a finished message goes through: printable
+ * letters alone, "1 row is" for "1 rows are". */
+void ks_print(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void ks_polish(char *text);
+
 /* The same with KSPEC_E_NOMEM and a message that says how much was wanted, for what. */
 kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes);
 

@@ -5,6 +5,7 @@
 #include "base/matrix.h"
 #include "base/result.h"
 #include "base/streams.h"
+#include "moments/doubts.h"
 #include "moments/second.h"
 #include "kspec/dimension.h"
 #include "linalg/linalg.h"
@@ -150,6 +151,19 @@ static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o,
 
 /* ---- the call ---- */
 
+static kspec_status add_doubts(kspec_dimension_result *r, kspec_error *err) {
+    const ks_doubts to = KS_DOUBTS(r);
+    const char *constant = r->center == KSPEC_CENTER_NONE   ? "every entry is 0"
+                           : r->center == KSPEC_CENTER_COLS ? "every row is constant"
+                                                            : "every column is constant";
+    const ks_doubted d = {r->dimension, r->std_error, r->trace_squared, r->second_moment,
+                          isfinite(r->naive) || r->missing ? NULL : constant};
+    if (r->mean_share > 0.5) ks_doubt(to, KSPEC_DOUBT_UNEVEN_GROUPS, NULL, NULL, r->mean_share);
+    ks_doubt_dimension(to, NULL, &d);
+    if (r->trials == 1) ks_doubt(to, KSPEC_DOUBT_ONE_TRIAL, NULL, NULL, 0);
+    return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
+}
+
 static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                             size_t ntrials, kspec_dimension_result *r, ks_arena *arena, kspec_error *err) {
     ks_second s;
@@ -221,6 +235,7 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
         ks_blas_leave();
     }
     ks_arena_free(&arena);
+    if (!st) st = add_doubts(r, err);
     st = ks_team_end(o.team, st, err);
     if (st) {
         kspec_dimension_free(r);

@@ -16,8 +16,8 @@ has() { case $packages in *" $1 "*) ;; *) return 1 ;; esac; }
 lacks() { ! has "$1"; }
 
 wanted
-for p in gcc cmake libopenblas-dev libmatio-dev; do expect "the build needs $p" has $p; done
-for p in python3 python3-numpy python3-scipy python3-h5py clang mandoc gnuplot-nox curl clang-format cppcheck
+for p in gcc cmake libopenblas-dev libmatio-dev python3; do expect "the build needs $p" has $p; done
+for p in python3-numpy python3-scipy python3-h5py clang mandoc gnuplot-nox curl clang-format cppcheck
 do
     expect "the build does not need $p" lacks $p
 done
@@ -29,12 +29,27 @@ for p in gcc curl clang-format cppcheck gnuplot-nox; do expect "one of four grou
 wanted nothing
 expect_stderr "^kspec: unknown group 'nothing'; must be one of build, test, .*, data, lint, browser, mpi$"
 expect "nothing is installed" [ ! -e "$work/installed" ]
+# the build alone installs nothing: it names the command and stops
+missing() { env -u KSPEC_NO_SETUP PATH="$work/bin:$PATH" sh "$KSPEC_SOURCE/scripts/setup.sh" "$@" 2>"$err"; }
+expect "a package that is missing ends the check" eval '! missing --check build'
+expect "the check installs nothing" [ ! -e "$work/installed" ]
+if grep -q 'ID="*debian' /etc/os-release && grep -q 'VERSION_ID="*12' /etc/os-release; then
+    expect_stderr '^    apt-get update && apt-get install -y --no-install-recommends gcc .* libmatio-dev$'
+    said=$(missing data)
+    expect "the command is said before it runs" [ "$said" = \
+        'kspec: packages are missing: apt-get install -y --no-install-recommends curl ca-certificates' ]
+    expect "and it ran" grep -q '^install .* curl ca-certificates$' "$work/installed"
+fi
 
 groups() { # target: the groups that it sets up
     env -u MAKEFLAGS -u MAKELEVEL make -n -C "$KSPEC_SOURCE" "$1" |
         sed -n 's/^sh scripts\/setup\.sh //p' | tr '\n' ' '
 }
-expect "make sets up the build" [ "$(groups all)" = 'build ' ]
+expect "make installs nothing" [ "$(groups all)" = '--check build ' ]
+expect "make setup installs what the build needs" [ "$(groups setup)" = 'build ' ]
+expect "make bench sets up the build" [ "$(groups bench)" = 'build ' ]
+expect "make python-test sets up" [ "$(groups python-test)" = 'build test ' ]
+expect "make faults-quick sets up" [ "$(groups faults-quick)" = 'build test ' ]
 expect "make test sets up the tests" [ "$(groups test)" = 'build test pictures ' ]
 expect "make fuzz sets up the fuzzers" [ "$(groups fuzz)" = 'build test ' ]
 expect "make lint sets up what looks at code" [ "$(groups lint)" = 'lint ' ]

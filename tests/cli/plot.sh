@@ -72,7 +72,6 @@ run features wls --features psi.npy --prior prior.npy --learn 3,9 \
     --target <(kspec generate linear --rows 8 --cols 1 --dim 1 -o - | cat)
 run bound wls --zeta 2 --grid 8 --learn 1-8 --alpha 0.5 --beta 1 --gamma 1 --noise 0.1
 run decay wls --decay X.npy
-run bench bench exact --rows 16 --cols 16 --repeat 1
 network="--images X.npy --labels classes.npy --test-images X.npy
     --width 4,9 --epochs 4 --seeds 2 --subsample 5"
 run network learn $network
@@ -119,7 +118,7 @@ cp "$out" want
 expect_status 0 kspec moments x.npy -n 2 --plot again.svg
 expect "the table is the same" cmp -s "$out" want
 # the figure as JSON gives the same picture
-for name in moments ridge bench figure learn norm spectrum square; do
+for name in moments ridge figure learn norm spectrum square; do
     expect_status 0 kspec plot $name.json --json
     cp "$out" other.json
     expect_status 0 kspec plot other.json -o again.svg
@@ -143,7 +142,7 @@ cp moments.json b/r.json
 expect_status 0 kspec plot a/r.json b/r.json -o together.gp
 expect "files of the same name are told apart" grep -q "title 'b/r.json: naive'" together.gp
 for with in 'spectrum rbf' 'spectrum linear' 'moments generate' 'generate rbf' 'rbf sphere' 'wls wls' \
-    'norm norm' 'ridge ridge' 'learn learn' 'bench bench' 'figure figure' 'decay decay' \
+    'norm norm' 'ridge ridge' 'learn learn' 'figure figure' 'decay decay' \
     'spectrum spectrum linear'; do
     expect_status 0 kspec plot $(printf '%s.json ' $with) -o together.svg
 done

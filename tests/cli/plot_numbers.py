@@ -190,11 +190,6 @@ def figure(j, data, titles):
             check("figure", data[p, s], [tuple(map(num, row)) for row in zip(x, want["y"], low, high)])
 
 
-def bench(j, data, titles):
-    last = len(j["results"]) - 1
-    check("bars", [q[:2] for q in data[0, 0]], [(e["ratio"], last - k) for k, e in enumerate(j["results"])])
-
-
 def generate(j, data, titles):
     check("moments", [q[:2] for q in data[0, 0]], [(k + 1, v) for k, v in enumerate(j["moments"])])
 

@@ -42,7 +42,7 @@ bad 'missing "command", expected in a kspec result' '{"command": 3}'
 bad "a result of kspec config has no picture" '{"command": "config"}'
 bad "a result of kspec x\?y has no picture" '{"command": "x\ny"}'
 for c in moments:estimates spectrum:eigenvalues theory:moments norm:results ridge:points wls:points \
-    learn:runs bench:results generate:moments figure:panels compare:differences; do
+    learn:runs generate:moments figure:panels compare:differences; do
     bad "missing \"${c#*:}\", expected in a kspec ${c%:*} result" "{\"command\": \"${c%:*}\"}"
     bad "\"${c#*:}\" is not a list" "{\"command\": \"${c%:*}\", \"${c#*:}\": 7}"
     bad "\"${c#*:}\" is empty" "{\"command\": \"${c%:*}\", \"${c#*:}\": []}"

@@ -31,7 +31,6 @@ made norm x.npy --method rff-power,rff-debiased --repeat 3
 made ridge x.npy --target y.npy --features 5,20 --lambda 0,1 --empirical 3
 made wls --grid 8 --learn 3,12 --gamma 1 --noise 0.1 --empirical 3
 made spectrum low.npy --center
-made bench exact --rows 16 --cols 16 --repeat 1
 kspec compare x.npy x2.npy y12.npy --json --quiet -o square.json
 mkdir results
 
@@ -109,9 +108,6 @@ theory sphere --kernel polynomial --dim 3 --power 2
 generate rff --rows 4 --cols 3 --dim 2 -o made.npy
 generate gaussian --rows 4 --cols 3 --sigma s.npy --trials 2 --noise 1 -o made.npy
 generate linear --rows 4 --cols 3 --dim 2 -o made.npy
-bench exact --rows 16 --cols 16 --repeat 1
-bench moments --rows 16 --cols 16 --repeat 1
-bench features --rows 16 --cols 16 --repeat 1
 report rec.npy -o report.html
 report nan.npy --nan pairwise -o report.html
 plot m.json -o m.svg
@@ -124,7 +120,6 @@ plot norm.json
 plot ridge.json
 plot wls.json
 plot spectrum.json
-plot bench.json
 config
 END
 

@@ -379,6 +379,9 @@ TEST(calls_that_cannot_fail) {
     CHECK(kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.21}));
     CHECK(!kspec_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.19}));
     CHECK(kspec_estimate_doubtful(&(kspec_estimate){.value = -1, .std_error = NAN, .rounding = 0.11}));
+    CHECK(strcmp(kspec_doubt_name(KSPEC_DOUBT_ONE_TRIAL), "one-trial") == 0);
+    CHECK(kspec_doubt_text(&(kspec_doubt){.code = KSPEC_DOUBT_ONE_TRIAL}, names + sizeof names - 1, 1)[0] ==
+          0);
     CHECK(strcmp(kspec_kernel_name(KSPEC_KERNEL_LAPLACE), "laplace") == 0);
     CHECK(strcmp(kspec_norm_method_name(KSPEC_NORM_METHOD_EIGEN), "eigen") == 0);
     CHECK(strcmp(kspec_wls_regime_name(KSPEC_WLS_REGIME_OVER), "over") == 0);

@@ -289,8 +289,6 @@ static const char *const results[] = {
     "'unbiased_subsample':[1,0.2,0.1],'naive_subsample':[1,2,3]},{'epoch':2,'naive':[1,0.6,0.4],'unbiased':["
     "1,0.3,0.2]}]},"
     "{'width':32,'seed':1,'epochs':[{'epoch':0,'naive':[1,0.4,0.2],'unbiased':[1,0.1,0.1]}]}]}",
-    "{'command':'bench','rows':9,'cols':9,'isa':'avx2','results':[{'name':'path','ratio':0.5},{'name':'exact'"
-    ",'ratio':2}]}",
     "{'command':'generate','process':'rff','rows':9,'cols':9,'dim':2,'moments':[1,0.2,0.1]}",
     "{'command':'figure','title':'t','columns':2,'panels':[{'title':'p','xlabel':'x','ylabel':'y','xscale':'"
     "log','yscale':'linear',"

@@ -1,0 +1,60 @@
+/* Part of kspec.h: doubts, the library's own verdicts on a result. */
+#ifndef KSPEC_DOUBT_H
+#define KSPEC_DOUBT_H
+
+#include "kspec/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* NOTE: worth knowing. WARNING: look at it before you use the numbers. SERIOUS: the numbers say little. */
+typedef enum { KSPEC_SEVERITY_NOTE = 0, KSPEC_SEVERITY_WARNING, KSPEC_SEVERITY_SERIOUS } kspec_severity;
+
+/* What is doubtful. kspec_doubt_text() says it in a sentence. */
+typedef enum {
+    /* any call that can use a GPU */
+    KSPEC_DOUBT_GPU_UNUSED = 0,
+    /* kspec_read() */
+    KSPEC_DOUBT_INDEX_COLUMN,
+    KSPEC_DOUBT_TIME_COLUMN,
+    KSPEC_DOUBT_TRIAL_COLUMN,
+    KSPEC_DOUBT_UNRELATED_TRIALS,
+    KSPEC_DOUBT_EMPTY_ROWS,
+    KSPEC_DOUBT_EMPTY_COLS,
+    /* a dimension, in whichever result */
+    KSPEC_DOUBT_ONE_TRIAL,
+    KSPEC_DOUBT_DIMENSION_BELOW_ONE,
+    KSPEC_DOUBT_DIMENSION_ROUGH,
+    KSPEC_DOUBT_DIMENSION_UNKNOWN,
+    KSPEC_DOUBT_DIMENSION_UNDEFINED,
+    KSPEC_DOUBT_NO_VARIATION,
+    KSPEC_DOUBT_UNDERFLOW,
+    KSPEC_DOUBT_UNEVEN_GROUPS
+} kspec_doubt_code;
+
+typedef struct {
+    kspec_doubt_code code;
+    kspec_severity severity;
+    /* the file, matrix or method concerned, or NULL; the sentence begins with it */
+    const char *where;
+    /* a word of the sentence, or NULL */
+    const char *what;
+    /* the field of the call's options that would help, and a value for it; or NULL */
+    const char *option, *setting;
+    /* the numbers concerned, and their names */
+    size_t count;
+    const char *const *names;
+    double values[4];
+} kspec_doubt;
+
+/* A stable word for a code, such as "dimension-unknown"; NULL for a number that is no code. */
+KSPEC_API const char *kspec_doubt_name(kspec_doubt_code code);
+
+/* One sentence, cut to `size` bytes with the zero at its end; 512 suffice for all. Returns text. */
+KSPEC_API const char *kspec_doubt_text(const kspec_doubt *doubt, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,170 @@
+/* Every doubt that a result can carry: its name, how grave it is, and its sentence. */
+#include "base/doubt.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * In a sentence {name} is a number of four digits, {name:2} one of two, {name:%} a percentage, and {what} the
+ * doubt's word. A count is written for many things ("{rows} rows are"); the text says "1 row is".
+ */
+typedef struct {
+    kspec_severity severity;
+    const char *name, *text, *names[4], *option, *setting;
+} kind;
+
+#define NOTE    KSPEC_SEVERITY_NOTE
+#define WARNING KSPEC_SEVERITY_WARNING
+#define SERIOUS KSPEC_SEVERITY_SERIOUS
+
+/* clang-format off */
+static const kind kinds[] = {
+    [KSPEC_DOUBT_GPU_UNUSED] = {WARNING, "gpu-unused",
+        "the GPU is not used: {what}"},
+
+    [KSPEC_DOUBT_INDEX_COLUMN] = {WARNING, "index-column",
+        "column {what}: it is probably not a feature; leave it out",
+        {"column"}, "select_cols", "1-"},
+    [KSPEC_DOUBT_TIME_COLUMN] = {WARNING, "time-column",
+        "column {what} looks like a time index: intervals assume independent rows; leave it out, and give "
+        "rows that depend on each other one label",
+        {"column"}, "groups"},
+    [KSPEC_DOUBT_TRIAL_COLUMN] = {WARNING, "trial-column",
+        "column {what} looks like a trial index: intervals assume independent rows; leave it out, and give "
+        "rows that depend on each other one label",
+        {"column"}, "groups_column"},
+    [KSPEC_DOUBT_UNRELATED_TRIALS] = {WARNING, "unrelated-trials",
+        "{what} agree no more than chance (correlation {correlation:2}): several inputs mean repeats of the "
+        "same rows and columns; compare two data sets instead",
+        {"correlation"}},
+    [KSPEC_DOUBT_EMPTY_ROWS] = {WARNING, "empty-rows",
+        "{rows} rows are without any value and take no part; the first is row {first} (from 0)",
+        {"rows", "first"}},
+    [KSPEC_DOUBT_EMPTY_COLS] = {WARNING, "empty-cols",
+        "{cols} columns are without any value and take no part; the first is column {first} (from 0)",
+        {"cols", "first"}},
+
+    [KSPEC_DOUBT_ONE_TRIAL] = {NOTE, "one-trial",
+        "there is one trial: noise that is independent in every entry counts as dimensions; repeats of the "
+        "same rows and columns would remove it"},
+    [KSPEC_DOUBT_DIMENSION_BELOW_ONE] = {WARNING, "dimension-below-one",
+        "dimension {dimension} is below 1, the least that a kernel has: the estimate is imprecise",
+        {"dimension"}},
+    [KSPEC_DOUBT_DIMENSION_ROUGH] = {NOTE, "dimension-rough",
+        "the dimension is known in its order of magnitude only: it is uncertain by a factor of {factor:2} "
+        "either way; more rows and columns help",
+        {"factor"}},
+    [KSPEC_DOUBT_DIMENSION_UNKNOWN] = {SERIOUS, "dimension-unknown",
+        "the data hardly tell the dimension: it is uncertain by a factor of {factor:2} either way; more "
+        "rows, columns or trials are needed",
+        {"factor"}},
+    [KSPEC_DOUBT_DIMENSION_UNDEFINED] = {SERIOUS, "dimension-undefined",
+        "the dimension is undefined: the estimate of {what}, {estimate:3}, is not positive; more rows, "
+        "columns or trials are needed",
+        {"estimate"}},
+    [KSPEC_DOUBT_NO_VARIATION] = {SERIOUS, "no-variation",
+        "the dimension is undefined: {what}"},
+    [KSPEC_DOUBT_UNDERFLOW] = {SERIOUS, "underflow",
+        "the data are so small that their moments underflow to 0; scale them",
+        {0}, "normalize"},
+    [KSPEC_DOUBT_UNEVEN_GROUPS] = {WARNING, "uneven-groups",
+        "groups of rows differ in size, and the column means, {mean_share:%} of m(1), add to the error of "
+        "centred estimates; subtract them first",
+        {"mean_share"}},
+};
+/* clang-format on */
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* ---- the list ---- */
+
+static const char *copy(ks_arena *a, const char *text) {
+    char *to = text ? ks_arena_alloc(a, strlen(text) + 1, 1) : NULL;
+    return to ? strcpy(to, text) : NULL;
+}
+
+void ks_doubt_add(ks_doubts to, kspec_doubt_code code, const char *where, const char *what,
+                  const double *values) {
+    enum { STEP = 8 };
+    const kind *k = &kinds[code];
+    kspec_doubt *d = ks_arena_zalloc(to.arena, 1, sizeof *d);
+    size_t n = *to.count;
+    kspec_doubt **list = n % STEP == 0 ? ks_arena_alloc(to.arena, n + STEP, sizeof *list) : *to.list;
+    where = copy(to.arena, where), what = copy(to.arena, what);
+    if (to.arena->failed) return;
+    if (n && list != *to.list) memcpy((void *)list, (const void *)*to.list, n * sizeof *list);
+    *d = (kspec_doubt){.code = code,
+                       .severity = k->severity,
+                       .where = where,
+                       .what = what,
+                       .option = k->option,
+                       .setting = k->setting,
+                       .names = k->names};
+    while (d->count < sizeof k->names / sizeof *k->names && k->names[d->count]) {
+        d->values[d->count] = values[d->count];
+        d->count++;
+    }
+    list[n] = d;
+    *to.list = list;
+    *to.count = n + 1;
+}
+
+/* ---- the sentence ---- */
+
+const char *kspec_doubt_name(kspec_doubt_code code) { return (size_t)code < KINDS ? kinds[code].name : NULL; }
+
+typedef struct {
+    char *at;
+    size_t left;
+} sink;
+
+static void put(sink *to, const char *text, size_t n) {
+    if (n >= to->left) n = to->left - 1;
+    memcpy(to->at, text, n);
+    to->at += n, to->left -= n;
+}
+
+/* What stands for {name}, {name:2} or {name:%} */
+static void put_value(sink *to, const kspec_doubt *d, const char *field, size_t length) {
+    size_t name = strcspn(field, ":}");
+    const char how = name < length ? field[name + 1] : '4';
+    char text[40];
+    if (strncmp(field, "what}", 5) == 0) {
+        if (d->what) put(to, d->what, strlen(d->what));
+        return;
+    }
+    for (size_t k = 0; k < d->count; k++) {
+        if (strlen(d->names[k]) != name || strncmp(d->names[k], field, name) != 0) continue;
+        double v = d->values[k];
+        if (how == '%')
+            ks_print(text, sizeof text, "%.0f%%", 100 * v);
+        else if (v == floor(v) && fabs(v) < 1e15)
+            ks_print(text, sizeof text, "%.0f", v);
+        else
+            ks_print(text, sizeof text, "%.*g", how - '0', v);
+        put(to, text, strlen(text));
+    }
+}
+
+const char *kspec_doubt_text(const kspec_doubt *doubt, char *text, size_t size) {
+    sink to = {text, size};
+    if (!size) return text;
+    const char *p = doubt && kspec_doubt_name(doubt->code) ? kinds[doubt->code].text : "";
+    if (*p && doubt->where) {
+        put(&to, doubt->where, strlen(doubt->where));
+        put(&to, ": ", 2);
+    }
+    while (*p) {
+        size_t n = strcspn(p, "{");
+        put(&to, p, n);
+        p += n;
+        if (!*p) break;
+        n = strcspn(p, "}");
+        put_value(&to, doubt, p + 1, n - 1);
+        p += n + 1;
+    }
+    *to.at = 0;
+    ks_polish(text);
+    return text;
+}
