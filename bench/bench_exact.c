@@ -100,8 +100,8 @@ static void count(const char *name, int centred, int two, int rows, int cols, in
     p.form.weighted = centred && !backward;
     ks_exec_state x = {.run = &run,
                        .plan = &p,
-                       .A = &one,
-                       .B = two ? &other : &one,
+                       .A = ks_mat_of(&one),
+                       .B = ks_mat_of(two ? &other : &one),
                        .dry = 1,
                        .with_loo = rows || cols || backward,
                        .err = &err};

@@ -16,15 +16,16 @@
 
 static double gemm_rate(const ks_run *run, size_t n, kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
-    double *X = NULL, *C = NULL, *host = ks_zalloc(n, sizeof *host), best = 0, last;
+    ks_mat *X = NULL, *C = NULL;
+    double *host = ks_zalloc(n, sizeof *host), best = 0, last;
     if (!host || at->hold(run, n, n, "DGEMM", &X, err) || at->hold(run, n, n, "DGEMM", &C, err)) {
         at->drop(run, X);
         ks_free(host);
         return NAN;
     }
     for (size_t i = 0; i < n; i++) host[i] = 1 / (double)(i + 1);
-    for (size_t i = 0; i < n; i++) at->put(run, X + i * n, host, n, err);
-    const ks_matmul p = {
+    for (size_t i = 0; i < n; i++) at->put(run, at->view(X, i * n), host, n, err);
+    const ks_mat_product p = {
         .m = n, .n = n, .k = n, .alpha = 1, .A = X, .lda = n, .B = X, .ldb = n, .C = C, .ldc = n};
     for (int r = 0; r < 4; r++) {
         double t = ks_now();

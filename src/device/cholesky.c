@@ -2,14 +2,15 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "device/gpu.h"
 
 static kspec_status status(const ks_run *run, ks_plugin_status st, kspec_error *err) {
     return ks_device_status(run->device, st, "a Cholesky factor", err);
 }
 
-kspec_status ks_device_shift(const ks_run *run, size_t n, double c, double *X, kspec_error *err) {
+kspec_status ks_device_shift(const ks_run *run, size_t n, double c, ks_mat *X, kspec_error *err) {
     const ks_device *d = run->device;
-    return status(run, d->plugin->shift(d->gpu, n, c, X), err);
+    return status(run, d->plugin->shift(d->gpu, n, c, ks_mat_address(X)), err);
 }
 
 /* The first of two halves, in whole blocks */
@@ -31,7 +32,7 @@ static kspec_status add_product(const ks_run *run, size_t ld, size_t m, size_t n
                          .C = C,
                          .ldc = ld,
                          .symmetric = A == B && m == n};
-    return ks_gpu_backend.product(run, &p, err);
+    return ks_gpu_product(run, &p, err);
 }
 
 /* X (n x m) becomes U^-T X: X_1 = U_11^-T X_1, X_2 = U_22^-T (X_2 - U_12^T X_1) */
@@ -68,14 +69,14 @@ static kspec_status invert(const ks_run *run, size_t ld, size_t n, const double 
     return st ? st : invert(run, ld, n - h, U + h * ld + h, W + h * ld + h, err);
 }
 
-kspec_status ks_device_factor(const ks_run *run, size_t n, double *A, double *diagonal, kspec_error *err) {
-    kspec_status st = factor(run, n, n, A, err);
+kspec_status ks_device_factor(const ks_run *run, size_t n, ks_mat *A, double *diagonal, kspec_error *err) {
+    kspec_status st = factor(run, n, n, ks_mat_address(A), err);
     return st ? st : ks_gpu_backend.diagonal(run, diagonal, A, n, err);
 }
 
-kspec_status ks_device_triangle(const ks_run *run, size_t n, const double *U, double *W, kspec_error *err) {
+kspec_status ks_device_triangle(const ks_run *run, size_t n, const ks_mat *U, ks_mat *W, kspec_error *err) {
     const ks_expression zero = {.m = n, .n = n};
-    kspec_status st = ks_gpu_backend.expression(run, &zero, KS_TILE_STORE, W, err);
+    kspec_status st = ks_gpu_expression(run, &zero, KS_TILE_STORE, ks_mat_address(W), err);
     if (!st) st = ks_device_shift(run, n, 1, W, err);
-    return st ? st : invert(run, n, n, U, W, err);
+    return st ? st : invert(run, n, n, ks_mat_address(U), ks_mat_address(W), err);
 }

@@ -9,15 +9,15 @@
 #include "device/backend.h"
 
 /* X[i,i] += c, X n x n */
-kspec_status ks_device_shift(const ks_run *run, size_t n, double c, double *X, kspec_error *err);
+kspec_status ks_device_shift(const ks_run *run, size_t n, double c, ks_mat *X, kspec_error *err);
 
 /*
  * A (n x n) becomes U with A = U^T U, in its upper triangle; the rest is overwritten. diagonal (n, in the
  * host's memory) gets that of U: NaN from the first row on whose leading block is not positive definite.
  */
-kspec_status ks_device_factor(const ks_run *run, size_t n, double *A, double *diagonal, kspec_error *err);
+kspec_status ks_device_factor(const ks_run *run, size_t n, ks_mat *A, double *diagonal, kspec_error *err);
 
 /* W = U^-T (n x n), 0 above the diagonal; U as ks_device_factor() leaves it. */
-kspec_status ks_device_triangle(const ks_run *run, size_t n, const double *U, double *W, kspec_error *err);
+kspec_status ks_device_triangle(const ks_run *run, size_t n, const ks_mat *U, ks_mat *W, kspec_error *err);
 
 #endif

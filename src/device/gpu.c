@@ -5,97 +5,125 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "device/backend.h"
 #include "device/device.h"
+#include "device/gpu.h"
 #include "team/team.h"
 
 #include <string.h>
 
-static kspec_status hold(const ks_run *run, size_t rows, size_t cols, const char *what, double **out,
-                         kspec_error *err) {
+static int suits(const ks_run *run, ks_holding how, double work) {
+    (void)how, (void)work;
+    return run->device != NULL;
+}
+
+kspec_status ks_gpu_hold(const ks_run *run, size_t count, const char *what, double **out, kspec_error *err) {
     ks_device *d = run->device;
     void *p = NULL;
-    ks_plugin_status st = d->plugin->alloc(d->gpu, ks_size(ks_size(rows, cols), sizeof(double)), &p);
+    ks_plugin_status st = d->plugin->alloc(d->gpu, ks_size(count, sizeof(double)), &p);
     *out = p;
     return ks_device_status(d, st, what, err);
 }
 
-static void drop(const ks_run *run, double *p) {
+void ks_gpu_drop(const ks_run *run, double *p) {
     if (p) run->device->plugin->release(run->device->gpu, p);
 }
 
+static kspec_status hold(const ks_run *run, size_t rows, size_t cols, const char *what, ks_mat **out,
+                         kspec_error *err) {
+    double *p;
+    kspec_status st = ks_gpu_hold(run, ks_size(rows, cols), what, &p, err);
+    *out = ks_mat_of(p);
+    return st;
+}
+
+static void drop(const ks_run *run, ks_mat *p) { ks_gpu_drop(run, ks_mat_address(p)); }
+
 static kspec_status bring(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
-                          const double **out, kspec_error *err) {
+                          const ks_mat **out, kspec_error *err) {
     ks_device *d = run->device;
     double *p;
-    *out = ks_device_has(d, host) ? host : NULL;
+    *out = ks_device_has(d, host) ? ks_mat_of(host) : NULL;
     if (*out) return KSPEC_OK;
-    kspec_status st = hold(run, rows, cols, what, &p, err);
+    kspec_status st = ks_gpu_hold(run, ks_size(rows, cols), what, &p, err);
     if (st) return st;
     const double start = ks_now();
     st = ks_device_status(d, d->plugin->put(d->gpu, p, host, rows * cols), what, err);
     d->copying += ks_now() - start;
     if (st)
-        drop(run, p);
+        ks_gpu_drop(run, p);
     else
-        *out = p;
+        *out = ks_mat_of(p);
     return st;
 }
 
-static void leave(const ks_run *run, const double *p) {
-    if (p && !ks_device_has(run->device, p)) run->device->plugin->release(run->device->gpu, (void *)p);
+static void leave(const ks_run *run, const ks_mat *p) {
+    if (!ks_device_has(run->device, ks_mat_address(p))) ks_gpu_drop(run, ks_mat_address(p));
 }
 
-static kspec_status put(const ks_run *run, double *to, const double *from, size_t count, kspec_error *err) {
+static kspec_status put(const ks_run *run, ks_mat *to, const double *from, size_t count, kspec_error *err) {
     ks_device *d = run->device;
-    return ks_device_status(d, d->plugin->put(d->gpu, to, from, count), "copying", err);
+    return ks_device_status(d, d->plugin->put(d->gpu, ks_mat_address(to), from, count), "copying", err);
 }
 
-static kspec_status get(const ks_run *run, double *to, const double *from, size_t count, size_t step,
+static kspec_status get(const ks_run *run, double *to, const ks_mat *from, size_t count, size_t step,
                         kspec_error *err) {
     ks_device *d = run->device;
-    return ks_device_status(d, d->plugin->get(d->gpu, to, from, count, step), "copying", err);
+    return ks_device_status(d, d->plugin->get(d->gpu, to, ks_mat_address(from), count, step), "copying", err);
 }
 
-static kspec_status diagonal(const ks_run *run, double *to, const double *from, size_t n, kspec_error *err) {
+static kspec_status diagonal(const ks_run *run, double *to, const ks_mat *from, size_t n, kspec_error *err) {
     return get(run, to, from, n, n + 1, err);
 }
 
 static kspec_status cancelled(kspec_error *err) { return ks_fail(err, KSPEC_E_CANCELLED, "cancelled"); }
 
-static kspec_status product(const ks_run *run, const ks_matmul *p, kspec_error *err) {
+kspec_status ks_gpu_product(const ks_run *run, const ks_matmul *p, kspec_error *err) {
     ks_device *d = run->device;
     if (ks_run_report(run, 0)) return cancelled(err);
     d->multiplied += (double)p->m * (double)p->n * (double)p->k * (p->symmetric ? 0.5 : 1);
     return ks_device_status(d, d->plugin->product(d->gpu, p), "a product", err);
 }
 
-static kspec_status expression(const ks_run *run, const ks_expression *e, ks_tile_result what, double *out,
+static kspec_status product(const ks_run *run, const ks_mat_product *p, kspec_error *err) {
+    const ks_matmul plain = ks_mat_plain(p);
+    return ks_gpu_product(run, &plain, err);
+}
+
+kspec_status ks_gpu_expression(const ks_run *run, const ks_expression *e, ks_tile_result what, double *out,
                                kspec_error *err) {
     ks_device *d = run->device;
     if (ks_run_report(run, 0)) return cancelled(err);
     return ks_device_status(d, d->plugin->expression(d->gpu, e, what, out), "an expression", err);
 }
 
-static kspec_status symmetrise(const ks_run *run, size_t n, double *X, kspec_error *err) {
-    ks_device *d = run->device;
-    return ks_device_status(d, d->plugin->symmetrise(d->gpu, n, X), "an expression", err);
+static kspec_status expression(const ks_run *run, const ks_mat_expression *of, ks_tile_result what,
+                               ks_mat *out, double *sums, kspec_error *err) {
+    const ks_expression e = ks_mat_plain_expression(of);
+    return ks_gpu_expression(run, &e, what, out ? ks_mat_address(out) : sums, err);
 }
 
-static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error *err) {
+static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
+    ks_device *d = run->device;
+    return ks_device_status(d, d->plugin->symmetrise(d->gpu, n, ks_mat_address(X)), "an expression", err);
+}
+
+static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
     double *line = ks_zalloc(n, 2 * sizeof *line); /* zeros and ones, of which row i has n-1-i */
     kspec_status st = line ? KSPEC_OK : ks_nomem(err, "a triangle", ks_size(n, 2 * sizeof *line));
     for (size_t i = 0; i < n && !st; i++) line[n + i] = 1;
-    for (size_t i = 0; i < n && !st; i++) st = put(run, X + i * n, line + n - 1 - i, n, err);
+    for (size_t i = 0; i < n && !st; i++) st = put(run, ks_mat_view(X, i * n), line + n - 1 - i, n, err);
     ks_free(line);
     return st;
 }
 
-const ks_backend ks_gpu_backend = {.hold = hold,
+const ks_backend ks_gpu_backend = {.suits = suits,
+                                   .room = ks_mat_room,
+                                   .hold = hold,
                                    .drop = drop,
                                    .bring = bring,
                                    .leave = leave,
                                    .diagonal = diagonal,
+                                   .view = ks_mat_view,
                                    .put = put,
                                    .get = get,
                                    .product = product,
@@ -132,14 +160,15 @@ kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_err
     const size_t parts = job->part.parts, n = (size_t)job->nmax * sizeof(double);
     const ks_share shares[] = {
         {job->sums, n, job->P, 0}, {job->rows, n * job->P, parts, 1}, {job->cols, n * job->Q, parts, 1}};
-    kspec_status st = bring(run, job->A, job->P, job->Q, "path", &there.A, err);
-    there.B = there.A;
-    if (!st && job->B != job->A) st = bring(run, job->B, job->P, job->Q, "path", &there.B, err);
+    const ks_mat *A = NULL, *B = NULL;
+    kspec_status st = bring(run, job->A, job->P, job->Q, "path", &A, err);
+    if (!st && job->B != job->A) st = bring(run, job->B, job->P, job->Q, "path", &B, err);
+    there.A = ks_mat_address(A), there.B = B ? ks_mat_address(B) : there.A;
     if (!st)
         st = ks_team_for_all(run, job->rows ? "pathbarsgpu" : "pathgpu", parts, path_parts, &there, shares,
                              job->rows ? 3 : 1, err);
-    if (there.B != there.A && there.B != job->B) leave(run, there.B);
-    if (there.A != job->A) leave(run, there.A);
+    leave(run, B);
+    leave(run, A);
     return st;
 }
 
@@ -193,9 +222,11 @@ kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, con
     return st;
 }
 
-kspec_status ks_device_cosines(const ks_run *run, size_t rows, size_t cols, const double *b, double scale,
-                               double *Z, kspec_error *err) {
+kspec_status ks_device_cosines(const ks_run *run, size_t rows, size_t cols, const ks_mat *b, double scale,
+                               ks_mat *Z, kspec_error *err) {
     ks_device *d = run->device;
     if (ks_run_report(run, 0)) return cancelled(err);
-    return ks_device_status(d, d->plugin->cosines(d->gpu, rows, cols, b, scale, Z), "features", err);
+    return ks_device_status(
+        d, d->plugin->cosines(d->gpu, rows, cols, ks_mat_address(b), scale, ks_mat_address(Z)), "features",
+        err);
 }

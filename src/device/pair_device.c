@@ -1,21 +1,20 @@
 #include "device/pair_device.h"
 
 #include "base/error.h"
-#include "device/backend.h"
 #include "device/device.h"
 
 /* to = X^T (Q x P) on the device, which has it from now on */
-static kspec_status turn_there(const ks_run *run, const double *X, size_t P, size_t Q, double **to,
+static kspec_status turn_there(const ks_run *run, const double *X, size_t P, size_t Q, ks_mat **to,
                                kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
-    const double *from;
+    const ks_mat *from;
     kspec_status st = at->bring(run, X, P, Q, "the transposed matrix", &from, err);
     if (st) return st;
     st = at->hold(run, Q, P, "the transposed matrix", to, err);
-    const ks_expression e = {.m = Q, .n = P, .alpha = 1, .count = 1, .factor = {{from, 1, 1}}};
-    if (!st) st = at->expression(run, &e, KS_TILE_STORE, *to, err);
+    const ks_mat_expression e = {.m = Q, .n = P, .alpha = 1, .count = 1, .factor = {{from, 1, 1}}};
+    if (!st) st = at->expression(run, &e, KS_TILE_STORE, *to, NULL, err);
     at->leave(run, from);
-    if (!st) ks_device_take(run->device, *to);
+    if (!st) ks_device_take(run->device, ks_mat_address(*to));
     return st;
 }
 
@@ -24,7 +23,8 @@ kspec_status ks_turn(const ks_run *run, const ks_pair *p, ks_moved *to, kspec_er
     if (!run->device) return ks_pair_transpose(p, &to->p, &to->arena, err);
     kspec_status st = turn_there(run, p->A, p->P, p->Q, &to->held[0], err);
     if (!st && p->B != p->A) st = turn_there(run, p->B, p->P, p->Q, &to->held[1], err);
-    to->p = (ks_pair){to->held[0], p->B != p->A ? to->held[1] : to->held[0], p->Q, p->P, p->nmax};
+    to->p =
+        (ks_pair){ks_mat_address(to->held[0]), ks_mat_address(to->held[p->B != p->A]), p->Q, p->P, p->nmax};
     return st;
 }
 
@@ -33,7 +33,7 @@ static kspec_status fetch(const ks_run *run, const double *X, size_t count, ks_a
     double *to = ks_arena_alloc(arena, count, sizeof *to);
     *out = to;
     if (!to) return ks_nomem(err, "a copy of the matrix", arena->failed);
-    return ks_backend_of(run)->get(run, to, X, count, 1, err);
+    return ks_backend_of(run)->get(run, to, ks_mat_of(X), count, 1, err);
 }
 
 kspec_status ks_to_host(const ks_run *run, const ks_pair *p, ks_moved *to, kspec_error *err) {
@@ -48,7 +48,7 @@ kspec_status ks_to_host(const ks_run *run, const ks_pair *p, ks_moved *to, kspec
 void ks_moved_end(const ks_run *run, ks_moved *m) {
     for (int k = 0; k < 2; k++)
         if (m->held[k]) {
-            ks_device_forget(run->device, m->held[k]);
+            ks_device_forget(run->device, ks_mat_address(m->held[k]));
             ks_backend_of(run)->drop(run, m->held[k]);
         }
     ks_arena_free(&m->arena);

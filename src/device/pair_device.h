@@ -5,13 +5,14 @@
 #ifndef KS_DEVICE_PAIR_DEVICE_H
 #define KS_DEVICE_PAIR_DEVICE_H
 
+#include "device/backend.h"
 #include "device/pair.h"
 
 typedef struct {
     ks_pair p;
     ks_arena arena;
     /* on a GPU: what is to be dropped */
-    double *held[2];
+    ks_mat *held[2];
 } ks_moved;
 
 /* The transposes of p, made where the run computes. Call ks_moved_end() afterwards, also after a failure. */

@@ -16,12 +16,12 @@ static ks_range own_rows(const ks_run *run, size_t rows) {
     return ks_strip_rows(rows, KS_STRIP, ks_team_rank(run), ks_team_ranks(run));
 }
 
-static kspec_status hold(const ks_run *run, size_t rows, size_t cols, const char *what, double **out,
+static kspec_status hold(const ks_run *run, size_t rows, size_t cols, const char *what, ks_mat **out,
                          kspec_error *err) {
     const size_t count = ks_size(ks_range_size(own_rows(run, rows)), cols);
     ks_strips *x = ks_alloc(1, sizeof *x);
     double *own = ks_alloc(count, sizeof *own);
-    *out = (double *)(void *)x;
+    *out = (ks_mat *)x;
     if (x && own) {
         *x = (ks_strips){rows, cols, KS_STRIP, NULL, own};
         return KSPEC_OK;
@@ -32,25 +32,25 @@ static kspec_status hold(const ks_run *run, size_t rows, size_t cols, const char
     return ks_nomem(err, what, ks_size(count, sizeof *own));
 }
 
-static void drop(const ks_run *run, double *p) {
+static void drop(const ks_run *run, ks_mat *p) {
     (void)run;
     if (p) ks_free(ks_strips_at(p)->own);
     ks_free(p);
 }
 
 static kspec_status bring(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
-                          const double **out, kspec_error *err) {
+                          const ks_mat **out, kspec_error *err) {
     (void)run;
     ks_strips *x = ks_alloc(1, sizeof *x);
-    *out = (const double *)(const void *)x;
+    *out = (const ks_mat *)x;
     if (!x) return ks_nomem(err, what, sizeof *x);
     *x = (ks_strips){rows, cols, KS_STRIP, host, NULL};
     return KSPEC_OK;
 }
 
-static void leave(const ks_run *run, const double *p) { drop(run, (double *)p); }
+static void leave(const ks_run *run, const ks_mat *p) { drop(run, (ks_mat *)p); }
 
-static kspec_status diagonal(const ks_run *run, double *to, const double *from, size_t n, kspec_error *err) {
+static kspec_status diagonal(const ks_run *run, double *to, const ks_mat *from, size_t n, kspec_error *err) {
     const ks_strips *x = ks_strips_at(from);
     const ks_range rows = own_rows(run, n);
     double *mine = ks_alloc(ks_range_size(rows), sizeof *mine);
@@ -74,14 +74,19 @@ typedef struct {
     int of[KS_TILE_FACTORS], count;
 } local;
 
-static kspec_status local_begin(const ks_run *run, const ks_expression *e, local *l, kspec_error *err) {
-    *l = (local){.rows = own_rows(run, e->m), .e = *e};
-    l->e.m = ks_range_size(l->rows);
-    if (e->row) l->e.row = e->row + l->rows.from;
+static kspec_status local_begin(const ks_run *run, const ks_mat_expression *e, local *l, kspec_error *err) {
+    *l = (local){.rows = own_rows(run, e->m)};
+    l->e = (ks_expression){.m = ks_range_size(l->rows),
+                           .n = e->n,
+                           .alpha = e->alpha,
+                           .row = e->row ? e->row + l->rows.from : NULL,
+                           .col = e->col,
+                           .count = e->count};
     kspec_status st = KSPEC_OK;
     for (int k = 0; k < e->count && !st; k++) {
         const ks_strips *x = ks_strips_at(e->factor[k].x);
-        l->e.factor[k].x = x->whole ? x->whole + l->rows.from * e->n : x->own;
+        l->e.factor[k] = (ks_factor){x->whole ? x->whole + l->rows.from * e->n : x->own,
+                                     e->factor[k].transposed, e->factor[k].power};
         l->of[k] = -1;
         if (!e->factor[k].transposed) continue;
         for (int i = 0; i < l->count; i++)
@@ -108,7 +113,7 @@ static void local_end(local *l) {
 
 static size_t strips_of(size_t rows) { return (rows + KS_STRIP - 1) / KS_STRIP; }
 
-static kspec_status row_sums(const ks_run *run, const ks_expression *e, double *out, kspec_error *err) {
+static kspec_status row_sums(const ks_run *run, const ks_mat_expression *e, double *out, kspec_error *err) {
     const ks_run alone = ks_run_alone(run);
     local l;
     kspec_status st = local_begin(run, e, &l, err);
@@ -124,7 +129,7 @@ static kspec_status row_sums(const ks_run *run, const ks_expression *e, double *
 }
 
 /* Each strip's sums are a row of a matrix; each rank adds up some of its columns, in the order of strips. */
-static kspec_status col_sums(const ks_run *run, const ks_expression *e, double *out, kspec_error *err) {
+static kspec_status col_sums(const ks_run *run, const ks_mat_expression *e, double *out, kspec_error *err) {
     kspec_team *t = run->team;
     const ks_run alone = ks_run_alone(run);
     const ks_range cols = own_rows(run, e->n);
@@ -152,10 +157,10 @@ static kspec_status col_sums(const ks_run *run, const ks_expression *e, double *
     return st;
 }
 
-static kspec_status expression(const ks_run *run, const ks_expression *e, ks_tile_result what, double *out,
-                               kspec_error *err) {
-    if (what == KS_TILE_ROW_SUMS) return row_sums(run, e, out, err);
-    if (what == KS_TILE_COL_SUMS) return col_sums(run, e, out, err);
+static kspec_status expression(const ks_run *run, const ks_mat_expression *e, ks_tile_result what,
+                               ks_mat *out, double *sums, kspec_error *err) {
+    if (what == KS_TILE_ROW_SUMS) return row_sums(run, e, sums, err);
+    if (what == KS_TILE_COL_SUMS) return col_sums(run, e, sums, err);
     const ks_run alone = ks_run_alone(run);
     local l;
     kspec_status st = local_begin(run, e, &l, err);
@@ -165,9 +170,11 @@ static kspec_status expression(const ks_run *run, const ks_expression *e, ks_til
     return st;
 }
 
-size_t ks_ranks_expression_room(int ranks, const ks_expression *e, ks_tile_result what) {
-    size_t room = 0;
-    if (ranks <= 1) return 0;
+static size_t expression_room(const ks_run *run, const ks_mat_expression *e, ks_tile_result what) {
+    const ks_room alone = {.expression = e, .what = what};
+    const int ranks = ks_team_ranks(run);
+    size_t room = ks_mat_room(run, &alone);
+    if (ranks <= 1) return room;
     for (int k = 0; k < e->count; k++)
         if (e->factor[k].transposed) room = ks_size_add(room, ks_columns_room(ranks, e->n, e->m));
     const size_t strips = strips_of(e->m), sums = ks_size(strips, e->n) / (size_t)ranks;
@@ -176,15 +183,23 @@ size_t ks_ranks_expression_room(int ranks, const ks_expression *e, ks_tile_resul
     return room;
 }
 
-static kspec_status symmetrise(const ks_run *run, size_t n, double *X, kspec_error *err) {
+static size_t room(const ks_run *run, const ks_room *of) {
+    const int ranks = ks_team_ranks(run);
+    if (of->product) return ks_ranks_product_room(ranks, of->product, of->whole);
+    if (of->expression) return expression_room(run, of->expression, of->what);
+    if (of->symmetrise) return ranks > 1 ? ks_columns_room(ranks, of->symmetrise, of->symmetrise) : 0;
+    return ks_strips_count(ranks, of->rows, of->cols);
+}
+
+static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
     const ks_run alone = ks_run_alone(run);
     if (ks_team_ranks(run) == 1) return ks_tile_symmetrise(&alone, n, ks_strips_at(X)->own, err);
     /* the transposed one is a copy, made before anything is added */
-    const ks_expression e = {.m = n, .n = n, .alpha = 1, .count = 1, .factor = {{X, 1, 1}}};
-    return expression(run, &e, KS_TILE_ADD, X, err);
+    const ks_mat_expression e = {.m = n, .n = n, .alpha = 1, .count = 1, .factor = {{X, 1, 1}}};
+    return expression(run, &e, KS_TILE_ADD, X, NULL, err);
 }
 
-static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error *err) {
+static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
     const ks_range rows = own_rows(run, n);
     double *own = ks_strips_at(X)->own;
     (void)err;
@@ -193,7 +208,15 @@ static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error
     return KSPEC_OK;
 }
 
-const ks_backend ks_ranks_backend = {.hold = hold,
+double ks_ranks_least = 1e8;
+
+static int suits(const ks_run *run, ks_holding how, double work) {
+    return how == KS_HOLD_SHARED && run->team && !run->device && work >= ks_ranks_least;
+}
+
+const ks_backend ks_ranks_backend = {.suits = suits,
+                                     .room = room,
+                                     .hold = hold,
                                      .drop = drop,
                                      .bring = bring,
                                      .leave = leave,

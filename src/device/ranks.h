@@ -6,8 +6,8 @@
 #include "device/strips.h"
 #include "linalg/linalg.h"
 
-/* The matrix behind a pointer that the backend has handed out */
-static inline const ks_strips *ks_strips_at(const double *p) { return (const ks_strips *)(const void *)p; }
+/* What a matrix of this backend is */
+static inline const ks_strips *ks_strips_at(const ks_mat *p) { return (const ks_strips *)p; }
 
 /* Where a sum or a product waits for the others, with what became of this rank so far */
 static inline kspec_status ks_ranks_meet(kspec_team *t, kspec_status mine, kspec_error *err) {
@@ -35,20 +35,18 @@ typedef struct {
 static inline size_t ks_depth(size_t k) { return k < KS_DEPTH ? k : KS_DEPTH; }
 
 /* ranks_product.c */
-kspec_status ks_ranks_product(const ks_run *run, const ks_matmul *p, kspec_error *err);
+kspec_status ks_ranks_product(const ks_run *run, const ks_mat_product *p, kspec_error *err);
 
 /* ranks_shared.c: A and B are whole, and C, for all of it, is shared; beta is 0. */
-kspec_status ks_ranks_shared(const ks_run *run, const ks_matmul *p, const double *A, const double *B,
+kspec_status ks_ranks_shared(const ks_run *run, const ks_mat_product *p, const double *A, const double *B,
                              double *C, kspec_error *err);
 
 /* ranks_symmetric.c: operands: A and B, or one where they are the same */
-kspec_status ks_ranks_symmetric(const ks_run *run, const ks_matmul *p, const ks_operand *operands, int count,
-                                kspec_error *err);
+kspec_status ks_ranks_symmetric(const ks_run *run, const ks_mat_product *p, const ks_operand *operands,
+                                int count, kspec_error *err);
 
-/* Doubles that an operation holds beside its matrices; 0 where ranks <= 1. Which operands are whole? */
-enum { KS_WHOLE_A = 1, KS_WHOLE_B = 2 };
-size_t ks_ranks_product_room(int ranks, const ks_matmul *p, int whole);
-size_t ks_ranks_symmetric_room(int ranks, const ks_matmul *p, int whole);
-size_t ks_ranks_expression_room(int ranks, const ks_expression *e, ks_tile_result what);
+/* Doubles that a product holds beside its matrices; 0 where ranks <= 1. `whole` as in ks_room */
+size_t ks_ranks_product_room(int ranks, const ks_mat_product *p, int whole);
+size_t ks_ranks_symmetric_room(int ranks, const ks_mat_product *p, int whole);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct {
     ks_view own, now;
 } side;
 
-static side side_of(kspec_team *t, const double *p, int turned) {
+static side side_of(kspec_team *t, const ks_mat *p, int turned) {
     side s = {.of = ks_strips_at(p), .turned = turned};
     s.all = ks_strips_here(t, s.of);
     return s;
@@ -96,7 +96,7 @@ static size_t panel_width(size_t n, size_t k) {
 
 /* ---- any product ---- */
 
-static kspec_status panels(const ks_run *run, const ks_matmul *p, side *A, side *B, kspec_error *err) {
+static kspec_status panels(const ks_run *run, const ks_mat_product *p, side *A, side *B, kspec_error *err) {
     kspec_team *t = run->team;
     const ks_range rows = ks_strip_rows(p->m, KS_STRIP, t->comm.rank, t->comm.ranks);
     const size_t width = panel_width(p->n, p->k);
@@ -125,7 +125,8 @@ static kspec_status panels(const ks_run *run, const ks_matmul *p, side *A, side 
 
 /* ---- symmetric products ---- */
 
-static kspec_status symmetric(const ks_run *run, const ks_matmul *p, side *A, side *B, kspec_error *err) {
+static kspec_status symmetric(const ks_run *run, const ks_mat_product *p, side *A, side *B,
+                              kspec_error *err) {
     kspec_team *t = run->team;
     kspec_status st = begin_own(t, A, err);
     if (!st && B != A) st = begin_own(t, B, err);
@@ -139,7 +140,7 @@ static kspec_status symmetric(const ks_run *run, const ks_matmul *p, side *A, si
 
 /* ---- all ---- */
 
-static kspec_status make(const ks_run *run, const ks_matmul *p, kspec_error *err) {
+static kspec_status make(const ks_run *run, const ks_mat_product *p, kspec_error *err) {
     kspec_team *t = run->team;
     if (p->symmetric && t->comm.ranks == 1) {
         const ks_run alone = ks_run_alone(run);
@@ -168,7 +169,8 @@ static kspec_status make(const ks_run *run, const ks_matmul *p, kspec_error *err
  * A product whose strips are all in the checkpoint is taken from there, each rank its own strips; one of
  * which a strip is missing is made again. All that lies between products is made again.
  */
-static kspec_status kept(const ks_run *run, const ks_matmul *p, const ks_kept_loop *l, kspec_error *err) {
+static kspec_status kept(const ks_run *run, const ks_mat_product *p, const ks_kept_loop *l,
+                         kspec_error *err) {
     kspec_team *t = run->team;
     kspec_status st = ks_keep_begin(t->keep, l, err);
     st = ks_team_meet(t, KS_AT_LOOP, st, "checkpoint", ks_digest(KS_DIGEST, l->have, l->chunks), err);
@@ -180,7 +182,7 @@ static kspec_status kept(const ks_run *run, const ks_matmul *p, const ks_kept_lo
     return st ? st : ks_keep_flush(t->keep, l, err);
 }
 
-kspec_status ks_ranks_product(const ks_run *run, const ks_matmul *p, kspec_error *err) {
+kspec_status ks_ranks_product(const ks_run *run, const ks_mat_product *p, kspec_error *err) {
     kspec_team *t = run->team;
     t->loops++;
     if (!t->keep || p->beta != 0) return make(run, p, err);
@@ -203,7 +205,7 @@ kspec_status ks_ranks_product(const ks_run *run, const ks_matmul *p, kspec_error
     return st;
 }
 
-size_t ks_ranks_product_room(int ranks, const ks_matmul *p, int whole) {
+size_t ks_ranks_product_room(int ranks, const ks_mat_product *p, int whole) {
     if (ranks <= 1) return 0;
     const size_t columns = ks_columns_room(ranks, p->k, p->m);
     size_t room = p->ta && !(whole & KS_WHOLE_A) ? columns : 0;

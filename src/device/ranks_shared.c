@@ -33,7 +33,7 @@ static void take_strip(const ks_tiled *g, size_t from, size_t rows, double *own)
         for (size_t b = 0; b < a; b++) own[a * n + from + b] = own[b * n + from + a];
 }
 
-kspec_status ks_ranks_shared(const ks_run *run, const ks_matmul *p, const double *A, const double *B,
+kspec_status ks_ranks_shared(const ks_run *run, const ks_mat_product *p, const double *A, const double *B,
                              double *C, kspec_error *err) {
     kspec_team *t = run->team;
     shared s = {t,

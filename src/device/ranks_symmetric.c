@@ -24,7 +24,7 @@ typedef struct {
 } operand;
 
 typedef struct {
-    const ks_matmul *p;
+    const ks_mat_product *p;
     /* one or two of them: A, B */
     operand operands[2];
     int count;
@@ -298,8 +298,8 @@ static kspec_status all_steps(const ks_run *run, square *q, kspec_status st, ksp
     return st;
 }
 
-kspec_status ks_ranks_symmetric(const ks_run *run, const ks_matmul *p, const ks_operand *operands, int count,
-                                kspec_error *err) {
+kspec_status ks_ranks_symmetric(const ks_run *run, const ks_mat_product *p, const ks_operand *operands,
+                                int count, kspec_error *err) {
     kspec_team *t = run->team;
     square q = {
         .p = p, .count = count, .strips = (p->n + KS_STRIP - 1) / KS_STRIP, .C = ks_strips_at(p->C)->own};
@@ -321,7 +321,7 @@ kspec_status ks_ranks_symmetric(const ks_run *run, const ks_matmul *p, const ks_
     return st;
 }
 
-size_t ks_ranks_symmetric_room(int ranks, const ks_matmul *p, int whole) {
+size_t ks_ranks_symmetric_room(int ranks, const ks_mat_product *p, int whole) {
     const size_t width = window_width((p->n + KS_STRIP - 1) / KS_STRIP, p->k) * KS_STRIP;
     const size_t own = ks_strip_rows_most(p->n, ranks);
     /* a window comes, and of the strips that go out there are twice as many and this rank's */

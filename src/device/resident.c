@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/device.h"
+#include "device/gpu.h"
 #include "device/streamed.h"
 #include "device/tile.h"
 
@@ -45,7 +46,7 @@ static kspec_status copy(const ks_run *run, ks_resident *r, int out, kspec_error
 
 static void release(const ks_run *run, ks_resident *r) {
     if (!r->there) return;
-    ks_gpu_backend.drop(run, r->there);
+    ks_gpu_drop(run, r->there);
     run->device->taken -= bytes_of(r);
     r->there = NULL;
     r->valid &= ~KS_THERE;
@@ -155,7 +156,8 @@ static double *there(const ks_device *d, const double *p) {
     return r->there + (p - r->host);
 }
 
-static kspec_status product(const ks_run *run, const ks_matmul *p, kspec_error *err) {
+static kspec_status product(const ks_run *run, const ks_mat_product *of, kspec_error *err) {
+    const ks_matmul plain = ks_mat_plain(of), *p = &plain;
     const ks_device *d = run->device;
     operands o = {.known = 1};
     reads(d, &o, p->A), reads(d, &o, p->B), writes(d, &o, p->C, p->m * p->n, p->beta != 0);
@@ -165,7 +167,7 @@ static kspec_status product(const ks_run *run, const ks_matmul *p, kspec_error *
         ks_matmul on = *p;
         on.A = there(d, p->A), on.B = there(d, p->B), on.C = there(d, p->C);
         written(&o, KS_THERE);
-        return ks_gpu_backend.product(run, &on, err);
+        return ks_gpu_product(run, &on, err);
     }
     kspec_status st = all_here(run, &o, err);
     if (!st) st = make_room(run, d->streamed * sizeof(double), err);
@@ -175,8 +177,10 @@ static kspec_status product(const ks_run *run, const ks_matmul *p, kspec_error *
     return st ? st : ks_streamed_product(run, p, err);
 }
 
-static kspec_status expression(const ks_run *run, const ks_expression *e, ks_tile_result what, double *out,
-                               kspec_error *err) {
+static kspec_status expression(const ks_run *run, const ks_mat_expression *of, ks_tile_result what,
+                               ks_mat *to, double *sums, kspec_error *err) {
+    const ks_expression plain = ks_mat_plain_expression(of), *e = &plain;
+    double *out = to ? ks_mat_address(to) : sums;
     const ks_device *d = run->device;
     const int matrix = what == KS_TILE_STORE || what == KS_TILE_ADD, vectors = e->vectors_there;
     const size_t made = (what == KS_TILE_COL_SUMS ? 1 : e->m) * (what == KS_TILE_ROW_SUMS ? 1 : e->n);
@@ -193,51 +197,59 @@ static kspec_status expression(const ks_run *run, const ks_expression *e, ks_til
         if (e->row && vectors) on.row = there(d, e->row);
         if (e->col && vectors) on.col = there(d, e->col);
         written(&o, KS_THERE);
-        return ks_gpu_backend.expression(run, &on, what, o.to ? there(d, out) : out, err);
+        return ks_gpu_expression(run, &on, what, o.to ? there(d, out) : out, err);
     }
     kspec_status st = all_here(run, &o, err);
     written(&o, KS_HERE);
     return st ? st : ks_tile_run(run, e, what, out, err);
 }
 
-static kspec_status symmetrise(const ks_run *run, size_t n, double *X, kspec_error *err) {
+static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *at, kspec_error *err) {
     const ks_device *d = run->device;
+    double *X = ks_mat_address(at);
     operands o = {.known = 1};
     writes(d, &o, X, n * n, 1);
     const int on = fit(d, &o);
     kspec_status st = on ? all_there(run, &o, err) : all_here(run, &o, err);
     written(&o, on ? KS_THERE : KS_HERE);
     if (st) return st;
-    return on ? ks_gpu_backend.symmetrise(run, n, there(d, X), err) : ks_tile_symmetrise(run, n, X, err);
+    return on ? ks_gpu_backend.symmetrise(run, n, ks_mat_of(there(d, X)), err)
+              : ks_tile_symmetrise(run, n, X, err);
 }
 
 /* Made by the processor: a constant */
-static kspec_status triangle(const ks_run *run, size_t n, double *X, kspec_error *err) {
-    ks_resident *r = find(run->device, X);
+static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
+    ks_resident *r = find(run->device, ks_mat_address(X));
     if (r) r->valid = KS_HERE;
     return ks_cpu_backend.triangle(run, n, X, err);
 }
 
-static kspec_status put(const ks_run *run, double *to, const double *from, size_t count, kspec_error *err) {
-    ks_resident *r = find(run->device, to);
+static kspec_status put(const ks_run *run, ks_mat *to, const double *from, size_t count, kspec_error *err) {
+    ks_resident *r = find(run->device, ks_mat_address(to));
     kspec_status st = to_host(run, r, err);
     if (r) r->valid = KS_HERE;
     return st ? st : ks_cpu_backend.put(run, to, from, count, err);
 }
 
-static kspec_status get(const ks_run *run, double *to, const double *from, size_t count, size_t step,
+static kspec_status get(const ks_run *run, double *to, const ks_mat *from, size_t count, size_t step,
                         kspec_error *err) {
-    const ks_resident *r = find(run->device, from);
+    const double *x = ks_mat_address(from);
+    const ks_resident *r = find(run->device, x);
     if (r && r->valid == KS_THERE)
-        return ks_gpu_backend.get(run, to, there(run->device, from), count, step, err);
+        return ks_gpu_backend.get(run, to, ks_mat_of(there(run->device, x)), count, step, err);
     return ks_cpu_backend.get(run, to, from, count, step, err);
 }
 
-static kspec_status diagonal(const ks_run *run, double *to, const double *from, size_t n, kspec_error *err) {
+static kspec_status diagonal(const ks_run *run, double *to, const ks_mat *from, size_t n, kspec_error *err) {
     return get(run, to, from, n, n + 1, err);
 }
 
 /* ---- matrices ---- */
+
+static int suits(const ks_run *run, ks_holding how, double work) {
+    (void)work;
+    return how != KS_HOLD_ADDRESSES && run->device && run->device->streamed;
+}
 
 /* An entry of the list; of memory of its own, or the caller's */
 static kspec_status enter(const ks_run *run, const double *lent, size_t rows, size_t cols, const char *what,
@@ -259,18 +271,18 @@ static kspec_status enter(const ks_run *run, const double *lent, size_t rows, si
     return KSPEC_OK;
 }
 
-static kspec_status hold(const ks_run *run, size_t rows, size_t cols, const char *what, double **out,
+static kspec_status hold(const ks_run *run, size_t rows, size_t cols, const char *what, ks_mat **out,
                          kspec_error *err) {
     ks_resident *r;
     kspec_status st = enter(run, NULL, rows, cols, what, &r, err);
-    *out = r ? r->host : NULL;
+    *out = r ? ks_mat_of(r->host) : NULL;
     return st;
 }
 
-static void drop(const ks_run *run, double *p) {
+static void drop(const ks_run *run, ks_mat *p) {
     ks_device *d = run->device;
     ks_resident **at = &d->resident, *r;
-    while (*at && (*at)->host != p) at = &(*at)->next;
+    while (*at && (*at)->host != ks_mat_address(p)) at = &(*at)->next;
     if (!(r = *at) || !p) return;
     *at = r->next;
     release(run, r);
@@ -279,8 +291,8 @@ static void drop(const ks_run *run, double *p) {
     ks_free(r);
 }
 
-static void idle(const ks_run *run, double *p) {
-    ks_resident *r = find(run->device, p);
+static void idle(const ks_run *run, ks_mat *p) {
+    ks_resident *r = find(run->device, ks_mat_address(p));
     if (!r) return;
     release(run, r);
     r->valid = 0;
@@ -288,27 +300,30 @@ static void idle(const ks_run *run, double *p) {
 
 /* What is the caller's on the device becomes one of ours: it must be possible to move it out. */
 static kspec_status bring(const ks_run *run, const double *from, size_t rows, size_t cols, const char *what,
-                          const double **out, kspec_error *err) {
+                          const ks_mat **out, kspec_error *err) {
     ks_device *d = run->device;
     const int there = ks_device_has(d, from);
     ks_resident *r;
     kspec_status st = enter(run, there ? NULL : from, rows, cols, what, &r, err);
-    *out = r ? r->host : NULL;
+    *out = r ? ks_mat_of(r->host) : NULL;
     if (st || !there) return st;
     r->valid = KS_HERE;
     st = ks_device_status(d, d->plugin->get(d->gpu, r->host, from, r->count, 1), what, err);
-    if (st) drop(run, r->host), *out = NULL;
+    if (st) drop(run, ks_mat_of(r->host)), *out = NULL;
     return st;
 }
 
-static void leave(const ks_run *run, const double *p) { drop(run, (double *)p); }
+static void leave(const ks_run *run, const ks_mat *p) { drop(run, (ks_mat *)p); }
 
-const ks_backend ks_resident_backend = {.hold = hold,
+const ks_backend ks_resident_backend = {.suits = suits,
+                                        .room = ks_mat_room,
+                                        .hold = hold,
                                         .drop = drop,
                                         .idle = idle,
                                         .bring = bring,
                                         .leave = leave,
                                         .diagonal = diagonal,
+                                        .view = ks_mat_view,
                                         .put = put,
                                         .get = get,
                                         .product = product,

@@ -28,8 +28,6 @@ typedef struct ks_resident {
     size_t used;
 } ks_resident;
 
-extern const ks_backend ks_resident_backend;
-
 /* Bytes of a matrix from which on it is page-locked when it is copied again (1 MB); tests take fewer. */
 extern size_t ks_resident_lock_least;
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/device.h"
+#include "device/gpu.h"
 
 #include <math.h>
 
@@ -59,23 +60,21 @@ typedef struct {
 } stream;
 
 static kspec_status hold_all(stream *x, kspec_error *err) {
-    const ks_backend *gpu = &ks_gpu_backend;
     const shape s = x->s;
     const char *what = "tiles of matrices";
-    kspec_status st = gpu->hold(x->run, s.m, s.n, what, &x->C, err);
-    if (!st && s.tiles > 1) st = gpu->hold(x->run, s.n, s.m, what, &x->mirror, err);
+    kspec_status st = ks_gpu_hold(x->run, ks_size(s.m, s.n), what, &x->C, err);
+    if (!st && s.tiles > 1) st = ks_gpu_hold(x->run, ks_size(s.n, s.m), what, &x->mirror, err);
     for (int k = 0; k < 2 && !st; k++) {
-        st = gpu->hold(x->run, s.m, s.k, what, &x->A[k], err);
-        if (!st) st = gpu->hold(x->run, s.k, s.n, what, &x->B[k], err);
+        st = ks_gpu_hold(x->run, ks_size(s.m, s.k), what, &x->A[k], err);
+        if (!st) st = ks_gpu_hold(x->run, ks_size(s.k, s.n), what, &x->B[k], err);
     }
     return st;
 }
 
 static void drop_all(stream *x) {
-    const ks_backend *gpu = &ks_gpu_backend;
-    for (int k = 0; k < 2; k++) gpu->drop(x->run, x->A[k]), gpu->drop(x->run, x->B[k]);
-    gpu->drop(x->run, x->mirror);
-    gpu->drop(x->run, x->C);
+    for (int k = 0; k < 2; k++) ks_gpu_drop(x->run, x->A[k]), ks_gpu_drop(x->run, x->B[k]);
+    ks_gpu_drop(x->run, x->mirror);
+    ks_gpu_drop(x->run, x->C);
 }
 
 static kspec_status put(const stream *x, double *to, const double *from, size_t rows, size_t cols, size_t ld,
@@ -122,7 +121,7 @@ static kspec_status multiply_panels(const stream *x, size_t i, size_t j, size_t 
                                 .ldc = n,
                                 .symmetric = diagonal};
         const ks_run step = ks_run_part(&part, (double)k / (double)p->k, (double)(k + depth) / (double)p->k);
-        if ((st = ks_gpu_backend.product(&step, &more, err))) return st;
+        if ((st = ks_gpu_product(&step, &more, err))) return st;
     }
     return KSPEC_OK;
 }
@@ -136,7 +135,7 @@ static kspec_status one_tile(const stream *x, size_t i, size_t j, ks_run part, k
     if (!st) st = get(x, C, p->ldc, x->C, m, n, err);
     if (st || !p->symmetric || i == j) return st;
     const ks_expression turned = {.m = n, .n = m, .alpha = 1, .count = 1, .factor = {{x->C, 1, 1}}};
-    st = ks_gpu_backend.expression(&part, &turned, KS_TILE_STORE, x->mirror, err);
+    st = ks_gpu_expression(&part, &turned, KS_TILE_STORE, x->mirror, err);
     return st ? st : get(x, p->C + j * p->ldc + i, p->ldc, x->mirror, n, m, err);
 }
 

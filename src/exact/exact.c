@@ -2,7 +2,6 @@
 
 #include "base/center.h"
 #include "base/error.h"
-#include "device/ranks.h"
 #include "linalg/linalg.h"
 #include "exact/run.h"
 #include "exact/terms.h"
@@ -16,47 +15,47 @@
  * complete. Rows sampled: G[i_l, i_(l+1)] = sum_a A[i_l,a] B[i_(l+1),a] / Q. Columns sampled: G[a_l, a_(l+1)]
  * = sum_i B[i,a_l] A[i,a_(l+1)] / P.
  */
-static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, double *G) {
-    int rows = s == KSPEC_SAMPLED_ROWS, symmetric = p->A == p->B;
+static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, ks_mat *G) {
+    int rows = s == KSPEC_SAMPLED_ROWS, symmetric = x->A == x->B;
     size_t N = rows ? p->P : p->Q, M = rows ? p->Q : p->P, ld = p->Q;
-    const double *L = rows ? p->A : p->B, *R = rows ? p->B : p->A;
+    const ks_mat *L = rows ? x->A : x->B, *R = rows ? x->B : x->A;
     double work = (double)N * (double)N * (double)M * (symmetric ? KS_SYMMETRIC_COST : 1),
            alpha = 1 / (double)M;
     ks_run part;
-    const ks_matmul product = {.ta = !rows,
-                               .tb = rows,
-                               .m = N,
-                               .n = N,
-                               .k = M,
-                               .alpha = alpha,
-                               .A = L,
-                               .lda = ld,
-                               .B = R,
-                               .ldb = ld,
-                               .C = G,
-                               .ldc = N,
-                               .symmetric = symmetric};
-    ks_exec_room(x, ks_ranks_product_room(x->ranks, &product, KS_WHOLE_A | KS_WHOLE_B));
+    const ks_mat_product product = {.ta = !rows,
+                                    .tb = rows,
+                                    .m = N,
+                                    .n = N,
+                                    .k = M,
+                                    .alpha = alpha,
+                                    .A = L,
+                                    .lda = ld,
+                                    .B = R,
+                                    .ldb = ld,
+                                    .C = G,
+                                    .ldc = N,
+                                    .symmetric = symmetric};
+    ks_exec_room(x, &(ks_room){.product = &product, .whole = KS_WHOLE_A | KS_WHOLE_B});
     if (!ks_exec_step(x, work, &part)) return;
     x->status = x->at->product(&part, &product, x->err);
 }
 
-/* The data where the plan is carried out, and their end */
-static void bring(ks_exec_state *x, const ks_pair *p, ks_pair *there) {
-    *there = *p;
+/* The data where the plan is carried out, and their end; a dry execution only tells them apart */
+static void bring(ks_exec_state *x, const ks_pair *p) {
+    x->A = ks_mat_of(p->A), x->B = ks_mat_of(p->B);
     if (x->dry) return;
-    there->A = there->B = NULL;
-    x->status = x->at->bring(x->run, p->A, p->P, p->Q, "the exact estimator", &there->A, x->err);
+    x->A = x->B = NULL;
+    x->status = x->at->bring(x->run, p->A, p->P, p->Q, "the exact estimator", &x->A, x->err);
     if (!x->status && p->B != p->A)
-        x->status = x->at->bring(x->run, p->B, p->P, p->Q, "the exact estimator", &there->B, x->err);
+        x->status = x->at->bring(x->run, p->B, p->P, p->Q, "the exact estimator", &x->B, x->err);
     else
-        there->B = there->A;
+        x->B = x->A;
 }
 
-static void leave(ks_exec_state *x, const ks_pair *there) {
+static void leave(ks_exec_state *x, const ks_mat *A, const ks_mat *B) {
     if (x->dry) return;
-    if (there->B != there->A) x->at->leave(x->run, there->B);
-    x->at->leave(x->run, there->A);
+    if (B != A) x->at->leave(x->run, B);
+    x->at->leave(x->run, A);
 }
 
 /* Does a graph need matrices whole (exact_hard.c)? */
@@ -66,26 +65,25 @@ static int any_hard(const ks_plan *plan) {
     return 0;
 }
 
-/* One execution of the plan, by a team of x->ranks processes or 0. */
+/* One execution of the plan */
 static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair *p, kspec_sampled s) {
     x->plan = plan;
     x->live = plan->arena.bytes;
     x->peak = plan->bytes_making;
     x->at = any_hard(plan) ? ks_backend_alone(x->run) : ks_backend_for(x->run, p->P, p->Q);
-    x->ranks = x->at == &ks_ranks_backend ? ks_team_ranks(x->run) : 0;
-    ks_pair there;
-    bring(x, p, &there);
-    x->A = there.A, x->B = there.B;
+    bring(x, p);
+    const ks_mat *A = x->A, *B = x->B;
     size_t N = plan->size[KS_ROW];
-    double *G = NULL;
+    ks_mat *G = NULL;
     if (s != KSPEC_SAMPLED_BOTH) {
-        x->A = G = ks_exec_hold(x, N, N);
-        if (G) gram(x, &there, s, G);
+        G = ks_exec_hold(x, N, N);
+        if (G) gram(x, p, s, G);
+        x->A = G;
     }
     if (!x->status) ks_exec(x);
     ks_exec_drop(x, G, N, N);
     ks_exec_end(x);
-    leave(x, &there);
+    leave(x, A, B);
     return x->status;
 }
 

@@ -20,27 +20,33 @@ enum { SLOTS = 16 };
 
 typedef struct {
     size_t P, Q;
-    /* the first slice of the round, and the end of it */
-    size_t r0, r1;
-    /* P x P, Q x Q, P x Q */
-    const double *E, *F, *X[2][2];
     /* r1 <= r0 suffices */
     int mirror;
+    /* P x P, Q x Q, P x Q */
+    const ks_mat *E, *F, *X[2][2];
     /* for each worker 2 x P x Q */
-    double *work;
-    /* P x P; SLOTS x Q x Q (of a device Q x Q) or NULL */
-    double *E_adj, *F_adj;
+    ks_mat *work;
+    /* P x P; slots_of() x Q x Q or NULL */
+    ks_mat *E_adj, *F_adj;
 } slices;
 
-/* How many slices a device or the processor's threads work on at once, and sums of them there are */
+/* The same in the host's memory; the first slice of the round, and the end of it */
+typedef struct {
+    size_t P, Q, r0, r1;
+    int mirror;
+    const double *E, *F, *X[2][2];
+    double *work, *E_adj, *F_adj;
+} host_slices;
+
+/* How many slices the processor's threads, or another backend, work on at once, and sums of them there are */
 static size_t workers_of(const ks_exec_state *x) {
     const size_t P = x->plan->size[KS_ROW];
-    return x->run->device ? 1 : (size_t)ks_workers(x->run, P < SLOTS ? P : SLOTS);
+    return x->at->host ? (size_t)ks_workers(x->run, P < SLOTS ? P : SLOTS) : 1;
 }
 
-static size_t slots_of(const ks_exec_state *x) { return x->run->device ? 1 : SLOTS; }
+static size_t slots_of(const ks_exec_state *x) { return x->at->host ? SLOTS : 1; }
 
-static void slice(const slices *s, size_t slot, size_t worker, size_t r0) {
+static void slice(const host_slices *s, size_t slot, size_t worker, size_t r0) {
     size_t P = s->P, Q = s->Q, rows = s->mirror ? r0 + 1 : P;
     double *U = s->work + worker * 2 * P * Q, *Z = U + P * Q, *t = s->E_adj + r0 * P;
     const double *x00 = s->X[0][0] + r0 * Q, *x01 = s->X[0][1] + r0 * Q, *e = s->E + r0 * P;
@@ -62,7 +68,7 @@ static void slice(const slices *s, size_t slot, size_t worker, size_t r0) {
 
 /* The slices of one slot, in their order: whoever makes them, the sums have the same bits. */
 static kspec_status slot_slices(void *ctx, size_t slot, const ks_worker *worker) {
-    const slices *s = ctx;
+    const host_slices *s = ctx;
     for (size_t r0 = s->r0 + slot; r0 < s->r1; r0 += SLOTS) slice(s, slot, (size_t)worker->index, r0);
     return KSPEC_OK;
 }
@@ -80,13 +86,13 @@ static int mirrored(const ks_plan *pl, const ks_terminal *t) {
  * Slices of a round: one of each slot; for a team, which hands the sums of all slots round after it, as many
  * as take a second.
  */
-static size_t round_size(const ks_exec_state *x, const slices *s) {
+static size_t round_size(const ks_exec_state *x, const host_slices *s) {
     const double one = (double)s->P * (double)s->Q * (double)s->Q * (s->F_adj ? 2 : 1), rounds = 2e10 / one;
     return x->run->team && rounds > 1 ? SLOTS * (rounds < 1e6 ? (size_t)rounds : 1000000) : SLOTS;
 }
 
 /* Shares a round out where it takes longer than its messages. */
-static kspec_status round_of_slices(const ks_run *run, slices *s, double work, kspec_error *err) {
+static kspec_status round_of_slices(const ks_run *run, host_slices *s, double work, kspec_error *err) {
     const size_t P = s->P, Q = s->Q, count = s->r1 - s->r0;
     const ks_share made[] = {{.to = s->E_adj + s->r0 * P, .each = P * sizeof(double), .count = count},
                              {.to = s->F_adj, .each = Q * Q * sizeof(double), .count = SLOTS, .per = 1}};
@@ -95,7 +101,18 @@ static kspec_status round_of_slices(const ks_run *run, slices *s, double work, k
                        err);
 }
 
-static void cpu_slices(ks_exec_state *x, slices *s) {
+static void cpu_slices(ks_exec_state *x, const slices *of) {
+    double *(*host)(const ks_mat *) = x->at->host;
+    host_slices all = {.P = of->P,
+                       .Q = of->Q,
+                       .mirror = of->mirror,
+                       .E = host(of->E),
+                       .F = host(of->F),
+                       .work = host(of->work),
+                       .E_adj = host(of->E_adj),
+                       .F_adj = host(of->F_adj)},
+                *s = &all;
+    for (int k = 0; k < 4; k++) all.X[k / 2][k % 2] = host(of->X[k / 2][k % 2]);
     size_t P = s->P, Q = s->Q, size = round_size(x, s);
     if (s->F_adj && !x->dry && !x->status) memset(s->F_adj, 0, SLOTS * Q * Q * sizeof *s->F_adj);
     for (s->r0 = 0; s->r0 < P && !x->status; s->r0 = s->r1) {
@@ -113,79 +130,81 @@ static void cpu_slices(ks_exec_state *x, slices *s) {
             for (size_t i = 0; i < Q * Q; i++) s->F_adj[i] += s->F_adj[k * Q * Q + i];
 }
 
-/* Rows from ... from+count-1 of slice r0: t, and V in the place of Z; x00 and e are the device's */
-static void device_lines(ks_exec_state *x, const slices *s, const ks_run *part, size_t from, size_t count,
-                         double twice, double *Z) {
-    const size_t P = s->P, Q = s->Q, at = from * Q;
-    ks_expression e = {.m = count,
-                       .n = Q,
-                       .alpha = twice,
-                       .col = s->X[0][0] + s->r0 * Q,
-                       .count = 2,
-                       .factor = {{s->X[1][0] + at, 0, 1}, {Z + at, 0, 1}},
-                       .vectors_there = 1};
+/* Rows from ... from+count-1 of slice r0: t, and V in the place of Z; x00 and e are the backend's */
+static void backend_lines(ks_exec_state *x, const slices *s, const ks_run *part, size_t r0, size_t from,
+                          size_t count, double twice, ks_mat *Z) {
+    const ks_backend *at = x->at;
+    const size_t P = s->P, Q = s->Q;
+    ks_mat *V = at->view(Z, from * Q);
+    ks_mat_expression e = {.m = count,
+                           .n = Q,
+                           .alpha = twice,
+                           .col_held = at->view(s->X[0][0], r0 * Q),
+                           .count = 2,
+                           .factor = {{at->view(s->X[1][0], from * Q), 0, 1}, {V, 0, 1}}};
     if (count == 0 || x->status) return;
-    x->status = x->at->expression(part, &e, KS_TILE_ROW_SUMS, s->E_adj + s->r0 * P + from, x->err);
+    x->status = at->expression(part, &e, KS_TILE_ROW_SUMS, at->view(s->E_adj, r0 * P + from), NULL, x->err);
     if (!s->F_adj || x->status) return;
-    e.count = 1, e.row = s->E + s->r0 * P + from;
-    x->status = x->at->expression(part, &e, KS_TILE_STORE, Z + at, x->err);
+    e.count = 1, e.row_held = at->view(s->E, r0 * P + from);
+    x->status = at->expression(part, &e, KS_TILE_STORE, V, NULL, x->err);
 }
 
-/* The same one slice after the other, each a few operations of the device. */
-static void device_slices(ks_exec_state *x, slices *s) {
+/* The same one slice after the other, each a few operations of the backend. */
+static void backend_slices(ks_exec_state *x, const slices *s) {
+    const ks_backend *at = x->at;
     const size_t P = s->P, Q = s->Q;
-    double *U = s->work, *Z = U + P * Q;
-    const ks_expression zero = {.m = P, .n = P, .alpha = 0, .count = 1, .factor = {{s->E, 0, 1}}};
-    if (!x->status) x->status = x->at->expression(x->run, &zero, KS_TILE_STORE, s->E_adj, x->err);
-    for (s->r0 = 0; s->r0 < P && !x->status; s->r0++) {
-        const size_t rows = s->mirror ? s->r0 + 1 : P, r0 = s->r0;
+    ks_mat *U = s->work, *Z = at->view(U, P * Q);
+    const ks_mat_expression zero = {.m = P, .n = P, .alpha = 0, .count = 1, .factor = {{s->E, 0, 1}}};
+    if (!x->dry && !x->status)
+        x->status = at->expression(x->run, &zero, KS_TILE_STORE, s->E_adj, NULL, x->err);
+    for (size_t r0 = 0; r0 < P && !x->status; r0++) {
+        const size_t rows = s->mirror ? r0 + 1 : P;
         ks_run part;
-        if (!ks_exec_step(x, (double)rows * (double)Q * (double)Q * (s->F_adj ? 2 : 1), &part)) return;
-        const ks_expression u = {.m = rows,
-                                 .n = Q,
-                                 .alpha = 1,
-                                 .col = s->X[0][1] + r0 * Q,
-                                 .count = 1,
-                                 .factor = {{s->X[1][1], 0, 1}},
-                                 .vectors_there = 1};
-        const ks_matmul z = {.tb = 1,
-                             .m = rows,
-                             .n = Q,
-                             .k = Q,
-                             .alpha = 1,
-                             .A = U,
-                             .lda = Q,
-                             .B = s->F,
-                             .ldb = Q,
-                             .C = Z,
-                             .ldc = Q};
-        const ks_matmul f = {.ta = 1,
-                             .m = Q,
-                             .n = Q,
-                             .k = rows,
-                             .alpha = 1,
-                             .A = Z,
-                             .lda = Q,
-                             .B = U,
-                             .ldb = Q,
-                             .beta = r0 > 0,
-                             .C = s->F_adj,
-                             .ldc = Q};
-        x->status = x->at->expression(&part, &u, KS_TILE_STORE, U, x->err);
-        if (!x->status) x->status = x->at->product(&part, &z, x->err);
-        device_lines(x, s, &part, 0, s->mirror ? r0 : P, s->mirror ? 2 : 1, Z);
-        if (s->mirror) device_lines(x, s, &part, r0, 1, 1, Z);
-        if (s->F_adj && !x->status) x->status = x->at->product(&part, &f, x->err);
+        if (!ks_exec_step(x, (double)rows * (double)Q * (double)Q * (s->F_adj ? 2 : 1), &part)) continue;
+        const ks_mat_expression u = {.m = rows,
+                                     .n = Q,
+                                     .alpha = 1,
+                                     .col_held = at->view(s->X[0][1], r0 * Q),
+                                     .count = 1,
+                                     .factor = {{s->X[1][1], 0, 1}}};
+        const ks_mat_product z = {.tb = 1,
+                                  .m = rows,
+                                  .n = Q,
+                                  .k = Q,
+                                  .alpha = 1,
+                                  .A = U,
+                                  .lda = Q,
+                                  .B = s->F,
+                                  .ldb = Q,
+                                  .C = Z,
+                                  .ldc = Q};
+        const ks_mat_product f = {.ta = 1,
+                                  .m = Q,
+                                  .n = Q,
+                                  .k = rows,
+                                  .alpha = 1,
+                                  .A = Z,
+                                  .lda = Q,
+                                  .B = U,
+                                  .ldb = Q,
+                                  .beta = r0 > 0,
+                                  .C = s->F_adj,
+                                  .ldc = Q};
+        x->status = at->expression(&part, &u, KS_TILE_STORE, U, NULL, x->err);
+        if (!x->status) x->status = at->product(&part, &z, x->err);
+        backend_lines(x, s, &part, r0, 0, s->mirror ? r0 : P, s->mirror ? 2 : 1, Z);
+        if (s->mirror) backend_lines(x, s, &part, r0, r0, 1, 1, Z);
+        if (s->F_adj && !x->status) x->status = at->product(&part, &f, x->err);
     }
 }
 
 /* E (P x P), F (Q x Q), E~ and, where F_adj is given (slots_of() x Q x Q), F~ into its first Q x Q. */
-static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double *F, double *E_adj,
-                       double *F_adj) {
+static void all_slices(ks_exec_state *x, const ks_terminal *t, ks_mat *E, ks_mat *F, ks_mat *E_adj,
+                       ks_mat *F_adj) {
     const ks_plan *pl = x->plan;
     size_t P = pl->size[KS_ROW], Q = pl->size[KS_COL], lines = workers_of(x) * 2 * P;
     slices s = {.P = P, .Q = Q, .E = E, .F = F, .E_adj = E_adj, .F_adj = F_adj, .mirror = mirrored(pl, t)};
-    double *held[4] = {0};
+    ks_mat *held[4] = {0};
     for (int k = 0; k < 4; k++) {
         int edge = t->X[k / 2][k % 2];
         const ks_edge *e = &pl->edges[edge];
@@ -198,27 +217,29 @@ static void all_slices(ks_exec_state *x, const ks_terminal *t, double *E, double
     s.work = ks_exec_hold(x, lines, Q);
     ks_exec_edge(x, t->E, KS_ROW, KS_ROW, E);
     ks_exec_edge(x, t->F, KS_COL, KS_COL, F);
-    if (x->run->device && !x->dry)
-        device_slices(x, &s);
-    else
+    if (x->at->host)
         cpu_slices(x, &s);
+    else
+        backend_slices(x, &s);
     ks_exec_drop(x, s.work, lines, Q);
     for (int k = 0; k < 4; k++) ks_exec_drop(x, held[k], P, Q);
 }
 
 /* through[i] += sum_j first X[i,j] + second X[j,i], where X = E E~ elementwise. */
-static void edge_through(ks_exec_state *x, size_t n, const double *E, const double *E_adj, double first,
+static void edge_through(ks_exec_state *x, size_t n, const ks_mat *edge, const ks_mat *adjoint, double first,
                          double second, double *through) {
-    if (x->run->device) {
-        const ks_expression e = {
-            .m = n, .n = n, .alpha = 1, .count = 2, .factor = {{E, 0, 1}, {E_adj, 0, 1}}};
+    if (!x->at->host) {
+        const ks_mat_expression e = {
+            .m = n, .n = n, .alpha = 1, .count = 2, .factor = {{edge, 0, 1}, {adjoint, 0, 1}}};
         for (int k = 0; k < 2 && !x->status; k++) {
             double *sums = x->scratch[k];
-            x->status = x->at->expression(x->run, &e, k ? KS_TILE_COL_SUMS : KS_TILE_ROW_SUMS, sums, x->err);
+            x->status =
+                x->at->expression(x->run, &e, k ? KS_TILE_COL_SUMS : KS_TILE_ROW_SUMS, NULL, sums, x->err);
             for (size_t i = 0; i < n && !x->status; i++) through[i] += (k ? second : first) * sums[i];
         }
         return;
     }
+    const double *E = x->at->host(edge), *E_adj = x->at->host(adjoint);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) {
             double v = E[i * n + j] * E_adj[i * n + j];
@@ -227,22 +248,25 @@ static void edge_through(ks_exec_state *x, size_t n, const double *E, const doub
         }
 }
 
-static double value_of(ks_exec_state *x, size_t P, const double *E, const double *E_adj) {
-    const ks_expression e = {.m = P, .n = P, .alpha = 1, .count = 2, .factor = {{E, 0, 1}, {E_adj, 0, 1}}};
+static double value_of(ks_exec_state *x, size_t P, const ks_mat *edge, const ks_mat *adjoint) {
+    const ks_mat_expression e = {
+        .m = P, .n = P, .alpha = 1, .count = 2, .factor = {{edge, 0, 1}, {adjoint, 0, 1}}};
     double value = 0, *sums = x->scratch[0];
-    if (!x->run->device) {
+    if (x->at->host) {
+        const double *E = x->at->host(edge), *E_adj = x->at->host(adjoint);
         for (size_t i = 0; i < P; i++) value += ks_dot(P, E + i * P, E_adj + i * P);
         return value;
     }
-    x->status = x->at->expression(x->run, &e, KS_TILE_ROW_SUMS, sums, x->err);
+    x->status = x->at->expression(x->run, &e, KS_TILE_ROW_SUMS, NULL, sums, x->err);
     for (size_t i = 0; i < P && !x->status; i++) value += sums[i];
     return value;
 }
 
 double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
     size_t P = x->plan->size[KS_ROW], Q = x->plan->size[KS_COL];
-    double *E = ks_exec_hold(x, P, P), *E_adj = ks_exec_hold(x, P, P), *F = ks_exec_hold(x, Q, Q), value = 0;
-    double *F_adj = n ? ks_exec_hold(x, slots_of(x) * Q, Q) : NULL;
+    ks_mat *E = ks_exec_hold(x, P, P), *E_adj = ks_exec_hold(x, P, P), *F = ks_exec_hold(x, Q, Q);
+    double value = 0;
+    ks_mat *F_adj = n ? ks_exec_hold(x, slots_of(x) * Q, Q) : NULL;
     if (!x->status) all_slices(x, t, E, F, E_adj, F_adj);
     if (!x->dry && !x->status) value = value_of(x, P, E, E_adj);
     if (n && !x->dry && !x->status) {

@@ -4,20 +4,19 @@
  * was counted.
  */
 #include "base/error.h"
-#include "device/ranks.h"
 #include "exact/run.h"
 
 #include <math.h>
 #include <string.h>
 
-static double nowhere[1]; /* what a dry execution holds */
+static double nowhere[1]; /* what a dry execution holds, as a matrix or a vector */
 
 static size_t held_bytes(size_t count) {
     return ks_size_add(ks_size(count, sizeof(double)), KS_ALIGN - 1) / KS_ALIGN * KS_ALIGN;
 }
 
 static size_t matrix_bytes(const ks_exec_state *x, size_t rows, size_t cols) {
-    return held_bytes(ks_strips_count(x->ranks, rows, cols));
+    return held_bytes(x->at->room(x->run, &(ks_room){.rows = rows, .cols = cols}));
 }
 
 /* ---- matrices that wait ---- */
@@ -42,19 +41,17 @@ void ks_exec_end(ks_exec_state *x) {
 
 /* ---- memory ---- */
 
-/* Counts it; 1 if it is to be allocated, 0 with what takes its place. */
-static int count_held(ks_exec_state *x, size_t bytes, double **instead) {
-    *instead = NULL;
+/* Counts it; 1 if it is to be allocated. */
+static int count_held(ks_exec_state *x, size_t bytes) {
     if (x->status) return 0;
     x->live = ks_size_add(x->live, bytes);
     if (x->live > x->peak) x->peak = x->live;
-    if (x->dry) *instead = nowhere;
     return !x->dry;
 }
 
-double *ks_exec_hold(ks_exec_state *x, size_t rows, size_t cols) {
-    double *p;
-    if (!count_held(x, matrix_bytes(x, rows, cols), &p)) return p;
+ks_mat *ks_exec_hold(ks_exec_state *x, size_t rows, size_t cols) {
+    ks_mat *p = NULL;
+    if (!count_held(x, matrix_bytes(x, rows, cols))) return x->status ? NULL : ks_mat_of(nowhere);
     for (int k = x->spares; k--;)
         if (x->spare[k].rows == rows && x->spare[k].cols == cols) return take_spare(x, k).x;
     make_room(x, 0);
@@ -62,7 +59,7 @@ double *ks_exec_hold(ks_exec_state *x, size_t rows, size_t cols) {
     return p;
 }
 
-void ks_exec_drop(ks_exec_state *x, double *p, size_t rows, size_t cols) {
+void ks_exec_drop(ks_exec_state *x, ks_mat *p, size_t rows, size_t cols) {
     if (!p) return;
     const size_t bytes = matrix_bytes(x, rows, cols);
     x->live -= bytes;
@@ -77,10 +74,9 @@ void ks_exec_drop(ks_exec_state *x, double *p, size_t rows, size_t cols) {
 }
 
 double *ks_exec_hold_vector(ks_exec_state *x, size_t count) {
-    double *p;
-    if (!count_held(x, held_bytes(count), &p)) return p;
+    if (!count_held(x, held_bytes(count))) return x->status ? NULL : nowhere;
     make_room(x, 0);
-    p = ks_alloc(count, sizeof *p);
+    double *p = ks_alloc(count, sizeof *p);
     if (!p) x->status = ks_nomem(x->err, "the exact estimator", ks_size(count, sizeof *p));
     return p;
 }
@@ -91,10 +87,10 @@ void ks_exec_drop_vector(ks_exec_state *x, double *p, size_t count) {
     if (!x->dry) ks_free(p);
 }
 
-void ks_exec_room(ks_exec_state *x, size_t count) {
-    const size_t room = ks_size_add(x->live, held_bytes(count));
+void ks_exec_room(ks_exec_state *x, const ks_room *of) {
+    const size_t bytes = held_bytes(x->at->room(x->run, of)), room = ks_size_add(x->live, bytes);
     if (room > x->peak) x->peak = room;
-    make_room(x, held_bytes(count));
+    make_room(x, bytes);
 }
 
 /* ---- work ---- */

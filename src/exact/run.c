@@ -11,7 +11,6 @@
 #include "exact/run.h"
 
 #include "base/error.h"
-#include "device/ranks.h"
 #include "device/tile.h"
 
 #include <math.h>
@@ -21,15 +20,15 @@ static size_t size_of(const ks_exec_state *x, int kind) { return x->plan->size[k
 
 /* ---- expressions ---- */
 
-static void add_factor(ks_expression *e, const double *p, int transposed, int power) {
-    if (power) e->factor[e->count++] = (ks_factor){p, transposed, power};
+static void add_factor(ks_mat_expression *e, const ks_mat *p, int transposed, int power) {
+    if (power) e->factor[e->count++] = (ks_mat_factor){p, transposed, power};
 }
 
 /*
  * Appends the edge's factors but for one occurrence of number `skip` (-1: none), as seen from the first
  * vertex (of kind ku) or, if flipped, from the second.
  */
-static void add_edge(const ks_exec_state *x, ks_expression *out, int edge, int ku, int flip, int skip) {
+static void add_edge(const ks_exec_state *x, ks_mat_expression *out, int edge, int ku, int flip, int skip) {
     const ks_plan *pl = x->plan;
     const ks_edge *e = &pl->edges[edge];
     if (pl->form.one_sided) {
@@ -47,18 +46,20 @@ static void add_edge(const ks_exec_state *x, ks_expression *out, int edge, int k
     }
 }
 
-static void run_expression(ks_exec_state *x, const ks_expression *e, ks_tile_result what, double *out) {
+/* Into a matrix, or sums into a vector */
+static void run_expression(ks_exec_state *x, const ks_mat_expression *e, ks_tile_result what, ks_mat *out,
+                           double *sums) {
     ks_run part;
     int streams = e->count + (what == KS_TILE_STORE) + 2 * (what == KS_TILE_ADD);
-    ks_exec_room(x, ks_size_add(ks_tile_room(x->run, e, what), ks_ranks_expression_room(x->ranks, e, what)));
+    ks_exec_room(x, &(ks_room){.expression = e, .what = what});
     if (!ks_exec_step(x, KS_ELEMENT_COST * (double)e->m * (double)e->n * streams, &part)) return;
-    x->status = x->at->expression(&part, e, what, out, x->err);
+    x->status = x->at->expression(&part, e, what, out, sums, x->err);
 }
 
-void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, double *out) {
-    ks_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1};
+void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, ks_mat *out) {
+    ks_mat_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1};
     add_edge(x, &ex, edge, ku, 0, -1);
-    run_expression(x, &ex, KS_TILE_STORE, out);
+    run_expression(x, &ex, KS_TILE_STORE, out, NULL);
 }
 
 /* The product of the weights but for one occurrence of number `skip` (-1: none); NULL where none is left. */
@@ -84,58 +85,59 @@ static const double *weights(ks_exec_state *x, int d_number, int kind, int skip,
 
 /* A matrix as BLAS takes it: first x second index, or the other way round if transposed. */
 typedef struct {
-    const double *x;
+    const ks_mat *x;
     int transposed;
     /* to be dropped */
-    double *held;
+    ks_mat *held;
     size_t rows, cols;
 } operand;
 
 /* The edge times col[w] (NULL: ones): the matrix itself where there is one, else an elementwise product. */
 static operand operand_of(ks_exec_state *x, int edge, int ku, int kw, const double *col) {
-    ks_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1, .col = col};
+    ks_mat_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1, .col = col};
     add_edge(x, &ex, edge, ku, 0, -1);
     if (ex.count == 1 && ex.factor[0].power == 1 && !col)
         return (operand){.x = ex.factor[0].x, .transposed = ex.factor[0].transposed};
     operand o = {.transposed = ex.factor[0].transposed};
     if (o.transposed) { /* made in the orientation of its first factor */
-        ex = (ks_expression){.m = size_of(x, kw), .n = size_of(x, ku), .alpha = 1, .row = col};
+        ex = (ks_mat_expression){.m = size_of(x, kw), .n = size_of(x, ku), .alpha = 1, .row = col};
         add_edge(x, &ex, edge, ku, 1, -1);
     }
     o.rows = ex.m, o.cols = ex.n;
     o.x = o.held = ks_exec_hold(x, o.rows, o.cols);
-    if (o.held) run_expression(x, &ex, KS_TILE_STORE, o.held);
+    if (o.held) run_expression(x, &ex, KS_TILE_STORE, o.held, NULL);
     return o;
 }
 
 static void drop_operand(ks_exec_state *x, operand *o) { ks_exec_drop(x, o->held, o->rows, o->cols); }
 
 /* The data themselves, which every rank has whole; a Gram matrix it has not. */
-static int is_data(const ks_exec_state *x, const double *p) {
+static int is_data(const ks_exec_state *x, const ks_mat *p) {
     return !x->plan->form.one_sided && (p == x->A || p == x->B);
 }
 
 /* C (m x n) = L R^T (turn_L: L^T R^T ...): op(L) is m x k and op(R) n x k. */
 static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const operand *L, const operand *R,
-                     int symmetric, double *C) {
+                     int symmetric, ks_mat *C) {
     ks_run part;
     double work = (double)m * (double)n * (double)k * (symmetric ? KS_SYMMETRIC_COST : 1);
     size_t lda = L->transposed ? m : k, ldb = R->transposed ? n : k;
-    const ks_matmul p = {.ta = L->transposed,
-                         .tb = !R->transposed,
-                         .m = m,
-                         .n = n,
-                         .k = k,
-                         .alpha = 1,
-                         .A = L->x,
-                         .lda = lda,
-                         .B = R->x,
-                         .ldb = ldb,
-                         .C = C,
-                         .ldc = n,
-                         .symmetric = symmetric};
-    const int whole = (is_data(x, p.A) ? KS_WHOLE_A : 0) | (is_data(x, p.B) ? KS_WHOLE_B : 0);
-    ks_exec_room(x, ks_ranks_product_room(x->ranks, &p, whole));
+    const ks_mat_product p = {.ta = L->transposed,
+                              .tb = !R->transposed,
+                              .m = m,
+                              .n = n,
+                              .k = k,
+                              .alpha = 1,
+                              .A = L->x,
+                              .lda = lda,
+                              .B = R->x,
+                              .ldb = ldb,
+                              .C = C,
+                              .ldc = n,
+                              .symmetric = symmetric};
+    ks_exec_room(
+        x, &(ks_room){.product = &p,
+                      .whole = (is_data(x, p.A) ? KS_WHOLE_A : 0) | (is_data(x, p.B) ? KS_WHOLE_B : 0)});
     if (!ks_exec_step(x, work, &part)) return;
     part = ks_tile_threads(&part, work);
     x->status = x->at->product(&part, &p, x->err);
@@ -148,13 +150,13 @@ static double product_size(const ks_exec_state *x, int k) {
     return (double)size_of(x, p->ku) * (double)size_of(x, p->kv);
 }
 
-static double *hold_product(ks_exec_state *x, int k) {
+static ks_mat *hold_product(ks_exec_state *x, int k) {
     const ks_product *p = &x->plan->products[k];
     return ks_exec_hold(x, size_of(x, p->ku), size_of(x, p->kv));
 }
 
 /* of x->value or x->adjoint */
-static void drop_product(ks_exec_state *x, int k, double **of) {
+static void drop_product(ks_exec_state *x, int k, ks_mat **of) {
     if (!of[k]) return;
     const ks_product *p = &x->plan->products[k];
     ks_exec_drop(x, of[k], size_of(x, p->ku), size_of(x, p->kv));
@@ -188,14 +190,14 @@ static void forward_vector(ks_exec_state *x, int k) { /* o[u] = sum_w E[u,w] d[w
         for (size_t i = 0; i < m && !x->dry && !x->status; i++) x->vector[k][i] = sum;
         return;
     }
-    ks_expression e = {.m = m, .n = size_of(x, v->kw), .alpha = 1, .col = d};
+    ks_mat_expression e = {.m = m, .n = size_of(x, v->kw), .alpha = 1, .col = d};
     add_edge(x, &e, v->E, v->ku, 0, -1);
     if (e.factor[0].transposed) { /* sum over rows of the flipped one */
-        e = (ks_expression){.m = size_of(x, v->kw), .n = m, .alpha = 1, .row = d};
+        e = (ks_mat_expression){.m = size_of(x, v->kw), .n = m, .alpha = 1, .row = d};
         add_edge(x, &e, v->E, v->ku, 1, -1);
-        run_expression(x, &e, KS_TILE_COL_SUMS, x->vector[k]);
+        run_expression(x, &e, KS_TILE_COL_SUMS, NULL, x->vector[k]);
     } else {
-        run_expression(x, &e, KS_TILE_ROW_SUMS, x->vector[k]);
+        run_expression(x, &e, KS_TILE_ROW_SUMS, NULL, x->vector[k]);
     }
 }
 
@@ -223,14 +225,14 @@ static void forward_terminal(ks_exec_state *x, int g) {
 
 /* ---- backward ---- */
 
-void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, const double *T,
+void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, const ks_mat *T,
                      const double *row, const double *col) {
     const ks_edge *e = &x->plan->edges[edge];
     for (int k = 0, next; k < e->nref && !x->status; k = next) {
         for (next = k; next < e->nref && e->ref[next] == e->ref[k]; next++) {
         }
         int id = e->ref[k] / 2, flip = e->ref[k] & 1; /* in the orientation of the product's own matrix */
-        ks_expression ex = {
+        ks_mat_expression ex = {
             .m = size_of(x, flip ? kw : ku), .n = size_of(x, flip ? ku : kw), .alpha = alpha * (next - k)};
         ex.row = flip ? col : row;
         ex.col = flip ? row : col;
@@ -238,7 +240,7 @@ void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, c
         add_edge(x, &ex, edge, ku, flip, k);
         int first = !x->adjoint[id];
         if (first) x->adjoint[id] = hold_product(x, id);
-        if (x->adjoint[id]) run_expression(x, &ex, first ? KS_TILE_STORE : KS_TILE_ADD, x->adjoint[id]);
+        if (x->adjoint[id]) run_expression(x, &ex, first ? KS_TILE_STORE : KS_TILE_ADD, x->adjoint[id], NULL);
     }
 }
 
@@ -274,15 +276,15 @@ static void backward_side(ks_exec_state *x, const ks_product *p, int k, int righ
     size_t m = size_of(x, ku), n = size_of(x, p->kw);
     operand O = {.x = x->adjoint[k], .transposed = right};
     operand R = operand_of(x, other, kv, p->kw, NULL);
-    double *T = ks_exec_hold(x, m, n);
+    ks_mat *T = ks_exec_hold(x, m, n);
     R.transposed = !R.transposed; /* the sum is over its first index here */
     if (T) multiply(x, m, n, size_of(x, kv), &O, &R, 0, T);
     drop_operand(x, &R);
     if (q) {
-        ks_expression e = {.m = m, .n = n, .alpha = ks_product_symmetric(p) ? 0.5 : 1};
+        ks_mat_expression e = {.m = m, .n = n, .alpha = ks_product_symmetric(p) ? 0.5 : 1};
         add_factor(&e, T, 0, 1);
         add_edge(x, &e, mine, ku, 0, -1);
-        run_expression(x, &e, KS_TILE_COL_SUMS, q);
+        run_expression(x, &e, KS_TILE_COL_SUMS, NULL, q);
     }
     ks_exec_hand_on(x, mine, ku, p->kw, 1, T, NULL, weights(x, p->d, p->kw, -1, x->scratch[0]));
     ks_exec_drop(x, T, m, n);
@@ -293,11 +295,10 @@ static void backward_product(ks_exec_state *x, int n, int k) {
     int symmetric = ks_product_symmetric(p), left = x->plan->edges[p->L].nref > 0,
         right = x->plan->edges[p->R].nref > 0;
     ks_run part;
+    if (symmetric) ks_exec_room(x, &(ks_room){.symmetrise = size_of(x, p->ku)});
     if (symmetric &&
         ks_exec_step(x, 3 * KS_ELEMENT_COST * product_size(x, k), &part)) /* both sides at once */
         x->status = x->at->symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
-    if (symmetric)
-        ks_exec_room(x, x->ranks > 1 ? ks_columns_room(x->ranks, size_of(x, p->ku), size_of(x, p->ku)) : 0);
     /* q comes out of either side; a side made of leaves alone has nothing to hand on */
     backward_side(x, p, k, !left && right, x->scratch[1]);
     vertex_through(x, n, p->d, p->kw, p->positions, x->scratch[1]);
@@ -309,14 +310,14 @@ static void backward_vector(ks_exec_state *x, int n, int k) {
     const ks_vector *v = &x->plan->vectors[k];
     const double *o = x->vector_adjoint[k];
     if (!v->diagonal) {
-        ks_expression e = {.m = size_of(x, v->ku), .n = size_of(x, v->kw), .alpha = 1, .row = o};
+        ks_mat_expression e = {.m = size_of(x, v->ku), .n = size_of(x, v->kw), .alpha = 1, .row = o};
         add_edge(x, &e, v->E, v->ku, 0, -1);
         if (e.factor[0].transposed) {
-            e = (ks_expression){.m = size_of(x, v->kw), .n = size_of(x, v->ku), .alpha = 1, .col = o};
+            e = (ks_mat_expression){.m = size_of(x, v->kw), .n = size_of(x, v->ku), .alpha = 1, .col = o};
             add_edge(x, &e, v->E, v->ku, 1, -1);
-            run_expression(x, &e, KS_TILE_ROW_SUMS, x->scratch[1]);
+            run_expression(x, &e, KS_TILE_ROW_SUMS, NULL, x->scratch[1]);
         } else {
-            run_expression(x, &e, KS_TILE_COL_SUMS, x->scratch[1]);
+            run_expression(x, &e, KS_TILE_COL_SUMS, NULL, x->scratch[1]);
         }
         ks_exec_hand_on(x, v->E, v->ku, v->kw, 1, NULL, o, weights(x, v->d, v->kw, -1, x->scratch[0]));
         vertex_through(x, n, v->d, v->kw, v->positions, x->scratch[1]);

@@ -8,7 +8,7 @@
 
 /* A matrix that was dropped and waits to be used again */
 typedef struct {
-    double *x;
+    ks_mat *x;
     size_t rows, cols;
 } ks_exec_spare;
 enum { KS_EXEC_SPARES = 16 };
@@ -22,10 +22,8 @@ typedef struct {
     const ks_run *run;
     /* where matrices are (NULL: of the run's device, or the processor's); vectors are the host's */
     const ks_backend *at;
-    /* among how many processes matrices are shared out, in strips; 0: they are whole */
-    int ranks;
     /* two-sided: both trials; one-sided: A is the Gram matrix, and B is not looked at */
-    const double *A, *B;
+    const ks_mat *A, *B;
     /* for each order, the sum over distinct cycles, and the sum of |terms| */
     double *S, *abs_S;
     /*
@@ -52,7 +50,7 @@ typedef struct {
 
     ks_arena arena;
     /* of products and of vectors: NULL where not yet made, or dropped */
-    double **value, **adjoint;
+    ks_mat **value, **adjoint;
     double **vector, **vector_adjoint;
     /* of products and vectors: the operation after which it can be dropped */
     int *last_use, *vector_last_use;
@@ -70,13 +68,13 @@ void ks_exec(ks_exec_state *x);
  * Memory for a matrix, counted; NULL after a failure, never NULL in a dry execution before
  * one. The same for a vector.
  */
-double *ks_exec_hold(ks_exec_state *x, size_t rows, size_t cols);
-void ks_exec_drop(ks_exec_state *x, double *p, size_t rows, size_t cols);
+ks_mat *ks_exec_hold(ks_exec_state *x, size_t rows, size_t cols);
+void ks_exec_drop(ks_exec_state *x, ks_mat *p, size_t rows, size_t cols);
 double *ks_exec_hold_vector(ks_exec_state *x, size_t count);
 void ks_exec_drop_vector(ks_exec_state *x, double *p, size_t count);
 
-/* The next step holds this many doubles meanwhile. */
-void ks_exec_room(ks_exec_state *x, size_t count);
+/* The next step is this product or expression, for which its backend needs room. */
+void ks_exec_room(ks_exec_state *x, const ks_room *of);
 
 /* Counts the work; 1 if it is to be done, with the part of the run that it covers. */
 int ks_exec_step(ks_exec_state *x, double work, ks_run *part);
@@ -87,13 +85,13 @@ void ks_exec_end(ks_exec_state *x);
 /* ---- shared by exact_run.c and exact_hard.c ---- */
 
 /* out (dense, first index by second) = the edge as a matrix between vertices of kinds ku, kw. */
-void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, double *out);
+void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, ks_mat *out);
 
 /*
  * The edge (of kinds ku, kw) has the adjoint alpha T[u,w] row[u] col[w] (NULL: ones): hands it on to the
  * products that the edge is made of.
  */
-void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, const double *T,
+void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, const ks_mat *T,
                      const double *row, const double *col);
 
 /*

@@ -1,7 +1,7 @@
 #include "moments/plan.h"
 
 #include "base/error.h"
-#include "device/ranks.h"
+#include "device/backend.h"
 #include "moments/weighted.h"
 #include "team/team.h"
 
@@ -141,9 +141,8 @@ static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, 
     }
     /* a team holds strips of the squares */
     const ks_run run = {.team = o->team};
-    const int ranks = ks_backend_for(&run, P, Q) == &ks_ranks_backend ? ks_team_ranks(&run) : 1;
-    size_t values =
-        ks_size_add(ks_size(squares, ks_strips_count(ranks, side, side)), ks_size(3, ks_size(P, Q)));
+    const size_t square = ks_backend_for(&run, P, Q)->room(&run, &(ks_room){.rows = side, .cols = side});
+    size_t values = ks_size_add(ks_size(squares, square), ks_size(3, ks_size(P, Q)));
     return ks_check_memory(err, ks_size(values, sizeof(double)), "%s on %zu x %zu",
                            kspec_estimator_name(t->label), P, Q);
 }

@@ -154,11 +154,11 @@ static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, si
 
 /* The same of two trials that are on the device */
 static kspec_status naive_there(const ks_run *run, const ks_measured *m, ks_second *s, kspec_error *err) {
-    double *mean = NULL;
+    ks_mat *mean = NULL;
     kspec_status st = ks_trials_there_mean(run, &m->trials, &mean, err);
-    if (mean) ks_device_take(run->device, mean);
-    if (!st) st = naive_ratio(run, mean, m->trials.P, m->trials.Q, &s->naive, err);
-    if (mean) ks_device_forget(run->device, mean);
+    if (mean) ks_device_take(run->device, ks_mat_address(mean));
+    if (!st) st = naive_ratio(run, ks_mat_address(mean), m->trials.P, m->trials.Q, &s->naive, err);
+    if (mean) ks_device_forget(run->device, ks_mat_address(mean));
     ks_backend_of(run)->drop(run, mean);
     return st;
 }
@@ -300,10 +300,10 @@ static double square_of(const squares *q, pair_weights row, pair_weights col) {
 /* out = the sums of t^power over one index, weighted by col or row (NULL: ones) */
 static kspec_status sum_of(const ks_run *run, const ks_pair *p, int power, const double *row,
                            const double *col, ks_tile_result what, double *out, kspec_error *err) {
-    ks_expression e = {.m = p->P, .n = p->Q, .alpha = 1, .row = row, .col = col, .count = 1};
-    e.factor[0] = (ks_factor){p->A, 0, p->A == p->B ? 2 * power : power};
-    if (p->A != p->B) e.factor[e.count++] = (ks_factor){p->B, 0, power};
-    return ks_backend_of(run)->expression(run, &e, what, out, err);
+    ks_mat_expression e = {.m = p->P, .n = p->Q, .alpha = 1, .row = row, .col = col, .count = 1};
+    e.factor[0] = (ks_mat_factor){ks_mat_of(p->A), 0, p->A == p->B ? 2 * power : power};
+    if (p->A != p->B) e.factor[e.count++] = (ks_mat_factor){ks_mat_of(p->B), 0, power};
+    return ks_backend_of(run)->expression(run, &e, what, NULL, out, err);
 }
 
 /*

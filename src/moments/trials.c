@@ -251,7 +251,7 @@ static void centre(const ks_trials *t, double *X, double *mean) {
 /* One trial in place, where nothing needs doing to it */
 static const double *as_it_is(const ks_trials *t, size_t k) {
     const kspec_matrix *m = &t->phi[k];
-    if (t->there) return t->held[k] ? t->held[k] : m->data;
+    if (t->there) return t->held[k] ? ks_mat_address(t->held[k]) : m->data;
     int plain = m->col_stride == 1 && (m->row_stride == (ptrdiff_t)t->Q || t->P == 1) && t->exponent == 0 &&
                 !t->normalize && (!ks_centred(t->center) || t->keep_means) && !t->pairwise;
     return plain ? m->data : NULL;
@@ -372,15 +372,16 @@ kspec_status ks_mean_share(const ks_run *run, const ks_pair *p, const ks_halves 
     if (h->seen_a) return KSPEC_OK;
     const ks_run near = ks_run_near(run, p->A), quiet = ks_run_part(&near, 0, 0);
     const ks_backend *at = quiet.device ? ks_backend_of(&quiet) : ks_backend_for(&quiet, p->P, Q);
-    const double *A = NULL, *B = NULL, *other = p->A == p->B ? sum : sum + Q;
+    const ks_mat *A = NULL, *B = NULL;
+    const double *other = p->A == p->B ? sum : sum + Q;
     kspec_status st = at->bring(&quiet, p->A, p->P, Q, "the means", &A, err);
     if (!st) st = at->bring(&quiet, p->B, p->P, Q, "the means", &B, err);
-    ks_expression e = {.m = p->P, .n = Q, .alpha = 1, .count = 1, .factor = {{A, 0, 1}, {B, 0, 1}}};
-    if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum, err);
+    ks_mat_expression e = {.m = p->P, .n = Q, .alpha = 1, .count = 1, .factor = {{A, 0, 1}, {B, 0, 1}}};
+    if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, NULL, sum, err);
     e.count = 2;
-    if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum + 2 * Q, err);
+    if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, NULL, sum + 2 * Q, err);
     e.count = 1, e.factor[0].x = B;
-    if (!st && p->A != p->B) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, sum + Q, err);
+    if (!st && p->A != p->B) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, NULL, sum + Q, err);
     at->leave(&quiet, B);
     at->leave(&quiet, A);
     if (st) return st;

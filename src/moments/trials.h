@@ -6,6 +6,7 @@
 #define KS_MOMENTS_TRIALS_H
 
 #include "kspec/moments.h"
+#include "device/backend.h"
 #include "device/pair.h"
 
 typedef struct {
@@ -25,7 +26,7 @@ typedef struct {
      * that need scaling or turning are held there as copies
      */
     int there;
-    double *held[2];
+    ks_mat *held[2];
     /*
      * set by ks_trials_init(): halves are drawn at random, since there are more than two trials, or ragged
      * ones

@@ -18,31 +18,34 @@ int ks_trials_there_suit(size_t ntrials, const kspec_moments_opts *o) {
 static int is_dense(const kspec_matrix *m) { return ks_lent_by_rows(m) || ks_lent_by_cols(m); }
 
 /* out = alpha m, row by row */
-static kspec_status copy(const ks_run *run, const kspec_matrix *m, double alpha, double **out,
+static kspec_status copy(const ks_run *run, const kspec_matrix *m, double alpha, ks_mat **out,
                          kspec_error *err) {
     static const char what[] = "a copy of the matrix";
     const ks_backend *at = ks_backend_of(run);
     ks_device *d = run->device;
     kspec_status st = at->hold(run, m->rows, m->cols, what, out, err);
     if (st) return st;
-    const ks_expression e = {.m = m->rows,
-                             .n = m->cols,
-                             .alpha = alpha,
-                             .count = 1,
-                             .factor = {{m->data, !ks_lent_by_rows(m), 1}}};
-    if (is_dense(m)) return at->expression(run, &e, KS_TILE_STORE, *out, err);
-    ks_plugin_status there =
-        d->plugin->pack(d->gpu, alpha, m->data, m->rows, m->cols, m->row_stride, m->col_stride, *out);
+    const ks_mat_expression e = {.m = m->rows,
+                                 .n = m->cols,
+                                 .alpha = alpha,
+                                 .count = 1,
+                                 .factor = {{ks_mat_of(m->data), !ks_lent_by_rows(m), 1}}};
+    if (is_dense(m)) return at->expression(run, &e, KS_TILE_STORE, *out, NULL, err);
+    ks_plugin_status there = d->plugin->pack(d->gpu, alpha, m->data, m->rows, m->cols, m->row_stride,
+                                             m->col_stride, ks_mat_address(*out));
     return ks_device_status(d, there, what, err);
 }
 
 /* square[i]: sums of squares that make up that of all entries; which are in which row does not matter */
 static kspec_status squares(const ks_run *run, const kspec_matrix *m, double *square, kspec_error *err) {
-    double *packed = NULL;
+    ks_mat *packed = NULL;
     kspec_status st = is_dense(m) ? KSPEC_OK : copy(run, m, 1, &packed, err);
-    const ks_expression e = {
-        .m = m->rows, .n = m->cols, .alpha = 1, .count = 1, .factor = {{packed ? packed : m->data, 0, 2}}};
-    if (!st) st = ks_backend_of(run)->expression(run, &e, KS_TILE_ROW_SUMS, square, err);
+    const ks_mat_expression e = {.m = m->rows,
+                                 .n = m->cols,
+                                 .alpha = 1,
+                                 .count = 1,
+                                 .factor = {{packed ? packed : ks_mat_of(m->data), 0, 2}}};
+    if (!st) st = ks_backend_of(run)->expression(run, &e, KS_TILE_ROW_SUMS, NULL, square, err);
     ks_backend_of(run)->drop(run, packed);
     return st;
 }
@@ -68,26 +71,26 @@ kspec_status ks_trials_there_scale(const ks_run *run, ks_trials *t, kspec_error 
     for (size_t k = 0; k < t->count && !st; k++) {
         const kspec_matrix *m = &t->phi[k];
         if (scale != 1 || !ks_lent_by_rows(m)) st = copy(run, m, scale, &t->held[k], err);
-        ks_device_take(run->device, t->held[k] ? t->held[k] : m->data);
+        ks_device_take(run->device, t->held[k] ? ks_mat_address(t->held[k]) : m->data);
     }
     return st;
 }
 
-kspec_status ks_trials_there_mean(const ks_run *run, const ks_trials *t, double **out, kspec_error *err) {
+kspec_status ks_trials_there_mean(const ks_run *run, const ks_trials *t, ks_mat **out, kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
     kspec_status st = at->hold(run, t->P, t->Q, "the mean over trials", out, err);
     for (size_t k = 0; k < t->count && !st; k++) {
-        const double *x = t->held[k] ? t->held[k] : t->phi[k].data;
-        const ks_expression e = {
+        const ks_mat *x = t->held[k] ? t->held[k] : ks_mat_of(t->phi[k].data);
+        const ks_mat_expression e = {
             .m = t->P, .n = t->Q, .alpha = 1 / (double)t->count, .count = 1, .factor = {{x, 0, 1}}};
-        st = at->expression(run, &e, k ? KS_TILE_ADD : KS_TILE_STORE, *out, err);
+        st = at->expression(run, &e, k ? KS_TILE_ADD : KS_TILE_STORE, *out, NULL, err);
     }
     return st;
 }
 
 void ks_trials_there_end(const ks_run *run, ks_trials *t) {
     for (size_t k = 0; k < t->count && k < 2 && run->device; k++) {
-        ks_device_forget(run->device, t->held[k] ? t->held[k] : t->phi[k].data);
+        ks_device_forget(run->device, t->held[k] ? ks_mat_address(t->held[k]) : t->phi[k].data);
         ks_backend_of(run)->drop(run, t->held[k]);
     }
 }

@@ -18,7 +18,7 @@ kspec_status ks_trials_there_measure(const ks_run *run, ks_trials *t, double *rm
 kspec_status ks_trials_there_scale(const ks_run *run, ks_trials *t, kspec_error *err);
 
 /* out = the mean of both trials, on the device; to be dropped by the caller */
-kspec_status ks_trials_there_mean(const ks_run *run, const ks_trials *t, double **out, kspec_error *err);
+kspec_status ks_trials_there_mean(const ks_run *run, const ks_trials *t, ks_mat **out, kspec_error *err);
 
 /* The end of all that was held; t may be all zeros. */
 void ks_trials_there_end(const ks_run *run, ks_trials *t);

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/streams.h"
-#include "device/backend.h"
+#include "device/gpu.h"
 #include "linalg/linalg.h"
 #include "linalg/top.h"
 #include "norm/gram.h"
@@ -108,18 +108,19 @@ static kspec_status on_device(const ks_norm_job *j, const ks_run *run, uint64_t 
     ks_inputs in;
     size_t *rows;
     const ks_backend *at = ks_backend_of(run);
+    const ks_mat *X = NULL;
     ks_gram_job there = {.metric = (int)ks_gram_metric(j->o.kernel)};
     kspec_status st = take_rows(j, sampled, draw, &in, &rows, &arena, err);
     double *h = st ? NULL : ks_arena_alloc(&arena, in.n, sizeof *h);
     if (!st && !h) st = ks_nomem(err, "the norms of the rows", arena.failed);
-    if (!st) st = at->bring(run, in.x, in.n, in.p, "the rows", &there.X, err);
+    if (!st) st = at->bring(run, in.x, in.n, in.p, "the rows", &X, err);
     if (!st) {
-        there.n = in.n, there.p = in.p;
+        there.X = ks_mat_address(X), there.n = in.n, there.p = in.p;
         there.h = ks_gram_by_products(&in, j->o.kernel, h) ? h : NULL;
         ks_operator A = {there.n, apply_there, &there};
         ks_iteration o = iteration(j, draw);
         st = iterate(run, &A, &o, &out->top, err);
-        at->leave(run, there.X);
+        at->leave(run, X);
     }
     if (sampled) out->top.value *= (double)j->n / (double)j->r;
     out->seconds = ks_now() - start;

@@ -1,8 +1,8 @@
 #include "norm/rff_there.h"
 
 #include "base/error.h"
-#include "device/backend.h"
 #include "device/device.h"
+#include "device/gpu.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ size_t ks_rff_there_bytes(size_t n, size_t p, size_t q) {
 
 typedef struct {
     size_t first, rows;
-    double *Z; /* rows x q */
+    ks_mat *Z; /* rows x q */
     /* what of the run it stands for */
     ks_run run;
 } tile;
@@ -32,17 +32,17 @@ typedef struct {
 /* Z[i,j] = scale cos(2 pi (w_j.x_i + b_j)), phases in turns */
 static kspec_status make_tile(const ks_rff_there *z, const tile *t, kspec_error *err) {
     const size_t p = z->f->p, q = z->f->q;
-    const ks_matmul phases = {.tb = 1,
-                              .m = t->rows,
-                              .n = q,
-                              .k = p,
-                              .alpha = 1,
-                              .A = z->X + t->first * p,
-                              .lda = p,
-                              .B = z->W,
-                              .ldb = p,
-                              .C = t->Z,
-                              .ldc = q};
+    const ks_mat_product phases = {.tb = 1,
+                                   .m = t->rows,
+                                   .n = q,
+                                   .k = p,
+                                   .alpha = 1,
+                                   .A = ks_mat_view(z->X, t->first * p),
+                                   .lda = p,
+                                   .B = z->W,
+                                   .ldb = p,
+                                   .C = t->Z,
+                                   .ldc = q};
     kspec_status st = ks_gpu_backend.product(&t->run, &phases, err);
     return st ? st : ks_device_cosines(&t->run, t->rows, q, z->b, z->scale, t->Z, err);
 }
@@ -54,7 +54,7 @@ static int next_tile(const ks_rff_there *z, const ks_run *run, tile *t, int make
     t->first += t->rows;
     if (*st || t->first >= z->n) return 0;
     t->rows = z->n - t->first < z->tile ? z->n - t->first : z->tile;
-    t->Z = z->held ? z->Z + t->first * z->f->q : z->Z;
+    t->Z = z->held ? ks_mat_view(z->Z, t->first * z->f->q) : z->Z;
     t->run = ks_run_part(run, (double)t->first / n, (double)(t->first + t->rows) / n);
     if (make) *st = make_tile(z, t, err);
     return !*st;
@@ -95,16 +95,15 @@ kspec_status ks_rff_there_apply(ks_rff_there *z, const ks_run *run, const double
                                 kspec_error *err) {
     const ks_backend *at = &ks_gpu_backend;
     const size_t q = z->f->q;
-    double *there = z->vectors, *part = there + q, *Zv = part + q;
+    ks_mat *there = z->vectors, *part = ks_mat_view(there, q), *Zv = ks_mat_view(part, q);
     kspec_status st = at->put(run, there, v, q, err);
     memset(w, 0, q * sizeof *w);
     for (tile t = {0}; next_tile(z, run, &t, !z->held, &st, err);) {
-        ks_expression e = {
-            .m = t.rows, .n = q, .alpha = 1, .count = 1, .factor = {{t.Z, 0, 1}}, .vectors_there = 1};
-        e.col = there;
-        st = at->expression(&t.run, &e, KS_TILE_ROW_SUMS, Zv, err);
-        e.col = NULL, e.row = Zv;
-        if (!st) st = at->expression(&t.run, &e, KS_TILE_COL_SUMS, part, err);
+        ks_mat_expression e = {.m = t.rows, .n = q, .alpha = 1, .count = 1, .factor = {{t.Z, 0, 1}}};
+        e.col_held = there;
+        st = at->expression(&t.run, &e, KS_TILE_ROW_SUMS, Zv, NULL, err);
+        e.col_held = NULL, e.row_held = Zv;
+        if (!st) st = at->expression(&t.run, &e, KS_TILE_COL_SUMS, part, NULL, err);
         if (!st) st = at->get(&t.run, z->part, part, q, 1, err);
         for (size_t j = 0; j < q && !st; j++) w[j] += z->part[j];
     }
@@ -114,22 +113,22 @@ kspec_status ks_rff_there_apply(ks_rff_there *z, const ks_run *run, const double
 kspec_status ks_rff_there_gram(ks_rff_there *z, const ks_run *run, double *G, kspec_error *err) {
     const ks_backend *at = &ks_gpu_backend;
     const size_t q = z->f->q;
-    double *sum = NULL;
+    ks_mat *sum = NULL;
     kspec_status st = at->hold(run, q, q, "the Gram matrix of the features", &sum, err);
     for (tile t = {0}; next_tile(z, run, &t, !z->held, &st, err);) {
-        const ks_matmul more = {.ta = 1,
-                                .m = q,
-                                .n = q,
-                                .k = t.rows,
-                                .alpha = (double)q / (double)z->n,
-                                .A = t.Z,
-                                .lda = q,
-                                .B = t.Z,
-                                .ldb = q,
-                                .beta = t.first ? 1 : 0,
-                                .C = sum,
-                                .ldc = q,
-                                .symmetric = 1};
+        const ks_mat_product more = {.ta = 1,
+                                     .m = q,
+                                     .n = q,
+                                     .k = t.rows,
+                                     .alpha = (double)q / (double)z->n,
+                                     .A = t.Z,
+                                     .lda = q,
+                                     .B = t.Z,
+                                     .ldb = q,
+                                     .beta = t.first ? 1 : 0,
+                                     .C = sum,
+                                     .ldc = q,
+                                     .symmetric = 1};
         st = at->product(&t.run, &more, err);
     }
     if (!st) st = at->get(run, G, sum, ks_size(q, q), 1, err);

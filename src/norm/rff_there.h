@@ -5,7 +5,7 @@
 #ifndef KS_NORM_RFF_THERE_H
 #define KS_NORM_RFF_THERE_H
 
-#include "base/parallel.h"
+#include "device/backend.h"
 #include "features/fourier.h"
 #include "features/inputs.h"
 
@@ -13,10 +13,10 @@ typedef struct {
     const ks_fourier *f;
     size_t n, tile; /* rows, and rows of a tile */
     double scale;
-    const double *X, *W, *b; /* on the device */
-    double *Z;               /* there: all tiles, or room for one */
+    const ks_mat *X, *W, *b; /* on the device */
+    ks_mat *Z;               /* there: all tiles, or room for one */
     int held;
-    double *vectors; /* there: v and a tile's part of w, q each, and Z v of a tile */
+    ks_mat *vectors; /* there: v and a tile's part of w, q each, and Z v of a tile */
     double *part;    /* the same part, in the host's memory */
 } ks_rff_there;
 

@@ -17,7 +17,8 @@
 
 /* M: ones above the diagonal. The P x P matrices of the recursion, and G B */
 typedef struct {
-    double *M, *K, *U, *E, *E2, *W, *W2, *G, *GB, *sums;
+    ks_mat *M, *K, *U, *E, *E2, *W, *W2, *G, *GB;
+    double *sums;
 } squares;
 
 static void leave_one_out(ks_squares *w, const ks_run *part, const ks_pair *p, int n, const squares *s,
@@ -28,14 +29,14 @@ static void leave_one_out(ks_squares *w, const ks_run *part, const ks_pair *p, i
     if (n == 1) { /* G = I / P */
         ks_squares_diagonal(w, P, s->K, row);
         for (size_t i = 0; i < P && !w->status; i++) row[i] /= (double)P;
-        ks_squares_entries(w, P, Q, 1 / ((double)P * (double)Q), w->A, w->B, 0, KS_TILE_COL_SUMS, col);
+        ks_squares_sums(w, P, Q, 1 / ((double)P * (double)Q), w->A, w->B, 0, KS_TILE_COL_SUMS, col);
     } else { /* E_ji is zero but below the diagonal */
-        ks_squares_entries(w, P, P, 1, s->M, s->W, 1, KS_TILE_STORE, s->G);
-        const ks_expression below = {.m = P, .n = P, .alpha = 1, .count = 1, .factor = {{s->E, 1, 1}}};
-        if (!w->status) w->status = w->at->expression(w->run, &below, KS_TILE_ADD, s->G, w->err);
-        ks_squares_entries(w, P, P, 1, s->K, s->G, 0, KS_TILE_ROW_SUMS, row);
+        ks_squares_entries(w, P, P, 1, s->M, s->W, 1, s->G);
+        const ks_mat_expression below = {.m = P, .n = P, .alpha = 1, .count = 1, .factor = {{s->E, 1, 1}}};
+        if (!w->status) w->status = w->at->expression(w->run, &below, KS_TILE_ADD, s->G, NULL, w->err);
+        ks_squares_sums(w, P, P, 1, s->K, s->G, 0, KS_TILE_ROW_SUMS, row);
         ks_squares_product(w, part, P, Q, P, 1 / (double)Q, s->G, w->B, 0, 0, s->GB);
-        ks_squares_entries(w, P, Q, 1, w->A, s->GB, 0, KS_TILE_COL_SUMS, col);
+        ks_squares_sums(w, P, Q, 1, w->A, s->GB, 0, KS_TILE_COL_SUMS, col);
     }
     if (w->status) return;
     for (size_t i = 0; i < P; i++)
@@ -50,8 +51,8 @@ static void leave_one_out(ks_squares *w, const ks_run *part, const ks_pair *p, i
 static void next_order(ks_squares *w, const ks_run *part, size_t P, int n, squares *s) {
     const double c = (double)n / ((double)P - n + 1);
     if (n == 2) { /* from E_1 = I / P and W_1 = 0 */
-        if (s->W) ks_squares_entries(w, P, P, c / (double)P, s->K, NULL, 0, KS_TILE_STORE, s->W);
-        ks_squares_entries(w, P, P, c / (double)P, s->U, NULL, 0, KS_TILE_STORE, s->E);
+        if (s->W) ks_squares_entries(w, P, P, c / (double)P, s->K, NULL, 0, s->W);
+        ks_squares_entries(w, P, P, c / (double)P, s->U, NULL, 0, s->E);
         return;
     }
     if (s->W) {
@@ -59,7 +60,7 @@ static void next_order(ks_squares *w, const ks_run *part, size_t P, int n, squar
         ks_squares_product(w, part, P, P, P, c, s->K, s->E, 0, 1, s->W2);
     }
     ks_squares_product(w, part, P, P, P, c, s->E, s->U, 0, 0, s->E2);
-    double *E = s->E, *W = s->W;
+    ks_mat *E = s->E, *W = s->W;
     s->E = s->E2, s->E2 = E;
     s->W = s->W2, s->W2 = W;
 }
@@ -67,18 +68,18 @@ static void next_order(ks_squares *w, const ks_run *part, size_t P, int n, squar
 static void recursion(ks_squares *w, const ks_pair *p, const ks_moments_out *out) {
     const size_t P = p->P, Q = p->Q;
     squares s = {.sums = ks_squares_vector(w, P)};
-    double **all[] = {&s.M, &s.K, &s.U, &s.E, &s.E2, &s.W, &s.W2, &s.G};
+    ks_mat **all[] = {&s.M, &s.K, &s.U, &s.E, &s.E2, &s.W, &s.W2, &s.G};
     for (int k = 0; k < (out->rows ? 8 : 5); k++) *all[k] = ks_squares_matrix(w, P, P);
     if (out->rows) s.GB = ks_squares_matrix(w, P, Q);
     if (!w->status) w->status = w->at->triangle(w->run, P, s.M, w->err);
     ks_run part = ks_run_part(w->run, 0, 0);
     ks_squares_product(w, &part, P, P, Q, 1 / (double)Q, w->A, w->B, 1, 0, s.K);
-    ks_squares_entries(w, P, P, 1, s.K, s.M, 0, KS_TILE_STORE, s.U);
+    ks_squares_entries(w, P, P, 1, s.K, s.M, 0, s.U);
     for (int n = 1; n <= p->nmax && !w->status; n++) {
         part = ks_run_part(w->run, (n - 1.0) / p->nmax, (double)n / p->nmax);
         if (n > 1) next_order(w, &part, P, n, &s);
         if (n > 1)
-            ks_squares_entries(w, P, P, 1, s.E, s.K, 1, KS_TILE_ROW_SUMS, s.sums);
+            ks_squares_sums(w, P, P, 1, s.E, s.K, 1, KS_TILE_ROW_SUMS, s.sums);
         else
             ks_squares_diagonal(w, P, s.K, s.sums);
         out->m[n - 1] = ks_squares_sum(w, P, s.sums) / (n > 1 ? 1 : (double)P);

@@ -23,7 +23,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "device/backend.h"
+#include "device/gpu.h"
 #include "device/pair_device.h"
 #include "team/team.h"
 

@@ -30,7 +30,7 @@ void ks_naive_leave_out(const double *m, int nmax, size_t N, const double *g, do
         }
 }
 
-static void powers(ks_squares *w, const ks_pair *p, int half, double **power, double *diag,
+static void powers(ks_squares *w, const ks_pair *p, int half, ks_mat **power, double *diag,
                    const ks_moments_out *out) {
     const size_t P = p->P, Q = p->Q;
     const double steps = half + (out->cols ? p->nmax : 0);
@@ -47,23 +47,23 @@ static void powers(ks_squares *w, const ks_pair *p, int half, double **power, do
         if (n <= half)
             ks_squares_diagonal(w, P, power[n - 1], d);
         else
-            ks_squares_entries(w, P, P, 1, power[half - 1], power[n - half - 1], 1, KS_TILE_ROW_SUMS, d);
+            ks_squares_sums(w, P, P, 1, power[half - 1], power[n - half - 1], 1, KS_TILE_ROW_SUMS, d);
         out->m[n - 1] = ks_squares_sum(w, P, d);
     }
 }
 
 /* g[(n-1)*Q + a] = (B^T K^(n-1) A)_aa / PQ. T holds K^(n-1) A, remade for each order: P x P x Q a time. */
-static void column_diagonals(ks_squares *w, const ks_pair *p, const double *K, double first, double *g) {
+static void column_diagonals(ks_squares *w, const ks_pair *p, const ks_mat *K, double first, double *g) {
     const size_t P = p->P, Q = p->Q;
-    double *T = ks_squares_matrix(w, P, Q), *T2 = ks_squares_matrix(w, P, Q);
-    ks_squares_entries(w, P, Q, 1 / ((double)P * (double)Q), w->A, NULL, 0, KS_TILE_STORE, T);
+    ks_mat *T = ks_squares_matrix(w, P, Q), *T2 = ks_squares_matrix(w, P, Q);
+    ks_squares_entries(w, P, Q, 1 / ((double)P * (double)Q), w->A, NULL, 0, T);
     for (int n = 1; n <= p->nmax && !w->status; n++) {
         const ks_run part =
             ks_run_part(w->run, (first + n - 1) / (first + p->nmax), (first + n) / (first + p->nmax));
-        ks_squares_entries(w, P, Q, 1, w->B, T, 0, KS_TILE_COL_SUMS, g + (size_t)(n - 1) * Q);
+        ks_squares_sums(w, P, Q, 1, w->B, T, 0, KS_TILE_COL_SUMS, g + (size_t)(n - 1) * Q);
         if (n == p->nmax) break;
         ks_squares_product(w, &part, P, Q, P, 1, K, T, 0, 0, T2);
-        double *swap = T;
+        ks_mat *swap = T;
         T = T2;
         T2 = swap;
     }
@@ -75,7 +75,7 @@ static kspec_status shorter_rows(const ks_run *run, const ks_pair *p, const ks_m
     ks_squares w = ks_squares_begin(run, p, half + 2, "naive: powers of the Gram matrix", err);
     double *diag = ks_squares_vector(&w, ks_size(n, P)),
            *g = out->cols ? ks_squares_vector(&w, ks_size(n, Q)) : NULL;
-    double **power = w.status ? NULL : ks_arena_alloc(&w.arena, half, sizeof *power);
+    ks_mat **power = w.status ? NULL : ks_arena_alloc(&w.arena, half, sizeof *power);
     if (power)
         powers(&w, p, (int)half, power, diag, out);
     else if (!w.status)

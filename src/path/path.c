@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "device/backend.h"
+#include "device/gpu.h"
 #include "team/team.h"
 
 #include <math.h>

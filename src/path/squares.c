@@ -1,7 +1,6 @@
 #include "path/squares.h"
 
 #include "base/error.h"
-#include "device/ranks.h"
 
 #include <math.h>
 
@@ -24,8 +23,8 @@ kspec_status ks_squares_end(ks_squares *w) {
     return w->status;
 }
 
-double *ks_squares_matrix(ks_squares *w, size_t rows, size_t cols) {
-    double *p = NULL;
+ks_mat *ks_squares_matrix(ks_squares *w, size_t rows, size_t cols) {
+    ks_mat *p = NULL;
     if (!w->status) w->status = w->at->hold(w->run, rows, cols, w->name, &p, w->err);
     if (p) w->held[w->count++] = p;
     return p;
@@ -40,30 +39,40 @@ double *ks_squares_vector(ks_squares *w, size_t count) {
 }
 
 void ks_squares_product(ks_squares *w, const ks_run *part, size_t m, size_t n, size_t k, double alpha,
-                        const double *X, const double *Y, int turned, double beta, double *Z) {
-    const ks_matmul p = {.tb = turned,
-                         .m = m,
-                         .n = n,
-                         .k = k,
-                         .alpha = alpha,
-                         .A = X,
-                         .lda = k,
-                         .B = Y,
-                         .ldb = turned ? k : n,
-                         .beta = beta,
-                         .C = Z,
-                         .ldc = n};
+                        const ks_mat *X, const ks_mat *Y, int turned, double beta, ks_mat *Z) {
+    const ks_mat_product p = {.tb = turned,
+                              .m = m,
+                              .n = n,
+                              .k = k,
+                              .alpha = alpha,
+                              .A = X,
+                              .lda = k,
+                              .B = Y,
+                              .ldb = turned ? k : n,
+                              .beta = beta,
+                              .C = Z,
+                              .ldc = n};
     if (!w->status) w->status = w->at->product(part, &p, w->err);
 }
 
-void ks_squares_entries(ks_squares *w, size_t m, size_t n, double alpha, const double *X, const double *Y,
-                        int turned, ks_tile_result what, double *out) {
-    ks_expression e = {.m = m, .n = n, .alpha = alpha, .count = 1, .factor = {{X, 0, 1}}};
-    if (Y) e.factor[e.count++] = (ks_factor){Y, turned, 1};
-    if (!w->status) w->status = w->at->expression(w->run, &e, what, out, w->err);
+static void expression(ks_squares *w, size_t m, size_t n, double alpha, const ks_mat *X, const ks_mat *Y,
+                       int turned, ks_tile_result what, ks_mat *out, double *sums) {
+    ks_mat_expression e = {.m = m, .n = n, .alpha = alpha, .count = 1, .factor = {{X, 0, 1}}};
+    if (Y) e.factor[e.count++] = (ks_mat_factor){Y, turned, 1};
+    if (!w->status) w->status = w->at->expression(w->run, &e, what, out, sums, w->err);
 }
 
-void ks_squares_diagonal(ks_squares *w, size_t n, const double *X, double *out) {
+void ks_squares_entries(ks_squares *w, size_t m, size_t n, double alpha, const ks_mat *X, const ks_mat *Y,
+                        int turned, ks_mat *out) {
+    expression(w, m, n, alpha, X, Y, turned, KS_TILE_STORE, out, NULL);
+}
+
+void ks_squares_sums(ks_squares *w, size_t m, size_t n, double alpha, const ks_mat *X, const ks_mat *Y,
+                     int turned, ks_tile_result what, double *out) {
+    expression(w, m, n, alpha, X, Y, turned, what, NULL, out);
+}
+
+void ks_squares_diagonal(ks_squares *w, size_t n, const ks_mat *X, double *out) {
     if (!w->status) w->status = w->at->diagonal(w->run, out, X, n, w->err);
 }
 
@@ -78,24 +87,25 @@ kspec_status ks_ratio_there(const ks_run *run, const double *X, size_t P, size_t
     const ks_pair p = {X, X, P, Q, 2};
     const size_t N = P <= Q ? P : Q;
     ks_squares w = ks_squares_begin(run, &p, 1, "the Gram matrix", err);
-    double *G = ks_squares_matrix(&w, N, N), *line = ks_squares_vector(&w, N);
-    const ks_matmul gram = {.ta = P > Q,
-                            .tb = P <= Q,
-                            .m = N,
-                            .n = N,
-                            .k = P <= Q ? Q : P,
-                            .alpha = 1,
-                            .A = w.A,
-                            .lda = Q,
-                            .B = w.A,
-                            .ldb = Q,
-                            .C = G,
-                            .ldc = N,
-                            .symmetric = 1};
+    ks_mat *G = ks_squares_matrix(&w, N, N);
+    double *line = ks_squares_vector(&w, N);
+    const ks_mat_product gram = {.ta = P > Q,
+                                 .tb = P <= Q,
+                                 .m = N,
+                                 .n = N,
+                                 .k = P <= Q ? Q : P,
+                                 .alpha = 1,
+                                 .A = w.A,
+                                 .lda = Q,
+                                 .B = w.A,
+                                 .ldb = Q,
+                                 .C = G,
+                                 .ldc = N,
+                                 .symmetric = 1};
     if (!w.status) w.status = w.at->product(run, &gram, err);
     ks_squares_diagonal(&w, N, G, line);
     const double trace = ks_squares_sum(&w, N, line);
-    ks_squares_entries(&w, N, N, 1, G, G, 0, KS_TILE_ROW_SUMS, line);
+    ks_squares_sums(&w, N, N, 1, G, G, 0, KS_TILE_ROW_SUMS, line);
     const double square = ks_squares_sum(&w, N, line);
     *ratio = square > 0 ? trace * trace / square : NAN;
     return ks_squares_end(&w);

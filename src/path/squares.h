@@ -14,8 +14,8 @@ typedef struct {
     const ks_backend *at;
     /* in messages */
     const char *name;
-    const double *A, *B;
-    double **held;
+    const ks_mat *A, *B;
+    ks_mat **held;
     size_t count;
     /* vectors */
     ks_arena arena;
@@ -28,17 +28,19 @@ ks_squares ks_squares_begin(const ks_run *run, const ks_pair *p, size_t matrices
                             kspec_error *err);
 kspec_status ks_squares_end(ks_squares *w);
 
-double *ks_squares_matrix(ks_squares *w, size_t rows, size_t cols);
+ks_mat *ks_squares_matrix(ks_squares *w, size_t rows, size_t cols);
 void ks_squares_drop_last(ks_squares *w);
 double *ks_squares_vector(ks_squares *w, size_t count);
 
 /* Z (m x n) = alpha X op(Y) + beta Z, with m x k and k x n */
 void ks_squares_product(ks_squares *w, const ks_run *part, size_t m, size_t n, size_t k, double alpha,
-                        const double *X, const double *Y, int turned, double beta, double *Z);
-/* alpha X o Y (turned: Y^T; NULL: X alone), stored, added or summed */
-void ks_squares_entries(ks_squares *w, size_t m, size_t n, double alpha, const double *X, const double *Y,
-                        int turned, ks_tile_result what, double *out);
-void ks_squares_diagonal(ks_squares *w, size_t n, const double *X, double *out);
+                        const ks_mat *X, const ks_mat *Y, int turned, double beta, ks_mat *Z);
+/* out = alpha X o Y (turned: Y^T; NULL: X alone), or its sums over one index */
+void ks_squares_entries(ks_squares *w, size_t m, size_t n, double alpha, const ks_mat *X, const ks_mat *Y,
+                        int turned, ks_mat *out);
+void ks_squares_sums(ks_squares *w, size_t m, size_t n, double alpha, const ks_mat *X, const ks_mat *Y,
+                     int turned, ks_tile_result what, double *out);
+void ks_squares_diagonal(ks_squares *w, size_t n, const ks_mat *X, double *out);
 double ks_squares_sum(const ks_squares *w, size_t n, const double *x);
 
 /* (sum of eigenvalues)^2 / sum of squares of the smaller of X X^T and X^T X */

@@ -40,7 +40,7 @@ kspec_status ks_ridge_there_open(ks_ridge_there *t, kspec_ridge *r, const ks_run
 
 void ks_ridge_there_close(kspec_ridge *r, const ks_run *run) {
     ks_ridge_there *t = r->there;
-    double *const held[] = {t->fit, t->H, t->phi, t->Z, t->V, t->work, t->Q};
+    ks_mat *const held[] = {t->fit, t->H, t->phi, t->Z, t->V, t->work, t->Q};
     for (size_t k = 0; k < sizeof held / sizeof *held; k++) at->drop(run, held[k]);
     at->leave(run, t->Y);
     for (int a = COS; a <= SIN; a++) at->leave(run, t->K[a]), at->leave(run, t->Kt[a]);
@@ -52,40 +52,41 @@ void ks_ridge_there_close(kspec_ridge *r, const ks_run *run) {
 
 /* C (m x n) = alpha op(A) B + beta C, op(A) m x k; all dense */
 static kspec_status multiply(const ks_run *run, int ta, size_t m, size_t n, size_t k, double alpha,
-                             const double *A, const double *B, double beta, double *C, kspec_error *err) {
-    const ks_matmul p = {.ta = ta,
-                         .m = m,
-                         .n = n,
-                         .k = k,
-                         .alpha = alpha,
-                         .A = A,
-                         .lda = ta ? m : k,
-                         .B = B,
-                         .ldb = n,
-                         .beta = beta,
-                         .C = C,
-                         .ldc = n,
-                         .symmetric = ta && A == B};
+                             const ks_mat *A, const ks_mat *B, double beta, ks_mat *C, kspec_error *err) {
+    const ks_mat_product p = {.ta = ta,
+                              .m = m,
+                              .n = n,
+                              .k = k,
+                              .alpha = alpha,
+                              .A = A,
+                              .lda = ta ? m : k,
+                              .B = B,
+                              .ldb = n,
+                              .beta = beta,
+                              .C = C,
+                              .ldc = n,
+                              .symmetric = ta && A == B};
     return at->product(run, &p, err);
 }
 
 /* out = k_0 X_0 + k_1 X_1, rows x cols */
 static kspec_status combine(const ks_run *run, size_t rows, size_t cols, const double k[2],
-                            const double *const X[2], double *out, kspec_error *err) {
+                            const ks_mat *const X[2], ks_mat *out, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     for (int a = 0; a < 2 && !st; a++) {
-        const ks_expression e = {.m = rows, .n = cols, .alpha = k[a], .count = 1, .factor = {{X[a], 0, 1}}};
-        st = at->expression(run, &e, a ? KS_TILE_ADD : KS_TILE_STORE, out, err);
+        const ks_mat_expression e = {
+            .m = rows, .n = cols, .alpha = k[a], .count = 1, .factor = {{X[a], 0, 1}}};
+        st = at->expression(run, &e, a ? KS_TILE_ADD : KS_TILE_STORE, out, NULL, err);
     }
     return st;
 }
 
 /* The sum of x_ij y_ij, or of x_ij y_ji */
 static kspec_status inner(const ks_ridge_there *t, const ks_run *run, size_t rows, size_t cols,
-                          const double *x, const double *y, int turned, double *sum, kspec_error *err) {
-    const ks_expression e = {
+                          const ks_mat *x, const ks_mat *y, int turned, double *sum, kspec_error *err) {
+    const ks_mat_expression e = {
         .m = rows, .n = cols, .alpha = 1, .count = 2, .factor = {{x, 0, 1}, {y, turned, 1}}};
-    kspec_status st = at->expression(run, &e, KS_TILE_ROW_SUMS, t->row, err);
+    kspec_status st = at->expression(run, &e, KS_TILE_ROW_SUMS, NULL, t->row, err);
     *sum = 0;
     for (size_t i = 0; i < rows && !st; i++) *sum += t->row[i];
     return st;

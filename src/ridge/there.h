@@ -5,14 +5,15 @@
 #ifndef KS_RIDGE_THERE_H
 #define KS_RIDGE_THERE_H
 
+#include "device/backend.h"
 #include "ridge/resolvent.h"
 
 typedef struct ks_ridge_there {
-    const double *K[2], *Kt[2], *Y;
-    double *Q, *work; /* n x n */
-    double *phi, *H;  /* nt x n */
-    double *V, *Z;    /* n x m */
-    double *fit;      /* nt x m */
+    const ks_mat *K[2], *Kt[2], *Y;
+    ks_mat *Q, *work; /* n x n */
+    ks_mat *phi, *H;  /* nt x n */
+    ks_mat *V, *Z;    /* n x m */
+    ks_mat *fit;      /* nt x m */
     double *row;      /* n, the host's */
 } ks_ridge_there;
 

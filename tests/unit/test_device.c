@@ -21,32 +21,33 @@ static double *absolute(const double *x, size_t count) {
 
 /* ---- operations ---- */
 
-static void upload(const bed *b, const double *x, size_t count, double **out) {
-    const double *there;
+static void upload(const bed *b, const double *x, size_t count, ks_mat **out) {
+    const ks_mat *there;
     CHECK(ks_gpu_backend.bring(&b->run, x, 1, count, "a test", &there, NULL) == KSPEC_OK);
-    *out = (double *)there;
+    *out = (ks_mat *)there;
 }
 
 static void expressions(const bed *b, size_t m, size_t n) {
     const ks_backend *gpu = &ks_gpu_backend;
     const ks_run cpu = {.threads = 1, .to = 1};
-    double *x[3], *there[3], *row = matrix(7, m, 1), *col = matrix(8, n, 1), *out = matrix(9, m, n),
-                             *out_there;
+    double *x[3], *row = matrix(7, m, 1), *col = matrix(8, n, 1), *out = matrix(9, m, n);
+    ks_mat *there[3], *out_there;
     for (int k = 0; k < 3; k++) x[k] = matrix((uint64_t)k + 1, m, n), upload(b, x[k], m * n, &there[k]);
     upload(b, out, m * n, &out_there);
     double *want = malloc((m * n + m + n) * sizeof *want), *got = malloc((m * n + m + n) * sizeof *got);
     memcpy(want, out, m * n * sizeof *want);
     for (int what = 0; what < 4; what++)
         for (int turn = 0; turn < 4; turn++) {
-            ks_expression e = {.m = m, .n = n, .alpha = 1.5, .count = 3, .row = turn & 1 ? NULL : row};
+            ks_mat_expression e = {.m = m, .n = n, .alpha = 1.5, .count = 3, .row = turn & 1 ? NULL : row};
             e.col = turn & 2 ? col : NULL;
             size_t count = what < 2 ? m * n : what == KS_TILE_ROW_SUMS ? m : n;
             for (int k = 0; k < 3; k++)
-                e.factor[k] = (ks_factor){x[k], k == turn || (k == 2 && turn == 3), k + 1};
-            CHECK(ks_backend_of(&cpu)->expression(&cpu, &e, (ks_tile_result)what, want, NULL) == KSPEC_OK);
-            for (int k = 0; k < 3; k++) e.factor[k].x = there[k];
-            CHECK(gpu->expression(&b->run, &e, (ks_tile_result)what, what < 2 ? out_there : got, NULL) ==
+                e.factor[k] = (ks_mat_factor){ks_mat_of(x[k]), k == turn || (k == 2 && turn == 3), k + 1};
+            CHECK(ks_backend_of(&cpu)->expression(&cpu, &e, (ks_tile_result)what, NULL, want, NULL) ==
                   KSPEC_OK);
+            for (int k = 0; k < 3; k++) e.factor[k].x = there[k];
+            CHECK(gpu->expression(&b->run, &e, (ks_tile_result)what, what < 2 ? out_there : NULL, got,
+                                  NULL) == KSPEC_OK);
             if (what < 2) CHECK(gpu->get(&b->run, got, out_there, count, 1, NULL) == KSPEC_OK);
             for (size_t i = 0; i < count; i++)
                 if (!(fabs(got[i] - want[i]) <= 1e-13 * (double)(m + n)))
@@ -60,24 +61,24 @@ static void expressions(const bed *b, size_t m, size_t n) {
 
 static void products(const bed *b, size_t m, size_t n, size_t k) {
     const ks_backend *gpu = &ks_gpu_backend;
-    double *A = matrix(1, m, k), *B = matrix(2, k, n), *A2, *B2, *C2, *C = matrix(3, m, n),
-           *got = malloc(m * n * 8);
+    double *A = matrix(1, m, k), *B = matrix(2, k, n), *C = matrix(3, m, n), *got = malloc(m * n * 8);
+    ks_mat *A2, *B2, *C2;
     for (int turn = 0; turn < 4; turn++) {
         upload(b, A, m * k, &A2), upload(b, B, k * n, &B2), upload(b, C, m * n, &C2);
         int ta = turn & 1, tb = turn / 2;
-        const ks_matmul p = {.ta = ta,
-                             .tb = tb,
-                             .m = m,
-                             .n = n,
-                             .k = k,
-                             .alpha = 0.5,
-                             .A = A2,
-                             .lda = ta ? m : k,
-                             .B = B2,
-                             .ldb = tb ? k : n,
-                             .beta = 2,
-                             .C = C2,
-                             .ldc = n};
+        const ks_mat_product p = {.ta = ta,
+                                  .tb = tb,
+                                  .m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .alpha = 0.5,
+                                  .A = A2,
+                                  .lda = ta ? m : k,
+                                  .B = B2,
+                                  .ldb = tb ? k : n,
+                                  .beta = 2,
+                                  .C = C2,
+                                  .ldc = n};
         CHECK(gpu->product(&b->run, &p, NULL) == KSPEC_OK);
         CHECK(gpu->get(&b->run, got, C2, m * n, 1, NULL) == KSPEC_OK);
         for (size_t i = 0; i < m; i++)
@@ -96,21 +97,22 @@ static void products(const bed *b, size_t m, size_t n, size_t k) {
 /* X X^T by half of it, and X + X^T */
 static void symmetric(const bed *b, size_t n, size_t k) {
     const ks_backend *gpu = &ks_gpu_backend;
-    double *X = matrix(4, n, k), *X2, *C2, *got = malloc(n * n * 8), *again = malloc(n * n * 8);
+    ks_mat *X2, *C2;
+    double *X = matrix(4, n, k), *got = malloc(n * n * 8), *again = malloc(n * n * 8);
     upload(b, X, n * k, &X2);
     CHECK(gpu->hold(&b->run, n, n, "a test", &C2, NULL) == KSPEC_OK);
-    ks_matmul p = {.tb = 1,
-                   .m = n,
-                   .n = n,
-                   .k = k,
-                   .alpha = 1,
-                   .A = X2,
-                   .lda = k,
-                   .B = X2,
-                   .ldb = k,
-                   .C = C2,
-                   .ldc = n,
-                   .symmetric = 1};
+    ks_mat_product p = {.tb = 1,
+                        .m = n,
+                        .n = n,
+                        .k = k,
+                        .alpha = 1,
+                        .A = X2,
+                        .lda = k,
+                        .B = X2,
+                        .ldb = k,
+                        .C = C2,
+                        .ldc = n,
+                        .symmetric = 1};
     CHECK(gpu->product(&b->run, &p, NULL) == KSPEC_OK);
     CHECK(gpu->get(&b->run, got, C2, n * n, 1, NULL) == KSPEC_OK);
     double worst = 0;

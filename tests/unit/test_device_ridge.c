@@ -21,12 +21,12 @@ static double *kernel_matrix(size_t n, double ridge) {
 /* The factor of A there, with its diagonal; and, unless W is NULL, W = U^-T */
 static void factor_there(const bed *b, size_t n, const double *A, double *U, double *diagonal, double *W) {
     const ks_backend *at = &ks_gpu_backend;
-    const double *there;
-    double *inverse;
+    const ks_mat *there;
+    ks_mat *inverse;
     kspec_error err;
     CHECK(at->bring(&b->run, A, n, n, "A", &there, &err) == KSPEC_OK);
     CHECK(at->hold(&b->run, n, n, "W", &inverse, &err) == KSPEC_OK);
-    CHECK_MSG(ks_device_factor(&b->run, n, (double *)there, diagonal, &err) == KSPEC_OK, "%s", err.msg);
+    CHECK_MSG(ks_device_factor(&b->run, n, (ks_mat *)there, diagonal, &err) == KSPEC_OK, "%s", err.msg);
     CHECK(at->get(&b->run, U, there, n * n, 1, &err) == KSPEC_OK);
     if (W) CHECK(ks_device_triangle(&b->run, n, there, inverse, &err) == KSPEC_OK);
     if (W) CHECK(at->get(&b->run, W, inverse, n * n, 1, &err) == KSPEC_OK);

@@ -77,8 +77,14 @@ TEST(memory_stays_below_what_is_promised) {
 /* Matrices that an execution of the plan holds, one after the other or at once: without spare ones */
 static size_t holds_of(const ks_plan *plan, const ks_pair *p) {
     double S[4] = {0}, abs_S[4] = {0}, *through = calloc(4 * (p->P + p->Q), sizeof *through);
-    ks_exec_state x = {
-        .plan = plan, .run = &one, .A = p->A, .B = p->B, .S = S, .abs_S = abs_S, .with_loo = 1, .total = 1};
+    ks_exec_state x = {.plan = plan,
+                       .run = &one,
+                       .A = ks_mat_of(p->A),
+                       .B = ks_mat_of(p->B),
+                       .S = S,
+                       .abs_S = abs_S,
+                       .with_loo = 1,
+                       .total = 1};
     x.through[KS_ROW] = through, x.through[KS_COL] = through + 4 * p->P;
     heap.large_count = 0;
     ks_exec(&x);

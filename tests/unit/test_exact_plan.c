@@ -154,7 +154,8 @@ static exact_int contract(contraction *c, int v, exact_int value) {
 static double value_of_graph(ks_plan *pl, size_t k, const double *A, const double *B) {
     double S[5] = {0}, abs_S[5] = {0};
     for (size_t j = 0; j < pl->ngraphs; j++) pl->graphs[j].weight = j == k;
-    ks_exec_state x = {.plan = pl, .run = &one, .A = A, .B = B, .S = S, .abs_S = abs_S, .total = 1};
+    ks_exec_state x = {
+        .plan = pl, .run = &one, .A = ks_mat_of(A), .B = ks_mat_of(B), .S = S, .abs_S = abs_S, .total = 1};
     ks_exec(&x);
     CHECK(x.status == KSPEC_OK);
     return S[pl->graphs[k].n - 1];

@@ -19,8 +19,8 @@
 
 /* One operation on whole matrices: by one process, and by ranks that have strips of them */
 typedef struct {
-    ks_matmul p;
-    ks_expression e;
+    ks_mat_product p;
+    ks_mat_expression e;
     ks_tile_result what;
     enum { PRODUCT, EXPRESSION, SYMMETRISE, DIAGONAL } kind;
     /* of p or e: which operands every rank has whole */
@@ -36,25 +36,25 @@ static void alone(const operation *o) {
     const ks_backend *cpu = ks_backend_of(&run);
     kspec_status st = KSPEC_OK;
     memcpy(o->want, o->C, o->rows * o->cols * sizeof *o->want);
-    ks_matmul p = o->p;
-    p.C = o->want;
+    ks_mat_product p = o->p;
+    p.C = ks_mat_of(o->want);
     switch (o->kind) {
     case PRODUCT: st = cpu->product(&run, &p, NULL); break;
-    case EXPRESSION: st = cpu->expression(&run, &o->e, o->what, o->want, NULL); break;
-    case SYMMETRISE: st = cpu->symmetrise(&run, o->rows, o->want, NULL); break;
-    case DIAGONAL: st = cpu->diagonal(&run, o->want, o->C, o->rows, NULL); break;
+    case EXPRESSION: st = cpu->expression(&run, &o->e, o->what, NULL, o->want, NULL); break;
+    case SYMMETRISE: st = cpu->symmetrise(&run, o->rows, ks_mat_of(o->want), NULL); break;
+    case DIAGONAL: st = cpu->diagonal(&run, o->want, ks_mat_of(o->C), o->rows, NULL); break;
     }
     CHECK(st == KSPEC_OK);
 }
 
 /* A matrix as this rank has it */
-static double *shared(const ks_run *run, const double *x, size_t rows, size_t cols, int whole) {
+static ks_mat *shared(const ks_run *run, const double *x, size_t rows, size_t cols, int whole) {
     const ks_backend *at = &ks_ranks_backend;
-    const double *brought;
-    double *held;
+    const ks_mat *brought;
+    ks_mat *held;
     if (whole) {
         CHECK(at->bring(run, x, rows, cols, "a test", &brought, NULL) == KSPEC_OK);
-        return (double *)brought;
+        return (ks_mat *)brought;
     }
     CHECK(at->hold(run, rows, cols, "a test", &held, NULL) == KSPEC_OK);
     const ks_range own = ks_strip_rows(rows, KS_STRIP, ks_team_rank(run), ks_team_ranks(run));
@@ -62,7 +62,7 @@ static double *shared(const ks_run *run, const double *x, size_t rows, size_t co
     return held;
 }
 
-static int same_rows(const ks_run *run, const double *held, const double *want) {
+static int same_rows(const ks_run *run, const ks_mat *held, const double *want) {
     const ks_strips *x = ks_strips_at(held);
     const ks_range own = ks_strip_rows(x->rows, KS_STRIP, ks_team_rank(run), ks_team_ranks(run));
     return memcmp(x->own, want + own.from * x->cols, ks_range_size(own) * x->cols * sizeof *want) == 0;
@@ -75,25 +75,29 @@ static void operation_work(const kspec_comm *comm, void *ctx) {
     kspec_error err = {0};
     CHECK(kspec_team_open(comm, &team, &err) == KSPEC_OK);
     const ks_run run = {.threads = 1 + comm->rank % 3, .team = team, .to = 1};
-    double *used[KS_TILE_FACTORS] = {0}, *out = NULL, *sums = NULL;
-    ks_matmul p = o->p;
-    ks_expression e = o->e;
+    ks_mat *used[KS_TILE_FACTORS] = {0}, *out = NULL;
+    double *sums = NULL;
+    ks_mat_product p = o->p;
+    ks_mat_expression e = o->e;
     kspec_status st;
     if (o->kind == PRODUCT) {
-        used[0] = shared(&run, p.A, p.ta ? p.k : p.m, p.ta ? p.m : p.k, o->whole & 1);
-        used[1] = p.B == p.A ? NULL : shared(&run, p.B, p.tb ? p.n : p.k, p.tb ? p.k : p.n, o->whole & 2);
+        used[0] = shared(&run, ks_mat_address(p.A), p.ta ? p.k : p.m, p.ta ? p.m : p.k, o->whole & 1);
+        used[1] = p.B == p.A
+                      ? NULL
+                      : shared(&run, ks_mat_address(p.B), p.tb ? p.n : p.k, p.tb ? p.k : p.n, o->whole & 2);
         p.B = used[1] ? used[1] : used[0], p.A = used[0];
         p.C = out = shared(&run, o->C, p.m, p.n, 0);
         st = at->product(&run, &p, &err);
     } else if (o->kind == EXPRESSION) {
         for (int k = 0; k < e.count; k++) {
             const int t = e.factor[k].transposed;
-            used[k] = shared(&run, e.factor[k].x, t ? e.n : e.m, t ? e.m : e.n, o->whole >> k & 1);
+            used[k] =
+                shared(&run, ks_mat_address(e.factor[k].x), t ? e.n : e.m, t ? e.m : e.n, o->whole >> k & 1);
             e.factor[k].x = used[k];
         }
         if (o->what < KS_TILE_ROW_SUMS) out = shared(&run, o->C, e.m, e.n, 0);
         sums = malloc((e.m + e.n) * sizeof *sums);
-        st = at->expression(&run, &e, o->what, out ? out : sums, &err);
+        st = at->expression(&run, &e, o->what, out, sums, &err);
     } else if (o->kind == SYMMETRISE) {
         out = shared(&run, o->C, o->rows, o->rows, 0);
         st = at->symmetrise(&run, o->rows, out, &err);
@@ -138,18 +142,18 @@ TEST(products_have_the_same_bits) {
         for (int how = 0; how < 16; how++) {
             const int ta = how & 1, tb = how >> 1 & 1;
             operation o = {.kind = PRODUCT, .whole = how >> 2, .C = C, .rows = m, .cols = n, .want = want};
-            o.p = (ks_matmul){.ta = ta,
-                              .tb = tb,
-                              .m = m,
-                              .n = n,
-                              .k = k,
-                              .alpha = 0.7,
-                              .A = A,
-                              .lda = ta ? m : k,
-                              .B = B,
-                              .ldb = tb ? k : n,
-                              .beta = how % 3,
-                              .ldc = n};
+            o.p = (ks_mat_product){.ta = ta,
+                                   .tb = tb,
+                                   .m = m,
+                                   .n = n,
+                                   .k = k,
+                                   .alpha = 0.7,
+                                   .A = ks_mat_of(A),
+                                   .lda = ta ? m : k,
+                                   .B = ks_mat_of(B),
+                                   .ldb = tb ? k : n,
+                                   .beta = how % 3,
+                                   .ldc = n};
             everywhere(&o);
         }
         free(A), free(B), free(C), free(want);
@@ -169,18 +173,18 @@ TEST(symmetric_products_have_the_same_bits) {
             /* weights of the inner index on one side: still symmetric */
             for (size_t i = 0; i < n * k; i++) B[i] = A[i] * (1 + 0.5 * (double)(ta ? i / n : i % k));
             operation o = {.kind = PRODUCT, .whole = how >> 2, .C = C, .rows = n, .cols = n, .want = want};
-            o.p = (ks_matmul){.ta = ta,
-                              .tb = !ta,
-                              .m = n,
-                              .n = n,
-                              .k = k,
-                              .alpha = 1.3,
-                              .A = A,
-                              .lda = ta ? n : k,
-                              .B = weighted ? B : A,
-                              .ldb = ta ? n : k,
-                              .ldc = n,
-                              .symmetric = 1};
+            o.p = (ks_mat_product){.ta = ta,
+                                   .tb = !ta,
+                                   .m = n,
+                                   .n = n,
+                                   .k = k,
+                                   .alpha = 1.3,
+                                   .A = ks_mat_of(A),
+                                   .lda = ta ? n : k,
+                                   .B = ks_mat_of(weighted ? B : A),
+                                   .ldb = ta ? n : k,
+                                   .ldc = n,
+                                   .symmetric = 1};
             everywhere(&o);
         }
         free(A), free(B), free(C), free(want);
@@ -208,10 +212,12 @@ static void series_work(const kspec_comm *comm, void *ctx) {
     for (int k = 0; k < 2 * SERIES; k++) {
         const operation *now = &o[k % SERIES];
         const int cancelled = k == SERIES / 2;
-        ks_matmul p = now->p;
-        double *A = shared(&run, p.A, p.ta ? p.k : p.m, p.ta ? p.m : p.k, k % 5 == 0);
-        double *B = p.B == p.A ? NULL : shared(&run, p.B, p.tb ? p.n : p.k, p.tb ? p.k : p.n, k % 3 == 0);
-        double *C = shared(&run, now->C, p.m, p.n, 0);
+        ks_mat_product p = now->p;
+        ks_mat *A = shared(&run, ks_mat_address(p.A), p.ta ? p.k : p.m, p.ta ? p.m : p.k, k % 5 == 0);
+        ks_mat *B = p.B == p.A
+                        ? NULL
+                        : shared(&run, ks_mat_address(p.B), p.tb ? p.n : p.k, p.tb ? p.k : p.n, k % 3 == 0);
+        ks_mat *C = shared(&run, now->C, p.m, p.n, 0);
         p.A = A, p.B = B ? B : A, p.C = C;
         stopped = cancelled && comm->rank == comm->ranks - 1;
         kspec_status st = at->product(&run, &p, &err);
@@ -235,9 +241,10 @@ TEST(products_follow_each_other) {
         o[s] = (operation){.kind = PRODUCT, .rows = m, .cols = n};
         o[s].C = held[4 * s + 2] = random_matrix(m * n, 22);
         o[s].want = held[4 * s + 3] = random_matrix(m * n, 23);
-        o[s].p = (ks_matmul){.tb = m == n, .m = m, .n = n, .k = k, .alpha = 1, .A = A, .lda = k, .ldc = n};
+        o[s].p = (ks_mat_product){
+            .tb = m == n, .m = m, .n = n, .k = k, .alpha = 1, .A = ks_mat_of(A), .lda = k, .ldc = n};
         o[s].p.symmetric = m == n;
-        o[s].p.B = m == n ? A : B, o[s].p.ldb = m == n ? k : n;
+        o[s].p.B = ks_mat_of(m == n ? A : B), o[s].p.ldb = m == n ? k : n;
         alone(&o[s]);
     }
     void *ctx[MAX_RANKS];
@@ -261,10 +268,10 @@ TEST(expressions_have_the_same_bits) {
                            .rows = m,
                            .cols = n,
                            .want = want};
-            o.e = (ks_expression){m, n, -1.5, how & 4 ? row : NULL, how & 8 ? col : NULL, 3};
-            o.e.factor[0] = (ks_factor){F, 0, 1};
-            o.e.factor[1] = (ks_factor){T, 1, 2};
-            o.e.factor[2] = (ks_factor){F, 0, 1};
+            o.e = (ks_mat_expression){m, n, -1.5, how & 4 ? row : NULL, how & 8 ? col : NULL, 3};
+            o.e.factor[0] = (ks_mat_factor){ks_mat_of(F), 0, 1};
+            o.e.factor[1] = (ks_mat_factor){ks_mat_of(T), 1, 2};
+            o.e.factor[2] = (ks_mat_factor){ks_mat_of(F), 0, 1};
             everywhere(&o);
         }
         free(F), free(T), free(C), free(row), free(col), free(want);
