@@ -139,9 +139,9 @@ static void print_two(FILE *f, const output *u) {
         const cli_common one = cli_of_recording(c, &u->of->at[k]);
         cli_print_shape(f, &one, u->of->at[k].data);
         if (isfinite(dimensions[k]))
-            fprintf(f, "  dimension %.4g\n", dimensions[k]);
+            fprintf(f, "  dimension (%s) %.4g\n", cli_center_words(r->center), dimensions[k]);
         else
-            fputs("  dimension undefined\n", f);
+            fprintf(f, "  dimension (%s) undefined\n", cli_center_words(r->center));
     }
     fprintf(f, "\n%sfirst less second%12s%14s%10s%s\n", cli_bold(c), "difference", "std. error", "p",
             cli_plain(c));
@@ -184,6 +184,7 @@ static void print_table(FILE *f, const void *result) {
                          k < i ? result_of(u, k, i)->alignment : result_of(u, i, k)->alignment_std_error);
         fputc('\n', f);
     }
+    fprintf(f, "\n%s\n", cli_center_words(u->r[0]->center));
 }
 
 /* ---- */

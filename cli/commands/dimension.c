@@ -112,7 +112,7 @@ static void print_one(FILE *f, const output *u) {
     const cli_common c = cli_of_recording(&u->a->common, &u->recordings->at[0]);
     const kspec_dimension_result *r = u->r[0];
     const kspec_dataset *d = u->recordings->at[0].data;
-    fputs("dimension ", f);
+    fprintf(f, "dimension (%s) ", cli_center_words(r->center));
     if (isfinite(r->dimension))
         fprintf(f, "%.4g", r->dimension);
     else

@@ -37,6 +37,8 @@ typedef struct {
     const kspec_dataset *d;
     const kspec_moments_result *r;
     const cli_list *truth;
+    /* what kspec dimension says, where that is another number; otherwise NULL */
+    const kspec_dimension_result *centred;
 } output;
 
 static const char *side_name(const kspec_moments_result *r) {
@@ -78,6 +80,10 @@ static json_t *to_json(const void *result) {
                                     {"participation_ratio_ci_low", r->participation_ratio_ci_low},
                                     {"participation_ratio_ci_high", r->participation_ratio_ci_high},
                                     {"participation_ratio_naive", r->participation_ratio_naive},
+                                    {0}});
+    cli_set_reals(o, (cli_member[]){{"dimension_centered", u->centred ? u->centred->dimension : NAN},
+                                    {"dimension_centered_ci_low", u->centred ? u->centred->ci_low : NAN},
+                                    {"dimension_centered_ci_high", u->centred ? u->centred->ci_high : NAN},
                                     {0}});
     cli_estimation_keys(&u->a->how, r->center, o);
     cli_device_keys(&r->device, o);
@@ -157,7 +163,7 @@ static void print_ratio(FILE *f, const cli_estimation *how, const kspec_moments_
     if (isfinite(r->participation_ratio_std_error))
         fprintf(f, " ± %.2g (95%% interval %.4g … %.4g)", r->participation_ratio_std_error,
                 r->participation_ratio_ci_low, r->participation_ratio_ci_high);
-    if (isfinite(r->participation_ratio)) fputs(" dimensions", f);
+    if (isfinite(r->participation_ratio)) fprintf(f, " dimensions (%s)", cli_center_words(r->center));
     if (isfinite(r->participation_ratio_naive))
         fprintf(f, "; of the matrix itself: %.4g", r->participation_ratio_naive);
     fputc('\n', f);
@@ -182,10 +188,48 @@ static void print_table(FILE *f, const void *result) {
     if (r->permutations > 1)
         fprintf(f, ", averaged over %d random orders of rows and columns\n", r->permutations);
     print_ratio(f, &u->a->how, r);
+    if (u->centred) {
+        const kspec_dimension_result *d = u->centred;
+        fprintf(f, "dimension (%s) %.4g", cli_center_words(d->center), d->dimension);
+        if (isfinite(d->ci_low)) fprintf(f, " (95%% interval %.4g … %.4g)", d->ci_low, d->ci_high);
+        fputs(", as kspec dimension has it\n", f);
+    }
     if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "on %s\n", r->device.name);
 }
 
 /* ---- */
+
+/*
+ * How far centring can move the ratio D of data whose means have the share s of m(1): m(1)^2 by 2 s, m(2) by
+ * s^2 D and 2 s sqrt(D) at most, each in parts of itself.
+ */
+static int may_differ(double D, double s) { return !(fabs(s) * (2 + fabs(s) * D + 2 * sqrt(D)) < 0.1); }
+
+/* The centred dimension, where it differs from what is not centred by more than a tenth; NULL: it does not */
+static kspec_status centred_dimension(const kspec_matrix *phi, const kspec_dataset *d,
+                                      const kspec_moments_opts *o, const kspec_moments_result *m,
+                                      kspec_dimension_result **r, kspec_error *err) {
+    const double D = m->participation_ratio;
+    const kspec_dimension_opts how = {.size = sizeof how,
+                                      .center = KSPEC_CENTER_ROWS,
+                                      .row_trials = o->row_trials,
+                                      .splits = o->splits,
+                                      .seed = o->seed,
+                                      .threads = o->threads,
+                                      .row_groups = o->row_groups,
+                                      .col_groups = o->col_groups,
+                                      .pairwise = o->pairwise,
+                                      .team = o->team};
+    if (m->center != KSPEC_CENTER_NONE || o->sampled || o->population_rows || o->population_cols ||
+        d->memory == KSPEC_MEMORY_DEVICE || !isfinite(D) || !may_differ(D, m->mean_share))
+        return KSPEC_OK;
+    kspec_status st = kspec_dimension(phi, d->trials, &how, r, err);
+    if (st) return st == KSPEC_E_CANCELLED ? st : KSPEC_OK; /* too few rows, say: there is none */
+    if (fabs((*r)->dimension - D) > 0.1 * D) return KSPEC_OK;
+    kspec_dimension_free(*r);
+    *r = NULL;
+    return KSPEC_OK;
+}
 
 static int run(void *args) {
     moments_args *a = args;
@@ -210,18 +254,21 @@ static int run(void *args) {
     cli_estimation_all(&opts);
     opts.progress = cli_progress(&a->common);
     kspec_moments_result *r = NULL;
+    kspec_dimension_result *centred = NULL;
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = cli_team(&a->common, &opts.team, &err);
     if (!st) st = phi ? kspec_moments(phi, d->trials, &opts, &r, &err) : KSPEC_E_NOMEM;
+    if (!st) st = centred_dimension(phi, d, &opts, r, &centred, &err);
     if (st) {
         status = cli_fail_of(&a->common, d, st, &err);
     } else {
         cli_warn_empty(&a->common, a->common.inputs[0], d);
         cli_estimation_warn(&a->common, d, r);
         if (r->center > KSPEC_CENTER_NONE) cli_groups_warn(&a->common, r->mean_share);
-        status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth});
+        status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth, centred});
     }
     kspec_moments_free(r);
+    kspec_dimension_free(centred);
     kspec_dataset_free(d);
     cli_groups_free(&groups);
     free(phi);

@@ -185,14 +185,14 @@ class _Line:
 
     def option(self, name: str, rule: Rule, value: Any) -> None:
         flag, kind, bare, off = rule
+        value = bool(value) if isinstance(value, np.bool_) else value
         if value is False and (off or kind == "flag" or bare):
             if off:
                 self.words.append(off)
         elif kind == "flag":
-            if not isinstance(value, (bool, np.bool_)):
+            if not isinstance(value, bool):
                 raise TypeError(f"{name}: {value!r} is not True or False")
-            if not off:
-                self.words.append(flag)
+            self.words.append(flag)
         elif bare:
             self.words.append(flag if value is True else f"{flag}={value}")
         else:
@@ -310,15 +310,17 @@ def run(
     progress: Progress,
 ) -> Outcome:
     """Runs a command; warns of what it warns of, and raises what it reports."""
+    if options.get("no_center"):
+        if options["center"] not in (None, False):
+            raise ValueError(f"center={options['center']!r} and no_center exclude each other")
+        warnings.warn("no_center is deprecated: use center=False", DeprecationWarning, _outside())
     line = _Line(words)
     line.there = "device" in rules and options.get("device") != "cpu"
     try:
         if inputs is not None and not (len(inputs) == 1 and inputs[0] is None):
             line.words += _take_inputs(line, name, inputs, options)
         for option, value in options.items():
-            if value is not None and (
-                value is not False or rules[option].off or rules[option].kind != "flag"
-            ):
+            if value is not None and (value is not False or rules[option].kind != "flag"):
                 line.option(option, rules[option], value)
         return run_line(line.words, line.arrays, progress, line.files)
     finally:

@@ -202,6 +202,8 @@ class Moments(Result):
     participation_ratio_ci_low: float
     participation_ratio_ci_high: float
     participation_ratio_naive: float
+    dimension_centered: float
+    center: str
     mean_share: float
     correlation: Array
 
@@ -218,6 +220,7 @@ class Dimension(Result):
     cols: int
     trials: int
     centered: bool
+    center: str
     seed: int
     dimension: float
     stderr: float
@@ -236,6 +239,7 @@ class Compare(Result):
     """The alignment of two kernels, and the differences of their dimensions and moments"""
 
     _rows = "differences"
+    center: str
     alignment: float
     alignment_stderr: float
     alignment_ci_low: float

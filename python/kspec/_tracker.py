@@ -15,13 +15,13 @@ class Tracker:
     """Records the dimension and the unbiased moments of matrices that change, each under a name.
 
     update(name, matrix) takes inputs x features, such as the activations of a layer on a fixed batch, as an
-    array of any framework. Moments are of the matrix divided by its root mean square. Options go to
-    kspec.moments().
+    array of any framework. Both are centred: center is as in kspec.dimension(), True for rows. Moments are
+    of the matrix divided by its root mean square. Options go to kspec.moments().
     """
 
-    def __init__(self, *, n: int = 4, center: bool = True, **options: Any) -> None:
+    def __init__(self, *, n: int = 4, center: bool | str = True, **options: Any) -> None:
         self._n = n
-        self._center = center
+        self._center: Any = center
         self._options = {"normalize": True, **options}
         self.records: list[dict[str, Any]] = []
 

@@ -43,7 +43,8 @@ class KernelSpectrum(BaseEstimator):
     ----------
     method : "fit", "moments", or "auto": fit where X has at least 4 rows and 4 columns.
     n : the highest order of the moments, 4 by default, or less where a side is shorter.
-    center : whether the mean of each column is removed.
+    center : which mean is removed: "rows" or True (that of each column), "cols" (of each row), "none" or
+        False.
     random_state, threads : the seed, and the number of threads (all by default).
 
     Attributes
@@ -58,7 +59,7 @@ class KernelSpectrum(BaseEstimator):
         self,
         method: str = "auto",
         n: int | None = None,
-        center: bool = True,
+        center: bool | str = True,
         random_state: Any = 0,
         threads: int | None = None,
     ) -> None:
@@ -72,7 +73,7 @@ class KernelSpectrum(BaseEstimator):
         X = _validate(self, X, dtype=np.float64, ensure_min_samples=3, ensure_min_features=2)
         shortest = min(X.shape)
         common: dict[str, Any] = dict(
-            seed=_seed(self.random_state), threads=self.threads, center=bool(self.center)
+            seed=_seed(self.random_state), threads=self.threads, center=self.center
         )
         order = min(4, shortest) if self.n is None else self.n
         method: Any = self.method

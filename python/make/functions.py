@@ -77,22 +77,9 @@ def parameters(command, word):
         if (o["name"] in HIDDEN and not wanted) or (word and word not in o["of"]):
             continue
         o["off"] = o["name"] == "center" and "no-center" in names
+        if o["name"] == "no-center":
+            o["help"] = "deprecated: center=False"
         yield python_name(o), o
-    if "no-center" in names and "center" not in names:
-        yield (
-            "center",
-            {
-                "name": "no-center",
-                "type": "flag",
-                "help": "False: do not subtract the mean of each column",
-                "choices": [],
-                "bare": None,
-                "writes": False,
-                "arg": None,
-                "off": True,
-                "short": False,
-            },
-        )
 
 
 def docstring(command, word, options):
@@ -122,8 +109,7 @@ def function(command, word=None):
         signature.append("    *,")
     for python, o in options:
         kind = type_of(o, kind_of(o))
-        default = "True" if o["off"] and kind == "bool" else "False" if kind == "bool" else "None"
-        signature.append(f"    {python}: {kind} = {default},")
+        signature.append(f"    {python}: {kind} = {False if kind == 'bool' else None},")
     signature.append("    progress: Progress = None,")
     inputs = "None" if not first else first.lstrip("*") if first.startswith("*") else f"({first},)"
     words = [*command["name"].split(), *([word] if word else [])]

@@ -43,7 +43,7 @@ def test_nothing_known_is_nan(x: Any) -> None:
 
 def test_text(x: Any) -> None:
     r = kspec.dimension(x)
-    assert repr(r).startswith("dimension 13.19 (95% interval") and str(r) == repr(r)
+    assert repr(r).startswith("dimension (rows centred) 13.19 (95% interval") and str(r) == repr(r)
     assert r._repr_html_().startswith("<pre>dimension") and "×" in r._repr_html_()
     assert float(r) == r.dimension
     r.to_dict()["rows"] = 0  # a copy

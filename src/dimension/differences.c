@@ -37,6 +37,7 @@ static kspec_status list_second(const ks_second *s, lists *l, ks_arena *arena, k
         l->of[2][k] = ldexp(s->moment[k], 4 * s->exponent);
         l->square[k] = ldexp(s->square[k], 4 * s->exponent);
     }
+    l->of[0][0] = ks_ratio(s->square[0], s->moment[0]); /* to the last bit that of kspec_dimension() */
     return KSPEC_OK;
 }
 

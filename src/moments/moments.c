@@ -39,7 +39,10 @@ typedef struct {
      * units
      */
     double **loo;
-    /* m(2) by path or exact: of all, without each row, without each column; NULL where neither gives it */
+    /*
+     * m(2) by path or exact: of all, without each row, without each column; NULL where neither gives it. For
+     * the participation ratio of a finite population, and on a device, which has no sums of its own.
+     */
     double *second;
     kspec_estimator second_by;
 } job;
@@ -320,7 +323,7 @@ static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_
         return KSPEC_OK;
     ks_measured m = {j->trials, j->source.halves, KSPEC_SAMPLED_BOTH, j->rows, j->cols};
     if (whole[0] || whole[1]) m.sampled = whole[0] ? KSPEC_SAMPLED_COLS : KSPEC_SAMPLED_ROWS;
-    if (j->second_by) {
+    if (j->second_by && (finite || j->run.device)) {
         const double population[2] = {(double)j->trials.P / (1 - j->share[0]),
                                       (double)j->trials.Q / (1 - j->share[1])};
         return ks_second_of_moment(run, &m, j->o.splits, j->o.seed, population, !j->o.no_stderr, j->second, s,

@@ -16,7 +16,7 @@ expect_json 'close(j["dimension"], j["trace_squared"] / j["second_moment"], 1e-1
 cp "$out" plain
 # text: the answer first
 expect_status 0 kspec dimension x.npy
-answer='^dimension [0-9.]+ \(95% interval [0-9.]+ … [0-9.]+\); '
+answer='^dimension \(rows centred\) [0-9.]+ \(95% interval [0-9.]+ … [0-9.]+\); '
 answer+='of the matrix itself, biased by its size: [0-9.]+$'
 expect "the answer is the first line" grep -qE "$answer" <(head -n 1 "$out")
 expect_stdout '^one trial: noise .* counts as dimensions'
@@ -141,14 +141,14 @@ for x in zero constant; do
 done
 expect_status 0 kspec dimension zero.npy --no-center
 expect_stderr 'every entry is 0'
-expect_stdout '^dimension undefined$'
+expect_stdout '^dimension \(not centred\) undefined$'
 expect_status 0 kspec dimension constant.npy --no-center --json
 expect_json 'close(j["dimension"], 1, 1e-10) and j["warnings"] == []'
 expect_status 0 kspec dimension noise.npy --json
 expect_stderr 'the estimate of m\(2\), -0\.0398, is not positive'
 expect_json 'j["dimension"] is None and j["naive"] > 1 and j["second_moment"] < 0'
 expect_status 0 kspec dimension noise.npy
-expect_stdout '^dimension undefined; of the matrix itself, biased by its size: 3'
+expect_stdout '^dimension \(rows centred\) undefined; of the matrix itself, biased by its size: 3'
 expect_status 0 kspec dimension few.npy --select-cols 1-3 --select-rows 0-20 --json
 expect_json '(j["dimension"] < 1) == any("is below 1" in w for w in j["warnings"])'
 

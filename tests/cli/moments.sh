@@ -34,7 +34,8 @@ expect_json 'j["command"] == "moments" and j["side"] == "given" and j["trials"] 
 expect_status 0 kspec moments --estimator all h.csv
 expect_stdout '^h\.csv: 2 rows × 2 columns$'
 expect_stdout '^ +2  naive +55\.75'
-expect_stdout '^participation ratio m\(1\)²/m\(2\): [0-9.]+ dimensions; of the matrix itself: [0-9.]+$'
+number='[0-9.]+' not='dimensions \(not centred\)'
+expect_stdout "^participation ratio m\(1\)²/m\(2\): $number $not; of the matrix itself: $number\$"
 
 # which estimators, in which order; a name twice counts once
 expect_status 0 kspec moments h.csv --estimator kv-col,naive --json
@@ -273,10 +274,22 @@ for how in "" --center; do
 done
 expect_status 0 kspec moments pr.npy -n 2
 number='[0-9.]+'
-ratio="$number ± $number \(95% interval $number … $number\) dimensions"
+ratio="$number ± $number \(95% interval $number … $number\) dimensions \(not centred\)"
 expect_stdout "^participation ratio m\(1\)²/m\(2\): $ratio; of the matrix itself: $number\$"
 expect_status 0 kspec moments pr.npy -n 2 --no-stderr
-expect_stdout "m\(2\): $number dimensions; of"
+expect_stdout "m\(2\): $number dimensions \(not centred\); of"
+# centred next to it, where that is another number
+kspec generate rff --rows 60 --cols 40 --dim 2 -o apart.npy --quiet
+"$python" -c 'import numpy as np; x = np.load("apart.npy"); np.save("apart.npy", x + 3)'
+expect_status 0 kspec dimension apart.npy --json
+cp "$out" centred
+expect_status 0 kspec moments apart.npy -n 2 --json
+expect_json 'j["dimension_centered"] == json.load(open("centred"))["dimension"] and j["center"] == "none"'
+expect_status 0 kspec moments apart.npy -n 2
+interval='\(95% interval [0-9.]+ … [0-9.]+\)'
+expect_stdout "^dimension \(rows centred\) [0-9.]+ $interval, as kspec dimension has it\$"
+expect_status 0 kspec moments apart.npy -n 2 --center --json
+expect_json 'j["dimension_centered"] is None'
 # --effort: what auto may spend
 kspec generate rff --rows 400 --cols 60 --dim 2 -o effort.npy --quiet
 expect_status 0 kspec moments effort.npy --no-stderr --json
