@@ -2,8 +2,8 @@
 # Usage: fuzz/run.sh [SECONDS (20)] [BUILD_DIR (build-asan)] [TARGET...]
 # Runs every fuzz target of a build, or those named, for SECONDS each (FUZZ_RUNS=N: N executions each), from
 # fuzz/corpus/NAME.tar.gz and the fixtures of its format, one per processor at a time, and prints a line for
-# each. They are unpacked to BUILD_DIR/fuzz/corpus/NAME, as are new finds. The exit status is 1 if any of
-# them crashed; the input that did it is left in BUILD_DIR/fuzz. FUZZ_KEEP=1 packs what was found into the
+# each. They are unpacked to BUILD_DIR/fuzz/corpus/NAME, where new finds go, too. The exit status is 1 if any
+# of them crashed; the input that did it is left in BUILD_DIR/fuzz. FUZZ_KEEP=1 packs what was found into the
 # archive, minimised: the smallest inputs that reach every edge.
 set -u
 seconds=${1:-20}

@@ -12,8 +12,8 @@ may_include() {
     base) echo "" ;;
     simd | formats | write) echo "base" ;;
     io) echo "base formats write" ;;
-    team) echo "base formats io write" ;;
-    linalg) echo "base team" ;;
+    team) echo "base write" ;;
+    linalg) echo "base simd" ;;
     features) echo "base simd linalg" ;;
     device) echo "base simd linalg team" ;;
     theory) echo "base simd linalg features" ;;
@@ -53,7 +53,7 @@ parts() { # room, or include/kspec/NAME.h
     esac
     case $1 in theory | moments | ridge | wls | norm | spectrum | learn | dimension) echo "$1" ;; esac
     case $1 in ridge) echo "kernel" ;; esac
-    case $1 in team) echo "team files" ;; esac
+    case $1 in team) echo "team" ;; esac
     echo "doubt"
 }
 

@@ -29,9 +29,10 @@ typedef struct {
 /*
  * Random Fourier features: Z (n x q, row-major, written to out) with Z_ij = sqrt(2/q) cos(w_j.x_i + b_j), b_j
  * uniform on (0, 2 pi). Z Z^T estimates the Gram matrix K of the n rows of x without bias. Feature j is the
- * same whatever q is. The cosine's error is below 4e-16, that of its argument a few 1e-16 of sum_l |w_l x_l|.
- * Entries of x beyond 1e12 sigma are KSPEC_E_ARG. Time n q p multiply-adds and n q cosines; memory p q
- * doubles and 128 rows of x per thread.
+ * same whatever q is; for a given sigma a row's features are the same, to the bit, whatever other rows x has.
+ * The cosine's error is below 4e-16, that of its argument a few 1e-16 of sum_l |w_l x_l|. Entries of x beyond
+ * 1e12 sigma are KSPEC_E_ARG. Time n q p multiply-adds and n q cosines; memory p q doubles and 128 rows of x
+ * per thread.
  */
 KSPEC_API kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
                                       kspec_error *err);

@@ -80,7 +80,8 @@ def features(
     """q random Fourier features of each row of x: Z with Z Z^T near the Gram matrix, without bias.
 
     The kernel is exp(-gamma |x-y|^2), gamma = 1/(2 sigma^2), or another one; sigma is 1 by default. Feature j
-    is the same whatever q is, and the same for every x of as many columns. x may be the name of a file.
+    is the same whatever q is, and the same for every x of as many columns; a row's features do not depend on
+    the other rows. x may be the name of a file.
     """
     q = _whole("q", q)
     if q < 1:

@@ -31,8 +31,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static ks_isa chosen;
 static kspec_error refusal;
 
-static void choose(void) {
-    const char *want = getenv("KSPEC_ISA");
+static void choose_by(const char *want) {
     chosen = ks_isa_best();
     ks_clear(&refusal);
     if (!want || !*want) return;
@@ -48,13 +47,18 @@ static void choose(void) {
     ks_fail(&refusal, KSPEC_E_ARG, "KSPEC_ISA=%s must be one of generic, avx2, avx512", want);
 }
 
+static void choose(void) { choose_by(getenv("KSPEC_ISA")); }
+
 kspec_status ks_isa_choose(ks_isa *isa, kspec_error *err) {
     pthread_once(&once, choose);
     *isa = chosen;
     return refusal.code ? ks_fail(err, refusal.code, "%s", refusal.msg) : KSPEC_OK;
 }
 
-void ks_isa_choose_again(void) { once = (pthread_once_t)PTHREAD_ONCE_INIT; }
+void ks_isa_override(const char *want) {
+    pthread_once(&once, choose);
+    choose_by(want);
+}
 
 const char *kspec_isa(void) {
     ks_isa isa;

@@ -15,8 +15,8 @@ ks_isa ks_isa_best(void);
  */
 kspec_status ks_isa_choose(ks_isa *isa, kspec_error *err);
 
-/* For tests alone, while nothing runs: the next call reads KSPEC_ISA again. */
-void ks_isa_choose_again(void);
+/* For tests alone, while nothing runs: as if KSPEC_ISA were this; NULL: not set */
+void ks_isa_override(const char *want);
 
 const char *ks_isa_name(ks_isa isa);
 

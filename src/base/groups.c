@@ -86,7 +86,6 @@ static ks_wide normal(double f, int e) {
 }
 
 ks_wide ks_wide_times(ks_wide a, ks_wide b) { return normal(a.f * b.f, a.e + b.e); }
-ks_wide ks_wide_over(ks_wide a, ks_wide b) { return normal(a.f / b.f, a.e - b.e); }
 
 static ks_wide plus(ks_wide a, ks_wide b) {
     if (a.f == 0) return b;

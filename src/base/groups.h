@@ -56,7 +56,6 @@ typedef struct {
 } ks_wide;
 ks_wide ks_wide_of(double x);
 ks_wide ks_wide_times(ks_wide a, ks_wide b);
-ks_wide ks_wide_over(ks_wide a, ks_wide b);
 
 /*
  * The elementary symmetric polynomials e_0 ... e_nmax of the sizes of `count` groups, which begin at

@@ -72,6 +72,9 @@ static size_t allowed(void) {
     return *end == 0 && bytes >= 1 && bytes < 1e18 ? (size_t)bytes : SIZE_MAX;
 }
 
+/* In the place of a kspec_device: the GPU of a rank, by its number on its machine */
+enum { OF_RANK = 1 << 20 };
+
 /* Opens it; *there: a GPU is there at all */
 static ks_device *open_device(ks_place *p, int k, int *there) {
     const char *why;
@@ -83,6 +86,10 @@ static ks_device *open_device(ks_place *p, int k, int *there) {
     int count = plugin->count(p->why, sizeof p->why);
     if (count <= 0) return NULL;
     *there = 1;
+    if (k >= OF_RANK) {
+        k = (k - OF_RANK) % count;
+        p->want = (kspec_device)(KSPEC_DEVICE_GPU_FIRST + k);
+    }
     if (k >= count) {
         snprintf(p->why, sizeof p->why, "gpu:%d is not there: the last one is gpu:%d", k, count - 1);
         return NULL;
@@ -106,22 +113,19 @@ static int number_of(kspec_device want) {
 }
 
 kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team) {
-    const char *why;
-    char text[160];
     if (!team || team->comm.ranks == 1 || resolve(&want, NULL) || want != KSPEC_DEVICE_GPU) return want;
-    const ks_plugin *plugin = ks_plugin_load(&why);
-    const int count = plugin ? plugin->count(text, sizeof text) : 0;
-    return count > 0 ? (kspec_device)(KSPEC_DEVICE_GPU_FIRST + team->comm.local_rank % count) : want;
+    return (kspec_device)(OF_RANK + team->comm.local_rank);
 }
 
 kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err) {
     int there;
-    *p = (ks_place){.want = want};
+    const int ranked = (int)want >= OF_RANK;
+    *p = (ks_place){.want = ranked ? KSPEC_DEVICE_GPU : want};
     kspec_status st = resolve(&p->want, err);
     if (st || p->want == KSPEC_DEVICE_AUTO) return st;
     snprintf(p->why, sizeof p->why, "asked for");
     if (p->want == KSPEC_DEVICE_CPU) return KSPEC_OK;
-    if (!open_device(p, number_of(p->want), &there))
+    if (!open_device(p, ranked ? (int)want : number_of(p->want), &there))
         return ks_fail(err, KSPEC_E_ARG, "no GPU can be used: %s", p->why);
     snprintf(p->why, sizeof p->why, "asked for");
     return KSPEC_OK;

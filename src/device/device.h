@@ -59,7 +59,10 @@ typedef struct {
  */
 kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err);
 
-/* "gpu" for one of several ranks: the GPU of its number on its machine, modulo those there */
+/*
+ * "gpu" for one of several ranks: what has ks_place_make() open the GPU of its number on its machine, modulo
+ * those there, which it asks for
+ */
 kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team);
 
 /*

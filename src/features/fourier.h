@@ -26,4 +26,15 @@ kspec_status ks_fourier_draw(ks_fourier *f, kspec_kernel kernel, size_t p, size_
 enum { KS_FOURIER_BOTH, KS_FOURIER_COSINE };
 void ks_fourier_rows(const ks_fourier *f, int stages, const double *x, size_t rows, double scale, double *Z);
 
+/* Of a tile: half a megabyte, which a second-level cache holds */
+enum { KS_FOURIER_ROWS = 128, KS_FOURIER_COLS = 512 };
+
+/*
+ * The same for fewer rows than a tile has. BLAS rounds a product by its shape, so x is a whole tile with
+ * zeros below its `rows`, and as many of those are computed as give each row the bits that it has among
+ * others. `room` is scratch of ks_fourier_few_room() doubles.
+ */
+void ks_fourier_few(const ks_fourier *f, const double *x, size_t rows, double scale, double *room, double *Z);
+size_t ks_fourier_few_room(const ks_fourier *f, size_t rows);
+
 #endif

@@ -1,7 +1,7 @@
 #include "linalg/cholesky.h"
 
 #include "linalg/linalg.h"
-#include "team/team.h"
+#include "base/shared.h"
 
 #include <cblas.h>
 #include <string.h>
@@ -173,7 +173,7 @@ static kspec_status mirror_strip(void *ctx, size_t i, const ks_worker *worker) {
  */
 static kspec_status square_shared(const ks_run *run, job *j, kspec_error *err) {
     const ks_share rows = {j->A, j->n * sizeof *j->A, j->n, j->tile};
-    kspec_status st = ks_team_for(run, "inverse", j->tiles, square_strip, j, &rows, 1, err);
+    kspec_status st = ks_calls_of(run->team)->loop(run, "inverse", j->tiles, square_strip, j, &rows, 1, err);
     return st ? st : ks_parallel_for(run, j->tiles, mirror_strip, j, err);
 }
 

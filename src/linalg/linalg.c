@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "linalg/small.h"
-#include "team/team.h"
+#include "base/shared.h"
 #include "kspec/host.h"
 
 #include <cblas.h>
@@ -151,8 +151,10 @@ static int is_shared(const ks_run *run, const ks_tiled *g) {
 static kspec_status share(const ks_run *run, ks_tiled *g, kspec_error *err) {
     const ks_share rows = {g->C, g->n * sizeof *g->C, g->m, KS_STRIP};
     const ks_run made = ks_run_part(run, 0, 0.95), mirrored = ks_run_part(run, 0.95, 1);
-    if (!g->symmetric) return ks_team_for(run, "product", strips(g->m), one_strip, g, &rows, 1, err);
-    kspec_status st = ks_team_for_falling(&made, "square", strips(g->m), one_strip, g, &rows, 1, err);
+    if (!g->symmetric)
+        return ks_calls_of(run->team)->loop(run, "product", strips(g->m), one_strip, g, &rows, 1, err);
+    kspec_status st =
+        ks_calls_of(run->team)->falling(&made, "square", strips(g->m), one_strip, g, &rows, 1, err);
     return st ? st : ks_parallel_for(&mirrored, strips(g->m), mirror_strip, g, err);
 }
 

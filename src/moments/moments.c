@@ -119,8 +119,7 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
     for (int side = 0; side < 2; side++) j->share[side] = ks_exact_sampled_share(&j->tasks.exact, side);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT && (st = check_assignment(j, err))) return st;
     if (there && !suit_tasks(j)) {
-        j->trials.there = 0;
-        return KSPEC_E_DATA;
+        return KS_RETRY_ON_HOST;
     }
     return ks_trials_scale_by(&j->run, &j->trials, o->nmax, err);
 }
@@ -404,32 +403,30 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
 }
 
 /*
- * One attempt, on the place that is decided on. *there: the trials are on its device; 0 afterwards where they
- * are needed on the host, and nothing was done.
+ * One attempt, on the place that is decided on. there: the trials are on its device; KS_RETRY_ON_HOST where
+ * they are needed on the host, and nothing was done.
  */
 static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
-                            ks_place *place, int *there, kspec_moments_result **out, kspec_error *err) {
-    job j = {.o = *opts, .trials.there = *there};
+                            ks_place *place, int there, kspec_moments_result **out, kspec_error *err) {
+    job j = {.o = *opts, .trials.there = there};
     kspec_moments_result *r = NULL;
     kspec_status st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     j.run.team = j.o.team;
-    if (*there) j.run.device = place->device;
+    if (there) j.run.device = place->device;
     if (!st) st = check(&j, phi, ntrials, place->device, err);
-    const int lent = *there;
-    *there = j.trials.there;
     j.source =
         (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
     if (!st) st = ks_where(place, &j.source, ks_trials_splits(&j.trials, j.o.splits), j.run.threads, err);
-    if (*there && !place->device) *there = 0; /* it is the processor's, after all */
-    if (!st && lent && !*there) st = KSPEC_E_DATA;
+    if (!st && there && !place->device) st = KS_RETRY_ON_HOST; /* it is the processor's, after all */
     j.run.device = place->device;
-    if (!st && lent) st = ks_trials_there_scale(&j.run, &j.trials, err);
+    const int scaled = !st && there;
+    if (scaled) st = ks_trials_there_scale(&j.run, &j.trials, err);
     if (!st && !(r = ks_zalloc(1, sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st && !(st = ks_blas_enter(j.run.threads, err))) {
         st = compute(&j, r, err);
         ks_blas_leave();
     }
-    if (*there) ks_trials_there_end(&j.run, &j.trials);
+    if (scaled) ks_trials_there_end(&j.run, &j.trials);
     ks_arena_free(&j.arena);
     ks_tasks_free(&j.tasks);
     if (st) kspec_moments_free(r);
@@ -440,26 +437,24 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
 /* On the GPU where they are if that suits, else on copies in the host's memory */
 static kspec_status attempt_lent(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o,
                                  ks_place *place, kspec_moments_result **out, kspec_error *err) {
-    int there = place->device && ks_trials_there_suit(ntrials, o);
-    if (there) {
-        kspec_status st = attempt(phi, ntrials, o, place, &there, out, err);
-        if (there || !st) return st;
+    if (place->device && ks_trials_there_suit(ntrials, o)) {
+        kspec_status st = attempt(phi, ntrials, o, place, 1, out, err);
+        if (st != KS_RETRY_ON_HOST) return st;
     }
     ks_arena arena = {0};
     kspec_matrix *here = ks_arena_alloc(&arena, ntrials, sizeof *here);
     kspec_status st = here ? KSPEC_OK : ks_nomem(err, "the trials", arena.failed);
     if (!st) st = ks_lent_fetch(place, phi, ntrials, here, &arena, err);
-    if (!st) st = attempt(here, ntrials, o, place, &there, out, err);
+    if (!st) st = attempt(here, ntrials, o, place, 0, out, err);
     ks_arena_free(&arena);
     return st;
 }
 
 static kspec_status attempt_any(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o,
                                 ks_place *place, kspec_moments_result **out, kspec_error *err) {
-    int there = 0;
     ks_clear(err);
     if (o->data_memory == KSPEC_MEMORY_DEVICE) return attempt_lent(phi, ntrials, o, place, out, err);
-    return attempt(phi, ntrials, o, place, &there, out, err);
+    return attempt(phi, ntrials, o, place, 0, out, err);
 }
 
 kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,

@@ -61,8 +61,7 @@ kspec_status ks_trials_there_measure(const ks_run *run, ks_trials *t, double *rm
     ks_arena_free(&arena);
     *rms = sqrt(sum / ((double)t->count * (double)t->P * (double)t->Q));
     if (st || (*rms > 1e-100 && *rms < 1e100)) return st;
-    t->there = 0;
-    return KSPEC_E_DATA;
+    return KS_RETRY_ON_HOST;
 }
 
 kspec_status ks_trials_there_scale(const ks_run *run, ks_trials *t, kspec_error *err) {

@@ -4,13 +4,15 @@
 
 #include "moments/trials.h"
 
+/* No failure, and never a caller's: what was asked for is to be done on copies in the host's memory. */
+#define KS_RETRY_ON_HOST ((kspec_status)1000)
+
 /* Can they be used where they are? One or two of them, and nothing asked for that is made of entries here */
 int ks_trials_there_suit(size_t ntrials, const kspec_moments_opts *o);
 
 /*
  * The root mean square, by a sum of squares, which shows entries that are not finite. Those, and squares near
- * the ends of what a double holds, are for the host to deal with: t->there becomes 0, and KSPEC_E_DATA has no
- * message.
+ * the ends of what a double holds, are for the host to deal with: KS_RETRY_ON_HOST.
  */
 kspec_status ks_trials_there_measure(const ks_run *run, ks_trials *t, double *rms, kspec_error *err);
 

@@ -8,6 +8,7 @@
 #include "kspec/norm.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct {
     kspec_kernel_opts o;
@@ -52,13 +53,14 @@ static kspec_status features_sigma(job *j, const kspec_matrix *x, double *sigma,
     return st;
 }
 
-enum { BAND = 128 }; /* rows of a chunk: those of a tile of ks_fourier_rows() */
+enum { BAND = KS_FOURIER_ROWS }; /* rows of a chunk */
 
 typedef struct {
     ks_fourier f;
     const kspec_matrix *x;
     double sigma;
     double **room; /* per worker: BAND x p, for a band of x in units of sigma */
+    double *few;   /* for the last band, where it is not whole */
     double *Z;
 } features_job;
 
@@ -78,7 +80,13 @@ static kspec_status features_band(void *ctx, size_t chunk, const ks_worker *work
             double v = room[i * p + l] = ks_at(j->x, from + i, l) / j->sigma;
             if (!(fabs(v) < KS_LARGEST_PHASE)) return unfit_row(j, from + i, room, worker->err);
         }
-    ks_fourier_rows(&j->f, KS_FOURIER_BOTH, room, rows, sqrt(2 / (double)j->f.q), j->Z + from * j->f.q);
+    double scale = sqrt(2 / (double)j->f.q), *Z = j->Z + from * j->f.q;
+    if (rows < BAND) {
+        memset(room + rows * p, 0, (BAND - rows) * p * sizeof *room);
+        ks_fourier_few(&j->f, room, rows, scale, j->few, Z);
+    } else {
+        ks_fourier_rows(&j->f, KS_FOURIER_BOTH, room, rows, scale, Z);
+    }
     return KSPEC_OK;
 }
 
@@ -90,6 +98,8 @@ static kspec_status make_features(job *j, features_job *f, kspec_error *err) {
     f->room = ks_arena_zalloc(&j->arena, (size_t)j->run.threads, sizeof *f->room);
     for (int w = 0; w < j->run.threads && f->room; w++)
         f->room[w] = ks_arena_alloc(&j->arena, ks_size(BAND, f->f.p), sizeof(double));
+    size_t last = f->x->rows % BAND;
+    if (last) f->few = ks_arena_alloc(&j->arena, ks_fourier_few_room(&f->f, last), sizeof(double));
     if (j->arena.failed) return ks_nomem(err, "rows in units of sigma", j->arena.failed);
     return ks_parallel_for(&j->run, (f->x->rows + BAND - 1) / BAND, features_band, f, err);
 }

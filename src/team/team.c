@@ -156,6 +156,21 @@ static kspec_status same_program(kspec_team *t, kspec_error *err) {
                         ks_digest(KS_DIGEST, text, strlen(text)), err);
 }
 
+/* ---- what rooms below ask for ---- */
+
+static int rank_of(const kspec_team *t) { return t->comm.rank; }
+static int ranks_of(const kspec_team *t) { return t->comm.ranks; }
+static void count_loop(kspec_team *t) { t->loops++; }
+static kspec_status meet_all(kspec_team *t, kspec_status mine, const char *what, uint64_t number,
+                             kspec_error *err) {
+    return ks_team_meet(t, KS_AT_LOOP, mine, what, number, err);
+}
+static kspec_status send_all(kspec_team *t, void *data, size_t bytes, kspec_error *err) {
+    return ks_team_broadcast(t, 0, data, bytes, err);
+}
+static const ks_team_calls calls = {ks_team_for, ks_team_for_falling, rank_of, ranks_of, count_loop, meet_all,
+                                    send_all,    ks_team_end};
+
 kspec_status kspec_team_open(const kspec_comm *comm, kspec_team **out, kspec_error *err) {
     kspec_error own;
     if (!err) err = &own;
@@ -163,6 +178,7 @@ kspec_status kspec_team_open(const kspec_comm *comm, kspec_team **out, kspec_err
     if (st) return st;
     kspec_team *t = ks_zalloc(1, sizeof *t);
     if (!t) return ks_nomem(err, "a team", sizeof *t);
+    t->calls = &calls;
     t->comm = (kspec_comm){.size = sizeof t->comm, .ranks = 1, .local_ranks = 1};
     if (comm) st = ks_take_opts(&t->comm, sizeof t->comm, comm, err);
     if (!st && (t->comm.ranks < 1 || t->comm.rank < 0 || t->comm.rank >= t->comm.ranks))

@@ -10,12 +10,13 @@
 #ifndef KS_TEAM_H
 #define KS_TEAM_H
 
-#include "base/parallel.h"
+#include "base/shared.h"
 #include "kspec/team.h"
 
 typedef struct ks_keep ks_keep;
 
 struct kspec_team {
+    const ks_team_calls *calls; /* first: base/shared.h */
     kspec_comm comm;
     /* of shared loops so far: the name of the next one's part of the checkpoint */
     uint64_t loops;
@@ -74,17 +75,6 @@ kspec_status ks_team_gather(kspec_team *t, const void *mine, void *all, const si
 kspec_status ks_team_broadcast(kspec_team *t, int root, void *data, size_t bytes, kspec_error *err);
 kspec_status ks_team_exchange(kspec_team *t, const void *from, const size_t *send, void *to,
                               const size_t *receive, kspec_error *err);
-
-/*
- * Where the results of a loop lie: `count` elements of `each` bytes. Chunk c makes elements c*per ...
- * (c+1)*per-1, as far as there are, or with per = 0 those of numbers c, c + chunks, c + 2 chunks ...
- */
-typedef struct {
-    void *to;
-    size_t each, count, per;
-    /* the number of the element at `to`: those before it are elsewhere */
-    size_t first;
-} ks_share;
 
 /*
  * ks_parallel_for() whose chunks are shared out, chunk c to rank c mod ranks; all get the results. Without a

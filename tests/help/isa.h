@@ -1,6 +1,5 @@
 /*
- * Runs tests on every instruction set: KSPEC_ISA is read once, so that it has to be read again after each
- * change.
+ * Runs tests on every instruction set: KSPEC_ISA is read once, so that the library is told of each change.
  */
 #ifndef KSPEC_TEST_ISA_H
 #define KSPEC_TEST_ISA_H
@@ -15,7 +14,7 @@ static inline void use_isa(const char *name) {
         setenv("KSPEC_ISA", name, 1);
     else
         unsetenv("KSPEC_ISA");
-    ks_isa_choose_again();
+    ks_isa_override(name);
 }
 
 /* Runs the statement once for each instruction set that this processor has. */

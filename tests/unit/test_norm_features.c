@@ -4,8 +4,12 @@
 #include "base/sort.h"
 #include "features/inputs.h"
 #include "kspec.h"
+#include "kspec/host.h"
 #include "norm/gram.h"
 #include "test.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 static long double cos_turns(long double t) {
     long double r = t - rintl(t);
@@ -343,7 +347,58 @@ TEST(inputs) {
         }
 }
 
-int main(void) {
+/* A row's features have the same bits alone and among others, wherever it stands. */
+TEST(each_row_by_itself) {
+    enum { N = 300, P = 50, MOST = 700 };
+    const size_t qs[] = {5, 20, 100, 256, MOST},
+                 counts[] = {1, 2, 3, 7, 8, 15, 16, 17, 60, 127, 128, 129, 255};
+    double *x = malloc(N * P * sizeof *x), *all = malloc(N * MOST * sizeof *all),
+           *few = malloc(N * MOST * sizeof *few);
+    kspec_random_normal(11, 0, 0, N * P, x);
+    kspec_matrix m = view(x, N, P);
+    for (size_t a = 0; a < sizeof qs / sizeof *qs; a++) {
+        size_t q = qs[a];
+        kspec_kernel_opts o = {.size = sizeof o, .sigma = 1.5, .features = q, .threads = 1};
+        CHECK(kspec_features(&m, &o, all, NULL) == KSPEC_OK);
+        for (size_t b = 0; b < sizeof counts / sizeof *counts; b++)
+            for (size_t from = 0; from < 40; from += 13) {
+                kspec_matrix some = view(x + from * P, counts[b], P);
+                CHECK(kspec_features(&some, &o, few, NULL) == KSPEC_OK);
+                CHECK_MSG(memcmp(few, all + from * q, counts[b] * q * sizeof *few) == 0,
+                          "%s: q %zu, %zu rows from %zu", kspec_blas(), q, counts[b], from);
+            }
+    }
+    free(x);
+    free(all);
+    free(few);
+}
+
+/* OpenBLAS chooses its core when it is loaded: a process for each that this processor can run. */
+TEST(each_row_by_itself_on_every_core) {
+    static const struct {
+        const char *name;
+        int isa;
+    } cores[] = {{"Prescott", KS_ISA_GENERIC}, {"Nehalem", KS_ISA_GENERIC}, {"Sandybridge", KS_ISA_AVX2},
+                 {"Haswell", KS_ISA_AVX2},     {"Zen", KS_ISA_AVX2},        {"SkylakeX", KS_ISA_AVX512}};
+    for (size_t k = 0; k < sizeof cores / sizeof *cores; k++) {
+        if (cores[k].isa > (int)ks_isa_best()) continue;
+        int status = -1;
+        pid_t child = fork();
+        if (child == 0) {
+            setenv("OPENBLAS_CORETYPE", cores[k].name, 1);
+            execl("/proc/self/exe", "test_norm_features", "each_row", (char *)NULL);
+            _exit(127);
+        }
+        CHECK_MSG(waitpid(child, &status, 0) == child && status == 0, "%s: status %d", cores[k].name, status);
+    }
+}
+
+int main(int argc, char **argv) {
+    (void)argv;
+    if (argc > 1) { /* in a process of each_row_by_itself_on_every_core */
+        RUN(each_row_by_itself);
+        return test_done();
+    }
     RUN(cosines_of_every_instruction_set);
     RUN(exponentials_of_every_instruction_set);
     RUN(products_of_every_instruction_set);
@@ -351,6 +406,8 @@ int main(void) {
     RUN(cancellation);
     RUN(gram_operator);
     RUN(features_near_the_kernel);
+    RUN(each_row_by_itself);
+    RUN(each_row_by_itself_on_every_core);
     RUN(bad_input);
     RUN(bandwidth_by_gamma);
     RUN(inputs);

@@ -1,14 +1,16 @@
 /*
- * kspec_read() and kspec_read_labels() for a team: what can be mapped is read by every rank, what must be
- * parsed by rank 0 alone.
+ * kspec_read() and kspec_read_labels(), alone or for a team: what can be mapped is read by every rank, what
+ * must be parsed by rank 0 alone.
  */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/shared.h"
 #include "io/names.h"
 #include "io/read.h"
-#include "team/team.h"
 
 #include <string.h>
+
+static int shared(const kspec_team *t) { return t && ks_calls_of(t)->ranks(t) > 1; }
 
 /* Inputs that every rank reads for itself, by their names, which are the same for all */
 static int read_by_each(const char *const *inputs, size_t count) {
@@ -78,20 +80,20 @@ static kspec_status copy_names(kspec_dataset *d, const char *text, kspec_error *
 static kspec_status send(kspec_team *t, const notice *n, kspec_dataset **out, kspec_error *err) {
     char *text = NULL;
     kspec_status st = KSPEC_OK;
-    if (t->comm.rank > 0) {
+    if (ks_calls_of(t)->rank(t) > 0) {
         st = make_room(n, out, &text, err);
     } else if (n->names) {
         if (!(text = ks_alloc(n->names, 1))) st = ks_nomem(err, "the column names", n->names);
         for (size_t j = 0, at = 0; j < n->d.cols && text; at += strlen(text + at) + 1, j++)
             strcpy(text + at, (*out)->col_names[j]);
     }
-    st = ks_team_meet(t, KS_AT_LOOP, st, "data set", n->d.rows, err);
+    st = ks_calls_of(t)->meet(t, st, "data set", n->d.rows, err);
     const size_t values = n->d.trials * n->d.rows * n->d.cols;
-    if (!st) st = ks_team_broadcast(t, 0, (void *)(*out)->data, values * sizeof(double), err);
+    if (!st) st = ks_calls_of(t)->send(t, (void *)(*out)->data, values * sizeof(double), err);
     if (!st && n->ragged)
-        st = ks_team_broadcast(t, 0, (*out)->row_trials, n->d.rows * sizeof *(*out)->row_trials, err);
-    if (!st && n->names) st = ks_team_broadcast(t, 0, text, n->names, err);
-    if (!st && n->names && t->comm.rank > 0) st = copy_names(*out, text, err);
+        st = ks_calls_of(t)->send(t, (*out)->row_trials, n->d.rows * sizeof *(*out)->row_trials, err);
+    if (!st && n->names) st = ks_calls_of(t)->send(t, text, n->names, err);
+    if (!st && n->names && ks_calls_of(t)->rank(t) > 0) st = copy_names(*out, text, err);
     ks_free(text);
     return st;
 }
@@ -101,15 +103,15 @@ static kspec_status read_and_send(const char *const *inputs, size_t count, const
     kspec_team *t = o->team;
     notice n;
     memset(&n, 0, sizeof n);
-    t->loops++;
-    if (t->comm.rank == 0) {
+    ks_calls_of(t)->count(t);
+    if (ks_calls_of(t)->rank(t) == 0) {
         kspec_read_opts how = *o;
         how.in_place = 0; /* its values are sent as they lie */
         n.failure.code = ks_read(inputs, count, &how, out, &n.failure);
         if (!n.failure.code) write_notice(*out, &n);
     }
-    kspec_status st = ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "reading", count, err);
-    if (!st) st = ks_team_broadcast(t, 0, &n, sizeof n, err);
+    kspec_status st = ks_calls_of(t)->meet(t, KSPEC_OK, "reading", count, err);
+    if (!st) st = ks_calls_of(t)->send(t, &n, sizeof n, err);
     if (!st && n.failure.code) st = ks_fail(err, n.failure.code, "%s", n.failure.msg);
     return st ? st : send(t, &n, out, err);
 }
@@ -120,10 +122,10 @@ kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_rea
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
-    const int together = o.team && o.team->comm.ranks > 1 && inputs && !read_by_each(inputs, count);
+    const int together = shared(o.team) && inputs && !read_by_each(inputs, count);
     o.size = sizeof o;
     st = together ? read_and_send(inputs, count, &o, out, err) : ks_read(inputs, count, &o, out, err);
-    st = ks_team_end(o.team, st, err);
+    if (o.team) st = ks_calls_of(o.team)->end(o.team, st, err);
     if (st) {
         kspec_dataset_free(*out);
         *out = NULL;
@@ -141,18 +143,18 @@ static kspec_status labels_of_first(const char *input, const kspec_read_opts *o,
         kspec_labels l;
     } n;
     memset(&n, 0, sizeof n);
-    t->loops++;
-    if (t->comm.rank == 0) {
+    ks_calls_of(t)->count(t);
+    if (ks_calls_of(t)->rank(t) == 0) {
         n.failure.code = ks_read_labels(input, o, out, &n.failure);
         if (!n.failure.code) n.l = **out;
     }
-    kspec_status st = ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "reading", 0, err);
-    if (!st) st = ks_team_broadcast(t, 0, &n, sizeof n, err);
+    kspec_status st = ks_calls_of(t)->meet(t, KSPEC_OK, "reading", 0, err);
+    if (!st) st = ks_calls_of(t)->send(t, &n, sizeof n, err);
     if (!st && n.failure.code) st = ks_fail(err, n.failure.code, "%s", n.failure.msg);
     if (st) return st;
-    if (t->comm.rank > 0) st = ks_labels_new(n.l.count, out, err);
-    st = ks_team_meet(t, KS_AT_LOOP, st, "labels", n.l.count, err);
-    if (!st) st = ks_team_broadcast(t, 0, (*out)->of, n.l.count * sizeof *n.l.of, err);
+    if (ks_calls_of(t)->rank(t) > 0) st = ks_labels_new(n.l.count, out, err);
+    st = ks_calls_of(t)->meet(t, st, "labels", n.l.count, err);
+    if (!st) st = ks_calls_of(t)->send(t, (*out)->of, n.l.count * sizeof *n.l.of, err);
     if (!st) (*out)->groups = n.l.groups, (*out)->column = n.l.column, (*out)->columns = n.l.columns;
     return st;
 }
@@ -164,9 +166,8 @@ kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, k
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
     o.size = sizeof o;
-    st = o.team && o.team->comm.ranks > 1 ? labels_of_first(input, &o, out, err)
-                                          : ks_read_labels(input, &o, out, err);
-    st = ks_team_end(o.team, st, err);
+    st = shared(o.team) ? labels_of_first(input, &o, out, err) : ks_read_labels(input, &o, out, err);
+    if (o.team) st = ks_calls_of(o.team)->end(o.team, st, err);
     if (st) {
         kspec_labels_free(*out);
         *out = NULL;
