@@ -67,8 +67,6 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
 /* Of all estimators, those that go with centring, finite populations, groups or missing entries */
 void cli_estimation_all(kspec_moments_opts *o);
 
-/* Warns where centring would show something else. */
-void cli_estimation_warn(const cli_common *c, const kspec_dataset *d, const kspec_moments_result *r);
 
 /*
  * Views of all trials of a data set; the number of trials of each row goes to o. Notes for the JSON object

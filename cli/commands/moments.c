@@ -262,7 +262,7 @@ static int run(void *args) {
     if (st) {
         status = cli_fail_of(&a->common, d, st, &err);
     } else {
-        cli_estimation_warn(&a->common, d, r);
+        cli_doubts(&a->common, NULL, r->doubts, r->doubt_count);
         status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth, centred});
     }
     kspec_moments_free(r);

@@ -230,7 +230,7 @@ static int run(void *args) {
         if (!status) status = from_matrix(a, d, &r);
     }
     if (!status) {
-        if (r->moments) cli_estimation_warn(&a->common, d, r->moments);
+        if (r->moments) cli_doubts(&a->common, NULL, r->moments->doubts, r->moments->doubt_count);
         static const struct {
             void (*warn)(const spectrum_args *a, const kspec_spectrum_result *r);
             void (*print)(FILE *f, const void *result);

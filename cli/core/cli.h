@@ -484,9 +484,8 @@ kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err);
     }
 extern const cli_choice cli_devices[];
 
-/* The keys "device" and "device_reason"; and the warning where a GPU could not be used */
+/* The keys "device" and "device_reason" */
 void cli_device_keys(const kspec_device_used *d, json_t *to);
-void cli_device_warn(const cli_common *c, const kspec_device_used *d);
 
 /* ---- JSON values, cells of tables ---- */
 
