@@ -58,9 +58,10 @@ int main(int argc, char **argv) {
 
     /* m(1), m(2), their errors and, for comparison, the spectrum of the averaged matrix itself */
     kspec_moments_opts how = {.size = sizeof how, .nmax = 2};
-    kspec_spectrum_opts opts = {.size = sizeof opts, .method = KSPEC_SPECTRUM_METHOD_MOMENTS};
+    kspec_spectrum_opts opts = {
+        .size = sizeof opts, .method = KSPEC_SPECTRUM_METHOD_MOMENTS, .moments = &how};
     kspec_spectrum_result *s;
-    check(kspec_spectrum(repeats, count, &how, &opts, &s, &err), &err);
+    check(kspec_spectrum(repeats, count, &opts, &s, &err), &err);
     double sum = 0, squares = 0;
     for (size_t k = 0; k < s->sample_count; k++) {
         sum += s->sample_eigenvalues[k];

@@ -88,7 +88,9 @@ static void data_section(FILE *to, const json_t *d) {
     counted(to, "rows left out", in, "omitted_rows");
     counted(to, "columns left out", in, "omitted_cols");
     fact(to, "centred",
-         json_is_true(json_object_get(d, "centered")) ? "yes: the mean of each column takes no part" : "no");
+         !json_is_true(json_object_get(d, "centered"))     ? "no"
+         : strcmp(plot_word(d, "center", ""), "cols") == 0 ? "yes: the mean of each row takes no part"
+                                                           : "yes: the mean of each column takes no part");
     page_end_table(to);
     report_end_section(to);
 }

@@ -38,8 +38,8 @@ static const row rows[] = {
     {"kspec_spectrum, fit",         spectrum,               OPTS(kspec_spectrum_opts), 1, &fit_spectrum},
     {"kspec_spectrum, cvpca",       spectrum_of_trials,     OPTS(kspec_spectrum_opts), 1, &cvpca_spectrum},
     {"kspec_spectrum, estimation",  spectrum_estimation,    PLAIN(kspec_moments_opts), 1, &quick_moments},
-    {"kspec_spectrum_from_moments", spectrum_from_moments,  OPTS(kspec_spectrum_opts), 1, &quick_spectrum},
-    {"kspec_spectrum_from_moments, free mass", spectrum_of_free_mass, OPTS(kspec_spectrum_opts), 1,
+    {"kspec_spectrum_from_moments", spectrum_from_moments,  OPTS(kspec_spectrum_opts), 1, &ranked_spectrum},
+    {"kspec_spectrum_from_moments, free mass", spectrum_from_moments, OPTS(kspec_spectrum_opts), 1,
      &quick_spectrum},
     {"kspec_dimension",             dimension,              OPTS(kspec_dimension_opts),     1},
     {"kspec_compare",               compare,                OPTS(kspec_compare_opts),       1},
@@ -205,8 +205,8 @@ TEST(null_inputs_are_refused) {
         REFUSES_NULL(kspec_moments(NULL, 1, NULL, &r, &err));
         CHECK(r == NULL);
         kspec_spectrum_result *s = NOWHERE(kspec_spectrum_result);
-        REFUSES_NULL(kspec_spectrum(NULL, 1, NULL, NULL, &s, &err));
-        REFUSES_NULL(kspec_spectrum_from_moments(NULL, NULL, NULL, 2, 3, NULL, &s, &err));
+        REFUSES_NULL(kspec_spectrum(NULL, 1, NULL, &s, &err));
+        REFUSES_NULL(kspec_spectrum_from_moments(NULL, NULL, NULL, 2, NULL, &s, &err));
         kspec_dimension_result *d = NOWHERE(kspec_dimension_result);
         REFUSES_NULL(kspec_dimension(NULL, 1, NULL, &d, &err));
         kspec_compare_result *c = NOWHERE(kspec_compare_result);
