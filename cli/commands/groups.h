@@ -1,6 +1,5 @@
 /* Labels of rows and columns that depend on each other. */
-#ifndef KSPEC_CLI_GROUPS_H
-#define KSPEC_CLI_GROUPS_H
+#pragma once
 
 #include "core/cli.h"
 
@@ -42,5 +41,3 @@ void cli_groups_json(json_t *o, size_t rows, size_t cols);
 
 /* Warns where centred groups differ in size and column means have that share of m(1); NaN: they do not. */
 void cli_groups_warn(const cli_common *c, double mean_share);
-
-#endif

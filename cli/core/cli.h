@@ -5,8 +5,7 @@
  *
  * The tool uses the public header only.
  */
-#ifndef KSPEC_CLI_H
-#define KSPEC_CLI_H
+#pragma once
 
 #include "kspec.h"
 
@@ -518,5 +517,3 @@ void cli_cell(FILE *f, const char *format, int width, double x);
 /* Escape sequences, empty unless the table goes to a terminal */
 const char *cli_bold(const cli_common *c);
 const char *cli_plain(const cli_common *c);
-
-#endif

@@ -1,6 +1,5 @@
 /* Status and message: every failure in the library passes through ks_fail(). */
-#ifndef KS_BASE_ERROR_H
-#define KS_BASE_ERROR_H
+#pragma once
 
 #include "kspec/base.h"
 
@@ -38,5 +37,3 @@ void ks_clear(kspec_error *err);
  * at their defaults. NULL options are all defaults. Fails if the size field is 0 or larger than ours.
  */
 kspec_status ks_take_opts(void *ours, size_t our_size, const void *theirs, kspec_error *err);
-
-#endif

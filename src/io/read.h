@@ -1,6 +1,5 @@
 /* The stages of kspec_read(): an input's array, its axes named, its entries gathered, its gaps dealt with. */
-#ifndef KS_IO_READ_H
-#define KS_IO_READ_H
+#pragma once
 
 #include "formats/array.h"
 #include "formats/printable.h"
@@ -80,5 +79,3 @@ size_t ks_missing_count(const kspec_matrix *m);
  */
 kspec_status ks_missing_apply(ks_dataset *set, const ks_part *parts, const kspec_read_opts *opts,
                               kspec_error *err);
-
-#endif

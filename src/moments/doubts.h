@@ -1,6 +1,5 @@
 /* Doubts about a dimension, in whichever result it stands. */
-#ifndef KS_MOMENTS_DOUBTS_H
-#define KS_MOMENTS_DOUBTS_H
+#pragma once
 
 #include "base/doubt.h"
 
@@ -14,5 +13,3 @@ typedef struct {
 } ks_doubted;
 
 void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d);
-
-#endif
