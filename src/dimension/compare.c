@@ -130,8 +130,7 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
 kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
                            size_t other_ntrials, const kspec_compare_opts *opts, kspec_compare_result **out,
                            kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     job j = {0};
     kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);

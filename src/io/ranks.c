@@ -119,8 +119,7 @@ static kspec_status read_and_send(const char *const *inputs, size_t count, const
 kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                         kspec_dataset **out, kspec_error *err) {
     kspec_read_opts o;
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
     const int together = shared(o.team) && inputs && !read_by_each(inputs, count);
@@ -163,8 +162,7 @@ static kspec_status labels_of_first(const char *input, const kspec_read_opts *o,
 kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, kspec_labels **out,
                                kspec_error *err) {
     kspec_read_opts o;
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
     o.size = sizeof o;

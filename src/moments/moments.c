@@ -462,8 +462,7 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     kspec_error own;
     ks_place place = {0};
     if (!err) err = &own;
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = ks_center_resolve(&o.center, KSPEC_CENTER_NONE, err);

@@ -267,8 +267,7 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     ks_arena arena = {0};
     kspec_matrix here;
     if (!err) err = &own;
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = ks_matrix_check(x, "the matrix", err);
