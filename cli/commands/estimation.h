@@ -66,7 +66,6 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
 /* Of all estimators, those that go with centring, finite populations, groups or missing entries */
 void cli_estimation_all(kspec_moments_opts *o);
 
-
 /*
  * Views of all trials of a data set; the number of trials of each row goes to o. Notes for the JSON object
  * whether the data are centred and normalised. free() what it returns; NULL: no memory.

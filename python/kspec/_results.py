@@ -146,8 +146,8 @@ class Result:
 
     @property
     def doubts(self) -> list[dict[str, Any]]:
-        """What the library doubts about the result: code, severity ("note", "warning" or "serious"), text, and
-        the numbers concerned. All but notes are warnings, too."""
+        """What the library doubts about the result: code, severity ("note", "warning" or "serious"), text,
+        and the numbers concerned. All but notes are warnings, too."""
         found: list[dict[str, Any]] = self.to_dict()["doubts"]
         return found
 
