@@ -137,7 +137,7 @@ static void print_two(FILE *f, const output *u) {
     fputc('\n', f);
     for (int k = 0; k < 2; k++) {
         const cli_common one = cli_of_recording(c, &u->of->at[k]);
-        cli_print_shape(f, &one, u->of->at[k].data);
+        cli_print_shape(f, &one, u->of->at[k].data, NULL);
         if (isfinite(dimensions[k]))
             fprintf(f, "  dimension (%s) %.4g\n", cli_center_words(r->center), dimensions[k]);
         else

@@ -44,7 +44,7 @@ static const struct {
     {"dimension", {"--curve"},                   {0},                     KSPEC_CENTER_ROWS, 1},
     {"moments",   {"--estimator", "auto,naive"}, {"--estimator", "auto"}, KSPEC_CENTER_NONE, 1},
     /* its higher moments are those of the part above */
-    {"spectrum",  {"-n", "2"},                   {"-n", "2"},             KSPEC_CENTER_NONE, 0},
+    {"spectrum",  {"-n", "2"},                   {"-n", "2"},             KSPEC_CENTER_ROWS, 0},
 };
 /* clang-format on */
 
