@@ -35,6 +35,7 @@ kspec_status kspec_device_parse(const char *text, kspec_device *device, kspec_er
     static const char *const words[] = {"auto", "cpu", "gpu"};
     int k;
     ks_clear(err);
+    if (ks_check_pointer(err, device, "device")) return KSPEC_E_ARG;
     *device = KSPEC_DEVICE_AUTO;
     for (int w = 0; w < 3 && text; w++)
         if (strcmp(text, words[w]) == 0) {

@@ -214,8 +214,7 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
 
 kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspec_dimension_opts *opts,
                              kspec_dimension_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_dimension_opts o;
     ks_run run;

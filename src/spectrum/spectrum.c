@@ -156,8 +156,7 @@ static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out,
 kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error, const double *correlation,
                                          size_t count, const kspec_spectrum_opts *opts,
                                          kspec_spectrum_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     job j = {.start = ks_now(),
              .m = m,
              .std_error = std_error,
@@ -334,8 +333,7 @@ static kspec_status sample(job *j, const kspec_matrix *phi, size_t ntrials, cons
 
 kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_spectrum_opts *opts,
                             kspec_spectrum_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     job j = {.start = ks_now(), .sample_top = NAN};
     kspec_moments_opts used;
     kspec_status st = begin(&j, opts, 0, err);
