@@ -298,7 +298,8 @@ static int run(void *args) {
 const cli_command cmd_compare = {
     .name = "compare",
     .summary = "alignment of the kernels behind matrices, and the difference of their dimensions",
-    .synopsis = "compare A B... [-n NMAX] [--center[=WHICH]] [--paired WHICH] [--splits R] [OPTIONS]\n"
+    .synopsis = "compare A B... [-n NMAX] [--center[=WHICH] | --no-center] [--paired WHICH] [--splits R] "
+                "[OPTIONS]\n"
                 "compare --label NAME INPUT... --label NAME INPUT... [OPTIONS]",
     .description =
         "Estimates the alignment (CKA) of the covariances behind two matrices with the same rows, without "

@@ -217,7 +217,7 @@ static int run(void *args) {
 const cli_command cmd_report = {
     .name = "report",
     .summary = "a page to mail: dimension, moments, eigenvalues, what is known and what is not",
-    .synopsis = "report INPUT... -o FILE.html [--center[=WHICH]] [-n NMAX] [OPTIONS]",
+    .synopsis = "report INPUT... -o FILE.html [--center[=WHICH] | --no-center] [-n NMAX] [OPTIONS]",
     .description =
         "Runs dimension, moments and spectrum on a matrix (rows: inputs, columns: features; several INPUTs "
         "are\n"
