@@ -151,12 +151,6 @@ KSPEC_API void kspec_random_uniform(uint64_t seed, uint64_t stream, uint64_t fir
 /* Standard normal (Box-Muller), |value| < 8.6. */
 KSPEC_API void kspec_random_normal(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out);
 
-/*
- * A uniformly random permutation of 0 ... count-1 (Fisher-Yates on the stream's numbers, without modulo
- * bias).
- */
-KSPEC_API void kspec_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out);
-
 #ifdef __cplusplus
 }
 #endif

@@ -22,9 +22,6 @@ typedef enum {
     KSPEC_KERNEL_CAUCHY
 } kspec_kernel;
 
-/* The kernel's name in the tool: "gaussian", "laplace", "cauchy"; NULL for an unknown value. */
-KSPEC_API const char *kspec_kernel_name(kspec_kernel kernel);
-
 /* How each column of a data table is scaled first. A constant column becomes 0. */
 typedef enum {
     KSPEC_SCALING_NONE = 0,

@@ -131,24 +131,16 @@ typedef struct {
 KSPEC_API void kspec_ridge_free(kspec_ridge_result *result);
 
 /*
- * Predicts for N feature pairs (at most 10^9) and each of `count` values of lambda, 0 or 1e-100 to 1e100. The
- * points come in the order of the values, which is any; they are solved from the largest down, each started
- * from those before it. A step takes about 3/2 n^3 multiply-adds, and the errors on test rows 3/2 n^2 n_test
- * more for each point.
- *
- * KSPEC_E_NUMERIC if lambda = 0 and the kernel matrix does not allow the limit: rows that repeat, or nearly
- * so.
+ * Predicts for each of `paths` numbers N of feature pairs (at most 10^9) and each of `count` values of lambda,
+ * 0 or 1e-100 to 1e100, in any order: the points of N[0] in the order of lambda, then those of N[1] ... Those
+ * of a path are solved from the largest lambda down, each started from those before it. A step takes about 3/2
+ * n^3 multiply-adds, the errors on test rows 3/2 n^2 n_test more for each point. A team shares out the paths
+ * where there are enough of them and there is no checkpoint, else the work of each point.
+ * KSPEC_E_NUMERIC: lambda = 0 where rows repeat, or nearly so, and the limit does not exist.
  */
-KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, size_t N, const double *lambda, size_t count,
-                                           kspec_ridge_result **out, kspec_error *err);
-
-/*
- * The same for each of `paths` numbers of feature pairs: the points of N[0], then those of N[1] ... A team
- * shares out the numbers where there are enough of them and there is no checkpoint, else the work of each
- * point. Ranks then meet when all have made theirs: a failure of one waits for the others.
- */
-KSPEC_API kspec_status kspec_ridge_grid(kspec_ridge *r, const size_t *N, size_t paths, const double *lambda,
-                                        size_t count, kspec_ridge_result **out, kspec_error *err);
+KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, const size_t *N, size_t paths,
+                                           const double *lambda, size_t count, kspec_ridge_result **out,
+                                           kspec_error *err);
 
 /*
  * The lambda in [low, high] (1e-100 <= low < high <= 1e100) with the least predicted test error for N feature

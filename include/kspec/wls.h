@@ -30,9 +30,6 @@ typedef enum {
     KSPEC_WLS_REGIME_OVER
 } kspec_wls_regime;
 
-/* "under" or "over"; NULL for an unknown value. */
-KSPEC_API const char *kspec_wls_regime_name(kspec_wls_regime regime);
-
 typedef struct {
     size_t size;
     /* Modes of the truth, at least N. Default: N, or the largest p if that is more. */

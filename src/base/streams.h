@@ -7,6 +7,7 @@
 #ifndef KS_BASE_STREAMS_H
 #define KS_BASE_STREAMS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum {
@@ -63,5 +64,8 @@ extern const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT];
 static inline uint64_t ks_stream(ks_stream_use use, uint64_t k) {
     return ks_stream_ranges[use].first + k % ks_stream_ranges[use].count;
 }
+
+/* A uniformly random permutation of 0 ... count-1: Fisher-Yates on the stream's numbers, without modulo bias */
+void ks_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out);
 
 #endif
