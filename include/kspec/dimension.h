@@ -134,6 +134,8 @@ typedef struct {
     int nmax;
     /* Shares the work out among processes; NULL: this one alone. */
     kspec_team *team;
+    /* What doubts call the matrices; default "the first matrix" and "the second matrix" */
+    const char *name, *other_name;
 } kspec_compare_opts;
 
 /* A difference between the matrices, first less second. */
@@ -172,6 +174,9 @@ typedef struct {
     size_t count;
     kspec_difference **differences;
     double seconds;
+    /* see kspec/doubt.h */
+    size_t doubt_count;
+    kspec_doubt **doubts;
 } kspec_compare_result;
 
 /*

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "dimension/differences.h"
 #include "linalg/linalg.h"
+#include "moments/doubts.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
 #include "pairs/sums.h"
@@ -109,6 +110,29 @@ static kspec_status biased_alignment(job *j, double *value, kspec_error *err) {
     return st;
 }
 
+/* ---- doubts ---- */
+
+static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err) {
+    const ks_doubts to = KS_DOUBTS(r);
+    const char *first = j->o.name ? j->o.name : "the first matrix",
+               *second = j->o.other_name ? j->o.other_name : "the second matrix";
+    char both[400];
+    const ks_doubted a = {r->dimension, NAN, j->one.square[0], j->one.moment[0], NULL},
+                     b = {r->other_dimension, NAN, j->two.square[0], j->two.moment[0], NULL};
+    ks_print(both, sizeof both, "%.160s and %.160s", first, second);
+    ks_doubt_dimension(to, first, &a);
+    ks_doubt_dimension(to, second, &b);
+    if (j->o.paired == KSPEC_PAIRED_ROWS && !isfinite(r->alignment))
+        ks_doubt(to, KSPEC_DOUBT_ALIGNMENT_UNDEFINED, both,
+                 isfinite(r->dimension)         ? second
+                 : isfinite(r->other_dimension) ? first
+                                                : "one matrix, or of both,",
+                 0);
+    else if (r->alignment_ci_low > 1)
+        ks_doubt(to, KSPEC_DOUBT_ALIGNMENT_ABOVE_ONE, both, NULL, r->alignment);
+    return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
+}
+
 /* ---- the call ---- */
 
 static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
@@ -159,6 +183,7 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
         r->alignment_biased = NAN;
         if (!(st = ks_blas_enter(j.run.threads, err))) {
             st = compute(&j, r, err);
+            if (!st) st = add_doubts(&j, r, err);
             ks_blas_leave();
         }
     }

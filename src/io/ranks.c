@@ -125,6 +125,7 @@ kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_rea
     const int together = shared(o.team) && inputs && !read_by_each(inputs, count);
     o.size = sizeof o;
     st = together ? read_and_send(inputs, count, &o, out, err) : ks_read(inputs, count, &o, out, err);
+    if (!st) st = ks_dataset_doubt(*out, inputs, count, &o, err);
     if (o.team) st = ks_calls_of(o.team)->end(o.team, st, err);
     if (st) {
         kspec_dataset_free(*out);

@@ -2,12 +2,14 @@
  * kspec_moments(): checks its arguments, plans, has each task averaged, and makes error bars from the
  * leave-one-out estimates.
  */
+#include "base/result.h"
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
 #include "device/lent.h"
 #include "linalg/linalg.h"
+#include "moments/doubts.h"
 #include "moments/average.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
@@ -421,7 +423,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     j.run.device = place->device;
     const int scaled = !st && there;
     if (scaled) st = ks_trials_there_scale(&j.run, &j.trials, err);
-    if (!st && !(r = ks_zalloc(1, sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
+    if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st && !(st = ks_blas_enter(j.run.threads, err))) {
         st = compute(&j, r, err);
         ks_blas_leave();
@@ -481,6 +483,9 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) {
         (*out)->seconds = ks_now() - start;
         ks_place_tell(&place, &(*out)->device);
+        ks_doubt_moments(*out, phi->rows);
+        const size_t failed = ks_result_arena(*out)->failed;
+        if (failed) st = ks_nomem(err, "the list of doubts", failed);
     }
     ks_place_close(&place);
     if ((st = ks_team_end(o.team, st, err))) {
@@ -494,5 +499,5 @@ void kspec_moments_free(kspec_moments_result *result) {
     if (!result) return;
     ks_free(result->estimates);
     ks_free(result->correlation);
-    ks_free(result);
+    ks_result_free(result);
 }
