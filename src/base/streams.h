@@ -65,7 +65,7 @@ static inline uint64_t ks_stream(ks_stream_use use, uint64_t k) {
     return ks_stream_ranges[use].first + k % ks_stream_ranges[use].count;
 }
 
-/* A uniformly random permutation of 0 ... count-1: Fisher-Yates on the stream's numbers, without modulo bias */
+/* A uniformly random permutation of 0 ... count-1: Fisher-Yates, without modulo bias */
 void ks_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out);
 
 #endif
