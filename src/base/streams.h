@@ -4,8 +4,7 @@
  * independent. The table is in streams.c; tests/unit/test_streams.c checks that no two ranges overlap, and
  * tests/check_includes.sh that no number is drawn from a stream that does not come from ks_stream().
  */
-#ifndef KS_BASE_STREAMS_H
-#define KS_BASE_STREAMS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -67,5 +66,3 @@ static inline uint64_t ks_stream(ks_stream_use use, uint64_t k) {
 
 /* A uniformly random permutation of 0 ... count-1: Fisher-Yates, without modulo bias */
 void ks_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out);
-
-#endif

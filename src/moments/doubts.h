@@ -1,6 +1,5 @@
 /* Doubts about a dimension, in whichever result it stands. */
-#ifndef KS_MOMENTS_DOUBTS_H
-#define KS_MOMENTS_DOUBTS_H
+#pragma once
 
 #include "base/doubt.h"
 #include "kspec/moments.h"
@@ -21,5 +20,3 @@ void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d);
 
 /* Does rounding exceed a tenth of the standard error, or of the value where there is none? */
 int ks_estimate_doubtful(const kspec_estimate *e);
-
-#endif

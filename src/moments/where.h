@@ -1,6 +1,5 @@
 /* What of a call a GPU can do, and what it takes there. */
-#ifndef KS_MOMENTS_WHERE_H
-#define KS_MOMENTS_WHERE_H
+#pragma once
 
 #include "device/device.h"
 #include "moments/average.h"
@@ -10,5 +9,3 @@
  * they take; their memory must fit the device.
  */
 kspec_status ks_where(ks_place *place, const ks_source *s, size_t repeats, int threads, kspec_error *err);
-
-#endif
