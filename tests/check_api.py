@@ -116,7 +116,8 @@ def too_large(files):
     lines = sum(len(text.splitlines()) for text in stable)
     calls = sum(len(list(functions(without_comments(text)))) for text in stable)
     return [f"the public headers have {count} {what}, not fewer than {bound}"
-            for count, what, bound in ((lines, "lines", LINES), (calls, "functions", FUNCTIONS)) if count >= bound]
+            for count, what, bound in ((lines, "lines", LINES), (calls, "functions", FUNCTIONS))
+            if count >= bound]
 
 
 BROKEN = {

@@ -54,7 +54,7 @@ typedef enum {
 typedef struct {
     size_t size;                  /* sizeof this struct */
     kspec_spectrum_method method; /* default FIT; what MOMENTS alone has (below) implies MOMENTS */
-    kspec_center center;
+    kspec_center center; /* default ROWS; with MOMENTS NONE, as the papers define a kernel's moments */
     /* How the moments are estimated, and what rows, columns and trials are; one estimator. FIT takes orders
      * up to 4 as its check unless nmax says otherwise. Its seed, threads, progress, center, correlation,
      * device and team must be 0: those here are used. */
