@@ -121,9 +121,9 @@ TEST(ordinary_entries_lose_nothing) {
 }
 
 TEST(rounding_is_held_against_the_standard_error_or_the_value) {
-    CHECK(ks_estimate_doubtful(&(ks_estimate){.value = 1, .std_error = 2, .rounding = 0.21}));
-    CHECK(!ks_estimate_doubtful(&(ks_estimate){.value = 1, .std_error = 2, .rounding = 0.19}));
-    CHECK(ks_estimate_doubtful(&(ks_estimate){.value = -1, .std_error = NAN, .rounding = 0.11}));
+    CHECK(ks_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.21}));
+    CHECK(!ks_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.19}));
+    CHECK(ks_estimate_doubtful(&(kspec_estimate){.value = -1, .std_error = NAN, .rounding = 0.11}));
 }
 
 int main(void) {
