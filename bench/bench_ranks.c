@@ -117,7 +117,7 @@ static kspec_status ridge(const task *t, kspec_team *team, kspec_error *err) {
     kspec_ridge *plan = NULL;
     kspec_ridge_result *r = NULL;
     kspec_status st = kspec_ridge_open(&x, &y, NULL, NULL, &o, &plan, err);
-    if (!st) st = kspec_ridge_grid(plan, N, count, lambda, 3, &r, err);
+    if (!st) st = kspec_ridge_predict(plan, N, count, lambda, 3, &r, err);
     kspec_ridge_free(r);
     kspec_ridge_close(plan);
     return st;

@@ -9,6 +9,8 @@
  * under mpirun the ranks share the seeds out.
  */
 #include "bench/lib/seeds.h"
+
+#include "base/streams.h"
 #include "kspec.h"
 
 #include <math.h>
@@ -65,8 +67,8 @@ static void path(const double *x, size_t P, size_t Q, double *m) {
 
 static void permuted(uint64_t seed, uint64_t stream, const double *x, size_t P, size_t Q, double *y) {
     size_t *p = malloc(P * sizeof *p), *q = malloc(Q * sizeof *q);
-    kspec_random_permutation(seed, stream, P, p);
-    kspec_random_permutation(seed, stream + 1, Q, q);
+    ks_random_permutation(seed, stream, P, p);
+    ks_random_permutation(seed, stream + 1, Q, q);
     for (size_t i = 0; i < P; i++)
         for (size_t a = 0; a < Q; a++) y[i * Q + a] = x[p[i] * Q + q[a]];
     free(p), free(q);

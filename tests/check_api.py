@@ -8,6 +8,7 @@ import sys
 
 GROWING = "(?:result|dataset|point|info|shape|measured)"
 FROZEN = {"kspec_matrix", "kspec_error", "kspec_progress"}
+LINES, FUNCTIONS = 2000, 75  # of all headers but host.h: whoever adds something takes something away
 HOST = "host.h"  # not stable, so that what is said of structs that never change and of sizes leaves it out
 
 
@@ -109,6 +110,16 @@ def unlisted(files):
             for name in sorted(frozen(files) ^ listed)]
 
 
+def too_large(files):
+    """A line for each bound that the headers do not keep, host.h aside"""
+    stable = [text for file, text in files.items() if file != HOST]
+    lines = sum(len(text.splitlines()) for text in stable)
+    calls = sum(len(list(functions(without_comments(text)))) for text in stable)
+    return [f"the public headers have {count} {what}, not fewer than {bound}"
+            for count, what, bound in ((lines, "lines", LINES), (calls, "functions", FUNCTIONS))
+            if count >= bound]
+
+
 BROKEN = {
     "KSPEC_A_ONE of kspec_b": "typedef enum { KSPEC_A_ONE = 0 } kspec_b;",
     "is not = 0": "typedef enum { KSPEC_B_ONE = 1 } kspec_b;",
@@ -144,6 +155,9 @@ def self_test():
         bad.append("self-test: a list of structs that is not right was not found")
     if len(untested({"x.h": SOUND}, "kspec_x_free(NULL); kspec_x(1);")) != 1:
         bad.append("self-test: a call that is not tried without a place for its result was not found")
+    long = "/* x */\n" * (LINES - FUNCTIONS) + "KSPEC_API int kspec_x(int n);\n" * FUNCTIONS
+    if len(too_large({"x.h": long})) != 2 or too_large({HOST: long}):
+        bad.append("self-test: a public header that is too large was not found")
     return bad + [f"self-test: {line}" for line in breaches({"x.h": SOUND}) if "110" not in line]
 
 
@@ -163,7 +177,7 @@ def main():
     source = pathlib.Path(sys.argv[1])
     include = source / "include"
     files = {p.name: p.read_text() for p in [include / "kspec.h", *sorted((include / "kspec").glob("*.h"))]}
-    found = self_test() or breaches(files) + unlisted(files)
+    found = self_test() or breaches(files) + unlisted(files) + too_large(files)
     found += untested(files, "".join((source / "tests" / name).read_text()
                                      for name in ("help/contract_calls.h", "unit/test_contract.c")))
     print(*found, sep="\n")

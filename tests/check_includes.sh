@@ -131,7 +131,7 @@ breaches() {
     done < <(find "$tree/include" "$tree/src" "$tree/cli" "$tree/bench" -name '*.[ch]' | sort)
     # random numbers come from streams of the registry: every call names ks_stream() or passes a stream on
     (cd "$tree" && find src -name '*.c' ! -name random.c) | sort | while read -r file; do
-        tr '\n' ' ' <"$tree/$file" | grep -oE 'kspec_random_[a-z]+\)?\([^;]*;' |
+        tr '\n' ' ' <"$tree/$file" | grep -oE 'ks(pec)?_random_[a-z]+\)?\([^;]*;' |
             grep -vE 'ks_stream\(|ks_learn_stream\(|, stream,' |
             sed "s,^,$file: a stream without ks_stream(): ,"
     done

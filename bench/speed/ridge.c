@@ -83,7 +83,7 @@ static kspec_status run_contest(const contest *c, size_t n, kspec_device device,
     *seconds = INFINITY;
     for (int k = 0; k < repeat && !st; k++) {
         kspec_ridge_result *out;
-        st = kspec_ridge_predict(r, N ? N : 1, lambda, c->points, &out, err);
+        st = kspec_ridge_predict(r, &(size_t){N ? N : 1}, 1, lambda, c->points, &out, err);
         if (st) break;
         *seconds = fmin(*seconds, out->seconds);
         *used = out->device;

@@ -148,7 +148,7 @@ static kspec_status grid(result *r, kspec_error *err) {
     if (st) snprintf(err->msg, sizeof err->msg, "out of memory for %zu numbers of features", paths);
     for (size_t k = 0; k < paths && !st; k++) N[k] = (size_t)a->features.at[k];
     kspec_ridge_result *out = NULL;
-    if (!st) st = kspec_ridge_grid(r->plan, N, paths, a->lambda.at, a->lambda.count, &out, err);
+    if (!st) st = kspec_ridge_predict(r->plan, N, paths, a->lambda.at, a->lambda.count, &out, err);
     for (size_t k = 0; k < r->count && !st; k++) take(r, k, out, k);
     kspec_ridge_free(out);
     free(N);

@@ -75,7 +75,7 @@ json_t *wls_json(const wls_args *a, const char *mode, const kspec_wls_opts *o, j
 }
 
 json_t *wls_point_json(const kspec_wls_point *q, const kspec_wls_point *m) {
-    json_t *o = json_pack("{s:I, s:s}", "p", (json_int_t)q->p, "regime", kspec_wls_regime_name(q->regime));
+    json_t *o = json_pack("{s:I, s:s}", "p", (json_int_t)q->p, "regime", wls_regime(q->regime));
     cli_set_reals(o, (cli_member[]){{"error_noise_free", q->error_noise_free},
                                     {"error_noise", q->error_noise},
                                     {"variance", q->variance},

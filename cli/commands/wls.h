@@ -102,6 +102,7 @@ int wls_errors(wls_args *a);
 kspec_wls_opts wls_opts(const wls_args *a);
 
 /* Is the truth described, so that errors can be expected of a fit? */
+static inline const char *wls_regime(int over) { return over ? "over" : "under"; }
 static inline int wls_expects(const wls_args *a) { return a->modes || a->gamma != 0 || a->noise != 0; }
 
 /* Reads one file under a role; --select-rows and --select-cols where they apply */

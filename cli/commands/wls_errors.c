@@ -49,8 +49,8 @@ static void print_point(FILE *f, const output *u, size_t i) {
     const kspec_wls_point *q = u->expected->points[i], *m = u->measured ? u->measured->points[i] : NULL,
                           *best = u->best_weight ? u->best_weight[i]->points[0] : NULL;
     const char *weight = weight_name(q, u->a->grid);
-    fprintf(f, "%8zu  %-6s  %12.6g  %12.6g  %12.6g  %12.4g", q->p, kspec_wls_regime_name(q->regime),
-            q->error_noise_free, q->error_noise, q->error, sqrt(q->variance));
+    fprintf(f, "%8zu  %-6s  %12.6g  %12.6g  %12.6g  %12.4g", q->p, wls_regime(q->regime), q->error_noise_free,
+            q->error_noise, q->error, sqrt(q->variance));
     if (m) fprintf(f, "  %12.6g  %10.2g", m->error, m->error_se);
     if (best && weight)
         fprintf(f, "  %5s = %-6.4g  %12.6g", weight, q->p < u->a->grid ? best->alpha : best->beta,

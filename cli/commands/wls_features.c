@@ -26,10 +26,8 @@ typedef struct {
 
 static json_t *point_json(const work *w, const kspec_wls_features_result *r) {
     kspec_dataset *const *d = w->d;
-    json_t *o =
-        json_pack("{s:I, s:s, s:I}", "p", (json_int_t)r->p, "regime",
-                  kspec_wls_regime_name(r->p < d[PSI]->rows ? KSPEC_WLS_REGIME_UNDER : KSPEC_WLS_REGIME_OVER),
-                  "rank", (json_int_t)r->rank);
+    json_t *o = json_pack("{s:I, s:s, s:I}", "p", (json_int_t)r->p, "regime",
+                          wls_regime(r->p >= d[PSI]->rows), "rank", (json_int_t)r->rank);
     cli_set_reals(o, (cli_member[]){{"residual", r->residual},
                                     {"error_noise_free", r->error_noise_free},
                                     {"error_noise", r->error_noise},

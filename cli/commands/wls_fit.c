@@ -67,8 +67,8 @@ static void print_table(FILE *f, const void *result) {
             "iterations", "seconds", expects ? "  expected error" : "", cli_plain(&a->common));
     for (size_t i = 0; i < a->learn.count; i++) {
         const kspec_wls_fit_result *r = u->fits[i].r;
-        fprintf(f, "%8zu  %-6s  %14.6g  %10d  %9.3g", r->p, kspec_wls_regime_name(r->regime), r->residual,
-                r->iterations, r->seconds);
+        fprintf(f, "%8zu  %-6s  %14.6g  %10d  %9.3g", r->p, wls_regime(r->regime), r->residual, r->iterations,
+                r->seconds);
         if (expects) fprintf(f, "  %14.6g", u->expected->points[i]->error);
         fputc('\n', f);
     }

@@ -27,16 +27,12 @@ extern "C" {
 
 typedef enum {
     KSPEC_OK = 0,
-    /* an argument or an option is out of its range */
-    KSPEC_E_ARG,
-    /* there was not enough memory */
-    KSPEC_E_NOMEM,
+    KSPEC_E_ARG,   /* an argument or an option is out of its range */
+    KSPEC_E_NOMEM, /* there was not enough memory */
     /* the computation broke down: overflow, a matrix not positive definite, no convergence */
     KSPEC_E_NUMERIC,
-    /* a file could not be read or written, or does not hold what it should */
-    KSPEC_E_IO,
-    /* the progress callback asked to stop */
-    KSPEC_E_CANCELLED,
+    KSPEC_E_IO,        /* a file could not be read or written, or does not hold what it should */
+    KSPEC_E_CANCELLED, /* the progress callback asked to stop */
     /* the data in memory do not fit: an entry that is not finite, a Gram matrix that is not symmetric, ... */
     KSPEC_E_DATA
 } kspec_status;
@@ -71,28 +67,23 @@ typedef enum {
     KSPEC_DEVICE_GPU_LAST = 16 + 255
 } kspec_device;
 
-/*
- * Where the numbers of a matrix are: in the host's memory, or in that of a GPU, as cudaMalloc() gives it.
- * Of the latter the call waits for what was queued on that GPU before, uses it by AUTO and GPU, and fails
- * where `device` is the number of another.
- */
+/* Where the numbers of a matrix are: in the host's memory, or in that of a GPU, as cudaMalloc() gives it. Of
+ * the latter the call waits for what was queued on that GPU before, uses it by AUTO and GPU, and fails where
+ * `device` is the number of another. */
 typedef enum { KSPEC_MEMORY_HOST = 0, KSPEC_MEMORY_DEVICE } kspec_memory;
 
 /* Where a result was computed. */
 typedef struct {
-    /* "cpu", or such as "gpu:0 NVIDIA H200" */
-    char name[144];
+    char name[144]; /* "cpu", or such as "gpu:0 NVIDIA H200" */
     /* why there: "asked for", "faster for this size", "this installation has no libkspec_cuda.so" */
     char why[160];
     /* 1: there is a GPU that would have been used, but could not be; `why` says what happened */
     int unusable;
 } kspec_device_used;
 
-/*
- * `report` is called several times a second, from the thread that made the call, with the fraction done (0 to
+/* `report` is called several times a second, from the thread that made the call, with the fraction done (0 to
  * 1). Return 0 to go on. Anything else cancels: the call then frees what it holds and returns
- * KSPEC_E_CANCELLED.
- */
+ * KSPEC_E_CANCELLED. */
 typedef struct {
     int (*report)(void *ctx, double fraction);
     void *ctx;
@@ -103,32 +94,24 @@ typedef struct kspec_team kspec_team;
 
 /* ------------------------------------------------------------------ matrix */
 
-/*
- * A view of rows x cols doubles: entry (i,j) is data[i*row_stride + j*col_stride]. Strides count doubles and
+/* A view of rows x cols doubles: entry (i,j) is data[i*row_stride + j*col_stride]. Strides count doubles and
  * may be negative. A dense row-major matrix has row_stride = cols and col_stride = 1; one of Fortran or
- * MATLAB has row_stride = 1 and col_stride = rows.
- */
+ * MATLAB has row_stride = 1 and col_stride = rows. */
 typedef struct {
     const double *data;
     size_t rows, cols;
     ptrdiff_t row_stride, col_stride;
 } kspec_matrix;
 
-/*
- * Which mean is removed from the kernel: that of each feature over the inputs, or of each input over them. A
- * result says which it was, and never DEFAULT.
- */
+/* Which mean is removed from the kernel: that of each feature over the inputs, or of each input over them. A
+ * result says which it was, and never DEFAULT. */
 typedef enum {
-    /*
-     * ROWS for what is about a covariance: dimensions, comparisons, fitted and cross-validated spectra. NONE
-     * for the moments of a kernel, and for a spectrum from them.
-     */
+    /* ROWS for what is about a covariance: dimensions, comparisons, fitted and cross-validated spectra. NONE
+     * for the moments of a kernel, and for a spectrum from them. */
     KSPEC_CENTER_DEFAULT = 0,
     KSPEC_CENTER_NONE,
-    /* the mean over the rows, for each column */
-    KSPEC_CENTER_ROWS,
-    /* the mean over the columns, for each row */
-    KSPEC_CENTER_COLS,
+    KSPEC_CENTER_ROWS, /* the mean over the rows, for each column */
+    KSPEC_CENTER_COLS, /* the mean over the columns, for each row */
     KSPEC_CENTER_BOTH
 } kspec_center;
 
@@ -136,9 +119,8 @@ typedef enum {
 
 /*
  * Counter-based random numbers (Philox4x64-10, Random123): number `index` of stream `stream` of `seed` is a
- * pure function of the three. Any part of a stream can be made anywhere, in any order, by any thread, and
- * every instruction set gives the same bits. Each call writes the `count` numbers of indices first, first+1,
- * ... to `out`.
+ * pure function of the three. Every instruction set gives the same bits. Each call writes the `count` numbers
+ * of indices first, first+1, ... to `out`.
  *
  * Streams that the library draws from itself: 1 to 4, 1000 to 4.2e9, and from 2^40 on (src/base/streams.h). A
  * program that uses its own seed for both should take streams from 5 to 999.
@@ -150,12 +132,6 @@ KSPEC_API void kspec_random_uniform(uint64_t seed, uint64_t stream, uint64_t fir
 
 /* Standard normal (Box-Muller), |value| < 8.6. */
 KSPEC_API void kspec_random_normal(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out);
-
-/*
- * A uniformly random permutation of 0 ... count-1 (Fisher-Yates on the stream's numbers, without modulo
- * bias).
- */
-KSPEC_API void kspec_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out);
 
 #ifdef __cplusplus
 }

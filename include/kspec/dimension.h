@@ -25,56 +25,42 @@ extern "C" {
  */
 typedef struct {
     size_t size;
-    /*
-     * Over what means are taken. Default ROWS: the mean of each column over the inputs. COLS: the mean of
+    /* Over what means are taken. Default ROWS: the mean of each column over the inputs. COLS: the mean of
      * each row over the features, which is ROWS of the transpose; not with ragged trials. NONE: second
      * moments instead of covariances, and the mean counts as a dimension. BOTH is refused: its m(1)^2 is not
-     * known without bias (kspec_moments() has its moments).
-     */
+     * known without bias (kspec_moments() has its moments). */
     kspec_center center;
     /* ragged trials and splits of more than two, as in kspec_moments_opts; default of splits: 8 */
     const size_t *row_trials;
     int splits;
-    /* how many points the curve has, see below; default none, at most 100 */
-    size_t curve;
-    /* of splits and of the rows and columns of the curve */
-    uint64_t seed;
+    size_t curve;  /* how many points the curve has, see below; default none, at most 100 */
+    uint64_t seed; /* of splits and of the rows and columns of the curve */
     int threads;
     kspec_progress progress;
-    /*
-     * Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two
+    /* Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two
      * halves of each product come from different groups, and the jackknife leaves out a group at a time.
-     * Where centred groups of rows differ in size, subtract large means of columns first, as said there;
-     * with missing entries, a pair of columns is taken over the rows in which both are seen. At least 5
-     * (3 where not centred) and 3 groups. Not with a curve, nor both at once.
-     */
+     * Where centred groups of rows differ in size, subtract large means of columns first, as said there; with
+     * missing entries, a pair of columns is taken over the rows in which both are seen. At least 5 (3 where
+     * not centred) and 3 groups. Not with a curve, nor both at once. */
     const uint64_t *row_groups, *col_groups;
     int pairwise;
-    /* Shares the work out among processes; NULL: this one alone. */
-    kspec_team *team;
+    kspec_team *team; /* shares the work out among processes; NULL: this one alone */
 } kspec_dimension_opts;
 
-/*
- * A point of the curve: both estimates from `rows` and `cols` taken at random, together from a tenth (20 or
+/* A point of the curve: both estimates from `rows` and `cols` taken at random, together from a tenth (20 or
  * more) to all, averaged over up to 16 such parts, the more the smaller they are. The naive dimension climbs
- * with the size of the matrix; the unbiased one does not.
- */
+ * with the size of the matrix; the unbiased one does not. */
 typedef struct {
     size_t rows, cols;
-    /* NaN where the second moment is not positive */
-    double dimension, naive;
+    double dimension, naive; /* naN where the second moment is not positive */
 } kspec_dimension_point;
 
 typedef struct {
     size_t P, Q, trials;
-    /* which mean was removed */
-    kspec_center center;
-    /* NaN where the estimate of m(2), or of m(1)^2, is not positive */
-    double dimension;
-    /*
-     * by the two-way jackknife of its logarithm; the interval is nominally 95%, and neither end is below 1,
-     * the least dimension of a kernel, though the estimate may be. NaN where it is undefined
-     */
+    kspec_center center; /* which mean was removed */
+    double dimension;    /* naN where the estimate of m(2), or of m(1)^2, is not positive */
+    /* by the two-way jackknife of its logarithm; the interval is nominally 95%, and neither end is below 1,
+     * the least dimension of a kernel, though the estimate may be. NaN where it is undefined */
     double std_error, ci_low, ci_high;
     /* the participation ratio of the matrix's own eigenvalues (trials averaged); NaN with missing entries */
     double naive;
@@ -83,27 +69,23 @@ typedef struct {
     size_t curve_count;
     kspec_dimension_point **curve;
     double seconds;
-    /* how many groups of rows and columns there are; 0 where each is by itself */
-    size_t groups, col_groups;
+    size_t groups, col_groups; /* how many groups of rows and columns there are; 0 where each is by itself */
     /* how many entries are missing, in all trials together, and the part of the cycles that is left */
     size_t missing;
     double cycles;
-    /*
-     * where centred groups of rows differ in size: the share of m(1) that comes from the mean of each column
-     * and adds to the error; otherwise NaN
-     */
+    /* where centred groups of rows differ in size: the share of m(1) that comes from the mean of each column
+     * and adds to the error; otherwise NaN */
     double mean_share;
-    /* see kspec/doubt.h */
-    size_t doubt_count;
+    size_t doubt_count; /* see kspec/doubt.h */
     kspec_doubt **doubts;
 } kspec_dimension_result;
 
 /*
- * phi points to ntrials >= 1 matrices of one shape. P must be at least 5 (3 where not centred) and Q at
- * least 3, so that one of each may be left out.
+ * phi points to ntrials >= 1 matrices of one shape. P must be at least 5 (3 where not centred) and Q at least
+ * 3, so that one of each may be left out.
  *
- * Time: two products of a P x Q with a Q x Q matrix (P x P where that is less), for each split. Memory
- * beyond Phi: a copy of each half, and two Q x Q matrices or, where P is less, bands of P x P.
+ * Time: two products of a P x Q with a Q x Q matrix (P x P where that is less), for each split. Memory beyond
+ * Phi: a copy of each half, and two Q x Q matrices or, where P is less, bands of P x P.
  */
 KSPEC_API kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials,
                                        const kspec_dimension_opts *opts, kspec_dimension_result **out,
@@ -112,10 +94,7 @@ KSPEC_API void kspec_dimension_free(kspec_dimension_result *result);
 
 /* ------------------------------------------------------------------------------------------ two matrices */
 
-/*
- * What two matrices share: their rows are the same inputs, or their columns the same features, or
- * neither.
- */
+/* What two matrices share: their rows are the same inputs, or their columns the same features, or neither. */
 typedef enum { KSPEC_PAIRED_ROWS = 0, KSPEC_PAIRED_COLS, KSPEC_PAIRED_NONE } kspec_paired;
 
 typedef struct {
@@ -123,8 +102,7 @@ typedef struct {
     /* Default ROWS; NONE: second moments instead of covariances. COLS and BOTH are refused. */
     kspec_center center;
     kspec_paired paired;
-    /* as in kspec_dimension_opts, for both */
-    int splits;
+    int splits; /* as in kspec_dimension_opts, for both */
     uint64_t seed;
     int threads;
     kspec_progress progress;
@@ -132,50 +110,36 @@ typedef struct {
     const size_t *row_trials, *other_row_trials;
     /* the highest order of moments to compare; default 4, or what fits the sizes and AUTO's budget */
     int nmax;
-    /* Shares the work out among processes; NULL: this one alone. */
-    kspec_team *team;
+    kspec_team *team; /* shares the work out among processes; NULL: this one alone */
     /* What doubts call the matrices; default "the first matrix" and "the second matrix" */
     const char *name, *other_name;
 } kspec_compare_opts;
 
 /* A difference between the matrices, first less second. */
 typedef struct {
-    /* "dimension", or "moment" of order n */
-    const char *what;
+    const char *what; /* "dimension", or "moment" of order n */
     int n;
     double value, std_error;
-    /*
-     * Two-sided: how likely a larger difference would be if there were none. Of logarithms, which are less
-     * skewed, where both values are known better than to a factor of e. By Student's distribution, whose
-     * degrees of freedom follow from how uneven the leave-one-out values are. For the dimension, m(1) and
-     * m(2) the jackknife's variance is lowered, by up to a half, by what it counts too often: see
-     * docs/dimension.md.
-     */
+    /* Two-sided: how likely a larger difference would be if there were none. By Student's distribution, of
+     * logarithms where both values are known better than to a factor of e: docs/dimension.md. */
     double p;
 } kspec_difference;
 
 typedef struct {
     size_t P, Q, other_P, other_Q, trials, other_trials;
-    /* which mean was removed from both */
-    kspec_center center;
+    kspec_center center; /* which mean was removed from both */
     kspec_paired paired;
-    /*
-     * tr(T_1 T_2) / sqrt(tr T_1^2 tr T_2^2), each without bias: centred kernel alignment (CKA) free of the
-     * bias that makes the usual one near 1 for few rows and many columns. It may exceed 1. NaN where a
-     * second moment is not positive, and where the matrices do not share their rows. The interval stands
-     * around the estimate less its bias by the jackknife, and contains the estimate: near 1 the bias is
-     * larger than the standard error.
-     */
+    /* tr(T_1 T_2) / sqrt(tr T_1^2 tr T_2^2), each without bias: centred kernel alignment (CKA) free of the
+     * bias that makes the usual one near 1 for few rows and many columns. It may exceed 1. NaN where a second
+     * moment is not positive, and where the matrices do not share their rows. The interval stands around the
+     * estimate less its bias by the jackknife, and contains the estimate. */
     double alignment, alignment_std_error, alignment_ci_low, alignment_ci_high;
-    /* the usual one, of the matrices themselves; NaN likewise */
-    double alignment_biased;
-    /* the dimension of either */
-    double dimension, other_dimension;
+    double alignment_biased;           /* the usual one, of the matrices themselves; NaN likewise */
+    double dimension, other_dimension; /* the dimension of either */
     size_t count;
     kspec_difference **differences;
     double seconds;
-    /* see kspec/doubt.h */
-    size_t doubt_count;
+    size_t doubt_count; /* see kspec/doubt.h */
     kspec_doubt **doubts;
 } kspec_compare_result;
 

@@ -13,17 +13,14 @@ typedef enum { KSPEC_SEVERITY_NOTE = 0, KSPEC_SEVERITY_WARNING, KSPEC_SEVERITY_S
 
 /* What is doubtful. kspec_doubt_text() says it in a sentence. */
 typedef enum {
-    /* any call that can use a GPU */
-    KSPEC_DOUBT_GPU_UNUSED = 0,
-    /* kspec_read() */
-    KSPEC_DOUBT_INDEX_COLUMN,
+    KSPEC_DOUBT_GPU_UNUSED = 0, /* any call that can use a GPU */
+    KSPEC_DOUBT_INDEX_COLUMN,   /* kspec_read() */
     KSPEC_DOUBT_TIME_COLUMN,
     KSPEC_DOUBT_TRIAL_COLUMN,
     KSPEC_DOUBT_UNRELATED_TRIALS,
     KSPEC_DOUBT_EMPTY_ROWS,
     KSPEC_DOUBT_EMPTY_COLS,
-    /* a dimension, in whichever result */
-    KSPEC_DOUBT_ONE_TRIAL,
+    KSPEC_DOUBT_ONE_TRIAL, /* a dimension, in whichever result */
     KSPEC_DOUBT_DIMENSION_BELOW_ONE,
     KSPEC_DOUBT_DIMENSION_ROUGH,
     KSPEC_DOUBT_DIMENSION_UNKNOWN,
@@ -31,17 +28,14 @@ typedef enum {
     KSPEC_DOUBT_NO_VARIATION,
     KSPEC_DOUBT_UNDERFLOW,
     KSPEC_DOUBT_UNEVEN_GROUPS,
-    /* kspec_compare() */
-    KSPEC_DOUBT_ALIGNMENT_UNDEFINED,
+    KSPEC_DOUBT_ALIGNMENT_UNDEFINED, /* kspec_compare() */
     KSPEC_DOUBT_ALIGNMENT_ABOVE_ONE,
-    /* kspec_moments() */
-    KSPEC_DOUBT_MOMENT_UNDERFLOW,
+    KSPEC_DOUBT_MOMENT_UNDERFLOW, /* kspec_moments() */
     KSPEC_DOUBT_MOMENT_BELOW_BOUND,
     KSPEC_DOUBT_MOMENTS_UNKNOWN,
     KSPEC_DOUBT_ROUNDING,
     KSPEC_DOUBT_MEANS_DOMINATE,
-    /* kspec_norm(): `where` is the method; kspec_ridge_...(): the point */
-    KSPEC_DOUBT_CONSTANT_COLUMNS,
+    KSPEC_DOUBT_CONSTANT_COLUMNS, /* kspec_norm(): `where` is the method; kspec_ridge_...(): the point */
     KSPEC_DOUBT_NEAR_FLOOR,
     KSPEC_DOUBT_DISAGREES,
     KSPEC_DOUBT_NOT_CONVERGED,
@@ -58,14 +52,11 @@ typedef enum {
 typedef struct {
     kspec_doubt_code code;
     kspec_severity severity;
-    /* the file, matrix or method concerned, or NULL; the sentence begins with it */
-    const char *where;
-    /* a word of the sentence, or NULL */
-    const char *what;
+    const char *where; /* the file, matrix or method concerned, or NULL; the sentence begins with it */
+    const char *what;  /* a word of the sentence, or NULL */
     /* the field of the call's options that would help, and a value for it; or NULL */
     const char *option, *setting;
-    /* the numbers concerned, and their names */
-    size_t count;
+    size_t count; /* the numbers concerned, and their names */
     const char *const *names;
     double values[4];
 } kspec_doubt;

@@ -12,49 +12,35 @@ extern "C" {
 
 /* What is done with missing values (NaN, and in text empty fields, NA, N/A, ?, null). */
 typedef enum {
-    /* an error that names the first one's row and column */
-    KSPEC_NAN_ERROR = 0,
-    /* leave out every row that misses a value in some trial */
-    KSPEC_NAN_OMIT_ROWS,
-    /* the same for columns */
-    KSPEC_NAN_OMIT_COLS,
+    KSPEC_NAN_ERROR = 0, /* an error that names the first one's row and column */
+    KSPEC_NAN_OMIT_ROWS, /* leave out every row that misses a value in some trial */
+    KSPEC_NAN_OMIT_COLS, /* the same for columns */
     /* a trial that is all missing for a row is a repeat that was not made; each row needs at least 2 */
     KSPEC_NAN_RAGGED_TRIALS,
-    /* leave NaN in the data */
-    KSPEC_NAN_KEEP
+    KSPEC_NAN_KEEP /* leave NaN in the data */
 } kspec_nan;
 
 typedef struct {
     size_t size;
-    /*
-     * Names of the array's axes, in the file's order: a permutation of "trials,rows,cols" (the default) where
-     * there are three, of "rows,cols" where there are two.
-     */
+    /* Names of the array's axes, in the file's order: a permutation of "trials,rows,cols" (the default) where
+     * there are three, of "rows,cols" where there are two. */
     const char *axes;
     /* Numbers and ranges from 0, such as "0-10,13"; "20-" goes to the end. NULL: all. */
     const char *select_rows;
-    /* The same, or names from a text file's header. */
-    const char *select_cols;
+    const char *select_cols; /* the same, or names from a text file's header */
     kspec_nan nan;
     /* 1: a NumPy vector of complex numbers is two columns, real and imaginary. 0: it is an error. */
     int complex_pairs;
-    /*
-     * 1: arrays that a host lent (kspec/host.h) are used in place, whatever their strides: `data` of the
-     * data set may then be NULL, and kspec_dataset_trial() gives the trials. 0: they are copied unless they
-     * are row-major.
-     */
+    /* 1: arrays that a host lent (kspec/host.h) are used in place, whatever their strides: `data` of the data
+     * set may then be NULL, and kspec_dataset_trial() gives the trials. 0: copied unless row-major. */
     int in_place;
-    /*
-     * The processes that read together: .npy, HDF5 and MATLAB files are read by each of them, others by
-     * rank 0, which sends the data set. NULL: this one alone. kspec_read_labels() does not look at it.
-     */
+    /* The processes that read together: .npy, HDF5 and MATLAB files are read by each of them, others by rank
+     * 0, which sends the data set. NULL: this one alone. kspec_read_labels() does not look at it. */
     kspec_team *team;
-    /*
-     * 1: arrays that were lent from the memory of a GPU (kspec/host.h) stay there, `memory` of the data
-     * set says so, and nothing looks for missing values in them. That is so with in_place where all inputs
-     * are such arrays, all of their rows and columns are taken, and `nan` is KSPEC_NAN_ERROR; otherwise, and
-     * with 0, they are brought to the host.
-     */
+    /* 1: arrays that were lent from the memory of a GPU (kspec/host.h) stay there, `memory` of the data set
+     * says so, and nothing looks for missing values in them. That is so with in_place where all inputs are
+     * such arrays, all of their rows and columns are taken, and `nan` is KSPEC_NAN_ERROR; otherwise, and with
+     * 0, they are brought to the host. */
     int there;
 } kspec_read_opts;
 
@@ -64,22 +50,16 @@ typedef struct {
     const double *data;
     /* KSPEC_NAN_RAGGED_TRIALS: how many trials row i has, moved to the front. Otherwise NULL. */
     size_t *row_trials;
-    /* `cols` names from a text file's header, or of a lent array. Otherwise NULL. */
-    char **col_names;
-    /* 1: the input is a text file whose first line is a header. */
-    int has_header;
-    /*
-     * The array in the file, before axes were named and rows or columns selected: 1, 2 or 3 axes and their
-     * lengths (beyond array_dims: 1). Images of an idx file count as rows. Of several inputs, the first.
-     */
+    char **col_names; /* `cols` names from a text file's header, or of a lent array. Otherwise NULL. */
+    int has_header;   /* 1: the input is a text file whose first line is a header */
+    /* The array in the file, before axes were named and rows or columns selected: 1, 2 or 3 axes and their
+     * lengths (beyond array_dims: 1). Images of an idx file count as rows. Of several inputs, the first. */
     int array_dims;
     size_t array_shape[3];
     /* Missing values in the selected rows and columns of all trials, before any were left out. */
     size_t missing;
-    /* Rows and columns left out for missing values. */
-    size_t omitted_rows, omitted_cols;
-    /* Where `data` and the trials are: on a GPU only where `there` asked for it. */
-    kspec_memory memory;
+    size_t omitted_rows, omitted_cols; /* rows and columns left out for missing values */
+    kspec_memory memory; /* where `data` and the trials are: on a GPU only where `there` asked for it */
     /* an index, a time or a trial among the columns, trials that are none: see kspec/doubt.h */
     size_t doubt_count;
     kspec_doubt **doubts;
@@ -102,33 +82,27 @@ typedef struct {
  * too. A 3-D array whose first axis is not the shortest is refused unless `axes` is given, since it is
  * probably in another order. Text and npy may be gzipped. Sparse matrices become full ones. Large row-major
  * f8 .npy files are mapped, not copied. HDF5 and MATLAB files are parsed in a separate process (kspec-hdf5),
- * so that a file that crashes those libraries is an error, not a crash. That program can open no file, socket
- * or process once it parses, where the kernel has seccomp. It is looked for by absolute paths alone, and must
- * belong to root, to the user or to the owner of this library.
+ * so that a file that crashes those libraries is an error, not a crash. Where the kernel has seccomp, that
+ * process can open nothing once it parses.
  */
 KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                                   kspec_dataset **out, kspec_error *err);
 KSPEC_API void kspec_dataset_free(kspec_dataset *d);
 
-/*
- * Labels of rows or columns, such as the document that each row comes from: words or numbers, of which only
- * equality matters.
- */
+/* Labels of rows or columns, such as the document that each row comes from: words or numbers, of which only
+ * equality matters. */
 typedef struct {
     size_t count;
-    /* how many different ones there are */
-    size_t groups;
-    /* count numbers, 0 ... groups-1 in order of first appearance */
-    uint64_t *of;
-    /* select_cols: which column of how many the labels are in; otherwise 0 of 1 */
-    size_t column, columns;
+    size_t groups;          /* how many different ones there are */
+    uint64_t *of;           /* count numbers, 0 ... groups-1 in order of first appearance */
+    size_t column, columns; /* select_cols: which column of how many the labels are in; otherwise 0 of 1 */
 } kspec_labels;
 
 /*
  * Reads labels: one a line of a text file (a first line that is a word before nothing but numbers is a
  * header; blank lines do not count), or a vector or column of numbers of any other kind of file. With
- * select_cols they are a column of a table, by name or number; select_rows takes some of the rows. With
- * a team rank 0 reads them for all. The other options are ignored. A missing label is KSPEC_E_IO.
+ * select_cols they are a column of a table, by name or number; select_rows takes some of the rows. With a
+ * team rank 0 reads them for all. The other options are ignored. A missing label is KSPEC_E_IO.
  */
 KSPEC_API kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, kspec_labels **out,
                                          kspec_error *err);
@@ -144,8 +118,8 @@ KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);
  * standard output, as npy); .csv takes 2 axes only. The data go to a temporary file beside `path`, which
  * kspec_write_close() flushes and renames; until then, and after a failure, `path` is untouched. A symbolic
  * link is followed. A file that is replaced keeps its mode and, where we may give it away, its owner. A
- * temporary file whose process was killed is removed by the next one that writes to its directory.
- * shape[0] * ... * shape[ndim-1] values must be written before close. Abort with kspec_write_abort().
+ * temporary file whose process was killed is removed by the next one that writes to its directory. shape[0] *
+ * ... * shape[ndim-1] values must be written before close. Abort with kspec_write_abort().
  *
  * Numbers in text have as many digits as give back the same double; .json has null for NaN and infinity. A
  * path that exists and is not a regular file (a pipe, /dev/null) is written directly, as npy where it has no
@@ -160,10 +134,8 @@ KSPEC_API kspec_status kspec_write_values(kspec_writer *w, const double *values,
 KSPEC_API kspec_status kspec_write_close(kspec_writer *w, kspec_error *err);
 KSPEC_API void kspec_write_abort(kspec_writer *w);
 
-/*
- * Writes a whole text file the same way: `path` holds all of it, or is untouched. "-" is standard output,
- * written past stdio.
- */
+/* Writes a whole text file the same way: `path` holds all of it, or is untouched. "-" is standard output,
+ * written past stdio. */
 KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
 
 #ifdef __cplusplus

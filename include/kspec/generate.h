@@ -9,12 +9,9 @@ extern "C" {
 #endif
 
 typedef enum {
-    /* sqrt(2) sin(w.x + b): kernel exp(-|x-x'|^2 eta/2), x ~ N(0,I) in R^dim */
-    KSPEC_PROCESS_RFF = 0,
-    /* sum_l sqrt(c_l) x_l w_l, x and w standard normal: eigenvalues c_l */
-    KSPEC_PROCESS_LINEAR,
-    /* columns are draws of the Gaussian process with the same kernel as rff */
-    KSPEC_PROCESS_GAUSSIAN
+    KSPEC_PROCESS_RFF = 0, /* sqrt(2) sin(w.x + b): kernel exp(-|x-x'|^2 eta/2), x ~ N(0,I) in R^dim */
+    KSPEC_PROCESS_LINEAR,  /* sum_l sqrt(c_l) x_l w_l, x and w standard normal: eigenvalues c_l */
+    KSPEC_PROCESS_GAUSSIAN /* columns are draws of the Gaussian process with the same kernel as rff */
 } kspec_process;
 
 /*
@@ -37,10 +34,8 @@ typedef enum {
 typedef struct {
     size_t size;
     kspec_process process;
-    /*
-     * The dimension of the inputs; default: the number of values of eta or of eigenvalues, or the rows of
-     * Sigma or Sigma_x, else 1.
-     */
+    /* The dimension of the inputs; default: as many as eta, eigenvalues or rows of Sigma or Sigma_x, else
+     * 1. */
     size_t dim;
     /* rff, gaussian: one value, or one per dimension, above 0; eta_count is 0, 1 or dim. Default 1. */
     const double *eta;
@@ -48,19 +43,15 @@ typedef struct {
     /* linear: the c_l >= 0, one (for every dimension) or dim of them. Default 1. */
     const double *eigenvalues;
     size_t eigenvalue_count;
-    /*
-     * rff, gaussian, instead of eta: the kernel exp(-(x-x')^T Sigma^-1 (x-x')/2) under x ~ N(0, Sigma_x). dim
-     * x dim, symmetric, Sigma positive definite, Sigma_x positive semidefinite (else KSPEC_E_DATA); NULL is
-     * the identity.
-     */
+    /* rff, gaussian, instead of eta: the kernel exp(-(x-x')^T Sigma^-1 (x-x')/2) under x ~ N(0, Sigma_x). dim
+     * x dim, symmetric, Sigma positive definite, Sigma_x positive semidefinite (else KSPEC_E_DATA); NULL:
+     * identity. */
     const kspec_matrix *Sigma, *Sigma_x;
-    /* S, the standard deviation of the noise in every entry of every trial; default 0. */
-    double noise;
+    double noise; /* S, the standard deviation of the noise in every entry of every trial; default 0 */
     kspec_noise noise_correlation;
     /* rho, above 0 and at most 1: the share of the noise's variance that is common; default 1. */
     double noise_share;
-    /* T, repeated measurements of the same rows and columns; default 1. */
-    size_t trials;
+    size_t trials; /* T, repeated measurements of the same rows and columns; default 1 */
     uint64_t seed;
     int threads;
     kspec_progress progress;

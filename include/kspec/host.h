@@ -30,36 +30,30 @@ KSPEC_API const char *kspec_blas(void);
  * The value that the environment variable OPENBLAS_CORETYPE should have had when this process started, such
  * as "SkylakeX". NULL where the BLAS fits the processor or cannot be changed, and where the variable is set.
  *
- * An OpenBLAS older than the processor may choose routines for a much older one, several times slower:
- * Debian 12's 0.3.21 takes a fifth-generation Xeon for a Prescott (2004). OpenBLAS reads the variable once,
- * when it is loaded. So the user sets it before the program starts, or the program sets it and calls exec()
- * on itself, as the tool does. It changes results in their last digits. KSPEC_ISA has no effect on it.
+ * An OpenBLAS older than the processor may choose routines for a much older one, several times slower: Debian
+ * 12's 0.3.21 takes a fifth-generation Xeon for a Prescott (2004). OpenBLAS reads the variable once, when it
+ * is loaded. So the user sets it before the program starts, or the program sets it and calls exec() on
+ * itself, as the tool does. It changes results in their last digits. KSPEC_ISA has no effect on it.
  */
 KSPEC_API const char *kspec_blas_advice(void);
 
 /* The linear-programming solver in use, such as "Clp 1.17.6". */
 KSPEC_API const char *kspec_lp_solver(void);
 
-/*
- * The GPU that a call would use, such as "NVIDIA H200, 150.1 GB, sm_90, CUDA 13.0", or NULL; and why there
- * is none ("this installation has no libkspec_cuda.so"), or NULL where there is one. Both look once.
- */
+/* The GPU that a call would use, such as "NVIDIA H200, 150.1 GB, sm_90, CUDA 13.0", or NULL; and why there is
+ * none ("this installation has no libkspec_cuda.so"), or NULL where there is one. Both look once. */
 KSPEC_API const char *kspec_gpu(void);
 KSPEC_API const char *kspec_gpu_problem(void);
 
 /* The installed MPI plugins: "openmpi, mpich", one of them, or NULL. Looks each time. */
 KSPEC_API const char *kspec_mpi(void);
 
-/*
- * How kspec-hdf5 is confined while it parses: "seccomp"; "none" where the kernel refuses that, or the program
- * runs under a sanitizer; NULL where it cannot be run. Runs it once, and has it try to get out.
- */
+/* How kspec-hdf5 is confined while it parses: "seccomp"; "none" where the kernel refuses that, or the program
+ * runs under a sanitizer; NULL where it cannot be run. Runs it once, and has it try to get out. */
 KSPEC_API const char *kspec_hdf5_sandbox(void);
 
-/*
- * How many threads a call uses where its options say 0: as many as this process has processors, or the value
- * of the environment variable KSPEC_THREADS if that is positive. Between 1 and 1024.
- */
+/* How many threads a call uses where its options say 0: as many as this process has processors, or the value
+ * of the environment variable KSPEC_THREADS if that is positive. Between 1 and 1024. */
 KSPEC_API int kspec_default_threads(void);
 
 /* ------------------------------------------------------- options as text */
@@ -69,11 +63,9 @@ KSPEC_API kspec_status kspec_device_parse(const char *text, kspec_device *device
 
 /* ------------------------------------------------------- memory */
 
-/*
- * Every allocation of the library goes through one pair of functions. `alloc` returns `size` bytes aligned to
+/* Every allocation of the library goes through one pair of functions. `alloc` returns `size` bytes aligned to
  * `align` (a power of two), or NULL; `release` frees them. Set the pair before any other call, or not at all;
- * NULL restores the default. Useful for accounting and for tests of failure.
- */
+ * NULL restores the default. Useful for accounting and for tests of failure. */
 typedef struct {
     void *(*alloc)(void *ctx, size_t size, size_t align);
     void (*release)(void *ctx, void *ptr);
@@ -81,13 +73,11 @@ typedef struct {
 } kspec_allocator;
 KSPEC_API void kspec_set_allocator(const kspec_allocator *allocator);
 
-/*
- * An array in memory that kspec_read() and kspec_read_labels() read as if it were a file: 1 to 3 axes, entry
- * (i,j,k) at data[i * stride[0] + j * stride[1] + k * stride[2]]. Strides count doubles and may be negative.
- */
+/* An array in memory that kspec_read() and kspec_read_labels() read as if it were a file: 1 to 3 axes, entry
+ * (i,j,k) at data[i * stride[0] + j * stride[1] + k * stride[2]]. Strides count doubles and may be
+ * negative. */
 typedef struct {
-    /* the input that means this array; no file of that name is looked for */
-    const char *name;
+    const char *name; /* the input that means this array; no file of that name is looked for */
     const double *data;
     int ndim;
     size_t shape[3];
@@ -96,22 +86,17 @@ typedef struct {
     const char *const *col_names;
 } kspec_array;
 
-/*
- * Lends `count` arrays to this thread: until it lends others, kspec_read() and kspec_read_labels() take an
+/* Lends `count` arrays to this thread: until it lends others, kspec_read() and kspec_read_labels() take an
  * input of such a name from memory. The list and the data are the caller's; they must stay until other ones,
- * or none (NULL, 0), are lent, and until the data sets made of them are freed.
- */
+ * or none (NULL, 0), are lent, and until the data sets made of them are freed. */
 KSPEC_API void kspec_lend(const kspec_array *arrays, size_t count);
 
 /* Lent arrays in the memory of a GPU: which they are, and how the library gets one into host memory. */
 typedef struct {
-    /* 1 for array k where it is on a GPU, else 0 */
-    const int *is;
-    /*
-     * Called for array k, from the thread that reads, where the library needs it on the host. `here` begins
+    const int *is; /* 1 for array k where it is on a GPU, else 0 */
+    /* Called for array k, from the thread that reads, where the library needs it on the host. `here` begins
      * as the array, and gets data and strides of the same numbers in host memory, which stay as long as the
-     * others do. Returns 0; anything else is a failure, KSPEC_E_DATA of the call that reads.
-     */
+     * others do. Returns 0; anything else is a failure, KSPEC_E_DATA of the call that reads. */
     int (*bring)(void *ctx, size_t k, kspec_array *here);
     void *ctx;
 } kspec_there;
@@ -121,31 +106,23 @@ KSPEC_API void kspec_lend_there(const kspec_array *arrays, size_t count, const k
 
 /* ------------------------------------------------------- files */
 
-/*
- * Can `path` be written? For ndim 0 by kspec_write_text(), else as an array of so many axes. Fails now as
- * those would after the work, and leaves nothing behind. A pipe or a device is not opened.
- */
+/* Can `path` be written? For ndim 0 by kspec_write_text(), else as an array of so many axes. Fails now as
+ * those would after the work, and leaves nothing behind. A pipe or a device is not opened. */
 KSPEC_API kspec_status kspec_write_check(const char *path, int ndim, kspec_error *err);
 
-/*
- * Async-signal-safe: removes the temporary files of all writers not yet closed; for a signal handler that is
- * about to _exit().
- */
+/* Async-signal-safe: removes the temporary files of all writers not yet closed; for a signal handler that is
+ * about to _exit(). */
 KSPEC_API void kspec_write_discard_all(void);
 
 /* ------------------------------------------------------- processes */
 
-/*
- * What every rank reports between calls or at the end: KSPEC_OK where all report KSPEC_OK. Otherwise all get
+/* What every rank reports between calls or at the end: KSPEC_OK where all report KSPEC_OK. Otherwise all get
  * the failure of the lowest rank that has one, also those that are inside a call meanwhile. `err` carries
- * this rank's message in, and the common one out.
- */
+ * this rank's message in, and the common one out. */
 KSPEC_API kspec_status kspec_team_agree(kspec_team *team, kspec_status mine, kspec_error *err);
 
-/*
- * Do all ranks have the same number, such as the digest of a file? KSPEC_E_DATA, naming the first rank whose
- * `what` differs from rank 0's.
- */
+/* Do all ranks have the same number, such as the digest of a file? KSPEC_E_DATA, naming the first rank whose
+ * `what` differs from rank 0's. */
 KSPEC_API kspec_status kspec_team_same(kspec_team *team, const char *what, uint64_t number, kspec_error *err);
 
 #ifdef __cplusplus

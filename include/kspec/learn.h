@@ -12,10 +12,8 @@ extern "C" {
 
 /* How pixels are scaled before they enter the network. */
 typedef enum {
-    /* less the mean training image, then scaled to mean |x|^2 = 1 in training */
-    KSPEC_PIXELS_UNIT = 0,
-    /* divided by 255 */
-    KSPEC_PIXELS_255
+    KSPEC_PIXELS_UNIT = 0, /* less the mean training image, then scaled to mean |x|^2 = 1 in training */
+    KSPEC_PIXELS_255       /* divided by 255 */
 } kspec_pixels;
 
 #define KSPEC_LEARN_MAX_CLASSES 10000
@@ -23,10 +21,8 @@ typedef enum {
 typedef struct {
     size_t size;
     kspec_pixels pixels;
-    /* Train on the first train_count images. Default 10,000, or all if fewer. */
-    size_t train_count;
-    /* P: measure on the first `probe` test images. Default 1,000, or all if fewer. */
-    size_t probe;
+    size_t train_count; /* Train on the first train_count images. Default 10,000, or all if fewer. */
+    size_t probe;       /* P: measure on the first `probe` test images. Default 1,000, or all if fewer. */
     /* Number of classes, at most KSPEC_LEARN_MAX_CLASSES. Default: the largest training label plus 1. */
     size_t classes;
 } kspec_learn_data_opts;
@@ -49,8 +45,7 @@ KSPEC_API void kspec_learn_close(kspec_learn_data *data);
 /* The data as they are used. */
 typedef struct {
     size_t train_count, test_count, pixels, classes, probe;
-    /* The factor by which pixels were multiplied. */
-    double pixel_factor;
+    double pixel_factor; /* the factor by which pixels were multiplied */
 } kspec_learn_shape;
 
 /* Valid until the data are closed. NULL for NULL. */
@@ -58,97 +53,68 @@ KSPEC_API const kspec_learn_shape *kspec_learn_data_shape(const kspec_learn_data
 
 /* ------------------------------------------------------------ the training */
 
-/*
- * How weights and steps scale with the width N: hidden weights w ~ N(0, 1/N^hidden_power), output weights
- * a ~ N(0, 1/N^output_power), Adam's step rate/N^rate_power. The default is the maximal-update
- * parameterisation: rate 0.1, and all three powers 1.
- */
+/* How weights and steps scale with the width N: hidden weights w ~ N(0, 1/N^hidden_power), output weights a ~
+ * N(0, 1/N^output_power), Adam's step rate/N^rate_power. The default is the maximal-update parameterisation:
+ * rate 0.1, and all three powers 1. */
 typedef struct {
     double rate, rate_power, hidden_power, output_power;
 } kspec_learn_scaling;
 
-/*
- * Checkpoint callbacks. Each may be NULL. No two are called at a time, but not always from the same thread. A
- * status other than KSPEC_OK ends kspec_learn() with that status and message.
- */
+/* Checkpoint callbacks. Each may be NULL. No two are called at a time, but not always from the same thread. A
+ * status other than KSPEC_OK ends kspec_learn() with that status and message. */
 typedef struct {
     void *ctx;
-    /*
-     * Takes Phi of a run at an epoch: probe x width, divided by its root mean square; valid during the call.
-     */
+    /* Takes Phi of a run at an epoch: probe x width, normalised; valid during the call. */
     kspec_status (*activations)(void *ctx, size_t width, uint64_t seed, size_t epoch, const kspec_matrix *phi,
                                 kspec_error *err);
     /* Stores the checkpoint of a run in place of its last one: all bytes, or the old ones stay. */
     kspec_status (*save)(void *ctx, size_t width, uint64_t seed, const void *bytes, size_t count,
                          kspec_error *err);
-    /*
-     * Gives the stored checkpoint back. The first call has bytes NULL and sets *count, 0 where none is
+    /* Gives the stored checkpoint back. The first call has bytes NULL and sets *count, 0 where none is
      * stored. The second, which follows at once, fills bytes[0 ... *count-1]: with the same checkpoint, even
-     * if another process has replaced it meanwhile.
-     */
+     * if another process has replaced it meanwhile. */
     kspec_status (*load)(void *ctx, size_t width, uint64_t seed, void *bytes, size_t *count,
                          kspec_error *err);
 } kspec_learn_store;
 
 typedef struct {
     size_t size;
-    /* Networks of each width. Their seeds are seed, seed+1, ... Default 1. */
-    size_t seeds;
+    size_t seeds; /* Networks of each width. Their seeds are seed, seed+1, ... Default 1. */
     uint64_t seed;
     /* Passes through the training images. 0, the default, measures the initialisation alone. */
     size_t epochs;
-    /* Measure at epochs 0, every, 2 every, ... and the last. Default 2. */
-    size_t every;
-    /* Images in a mini-batch. Default 32, or all if fewer. */
-    size_t batch;
-    /* NULL: the default. */
-    const kspec_learn_scaling *scaling;
+    size_t every; /* Measure at epochs 0, every, 2 every, ... and the last. Default 2. */
+    size_t batch; /* Images in a mini-batch. Default 32, or all if fewer. */
+    const kspec_learn_scaling *scaling; /* NULL: the default */
     /* Q: also measure a random Q of the neurons, in networks that have as many. Default: no subsample. */
     size_t subsample;
-    /* Highest order. Default 4, or less where a side is shorter. */
-    int nmax;
-    /* A set of kspec_estimator values. Default: naive and auto. */
-    unsigned estimators;
-    /* As in kspec_moments_opts. */
-    int permutations;
+    int nmax;            /* Highest order. Default 4, or less where a side is shorter. */
+    unsigned estimators; /* A set of kspec_estimator values. Default: naive and auto. */
+    int permutations;    /* as in kspec_moments_opts */
     kspec_side side;
     int no_stderr;
-    /* NULL: none. */
-    const kspec_learn_store *store;
+    const kspec_learn_store *store; /* NULL: none */
     int threads;
     kspec_progress progress;
-    /*
-     * Shares the runs out among processes, each of which calls its own store with its runs; NULL: this one
-     * alone.
-     */
+    /* Shares the runs out among processes, each with a store of its own; NULL: this one alone. */
     kspec_team *team;
 } kspec_learn_opts;
 
 /* Moments estimated from one Phi. */
 typedef struct {
-    /* By estimator, then by order. */
-    size_t count;
+    size_t count; /* by estimator, then by order */
     kspec_estimate **estimates;
-    /*
-     * The standard error of m(n)/m(1)^n, which is what Phi divided by its root mean square estimates. The
-     * errors of m(n) and m(1) go together and cancel in part; std_error, which treats the scale as known, is
-     * larger. NaN where std_error is.
-     */
+    /* The standard error of m(n)/m(1)^n, what a normalised Phi estimates; NaN where std_error is */
     double *ratio_error;
 } kspec_learn_moments;
 
 typedef struct {
     size_t epoch;
-    /* Sum of squared errors over the classes, mean over the training images. */
-    double loss;
-    /* The share of training images whose class has the largest output. */
-    double accuracy;
-    /* The same of all test images; NaN without labels. */
-    double test_accuracy;
-    /* From all neurons. */
-    kspec_learn_moments *moments;
-    /* From the subsample; NULL where there is none. */
-    kspec_learn_moments *subsample;
+    double loss;                  /* sum of squared errors over the classes, mean over the training images */
+    double accuracy;              /* the share of training images whose class has the largest output */
+    double test_accuracy;         /* the same of all test images; NaN without labels */
+    kspec_learn_moments *moments; /* from all neurons */
+    kspec_learn_moments *subsample; /* from the subsample; NULL where there is none */
 } kspec_learn_epoch;
 
 typedef struct {
@@ -156,22 +122,17 @@ typedef struct {
     uint64_t seed;
     size_t epoch_count;
     kspec_learn_epoch **epochs;
-    /* The epoch of the checkpoint from which it went on; 0 without one. */
-    size_t resumed;
+    size_t resumed; /* the epoch of the checkpoint from which it went on; 0 without one */
     /* Seconds of training and of measurement (activations, estimates, loss, accuracy) in this call. */
     double train_seconds, measure_seconds;
-    /*
-     * Multiply-adds of training per second of the thread's own processor time; 0 where nothing was trained.
-     */
+    /* Multiply-adds of training per second of the thread's processor time; 0 without training. */
     double fma_rate;
 } kspec_learn_run;
 
 typedef struct {
-    /* By width as given, then by seed. */
-    size_t count;
+    size_t count; /* by width as given, then by seed */
     kspec_learn_run **runs;
-    /* As used. */
-    size_t every, batch;
+    size_t every, batch; /* as used */
     int nmax;
     double seconds;
 } kspec_learn_result;
@@ -180,11 +141,8 @@ typedef struct {
  * Trains one-hidden-layer ReLU networks, y_j = sum_i a_ji max(x.w_i, 0), of each of `width_count` different
  * widths N, on one-hot classes with squared loss and Adam (0.9, 0.999, 1e-8), and estimates the moments of
  * the kernel behind their hidden layer as it changes. Every epoch goes through the training images once, in
- * an order of its own. (With phi = sqrt(N) max(x.w, 0) and y = a.phi/sqrt(N) outputs and gradients are the
- * same; Phi is divided by its root mean square.)
- *
- * Networks run side by side, the widest first, each on one thread: on one machine a seed gives the same bits
- * at any number of threads. Training is in single precision, loss and moments in double.
+ * an order of its own. Networks run side by side, the widest first, each on one thread: on one machine a seed
+ * gives the same bits at any number of threads. Training is in single precision, loss and moments in double.
  *
  * With a store, a run is saved whenever it has been measured, and a run found there goes on from that point
  * to the same bits as without interruption. A checkpoint that is damaged, or of other data or options (epochs

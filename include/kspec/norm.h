@@ -12,36 +12,29 @@ extern "C" {
 typedef struct {
     size_t size;
     kspec_kernel kernel;
-    /* The bandwidth, above 0; default 1. */
-    double sigma;
-    /*
-     * 1: sigma is the median distance of two rows instead (see kspec_norm_opts); a copy of x is made for it.
-     */
+    double sigma; /* the bandwidth, above 0; default 1 */
+    /* 1: sigma is the median distance of two rows (see kspec_norm_opts); a copy of x is made. */
     int median_sigma;
     /* q, the number of random features, at most 1,000,000; default 256. kspec_gram() ignores it. */
     size_t features;
     uint64_t seed;
     int threads;
     kspec_progress progress;
-    /* Another way to say sigma, which must be 0 then: see kspec_kernel. */
-    double gamma;
+    double gamma; /* another way to say sigma, which must be 0 then: see kspec_kernel */
 } kspec_kernel_opts;
 
 /*
  * Random Fourier features: Z (n x q, row-major, written to out) with Z_ij = sqrt(2/q) cos(w_j.x_i + b_j), b_j
  * uniform on (0, 2 pi). Z Z^T estimates the Gram matrix K of the n rows of x without bias. Feature j is the
  * same whatever q is; for a given sigma a row's features are the same, to the bit, whatever other rows x has.
- * The cosine's error is below 4e-16, that of its argument a few 1e-16 of sum_l |w_l x_l|. Entries of x beyond
- * 1e12 sigma are KSPEC_E_ARG. Time n q p multiply-adds and n q cosines; memory p q doubles and 128 rows of x
- * per thread.
+ * Entries of x beyond 1e12 sigma are KSPEC_E_ARG. Time n q p multiply-adds and n q cosines; memory p q
+ * doubles and 128 rows of x per thread.
  */
 KSPEC_API kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
                                       kspec_error *err);
 
-/*
- * The Gram matrix K_ij = k(x_i, x_j) itself: n x n, row-major, written to out. Symmetric to the last bit,
- * with ones on the diagonal. Time n^2 p/2 multiply-adds and n^2/2 exponentials; memory a copy of x.
- */
+/* The Gram matrix K_ij = k(x_i, x_j) itself: n x n, row-major, written to out. Symmetric to the last bit,
+ * with ones on the diagonal. Time n^2 p/2 multiply-adds and n^2/2 exponentials; memory a copy of x. */
 KSPEC_API kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
                                   kspec_error *err);
 
@@ -49,20 +42,14 @@ KSPEC_API kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts
 
 /* How the norm is estimated; a set of bits. */
 typedef enum {
-    /* LANCZOS */
-    KSPEC_NORM_METHOD_DEFAULT = 0,
-    /* LAPACK on the whole n x n matrix: time n^3, n <= 32,000 */
-    KSPEC_NORM_METHOD_EIGEN = 1 << 0,
-    /* power iteration on K: time n^2 per update */
-    KSPEC_NORM_METHOD_POWER = 1 << 1,
-    /* Lanczos iteration on K: far fewer products than power */
-    KSPEC_NORM_METHOD_LANCZOS = 1 << 2,
+    KSPEC_NORM_METHOD_DEFAULT = 0,      /* LANCZOS */
+    KSPEC_NORM_METHOD_EIGEN = 1 << 0,   /* LAPACK on the whole n x n matrix: time n^3, n <= 32,000 */
+    KSPEC_NORM_METHOD_POWER = 1 << 1,   /* power iteration on K: time n^2 per update */
+    KSPEC_NORM_METHOD_LANCZOS = 1 << 2, /* Lanczos iteration on K: far fewer products than power */
     /* power iteration on Z: sigma_1(Z)^2, time n q per update. It may be much too large: see kspec_norm() */
     KSPEC_NORM_METHOD_RFF_POWER = 1 << 3,
-    /* (n/r) |K_r| of r sampled rows, by Lanczos iteration */
-    KSPEC_NORM_METHOD_NYSTROM = 1 << 4,
-    /* (n/r) sigma_1(Z_r)^2 of r sampled rows */
-    KSPEC_NORM_METHOD_RFF_NYSTROM = 1 << 5,
+    KSPEC_NORM_METHOD_NYSTROM = 1 << 4,     /* (n/r) |K_r| of r sampled rows, by Lanczos iteration */
+    KSPEC_NORM_METHOD_RFF_NYSTROM = 1 << 5, /* (n/r) sigma_1(Z_r)^2 of r sampled rows */
     /* from unbiased moments of Z, with an interval: time n q^2, q <= 4096 */
     KSPEC_NORM_METHOD_RFF_DEBIASED = 1 << 6
 } kspec_norm_method;
@@ -72,43 +59,26 @@ KSPEC_API const char *kspec_norm_method_name(kspec_norm_method method);
 
 typedef struct {
     size_t size;
-    /* A set of kspec_norm_method; default LANCZOS. */
-    unsigned methods;
+    unsigned methods; /* a set of kspec_norm_method; default LANCZOS */
     kspec_kernel kernel;
-    /*
-     * The bandwidth, above 0; default 1. gamma is another way to say it: see kspec_kernel. Give one of them.
-     */
+    /* The bandwidth, above 0; default 1. gamma is another way to say it (kspec_kernel): give one. */
     double sigma, gamma;
-    /*
-     * 1: sigma is the median distance of two rows instead (L1 for the Laplace kernel), over all pairs of at
-     * most 2048 rows that the seed draws. sigma and gamma must be 0 then.
-     */
+    /* 1: sigma is the median distance of two rows instead (L1 for the Laplace kernel), over all pairs of at
+     * most 2048 rows that the seed draws. sigma and gamma must be 0 then. */
     int median_sigma;
     kspec_scaling scaling;
-    /*
-     * 1: the matrix given is K itself: finite, symmetric, positive semidefinite. For EIGEN, POWER, LANCZOS
-     * and NYSTROM; kernel, sigma, gamma, median_sigma and scaling must be 0 then.
-     */
+    /* 1: the matrix given is K itself: finite, symmetric, positive semidefinite. For EIGEN, POWER, LANCZOS
+     * and NYSTROM; kernel, sigma, gamma, median_sigma and scaling must be 0 then. */
     int gram;
-    /*
-     * q, the number of random features, at most 1,000,000; default 256. With `tolerance`, the first q that is
-     * tried.
-     */
+    /* q, the number of random features, at most 1,000,000; default 256; with `tolerance`, the first. */
     size_t features;
-    /* r, the rows of a Nystrom sample, at most n; default min(n, 1000). */
-    size_t sample;
-    /* 1: the sample is the first r rows; default: r rows that the seed draws. */
-    int sample_first;
-    /* The most updates of an iteration; default 1000. */
-    int updates;
+    size_t sample;    /* r, the rows of a Nystrom sample, at most n; default min(n, 1000) */
+    int sample_first; /* 1: the sample is the first r rows; default: r rows that the seed draws */
+    int updates;      /* the most updates of an iteration; default 1000 */
     /* An iteration ends when its estimated relative error is below this, between 0 and 1; default 1e-10. */
     double stop;
-    /* Draws of features and samples to average over, at most 1,000,000; default 1. */
-    int repeats;
-    /*
-     * Doubles q, up to 4096, until RFF_DEBIASED's interval is narrower than this part of its value; default:
-     * q stays.
-     */
+    int repeats; /* draws of features and samples to average over, at most 1,000,000; default 1 */
+    /* Doubles q, up to 4096, until RFF_DEBIASED's interval is narrower than this part of its value. */
     double tolerance;
     /* Bytes: K and Z are held if they fit in, else made again for each product; default 1 GiB. */
     size_t memory;
@@ -117,10 +87,8 @@ typedef struct {
     kspec_progress progress;
     /* Shares the work out among processes, each with its part of K and Z; NULL: this one alone. */
     kspec_team *team;
-    /*
-     * A GPU makes the products with K of POWER, LANCZOS and NYSTROM, tile by tile, where K is not given, and
-     * the features of the RFF methods, whose products and moments are made there. EIGEN is the processor's.
-     */
+    /* A GPU makes the products with K of POWER, LANCZOS and NYSTROM, tile by tile, where K is not given, and
+     * the features, products and moments of the RFF methods. EIGEN is the processor's. */
     kspec_device device;
     /* Where x is; from a GPU it is copied to the host, where it is scaled and centred. */
     kspec_memory data_memory;
@@ -134,53 +102,35 @@ typedef struct {
 /* What one method found. */
 typedef struct {
     kspec_norm_method method;
-    /* The estimate of |K|: the mean over the draws. */
-    double value;
+    double value; /* the estimate of |K|: the mean over the draws */
     /* RFF_DEBIASED: a nominal 95% interval (over several draws, the mean of its ends); else NaN. */
     double ci_low, ci_high;
-    /* Standard deviation over the draws; NaN for one draw. */
-    double spread;
-    /* Seconds of one draw, on average. */
-    double seconds;
+    double spread;  /* standard deviation over the draws; NaN for one draw */
+    double seconds; /* seconds of one draw, on average */
     /* Updates (power) or products (Lanczos) of one draw, on average; 0 for the other methods. */
     double iterations;
-    /* |K v - value v| / value of the vector v that was found; NaN for RFF_DEBIASED. */
-    double residual;
-    /*
-     * RFF_POWER, RFF_NYSTROM: with a probability of 95% sigma_1(Z)^2 is within this of |K|, of (n/r) |K_r|
-     * for RFF_NYSTROM. NaN where it exceeds n, which says nothing, and for the other methods.
-     */
+    double residual; /* |K v - value v| / value of the vector v that was found; NaN for RFF_DEBIASED */
+    /* RFF_POWER, RFF_NYSTROM: with a probability of 95% sigma_1(Z)^2 is within this of |K|, of (n/r) |K_r|
+     * for RFF_NYSTROM. NaN where it exceeds n, which says nothing, and for the other methods. */
     double bound;
-    /* 1 for RFF_POWER and RFF_NYSTROM, even where `bound` is NaN. */
-    int has_bound;
-    /*
-     * RFF_POWER, RFF_NYSTROM with q <= 1024: the debiased estimate from the same features, low orders only;
-     * else NaN.
-     */
+    int has_bound; /* 1 for RFF_POWER and RFF_NYSTROM, even where `bound` is NaN */
+    /* RFF_POWER, RFF_NYSTROM, q <= 1024: the debiased estimate by low orders from the same Z; else NaN. */
     double debiased;
-    /* RFF_DEBIASED: the order k at which the value was read (of the first draw); else 0. */
-    int order;
-    /* q and r; 0 where they play no part. */
-    size_t features, sample;
+    int order; /* RFF_DEBIASED: the order k at which the value was read (of the first draw); else 0 */
+    size_t features, sample; /* q and r; 0 where they play no part */
     size_t draw_count;
     kspec_norm_draw **draws;
 } kspec_norm_entry;
 
 typedef struct {
-    /* Rows and columns of x. */
-    size_t n, p;
-    /* In use; NaN for a Gram matrix that was given. */
-    double sigma, gamma;
-    /* How many columns were constant, and set to 0 by the scaling. */
-    size_t constant_columns;
-    /* One entry per method, in the order of kspec_norm_method. */
-    size_t count;
+    size_t n, p;             /* rows and columns of x */
+    double sigma, gamma;     /* in use; NaN for a Gram matrix that was given */
+    size_t constant_columns; /* how many columns were constant, and set to 0 by the scaling */
+    size_t count;            /* one entry per method, in the order of kspec_norm_method */
     kspec_norm_entry **entries;
     double seconds;
-    /* where products with K and features were made */
-    kspec_device_used device;
-    /* see kspec/doubt.h; of an entry, `where` is the name of its method */
-    size_t doubt_count;
+    kspec_device_used device; /* where products with K and features were made */
+    size_t doubt_count;       /* see kspec/doubt.h; of an entry, `where` is the name of its method */
     kspec_doubt **doubts;
 } kspec_norm_result;
 
@@ -192,26 +142,17 @@ typedef struct {
  * doubles, up to 97 n more for the basis of Lanczos, and a copy of x.
  *
  * Random features (RFF). Z Z^T has rank q and a trace near n, so that sigma_1(Z)^2 is at least about n/q,
- * however small |K| is: it overestimates unless |K| is large beside n/q. The doubts say so, and so
- * does RFF_DEBIASED, which treats the q features as sampled columns. It estimates m(k) = tr (K/n)^k without
- * bias from the q x q matrix Z^T Z, by cycles of distinct columns (all of them for k <= 5, increasing ones in
- * random orders above). For the true moments
- *
- *     n m(k)/m(k-1) <= |K| <= n m(k)^(1/k).
- *
- * The value is n m(k)^(1/k) at the highest order k <= 16 up to which every m(k) has a standard error (a
- * jackknife over columns) below half of itself. The interval goes from the lower 97.5% limit of log n
- * m(k)/m(k-1) to the upper one of log n m(k)^(1/k), both by the jackknife of the logarithm, within [1, n].
- * Two biases remain: m(k)^(1/k) exceeds the norm at finite k, by a part of log(m(k) n^k/|K|^k)/k; and the
- * root of an unbiased moment is below that of the moment by about (k-1)/2 times the square of the value's
- * relative error.
+ * however small |K| is: it overestimates unless |K| is large beside n/q. The doubts say so, and so does
+ * RFF_DEBIASED, which estimates m(k) = tr (K/n)^k without bias from Z and uses n m(k)/m(k-1) <= |K| <= n
+ * m(k)^(1/k): the value is the upper end at the highest order k <= 16 up to which every m(k) has a standard
+ * error below half of itself, the interval goes from the lower limit of the one to the upper limit of the
+ * other, within [1, n] (docs/norm.md).
  *
  * The rows must be finite (else KSPEC_E_DATA) and within 1e150 sigma of their mean, or 1e12 for the RFF
- * methods (else KSPEC_E_ARG). Errors of K's entries are a few 1e-16 times h = max |x_i - mean|^2/(2 sigma^2)
- * where the kernel is Gaussian and h below 1e4 (inner products), and a few 1e-16 otherwise (differences). A
- * Gram matrix that is given must be symmetric to 1e-10 of its largest entry, with no negative diagonal entry,
- * |K_ij|^2 <= K_ii K_jj, and no negative eigenvalue beyond 1e-3 of the norm among those that Lanczos
- * iteration finds; otherwise KSPEC_E_DATA.
+ * methods (else KSPEC_E_ARG). Errors of K's entries are a few 1e-16, times h = max |x_i - mean|^2/(2 sigma^2)
+ * where the kernel is Gaussian and h below 1e4. A Gram matrix that is given must be symmetric to 1e-10 of its
+ * largest entry, with no negative diagonal entry, |K_ij|^2 <= K_ii K_jj, and no negative eigenvalue beyond
+ * 1e-3 of the norm among those that Lanczos iteration finds; otherwise KSPEC_E_DATA.
  */
 KSPEC_API kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspec_norm_result **out,
                                   kspec_error *err);

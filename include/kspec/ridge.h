@@ -31,47 +31,35 @@ typedef enum {
 
 typedef struct {
     size_t size;
-    /* 1: subtract the mean row of the training and test rows taken together. */
-    int center;
+    int center; /* 1: subtract the mean row of the training and test rows taken together */
     /* 1: then divide all rows by the root mean square of their lengths, so that the mean of |x|^2 is 1. */
     int unit_length;
-    /*
-     * Without test rows: the training rows with noise of this standard deviation added are the test rows;
-     * default: none.
-     */
+    /* Without test rows: they are the training rows plus noise of this standard deviation; default none. */
     double test_noise;
-    /* The bandwidth, above 0; default 1. */
-    double sigma;
-    /*
-     * 1: sigma is the median distance of two training rows instead, over all pairs of at most 2048 rows that
-     * the seed draws. sigma must be 0 then.
-     */
+    double sigma; /* the bandwidth, above 0; default 1 */
+    /* 1: sigma is the median distance of two training rows instead, over all pairs of at most 2048 rows that
+     * the seed draws. sigma must be 0 then. */
     int median_sigma;
     kspec_ridge_solver solver;
     /* Relative, of delta, between 0 and 1; default 1e-12. Rounding may not allow it: see delta_error. */
     double tolerance;
-    /* Steps per point; default 200 (Newton) or 100,000 (fixed point). */
-    int max_iterations;
-    /* Of the draws of W, of the test noise, and of the rows for the median. */
-    uint64_t seed;
+    int max_iterations; /* steps per point; default 200 (Newton) or 100,000 (fixed point) */
+    uint64_t seed;      /* of the draws of W, of the test noise, and of the rows for the median */
     int threads;
     kspec_progress progress;
     /* Shares the work of every call with the handle out among processes; NULL: this one alone. */
     kspec_team *team;
-    /*
-     * A GPU makes the resolvents and errors of predictions and searches. Each call brings the handle's
+    /* A GPU makes the resolvents and errors of predictions and searches. Each call brings the handle's
      * matrices there and holds four of n x n and four of n_test x n. Of several processes each computes all
-     * of it. Measured errors are the processor's.
-     */
+     * of it. Measured errors are the processor's. */
     kspec_device device;
 } kspec_ridge_opts;
 
 /*
- * Prepares predictions for training rows x (n x p) and targets y (n x m: each column is a regression of its
- * own, and they share the factorisations) and, unless both are NULL, test rows (n_test x p) and targets
- * (n_test x m). n and n_test are at most 100,000. The data are copied. Holds 4 n x n and 3 n_test x n
- * matrices, 3.6 GB at n = n_test = 8000; KSPEC_E_NOMEM where that exceeds the free memory. One thread at a
- * time may use a handle.
+ * Prepares predictions for training rows x (n x p) and targets y (n x m: a regression for each column) and,
+ * unless both are NULL, test rows (n_test x p) and targets (n_test x m). n and n_test are at most 100,000.
+ * The data are copied. Holds 4 n x n and 3 n_test x n matrices, 3.6 GB at n = n_test = 8000; KSPEC_E_NOMEM
+ * where that exceeds the free memory. One thread at a time may use a handle.
  */
 typedef struct kspec_ridge kspec_ridge;
 KSPEC_API kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matrix *y,
@@ -84,104 +72,72 @@ KSPEC_API double kspec_ridge_sigma(const kspec_ridge *r);
 
 typedef enum {
     KSPEC_RIDGE_STATE_CONVERGED = 0,
-    /* as close as rounding allows; delta_error says how close */
-    KSPEC_RIDGE_STATE_AT_FLOOR,
-    /* max_iterations were not enough; the values belong to the last delta */
-    KSPEC_RIDGE_STATE_UNFINISHED,
-    /* lambda = 0 and 2N = n: there is no limit, and all values are NaN */
-    KSPEC_RIDGE_STATE_DIVERGENT
+    KSPEC_RIDGE_STATE_AT_FLOOR,   /* as close as rounding allows; delta_error says how close */
+    KSPEC_RIDGE_STATE_UNFINISHED, /* max_iterations were not enough; the values belong to the last delta */
+    KSPEC_RIDGE_STATE_DIVERGENT   /* lambda = 0 and 2N = n: there is no limit, and all values are NaN */
 } kspec_ridge_state;
 
 /* A prediction. Test errors are NaN without a test set. */
 typedef struct {
-    /* The features are N pairs of a cosine and a sine: 2N columns. */
-    size_t N;
+    size_t N; /* the features are N pairs of a cosine and a sine: 2N columns */
     double lambda;
-    /* Infinite for lambda = 0, 2N < n. */
-    double delta_cos, delta_sin;
-    /* lambda delta, or its limit for lambda = 0. */
-    double theta_cos, theta_sin;
-    /* Mean squared errors, averaged over the columns of y. */
-    double train_mse, test_mse;
+    double delta_cos, delta_sin; /* infinite for lambda = 0, 2N < n */
+    double theta_cos, theta_sin; /* lambda delta, or its limit for lambda = 0 */
+    double train_mse, test_mse;  /* mean squared errors, averaged over the columns of y */
     /* The same if N alone were large: Q = ((N/n) K + lambda I)^-1 with K = K_cos + K_sin. */
     double kernel_train_mse, kernel_test_mse;
-    /* Factorisations: Newton or fixed-point steps, and one for the errors. */
-    int iterations;
-    /* max_a |tr(K_a Q)/n - delta_a| / delta_a. */
-    double residual;
+    int iterations;  /* factorisations: Newton or fixed-point steps, and one for the errors */
+    double residual; /* max_a |tr(K_a Q)/n - delta_a| / delta_a */
     /* The estimated relative error of delta: the next Newton step, or the rounding floor. */
     double delta_error;
     kspec_ridge_state state;
-    /* The errors of each column of y, m each. */
-    double *train_columns, *test_columns;
+    double *train_columns, *test_columns; /* the errors of each column of y, m each */
 } kspec_ridge_point;
 
 typedef struct {
     size_t count;
     kspec_ridge_point **points;
-    /* m, the number of columns of y. */
-    size_t targets;
+    size_t targets; /* m, the number of columns of y */
     /* Of a search: 1 where the best value is the lowest or the highest that it was allowed. */
     int at_low, at_high;
     double seconds;
-    /* Where it was computed. */
-    kspec_device_used device;
-    /* see kspec/doubt.h; of a point, `where` is its N and lambda */
-    size_t doubt_count;
+    kspec_device_used device; /* where it was computed */
+    size_t doubt_count;       /* see kspec/doubt.h; of a point, `where` is its N and lambda */
     kspec_doubt **doubts;
 } kspec_ridge_result;
 
 KSPEC_API void kspec_ridge_free(kspec_ridge_result *result);
 
 /*
- * Predicts for N feature pairs (at most 10^9) and each of `count` values of lambda, 0 or 1e-100 to 1e100. The
- * points come in the order of the values, which is any; they are solved from the largest down, each started
- * from those before it. A step takes about 3/2 n^3 multiply-adds, and the errors on test rows 3/2 n^2 n_test
- * more for each point.
- *
- * KSPEC_E_NUMERIC if lambda = 0 and the kernel matrix does not allow the limit: rows that repeat, or nearly
- * so.
+ * Predicts for each of `paths` numbers N of feature pairs (at most 10^9) and of `count` values of lambda, 0
+ * or 1e-100 to 1e100, in any order: the points of N[0] in the order of lambda, then those of N[1] ... A step
+ * takes about 3/2 n^3 multiply-adds, the errors on test rows 3/2 n^2 n_test more for each point. A team
+ * shares out the paths where there are enough of them and there is no checkpoint, else the work of each
+ * point. KSPEC_E_NUMERIC: lambda = 0 where rows repeat, or nearly so, and the limit does not exist.
  */
-KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, size_t N, const double *lambda, size_t count,
-                                           kspec_ridge_result **out, kspec_error *err);
+KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, const size_t *N, size_t paths,
+                                           const double *lambda, size_t count, kspec_ridge_result **out,
+                                           kspec_error *err);
 
-/*
- * The same for each of `paths` numbers of feature pairs: the points of N[0], then those of N[1] ... A team
- * shares out the numbers where there are enough of them and there is no checkpoint, else the work of each
- * point. Ranks then meet when all have made theirs: a failure of one waits for the others.
- */
-KSPEC_API kspec_status kspec_ridge_grid(kspec_ridge *r, const size_t *N, size_t paths, const double *lambda,
-                                        size_t count, kspec_ridge_result **out, kspec_error *err);
-
-/*
- * The lambda in [low, high] (1e-100 <= low < high <= 1e100) with the least predicted test error for N feature
- * pairs: one point. The search takes a grid of four values per decade, then parabolas around the best of
- * them.
- */
+/* The lambda in [low, high] (1e-100 <= low < high <= 1e100) with the least predicted test error for N feature
+ * pairs: one point. By four values per decade, then parabolas around the best. */
 KSPEC_API kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, double high,
                                                kspec_ridge_result **out, kspec_error *err);
 
-/*
- * The multiply-adds of a regression on N feature pairs, for one value of lambda: features of training and
- * test rows, the smaller Gram matrix, its factorisation, and the fitted values. Increases with N.
- */
+/* The multiply-adds of a regression on N feature pairs, for one value of lambda: features of training and
+ * test rows, the smaller Gram matrix, its factorisation, and the fitted values. Increases with N. */
 KSPEC_API double kspec_ridge_cost(const kspec_ridge *r, size_t N);
 
-/*
- * The N with the least predicted test error for lambda, among those that cost no more than `cost_limit`
- * multiply-adds: one point. The search takes sixteen numbers per factor of 10, then halves the gaps around
- * the best of them down to one.
- */
+/* The N with the least predicted test error for lambda, among those that cost no more than `cost_limit`
+ * multiply-adds: one point. By sixteen numbers per factor of 10, then halving the gaps around the best. */
 KSPEC_API kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cost_limit,
                                                  kspec_ridge_result **out, kspec_error *err);
 
 /* Measured errors, averaged over draws of W and the columns of y. */
 typedef struct {
     double lambda;
-    /* Mean squared errors; those of testing are NaN without a test set. */
-    double train_mse, test_mse;
-    /* Their standard deviations over the draws; NaN for one draw. */
-    double train_sd, test_sd;
+    double train_mse, test_mse; /* mean squared errors; those of testing are NaN without a test set */
+    double train_sd, test_sd;   /* their standard deviations over the draws; NaN for one draw */
 } kspec_ridge_measured;
 
 typedef struct {
@@ -190,11 +146,9 @@ typedef struct {
     double seconds;
 } kspec_ridge_empirical_result;
 
-/*
- * Draws W `draws` times and solves the regression itself for each lambda, 0 or 1e-100 to 1e100 (0: the
+/* Draws W `draws` times and solves the regression itself for each lambda, 0 or 1e-100 to 1e100 (0: the
  * solution of least norm). Column k of W of a draw is the same for every N. Draws run in parallel, as many at
- * a time as memory allows; each makes its Gram matrix, 2N x 2N or n x n, once for all values of lambda.
- */
+ * a time as memory allows; each makes its Gram matrix, 2N x 2N or n x n, once for all values of lambda. */
 KSPEC_API kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambda, size_t count,
                                              size_t draws, kspec_ridge_empirical_result **out,
                                              kspec_error *err);

@@ -10,8 +10,8 @@ extern "C" {
 
 /*
  * The eigenvalues lambda_1 >= lambda_2 >= ... of the kernel operator behind a matrix Phi (P x Q). Those of
- * the matrix itself, s_i of Phi Phi^T/(PQ), are spread by the sampling of rows and columns: the first are
- * too large, the last too small. docs/spectrum.md derives the methods.
+ * the matrix itself, s_i of Phi Phi^T/(PQ), are spread by the sampling of rows and columns: the first are too
+ * large, the last too small. docs/spectrum.md derives the methods.
  *
  * FIT inverts that spreading: families of spectra are fitted to the s_i and averaged by how well they explain
  * them. There is nothing to choose: no rank, no upper end.
@@ -34,124 +34,86 @@ typedef enum {
 
 /* What the residuals are weighted by. */
 typedef enum {
-    /* COVARIANCE where the errors of all moments are known, otherwise UNIT */
-    KSPEC_WEIGHTS_DEFAULT = 0,
-    /* W = 1 */
-    KSPEC_WEIGHTS_UNIT,
-    /* W = 1 / standard error */
-    KSPEC_WEIGHTS_STDERR,
-    /* W^T W = the inverse of the errors' covariance */
-    KSPEC_WEIGHTS_COVARIANCE
+    KSPEC_WEIGHTS_DEFAULT = 0, /* COVARIANCE where the errors of all moments are known, otherwise UNIT */
+    KSPEC_WEIGHTS_UNIT,        /* W = 1 */
+    KSPEC_WEIGHTS_STDERR,      /* W = 1 / standard error */
+    KSPEC_WEIGHTS_COVARIANCE   /* W^T W = the inverse of the errors' covariance */
 } kspec_weights;
 
 typedef enum {
     KSPEC_GRID_UNIFORM = 0,
-    /* 0, then from b/10^6 to b in equal ratios */
-    KSPEC_GRID_GEOMETRIC
+    KSPEC_GRID_GEOMETRIC /* 0, then from b/10^6 to b in equal ratios */
 } kspec_grid;
 
 /* The level of the quantile that is the j-th smallest of the d eigenvalues. */
 typedef enum {
-    /* j/(d+1) */
-    KSPEC_QUANTILE_PAPER = 0,
-    /* (j - 1/2)/d */
-    KSPEC_QUANTILE_MIDPOINT
+    KSPEC_QUANTILE_PAPER = 0, /* j/(d+1) */
+    KSPEC_QUANTILE_MIDPOINT   /* (j - 1/2)/d */
 } kspec_quantile;
 
-/* NULL, or all fields 0 but the first: the defaults. */
 typedef struct {
-    /* sizeof this struct */
-    size_t size;
-    /* Default FIT; what MOMENTS alone has (below) implies MOMENTS. */
-    kspec_spectrum_method method;
-    /* Default ROWS; with MOMENTS NONE, as the papers define a kernel's moments. */
-    kspec_center center;
-    /*
-     * How the moments are estimated, and what rows, columns and trials are; one estimator. FIT takes orders
+    size_t size;                  /* sizeof this struct */
+    kspec_spectrum_method method; /* default FIT; what MOMENTS alone has (below) implies MOMENTS */
+    kspec_center center; /* default ROWS; with MOMENTS NONE, as the papers define a kernel's moments */
+    /* How the moments are estimated, and what rows, columns and trials are; one estimator. FIT takes orders
      * up to 4 as its check unless nmax says otherwise. Its seed, threads, progress, center, correlation,
-     * device and team must be 0: those here are used.
-     */
+     * device and team must be 0: those here are used. */
     const kspec_moments_opts *moments;
-    /* For the draws, and for permutations and splits of the trials. */
-    uint64_t seed;
-    /* 1 to 1024. Default kspec_default_threads(). The result does not depend on it. */
-    int threads;
+    uint64_t seed; /* for the draws, and for permutations and splits of the trials */
+    int threads;   /* 1 to 1024; default: all processors, or KSPEC_THREADS */
     kspec_progress progress;
-    /* Where the moments are estimated; the rest runs on the host. */
-    kspec_device device;
-    /* Shares the work of any method out among processes; NULL: this one alone. */
-    kspec_team *team;
-    /*
-     * FIT and MOMENTS: where to give the effective dimension sum_j lambda_j/(lambda_j + t), t_count numbers
-     * > 0. Default: the largest eigenvalue times 1, 0.1, 0.01 and 0.001.
-     */
+    kspec_device device; /* where the moments are estimated; the rest runs on the host */
+    kspec_team *team;    /* shares the work of any method out among processes; NULL: this one alone */
+    /* FIT and MOMENTS: where to give the effective dimension sum_j lambda_j/(lambda_j + t), t_count numbers >
+     * 0. Default: the largest eigenvalue times 1, 0.1, 0.01 and 0.001. */
     const double *t;
     size_t t_count;
 
-    /*
-     * FIT: the standard deviation of noise that is independent in each entry of each trial. Default: from
-     * the differences of trials where there are several, otherwise what the fit finds.
-     */
+    /* FIT: the standard deviation of noise that is independent in each entry of each trial. Default: from the
+     * differences of trials where there are several, otherwise what the fit finds. */
     double noise;
-    /* 1: there is none. */
-    int no_noise;
-    /*
-     * FIT: the eigenvalues over which the exponent is measured, counted from 1. Default: the last decade of
-     * those that are resolved, where there are 8.
-     */
+    int no_noise; /* 1: there is none */
+    /* FIT: the eigenvalues over which the exponent is measured, counted from 1. Default: the last decade of
+     * those that are resolved, where there are 8. */
     size_t exponent_from, exponent_to;
 
-    /*
-     * The rest is MOMENTS'. d, up to 10^8, no less than the number of eigenvalues that matter; more add
-     * little but zeros. Default: free mass, with a list of up to 4096.
-     */
+    /* The rest is MOMENTS'. d, up to 10^8, no less than the number of eigenvalues that matter; more add
+     * little but zeros. Default: free mass, with a list of up to 4096. */
     size_t rank;
-    /* Points of the grid, 3 to 100,000. Default 1001. */
-    size_t grid;
+    size_t grid; /* Points of the grid, 3 to 100,000. Default 1001. */
     kspec_grid spacing;
-    /* b, no less than the largest eigenvalue. Default: as kspec_upper says. */
-    double upper;
+    double upper; /* b, no less than the largest eigenvalue. Default: as kspec_upper says. */
     kspec_weights weights;
     kspec_quantile quantile;
-    /* 1 to 100,000. Default 200. */
-    int draws;
-    /* 1: no draws. The eigenvalues are those of the one solution, without error bars. */
-    int no_draws;
+    int draws;    /* 1 to 100,000. Default 200. */
+    int no_draws; /* 1: no draws. The eigenvalues are those of the one solution, without error bars. */
 } kspec_spectrum_opts;
 
 /* Where b came from. */
 typedef enum {
     KSPEC_UPPER_GIVEN = 0,
-    /* the largest eigenvalue of Phi Phi^T/(PQ), which is biased upwards */
-    KSPEC_UPPER_SAMPLE,
-    /* the least (m(n) + 2 std. errors)^(1/n): lambda_1^n <= m(n) for every n */
-    KSPEC_UPPER_MOMENTS
+    KSPEC_UPPER_SAMPLE, /* the largest eigenvalue of Phi Phi^T/(PQ), which is biased upwards */
+    KSPEC_UPPER_MOMENTS /* the least (m(n) + 2 std. errors)^(1/n): lambda_1^n <= m(n) for every n */
 } kspec_upper;
 
 /* Where the level of noise came from. */
 typedef enum {
     KSPEC_NOISE_FROM_FIT = 0,
     KSPEC_NOISE_FROM_GIVEN,
-    /* from the differences of trials */
-    KSPEC_NOISE_FROM_TRIALS,
-    /* none, as was said, or as the rank of the matrix shows */
-    KSPEC_NOISE_FROM_NOWHERE
+    KSPEC_NOISE_FROM_TRIALS, /* from the differences of trials */
+    KSPEC_NOISE_FROM_NOWHERE /* none, as was said, or as the rank of the matrix shows */
 } kspec_noise_from;
 
 /* A family of spectra that the fit leans on. */
 typedef struct {
-    /* such as "smooth in log i" */
-    const char *name;
-    /* its part in the average, of 1 */
-    double weight;
-    /* of its best member, the sum of squared residuals in units of their errors */
-    double chi2;
+    const char *name; /* such as "smooth in log i" */
+    double weight;    /* its part in the average, of 1 */
+    double chi2;      /* of its best member, the sum of squared residuals in units of their errors */
 } kspec_spectrum_family;
 
 /* What FIT alone finds. */
 typedef struct {
-    /* How many eigenvalues of the sample were fitted one by one. */
-    size_t levels;
+    size_t levels; /* how many eigenvalues of the sample were fitted one by one */
     /* How many the data resolve: up to the last whose interval spans no more than a factor of 4. */
     size_t resolved;
     /* The share of the trace beyond them, with its 95% interval. */
@@ -161,68 +123,48 @@ typedef struct {
     kspec_noise_from noise_from;
     /* That by the differences of trials, also where it was given; NaN for one trial. */
     double noise_of_trials;
-    /*
-     * 1: the matrix may be all noise, and nothing is resolved: the unbiased m(2) is not above zero by two
-     * standard errors; or with trials not by three, and m(1) not by two.
-     */
+    /* 1: the matrix may be all noise, and nothing is resolved: the unbiased m(2) is not above zero by two
+     * standard errors; or with trials not by three, and m(1) not by two. */
     int all_noise;
-    /*
-     * The exponent a of lambda_i ~ i^-a over the eigenvalues exponent_from ... exponent_to, every octave
-     * with the same weight. NaN, and 0 ... 0, where none is given and fewer than 8 are resolved.
-     */
+    /* The exponent a of lambda_i ~ i^-a over the eigenvalues exponent_from ... exponent_to, every octave with
+     * the same weight. NaN, and 0 ... 0, where none is given and fewer than 8 are resolved. */
     double exponent, exponent_ci_low, exponent_ci_high;
     size_t exponent_from, exponent_to;
-    /*
-     * How many standard errors the n-th root of the fitted m(n) lies above that of the unbiased one (of the
+    /* How many standard errors the n-th root of the fitted m(n) lies above that of the unbiased one (of the
      * moments themselves where that is not positive); NaN for n = 1, and where there is no error bar. Beyond
      * 3 one of the two is wrong, and every interval was widened: the eigenvalues' by `widened`, the gap
-     * between the n-th roots. Otherwise that is 1.
-     */
+     * between the n-th roots. Otherwise that is 1. */
     double *z, widened;
     /* The participation ratio of the fitted eigenvalues, its 95% interval, and z as above. */
     double participation_ratio, participation_ratio_ci_low, participation_ratio_ci_high;
     double participation_ratio_z;
-    /* Which families the fit leans on, the best first. */
-    size_t family_count;
+    size_t family_count; /* which families the fit leans on, the best first */
     kspec_spectrum_family **families;
 } kspec_spectrum_fit;
 
 /* What MOMENTS alone finds. */
 typedef struct {
-    /* 1: no rank was given, and the measure's mass is free. */
-    int free_mass;
-    /* The eigenvalues of the one solution: the measure nearest to the moments as they are. */
-    double *plain;
+    int free_mass; /* 1: no rank was given, and the measure's mass is free */
+    double *plain; /* the eigenvalues of the one solution: the measure nearest to the moments as they are */
     /* Its measure: grid points of positive mass, increasing; with free mass, the numbers of eigenvalues. */
     size_t atoms;
     double *support, *mass;
-    /*
-     * The sum of the masses: how many eigenvalues there are down to the least point of the grid, and its 95%
-     * interval over the draws. With a rank, d and NaN.
-     */
+    /* The sum of the masses: how many eigenvalues there are down to the least point of the grid, and its 95%
+     * interval over the draws. With a rank, d and NaN. */
     double number, number_ci_low, number_ci_high;
-    /* ||W r||_1 of the one solution: the linear program's objective. */
-    double residual;
-    /*
-     * The largest |given - fitted|, at the order distance_order, in standard errors where
-     * distance_in_errors is 1, otherwise relative to d b^n. Above about 1e-7 no measure on [0,b] has the
-     * given moments, which is usual where they are estimates.
-     */
+    double residual; /* ||W r||_1 of the one solution: the linear program's objective */
+    /* The largest |given - fitted|, at the order distance_order, in standard errors where distance_in_errors
+     * is 1, otherwise relative to d b^n. Above about 1e-7 no measure on [0,b] has the given moments, which is
+     * usual where they are estimates. */
     double distance;
     int distance_order, distance_in_errors;
-    /* b */
-    double upper;
+    double upper; /* b */
     kspec_upper upper_from;
-    /* The least positive point of the grid: an eigenvalue well below it is 0. */
-    double grid_step;
-    /* The weights that were used, never DEFAULT. */
-    kspec_weights weights;
-    /* How many draws were made. */
-    int draws;
-    /*
-     * The moments of the list: sums of powers of the result's eigenvalues. With free mass those of the one
-     * solution's list differ from `fitted` by half the n-th power of the largest point of support at most.
-     */
+    double grid_step;      /* the least positive point of the grid: an eigenvalue well below it is 0 */
+    kspec_weights weights; /* the weights that were used, never DEFAULT */
+    int draws;             /* how many draws were made */
+    /* The moments of the list: sums of powers of the result's eigenvalues. With free mass those of the one
+     * solution's list differ from `fitted` by half the n-th power of the largest point of support at most. */
     double *listed;
 } kspec_spectrum_lp;
 
@@ -236,20 +178,15 @@ typedef struct {
     /* The method and the centring that were used; the latter is DEFAULT where moments were given. */
     kspec_spectrum_method method;
     kspec_center center;
-    /*
-     * The eigenvalues, decreasing. FIT: averages over families, far more of them than min(P,Q) where the
+    /* The eigenvalues, decreasing. FIT: averages over families, far more of them than min(P,Q) where the
      * sample says that there are; one beyond `resolved` is an extrapolation. MOMENTS: means over the draws,
-     * or those of the one solution. CVPCA: in the order of one half's singular values.
-     */
+     * or those of the one solution. CVPCA: in the order of one half's singular values. */
     size_t rank;
     double *eigenvalues;
-    /* Their standard deviations and 95% intervals; NaN where there are none. */
-    double *std_error;
+    double *std_error; /* their standard deviations and 95% intervals; NaN where there are none */
     double *ci_low, *ci_high;
-    /*
-     * The moments: as given or estimated without bias, and those of the spectrum (MOMENTS: of the one
-     * solution's measure, times d where there is a rank; CVPCA: NULL).
-     */
+    /* The moments: as given or estimated without bias, and those of the spectrum (MOMENTS: of the one
+     * solution's measure, times d where there is a rank; CVPCA: NULL). */
     size_t count;
     double *given, *given_std_error, *fitted;
     /* The effective dimension at each t; 0 and NULL for CVPCA, no intervals for MOMENTS (NULL). */
@@ -259,17 +196,13 @@ typedef struct {
     /* That of `moments` below, which kspec_dimension() gives too; m(1)^2/m(2) where moments were given. */
     double participation_ratio, participation_ratio_std_error;
     double participation_ratio_ci_low, participation_ratio_ci_high;
-    /*
-     * The eigenvalues of the sample matrix Phi Phi^T/(PQ), for comparison: min(P,Q) of them, decreasing,
-     * trials averaged. 0 and NULL without a matrix, or where min(P,Q) > 4096.
-     */
+    /* The eigenvalues of the sample matrix Phi Phi^T/(PQ), for comparison: min(P,Q) of them, decreasing,
+     * trials averaged. 0 and NULL without a matrix, or where min(P,Q) > 4096. */
     size_t sample_count;
     double *sample_eigenvalues;
-    /* The estimates that were used; NULL where moments were given. */
-    kspec_moments_result *moments;
+    kspec_moments_result *moments; /* the estimates that were used; NULL where moments were given */
     double seconds;
-    /* The part of the method that was used; the others are NULL. */
-    kspec_spectrum_fit *fit;
+    kspec_spectrum_fit *fit; /* the part of the method that was used; the others are NULL */
     kspec_spectrum_lp *lp;
     kspec_spectrum_cvpca *cvpca;
 } kspec_spectrum_result;
@@ -278,8 +211,7 @@ typedef struct {
  * Recovers opts->rank eigenvalues, or with 0 as many as there are, from the moments m(1) ... m(count), 1 to
  * 1000 of them, by MOMENTS. std_error has their standard errors, or is NULL where they are exact or nothing
  * is known; correlation (count x count) is that of their errors, or NULL where they are independent. Moments
- * that no measure has give the nearest one. kspec_spectrum_free() releases the result; it takes NULL, and
- * after a failure *out is NULL.
+ * that no measure has give the nearest one.
  *
  * Time: a linear program of `count` + 1 rows and `grid` columns for each draw, some milliseconds. Memory:
  * `rank` doubles for each draw, and the linear program for each thread.

@@ -16,24 +16,18 @@ extern "C" {
  * that does not depend on the number of ranks.
  */
 typedef struct {
-    /* sizeof this struct */
-    size_t size;
+    size_t size; /* sizeof this struct */
     int rank, ranks;
-    /* which one of how many on this machine */
-    int local_rank, local_ranks;
+    int local_rank, local_ranks; /* which one of how many on this machine */
     void *context;
     /* `bytes` bytes of the rank `root` for all */
     int (*broadcast)(void *context, int root, void *data, size_t bytes);
-    /* bytes[r] bytes of every rank r for all, one after the other in the order of ranks; `mine` is not
-       in `all` */
+    /* bytes[r] bytes of every rank r for all, one after the other by rank; `mine` is not in `all` */
     int (*gather)(void *context, const void *mine, void *all, const size_t *bytes);
-    /* send[r] bytes to every rank r, which lie one after the other in `from`; receive[r] from each, into `to`
-     */
+    /* send[r] bytes to every rank r, one after the other in `from`; receive[r] from each, into `to` */
     int (*exchange)(void *context, const void *from, const size_t *send, void *to, const size_t *receive);
-    /* until all are here */
-    int (*barrier)(void *context);
-    /* ends all ranks at once */
-    void (*abort)(void *context, int status);
+    int (*barrier)(void *context);            /* until all are here */
+    void (*abort)(void *context, int status); /* ends all ranks at once */
 } kspec_comm;
 
 /*

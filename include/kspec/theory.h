@@ -26,10 +26,8 @@ extern "C" {
 KSPEC_API kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, double *moments,
                                                 double *logs, kspec_error *err);
 
-/*
- * The `count` largest eigenvalues, in decreasing order and repeated by multiplicity. Takes O(count log count)
- * time and O(count) memory, whatever the dimension.
- */
+/* The `count` largest eigenvalues, in decreasing order and repeated by multiplicity. Takes O(count log count)
+ * time and O(count) memory, whatever the dimension. */
 KSPEC_API kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t count,
                                                     double *eigenvalues, double *logs, kspec_error *err);
 
@@ -37,8 +35,7 @@ KSPEC_API kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t di
  * The eigenvalues of Sx S^-1 (the generalised symmetric problem Sx v = eta S v) in decreasing order. S must
  * be symmetric positive definite and Sx symmetric positive semidefinite (else KSPEC_E_DATA); either may be
  * NULL, the identity, but not both. `eta` has room for as many values as a matrix has rows; *count says how
- * many are above zero, to rounding. The others may be left out: a direction in which the inputs do not vary
- * does not change the spectrum.
+ * many are above zero, to rounding. The others may be left out.
  */
 KSPEC_API kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_matrix *Sx, double *eta,
                                             size_t *count, kspec_error *err);
@@ -58,37 +55,27 @@ KSPEC_API kspec_status kspec_theory_linear_moments(const double *eigenvalues, si
  * The eigenfunctions are the spherical harmonics: one eigenvalue lambda_k per degree k, N(D,k) times.
  */
 typedef enum {
-    /*
-     * exp(-|x-x'|^2 / s^2). The parameter is the scale s, not the bandwidth sigma of exp(-|x-x'|^2 / (2
-     * sigma^2)): s = sqrt(2) sigma. From 1e-100 to 1e100.
-     */
+    /* exp(-|x-x'|^2 / s^2). The parameter is the scale s, not the bandwidth sigma of exp(-|x-x'|^2 / (2
+     * sigma^2)): s = sqrt(2) sigma. From 1e-100 to 1e100. */
     KSPEC_SPHERE_GAUSSIAN = 0,
-    /*
-     * (1 + <x,x'>)^q. The parameter is the power q, a whole number from 0 to 100,000; lambda_k = 0 for k > q.
-     */
+    /* (1 + <x,x'>)^q. The parameter is q, a whole number from 0 to 100,000; lambda_k = 0 for k > q. */
     KSPEC_SPHERE_POLYNOMIAL,
-    /*
-     * t k0(t) + k1(t), t = <x,x'>, the tangent kernel of a two-layer ReLU network, with k0 = (pi - arccos t)
-     * / pi and k1 = (t (pi - arccos t) + sqrt(1 - t^2)) / pi. The parameter is ignored; lambda_k = 0 for odd
-     * k >= 3.
-     */
+    /* t k0(t) + k1(t), t = <x,x'>, the tangent kernel of a two-layer ReLU network: k0 = (pi - arccos t) / pi
+     * and k1 = (t (pi - arccos t) + sqrt(1 - t^2)) / pi. The parameter is ignored; lambda_k = 0 for odd k >=
+     * 3. */
     KSPEC_SPHERE_NTK
 } kspec_sphere;
 
-/*
- * Eigenvalue and multiplicity of each degree 0 ... degree: arrays of degree + 1. dim is D, from 2 to 1000;
- * degree is at most 1000. Multiplicities below 2^53 are exact.
- */
+/* Eigenvalue and multiplicity of each degree 0 ... degree: arrays of degree + 1. dim is D, from 2 to 1000;
+ * degree is at most 1000. Multiplicities below 2^53 are exact. */
 KSPEC_API kspec_status kspec_theory_sphere_eigenvalues(kspec_sphere kernel, double parameter, size_t dim,
                                                        size_t degree, double *eigenvalues, double *logs,
                                                        double *multiplicities, double *log_multiplicities,
                                                        kspec_error *err);
 
-/*
- * m(n) = sum_k N(D,k) lambda_k^n over all degrees. m(1) = f(1) and m(2) = E f(<x,x'>)^2 are closed forms;
+/* m(n) = sum_k N(D,k) lambda_k^n over all degrees. m(1) = f(1) and m(2) = E f(<x,x'>)^2 are closed forms;
  * higher orders are summed until the rest is below rounding, and are NaN where 100,000 degrees do not suffice
- * (a Gaussian kernel narrower than s = 1e-4, or 4e-4 in 1000 dimensions).
- */
+ * (a Gaussian kernel narrower than s = 1e-4, or 4e-4 in 1000 dimensions). */
 KSPEC_API kspec_status kspec_theory_sphere_moments(kspec_sphere kernel, double parameter, size_t dim,
                                                    int nmax, double *moments, double *logs, kspec_error *err);
 

@@ -24,31 +24,20 @@ extern "C" {
  * Complex arrays are pairs of doubles, real part first.
  */
 typedef enum {
-    /* p < N: no fit meets all data */
-    KSPEC_WLS_REGIME_UNDER = 0,
-    /* p >= N: the fit meets all data, in many ways if p > N */
-    KSPEC_WLS_REGIME_OVER
+    KSPEC_WLS_REGIME_UNDER = 0, /* p < N: no fit meets all data */
+    KSPEC_WLS_REGIME_OVER       /* p >= N: the fit meets all data, in many ways if p > N */
 } kspec_wls_regime;
-
-/* "under" or "over"; NULL for an unknown value. */
-KSPEC_API const char *kspec_wls_regime_name(kspec_wls_regime regime);
 
 typedef struct {
     size_t size;
-    /* Modes of the truth, at least N. Default: N, or the largest p if that is more. */
-    size_t P;
+    size_t P; /* Modes of the truth, at least N. Default: N, or the largest p if that is more. */
     /* Exponents of the data weights, of the feature weights, and of the truth. Default 0. */
     double alpha, beta, gamma;
-    /* s, the standard deviation of the noise, at least 0. Default 0. */
-    double noise;
-    /* 1: circular complex noise with E|delta_j|^2 = s^2. 0: real noise. */
-    int complex_noise;
-    /* kspec_wls_fit(): 1: y is N pairs of doubles. 0: N doubles. */
-    int complex_data;
-    /* 1: no variance (NaN), which saves more than half of the time. */
-    int no_variance;
-    /* kspec_wls_empirical(): seed of the draws. */
-    uint64_t seed;
+    double noise;      /* s, the standard deviation of the noise, at least 0. Default 0. */
+    int complex_noise; /* 1: circular complex noise with E|delta_j|^2 = s^2. 0: real noise. */
+    int complex_data;  /* kspec_wls_fit(): 1: y is N pairs of doubles. 0: N doubles. */
+    int no_variance;   /* 1: no variance (NaN), which saves more than half of the time */
+    uint64_t seed;     /* kspec_wls_empirical(): seed of the draws */
     int threads;
     kspec_progress progress;
     /* Shares the points of theory and best_p and the draws of empirical out among processes; NULL: none. */
@@ -59,31 +48,21 @@ typedef struct {
 typedef struct {
     size_t p;
     kspec_wls_regime regime;
-    /* The exponents of the weights, one of them chosen by kspec_wls_best_weight(). */
-    double alpha, beta;
-    /* E|theta^ - theta|^2: the sum of the next two. */
-    double error;
-    /* E|theta^ - theta|^2 without noise. */
-    double error_noise_free;
-    /* E|n|^2: what noise adds. */
-    double error_noise;
-    /* The variance of |n|^2 over normally distributed noise. */
-    double variance;
+    double alpha, beta;      /* the exponents of the weights, one of them chosen by kspec_wls_best_weight() */
+    double error;            /* E|theta^ - theta|^2: the sum of the next two */
+    double error_noise_free; /* E|theta^ - theta|^2 without noise */
+    double error_noise;      /* E|n|^2: what noise adds */
+    double variance;         /* the variance of |n|^2 over normally distributed noise */
     /* Measured errors: the standard errors of the four above. Expected errors: NaN. */
     double error_se, error_noise_free_se, error_noise_se, variance_se;
-    /*
-     * Expected errors: how far, relatively, they may be off (see kspec_wls_theory()). Measured errors: NaN.
-     */
+    /* Expected errors: how far they may be off, relatively (kspec_wls_theory()); measured ones: NaN. */
     double accuracy;
 } kspec_wls_point;
 
 typedef struct {
-    /* As used. */
-    size_t N, P;
-    /* Draws of kspec_wls_empirical(); otherwise 0. */
-    size_t draws;
-    /* In the order of the list of p. */
-    size_t count;
+    size_t N, P;  /* as used */
+    size_t draws; /* draws of kspec_wls_empirical(); otherwise 0 */
+    size_t count; /* in the order of the list of p */
     kspec_wls_point **points;
     double seconds;
 } kspec_wls_result;
@@ -91,45 +70,32 @@ typedef struct {
 KSPEC_API void kspec_wls_free(kspec_wls_result *result);
 
 /*
- * The expected errors at each of `count` values of p, 1 <= p <= P.
- *
- * p >= N: sums over modes k, k+N, k+2N, ..., which are one on the grid. The whole list costs O(P).
- *
- * p < N: the normal matrix is Hermitian and Toeplitz. Its orthogonal polynomial of degree p (by conjugate
- * gradients with transforms of length N, preconditioned by the inverse weights, refined on the residual of
- * the data) gives the fit of every mode by a recursion, and the matrices' displacement structure gives the
- * variance: O(p^2 + p (N-p)) for each p. The recursion ends in a known value; the distance from it is
- * `accuracy`. Above 1e-9 (weights that span more than about 1e12: alpha > 1.5 at N = 4096) a QR
- * factorisation takes over, which costs O(N p^2). Where that is more than 1e11, or no more accurate than
- * 1e-6, the call fails with KSPEC_E_NUMERIC.
+ * The expected errors at each of `count` values of p, 1 <= p <= P. p >= N: the whole list costs O(P). p < N:
+ * O(p^2 + p (N-p)) for each p, by a recursion (docs/wls.md) whose error is `accuracy`. Above 1e-9 (weights
+ * that span more than about 1e12: alpha > 1.5 at N = 4096) a QR factorisation takes over, O(N p^2). Where
+ * that is more than 1e11, or no more accurate than 1e-6, the call fails with KSPEC_E_NUMERIC.
  */
 KSPEC_API kspec_status kspec_wls_theory(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
                                         kspec_wls_result **out, kspec_error *err);
 
-/*
- * The same by simulation: `draws` >= 2 times, circular complex normal coefficients and normal noise are
- * drawn, data made, and theta^ fitted as by kspec_wls_fit(). All values of p see the same draws.
- */
+/* The same by simulation: `draws` >= 2 times, circular complex normal coefficients and normal noise are
+ * drawn, data made, and theta^ fitted as by kspec_wls_fit(). All values of p see the same draws. */
 KSPEC_API kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t count, size_t draws,
                                            const kspec_wls_opts *opts, kspec_wls_result **out,
                                            kspec_error *err);
 
-/*
- * The p of least expected error (of equals the smallest) among `count` candidates or, where p is NULL, among
+/* The p of least expected error (of equals the smallest) among `count` candidates or, where p is NULL, among
  * 1 ... P: a result of one point. The whole range costs O(P) where p >= N, and O(N^3) where p < N and alpha
- * is not 0.
- */
+ * is not 0. */
 KSPEC_API kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
                                         kspec_wls_result **out, kspec_error *err);
 
 /*
  * The weight of least expected error at a given p, in [low, high], low < high: alpha where p < N, beta where
  * p > N (the other has no influence). The result is one point, whose alpha or beta is that weight. At p = N
- * no weight has any influence, and beta is `low`.
- *
- * The error as a function of the weight may have more than one minimum: the search takes 25 values, then
- * golden sections around the best, to 1e-6 of the interval. It passes over weights so steep that the
- * recursion of kspec_wls_theory() is no more accurate than 1e-6.
+ * no weight has any influence, and beta is `low`. The search takes 25 values, then golden sections around the
+ * best, to 1e-6 of the interval. It passes over weights so steep that kspec_wls_theory() is no more accurate
+ * than 1e-6.
  */
 KSPEC_API kspec_status kspec_wls_best_weight(size_t N, size_t p, double low, double high,
                                              const kspec_wls_opts *opts, kspec_wls_result **out,
@@ -140,20 +106,15 @@ KSPEC_API kspec_status kspec_wls_best_weight(size_t N, size_t p, double low, dou
 typedef struct {
     size_t N, p;
     kspec_wls_regime regime;
-    /* theta^: p pairs of doubles. */
-    double *theta;
-    /* Root mean square of y - f^ at the data points, unweighted. */
-    double residual;
-    /* Of conjugate gradients, all refinements together; 0 where there are none. */
-    int iterations;
+    double *theta;   /* theta^: p pairs of doubles */
+    double residual; /* root mean square of y - f^ at the data points, unweighted */
+    int iterations;  /* of conjugate gradients, all refinements together; 0 where there are none */
     double seconds;
 } kspec_wls_fit_result;
 
-/*
- * The estimate theta^ itself, from y: N doubles, or N pairs with `complex_data`. Of the options alpha, beta
+/* The estimate theta^ itself, from y: N doubles, or N pairs with `complex_data`. Of the options alpha, beta
  * and complex_data play a part. p >= N: one Fourier transform, O(p + N log N). p < N: conjugate gradients as
- * above, O(N log N) each, or QR.
- */
+ * above, O(N log N) each, or QR. */
 KSPEC_API kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const kspec_wls_opts *opts,
                                      kspec_wls_fit_result **out, kspec_error *err);
 KSPEC_API void kspec_wls_fit_free(kspec_wls_fit_result *result);
@@ -170,31 +131,26 @@ KSPEC_API kspec_status kspec_wls_predict(const double *theta, size_t p, const do
  */
 typedef struct {
     size_t p;
-    /* sum_{k<p} s^2 t_k^(2 zeta) + sum_{k>=p} E|theta_k|^2, exact. */
-    double error;
+    double error; /* sum_{k<p} s^2 t_k^(2 zeta) + sum_{k>=p} E|theta_k|^2, exact */
     /* p^(2(zeta-alpha)) E|L^alpha delta|^2 + p^(-2 beta) E|L^beta theta|^2, never below `error`. */
     double bound;
 } kspec_wls_bound_point;
 
 typedef struct {
     size_t N, P;
-    /* In the order of the list of p. */
-    size_t count;
+    size_t count; /* in the order of the list of p */
     kspec_wls_bound_point **points;
-    /*
-     * The theorem's p, to leading order: (E|L^beta theta|^2 / E|L^alpha delta|^2)^(1/(2(zeta+beta-alpha))).
-     */
+    /* The theorem's p, to leading order: (E|L^beta theta|^2 / E|L^alpha
+     * delta|^2)^(1/(2(zeta+beta-alpha))). */
     double theorem_p;
     /* The real p at which the bound is least: the same with the ratio times beta/(zeta-alpha). */
     double least_p;
     double seconds;
 } kspec_wls_bound_result;
 
-/*
- * Error and bound at each of `count` values of p, 1 <= p <= N; all together O(P). Needs zeta > alpha >= 0 and
+/* Error and bound at each of `count` values of p, 1 <= p <= N; all together O(P). Needs zeta > alpha >= 0 and
  * beta > 0. Of the options P, alpha, gamma and noise play a part. Without noise theorem_p and least_p are
- * infinite. (The paper prints L^-alpha and L^-beta, for which the bound does not hold.)
- */
+ * infinite. */
 KSPEC_API kspec_status kspec_wls_bound(size_t N, double zeta, double beta, const size_t *p, size_t count,
                                        const kspec_wls_opts *opts, kspec_wls_bound_result **out,
                                        kspec_error *err);
@@ -204,12 +160,9 @@ KSPEC_API void kspec_wls_bound_free(kspec_wls_bound_result *result);
 
 typedef struct {
     size_t size;
-    /* Learn the first p columns of Psi. Default: all. */
-    size_t p;
-    /*
-     * The weights A and B: theta^ = B w, and w minimises |A (Psi_p B w - y)|. Each is a diagonal (a column of
-     * N, or of p numbers), a square matrix, or NULL: the identity.
-     */
+    size_t p; /* Learn the first p columns of Psi. Default: all. */
+    /* The weights A and B: theta^ = B w, and w minimises |A (Psi_p B w - y)|. Each is a diagonal (a column of
+     * N, or of p numbers), a square matrix, or NULL: the identity. */
     const kspec_matrix *data_weights, *feature_weights;
     /* K, the covariance of all P coefficients: P x P, or its diagonal. NULL: unknown. */
     const kspec_matrix *prior;
@@ -225,35 +178,27 @@ typedef struct {
 
 typedef struct {
     size_t N, P, p;
-    /* Columns of y; 0 without y. */
-    size_t outputs;
-    /* p x outputs, row-major; NULL without y. */
-    double *theta;
-    /* Psi_p theta, N x outputs; NULL without y. */
-    double *fitted;
+    size_t outputs; /* columns of y; 0 without y */
+    double *theta;  /* p x outputs, row-major; NULL without y */
+    double *fitted; /* Psi_p theta, N x outputs; NULL without y */
     /* The same for the rows of `at`, predicted_rows x outputs; NULL without `at` or y. */
     size_t predicted_rows;
     double *predicted;
     /* Of A Psi_p B, min(N,p) of them, decreasing; `rank` of them count as more than 0. */
     size_t singular_count, rank;
     double *singular_values;
-    /* Root mean square of y - Psi_p theta; NaN without y. */
-    double residual;
-    /* tr(E K E^T), E = M Psi - I, M the map from y to theta; NaN without prior. */
-    double error_noise_free;
-    /* tr(M C M^T); NaN without noise_cov. */
-    double error_noise;
-    /* Of |M delta|^2, delta ~ N(0,C) real: 2 |M C M^T|_F^2; NaN without noise_cov. */
-    double variance;
+    double residual;         /* root mean square of y - Psi_p theta; NaN without y */
+    double error_noise_free; /* tr(E K E^T), E = M Psi - I, M the map from y to theta; NaN without prior */
+    double error_noise;      /* tr(M C M^T); NaN without noise_cov */
+    double variance;         /* of |M delta|^2, delta ~ N(0,C) real: 2 |M C M^T|_F^2; NaN without noise_cov */
     double seconds;
 } kspec_wls_features_result;
 
 /*
  * Weighted least squares with a real feature matrix Psi (N x P), through the singular value decomposition of
  * A Psi_p B and a decision on its rank: of all minimisers, the one of least |w|. y is N x outputs, or NULL
- * where only errors are wanted. The errors are those of the general trace form (Lemmas A.1 and A.2 of the
- * paper), without its assumption that K is diagonal. Every entry must be finite, and both covariances
- * symmetric and positive semidefinite: otherwise KSPEC_E_DATA.
+ * where only errors are wanted. Every entry must be finite, and both covariances symmetric and positive
+ * semidefinite: otherwise KSPEC_E_DATA.
  */
 KSPEC_API kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
                                           const kspec_wls_features_opts *opts,
@@ -263,34 +208,26 @@ KSPEC_API void kspec_wls_features_free(kspec_wls_features_result *result);
 /* ---------------------------------------------------------------------------------- kernel decay */
 
 typedef enum {
-    /* exp(-|x-y|^2 / (2 sigma^2)) */
-    KSPEC_WLS_KERNEL_GAUSSIAN = 0,
-    /* (slope x.y + 1)^degree */
-    KSPEC_WLS_KERNEL_POLYNOMIAL
+    KSPEC_WLS_KERNEL_GAUSSIAN = 0, /* exp(-|x-y|^2 / (2 sigma^2)) */
+    KSPEC_WLS_KERNEL_POLYNOMIAL    /* (slope x.y + 1)^degree */
 } kspec_wls_kernel;
 
 typedef struct {
     size_t size;
     kspec_wls_kernel kernel;
-    /* Bandwidth of the Gaussian kernel, above 0. Default 1. */
-    double sigma;
-    /* Of the polynomial kernel: slope above 0, default 1; degree at least 1, default 3. */
-    double slope;
+    double sigma; /* Bandwidth of the Gaussian kernel, above 0. Default 1. */
+    double slope; /* of the polynomial kernel: slope above 0, default 1; degree at least 1, default 3 */
     int degree;
-    /* 1: every row of X is divided by its length first. */
-    int unit_sphere;
+    int unit_sphere; /* 1: every row of X is divided by its length first */
     int threads;
     kspec_progress progress;
 } kspec_wls_decay_opts;
 
 typedef struct {
-    /* The singular values, one for each row of X, decreasing. */
-    size_t count;
+    size_t count; /* the singular values, one for each row of X, decreasing */
     double *values;
-    /*
-     * The zeta of values ~ k^-zeta, by least squares on the logarithms of those values among the first half
-     * that are above 1e-12 of the first; NaN where these are fewer than 3.
-     */
+    /* The zeta of values ~ k^-zeta, by least squares on the logarithms of those values among the first half
+     * that are above 1e-12 of the first; NaN where these are fewer than 3. */
     double exponent;
     double seconds;
 } kspec_wls_decay_result;

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum {
@@ -62,3 +63,6 @@ extern const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT];
 static inline uint64_t ks_stream(ks_stream_use use, uint64_t k) {
     return ks_stream_ranges[use].first + k % ks_stream_ranges[use].count;
 }
+
+/* A uniformly random permutation of 0 ... count-1: Fisher-Yates, without modulo bias */
+void ks_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out);

@@ -134,8 +134,8 @@ static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o,
            *cols = ks_arena_alloc(arena, ks_size(2, r->Q), sizeof *cols);
     r->curve = ks_arena_list(ks_result_arena(r), o->curve, sizeof **r->curve);
     if (arena->failed || !r->curve) return ks_nomem(err, "the curve", arena->failed);
-    kspec_random_permutation(o->seed, ks_stream(KS_STREAM_CURVE, 0), r->P, rows);
-    kspec_random_permutation(o->seed, ks_stream(KS_STREAM_CURVE, 1), r->Q, cols);
+    ks_random_permutation(o->seed, ks_stream(KS_STREAM_CURVE, 0), r->P, rows);
+    ks_random_permutation(o->seed, ks_stream(KS_STREAM_CURVE, 1), r->Q, cols);
     memcpy(rows + r->P, rows, r->P * sizeof *rows);
     memcpy(cols + r->Q, cols, r->Q * sizeof *cols);
     kspec_status st = KSPEC_OK;

@@ -138,5 +138,5 @@ void ks_sample_rows(size_t n, size_t r, int first, uint64_t seed, uint64_t strea
     if (first || r == n)
         for (size_t k = 0; k < r; k++) rows[k] = k;
     else
-        kspec_random_permutation(seed, stream, n, rows);
+        ks_random_permutation(seed, stream, n, rows);
 }

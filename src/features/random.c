@@ -1,5 +1,5 @@
+#include "base/streams.h"
 #include "kspec/base.h"
-
 #include "simd/simd.h"
 
 #include <Random123/philox.h>
@@ -50,7 +50,7 @@ void kspec_random_normal(uint64_t seed, uint64_t stream, uint64_t first, size_t 
 }
 
 /* A word below bound, unbiased: words at or above the largest multiple of bound are drawn again. */
-void kspec_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out) {
+void ks_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out) {
     uint64_t next = 0;
     philox4x64_ctr_t r = {{0}};
     for (size_t i = 0; i < count; i++) out[i] = i;

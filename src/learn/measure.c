@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/result.h"
+#include "base/streams.h"
 #include "learn/run.h"
 #include "linalg/linalg.h"
 
@@ -97,7 +98,7 @@ static kspec_status silent(const ks_network *net, const kspec_learn_epoch *e, co
 
 /* The columns of the subsample, which is drawn once for a run, from phi to sub */
 static void pick(const ks_network *net, size_t P, const double *phi, size_t Q, size_t *order, double *sub) {
-    kspec_random_permutation(net->seed, ks_learn_stream(net->N, KS_LEARN_SUBSAMPLE), net->N, order);
+    ks_random_permutation(net->seed, ks_learn_stream(net->N, KS_LEARN_SUBSAMPLE), net->N, order);
     for (size_t i = 0; i < P; i++)
         for (size_t a = 0; a < Q; a++) sub[i * Q + a] = phi[i * net->N + order[a]];
 }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/streams.h"
 
 #include <math.h>
 
@@ -21,7 +22,7 @@ static kspec_status train(ks_learning *l, ks_network *net, size_t epoch, double 
                           int worker, kspec_error *err) {
     const ks_images *s = &l->data->train;
     double loss = 0;
-    kspec_random_permutation(net->seed, ks_learn_stream(net->N, KS_LEARN_ORDER + epoch), s->n, order);
+    ks_random_permutation(net->seed, ks_learn_stream(net->N, KS_LEARN_ORDER + epoch), s->n, order);
     for (size_t first = 0, k = 0; first < s->n; first += l->o.batch, k++) {
         size_t count = s->n - first < l->o.batch ? s->n - first : l->o.batch;
         loss += ks_network_step(net, s, order + first, count);

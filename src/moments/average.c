@@ -42,7 +42,7 @@ static kspec_status changed_alloc(changed *c, const ks_source *s, const ks_task 
 
 static void one_order(ks_group_order *o, const ks_groups *g, int permute, uint64_t seed, uint64_t stream) {
     for (size_t k = 0; k < g->count; k++) o->group[k] = k;
-    if (permute) kspec_random_permutation(seed, stream, g->count, o->group);
+    if (permute) ks_random_permutation(seed, stream, g->count, o->group);
     ks_group_order_set(o, g);
 }
 

@@ -6,6 +6,10 @@
 #include <float.h>
 #include <math.h>
 
+int ks_estimate_doubtful(const kspec_estimate *e) {
+    return e->rounding > 0.1 * (isfinite(e->std_error) ? e->std_error : fabs(e->value));
+}
+
 /* An uncertainty beyond these factors either way leaves a dimension rough, or as good as unknown. */
 static const double ROUGH = 1.75, UNKNOWN = 10;
 
@@ -102,7 +106,7 @@ void ks_doubt_moments(kspec_moments_result *r, size_t rows) {
     }
     for (size_t k = 0; k < r->count; k++) {
         const kspec_estimate *m = r->estimates[k];
-        if (!kspec_estimate_doubtful(m)) continue;
+        if (!ks_estimate_doubtful(m)) continue;
         ks_doubt(to, KSPEC_DOUBT_ROUNDING, NULL, isfinite(m->std_error) ? "standard error" : "value", m->n,
                  m->rounding);
         break;

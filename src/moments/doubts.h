@@ -17,3 +17,6 @@ typedef struct {
 void ks_doubt_moments(kspec_moments_result *r, size_t rows);
 
 void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d);
+
+/* Does rounding exceed a tenth of the standard error, or of the value where there is none? */
+int ks_estimate_doubtful(const kspec_estimate *e);

@@ -243,15 +243,11 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
     return st;
 }
 
-int kspec_estimate_doubtful(const kspec_estimate *e) {
-    return e->rounding > 0.1 * (isfinite(e->std_error) ? e->std_error : fabs(e->value));
-}
-
 /* The first order of the task that was run last which is doubtful, from 0 on; how many they are: none */
 static int first_doubtful(const ks_task *task, const kspec_moments_result *out) {
     int orders = task->last - task->first + 1, k = 0;
     size_t at = out->count - (size_t)orders;
-    while (k < orders && !kspec_estimate_doubtful(out->estimates[at + (size_t)k])) k++;
+    while (k < orders && !ks_estimate_doubtful(out->estimates[at + (size_t)k])) k++;
     return k;
 }
 

@@ -289,7 +289,7 @@ static void split_seen(const ks_trials *t, ks_halves *h, ks_pair *p) {
 }
 
 void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p) {
-    if (t->split) kspec_random_permutation(seed, ks_stream(KS_STREAM_SPLIT, r), t->count, h->order);
+    if (t->split) ks_random_permutation(seed, ks_stream(KS_STREAM_SPLIT, r), t->count, h->order);
     if (t->pairwise) {
         split_seen(t, h, p);
         return;
@@ -305,7 +305,7 @@ void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, 
         }
         size_t T = trials_of(t, i), half = T / 2;
         if (t->row_trials)
-            kspec_random_permutation(seed, ks_stream(KS_STREAM_RAGGED, r * t->P + i), T, h->order);
+            ks_random_permutation(seed, ks_stream(KS_STREAM_RAGGED, r * t->P + i), T, h->order);
         for (size_t k = 0; k < T; k++)
             add_row(t, h->order[k], i, 1 / (double)(k < half ? half : T - half), k < half ? a : b);
     }

@@ -112,8 +112,8 @@ static kspec_status increasing(const ks_run *run, const double *A, size_t q, int
         memset(loo + k * q, 0, q * sizeof *loo);
     }
     for (int r = 0; r < R && !st; r++) {
-        kspec_random_permutation(seed, ks_stream(KS_STREAM_FEATURE_ORDER, draw * PERMUTATIONS + (uint64_t)r),
-                                 q, order);
+        ks_random_permutation(seed, ks_stream(KS_STREAM_FEATURE_ORDER, draw * PERMUTATIONS + (uint64_t)r), q,
+                              order);
         for (size_t a = 0; a < q; a++)
             for (size_t k = 0; k < q; k++) At[a * q + k] = A[k * q + order[a]];
         ks_pair p = {At, At, q, q, orders};

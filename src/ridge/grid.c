@@ -1,4 +1,4 @@
-/* kspec_ridge_grid() and kspec_ridge_predict(): a path of lambda for each number of features. */
+/* kspec_ridge_predict(): a path of lambda for each number of features. */
 #include "base/error.h"
 #include "ridge/call.h"
 #include "ridge/predict.h"
@@ -90,8 +90,8 @@ static kspec_status check(const grid *g, kspec_error *err) {
     return st ? st : ks_ridge_check_lambdas(g->lambda, g->count, err);
 }
 
-kspec_status kspec_ridge_grid(kspec_ridge *r, const size_t *N, size_t paths, const double *lambda,
-                              size_t count, kspec_ridge_result **out, kspec_error *err) {
+kspec_status kspec_ridge_predict(kspec_ridge *r, const size_t *N, size_t paths, const double *lambda,
+                                 size_t count, kspec_ridge_result **out, kspec_error *err) {
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_status st = ks_check_pointer(err, r, "the plan");
     if (st) return st;
@@ -99,9 +99,4 @@ kspec_status kspec_ridge_grid(kspec_ridge *r, const size_t *N, size_t paths, con
     if ((st = check(&g, err))) return ks_team_end(r->o.team, st, err);
     const size_t points = ks_size(paths, count);
     return ks_ridge_call(r, &(ks_ridge_task){points, (double)points, make_grid, &g}, out, err);
-}
-
-kspec_status kspec_ridge_predict(kspec_ridge *r, size_t N, const double *lambda, size_t count,
-                                 kspec_ridge_result **out, kspec_error *err) {
-    return kspec_ridge_grid(r, &N, 1, lambda, count, out, err);
 }

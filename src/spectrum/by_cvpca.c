@@ -96,7 +96,7 @@ static kspec_status prepare(cvpca *c, const ks_spectrum_job *j, size_t P, size_t
     }
     if (arena->failed) return ks_nomem(err, "the cross-validated eigenvalues", arena->failed);
     if (!c->groups) return KSPEC_OK;
-    kspec_random_permutation(j->o.seed, ks_stream(KS_STREAM_GROUPS, 0), P, order);
+    ks_random_permutation(j->o.seed, ks_stream(KS_STREAM_GROUPS, 0), P, order);
     for (size_t i = 0; i < P; i++) c->group[order[i]] = i % c->groups;
     c->largest = (P + c->groups - 1) / c->groups;
     return KSPEC_OK;

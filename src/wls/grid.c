@@ -6,10 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *kspec_wls_regime_name(kspec_wls_regime regime) {
-    return regime == KSPEC_WLS_REGIME_UNDER ? "under" : regime == KSPEC_WLS_REGIME_OVER ? "over" : NULL;
-}
-
 double ks_wls_power(size_t k, double e) { return e == 0 ? 1 : pow(1 + (double)k, e); }
 
 /* ---- the problem ---- */

@@ -134,11 +134,8 @@ static kspec_status with_ridge(const void *opts, int *held, kspec_error *err, ri
 static const double lambda[] = {1, 0.1};
 
 static kspec_status predict(kspec_ridge *plan, int *held, kspec_error *err) {
-    RESULT(kspec_ridge_result, kspec_ridge_free, kspec_ridge_predict(plan, 4, lambda, 2, &r, err));
-}
-static kspec_status grid(kspec_ridge *plan, int *held, kspec_error *err) {
     const size_t N[] = {4, 7};
-    RESULT(kspec_ridge_result, kspec_ridge_free, kspec_ridge_grid(plan, N, 2, lambda, 2, &r, err));
+    RESULT(kspec_ridge_result, kspec_ridge_free, kspec_ridge_predict(plan, N, 2, lambda, 2, &r, err));
 }
 static kspec_status best_lambda(kspec_ridge *plan, int *held, kspec_error *err) {
     RESULT(kspec_ridge_result, kspec_ridge_free, kspec_ridge_best_lambda(plan, 4, 0.1, 10, &r, err));
@@ -152,7 +149,6 @@ static kspec_status empirical(kspec_ridge *plan, int *held, kspec_error *err) {
            kspec_ridge_empirical(plan, 4, lambda, 2, 3, &r, err));
 }
 CALL(ridge_predict) { return with_ridge(opts, held, err, predict); }
-CALL(ridge_grid) { return with_ridge(opts, held, err, grid); }
 CALL(ridge_best_lambda) { return with_ridge(opts, held, err, best_lambda); }
 CALL(ridge_best_features) { return with_ridge(opts, held, err, best_features); }
 CALL(ridge_empirical) { return with_ridge(opts, held, err, empirical); }

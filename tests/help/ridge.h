@@ -62,7 +62,7 @@ static inline void predict_all(kspec_ridge *r, size_t N, const double *lambda, s
                                kspec_ridge_point *p) {
     kspec_ridge_result *out;
     kspec_error err;
-    kspec_status st = kspec_ridge_predict(r, N, lambda, count, &out, &err);
+    kspec_status st = kspec_ridge_predict(r, &N, 1, lambda, count, &out, &err);
     CHECK_MSG(st == KSPEC_OK && out->count == count, "N = %zu: %s", N, err.msg);
     take_points(out, p);
 }

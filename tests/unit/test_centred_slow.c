@@ -4,6 +4,7 @@
  * of some 30 comparisons: a false alarm less than once in 4000 changes of the random numbers. What is biased
  * must be seen to be so.
  */
+#include "base/streams.h"
 #include "kspec.h"
 #include "test.h"
 
@@ -190,8 +191,8 @@ TEST(samples_of_a_finite_population) {
         kspec_moments_free(r);
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             size_t row[N], col[M];
-            kspec_random_permutation(seed, 1, N, row);
-            kspec_random_permutation(seed, 2, M, col);
+            ks_random_permutation(seed, 1, N, row);
+            ks_random_permutation(seed, 2, M, col);
             for (size_t i = 0; i < P; i++)
                 for (size_t a = 0; a < Q; a++) x[i * Q + a] = all[row[i] * M + col[a]];
             o = (kspec_moments_opts){.center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE};

@@ -138,9 +138,11 @@ static void compare_calls(size_t n, size_t nt, size_t m) {
     for (int k = 0; k < 2; k++) {
         kspec_ridge_result *here, *there, *again;
         kspec_error err;
-        CHECK_MSG(kspec_ridge_predict(cpu, features[k], lambda, 3, &here, &err) == KSPEC_OK, "%s", err.msg);
-        CHECK_MSG(kspec_ridge_predict(gpu, features[k], lambda, 3, &there, &err) == KSPEC_OK, "%s", err.msg);
-        CHECK(kspec_ridge_predict(gpu, features[k], lambda, 3, &again, &err) == KSPEC_OK);
+        CHECK_MSG(kspec_ridge_predict(cpu, &features[k], 1, lambda, 3, &here, &err) == KSPEC_OK, "%s",
+                  err.msg);
+        CHECK_MSG(kspec_ridge_predict(gpu, &features[k], 1, lambda, 3, &there, &err) == KSPEC_OK, "%s",
+                  err.msg);
+        CHECK(kspec_ridge_predict(gpu, &features[k], 1, lambda, 3, &again, &err) == KSPEC_OK);
         CHECK(strcmp(here->device.name, "cpu") == 0 && strncmp(there->device.name, "gpu:0 ", 6) == 0);
         CHECK(strcmp(there->device.why, "asked for") == 0 && !there->device.unusable);
         same_points(there, here, n, 1e-8);
@@ -196,7 +198,7 @@ TEST(repeated_rows) {
     kspec_ridge_result *out;
     kspec_error err;
     const double lambda = 0;
-    CHECK(kspec_ridge_predict(r, 200, &lambda, 1, &out, &err) == KSPEC_E_NUMERIC && !out);
+    CHECK(kspec_ridge_predict(r, &(size_t){200}, 1, &lambda, 1, &out, &err) == KSPEC_E_NUMERIC && !out);
     CHECK_MSG(strstr(err.msg, "row 71 (from 0) repeats"), "%s", err.msg);
     kspec_ridge_close(r);
     free_problem(&q);
@@ -253,17 +255,18 @@ TEST(retreat) {
         o.device = k == 0 ? KSPEC_DEVICE_AUTO : k == 1 ? KSPEC_DEVICE_CPU : KSPEC_DEVICE_GPU;
         r[k] = open_problem(&q, &o);
         if (k < 2)
-            CHECK_MSG(kspec_ridge_predict(r[k], 90, lambda, L, &out[k], &err) == KSPEC_OK, "%s", err.msg);
+            CHECK_MSG(kspec_ridge_predict(r[k], &(size_t){90}, 1, lambda, L, &out[k], &err) == KSPEC_OK, "%s",
+                      err.msg);
     }
     CHECK(strcmp(out[0]->device.name, "cpu") == 0 && out[0]->device.unusable);
     CHECK_MSG(strstr(out[0]->device.why, "out of memory"), "%s", out[0]->device.why);
     CHECK(!out[1]->device.unusable && strcmp(out[1]->device.why, "asked for") == 0);
     same_points(out[0], out[1], q.n, 0);
     kspec_ridge_free(out[0]), kspec_ridge_free(out[1]);
-    CHECK(kspec_ridge_predict(r[2], 90, lambda, 1, &out[0], &err) == KSPEC_E_NOMEM && !out[0]);
+    CHECK(kspec_ridge_predict(r[2], &(size_t){90}, 1, lambda, 1, &out[0], &err) == KSPEC_E_NOMEM && !out[0]);
     CHECK_MSG(strncmp(err.msg, "gpu:0 Plain 0: the targets: out of memory", 41) == 0, "%s", err.msg);
     /* a little work stays on the processor without a word */
-    CHECK(kspec_ridge_predict(r[0], 90, lambda, 1, &out[0], &err) == KSPEC_OK);
+    CHECK(kspec_ridge_predict(r[0], &(size_t){90}, 1, lambda, 1, &out[0], &err) == KSPEC_OK);
     CHECK(!out[0]->device.unusable && strstr(out[0]->device.why, "small"));
     kspec_ridge_free(out[0]);
     for (int k = 0; k < 3; k++) kspec_ridge_close(r[k]);

@@ -1,4 +1,5 @@
 /* The network against its double-precision twin, what is measured, and what is refused. */
+#include "base/streams.h"
 #include "learn/network.h"
 #include "help/learn.h"
 #include "oracle/learn.h"
@@ -326,7 +327,7 @@ TEST(moments_of_the_activations) {
     ks_arena_free(&arena);
 
     size_t order[N];
-    kspec_random_permutation(9, ks_learn_stream(N, KS_LEARN_SUBSAMPLE), N, order);
+    ks_random_permutation(9, ks_learn_stream(N, KS_LEARN_SUBSAMPLE), N, order);
     for (size_t e = 0; e < 3; e++) {
         kspec_moments_opts how = {
             .size = sizeof how, .nmax = 3, .estimators = o.estimators, .seed = 9, .normalize = 1};

@@ -1,3 +1,4 @@
+#include "base/streams.h"
 #include "kspec.h"
 #include "simd/simd.h"
 #include "test.h"
@@ -103,14 +104,14 @@ TEST(permutations) {
     size_t p[500];
     for (size_t n = 0; n <= 500; n = n * 2 + 1) {
         int seen[500] = {0};
-        kspec_random_permutation(3, n, n, p);
+        ks_random_permutation(3, n, n, p);
         for (size_t i = 0; i < n; i++) CHECK(p[i] < n && !seen[p[i]]++);
     }
     /* all 24 orders of 4 equally often in 24,000 streams: chi-square with 23 degrees, 1e-5 point 62.0 */
     int count[256] = {0}, kinds = 0;
     double chi2 = 0;
     for (uint64_t s = 0; s < 24000; s++) {
-        kspec_random_permutation(9, s, 4, p);
+        ks_random_permutation(9, s, 4, p);
         count[p[0] * 64 + p[1] * 16 + p[2] * 4 + p[3]]++;
     }
     for (int k = 0; k < 256; k++)

@@ -97,7 +97,7 @@ TEST(columns_and_strides) {
     kspec_ridge_point one[2];
     kspec_ridge_result *all;
     double mean[2][2] = {{0}};
-    CHECK(kspec_ridge_predict(r, 12, lambda, 2, &all, NULL) == KSPEC_OK);
+    CHECK(kspec_ridge_predict(r, &(size_t){12}, 1, lambda, 2, &all, NULL) == KSPEC_OK);
     CHECK(all->count == 2 && all->targets == M && all->seconds >= 0 && !all->at_low && !all->at_high);
     for (size_t j = 0; j < M; j++) {
         memcpy(q.y, Y + j * N, sizeof(double) * N);
@@ -144,8 +144,8 @@ TEST(rows_of_zeros) {
     double zero = 0;
     kspec_ridge_result *out;
     kspec_error e;
-    CHECK_FAILS(kspec_ridge_predict(r, 5, &zero, 1, &out, &e), KSPEC_E_NUMERIC, e, "lambda 0");
-    CHECK_FAILS(kspec_ridge_predict(r, 9, &zero, 1, &out, &e), KSPEC_E_NUMERIC, e, "lambda 0");
+    CHECK_FAILS(kspec_ridge_predict(r, &(size_t){5}, 1, &zero, 1, &out, &e), KSPEC_E_NUMERIC, e, "lambda 0");
+    CHECK_FAILS(kspec_ridge_predict(r, &(size_t){9}, 1, &zero, 1, &out, &e), KSPEC_E_NUMERIC, e, "lambda 0");
     kspec_ridge_close(r);
     free_problem(&q);
 }
@@ -224,26 +224,30 @@ TEST(refusals_of_an_open_prediction) {
     kspec_ridge_empirical_result *m = (kspec_ridge_empirical_result *)(uintptr_t)1;
     kspec_error e;
     double l = -0.5, zero = 0, one = 1;
-    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, &p, &e), KSPEC_E_ARG, e, "lambda -0.5");
+    CHECK_FAILS(kspec_ridge_predict(r, &(size_t){5}, 1, &l, 1, &p, &e), KSPEC_E_ARG, e, "lambda -0.5");
     CHECK(p == NULL);
-    CHECK_FAILS(kspec_ridge_predict(r, 5, &one, 0, &p, &e), KSPEC_E_ARG, e, "the list of lambda is empty");
-    CHECK_FAILS(kspec_ridge_predict(r, 5, NULL, 1, &p, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(kspec_ridge_predict(r, &(size_t){5}, 1, &one, 0, &p, &e), KSPEC_E_ARG, e,
+                "the list of lambda is empty");
+    CHECK_FAILS(kspec_ridge_predict(r, &(size_t){5}, 1, NULL, 1, &p, &e), KSPEC_E_ARG, e,
                 "the list of lambda is missing (NULL)");
-    CHECK_FAILS(kspec_ridge_grid(r, (size_t[]){5}, 0, &one, 1, &p, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(kspec_ridge_predict(r, (size_t[]){5}, 0, &one, 1, &p, &e), KSPEC_E_ARG, e,
                 "the list of N is empty");
-    CHECK_FAILS(kspec_ridge_grid(r, NULL, 1, &one, 1, &p, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(kspec_ridge_predict(r, NULL, 1, &one, 1, &p, &e), KSPEC_E_ARG, e,
                 "the list of N is missing (NULL)");
-    CHECK_FAILS(kspec_ridge_grid(r, (size_t[]){5, 0}, 2, &one, 1, &p, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(kspec_ridge_predict(r, (size_t[]){5, 0}, 2, &one, 1, &p, &e), KSPEC_E_ARG, e,
                 "N = 0 is below 1");
-    CHECK_FAILS(kspec_ridge_grid(r, (size_t[]){5}, 1, &l, 1, &p, &e), KSPEC_E_ARG, e, "lambda -0.5");
+    CHECK_FAILS(kspec_ridge_predict(r, (size_t[]){5}, 1, &l, 1, &p, &e), KSPEC_E_ARG, e, "lambda -0.5");
     l = 1e-200;
-    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, &p, &e), KSPEC_E_ARG, e, "neither 0 nor between");
+    CHECK_FAILS(kspec_ridge_predict(r, &(size_t){5}, 1, &l, 1, &p, &e), KSPEC_E_ARG, e,
+                "neither 0 nor between");
     l = INFINITY;
-    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, &p, &e), KSPEC_E_ARG, e, "neither 0 nor between");
+    CHECK_FAILS(kspec_ridge_predict(r, &(size_t){5}, 1, &l, 1, &p, &e), KSPEC_E_ARG, e,
+                "neither 0 nor between");
     l = NAN;
-    CHECK_FAILS(kspec_ridge_predict(r, 5, &l, 1, &p, &e), KSPEC_E_ARG, e, "lambda nan");
-    CHECK_FAILS(kspec_ridge_predict(r, 0, &one, 1, &p, &e), KSPEC_E_ARG, e, "N = 0 is below 1");
-    CHECK_FAILS(kspec_ridge_predict(r, 7, &zero, 1, &p, &e), KSPEC_E_NUMERIC, e, "row 1 (from 0) repeats");
+    CHECK_FAILS(kspec_ridge_predict(r, &(size_t){5}, 1, &l, 1, &p, &e), KSPEC_E_ARG, e, "lambda nan");
+    CHECK_FAILS(kspec_ridge_predict(r, &(size_t){0}, 1, &one, 1, &p, &e), KSPEC_E_ARG, e, "N = 0 is below 1");
+    CHECK_FAILS(kspec_ridge_predict(r, &(size_t){7}, 1, &zero, 1, &p, &e), KSPEC_E_NUMERIC, e,
+                "row 1 (from 0) repeats");
     CHECK_FAILS(kspec_ridge_empirical(r, 5, &l, 1, 1, &m, &e), KSPEC_E_ARG, e, "lambda nan");
     CHECK(m == NULL);
     CHECK_FAILS(kspec_ridge_empirical(r, 5, NULL, 1, 1, &m, &e), KSPEC_E_ARG, e, "missing (NULL)");
@@ -262,7 +266,8 @@ TEST(refusals_of_an_open_prediction) {
     kspec_ridge_close(r);
     for (size_t i = 0; i < 10; i++) memcpy(q.X + 3 * i, q.X + 3 * (i % 4), 3 * sizeof(double)); /* rank 4 */
     r = open_problem(&q, NULL);
-    CHECK_FAILS(kspec_ridge_predict(r, 3, &zero, 1, &p, &e), KSPEC_E_NUMERIC, e, "rank of at most 2N = 6");
+    CHECK_FAILS(kspec_ridge_predict(r, &(size_t){3}, 1, &zero, 1, &p, &e), KSPEC_E_NUMERIC, e,
+                "rank of at most 2N = 6");
     kspec_ridge_close(r);
     q.nt = 0;
     r = open_problem(&q, NULL);
@@ -286,7 +291,7 @@ TEST(cancelled) {
         kspec_ridge_result *p = NULL, *best = NULL;
         kspec_ridge_empirical_result *m = NULL;
         kspec_status st = kspec_ridge_open(&X, &y, &Xt, &yt, &o, &r, &e);
-        if (!st) st = kspec_ridge_predict(r, 5, lambda, 2, &p, &e);
+        if (!st) st = kspec_ridge_predict(r, &(size_t){5}, 1, lambda, 2, &p, &e);
         if (!st) st = kspec_ridge_empirical(r, 5, lambda, 2, 3, &m, &e);
         if (!st) st = kspec_ridge_best_lambda(r, 5, 0.1, 1, &best, &e);
         CHECK_MSG(st == KSPEC_OK || (st == KSPEC_E_CANCELLED && strstr(e.msg, "cancelled")), "%d: %s",
@@ -340,9 +345,9 @@ TEST(grid) {
     const double lambda[] = {1e-2, 1, 0, 0.3};
     kspec_ridge_result *all = NULL, *one = NULL;
     kspec_error e;
-    CHECK(kspec_ridge_grid(r, N, 3, lambda, 4, &all, &e) == KSPEC_OK && all->count == 12);
+    CHECK(kspec_ridge_predict(r, N, 3, lambda, 4, &all, &e) == KSPEC_OK && all->count == 12);
     for (size_t k = 0; k < 3; k++) {
-        CHECK(kspec_ridge_predict(r, N[k], lambda, 4, &one, &e) == KSPEC_OK && one->count == 4);
+        CHECK(kspec_ridge_predict(r, &N[k], 1, lambda, 4, &one, &e) == KSPEC_OK && one->count == 4);
         for (size_t l = 0; l < 4; l++) {
             const kspec_ridge_point *a = all->points[4 * k + l], *b = one->points[l];
             CHECK(a->N == N[k] && a->lambda == lambda[l] && a->iterations == b->iterations);

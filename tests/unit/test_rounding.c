@@ -6,6 +6,7 @@
  * moment of order 2 and more is linear in each entry: m(e) = m(0) + e (m(1) - m(0)).
  */
 #include "kspec.h"
+#include "moments/doubts.h"
 #include "oracle/exact.h"
 #include "test.h"
 
@@ -119,10 +120,17 @@ TEST(ordinary_entries_lose_nothing) {
     free(x);
 }
 
+TEST(rounding_is_held_against_the_standard_error_or_the_value) {
+    CHECK(ks_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.21}));
+    CHECK(!ks_estimate_doubtful(&(kspec_estimate){.value = 1, .std_error = 2, .rounding = 0.19}));
+    CHECK(ks_estimate_doubtful(&(kspec_estimate){.value = -1, .std_error = NAN, .rounding = 0.11}));
+}
+
 int main(void) {
     RUN(a_large_entry_costs_no_digits);
     RUN(large_entries_are_within_the_rounding_that_is_told);
     RUN(rows_that_are_scaled_apart);
     RUN(ordinary_entries_lose_nothing);
+    RUN(rounding_is_held_against_the_standard_error_or_the_value);
     return test_done();
 }

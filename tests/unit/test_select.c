@@ -1,6 +1,7 @@
 /* Selections of rows and columns against what they should pick, and every way to write one wrongly. */
 #include "help/failing_alloc.h"
 #include "base/memory.h"
+#include "base/streams.h"
 #include "formats/array.h"
 #include "test.h"
 
@@ -90,7 +91,7 @@ TEST(random_selections) {
         size_t n = 1 + round % 40, order[40], want[40], count = 0, length = 0;
         char spec[400] = "";
         double u[40];
-        kspec_random_permutation(1, round, n, order);
+        ks_random_permutation(1, round, n, order);
         kspec_random_uniform(2, round, 0, 40, u);
         unsigned char used[41] = {0};
         for (size_t k = 0; k < n && (!count || u[k] < 0.8); k++) {

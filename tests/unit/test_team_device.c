@@ -121,7 +121,7 @@ static void predict(const kspec_comm *comm, void *ctx) {
         m->status = kspec_team_checkpoint(team, m->checkpoint, "test 1\n", &m->err);
     o.team = team;
     if (!m->status) m->status = kspec_ridge_open(&X, &Y, NULL, NULL, &o, &plan, &m->err);
-    if (!m->status) m->status = kspec_ridge_grid(plan, features, 3, lambda, 2, &m->path, &m->err);
+    if (!m->status) m->status = kspec_ridge_predict(plan, features, 3, lambda, 2, &m->path, &m->err);
     if (!m->status) m->status = kspec_ridge_best_lambda(plan, 20, 1e-3, 1, &m->best, &m->err);
     kspec_ridge_close(plan);
     kspec_team_close(team);

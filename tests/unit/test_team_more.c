@@ -158,11 +158,11 @@ static kspec_status ridge(rank_job *r) {
     kspec_ridge_result *p = NULL, *best = NULL, *grid = NULL;
     kspec_ridge_empirical_result *e = NULL;
     kspec_status st = kspec_ridge_open(&X, &Y, &Xt, &Yt, &o, &plan, &r->err);
-    if (!st) st = kspec_ridge_predict(plan, 10, lambda, 3, &p, &r->err);
+    if (!st) st = kspec_ridge_predict(plan, &(size_t){10}, 1, lambda, 3, &p, &r->err);
     if (!st) st = kspec_ridge_empirical(plan, 4, lambda, 3, 5, &e, &r->err);
     if (!st) st = kspec_ridge_best_lambda(plan, 10, 1e-2, 1, &best, &r->err);
     const double before = r->team ? r->team->received : 0;
-    if (!st) st = kspec_ridge_grid(plan, features, 5, lambda, 2, &grid, &r->err);
+    if (!st) st = kspec_ridge_predict(plan, features, 5, lambda, 2, &grid, &r->err);
     const double received = r->team ? r->team->received - before : 0;
     if (!st && received && !r->team->keep) CHECK(received < 1e5); /* whole paths are shared out */
     for (size_t k = 0; k < 10 && !st; k++) {

@@ -23,7 +23,7 @@ static void impossible(const kspec_comm *comm, void *ctx) {
     kspec_ridge_result *p = NULL;
     m->status = comm ? kspec_team_open(comm, &o.team, &m->err) : KSPEC_OK;
     if (!m->status) m->status = kspec_ridge_open(&X, &Y, NULL, NULL, &o, &plan, &m->err);
-    if (!m->status) m->status = kspec_ridge_grid(plan, features, 4, &zero, 1, &p, &m->err);
+    if (!m->status) m->status = kspec_ridge_predict(plan, features, 4, &zero, 1, &p, &m->err);
     CHECK(p == NULL);
     kspec_ridge_close(plan);
     kspec_team_close(o.team);

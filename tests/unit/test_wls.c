@@ -218,8 +218,6 @@ TEST(defaults) {
     CHECK(expect_at(40, 3, NULL, &q, NULL) == KSPEC_OK && q.error_noise == 0);
     CHECK_FAILS(kspec_wls_theory(40, NULL, 1, NULL, &r, &e), KSPEC_E_ARG, e, "the list of p is missing");
     CHECK(r == NULL);
-    CHECK(strcmp(kspec_wls_regime_name(KSPEC_WLS_REGIME_OVER), "over") == 0);
-    CHECK(kspec_wls_regime_name((kspec_wls_regime)2) == NULL);
 }
 
 /* A sweep of a million modes keeps its digits: alpha = beta = 0 is known */
