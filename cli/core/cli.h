@@ -495,6 +495,8 @@ extern const cli_choice cli_devices[];
 /* The keys "device" and "device_reason"; and the warning where a GPU could not be used */
 void cli_device_keys(const kspec_device_used *d, json_t *to);
 void cli_device_warn(const cli_common *c, const kspec_device_used *d);
+/* A line "on gpu:0 ..." where it is not the processor */
+void cli_device_print(FILE *f, const kspec_device_used *d);
 
 /* ---- JSON values, cells of tables ---- */
 

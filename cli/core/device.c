@@ -1,6 +1,8 @@
 /* Where a command computes: --device, and what the result says of it. */
 #include "core/cli.h"
 
+#include <string.h>
+
 const cli_choice cli_devices[] = {
     {"auto", KSPEC_DEVICE_AUTO}, {"cpu", KSPEC_DEVICE_CPU}, {"gpu", KSPEC_DEVICE_GPU}, {0}};
 
@@ -11,4 +13,8 @@ void cli_device_keys(const kspec_device_used *d, json_t *to) {
 
 void cli_device_warn(const cli_common *c, const kspec_device_used *d) {
     if (d->unusable) cli_warn(c, "the GPU is not used: %s", d->why);
+}
+
+void cli_device_print(FILE *f, const kspec_device_used *d) {
+    if (strcmp(d->name, "cpu") != 0) fprintf(f, "on %s\n", d->name);
 }

@@ -52,6 +52,8 @@ typedef struct {
     int pairwise;
     /* Shares the work out among processes; NULL: this one alone. */
     kspec_team *team;
+    /* Where products are made. A GPU has neither groups nor missing entries. */
+    kspec_device device;
 } kspec_dimension_opts;
 
 /*
@@ -96,6 +98,7 @@ typedef struct {
     /* see kspec/doubt.h */
     size_t doubt_count;
     kspec_doubt **doubts;
+    kspec_device_used device;
 } kspec_dimension_result;
 
 /*
@@ -134,6 +137,8 @@ typedef struct {
     int nmax;
     /* Shares the work out among processes; NULL: this one alone. */
     kspec_team *team;
+    /* Where products are made. */
+    kspec_device device;
 } kspec_compare_opts;
 
 /* A difference between the matrices, first less second. */
@@ -172,6 +177,7 @@ typedef struct {
     size_t count;
     kspec_difference **differences;
     double seconds;
+    kspec_device_used device;
 } kspec_compare_result;
 
 /*

@@ -30,47 +30,45 @@ static kspec_status compute(kspec_ridge *r, const ks_run *run, const ks_ridge_ta
     return st;
 }
 
-/* One attempt, on the place that is decided on */
-static kspec_status attempt(kspec_ridge *r, const ks_ridge_task *t, ks_place *place, kspec_ridge_result **out,
-                            kspec_error *err) {
+typedef struct {
+    kspec_ridge *r;
+    const ks_ridge_task *task;
+    kspec_ridge_result *result;
+} call;
+
+static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
+    call *c = ctx;
     ks_run run;
     kspec_ridge_result *result = NULL;
-    kspec_status st = ks_ridge_result(r, t->points, &result, err);
-    if (!st && !(st = ks_ridge_enter(r, &run, err))) {
-        st = decide(r, t, place, run.threads, err);
+    kspec_status st = ks_ridge_result(c->r, c->task->points, &result, err);
+    if (!st && !(st = ks_ridge_enter(c->r, &run, err))) {
+        st = decide(c->r, c->task, place, run.threads, err);
         run.device = place->device;
-        if (!st) st = compute(r, &run, t, result, err);
+        if (!st) st = compute(c->r, &run, c->task, result, err);
         ks_ridge_leave();
     }
     if (st)
         kspec_ridge_free(result);
     else
-        *out = result;
+        c->result = result;
     return st;
 }
 
 kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_result **out,
                            kspec_error *err) {
-    kspec_error own;
     ks_place place;
     kspec_team *team = r->o.team;
+    kspec_device_used used;
+    call c = {r, t, NULL};
     const double start = ks_now();
-    if (!err) err = &own;
     kspec_status st = ks_place_make(&place, ks_device_of_rank(r->o.device, team), err);
-    place.ranked = team && team->comm.ranks > 1;
-    if (!st) st = attempt(r, t, &place, out, err);
-    if (st && place.device && place.device->failed && ks_place_retreat(&place, err)) {
-        ks_clear(err);
-        st = attempt(r, t, &place, out, err);
+    st = ks_place_run(&place, st, team, attempt, &c, &used, err);
+    if (st) {
+        kspec_ridge_free(c.result);
+        return st;
     }
-    if (!st) ks_place_tell(&place, &(*out)->device);
-    ks_place_close(&place);
-    st = ks_team_end(team, st, err);
-    if (!st) {
-        (*out)->seconds = ks_now() - start;
-    } else {
-        kspec_ridge_free(*out);
-        *out = NULL;
-    }
-    return st;
+    c.result->seconds = ks_now() - start;
+    c.result->device = used;
+    *out = c.result;
+    return KSPEC_OK;
 }
