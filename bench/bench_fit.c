@@ -53,14 +53,17 @@ static int inside(double low, double x, double high) { return low <= x && x <= h
 
 /* Does the interval of the exponent hold that of the truth over the same eigenvalues? NaN: it has none. */
 static double exponent_covered(const kspec_spectrum_result *r, size_t n, const double *truth) {
-    size_t to = r->exponent_to < n ? r->exponent_to : n;
+    size_t to = r->fit->exponent_to < n ? r->fit->exponent_to : n;
     double *theta = malloc((to + 1) * sizeof *theta);
     for (size_t i = 0; i < to; i++) theta[i] = log(truth[i]);
-    ks_quantity q = {.kind = KS_EXPONENT, .from = r->exponent_from, .to = r->exponent_to};
-    double a =
-        r->exponent_to <= n && to > 0 && truth[to - 1] > 0 ? ks_quantity_of(&q, to, theta, NULL, NULL) : NAN;
+    ks_quantity q = {.kind = KS_EXPONENT, .from = r->fit->exponent_from, .to = r->fit->exponent_to};
+    double a = r->fit->exponent_to <= n && to > 0 && truth[to - 1] > 0
+                   ? ks_quantity_of(&q, to, theta, NULL, NULL)
+                   : NAN;
     free(theta);
-    return isfinite(a) && isfinite(r->exponent) ? inside(r->exponent_ci_low, a, r->exponent_ci_high) : NAN;
+    return isfinite(a) && isfinite(r->fit->exponent)
+               ? inside(r->fit->exponent_ci_low, a, r->fit->exponent_ci_high)
+               : NAN;
 }
 
 static void measure(const kspec_spectrum_result *r, size_t n, const double *truth, double trace, outcome *o) {
@@ -87,8 +90,8 @@ static void measure(const kspec_spectrum_result *r, size_t n, const double *trut
             (double)inside(r->effective_dimension_ci_low[k], d, r->effective_dimension_ci_high[k]) /
             (double)r->t_count;
     }
-    o->z = r->z[1];
-    o->resolved = (double)r->resolved;
+    o->z = r->fit->z[1];
+    o->resolved = (double)r->fit->resolved;
     o->seconds = r->seconds;
 }
 
@@ -100,11 +103,11 @@ static void run_job(job *j) {
     size_t n = process_truth(p, &truth, &trace);
     process_draw(p, P, Q, levels[j->level] * trace, j->seed, x);
     kspec_matrix phi = {x, P, Q, (ptrdiff_t)Q, 1};
-    kspec_spectrum_opts o = {.size = sizeof o, .threads = 1};
+    kspec_spectrum_opts o = {.size = sizeof o, .threads = 1, .center = KSPEC_CENTER_NONE};
     if (bench.given) o.noise = sqrt(levels[j->level] * trace), o.no_noise = levels[j->level] == 0;
     kspec_spectrum_result *r;
     kspec_error e;
-    if (kspec_spectrum(&phi, 1, NULL, &o, &r, &e)) {
+    if (kspec_spectrum(&phi, 1, &o, &r, &e)) {
         fprintf(stderr, "%s %zux%zu seed %llu: %s\n", process_name(j->process), P, Q,
                 (unsigned long long)j->seed, e.msg);
         j->o.failed = 1;

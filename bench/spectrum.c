@@ -116,13 +116,12 @@ static void estimate(const kspec_matrix *phi, unsigned estimator, estimated *out
     kspec_moments_free(r);
 }
 
-static kspec_spectrum_result *fit(const contender *c, const estimated *from, size_t rank,
-                                  const kspec_spectrum_opts *o) {
+static kspec_spectrum_result *fit(const contender *c, const estimated *from, const kspec_spectrum_opts *o) {
     kspec_spectrum_result *r;
     double R[K_MAX * K_MAX];
     kspec_error e;
     for (int k = 0; k < c->nmax * c->nmax; k++) R[k] = from->R[k / c->nmax * K_MAX + k % c->nmax];
-    if (kspec_spectrum_from_moments(from->m, from->se, R, (size_t)c->nmax, rank, o, &r, &e)) die(&e);
+    if (kspec_spectrum_from_moments(from->m, from->se, R, (size_t)c->nmax, o, &r, &e)) die(&e);
     return r;
 }
 
@@ -149,17 +148,18 @@ static void one_matrix(void *ctx, size_t seed, double *numbers) {
     estimate(&phi, AUTO, &unbiased);
     estimate(&phi, KV, &kv);
     kspec_moments_opts few = {.size = sizeof few, .nmax = 1};
-    kspec_spectrum_opts plain = {.size = sizeof plain, .no_draws = 1};
+    kspec_spectrum_opts plain = {.size = sizeof plain, .no_draws = 1, .moments = &few};
     kspec_spectrum_result *sample;
     kspec_error e;
-    if (kspec_spectrum(&phi, 1, &few, &plain, &sample, &e)) die(&e);
+    if (kspec_spectrum(&phi, 1, &plain, &sample, &e)) die(&e);
     for (int c = 0; c < CONTENDERS; c++) {
         kspec_spectrum_opts o = contenders[c].o;
         o.draws = contenders[c].draws;
         o.no_draws = !o.draws;
         o.upper = sample->sample_eigenvalues[0];
         const estimated *from = contenders[c].estimator == AUTO ? &unbiased : &kv;
-        kspec_spectrum_result *r = fit(&contenders[c], from, contenders[c].free_mass ? 0 : s->rank, &o);
+        o.rank = contenders[c].free_mass ? 0 : s->rank;
+        kspec_spectrum_result *r = fit(&contenders[c], from, &o);
         for (size_t j = s->rank; j < r->rank; j++) found.error[c] += r->eigenvalues[j] / sum;
         for (size_t j = 0; j < s->rank; j++) {
             double listed = j < r->rank ? r->eigenvalues[j] : 0;

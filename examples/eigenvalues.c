@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
     }
 
     kspec_spectrum_result *s;
-    check(kspec_spectrum(&activations, 1, NULL, NULL, &s, &err), &err);
+    check(kspec_spectrum(&activations, 1, NULL, &s, &err), &err);
     printf("  k   kernel    95%% interval        matrix%s\n", argc > 1 ? "" : "    truth");
     double missed = 0, missed_by_matrix = 0; /* sums of |estimate - truth| */
     for (size_t k = 0; k < s->rank && k < RANK; k++) {

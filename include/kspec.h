@@ -8,13 +8,15 @@
  *    call cannot do without is an argument; everything in the options has a default.
  *  - Options. NULL means all defaults. A struct of options begins with `size`, which must be its sizeof;
  *    every other field means "the default" where it is zero. New fields are added at the end only, so that
- *    a program built against an older header runs with a newer library. Every enum has its default at 0. A
- *    flag named no_X switches X off.
+ *    a program built against an older header runs with a newer library, and the reverse: a larger struct
+ *    than the library knows is accepted where the unknown fields are zero. Every enum has its default at 0.
+ *    A flag named no_X switches X off.
  *  - Inputs are borrowed and const.
  *  - Results are made by the library, handed back by pointer, and released by kspec_X_free(), which takes
  *    NULL. Lists in them are arrays of pointers. So structs of results may grow; never copy one by value.
- *    After a failure the pointer is NULL and nothing is held. Handles have _open and _close in the same
- *    way. Calls whose results are plain numbers write them to arrays of the caller's.
+ *    After a failure the pointer is NULL and nothing is held. An `out` that is NULL is KSPEC_E_ARG. Handles
+ *    have _open and _close in the same way. Calls whose results are plain numbers write them to arrays of
+ *    the caller's.
  *  - Failure. A call that can fail returns a kspec_status; its last argument is an optional kspec_error,
  *    owned by the caller, for the status and a one-line message that names the value and the bound. The
  *    library never prints, never exits and never asserts on input.
@@ -31,7 +33,7 @@
  * its paper, and says which: N points, P modes of which p are learned, exponents alpha, beta, gamma.
  *
  * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_error,
- * kspec_progress, kspec_learn_scaling.
+ * kspec_progress, kspec_device_used, kspec_learn_scaling, kspec_learn_store.
  *
  * kspec/host.h has what the tool and the Python package need around these calls. It is not stable, and not
  * included here.

@@ -79,7 +79,8 @@ def keys(x):
         return set(x) | set().union(*map(keys, x.values()))
     return set().union(*map(keys, x)) if isinstance(x, list) else set()
 j = json.load(sys.stdin)
-own = keys({k: v for k, v in j.items() if k != "input"}) | {"input"}
+shared = "input", "doubts"
+own = keys({k: v if k not in shared else None for k, v in j.items()})
 print(*sorted(own), *sorted("input." + k for k in keys(j["input"])))' <"$dir/out") ||
             fail "$name: '$command' prints no JSON"
         section "JSON OUTPUT" <"$dir/page" >"$dir/described"

@@ -193,44 +193,6 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- */
 
-/* Names the input whose dimension is undefined: then m(2), or m(1)^2, is not positive. */
-static void warn_of_dimension(const cli_common *c, const char *name, double dimension) {
-    if (!isfinite(dimension))
-        cli_warn(c,
-                 "%s: the dimension is undefined, since the estimate of m(2), or of m(1)^2, is not positive; "
-                 "more rows and columns are needed",
-                 name);
-    else if (dimension < 1)
-        cli_warn(c, "%s: dimension %.4g is below 1, the least that a kernel has: it is imprecise", name,
-                 dimension);
-}
-
-static void warn_of_alignment(const cli_common *c, const kspec_compare_result *r, const char *first,
-                              const char *second, int several) {
-    char which[400] = "";
-    if (several) snprintf(which, sizeof which, "%.160s and %.160s: ", first, second);
-    if (r->paired == KSPEC_PAIRED_ROWS && !isfinite(r->alignment))
-        cli_warn(c, "%sthe alignment is undefined: the estimate of m(2) of %s is not positive", which,
-                 isfinite(r->dimension)         ? second
-                 : isfinite(r->other_dimension) ? first
-                                                : "one matrix, or of both,");
-    else if (r->alignment_ci_low > 1)
-        cli_warn(
-            c,
-            "%salignment %.4g is above 1, the most that two kernels have: do the matrices share columns, "
-            "or are they too small?",
-            which, r->alignment);
-}
-
-static void warn(const cli_common *c, const output *u) {
-    size_t n = u->of->count;
-    cli_device_warn(c, &u->r[0]->device);
-    for (size_t k = 0; k < n; k++) warn_of_dimension(c, u->of->at[k].name, dimension_of(u, k));
-    for (size_t k = 1; k < n; k++)
-        for (size_t i = 0; i < k; i++)
-            warn_of_alignment(c, result_of(u, i, k), u->of->at[i].name, u->of->at[k].name, n > 2);
-}
-
 /* Matrices that can be compared: what they share has one length. */
 static int check(const compare_args *a, const cli_recordings *of) {
     if (of->count < 2) return cli_error(EXIT_USAGE, "compare takes two INPUTs or more, not %zu", of->count);
@@ -280,6 +242,8 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
                                .device = (kspec_device)a->device,
                                .row_trials = x->data->row_trials,
                                .other_row_trials = y->data->row_trials,
+                               .name = x->name,
+                               .other_name = y->name,
                                .nmax = a->nmax   ? a->nmax
                                        : several ? 2
                                                  : 0};
@@ -323,7 +287,11 @@ static int run(void *args) {
             status = compare(a, &of.at[i], &of.at[k], of.count > 2, &r[at]);
     const output u = {a, &of, r};
     if (!status) {
-        warn(c, &u);
+        for (size_t k = 1; k < of.count; k++)
+            for (size_t i = 0; i < k; i++) {
+                const kspec_compare_result *pair = result_of(&u, i, k);
+                cli_doubts(c, NULL, pair->doubts, pair->doubt_count);
+            }
         status = cli_done(c, print_table, to_json, &u);
     }
     for (size_t k = 0; k < count && r; k++) kspec_compare_free(r[k]);

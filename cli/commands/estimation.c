@@ -60,84 +60,9 @@ void cli_estimation_all(kspec_moments_opts *o) {
         o->estimators = KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_EXACT;
 }
 
-/* The lowest order whose moment is too small for a double, though its root is not; 0: none */
-static int underflow(const kspec_moments_result *r) {
-    int lowest = 0;
-    for (size_t k = 0; k < r->count; k++) {
-        const kspec_estimate *e = r->estimates[k];
-        if (e->root != 0 && fabs(e->value) < DBL_MIN && (!lowest || e->n < lowest)) lowest = e->n;
-    }
-    return lowest;
-}
-
-/* Every moment is 0 for want of digits: nothing in the table means anything. */
-static int all_lost(const kspec_moments_result *r) {
-    for (size_t k = 0; k < r->count; k++)
-        if (r->estimates[k]->value != 0 || r->estimates[k]->root != 0) return 0;
-    return r->count && r->participation_ratio_naive > 0; /* which knows the scale of the data */
-}
-
-/* The value of an estimator at order n, or NaN */
-static double value_of(const kspec_moments_result *r, kspec_estimator e, int n) {
-    for (size_t k = 0; k < r->count; k++)
-        if (r->estimates[k]->estimator == e && r->estimates[k]->n == n) return r->estimates[k]->value;
-    return NAN;
-}
-
-/*
- * A kernel has m(n) > 0 and, by Jensen for the weights lambda/m(1), m(n) >= m(2)^(n-1)/m(1)^(n-2). Flat
- * spectra are at the second bound, so that chance puts estimates below it: two standard errors are not
- * chance.
- */
-static void warn_bounds(const cli_common *c, const kspec_moments_result *r) {
-    if (r->participation_ratio < 1 - 1e-9) /* one dimension is 1 but for rounding */
-        cli_warn(
-            c, "participation ratio %.4g is below 1, the least that a kernel has: the estimate is imprecise",
-            r->participation_ratio);
-    for (size_t k = 0; k < r->count; k++) {
-        const kspec_estimate *e = r->estimates[k];
-        double m1 = value_of(r, e->estimator, 1), m2 = value_of(r, e->estimator, 2),
-               bound = e->n > 2 && m1 > 0 && m2 > 0 ? m1 * pow(m2 / m1, e->n - 1) : 0,
-               chance = isfinite(e->std_error) ? 2 * e->std_error : 0;
-        if (e->value > 0 && !(e->value + chance < bound * (1 - 1e-9))) continue;
-        cli_warn(c,
-                 "m(%d) = %.3g (%s) is %s %.3g, the least that a kernel has: orders from %d on say nothing; "
-                 "more rows, columns or trials are needed",
-                 e->n, e->value, kspec_estimator_name(e->estimator), e->value > 0 ? "below" : "not above",
-                 e->value > 0 ? bound : 0, e->n);
-        break;
-    }
-}
-
 void cli_estimation_warn(const cli_common *c, const kspec_dataset *d, const kspec_moments_result *r) {
-    cli_device_warn(c, &r->device);
-    if (all_lost(r)) {
-        cli_warn(c, "the data are so small that every moment underflows to 0; scale them or use --normalize");
-        return;
-    }
-    if (!underflow(r)) warn_bounds(c, r);
-    if (underflow(r))
-        cli_warn(c,
-                 "m(%d) is below the smallest double, %.1e: from there on roots are right, values and error "
-                 "bars are lost; scale the data or use --normalize",
-                 underflow(r), DBL_MIN);
-    for (size_t k = 0; k < r->count; k++) {
-        const kspec_estimate *m = r->estimates[k];
-        if (!kspec_estimate_doubtful(m)) continue;
-        cli_warn(
-            c,
-            "exact: rounding may have moved m(%d) by %.2g, more than a tenth of its %s: the entries differ "
-            "too widely; use path",
-            m->n, m->rounding, isfinite(m->std_error) ? "standard error" : "value");
-        break;
-    }
-    if (r->groups || r->col_groups || r->missing)
-        return; /* centring has no bias then, and shows nothing else */
-    if (r->center == KSPEC_CENTER_NONE && r->mean_share > 0.5 && d->rows > 2)
-        cli_warn(c,
-                 "the column means make up %.0f%% of m(1) and dominate the spectrum; --center shows what "
-                 "varies around them",
-                 100 * r->mean_share);
+    (void)d;
+    cli_doubts(c, NULL, r->doubts, r->doubt_count);
 }
 
 kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d, kspec_moments_opts *o) {

@@ -144,14 +144,6 @@ void cli_groups_print(FILE *f, size_t rows, size_t cols) {
     if (cols && !rows) fprintf(f, "%zu group%s of columns\n", cols, cli_s(cols));
 }
 
-void cli_groups_warn(const cli_common *c, double mean_share) {
-    if (mean_share > 0.5)
-        cli_warn(c,
-                 "groups of rows differ in size, and the column means, %.0f%% of m(1), add to the error of "
-                 "centred estimates; subtract them first",
-                 100 * mean_share);
-}
-
 void cli_groups_json(json_t *o, size_t rows, size_t cols) {
     if (rows) json_object_set_new(o, "groups", json_integer((json_int_t)rows));
     if (cols) json_object_set_new(o, "col_groups", json_integer((json_int_t)cols));

@@ -40,7 +40,4 @@ void cli_groups_free(cli_groups *g);
 void cli_groups_print(FILE *f, size_t rows, size_t cols);
 void cli_groups_json(json_t *o, size_t rows, size_t cols);
 
-/* Warns where centred groups differ in size and column means have that share of m(1); NaN: they do not. */
-void cli_groups_warn(const cli_common *c, double mean_share);
-
 #endif

@@ -262,9 +262,7 @@ static int run(void *args) {
     if (st) {
         status = cli_fail_of(&a->common, d, st, &err);
     } else {
-        cli_warn_empty(&a->common, a->common.inputs[0], d);
         cli_estimation_warn(&a->common, d, r);
-        if (r->center > KSPEC_CENTER_NONE) cli_groups_warn(&a->common, r->mean_share);
         status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth, centred});
     }
     kspec_moments_free(r);

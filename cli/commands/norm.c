@@ -120,40 +120,25 @@ static kspec_norm_opts make_opts(const norm_args *a) {
 
 /* ---- output ---- */
 
-static const char *doubt(const kspec_norm_entry *e, size_t n, char *text, size_t size) {
-    size_t rows = e->sample ? e->sample : n;
-    double floor = (double)n / (double)e->features;
-    const char *name = kspec_norm_method_name(e->method);
-    if (e->doubts & KSPEC_NORM_DOUBT_NEAR_FLOOR)
-        snprintf(
-            text, size,
-            "%s: %.4g is near n/q = %.4g, its least possible value, and overestimates the norm; use more "
-            "features or rff-debiased",
-            name, e->value, floor);
-    else if (e->doubts & KSPEC_NORM_DOUBT_DISAGREES)
-        snprintf(
-            text, size,
-            "%s: %.4g disagrees with the debiased estimate, %.4g, from the same features; use more of them "
-            "or rff-debiased",
-            name, e->value, e->debiased);
-    else if (e->doubts & KSPEC_NORM_DOUBT_TOLERANCE_MISSED)
-        snprintf(text, size, "%s: at %zu features the interval is still wider than --tolerance", name,
-                 e->features);
-    else if (e->doubts & KSPEC_NORM_DOUBT_NO_ORDER)
-        snprintf(text, size, "%s: %zu feature%s of %zu row%s are too few for an estimate", name, e->features,
-                 cli_s(e->features), rows, cli_s(rows));
-    else if (e->doubts & KSPEC_NORM_DOUBT_NOT_CONVERGED)
-        snprintf(text, size, "%s: not converged after %.4g updates (residual %.1e)", name, e->iterations,
-                 e->residual);
-    else
-        return NULL;
-    return text;
+/* The first doubt about a method, or NULL; *converged is 0 where one of them is that it did not converge. */
+static const kspec_doubt *doubt(const kspec_norm_result *r, const char *method, int *converged) {
+    const kspec_doubt *first = NULL;
+    *converged = 1;
+    for (size_t k = 0; k < r->doubt_count; k++) {
+        const kspec_doubt *d = r->doubts[k];
+        if (!d->where || strcmp(d->where, method) != 0) continue;
+        if (d->code == KSPEC_DOUBT_NOT_CONVERGED) *converged = 0;
+        if (!first) first = d;
+    }
+    return first;
 }
 
-static json_t *entry_json(const norm_args *a, const kspec_norm_entry *e, size_t n) {
-    char text[400];
-    const char *warning = doubt(e, n, text, sizeof text);
-    json_t *o = json_pack("{s:s}", "method", kspec_norm_method_name(e->method));
+static json_t *entry_json(const norm_args *a, const kspec_norm_entry *e, const kspec_norm_result *r) {
+    char text[512];
+    int converged;
+    const char *name = kspec_norm_method_name(e->method);
+    const kspec_doubt *d = doubt(r, name, &converged);
+    json_t *o = json_pack("{s:s}", "method", name);
     cli_set_reals(o, (cli_member[]){{"value", e->value},
                                     {"seconds", e->seconds},
                                     {"iterations", e->iterations},
@@ -171,8 +156,8 @@ static json_t *entry_json(const norm_args *a, const kspec_norm_entry *e, size_t 
     json_object_set_new(o, "features", e->features ? json_integer((json_int_t)e->features) : json_null());
     json_object_set_new(o, "sample", e->sample ? json_integer((json_int_t)e->sample) : json_null());
     json_object_set_new(o, "repeats", json_integer((json_int_t)e->draw_count));
-    json_object_set_new(o, "converged", json_boolean(!(e->doubts & KSPEC_NORM_DOUBT_NOT_CONVERGED)));
-    json_object_set_new(o, "warning", warning ? json_string(warning) : json_null());
+    json_object_set_new(o, "converged", json_boolean(converged));
+    json_object_set_new(o, "warning", d ? cli_string(kspec_doubt_text(d, text, sizeof text)) : json_null());
     if (!a->draws) return o;
     json_t *draws = json_array();
     for (size_t k = 0; k < e->draw_count; k++)
@@ -194,7 +179,7 @@ static json_t *to_json(const void *result) {
     const norm_args *a = u->a;
     const kspec_norm_result *r = u->r;
     json_t *list = json_array();
-    for (size_t k = 0; k < r->count; k++) json_array_append_new(list, entry_json(a, r->entries[k], r->n));
+    for (size_t k = 0; k < r->count; k++) json_array_append_new(list, entry_json(a, r->entries[k], r));
     const char *scaling = a->standardize ? "standardize" : a->minmax ? "minmax" : "none";
     json_t *o = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:f}", "scaling", scaling, "rows",
                           (json_int_t)r->n, "cols", (json_int_t)r->p, "kernel",
@@ -238,17 +223,6 @@ static void print_table(FILE *f, const void *result) {
     if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\nproducts and features on %s\n", r->device.name);
 }
 
-static void warn(const norm_args *a, const kspec_norm_result *r) {
-    char text[400];
-    int one = r->constant_columns == 1;
-    cli_device_warn(&a->common, &r->device);
-    if (r->constant_columns)
-        cli_warn(&a->common, "%zu of %zu columns %s constant and add%s nothing to any distance",
-                 r->constant_columns, r->p, one ? "is" : "are", one ? "s" : "");
-    for (size_t k = 0; k < r->count; k++)
-        if (doubt(r->entries[k], r->n, text, sizeof text)) cli_warn(&a->common, "%s", text);
-}
-
 /* ---- */
 
 static int run(void *args) {
@@ -272,7 +246,7 @@ static int run(void *args) {
         if (st) status = cli_fail_of(&a->common, d, st, &err);
     }
     if (!status) {
-        warn(a, r);
+        cli_doubts(&a->common, NULL, r->doubts, r->doubt_count);
         status = cli_done(&a->common, print_table, to_json, &(output){a, d, r});
     }
     kspec_norm_free(r);

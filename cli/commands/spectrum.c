@@ -157,7 +157,7 @@ static int from_moments(const spectrum_args *a, kspec_spectrum_result **r) {
     if (status) return status;
     kspec_spectrum_opts o = spectrum_opts(a);
     kspec_status st = cli_team(&a->common, &o.team, &err);
-    if (!st) st = kspec_spectrum_from_moments(g.m, g.std_error, g.correlation, g.count, a->rank, &o, r, &err);
+    if (!st) st = kspec_spectrum_from_moments(g.m, g.std_error, g.correlation, g.count, &o, r, &err);
     spectrum_moments_free(&g);
     return st ? cli_fail(st, &err) : EXIT_DONE;
 }
@@ -166,9 +166,15 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spe
     kspec_moments_opts how = cli_estimation_opts(&a->common, &a->how);
     kspec_matrix *phi = cli_estimation_trials(&a->common, d, &how);
     kspec_spectrum_opts o = spectrum_opts(a);
+    o.center = how.center;
+    o.moments = &how;
+    /* the spectrum's own */
+    how.seed = 0;
+    how.threads = 0;
+    how.center = (kspec_center)0;
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi ? cli_team(&a->common, &o.team, &err) : KSPEC_E_NOMEM;
-    if (!st) st = kspec_spectrum(phi, d->trials, &how, &o, r, &err);
+    if (!st) st = kspec_spectrum(phi, d->trials, &o, r, &err);
     free(phi);
     return st ? cli_fail(st, &err) : EXIT_DONE;
 }

@@ -10,7 +10,7 @@ void spectrum_cvpca_warn(const spectrum_args *a, const kspec_spectrum_result *r)
             "the first eigenvalue, %.3g, is not above zero by its interval: the trials may have nothing in "
             "common",
             r->eigenvalues[0]);
-    if (!r->groups && !a->how.no_stderr)
+    if (!r->cvpca->groups && !a->how.no_stderr)
         cli_warn(&a->common, "there are no intervals: they need at least 4 rows that are a sample");
 }
 
@@ -31,12 +31,15 @@ json_t *spectrum_cvpca_json(const void *result) {
     spectrum_add_arrays(o, u, shown, arrays);
     cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
                                     {"participation_ratio_stderr", r->participation_ratio_std_error},
+                                    {"participation_ratio_ci_low", r->participation_ratio_ci_low},
+                                    {"participation_ratio_ci_high", r->participation_ratio_ci_high},
                                     {"operator_norm", r->eigenvalues[0]},
                                     {"seconds", r->seconds},
                                     {0}});
-    json_object_set_new(o, "splits", json_integer(r->splits));
-    json_object_set_new(o, "groups", json_integer(r->groups));
-    json_object_set_new(o, "error_bars", json_string(r->groups ? "jackknife over groups of rows" : "none"));
+    json_object_set_new(o, "splits", json_integer(r->cvpca->splits));
+    json_object_set_new(o, "groups", json_integer(r->cvpca->groups));
+    json_object_set_new(o, "error_bars",
+                        json_string(r->cvpca->groups ? "jackknife over groups of rows" : "none"));
     json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));
     return o;
 }
@@ -66,9 +69,9 @@ void spectrum_cvpca_print(FILE *f, const void *result) {
         fputc('\n', f);
     }
     if (shown < r->rank) fprintf(f, "   …  %zu more\n", r->rank - shown);
-    fprintf(f, "\nsum of all %.5g, from %d split%s of the trials in both orders\n", sum, r->splits,
-            cli_s((size_t)r->splits));
-    if (r->groups) fprintf(f, "intervals: jackknife over %d groups of rows\n", r->groups);
+    fprintf(f, "\nsum of all %.5g, from %d split%s of the trials in both orders\n", sum, r->cvpca->splits,
+            cli_s((size_t)r->cvpca->splits));
+    if (r->cvpca->groups) fprintf(f, "intervals: jackknife over %d groups of rows\n", r->cvpca->groups);
     fputs("participation ratio", f);
     cli_cell(f, "%.5g", 10, r->participation_ratio);
     if (isfinite(r->participation_ratio_std_error)) fprintf(f, " ± %.2g", r->participation_ratio_std_error);

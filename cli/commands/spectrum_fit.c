@@ -4,7 +4,7 @@
 #include <math.h>
 
 static const char *noise_reason(const kspec_spectrum_result *r) {
-    switch (r->noise_from) {
+    switch (r->fit->noise_from) {
     case KSPEC_NOISE_FROM_GIVEN: return "given";
     case KSPEC_NOISE_FROM_TRIALS: return "from the differences of trials";
     case KSPEC_NOISE_FROM_NOWHERE: return "none";
@@ -17,7 +17,7 @@ static const char *noise_reason(const kspec_spectrum_result *r) {
 static size_t farthest(const kspec_spectrum_result *r) {
     size_t at = 1;
     for (size_t n = 1; n < r->count; n++)
-        if (fabs(r->z[n]) > fabs(r->z[at])) at = n;
+        if (fabs(r->fit->z[n]) > fabs(r->fit->z[at])) at = n;
     return at;
 }
 
@@ -25,21 +25,21 @@ static size_t farthest(const kspec_spectrum_result *r) {
 static const double near = 0.1;
 
 void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
-    if (r->all_noise)
+    if (r->fit->all_noise)
         cli_warn(&a->common,
                  "m(2) = %.3g ± %.2g is not above zero: the matrix may be all noise, and nothing is resolved",
                  r->given[1], r->given_std_error[1]);
-    if (r->widened > 1) {
+    if (r->fit->widened > 1) {
         size_t n = farthest(r);
         cli_warn(
             &a->common,
             "the fitted m(%zu) = %.4g and the unbiased one, %.4g ± %.2g, differ by %.1f standard errors: "
             "all intervals are widened, those of eigenvalues by %.3g; compare --method moments",
-            n + 1, r->fitted[n], r->given[n], r->given_std_error[n], fabs(r->z[n]), r->widened);
+            n + 1, r->fitted[n], r->given[n], r->given_std_error[n], fabs(r->fit->z[n]), r->fit->widened);
     }
-    if (cli_given(&a->common, "noise") && fabs(a->noise / r->noise_of_trials - 1) > near)
+    if (cli_given(&a->common, "noise") && fabs(a->noise / r->fit->noise_of_trials - 1) > near)
         cli_warn(&a->common, "--noise %g is given, but the trials differ by noise of %.4g", a->noise,
-                 r->noise_of_trials);
+                 r->fit->noise_of_trials);
 }
 
 /* ---- JSON ---- */
@@ -50,10 +50,10 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static json_t *family_list(const kspec_spectrum_result *r) {
     json_t *list = json_array();
-    for (size_t k = 0; k < r->family_count; k++)
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", r->families[k]->name, "weight",
-                                              cli_real(r->families[k]->weight), "chi2",
-                                              cli_real(r->families[k]->chi2)));
+    for (size_t k = 0; k < r->fit->family_count; k++)
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", r->fit->families[k]->name, "weight",
+                                              cli_real(r->fit->families[k]->weight), "chi2",
+                                              cli_real(r->fit->families[k]->chi2)));
     return list;
 }
 
@@ -84,7 +84,7 @@ json_t *spectrum_fit_json(const void *result) {
         {"moments", r->given, r->count},
         {"moments_stderr", r->given_std_error, r->count},
         {"moments_fitted", r->fitted, r->count},
-        {"moments_z", r->z, r->count},
+        {"moments_z", r->fit->z, r->count},
         {0},
     };
     spectrum_add_arrays(o, u, shown, arrays);
@@ -93,37 +93,41 @@ json_t *spectrum_fit_json(const void *result) {
         size_t value;
     } counts[] = {
         {"rank", r->rank},
-        {"levels", r->levels},
-        {"resolved", r->resolved},
+        {"levels", r->fit->levels},
+        {"resolved", r->fit->resolved},
     };
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         json_object_set_new(o, counts[k].name, json_integer((json_int_t)counts[k].value));
-    int ranged = r->exponent_to > 0; /* no range, no exponent */
+    int ranged = r->fit->exponent_to > 0; /* no range, no exponent */
     json_object_set_new(o, "exponent_from",
-                        ranged ? json_integer((json_int_t)r->exponent_from) : json_null());
-    json_object_set_new(o, "exponent_to", ranged ? json_integer((json_int_t)r->exponent_to) : json_null());
-    cli_set_reals(o, (cli_member[]){{"beyond", r->beyond},
-                                    {"beyond_ci_low", r->beyond_ci_low},
-                                    {"beyond_ci_high", r->beyond_ci_high},
-                                    {"noise", r->noise},
-                                    {"noise_ci_low", r->noise_ci_low},
-                                    {"noise_ci_high", r->noise_ci_high},
-                                    {"exponent", r->exponent},
-                                    {"exponent_ci_low", r->exponent_ci_low},
-                                    {"exponent_ci_high", r->exponent_ci_high},
-                                    {"operator_norm", r->eigenvalues[0]},
-                                    {"participation_ratio", r->participation_ratio},
-                                    {"participation_ratio_stderr", r->participation_ratio_std_error},
-                                    {"participation_ratio_fitted", r->participation_ratio_fitted},
-                                    {"participation_ratio_ci_low", r->participation_ratio_ci_low},
-                                    {"participation_ratio_ci_high", r->participation_ratio_ci_high},
-                                    {"participation_ratio_z", r->participation_ratio_z},
-                                    {"widened", r->widened},
-                                    {"noise_of_trials", r->noise_of_trials},
-                                    {"seconds", r->seconds},
-                                    {0}});
+                        ranged ? json_integer((json_int_t)r->fit->exponent_from) : json_null());
+    json_object_set_new(o, "exponent_to",
+                        ranged ? json_integer((json_int_t)r->fit->exponent_to) : json_null());
+    cli_set_reals(o,
+                  (cli_member[]){{"beyond", r->fit->beyond},
+                                 {"beyond_ci_low", r->fit->beyond_ci_low},
+                                 {"beyond_ci_high", r->fit->beyond_ci_high},
+                                 {"noise", r->fit->noise},
+                                 {"noise_ci_low", r->fit->noise_ci_low},
+                                 {"noise_ci_high", r->fit->noise_ci_high},
+                                 {"exponent", r->fit->exponent},
+                                 {"exponent_ci_low", r->fit->exponent_ci_low},
+                                 {"exponent_ci_high", r->fit->exponent_ci_high},
+                                 {"operator_norm", r->eigenvalues[0]},
+                                 {"participation_ratio", r->participation_ratio},
+                                 {"participation_ratio_stderr", r->participation_ratio_std_error},
+                                 {"participation_ratio_ci_low", r->participation_ratio_ci_low},
+                                 {"participation_ratio_ci_high", r->participation_ratio_ci_high},
+                                 {"participation_ratio_fitted", r->fit->participation_ratio},
+                                 {"participation_ratio_fitted_ci_low", r->fit->participation_ratio_ci_low},
+                                 {"participation_ratio_fitted_ci_high", r->fit->participation_ratio_ci_high},
+                                 {"participation_ratio_z", r->fit->participation_ratio_z},
+                                 {"widened", r->fit->widened},
+                                 {"noise_of_trials", r->fit->noise_of_trials},
+                                 {"seconds", r->seconds},
+                                 {0}});
     json_object_set_new(o, "noise_reason", json_string(noise_reason(r)));
-    json_object_set_new(o, "all_noise", json_boolean(r->all_noise));
+    json_object_set_new(o, "all_noise", json_boolean(r->fit->all_noise));
     json_object_set_new(o, "effective_dimension", dimension_list(r));
     json_object_set_new(o, "families", family_list(r));
     json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));
@@ -141,7 +145,7 @@ static void print_eigenvalues(FILE *f, const spectrum_output *u) {
     fprintf(f, "\n%s   i   eigenvalue   95%% interval from … to   of the sample%s%s\n", bold,
             u->truth ? "         truth" : "", plain);
     size_t most = u->a->count ? u->a->count : SHOWN, shown = least(most, r->rank);
-    if (!u->a->count && r->resolved > 0 && shown > r->resolved) shown = r->resolved;
+    if (!u->a->count && r->fit->resolved > 0 && shown > r->fit->resolved) shown = r->fit->resolved;
     for (size_t k = 0; k < shown; k++) {
         fprintf(f, "%4zu", k + 1);
         cli_cell(f, "%.5g", 11, r->eigenvalues[k]);
@@ -151,9 +155,10 @@ static void print_eigenvalues(FILE *f, const spectrum_output *u) {
         if (u->truth) cli_cell(f, "%.5g", 12, k < u->truth_count ? u->truth[k] : 0);
         fputc('\n', f);
     }
-    fprintf(f, "\nresolved: the first %zu, from %zu eigenvalues of the sample; beyond them lies", r->resolved,
-            r->levels);
-    fprintf(f, " %.3g of the trace (%.2g … %.2g)\n", r->beyond, r->beyond_ci_low, r->beyond_ci_high);
+    fprintf(f, "\nresolved: the first %zu, from %zu eigenvalues of the sample; beyond them lies",
+            r->fit->resolved, r->fit->levels);
+    fprintf(f, " %.3g of the trace (%.2g … %.2g)\n", r->fit->beyond, r->fit->beyond_ci_low,
+            r->fit->beyond_ci_high);
 }
 
 static void print_check(FILE *f, const spectrum_output *u) {
@@ -165,21 +170,21 @@ static void print_check(FILE *f, const spectrum_output *u) {
         cli_cell(f, "%.5g", 11, r->fitted[n]);
         cli_cell(f, "%.5g", 11, r->given[n]);
         cli_cell(f, "%.2g", 11, r->given_std_error[n]);
-        cli_cell(f, "%.1f", 7, r->z[n]);
+        cli_cell(f, "%.1f", 7, r->fit->z[n]);
         fputc('\n', f);
     }
     fputs("participation   ", f);
-    cli_cell(f, "%.5g", 11, r->participation_ratio_fitted);
+    cli_cell(f, "%.5g", 11, r->fit->participation_ratio);
     cli_cell(f, "%.5g", 11, r->participation_ratio);
     cli_cell(f, "%.2g", 11, r->participation_ratio_std_error);
-    cli_cell(f, "%.1f", 7, r->participation_ratio_z);
+    cli_cell(f, "%.1f", 7, r->fit->participation_ratio_z);
     fputc('\n', f);
 }
 
 static void print_families(FILE *f, const kspec_spectrum_result *r) {
     fputs("\nfamilies of spectra:\n", f);
-    for (size_t k = 0; k < r->family_count && k < FAMILIES; k++)
-        fprintf(f, "%5.0f%%  %s\n", 100 * r->families[k]->weight, r->families[k]->name);
+    for (size_t k = 0; k < r->fit->family_count && k < FAMILIES; k++)
+        fprintf(f, "%5.0f%%  %s\n", 100 * r->fit->families[k]->weight, r->fit->families[k]->name);
 }
 
 void spectrum_fit_print(FILE *f, const void *result) {
@@ -187,14 +192,15 @@ void spectrum_fit_print(FILE *f, const void *result) {
     const kspec_spectrum_result *r = u->r;
     cli_print_shape(f, &u->a->common, u->d);
     print_eigenvalues(f, u);
-    if (r->noise_from == KSPEC_NOISE_FROM_NOWHERE)
+    if (r->fit->noise_from == KSPEC_NOISE_FROM_NOWHERE)
         fputs("noise: none\n", f);
     else
-        fprintf(f, "noise: standard deviation %.4g (%.3g … %.3g), %s\n", r->noise, r->noise_ci_low,
-                r->noise_ci_high, noise_reason(r));
-    if (isfinite(r->exponent))
-        fprintf(f, "exponent: λ_i ~ i^-a, a = %.3g (%.3g … %.3g) over i = %zu … %zu\n", r->exponent,
-                r->exponent_ci_low, r->exponent_ci_high, r->exponent_from, r->exponent_to);
+        fprintf(f, "noise: standard deviation %.4g (%.3g … %.3g), %s\n", r->fit->noise, r->fit->noise_ci_low,
+                r->fit->noise_ci_high, noise_reason(r));
+    if (isfinite(r->fit->exponent))
+        fprintf(f, "exponent: λ_i ~ i^-a, a = %.3g (%.3g … %.3g) over i = %zu … %zu\n", r->fit->exponent,
+                r->fit->exponent_ci_low, r->fit->exponent_ci_high, r->fit->exponent_from,
+                r->fit->exponent_to);
     print_check(f, u);
     fputc('\n', f);
     for (size_t k = 0; k < r->t_count; k++)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char *upper_reason(const kspec_spectrum_result *r) {
-    switch (r->upper_from) {
+    switch (r->lp->upper_from) {
     case KSPEC_UPPER_SAMPLE: return "largest eigenvalue of the sample matrix, which is biased upwards";
     case KSPEC_UPPER_MOMENTS:
         return "least (m(n) + 2 std. errors)^(1/n), each of which bounds the largest eigenvalue";
@@ -15,20 +15,21 @@ static const char *upper_reason(const kspec_spectrum_result *r) {
 }
 
 static const char *error_bars(const kspec_spectrum_result *r) {
-    return r->draws ? "parametric: moments drawn from their error covariance" : "none";
+    return r->lp->draws ? "parametric: moments drawn from their error covariance" : "none";
 }
 
 /* Estimates are off by a standard error or so; three, or any distance without errors, deserve a warning. */
 static void warn_of_distance(const spectrum_args *a, const kspec_spectrum_result *r) {
-    if (r->distance <= (r->distance_in_errors ? 3 : 1e-6)) return;
-    int n = r->distance_order;
+    if (r->lp->distance <= (r->lp->distance_in_errors ? 3 : 1e-6)) return;
+    int n = r->lp->distance_order;
     char errors[64] = "";
-    if (r->distance_in_errors) snprintf(errors, sizeof errors, ", %.1f standard errors away", r->distance);
+    if (r->lp->distance_in_errors)
+        snprintf(errors, sizeof errors, ", %.1f standard errors away", r->lp->distance);
     cli_warn(&a->common,
              "no measure on %s0, %.4g] has these moments: m(%d) = %.6g, but %.6g in the nearest one%s; try a "
              "%s, or other --weights",
-             r->free_mass ? "(" : "[", r->upper, n, r->given[n - 1], r->fitted[n - 1], errors,
-             r->free_mass ? "larger --upper, a finer --grid" : "larger --rank or --upper");
+             r->lp->free_mass ? "(" : "[", r->lp->upper, n, r->given[n - 1], r->fitted[n - 1], errors,
+             r->lp->free_mass ? "larger --upper, a finer --grid" : "larger --rank or --upper");
 }
 
 /* The longest list where the mass is free. */
@@ -39,25 +40,26 @@ enum { LISTED = 4096 };
  * the measure; that of draws lies some standard errors from the one solution's.
  */
 static void warn_of_list(const spectrum_args *a, const kspec_spectrum_result *r) {
-    if (!r->free_mass) return;
-    double largest = fmax(r->atoms ? r->support[r->atoms - 1] : 0, r->eigenvalues[0]);
+    if (!r->lp->free_mass) return;
+    double largest = fmax(r->lp->atoms ? r->lp->support[r->lp->atoms - 1] : 0, r->eigenvalues[0]);
     int cut = r->rank == LISTED;
     if (cut)
         cli_warn(&a->common,
                  "the list ends at the %zu-th largest eigenvalue: it holds %.3g of the sum of all, %.4g",
-                 r->rank, r->listed[0] / r->fitted[0], r->fitted[0]);
+                 r->rank, r->lp->listed[0] / r->fitted[0], r->fitted[0]);
     for (size_t n = 0; n < r->count; n++) {
         double rounding = 0.5 * pow(largest, (double)(n + 1)),
-               error = r->draws ? 3 * r->given_std_error[n] : 0;
-        if (fabs(r->listed[n] - r->fitted[n]) <= (1 + 1e-9) * rounding + error) continue;
+               error = r->lp->draws ? 3 * r->given_std_error[n] : 0;
+        if (fabs(r->lp->listed[n] - r->fitted[n]) <= (1 + 1e-9) * rounding + error) continue;
         /* what lies beyond the end is at most the last one's power for each */
-        double beyond = cut ? (r->fitted[0] - r->listed[0]) * pow(r->eigenvalues[r->rank - 1], (double)n) : 0;
-        if (cut && fabs(r->listed[n] + beyond - r->fitted[n]) <= (1 + 1e-9) * rounding + error + beyond)
+        double beyond =
+            cut ? (r->fitted[0] - r->lp->listed[0]) * pow(r->eigenvalues[r->rank - 1], (double)n) : 0;
+        if (cut && fabs(r->lp->listed[n] + beyond - r->fitted[n]) <= (1 + 1e-9) * rounding + error + beyond)
             continue;
         cli_warn(&a->common,
                  "the listed eigenvalues do not have the measure's moments: m(%zu) = %.4g of the %zu listed, "
                  "%.4g of all %.6g",
-                 n + 1, r->listed[n], r->rank, r->fitted[n], r->number);
+                 n + 1, r->lp->listed[n], r->rank, r->fitted[n], r->lp->number);
         return;
     }
 }
@@ -69,17 +71,17 @@ void spectrum_moments_warn(const spectrum_args *a, const kspec_spectrum_result *
         cli_warn(&a->common,
                  "m(1) = %.4g ± %.2g is too uncertain: eigenvalues and their error bars mean little",
                  r->given[0], r->given_std_error[0]);
-    if (r->free_mass && r->given[0] > 0 && r->number < 0.5)
+    if (r->lp->free_mass && r->given[0] > 0 && r->lp->number < 0.5)
         cli_warn(
             &a->common,
             "the moments are those of %.2g eigenvalues, fewer than one half, and none is listed; --upper %g "
             "may be too large",
-            r->number, r->upper);
+            r->lp->number, r->lp->upper);
     else if (r->given[0] > 0 && r->eigenvalues[0] == 0)
         cli_warn(&a->common,
                  "all eigenvalues are below the first step of the grid, %.4g; --upper %g is too large",
-                 r->grid_step, r->upper);
-    else if (r->given[0] <= 0 && r->free_mass)
+                 r->lp->grid_step, r->lp->upper);
+    else if (r->given[0] <= 0 && r->lp->free_mass)
         cli_warn(&a->common, "m(1) = %.4g is not positive: there may be no eigenvalue above zero",
                  r->given[0]);
     int wanted = r->moments && !a->how.no_stderr;
@@ -96,22 +98,22 @@ void spectrum_moments_warn(const spectrum_args *a, const kspec_spectrum_result *
 
 /* What the distance is counted in. */
 static const char *distance_unit(const kspec_spectrum_result *r) {
-    return r->distance_in_errors ? "standard errors" : r->free_mass ? "m(1) B^(n-1)" : "D B^n";
+    return r->lp->distance_in_errors ? "standard errors" : r->lp->free_mass ? "m(1) B^(n-1)" : "D B^n";
 }
 
 static void add_arrays(json_t *o, const spectrum_output *u) {
     const kspec_spectrum_result *r = u->r;
     size_t most = u->a->count ? u->a->count : r->rank;
-    if (!u->a->count && r->free_mass && u->d) most = u->d->rows < u->d->cols ? u->d->rows : u->d->cols;
+    if (!u->a->count && r->lp->free_mass && u->d) most = u->d->rows < u->d->cols ? u->d->rows : u->d->cols;
     size_t shown = most < r->rank ? most : r->rank;
     const spectrum_array arrays[] = {
-        {"eigenvalues_plain", r->plain, shown},
-        {"support", r->support, r->atoms},
-        {"mass", r->mass, r->atoms},
+        {"eigenvalues_plain", r->lp->plain, shown},
+        {"support", r->lp->support, r->lp->atoms},
+        {"mass", r->lp->mass, r->lp->atoms},
         {"moments", r->given, r->count},
         {"moments_stderr", r->given_std_error, r->count},
         {"moments_fitted", r->fitted, r->count},
-        {"moments_listed", r->listed, r->count},
+        {"moments_listed", r->lp->listed, r->count},
         {"singular_values", r->sample_eigenvalues, r->sample_count},
         {0},
     };
@@ -131,27 +133,29 @@ json_t *spectrum_moments_json(const void *result) {
     json_object_set_new(o, "method", json_string("moments"));
     spectrum_add_matrix(o, u);
     json_object_set_new(o, "rank", json_integer((json_int_t)r->rank));
-    json_object_set_new(o, "free_mass", json_boolean(r->free_mass));
-    if (r->free_mass)
-        cli_set_reals(o, (cli_member[]){{"number", r->number},
-                                        {"number_ci_low", r->number_ci_low},
-                                        {"number_ci_high", r->number_ci_high},
+    json_object_set_new(o, "free_mass", json_boolean(r->lp->free_mass));
+    if (r->lp->free_mass)
+        cli_set_reals(o, (cli_member[]){{"number", r->lp->number},
+                                        {"number_ci_low", r->lp->number_ci_low},
+                                        {"number_ci_high", r->lp->number_ci_high},
                                         {0}});
     add_arrays(o, u);
     cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
                                     {"participation_ratio_stderr", r->participation_ratio_std_error},
+                                    {"participation_ratio_ci_low", r->participation_ratio_ci_low},
+                                    {"participation_ratio_ci_high", r->participation_ratio_ci_high},
                                     {"operator_norm", r->eigenvalues[0]},
-                                    {"residual", r->residual},
-                                    {"distance", r->distance},
-                                    {"upper", r->upper},
+                                    {"residual", r->lp->residual},
+                                    {"distance", r->lp->distance},
+                                    {"upper", r->lp->upper},
                                     {"seconds", r->seconds},
                                     {0}});
     json_object_set_new(o, "distance_unit", json_string(distance_unit(r)));
-    json_object_set_new(o, "distance_order", json_integer(r->distance_order));
+    json_object_set_new(o, "distance_order", json_integer(r->lp->distance_order));
     json_object_set_new(o, "upper_reason", json_string(upper_reason(r)));
-    json_object_set_new(o, "weights", json_string(cli_choice_name(spectrum_weights, r->weights)));
+    json_object_set_new(o, "weights", json_string(cli_choice_name(spectrum_weights, r->lp->weights)));
     json_object_set_new(o, "error_bars", json_string(error_bars(r)));
-    json_object_set_new(o, "draws", json_integer(r->draws));
+    json_object_set_new(o, "draws", json_integer(r->lp->draws));
     json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));
     return o;
 }
@@ -196,30 +200,31 @@ void spectrum_moments_print(FILE *f, const void *result) {
         cli_cell(f, "%.5g", 12, r->given[n]);
         cli_cell(f, "%.2g", 11, r->given_std_error[n]);
         cli_cell(f, "%.5g", 11, r->fitted[n]);
-        cli_cell(f, "%.5g", 11, r->listed[n]);
+        cli_cell(f, "%.5g", 11, r->lp->listed[n]);
         fputc('\n', f);
     }
-    fprintf(f, "\nresidual %.3g (weights: %s); nearest measure %.2g %s away at m(%d)\n", r->residual,
-            cli_choice_name(spectrum_weights, r->weights), r->distance, distance_unit(r), r->distance_order);
-    if (r->free_mass) {
-        fprintf(f, "number of eigenvalues %.5g", r->number);
-        if (r->draws) fprintf(f, " (%.4g … %.4g)", r->number_ci_low, r->number_ci_high);
+    fprintf(f, "\nresidual %.3g (weights: %s); nearest measure %.2g %s away at m(%d)\n", r->lp->residual,
+            cli_choice_name(spectrum_weights, r->lp->weights), r->lp->distance, distance_unit(r),
+            r->lp->distance_order);
+    if (r->lp->free_mass) {
+        fprintf(f, "number of eigenvalues %.5g", r->lp->number);
+        if (r->lp->draws) fprintf(f, " (%.4g … %.4g)", r->lp->number_ci_low, r->lp->number_ci_high);
         fputs(": the fewest that have these moments\n", f);
     }
-    fprintf(f, "upper end %.5g: %s\n", r->upper, upper_reason(r));
-    if (r->draws)
+    fprintf(f, "upper end %.5g: %s\n", r->lp->upper, upper_reason(r));
+    if (r->lp->draws)
         fprintf(f, "eigenvalues: %s %d draws of the moments from their errors\n",
-                r->free_mass ? "of the mean measure of" : "means and spread over", r->draws);
+                r->lp->free_mass ? "of the mean measure of" : "means and spread over", r->lp->draws);
     fputs("\noperator norm", f);
     cli_cell(f, "%.5g", 24, r->eigenvalues[0]);
-    if (r->draws) fprintf(f, " ± %.2g", r->std_error[0]);
+    if (r->lp->draws) fprintf(f, " ± %.2g", r->std_error[0]);
     fputs("\nparticipation ratio", f);
     cli_cell(f, "%.5g", 18, r->participation_ratio);
     if (isfinite(r->participation_ratio_std_error)) fprintf(f, " ± %.2g", r->participation_ratio_std_error);
     for (size_t k = 0; k < r->t_count; k++) {
         fprintf(f, "\neffective dimension at %-8.3g", r->t[k]);
         cli_cell(f, "%.5g", 6, r->effective_dimension[k]);
-        if (r->draws) fprintf(f, " ± %.2g", r->effective_dimension_std_error[k]);
+        if (r->lp->draws) fprintf(f, " ± %.2g", r->effective_dimension_std_error[k]);
     }
     fputc('\n', f);
 }

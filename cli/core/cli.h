@@ -380,14 +380,6 @@ int cli_read_inputs(const cli_common *c, const char *role, const char *const *pa
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
                  kspec_dataset **d);
 
-/*
- * Warns of what was probably not meant: an index as a feature, rows in order of time or trial where the
- * command has --groups and none are given, several INPUTs that are not repeats of one another.
- */
-void cli_doubt(const cli_common *c, const char *const *paths, size_t count, const kspec_dataset *d);
-/* Warns of rows and columns without a single value, which --nan pairwise passes over. */
-void cli_warn_empty(const cli_common *c, const char *path, const kspec_dataset *d);
-
 /* Views of all trials of a data set, for free(); NULL: no memory */
 kspec_matrix *cli_trials(const kspec_dataset *d);
 

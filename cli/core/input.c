@@ -35,6 +35,18 @@ static int check_finite(const char *path, const kspec_dataset *d) {
     return EXIT_DONE;
 }
 
+/* A column of times or trials matters to a command that has groups of rows, where none are given. */
+static void tell_doubts(const cli_common *c, const kspec_dataset *d) {
+    const cli_option *o = c->command->options;
+    const int ungrouped =
+        o && cli_has_option(o, "groups") && !cli_given(c, "groups") && !cli_given(c, "groups-column");
+    for (size_t k = 0; k < d->doubt_count; k++) {
+        const kspec_doubt_code code = d->doubts[k]->code;
+        if (ungrouped || (code != KSPEC_DOUBT_TIME_COLUMN && code != KSPEC_DOUBT_TRIAL_COLUMN))
+            cli_doubts(c, NULL, &d->doubts[k], 1);
+    }
+}
+
 static int read_all(const cli_common *c, const char *role, const char *const *paths, size_t count,
                     const kspec_read_opts *how, int one, kspec_dataset **out) {
     kspec_error err;
@@ -55,7 +67,7 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     }
     cli_note_input(c, role, paths, count, how, d);
     if (d->memory) return EXIT_DONE; /* nothing here looks at numbers that are on a GPU */
-    if (!role || !one) cli_doubt(c, paths, count, d);
+    if (!role || !one) tell_doubts(c, d);
     status = cli_ranks_input(c, paths[0], d);
     if (status) {
         kspec_dataset_free(*out);

@@ -5,7 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KSPEC_VERSION "0.2.0" /* the one place where the version is written */
+/* The one place where the version is written; kspec_version() is that of the library that runs. */
+#define KSPEC_VERSION_MAJOR    0
+#define KSPEC_VERSION_MINOR    3
+#define KSPEC_VERSION_PATCH    0
+#define KSPEC_TEXT_(x)         #x
+#define KSPEC_DOTTED_(a, b, c) KSPEC_TEXT_(a) "." KSPEC_TEXT_(b) "." KSPEC_TEXT_(c)
+#define KSPEC_VERSION          KSPEC_DOTTED_(KSPEC_VERSION_MAJOR, KSPEC_VERSION_MINOR, KSPEC_VERSION_PATCH)
 
 #if defined(_WIN32)
 #define KSPEC_API

@@ -137,6 +137,8 @@ typedef struct {
     int nmax;
     /* Shares the work out among processes; NULL: this one alone. */
     kspec_team *team;
+    /* What doubts call the matrices; default "the first matrix" and "the second matrix" */
+    const char *name, *other_name;
     /* Where products are made. */
     kspec_device device;
 } kspec_compare_opts;
@@ -177,6 +179,9 @@ typedef struct {
     size_t count;
     kspec_difference **differences;
     double seconds;
+    /* see kspec/doubt.h */
+    size_t doubt_count;
+    kspec_doubt **doubts;
     kspec_device_used device;
 } kspec_compare_result;
 

@@ -2,7 +2,7 @@
 #ifndef KSPEC_FILES_H
 #define KSPEC_FILES_H
 
-#include "kspec/base.h"
+#include "kspec/doubt.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,6 +80,9 @@ typedef struct {
     size_t omitted_rows, omitted_cols;
     /* Where `data` and the trials are: on a GPU only where `there` asked for it. */
     kspec_memory memory;
+    /* an index, a time or a trial among the columns, trials that are none: see kspec/doubt.h */
+    size_t doubt_count;
+    kspec_doubt **doubts;
 } kspec_dataset;
 
 /*

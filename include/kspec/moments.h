@@ -238,6 +238,9 @@ typedef struct {
     kspec_device_used device;
     /* which mean was removed */
     kspec_center center;
+    /* see kspec/doubt.h */
+    size_t doubt_count;
+    kspec_doubt **doubts;
 } kspec_moments_result;
 
 /*

@@ -2,6 +2,7 @@
 #ifndef KSPEC_NORM_H
 #define KSPEC_NORM_H
 
+#include "kspec/doubt.h"
 #include "kspec/kernel.h"
 
 #ifdef __cplusplus
@@ -125,21 +126,6 @@ typedef struct {
     kspec_memory data_memory;
 } kspec_norm_opts;
 
-/* What is doubtful about an entry; a set of bits. */
-typedef enum {
-    KSPEC_NORM_DOUBT_NONE = 0,
-    /* within twice n/q, below which sigma_1(Z)^2 cannot fall: it says little about |K| */
-    KSPEC_NORM_DOUBT_NEAR_FLOOR = 1 << 0,
-    /* outside the interval of the debiased estimate, or more than 20% away from it */
-    KSPEC_NORM_DOUBT_DISAGREES = 1 << 1,
-    /* the updates ended before the iteration converged */
-    KSPEC_NORM_DOUBT_NOT_CONVERGED = 1 << 2,
-    /* no q up to 4096 gives an interval as narrow as `tolerance` asks */
-    KSPEC_NORM_DOUBT_TOLERANCE_MISSED = 1 << 3,
-    /* RFF_DEBIASED: no moment is known well enough, and the interval is the trivial one, [1, n] */
-    KSPEC_NORM_DOUBT_NO_ORDER = 1 << 4
-} kspec_norm_doubt;
-
 /* One draw of features and samples. The interval is that of RFF_DEBIASED, else NaN. */
 typedef struct {
     double value, ci_low, ci_high;
@@ -176,8 +162,6 @@ typedef struct {
     int order;
     /* q and r; 0 where they play no part. */
     size_t features, sample;
-    /* A set of kspec_norm_doubt. */
-    unsigned doubts;
     size_t draw_count;
     kspec_norm_draw **draws;
 } kspec_norm_entry;
@@ -195,6 +179,9 @@ typedef struct {
     double seconds;
     /* where products with K and features were made */
     kspec_device_used device;
+    /* see kspec/doubt.h; of an entry, `where` is the name of its method */
+    size_t doubt_count;
+    kspec_doubt **doubts;
 } kspec_norm_result;
 
 /*
@@ -205,7 +192,7 @@ typedef struct {
  * doubles, up to 97 n more for the basis of Lanczos, and a copy of x.
  *
  * Random features (RFF). Z Z^T has rank q and a trace near n, so that sigma_1(Z)^2 is at least about n/q,
- * however small |K| is: it overestimates unless |K| is large beside n/q. The entry's doubts say so, and so
+ * however small |K| is: it overestimates unless |K| is large beside n/q. The doubts say so, and so
  * does RFF_DEBIASED, which treats the q features as sampled columns. It estimates m(k) = tr (K/n)^k without
  * bias from the q x q matrix Z^T Z, by cycles of distinct columns (all of them for k <= 5, increasing ones in
  * random orders above). For the true moments

@@ -11,33 +11,20 @@ extern "C" {
 /*
  * The eigenvalues lambda_1 >= lambda_2 >= ... of the kernel operator behind a matrix Phi (P x Q). Those of
  * the matrix itself, s_i of Phi Phi^T/(PQ), are spread by the sampling of rows and columns: the first are
- * too large, the last too small.
+ * too large, the last too small. docs/spectrum.md derives the methods.
  *
- * FIT inverts that spreading. A map says where the s_i of a sample lie, and how far they scatter, for any
- * lambda; families of spectra (smooth, with breaks, piecewise constant) are fitted to the s_i and averaged by
- * how well they explain them (docs/spectrum.md). There is nothing to choose: no rank, no upper end.
+ * FIT inverts that spreading: families of spectra are fitted to the s_i and averaged by how well they explain
+ * them. There is nothing to choose: no rank, no upper end.
  *
- * MOMENTS goes by the unbiased moments, after Kong and Valiant (2017). Given a rank d, a linear program
- * chooses a probability measure p on a grid s in [0,b] whose moments are nearest to the given ones,
- *     minimise  || W r ||_1,   r_n = m(n)/(d b^n) - sum_i p_i (s_i/b)^n,   p >= 0,  sum_i p_i = 1,
- * and the d eigenvalues are quantiles of p. Without a rank the mass is free: the measure is nu = s mu on
- * (0,b], mu counting the eigenvalues, and
- *     minimise  || W r ||_1,   r_n proportional to (m(n) - sum_i nu_i s_i^(n-1))/b^(n-1),   nu >= 0.
- * Of the nearest measures the one with the fewest eigenvalues, the least sum of nu_i/s_i, is taken; the k-th
- * eigenvalue is where that sum, counted from above, passes k - 1/2.
+ * MOMENTS finds the measure on a grid in [0,b] whose moments are nearest to the unbiased ones, by a linear
+ * program (Kong and Valiant, 2017). Given a rank d the eigenvalues are d quantiles of it; without, its mass
+ * is free and the eigenvalues are counted. Where the moments' errors are known, it is repeated for `draws`
+ * vectors of moments drawn from them: the eigenvalues are means over the draws, their errors the spread.
  *
- * Where the errors of the moments are known, this is repeated for `draws` vectors of moments, drawn from a
- * normal distribution about the given ones with their covariance (a parametric bootstrap). The eigenvalues
- * reported are then the means over the draws, and their error bars the spread. The means are closer to the
- * truth than the one solution, whose spectrum has few different values. With free mass the eigenvalues are
- * counted in the mean of the draws' measures instead, so that they have the moments.
- *
- * CVPCA, where there are trials, gives the cross-validated eigenvalues of Stringer et al. (2019):
- *     lambda_k = (A v_k).(B v_k)/(PQ),
- * v_k the k-th right singular vector of the half A of the trials, and B the other half, averaged over splits
- * and over the two orders of the halves. Noise that is new in each trial adds nothing on the mean, so that
- * they may be negative; the sampling of rows and columns is not undone. They are in the order of A's singular
- * values. The intervals come from a jackknife over rows, in up to 20 groups.
+ * CVPCA takes trials: lambda_k = (A v_k).(B v_k)/(PQ), v_k the k-th right singular vector of one half A of
+ * the trials and B the other half (Stringer et al., 2019), averaged over splits and both orders. Independent
+ * noise adds nothing on the mean, so that they may be negative; the sampling is not undone. The intervals
+ * come from a jackknife over rows, in up to 20 groups.
  */
 typedef enum {
     KSPEC_SPECTRUM_METHOD_FIT = 0,
@@ -75,19 +62,53 @@ typedef enum {
 typedef struct {
     /* sizeof this struct */
     size_t size;
+    /* Default FIT; what MOMENTS alone has (below) implies MOMENTS. */
+    kspec_spectrum_method method;
+    kspec_center center;
     /*
-     * d, the number of eigenvalues, up to 10^8. It should be no less than the number that matter; more add
-     * little but zeros. Default: free mass, with a list of up to 4096
-     * eigenvalues. kspec_spectrum_from_moments() has an argument for it.
+     * How the moments are estimated, and what rows, columns and trials are; one estimator. FIT takes orders
+     * up to 4 as its check unless nmax says otherwise. Its seed, threads, progress, center, correlation,
+     * device and team must be 0: those here are used.
+     */
+    const kspec_moments_opts *moments;
+    /* For the draws, and for permutations and splits of the trials. */
+    uint64_t seed;
+    /* 1 to 1024. Default kspec_default_threads(). The result does not depend on it. */
+    int threads;
+    kspec_progress progress;
+    /* Where the moments are estimated; the rest runs on the host. */
+    kspec_device device;
+    /* Shares the work of any method out among processes; NULL: this one alone. */
+    kspec_team *team;
+    /*
+     * FIT and MOMENTS: where to give the effective dimension sum_j lambda_j/(lambda_j + t), t_count numbers
+     * > 0. Default: the largest eigenvalue times 1, 0.1, 0.01 and 0.001.
+     */
+    const double *t;
+    size_t t_count;
+
+    /*
+     * FIT: the standard deviation of noise that is independent in each entry of each trial. Default: from
+     * the differences of trials where there are several, otherwise what the fit finds.
+     */
+    double noise;
+    /* 1: there is none. */
+    int no_noise;
+    /*
+     * FIT: the eigenvalues over which the exponent is measured, counted from 1. Default: the last decade of
+     * those that are resolved, where there are 8.
+     */
+    size_t exponent_from, exponent_to;
+
+    /*
+     * The rest is MOMENTS'. d, up to 10^8, no less than the number of eigenvalues that matter; more add
+     * little but zeros. Default: free mass, with a list of up to 4096.
      */
     size_t rank;
     /* Points of the grid, 3 to 100,000. Default 1001. */
     size_t grid;
     kspec_grid spacing;
-    /*
-     * b, no less than the largest eigenvalue. Default: that of the sample matrix, or what the moments say
-     * (KSPEC_UPPER_SAMPLE and KSPEC_UPPER_MOMENTS).
-     */
+    /* b, no less than the largest eigenvalue. Default: as kspec_upper says. */
     double upper;
     kspec_weights weights;
     kspec_quantile quantile;
@@ -95,36 +116,6 @@ typedef struct {
     int draws;
     /* 1: no draws. The eigenvalues are those of the one solution, without error bars. */
     int no_draws;
-    /*
-     * Where to give the effective dimension sum_j lambda_j/(lambda_j + t): t_count numbers > 0. Default: the
-     * largest eigenvalue times 1, 0.1, 0.01 and 0.001.
-     */
-    const double *t;
-    size_t t_count;
-    /* For the draws, and for permutations and splits of the trials. */
-    uint64_t seed;
-    /* 1 to 1024. Default kspec_default_threads(). The result does not depend on it. */
-    int threads;
-    kspec_progress progress;
-    /*
-     * Default FIT; rank, grid, spacing, upper, weights, quantile, draws or no_draws imply MOMENTS, which
-     * alone has them. The fields below belong to FIT.
-     */
-    kspec_spectrum_method method;
-    /*
-     * The standard deviation of noise that is independent in each entry of each trial. Default: from the
-     * differences of trials where there are several, otherwise what the fit finds.
-     */
-    double noise;
-    /* 1: there is none. */
-    int no_noise;
-    /*
-     * The eigenvalues over which the exponent is measured, counted from 1. Default: the last decade of those
-     * that are resolved, where there are 8.
-     */
-    size_t exponent_from, exponent_to;
-    /* Shares the work of any method out among processes; NULL: this one alone. */
-    kspec_team *team;
 } kspec_spectrum_opts;
 
 /* Where b came from. */
@@ -156,38 +147,65 @@ typedef struct {
     double chi2;
 } kspec_spectrum_family;
 
+/* What FIT alone finds. */
 typedef struct {
+    /* How many eigenvalues of the sample were fitted one by one. */
+    size_t levels;
+    /* How many the data resolve: up to the last whose interval spans no more than a factor of 4. */
+    size_t resolved;
+    /* The share of the trace beyond them, with its 95% interval. */
+    double beyond, beyond_ci_low, beyond_ci_high;
+    /* The standard deviation of independent noise in each entry of a trial, with its 95% interval. */
+    double noise, noise_ci_low, noise_ci_high;
+    kspec_noise_from noise_from;
+    /* That by the differences of trials, also where it was given; NaN for one trial. */
+    double noise_of_trials;
     /*
-     * The eigenvalues, decreasing. FIT: averages over families, far more of them than min(P,Q) where the
-     * sample says that there are; one beyond `resolved` is an extrapolation. MOMENTS: means over the draws,
-     * or those of the one solution.
+     * 1: the matrix may be all noise, and nothing is resolved: the unbiased m(2) is not above zero by two
+     * standard errors; or with trials not by three, and m(1) not by two.
      */
-    size_t rank;
-    double *eigenvalues;
+    int all_noise;
     /*
-     * Their standard deviations and 95% intervals. FIT: of the families' mixture. MOMENTS: over the draws;
-     * NaN without.
+     * The exponent a of lambda_i ~ i^-a over the eigenvalues exponent_from ... exponent_to, every octave
+     * with the same weight. NaN, and 0 ... 0, where none is given and fewer than 8 are resolved.
      */
-    double *std_error;
-    double *ci_low, *ci_high;
-    /* MOMENTS (NULL, 0 and NaN for FIT), up to `mass`: the eigenvalues of the one solution. */
+    double exponent, exponent_ci_low, exponent_ci_high;
+    size_t exponent_from, exponent_to;
+    /*
+     * How many standard errors the n-th root of the fitted m(n) lies above that of the unbiased one (of the
+     * moments themselves where that is not positive); NaN for n = 1, and where there is no error bar. Beyond
+     * 3 one of the two is wrong, and every interval was widened: the eigenvalues' by `widened`, the gap
+     * between the n-th roots. Otherwise that is 1.
+     */
+    double *z, widened;
+    /* The participation ratio of the fitted eigenvalues, its 95% interval, and z as above. */
+    double participation_ratio, participation_ratio_ci_low, participation_ratio_ci_high;
+    double participation_ratio_z;
+    /* Which families the fit leans on, the best first. */
+    size_t family_count;
+    kspec_spectrum_family **families;
+} kspec_spectrum_fit;
+
+/* What MOMENTS alone finds. */
+typedef struct {
+    /* 1: no rank was given, and the measure's mass is free. */
+    int free_mass;
+    /* The eigenvalues of the one solution: the measure nearest to the moments as they are. */
     double *plain;
     /* Its measure: grid points of positive mass, increasing; with free mass, the numbers of eigenvalues. */
     size_t atoms;
     double *support, *mass;
-
     /*
-     * The moments: as given or estimated without bias, and those of the fitted spectrum (MOMENTS: of the one
-     * solution's measure, times d where there is a rank).
+     * The sum of the masses: how many eigenvalues there are down to the least point of the grid, and its 95%
+     * interval over the draws. With a rank, d and NaN.
      */
-    size_t count;
-    double *given, *given_std_error, *fitted;
-    /* Of MOMENTS, up to `draws`. ||W r||_1 of the one solution: the linear program's objective. */
+    double number, number_ci_low, number_ci_high;
+    /* ||W r||_1 of the one solution: the linear program's objective. */
     double residual;
     /*
-     * How far the nearest measure's moments are from the given ones: the largest |given - fitted|, at the
-     * order distance_order, in standard errors where distance_in_errors is 1, otherwise relative to d b^n.
-     * Above about 1e-7 no measure on [0,b] has the given moments, which is usual where they are estimates.
+     * The largest |given - fitted|, at the order distance_order, in standard errors where
+     * distance_in_errors is 1, otherwise relative to d b^n. Above about 1e-7 no measure on [0,b] has the
+     * given moments, which is usual where they are estimates.
      */
     double distance;
     int distance_order, distance_in_errors;
@@ -200,15 +218,46 @@ typedef struct {
     kspec_weights weights;
     /* How many draws were made. */
     int draws;
+    /*
+     * The moments of the list: sums of powers of the result's eigenvalues. With free mass those of the one
+     * solution's list differ from `fitted` by half the n-th power of the largest point of support at most.
+     */
+    double *listed;
+} kspec_spectrum_lp;
 
-    /* The effective dimension at each t. */
+/* What CVPCA alone knows. */
+typedef struct {
+    /* How many splits of the trials were averaged, and how many groups of rows left out in turn. */
+    int splits, groups;
+} kspec_spectrum_cvpca;
+
+typedef struct {
+    /* The method and the centring that were used; the latter is DEFAULT where moments were given. */
+    kspec_spectrum_method method;
+    kspec_center center;
+    /*
+     * The eigenvalues, decreasing. FIT: averages over families, far more of them than min(P,Q) where the
+     * sample says that there are; one beyond `resolved` is an extrapolation. MOMENTS: means over the draws,
+     * or those of the one solution. CVPCA: in the order of one half's singular values.
+     */
+    size_t rank;
+    double *eigenvalues;
+    /* Their standard deviations and 95% intervals; NaN where there are none. */
+    double *std_error;
+    double *ci_low, *ci_high;
+    /*
+     * The moments: as given or estimated without bias, and those of the spectrum (MOMENTS: of the one
+     * solution's measure, times d where there is a rank; CVPCA: NULL).
+     */
+    size_t count;
+    double *given, *given_std_error, *fitted;
+    /* The effective dimension at each t; 0 and NULL for CVPCA, no intervals for MOMENTS (NULL). */
     size_t t_count;
     double *t, *effective_dimension, *effective_dimension_std_error;
-    /*
-     * The dimensionality m(1)^2/m(2) of the given moments; NaN if m(2) <= 0. With one trial noise adds to
-     * it.
-     */
+    double *effective_dimension_ci_low, *effective_dimension_ci_high;
+    /* That of `moments` below, which kspec_dimension() gives too; m(1)^2/m(2) where moments were given. */
     double participation_ratio, participation_ratio_std_error;
+    double participation_ratio_ci_low, participation_ratio_ci_high;
     /*
      * The eigenvalues of the sample matrix Phi Phi^T/(PQ), for comparison: min(P,Q) of them, decreasing,
      * trials averaged. 0 and NULL without a matrix, or where min(P,Q) > 4096.
@@ -218,102 +267,37 @@ typedef struct {
     /* The estimates that were used; NULL where moments were given. */
     kspec_moments_result *moments;
     double seconds;
-
-    kspec_spectrum_method method;
-    /* The rest is made by FIT. How many eigenvalues of the sample were fitted one by one. */
-    size_t levels;
-    /*
-     * How many eigenvalues the data resolve: up to the last whose interval spans no more than a factor of
-     * 4.
-     */
-    size_t resolved;
-    /* The share of the trace beyond them, with its 95% interval. */
-    double beyond, beyond_ci_low, beyond_ci_high;
-    /* The standard deviation of independent noise in each entry of a trial, with its 95% interval. */
-    double noise, noise_ci_low, noise_ci_high;
-    kspec_noise_from noise_from;
-    /* The 95% intervals of the effective dimensions. */
-    double *effective_dimension_ci_low, *effective_dimension_ci_high;
-    /*
-     * The exponent a of lambda_i ~ i^-a: minus the slope of log lambda by log i over the eigenvalues
-     * exponent_from ... exponent_to, every octave with the same weight. NaN, and a range of 0 ... 0, where
-     * none is given and fewer than 8 are resolved.
-     */
-    double exponent, exponent_ci_low, exponent_ci_high;
-    size_t exponent_from, exponent_to;
-    /*
-     * A check of one route by the other. z: how many standard errors the n-th root of the fitted m(n) lies
-     * above that of the unbiased one (of the moments themselves where that is not positive); NaN for n = 1,
-     * and where there is no error bar. Beyond 3 one of the two is wrong.
-     */
-    double *z;
-    /* The participation ratio of the fitted eigenvalues, and z as above: noise counts in both. */
-    double participation_ratio_fitted, participation_ratio_ci_low, participation_ratio_ci_high;
-    double participation_ratio_z;
-    /* Which families the fit leans on, the best first. */
-    size_t family_count;
-    kspec_spectrum_family **families;
-
-    /* Again of MOMENTS. 1: no rank was given, and the measure's mass is free. */
-    int free_mass;
-    /*
-     * The sum of the masses: how many eigenvalues there are down to the least point of the grid, and its 95%
-     * interval over the draws. With a rank, d and NaN.
-     */
-    double number, number_ci_low, number_ci_high;
-    /*
-     * The moments of the list: sums of powers of `eigenvalues`. With free mass those of the one solution's
-     * list differ from `fitted` by half the n-th power of the largest point of `support` at most.
-     */
-    double *listed;
-
-    /* Of CVPCA: how many splits of the trials were averaged, and how many groups of rows left out in turn. */
-    int splits, groups;
-
-    /*
-     * Again of FIT. 1: the matrix may be all noise, and nothing is resolved. There may be noise, and the
-     * unbiased m(2), which is free of it, is not above zero by two standard errors; or with trials not by
-     * three, and m(1) not by two.
-     */
-    int all_noise;
-    /*
-     * Where |z| exceeds 3 at some order, every interval was widened: the eigenvalues' by this factor, which
-     * is the gap between the n-th roots. Otherwise 1.
-     */
-    double widened;
-    /* The standard deviation of noise by the differences of trials, also where it was given; NaN for one. */
-    double noise_of_trials;
+    /* The part of the method that was used; the others are NULL. */
+    kspec_spectrum_fit *fit;
+    kspec_spectrum_lp *lp;
+    kspec_spectrum_cvpca *cvpca;
 } kspec_spectrum_result;
 
 /*
- * Recovers `rank` eigenvalues, or with 0 as many as there are, from the moments m(1) ... m(count), 1 to 1000
- * of them. std_error has their standard errors, or is NULL where they are exact or nothing is known;
- * correlation (count x count) is that of their errors, or NULL where they are independent. Moments that no
- * measure has give the nearest one. kspec_spectrum_free() releases the result; it takes NULL, and after a
- * failure *out is NULL.
+ * Recovers opts->rank eigenvalues, or with 0 as many as there are, from the moments m(1) ... m(count), 1 to
+ * 1000 of them, by MOMENTS. std_error has their standard errors, or is NULL where they are exact or nothing
+ * is known; correlation (count x count) is that of their errors, or NULL where they are independent. Moments
+ * that no measure has give the nearest one. kspec_spectrum_free() releases the result; it takes NULL, and
+ * after a failure *out is NULL.
  *
  * Time: a linear program of `count` + 1 rows and `grid` columns for each draw, some milliseconds. Memory:
- * `rank` doubles for each draw, and the linear program for each thread; the call checks first that there is
- * room.
+ * `rank` doubles for each draw, and the linear program for each thread.
  */
 KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error,
-                                                   const double *correlation, size_t count, size_t rank,
+                                                   const double *correlation, size_t count,
                                                    const kspec_spectrum_opts *opts,
                                                    kspec_spectrum_result **out, kspec_error *err);
 
 /*
- * From a matrix. kspec_moments() runs first, with the options `how` (one estimator; threads, seed, progress
- * and correlation are set from opts). FIT takes orders up to 4 as its check unless `how` says otherwise,
- * averages the trials, and follows `how` in centring, normalising and in which sides are samples. MOMENTS
- * then does the above; error bars exist where every order has one: not at n = min(P,Q).
+ * From a matrix, or from ntrials of one shape, as kspec_moments() takes them; that runs first.
  *
- * FIT needs at least 4 rows and 4 columns; groups, missing entries and finite populations are refused.
- * Time: the eigenproblem of the shorter side n, some seconds at n = 2000 and n^3, and about a second.
- * Memory: a copy of the matrix and, up to n = 4096, n (P + Q + 4n) doubles. Beyond that the singular vectors
- * of the 4096 largest eigenvalues alone are taken: n^2 + 4096 (P + Q + n) doubles. The call checks first that
- * there is room. n is at most 32000.
+ * FIT needs at least 4 rows and 4 columns; groups, missing entries and finite populations are refused. Time:
+ * the eigenproblem of the shorter side n <= 32000, some seconds at n = 2000 and n^3. Memory: a copy of the
+ * matrix and n (P + Q + 4n) doubles, or beyond n = 4096, where the singular vectors of the 4096 largest
+ * eigenvalues alone are taken, n^2 + 4096 (P + Q + n). MOMENTS has error bars where every order has one: not
+ * at n = min(P,Q).
  */
-KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
+KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials,
                                       const kspec_spectrum_opts *opts, kspec_spectrum_result **out,
                                       kspec_error *err);
 KSPEC_API void kspec_spectrum_free(kspec_spectrum_result *result);

@@ -38,7 +38,7 @@ def preprocess(compiler, include, tool):
 
 def read_version(include):
     text = pathlib.Path(include, "kspec/base.h").read_text()
-    return re.search(r'#define KSPEC_VERSION "(.*?)"', text).group(1)
+    return ".".join(re.findall(r"#define KSPEC_VERSION_[MP][A-Z]+ +(\d+)", text))
 
 
 def read_enums(code):

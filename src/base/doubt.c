@@ -37,13 +37,13 @@ static const kind kinds[] = {
         {"column"}, "groups_column"},
     [KSPEC_DOUBT_UNRELATED_TRIALS] = {WARNING, "unrelated-trials",
         "{what} agree no more than chance (correlation {correlation:2}): several inputs mean repeats of the "
-        "same rows and columns; compare two data sets instead",
+        "same rows and columns; two data sets are for kspec compare",
         {"correlation"}},
     [KSPEC_DOUBT_EMPTY_ROWS] = {WARNING, "empty-rows",
-        "{rows} rows are without any value and take no part; the first is row {first} (from 0)",
+        "{rows} rows are without any value and left out; the first is row {first} (from 0)",
         {"rows", "first"}},
     [KSPEC_DOUBT_EMPTY_COLS] = {WARNING, "empty-cols",
-        "{cols} columns are without any value and take no part; the first is column {first} (from 0)",
+        "{cols} columns are without any value and left out; the first is column {first} (from 0)",
         {"cols", "first"}},
 
     [KSPEC_DOUBT_ONE_TRIAL] = {NOTE, "one-trial",
@@ -73,6 +73,54 @@ static const kind kinds[] = {
         "groups of rows differ in size, and the column means, {mean_share:%} of m(1), add to the error of "
         "centred estimates; subtract them first",
         {"mean_share"}},
+
+    [KSPEC_DOUBT_ALIGNMENT_UNDEFINED] = {SERIOUS, "alignment-undefined",
+        "the alignment is undefined: the estimate of m(2) of {what} is not positive"},
+    [KSPEC_DOUBT_ALIGNMENT_ABOVE_ONE] = {WARNING, "alignment-above-one",
+        "alignment {alignment} is above 1, the most that two kernels have: do the matrices share columns, or "
+        "are they too small?",
+        {"alignment"}},
+
+    [KSPEC_DOUBT_MOMENT_UNDERFLOW] = {WARNING, "moment-underflow",
+        "m({order}) is below the smallest double, 2.2e-308: from there on roots are right, values and error "
+        "bars are lost; scale the data",
+        {"order"}, "normalize"},
+    [KSPEC_DOUBT_MOMENT_BELOW_BOUND] = {SERIOUS, "moment-below-bound",
+        "m({order}) = {moment:3} ({what}) is not above {bound:3}, the least that a kernel has: orders from "
+        "{order} on say nothing; more rows, columns or trials are needed",
+        {"order", "moment", "bound"}},
+    [KSPEC_DOUBT_MOMENTS_UNKNOWN] = {NOTE, "moments-unknown",
+        "moments of order {order} and above are not known at this size: their intervals reach 0",
+        {"order"}},
+    [KSPEC_DOUBT_ROUNDING] = {WARNING, "rounding",
+        "exact: rounding may have moved m({order}) by {rounding:2}, more than a tenth of its {what}: the "
+        "entries differ too widely; use path",
+        {"order", "rounding"}, "estimator", "path"},
+    [KSPEC_DOUBT_MEANS_DOMINATE] = {WARNING, "means-dominate",
+        "the column means make up {mean_share:%} of m(1) and dominate the spectrum; centre the data to see "
+        "what varies around them",
+        {"mean_share"}, "center"},
+
+    [KSPEC_DOUBT_CONSTANT_COLUMNS] = {WARNING, "constant-columns",
+        "constant columns, {constant} of {cols}, add nothing to any distance",
+        {"constant", "cols"}},
+    [KSPEC_DOUBT_NEAR_FLOOR] = {SERIOUS, "near-floor",
+        "{norm} is near n/q = {floor}, its least possible value, and overestimates the norm; use more "
+        "features or rff-debiased",
+        {"norm", "floor"}},
+    [KSPEC_DOUBT_DISAGREES] = {WARNING, "disagrees",
+        "{norm} disagrees with the debiased estimate, {debiased}, from the same features; use more of them "
+        "or rff-debiased",
+        {"norm", "debiased"}},
+    [KSPEC_DOUBT_NOT_CONVERGED] = {WARNING, "not-converged",
+        "not converged after {steps} {what} (residual {residual:2})",
+        {"steps", "residual"}},
+    [KSPEC_DOUBT_TOLERANCE_MISSED] = {WARNING, "tolerance-missed",
+        "at {features} features the interval is still wider than the tolerance",
+        {"features"}, "tolerance"},
+    [KSPEC_DOUBT_TOO_FEW_FEATURES] = {SERIOUS, "too-few-features",
+        "{features} features of {rows} rows are too few for an estimate",
+        {"features", "rows"}},
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };

@@ -96,10 +96,17 @@ kspec_status ks_take_opts(void *ours, size_t our_size, const void *theirs, kspec
     if (!theirs) return KSPEC_OK;
     size_t size;
     memcpy(&size, theirs, sizeof size);
-    if (size < sizeof size || size > our_size)
-        return ks_fail(err, KSPEC_E_ARG, "options: size field is %zu, this library (%s) knows 8 to %zu", size,
-                       KSPEC_VERSION, our_size);
-    memcpy(ours, theirs, size);
+    if (size < sizeof size || size > KS_OPTS_MAX)
+        return ks_fail(err, KSPEC_E_ARG,
+                       "options: size field is %zu, not the sizeof of a struct of options (8 to %d)", size,
+                       KS_OPTS_MAX);
+    for (size_t k = our_size; k < size; k++)
+        if (((const unsigned char *)theirs)[k])
+            return ks_fail(err, KSPEC_E_ARG,
+                           "options: the field at byte %zu (size %zu) is set, but this library (%s) knows "
+                           "only the first %zu bytes",
+                           k, size, KSPEC_VERSION, our_size);
+    memcpy(ours, theirs, size < our_size ? size : our_size);
     return KSPEC_OK;
 }
 

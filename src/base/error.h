@@ -33,10 +33,17 @@ static inline double ks_megabytes(size_t bytes) { return (double)bytes / 1e6; }
 /* Clears err; public functions do this first, so that a success leaves code = KSPEC_OK. */
 void ks_clear(kspec_error *err);
 
+/* Begins a public call: clears `err`, sets *out to NULL, and fails where `out` itself is NULL. */
+#define ks_begin(err, out) \
+    (ks_clear(err), (out) ? (*(out) = NULL, KSPEC_OK) : ks_check_pointer(err, NULL, "out"))
+
 /*
  * Copies the caller's options over a zeroed struct: an older caller's shorter struct leaves the newer fields
- * at their defaults. NULL options are all defaults. Fails if the size field is 0 or larger than ours.
+ * at their defaults. A newer caller's longer struct is accepted where all that we do not know is zero, its
+ * default. NULL options are all defaults. Fails where the size field is below 8 or above KS_OPTS_MAX, which
+ * no struct of options has and a field that was never set probably exceeds.
  */
+enum { KS_OPTS_MAX = 4096 };
 kspec_status ks_take_opts(void *ours, size_t our_size, const void *theirs, kspec_error *err);
 
 #endif

@@ -35,6 +35,7 @@ kspec_status kspec_device_parse(const char *text, kspec_device *device, kspec_er
     static const char *const words[] = {"auto", "cpu", "gpu"};
     int k;
     ks_clear(err);
+    if (ks_check_pointer(err, device, "device")) return KSPEC_E_ARG;
     *device = KSPEC_DEVICE_AUTO;
     for (int w = 0; w < 3 && text; w++)
         if (strcmp(text, words[w]) == 0) {
@@ -202,7 +203,7 @@ void ks_place_tell(const ks_place *p, kspec_device_used *used) {
 }
 
 kspec_status ks_place_run(ks_place *p, kspec_status opened, kspec_team *team, ks_attempt *attempt, void *call,
-                          kspec_device_used *used, kspec_error *err) {
+                          kspec_error *err) {
     kspec_error own; /* why a GPU failed is needed here */
     kspec_error *to = err ? err : &own;
     p->ranked = team && team->comm.ranks > 1;
@@ -211,7 +212,6 @@ kspec_status ks_place_run(ks_place *p, kspec_status opened, kspec_team *team, ks
         ks_clear(to);
         st = attempt(call, p, to);
     }
-    ks_place_tell(p, used);
     ks_place_close(p);
     return ks_team_end(team, st, err);
 }

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "dimension/differences.h"
 #include "linalg/linalg.h"
+#include "moments/doubts.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
 #include "moments/where.h"
@@ -110,6 +111,30 @@ static kspec_status biased_alignment(job *j, const ks_run *run, double *value, k
     return st;
 }
 
+/* ---- doubts ---- */
+
+static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err) {
+    const ks_doubts to = KS_DOUBTS(r);
+    const char *first = j->o.name ? j->o.name : "the first matrix",
+               *second = j->o.other_name ? j->o.other_name : "the second matrix";
+    char both[400];
+    const ks_doubted a = {r->dimension, NAN, j->one.square[0], j->one.moment[0], NULL},
+                     b = {r->other_dimension, NAN, j->two.square[0], j->two.moment[0], NULL};
+    ks_print(both, sizeof both, "%.160s and %.160s", first, second);
+    if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
+    ks_doubt_dimension(to, first, &a);
+    ks_doubt_dimension(to, second, &b);
+    if (j->o.paired == KSPEC_PAIRED_ROWS && !isfinite(r->alignment))
+        ks_doubt(to, KSPEC_DOUBT_ALIGNMENT_UNDEFINED, both,
+                 isfinite(r->dimension)         ? second
+                 : isfinite(r->other_dimension) ? first
+                                                : "one matrix, or of both,",
+                 0);
+    else if (r->alignment_ci_low > 1)
+        ks_doubt(to, KSPEC_DOUBT_ALIGNMENT_ABOVE_ONE, both, NULL, r->alignment);
+    return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
+}
+
 /* ---- the call ---- */
 
 static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
@@ -128,7 +153,7 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
     return st ? st : biased_alignment(j, &last, &r->alignment_biased, err);
 }
 
-/* The sums of either (their quarters take half as long), those of both for the alignment, and higher moments */
+/* The sums of either, those of both for the alignment, and higher moments */
 static kspec_status decide(job *j, ks_place *place, kspec_error *err) {
     const ks_trials *t[2] = {&j->first.trials, &j->second.trials};
     ks_load l = {0};
@@ -156,7 +181,9 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
         r->trials = t->count, r->other_trials = u->count, r->center = j->o.center, r->paired = j->o.paired;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
         r->alignment_biased = NAN;
+        ks_place_tell(place, &r->device);
         st = compute(j, r, err);
+        if (!st) st = add_doubts(j, r, err);
         ks_blas_leave();
     }
     if (st)
@@ -169,12 +196,10 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
 kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
                            size_t other_ntrials, const kspec_compare_opts *opts, kspec_compare_result **out,
                            kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     job j = {0};
     ks_place place = {0};
-    kspec_device_used used;
     kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     j.run.team = j.o.team;
@@ -192,14 +217,13 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
                               "the second matrix", &j.arena, err);
     if (!st) st = check(&j, err);
     if (!st) st = ks_place_make(&place, ks_device_of_rank(j.o.device, j.o.team), err);
-    st = ks_place_run(&place, st, j.o.team, attempt, &j, &used, err);
+    st = ks_place_run(&place, st, j.o.team, attempt, &j, err);
     ks_arena_free(&j.arena);
     if (st) {
         kspec_compare_free(j.result);
         return st;
     }
     j.result->seconds = ks_now() - start;
-    j.result->device = used;
     *out = j.result;
     return KSPEC_OK;
 }

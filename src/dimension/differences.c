@@ -42,8 +42,8 @@ static kspec_status list_second(const ks_second *s, lists *l, ks_arena *arena, k
 }
 
 /*
- * The plan of m(3) and m(4) by exact, as far as AUTO would have it, up to nmax (0: 4); *last is how far, or 0.
- * Call ks_tasks_free() afterwards.
+ * The plan of m(3) and m(4) by exact, as far as AUTO would have it, up to nmax (0: 4); *last is how far, or
+ * 0. Call ks_tasks_free() afterwards.
  */
 static kspec_status plan_higher(const kspec_compare_opts *how, const ks_trials *t, kspec_moments_opts *o,
                                 ks_tasks *tasks, int *last, kspec_error *err) {

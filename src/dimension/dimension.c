@@ -158,6 +158,7 @@ static kspec_status add_doubts(kspec_dimension_result *r, kspec_error *err) {
                                                             : "every column is constant";
     const ks_doubted d = {r->dimension, r->std_error, r->trace_squared, r->second_moment,
                           isfinite(r->naive) || r->missing ? NULL : constant};
+    if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     if (r->mean_share > 0.5) ks_doubt(to, KSPEC_DOUBT_UNEVEN_GROUPS, NULL, NULL, r->mean_share);
     ks_doubt_dimension(to, NULL, &d);
     if (r->trials == 1) ks_doubt(to, KSPEC_DOUBT_ONE_TRIAL, NULL, NULL, 0);
@@ -254,6 +255,7 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
         ks_blas_leave();
     }
     ks_arena_free(&arena);
+    if (!st) ks_place_tell(place, &r->device);
     if (!st) st = add_doubts(r, err);
     if (st)
         kspec_dimension_free(r);
@@ -264,24 +266,21 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
 
 kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspec_dimension_opts *opts,
                              kspec_dimension_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_dimension_opts o;
     ks_place place = {0};
-    kspec_device_used used;
     call c = {phi, ntrials, &o, NULL};
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
     st = check(&o, err);
     if (!st) st = ks_place_make(&place, ks_device_of_rank(o.device, o.team), err);
-    st = ks_place_run(&place, st, o.team, attempt, &c, &used, err);
+    st = ks_place_run(&place, st, o.team, attempt, &c, err);
     if (st) {
         kspec_dimension_free(c.result);
         return st;
     }
     c.result->seconds = ks_now() - start;
-    c.result->device = used;
     *out = c.result;
     return KSPEC_OK;
 }

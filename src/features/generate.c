@@ -233,8 +233,7 @@ static kspec_status prepare(kspec_generator *g, kspec_error *err) {
 
 kspec_status kspec_generate_open(size_t rows, size_t cols, const kspec_generate_opts *opts,
                                  kspec_generator **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_generate_opts o;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
@@ -313,6 +312,7 @@ kspec_status kspec_generate_rows(kspec_generator *g, size_t trial, size_t first,
                                  kspec_error *err) {
     ks_clear(err);
     kspec_status st = ks_check_pointer(err, g, "the generator");
+    if (!st && count) st = ks_check_pointer(err, out, "out");
     if (st) return st;
     size_t P = g->P;
     if (trial >= g->o.trials)

@@ -119,13 +119,13 @@ static kspec_status read_and_send(const char *const *inputs, size_t count, const
 kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                         kspec_dataset **out, kspec_error *err) {
     kspec_read_opts o;
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
     const int together = shared(o.team) && inputs && !read_by_each(inputs, count);
     o.size = sizeof o;
     st = together ? read_and_send(inputs, count, &o, out, err) : ks_read(inputs, count, &o, out, err);
+    if (!st) st = ks_dataset_doubt(*out, inputs, count, &o, err);
     if (o.team) st = ks_calls_of(o.team)->end(o.team, st, err);
     if (st) {
         kspec_dataset_free(*out);
@@ -163,8 +163,7 @@ static kspec_status labels_of_first(const char *input, const kspec_read_opts *o,
 kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, kspec_labels **out,
                                kspec_error *err) {
     kspec_read_opts o;
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
     o.size = sizeof o;

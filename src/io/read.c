@@ -196,6 +196,7 @@ void kspec_dataset_free(kspec_dataset *d) {
     ks_free(set->trials);
     ks_free(d->row_trials);
     ks_free(d->col_names);
+    ks_arena_free(&set->arena);
     ks_free(set);
 }
 

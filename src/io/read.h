@@ -2,6 +2,7 @@
 #ifndef KS_IO_READ_H
 #define KS_IO_READ_H
 
+#include "base/memory.h"
 #include "formats/array.h"
 #include "formats/printable.h"
 
@@ -39,7 +40,13 @@ typedef struct {
     ks_array storage;
     /* the trials where lent arrays are used in place, and d.data is NULL; otherwise NULL */
     kspec_matrix *trials;
+    /* of the doubts */
+    ks_arena arena;
 } ks_dataset;
+
+/* Adds what is doubtful about a data set, read from these inputs; o may be NULL. */
+kspec_status ks_dataset_doubt(kspec_dataset *d, const char *const *paths, size_t count,
+                              const kspec_read_opts *o, kspec_error *err);
 
 /* kspec_read() in one process */
 kspec_status ks_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,

@@ -167,8 +167,7 @@ kspec_status kspec_write_check(const char *path, int ndim, kspec_error *err) {
 
 kspec_status kspec_write_open(const char *path, int ndim, const size_t *shape, kspec_writer **out,
                               kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     if (!path) return ks_fail(err, KSPEC_E_ARG, "no path to write to (NULL)");
     if (!shape) return ks_fail(err, KSPEC_E_ARG, "cannot write %s: no shape (NULL)", path);
     if (ndim != 2 && ndim != 3)

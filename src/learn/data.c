@@ -144,8 +144,7 @@ static kspec_status fill(kspec_learn_data *t, const kspec_matrix *images, const 
 kspec_status kspec_learn_open(const kspec_matrix *images, const kspec_matrix *labels,
                               const kspec_matrix *test_images, const kspec_matrix *test_labels,
                               const kspec_learn_data_opts *opts, kspec_learn_data **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_learn_data_opts o;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = ks_matrix_check(labels, training.column, err);

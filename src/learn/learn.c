@@ -188,8 +188,7 @@ static kspec_status train(job *j, kspec_error *err) {
 
 kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, size_t width_count,
                          const kspec_learn_opts *opts, kspec_learn_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double begun = ks_now();
     job j = {.l = {.data = data, .widths = widths, .width_count = width_count, .poll = poll}};
     kspec_status st = ks_take_opts(&j.l.o, sizeof j.l.o, opts, err);

@@ -1,7 +1,9 @@
 #include "moments/doubts.h"
 
+#include "base/result.h"
 #include "moments/jackknife.h"
 
+#include <float.h>
 #include <math.h>
 
 /* An uncertainty beyond these factors either way leaves a dimension rough, or as good as unknown. */
@@ -25,4 +27,89 @@ void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
         ks_doubt(to, KSPEC_DOUBT_DIMENSION_UNDEFINED, where, second ? "m(2)" : "m(1)^2",
                  second ? d->moment : d->square);
     }
+}
+
+/* ---- moments ---- */
+
+/* The lowest order whose moment is too small for a double, though its root is not; 0: none */
+static int underflow(const kspec_moments_result *r) {
+    int lowest = 0;
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_estimate *e = r->estimates[k];
+        if (e->root != 0 && fabs(e->value) < DBL_MIN && (!lowest || e->n < lowest)) lowest = e->n;
+    }
+    return lowest;
+}
+
+/* Every moment is 0 for want of digits: nothing in the table means anything. */
+static int all_lost(const kspec_moments_result *r) {
+    for (size_t k = 0; k < r->count; k++)
+        if (r->estimates[k]->value != 0 || r->estimates[k]->root != 0) return 0;
+    return r->count && r->participation_ratio_naive > 0; /* which knows the scale of the data */
+}
+
+/* The value of an estimator at order n, or NaN */
+static double value_of(const kspec_moments_result *r, kspec_estimator e, int n) {
+    for (size_t k = 0; k < r->count; k++)
+        if (r->estimates[k]->estimator == e && r->estimates[k]->n == n) return r->estimates[k]->value;
+    return NAN;
+}
+
+/*
+ * A kernel has m(n) > 0 and, by Jensen for the weights lambda/m(1), m(n) >= m(2)^(n-1)/m(1)^(n-2). Flat
+ * spectra are at the second bound, so that chance puts estimates below it: two standard errors are not
+ * chance.
+ */
+static void doubt_bounds(ks_doubts to, const kspec_moments_result *r) {
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_estimate *e = r->estimates[k];
+        double m1 = value_of(r, e->estimator, 1), m2 = value_of(r, e->estimator, 2),
+               bound = e->n > 2 && m1 > 0 && m2 > 0 ? m1 * pow(m2 / m1, e->n - 1) : 0,
+               chance = isfinite(e->std_error) ? 2 * e->std_error : 0;
+        if (e->value > 0 && !(e->value + chance < bound * (1 - 1e-9))) continue;
+        ks_doubt(to, KSPEC_DOUBT_MOMENT_BELOW_BOUND, NULL, kspec_estimator_name(e->estimator), e->n, e->value,
+                 e->value > 0 ? bound : 0);
+        return;
+    }
+}
+
+/* The first order whose interval reaches 0 */
+static void doubt_orders(ks_doubts to, const kspec_moments_result *r) {
+    int first = 0;
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_estimate *e = r->estimates[k];
+        if (e->estimator == KSPEC_ESTIMATOR_NAIVE || !(e->ci_low <= 0)) continue;
+        if (!first || e->n < first) first = e->n;
+    }
+    if (first) ks_doubt(to, KSPEC_DOUBT_MOMENTS_UNKNOWN, NULL, NULL, first);
+}
+
+void ks_doubt_moments(kspec_moments_result *r, size_t rows) {
+    const ks_doubts to = KS_DOUBTS(r);
+    const int lost = underflow(r);
+    if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
+    if (all_lost(r)) {
+        ks_doubt(to, KSPEC_DOUBT_UNDERFLOW, NULL, NULL, 0);
+        return;
+    }
+    if (lost) {
+        ks_doubt(to, KSPEC_DOUBT_MOMENT_UNDERFLOW, NULL, NULL, lost);
+    } else {
+        const ks_doubted d = {r->participation_ratio, r->participation_ratio_std_error, 1, 1, NULL};
+        if (isfinite(d.value)) ks_doubt_dimension(to, NULL, &d);
+        doubt_bounds(to, r);
+        doubt_orders(to, r);
+    }
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_estimate *m = r->estimates[k];
+        if (!kspec_estimate_doubtful(m)) continue;
+        ks_doubt(to, KSPEC_DOUBT_ROUNDING, NULL, isfinite(m->std_error) ? "standard error" : "value", m->n,
+                 m->rounding);
+        break;
+    }
+    if (!(r->mean_share > 0.5)) return;
+    if (r->center > KSPEC_CENTER_NONE)
+        ks_doubt(to, KSPEC_DOUBT_UNEVEN_GROUPS, NULL, NULL, r->mean_share);
+    else if (!r->groups && !r->col_groups && !r->missing && rows > 2)
+        ks_doubt(to, KSPEC_DOUBT_MEANS_DOMINATE, NULL, NULL, r->mean_share);
 }

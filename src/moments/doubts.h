@@ -3,6 +3,7 @@
 #define KS_MOMENTS_DOUBTS_H
 
 #include "base/doubt.h"
+#include "kspec/moments.h"
 
 typedef struct {
     /* the dimension, NaN where it is undefined, and its standard error, NaN where there is none */
@@ -12,6 +13,9 @@ typedef struct {
     /* why it cannot be defined, such as "every entry is 0", or NULL */
     const char *constant;
 } ks_doubted;
+
+/* Adds to the result's list: about the moments of a matrix of so many rows, and the dimension they give */
+void ks_doubt_moments(kspec_moments_result *r, size_t rows);
 
 void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d);
 

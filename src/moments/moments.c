@@ -2,12 +2,14 @@
  * kspec_moments(): checks its arguments, plans, has each task averaged, and makes error bars from the
  * leave-one-out estimates.
  */
+#include "base/result.h"
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
 #include "device/lent.h"
 #include "linalg/linalg.h"
+#include "moments/doubts.h"
 #include "moments/average.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
@@ -431,7 +433,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     j.run.device = place->device;
     const int scaled = !st && there;
     if (scaled) st = ks_trials_there_scale(&j.run, &j.trials, err);
-    if (!st && !(r = ks_zalloc(1, sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
+    if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st && !(st = ks_blas_enter(j.run.threads, err))) {
         st = compute(&j, r, err);
         ks_blas_leave();
@@ -469,19 +471,22 @@ typedef struct {
 
 static kspec_status attempt_any(void *ctx, ks_place *place, kspec_error *err) {
     call *c = ctx;
-    return c->o->data_memory == KSPEC_MEMORY_DEVICE
-               ? attempt_lent(c->phi, c->ntrials, c->o, place, &c->result, err)
-               : attempt(c->phi, c->ntrials, c->o, place, 0, &c->result, err);
+    kspec_status st = c->o->data_memory == KSPEC_MEMORY_DEVICE
+                          ? attempt_lent(c->phi, c->ntrials, c->o, place, &c->result, err)
+                          : attempt(c->phi, c->ntrials, c->o, place, 0, &c->result, err);
+    if (st) return st;
+    ks_place_tell(place, &c->result->device);
+    ks_doubt_moments(c->result, c->phi->rows);
+    const size_t failed = ks_result_arena(c->result)->failed;
+    return failed ? ks_nomem(err, "the list of doubts", failed) : KSPEC_OK;
 }
 
 kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                            kspec_moments_result **out, kspec_error *err) {
     kspec_moments_opts o;
     ks_place place = {0};
-    kspec_device_used used;
     call c = {phi, ntrials, &o, NULL};
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = ks_center_resolve(&o.center, KSPEC_CENTER_NONE, err);
@@ -492,13 +497,12 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st)
         st = o.data_memory == KSPEC_MEMORY_DEVICE ? ks_place_at(&place, o.device, phi, ntrials, err)
                                                   : ks_place_make(&place, o.device, err);
-    st = ks_place_run(&place, st, o.team, attempt_any, &c, &used, err);
+    st = ks_place_run(&place, st, o.team, attempt_any, &c, err);
     if (st) {
         kspec_moments_free(c.result);
         return st;
     }
     c.result->seconds = ks_now() - start;
-    c.result->device = used;
     *out = c.result;
     return KSPEC_OK;
 }
@@ -507,5 +511,5 @@ void kspec_moments_free(kspec_moments_result *result) {
     if (!result) return;
     ks_free(result->estimates);
     ks_free(result->correlation);
-    ks_free(result);
+    ks_result_free(result);
 }

@@ -1,5 +1,6 @@
 /* kspec_norm(): prepares the rows, repeats each method over its draws, and judges the results. */
 #include "base/clock.h"
+#include "base/doubt.h"
 #include "base/error.h"
 #include "base/matrix.h"
 #include "device/lent.h"
@@ -77,27 +78,30 @@ static double theorem_bound(double n, double q) {
     return part <= 1 ? part * n : NAN;
 }
 
+static ks_doubts doubts_of(holder *r) { return (ks_doubts){&r->memory, &r->out.doubt_count, &r->out.doubts}; }
+
 static void judge(const ks_norm_job *j, const ks_norm_method *m, const ks_debiased *mean, int converged,
-                  kspec_norm_entry *e) {
+                  kspec_norm_entry *e, ks_doubts to) {
     double n = (double)j->n, q = (double)j->o.features, rows = m->sampled ? (double)j->r : n;
-    if (!converged) e->doubts |= KSPEC_NORM_DOUBT_NOT_CONVERGED;
+    if (!converged) ks_doubt(to, KSPEC_DOUBT_NOT_CONVERGED, m->name, "updates", e->iterations, e->residual);
     if (!m->rff) return;
     e->features = j->o.features;
     if (m->method == KSPEC_NORM_METHOD_RFF_DEBIASED) {
         e->ci_low = mean->low;
         e->ci_high = mean->high;
-        if (mean->order < 2) e->doubts |= KSPEC_NORM_DOUBT_NO_ORDER;
+        if (mean->order < 2) ks_doubt(to, KSPEC_DOUBT_TOO_FEW_FEATURES, m->name, NULL, q, rows);
         return;
     }
     e->has_bound = 1;
     e->bound = n / rows * theorem_bound(rows, q);
-    if (q < rows && e->value <= 2 * n / q) e->doubts |= KSPEC_NORM_DOUBT_NEAR_FLOOR;
+    const int near_floor = q < rows && e->value <= 2 * n / q;
+    if (near_floor) ks_doubt(to, KSPEC_DOUBT_NEAR_FLOOR, m->name, NULL, e->value, n / q);
     if (mean->order < 2) return;
     e->debiased = mean->value;
     /* the interval ends at n, which a sound sigma_1(Z)^2 of a wide kernel may exceed by its noise */
-    if (fmin(e->value, n) > mean->high || e->value < mean->low ||
-        fabs(e->value - mean->value) > 0.2 * mean->value)
-        e->doubts |= KSPEC_NORM_DOUBT_DISAGREES;
+    if (!near_floor && (fmin(e->value, n) > mean->high || e->value < mean->low ||
+                        fabs(e->value - mean->value) > 0.2 * mean->value))
+        ks_doubt(to, KSPEC_DOUBT_DISAGREES, m->name, NULL, e->value, e->debiased);
 }
 
 /* Adds draw k of `count` to the means in e and *mean. */
@@ -117,7 +121,8 @@ static void add_draw(kspec_norm_entry *e, int k, int count, const ks_norm_draw *
 }
 
 static kspec_status run_method(const ks_norm_job *j, const ks_norm_method *m, const ks_run *run,
-                               kspec_norm_entry *e, ks_arena *memory, kspec_error *err) {
+                               kspec_norm_entry *e, holder *r, kspec_error *err) {
+    ks_arena *memory = &r->memory;
     int random = m->rff || (m->sampled && !j->o.sample_first), count = random ? j->o.repeats : 1,
         converged = 1;
     *e = (kspec_norm_entry){
@@ -138,7 +143,7 @@ static kspec_status run_method(const ks_norm_job *j, const ks_norm_method *m, co
     double square = 0;
     for (int k = 0; k < count; k++) square += pow(e->draws[k]->value - e->value, 2);
     if (count > 1) e->spread = sqrt(square / (count - 1));
-    judge(j, m, &mean, converged, e);
+    judge(j, m, &mean, converged, e, doubts_of(r));
     return KSPEC_OK;
 }
 
@@ -161,6 +166,9 @@ static kspec_status choose_features(ks_norm_job *j, const ks_run *run, int *miss
 static kspec_status compute(ks_norm_job *j, const ks_run *run, holder *r, kspec_error *err) {
     kspec_norm_result *out = &r->out;
     int missed = 0;
+    if (out->constant_columns)
+        ks_doubt(doubts_of(r), KSPEC_DOUBT_CONSTANT_COLUMNS, NULL, NULL, (double)out->constant_columns,
+                 (double)out->p);
     for (const ks_norm_method *m = ks_norm_methods; m->name; m++)
         out->count += (j->o.methods & m->method) != 0;
     out->entries = new_entries(&r->memory, out->count);
@@ -177,10 +185,10 @@ static kspec_status compute(ks_norm_job *j, const ks_run *run, holder *r, kspec_
         if (!(j->o.methods & m->method)) continue;
         ks_run part = ks_run_part(run, done / steps, (done + 1) / steps);
         done++;
-        kspec_status st = run_method(j, m, &part, *e, &r->memory, err);
+        kspec_status st = run_method(j, m, &part, *e, r, err);
         if (st) return st;
         if (missed && m->method == KSPEC_NORM_METHOD_RFF_DEBIASED)
-            (*e)->doubts |= KSPEC_NORM_DOUBT_TOLERANCE_MISSED;
+            ks_doubt(doubts_of(r), KSPEC_DOUBT_TOLERANCE_MISSED, m->name, NULL, (double)j->o.features);
         if (!isfinite((*e)->value))
             return ks_fail(err, KSPEC_E_NUMERIC, "%s: the norm exceeds the largest double", m->name);
         e++;
@@ -257,6 +265,9 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
         ks_blas_leave();
     }
     ks_arena_free(&arena);
+    ks_place_tell(place, &r->out.device);
+    if (place->unusable) ks_doubt(doubts_of(r), KSPEC_DOUBT_GPU_UNUSED, NULL, place->why, 0);
+    if (!st && r->memory.failed) st = ks_nomem(err, "the list of doubts", r->memory.failed);
     if (st)
         kspec_norm_free(&r->out);
     else
@@ -270,24 +281,21 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     ks_place place = {0};
     ks_arena arena = {0};
     kspec_matrix here;
-    kspec_device_used used;
     call c = {&here, &o, NULL};
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = ks_matrix_check(x, "the matrix", err);
     if (!st) here = *x;
     if (!st) o.device = ks_device_of_rank(o.device, o.team);
     if (!st) st = ks_lent_open(&place, o.device, o.data_memory, &here, &arena, err);
-    st = ks_place_run(&place, st, o.team, attempt, &c, &used, err);
+    st = ks_place_run(&place, st, o.team, attempt, &c, err);
     ks_arena_free(&arena);
     if (st) {
         kspec_norm_free(c.result);
         return st;
     }
     c.result->seconds = ks_now() - start;
-    c.result->device = used;
     *out = c.result;
     return KSPEC_OK;
 }

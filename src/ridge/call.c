@@ -47,28 +47,28 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
         if (!st) st = compute(c->r, &run, c->task, result, err);
         ks_ridge_leave();
     }
-    if (st)
+    if (st) {
         kspec_ridge_free(result);
-    else
-        c->result = result;
-    return st;
+        return st;
+    }
+    ks_place_tell(place, &result->device);
+    c->result = result;
+    return KSPEC_OK;
 }
 
 kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_result **out,
                            kspec_error *err) {
     ks_place place;
     kspec_team *team = r->o.team;
-    kspec_device_used used;
     call c = {r, t, NULL};
     const double start = ks_now();
     kspec_status st = ks_place_make(&place, ks_device_of_rank(r->o.device, team), err);
-    st = ks_place_run(&place, st, team, attempt, &c, &used, err);
+    st = ks_place_run(&place, st, team, attempt, &c, err);
     if (st) {
         kspec_ridge_free(c.result);
         return st;
     }
     c.result->seconds = ks_now() - start;
-    c.result->device = used;
     *out = c.result;
     return KSPEC_OK;
 }

@@ -186,8 +186,7 @@ static kspec_status run_draws(job *j, ks_run *run, size_t draws, ks_arena *a, ks
 
 kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambda, size_t count, size_t draws,
                                    kspec_ridge_empirical_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     ks_run run;
     kspec_ridge_empirical_result *result;

@@ -92,8 +92,7 @@ static kspec_status check(const grid *g, kspec_error *err) {
 
 kspec_status kspec_ridge_grid(kspec_ridge *r, const size_t *N, size_t paths, const double *lambda,
                               size_t count, kspec_ridge_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_status st = ks_check_pointer(err, r, "the plan");
     if (st) return st;
     grid g = {.N = N, .paths = paths, .count = count, .lambda = lambda};

@@ -172,8 +172,7 @@ static kspec_status divide_by_sigma(kspec_ridge *r, kspec_error *err) {
 kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matrix *y, const kspec_matrix *x_test,
                               const kspec_matrix *y_test, const kspec_ridge_opts *opts, kspec_ridge **out,
                               kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_ridge_opts o;
     const data d = {x, y, x_test, y_test};
     ks_run run;

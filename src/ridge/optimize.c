@@ -134,8 +134,7 @@ static kspec_status run_search(kspec_ridge *r, task *t, kspec_ridge_result **out
 
 kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, double high,
                                      kspec_ridge_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_status st = ks_check_pointer(err, r, "the plan");
     if (!st) st = ks_ridge_check_N(N, err);
     if (!st) st = needs_test(r, err);
@@ -227,8 +226,7 @@ static size_t most_features(const kspec_ridge *r, double cost_limit) {
 
 kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cost_limit,
                                        kspec_ridge_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_status st = ks_check_pointer(err, r, "the plan");
     if (!st) st = ks_ridge_check_lambda(lambda, err);
     if (!st) st = needs_test(r, err);

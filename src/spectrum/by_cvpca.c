@@ -120,7 +120,7 @@ static kspec_status average(cvpca *c, const ks_spectrum_job *j, const ks_trials 
             sum[k / c->n / 2 * c->n + k % c->n] += ldexp(c->lambda[k], 2 * t->exponent) / (2 * (double)count);
     }
     ks_blas_leave();
-    j->r->splits = (int)count;
+    j->r->cvpca->splits = (int)count;
     return st;
 }
 
@@ -140,22 +140,15 @@ static void jackknife(const cvpca *c, const double *sum, kspec_spectrum_result *
     }
 }
 
-static kspec_status alloc_result(const ks_spectrum_job *j, size_t n, kspec_error *err) {
+static kspec_status alloc_result(ks_spectrum_job *j, size_t n, kspec_error *err) {
     kspec_spectrum_result *r = j->r;
     double **lists[] = {&r->eigenvalues, &r->std_error, &r->ci_low, &r->ci_high};
     ks_arena *arena = ks_result_arena(r);
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         *lists[k] = ks_arena_alloc(arena, n, sizeof(double));
-    r->given = ks_arena_alloc(arena, j->count, sizeof(double));
-    r->given_std_error = ks_arena_alloc(arena, j->count, sizeof(double));
     if (arena->failed) return ks_nomem(err, "the spectrum", arena->failed);
     r->rank = n;
-    r->count = j->count;
-    for (size_t k = 0; k < j->count; k++) {
-        r->given[k] = j->m[k];
-        r->given_std_error[k] = j->std_error ? j->std_error[k] : NAN;
-    }
-    return KSPEC_OK;
+    return ks_spectrum_given(j, err);
 }
 
 kspec_status ks_check_cvpca(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
@@ -195,7 +188,6 @@ kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, s
     st = average(&c, j, &t, how->splits ? how->splits : SPLITS, sum, &j->arena, err);
     if (st) return st;
     jackknife(&c, sum, j->r);
-    j->r->groups = (int)c.groups;
-    ks_spectrum_participation_ratio(j);
+    j->r->cvpca->groups = (int)c.groups;
     return KSPEC_OK;
 }

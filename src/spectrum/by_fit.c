@@ -72,10 +72,8 @@ static kspec_status alloc_result(const fit *t, size_t rank, kspec_error *err) {
                   {&r->std_error, rank},
                   {&r->ci_low, rank},
                   {&r->ci_high, rank},
-                  {&r->given, K},
-                  {&r->given_std_error, K},
                   {&r->fitted, K},
-                  {&r->z, K},
+                  {&r->fit->z, K},
                   {&r->t, T},
                   {&r->effective_dimension, T},
                   {&r->effective_dimension_std_error, T},
@@ -84,13 +82,12 @@ static kspec_status alloc_result(const fit *t, size_t rank, kspec_error *err) {
                   {&r->sample_eigenvalues, t->x.all_count}};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         *arrays[k].at = ks_arena_alloc(arena, arrays[k].n, sizeof(double));
-    r->families = ks_arena_list(arena, t->f.count, sizeof **r->families);
+    r->fit->families = ks_arena_list(arena, t->f.count, sizeof **r->fit->families);
     if (arena->failed) return ks_nomem(err, "the spectrum", arena->failed);
     r->rank = rank;
-    r->count = K;
     r->t_count = T;
     r->sample_count = t->x.all_count;
-    return KSPEC_OK;
+    return ks_spectrum_given(t->j, err);
 }
 
 static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
@@ -111,15 +108,15 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
     if (!isfinite(r->ci_high[0]) || !(r->eigenvalues[0] > 0))
         return ks_fail(err, KSPEC_E_NUMERIC,
                        "the largest eigenvalue is out of range; scale the data or use --normalize");
-    r->levels = t->o.used;
+    r->fit->levels = t->o.used;
     return KSPEC_OK;
 }
 
 /* Up to the last whose interval, wide as it now is, spans no more than a factor. */
 static void count_resolved(kspec_spectrum_result *r) {
-    r->resolved = 0;
-    for (size_t i = 0; i < r->levels && i < r->rank && !r->all_noise; i++)
-        if (r->ci_low[i] > 0 && r->ci_high[i] <= KS_RESOLVED * r->ci_low[i]) r->resolved = i + 1;
+    r->fit->resolved = 0;
+    for (size_t i = 0; i < r->fit->levels && i < r->rank && !r->fit->all_noise; i++)
+        if (r->ci_low[i] > 0 && r->ci_high[i] <= KS_RESOLVED * r->ci_low[i]) r->fit->resolved = i + 1;
 }
 
 /* Families that differ in their scales alone have one name, and are one line. */
@@ -133,10 +130,10 @@ static kspec_status keep_families(const fit *t, kspec_error *err) {
         char *name = names + k * NAME;
         size_t line = 0;
         ks_family_name(&t->f.p, &t->f.modes[k]->family, NAME, name);
-        while (line < r->family_count && strcmp(r->families[line]->name, name) != 0) line++;
-        if (line == r->family_count)
-            *r->families[r->family_count++] = (kspec_spectrum_family){name, 0, t->f.modes[k]->chi2};
-        r->families[line]->weight += t->f.weight[k];
+        while (line < r->fit->family_count && strcmp(r->fit->families[line]->name, name) != 0) line++;
+        if (line == r->fit->family_count)
+            *r->fit->families[r->fit->family_count++] = (kspec_spectrum_family){name, 0, t->f.modes[k]->chi2};
+        r->fit->families[line]->weight += t->f.weight[k];
     }
     return KSPEC_OK;
 }
@@ -145,12 +142,12 @@ static kspec_status keep_families(const fit *t, kspec_error *err) {
 
 /* The last decade of what is resolved, where that is enough, unless a range was given. */
 static void choose_range(const kspec_spectrum_opts *o, kspec_spectrum_result *r) {
-    r->exponent_from = r->exponent_to = 0;
-    if (!o->exponent_to && r->resolved < KS_EXPONENT_LEAST) return;
-    r->exponent_to = o->exponent_to ? o->exponent_to : r->resolved;
-    r->exponent_from = o->exponent_from ? o->exponent_from : (r->exponent_to + 9) / 10;
-    if (r->exponent_from < 1) r->exponent_from = 1;
-    if (r->exponent_to > r->rank) r->exponent_to = r->rank;
+    r->fit->exponent_from = r->fit->exponent_to = 0;
+    if (!o->exponent_to && r->fit->resolved < KS_EXPONENT_LEAST) return;
+    r->fit->exponent_to = o->exponent_to ? o->exponent_to : r->fit->resolved;
+    r->fit->exponent_from = o->exponent_from ? o->exponent_from : (r->fit->exponent_to + 9) / 10;
+    if (r->fit->exponent_from < 1) r->fit->exponent_from = 1;
+    if (r->fit->exponent_to > r->rank) r->fit->exponent_to = r->rank;
 }
 
 /*
@@ -167,22 +164,19 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
     ks_spectrum_job *j = t->j;
     kspec_spectrum_result *r = j->r;
     for (size_t n = 0; n < r->count; n++) {
-        r->given[n] = j->m[n];
-        r->given_std_error[n] = j->std_error ? j->std_error[n] : NAN;
         r->fitted[n] = scaled(t, m[n].value, (int)n + 1);
-        r->z[n] = n == 0 ? NAN
-                         : compare(r->fitted[n], scaled(t, m[n].sd, (int)n + 1), r->given[n],
-                                   r->given_std_error[n], (int)n + 1);
+        r->fit->z[n] = n == 0 ? NAN
+                              : compare(r->fitted[n], scaled(t, m[n].sd, (int)n + 1), r->given[n],
+                                        r->given_std_error[n], (int)n + 1);
     }
-    ks_spectrum_participation_ratio(j);
-    r->participation_ratio_fitted = ratio->value;
-    r->participation_ratio_ci_low = ratio->low;
-    r->participation_ratio_ci_high = ratio->high;
+    r->fit->participation_ratio = ratio->value;
+    r->fit->participation_ratio_ci_low = ratio->low;
+    r->fit->participation_ratio_ci_high = ratio->high;
     /* with one trial the noise is part of m(1), and so of the unbiased ratio */
     double trace = r->count ? m[0].value : 1, counted = trace + (t->trials > 1 ? 0 : noise->value);
     double times = counted / trace * (counted / trace);
-    r->participation_ratio_z = compare(times * ratio->value, times * ratio->sd, r->participation_ratio,
-                                       r->participation_ratio_std_error, 1);
+    r->fit->participation_ratio_z = compare(times * ratio->value, times * ratio->sd, r->participation_ratio,
+                                            r->participation_ratio_std_error, 1);
 }
 
 /*
@@ -193,7 +187,7 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
 static double gap(const kspec_spectrum_result *r) {
     double most = 1;
     for (size_t n = 1; n < r->count; n++) {
-        if (!(fabs(r->z[n]) > KS_DISAGREE)) continue;
+        if (!(fabs(r->fit->z[n]) > KS_DISAGREE)) continue;
         double far = r->given[n] > 0 ? fabs(log(r->fitted[n] / r->given[n])) / (double)(n + 1) : log(2);
         most = fmax(most, exp(far));
     }
@@ -207,7 +201,7 @@ static void widen(double factor, double *low, double *high) {
 
 static void widen_eigenvalues(kspec_spectrum_result *r) {
     for (size_t i = 0; i < r->rank; i++) {
-        widen(r->widened, &r->ci_low[i], &r->ci_high[i]);
+        widen(r->fit->widened, &r->ci_low[i], &r->ci_high[i]);
         r->std_error[i] = (r->ci_high[i] - r->ci_low[i]) / (2 * 1.959964);
     }
 }
@@ -229,7 +223,7 @@ static void keep_dimensions(const fit *t, const ks_quantity *q) {
         r->effective_dimension_std_error[k] = q[k].sd;
         low[k] = q[k].low, high[k] = q[k].high;
         /* eigenvalues times w are t over w: the dimension changes by a factor of w at most */
-        widen(r->widened, &low[k], &high[k]);
+        widen(r->fit->widened, &low[k], &high[k]);
         high[k] = fmax(q[k].value, fmin(high[k], most));
     }
     for (size_t k = 0; k < r->t_count; k++)
@@ -251,20 +245,22 @@ static kspec_status describe_moments(fit *t, const ks_run *run, kspec_error *err
     kspec_status st = ks_describe(run, &t->f, count, m, err);
     if (st) return st;
     check_moments(t, m, ratio, noise);
-    r->widened = gap(r);
+    r->fit->widened = gap(r);
     widen_eigenvalues(r);
-    widen(r->widened * r->widened, &r->participation_ratio_ci_low, &r->participation_ratio_ci_high);
-    r->participation_ratio_ci_low = fmax(1, r->participation_ratio_ci_low); /* the least of any eigenvalues */
+    widen(r->fit->widened * r->fit->widened, &r->fit->participation_ratio_ci_low,
+          &r->fit->participation_ratio_ci_high);
+    r->fit->participation_ratio_ci_low =
+        fmax(1, r->fit->participation_ratio_ci_low); /* the least of any eigenvalues */
     /* no more than all there is */
-    r->noise = to_sd(t, fmin(noise->value, 1));
-    r->noise_ci_low = r->noise_ci_high = r->noise;
-    r->noise_of_trials = t->trials > 1 ? to_sd(t, t->x.noise) : NAN;
+    r->fit->noise = to_sd(t, fmin(noise->value, 1));
+    r->fit->noise_ci_low = r->fit->noise_ci_high = r->fit->noise;
+    r->fit->noise_of_trials = t->trials > 1 ? to_sd(t, t->x.noise) : NAN;
     if (!t->f.p.dust) {
-        r->noise_from = KSPEC_NOISE_FROM_NOWHERE;
+        r->fit->noise_from = KSPEC_NOISE_FROM_NOWHERE;
         return KSPEC_OK;
     }
-    r->noise_ci_low = to_sd(t, fmin(noise->low, 1));
-    r->noise_ci_high = to_sd(t, fmin(noise->high, 1));
+    r->fit->noise_ci_low = to_sd(t, fmin(noise->low, 1));
+    r->fit->noise_ci_high = to_sd(t, fmin(noise->high, 1));
     return KSPEC_OK;
 }
 
@@ -282,27 +278,24 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
     for (size_t k = 0; k < T; k++)
         q[k] =
             (ks_quantity){.kind = KS_EFFECTIVE_DIMENSION, .at = ldexp(r->t[k], -t->x.exponent) / t->x.unit};
-    *beyond = (ks_quantity){.kind = KS_SHARE_BEYOND, .from = r->resolved};
-    *slope = (ks_quantity){.kind = KS_EXPONENT, .from = r->exponent_from, .to = r->exponent_to};
+    *beyond = (ks_quantity){.kind = KS_SHARE_BEYOND, .from = r->fit->resolved};
+    *slope = (ks_quantity){.kind = KS_EXPONENT, .from = r->fit->exponent_from, .to = r->fit->exponent_to};
     if ((st = ks_describe(&rest, &t->f, T + 2, q, err))) return st;
     keep_dimensions(t, q);
-    r->beyond = beyond->value, r->beyond_ci_low = beyond->low, r->beyond_ci_high = beyond->high;
-    widen(r->widened, &r->beyond_ci_low, &r->beyond_ci_high);
-    r->beyond_ci_high = fmax(r->beyond, fmin(r->beyond_ci_high, 1));
+    r->fit->beyond = beyond->value, r->fit->beyond_ci_low = beyond->low,
+    r->fit->beyond_ci_high = beyond->high;
+    widen(r->fit->widened, &r->fit->beyond_ci_low, &r->fit->beyond_ci_high);
+    r->fit->beyond_ci_high = fmax(r->fit->beyond, fmin(r->fit->beyond_ci_high, 1));
     /* the two ends of its range, each off by that factor, tilt the line */
-    double tilt = 2 * log(r->widened) / fmax(log((double)r->exponent_to / (double)r->exponent_from), 0.1);
-    r->exponent = slope->value;
-    r->exponent_ci_low = slope->low - tilt;
-    r->exponent_ci_high = slope->high + tilt;
+    double tilt = 2 * log(r->fit->widened) /
+                  fmax(log((double)r->fit->exponent_to / (double)r->fit->exponent_from), 0.1);
+    r->fit->exponent = slope->value;
+    r->fit->exponent_ci_low = slope->low - tilt;
+    r->fit->exponent_ci_high = slope->high + tilt;
     return KSPEC_OK;
 }
 
 /* ---- all of it ---- */
-
-static void fill_defaults(kspec_spectrum_result *r) {
-    r->residual = r->distance = r->upper = r->grid_step = NAN;
-    r->weights = KSPEC_WEIGHTS_UNIT;
-}
 
 static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments_opts *how,
                             kspec_error *err) {
@@ -312,15 +305,14 @@ static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments
            fitting = ks_run_part(&j->run, 0.25, 0.9), describing = ks_run_part(&j->run, 0.9, 1);
     kspec_status st = ks_decompose(&decomposing, phi, t->trials, how, KS_VECTORS_MAX, &j->arena, &t->x, err);
     if (st) return st;
-    double noise = known_noise(t, &r->noise_from);
-    if ((st = check_noise(t, noise, r->noise_from, err))) return st;
-    r->all_noise = all_noise(t, r->noise_from);
+    double noise = known_noise(t, &r->fit->noise_from);
+    if ((st = check_noise(t, noise, r->fit->noise_from, err))) return st;
+    r->fit->all_noise = all_noise(t, r->fit->noise_from);
     if ((st = ks_observe(&leverages, &t->x, &j->arena, &t->o, err))) return st;
     if ((st = ks_fit_families(&fitting, &t->o, noise, &j->arena, &t->f, err))) return st;
     size_t rank = t->f.p.end;
     if ((st = alloc_result(t, rank, err)) || (st = keep_eigenvalues(t, err)) || (st = keep_families(t, err)))
         return st;
-    fill_defaults(r);
     return describe(t, &describing, err);
 }
 

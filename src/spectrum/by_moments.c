@@ -30,17 +30,15 @@ static kspec_status check_moments(const job *j, kspec_error *err) {
 
 /* ---- the result's arrays ---- */
 
-static kspec_status alloc_measure(const job *j, kspec_spectrum_result *r, kspec_error *err) {
+static kspec_status alloc_measure(job *j, kspec_spectrum_result *r, kspec_error *err) {
     size_t K = j->count, T = j->o.grid, t = j->o.t_count;
     struct {
         double **at;
         size_t n;
-    } arrays[] = {{&r->support, T},
-                  {&r->mass, T},
-                  {&r->given, K},
-                  {&r->given_std_error, K},
+    } arrays[] = {{&r->lp->support, T},
+                  {&r->lp->mass, T},
                   {&r->fitted, K},
-                  {&r->listed, K},
+                  {&r->lp->listed, K},
                   {&r->t, t},
                   {&r->effective_dimension, t},
                   {&r->effective_dimension_std_error, t}};
@@ -48,13 +46,12 @@ static kspec_status alloc_measure(const job *j, kspec_spectrum_result *r, kspec_
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         *arrays[k].at = ks_arena_alloc(arena, arrays[k].n, sizeof(double));
     if (arena->failed) return ks_nomem(err, "the spectrum", arena->failed);
-    r->count = K;
     r->t_count = t;
-    return KSPEC_OK;
+    return ks_spectrum_given(j, err);
 }
 
 static kspec_status alloc_list(size_t rank, kspec_spectrum_result *r, kspec_error *err) {
-    double **arrays[] = {&r->eigenvalues, &r->std_error, &r->ci_low, &r->ci_high, &r->plain};
+    double **arrays[] = {&r->eigenvalues, &r->std_error, &r->ci_low, &r->ci_high, &r->lp->plain};
     ks_arena *arena = ks_result_arena(r);
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         *arrays[k] = ks_arena_alloc(arena, rank, sizeof(double));
@@ -67,26 +64,26 @@ static kspec_status alloc_list(size_t rank, kspec_spectrum_result *r, kspec_erro
 
 static kspec_status choose_upper(const job *j, kspec_spectrum_result *r, kspec_error *err) {
     if (j->o.upper > 0) {
-        r->upper = j->o.upper;
-        r->upper_from = KSPEC_UPPER_GIVEN;
+        r->lp->upper = j->o.upper;
+        r->lp->upper_from = KSPEC_UPPER_GIVEN;
         return KSPEC_OK;
     }
     if (isfinite(j->sample_top)) {
-        r->upper = j->sample_top > 0 ? j->sample_top : 1; /* a matrix of zeros: any will do */
-        r->upper_from = KSPEC_UPPER_SAMPLE;
+        r->lp->upper = j->sample_top > 0 ? j->sample_top : 1; /* a matrix of zeros: any will do */
+        r->lp->upper_from = KSPEC_UPPER_SAMPLE;
         return KSPEC_OK;
     }
     /* lambda_1^n <= m(n): every root is a bound, up to its error */
-    r->upper = INFINITY;
-    r->upper_from = KSPEC_UPPER_MOMENTS;
+    r->lp->upper = INFINITY;
+    r->lp->upper_from = KSPEC_UPPER_MOMENTS;
     int zero = 1;
     for (size_t n = 0; n < j->count; n++) {
         double error = j->std_error && j->std_error[n] > 0 ? j->std_error[n] : 0, most = j->m[n] + 2 * error;
-        if (most > 0) r->upper = fmin(r->upper, pow(most, 1 / (double)(n + 1)));
+        if (most > 0) r->lp->upper = fmin(r->lp->upper, pow(most, 1 / (double)(n + 1)));
         zero &= j->m[n] == 0;
     }
-    if (zero) r->upper = 1;
-    if (isfinite(r->upper) && r->upper > 0) return KSPEC_OK;
+    if (zero) r->lp->upper = 1;
+    if (isfinite(r->lp->upper) && r->lp->upper > 0) return KSPEC_OK;
     return ks_fail(err, KSPEC_E_ARG, "no moment is positive (m(1) = %g): the upper end must be given",
                    j->m[0]);
 }
@@ -100,27 +97,25 @@ static double unit_of(const job *j, double upper) {
 }
 
 static void keep_measure(const ks_fit *fit, double unit, const double *p, kspec_spectrum_result *r) {
-    r->atoms = 0;
+    r->lp->atoms = 0;
     for (size_t i = 0; i < fit->T; i++)
         if (p[i] > 0) {
-            r->support[r->atoms] = r->upper * fit->s[i];
-            r->mass[r->atoms++] = fit->free_mass ? unit * p[i] / fit->s[i] : p[i];
+            r->lp->support[r->lp->atoms] = r->lp->upper * fit->s[i];
+            r->lp->mass[r->lp->atoms++] = fit->free_mass ? unit * p[i] / fit->s[i] : p[i];
         }
 }
 
 static void compare_moments(const job *j, const ks_errors *e, double unit, const double *mu,
                             const double *fitted, kspec_spectrum_result *r) {
-    r->distance = 0;
-    r->distance_order = 1;
-    r->distance_in_errors = e->se != NULL;
+    r->lp->distance = 0;
+    r->lp->distance_order = 1;
+    r->lp->distance_in_errors = e->se != NULL;
     for (size_t n = 0; n < j->count; n++) {
-        r->given[n] = j->m[n];
-        r->given_std_error[n] = j->std_error ? j->std_error[n] : NAN;
-        r->fitted[n] = ks_from_units(fitted[n], unit, r->upper, n + 1);
+        r->fitted[n] = ks_from_units(fitted[n], unit, r->lp->upper, n + 1);
         double off = fabs(mu[n] - fitted[n]) / (e->se ? e->se[n] : 1);
-        if (off > r->distance) {
-            r->distance = off;
-            r->distance_order = (int)n + 1;
+        if (off > r->lp->distance) {
+            r->lp->distance = off;
+            r->lp->distance_order = (int)n + 1;
         }
     }
 }
@@ -165,30 +160,31 @@ static size_t length(size_t rank, const double *plain, const double *listed) {
  */
 static void use_draws(const job *j, const ks_drawing *g, const double *lambda, const double *listed,
                       size_t made, double *x, kspec_spectrum_result *r) {
-    r->draws = (int)made;
+    r->lp->draws = (int)made;
     for (size_t i = 0; i < r->rank; i++) {
         double mean = 0;
-        for (size_t k = 0; k < made; k++) mean += (x[k] = r->upper * lambda[k * g->rank + i]) / (double)made;
-        r->eigenvalues[i] = r->free_mass ? r->upper * listed[i] : mean;
+        for (size_t k = 0; k < made; k++)
+            mean += (x[k] = r->lp->upper * lambda[k * g->rank + i]) / (double)made;
+        r->eigenvalues[i] = r->lp->free_mass ? r->lp->upper * listed[i] : mean;
         r->std_error[i] = spread(made, x);
         ks_sort_ascending(x, made);
         r->ci_low[i] = quantile_of(made, x, 0.025);
         r->ci_high[i] = quantile_of(made, x, 0.975);
-        if (!r->free_mass) continue;
+        if (!r->lp->free_mass) continue;
         r->ci_low[i] = fmin(r->ci_low[i], r->eigenvalues[i]);
         r->ci_high[i] = fmax(r->ci_high[i], r->eigenvalues[i]);
     }
     set_t(j, r);
     for (size_t k = 0; k < r->t_count; k++) {
         for (size_t l = 0; l < made; l++)
-            x[l] = effective_dimension(r->rank, lambda + l * g->rank, r->upper, r->t[k]);
+            x[l] = effective_dimension(r->rank, lambda + l * g->rank, r->lp->upper, r->t[k]);
         r->effective_dimension_std_error[k] = spread(made, x);
     }
 }
 
 static void use_plain(const job *j, kspec_spectrum_result *r) {
     for (size_t i = 0; i < r->rank; i++) {
-        r->eigenvalues[i] = r->plain[i];
+        r->eigenvalues[i] = r->lp->plain[i];
         r->std_error[i] = r->ci_low[i] = r->ci_high[i] = NAN;
     }
     set_t(j, r);
@@ -206,14 +202,14 @@ static kspec_status list(job *j, const ks_drawing *g, const double *p, kspec_err
     double *x = ks_arena_alloc(&j->arena, g->draws, sizeof *x);
     double *number = ks_arena_alloc(&j->arena, g->draws, sizeof *number);
     if (j->arena.failed) return ks_nomem(err, "the draws", j->arena.failed);
-    r->number = ks_draw_list(g, p, plain);
-    r->number_ci_low = r->number_ci_high = NAN;
+    r->lp->number = ks_draw_list(g, p, plain);
+    r->lp->number_ci_low = r->lp->number_ci_high = NAN;
     memcpy(mean, p, g->fit.T * sizeof *mean);
     kspec_status st = g->draws ? ks_draw_eigenvalues(&j->run, g, lambda, number, mean, &made, err) : KSPEC_OK;
     if (st) return st;
     ks_draw_list(g, mean, listed);
-    if ((st = alloc_list(r->free_mass ? length(g->rank, plain, listed) : g->rank, r, err))) return st;
-    for (size_t i = 0; i < r->rank; i++) r->plain[i] = r->upper * plain[i];
+    if ((st = alloc_list(r->lp->free_mass ? length(g->rank, plain, listed) : g->rank, r, err))) return st;
+    for (size_t i = 0; i < r->rank; i++) r->lp->plain[i] = r->lp->upper * plain[i];
     if (!g->draws) {
         use_plain(j, r);
         return KSPEC_OK;
@@ -221,8 +217,8 @@ static kspec_status list(job *j, const ks_drawing *g, const double *p, kspec_err
     use_draws(j, g, lambda, listed, made, x, r);
     if (g->fit.free_mass) {
         ks_sort_ascending(number, made);
-        r->number_ci_low = quantile_of(made, number, 0.025);
-        r->number_ci_high = quantile_of(made, number, 0.975);
+        r->lp->number_ci_low = quantile_of(made, number, 0.025);
+        r->lp->number_ci_high = quantile_of(made, number, 0.975);
     }
     return KSPEC_OK;
 }
@@ -231,10 +227,10 @@ static kspec_status list(job *j, const ks_drawing *g, const double *p, kspec_err
 
 static kspec_status choose_weights(const job *j, const ks_errors *e, kspec_spectrum_result *r,
                                    kspec_error *err) {
-    r->weights = j->o.weights ? j->o.weights : e->se ? KSPEC_WEIGHTS_COVARIANCE : KSPEC_WEIGHTS_UNIT;
-    if (r->weights == KSPEC_WEIGHTS_UNIT || e->se) return KSPEC_OK;
+    r->lp->weights = j->o.weights ? j->o.weights : e->se ? KSPEC_WEIGHTS_COVARIANCE : KSPEC_WEIGHTS_UNIT;
+    if (r->lp->weights == KSPEC_WEIGHTS_UNIT || e->se) return KSPEC_OK;
     return ks_fail(err, KSPEC_E_ARG, "weights %s need a standard error of every moment",
-                   r->weights == KSPEC_WEIGHTS_STDERR ? "stderr" : "covariance");
+                   r->lp->weights == KSPEC_WEIGHTS_STDERR ? "stderr" : "covariance");
 }
 
 /* How many draws are wanted where the errors are known. */
@@ -268,9 +264,9 @@ static kspec_status prepare(job *j, program *g, kspec_error *err) {
     kspec_spectrum_result *r = j->r;
     size_t K = j->count, T = j->o.grid;
     ks_errors *e = &g->errors;
-    g->unit = unit_of(j, r->upper);
+    g->unit = unit_of(j, r->lp->upper);
     kspec_status st =
-        ks_errors_init(e, K, j->m, j->std_error, j->correlation, g->unit, r->upper, &j->arena, err);
+        ks_errors_init(e, K, j->m, j->std_error, j->correlation, g->unit, r->lp->upper, &j->arena, err);
     if (!st) st = choose_weights(j, e, r, err);
     if (st) return st;
     double *s = ks_arena_alloc(&j->arena, T, sizeof *s);
@@ -281,16 +277,16 @@ static kspec_status prepare(job *j, program *g, kspec_error *err) {
         ks_grid_geometric(T, smallest, s);
     else
         ks_grid_uniform(T, s);
-    r->grid_step = r->upper * s[1];
-    ks_errors_weights(e, K, r->weights, W);
-    for (size_t n = 0; n < K; n++) g->mu[n] = ks_to_units(j->m[n], g->unit, r->upper, n + 1);
+    r->lp->grid_step = r->lp->upper * s[1];
+    ks_errors_weights(e, K, r->lp->weights, W);
+    for (size_t n = 0; n < K; n++) g->mu[n] = ks_to_units(j->m[n], g->unit, r->lp->upper, n + 1);
     for (size_t n = 0; n < K; n++)
         if (!isfinite(g->mu[n]) || (e->se && !(e->se[n] > 0 && isfinite(e->se[n]))))
             return ks_fail(err, KSPEC_E_NUMERIC,
                            "m(%zu) = %g or its error is out of range beside an upper end of %g", n + 1,
-                           j->m[n], r->upper);
+                           j->m[n], r->lp->upper);
     /* where the mass is free, a point at 0 would be infinitely many eigenvalues */
-    g->fit = r->free_mass ? (ks_fit){K, T - 1, s + 1, W, 1} : (ks_fit){K, T, s, W, 0};
+    g->fit = r->lp->free_mass ? (ks_fit){K, T - 1, s + 1, W, 1} : (ks_fit){K, T, s, W, 0};
     return KSPEC_OK;
 }
 
@@ -302,7 +298,7 @@ kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err) {
     if (st) return st;
     if (!j->o.rank && j->o.quantile)
         return ks_fail(err, KSPEC_E_ARG, "quantiles need a rank: without one, eigenvalues are counted");
-    r->free_mass = !j->o.rank;
+    r->lp->free_mass = !j->o.rank;
     if (!j->o.grid) j->o.grid = GRID;
     if (!j->o.t) j->o.t_count = 4;
     if ((st = check_memory(j, rank, err)) || (st = alloc_measure(j, r, err)) ||
@@ -313,11 +309,10 @@ kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err) {
     double *fitted = ks_arena_alloc(&j->arena, j->count, sizeof *fitted);
     if (j->arena.failed) return ks_nomem(err, "the measure", j->arena.failed);
     int iterations;
-    if ((st = ks_fit_measure(&g.fit, g.mu, p, &r->residual, &iterations, err))) return st;
+    if ((st = ks_fit_measure(&g.fit, g.mu, p, &r->lp->residual, &iterations, err))) return st;
     keep_measure(&g.fit, g.unit, p, r);
     ks_measure_moments(&g.fit, p, fitted);
     compare_moments(j, &g.errors, g.unit, g.mu, fitted, r);
-    ks_spectrum_participation_ratio(j);
 
     size_t draws = g.errors.se ? draws_wanted(j) : 0;
     if ((st = list(j, &(ks_drawing){g.fit, &g.errors, g.mu, j->o.quantile, rank, draws, j->o.seed, g.unit}, p,
@@ -326,8 +321,8 @@ kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err) {
     for (size_t k = 0; k < r->t_count; k++)
         r->effective_dimension[k] = effective_dimension(r->rank, r->eigenvalues, 1, r->t[k]);
     for (size_t n = 0; n < r->count; n++) {
-        r->listed[n] = 0;
-        for (size_t i = 0; i < r->rank; i++) r->listed[n] += pow(r->eigenvalues[i], (double)(n + 1));
+        r->lp->listed[n] = 0;
+        for (size_t i = 0; i < r->rank; i++) r->lp->listed[n] += pow(r->eigenvalues[i], (double)(n + 1));
     }
     return KSPEC_OK;
 }

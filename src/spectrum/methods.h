@@ -34,7 +34,7 @@ kspec_status ks_check_cvpca(const kspec_matrix *phi, size_t ntrials, const kspec
 kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, size_t ntrials,
                                   const kspec_moments_opts *how, kspec_error *err);
 
-/* The result's participation ratio and its error, from j's moments. */
-void ks_spectrum_participation_ratio(ks_spectrum_job *j);
+/* The result's given moments, with their errors and their participation ratio, from j's. */
+kspec_status ks_spectrum_given(ks_spectrum_job *j, kspec_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* kspec_spectrum(): options, the moments of a matrix or given ones, and the method that is chosen. */
 #include "base/center.h"
+#include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
@@ -76,27 +77,68 @@ void kspec_spectrum_free(kspec_spectrum_result *r) {
     ks_result_free(r);
 }
 
-void ks_spectrum_participation_ratio(ks_spectrum_job *j) {
+/* Of a matrix that which its moments come with; of given moments m(1)^2/m(2), by their relative errors. */
+static void participation_ratio(const job *j) {
     kspec_spectrum_result *r = j->r;
-    r->participation_ratio = r->participation_ratio_std_error = NAN;
-    if (j->count < 2 || !(j->m[1] > 0)) return;
+    const kspec_moments_result *m = r->moments;
+    r->participation_ratio = m ? m->participation_ratio : NAN;
+    r->participation_ratio_std_error = m ? m->participation_ratio_std_error : NAN;
+    r->participation_ratio_ci_low = m ? m->participation_ratio_ci_low : NAN;
+    r->participation_ratio_ci_high = m ? m->participation_ratio_ci_high : NAN;
+    if (m || j->count < 2 || !(j->m[1] > 0)) return;
     double root = j->m[0] / sqrt(j->m[1]);
     r->participation_ratio = root * root;
     if (!j->std_error) return;
-    /* by the relative errors of m1^2/m2 */
     double a = 2 * j->std_error[0] / j->m[0], b = j->std_error[1] / j->m[1],
-           rho = j->correlation ? j->correlation[1] : 0;
-    r->participation_ratio_std_error = r->participation_ratio * sqrt(a * a - 2 * rho * a * b + b * b);
+           rho = j->correlation ? j->correlation[1] : 0, error = sqrt(a * a - 2 * rho * a * b + b * b);
+    r->participation_ratio_std_error = r->participation_ratio * error;
+    r->participation_ratio_ci_low = fmax(1, r->participation_ratio * exp(-1.959964 * error));
+    r->participation_ratio_ci_high = fmax(1, r->participation_ratio * exp(1.959964 * error));
 }
 
-static kspec_status begin(job *j, const kspec_spectrum_opts *opts, kspec_error *err) {
+/* What is common to all methods: the moments, given or estimated, and their participation ratio */
+kspec_status ks_spectrum_given(ks_spectrum_job *j, kspec_error *err) {
+    kspec_spectrum_result *r = j->r;
+    ks_arena *arena = ks_result_arena(r);
+    r->given = ks_arena_alloc(arena, j->count, sizeof(double));
+    r->given_std_error = ks_arena_alloc(arena, j->count, sizeof(double));
+    if (arena->failed) return ks_nomem(err, "the spectrum", arena->failed);
+    r->count = j->count;
+    for (size_t n = 0; n < j->count; n++) {
+        r->given[n] = j->m[n];
+        r->given_std_error[n] = j->std_error ? j->std_error[n] : NAN;
+    }
+    participation_ratio(j);
+    return KSPEC_OK;
+}
+
+/* The result, with the part of its method */
+static kspec_status new_result(job *j, kspec_error *err) {
+    if (!(j->r = ks_result_new(sizeof *j->r))) return ks_nomem(err, "the result", sizeof *j->r);
+    ks_arena *arena = ks_result_arena(j->r);
+    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT) j->r->fit = ks_arena_zalloc(arena, 1, sizeof *j->r->fit);
+    if (j->o.method == KSPEC_SPECTRUM_METHOD_MOMENTS) j->r->lp = ks_arena_zalloc(arena, 1, sizeof *j->r->lp);
+    if (j->o.method == KSPEC_SPECTRUM_METHOD_CVPCA)
+        j->r->cvpca = ks_arena_zalloc(arena, 1, sizeof *j->r->cvpca);
+    return arena->failed ? ks_nomem(err, "the result", arena->failed) : KSPEC_OK;
+}
+
+/* given: moments are, not a matrix */
+static kspec_status begin(job *j, const kspec_spectrum_opts *opts, int given, kspec_error *err) {
     kspec_status st = ks_take_opts(&j->o, sizeof j->o, opts, err);
     if (!st) st = ks_run_init(&j->run, j->o.threads, j->o.progress, err);
     j->run.team = j->o.team;
+    if (!st && given && j->o.method == KSPEC_SPECTRUM_METHOD_CVPCA)
+        st = ks_fail(err, KSPEC_E_ARG, "the method cvpca needs a matrix, not moments");
+    if (given && j->o.method == KSPEC_SPECTRUM_METHOD_FIT) j->o.method = KSPEC_SPECTRUM_METHOD_MOMENTS;
     if (!st) st = check_opts(&j->o, err);
+    if (!st && given && (j->o.moments || j->o.center || j->o.device))
+        st = ks_fail(err, KSPEC_E_ARG, "%s: the moments are given, and none is estimated",
+                     j->o.moments  ? "moments"
+                     : j->o.center ? "center"
+                                   : "device");
     j->o.method = chosen(&j->o);
-    if (!st && !(j->r = ks_result_new(sizeof *j->r))) st = ks_nomem(err, "the result", sizeof *j->r);
-    return st;
+    return st ? st : new_result(j, err);
 }
 
 static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out, kspec_error *err) {
@@ -113,24 +155,16 @@ static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out,
 }
 
 kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error, const double *correlation,
-                                         size_t count, size_t rank, const kspec_spectrum_opts *opts,
+                                         size_t count, const kspec_spectrum_opts *opts,
                                          kspec_spectrum_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     job j = {.start = ks_now(),
              .m = m,
              .std_error = std_error,
              .correlation = correlation,
              .count = count,
              .sample_top = NAN};
-    kspec_status st = begin(&j, opts, err);
-    if (!st && j.o.rank && j.o.rank != rank)
-        st = ks_fail(err, KSPEC_E_ARG, "rank %zu and the options' rank %zu differ", rank, j.o.rank);
-    if (!st && rank > RANK_MAX) st = ks_fail(err, KSPEC_E_ARG, "rank %zu exceeds %d", rank, RANK_MAX);
-    if (!st && j.o.method == KSPEC_SPECTRUM_METHOD_CVPCA)
-        st = ks_fail(err, KSPEC_E_ARG, "the method cvpca needs a matrix, not moments");
-    j.o.rank = rank;
-    j.o.method = KSPEC_SPECTRUM_METHOD_MOMENTS;
+    kspec_status st = begin(&j, opts, 1, err);
     if (!st) st = ks_spectrum_by_moments(&j, err);
     return finish(&j, st, out, err);
 }
@@ -228,10 +262,39 @@ static int checked_orders(const kspec_matrix *phi, kspec_center center) {
     return (int)n;
 }
 
-static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
-                             kspec_moments_opts *used, kspec_error *err) {
-    kspec_status st = ks_take_opts(used, sizeof *used, how, err);
+/* The options of the moments; what the spectrum has itself must not be set there too. */
+static kspec_status take_moments(const kspec_spectrum_opts *o, kspec_moments_opts *used, kspec_error *err) {
+    kspec_status st = ks_take_opts(used, sizeof *used, o->moments, err);
     if (st) return st;
+    const char *twice = used->seed              ? "seed"
+                        : used->threads         ? "threads"
+                        : used->progress.report ? "progress"
+                        : used->center          ? "center"
+                        : used->correlation     ? "correlation"
+                        : used->device          ? "device"
+                        : used->team            ? "team"
+                                                : NULL;
+    if (twice)
+        return ks_fail(err, KSPEC_E_ARG, "%s is set in the moments' options: it belongs to the spectrum's",
+                       twice);
+    if (used->data_memory)
+        return ks_fail(err, KSPEC_E_ARG, "data_memory %d: a spectrum needs its matrix in the host's memory",
+                       (int)used->data_memory);
+    used->size = sizeof *used; /* of ours, whatever the caller's */
+    used->seed = o->seed;
+    used->center = o->center;
+    if ((st = ks_center_resolve(&used->center, KSPEC_CENTER_NONE, err))) return st;
+    used->correlation = !used->no_stderr;
+    used->device = o->device;
+    used->team = o->team;
+    return KSPEC_OK;
+}
+
+static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, kspec_moments_opts *used,
+                             kspec_error *err) {
+    kspec_status st = take_moments(&j->o, used, err);
+    if (st) return st;
+    j->r->center = used->center;
     int fit = j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi;
     if (fit && (st = check_size(phi[0].rows, phi[0].cols, err))) return st;
     int crossed = j->o.method == KSPEC_SPECTRUM_METHOD_CVPCA;
@@ -239,10 +302,7 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
     if ((fit || crossed) && phi &&
         (st = check_estimation(&phi[0], used, fit ? "a fit" : "cross-validation", err)))
         return st;
-    used->size = sizeof *used; /* of ours, whatever the caller's */
     used->threads = j->run.threads;
-    used->seed = j->o.seed;
-    used->correlation = !used->no_stderr;
     if (fit && !used->nmax) used->nmax = checked_orders(&phi[0], used->center);
     if (crossed && !used->nmax && phi) {
         int most = checked_orders(&phi[0], used->center);
@@ -250,7 +310,6 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, co
     }
     used->progress = (kspec_progress){0};
     if (j->o.progress.report) used->progress = (kspec_progress){moments_progress, j};
-    used->team = j->o.team;
     ks_team_within(used->team, 1);
     st = kspec_moments(phi, ntrials, used, &j->r->moments, err);
     ks_team_within(used->team, -1);
@@ -271,14 +330,13 @@ static kspec_status sample(job *j, const kspec_matrix *phi, size_t ntrials, cons
     return st;
 }
 
-kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
-                            const kspec_spectrum_opts *opts, kspec_spectrum_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_spectrum_opts *opts,
+                            kspec_spectrum_result **out, kspec_error *err) {
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     job j = {.start = ks_now(), .sample_top = NAN};
     kspec_moments_opts used;
-    kspec_status st = begin(&j, opts, err);
-    if (!st) st = estimate(&j, phi, ntrials, how, &used, err);
+    kspec_status st = begin(&j, opts, 0, err);
+    if (!st) st = estimate(&j, phi, ntrials, &used, err);
     if (!st && j.o.method == KSPEC_SPECTRUM_METHOD_FIT) {
         j.run = ks_run_part(&j.run, fit_from, 1);
         st = ks_spectrum_by_fit(&j, phi, ntrials, &used, err);

@@ -78,10 +78,9 @@ static kspec_status load(const char *mpi, int ranks, kspec_error *err) {
 
 kspec_status kspec_mpi_open(kspec_comm **out, kspec_error *err) {
     kspec_error own;
-    ks_clear(err ? err : (err = &own));
-    kspec_status st = ks_check_pointer(err, out, "the place for the communicator");
+    if (!err) err = &own;
+    kspec_status st = ks_begin(err, out);
     if (st) return st;
-    *out = NULL;
     int ranks;
     const char *mpi = launcher(&ranks), *wish = getenv("KSPEC_MPI");
     if (wish && wish[0]) {

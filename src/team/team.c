@@ -173,10 +173,9 @@ static const ks_team_calls calls = {ks_team_for, ks_team_for_falling, rank_of, r
 
 kspec_status kspec_team_open(const kspec_comm *comm, kspec_team **out, kspec_error *err) {
     kspec_error own;
-    ks_clear(err ? err : (err = &own));
-    kspec_status st = ks_check_pointer(err, out, "the place for the team");
+    if (!err) err = &own;
+    kspec_status st = ks_begin(err, out);
     if (st) return st;
-    *out = NULL;
     kspec_team *t = ks_zalloc(1, sizeof *t);
     if (!t) return ks_nomem(err, "a team", sizeof *t);
     t->calls = &calls;

@@ -73,8 +73,7 @@ static kspec_status make(const ks_wls_grid *g, double zeta, const size_t *p, siz
 
 kspec_status kspec_wls_bound(size_t N, double zeta, double beta, const size_t *p, size_t count,
                              const kspec_wls_opts *opts, kspec_wls_bound_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     ks_wls_grid g;
     ks_run run;

@@ -103,8 +103,7 @@ done:
 
 kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_decay_opts *opts,
                              kspec_wls_decay_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_wls_decay_opts o;
     ks_run run;

@@ -192,8 +192,7 @@ static void summarise(const empirical_job *j, kspec_wls_result *r) {
 
 kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t count, size_t draws,
                                  const kspec_wls_opts *opts, kspec_wls_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     ks_wls_grid g;
     ks_run run;

@@ -244,8 +244,7 @@ static kspec_status check(job *j, const kspec_matrix *psi, const kspec_matrix *y
 kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
                                 const kspec_wls_features_opts *opts, kspec_wls_features_result **out,
                                 kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_wls_features_opts o;
     job j = {0};

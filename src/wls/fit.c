@@ -113,8 +113,7 @@ static kspec_status fit(const ks_wls_grid *g, ks_wls_fitter *f, const double *da
 
 kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const kspec_wls_opts *opts,
                            kspec_wls_fit_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     ks_wls_grid g;
     ks_run run;

@@ -69,8 +69,7 @@ static kspec_status end(const ks_run *run, kspec_status st, kspec_wls_result **o
 
 kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
                               kspec_wls_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     ks_run run;
     kspec_status st = best_p(N, p, count, opts, &run, out, err);
     return end(&run, st, out, err);
@@ -166,8 +165,7 @@ static kspec_status best_weight(size_t N, size_t p, double low, double high, con
 
 kspec_status kspec_wls_best_weight(size_t N, size_t p, double low, double high, const kspec_wls_opts *opts,
                                    kspec_wls_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     ks_run run;
     kspec_status st = best_weight(N, p, low, high, opts, &run, out, err);
     return end(&run, st, out, err);

@@ -42,8 +42,7 @@ kspec_status ks_wls_expect_all(const ks_run *run, const ks_wls_grid *g, const si
 
 kspec_status kspec_wls_theory(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
                               kspec_wls_result **out, kspec_error *err) {
-    ks_clear(err);
-    *out = NULL;
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     ks_wls_grid g;
     ks_run run;

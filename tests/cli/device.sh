@@ -117,7 +117,8 @@ for what in "dimension x.npy --curve" "dimension x.npy x.npy --no-center" "compa
     expect "$what: the GPU's numbers are the processor's" "$python" -c "
 import json
 a, b = json.load(open('gpu.json')), json.load(open('cpu.json'))
-for k in ('dimension', 'other_dimension', 'ci_low', 'ci_high', 'naive', 'alignment', 'alignment_stderr', 'alignment_biased'):
+for k in ('dimension', 'other_dimension', 'ci_low', 'ci_high', 'naive', 'alignment', 'alignment_stderr',
+          'alignment_biased'):
     if k in b:
         assert abs(a[k] - b[k]) <= 1e-8 * abs(b[k]), (k, a[k], b[k])
 for x, y in zip(a.get('differences', []), b.get('differences', []), strict=True):
@@ -129,7 +130,7 @@ for x, y in zip(a.get('differences', []), b.get('differences', []), strict=True)
         env PLAIN_PLUGIN=broken "$tool" $what --device gpu
     expect_error 1 'gpu:0 Plain 0: .*out of memory' env PLAIN_PLUGIN=small "$tool" $what --device gpu
 done
-seq 60 | sed 's/.$//' >groups.txt
+seq 60 | sed 's/^.$/a/' >groups.txt
 expect_error 2 'there is no dimension of groups on a GPU; use the cpu' \
     "$tool" dimension x.npy --groups groups.txt --device gpu
 kspec generate rff --rows 2200 --cols 2200 --dim 3 -o y2.npy

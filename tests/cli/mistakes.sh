@@ -78,9 +78,9 @@ expect_error 3 'taken as 30 trials x 40 rows x 5 columns .*omit-rows leaves 39 o
 
 # an index is not a feature
 expect_status 0 kspec dimension pandas.csv
-expect_warning 'pandas.csv: column 0 has no name.*--select-cols 1- '
+expect_warning 'pandas.csv: column 0 has no name.*--select-cols 1-'
 expect_status 0 kspec dimension counted.csv
-expect_warning 'counted.csv: column 0 counts the rows.*--select-cols 1- '
+expect_warning 'counted.csv: column 0 counts the rows.*--select-cols 1-'
 for input in pandas.csv counted.csv; do
     expect_status 0 kspec dimension $input --select-cols 1-
     expect_no_warning 'column 0'
@@ -116,7 +116,7 @@ expect_no_warning 'chance'
 
 # numbers that no kernel has
 expect_status 0 kspec moments tiny.npy
-expect_warning 'so small that every moment underflows'
+expect_warning 'so small that their moments underflow'
 expect "0, not -0" eval '! grep -qE " -0( |\$)" "$out"'
 expect_status 0 kspec dimension tiny.npy
 expect_warning 'so small that their moments underflow'
@@ -127,7 +127,7 @@ expect_json 'min(e["value"] for e in j["estimates"]) < 0 and any(
 py 'r = np.random.default_rng(3); a = np.outer(r.normal(size=12), r.normal(size=9))
 np.save("one.npy", a); np.save("noisy.npy", a + r.normal(size=(2, 12, 9)) / 2)'
 expect_status 0 kspec moments noisy.npy -n 2 --json
-expect_json 'j["participation_ratio"] < 1 and any("participation ratio 0." in w for w in j["warnings"])'
+expect_json 'j["participation_ratio"] < 1 and any("dimension 0." in w for w in j["warnings"])'
 expect_status 0 kspec moments one.npy -n 2 --json # one dimension is 1 but for rounding
 expect_json 'abs(j["participation_ratio"] - 1) < 1e-9 and j["warnings"] == []'
 kspec generate linear --rows 40 --cols 30 --eigenvalue 3,2,1 --seed 1 -o three.npy
@@ -146,10 +146,10 @@ expect_no_warning 'hardly'
 py 'a = np.load("three.npy"); a[3] = np.nan; a[7, 2] = np.nan; np.save("norow.npy", a)
 a[:, [4, 9]] = np.nan; np.save("nocols.npy", a)'
 expect_status 0 kspec dimension norow.npy --nan pairwise
-expect_warning 'norow.npy: row 3 \(from 0\) has no value, and takes no part'
+expect_warning 'norow.npy: 1 row is without any value and left out; the first is row 3'
 expect_no_warning 'column'
 expect_status 0 kspec moments nocols.npy --nan pairwise -n 2
-expect_warning 'nocols.npy: 2 columns have no value, the first of them column 4 \(from 0\), and take no part'
+expect_warning 'nocols.npy: 2 columns are without any value and left out; the first is column 4'
 expect_status 0 kspec moments norow.npy --nan omit-rows -n 2
 expect_no_warning 'no value'
 

@@ -91,7 +91,7 @@ for pair in s.npy:--standardize m.npy:--minmax; do
     expect_json "close(j['results'][0]['value'], json.load(open('$work/want'))['results'][0]['value'], 1e-9)"
     cp "$out" "$work/plain"
     expect_status 0 kspec norm c.npy --method lanczos --sigma 1 ${pair#*:} --json
-    expect_stderr 'warning: 1 of 4 columns is constant and adds nothing'
+    expect_stderr 'warning: constant columns, 1 of 4, add nothing'
     expect_json "close(j['results'][0]['value'], json.load(open('$work/plain'))['results'][0]['value'], 1e-9)"
     expect_json "len(j['warnings']) == 1"
 done

@@ -11,6 +11,11 @@ expect_stdout '^eigenvalues: means and spread over 200 draws'
 expect_stdout '^participation ratio'
 expect_stdout '^effective dimension at'
 
+# the dimension is that of the other commands, to the last digit
+expect_status 0 kspec moments x.npy --json
+ratio=$(grep -oP '"participation_ratio": \K[^,]*' "$out")
+expect_status 0 kspec spectrum x.npy --no-center --json
+expect_json "j[\"participation_ratio\"] == $ratio"
 expect_status 0 kspec spectrum x.npy --rank 10 --json --seed 5
 expect_json 'j["command"] == "spectrum" and [j["rows"], j["cols"], j["trials"], j["rank"]] == [60, 50, 1, 10]'
 expect_json 'all(len(j[k]) == 10
@@ -22,7 +27,8 @@ expect_json 'all(len(j[k]) == 6 for k in ("moments", "moments_fitted", "moments_
 expect_json 'j["weights"] == "covariance" and j["draws"] == 200 and j["error_bars"].startswith("parametric")'
 expect_json 'len(j["singular_values"]) == 50 and close(j["upper"], j["singular_values"][0], 1e-14)'
 expect_json 'close(j["operator_norm"], j["eigenvalues"][0], 1e-14) and j["distance"] < 3'
-expect_json 'close(j["participation_ratio"], j["moments"][0] ** 2 / j["moments"][1], 1e-12)'
+expect_json 'close(j["participation_ratio"], j["moments"][0] ** 2 / j["moments"][1], 0.01)'
+expect_json 'j["participation_ratio_ci_low"] < j["participation_ratio"] < j["participation_ratio_ci_high"]'
 expect_json 'all(close(d["value"], sum(x / (x + d["t"]) for x in j["eigenvalues"]), 1e-12)
                  for d in j["effective_dimension"]) and len(j["effective_dimension"]) == 4'
 expect_json 'close(sum(j["mass"]), 1, 1e-12)'

@@ -37,6 +37,8 @@ static void make_inputs(void) {
 
 /* Options that make a call quick */
 static const kspec_spectrum_opts quick_spectrum = {.size = sizeof quick_spectrum, .grid = 11, .draws = 2};
+static const kspec_spectrum_opts ranked_spectrum = {
+    .size = sizeof ranked_spectrum, .rank = 4, .grid = 11, .draws = 2};
 static const kspec_spectrum_opts fit_spectrum = {.size = sizeof fit_spectrum,
                                                  .method = KSPEC_SPECTRUM_METHOD_FIT};
 static const kspec_spectrum_opts cvpca_spectrum = {.size = sizeof cvpca_spectrum,
@@ -69,25 +71,19 @@ CALL(moments) { RESULT(kspec_moments_result, kspec_moments_free, kspec_moments(p
 CALL(moments_of_trials) {
     RESULT(kspec_moments_result, kspec_moments_free, kspec_moments(phi, 2, opts, &r, err));
 }
-CALL(spectrum) {
-    RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(phi, 1, NULL, opts, &r, err));
-}
+CALL(spectrum) { RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(phi, 1, opts, &r, err)); }
 CALL(spectrum_of_trials) {
     const kspec_matrix same[2] = {phi[0], phi[0]}; /* the default method refuses trials that are all noise */
-    RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(same, 2, NULL, opts, &r, err));
+    RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(same, 2, opts, &r, err));
 }
 CALL(spectrum_estimation) {
-    RESULT(kspec_spectrum_result, kspec_spectrum_free,
-           kspec_spectrum(phi, 1, opts, &quick_spectrum, &r, err));
+    const kspec_spectrum_opts with = {.size = sizeof with, .grid = 11, .draws = 2, .moments = opts};
+    RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(phi, 1, &with, &r, err));
 }
 static const double known[] = {1, 0.4, 0.2}, known_errors[] = {0.01, 0.01, 0.01};
 CALL(spectrum_from_moments) {
     RESULT(kspec_spectrum_result, kspec_spectrum_free,
-           kspec_spectrum_from_moments(known, known_errors, NULL, 3, 4, opts, &r, err));
-}
-CALL(spectrum_of_free_mass) {
-    RESULT(kspec_spectrum_result, kspec_spectrum_free,
-           kspec_spectrum_from_moments(known, known_errors, NULL, 3, 0, opts, &r, err));
+           kspec_spectrum_from_moments(known, known_errors, NULL, 3, opts, &r, err));
 }
 CALL(dimension) {
     RESULT(kspec_dimension_result, kspec_dimension_free, kspec_dimension(phi, 1, opts, &r, err));

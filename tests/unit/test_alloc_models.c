@@ -1,4 +1,5 @@
 /* Allocations that fail: what is made of matrices and moments. */
+#include "help/spectrum.h"
 #include "help/alloc_attempts.h"
 
 static kspec_status spectrum(const void *ctx, kspec_error *err) {
@@ -7,11 +8,11 @@ static kspec_status spectrum(const void *ctx, kspec_error *err) {
     kspec_spectrum_opts o = {
         .size = sizeof o, .rank = 3, .grid = 11, .draws = 3, .threads = *(const int *)ctx};
     kspec_spectrum_result *r;
-    kspec_status st = kspec_spectrum(&phi, 1, &how, &o, &r, err);
+    kspec_status st = spectrum_of(&phi, 1, &how, &o, &r, err);
     if (st)
         CHECK_MSG(!r, "a failure has a result");
     else
-        CHECK(r->rank == 3 && r->draws == 3 && r->sample_count == Q);
+        CHECK(r->rank == 3 && r->lp->draws == 3 && r->sample_count == Q);
     kspec_spectrum_free(r);
     return st;
 }
@@ -20,11 +21,11 @@ static kspec_status spectrum_free(const void *ctx, kspec_error *err) {
     const double m[] = {1, 0.4, 0.2}, se[] = {0.01, 0.01, 0.01};
     kspec_spectrum_opts o = {.size = sizeof o, .grid = 11, .draws = 3, .threads = *(const int *)ctx};
     kspec_spectrum_result *r;
-    kspec_status st = kspec_spectrum_from_moments(m, se, NULL, 3, 0, &o, &r, err);
+    kspec_status st = spectrum_from(m, se, NULL, 3, 0, &o, &r, err);
     if (st)
         CHECK_MSG(!r, "a failure has a result");
     else
-        CHECK(r->free_mass && r->draws == 3 && r->number > 1);
+        CHECK(r->lp->free_mass && r->lp->draws == 3 && r->lp->number > 1);
     kspec_spectrum_free(r);
     return st;
 }
@@ -35,11 +36,11 @@ static kspec_status spectrum_cvpca(const void *ctx, kspec_error *err) {
     kspec_spectrum_opts o = {
         .size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_CVPCA, .threads = *(const int *)ctx};
     kspec_spectrum_result *r;
-    kspec_status st = kspec_spectrum(phi, 2, &how, &o, &r, err);
+    kspec_status st = spectrum_of(phi, 2, &how, &o, &r, err);
     if (st)
         CHECK_MSG(!r, "a failure has a result");
     else
-        CHECK(r->rank == Q && r->sample_count == Q && r->splits == 1);
+        CHECK(r->rank == Q && r->sample_count == Q && r->cvpca->splits == 1);
     kspec_spectrum_free(r);
     return st;
 }
@@ -49,11 +50,11 @@ static kspec_status spectrum_fit(const void *ctx, kspec_error *err) {
     kspec_moments_opts how = {.size = sizeof how, .nmax = 2, .estimators = KSPEC_ESTIMATOR_NAIVE};
     kspec_spectrum_opts o = {.size = sizeof o, .threads = *(const int *)ctx};
     kspec_spectrum_result *r;
-    kspec_status st = kspec_spectrum(&phi, 1, &how, &o, &r, err);
+    kspec_status st = spectrum_of(&phi, 1, &how, &o, &r, err);
     if (st)
         CHECK_MSG(!r, "a failure has a result");
     else
-        CHECK(r->method == KSPEC_SPECTRUM_METHOD_FIT && r->sample_count == Q && r->family_count > 0);
+        CHECK(r->method == KSPEC_SPECTRUM_METHOD_FIT && r->sample_count == Q && r->fit->family_count > 0);
     kspec_spectrum_free(r);
     return st;
 }

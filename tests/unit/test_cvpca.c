@@ -1,4 +1,5 @@
 /* Cross-validated eigenvalues: kspec_spectrum() with trials. */
+#include "help/spectrum.h"
 #include "help/isa.h"
 #include "kspec.h"
 #include "oracle/brute.h"
@@ -20,7 +21,7 @@ static kspec_spectrum_result *crossed(const kspec_matrix *phi, size_t trials, ks
     how.size = sizeof how;
     o.size = sizeof o;
     o.method = KSPEC_SPECTRUM_METHOD_CVPCA;
-    kspec_status st = kspec_spectrum(phi, trials, &how, &o, &r, &e);
+    kspec_status st = spectrum_of(phi, trials, &how, &o, &r, &e);
     CHECK_MSG(st == KSPEC_OK, "%s", e.msg);
     return r;
 }
@@ -72,8 +73,8 @@ TEST(against_plain_loops) {
                         phi, 2,
                         (kspec_moments_opts){.center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE},
                         (kspec_spectrum_opts){.threads = threads});
-                    CHECK(r->rank == n && r->sample_count == n && r->splits == 1);
-                    CHECK(r->groups == (P < 4 ? 0 : P < 20 ? (int)P : 20));
+                    CHECK(r->rank == n && r->sample_count == n && r->cvpca->splits == 1);
+                    CHECK(r->cvpca->groups == (P < 4 ? 0 : P < 20 ? (int)P : 20));
                     for (size_t k = 0; k < n; k++)
                         CHECK_MSG(fabs(r->eigenvalues[k] - want[k]) <= 1e-12 * want[0],
                                   "%zu x %zu: %zu: %g %g", P, Q, k, r->eigenvalues[k], want[k]);
@@ -121,14 +122,14 @@ TEST(sums_units_and_equal_trials) {
             kspec_spectrum_result *r = crossed(phi, trials, how, (kspec_spectrum_opts){.seed = 4});
             double sum = 0;
             for (size_t k = 0; k < 12; k++) sum += r->eigenvalues[k];
-            CHECK(r->splits == (trials > 2 ? 3 : 1) && r->count == 2);
+            CHECK(r->cvpca->splits == (trials > 2 ? 3 : 1) && r->count == 2);
             CHECK_CLOSE(sum, r->given[0], 1e-12);
             kspec_spectrum_free(r);
         }
     twice[0] = twice[1] = phi[0];
     kspec_spectrum_result *r =
         crossed(twice, 2, (kspec_moments_opts){.no_stderr = 1}, (kspec_spectrum_opts){0});
-    CHECK(r->groups == 0 && isnan(r->std_error[0]) && isnan(r->ci_high[0]));
+    CHECK(r->cvpca->groups == 0 && isnan(r->std_error[0]) && isnan(r->ci_high[0]));
     for (size_t k = 0; k < 12; k++) CHECK_CLOSE(r->eigenvalues[k], r->sample_eigenvalues[k], 1e-9);
     kspec_spectrum_free(r);
     r = crossed(phi, 2, (kspec_moments_opts){0}, (kspec_spectrum_opts){0});
@@ -204,40 +205,40 @@ TEST(refusals) {
     kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_CVPCA};
     kspec_spectrum_result *r;
     kspec_error e;
-    CHECK_FAILS(kspec_spectrum(phi, 1, NULL, &o, &r, &e), KSPEC_E_DATA, e,
+    CHECK_FAILS(spectrum_of(phi, 1, NULL, &o, &r, &e), KSPEC_E_DATA, e,
                 "cross-validated eigenvalues need at least 2 trials, not 1");
-    CHECK_FAILS(kspec_spectrum(NULL, 2, NULL, &o, &r, &e), KSPEC_E_ARG, e, "the matrix is missing (NULL)");
-    CHECK_FAILS(kspec_spectrum_from_moments(&t, NULL, NULL, 1, 3, &o, &r, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(spectrum_of(NULL, 2, NULL, &o, &r, &e), KSPEC_E_ARG, e, "the matrix is missing (NULL)");
+    CHECK_FAILS(spectrum_from(&t, NULL, NULL, 1, 3, &o, &r, &e), KSPEC_E_ARG, e,
                 "the method cvpca needs a matrix");
     kspec_moments_opts how = {
         .size = sizeof how, .scheme = KSPEC_TRIALS_ASSIGNMENT, .estimators = KSPEC_ESTIMATOR_PATH};
-    CHECK_FAILS(kspec_spectrum(phi, 3, &how, &o, &r, &e), KSPEC_E_ARG, e, "split, not assigned");
+    CHECK_FAILS(spectrum_of(phi, 3, &how, &o, &r, &e), KSPEC_E_ARG, e, "split, not assigned");
     kspec_matrix vast[2] = {view(x[0], 5000, 5000), view(x[0], 5000, 5000)};
-    CHECK_FAILS(kspec_spectrum(vast, 2, NULL, &o, &r, &e), KSPEC_E_DATA, e,
+    CHECK_FAILS(spectrum_of(vast, 2, NULL, &o, &r, &e), KSPEC_E_DATA, e,
                 "of 5000 x 5000: the shorter side exceeds 4096");
     how = (kspec_moments_opts){.size = sizeof how, .pairwise = 1};
-    CHECK_FAILS(kspec_spectrum(phi, 2, &how, &o, &r, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(spectrum_of(phi, 2, &how, &o, &r, &e), KSPEC_E_ARG, e,
                 "cross-validation does not know of missing entries");
     o.rank = 3;
-    CHECK_FAILS(kspec_spectrum(phi, 2, NULL, &o, &r, &e), KSPEC_E_ARG, e, "the method cvpca has no rank");
+    CHECK_FAILS(spectrum_of(phi, 2, NULL, &o, &r, &e), KSPEC_E_ARG, e, "the method cvpca has no rank");
     o = (kspec_spectrum_opts){.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_CVPCA, .t = &t, .t_count = 1};
-    CHECK_FAILS(kspec_spectrum(phi, 2, NULL, &o, &r, &e), KSPEC_E_ARG, e, "the method cvpca has no rank");
+    CHECK_FAILS(spectrum_of(phi, 2, NULL, &o, &r, &e), KSPEC_E_ARG, e, "the method cvpca has no rank");
     o = (kspec_spectrum_opts){.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_CVPCA, .noise = 1};
-    CHECK_FAILS(kspec_spectrum(phi, 2, NULL, &o, &r, &e), KSPEC_E_ARG, e, "need the method fit");
+    CHECK_FAILS(spectrum_of(phi, 2, NULL, &o, &r, &e), KSPEC_E_ARG, e, "need the method fit");
     o = (kspec_spectrum_opts){
         .size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_CVPCA, .progress = {stop, &most}, .threads = 1};
-    CHECK_FAILS(kspec_spectrum(phi, 2, NULL, &o, &r, &e), KSPEC_E_CANCELLED, e, "cancelled");
+    CHECK_FAILS(spectrum_of(phi, 2, NULL, &o, &r, &e), KSPEC_E_CANCELLED, e, "cancelled");
     CHECK(most > 0.4 && most < 0.6 && !r);
     /* rows that are all there are have no error */
     how = (kspec_moments_opts){.sampled = KSPEC_SAMPLED_COLS};
     r = crossed(phi, 2, how, (kspec_spectrum_opts){0});
-    CHECK(r->groups == 0 && isnan(r->std_error[0]));
+    CHECK(r->cvpca->groups == 0 && isnan(r->std_error[0]));
     kspec_spectrum_free(r);
     /* ragged trials */
     size_t counts[10] = {2, 3, 2, 3, 3, 3, 2, 2, 3, 3};
     how = (kspec_moments_opts){.row_trials = counts};
     r = crossed(phi, 3, how, (kspec_spectrum_opts){0});
-    CHECK(r->splits == 8 && r->groups == 10 && isfinite(r->std_error[0]));
+    CHECK(r->cvpca->splits == 8 && r->cvpca->groups == 10 && isfinite(r->std_error[0]));
     kspec_spectrum_free(r);
 }
 

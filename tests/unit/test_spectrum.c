@@ -1,5 +1,6 @@
 /* kspec_spectrum() as a whole, from moments and from matrices. Its parts: test_spectrum_fit.c. */
 #include "oracle/brute.h"
+#include "help/spectrum.h"
 #include "kspec.h"
 #include "test.h"
 
@@ -17,19 +18,19 @@ TEST(far_from_every_measure) {
             kspec_spectrum_opts o = {.size = sizeof o, .upper = uppers[k], .draws = 3};
             kspec_spectrum_result *r;
             kspec_error e;
-            kspec_status st = kspec_spectrum_from_moments(m, errors ? se : NULL, NULL, 5, 5, &o, &r, &e);
+            kspec_status st = spectrum_from(m, errors ? se : NULL, NULL, 5, 5, &o, &r, &e);
             CHECK_MSG(st == KSPEC_OK, "upper %g: %s", uppers[k], e.msg);
             if (st) continue;
             double residual = 0; /* unit weights: sum of 1/(d b^n) - 1 */
             for (int n = 1; n <= 5; n++) residual += 0.2 * pow(uppers[k], -n) - 1;
             for (int j = 0; j < 5; j++) CHECK_CLOSE(r->eigenvalues[j], uppers[k], 1e-12);
-            if (!errors) CHECK_CLOSE(r->residual, residual, 1e-9);
+            if (!errors) CHECK_CLOSE(r->lp->residual, residual, 1e-9);
             kspec_spectrum_free(r);
         }
     /* an upper end so high that only the atom at 0 is near */
     kspec_spectrum_opts o = {.size = sizeof o, .upper = 1e12, .draws = 3};
     kspec_spectrum_result *r;
-    CHECK(kspec_spectrum_from_moments(m, se, NULL, 5, 5, &o, &r, NULL) == KSPEC_OK && r->eigenvalues[0] == 0);
+    CHECK(spectrum_from(m, se, NULL, 5, 5, &o, &r, NULL) == KSPEC_OK && r->eigenvalues[0] == 0);
     kspec_spectrum_free(r);
 }
 
@@ -54,20 +55,20 @@ TEST(exact_moments) {
             kspec_spectrum_opts o = {
                 .size = sizeof o, .upper = 1, .quantile = (kspec_quantile)kind, .grid = 1001};
             kspec_spectrum_result *r;
-            CHECK(kspec_spectrum_from_moments(m, NULL, NULL, 10, d, &o, &r, NULL) == KSPEC_OK);
-            CHECK(r->rank == d && r->weights == KSPEC_WEIGHTS_UNIT && r->draws == 0 &&
-                  r->upper_from == KSPEC_UPPER_GIVEN);
-            CHECK(r->distance < 1e-8 && r->residual < 1e-8 && !r->distance_in_errors);
+            CHECK(spectrum_from(m, NULL, NULL, 10, d, &o, &r, NULL) == KSPEC_OK);
+            CHECK(r->rank == d && r->lp->weights == KSPEC_WEIGHTS_UNIT && r->lp->draws == 0 &&
+                  r->lp->upper_from == KSPEC_UPPER_GIVEN);
+            CHECK(r->lp->distance < 1e-8 && r->lp->residual < 1e-8 && !r->lp->distance_in_errors);
             double off = 0;
             for (size_t j = 0; j < d; j++) {
                 off += fabs(r->eigenvalues[j] - (j < 20 ? lambda[j] : 0));
-                CHECK(r->eigenvalues[j] == r->plain[j] && isnan(r->std_error[j]) && isnan(r->ci_low[j]));
+                CHECK(r->eigenvalues[j] == r->lp->plain[j] && isnan(r->std_error[j]) && isnan(r->ci_low[j]));
             }
             /* a level j/(d+1) may fall one step beside: then one eigenvalue is off by the height of a step */
             CHECK_MSG(off < (kind ? 0.05 : 1.01), "d = %zu: %g", d, off);
             for (size_t n = 0; n < 10; n++) CHECK_CLOSE(r->fitted[n], m[n], 1e-6);
             double mass = 0;
-            for (size_t k = 0; k < r->atoms; k++) mass += r->mass[k];
+            for (size_t k = 0; k < r->lp->atoms; k++) mass += r->lp->mass[k];
             CHECK_CLOSE(mass, 1, 1e-12);
             CHECK_CLOSE(r->participation_ratio, m[0] * m[0] / m[1], 1e-12);
             for (size_t k = 0; k < r->t_count; k++) {
@@ -94,7 +95,7 @@ TEST(badly_scaled_moments) {
                                      .spacing = geometric ? KSPEC_GRID_GEOMETRIC : KSPEC_GRID_UNIFORM};
             kspec_spectrum_result *r;
             kspec_error e;
-            kspec_status st = kspec_spectrum_from_moments(m, NULL, NULL, 20, 12, &o, &r, &e);
+            kspec_status st = spectrum_from(m, NULL, NULL, 20, 12, &o, &r, &e);
             CHECK_MSG(st == KSPEC_OK, "upper %g: %s", uppers[k], e.msg);
             if (st) continue;
             /* the largest stand out whatever the grid; all of them where it ends at the largest */
@@ -108,7 +109,8 @@ TEST(badly_scaled_moments) {
             for (int n = 0; n < 20; n++)
                 CHECK_MSG(fabs(r->fitted[n] - m[n]) < (uppers[k] == 1 ? 0.2 : 0.05) * m[n],
                           "upper %g: m(%d) = %g, %g", uppers[k], n + 1, m[n], r->fitted[n]);
-            CHECK(k < 3 || (r->upper_from == KSPEC_UPPER_MOMENTS && r->upper >= 0.24 && r->upper < 0.2401));
+            CHECK(k < 3 || (r->lp->upper_from == KSPEC_UPPER_MOMENTS && r->lp->upper >= 0.24 &&
+                            r->lp->upper < 0.2401));
             kspec_spectrum_free(r);
         }
 }
@@ -123,10 +125,10 @@ TEST(units_do_not_matter) {
             scaled[n] = ldexp(m[n], e * (n + 1)), scaled_se[n] = ldexp(se[n], e * (n + 1));
         kspec_spectrum_opts o = {.size = sizeof o, .upper = 1.5, .draws = 20, .seed = 3};
         kspec_spectrum_result *r, *q;
-        CHECK(kspec_spectrum_from_moments(m, se, R, 6, 9, &o, &r, NULL) == KSPEC_OK);
+        CHECK(spectrum_from(m, se, R, 6, 9, &o, &r, NULL) == KSPEC_OK);
         o.upper = ldexp(1.5, e);
-        CHECK(kspec_spectrum_from_moments(scaled, scaled_se, R, 6, 9, &o, &q, NULL) == KSPEC_OK);
-        CHECK(r->draws == 20 && r->weights == KSPEC_WEIGHTS_COVARIANCE && r->distance_in_errors);
+        CHECK(spectrum_from(scaled, scaled_se, R, 6, 9, &o, &q, NULL) == KSPEC_OK);
+        CHECK(r->lp->draws == 20 && r->lp->weights == KSPEC_WEIGHTS_COVARIANCE && r->lp->distance_in_errors);
         for (int j = 0; j < 9; j++) CHECK(q->eigenvalues[j] == ldexp(r->eigenvalues[j], e));
         for (int j = 0; j < 9; j++)
             CHECK(r->ci_low[j] <= r->eigenvalues[j] && r->eigenvalues[j] <= r->ci_high[j]);
@@ -146,11 +148,11 @@ TEST(units_of_a_matrix_do_not_matter) {
     kspec_spectrum_opts o = {.size = sizeof o, .rank = 9, .draws = 20};
     kspec_matrix phi = view(x, 20, 15), other = view(y, 20, 15);
     kspec_spectrum_result *r, *q;
-    CHECK(kspec_spectrum(&phi, 1, NULL, &o, &r, NULL) == KSPEC_OK && r->draws == 20);
+    CHECK(spectrum_of(&phi, 1, NULL, &o, &r, NULL) == KSPEC_OK && r->lp->draws == 20);
     for (int e = -70; e <= 70; e += 35) {
         for (int i = 0; i < 300; i++) y[i] = ldexp(x[i], e);
-        CHECK(kspec_spectrum(&other, 1, NULL, &o, &q, NULL) == KSPEC_OK &&
-              q->weights == KSPEC_WEIGHTS_COVARIANCE);
+        CHECK(spectrum_of(&other, 1, NULL, &o, &q, NULL) == KSPEC_OK &&
+              q->lp->weights == KSPEC_WEIGHTS_COVARIANCE);
         for (int j = 0; j < 9; j++) CHECK_CLOSE(q->eigenvalues[j], ldexp(r->eigenvalues[j], 2 * e), 1e-6);
         CHECK_CLOSE(q->participation_ratio_std_error, r->participation_ratio_std_error, 1e-9);
         kspec_spectrum_free(q);
@@ -172,8 +174,8 @@ TEST(sample_eigenvalues_have_the_naive_moments) {
                 how.estimators = KSPEC_ESTIMATOR_NAIVE; /* which takes any number of rows */
                 kspec_spectrum_opts o = {.size = sizeof o, .upper = 100};
                 kspec_spectrum_result *r;
-                CHECK(kspec_spectrum(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
-                CHECK(r->free_mass && r->sample_count == n);
+                CHECK(spectrum_of(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
+                CHECK(r->lp->free_mass && r->sample_count == n);
                 for (size_t i = 0; i < P * Q; i++)
                     square += x[i] * x[i] / (double)(P * Q), mean[i % Q] += x[i] / (double)P;
                 for (size_t i = 0; i < P * Q; i++)
@@ -196,10 +198,10 @@ TEST(sample_eigenvalues_have_the_naive_moments) {
     kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_MOMENTS};
     kspec_moments_opts how = {.size = sizeof how, .nmax = 3};
     kspec_spectrum_result *r, *q;
-    CHECK(kspec_spectrum(phi, 2, &how, &o, &r, NULL) == KSPEC_OK);
-    CHECK(kspec_spectrum(&one, 1, &how, &o, &q, NULL) == KSPEC_OK);
+    CHECK(spectrum_of(phi, 2, &how, &o, &r, NULL) == KSPEC_OK);
+    CHECK(spectrum_of(&one, 1, &how, &o, &q, NULL) == KSPEC_OK);
     for (int i = 0; i < 4; i++) CHECK_CLOSE(r->sample_eigenvalues[i], q->sample_eigenvalues[i], 1e-13);
-    CHECK(q->upper == q->sample_eigenvalues[0] && q->upper_from == KSPEC_UPPER_SAMPLE);
+    CHECK(q->lp->upper == q->sample_eigenvalues[0] && q->lp->upper_from == KSPEC_UPPER_SAMPLE);
     kspec_spectrum_free(r);
     kspec_spectrum_free(q);
 }
@@ -211,8 +213,8 @@ TEST(same_bits_at_any_thread_count) {
     for (int threads = 1; threads <= 3; threads++) {
         kspec_spectrum_opts o = {.size = sizeof o, .rank = 10, .draws = 17, .threads = threads, .seed = 8};
         kspec_spectrum_result *r;
-        CHECK(kspec_spectrum(&phi, 1, NULL, &o, &r, NULL) == KSPEC_OK);
-        CHECK(r->draws == 17 && r->moments->count == 6);
+        CHECK(spectrum_of(&phi, 1, NULL, &o, &r, NULL) == KSPEC_OK);
+        CHECK(r->lp->draws == 17 && r->moments->count == 6);
         if (threads == 1) memcpy(first, r->eigenvalues, sizeof first), memcpy(low, r->ci_low, sizeof low);
         CHECK(memcmp(first, r->eigenvalues, sizeof first) == 0 && memcmp(low, r->ci_low, sizeof low) == 0);
         kspec_spectrum_free(r);
@@ -233,9 +235,9 @@ TEST(odd_matrices) {
         kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_MOMENTS};
         kspec_spectrum_result *r;
         kspec_error e;
-        CHECK_MSG(kspec_spectrum(&phi, 1, &how, &o, &r, &e) == KSPEC_OK, "%d: %s", k, e.msg);
+        CHECK_MSG(spectrum_of(&phi, 1, &how, &o, &r, &e) == KSPEC_OK, "%d: %s", k, e.msg);
         if (!r) continue;
-        CHECK(r->draws == 0 && r->weights == KSPEC_WEIGHTS_UNIT);
+        CHECK(r->lp->draws == 0 && r->lp->weights == KSPEC_WEIGHTS_UNIT);
         double sum = 0;
         for (size_t j = 0; j < r->rank; j++) sum += r->eigenvalues[j];
         CHECK(sum <= odd[k].top * 1.001);
@@ -252,22 +254,23 @@ TEST(defaults_and_no_draws) {
     kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_MOMENTS};
     kspec_spectrum_opts implied = {.size = sizeof o, .draws = 200};
     kspec_spectrum_result *r, *q;
-    CHECK(kspec_spectrum(&phi, 1, NULL, &implied, &r, NULL) == KSPEC_OK && r->free_mass && r->draws == 200);
-    CHECK(kspec_spectrum(&phi, 1, &how, &o, &q, NULL) == KSPEC_OK && r->moments && q->moments);
+    CHECK(spectrum_of(&phi, 1, NULL, &implied, &r, NULL) == KSPEC_OK && r->lp->free_mass &&
+          r->lp->draws == 200);
+    CHECK(spectrum_of(&phi, 1, &how, &o, &q, NULL) == KSPEC_OK && r->moments && q->moments);
     CHECK(r->method == q->method && q->method == KSPEC_SPECTRUM_METHOD_MOMENTS);
     CHECK(memcmp(r->eigenvalues, q->eigenvalues, r->rank * sizeof *r->eigenvalues) == 0);
     kspec_spectrum_free(r);
     kspec_spectrum_free(q);
     /* without anything of the linear program, the fit */
-    CHECK(kspec_spectrum(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK &&
-          r->method == KSPEC_SPECTRUM_METHOD_FIT);
+    CHECK(spectrum_of(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK && r->method == KSPEC_SPECTRUM_METHOD_FIT);
     kspec_spectrum_free(r);
-    CHECK(kspec_spectrum_from_moments(m, se, NULL, 3, 4, NULL, &r, NULL) == KSPEC_OK && r->draws == 200);
+    CHECK(spectrum_from(m, se, NULL, 3, 4, NULL, &r, NULL) == KSPEC_OK && r->lp->draws == 200);
     CHECK(r->rank == 4 && r->moments == NULL && isfinite(r->std_error[0]));
     o.no_draws = 1;
-    CHECK(kspec_spectrum_from_moments(m, se, NULL, 3, 4, &o, &q, NULL) == KSPEC_OK && q->draws == 0);
+    CHECK(spectrum_from(m, se, NULL, 3, 4, &o, &q, NULL) == KSPEC_OK && q->lp->draws == 0);
     for (int j = 0; j < 4; j++)
-        CHECK(q->eigenvalues[j] == q->plain[j] && q->plain[j] == r->plain[j] && isnan(q->std_error[j]));
+        CHECK(q->eigenvalues[j] == q->lp->plain[j] && q->lp->plain[j] == r->lp->plain[j] &&
+              isnan(q->std_error[j]));
     kspec_spectrum_free(r);
     kspec_spectrum_free(q);
     kspec_spectrum_free(NULL);
@@ -286,7 +289,7 @@ TEST(cancelled) {
     kspec_spectrum_opts o = {.size = sizeof o, .rank = 20, .progress = {stop, &most}, .threads = 1};
     kspec_spectrum_result *r;
     kspec_error e;
-    CHECK_FAILS(kspec_spectrum(&phi, 1, NULL, &o, &r, &e), KSPEC_E_CANCELLED, e, "cancelled");
+    CHECK_FAILS(spectrum_of(&phi, 1, NULL, &o, &r, &e), KSPEC_E_CANCELLED, e, "cancelled");
     CHECK(most > 0.85 && most < 0.95 && !r);
 }
 
@@ -301,7 +304,8 @@ TEST(bad_input) {
         const char *message;
     } bad[] = {
         {{.size = 1}, "size field is 1"},
-        {{.size = sizeof bad[0].o, .rank = 4}, "rank 3 and the options' rank 4 differ"},
+        {{.size = sizeof bad[0].o, .center = KSPEC_CENTER_ROWS}, "center: the moments are given"},
+        {{.size = sizeof bad[0].o, .device = KSPEC_DEVICE_CPU}, "device: the moments are given"},
         {{.size = sizeof bad[0].o, .grid = 2}, "grid of 2 points"},
         {{.size = sizeof bad[0].o, .upper = -1}, "upper end -1"},
         {{.size = sizeof bad[0].o, .upper = NAN}, "upper end"},
@@ -323,42 +327,59 @@ TEST(bad_input) {
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         r = (kspec_spectrum_result *)(uintptr_t)1;
-        CHECK_FAILS(kspec_spectrum_from_moments(m, NULL, NULL, 3, 3, &bad[k].o, &r, &e), KSPEC_E_ARG, e,
-                    bad[k].message);
+        CHECK_FAILS(spectrum_from(m, NULL, NULL, 3, 3, &bad[k].o, &r, &e), KSPEC_E_ARG, e, bad[k].message);
         CHECK(r == NULL);
     }
     kspec_spectrum_opts o = {.size = sizeof o, .rank = 3};
-    CHECK_FAILS(kspec_spectrum_from_moments(m, NULL, NULL, 0, 3, &o, &r, &e), KSPEC_E_ARG, e, "moments 0");
-    CHECK_FAILS(kspec_spectrum_from_moments(NULL, NULL, NULL, 3, 3, NULL, &r, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(spectrum_from(m, NULL, NULL, 0, 3, &o, &r, &e), KSPEC_E_ARG, e, "moments 0");
+    CHECK_FAILS(spectrum_from(NULL, NULL, NULL, 3, 3, NULL, &r, &e), KSPEC_E_ARG, e,
                 "the moments are missing (NULL)");
-    CHECK_FAILS(kspec_spectrum_from_moments((double[]){1, NAN}, NULL, NULL, 2, 3, &o, &r, &e), KSPEC_E_DATA,
-                e, "m(2) is NaN");
-    CHECK_FAILS(kspec_spectrum_from_moments((double[]){-1, -2}, NULL, NULL, 2, 3, &o, &r, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(spectrum_from((double[]){1, NAN}, NULL, NULL, 2, 3, &o, &r, &e), KSPEC_E_DATA, e,
+                "m(2) is NaN");
+    CHECK_FAILS(spectrum_from((double[]){-1, -2}, NULL, NULL, 2, 3, &o, &r, &e), KSPEC_E_ARG, e,
                 "no moment is positive");
-    CHECK_FAILS(kspec_spectrum(NULL, 1, NULL, NULL, &r, &e), KSPEC_E_ARG, e, "the matrix is missing (NULL)");
+    CHECK_FAILS(spectrum_of(NULL, 1, NULL, NULL, &r, &e), KSPEC_E_ARG, e, "the matrix is missing (NULL)");
     kspec_moments_opts how = {.size = sizeof how, .nmax = 5};
-    CHECK_FAILS(kspec_spectrum(&phi, 1, &how, &o, &r, &e), KSPEC_E_ARG, e, "order 5 exceeds min(P,Q)=4");
+    CHECK_FAILS(spectrum_of(&phi, 1, &how, &o, &r, &e), KSPEC_E_ARG, e, "order 5 exceeds min(P,Q)=4");
     how = (kspec_moments_opts){
         .size = sizeof how, .nmax = 2, .estimators = KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_PATH};
-    CHECK_FAILS(kspec_spectrum(&phi, 1, &how, &o, &r, &e), KSPEC_E_ARG, e, "one of them");
+    CHECK_FAILS(spectrum_of(&phi, 1, &how, &o, &r, &e), KSPEC_E_ARG, e, "one of them");
+    /* what the spectrum has itself is not set twice */
+    const struct {
+        kspec_moments_opts how;
+        const char *message;
+    } twice[] = {
+        {{.seed = 1}, "seed is set in the moments' options"},
+        {{.threads = 1}, "threads is set in the moments' options"},
+        {{.progress = {stop, NULL}}, "progress is set"},
+        {{.center = KSPEC_CENTER_ROWS}, "center is set"},
+        {{.correlation = 1}, "correlation is set"},
+        {{.device = KSPEC_DEVICE_CPU}, "device is set"},
+        {{.data_memory = KSPEC_MEMORY_DEVICE}, "a spectrum needs its matrix in the host's memory"},
+    };
+    for (size_t k = 0; k < sizeof twice / sizeof *twice; k++) {
+        how = twice[k].how;
+        how.size = sizeof how;
+        kspec_spectrum_opts both = {.size = sizeof both, .moments = &how};
+        CHECK_FAILS(kspec_spectrum(&phi, 1, &both, &r, &e), KSPEC_E_ARG, e, twice[k].message);
+    }
     /* in units in which a moment is no double */
     double y[16];
     for (int i = 0; i < 16; i++) y[i] = x[i] * 1e-60;
     kspec_matrix far = view(y, 4, 4);
     how = (kspec_moments_opts){.size = sizeof how, .nmax = 3};
-    CHECK_FAILS(kspec_spectrum(&far, 1, &how, &o, &r, &e), KSPEC_E_NUMERIC, e,
+    CHECK_FAILS(spectrum_of(&far, 1, &how, &o, &r, &e), KSPEC_E_NUMERIC, e,
                 "m(3) is below the smallest double");
     how.normalize = 1;
-    CHECK(kspec_spectrum(&far, 1, &how, &o, &r, &e) == KSPEC_OK);
+    CHECK(spectrum_of(&far, 1, &how, &o, &r, &e) == KSPEC_OK);
     kspec_spectrum_free(r);
     /* a petabyte */
     kspec_spectrum_opts vast = {.size = sizeof vast, .draws = 100000};
-    CHECK_FAILS(kspec_spectrum_from_moments(m, se, NULL, 3, 100000000, &vast, &r, &e), KSPEC_E_NOMEM, e,
+    CHECK_FAILS(spectrum_from(m, se, NULL, 3, 100000000, &vast, &r, &e), KSPEC_E_NOMEM, e,
                 "a spectrum of rank 100000000 from 100000 draws of 3 moments on a grid of 1001 needs ");
     /* moments far beyond the upper end */
     o.upper = 1e-200;
-    CHECK_FAILS(kspec_spectrum_from_moments(m, se, NULL, 3, 3, &o, &r, &e), KSPEC_E_NUMERIC, e,
-                "out of range");
+    CHECK_FAILS(spectrum_from(m, se, NULL, 3, 3, &o, &r, &e), KSPEC_E_NUMERIC, e, "out of range");
 }
 
 int main(void) {

@@ -1,4 +1,5 @@
 /* kspec_spectrum() by a fit, as a whole. Its pieces: test_spectrum_map.c. */
+#include "help/spectrum.h"
 #include "kspec.h"
 #include "oracle/brute.h"
 #include "test.h"
@@ -29,7 +30,7 @@ static kspec_spectrum_result *fit(const kspec_matrix *phi, size_t trials, const 
                                   const kspec_spectrum_opts *o) {
     kspec_spectrum_result *r;
     kspec_error e;
-    CHECK_MSG(kspec_spectrum(phi, trials, how, o, &r, &e) == KSPEC_OK, "%s", e.msg);
+    CHECK_MSG(spectrum_of(phi, trials, how, o, &r, &e) == KSPEC_OK, "%s", e.msg);
     if (!r) exit(1);
     CHECK(r->method == KSPEC_SPECTRUM_METHOD_FIT);
     return r;
@@ -41,9 +42,9 @@ static void harmonic(size_t d, double *lambda) {
 
 /* What every result has, whatever the matrix */
 static void check_sane(const kspec_spectrum_result *r) {
-    CHECK(r->rank >= r->levels && r->levels >= r->resolved && r->family_count > 0);
+    CHECK(r->rank >= r->fit->levels && r->fit->levels >= r->fit->resolved && r->fit->family_count > 0);
     double weights = 0;
-    for (size_t k = 0; k < r->family_count; k++) weights += r->families[k]->weight;
+    for (size_t k = 0; k < r->fit->family_count; k++) weights += r->fit->families[k]->weight;
     CHECK_CLOSE(weights, 1, 1e-9);
     for (size_t i = 0; i < r->rank; i++) {
         CHECK(r->ci_low[i] <= r->eigenvalues[i] && r->eigenvalues[i] <= r->ci_high[i] && r->ci_low[i] >= 0);
@@ -62,17 +63,17 @@ static void check_sane(const kspec_spectrum_result *r) {
             CHECK(!(r->t[k] < r->t[l]) ||
                   (r->effective_dimension_ci_low[k] >= r->effective_dimension_ci_low[l] &&
                    r->effective_dimension_ci_high[k] >= r->effective_dimension_ci_high[l]));
-    CHECK(r->noise_ci_low <= r->noise && r->noise <= r->noise_ci_high);
-    CHECK(r->resolved == 0 || r->ci_low[r->resolved - 1] > 0);
-    CHECK((r->exponent_to > 0) == isfinite(r->exponent) && r->widened >= 1);
-    CHECK(r->exponent_to == 0 || r->exponent_to >= 8);
+    CHECK(r->fit->noise_ci_low <= r->fit->noise && r->fit->noise <= r->fit->noise_ci_high);
+    CHECK(r->fit->resolved == 0 || r->ci_low[r->fit->resolved - 1] > 0);
+    CHECK((r->fit->exponent_to > 0) == isfinite(r->fit->exponent) && r->fit->widened >= 1);
+    CHECK(r->fit->exponent_to == 0 || r->fit->exponent_to >= 8);
     double beyond = 0, all = 0;
     for (size_t i = 0; i < r->rank; i++) {
         all += r->eigenvalues[i];
-        if (i >= r->resolved) beyond += r->eigenvalues[i];
+        if (i >= r->fit->resolved) beyond += r->eigenvalues[i];
     }
-    CHECK(fabs(r->beyond - beyond / all) < 0.02 && r->beyond_ci_low <= r->beyond &&
-          r->beyond <= r->beyond_ci_high);
+    CHECK(fabs(r->fit->beyond - beyond / all) < 0.02 && r->fit->beyond_ci_low <= r->fit->beyond &&
+          r->fit->beyond <= r->fit->beyond_ci_high);
 }
 
 static double x[2][100 * 120], y[100 * 120];
@@ -88,7 +89,8 @@ TEST(bits_do_not_depend_on_threads) {
             &phi, 1, NULL, &(kspec_spectrum_opts){.size = sizeof(kspec_spectrum_opts), .threads = threads});
         check_sane(r);
         if (first) {
-            CHECK(r->rank == first->rank && r->noise == first->noise && r->beyond == first->beyond);
+            CHECK(r->rank == first->rank && r->fit->noise == first->fit->noise &&
+                  r->fit->beyond == first->fit->beyond);
             CHECK(memcmp(r->eigenvalues, first->eigenvalues, r->rank * sizeof *r->eigenvalues) == 0);
             CHECK(memcmp(r->ci_high, first->ci_high, r->rank * sizeof *r->ci_high) == 0);
             kspec_spectrum_free(r);
@@ -116,8 +118,8 @@ TEST(transposed_and_in_other_units) {
         for (size_t k = 0; k < 2000; k++) y[k] = ldexp(x[0][k], e);
         q = fit(&other, 1, NULL, NULL);
         for (size_t i = 0; i < 40; i++) CHECK_CLOSE(q->eigenvalues[i], ldexp(r->eigenvalues[i], 2 * e), 1e-6);
-        CHECK_CLOSE(q->noise, ldexp(r->noise, e), 1e-3);
-        CHECK_CLOSE(q->z[1], r->z[1], 1e-3);
+        CHECK_CLOSE(q->fit->noise, ldexp(r->fit->noise, e), 1e-3);
+        CHECK_CLOSE(q->fit->z[1], r->fit->z[1], 1e-3);
         kspec_spectrum_free(q);
     }
     kspec_spectrum_free(r);
@@ -131,7 +133,8 @@ TEST(low_rank) {
     kspec_matrix phi = view(x[0], 100, 100);
     kspec_spectrum_result *r = fit(&phi, 1, NULL, NULL);
     check_sane(r);
-    CHECK(r->rank == 20 && r->resolved == 20 && r->noise == 0 && r->noise_from == KSPEC_NOISE_FROM_NOWHERE);
+    CHECK(r->rank == 20 && r->fit->resolved == 20 && r->fit->noise == 0 &&
+          r->fit->noise_from == KSPEC_NOISE_FROM_NOWHERE);
     double off = 0;
     for (int j = 0; j < 20; j++) off += fabs(r->eigenvalues[j] - 0.3) / 6;
     CHECK_MSG(off < 0.15, "%g", off);
@@ -148,23 +151,23 @@ TEST(noise) {
     kspec_matrix phi[2] = {view(x[0], 60, 70), view(x[1], 60, 70)};
     kspec_spectrum_result *r = fit(phi, 2, NULL, NULL);
     check_sane(r);
-    CHECK(r->noise_from == KSPEC_NOISE_FROM_TRIALS && fabs(r->noise / 1.2 - 1) < 0.05);
+    CHECK(r->fit->noise_from == KSPEC_NOISE_FROM_TRIALS && fabs(r->fit->noise / 1.2 - 1) < 0.05);
     double trace = 0;
     for (size_t i = 0; i < r->rank; i++) trace += r->eigenvalues[i];
     CHECK_MSG(trace > 2.6 && trace < 5.5, "%g", trace); /* 4 without noise, 4.7 with */
     kspec_spectrum_free(r);
     kspec_spectrum_opts o = {.size = sizeof o, .noise = 1.2};
     r = fit(phi, 1, NULL, &o);
-    CHECK(r->noise_from == KSPEC_NOISE_FROM_GIVEN && fabs(r->noise / 1.2 - 1) < 0.02);
-    CHECK(r->noise_ci_low <= r->noise && r->noise <= r->noise_ci_high);
+    CHECK(r->fit->noise_from == KSPEC_NOISE_FROM_GIVEN && fabs(r->fit->noise / 1.2 - 1) < 0.02);
+    CHECK(r->fit->noise_ci_low <= r->fit->noise && r->fit->noise <= r->fit->noise_ci_high);
     kspec_spectrum_free(r);
     o = (kspec_spectrum_opts){.size = sizeof o, .no_noise = 1};
     r = fit(phi, 1, NULL, &o);
-    CHECK(r->noise_from == KSPEC_NOISE_FROM_NOWHERE && r->noise == 0);
+    CHECK(r->fit->noise_from == KSPEC_NOISE_FROM_NOWHERE && r->fit->noise == 0);
     kspec_spectrum_free(r);
     kspec_error e;
     o = (kspec_spectrum_opts){.size = sizeof o, .noise = 10};
-    CHECK_FAILS(kspec_spectrum(phi, 1, NULL, &o, &r, &e), KSPEC_E_ARG, e,
+    CHECK_FAILS(spectrum_of(phi, 1, NULL, &o, &r, &e), KSPEC_E_ARG, e,
                 "noise 10 exceeds the root mean square");
 }
 
@@ -175,7 +178,7 @@ TEST(an_end_in_noise) {
     kspec_matrix phi = view(x[0], 100, 120);
     kspec_spectrum_result *r = fit(&phi, 1, NULL, NULL);
     check_sane(r);
-    CHECK_MSG(r->resolved == 5, "%zu", r->resolved);
+    CHECK_MSG(r->fit->resolved == 5, "%zu", r->fit->resolved);
     kspec_spectrum_free(r);
 }
 
@@ -196,13 +199,13 @@ TEST(trials_of_noise_alone) {
         }
         kspec_spectrum_result *r = fit(phi, 2, NULL, NULL);
         check_sane(r);
-        CHECK_MSG(r->all_noise && r->resolved == 0, "seed %d", (int)seed);
-        CHECK(r->noise_ci_high <= sqrt(2 * square) * (1 + 1e-9) && isnan(r->exponent));
-        CHECK_CLOSE(r->beyond, 1, 1e-9);
+        CHECK_MSG(r->fit->all_noise && r->fit->resolved == 0, "seed %d", (int)seed);
+        CHECK(r->fit->noise_ci_high <= sqrt(2 * square) * (1 + 1e-9) && isnan(r->fit->exponent));
+        CHECK_CLOSE(r->fit->beyond, 1, 1e-9);
         kspec_spectrum_free(r);
         /* and of one */
         r = fit(phi, 1, NULL, NULL);
-        CHECK(r->noise_ci_high <= sqrt(own) * (1 + 1e-9));
+        CHECK(r->fit->noise_ci_high <= sqrt(own) * (1 + 1e-9));
         kspec_spectrum_free(r);
     }
 }
@@ -219,18 +222,18 @@ TEST(contradicted_by_the_moments) {
     kspec_moments_opts naive = {.size = sizeof naive, .estimators = KSPEC_ESTIMATOR_NAIVE, .nmax = 4};
     kspec_spectrum_result *r = fit(&phi, 1, NULL, NULL), *q = fit(&phi, 1, &naive, NULL);
     double most = 0;
-    for (size_t n = 1; n < q->count; n++) most = fmax(most, fabs(q->z[n]));
-    CHECK_MSG(most > 3 && q->widened > 1, "%g, %g", most, q->widened);
-    CHECK(r->widened == 1 && fabs(r->z[1]) < 3);
+    for (size_t n = 1; n < q->count; n++) most = fmax(most, fabs(q->fit->z[n]));
+    CHECK_MSG(most > 3 && q->fit->widened > 1, "%g, %g", most, q->fit->widened);
+    CHECK(r->fit->widened == 1 && fabs(r->fit->z[1]) < 3);
     for (size_t i = 0; i < r->rank; i++) {
-        CHECK_CLOSE(q->ci_high[i], q->widened * r->ci_high[i], 1e-9);
-        CHECK_CLOSE(q->ci_low[i], r->ci_low[i] / q->widened, 1e-9);
+        CHECK_CLOSE(q->ci_high[i], q->fit->widened * r->ci_high[i], 1e-9);
+        CHECK_CLOSE(q->ci_low[i], r->ci_low[i] / q->fit->widened, 1e-9);
     }
     for (size_t k = 0; k < r->t_count; k++)
         CHECK(q->effective_dimension_ci_low[k] < r->effective_dimension_ci_low[k] &&
               q->effective_dimension_ci_high[k] >= r->effective_dimension_ci_high[k]);
-    CHECK(q->participation_ratio_ci_high > r->participation_ratio_ci_high);
-    CHECK(q->resolved <= r->resolved);
+    CHECK(q->fit->participation_ratio_ci_high > r->fit->participation_ratio_ci_high);
+    CHECK(q->fit->resolved <= r->fit->resolved);
     kspec_spectrum_free(q);
     kspec_spectrum_free(r);
 }
@@ -242,7 +245,8 @@ TEST(one_dimension_is_the_least) {
     kspec_matrix phi = view(x[0], 100, 100);
     kspec_moments_opts naive = {.size = sizeof naive, .estimators = KSPEC_ESTIMATOR_NAIVE, .nmax = 4};
     kspec_spectrum_result *q = fit(&phi, 1, &naive, NULL);
-    CHECK(q->widened > 1 && q->participation_ratio_ci_low == 1 && q->participation_ratio_ci_high > 1);
+    CHECK(q->fit->widened > 1 && q->fit->participation_ratio_ci_low == 1 &&
+          q->fit->participation_ratio_ci_high > 1);
     kspec_spectrum_free(q);
 }
 
@@ -305,26 +309,26 @@ TEST(refused_or_cancelled) {
     brute_matrix(7, 400, x[0]);
     kspec_matrix phi = view(x[0], 20, 20), small = view(x[0], 2, 3), one = view(x[0], 1, 1);
     kspec_spectrum_opts o = {.size = sizeof o, .progress = {stop, &most}, .threads = 1};
-    CHECK_FAILS(kspec_spectrum(&phi, 1, NULL, &o, &r, &e), KSPEC_E_CANCELLED, e, "cancelled");
+    CHECK_FAILS(spectrum_of(&phi, 1, NULL, &o, &r, &e), KSPEC_E_CANCELLED, e, "cancelled");
     CHECK(most > 0.5 && most < 0.9 && !r);
-    CHECK_FAILS(kspec_spectrum(&small, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e,
+    CHECK_FAILS(spectrum_of(&small, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e,
                 "a fit needs at least 4 rows and 4 columns, not 2 x 3");
-    CHECK_FAILS(kspec_spectrum(&one, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e, "not 1 x 1");
+    CHECK_FAILS(spectrum_of(&one, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e, "not 1 x 1");
     kspec_matrix large = {x[0], 40000, 32001, 0, 0};
-    CHECK_FAILS(kspec_spectrum(&large, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e,
+    CHECK_FAILS(spectrum_of(&large, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e,
                 "the shorter side exceeds 32000");
     memset(y, 0, sizeof y);
     kspec_matrix zeros = view(y, 20, 20);
-    CHECK_FAILS(kspec_spectrum(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e, "every entry is 0");
+    CHECK_FAILS(spectrum_of(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e, "every entry is 0");
     kspec_moments_opts centre = {.size = sizeof centre, .center = KSPEC_CENTER_ROWS};
     for (int k = 0; k < 400; k++) y[k] = 5;
-    CHECK_FAILS(kspec_spectrum(&zeros, 1, &centre, NULL, &r, &e), KSPEC_E_DATA, e, "0 after centring");
+    CHECK_FAILS(spectrum_of(&zeros, 1, &centre, NULL, &r, &e), KSPEC_E_DATA, e, "0 after centring");
     for (int k = 0; k < 400; k++) y[k] = x[0][k] * 1e-200;
-    CHECK_FAILS(kspec_spectrum(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_NUMERIC, e, "scale the data");
+    CHECK_FAILS(spectrum_of(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_NUMERIC, e, "scale the data");
     for (int k = 0; k < 400; k++) y[k] = x[0][k] * 1e200;
-    CHECK_FAILS(kspec_spectrum(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_NUMERIC, e, "");
+    CHECK_FAILS(spectrum_of(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_NUMERIC, e, "");
     y[3] = NAN;
-    CHECK_FAILS(kspec_spectrum(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e, "is NaN");
+    CHECK_FAILS(spectrum_of(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e, "is NaN");
 }
 
 int main(void) {

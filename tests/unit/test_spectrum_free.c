@@ -1,4 +1,5 @@
 /* Eigenvalues from moments where no rank is given: the measure's mass is free. */
+#include "help/spectrum.h"
 #include "kspec.h"
 #include "lp/draws.h"
 #include "test.h"
@@ -150,7 +151,7 @@ static kspec_spectrum_result *recover(const double *m, const double *se, size_t 
     kspec_spectrum_result *r;
     kspec_error e;
     o.size = sizeof o;
-    kspec_status st = kspec_spectrum_from_moments(m, se, NULL, K, 0, &o, &r, &e);
+    kspec_status st = spectrum_from(m, se, NULL, K, 0, &o, &r, &e);
     CHECK_MSG(st == KSPEC_OK, "%s", e.msg);
     return r;
 }
@@ -168,11 +169,11 @@ TEST(two_moments_by_hand) {
     for (int k = 1; k <= 50; k++) {
         double x = k / 50.0, m[2] = {12.7 * x, 12.7 * x * x};
         kspec_spectrum_result *r = recover(m, NULL, 2, (kspec_spectrum_opts){.upper = 1, .grid = 51});
-        CHECK(r->free_mass && r->atoms >= 1 && r->draws == 0 && isnan(r->number_ci_low));
-        CHECK_CLOSE(r->number, 12.7, 1e-9);
+        CHECK(r->lp->free_mass && r->lp->atoms >= 1 && r->lp->draws == 0 && isnan(r->lp->number_ci_low));
+        CHECK_CLOSE(r->lp->number, 12.7, 1e-9);
         CHECK(r->rank == 13 && r->eigenvalues[0] == r->eigenvalues[12]);
         CHECK_CLOSE(r->eigenvalues[0], x, 1e-12);
-        CHECK_CLOSE(r->listed[0], 13 * x, 1e-12);
+        CHECK_CLOSE(r->lp->listed[0], 13 * x, 1e-12);
         kspec_spectrum_free(r);
     }
 }
@@ -204,20 +205,21 @@ TEST(exact_moments) {
                 for (size_t j = 0; j < d || j < r->rank; j++)
                     off += fabs((j < r->rank ? r->eigenvalues[j] : 0) - (j < d ? spectra[c].lambda[j] : 0));
                 CHECK_MSG(off < spectra[c].error[more] * m[0], "%d, %zu moments, upper %g: off by %g of %g",
-                          c, K, r->upper, off, m[0]);
-                CHECK_MSG(r->number > (1 - spectra[c].number) * (double)d && r->number < 1.001 * (double)d,
-                          "%d, %zu moments: %g of %zu", c, K, r->number, d);
-                CHECK(r->distance < 1e-5 && r->rank == (size_t)(r->number + 0.5));
-                double largest = r->support[r->atoms - 1], number = 0;
-                for (size_t i = 0; i < r->atoms; i++) number += r->mass[i];
-                CHECK_CLOSE(r->number, number, 1e-12);
+                          c, K, r->lp->upper, off, m[0]);
+                CHECK_MSG(r->lp->number > (1 - spectra[c].number) * (double)d &&
+                              r->lp->number < 1.001 * (double)d,
+                          "%d, %zu moments: %g of %zu", c, K, r->lp->number, d);
+                CHECK(r->lp->distance < 1e-5 && r->rank == (size_t)(r->lp->number + 0.5));
+                double largest = r->lp->support[r->lp->atoms - 1], number = 0;
+                for (size_t i = 0; i < r->lp->atoms; i++) number += r->lp->mass[i];
+                CHECK_CLOSE(r->lp->number, number, 1e-12);
                 for (size_t n = 0; n < K; n++) {
                     double whole = 0, listed = 0;
-                    for (size_t i = 0; i < r->atoms; i++)
-                        whole += r->mass[i] * pow(r->support[i], (double)n + 1);
+                    for (size_t i = 0; i < r->lp->atoms; i++)
+                        whole += r->lp->mass[i] * pow(r->lp->support[i], (double)n + 1);
                     for (size_t j = 0; j < r->rank; j++) listed += pow(r->eigenvalues[j], (double)n + 1);
                     CHECK_CLOSE(r->fitted[n], whole, 1e-9);
-                    CHECK_CLOSE(r->listed[n], listed, 1e-12);
+                    CHECK_CLOSE(r->lp->listed[n], listed, 1e-12);
                     CHECK(fabs(whole - listed) <= 0.5 * pow(largest, (double)n + 1) * (1 + 1e-9));
                 }
                 kspec_spectrum_free(r);
@@ -234,7 +236,7 @@ TEST(units_do_not_matter) {
         kspec_spectrum_opts o = {.upper = 1.5, .draws = 20, .seed = 3}, far = o;
         far.upper = ldexp(1.5, e);
         kspec_spectrum_result *r = recover(m, se, 6, o), *q = recover(scaled, scaled_se, 6, far);
-        CHECK(r->draws == 20 && r->rank == q->rank && r->number == q->number);
+        CHECK(r->lp->draws == 20 && r->rank == q->rank && r->lp->number == q->lp->number);
         for (size_t j = 0; j < r->rank; j++) CHECK(q->eigenvalues[j] == ldexp(r->eigenvalues[j], e));
         kspec_spectrum_free(r);
         kspec_spectrum_free(q);
@@ -250,8 +252,8 @@ TEST(draws) {
             recover(m, se, 4, (kspec_spectrum_opts){.upper = 1, .draws = 31, .threads = threads, .seed = 2});
         if (threads == 1) memcpy(first, r->eigenvalues, (rank = r->rank) * sizeof *first);
         CHECK(r->rank == rank && memcmp(first, r->eigenvalues, rank * sizeof *first) == 0);
-        CHECK(r->number_ci_low <= r->number_ci_high && r->number_ci_low > 1);
-        CHECK(r->number_ci_high >= r->number || r->number_ci_low <= r->number);
+        CHECK(r->lp->number_ci_low <= r->lp->number_ci_high && r->lp->number_ci_low > 1);
+        CHECK(r->lp->number_ci_high >= r->lp->number || r->lp->number_ci_low <= r->lp->number);
         for (size_t j = 0; j < rank; j++) {
             CHECK(r->ci_low[j] <= r->eigenvalues[j] && r->eigenvalues[j] <= r->ci_high[j]);
             CHECK(j == 0 || r->eigenvalues[j] <= r->eigenvalues[j - 1]);
@@ -274,8 +276,8 @@ TEST(moments_that_no_measure_has) {
     for (size_t k = 0; k < sizeof odd / sizeof *odd; k++) {
         kspec_spectrum_result *r = recover(odd[k].m, NULL, 3, (kspec_spectrum_opts){.upper = odd[k].upper});
         if (!r) continue;
-        CHECK_MSG(fabs(r->eigenvalues[0] - odd[k].top) <= 1e-9 * odd[k].top && r->number < odd[k].most,
-                  "%zu: %g, %g of them", k, r->eigenvalues[0], r->number);
+        CHECK_MSG(fabs(r->eigenvalues[0] - odd[k].top) <= 1e-9 * odd[k].top && r->lp->number < odd[k].most,
+                  "%zu: %g, %g of them", k, r->eigenvalues[0], r->lp->number);
         CHECK(r->rank >= 1);
         kspec_spectrum_free(r);
     }
@@ -283,17 +285,19 @@ TEST(moments_that_no_measure_has) {
     double vast[2] = {1, 1e-9};
     kspec_spectrum_result *r =
         recover(vast, NULL, 2, (kspec_spectrum_opts){.upper = 1, .spacing = KSPEC_GRID_GEOMETRIC});
-    CHECK(r->rank == 4096 && r->number > 9e5 && r->listed[0] < 0.01 && fabs(r->fitted[0] - 1) < 1e-6);
+    CHECK(r->rank == 4096 && r->lp->number > 9e5 && r->lp->listed[0] < 0.01 && fabs(r->fitted[0] - 1) < 1e-6);
     kspec_spectrum_free(r);
     kspec_error e;
-    CHECK_FAILS(kspec_spectrum_from_moments((double[]){-1, -2}, NULL, NULL, 2, 0, NULL, &r, &e), KSPEC_E_ARG,
-                e, "no moment is positive");
-    kspec_spectrum_opts o = {.size = sizeof o, .rank = 4};
-    CHECK_FAILS(kspec_spectrum_from_moments(vast, NULL, NULL, 2, 0, &o, &r, &e), KSPEC_E_ARG, e,
-                "rank 0 and the options' rank 4 differ");
+    CHECK_FAILS(spectrum_from((double[]){-1, -2}, NULL, NULL, 2, 0, NULL, &r, &e), KSPEC_E_ARG, e,
+                "no moment is positive");
+    kspec_moments_opts how = {.size = sizeof how};
+    kspec_spectrum_opts o = {.size = sizeof o, .moments = &how};
+    CHECK_FAILS(spectrum_from(vast, NULL, NULL, 2, 0, &o, &r, &e), KSPEC_E_ARG, e,
+                "moments: the moments are given, and none is estimated");
+    o = (kspec_spectrum_opts){.size = sizeof o, .noise = 1};
+    CHECK_FAILS(spectrum_from(vast, NULL, NULL, 2, 0, &o, &r, &e), KSPEC_E_ARG, e, "need the method fit");
     o = (kspec_spectrum_opts){.size = sizeof o, .quantile = KSPEC_QUANTILE_MIDPOINT};
-    CHECK_FAILS(kspec_spectrum_from_moments(vast, NULL, NULL, 2, 0, &o, &r, &e), KSPEC_E_ARG, e,
-                "quantiles need a rank");
+    CHECK_FAILS(spectrum_from(vast, NULL, NULL, 2, 0, &o, &r, &e), KSPEC_E_ARG, e, "quantiles need a rank");
 }
 
 int main(void) {

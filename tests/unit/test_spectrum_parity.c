@@ -1,4 +1,5 @@
 /* The fit against the reference program, on matrices of mixed kind and size. */
+#include "help/spectrum.h"
 #include "kspec.h"
 #include "test.h"
 
@@ -61,7 +62,7 @@ TEST(eigenvalues_of_the_reference) {
         kspec_spectrum_opts o = {.size = sizeof o, .noise = rows[k].given ? rows[k].noise : 0};
         kspec_spectrum_result *r;
         kspec_error e;
-        CHECK_MSG(kspec_spectrum(phi, rows[k].trials, NULL, &o, &r, &e) == KSPEC_OK, "row %zu: %s", k, e.msg);
+        CHECK_MSG(spectrum_of(phi, rows[k].trials, NULL, &o, &r, &e) == KSPEC_OK, "row %zu: %s", k, e.msg);
         if (!r) continue;
         for (size_t i = 0; i < COUNT && i < r->rank; i++) {
             double fifth = 0.1 * (rows[k].high[i] - rows[k].low[i]) + 1e-6 * rows[k].lambda[i];

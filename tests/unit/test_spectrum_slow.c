@@ -6,6 +6,7 @@
  * three times worse. The fit, which is told no rank, has an error of 0.29 on these seeds; that of the level
  * alone is 0.26.
  */
+#include "help/spectrum.h"
 #include "kspec.h"
 #include "test.h"
 
@@ -47,19 +48,19 @@ static mean_errors measure(unsigned other) {
         kspec_moments_opts how = {.size = sizeof how, .nmax = MOMENTS};
         kspec_spectrum_opts o = {.size = sizeof o, .rank = D, .weights = KSPEC_WEIGHTS_UNIT, .no_draws = 1};
         kspec_spectrum_result *r;
-        CHECK(kspec_spectrum(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
+        CHECK(spectrum_of(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
         e.plain += total_error(r->eigenvalues) / SEEDS;
         e.sample += total_error(r->sample_eigenvalues) / SEEDS;
         kspec_spectrum_free(r);
         kspec_spectrum_opts all_defaults = {.size = sizeof all_defaults, .rank = D};
-        CHECK(kspec_spectrum(&phi, 1, &how, &all_defaults, &r, NULL) == KSPEC_OK);
+        CHECK(spectrum_of(&phi, 1, &how, &all_defaults, &r, NULL) == KSPEC_OK);
         e.by_default += total_error(r->eigenvalues) / SEEDS;
         kspec_spectrum_free(r);
         how.estimators = other;
-        CHECK(kspec_spectrum(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
+        CHECK(spectrum_of(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
         e.others += total_error(r->eigenvalues) / SEEDS;
         kspec_spectrum_free(r);
-        CHECK(kspec_spectrum(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK);
+        CHECK(spectrum_of(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK);
         CHECK(r->rank == D);
         e.fit += total_error(r->eigenvalues) / SEEDS;
         kspec_spectrum_free(r);
@@ -107,7 +108,7 @@ TEST(more_eigenvalues_than_rows) {
         kspec_moments_opts how = {.size = sizeof how, .nmax = MOMENTS};
         kspec_spectrum_opts o = {.size = sizeof o, .rank = 50};
         kspec_spectrum_result *r;
-        CHECK(kspec_spectrum(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
+        CHECK(spectrum_of(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
         for (size_t j = 0; j < 50; j++) {
             mean += fabs(r->eigenvalues[j] - truth[j]) / SEEDS;
             sample += fabs((j < r->sample_count ? r->sample_eigenvalues[j] : 0) - truth[j]) / SEEDS;
@@ -117,11 +118,11 @@ TEST(more_eigenvalues_than_rows) {
             how.estimators = estimators[k];
             kspec_spectrum_opts published = {
                 .size = sizeof o, .rank = 50, .weights = KSPEC_WEIGHTS_UNIT, .no_draws = 1};
-            CHECK(kspec_spectrum(&phi, 1, &how, &published, &r, NULL) == KSPEC_OK);
+            CHECK(spectrum_of(&phi, 1, &how, &published, &r, NULL) == KSPEC_OK);
             for (size_t j = 0; j < 50; j++) others[k] += fabs(r->eigenvalues[j] - truth[j]) / SEEDS;
             kspec_spectrum_free(r);
         }
-        CHECK(kspec_spectrum(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK);
+        CHECK(spectrum_of(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK);
         for (size_t j = 0; j < 50; j++) fit += fabs((j < r->rank ? r->eigenvalues[j] : 0) - truth[j]) / SEEDS;
         kspec_spectrum_free(r);
     }
@@ -165,7 +166,7 @@ TEST(two_trials_with_noise) {
             kspec_generate_close(made);
             kspec_matrix phi[2] = {{x[0], ROWS, COLS, COLS, 1}, {x[1], ROWS, COLS, COLS, 1}};
             kspec_spectrum_result *r;
-            CHECK(kspec_spectrum(phi, 2, NULL, NULL, &r, NULL) == KSPEC_OK);
+            CHECK(spectrum_of(phi, 2, NULL, NULL, &r, NULL) == KSPEC_OK);
             for (int k = 0; k < 2; k++) {
                 double off = r->eigenvalues[4 * k] / lambda[4 * k] - 1;
                 sum[k] += off;

@@ -3,6 +3,7 @@
  * where one rank fails. Ranks are threads.
  */
 #include "device/device.h"
+#include "help/spectrum.h"
 #include "help/threads_comm.h"
 #include "team/keep.h"
 #include "test.h"
@@ -239,10 +240,11 @@ static kspec_status spectrum(rank_job *r) {
                              .draws = r->size == 1 ? 5 : 0,
                              .threads = r->threads,
                              .progress = {report, r},
+                             .device = KSPEC_DEVICE_CPU,
                              .team = r->team};
-    kspec_moments_opts how = {.size = sizeof how, .nmax = r->size == 1 ? 3 : 0, .device = KSPEC_DEVICE_CPU};
+    kspec_moments_opts how = {.size = sizeof how, .nmax = r->size == 1 ? 3 : 0};
     kspec_spectrum_result *out = NULL;
-    kspec_status st = kspec_spectrum(phi, r->size == 2 ? T : 1, &how, &o, &out, &r->err);
+    kspec_status st = spectrum_of(phi, r->size == 2 ? T : 1, &how, &o, &out, &r->err);
     for (size_t k = 0; !st && k < out->rank && k < P; k++) {
         keep_number(r, out->eigenvalues[k]);
         keep_number(r, out->std_error[k]);

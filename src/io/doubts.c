@@ -1,15 +1,14 @@
-/*
- * What was read, and is probably not what was meant: a row number as a feature, two data sets as trials, a
- * row that was never measured.
- */
-#include "core/cli.h"
+/* A data set that is probably not what was meant: a row number as a feature, two data sets as trials. */
+#include "io/read.h"
+
+#include "base/doubt.h"
+#include "base/error.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Of the first trial, whatever the layout: an array of a host's is used where it lies */
+/* Of the first trial, whatever the layout */
 static double entry(const kspec_matrix *m, size_t i, size_t j) {
     return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
 }
@@ -19,10 +18,10 @@ static double at(const kspec_dataset *d, size_t i, size_t j) {
     return entry(&m, i, j);
 }
 
-/* " ('trial')", or nothing where the column has no name */
-static const char *named(const kspec_dataset *d, size_t j, char *text, size_t size) {
-    *text = 0;
-    if (d->col_names && d->col_names[j][0]) snprintf(text, size, " ('%.60s')", d->col_names[j]);
+/* "3 ('trial')", or "3" where the column has no name */
+static const char *named(const kspec_dataset *d, size_t j, const char *rest, char *text, size_t size) {
+    const int has = d->col_names && d->col_names[j][0];
+    ks_print(text, size, has ? "%zu ('%.60s')%s" : "%zu%.0s%s", j, has ? d->col_names[j] : "", rest);
     return text;
 }
 
@@ -37,13 +36,12 @@ static int counts_rows(const kspec_dataset *d, size_t j) {
     return 1;
 }
 
-static int warn_index(const cli_common *c, const char *path, const kspec_dataset *d) {
-    char name[80];
+static int doubt_index(ks_doubts to, const char *path, const kspec_dataset *d) {
+    char text[160];
     int nameless = d->col_names && !d->col_names[0][0];
     if (d->cols < 2 || d->trials > 1 || !(nameless || counts_rows(d, 0))) return 0;
-    cli_warn(c, "%s: column 0%s %s: it is probably not a feature, and --select-cols %s", path,
-             named(d, 0, name, sizeof name), nameless ? "has no name, as an index has" : "counts the rows",
-             c->select_cols ? "can leave it out" : "1- leaves it out");
+    named(d, 0, nameless ? " has no name, as an index has" : " counts the rows", text, sizeof text);
+    ks_doubt(to, KSPEC_DOUBT_INDEX_COLUMN, path, text, 0);
     return 1;
 }
 
@@ -81,16 +79,13 @@ static const char *kind_of_index(const kspec_dataset *d, size_t j) {
     return clock ? "time" : NULL;
 }
 
-static void warn_order(const cli_common *c, const char *path, const kspec_dataset *d, size_t first) {
-    char name[80];
+static void doubt_order(ks_doubts to, const char *path, const kspec_dataset *d, size_t first) {
+    char text[160];
     for (size_t j = first; j < d->cols; j++) {
         const char *kind = kind_of_index(d, j);
         if (!kind) continue;
-        cli_warn(c,
-                 "%s: column %zu%s looks like a %s index: intervals assume independent rows; leave it out "
-                 "(--select-cols), and give rows that depend on each other one label (%s)",
-                 path, j, named(d, j, name, sizeof name), kind,
-                 d->col_names && *kind == 't' && kind[1] == 'r' ? "--groups-column" : "--groups");
+        ks_doubt(to, strcmp(kind, "time") == 0 ? KSPEC_DOUBT_TIME_COLUMN : KSPEC_DOUBT_TRIAL_COLUMN, path,
+                 named(d, j, "", text, sizeof text), (double)j);
         return;
     }
 }
@@ -127,37 +122,24 @@ static agreement agree(const kspec_matrix *a, const kspec_matrix *b, double *sha
  * Trials share what they measure: the correlation of their entries, about the columns' means, is the part of
  * the variance that is not noise. Unrelated matrices have 0 but for chance.
  */
-static void warn_unrelated(const cli_common *c, const char *const *paths, size_t count,
-                           const kspec_dataset *d) {
+static void doubt_unrelated(ks_doubts to, const char *const *paths, size_t count, const kspec_dataset *d) {
     if (count < 2 || d->trials % count || d->row_trials || d->rows < 4) return;
     size_t each = d->trials / count;
-    double *share = malloc(d->rows * sizeof *share);
+    double *share = ks_arena_alloc(to.arena, d->rows, sizeof *share);
     const kspec_matrix first = kspec_dataset_trial(d, 0);
     for (size_t k = 1; k < count && share; k++) {
         const kspec_matrix other = kspec_dataset_trial(d, k * each);
         agreement s = agree(&first, &other, share);
         double cosine = s.ab / sqrt(s.aa) / sqrt(s.bb);
         if (!(cosine < 0.1 && s.ab < 3 * sqrt(s.squares))) continue;
-        cli_warn(c,
-                 "%s and %s agree no more than chance (correlation %.2g): several INPUTs mean repeats of the "
-                 "same rows and columns; two data sets are for kspec compare",
-                 paths[0], paths[k], cosine);
-        break;
+        char text[400];
+        ks_print(text, sizeof text, "%.160s and %.160s", paths[0], paths[k]);
+        ks_doubt(to, KSPEC_DOUBT_UNRELATED_TRIALS, NULL, text, cosine);
+        return;
     }
-    free(share);
 }
 
-void cli_doubt(const cli_common *c, const char *const *paths, size_t count, const kspec_dataset *d) {
-    int index = 0;
-    if (!c->axes) index = warn_index(c, paths[0], d);
-    const cli_option *o = c->command->options;
-    if (o && cli_has_option(o, "groups") && !cli_given(c, "groups") && !cli_given(c, "groups-column") &&
-        d->trials == 1 && d->cols > 1)
-        warn_order(c, paths[0], d, (size_t)index);
-    warn_unrelated(c, paths, count, d);
-}
-
-/* ---- rows and columns without a single value, which --nan pairwise passes over ---- */
+/* ---- rows and columns without a single value ---- */
 
 /* Has row i, or column i, a value in any trial? */
 static int is_empty(const kspec_dataset *d, int columns, size_t i) {
@@ -169,19 +151,26 @@ static int is_empty(const kspec_dataset *d, int columns, size_t i) {
     return 1;
 }
 
-static void warn_empty(const cli_common *c, const char *path, const kspec_dataset *d, int columns) {
-    const char *what = columns ? "column" : "row";
+static void doubt_empty(ks_doubts to, const char *path, const kspec_dataset *d, int columns) {
     size_t empty = 0, first = 0, all = columns ? d->cols : d->rows;
     for (size_t i = 0; i < all; i++)
         if (is_empty(d, columns, i) && empty++ == 0) first = i;
-    if (empty == 1) cli_warn(c, "%s: %s %zu (from 0) has no value, and takes no part", path, what, first);
-    if (empty > 1 && empty < all)
-        cli_warn(c, "%s: %zu %ss have no value, the first of them %s %zu (from 0), and take no part", path,
-                 empty, what, what, first);
+    if (empty && empty < all)
+        ks_doubt(to, columns ? KSPEC_DOUBT_EMPTY_COLS : KSPEC_DOUBT_EMPTY_ROWS, path, NULL, (double)empty,
+                 (double)first);
 }
 
-void cli_warn_empty(const cli_common *c, const char *path, const kspec_dataset *d) {
-    if (!d->missing || c->nan != KSPEC_NAN_KEEP) return;
-    warn_empty(c, path, d, 0);
-    warn_empty(c, path, d, 1);
+kspec_status ks_dataset_doubt(kspec_dataset *d, const char *const *paths, size_t count,
+                              const kspec_read_opts *o, kspec_error *err) {
+    ks_arena *arena = &((ks_dataset *)d)->arena;
+    const ks_doubts to = {arena, &d->doubt_count, &d->doubts};
+    if (d->memory) return KSPEC_OK; /* nothing here looks at numbers that are on a GPU */
+    const int index = o && o->axes ? 0 : doubt_index(to, paths[0], d);
+    if (d->trials == 1 && d->cols > 1) doubt_order(to, paths[0], d, (size_t)index);
+    doubt_unrelated(to, paths, count, d);
+    if (d->missing && o && o->nan == KSPEC_NAN_KEEP) {
+        doubt_empty(to, paths[0], d, 0);
+        doubt_empty(to, paths[0], d, 1);
+    }
+    return arena->failed ? ks_nomem(err, "the doubts about the data", arena->failed) : KSPEC_OK;
 }
