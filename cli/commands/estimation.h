@@ -1,6 +1,5 @@
 /* How moments are to be estimated: the options that every command has that estimates them. */
-#ifndef KSPEC_ESTIMATION_H
-#define KSPEC_ESTIMATION_H
+#pragma once
 
 #include "core/cli.h"
 
@@ -85,5 +84,3 @@ void cli_estimation_keys(const cli_estimation *e, kspec_center center, json_t *t
 
 /* Numbers separated by commas, or the "moments" of a JSON file of kspec theory; free list->at. */
 int cli_known_moments(const cli_common *c, const char *option, const char *text, cli_list *list);
-
-#endif

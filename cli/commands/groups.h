@@ -1,6 +1,5 @@
 /* Labels of rows and columns that depend on each other. */
-#ifndef KSPEC_CLI_GROUPS_H
-#define KSPEC_CLI_GROUPS_H
+#pragma once
 
 #include "core/cli.h"
 
@@ -39,5 +38,3 @@ void cli_groups_free(cli_groups *g);
  */
 void cli_groups_print(FILE *f, size_t rows, size_t cols);
 void cli_groups_json(json_t *o, size_t rows, size_t cols);
-
-#endif

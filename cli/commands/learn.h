@@ -1,6 +1,5 @@
 /* The arguments of `kspec learn`, the files that it reads, and those that it keeps. */
-#ifndef KSPEC_CLI_LEARN_H
-#define KSPEC_CLI_LEARN_H
+#pragma once
 
 #include "commands/estimation.h"
 
@@ -30,5 +29,3 @@ typedef struct {
 /* Makes the directories that are asked for and fills the store; returns an exit status after a message. */
 int learn_store(learn_files *f, kspec_learn_store *s);
 void learn_store_close(learn_files *f);
-
-#endif

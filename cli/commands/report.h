@@ -2,8 +2,7 @@
  * A report: the results of several commands on one page. report.c runs them and has the page written by
  * report_page.c, which has report_numbers.c and report_worth.c write their sections.
  */
-#ifndef KSPEC_REPORT_H
-#define KSPEC_REPORT_H
+#pragma once
 
 #include "core/cli.h"
 
@@ -40,5 +39,3 @@ void report_end_section(FILE *to);
 
 /* Is it an estimate of the matrix itself? */
 int report_is_naive(const json_t *estimate);
-
-#endif

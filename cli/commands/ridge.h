@@ -1,6 +1,5 @@
 /* The arguments of `kspec ridge`, and the data that it reads. */
-#ifndef KSPEC_CLI_RIDGE_H
-#define KSPEC_CLI_RIDGE_H
+#pragma once
 
 #include "core/cli.h"
 
@@ -28,5 +27,3 @@ typedef struct {
 /* Reads and checks the files; an exit status after a message. test->x.rows is 0 without a test set. */
 int ridge_read(const ridge_args *a, ridge_set *train, ridge_set *test);
 void ridge_set_free(ridge_set *s);
-
-#endif

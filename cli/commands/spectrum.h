@@ -2,8 +2,7 @@
  * What the methods of `kspec spectrum` share: spectrum.c runs, spectrum_given.c reads what is known
  * beforehand, spectrum_METHOD.c prints.
  */
-#ifndef KSPEC_CLI_SPECTRUM_H
-#define KSPEC_CLI_SPECTRUM_H
+#pragma once
 
 #include "commands/estimation.h"
 
@@ -64,5 +63,3 @@ json_t *spectrum_cvpca_json(const void *result);
 void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r);
 void spectrum_fit_print(FILE *f, const void *result);
 json_t *spectrum_fit_json(const void *result);
-
-#endif

@@ -2,8 +2,7 @@
  * What the kernels of `kspec theory` share. Each is a file theory_KERNEL.c with one function, which fills a
  * theory_spectrum from the arguments, and a line in the table of theory.c, which prints it.
  */
-#ifndef KSPEC_CLI_THEORY_H
-#define KSPEC_CLI_THEORY_H
+#pragma once
 
 #include "core/cli.h"
 
@@ -45,5 +44,3 @@ int theory_room(theory_spectrum *s, size_t count, int multiplicities);
 int theory_rbf(theory_args *a, theory_spectrum *s);
 int theory_linear(theory_args *a, theory_spectrum *s);
 int theory_sphere(theory_args *a, theory_spectrum *s);
-
-#endif

@@ -2,8 +2,7 @@
  * What the verbs of kspec wls share. A verb is a file wls_VERB.c with its options and its command. All fill
  * the same arguments, so that kspec wls without a verb, in wls.c, can pass them on.
  */
-#ifndef KSPEC_CLI_WLS_H
-#define KSPEC_CLI_WLS_H
+#pragma once
 
 #include "core/cli.h"
 
@@ -125,5 +124,3 @@ int wls_write(const char *path, const double *x, size_t rows, size_t cols);
 
 /* --theta and --predictions hold one fit, and need what they are made of */
 int wls_check_outputs(const wls_args *a, const char *verb);
-
-#endif

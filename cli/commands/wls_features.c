@@ -2,7 +2,6 @@
 #include "commands/wls.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* clang-format off */
 static const cli_option options[] = {

@@ -5,8 +5,7 @@
  *
  * The tool uses the public header only.
  */
-#ifndef KSPEC_CLI_H
-#define KSPEC_CLI_H
+#pragma once
 
 #include "kspec.h"
 
@@ -230,11 +229,12 @@ typedef struct {
     /* the one-line message, and the exit status that the tool would have; `failed` comes first, if it does */
     void (*error)(void *ctx, int status, const char *text);
     void (*failed)(void *ctx, kspec_status status);
-    /* the table and the JSON object, which are for free() by now */
+    /* the table, NULL for a host that shows none, and the JSON object, which are for free() by now */
     void (*done)(void *ctx, char *table, char *json);
     kspec_progress progress;
     /* 1: it is a command of the tool, in whose ranks and checkpoint the inner command has a part */
     int inner;
+    int shows;
 } cli_host;
 
 /* The host of the commands of this thread; NULL: the tool itself */
@@ -511,5 +511,3 @@ void cli_cell(FILE *f, const char *format, int width, double x);
 /* Escape sequences, empty unless the table goes to a terminal */
 const char *cli_bold(const cli_common *c);
 const char *cli_plain(const cli_common *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* The end of every command: its table or JSON object, and its picture. */
 #include "core/cli.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,15 +114,15 @@ static int send_object(const char *output, const json_t *object) {
     return status;
 }
 
-/* A host takes both, the table even where there is a JSON object. */
+/* A host takes the object, and some the table, too. */
 static int hand_over(const cli_common *c, void (*print)(FILE *f, const void *result),
                      json_t *(*keys)(const void *result), const void *result) {
     cli_text table = {0};
     json_t *object = cli_envelope(c, keys(result));
     char *json = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    FILE *f = cli_text_open(&table);
+    FILE *f = cli_hosted->shows ? cli_text_open(&table) : NULL;
     if (f && print) print(f, result);
-    int whole = cli_text_close(&table) && json && !cli_memory_failed();
+    int whole = (!cli_hosted->shows || cli_text_close(&table)) && json && !cli_memory_failed();
     if (whole) {
         cli_make_printable(table.data, table.size, 1);
         cli_hosted->done(cli_hosted->ctx, table.data, json);

@@ -1,6 +1,5 @@
 /* Starting again, with the BLAS that fits the processor and the memory. */
-#ifndef KSPEC_CLI_RESTART_H
-#define KSPEC_CLI_RESTART_H
+#pragma once
 
 /*
  * Where kspec_blas_advice() has a value for OPENBLAS_CORETYPE, sets it and replaces this process by a new
@@ -19,5 +18,3 @@ void cli_restart_limited(char **argv);
 
 /* The core that OpenBLAS chose before the restart, such as "Prescott"; NULL: there was no restart. */
 const char *cli_core_before(void);
-
-#endif

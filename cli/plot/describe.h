@@ -1,6 +1,5 @@
 /* A figure in words: for who cannot see it, and under the pointer of who can. */
-#ifndef KSPEC_CLI_PLOT_DESCRIBE_H
-#define KSPEC_CLI_PLOT_DESCRIBE_H
+#pragma once
 
 #include "plot/layout.h"
 
@@ -10,5 +9,3 @@ void plot_describe(FILE *to, const plot_figure *f);
 /* `before`, and what is drawn at a place, in pixels from the upper left corner; 0: nothing is */
 int plot_describe_place(FILE *to, const plot_figure *f, const plot_layout *l, double x, double y,
                         const char *before);
-
-#endif

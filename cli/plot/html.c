@@ -3,7 +3,6 @@
 #include "plot/plot.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { DIGITS = 10 };
 

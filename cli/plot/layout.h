@@ -1,6 +1,5 @@
 /* Where a figure's panels and legends stand, in parts of the whole picture, from its lower left corner. */
-#ifndef KSPEC_CLI_PLOT_LAYOUT_H
-#define KSPEC_CLI_PLOT_LAYOUT_H
+#pragma once
 
 #include "plot/plot.h"
 
@@ -23,5 +22,3 @@ typedef struct {
 } plot_layout;
 
 void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l);
-
-#endif

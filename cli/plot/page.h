@@ -1,6 +1,5 @@
 /* Pages, and the text of pictures: whatever comes in, valid and harmless HTML goes out. */
-#ifndef KSPEC_CLI_PAGE_H
-#define KSPEC_CLI_PAGE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -28,5 +27,3 @@ void page_end_table(FILE *to);
 
 /* A picture in SVG without its XML declaration */
 void page_svg(FILE *to, const char *svg, size_t size);
-
-#endif

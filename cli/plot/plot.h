@@ -3,8 +3,7 @@
  * and gnuplot draws it. kinds.c knows which command's object goes to which COMMAND.c, gnuplot.c writes the
  * script, run.c runs it, html.c makes a page of the picture and its numbers.
  */
-#ifndef KSPEC_CLI_PLOT_H
-#define KSPEC_CLI_PLOT_H
+#pragma once
 
 #include "core/cli.h"
 
@@ -222,5 +221,3 @@ void plot_runs(FILE *to, const char *text, size_t most,
                void (*put)(FILE *to, const char *run, size_t n, char kind));
 /* How many letters that shows */
 size_t plot_letters(const char *text);
-
-#endif

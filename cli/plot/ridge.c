@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* At most so many curves in a panel */
 enum { CURVES = 7 };

@@ -50,9 +50,8 @@ kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec
     kspec_tool_result *r = calloc(1, sizeof *r);
     if (!r) return NULL;
     paced pace = {progress, cli_now()};
-    int reports = progress && progress->report;
-    const cli_host host = {r, keep_error, keep_code, keep_result,
-                           reports ? (kspec_progress){report, &pace} : (kspec_progress){0}};
+    const kspec_progress rarely = {progress && progress->report ? report : NULL, &pace};
+    const cli_host host = {r, keep_error, keep_code, keep_result, rarely, .shows = 1};
     cli_memory_forget();
     cli_hosted = &host;
     kspec_lend_there(arrays, count, there);

@@ -2,8 +2,7 @@
  * Files that belong to this program: what it runs or loads at run time. They are looked for near it, by
  * absolute paths only, and taken only where they are as trustworthy as what runs already.
  */
-#ifndef KS_BASE_BESIDE_H
-#define KS_BASE_BESIDE_H
+#pragma once
 
 #include <limits.h>
 
@@ -27,5 +26,3 @@ ks_finding ks_beside_find(const char *name, const char *const *subs, int run, ch
 
 /* The same of a plugin: near, in the directory of libraries beside it, or where it was to be installed */
 ks_finding ks_beside_plugin(const char *name, char path[PATH_MAX]);
-
-#endif

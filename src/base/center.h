@@ -1,6 +1,5 @@
 /* The option `center` of every call. DEFAULT is resolved first; where it is not, nothing is centred. */
-#ifndef KS_BASE_CENTER_H
-#define KS_BASE_CENTER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -21,5 +20,3 @@ static inline int ks_rows_centred(kspec_center center) {
 static inline int ks_cols_centred(kspec_center center) {
     return center == KSPEC_CENTER_COLS || center == KSPEC_CENTER_BOTH;
 }
-
-#endif

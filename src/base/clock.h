@@ -2,8 +2,7 @@
  * Seconds since some fixed point: of the wall clock, for the `seconds` field of results, and of the calling
  * thread's own time on a processor, for rates.
  */
-#ifndef KS_BASE_CLOCK_H
-#define KS_BASE_CLOCK_H
+#pragma once
 
 #include <time.h>
 
@@ -15,5 +14,3 @@ static inline double ks_seconds_of(clockid_t clock) {
 
 static inline double ks_now(void) { return ks_seconds_of(CLOCK_MONOTONIC); }
 static inline double ks_thread_seconds(void) { return ks_seconds_of(CLOCK_THREAD_CPUTIME_ID); }
-
-#endif

@@ -1,6 +1,5 @@
 /* Which instruction set the kernels use: detected once, lowered by KSPEC_ISA. */
-#ifndef KS_BASE_CPU_H
-#define KS_BASE_CPU_H
+#pragma once
 
 #include "kspec/base.h"
 
@@ -19,5 +18,3 @@ kspec_status ks_isa_choose(ks_isa *isa, kspec_error *err);
 void ks_isa_override(const char *want);
 
 const char *ks_isa_name(ks_isa isa);
-
-#endif

@@ -1,6 +1,5 @@
 /* Doubts: one table of what the library may doubt (doubt.c), and how a result gets its list. */
-#ifndef KS_BASE_DOUBT_H
-#define KS_BASE_DOUBT_H
+#pragma once
 
 #include "base/memory.h"
 #include "kspec/doubt.h"
@@ -23,5 +22,3 @@ typedef struct {
     ks_doubt_add(to, code, where, what, (const double[4]){__VA_ARGS__})
 void ks_doubt_add(ks_doubts to, kspec_doubt_code code, const char *where, const char *what,
                   const double *values);
-
-#endif

@@ -1,6 +1,5 @@
 /* Status and message: every failure in the library passes through ks_fail(). */
-#ifndef KS_BASE_ERROR_H
-#define KS_BASE_ERROR_H
+#pragma once
 
 #include "kspec/base.h"
 
@@ -45,5 +44,3 @@ void ks_clear(kspec_error *err);
  */
 enum { KS_OPTS_MAX = 4096 };
 kspec_status ks_take_opts(void *ours, size_t our_size, const void *theirs, kspec_error *err);
-
-#endif

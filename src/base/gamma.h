@@ -1,8 +1,5 @@
 /* log Gamma(x), x > 0, by threads at once: lgamma() writes a sign to a global variable. */
-#ifndef KS_BASE_GAMMA_H
-#define KS_BASE_GAMMA_H
+#pragma once
 
 double ks_lgamma(double x);
 long double ks_lgammal(long double x);
-
-#endif

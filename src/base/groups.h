@@ -2,8 +2,7 @@
  * Dependent groups of rows or columns: which group each belongs to, the order in which they are taken, and
  * how many sets of n there are with no two of one group.
  */
-#ifndef KS_BASE_GROUPS_H
-#define KS_BASE_GROUPS_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -62,5 +61,3 @@ ks_wide ks_wide_times(ks_wide a, ks_wide b);
  * first[k], but for number `without` (SIZE_MAX: none): how many sets of n have no two of one group.
  */
 void ks_group_counts(const size_t *first, size_t count, size_t without, int nmax, ks_wide *e);
-
-#endif

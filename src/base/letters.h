@@ -2,8 +2,7 @@
  * Text from outside, made fit for a terminal: UTF-8 without control characters, those of C1 included (U+0080
  * to U+009F, which a terminal may obey as it does escape sequences).
  */
-#ifndef KS_BASE_LETTERS_H
-#define KS_BASE_LETTERS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -34,5 +33,3 @@ static inline void ks_copy_printable(char *to, const void *from, size_t n) {
         for (size_t end = i + (k ? k : 1); i < end; i++) to[i] = bad ? '?' : (char)s[i];
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* How much memory this process may still take: what the machine has, less what limits forbid. */
-#ifndef KS_BASE_LIMITS_H
-#define KS_BASE_LIMITS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@
  * is "" but in tests.
  */
 size_t ks_limits_available(const char *root);
-
-#endif

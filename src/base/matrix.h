@@ -1,6 +1,5 @@
 /* Strided views of matrices: one entry, and the one dense copy that every room takes of its input. */
-#ifndef KS_BASE_MATRIX_H
-#define KS_BASE_MATRIX_H
+#pragma once
 
 #include "kspec/base.h"
 
@@ -29,5 +28,3 @@ kspec_status ks_matrix_finite(const kspec_matrix *m, const char *what, kspec_err
 static inline kspec_matrix ks_matrix_of(const double *data, size_t rows, size_t cols) {
     return (kspec_matrix){data, rows, cols, (ptrdiff_t)cols, 1};
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Sizes are products that may overflow; ks_size() multiplies them and saturates at SIZE_MAX, which no
  * allocation can satisfy.
  */
-#ifndef KS_BASE_MEMORY_H
-#define KS_BASE_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ typedef struct {
 void *ks_arena_alloc(ks_arena *a, size_t count, size_t size);
 void *ks_arena_zalloc(ks_arena *a, size_t count, size_t size);
 void ks_arena_free(ks_arena *a);
-
-#endif

@@ -3,8 +3,7 @@
  * on the thread count, each chunk writes its own results, and the caller combines them in chunk order: so the
  * same bits come out at any number of threads.
  */
-#ifndef KS_BASE_PARALLEL_H
-#define KS_BASE_PARALLEL_H
+#pragma once
 
 #include "kspec/base.h"
 
@@ -68,5 +67,3 @@ int ks_workers(const ks_run *run, size_t nchunks);
 
 /* For tests: threads beside the calling one that can be started, at most (INT_MAX) */
 extern int ks_threads_most;
-
-#endif

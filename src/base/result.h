@@ -2,8 +2,7 @@
  * Results that the library makes: a zeroed struct with an arena of its own, from which all its arrays come,
  * so that one call frees everything. The caller sees the struct alone.
  */
-#ifndef KS_BASE_RESULT_H
-#define KS_BASE_RESULT_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -21,5 +20,3 @@ void ks_result_free(void *result);
  * without breaking compiled programs. NULL when memory is out.
  */
 void *ks_arena_list(ks_arena *a, size_t count, size_t size);
-
-#endif

@@ -2,8 +2,7 @@
  * What rooms below team/ ask of a team of processes, by a table that every team begins with (team/team.h says
  * what each function does).
  */
-#ifndef KS_SHARED_H
-#define KS_SHARED_H
+#pragma once
 
 #include "base/parallel.h"
 
@@ -38,5 +37,3 @@ typedef struct {
 static inline const ks_team_calls *ks_calls_of(const kspec_team *t) {
     return *(const ks_team_calls *const *)(const void *)t;
 }
-
-#endif

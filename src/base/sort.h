@@ -1,6 +1,5 @@
 /* Sorting doubles. NaN must not be among them. */
-#ifndef KS_BASE_SORT_H
-#define KS_BASE_SORT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@ void ks_sort_descending(double *x, size_t count);
 
 /* order[k] = the place of the k-th largest of x; of equals, the first comes first. */
 void ks_order_descending(const double *x, size_t count, size_t *order);
-
-#endif

@@ -4,8 +4,7 @@
  * independent. The table is in streams.c; tests/unit/test_streams.c checks that no two ranges overlap, and
  * tests/check_includes.sh that no number is drawn from a stream that does not come from ks_stream().
  */
-#ifndef KS_BASE_STREAMS_H
-#define KS_BASE_STREAMS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -63,5 +62,3 @@ extern const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT];
 static inline uint64_t ks_stream(ks_stream_use use, uint64_t k) {
     return ks_stream_ranges[use].first + k % ks_stream_ranges[use].count;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * as large, wherever a backend has them (device/backend.h). Every step does nothing after a failure, and all
  * is dropped at the end.
  */
-#ifndef KS_DEVICE_SQUARES_H
-#define KS_DEVICE_SQUARES_H
+#pragma once
 
 #include "device/backend.h"
 #include "device/pair.h"
@@ -47,5 +46,3 @@ double ks_squares_sum(const ks_squares *w, size_t n, const double *x);
 /* (sum of eigenvalues)^2 / sum of squares of the smaller of X X^T and X^T X */
 kspec_status ks_ratio_there(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
                             kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Random Fourier features of shift-invariant kernels. */
-#ifndef KS_FEATURES_FOURIER_H
-#define KS_FEATURES_FOURIER_H
+#pragma once
 
 #include "base/memory.h"
 #include "simd/simd.h"
@@ -36,5 +35,3 @@ enum { KS_FOURIER_ROWS = 128, KS_FOURIER_COLS = 512 };
  */
 void ks_fourier_few(const ks_fourier *f, const double *x, size_t rows, double scale, double *room, double *Z);
 size_t ks_fourier_few_room(const ks_fourier *f, size_t rows);
-
-#endif

@@ -1,6 +1,5 @@
 /* The rows of a data table, ready for a kernel: dense, scaled by column, centred, in units of sigma. */
-#ifndef KS_FEATURES_INPUTS_H
-#define KS_FEATURES_INPUTS_H
+#pragma once
 
 #include "base/memory.h"
 #include "kspec/kernel.h"
@@ -44,5 +43,3 @@ kspec_status ks_inputs_median(const ks_inputs *in, kspec_kernel kernel, uint64_t
  * n.
  */
 void ks_sample_rows(size_t n, size_t r, int first, uint64_t seed, uint64_t stream, size_t *rows);
-
-#endif

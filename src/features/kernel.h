@@ -1,6 +1,5 @@
 /* What options say about a kernel: which one, and its bandwidth. */
-#ifndef KS_FEATURES_KERNEL_H
-#define KS_FEATURES_KERNEL_H
+#pragma once
 
 #include "features/inputs.h"
 
@@ -21,5 +20,3 @@ kspec_status ks_bandwidth_sigma(const ks_bandwidth *b, kspec_kernel kernel, cons
 
 /* gamma of a kernel with this sigma: 1/(2 sigma^2), Laplace 1/sigma, Cauchy 1/sigma^2. */
 double ks_gamma(kspec_kernel kernel, double sigma);
-
-#endif

@@ -1,6 +1,5 @@
 /* Additive noise of the generators: independent, or shared by the entries of a row or a column. */
-#ifndef KS_FEATURES_NOISE_H
-#define KS_FEATURES_NOISE_H
+#pragma once
 
 #include "kspec/generate.h"
 
@@ -15,5 +14,3 @@ ks_noise ks_noise_of(double S, kspec_noise correlation, double rho);
 /* Adds trial t's noise to rows first ... first+count-1 (out: count x cols); scratch has room for 2 cols. */
 void ks_noise_add(const ks_noise *n, uint64_t seed, size_t trial, size_t first, size_t count, size_t cols,
                   double *out, double *scratch);
-
-#endif

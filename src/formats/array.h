@@ -2,8 +2,7 @@
  * The bytes of a file, and the array that a format's parser finds in them.
  * Parsers work on memory alone, so that they can be fuzzed.
  */
-#ifndef KS_FORMATS_ARRAY_H
-#define KS_FORMATS_ARRAY_H
+#pragma once
 
 #include "kspec/files.h"
 
@@ -89,5 +88,3 @@ kspec_status ks_lent_read(const char *input, const char *name, int stay, ks_arra
  */
 kspec_status ks_select_parse(const char *spec, size_t n, char *const *names, const char *what,
                              const char *name, size_t **index, size_t *count, kspec_error *err);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * The library checks everything here before it uses it: a damaged file may have misled the program.
  */
-#ifndef KS_FORMATS_CHILD_H
-#define KS_FORMATS_CHILD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -38,5 +37,3 @@ typedef struct {
 } ks_child_header;
 
 _Static_assert(sizeof(ks_child_header) <= KS_CHILD_DATA, "the header must end before the values begin");
-
-#endif

@@ -1,6 +1,5 @@
 /* Numbers as they stand in binary files, and their conversion to doubles. */
-#ifndef KS_FORMATS_ELEMENT_H
-#define KS_FORMATS_ELEMENT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ void ks_element_convert(ks_element e, const unsigned char *in, size_t count, dou
 
 /* Can the bytes be used as doubles where they are? */
 static inline int ks_element_is_double(ks_element e) { return e.kind == 'f' && e.size == 8 && !e.swap; }
-
-#endif

@@ -1,6 +1,5 @@
 /* Files of other programs that the tool does not read, so that a message can say what they are. */
-#ifndef KS_FORMATS_FOREIGN_H
-#define KS_FORMATS_FOREIGN_H
+#pragma once
 
 #include "formats/array.h"
 
@@ -12,5 +11,3 @@ const char *ks_foreign_folder(const char *path);
 
 /* The message */
 kspec_status ks_foreign_refuse(const char *kind, const char *name, kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Decompression, by zlib with our memory. */
-#ifndef KS_FORMATS_INFLATE_H
-#define KS_FORMATS_INFLATE_H
+#pragma once
 
 #include "formats/array.h"
 
@@ -23,5 +22,3 @@ int ks_gzip_match(const ks_bytes *b);
 
 /* Puts the contents of a gzip file in the place of its bytes, which are closed. */
 kspec_status ks_gunzip_bytes(ks_bytes *b, const char *name, kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A NumPy array in memory: shared by .npy files and the members of .npz archives. */
-#ifndef KS_FORMATS_NPY_H
-#define KS_FORMATS_NPY_H
+#pragma once
 
 #include "formats/array.h"
 #include "formats/element.h"
@@ -24,5 +23,3 @@ kspec_status ks_npy_header_parse(const unsigned char *data, size_t size, const c
  */
 kspec_status ks_npy_decode(const unsigned char *data, size_t size, ks_bytes *owner, const char *name,
                            ks_array *out, kspec_error *err);
-
-#endif

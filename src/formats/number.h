@@ -1,6 +1,5 @@
 /* Decimal numbers and missing values, as they stand in a field of a text file. */
-#ifndef KS_FORMATS_NUMBER_H
-#define KS_FORMATS_NUMBER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ int ks_number_begins(const char *s, size_t len);
 
 /* Is it a number but for a decimal comma, such as 1,5 or -0,25e3? */
 int ks_number_has_comma(const char *s, size_t len);
-
-#endif

@@ -1,6 +1,5 @@
 /* Bytes from a file, or the name of one, made fit for a one-line message. */
-#ifndef KS_FORMATS_PRINTABLE_H
-#define KS_FORMATS_PRINTABLE_H
+#pragma once
 
 #include "base/letters.h"
 
@@ -36,5 +35,3 @@ static inline char *ks_display_name(ks_name dst, const char *input) {
     ks_printable(dst + at, KS_NAME_LENGTH + 1 - at, input, strlen(input));
     return dst;
 }
-
-#endif

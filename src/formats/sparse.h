@@ -3,8 +3,7 @@
  * where each line begins, `index` which entry of its line a value is. Numbers of any file are doubles here,
  * exact for every count that fits memory. Used by the library and by kspec-hdf5, so it stands on nothing.
  */
-#ifndef KS_FORMATS_SPARSE_H
-#define KS_FORMATS_SPARSE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ const char *ks_sparse_unfit(const ks_sparse *s);
 
 /* Adds the entries to a row-major array of zeros; those that come twice add up, as in SciPy. */
 void ks_sparse_expand(const ks_sparse *s, double *dense);
-
-#endif

@@ -1,6 +1,5 @@
 /* Text files: the scanner of rows and fields, and the layout (delimiter, header, shape) found with it. */
-#ifndef KS_FORMATS_TEXT_H
-#define KS_FORMATS_TEXT_H
+#pragma once
 
 #include "formats/array.h"
 
@@ -52,5 +51,3 @@ kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***ou
 
 /* Fails where the bytes are not text. *mark is the length of UTF-8's byte order mark, where there is one. */
 kspec_status ks_text_check(const ks_bytes *b, const char *name, size_t *mark, kspec_error *err);
-
-#endif

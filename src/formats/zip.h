@@ -1,6 +1,5 @@
 /* Zip archives, as far as .npz files use them: the central directory, with zip64, and the members' bytes. */
-#ifndef KS_FORMATS_ZIP_H
-#define KS_FORMATS_ZIP_H
+#pragma once
 
 #include "formats/array.h"
 
@@ -32,5 +31,3 @@ kspec_status ks_zip_next(const ks_zip *z, size_t *at, ks_zip_member *m, kspec_er
  */
 kspec_status ks_zip_extract(const ks_zip *z, const ks_zip_member *m, const unsigned char **data, size_t *size,
                             ks_bytes *unpacked, kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the parts of the HDF5 reader share: what an object is, and how it becomes an array. */
-#ifndef KS_HDF5_H5_H
-#define KS_HDF5_H5_H
+#pragma once
 
 #include "hdf5/reader.h"
 
@@ -39,5 +38,3 @@ _Noreturn void read_cells(hid_t data, const char *key);
 
 /* Opens "exp.spikes", "exp(2).spikes" or "runs{3}", counted from 1; negative where it is not there */
 hid_t open_matlab(hid_t file, const char *key);
-
-#endif

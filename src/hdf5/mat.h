@@ -1,6 +1,5 @@
 /* What the parts of the reader of MATLAB's files before v7.3 share. */
-#ifndef KS_HDF5_MAT_H
-#define KS_HDF5_MAT_H
+#pragma once
 
 #include "hdf5/reader.h"
 
@@ -31,5 +30,3 @@ matvar_t *follow_path(matvar_t *v, const char *path);
 
 /* Hands over a variable whose data are in memory. */
 _Noreturn void give_variable(matvar_t *v, const char *key);
-
-#endif

@@ -3,7 +3,6 @@
 #include "hdf5/mat.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

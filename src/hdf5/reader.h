@@ -3,8 +3,7 @@
  * It is a separate process because the libraries it calls crash on damaged files. Hence its style: an error
  * ends the process where it is found, with a message; nothing is freed.
  */
-#ifndef KS_HDF5_READER_H
-#define KS_HDF5_READER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ typedef struct mat_file mat_file;
 mat_file *open_mat(const char *path, int fd);
 _Noreturn void read_mat(mat_file *f, const char *key);
 void check_mat5(FILE *f); /* ends the process where the file is cut short or a checksum is wrong */
-
-#endif

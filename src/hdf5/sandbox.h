@@ -2,8 +2,7 @@
  * What kspec-hdf5 may do once it parses: read what is open, allocate, fill the memory it shares, exit. A file
  * that takes over the libraries finds no file, no socket and no process to go on with.
  */
-#ifndef KS_HDF5_SANDBOX_H
-#define KS_HDF5_SANDBOX_H
+#pragma once
 
 /*
  * Shuts this process in, for good: no new privileges, and a seccomp filter in which every other system call
@@ -14,5 +13,3 @@ int sandbox_enter(int writable);
 
 /* Inside: do opening a file, a socket and a process fail? */
 int sandbox_holds(void);
-
-#endif

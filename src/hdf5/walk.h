@@ -1,6 +1,5 @@
 /* All objects below a group, depth first, in the order of their names. */
-#ifndef KS_HDF5_WALK_H
-#define KS_HDF5_WALK_H
+#pragma once
 
 #include <hdf5.h>
 
@@ -14,5 +13,3 @@ typedef int walk_visit(hid_t object, const char *path, void *ctx);
  * 3000 nested groups take minutes).
  */
 void walk_tree(hid_t group, const char *prefix, walk_visit *visit, void *ctx);
-
-#endif

@@ -1,6 +1,5 @@
 /* The names of columns, to be found by name: a table of their hashes. */
-#ifndef KS_IO_NAMES_H
-#define KS_IO_NAMES_H
+#pragma once
 
 #include "kspec/base.h"
 
@@ -35,5 +34,3 @@ static inline uint64_t ks_names_hash(uint64_t hash, char c) {
  */
 kspec_status ks_names_copy(const char *const *names, const size_t *taken, size_t count, const char *what,
                            char ***out, kspec_error *err);
-
-#endif

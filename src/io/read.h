@@ -1,6 +1,5 @@
 /* The stages of kspec_read(): an input's array, its axes named, its entries gathered, its gaps dealt with. */
-#ifndef KS_IO_READ_H
-#define KS_IO_READ_H
+#pragma once
 
 #include "base/memory.h"
 #include "formats/array.h"
@@ -87,5 +86,3 @@ size_t ks_missing_count(const kspec_matrix *m);
  */
 kspec_status ks_missing_apply(ks_dataset *set, const ks_part *parts, const kspec_read_opts *opts,
                               kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Images and labels as the networks take them. */
-#ifndef KS_LEARN_DATA_H
-#define KS_LEARN_DATA_H
+#pragma once
 
 #include "kspec/learn.h"
 
@@ -28,5 +27,3 @@ struct kspec_learn_data {
 /* FNV-1a over bytes, continued from h; begin with KS_FNV. */
 #define KS_FNV UINT64_C(0xcbf29ce484222325)
 uint64_t ks_fnv(uint64_t h, const void *bytes, size_t count);
-
-#endif

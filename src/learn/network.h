@@ -7,8 +7,7 @@
  * weights have gradient zero and stay zero. Matrices of the batch have images as columns, but for X, which
  * has them as rows.
  */
-#ifndef KS_LEARN_NETWORK_H
-#define KS_LEARN_NETWORK_H
+#pragma once
 
 #include "simd/simd.h"
 #include "learn/data.h"
@@ -54,5 +53,3 @@ void ks_network_evaluate(ks_network *net, const ks_images *s, double *loss, doub
 
 /* Multiply-adds of the steps of one pass through n images. */
 double ks_network_fma(const ks_network *net, size_t n);
-
-#endif

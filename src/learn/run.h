@@ -1,6 +1,5 @@
 /* One network from its initialisation to its last epoch. */
-#ifndef KS_LEARN_RUN_H
-#define KS_LEARN_RUN_H
+#pragma once
 
 #include "learn/network.h"
 
@@ -60,5 +59,3 @@ kspec_status ks_checkpoint_save(ks_learning *l, const ks_network *net, const ksp
 /* Loads it, where one is stored: *found is then 1 and *epoch the one reached; else *epoch is unchanged. */
 kspec_status ks_checkpoint_load(ks_learning *l, ks_network *net, kspec_learn_run *run, size_t *epoch,
                                 int *found, kspec_error *err);
-
-#endif

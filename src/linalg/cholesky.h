@@ -2,8 +2,7 @@
  * Cholesky factors, inverses and Gram matrices. The _tiled functions run over threads in fixed tiles, with
  * the same bits at any thread count, and have leading dimension n throughout. Row-major.
  */
-#ifndef KS_LINALG_CHOLESKY_H
-#define KS_LINALG_CHOLESKY_H
+#pragma once
 
 #include "base/parallel.h"
 
@@ -30,5 +29,3 @@ void ks_trsm(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t 
 
 /* The lower triangle of C (n x n) = alpha A A^T, A n x k; or, if ta, of alpha A^T A, A k x n. */
 void ks_syrk(int ta, size_t n, size_t k, double alpha, const double *A, size_t lda, double *C, size_t ldc);
-
-#endif

@@ -1,6 +1,5 @@
 /* Complex numbers, and a few dense operations on complex matrices. */
-#ifndef KS_LINALG_COMPLEX_H
-#define KS_LINALG_COMPLEX_H
+#pragma once
 
 #include "kspec/base.h"
 
@@ -26,5 +25,3 @@ kspec_status ks_pinv_conj(size_t N, size_t p, ks_cplx *A, kspec_error *err);
 /* The squared Frobenius norms of B*B and of B^T B, for B (N x p, column-major); scratch: p*p numbers. */
 void ks_gram_norms(size_t N, size_t p, const ks_cplx *B, ks_cplx *scratch, double *hermitian,
                    double *symmetric);
-
-#endif

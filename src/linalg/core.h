@@ -1,6 +1,5 @@
 /* The core that OpenBLAS detected. */
-#ifndef KS_LINALG_CORE_H
-#define KS_LINALG_CORE_H
+#pragma once
 
 #include "base/cpu.h"
 
@@ -13,5 +12,3 @@ const char *ks_blas_core(ks_isa isa, const char *core, int set);
 
 /* Is `core` one of those whose routines use `isa`? */
 int ks_blas_is_of(const char *core, ks_isa isa);
-
-#endif

@@ -1,6 +1,5 @@
 /* A pair of covariance matrices, one relative to the other. */
-#ifndef KS_LINALG_COVARIANCE_H
-#define KS_LINALG_COVARIANCE_H
+#pragma once
 
 #include "kspec/base.h"
 
@@ -13,5 +12,3 @@
  */
 kspec_status ks_relative_factor(const kspec_matrix *S, const kspec_matrix *Sx, size_t dim, double *M,
                                 kspec_error *err);
-
-#endif

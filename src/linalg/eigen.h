@@ -1,6 +1,5 @@
 /* Symmetric eigenproblems. */
-#ifndef KS_LINALG_EIGEN_H
-#define KS_LINALG_EIGEN_H
+#pragma once
 
 #include "kspec/base.h"
 
@@ -24,5 +23,3 @@ static inline void ks_reverse(size_t n, double *w) {
         w[n - 1 - i] = x;
     }
 }
-
-#endif

@@ -3,8 +3,7 @@
  * be made from several threads at once. The _tiled functions cut their result into fixed tiles and run those
  * on the threads of `run`: the same bits at any thread count.
  */
-#ifndef KS_LINALG_H
-#define KS_LINALG_H
+#pragma once
 
 #include "base/parallel.h"
 
@@ -75,5 +74,3 @@ double ks_dot(size_t n, const double *x, const double *y);
  * Returns 0, or k > 0 if the leading k x k block is not positive definite.
  */
 size_t ks_potrf(size_t n, double *A, size_t lda);
-
-#endif

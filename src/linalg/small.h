@@ -1,6 +1,5 @@
 /* Small products that OpenBLAS would take memory for, without looking whether it got it. */
-#ifndef KS_LINALG_SMALL_H
-#define KS_LINALG_SMALL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@ int ks_small_product_allocates(size_t m, size_t n, size_t k);
 /* C = alpha A B + beta C without that; row-major */
 void ks_small_product(size_t m, size_t n, size_t k, double alpha, const double *A, size_t lda,
                       const double *B, size_t ldb, double beta, double *C, size_t ldc);
-
-#endif

@@ -1,6 +1,5 @@
 /* Singular values. */
-#ifndef KS_LINALG_SVD_H
-#define KS_LINALG_SVD_H
+#pragma once
 
 #include "kspec/base.h"
 
@@ -9,5 +8,3 @@
  * and dense; s decreases. Allocates its own workspace.
  */
 kspec_status ks_svd(size_t m, size_t n, double *A, double *U, double *s, double *Vt, kspec_error *err);
-
-#endif

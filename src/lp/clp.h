@@ -1,6 +1,5 @@
 /* COIN-OR Clp behind a wall: it throws where it is out of memory, and what is thrown must not reach C. */
-#ifndef KS_LP_CLP_H
-#define KS_LP_CLP_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +27,4 @@ ks_clp_outcome ks_clp_solve(const ks_clp_problem *p, const ks_clp_method *how, d
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

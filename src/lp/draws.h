@@ -1,6 +1,5 @@
 /* Parametric bootstrap: the fit repeated for moments drawn from their error distribution. */
-#ifndef KS_LP_DRAWS_H
-#define KS_LP_DRAWS_H
+#pragma once
 
 #include "base/parallel.h"
 #include "lp/errors.h"
@@ -28,5 +27,3 @@ kspec_status ks_draw_eigenvalues(const ks_run *run, const ks_drawing *d, double 
 
 /* The list of one measure: its quantiles, or with free mass its counts. Returns how many there are. */
 double ks_draw_list(const ks_drawing *d, const double *p, double *lambda);
-
-#endif

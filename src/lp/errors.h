@@ -2,8 +2,7 @@
  * The errors of the moments, in the units of the fit (mu_n = m(n)/(d b^n)). The residuals are weighted by
  * them, and the draws are made from them.
  */
-#ifndef KS_LP_ERRORS_H
-#define KS_LP_ERRORS_H
+#pragma once
 
 #include "base/memory.h"
 #include "kspec/spectrum.h"
@@ -34,5 +33,3 @@ void ks_errors_draw(const ks_errors *e, const double *mu, uint64_t seed, uint64_
 /* x / (d b^n), step by step: b^n alone might leave the range of a double. */
 double ks_to_units(double x, double d, double b, size_t n);
 double ks_from_units(double mu, double d, double b, size_t n);
-
-#endif

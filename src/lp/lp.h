@@ -2,8 +2,7 @@
  * The linear-programming solver: minimise c.x subject to A x = b, x >= 0. One file names the solver's
  * library; another solver is another file with kspec_lp_solver() and ks_lp_solve().
  */
-#ifndef KS_LP_H
-#define KS_LP_H
+#pragma once
 
 #include "kspec/spectrum.h"
 
@@ -20,5 +19,3 @@ typedef struct {
  * no optimum.
  */
 kspec_status ks_lp_solve(const ks_lp *lp, double *x, double *y, int *iterations, kspec_error *err);
-
-#endif

@@ -8,8 +8,7 @@
  * eigenvalues, on (0,1], without a constraint: r_n = mu_n - sum_i p_i s_i^(n-1), and d p_i/s_i eigenvalues
  * lie at s_i. Of the measures that are nearest, the one with the fewest eigenvalues is taken.
  */
-#ifndef KS_LP_MEASURE_H
-#define KS_LP_MEASURE_H
+#pragma once
 
 #include "kspec/spectrum.h"
 
@@ -46,5 +45,3 @@ void ks_measure_quantiles(const ks_fit *fit, const double *p, kspec_quantile kin
  * d p_i/s_i, passes k - 1/2; 0 where it does not. Returns the number of all.
  */
 double ks_measure_counts(const ks_fit *fit, const double *p, double d, size_t count, double *lambda);
-
-#endif

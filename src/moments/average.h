@@ -2,8 +2,7 @@
  * One task, averaged over everything that gives another estimate of the same moments: splits of the trials,
  * the two orders of a pair, and random orders of rows and columns.
  */
-#ifndef KS_MOMENTS_AVERAGE_H
-#define KS_MOMENTS_AVERAGE_H
+#pragma once
 
 #include "base/groups.h"
 #include "moments/plan.h"
@@ -43,5 +42,3 @@ kspec_status ks_average(const ks_run *run, ks_source *s, const ks_task *task, in
  */
 kspec_status ks_average_assigned(const ks_run *run, ks_source *s, const ks_task *task,
                                  const ks_moments_out *sum, kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Doubts about a dimension, in whichever result it stands. */
-#ifndef KS_MOMENTS_DOUBTS_H
-#define KS_MOMENTS_DOUBTS_H
+#pragma once
 
 #include "base/doubt.h"
 #include "kspec/moments.h"
@@ -18,5 +17,3 @@ typedef struct {
 void ks_doubt_moments(kspec_moments_result *r, size_t rows);
 
 void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d);
-
-#endif

@@ -1,6 +1,5 @@
 /* Error bars from leave-one-out estimates. */
-#ifndef KS_MOMENTS_JACKKNIFE_H
-#define KS_MOMENTS_JACKKNIFE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -30,5 +29,3 @@ double ks_student_tails(double t, double degrees);
  */
 void ks_jackknife_correlation(size_t count, const double *const *loo, size_t P, size_t Q,
                               const double share[2], double *R);
-
-#endif

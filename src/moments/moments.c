@@ -19,7 +19,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 typedef struct {
     kspec_moments_opts o;

@@ -1,6 +1,5 @@
 /* What to compute: the caller's set of estimators becomes a list of tasks, each one method up to an order. */
-#ifndef KS_MOMENTS_PLAN_H
-#define KS_MOMENTS_PLAN_H
+#pragma once
 
 #include "device/device.h"
 #include "exact/exact.h"
@@ -61,5 +60,3 @@ kspec_status ks_tasks_check_mixture(const kspec_moments_opts *o, const char *wha
 int ks_auto_orders(const kspec_moments_opts *o, const ks_tasks *tasks, size_t repeats);
 
 void ks_tasks_free(ks_tasks *tasks);
-
-#endif

@@ -2,8 +2,7 @@
  * Estimates of second order of one matrix or two, averaged over the splits of their trials, each with every
  * row and column left out in turn; and the jackknife of what is made of them.
  */
-#ifndef KS_MOMENTS_SECOND_H
-#define KS_MOMENTS_SECOND_H
+#pragma once
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -107,5 +106,3 @@ typedef struct {
     double value, std_error, low, high;
 } ks_dimensionality;
 kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * From the trials that the caller gave to the pair of matrices that the estimators take: scaling,
  * normalising, centring, and splitting trials into halves.
  */
-#ifndef KS_MOMENTS_TRIALS_H
-#define KS_MOMENTS_TRIALS_H
+#pragma once
 
 #include "kspec/moments.h"
 #include "device/backend.h"
@@ -89,5 +88,3 @@ void ks_trials_copy(const ks_trials *t, size_t k, ks_halves *h, double *out);
 
 /* out (P x Q) = the mean of all trials, scaled and, if asked for, centred. mean: Q numbers of scratch. */
 void ks_trials_mean(const ks_trials *t, double *mean, double *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* Trials that the caller has on a GPU, and that are used there. */
-#ifndef KS_MOMENTS_TRIALS_THERE_H
-#define KS_MOMENTS_TRIALS_THERE_H
+#pragma once
 
 #include "moments/trials.h"
 
@@ -24,5 +23,3 @@ kspec_status ks_trials_there_mean(const ks_run *run, const ks_trials *t, ks_mat 
 
 /* The end of all that was held; t may be all zeros. */
 void ks_trials_there_end(const ks_run *run, ks_trials *t);
-
-#endif

@@ -1,6 +1,5 @@
 /* What centring and finite populations ask of the other options, and allow. */
-#ifndef KS_MOMENTS_WEIGHTED_H
-#define KS_MOMENTS_WEIGHTED_H
+#pragma once
 
 #include "exact/exact.h"
 
@@ -13,5 +12,3 @@ kspec_status ks_weighted_resolve(kspec_moments_opts *o, ks_exact_plan *e, kspec_
 
 /* Refuses what does not go with them, by name, and chooses the order where none is asked for. */
 kspec_status ks_weighted_check(kspec_moments_opts *o, const ks_exact_plan *e, kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* What of a call a GPU can do, and what it takes there. */
-#ifndef KS_MOMENTS_WHERE_H
-#define KS_MOMENTS_WHERE_H
+#pragma once
 
 #include "device/device.h"
 #include "moments/average.h"
@@ -23,5 +22,3 @@ void ks_load_sums(ks_load *l, size_t P, size_t Q, size_t R, int two, size_t repe
 /* Decides where they run; what does not fit the device goes through it. refused: as in ks_place_decide() */
 kspec_status ks_where_second(ks_place *place, const ks_load *l, const char *refused, int threads,
                              kspec_error *err);
-
-#endif

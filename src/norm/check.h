@@ -1,6 +1,5 @@
 /* What kspec_norm() accepts. */
-#ifndef KS_NORM_CHECK_H
-#define KS_NORM_CHECK_H
+#pragma once
 
 #include "kspec/norm.h"
 
@@ -19,5 +18,3 @@ kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, kspec_error *er
  * two near its largest entry.
  */
 kspec_status ks_norm_check_gram(const kspec_matrix *K, double *unit, kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* |K| and an interval for it from the Gram matrix of q random features, as kspec/norm.h explains. */
-#ifndef KS_NORM_DEBIASED_H
-#define KS_NORM_DEBIASED_H
+#pragma once
 
 #include "base/parallel.h"
 
@@ -25,5 +24,3 @@ kspec_status ks_debias(const ks_run *run, double *G, size_t q, size_t n, int ord
 
 /* The same from moments, for k up to `orders`: m[k-1], and loo[(k-1)*q + a] without feature a. */
 ks_debiased ks_debiased_read(const double *m, const double *loo, int orders, size_t q, size_t n);
-
-#endif

@@ -3,8 +3,7 @@
  * from the rows when they are needed or once and held. Held or not, the same bits; and at any number of
  * threads.
  */
-#ifndef KS_NORM_GRAM_H
-#define KS_NORM_GRAM_H
+#pragma once
 
 #include "base/parallel.h"
 #include "features/inputs.h"
@@ -53,5 +52,3 @@ kspec_status ks_gram_matrix(ks_gram *g, const ks_run *run, double *K, kspec_erro
 
 /* One tile (I, J); stages: 1 the products, 2 the exponentials, 3 both. Benchmarks measure them apart. */
 void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile);
-
-#endif

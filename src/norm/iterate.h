@@ -1,6 +1,5 @@
 /* The largest eigenvalue of a symmetric positive semidefinite operator, by power and by Lanczos iteration. */
-#ifndef KS_NORM_ITERATE_H
-#define KS_NORM_ITERATE_H
+#pragma once
 
 #include "base/parallel.h"
 
@@ -41,5 +40,3 @@ kspec_status ks_power(const ks_run *run, const ks_operator *A, const ks_iteratio
  */
 kspec_status ks_lanczos(const ks_run *run, const ks_operator *A, const ks_iteration *o, ks_top *top,
                         kspec_error *err);
-
-#endif

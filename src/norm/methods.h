@@ -1,6 +1,5 @@
 /* The methods of kspec_norm(), one draw each. norm.c repeats and judges them. */
-#ifndef KS_NORM_METHODS_H
-#define KS_NORM_METHODS_H
+#pragma once
 
 #include "features/inputs.h"
 #include "norm/debiased.h"
@@ -33,5 +32,3 @@ typedef struct {
 } ks_norm_method;
 
 extern const ks_norm_method ks_norm_methods[]; /* ends with a NULL name */
-
-#endif

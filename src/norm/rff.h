@@ -1,6 +1,5 @@
 /* The random features of some rows: Z (n x q), held or made again for each use, the same bits either way. */
-#ifndef KS_NORM_RFF_H
-#define KS_NORM_RFF_H
+#pragma once
 
 #include "base/parallel.h"
 #include "features/fourier.h"
@@ -32,5 +31,3 @@ kspec_status ks_rff_apply(void *rff, const ks_run *run, const double *v, double 
 
 /* G = (q/n) Z^T Z, q x q: the Gram matrix of the features sqrt(2) cos(...), as columns, over n rows. */
 kspec_status ks_rff_gram(ks_rff *z, const ks_run *run, double *G, kspec_error *err);
-
-#endif

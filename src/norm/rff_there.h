@@ -2,8 +2,7 @@
  * The random features of some rows on a device: Z in tiles of rows, held or made again for each use, the same
  * bits either way. Frequencies and phases are those of the processor.
  */
-#ifndef KS_NORM_RFF_THERE_H
-#define KS_NORM_RFF_THERE_H
+#pragma once
 
 #include "device/backend.h"
 #include "features/fourier.h"
@@ -35,5 +34,3 @@ void ks_rff_there_close(ks_rff_there *z, const ks_run *run);
 kspec_status ks_rff_there_apply(ks_rff_there *z, const ks_run *run, const double *v, double *w,
                                 kspec_error *err);
 kspec_status ks_rff_there_gram(ks_rff_there *z, const ks_run *run, double *G, kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The products behind the sums of second order (pairs/sums.h), on a GPU. */
-#ifndef KS_PAIRS_SUMS_DEVICE_H
-#define KS_PAIRS_SUMS_DEVICE_H
+#pragma once
 
 #include "pairs/sums.h"
 
@@ -22,5 +21,3 @@ static inline int ks_sums_by_columns(size_t P, size_t Q, size_t R) {
 
 /* Sets the lists of w by run->device, which holds the matrices between. */
 kspec_status ks_sums_on_device(const ks_run *run, const ks_sums_work *w, int columns, kspec_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * over cycles whose row groups, and whose column groups, increase. There are e_n(sizes of the row groups)
  * e_n(sizes of the column groups) of them, e_n the elementary symmetric polynomial.
  */
-#ifndef KS_PATH_GROUPS_H
-#define KS_PATH_GROUPS_H
+#pragma once
 
 #include "device/pair.h"
 #include "base/groups.h"
@@ -23,5 +22,3 @@ typedef struct {
  */
 kspec_status ks_path_groups(const ks_run *run, const ks_pair *p, ks_blocks rows, ks_blocks cols,
                             const ks_moments_out *out, kspec_error *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef KS_PATH_KV_H
-#define KS_PATH_KV_H
+#pragma once
 
 #include "device/pair.h"
 
@@ -8,5 +7,3 @@
  * For kv-col give the transposed pair. Memory: 5 matrices of P x P, 8 and one of P x Q with error bars.
  */
 kspec_status ks_kv_row(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
-
-#endif

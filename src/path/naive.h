@@ -1,5 +1,4 @@
-#ifndef KS_PATH_NAIVE_H
-#define KS_PATH_NAIVE_H
+#pragma once
 
 #include "device/pair.h"
 
@@ -14,5 +13,3 @@ kspec_status ks_naive(const ks_run *run, const ks_pair *p, const ks_moments_out 
  * the Gram matrix of that side.
  */
 void ks_naive_leave_out(const double *m, int nmax, size_t N, const double *g, double *loo);
-
-#endif

@@ -3,8 +3,7 @@
  * columns a_1 < ... < a_n, of which there are C(P,n) C(Q,n). Time: (nmax-1) P^2 Q multiply-adds. Memory
  * beyond the matrix: O(nmax (P+Q)) vector registers a thread.
  */
-#ifndef KS_PATH_PATH_H
-#define KS_PATH_PATH_H
+#pragma once
 
 #include "simd/simd.h"
 #include "device/pair.h"
@@ -67,5 +66,3 @@ void ks_path_lane_sums(const ks_path_plan *plan, const double *sum, double *sums
 
 /* The leave-one-out part of ks_path(), which calls it where out->rows and out->cols are given. */
 kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A public call that makes points: where it computes, and what its result says of that. */
-#ifndef KS_RIDGE_CALL_H
-#define KS_RIDGE_CALL_H
+#pragma once
 
 #include "ridge/plan.h"
 
@@ -16,5 +15,3 @@ typedef struct {
 /* Makes the points, on a GPU where that was decided; where it fails under AUTO, on the processor again. */
 kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_result **out,
                            kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Training and test errors at a solution, and those of the limiting kernel. */
-#ifndef KS_RIDGE_ERRORS_H
-#define KS_RIDGE_ERRORS_H
+#pragma once
 
 #include "ridge/solve.h"
 #include "kspec/ridge.h"
@@ -12,5 +11,3 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
 /* The same where N -> infinity alone: Q = ((N/n) (K_cos + K_sin) + lambda I)^-1; NaN if it has no inverse. */
 kspec_status ks_ridge_kernel_errors(kspec_ridge *r, const ks_run *run, double N, double lambda, double *train,
                                     double *test, kspec_error *err);
-
-#endif

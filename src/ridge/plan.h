@@ -1,6 +1,5 @@
 /* What an open prediction holds: the data, the kernel matrices, and room for one resolvent. */
-#ifndef KS_RIDGE_PLAN_H
-#define KS_RIDGE_PLAN_H
+#pragma once
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -29,5 +28,3 @@ struct kspec_ridge {
 /* Begins a call: its threads and progress. The BLAS runs on one thread until ks_ridge_leave(). */
 kspec_status ks_ridge_enter(const kspec_ridge *r, ks_run *run, kspec_error *err);
 void ks_ridge_leave(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* One point of a prediction, for the calls that make lists of them and those that search. */
-#ifndef KS_RIDGE_PREDICT_H
-#define KS_RIDGE_PREDICT_H
+#pragma once
 
 #include "ridge/solve.h"
 
@@ -23,5 +22,3 @@ kspec_status ks_ridge_check_lambdas(const double *lambda, size_t count, kspec_er
 
 /* The run at a fixed fraction: a point does not know how many steps it will take. */
 ks_run ks_ridge_still(const ks_run *run, double fraction);
-
-#endif

@@ -9,8 +9,7 @@
  *     lambda = 0, 2N < n:   shift 0, ridge 1,      x = theta = lim lambda delta,  Q stands for lim lambda Q
  *     lambda = 0, 2N > n:   shift 1, ridge 0,      x = delta
  */
-#ifndef KS_RIDGE_RESOLVENT_H
-#define KS_RIDGE_RESOLVENT_H
+#pragma once
 
 #include "ridge/plan.h"
 
@@ -39,5 +38,3 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
 /* lower triangle of A = k[0] K_cos + k[1] K_sin + ridge I */
 kspec_status ks_ridge_combine(const kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
                               double *A, kspec_error *err);
-
-#endif

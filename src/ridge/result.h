@@ -1,6 +1,5 @@
 /* Results of predictions: points with room for the errors of each column. */
-#ifndef KS_RIDGE_RESULT_H
-#define KS_RIDGE_RESULT_H
+#pragma once
 
 #include "ridge/plan.h"
 
@@ -15,5 +14,3 @@ kspec_status ks_ridge_empirical_result(size_t count, kspec_ridge_empirical_resul
 
 /* Points copied from elsewhere have their columns in this result again. */
 void ks_ridge_own_columns(kspec_ridge_result *result, double *columns);
-
-#endif

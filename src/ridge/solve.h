@@ -1,6 +1,5 @@
 /* Solving x = G(x) for (delta_cos, delta_sin), or (theta_cos, theta_sin): see resolvent.h. */
-#ifndef KS_RIDGE_SOLVE_H
-#define KS_RIDGE_SOLVE_H
+#pragma once
 
 #include "ridge/resolvent.h"
 
@@ -31,5 +30,3 @@ int ks_ridge_omega(const ks_ridge_traces *t, const double b[2], double y[2]);
 kspec_status ks_ridge_solve(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                             const double start[2], const double upper[2], ks_ridge_solution *s,
                             kspec_error *err);
-
-#endif

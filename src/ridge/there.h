@@ -2,8 +2,7 @@
  * The matrices of a prediction on a GPU, for as long as a call takes, and what of order n^3 is made of them:
  * the twins of resolvent.c and errors.c. Vectors, and n x m matrices of targets, come back to the host.
  */
-#ifndef KS_RIDGE_THERE_H
-#define KS_RIDGE_THERE_H
+#pragma once
 
 #include "device/backend.h"
 #include "ridge/resolvent.h"
@@ -48,5 +47,3 @@ kspec_status ks_ridge_there_errors(kspec_ridge *r, const ks_run *run, const doub
 /* V = A^-1 Y and fit = c (K_cos(Xt,X) + K_sin(Xt,X)) V for A = c (K_cos + K_sin) + lambda I; *bad as above */
 kspec_status ks_ridge_there_kernel(kspec_ridge *r, const ks_run *run, double c, double lambda, size_t *bad,
                                    double *V, double *fit, kspec_error *err);
-
-#endif

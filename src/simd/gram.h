@@ -1,11 +1,8 @@
 /* The kernels of Gram matrices; d is the difference of two points in units of sigma. */
-#ifndef KS_SIMD_GRAM_H
-#define KS_SIMD_GRAM_H
+#pragma once
 
 typedef enum {
     KS_METRIC_GAUSSIAN, /* exp(-sum d_l^2 / 2) */
     KS_METRIC_LAPLACE,  /* exp(-sum |d_l|) */
     KS_METRIC_CAUCHY    /* prod 1/(1 + d_l^2) */
 } ks_metric;
-
-#endif

@@ -3,8 +3,7 @@
  * with a strip of KS_PAIRS_STRIP others. A unit, one row or a group of rows, has the sums KS_PAIR_N ...
  * KS_PAIR_E of each pair; what is summed over units are these and their products.
  */
-#ifndef KS_SIMD_PAIRS_H
-#define KS_SIMD_PAIRS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -42,5 +41,3 @@ typedef struct {
      */
     const double *counts;
 } ks_pairs_panel;
-
-#endif

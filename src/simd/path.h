@@ -10,8 +10,7 @@
  * A[n] of a column stands at A + n-1, R[n] of a row at R + n-1, each VL doubles. The same bits come out
  * however rows and columns are cut into cells.
  */
-#ifndef KS_SIMD_PATH_H
-#define KS_SIMD_PATH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -72,5 +71,3 @@ typedef struct {
     const double *prefix; /* or NULL */
     double *V, *W;
 } ks_path_group_row;
-
-#endif

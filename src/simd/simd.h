@@ -5,8 +5,7 @@
  * To add one: declare it here, write it in a .c of this folder as KS_K(name) using vec.h, list it in table.c
  * and in CMakeLists.txt.
  */
-#ifndef KS_SIMD_H
-#define KS_SIMD_H
+#pragma once
 
 #include "base/cpu.h"
 #include "simd/gram.h"
@@ -120,5 +119,3 @@ kspec_status ks_simd_choose(const ks_simd **out, kspec_error *err);
 
 /* The table of a given instruction set, which the processor must have: for tests and benchmarks. */
 const ks_simd *ks_simd_of(ks_isa isa);
-
-#endif

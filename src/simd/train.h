@@ -1,6 +1,5 @@
 /* Arguments of the training loops in simd.h. */
-#ifndef KS_SIMD_TRAIN_H
-#define KS_SIMD_TRAIN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ typedef struct {
 typedef struct {
     float b1, c1, b2, c2, rate, eps;
 } ks_adam;
-
-#endif

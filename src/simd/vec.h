@@ -8,8 +8,7 @@
  * integer, vd_pow2 is 2^k for an integer from -1022 to 1023, vd_below is 1 where x < y and otherwise 0;
  * vd_sum adds the lanes.
  */
-#ifndef KS_SIMD_VEC_H
-#define KS_SIMD_VEC_H
+#pragma once
 
 #include <sleef.h>
 #include <stddef.h>
@@ -130,5 +129,4 @@ static inline vd vd_below(vd x, vd y) { return x < y; }
 static inline vd vd_atan2(vd y, vd x) { return Sleef_atan2d1_u35purec(y, x); }
 static inline vd vd_copysign(vd x, vd y) { return copysign(x, y); }
 
-#endif
 #endif

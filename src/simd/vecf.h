@@ -2,8 +2,7 @@
  * One vector register of floats, under the same names for every instruction set, beside vec.h's of doubles.
  * VF is the number of lanes, TILE_ROWS how many rows of two registers fit into the register file as sums.
  */
-#ifndef KS_SIMD_VECF_H
-#define KS_SIMD_VECF_H
+#pragma once
 
 #include "simd/vec.h"
 
@@ -57,6 +56,4 @@ static inline void vf_flush_end(unsigned mode) { _mm_setcsr(mode); }
 #else
 static inline unsigned vf_flush_begin(void) { return 0; }
 static inline void vf_flush_end(unsigned mode) { (void)mode; }
-#endif
-
 #endif

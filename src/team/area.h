@@ -3,8 +3,7 @@
  * others read in place after a meeting. It has three parts. One that was handed out is written until the
  * next meeting and read until the one after that: by then it is free again.
  */
-#ifndef KS_TEAM_AREA_H
-#define KS_TEAM_AREA_H
+#pragma once
 
 #include "team/team.h"
 
@@ -30,5 +29,3 @@ void ks_area_end(kspec_team *t);
 
 /* For tests: bytes of a part at most (SIZE_MAX) */
 extern size_t ks_area_most;
-
-#endif

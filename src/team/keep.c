@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { VERSION = 1, HEAD = 6, IDENTITY_MAX = 1 << 14, NAME = 64 };
 static const uint64_t MAGIC = UINT64_C(0x706565706365706b);

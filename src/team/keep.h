@@ -3,8 +3,7 @@
  * of some chunks of one shared loop. A part is written under a temporary name and renamed; its last word is a
  * checksum. Parts are named by loop and first chunk, so that no two ranks write the same one.
  */
-#ifndef KS_TEAM_KEEP_H
-#define KS_TEAM_KEEP_H
+#pragma once
 
 #include "team/team.h"
 
@@ -44,5 +43,3 @@ extern double ks_keep_interval;
 size_t ks_share_bytes(const ks_share *shares, int count, size_t chunks, size_t chunk);
 void ks_share_take(const ks_share *shares, int count, size_t chunks, size_t chunk, unsigned char *to);
 void ks_share_give(const ks_share *shares, int count, size_t chunks, size_t chunk, const unsigned char *from);
-
-#endif

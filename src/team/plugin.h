@@ -1,6 +1,5 @@
 /* What a plugin for one MPI gives the library, which opens it at run time (load.c). It links that MPI. */
-#ifndef KS_TEAM_PLUGIN_H
-#define KS_TEAM_PLUGIN_H
+#pragma once
 
 #include "kspec/team.h"
 
@@ -17,5 +16,3 @@ typedef struct {
 
 #define KS_MPI_ENTRY "kspec_mpi_plugin"
 typedef const ks_mpi *(*ks_mpi_entry)(void);
-
-#endif

@@ -7,8 +7,7 @@
  * and how they fare, and one that has failed in between is noticed at the next meeting: nobody waits for a
  * rank that will not come.
  */
-#ifndef KS_TEAM_H
-#define KS_TEAM_H
+#pragma once
 
 #include "base/shared.h"
 #include "kspec/team.h"
@@ -125,5 +124,3 @@ static inline ks_run ks_run_alone(const ks_run *run) {
     r.team = NULL;
     return r;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The modified Bessel function I_nu, scaled so that it neither overflows nor underflows. */
-#ifndef KS_THEORY_BESSEL_H
-#define KS_THEORY_BESSEL_H
+#pragma once
 
 enum { KS_DEBYE_TERMS = 12 };
 
@@ -13,5 +12,3 @@ void ks_debye_init(ks_debye *d);
 
 /* log(e^-z I_{mu+k}(z) Gamma(mu+1) (2/z)^mu) for z > 0, mu >= 0, k >= 0: 0 at k = 0 as z goes to 0. */
 long double ks_log_bessel(const ks_debye *d, long double mu, long double k, long double z);
-
-#endif

@@ -2,8 +2,7 @@
  * Discrete Fourier transforms of any length n: Stockham's algorithm with radices 4, 2, 3 and 5, and
  * Bluestein's for the lengths that have other prime factors, so that every length takes O(n log n).
  */
-#ifndef KS_WLS_FFT_H
-#define KS_WLS_FFT_H
+#pragma once
 
 #include "linalg/complex.h"
 
@@ -20,5 +19,3 @@ size_t ks_fft_scratch(const ks_fft *f);
 
 /* z_k becomes sum_j z_j e^(sign 2 pi i jk/n); sign is -1 or 1. */
 void ks_fft_run(const ks_fft *f, int sign, ks_cplx *z, ks_cplx *scratch);
-
-#endif

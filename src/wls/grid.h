@@ -1,6 +1,5 @@
 /* Shared by the computations on the Fourier grid: the checked problem, its results, and their parts. */
-#ifndef KS_WLS_GRID_H
-#define KS_WLS_GRID_H
+#pragma once
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -108,5 +107,3 @@ void ks_wls_weights(const ks_wls_grid *g, double *w);
  */
 kspec_status ks_wls_dense_map(size_t N, size_t p, const double *w, ks_arena *arena, ks_cplx **map,
                               double *accuracy, kspec_error *err);
-
-#endif

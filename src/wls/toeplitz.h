@@ -2,8 +2,7 @@
  * Weighted least squares with the first p of N Fourier modes, p < N: theta minimises sum_j w_j |y_j - (A
  * theta)_j|^2, A_jk = e^{2 pi i jk/N}. The normal matrix T = A*WA is Hermitian and Toeplitz.
  */
-#ifndef KS_WLS_TOEPLITZ_H
-#define KS_WLS_TOEPLITZ_H
+#pragma once
 
 #include "base/parallel.h"
 #include "wls/fft.h"
@@ -29,5 +28,3 @@ void ks_synthesis(const ks_fft *fft, size_t N, const ks_cplx *c, size_t n, ks_cp
  */
 enum { KS_STEEP = -1, KS_CANCELLED = -2 };
 int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);
-
-#endif

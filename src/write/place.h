@@ -1,6 +1,5 @@
 /* The place of a file that is written under a temporary name: links, leftovers, the directory on the disk. */
-#ifndef KS_WRITE_PLACE_H
-#define KS_WRITE_PLACE_H
+#pragma once
 
 #include <limits.h>
 
@@ -24,5 +23,3 @@ void ks_place_sweep(const char *target);
 
 /* Flushes the directory of target, so that a rename in it survives a loss of power. 0 or an errno. */
 int ks_place_flush(const char *target);
-
-#endif

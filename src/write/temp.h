@@ -2,8 +2,7 @@
  * A file that appears whole or not at all: it is written under a temporary name beside its target, and
  * renamed when it is complete. Standard output ("-"), devices and pipes are written directly.
  */
-#ifndef KS_WRITE_TEMP_H
-#define KS_WRITE_TEMP_H
+#pragma once
 
 #include "kspec/files.h"
 
@@ -36,5 +35,3 @@ kspec_status ks_temp_commit(ks_temp *t, kspec_error *err);
 
 /* Removes the temporary file; does nothing after a commit or a discard. */
 void ks_temp_discard(ks_temp *t);
-
-#endif
