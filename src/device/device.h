@@ -90,7 +90,7 @@ void ks_place_close(ks_place *p);
 void ks_place_tell(const ks_place *p, kspec_device_used *used);
 
 /*
- * One attempt at a call, on the place that it decides on; a second one is the processor's. Where it succeeds the
+ * One attempt at a call, on the place that it decides on; a second one is the processor's. After success the
  * call has a result, which says where it was made (ks_place_tell()).
  */
 typedef kspec_status ks_attempt(void *call, ks_place *place, kspec_error *err);
