@@ -20,6 +20,12 @@
 #include <float.h>
 #include <math.h>
 
+/*
+ * Path promises to hold no matrix. The second-order sums of the participation ratio hold a few of the size of
+ * Phi, which is nothing to speak of up to this many entries.
+ */
+#define LARGE_FOR_PATH ((size_t)1 << 18)
+
 typedef struct {
     kspec_moments_opts o;
     ks_trials trials;
@@ -41,8 +47,9 @@ typedef struct {
      */
     double **loo;
     /*
-     * m(2) by path or exact: of all, without each row, without each column; NULL where neither gives it. For
-     * the participation ratio of a finite population, and on a device, which has no sums of its own.
+     * m(2) by path or exact: of all, without each row, without each column; NULL where neither gives it. The
+     * participation ratio uses it for a finite population, on a device, which has no sums of its own, and
+     * with path on a large matrix. Elsewhere the ratio is kspec_dimension()'s to the last bit.
      */
     double *second;
     kspec_estimator second_by;
@@ -333,7 +340,8 @@ static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_
         return KSPEC_OK;
     ks_measured m = {j->trials, j->source.halves, KSPEC_SAMPLED_BOTH, j->rows, j->cols};
     if (whole[0] || whole[1]) m.sampled = whole[0] ? KSPEC_SAMPLED_COLS : KSPEC_SAMPLED_ROWS;
-    if (j->second_by && (finite || j->run.device)) {
+    const int by_path = j->second_by == KSPEC_ESTIMATOR_PATH && j->trials.P * j->trials.Q > LARGE_FOR_PATH;
+    if (j->second_by && (finite || j->run.device || by_path)) {
         const double population[2] = {(double)j->trials.P / (1 - j->share[0]),
                                       (double)j->trials.Q / (1 - j->share[1])};
         return ks_second_of_moment(run, &m, j->o.splits, j->o.seed, population, !j->o.no_stderr, j->second, s,
