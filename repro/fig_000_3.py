@@ -28,7 +28,7 @@ def recover(process, rank, options):
 def fit(process, count):
     """kspec's default, which is told nothing: no rank, no moments, no upper end"""
     generate = ["generate", *process, "--threads", 1, "-o", "x.npy"]
-    command = ["spectrum", "x.npy", "--count", count, "--threads", 1]
+    command = ["spectrum", "x.npy", "--no-center", "--count", count, "--threads", 1]
     return figure.map(lambda seed: figure.kspec(*command, after=[*generate, "--seed", seed]), seeds)
 
 

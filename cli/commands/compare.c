@@ -139,7 +139,7 @@ static void print_two(FILE *f, const output *u) {
     fputc('\n', f);
     for (int k = 0; k < 2; k++) {
         const cli_common one = cli_of_recording(c, &u->of->at[k]);
-        cli_print_shape(f, &one, u->of->at[k].data);
+        cli_print_shape(f, &one, u->of->at[k].data, NULL);
         if (isfinite(dimensions[k]))
             fprintf(f, "  dimension (%s) %.4g\n", cli_center_words(r->center), dimensions[k]);
         else
@@ -303,7 +303,8 @@ static int run(void *args) {
 const cli_command cmd_compare = {
     .name = "compare",
     .summary = "alignment of the kernels behind matrices, and the difference of their dimensions",
-    .synopsis = "compare A B... [-n NMAX] [--center[=WHICH]] [--paired WHICH] [--splits R] [OPTIONS]\n"
+    .synopsis = "compare A B... [-n NMAX] [--center[=WHICH] | --no-center] [--paired WHICH] [--splits R] "
+                "[OPTIONS]\n"
                 "compare --label NAME INPUT... --label NAME INPUT... [OPTIONS]",
     .description =
         "Estimates the alignment (CKA) of the covariances behind two matrices with the same rows, without "

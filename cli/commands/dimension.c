@@ -122,7 +122,7 @@ static void print_one(FILE *f, const output *u) {
     if (isfinite(r->ci_low)) fprintf(f, " (95%% interval %.4g … %.4g)", r->ci_low, r->ci_high);
     if (isfinite(r->naive)) fprintf(f, "; of the matrix itself, biased by its size: %.4g", r->naive);
     fputs("\n\n", f);
-    cli_print_shape(f, &c, d);
+    cli_print_shape(f, &c, d, NULL);
     cli_groups_print(f, r->groups, r->col_groups);
     if (c.nan == KSPEC_NAN_KEEP) {
         double entries = (double)d->trials * (double)d->rows * (double)d->cols;

@@ -60,11 +60,6 @@ void cli_estimation_all(kspec_moments_opts *o) {
         o->estimators = KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_EXACT;
 }
 
-void cli_estimation_warn(const cli_common *c, const kspec_dataset *d, const kspec_moments_result *r) {
-    (void)d;
-    cli_doubts(c, NULL, r->doubts, r->doubt_count);
-}
-
 kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d, kspec_moments_opts *o) {
     o->row_trials = d->row_trials;
     cli_note_treatment(c, NULL, o->center > KSPEC_CENTER_NONE, o->normalize);

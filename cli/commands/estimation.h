@@ -33,7 +33,7 @@ typedef struct {
      "the same as --center=none: means count as dimensions"}
 _Static_assert(KSPEC_CENTER_NONE == 1, "--no-center sets 1");
 
-#define CLI_ESTIMATION_OPTIONS(FIELD) \
+#define CLI_ESTIMATION_OPTIONS(FIELD, CENTERED) \
     CLI_NMAX_OPTION(FIELD, "highest order (default min(6, rows, columns))"), \
     CLI_PERMUTATIONS_OPTION(FIELD, "average path over R random orders (default 1; auto: up to 8)"), \
     CLI_SIDE_OPTION(FIELD), \
@@ -52,7 +52,7 @@ _Static_assert(KSPEC_CENTER_NONE == 1, "--no-center sets 1");
     CLI_NO_STDERR_OPTION(FIELD), \
     {"normalize",    0, OPT_FLAG,   FIELD(normalize), NULL, \
      "divide the matrix by its root mean square"}, \
-    CLI_CENTER_OPTIONS(FIELD, "none")
+    CLI_CENTER_OPTIONS(FIELD, CENTERED)
 
 /* clang-format on */
 
@@ -65,9 +65,6 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
 
 /* Of all estimators, those that go with centring, finite populations, groups or missing entries */
 void cli_estimation_all(kspec_moments_opts *o);
-
-/* Warns where centring would show something else. */
-void cli_estimation_warn(const cli_common *c, const kspec_dataset *d, const kspec_moments_result *r);
 
 /*
  * Views of all trials of a data set; the number of trials of each row goes to o. Notes for the JSON object

@@ -20,7 +20,7 @@ typedef struct {
 static const cli_option options[] = {
     {"estimator", 0, OPT_SET,    HOW(estimators), "LIST",
      "auto (the default), naive, kv-row, kv-col, path, exact, separated by commas, or all", cli_estimators},
-    CLI_ESTIMATION_OPTIONS(HOW),
+    CLI_ESTIMATION_OPTIONS(HOW, "none"),
     {"bound",     0, OPT_FLAG,   ARG(bound),      NULL,
      "also the variance bound and its Chebyshev interval"},
     {"truth",     0, OPT_STRING, ARG(truth),      "M1,M2,...|FILE",
@@ -172,7 +172,7 @@ static void print_table(FILE *f, const void *result) {
     const output *u = result;
     const kspec_moments_result *r = u->r;
     const cli_common *c = &u->a->common;
-    cli_print_shape(f, c, u->d);
+    cli_print_shape(f, c, u->d, NULL);
     cli_groups_print(f, r->groups, r->col_groups);
     print_missing(f, u);
     fprintf(f, "\n%s   n  estimator      estimate   std. error%s     95%% interval from … to    %10s%s%s\n",
@@ -262,7 +262,7 @@ static int run(void *args) {
     if (st) {
         status = cli_fail_of(&a->common, d, st, &err);
     } else {
-        cli_estimation_warn(&a->common, d, r);
+        cli_doubts(&a->common, NULL, r->doubts, r->doubt_count);
         status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth, centred});
     }
     kspec_moments_free(r);

@@ -208,7 +208,7 @@ static void print_table(FILE *f, const void *result) {
     const output *u = result;
     const norm_args *a = u->a;
     const kspec_norm_result *r = u->r;
-    cli_print_shape(f, &a->common, u->d);
+    cli_print_shape(f, &a->common, u->d, NULL);
     if (a->gram)
         fputs("spectral norm of the Gram matrix given\n\n", f);
     else

@@ -44,7 +44,7 @@ static const struct {
     {"dimension", {"--curve"},                   {0},                     KSPEC_CENTER_ROWS, 1},
     {"moments",   {"--estimator", "auto,naive"}, {"--estimator", "auto"}, KSPEC_CENTER_NONE, 1},
     /* its higher moments are those of the part above */
-    {"spectrum",  {"-n", "2"},                   {"-n", "2"},             KSPEC_CENTER_NONE, 0},
+    {"spectrum",  {"-n", "2"},                   {"-n", "2"},             KSPEC_CENTER_ROWS, 0},
 };
 /* clang-format on */
 
@@ -217,7 +217,7 @@ static int run(void *args) {
 const cli_command cmd_report = {
     .name = "report",
     .summary = "a page to mail: dimension, moments, eigenvalues, what is known and what is not",
-    .synopsis = "report INPUT... -o FILE.html [--center[=WHICH]] [-n NMAX] [OPTIONS]",
+    .synopsis = "report INPUT... -o FILE.html [--center[=WHICH] | --no-center] [-n NMAX] [OPTIONS]",
     .description =
         "Runs dimension, moments and spectrum on a matrix (rows: inputs, columns: features; several INPUTs "
         "are\n"

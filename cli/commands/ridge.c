@@ -130,10 +130,11 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
 
 /* ---- the points ---- */
 
-/* Row k of the output, copied from point l of a result that will be freed */
+/* Row k of the output, copied from point l of a result that will be freed; with the first, its doubts */
 static void take(result *r, size_t k, const kspec_ridge_result *from, size_t l) {
     const kspec_ridge_point *p = from->points[l];
     if (!r->device.unusable) r->device = from->device;
+    cli_doubts(&r->a->common, NULL, from->doubts, l == 0 ? from->doubt_count : 0);
     double *columns = r->columns + k * 2 * r->m;
     memcpy(columns, p->train_columns, r->m * sizeof *columns);
     memcpy(columns + r->m, p->test_columns, r->m * sizeof *columns);
@@ -312,53 +313,6 @@ static void print_table(FILE *f, const void *of) {
     if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\npredicted on %s\n", r->device.name);
 }
 
-/*
- * Rows further apart than a few sigma do not see each other: exp(-d^2/2 sigma^2) is below 3e-4 at 4 sigma.
- * The median distance is that of a few rows, prepared as all are.
- */
-static void warn_sigma(const result *r, const ridge_set *train) {
-    enum { ROWS = 256, FAR = 4 };
-    kspec_matrix x = train->x, y = train->y;
-    size_t step = (x.rows + ROWS - 1) / ROWS;
-    x.rows = y.rows = x.rows / step;
-    x.row_stride *= (ptrdiff_t)step, y.row_stride *= (ptrdiff_t)step;
-    kspec_ridge_opts opts = make_opts(r->a);
-    opts.sigma = opts.test_noise = 0, opts.median_sigma = 1, opts.device = KSPEC_DEVICE_CPU;
-    kspec_ridge *part = NULL;
-    kspec_error err;
-    if (x.rows < 2 || kspec_ridge_open(&x, &y, NULL, NULL, &opts, &part, &err) != KSPEC_OK) return;
-    double far = kspec_ridge_sigma(part), sigma = kspec_ridge_sigma(r->plan);
-    if (far > FAR * sigma)
-        cli_warn(&r->a->common,
-                 "sigma = %.4g is far below the median distance of two rows, %.4g: the kernel is nearly the "
-                 "identity and predicts nothing for new rows; --sigma median takes that distance",
-                 sigma, far);
-    kspec_ridge_close(part);
-}
-
-static void warn(const result *r, const ridge_set *train) {
-    const cli_common *c = &r->a->common;
-    cli_device_warn(c, &r->device);
-    warn_sigma(r, train);
-    int constant = 1;
-    for (size_t i = 0; i < r->n * r->m; i++) constant &= train->y.data[i] == train->y.data[i % r->m];
-    if (constant) cli_warn(c, "the target is the same for all %zu rows", r->n);
-    for (size_t k = 0; k < r->count; k++) {
-        const kspec_ridge_point *p = &r->rows[k].p;
-        if (p->state == KSPEC_RIDGE_STATE_DIVERGENT)
-            cli_warn(c, "N = %zu, lambda = 0: at 2N = n = %zu the test error has no limit", p->N, r->n);
-        else if (p->state == KSPEC_RIDGE_STATE_UNFINISHED)
-            cli_warn(c, "N = %zu, lambda = %g: not converged after %d steps (residual %.1e)", p->N, p->lambda,
-                     p->iterations, p->residual);
-        else if (p->delta_error > 1e-6)
-            cli_warn(c, "N = %zu, lambda = %g: rounding limits delta to a relative error of %.0e", p->N,
-                     p->lambda, p->delta_error);
-        if (r->rows[k].at_bound)
-            cli_warn(c, "N = %zu, lambda = %g: the least test error lies at the %s end of the search", p->N,
-                     p->lambda, r->rows[k].at_bound);
-    }
-}
-
 /* ---- */
 
 static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
@@ -378,13 +332,7 @@ static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
                               &r.plan, &err);
     if (!st) st = compute(&r, &err);
     r.seconds = cli_now() - start;
-    int status;
-    if (st) {
-        status = cli_fail(st, &err);
-    } else {
-        warn(&r, train);
-        status = cli_done(&a->common, print_table, to_json, &r);
-    }
+    int status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &r);
     kspec_ridge_close(r.plan);
     free(r.rows);
     free(r.columns);

@@ -61,7 +61,7 @@ static const cli_option options[] = {
      "draws of the moments from their errors (default 200)", .min = 2},
     {"at",        0, OPT_LIST,   ARG(t),          "T1,T2,...",
      "where to give the effective dimension (default: from the spectrum)", .positive = 1},
-    CLI_ESTIMATION_OPTIONS(HOW),
+    CLI_ESTIMATION_OPTIONS(HOW, "rows, with --method moments none"),
     {0},
 };
 /* clang-format on */
@@ -95,14 +95,14 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
 
 /* The linear program's options imply its method, and exclude the other; a fit's exclude the program's. */
 static int check_method(spectrum_args *a) {
-    static const char *const of_the_program[] = {"rank",  "moments",  "weights", "grid",      "spacing",
-                                                 "upper", "quantile", "draws",   "no-stderr", NULL};
+    static const char *const of_the_program[] = {"rank",  "moments",  "weights", "grid", "spacing",
+                                                 "upper", "quantile", "draws",   NULL};
     static const char *const of_the_fit[] = {"noise", "exponent", NULL};
     for (const char *const *name = of_the_program; *name; name++) {
         if (!cli_given(&a->common, *name)) continue;
-        if (a->method == KSPEC_SPECTRUM_METHOD_CVPCA && strcmp(*name, "no-stderr") == 0) continue;
         if (cli_given(&a->common, "method") && a->method != KSPEC_SPECTRUM_METHOD_MOMENTS)
             return cli_error(EXIT_USAGE, "spectrum: --%s needs --method moments", *name);
+        if (!cli_given(&a->common, "method") && !a->implied_by) a->implied_by = *name;
         a->method = KSPEC_SPECTRUM_METHOD_MOMENTS;
     }
     for (const char *const *name = of_the_fit; *name && a->method != KSPEC_SPECTRUM_METHOD_FIT; name++)
@@ -176,10 +176,20 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spe
     kspec_status st = phi ? cli_team(&a->common, &o.team, &err) : KSPEC_E_NOMEM;
     if (!st) st = kspec_spectrum(phi, d->trials, &o, r, &err);
     free(phi);
-    return st ? cli_fail(st, &err) : EXIT_DONE;
+    if (st) return cli_fail(st, &err);
+    cli_note_treatment(&a->common, NULL, (*r)->center > KSPEC_CENTER_NONE, how.normalize);
+    return EXIT_DONE;
 }
 
 /* ---- output ---- */
+
+void spectrum_print_head(FILE *f, const spectrum_output *u) {
+    char how[96], because[32] = "";
+    if (u->a->implied_by) snprintf(because, sizeof because, " (as --%s implies)", u->a->implied_by);
+    snprintf(how, sizeof how, "method %s%s, %s", cli_choice_name(methods, (int)u->r->method), because,
+             cli_center_words(u->r->center));
+    cli_print_shape(f, &u->a->common, u->d, how);
+}
 
 static void add_array(json_t *o, const char *name, const double *x, size_t n) {
     json_object_set_new(o, name, cli_reals(x, n));
@@ -230,7 +240,7 @@ static int run(void *args) {
         if (!status) status = from_matrix(a, d, &r);
     }
     if (!status) {
-        if (r->moments) cli_estimation_warn(&a->common, d, r->moments);
+        if (r->moments) cli_doubts(&a->common, NULL, r->moments->doubts, r->moments->doubt_count);
         static const struct {
             void (*warn)(const spectrum_args *a, const kspec_spectrum_result *r);
             void (*print)(FILE *f, const void *result);

@@ -13,6 +13,8 @@ typedef struct {
     double upper, noise;
     int method, draws, weights, spacing, quantile;
     const char *moments, *truth;
+    /* the option that chose the method, where --method did not */
+    const char *implied_by;
     cli_list std_errors, t;
     cli_ranges exponent;
 } spectrum_args;
@@ -44,6 +46,9 @@ typedef struct {
     const double *x;
     size_t n;
 } spectrum_array;
+
+/* The input, its shape, the method and the centring, in one line */
+void spectrum_print_head(FILE *f, const spectrum_output *u);
 
 /* The first `shown` eigenvalues with their errors; `more`, up to a name of NULL; then the truth. */
 void spectrum_add_arrays(json_t *o, const spectrum_output *u, size_t shown, const spectrum_array *more);

@@ -52,7 +52,7 @@ void spectrum_cvpca_print(FILE *f, const void *result) {
     const spectrum_args *a = u->a;
     const kspec_spectrum_result *r = u->r;
     size_t most = a->count ? a->count : SHOWN, shown = most < r->rank ? most : r->rank;
-    cli_print_shape(f, &a->common, u->d);
+    spectrum_print_head(f, u);
     fprintf(f, "\n%s   k   eigenvalue   std. error   95%% interval from … to%s%s%s\n", cli_bold(&a->common),
             r->sample_count ? "    of the sample" : "", u->truth ? "        truth" : "",
             cli_plain(&a->common));
@@ -75,5 +75,5 @@ void spectrum_cvpca_print(FILE *f, const void *result) {
     fputs("participation ratio", f);
     cli_cell(f, "%.5g", 10, r->participation_ratio);
     if (isfinite(r->participation_ratio_std_error)) fprintf(f, " ± %.2g", r->participation_ratio_std_error);
-    fputs(" (unbiased)\n", f);
+    fprintf(f, " (unbiased, %s)\n", cli_center_words(r->center));
 }

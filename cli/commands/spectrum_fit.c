@@ -178,7 +178,7 @@ static void print_check(FILE *f, const spectrum_output *u) {
     cli_cell(f, "%.5g", 11, r->participation_ratio);
     cli_cell(f, "%.2g", 11, r->participation_ratio_std_error);
     cli_cell(f, "%.1f", 7, r->fit->participation_ratio_z);
-    fputc('\n', f);
+    fprintf(f, "  (%s)\n", cli_center_words(r->center));
 }
 
 static void print_families(FILE *f, const kspec_spectrum_result *r) {
@@ -190,7 +190,7 @@ static void print_families(FILE *f, const kspec_spectrum_result *r) {
 void spectrum_fit_print(FILE *f, const void *result) {
     const spectrum_output *u = result;
     const kspec_spectrum_result *r = u->r;
-    cli_print_shape(f, &u->a->common, u->d);
+    spectrum_print_head(f, u);
     print_eigenvalues(f, u);
     if (r->fit->noise_from == KSPEC_NOISE_FROM_NOWHERE)
         fputs("noise: none\n", f);

@@ -192,7 +192,7 @@ void spectrum_moments_print(FILE *f, const void *result) {
     const spectrum_args *a = u->a;
     const kspec_spectrum_result *r = u->r;
     const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
-    if (r->moments) cli_print_shape(f, &a->common, u->d);
+    if (r->moments) spectrum_print_head(f, u);
     print_eigenvalues(f, u);
     fprintf(f, "\n%s   n  moment given   std. error       fitted  of the list%s\n", bold, plain);
     for (size_t n = 0; n < r->count; n++) {
@@ -221,6 +221,7 @@ void spectrum_moments_print(FILE *f, const void *result) {
     fputs("\nparticipation ratio", f);
     cli_cell(f, "%.5g", 18, r->participation_ratio);
     if (isfinite(r->participation_ratio_std_error)) fprintf(f, " ± %.2g", r->participation_ratio_std_error);
+    if (r->moments) fprintf(f, " (%s)", cli_center_words(r->center));
     for (size_t k = 0; k < r->t_count; k++) {
         fprintf(f, "\neffective dimension at %-8.3g", r->t[k]);
         cli_cell(f, "%.5g", 6, r->effective_dimension[k]);

@@ -387,8 +387,8 @@ kspec_matrix *cli_trials(const kspec_dataset *d);
 void cli_print_name(FILE *f, const char *name, int width);
 int cli_name_width(const char *name);
 
-/* "10 trials × 640 rows × 50 columns" (one trial is not mentioned). */
-void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d);
+/* "10 trials × 640 rows × 50 columns" (one trial is not mentioned), then "; how" unless that is NULL */
+void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d, const char *how);
 
 /* Writes rows x cols numbers to a file: .npy, .csv or .json by its suffix. */
 kspec_status cli_write_array(const char *path, const double *x, size_t rows, size_t cols, kspec_error *err);
@@ -484,9 +484,8 @@ kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err);
     }
 extern const cli_choice cli_devices[];
 
-/* The keys "device" and "device_reason"; and the warning where a GPU could not be used */
+/* The keys "device" and "device_reason" */
 void cli_device_keys(const kspec_device_used *d, json_t *to);
-void cli_device_warn(const cli_common *c, const kspec_device_used *d);
 /* A line "on gpu:0 ..." where it is not the processor */
 void cli_device_print(FILE *f, const kspec_device_used *d);
 

@@ -11,10 +11,6 @@ void cli_device_keys(const kspec_device_used *d, json_t *to) {
     json_object_set_new(to, "device_reason", cli_string(d->why));
 }
 
-void cli_device_warn(const cli_common *c, const kspec_device_used *d) {
-    if (d->unusable) cli_warn(c, "the GPU is not used: %s", d->why);
-}
-
 void cli_device_print(FILE *f, const kspec_device_used *d) {
     if (strcmp(d->name, "cpu") != 0) fprintf(f, "on %s\n", d->name);
 }

@@ -147,7 +147,7 @@ void cli_print_name(FILE *f, const char *name, int width) {
     for (int k = cli_name_width(name); k < width; k++) fputc(' ', f);
 }
 
-void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d) {
+void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d, const char *how) {
     cli_print_name(f, c->inputs[0], 0);
     fputs(c->input_count > 1 ? ", …: " : ": ", f);
     if (d->trials > 1) {
@@ -165,6 +165,7 @@ void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d) {
         fprintf(f, " (%zu row%s with missing values left out)", d->omitted_rows, cli_s(d->omitted_rows));
     if (d->omitted_cols)
         fprintf(f, " (%zu column%s with missing values left out)", d->omitted_cols, cli_s(d->omitted_cols));
+    if (how) fprintf(f, "; %s", how);
     fputc('\n', f);
 }
 

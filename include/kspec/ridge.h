@@ -2,7 +2,7 @@
 #ifndef KSPEC_RIDGE_H
 #define KSPEC_RIDGE_H
 
-#include "kspec/base.h"
+#include "kspec/doubt.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -126,6 +126,9 @@ typedef struct {
     double seconds;
     /* Where it was computed. */
     kspec_device_used device;
+    /* see kspec/doubt.h; of a point, `where` is its N and lambda */
+    size_t doubt_count;
+    kspec_doubt **doubts;
 } kspec_ridge_result;
 
 KSPEC_API void kspec_ridge_free(kspec_ridge_result *result);

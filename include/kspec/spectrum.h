@@ -64,6 +64,7 @@ typedef struct {
     size_t size;
     /* Default FIT; what MOMENTS alone has (below) implies MOMENTS. */
     kspec_spectrum_method method;
+    /* Default ROWS; with MOMENTS NONE, as the papers define a kernel's moments. */
     kspec_center center;
     /*
      * How the moments are estimated, and what rows, columns and trials are; one estimator. FIT takes orders

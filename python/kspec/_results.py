@@ -144,6 +144,13 @@ class Result:
         keys: dict[str, Any] = json.loads(self._json)
         return keys
 
+    @property
+    def doubts(self) -> list[dict[str, Any]]:
+        """What the library doubts about the result: code, severity ("note", "warning" or "serious"), text,
+        and the numbers concerned. All but notes are warnings, too."""
+        found: list[dict[str, Any]] = self.to_dict()["doubts"]
+        return found
+
     def to_dataframe(self) -> Any:
         """The rows of the result as a pandas DataFrame."""
         import pandas as pd

@@ -127,10 +127,17 @@ def test_features() -> None:
 
 
 def test_warnings(x: Any) -> None:
-    with pytest.warns(kspec.KspecWarning, match="--center shows what varies around them") as seen:
+    with pytest.warns(kspec.KspecWarning, match="centre the data to see what varies around them") as seen:
         result = kspec.moments(x + 5, n=2)
     assert seen[0].filename == __file__
     assert [str(w.message) for w in seen] == result.to_dict()["warnings"]
+    assert [d["text"] for d in result.doubts if d["severity"] != "note"] == result.to_dict()["warnings"]
+    assert "means-dominate" in {d["code"] for d in result.doubts}
+
+
+def test_notes_are_doubts_without_a_warning(x: Any) -> None:
+    result = kspec.dimension(x)
+    assert {"code": "one-trial", "severity": "note"}.items() <= result.doubts[-1].items()
 
 
 def test_nothing_is_printed(x: Any, capfd: Any) -> None:

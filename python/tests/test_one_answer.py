@@ -44,10 +44,15 @@ def test_one_dimension(seed: int) -> None:
             if nan != "pairwise":
                 both = kspec.compare(x, x, center=center, paired="none", **how)
                 assert both.dimension == both.other_dimension == want
+                spectrum = kspec.spectrum(x, center=center, **how)
+                assert spectrum.participation_ratio == want and spectrum.center == center
         rows = kspec.dimension(x, center="rows", **how).dimension
         none = kspec.dimension(x, center="none", **how).dimension
         assert kspec.dimension(x, **how).dimension == kspec.dimension(x, center=True, **how).dimension == rows
         assert kspec.dimension(x, center=False, **how).dimension == none
+        if nan != "pairwise":
+            assert kspec.spectrum(x, **how).participation_ratio == rows
+            assert kspec.spectrum(x, rank=5, draws=2, **how).participation_ratio == none
         moments = kspec.moments(x, **how)
         assert moments.participation_ratio == none
         shown = rows if abs(rows - none) > 0.1 * none else np.nan
@@ -63,7 +68,8 @@ def test_tracker_and_estimator() -> None:
     pytest.importorskip("sklearn")
     from kspec.sklearn import KernelSpectrum
 
-    assert KernelSpectrum().fit(x).dimension_ == want
+    fitted = KernelSpectrum().fit(x)
+    assert fitted.dimension_ == fitted.spectrum_.participation_ratio == want
     assert KernelSpectrum(center="cols").fit(x).dimension_ == kspec.dimension(x, center="cols").dimension
 
 

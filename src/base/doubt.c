@@ -121,6 +121,22 @@ static const kind kinds[] = {
     [KSPEC_DOUBT_TOO_FEW_FEATURES] = {SERIOUS, "too-few-features",
         "{features} features of {rows} rows are too few for an estimate",
         {"features", "rows"}},
+
+    [KSPEC_DOUBT_SIGMA_SMALL] = {WARNING, "sigma-small",
+        "sigma = {sigma} is far below the median distance of two rows, {distance}: the kernel is nearly the "
+        "identity and predicts nothing for new rows; take that distance",
+        {"sigma", "distance"}, "sigma", "median"},
+    [KSPEC_DOUBT_CONSTANT_TARGET] = {WARNING, "constant-target",
+        "the target is the same for all {rows} rows",
+        {"rows"}},
+    [KSPEC_DOUBT_NO_LIMIT] = {SERIOUS, "no-limit",
+        "at 2N = n = {rows} the test error has no limit",
+        {"rows"}},
+    [KSPEC_DOUBT_DELTA_ROUNDING] = {WARNING, "delta-rounding",
+        "rounding limits delta to a relative error of {error:1}",
+        {"error"}},
+    [KSPEC_DOUBT_SEARCH_END] = {WARNING, "search-end",
+        "the least test error lies at the {what} end of the search"},
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };

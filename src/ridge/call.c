@@ -1,7 +1,9 @@
 #include "ridge/call.h"
 
 #include "base/clock.h"
+#include "base/doubt.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "device/device.h"
 #include "ridge/result.h"
 #include "ridge/there.h"
@@ -30,6 +32,40 @@ static kspec_status compute(kspec_ridge *r, const ks_run *run, const ks_ridge_ta
     return st;
 }
 
+/* ---- doubts ---- */
+
+static int constant_target(const kspec_ridge *r) {
+    for (size_t k = r->m; k < r->n * r->m; k++)
+        if (r->Y[k] != r->Y[k - r->m]) return 0;
+    return 1;
+}
+
+static kspec_status add_doubts(const kspec_ridge *r, kspec_ridge_result *result, kspec_error *err) {
+    enum { FAR = 4 }; /* exp(-d^2/2 sigma^2) is below 3e-4 there: rows do not see each other */
+    const ks_doubts to = KS_DOUBTS(result);
+    const double n = (double)r->n;
+    if (result->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, result->device.why, 0);
+    if (r->distance > FAR * r->sigma)
+        ks_doubt(to, KSPEC_DOUBT_SIGMA_SMALL, NULL, NULL, r->sigma, r->distance);
+    if (constant_target(r)) ks_doubt(to, KSPEC_DOUBT_CONSTANT_TARGET, NULL, NULL, n);
+    for (size_t k = 0; k < result->count; k++) {
+        const kspec_ridge_point *p = result->points[k];
+        char where[80];
+        ks_print(where, sizeof where, "N = %zu, lambda = %g", p->N, p->lambda);
+        if (p->state == KSPEC_RIDGE_STATE_DIVERGENT)
+            ks_doubt(to, KSPEC_DOUBT_NO_LIMIT, where, NULL, n);
+        else if (p->state == KSPEC_RIDGE_STATE_UNFINISHED)
+            ks_doubt(to, KSPEC_DOUBT_NOT_CONVERGED, where, "steps", p->iterations, p->residual);
+        else if (p->delta_error > 1e-6)
+            ks_doubt(to, KSPEC_DOUBT_DELTA_ROUNDING, where, NULL, p->delta_error);
+        if (result->at_low || result->at_high)
+            ks_doubt(to, KSPEC_DOUBT_SEARCH_END, where, result->at_low ? "low" : "high", 0);
+    }
+    return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
+}
+
+/* ---- the call ---- */
+
 typedef struct {
     kspec_ridge *r;
     const ks_ridge_task *task;
@@ -47,13 +83,13 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
         if (!st) st = compute(c->r, &run, c->task, result, err);
         ks_ridge_leave();
     }
-    if (st) {
+    if (!st) ks_place_tell(place, &result->device);
+    if (!st) st = add_doubts(c->r, result, err);
+    if (st)
         kspec_ridge_free(result);
-        return st;
-    }
-    ks_place_tell(place, &result->device);
-    c->result = result;
-    return KSPEC_OK;
+    else
+        c->result = result;
+    return st;
 }
 
 kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_result **out,

@@ -161,6 +161,9 @@ static kspec_status divide_by_sigma(kspec_ridge *r, kspec_error *err) {
     ks_bandwidth b = bandwidth(&r->o);
     kspec_status st = ks_bandwidth_sigma(&b, KSPEC_KERNEL_GAUSSIAN, &train, r->o.seed, &r->sigma, err);
     if (st) return st;
+    const ks_bandwidth median = {.median = 1};
+    if (ks_bandwidth_sigma(&median, KSPEC_KERNEL_GAUSSIAN, &train, r->o.seed, &r->distance, NULL))
+        r->distance = 0; /* too few rows, or all the same */
     double largest = 0;
     for (size_t k = 0; k < r->n * r->p; k++) largest = fmax(largest, fabs(r->X[k] /= r->sigma));
     for (size_t k = 0; k < r->nt * r->p; k++) largest = fmax(largest, fabs(r->Xt[k] /= r->sigma));

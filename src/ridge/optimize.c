@@ -125,6 +125,9 @@ static kspec_status make_search(kspec_ridge *r, const ks_run *run, void *ctx, ks
     kspec_status st = t->run(&s, t);
     ks_free(s.solved);
     result->count = 1;
+    const kspec_ridge_point *best = result->points[0];
+    result->at_low = !t->most && best->lambda == t->low;
+    result->at_high = t->most ? best->N == t->most : best->lambda == t->high;
     return st;
 }
 
@@ -148,10 +151,7 @@ kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, doubl
     t.points = (size_t)ceil(PER_DECADE * log10(high / low)) + 1;
     if (t.points < 3) t.points = 3;
     t.room = t.points + REFINE + 1;
-    if ((st = run_search(r, &t, out, err))) return st;
-    (*out)->at_low = (*out)->points[0]->lambda == low;
-    (*out)->at_high = (*out)->points[0]->lambda == high;
-    return KSPEC_OK;
+    return run_search(r, &t, out, err);
 }
 
 /* ---- features ---- */
@@ -236,7 +236,5 @@ kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cos
     if (st) return r ? ks_team_end(r->o.team, st, err) : st;
     task t = {.run = search_features, .most = most_features(r, cost_limit), .low = lambda};
     t.room = (size_t)(16 * log10((double)t.most)) + 20;
-    if ((st = run_search(r, &t, out, err))) return st;
-    (*out)->at_high = (*out)->points[0]->N == t.most;
-    return KSPEC_OK;
+    return run_search(r, &t, out, err);
 }

@@ -11,6 +11,7 @@ enum { COS, SIN };
 struct kspec_ridge {
     kspec_ridge_opts o;
     double sigma;
+    double distance;             /* the median one of two rows; 0: not known */
     size_t n, nt, p, m;          /* training rows, test rows (0: none), columns, targets */
     double *X, *Xt;              /* n x p, nt x p: centred, scaled, divided by sigma */
     double *Y, *Yt;              /* n x m, nt x m */

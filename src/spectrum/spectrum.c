@@ -1,6 +1,5 @@
 /* kspec_spectrum(): options, the moments of a matrix or given ones, and the method that is chosen. */
 #include "base/center.h"
-#include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
@@ -283,7 +282,9 @@ static kspec_status take_moments(const kspec_spectrum_opts *o, kspec_moments_opt
     used->size = sizeof *used; /* of ours, whatever the caller's */
     used->seed = o->seed;
     used->center = o->center;
-    if ((st = ks_center_resolve(&used->center, KSPEC_CENTER_NONE, err))) return st;
+    const kspec_center usual =
+        o->method == KSPEC_SPECTRUM_METHOD_MOMENTS ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS;
+    if ((st = ks_center_resolve(&used->center, usual, err))) return st;
     used->correlation = !used->no_stderr;
     used->device = o->device;
     used->team = o->team;

@@ -3,11 +3,11 @@
 
 kspec generate linear --rows 40 --cols 12 --dim 3 --eigenvalue 1 --noise 1 --trials 2 --seed 1 -o t.npy
 expect_status 0 kspec spectrum t.npy --method cvpca
-expect_stdout '^t.npy: 2 trials × 40 rows × 12 columns$'
+expect_stdout '^t.npy: 2 trials × 40 rows × 12 columns; method cvpca, rows centred$'
 expect_stdout '^   k   eigenvalue   std. error   95% interval from … to    of the sample$'
 expect_stdout '^sum of all [0-9.]+, from 1 split of the trials in both orders$'
 expect_stdout '^intervals: jackknife over 20 groups of rows$'
-expect_stdout '^participation ratio +[0-9.]+ ± [0-9.]+ \(unbiased\)$'
+expect_stdout '^participation ratio +[0-9.]+ ± [0-9.]+ \(unbiased, rows centred\)$'
 expect_status 0 kspec spectrum t.npy --method cvpca --json
 expect_json 'j["method"] == "cvpca" and [j["rank"], j["trials"], j["splits"], j["groups"]] == [12, 2, 1, 20]'
 expect_json 'all(len(j[k]) == 12 for k in ("eigenvalues", "stderr", "ci_low", "ci_high", "singular_values"))'
@@ -23,7 +23,7 @@ def crossed(a, b):
 for center in (0, 1):
     a, b = (y - center * y.mean(0) for y in x)
     command = [os.environ["KSPEC"], "spectrum", "t.npy", "--method", "cvpca", "--json", "--quiet"]
-    j = json.loads(subprocess.run(command + ["--center"] * center, capture_output=True).stdout)
+    j = json.loads(subprocess.run(command + ["--no-center"] * (1 - center), capture_output=True).stdout)
     assert np.allclose(j["eigenvalues"], (crossed(a, b) + crossed(b, a)) / 2, rtol=0, atol=1e-12), center
 END
 for t in 1 2 3; do

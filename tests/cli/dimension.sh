@@ -187,4 +187,9 @@ if find_data v4/responses_210325.npy; then
     expect_json '(j["rows"], j["cols"], j["trials"]) == (640, 50, 10) and abs(j["dimension"] - 23.4) < 0.1'
     expect_json 'j["ci_low"] < 23.4 < j["ci_high"] and j["naive"] < 16'
 fi
+# what is doubtful: a code, how grave it is, and a sentence; all but notes are warnings
+expect_status 0 kspec dimension x.npy --json
+expect_json 'all({"code", "severity", "text"} <= set(d) for d in j["doubts"])'
+expect_json '("one-trial", "note") in {(d["code"], d["severity"]) for d in j["doubts"]}'
+expect_json 'j["warnings"] == [d["text"] for d in j["doubts"] if d["severity"] != "note"]'
 done_testing

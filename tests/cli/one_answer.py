@@ -44,16 +44,24 @@ def answers(kspec, name, center, nan):
     if center == "none":
         yield "moments, nothing said", run(kspec, "moments", name, *nan), ratio
         yield "moments by path", run(kspec, "moments", "--estimator", "path", "-n", "2", *how), ratio
-    if "pairwise" in nan or center == "cols":
+    if "pairwise" in nan:
+        return
+    yield "spectrum", run(kspec, "spectrum", *how), ratio
+    if center == "none":
+        by_moments = run(kspec, "spectrum", name, *nan, "--rank", "5", "--no-stderr")
+        yield "spectrum by moments, nothing said", by_moments, ratio
+    if center == "cols":
         return
     both = run(kspec, "compare", name, *how, "--paired", "none")
     yield "compare", both, "dimension"
     yield "compare, the second", both, "other_dimension"
     if center == "none":
         return
+    yield "spectrum, nothing said", run(kspec, "spectrum", name, *nan), ratio
     page = run(kspec, "report", *how, "-o", "page.html")
     yield "report, dimension", page["dimension"], "dimension"
     yield "report, moments", page["moments"], ratio
+    yield "report, spectrum", page["spectrum"], ratio
 
 
 def check(kspec, name, center, nan):

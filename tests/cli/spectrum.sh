@@ -3,12 +3,12 @@
 
 kspec generate linear --rows 60 --cols 50 --dim 10 --eigenvalue 0.5 --seed 1 -o x.npy
 expect_status 0 kspec spectrum x.npy --rank 10
-expect_stdout '^x.npy: 60 rows × 50 columns$'
+expect_stdout '^x.npy: 60 rows × 50 columns; method moments \(as --rank implies\), not centred$'
 expect_stdout '^   1 +0\.[56]'
 expect_stdout '^ +k +eigenvalue +std. error .*of the sample$'
 expect_stdout '^upper end [0-9.]+: largest eigenvalue of the sample matrix, which is biased upwards$'
 expect_stdout '^eigenvalues: means and spread over 200 draws'
-expect_stdout '^participation ratio'
+expect_stdout '^participation ratio.* \(not centred\)$'
 expect_stdout '^effective dimension at'
 
 # the dimension is that of the other commands, to the last digit
@@ -113,7 +113,7 @@ expect_json 'all(close(a, b * 2.0**120, 1e-6)
 
 # bad input
 expect_error 2 '--rank: 0 is below 1' kspec spectrum x.npy --rank 0
-expect_error 2 'order 51 exceeds min\(P,Q\)=50' kspec spectrum x.npy -n 51
+expect_error 2 'order 51 exceeds min\(P,Q\)=50' kspec spectrum x.npy --no-center -n 51
 expect_error 2 "--upper: '0' is not above 0" kspec spectrum x.npy --upper 0
 expect_error 2 "--upper: '-1' is not above 0" kspec spectrum x.npy --upper -1
 expect_error 2 "--at: '0' is not above 0" kspec spectrum x.npy --at 1,0

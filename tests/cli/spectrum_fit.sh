@@ -3,17 +3,17 @@
 
 kspec generate linear --rows 60 --cols 50 --dim 10 --eigenvalue 0.5 --seed 1 -o x.npy
 expect_status 0 kspec spectrum x.npy
-expect_stdout '^x.npy: 60 rows × 50 columns$'
+expect_stdout '^x.npy: 60 rows × 50 columns; method fit, rows centred$'
 expect_stdout '^ +i +eigenvalue +95% interval from … to +of the sample$'
 expect_stdout '^   1 +0\.[456]'
 expect_stdout '^resolved: the first [0-9]+, from [0-9]+ eigenvalues of the sample; beyond them lies'
 expect_stdout '^noise: none$'
 expect_stdout '^m\(2\) +[0-9.]+ +[0-9.]+'
-expect_stdout '^participation +[0-9.]+'
+expect_stdout '^participation +[0-9.]+.* \(rows centred\)$'
 expect_stdout '^effective dimension at [0-9.]+ +[0-9.]+ \([0-9.]+ … [0-9.]+\)$'
 expect_stdout '^ +[0-9]+%  (smooth|constant)'
 
-expect_status 0 kspec spectrum x.npy --json
+expect_status 0 kspec spectrum x.npy --no-center --json
 expect_json 'j["method"] == "fit" and [j["rows"], j["cols"], j["trials"], j["rank"]] == [60, 50, 1, 10]'
 expect_json 'all(len(j[k]) == 10 for k in ("eigenvalues", "stderr", "ci_low", "ci_high"))'
 expect_json 'all(a <= e <= b for a, e, b in zip(j["ci_low"], j["eigenvalues"], j["ci_high"]))'
@@ -33,7 +33,7 @@ expect_json 'j["noise"] == 0 and j["noise_reason"] == "none" and j["all_noise"] 
 expect_json 'close(sum(f["weight"] for f in j["families"]), 1, 1e-9) and j["families"][0]["name"] != ""'
 grep -v '"seconds"' "$out" >one
 for t in 1 2 3; do
-    expect_status 0 kspec spectrum x.npy --json --threads $t
+    expect_status 0 kspec spectrum x.npy --no-center --json --threads $t
     expect "the same at $t threads" cmp -s one <(grep -v '"seconds"' "$out")
 done
 # the check is kspec moments
@@ -100,9 +100,13 @@ expect_status 0 kspec spectrum h.npy
 expect_stdout '^exponent: λ_i ~ i\^-a, a = [0-9.]+ \([0-9.]+ … [0-9.]+\) over i = [0-9]+ … [0-9]+$'
 expect_error 2 'one eigenvalue has no slope' kspec spectrum h.npy --exponent 5
 
-# centred; one side complete; the truth
+# centred, as it is when nothing is said; one side complete; the truth
 expect_status 0 kspec spectrum h.npy --center --json
 expect_json 'j["input"]["centered"] is True and abs(j["eigenvalues"][0] - 1) < 0.6'
+kspec spectrum h.npy --json -o default.json
+expect_json 'j["eigenvalues"] == json.load(open("default.json"))["eigenvalues"]'
+cp default.json "$out"
+expect_json 'j["input"]["centered"] is True and j["center"] == "rows"'
 expect_status 0 kspec spectrum h.npy --sampled rows --json
 expect_json 'j["eigenvalues"][0] > 0'
 kspec theory linear --eigenvalue 0.5 --dim 10 --json -o truth.json
@@ -117,11 +121,16 @@ expect_error 3 'cannot open nothing.json' kspec spectrum x.npy --truth nothing.j
 
 # options of the other method
 for option in '--rank 3' '--grid 11' '--weights unit' '--upper 1' '--draws 5' \
-    '--rank 3 --quantile midpoint' '--no-stderr'; do
+    '--rank 3 --quantile midpoint'; do
     expect_error 2 'needs --method moments' kspec spectrum x.npy --method fit $option
     expect_status 0 kspec spectrum x.npy $option --json
-    expect_json 'j["method"] == "moments"'
+    expect_json 'j["method"] == "moments" and j["center"] == "none" and j["input"]["centered"] is False'
 done
+# no error bars of the moments: the method stays, and so do its eigenvalues
+expect_status 0 kspec spectrum x.npy --no-stderr --json --quiet
+expect_json 'j["method"] == "fit" and j["moments_z"] == [None] * 4 and j["moments_stderr"] == [None] * 4'
+kspec spectrum x.npy --json -o with.json
+expect_json 'j["eigenvalues"] == json.load(open("with.json"))["eigenvalues"]'
 expect_error 2 'needs --method moments' kspec spectrum x.npy --method fit --quantile midpoint
 expect_error 2 '--quantile needs --rank' kspec spectrum x.npy --quantile midpoint
 expect_error 2 '--noise needs --method fit' kspec spectrum x.npy --method moments --noise 1
@@ -134,7 +143,8 @@ expect_error 3 'a fit needs at least 4 rows and 4 columns, not 2 x 3' kspec spec
 py 'np.save("zero.npy", np.zeros((9, 9)))'
 expect_error 3 'every entry is 0' kspec spectrum zero.npy
 py 'np.save("const.npy", np.full((9, 8), 3.0))'
-expect_status 0 kspec spectrum const.npy --json
+expect_error 3 'every entry is 0 after centring' kspec spectrum const.npy
+expect_status 0 kspec spectrum const.npy --no-center --json
 expect_json 'j["rank"] == 1 and close(j["eigenvalues"][0], 9, 0.2)'
 for scale in 1e-200 1e200; do
     py "np.save('far.npy', np.load('x.npy') * $scale)"

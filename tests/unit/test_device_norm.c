@@ -141,6 +141,7 @@ TEST(norms) {
 /* All of what a result says of random features, on both */
 static void same_entries(const kspec_norm_result *a, const kspec_norm_result *b, double tolerance) {
     CHECK(a->count == b->count && a->doubt_count == b->doubt_count);
+    for (size_t k = 0; k < b->doubt_count; k++) CHECK(a->doubts[k]->code == b->doubts[k]->code);
     for (size_t k = 0; k < a->count; k++) {
         const kspec_norm_entry *x = a->entries[k], *y = b->entries[k];
         CHECK_CLOSE(x->value, y->value, tolerance);

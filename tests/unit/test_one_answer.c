@@ -68,6 +68,28 @@ static void check_compare(const kspec_matrix *phi, size_t trials, kspec_center c
     kspec_compare_free(r);
 }
 
+static double by_spectrum(const kspec_matrix *phi, size_t trials, kspec_center center,
+                          kspec_spectrum_method method) {
+    kspec_spectrum_opts o = {.size = sizeof o, .center = center, .method = method};
+    kspec_spectrum_result *r;
+    CHECK(kspec_spectrum(phi, trials, &o, &r, NULL) == KSPEC_OK);
+    const int moments = method == KSPEC_SPECTRUM_METHOD_MOMENTS;
+    CHECK(r->center == (center ? center : moments ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS));
+    const double value = r->participation_ratio;
+    kspec_spectrum_free(r);
+    return value;
+}
+
+/* Each method that takes the matrix; DEFAULT is ROWS, and NONE where the method is MOMENTS. */
+static void check_spectrum(const kspec_matrix *phi, size_t trials, kspec_center center, double want) {
+    CHECK(by_spectrum(phi, trials, center, KSPEC_SPECTRUM_METHOD_FIT) == want);
+    if (trials > 1) CHECK(by_spectrum(phi, trials, center, KSPEC_SPECTRUM_METHOD_CVPCA) == want);
+    if (center == KSPEC_CENTER_ROWS)
+        CHECK(by_spectrum(phi, trials, KSPEC_CENTER_DEFAULT, KSPEC_SPECTRUM_METHOD_FIT) == want);
+    if (center == KSPEC_CENTER_NONE)
+        CHECK(by_spectrum(phi, trials, KSPEC_CENTER_DEFAULT, KSPEC_SPECTRUM_METHOD_MOMENTS) == want);
+}
+
 TEST(one_dimension_each) {
     for (size_t c = 0; c < CASES; c++) {
         kspec_matrix phi[TRIALS];
@@ -85,6 +107,7 @@ TEST(one_dimension_each) {
                 CHECK(by_moments(phi, n, center, holes, KSPEC_ESTIMATOR_PATH) == want);
             }
             if (center == KSPEC_CENTER_ROWS) CHECK(by_dimension(phi, n, KSPEC_CENTER_DEFAULT, holes) == want);
+            if (!holes) check_spectrum(phi, n, center, want);
             if (!holes && center != KSPEC_CENTER_COLS) check_compare(phi, n, center, want);
             if (!holes && center == KSPEC_CENTER_ROWS) check_compare(phi, n, KSPEC_CENTER_DEFAULT, want);
         }

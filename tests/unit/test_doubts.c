@@ -1,0 +1,305 @@
+/*
+ * Every doubt that a result can carry: data that raise it, and data of the same kind that do not. A code
+ * without a row in the table below fails.
+ */
+#include "device/device.h"
+#include "help/bed.h"
+#include "help/ridge.h"
+
+#include "help/read.h" /* its err is for all */
+
+static unsigned long long seen; /* a bit for each code */
+
+static void add(kspec_doubt *const *list, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        char text[512];
+        kspec_doubt_text(list[k], text, sizeof text);
+        CHECK_MSG(strlen(text) > 20 && !strpbrk(text, "{}") && !strstr(text, "--"), "%s", text);
+        seen |= 1ull << list[k]->code;
+    }
+}
+
+static int done(kspec_status st) {
+    CHECK_MSG(st == KSPEC_OK, "%s", err.msg);
+    return !st;
+}
+
+/* ---- files ---- */
+
+static const struct {
+    kspec_doubt_code code;
+    const char *doubtful, *sound;
+} files[] = {
+    {KSPEC_DOUBT_INDEX_COLUMN, "0,3,1\n1,1,5\n2,4,2\n3,1,5\n", "0,3,1\n5,1,5\n2,4,2\n3,1,5\n"},
+    {KSPEC_DOUBT_TIME_COLUMN, "a,time\n3,1\n1,5\n4,2\n", "a,timely\n3,1\n1,5\n4,2\n"},
+    {KSPEC_DOUBT_TRIAL_COLUMN, "a,trial\n3,1\n1,5\n4,2\n", "a,triality\n3,1\n1,5\n4,2\n"},
+    {KSPEC_DOUBT_EMPTY_ROWS, "3,1\nnan,nan\n4,2\n", "3,1\nnan,5\n4,2\n"},
+    {KSPEC_DOUBT_EMPTY_COLS, "3,nan\n1,nan\n4,nan\n", "3,nan\n1,nan\n4,2\n"},
+};
+
+static void read_all(const char *const *paths, size_t count) {
+    const kspec_read_opts o = {.size = sizeof o, .nan = KSPEC_NAN_KEEP};
+    kspec_dataset *d;
+    if (done(kspec_read(paths, count, &o, &d, &err))) add(d->doubts, d->doubt_count);
+    kspec_dataset_free(d);
+}
+
+static void a_file(kspec_doubt_code code, int doubtful) {
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        if (files[k].code != code) continue;
+        const char *p = put_text("doubt.csv", doubtful ? files[k].doubtful : files[k].sound);
+        read_all(&p, 1);
+    }
+}
+
+static void two_files(kspec_doubt_code code, int doubtful) {
+    (void)code;
+    enum { P = 30, Q = 4 };
+    const size_t shape[2] = {P, Q};
+    double x[2][P * Q];
+    for (int k = 0; k < 2; k++) kspec_random_normal(7, doubtful ? (uint64_t)k : 0, 0, P * Q, x[k]);
+    const char *const paths[2] = {put_npy("first.npy", 2, shape, 0, x[0]),
+                                  put_npy("other.npy", 2, shape, 0, x[1])};
+    read_all(paths, 2);
+}
+
+/* ---- one matrix ---- */
+
+enum { P = 100, Q = 60, D = 5 };
+
+/* Two trials in D dimensions */
+typedef struct {
+    double at[2][P * Q];
+    kspec_matrix trials[2];
+} sample_of;
+
+/* `scale` (x w + noise) + offset, the inputs x of one seed, the weights w of another */
+static void draw(sample_of *s, uint64_t weights, double noise, double scale, double offset) {
+    double x[P * D], w[D * Q];
+    kspec_random_normal(1, 1, 0, P * D, x);
+    kspec_random_normal(weights, 2, 0, D * Q, w);
+    for (uint64_t t = 0; t < 2; t++) {
+        kspec_random_normal(weights, 3 + t, 0, P * Q, s->at[t]);
+        for (size_t i = 0; i < P; i++)
+            for (size_t j = 0; j < Q; j++) {
+                double y = noise * s->at[t][i * Q + j];
+                for (size_t k = 0; k < D; k++) y += x[i * D + k] * w[k * Q + j];
+                s->at[t][i * Q + j] = scale * y + offset;
+            }
+        s->trials[t] = (kspec_matrix){s->at[t], P, Q, Q, 1};
+    }
+}
+
+static void dimension(const kspec_matrix *m, size_t trials, const kspec_dimension_opts *o) {
+    kspec_dimension_result *r;
+    if (done(kspec_dimension(m, trials, o, &r, &err))) add(r->doubts, r->doubt_count);
+    kspec_dimension_free(r);
+}
+
+static void moments(const kspec_matrix *m, size_t trials, unsigned estimator, int nmax) {
+    const kspec_moments_opts o = {.size = sizeof o, .nmax = nmax, .estimators = estimator};
+    kspec_moments_result *r;
+    if (done(kspec_moments(m, trials, &o, &r, &err))) add(r->doubts, r->doubt_count);
+    kspec_moments_free(r);
+}
+
+static void compare(const kspec_matrix *a, const kspec_matrix *b, size_t trials) {
+    kspec_compare_result *r;
+    if (done(kspec_compare(a, trials, b, trials, NULL, &r, &err))) add(r->doubts, r->doubt_count);
+    kspec_compare_free(r);
+}
+
+/* Ten rows of a sample are too few; and noise alone has by chance whatever an estimate can have */
+static void noise(kspec_doubt_code code, int doubtful) {
+    enum { ROWS = 8, COLS = 6, SEEDS = 60 };
+    sample_of s, other;
+    if (!doubtful) {
+        draw(&s, 1, 0.1, 1, 0), draw(&other, 2, 0.1, 1, 0);
+        dimension(s.trials, 2, NULL);
+        moments(s.trials, 2, 0, 3);
+        compare(s.trials, other.trials, 2);
+        return;
+    }
+    draw(&s, 1, 0.1, 1, 0);
+    s.trials[0].rows = s.trials[1].rows = 2 * D;
+    dimension(s.trials, 2, NULL);
+    for (uint64_t seed = 0; seed < SEEDS && !(seen >> code & 1); seed++) {
+        double x[2][2][ROWS * COLS];
+        kspec_matrix m[2][2];
+        for (int k = 0; k < 4; k++) {
+            kspec_random_normal(seed, (uint64_t)k, 0, ROWS * COLS, x[k / 2][k % 2]);
+            m[k / 2][k % 2] = (kspec_matrix){x[k / 2][k % 2], ROWS, COLS, COLS, 1};
+        }
+        dimension(m[0], 2, NULL);
+        moments(m[0], 2, 0, 4);
+        compare(m[0], m[1], 2);
+    }
+}
+
+static void one_matrix(kspec_doubt_code code, int doubtful) {
+    sample_of s;
+    uint64_t groups[P];
+    kspec_dimension_opts o = {.size = sizeof o};
+    for (size_t i = 0; i < P; i++) groups[i] = i < P / 4 ? 0 : i;
+    draw(&s, 1, 0.1, doubtful && code == KSPEC_DOUBT_UNDERFLOW ? 1e-100 : 1,
+         doubtful && code == KSPEC_DOUBT_UNEVEN_GROUPS ? 50 : 0);
+    if (code == KSPEC_DOUBT_UNEVEN_GROUPS) o.row_groups = groups;
+    for (size_t k = 0; doubtful && code == KSPEC_DOUBT_NO_VARIATION && k < P * Q; k++)
+        s.at[0][k] = s.at[1][k] = 3;
+    dimension(s.trials, doubtful && code == KSPEC_DOUBT_ONE_TRIAL ? 1 : 2, &o);
+}
+
+static void kernel_moments(kspec_doubt_code code, int doubtful) {
+    sample_of s;
+    draw(&s, 1, 0.1, doubtful && code == KSPEC_DOUBT_MOMENT_UNDERFLOW ? 1e-60 : 1,
+         doubtful && code == KSPEC_DOUBT_MEANS_DOMINATE ? 9 : 0);
+    if (doubtful && code == KSPEC_DOUBT_ROUNDING) /* two columns of one large entry each */
+        for (size_t i = 0; i < P; i++)
+            for (size_t j = 0; j < 2; j++) s.at[0][i * Q + j] = i == j ? 1e6 : 0;
+    moments(s.trials, 1, KSPEC_ESTIMATOR_EXACT, 4);
+}
+
+static void shared_columns(kspec_doubt_code code, int doubtful) {
+    (void)code;
+    sample_of s, other;
+    draw(&s, 1, 6, 1, 0), draw(&other, 2, 6, 1, 0);
+    compare(s.trials, doubtful ? s.trials : other.trials, 1);
+}
+
+/* ---- norms ---- */
+
+static void norm(kspec_doubt_code code, int doubtful) {
+    enum { N = 900, COLS = 6 };
+    static double x[N * COLS];
+    kspec_norm_opts o = {
+        .size = sizeof o, .methods = KSPEC_NORM_METHOD_RFF_POWER, .sigma = 10, .features = 100};
+    kspec_random_normal(8, 77, 0, N * COLS, x);
+    for (size_t i = 0; doubtful && code == KSPEC_DOUBT_CONSTANT_COLUMNS && i < N; i++) x[i * COLS] = 3;
+    switch ((int)code) {
+    case KSPEC_DOUBT_NEAR_FLOOR: o.features = 30, o.sigma = doubtful ? 0.05 : 10; break;
+    case KSPEC_DOUBT_DISAGREES: o.sigma = doubtful ? 0.7 : 10; break;
+    case KSPEC_DOUBT_NOT_CONVERGED:
+        o.methods = KSPEC_NORM_METHOD_POWER, o.sigma = 0.7, o.features = 0;
+        o.updates = doubtful ? 2 : 0;
+        break;
+    case KSPEC_DOUBT_TOLERANCE_MISSED:
+        o.methods = KSPEC_NORM_METHOD_RFF_DEBIASED;
+        o.features = 64, o.tolerance = 0.9;
+        break;
+    case KSPEC_DOUBT_TOO_FEW_FEATURES:
+        o.methods = KSPEC_NORM_METHOD_RFF_DEBIASED;
+        if (doubtful) o.sigma = 1e-6, o.features = 2;
+        break;
+    case KSPEC_DOUBT_CONSTANT_COLUMNS: o.scaling = KSPEC_SCALING_STANDARDIZE; break;
+    }
+    const kspec_matrix m = {x, N, COLS, COLS, 1};
+    kspec_norm_result *r;
+    if (done(kspec_norm(&m, &o, &r, &err))) add(r->doubts, r->doubt_count);
+    kspec_norm_free(r);
+}
+
+/* Work that a GPU is worth, of which one step is done */
+static void gpu(kspec_doubt_code code, int doubtful) {
+    (void)code;
+    enum { N = 1500, COLS = 2000 };
+    double *x = malloc(sizeof *x * N * COLS);
+    const kspec_norm_opts o = {.size = sizeof o,
+                               .methods = KSPEC_NORM_METHOD_POWER | KSPEC_NORM_METHOD_LANCZOS,
+                               .sigma = 60,
+                               .updates = 1,
+                               .threads = 1};
+    kspec_random_normal(8, 77, 0, (size_t)N * COLS, x);
+    ks_plugin_use(bed_plain);
+    setenv("PLAIN_PLUGIN", doubtful ? "broken" : "none", 1);
+    const kspec_matrix m = {x, N, COLS, COLS, 1};
+    kspec_norm_result *r;
+    if (done(kspec_norm(&m, &o, &r, &err))) add(r->doubts, r->doubt_count);
+    kspec_norm_free(r);
+    unsetenv("PLAIN_PLUGIN");
+    free(x);
+}
+
+/* ---- regressions ---- */
+
+static void ridge(kspec_doubt_code code, int doubtful) {
+    problem q = make_problem(13, 40, 20, 4);
+    kspec_ridge_opts o = {.size = sizeof o, .device = KSPEC_DEVICE_CPU};
+    double lambda = 1e-3;
+    if (doubtful && code == KSPEC_DOUBT_NO_LIMIT) lambda = 0;
+    if (doubtful && code == KSPEC_DOUBT_DELTA_ROUNDING) lambda = 1e-13, o.sigma = 10;
+    if (doubtful && code == KSPEC_DOUBT_SIGMA_SMALL) o.sigma = 1e-3;
+    for (size_t i = 0; doubtful && code == KSPEC_DOUBT_CONSTANT_TARGET && i < q.n; i++) q.y[i] = 2;
+    kspec_ridge *r = open_problem(&q, &o);
+    kspec_ridge_result *out = NULL;
+    if (done(code == KSPEC_DOUBT_SEARCH_END
+                 ? kspec_ridge_best_lambda(r, 30, doubtful ? 10 : 1e-8, 100, &out, &err)
+                 : kspec_ridge_predict(r, 20, &lambda, 1, &out, &err)))
+        add(out->doubts, out->doubt_count);
+    kspec_ridge_free(out);
+    kspec_ridge_close(r);
+    free_problem(&q);
+}
+
+/* ---- the table ---- */
+
+static void (*const rows[])(kspec_doubt_code, int doubtful) = {
+    [KSPEC_DOUBT_GPU_UNUSED] = gpu,
+    [KSPEC_DOUBT_INDEX_COLUMN] = a_file,
+    [KSPEC_DOUBT_TIME_COLUMN] = a_file,
+    [KSPEC_DOUBT_TRIAL_COLUMN] = a_file,
+    [KSPEC_DOUBT_UNRELATED_TRIALS] = two_files,
+    [KSPEC_DOUBT_EMPTY_ROWS] = a_file,
+    [KSPEC_DOUBT_EMPTY_COLS] = a_file,
+    [KSPEC_DOUBT_ONE_TRIAL] = one_matrix,
+    [KSPEC_DOUBT_DIMENSION_BELOW_ONE] = noise,
+    [KSPEC_DOUBT_DIMENSION_ROUGH] = noise,
+    [KSPEC_DOUBT_DIMENSION_UNKNOWN] = noise,
+    [KSPEC_DOUBT_DIMENSION_UNDEFINED] = noise,
+    [KSPEC_DOUBT_NO_VARIATION] = one_matrix,
+    [KSPEC_DOUBT_UNDERFLOW] = one_matrix,
+    [KSPEC_DOUBT_UNEVEN_GROUPS] = one_matrix,
+    [KSPEC_DOUBT_ALIGNMENT_UNDEFINED] = noise,
+    [KSPEC_DOUBT_ALIGNMENT_ABOVE_ONE] = shared_columns,
+    [KSPEC_DOUBT_MOMENT_UNDERFLOW] = kernel_moments,
+    [KSPEC_DOUBT_MOMENT_BELOW_BOUND] = noise,
+    [KSPEC_DOUBT_MOMENTS_UNKNOWN] = noise,
+    [KSPEC_DOUBT_ROUNDING] = kernel_moments,
+    [KSPEC_DOUBT_MEANS_DOMINATE] = kernel_moments,
+    [KSPEC_DOUBT_CONSTANT_COLUMNS] = norm,
+    [KSPEC_DOUBT_NEAR_FLOOR] = norm,
+    [KSPEC_DOUBT_DISAGREES] = norm,
+    [KSPEC_DOUBT_NOT_CONVERGED] = norm,
+    [KSPEC_DOUBT_TOLERANCE_MISSED] = norm,
+    [KSPEC_DOUBT_TOO_FEW_FEATURES] = norm,
+    [KSPEC_DOUBT_SIGMA_SMALL] = ridge,
+    [KSPEC_DOUBT_CONSTANT_TARGET] = ridge,
+    [KSPEC_DOUBT_NO_LIMIT] = ridge,
+    [KSPEC_DOUBT_DELTA_ROUNDING] = ridge,
+    [KSPEC_DOUBT_SEARCH_END] = ridge,
+};
+
+TEST(every_doubt_is_raised_by_what_it_is_about_alone) {
+    const int count = (int)(sizeof rows / sizeof *rows);
+    make_folder();
+    for (int code = 0; kspec_doubt_name((kspec_doubt_code)code); code++) {
+        const char *name = kspec_doubt_name((kspec_doubt_code)code);
+        CHECK_MSG(code < count && rows[code], "%s has no row", name);
+        if (code >= count || !rows[code]) continue;
+        for (int doubtful = 0; doubtful < 2; doubtful++) {
+            /* at least 2049 features must have missed the tolerance: minutes */
+            if (doubtful && code == KSPEC_DOUBT_TOLERANCE_MISSED) continue;
+            seen = 0;
+            rows[code]((kspec_doubt_code)code, doubtful);
+            CHECK_MSG((int)(seen >> code & 1) == doubtful, "%s, %s", name, doubtful ? "doubtful" : "sound");
+        }
+    }
+    remove_folder();
+}
+
+int main(void) {
+    char exe[PATH_MAX] = "";
+    if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0) return 1;
+    snprintf(bed_plain, sizeof bed_plain, "%s/plain_plugin.so", dirname(exe));
+    RUN(every_doubt_is_raised_by_what_it_is_about_alone);
+    return test_done();
+}
