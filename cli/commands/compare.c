@@ -5,7 +5,7 @@
 
 typedef struct {
     cli_common common;
-    int center, paired, splits, nmax;
+    int center, paired, splits, nmax, device;
     cli_labels labels;
 } compare_args;
 
@@ -26,6 +26,7 @@ static const cli_option options[] = {
      "the INPUTs that follow are trials of one matrix, called NAME; may be given again"},
     {"splits",    0, OPT_INT,    ARG(splits),    "R",
      "more than two trials: random splits to average over (default 8)", .min = 1},
+    CLI_DEVICE_OPTION(ARG),
     {0},
 };
 /* clang-format on */
@@ -69,6 +70,7 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
                                     {"seconds", r->seconds},
                                     {0}});
     cli_center_key(r->center, o);
+    cli_device_keys(&r->device, o);
     json_object_set_new(o, "differences", list);
     return o;
 }
@@ -155,6 +157,7 @@ static void print_two(FILE *f, const output *u) {
         cli_cell(f, "%.2g", 8, e->p);
         fputc('\n', f);
     }
+    cli_device_print(f, &r->device);
 }
 
 /* Of several: the square below its diagonal, with standard errors above it */
@@ -185,6 +188,7 @@ static void print_table(FILE *f, const void *result) {
         fputc('\n', f);
     }
     fprintf(f, "\n%s\n", cli_center_words(u->r[0]->center));
+    cli_device_print(f, &u->r[0]->device);
 }
 
 /* ---- */
@@ -235,6 +239,7 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
                                .seed = c->seed,
                                .threads = c->threads,
                                .progress = cli_progress(c),
+                               .device = (kspec_device)a->device,
                                .row_trials = x->data->row_trials,
                                .other_row_trials = y->data->row_trials,
                                .name = x->name,

@@ -8,7 +8,7 @@ enum { CURVE_POINTS = 12 };
 
 typedef struct {
     cli_common common;
-    int center, curve, splits;
+    int center, curve, splits, device;
     cli_labels labels;
     cli_group_files groups;
 } dimension_args;
@@ -25,6 +25,7 @@ static const cli_option options[] = {
     {"splits",    0, OPT_INT,   ARG(splits),    "R",
      "more than two trials: random splits to average over (default 8)", .min = 1},
     CLI_GROUPS_OPTIONS(GROUPS),
+    CLI_DEVICE_OPTION(ARG),
     {0},
 };
 /* clang-format on */
@@ -63,6 +64,7 @@ static json_t *one_json(const output *u, size_t k) {
     cli_center_key(r->center, o);
     json_object_set_new(o, "curve", curve);
     cli_groups_json(o, r->groups, r->col_groups);
+    cli_device_keys(&r->device, o);
     if (u->a->common.nan == KSPEC_NAN_KEEP) {
         json_object_set_new(o, "missing", json_integer((json_int_t)r->missing));
         json_object_set_new(o, "cycles", cli_real(r->cycles));
@@ -128,6 +130,7 @@ static void print_one(FILE *f, const output *u) {
                 entries, 100 * (double)r->missing / entries, 100 * r->cycles);
     }
     print_treatment(f, r, r->trials == 1);
+    cli_device_print(f, &r->device);
     if (r->curve_count) print_curve(f, &c, r);
 }
 
@@ -159,6 +162,7 @@ static void print_table(FILE *f, const void *result) {
     }
     fputc('\n', f);
     print_treatment(f, u->r[0], single);
+    cli_device_print(f, &u->r[0]->device);
     for (size_t k = 0; k < of->count && u->r[k]->curve_count; k++) {
         fputc('\n', f);
         cli_print_name(f, of->at[k].name, 0);
@@ -182,7 +186,8 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
                                  .progress = cli_progress(c),
                                  .row_groups = groups->rows ? groups->rows->of : NULL,
                                  .col_groups = groups->cols ? groups->cols->of : NULL,
-                                 .pairwise = c->nan == KSPEC_NAN_KEEP};
+                                 .pairwise = c->nan == KSPEC_NAN_KEEP,
+                                 .device = (kspec_device)a->device};
     kspec_matrix *phi = cli_trials(d);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct {
     cli_common common;
@@ -194,7 +193,7 @@ static void print_table(FILE *f, const void *result) {
         if (isfinite(d->ci_low)) fprintf(f, " (95%% interval %.4g … %.4g)", d->ci_low, d->ci_high);
         fputs(", as kspec dimension has it\n", f);
     }
-    if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "on %s\n", r->device.name);
+    cli_device_print(f, &r->device);
 }
 
 /* ---- */
@@ -219,7 +218,8 @@ static kspec_status centred_dimension(const kspec_matrix *phi, const kspec_datas
                                       .row_groups = o->row_groups,
                                       .col_groups = o->col_groups,
                                       .pairwise = o->pairwise,
-                                      .team = o->team};
+                                      .team = o->team,
+                                      .device = o->pairwise ? KSPEC_DEVICE_CPU : o->device};
     if (m->center != KSPEC_CENTER_NONE || o->sampled || o->population_rows || o->population_cols ||
         d->memory == KSPEC_MEMORY_DEVICE || !isfinite(D) || !may_differ(D, m->mean_share))
         return KSPEC_OK;

@@ -486,6 +486,8 @@ extern const cli_choice cli_devices[];
 
 /* The keys "device" and "device_reason" */
 void cli_device_keys(const kspec_device_used *d, json_t *to);
+/* A line "on gpu:0 ..." where it is not the processor */
+void cli_device_print(FILE *f, const kspec_device_used *d);
 
 /* ---- JSON values, cells of tables ---- */
 

@@ -51,7 +51,8 @@ int cli_fail(kspec_status st, const kspec_error *err) {
 }
 
 int cli_fail_data(kspec_status st, const kspec_error *err) {
-    return st == KSPEC_E_ARG ? fail(EXIT_INPUT, st, err) : cli_fail(st, err);
+    /* that a GPU cannot do what it was asked for is no fault of the file's */
+    return st == KSPEC_E_ARG && !strstr(err->msg, " GPU") ? fail(EXIT_INPUT, st, err) : cli_fail(st, err);
 }
 
 static int closed_pipe(const char *message) {

@@ -44,7 +44,8 @@ typedef struct {
      * not centred) and 3 groups. Not with a curve, nor both at once. */
     const uint64_t *row_groups, *col_groups;
     int pairwise;
-    kspec_team *team; /* shares the work out among processes; NULL: this one alone */
+    kspec_team *team;    /* shares the work out among processes; NULL: this one alone */
+    kspec_device device; /* where products are made; a GPU has neither groups nor missing entries */
 } kspec_dimension_opts;
 
 /* A point of the curve: both estimates from `rows` and `cols` taken at random, together from a tenth (20 or
@@ -52,13 +53,13 @@ typedef struct {
  * with the size of the matrix; the unbiased one does not. */
 typedef struct {
     size_t rows, cols;
-    double dimension, naive; /* naN where the second moment is not positive */
+    double dimension, naive; /* NaN where the second moment is not positive */
 } kspec_dimension_point;
 
 typedef struct {
     size_t P, Q, trials;
     kspec_center center; /* which mean was removed */
-    double dimension;    /* naN where the estimate of m(2), or of m(1)^2, is not positive */
+    double dimension;    /* NaN where the estimate of m(2), or of m(1)^2, is not positive */
     /* by the two-way jackknife of its logarithm; the interval is nominally 95%, and neither end is below 1,
      * the least dimension of a kernel, though the estimate may be. NaN where it is undefined */
     double std_error, ci_low, ci_high;
@@ -78,6 +79,7 @@ typedef struct {
     double mean_share;
     size_t doubt_count; /* see kspec/doubt.h */
     kspec_doubt **doubts;
+    kspec_device_used device;
 } kspec_dimension_result;
 
 /*
@@ -113,6 +115,8 @@ typedef struct {
     kspec_team *team; /* shares the work out among processes; NULL: this one alone */
     /* What doubts call the matrices; default "the first matrix" and "the second matrix" */
     const char *name, *other_name;
+    /* Where products are made. */
+    kspec_device device;
 } kspec_compare_opts;
 
 /* A difference between the matrices, first less second. */
@@ -141,6 +145,7 @@ typedef struct {
     double seconds;
     size_t doubt_count; /* see kspec/doubt.h */
     kspec_doubt **doubts;
+    kspec_device_used device;
 } kspec_compare_result;
 
 /*

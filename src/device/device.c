@@ -202,6 +202,20 @@ void ks_place_tell(const ks_place *p, kspec_device_used *used) {
     used->unusable = p->unusable;
 }
 
+kspec_status ks_place_run(ks_place *p, kspec_status opened, kspec_team *team, ks_attempt *attempt, void *call,
+                          kspec_error *err) {
+    kspec_error own; /* why a GPU failed is needed here */
+    kspec_error *to = err ? err : &own;
+    p->ranked = team && team->comm.ranks > 1;
+    kspec_status st = opened ? opened : attempt(call, p, to);
+    if (st && !opened && p->device && p->device->failed && ks_place_retreat(p, to)) {
+        ks_clear(to);
+        st = attempt(call, p, to);
+    }
+    ks_place_close(p);
+    return ks_team_end(team, st, err);
+}
+
 int ks_device_has(const ks_device *d, const double *p) {
     for (int k = 0; d && p && k < 4; k++)
         if (d->there[k] == p) return 1;

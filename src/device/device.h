@@ -89,6 +89,19 @@ void ks_place_close(ks_place *p);
 /* What the result says of it */
 void ks_place_tell(const ks_place *p, kspec_device_used *used);
 
+/*
+ * One attempt at a call, on the place that it decides on; a second one is the processor's. After success the
+ * call has a result, which says where it was made (ks_place_tell()).
+ */
+typedef kspec_status ks_attempt(void *call, ks_place *place, kspec_error *err);
+
+/*
+ * A call at a place, `opened` with this status: attempts it, and again where the GPU failed under AUTO;
+ * closes the place, and ends the call for all of the team.
+ */
+kspec_status ks_place_run(ks_place *p, kspec_status opened, kspec_team *team, ks_attempt *attempt, void *call,
+                          kspec_error *err);
+
 /* Bytes that are free on the device */
 size_t ks_device_available(const ks_device *d);
 

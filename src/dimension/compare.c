@@ -8,8 +8,8 @@
 #include "moments/doubts.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
+#include "moments/where.h"
 #include "pairs/sums.h"
-#include "team/team.h"
 
 #include <math.h>
 
@@ -21,6 +21,7 @@ typedef struct {
     ks_arena arena;
     ks_measured first, second;
     ks_second one, two;
+    kspec_compare_result *result;
 } job;
 
 static kspec_status check(job *j, kspec_error *err) {
@@ -91,7 +92,7 @@ static kspec_status set_alignment(job *j, const double *cross, kspec_compare_res
  * The usual alignment, <K, L> / (|K| |L|), of the means over trials; products of Gram matrices through
  * columns.
  */
-static kspec_status biased_alignment(job *j, double *value, kspec_error *err) {
+static kspec_status biased_alignment(job *j, const ks_run *run, double *value, kspec_error *err) {
     ks_arena arena = {0};
     size_t P = j->one.P, Q = j->one.Q, R = j->two.Q;
     const double *X = ks_measured_mean(&j->first, &arena), *Y = ks_measured_mean(&j->second, &arena);
@@ -102,7 +103,7 @@ static kspec_status biased_alignment(job *j, double *value, kspec_error *err) {
     double a[3] = {0};
     for (int k = 0; k < 3 && !st; k++) {
         ks_sums sums;
-        st = ks_sums_make(&j->run, &pairs[k], &sums, &arena, err);
+        st = ks_sums_make(run, &pairs[k], &sums, &arena, err);
         if (!st) a[k] = sums.all.a;
     }
     ks_arena_free(&arena);
@@ -120,6 +121,7 @@ static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err
     const ks_doubted a = {r->dimension, NAN, j->one.square[0], j->one.moment[0], NULL},
                      b = {r->other_dimension, NAN, j->two.square[0], j->two.moment[0], NULL};
     ks_print(both, sizeof both, "%.160s and %.160s", first, second);
+    if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     ks_doubt_dimension(to, first, &a);
     ks_doubt_dimension(to, second, &b);
     if (j->o.paired == KSPEC_PAIRED_ROWS && !isfinite(r->alignment))
@@ -136,9 +138,10 @@ static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err
 /* ---- the call ---- */
 
 static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
-    const ks_run whole = j->run;
-    ks_run first = ks_run_part(&whole, 0, 0.2), second = ks_run_part(&whole, 0.2, 0.4),
-           third = ks_run_part(&whole, 0.4, 0.6), fourth = ks_run_part(&whole, 0.6, 0.8);
+    const ks_run *whole = &j->run;
+    ks_run first = ks_run_part(whole, 0, 0.2), second = ks_run_part(whole, 0.2, 0.4),
+           third = ks_run_part(whole, 0.4, 0.6), fourth = ks_run_part(whole, 0.6, 0.8),
+           last = ks_run_part(whole, 0.8, 1);
     kspec_status st = ks_second_make(&first, &j->first, j->o.splits, j->o.seed, &j->one, &j->arena, err);
     if (!st) st = ks_second_make(&second, &j->second, j->o.splits, j->o.seed, &j->two, &j->arena, err);
     const ks_two_matrices both = {&j->o, {&j->first, &j->second}, {&j->one, &j->two}};
@@ -147,8 +150,47 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
     double *cross;
     st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &j->arena, err);
     if (!st) st = set_alignment(j, cross, r, err);
-    j->run = ks_run_part(&whole, 0.8, 1);
-    return st ? st : biased_alignment(j, &r->alignment_biased, err);
+    return st ? st : biased_alignment(j, &last, &r->alignment_biased, err);
+}
+
+/* The sums of either, those of both for the alignment, and higher moments */
+static kspec_status decide(job *j, ks_place *place, kspec_error *err) {
+    const ks_trials *t[2] = {&j->first.trials, &j->second.trials};
+    ks_load l = {0};
+    kspec_status st = KSPEC_OK;
+    if (place->want == KSPEC_DEVICE_CPU || place->unusable) return KSPEC_OK;
+    for (int k = 0; k < 2 && !st; k++) {
+        ks_load_sums(&l, t[k]->P, t[k]->Q, t[k]->Q, t[k]->count > 1, ks_trials_splits(t[k], j->o.splits));
+        st = ks_differences_load(&j->o, k ? &j->second : &j->first, &l, err);
+    }
+    if (j->o.paired == KSPEC_PAIRED_ROWS)
+        ks_load_sums(&l, t[0]->P, t[0]->Q, t[1]->Q, t[0]->count > 1 || t[1]->count > 1,
+                     ks_trials_splits(t[t[1]->split], j->o.splits));
+    return st ? st : ks_where_second(place, &l, NULL, j->run.threads, err);
+}
+
+static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
+    job *j = ctx;
+    kspec_compare_result *r = NULL;
+    kspec_status st = decide(j, place, err);
+    j->run.device = place->device;
+    if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
+    if (!st && !(st = ks_blas_enter(j->run.threads, err))) {
+        const ks_trials *t = &j->first.trials, *u = &j->second.trials;
+        r->P = t->P, r->Q = t->Q, r->other_P = u->P, r->other_Q = u->Q;
+        r->trials = t->count, r->other_trials = u->count, r->center = j->o.center, r->paired = j->o.paired;
+        r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
+        r->alignment_biased = NAN;
+        ks_place_tell(place, &r->device);
+        st = compute(j, r, err);
+        if (!st) st = add_doubts(j, r, err);
+        ks_blas_leave();
+    }
+    if (st)
+        kspec_compare_free(r);
+    else
+        j->result = r;
+    return st;
 }
 
 kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
@@ -157,6 +199,7 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     job j = {0};
+    ks_place place = {0};
     kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     j.run.team = j.o.team;
@@ -173,28 +216,15 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
         st = ks_measured_open(&j.second, psi, other_ntrials, j.o.other_row_trials, center,
                               "the second matrix", &j.arena, err);
     if (!st) st = check(&j, err);
-    kspec_compare_result *r = st ? NULL : ks_result_new(sizeof *r);
-    if (!st && !r) st = ks_nomem(err, "the result", sizeof *r);
-    if (!st) {
-        const ks_trials *t = &j.first.trials, *u = &j.second.trials;
-        r->P = t->P, r->Q = t->Q, r->other_P = u->P, r->other_Q = u->Q;
-        r->trials = ntrials, r->other_trials = other_ntrials, r->center = j.o.center, r->paired = j.o.paired;
-        r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
-        r->alignment_biased = NAN;
-        if (!(st = ks_blas_enter(j.run.threads, err))) {
-            st = compute(&j, r, err);
-            if (!st) st = add_doubts(&j, r, err);
-            ks_blas_leave();
-        }
-    }
+    if (!st) st = ks_place_make(&place, ks_device_of_rank(j.o.device, j.o.team), err);
+    st = ks_place_run(&place, st, j.o.team, attempt, &j, err);
     ks_arena_free(&j.arena);
-    st = ks_team_end(j.o.team, st, err);
     if (st) {
-        kspec_compare_free(r);
+        kspec_compare_free(j.result);
         return st;
     }
-    r->seconds = ks_now() - start;
-    *out = r;
+    j.result->seconds = ks_now() - start;
+    *out = j.result;
     return KSPEC_OK;
 }
 

@@ -41,28 +41,61 @@ static kspec_status list_second(const ks_second *s, lists *l, ks_arena *arena, k
     return KSPEC_OK;
 }
 
-/* m(3) and m(4) by exact, as far as AUTO would have it, up to nmax (0: 4) */
+/*
+ * The plan of m(3) and m(4) by exact, as far as AUTO would have it, up to nmax (0: 4); *last is how far, or
+ * 0. Call ks_tasks_free() afterwards.
+ */
+static kspec_status plan_higher(const kspec_compare_opts *how, const ks_trials *t, kspec_moments_opts *o,
+                                ks_tasks *tasks, int *last, kspec_error *err) {
+    /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
+    size_t sampled = (t->P - 1) / (ks_centred(t->center) ? 2 : 1),
+           shorter = sampled < t->Q - 1 ? sampled : t->Q - 1;
+    int most = shorter < HIGHEST ? (int)shorter : HIGHEST;
+    *o = (kspec_moments_opts){.size = sizeof *o,
+                              .nmax = how->nmax && how->nmax < most ? how->nmax : most,
+                              .estimators = KSPEC_ESTIMATOR_AUTO,
+                              .seed = how->seed,
+                              .splits = how->splits,
+                              .center = t->center,
+                              .team = how->team};
+    *tasks = (ks_tasks){0};
+    *last = 0;
+    if (o->nmax <= 2) return KSPEC_OK;
+    kspec_status st =
+        ks_tasks_make(o, t->P, t->Q, ks_trials_splits(t, o->splits), t->count > 1, NULL, tasks, err);
+    const ks_task *task = &tasks->task[0];
+    if (!st && tasks->count > 0 && task->method == KSPEC_ESTIMATOR_EXACT && task->last > 2)
+        *last = task->last;
+    return st;
+}
+
+kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured *m, ks_load *l,
+                                 kspec_error *err) {
+    kspec_moments_opts how;
+    ks_tasks tasks;
+    int last;
+    double work = 0;
+    size_t bytes = 0, entries = ks_size(m->trials.P, m->trials.Q);
+    kspec_status st = plan_higher(o, &m->trials, &how, &tasks, &last, err);
+    if (!st && last) st = ks_exact_cost(&tasks.exact, last, 1, &work, &bytes, err);
+    ks_tasks_free(&tasks);
+    l->work += work * (double)ks_trials_splits(&m->trials, o->splits);
+    bytes = ks_size_add(bytes, ks_size(m->trials.count > 1 ? 2 : 1, ks_size(entries, sizeof(double))));
+    if (last && bytes > l->bytes) l->bytes = bytes;
+    return st;
+}
+
 static kspec_status list_higher(const ks_run *run, const kspec_compare_opts *how, const ks_measured *m,
                                 int nmax, lists *l, ks_arena *arena, kspec_error *err) {
     ks_trials t = m->trials;
-    /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
-    size_t sampled = (t.P - 1) / (ks_centred(t.center) ? 2 : 1),
-           shorter = sampled < t.Q - 1 ? sampled : t.Q - 1;
-    int most = shorter < HIGHEST ? (int)shorter : HIGHEST;
-    kspec_moments_opts o = {.size = sizeof o,
-                            .nmax = nmax && nmax < most ? nmax : most,
-                            .estimators = KSPEC_ESTIMATOR_AUTO,
-                            .seed = how->seed,
-                            .splits = how->splits,
-                            .center = t.center,
-                            .team = run->team};
-    if (o.nmax <= 2) return KSPEC_OK;
+    kspec_compare_opts part = *how;
+    kspec_moments_opts o;
     ks_tasks tasks;
+    int found;
     ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};
-    kspec_status st =
-        ks_tasks_make(&o, t.P, t.Q, ks_trials_splits(&t, o.splits), t.count > 1, NULL, &tasks, err);
+    part.nmax = nmax;
+    kspec_status st = plan_higher(&part, &t, &o, &tasks, &found, err);
     const ks_task *task = &tasks.task[0];
-    int found = !st && tasks.count > 0 && task->method == KSPEC_ESTIMATOR_EXACT && task->last > 2;
     if (found) st = ks_trials_scale(&t, task->last, err);
     if (found && !st) st = ks_trials_alloc(&t, arena, &source.halves, err);
     if (found && !st) {

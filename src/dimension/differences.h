@@ -4,6 +4,7 @@
 
 #include "kspec/dimension.h"
 #include "moments/second.h"
+#include "moments/where.h"
 
 /* The two matrices, and what they give from all of their rows and columns */
 typedef struct {
@@ -11,6 +12,10 @@ typedef struct {
     ks_measured *matrix[2];
     const ks_second *second[2];
 } ks_two_matrices;
+
+/* Adds what the moments above m(2) of a matrix take. */
+kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured *m, ks_load *l,
+                                 kspec_error *err);
 
 /* Sets the dimensions, the count and the differences of r, whose arena has them. */
 kspec_status ks_differences_make(const ks_run *run, const ks_two_matrices *of, kspec_compare_result *r,

@@ -7,9 +7,9 @@
 #include "base/streams.h"
 #include "moments/doubts.h"
 #include "moments/second.h"
+#include "moments/where.h"
 #include "kspec/dimension.h"
 #include "linalg/linalg.h"
-#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -158,6 +158,7 @@ static kspec_status add_doubts(kspec_dimension_result *r, kspec_error *err) {
                                                             : "every column is constant";
     const ks_doubted d = {r->dimension, r->std_error, r->trace_squared, r->second_moment,
                           isfinite(r->naive) || r->missing ? NULL : constant};
+    if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     if (r->mean_share > 0.5) ks_doubt(to, KSPEC_DOUBT_UNEVEN_GROUPS, NULL, NULL, r->mean_share);
     ks_doubt_dimension(to, NULL, &d);
     if (r->trials == 1) ks_doubt(to, KSPEC_DOUBT_ONE_TRIAL, NULL, NULL, 0);
@@ -212,37 +213,75 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
     return KSPEC_OK;
 }
 
+typedef struct {
+    const kspec_matrix *phi;
+    size_t ntrials;
+    const kspec_dimension_opts *o;
+    kspec_dimension_result *result;
+} call;
+
+/* A curve's parts are smaller, but up to 16 of a size. */
+static kspec_status decide(const call *c, ks_place *place, int threads, kspec_error *err) {
+    const kspec_dimension_opts *o = c->o;
+    ks_load l = {0};
+    if (c->phi && c->ntrials)
+        ks_load_sums(&l, c->phi->rows, c->phi->cols, c->phi->cols, c->ntrials > 1,
+                     c->ntrials > 2 || o->row_trials ? (size_t)o->splits : 1);
+    l.work *= (double)(1 + o->curve);
+    return ks_where_second(place, &l,
+                           o->pairwise                      ? "dimension with missing entries"
+                           : o->row_groups || o->col_groups ? "dimension of groups"
+                                                            : NULL,
+                           threads, err);
+}
+
+static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
+    call *c = ctx;
+    const kspec_dimension_opts *o = c->o;
+    const int turn = o->center == KSPEC_CENTER_COLS && c->ntrials > 0;
+    ks_run run;
+    ks_arena arena = {0};
+    kspec_dimension_result *r = NULL;
+    kspec_status st = ks_run_init(&run, o->threads, o->progress, err);
+    run.team = o->team;
+    if (!st) st = decide(c, place, run.threads, err);
+    run.device = place->device;
+    if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
+    if (!st && !(st = ks_blas_enter(run.threads, err))) {
+        if (turn) st = ks_matrix_check(c->phi, "the matrix", err);
+        if (!st)
+            st = turn ? compute_turned(&run, *o, c->phi, c->ntrials, r, &arena, err)
+                      : compute(&run, o, c->phi, c->ntrials, r, &arena, err);
+        ks_blas_leave();
+    }
+    ks_arena_free(&arena);
+    if (!st) ks_place_tell(place, &r->device);
+    if (!st) st = add_doubts(r, err);
+    if (st)
+        kspec_dimension_free(r);
+    else
+        c->result = r;
+    return st;
+}
+
 kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspec_dimension_opts *opts,
                              kspec_dimension_result **out, kspec_error *err) {
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_dimension_opts o;
-    ks_run run;
-    ks_arena arena = {0};
+    ks_place place = {0};
+    call c = {phi, ntrials, &o, NULL};
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
-    st = ks_run_init(&run, o.threads, o.progress, err);
-    run.team = o.team;
-    if (!st) st = check(&o, err);
-    kspec_dimension_result *r = st ? NULL : ks_result_new(sizeof *r);
-    if (!st && !r) st = ks_nomem(err, "the result", sizeof *r);
-    if (!st && !(st = ks_blas_enter(run.threads, err))) {
-        int turn = o.center == KSPEC_CENTER_COLS && ntrials > 0;
-        if (turn) st = ks_matrix_check(phi, "the matrix", err);
-        if (!st)
-            st = turn ? compute_turned(&run, o, phi, ntrials, r, &arena, err)
-                      : compute(&run, &o, phi, ntrials, r, &arena, err);
-        ks_blas_leave();
-    }
-    ks_arena_free(&arena);
-    if (!st) st = add_doubts(r, err);
-    st = ks_team_end(o.team, st, err);
+    st = check(&o, err);
+    if (!st) st = ks_place_make(&place, ks_device_of_rank(o.device, o.team), err);
+    st = ks_place_run(&place, st, o.team, attempt, &c, err);
     if (st) {
-        kspec_dimension_free(r);
+        kspec_dimension_free(c.result);
         return st;
     }
-    r->seconds = ks_now() - start;
-    *out = r;
+    c.result->seconds = ks_now() - start;
+    *out = c.result;
     return KSPEC_OK;
 }
 

@@ -293,6 +293,16 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
     return ks_nomem(err, "the correlation of the estimates", ks_size(ks_size(count, each), sizeof(double)));
 }
 
+/* The GPU has room for the estimators; where that is too little for this, the processor does it. */
+static kspec_status make_second(job *j, const ks_run *run, ks_measured *m, ks_second *s, kspec_error *err) {
+    ks_run host = *run;
+    host.device = NULL;
+    kspec_status st = ks_second_make(run, m, j->o.splits, j->o.seed, s, &j->arena, err);
+    if (st != KSPEC_E_NOMEM || !run->device || run->team) return st;
+    ks_clear(err);
+    return ks_second_make(&host, m, j->o.splits, j->o.seed, s, &j->arena, err);
+}
+
 /* Centred over columns: that of the transposes, centred over rows. */
 static kspec_status ratio_of_transposes(job *j, const ks_run *run, ks_second *s, kspec_error *err) {
     const ks_trials *t = &j->trials;
@@ -303,7 +313,7 @@ static kspec_status ratio_of_transposes(job *j, const ks_run *run, ks_second *s,
     ks_measured m = {.trials = *t, .rows = j->cols, .cols = j->rows};
     m.trials.phi = phi, m.trials.P = t->Q, m.trials.Q = t->P, m.trials.center = KSPEC_CENTER_ROWS;
     kspec_status st = ks_trials_alloc(&m.trials, &j->arena, &m.halves, err);
-    return st ? st : ks_second_make(run, &m, j->o.splits, j->o.seed, s, &j->arena, err);
+    return st ? st : make_second(j, run, &m, s, err);
 }
 
 /*
@@ -334,7 +344,7 @@ static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_
                                    &j->arena, err);
     }
     if (finite || j->o.center == KSPEC_CENTER_BOTH) return KSPEC_OK;
-    if (!turned) return ks_second_make(run, &m, j->o.splits, j->o.seed, s, &j->arena, err);
+    if (!turned) return make_second(j, run, &m, s, err);
     if (whole[0] || whole[1] || j->trials.row_trials) return KSPEC_OK;
     return ratio_of_transposes(j, run, s, err);
 }
@@ -455,19 +465,30 @@ static kspec_status attempt_lent(const kspec_matrix *phi, size_t ntrials, const 
     return st;
 }
 
-static kspec_status attempt_any(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o,
-                                ks_place *place, kspec_moments_result **out, kspec_error *err) {
-    ks_clear(err);
-    if (o->data_memory == KSPEC_MEMORY_DEVICE) return attempt_lent(phi, ntrials, o, place, out, err);
-    return attempt(phi, ntrials, o, place, 0, out, err);
+typedef struct {
+    const kspec_matrix *phi;
+    size_t ntrials;
+    const kspec_moments_opts *o;
+    kspec_moments_result *result;
+} call;
+
+static kspec_status attempt_any(void *ctx, ks_place *place, kspec_error *err) {
+    call *c = ctx;
+    kspec_status st = c->o->data_memory == KSPEC_MEMORY_DEVICE
+                          ? attempt_lent(c->phi, c->ntrials, c->o, place, &c->result, err)
+                          : attempt(c->phi, c->ntrials, c->o, place, 0, &c->result, err);
+    if (st) return st;
+    ks_place_tell(place, &c->result->device);
+    ks_doubt_moments(c->result, c->phi->rows);
+    const size_t failed = ks_result_arena(c->result)->failed;
+    return failed ? ks_nomem(err, "the list of doubts", failed) : KSPEC_OK;
 }
 
 kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                            kspec_moments_result **out, kspec_error *err) {
     kspec_moments_opts o;
-    kspec_error own;
     ks_place place = {0};
-    if (!err) err = &own;
+    call c = {phi, ntrials, &o, NULL};
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
@@ -479,23 +500,14 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st)
         st = o.data_memory == KSPEC_MEMORY_DEVICE ? ks_place_at(&place, o.device, phi, ntrials, err)
                                                   : ks_place_make(&place, o.device, err);
-    place.ranked = !st && o.team && o.team->comm.ranks > 1;
-    if (!st) st = attempt_any(phi, ntrials, &o, &place, out, err);
-    if (st && place.device && place.device->failed && ks_place_retreat(&place, err))
-        st = attempt_any(phi, ntrials, &o, &place, out, err);
-    if (!st) {
-        (*out)->seconds = ks_now() - start;
-        ks_place_tell(&place, &(*out)->device);
-        ks_doubt_moments(*out, phi->rows);
-        const size_t failed = ks_result_arena(*out)->failed;
-        if (failed) st = ks_nomem(err, "the list of doubts", failed);
+    st = ks_place_run(&place, st, o.team, attempt_any, &c, err);
+    if (st) {
+        kspec_moments_free(c.result);
+        return st;
     }
-    ks_place_close(&place);
-    if ((st = ks_team_end(o.team, st, err))) {
-        kspec_moments_free(*out);
-        *out = NULL;
-    }
-    return st;
+    c.result->seconds = ks_now() - start;
+    *out = c.result;
+    return KSPEC_OK;
 }
 
 void kspec_moments_free(kspec_moments_result *result) {

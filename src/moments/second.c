@@ -5,7 +5,7 @@
 #include "device/backend.h"
 #include "device/device.h"
 #include "linalg/linalg.h"
-#include "path/squares.h"
+#include "device/squares.h"
 #include "moments/jackknife.h"
 #include "pairs/pairs.h"
 #include "pairs/sums.h"

@@ -93,3 +93,21 @@ kspec_status ks_where(ks_place *place, const ks_source *s, size_t repeats, int t
         return KSPEC_OK;
     return ks_place_fit(place, all, err);
 }
+
+void ks_load_sums(ks_load *l, size_t P, size_t Q, size_t R, int two, size_t repeats) {
+    const double p = (double)P, q = (double)Q, r = (double)R;
+    const size_t columns = ks_size(Q, R), rows = ks_size(P, P), both = ks_size_add(Q, R),
+                 trials = ks_size(two ? 2 : 1, ks_size(P, both)),
+                 held = ks_size_add(ks_size(2, columns < rows ? columns : rows), ks_size(P, both));
+    const size_t bytes = ks_size(ks_size_add(trials, held), sizeof(double));
+    /* two products, or four in either of two orders */
+    l->work += (two ? 8 : 2) * p * fmin(q * r, p * (q + r) / 2) * (double)repeats;
+    if (bytes > l->bytes) l->bytes = bytes;
+}
+
+kspec_status ks_where_second(ks_place *place, const ks_load *l, const char *refused, int threads,
+                             kspec_error *err) {
+    kspec_status st = ks_place_decide(place, l->work, refused, threads, err);
+    if (st || !place->device || l->bytes <= ks_device_available(place->device)) return st;
+    return ks_place_stream(place, l->bytes) ? KSPEC_OK : ks_place_fit(place, l->bytes, err);
+}

@@ -242,17 +242,22 @@ static kspec_status decide(const ks_norm_job *j, ks_place *place, int threads, k
     return st || !place->device ? st : ks_place_fit(place, room_of(j), err);
 }
 
-/* One attempt, on the place that is decided on */
-static kspec_status attempt(const kspec_matrix *x, const kspec_norm_opts *opts, ks_place *place,
-                            kspec_norm_result **out, kspec_error *err) {
+typedef struct {
+    const kspec_matrix *x;
+    const kspec_norm_opts *o;
+    kspec_norm_result *result;
+} call;
+
+static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
+    call *c = ctx;
     holder *r = ks_zalloc(1, sizeof *r);
     if (!r) return ks_nomem(err, "the results", sizeof *r);
-    ks_norm_job j = {.o = *opts};
+    ks_norm_job j = {.o = *c->o};
     ks_run run = {0};
     ks_arena arena = {0};
     kspec_status st = ks_run_init(&run, j.o.threads, j.o.progress, err);
     run.team = j.o.team;
-    if (!st) st = prepare(&j, x, &r->out, &arena, err);
+    if (!st) st = prepare(&j, c->x, &r->out, &arena, err);
     if (!st) st = decide(&j, place, run.threads, err);
     run.device = place->device;
     if (!st && !(st = ks_blas_enter(run.threads, err))) {
@@ -260,49 +265,39 @@ static kspec_status attempt(const kspec_matrix *x, const kspec_norm_opts *opts, 
         ks_blas_leave();
     }
     ks_arena_free(&arena);
+    ks_place_tell(place, &r->out.device);
+    if (place->unusable) ks_doubt(doubts_of(r), KSPEC_DOUBT_GPU_UNUSED, NULL, place->why, 0);
+    if (!st && r->memory.failed) st = ks_nomem(err, "the list of doubts", r->memory.failed);
     if (st)
         kspec_norm_free(&r->out);
     else
-        *out = &r->out;
+        c->result = &r->out;
     return st;
 }
 
 kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspec_norm_result **out,
                         kspec_error *err) {
     kspec_norm_opts o;
-    kspec_error own;
     ks_place place = {0};
     ks_arena arena = {0};
     kspec_matrix here;
-    if (!err) err = &own;
+    call c = {&here, &o, NULL};
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = ks_matrix_check(x, "the matrix", err);
-    if (!st) here = *x, x = &here;
+    if (!st) here = *x;
     if (!st) o.device = ks_device_of_rank(o.device, o.team);
     if (!st) st = ks_lent_open(&place, o.device, o.data_memory, &here, &arena, err);
-    place.ranked = !st && o.team && o.team->comm.ranks > 1;
-    if (!st) st = attempt(x, &o, &place, out, err);
-    if (st && place.device && place.device->failed && ks_place_retreat(&place, err)) {
-        ks_clear(err);
-        st = attempt(x, &o, &place, out, err);
-    }
-    if (!st) {
-        (*out)->seconds = ks_now() - start;
-        ks_place_tell(&place, &(*out)->device);
-        holder *r = (holder *)*out;
-        if ((*out)->device.unusable)
-            ks_doubt(doubts_of(r), KSPEC_DOUBT_GPU_UNUSED, NULL, (*out)->device.why, 0);
-        if (r->memory.failed) st = ks_nomem(err, "the list of doubts", r->memory.failed);
-    }
-    ks_place_close(&place);
+    st = ks_place_run(&place, st, o.team, attempt, &c, err);
     ks_arena_free(&arena);
-    if ((st = ks_team_end(o.team, st, err))) {
-        kspec_norm_free(*out);
-        *out = NULL;
+    if (st) {
+        kspec_norm_free(c.result);
+        return st;
     }
-    return st;
+    c.result->seconds = ks_now() - start;
+    *out = c.result;
+    return KSPEC_OK;
 }
 
 void kspec_norm_free(kspec_norm_result *result) {

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "linalg/linalg.h"
+#include "pairs/sums_device.h"
 #include "team/team.h"
 
 #include <math.h>
@@ -36,17 +37,6 @@ double ks_sums_trace(const ks_quad *q, int centered, size_t P, size_t Q) {
 
 /* ------------------------------------------------------------------------------------------- the work */
 
-/*
- * Per row i, over all pairs of columns (those of a column with itself are taken off later):
- *     qa[i] = sum (s_xy z_i w_i + s_zw x_i y_i),   qc[i] = sum (s_xw y_i z_i + s_yz x_i w_i).
- * Per column alpha of the first: ca[alpha] = sum over gamma of s_xy s_zw, cc[alpha] of s_xw s_yz; and the
- * same per column gamma of the second, oa and oc.
- */
-typedef struct {
-    const ks_two *t;
-    double *qa, *qc, *ca, *cc, *oa, *oc;
-} work;
-
 /* ---- by columns: the Q x R matrices of s_xy, s_zw, s_xw, s_zy ---- */
 
 /* rows[i] += sum over (alpha, gamma) of M[alpha,gamma] L[i,alpha] R[i,gamma] */
@@ -80,7 +70,7 @@ static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const do
     return st;
 }
 
-static kspec_status by_columns(const ks_run *run, work *w, ks_arena *arena, kspec_error *err) {
+static kspec_status by_columns(const ks_run *run, ks_sums_work *w, ks_arena *arena, kspec_error *err) {
     const ks_two *t = w->t;
     double *M = ks_arena_alloc(arena, ks_size(2, ks_size(t->Q, t->R)), sizeof *M);
     double *T = ks_arena_alloc(arena, ks_size(t->P, t->Q), sizeof *T);
@@ -105,7 +95,7 @@ static kspec_status by_columns(const ks_run *run, work *w, ks_arena *arena, kspe
 enum { BAND = 64 };
 
 typedef struct {
-    work *w;
+    ks_sums_work *w;
     /* per worker: four bands of K, K^T, L, L^T, and one of BAND x max(Q,R) */
     double **room;
     /* per chunk: Q + Q + R + R sums over its rows */
@@ -145,7 +135,7 @@ static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-static kspec_status by_rows(const ks_run *run, work *w, ks_arena *arena, kspec_error *err) {
+static kspec_status by_rows(const ks_run *run, ks_sums_work *w, ks_arena *arena, kspec_error *err) {
     const ks_two *t = w->t;
     size_t P = t->P, Q = t->Q, R = t->R, longer = Q > R ? Q : R, chunks = (P + BAND - 1) / BAND;
     int workers = ks_workers(run, chunks);
@@ -234,7 +224,8 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
  * not centred, f = 1 and e = 0. The sums over pairs of columns are those over all pairs, less a column with
  * itself.
  */
-static ks_quad without_row(const ks_two *t, const work *w, const simple *s, const ks_quad *all, size_t i) {
+static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple *s, const ks_quad *all,
+                           size_t i) {
     size_t Q = t->Q, R = t->R;
     const double *x = t->X + i * Q, *z = t->Z + i * Q, *y = t->Y + i * R, *v = t->W + i * R;
     double n = (double)t->P, f = t->centered ? n / (n - 1) : 1, e = t->centered ? 1 / (n - 1) : 0;
@@ -259,8 +250,8 @@ static ks_quad without_row(const ks_two *t, const work *w, const simple *s, cons
  * The sums over pairs with a column of the first: u[i] x z of it for d; twice where it is one of the second,
  * too.
  */
-static void without_columns(const ks_two *t, const work *w, const simple *s, int second, const ks_quad *all,
-                            double *d, ks_quad *out) {
+static void without_columns(const ks_two *t, const ks_sums_work *w, const simple *s, int second,
+                            const ks_quad *all, double *d, ks_quad *out) {
     size_t cols = second ? t->R : t->Q;
     const double *l = second ? t->Y : t->X, *r = second ? t->W : t->Z, *u = second ? s->u : s->u2;
     const double *v = second ? s->v2 : s->v, *a = second ? w->oa : w->ca, *c = second ? w->oc : w->cc;
@@ -279,7 +270,7 @@ static void without_columns(const ks_two *t, const work *w, const simple *s, int
     }
 }
 
-static ks_quad all_of(const ks_two *t, const work *w, const simple *s) {
+static ks_quad all_of(const ks_two *t, const ks_sums_work *w, const simple *s) {
     ks_quad q = {0, s->V * s->V2, 0, 0, s->V};
     for (size_t k = 0; k < t->Q; k++) q.a += w->ca[k], q.c += w->cc[k];
     for (size_t i = 0; i < t->P; i++) q.d += s->u[i] * s->u2[i];
@@ -304,15 +295,16 @@ kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_are
     s->col = ks_arena_alloc(arena, Q, sizeof *s->col);
     s->other = t->same ? NULL : ks_arena_alloc(arena, R, sizeof *s->other);
     simple one;
-    work w;
+    ks_sums_work w;
     kspec_status st = KSPEC_OK;
     if (scratch.failed || arena->failed)
         st = ks_nomem(err, "leave-one-out sums", scratch.failed ? scratch.failed : arena->failed);
     if (!st) {
-        w = (work){t, q, q + P, q + 2 * P, q + 2 * P + Q, q + 2 * P + 2 * Q, q + 2 * P + 2 * Q + R};
-        /* multiply-adds of both ways, but for a factor: P Q R against P^2 (Q + R) / 2 */
-        int columns = (double)Q * (double)R <= (double)P * ((double)Q + (double)R) / 2;
-        st = columns ? by_columns(run, &w, &scratch, err) : by_rows(run, &w, &scratch, err);
+        w = (ks_sums_work){t, q, q + P, q + 2 * P, q + 2 * P + Q, q + 2 * P + 2 * Q, q + 2 * P + 2 * Q + R};
+        const int columns = ks_sums_by_columns(P, Q, R);
+        st = run->device ? ks_sums_on_device(run, &w, columns, err)
+             : columns   ? by_columns(run, &w, &scratch, err)
+                         : by_rows(run, &w, &scratch, err);
     }
     if (!st) st = simple_sums(t, &one, &scratch, err);
     if (!st) {

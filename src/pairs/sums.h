@@ -43,8 +43,8 @@ typedef struct {
 } ks_sums;
 
 /*
- * Time: a few products of P x Q and Q x R matrices, or of P x P where that is less. The lists are in the
- * arena.
+ * Time: a few products of P x Q and Q x R matrices, or of P x P where that is less, by run->device where
+ * there is one. The lists are in the arena.
  */
 kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena, kspec_error *err);
 

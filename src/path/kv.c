@@ -11,7 +11,7 @@
  */
 #include "path/kv.h"
 
-#include "path/squares.h"
+#include "device/squares.h"
 
 #include <math.h>
 

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "path/squares.h"
+#include "device/squares.h"
 #include "device/pair_device.h"
 
 #include <math.h>

@@ -32,25 +32,6 @@ static kspec_status compute(kspec_ridge *r, const ks_run *run, const ks_ridge_ta
     return st;
 }
 
-/* One attempt, on the place that is decided on */
-static kspec_status attempt(kspec_ridge *r, const ks_ridge_task *t, ks_place *place, kspec_ridge_result **out,
-                            kspec_error *err) {
-    ks_run run;
-    kspec_ridge_result *result = NULL;
-    kspec_status st = ks_ridge_result(r, t->points, &result, err);
-    if (!st && !(st = ks_ridge_enter(r, &run, err))) {
-        st = decide(r, t, place, run.threads, err);
-        run.device = place->device;
-        if (!st) st = compute(r, &run, t, result, err);
-        ks_ridge_leave();
-    }
-    if (st)
-        kspec_ridge_free(result);
-    else
-        *out = result;
-    return st;
-}
-
 /* ---- doubts ---- */
 
 static int constant_target(const kspec_ridge *r) {
@@ -83,31 +64,47 @@ static kspec_status add_doubts(const kspec_ridge *r, kspec_ridge_result *result,
     return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
 }
 
+/* ---- the call ---- */
+
+typedef struct {
+    kspec_ridge *r;
+    const ks_ridge_task *task;
+    kspec_ridge_result *result;
+} call;
+
+static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
+    call *c = ctx;
+    ks_run run;
+    kspec_ridge_result *result = NULL;
+    kspec_status st = ks_ridge_result(c->r, c->task->points, &result, err);
+    if (!st && !(st = ks_ridge_enter(c->r, &run, err))) {
+        st = decide(c->r, c->task, place, run.threads, err);
+        run.device = place->device;
+        if (!st) st = compute(c->r, &run, c->task, result, err);
+        ks_ridge_leave();
+    }
+    if (!st) ks_place_tell(place, &result->device);
+    if (!st) st = add_doubts(c->r, result, err);
+    if (st)
+        kspec_ridge_free(result);
+    else
+        c->result = result;
+    return st;
+}
+
 kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_result **out,
                            kspec_error *err) {
-    kspec_error own;
     ks_place place;
     kspec_team *team = r->o.team;
+    call c = {r, t, NULL};
     const double start = ks_now();
-    if (!err) err = &own;
     kspec_status st = ks_place_make(&place, ks_device_of_rank(r->o.device, team), err);
-    place.ranked = team && team->comm.ranks > 1;
-    if (!st) st = attempt(r, t, &place, out, err);
-    if (st && place.device && place.device->failed && ks_place_retreat(&place, err)) {
-        ks_clear(err);
-        st = attempt(r, t, &place, out, err);
+    st = ks_place_run(&place, st, team, attempt, &c, err);
+    if (st) {
+        kspec_ridge_free(c.result);
+        return st;
     }
-    if (!st) {
-        ks_place_tell(&place, &(*out)->device);
-        st = add_doubts(r, *out, err);
-    }
-    ks_place_close(&place);
-    st = ks_team_end(team, st, err);
-    if (!st) {
-        (*out)->seconds = ks_now() - start;
-    } else {
-        kspec_ridge_free(*out);
-        *out = NULL;
-    }
-    return st;
+    c.result->seconds = ks_now() - start;
+    *out = c.result;
+    return KSPEC_OK;
 }

@@ -103,6 +103,41 @@ fi
 expect_error 2 "no GPU can be used: KSPEC_GPU_MEMORY: '0' must be a number of GB above 0" \
     env KSPEC_GPU_MEMORY=0 "$tool" moments x.npy --device gpu
 
+# dimension and compare
+kspec generate rff --rows 60 --cols 50 --dim 3 --seed 3 -o x2.npy
+for what in "dimension x.npy --curve" "dimension x.npy x.npy --no-center" "compare x.npy x2.npy"; do
+    expect_status 0 "$tool" $what --device cpu --json
+    expect_json 'j["device"] == "cpu" and j["device_reason"] == "asked for"'
+    cp "$out" cpu.json
+    expect_status 0 "$tool" $what --json
+    expect_json 'j["device"] == "cpu" and "small" in j["device_reason"]'
+    expect_status 0 "$tool" $what --device gpu --json
+    expect_json 'j["device"] == "gpu:0 Plain 0" and j["device_reason"] == "asked for"'
+    cp "$out" gpu.json
+    expect "$what: the GPU's numbers are the processor's" "$python" -c "
+import json
+a, b = json.load(open('gpu.json')), json.load(open('cpu.json'))
+for k in ('dimension', 'other_dimension', 'ci_low', 'ci_high', 'naive', 'alignment', 'alignment_stderr',
+          'alignment_biased'):
+    if k in b:
+        assert abs(a[k] - b[k]) <= 1e-8 * abs(b[k]), (k, a[k], b[k])
+for x, y in zip(a.get('differences', []), b.get('differences', []), strict=True):
+    assert x['what'] == y['what'] and abs(x['stderr'] - y['stderr']) <= 1e-7 * y['stderr'], (x, y)
+"
+    expect_status 0 "$tool" $what --device gpu:1
+    expect_stdout '^on gpu:1 Plain 1$'
+    expect_error 2 'no GPU can be used: gpu:0: the device is in use by another process' \
+        env PLAIN_PLUGIN=broken "$tool" $what --device gpu
+    expect_error 1 'gpu:0 Plain 0: .*out of memory' env PLAIN_PLUGIN=small "$tool" $what --device gpu
+done
+seq 60 | sed 's/^.$/a/' >groups.txt
+expect_error 2 'there is no dimension of groups on a GPU; use the cpu' \
+    "$tool" dimension x.npy --groups groups.txt --device gpu
+kspec generate rff --rows 2000 --cols 2000 --dim 3 -o y2.npy
+expect_status 0 env PLAIN_PLUGIN=small "$tool" dimension y2.npy y2.npy --threads 1 --json
+expect_json 'j["device"] == "cpu" and [w[:20] for w in j["warnings"]] == ["the GPU is not used:"]'
+rm y2.npy
+
 # ridge
 kspec generate linear --rows 90 --cols 20 --dim 5 -o z.npy
 ridge=(ridge z.npy --target z.npy --target-cols 0-1 --test-noise 0.1 --scale --features 10,80 --lambda 1,1e-3)

@@ -1,4 +1,4 @@
-#include "path/squares.h"
+#include "device/squares.h"
 
 #include "base/error.h"
 
@@ -40,15 +40,16 @@ double *ks_squares_vector(ks_squares *w, size_t count) {
 
 void ks_squares_product(ks_squares *w, const ks_run *part, size_t m, size_t n, size_t k, double alpha,
                         const ks_mat *X, const ks_mat *Y, int turned, double beta, ks_mat *Z) {
-    const ks_mat_product p = {.tb = turned,
+    const ks_mat_product p = {.ta = turned == KS_TURN_FIRST,
+                              .tb = turned == KS_TURN_SECOND,
                               .m = m,
                               .n = n,
                               .k = k,
                               .alpha = alpha,
                               .A = X,
-                              .lda = k,
+                              .lda = turned == KS_TURN_FIRST ? m : k,
                               .B = Y,
-                              .ldb = turned ? k : n,
+                              .ldb = turned == KS_TURN_SECOND ? k : n,
                               .beta = beta,
                               .C = Z,
                               .ldc = n};

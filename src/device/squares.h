@@ -1,7 +1,7 @@
 /*
- * What naive and Kong-Valiant share: a computation with the Gram matrix and others as large, wherever a
- * backend has them (device/backend.h). Every step does nothing after a failure, and all is dropped at the
- * end.
+ * What naive, Kong-Valiant and the sums of second order share: a computation with the Gram matrix and others
+ * as large, wherever a backend has them (device/backend.h). Every step does nothing after a failure, and all
+ * is dropped at the end.
  */
 #pragma once
 
@@ -31,7 +31,8 @@ ks_mat *ks_squares_matrix(ks_squares *w, size_t rows, size_t cols);
 void ks_squares_drop_last(ks_squares *w);
 double *ks_squares_vector(ks_squares *w, size_t count);
 
-/* Z (m x n) = alpha X op(Y) + beta Z, with m x k and k x n */
+/* Z (m x n) = alpha X Y + beta Z, with m x k and k x n; the transpose of X or Y may be given */
+enum { KS_TURN_SECOND = 1, KS_TURN_FIRST = 2 };
 void ks_squares_product(ks_squares *w, const ks_run *part, size_t m, size_t n, size_t k, double alpha,
                         const ks_mat *X, const ks_mat *Y, int turned, double beta, ks_mat *Z);
 /* out = alpha X o Y (turned: Y^T; NULL: X alone), or its sums over one index */
