@@ -243,8 +243,10 @@ static int run(void *args) {
     if (!status && !(r = calloc(of.count, sizeof *r))) status = cli_no_memory();
     for (size_t k = 0; k < of.count && !status; k++)
         status = compute(a, &of.at[k], &groups, of.count > 1, &r[k]);
-    for (size_t k = 0; k < of.count && !status; k++)
+    for (size_t k = 0; k < of.count && !status; k++) {
+        cli_doubts_of_missing(c, of.at[k].data);
         cli_doubts(c, of.count > 1 ? of.at[k].name : NULL, r[k]->doubts, r[k]->doubt_count);
+    }
     if (!status) status = cli_done(c, print_table, to_json, &(output){a, &of, r});
     for (size_t k = 0; k < of.count && r; k++) kspec_dimension_free(r[k]);
     free((void *)r);

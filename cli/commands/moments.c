@@ -262,6 +262,7 @@ static int run(void *args) {
     if (st) {
         status = cli_fail_of(&a->common, d, st, &err);
     } else {
+        cli_doubts_of_missing(&a->common, d);
         cli_doubts(&a->common, NULL, r->doubts, r->doubt_count);
         status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth, centred});
     }

@@ -311,6 +311,8 @@ int cli_no_memory(void);
 void cli_doubts(const cli_common *c, const char *where, kspec_doubt *const *doubts, size_t count);
 /* The same for the doubts in the JSON object of a command that ran inside this one */
 void cli_doubts_of(const cli_common *c, const char *where, const json_t *object);
+/* Rows and columns without a value: told once there is a result, so that a failure stays one line. */
+void cli_doubts_of_missing(const cli_common *c, const kspec_dataset *d);
 /* A warning about the tool itself, not about a result */
 void cli_warn(const cli_common *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

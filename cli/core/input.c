@@ -35,6 +35,10 @@ static int check_finite(const char *path, const kspec_dataset *d) {
     return EXIT_DONE;
 }
 
+static int is_of_missing(kspec_doubt_code code) {
+    return code == KSPEC_DOUBT_EMPTY_ROWS || code == KSPEC_DOUBT_EMPTY_COLS;
+}
+
 /* A column of times or trials matters to a command that has groups of rows, where none are given. */
 static void tell_doubts(const cli_common *c, const kspec_dataset *d) {
     const cli_option *o = c->command->options;
@@ -42,9 +46,15 @@ static void tell_doubts(const cli_common *c, const kspec_dataset *d) {
         o && cli_has_option(o, "groups") && !cli_given(c, "groups") && !cli_given(c, "groups-column");
     for (size_t k = 0; k < d->doubt_count; k++) {
         const kspec_doubt_code code = d->doubts[k]->code;
+        if (is_of_missing(code)) continue; /* cli_doubts_of_missing() */
         if (ungrouped || (code != KSPEC_DOUBT_TIME_COLUMN && code != KSPEC_DOUBT_TRIAL_COLUMN))
             cli_doubts(c, NULL, &d->doubts[k], 1);
     }
+}
+
+void cli_doubts_of_missing(const cli_common *c, const kspec_dataset *d) {
+    for (size_t k = 0; k < d->doubt_count; k++)
+        if (is_of_missing(d->doubts[k]->code)) cli_doubts(c, NULL, &d->doubts[k], 1);
 }
 
 static int read_all(const cli_common *c, const char *role, const char *const *paths, size_t count,
