@@ -233,7 +233,7 @@ static void ridge(kspec_doubt_code code, int doubtful) {
     kspec_ridge_result *out = NULL;
     if (done(code == KSPEC_DOUBT_SEARCH_END
                  ? kspec_ridge_best_lambda(r, 30, doubtful ? 10 : 1e-8, 100, &out, &err)
-                 : kspec_ridge_predict(r, 20, &lambda, 1, &out, &err)))
+                 : kspec_ridge_predict(r, &(size_t){20}, 1, &lambda, 1, &out, &err)))
         add(out->doubts, out->doubt_count);
     kspec_ridge_free(out);
     kspec_ridge_close(r);
