@@ -204,7 +204,7 @@ void ks_place_tell(const ks_place *p, kspec_device_used *used) {
 
 kspec_status ks_place_run(ks_place *p, kspec_status opened, kspec_team *team, ks_attempt *attempt, void *call,
                           kspec_error *err) {
-    kspec_error own; /* why a GPU failed is needed here */
+    kspec_error own = {0}; /* why a GPU failed is needed here */
     kspec_error *to = err ? err : &own;
     p->ranked = team && team->comm.ranks > 1;
     kspec_status st = opened ? opened : attempt(call, p, to);

@@ -257,7 +257,8 @@ expect_stderr 'm\(4\) is below the smallest double, 2.2e-308: .* scale the data 
 expect_json 'all((e["n"] < 4) == (e["stderr"] is not None) and e["root"] for e in j["estimates"])'
 expect_json 'any("smallest double" in w for w in j["warnings"])'
 expect_status 0 kspec moments small.npy --normalize --json
-expect_json 'all(e["stderr"] for e in j["estimates"]) and not any("smallest double" in w for w in j["warnings"])'
+expect_json 'all(e["stderr"] for e in j["estimates"])'
+expect_json 'not any("smallest double" in w for w in j["warnings"])'
 rm small.npy
 py "np.save('tiny.npy', np.full((4, 4), 1e-200))"
 expect_status 0 kspec moments --estimator all tiny.npy -n 4 --json

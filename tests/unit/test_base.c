@@ -90,6 +90,10 @@ TEST(options_of_older_and_newer_callers) {
         opts_new n;
         long more;
     } newer = {.n = {.size = sizeof newer}};
+    CHECK(ks_take_opts(&o, sizeof o, &newer, &e) == KSPEC_OK); /* what is not known here is zero */
+    newer.more = 1;
+    CHECK_FAILS(ks_take_opts(&o, sizeof o, &newer, &e), KSPEC_E_ARG, e, "is set, but this library");
+    newer.n.size = 4097;
     CHECK_FAILS(ks_take_opts(&o, sizeof o, &newer, &e), KSPEC_E_ARG, e, "size field");
     old.size = 0;
     CHECK_FAILS(ks_take_opts(&o, sizeof o, &old, &e), KSPEC_E_ARG, e, "size field is 0");

@@ -363,7 +363,7 @@ TEST(options_out_of_range) {
     REFUSED(o.epochs = 2000000, "epochs 2000000 exceeds");
     REFUSED(o.estimators = 64, "unknown estimators");
     REFUSED(o.threads = -1, "threads -1");
-    REFUSED(o.size = 4000, "size field");
+    REFUSED(o.size = 5000, "size field");
     REFUSED(o.scaling = (&(kspec_learn_scaling){-1, 1, 1, 1}), "learning rate -1");
     REFUSED(o.scaling = (&(kspec_learn_scaling){NAN, 1, 1, 1}), "learning rate nan");
     REFUSED(o.scaling = (&(kspec_learn_scaling){1, 1, 11, 1}), "power 11 of the width");
