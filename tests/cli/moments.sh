@@ -258,7 +258,7 @@ expect_json 'all((e["n"] < 4) == (e["stderr"] is not None) and e["root"] for e i
 expect_json 'any("smallest double" in w for w in j["warnings"])'
 expect_status 0 kspec moments small.npy --normalize --json
 expect_json 'all(e["stderr"] for e in j["estimates"])'
-expect_json 'not any("smallest double" in w for w in j["warnings"])'
+expect_json '[d["code"] for d in j["doubts"]] == ["dimension-unknown", "moments-unknown"]' # it is all noise
 rm small.npy
 py "np.save('tiny.npy', np.full((4, 4), 1e-200))"
 expect_status 0 kspec moments --estimator all tiny.npy -n 4 --json
