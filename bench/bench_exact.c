@@ -152,7 +152,7 @@ int main(int argc, char **argv) {
         t = seconds(&run) - t;
         if (t < gemm) gemm = t;
     }
-    ks_blas_leave();
+    ks_blas_exit();
     printf("%zu x %zu, %d trial(s), n <= %d, %d thread(s); DGEMM %.4f s (%.1f G multiply-adds/s)\n", P, Q,
            trials, nmax, threads, gemm, 1e-9 * (double)(P * Q * least) / gemm);
 

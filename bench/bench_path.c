@@ -31,7 +31,7 @@ static double dgemm_seconds(size_t n, const double *A, const double *B, double *
     double t = ks_now();
     ks_gemm(0, 0, n, n, n, 1, A, n, B, n, 0, C, n);
     t = ks_now() - t;
-    ks_blas_leave();
+    ks_blas_exit();
     return t;
 }
 

@@ -68,6 +68,6 @@ int main(int argc, char **argv) {
         }
         printf("%s %.4g %.1f\n", argv[i], t, 1e-9 * (double)s.m * (double)s.n * (double)s.k / t);
     }
-    ks_blas_leave();
+    ks_blas_exit();
     return 0;
 }

@@ -80,7 +80,7 @@ static void compare(size_t N, double alpha) {
     }
     if (ks_blas_enter(1, NULL)) return; /* one thread */
     double slow = svd_form(N, p, alpha, svd);
-    ks_blas_leave();
+    ks_blas_exit();
     const kspec_wls_point *q = r->points[0];
     printf("%6zu %6zu %6g %10.4f %10.4f %8.0f   %8.1e %8.1e %8.1e   %8.1e\n", N, p, alpha, fast, slow,
            slow / fast, fabs(q->error_noise_free / svd[0] - 1), fabs(q->error_noise / svd[1] - 1),

@@ -10,7 +10,7 @@
 namespace {
 
 enum { COPIERS = 8, ALONE = 1 << 16 }; // threads cost more than they save below so many numbers
-const size_t HALF = (size_t)4 << 20; // doubles
+const size_t HALF = (size_t)4 << 20;   // doubles
 
 // Numbers from ... to-1 of a block, counted by rows of `cols`; the first lies at `dense`, the block at `host`
 struct range {
@@ -79,8 +79,8 @@ ks_plugin_status copy_direct(ks_gpu *gpu, double *to, size_t ldt, const double *
     const size_t line = cols * sizeof(double);
     return gpu_check(gpu, rows == 1 || (ldt == cols && ldf == cols)
                               ? cudaMemcpyAsync(to, from, rows * line, kind, stream)
-                              : cudaMemcpy2DAsync(to, ldt * sizeof(double), from, ldf * sizeof(double), line, rows,
-                                                  kind, stream));
+                              : cudaMemcpy2DAsync(to, ldt * sizeof(double), from, ldf * sizeof(double), line,
+                                                  rows, kind, stream));
 }
 
 size_t end_of(size_t from, size_t all) { return all - from < HALF ? all : from + HALF; }
@@ -88,51 +88,56 @@ size_t end_of(size_t from, size_t all) { return all - from < HALF ? all : from +
 } // namespace
 
 ks_plugin_status gpu_blocks_after(ks_gpu *gpu) {
-    return gpu->copies.stream ? gpu_check(gpu, cudaEventRecord(gpu->copies.before, gpu->stream)) : KS_PLUGIN_OK;
+    return gpu->copies.stream ? gpu_check(gpu, cudaEventRecord(gpu->copies.before, gpu->stream))
+                              : KS_PLUGIN_OK;
 }
 
 ks_plugin_status gpu_blocks_arrive(ks_gpu *gpu) {
-    return gpu->copies.stream ? gpu_check(gpu, cudaStreamWaitEvent(gpu->stream, gpu->copies.arrived, 0)) : KS_PLUGIN_OK;
+    return gpu->copies.stream ? gpu_check(gpu, cudaStreamWaitEvent(gpu->stream, gpu->copies.arrived, 0))
+                              : KS_PLUGIN_OK;
 }
 
 ks_plugin_status gpu_blocks_wait(ks_gpu *gpu) {
     return gpu->copies.stream ? gpu_wait_for(gpu, gpu->copies.stream) : KS_PLUGIN_OK;
 }
 
-void gpu_blocks_close(ks_gpu *gpu, bool there) {
+void gpu_blocks_close(ks_gpu *gpu, bool alive) {
     blocks *c = &gpu->copies;
     cudaEvent_t events[] = {c->half_free[0], c->half_free[1], c->before, c->arrived};
-    if (c->stream && there) {
+    if (c->stream && alive) {
         gpu_blocks_wait(gpu);
         cudaStreamDestroy(c->stream);
         c->stream = NULL;
     }
     for (int k = 0; k < 4; k++)
-        if (events[k] && there) cudaEventDestroy(events[k]);
-    gpu_unshare(c->pinned, there);
+        if (events[k] && alive) cudaEventDestroy(events[k]);
+    gpu_unshare(c->pinned, alive);
 }
 
-ks_plugin_status gpu_put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols, size_t ld) {
+ks_plugin_status gpu_put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
+                               size_t ld) {
     const size_t all = rows * cols;
     blocks *c = &gpu->copies;
     ks_plugin_status st = open_blocks(gpu);
     if (!st) st = gpu_check(gpu, cudaStreamWaitEvent(c->stream, c->before, 0));
     const bool direct = is_direct(gpu, from, rows, cols, ld);
-    if (direct && !st) st = copy_direct(gpu, to, cols, from, ld, rows, cols, cudaMemcpyHostToDevice, c->stream);
+    if (direct && !st)
+        st = copy_direct(gpu, to, cols, from, ld, rows, cols, cudaMemcpyHostToDevice, c->stream);
     for (size_t a = 0, b, k = 0; a < all && !direct && !st; a = b, k ^= 1) {
         double *half = c->pinned + k * HALF;
         b = end_of(a, all);
         st = gpu_check(gpu, cudaEventSynchronize(c->half_free[k]));
         if (st) break;
         copy_in_parallel({half, (double *)from, cols, ld, a, b, 0});
-        st = gpu_check(gpu,
-                       cudaMemcpyAsync(to + a, half, (b - a) * sizeof *to, cudaMemcpyHostToDevice, c->stream));
+        st = gpu_check(
+            gpu, cudaMemcpyAsync(to + a, half, (b - a) * sizeof *to, cudaMemcpyHostToDevice, c->stream));
         if (!st) st = gpu_check(gpu, cudaEventRecord(c->half_free[k], c->stream));
     }
     return st ? st : gpu_check(gpu, cudaEventRecord(c->arrived, c->stream));
 }
 
-ks_plugin_status gpu_get_block(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows, size_t cols) {
+ks_plugin_status gpu_get_block(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
+                               size_t cols) {
     const size_t all = rows * cols;
     blocks *c = &gpu->copies;
     ks_plugin_status st = open_blocks(gpu);

@@ -38,7 +38,8 @@ static bool is_active(int device) {
 bool gpu_lost(ks_gpu *gpu) {
     // reset; or reset, and in use again
     if (!gpu->lost && (!is_active(gpu->device) || gpu_context() != gpu->context)) gpu->lost = true;
-    if (gpu->lost) snprintf(gpu->message, sizeof gpu->message, "another part of this program has reset the GPU");
+    if (gpu->lost)
+        snprintf(gpu->message, sizeof gpu->message, "another part of this program has reset the GPU");
     return gpu->lost;
 }
 
@@ -81,7 +82,7 @@ ks_plugin_status gpu_share(ks_gpu *gpu, size_t bytes, void **out) {
     return st;
 }
 
-void gpu_unshare(void *p, bool there) {
-    if (p && there) cudaHostUnregister(p);
+void gpu_unshare(void *p, bool alive) {
+    if (p && alive) cudaHostUnregister(p);
     free(p);
 }

@@ -112,7 +112,8 @@ __global__ void col_sums(const parameters p) {
 }
 
 __global__ void add_chains(const double *part, size_t chains, size_t count, double *out) {
-    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count;
+         i += (size_t)gridDim.x * blockDim.x) {
         double sum = part[i];
         for (size_t c = 1; c < chains; c++) sum += part[c * count + i];
         out[i] = sum;
@@ -155,7 +156,7 @@ ks_plugin_status gpu_symmetrise(ks_gpu *gpu, size_t n, double *X) { return squar
 ks_plugin_status gpu_mirror(ks_gpu *gpu, size_t n, double *X, size_t ld) { return square(gpu, n, ld, X, 1); }
 
 // A vector of the host's at `to`; NULL stays
-static ks_plugin_status bring(ks_gpu *gpu, const double **v, size_t count, double *to) {
+static ks_plugin_status copy_in(ks_gpu *gpu, const double **v, size_t count, double *to) {
     if (!*v) return KS_PLUGIN_OK;
     ks_plugin_status st =
         gpu_check(gpu, cudaMemcpyAsync(to, *v, count * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
@@ -173,8 +174,8 @@ ks_plugin_status gpu_expression(ks_gpu *gpu, const ks_expression *e, ks_tile_res
     ks_plugin_status st = gpu_enter(gpu);
     // row, col, the sums, and those of the chains
     if (!st) st = gpu_stage(gpu, m + n + (sums ? count * (1 + chains) : 0));
-    if (!st && !e->vectors_there) st = bring(gpu, &p.e.row, m, gpu->staging);
-    if (!st && !e->vectors_there) st = bring(gpu, &p.e.col, n, gpu->staging + m);
+    if (!st && !e->vectors_on_device) st = copy_in(gpu, &p.e.row, m, gpu->staging);
+    if (!st && !e->vectors_on_device) st = copy_in(gpu, &p.e.col, n, gpu->staging + m);
     if (st) return st;
     double *sum = gpu->staging + m + n, *part = sum + count;
     if (sums) p.out = part;
@@ -187,11 +188,12 @@ ks_plugin_status gpu_expression(ks_gpu *gpu, const ks_expression *e, ks_tile_res
     if ((st = gpu_check(gpu, cudaGetLastError()))) return st;
     gpu->queued += 60 * (double)m * (double)n * (e->count + 1);
     if (!sums) return KS_PLUGIN_OK;
-    double *to = e->vectors_there ? out : sum;
+    double *to = e->vectors_on_device ? out : sum;
     add_chains<<<at_most((count + 255) / 256), 256, 0, gpu->stream>>>(part, chains, count, to);
     st = gpu_check(gpu, cudaGetLastError());
-    if (!st && !e->vectors_there) {
-        st = gpu_check(gpu, cudaMemcpyAsync(out, sum, count * sizeof *out, cudaMemcpyDeviceToHost, gpu->stream));
+    if (!st && !e->vectors_on_device) {
+        st = gpu_check(gpu,
+                       cudaMemcpyAsync(out, sum, count * sizeof *out, cudaMemcpyDeviceToHost, gpu->stream));
         if (!st) st = gpu_wait(gpu);
     }
     return st;

@@ -30,7 +30,8 @@ __global__ void cosines(size_t rows, size_t cols, const double *b, double scale,
 
 } // namespace
 
-ks_plugin_status gpu_cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale, double *Z) {
+ks_plugin_status gpu_cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale,
+                             double *Z) {
     const unsigned wide = (unsigned)((cols + 127) / 128), high = rows > 8192 ? 8192 : (unsigned)rows;
     ks_plugin_status st = gpu_enter(gpu);
     if (st) return st;

@@ -40,7 +40,7 @@ struct ks_gpu {
     int locked;
     // Of the host's, known to the device (gpu_share): set to stop a long kernel; how far it is. And where the device
     // sees this
-    volatile int *control, *control_there;
+    volatile int *control, *control_on_device;
     // the context in which all this is, and whether it has been reset: then none of it may be touched again
     unsigned long long context;
     bool lost;
@@ -72,7 +72,7 @@ unsigned long long gpu_context(void);
 // Memory of the host's that the device can reach, but which is not CUDA's own: a reset does not take it away. And its
 // end, in a context that is still there or not
 ks_plugin_status gpu_share(ks_gpu *gpu, size_t bytes, void **out);
-void gpu_unshare(void *p, bool there);
+void gpu_unshare(void *p, bool alive);
 
 // Room for at least `count` doubles in gpu->staging; what was there is lost.
 ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count);
@@ -86,13 +86,15 @@ void gpu_release(ks_gpu *gpu, void *p);
 
 // From so many numbers on, a copy goes by blocks.cu.
 enum { GPU_SMALL = 1 << 20 };
-ks_plugin_status gpu_put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols, size_t ld);
-ks_plugin_status gpu_get_block(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows, size_t cols);
+ks_plugin_status gpu_put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
+                               size_t ld);
+ks_plugin_status gpu_get_block(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
+                               size_t cols);
 // What is queued so far comes before later copies; what is copied so far comes before later work; waits for it.
 ks_plugin_status gpu_blocks_after(ks_gpu *gpu);
 ks_plugin_status gpu_blocks_arrive(ks_gpu *gpu);
 ks_plugin_status gpu_blocks_wait(ks_gpu *gpu);
-void gpu_blocks_close(ks_gpu *gpu, bool there);
+void gpu_blocks_close(ks_gpu *gpu, bool alive);
 
 ks_plugin_status gpu_lock(ks_gpu *gpu, void *p, size_t bytes);
 void gpu_unlock(ks_gpu *gpu, void *p);
@@ -109,7 +111,8 @@ ks_plugin_status gpu_gram_times(ks_gpu *gpu, const ks_gram_job *job, const doubl
 ks_plugin_status gpu_cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale, double *Z);
 ks_plugin_status gpu_shift(ks_gpu *gpu, size_t n, double c, double *X);
 ks_plugin_status gpu_factor(ks_gpu *gpu, size_t n, double *A, size_t lda);
-ks_plugin_status gpu_solve(ks_gpu *gpu, size_t n, const double *U, size_t ldu, size_t m, double *X, size_t ldx);
+ks_plugin_status gpu_solve(ks_gpu *gpu, size_t n, const double *U, size_t ldu, size_t m, double *X,
+                           size_t ldx);
 size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job);
 size_t gpu_path_parts(ks_gpu *gpu, const ks_path_job *job);
 enum { PATH_ORDERS = 16, PATH_LOO_ORDERS = 8 };

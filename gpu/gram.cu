@@ -43,8 +43,8 @@ __device__ size_t listed(const gram &g, size_t k) {
 
 // One tile: the entries at rows i0 + 4 ty ..., columns j0 + tx + 16 c
 template <int METRIC>
-__device__ __forceinline__ void tile(const gram &g, size_t i0, size_t j0, double (*a)[TILE + 2], double (*b)[TILE + 2],
-                                     double (&s)[4][4]) {
+__device__ __forceinline__ void tile(const gram &g, size_t i0, size_t j0, double (*a)[TILE + 2],
+                                     double (*b)[TILE + 2], double (&s)[4][4]) {
     const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
 #pragma unroll
     for (int r = 0; r < 4; r++)
@@ -153,7 +153,8 @@ __global__ void add_squares(const gram g, double *out) {
         const size_t first = g.first(g.list.at[l]), end = g.first(g.list.at[l] + 1);
         double sum = 0;
         for (; c < g.squares; c++) {
-            const size_t line = c < I ? c : I, t = line * g.squares - line * (line - 1) / 2 + (c < I ? I : c) - line;
+            const size_t line = c < I ? c : I,
+                         t = line * g.squares - line * (line - 1) / 2 + (c < I ? I : c) - line;
             if (t >= end) break;
             if (t >= first) sum += g.part[c * g.n + i];
         }
@@ -181,8 +182,12 @@ void launch(int metric, const gram &g, size_t from, size_t count, cudaStream_t s
 
 ks_plugin_status gpu_gram_times(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                 const ks_plugin_progress *progress) {
-    const size_t n = job->n, wanted = n / LONG, lines = wanted < FEWEST ? FEWEST : wanted > MOST ? MOST : wanted;
-    gram g = {job->X, NULL, NULL, n, ((n + lines - 1) / lines + TILE - 1) / TILE * TILE, 0, (int)job->p, NULL};
+    const size_t n = job->n, wanted = n / LONG,
+                 lines = wanted < FEWEST ? FEWEST
+                         : wanted > MOST ? MOST
+                                         : wanted;
+    gram g = {job->X, NULL,        NULL, n, ((n + lines - 1) / lines + TILE - 1) / TILE * TILE,
+              0,      (int)job->p, NULL};
     g.squares = (n + g.side - 1) / g.side;
     g.list = parts_of(job->part);
     const size_t vectors = g.list.count == g.list.parts ? 1 : (size_t)g.list.count;
@@ -199,7 +204,8 @@ ks_plugin_status gpu_gram_times(ks_gpu *gpu, const ks_gram_job *job, const doubl
     double *v = (double *)held[0], *out = (double *)held[1], *h = (double *)held[3];
     g.v = v, g.part = (double *)held[2], g.h = h;
     if (!st) st = gpu_check(gpu, cudaMemcpyAsync(v, x, vector, cudaMemcpyHostToDevice, gpu->stream));
-    if (!st && h) st = gpu_check(gpu, cudaMemcpyAsync(h, job->h, vector, cudaMemcpyHostToDevice, gpu->stream));
+    if (!st && h)
+        st = gpu_check(gpu, cudaMemcpyAsync(h, job->h, vector, cudaMemcpyHostToDevice, gpu->stream));
     for (size_t from = 0; from < all && !st; from += each) {
         if (progress->report(progress->ctx, (double)from / (double)all)) st = KS_PLUGIN_STOPPED;
         if (!st) st = gpu_enter(gpu);

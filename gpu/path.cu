@@ -18,7 +18,9 @@ static size_t steps_of(const shape &k, size_t P) {
     return (P + 31 + 2 * batch) / batch * batch + batch;
 }
 
-static size_t groups_of(const shape &k, size_t rows) { return (rows + (size_t)k.warps - 1) / (size_t)k.warps; }
+static size_t groups_of(const shape &k, size_t rows) {
+    return (rows + (size_t)k.warps - 1) / (size_t)k.warps;
+}
 
 // As many as run at once; at least one
 static int blocks_of(ks_gpu *gpu, const shape &k, size_t rows) {
@@ -43,7 +45,8 @@ size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job) {
 
 // Waits for the kernel, telling the caller how far it is (of `groups`, in share [from, to] of the whole), and stops
 // it when the caller says so.
-ks_plugin_status path_watch(ks_gpu *gpu, int groups, double from, double to, const ks_plugin_progress *progress) {
+ks_plugin_status path_watch(ks_gpu *gpu, int groups, double from, double to,
+                            const ks_plugin_progress *progress) {
     cudaError_t e = cudaSuccess;
     useconds_t pause = 20;
     int stopped = 0;
@@ -60,7 +63,8 @@ ks_plugin_status path_watch(ks_gpu *gpu, int groups, double from, double to, con
     return st ? st : stopped ? KS_PLUGIN_STOPPED : KS_PLUGIN_OK;
 }
 
-ks_plugin_status path_begin(ks_gpu *gpu, const ks_path_job *job, slabs s, double **px, double **py, void **held) {
+ks_plugin_status path_begin(ks_gpu *gpu, const ks_path_job *job, slabs s, double **px, double **py,
+                            void **held) {
     const size_t bytes = s.count() * sizeof(double);
     ks_plugin_status st = gpu_alloc(gpu, bytes, &held[0]);
     if (!st && job->B != job->A) st = gpu_alloc(gpu, bytes, &held[1]);
@@ -94,11 +98,12 @@ ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
     if (!st) st = gpu_check(gpu, k.prepare(k.shared, &each));
     if (!st) {
         k.launch(blocks, k.shared, gpu->stream, px, py, s, list, (double *)held[2], (unsigned *)held[4],
-                 gpu->control_there, (double *)held[3]);
+                 gpu->control_on_device, (double *)held[3]);
         st = gpu_check(gpu, cudaGetLastError());
     }
     if (!st) st = path_watch(gpu, (int)groups_of(k, (size_t)starts), 0, 1, progress);
-    if (!st) st = gpu_check(gpu, cudaMemcpyAsync(sums, held[3], s_bytes, cudaMemcpyDeviceToHost, gpu->stream));
+    if (!st)
+        st = gpu_check(gpu, cudaMemcpyAsync(sums, held[3], s_bytes, cudaMemcpyDeviceToHost, gpu->stream));
     if (!st) st = gpu_wait(gpu);
     for (int i = 0; i < list.count && !st; i++)
         for (size_t h = list.at[i]; h < P; h += job->part.parts)

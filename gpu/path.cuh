@@ -8,9 +8,7 @@
 namespace path {
 
 // How a block works: its warps, the steps between barriers, and how many such batches are in shared memory
-template <int W, int B, int S> struct how {
-    static constexpr int WARPS = W, BATCH = B, STAGES = S;
-};
+template <int W, int B, int S> struct how { static constexpr int WARPS = W, BATCH = B, STAGES = S; };
 
 __device__ __forceinline__ void fetch16(void *s, const void *g) {
     const uint32_t a = (uint32_t)__cvta_generic_to_shared(s);
@@ -34,9 +32,9 @@ __device__ __forceinline__ void column(int c, double (&A)[N - 1][C], double A1, 
 
 // A lane's columns of one row. x and y are the first pair, and on return that of the next slab (nx, ny).
 template <int N, int C, bool TWO, bool MASK>
-__device__ __forceinline__ void step(double (&A)[N - 1][C], const double (&A1)[C], double (&R)[N - 1], double2 &x,
-                                     double2 &y, const double2 *xs, const double2 *ys, const double2 *nx,
-                                     const double2 *ny, bool on, int lane) {
+__device__ __forceinline__ void step(double (&A)[N - 1][C], const double (&A1)[C], double (&R)[N - 1],
+                                     double2 &x, double2 &y, const double2 *xs, const double2 *ys,
+                                     const double2 *nx, const double2 *ny, bool on, int lane) {
 #pragma unroll
     for (int j = 0; j < C / 2; j++) {
         double2 u = j + 1 < C / 2 ? xs[(j + 1) * 32 + lane] : nx[lane], v;
@@ -58,8 +56,8 @@ template <int N, int C, bool TWO, class H>
 __device__ __forceinline__ void panel(const double *gx, const double *gy, int P, int h, int hmax, int first,
                                       int batches, bool leftmost, bool rightmost, double *slab, double *rin,
                                       double *rout, double *R_mine, double *total) {
-    constexpr int WARPS = H::WARPS, BATCH = H::BATCH, STAGES = H::STAGES, PER = 32 * C, K = N - 1, KP = record<N>(),
-                  RB = BATCH * KP, RI = RB + KP;
+    constexpr int WARPS = H::WARPS, BATCH = H::BATCH, STAGES = H::STAGES, PER = 32 * C, K = N - 1,
+                  KP = record<N>(), RB = BATCH * KP, RI = RB + KP;
     const int lane = threadIdx.x % 32;
     auto fetch = [&](int b) {
         if (b < batches) {
@@ -98,21 +96,23 @@ __device__ __forceinline__ void panel(const double *gx, const double *gy, int P,
         const double *ri = rin + st * RI;
         double2 x = xs[lane], y;
         if (TWO) y = ys[lane];
-        auto incoming = [&](int t, double (&r)[KP]) {
+        auto incoming = [&](int t, double(&r)[KP]) {
 #pragma unroll
             for (int k = 0; k < KP; k += 2) {
                 const double2 v = *(const double2 *)(ri + (t + 1) * KP + k);
                 r[k] = v.x, r[k + 1] = v.y;
             }
         };
-        auto pass = [&](int t, const double (&r)[KP]) { // lane 31 hands its row on, lane 0 takes the next one in
+        auto pass = [&](int t,
+                        const double(&r)[KP]) { // lane 31 hands its row on, lane 0 takes the next one in
             const uint32_t to = (uint32_t)__cvta_generic_to_shared(rout + t * KP);
 #pragma unroll
             for (int k = 0; k < K; k += 2)
-                asm volatile("{ .reg .pred p; setp.eq.s32 p, %3, 31; @p st.shared.v2.f64 [%0], {%1, %2}; }" ::"r"(
-                                 to + 8 * k),
-                             "d"(R[k]), "d"(k + 1 < K ? R[k + 1 < K ? k + 1 : k] : 0.0), "r"(lane)
-                             : "memory");
+                asm volatile(
+                    "{ .reg .pred p; setp.eq.s32 p, %3, 31; @p st.shared.v2.f64 [%0], {%1, %2}; }" ::"r"(
+                        to + 8 * k),
+                    "d"(R[k]), "d"(k + 1 < K ? R[k + 1 < K ? k + 1 : k] : 0.0), "r"(lane)
+                    : "memory");
 #pragma unroll
             for (int k = 0; k < K; k++) {
                 const double v = __shfl_up_sync(~0u, R[k], 1);
@@ -145,7 +145,8 @@ __device__ __forceinline__ void panel(const double *gx, const double *gy, int P,
         if (!rightmost)
             for (int i = lane; i < RB / 2; i += 32) {
                 const int row = s0 - 31 + 2 * i / KP;
-                if (row >= 0) *(double2 *)(R_mine + (size_t)row * KP + 2 * i % KP) = *(const double2 *)(rout + 2 * i);
+                if (row >= 0)
+                    *(double2 *)(R_mine + (size_t)row * KP + 2 * i % KP) = *(const double2 *)(rout + 2 * i);
             }
         __syncwarp();
     }
@@ -172,8 +173,12 @@ __device__ __forceinline__ void panel(const double *gx, const double *gy, int P,
 }
 
 // The start rows of a list of parts, in their order, and a few beyond the last
-__host__ __device__ inline int starts_of(const part_list &l, int P) { return (P + l.parts - 1) / l.parts * l.count; }
-__device__ __forceinline__ int start_row(const part_list &l, int i) { return i / l.count * l.parts + l.at[i % l.count]; }
+__host__ __device__ inline int starts_of(const part_list &l, int P) {
+    return (P + l.parts - 1) / l.parts * l.count;
+}
+__device__ __forceinline__ int start_row(const part_list &l, int i) {
+    return i / l.count * l.parts + l.at[i % l.count];
+}
 
 // control[0]: stop; control[1]: groups that were begun, both in the host's memory. Blocks take the next group
 // of WARPS start rows, the longest first; each writes sums of its own rows.
@@ -209,11 +214,11 @@ __global__ void __launch_bounds__(32 * H::WARPS, 8 / H::WARPS)
         if (lane == 0)
             for (int k = 0; k < N; k++) total[k] = 0;
         for (int p = 0; p < s.full; p++)
-            panel<N, C, TWO, H>(px + s.at(p), py + s.at(p), P, h, hmax, first, batches, p == 0, p + 1 == s.panels(),
-                             slab, rin, rout, R_mine, total);
+            panel<N, C, TWO, H>(px + s.at(p), py + s.at(p), P, h, hmax, first, batches, p == 0,
+                                p + 1 == s.panels(), slab, rin, rout, R_mine, total);
         if (s.last_C)
-            panel<N, NARROW, TWO, H>(px + s.at(s.full), py + s.at(s.full), P, h, hmax, first, batches, s.full == 0,
-                                  true, slab, rin, rout, R_mine, total);
+            panel<N, NARROW, TWO, H>(px + s.at(s.full), py + s.at(s.full), P, h, hmax, first, batches,
+                                     s.full == 0, true, slab, rin, rout, R_mine, total);
         if (h < P && lane == 0)
             for (int k = 0; k < N; k++) sums[(size_t)h * N + k] = total[k];
     }
@@ -223,8 +228,9 @@ __global__ void __launch_bounds__(32 * H::WARPS, 8 / H::WARPS)
 struct shape {
     int N, C, narrow, warps, batch;
     size_t record, shared;
-    void (*launch)(int blocks, size_t shared, cudaStream_t stream, const double *px, const double *py, slabs s,
-                   const part_list &list, double *R, unsigned *next, volatile int *control, double *sums);
+    void (*launch)(int blocks, size_t shared, cudaStream_t stream, const double *px, const double *py,
+                   slabs s, const part_list &list, double *R, unsigned *next, volatile int *control,
+                   double *sums);
     // allows that much shared memory; how many blocks a multiprocessor then holds
     cudaError_t (*prepare)(size_t shared, int *blocks);
 };

@@ -14,10 +14,10 @@ enum { WARPS = 8 };
 
 // Memory of the warps, one after the other: rows x record doubles each
 struct buffers {
-    double *R, *W;   // of a row: orders 1 ... N-1
-    double *T;       // col_stretches x rows: the same
-    double *C;       // row_stretches x 32-lane columns x record
-    double *V;       // columns x record: orders 1 ... N
+    double *R, *W; // of a row: orders 1 ... N-1
+    double *T;     // col_stretches x rows: the same
+    double *C;     // row_stretches x 32-lane columns x record
+    double *V;     // columns x record: orders 1 ... N
     size_t rows, columns;
     int row_stretch, row_stretches, col_panels, col_stretches;
 };
@@ -35,7 +35,8 @@ template <int K> __device__ __forceinline__ void load(const double *p, double (&
 }
 template <int K> __device__ __forceinline__ void save(double *p, const double (&v)[K]) {
 #pragma unroll
-    for (int k = 0; k < K; k += 2) *(double2 *)(p + k) = make_double2(v[k], k + 1 < K ? v[k + 1 < K ? k + 1 : k] : 0);
+    for (int k = 0; k < K; k += 2)
+        *(double2 *)(p + k) = make_double2(v[k], k + 1 < K ? v[k + 1 < K ? k + 1 : k] : 0);
 }
 
 __device__ __forceinline__ void fetch16(double *to, const double *from, bool on) { // zeros unless `on`
@@ -67,14 +68,15 @@ template <int N, int C, bool TWO> struct walker {
 
     // Batch i of the steps first, first + by, ...: its slabs, and what comes in with row step - skew
     __device__ __forceinline__ void fetch(int i, int batches, int first, int by, int skew, const double *gx,
-                                          const double *gy, const double *R, const double *T, const double *W) const {
+                                          const double *gy, const double *R, const double *T,
+                                          const double *W) const {
         if (i < batches) {
             stage<N, C, TWO> &to = stages[i % STAGES];
             const int steps = (int)s.steps;
 #pragma unroll 1
             for (int t = 0; t < BATCH; t++) {
                 const int step = first + by * (i * BATCH + t), row = step - skew;
-                const bool on = step >= 0 && step < steps, in = row > h && row < s.P;
+                const bool on = step >= 0 && step<steps, in = row> h && row < s.P;
                 const size_t at = on ? (size_t)step * PER : 0, line = in ? (size_t)row * RR : 0;
                 for (int k = lane; k < PER / 2; k += 32) {
                     fetch16(&to.x[t][2 * k], gx + at + 2 * k, on);
@@ -114,7 +116,8 @@ template <int N, int C, bool TWO> struct walker {
     __device__ void back(int p) const {
         const double *gx = px + s.at(p), *gy = py + s.at(p);
         const int P = s.P, top = P - 1 + 31, count = top - h, batches = (count + BATCH - 1) / BATCH;
-        const double *T_in = p + 1 == s.panels() ? NULL : b.T + (size_t)((p + 1) / b.col_panels) * b.rows * RR;
+        const double *T_in =
+            p + 1 == s.panels() ? NULL : b.T + (size_t)((p + 1) / b.col_panels) * b.rows * RR;
         double *T_out = b.T + (size_t)(p / b.col_panels) * b.rows * RR;
         double D[C][K], T[K];
         int mark = (P - 1) / b.row_stretch;
@@ -143,13 +146,15 @@ template <int N, int C, bool TWO> struct walker {
                 for (int c = C - 1; c >= 0; c--) { // C[j+1] += T[j] B, T[j] += C[j] A, from the highest down
 #pragma unroll
                     for (int j = K - 1; j >= 0; j--) {
-                        if (j + 1 < K) D[c][j + 1 < K ? j + 1 : j] = fma(T[j], y[c], D[c][j + 1 < K ? j + 1 : j]);
+                        if (j + 1 < K)
+                            D[c][j + 1 < K ? j + 1 : j] = fma(T[j], y[c], D[c][j + 1 < K ? j + 1 : j]);
                         T[j] = fma(D[c][j], x[c], T[j]);
                     }
                 }
                 if (on && row == mark * b.row_stretch) {
 #pragma unroll
-                    for (int c = 0; c < C; c++) save<K>(column(b.C, p, c) + (size_t)mark * b.columns * CR, D[c]);
+                    for (int c = 0; c < C; c++)
+                        save<K>(column(b.C, p, c) + (size_t)mark * b.columns * CR, D[c]);
                     mark--;
                 }
                 if (lane == 0 && on && row < P) save<K>(T_out + (size_t)row * RR, T);
@@ -173,8 +178,9 @@ template <int N, int C, bool TWO> struct walker {
     }
 
     // One column of the walk forward
-    static __device__ __forceinline__ void cross(double x, double y, double (&A)[N], double (&D)[K], double (&V)[N],
-                                                 double (&R)[K], double (&T)[K], double (&W)[K]) {
+    static __device__ __forceinline__ void cross(double x, double y, double (&A)[N], double (&D)[K],
+                                                 double (&V)[N], double (&R)[K], double (&T)[K],
+                                                 double (&W)[K]) {
         double v[K];
 #pragma unroll
         for (int j = 0; j < K; j++) {
@@ -273,7 +279,8 @@ template <int N, int C, bool TWO>
 __global__ void __launch_bounds__(32 * WARPS, 1)
     walk(const double *px, const double *py, slabs s, int part, int parts, buffers b, volatile int *control,
          double *sums) {
-    const int slots = gridDim.x * WARPS, slot = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int slots = gridDim.x * WARPS, slot = blockIdx.x * WARPS + threadIdx.x / 32,
+              lane = threadIdx.x % 32;
     b.R += (size_t)slot * b.rows * row_record<N>();
     b.W += (size_t)slot * b.rows * row_record<N>();
     b.T += (size_t)slot * b.col_stretches * b.rows * row_record<N>();
@@ -310,7 +317,8 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
 
 // out[i] = the sum over slots of x[slot * count + i], in their order
 __global__ void add_slots(const double *x, int slots, size_t count, double *out) {
-    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count;
+         i += (size_t)gridDim.x * blockDim.x) {
         double sum = 0;
         for (int k = 0; k < slots; k++) sum += x[(size_t)k * count + i];
         out[i] = sum;
@@ -319,14 +327,15 @@ __global__ void add_slots(const double *x, int slots, size_t count, double *out)
 
 struct shape {
     int N, C, row, col;
-    cudaError_t (*launch)(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, int part,
-                          int parts, buffers b, volatile int *control, double *sums);
+    cudaError_t (*launch)(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s,
+                          int part, int parts, buffers b, volatile int *control, double *sums);
 };
 template <int N, int C, bool TWO>
-cudaError_t launch(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, int part, int parts,
-                   buffers b, volatile int *control, double *sums) {
+cudaError_t launch(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, int part,
+                   int parts, buffers b, volatile int *control, double *sums) {
     const size_t shared = WARPS * stage<N, C, TWO>::STAGES * sizeof(stage<N, C, TWO>);
-    cudaError_t e = cudaFuncSetAttribute(walk<N, C, TWO>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    cudaError_t e =
+        cudaFuncSetAttribute(walk<N, C, TWO>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     if (e != cudaSuccess) return e;
     walk<N, C, TWO><<<blocks, 32 * WARPS, shared, stream>>>(px, py, s, part, parts, b, control, sums);
     return cudaGetLastError();
@@ -337,9 +346,9 @@ template <int N, int C, bool TWO> shape make() {
 template <bool TWO> shape shape_for(int nmax) {
     switch (nmax) {
     case 1:
-    case 2: return make<2, TWO ? 2 : 4, TWO>();
-    case 3: return make<3, TWO ? 2 : 4, TWO>();
-    case 4: return make<4, TWO ? 2 : 4, TWO>();
+    case 2: return make < 2, TWO ? 2 : 4, TWO > ();
+    case 3: return make < 3, TWO ? 2 : 4, TWO > ();
+    case 4: return make < 4, TWO ? 2 : 4, TWO > ();
     case 5: return make<5, 2, TWO>();
     case 6: return make<6, 2, TWO>();
     case 7: return make<7, 2, TWO>();
@@ -413,17 +422,19 @@ struct call {
     double *at(int what) const { return (double *)held[2 + what]; }
 };
 
-ks_plugin_status run_part(const call &c, size_t part, double from, double to, const ks_plugin_progress *progress) {
+ks_plugin_status run_part(const call &c, size_t part, double from, double to,
+                          const ks_plugin_progress *progress) {
     ks_gpu *gpu = c.gpu;
     const ks_path_job *job = c.job;
     const size_t P = job->P, Q = job->Q, n = (size_t)job->nmax, parts = job->part.parts;
     const int slots = c.l.slots;
     ks_plugin_status st = KS_PLUGIN_OK;
-    for (int i = W; i <= SUMS && !st; i++) st = gpu_check(gpu, cudaMemsetAsync(c.at(i), 0, c.size[i], gpu->stream));
+    for (int i = W; i <= SUMS && !st; i++)
+        st = gpu_check(gpu, cudaMemsetAsync(c.at(i), 0, c.size[i], gpu->stream));
     gpu->control[1] = 0;
     if (!st)
-        st = gpu_check(gpu, c.k.launch(c.l.blocks, gpu->stream, c.px, c.py, c.l.s, (int)part, (int)parts, c.l.b,
-                                       gpu->control_there, c.at(SUMS)));
+        st = gpu_check(gpu, c.k.launch(c.l.blocks, gpu->stream, c.px, c.py, c.l.s, (int)part, (int)parts,
+                                       c.l.b, gpu->control_on_device, c.at(SUMS)));
     if (!st) {
         const size_t d = sizeof(double);
         add_slots<<<4 * gpu->processors, 256, 0, gpu->stream>>>(c.at(W), slots, c.size[ROWS] / d, c.at(ROWS));
@@ -455,8 +466,8 @@ ks_plugin_status path_loo(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
     call c = {gpu, job, shape_of(job)};
     c.l = layout_of(gpu, job, c.k);
     const size_t d = sizeof(double), per_row = c.l.b.rows * c.k.row, per_col = c.l.b.columns * c.k.col;
-    const size_t sizes[HELD] = {c.l.R * d,           c.l.R * d,   c.l.T * d,  c.l.C * d, c.l.V * d,
-                                job->P * c.k.N * d, per_row * d, per_col * d};
+    const size_t sizes[HELD] = {c.l.R * d, c.l.R * d,          c.l.T * d,   c.l.C * d,
+                                c.l.V * d, job->P * c.k.N * d, per_row * d, per_col * d};
     memcpy(c.size, sizes, sizeof sizes);
     c.host = (double *)malloc(sizes[SUMS] + sizes[ROWS] + sizes[COLS]);
     ks_plugin_status st = c.host ? path_begin(gpu, job, c.l.s, &c.px, &c.py, c.held) : KS_PLUGIN_NOMEM;

@@ -27,7 +27,8 @@ static int count_devices(char *why, size_t room) {
         return 0;
     }
     if (e == cudaErrorInsufficientDriver)
-        snprintf(why, room, "there is no driver of NVIDIA, or it is older than CUDA %d", CUDART_VERSION / 1000);
+        snprintf(why, room, "there is no driver of NVIDIA, or it is older than CUDA %d",
+                 CUDART_VERSION / 1000);
     else
         snprintf(why, room, "%s", cudaGetErrorString(e));
     return -1;
@@ -53,11 +54,11 @@ static ks_plugin_status describe(int device, ks_gpu_info *info, char *why, size_
 
 static void close_device(ks_gpu *gpu) {
     if (!gpu) return;
-    const bool there = gpu_enter(gpu) == KS_PLUGIN_OK; // else what it held is gone with its context
-    if (there && gpu->stream) gpu_wait(gpu);
-    gpu_blocks_close(gpu, there);
-    gpu_unshare((void *)gpu->control, there);
-    if (!there) {
+    const bool alive = gpu_enter(gpu) == KS_PLUGIN_OK; // else what it held is gone with its context
+    if (alive && gpu->stream) gpu_wait(gpu);
+    gpu_blocks_close(gpu, alive);
+    gpu_unshare((void *)gpu->control, alive);
+    if (!alive) {
         free(gpu);
         return;
     }
@@ -93,10 +94,11 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
         snprintf(gpu->message, sizeof gpu->message, "it is older than sm_80, the oldest that is used");
         st = KS_PLUGIN_BROKEN;
     }
-    if (!st) st = gpu_check(gpu, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    if (!st)
+        st = gpu_check(gpu, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     if (!st && shared < SHARED) {
-        snprintf(gpu->message, sizeof gpu->message, "%d kB of shared memory a block are fewer than %d", shared / 1024,
-                 SHARED / 1024);
+        snprintf(gpu->message, sizeof gpu->message, "%d kB of shared memory a block are fewer than %d",
+                 shared / 1024, SHARED / 1024);
         st = KS_PLUGIN_BROKEN;
     }
     if (!st)
@@ -106,7 +108,7 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     if (!st) st = gpu_check(gpu, cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
     if (!st) st = gpu_share(gpu, 4096, &control);
     gpu->control = (volatile int *)control;
-    if (!st) st = gpu_check(gpu, cudaHostGetDevicePointer((void **)&gpu->control_there, control, 0));
+    if (!st) st = gpu_check(gpu, cudaHostGetDevicePointer((void **)&gpu->control_on_device, control, 0));
     if (!st && (cublasCreate(&gpu->blas) != CUBLAS_STATUS_SUCCESS ||
                 cublasSetStream(gpu->blas, gpu->stream) != CUBLAS_STATUS_SUCCESS)) {
         snprintf(gpu->message, sizeof gpu->message, "cuBLAS cannot be started: not enough memory, perhaps");
@@ -190,7 +192,9 @@ static ks_plugin_status put(ks_gpu *gpu, double *to, const double *from, size_t 
         if (!st) st = gpu_put_block(gpu, to, from, 1, count, count);
         return st ? st : gpu_blocks_wait(gpu);
     }
-    if (!st) st = gpu_check(gpu, cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
+    if (!st)
+        st = gpu_check(gpu,
+                       cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyHostToDevice, gpu->stream));
     return st ? st : gpu_wait(gpu);
 }
 
@@ -212,8 +216,8 @@ static __global__ void pack_rows(double alpha, const double *from, size_t rows, 
         to[k] = alpha * from[(ptrdiff_t)(k / cols) * row + (ptrdiff_t)(k % cols) * col];
 }
 
-static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols, ptrdiff_t row,
-                             ptrdiff_t col, double *to) {
+static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
+                             ptrdiff_t row, ptrdiff_t col, double *to) {
     ks_plugin_status st = gpu_enter(gpu);
     if (st) return st;
     pack_rows<<<8 * gpu->processors, 256, 0, gpu->stream>>>(alpha, from, rows, cols, row, col, to);
@@ -224,9 +228,10 @@ static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size
 
 static ks_plugin_status multiply(ks_gpu *gpu, const ks_matmul *p) {
     // row-major C = op(A) op(B) is column-major C^T = op(B)^T op(A)^T
-    cublasStatus_t e = cublasDgemm_64(gpu->blas, p->tb ? CUBLAS_OP_T : CUBLAS_OP_N, p->ta ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                      (int64_t)p->n, (int64_t)p->m, (int64_t)p->k, &p->alpha, p->B, (int64_t)p->ldb,
-                                      p->A, (int64_t)p->lda, &p->beta, p->C, (int64_t)p->ldc);
+    cublasStatus_t e =
+        cublasDgemm_64(gpu->blas, p->tb ? CUBLAS_OP_T : CUBLAS_OP_N, p->ta ? CUBLAS_OP_T : CUBLAS_OP_N,
+                       (int64_t)p->n, (int64_t)p->m, (int64_t)p->k, &p->alpha, p->B, (int64_t)p->ldb, p->A,
+                       (int64_t)p->lda, &p->beta, p->C, (int64_t)p->ldc);
     if (e == CUBLAS_STATUS_SUCCESS) return KS_PLUGIN_OK;
     snprintf(gpu->message, sizeof gpu->message, "cuBLAS: %s", cublasGetStatusString(e));
     return e == CUBLAS_STATUS_ALLOC_FAILED ? KS_PLUGIN_NOMEM : KS_PLUGIN_BROKEN;

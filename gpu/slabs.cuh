@@ -28,7 +28,8 @@ static inline slabs slabs_of(size_t P, size_t Q, int C, int narrow, size_t steps
 // out = the slabs of x, scaled; 0 beyond the matrix
 static __global__ void pack_slabs(const double *x, slabs s, double scale, double *out) {
     const size_t whole = s.at(s.full), all = whole + s.steps * 32 * (size_t)s.last_C;
-    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < all; i += (size_t)gridDim.x * blockDim.x) {
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < all;
+         i += (size_t)gridDim.x * blockDim.x) {
         const int last = i >= whole, C = last ? s.last_C : s.C;
         const size_t from = last ? i - whole : i, slab = from / (32 * C), in = from % (32 * C);
         const size_t p = last ? (size_t)s.full : slab / s.steps, step = slab % s.steps;

@@ -71,7 +71,8 @@ ks_plugin_status gpu_factor(ks_gpu *gpu, size_t n, double *A, size_t lda) {
     return gpu_check(gpu, cudaGetLastError());
 }
 
-ks_plugin_status gpu_solve(ks_gpu *gpu, size_t n, const double *U, size_t ldu, size_t m, double *X, size_t ldx) {
+ks_plugin_status gpu_solve(ks_gpu *gpu, size_t n, const double *U, size_t ldu, size_t m, double *X,
+                           size_t ldx) {
     ks_plugin_status st = gpu_enter(gpu);
     if (st) return st;
     solve<<<(unsigned)((m + COLUMNS - 1) / COLUMNS), COLUMNS, 0, gpu->stream>>>((int)n, U, ldu, m, X, ldx);

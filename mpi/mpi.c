@@ -26,7 +26,7 @@ static struct {
     int machines;
     MPI_Comm first;
     int *machine;
-} here;
+} node;
 
 static char name[MPI_MAX_LIBRARY_VERSION_STRING];
 static int started_here;
@@ -38,17 +38,17 @@ static int broadcast_shared(int root, int rank, char *data, size_t bytes) {
     int failed = 0;
     for (size_t at = 0; at < bytes && !failed; at += WINDOW) {
         const size_t n = bytes - at < WINDOW ? bytes - at : WINDOW;
-        char *half = here.shared + here.pieces++ % 2 * WINDOW;
+        char *half = node.shared + node.pieces++ % 2 * WINDOW;
         if (rank == root) memcpy(half, data + at, n);
-        if (here.machines > 1) {
-            MPI_Win_sync(here.window);
-            failed |= MPI_Barrier(here.local);
-            if (here.first != MPI_COMM_NULL)
-                failed |= MPI_Bcast(half, (int)n, MPI_BYTE, here.machine[root], here.first);
+        if (node.machines > 1) {
+            MPI_Win_sync(node.window);
+            failed |= MPI_Barrier(node.local);
+            if (node.first != MPI_COMM_NULL)
+                failed |= MPI_Bcast(half, (int)n, MPI_BYTE, node.machine[root], node.first);
         }
-        MPI_Win_sync(here.window);
-        failed |= MPI_Barrier(here.local);
-        MPI_Win_sync(here.window);
+        MPI_Win_sync(node.window);
+        failed |= MPI_Barrier(node.local);
+        MPI_Win_sync(node.window);
         if (rank != root) memcpy(data + at, half, n);
     }
     return failed != 0;
@@ -56,7 +56,7 @@ static int broadcast_shared(int root, int rank, char *data, size_t bytes) {
 
 static int broadcast(void *context, int root, void *data, size_t bytes) {
     (void)context;
-    if (here.shared && bytes >= LARGE) {
+    if (node.shared && bytes >= LARGE) {
         int rank;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         return broadcast_shared(root, rank, data, bytes);
@@ -79,11 +79,11 @@ static int gather_shared(int rank, int ranks, const char *mine, char *all, const
     for (int r = 0; r < ranks; r++) longest = bytes[r] > longest ? bytes[r] : longest;
     int failed = 0;
     for (size_t at = 0; at < longest && !failed; at += part) {
-        char *half = here.shared + here.pieces++ % 2 * WINDOW;
+        char *half = node.shared + node.pieces++ % 2 * WINDOW;
         if ((n = piece_at(at, bytes[rank], part))) memcpy(half + (size_t)rank * part, mine + at, n);
-        MPI_Win_sync(here.window);
-        failed |= MPI_Barrier(here.local);
-        MPI_Win_sync(here.window);
+        MPI_Win_sync(node.window);
+        failed |= MPI_Barrier(node.local);
+        MPI_Win_sync(node.window);
         size_t before = 0;
         for (int r = 0; r < ranks; before += bytes[r++])
             if ((n = piece_at(at, bytes[r], part))) memcpy(all + before + at, half + (size_t)r * part, n);
@@ -98,7 +98,7 @@ static int gather(void *context, const void *mine, void *all, const size_t *byte
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     size_t total = 0;
     for (int r = 0; r < ranks; r++) total += bytes[r];
-    if (here.shared && here.machines == 1 && total >= LARGE)
+    if (node.shared && node.machines == 1 && total >= LARGE)
         return gather_shared(rank, ranks, mine, all, bytes);
     if (total < PIECE) {
         int *counts = malloc(2 * (size_t)ranks * sizeof *counts), *at = counts + ranks;
@@ -163,25 +163,25 @@ static void give_up(void *context, int status) {
 static void find_machine(kspec_comm *comm) {
     MPI_Aint bytes;
     int unit, mine = 0;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &here.local);
-    MPI_Comm_rank(here.local, &comm->local_rank);
-    MPI_Comm_size(here.local, &comm->local_ranks);
-    MPI_Comm_split(MPI_COMM_WORLD, comm->local_rank ? MPI_UNDEFINED : 0, comm->rank, &here.first);
-    here.machine = malloc((size_t)comm->ranks * sizeof *here.machine);
-    if (here.first != MPI_COMM_NULL) {
-        MPI_Comm_size(here.first, &here.machines);
-        MPI_Comm_rank(here.first, &mine);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &node.local);
+    MPI_Comm_rank(node.local, &comm->local_rank);
+    MPI_Comm_size(node.local, &comm->local_ranks);
+    MPI_Comm_split(MPI_COMM_WORLD, comm->local_rank ? MPI_UNDEFINED : 0, comm->rank, &node.first);
+    node.machine = malloc((size_t)comm->ranks * sizeof *node.machine);
+    if (node.first != MPI_COMM_NULL) {
+        MPI_Comm_size(node.first, &node.machines);
+        MPI_Comm_rank(node.first, &mine);
     }
-    MPI_Bcast(&here.machines, 1, MPI_INT, 0, here.local);
-    MPI_Bcast(&mine, 1, MPI_INT, 0, here.local);
-    int whole = here.machine != NULL && here.machines < comm->ranks, all;
+    MPI_Bcast(&node.machines, 1, MPI_INT, 0, node.local);
+    MPI_Bcast(&mine, 1, MPI_INT, 0, node.local);
+    int whole = node.machine != NULL && node.machines < comm->ranks, all;
     MPI_Allreduce(&whole, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (!all) return;
-    MPI_Allgather(&mine, 1, MPI_INT, here.machine, 1, MPI_INT, MPI_COMM_WORLD);
-    MPI_Win_allocate_shared(comm->local_rank ? 0 : 2 * WINDOW, 1, MPI_INFO_NULL, here.local, &here.shared,
-                            &here.window);
-    MPI_Win_shared_query(here.window, 0, &bytes, &unit, &here.shared);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, here.window);
+    MPI_Allgather(&mine, 1, MPI_INT, node.machine, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Win_allocate_shared(comm->local_rank ? 0 : 2 * WINDOW, 1, MPI_INFO_NULL, node.local, &node.shared,
+                            &node.window);
+    MPI_Win_shared_query(node.window, 0, &bytes, &unit, &node.shared);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, node.window);
 }
 
 static int begin(kspec_comm *comm, char *why, size_t size) {
@@ -205,13 +205,13 @@ static void end(void) {
     int ended = 0;
     MPI_Finalized(&ended);
     if (ended) return;
-    if (here.shared) {
-        MPI_Win_unlock_all(here.window);
-        MPI_Win_free(&here.window);
-        here.shared = NULL;
+    if (node.shared) {
+        MPI_Win_unlock_all(node.window);
+        MPI_Win_free(&node.window);
+        node.shared = NULL;
     }
-    free(here.machine);
-    here.machine = NULL;
+    free(node.machine);
+    node.machine = NULL;
     if (started_here) MPI_Finalize();
 }
 

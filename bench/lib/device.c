@@ -41,11 +41,11 @@ static double gemm_rate(const ks_run *run, size_t n, kspec_error *err) {
 static size_t gemm_size(double entries) { return entries < 1e5 ? 64 : 8192; }
 
 kspec_status bench_gpu_gemm(kspec_device device, size_t n, double *rate, kspec_error *err) {
-    ks_place place;
-    kspec_status st = ks_place_make(&place, device, err);
+    ks_placement place;
+    kspec_status st = ks_placement_open(&place, device, err);
     const ks_run run = {.threads = 1, .to = 1, .device = place.device};
     *rate = st ? NAN : gemm_rate(&run, gemm_size((double)n * (double)n), err);
-    ks_place_close(&place);
+    ks_placement_close(&place);
     return st;
 }
 
@@ -61,18 +61,19 @@ static kspec_status once(const ks_run *run, const bench_gpu_contest *c, const ks
 }
 
 /* As a call would: what does not fit the device is in the host's memory. */
-static kspec_status fit(ks_place *place, const bench_gpu_contest *c, size_t P, size_t Q, kspec_error *err) {
+static kspec_status fit(ks_placement *place, const bench_gpu_contest *c, size_t P, size_t Q,
+                        kspec_error *err) {
     ks_exact_plan plan = {.P = P, .Q = Q, .two = c->two};
     double work;
     size_t bytes;
     if (c->method != KSPEC_ESTIMATOR_EXACT) return KSPEC_OK;
     kspec_status st = ks_exact_cost(&plan, c->nmax, c->error_bars, &work, &bytes, err);
     ks_exact_plan_free(&plan);
-    if (!st && bytes > ks_device_available(place->device)) ks_place_stream(place, bytes);
+    if (!st && bytes > ks_device_available(place->device)) ks_placement_stream(place, bytes);
     return st;
 }
 
-static kspec_status measure(ks_place *place, const bench_gpu_contest *c, const ks_pair *p,
+static kspec_status measure(ks_placement *place, const bench_gpu_contest *c, const ks_pair *p,
                             const ks_moments_out *gpu, const ks_moments_out *cpu, int repeats, int threads,
                             bench_gpu_result *out, kspec_error *err) {
     ks_device *d = place->device;
@@ -99,7 +100,7 @@ static kspec_status measure(ks_place *place, const bench_gpu_contest *c, const k
     st = ks_blas_enter(threads, err);
     if (!st) {
         st = once(&here, c, p, cpu, err);
-        ks_blas_leave();
+        ks_blas_exit();
     }
     out->cpu_seconds = ks_now() - t;
     for (int n = 0; n < c->nmax && !st; n++)
@@ -110,7 +111,7 @@ static kspec_status measure(ks_place *place, const bench_gpu_contest *c, const k
 kspec_status bench_gpu(kspec_device device, const bench_gpu_contest *c, size_t P, size_t Q, int repeats,
                        int threads, bench_gpu_result *out, kspec_error *err) {
     ks_arena arena = {0};
-    ks_place place = {0};
+    ks_placement place = {0};
     const size_t n = (size_t)c->nmax;
     *out = (bench_gpu_result){.cpu_seconds = NAN, .difference = NAN};
     double *x[2] = {ks_arena_alloc(&arena, ks_size(P, Q), sizeof(double)), NULL};
@@ -122,7 +123,7 @@ kspec_status bench_gpu(kspec_device device, const bench_gpu_contest *c, size_t P
         if (c->error_bars) to[k].cols = ks_arena_alloc(&arena, ks_size(n, Q), sizeof(double));
     }
     kspec_status st = arena.failed ? ks_nomem(err, "the matrix", arena.failed) : KSPEC_OK;
-    if (!st) st = ks_place_make(&place, device, err);
+    if (!st) st = ks_placement_open(&place, device, err);
     for (int k = 0; k < 1 + c->two && !st; k++) /* the second trial is near the first */
         kspec_random_normal(1, 5 + (uint64_t)k, 0, P * Q, x[k]);
     for (size_t i = 0; i < P * Q && !st; i++) x[0][i] += 1; /* no moment is near 0 */
@@ -135,7 +136,7 @@ kspec_status bench_gpu(kspec_device device, const bench_gpu_contest *c, size_t P
     if (!st)
         st = measure(&place, c, &p, &to[0], &to[1], repeats, threads ? threads : kspec_default_threads(), out,
                      err);
-    ks_place_close(&place);
+    ks_placement_close(&place);
     ks_arena_free(&arena);
     return st;
 }

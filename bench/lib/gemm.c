@@ -16,7 +16,7 @@ double bench_gemm_rate(size_t n, int repeats) {
             double rate = (double)n * (double)n * (double)n / (ks_now() - t);
             if (rate > best) best = rate;
         }
-        ks_blas_leave();
+        ks_blas_exit();
     }
     ks_arena_free(&arena);
     return best;

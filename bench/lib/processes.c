@@ -130,7 +130,7 @@ static void spectrum_of_rows(process *p) {
         for (size_t j = 0; j < n; j++)
             G[i * n + j] = kernel(table[p->k].relu, square[i], square[j], G[i * n + j]) / (double)n;
     if (ks_syevd(0, n, G, n, p->lambda, NULL)) abort();
-    ks_blas_leave();
+    ks_blas_exit();
     ks_reverse(n, p->lambda);
     for (size_t i = 0; i < n; i++) p->lambda[i] = fmax(p->lambda[i], 0);
     p->count = n;
@@ -261,7 +261,7 @@ void process_draw(const process *p, size_t P, size_t Q, double noise, uint64_t s
         draw_rff(p, P, Q, seed, x);
     else
         draw_rows(p, P, Q, seed, x);
-    ks_blas_leave();
+    ks_blas_exit();
     double *e = malloc(P * Q * sizeof *e);
     kspec_random_normal(seed, OF_NOISE, 0, P * Q, e);
     for (size_t k = 0; k < P * Q; k++) x[k] += sqrt(noise) * e[k];

@@ -62,7 +62,7 @@ kspec_status bench_features_stages(size_t n, size_t p, size_t q, int repeats, be
         t[4] = ks_now();
         keep_best(out, t);
     }
-    if (entered) ks_blas_leave();
+    if (entered) ks_blas_exit();
     ks_arena_free(&d.arena);
     return st;
 }
@@ -94,7 +94,7 @@ kspec_status bench_gram_stages(size_t n, size_t p, int repeats, bench_stages *ou
         t[4] = ks_now();
         keep_best(out, t);
     }
-    if (entered) ks_blas_leave();
+    if (entered) ks_blas_exit();
     ks_arena_free(&d.arena);
     return st;
 }

@@ -141,10 +141,10 @@ static kspec_status activations(void *ctx, size_t width, uint64_t seed, size_t e
 /* Makes the directory if need be, and checks that files can be written there. */
 static int make_directory(const char *option, const char *dir) {
     struct stat s;
-    int there = mkdir(dir, 0777) == 0 || (errno == EEXIST && stat(dir, &s) == 0);
-    if (there && stat(dir, &s) == 0 && !S_ISDIR(s.st_mode))
+    int exists = mkdir(dir, 0777) == 0 || (errno == EEXIST && stat(dir, &s) == 0);
+    if (exists && stat(dir, &s) == 0 && !S_ISDIR(s.st_mode))
         return cli_error(EXIT_FAILED, "%s: %s is not a directory", option, dir);
-    if (!there || access(dir, W_OK | X_OK) != 0)
+    if (!exists || access(dir, W_OK | X_OK) != 0)
         return cli_error(EXIT_FAILED, "%s: cannot write to %s: %s", option, dir, strerror(errno));
     /* which also removes what a killed run has left there, even where no file is written in the end */
     char *path = path_of(dir, 0, 0, "");

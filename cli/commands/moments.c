@@ -236,7 +236,7 @@ static int run(void *args) {
     cli_list truth;
     kspec_dataset *d = NULL;
     cli_groups groups = {0};
-    a->common.there = a->how.device != KSPEC_DEVICE_CPU;
+    a->common.on_device = a->how.device != KSPEC_DEVICE_CPU;
     int status = cli_known_moments(&a->common, "--truth", a->truth, &truth);
     if (!status) status = cli_read_grouped(&a->common, &a->groups, &d, &groups);
     if (status) {

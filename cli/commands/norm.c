@@ -228,7 +228,7 @@ static void print_table(FILE *f, const void *result) {
 static int run(void *args) {
     norm_args *a = args;
     kspec_dataset *d = NULL;
-    a->common.there = a->device != KSPEC_DEVICE_CPU;
+    a->common.on_device = a->device != KSPEC_DEVICE_CPU;
     int status = check(a);
     if (!status) status = cli_read(&a->common, &d);
     if (status) return status;

@@ -119,7 +119,7 @@ typedef struct {
     const char *select_rows, *select_cols, *axes;
     int nan;
     /* set by a command that takes a host's arrays on a GPU where they are */
-    int there;
+    int on_device;
     /* For the envelope of the JSON object: what was read, what was warned of, when the command began */
     const cli_command *command;
     json_t *input, *warnings, *doubts;

@@ -94,7 +94,7 @@ static kspec_read_opts as_asked(const cli_common *c) {
                              .select_cols = c->select_cols,
                              .nan = (kspec_nan)c->nan,
                              .in_place = 1,
-                             .there = c->there};
+                             .on_device = c->on_device};
 }
 
 int cli_read(const cli_common *c, kspec_dataset **d) {
@@ -103,11 +103,11 @@ int cli_read(const cli_common *c, kspec_dataset **d) {
 }
 
 int cli_fail_of(const cli_common *c, const kspec_dataset *d, kspec_status st, const kspec_error *err) {
-    kspec_dataset *here = NULL;
+    kspec_dataset *host = NULL;
     cli_common again = *c;
-    again.there = 0;
-    int status = st == KSPEC_E_DATA && d->memory ? cli_read(&again, &here) : EXIT_DONE;
-    kspec_dataset_free(here);
+    again.on_device = 0;
+    int status = st == KSPEC_E_DATA && d->memory ? cli_read(&again, &host) : EXIT_DONE;
+    kspec_dataset_free(host);
     return status ? status : cli_fail(st, err);
 }
 

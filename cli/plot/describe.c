@@ -67,7 +67,7 @@ static double along(const plot_axis *a, double x) {
 }
 
 /* gnuplot does not tell which point a mark is; its place does, which it writes with two digits. */
-static int is_there(const plot_panel *p, const plot_series *s, const plot_point *q, const plot_layout *l,
+static int is_drawn(const plot_panel *p, const plot_series *s, const plot_point *q, const plot_layout *l,
                     const plot_place *frame, double x, double y) {
     static const double NEAR = 0.3;
     double u = frame->left + along(&p->x, q->x + s->shift) * (frame->right - frame->left),
@@ -83,7 +83,7 @@ int plot_describe_place(FILE *to, const plot_figure *f, const plot_layout *l, do
             const plot_panel *p = f->panels[i];
             const plot_series *s = p->series[k];
             for (size_t j = 0; j < s->count && s->count <= MOST; j++) {
-                if (!is_there(p, s, &s->at[j], l, &l->places[i], x, y)) continue;
+                if (!is_drawn(p, s, &s->at[j], l, &l->places[i], x, y)) continue;
                 fputs(found++ ? "; " : before, to);
                 if (s->label) page_plain(to, s->label), fputs(": ", to);
                 put_point(to, &s->at[j]);

@@ -143,7 +143,7 @@ static state converse(int in, const char *script, size_t length, sink *out, sink
 }
 
 /* Waits for the child, which is killed where it has not ended in time, or is to be. */
-static state take_leave(pid_t child, state st, double end, int *ended) {
+static state wait_for_end(pid_t child, state st, double end, int *ended) {
     for (pid_t r; st == ENDED && (r = waitpid(child, ended, WNOHANG)) <= 0;) {
         if (r < 0 && errno != EINTR) return st;
         if (r == 0 && left(end) == 0) st = TOO_LONG;
@@ -224,7 +224,7 @@ int plot_run(const char *script, size_t length, char **picture, size_t *size) {
     double end = cli_now() + limit;
     state st = converse(in[1], script, length, &result, &said, end);
     int why = errno;
-    st = take_leave(child, st, end, &ended);
+    st = wait_for_end(child, st, end, &ended);
     cli_guard_child(0);
     if (st == NO_MEMORY)
         status = cli_error(EXIT_FAILED, "out of memory for the picture");

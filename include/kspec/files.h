@@ -41,7 +41,7 @@ typedef struct {
      * says so, and nothing looks for missing values in them. That is so with in_place where all inputs are
      * such arrays, all of their rows and columns are taken, and `nan` is KSPEC_NAN_ERROR; otherwise, and with
      * 0, they are brought to the host. */
-    int there;
+    int on_device;
 } kspec_read_opts;
 
 typedef struct {
@@ -59,7 +59,7 @@ typedef struct {
     /* Missing values in the selected rows and columns of all trials, before any were left out. */
     size_t missing;
     size_t omitted_rows, omitted_cols; /* rows and columns left out for missing values */
-    kspec_memory memory; /* where `data` and the trials are: on a GPU only where `there` asked for it */
+    kspec_memory memory; /* where `data` and the trials are: on a GPU only where `on_device` asked for it */
     /* an index, a time or a trial among the columns, trials that are none: see kspec/doubt.h */
     size_t doubt_count;
     kspec_doubt **doubts;

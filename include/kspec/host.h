@@ -89,7 +89,7 @@ typedef struct {
 /* Lends `count` arrays to this thread: until it lends others, kspec_read() and kspec_read_labels() take an
  * input of such a name from memory. The list and the data are the caller's; they must stay until other ones,
  * or none (NULL, 0), are lent, and until the data sets made of them are freed. */
-KSPEC_API void kspec_lend(const kspec_array *arrays, size_t count);
+KSPEC_API void kspec_borrow(const kspec_array *arrays, size_t count);
 
 /* Lent arrays in the memory of a GPU: which they are, and how the library gets one into host memory. */
 typedef struct {
@@ -97,12 +97,13 @@ typedef struct {
     /* Called for array k, from the thread that reads, where the library needs it on the host. `here` begins
      * as the array, and gets data and strides of the same numbers in host memory, which stay as long as the
      * others do. Returns 0; anything else is a failure, KSPEC_E_DATA of the call that reads. */
-    int (*bring)(void *ctx, size_t k, kspec_array *here);
+    int (*copy)(void *ctx, size_t k, kspec_array *host);
     void *ctx;
-} kspec_there;
+} kspec_device_array;
 
-/* kspec_lend() of arrays some of which are on a GPU; there = NULL: none is. */
-KSPEC_API void kspec_lend_there(const kspec_array *arrays, size_t count, const kspec_there *there);
+/* kspec_borrow() of arrays some of which are on a GPU; there = NULL: none is. */
+KSPEC_API void kspec_borrow_device(const kspec_array *arrays, size_t count,
+                                   const kspec_device_array *on_device);
 
 /* ------------------------------------------------------- files */
 

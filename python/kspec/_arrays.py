@@ -54,7 +54,7 @@ def _detached(x: Any) -> Any:
     return x.detach() if hasattr(x, "detach") else x
 
 
-def on_gpu(x: Any) -> _gpu.There | None:
+def on_gpu(x: Any) -> _gpu.OnDevice | None:
     """An array in the memory of a GPU as the library can take it there; None: to_array() takes it"""
     if isinstance(x, np.ndarray) or hasattr(x, "iloc") or not _gpu.is_there(x):
         return None
@@ -119,11 +119,11 @@ def matrix(a: Array) -> h.kspec_matrix:
     return h.kspec_matrix(pointer(a), *a.shape, *(stride // 8 for stride in a.strides))
 
 
-def lend(name: str, a: Array | _gpu.There, names: Sequence[str] | None, to: h.kspec_array) -> list[Any]:
+def as_struct(name: str, a: Array | _gpu.OnDevice, names: Sequence[str] | None, to: h.kspec_array) -> list[Any]:
     """Fills `to`; returns what must live as long as it does."""
     keep: list[Any] = [a]
     to.name = name.encode()
-    to.data = ctypes.cast(a.address, _POINTER) if isinstance(a, _gpu.There) else pointer(a)
+    to.data = ctypes.cast(a.address, _POINTER) if isinstance(a, _gpu.OnDevice) else pointer(a)
     to.ndim = a.ndim
     for k in range(min(a.ndim, 3)):
         to.shape[k] = a.shape[k]

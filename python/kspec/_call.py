@@ -146,13 +146,13 @@ def memory_file(text: str) -> Iterator[str]:
 
 
 class _Line:
-    """The words of a command line, the arrays lent to it and the files open for it"""
+    """The words of a command line, the arrays it borrows and the files open for it"""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = list(words)
         self.arrays: dict[str, tuple[Any, Sequence[str] | None]] = {}
         self.files = False
-        self.there = False  # arrays on a GPU may stay there
+        self.on_device = False  # arrays on a GPU may stay on it
         self.stack: contextlib.ExitStack | None = None
 
     def path(self, value: str | os.PathLike[str]) -> str:
@@ -160,7 +160,7 @@ class _Line:
         path = os.fspath(value)
         return "./" + path if path in self.arrays or (path.startswith("-") and path != "-") else path
 
-    def lend(self, name: str, value: Any, names: Sequence[str] | None = None) -> str:
+    def borrow(self, name: str, value: Any, names: Sequence[str] | None = None) -> str:
         """The INPUT that means an array: its name, unless that is taken or would be an option or a list"""
         while name in self.arrays or name.startswith(("-", "@")) or not name:
             name = "_" + name
@@ -171,9 +171,9 @@ class _Line:
         if isinstance(value, (str, os.PathLike)):
             path = self.path(value)
             foreign = by_libraries(path)
-            return path if foreign is None else self.lend(path, _arrays.to_array(path, foreign)[0])
-        at = _arrays.on_gpu(value) if self.there and library().kspec_gpu() is not None else None
-        return self.lend(name, *(_arrays.to_array(name, value) if at is None else (at,)))
+            return path if foreign is None else self.borrow(path, _arrays.to_array(path, foreign)[0])
+        at = _arrays.on_gpu(value) if self.on_device and library().kspec_gpu() is not None else None
+        return self.borrow(name, *(_arrays.to_array(name, value) if at is None else (at,)))
 
     def json(self, value: Any) -> str:
         text = value if isinstance(value, str) else json.dumps(value)
@@ -211,7 +211,7 @@ class _Line:
             return self._moments(name, value)
         if kind == "input":
             if "groups" in name and not isinstance(value, (str, os.PathLike)):
-                return self.lend(name, _arrays.labels(name, value))
+                return self.borrow(name, _arrays.labels(name, value))
             return self.input(name, value)
         if kind == "path":
             return self.path(value)
@@ -244,7 +244,7 @@ class _Line:
         if not trials:
             return [self.input(name, value)]
         if ragged and len({getattr(v, "shape", ()) for v in value}) > 1:
-            return [self.lend(name, _arrays.pad_ragged(name, value))]
+            return [self.borrow(name, _arrays.pad_ragged(name, value))]
         return [self.input(f"{name}[{t}]" if len(value) > 1 else name, v) for t, v in enumerate(value)]
 
 
@@ -315,7 +315,7 @@ def run(
             raise ValueError(f"center={options['center']!r} and no_center exclude each other")
         warnings.warn("no_center is deprecated: use center=False", DeprecationWarning, _outside())
     line = _Line(words)
-    line.there = "device" in rules and options.get("device") != "cpu"
+    line.on_device = "device" in rules and options.get("device") != "cpu"
     try:
         if inputs is not None and not (len(inputs) == 1 and inputs[0] is None):
             line.words += _take_inputs(line, name, inputs, options)
@@ -328,30 +328,30 @@ def run(
             line.stack.close()
 
 
-class _Lent:
+class _Borrowed:
     """The arrays of one call as C sees them. Those on a GPU are copied to the host when the command asks."""
 
     def __init__(self, arrays: Mapping[str, tuple[Any, Sequence[str] | None]]) -> None:
         self._items = [(name, a, names) for name, (a, names) in arrays.items()]
         self.arrays = (h.kspec_array * len(arrays))()
-        self._keep = [_arrays.lend(*item, self.arrays[k]) for k, item in enumerate(self._items)]
+        self._keep = [_arrays.as_struct(*item, self.arrays[k]) for k, item in enumerate(self._items)]
         self.error: BaseException | None = None
-        self.there: Any = None
-        if any(isinstance(a, _gpu.There) for _, a, _ in self._items):
-            which = (ctypes.c_int * len(arrays))(*[isinstance(a, _gpu.There) for _, a, _ in self._items])
-            self.there = ctypes.byref(h.kspec_there(which, _BRING(self._bring), None))
+        self.on_device: Any = None
+        if any(isinstance(a, _gpu.OnDevice) for _, a, _ in self._items):
+            which = (ctypes.c_int * len(arrays))(*[isinstance(a, _gpu.OnDevice) for _, a, _ in self._items])
+            self.on_device = ctypes.byref(h.kspec_device_array(which, _COPY(self._copy), None))
 
-    def _bring(self, ctx: Any, k: int, here: Any) -> int:
+    def _copy(self, ctx: Any, k: int, host: Any) -> int:
         try:
             name, at, names = self._items[k]
             a = _arrays.to_array(name, at.original)[0]
-            self._keep.append(_arrays.lend(name, a, names, here.contents))
+            self._keep.append(_arrays.as_struct(name, a, names, host.contents))
         except BaseException as e:  # it is raised when the library has returned
             self.error = e
         return int(self.error is not None)
 
 
-_BRING: Any = {name: kind for name, kind, *_ in h.kspec_there._fields_}["bring"]
+_COPY: Any = {name: kind for name, kind, *_ in h.kspec_device_array._fields_}["copy"]
 
 
 def run_line(
@@ -361,15 +361,15 @@ def run_line(
     files: bool = True,
 ) -> Outcome:
     argv = (ctypes.c_char_p * (len(words) + 1))(*[w.encode("utf-8", "surrogateescape") for w in words])
-    lent = _Lent(arrays or {})
+    borrowed = _Borrowed(arrays or {})
     run_tool = library().kspec_tool_run
     with Watch(progress) as watch:
         at = run_tool(
-            len(words), argv, lent.arrays, len(lent.arrays), lent.there, ctypes.byref(watch.progress)
+            len(words), argv, borrowed.arrays, len(borrowed.arrays), borrowed.on_device, ctypes.byref(watch.progress)
         )
         outcome, error = _take(at, files)
-    if lent.error is not None:
-        raise lent.error
+    if borrowed.error is not None:
+        raise borrowed.error
     if error is not None:
         raise error
     assert outcome is not None

@@ -22,7 +22,7 @@ class FileError(Error, OSError):
 
 
 class OutOfMemory(Error, MemoryError):
-    """There was not enough memory."""
+    """OnDevice was not enough memory."""
 
 
 class NumericError(Error, ArithmeticError):

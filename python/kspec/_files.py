@@ -114,16 +114,16 @@ def read(
     )
     inputs = (ctypes.c_char_p * 1)(os.fsencode(name))
     out, err = ctypes.POINTER(h.kspec_dataset)(), h.kspec_error()
-    lent = (h.kspec_array * 1)()
+    borrowed = (h.kspec_array * 1)()
     if foreign is not None:
-        from ._arrays import lend, to_array
+        from ._arrays import as_struct, to_array
 
-        keep = lend(name, to_array(name, foreign)[0], None, lent[0])
-        lib.kspec_lend(lent, 1)
+        keep = as_struct(name, to_array(name, foreign)[0], None, borrowed[0])
+        lib.kspec_borrow(borrowed, 1)
     try:
         status = lib.kspec_read(inputs, 1, ctypes.byref(options), ctypes.byref(out), ctypes.byref(err))
     finally:
-        lib.kspec_lend(None, 0)
+        lib.kspec_borrow(None, 0)
     if status:
         raise error_of(status, err.msg.decode(errors="replace"))
     d = out.contents

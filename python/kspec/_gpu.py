@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 
-class There:
+class OnDevice:
     """A float64 array on a GPU, as np.ndarray names its properties, and the array-like that it was made of"""
 
     def __init__(self, address: int, shape: Any, strides: Any, keep: Any) -> None:
@@ -34,12 +34,12 @@ def _row_major(shape: Any) -> list[int]:
 # What was queued on the array's stream is waited for by the library, which waits for the whole GPU.
 
 
-def _by_interface(x: Any) -> There | None:
+def _by_interface(x: Any) -> OnDevice | None:
     a = x.__cuda_array_interface__
     if a["typestr"] not in ("<f8", "=f8") or a.get("mask") is not None:
         return None
     shape = a["shape"]
-    return There(a["data"][0] or 0, shape, a.get("strides") or _row_major(shape), x)
+    return OnDevice(a["data"][0] or 0, shape, a.get("strides") or _row_major(shape), x)
 
 
 # ---- DLPack: the structs of dlpack.h before its version 1.0, which is what is given unless asked otherwise
@@ -66,7 +66,7 @@ _open_capsule.restype = ctypes.c_void_p
 _open_capsule.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
-def _by_dlpack(x: Any) -> There | None:
+def _by_dlpack(x: Any) -> OnDevice | None:
     if int(x.__dlpack_device__()[0]) not in (_CUDA, _CUDA_MANAGED):
         return None
     capsule = x.__dlpack__()  # it is only looked at: its own end releases what it holds
@@ -77,10 +77,10 @@ def _by_dlpack(x: Any) -> There | None:
         return None
     shape = t.shape[: t.ndim]
     strides = [8 * s for s in t.strides[: t.ndim]] if t.strides else _row_major(shape)
-    return There((t.data or 0) + t.byte_offset, shape, strides, capsule)
+    return OnDevice((t.data or 0) + t.byte_offset, shape, strides, capsule)
 
 
-def _look(x: Any) -> There | None:
+def _look(x: Any) -> OnDevice | None:
     try:
         at = _by_interface(x) if hasattr(x, "__cuda_array_interface__") else _by_dlpack(x)
     except Exception:  # an array that its library does not show, such as one on several GPUs
@@ -102,7 +102,7 @@ def _as_float64(x: Any) -> Any:
         return None
 
 
-def find(x: Any) -> There | None:
+def find(x: Any) -> OnDevice | None:
     """Where the library can take an array from a GPU's memory: that of x, or of a copy there as float64. None
     where it must come by way of the host, which also says what is wrong with complex numbers and the like."""
     kind = str(getattr(x, "dtype", "float64"))

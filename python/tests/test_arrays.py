@@ -14,17 +14,17 @@ from kspec._library import library
 
 
 def address_seen_by_c(a: np.ndarray) -> tuple[int, list[int]]:
-    """Where the library finds the first entry of each trial, and their strides, when an array is lent to
+    """Where the library finds the first entry of each trial, and their strides, when an array is borrowed to
     it"""
-    lent = (_header.kspec_array * 1)()
-    keep = _arrays.lend("x", _arrays.to_array("x", a)[0], None, lent[0])
+    borrowed = (_header.kspec_array * 1)()
+    keep = _arrays.as_struct("x", _arrays.to_array("x", a)[0], None, borrowed[0])
     lib, out, err = library(), ctypes.POINTER(_header.kspec_dataset)(), _header.kspec_error()
     o = _header.kspec_read_opts(size=ctypes.sizeof(_header.kspec_read_opts), in_place=1)
-    lib.kspec_lend(lent, 1)
+    lib.kspec_borrow(borrowed, 1)
     status = lib.kspec_read(
         (ctypes.c_char_p * 1)(b"x"), 1, ctypes.byref(o), ctypes.byref(out), ctypes.byref(err)
     )
-    lib.kspec_lend(None, 0)
+    lib.kspec_borrow(None, 0)
     assert status == 0, err.msg
     m = lib.kspec_dataset_trial(out, 0)
     found = ctypes.cast(m.data, ctypes.c_void_p).value or 0
@@ -92,12 +92,12 @@ kspec.config()
 a = np.asfortranarray(np.ones((4000, 2000)))
 def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 before = peak()
-lent = (_header.kspec_array * 1)()
-keep = _arrays.lend("x", _arrays.to_array("x", a)[0], None, lent[0])
+borrowed = (_header.kspec_array * 1)()
+keep = _arrays.as_struct("x", _arrays.to_array("x", a)[0], None, borrowed[0])
 from kspec._library import library
 lib, out, err = library(), ctypes.POINTER(_header.kspec_dataset)(), _header.kspec_error()
 o = _header.kspec_read_opts(size=ctypes.sizeof(_header.kspec_read_opts), in_place=1)
-lib.kspec_lend(lent, 1)
+lib.kspec_borrow(borrowed, 1)
 name = (ctypes.c_char_p * 1)(b"x")
 assert lib.kspec_read(name, 1, ctypes.byref(o), ctypes.byref(out), ctypes.byref(err)) == 0
 print((peak() - before) / a.nbytes)

@@ -44,7 +44,7 @@ static int report(void *ctx, double fraction) {
 }
 
 kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_array *arrays, size_t count,
-                                  const kspec_there *there, const kspec_progress *progress) {
+                                  const kspec_device_array *on_device, const kspec_progress *progress) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, cli_memory_watch);
     kspec_tool_result *r = calloc(1, sizeof *r);
@@ -54,9 +54,9 @@ kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec
     const cli_host host = {r, keep_error, keep_code, keep_result, rarely, .shows = 1};
     cli_memory_forget();
     cli_hosted = &host;
-    kspec_lend_there(arrays, count, there);
+    kspec_borrow_device(arrays, count, on_device);
     r->status = cli_run(argc, (char **)argv, NULL);
-    kspec_lend(NULL, 0);
+    kspec_borrow(NULL, 0);
     cli_hosted = NULL;
     if (!r->message) r->message = strdup("");
     if (r->message && (r->status || r->json)) return r;

@@ -90,7 +90,7 @@ static void fail(loop *l, size_t chunk, kspec_status st, const char *message) {
 }
 
 /* Waits until the others are done with the step, too; the next one */
-static size_t meet(loop *l, size_t step) {
+static size_t synchronise(loop *l, size_t step) {
     enum { PATIENCE = 200 };
     size_t next = step + 1;
     if (next == l->s->steps) return next;
@@ -135,7 +135,7 @@ static void *work(void *arg) {
     const seat *s = arg;
     kspec_error err;
     const ks_worker worker = {s->index, &err};
-    for (size_t step = 0; step < s->l->s->steps; step = meet(s->l, step)) make(s->l, step, &worker);
+    for (size_t step = 0; step < s->l->s->steps; step = synchronise(s->l, step)) make(s->l, step, &worker);
     return NULL;
 }
 

@@ -28,8 +28,8 @@ typedef struct {
     int (*ranks)(const kspec_team *t);
     void (*count)(kspec_team *t);
     /* all show how they fare before what follows; what rank 0 has becomes everyone's; the end of a call */
-    kspec_status (*meet)(kspec_team *t, kspec_status mine, const char *what, uint64_t number,
-                         kspec_error *err);
+    kspec_status (*synchronise)(kspec_team *t, kspec_status mine, const char *what, uint64_t number,
+                                kspec_error *err);
     kspec_status (*send)(kspec_team *t, void *data, size_t bytes, kspec_error *err);
     kspec_status (*end)(kspec_team *t, kspec_status mine, kspec_error *err);
 } ks_team_calls;

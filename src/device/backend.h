@@ -4,8 +4,7 @@
  * An estimator says what to compute and never looks behind a ks_mat; vectors are in the host's memory, unless
  * an expression says otherwise.
  */
-#ifndef KS_DEVICE_BACKEND_H
-#define KS_DEVICE_BACKEND_H
+#pragma once
 
 #include "base/parallel.h"
 #include "device/plugin.h"
@@ -74,9 +73,9 @@ typedef struct {
     void (*idle)(const ks_run *run, ks_mat *p);
     /* the host's matrix as one of this backend: itself, or a copy; and its end. What the device has already
        (ks_device_has()) stays as it is. */
-    kspec_status (*bring)(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
-                          const ks_mat **out, kspec_error *err);
-    void (*leave)(const ks_run *run, const ks_mat *p);
+    kspec_status (*copy_in)(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
+                            const ks_mat **out, kspec_error *err);
+    void (*release)(const ks_run *run, const ks_mat *p);
     /* the diagonal of an n x n matrix as a vector */
     kspec_status (*diagonal)(const ks_run *run, double *to, const ks_mat *from, size_t n, kspec_error *err);
     /* what begins at this entry, for as long as p is; NULL, as put and get, where matrices are in strips */
@@ -122,5 +121,3 @@ ks_matmul ks_mat_plain(const ks_mat_product *p);
 ks_expression ks_mat_plain_expression(const ks_mat_expression *e);
 ks_mat *ks_mat_view(const ks_mat *p, size_t entry);
 size_t ks_mat_room(const ks_run *run, const ks_room *of);
-
-#endif

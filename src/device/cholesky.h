@@ -3,8 +3,7 @@
  * halved down to blocks of KS_TRIANGLE rows, which the plugin factors and substitutes; all else is products.
  * Substitution, not the inverse of a block, keeps the rounding errors those of LAPACK.
  */
-#ifndef KS_DEVICE_CHOLESKY_H
-#define KS_DEVICE_CHOLESKY_H
+#pragma once
 
 #include "device/backend.h"
 
@@ -19,5 +18,3 @@ kspec_status ks_device_factor(const ks_run *run, size_t n, ks_mat *A, double *di
 
 /* W = U^-T (n x n), 0 above the diagonal; U as ks_device_factor() leaves it. */
 kspec_status ks_device_triangle(const ks_run *run, size_t n, const ks_mat *U, ks_mat *W, kspec_error *err);
-
-#endif

@@ -26,14 +26,14 @@ static void drop(const ks_run *run, ks_mat *p) {
     ks_free(p);
 }
 
-static kspec_status bring(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
-                          const ks_mat **out, kspec_error *err) {
+static kspec_status copy_in(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
+                            const ks_mat **out, kspec_error *err) {
     (void)run, (void)rows, (void)cols, (void)what, (void)err;
     *out = ks_mat_of(host);
     return KSPEC_OK;
 }
 
-static void leave(const ks_run *run, const ks_mat *p) { (void)run, (void)p; }
+static void release(const ks_run *run, const ks_mat *p) { (void)run, (void)p; }
 
 static kspec_status put(const ks_run *run, ks_mat *to, const double *from, size_t count, kspec_error *err) {
     (void)run, (void)err;
@@ -84,8 +84,8 @@ const ks_backend ks_cpu_backend = {.suits = suits,
                                    .room = ks_mat_room,
                                    .hold = hold,
                                    .drop = drop,
-                                   .bring = bring,
-                                   .leave = leave,
+                                   .copy_in = copy_in,
+                                   .release = release,
                                    .diagonal = diagonal,
                                    .view = ks_mat_view,
                                    .host = ks_mat_address,

@@ -76,16 +76,16 @@ static size_t allowed(void) {
 enum { OF_RANK = 1 << 20 };
 
 /* Opens it; *there: a GPU is there at all */
-static ks_device *open_device(ks_place *p, int k, int *there) {
+static ks_device *open_device(ks_placement *p, int k, int *found) {
     const char *why;
     const ks_plugin *plugin = ks_plugin_load(&why);
     ks_gpu_info info;
-    *there = 0;
+    *found = 0;
     snprintf(p->why, sizeof p->why, "%.150s", why);
     if (!plugin) return NULL;
     int count = plugin->count(p->why, sizeof p->why);
     if (count <= 0) return NULL;
-    *there = 1;
+    *found = 1;
     if (k >= OF_RANK) {
         k = (k - OF_RANK) % count;
         p->want = (kspec_device)(KSPEC_DEVICE_GPU_FIRST + k);
@@ -117,48 +117,49 @@ kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team) {
     return (kspec_device)(OF_RANK + team->comm.local_rank);
 }
 
-kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err) {
-    int there;
+kspec_status ks_placement_open(ks_placement *p, kspec_device want, kspec_error *err) {
+    int found;
     const int ranked = (int)want >= OF_RANK;
-    *p = (ks_place){.want = ranked ? KSPEC_DEVICE_GPU : want};
+    *p = (ks_placement){.want = ranked ? KSPEC_DEVICE_GPU : want};
     kspec_status st = resolve(&p->want, err);
     if (st || p->want == KSPEC_DEVICE_AUTO) return st;
     snprintf(p->why, sizeof p->why, "asked for");
     if (p->want == KSPEC_DEVICE_CPU) return KSPEC_OK;
-    if (!open_device(p, ranked ? (int)want : number_of(p->want), &there))
+    if (!open_device(p, ranked ? (int)want : number_of(p->want), &found))
         return ks_fail(err, KSPEC_E_ARG, "no GPU can be used: %s", p->why);
     snprintf(p->why, sizeof p->why, "asked for");
     return KSPEC_OK;
 }
 
-kspec_status ks_place_decide(ks_place *p, double work, const char *refused, int threads, kspec_error *err) {
-    int there;
+kspec_status ks_placement_decide(ks_placement *p, double work, const char *refused, int threads,
+                                 kspec_error *err) {
+    int found;
     if (p->want == KSPEC_DEVICE_CPU || p->unusable) return KSPEC_OK;
     if (p->want != KSPEC_DEVICE_AUTO || p->device)
-        return refused ? ks_place_refuse(p, refused, err) : KSPEC_OK;
+        return refused ? ks_placement_refuse(p, refused, err) : KSPEC_OK;
     if (work < SECONDS * RATE * threads) {
         snprintf(p->why, sizeof p->why, "the work is small: starting a GPU would not pay");
     } else if (refused) {
-        return ks_place_refuse(p, refused, err);
-    } else if (open_device(p, 0, &there)) {
-        if (p->ranked) ks_place_close(p);
+        return ks_placement_refuse(p, refused, err);
+    } else if (open_device(p, 0, &found)) {
+        if (p->ranked) ks_placement_close(p);
         snprintf(p->why, sizeof p->why,
                  p->ranked ? "several processes use a GPU where it is asked for" : "faster for this size");
     } else {
-        p->unusable = there;
+        p->unusable = found;
     }
     return KSPEC_OK;
 }
 
-kspec_status ks_place_refuse(ks_place *p, const char *what, kspec_error *err) {
+kspec_status ks_placement_refuse(ks_placement *p, const char *what, kspec_error *err) {
     if (p->want != KSPEC_DEVICE_AUTO)
         return ks_fail(err, KSPEC_E_ARG, "%s: there is no %s on a GPU; use the cpu", p->device->name, what);
-    ks_place_close(p);
+    ks_placement_close(p);
     snprintf(p->why, sizeof p->why, "there is no %.100s on a GPU", what);
     return KSPEC_OK;
 }
 
-kspec_status ks_place_fit(ks_place *p, size_t bytes, kspec_error *err) {
+kspec_status ks_placement_fit(ks_placement *p, size_t bytes, kspec_error *err) {
     const ks_device *d = p->device;
     const size_t room = ks_device_available(d);
     if (bytes <= room) return KSPEC_OK;
@@ -168,71 +169,71 @@ kspec_status ks_place_fit(ks_place *p, size_t bytes, kspec_error *err) {
     else
         ks_fail(&why, KSPEC_E_NOMEM, "%s: %.1f MB are needed, %.1f MB are free", d->name, ks_megabytes(bytes),
                 ks_megabytes(room));
-    if (ks_place_retreat(p, &why)) return KSPEC_OK;
+    if (ks_placement_fall_back(p, &why)) return KSPEC_OK;
     return ks_fail(err, why.code, "%s", why.msg);
 }
 
-int ks_place_stream(ks_place *p, size_t bytes) {
+int ks_placement_stream(ks_placement *p, size_t bytes) {
     const size_t length = strlen(p->why);
     if (bytes > ks_memory_available()) return 0;
     if (p->device->streamed) return 1; /* a second attempt */
-    const size_t free_there = ks_device_available(p->device);
-    p->device->streamed = ks_streamed_room(free_there);
-    p->device->share = free_there - free_there / 16;
+    const size_t free_on_device = ks_device_available(p->device);
+    p->device->streamed = ks_streamed_room(free_on_device);
+    p->device->share = free_on_device - free_on_device / 16;
     snprintf(p->why + length, sizeof p->why - length, "; matrices are in the host's memory");
     return 1;
 }
 
-int ks_place_retreat(ks_place *p, const kspec_error *err) {
+int ks_placement_fall_back(ks_placement *p, const kspec_error *err) {
     if (p->want != KSPEC_DEVICE_AUTO) return 0;
-    ks_place_close(p);
+    ks_placement_close(p);
     snprintf(p->why, sizeof p->why, "%.150s", err->msg);
     p->unusable = 1;
     return 1;
 }
 
-void ks_place_close(ks_place *p) {
+void ks_placement_close(ks_placement *p) {
     if (p->device) p->device->plugin->close(p->device->gpu);
     p->device = NULL;
 }
 
-void ks_place_tell(const ks_place *p, kspec_device_used *used) {
+void ks_placement_describe(const ks_placement *p, kspec_device_used *used) {
     snprintf(used->name, sizeof used->name, "%s", p->device ? p->device->name : "cpu");
     snprintf(used->why, sizeof used->why, "%s", p->why);
     used->unusable = p->unusable;
 }
 
-kspec_status ks_place_run(ks_place *p, kspec_status opened, kspec_team *team, ks_attempt *attempt, void *call,
-                          kspec_error *err) {
+kspec_status ks_placement_run(ks_placement *p, kspec_status opened, kspec_team *team, ks_attempt *attempt,
+                              void *call, kspec_error *err) {
     kspec_error own = {0}; /* why a GPU failed is needed here */
     kspec_error *to = err ? err : &own;
     p->ranked = team && team->comm.ranks > 1;
     kspec_status st = opened ? opened : attempt(call, p, to);
-    if (st && !opened && p->device && p->device->failed && ks_place_retreat(p, to)) {
+    if (st && !opened && p->device && p->device->failed && ks_placement_fall_back(p, to)) {
         ks_clear(to);
         st = attempt(call, p, to);
     }
-    ks_place_close(p);
+    ks_placement_close(p);
     return ks_team_end(team, st, err);
 }
 
 int ks_device_has(const ks_device *d, const double *p) {
     for (int k = 0; d && p && k < 4; k++)
-        if (d->there[k] == p) return 1;
+        if (d->known[k] == p) return 1;
     return 0;
 }
 
 void ks_device_take(ks_device *d, const double *p) {
     for (int k = 0; k < 4; k++)
-        if (!d->there[k]) {
-            d->there[k] = p;
+        if (!d->known[k]) {
+            d->known[k] = p;
             return;
         }
 }
 
 void ks_device_forget(ks_device *d, const double *p) {
     for (int k = 0; k < 4; k++)
-        if (d->there[k] == p) d->there[k] = NULL;
+        if (d->known[k] == p) d->known[k] = NULL;
 }
 
 size_t ks_device_available(const ks_device *d) {

@@ -2,8 +2,7 @@
  * Where a computation runs. The processor is the default; a GPU is reached through a plugin
  * (device/plugin.h), which is opened at run time where it is asked for or worth it, and never linked.
  */
-#ifndef KS_DEVICE_H
-#define KS_DEVICE_H
+#pragma once
 
 #include "base/parallel.h"
 #include "device/plugin.h"
@@ -20,7 +19,7 @@ typedef struct ks_device {
     /* seconds in which the host's matrices were copied */
     double copying;
     /* matrices that are on it without being brought: the caller's, and transposes */
-    const double *there[4];
+    const double *known[4];
     /*
      * Other than 0: matrices do not fit together, and are in the host's memory while they are not used
      * (device/resident.h). So many doubles are a product's that goes in tiles; what goes so depends on it
@@ -51,17 +50,17 @@ typedef struct {
     /* 1: one of several ranks, which must all decide alike: AUTO is the processor */
     int ranked;
     ks_device opened;
-} ks_place;
+} ks_placement;
 
 /*
  * The caller's wish, or what KSPEC_DEVICE says where it is AUTO; opens a GPU where one is asked for by name
  * and fails where there is none.
  */
-kspec_status ks_place_make(ks_place *p, kspec_device want, kspec_error *err);
+kspec_status ks_placement_open(ks_placement *p, kspec_device want, kspec_error *err);
 
 /*
- * "gpu" for one of several ranks: what has ks_place_make() open the GPU of its number on its machine, modulo
- * those there, which it asks for
+ * "gpu" for one of several ranks: ks_placement_open() then opens the GPU of the rank's number on its machine,
+ * modulo the GPUs of that machine
  */
 kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team);
 
@@ -70,37 +69,38 @@ kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team);
  * threads that starting
  * it pays. `refused`: what of this call a GPU does not have, or NULL.
  */
-kspec_status ks_place_decide(ks_place *p, double work, const char *refused, int threads, kspec_error *err);
+kspec_status ks_placement_decide(ks_placement *p, double work, const char *refused, int threads,
+                                 kspec_error *err);
 
 /* The open GPU does not have `what`, or has fewer bytes: a failure, or under AUTO the processor's */
-kspec_status ks_place_refuse(ks_place *p, const char *what, kspec_error *err);
-kspec_status ks_place_fit(ks_place *p, size_t bytes, kspec_error *err);
+kspec_status ks_placement_refuse(ks_placement *p, const char *what, kspec_error *err);
+kspec_status ks_placement_fit(ks_placement *p, size_t bytes, kspec_error *err);
 
 /*
  * The matrices of the call are to be in the host's memory, `bytes` of them: 1 where that has so many, and the
  * result says so
  */
-int ks_place_stream(ks_place *p, size_t bytes);
+int ks_placement_stream(ks_placement *p, size_t bytes);
 
 /* The GPU failed under AUTO: the processor does it again. 0 where it was asked for by name. */
-int ks_place_retreat(ks_place *p, const kspec_error *err);
-void ks_place_close(ks_place *p);
+int ks_placement_fall_back(ks_placement *p, const kspec_error *err);
+void ks_placement_close(ks_placement *p);
 
 /* What the result says of it */
-void ks_place_tell(const ks_place *p, kspec_device_used *used);
+void ks_placement_describe(const ks_placement *p, kspec_device_used *used);
 
 /*
  * One attempt at a call, on the place that it decides on; a second one is the processor's. After success the
- * call has a result, which says where it was made (ks_place_tell()).
+ * call has a result, which says where it was made (ks_placement_describe()).
  */
-typedef kspec_status ks_attempt(void *call, ks_place *place, kspec_error *err);
+typedef kspec_status ks_attempt(void *call, ks_placement *placement, kspec_error *err);
 
 /*
  * A call at a place, `opened` with this status: attempts it, and again where the GPU failed under AUTO;
  * closes the place, and ends the call for all of the team.
  */
-kspec_status ks_place_run(ks_place *p, kspec_status opened, kspec_team *team, ks_attempt *attempt, void *call,
-                          kspec_error *err);
+kspec_status ks_placement_run(ks_placement *p, kspec_status opened, kspec_team *team, ks_attempt *attempt,
+                              void *call, kspec_error *err);
 
 /* Bytes that are free on the device */
 size_t ks_device_available(const ks_device *d);
@@ -115,5 +115,3 @@ const ks_plugin *ks_plugin_load(const char **why);
 
 /* For tests alone, while nothing runs: the next load takes this file (NULL: looks for one again). */
 void ks_plugin_use(const char *path);
-
-#endif

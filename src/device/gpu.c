@@ -38,8 +38,8 @@ static kspec_status hold(const ks_run *run, size_t rows, size_t cols, const char
 
 static void drop(const ks_run *run, ks_mat *p) { ks_gpu_drop(run, ks_mat_address(p)); }
 
-static kspec_status bring(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
-                          const ks_mat **out, kspec_error *err) {
+static kspec_status copy_in(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
+                            const ks_mat **out, kspec_error *err) {
     ks_device *d = run->device;
     double *p;
     *out = ks_device_has(d, host) ? ks_mat_of(host) : NULL;
@@ -56,7 +56,7 @@ static kspec_status bring(const ks_run *run, const double *host, size_t rows, si
     return st;
 }
 
-static void leave(const ks_run *run, const ks_mat *p) {
+static void release(const ks_run *run, const ks_mat *p) {
     if (!ks_device_has(run->device, ks_mat_address(p))) ks_gpu_drop(run, ks_mat_address(p));
 }
 
@@ -120,8 +120,8 @@ const ks_backend ks_gpu_backend = {.suits = suits,
                                    .room = ks_mat_room,
                                    .hold = hold,
                                    .drop = drop,
-                                   .bring = bring,
-                                   .leave = leave,
+                                   .copy_in = copy_in,
+                                   .release = release,
                                    .diagonal = diagonal,
                                    .view = ks_mat_view,
                                    .put = put,
@@ -156,19 +156,19 @@ static kspec_status path_parts(void *ctx, const ks_run *run, const size_t *list,
 }
 
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err) {
-    ks_path_job there = *job;
+    ks_path_job on_device = *job;
     const size_t parts = job->part.parts, n = (size_t)job->nmax * sizeof(double);
     const ks_share shares[] = {
         {job->sums, n, job->P, 0}, {job->rows, n * job->P, parts, 1}, {job->cols, n * job->Q, parts, 1}};
     const ks_mat *A = NULL, *B = NULL;
-    kspec_status st = bring(run, job->A, job->P, job->Q, "path", &A, err);
-    if (!st && job->B != job->A) st = bring(run, job->B, job->P, job->Q, "path", &B, err);
-    there.A = ks_mat_address(A), there.B = B ? ks_mat_address(B) : there.A;
+    kspec_status st = copy_in(run, job->A, job->P, job->Q, "path", &A, err);
+    if (!st && job->B != job->A) st = copy_in(run, job->B, job->P, job->Q, "path", &B, err);
+    on_device.A = ks_mat_address(A), on_device.B = B ? ks_mat_address(B) : on_device.A;
     if (!st)
-        st = ks_team_for_all(run, job->rows ? "pathbarsgpu" : "pathgpu", parts, path_parts, &there, shares,
-                             job->rows ? 3 : 1, err);
-    leave(run, B);
-    leave(run, A);
+        st = ks_team_for_all(run, job->rows ? "pathbarsgpu" : "pathgpu", parts, path_parts, &on_device,
+                             shares, job->rows ? 3 : 1, err);
+    release(run, B);
+    release(run, A);
     return st;
 }
 

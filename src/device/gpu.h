@@ -2,8 +2,7 @@
  * What run->device, a GPU, has beyond a backend's operations (device/backend.h), and those operations with
  * addresses in its memory.
  */
-#ifndef KS_DEVICE_GPU_H
-#define KS_DEVICE_GPU_H
+#pragma once
 
 #include "device/backend.h"
 
@@ -30,5 +29,3 @@ kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, con
 /* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])) on run->device, where Z (rows x cols) and b are */
 kspec_status ks_device_cosines(const ks_run *run, size_t rows, size_t cols, const ks_mat *b, double scale,
                                ks_mat *Z, kspec_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * What every estimator of m(n) = tr T^n gets and gives. moments.c prepares the pair of matrices (scaling,
  * splitting of trials, permutations), calls the estimators, and makes error bars from what they return.
  */
-#ifndef KS_DEVICE_PAIR_H
-#define KS_DEVICE_PAIR_H
+#pragma once
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -31,5 +30,3 @@ typedef struct {
 
 /* t = the transposes (one matrix if A = B), in the arena. Its cycles are those of p read from the columns. */
 kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, kspec_error *err);
-
-#endif

@@ -4,16 +4,16 @@
 #include "device/device.h"
 
 /* to = X^T (Q x P) on the device, which has it from now on */
-static kspec_status turn_there(const ks_run *run, const double *X, size_t P, size_t Q, ks_mat **to,
-                               kspec_error *err) {
+static kspec_status turn_on_device(const ks_run *run, const double *X, size_t P, size_t Q, ks_mat **to,
+                                   kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
     const ks_mat *from;
-    kspec_status st = at->bring(run, X, P, Q, "the transposed matrix", &from, err);
+    kspec_status st = at->copy_in(run, X, P, Q, "the transposed matrix", &from, err);
     if (st) return st;
     st = at->hold(run, Q, P, "the transposed matrix", to, err);
     const ks_mat_expression e = {.m = Q, .n = P, .alpha = 1, .count = 1, .factor = {{from, 1, 1}}};
     if (!st) st = at->expression(run, &e, KS_TILE_STORE, *to, NULL, err);
-    at->leave(run, from);
+    at->release(run, from);
     if (!st) ks_device_take(run->device, ks_mat_address(*to));
     return st;
 }
@@ -21,8 +21,8 @@ static kspec_status turn_there(const ks_run *run, const double *X, size_t P, siz
 kspec_status ks_turn(const ks_run *run, const ks_pair *p, ks_moved *to, kspec_error *err) {
     *to = (ks_moved){0};
     if (!run->device) return ks_pair_transpose(p, &to->p, &to->arena, err);
-    kspec_status st = turn_there(run, p->A, p->P, p->Q, &to->held[0], err);
-    if (!st && p->B != p->A) st = turn_there(run, p->B, p->P, p->Q, &to->held[1], err);
+    kspec_status st = turn_on_device(run, p->A, p->P, p->Q, &to->held[0], err);
+    if (!st && p->B != p->A) st = turn_on_device(run, p->B, p->P, p->Q, &to->held[1], err);
     to->p =
         (ks_pair){ks_mat_address(to->held[0]), ks_mat_address(to->held[p->B != p->A]), p->Q, p->P, p->nmax};
     return st;

@@ -2,8 +2,7 @@
  * A pair of matrices for the run's device: transposed by it, or copied from it. What is made on a GPU stays
  * there, and its backend takes it as it is (ks_device_has()).
  */
-#ifndef KS_DEVICE_PAIR_DEVICE_H
-#define KS_DEVICE_PAIR_DEVICE_H
+#pragma once
 
 #include "device/backend.h"
 #include "device/pair.h"
@@ -25,5 +24,3 @@ void ks_moved_end(const ks_run *run, ks_moved *m);
 
 /* The run for sums over X: on its device where X is there already, otherwise on the processor. */
 ks_run ks_run_near(const ks_run *run, const double *X);
-
-#endif

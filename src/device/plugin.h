@@ -10,8 +10,7 @@
  * The same call gives the same bits on the same device: no sum depends on an order that threads happen to
  * take.
  */
-#ifndef KS_DEVICE_PLUGIN_H
-#define KS_DEVICE_PLUGIN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -39,7 +38,7 @@ typedef struct {
     int count;
     ks_factor factor[KS_TILE_FACTORS];
     /* row, col and sums are where the matrices are, rather than in the host's memory */
-    int vectors_there;
+    int vectors_on_device;
 } ks_expression;
 
 typedef enum {
@@ -211,5 +210,4 @@ typedef const ks_plugin *(*ks_plugin_entry)(void);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

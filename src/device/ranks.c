@@ -38,8 +38,8 @@ static void drop(const ks_run *run, ks_mat *p) {
     ks_free(p);
 }
 
-static kspec_status bring(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
-                          const ks_mat **out, kspec_error *err) {
+static kspec_status copy_in(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
+                            const ks_mat **out, kspec_error *err) {
     (void)run;
     ks_strips *x = ks_alloc(1, sizeof *x);
     *out = (const ks_mat *)x;
@@ -48,7 +48,7 @@ static kspec_status bring(const ks_run *run, const double *host, size_t rows, si
     return KSPEC_OK;
 }
 
-static void leave(const ks_run *run, const ks_mat *p) { drop(run, (ks_mat *)p); }
+static void release(const ks_run *run, const ks_mat *p) { drop(run, (ks_mat *)p); }
 
 static kspec_status diagonal(const ks_run *run, double *to, const ks_mat *from, size_t n, kspec_error *err) {
     const ks_strips *x = ks_strips_at(from);
@@ -57,7 +57,7 @@ static kspec_status diagonal(const ks_run *run, double *to, const ks_mat *from, 
     kspec_status st = mine ? KSPEC_OK : ks_nomem(err, "a diagonal", ks_size(n, sizeof *mine));
     for (size_t i = rows.from; i < rows.to && !st; i++)
         mine[i - rows.from] = x->whole ? x->whole[i * n + i] : x->own[(i - rows.from) * n + i];
-    st = ks_ranks_meet(run->team, st, err);
+    st = ks_ranks_synchronise(run->team, st, err);
     if (!st) st = ks_vector_gather(run->team, mine, n, to, err);
     ks_free(mine);
     return st;
@@ -100,7 +100,7 @@ static kspec_status local_begin(const ks_run *run, const ks_mat_expression *e, l
 
 /* After it the local expression is complete. */
 static kspec_status local_get(const ks_run *run, local *l, kspec_status st, kspec_error *err) {
-    if (l->count) st = ks_ranks_meet(run->team, st, err); /* else nobody is needed */
+    if (l->count) st = ks_ranks_synchronise(run->team, st, err); /* else nobody is needed */
     for (int i = 0; i < l->count && !st; i++) st = ks_columns_get(run->team, &l->turned[i], err);
     for (int k = 0; k < l->e.count && !st; k++)
         if (l->of[k] >= 0) l->e.factor[k].x = l->turned[l->of[k]].x;
@@ -122,7 +122,7 @@ static kspec_status row_sums(const ks_run *run, const ks_mat_expression *e, doub
     st = local_get(run, &l, st, err);
     if (!st) st = ks_tile_run(&alone, &l.e, KS_TILE_ROW_SUMS, mine, err);
     local_end(&l);
-    st = ks_ranks_meet(run->team, st, err);
+    st = ks_ranks_synchronise(run->team, st, err);
     if (!st) st = ks_vector_gather(run->team, mine, e->m, out, err);
     ks_free(mine);
     return st;
@@ -144,7 +144,7 @@ static kspec_status col_sums(const ks_run *run, const ks_mat_expression *e, doub
     if (!st) st = ks_tile_strip_sums(&alone, &l.e, sums.own, err);
     local_end(&l);
     if (!st) st = ks_columns_begin(t, &sums, &parts, err);
-    st = ks_ranks_meet(t, st, err);
+    st = ks_ranks_synchronise(t, st, err);
     if (!st) st = ks_columns_get(t, &parts, err);
     const size_t n = ks_range_size(cols);
     for (size_t j = 0; j < n && !st; j++) mine[j] = 0;
@@ -218,8 +218,8 @@ const ks_backend ks_ranks_backend = {.suits = suits,
                                      .room = room,
                                      .hold = hold,
                                      .drop = drop,
-                                     .bring = bring,
-                                     .leave = leave,
+                                     .copy_in = copy_in,
+                                     .release = release,
                                      .diagonal = diagonal,
                                      .product = ks_ranks_product,
                                      .expression = expression,

@@ -1,6 +1,5 @@
 /* The parts of the backend of a team (device/backend.h) */
-#ifndef KS_DEVICE_RANKS_H
-#define KS_DEVICE_RANKS_H
+#pragma once
 
 #include "device/backend.h"
 #include "device/strips.h"
@@ -10,8 +9,8 @@
 static inline const ks_strips *ks_strips_at(const ks_mat *p) { return (const ks_strips *)p; }
 
 /* Where a sum or a product waits for the others, with what became of this rank so far */
-static inline kspec_status ks_ranks_meet(kspec_team *t, kspec_status mine, kspec_error *err) {
-    return ks_team_meet(t, KS_AT_LOOP, mine, "step", 0, err);
+static inline kspec_status ks_ranks_synchronise(kspec_team *t, kspec_status mine, kspec_error *err) {
+    return ks_team_synchronise(t, KS_AT_LOOP, mine, "step", 0, err);
 }
 
 /* Some of op(A) (its rows i, by k) or of op(B) (its columns i, by k), from i0 and k0 on */
@@ -28,7 +27,7 @@ static inline const double *ks_view_at(const ks_view *v, size_t i, size_t k) {
 /* An operand of a symmetric product: all of it is here, or the i of this rank's strips */
 typedef struct {
     ks_view own;
-    int here;
+    int local;
 } ks_operand;
 
 /* The inner dimension of a product's piece */
@@ -48,5 +47,3 @@ kspec_status ks_ranks_symmetric(const ks_run *run, const ks_mat_product *p, cons
 /* Doubles that a product holds beside its matrices; 0 where ranks <= 1. `whole` as in ks_room */
 size_t ks_ranks_product_room(int ranks, const ks_mat_product *p, int whole);
 size_t ks_ranks_symmetric_room(int ranks, const ks_mat_product *p, int whole);
-
-#endif

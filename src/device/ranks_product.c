@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "linalg/linalg.h"
 #include "team/area.h"
-#include "team/keep.h"
+#include "team/store.h"
 
 /* ---- operands ---- */
 
@@ -26,7 +26,7 @@ typedef struct {
 
 static side side_of(kspec_team *t, const ks_mat *p, int turned) {
     side s = {.of = ks_strips_at(p), .turned = turned};
-    s.all = ks_strips_here(t, s.of);
+    s.all = ks_strips_own(t, s.of);
     return s;
 }
 
@@ -102,14 +102,14 @@ static kspec_status panels(const ks_run *run, const ks_mat_product *p, side *A, 
     const size_t width = panel_width(p->n, p->k);
     kspec_status st = begin_own(t, A, err);
     if (!st) st = begin_panel(t, B, width, p->k, err);
-    if (!A->all || !B->all) st = ks_ranks_meet(t, st, err); /* else nothing could fail */
+    if (!A->all || !B->all) st = ks_ranks_synchronise(t, st, err); /* else nothing could fail */
     if (!st) st = get_own(t, A, err);
     ks_run alone = ks_run_alone(run);
     for (ks_range j = {0, 0}; j.from < p->n; j.from = j.to) {
         j.to = p->n - j.from < width ? p->n : j.from + width;
         for (ks_range k = {0, 0}; k.from < p->k; k.from = k.to) {
             k.to = p->k - k.from < KS_DEPTH ? p->k : k.from + KS_DEPTH;
-            if (!B->all) st = ks_ranks_meet(t, st, err);
+            if (!B->all) st = ks_ranks_synchronise(t, st, err);
             if (!st) st = get_panel(t, B, j, k, err);
             if (st) return st;
             const ks_run part =
@@ -130,7 +130,7 @@ static kspec_status symmetric(const ks_run *run, const ks_mat_product *p, side *
     kspec_team *t = run->team;
     kspec_status st = begin_own(t, A, err);
     if (!st && B != A) st = begin_own(t, B, err);
-    if (A->columns.of || B->columns.of) st = ks_ranks_meet(t, st, err); /* else nothing could fail */
+    if (A->columns.of || B->columns.of) st = ks_ranks_synchronise(t, st, err); /* else nothing could fail */
     if (!st) st = get_own(t, A, err);
     if (!st && B != A) st = get_own(t, B, err);
     if (st) return st;
@@ -145,8 +145,8 @@ static kspec_status make(const ks_run *run, const ks_mat_product *p, kspec_error
     if (p->symmetric && t->comm.ranks == 1) {
         const ks_run alone = ks_run_alone(run);
         return ks_gemm_symmetric_tiled(
-            &alone, p->ta, p->tb, p->n, p->k, p->alpha, ks_strips_here(t, ks_strips_at(p->A)), p->lda,
-            ks_strips_here(t, ks_strips_at(p->B)), p->ldb, ks_strips_at(p->C)->own, p->ldc, err);
+            &alone, p->ta, p->tb, p->n, p->k, p->alpha, ks_strips_own(t, ks_strips_at(p->A)), p->lda,
+            ks_strips_own(t, ks_strips_at(p->B)), p->ldb, ks_strips_at(p->C)->own, p->ldc, err);
     }
     side A = side_of(t, p->A, p->ta), B = side_of(t, p->B, !p->tb);
     const int same = p->A == p->B && A.turned == B.turned;
@@ -169,23 +169,23 @@ static kspec_status make(const ks_run *run, const ks_mat_product *p, kspec_error
  * A product whose strips are all in the checkpoint is taken from there, each rank its own strips; one of
  * which a strip is missing is made again. All that lies between products is made again.
  */
-static kspec_status kept(const ks_run *run, const ks_mat_product *p, const ks_kept_loop *l,
-                         kspec_error *err) {
+static kspec_status stored(const ks_run *run, const ks_mat_product *p, const ks_stored_loop *l,
+                           kspec_error *err) {
     kspec_team *t = run->team;
-    kspec_status st = ks_keep_begin(t->keep, l, err);
-    st = ks_team_meet(t, KS_AT_LOOP, st, "checkpoint", ks_digest(KS_DIGEST, l->have, l->chunks), err);
-    size_t there = 0;
-    for (size_t s = 0; s < l->chunks; s++) there += l->have[s];
-    if (st || there == l->chunks) return st;
+    kspec_status st = ks_store_begin(t->store, l, err);
+    st = ks_team_synchronise(t, KS_AT_LOOP, st, "checkpoint", ks_digest(KS_DIGEST, l->have, l->chunks), err);
+    size_t found = 0;
+    for (size_t s = 0; s < l->chunks; s++) found += l->have[s];
+    if (st || found == l->chunks) return st;
     st = make(run, p, err);
-    for (size_t s = l->mine[0]; s < l->mine[1] && !st; s++) st = ks_keep_add(t->keep, l, s, err);
-    return st ? st : ks_keep_flush(t->keep, l, err);
+    for (size_t s = l->mine[0]; s < l->mine[1] && !st; s++) st = ks_store_add(t->store, l, s, err);
+    return st ? st : ks_store_flush(t->store, l, err);
 }
 
 kspec_status ks_ranks_product(const ks_run *run, const ks_mat_product *p, kspec_error *err) {
     kspec_team *t = run->team;
     t->loops++;
-    if (!t->keep || p->beta != 0) return make(run, p, err);
+    if (!t->store || p->beta != 0) return make(run, p, err);
     const size_t strips = (p->m + KS_STRIP - 1) / KS_STRIP;
     const ks_range own = ks_strip_rows(strips, 1, t->comm.rank, t->comm.ranks);
     const ks_share rows = {.to = ks_strips_at(p->C)->own,
@@ -193,14 +193,14 @@ kspec_status ks_ranks_product(const ks_run *run, const ks_mat_product *p, kspec_
                            .count = p->m,
                            .per = KS_STRIP,
                            .first = own.from * KS_STRIP};
-    ks_kept_loop l = {.loop = t->loops,
-                      .what = "strips",
-                      .chunks = strips,
-                      .shares = &rows,
-                      .count = 1,
-                      .have = ks_zalloc(strips, 1),
-                      .mine = {own.from, own.to}};
-    kspec_status st = l.have ? kept(run, p, &l, err) : ks_nomem(err, "a product", strips);
+    ks_stored_loop l = {.loop = t->loops,
+                        .what = "strips",
+                        .chunks = strips,
+                        .shares = &rows,
+                        .count = 1,
+                        .have = ks_zalloc(strips, 1),
+                        .mine = {own.from, own.to}};
+    kspec_status st = l.have ? stored(run, p, &l, err) : ks_nomem(err, "a product", strips);
     ks_free(l.have);
     return st;
 }

@@ -52,7 +52,7 @@ kspec_status ks_ranks_shared(const ks_run *run, const ks_mat_product *p, const d
                  .symmetric = p->symmetric}};
     const ks_run alone = ks_run_alone(run);
     kspec_status st = ks_parallel_for(&alone, ks_tiled_count(&s.product), next_tile, &s, err);
-    if ((st = ks_ranks_meet(t, st, err))) {
+    if ((st = ks_ranks_synchronise(t, st, err))) {
         ks_area_end(t); /* not all numbers of this round may have been asked for */
         return st;
     }

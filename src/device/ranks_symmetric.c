@@ -17,7 +17,7 @@ enum { BLOCK = KS_STRIP * KS_STRIP };
 /* op(A) or op(B) */
 typedef struct {
     const ks_view *own;
-    int here;
+    int local;
     /* of a step: what goes to others, what comes, and per strip of the window where it is */
     double *sent, *got;
     ks_view *at;
@@ -98,7 +98,7 @@ static double *pack(const square *q, double *to, const ks_view *v, size_t s) {
 static void lay_out(const kspec_team *t, const square *q, operand *o, ks_range w) {
     const double *from = o->got;
     for (size_t s = w.from; s < w.to; s++) o->at[s - w.from] = *o->own;
-    for (int rank = 0; rank < t->comm.ranks && !o->here; rank++) {
+    for (int rank = 0; rank < t->comm.ranks && !o->local; rank++) {
         const ks_range theirs = strips_of(t, q, rank);
         for (size_t s = w.from; s < w.to && rank != t->comm.rank; s++) {
             const size_t c = s % q->strips;
@@ -114,7 +114,7 @@ static void lay_out(const kspec_team *t, const square *q, operand *o, ks_range w
 static kspec_status get_window(kspec_team *t, const square *q, operand *o, kspec_error *err) {
     const ks_range mine = window(q, q->own, q->step);
     lay_out(t, q, o, mine);
-    if (o->here) return KSPEC_OK;
+    if (o->local) return KSPEC_OK;
     size_t *send = q->bytes, *receive = q->bytes + t->comm.ranks;
     double *to = o->sent;
     for (int rank = 0; rank < t->comm.ranks; rank++) {
@@ -228,7 +228,7 @@ static kspec_status send_mirror(kspec_team *t, const square *q, mirror *m, kspec
 static kspec_status get_mirror(kspec_team *t, const square *q, kspec_status st, kspec_error *err) {
     mirror m = {0};
     if (!st) st = begin_mirror(t, q, &m, err);
-    st = ks_ranks_meet(t, st, err);
+    st = ks_ranks_synchronise(t, st, err);
     if (!st) st = send_mirror(t, q, &m, err);
     ks_free(m.sent);
     ks_free(m.got);
@@ -267,8 +267,8 @@ static kspec_status begin(kspec_team *t, square *q, kspec_error *err) {
     int all = q->bytes && q->blocks;
     for (operand *o = q->operands; o < q->operands + q->count; o++) {
         o->at = ks_alloc(q->width, sizeof *o->at);
-        if (!o->here) o->sent = ks_alloc(sent, sizeof *o->sent), o->got = ks_alloc(got, sizeof *o->got);
-        all &= o->at && (o->here || (o->sent && o->got));
+        if (!o->local) o->sent = ks_alloc(sent, sizeof *o->sent), o->got = ks_alloc(got, sizeof *o->got);
+        all &= o->at && (o->local || (o->sent && o->got));
     }
     if (all) return KSPEC_OK;
     return ks_nomem(err, "a product", ks_size(ks_size_add(sent, got), sizeof(double)));
@@ -287,12 +287,12 @@ static kspec_status step(const ks_run *run, square *q, kspec_error *err) {
 
 /* st: what became of this rank so far */
 static kspec_status all_steps(const ks_run *run, square *q, kspec_status st, kspec_error *err) {
-    int here = 1;
-    for (int i = 0; i < q->count; i++) here &= q->operands[i].here;
+    int local = 1;
+    for (int i = 0; i < q->count; i++) local &= q->operands[i].local;
     for (q->step = 0; q->step < q->steps; q->step++)
         for (q->k = (ks_range){0, 0}; q->k.from < q->p->k; q->k.from = q->k.to) {
             q->k.to = q->p->k - q->k.from < KS_DEPTH ? q->p->k : q->k.from + KS_DEPTH;
-            if (!here) st = ks_ranks_meet(run->team, st, err);
+            if (!local) st = ks_ranks_synchronise(run->team, st, err);
             if (!st) st = step(run, q, err);
         }
     return st;
@@ -304,7 +304,7 @@ kspec_status ks_ranks_symmetric(const ks_run *run, const ks_mat_product *p, cons
     square q = {
         .p = p, .count = count, .strips = (p->n + KS_STRIP - 1) / KS_STRIP, .C = ks_strips_at(p->C)->own};
     for (int i = 0; i < count; i++)
-        q.operands[i] = (operand){.own = &operands[i].own, .here = operands[i].here};
+        q.operands[i] = (operand){.own = &operands[i].own, .local = operands[i].local};
     q.own = strips_of(t, &q, t->comm.rank);
     q.width = window_width(q.strips, p->k);
     q.steps = steps_of(&q, ks_strip_rows_most(p->n, t->comm.ranks));

@@ -28,7 +28,7 @@ static ks_resident *find(const ks_device *d, const double *p) {
  * often. Where the system refuses it, copies are slower and no different.
  */
 static void lock_if_copied_again(const ks_device *d, ks_resident *r) {
-    if (r && ++r->copies == 2 && !r->lent && bytes_of(r) >= ks_resident_lock_least)
+    if (r && ++r->copies == 2 && !r->borrowed && bytes_of(r) >= ks_resident_lock_least)
         d->plugin->lock(d->gpu, r->host, bytes_of(r));
 }
 
@@ -37,18 +37,18 @@ static kspec_status copy(const ks_run *run, ks_resident *r, int out, kspec_error
     ks_device *d = run->device;
     const double start = ks_now();
     lock_if_copied_again(d, r);
-    const ks_plugin_status st = out ? d->plugin->get(d->gpu, r->host, r->there, r->count, 1)
-                                    : d->plugin->put(d->gpu, r->there, r->host, r->count);
-    if (r->lent && r->copies == 1) d->copying += ks_now() - start; /* as where all fit */
+    const ks_plugin_status st = out ? d->plugin->get(d->gpu, r->host, r->on_device, r->count, 1)
+                                    : d->plugin->put(d->gpu, r->on_device, r->host, r->count);
+    if (r->borrowed && r->copies == 1) d->copying += ks_now() - start; /* as where all fit */
     if (!st) r->valid = KS_HERE | KS_THERE;
     return ks_device_status(d, st, "copying", err);
 }
 
-static void release(const ks_run *run, ks_resident *r) {
-    if (!r->there) return;
-    ks_gpu_drop(run, r->there);
+static void free_device(const ks_run *run, ks_resident *r) {
+    if (!r->on_device) return;
+    ks_gpu_drop(run, r->on_device);
     run->device->taken -= bytes_of(r);
-    r->there = NULL;
+    r->on_device = NULL;
     r->valid &= ~KS_THERE;
 }
 
@@ -60,13 +60,13 @@ static kspec_status to_host(const ks_run *run, ks_resident *r, kspec_error *err)
 static ks_resident *oldest(const ks_device *d) {
     ks_resident *found = NULL;
     for (ks_resident *r = d->resident; r; r = r->next)
-        if (r->there && r->used != d->operation && (!found || r->used < found->used)) found = r;
+        if (r->on_device && r->used != d->operation && (!found || r->used < found->used)) found = r;
     return found;
 }
 
 static kspec_status move_out(const ks_run *run, ks_resident *r, kspec_error *err) {
     kspec_status st = to_host(run, r, err);
-    if (!st) release(run, r);
+    if (!st) free_device(run, r);
     return st;
 }
 
@@ -82,7 +82,7 @@ static kspec_status make_room(const ks_run *run, size_t bytes, kspec_error *err)
 
 static kspec_status to_device(const ks_run *run, ks_resident *r, int read, kspec_error *err) {
     ks_device *d = run->device;
-    if (!r->there) {
+    if (!r->on_device) {
         void *p = NULL;
         kspec_status st = make_room(run, bytes_of(r), err);
         if (st) return st;
@@ -92,7 +92,7 @@ static kspec_status to_device(const ks_run *run, ks_resident *r, int read, kspec
             got = d->plugin->alloc(d->gpu, bytes_of(r), &p);
         }
         if (got) return ks_device_status(d, got, "a matrix", err);
-        r->there = p;
+        r->on_device = p;
         d->taken += bytes_of(r);
     }
     return read && r->valid == KS_HERE ? copy(run, r, 0, err) : KSPEC_OK;
@@ -131,7 +131,7 @@ static int fit(const ks_device *d, const operands *o) {
     return o->known && all <= d->streamed / 4 * 7;
 }
 
-static kspec_status all_there(const ks_run *run, const operands *o, kspec_error *err) {
+static kspec_status all_on_device(const ks_run *run, const operands *o, kspec_error *err) {
     const size_t now = ++run->device->operation;
     kspec_status st = KSPEC_OK;
     for (int k = 0; k < o->count; k++) o->from[k]->used = now; /* all of them stay */
@@ -140,7 +140,7 @@ static kspec_status all_there(const ks_run *run, const operands *o, kspec_error 
     return o->to && !st ? to_device(run, o->to, o->in, err) : st;
 }
 
-static kspec_status all_here(const ks_run *run, const operands *o, kspec_error *err) {
+static kspec_status all_local(const ks_run *run, const operands *o, kspec_error *err) {
     kspec_status st = o->in ? to_host(run, o->to, err) : KSPEC_OK;
     ++run->device->operation;
     for (int k = 0; k < o->count && !st; k++) st = to_host(run, o->from[k], err);
@@ -151,9 +151,9 @@ static void written(const operands *o, int where) {
     if (o->to) o->to->valid = where;
 }
 
-static double *there(const ks_device *d, const double *p) {
+static double *device_address(const ks_device *d, const double *p) {
     const ks_resident *r = find(d, p);
-    return r->there + (p - r->host);
+    return r->on_device + (p - r->host);
 }
 
 static kspec_status product(const ks_run *run, const ks_mat_product *of, kspec_error *err) {
@@ -162,14 +162,14 @@ static kspec_status product(const ks_run *run, const ks_mat_product *of, kspec_e
     operands o = {.known = 1};
     reads(d, &o, p->A), reads(d, &o, p->B), writes(d, &o, p->C, p->m * p->n, p->beta != 0);
     if (fit(d, &o)) {
-        kspec_status st = all_there(run, &o, err);
+        kspec_status st = all_on_device(run, &o, err);
         if (st) return st;
         ks_matmul on = *p;
-        on.A = there(d, p->A), on.B = there(d, p->B), on.C = there(d, p->C);
+        on.A = device_address(d, p->A), on.B = device_address(d, p->B), on.C = device_address(d, p->C);
         written(&o, KS_THERE);
         return ks_gpu_product(run, &on, err);
     }
-    kspec_status st = all_here(run, &o, err);
+    kspec_status st = all_local(run, &o, err);
     if (!st) st = make_room(run, d->streamed * sizeof(double), err);
     for (int k = 0; k < o.count; k++) lock_if_copied_again(d, o.from[k]);
     lock_if_copied_again(d, o.to);
@@ -182,7 +182,7 @@ static kspec_status expression(const ks_run *run, const ks_mat_expression *of, k
     const ks_expression plain = ks_mat_plain_expression(of), *e = &plain;
     double *out = to ? ks_mat_address(to) : sums;
     const ks_device *d = run->device;
-    const int matrix = what == KS_TILE_STORE || what == KS_TILE_ADD, vectors = e->vectors_there;
+    const int matrix = what == KS_TILE_STORE || what == KS_TILE_ADD, vectors = e->vectors_on_device;
     const size_t made = (what == KS_TILE_COL_SUMS ? 1 : e->m) * (what == KS_TILE_ROW_SUMS ? 1 : e->n);
     operands o = {.known = 1};
     for (int k = 0; k < e->count; k++) reads(d, &o, e->factor[k].x);
@@ -190,16 +190,16 @@ static kspec_status expression(const ks_run *run, const ks_mat_expression *of, k
     if (e->col && vectors) reads(d, &o, e->col);
     if (matrix || vectors) writes(d, &o, out, made, what == KS_TILE_ADD);
     if (fit(d, &o)) {
-        kspec_status st = all_there(run, &o, err);
+        kspec_status st = all_on_device(run, &o, err);
         if (st) return st;
         ks_expression on = *e;
-        for (int k = 0; k < e->count; k++) on.factor[k].x = there(d, e->factor[k].x);
-        if (e->row && vectors) on.row = there(d, e->row);
-        if (e->col && vectors) on.col = there(d, e->col);
+        for (int k = 0; k < e->count; k++) on.factor[k].x = device_address(d, e->factor[k].x);
+        if (e->row && vectors) on.row = device_address(d, e->row);
+        if (e->col && vectors) on.col = device_address(d, e->col);
         written(&o, KS_THERE);
-        return ks_gpu_expression(run, &on, what, o.to ? there(d, out) : out, err);
+        return ks_gpu_expression(run, &on, what, o.to ? device_address(d, out) : out, err);
     }
-    kspec_status st = all_here(run, &o, err);
+    kspec_status st = all_local(run, &o, err);
     written(&o, KS_HERE);
     return st ? st : ks_tile_run(run, e, what, out, err);
 }
@@ -210,10 +210,10 @@ static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *at, kspec_er
     operands o = {.known = 1};
     writes(d, &o, X, n * n, 1);
     const int on = fit(d, &o);
-    kspec_status st = on ? all_there(run, &o, err) : all_here(run, &o, err);
+    kspec_status st = on ? all_on_device(run, &o, err) : all_local(run, &o, err);
     written(&o, on ? KS_THERE : KS_HERE);
     if (st) return st;
-    return on ? ks_gpu_backend.symmetrise(run, n, ks_mat_of(there(d, X)), err)
+    return on ? ks_gpu_backend.symmetrise(run, n, ks_mat_of(device_address(d, X)), err)
               : ks_tile_symmetrise(run, n, X, err);
 }
 
@@ -236,7 +236,7 @@ static kspec_status get(const ks_run *run, double *to, const ks_mat *from, size_
     const double *x = ks_mat_address(from);
     const ks_resident *r = find(run->device, x);
     if (r && r->valid == KS_THERE)
-        return ks_gpu_backend.get(run, to, ks_mat_of(there(run->device, x)), count, step, err);
+        return ks_gpu_backend.get(run, to, ks_mat_of(device_address(run->device, x)), count, step, err);
     return ks_cpu_backend.get(run, to, from, count, step, err);
 }
 
@@ -252,15 +252,15 @@ static int suits(const ks_run *run, ks_holding how, double work) {
 }
 
 /* An entry of the list; of memory of its own, or the caller's */
-static kspec_status enter(const ks_run *run, const double *lent, size_t rows, size_t cols, const char *what,
-                          ks_resident **out, kspec_error *err) {
+static kspec_status enter(const ks_run *run, const double *borrowed, size_t rows, size_t cols,
+                          const char *what, ks_resident **out, kspec_error *err) {
     ks_resident *r = ks_zalloc(1, sizeof *r);
     *out = NULL;
     if (!r) return ks_nomem(err, what, sizeof *r);
     r->count = ks_size(rows, cols);
-    r->lent = lent != NULL;
-    r->valid = lent ? KS_HERE : 0;
-    r->host = lent ? (double *)lent : ks_alloc(r->count, sizeof *r->host);
+    r->borrowed = borrowed != NULL;
+    r->valid = borrowed ? KS_HERE : 0;
+    r->host = borrowed ? (double *)borrowed : ks_alloc(r->count, sizeof *r->host);
     if (!r->host) {
         const size_t bytes = ks_size(r->count, sizeof *r->host);
         ks_free(r);
@@ -285,43 +285,43 @@ static void drop(const ks_run *run, ks_mat *p) {
     while (*at && (*at)->host != ks_mat_address(p)) at = &(*at)->next;
     if (!(r = *at) || !p) return;
     *at = r->next;
-    release(run, r);
+    free_device(run, r);
     d->plugin->unlock(d->gpu, r->host);
-    if (!r->lent) ks_free(r->host);
+    if (!r->borrowed) ks_free(r->host);
     ks_free(r);
 }
 
 static void idle(const ks_run *run, ks_mat *p) {
     ks_resident *r = find(run->device, ks_mat_address(p));
     if (!r) return;
-    release(run, r);
+    free_device(run, r);
     r->valid = 0;
 }
 
 /* What is the caller's on the device becomes one of ours: it must be possible to move it out. */
-static kspec_status bring(const ks_run *run, const double *from, size_t rows, size_t cols, const char *what,
-                          const ks_mat **out, kspec_error *err) {
+static kspec_status copy_in(const ks_run *run, const double *from, size_t rows, size_t cols, const char *what,
+                            const ks_mat **out, kspec_error *err) {
     ks_device *d = run->device;
-    const int there = ks_device_has(d, from);
+    const int on_device = ks_device_has(d, from);
     ks_resident *r;
-    kspec_status st = enter(run, there ? NULL : from, rows, cols, what, &r, err);
+    kspec_status st = enter(run, on_device ? NULL : from, rows, cols, what, &r, err);
     *out = r ? ks_mat_of(r->host) : NULL;
-    if (st || !there) return st;
+    if (st || !on_device) return st;
     r->valid = KS_HERE;
     st = ks_device_status(d, d->plugin->get(d->gpu, r->host, from, r->count, 1), what, err);
     if (st) drop(run, ks_mat_of(r->host)), *out = NULL;
     return st;
 }
 
-static void leave(const ks_run *run, const ks_mat *p) { drop(run, (ks_mat *)p); }
+static void release(const ks_run *run, const ks_mat *p) { drop(run, (ks_mat *)p); }
 
 const ks_backend ks_resident_backend = {.suits = suits,
                                         .room = ks_mat_room,
                                         .hold = hold,
                                         .drop = drop,
                                         .idle = idle,
-                                        .bring = bring,
-                                        .leave = leave,
+                                        .copy_in = copy_in,
+                                        .release = release,
                                         .diagonal = diagonal,
                                         .view = ks_mat_view,
                                         .put = put,

@@ -5,8 +5,7 @@
  * goes through the device in tiles (device/streamed.h). That depends on the shapes and the room alone, and
  * moving changes no number: so the same bits come each time.
  */
-#ifndef KS_DEVICE_RESIDENT_H
-#define KS_DEVICE_RESIDENT_H
+#pragma once
 
 #include "device/backend.h"
 
@@ -18,11 +17,11 @@ typedef struct ks_resident {
     double *host;
     size_t count;
     /* on the device, or NULL */
-    double *there;
+    double *on_device;
     /* where its entries are: KS_HERE, KS_THERE, both, or nowhere before it is written */
     int valid;
     /* the caller's: only read */
-    int lent;
+    int borrowed;
     int copies;
     /* which operation used it last, by number */
     size_t used;
@@ -30,5 +29,3 @@ typedef struct ks_resident {
 
 /* Bytes of a matrix from which on it is page-locked when it is copied again (1 MB); tests take fewer. */
 extern size_t ks_resident_lock_least;
-
-#endif

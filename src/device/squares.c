@@ -9,16 +9,16 @@ ks_squares ks_squares_begin(const ks_run *run, const ks_pair *p, size_t matrices
     ks_squares w = {.run = run, .at = ks_backend_for(run, p->P, p->Q), .name = name, .err = err};
     w.held = ks_arena_alloc(&w.arena, matrices, sizeof *w.held);
     if (!w.held) w.status = ks_nomem(err, name, w.arena.failed);
-    if (!w.status) w.status = w.at->bring(run, p->A, p->P, p->Q, name, &w.A, err);
-    if (!w.status && p->B != p->A) w.status = w.at->bring(run, p->B, p->P, p->Q, name, &w.B, err);
+    if (!w.status) w.status = w.at->copy_in(run, p->A, p->P, p->Q, name, &w.A, err);
+    if (!w.status && p->B != p->A) w.status = w.at->copy_in(run, p->B, p->P, p->Q, name, &w.B, err);
     if (p->B == p->A) w.B = w.A;
     return w;
 }
 
 kspec_status ks_squares_end(ks_squares *w) {
     while (w->count) ks_squares_drop_last(w);
-    if (w->B != w->A) w->at->leave(w->run, w->B);
-    w->at->leave(w->run, w->A);
+    if (w->B != w->A) w->at->release(w->run, w->B);
+    w->at->release(w->run, w->A);
     ks_arena_free(&w->arena);
     return w->status;
 }
@@ -83,8 +83,8 @@ double ks_squares_sum(const ks_squares *w, size_t n, const double *x) {
     return s;
 }
 
-kspec_status ks_ratio_there(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
-                            kspec_error *err) {
+kspec_status ks_ratio_device(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
+                             kspec_error *err) {
     const ks_pair p = {X, X, P, Q, 2};
     const size_t N = P <= Q ? P : Q;
     ks_squares w = ks_squares_begin(run, &p, 1, "the Gram matrix", err);

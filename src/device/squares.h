@@ -44,5 +44,5 @@ void ks_squares_diagonal(ks_squares *w, size_t n, const ks_mat *X, double *out);
 double ks_squares_sum(const ks_squares *w, size_t n, const double *x);
 
 /* (sum of eigenvalues)^2 / sum of squares of the smaller of X X^T and X^T X */
-kspec_status ks_ratio_there(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
-                            kspec_error *err);
+kspec_status ks_ratio_device(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
+                             kspec_error *err);

@@ -146,8 +146,8 @@ kspec_status ks_streamed_product(const ks_run *run, const ks_matmul *p, kspec_er
     kspec_status st = hold_all(&x, err);
     for (size_t i = 0; i < p->m && !st; i += x.s.m)
         for (size_t j = p->symmetric ? i : 0; j < p->n && !st; j += x.s.n) {
-            const double here = (double)least(x.s.m, p->m - i) * (double)least(x.s.n, p->n - j);
-            const double share = p->symmetric && i != j ? 2 * here : here;
+            const double host = (double)least(x.s.m, p->m - i) * (double)least(x.s.n, p->n - j);
+            const double share = p->symmetric && i != j ? 2 * host : host;
             st = one_tile(&x, i, j, ks_run_part(run, done / all, (done + share) / all), err);
             done += share;
         }

@@ -1,6 +1,5 @@
 /* Products on a device of matrices that are in the host's memory, tile by tile (ks_device.streamed) */
-#ifndef KS_DEVICE_STREAMED_H
-#define KS_DEVICE_STREAMED_H
+#pragma once
 
 #include "device/backend.h"
 
@@ -11,5 +10,3 @@
 size_t ks_streamed_room(size_t bytes);
 
 kspec_status ks_streamed_product(const ks_run *run, const ks_matmul *p, kspec_error *err);
-
-#endif

@@ -60,7 +60,7 @@ kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count
         memcpy(to[k] + own.from * cols, x[k]->own, ks_range_size(own) * cols * sizeof **to);
         all[k] = to[k];
     }
-    return ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "step", 0, err);
+    return ks_team_synchronise(t, KS_AT_LOOP, KSPEC_OK, "step", 0, err);
 }
 
 /* ---- columns ---- */
@@ -87,7 +87,7 @@ kspec_status ks_columns_get(kspec_team *t, ks_columns *c, kspec_error *err) {
     const int ranks = t->comm.ranks;
     kspec_status st = KSPEC_OK;
     if (ranks == 1) {
-        c->x = ks_strips_here(t, of);
+        c->x = ks_strips_own(t, of);
         return KSPEC_OK;
     }
     c->x = c->got;

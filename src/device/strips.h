@@ -6,8 +6,7 @@
  * Functions named _begin take the memory and may fail on one rank alone; after it the ranks meet; what
  * follows talks to the others, and fails only where they cannot be reached.
  */
-#ifndef KS_DEVICE_STRIPS_H
-#define KS_DEVICE_STRIPS_H
+#pragma once
 
 #include "team/team.h"
 
@@ -35,7 +34,7 @@ size_t ks_strip_rows_most(size_t rows, int ranks);
 size_t ks_strips_count(int ranks, size_t rows, size_t cols);
 
 /* Is all of it here? */
-static inline const double *ks_strips_here(const kspec_team *t, const ks_strips *x) {
+static inline const double *ks_strips_own(const kspec_team *t, const ks_strips *x) {
     return x->whole ? x->whole : t->comm.ranks == 1 ? x->own : NULL;
 }
 
@@ -75,5 +74,3 @@ kspec_status ks_block_get(kspec_team *t, const ks_strips *x, ks_range rows, ks_r
 
 /* v (n numbers) for all, of which every rank brings those of its rows in `mine` */
 kspec_status ks_vector_gather(kspec_team *t, const double *mine, size_t n, double *v, kspec_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * is stored, added, or summed over one index. Work is cut into fixed chunks: the same bits at any thread
  * count.
  */
-#ifndef KS_DEVICE_TILE_H
-#define KS_DEVICE_TILE_H
+#pragma once
 
 #include "base/parallel.h"
 #include "device/plugin.h"
@@ -29,5 +28,3 @@ kspec_status ks_tile_symmetrise(const ks_run *run, size_t n, double *X, kspec_er
 
 /* The run to use for an operation of this many multiply-adds: threads cost more than a small one saves. */
 ks_run ks_tile_threads(const ks_run *run, double work);
-
-#endif

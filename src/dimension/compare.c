@@ -154,11 +154,11 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
 }
 
 /* The sums of either, those of both for the alignment, and higher moments */
-static kspec_status decide(job *j, ks_place *place, kspec_error *err) {
+static kspec_status decide(job *j, ks_placement *placement, kspec_error *err) {
     const ks_trials *t[2] = {&j->first.trials, &j->second.trials};
     ks_load l = {0};
     kspec_status st = KSPEC_OK;
-    if (place->want == KSPEC_DEVICE_CPU || place->unusable) return KSPEC_OK;
+    if (placement->want == KSPEC_DEVICE_CPU || placement->unusable) return KSPEC_OK;
     for (int k = 0; k < 2 && !st; k++) {
         ks_load_sums(&l, t[k]->P, t[k]->Q, t[k]->Q, t[k]->count > 1, ks_trials_splits(t[k], j->o.splits));
         st = ks_differences_load(&j->o, k ? &j->second : &j->first, &l, err);
@@ -166,14 +166,14 @@ static kspec_status decide(job *j, ks_place *place, kspec_error *err) {
     if (j->o.paired == KSPEC_PAIRED_ROWS)
         ks_load_sums(&l, t[0]->P, t[0]->Q, t[1]->Q, t[0]->count > 1 || t[1]->count > 1,
                      ks_trials_splits(t[t[1]->split], j->o.splits));
-    return st ? st : ks_where_second(place, &l, NULL, j->run.threads, err);
+    return st ? st : ks_where_second(placement, &l, NULL, j->run.threads, err);
 }
 
-static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
+static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {
     job *j = ctx;
     kspec_compare_result *r = NULL;
-    kspec_status st = decide(j, place, err);
-    j->run.device = place->device;
+    kspec_status st = decide(j, placement, err);
+    j->run.device = placement->device;
     if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st && !(st = ks_blas_enter(j->run.threads, err))) {
         const ks_trials *t = &j->first.trials, *u = &j->second.trials;
@@ -181,10 +181,10 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
         r->trials = t->count, r->other_trials = u->count, r->center = j->o.center, r->paired = j->o.paired;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
         r->alignment_biased = NAN;
-        ks_place_tell(place, &r->device);
+        ks_placement_describe(placement, &r->device);
         st = compute(j, r, err);
         if (!st) st = add_doubts(j, r, err);
-        ks_blas_leave();
+        ks_blas_exit();
     }
     if (st)
         kspec_compare_free(r);
@@ -199,7 +199,7 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     job j = {0};
-    ks_place place = {0};
+    ks_placement placement = {0};
     kspec_status st = ks_take_opts(&j.o, sizeof j.o, opts, err);
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     j.run.team = j.o.team;
@@ -216,8 +216,8 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
         st = ks_measured_open(&j.second, psi, other_ntrials, j.o.other_row_trials, center,
                               "the second matrix", &j.arena, err);
     if (!st) st = check(&j, err);
-    if (!st) st = ks_place_make(&place, ks_device_of_rank(j.o.device, j.o.team), err);
-    st = ks_place_run(&place, st, j.o.team, attempt, &j, err);
+    if (!st) st = ks_placement_open(&placement, ks_device_of_rank(j.o.device, j.o.team), err);
+    st = ks_placement_run(&placement, st, j.o.team, attempt, &j, err);
     ks_arena_free(&j.arena);
     if (st) {
         kspec_compare_free(j.result);

@@ -1,6 +1,5 @@
 /* Differences of dimension and of moments between two matrices, with standard errors and p-values. */
-#ifndef KS_DIMENSION_DIFFERENCES_H
-#define KS_DIMENSION_DIFFERENCES_H
+#pragma once
 
 #include "kspec/dimension.h"
 #include "moments/second.h"
@@ -20,5 +19,3 @@ kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured 
 /* Sets the dimensions, the count and the differences of r, whose arena has them. */
 kspec_status ks_differences_make(const ks_run *run, const ks_two_matrices *of, kspec_compare_result *r,
                                  ks_arena *arena, kspec_error *err);
-
-#endif

@@ -221,21 +221,21 @@ typedef struct {
 } call;
 
 /* A curve's parts are smaller, but up to 16 of a size. */
-static kspec_status decide(const call *c, ks_place *place, int threads, kspec_error *err) {
+static kspec_status decide(const call *c, ks_placement *placement, int threads, kspec_error *err) {
     const kspec_dimension_opts *o = c->o;
     ks_load l = {0};
     if (c->phi && c->ntrials)
         ks_load_sums(&l, c->phi->rows, c->phi->cols, c->phi->cols, c->ntrials > 1,
                      c->ntrials > 2 || o->row_trials ? (size_t)o->splits : 1);
     l.work *= (double)(1 + o->curve);
-    return ks_where_second(place, &l,
+    return ks_where_second(placement, &l,
                            o->pairwise                      ? "dimension with missing entries"
                            : o->row_groups || o->col_groups ? "dimension of groups"
                                                             : NULL,
                            threads, err);
 }
 
-static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
+static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {
     call *c = ctx;
     const kspec_dimension_opts *o = c->o;
     const int turn = o->center == KSPEC_CENTER_COLS && c->ntrials > 0;
@@ -244,18 +244,18 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
     kspec_dimension_result *r = NULL;
     kspec_status st = ks_run_init(&run, o->threads, o->progress, err);
     run.team = o->team;
-    if (!st) st = decide(c, place, run.threads, err);
-    run.device = place->device;
+    if (!st) st = decide(c, placement, run.threads, err);
+    run.device = placement->device;
     if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st && !(st = ks_blas_enter(run.threads, err))) {
         if (turn) st = ks_matrix_check(c->phi, "the matrix", err);
         if (!st)
             st = turn ? compute_turned(&run, *o, c->phi, c->ntrials, r, &arena, err)
                       : compute(&run, o, c->phi, c->ntrials, r, &arena, err);
-        ks_blas_leave();
+        ks_blas_exit();
     }
     ks_arena_free(&arena);
-    if (!st) ks_place_tell(place, &r->device);
+    if (!st) ks_placement_describe(placement, &r->device);
     if (!st) st = add_doubts(r, err);
     if (st)
         kspec_dimension_free(r);
@@ -269,13 +269,13 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_dimension_opts o;
-    ks_place place = {0};
+    ks_placement placement = {0};
     call c = {phi, ntrials, &o, NULL};
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
     st = check(&o, err);
-    if (!st) st = ks_place_make(&place, ks_device_of_rank(o.device, o.team), err);
-    st = ks_place_run(&place, st, o.team, attempt, &c, err);
+    if (!st) st = ks_placement_open(&placement, ks_device_of_rank(o.device, o.team), err);
+    st = ks_placement_run(&placement, st, o.team, attempt, &c, err);
     if (st) {
         kspec_dimension_free(c.result);
         return st;

@@ -1,6 +1,5 @@
 /* Exact with an entry, a row or a column taken apart, where that one spoils the rounding of all others. */
-#ifndef KS_EXACT_APART_H
-#define KS_EXACT_APART_H
+#pragma once
 
 #include "exact/exact.h"
 
@@ -17,5 +16,3 @@ kspec_status ks_apart_find(const ks_run *run, const ks_exact_plan *e, const ks_p
 /* As ks_exact_terms(), at twice the cost */
 kspec_status ks_apart_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_apart *a,
                             const ks_moments_out *out, double *abs_terms, kspec_error *err);
-
-#endif

@@ -41,21 +41,21 @@ static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, ks_mat *G)
 }
 
 /* The data where the plan is carried out, and their end; a dry execution only tells them apart */
-static void bring(ks_exec_state *x, const ks_pair *p) {
+static void copy_in(ks_exec_state *x, const ks_pair *p) {
     x->A = ks_mat_of(p->A), x->B = ks_mat_of(p->B);
     if (x->dry) return;
     x->A = x->B = NULL;
-    x->status = x->at->bring(x->run, p->A, p->P, p->Q, "the exact estimator", &x->A, x->err);
+    x->status = x->at->copy_in(x->run, p->A, p->P, p->Q, "the exact estimator", &x->A, x->err);
     if (!x->status && p->B != p->A)
-        x->status = x->at->bring(x->run, p->B, p->P, p->Q, "the exact estimator", &x->B, x->err);
+        x->status = x->at->copy_in(x->run, p->B, p->P, p->Q, "the exact estimator", &x->B, x->err);
     else
         x->B = x->A;
 }
 
 static void leave(ks_exec_state *x, const ks_mat *A, const ks_mat *B) {
     if (x->dry) return;
-    if (B != A) x->at->leave(x->run, B);
-    x->at->leave(x->run, A);
+    if (B != A) x->at->release(x->run, B);
+    x->at->release(x->run, A);
 }
 
 /* Does a graph need matrices whole (exact_hard.c)? */
@@ -71,7 +71,7 @@ static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair
     x->live = plan->arena.bytes;
     x->peak = plan->bytes_making;
     x->at = any_hard(plan) ? ks_backend_alone(x->run) : ks_backend_for(x->run, p->P, p->Q);
-    bring(x, p);
+    copy_in(x, p);
     const ks_mat *A = x->A, *B = x->B;
     size_t N = plan->size[KS_ROW];
     ks_mat *G = NULL;
@@ -234,7 +234,7 @@ kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *
     if (arena.failed) st = ks_nomem(err, "the exact estimator", arena.failed);
     if (!st && !(st = ks_blas_enter(run->threads, err))) {
         st = execute(&x, &e->plan, p, s);
-        ks_blas_leave();
+        ks_blas_exit();
     }
 
     for (int n = 1; n <= p->nmax && !st && ks_exact_weighted(e); n++) {

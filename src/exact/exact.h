@@ -2,8 +2,7 @@
  * The `exact` estimator: the mean over all cycles with distinct rows and distinct columns (the U-statistic),
  * or with one side complete, where only the sampled side's indices need to differ.
  */
-#ifndef KS_EXACT_EXACT_H
-#define KS_EXACT_EXACT_H
+#pragma once
 
 #include "device/pair.h"
 #include "exact/plan.h"
@@ -81,5 +80,3 @@ kspec_status ks_exact(const ks_run *run, ks_exact_plan *e, const ks_pair *p, con
  */
 kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_moments_out *out,
                             double *abs_terms, kspec_error *err);
-
-#endif

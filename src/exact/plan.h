@@ -3,8 +3,7 @@
  * (exact_graph.c), graphs become a shared list of matrix operations (exact_search.c finds the operations of
  * one graph, exact_plan.c those of all), and exact_run.c carries them out.
  */
-#ifndef KS_EXACT_PLAN_H
-#define KS_EXACT_PLAN_H
+#pragma once
 
 #include "base/memory.h"
 #include "kspec/moments.h"
@@ -176,5 +175,3 @@ kspec_status ks_plan_make(ks_plan *plan, ks_exact_form form, size_t rows, size_t
 void ks_plan_free(ks_plan *plan);
 
 static inline int ks_product_symmetric(const ks_product *p) { return p->ku == p->kv && p->L == p->R; }
-
-#endif

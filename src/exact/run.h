@@ -1,6 +1,5 @@
 /* Carries out a plan: forward the values, backward the sums over the cycles through each row and column. */
-#ifndef KS_EXACT_RUN_H
-#define KS_EXACT_RUN_H
+#pragma once
 
 #include "base/parallel.h"
 #include "device/backend.h"
@@ -98,5 +97,3 @@ void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, c
  * The value of a graph without vertices of degree 1 or 2. n > 0: backward too, for order n, with its weight.
  */
 double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n);
-
-#endif

@@ -6,8 +6,7 @@
  * elementwise products, until one vertex is left. Which vertex of degree 2 goes first is free; a bounded
  * search looks for the order that adds the least work to what the other graphs need anyway.
  */
-#ifndef KS_EXACT_SEARCH_H
-#define KS_EXACT_SEARCH_H
+#pragma once
 
 #include "exact/tables.h"
 
@@ -46,5 +45,3 @@ int ks_search_stands(const ks_planner *p, const ks_reading *r);
 
 /* The cheapest way found for a graph, looking at `budget` states up to twice; 0 where the tables are full. */
 int ks_search(ks_planner *p, const ks_graph *g, int budget, ks_terminal *terminal, ks_reading *r);
-
-#endif

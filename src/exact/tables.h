@@ -2,8 +2,7 @@
  * The tables of a plan while it is made. Edges, weights, products and vectors get numbers as they are met,
  * equal ones the same number, so that graphs of all orders share them.
  */
-#ifndef KS_EXACT_TABLES_H
-#define KS_EXACT_TABLES_H
+#pragma once
 
 #include "exact/plan.h"
 
@@ -45,5 +44,3 @@ int ks_weights_times(ks_tables *t, int d, int vec);
 /* The numbers of a product and of a vector; `positions` and `degree` follow from the other fields. */
 int ks_product_number(ks_tables *t, const ks_product *x);
 int ks_vector_number(ks_tables *t, const ks_vector *x);
-
-#endif

@@ -2,8 +2,7 @@
  * The graphs of centred kernels and of finite populations, each with its own weights: what a weighted plan is
  * made of.
  */
-#ifndef KS_EXACT_TERMS_H
-#define KS_EXACT_TERMS_H
+#pragma once
 
 #include "exact/plan.h"
 
@@ -16,5 +15,3 @@ enum { KS_WEIGHTED_NMAX = 4, KS_BOTH_NMAX = 3 };
  */
 ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_t *count, ks_arena *arena,
                    size_t *room);
-
-#endif

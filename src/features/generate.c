@@ -247,7 +247,7 @@ kspec_status kspec_generate_open(size_t rows, size_t cols, const kspec_generate_
     if (!st) st = ks_simd_choose(&g->simd, err);
     if (!st && !(st = ks_blas_enter(g->run.threads, err))) {
         st = prepare(g, err);
-        ks_blas_leave();
+        ks_blas_exit();
     }
     if (st) {
         kspec_generate_close(g);
@@ -329,6 +329,6 @@ kspec_status kspec_generate_rows(kspec_generator *g, size_t trial, size_t first,
     size_t chunks = (first + count - 1) / g->tile - first / g->tile + 1;
     if ((st = ks_blas_enter(run.threads, err))) return st;
     st = ks_parallel_for(&run, chunks, make_tile, &b, err);
-    ks_blas_leave();
+    ks_blas_exit();
     return st;
 }

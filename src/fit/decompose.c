@@ -135,7 +135,7 @@ kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntr
     if ((st = ks_blas_enter(run->threads, err))) return st;
     ks_arena scratch = {0};
     st = decompose(run, &t, how, top, arena, &scratch, out, err);
-    ks_blas_leave();
+    ks_blas_exit();
     ks_arena_free(&scratch);
     return st;
 }

@@ -1,6 +1,5 @@
 /* The singular values and leverages of a matrix, in units in which its mean square is 1. */
-#ifndef KS_FIT_DECOMPOSE_H
-#define KS_FIT_DECOMPOSE_H
+#pragma once
 
 #include "base/memory.h"
 #include "kspec/moments.h"
@@ -31,5 +30,3 @@ enum { KS_VECTORS_MAX = 4096 };
 kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
                           const kspec_moments_opts *how, size_t most, ks_arena *arena, ks_decomposed *out,
                           kspec_error *err);
-
-#endif

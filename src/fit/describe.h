@@ -1,6 +1,5 @@
 /* Numbers that follow from a spectrum, with the intervals that the families of the fit give them. */
-#ifndef KS_FIT_DESCRIBE_H
-#define KS_FIT_DESCRIBE_H
+#pragma once
 
 #include "base/parallel.h"
 #include "fit/fit.h"
@@ -34,5 +33,3 @@ kspec_status ks_describe(const ks_run *run, const ks_fitted *f, size_t count, ks
 /* The value alone, of any n eigenvalues with their weights and positions (NULL: 1, 2, ...). Not of noise. */
 double ks_quantity_of(const ks_quantity *q, size_t n, const double *log_lambda, const double *weight,
                       const double *position);
-
-#endif

@@ -2,8 +2,7 @@
  * Families of spectra: Gaussian priors of theta = log lambda at the nodes, and of the log of the noise. A
  * family has a shape, breaks, and perhaps an end, beyond which there is nothing.
  */
-#ifndef KS_FIT_FAMILY_H
-#define KS_FIT_FAMILY_H
+#pragma once
 
 #include "base/memory.h"
 #include "fit/observed.h"
@@ -77,5 +76,3 @@ void ks_family_name(const ks_problem *p, const ks_family *f, size_t size, char *
  */
 size_t ks_segment(size_t n, const double *y, const double *w, size_t most, double *scratch,
                   size_t cut[][KS_PIECES_MAX]);
-
-#endif

@@ -1,6 +1,5 @@
 /* The fit: which families explain the sample's eigenvalues, and what they say of the operator's. */
-#ifndef KS_FIT_H
-#define KS_FIT_H
+#pragma once
 
 #include "fit/search.h"
 
@@ -20,5 +19,3 @@ typedef struct {
 /* noise: the variance of each entry where known (0: none), otherwise NaN. Everything is held by the arena. */
 kspec_status ks_fit_families(const ks_run *run, ks_observed *o, double noise, ks_arena *arena, ks_fitted *out,
                              kspec_error *err);
-
-#endif

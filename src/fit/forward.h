@@ -5,8 +5,7 @@
  *     L(kappa) = sum_l log(1 + lambda_l/kappa) + P (a - log a) + Q (b - log b),
  * the sample's spectrum lies where t is negative, t = -x, and -Im L/pi of its eigenvalues exceed x.
  */
-#ifndef KS_FIT_FORWARD_H
-#define KS_FIT_FORWARD_H
+#pragma once
 
 #include "linalg/complex.h"
 #include "simd/simd.h"
@@ -44,5 +43,3 @@ void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *lo
  * there is dust, is d log x_i / d log dust. J: K rows, ld apart.
  */
 void ks_elasticity(const ks_spectrum *s, size_t K, const ks_cplx *log_kappa, double *J, size_t ld);
-
-#endif

@@ -2,8 +2,7 @@
  * What real features have beyond Gaussian factors: leverages (squared entries of the singular vectors) that
  * differ between rows and between columns.
  */
-#ifndef KS_FIT_LEVERAGE_H
-#define KS_FIT_LEVERAGE_H
+#pragma once
 
 #include "base/parallel.h"
 #include "linalg/complex.h"
@@ -52,5 +51,3 @@ kspec_status ks_leverage_shift(const ks_run *run, const ks_decomposition *d, con
  * are.
  */
 double ks_leverage_spread(const ks_decomposition *d, size_t K, const size_t *at, double *ratio);
-
-#endif

@@ -1,6 +1,5 @@
 /* Averages over families, each a normal distribution with a weight. */
-#ifndef KS_FIT_MIXTURE_H
-#define KS_FIT_MIXTURE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@ void ks_mixture_weights(size_t n, const double *log_weight, double *weight);
 /* The quantile of level q of normals with means mean[k stride] and deviations sd[k stride], k < n. */
 double ks_mixture_quantile(size_t n, const double *weight, const double *mean, const double *sd,
                            size_t stride, double q);
-
-#endif

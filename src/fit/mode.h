@@ -2,8 +2,7 @@
  * The most likely spectrum of a family, by Gauss-Newton in coordinates in which the prior is white, and how
  * well the family explains the data (Laplace's approximation of its evidence).
  */
-#ifndef KS_FIT_MODE_H
-#define KS_FIT_MODE_H
+#pragma once
 
 #include "fit/family.h"
 
@@ -45,5 +44,3 @@ ks_spectrum ks_mode_spectrum(const ks_problem *p, ks_mode_work *w, const double 
 
 /* w->root (w->N x w->N): root^T root = the covariance of theta about the mode; w->theta. 0: there is none. */
 int ks_mode_root(const ks_problem *p, ks_mode_work *w, const ks_mode *m);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the fit sees of a matrix: log eigenvalues of the sample, their errors, and the share beyond them. */
-#ifndef KS_FIT_OBSERVED_H
-#define KS_FIT_OBSERVED_H
+#pragma once
 
 #include "fit/decompose.h"
 #include "fit/forward.h"
@@ -49,5 +48,3 @@ kspec_status ks_observe(const ks_run *run, const ks_decomposed *x, ks_arena *are
 
 /* Fills y, V, L, shift and half from the spectrum s; log_kappa (K) = its solutions. */
 kspec_status ks_observed_errors(ks_observed *o, const ks_spectrum *s, ks_cplx *log_kappa, kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Eigenvalues in closed form: where the fit starts. */
-#ifndef KS_FIT_PILOT_H
-#define KS_FIT_PILOT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@
  * by its limit. s: n eigenvalues > 0 of the sample, decreasing, n <= min(P,Q). Their sum is kept exactly.
  */
 void ks_pilot(size_t n, const double *s, double P, double Q, double *lambda);
-
-#endif

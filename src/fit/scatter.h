@@ -1,6 +1,5 @@
 /* How far the eigenvalues of a sample scatter, for Gaussian factors. */
-#ifndef KS_FIT_SCATTER_H
-#define KS_FIT_SCATTER_H
+#pragma once
 
 #include "base/memory.h"
 #include "fit/forward.h"
@@ -15,5 +14,3 @@
  */
 kspec_status ks_scatter(const ks_spectrum *s, size_t K, const ks_cplx *log_kappa, const ks_cplx *above,
                         const ks_cplx *below, const double *x_rho, double *V, kspec_error *err);
-
-#endif

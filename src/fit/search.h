@@ -1,6 +1,5 @@
 /* Which families are tried: every shape whole, then with breaks and an end as long as they help. */
-#ifndef KS_FIT_SEARCH_H
-#define KS_FIT_SEARCH_H
+#pragma once
 
 #include "base/parallel.h"
 #include "fit/mode.h"
@@ -41,5 +40,3 @@ kspec_status ks_search_init(const ks_run *run, ks_search *s, const ks_problem *p
  */
 kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta, const ks_cplx *log_kappa,
                            int all, kspec_error *err);
-
-#endif

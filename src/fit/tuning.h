@@ -2,8 +2,7 @@
  * Every constant of the fit that was chosen and not derived, with the reason. docs/spectrum.md says what
  * happens when one is changed, and which were not measured.
  */
-#ifndef KS_FIT_TUNING_H
-#define KS_FIT_TUNING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -133,5 +132,3 @@ enum { KS_EXPONENT_LEAST = 8 };
 KS_CONSTANT(KS_NOISE_MOST, 0.99);
 /* Families below this share of the best are left out of the intervals. */
 KS_CONSTANT(KS_NEGLIGIBLE, 1e-3);
-
-#endif

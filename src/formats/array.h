@@ -77,9 +77,9 @@ kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const c
  * Was an array of this name lent to this thread, and is it on a GPU? And the array itself, with a copy of its
  * names: in the host's memory, unless it may stay where it is.
  */
-int ks_is_lent(const char *input);
-int ks_is_there(const char *input);
-kspec_status ks_lent_read(const char *input, const char *name, int stay, ks_array *out, kspec_error *err);
+int ks_is_borrowed(const char *input);
+int ks_is_on_device(const char *input);
+kspec_status ks_borrowed_read(const char *input, const char *name, int stay, ks_array *out, kspec_error *err);
 
 /*
  * Picks indices from 0 ... n-1: numbers, ranges a-b (inclusive) and a- (to the end), or names where `names`

@@ -21,9 +21,9 @@ typedef struct {
 } cursor;
 
 static kspec_status bad(const cursor *c, const char *what) {
-    char here[24];
-    ks_printable(here, sizeof here, c->at, (size_t)(c->end - c->at));
-    return ks_fail(c->err, KSPEC_E_IO, "%s: bad npy header: %s at \"%s\"", c->name, what, here);
+    char host[24];
+    ks_printable(host, sizeof host, c->at, (size_t)(c->end - c->at));
+    return ks_fail(c->err, KSPEC_E_IO, "%s: bad npy header: %s at \"%s\"", c->name, what, host);
 }
 
 static char peek(cursor *c) {

@@ -104,7 +104,7 @@ static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, co
 kspec_status ks_input_read(const char *input, const char *select_cols, const char *name, ks_array *out,
                            kspec_error *err) {
     *out = (ks_array){0};
-    if (ks_is_lent(input)) return ks_lent_read(input, name, 0, out, err);
+    if (ks_is_borrowed(input)) return ks_borrowed_read(input, name, 0, out, err);
     char *path;
     const char *key;
     kspec_status st = split(input, &path, &key, err);

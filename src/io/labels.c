@@ -139,7 +139,7 @@ static kspec_status read_array(reading *r, const char *input, kspec_error *err) 
 
 /* The bytes tell whether it is text; "x.npz:key" is not a file's name, and is not text. */
 static kspec_status read_any(reading *r, const char *input, kspec_error *err) {
-    if (ks_is_lent(input)) return read_array(r, input, err);
+    if (ks_is_borrowed(input)) return read_array(r, input, err);
     ks_bytes *b = &r->bytes;
     size_t mark;
     kspec_status st = ks_bytes_open(b, input, err);

@@ -16,7 +16,7 @@ static int shared(const kspec_team *t) { return t && ks_calls_of(t)->ranks(t) > 
 static int read_by_each(const char *const *inputs, size_t count) {
     static const char *const formats[] = {".npy", ".h5", ".hdf5", ".mat"};
     for (size_t k = 0; k < count; k++) {
-        if (!inputs[k] || ks_is_lent(inputs[k])) continue;
+        if (!inputs[k] || ks_is_borrowed(inputs[k])) continue;
         int found = 0;
         for (size_t f = 0; f < sizeof formats / sizeof *formats && !found; f++) {
             const char *at = strstr(inputs[k], formats[f]);
@@ -87,7 +87,7 @@ static kspec_status send(kspec_team *t, const notice *n, kspec_dataset **out, ks
         for (size_t j = 0, at = 0; j < n->d.cols && text; at += strlen(text + at) + 1, j++)
             strcpy(text + at, (*out)->col_names[j]);
     }
-    st = ks_calls_of(t)->meet(t, st, "data set", n->d.rows, err);
+    st = ks_calls_of(t)->synchronise(t, st, "data set", n->d.rows, err);
     const size_t values = n->d.trials * n->d.rows * n->d.cols;
     if (!st) st = ks_calls_of(t)->send(t, (void *)(*out)->data, values * sizeof(double), err);
     if (!st && n->ragged)
@@ -110,7 +110,7 @@ static kspec_status read_and_send(const char *const *inputs, size_t count, const
         n.failure.code = ks_read(inputs, count, &how, out, &n.failure);
         if (!n.failure.code) write_notice(*out, &n);
     }
-    kspec_status st = ks_calls_of(t)->meet(t, KSPEC_OK, "reading", count, err);
+    kspec_status st = ks_calls_of(t)->synchronise(t, KSPEC_OK, "reading", count, err);
     if (!st) st = ks_calls_of(t)->send(t, &n, sizeof n, err);
     if (!st && n.failure.code) st = ks_fail(err, n.failure.code, "%s", n.failure.msg);
     return st ? st : send(t, &n, out, err);
@@ -149,12 +149,12 @@ static kspec_status labels_of_first(const char *input, const kspec_read_opts *o,
         n.failure.code = ks_read_labels(input, o, out, &n.failure);
         if (!n.failure.code) n.l = **out;
     }
-    kspec_status st = ks_calls_of(t)->meet(t, KSPEC_OK, "reading", 0, err);
+    kspec_status st = ks_calls_of(t)->synchronise(t, KSPEC_OK, "reading", 0, err);
     if (!st) st = ks_calls_of(t)->send(t, &n, sizeof n, err);
     if (!st && n.failure.code) st = ks_fail(err, n.failure.code, "%s", n.failure.msg);
     if (st) return st;
     if (ks_calls_of(t)->rank(t) > 0) st = ks_labels_new(n.l.count, out, err);
-    st = ks_calls_of(t)->meet(t, st, "labels", n.l.count, err);
+    st = ks_calls_of(t)->synchronise(t, st, "labels", n.l.count, err);
     if (!st) st = ks_calls_of(t)->send(t, (*out)->of, n.l.count * sizeof *n.l.of, err);
     if (!st) (*out)->groups = n.l.groups, (*out)->column = n.l.column, (*out)->columns = n.l.columns;
     return st;

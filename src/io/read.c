@@ -28,7 +28,7 @@ static kspec_status read_part(ks_part *part, const char *input, int stay, const 
     ks_display_name(part->name, input);
     int swapped = axes->count == 2 && axes->of[1] == KS_ROWS;
     const char *select = swapped ? opts->select_rows : opts->select_cols;
-    kspec_status st = stay ? ks_lent_read(input, part->name, 1, &part->array, err)
+    kspec_status st = stay ? ks_borrowed_read(input, part->name, 1, &part->array, err)
                            : ks_input_read(input, select, part->name, &part->array, err);
     if (!st && part->array.is_complex && !opts->complex_pairs)
         st = ks_fail(err, KSPEC_E_IO,
@@ -145,9 +145,10 @@ static kspec_status deal_with_missing(ks_part *parts, size_t count, const kspec_
 
 /* May the inputs stay in the memory of a GPU? Nothing must be known of their numbers, then. */
 static int all_stay(const char *const *inputs, size_t count, const kspec_read_opts *o) {
-    if (!o->there || !o->in_place || o->select_rows || o->select_cols || o->nan != KSPEC_NAN_ERROR) return 0;
+    if (!o->on_device || !o->in_place || o->select_rows || o->select_cols || o->nan != KSPEC_NAN_ERROR)
+        return 0;
     for (size_t k = 0; k < count; k++)
-        if (!ks_is_there(inputs[k])) return 0;
+        if (!ks_is_on_device(inputs[k])) return 0;
     return 1;
 }
 

@@ -63,12 +63,12 @@ static void configuration(const ks_learning *l, const ks_network *net, field f[F
     memcpy(f, all, sizeof all);
 }
 
-static kspec_status unlike(const ks_network *net, const field *f, uint64_t there, kspec_error *err) {
+static kspec_status unlike(const ks_network *net, const field *f, uint64_t found, kspec_error *err) {
     static const char text[] = "the checkpoint of width %zu, seed %llu is of another run: its %s is";
     char begin[sizeof text + 120];
     snprintf(begin, sizeof begin, text, net->N, (unsigned long long)net->seed, f->name);
-    if (f->real) return ks_fail(err, KSPEC_E_IO, "%s %.9g, not %.9g", begin, number(there), number(f->bits));
-    return ks_fail(err, KSPEC_E_IO, "%s %llu, not %llu", begin, (unsigned long long)there,
+    if (f->real) return ks_fail(err, KSPEC_E_IO, "%s %.9g, not %.9g", begin, number(found), number(f->bits));
+    return ks_fail(err, KSPEC_E_IO, "%s %llu, not %llu", begin, (unsigned long long)found,
                    (unsigned long long)f->bits);
 }
 

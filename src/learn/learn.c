@@ -179,7 +179,7 @@ static kspec_status train(job *j, kspec_error *err) {
     if ((st = ks_blas_enter(run.threads, err))) return st;
     const ks_share records = {j->records, j->record, j->out->count, 1};
     st = ks_team_for(&run, "runs", j->out->count, chunk, j, &records, 1, err);
-    ks_blas_leave();
+    ks_blas_exit();
     for (size_t k = 0; k < j->out->count && !st && j->records; k++)
         if (!j->ran[k])
             st = ks_learn_unpack(&j->l, j->records + k * j->record, j->out->runs[j->order[k]], err);

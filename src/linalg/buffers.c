@@ -91,7 +91,7 @@ kspec_status ks_blas_enter(int threads, kspec_error *err) {
                    ks_megabytes(buffer + aside), ks_megabytes(have));
 }
 
-void ks_blas_leave(void) {
+void ks_blas_exit(void) {
     pthread_mutex_lock(&lock);
     if (--inside == 0 && threads_before != 1) openblas_set_num_threads(threads_before);
     pthread_mutex_unlock(&lock);

@@ -104,7 +104,7 @@ kspec_status ks_relative_factor(const kspec_matrix *S, const kspec_matrix *Sx, s
                     (int)dim, M, (int)dim);
         ks_blas_end();
     }
-    ks_blas_leave();
+    ks_blas_exit();
 done:
     ks_arena_free(&arena);
     return st;

@@ -20,7 +20,7 @@ enum { KS_STRIP = 256, KS_STRIP_COLS = 1024, KS_DEPTH = 16384 };
  * each other; where there is not one, it fails with KSPEC_E_NOMEM, and there is nothing to leave.
  */
 kspec_status ks_blas_enter(int threads, kspec_error *err) __attribute__((warn_unused_result));
-void ks_blas_leave(void);
+void ks_blas_exit(void);
 
 /* Around each call of BLAS and LAPACK that takes a buffer; does not nest. */
 void ks_blas_begin(void);

@@ -45,7 +45,7 @@ kspec_status ks_errors_init(ks_errors *e, size_t K, const double *m, const doubl
     kspec_status st = ks_blas_enter(1, err);
     if (st) return st;
     size_t bad = ks_potrf(K, e->L, K);
-    ks_blas_leave();
+    ks_blas_exit();
     if (bad)
         return ks_fail(err, KSPEC_E_DATA,
                        "the correlation of the moments is not positive definite: order %zu of %zu", bad, K);

@@ -112,16 +112,16 @@ static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pa
     double terms[KS_EXACT_NMAX], *to = s->terms;
     ks_exact_plan *e = &s->tasks->exact;
     ks_apart a = {0};
-    ks_moved here = {.p = *p};
-    const int there =
+    ks_moved host = {.p = *p};
+    const int on_device =
         ks_device_has(run->device, p->A); /* its entries are looked at where that is of use only */
-    kspec_status st = there && s->apart ? ks_to_host(run, p, &here, err) : KSPEC_OK;
-    if (!st && (s->apart || (s->stands_out && !there))) st = ks_apart_find(run, e, &here.p, &a, err);
-    if (s->stands_out && (a.rows || there)) *s->stands_out = 1;
+    kspec_status st = on_device && s->apart ? ks_to_host(run, p, &host, err) : KSPEC_OK;
+    if (!st && (s->apart || (s->stands_out && !on_device))) st = ks_apart_find(run, e, &host.p, &a, err);
+    if (s->stands_out && (a.rows || on_device)) *s->stands_out = 1;
     if (!st)
-        st = a.rows && s->apart ? ks_apart_terms(run, e, &here.p, &a, out, terms, err)
+        st = a.rows && s->apart ? ks_apart_terms(run, e, &host.p, &a, out, terms, err)
                                 : ks_exact_terms(run, e, p, out, terms, err);
-    ks_moved_end(run, &here);
+    ks_moved_end(run, &host);
     if (to && s->cycles && p->A == s->halves.seen_a) to += p->nmax;
     for (int n = 0; n < p->nmax && to && !st; n++) to[n] = fmax(to[n], terms[n]);
     return st;
@@ -191,13 +191,14 @@ static void divide(double *x, const double *by, size_t count) {
     for (size_t k = 0; k < count; k++) x[k] = by[k] > LEAST_CYCLES ? x[k] / by[k] : NAN;
 }
 
-static void divide_all(const ks_source *s, size_t n, const ks_moments_out *sum, const ks_moments_out *there) {
-    memcpy(s->cycles, there->m, n * sizeof *s->cycles);
-    divide(sum->m, there->m, n);
+static void divide_all(const ks_source *s, size_t n, const ks_moments_out *sum,
+                       const ks_moments_out *counts) {
+    memcpy(s->cycles, counts->m, n * sizeof *s->cycles);
+    divide(sum->m, counts->m, n);
     for (size_t k = 0; k < n && s->terms; k++) /* of v/w: (terms of v + |v/w| terms of w) / w */
-        s->terms[k] = (s->terms[k] + fabs(sum->m[k]) * s->terms[n + k]) / there->m[k];
-    if (sum->rows) divide(sum->rows, there->rows, n * s->rows->count);
-    if (sum->cols) divide(sum->cols, there->cols, n * s->cols->count);
+        s->terms[k] = (s->terms[k] + fabs(sum->m[k]) * s->terms[n + k]) / counts->m[k];
+    if (sum->rows) divide(sum->rows, counts->rows, n * s->rows->count);
+    if (sum->cols) divide(sum->cols, counts->cols, n * s->cols->count);
 }
 
 kspec_status ks_average(const ks_run *run, ks_source *s, const ks_task *task, int square,
@@ -212,10 +213,10 @@ kspec_status ks_average(const ks_run *run, ks_source *s, const ks_task *task, in
 
     ks_arena arena = {0};
     changed c;
-    ks_moments_out one, there = {0};
+    ks_moments_out one, counts = {0};
     kspec_status st = changed_alloc(&c, s, task, square, &arena, err);
     if (!st &&
-        (outs_alloc(&one, s, n, with_loo, &arena) || (holes && outs_alloc(&there, s, n, with_loo, &arena))))
+        (outs_alloc(&one, s, n, with_loo, &arena) || (holes && outs_alloc(&counts, s, n, with_loo, &arena))))
         st = ks_nomem(err, "leave-one-out estimates", arena.failed);
     if (!st) clear(sum, n, s->rows->count, s->cols->count);
     for (size_t k = 0; k < n && s->cycles; k++) s->cycles[k] = 0;
@@ -233,11 +234,11 @@ kspec_status ks_average(const ks_run *run, ks_source *s, const ks_task *task, in
                 ks_run part =
                     ks_run_part(run, what ? (from + to) / 2 : from, what || !holes ? to : (from + to) / 2);
                 st = run_method(&part, s, task->method, &c, &q, &one, err);
-                if (!st) accumulate(s, &c, n, 1 / (double)total, &one, what ? &there : sum);
+                if (!st) accumulate(s, &c, n, 1 / (double)total, &one, what ? &counts : sum);
             }
         }
     }
-    if (!st && holes) divide_all(s, n, sum, &there);
+    if (!st && holes) divide_all(s, n, sum, &counts);
     for (size_t k = 0; k < n && s->cycles && !holes; k++) s->cycles[k] /= (double)total;
     ks_arena_free(&arena);
     return st;

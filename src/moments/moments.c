@@ -7,13 +7,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
-#include "device/lent.h"
+#include "device/borrowed.h"
 #include "linalg/linalg.h"
 #include "moments/doubts.h"
 #include "moments/average.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
-#include "moments/trials_there.h"
+#include "moments/trials_device.h"
 #include "moments/where.h"
 #include "team/team.h"
 
@@ -103,9 +103,9 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
     size_t P = phi[0].rows, Q = phi[0].cols;
     if (ntrials == 1 && o->row_trials)
         return ks_fail(err, KSPEC_E_ARG, "ragged trials need at least 2 trials, not 1");
-    const int there = j->trials.there;
+    const int on_device = j->trials.on_device;
     j->trials = ks_trials_of(phi, ntrials, o);
-    j->trials.there = there;
+    j->trials.on_device = on_device;
     j->trials.pairwise = o->pairwise;
     if ((st = ks_trials_init(&j->trials, err))) return st;
     if ((st = ks_groups_make(&j->rows, o->row_groups, P, "row", &j->arena, err))) return st;
@@ -126,7 +126,7 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
     if (st) return st;
     for (int side = 0; side < 2; side++) j->share[side] = ks_exact_sampled_share(&j->tasks.exact, side);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT && (st = check_assignment(j, err))) return st;
-    if (there && !suit_tasks(j)) {
+    if (on_device && !suit_tasks(j)) {
         return KS_RETRY_ON_HOST;
     }
     return ks_trials_scale_by(&j->run, &j->trials, o->nmax, err);
@@ -422,26 +422,27 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
  * they are needed on the host, and nothing was done.
  */
 static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
-                            ks_place *place, int there, kspec_moments_result **out, kspec_error *err) {
-    job j = {.o = *opts, .trials.there = there};
+                            ks_placement *placement, int on_device, kspec_moments_result **out,
+                            kspec_error *err) {
+    job j = {.o = *opts, .trials.on_device = on_device};
     kspec_moments_result *r = NULL;
     kspec_status st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     j.run.team = j.o.team;
-    if (there) j.run.device = place->device;
-    if (!st) st = check(&j, phi, ntrials, place->device, err);
+    if (on_device) j.run.device = placement->device;
+    if (!st) st = check(&j, phi, ntrials, placement->device, err);
     j.source =
         (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
-    if (!st) st = ks_where(place, &j.source, ks_trials_splits(&j.trials, j.o.splits), j.run.threads, err);
-    if (!st && there && !place->device) st = KS_RETRY_ON_HOST; /* it is the processor's, after all */
-    j.run.device = place->device;
-    const int scaled = !st && there;
-    if (scaled) st = ks_trials_there_scale(&j.run, &j.trials, err);
+    if (!st) st = ks_where(placement, &j.source, ks_trials_splits(&j.trials, j.o.splits), j.run.threads, err);
+    if (!st && on_device && !placement->device) st = KS_RETRY_ON_HOST; /* it is the processor's, after all */
+    j.run.device = placement->device;
+    const int scaled = !st && on_device;
+    if (scaled) st = ks_trials_device_scale(&j.run, &j.trials, err);
     if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st && !(st = ks_blas_enter(j.run.threads, err))) {
         st = compute(&j, r, err);
-        ks_blas_leave();
+        ks_blas_exit();
     }
-    if (scaled) ks_trials_there_end(&j.run, &j.trials);
+    if (scaled) ks_trials_device_end(&j.run, &j.trials);
     ks_arena_free(&j.arena);
     ks_tasks_free(&j.tasks);
     if (st) kspec_moments_free(r);
@@ -450,17 +451,17 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
 }
 
 /* On the GPU where they are if that suits, else on copies in the host's memory */
-static kspec_status attempt_lent(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o,
-                                 ks_place *place, kspec_moments_result **out, kspec_error *err) {
-    if (place->device && ks_trials_there_suit(ntrials, o)) {
-        kspec_status st = attempt(phi, ntrials, o, place, 1, out, err);
+static kspec_status attempt_borrowed(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o,
+                                     ks_placement *placement, kspec_moments_result **out, kspec_error *err) {
+    if (placement->device && ks_trials_device_suit(ntrials, o)) {
+        kspec_status st = attempt(phi, ntrials, o, placement, 1, out, err);
         if (st != KS_RETRY_ON_HOST) return st;
     }
     ks_arena arena = {0};
-    kspec_matrix *here = ks_arena_alloc(&arena, ntrials, sizeof *here);
-    kspec_status st = here ? KSPEC_OK : ks_nomem(err, "the trials", arena.failed);
-    if (!st) st = ks_lent_fetch(place, phi, ntrials, here, &arena, err);
-    if (!st) st = attempt(here, ntrials, o, place, 0, out, err);
+    kspec_matrix *host = ks_arena_alloc(&arena, ntrials, sizeof *host);
+    kspec_status st = host ? KSPEC_OK : ks_nomem(err, "the trials", arena.failed);
+    if (!st) st = ks_borrowed_fetch(placement, phi, ntrials, host, &arena, err);
+    if (!st) st = attempt(host, ntrials, o, placement, 0, out, err);
     ks_arena_free(&arena);
     return st;
 }
@@ -472,13 +473,13 @@ typedef struct {
     kspec_moments_result *result;
 } call;
 
-static kspec_status attempt_any(void *ctx, ks_place *place, kspec_error *err) {
+static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error *err) {
     call *c = ctx;
     kspec_status st = c->o->data_memory == KSPEC_MEMORY_DEVICE
-                          ? attempt_lent(c->phi, c->ntrials, c->o, place, &c->result, err)
-                          : attempt(c->phi, c->ntrials, c->o, place, 0, &c->result, err);
+                          ? attempt_borrowed(c->phi, c->ntrials, c->o, placement, &c->result, err)
+                          : attempt(c->phi, c->ntrials, c->o, placement, 0, &c->result, err);
     if (st) return st;
-    ks_place_tell(place, &c->result->device);
+    ks_placement_describe(placement, &c->result->device);
     ks_doubt_moments(c->result, c->phi->rows);
     const size_t failed = ks_result_arena(c->result)->failed;
     return failed ? ks_nomem(err, "the list of doubts", failed) : KSPEC_OK;
@@ -487,20 +488,21 @@ static kspec_status attempt_any(void *ctx, ks_place *place, kspec_error *err) {
 kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                            kspec_moments_result **out, kspec_error *err) {
     kspec_moments_opts o;
-    ks_place place = {0};
+    ks_placement placement = {0};
     call c = {phi, ntrials, &o, NULL};
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = ks_center_resolve(&o.center, KSPEC_CENTER_NONE, err);
-    if (!st) st = ks_lent_check(o.data_memory, err);
+    if (!st) st = ks_borrowed_check(o.data_memory, err);
     if (!st && o.data_memory == KSPEC_MEMORY_DEVICE && ntrials == 0)
         st = ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");
     if (!st) o.device = ks_device_of_rank(o.device, o.team);
     if (!st)
-        st = o.data_memory == KSPEC_MEMORY_DEVICE ? ks_place_at(&place, o.device, phi, ntrials, err)
-                                                  : ks_place_make(&place, o.device, err);
-    st = ks_place_run(&place, st, o.team, attempt_any, &c, err);
+        st = o.data_memory == KSPEC_MEMORY_DEVICE
+                 ? ks_placement_of_data(&placement, o.device, phi, ntrials, err)
+                 : ks_placement_open(&placement, o.device, err);
+    st = ks_placement_run(&placement, st, o.team, attempt_any, &c, err);
     if (st) {
         kspec_moments_free(c.result);
         return st;

@@ -10,7 +10,7 @@
 #include "pairs/pairs.h"
 #include "pairs/sums.h"
 #include "device/pair_device.h"
-#include "moments/trials_there.h"
+#include "moments/trials_device.h"
 #include "team/team.h"
 
 #include <math.h>
@@ -127,8 +127,8 @@ static kspec_status own_band(void *ctx, size_t chunk, const ks_worker *worker) {
 static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
                                 kspec_error *err) {
     if (run->device) { /* which has the memory for it, or else the processor does it in bands */
-        kspec_status there = ks_ratio_there(run, X, P, Q, ratio, err);
-        if (there != KSPEC_E_NOMEM || ks_device_has(run->device, X)) return there;
+        kspec_status on_device = ks_ratio_device(run, X, P, Q, ratio, err);
+        if (on_device != KSPEC_E_NOMEM || ks_device_has(run->device, X)) return on_device;
         ks_clear(err);
     }
     size_t N = P <= Q ? P : Q, chunks = (N + BAND - 1) / BAND;
@@ -153,9 +153,9 @@ static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, si
 }
 
 /* The same of two trials that are on the device */
-static kspec_status naive_there(const ks_run *run, const ks_measured *m, ks_second *s, kspec_error *err) {
+static kspec_status naive_on_device(const ks_run *run, const ks_measured *m, ks_second *s, kspec_error *err) {
     ks_mat *mean = NULL;
-    kspec_status st = ks_trials_there_mean(run, &m->trials, &mean, err);
+    kspec_status st = ks_trials_device_mean(run, &m->trials, &mean, err);
     if (mean) ks_device_take(run->device, ks_mat_address(mean));
     if (!st) st = naive_ratio(run, ks_mat_address(mean), m->trials.P, m->trials.Q, &s->naive, err);
     if (mean) ks_device_forget(run->device, ks_mat_address(mean));
@@ -169,7 +169,7 @@ static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, k
     const double *X = NULL;
     s->naive = NAN;
     if (m->trials.pairwise) return KSPEC_OK;
-    if (m->trials.there && m->trials.count > 1) return naive_there(run, m, s, err);
+    if (m->trials.on_device && m->trials.count > 1) return naive_on_device(run, m, s, err);
     if (m->trials.count == 1 && !ks_centred(m->trials.center))
         ks_trials_split(&m->trials, 0, 0, &m->halves, &p), X = p.A;
     else

@@ -6,7 +6,7 @@
 #include "base/streams.h"
 #include "device/backend.h"
 #include "device/pair_device.h"
-#include "moments/trials_there.h"
+#include "moments/trials_device.h"
 #include "team/team.h"
 
 #include <float.h>
@@ -166,9 +166,9 @@ kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec
     const ks_run quiet = ks_run_part(run, 0, 0);
     double max = 0, rms = 0;
     kspec_status st =
-        t->there ? ks_trials_there_measure(&quiet, t, &rms, err) : measure(&quiet, t, &max, &rms, err);
+        t->on_device ? ks_trials_device_measure(&quiet, t, &rms, err) : measure(&quiet, t, &max, &rms, err);
     if (st) return st;
-    if (t->there) max = rms;
+    if (t->on_device) max = rms;
     t->factor = 1;
     t->exponent = t->normal_exponent = 0;
     if (max == 0) return KSPEC_OK;
@@ -251,7 +251,7 @@ static void centre(const ks_trials *t, double *X, double *mean) {
 /* One trial in place, where nothing needs doing to it */
 static const double *as_it_is(const ks_trials *t, size_t k) {
     const kspec_matrix *m = &t->phi[k];
-    if (t->there) return t->held[k] ? ks_mat_address(t->held[k]) : m->data;
+    if (t->on_device) return t->held[k] ? ks_mat_address(t->held[k]) : m->data;
     int plain = m->col_stride == 1 && (m->row_stride == (ptrdiff_t)t->Q || t->P == 1) && t->exponent == 0 &&
                 !t->normalize && (!ks_centred(t->center) || t->keep_means) && !t->pairwise;
     return plain ? m->data : NULL;
@@ -374,16 +374,16 @@ kspec_status ks_mean_share(const ks_run *run, const ks_pair *p, const ks_halves 
     const ks_backend *at = quiet.device ? ks_backend_of(&quiet) : ks_backend_for(&quiet, p->P, Q);
     const ks_mat *A = NULL, *B = NULL;
     const double *other = p->A == p->B ? sum : sum + Q;
-    kspec_status st = at->bring(&quiet, p->A, p->P, Q, "the means", &A, err);
-    if (!st) st = at->bring(&quiet, p->B, p->P, Q, "the means", &B, err);
+    kspec_status st = at->copy_in(&quiet, p->A, p->P, Q, "the means", &A, err);
+    if (!st) st = at->copy_in(&quiet, p->B, p->P, Q, "the means", &B, err);
     ks_mat_expression e = {.m = p->P, .n = Q, .alpha = 1, .count = 1, .factor = {{A, 0, 1}, {B, 0, 1}}};
     if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, NULL, sum, err);
     e.count = 2;
     if (!st) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, NULL, sum + 2 * Q, err);
     e.count = 1, e.factor[0].x = B;
     if (!st && p->A != p->B) st = at->expression(&quiet, &e, KS_TILE_COL_SUMS, NULL, sum + Q, err);
-    at->leave(&quiet, B);
-    at->leave(&quiet, A);
+    at->release(&quiet, B);
+    at->release(&quiet, A);
     if (st) return st;
     double total = 0, square = 0;
     for (size_t a = 0; a < Q; a++) total += sum[2 * Q + a], square += sum[a] * other[a];

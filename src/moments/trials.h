@@ -21,10 +21,10 @@ typedef struct {
     /* NaN is a missing entry; set to 0 by ks_trials_missing() where there is none */
     int pairwise;
     /*
-     * one or two trials are on the run's device, dense by rows or by columns (moments/trials_there.h); those
+     * one or two trials are on the run's device, dense by rows or by columns (moments/trials_device.h); those
      * that need scaling or turning are held there as copies
      */
-    int there;
+    int on_device;
     ks_mat *held[2];
     /*
      * set by ks_trials_init(): halves are drawn at random, since there are more than two trials, or ragged

@@ -43,9 +43,10 @@ static const char *refusal(const ks_source *s, const ks_task *t) {
 }
 
 /* The same of path, whose orders are the plugin's to say, and its memory */
-static const char *path_refusal(const ks_place *place, const ks_source *s, const ks_task *t, size_t *bytes) {
+static const char *path_refusal(const ks_placement *placement, const ks_source *s, const ks_task *t,
+                                size_t *bytes) {
     const size_t P = s->trials->P, Q = s->trials->Q;
-    const ks_plugin *plugin = place->device->plugin;
+    const ks_plugin *plugin = placement->device->plugin;
     const int loo = !s->o->no_stderr, turned = s->tasks->transposed;
     static double none;
     const ks_path_job job = {.A = &none,
@@ -56,17 +57,18 @@ static const char *path_refusal(const ks_place *place, const ks_source *s, const
                              .rows = loo ? &none : NULL};
     if (t->last > plugin->path_orders) return "path of this order";
     if (loo && t->last > plugin->path_loo_orders) return "error bars of path at this order";
-    *bytes = plugin->path_memory(place->device->gpu, &job);
+    *bytes = plugin->path_memory(placement->device->gpu, &job);
     return NULL;
 }
 
-kspec_status ks_where(ks_place *place, const ks_source *s, size_t repeats, int threads, kspec_error *err) {
+kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeats, int threads,
+                      kspec_error *err) {
     const size_t matrix = ks_size(ks_size(s->trials->P, s->trials->Q), sizeof(double));
     const char *refused = NULL;
     int moved = 0; /* the data, or their transposes, are needed on the device whole */
     double total = 0, work;
     size_t most = 0, whole = 0, bytes;
-    if (place->want == KSPEC_DEVICE_CPU || place->unusable) return KSPEC_OK;
+    if (placement->want == KSPEC_DEVICE_CPU || placement->unusable) return KSPEC_OK;
     for (int k = 0; k < s->tasks->count; k++) {
         kspec_status st = work_of(s, &s->tasks->task[k], &work, &bytes, err);
         if (st) return st;
@@ -76,22 +78,22 @@ kspec_status ks_where(ks_place *place, const ks_source *s, size_t repeats, int t
         moved |= s->tasks->task[k].method == KSPEC_ESTIMATOR_PATH ||
                  s->tasks->task[k].method == KSPEC_ESTIMATOR_KV_COL;
     }
-    kspec_status st = ks_place_decide(place, total, refused, threads, err);
-    if (st || !place->device) return st;
+    kspec_status st = ks_placement_decide(placement, total, refused, threads, err);
+    if (st || !placement->device) return st;
     for (int k = 0; k < s->tasks->count && !refused; k++) {
         if (s->tasks->task[k].method != KSPEC_ESTIMATOR_PATH) continue;
-        refused = path_refusal(place, s, &s->tasks->task[k], &bytes);
+        refused = path_refusal(placement, s, &s->tasks->task[k], &bytes);
         if (bytes > whole) whole = bytes;
     }
-    if (refused) return ks_place_refuse(place, refused, err);
+    if (refused) return ks_placement_refuse(placement, refused, err);
     /* the trials, and their transposes where a task takes those */
     const size_t data = ks_size(s->trials->count > 1 ? 4 : 2, matrix),
-                 room = ks_device_available(place->device);
+                 room = ks_device_available(placement->device);
     const size_t all = ks_size_add(most > whole ? most : whole, data);
     if (all > room && (!moved || ks_size_add(whole, data) <= room) &&
-        ks_place_stream(place, ks_size_add(most, data)))
+        ks_placement_stream(placement, ks_size_add(most, data)))
         return KSPEC_OK;
-    return ks_place_fit(place, all, err);
+    return ks_placement_fit(placement, all, err);
 }
 
 void ks_load_sums(ks_load *l, size_t P, size_t Q, size_t R, int two, size_t repeats) {
@@ -105,9 +107,9 @@ void ks_load_sums(ks_load *l, size_t P, size_t Q, size_t R, int two, size_t repe
     if (bytes > l->bytes) l->bytes = bytes;
 }
 
-kspec_status ks_where_second(ks_place *place, const ks_load *l, const char *refused, int threads,
+kspec_status ks_where_second(ks_placement *placement, const ks_load *l, const char *refused, int threads,
                              kspec_error *err) {
-    kspec_status st = ks_place_decide(place, l->work, refused, threads, err);
-    if (st || !place->device || l->bytes <= ks_device_available(place->device)) return st;
-    return ks_place_stream(place, l->bytes) ? KSPEC_OK : ks_place_fit(place, l->bytes, err);
+    kspec_status st = ks_placement_decide(placement, l->work, refused, threads, err);
+    if (st || !placement->device || l->bytes <= ks_device_available(placement->device)) return st;
+    return ks_placement_stream(placement, l->bytes) ? KSPEC_OK : ks_placement_fit(placement, l->bytes, err);
 }

@@ -5,10 +5,11 @@
 #include "moments/average.h"
 
 /*
- * Decides where the tasks of s run (ks_place_decide()), `repeats` pairs of matrices each, by the work that
- * they take; their memory must fit the device.
+ * Decides where the tasks of s run (ks_placement_decide()), `repeats` pairs of matrices each, by the work
+ * that they take; their memory must fit the device.
  */
-kspec_status ks_where(ks_place *place, const ks_source *s, size_t repeats, int threads, kspec_error *err);
+kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeats, int threads,
+                      kspec_error *err);
 
 /* What sums of second order take: multiply-adds, and bytes of the device at most */
 typedef struct {
@@ -19,6 +20,6 @@ typedef struct {
 /* Adds those of a P x Q matrix and a P x R one, or of one with itself, of so many pairs of `two` trials. */
 void ks_load_sums(ks_load *l, size_t P, size_t Q, size_t R, int two, size_t repeats);
 
-/* Decides where they run; what does not fit the device goes through it. refused: as in ks_place_decide() */
-kspec_status ks_where_second(ks_place *place, const ks_load *l, const char *refused, int threads,
+/* Decides where they run; what does not fit the device goes through it. refused: as for ks_where() */
+kspec_status ks_where_second(ks_placement *placement, const ks_load *l, const char *refused, int threads,
                              kspec_error *err);

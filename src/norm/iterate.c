@@ -45,8 +45,8 @@ static kspec_status make_product(void *ctx, const ks_run *run, kspec_error *err)
 static kspec_status apply(const ks_run *run, const ks_operator *A, const double *x, double *y,
                           kspec_error *err) {
     product p = {A, x, y};
-    const ks_share kept = {y, A->n * sizeof *y, 1, 1};
-    return ks_team_step(run, "product", make_product, &p, &kept, 1, err);
+    const ks_share stored = {y, A->n * sizeof *y, 1, 1};
+    return ks_team_step(run, "product", make_product, &p, &stored, 1, err);
 }
 
 kspec_status ks_power(const ks_run *run, const ks_operator *A, const ks_iteration *o, ks_top *top,

@@ -112,7 +112,7 @@ kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts
     if (st) return st;
     if (!(st = ks_blas_enter(j.run.threads, err))) {
         st = make_features(&j, &f, err);
-        ks_blas_leave();
+        ks_blas_exit();
     }
     ks_arena_free(&j.arena);
     return st;
@@ -134,7 +134,7 @@ kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts *opts, do
     if (st) return st;
     if (!(st = ks_blas_enter(j.run.threads, err))) {
         st = make_gram(&j, x, out, err);
-        ks_blas_leave();
+        ks_blas_exit();
     }
     ks_arena_free(&j.arena);
     return st;

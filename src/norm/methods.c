@@ -97,7 +97,8 @@ typedef kspec_status (*iterate_fn)(const ks_run *, const ks_operator *, const ks
                                    kspec_error *);
 
 /* The rows are on a device, where the Gram matrix is never held. */
-static kspec_status apply_there(void *ctx, const ks_run *run, const double *x, double *y, kspec_error *err) {
+static kspec_status apply_on_device(void *ctx, const ks_run *run, const double *x, double *y,
+                                    kspec_error *err) {
     return ks_device_gram_times(run, ctx, x, y, err);
 }
 
@@ -109,18 +110,18 @@ static kspec_status on_device(const ks_norm_job *j, const ks_run *run, uint64_t 
     size_t *rows;
     const ks_backend *at = ks_backend_of(run);
     const ks_mat *X = NULL;
-    ks_gram_job there = {.metric = (int)ks_gram_metric(j->o.kernel)};
+    ks_gram_job gram = {.metric = (int)ks_gram_metric(j->o.kernel)};
     kspec_status st = take_rows(j, sampled, draw, &in, &rows, &arena, err);
     double *h = st ? NULL : ks_arena_alloc(&arena, in.n, sizeof *h);
     if (!st && !h) st = ks_nomem(err, "the norms of the rows", arena.failed);
-    if (!st) st = at->bring(run, in.x, in.n, in.p, "the rows", &X, err);
+    if (!st) st = at->copy_in(run, in.x, in.n, in.p, "the rows", &X, err);
     if (!st) {
-        there.X = ks_mat_address(X), there.n = in.n, there.p = in.p;
-        there.h = ks_gram_by_products(&in, j->o.kernel, h) ? h : NULL;
-        ks_operator A = {there.n, apply_there, &there};
+        gram.X = ks_mat_address(X), gram.n = in.n, gram.p = in.p;
+        gram.h = ks_gram_by_products(&in, j->o.kernel, h) ? h : NULL;
+        ks_operator A = {gram.n, apply_on_device, &gram};
         ks_iteration o = iteration(j, draw);
         st = iterate(run, &A, &o, &out->top, err);
-        at->leave(run, X);
+        at->release(run, X);
     }
     if (sampled) out->top.value *= (double)j->n / (double)j->r;
     out->seconds = ks_now() - start;
@@ -179,8 +180,8 @@ static kspec_status debias(const ks_norm_job *j, const ks_run *run, ks_rff *z, i
     ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
     double *G = ks_arena_alloc(arena, ks_size(q, q), sizeof *G);
     if (!G) return ks_nomem(err, "the Gram matrix of the features", arena->failed);
-    const ks_share kept = {G, q * sizeof *G, q, q};
-    kspec_status st = ks_team_step(&first, "featuregram", make_gram, &(gram_step){z, G}, &kept, 1, err);
+    const ks_share stored = {G, q * sizeof *G, q, q};
+    kspec_status st = ks_team_step(&first, "featuregram", make_gram, &(gram_step){z, G}, &stored, 1, err);
     return st ? st : ks_debias(&second, G, q, z->n, orders, j->o.seed, draw, out, err);
 }
 

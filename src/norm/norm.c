@@ -3,12 +3,12 @@
 #include "base/doubt.h"
 #include "base/error.h"
 #include "base/matrix.h"
-#include "device/lent.h"
+#include "device/borrowed.h"
 #include "features/kernel.h"
 #include "linalg/linalg.h"
 #include "norm/check.h"
 #include "norm/methods.h"
-#include "norm/rff_there.h"
+#include "norm/rff_device.h"
 #include "team/team.h"
 
 #include <math.h>
@@ -227,7 +227,7 @@ static size_t room_of(const ks_norm_job *j) {
     const size_t rows = ks_size(ks_size(j->n, j->in.p), sizeof(double));
     const size_t products = ks_size_add(rows, ks_size(j->n, 256 * sizeof(double)));
     if (!(j->o.methods & KS_NORM_RFF)) return products;
-    size_t features = ks_rff_there_bytes(j->n, j->in.p, q);
+    size_t features = ks_rff_device_bytes(j->n, j->in.p, q);
     /* Z^T Z, and the moments of its columns */
     if (q <= KS_DEBIASED_FEATURES)
         features = ks_size_add(features, ks_size(ks_size(q, q), 24 * sizeof(double)));
@@ -235,11 +235,11 @@ static size_t room_of(const ks_norm_job *j) {
 }
 
 /* Where products with K and features are made */
-static kspec_status decide(const ks_norm_job *j, ks_place *place, int threads, kspec_error *err) {
+static kspec_status decide(const ks_norm_job *j, ks_placement *placement, int threads, kspec_error *err) {
     const double work = work_of(j);
     const char *refused = j->K ? "Gram matrix that is given" : work > 0 ? NULL : "method of these";
-    kspec_status st = ks_place_decide(place, work, refused, threads, err);
-    return st || !place->device ? st : ks_place_fit(place, room_of(j), err);
+    kspec_status st = ks_placement_decide(placement, work, refused, threads, err);
+    return st || !placement->device ? st : ks_placement_fit(placement, room_of(j), err);
 }
 
 typedef struct {
@@ -248,7 +248,7 @@ typedef struct {
     kspec_norm_result *result;
 } call;
 
-static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
+static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {
     call *c = ctx;
     holder *r = ks_zalloc(1, sizeof *r);
     if (!r) return ks_nomem(err, "the results", sizeof *r);
@@ -258,15 +258,15 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
     kspec_status st = ks_run_init(&run, j.o.threads, j.o.progress, err);
     run.team = j.o.team;
     if (!st) st = prepare(&j, c->x, &r->out, &arena, err);
-    if (!st) st = decide(&j, place, run.threads, err);
-    run.device = place->device;
+    if (!st) st = decide(&j, placement, run.threads, err);
+    run.device = placement->device;
     if (!st && !(st = ks_blas_enter(run.threads, err))) {
         st = compute(&j, &run, r, err);
-        ks_blas_leave();
+        ks_blas_exit();
     }
     ks_arena_free(&arena);
-    ks_place_tell(place, &r->out.device);
-    if (place->unusable) ks_doubt(doubts_of(r), KSPEC_DOUBT_GPU_UNUSED, NULL, place->why, 0);
+    ks_placement_describe(placement, &r->out.device);
+    if (placement->unusable) ks_doubt(doubts_of(r), KSPEC_DOUBT_GPU_UNUSED, NULL, placement->why, 0);
     if (!st && r->memory.failed) st = ks_nomem(err, "the list of doubts", r->memory.failed);
     if (st)
         kspec_norm_free(&r->out);
@@ -278,18 +278,18 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
 kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspec_norm_result **out,
                         kspec_error *err) {
     kspec_norm_opts o;
-    ks_place place = {0};
+    ks_placement placement = {0};
     ks_arena arena = {0};
-    kspec_matrix here;
-    call c = {&here, &o, NULL};
+    kspec_matrix host;
+    call c = {&host, &o, NULL};
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = ks_matrix_check(x, "the matrix", err);
-    if (!st) here = *x;
+    if (!st) host = *x;
     if (!st) o.device = ks_device_of_rank(o.device, o.team);
-    if (!st) st = ks_lent_open(&place, o.device, o.data_memory, &here, &arena, err);
-    st = ks_place_run(&place, st, o.team, attempt, &c, err);
+    if (!st) st = ks_borrowed_open(&placement, o.device, o.data_memory, &host, &arena, err);
+    st = ks_placement_run(&placement, st, o.team, attempt, &c, err);
     ks_arena_free(&arena);
     if (st) {
         kspec_norm_free(c.result);

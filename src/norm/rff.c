@@ -55,7 +55,7 @@ kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, kspec
     z->rank = (size_t)ks_team_rank(run), z->ranks = (size_t)ks_team_ranks(run);
     kspec_status st = ks_fourier_draw(&z->f, kernel, x->p, q, seed, draw, arena, err);
     if (st) return st;
-    if (run->device) return ks_rff_there_open(&z->there, run, x, &z->f, z->scale, memory, arena, err);
+    if (run->device) return ks_rff_device_open(&z->on_device, run, x, &z->f, z->scale, memory, arena, err);
     z->band = BAND_ENTRIES / q < 16 ? 16 : BAND_ENTRIES / q;
     z->tile = ks_arena_zalloc(arena, (size_t)run->threads, sizeof *z->tile);
     z->partial = ks_arena_alloc(arena, ks_size(GROUPS, q), sizeof *z->partial);
@@ -71,7 +71,7 @@ kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, kspec
 }
 
 void ks_rff_close(ks_rff *z, const ks_run *run) {
-    if (run->device) ks_rff_there_close(&z->there, run);
+    if (run->device) ks_rff_device_close(&z->on_device, run);
 }
 
 /* ---- w = Z^T Z v ---- */
@@ -96,7 +96,7 @@ static kspec_status multiply(void *ctx, size_t chunk, const ks_worker *worker) {
 
 kspec_status ks_rff_apply(void *rff, const ks_run *run, const double *v, double *w, kspec_error *err) {
     ks_rff *z = rff;
-    if (run->device) return ks_rff_there_apply(&z->there, run, v, w, err);
+    if (run->device) return ks_rff_device_apply(&z->on_device, run, v, w, err);
     product p = {z, v};
     memset(w, 0, z->f.q * sizeof *w);
     return ks_team_sum(run, "features", groups(z), multiply, &p, z->partial, z->f.q, z->f.q, w, err);
@@ -158,7 +158,7 @@ static kspec_status multiply_block(const ks_run *run, gram_job *j, kspec_error *
 
 /* In a team every rank makes all features, which takes less time than sending them. */
 kspec_status ks_rff_gram(ks_rff *z, const ks_run *run, double *G, kspec_error *err) {
-    if (run->device) return ks_rff_there_gram(&z->there, run, G, err);
+    if (run->device) return ks_rff_device_gram(&z->on_device, run, G, err);
     size_t q = z->f.q, bands_per_block = BLOCK_ENTRIES / q / z->band + 1;
     size_t block = bands_per_block * z->band < z->n ? bands_per_block * z->band : z->n;
     const ks_run alone = ks_run_alone(run);

@@ -4,7 +4,7 @@
 #include "base/parallel.h"
 #include "features/fourier.h"
 #include "features/inputs.h"
-#include "norm/rff_there.h"
+#include "norm/rff_device.h"
 
 typedef struct {
     ks_fourier f;
@@ -17,7 +17,7 @@ typedef struct {
     double **tile;   /* per worker: band x q */
     double *partial; /* per group of bands: q numbers */
     /* where the run has a device: instead of the others from Z on */
-    ks_rff_there there;
+    ks_rff_device on_device;
 } ks_rff;
 
 /* Z is held if it takes no more than `memory` bytes. x is borrowed. To be closed, also after a failure. */

@@ -11,8 +11,7 @@
  * trials), and counts n (n-1) times, as often as there are cycles; not centred, sums over the cycles that
  * are there are divided by their number.
  */
-#ifndef KS_PAIRS_PAIRS_H
-#define KS_PAIRS_PAIRS_H
+#pragma once
 
 #include "base/parallel.h"
 #include "base/groups.h"
@@ -39,5 +38,3 @@ typedef struct {
 
 /* Time: about 100 (rows.count + P) Q^2 operations; not centred, a tenth of that. */
 kspec_status ks_pairs_make(const ks_run *run, const ks_pairs *in, const ks_pairs_out *out, kspec_error *err);
-
-#endif

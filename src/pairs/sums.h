@@ -11,8 +11,7 @@
  * which is the trace of the product of two kernel operators; and of (x,z) and (y,w), which is the product of
  * two traces.
  */
-#ifndef KS_PAIRS_SUMS_H
-#define KS_PAIRS_SUMS_H
+#pragma once
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -59,5 +58,3 @@ double ks_sums_traces(const ks_quad *q, int centered, size_t P, double pairs);
 
 /* The trace of the first's kernel operator: the mean over its Q columns of the (co)variance of x and z. */
 double ks_sums_trace(const ks_quad *q, int centered, size_t P, size_t Q);
-
-#endif

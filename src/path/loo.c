@@ -267,20 +267,20 @@ static kspec_status every_one_again(const ks_run *run, const ks_pair *p, const k
     ks_arena arena = {0};
     double *copies = ks_arena_alloc(&arena, ks_size(2 * P, Q), sizeof(double));
     double *m = ks_arena_alloc(&arena, n, sizeof(double));
-    ks_moved here = {0}; /* what rows and columns are left out of */
+    ks_moved host = {0}; /* what rows and columns are left out of */
     kspec_status st =
-        arena.failed ? ks_nomem(err, "path with error bars", arena.failed) : ks_to_host(run, p, &here, err);
+        arena.failed ? ks_nomem(err, "path with error bars", arena.failed) : ks_to_host(run, p, &host, err);
     const double steps = (double)(P + Q + 1);
     ks_run part = ks_run_part(run, 0, 1 / steps);
     if (!st) st = ks_path(&part, p, &(ks_moments_out){out->m, NULL, NULL}, err);
     for (size_t i = 0; i < P + Q && !st; i++) {
         part = ks_run_part(run, (double)(i + 1) / steps, (double)(i + 2) / steps);
-        st = i < P ? again(&part, &here.p, i, SIZE_MAX, copies, m, err)
-                   : again(&part, &here.p, SIZE_MAX, i - P, copies, m, err);
+        st = i < P ? again(&part, &host.p, i, SIZE_MAX, copies, m, err)
+                   : again(&part, &host.p, SIZE_MAX, i - P, copies, m, err);
         for (size_t k = 0; k < n && !st; k++)
             *(i < P ? &out->rows[k * P + i] : &out->cols[k * Q + i - P]) = m[k];
     }
-    ks_moved_end(run, &here);
+    ks_moved_end(run, &host);
     ks_arena_free(&arena);
     return st;
 }
@@ -291,22 +291,22 @@ static kspec_status on_device(job *j, const ks_moments_out *out, kspec_error *er
     const size_t P = plan->P, Q = plan->Q, n = (size_t)plan->nmax;
     ks_arena arena = {0};
     double bars; /* they are asked for, wherever they go */
-    ks_path_job there = {.A = j->p->A,
-                         .B = j->p->B,
-                         .P = P,
-                         .Q = Q,
-                         .nmax = plan->nmax,
-                         .scale = plan->scale,
-                         .rows = &bars,
-                         .row_stretch = stretch_length(P, n),
-                         .col_stretch = stretch_length(Q, n)};
+    ks_path_job device_job = {.A = j->p->A,
+                              .B = j->p->B,
+                              .P = P,
+                              .Q = Q,
+                              .nmax = plan->nmax,
+                              .scale = plan->scale,
+                              .rows = &bars,
+                              .row_stretch = stretch_length(P, n),
+                              .col_stretch = stretch_length(Q, n)};
     plan->blocks = P;
-    j->groups = there.part.parts = ks_device_path_parts(j->run, &there);
-    there.sums = j->sums = ks_arena_alloc(&arena, ks_size(P, n), sizeof(double));
-    there.rows = j->rows = ks_arena_alloc(&arena, ks_size(ks_size(j->groups, P), n), sizeof(double));
-    there.cols = j->cols = ks_arena_alloc(&arena, ks_size(ks_size(j->groups, Q), n), sizeof(double));
+    j->groups = device_job.part.parts = ks_device_path_parts(j->run, &device_job);
+    device_job.sums = j->sums = ks_arena_alloc(&arena, ks_size(P, n), sizeof(double));
+    device_job.rows = j->rows = ks_arena_alloc(&arena, ks_size(ks_size(j->groups, P), n), sizeof(double));
+    device_job.cols = j->cols = ks_arena_alloc(&arena, ks_size(ks_size(j->groups, Q), n), sizeof(double));
     kspec_status st = arena.failed ? ks_nomem(err, "path with error bars", arena.failed) : KSPEC_OK;
-    if (!st) st = ks_device_path(j->run, &there, err);
+    if (!st) st = ks_device_path(j->run, &device_job, err);
     if (!st) results(j, out);
     ks_arena_free(&arena);
     return st;

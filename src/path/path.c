@@ -225,15 +225,15 @@ static kspec_status run_on_device(const ks_run *run, job *j, ks_arena *arena, do
     plan->blocks = plan->P;
     j->sums = ks_arena_alloc(arena, ks_size(plan->P, (size_t)plan->nmax), sizeof(double));
     if (arena->failed) return ks_nomem(err, "path", arena->failed);
-    ks_path_job there = {.A = j->x[0],
-                         .B = j->y[0],
-                         .P = plan->P,
-                         .Q = plan->Q,
-                         .nmax = plan->nmax,
-                         .scale = plan->scale,
-                         .sums = j->sums};
-    there.part.parts = ks_device_path_parts(run, &there);
-    kspec_status st = ks_device_path(run, &there, err);
+    ks_path_job device_job = {.A = j->x[0],
+                              .B = j->y[0],
+                              .P = plan->P,
+                              .Q = plan->Q,
+                              .nmax = plan->nmax,
+                              .scale = plan->scale,
+                              .sums = j->sums};
+    device_job.part.parts = ks_device_path_parts(run, &device_job);
+    kspec_status st = ks_device_path(run, &device_job, err);
     if (!st) means(j, m);
     return st;
 }
@@ -277,8 +277,8 @@ kspec_status ks_path(const ks_run *run, const ks_pair *p, const ks_moments_out *
     job j;
     kspec_status st = job_make(&j, run, p->P, p->Q, p->nmax, &arena, err);
     for (int n = 0; n < p->nmax && !st; n++) j.x[n] = p->A, j.y[n] = j.close[n] = p->B;
-    const int there = ks_device_has_path(run, p->nmax, 0);
-    if (!st) st = (there ? run_on_device : run_job)(run, &j, &arena, out->m, err);
+    const int device_job = ks_device_has_path(run, p->nmax, 0);
+    if (!st) st = (device_job ? run_on_device : run_job)(run, &j, &arena, out->m, err);
     ks_arena_free(&arena);
     return st;
 }

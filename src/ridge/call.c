@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "device/device.h"
 #include "ridge/result.h"
-#include "ridge/there.h"
+#include "ridge/device.h"
 #include "team/team.h"
 
 /* Multiply-adds of a point: so many resolvents, the kernel's own factor, and the errors on test rows */
@@ -16,19 +16,19 @@ static double work_of(const kspec_ridge *r) {
     return (1.5 * STEPS + 1.0 / 6) * n * n * n + 1.5 * n * n * nt;
 }
 
-static kspec_status decide(const kspec_ridge *r, const ks_ridge_task *t, ks_place *place, int threads,
+static kspec_status decide(const kspec_ridge *r, const ks_ridge_task *t, ks_placement *placement, int threads,
                            kspec_error *err) {
-    kspec_status st = ks_place_decide(place, t->solved * work_of(r), NULL, threads, err);
-    return st || !place->device ? st : ks_place_fit(place, ks_ridge_there_bytes(r), err);
+    kspec_status st = ks_placement_decide(placement, t->solved * work_of(r), NULL, threads, err);
+    return st || !placement->device ? st : ks_placement_fit(placement, ks_ridge_device_bytes(r), err);
 }
 
 static kspec_status compute(kspec_ridge *r, const ks_run *run, const ks_ridge_task *t,
                             kspec_ridge_result *result, kspec_error *err) {
-    ks_ridge_there there;
+    ks_ridge_device on_device;
     if (!run->device) return t->make(r, run, t->ctx, result, err);
-    kspec_status st = ks_ridge_there_open(&there, r, run, err);
+    kspec_status st = ks_ridge_device_open(&on_device, r, run, err);
     if (!st) st = t->make(r, run, t->ctx, result, err);
-    ks_ridge_there_close(r, run);
+    ks_ridge_device_close(r, run);
     return st;
 }
 
@@ -72,18 +72,18 @@ typedef struct {
     kspec_ridge_result *result;
 } call;
 
-static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
+static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {
     call *c = ctx;
     ks_run run;
     kspec_ridge_result *result = NULL;
     kspec_status st = ks_ridge_result(c->r, c->task->points, &result, err);
     if (!st && !(st = ks_ridge_enter(c->r, &run, err))) {
-        st = decide(c->r, c->task, place, run.threads, err);
-        run.device = place->device;
+        st = decide(c->r, c->task, placement, run.threads, err);
+        run.device = placement->device;
         if (!st) st = compute(c->r, &run, c->task, result, err);
-        ks_ridge_leave();
+        ks_ridge_exit();
     }
-    if (!st) ks_place_tell(place, &result->device);
+    if (!st) ks_placement_describe(placement, &result->device);
     if (!st) st = add_doubts(c->r, result, err);
     if (st)
         kspec_ridge_free(result);
@@ -94,12 +94,12 @@ static kspec_status attempt(void *ctx, ks_place *place, kspec_error *err) {
 
 kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_result **out,
                            kspec_error *err) {
-    ks_place place;
+    ks_placement placement;
     kspec_team *team = r->o.team;
     call c = {r, t, NULL};
     const double start = ks_now();
-    kspec_status st = ks_place_make(&place, ks_device_of_rank(r->o.device, team), err);
-    st = ks_place_run(&place, st, team, attempt, &c, err);
+    kspec_status st = ks_placement_open(&placement, ks_device_of_rank(r->o.device, team), err);
+    st = ks_placement_run(&placement, st, team, attempt, &c, err);
     if (st) {
         kspec_ridge_free(c.result);
         return st;

@@ -202,7 +202,7 @@ kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambd
     j.d = j.dual ? r->n : 2 * N;
     if (!(st = ks_ridge_enter(r, &run, err))) {
         st = run_draws(&j, &run, draws, &arena, err);
-        ks_ridge_leave();
+        ks_ridge_exit();
     }
     for (size_t l = 0; l < count && !st; l++) {
         kspec_ridge_measured *p = result->points[l];

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
-#include "ridge/there.h"
+#include "ridge/device.h"
 #include "team/team.h"
 
 #include <float.h>
@@ -136,8 +136,8 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
     }
     kspec_status st = scratch.failed ? ks_nomem(err, "residuals", scratch.failed) : KSPEC_OK;
     if (!st)
-        st = r->there ? ks_ridge_there_errors(r, run, k, c, V, Z, fit, cross, square, err)
-                      : parts(r, run, k, c, V, Z, fit, cross, square, err);
+        st = r->on_device ? ks_ridge_device_errors(r, run, k, c, V, Z, fit, cross, square, err)
+                          : parts(r, run, k, c, V, Z, fit, cross, square, err);
     for (int a = COS; a <= SIN && nt && !st; a++)
         big[a] =
             r->trace_t[a] / sys->N + sys->N / (double)n / (double)n * square[a] - 2 / (double)n * cross[a];
@@ -159,7 +159,7 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
     return st;
 }
 
-/* V and fit as ks_ridge_there_kernel() makes them, on the processor */
+/* V and fit as ks_ridge_device_kernel() makes them, on the processor */
 static kspec_status kernel_parts(kspec_ridge *r, const ks_run *run, double c, double lambda, size_t *bad,
                                  double *V, double *fit, kspec_error *err) {
     size_t n = r->n, nt = r->nt, m = r->m;
@@ -186,8 +186,8 @@ kspec_status ks_ridge_kernel_errors(kspec_ridge *r, const ks_run *run, double N,
     double *fit = ks_arena_alloc(&scratch, ks_size(nt, m), sizeof *fit);
     kspec_status st = scratch.failed ? ks_nomem(err, "residuals", scratch.failed) : KSPEC_OK;
     if (!st)
-        st = r->there ? ks_ridge_there_kernel(r, run, c, lambda, &bad, V, fit, err)
-                      : kernel_parts(r, run, c, lambda, &bad, V, fit, err);
+        st = r->on_device ? ks_ridge_device_kernel(r, run, c, lambda, &bad, V, fit, err)
+                          : kernel_parts(r, run, c, lambda, &bad, V, fit, err);
     for (size_t j = 0; j < m && !st; j++) {
         train[j] = bad ? NAN : lambda * lambda / (double)n * column_square(V, NULL, n, m, j);
         if (nt) test[j] = bad ? NAN : column_square(r->Yt, fit, nt, m, j) / (double)nt;

@@ -31,7 +31,7 @@ static kspec_status make_path(const grid *g, const ks_run *run, size_t path, ksp
 static int by_paths(const ks_run *run, size_t paths) {
     const size_t ranks = (size_t)ks_team_ranks(run), rounds = (paths + ranks - 1) / ranks;
     const double alone = 2.0 / 9, within = 1 / (alone + (1 - alone) / (double)ranks);
-    if (ranks == 1 || run->team->keep || paths == 1) return 0;
+    if (ranks == 1 || run->team->store || paths == 1) return 0;
     return run->device || (double)paths / (double)rounds >= within;
 }
 

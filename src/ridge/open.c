@@ -16,7 +16,7 @@ kspec_status ks_ridge_enter(const kspec_ridge *r, ks_run *run, kspec_error *err)
     return st ? st : ks_blas_enter(run->threads, err);
 }
 
-void ks_ridge_leave(void) { ks_blas_leave(); }
+void ks_ridge_exit(void) { ks_blas_exit(); }
 
 /* ---- checks ---- */
 
@@ -39,9 +39,9 @@ static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
     kspec_status st = ks_bandwidth_check(&b, err);
     if (st) return st;
     /* a GPU that is asked for by name must be there */
-    ks_place place;
-    st = ks_place_make(&place, ks_device_of_rank(o->device, o->team), err);
-    ks_place_close(&place);
+    ks_placement placement;
+    st = ks_placement_open(&placement, ks_device_of_rank(o->device, o->team), err);
+    ks_placement_close(&placement);
     return st;
 }
 
@@ -196,7 +196,7 @@ kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matrix *y, cons
     if (!st) {
         st = divide_by_sigma(r, err);
         if (!st) st = ks_ridge_kernels(r, &run, err);
-        ks_ridge_leave();
+        ks_ridge_exit();
     }
     st = ks_team_end(o.team, st, err);
     if (st)

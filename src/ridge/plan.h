@@ -21,11 +21,11 @@ struct kspec_ridge {
     double *Q, *work;            /* n x n: the resolvent, and scratch */
     double *H;                   /* nt x n */
     /* where a call computes on a GPU: its matrices there; else NULL */
-    struct ks_ridge_there *there;
+    struct ks_ridge_device *on_device;
     const ks_simd *simd;
     ks_arena arena;
 };
 
-/* Begins a call: its threads and progress. The BLAS runs on one thread until ks_ridge_leave(). */
+/* Begins a call: its threads and progress. The BLAS runs on one thread until ks_ridge_exit(). */
 kspec_status ks_ridge_enter(const kspec_ridge *r, ks_run *run, kspec_error *err);
-void ks_ridge_leave(void);
+void ks_ridge_exit(void);

@@ -85,20 +85,21 @@ typedef struct {
         kspec_ridge_point point;
         ks_ridge_solved last;
         size_t count;
-    } kept;
+    } stored;
 } point_step;
 
 static kspec_status take_step(void *ctx, const ks_run *run, kspec_error *err) {
     point_step *s = ctx;
-    kspec_status st = make_point(s->r, run, s->N, s->lambda, s->solved, &s->kept.count, &s->kept.point, err);
-    if (!st && s->kept.count) s->kept.last = s->solved[s->kept.count - 1];
+    kspec_status st =
+        make_point(s->r, run, s->N, s->lambda, s->solved, &s->stored.count, &s->stored.point, err);
+    if (!st && s->stored.count) s->stored.last = s->solved[s->stored.count - 1];
     return st;
 }
 
 /* Ranks with GPUs make each point on their own, of whose bits rank 0's count: all take the same decisions. */
-static kspec_status one_for_all(kspec_team *team, const ks_share *kept, int count, kspec_error *err) {
+static kspec_status one_for_all(kspec_team *team, const ks_share *stored, int count, kspec_error *err) {
     kspec_status st = KSPEC_OK;
-    for (int k = 0; k < count && !st; k++) st = ks_team_decide(team, kept[k].to, kept[k].each, err);
+    for (int k = 0; k < count && !st; k++) st = ks_team_decide(team, stored[k].to, stored[k].each, err);
     return st;
 }
 
@@ -107,16 +108,16 @@ kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double 
     double *train = p->train_columns, *test = p->test_columns;
     point_step s;
     memset(&s, 0, sizeof s); /* its gaps, too, are written to the checkpoint */
-    s.r = r, s.N = N, s.lambda = lambda, s.solved = solved, s.kept.point = *p, s.kept.count = *count;
-    const ks_share kept[] = {{&s.kept, sizeof s.kept, 1, 1},
-                             {train, r->m * sizeof *train, 1, 1},
-                             {test, r->m * sizeof *test, 1, 1}};
-    kspec_status st = ks_team_step(run, "point", take_step, &s, kept, 3, err);
-    if (!st && run->device) st = one_for_all(run->team, kept, 3, err);
+    s.r = r, s.N = N, s.lambda = lambda, s.solved = solved, s.stored.point = *p, s.stored.count = *count;
+    const ks_share stored[] = {{&s.stored, sizeof s.stored, 1, 1},
+                               {train, r->m * sizeof *train, 1, 1},
+                               {test, r->m * sizeof *test, 1, 1}};
+    kspec_status st = ks_team_step(run, "point", take_step, &s, stored, 3, err);
+    if (!st && run->device) st = one_for_all(run->team, stored, 3, err);
     if (st) return st;
-    *count = s.kept.count;
-    if (*count) solved[*count - 1] = s.kept.last;
-    *p = s.kept.point;
+    *count = s.stored.count;
+    if (*count) solved[*count - 1] = s.stored.last;
+    *p = s.stored.point;
     p->train_columns = train, p->test_columns = test;
     return KSPEC_OK;
 }

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
-#include "ridge/there.h"
+#include "ridge/device.h"
 #include "team/team.h"
 
 #include <float.h>
@@ -172,7 +172,7 @@ static void second_order(const ks_ridge_system *sys, double n, const double x[2]
     if (sys->ridge > 0) t->t0[COS] = sum[MQ] / n, t->t0[SIN] = s0 / (k[SIN] * sys->ridge);
 }
 
-/* The inverse as ks_ridge_there_invert() makes it, on the processor */
+/* The inverse as ks_ridge_device_invert() makes it, on the processor */
 static kspec_status invert(kspec_ridge *r, const ks_run *run, const double k[2], double ridge, double *top,
                            size_t *bad, kspec_error *err) {
     const size_t n = r->n;
@@ -191,8 +191,8 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
     size_t n = r->n, bad;
     double k[2] = {sys->N / (double)n / (sys->shift + x[COS]), sys->N / (double)n / (sys->shift + x[SIN])};
     double top, sum[SUMS] = {0};
-    kspec_status st = r->there ? ks_ridge_there_invert(r, run, k, sys->ridge, &top, &bad, err)
-                               : invert(r, run, k, sys->ridge, &top, &bad, err);
+    kspec_status st = r->on_device ? ks_ridge_device_invert(r, run, k, sys->ridge, &top, &bad, err)
+                                   : invert(r, run, k, sys->ridge, &top, &bad, err);
     if (st) return st;
     if (bad && sys->ridge == 0)
         return ks_fail(
@@ -204,7 +204,7 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
         return ks_fail(err, KSPEC_E_NUMERIC,
                        "lambda %g is lost in rounding beside the kernel: row %zu (from 0)", sys->ridge,
                        bad - 1);
-    st = r->there ? ks_ridge_there_sums(r, run, second, sum, err) : sum_tiles(r, run, second, sum, err);
+    st = r->on_device ? ks_ridge_device_sums(r, run, second, sum, err) : sum_tiles(r, run, second, sum, err);
     if (st) return st;
     *t = (ks_ridge_traces){.G = {sum[QC] / (double)n, sum[QS] / (double)n}};
     if (!isfinite(t->G[COS] + t->G[SIN]))

@@ -119,7 +119,7 @@ static kspec_status average(cvpca *c, const ks_spectrum_job *j, const ks_trials 
         for (size_t k = 0; k < chunks * c->n && !st; k++)
             sum[k / c->n / 2 * c->n + k % c->n] += ldexp(c->lambda[k], 2 * t->exponent) / (2 * (double)count);
     }
-    ks_blas_leave();
+    ks_blas_exit();
     j->r->cvpca->splits = (int)count;
     return st;
 }

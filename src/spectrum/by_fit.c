@@ -328,6 +328,6 @@ kspec_status ks_spectrum_by_fit(ks_spectrum_job *j, const kspec_matrix *phi, siz
     kspec_status st = ks_blas_enter(j->run.threads, err);
     if (st) return st;
     st = run_fit(t, phi, how, err);
-    ks_blas_leave();
+    ks_blas_exit();
     return st;
 }

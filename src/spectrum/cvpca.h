@@ -3,8 +3,7 @@
  * what varies along them is counted only where the other half B repeats it. Noise that is new in each trial
  * adds nothing on the mean.
  */
-#ifndef KS_SPECTRUM_CVPCA_H
-#define KS_SPECTRUM_CVPCA_H
+#pragma once
 
 #include "base/memory.h"
 #include "kspec/base.h"
@@ -21,5 +20,3 @@ void ks_cvpca_alloc(ks_cvpca_room *room, size_t P, size_t Q, ks_arena *arena);
  */
 kspec_status ks_cvpca(const double *A, const double *B, size_t P, size_t Q, ks_cvpca_room *room,
                       double *lambda, kspec_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the methods of kspec_spectrum() share: one file by_METHOD.c for each. */
-#ifndef KS_SPECTRUM_METHODS_H
-#define KS_SPECTRUM_METHODS_H
+#pragma once
 
 #include "base/parallel.h"
 #include "base/result.h"
@@ -36,5 +35,3 @@ kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, s
 
 /* The result's given moments, with their errors and their participation ratio, from j's. */
 kspec_status ks_spectrum_given(ks_spectrum_job *j, kspec_error *err);
-
-#endif

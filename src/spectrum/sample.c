@@ -25,7 +25,7 @@ kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, s
         st = ks_gemm_symmetric_tiled(run, P > Q, P <= Q, n, longer, 1 / ((double)P * (double)Q), M, Q, M, Q,
                                      G, n, err);
         if (!st) st = ks_syevd(0, n, G, n, values, err);
-        ks_blas_leave();
+        ks_blas_exit();
     }
     ks_arena_free(&arena);
     if (st) return st;

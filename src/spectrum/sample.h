@@ -1,6 +1,5 @@
 /* The spectrum of the sample matrix, biased by its size, for comparison. */
-#ifndef KS_SPECTRUM_SAMPLE_H
-#define KS_SPECTRUM_SAMPLE_H
+#pragma once
 
 #include "base/parallel.h"
 #include "kspec/moments.h"
@@ -14,5 +13,3 @@ enum { KS_SAMPLE_MAX = 4096 };
  */
 kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
                                    const kspec_moments_opts *how, double *values, kspec_error *err);
-
-#endif

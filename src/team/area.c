@@ -88,7 +88,7 @@ kspec_status ks_area_get(kspec_team *t, size_t bytes, int count, double **area, 
     if (!together || t->no_area || bytes > ks_area_most) return KSPEC_OK;
     bytes = (bytes + PAGE - 1) / PAGE * PAGE;
     const int more = bytes > t->area_part;
-    if (more || free_parts(t) < count) st = ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "area", bytes, err);
+    if (more || free_parts(t) < count) st = ks_team_synchronise(t, KS_AT_LOOP, KSPEC_OK, "area", bytes, err);
     if (!st && more) st = grow(t, bytes, err);
     for (int k = 0, found = 0; k < KS_AREA_PARTS && found < count && !st && t->area; k++) {
         if (!more && !is_free(t, k)) continue;

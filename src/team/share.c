@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "team/area.h"
-#include "team/keep.h"
+#include "team/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ void ks_share_give(const ks_share *shares, int count, size_t chunks, size_t chun
 
 typedef struct {
     kspec_team *team;
-    ks_kept_loop kept;
+    ks_stored_loop stored;
     /* one of them: for each chunk, or for several */
     ks_chunk_fn fn;
     ks_chunks_fn many;
@@ -65,21 +65,21 @@ typedef struct {
 static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
     const loop *l = ctx;
     kspec_status st = l->fn(l->ctx, l->mine[k], worker);
-    return st || !l->team->keep ? st : ks_keep_add(l->team->keep, &l->kept, l->mine[k], worker->err);
+    return st || !l->team->store ? st : ks_store_add(l->team->store, &l->stored, l->mine[k], worker->err);
 }
 
 /* Those of this rank in one go; in ROUNDS where they are kept */
 static kspec_status all_of_mine(const ks_run *run, const loop *l, kspec_error *err) {
     enum { ROUNDS = 8 };
-    ks_keep *keep = l->team->keep;
-    const size_t each = keep ? (l->todo + ROUNDS - 1) / ROUNDS : l->todo;
+    ks_store *store = l->team->store;
+    const size_t each = store ? (l->todo + ROUNDS - 1) / ROUNDS : l->todo;
     for (size_t k = 0; k < l->todo; k += each) {
         const size_t count = l->todo - k < each ? l->todo - k : each;
         const ks_run part =
             ks_run_part(run, (double)k / (double)l->todo, (double)(k + count) / (double)l->todo);
         kspec_status st = l->many(l->ctx, &part, l->mine + k, count, err);
-        for (size_t c = k; c < k + count && keep && !st; c++)
-            st = ks_keep_add(keep, &l->kept, l->mine[c], err);
+        for (size_t c = k; c < k + count && store && !st; c++)
+            st = ks_store_add(store, &l->stored, l->mine[c], err);
         if (st) return st;
     }
     return KSPEC_OK;
@@ -94,7 +94,7 @@ static size_t owner(const loop *l, size_t c) {
 
 /* What each rank hands round: chunks that the checkpoint had are everywhere already. */
 static void count_bytes(loop *l) {
-    const ks_kept_loop *k = &l->kept;
+    const ks_stored_loop *k = &l->stored;
     memset(l->bytes, 0, (size_t)l->team->comm.ranks * sizeof *l->bytes);
     for (size_t c = 0; c < k->chunks; c++)
         if (!k->have[c]) l->bytes[owner(l, c)] += ks_share_bytes(k->shares, k->count, k->chunks, c);
@@ -102,7 +102,7 @@ static void count_bytes(loop *l) {
 
 /* What all of them hand round */
 static size_t total_bytes(const loop *l) {
-    const ks_kept_loop *k = &l->kept;
+    const ks_stored_loop *k = &l->stored;
     size_t total = 0;
     for (size_t c = 0; c < k->chunks; c++)
         if (!k->have[c]) total = ks_size_add(total, ks_share_bytes(k->shares, k->count, k->chunks, c));
@@ -119,7 +119,7 @@ static kspec_status make_room(loop *l, kspec_error *err) {
 }
 
 static kspec_status hand_round(loop *l, kspec_error *err) {
-    const ks_kept_loop *k = &l->kept;
+    const ks_stored_loop *k = &l->stored;
     const size_t ranks = (size_t)l->team->comm.ranks, rank = (size_t)l->team->comm.rank;
     unsigned char *at = l->sent;
     for (size_t i = 0; i < l->todo; i++) {
@@ -146,7 +146,7 @@ static kspec_status hand_round(loop *l, kspec_error *err) {
  */
 static kspec_status find_makers(loop *l, kspec_error *err) {
     enum { LITTLE = 1 << 27, EACH = 4 };
-    const size_t chunks = l->kept.chunks;
+    const size_t chunks = l->stored.chunks;
     double *area = NULL;
     if (!l->falling || chunks < EACH * (size_t)l->team->comm.ranks || total_bytes(l) > LITTLE)
         return KSPEC_OK;
@@ -159,7 +159,7 @@ static kspec_status take_next(void *ctx, size_t unused, const ks_worker *worker)
     (void)unused;
     const loop *l = ctx;
     const size_t c = ks_area_next(l->team);
-    if (c >= l->kept.chunks) return KSPEC_OK;
+    if (c >= l->stored.chunks) return KSPEC_OK;
     l->maker[c] = l->team->comm.rank;
     return l->fn(l->ctx, c, worker);
 }
@@ -173,7 +173,7 @@ typedef struct {
 static int report_taken(void *ctx, double fraction) {
     (void)fraction;
     const watch *w = ctx;
-    const size_t chunks = w->l->kept.chunks, taken = ks_area_taken(w->l->team);
+    const size_t chunks = w->l->stored.chunks, taken = ks_area_taken(w->l->team);
     return ks_run_report(w->run, taken < chunks ? (double)taken / (double)chunks : 1);
 }
 
@@ -181,13 +181,13 @@ static kspec_status take_chunks(const ks_run *alone, loop *l, kspec_error *err) 
     watch w = {l, alone};
     ks_run watched = *alone;
     watched.from = 0, watched.to = 1, watched.progress = (kspec_progress){report_taken, &w};
-    return ks_parallel_for(&watched, l->kept.chunks, take_next, l, err);
+    return ks_parallel_for(&watched, l->stored.chunks, take_next, l, err);
 }
 
 /* All have come: who has made what */
 static void count_taken(loop *l) {
     ks_area_round(l->team);
-    for (size_t c = 0; c < l->kept.chunks; c++)
+    for (size_t c = 0; c < l->stored.chunks; c++)
         if (l->maker[c] == l->team->comm.rank) l->mine[l->todo++] = c;
     count_bytes(l);
 }
@@ -196,30 +196,30 @@ static void count_taken(loop *l) {
 
 /* Which chunks the checkpoint has: the same ones for every rank, or nobody goes on */
 static kspec_status resume(loop *l, kspec_error *err) {
-    kspec_status st = ks_keep_begin(l->team->keep, &l->kept, err);
-    uint64_t digest = ks_digest(KS_DIGEST, l->kept.have, l->kept.chunks);
-    return ks_team_meet(l->team, KS_AT_LOOP, st, "checkpoint", digest, err);
+    kspec_status st = ks_store_begin(l->team->store, &l->stored, err);
+    uint64_t digest = ks_digest(KS_DIGEST, l->stored.have, l->stored.chunks);
+    return ks_team_synchronise(l->team, KS_AT_LOOP, st, "checkpoint", digest, err);
 }
 
 static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
     kspec_team *t = l->team;
-    kspec_status st = t->keep ? resume(l, err) : find_makers(l, err);
+    kspec_status st = t->store ? resume(l, err) : find_makers(l, err);
     if (st) return st;
     const size_t ranks = (size_t)t->comm.ranks;
-    for (size_t c = 0; c < l->kept.chunks && !l->maker; c++)
-        if (!l->kept.have[c] && owner(l, c) == (size_t)t->comm.rank) l->mine[l->todo++] = c;
+    for (size_t c = 0; c < l->stored.chunks && !l->maker; c++)
+        if (!l->stored.have[c] && owner(l, c) == (size_t)t->comm.rank) l->mine[l->todo++] = c;
     const ks_run alone = ks_run_alone(run);
     st = l->maker  ? take_chunks(&alone, l, err)
          : l->many ? all_of_mine(&alone, l, err)
                    : ks_parallel_for(&alone, l->todo, one, l, err);
-    if (t->keep) { /* what is done is kept, whatever became of the rest */
+    if (t->store) { /* what is done is kept, whatever became of the rest */
         kspec_error second;
         ks_clear(&second);
-        kspec_status kept = ks_keep_flush(t->keep, &l->kept, &second);
-        if (kept && !st) st = ks_fail(err, kept, "%s", second.msg);
+        kspec_status stored = ks_store_flush(t->store, &l->stored, &second);
+        if (stored && !st) st = ks_fail(err, stored, "%s", second.msg);
     }
     if (!st && ranks > 1) st = make_room(l, err); /* before all meet: then nobody may be missing */
-    st = ks_team_meet(t, KS_AT_LOOP, st, l->kept.what, l->kept.chunks, err);
+    st = ks_team_synchronise(t, KS_AT_LOOP, st, l->stored.what, l->stored.chunks, err);
     if (st && l->maker) ks_area_end(t); /* not all numbers of this round may have been asked for */
     if (!st && l->maker) count_taken(l);
     return st || ranks == 1 ? st : hand_round(l, err);
@@ -230,13 +230,13 @@ static kspec_status run_loop(const ks_run *run, loop l, const char *what, size_t
                              const ks_share *shares, int count, kspec_error *err) {
     kspec_team *t = l.team = run->team;
     t->loops++;
-    l.kept = (ks_kept_loop){t->loops, what, chunks, shares, count, ks_zalloc(chunks, 1), {0, chunks}};
+    l.stored = (ks_stored_loop){t->loops, what, chunks, shares, count, ks_zalloc(chunks, 1), {0, chunks}};
     l.mine = ks_alloc(chunks, sizeof(size_t));
     l.bytes = ks_alloc((size_t)t->comm.ranks, sizeof(size_t));
-    kspec_status st = l.kept.have && l.mine && l.bytes
+    kspec_status st = l.stored.have && l.mine && l.bytes
                           ? share_out(run, &l, err)
                           : ks_nomem(err, "a shared loop", ks_size(chunks, sizeof(size_t)));
-    ks_free(l.kept.have);
+    ks_free(l.stored.have);
     ks_free(l.mine);
     ks_free(l.bytes);
     ks_free(l.sent);
@@ -247,22 +247,22 @@ static kspec_status run_loop(const ks_run *run, loop l, const char *what, size_t
 kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, void *ctx,
                           const ks_share *shares, int count, kspec_error *err) {
     kspec_team *t = run->team;
-    if (!t || !t->keep) return fn(ctx, run, err);
+    if (!t || !t->store) return fn(ctx, run, err);
     unsigned char have = 0;
     char name[32]; /* a GPU's bits are others */
     snprintf(name, sizeof name, "%s%s", what, run->device ? "gpu" : "");
-    const ks_kept_loop kept = {++t->loops, name, 1, shares, count, &have, {0, 1}};
-    ks_keep *keep = t->keep;
-    kspec_status st = ks_keep_begin(keep, &kept, err);
-    st = ks_team_meet(t, KS_AT_LOOP, st, "checkpoint", have, err);
+    const ks_stored_loop stored = {++t->loops, name, 1, shares, count, &have, {0, 1}};
+    ks_store *store = t->store;
+    kspec_status st = ks_store_begin(store, &stored, err);
+    st = ks_team_synchronise(t, KS_AT_LOOP, st, "checkpoint", have, err);
     if (st || have) return st;
-    t->keep = NULL;
+    t->store = NULL;
     st = fn(ctx, run, err);
-    t->keep = keep;
-    t->loops = kept.loop; /* whether it was computed or found, the next loop has the same number */
+    t->store = store;
+    t->loops = stored.loop; /* whether it was computed or found, the next loop has the same number */
     if (st || t->comm.rank > 0) return st;
-    st = ks_keep_add(keep, &kept, 0, err);
-    return st ? st : ks_keep_flush(keep, &kept, err);
+    st = ks_store_add(store, &stored, 0, err);
+    return st ? st : ks_store_flush(store, &stored, err);
 }
 
 kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,

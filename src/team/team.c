@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "team/area.h"
-#include "team/keep.h"
+#include "team/store.h"
 #include "kspec/host.h"
 
 #include <stdio.h>
@@ -97,13 +97,13 @@ static kspec_status apart(const kspec_team *t, const char *what, kspec_error *er
     return KSPEC_OK;
 }
 
-static kspec_status remember(kspec_team *t, ks_meeting until, kspec_status st, const kspec_error *err) {
+static kspec_status remember(kspec_team *t, ks_sync_point until, kspec_status st, const kspec_error *err) {
     t->over = until;
     return ks_fail(&t->failure, st, "%s", err->msg);
 }
 
-kspec_status ks_team_meet(kspec_team *t, ks_meeting at, kspec_status mine, const char *what, uint64_t number,
-                          kspec_error *err) {
+kspec_status ks_team_synchronise(kspec_team *t, ks_sync_point at, kspec_status mine, const char *what,
+                                 uint64_t number, kspec_error *err) {
     kspec_error own;
     if (!err) {
         err = &own;
@@ -123,7 +123,7 @@ kspec_status ks_team_meet(kspec_team *t, ks_meeting at, kspec_status mine, const
         uint32_t until = at;
         for (int r = 0; r < t->comm.ranks; r++)
             if (t->cards[r].at > until) until = t->cards[r].at;
-        return until > (uint32_t)at ? remember(t, (ks_meeting)until, st, err) : st;
+        return until > (uint32_t)at ? remember(t, (ks_sync_point)until, st, err) : st;
     }
     st = apart(t, what, err);
     return st ? remember(t, KS_AT_AGREE, st, err) : KSPEC_OK;
@@ -131,14 +131,14 @@ kspec_status ks_team_meet(kspec_team *t, ks_meeting at, kspec_status mine, const
 
 kspec_status ks_team_end(kspec_team *t, kspec_status mine, kspec_error *err) {
     if (!t || t->within) return mine;
-    kspec_status st = ks_team_meet(t, KS_AT_END, mine, "end", 0, err);
+    kspec_status st = ks_team_synchronise(t, KS_AT_END, mine, "end", 0, err);
     if (st || !t->area_lasts) ks_area_end(t);
     if (t->over == KS_AT_END) t->over = 0;
     return st;
 }
 
 kspec_status ks_team_decide(kspec_team *t, void *value, size_t bytes, kspec_error *err) {
-    kspec_status st = t ? ks_team_meet(t, KS_AT_LOOP, KSPEC_OK, "decision", bytes, err) : KSPEC_OK;
+    kspec_status st = t ? ks_team_synchronise(t, KS_AT_LOOP, KSPEC_OK, "decision", bytes, err) : KSPEC_OK;
     return st || !t ? st : ks_team_broadcast(t, 0, value, bytes, err);
 }
 
@@ -152,8 +152,8 @@ static void program(char text[256]) {
 static kspec_status same_program(kspec_team *t, kspec_error *err) {
     char text[256];
     program(text);
-    return ks_team_meet(t, KS_AT_SAME, KSPEC_OK, "version, instruction set (KSPEC_ISA) or BLAS",
-                        ks_digest(KS_DIGEST, text, strlen(text)), err);
+    return ks_team_synchronise(t, KS_AT_SAME, KSPEC_OK, "version, instruction set (KSPEC_ISA) or BLAS",
+                               ks_digest(KS_DIGEST, text, strlen(text)), err);
 }
 
 /* ---- what rooms below ask for ---- */
@@ -161,15 +161,15 @@ static kspec_status same_program(kspec_team *t, kspec_error *err) {
 static int rank_of(const kspec_team *t) { return t->comm.rank; }
 static int ranks_of(const kspec_team *t) { return t->comm.ranks; }
 static void count_loop(kspec_team *t) { t->loops++; }
-static kspec_status meet_all(kspec_team *t, kspec_status mine, const char *what, uint64_t number,
-                             kspec_error *err) {
-    return ks_team_meet(t, KS_AT_LOOP, mine, what, number, err);
+static kspec_status synchronise(kspec_team *t, kspec_status mine, const char *what, uint64_t number,
+                                kspec_error *err) {
+    return ks_team_synchronise(t, KS_AT_LOOP, mine, what, number, err);
 }
 static kspec_status send_all(kspec_team *t, void *data, size_t bytes, kspec_error *err) {
     return ks_team_broadcast(t, 0, data, bytes, err);
 }
-static const ks_team_calls calls = {ks_team_for, ks_team_for_falling, rank_of, ranks_of, count_loop, meet_all,
-                                    send_all,    ks_team_end};
+static const ks_team_calls calls = {ks_team_for, ks_team_for_falling, rank_of,  ranks_of,
+                                    count_loop,  synchronise,         send_all, ks_team_end};
 
 kspec_status kspec_team_open(const kspec_comm *comm, kspec_team **out, kspec_error *err) {
     kspec_error own;
@@ -209,7 +209,7 @@ kspec_status kspec_team_checkpoint(kspec_team *t, const char *directory, const c
     if (!st) st = ks_check_pointer(err, directory, "the directory of the checkpoint");
     if (!st) st = ks_check_pointer(err, identity, "the identity of the checkpoint");
     if (st) return st;
-    if (t->keep) return ks_keep_more(t->keep, directory, identity, err);
+    if (t->store) return ks_store_more(t->store, directory, identity, err);
     char text[256];
     program(text);
     size_t bytes = strlen(identity) + sizeof text;
@@ -221,20 +221,20 @@ kspec_status kspec_team_checkpoint(kspec_team *t, const char *directory, const c
     /* rank 0 opens it first, and all have listed what is there before anybody adds to it */
     for (int turn = 0; turn < 2; turn++) {
         if (!st && (t->comm.rank == 0) == (turn == 0))
-            st = ks_keep_open(&t->keep, directory, all, t->comm.rank, err);
-        if ((st = ks_team_meet(t, KS_AT_SAME, st, "checkpoint", (uint64_t)turn, err))) break;
+            st = ks_store_open(&t->store, directory, all, t->comm.rank, err);
+        if ((st = ks_team_synchronise(t, KS_AT_SAME, st, "checkpoint", (uint64_t)turn, err))) break;
     }
     ks_free(all);
     if (st) {
-        ks_keep_close(t->keep);
-        t->keep = NULL;
+        ks_store_close(t->store);
+        t->store = NULL;
     }
     return st;
 }
 
 void kspec_team_close(kspec_team *t) {
     if (!t) return;
-    ks_keep_close(t->keep);
+    ks_store_close(t->store);
     ks_area_end(t);
     ks_free(t->cards);
     ks_free(t->bytes);
@@ -244,7 +244,7 @@ void kspec_team_close(kspec_team *t) {
 
 kspec_status kspec_team_agree(kspec_team *t, kspec_status mine, kspec_error *err) {
     if (!t) return mine;
-    kspec_status st = ks_team_meet(t, KS_AT_AGREE, mine, "end", 0, err);
+    kspec_status st = ks_team_synchronise(t, KS_AT_AGREE, mine, "end", 0, err);
     t->over = t->lost ? KS_AT_AGREE : 0;
     return st;
 }
@@ -253,5 +253,5 @@ kspec_status kspec_team_same(kspec_team *t, const char *what, uint64_t number, k
     if (err) ks_clear(err);
     kspec_status st = ks_check_pointer(err, t, "the team");
     if (!st) st = ks_check_pointer(err, what, "the name of the number");
-    return st ? st : ks_team_meet(t, KS_AT_SAME, KSPEC_OK, what, number, err);
+    return st ? st : ks_team_synchronise(t, KS_AT_SAME, KSPEC_OK, what, number, err);
 }

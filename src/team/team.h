@@ -12,7 +12,7 @@
 #include "base/shared.h"
 #include "kspec/team.h"
 
-typedef struct ks_keep ks_keep;
+typedef struct ks_store ks_store;
 
 struct kspec_team {
     const ks_team_calls *calls; /* first: base/shared.h */
@@ -35,7 +35,7 @@ struct kspec_team {
     /* meetings so far, when each part was handed out, and the rounds in which it was written */
     uint64_t meetings, area_used[3], area_rounds;
     /* the checkpoint, or NULL */
-    ks_keep *keep;
+    ks_store *store;
     /* how many public calls are being made by another one: their ends are not its end */
     int within;
     /* bytes that this rank has received */
@@ -47,14 +47,14 @@ int ks_team_rank(const ks_run *run);
 int ks_team_ranks(const ks_run *run);
 
 /* What the ranks are at: a comparison or a shared loop, the end of a call, of all calls. A failure skips. */
-typedef enum { KS_AT_SAME = 1, KS_AT_LOOP, KS_AT_END, KS_AT_AGREE } ks_meeting;
+typedef enum { KS_AT_SAME = 1, KS_AT_LOOP, KS_AT_END, KS_AT_AGREE } ks_sync_point;
 
 /*
  * All show their status, and a number that must be the same. KSPEC_OK where all are well, or the failure of
  * the lowest that is not.
  */
-kspec_status ks_team_meet(kspec_team *t, ks_meeting at, kspec_status mine, const char *what, uint64_t number,
-                          kspec_error *err);
+kspec_status ks_team_synchronise(kspec_team *t, ks_sync_point at, kspec_status mine, const char *what,
+                                 uint64_t number, kspec_error *err);
 
 /*
  * The end of a public call, always to be reached: returns the status for all. A call between

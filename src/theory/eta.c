@@ -27,7 +27,7 @@ kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_matrix *Sx,
     if (!st && !(st = ks_blas_enter(1, err))) {
         ks_gemm(1, 0, d, d, d, 1, M, d, M, d, 0, C, d); /* M^T M = L^-1 Sx L^-T */
         st = ks_syevd(0, d, C, d, eta, err);
-        ks_blas_leave();
+        ks_blas_exit();
     }
     ks_arena_free(&arena);
     if (st) return st;

@@ -95,7 +95,7 @@ static kspec_status compute(const kspec_matrix *X, const kspec_wls_decay_opts *o
     if (!st) apply(o, n, G, norm);
     if (!st) st = check_finite(G, n, err);
     if (!st) st = ks_syevd(0, n, G, n, values, err);
-    ks_blas_leave();
+    ks_blas_exit();
 done:
     ks_arena_free(&arena);
     return st;

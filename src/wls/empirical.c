@@ -208,7 +208,7 @@ kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t count, size_t
         st = ks_blas_enter(run.threads, err);
         if (!st) {
             st = simulate(&j, &run, p, fft, &arena, err);
-            ks_blas_leave();
+            ks_blas_exit();
         }
         if (!st) summarise(&j, r);
     }

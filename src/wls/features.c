@@ -258,7 +258,7 @@ kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
         st = ks_blas_enter(j.run.threads, err);
         if (!st) {
             st = compute(&j, psi, y, &o, r, err);
-            ks_blas_leave();
+            ks_blas_exit();
         }
     }
     ks_arena_free(&j.arena);

@@ -130,7 +130,7 @@ kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const kspec_wls_
         st = ks_blas_enter(run.threads, err);
         if (!st) {
             st = fit(&g, &f, y, &arena, r, err);
-            ks_blas_leave();
+            ks_blas_exit();
         }
     }
     ks_fft_free(fft);

@@ -31,7 +31,7 @@ kspec_status ks_wls_expect_all(const ks_run *run, const ks_wls_grid *g, const si
     kspec_status st = ks_blas_enter(run->threads, err);
     if (st) return st;
     st = ks_wls_expect(run, g, p, count, 1, out, err);
-    ks_blas_leave();
+    ks_blas_exit();
     for (size_t i = 0; i < count && !st; i++)
         if (!isfinite(out[i].error_noise_free) || !isfinite(out[i].error_noise) ||
             (!g->no_variance && !isfinite(out[i].variance)))

@@ -1,7 +1,7 @@
 #include "write/temp.h"
 
 #include "base/error.h"
-#include "write/place.h"
+#include "write/target.h"
 #include "kspec/host.h"
 
 #include <errno.h>
@@ -91,11 +91,11 @@ static int make(ks_temp *t) {
     static atomic_uint serial;
     char *path = slots[t->slot].path;
     for (int attempt = 0; attempt < 100; attempt++) {
-        int code = ks_place_temporary(path, t->target, atomic_fetch_add(&serial, 1));
+        int code = ks_target_temporary(path, t->target, atomic_fetch_add(&serial, 1));
         if (code) return code;
         t->fd = create(t->slot);
         if (t->fd < 0 && errno != EEXIST) return errno;
-        if (t->fd >= 0 && ks_place_hold(t->fd)) return 0;
+        if (t->fd >= 0 && ks_target_hold(t->fd)) return 0;
         if (t->fd >= 0) close(t->fd);
         t->fd = -1;
         atomic_store(&slots[t->slot].state, TAKEN);
@@ -116,14 +116,14 @@ kspec_status ks_temp_open(ks_temp *t, const char *path, kspec_error *err) {
     if (t->replaces && S_ISDIR(st.st_mode)) return cannot(path, EISDIR, err);
     if (t->replaces && access(path, W_OK) != 0) return cannot(path, errno, err); /* a rename would not mind */
     /* a symbolic link stays one: what it points to is replaced, or made */
-    int code = ks_place_resolve(t->target, path);
+    int code = ks_target_resolve(t->target, path);
     if (code) return cannot(path, code, err);
     if (t->replaces) t->mode = st.st_mode & 0777, t->uid = st.st_uid, t->gid = st.st_gid;
 
     t->slot = take_slot();
     if (t->slot < 0)
         return ks_fail(err, KSPEC_E_ARG, "cannot write %s: %d other files are being written", path, SLOTS);
-    ks_place_sweep(t->target);
+    ks_target_sweep(t->target);
     code = make(t);
     if (code) {
         ks_temp_discard(t);
@@ -176,7 +176,7 @@ static int give_name(ks_temp *t) {
     if (rename(slots[t->slot].path, t->target) != 0) return errno;
     atomic_store(&slots[t->slot].state, FREE);
     t->slot = -1;
-    return ks_place_flush(t->target);
+    return ks_target_flush(t->target);
 }
 
 kspec_status ks_temp_commit(ks_temp *t, kspec_error *err) {

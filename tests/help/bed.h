@@ -27,14 +27,14 @@ static inline double *matrix(uint64_t seed, size_t P, size_t Q) {
 
 /* An open GPU, and a run on it */
 typedef struct {
-    ks_place place;
+    ks_placement place;
     ks_run run;
 } bed;
 
 static inline int make_bed(bed *b) {
     kspec_error err;
     *b = (bed){.run = {.threads = 2, .to = 1}};
-    if (ks_place_make(&b->place, KSPEC_DEVICE_GPU, &err)) return 0;
+    if (ks_placement_open(&b->place, KSPEC_DEVICE_GPU, &err)) return 0;
     b->run.device = b->place.device;
     return 1;
 }
@@ -68,7 +68,7 @@ static inline int bed_main(int argc, char **argv, void (*before)(void), void (*a
     ks_plugin_use(NULL);
     if (make_bed(&b)) {
         printf("%s\n", b.place.device->name);
-        ks_place_close(&b.place);
+        ks_placement_close(&b.place);
         all();
     } else {
         printf("no other GPU: %s\n", b.place.why);

@@ -234,21 +234,21 @@ static kspec_status read_table(const char *input, const void *opts, int *held, k
 CALL(read_file) { return read_table(file, opts, held, err); }
 CALL(read_lent) {
     const kspec_array lent = {"in memory", table_at, 2, {P, TABLE}, {TABLE, 1}, NULL};
-    kspec_lend(&lent, 1);
+    kspec_borrow(&lent, 1);
     kspec_status st = read_table(lent.name, opts, held, err);
-    kspec_lend(NULL, 0);
+    kspec_borrow(NULL, 0);
     return st;
 }
 static int bring_table(void *ctx, size_t k, kspec_array *here) {
     here[k].data = ctx;
     return 0;
 }
-CALL(read_there) {
+CALL(read_on_device) {
     const kspec_array lent = {"on a GPU", table_at + 1, 2, {P, TABLE}, {TABLE, 1}, NULL};
     const int is = 1;
-    kspec_lend_there(&lent, 1, &(kspec_there){&is, bring_table, (void *)table_at});
+    kspec_borrow_device(&lent, 1, &(kspec_device_array){&is, bring_table, (void *)table_at});
     kspec_status st = read_table(lent.name, opts, held, err);
-    kspec_lend(NULL, 0);
+    kspec_borrow(NULL, 0);
     return st;
 }
 CALL(write_file) {

@@ -167,8 +167,8 @@ static ks_plugin_status product(ks_gpu *gpu, const ks_matmul *p) {
 }
 
 static double entry(const ks_expression *e, size_t i, size_t j) {
-    const double *row = e->row && e->vectors_there ? here(e->row) : e->row;
-    const double *col = e->col && e->vectors_there ? here(e->col) : e->col;
+    const double *row = e->row && e->vectors_on_device ? here(e->row) : e->row;
+    const double *col = e->col && e->vectors_on_device ? here(e->col) : e->col;
     double x = e->alpha * (row ? row[i] : 1) * (col ? col[j] : 1);
     for (int k = 0; k < e->count; k++)
         for (int q = 0; q < e->factor[k].power; q++)
@@ -179,7 +179,7 @@ static double entry(const ks_expression *e, size_t i, size_t j) {
 static ks_plugin_status expression(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out) {
     (void)gpu;
     const int sums = what == KS_TILE_ROW_SUMS || what == KS_TILE_COL_SUMS;
-    double *to = sums && !e->vectors_there ? out : mine(out);
+    double *to = sums && !e->vectors_on_device ? out : mine(out);
     for (size_t i = 0; i < (what == KS_TILE_COL_SUMS ? e->n : e->m) && sums; i++) to[i] = 0;
     for (size_t i = 0; i < e->m; i++)
         for (size_t j = 0; j < e->n; j++) {

@@ -111,7 +111,7 @@ static int product_in(size_t spare, int cancel) {
         do /* until it is cancelled, where it is to be */
             st = ks_gemm_tiled(&run, 0, 1, SIDE, SIDE, SIDE, 1, X, SIDE, Y, SIDE, 0, Z[1], SIDE, &err);
         while (cancel && !st);
-        ks_blas_leave();
+        ks_blas_exit();
         _exit(st ? (int)st : memcmp(Z[0], Z[1], sizeof Z[0]) == 0 ? 0 : 100);
     }
     int status = -1;
@@ -128,7 +128,7 @@ TEST(little_memory) {
     /* the child has what its parent has mapped: here one buffer */
     CHECK(ks_blas_enter(1, NULL) == KSPEC_OK);
     ks_gemm_tiled(&(ks_run){1, {0}, 0, 1}, 0, 1, SIDE, SIDE, SIDE, 1, X, SIDE, Y, SIDE, 0, Z[0], SIDE, NULL);
-    ks_blas_leave();
+    ks_blas_exit();
     for (size_t mb = 1; mb <= 2400; mb = mb * 3 / 2 + 1) {
         CHECK_MSG(product_in(mb << 20, 0) == 0, "with %zu MB: %d", mb, product_in(mb << 20, 0));
         CHECK_MSG(product_in(mb << 20, 1) == KSPEC_E_CANCELLED, "cancelled with %zu MB: %d", mb,

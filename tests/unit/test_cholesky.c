@@ -125,6 +125,6 @@ int main(void) {
     RUN(factor_and_inverse);
     RUN(gram);
     RUN(cosines_and_sines);
-    ks_blas_leave();
+    ks_blas_exit();
     return test_done();
 }

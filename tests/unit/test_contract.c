@@ -67,7 +67,7 @@ static const row rows[] = {
     {"kspec_mpi_open",              mpi_open,               0, 0,                           0},
     {"kspec_read",                  read_file,              PLAIN(kspec_read_opts),         1},
     {"kspec_read, lent",            read_lent,              PLAIN(kspec_read_opts),         1},
-    {"kspec_read, from a GPU",      read_there,             PLAIN(kspec_read_opts),         1},
+    {"kspec_read, from a GPU",      read_on_device,             PLAIN(kspec_read_opts),         1},
     {"kspec_read_labels",           read_labels,            PLAIN(kspec_read_opts),         1},
     {"kspec_write",                 write_file,             0, 0,                           1},
     {"kspec_write_text",            write_text,             0, 0,                           0},

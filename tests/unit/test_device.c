@@ -23,7 +23,7 @@ static double *absolute(const double *x, size_t count) {
 
 static void upload(const bed *b, const double *x, size_t count, ks_mat **out) {
     const ks_mat *there;
-    CHECK(ks_gpu_backend.bring(&b->run, x, 1, count, "a test", &there, NULL) == KSPEC_OK);
+    CHECK(ks_gpu_backend.copy_in(&b->run, x, 1, count, "a test", &there, NULL) == KSPEC_OK);
     *out = (ks_mat *)there;
 }
 
@@ -31,9 +31,9 @@ static void expressions(const bed *b, size_t m, size_t n) {
     const ks_backend *gpu = &ks_gpu_backend;
     const ks_run cpu = {.threads = 1, .to = 1};
     double *x[3], *row = matrix(7, m, 1), *col = matrix(8, n, 1), *out = matrix(9, m, n);
-    ks_mat *there[3], *out_there;
+    ks_mat *there[3], *out_on_device;
     for (int k = 0; k < 3; k++) x[k] = matrix((uint64_t)k + 1, m, n), upload(b, x[k], m * n, &there[k]);
-    upload(b, out, m * n, &out_there);
+    upload(b, out, m * n, &out_on_device);
     double *want = malloc((m * n + m + n) * sizeof *want), *got = malloc((m * n + m + n) * sizeof *got);
     memcpy(want, out, m * n * sizeof *want);
     for (int what = 0; what < 4; what++)
@@ -46,16 +46,16 @@ static void expressions(const bed *b, size_t m, size_t n) {
             CHECK(ks_backend_of(&cpu)->expression(&cpu, &e, (ks_tile_result)what, NULL, want, NULL) ==
                   KSPEC_OK);
             for (int k = 0; k < 3; k++) e.factor[k].x = there[k];
-            CHECK(gpu->expression(&b->run, &e, (ks_tile_result)what, what < 2 ? out_there : NULL, got,
+            CHECK(gpu->expression(&b->run, &e, (ks_tile_result)what, what < 2 ? out_on_device : NULL, got,
                                   NULL) == KSPEC_OK);
-            if (what < 2) CHECK(gpu->get(&b->run, got, out_there, count, 1, NULL) == KSPEC_OK);
+            if (what < 2) CHECK(gpu->get(&b->run, got, out_on_device, count, 1, NULL) == KSPEC_OK);
             for (size_t i = 0; i < count; i++)
                 if (!(fabs(got[i] - want[i]) <= 1e-13 * (double)(m + n)))
                     CHECK_MSG(0, "%zu x %zu, what %d, turn %d, [%zu]: %g, not %g", m, n, what, turn, i,
                               got[i], want[i]);
         }
     for (int k = 0; k < 3; k++) gpu->drop(&b->run, there[k]), free(x[k]);
-    gpu->drop(&b->run, out_there);
+    gpu->drop(&b->run, out_on_device);
     free(row), free(col), free(out), free(want), free(got);
 }
 
@@ -146,7 +146,7 @@ TEST(operations) {
     symmetric(&b, 1, 3);
     symmetric(&b, 45, 12);
     if (!is_small(&b)) symmetric(&b, 2500, 40);
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 /* ---- estimators ---- */
@@ -252,7 +252,7 @@ TEST(paths) {
             compare(&b, "path", path, 1100, 70, n, two, 1, TOLERANCE);
         }
     if (!is_small(&b)) compare(&b, "path", path, 4400, 40, 3, 0, 1, TOLERANCE); /* several parts */
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 TEST(exacts) {
@@ -280,7 +280,7 @@ TEST(exacts) {
         compare(&b, "exact", exact, 1500, 1100, 4, 0, loo, TOLERANCE);
         compare(&b, "exact", exact, 300, 200, 5, 1, loo, TOLERANCE);
     }
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 TEST(others) {
@@ -294,7 +294,7 @@ TEST(others) {
                     compare(&b, "naive", naive, P, Q, n, two, loo, TOLERANCE);
                     if ((size_t)n <= P) compare(&b, "kv", kv, P, Q, n, two, loo, TOLERANCE);
                 }
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 /* ---- failures ---- */
@@ -343,7 +343,7 @@ TEST(allocations) {
             failures(&b, "naive", naive, loo, device);
         }
     failing_alloc_uninstall();
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 TEST(cancelling) {
@@ -371,7 +371,7 @@ TEST(cancelling) {
     b.run.progress = (kspec_progress){stop_at, &left};
     kspec_status st = ks_path(&b.run, &p, &out, NULL);
     CHECK(st == KSPEC_E_CANCELLED || (st == KSPEC_OK && !is_plain(&b)));
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     free(A);
 }
 
@@ -387,7 +387,7 @@ static kspec_status moments(const double *A, size_t P, size_t Q, kspec_moments_o
 TEST(calls) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     double *A = matrix(3, 50, 40);
     kspec_moments_result *cpu, *gpu;
     kspec_error err;
@@ -425,45 +425,45 @@ TEST(calls) {
 
 /* AUTO with the plain plugin: what a place decides, and how it falls back */
 TEST(places) {
-    ks_place p;
+    ks_placement p;
     kspec_error err;
     kspec_device_used used;
     ks_plugin_use(bed_plain);
     setenv("PLAIN_PLUGIN", "fine", 1);
-    CHECK(!ks_place_make(&p, KSPEC_DEVICE_AUTO, &err) && !ks_place_decide(&p, 1e3, NULL, 1, &err) &&
+    CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e3, NULL, 1, &err) &&
           !p.device);
     CHECK(strstr(p.why, "small"));
-    CHECK(!ks_place_decide(&p, 1e15, "thing", 1, &err) && !p.device &&
+    CHECK(!ks_placement_decide(&p, 1e15, "thing", 1, &err) && !p.device &&
           strstr(p.why, "there is no thing on a GPU"));
-    CHECK(!ks_place_decide(&p, 1e15, NULL, 1, &err) && p.device &&
+    CHECK(!ks_placement_decide(&p, 1e15, NULL, 1, &err) && p.device &&
           strcmp(p.why, "faster for this size") == 0);
-    CHECK(!ks_place_fit(&p, 100, &err) && p.device);
-    CHECK(!ks_place_fit(&p, SIZE_MAX, &err) && !p.device && p.unusable);
-    ks_place_tell(&p, &used);
+    CHECK(!ks_placement_fit(&p, 100, &err) && p.device);
+    CHECK(!ks_placement_fit(&p, SIZE_MAX, &err) && !p.device && p.unusable);
+    ks_placement_describe(&p, &used);
     CHECK_MSG(strcmp(used.name, "cpu") == 0 && used.unusable && strstr(used.why, "MB are free"), "%s",
               used.why);
-    CHECK(!ks_place_decide(&p, 1e15, NULL, 1, &err) && !p.device); /* not again */
+    CHECK(!ks_placement_decide(&p, 1e15, NULL, 1, &err) && !p.device); /* not again */
     setenv("PLAIN_PLUGIN", "broken", 1);
-    CHECK(!ks_place_make(&p, KSPEC_DEVICE_AUTO, &err) && !ks_place_decide(&p, 1e15, NULL, 1, &err));
+    CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e15, NULL, 1, &err));
     CHECK(!p.device && p.unusable && strstr(p.why, "in use by another process"));
-    CHECK(ks_place_make(&p, KSPEC_DEVICE_GPU, &err) == KSPEC_E_ARG);
+    CHECK(ks_placement_open(&p, KSPEC_DEVICE_GPU, &err) == KSPEC_E_ARG);
     CHECK(strcmp(err.msg, "no GPU can be used: gpu:0: the device is in use by another process") == 0);
     setenv("PLAIN_PLUGIN", "none", 1);
-    CHECK(!ks_place_make(&p, KSPEC_DEVICE_AUTO, &err) && !ks_place_decide(&p, 1e15, NULL, 1, &err));
+    CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e15, NULL, 1, &err));
     CHECK(!p.device && !p.unusable && strstr(p.why, "no GPU"));
     unsetenv("PLAIN_PLUGIN");
     ks_plugin_use("/nowhere/libkspec_cuda.so");
-    CHECK(ks_place_make(&p, KSPEC_DEVICE_GPU, &err) == KSPEC_E_ARG &&
+    CHECK(ks_placement_open(&p, KSPEC_DEVICE_GPU, &err) == KSPEC_E_ARG &&
           strstr(err.msg, "/nowhere/libkspec_cuda.so"));
     setenv("KSPEC_DEVICE", "gpu", 1);
-    CHECK(ks_place_make(&p, KSPEC_DEVICE_AUTO, &err) == KSPEC_E_ARG);
-    CHECK(ks_place_make(&p, KSPEC_DEVICE_CPU, &err) == KSPEC_OK);
+    CHECK(ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) == KSPEC_E_ARG);
+    CHECK(ks_placement_open(&p, KSPEC_DEVICE_CPU, &err) == KSPEC_OK);
     setenv("KSPEC_DEVICE", "tpu", 1);
-    CHECK(ks_place_make(&p, KSPEC_DEVICE_AUTO, &err) == KSPEC_E_ARG);
+    CHECK(ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) == KSPEC_E_ARG);
     CHECK_MSG(strstr(err.msg, "KSPEC_DEVICE: device 'tpu' must be one of auto, cpu, gpu, gpu:0"), "%s",
               err.msg);
     unsetenv("KSPEC_DEVICE");
-    CHECK(ks_place_make(&p, (kspec_device)7, &err) == KSPEC_E_ARG);
+    CHECK(ks_placement_open(&p, (kspec_device)7, &err) == KSPEC_E_ARG);
 }
 
 TEST(words) {

@@ -26,7 +26,7 @@ static double *numbers(uint64_t seed, size_t count, double scale) {
 }
 
 /* A device of the test's own: what it gives out is in the memory of gpu:0 */
-static ks_place own;
+static ks_placement own;
 static double *upload(const double *x, size_t count) {
     void *p = NULL;
     CHECK(own.device->plugin->alloc(own.device->gpu, count * sizeof *x, &p) == KS_PLUGIN_OK);
@@ -239,14 +239,14 @@ int main(void) {
     setenv("PLAIN_PLUGIN", "fine", 1);
     for (int k = 0; k < 2; k++) {
         ks_plugin_use(k ? NULL : plain);
-        if (ks_place_make(&own, KSPEC_DEVICE_GPU, &err)) {
+        if (ks_placement_open(&own, KSPEC_DEVICE_GPU, &err)) {
             printf("no other GPU: %s\n", err.msg);
             continue;
         }
         void *library = k ? NULL : dlopen(plain, RTLD_NOW | RTLD_LOCAL);
         copied = library ? dlsym(library, "plain_copied") : NULL;
         all();
-        ks_place_close(&own);
+        ks_placement_close(&own);
         if (library) dlclose(library);
     }
     return test_done();

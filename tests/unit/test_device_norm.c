@@ -25,7 +25,7 @@ static kspec_status features(const ks_run *run, kspec_kernel kernel, size_t n, s
     kspec_status st = ks_rff_open(&z, run, &in, kernel, q, 5, 1, memory, &arena, err);
     if (!st) st = ks_rff_apply(&z, run, v, w, err);
     if (!st) st = ks_rff_gram(&z, run, G, err);
-    if (run->device && !st) CHECK(z.there.held == (memory > 0));
+    if (run->device && !st) CHECK(z.on_device.held == (memory > 0));
     ks_rff_close(&z, run);
     ks_arena_free(&arena);
     free(x), free(v);
@@ -34,13 +34,13 @@ static kspec_status features(const ks_run *run, kspec_kernel kernel, size_t n, s
 
 static void compare(const bed *b, kspec_kernel kernel, size_t n, size_t p, size_t q) {
     const ks_run cpu = {.threads = 2, .to = 1};
-    const size_t each = q + q * q, usual = ks_rff_there_entries;
+    const size_t each = q + q * q, usual = ks_rff_device_entries;
     double *room = calloc(3 * each, sizeof *room), *far = room + each, *again = far + each;
     CHECK(features(&cpu, kernel, n, p, q, 0, room, room + q, NULL) == KSPEC_OK);
     const size_t entries[] = {usual, 7 * q, 1};
     for (int k = 0; k < 3; k++) {
         kspec_error err = {0};
-        ks_rff_there_entries = entries[k];
+        ks_rff_device_entries = entries[k];
         CHECK_MSG(features(&b->run, kernel, n, p, q, 0, far, far + q, &err) == KSPEC_OK, "%s", err.msg);
         CHECK(features(&b->run, kernel, n, p, q, SIZE_MAX, again, again + q, NULL) == KSPEC_OK);
         CHECK_MSG(memcmp(far, again, each * sizeof *far) == 0, "%zu x %zu, %zu: other bits where held", n, p,
@@ -53,7 +53,7 @@ static void compare(const bed *b, kspec_kernel kernel, size_t n, size_t p, size_
                   G);
         if (k == 1 && n > 100) break; /* a row each is for small ones */
     }
-    ks_rff_there_entries = usual;
+    ks_rff_device_entries = usual;
     free(room);
 }
 
@@ -66,7 +66,7 @@ TEST(tiles_of_features) {
             compare(&b, (kspec_kernel)kernel, sizes[k][0], sizes[k][1], sizes[k][2]);
     if (!is_small(&b)) compare(&b, KSPEC_KERNEL_GAUSSIAN, 30000, 11, 1300);
     if (!is_small(&b)) compare(&b, KSPEC_KERNEL_LAPLACE, 9000, 40, 300);
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 /* ---- failures ---- */
@@ -87,8 +87,8 @@ static kspec_status make_features(void *ctx, const ks_run *run, kspec_error *err
 TEST(failing_features) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    const size_t usual = ks_rff_there_entries;
-    ks_rff_there_entries = 5 * FEATURES;
+    const size_t usual = ks_rff_device_entries;
+    ks_rff_device_entries = 5 * FEATURES;
     failing_alloc_install();
     for (int held = 0; held < 2; held++)
         for (int device = 0; device < 2; device++) {
@@ -102,8 +102,8 @@ TEST(failing_features) {
         const long at = bed_cancelling(&b, make_features, &j, 1000);
         CHECK(at > 10 && at < 1000);
     }
-    ks_rff_there_entries = usual;
-    ks_place_close(&b.place);
+    ks_rff_device_entries = usual;
+    ks_placement_close(&b.place);
 }
 
 /* ---- the call ---- */
@@ -112,7 +112,7 @@ TEST(failing_features) {
 TEST(norms) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     static const size_t sizes[][2] = {{1, 1}, {2, 3}, {65, 11}, {130, 40}, {300, 16}};
     /* each call starts the GPU, which takes long under compute-sanitizer */
     for (size_t k = small_only ? 2 : 0; k < (small_only ? 3 : sizeof sizes / sizeof *sizes); k++)
@@ -158,7 +158,7 @@ TEST(calls_with_features) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
     const int small = is_small(&b);
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     const size_t n = small ? 60 : 3000, p = 5;
     double *x = matrix(3, n, p);
     const kspec_matrix X = {x, n, p, (ptrdiff_t)p, 1};

@@ -3,7 +3,7 @@
 #include "help/bed_faults.h"
 #include "help/ridge.h"
 #include "ridge/predict.h"
-#include "ridge/there.h"
+#include "ridge/device.h"
 
 #include <float.h>
 
@@ -19,26 +19,27 @@ static double *kernel_matrix(size_t n, double ridge) {
 }
 
 /* The factor of A there, with its diagonal; and, unless W is NULL, W = U^-T */
-static void factor_there(const bed *b, size_t n, const double *A, double *U, double *diagonal, double *W) {
+static void factor_on_device(const bed *b, size_t n, const double *A, double *U, double *diagonal,
+                             double *W) {
     const ks_backend *at = &ks_gpu_backend;
     const ks_mat *there;
     ks_mat *inverse;
     kspec_error err;
-    CHECK(at->bring(&b->run, A, n, n, "A", &there, &err) == KSPEC_OK);
+    CHECK(at->copy_in(&b->run, A, n, n, "A", &there, &err) == KSPEC_OK);
     CHECK(at->hold(&b->run, n, n, "W", &inverse, &err) == KSPEC_OK);
     CHECK_MSG(ks_device_factor(&b->run, n, (ks_mat *)there, diagonal, &err) == KSPEC_OK, "%s", err.msg);
     CHECK(at->get(&b->run, U, there, n * n, 1, &err) == KSPEC_OK);
     if (W) CHECK(ks_device_triangle(&b->run, n, there, inverse, &err) == KSPEC_OK);
     if (W) CHECK(at->get(&b->run, W, inverse, n * n, 1, &err) == KSPEC_OK);
     at->drop(&b->run, inverse);
-    at->leave(&b->run, there);
+    at->release(&b->run, there);
 }
 
 /* Rounding errors as LAPACK's are: |U^T U - A| <= n eps |U^T| |U|, |U^T W - I| <= n eps |U^T| |W| */
 static void check_factor(const bed *b, size_t n, double ridge) {
     double *A = kernel_matrix(n, ridge), *U = malloc(2 * n * n * sizeof *U), *W = U + n * n;
     double *diagonal = malloc(n * sizeof *diagonal);
-    factor_there(b, n, A, U, diagonal, W);
+    factor_on_device(b, n, A, U, diagonal, W);
     for (size_t i = 0; i < n; i++) {
         CHECK(diagonal[i] == U[i * n + i]);
         for (size_t j = 0; j < n; j++) {
@@ -63,7 +64,7 @@ static void check_factor(const bed *b, size_t n, double ridge) {
 static void check_bad_pivot(const bed *b, size_t n, size_t bad) {
     double *A = kernel_matrix(n, 1), *U = malloc(n * n * sizeof *U), *diagonal = malloc(n * sizeof *diagonal);
     A[bad * n + bad] = -1e-3;
-    factor_there(b, n, A, U, diagonal, NULL);
+    factor_on_device(b, n, A, U, diagonal, NULL);
     for (size_t i = 0; i < n; i++)
         CHECK_MSG(i < bad ? diagonal[i] > 0 : isnan(diagonal[i]), "n %zu, row %zu of %zu: %g", n, i, bad,
                   diagonal[i]);
@@ -81,7 +82,7 @@ TEST(factors) {
         check_bad_pivot(&b, sizes[k], sizes[k] - 1);
     }
     if (!is_small(&b)) check_factor(&b, 1500, 1e-9);
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 /* ---- calls ---- */
@@ -157,7 +158,7 @@ TEST(calls) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
     const int small = is_small(&b);
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     compare_calls(9, 0, 1);
     compare_calls(70, 33, 3);
     if (!tiny) compare_calls(131, 140, 1);
@@ -167,7 +168,7 @@ TEST(calls) {
 TEST(searches) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     problem q = make_problem(8, 40, 30, 6);
     kspec_ridge *r[2] = {open_on(&q, 1, KSPEC_DEVICE_CPU), open_on(&q, 1, KSPEC_DEVICE_GPU)};
     kspec_ridge_result *lambda[2], *features[2];
@@ -191,7 +192,7 @@ TEST(searches) {
 TEST(repeated_rows) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     problem q = make_problem(5, 80, 0, 40);
     memcpy(q.X + 71 * q.p, q.X + 3 * q.p, q.p * sizeof *q.X);
     kspec_ridge *r = open_on(&q, 1, KSPEC_DEVICE_GPU);
@@ -212,11 +213,11 @@ static kspec_status one_point(void *ctx, const ks_run *run, kspec_error *err) {
     double columns[2];
     kspec_ridge_point p = {.train_columns = columns, .test_columns = columns + 1};
     ks_ridge_solved solved[1];
-    ks_ridge_there there;
+    ks_ridge_device there;
     size_t count = 0;
-    kspec_status st = ks_ridge_there_open(&there, r, run, err);
+    kspec_status st = ks_ridge_device_open(&there, r, run, err);
     if (!st) st = ks_ridge_point(r, run, 30, 0.1, solved, &count, &p, err);
-    ks_ridge_there_close(r, run);
+    ks_ridge_device_close(r, run);
     return st;
 }
 
@@ -237,7 +238,7 @@ TEST(failing) {
     CHECK(at > 50 && at < 1000);
     kspec_ridge_close(r);
     free_problem(&q);
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 /* AUTO: where the GPU fails in the middle, the processor's numbers, and the reason; by name it is an error */
@@ -283,7 +284,7 @@ static void all(void) {
     bed b;
     if (!make_bed(&b)) return;
     const int plain = is_plain(&b);
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     RUN(factors);
     RUN(calls);
     if (tiny) return;

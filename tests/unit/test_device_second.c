@@ -72,7 +72,7 @@ TEST(sums) {
                 free(A), free(B), free(C), free(D);
             }
     b.run.device->streamed = 0;
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 static kspec_status make_sums(void *ctx, const ks_run *run, kspec_error *err) {
@@ -98,7 +98,7 @@ TEST(failing_sums) {
     failing_alloc_uninstall();
     for (int k = 0; k < 3; k++) CHECK(bed_cancelling(&b, make_sums, &of[k], 100) > 4);
     free(A), free(B), free(C);
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 /* ---- the calls ---- */
@@ -119,7 +119,7 @@ static void same_dimension(const kspec_dimension_result *a, const kspec_dimensio
 TEST(dimensions) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     static const kspec_center centers[] = {KSPEC_CENTER_ROWS, KSPEC_CENTER_COLS, KSPEC_CENTER_NONE};
     for (size_t k = 3; k < (small_only ? 4 : sizeof shapes / sizeof *shapes); k++)
         for (size_t n = 1; n <= TRIALS; n++) {
@@ -147,7 +147,7 @@ TEST(dimensions) {
 TEST(refusals) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     kspec_matrix phi[TRIALS];
     double *x = trials(1, 33, 33, phi);
     uint64_t labels[33];
@@ -167,7 +167,7 @@ TEST(refusals) {
 TEST(comparisons) {
     bed b;
     if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     for (size_t n = 1; n <= TRIALS; n++) {
         kspec_matrix phi[TRIALS], psi[TRIALS];
         double *x = trials(3, 40, 30, phi), *y = trials(3, 40, 22, psi);

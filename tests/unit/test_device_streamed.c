@@ -93,7 +93,7 @@ TEST(products) {
             product(&b, 1700, 1300, 1100, turn, turn);
             gram(&b, 2100, 300, turn & 1);
         }
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 TEST(room) {
@@ -160,7 +160,7 @@ TEST(estimators) {
                     if (!small_only) compare(&b, which, 25, 60, two, loo);
                 }
     }
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
 }
 
 /* ---- moving ---- */
@@ -247,7 +247,7 @@ TEST(moving) {
     CHECK(seen.unlocked > 0);
     ks_resident_lock_least = least;
     d->plugin = inner;
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     free(A);
 }
 
@@ -286,7 +286,7 @@ TEST(failures) {
         CHECK_MSG(k > 60 && k <= 20000, "%ld", k);
     }
     failing_alloc_uninstall();
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     free(A);
 }
 
@@ -347,7 +347,7 @@ TEST(calls) {
     CHECK_MSG(strstr(err.msg, "KSPEC_GPU_MEMORY: 'lots' must be a number of GB above 0"), "%s", err.msg);
     unsetenv("KSPEC_GPU_MEMORY");
     d->plugin->release(d->gpu, there);
-    ks_place_close(&b.place);
+    ks_placement_close(&b.place);
     free(A);
 }
 

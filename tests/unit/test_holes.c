@@ -33,8 +33,8 @@ static void blank(double *x, size_t P, size_t Q, size_t row, size_t col) {
 }
 
 /* The mean over the cycles that are there, and their part of all */
-static double mean_there(const double *A, const double *B, size_t P, size_t Q, int n, brute_order order,
-                         double *part) {
+static double mean_on_device(const double *A, const double *B, size_t P, size_t Q, int n, brute_order order,
+                             double *part) {
     double a[64], b[64], u[64], v[64];
     for (size_t k = 0; k < P * Q; k++) {
         a[k] = isnan(A[k]) ? 0 : A[k], b[k] = isnan(B[k]) ? 0 : B[k];
@@ -57,7 +57,7 @@ static double jackknife(const double *A, const double *B, size_t P, size_t Q, in
         memcpy(a, A, P * Q * sizeof *a), memcpy(b, B, P * Q * sizeof *b);
         blank(a, P, Q, k < P ? k : SIZE_MAX, k < P ? SIZE_MAX : k - P);
         blank(b, P, Q, k < P ? k : SIZE_MAX, k < P ? SIZE_MAX : k - P);
-        *(k < P ? &rows[k] : &cols[k - P]) = mean_there(a, b, P, Q, n, order, &part);
+        *(k < P ? &rows[k] : &cols[k - P]) = mean_on_device(a, b, P, Q, n, order, &part);
     }
     return sqrt(side(rows, P) + side(cols, Q));
 }
@@ -88,7 +88,7 @@ TEST(against_every_cycle) {
                         find(r, exact ? KSPEC_ESTIMATOR_EXACT : KSPEC_ESTIMATOR_PATH, n);
                     brute_order order = exact ? BRUTE_DISTINCT : BRUTE_INCREASING;
                     const double *A = x[0], *B = x[trials - 1];
-                    CHECK_CLOSE(got->value, mean_there(A, B, P, Q, n, order, &part), 1e-9);
+                    CHECK_CLOSE(got->value, mean_on_device(A, B, P, Q, n, order, &part), 1e-9);
                     CHECK_CLOSE(got->cycles, part, 1e-10);
                     double want = jackknife(A, B, P, Q, n, order);
                     CHECK(isnan(want) ? isnan(got->std_error) : fabs(got->std_error / want - 1) < 1e-7);

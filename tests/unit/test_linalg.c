@@ -67,6 +67,6 @@ int main(void) {
     CHECK(ks_blas_enter(1, NULL) == KSPEC_OK); /* as every call of the library does */
     RUN(symmetric_eigenproblem);
     RUN(last_eigenvectors);
-    ks_blas_leave();
+    ks_blas_exit();
     return test_done();
 }

@@ -451,6 +451,6 @@ int main(void) {
     RUN(bound);
     RUN(duplicates);
     RUN(repeats_samples_and_tolerance);
-    ks_blas_leave();
+    ks_blas_exit();
     return test_done();
 }

@@ -79,6 +79,6 @@ TEST(inverse_and_traces) {
 int main(void) {
     CHECK(ks_blas_enter(3, NULL) == KSPEC_OK); /* as every call of the library does */
     RUN(inverse_and_traces);
-    ks_blas_leave();
+    ks_blas_exit();
     return test_done();
 }

@@ -252,7 +252,7 @@ static void all(void) {
 }
 
 /* All of it again there, with the same tolerances */
-static void all_there(void) {
+static void all_on_device(void) {
     setenv("KSPEC_DEVICE", "gpu", 1);
     all();
     unsetenv("KSPEC_DEVICE");
@@ -260,5 +260,5 @@ static void all_there(void) {
 
 int main(int argc, char **argv) {
     unsetenv("KSPEC_DEVICE");
-    return bed_main(argc, argv, all, all_there);
+    return bed_main(argc, argv, all, all_on_device);
 }

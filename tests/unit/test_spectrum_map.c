@@ -251,7 +251,7 @@ TEST(simulated_samples_lie_where_the_map_says) {
             for (size_t k = 0; k < P * Q; k++) phi[k] += sd_noise * noise[k];
             ks_gemm(0, 1, P, P, Q, 1.0 / (P * Q), phi, Q, phi, Q, 0, G, P);
             CHECK(ks_syevd(0, P, G, P, s, NULL) == KSPEC_OK);
-            ks_blas_leave();
+            ks_blas_exit();
             for (int i = 0; i < FIRST; i++) {
                 double x = log(s[P - 1 - i]);
                 mean[i] += x / DRAWS;
@@ -309,7 +309,7 @@ TEST(pieces_of_a_matrix_of_the_reference) {
         CHECK(ks_blas_enter(3, NULL) == KSPEC_OK);
         CHECK(ks_decompose(&run, &phi, 1, &how, KS_VECTORS_MAX, &arena, &x, NULL) == KSPEC_OK);
         CHECK(ks_observe(&run, &x, &arena, &o, NULL) == KSPEC_OK);
-        ks_blas_leave();
+        ks_blas_exit();
         CHECK(x.d.n == 60 && o.used == MATRIX_USED && o.K == MATRIX_GROUPS && o.tail && !x.low_rank);
         CHECK_CLOSE(x.unit, matrix_unit, 1e-12);
         CHECK(isnan(x.noise));
@@ -341,7 +341,7 @@ static void fit_with(size_t most, int threads, const kspec_matrix *phi, ks_arena
     CHECK(ks_decompose(&run, phi, 1, &how, most, arena, x, NULL) == KSPEC_OK);
     CHECK(ks_observe(&run, x, arena, o, NULL) == KSPEC_OK);
     CHECK(ks_fit_families(&run, o, NAN, arena, f, NULL) == KSPEC_OK);
-    ks_blas_leave();
+    ks_blas_exit();
 }
 
 /*

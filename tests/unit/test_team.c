@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "help/team_job.h"
-#include "team/keep.h"
+#include "team/store.h"
 #include "test.h"
 #include "kspec/host.h"
 
@@ -123,7 +123,7 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
     CHECK(kspec_moments(&phi, 1, &o, &alone, &err) == KSPEC_OK);
     const char *dir = "team-checkpoint";
     remove_all(dir);
-    ks_keep_interval = 0;
+    ks_store_interval = 0;
     int finished = 0, before = 0, tries = 0;
     while (!finished && tries++ < 60) {
         team_job m[MAX_RANKS] = {0};
@@ -174,7 +174,7 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
     CHECK_FAILS(kspec_team_checkpoint(team, dir, "test 2\n", &err), KSPEC_E_IO, err,
                 "'test 1', not 'test 2'");
     kspec_team_close(team);
-    ks_keep_interval = 1;
+    ks_store_interval = 1;
     remove_all(dir);
     kspec_moments_free(alone);
     free(x);
@@ -206,7 +206,7 @@ static void step_work(const kspec_comm *comm, void *ctx) {
 
 TEST(a_step_is_kept) {
     remove_all("team-step");
-    ks_keep_interval = 0;
+    ks_store_interval = 0;
     for (int turn = 0; turn < 3; turn++) {
         step_rank s[3] = {0};
         void *ctx[] = {&s[0], &s[1], &s[2]};
@@ -215,7 +215,7 @@ TEST(a_step_is_kept) {
             CHECK_MSG(s[r].taken == !turn && s[r].result[0] == 0.1 && s[r].result[1] == -7, "%d: %d, %g %g",
                       turn, s[r].taken, s[r].result[0], s[r].result[1]);
     }
-    ks_keep_interval = 1;
+    ks_store_interval = 1;
     remove_all("team-step");
 }
 

@@ -4,7 +4,7 @@
  */
 #include "device/device.h"
 #include "help/team_job.h"
-#include "team/keep.h"
+#include "team/store.h"
 #include "test.h"
 
 #include <dlfcn.h>
@@ -137,7 +137,7 @@ TEST(predictions_have_the_same_bits) {
     ridge_job alone = {.x = x};
     char dir[] = "/tmp/kspec-team-device-XXXXXX";
     CHECK(mkdtemp(dir) != NULL);
-    ks_keep_interval = 0;
+    ks_store_interval = 0;
     predict(NULL, &alone);
     CHECK_MSG(!alone.status && strncmp(alone.best->device.name, "gpu:0 ", 6) == 0, "%s", alone.err.msg);
     for (int round = 0; round < 3 && !alone.status; round++) { /* the last one finds all in the checkpoint */
@@ -153,7 +153,7 @@ TEST(predictions_have_the_same_bits) {
             kspec_ridge_free(m[r].path), kspec_ridge_free(m[r].best);
         }
     }
-    ks_keep_interval = 1;
+    ks_store_interval = 1;
     remove_all(dir);
     kspec_ridge_free(alone.path), kspec_ridge_free(alone.best);
     free(x);
@@ -173,7 +173,7 @@ TEST(stops_and_goes_on) {
                             .side = KSPEC_SIDE_GIVEN,
                             .device = KSPEC_DEVICE_GPU};
     CHECK(mkdtemp(dir) != NULL);
-    ks_keep_interval = 0; /* everything is kept */
+    ks_store_interval = 0; /* everything is kept */
     CHECK_MSG(kspec_moments(&phi, 1, &o, &alone, &err) == KSPEC_OK, "%s", err.msg);
     for (int round = 0; round < 2; round++) {
         const int ranks = round ? 3 : 2;
@@ -193,7 +193,7 @@ TEST(stops_and_goes_on) {
             kspec_moments_free(m[r].r);
         }
     }
-    ks_keep_interval = 1;
+    ks_store_interval = 1;
     remove_all(dir);
     kspec_moments_free(alone);
     free((void *)phi.data);
@@ -221,7 +221,7 @@ TEST(a_failing_device_ends_all) {
 /* An argument: on CUDA's plugin alone, as under its sanitizer */
 int main(int argc, char **argv) {
     char exe[PATH_MAX] = "", plain[PATH_MAX + 32];
-    ks_place place;
+    ks_placement placement;
     kspec_error err;
     if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0) return 1;
     snprintf(plain, sizeof plain, "%s/plain_plugin.so", dirname(exe));
@@ -229,11 +229,11 @@ int main(int argc, char **argv) {
     (void)argv;
     for (int k = argc > 1; k < 2; k++) {
         ks_plugin_use(k ? NULL : plain);
-        if (ks_place_make(&place, KSPEC_DEVICE_GPU, &err)) {
+        if (ks_placement_open(&placement, KSPEC_DEVICE_GPU, &err)) {
             printf("no other GPU: %s\n", err.msg);
             continue;
         }
-        ks_place_close(&place);
+        ks_placement_close(&placement);
         void *library = k ? NULL : dlopen(plain, RTLD_NOW | RTLD_LOCAL);
         made = library ? dlsym(library, "plain_made") : NULL;
         RUN(moments_have_the_same_bits);

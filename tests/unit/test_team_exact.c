@@ -8,7 +8,7 @@
 #include "linalg/linalg.h"
 #include "exact/exact.h"
 #include "team/area.h"
-#include "team/keep.h"
+#include "team/store.h"
 #include "test.h"
 #include "kspec/host.h"
 
@@ -53,7 +53,7 @@ static ks_mat *shared(const ks_run *run, const double *x, size_t rows, size_t co
     const ks_mat *brought;
     ks_mat *held;
     if (whole) {
-        CHECK(at->bring(run, x, rows, cols, "a test", &brought, NULL) == KSPEC_OK);
+        CHECK(at->copy_in(run, x, rows, cols, "a test", &brought, NULL) == KSPEC_OK);
         return (ks_mat *)brought;
     }
     CHECK(at->hold(run, rows, cols, "a test", &held, NULL) == KSPEC_OK);
@@ -491,7 +491,7 @@ TEST(a_rank_that_is_cancelled_ends_all) {
 TEST(a_checkpoint_goes_on_where_it_stopped) {
     const char *dir = "team-exact-checkpoint";
     const form some[] = {{.P = 300, .Q = 520, .nmax = 4}, {.P = 70, .Q = 60, .nmax = 5}};
-    ks_keep_interval = 0;
+    ks_store_interval = 0;
     for (int c = 0; c < 2; c++) {
         double *x = random_matrix(some[c].P * some[c].Q, 23);
         const kspec_matrix phi = {x, some[c].P, some[c].Q, (ptrdiff_t)some[c].Q, 1};
@@ -526,7 +526,7 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
         remove_all(dir);
         free(x);
     }
-    ks_keep_interval = 1;
+    ks_store_interval = 1;
 }
 
 int main(void) {
@@ -541,6 +541,6 @@ int main(void) {
     RUN(a_rank_without_memory_ends_all);
     RUN(a_rank_that_is_cancelled_ends_all);
     RUN(a_checkpoint_goes_on_where_it_stopped);
-    ks_blas_leave();
+    ks_blas_exit();
     return test_done();
 }

@@ -5,7 +5,7 @@
 #include "device/device.h"
 #include "help/spectrum.h"
 #include "help/threads_comm.h"
-#include "team/keep.h"
+#include "team/store.h"
 #include "test.h"
 #include "kspec/host.h"
 
@@ -164,7 +164,7 @@ static kspec_status ridge(rank_job *r) {
     const double before = r->team ? r->team->received : 0;
     if (!st) st = kspec_ridge_predict(plan, features, 5, lambda, 2, &grid, &r->err);
     const double received = r->team ? r->team->received - before : 0;
-    if (!st && received && !r->team->keep) CHECK(received < 1e5); /* whole paths are shared out */
+    if (!st && received && !r->team->store) CHECK(received < 1e5); /* whole paths are shared out */
     for (size_t k = 0; k < 10 && !st; k++) {
         const double *columns = grid->points[0]->train_columns;
         CHECK(grid->points[k]->train_columns == columns + 4 * k);
@@ -487,7 +487,7 @@ TEST(a_rank_without_memory_ends_all) {
 /* Cancelled later and later, by other numbers of ranks each time, a call comes to the same bytes. */
 TEST(checkpoints_go_on_where_they_stopped) {
     const char *dir = "team-more-checkpoint";
-    ks_keep_interval = 0;
+    ks_store_interval = 0;
     for (int c = 0; c < CALLS; c++) {
         if (calls[c].call == reading) continue;
         rank_job alone = {.call = calls[c].call, .size = 1, .threads = 1};
@@ -520,7 +520,7 @@ TEST(checkpoints_go_on_where_they_stopped) {
         free(alone.found);
         remove_all(dir);
     }
-    ks_keep_interval = 1;
+    ks_store_interval = 1;
 }
 
 /* ---- GPUs: each rank has its own, by its number on its machine ---- */

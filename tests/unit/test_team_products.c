@@ -78,7 +78,7 @@ TEST(products_are_shared_to_the_bit) {
             }
         }
     }
-    ks_blas_leave();
+    ks_blas_exit();
     free(A), free(B), free(alone);
 }
 
@@ -183,16 +183,16 @@ TEST(every_way_to_lose_them) {
         CHECK(kspec_team_open(&comm, &t, &err) == KSPEC_OK);
         CHECK_FAILS(way ? ks_team_broadcast(t, 0, x, 8, &err) : ks_team_exchange(t, x, bytes, y, bytes, &err),
                     KSPEC_E_IO, err, "rank 0: the other ranks cannot be reached");
-        CHECK_FAILS(ks_team_meet(t, KS_AT_SAME, KSPEC_OK, "number", 1, &err), KSPEC_E_IO, err,
+        CHECK_FAILS(ks_team_synchronise(t, KS_AT_SAME, KSPEC_OK, "number", 1, &err), KSPEC_E_IO, err,
                     "cannot be reached");
-        CHECK(ks_team_meet(t, KS_AT_SAME, KSPEC_OK, "number", 1, NULL) == KSPEC_E_IO);
+        CHECK(ks_team_synchronise(t, KS_AT_SAME, KSPEC_OK, "number", 1, NULL) == KSPEC_E_IO);
         kspec_team_close(t);
     }
 }
 
 /* Ranks that are at different places say so, instead of taking each other's numbers. */
 typedef struct {
-    ks_meeting at;
+    ks_sync_point at;
     kspec_error err;
     kspec_status status;
 } place;
@@ -201,7 +201,7 @@ static void go_to(const kspec_comm *comm, void *ctx) {
     place *p = ctx;
     kspec_team *t;
     p->status = kspec_team_open(comm, &t, &p->err);
-    if (!p->status) p->status = ks_team_meet(t, p->at, KSPEC_OK, "number", 7, &p->err);
+    if (!p->status) p->status = ks_team_synchronise(t, p->at, KSPEC_OK, "number", 7, &p->err);
     kspec_team_close(t);
 }
 

@@ -77,7 +77,7 @@ TEST(the_recursion_against_qr) {
             kspec_wls_fit_free(fit);
             free(gram), free(w), free(y);
         }
-    ks_blas_leave();
+    ks_blas_exit();
 }
 
 int main(void) {

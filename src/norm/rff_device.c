@@ -1,4 +1,4 @@
-#include "norm/rff_there.h"
+#include "norm/rff_device.h"
 
 #include "base/error.h"
 #include "device/device.h"
@@ -7,14 +7,14 @@
 #include <string.h>
 
 /* 512 MB: large enough for the rates of products, and little beside a device's memory */
-size_t ks_rff_there_entries = (size_t)1 << 26;
+size_t ks_rff_device_entries = (size_t)1 << 26;
 
 static size_t tile_rows(size_t n, size_t q) {
-    const size_t rows = ks_rff_there_entries / q;
+    const size_t rows = ks_rff_device_entries / q;
     return rows < 1 ? 1 : rows < n ? rows : n;
 }
 
-size_t ks_rff_there_bytes(size_t n, size_t p, size_t q) {
+size_t ks_rff_device_bytes(size_t n, size_t p, size_t q) {
     const size_t data = ks_size_add(ks_size(n, p), ks_size(q, p + 3));
     const size_t tile = ks_size(tile_rows(n, q), q + 1);
     return ks_size(ks_size_add(data, tile), sizeof(double));
@@ -30,7 +30,7 @@ typedef struct {
 } tile;
 
 /* Z[i,j] = scale cos(2 pi (w_j.x_i + b_j)), phases in turns */
-static kspec_status make_tile(const ks_rff_there *z, const tile *t, kspec_error *err) {
+static kspec_status make_tile(const ks_rff_device *z, const tile *t, kspec_error *err) {
     const size_t p = z->f->p, q = z->f->q;
     const ks_mat_product phases = {.tb = 1,
                                    .m = t->rows,
@@ -48,7 +48,7 @@ static kspec_status make_tile(const ks_rff_there *z, const tile *t, kspec_error 
 }
 
 /* The next tile: its features are there afterwards. 0 where there is none, or after a failure */
-static int next_tile(const ks_rff_there *z, const ks_run *run, tile *t, int make, kspec_status *st,
+static int next_tile(const ks_rff_device *z, const ks_run *run, tile *t, int make, kspec_status *st,
                      kspec_error *err) {
     const double n = (double)z->n;
     t->first += t->rows;
@@ -60,14 +60,14 @@ static int next_tile(const ks_rff_there *z, const ks_run *run, tile *t, int make
     return !*st;
 }
 
-kspec_status ks_rff_there_open(ks_rff_there *z, const ks_run *run, const ks_inputs *x, const ks_fourier *f,
-                               double scale, size_t memory, ks_arena *arena, kspec_error *err) {
+kspec_status ks_rff_device_open(ks_rff_device *z, const ks_run *run, const ks_inputs *x, const ks_fourier *f,
+                                double scale, size_t memory, ks_arena *arena, kspec_error *err) {
     const ks_backend *at = &ks_gpu_backend;
     const size_t n = x->n, q = f->q;
-    *z = (ks_rff_there){.f = f, .n = n, .tile = tile_rows(n, q), .scale = scale};
-    kspec_status st = at->bring(run, x->x, n, x->p, "the rows", &z->X, err);
-    if (!st) st = at->bring(run, f->W, q, x->p, "the frequencies", &z->W, err);
-    if (!st) st = at->bring(run, f->b, 1, q, "the phases", &z->b, err);
+    *z = (ks_rff_device){.f = f, .n = n, .tile = tile_rows(n, q), .scale = scale};
+    kspec_status st = at->copy_in(run, x->x, n, x->p, "the rows", &z->X, err);
+    if (!st) st = at->copy_in(run, f->W, q, x->p, "the frequencies", &z->W, err);
+    if (!st) st = at->copy_in(run, f->b, 1, q, "the phases", &z->b, err);
     if (!st) st = at->hold(run, 1, 2 * q + z->tile, "the random features", &z->vectors, err);
     if (st) return st;
     z->part = ks_arena_alloc(arena, q, sizeof *z->part);
@@ -80,27 +80,27 @@ kspec_status ks_rff_there_open(ks_rff_there *z, const ks_run *run, const ks_inpu
     return st;
 }
 
-void ks_rff_there_close(ks_rff_there *z, const ks_run *run) {
+void ks_rff_device_close(ks_rff_device *z, const ks_run *run) {
     const ks_backend *at = &ks_gpu_backend;
     at->drop(run, z->Z);
     at->drop(run, z->vectors);
-    at->leave(run, z->b);
-    at->leave(run, z->W);
-    at->leave(run, z->X);
-    *z = (ks_rff_there){0};
+    at->release(run, z->b);
+    at->release(run, z->W);
+    at->release(run, z->X);
+    *z = (ks_rff_device){0};
 }
 
 /* w = Z^T Z v, tile by tile: sums of its rows, then of its columns */
-kspec_status ks_rff_there_apply(ks_rff_there *z, const ks_run *run, const double *v, double *w,
-                                kspec_error *err) {
+kspec_status ks_rff_device_apply(ks_rff_device *z, const ks_run *run, const double *v, double *w,
+                                 kspec_error *err) {
     const ks_backend *at = &ks_gpu_backend;
     const size_t q = z->f->q;
-    ks_mat *there = z->vectors, *part = ks_mat_view(there, q), *Zv = ks_mat_view(part, q);
-    kspec_status st = at->put(run, there, v, q, err);
+    ks_mat *vector = z->vectors, *part = ks_mat_view(vector, q), *Zv = ks_mat_view(part, q);
+    kspec_status st = at->put(run, vector, v, q, err);
     memset(w, 0, q * sizeof *w);
     for (tile t = {0}; next_tile(z, run, &t, !z->held, &st, err);) {
         ks_mat_expression e = {.m = t.rows, .n = q, .alpha = 1, .count = 1, .factor = {{t.Z, 0, 1}}};
-        e.col_held = there;
+        e.col_held = vector;
         st = at->expression(&t.run, &e, KS_TILE_ROW_SUMS, Zv, NULL, err);
         e.col_held = NULL, e.row_held = Zv;
         if (!st) st = at->expression(&t.run, &e, KS_TILE_COL_SUMS, part, NULL, err);
@@ -110,7 +110,7 @@ kspec_status ks_rff_there_apply(ks_rff_there *z, const ks_run *run, const double
     return st;
 }
 
-kspec_status ks_rff_there_gram(ks_rff_there *z, const ks_run *run, double *G, kspec_error *err) {
+kspec_status ks_rff_device_gram(ks_rff_device *z, const ks_run *run, double *G, kspec_error *err) {
     const ks_backend *at = &ks_gpu_backend;
     const size_t q = z->f->q;
     ks_mat *sum = NULL;

@@ -3,7 +3,7 @@
  * chunks of the loop, records; then for each record the chunk, its bytes, and these, filled up to a word; and
  * a checksum of all before it.
  */
-#include "team/keep.h"
+#include "team/store.h"
 
 #include "base/clock.h"
 #include "base/digest.h"
@@ -22,14 +22,14 @@
 enum { VERSION = 1, HEAD = 6, IDENTITY_MAX = 1 << 14, NAME = 64 };
 static const uint64_t MAGIC = UINT64_C(0x706565706365706b);
 
-double ks_keep_interval = 1;
+double ks_store_interval = 1;
 
 typedef struct {
     uint64_t loop;
     char name[NAME];
 } part;
 
-struct ks_keep {
+struct ks_store {
     char *dir;
     uint64_t identity;
     /* what was there when it was opened, in the order of loops */
@@ -43,7 +43,7 @@ struct ks_keep {
 
 /* ---- the directory ---- */
 
-static kspec_status path_of(const ks_keep *k, const char *name, char path[PATH_MAX], kspec_error *err) {
+static kspec_status path_of(const ks_store *k, const char *name, char path[PATH_MAX], kspec_error *err) {
     int n = snprintf(path, PATH_MAX, "%s/%s", k->dir, name);
     if (n > 0 && n < PATH_MAX) return KSPEC_OK;
     return ks_fail(err, KSPEC_E_ARG, "the name of the checkpoint %.200s... is too long", k->dir);
@@ -85,34 +85,34 @@ static kspec_status write_file(const char *path, const void *bytes, size_t count
 }
 
 /* The first line in which the two differ: that is what the message names. */
-static kspec_status another(const ks_keep *k, const char *there, const char *ours, kspec_error *err) {
+static kspec_status another(const ks_store *k, const char *found, const char *ours, kspec_error *err) {
     for (;;) {
-        size_t a = strcspn(there, "\n"), b = strcspn(ours, "\n");
-        if (a != b || strncmp(there, ours, a) != 0)
+        size_t a = strcspn(found, "\n"), b = strcspn(ours, "\n");
+        if (a != b || strncmp(found, ours, a) != 0)
             return ks_fail(err, KSPEC_E_IO,
                            "the checkpoint %.150s is of another run: it has '%.*s', not '%.*s'", k->dir,
-                           (int)(a < 120 ? a : 120), there, (int)(b < 120 ? b : 120), ours);
-        if (!there[a] || !ours[b]) /* an end of a line, or what follows a zero */
+                           (int)(a < 120 ? a : 120), found, (int)(b < 120 ? b : 120), ours);
+        if (!found[a] || !ours[b]) /* an end of a line, or what follows a zero */
             return ks_fail(err, KSPEC_E_IO, "the checkpoint's file %.400s/identity is damaged", k->dir);
-        there += a + 1, ours += b + 1;
+        found += a + 1, ours += b + 1;
     }
 }
 
-static kspec_status check_identity(ks_keep *k, const char *identity, int rank, kspec_error *err) {
+static kspec_status check_identity(ks_store *k, const char *identity, int rank, kspec_error *err) {
     char path[PATH_MAX];
-    unsigned char *there;
+    unsigned char *found;
     size_t bytes;
     kspec_status st = path_of(k, "identity", path, err);
-    if (!st) st = slurp(path, &there, &bytes, err);
+    if (!st) st = slurp(path, &found, &bytes, err);
     if (st) return st;
-    if (!there)
+    if (!found)
         return rank == 0 ? write_file(path, identity, strlen(identity), err)
                          : ks_fail(err, KSPEC_E_IO, "the checkpoint %.300s is not there", k->dir);
     char text[IDENTITY_MAX];
     size_t n = bytes < sizeof text - 1 ? bytes : sizeof text - 1;
-    memcpy(text, there, n);
+    memcpy(text, found, n);
     text[n] = 0;
-    ks_free(there);
+    ks_free(found);
     return bytes == strlen(identity) && strcmp(text, identity) == 0 ? KSPEC_OK
                                                                     : another(k, text, identity, err);
 }
@@ -122,7 +122,7 @@ static int by_loop(const void *a, const void *b) {
     return x->loop != y->loop ? (x->loop < y->loop ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static kspec_status list(ks_keep *k, kspec_error *err) {
+static kspec_status list(ks_store *k, kspec_error *err) {
     DIR *d = opendir(k->dir);
     if (!d) return failed(k->dir, "cannot be read", err);
     kspec_status st = KSPEC_OK;
@@ -149,13 +149,14 @@ static kspec_status list(ks_keep *k, kspec_error *err) {
     return st;
 }
 
-kspec_status ks_keep_open(ks_keep **out, const char *dir, const char *identity, int rank, kspec_error *err) {
+kspec_status ks_store_open(ks_store **out, const char *dir, const char *identity, int rank,
+                           kspec_error *err) {
     *out = NULL;
     if (strlen(identity) >= IDENTITY_MAX)
         return ks_fail(err, KSPEC_E_ARG,
                        "the identity of a checkpoint has %zu bytes, at most %d are possible",
                        strlen(identity), IDENTITY_MAX - 1);
-    ks_keep *k = ks_zalloc(1, sizeof *k);
+    ks_store *k = ks_zalloc(1, sizeof *k);
     char *name = ks_alloc(strlen(dir) + 1, 1);
     if (!k || !name) {
         ks_free(k);
@@ -170,20 +171,20 @@ kspec_status ks_keep_open(ks_keep **out, const char *dir, const char *identity, 
     if (!st) st = check_identity(k, identity, rank, err);
     if (!st) st = list(k, err);
     if (st)
-        ks_keep_close(k);
+        ks_store_close(k);
     else
         *out = k;
     return st;
 }
 
-kspec_status ks_keep_more(ks_keep *k, const char *dir, const char *identity, kspec_error *err) {
+kspec_status ks_store_more(ks_store *k, const char *dir, const char *identity, kspec_error *err) {
     if (strcmp(k->dir, dir) != 0)
         return ks_fail(err, KSPEC_E_ARG, "the checkpoint is %.200s already, not %.200s", k->dir, dir);
     k->identity = ks_digest(k->identity, identity, strlen(identity));
     return KSPEC_OK;
 }
 
-void ks_keep_close(ks_keep *k) {
+void ks_store_close(ks_store *k) {
     if (!k) return;
     pthread_mutex_destroy(&k->lock);
     ks_free(k->waiting);
@@ -196,7 +197,7 @@ void ks_keep_close(ks_keep *k) {
 
 static size_t words(size_t bytes) { return (bytes + 7) / 8; }
 
-static kspec_status read_part(ks_keep *k, const ks_kept_loop *l, const char *name, kspec_error *err) {
+static kspec_status read_part(ks_store *k, const ks_stored_loop *l, const char *name, kspec_error *err) {
     char path[PATH_MAX];
     unsigned char *all = NULL;
     size_t bytes = 0;
@@ -228,11 +229,11 @@ static kspec_status read_part(ks_keep *k, const ks_kept_loop *l, const char *nam
 }
 
 /* "000012-path-" */
-static void prefix(const ks_kept_loop *l, char name[NAME]) {
+static void prefix(const ks_stored_loop *l, char name[NAME]) {
     snprintf(name, NAME, "%06llu-%.20s-", (unsigned long long)l->loop, l->what);
 }
 
-kspec_status ks_keep_begin(ks_keep *k, const ks_kept_loop *l, kspec_error *err) {
+kspec_status ks_store_begin(ks_store *k, const ks_stored_loop *l, kspec_error *err) {
     char name[NAME];
     prefix(l, name);
     k->began = k->written = ks_now();
@@ -257,7 +258,7 @@ kspec_status ks_keep_begin(ks_keep *k, const ks_kept_loop *l, kspec_error *err) 
 
 /* ---- writing ---- */
 
-static kspec_status write_part(const ks_keep *k, const ks_kept_loop *l, const char *name,
+static kspec_status write_part(const ks_store *k, const ks_stored_loop *l, const char *name,
                                const size_t *chunks, size_t count, kspec_error *err) {
     char path[PATH_MAX];
     kspec_status st = path_of(k, name, path, err);
@@ -280,7 +281,7 @@ static kspec_status write_part(const ks_keep *k, const ks_kept_loop *l, const ch
 }
 
 /* Called with the lock held */
-static kspec_status write_waiting(ks_keep *k, const ks_kept_loop *l, kspec_error *err) {
+static kspec_status write_waiting(ks_store *k, const ks_stored_loop *l, kspec_error *err) {
     if (!k->waits) return KSPEC_OK;
     char name[NAME];
     prefix(l, name);
@@ -292,22 +293,22 @@ static kspec_status write_waiting(ks_keep *k, const ks_kept_loop *l, kspec_error
     return st;
 }
 
-kspec_status ks_keep_add(ks_keep *k, const ks_kept_loop *l, size_t chunk, kspec_error *err) {
+kspec_status ks_store_add(ks_store *k, const ks_stored_loop *l, size_t chunk, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     pthread_mutex_lock(&k->lock);
     k->waiting[k->waits++] = chunk;
     /* a part a second at first, later every fiftieth of the time: there are never very many */
-    double now = ks_now(), wait = ks_keep_interval + (now - k->began) / 50 * (ks_keep_interval > 0);
+    double now = ks_now(), wait = ks_store_interval + (now - k->began) / 50 * (ks_store_interval > 0);
     if (now - k->written >= wait) st = write_waiting(k, l, err);
     pthread_mutex_unlock(&k->lock);
     return st;
 }
 
-kspec_status ks_keep_flush(ks_keep *k, const ks_kept_loop *l, kspec_error *err) {
+kspec_status ks_store_flush(ks_store *k, const ks_stored_loop *l, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     pthread_mutex_lock(&k->lock);
     /* what takes a moment is faster computed again than kept */
-    if (ks_now() - k->began >= ks_keep_interval / 10) st = write_waiting(k, l, err);
+    if (ks_now() - k->began >= ks_store_interval / 10) st = write_waiting(k, l, err);
     pthread_mutex_unlock(&k->lock);
     return st;
 }

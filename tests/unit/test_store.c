@@ -1,7 +1,7 @@
 /* A checkpoint's folder: what was kept comes back, and whatever else is there is refused by name. */
 #include "base/digest.h"
 #include "base/memory.h"
-#include "team/keep.h"
+#include "team/store.h"
 #include "test.h"
 #include "kspec/host.h"
 
@@ -20,9 +20,9 @@ typedef struct {
     ks_share shares[2];
 } results;
 
-static ks_kept_loop loop_of(results *r, uint64_t number) {
+static ks_stored_loop loop_of(results *r, uint64_t number) {
     *r = (results){.shares = {{r->one, sizeof(double), CHUNKS, 1}, {r->dealt, 3, DEALT, 0}}};
-    return (ks_kept_loop){number, "loop", CHUNKS, r->shares, 2, r->have, {0, CHUNKS}};
+    return (ks_stored_loop){number, "loop", CHUNKS, r->shares, 2, r->have, {0, CHUNKS}};
 }
 
 static void compute(results *r) {
@@ -45,27 +45,27 @@ static void remove_folder(void) {
 
 /* A checkpoint with chunks 1 and 4 of loop 1, in a part each */
 static void make(void) {
-    ks_keep *k;
+    ks_store *k;
     kspec_error err;
     results r;
-    const ks_kept_loop l = loop_of(&r, 1);
+    const ks_stored_loop l = loop_of(&r, 1);
     remove_folder();
-    ks_keep_interval = 0;
-    CHECK(ks_keep_open(&k, dir, who, 0, &err) == KSPEC_OK);
-    CHECK(ks_keep_begin(k, &l, &err) == KSPEC_OK);
+    ks_store_interval = 0;
+    CHECK(ks_store_open(&k, dir, who, 0, &err) == KSPEC_OK);
+    CHECK(ks_store_begin(k, &l, &err) == KSPEC_OK);
     compute(&r);
-    CHECK(ks_keep_add(k, &l, 1, &err) == KSPEC_OK && ks_keep_add(k, &l, 4, &err) == KSPEC_OK);
-    ks_keep_close(k);
-    ks_keep_interval = 1;
+    CHECK(ks_store_add(k, &l, 1, &err) == KSPEC_OK && ks_store_add(k, &l, 4, &err) == KSPEC_OK);
+    ks_store_close(k);
+    ks_store_interval = 1;
 }
 
 /* The status of a loop that begins with what is there, and its message */
 static kspec_status begin(results *r, uint64_t number, int rank, kspec_error *err) {
-    ks_keep *k;
-    const ks_kept_loop l = loop_of(r, number);
-    kspec_status st = ks_keep_open(&k, dir, who, rank, err);
-    if (!st) st = ks_keep_begin(k, &l, err);
-    ks_keep_close(k);
+    ks_store *k;
+    const ks_stored_loop l = loop_of(r, number);
+    kspec_status st = ks_store_open(&k, dir, who, rank, err);
+    if (!st) st = ks_store_begin(k, &l, err);
+    ks_store_close(k);
     return st;
 }
 
@@ -90,15 +90,15 @@ TEST(what_was_kept_comes_back) {
 
 /* Chunks that are done wait for their second; what takes less than a tenth of it is not kept. */
 TEST(parts_are_written_seldom) {
-    ks_keep *k;
+    ks_store *k;
     kspec_error err;
     results r;
-    const ks_kept_loop l = loop_of(&r, 1);
+    const ks_stored_loop l = loop_of(&r, 1);
     remove_folder();
-    CHECK(ks_keep_open(&k, dir, who, 0, &err) == KSPEC_OK && ks_keep_begin(k, &l, &err) == KSPEC_OK);
-    for (size_t c = 0; c < CHUNKS; c++) CHECK(ks_keep_add(k, &l, c, &err) == KSPEC_OK);
-    CHECK(ks_keep_flush(k, &l, &err) == KSPEC_OK);
-    ks_keep_close(k);
+    CHECK(ks_store_open(&k, dir, who, 0, &err) == KSPEC_OK && ks_store_begin(k, &l, &err) == KSPEC_OK);
+    for (size_t c = 0; c < CHUNKS; c++) CHECK(ks_store_add(k, &l, c, &err) == KSPEC_OK);
+    CHECK(ks_store_flush(k, &l, &err) == KSPEC_OK);
+    ks_store_close(k);
     CHECK(begin(&r, 1, 0, &err) == KSPEC_OK && r.have[0] == 0);
     remove_folder();
 }
@@ -175,24 +175,24 @@ TEST(odd_folders_are_refused) {
     if (f) fclose(f);
     CHECK_FAILS(begin(&r, 1, 0, &err), KSPEC_E_IO, err, "Not a directory");
     unlink(dir);
-    ks_keep *k;
-    CHECK_FAILS(ks_keep_open(&k, "no/such/place", who, 0, &err), KSPEC_E_IO, err, "cannot be made");
+    ks_store *k;
+    CHECK_FAILS(ks_store_open(&k, "no/such/place", who, 0, &err), KSPEC_E_IO, err, "cannot be made");
     char *longer = malloc(20000);
     memset(longer, 'x', 19999);
     longer[19999] = 0;
-    CHECK_FAILS(ks_keep_open(&k, dir, longer, 0, &err), KSPEC_E_ARG, err, "has 19999 bytes, at most 16383");
+    CHECK_FAILS(ks_store_open(&k, dir, longer, 0, &err), KSPEC_E_ARG, err, "has 19999 bytes, at most 16383");
     longer[5000] = 0;
-    CHECK_FAILS(ks_keep_open(&k, longer, who, 1, &err), KSPEC_E_ARG, err, "is too long");
+    CHECK_FAILS(ks_store_open(&k, longer, who, 1, &err), KSPEC_E_ARG, err, "is too long");
     free(longer);
     make();
-    CHECK(ks_keep_open(&k, dir, who, 0, &err) == KSPEC_OK);
-    CHECK_FAILS(ks_keep_more(k, "elsewhere", "more\n", &err), KSPEC_E_ARG, err,
+    CHECK(ks_store_open(&k, dir, who, 0, &err) == KSPEC_OK);
+    CHECK_FAILS(ks_store_more(k, "elsewhere", "more\n", &err), KSPEC_E_ARG, err,
                 "keep-checkpoint already, not elsewhere");
-    /* what is kept after ks_keep_more() is not of the identity before it */
-    CHECK(ks_keep_more(k, dir, "more\n", &err) == KSPEC_OK);
-    const ks_kept_loop l = loop_of(&r, 1);
-    CHECK_FAILS(ks_keep_begin(k, &l, &err), KSPEC_E_IO, err, "is of another run");
-    ks_keep_close(k);
+    /* what is kept after ks_store_more() is not of the identity before it */
+    CHECK(ks_store_more(k, dir, "more\n", &err) == KSPEC_OK);
+    const ks_stored_loop l = loop_of(&r, 1);
+    CHECK_FAILS(ks_store_begin(k, &l, &err), KSPEC_E_IO, err, "is of another run");
+    ks_store_close(k);
     remove_folder();
 }
 

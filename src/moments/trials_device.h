@@ -7,19 +7,19 @@
 #define KS_RETRY_ON_HOST ((kspec_status)1000)
 
 /* Can they be used where they are? One or two of them, and nothing asked for that is made of entries here */
-int ks_trials_there_suit(size_t ntrials, const kspec_moments_opts *o);
+int ks_trials_device_suit(size_t ntrials, const kspec_moments_opts *o);
 
 /*
  * The root mean square, by a sum of squares, which shows entries that are not finite. Those, and squares near
  * the ends of what a double holds, are for the host to deal with: KS_RETRY_ON_HOST.
  */
-kspec_status ks_trials_there_measure(const ks_run *run, ks_trials *t, double *rms, kspec_error *err);
+kspec_status ks_trials_device_measure(const ks_run *run, ks_trials *t, double *rms, kspec_error *err);
 
 /* Has the device know the trials, or copies of them that are scaled and row-major. */
-kspec_status ks_trials_there_scale(const ks_run *run, ks_trials *t, kspec_error *err);
+kspec_status ks_trials_device_scale(const ks_run *run, ks_trials *t, kspec_error *err);
 
 /* out = the mean of both trials, on the device; to be dropped by the caller */
-kspec_status ks_trials_there_mean(const ks_run *run, const ks_trials *t, ks_mat **out, kspec_error *err);
+kspec_status ks_trials_device_mean(const ks_run *run, const ks_trials *t, ks_mat **out, kspec_error *err);
 
 /* The end of all that was held; t may be all zeros. */
-void ks_trials_there_end(const ks_run *run, ks_trials *t);
+void ks_trials_device_end(const ks_run *run, ks_trials *t);

@@ -8,11 +8,11 @@
 #include "team/team.h"
 
 /* Rank 0 makes the directory and writes `identity` where it is not there; the others come after it. */
-kspec_status ks_keep_open(ks_keep **out, const char *dir, const char *identity, int rank, kspec_error *err);
-void ks_keep_close(ks_keep *k);
+kspec_status ks_store_open(ks_store **out, const char *dir, const char *identity, int rank, kspec_error *err);
+void ks_store_close(ks_store *k);
 
 /* What is kept from here on belongs to `identity`, too; the directory must be the same. */
-kspec_status ks_keep_more(ks_keep *k, const char *dir, const char *identity, kspec_error *err);
+kspec_status ks_store_more(ks_store *k, const char *dir, const char *identity, kspec_error *err);
 
 /* One loop's share of it */
 typedef struct {
@@ -25,19 +25,19 @@ typedef struct {
     unsigned char *have;
     /* the chunks whose results this rank takes: mine[0] ... mine[1]-1 */
     size_t mine[2];
-} ks_kept_loop;
+} ks_stored_loop;
 
 /* Fills `have`, and the results of those of this rank's chunks, from the parts that are there. */
-kspec_status ks_keep_begin(ks_keep *k, const ks_kept_loop *l, kspec_error *err);
+kspec_status ks_store_begin(ks_store *k, const ks_stored_loop *l, kspec_error *err);
 
 /* The chunk is done: its results are written at once or soon. From any thread. */
-kspec_status ks_keep_add(ks_keep *k, const ks_kept_loop *l, size_t chunk, kspec_error *err);
+kspec_status ks_store_add(ks_store *k, const ks_stored_loop *l, size_t chunk, kspec_error *err);
 
 /* Writes what is waiting. */
-kspec_status ks_keep_flush(ks_keep *k, const ks_kept_loop *l, kspec_error *err);
+kspec_status ks_store_flush(ks_store *k, const ks_stored_loop *l, kspec_error *err);
 
 /* For tests: seconds from one part to the next (1); 0 writes every chunk at once. */
-extern double ks_keep_interval;
+extern double ks_store_interval;
 
 /* ---- results of one chunk, as bytes one after the other (share.c) ---- */
 size_t ks_share_bytes(const ks_share *shares, int count, size_t chunks, size_t chunk);

@@ -1,6 +1,6 @@
 /*
- * kspec_lend(): arrays in memory are read as files of the same numbers are, with and without a copy.
- * kspec_lend_there(): those on a GPU stay there, or are brought to the host.
+ * kspec_borrow(): arrays in memory are read as files of the same numbers are, with and without a copy.
+ * kspec_borrow_device(): those on a GPU stay there, or are brought to the host.
  */
 #include "help/failing_alloc.h"
 #include "help/read.h"
@@ -52,7 +52,7 @@ TEST(every_layout_is_read) {
     for (size_t k = 0; k < 3; k++)
         for (int in_place = 0; in_place < 2; in_place++) {
             kspec_dataset *d;
-            kspec_lend(cases[k].array, 1);
+            kspec_borrow(cases[k].array, 1);
             CHECK(read_one("x", OPTS(.axes = cases[k].axes, .in_place = in_place), &d) == KSPEC_OK);
             if (!d) continue;
             check_numbers(d, cases[k].reversed);
@@ -61,7 +61,7 @@ TEST(every_layout_is_read) {
             CHECK((d->data == NULL) == (in_place && cases[k].copied));
             kspec_dataset_free(d);
         }
-    kspec_lend(NULL, 0);
+    kspec_borrow(NULL, 0);
 }
 
 TEST(several_arrays_are_trials) {
@@ -69,12 +69,12 @@ TEST(several_arrays_are_trials) {
                                {"b", plain + R * C, 2, {R, C}, {C, 1}, NULL}};
     const char *const inputs[] = {"a", "b"};
     kspec_dataset *d;
-    kspec_lend(two, 2);
+    kspec_borrow(two, 2);
     CHECK(kspec_read(inputs, 2, OPTS(.in_place = 1), &d, &err) == KSPEC_OK);
     CHECK(d->trials == 2 && d->data == NULL);
     CHECK(kspec_dataset_trial(d, 1).data == plain + R * C);
     kspec_dataset_free(d);
-    kspec_lend(NULL, 0);
+    kspec_borrow(NULL, 0);
 }
 
 TEST(columns_have_names) {
@@ -82,7 +82,7 @@ TEST(columns_have_names) {
     const kspec_array one = {"x", plain, 2, {R, C}, {C, 1}, names};
     kspec_dataset *d;
     kspec_labels *l;
-    kspec_lend(&one, 1);
+    kspec_borrow(&one, 1);
     CHECK(read_one("x", OPTS(.select_cols = "blue,red", .in_place = 1), &d) == KSPEC_OK);
     CHECK(d->cols == 2 && d->data[0] == 3 && d->data[1] == 0 && !d->has_header);
     CHECK(strcmp(d->col_names[0], "blue") == 0 && strcmp(d->col_names[1], "red") == 0);
@@ -91,7 +91,7 @@ TEST(columns_have_names) {
     CHECK(kspec_read_labels("x", OPTS(.select_cols = "green"), &l, &err) == KSPEC_OK);
     CHECK(l->count == R && l->groups == R && l->column == 1 && l->columns == C);
     kspec_labels_free(l);
-    kspec_lend(NULL, 0);
+    kspec_borrow(NULL, 0);
 }
 
 /* The policies for missing values see what they would see in a file. */
@@ -101,7 +101,7 @@ TEST(values_are_missing) {
     x[1 * C + 2] = NAN;
     const kspec_array given = {"x", x + R * C - 1, 2, {R, C}, {-C, -1}, NULL};
     kspec_dataset *d;
-    kspec_lend(&given, 1);
+    kspec_borrow(&given, 1);
     REFUSES("x", OPTS(.in_place = 1), KSPEC_E_IO,
             "x: 1 missing value, the first at row 1, column 1 (from 0)");
     CHECK(read_one("x", OPTS(.in_place = 1, .nan = KSPEC_NAN_KEEP), &d) == KSPEC_OK);
@@ -110,20 +110,20 @@ TEST(values_are_missing) {
     CHECK(read_one("x", OPTS(.in_place = 1, .nan = KSPEC_NAN_OMIT_ROWS), &d) == KSPEC_OK);
     CHECK(d->missing == 1 && d->rows == 2 && d->omitted_rows == 1 && d->data[0] == R * C - 1);
     kspec_dataset_free(d);
-    kspec_lend(NULL, 0);
+    kspec_borrow(NULL, 0);
 }
 
 TEST(refusals) {
     const kspec_array four = {"x", plain, 4, {1, 1, 1}, {1, 1, 1}, NULL},
                       none = {"x", NULL, 2, {2, 2}, {2, 1}, NULL},
                       empty = {"x", plain, 2, {0, 3}, {3, 1}, NULL};
-    kspec_lend(&four, 1);
+    kspec_borrow(&four, 1);
     REFUSES("x", NULL, KSPEC_E_ARG, "x has 4 axes; 1 to 3 are expected");
-    kspec_lend(&none, 1);
+    kspec_borrow(&none, 1);
     REFUSES("x", NULL, KSPEC_E_ARG, "x has no data");
-    kspec_lend(&empty, 1);
+    kspec_borrow(&empty, 1);
     REFUSES("x", NULL, KSPEC_E_IO, "x: the array is empty: axis 0 has length 0");
-    kspec_lend(NULL, 5);
+    kspec_borrow(NULL, 5);
     REFUSES("x", NULL, KSPEC_E_IO, "x");
 }
 
@@ -139,13 +139,13 @@ static void *look(void *found) {
 TEST(other_threads_do_not_see_them) {
     int found = 0;
     pthread_t other;
-    kspec_lend(&stored, 1);
+    kspec_borrow(&stored, 1);
     CHECK(pthread_create(&other, NULL, look, &found) == 0);
     pthread_join(other, NULL);
     CHECK(!found);
     look(&found);
     CHECK(found);
-    kspec_lend(NULL, 0);
+    kspec_borrow(NULL, 0);
 }
 
 TEST(allocations_may_fail) {
@@ -156,7 +156,7 @@ TEST(allocations_may_fail) {
         const char *input = arrays[k].name;
         const kspec_read_opts *o =
             k ? OPTS(.in_place = 1, .axes = "cols,rows,trials") : OPTS(.in_place = 1, .select_cols = "d,a");
-        kspec_lend(arrays, 2);
+        kspec_borrow(arrays, 2);
         failing_alloc_install();
         long n = 0;
         for (; n < 100; n++) {
@@ -171,7 +171,7 @@ TEST(allocations_may_fail) {
         CHECK_MSG(n >= 3 && n < 100, "%s: %ld", input, n);
         failing_alloc_uninstall();
     }
-    kspec_lend(NULL, 0);
+    kspec_borrow(NULL, 0);
 }
 
 /* ---- on a GPU: at addresses that nobody here may look at ---- */
@@ -179,7 +179,7 @@ TEST(allocations_may_fail) {
 static const kspec_array away = {"x", (const double *)((uintptr_t)1 << 62), 3, {C, R, T}, {R * T, T, 1},
                                  NULL};
 static int brought, refuse;
-static int bring(void *ctx, size_t k, kspec_array *here) {
+static int copy_in(void *ctx, size_t k, kspec_array *here) {
     CHECK(ctx == &brought && k == 1 && here->data == away.data);
     here->data = turned;
     brought++;
@@ -189,19 +189,19 @@ static int bring(void *ctx, size_t k, kspec_array *here) {
 TEST(arrays_stay_on_a_gpu) {
     const kspec_array arrays[] = {stored, away};
     const int is[] = {0, 1};
-    const kspec_there there = {is, bring, &brought};
+    const kspec_device_array there = {is, copy_in, &brought};
     const char *const inputs[] = {"y", "x"};
     const kspec_read_opts *const by_host[] = {
         OPTS(.axes = "cols,rows,trials"), OPTS(.in_place = 1, .axes = "cols,rows,trials"),
-        OPTS(.there = 1, .axes = "cols,rows,trials"),
-        OPTS(.there = 1, .in_place = 1, .axes = "cols,rows,trials", .select_rows = "0-2"),
-        OPTS(.there = 1, .in_place = 1, .axes = "cols,rows,trials", .nan = KSPEC_NAN_OMIT_ROWS)};
+        OPTS(.on_device = 1, .axes = "cols,rows,trials"),
+        OPTS(.on_device = 1, .in_place = 1, .axes = "cols,rows,trials", .select_rows = "0-2"),
+        OPTS(.on_device = 1, .in_place = 1, .axes = "cols,rows,trials", .nan = KSPEC_NAN_OMIT_ROWS)};
     kspec_array renamed[] = {arrays[0], arrays[1]};
     kspec_dataset *d;
     renamed[0].name = "y";
-    kspec_lend_there(renamed, 2, &there);
-    CHECK(kspec_read(inputs + 1, 1, OPTS(.there = 1, .in_place = 1, .axes = "cols,rows,trials"), &d, &err) ==
-          KSPEC_OK);
+    kspec_borrow_device(renamed, 2, &there);
+    CHECK(kspec_read(inputs + 1, 1, OPTS(.on_device = 1, .in_place = 1, .axes = "cols,rows,trials"), &d,
+                     &err) == KSPEC_OK);
     if (d) {
         CHECK(d->memory == KSPEC_MEMORY_DEVICE && d->trials == T && d->rows == R && d->cols == C && !brought);
         for (size_t t = 0; t < T; t++) {
@@ -219,13 +219,13 @@ TEST(arrays_stay_on_a_gpu) {
     /* one here, one there: both here */
     const kspec_array mixed[] = {{"y", plain, 2, {C, R}, {R, 1}, NULL},
                                  {"x", away.data, 2, {C, R}, {R, 1}, NULL}};
-    kspec_lend_there(mixed, 2, &there);
-    CHECK(kspec_read(inputs, 2, OPTS(.there = 1, .in_place = 1), &d, &err) == KSPEC_OK && d->trials == 2);
+    kspec_borrow_device(mixed, 2, &there);
+    CHECK(kspec_read(inputs, 2, OPTS(.on_device = 1, .in_place = 1), &d, &err) == KSPEC_OK && d->trials == 2);
     if (d) CHECK(d->memory == KSPEC_MEMORY_HOST && kspec_dataset_trial(d, 1).data == turned);
     kspec_dataset_free(d);
     refuse = 1;
     CHECK(kspec_read(inputs + 1, 1, NULL, &d, &err) == KSPEC_E_DATA && !d);
-    kspec_lend(NULL, 0);
+    kspec_borrow(NULL, 0);
     CHECK(kspec_read(inputs + 1, 1, NULL, &d, &err) == KSPEC_E_IO);
 }
 

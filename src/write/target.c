@@ -1,5 +1,5 @@
 #define _DEFAULT_SOURCE /* flock */
-#include "write/place.h"
+#include "write/target.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-int ks_place_resolve(char target[PATH_MAX], const char *path) {
+int ks_target_resolve(char target[PATH_MAX], const char *path) {
     enum { LINKS = 40 }; /* as many as the kernel follows */
     if (strlen(path) >= PATH_MAX) return ENAMETOOLONG;
     strcpy(target, path);
@@ -30,7 +30,7 @@ int ks_place_resolve(char target[PATH_MAX], const char *path) {
     return ELOOP;
 }
 
-int ks_place_temporary(char name[PATH_MAX], const char *target, unsigned serial) {
+int ks_target_temporary(char name[PATH_MAX], const char *target, unsigned serial) {
     int n = snprintf(name, PATH_MAX, "%s.kspec-%ld-%u.tmp", target, (long)getpid(), serial);
     return n >= PATH_MAX ? ENAMETOOLONG : 0;
 }
@@ -58,7 +58,7 @@ static int kind_of(const char *name) {
     return strncmp(name, "width-", 6) == 0 && strstr(name, "-seed-") && ends_in(name, ".ckpt.") ? OLD : OTHER;
 }
 
-int ks_place_hold(int fd) {
+int ks_target_hold(int fd) {
     struct stat st;
     while (flock(fd, LOCK_EX) != 0 && errno == EINTR) {
     }
@@ -86,7 +86,7 @@ static int open_directory(const char *target) {
     return open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-void ks_place_sweep(const char *target) {
+void ks_target_sweep(const char *target) {
     static _Atomic uint64_t swept;
     struct stat st;
     int fd = open_directory(target);
@@ -108,7 +108,7 @@ void ks_place_sweep(const char *target) {
     closedir(d);
 }
 
-int ks_place_flush(const char *target) {
+int ks_target_flush(const char *target) {
     int fd = open_directory(target), code = 0;
     if (fd < 0) return 0; /* one may write to a directory that one may not read */
     /* some file systems have no such thing */

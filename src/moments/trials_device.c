@@ -1,21 +1,21 @@
-#include "moments/trials_there.h"
+#include "moments/trials_device.h"
 
 #include "base/center.h"
 #include "base/error.h"
 #include "device/backend.h"
 #include "device/device.h"
-#include "device/lent.h"
+#include "device/borrowed.h"
 
 #include <math.h>
 
-int ks_trials_there_suit(size_t ntrials, const kspec_moments_opts *o) {
+int ks_trials_device_suit(size_t ntrials, const kspec_moments_opts *o) {
     if (ntrials > 2 || o->row_trials || o->row_groups || o->col_groups || o->pairwise ||
         ks_centred(o->center) || o->bound)
         return 0;
     return o->permutations <= 1 && o->scheme == KSPEC_TRIALS_SPLIT;
 }
 
-static int is_dense(const kspec_matrix *m) { return ks_lent_by_rows(m) || ks_lent_by_cols(m); }
+static int is_dense(const kspec_matrix *m) { return ks_borrowed_by_rows(m) || ks_borrowed_by_cols(m); }
 
 /* out = alpha m, row by row */
 static kspec_status copy(const ks_run *run, const kspec_matrix *m, double alpha, ks_mat **out,
@@ -29,11 +29,11 @@ static kspec_status copy(const ks_run *run, const kspec_matrix *m, double alpha,
                                  .n = m->cols,
                                  .alpha = alpha,
                                  .count = 1,
-                                 .factor = {{ks_mat_of(m->data), !ks_lent_by_rows(m), 1}}};
+                                 .factor = {{ks_mat_of(m->data), !ks_borrowed_by_rows(m), 1}}};
     if (is_dense(m)) return at->expression(run, &e, KS_TILE_STORE, *out, NULL, err);
-    ks_plugin_status there = d->plugin->pack(d->gpu, alpha, m->data, m->rows, m->cols, m->row_stride,
-                                             m->col_stride, ks_mat_address(*out));
-    return ks_device_status(d, there, what, err);
+    ks_plugin_status on_device = d->plugin->pack(d->gpu, alpha, m->data, m->rows, m->cols, m->row_stride,
+                                                 m->col_stride, ks_mat_address(*out));
+    return ks_device_status(d, on_device, what, err);
 }
 
 /* square[i]: sums of squares that make up that of all entries; which are in which row does not matter */
@@ -50,7 +50,7 @@ static kspec_status squares(const ks_run *run, const kspec_matrix *m, double *sq
     return st;
 }
 
-kspec_status ks_trials_there_measure(const ks_run *run, ks_trials *t, double *rms, kspec_error *err) {
+kspec_status ks_trials_device_measure(const ks_run *run, ks_trials *t, double *rms, kspec_error *err) {
     ks_arena arena = {0};
     double *square = ks_arena_alloc(&arena, t->P, sizeof *square), sum = 0;
     kspec_status st = square ? KSPEC_OK : ks_nomem(err, "the scale", arena.failed);
@@ -64,18 +64,18 @@ kspec_status ks_trials_there_measure(const ks_run *run, ks_trials *t, double *rm
     return KS_RETRY_ON_HOST;
 }
 
-kspec_status ks_trials_there_scale(const ks_run *run, ks_trials *t, kspec_error *err) {
+kspec_status ks_trials_device_scale(const ks_run *run, ks_trials *t, kspec_error *err) {
     const double scale = ldexp(t->factor, -(t->normalize ? t->normal_exponent : t->exponent));
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < t->count && !st; k++) {
         const kspec_matrix *m = &t->phi[k];
-        if (scale != 1 || !ks_lent_by_rows(m)) st = copy(run, m, scale, &t->held[k], err);
+        if (scale != 1 || !ks_borrowed_by_rows(m)) st = copy(run, m, scale, &t->held[k], err);
         ks_device_take(run->device, t->held[k] ? ks_mat_address(t->held[k]) : m->data);
     }
     return st;
 }
 
-kspec_status ks_trials_there_mean(const ks_run *run, const ks_trials *t, ks_mat **out, kspec_error *err) {
+kspec_status ks_trials_device_mean(const ks_run *run, const ks_trials *t, ks_mat **out, kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
     kspec_status st = at->hold(run, t->P, t->Q, "the mean over trials", out, err);
     for (size_t k = 0; k < t->count && !st; k++) {
@@ -87,7 +87,7 @@ kspec_status ks_trials_there_mean(const ks_run *run, const ks_trials *t, ks_mat 
     return st;
 }
 
-void ks_trials_there_end(const ks_run *run, ks_trials *t) {
+void ks_trials_device_end(const ks_run *run, ks_trials *t) {
     for (size_t k = 0; k < t->count && k < 2 && run->device; k++) {
         ks_device_forget(run->device, t->held[k] ? ks_mat_address(t->held[k]) : t->phi[k].data);
         ks_backend_of(run)->drop(run, t->held[k]);

@@ -7,21 +7,21 @@
 #include "device/backend.h"
 #include "ridge/resolvent.h"
 
-typedef struct ks_ridge_there {
+typedef struct ks_ridge_device {
     const ks_mat *K[2], *Kt[2], *Y;
     ks_mat *Q, *work; /* n x n */
     ks_mat *phi, *H;  /* nt x n */
     ks_mat *V, *Z;    /* n x m */
     ks_mat *fit;      /* nt x m */
     double *row;      /* n, the host's */
-} ks_ridge_there;
+} ks_ridge_device;
 
 /* Bytes on the device */
-size_t ks_ridge_there_bytes(const kspec_ridge *r);
+size_t ks_ridge_device_bytes(const kspec_ridge *r);
 
 /* Brings the matrices to run->device and sets r->there; to be closed after a failure, too. */
-kspec_status ks_ridge_there_open(ks_ridge_there *t, kspec_ridge *r, const ks_run *run, kspec_error *err);
-void ks_ridge_there_close(kspec_ridge *r, const ks_run *run);
+kspec_status ks_ridge_device_open(ks_ridge_device *t, kspec_ridge *r, const ks_run *run, kspec_error *err);
+void ks_ridge_device_close(kspec_ridge *r, const ks_run *run);
 
 /*
  * Q = A^-1, A = k_cos K_cos + k_sin K_sin + ridge I. *top is the largest entry of A's diagonal, by which
@@ -29,21 +29,21 @@ void ks_ridge_there_close(kspec_ridge *r, const ks_run *run);
  * definite. Without a ridge the kernel alone must be: a pivot lost in rounding, at most n epsilon top, is a
  * row that depends on others.
  */
-kspec_status ks_ridge_there_invert(kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
-                                   double *top, size_t *bad, kspec_error *err);
+kspec_status ks_ridge_device_invert(kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
+                                    double *top, size_t *bad, kspec_error *err);
 
 /* The sums of the traces; M, in the place of `work`, only if `second` */
-kspec_status ks_ridge_there_sums(kspec_ridge *r, const ks_run *run, int second, double sum[SUMS],
-                                 kspec_error *err);
+kspec_status ks_ridge_device_sums(kspec_ridge *r, const ks_run *run, int second, double sum[SUMS],
+                                  kspec_error *err);
 
 /*
  * V = Q Y, Z_a = K_a V, fit = c H Y, and the traces cross_a = tr(H^T K_a(Xt,X)), square_a = tr(H^T H K_a) of
  * Theta_a; H = sum_a k_a K_a(Xt,X) Q
  */
-kspec_status ks_ridge_there_errors(kspec_ridge *r, const ks_run *run, const double k[2], double c, double *V,
-                                   double *const Z[2], double *fit, double cross[2], double square[2],
-                                   kspec_error *err);
+kspec_status ks_ridge_device_errors(kspec_ridge *r, const ks_run *run, const double k[2], double c, double *V,
+                                    double *const Z[2], double *fit, double cross[2], double square[2],
+                                    kspec_error *err);
 
 /* V = A^-1 Y and fit = c (K_cos(Xt,X) + K_sin(Xt,X)) V for A = c (K_cos + K_sin) + lambda I; *bad as above */
-kspec_status ks_ridge_there_kernel(kspec_ridge *r, const ks_run *run, double c, double lambda, size_t *bad,
-                                   double *V, double *fit, kspec_error *err);
+kspec_status ks_ridge_device_kernel(kspec_ridge *r, const ks_run *run, double c, double lambda, size_t *bad,
+                                    double *V, double *fit, kspec_error *err);

@@ -13,7 +13,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "fuzz.h"
-#include "team/keep.h"
+#include "team/store.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -40,8 +40,9 @@ typedef struct {
     unsigned char dealt[13][3], have[CHUNKS];
 } results;
 
-static ks_kept_loop loop_of(results *r, const ks_share shares[2], uint64_t number) {
-    return (ks_kept_loop){number, number == 1 ? "path" : "gram", CHUNKS, shares, 2, r->have, {0, CHUNKS - 1}};
+static ks_stored_loop loop_of(results *r, const ks_share shares[2], uint64_t number) {
+    return (ks_stored_loop){number,         number == 1 ? "path" : "gram", CHUNKS, shares, 2, r->have,
+                            {0, CHUNKS - 1}};
 }
 #define SHARES(r) ((const ks_share[]){{(r)->one, sizeof(double), CHUNKS, 1}, {(r)->dealt, 3, 13, 0}})
 
@@ -69,20 +70,20 @@ static void take_away(const char *name) {
 
 /* The five good parts, by the code that writes them */
 static void prepare(void) {
-    ks_keep *k;
+    ks_store *k;
     fuzz_limit_memory();
-    ks_keep_interval = 0;
+    ks_store_interval = 0;
     snprintf(dir, sizeof dir, "/dev/shm/kspec-fuzz-%d", (int)getpid());
-    if (ks_keep_open(&k, dir, who, 0, NULL)) abort();
+    if (ks_store_open(&k, dir, who, 0, NULL)) abort();
     for (uint64_t number = 1; number <= 2; number++) {
         results r = {0};
-        const ks_kept_loop l = loop_of(&r, SHARES(&r), number);
+        const ks_stored_loop l = loop_of(&r, SHARES(&r), number);
         right_ones(&r, number);
-        if (ks_keep_begin(k, &l, NULL)) abort();
+        if (ks_store_begin(k, &l, NULL)) abort();
         for (size_t c = 0; c < 4 - number; c++)
-            if (ks_keep_add(k, &l, c, NULL)) abort();
+            if (ks_store_add(k, &l, c, NULL)) abort();
     }
-    ks_keep_close(k);
+    ks_store_close(k);
     DIR *d = opendir(dir);
     int n = 0;
     for (struct dirent *e; (e = readdir(d));) {
@@ -139,12 +140,12 @@ static void failed(kspec_status st, const kspec_error *err) {
 }
 
 /* One loop: `changed` is the file that is not as it was */
-static void find(ks_keep *k, uint64_t number, const file *changed, int same) {
+static void find(ks_store *k, uint64_t number, const file *changed, int same) {
     results r = {0}, right = {0};
-    const ks_kept_loop l = loop_of(&r, SHARES(&r), number);
+    const ks_stored_loop l = loop_of(&r, SHARES(&r), number);
     kspec_error err = {0};
     right_ones(&right, number);
-    kspec_status st = ks_keep_begin(k, &l, &err);
+    kspec_status st = ks_store_begin(k, &l, &err);
     if (st) failed(st, &err);
     if (st && same) __builtin_trap();
     size_t length = strlen(changed->name);
@@ -185,14 +186,14 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
                      memcmp(f.words, good[which].words, f.bytes) == 0;
     take_away(was);
     put(&f);
-    ks_keep *k;
+    ks_store *k;
     kspec_error err = {0};
-    kspec_status st = ks_keep_open(&k, dir, who, how & 64 ? 1 : 0, &err);
+    kspec_status st = ks_store_open(&k, dir, who, how & 64 ? 1 : 0, &err);
     if (st) failed(st, &err);
     if (st && same) __builtin_trap();
     if (!st && which == IDENTITY && !(how & 16) && !same) __builtin_trap();
     if (!st) find(k, 1, &f, same), find(k, 2, &f, same);
-    if (!st) ks_keep_close(k);
+    if (!st) ks_store_close(k);
     fuzz_done();
     take_away(f.name);
     take_away("identity");

@@ -17,20 +17,20 @@ typedef struct {
     int held;
     ks_mat *vectors; /* there: v and a tile's part of w, q each, and Z v of a tile */
     double *part;    /* the same part, in the host's memory */
-} ks_rff_there;
+} ks_rff_device;
 
 /* Entries of a tile; tests make it smaller. */
-extern size_t ks_rff_there_entries;
+extern size_t ks_rff_device_entries;
 
 /* Bytes that it takes on a device at least, beside G */
-size_t ks_rff_there_bytes(size_t n, size_t p, size_t q);
+size_t ks_rff_device_bytes(size_t n, size_t p, size_t q);
 
 /* Z is held if it takes no more than `memory` bytes and half of what is free. Always to be closed. */
-kspec_status ks_rff_there_open(ks_rff_there *z, const ks_run *run, const ks_inputs *x, const ks_fourier *f,
-                               double scale, size_t memory, ks_arena *arena, kspec_error *err);
-void ks_rff_there_close(ks_rff_there *z, const ks_run *run);
+kspec_status ks_rff_device_open(ks_rff_device *z, const ks_run *run, const ks_inputs *x, const ks_fourier *f,
+                                double scale, size_t memory, ks_arena *arena, kspec_error *err);
+void ks_rff_device_close(ks_rff_device *z, const ks_run *run);
 
 /* Those of norm/rff.h */
-kspec_status ks_rff_there_apply(ks_rff_there *z, const ks_run *run, const double *v, double *w,
-                                kspec_error *err);
-kspec_status ks_rff_there_gram(ks_rff_there *z, const ks_run *run, double *G, kspec_error *err);
+kspec_status ks_rff_device_apply(ks_rff_device *z, const ks_run *run, const double *v, double *w,
+                                 kspec_error *err);
+kspec_status ks_rff_device_gram(ks_rff_device *z, const ks_run *run, double *G, kspec_error *err);

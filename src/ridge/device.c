@@ -1,4 +1,4 @@
-#include "ridge/there.h"
+#include "ridge/device.h"
 
 #include "base/error.h"
 #include "device/cholesky.h"
@@ -8,7 +8,7 @@
 
 static const ks_backend *const at = &ks_gpu_backend;
 
-size_t ks_ridge_there_bytes(const kspec_ridge *r) {
+size_t ks_ridge_device_bytes(const kspec_ridge *r) {
     const size_t n = r->n, nt = r->nt, square = ks_size(4, ks_size(n, n)), cross = ks_size(4, ks_size(nt, n));
     const size_t targets = ks_size(ks_size_add(ks_size(3, n), nt), r->m);
     /* and the parts of sums, one for 512 columns */
@@ -16,18 +16,18 @@ size_t ks_ridge_there_bytes(const kspec_ridge *r) {
     return ks_size(ks_size_add(ks_size_add(square, cross), ks_size_add(targets, sums)), sizeof(double));
 }
 
-kspec_status ks_ridge_there_open(ks_ridge_there *t, kspec_ridge *r, const ks_run *run, kspec_error *err) {
+kspec_status ks_ridge_device_open(ks_ridge_device *t, kspec_ridge *r, const ks_run *run, kspec_error *err) {
     static const char *const kernels = "the kernel matrices", *const targets = "the targets";
     const size_t n = r->n, nt = r->nt, m = r->m;
-    *t = (ks_ridge_there){0};
-    r->there = t;
+    *t = (ks_ridge_device){0};
+    r->on_device = t;
     t->row = ks_alloc(n > nt ? n : nt, sizeof *t->row);
     kspec_status st = t->row ? KSPEC_OK : ks_nomem(err, "traces", ks_size(n > nt ? n : nt, sizeof *t->row));
     for (int a = COS; a <= SIN && !st; a++) {
-        st = at->bring(run, r->K[a], n, n, kernels, &t->K[a], err);
-        if (!st && nt) st = at->bring(run, r->Kt[a], nt, n, kernels, &t->Kt[a], err);
+        st = at->copy_in(run, r->K[a], n, n, kernels, &t->K[a], err);
+        if (!st && nt) st = at->copy_in(run, r->Kt[a], nt, n, kernels, &t->Kt[a], err);
     }
-    if (!st) st = at->bring(run, r->Y, n, m, targets, &t->Y, err);
+    if (!st) st = at->copy_in(run, r->Y, n, m, targets, &t->Y, err);
     if (!st) st = at->hold(run, n, n, "the resolvent", &t->Q, err);
     if (!st) st = at->hold(run, n, n, "the resolvent", &t->work, err);
     if (!st) st = at->hold(run, n, m, targets, &t->V, err);
@@ -38,14 +38,14 @@ kspec_status ks_ridge_there_open(ks_ridge_there *t, kspec_ridge *r, const ks_run
     return st;
 }
 
-void ks_ridge_there_close(kspec_ridge *r, const ks_run *run) {
-    ks_ridge_there *t = r->there;
+void ks_ridge_device_close(kspec_ridge *r, const ks_run *run) {
+    ks_ridge_device *t = r->on_device;
     ks_mat *const held[] = {t->fit, t->H, t->phi, t->Z, t->V, t->work, t->Q};
     for (size_t k = 0; k < sizeof held / sizeof *held; k++) at->drop(run, held[k]);
-    at->leave(run, t->Y);
-    for (int a = COS; a <= SIN; a++) at->leave(run, t->K[a]), at->leave(run, t->Kt[a]);
+    at->release(run, t->Y);
+    for (int a = COS; a <= SIN; a++) at->release(run, t->K[a]), at->release(run, t->Kt[a]);
     ks_free(t->row);
-    r->there = NULL;
+    r->on_device = NULL;
 }
 
 /* ---- parts ---- */
@@ -82,7 +82,7 @@ static kspec_status combine(const ks_run *run, size_t rows, size_t cols, const d
 }
 
 /* The sum of x_ij y_ij, or of x_ij y_ji */
-static kspec_status inner(const ks_ridge_there *t, const ks_run *run, size_t rows, size_t cols,
+static kspec_status inner(const ks_ridge_device *t, const ks_run *run, size_t rows, size_t cols,
                           const ks_mat *x, const ks_mat *y, int turned, double *sum, kspec_error *err) {
     const ks_mat_expression e = {
         .m = rows, .n = cols, .alpha = 1, .count = 2, .factor = {{x, 0, 1}, {y, turned, 1}}};
@@ -95,7 +95,7 @@ static kspec_status inner(const ks_ridge_there *t, const ks_run *run, size_t row
 /* Q becomes U with A = U^T U, A = k_cos K_cos + k_sin K_sin + ridge I; *top and *bad as in the header */
 static kspec_status factor(const kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
                            double *top, size_t *bad, kspec_error *err) {
-    const ks_ridge_there *t = r->there;
+    const ks_ridge_device *t = r->on_device;
     const size_t n = r->n;
     kspec_status st = combine(run, n, n, k, t->K, t->Q, err);
     if (!st) st = ks_device_shift(run, n, ridge, t->Q, err);
@@ -111,9 +111,9 @@ static kspec_status factor(const kspec_ridge *r, const ks_run *run, const double
 
 /* ---- the resolvent ---- */
 
-kspec_status ks_ridge_there_invert(kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
-                                   double *top, size_t *bad, kspec_error *err) {
-    const ks_ridge_there *t = r->there;
+kspec_status ks_ridge_device_invert(kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
+                                    double *top, size_t *bad, kspec_error *err) {
+    const ks_ridge_device *t = r->on_device;
     const size_t n = r->n;
     kspec_status st = factor(r, run, k, ridge, top, bad, err);
     if (st || *bad) return st;
@@ -121,9 +121,9 @@ kspec_status ks_ridge_there_invert(kspec_ridge *r, const ks_run *run, const doub
     return st ? st : multiply(run, 1, n, n, n, 1, t->work, t->work, 0, t->Q, err); /* U^-1 U^-T */
 }
 
-kspec_status ks_ridge_there_sums(kspec_ridge *r, const ks_run *run, int second, double sum[SUMS],
-                                 kspec_error *err) {
-    const ks_ridge_there *t = r->there;
+kspec_status ks_ridge_device_sums(kspec_ridge *r, const ks_run *run, int second, double sum[SUMS],
+                                  kspec_error *err) {
+    const ks_ridge_device *t = r->on_device;
     const size_t n = r->n;
     kspec_status st = inner(t, run, n, n, t->Q, t->K[COS], 0, &sum[QC], err);
     if (!st) st = inner(t, run, n, n, t->Q, t->K[SIN], 0, &sum[QS], err);
@@ -141,7 +141,7 @@ kspec_status ks_ridge_there_sums(kspec_ridge *r, const ks_run *run, int second, 
 /* H, its traces, and fit = c H Y */
 static kspec_status test(const kspec_ridge *r, const ks_run *run, const double k[2], double c, double *fit,
                          double cross[2], double square[2], kspec_error *err) {
-    const ks_ridge_there *t = r->there;
+    const ks_ridge_device *t = r->on_device;
     const size_t n = r->n, nt = r->nt, m = r->m;
     kspec_status st = combine(run, nt, n, k, t->Kt, t->phi, err);
     if (!st) st = multiply(run, 0, nt, n, n, 1, t->phi, t->Q, 0, t->H, err);
@@ -154,10 +154,10 @@ static kspec_status test(const kspec_ridge *r, const ks_run *run, const double k
     return st ? st : at->get(run, fit, t->fit, nt * m, 1, err);
 }
 
-kspec_status ks_ridge_there_errors(kspec_ridge *r, const ks_run *run, const double k[2], double c, double *V,
-                                   double *const Z[2], double *fit, double cross[2], double square[2],
-                                   kspec_error *err) {
-    const ks_ridge_there *t = r->there;
+kspec_status ks_ridge_device_errors(kspec_ridge *r, const ks_run *run, const double k[2], double c, double *V,
+                                    double *const Z[2], double *fit, double cross[2], double square[2],
+                                    kspec_error *err) {
+    const ks_ridge_device *t = r->on_device;
     const size_t n = r->n, m = r->m;
     kspec_status st = multiply(run, 0, n, m, n, 1, t->Q, t->Y, 0, t->V, err);
     if (!st) st = at->get(run, V, t->V, n * m, 1, err);
@@ -168,9 +168,9 @@ kspec_status ks_ridge_there_errors(kspec_ridge *r, const ks_run *run, const doub
     return st || !r->nt ? st : test(r, run, k, c, fit, cross, square, err);
 }
 
-kspec_status ks_ridge_there_kernel(kspec_ridge *r, const ks_run *run, double c, double lambda, size_t *bad,
-                                   double *V, double *fit, kspec_error *err) {
-    const ks_ridge_there *t = r->there;
+kspec_status ks_ridge_device_kernel(kspec_ridge *r, const ks_run *run, double c, double lambda, size_t *bad,
+                                    double *V, double *fit, kspec_error *err) {
+    const ks_ridge_device *t = r->on_device;
     const size_t n = r->n, nt = r->nt, m = r->m;
     const double k[2] = {c, c};
     double top;
