@@ -139,6 +139,9 @@ breaches() {
     (cd "$tree" &&
         grep -nE 'json_load(s|b|f|fd|_file|_callback)\(' $(find cli -name '*.c' ! -name memory.c)) |
         sed 's,^\([^:]*\):.*,\1: JSON is parsed by cli_json_parse() alone,'
+    # a message of the library names fields of options; the tool adds its flags (srun has flags of its own)
+    (cd "$tree" && grep -rnE '^([^"]*"[^"]*")*[^"]*"[^"]*--[a-z]' src | grep -v -e '--mpi=') |
+        sed -E 's,^([^:]*:[0-9]+):.*,\1: a flag of the tool in a string,'
     # one file, one idea; lines that fit a window
     (cd "$tree" && find . -name build\* -prune -o -path ./.git -prune -o -path ./data -prune -o \
         \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' \) -print0) | sed -z 's,^\./,,' |
@@ -214,9 +217,11 @@ END
     printf 'kspec_random_normal(seed,\n  ks_stream(KS_STREAM_X, 0), 0, n, x);\n' >"$tree/src/moments/good2.c"
     printf '/* %0105d */\n' 0 >"$tree/src/moments/bad30.c"
     printf '/* %0104d */\n' 0 >"$tree/src/moments/good3.c"
+    printf 'ks_fail(err, st, "use --normalize");\n' >"$tree/src/moments/bad33.c"
+    printf 'ks_fail(err, st, "scale the data -- or x--;"); /* --normalize */\n' >"$tree/src/moments/good4.c"
     printf 'x = json_loads(text, 0, &where);\n' >"$tree/cli/core/bad31.c"
     printf 'x = json_load_callback(next, &r, 0, where);\n' >"$tree/cli/core/memory.c"
-    n=$((n + 3))
+    n=$((n + 4))
     yes '' | head -n 601 >"$tree/src/base/bad21.h"
     yes '' | head -n 600 >"$tree/src/base/good.h"
     n=$((n + 1))

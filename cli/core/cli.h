@@ -98,7 +98,8 @@ typedef struct {
 } cli_column;
 
 /* What every command takes; the first member of each command's arguments. */
-typedef struct {
+typedef struct cli_common cli_common;
+struct cli_common {
     int json, quiet, help;
     uint64_t seed;
     int threads;
@@ -124,7 +125,9 @@ typedef struct {
     const cli_command *command;
     json_t *input, *warnings, *doubts;
     double start;
-} cli_common;
+    /* The command inside which this one runs, or NULL */
+    const cli_common *outer;
+};
 
 struct cli_command {
     /* "moments"; of a verb "wls fit" */
@@ -181,6 +184,9 @@ void cli_each_option(const cli_command *c, void (*fn)(const cli_option *o, void 
 
 /* Was this option given? Tells a value of 0 from none. */
 int cli_given(const cli_common *c, const char *name);
+
+/* Has the command an option of that name, its own or one that it shares? */
+int cli_takes(const cli_command *c, const char *name);
 
 /* Is there an option of that name in a table that ends with a NULL name? */
 int cli_has_option(const cli_option *options, const char *name);
@@ -428,6 +434,9 @@ static inline int cli_wants_object(const cli_common *c) { return c->json || c->p
 /* Makes c->input, c->doubts and c->warnings; 0 without memory */
 int cli_envelope_open(cli_common *c, const cli_command *command);
 void cli_envelope_close(cli_common *c);
+
+/* The command whose envelope this thread opened last; NULL: none is open */
+const cli_common *cli_running(void);
 
 /* Remembers one more word of the command line, which every object has. */
 void cli_remember(const char *word);

@@ -18,7 +18,13 @@
 
 enum { SCHEMA = 1 };
 
+static _Thread_local const cli_common *running;
+
+const cli_common *cli_running(void) { return running; }
+
 int cli_envelope_open(cli_common *c, const cli_command *command) {
+    c->outer = running;
+    running = c;
     c->command = command;
     c->input = json_object();
     c->warnings = json_array();
@@ -33,6 +39,7 @@ void cli_envelope_close(cli_common *c) {
     json_decref(c->input);
     json_decref(c->warnings);
     json_decref(c->doubts);
+    if (running == c) running = c->outer;
     free(line);
     line = NULL;
 }

@@ -41,9 +41,8 @@ static int is_of_missing(kspec_doubt_code code) {
 
 /* A column of times or trials matters to a command that has groups of rows, where none are given. */
 static void tell_doubts(const cli_common *c, const kspec_dataset *d) {
-    const cli_option *o = c->command->options;
     const int ungrouped =
-        o && cli_has_option(o, "groups") && !cli_given(c, "groups") && !cli_given(c, "groups-column");
+        cli_takes(c->command, "groups") && !cli_given(c, "groups") && !cli_given(c, "groups-column");
     for (size_t k = 0; k < d->doubt_count; k++) {
         const kspec_doubt_code code = d->doubts[k]->code;
         if (is_of_missing(code)) continue; /* cli_doubts_of_missing() */

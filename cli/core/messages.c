@@ -32,9 +32,25 @@ int cli_error(int status, const char *fmt, ...) {
     return status;
 }
 
+/* " (--select-cols 1-)": the flag of the library's option, if the command has one, and a value unless it has
+ * been given */
+static void add_flag(const cli_common *c, const char *option, const char *setting, char *text, size_t size) {
+    char flag[64];
+    snprintf(flag, sizeof flag, "%s", option);
+    for (char *p = flag; *p; p++)
+        if (*p == '_') *p = '-';
+    if (!c || !*flag || !cli_takes(c->command, flag)) return;
+    if (!setting || cli_given(c, flag)) setting = "";
+    size_t n = strlen(text);
+    snprintf(text + n, size - n, " (--%s%s%s)", flag, *setting ? " " : "", setting);
+}
+
 static int fail(int status, kspec_status st, const kspec_error *err) {
+    char text[640];
+    snprintf(text, sizeof text, "%s", err->msg[0] ? err->msg : kspec_status_name(st));
+    add_flag(cli_running(), err->option, err->setting, text, sizeof text);
     if (cli_hosted) cli_hosted->failed(cli_hosted->ctx, st);
-    return cli_error(status, "%s", err->msg[0] ? err->msg : kspec_status_name(st));
+    return cli_error(status, "%s", text);
 }
 
 int cli_fail(kspec_status st, const kspec_error *err) {
@@ -51,8 +67,8 @@ int cli_fail(kspec_status st, const kspec_error *err) {
 }
 
 int cli_fail_data(kspec_status st, const kspec_error *err) {
-    /* that a GPU cannot do what it was asked for is no fault of the file's */
-    return st == KSPEC_E_ARG && !strstr(err->msg, " GPU") ? fail(EXIT_INPUT, st, err) : cli_fail(st, err);
+    /* what is wrong with an option is no fault of the file's */
+    return st == KSPEC_E_ARG && !err->option[0] ? fail(EXIT_INPUT, st, err) : cli_fail(st, err);
 }
 
 static int closed_pipe(const char *message) {
@@ -107,19 +123,6 @@ void cli_warn(const cli_common *c, const char *fmt, ...) {
     tell(c, json_pack("{s:s, s:s, s:o}", "code", "tool", "severity", "warning", "text", cli_string(text)));
 }
 
-/* " (--select-cols 1-)": the option of the command that the library's field is, if it has one */
-static void add_flag(const cli_common *c, const kspec_doubt *d, char *text, size_t size) {
-    char flag[64];
-    snprintf(flag, sizeof flag, "%s", d->option);
-    for (char *p = flag; *p; p++)
-        if (*p == '_') *p = '-';
-    const int common = strcmp(flag, "select-cols") == 0 && c->command->reads_input;
-    if (!common && !(c->command->options && cli_has_option(c->command->options, flag))) return;
-    const char *setting = d->setting && !cli_given(c, flag) ? d->setting : "";
-    size_t n = strlen(text);
-    snprintf(text + n, size - n, " (--%s%s%s)", flag, *setting ? " " : "", setting);
-}
-
 void cli_doubts(const cli_common *c, const char *where, kspec_doubt *const *doubts, size_t count) {
     static const char *const severities[] = {"note", "warning", "serious"};
     for (size_t k = 0; k < count; k++) {
@@ -127,7 +130,7 @@ void cli_doubts(const cli_common *c, const char *where, kspec_doubt *const *doub
         char text[640];
         if (where) d.where = where;
         kspec_doubt_text(&d, text, sizeof text);
-        if (d.option) add_flag(c, &d, text, sizeof text);
+        if (d.option) add_flag(c, d.option, d.setting, text, sizeof text);
         json_t *o = json_pack("{s:s, s:s, s:o}", "code", kspec_doubt_name(d.code), "severity",
                               severities[d.severity], "text", cli_string(text));
         if (d.where) json_object_set_new(o, "where", cli_string(d.where));

@@ -104,6 +104,12 @@ static void look(const cli_option *o, void *ctx) {
         s->found = o;
 }
 
+int cli_takes(const cli_command *c, const char *name) {
+    search s = {.name = name, .length = strlen(name)};
+    cli_each_option(c, look, &s);
+    return s.found != NULL;
+}
+
 static int unknown(const cli_command *c, const char *arg, const search *s) {
     char word[64];
     if (c->no_picture && s->name && s->length == 4 && strncmp(s->name, "plot", 4) == 0)

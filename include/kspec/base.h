@@ -40,6 +40,8 @@ typedef enum {
 typedef struct {
     kspec_status code;
     char msg[512];
+    /* the field of the call's options that is wrong or would help, and a value for it; or "" */
+    char option[32], setting[32];
 } kspec_error;
 
 /* A short English name of a status, such as "out of memory". Never NULL. */

@@ -19,7 +19,7 @@ import numpy as np
 
 from . import _arrays, _gpu
 from . import _header as h
-from ._errors import KspecWarning, error_of
+from ._errors import KspecWarning, error_of, in_python
 from ._files import by_libraries
 from ._library import library
 
@@ -395,7 +395,7 @@ def _take(at: Any, files: bool) -> tuple[Outcome | None, Exception | None]:
 
 def warn_of(lines: Sequence[str]) -> None:
     for text in lines:
-        warnings.warn(text, KspecWarning, stacklevel=_outside())
+        warnings.warn(in_python(text), KspecWarning, stacklevel=_outside())
 
 
 def _outside() -> int:

@@ -1,6 +1,9 @@
-"""What can go wrong. Every message is the library's own line."""
+"""What can go wrong. Every message is the library's or the tool's own line, with keywords for flags."""
 
 from __future__ import annotations
+
+import keyword
+import re
 
 from . import _header as h
 
@@ -49,6 +52,21 @@ _OF_CODE: dict[int, type[Error]] = {
 _OF_STATUS: dict[int, type[Error]] = {2: ArgumentError, 3: DataError}
 
 
+# "--select-cols", "-n", and at the end of a message "(--nan omit-rows)"
+_FLAG = re.compile(r"(?<![\w./-])-(?:-([a-z][a-z0-9-]+)|([a-z])\b)(?: ([^\s()]+)(?=\)))?")
+
+
+def in_python(text: str) -> str:
+    """A sentence of the tool with Python's keywords for its flags: "(nan='omit-rows')"."""
+
+    def name(flag: re.Match[str]) -> str:
+        word = (flag[1] or flag[2]).replace("-", "_")
+        word += "_" if keyword.iskeyword(word) else ""
+        return f"{word}={flag[3]!r}" if flag[3] else word
+
+    return _FLAG.sub(name, text)
+
+
 def error_of(code: int, message: str, *, status: int = 1, files: bool = True) -> Error:
     """The exception of a failed call; where no file was named, its inputs are data in memory."""
     kind = _OF_CODE.get(code) or _OF_STATUS.get(status) or Error
@@ -56,4 +74,4 @@ def error_of(code: int, message: str, *, status: int = 1, files: bool = True) ->
         kind = DataError
     if kind is Error and message == "out of memory":
         kind = OutOfMemory
-    return kind(message)
+    return kind(in_python(message))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kspec
+from kspec._errors import in_python
 
 A = np.arange(20.0).reshape(5, 4) ** 1.5
 NAN = np.where(A == A[2, 1], np.nan, A)
@@ -71,7 +72,21 @@ def test_the_tools_sentence(tool: Any, case: int) -> None:
     with pytest.raises(kspec.Error) as caught:
         call(data)
     assert isinstance(caught.value, kind)
-    assert str(caught.value) == tool.error(*words)
+    assert str(caught.value) == in_python(tool.error(*words))
+
+
+def test_keywords_for_flags() -> None:
+    assert in_python("--lambda: -1 is below 0") == "lambda_: -1 is below 0"
+    assert in_python("-n: 9 exceeds 8 (--select-cols)") == "n: 9 exceeds 8 (select_cols)"
+    assert in_python("a-n/--x: 1e-3 -- odd (--nan omit-rows)") == "a-n/--x: 1e-3 -- odd (nan='omit-rows')"
+    with pytest.raises(kspec.DataError, match=r"omit-rows leaves 4 of 5 rows.* \(nan='omit-rows'\)$"):
+        kspec.moments(NAN)
+    with pytest.raises(kspec.DataError, match=r"is 7 x 3 x 2.* \(axes='cols,rows,trials'\)$"):
+        kspec.moments(np.ones((7, 3, 2)))
+    with pytest.raises(kspec.ArgumentError, match="^threads: 2000 is not between"):
+        kspec.moments(A, threads=2000)
+    with pytest.warns(kspec.KspecWarning, match=r"smallest double.*scale the data \(normalize\)"):
+        kspec.moments(np.random.default_rng(0).normal(size=(40, 30)) * 1e-41)
 
 
 def test_axes_of_an_array() -> None:
@@ -130,8 +145,8 @@ def test_warnings(x: Any) -> None:
     with pytest.warns(kspec.KspecWarning, match="centre the data to see what varies around them") as seen:
         result = kspec.moments(x + 5, n=2)
     assert seen[0].filename == __file__
-    assert [str(w.message) for w in seen] == result.to_dict()["warnings"]
-    assert [d["text"] for d in result.doubts if d["severity"] != "note"] == result.to_dict()["warnings"]
+    assert [str(w.message) for w in seen] == [in_python(w) for w in result.to_dict()["warnings"]]
+    assert [d["text"] for d in result.doubts if d["severity"] != "note"] == [in_python(w) for w in result.to_dict()["warnings"]]
     assert "means-dominate" in {d["code"] for d in result.doubts}
 
 

@@ -207,7 +207,7 @@ mixed = kspec.moments([Cuda(x), x], **path)              # one trial here, one t
 assert mixed.to_dict()["estimates"] == kspec.moments([x, x], **path).to_dict()["estimates"]
 holes = x.copy()
 holes[5, 7] = np.nan
-missing = "x: 1 missing value, the first at row 5, column 7 (from 0); --nan omit-rows leaves"
+missing = "x: 1 missing value, the first at row 5, column 7 (from 0); omit-rows leaves"
 fails(kspec.DataError, missing, Cuda(holes), **path)
 same(Cuda(holes), holes, asked=1, nan="omit-rows", **path)
 holes[5, 7] = -np.inf

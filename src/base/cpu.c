@@ -52,7 +52,7 @@ static void choose(void) { choose_by(getenv("KSPEC_ISA")); }
 kspec_status ks_isa_choose(ks_isa *isa, kspec_error *err) {
     pthread_once(&once, choose);
     *isa = chosen;
-    return refusal.code ? ks_fail(err, refusal.code, "%s", refusal.msg) : KSPEC_OK;
+    return refusal.code ? ks_fail_again(err, &refusal) : KSPEC_OK;
 }
 
 void ks_isa_override(const char *want) {

@@ -54,12 +54,25 @@ kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...) 
     if (err) {
         va_list ap;
         va_start(ap, fmt);
+        ks_clear(err);
         err->code = code;
         print(err->msg, sizeof err->msg, fmt, ap);
         va_end(ap);
         ks_polish(err->msg);
     }
     return code;
+}
+
+kspec_status ks_about(kspec_error *err, const char *option, const char *setting, kspec_status st) {
+    if (!err) return st;
+    snprintf(err->option, sizeof err->option, "%s", option);
+    snprintf(err->setting, sizeof err->setting, "%s", setting ? setting : "");
+    return st;
+}
+
+kspec_status ks_fail_again(kspec_error *err, const kspec_error *failure) {
+    if (err) *err = *failure;
+    return failure->code;
 }
 
 kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes) {
@@ -87,7 +100,7 @@ kspec_status ks_check_pointer(kspec_error *err, const void *pointer, const char 
 void ks_clear(kspec_error *err) {
     if (err) {
         err->code = KSPEC_OK;
-        err->msg[0] = 0;
+        err->msg[0] = err->option[0] = err->setting[0] = 0;
     }
 }
 

@@ -7,6 +7,13 @@
 kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Names the field of the options that the failure is about and, unless it is NULL, a value for it; returns
+ * st: `return ks_about(err, "nan", "omit-rows", ks_fail(err, ...))`. A message names no flag of the tool. */
+kspec_status ks_about(kspec_error *err, const char *option, const char *setting, kspec_status st);
+
+/* The failure of another call or rank, as it is */
+kspec_status ks_fail_again(kspec_error *err, const kspec_error *failure);
+
 /* snprintf() with a decimal point in whatever locale; and what a finished message goes through: printable
  * letters alone, "1 row is" for "1 rows are". */
 void ks_print(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

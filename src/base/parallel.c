@@ -164,7 +164,7 @@ kspec_status ks_parallel_steps(const ks_run *run, const ks_steps *s, void *ctx, 
     for (int w = 0; w < started; w++) pthread_join(thread[w], NULL);
     pthread_cond_destroy(&l.changed);
     pthread_mutex_destroy(&l.lock);
-    return l.failure.code ? ks_fail(err, l.failure.code, "%s", l.failure.msg) : KSPEC_OK;
+    return l.failure.code ? ks_fail_again(err, &l.failure) : KSPEC_OK;
 }
 
 /* ---- one step ---- */

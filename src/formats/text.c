@@ -93,9 +93,10 @@ static kspec_status fail_field(const ks_field *f, size_t line, size_t column, co
         return ks_fail(err, KSPEC_E_IO,
                        "%s: line %zu, column %zu: '%s' has a decimal comma; kspec reads decimal points", name,
                        line, column, shown);
-    return ks_fail(err, KSPEC_E_IO,
-                   "%s: line %zu, column %zu: '%s' is not a number; leave the column out with --select-cols",
-                   name, line, column, shown);
+    return ks_about(err, "select_cols", NULL,
+                    ks_fail(err, KSPEC_E_IO,
+                            "%s: line %zu, column %zu: '%s' is not a number; leave the column out", name,
+                            line, column, shown));
 }
 
 /*

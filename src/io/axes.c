@@ -45,12 +45,13 @@ static kspec_status check_order(const ks_part *part, kspec_error *err) {
     const size_t *shape = part->array.shape;
     int shortest = shape[1] < shape[2] ? 1 : 2;
     if (shape[0] <= shape[shortest]) return KSPEC_OK;
-    return ks_fail(err, KSPEC_E_IO,
-                   "%s is %zu x %zu x %zu, which would mean %zu trials of %zu x %zu; say which axis is "
-                   "which: --axes %s if axis %d, the shortest, is repeats (its others features and inputs), "
-                   "--axes trials,rows,cols if it is as it stands",
-                   part->name, shape[0], shape[1], shape[2], shape[0], shape[1], shape[2],
-                   shortest == 1 ? "cols,trials,rows" : "cols,rows,trials", shortest);
+    const char *order = shortest == 1 ? "cols,trials,rows" : "cols,rows,trials";
+    ks_fail(err, KSPEC_E_IO,
+            "%s is %zu x %zu x %zu, which would mean %zu trials of %zu x %zu; name the axes: %s if axis %d, "
+            "the shortest, is repeats (its others features and inputs), trials,rows,cols if it is as it "
+            "stands",
+            part->name, shape[0], shape[1], shape[2], shape[0], shape[1], shape[2], order, shortest);
+    return ks_about(err, "axes", order, KSPEC_E_IO);
 }
 
 static kspec_status name_axes(ks_part *part, const ks_axes *axes, kspec_error *err) {

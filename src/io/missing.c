@@ -78,39 +78,37 @@ static kspec_status fail_missing(const kspec_dataset *d, const census *c, const 
     place first = in_file(part, c->first);
     char trial[48] = "", column[80] = "", axes[120] = "", advice[200];
     if (d->array_dims == 3) /* what the rest of the message stands on */
-        snprintf(axes, sizeof axes, "taken as %zu trials x %zu rows x %zu columns (--axes), ", d->trials,
+        snprintf(axes, sizeof axes, "taken as %zu trials x %zu rows x %zu columns (axes), ", d->trials,
                  d->rows, d->cols);
     if (d->trials > 1) snprintf(trial, sizeof trial, "trial %zu, ", first.trial);
     if (d->col_names) snprintf(column, sizeof column, " ('%.64s')", d->col_names[c->first.col]);
     int ragged = d->trials > 1 && !c->partial_count;
     for (size_t i = 0; i < d->rows; i++) ragged &= c->whole[i] >= 2; /* what that policy needs */
+    const char *policy = ragged ? "ragged-trials" : "omit-rows";
     if (ragged)
-        snprintf(advice, sizeof advice,
-                 "--nan ragged-trials takes rows missing from a trial as repeats not made");
+        snprintf(advice, sizeof advice, "%s takes rows missing from a trial as repeats not made", policy);
     else if (d->array_dims == 3 && d->cols <= d->trials) /* perhaps the columns are the repeats */
-        snprintf(advice, sizeof advice, "--nan omit-rows leaves %zu of %zu rows", c->whole_rows, d->rows);
+        snprintf(advice, sizeof advice, "omit-rows leaves %zu of %zu rows", c->whole_rows, d->rows);
     else
-        snprintf(advice, sizeof advice,
-                 "--nan omit-rows leaves %zu of %zu rows, --nan omit-cols %zu of %zu columns", c->whole_rows,
-                 d->rows, c->whole_cols, d->cols);
-    return ks_fail(err, KSPEC_E_IO,
-                   "%s: %s%zu missing value%s, the first at %srow %zu, column %zu%s (from 0); %s", part->name,
-                   axes, c->count, c->count == 1 ? "" : "s", trial, first.row, first.col, column, advice);
+        snprintf(advice, sizeof advice, "omit-rows leaves %zu of %zu rows, omit-cols %zu of %zu columns",
+                 c->whole_rows, d->rows, c->whole_cols, d->cols);
+    ks_fail(err, KSPEC_E_IO, "%s: %s%zu missing value%s, the first at %srow %zu, column %zu%s (from 0); %s",
+            part->name, axes, c->count, c->count == 1 ? "" : "s", trial, first.row, first.col, column,
+            advice);
+    return ks_about(err, "nan", policy, KSPEC_E_IO);
 }
 
 static kspec_status check_ragged(const kspec_dataset *d, const census *c, const ks_part *parts,
                                  kspec_error *err) {
     const char *name = parts->name;
-    if (d->trials < 2)
-        return ks_fail(err, KSPEC_E_IO, "%s has 1 trial; --nan ragged-trials needs several", name);
+    if (d->trials < 2) return ks_fail(err, KSPEC_E_IO, "%s has 1 trial; ragged-trials needs several", name);
     if (c->partial_count) {
         const ks_part *part = input_of(parts, c->partial.trial);
         place partial = in_file(part, c->partial);
-        return ks_fail(
-            err, KSPEC_E_IO,
-            "%s: trial %zu, row %zu misses column %zu but not all columns (from 0); --nan ragged-trials "
-            "wants whole rows of a trial missing",
-            part->name, partial.trial, partial.row, partial.col);
+        return ks_fail(err, KSPEC_E_IO,
+                       "%s: trial %zu, row %zu misses column %zu but not all columns (from 0); ragged-trials "
+                       "wants whole rows of a trial missing",
+                       part->name, partial.trial, partial.row, partial.col);
     }
     for (size_t i = 0; i < d->rows; i++)
         if (c->whole[i] < 2)
@@ -207,17 +205,18 @@ static kspec_status apply(ks_dataset *set, census *c, const ks_part *parts, kspe
     } else if (c->count && policy == KSPEC_NAN_ERROR) {
         return fail_missing(d, c, parts, err);
     } else if (policy == KSPEC_NAN_OMIT_ROWS && !c->whole_rows) {
-        return ks_fail(err, KSPEC_E_IO,
-                       "%s: every row misses a value, --nan omit-rows leaves none; omit-cols leaves "
-                       "%zu of %zu columns",
-                       parts->name, c->whole_cols, d->cols);
+        st = ks_fail(err, KSPEC_E_IO,
+                     "%s: every row misses a value, omit-rows leaves none; omit-cols leaves "
+                     "%zu of %zu columns",
+                     parts->name, c->whole_cols, d->cols);
     } else if (policy == KSPEC_NAN_OMIT_COLS && !c->whole_cols) {
-        return ks_fail(err, KSPEC_E_IO,
-                       "%s: every column misses a value, --nan omit-cols leaves none; omit-rows leaves "
-                       "%zu of %zu rows",
-                       parts->name, c->whole_rows, d->rows);
+        st = ks_fail(err, KSPEC_E_IO,
+                     "%s: every column misses a value, omit-cols leaves none; omit-rows leaves "
+                     "%zu of %zu rows",
+                     parts->name, c->whole_rows, d->rows);
     }
-    if (!st && c->count) st = change(set, c, policy, parts->name, err);
+    if (st) return ks_about(err, "nan", NULL, st);
+    if (c->count) st = change(set, c, policy, parts->name, err);
     if (!st && policy == KSPEC_NAN_RAGGED_TRIALS) {
         d->row_trials = c->whole;
         c->whole = NULL;

@@ -112,7 +112,7 @@ static kspec_status read_and_send(const char *const *inputs, size_t count, const
     }
     kspec_status st = ks_calls_of(t)->synchronise(t, KSPEC_OK, "reading", count, err);
     if (!st) st = ks_calls_of(t)->send(t, &n, sizeof n, err);
-    if (!st && n.failure.code) st = ks_fail(err, n.failure.code, "%s", n.failure.msg);
+    if (!st && n.failure.code) st = ks_fail_again(err, &n.failure);
     return st ? st : send(t, &n, out, err);
 }
 
@@ -151,7 +151,7 @@ static kspec_status labels_of_first(const char *input, const kspec_read_opts *o,
     }
     kspec_status st = ks_calls_of(t)->synchronise(t, KSPEC_OK, "reading", 0, err);
     if (!st) st = ks_calls_of(t)->send(t, &n, sizeof n, err);
-    if (!st && n.failure.code) st = ks_fail(err, n.failure.code, "%s", n.failure.msg);
+    if (!st && n.failure.code) st = ks_fail_again(err, &n.failure);
     if (st) return st;
     if (ks_calls_of(t)->rank(t) > 0) st = ks_labels_new(n.l.count, out, err);
     st = ks_calls_of(t)->synchronise(t, st, "labels", n.l.count, err);

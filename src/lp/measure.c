@@ -106,7 +106,7 @@ static kspec_status fewest(program *g, const ks_fit *f, int *iterations, kspec_e
     for (size_t i = 0; i < f->T; i++) g->c[i] = g->scale[i] / g->scale[0] * f->s[0] / f->s[i];
     kspec_status st = ks_lp_solve(&(ks_lp){m, f->T, g->A, g->b, g->c}, x, g->y, iterations, &unsolved);
     if (!st) memcpy(g->x, x, f->T * sizeof *x);
-    return st == KSPEC_E_NOMEM ? ks_fail(err, st, "%s", unsolved.msg) : KSPEC_OK;
+    return st == KSPEC_E_NOMEM ? ks_fail_again(err, &unsolved) : KSPEC_OK;
 }
 
 kspec_status ks_fit_measure(const ks_fit *f, const double *mu, double *p, double *objective, int *iterations,

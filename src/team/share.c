@@ -216,7 +216,7 @@ static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
         kspec_error second;
         ks_clear(&second);
         kspec_status stored = ks_store_flush(t->store, &l->stored, &second);
-        if (stored && !st) st = ks_fail(err, stored, "%s", second.msg);
+        if (stored && !st) st = ks_fail_again(err, &second);
     }
     if (!st && ranks > 1) st = make_room(l, err); /* before all meet: then nobody may be missing */
     st = ks_team_synchronise(t, KS_AT_LOOP, st, l->stored.what, l->stored.chunks, err);

@@ -12,9 +12,9 @@
 
 /* What a rank shows at a meeting */
 typedef struct ks_card {
-    uint32_t at, status;
+    uint32_t at;
     uint64_t loops, number;
-    char msg[sizeof(((kspec_error *)0)->msg)];
+    kspec_error error;
 } card;
 
 int ks_team_rank(const ks_run *run) { return run->team ? run->team->comm.rank : 0; }
@@ -30,7 +30,7 @@ size_t ks_team_memory(const ks_run *run) {
 static kspec_status lost(kspec_team *t, kspec_error *err) {
     t->lost = 1, t->over = KS_AT_AGREE;
     ks_fail(&t->failure, KSPEC_E_IO, "rank %d: the other ranks cannot be reached", t->comm.rank);
-    return ks_fail(err, t->failure.code, "%s", t->failure.msg);
+    return ks_fail_again(err, &t->failure);
 }
 
 kspec_status ks_team_gather(kspec_team *t, const void *mine, void *all, const size_t *bytes,
@@ -65,9 +65,8 @@ kspec_status ks_team_exchange(kspec_team *t, const void *from, const size_t *sen
 static int worst(const kspec_team *t) {
     int found = -1;
     for (int r = 0; r < t->comm.ranks; r++) {
-        if (!t->cards[r].status) continue;
-        if (found < 0 ||
-            (t->cards[found].status == KSPEC_E_CANCELLED && t->cards[r].status != KSPEC_E_CANCELLED))
+        const kspec_status st = t->cards[r].error.code;
+        if (st && (found < 0 || (t->cards[found].error.code == KSPEC_E_CANCELLED && st != KSPEC_E_CANCELLED)))
             found = r;
     }
     return found;
@@ -75,12 +74,12 @@ static int worst(const kspec_team *t) {
 
 /* The failure of rank `who` for all; where every rank has the same, as one process would say it */
 static kspec_status common(kspec_team *t, int who, kspec_error *err) {
-    const card *c = &t->cards[who];
+    const kspec_error *e = &t->cards[who].error;
     int same = 1;
     for (int r = 0; r < t->comm.ranks; r++)
-        same &= t->cards[r].status == c->status && strcmp(t->cards[r].msg, c->msg) == 0;
-    if (same || c->status == KSPEC_E_CANCELLED) return ks_fail(err, (kspec_status)c->status, "%s", c->msg);
-    return ks_fail(err, (kspec_status)c->status, "rank %d: %s", who, c->msg);
+        same &= t->cards[r].error.code == e->code && strcmp(t->cards[r].error.msg, e->msg) == 0;
+    if (same || e->code == KSPEC_E_CANCELLED) return ks_fail_again(err, e);
+    return ks_about(err, e->option, e->setting, ks_fail(err, e->code, "rank %d: %s", who, e->msg));
 }
 
 /* Rank r is elsewhere, or has another number: a file that differs, or a decision that was not shared. */
@@ -99,7 +98,8 @@ static kspec_status apart(const kspec_team *t, const char *what, kspec_error *er
 
 static kspec_status remember(kspec_team *t, ks_sync_point until, kspec_status st, const kspec_error *err) {
     t->over = until;
-    return ks_fail(&t->failure, st, "%s", err->msg);
+    ks_fail_again(&t->failure, err);
+    return t->failure.code = st;
 }
 
 kspec_status ks_team_synchronise(kspec_team *t, ks_sync_point at, kspec_status mine, const char *what,
@@ -109,9 +109,9 @@ kspec_status ks_team_synchronise(kspec_team *t, ks_sync_point at, kspec_status m
         err = &own;
         ks_clear(err);
     }
-    if (t->over) return ks_fail(err, t->failure.code, "%s", t->failure.msg);
-    card c = {.at = at, .status = mine, .loops = t->loops, .number = number};
-    if (mine) snprintf(c.msg, sizeof c.msg, "%s", err->msg);
+    if (t->over) return ks_fail_again(err, &t->failure);
+    card c = {.at = at, .loops = t->loops, .number = number};
+    if (mine) ks_about(&c.error, err->option, err->setting, ks_fail(&c.error, mine, "%s", err->msg));
     for (int r = 0; r < t->comm.ranks; r++) t->bytes[r] = sizeof c;
     kspec_status st = ks_team_gather(t, &c, t->cards, t->bytes, err);
     if (st) return st;

@@ -51,7 +51,8 @@ END
 # the axes of a 3-D array
 expect_error 3 'neurons.npy is 30 x 40 x 5, which would mean 30 trials of 40 x 5; .*--axes cols,rows,trials' \
     kspec dimension neurons.npy
-expect_error 3 'is 30 x 5 x 40, .*--axes cols,trials,rows if axis 1' kspec moments middle.npy
+expect_error 3 'is 30 x 5 x 40, .*: cols,trials,rows if axis 1.* \(--axes cols,trials,rows\)$' \
+    kspec moments middle.npy
 expect_status 0 kspec dimension first.npy --json
 result "$out" >want
 for input in 'neurons.npy --axes cols,rows,trials' 'middle.npy --axes cols,trials,rows'; do
@@ -67,13 +68,13 @@ expect_no_warning axes
 
 # missing values of one
 expect_error 3 'ragged.npy is 30 x 40 x 5' kspec moments ragged.npy
-expect_error 3 'taken as 5 trials x 40 rows x 30 columns \(--axes\), 30 missing.*; --nan ragged-trials' \
+expect_error 3 'taken as 5 trials x 40 rows x 30 columns \(axes\), 30 missing.* \(--nan ragged-trials\)$' \
     kspec moments ragged.npy --axes cols,rows,trials
 expect_error 3 'taken as 5 trials x 40 rows x 30 columns .*omit-cols 0 of 30' \
     kspec moments holes.npy --axes cols,rows,trials
-expect_error 3 'taken as 5 trials x 5 rows x 5 columns .*omit-rows leaves 4 of 5 rows$' \
+expect_error 3 'taken as 5 trials x 5 rows x 5 columns .*omit-rows leaves 4 of 5 rows \(--nan omit-rows\)$' \
     kspec moments square.npy
-expect_error 3 'taken as 30 trials x 40 rows x 5 columns .*omit-rows leaves 39 of 40 rows$' \
+expect_error 3 'taken as 30 trials x 40 rows x 5 .*omit-rows leaves 39 of 40 rows \(--nan omit-rows\)$' \
     kspec moments ragged.npy --axes trials,rows,cols
 
 # an index is not a feature

@@ -247,7 +247,7 @@ expect_error 2 'neither a list of numbers' kspec moments h.csv --truth 1,x
 
 # a computation that fails: the moments exceed the largest double
 py "np.save('huge.npy', np.full((4, 4), 1e200))"
-expect_error 1 'exceeds the largest double' kspec moments huge.npy -n 4
+expect_error 1 'exceeds the largest double; scale the data \(--normalize\)$' kspec moments huge.npy -n 4
 expect_status 0 kspec moments --estimator all huge.npy -n 4 --normalize --json --quiet
 expect_json 'all(close(e["value"], 1, 1e-12) for e in j["estimates"])'
 expect_status 0 kspec moments huge.npy -n 1 --estimator naive --select-rows 0 --select-cols 0-1 --normalize

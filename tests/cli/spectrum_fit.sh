@@ -148,6 +148,6 @@ expect_status 0 kspec spectrum const.npy --no-center --json
 expect_json 'j["rank"] == 1 and close(j["eigenvalues"][0], 9, 0.2)'
 for scale in 1e-200 1e200; do
     py "np.save('far.npy', np.load('x.npy') * $scale)"
-    expect_error 1 'scale the data or use --normalize|too large' kspec spectrum far.npy
+    expect_error 1 'scale the data \(--normalize\)|too large' kspec spectrum far.npy
 done
 done_testing

@@ -40,7 +40,7 @@ expect_json 'all(a <= x <= b for a, x, b in zip(j["ci_low"], j["eigenvalues"], j
 # entries whose squares vanish
 py 'np.save("tiny.npy", np.load("x.npy") * 1e-200)'
 for rank in '' '--rank 5'; do
-    expect_error 1 'm\(1\) is below the smallest double; scale the data or use --normalize' \
+    expect_error 1 'm\(1\) is below the smallest double; scale the data \(--normalize\)' \
         kspec spectrum tiny.npy --method moments $rank
 done
 

@@ -448,6 +448,7 @@ TEST(places) {
     CHECK(!p.device && p.unusable && strstr(p.why, "in use by another process"));
     CHECK(ks_placement_open(&p, KSPEC_DEVICE_GPU, &err) == KSPEC_E_ARG);
     CHECK(strcmp(err.msg, "no GPU can be used: gpu:0: the device is in use by another process") == 0);
+    CHECK(strcmp(err.option, "device") == 0);
     setenv("PLAIN_PLUGIN", "none", 1);
     CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e15, NULL, 1, &err));
     CHECK(!p.device && !p.unusable && strstr(p.why, "no GPU"));

@@ -8,7 +8,7 @@ TEST(missing_values_are_named) {
     put_text("m.csv", "a,b,c\n1,2,3\n4,NA,6\n7,,9\n");
     REFUSES(path("m.csv"), NULL, KSPEC_E_IO,
             "m.csv: 2 missing values, the first at row 1, column 1 ('b') (from 0); "
-            "--nan omit-rows leaves 1 of 3 rows, --nan omit-cols 2 of 3 columns");
+            "omit-rows leaves 1 of 3 rows, omit-cols 2 of 3 columns");
     REFUSES(path("m.csv"), OPTS(.select_rows = "2,0"), KSPEC_E_IO,
             "1 missing value, the first at row 2, column 1 ('b') (from 0); ");
     REFUSES(path("m.csv"), OPTS(.select_rows = "2,0", .select_cols = "c,b"), KSPEC_E_IO,
@@ -32,15 +32,15 @@ TEST(missing_values_are_named) {
     kspec_dataset_free(d);
     put_text("all.csv", "1,NA\nNA,2\n");
     REFUSES(path("all.csv"), OPTS(.nan = KSPEC_NAN_OMIT_ROWS), KSPEC_E_IO,
-            "every row misses a value, --nan omit-rows leaves none");
+            "every row misses a value, omit-rows leaves none");
     REFUSES(path("all.csv"), OPTS(.nan = KSPEC_NAN_OMIT_COLS), KSPEC_E_IO,
-            "every column misses a value, --nan omit-cols leaves none");
+            "every column misses a value, omit-cols leaves none");
+    CHECK(strcmp(err.option, "nan") == 0 && !err.setting[0]);
     const double x[] = {1, 2, 3, 4, 5, NAN, 7, 8};
     put_npy("two", 3, (size_t[]){2, 2, 2}, 0, x);
-    REFUSES(
-        path("two"), NULL, KSPEC_E_IO,
-        "two: taken as 2 trials x 2 rows x 2 columns (--axes), 1 missing value, the first at trial 1, row "
-        "0, column 1 (from 0); --nan omit-rows leaves 1 of 2");
+    REFUSES(path("two"), NULL, KSPEC_E_IO,
+            "two: taken as 2 trials x 2 rows x 2 columns (axes), 1 missing value, the first at trial 1, row "
+            "0, column 1 (from 0); omit-rows leaves 1 of 2");
     READS(path("two"), OPTS(.nan = KSPEC_NAN_OMIT_ROWS), 2, 1, 2, 3, 4, 7, 8); /* out of every trial */
     READS(path("two"), OPTS(.nan = KSPEC_NAN_OMIT_COLS), 2, 2, 1, 1, 3, 5, 7);
     const char *both[] = {put_text("p", "1\n2\n"), put_text("q", "1\n?\n")};
@@ -58,8 +58,9 @@ TEST(ragged_trials) {
     put_npy("r", 3, (size_t[]){4, 2, 2}, 0, x);
     const kspec_read_opts *ragged = OPTS(.axes = "trials,rows,cols", .nan = KSPEC_NAN_RAGGED_TRIALS);
     REFUSES(path("r"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO,
-            "r: taken as 4 trials x 2 rows x 2 columns (--axes), 6 missing values, the first at trial 0, row "
-            "1, column 0 (from 0); --nan ragged-trials");
+            "r: taken as 4 trials x 2 rows x 2 columns (axes), 6 missing values, the first at trial 0, row "
+            "1, column 0 (from 0); ragged-trials");
+    CHECK(strcmp(err.option, "nan") == 0 && strcmp(err.setting, "ragged-trials") == 0);
     kspec_dataset *d;
     CHECK_MSG(read_one(path("r"), ragged, &d) == KSPEC_OK, "%s", err.msg);
     check_data(__LINE__, d, 3, 2, 2, (const double[]){1, 2, 5, 6, 7, 8, 9, 10, 11, 12, NAN, NAN});
@@ -76,7 +77,7 @@ TEST(ragged_trials) {
     CHECK(d->trials == 2 && d->row_trials[0] == 2 && d->row_trials[2] == 2 && d->data[11] == 11);
     kspec_dataset_free(d);
     REFUSES(put_counting("single", 2, 2, 3, 0), OPTS(.nan = KSPEC_NAN_RAGGED_TRIALS), KSPEC_E_IO,
-            "single has 1 trial; --nan ragged-trials needs several");
+            "single has 1 trial; ragged-trials needs several");
     double y[16];
     memcpy(y, x, sizeof y);
     y[9] = NAN;
@@ -86,8 +87,7 @@ TEST(ragged_trials) {
             OPTS(.axes = "trials,rows,cols", .nan = KSPEC_NAN_RAGGED_TRIALS, .select_rows = "1,0",
                  .select_cols = "1,0"),
             KSPEC_E_IO, "partly: trial 2, row 0 misses column 1 but not all columns");
-    REFUSES(path("partly"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO,
-            "--nan omit-rows leaves 0 of 2 rows");
+    REFUSES(path("partly"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO, "omit-rows leaves 0 of 2 rows");
     memcpy(y, x, sizeof y);
     y[10] = y[11] = NAN;
     put_npy("few", 3, (size_t[]){4, 2, 2}, 0, y);
@@ -97,11 +97,11 @@ TEST(ragged_trials) {
             OPTS(.axes = "trials,rows,cols", .nan = KSPEC_NAN_RAGGED_TRIALS, .select_rows = "1",
                  .select_cols = "1"),
             KSPEC_E_IO, "few: row 1 (from 0) was measured in 1 of 4 trials; at least 2 are needed");
-    REFUSES(path("few"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO, "--nan omit-rows leaves 0 of 2 rows");
+    REFUSES(path("few"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO, "omit-rows leaves 0 of 2 rows");
     CHECK_MSG(!strstr(err.msg, "ragged"), "advice that would fail: %s", err.msg);
     y[6] = y[7] = NAN; /* row 1 is nowhere: no ragged trials */
     put_npy("none", 3, (size_t[]){4, 2, 2}, 0, y);
-    REFUSES(path("none"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO, "--nan omit-rows leaves 0 of 2 rows");
+    REFUSES(path("none"), OPTS(.axes = "trials,rows,cols"), KSPEC_E_IO, "omit-rows leaves 0 of 2 rows");
 }
 
 /* ------------------------------------------------------------- random arrays */

@@ -63,7 +63,7 @@ TEST(damaged_files_are_told_by_their_suffix) {
                  "/%s is not an npz, HDF5 or MATLAB (v5 or later) file, so it has no array '/x'",
                  kinds[k].file);
         REFUSES(keyed, NULL, KSPEC_E_IO, want);
-        snprintf(want, sizeof want, "--select-cols (it is not %s file", kinds[k].kind);
+        snprintf(want, sizeof want, "leave the column out (it is not %s file", kinds[k].kind);
         REFUSES(put_text(kinds[k].file, "\x93NUM"), NULL, KSPEC_E_IO, "(it is not");
         REFUSES(put_text(kinds[k].file, "1,2\n3,x\n"), NULL, KSPEC_E_IO, want);
         READS(put_text(kinds[k].file, "1,2\n3,4\n"), NULL, 1, 2, 2, 1, 2, 3, 4);
@@ -71,7 +71,10 @@ TEST(damaged_files_are_told_by_their_suffix) {
         kspec_dataset *d;
         CHECK(kspec_read(&input, 1, NULL, &d, NULL) == KSPEC_E_IO);
     }
-    REFUSES(put_text("bad.csv", "1,2\n3,x\n"), NULL, KSPEC_E_IO, "leave the column out with --select-cols");
+    REFUSES(put_text("bad.csv", "1,2\n3,x\n"), NULL, KSPEC_E_IO, "leave the column out");
+    CHECK(strcmp(err.option, "select_cols") == 0);
+    REFUSES(path("nowhere"), NULL, KSPEC_E_IO, "nowhere");
+    CHECK(!err.option[0] && !err.setting[0]); /* of the failure before */
     CHECK(!strstr(err.msg, "suffix"));
 }
 
@@ -108,8 +111,7 @@ TEST(long_and_odd_names) {
             "dd.csv: line 2, column 1: 'x' is not a number; leave the column out");
     REFUSES(path(name), OPTS(.select_cols = "2"), KSPEC_E_ARG, "dd.csv has 2 columns, 0 to 1");
     put_text(name, "1,NA\n2,3\n");
-    REFUSES(path(name), NULL, KSPEC_E_IO,
-            "--nan omit-rows leaves 1 of 2 rows, --nan omit-cols 1 of 2 columns");
+    REFUSES(path(name), NULL, KSPEC_E_IO, "omit-rows leaves 1 of 2 rows, omit-cols 1 of 2 columns");
     const char *other = put_text("short.csv", "1,2\n"), *unlike[] = {path(name), other};
     kspec_dataset *d;
     put_text(name, "1,2\n3,4\n");
@@ -210,7 +212,8 @@ TEST(axes_are_named) {
     REFUSES(path("three"), OPTS(.axes = "rows"), KSPEC_E_ARG, "axes: 1 named, but ");
     put_counting("tall", 3, 4, 3, 2);
     REFUSES(path("tall"), NULL, KSPEC_E_IO, "tall is 4 x 3 x 2");
-    CHECK(strstr(err.msg, "would mean 4 trials of 3 x 2") && strstr(err.msg, "--axes cols,rows,trials"));
+    CHECK(strstr(err.msg, "would mean 4 trials of 3 x 2") && strcmp(err.option, "axes") == 0 &&
+          strcmp(err.setting, "cols,rows,trials") == 0);
     CHECK(read_one(path("tall"), OPTS(.axes = "trials,rows,cols"), &d) == KSPEC_OK && d->trials == 4);
     kspec_dataset_free(d);
     CHECK(read_one(put_counting("square", 3, 2, 3, 2), NULL, &d) == KSPEC_OK && d->trials == 2);
@@ -404,7 +407,7 @@ TEST(communities) {
     REFUSES(file, NULL, KSPEC_E_IO, "line 1, column 3: 'Lakewoodcity' is not a number; leave the column out");
     REFUSES(file, OPTS(.select_cols = "5-126"), KSPEC_E_IO,
             "36850 missing values, the first at row 1, column 101 (from 0)");
-    CHECK(strstr(err.msg, "--nan omit-cols 100 of 122 columns") != NULL);
+    CHECK(strstr(err.msg, "omit-cols 100 of 122 columns") != NULL);
     CHECK(read_one(file, OPTS(.select_cols = "5-126", .nan = KSPEC_NAN_OMIT_COLS), &d) == KSPEC_OK);
     CHECK(d->rows == 1994 && d->cols == 100 && d->omitted_cols == 22 && d->data[0] == 0.19);
     kspec_dataset_free(d);
@@ -417,7 +420,7 @@ TEST(v4) {
     const char *file = find_data("v4/responses_210325.npy");
     if (!file) SKIP_WITHOUT("v4/responses_210325.npy");
     kspec_dataset *d, *raw;
-    REFUSES(file, OPTS(.axes = "cols,rows,trials"), KSPEC_E_IO, "--nan ragged-trials");
+    REFUSES(file, OPTS(.axes = "cols,rows,trials"), KSPEC_E_IO, "ragged-trials");
     CHECK(read_one(file, OPTS(.axes = "cols,rows,trials", .nan = KSPEC_NAN_KEEP), &raw) == KSPEC_OK);
     CHECK(read_one(file, OPTS(.axes = "cols,rows,trials", .nan = KSPEC_NAN_RAGGED_TRIALS), &d) == KSPEC_OK);
     CHECK(d->trials == 10 && d->rows == 640 && d->cols == 50 && d->array_dims == 3);
