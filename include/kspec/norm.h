@@ -5,9 +5,7 @@
 #include "kspec/doubt.h"
 #include "kspec/kernel.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 typedef struct {
     size_t size;
@@ -158,7 +156,5 @@ KSPEC_API kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *
                                   kspec_error *err);
 KSPEC_API void kspec_norm_free(kspec_norm_result *result);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif
