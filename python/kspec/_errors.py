@@ -60,7 +60,7 @@ def in_python(text: str) -> str:
     """A sentence of the tool with Python's keywords for its flags: "(nan='omit-rows')"."""
 
     def name(flag: re.Match[str]) -> str:
-        word = (flag[1] or flag[2]).replace("-", "_")
+        word = "output" if flag[2] == "o" else (flag[1] or flag[2]).replace("-", "_")
         word += "_" if keyword.iskeyword(word) else ""
         return f"{word}={flag[3]!r}" if flag[3] else word
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ._call import Outcome, warn_of
+from ._errors import in_python
 
 Array = np.ndarray[Any, Any]
 _R = TypeVar("_R", bound="Result")
@@ -148,8 +149,7 @@ class Result:
     def doubts(self) -> list[dict[str, Any]]:
         """What the library doubts about the result: code, severity ("note", "warning" or "serious"), text,
         and the numbers concerned. All but notes are warnings, too."""
-        found: list[dict[str, Any]] = self.to_dict()["doubts"]
-        return found
+        return [{**d, "text": in_python(d["text"])} for d in self.to_dict()["doubts"]]
 
     def to_dataframe(self) -> Any:
         """The rows of the result as a pandas DataFrame."""

@@ -315,7 +315,7 @@ def test_report(tool: Any, x: Any) -> None:
     kspec.report(x, output="b.html")
     pages = [(tool.folder / name).read_text() for name in ("a.html", "b.html")]
     assert all("dimension" in page for page in pages) and abs(len(pages[0]) - len(pages[1])) < 200
-    with pytest.raises(kspec.ArgumentError, match="-o"):
+    with pytest.raises(kspec.ArgumentError, match="output FILE is missing"):
         kspec.report(x)
 
 
