@@ -70,14 +70,14 @@ bool gpu_lost(ks_gpu *gpu);
 unsigned long long gpu_context(void);
 
 // Memory of the host's that the device can reach, but which is not CUDA's own: a reset does not take it away. And its
-// end, in a context that is still there or not
+// end, in a context that still exists or not
 ks_plugin_status gpu_share(ks_gpu *gpu, size_t bytes, void **out);
 void gpu_unshare(void *p, bool alive);
 
 // Room for at least `count` doubles in gpu->staging; what was there is lost.
 ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count);
 
-// Waits for what is queued; looks now and then whether the context is still there.
+// Waits for what is queued; looks now and then whether the context still exists.
 ks_plugin_status gpu_wait(ks_gpu *gpu);
 ks_plugin_status gpu_wait_for(ks_gpu *gpu, cudaStream_t stream);
 

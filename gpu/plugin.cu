@@ -87,7 +87,7 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     uint64_t keep = UINT64_MAX; // what is released is kept for the next allocation
     void *control = NULL;
     ks_plugin_status st = gpu_check(gpu, cudaSetDevice(device));
-    if (!st) st = gpu_check(gpu, cudaFree(NULL)); // the context is there from here on
+    if (!st) st = gpu_check(gpu, cudaFree(NULL)); // the context exists from now on
     gpu->context = gpu_context();
     if (!st) st = gpu_check(gpu, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
     if (!st && major < 8) {

@@ -22,7 +22,7 @@ static struct {
     char *shared;
     /* pieces so far: which half is next */
     size_t pieces;
-    /* of several machines, the first ranks of each; per rank of all: its machine's place among them */
+    /* of several machines, the first ranks of each; per rank of all: its machine's index among them */
     int machines;
     MPI_Comm first;
     int *machine;

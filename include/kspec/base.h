@@ -20,8 +20,14 @@
 #endif
 
 #ifdef __cplusplus
-extern "C" {
+#define KSPEC_BEGIN_DECLS extern "C" {
+#define KSPEC_END_DECLS   }
+#else
+#define KSPEC_BEGIN_DECLS
+#define KSPEC_END_DECLS
 #endif
+
+KSPEC_BEGIN_DECLS
 
 /* ------------------------------------------------------------------ status */
 
@@ -51,10 +57,10 @@ KSPEC_API const char *kspec_version(void);
 /* ------------------------------------------------------------- environment */
 
 /*
- * Where a call computes. AUTO is a GPU where there is one that is faster for this size, else the processor;
+ * Where a call computes. AUTO is a GPU that is faster for this size, else the processor;
  * where it is AUTO, the environment variable KSPEC_DEVICE (auto, cpu, gpu, gpu:K) is asked first. CPU is the
  * processor. GPU is the first GPU, KSPEC_DEVICE_GPU_FIRST + K that of number K, up to KSPEC_DEVICE_GPU_LAST;
- * these fail where it is not there, or has not the memory or the method.
+ * these fail where no such GPU exists, or where it lacks the memory or the method.
  *
  * A GPU gives the same estimates with other rounding errors, and the same bits each time. It is reached
  * through a plugin, libkspec_cuda.so, that stands beside the library; nothing else needs CUDA.
@@ -75,7 +81,7 @@ typedef enum { KSPEC_MEMORY_HOST = 0, KSPEC_MEMORY_DEVICE } kspec_memory;
 /* Where a result was computed. */
 typedef struct {
     char name[144]; /* "cpu", or such as "gpu:0 NVIDIA H200" */
-    /* why there: "asked for", "faster for this size", "this installation has no libkspec_cuda.so" */
+    /* why: "asked for", "faster for this size", "this installation has no libkspec_cuda.so" */
     char why[160];
     /* 1: there is a GPU that would have been used, but could not be; `why` says what happened */
     int unusable;
@@ -133,7 +139,5 @@ KSPEC_API void kspec_random_uniform(uint64_t seed, uint64_t stream, uint64_t fir
 /* Standard normal (Box-Muller), |value| < 8.6. */
 KSPEC_API void kspec_random_normal(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

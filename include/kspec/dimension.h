@@ -4,9 +4,7 @@
 
 #include "kspec/moments.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /*
  * The dimensionality of the kernel behind a matrix Phi (P inputs by Q features) is its participation ratio
@@ -159,7 +157,5 @@ KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, co
                                      kspec_compare_result **out, kspec_error *err);
 KSPEC_API void kspec_compare_free(kspec_compare_result *result);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

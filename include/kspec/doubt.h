@@ -4,9 +4,7 @@
 
 #include "kspec/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /* NOTE: worth knowing. WARNING: look at it before you use the numbers. SERIOUS: the numbers say little. */
 typedef enum { KSPEC_SEVERITY_NOTE = 0, KSPEC_SEVERITY_WARNING, KSPEC_SEVERITY_SERIOUS } kspec_severity;
@@ -79,7 +77,5 @@ KSPEC_API const char *kspec_doubt_name(kspec_doubt_code code);
 /* One sentence, cut to `size` bytes with the zero at its end; 512 suffice for all. Returns text. */
 KSPEC_API const char *kspec_doubt_text(const kspec_doubt *doubt, char *text, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

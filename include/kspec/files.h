@@ -4,9 +4,7 @@
 
 #include "kspec/doubt.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /* ------------------------------------------------------------ reading files */
 
@@ -31,16 +29,16 @@ typedef struct {
     kspec_nan nan;
     /* 1: a NumPy vector of complex numbers is two columns, real and imaginary. 0: it is an error. */
     int complex_pairs;
-    /* 1: arrays that a host lent (kspec/host.h) are used in place, whatever their strides: `data` of the data
+    /* 1: borrowed arrays (kspec/host.h) are used in place, whatever their strides: `data` of the data
      * set may then be NULL, and kspec_dataset_trial() gives the trials. 0: copied unless row-major. */
     int in_place;
     /* The processes that read together: .npy, HDF5 and MATLAB files are read by each of them, others by rank
      * 0, which sends the data set. NULL: this one alone. kspec_read_labels() does not look at it. */
     kspec_team *team;
-    /* 1: arrays that were lent from the memory of a GPU (kspec/host.h) stay there, `memory` of the data set
+    /* 1: arrays borrowed from the memory of a GPU (kspec/host.h) stay on it, `memory` of the data set
      * says so, and nothing looks for missing values in them. That is so with in_place where all inputs are
      * such arrays, all of their rows and columns are taken, and `nan` is KSPEC_NAN_ERROR; otherwise, and with
-     * 0, they are brought to the host. */
+     * 0, they are copied to the host. */
     int on_device;
 } kspec_read_opts;
 
@@ -50,7 +48,7 @@ typedef struct {
     const double *data;
     /* KSPEC_NAN_RAGGED_TRIALS: how many trials row i has, moved to the front. Otherwise NULL. */
     size_t *row_trials;
-    char **col_names; /* `cols` names from a text file's header, or of a lent array. Otherwise NULL. */
+    char **col_names; /* `cols` names from a text file's header, or of a borrowed array. Otherwise NULL. */
     int has_header;   /* 1: the input is a text file whose first line is a header */
     /* The array in the file, before axes were named and rows or columns selected: 1, 2 or 3 axes and their
      * lengths (beyond array_dims: 1). Images of an idx file count as rows. Of several inputs, the first. */
@@ -138,7 +136,5 @@ KSPEC_API void kspec_write_abort(kspec_writer *w);
  * written past stdio. */
 KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

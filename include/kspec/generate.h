@@ -4,9 +4,7 @@
 
 #include "kspec/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 typedef enum {
     KSPEC_PROCESS_RFF = 0, /* sqrt(2) sin(w.x + b): kernel exp(-|x-x'|^2 eta/2), x ~ N(0,I) in R^dim */
@@ -72,7 +70,5 @@ KSPEC_API kspec_status kspec_generate_rows(kspec_generator *g, size_t trial, siz
                                            double *out, kspec_error *err);
 KSPEC_API void kspec_generate_close(kspec_generator *g);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

@@ -9,9 +9,7 @@
 
 #include "kspec/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /* ------------------------------------------------------- facts to print */
 
@@ -86,22 +84,22 @@ typedef struct {
     const char *const *col_names;
 } kspec_array;
 
-/* Lends `count` arrays to this thread: until it lends others, kspec_read() and kspec_read_labels() take an
- * input of such a name from memory. The list and the data are the caller's; they must stay until other ones,
- * or none (NULL, 0), are lent, and until the data sets made of them are freed. */
+/* This thread borrows `count` arrays: until the next call, kspec_read() and kspec_read_labels() take an input
+ * of such a name from memory. The list and the data are the caller's; they must stay until the next call,
+ * which may be with none (NULL, 0), and until the data sets made of them are freed. */
 KSPEC_API void kspec_borrow(const kspec_array *arrays, size_t count);
 
-/* Lent arrays in the memory of a GPU: which they are, and how the library gets one into host memory. */
+/* Borrowed arrays in the memory of a GPU: which they are, and how the library gets one into host memory. */
 typedef struct {
     const int *is; /* 1 for array k where it is on a GPU, else 0 */
-    /* Called for array k, from the thread that reads, where the library needs it on the host. `here` begins
+    /* Called for array k, from the thread that reads, where the library needs it on the host. `host` begins
      * as the array, and gets data and strides of the same numbers in host memory, which stay as long as the
      * others do. Returns 0; anything else is a failure, KSPEC_E_DATA of the call that reads. */
     int (*copy)(void *ctx, size_t k, kspec_array *host);
     void *ctx;
 } kspec_device_array;
 
-/* kspec_borrow() of arrays some of which are on a GPU; there = NULL: none is. */
+/* kspec_borrow() of arrays some of which are on a GPU; on_device = NULL: none is. */
 KSPEC_API void kspec_borrow_device(const kspec_array *arrays, size_t count,
                                    const kspec_device_array *on_device);
 
@@ -126,7 +124,5 @@ KSPEC_API kspec_status kspec_team_agree(kspec_team *team, kspec_status mine, ksp
  * `what` differs from rank 0's. */
 KSPEC_API kspec_status kspec_team_same(kspec_team *team, const char *what, uint64_t number, kspec_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

@@ -4,9 +4,7 @@
 
 #include "kspec/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /* Shift-invariant kernels k(x,y) with k(x,x) = 1 and bandwidth sigma; d = x - y has p coordinates. Each is
  * written with sigma and with gamma, followed by the distribution of w for which E cos(w.d) = k(x,y). The
@@ -25,7 +23,5 @@ typedef enum {
     KSPEC_SCALING_MINMAX       /* to the range 0 to 1 */
 } kspec_scaling;
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

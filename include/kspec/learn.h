@@ -4,9 +4,7 @@
 
 #include "kspec/moments.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /* ---------------------------------------------------------------- the data */
 
@@ -156,7 +154,5 @@ KSPEC_API kspec_status kspec_learn(const kspec_learn_data *data, const size_t *w
                                    const kspec_learn_opts *opts, kspec_learn_result **out, kspec_error *err);
 KSPEC_API void kspec_learn_free(kspec_learn_result *result);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

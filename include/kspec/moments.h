@@ -4,9 +4,7 @@
 
 #include "kspec/doubt.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /*
  * The matrix Phi has P rows (inputs) and Q columns (features). Its kernel operator T has eigenvalues
@@ -89,8 +87,8 @@ typedef struct {
      * variance. For PATH, EXACT and AUTO, both sides sampled, without bound. */
     const uint64_t *row_groups, *col_groups;
     /* 1: NaN is an entry that is missing, at random. PATH and EXACT then are sums over the cycles that are
-     * there, divided by their number. With center orders are at most 2 and EXACT's: each pair of columns is
-     * taken over the rows in which both are seen. In more than two trials an entry's mean is over those in
+     * complete, divided by their number. With center orders are at most 2 and EXACT's: each pair of columns
+     * is taken over the rows in which both are seen. In more than two trials an entry's mean is over those in
      * which it is seen. Not with groups, ragged trials, bound, or a complete side. */
     int pairwise;
     /* The rows (columns) are a sample without replacement of a population of this many, and the moments are
@@ -102,7 +100,7 @@ typedef struct {
      * of its GB are used. */
     kspec_device device;
     kspec_team *team; /* The processes among which the work is shared out (kspec/team.h). NULL: this one. */
-    /* Where all of phi is. One or two trials on a GPU are used there: in the given order, without center,
+    /* Where all of phi is. One or two trials on a GPU are used on it: in the given order, without center,
      * bound, pairwise, ragged trials, groups or populations, of a root mean square of 1e-100 to 1e100.
      * Otherwise they are copied to the host first. */
     kspec_memory data_memory;
@@ -190,7 +188,5 @@ KSPEC_API kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, co
                                      kspec_moments_result **out, kspec_error *err);
 KSPEC_API void kspec_moments_free(kspec_moments_result *result);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

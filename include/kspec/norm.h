@@ -5,9 +5,7 @@
 #include "kspec/doubt.h"
 #include "kspec/kernel.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 typedef struct {
     size_t size;
@@ -26,7 +24,7 @@ typedef struct {
 /*
  * Random Fourier features: Z (n x q, row-major, written to out) with Z_ij = sqrt(2/q) cos(w_j.x_i + b_j), b_j
  * uniform on (0, 2 pi). Z Z^T estimates the Gram matrix K of the n rows of x without bias. Feature j is the
- * same whatever q is; for a given sigma a row's features are the same, to the bit, whatever other rows x has.
+ * same whatever q is; for a given sigma a row's features do not depend on the other rows of x.
  * Entries of x beyond 1e12 sigma are KSPEC_E_ARG. Time n q p multiply-adds and n q cosines; memory p q
  * doubles and 128 rows of x per thread.
  */
@@ -158,7 +156,5 @@ KSPEC_API kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *
                                   kspec_error *err);
 KSPEC_API void kspec_norm_free(kspec_norm_result *result);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

@@ -4,9 +4,7 @@
 
 #include "kspec/doubt.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /*
  * The model. Rows of X (n x p) are samples, W (p x N) has independent standard normal entries, and the
@@ -49,8 +47,8 @@ typedef struct {
     kspec_progress progress;
     /* Shares the work of every call with the handle out among processes; NULL: this one alone. */
     kspec_team *team;
-    /* A GPU makes the resolvents and errors of predictions and searches. Each call brings the handle's
-     * matrices there and holds four of n x n and four of n_test x n. Of several processes each computes all
+    /* A GPU makes the resolvents and errors of predictions and searches. Each call copies the handle's
+     * matrices to it and holds four of n x n and four of n_test x n. Of several processes each computes all
      * of it. Measured errors are the processor's. */
     kspec_device device;
 } kspec_ridge_opts;
@@ -154,7 +152,5 @@ KSPEC_API kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const dou
                                              kspec_error *err);
 KSPEC_API void kspec_ridge_empirical_free(kspec_ridge_empirical_result *result);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

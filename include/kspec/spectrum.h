@@ -4,9 +4,7 @@
 
 #include "kspec/moments.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /*
  * The eigenvalues lambda_1 >= lambda_2 >= ... of the kernel operator behind a matrix Phi (P x Q). Those of
@@ -238,7 +236,5 @@ KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials,
                                       kspec_error *err);
 KSPEC_API void kspec_spectrum_free(kspec_spectrum_result *result);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

@@ -4,9 +4,7 @@
 
 #include "kspec/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /*
  * What reaches the other processes: a struct of functions, filled by kspec_mpi_open() or by the caller. The
@@ -26,7 +24,7 @@ typedef struct {
     int (*gather)(void *context, const void *mine, void *all, const size_t *bytes);
     /* send[r] bytes to every rank r, one after the other in `from`; receive[r] from each, into `to` */
     int (*exchange)(void *context, const void *from, const size_t *send, void *to, const size_t *receive);
-    int (*barrier)(void *context);            /* until all are here */
+    int (*barrier)(void *context);            /* until all have called it */
     void (*abort)(void *context, int status); /* ends all ranks at once */
 } kspec_comm;
 
@@ -50,8 +48,8 @@ KSPEC_API kspec_status kspec_team_open(const kspec_comm *comm, kspec_team **out,
 KSPEC_API void kspec_team_close(kspec_team *team);
 
 /*
- * Keeps what is computed from here on in a directory, part by part; it is made where it is not there. After
- * the processes were killed, the same calls with the same inputs, in the same order, go on from there, with
+ * Stores what later calls compute in a directory, part by part; makes the directory where it does not exist.
+ * After the processes were killed, the same calls with the same inputs, in the same order, continue, with
  * any number of ranks and threads, to the same bits. All ranks must see the same directory. `identity` is
  * what is computed, in lines "name value": a directory with another one, of another version of kspec or of
  * another instruction set is refused. Called again with the same directory, it says what the calls that
@@ -60,7 +58,5 @@ KSPEC_API void kspec_team_close(kspec_team *team);
 KSPEC_API kspec_status kspec_team_checkpoint(kspec_team *team, const char *directory, const char *identity,
                                              kspec_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

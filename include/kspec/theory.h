@@ -4,9 +4,7 @@
 
 #include "kspec/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /*
  * Every spectrum also comes in logarithms: arrays named `logs` hold natural logarithms, which are right even
@@ -79,7 +77,5 @@ KSPEC_API kspec_status kspec_theory_sphere_eigenvalues(kspec_sphere kernel, doub
 KSPEC_API kspec_status kspec_theory_sphere_moments(kspec_sphere kernel, double parameter, size_t dim,
                                                    int nmax, double *moments, double *logs, kspec_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

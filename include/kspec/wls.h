@@ -4,9 +4,7 @@
 
 #include "kspec/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+KSPEC_BEGIN_DECLS
 
 /* -------------------------------------------------------------------------- on the Fourier grid
  *
@@ -237,7 +235,5 @@ KSPEC_API kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_de
                                        kspec_wls_decay_result **out, kspec_error *err);
 KSPEC_API void kspec_wls_decay_free(kspec_wls_decay_result *result);
 
-#ifdef __cplusplus
-}
-#endif
+KSPEC_END_DECLS
 #endif

@@ -119,7 +119,9 @@ def matrix(a: Array) -> h.kspec_matrix:
     return h.kspec_matrix(pointer(a), *a.shape, *(stride // 8 for stride in a.strides))
 
 
-def as_struct(name: str, a: Array | _gpu.OnDevice, names: Sequence[str] | None, to: h.kspec_array) -> list[Any]:
+def as_struct(
+    name: str, a: Array | _gpu.OnDevice, names: Sequence[str] | None, to: h.kspec_array
+) -> list[Any]:
     """Fills `to`; returns what must live as long as it does."""
     keep: list[Any] = [a]
     to.name = name.encode()

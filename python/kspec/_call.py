@@ -365,7 +365,12 @@ def run_line(
     run_tool = library().kspec_tool_run
     with Watch(progress) as watch:
         at = run_tool(
-            len(words), argv, borrowed.arrays, len(borrowed.arrays), borrowed.on_device, ctypes.byref(watch.progress)
+            len(words),
+            argv,
+            borrowed.arrays,
+            len(borrowed.arrays),
+            borrowed.on_device,
+            ctypes.byref(watch.progress),
         )
         outcome, error = _take(at, files)
     if borrowed.error is not None:

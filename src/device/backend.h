@@ -1,6 +1,6 @@
 /*
- * What an estimator does with matrices, wherever they are: a table of functions for each place that holds
- * them, and a list of these tables (backends.c). A new one is a file, and a line of that list.
+ * What an estimator does with matrices, wherever they are: a table of functions for each kind of memory that
+ * holds them, and a list of these tables (backends.c). A new one is a file, and a line of that list.
  * An estimator says what to compute and never looks behind a ks_mat; vectors are in the host's memory, unless
  * an expression says otherwise.
  */
@@ -38,7 +38,7 @@ typedef struct {
     const double *row, *col; /* NULL: ones */
     int count;
     ks_mat_factor factor[KS_TILE_FACTORS];
-    /* in the place of row and col, where `view` is: the backend's; sums then are, too */
+    /* instead of row and col, where `view` is: the backend's; sums then are, too */
     const ks_mat *row_held, *col_held;
 } ks_mat_expression;
 
@@ -47,7 +47,7 @@ enum { KS_WHOLE_A = 1, KS_WHOLE_B = 2 };
 typedef struct {
     size_t rows, cols;
     const ks_mat_product *product;
-    int whole; /* which of its operands were brought, KS_WHOLE_A and KS_WHOLE_B */
+    int whole; /* which of its operands copy_in() made, KS_WHOLE_A and KS_WHOLE_B */
     const ks_mat_expression *expression;
     ks_tile_result what;
     size_t symmetrise; /* rows */
@@ -69,7 +69,7 @@ typedef struct {
     kspec_status (*hold)(const ks_run *run, size_t rows, size_t cols, const char *what, ks_mat **out,
                          kspec_error *err);
     void (*drop)(const ks_run *run, ks_mat *p);
-    /* what is in it is not read again before it is written; NULL: that is of no use here */
+    /* what is in it is not read again before it is written; NULL: of no use to this backend */
     void (*idle)(const ks_run *run, ks_mat *p);
     /* the host's matrix as one of this backend: itself, or a copy; and its end. What the device has already
        (ks_device_has()) stays as it is. */

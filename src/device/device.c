@@ -72,10 +72,10 @@ static size_t allowed(void) {
     return *end == 0 && bytes >= 1 && bytes < 1e18 ? (size_t)bytes : SIZE_MAX;
 }
 
-/* In the place of a kspec_device: the GPU of a rank, by its number on its machine */
+/* Instead of a kspec_device: the GPU of a rank, by its number on its machine */
 enum { OF_RANK = 1 << 20 };
 
-/* Opens it; *there: a GPU is there at all */
+/* Opens it; *found: there is a GPU at all */
 static ks_device *open_device(ks_placement *p, int k, int *found) {
     const char *why;
     const ks_plugin *plugin = ks_plugin_load(&why);

@@ -18,7 +18,7 @@ typedef struct ks_device {
     double multiplied;
     /* seconds in which the host's matrices were copied */
     double copying;
-    /* matrices that are on it without being brought: the caller's, and transposes */
+    /* matrices that are on it without copy_in(): the caller's, and transposes */
     const double *known[4];
     /*
      * Other than 0: matrices do not fit together, and are in the host's memory while they are not used
@@ -90,14 +90,14 @@ void ks_placement_close(ks_placement *p);
 void ks_placement_describe(const ks_placement *p, kspec_device_used *used);
 
 /*
- * One attempt at a call, on the place that it decides on; a second one is the processor's. After success the
- * call has a result, which says where it was made (ks_placement_describe()).
+ * One attempt at a call, on the host or the device, as it decides; a second one is the processor's. After
+ * success the call has a result, which says where it was made (ks_placement_describe()).
  */
 typedef kspec_status ks_attempt(void *call, ks_placement *placement, kspec_error *err);
 
 /*
- * A call at a place, `opened` with this status: attempts it, and again where the GPU failed under AUTO;
- * closes the place, and ends the call for all of the team.
+ * A call with a placement, `opened` with this status: attempts it, and again where the GPU failed under AUTO;
+ * closes the placement, and ends the call for all of the team.
  */
 kspec_status ks_placement_run(ks_placement *p, kspec_status opened, kspec_team *team, ks_attempt *attempt,
                               void *call, kspec_error *err);

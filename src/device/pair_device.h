@@ -1,6 +1,6 @@
 /*
  * A pair of matrices for the run's device: transposed by it, or copied from it. What is made on a GPU stays
- * there, and its backend takes it as it is (ks_device_has()).
+ * on it, and its backend takes it as it is (ks_device_has()).
  */
 #pragma once
 
@@ -22,5 +22,5 @@ kspec_status ks_to_host(const ks_run *run, const ks_pair *p, ks_moved *to, kspec
 
 void ks_moved_end(const ks_run *run, ks_moved *m);
 
-/* The run for sums over X: on its device where X is there already, otherwise on the processor. */
+/* The run for sums over X: on its device where X already is, otherwise on the processor. */
 ks_run ks_run_near(const ks_run *run, const double *X);

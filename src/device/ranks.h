@@ -24,7 +24,7 @@ static inline const double *ks_view_at(const ks_view *v, size_t i, size_t k) {
     return v->turned ? v->x + (k - v->k0) * v->ld + (i - v->i0) : v->x + (i - v->i0) * v->ld + (k - v->k0);
 }
 
-/* An operand of a symmetric product: all of it is here, or the i of this rank's strips */
+/* An operand of a symmetric product: all of it is local, or the i of this rank's strips */
 typedef struct {
     ks_view own;
     int local;

@@ -18,7 +18,7 @@ typedef struct {
     /* all of it, or NULL */
     const double *all;
     int turned;
-    /* where not all of it is here: this rank's i, and those of the panel */
+    /* where not all of it is local: this rank's i, and those of the panel */
     ks_columns columns;
     double *panel, *packed;
     ks_view own, now;
@@ -61,7 +61,7 @@ static kspec_status get_own(kspec_team *t, side *s, kspec_error *err) {
     return st;
 }
 
-/* Doubles of a panel and, where all ranks bring parts of it, of this one's */
+/* Doubles of a panel and, where all ranks contribute parts of it, of this one's */
 static size_t packed_room(size_t rows, size_t width) { return ks_size(ks_depth(rows), width); }
 
 static kspec_status begin_panel(kspec_team *t, side *s, size_t width, size_t k, kspec_error *err) {
@@ -166,7 +166,7 @@ static kspec_status make(const ks_run *run, const ks_mat_product *p, kspec_error
 }
 
 /*
- * A product whose strips are all in the checkpoint is taken from there, each rank its own strips; one of
+ * A product whose strips are all in the checkpoint is read from it, each rank its own strips; one of
  * which a strip is missing is made again. All that lies between products is made again.
  */
 static kspec_status stored(const ks_run *run, const ks_mat_product *p, const ks_stored_loop *l,

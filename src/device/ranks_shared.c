@@ -1,5 +1,5 @@
 /*
- * Products where the ranks share memory (team/area.h) and have both operands there. A tile of C is made by
+ * Products where the ranks share memory (team/area.h) and have both operands in it. A tile of C is made by
  * whoever is free, as one process makes it: the bits are the same, whoever that is, and nobody waits for one
  * that the system has held up. At the end each rank takes its own rows.
  */

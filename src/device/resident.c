@@ -40,7 +40,7 @@ static kspec_status copy(const ks_run *run, ks_resident *r, int out, kspec_error
     const ks_plugin_status st = out ? d->plugin->get(d->gpu, r->host, r->on_device, r->count, 1)
                                     : d->plugin->put(d->gpu, r->on_device, r->host, r->count);
     if (r->borrowed && r->copies == 1) d->copying += ks_now() - start; /* as where all fit */
-    if (!st) r->valid = KS_HERE | KS_THERE;
+    if (!st) r->valid = KS_ON_HOST | KS_ON_DEVICE;
     return ks_device_status(d, st, "copying", err);
 }
 
@@ -49,11 +49,11 @@ static void free_device(const ks_run *run, ks_resident *r) {
     ks_gpu_drop(run, r->on_device);
     run->device->taken -= bytes_of(r);
     r->on_device = NULL;
-    r->valid &= ~KS_THERE;
+    r->valid &= ~KS_ON_DEVICE;
 }
 
 static kspec_status to_host(const ks_run *run, ks_resident *r, kspec_error *err) {
-    return r && r->valid == KS_THERE ? copy(run, r, 1, err) : KSPEC_OK;
+    return r && r->valid == KS_ON_DEVICE ? copy(run, r, 1, err) : KSPEC_OK;
 }
 
 /* Of those on the device the one that was used longest ago, but for this operation's; NULL: no other is */
@@ -95,12 +95,12 @@ static kspec_status to_device(const ks_run *run, ks_resident *r, int read, kspec
         r->on_device = p;
         d->taken += bytes_of(r);
     }
-    return read && r->valid == KS_HERE ? copy(run, r, 0, err) : KSPEC_OK;
+    return read && r->valid == KS_ON_HOST ? copy(run, r, 0, err) : KSPEC_OK;
 }
 
 /* ---- operations ---- */
 
-/* What one reads, and what it writes (NULL: a vector of the host's): all of it, or `in` what is there */
+/* What one reads, and what it writes (NULL: a vector of the host's): all, or `in` what is held */
 typedef struct {
     ks_resident *from[KS_TILE_FACTORS + 2], *to;
     int count, in, known;
@@ -166,14 +166,14 @@ static kspec_status product(const ks_run *run, const ks_mat_product *of, kspec_e
         if (st) return st;
         ks_matmul on = *p;
         on.A = device_address(d, p->A), on.B = device_address(d, p->B), on.C = device_address(d, p->C);
-        written(&o, KS_THERE);
+        written(&o, KS_ON_DEVICE);
         return ks_gpu_product(run, &on, err);
     }
     kspec_status st = all_local(run, &o, err);
     if (!st) st = make_room(run, d->streamed * sizeof(double), err);
     for (int k = 0; k < o.count; k++) lock_if_copied_again(d, o.from[k]);
     lock_if_copied_again(d, o.to);
-    written(&o, KS_HERE);
+    written(&o, KS_ON_HOST);
     return st ? st : ks_streamed_product(run, p, err);
 }
 
@@ -196,11 +196,11 @@ static kspec_status expression(const ks_run *run, const ks_mat_expression *of, k
         for (int k = 0; k < e->count; k++) on.factor[k].x = device_address(d, e->factor[k].x);
         if (e->row && vectors) on.row = device_address(d, e->row);
         if (e->col && vectors) on.col = device_address(d, e->col);
-        written(&o, KS_THERE);
+        written(&o, KS_ON_DEVICE);
         return ks_gpu_expression(run, &on, what, o.to ? device_address(d, out) : out, err);
     }
     kspec_status st = all_local(run, &o, err);
-    written(&o, KS_HERE);
+    written(&o, KS_ON_HOST);
     return st ? st : ks_tile_run(run, e, what, out, err);
 }
 
@@ -211,7 +211,7 @@ static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *at, kspec_er
     writes(d, &o, X, n * n, 1);
     const int on = fit(d, &o);
     kspec_status st = on ? all_on_device(run, &o, err) : all_local(run, &o, err);
-    written(&o, on ? KS_THERE : KS_HERE);
+    written(&o, on ? KS_ON_DEVICE : KS_ON_HOST);
     if (st) return st;
     return on ? ks_gpu_backend.symmetrise(run, n, ks_mat_of(device_address(d, X)), err)
               : ks_tile_symmetrise(run, n, X, err);
@@ -220,14 +220,14 @@ static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *at, kspec_er
 /* Made by the processor: a constant */
 static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
     ks_resident *r = find(run->device, ks_mat_address(X));
-    if (r) r->valid = KS_HERE;
+    if (r) r->valid = KS_ON_HOST;
     return ks_cpu_backend.triangle(run, n, X, err);
 }
 
 static kspec_status put(const ks_run *run, ks_mat *to, const double *from, size_t count, kspec_error *err) {
     ks_resident *r = find(run->device, ks_mat_address(to));
     kspec_status st = to_host(run, r, err);
-    if (r) r->valid = KS_HERE;
+    if (r) r->valid = KS_ON_HOST;
     return st ? st : ks_cpu_backend.put(run, to, from, count, err);
 }
 
@@ -235,7 +235,7 @@ static kspec_status get(const ks_run *run, double *to, const ks_mat *from, size_
                         kspec_error *err) {
     const double *x = ks_mat_address(from);
     const ks_resident *r = find(run->device, x);
-    if (r && r->valid == KS_THERE)
+    if (r && r->valid == KS_ON_DEVICE)
         return ks_gpu_backend.get(run, to, ks_mat_of(device_address(run->device, x)), count, step, err);
     return ks_cpu_backend.get(run, to, from, count, step, err);
 }
@@ -259,7 +259,7 @@ static kspec_status enter(const ks_run *run, const double *borrowed, size_t rows
     if (!r) return ks_nomem(err, what, sizeof *r);
     r->count = ks_size(rows, cols);
     r->borrowed = borrowed != NULL;
-    r->valid = borrowed ? KS_HERE : 0;
+    r->valid = borrowed ? KS_ON_HOST : 0;
     r->host = borrowed ? (double *)borrowed : ks_alloc(r->count, sizeof *r->host);
     if (!r->host) {
         const size_t bytes = ks_size(r->count, sizeof *r->host);
@@ -307,7 +307,7 @@ static kspec_status copy_in(const ks_run *run, const double *from, size_t rows, 
     kspec_status st = enter(run, on_device ? NULL : from, rows, cols, what, &r, err);
     *out = r ? ks_mat_of(r->host) : NULL;
     if (st || !on_device) return st;
-    r->valid = KS_HERE;
+    r->valid = KS_ON_HOST;
     st = ks_device_status(d, d->plugin->get(d->gpu, r->host, from, r->count, 1), what, err);
     if (st) drop(run, ks_mat_of(r->host)), *out = NULL;
     return st;

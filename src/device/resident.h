@@ -1,6 +1,6 @@
 /*
- * Matrices of a computation that do not fit a device together (ks_device.streamed). Each has a place in the
- * host's memory, and as many as fit are on the device. An operation has its matrices brought there; those
+ * Matrices of a computation that do not fit a device together (ks_device.streamed). Each has room in the
+ * host's memory, and as many as fit are on the device. An operation has its matrices copied to it; those
  * that were used longest ago make room. Where its own are too many, it is the processor's, or, for a product,
  * goes through the device in tiles (device/streamed.h). That depends on the shapes and the room alone, and
  * moving changes no number: so the same bits come each time.
@@ -9,16 +9,16 @@
 
 #include "device/backend.h"
 
-enum { KS_HERE = 1, KS_THERE = 2 };
+enum { KS_ON_HOST = 1, KS_ON_DEVICE = 2 };
 
 typedef struct ks_resident {
     struct ks_resident *next;
-    /* its place in the host's memory; not touched, and so without pages, until it is moved there */
+    /* its room in the host's memory; without pages until it is moved out of the device */
     double *host;
     size_t count;
     /* on the device, or NULL */
     double *on_device;
-    /* where its entries are: KS_HERE, KS_THERE, both, or nowhere before it is written */
+    /* where its entries are: KS_ON_HOST, KS_ON_DEVICE, both, or nowhere before it is written */
     int valid;
     /* the caller's: only read */
     int borrowed;

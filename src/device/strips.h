@@ -3,7 +3,7 @@
  * or, as the data are, whole on every rank. What a rank lacks of others' rows it gets in two ways: the
  * columns that correspond to its own rows, for a transposition, and blocks that all get, panel by panel.
  *
- * Functions named _begin take the memory and may fail on one rank alone; after it the ranks meet; what
+ * Functions named _begin take the memory and may fail on one rank alone; after it the ranks synchronise; what
  * follows talks to the others, and fails only where they cannot be reached.
  */
 #pragma once
@@ -33,7 +33,7 @@ size_t ks_strip_rows_most(size_t rows, int ranks);
 /* Doubles that a rank holds at most of a matrix; all where ranks <= 1 */
 size_t ks_strips_count(int ranks, size_t rows, size_t cols);
 
-/* Is all of it here? */
+/* Is all of it local? */
 static inline const double *ks_strips_own(const kspec_team *t, const ks_strips *x) {
     return x->whole ? x->whole : t->comm.ranks == 1 ? x->own : NULL;
 }
@@ -72,5 +72,5 @@ void ks_transpose(double *to, size_t ld, const double *from, size_t from_ld, siz
 kspec_status ks_block_get(kspec_team *t, const ks_strips *x, ks_range rows, ks_range cols, double *packed,
                           double *to, kspec_error *err);
 
-/* v (n numbers) for all, of which every rank brings those of its rows in `mine` */
+/* v (n numbers) for all, of which every rank contributes those of its rows in `mine` */
 kspec_status ks_vector_gather(kspec_team *t, const double *mine, size_t n, double *v, kspec_error *err);

@@ -56,7 +56,7 @@ static kspec_status check_shapes(const ks_part *parts, size_t count, size_t *tri
     return KSPEC_OK;
 }
 
-/* Describes the first input's array in the data set; its column names move there, or those selected do. */
+/* Describes the first input's array in the data set; its column names move to it, or those selected do. */
 static kspec_status describe(kspec_dataset *d, ks_part *part, kspec_error *err) {
     ks_array *a = &part->array;
     const size_t *taken = part->view.index[KS_COLS];
@@ -72,7 +72,7 @@ static kspec_status describe(kspec_dataset *d, ks_part *part, kspec_error *err) 
     return KSPEC_OK;
 }
 
-/* Are all parts lent, and all of their entries taken? Then they can be used where they lie. */
+/* Are all parts borrowed, and all of their entries taken? Then they can be used where they lie. */
 static int all_in_place(const ks_part *parts, size_t count) {
     for (size_t k = 0; k < count; k++)
         if (!parts[k].array.is_lent || parts[k].view.index[KS_ROWS] || parts[k].view.index[KS_COLS]) return 0;
@@ -106,7 +106,7 @@ static kspec_status copy_all(ks_part *parts, size_t count, const size_t *shape, 
 }
 
 /*
- * One array that is laid out as wanted is used where it lies, and so are lent ones of any layout if that is
+ * An array laid out as wanted is used where it lies, and so are borrowed ones of any layout if that is
  * asked for; otherwise all are copied, each freed once it is.
  */
 static kspec_status gather(ks_part *parts, size_t count, int in_place, ks_dataset *out, kspec_error *err) {

@@ -15,7 +15,7 @@
 enum { KS_STRIP = 256, KS_STRIP_COLS = 1024, KS_DEPTH = 16384 };
 
 /*
- * Call around a computation: sets the process's OpenBLAS to one thread, and back at the last leave. Nests.
+ * Call around a computation: sets the process's OpenBLAS to one thread, and back at the last exit. Nests.
  * Makes sure of OpenBLAS's buffers for up to `threads` calls at once: where there are fewer, calls wait for
  * each other; where there is not one, it fails with KSPEC_E_NOMEM, and there is nothing to leave.
  */
@@ -28,7 +28,7 @@ void ks_blas_end(void);
 
 /*
  * LAPACK's own products may take memory in OpenBLAS, which does not look whether it got it (small.c). Fails
- * with KSPEC_E_NOMEM where even a megabyte is not there; call it before LAPACK.
+ * with KSPEC_E_NOMEM where even a megabyte is not free; call it before LAPACK.
  */
 kspec_status ks_lapack_reserve(kspec_error *err);
 

@@ -418,7 +418,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
 }
 
 /*
- * One attempt, on the place that is decided on. there: the trials are on its device; KS_RETRY_ON_HOST where
+ * One attempt, with this placement. on_device: the trials are on its device; KS_RETRY_ON_HOST where
  * they are needed on the host, and nothing was done.
  */
 static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,

@@ -86,10 +86,9 @@ static kspec_status check(kspec_moments_opts *o, ks_exact_plan *exact, kspec_err
 
 static size_t memory_of(const kspec_moments_opts *o, const ks_tasks *tasks) {
     const ks_run run = {.team = o->team};
-    const size_t host = ks_team_memory(&run),
-                 on_device = tasks->device ? ks_device_available(tasks->device) : 0;
-    return host > on_device ? host
-                            : on_device; /* what does not fit there goes through it (device/streamed.h) */
+    /* what does not fit the device goes through it (device/streamed.h) */
+    const size_t host = ks_team_memory(&run), device = tasks->device ? ks_device_available(tasks->device) : 0;
+    return host > device ? host : device;
 }
 
 /* What path takes up to nmax, in one order, in units of AUTO_PATH_WORK */

@@ -22,7 +22,7 @@ typedef struct {
     int pairwise;
     /*
      * one or two trials are on the run's device, dense by rows or by columns (moments/trials_device.h); those
-     * that need scaling or turning are held there as copies
+     * that need scaling or turning are held on it as copies
      */
     int on_device;
     ks_mat *held[2];

@@ -1,4 +1,4 @@
-/* Trials that the caller has on a GPU, and that are used there. */
+/* Trials that the caller has on a GPU, and that are used on it. */
 #pragma once
 
 #include "moments/trials.h"
@@ -6,7 +6,7 @@
 /* No failure, and never a caller's: what was asked for is to be done on copies in the host's memory. */
 #define KS_RETRY_ON_HOST ((kspec_status)1000)
 
-/* Can they be used where they are? One or two of them, and nothing asked for that is made of entries here */
+/* Can they be used where they are? One or two, and nothing asked for that needs entries on the host */
 int ks_trials_device_suit(size_t ntrials, const kspec_moments_opts *o);
 
 /*

@@ -1,4 +1,4 @@
-/* What of a call a GPU can do, and what it takes there. */
+/* What of a call a GPU can do, and what that takes. */
 #pragma once
 
 #include "device/device.h"

@@ -13,9 +13,9 @@ typedef struct {
     size_t n, tile; /* rows, and rows of a tile */
     double scale;
     const ks_mat *X, *W, *b; /* on the device */
-    ks_mat *Z;               /* there: all tiles, or room for one */
+    ks_mat *Z;               /* on the device: all tiles, or room for one */
     int held;
-    ks_mat *vectors; /* there: v and a tile's part of w, q each, and Z v of a tile */
+    ks_mat *vectors; /* on the device: v and a tile's part of w, q each, and Z v of a tile */
     double *part;    /* the same part, in the host's memory */
 } ks_rff_device;
 

@@ -19,7 +19,7 @@ typedef struct ks_ridge_device {
 /* Bytes on the device */
 size_t ks_ridge_device_bytes(const kspec_ridge *r);
 
-/* Brings the matrices to run->device and sets r->there; to be closed after a failure, too. */
+/* Copies the matrices to run->device and sets r->on_device; to be closed after a failure, too. */
 kspec_status ks_ridge_device_open(ks_ridge_device *t, kspec_ridge *r, const ks_run *run, kspec_error *err);
 void ks_ridge_device_close(kspec_ridge *r, const ks_run *run);
 

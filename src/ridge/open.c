@@ -38,7 +38,7 @@ static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
     ks_bandwidth b = bandwidth(o);
     kspec_status st = ks_bandwidth_check(&b, err);
     if (st) return st;
-    /* a GPU that is asked for by name must be there */
+    /* a GPU that is asked for by name must exist */
     ks_placement placement;
     st = ks_placement_open(&placement, ks_device_of_rank(o->device, o->team), err);
     ks_placement_close(&placement);

@@ -20,7 +20,7 @@ struct kspec_ridge {
     double trace[2], trace_t[2]; /* tr K_a(X,X), tr K_a(Xt,Xt) */
     double *Q, *work;            /* n x n: the resolvent, and scratch */
     double *H;                   /* nt x n */
-    /* where a call computes on a GPU: its matrices there; else NULL */
+    /* where a call computes on a GPU: its matrices on it; else NULL */
     struct ks_ridge_device *on_device;
     const ks_simd *simd;
     ks_arena arena;

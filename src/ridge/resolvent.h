@@ -28,9 +28,9 @@ typedef struct {
 enum { QC, QS, QQ, MQ, MM, TQ, SUMS };
 
 /*
- * Leaves Q in r->Q, or in r->there, and fills t; D and t0 only if `second` is 1, which costs a product of
+ * Writes Q to r->Q, or to r->on_device, and fills t; D and t0 only if `second` is 1, which costs a product of
  * n x n matrices more. Fails with KSPEC_E_NUMERIC if the matrix is not positive definite to working
- * precision. r->work is overwritten, or its twin there.
+ * precision. r->work is overwritten, or its twin on the device.
  */
 kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                 const double x[2], int second, ks_ridge_traces *t, kspec_error *err);

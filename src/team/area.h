@@ -1,7 +1,7 @@
 /*
- * Memory that all ranks of a team share, where they run on one machine: what a rank has written there, the
- * others read in place after a meeting. It has three parts. One that was handed out is written until the
- * next meeting and read until the one after that: by then it is free again.
+ * Memory that all ranks of a team share, where they run on one machine: what a rank has written, the others
+ * read in place after all have synchronised. It has three parts. One that was handed out is written until
+ * the next synchronisation and read until the one after that: then it is free again.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ kspec_status ks_area_get(kspec_team *t, size_t bytes, int count, double **area, 
 
 /*
  * Where there is an area: 0, 1, 2 ... to whoever asks, each number once among all ranks, and from 0 again
- * after all have come to the round's end, which is to follow a meeting.
+ * after all have come to the round's end, which is to follow a synchronisation.
  */
 size_t ks_area_next(kspec_team *t);
 void ks_area_round(kspec_team *t);

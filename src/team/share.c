@@ -68,7 +68,7 @@ static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
     return st || !l->team->store ? st : ks_store_add(l->team->store, &l->stored, l->mine[k], worker->err);
 }
 
-/* Those of this rank in one go; in ROUNDS where they are kept */
+/* Those of this rank in one go; in ROUNDS where they are stored */
 static kspec_status all_of_mine(const ks_run *run, const loop *l, kspec_error *err) {
     enum { ROUNDS = 8 };
     ks_store *store = l->team->store;
@@ -212,13 +212,13 @@ static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
     st = l->maker  ? take_chunks(&alone, l, err)
          : l->many ? all_of_mine(&alone, l, err)
                    : ks_parallel_for(&alone, l->todo, one, l, err);
-    if (t->store) { /* what is done is kept, whatever became of the rest */
+    if (t->store) { /* what is done is stored, whatever became of the rest */
         kspec_error second;
         ks_clear(&second);
         kspec_status stored = ks_store_flush(t->store, &l->stored, &second);
         if (stored && !st) st = ks_fail(err, stored, "%s", second.msg);
     }
-    if (!st && ranks > 1) st = make_room(l, err); /* before all meet: then nobody may be missing */
+    if (!st && ranks > 1) st = make_room(l, err); /* before all synchronise: then nobody may be missing */
     st = ks_team_synchronise(t, KS_AT_LOOP, st, l->stored.what, l->stored.chunks, err);
     if (st && l->maker) ks_area_end(t); /* not all numbers of this round may have been asked for */
     if (!st && l->maker) count_taken(l);

@@ -32,7 +32,7 @@ typedef struct {
 struct ks_store {
     char *dir;
     uint64_t identity;
-    /* what was there when it was opened, in the order of loops */
+    /* what it held when it was opened, in the order of loops */
     part *parts;
     size_t count, room;
     /* guards the rest: chunks that are done and not written yet */
@@ -307,7 +307,7 @@ kspec_status ks_store_add(ks_store *k, const ks_stored_loop *l, size_t chunk, ks
 kspec_status ks_store_flush(ks_store *k, const ks_stored_loop *l, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     pthread_mutex_lock(&k->lock);
-    /* what takes a moment is faster computed again than kept */
+    /* what takes a moment is faster computed again than stored */
     if (ks_now() - k->began >= ks_store_interval / 10) st = write_waiting(k, l, err);
     pthread_mutex_unlock(&k->lock);
     return st;

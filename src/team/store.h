@@ -7,11 +7,11 @@
 
 #include "team/team.h"
 
-/* Rank 0 makes the directory and writes `identity` where it is not there; the others come after it. */
+/* Rank 0 makes the directory and writes `identity` where it does not exist; the others come after it. */
 kspec_status ks_store_open(ks_store **out, const char *dir, const char *identity, int rank, kspec_error *err);
 void ks_store_close(ks_store *k);
 
-/* What is kept from here on belongs to `identity`, too; the directory must be the same. */
+/* What is stored from now on belongs to `identity`, too; the directory must be the same. */
 kspec_status ks_store_more(ks_store *k, const char *dir, const char *identity, kspec_error *err);
 
 /* One loop's share of it */
@@ -21,13 +21,13 @@ typedef struct {
     size_t chunks;
     const ks_share *shares;
     int count;
-    /* per chunk: 1 where its results are there already */
+    /* per chunk: 1 where its results are stored already */
     unsigned char *have;
     /* the chunks whose results this rank takes: mine[0] ... mine[1]-1 */
     size_t mine[2];
 } ks_stored_loop;
 
-/* Fills `have`, and the results of those of this rank's chunks, from the parts that are there. */
+/* Fills `have`, and the results of those of this rank's chunks, from the parts that exist. */
 kspec_status ks_store_begin(ks_store *k, const ks_stored_loop *l, kspec_error *err);
 
 /* The chunk is done: its results are written at once or soon. From any thread. */

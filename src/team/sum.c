@@ -81,7 +81,7 @@ kspec_status ks_team_sum(const ks_run *run, const char *what, size_t chunks, ks_
     sum s = {.team = t, .fn = fn, .ctx = ctx, .chunks = chunks, .stride = stride, .n = n, .from = from};
     const ks_run alone = ks_run_alone(run);
     kspec_status st = ks_parallel_for(&alone, chunks_of(&s, (size_t)t->comm.rank), one, &s, err);
-    if (!st) st = make_room(&s, err); /* before all meet: from here on nobody may be missing */
+    if (!st) st = make_room(&s, err); /* before all synchronise: then nobody may be missing */
     st = ks_team_synchronise(t, KS_AT_LOOP, st, what, chunks, err);
     if (!st) st = hand_round(&s, y, err);
     ks_free(s.send);

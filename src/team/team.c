@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a rank shows at a meeting */
+/* What a rank tells when it synchronises */
 typedef struct ks_card {
     uint32_t at, status;
     uint64_t loops, number;
@@ -119,7 +119,7 @@ kspec_status ks_team_synchronise(kspec_team *t, ks_sync_point at, kspec_status m
     int who = worst(t);
     if (who >= 0) {
         st = common(t, who, err);
-        /* a rank that has left its call, or the program, comes to no other meeting of it */
+        /* a rank that has left its call, or the program, does not synchronise again in it */
         uint32_t until = at;
         for (int r = 0; r < t->comm.ranks; r++)
             if (t->cards[r].at > until) until = t->cards[r].at;

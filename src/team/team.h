@@ -3,9 +3,8 @@
  * shared out, and each chunk's results are handed to all. So every rank has everything that the code between
  * loops needs, in the bits that one process would have, and takes the same decisions.
  *
- * Ranks meet at every shared loop, and at the end of every public call. They show each other where they are
- * and how they fare, and one that has failed in between is noticed at the next meeting: nobody waits for a
- * rank that will not come.
+ * Ranks synchronise at every shared loop, and at the end of every public call. Each tells the others which
+ * loop it has reached and whether it has failed. So nobody waits for a rank that will not come.
  */
 #pragma once
 
@@ -19,7 +18,7 @@ struct kspec_team {
     kspec_comm comm;
     /* of shared loops so far: the name of the next one's part of the checkpoint */
     uint64_t loops;
-    /* some rank has gone ahead to this kind of meeting, with a failure: nobody meets before; 0: none */
+    /* the kind of synchronisation that a rank which failed waits at: the others go straight to it; 0: none */
     int over;
     /* the others cannot be reached: it stays over */
     int lost;
@@ -77,7 +76,7 @@ kspec_status ks_team_exchange(kspec_team *t, const void *from, const size_t *sen
 
 /*
  * ks_parallel_for() whose chunks are shared out, chunk c to rank c mod ranks; all get the results. Without a
- * team, ks_parallel_for() itself. `what` names the loop in the checkpoint (letters); what is kept there is
+ * team, ks_parallel_for() itself. `what` names the loop in the checkpoint (letters); what is stored in it is
  * not computed again. fn must not share out anything itself.
  */
 kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
@@ -92,7 +91,7 @@ kspec_status ks_team_for_falling(const ks_run *run, const char *what, size_t chu
 
 /*
  * The same where a rank makes its chunks in one go, as a GPU does: fn is told which, in increasing order, at
- * once or, where they are kept, some after the other. Without a team it is all of them.
+ * once or, where they are stored, some after the other. Without a team it is all of them.
  */
 typedef kspec_status (*ks_chunks_fn)(void *ctx, const ks_run *run, const size_t *chunks, size_t count,
                                      kspec_error *err);
@@ -100,7 +99,7 @@ kspec_status ks_team_for_all(const ks_run *run, const char *what, size_t chunks,
                              const ks_share *shares, int count, kspec_error *err);
 
 /*
- * A step that all ranks take together, such as one point of a path. What it shares out itself is not kept;
+ * A step that all ranks take together, such as one point of a path. What it shares out itself is not stored;
  * its results are, by rank 0. Where the checkpoint has them, fn is not called.
  */
 typedef kspec_status (*ks_step_fn)(void *ctx, const ks_run *run, kspec_error *err);
