@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * In a sentence {name} is a number of four digits, {name:2} one of two, or more until it differs from the
- * others, {name:%} a percentage, and {what} the doubt's word. A count is written for many things ("{rows} rows are"); the text says "1 row is".
+ * In a sentence {name} is a number of four digits, {name:2} one of two, or more until it differs from others,
+ * {name:%} a percentage, and {what} the doubt's word. A count is written for many things ("{rows} rows are");
+ * the text says "1 row is".
  */
 typedef struct {
     kspec_severity severity;

@@ -370,7 +370,7 @@ TEST(every_doubt_is_raised_by_what_it_is_about_alone) {
     remove_folder();
 }
 
-/* Chance puts half of the estimates of a flat spectrum below the bound: without error bars that says nothing. */
+/* Chance puts half of a flat spectrum's estimates below the bound; without error bars that says nothing. */
 TEST(a_flat_spectrum_without_error_bars_is_not_doubted) {
     const kspec_moments_opts o = {
         .size = sizeof o, .nmax = 3, .no_stderr = 1, .estimators = KSPEC_ESTIMATOR_EXACT};
