@@ -72,6 +72,14 @@ void cli_center_key(kspec_center center, json_t *to) {
     json_object_set_new(to, "center", json_string(cli_choice_name(cli_centers, (int)center)));
 }
 
+kspec_center cli_center_of(const json_t *result) {
+    const char *word = json_string_value(json_object_get(result, "center"));
+    const cli_choice *c = word ? cli_find_choice(cli_centers, word, strlen(word)) : NULL;
+    return c                                    ? (kspec_center)c->value
+           : json_object_get(result, "command") ? KSPEC_CENTER_NONE
+                                                : KSPEC_CENTER_DEFAULT;
+}
+
 const char *cli_center_words(kspec_center center) {
     return center == KSPEC_CENTER_ROWS   ? "rows centred"
            : center == KSPEC_CENTER_COLS ? "columns centred"

@@ -75,6 +75,8 @@ kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d,
 /* The key "center" of a result; and in words: "rows centred", "not centred" */
 void cli_center_key(kspec_center center, json_t *to);
 const char *cli_center_words(kspec_center center);
+/* That of a result of kspec, none where it does not say; DEFAULT of another object, or NULL */
+kspec_center cli_center_of(const json_t *result);
 
 /* The keys "center", "population_rows" and "population_cols", null where they are not finite. */
 void cli_estimation_keys(const cli_estimation *e, kspec_center center, json_t *to);

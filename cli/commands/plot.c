@@ -1,3 +1,4 @@
+#include "commands/estimation.h"
 #include "plot/plot.h"
 
 #include <ctype.h>
@@ -98,6 +99,18 @@ static int name_sources(plot_source *s, size_t count) {
     return EXIT_DONE;
 }
 
+/* The eigenvalues of kspec theory, which centres nothing, next to centred ones */
+static void doubt_truth(const cli_common *c, const plot_source *s, size_t count) {
+    kspec_doubt d = {.code = KSPEC_DOUBT_TRUTH_CENTER, .severity = KSPEC_SEVERITY_WARNING};
+    int truth = 0;
+    for (size_t i = 0; i < count; i++) {
+        truth |= strcmp(s[i].command, "theory") == 0;
+        if (strcmp(s[i].command, "spectrum") == 0 && cli_center_of(s[i].json) > KSPEC_CENTER_NONE)
+            d.what = cli_center_words(cli_center_of(s[i].json));
+    }
+    if (truth && d.what) cli_doubts(c, NULL, &(kspec_doubt *){&d}, 1);
+}
+
 /* The figure as it was drawn */
 static json_t *to_json(const void *result) { return json_deep_copy(result); }
 
@@ -122,6 +135,7 @@ static int run(void *args) {
     if (!status) status = plot_write(a->common.output, s, count, &look, a->common.json ? &figure : NULL);
     if (!status) {
         cli_note_input(&a->common, NULL, a->common.inputs, count, NULL, NULL);
+        doubt_truth(&a->common, s, count);
         status = cli_done(&a->common, NULL, to_json, figure);
     }
     json_decref(figure);

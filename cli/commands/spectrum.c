@@ -71,6 +71,7 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
     return (kspec_spectrum_opts){
         .size = sizeof(kspec_spectrum_opts),
         .method = (kspec_spectrum_method)a->method,
+        .truth_center = (kspec_center)a->truth_center,
         .noise = a->noise,
         .no_noise = cli_given(&a->common, "noise") && a->noise == 0,
         .exponent_from = e->count ? e->at[0] : 0,
@@ -240,18 +241,15 @@ static int run(void *args) {
         if (!status) status = from_matrix(a, d, &r);
     }
     if (!status) {
-        if (r->moments) cli_doubts(&a->common, NULL, r->moments->doubts, r->moments->doubt_count);
+        cli_doubts(&a->common, NULL, r->doubts, r->doubt_count);
         static const struct {
-            void (*warn)(const spectrum_args *a, const kspec_spectrum_result *r);
             void (*print)(FILE *f, const void *result);
             json_t *(*json)(const void *result);
         } of[] = {
-            [KSPEC_SPECTRUM_METHOD_FIT] = {spectrum_fit_warn, spectrum_fit_print, spectrum_fit_json},
-            [KSPEC_SPECTRUM_METHOD_MOMENTS] = {spectrum_moments_warn, spectrum_moments_print,
-                                               spectrum_moments_json},
-            [KSPEC_SPECTRUM_METHOD_CVPCA] = {spectrum_cvpca_warn, spectrum_cvpca_print, spectrum_cvpca_json},
+            [KSPEC_SPECTRUM_METHOD_FIT] = {spectrum_fit_print, spectrum_fit_json},
+            [KSPEC_SPECTRUM_METHOD_MOMENTS] = {spectrum_moments_print, spectrum_moments_json},
+            [KSPEC_SPECTRUM_METHOD_CVPCA] = {spectrum_cvpca_print, spectrum_cvpca_json},
         };
-        of[r->method].warn(a, r);
         status = cli_done(&a->common, of[r->method].print, of[r->method].json,
                           &(spectrum_output){a, d, r, truth.at, truth.count});
     }

@@ -11,7 +11,7 @@ typedef struct {
     cli_estimation how;
     size_t rank, grid, count;
     double upper, noise;
-    int method, draws, weights, spacing, quantile;
+    int method, draws, weights, spacing, quantile, truth_center;
     const char *moments, *truth;
     /* the option that chose the method, where --method did not */
     const char *implied_by;
@@ -38,8 +38,8 @@ typedef struct {
 int spectrum_read_moments(const spectrum_args *a, spectrum_moments *g);
 void spectrum_moments_free(spectrum_moments *g);
 
-/* --truth: decreasing eigenvalues, for free(); none without the option */
-int spectrum_read_truth(const spectrum_args *a, cli_list *list);
+/* --truth: decreasing eigenvalues, for free(); none without the option. Its centring goes to a. */
+int spectrum_read_truth(spectrum_args *a, cli_list *list);
 
 typedef struct {
     const char *name;
@@ -56,15 +56,12 @@ void spectrum_add_arrays(json_t *o, const spectrum_output *u, size_t shown, cons
 /* The shape of the matrix, and the estimator of each moment; nothing where the moments were given */
 void spectrum_add_matrix(json_t *o, const spectrum_output *u);
 
-/* Warnings; the table and the keys of cli_done(), of a spectrum_output */
-void spectrum_moments_warn(const spectrum_args *a, const kspec_spectrum_result *r);
+/* The table and the keys of cli_done(), of a spectrum_output */
 void spectrum_moments_print(FILE *f, const void *result);
 json_t *spectrum_moments_json(const void *result);
 
-void spectrum_cvpca_warn(const spectrum_args *a, const kspec_spectrum_result *r);
 void spectrum_cvpca_print(FILE *f, const void *result);
 json_t *spectrum_cvpca_json(const void *result);
 
-void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r);
 void spectrum_fit_print(FILE *f, const void *result);
 json_t *spectrum_fit_json(const void *result);

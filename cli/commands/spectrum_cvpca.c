@@ -3,17 +3,6 @@
 
 #include <math.h>
 
-void spectrum_cvpca_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
-    if (r->ci_low[0] <= 0) /* never without an interval */
-        cli_warn(
-            &a->common,
-            "the first eigenvalue, %.3g, is not above zero by its interval: the trials may have nothing in "
-            "common",
-            r->eigenvalues[0]);
-    if (!r->cvpca->groups && !a->how.no_stderr)
-        cli_warn(&a->common, "there are no intervals: they need at least 4 rows that are a sample");
-}
-
 json_t *spectrum_cvpca_json(const void *result) {
     const spectrum_output *u = result;
     const kspec_spectrum_result *r = u->r;

@@ -13,35 +13,6 @@ static const char *noise_reason(const kspec_spectrum_result *r) {
     return "found by the fit";
 }
 
-/* The order at which fit and unbiased moments are farthest apart. */
-static size_t farthest(const kspec_spectrum_result *r) {
-    size_t at = 1;
-    for (size_t n = 1; n < r->count; n++)
-        if (fabs(r->fit->z[n]) > fabs(r->fit->z[at])) at = n;
-    return at;
-}
-
-/* Noise that is given and that of the trials may differ by this share. */
-static const double near = 0.1;
-
-void spectrum_fit_warn(const spectrum_args *a, const kspec_spectrum_result *r) {
-    if (r->fit->all_noise)
-        cli_warn(&a->common,
-                 "m(2) = %.3g ± %.2g is not above zero: the matrix may be all noise, and nothing is resolved",
-                 r->given[1], r->given_std_error[1]);
-    if (r->fit->widened > 1) {
-        size_t n = farthest(r);
-        cli_warn(
-            &a->common,
-            "the fitted m(%zu) = %.4g and the unbiased one, %.4g ± %.2g, differ by %.1f standard errors: "
-            "all intervals are widened, those of eigenvalues by %.3g; compare --method moments",
-            n + 1, r->fitted[n], r->given[n], r->given_std_error[n], fabs(r->fit->z[n]), r->fit->widened);
-    }
-    if (cli_given(&a->common, "noise") && fabs(a->noise / r->fit->noise_of_trials - 1) > near)
-        cli_warn(&a->common, "--noise %g is given, but the trials differ by noise of %.4g", a->noise,
-                 r->fit->noise_of_trials);
-}
-
 /* ---- JSON ---- */
 
 static size_t default_count(const kspec_dataset *d) { return d->rows < d->cols ? d->rows : d->cols; }

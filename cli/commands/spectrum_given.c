@@ -147,13 +147,14 @@ static int from_array(const cli_common *c, const char *path, cli_list *list) {
     return status;
 }
 
-int spectrum_read_truth(const spectrum_args *a, cli_list *list) {
+int spectrum_read_truth(spectrum_args *a, cli_list *list) {
     *list = (cli_list){0};
     if (!a->truth) return EXIT_DONE;
     json_t *file = cli_json_file(a->truth);
     if (cli_memory_failed()) return cli_no_memory();
     int status = file ? from_json(a->truth, file, list) : from_array(&a->common, a->truth, list);
     if (file && !status) cli_note_input(&a->common, "truth", &a->truth, 1, NULL, NULL);
+    a->truth_center = (int)cli_center_of(file);
     json_decref(file);
     for (size_t k = 0; k < list->count && !status; k++)
         if (!(list->at[k] >= 0))

@@ -52,7 +52,8 @@ typedef enum {
 typedef struct {
     size_t size;                  /* sizeof this struct */
     kspec_spectrum_method method; /* default FIT; what MOMENTS alone has (below) implies MOMENTS */
-    kspec_center center; /* default ROWS; with MOMENTS NONE, as the papers define a kernel's moments */
+    kspec_center center;       /* default ROWS; with MOMENTS NONE, as the papers define a kernel's moments */
+    kspec_center truth_center; /* of eigenvalues to compare with, such as NONE; DEFAULT: none are */
     /* How the moments are estimated, and what rows, columns and trials are; one estimator. FIT takes orders
      * up to 4 as its check unless nmax says otherwise. Its seed, threads, progress, center, correlation,
      * device and team must be 0: those here are used. */
@@ -200,6 +201,8 @@ typedef struct {
     double *sample_eigenvalues;
     kspec_moments_result *moments; /* the estimates that were used; NULL where moments were given */
     double seconds;
+    size_t doubt_count; /* those of `moments` too */
+    kspec_doubt **doubts;
     kspec_spectrum_fit *fit; /* the part of the method that was used; the others are NULL */
     kspec_spectrum_lp *lp;
     kspec_spectrum_cvpca *cvpca;

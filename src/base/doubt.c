@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * In a sentence {name} is a number of four digits, {name:2} one of two, {name:%} a percentage, and {what} the
- * doubt's word. A count is written for many things ("{rows} rows are"); the text says "1 row is".
+ * In a sentence {name} is a number of four digits, {name:2} one of two, or more until it differs from others,
+ * {name:%} a percentage, and {what} the doubt's word. A count is written for many things ("{rows} rows are");
+ * the text says "1 row is".
  */
 typedef struct {
     kspec_severity severity;
@@ -101,6 +102,48 @@ static const kind kinds[] = {
         "what varies around them",
         {"mean_share"}, "center"},
 
+    [KSPEC_DOUBT_TRUTH_CENTER] = {WARNING, "truth-center",
+        "the truth and these eigenvalues ({what}) are centred differently: what the means add is in one of "
+        "them alone",
+        {0}, "center"},
+    [KSPEC_DOUBT_ALL_NOISE] = {SERIOUS, "all-noise",
+        "m(2) = {moment:3} ± {stderr:2} is not above zero: the matrix may be all noise, and nothing is "
+        "resolved",
+        {"moment", "stderr"}},
+    [KSPEC_DOUBT_FIT_DISAGREES] = {WARNING, "fit-disagrees",
+        "the fitted m({order}) = {fitted} and the unbiased one, {moment}, differ by {z:2} standard errors: "
+        "all intervals are widened; compare moments",
+        {"order", "fitted", "moment", "z"}, "method", "moments"},
+    [KSPEC_DOUBT_NOISE_DISAGREES] = {WARNING, "noise-disagrees",
+        "noise {noise} is given, but the trials differ by noise of {of_trials}",
+        {"noise", "of_trials"}, "noise"},
+    [KSPEC_DOUBT_NO_MEASURE] = {WARNING, "no-measure",
+        "no measure on {what} has these moments: m({order}) = {moment:6}, but {fitted:6} in the nearest one; "
+        "a larger upper end or rank, a finer grid or other weights may help",
+        {"order", "moment", "fitted", "distance"}, "upper"},
+    [KSPEC_DOUBT_LIST_CUT] = {WARNING, "list-cut",
+        "the list ends at the {listed}-th largest eigenvalue: it holds {share:3} of the sum of all, {sum}",
+        {"listed", "share", "sum"}},
+    [KSPEC_DOUBT_LIST_DISAGREES] = {WARNING, "list-disagrees",
+        "the listed eigenvalues do not have the measure's moments: m({order}) = {moment} of the {listed} "
+        "listed, {fitted} of all",
+        {"order", "moment", "listed", "fitted"}},
+    [KSPEC_DOUBT_SUM_UNKNOWN] = {SERIOUS, "sum-unknown",
+        "m(1) = {moment} ± {stderr:2} is too uncertain: eigenvalues and their error bars mean little",
+        {"moment", "stderr"}},
+    [KSPEC_DOUBT_NO_EIGENVALUE] = {SERIOUS, "no-eigenvalue",
+        "no eigenvalue is above zero: {what}",
+        {"moment", "number", "grid_step", "upper"}, "upper"},
+    [KSPEC_DOUBT_NO_ERROR_BAR] = {WARNING, "no-error-bar",
+        "m({order}) has no error bar, so there are unit weights and no draws; try fewer moments",
+        {"order"}},
+    [KSPEC_DOUBT_NOTHING_SHARED] = {SERIOUS, "nothing-shared",
+        "the first eigenvalue, {eigenvalue:3}, is not above zero by its interval: the trials may have "
+        "nothing in common",
+        {"eigenvalue"}},
+    [KSPEC_DOUBT_NO_INTERVALS] = {WARNING, "no-intervals",
+        "there are no intervals: they need at least 4 rows that are a sample"},
+
     [KSPEC_DOUBT_CONSTANT_COLUMNS] = {WARNING, "constant-columns",
         "constant columns, {constant} of {cols}, add nothing to any distance",
         {"constant", "cols"}},
@@ -189,6 +232,18 @@ static void put(sink *to, const char *text, size_t n) {
     to->at += n, to->left -= n;
 }
 
+/* Does another number of the doubt look the same with so many digits? */
+static int alike(const kspec_doubt *d, double v, int digits) {
+    char text[40], other[40];
+    int same = 0;
+    ks_print(text, sizeof text, "%.*g", digits, v);
+    for (size_t k = 0; k < d->count; k++) {
+        ks_print(other, sizeof other, "%.*g", digits, d->values[k]);
+        same |= d->values[k] != v && strcmp(text, other) == 0;
+    }
+    return same;
+}
+
 /* What stands for {name}, {name:2} or {name:%} */
 static void put_value(sink *to, const kspec_doubt *d, const char *field, size_t length) {
     size_t name = strcspn(field, ":}");
@@ -201,12 +256,14 @@ static void put_value(sink *to, const kspec_doubt *d, const char *field, size_t 
     for (size_t k = 0; k < d->count; k++) {
         if (strlen(d->names[k]) != name || strncmp(d->names[k], field, name) != 0) continue;
         double v = d->values[k];
+        int digits = how - '0';
+        while (how != '%' && digits < 17 && alike(d, v, digits)) digits++;
         if (how == '%')
             ks_print(text, sizeof text, "%.0f%%", 100 * v);
         else if (v == floor(v) && fabs(v) < 1e15)
             ks_print(text, sizeof text, "%.0f", v);
         else
-            ks_print(text, sizeof text, "%.*g", how - '0', v);
+            ks_print(text, sizeof text, "%.*g", digits, v);
         put(to, text, strlen(text));
     }
 }

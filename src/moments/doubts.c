@@ -62,15 +62,15 @@ static double value_of(const kspec_moments_result *r, kspec_estimator e, int n) 
 /*
  * A kernel has m(n) > 0 and, by Jensen for the weights lambda/m(1), m(n) >= m(2)^(n-1)/m(1)^(n-2). Flat
  * spectra are at the second bound, so that chance puts estimates below it: two standard errors are not
- * chance.
+ * chance; nor, where there is no error bar, is half of the bound.
  */
 static void doubt_bounds(ks_doubts to, const kspec_moments_result *r) {
     for (size_t k = 0; k < r->count; k++) {
         const kspec_estimate *e = r->estimates[k];
         double m1 = value_of(r, e->estimator, 1), m2 = value_of(r, e->estimator, 2),
                bound = e->n > 2 && m1 > 0 && m2 > 0 ? m1 * pow(m2 / m1, e->n - 1) : 0,
-               chance = isfinite(e->std_error) ? 2 * e->std_error : 0;
-        if (e->value > 0 && !(e->value + chance < bound * (1 - 1e-9))) continue;
+               chance = isfinite(e->std_error) ? 2 * e->std_error : 0.5 * bound;
+        if (e->value > 0 && !(e->value + chance + e->rounding < bound * (1 - 1e-9))) continue;
         ks_doubt(to, KSPEC_DOUBT_MOMENT_BELOW_BOUND, NULL, kspec_estimator_name(e->estimator), e->n, e->value,
                  e->value > 0 ? bound : 0);
         return;

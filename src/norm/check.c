@@ -13,9 +13,9 @@ static const unsigned ALL = (KSPEC_NORM_METHOD_RFF_DEBIASED << 1) - 1;
 static kspec_status check_numbers(kspec_norm_opts *o, size_t n, kspec_error *err) {
     if (!o->features) o->features = 256;
     if (o->features > 1000000) return ks_fail(err, KSPEC_E_ARG, "features %zu exceed 1000000", o->features);
-    if (o->methods & KSPEC_NORM_METHOD_RFF_DEBIASED && o->features > KS_DEBIASED_FEATURES)
-        return ks_fail(err, KSPEC_E_ARG, "rff-debiased: %zu features exceed %d", o->features,
-                       KS_DEBIASED_FEATURES);
+    if (o->methods & KSPEC_NORM_METHOD_RFF_DEBIASED && o->features > ks_debiased_features)
+        return ks_fail(err, KSPEC_E_ARG, "rff-debiased: %zu features exceed %zu", o->features,
+                       ks_debiased_features);
     if (o->methods & KS_NORM_SAMPLED && o->sample > n)
         return ks_fail(err, KSPEC_E_ARG, "sample %zu exceeds the number of rows, %zu", o->sample, n);
     if (!o->sample) o->sample = n < 1000 ? n : 1000;

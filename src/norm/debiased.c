@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+size_t ks_debiased_features = 4096;
+
 enum { PERMUTATIONS = 8 };
 
 /*

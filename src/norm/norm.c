@@ -158,7 +158,7 @@ static kspec_status choose_features(ks_norm_job *j, const ks_run *run, int *miss
         if (st) return st;
         *missed =
             d.debiased.order < 2 || d.debiased.high - d.debiased.low > j->o.tolerance * d.debiased.value;
-        if (!*missed || j->o.features * 2 > KS_DEBIASED_FEATURES) return KSPEC_OK;
+        if (!*missed || j->o.features * 2 > ks_debiased_features) return KSPEC_OK;
         j->o.features *= 2;
     }
 }
@@ -223,13 +223,13 @@ static double work_of(const ks_norm_job *j) {
  * features
  */
 static size_t room_of(const ks_norm_job *j) {
-    const size_t q = j->o.tolerance > 0 ? KS_DEBIASED_FEATURES : j->o.features;
+    const size_t q = j->o.tolerance > 0 ? ks_debiased_features : j->o.features;
     const size_t rows = ks_size(ks_size(j->n, j->in.p), sizeof(double));
     const size_t products = ks_size_add(rows, ks_size(j->n, 256 * sizeof(double)));
     if (!(j->o.methods & KS_NORM_RFF)) return products;
     size_t features = ks_rff_device_bytes(j->n, j->in.p, q);
     /* Z^T Z, and the moments of its columns */
-    if (q <= KS_DEBIASED_FEATURES)
+    if (q <= ks_debiased_features)
         features = ks_size_add(features, ks_size(ks_size(q, q), 24 * sizeof(double)));
     return j->o.methods & ~KS_NORM_RFF && products > features ? products : features;
 }

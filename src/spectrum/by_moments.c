@@ -11,8 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* LISTED: the longest list where the mass is free */
-enum { GRID = 1001, DRAWS = 200, LISTED = 4096 };
+enum { GRID = 1001, DRAWS = 200 };
 /* the least positive point of the geometric grid, in units of b */
 static const double smallest = 1e-6;
 
@@ -292,7 +291,7 @@ static kspec_status prepare(job *j, program *g, kspec_error *err) {
 
 kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err) {
     kspec_spectrum_result *r = j->r;
-    size_t rank = j->o.rank ? j->o.rank : LISTED;
+    size_t rank = j->o.rank ? j->o.rank : KS_LISTED;
     program g = {0};
     kspec_status st = check_moments(j, err);
     if (st) return st;

@@ -13,12 +13,17 @@ typedef struct {
     size_t count;
     /* the largest eigenvalue of the sample matrix; NaN without one */
     double sample_top;
+    /* error bars were asked for, of moments that are estimated */
+    int bars;
     /* scratch */
     ks_arena arena;
     /* when the call was made */
     double start;
     kspec_spectrum_result *r;
 } ks_spectrum_job;
+
+/* The longest list by moments, where the mass is free */
+enum { KS_LISTED = 4096 };
 
 /* From j's moments. */
 kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err);
@@ -35,3 +40,6 @@ kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, s
 
 /* The result's given moments, with their errors and their participation ratio, from j's. */
 kspec_status ks_spectrum_given(ks_spectrum_job *j, kspec_error *err);
+
+/* The doubts about j's result, after those about its moments */
+kspec_status ks_spectrum_doubts(ks_spectrum_job *j, kspec_error *err);

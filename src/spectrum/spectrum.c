@@ -64,6 +64,8 @@ static kspec_status check_opts(const kspec_spectrum_opts *o, kspec_error *err) {
     if (o->draws && o->no_draws)
         return ks_fail(err, KSPEC_E_ARG, "draws %d and no_draws exclude each other", o->draws);
     if (o->rank > RANK_MAX) return ks_fail(err, KSPEC_E_ARG, "rank %zu exceeds %d", o->rank, RANK_MAX);
+    if (o->truth_center < KSPEC_CENTER_DEFAULT || o->truth_center > KSPEC_CENTER_BOTH)
+        return ks_fail(err, KSPEC_E_ARG, "unknown truth_center %d", (int)o->truth_center);
     if (o->t_count && !o->t) return ks_fail(err, KSPEC_E_ARG, "the list of t is missing (NULL)");
     for (size_t k = 0; k < o->t_count; k++)
         if (!(o->t[k] > 0 && isfinite(o->t[k])))
@@ -115,6 +117,7 @@ kspec_status ks_spectrum_given(ks_spectrum_job *j, kspec_error *err) {
 static kspec_status new_result(job *j, kspec_error *err) {
     if (!(j->r = ks_result_new(sizeof *j->r))) return ks_nomem(err, "the result", sizeof *j->r);
     ks_arena *arena = ks_result_arena(j->r);
+    j->r->method = j->o.method;
     if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT) j->r->fit = ks_arena_zalloc(arena, 1, sizeof *j->r->fit);
     if (j->o.method == KSPEC_SPECTRUM_METHOD_MOMENTS) j->r->lp = ks_arena_zalloc(arena, 1, sizeof *j->r->lp);
     if (j->o.method == KSPEC_SPECTRUM_METHOD_CVPCA)
@@ -142,13 +145,13 @@ static kspec_status begin(job *j, const kspec_spectrum_opts *opts, int given, ks
 
 static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out, kspec_error *err) {
     ks_arena_free(&j->arena);
+    if (!st) st = ks_spectrum_doubts(j, err);
     st = ks_team_end(j->o.team, st, err);
     if (st) {
         kspec_spectrum_free(j->r);
         return st;
     }
     j->r->seconds = ks_now() - j->start;
-    j->r->method = j->o.method;
     *out = j->r;
     return KSPEC_OK;
 }
@@ -297,6 +300,7 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, ks
     kspec_status st = take_moments(&j->o, used, err);
     if (st) return st;
     j->r->center = used->center;
+    j->bars = !used->no_stderr;
     int fit = j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi;
     if (fit && (st = check_size(phi[0].rows, phi[0].cols, err))) return st;
     int crossed = j->o.method == KSPEC_SPECTRUM_METHOD_CVPCA;

@@ -90,7 +90,7 @@ expect_status 0 kspec spectrum --moments 1,4 --rank 10 --upper 1
 expect_stderr 'no measure on \[0, 1\] has these moments: m\(2\) = 4, but 1 in the nearest one'
 expect_status 0 kspec spectrum --moments 5,4 --stderr 0.1,0.1 --rank 2 --upper 1 --json
 expect_json 'j["distance"] > 3 and j["distance_unit"] == "standard errors"'
-expect_json '"a larger --rank" in j["warnings"][0]'
+expect_json '"a larger upper end or rank" in j["warnings"][0] and j["doubts"][0]["code"] == "no-measure"'
 expect_status 0 kspec spectrum --moments 1,1,1 --rank 5 --upper 1e-30 --json
 expect_json 'all(close(x, 1e-30, 1e-12) for x in j["eigenvalues"]) and "no measure" in j["warnings"][0]'
 # a sum that is not known
@@ -103,7 +103,7 @@ expect "quiet" test ! -s "$err"
 
 # an upper end beside which all eigenvalues are nothing
 expect_status 0 kspec spectrum --moments 1,0.5,0.3 --rank 5 --upper 1e4
-expect_stderr 'all eigenvalues are below the first step of the grid, 10; --upper 10000 is too large'
+expect_stderr 'all are below the first step of the grid, 10; the upper end 10000 is too large'
 # the unit does not matter
 py 'np.save("y.npy", np.load("x.npy") * 2.0**60)'
 kspec spectrum x.npy --rank 10 --draws 20 --json -o x.json

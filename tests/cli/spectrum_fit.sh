@@ -67,9 +67,9 @@ expect_error 2 '--noise: -1 is below 0' kspec spectrum one.npy --noise -1
 expect_status 0 kspec spectrum n.npy --noise 0.8 --json
 expect_json 'j["warnings"] == [] and abs(j["noise_of_trials"] - 0.8) < 0.05'
 expect_status 0 kspec spectrum n.npy --noise 0.5 --json
-expect_json '"--noise 0.5 is given, but the trials differ by noise of 0." in j["warnings"][0]'
+expect_json '"noise 0.5 is given, but the trials differ by noise of 0." in j["warnings"][0]'
 expect_status 0 kspec spectrum n.npy --noise 0 --json
-expect_json '"--noise 0 is given, but the trials differ by noise of" in j["warnings"][0]'
+expect_json '"noise 0 is given, but the trials differ by noise of" in j["warnings"][0]'
 # nothing but noise
 kspec generate linear --rows 60 --cols 50 --dim 1 --eigenvalue 1e-9 --noise 1 --seed 3 -o nothing.npy
 expect_status 0 kspec spectrum nothing.npy --json
@@ -86,6 +86,7 @@ done
 kspec generate linear --rows 100 --cols 100 --dim 60 --eigenvalue 0.1 --seed 21 -o equal.npy
 expect_status 0 kspec spectrum equal.npy --estimator naive --json
 expect_json 'j["widened"] > 1 and "all intervals are widened" in j["warnings"][-1]'
+expect_json 'j["doubts"][-1]["code"] == "fit-disagrees" and j["doubts"][-1]["order"] > 1'
 expect_status 0 kspec spectrum equal.npy --json
 expect_json 'j["widened"] == 1 and j["warnings"] == []'
 
@@ -115,6 +116,17 @@ expect_stdout 'of the sample +truth$'
 expect_stdout '^   1 .* 0\.5$'
 expect_status 0 kspec spectrum x.npy --truth truth.json --json --plot x.gp
 expect_json 'j["truth"] == [0.5] * 10 and j["input"]["truth"]["path"] == "truth.json"'
+# theory centres nothing: a doubt next to a centred fit, here and in a picture of the two results
+expect_json '[d["code"] for d in j["doubts"] if d["code"] == "truth-center"] == ["truth-center"]'
+expect_status 0 kspec spectrum x.npy --truth truth.json --json -o centred.json
+expect_status 0 kspec spectrum x.npy --no-center --truth truth.json --json -o plain.json
+expect "no doubt" eval '! grep -q truth-center plain.json'
+expect_status 0 kspec spectrum x.npy --truth centred.json --json
+expect_json '"truth-center" not in [d["code"] for d in j["doubts"]]'
+expect_status 0 kspec plot centred.json truth.json -o both.gp
+expect_stderr 'the truth and these eigenvalues \(rows centred\) are centred differently'
+expect_status 0 kspec plot plain.json truth.json --json
+expect_json 'j["doubts"] == []'
 expect "the truth in the picture" grep -q "title 'truth'" x.gp
 expect_error 3 'missing "eigenvalues" in moments.json' kspec spectrum x.npy --truth moments.json
 expect_error 3 'cannot open nothing.json' kspec spectrum x.npy --truth nothing.json

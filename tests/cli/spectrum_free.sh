@@ -75,7 +75,7 @@ expect_json 'j["draws"] == 200'
 
 # moments that no measure has, and lists that are not theirs
 expect_status 0 kspec spectrum --moments 1,-0.1 --upper 1 --json
-expect_json '"no measure on (0, 1]" in j["warnings"][0] and "finer --grid" in j["warnings"][0]'
+expect_json '"no measure on (0, 1]" in j["warnings"][0] and "finer grid" in j["warnings"][0]'
 expect_status 0 kspec spectrum --moments 0.1,0.05 --upper 1 --json
 expect_json 'j["rank"] == 1 and j["eigenvalues"] == [0] and "those of 0.2 eigenvalues" in j["warnings"][0]'
 expect_status 0 kspec spectrum --moments -1,-0.1 --upper 1 --json

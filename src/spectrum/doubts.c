@@ -1,0 +1,106 @@
+/* What is doubtful about a spectrum, by each method. */
+#include "base/doubt.h"
+#include "base/error.h"
+#include "spectrum/methods.h"
+
+#include <math.h>
+
+/* Noise that is given and that of the trials may differ by this share. */
+static const double NEAR = 0.1;
+
+static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_spectrum_result *r) {
+    const kspec_spectrum_fit *f = r->fit;
+    double most = 0;
+    size_t n = 0; /* where fit and unbiased moments are farthest apart */
+    for (size_t k = 1; k < r->count; k++)
+        if (fabs(f->z[k]) > most) most = fabs(f->z[n = k]);
+    if (f->all_noise) ks_doubt(to, KSPEC_DOUBT_ALL_NOISE, NULL, NULL, r->given[1], r->given_std_error[1]);
+    if (f->widened > 1)
+        ks_doubt(to, KSPEC_DOUBT_FIT_DISAGREES, NULL, NULL, (double)(n + 1), r->fitted[n], r->given[n], most);
+    if ((o->noise > 0 || o->no_noise) && fabs(o->noise / f->noise_of_trials - 1) > NEAR)
+        ks_doubt(to, KSPEC_DOUBT_NOISE_DISAGREES, NULL, NULL, o->noise, f->noise_of_trials);
+}
+
+/* Estimates are off by a standard error or so; three, or any distance without errors, deserve a doubt. */
+static void doubt_distance(ks_doubts to, const kspec_spectrum_result *r) {
+    const kspec_spectrum_lp *m = r->lp;
+    const int n = m->distance_order;
+    char range[40];
+    if (m->distance <= (m->distance_in_errors ? 3 : 1e-6)) return;
+    ks_print(range, sizeof range, "%s0, %.4g]", m->free_mass ? "(" : "[", m->upper);
+    ks_doubt(to, KSPEC_DOUBT_NO_MEASURE, NULL, range, n, r->given[n - 1], r->fitted[n - 1], m->distance);
+}
+
+/*
+ * Rounding to whole eigenvalues moves the list's m(n) by up to half the n-th power of the largest point of
+ * the measure; that of draws lies some standard errors from the one solution's.
+ */
+static void doubt_list(ks_doubts to, const kspec_spectrum_result *r) {
+    const kspec_spectrum_lp *m = r->lp;
+    const double largest = fmax(m->atoms ? m->support[m->atoms - 1] : 0, r->eigenvalues[0]),
+                 last = r->eigenvalues[r->rank - 1];
+    const int cut = r->rank == KS_LISTED;
+    if (cut)
+        ks_doubt(to, KSPEC_DOUBT_LIST_CUT, NULL, NULL, (double)r->rank, m->listed[0] / r->fitted[0],
+                 r->fitted[0]);
+    for (size_t n = 0; n < r->count; n++) {
+        /* what lies beyond the end is at most the last one's power for each */
+        const double beyond = cut ? (r->fitted[0] - m->listed[0]) * pow(last, (double)n) : 0,
+                     off = m->listed[n] - r->fitted[n],
+                     allowed = (1 + 1e-9) * 0.5 * pow(largest, (double)(n + 1)) +
+                               (m->draws ? 3 * r->given_std_error[n] : 0);
+        if (fabs(off) <= allowed || (cut && fabs(off + beyond) <= allowed + beyond)) continue;
+        ks_doubt(to, KSPEC_DOUBT_LIST_DISAGREES, NULL, NULL, (double)(n + 1), m->listed[n], (double)r->rank,
+                 r->fitted[n]);
+        return;
+    }
+}
+
+static void doubt_moments(ks_doubts to, const kspec_spectrum_result *r, int bars) {
+    const kspec_spectrum_lp *m = r->lp;
+    const double sum = r->given[0];
+    char none[160] = "";
+    doubt_distance(to, r);
+    if (m->free_mass) doubt_list(to, r);
+    if (r->given_std_error[0] > 0.5 * fabs(sum)) /* NaN: none */
+        ks_doubt(to, KSPEC_DOUBT_SUM_UNKNOWN, NULL, NULL, sum, r->given_std_error[0]);
+    if (m->free_mass && sum > 0 && m->number < 0.5)
+        ks_print(none, sizeof none,
+                 "the moments are those of %.2g eigenvalues, fewer than one half; the upper "
+                 "end %g may be too large",
+                 m->number, m->upper);
+    else if (sum > 0 && r->eigenvalues[0] == 0)
+        ks_print(none, sizeof none,
+                 "all are below the first step of the grid, %.4g; the upper end %g is too "
+                 "large",
+                 m->grid_step, m->upper);
+    else if (sum <= 0 && m->free_mass)
+        ks_print(none, sizeof none, "m(1) = %.4g is not positive", sum);
+    if (*none) ks_doubt(to, KSPEC_DOUBT_NO_EIGENVALUE, NULL, none, sum, m->number, m->grid_step, m->upper);
+    for (size_t n = 0; n < r->count; n++) bars |= isfinite(r->given_std_error[n]);
+    for (size_t n = 0; n < r->count && bars; n++) {
+        if (isfinite(r->given_std_error[n])) continue;
+        ks_doubt(to, KSPEC_DOUBT_NO_ERROR_BAR, NULL, NULL, (double)(n + 1));
+        break;
+    }
+}
+
+kspec_status ks_spectrum_doubts(ks_spectrum_job *j, kspec_error *err) {
+    static const char *const centers[] = {"", "not centred", "rows centred", "columns centred",
+                                          "rows and columns centred"};
+    kspec_spectrum_result *r = j->r;
+    const ks_doubts to = KS_DOUBTS(r);
+    const kspec_center truth = j->o.truth_center;
+    for (size_t k = 0; r->moments && k < r->moments->doubt_count; k++) {
+        const kspec_doubt *d = r->moments->doubts[k];
+        ks_doubt_add(to, d->code, d->where, d->what, d->values);
+    }
+    if (truth && r->center && truth != r->center)
+        ks_doubt(to, KSPEC_DOUBT_TRUTH_CENTER, NULL, centers[r->center], 0);
+    if (r->fit) doubt_fit(to, &j->o, r);
+    if (r->lp) doubt_moments(to, r, j->bars);
+    if (r->cvpca && r->ci_low[0] <= 0) /* never without an interval */
+        ks_doubt(to, KSPEC_DOUBT_NOTHING_SHARED, NULL, NULL, r->eigenvalues[0]);
+    if (r->cvpca && !r->cvpca->groups && j->bars) ks_doubt(to, KSPEC_DOUBT_NO_INTERVALS, NULL, NULL, 0);
+    return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
+}
