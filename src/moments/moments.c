@@ -235,10 +235,10 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
         if (j->missing && isnan(e->value)) {
             st = none_left(j, task, k, err);
         } else if (!isfinite(e->value))
-            st = ks_about(err, "normalize", NULL,
-                          ks_fail(err, KSPEC_E_NUMERIC,
-                                  "%s: m(%d) exceeds the largest double; scale the data",
-                                  kspec_estimator_name(task->label), k));
+            st =
+                ks_about(err, "normalize", NULL,
+                         ks_fail(err, KSPEC_E_NUMERIC, "%s: m(%d) exceeds the largest double; scale the data",
+                                 kspec_estimator_name(task->label), k));
     }
     ks_arena_free(&arena);
     return st;

@@ -210,9 +210,9 @@ static kspec_status use_estimates(job *j, const kspec_matrix *phi, size_t ntrial
                            "estimators 0x%x: eigenvalues come from one of them, not several",
                            used->estimators);
         if ((e->root != 0 && fabs(e->value) < DBL_MIN) || none)
-            return ks_about(err, "normalize", NULL,
-                            ks_fail(err, KSPEC_E_NUMERIC,
-                                    "m(%zu) is below the smallest double; scale the data", k + 1));
+            return ks_about(
+                err, "normalize", NULL,
+                ks_fail(err, KSPEC_E_NUMERIC, "m(%zu) is below the smallest double; scale the data", k + 1));
         m[k] = e->value;
         errors[k] = e->std_error;
     }

@@ -139,8 +139,7 @@ TEST(headers_are_told_by_the_rows_below) {
     READS("x,y,1,2\n3,4,5,6\n", 1, 4, "x|y|1|2", 3, 4, 5, 6); /* half are words */
     READS(",,x,1\n3,4,5,6\n", 1, 4, "||x|1", 3, 4, 5, 6);     /* of what is there */
     READS("country,2020,2021,2022\n1,2,3,4\n", 1, 4, "country|2020|2021|2022", 1, 2, 3, 4);
-    REFUSES("a\n1\nabc\n2\n",
-            "x.csv: line 3, column 0: 'abc' is not a number; leave the column out");
+    REFUSES("a\n1\nabc\n2\n", "x.csv: line 3, column 0: 'abc' is not a number; leave the column out");
     REFUSES("a,b\n", "x.csv has no numbers: its only row is line 1");
     REFUSES("Bob,Ann\nEve,Joe\n", "line 1, column 0: 'Bob' is not a number");
 }
@@ -215,8 +214,7 @@ TEST(malformed_text_is_refused) {
     REFUSES("# c\n\n1,2,3,4,5\n1,2,3,4,5\n\n\n1,2,3,4\n", "x.csv: line 7 has 4 fields, line 3 has 5");
     REFUSES("1 2\n3\n", "x.csv: line 2 has 1 field, line 1 has 2");
     REFUSES("1,2,\n3,4\n", "x.csv: line 2 has 2 fields, line 1 has 3");
-    REFUSES("1,2\n3,abc\n",
-            "x.csv: line 2, column 1: 'abc' is not a number; leave the column out");
+    REFUSES("1,2\n3,abc\n", "x.csv: line 2, column 1: 'abc' is not a number; leave the column out");
     REFUSES("a;b\n1,5;2\n", "x.csv: line 2, column 0: '1,5' has a decimal comma; kspec reads decimal points");
     REFUSES("1,5;2\n2,5;3\n", "x.csv: line 1, column 0: '1,5' has a decimal comma");
     REFUSES("1,5\t2\n2,5\t3\n", "has a decimal comma");
