@@ -214,31 +214,13 @@ static int read_all(const dimension_args *a, cli_recordings *of, cli_groups *gro
     return status;
 }
 
-/* What does not go together */
-static int check(const dimension_args *a) {
-    const cli_group_files *f = &a->groups;
-    const int groups = f->rows || f->cols || f->column, holes = a->common.nan == KSPEC_NAN_KEEP;
-    if (a->center == KSPEC_CENTER_BOTH)
-        return cli_error(EXIT_USAGE, "--center=both: the dimension with both sides centred is not known "
-                                     "without bias; take rows or cols");
-    if (a->curve && (groups || holes))
-        return cli_error(EXIT_USAGE, "--curve and %s exclude each other",
-                         groups ? "groups" : "--nan pairwise");
-    if (groups && holes) return cli_error(EXIT_USAGE, "groups and --nan pairwise exclude each other");
-    if (a->center == KSPEC_CENTER_COLS && a->common.nan == KSPEC_NAN_RAGGED_TRIALS)
-        return cli_error(EXIT_USAGE, "--center=cols and --nan ragged-trials exclude each other");
-    return EXIT_DONE;
-}
-
 static int run(void *args) {
     dimension_args *a = args;
     cli_common *c = &a->common;
     cli_recordings of;
     cli_groups groups = {0};
     kspec_dimension_result **r = NULL;
-    int status = check(a);
-    if (status) return status;
-    status = cli_recordings_make(c, &a->labels, 0, &of);
+    int status = cli_recordings_make(c, &a->labels, 0, &of);
     if (!status) status = read_all(a, &of, &groups);
     if (!status && !(r = calloc(of.count, sizeof *r))) status = cli_no_memory();
     for (size_t k = 0; k < of.count && !status; k++)

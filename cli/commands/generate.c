@@ -89,9 +89,6 @@ static int check(const generate_args *a) {
                           : !a->dim && !a->sigma && !a->sigma_x ? "dim"
                                                                 : NULL;
     if (missing) return cli_error(EXIT_USAGE, "generate: --%s is missing", missing);
-    if (a->eta.count && (a->sigma || a->sigma_x))
-        return cli_error(EXIT_USAGE, "generate %s takes --eta or --sigma and --sigma-x, not both",
-                         cli_choice_name(processes, a->common.what));
     if (a->noise_correlation && !cli_given(&a->common, "noise"))
         return cli_error(EXIT_USAGE, "generate: --noise-correlation needs --noise");
     if (cli_given(&a->common, "noise-share") && !a->noise_correlation)
@@ -178,7 +175,7 @@ static json_t *to_json(const void *result) {
 static int run(void *args) {
     generate_args *a = args;
     if (a->trials == 0) a->trials = 1;
-    if (a->dim == 0) a->dim = a->eta.count ? a->eta.count : a->eigenvalues.count;
+    if (a->dim == 0 && !a->sigma && !a->sigma_x) a->dim = a->eta.count ? a->eta.count : a->eigenvalues.count;
     cli_covariances c = {0};
     int status = check(a);
     if (!status && (a->sigma || a->sigma_x))

@@ -38,7 +38,7 @@ static int same_labels(const cli_common *c, const cli_group_files *f, size_t k, 
 
 /* The labels are a column of the table: it is not read as a feature. */
 static int take_column(cli_common *c, const cli_group_files *f, cli_groups *g) {
-    if (f->rows) return cli_error(EXIT_USAGE, "--groups and --groups-column exclude each other");
+    if (f->rows) return cli_error(EXIT_USAGE, "--groups and --groups-column cannot be combined");
     if (strcmp(c->inputs[0], "-") == 0)
         return cli_error(EXIT_USAGE, "--groups-column reads its table twice: standard input cannot be");
     if (c->axes && strcmp(c->axes, "rows,cols") != 0)

@@ -79,11 +79,6 @@ static int check(norm_args *a) {
     int scaled = cli_given(c, "sigma") || a->gamma > 0;
     if (!a->methods) a->methods = KSPEC_NORM_METHOD_LANCZOS | (a->gram ? 0 : KSPEC_NORM_METHOD_RFF_DEBIASED);
     if (!a->gram && !scaled) a->sigma.median = 1;
-    if (cli_given(c, "sigma") && a->gamma > 0)
-        return cli_error(EXIT_USAGE, "norm: only one of --sigma and --gamma can be given");
-    if (a->gram && (scaled || cli_given(c, "kernel") || a->standardize || a->minmax))
-        return cli_error(EXIT_USAGE,
-                         "norm: --gram takes no --kernel, --sigma, --gamma, --standardize or --minmax");
     if (a->standardize && a->minmax)
         return cli_error(EXIT_USAGE, "norm: only one of --standardize and --minmax can be given");
     if (!(a->memory >= 0 && a->memory <= 1e9))

@@ -108,8 +108,6 @@ static int check_lists(const ridge_args *a) {
     if (a->cost_limit > 0 && a->features.count)
         return cli_error(EXIT_USAGE,
                          "--optimize features takes --cost-limit or --features as its limit, not both");
-    if (a->optimize && !a->test && !a->test_per_class && a->test_noise == 0)
-        return cli_error(EXIT_USAGE, "--optimize needs a test set");
     if (a->tolerance >= 1) return cli_error(EXIT_USAGE, "--tolerance: %g is not below 1", a->tolerance);
     return EXIT_DONE;
 }

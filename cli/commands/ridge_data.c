@@ -84,9 +84,6 @@ static int check_args(const ridge_args *a) {
     if (a->test_per_class && !a->test && !a->per_class)
         return cli_error(EXIT_USAGE,
                          "--test-per-class without --test needs --per-class, to leave rows for testing");
-    if (a->test_noise > 0 && (a->test || a->test_per_class))
-        return cli_error(EXIT_USAGE,
-                         "--test-noise takes no --test or --test-per-class: it makes its own test rows");
     return EXIT_DONE;
 }
 

@@ -94,26 +94,18 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
 
 /* ---- where the moments come from ---- */
 
-/* The linear program's options imply its method, and exclude the other; a fit's exclude the program's. */
+/* The linear program's options imply its method, and contradict a fit that is asked for. */
 static int check_method(spectrum_args *a) {
     static const char *const of_the_program[] = {"rank",  "moments",  "weights", "grid", "spacing",
                                                  "upper", "quantile", "draws",   NULL};
-    static const char *const of_the_fit[] = {"noise", "exponent", NULL};
     for (const char *const *name = of_the_program; *name; name++) {
         if (!cli_given(&a->common, *name)) continue;
-        if (cli_given(&a->common, "method") && a->method != KSPEC_SPECTRUM_METHOD_MOMENTS)
+        if (cli_given(&a->common, "method") && a->method == KSPEC_SPECTRUM_METHOD_FIT)
             return cli_error(EXIT_USAGE, "spectrum: --%s needs --method moments", *name);
-        if (!cli_given(&a->common, "method") && !a->implied_by) a->implied_by = *name;
+        if (cli_given(&a->common, "method")) continue;
+        if (!a->implied_by) a->implied_by = *name;
         a->method = KSPEC_SPECTRUM_METHOD_MOMENTS;
     }
-    for (const char *const *name = of_the_fit; *name && a->method != KSPEC_SPECTRUM_METHOD_FIT; name++)
-        if (cli_given(&a->common, *name))
-            return cli_error(EXIT_USAGE, "spectrum: --%s needs --method fit", *name);
-    if (a->t.count && a->method == KSPEC_SPECTRUM_METHOD_CVPCA)
-        return cli_error(EXIT_USAGE, "spectrum: --at needs --method fit or moments");
-    if (!(a->noise >= 0)) return cli_error(EXIT_USAGE, "--noise: %g is below 0", a->noise);
-    if (a->exponent.count && a->exponent.count < 2)
-        return cli_error(EXIT_USAGE, "--exponent: one eigenvalue has no slope; give a range such as 10-100");
     return EXIT_DONE;
 }
 
@@ -141,8 +133,6 @@ static int check_options(spectrum_args *a) {
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);
     int status = check_method(a);
     if (status) return status;
-    if (!a->rank && cli_given(&a->common, "quantile"))
-        return cli_error(EXIT_USAGE, "spectrum: --quantile needs --rank");
     if (a->draws && a->how.no_stderr)
         return cli_error(EXIT_USAGE, "spectrum: --draws needs error bars, which --no-stderr leaves out");
     return EXIT_DONE;

@@ -312,7 +312,7 @@ def run(
     """Runs a command; warns of what it warns of, and raises what it reports."""
     if options.get("no_center"):
         if options["center"] not in (None, False):
-            raise ValueError(f"center={options['center']!r} and no_center exclude each other")
+            raise ValueError(f"center={options['center']!r} and no_center cannot be combined")
         warnings.warn("no_center is deprecated: use center=False", DeprecationWarning, _outside())
     line = _Line(words)
     line.on_device = "device" in rules and options.get("device") != "cpu"

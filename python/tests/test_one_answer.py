@@ -79,7 +79,7 @@ def test_no_center_is_deprecated() -> None:
         r = kspec.dimension(x, no_center=True)
     assert seen[0].filename == __file__
     assert r.dimension == kspec.dimension(x, center=False).dimension and r.center == "none"
-    with pytest.raises(ValueError, match="exclude each other"):
+    with pytest.raises(ValueError, match="cannot be combined"):
         kspec.dimension(x, center="rows", no_center=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

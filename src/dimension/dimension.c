@@ -22,17 +22,18 @@ static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
     if (o->curve > CURVE_MAX)
         return ks_fail(err, KSPEC_E_ARG, "a curve of %zu points exceeds %d", o->curve, CURVE_MAX);
     if (o->curve && (o->row_groups || o->col_groups || o->pairwise))
-        return ks_fail(err, KSPEC_E_ARG, "a curve and %s exclude each other",
-                       o->pairwise ? "missing entries (pairwise)" : "groups");
+        return ks_about(err, "curve", NULL,
+                        ks_fail(err, KSPEC_E_ARG, "a curve and %s cannot be combined",
+                                o->pairwise ? "missing entries (pairwise)" : "groups"));
     kspec_status st = ks_center_resolve(&o->center, KSPEC_CENTER_ROWS, err);
     if (st) return st;
     if (o->center == KSPEC_CENTER_BOTH)
-        return ks_fail(err, KSPEC_E_ARG,
-                       "the dimension of a kernel that is centred on both sides is not known without bias; "
-                       "center over rows or over columns");
+        st = ks_fail(err, KSPEC_E_ARG,
+                     "the dimension of a kernel that is centred on both sides is not known without bias; "
+                     "center over rows or over columns");
     if (o->center == KSPEC_CENTER_COLS && o->row_trials)
-        return ks_fail(err, KSPEC_E_ARG, "ragged trials are centred over rows only");
-    return KSPEC_OK;
+        st = ks_fail(err, KSPEC_E_ARG, "ragged trials are centred over rows only");
+    return st ? ks_about(err, "center", "rows", st) : KSPEC_OK;
 }
 
 static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,

@@ -16,10 +16,13 @@ kspec_status ks_bandwidth_check(const ks_bandwidth *b, kspec_error *err) {
     if (!(b->gamma >= 0 && b->gamma <= 1e300))
         return ks_fail(err, KSPEC_E_ARG, "gamma %g is not between 0 and 1e300", b->gamma);
     if (b->sigma > 0 && b->gamma > 0)
-        return ks_fail(err, KSPEC_E_ARG, "sigma %g and gamma %g: give only one of them", b->sigma, b->gamma);
+        return ks_about(
+            err, "sigma", NULL,
+            ks_fail(err, KSPEC_E_ARG, "sigma %g and gamma %g: give only one of them", b->sigma, b->gamma));
     if (b->median && (b->sigma > 0 || b->gamma > 0))
-        return ks_fail(err, KSPEC_E_ARG, "%s %g and median_sigma: give only one of them",
-                       b->sigma > 0 ? "sigma" : "gamma", b->sigma > 0 ? b->sigma : b->gamma);
+        return ks_about(err, "sigma", NULL,
+                        ks_fail(err, KSPEC_E_ARG, "%s %g and median_sigma: give only one of them",
+                                b->sigma > 0 ? "sigma" : "gamma", b->sigma > 0 ? b->sigma : b->gamma));
     return KSPEC_OK;
 }
 

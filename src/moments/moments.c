@@ -72,11 +72,9 @@ static kspec_status check_assignment(const job *j, kspec_error *err) {
 static kspec_status check_holes(job *j, kspec_error *err) {
     kspec_moments_opts *o = &j->o;
     if (!o->pairwise) return KSPEC_OK;
-    if (o->row_groups || o->col_groups)
-        return ks_fail(err, KSPEC_E_ARG, "groups and missing entries (pairwise) exclude each other");
-    if (o->row_trials)
-        return ks_fail(err, KSPEC_E_ARG, "ragged trials and missing entries (pairwise) exclude each other");
-    kspec_status st = ks_tasks_check_mixture(o, "missing entries", err);
+    const ks_dependence how = {o->row_groups, o->col_groups, o->pairwise};
+    kspec_status st = ks_dependence_check(&how, o->row_trials, err);
+    if (!st) st = ks_tasks_check_mixture(o, "missing entries", err);
     return st ? st : ks_trials_missing(&j->trials, &j->missing, err);
 }
 
@@ -113,7 +111,7 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
     j->trials.keep_means = !ks_groups_even(&j->rows);
     if ((st = check_holes(j, err))) return st;
     if (o->correlation && o->no_stderr)
-        return ks_fail(err, KSPEC_E_ARG, "correlation and no_stderr exclude each other");
+        return ks_fail(err, KSPEC_E_ARG, "correlation and no_stderr cannot be combined");
     if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
     if (o->splits == 0) o->splits = 8;
     size_t repeats = ks_trials_splits(&j->trials, o->splits);

@@ -11,15 +11,15 @@ kspec_status ks_tasks_check_mixture(const kspec_moments_opts *o, const char *wha
             return ks_fail(err, KSPEC_E_ARG, "%s does not take %s; use path, exact or auto",
                            kspec_estimator_name(no[k]), what);
     if (o->sampled != KSPEC_SAMPLED_BOTH)
-        return ks_fail(err, KSPEC_E_ARG, "%s and a complete side (sampled) exclude each other", what);
+        return ks_fail(err, KSPEC_E_ARG, "%s and a complete side (sampled) cannot be combined", what);
     if (o->population_rows || o->population_cols)
-        return ks_fail(err, KSPEC_E_ARG, "%s and finite populations exclude each other", what);
+        return ks_fail(err, KSPEC_E_ARG, "%s and finite populations cannot be combined", what);
     if (ks_cols_centred(o->center))
         return ks_fail(err, KSPEC_E_ARG, "%s are centred over rows only, not over %s", what,
                        o->center == KSPEC_CENTER_COLS ? "columns" : "both sides");
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT)
-        return ks_fail(err, KSPEC_E_ARG, "%s and the assignment scheme exclude each other", what);
-    if (o->bound) return ks_fail(err, KSPEC_E_ARG, "%s and the variance bound exclude each other", what);
+        return ks_fail(err, KSPEC_E_ARG, "%s and the assignment scheme cannot be combined", what);
+    if (o->bound) return ks_fail(err, KSPEC_E_ARG, "%s and the variance bound cannot be combined", what);
     if (ks_centred(o->center) && o->estimators & KSPEC_ESTIMATOR_PATH)
         return ks_fail(err, KSPEC_E_ARG, "path does not take %s of centred data; use exact or auto", what);
     if (ks_centred(o->center) && o->nmax > 2)

@@ -24,16 +24,19 @@ kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t nt
                                       arena, err);
 }
 
+kspec_status ks_dependence_check(const ks_dependence *how, const size_t *row_trials, kspec_error *err) {
+    const int groups = how->row_groups || how->col_groups;
+    if (!how->pairwise || (!groups && !row_trials)) return KSPEC_OK;
+    return ks_about(err, "pairwise", NULL,
+                    ks_fail(err, KSPEC_E_ARG, "%s and missing entries (pairwise) cannot be combined",
+                            groups ? "groups" : "ragged trials"));
+}
+
 static kspec_status open_groups(ks_measured *m, const ks_dependence *how, const char *what, ks_arena *arena,
                                 kspec_error *err) {
     size_t least = ks_centred(m->trials.center) ? 5 : 3;
-    if (how->pairwise && (how->row_groups || how->col_groups))
-        return ks_fail(err, KSPEC_E_ARG, "%s: groups and missing entries (pairwise) exclude each other",
-                       what);
-    if (how->pairwise && m->trials.row_trials)
-        return ks_fail(err, KSPEC_E_ARG,
-                       "%s: ragged trials and missing entries (pairwise) exclude each other", what);
-    kspec_status st = ks_groups_make(&m->rows, how->row_groups, m->trials.P, "row", arena, err);
+    kspec_status st = ks_dependence_check(how, m->trials.row_trials, err);
+    if (!st) st = ks_groups_make(&m->rows, how->row_groups, m->trials.P, "row", arena, err);
     if (!st) st = ks_groups_make(&m->cols, how->col_groups, m->trials.Q, "column", arena, err);
     if (!st && (m->rows.count < least || m->cols.count < 3))
         st = ks_fail(err, KSPEC_E_ARG,

@@ -45,6 +45,9 @@ typedef struct {
     int pairwise;
 } ks_dependence;
 
+/* Do they go together? */
+kspec_status ks_dependence_check(const ks_dependence *how, const size_t *row_trials, kspec_error *err);
+
 /*
  * Checks shapes and entries, and that rows and columns suffice to leave one of each out: 5 rows (3 where not
  * centred) and 3 columns. `what` names the matrix in messages.

@@ -51,8 +51,9 @@ kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, kspec_error *er
         return ks_fail(err, KSPEC_E_ARG, "random features need the rows themselves, not their Gram matrix");
     if (o->sigma > 0 || o->gamma > 0 || o->median_sigma || o->scaling != KSPEC_SCALING_NONE ||
         o->kernel != KSPEC_KERNEL_GAUSSIAN)
-        return ks_fail(err, KSPEC_E_ARG,
-                       "a Gram matrix takes no kernel, sigma, gamma, median_sigma or scaling");
+        return ks_about(err, "gram", NULL,
+                        ks_fail(err, KSPEC_E_ARG,
+                                "a Gram matrix takes no kernel, sigma, gamma, median_sigma or scaling"));
     return KSPEC_OK;
 }
 

@@ -65,8 +65,10 @@ static kspec_status check_pair(const kspec_matrix *x, const kspec_matrix *y, int
 
 static kspec_status check_data(kspec_ridge *r, const data *d, kspec_error *err) {
     if (r->o.test_noise > 0 && d->xt)
-        return ks_fail(err, KSPEC_E_ARG,
-                       "test_noise makes test rows of the training rows: give no test rows");
+        return ks_about(err, "test_noise", NULL,
+                        ks_fail(err, KSPEC_E_ARG,
+                                "test_noise and test rows cannot be combined: it makes "
+                                "test rows of the training rows"));
     if (!d->xt != !d->yt) return ks_fail(err, KSPEC_E_ARG, "test rows and test targets go together");
     kspec_status st = check_pair(d->x, d->y, 0, err);
     if (!st && d->xt) st = check_pair(d->xt, d->yt, 1, err);

@@ -296,7 +296,9 @@ kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err) {
     kspec_status st = check_moments(j, err);
     if (st) return st;
     if (!j->o.rank && j->o.quantile)
-        return ks_fail(err, KSPEC_E_ARG, "quantiles need a rank: without one, eigenvalues are counted");
+        return ks_about(
+            err, "rank", NULL,
+            ks_fail(err, KSPEC_E_ARG, "quantiles need a rank: without one, eigenvalues are counted"));
     r->lp->free_mass = !j->o.rank;
     if (!j->o.grid) j->o.grid = GRID;
     if (!j->o.t) j->o.t_count = 4;

@@ -31,18 +31,21 @@ static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *er
     if (o->method < KSPEC_SPECTRUM_METHOD_FIT || o->method > KSPEC_SPECTRUM_METHOD_CVPCA)
         return ks_fail(err, KSPEC_E_ARG, "unknown method %d", (int)o->method);
     if (!(o->noise >= 0 && isfinite(o->noise)))
-        return ks_fail(err, KSPEC_E_ARG, "noise %g is not a standard deviation", o->noise);
+        return ks_about(err, "noise", NULL,
+                        ks_fail(err, KSPEC_E_ARG, "noise %g is not a standard deviation", o->noise));
     if (o->noise > 0 && o->no_noise)
-        return ks_fail(err, KSPEC_E_ARG, "noise %g and no_noise exclude each other", o->noise);
+        return ks_fail(err, KSPEC_E_ARG, "noise %g and no_noise cannot be combined", o->noise);
     if (o->exponent_to && o->exponent_to < o->exponent_from + 1)
         return ks_fail(err, KSPEC_E_ARG, "an exponent from eigenvalue %zu to %zu needs two of them",
                        o->exponent_from, o->exponent_to);
     if (chosen(o) != KSPEC_SPECTRUM_METHOD_FIT &&
         (o->noise > 0 || o->no_noise || o->exponent_from || o->exponent_to))
-        return ks_fail(err, KSPEC_E_ARG, "noise and the exponent's range need the method fit");
+        return ks_about(err, "method", "fit",
+                        ks_fail(err, KSPEC_E_ARG, "noise and the exponent's range need the method fit"));
     if (o->method == KSPEC_SPECTRUM_METHOD_CVPCA && (of_the_program(o) || o->t_count))
-        return ks_fail(err, KSPEC_E_ARG,
-                       "the method cvpca has no rank, grid, upper end, weights, draws or t");
+        return ks_about(
+            err, "method", "moments",
+            ks_fail(err, KSPEC_E_ARG, "the method cvpca has no rank, grid, upper end, weights, draws or t"));
     return KSPEC_OK;
 }
 
@@ -62,7 +65,7 @@ static kspec_status check_opts(const kspec_spectrum_opts *o, kspec_error *err) {
     if (o->draws < 0) return ks_fail(err, KSPEC_E_ARG, "draws %d is below 1", o->draws);
     if (o->draws > DRAWS_MAX) return ks_fail(err, KSPEC_E_ARG, "draws %d exceeds %d", o->draws, DRAWS_MAX);
     if (o->draws && o->no_draws)
-        return ks_fail(err, KSPEC_E_ARG, "draws %d and no_draws exclude each other", o->draws);
+        return ks_fail(err, KSPEC_E_ARG, "draws %d and no_draws cannot be combined", o->draws);
     if (o->rank > RANK_MAX) return ks_fail(err, KSPEC_E_ARG, "rank %zu exceeds %d", o->rank, RANK_MAX);
     if (o->truth_center < KSPEC_CENTER_DEFAULT || o->truth_center > KSPEC_CENTER_BOTH)
         return ks_fail(err, KSPEC_E_ARG, "unknown truth_center %d", (int)o->truth_center);

@@ -48,9 +48,10 @@ expect_stderr 'is not above zero by its interval: the trials may have nothing in
 kspec generate linear --rows 9 --cols 12 --dim 3 --eigenvalue 1 -o one.npy
 expect_error 3 'eigenvalues need at least 2 trials, not 1' kspec spectrum one.npy --method cvpca
 expect_error 2 'split, not assigned' kspec spectrum five.npy --method cvpca --trial-scheme assignment
-for option in '--rank 3' '--draws 5' '--upper 1' '--moments 1,2'; do
-    expect_error 2 "--${option:2:4}.* needs --method moments" kspec spectrum t.npy --method cvpca $option
+for option in '--rank 3' '--draws 5' '--upper 1' '--at 1'; do
+    expect_error 2 'the method cvpca has no rank.* or t \(--method\)$' \
+        kspec spectrum t.npy --method cvpca $option
 done
-expect_error 2 '--at needs --method fit or moments' kspec spectrum t.npy --method cvpca --at 1
-expect_error 2 '--noise needs --method fit' kspec spectrum t.npy --method cvpca --noise 1
+expect_error 2 'cvpca needs a matrix, not moments' kspec spectrum --moments 1,2 --method cvpca
+expect_error 2 'need the method fit \(--method\)$' kspec spectrum t.npy --method cvpca --noise 1
 done_testing

@@ -97,7 +97,7 @@ expect_error 3 'Sigma_x is not positive semidefinite: the smallest' $sig --sigma
 expect_error 3 '--sigma: wide.csv is 2 x 3, not square' $sig --sigma wide.csv
 expect_error 3 'cannot open none.csv' $sig --sigma none.csv
 expect_error 2 '--dim is 3, but S.csv has 2 dimensions' $sig --sigma S.csv --dim 3
-expect_error 2 'takes --eta or --sigma and --sigma-x, not both' $sig --sigma S.csv --eta 3
+expect_error 2 'eta and Sigma, Sigma_x cannot be combined \(--eta\)$' $sig --sigma S.csv --eta 3
 expect_error 2 'generate linear takes no --sigma-x' \
     kspec generate linear --rows 2 --cols 2 --sigma-x S.csv -o z.npy
 

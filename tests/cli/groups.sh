@@ -104,16 +104,20 @@ py 'import csv; t = list(csv.reader(open("t.csv"))); t[1][t[0].index("who")] = "
 csv.writer(open("t2.csv", "w")).writerows(t)'
 expect_error 3 "column 'who' has other groups in t2.csv than in t.csv" \
     kspec moments t.csv t2.csv --groups-column who
-expect_error 2 'exclude each other' kspec moments t.csv --groups-column who --groups g.txt
+expect_error 2 'cannot be combined' kspec moments t.csv --groups-column who --groups g.txt
 printf 'who,a,b\n1,2,3\n1,5,6\n2,7,9\n' >n.csv
 expect_error 2 "takes 'who', which is the column of labels" \
     kspec moments n.csv --groups-column who --select-cols 0,1
 expect_error 2 'kv-row does not take groups' kspec moments x.npy --groups g.txt --estimator kv-row
 expect_error 2 'order 3 exceeds 2' kspec moments x.npy --groups g.txt --center -n 3
-expect_error 2 'curve and groups exclude' kspec dimension x.npy --groups g.txt --curve
-expect_error 2 'curve and --nan pairwise exclude' kspec dimension y.npy --nan pairwise --curve
-expect_error 2 'groups and --nan pairwise exclude' kspec dimension y.npy --nan pairwise --col-groups c.txt
-expect_error 2 'exclude each other' kspec dimension trials.npy --nan ragged-trials --center=cols
+expect_error 2 'a curve and groups cannot be combined \(--curve\)$' \
+    kspec dimension x.npy --groups g.txt --curve
+expect_error 2 'a curve and missing entries \(pairwise\) cannot be combined \(--curve\)$' \
+    kspec dimension y.npy --nan pairwise --curve
+expect_error 2 'groups and missing entries \(pairwise\) cannot be combined$' \
+    kspec dimension y.npy --nan pairwise --col-groups c.txt
+expect_error 2 'ragged trials are centred over rows only \(--center\)$' \
+    kspec dimension trials.npy --nan ragged-trials --center=cols
 
 # rows and columns that are left out take their labels with them
 py 'x, g = np.load("x.npy"), np.load("g.npy")

@@ -118,7 +118,8 @@ for m in rff-power rff-nystrom rff-debiased; do
     expect_error 2 'need the rows' kspec norm k.csv --gram --method $m
 done
 for flag in '--sigma 1' '--gamma 1' --standardize --minmax '--kernel laplace'; do
-    expect_error 2 '--gram takes no' kspec norm k.csv --gram --method eigen $flag
+    expect_error 2 'a Gram matrix takes no kernel, sigma.* \(--gram\)$' \
+        kspec norm k.csv --gram --method eigen $flag
 done
 printf '2,1\n0.5,2\n' >bad.csv
 expect_error 3 'entries \(1, 0\) and \(0, 1\), 0.5 and 1, differ' kspec norm bad.csv --gram --method eigen
@@ -131,7 +132,8 @@ expect_error 3 '400 x 3' kspec norm x.npy --gram --method lanczos
 # bad input
 expect_error 2 "'svd' must be one of eigen, power" kspec norm x.npy --sigma 1 --method svd
 expect_error 2 "'' must be one of" kspec norm x.npy --sigma 1 --method eigen,
-expect_error 2 'only one of --sigma and --gamma' kspec norm x.npy --method eigen --sigma 1 --gamma 1
+expect_error 2 'sigma 1 and gamma 1: give only one of them \(--sigma\)$' \
+    kspec norm x.npy --method eigen --sigma 1 --gamma 1
 expect_error 2 'only one of --standardize and --minmax' \
     kspec norm x.npy --method eigen --sigma 1 --standardize --minmax
 for s in 0 -1 nan; do

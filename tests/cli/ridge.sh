@@ -114,7 +114,7 @@ expect_status 0 kspec ridge x.npy --target y.npy --scale --features 20 --lambda 
 expect_json 'close(j["points"][0]["test_mse"], j["points"][0]["train_mse"], 1e-5) and j["test_rows"] == 40'
 expect_error 2 "test-noise: '0' is not above 0" \
     kspec ridge x.npy --target y.npy --features 20 --lambda 1 --test-noise 0
-expect_error 2 '--test-noise takes no --test or --test-per-class' \
+expect_error 2 'test_noise and test rows cannot be combined.* \(--test-noise\)$' \
     kspec ridge $data --features 20 --lambda 1 --test-noise 1
 
 # searches
@@ -131,7 +131,8 @@ expect_json 'j["points"][0]["empirical_test_mse"] > 0'
 cost=$("$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["points"][1]["cost"] + 1)' "$out")
 expect_status 0 kspec ridge $data --cost-limit "$cost" --optimize features --lambda 1 --json
 expect_json 'j["points"][0]["cost"] <= '"$cost"
-expect_error 2 'optimize needs a test set' kspec ridge x.npy --target y.npy --features 20 --optimize lambda
+expect_error 2 'the least test error needs a test set' \
+    kspec ridge x.npy --target y.npy --features 20 --optimize lambda
 expect_error 2 'not both' kspec ridge $data --features 20 --cost-limit 1e9 --optimize features --lambda 1
 expect_error 2 'is for --optimize features' kspec ridge $data --features 20 --cost-limit 1e9 --lambda 1
 expect_error 2 'the cost of one feature' kspec ridge $data --cost-limit 1 --optimize features --lambda 1

@@ -62,7 +62,7 @@ expect_json 'j["noise_reason"] == "given" and close(j["noise"], 0.8, 0.02)'
 expect_status 0 kspec spectrum one.npy --noise 0 --json
 expect_json 'j["noise_reason"] == "none" and j["noise"] == 0'
 expect_error 2 'noise 9 exceeds the root mean square of the entries' kspec spectrum one.npy --noise 9
-expect_error 2 '--noise: -1 is below 0' kspec spectrum one.npy --noise -1
+expect_error 2 'noise -1 is not a standard deviation \(--noise\)$' kspec spectrum one.npy --noise -1
 # the trials know better
 expect_status 0 kspec spectrum n.npy --noise 0.8 --json
 expect_json 'j["warnings"] == [] and abs(j["noise_of_trials"] - 0.8) < 0.05'
@@ -99,7 +99,7 @@ expect_json 'j["exponent_ci_low"] < 1 < j["exponent_ci_high"]'
 expect_json '[d["t"] for d in j["effective_dimension"]] == [0.5, 0.05]'
 expect_status 0 kspec spectrum h.npy
 expect_stdout '^exponent: λ_i ~ i\^-a, a = [0-9.]+ \([0-9.]+ … [0-9.]+\) over i = [0-9]+ … [0-9]+$'
-expect_error 2 'one eigenvalue has no slope' kspec spectrum h.npy --exponent 5
+expect_error 2 'an exponent from eigenvalue 5 to 5 needs two of them' kspec spectrum h.npy --exponent 5
 
 # centred, as it is when nothing is said; one side complete; the truth
 expect_status 0 kspec spectrum h.npy --center --json
@@ -144,9 +144,11 @@ expect_json 'j["method"] == "fit" and j["moments_z"] == [None] * 4 and j["moment
 kspec spectrum x.npy --json -o with.json
 expect_json 'j["eigenvalues"] == json.load(open("with.json"))["eigenvalues"]'
 expect_error 2 'needs --method moments' kspec spectrum x.npy --method fit --quantile midpoint
-expect_error 2 '--quantile needs --rank' kspec spectrum x.npy --quantile midpoint
-expect_error 2 '--noise needs --method fit' kspec spectrum x.npy --method moments --noise 1
-expect_error 2 '--exponent needs --method fit' kspec spectrum x.npy --rank 3 --exponent 1-3
+expect_error 2 'quantiles need a rank.* \(--rank\)$' kspec spectrum x.npy --quantile midpoint
+expect_error 2 "noise and the exponent's range need the method fit \(--method\)$" \
+    kspec spectrum x.npy --method moments --noise 1
+expect_error 2 "exponent's range need the method fit \(--method fit\)$" \
+    kspec spectrum x.npy --rank 3 --exponent 1-3
 expect_error 2 "'lp' must be one of fit, moments" kspec spectrum x.npy --method lp
 
 # bad input is normal input

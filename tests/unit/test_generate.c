@@ -311,7 +311,7 @@ TEST(bad_input) {
                 "Sigma is not positive definite: the smallest of its 2 "
                 "eigenvalues is -1");
     o.eta = &one, o.eta_count = 1;
-    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "exclude each other");
+    CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "cannot be combined");
     o = ok, o.process = KSPEC_PROCESS_LINEAR, o.Sigma_x = &sigma;
     CHECK_FAILS(kspec_generate_open(3, 4, &o, &g, &e), KSPEC_E_ARG, e, "linear takes no Sigma");
     o = ok, o.dim = 10000000;

@@ -528,7 +528,7 @@ TEST(correlation_from_leaving_out) {
     kspec_moments_opts o = {.size = sizeof o, .correlation = 1, .no_stderr = 1};
     kspec_moments_result *r;
     kspec_error e;
-    CHECK_FAILS(kspec_moments(&phi, 1, &o, &r, &e), KSPEC_E_ARG, e, "exclude each other");
+    CHECK_FAILS(kspec_moments(&phi, 1, &o, &r, &e), KSPEC_E_ARG, e, "cannot be combined");
     /* where there is no error bar there is no correlation */
     o = (kspec_moments_opts){.size = sizeof o, .nmax = Q, .correlation = 1};
     CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
