@@ -54,12 +54,12 @@ static const kind kinds[] = {
         "commas, too, write points, or semicolons between columns"},
 
     [KSPEC_DOUBT_FILL_VALUE] = {SERIOUS, "fill-value",
-        "{count} values are {value:7}, a usual mark of missing ones, far from the rest of their columns; the "
-        "first is in row {row}, column {column} (from 0)",
+        "{count} values are {value:7}, a usual mark of missing ones, far from the rest of their columns; "
+        "the first is in row {row}, column {column} (from 0)",
         {"count", "value", "row", "column"}, "fill"},
     [KSPEC_DOUBT_WILD_ENTRY] = {SERIOUS, "wild-entry",
-        "row {row}, column {column} (from 0) is {value:7} and carries {share:%} of the {what}: correct it, or "
-        "have it taken as missing",
+        "row {row}, column {column} (from 0) is {value:7} and carries {share:%} of the {what}: correct it, "
+        "or have it taken as missing",
         {"row", "column", "value", "share"}, "fill"},
     [KSPEC_DOUBT_WILD_ROW] = {SERIOUS, "wild-row",
         "row {row} (from 0) carries {share:%} of the {what}: correct it, or leave it out",

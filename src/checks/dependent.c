@@ -129,7 +129,8 @@ static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
 /* ---- near copies ---- */
 
 /*
- * The distance of two rows is |a - b|^2 / (|a|^2 + |b|^2), about 1 where they are independent. Pairs of a smooth distribution at less than a distance grow at least twofold with twice the distance. Where
+ * The distance of two rows is |a - b|^2 / (|a|^2 + |b|^2), about 1 where they are independent. Pairs of a
+ * smooth distribution at less than a distance grow at least twofold with twice the distance. Where
  * there are pairs, but hardly more at twice their distance, they are copies of each other but for noise.
  */
 static void doubt_copies(ks_doubts to, const char *where, const sample *s, ks_arena *arena) {

@@ -1,4 +1,4 @@
-/* One entry, row or column that decides the result alone; marks of missing values that were read as numbers. */
+/* Entries, rows and columns that decide the result alone; marks of missing values read as numbers. */
 #include "checks/parts.h"
 
 #include "base/error.h"
