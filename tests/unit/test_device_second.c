@@ -1,6 +1,6 @@
 /*
- * kspec_dimension(), kspec_compare() and kspec_spectrum() give on a GPU what they give on the processor. So do
- * the sums and products behind them: for every shape, streamed too, with faults at each step.
+ * kspec_dimension(), kspec_compare() and kspec_spectrum() give on a GPU what they give on the processor. So
+ * do the sums and products behind them: for every shape, streamed too, with faults at each step.
  */
 #include "device/product.h"
 #include "help/bed_faults.h"
