@@ -93,6 +93,8 @@ kspec_status ks_spectrum_doubts(ks_spectrum_job *j, kspec_error *err) {
     const kspec_center truth = j->o.truth_center;
     for (size_t k = 0; r->moments && k < r->moments->doubt_count; k++)
         ks_doubt_copy(to, r->moments->doubts[k]);
+    if (r->device.unusable && !r->moments->device.unusable)
+        ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     if (truth && r->center && truth != r->center)
         ks_doubt(to, KSPEC_DOUBT_TRUTH_CENTER, NULL, centers[r->center], 0);
     if (r->fit) doubt_fit(to, &j->o, r);
