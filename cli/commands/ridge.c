@@ -13,15 +13,26 @@ static const cli_choice solvers[] = {
     {"newton", KSPEC_RIDGE_SOLVER_NEWTON}, {"fixed-point", KSPEC_RIDGE_SOLVER_FIXED_POINT}, {0},
 };
 
+static const cli_choice yes_no[] = {{"yes", RIDGE_YES}, {"no", RIDGE_NO}, {0}};
+static const cli_choice activations[] = {
+    {"fourier", KSPEC_RIDGE_ACTIVATION_FOURIER}, {"relu", KSPEC_RIDGE_ACTIVATION_RELU},
+    {"leaky", KSPEC_RIDGE_ACTIVATION_LEAKY}, {"erf", KSPEC_RIDGE_ACTIVATION_ERF},
+    {"sign", KSPEC_RIDGE_ACTIVATION_SIGN}, {"abs", KSPEC_RIDGE_ACTIVATION_ABS},
+    {"cos", KSPEC_RIDGE_ACTIVATION_COS}, {"quadratic", KSPEC_RIDGE_ACTIVATION_QUADRATIC},
+    {"phases", KSPEC_RIDGE_ACTIVATION_PHASES}, {0},
+};
+
 static const cli_option options[] = {
     {"target",         0, OPT_STRING, ARG(target),         "Y",
-     "targets of INPUT's rows; several columns are several regressions"},
+     "a column of INPUT by name or number, or a file; several columns are several regressions"},
     {"target-cols",    0, OPT_STRING, ARG(target_cols),    "LIST",
      "take these columns of the target files"},
     {"test",           0, OPT_STRING, ARG(test),           "X2",
      "rows to test on"},
     {"test-target",    0, OPT_STRING, ARG(test_target),    "Y2",
      "their targets"},
+    {"test-fraction",  0, OPT_DOUBLE, ARG(test_fraction),  "F",
+     "test on this share of the rows, drawn by the seed (0.3 for a recommendation)", .positive = 1},
     {"features",       0, OPT_LIST,   ARG(features),       "N,...",
      "numbers of random features (each has a cosine and a sine)", .whole = 1},
     {"lambda",         0, OPT_LIST,   ARG(lambda),         "L,...",
@@ -30,6 +41,18 @@ static const cli_option options[] = {
      "also measure the errors over K draws of the features", .min = 1},
     {"sigma",          0, OPT_SIGMA,  ARG(sigma),          "S|median",
      "bandwidth of the kernel (default 1), or the median distance", median},
+    {"check",          0, OPT_FLAG,   ARG(check),          NULL,
+     "train the recommended model and two others with real draws (8, or --empirical)"},
+    {"activation",     0, OPT_CHOICE, ARG(activation),     "F",
+     "features f(w.x): fourier (the default), relu, leaky, erf, sign, abs, cos, quadratic or phases",
+     activations},
+    {"slope",          0, OPT_DOUBLE, ARG(slope),          "S",
+     "of leaky below 0 (default 0.1)"},
+    {"center-target",  0, OPT_CHOICE, ARG(center_target),  "yes|no",
+     "subtract the mean of the training targets (default: where the target is a column of INPUT)",
+     yes_no, .bare = "yes"},
+    {"standardize",    0, OPT_CHOICE, ARG(standardize),    "yes|no",
+     "columns to mean 0 and standard deviation 1 (default: for a recommendation)", yes_no, .bare = "yes"},
     {"center",         0, OPT_FLAG,   ARG(center),         NULL,
      "subtract the mean of the training and test rows together"},
     {"scale",          0, OPT_FLAG,   ARG(scale),          NULL,
@@ -71,6 +94,9 @@ typedef struct {
     size_t n, nt, p, m;
     row *rows;
     size_t count;
+    ridge_advice advice;
+    /* of predicting the mean of the training targets */
+    double mean_train_mse, mean_test_mse;
     /* 2 m errors of the single targets for each row */
     double *columns;
     double seconds;
@@ -92,7 +118,22 @@ static int report_part(void *ctx, double fraction) {
 
 /* ---- what was asked ---- */
 
+static int check_recommendation(const ridge_args *a) {
+    if (a->cost_limit > 0) return cli_error(EXIT_USAGE, "--cost-limit is for --optimize features");
+    if (cli_given(&a->common, "sigma"))
+        return cli_error(EXIT_USAGE,
+                         "--sigma: a recommendation chooses it; give --features and --lambda as well");
+    if (a->standardize == RIDGE_YES && (a->center || a->scale))
+        return cli_error(EXIT_USAGE, "--standardize and --%s cannot be combined",
+                         a->center ? "center" : "scale");
+    return EXIT_DONE;
+}
+
 static int check_lists(const ridge_args *a) {
+    if (a->optimize == RIDGE_RECOMMEND) return check_recommendation(a);
+    if (a->check)
+        return cli_error(EXIT_USAGE, "--check is for a recommendation, without --features and --lambda; "
+                                     "--empirical K draws the features of these");
     int for_lambda = a->optimize == RIDGE_LAMBDA, for_features = a->optimize == RIDGE_FEATURES;
     if (!a->features.count && !(for_features && a->cost_limit > 0))
         return cli_error(EXIT_USAGE, "ridge: --features is missing");
@@ -113,17 +154,28 @@ static int check_lists(const ridge_args *a) {
 }
 
 static kspec_ridge_opts make_opts(const ridge_args *a) {
-    return (kspec_ridge_opts){.size = sizeof(kspec_ridge_opts),
-                              .center = a->center,
-                              .unit_length = a->scale,
-                              .test_noise = a->test_noise,
-                              .sigma = a->sigma.value, /* 0: the default */
-                              .median_sigma = a->sigma.median,
-                              .tolerance = a->tolerance,
-                              .solver = (kspec_ridge_solver)a->solver,
-                              .seed = a->common.seed,
-                              .threads = a->common.threads,
-                              .device = (kspec_device)a->device};
+    const int recommend = a->optimize == RIDGE_RECOMMEND, untreated = !a->center && !a->scale;
+    const int tested = a->test || a->test_noise > 0 || a->test_per_class;
+    return (kspec_ridge_opts){
+        .size = sizeof(kspec_ridge_opts),
+        .center = a->center,
+        .unit_length = a->scale,
+        .test_noise = a->test_noise,
+        .sigma = a->sigma.value, /* 0: the default */
+        .median_sigma = a->sigma.median,
+        .tolerance = a->tolerance,
+        .solver = (kspec_ridge_solver)a->solver,
+        .seed = a->common.seed,
+        .threads = a->common.threads,
+        .device = (kspec_device)a->device,
+        .activation = (kspec_ridge_activation)a->activation,
+        .slope = a->slope,
+        .standardize = a->standardize ? a->standardize == RIDGE_YES : recommend && untreated,
+        .center_target = a->center_target ? a->center_target == RIDGE_YES : a->in_table || recommend,
+        .test_fraction = a->test_fraction > 0   ? a->test_fraction
+                         : recommend && !tested ? 0.3
+                                                : 0,
+        .most_rows = recommend ? RIDGE_THEORY_ROWS : 0};
 }
 
 /* ---- the points ---- */
@@ -132,6 +184,8 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
 static void take(result *r, size_t k, const kspec_ridge_result *from, size_t l) {
     const kspec_ridge_point *p = from->points[l];
     if (!r->device.unusable) r->device = from->device;
+    r->n = from->rows, r->nt = from->test_rows;
+    r->mean_train_mse = from->mean_train_mse, r->mean_test_mse = from->mean_test_mse;
     cli_doubts(&r->a->common, NULL, from->doubts, l == 0 ? from->doubt_count : 0);
     double *columns = r->columns + k * 2 * r->m;
     memcpy(columns, p->train_columns, r->m * sizeof *columns);
@@ -186,6 +240,32 @@ static kspec_status best_features(result *r, kspec_error *err) {
     return st;
 }
 
+/* The recommended model and two others, by the equations of the paper */
+static kspec_status choices(result *r, kspec_error *err) {
+    kspec_status st = KSPEC_OK;
+    for (size_t k = 0; k < r->count && !st; k++) {
+        size_t N;
+        double lambda;
+        kspec_ridge_result *out;
+        ridge_choice(&r->advice, k, &N, &lambda);
+        st = kspec_ridge_predict(r->plan, &N, 1, &lambda, 1, &out, err);
+        if (!st) take(r, k, out, 0);
+        if (!st && k == 0) r->advice.r2 = out->points[0]->test_r2;
+        kspec_ridge_free(out);
+    }
+    /* how long a regression takes: one on the rows in use, and that the work grows with rows times the square
+     * of the smaller side of the features */
+    kspec_ridge_empirical_result *timed = NULL;
+    const double ratio = (double)r->advice.training_rows / (double)r->n, n = (double)r->n;
+    const double columns = (r->a->activation ? 1 : 2) * (double)r->rows[0].p.N;
+    const double sides = fmin(columns, n * ratio) / fmin(columns, n);
+    if (!st) st = kspec_ridge_empirical(r->plan, r->rows[0].p.N, &r->rows[0].p.lambda, 1, 1, &timed, err);
+    if (!st) r->advice.training_seconds = timed->seconds * ratio * sides;
+    kspec_ridge_empirical_free(timed);
+    whole.part++;
+    return st;
+}
+
 /* The measured errors: points of the same N share their draws and Gram matrices. */
 static kspec_status measure(result *r, kspec_error *err) {
     double *lambda = malloc(r->count * sizeof *lambda);
@@ -207,9 +287,10 @@ static kspec_status measure(result *r, kspec_error *err) {
 
 static kspec_status compute(result *r, kspec_error *err) {
     const ridge_args *a = r->a;
-    kspec_status st = a->optimize == RIDGE_LAMBDA     ? best_lambdas(r, err)
-                      : a->optimize == RIDGE_FEATURES ? best_features(r, err)
-                                                      : grid(r, err);
+    kspec_status st = a->optimize == RIDGE_LAMBDA      ? best_lambdas(r, err)
+                      : a->optimize == RIDGE_FEATURES  ? best_features(r, err)
+                      : a->optimize == RIDGE_RECOMMEND ? choices(r, err)
+                                                       : grid(r, err);
     for (size_t k = 0; k < r->count && !st; k++) {
         r->rows[k].cost = kspec_ridge_cost(r->plan, r->rows[k].p.N);
         r->rows[k].e = (kspec_ridge_measured){NAN, NAN, NAN, NAN, NAN};
@@ -239,8 +320,11 @@ static json_t *point_json(const result *r, size_t k) {
                                     {"residual", p->residual},
                                     {"delta_error", p->delta_error},
                                     {"cost", r->rows[k].cost},
+                                    {"train_r2", p->train_r2},
+                                    {"test_r2", p->test_r2},
                                     {0}});
-    if (r->a->optimize)
+    if (r->a->activation) json_object_set_new(o, "delta", cli_real(p->delta_cos));
+    if (r->a->optimize == RIDGE_LAMBDA || r->a->optimize == RIDGE_FEATURES)
         json_object_set_new(o, "at_bound",
                             r->rows[k].at_bound ? json_string(r->rows[k].at_bound) : json_null());
     if (r->m > 1 && !r->a->optimize) {
@@ -259,6 +343,12 @@ static json_t *to_json(const void *of) {
                           (json_int_t)r->m, "sigma", kspec_ridge_sigma(r->plan), "solver",
                           cli_choice_name(solvers, r->a->solver), "draws", (json_int_t)r->a->empirical,
                           "seed", (json_int_t)r->a->common.seed, "points", points, "seconds", r->seconds);
+    json_object_set_new(o, "activation", json_string(cli_choice_name(activations, r->a->activation)));
+    json_object_set_new(o, "target_centered", json_boolean(make_opts(r->a).center_target));
+    json_object_set_new(o, "standardized", json_boolean(make_opts(r->a).standardize));
+    cli_set_reals(
+        o, (cli_member[]){{"mean_train_mse", r->mean_train_mse}, {"mean_test_mse", r->mean_test_mse}, {0}});
+    if (r->advice.found) ridge_advice_keys(&r->advice, o);
     cli_device_keys(&r->device, o);
     return o;
 }
@@ -277,7 +367,7 @@ static void print_point(FILE *f, const result *r, const row *at) {
     int measured = r->a->empirical > 0;
     fprintf(f, "%7zu  %9.4g", p->N, p->lambda);
     cli_cell(f, "%.5g", 10, p->delta_cos);
-    cli_cell(f, "%.5g", 10, p->delta_sin);
+    if (!r->a->activation) cli_cell(f, "%.5g", 10, p->delta_sin);
     cli_cell(f, "%.5g", 10, p->train_mse);
     if (measured) cli_cell(f, "%.5g", 10, e->train_mse), spread(f, e->train_sd);
     cli_cell(f, "%.5g", 10, p->kernel_train_mse);
@@ -286,26 +376,44 @@ static void print_point(FILE *f, const result *r, const row *at) {
         if (measured) cli_cell(f, "%.5g", 10, e->test_mse), spread(f, e->test_sd);
         cli_cell(f, "%.5g", 10, p->kernel_test_mse);
     }
+    if (r->a->in_table) cli_cell(f, "%.3f", 6, r->nt ? p->test_r2 : p->train_r2);
     fprintf(f, "  %5d", p->iterations);
     if (p->state != KSPEC_RIDGE_STATE_CONVERGED) fprintf(f, "  %s", states[p->state]);
     if (at->at_bound) fprintf(f, "  at the %s end", at->at_bound);
     fputc('\n', f);
 }
 
+static void print_heading(FILE *f, const result *r) {
+    const ridge_args *a = r->a;
+    const char *measured = a->empirical ? "    measured ± SD     " : "";
+    fprintf(f, "\n%s%7s  %9s", cli_bold(&a->common), "N", "lambda");
+    if (a->activation)
+        fprintf(f, "  %10s", "delta");
+    else
+        fprintf(f, "  %10s  %10s", "delta_cos", "delta_sin");
+    fprintf(f, "  %10s%s  %10s", "train MSE", measured, "kernel's");
+    if (r->nt) fprintf(f, "  %10s%s  %10s", "test MSE", measured, "kernel's");
+    if (a->in_table) fprintf(f, "  %6s", "R2");
+    fprintf(f, "  %5s%s\n", "steps", cli_plain(&a->common));
+}
+
 static void print_table(FILE *f, const void *of) {
     const result *r = of;
     const ridge_args *a = r->a;
-    const char *measured = a->empirical ? "    measured ± SD     " : "";
+    if (r->advice.found) ridge_print_advice(f, &r->advice, a);
     fprintf(f, "%zu training row%s", r->n, cli_s(r->n));
     if (r->nt) fprintf(f, ", %zu test row%s", r->nt, cli_s(r->nt));
-    fprintf(f, " × %zu column%s, %zu target%s, sigma %.4g\n\n", r->p, cli_s(r->p), r->m, cli_s(r->m),
+    fprintf(f, " × %zu column%s, %zu target%s, sigma %.4g\n", r->p, cli_s(r->p), r->m, cli_s(r->m),
             kspec_ridge_sigma(r->plan));
-    fprintf(f, "%s%7s  %9s  %10s  %10s  %10s%s  %10s", cli_bold(&a->common), "N", "lambda", "delta_cos",
-            "delta_sin", "train MSE", measured, "kernel's");
-    if (r->nt) fprintf(f, "  %10s%s  %10s", "test MSE", measured, "kernel's");
-    fprintf(f, "  %5s%s\n", "steps", cli_plain(&a->common));
+    if (make_opts(a).center_target) {
+        fprintf(f, "predicting the mean of the training targets errs by %.4g in training", r->mean_train_mse);
+        if (r->nt) fprintf(f, ", %.4g in testing", r->mean_test_mse);
+        fputc('\n', f);
+    }
+    print_heading(f, r);
     for (size_t k = 0; k < r->count; k++) {
-        if (k && !a->optimize && r->rows[k].p.N != r->rows[k - 1].p.N && a->lambda.count > 1) fputc('\n', f);
+        if (k && a->optimize == RIDGE_GRID && r->rows[k].p.N != r->rows[k - 1].p.N && a->lambda.count > 1)
+            fputc('\n', f);
         print_point(f, r, &r->rows[k]);
     }
     if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\npredicted on %s\n", r->device.name);
@@ -313,25 +421,49 @@ static void print_table(FILE *f, const void *of) {
 
 /* ---- */
 
+/* Opens the plan: for a recommendation, with the sigma that another plan has found */
+static kspec_status open_plan(result *r, const ridge_set *train, const ridge_set *test,
+                              const kspec_ridge_opts *opts, kspec_error *err) {
+    const kspec_matrix *xt = test->x.rows ? &test->x : NULL, *yt = test->x.rows ? &test->y : NULL;
+    if (r->a->optimize != RIDGE_RECOMMEND)
+        return kspec_ridge_open(&train->x, &train->y, xt, yt, opts, &r->plan, err);
+    kspec_ridge_opts o = *opts;
+    o.median_sigma = 1;
+    kspec_status st = kspec_ridge_open(&train->x, &train->y, xt, yt, &o, &r->plan, err);
+    if (!st) st = kspec_ridge_recommend(r->plan, 0, &r->advice.found, err);
+    whole.part++;
+    if (st) return st;
+    const kspec_ridge_recommend_result *found = r->advice.found;
+    cli_doubts(&r->a->common, NULL, found->doubts, found->doubt_count);
+    r->advice.median = kspec_ridge_sigma(r->plan);
+    r->advice.training_rows = train->x.rows;
+    if (o.test_fraction > 0)
+        r->advice.training_rows -= (size_t)(o.test_fraction * (double)train->x.rows + 0.5);
+    kspec_ridge_close(r->plan);
+    o.median_sigma = 0, o.sigma = found->recommended->sigma;
+    return kspec_ridge_open(&train->x, &train->y, xt, yt, &o, &r->plan, err);
+}
+
+static size_t count_points(const ridge_args *a) {
+    if (a->optimize == RIDGE_RECOMMEND) return RIDGE_CHOICES;
+    return (a->optimize == RIDGE_FEATURES ? 1 : a->features.count) *
+           (a->optimize == RIDGE_LAMBDA ? 1 : a->lambda.count);
+}
+
 static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
                   const kspec_ridge_opts *opts) {
     double start = cli_now();
-    result r = {.a = a, .n = train->x.rows, .p = train->x.cols, .m = train->y.cols};
-    r.nt = a->test_noise > 0 ? r.n : test->x.rows;
-    r.count = (a->optimize == RIDGE_FEATURES ? 1 : a->features.count) *
-              (a->optimize == RIDGE_LAMBDA ? 1 : a->lambda.count);
+    result r = {.a = a, .p = train->x.cols, .m = train->y.cols, .count = count_points(a)};
     r.rows = calloc(r.count, sizeof *r.rows);
     r.columns = calloc(r.count, 2 * r.m * sizeof *r.columns);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory for the points"};
     kspec_status st = r.rows && r.columns ? KSPEC_OK : KSPEC_E_NOMEM;
-    int tested = test->x.rows > 0;
-    if (!st)
-        st = kspec_ridge_open(&train->x, &train->y, tested ? &test->x : NULL, tested ? &test->y : NULL, opts,
-                              &r.plan, &err);
+    if (!st) st = open_plan(&r, train, test, opts, &err);
     if (!st) st = compute(&r, &err);
     r.seconds = cli_now() - start;
     int status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &r);
     kspec_ridge_close(r.plan);
+    kspec_ridge_recommend_free(r.advice.found);
     free(r.rows);
     free(r.columns);
     return status;
@@ -339,13 +471,18 @@ static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
 
 static int run(void *args) {
     ridge_args *a = args;
+    if (!a->optimize && !a->features.count && !a->lambda.count) a->optimize = RIDGE_RECOMMEND;
     int status = check_lists(a);
     if (status) return status;
+    if (a->check && !a->empirical) a->empirical = RIDGE_CHECK_DRAWS;
     ridge_set train, test;
     status = ridge_read(a, &train, &test);
     if (!status) {
         kspec_ridge_opts opts = make_opts(a);
-        size_t calls = a->optimize == RIDGE_FEATURES ? a->lambda.count : a->optimize ? a->features.count : 1;
+        size_t calls = a->optimize == RIDGE_FEATURES    ? a->lambda.count
+                       : a->optimize == RIDGE_LAMBDA    ? a->features.count
+                       : a->optimize == RIDGE_RECOMMEND ? 2
+                                                        : 1;
         whole.base = cli_progress(&a->common);
         whole.part = 0, whole.parts = (a->empirical ? 2 : 1) * (double)calls;
         if (whole.base.report) opts.progress = (kspec_progress){report_part, NULL};
@@ -360,13 +497,15 @@ static int run(void *args) {
 
 const cli_command cmd_ridge = {
     .name = "ridge",
-    .summary = "training and test error of random Fourier features, without training",
+    .summary = "training and test error of random features, without training",
     .synopsis =
+        "ridge INPUT --target Y [--test-fraction F] [--check] [OPTIONS]\n"
         "ridge INPUT --target Y [--test X2 --test-target Y2] --features N,... --lambda L,... [--empirical K] "
         "[OPTIONS]",
     .description =
         "Predicts the mean squared errors of ridge regression on N random Fourier features (2N columns) of\n"
-        "the rows of INPUT, from the rows and targets alone, and measures them with --empirical.",
+        "the rows of INPUT, from the rows and targets alone, and measures them with --empirical. Without\n"
+        "--features and --lambda, recommends both and a bandwidth.",
     .options = options,
     .args_size = sizeof(ridge_args),
     .reads_input = 1,

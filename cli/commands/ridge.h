@@ -3,18 +3,23 @@
 
 #include "core/cli.h"
 
-/* What --optimize searches */
-enum { RIDGE_GRID, RIDGE_LAMBDA, RIDGE_FEATURES };
+/* What --optimize searches; without it, --features and --lambda all is searched: a recommendation */
+enum { RIDGE_GRID, RIDGE_LAMBDA, RIDGE_FEATURES, RIDGE_RECOMMEND };
+
+/* --standardize and --center-target; 0: not given */
+enum { RIDGE_YES = 1, RIDGE_NO };
 
 typedef struct {
     cli_common common;
     const char *target, *target_cols, *test, *test_target;
     cli_list classes, features, lambda;
     size_t per_class, test_per_class, empirical;
-    int center, scale, solver, optimize, device;
+    int center, scale, solver, optimize, device, standardize, center_target, activation, check;
     cli_sigma sigma;
     /* 0: not given */
-    double test_noise, tolerance, cost_limit;
+    double test_noise, tolerance, cost_limit, test_fraction, slope;
+    /* set by ridge_read(): the target is a column of INPUT */
+    int in_table;
 } ridge_args;
 
 /* Training or test rows and targets: views of files, or of rows picked from them by class */
@@ -25,5 +30,23 @@ typedef struct {
 } ridge_set;
 
 /* Reads and checks the files; an exit status after a message. test->x.rows is 0 without a test set. */
-int ridge_read(const ridge_args *a, ridge_set *train, ridge_set *test);
+int ridge_read(ridge_args *a, ridge_set *train, ridge_set *test);
 void ridge_set_free(ridge_set *s);
+
+/* ---- a recommendation ---- */
+
+enum { RIDGE_THEORY_ROWS = 1000, RIDGE_CHOICES = 3, RIDGE_CHECK_DRAWS = 8 };
+
+typedef struct {
+    kspec_ridge_recommend_result *found;
+    /* training rows of the table, of which the theory may take fewer */
+    size_t training_rows;
+    double r2, median;
+    /* seconds that one regression takes on all training rows, from one on those in use */
+    double training_seconds;
+} ridge_advice;
+
+/* N and lambda of the recommended model, of one with half and of one with twice the features */
+void ridge_choice(const ridge_advice *r, size_t k, size_t *N, double *lambda);
+void ridge_print_advice(FILE *f, const ridge_advice *r, const ridge_args *a);
+void ridge_advice_keys(const ridge_advice *r, json_t *to);

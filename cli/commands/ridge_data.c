@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void ridge_set_free(ridge_set *s) {
     kspec_dataset_free(s->x_file);
@@ -11,21 +12,64 @@ void ridge_set_free(ridge_set *s) {
     free(s->y_rows);
 }
 
-/* The rows and the targets of INPUT (role NULL) or of --test, with --select-rows for INPUT's */
+/* Does a word look like the name of a file, or is it one, or an array of the host's? */
+static int names_file(const char *word) {
+    static const char *const suffixes[] = {".npy", ".npz",  ".csv", ".tsv", ".txt", ".dat",
+                                           ".h5",  ".hdf5", ".mat", ".gz",  NULL};
+    struct stat info;
+    const size_t length = strlen(word);
+    if (strcmp(word, "-") == 0 || strchr(word, '/')) return 1;
+    if (stat(word, &info) == 0 && !S_ISDIR(info.st_mode)) return 1;
+    for (size_t k = 0; suffixes[k]; k++) {
+        const char *at = strstr(word, suffixes[k]);
+        const size_t end = at ? (size_t)(at - word) + strlen(suffixes[k]) : 0;
+        if (at && (end == length || word[end] == ':')) return 1;
+    }
+    if (!cli_hosted) return 0;
+    kspec_dataset *d = NULL;
+    const kspec_read_opts in_place = {.size = sizeof in_place, .in_place = 1};
+    const int read = kspec_read(&word, 1, &in_place, &d, NULL) == KSPEC_OK;
+    kspec_dataset_free(d);
+    return read;
+}
+
+/* The columns but for the target's: "!quality" or "0-5,!quality"; for free() */
+static char *all_but(const char *columns, const char *target) {
+    const size_t size = (columns ? strlen(columns) : 0) + strlen(target) + 3;
+    char *text = malloc(size);
+    if (text) snprintf(text, size, "%s%s!%s", columns ? columns : "", columns ? "," : "", target);
+    return text;
+}
+
+/*
+ * The rows and the targets of INPUT (role NULL) or of --test, with --select-rows for INPUT's; y is a file, or
+ * NULL where the target is columns of x itself
+ */
 static int read_pair(const ridge_args *a, const char *role, const char *x, const char *y, ridge_set *s) {
     const char *rows = role ? NULL : a->common.select_rows;
+    char *rest = y ? NULL : all_but(a->common.select_cols, a->target);
+    if (!y && !rest) return cli_no_memory();
     const kspec_read_opts of_x = {.size = sizeof of_x,
                                   .axes = a->common.axes,
                                   .select_rows = rows,
-                                  .select_cols = a->common.select_cols,
+                                  .select_cols = y ? a->common.select_cols : rest,
                                   .in_place = 1},
-                          of_y = {.size = sizeof of_y, .select_rows = rows, .select_cols = a->target_cols};
-    int status = cli_read_one(&a->common, role, x, &of_x, &s->x_file);
-    if (!status) status = cli_read_one(&a->common, role ? "test_target" : "target", y, &of_y, &s->y_file);
+                          of_y = {.size = sizeof of_y,
+                                  .axes = y ? NULL : a->common.axes,
+                                  .select_rows = rows,
+                                  .select_cols = y ? a->target_cols : a->target};
+    /* of a table the target first: a name that is not in the header is the likelier mistake */
+    int status = EXIT_DONE;
+    for (int k = 0; k < 2 && !status; k++)
+        if ((k == 0) == !y)
+            status = cli_read_one(&a->common, role ? "test_target" : "target", y ? y : x, &of_y, &s->y_file);
+        else
+            status = cli_read_one(&a->common, role, x, &of_x, &s->x_file);
+    free(rest);
     if (status) return status;
     if (s->x_file->rows != s->y_file->rows)
         return cli_error(EXIT_INPUT, "%s has %zu row%s, but its target %s has %zu", x, s->x_file->rows,
-                         cli_s(s->x_file->rows), y, s->y_file->rows);
+                         cli_s(s->x_file->rows), y ? y : a->target, s->y_file->rows);
     s->x = kspec_dataset_trial(s->x_file, 0);
     s->y = kspec_dataset_trial(s->y_file, 0);
     return EXIT_DONE;
@@ -73,8 +117,22 @@ static int check_args(const ridge_args *a) {
     if (a->common.nan != KSPEC_NAN_ERROR)
         return cli_error(EXIT_USAGE, "--nan: ridge needs complete rows and targets; it takes error only");
     if (!a->target) return cli_error(EXIT_USAGE, "ridge: --target is missing");
-    if (!a->test != !a->test_target)
+    if (a->in_table && a->test_target)
+        return cli_error(EXIT_USAGE, "--test-target: the target is column %s of INPUT, and of --test",
+                         a->target);
+    if (a->in_table && a->target_cols)
+        return cli_error(EXIT_USAGE,
+                         "--target-cols is for a --target file; --target names the columns itself");
+    if (a->in_table && strcmp(a->common.inputs[0], "-") == 0)
+        return cli_error(EXIT_USAGE, "--target: a column of standard input cannot be read apart from its "
+                                     "rows; use a file");
+    if (!a->in_table && !a->test != !a->test_target)
         return cli_error(EXIT_USAGE, "ridge: --test needs --test-target, and the reverse");
+    if (a->test_fraction > 0 && (a->test || a->test_noise > 0 || a->test_per_class))
+        return cli_error(EXIT_USAGE, "--test-fraction: --%s gives the test rows already",
+                         a->test             ? "test"
+                         : a->test_noise > 0 ? "test-noise"
+                                             : "test-per-class");
     if (a->classes.count && a->classes.count != 2)
         return cli_error(EXIT_USAGE, "--classes: %zu given, but two are needed", a->classes.count);
     if (a->classes.count && a->classes.at[0] == a->classes.at[1])
@@ -87,13 +145,14 @@ static int check_args(const ridge_args *a) {
     return EXIT_DONE;
 }
 
-int ridge_read(const ridge_args *a, ridge_set *train, ridge_set *test) {
+int ridge_read(ridge_args *a, ridge_set *train, ridge_set *test) {
     memset(train, 0, sizeof *train);
     memset(test, 0, sizeof *test);
+    a->in_table = a->target && !names_file(a->target);
     int status = check_args(a);
     if (status) return status;
     const char *input = a->common.inputs[0];
-    status = read_pair(a, NULL, input, a->target, train);
+    status = read_pair(a, NULL, input, a->in_table ? NULL : a->target, train);
     if (!status && a->test) status = read_pair(a, "test", a->test, a->test_target, test);
     if (status) return status;
     cli_note_treatment(&a->common, NULL, a->center, a->scale);

@@ -44,9 +44,9 @@ const cli_choice cli_nan_policies[] = {
 
 static const cli_option input_options[] = {
     {"select-cols", 0, OPT_STRING, COMMON(select_cols), "LIST",
-     "take these columns: 0-10,13, 20- or names of the header"},
+     "take these columns: 0-10,13, 20- or names of the header; !3: all but 3"},
     {"select-rows", 0, OPT_STRING, COMMON(select_rows), "LIST",
-     "take these rows: 0-99,120 or 200-"},
+     "take these rows: 0-99,120 or 200-; !7: all but 7"},
     {"axes",        0, OPT_STRING, COMMON(axes),        "NAMES",
      "the axes of the file: of a 3-D array (default trials,rows,cols), or cols,rows", axes},
     {"nan",         0, OPT_CHOICE, COMMON(nan),         "WHAT",

@@ -125,6 +125,7 @@ int plot_spectrum(plot_figure *f, const plot_source *s, size_t count);
 int plot_theory(plot_figure *f, const plot_source *s, size_t count);
 int plot_norm(plot_figure *f, const plot_source *s, size_t count);
 int plot_ridge(plot_figure *f, const plot_source *s, size_t count);
+int plot_ridge_advice(plot_figure *f, const plot_source *s);
 int plot_wls(plot_figure *f, const plot_source *s, size_t count);
 int plot_learn(plot_figure *f, const plot_source *s, size_t count);
 

@@ -141,6 +141,7 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
 
 int plot_ridge(plot_figure *f, const plot_source *s, size_t count) {
     size_t most[2] = {0, 0}; /* values of lambda, of N */
+    if (count == 1 && json_object_get(s->json, "curves")) return plot_ridge_advice(f, s);
     for (size_t k = 0; k < count; k++) {
         const json_t *points = plot_list(&s[k], "points");
         if (!points) return plot_refused(&s[k]);

@@ -23,7 +23,8 @@ typedef struct {
     /* Names of the array's axes, in the file's order: a permutation of "trials,rows,cols" (the default) where
      * there are three, of "rows,cols" where there are two. */
     const char *axes;
-    /* Numbers and ranges from 0, such as "0-10,13"; "20-" goes to the end. NULL: all. */
+    /* Numbers and ranges from 0, such as "0-10,13"; "20-" goes to the end, and what follows an exclamation
+     * mark is left out: "!3" is all but 3. NULL: all. */
     const char *select_rows;
     const char *select_cols; /* the same, or names from a text file's header */
     kspec_nan nan;

@@ -1,4 +1,4 @@
-/* Part of kspec.h: ridge regression on random Fourier features, its errors predicted and measured. */
+/* Part of kspec.h: ridge regression on random features, its errors predicted and measured. */
 #ifndef KSPEC_RIDGE_H
 #define KSPEC_RIDGE_H
 
@@ -19,6 +19,23 @@ KSPEC_BEGIN_DECLS
  * Ridgeless (lambda = 0) is the limit lambda -> 0. It differs for 2N < n (delta grows as theta/lambda) and 2N
  * > n (the features interpolate: no training error), and does not exist at 2N = n.
  */
+
+/*
+ * Other features are S = f(XW), n x N, for a function f whose kernel K = E f(Xw) f(Xw)^T is known in closed
+ * form. Then one delta remains, Q = ((N/n) K/(1+delta) + lambda I)^-1 with delta = tr(K Q)/n, and N stands
+ * for 2N above. Sigma divides X here, too.
+ */
+typedef enum {
+    KSPEC_RIDGE_ACTIVATION_FOURIER = 0, /* cos(t) and sin(t): two columns for each w */
+    KSPEC_RIDGE_ACTIVATION_RELU,        /* max(t, 0) */
+    KSPEC_RIDGE_ACTIVATION_LEAKY,       /* t, or slope t below 0 */
+    KSPEC_RIDGE_ACTIVATION_ERF,
+    KSPEC_RIDGE_ACTIVATION_SIGN,
+    KSPEC_RIDGE_ACTIVATION_ABS,
+    KSPEC_RIDGE_ACTIVATION_COS,
+    KSPEC_RIDGE_ACTIVATION_QUADRATIC, /* t^2 */
+    KSPEC_RIDGE_ACTIVATION_PHASES     /* sqrt(2) cos(t + b), b uniform: the Gaussian kernel by N columns */
+} kspec_ridge_activation;
 
 typedef enum {
     /* Newton's method on (delta_cos, delta_sin): a few factorisations per point */
@@ -51,6 +68,14 @@ typedef struct {
      * matrices to it and holds four of n x n and four of n_test x n. Of several processes each computes all
      * of it. Measured errors are the processor's. */
     kspec_device device;
+    kspec_ridge_activation activation; /* all but Fourier's are computed on the processor */
+    double slope;                      /* of KSPEC_RIDGE_ACTIVATION_LEAKY; default 0.1 */
+    /* 1: columns of X to mean 0 and standard deviation 1 of the training rows; constant ones become 0. */
+    int standardize;
+    int center_target; /* 1: subtract from each column of y its mean over the training rows */
+    /* Without test rows: this share of the rows, between 0 and 1, which the seed draws, is the test set. */
+    double test_fraction;
+    size_t most_rows; /* of more training or test rows, so many that the seed draws; 0: all */
 } kspec_ridge_opts;
 
 /*
@@ -79,7 +104,8 @@ typedef enum {
 typedef struct {
     size_t N; /* the features are N pairs of a cosine and a sine: 2N columns */
     double lambda;
-    double delta_cos, delta_sin; /* infinite for lambda = 0, 2N < n */
+    /* Infinite for lambda = 0, 2N < n. Of other features than Fourier's delta is delta_cos, the other NaN. */
+    double delta_cos, delta_sin;
     double theta_cos, theta_sin; /* lambda delta, or its limit for lambda = 0 */
     double train_mse, test_mse;  /* mean squared errors, averaged over the columns of y */
     /* The same if N alone were large: Q = ((N/n) K + lambda I)^-1 with K = K_cos + K_sin. */
@@ -90,6 +116,8 @@ typedef struct {
     double delta_error;
     kspec_ridge_state state;
     double *train_columns, *test_columns; /* the errors of each column of y, m each */
+    /* 1 - mse / variance of the column in that set, averaged over columns; NaN where one is constant */
+    double train_r2, test_r2;
 } kspec_ridge_point;
 
 typedef struct {
@@ -102,6 +130,9 @@ typedef struct {
     kspec_device_used device; /* where it was computed */
     size_t doubt_count;       /* see kspec/doubt.h; of a point, `where` is its N and lambda */
     kspec_doubt **doubts;
+    size_t rows, test_rows; /* in use, after test_fraction and most_rows */
+    /* the mean squared errors of the regression that predicts the mean of the training targets */
+    double mean_train_mse, mean_test_mse;
 } kspec_ridge_result;
 
 KSPEC_API void kspec_ridge_free(kspec_ridge_result *result);
@@ -130,6 +161,42 @@ KSPEC_API double kspec_ridge_cost(const kspec_ridge *r, size_t N);
  * multiply-adds: one point. By sixteen numbers per factor of 10, then halving the gaps around the best. */
 KSPEC_API kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cost_limit,
                                                  kspec_ridge_result **out, kspec_error *err);
+
+/* A regression and its predicted errors. */
+typedef struct {
+    size_t N;
+    double lambda, sigma, train_mse, test_mse;
+    double ridgeless_test_mse; /* at the smallest lambda of the search, for the same N and sigma */
+} kspec_ridge_curve_point;
+
+/* The predicted errors along each choice that there is, with the best lambda at each point of `features` and
+ * `sigmas`. */
+typedef struct {
+    /* `recommended` has the fewest features whose error is within 2% of that of `best`. */
+    kspec_ridge_curve_point *recommended, *best;
+    size_t feature_count, lambda_count, sigma_count;
+    kspec_ridge_curve_point **features; /* by N, at the recommended sigma */
+    kspec_ridge_curve_point **lambdas;  /* by lambda, at the recommended N and sigma */
+    kspec_ridge_curve_point **sigmas;   /* by sigma, at the recommended N */
+    /* The point of `features` where the ridgeless error peaks (double descent); NULL where it does not. */
+    const kspec_ridge_curve_point *peak;
+    size_t rows, test_rows, splits; /* predictions are means over so many divisions of the rows */
+    double mean_test_mse;           /* of predicting the mean of the training targets */
+    double seconds;
+    size_t doubt_count;
+    kspec_doubt **doubts;
+} kspec_ridge_recommend_result;
+
+/*
+ * Recommends a number of features up to `most` (0: four for each training row), a lambda, and a sigma of 0.3
+ * to 3 times the median distance, whatever sigma the handle has, by the predicted test error. Where
+ * test_fraction made the test set, predictions are means over up to five random divisions of the same rows,
+ * while their eigendecompositions are cheap. One of these serves all N and lambda: for this search Fourier's
+ * features share one delta, that of random phases.
+ */
+KSPEC_API kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_ridge_recommend_result **out,
+                                             kspec_error *err);
+KSPEC_API void kspec_ridge_recommend_free(kspec_ridge_recommend_result *result);
 
 /* Measured errors, averaged over draws of W and the columns of y. */
 typedef struct {

@@ -210,6 +210,10 @@ class _Line:
         if kind == "numbers":
             return self._moments(name, value)
         if kind == "input":
+            if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+                return str(value)  # a column by its number
+            if isinstance(value, list) and value and all(isinstance(v, (str, int)) for v in value):
+                return ",".join(str(v) for v in value)
             if "groups" in name and not isinstance(value, (str, os.PathLike)):
                 return self.borrow(name, _arrays.labels(name, value))
             return self.input(name, value)

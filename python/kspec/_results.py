@@ -300,7 +300,8 @@ class Norm(Result):
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Ridge(Result):
-    """Errors of ridge regression on random Fourier features, predicted and measured"""
+    """Errors of ridge regression on random features, predicted and measured; of a recommendation, too, the
+    model that is `recommended` and the `curves` along each choice"""
 
     _rows = "points"
     rows: int
@@ -308,6 +309,12 @@ class Ridge(Result):
     sigma: float
     seed: int
     points: Table
+    mean_train_mse: float
+    mean_test_mse: float
+    recommended: dict[str, Any]
+    best: dict[str, Any]
+    double_descent: dict[str, Any] | None
+    curves: dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)

@@ -176,6 +176,20 @@ def test_norm(tool: Any, x: Any) -> None:
     )
 
 
+def test_ridge_of_a_table(tool: Any, x: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(x, columns=[f"c{k}" for k in range(x.shape[1])])
+    table.to_csv(tool.folder / "table.csv", index=False)
+    want = tool.json("ridge", "table.csv", "--target", "c1", "--seed", 3)
+    result = kspec.ridge(table, target="c1", seed=3)
+    assert result.recommended["features"] == want["recommended"]["features"]
+    assert result.points.test_mse == pytest.approx([p["test_mse"] for p in want["points"]], rel=1e-9)
+    again = kspec.ridge(x, target=1, features=5, lambda_=0.1)
+    assert again.points.test_r2[0] is None or np.isnan(again.points.test_r2[0])
+    both = kspec.ridge(table, target=["c1", "c3"], features=5, lambda_=0.1, standardize=True)
+    assert both.to_dict()["targets"] == 2 and both.to_dict()["standardized"]
+
+
 def test_ridge(tool: Any, x: Any) -> None:
     y = np.sin(x[:, :2])
     tool.put(x=x[:30], target=y[:30], test=x[30:], test_target=y[30:])

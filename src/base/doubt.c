@@ -223,13 +223,24 @@ static const kind kinds[] = {
         "the target is the same for all {rows} rows",
         {"rows"}},
     [KSPEC_DOUBT_NO_LIMIT] = {SERIOUS, "no-limit",
-        "at 2N = n = {rows} the test error has no limit",
+        "at {what} = n = {rows} the test error has no limit",
         {"rows"}},
     [KSPEC_DOUBT_DELTA_ROUNDING] = {WARNING, "delta-rounding",
         "rounding limits delta to a relative error of {error:1}",
         {"error"}},
     [KSPEC_DOUBT_SEARCH_END] = {WARNING, "search-end",
         "the least test error lies at the {what} end of the search"},
+    [KSPEC_DOUBT_TARGET_MEAN] = {WARNING, "target-mean",
+        "the target's mean makes up {share:%} of its mean square, and the features must fit it; subtract it",
+        {"share"}, "center_target"},
+    [KSPEC_DOUBT_WIDEST_COLUMN] = {WARNING, "widest-column",
+        "column {column} (from 0) holds {share:%} of the variance of all columns and decides every distance; "
+        "standardize them",
+        {"column", "share"}, "standardize"},
+    [KSPEC_DOUBT_NO_BETTER] = {SERIOUS, "no-better",
+        "the best predicted error, {best}, is not 2% below {mean}, that of predicting the mean: these "
+        "columns say hardly anything about the target",
+        {"best", "mean"}},
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };

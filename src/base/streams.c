@@ -32,7 +32,9 @@ const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {
     [KS_STREAM_FEATURE_ORDER] = {2500000000, 8 * HUNDRED_MILLION},
 
     [KS_STREAM_RIDGE]         = {3 * TERA, TERA},
+    [KS_STREAM_RIDGE_PHASES]  = {32 * TERA, TERA},
     [KS_STREAM_TEST_NOISE]    = {UINT64_MAX, 1},
+    [KS_STREAM_RIDGE_ROWS]    = {33 * TERA, TERA},
 
     [KS_STREAM_WLS_TRUTH]     = {4 * TERA, TERA},
     [KS_STREAM_WLS_NOISE]     = {5 * TERA, TERA},

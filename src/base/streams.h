@@ -40,9 +40,14 @@ typedef enum {
     KS_STREAM_SAMPLE,
     KS_STREAM_START,
     KS_STREAM_FEATURE_ORDER,
-    /* ridge: W of draw k; noise added to the test rows */
+    /*
+     * ridge: W of draw k, and its phases; noise added to the test rows; split k of the rows (0: into training
+     * and test rows, 1: which test rows are used, from 2: those that a recommendation averages over)
+     */
     KS_STREAM_RIDGE,
+    KS_STREAM_RIDGE_PHASES,
     KS_STREAM_TEST_NOISE,
+    KS_STREAM_RIDGE_ROWS,
     /* wls: coefficients and noise of draw k */
     KS_STREAM_WLS_TRUTH,
     KS_STREAM_WLS_NOISE,

@@ -124,26 +124,54 @@ static kspec_status take_part(const choice *c, const char **p, size_t *lo, size_
     return KSPEC_OK;
 }
 
-/* One walk through the parts: counts, or writes to index if that is given. `seen` marks what was taken. */
-static kspec_status walk(const choice *c, unsigned char *seen, size_t *index, size_t *count,
+/* Does an entry's own name begin at p? Then an exclamation mark there is part of the name. */
+static int is_named(const choice *c, const char *p) {
+    size_t index;
+    const char *end = NULL;
+    return c->names && !take_name(c, p, &index, &end, NULL) && end;
+}
+
+enum { TAKEN = 1, LEFT_OUT = 2 };
+
+/*
+ * One walk through the parts; what follows an exclamation mark is left out. Marks `flags`, or writes those
+ * taken to index if that is given.
+ */
+static kspec_status walk(const choice *c, unsigned char *flags, size_t *index, size_t *count,
                          kspec_error *err) {
     const char *p = c->spec;
-    *count = 0;
-    for (;;) {
+    for (int flag = TAKEN;; p++) {
         size_t lo, hi;
+        const char *s = p + strspn(p, " ");
+        if (*s == '!' && !is_named(c, s)) flag = LEFT_OUT, p = s + 1;
         kspec_status st = take_part(c, &p, &lo, &hi, err);
         if (st) return st;
         for (size_t i = lo; i <= hi; i++) {
-            if (index) {
-                index[*count] = i;
-            } else if (seen[i]++) {
+            if (index && flag == TAKEN && !(flags[i] & LEFT_OUT)) index[(*count)++] = i;
+            if (!index && flag == TAKEN && flags[i] & TAKEN)
                 return ks_fail(err, KSPEC_E_ARG, "%s %zu is selected twice in '%.80s'", c->what, i, c->spec);
-            }
-            ++*count;
+            if (!index) flags[i] |= (unsigned char)flag;
         }
         if (!*p) return KSPEC_OK;
-        p++;
     }
+}
+
+/* Marks what is taken, all where nothing but exclusions is given, and counts it; *all says so. */
+static kspec_status mark(const choice *c, unsigned char *flags, size_t *count, int *all, kspec_error *err) {
+    kspec_status st = walk(c, flags, NULL, count, err);
+    *all = 1;
+    for (size_t i = 0; i < c->n && !st; i++) *all &= !(flags[i] & TAKEN);
+    for (size_t i = 0; i < c->n && !st; i++) *count += (*all || flags[i] & TAKEN) && !(flags[i] & LEFT_OUT);
+    if (!st && !*count) st = ks_fail(err, KSPEC_E_ARG, "%s selection '%.80s' leaves none", c->what, c->spec);
+    return st;
+}
+
+/* The numbers of those that are taken, in the order given */
+static kspec_status list(const choice *c, unsigned char *flags, size_t *index, int all, kspec_error *err) {
+    size_t count = 0;
+    for (size_t i = 0; i < c->n && all; i++)
+        if (!(flags[i] & LEFT_OUT)) index[count++] = i;
+    return all ? KSPEC_OK : walk(c, flags, index, &count, err);
 }
 
 kspec_status ks_select_parse(const char *spec, size_t n, char *const *names, const char *what,
@@ -158,14 +186,15 @@ kspec_status ks_select_parse(const char *spec, size_t n, char *const *names, con
         kspec_status st = ks_names_open(&c.index, names, n, err);
         if (st) return st;
     }
-    unsigned char *seen = ks_zalloc(n, 1);
-    kspec_status st = seen ? walk(&c, seen, NULL, count, err) : ks_nomem(err, "selection", n);
-    ks_free(seen);
+    int all = 0;
+    unsigned char *flags = ks_zalloc(n, 1);
+    kspec_status st = flags ? mark(&c, flags, count, &all, err) : ks_nomem(err, "selection", n);
     if (!st) {
         *index = ks_alloc(*count, sizeof **index);
-        st = *index ? walk(&c, NULL, *index, count, err)
+        st = *index ? list(&c, flags, *index, all, err)
                     : ks_nomem(err, "selection", ks_size(*count, sizeof **index));
     }
+    ks_free(flags);
     ks_names_close(&c.index);
     if (st) *count = 0;
     return st;

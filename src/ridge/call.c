@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "device/device.h"
+#include "ridge/activation.h"
 #include "ridge/result.h"
 #include "ridge/device.h"
 #include "team/team.h"
@@ -18,7 +19,8 @@ static double work_of(const kspec_ridge *r) {
 
 static kspec_status decide(const kspec_ridge *r, const ks_ridge_task *t, ks_placement *placement, int threads,
                            kspec_error *err) {
-    kspec_status st = ks_placement_decide(placement, t->solved * work_of(r), NULL, threads, err);
+    const double work = r->one ? 0 : t->solved * work_of(r);
+    kspec_status st = ks_placement_decide(placement, work, NULL, threads, err);
     return st || !placement->device ? st : ks_placement_fit(placement, ks_ridge_device_bytes(r), err);
 }
 
@@ -41,19 +43,23 @@ static int constant_target(const kspec_ridge *r) {
 }
 
 static kspec_status add_doubts(const kspec_ridge *r, kspec_ridge_result *result, kspec_error *err) {
-    enum { FAR = 4 }; /* exp(-d^2/2 sigma^2) is below 3e-4 there: rows do not see each other */
+    enum { FAR = 4 };        /* exp(-d^2/2 sigma^2) is below 3e-4 there: rows do not see each other */
+    const double MOST = 0.9; /* of a sum of squares: the rest hardly shows */
     const ks_doubts to = KS_DOUBTS(result);
     const double n = (double)r->n;
     if (result->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, result->device.why, 0);
-    if (r->distance > FAR * r->sigma)
+    if (r->distance > FAR * r->sigma && ks_activation_of_differences(r->o.activation))
         ks_doubt(to, KSPEC_DOUBT_SIGMA_SMALL, NULL, NULL, r->sigma, r->distance);
     if (constant_target(r)) ks_doubt(to, KSPEC_DOUBT_CONSTANT_TARGET, NULL, NULL, n);
+    if (r->target_mean > MOST) ks_doubt(to, KSPEC_DOUBT_TARGET_MEAN, NULL, NULL, r->target_mean);
+    if (r->widest_share > MOST)
+        ks_doubt(to, KSPEC_DOUBT_WIDEST_COLUMN, NULL, NULL, (double)r->widest, r->widest_share);
     for (size_t k = 0; k < result->count; k++) {
         const kspec_ridge_point *p = result->points[k];
         char where[80];
         ks_print(where, sizeof where, "N = %zu, lambda = %g", p->N, p->lambda);
         if (p->state == KSPEC_RIDGE_STATE_DIVERGENT)
-            ks_doubt(to, KSPEC_DOUBT_NO_LIMIT, where, NULL, n);
+            ks_doubt(to, KSPEC_DOUBT_NO_LIMIT, where, r->one ? "N" : "2N", n);
         else if (p->state == KSPEC_RIDGE_STATE_UNFINISHED)
             ks_doubt(to, KSPEC_DOUBT_NOT_CONVERGED, where, "steps", p->iterations, p->residual);
         else if (p->delta_error > 1e-6)
@@ -84,7 +90,11 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         ks_ridge_exit();
     }
     if (!st) ks_placement_describe(placement, &result->device);
-    if (!st) st = add_doubts(c->r, result, err);
+    if (!st) {
+        result->rows = c->r->n, result->test_rows = c->r->nt;
+        result->mean_train_mse = c->r->mean_train, result->mean_test_mse = c->r->mean_test;
+        st = add_doubts(c->r, result, err);
+    }
     if (st)
         kspec_ridge_free(result);
     else

@@ -5,6 +5,7 @@
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
+#include "ridge/activation.h"
 #include "ridge/predict.h"
 #include "ridge/result.h"
 #include "team/team.h"
@@ -20,35 +21,46 @@ enum {
 
 /* What a worker has on its own. */
 typedef struct {
-    double *S, *St, *W; /* n x 2N and nt x 2N features; BLOCK x p */
+    double *S, *St, *W; /* n x width and nt x width features; BLOCK x p */
+    double *phases;     /* BLOCK */
     double *G, *A;      /* the Gram matrix, d x d, and a copy to factor */
     double *b, *z, *w;  /* d x m: right-hand side and solution; eigenvalues */
-    double *beta, *fit; /* 2N x m; max(n, nt) x m */
+    double *beta, *fit; /* width x m; max(n, nt) x m */
 } desk;
 
 typedef struct {
     const kspec_ridge *r;
-    size_t N, d, count; /* d = min(2N, n) */
-    int dual;           /* 2N > n: the n x n Gram matrix of rows is the smaller */
+    size_t N, width, d, count; /* width: columns of S, 2N of Fourier features, else N; d = min(width, n) */
+    int dual;                  /* width > n: the n x n Gram matrix of rows is the smaller */
     const double *lambda;
     double *errors; /* draws x count x 2: training, test */
     desk *desks;
 } job;
 
-/* S = [cos(XW), sin(XW)]; entry (j,k) of W is number k p + j of the draw's stream, whatever N is */
+/*
+ * S = [cos(XW), sin(XW)], or f(XW); entry (j,k) of W is number k p + j of the draw's stream, whatever N is
+ */
 static void make_features(const job *j, const desk *o, size_t draw) {
     const kspec_ridge *r = j->r;
+    const ks_activation f = {r->o.activation, r->o.slope};
     const double *X[2] = {r->X, r->Xt};
     double *S[2] = {o->S, o->St};
-    size_t rows[2] = {r->n, r->nt}, p = r->p, N = j->N;
+    size_t rows[2] = {r->n, r->nt}, p = r->p, N = j->N, width = j->width;
     for (size_t k = 0; k < N; k += BLOCK) {
         size_t c = N - k < BLOCK ? N - k : BLOCK;
         kspec_random_normal(r->o.seed, ks_stream(KS_STREAM_RIDGE, draw), k * p, c * p, o->W);
+        if (f.kind == KSPEC_RIDGE_ACTIVATION_PHASES) {
+            kspec_random_uniform(r->o.seed, ks_stream(KS_STREAM_RIDGE_PHASES, draw), k, c, o->phases);
+            for (size_t i = 0; i < c; i++) o->phases[i] *= 2 * 3.14159265358979323846;
+        }
         for (int s = 0; s < 2; s++) {
             if (!rows[s]) continue;
-            ks_gemm(0, 1, rows[s], c, p, 1, X[s], p, o->W, p, 0, S[s] + k, 2 * N);
+            ks_gemm(0, 1, rows[s], c, p, 1, X[s], p, o->W, p, 0, S[s] + k, width);
             for (size_t i = 0; i < rows[s]; i++)
-                r->simd->cos_sin(S[s] + i * 2 * N + k, S[s] + i * 2 * N + N + k, c);
+                if (f.kind == KSPEC_RIDGE_ACTIVATION_FOURIER)
+                    r->simd->cos_sin(S[s] + i * width + k, S[s] + i * width + N + k, c);
+                else
+                    ks_activate(&f, S[s] + i * width + k, o->phases, c);
         }
     }
 }
@@ -69,7 +81,7 @@ static double residual(const double *S, const double *Y, size_t rows, size_t N2,
  */
 static void measure(const job *j, const desk *o, double lambda, double *errors) {
     const kspec_ridge *r = j->r;
-    size_t N2 = 2 * j->N, n = r->n, m = r->m;
+    size_t N2 = j->width, n = r->n, m = r->m;
     const double *beta = o->z;
     if (j->dual) {
         ks_gemm(1, 0, N2, m, n, 1 / (double)n, o->S, N2, o->z, m, 0, o->beta, m);
@@ -110,7 +122,7 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
     const job *j = ctx;
     const desk *o = &j->desks[worker->index];
     const kspec_ridge *r = j->r;
-    size_t N2 = 2 * j->N, n = r->n, m = r->m, d = j->d;
+    size_t N2 = j->width, n = r->n, m = r->m, d = j->d;
     double *errors = j->errors + draw * j->count * 2;
     int left = 0;
     make_features(j, o, draw);
@@ -139,17 +151,18 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
 /* Doubles that a worker needs, with the eigenproblem's own */
 static size_t desk_size(const job *j) {
     const kspec_ridge *r = j->r;
-    size_t N2 = ks_size(2, j->N), rows = r->n + r->nt, square = ks_size(j->d, j->d);
+    size_t N2 = j->width, rows = r->n + r->nt, square = ks_size(j->d, j->d);
     size_t size = ks_size_add(ks_size(N2, rows), ks_size(4, square));
-    return ks_size_add(size, ks_size_add(ks_size(BLOCK, r->p), ks_size(r->m, 4 * rows + N2)));
+    return ks_size_add(size, ks_size_add(ks_size(BLOCK, r->p + 1), ks_size(r->m, 4 * rows + N2)));
 }
 
 static void desk_alloc(const job *j, ks_arena *a, desk *o) {
     const kspec_ridge *r = j->r;
-    size_t N2 = 2 * j->N, m = r->m, square = ks_size(j->d, j->d), rows = r->n > r->nt ? r->n : r->nt;
+    size_t N2 = j->width, m = r->m, square = ks_size(j->d, j->d), rows = r->n > r->nt ? r->n : r->nt;
     o->S = ks_arena_alloc(a, ks_size(r->n, N2), sizeof *o->S);
     o->St = ks_arena_alloc(a, ks_size(r->nt, N2), sizeof *o->St);
     o->W = ks_arena_alloc(a, ks_size(BLOCK, r->p), sizeof *o->W);
+    o->phases = ks_arena_alloc(a, BLOCK, sizeof *o->phases);
     o->G = ks_arena_alloc(a, square, sizeof *o->G);
     o->A = ks_arena_alloc(a, square, sizeof *o->A);
     o->b = ks_arena_alloc(a, ks_size(j->d, m), sizeof *o->b);
@@ -198,8 +211,10 @@ kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambd
     if (!st) st = ks_ridge_empirical_result(count, &result, err);
     if (st) return ks_team_end(r->o.team, st, err);
     ks_arena arena = {0};
-    job j = {.r = r, .N = N, .count = count, .lambda = lambda, .dual = 2 * N > r->n};
-    j.d = j.dual ? r->n : 2 * N;
+    job j = {.r = r, .N = N, .count = count, .lambda = lambda};
+    j.width = ks_activation_width(r->o.activation) * N;
+    j.dual = j.width > r->n;
+    j.d = j.dual ? r->n : j.width;
     if (!(st = ks_ridge_enter(r, &run, err))) {
         st = run_draws(&j, &run, draws, &arena, err);
         ks_ridge_exit();

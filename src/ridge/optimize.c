@@ -1,5 +1,6 @@
 /* kspec_ridge_best_lambda() and kspec_ridge_best_features(): the least predicted test error. */
 #include "base/error.h"
+#include "ridge/activation.h"
 #include "ridge/call.h"
 #include "ridge/predict.h"
 #include "team/team.h"
@@ -158,8 +159,9 @@ kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, doubl
 
 double kspec_ridge_cost(const kspec_ridge *r, size_t N) {
     if (!r) return NAN;
-    double N2 = 2 * (double)N, n = (double)r->n, nt = (double)r->nt, d = fmin(N2, n), e = fmax(N2, n);
-    return (n + nt) * (double)r->p * N2 / 2 + d * (d + 1) / 2 * e + d * d * d / 6 +
+    double N2 = (double)(ks_activation_width(r->o.activation) * N), n = (double)r->n, nt = (double)r->nt,
+           d = fmin(N2, n), e = fmax(N2, n);
+    return (n + nt) * (double)r->p * (double)N + d * (d + 1) / 2 * e + d * d * d / 6 +
            (double)r->m * N2 * (n + nt);
 }
 

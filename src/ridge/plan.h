@@ -11,15 +11,21 @@ enum { COS, SIN };
 struct kspec_ridge {
     kspec_ridge_opts o;
     double sigma;
-    double distance;             /* the median one of two rows; 0: not known */
-    size_t n, nt, p, m;          /* training rows, test rows (0: none), columns, targets */
-    double *X, *Xt;              /* n x p, nt x p: centred, scaled, divided by sigma */
-    double *Y, *Yt;              /* n x m, nt x m */
+    double distance;              /* the median one of two rows; 0: not known */
+    size_t n, nt, p, m;           /* training rows, test rows (0: none), columns, targets */
+    double *X, *Xt;               /* n x p, nt x p: centred, scaled, divided by sigma */
+    double *Y, *Yt;               /* n x m, nt x m */
+    double *variance[2];          /* m each: of the training and of the test targets */
+    double mean_train, mean_test; /* the mean squared errors of the training targets' mean */
+    double target_mean;           /* its share of their mean square, where it was not subtracted */
+    double widest_share;          /* the share that one column, `widest`, has of all variance; 0: not known */
+    size_t widest;
     double *K[2];                /* K_cos, K_sin: n x n */
     double *Kt[2];               /* the same between test and training rows: nt x n */
     double trace[2], trace_t[2]; /* tr K_a(X,X), tr K_a(Xt,Xt) */
     double *Q, *work;            /* n x n: the resolvent, and scratch */
     double *H;                   /* nt x n */
+    struct ks_one *one;          /* of one fixed point: see one.h; NULL for Fourier features */
     /* where a call computes on a GPU: its matrices on it; else NULL */
     struct ks_ridge_device *on_device;
     const ks_simd *simd;

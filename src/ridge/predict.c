@@ -4,8 +4,10 @@
 #include "base/error.h"
 #include "base/sort.h"
 #include "ridge/errors.h"
+#include "ridge/one.h"
 #include "team/team.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -35,6 +37,38 @@ static double mean(const double *x, size_t m) {
     return sum;
 }
 
+/* The mean of 1 - mse/variance over the columns */
+static double r_squared(const double *mse, const double *variance, size_t m) {
+    double sum = 0;
+    for (size_t j = 0; j < m; j++) sum += variance[j] > 0 ? (1 - mse[j] / variance[j]) / (double)m : NAN;
+    return sum;
+}
+
+/* A point of one fixed point */
+static kspec_status make_simple_point(kspec_ridge *r, double N, double lambda, kspec_ridge_point *p,
+                                      kspec_error *err) {
+    const ks_one *b = r->one;
+    const size_t m = r->m, bytes = ks_size(ks_size(r->n + r->nt, m), sizeof(double));
+    double *train = p->train_columns, *test = p->test_columns;
+    double *scratch = ks_alloc(ks_size(r->n + r->nt, m), sizeof *scratch);
+    if (!scratch) return ks_nomem(err, "residuals", bytes);
+    ks_one_solution s = {.N = N, .lambda = lambda, .shift = 1, .ridge = lambda, .k = N / (double)r->n};
+    if (lambda > 0 || b->l[0] > (double)r->n * DBL_EPSILON * b->l[r->n - 1]) { /* N alone is large: x = 0 */
+        ks_one_errors(b, &s, 1, scratch, train, r->nt ? test : NULL);
+        p->kernel_train_mse = mean(train, m), p->kernel_test_mse = mean(test, m);
+    }
+    kspec_status st = ks_one_solve(b, N, lambda, r->o.tolerance, r->o.max_iterations, &s, err);
+    if (!st && s.state != KSPEC_RIDGE_STATE_DIVERGENT) {
+        ks_one_errors(b, &s, 1, scratch, train, r->nt ? test : NULL);
+        p->train_mse = mean(train, m), p->test_mse = mean(test, m);
+        p->iterations = s.iterations, p->residual = s.residual, p->delta_error = s.error, p->state = s.state;
+        p->delta_cos = s.shift > 0 ? s.x : INFINITY;
+        p->theta_cos = s.shift > 0 ? lambda * s.x : s.x;
+    }
+    ks_free(scratch);
+    return st;
+}
+
 static kspec_status make_point(kspec_ridge *r, const ks_run *run, size_t N, double lambda,
                                ks_ridge_solved *solved, size_t *count, kspec_ridge_point *p,
                                kspec_error *err) {
@@ -45,6 +79,7 @@ static kspec_status make_point(kspec_ridge *r, const ks_run *run, size_t N, doub
     p->delta_cos = p->delta_sin = p->theta_cos = p->theta_sin = p->train_mse = p->test_mse = NAN;
     p->kernel_train_mse = p->kernel_test_mse = p->residual = p->delta_error = NAN;
     for (size_t j = 0; j < m; j++) train[j] = test[j] = NAN;
+    if (r->one) return make_simple_point(r, (double)N, lambda, p, err);
 
     kspec_status st = ks_ridge_kernel_errors(r, run, (double)N, lambda, train, test, err);
     if (st) return st;
@@ -90,8 +125,10 @@ typedef struct {
 
 static kspec_status take_step(void *ctx, const ks_run *run, kspec_error *err) {
     point_step *s = ctx;
-    kspec_status st =
-        make_point(s->r, run, s->N, s->lambda, s->solved, &s->stored.count, &s->stored.point, err);
+    kspec_ridge_point *p = &s->stored.point;
+    kspec_status st = make_point(s->r, run, s->N, s->lambda, s->solved, &s->stored.count, p, err);
+    p->train_r2 = r_squared(p->train_columns, s->r->variance[0], s->r->m);
+    p->test_r2 = r_squared(p->test_columns, s->r->variance[1], s->r->m);
     if (!st && s->stored.count) s->stored.last = s->solved[s->stored.count - 1];
     return st;
 }

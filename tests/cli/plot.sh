@@ -64,6 +64,7 @@ run rbf theory rbf --dim 2 --eta 1 --eigenvalues 20
 run sphere theory sphere --kernel ntk --dim 3 --degree 8
 run linear theory linear --eigenvalue 3,1,1 -n 3
 run norm norm X.npy --sigma 1 --method eigen,lanczos,rff-power,nystrom,rff-debiased --features 16 --sample 9
+run advice ridge X.npy --target 0 --check
 run ridge ridge X.npy --target y.npy --test X2.npy --test-target y2.npy --features 3,9,20 \
     --lambda 1e-3,0.1,1 --empirical 3
 run wls wls --grid 8 --learn 2-24:2 --modes 24 --gamma 0.3 --noise 0.2 --empirical 3

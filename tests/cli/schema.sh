@@ -87,6 +87,8 @@ ridge x.npy --target y.npy --features 5,20 --lambda 0,1 --empirical 3
 ridge x.npy --target y2.npy --test x.npy --test-target y2.npy --features 5 --lambda 1 --center --scale
 ridge x.npy --target y.npy --test-noise 0.1 --features 5 --lambda 1e-3,1 --optimize lambda --sigma median
 ridge x.npy --target y.npy --test-noise 0.1 --features 5 --lambda 0.1 --optimize features
+ridge x.npy --target 2 --check
+ridge x.npy --target y.npy --test-fraction 0.3 --features 5 --lambda 0.1 --activation relu
 wls --grid 8 --learn 3,12 --gamma 1 --noise 0.1 --empirical 3
 wls select --grid 8 --modes 16 --gamma 1
 wls select --grid 8 --learn 3 --modes 16 --gamma 1 --noise 0.1 --best-weights

@@ -52,6 +52,7 @@ static const row rows[] = {
     {"kspec_ridge_best_lambda",     ridge_best_lambda,      OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_best_features",   ridge_best_features,    OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_empirical",       ridge_empirical,        OPTS(kspec_ridge_opts),         1},
+    {"kspec_ridge_recommend",       ridge_recommend,        OPTS(kspec_ridge_opts),         1},
     {"kspec_wls_theory",            wls_theory,             OPTS(kspec_wls_opts),           1},
     {"kspec_wls_empirical",         wls_empirical,          OPTS(kspec_wls_opts),           1},
     {"kspec_wls_best_p",            wls_best_p,             OPTS(kspec_wls_opts),           1},
@@ -251,7 +252,9 @@ TEST(null_inputs_are_refused) {
         REFUSES_NULL(kspec_ridge_best_features(NULL, 1, 1e9, &r, &err));
         kspec_ridge_empirical_result *e = NOWHERE(kspec_ridge_empirical_result);
         REFUSES_NULL(kspec_ridge_empirical(NULL, 4, lambda, 2, 3, &e, &err));
-        CHECK(r == NULL && e == NULL);
+        kspec_ridge_recommend_result *found = NOWHERE(kspec_ridge_recommend_result);
+        REFUSES_NULL(kspec_ridge_recommend(NULL, 0, &found, &err));
+        CHECK(r == NULL && e == NULL && found == NULL);
     }
     {
         kspec_wls_result *r = NOWHERE(kspec_wls_result);
@@ -306,6 +309,7 @@ TEST(a_missing_out_is_refused) {
     NO_OUT(kspec_ridge_best_lambda(plan, 4, 0.1, 1, NULL, &err));
     NO_OUT(kspec_ridge_best_features(plan, 1, 1e9, NULL, &err));
     NO_OUT(kspec_ridge_empirical(plan, 4, lambda, 2, 3, NULL, &err));
+    NO_OUT(kspec_ridge_recommend(plan, 4, NULL, &err));
     kspec_ridge_close(plan);
     NO_OUT(kspec_wls_theory(GRID, p_list, 2, NULL, NULL, &err));
     NO_OUT(kspec_wls_empirical(GRID, p_list, 2, 4, NULL, NULL, &err));
@@ -349,6 +353,7 @@ TEST(free_and_close_take_null) {
     kspec_norm_free(NULL);
     kspec_ridge_free(NULL);
     kspec_ridge_empirical_free(NULL);
+    kspec_ridge_recommend_free(NULL);
     kspec_ridge_close(NULL);
     kspec_generate_close(NULL);
     kspec_wls_free(NULL);

@@ -326,11 +326,21 @@ static void ridge(kspec_doubt_code code, int doubtful) {
     if (doubtful && code == KSPEC_DOUBT_DELTA_ROUNDING) lambda = 1e-13, o.sigma = 10;
     if (doubtful && code == KSPEC_DOUBT_SIGMA_SMALL) o.sigma = 1e-3;
     for (size_t i = 0; doubtful && code == KSPEC_DOUBT_CONSTANT_TARGET && i < q.n; i++) q.y[i] = 2;
+    for (size_t i = 0; doubtful && code == KSPEC_DOUBT_TARGET_MEAN && i < q.n; i++) q.y[i] += 9;
+    for (size_t i = 0; doubtful && code == KSPEC_DOUBT_WIDEST_COLUMN && i < q.n; i++) q.X[i * q.p + 1] *= 100;
+    if (doubtful && code == KSPEC_DOUBT_NO_BETTER) { /* noise */
+        kspec_random_normal(1, 5, 0, q.n, q.y);
+        kspec_random_normal(1, 6, 0, q.nt, q.yt);
+    }
     kspec_ridge *r = open_problem(&q, &o);
     kspec_ridge_result *out = NULL;
-    if (done(code == KSPEC_DOUBT_SEARCH_END
-                 ? kspec_ridge_best_lambda(r, 30, doubtful ? 10 : 1e-8, 100, &out, &err)
-                 : kspec_ridge_predict(r, &(size_t){20}, 1, &lambda, 1, &out, &err)))
+    if (code == KSPEC_DOUBT_NO_BETTER) {
+        kspec_ridge_recommend_result *found = NULL;
+        if (done(kspec_ridge_recommend(r, 0, &found, &err))) add(found->doubts, found->doubt_count);
+        kspec_ridge_recommend_free(found);
+    } else if (done(code == KSPEC_DOUBT_SEARCH_END
+                        ? kspec_ridge_best_lambda(r, 30, doubtful ? 10 : 1e-8, 100, &out, &err)
+                        : kspec_ridge_predict(r, &(size_t){20}, 1, &lambda, 1, &out, &err)))
         add(out->doubts, out->doubt_count);
     kspec_ridge_free(out);
     kspec_ridge_close(r);
@@ -398,6 +408,9 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_NO_LIMIT] = ridge,
     [KSPEC_DOUBT_DELTA_ROUNDING] = ridge,
     [KSPEC_DOUBT_SEARCH_END] = ridge,
+    [KSPEC_DOUBT_TARGET_MEAN] = ridge,
+    [KSPEC_DOUBT_WIDEST_COLUMN] = ridge,
+    [KSPEC_DOUBT_NO_BETTER] = ridge,
 };
 
 TEST(every_doubt_is_raised_by_what_it_is_about_alone) {

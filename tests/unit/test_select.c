@@ -43,6 +43,18 @@ TEST(numbers_and_ranges) {
     PICKS("3-3", 4, NULL, 3);
     PICKS("3-", 6, NULL, 3, 4, 5);
     PICKS("5- ,0", 6, NULL, 5, 0);
+    PICKS("!2", 5, NULL, 0, 1, 3, 4); /* all but these */
+    PICKS("!0-1,4", 6, NULL, 2, 3, 5);
+    PICKS("5,0-3,!1,2", 6, NULL, 5, 0, 3);
+    PICKS(" ! 3 , !0", 4, NULL, 1, 2);
+    REFUSES("!0-", 3, NULL, "row selection '!0-' leaves none");
+    REFUSES("1,!1", 3, NULL, "leaves none");
+    REFUSES("!", 3, NULL, "has an empty part");
+    REFUSES("!9", 3, NULL, "row 9 is out of range");
+    PICKS("!alcohol", 4, names, 0, 1, 3);
+    PICKS("!a,b,pH", 8, names, 0, 1, 2, 4, 5, 7);
+    REFUSES("!alcohl", 4, names, "did you mean 'alcohol'");
+    PICKS("!a", 2, ((char *[]){"!a", "a"}), 0); /* a name of its own */
     REFUSES("6-", 6, NULL, "row 6 is out of range");
     REFUSES("2-,4", 6, NULL, "row 4 is selected twice");
     PICKS("007", 8, NULL, 7);

@@ -1,0 +1,77 @@
+#include "ridge/activation.h"
+
+#include "base/error.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+
+static const double pi = 3.14159265358979323846;
+
+kspec_status ks_activation_check(kspec_ridge_activation kind, kspec_error *err) {
+    if ((int)kind >= KSPEC_RIDGE_ACTIVATION_FOURIER && (int)kind <= KSPEC_RIDGE_ACTIVATION_PHASES)
+        return KSPEC_OK;
+    return ks_fail(err, KSPEC_E_ARG, "unknown activation %d", (int)kind);
+}
+
+void ks_activate(const ks_activation *f, double *x, const double *phases, size_t count) {
+    switch (f->kind) {
+    case KSPEC_RIDGE_ACTIVATION_RELU:
+        for (size_t k = 0; k < count; k++) x[k] = fmax(x[k], 0);
+        break;
+    case KSPEC_RIDGE_ACTIVATION_LEAKY:
+        for (size_t k = 0; k < count; k++) x[k] = x[k] > 0 ? x[k] : f->slope * x[k];
+        break;
+    case KSPEC_RIDGE_ACTIVATION_ERF:
+        for (size_t k = 0; k < count; k++) x[k] = erf(x[k]);
+        break;
+    case KSPEC_RIDGE_ACTIVATION_SIGN:
+        for (size_t k = 0; k < count; k++) x[k] = x[k] > 0 ? 1 : x[k] < 0 ? -1 : 0;
+        break;
+    case KSPEC_RIDGE_ACTIVATION_ABS:
+        for (size_t k = 0; k < count; k++) x[k] = fabs(x[k]);
+        break;
+    case KSPEC_RIDGE_ACTIVATION_COS:
+        for (size_t k = 0; k < count; k++) x[k] = cos(x[k]);
+        break;
+    case KSPEC_RIDGE_ACTIVATION_QUADRATIC:
+        for (size_t k = 0; k < count; k++) x[k] *= x[k];
+        break;
+    default:
+        for (size_t k = 0; k < count; k++) x[k] = sqrt(2.0) * cos(x[k] + phases[k]);
+    }
+}
+
+/* ---- kernels ---- */
+
+/* E max(u,0) max(v,0) over |u| |v|, for normal u and v of correlation rho (arc-cosine kernel) */
+static double arc_cosine(double rho) { return (rho * acos(-rho) + sqrt(fmax(0, 1 - rho * rho))) / (2 * pi); }
+
+double ks_activation_kernel(const ks_activation *f, double product, double square, double other) {
+    const double lengths = sqrt(square) * sqrt(other), s = f->slope;
+    const double rho = lengths > 0 ? fmax(-1, fmin(1, product / lengths)) : 0;
+    switch (f->kind) {
+    case KSPEC_RIDGE_ACTIVATION_RELU: return lengths * arc_cosine(rho);
+    case KSPEC_RIDGE_ACTIVATION_LEAKY:
+        return lengths * ((1 + s * s) * arc_cosine(rho) - 2 * s * arc_cosine(-rho));
+    case KSPEC_RIDGE_ACTIVATION_ABS:
+        return lengths * (2 / pi) * (rho * asin(rho) + sqrt(fmax(0, 1 - rho * rho)));
+    case KSPEC_RIDGE_ACTIVATION_ERF: {
+        const double t = 2 * product / (sqrt(1 + 2 * square) * sqrt(1 + 2 * other));
+        return (2 / pi) * asin(fmax(-1, fmin(1, t)));
+    }
+    case KSPEC_RIDGE_ACTIVATION_SIGN: return lengths > 0 ? (2 / pi) * asin(rho) : 0;
+    case KSPEC_RIDGE_ACTIVATION_QUADRATIC: return square * other + 2 * product * product;
+    case KSPEC_RIDGE_ACTIVATION_COS: { /* never cosh, which overflows */
+        const double sum = square + other;
+        return (exp(fmin(0, product - sum / 2)) + exp(fmin(0, -product - sum / 2))) / 2;
+    }
+    default: return exp(fmin(0, product - (square + other) / 2));
+    }
+}
+
+void ks_activation_matrix(const ks_activation *f, const double *A, const double *qa, size_t rows,
+                          const double *B, const double *qb, size_t n, size_t p, double *K) {
+    ks_gemm(0, 1, rows, n, p, 1, A, p, B, p, 0, K, n);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < n; j++) K[i * n + j] = ks_activation_kernel(f, K[i * n + j], qa[i], qb[j]);
+}

@@ -1,0 +1,58 @@
+/*
+ * Predictions by one fixed point, for features of a single kernel K. Everything is diagonal in K's
+ * eigenvectors, so that after one eigendecomposition a point (N, lambda) costs n x n_test multiply-adds:
+ *
+ *     q_i = 1/(k l_i + ridge),   k = (N/n)/(shift + x),   to solve: x = sum_i l_i q_i / n
+ *
+ * with shift, ridge and x as in resolvent.h, and N for 2N.
+ */
+#pragma once
+
+#include "base/memory.h"
+#include "ridge/activation.h"
+
+typedef struct ks_one {
+    size_t n, nt, m;
+    ks_activation f;
+    double trace_t; /* tr K(Xt,Xt) */
+    double largest; /* the largest entry of K's diagonal */
+    double *kt;     /* nt: K(x,x) of the test rows */
+    double *V;      /* n x n: the eigenvectors of K, as rows */
+    double *l;      /* n: the eigenvalues */
+    double *w;      /* n x m: V Y */
+    double *P;      /* nt x n: K(Xt,X) V^T */
+    double *pp;     /* n: the squared lengths of the columns of P */
+    const double *Y, *Yt;
+    double *scratch; /* nt x n */
+} ks_one;
+
+/* Rows less nothing, or for a kernel of differences the mean: x (n x p), xt (nt x p), in units of sigma */
+typedef struct {
+    const double *x, *xt;
+    size_t p;
+} ks_one_rows;
+
+/* Doubles that a basis takes, and their allocation; the sizes, f, Y and Yt are set. */
+size_t ks_one_size(size_t n, size_t nt, size_t m, size_t p);
+void ks_one_alloc(ks_one *b, ks_arena *a);
+
+/* Makes the kernels of the rows, and their basis; on this thread alone. */
+kspec_status ks_one_make(ks_one *b, const ks_one_rows *rows, kspec_error *err);
+
+/* The solution for N > 0 and lambda > 0, or the limit lambda = 0. */
+typedef struct {
+    double N, lambda, shift, ridge, x, k;
+    double omega, t0; /* 1/(1 - dG/dx), sum_i l_i q_i^2 / n */
+    double residual, error;
+    int iterations;
+    kspec_ridge_state state;
+} ks_one_solution;
+
+/* KSPEC_E_NUMERIC where lambda = 0 has no limit because K is singular. */
+kspec_status ks_one_solve(const ks_one *b, double N, double lambda, double tolerance, int most,
+                          ks_one_solution *s, kspec_error *err);
+
+/* The errors of each column of y at `count` solutions: train and test, count x m each; test NULL: none.
+ * `scratch` has room for (n + nt) x m x count. */
+void ks_one_errors(const ks_one *b, const ks_one_solution *s, size_t count, double *scratch, double *train,
+                   double *test);
