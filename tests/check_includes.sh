@@ -19,9 +19,10 @@ may_include() {
     theory) echo "base simd linalg features" ;;
     wls) echo "base simd linalg team features theory" ;;
     ridge | exact | path | pairs) echo "base simd linalg team device features theory" ;;
-    moments) echo "base simd linalg team device features theory exact path pairs" ;;
+    checks) echo "base linalg" ;;
+    moments) echo "base simd linalg team device features theory exact path pairs checks" ;;
     fit | norm | learn | dimension)
-        echo "base simd linalg team device features theory exact path pairs moments" ;;
+        echo "base simd linalg team device features theory exact path pairs checks moments" ;;
     lp) echo "base linalg team" ;;
     spectrum) echo "base linalg team device moments fit lp" ;;
     bench)
@@ -44,7 +45,7 @@ parts() { # room, or include/kspec/NAME.h
     base | doubt | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | host)
         echo "base" ;;
     files) echo "base" ;;
-    exact | path | pairs) echo "base moments" ;;
+    exact | path | pairs | checks) echo "base moments" ;;
     io | formats | write) echo "base files" ;;
     features) echo "base kernel generate" ;;
     norm | spectrum | learn | dimension) echo "base kernel moments" ;;

@@ -208,6 +208,7 @@ void spectrum_add_matrix(json_t *o, const spectrum_output *u) {
     json_object_set_new(o, "trials", json_integer((json_int_t)d->trials));
     json_object_set_new(o, "estimators", names);
     cli_estimation_keys(&u->a->how, m->center, o);
+    cli_device_keys(&u->r->device, o);
 }
 
 extern const cli_command cmd_spectrum;

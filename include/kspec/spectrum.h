@@ -61,8 +61,9 @@ typedef struct {
     uint64_t seed; /* for the draws, and for permutations and splits of the trials */
     int threads;   /* 1 to 1024; default: all processors, or KSPEC_THREADS */
     kspec_progress progress;
-    kspec_device device; /* where the moments are estimated; the rest runs on the host */
-    kspec_team *team;    /* shares the work of any method out among processes; NULL: this one alone */
+    kspec_device
+        device; /* where products are made; eigenproblems, the fit and cross-validation are the host's */
+    kspec_team *team; /* shares the work of any method out among processes; NULL: this one alone */
     /* FIT and MOMENTS: where to give the effective dimension sum_j lambda_j/(lambda_j + t), t_count numbers >
      * 0. Default: the largest eigenvalue times 1, 0.1, 0.01 and 0.001. */
     const double *t;
@@ -206,6 +207,7 @@ typedef struct {
     kspec_spectrum_fit *fit; /* the part of the method that was used; the others are NULL */
     kspec_spectrum_lp *lp;
     kspec_spectrum_cvpca *cvpca;
+    kspec_device_used device; /* where the products were made; `moments` has its own */
 } kspec_spectrum_result;
 
 /*

@@ -46,6 +46,52 @@ static const kind kinds[] = {
     [KSPEC_DOUBT_EMPTY_COLS] = {WARNING, "empty-cols",
         "{cols} columns are without any value and left out; the first is column {first} (from 0)",
         {"cols", "first"}},
+    [KSPEC_DOUBT_HEADER_ROW] = {WARNING, "header-row",
+        "row 0 counts from {from} to {to}: it is probably the header; leave it out",
+        {"from", "to"}, "select_rows", "1-"},
+    [KSPEC_DOUBT_DECIMAL_COMMA] = {SERIOUS, "decimal-comma",
+        "commas separate the columns, and every second one has digits such as '05': if they are decimal "
+        "commas, too, write points, or semicolons between columns"},
+
+    [KSPEC_DOUBT_FILL_VALUE] = {SERIOUS, "fill-value",
+        "{count} values are {value:7}, a usual mark of missing ones, far from the rest of their columns; "
+        "the first is in row {row}, column {column} (from 0)",
+        {"count", "value", "row", "column"}, "fill"},
+    [KSPEC_DOUBT_WILD_ENTRY] = {SERIOUS, "wild-entry",
+        "row {row}, column {column} (from 0) is {value:7} and carries {share:%} of the {what}: correct it, "
+        "or have it taken as missing",
+        {"row", "column", "value", "share"}, "fill"},
+    [KSPEC_DOUBT_WILD_ROW] = {SERIOUS, "wild-row",
+        "row {row} (from 0) carries {share:%} of the {what}: correct it, or leave it out",
+        {"row", "share"}, "select_rows"},
+    [KSPEC_DOUBT_WILD_COLUMN] = {WARNING, "wild-column",
+        "column {column} (from 0) carries {share:%} of the {what} and decides the result; divide columns by "
+        "their standard deviations to give all the same weight",
+        {"column", "share"}, "standardize"},
+    [KSPEC_DOUBT_NEIGHBOURS_ALIKE] = {WARNING, "neighbours-alike",
+        "{what} are alike (z = {z:2}): a time series, or a sorted table? In a series rows depend on each "
+        "other, and need blocks; a sorted table needs nothing",
+        {"lag", "z"}, "block", "auto"},
+    [KSPEC_DOUBT_REPEATED_ROWS] = {WARNING, "repeated-rows",
+        "{repeated} of {rows} rows equal an earlier one, the first row {row} that of row {earlier} (from 0): "
+        "give repeats as trials, or one label",
+        {"repeated", "rows", "row", "earlier"}, "groups"},
+    [KSPEC_DOUBT_REPEATED_COLS] = {WARNING, "repeated-cols",
+        "{repeated} of {cols} columns equal an earlier one, the first column {column} that of column "
+        "{earlier} (from 0): leave them out, or give them one label",
+        {"repeated", "cols", "column", "earlier"}, "col_groups"},
+    [KSPEC_DOUBT_NEAR_COPIES] = {WARNING, "near-copies",
+        "{share:%} of the rows are nearly copies of another, such as rows {row} and {other} (from 0): give "
+        "repeats as trials, or one label",
+        {"share", "row", "other"}, "groups"},
+    [KSPEC_DOUBT_SYMMETRIC] = {SERIOUS, "symmetric",
+        "the {rows} x {rows} matrix looks like {what}: rows must be inputs and columns features; give the "
+        "data that it was made from",
+        {"rows"}},
+    [KSPEC_DOUBT_COPIED_TRIALS] = {SERIOUS, "copied-trials",
+        "trials {trial} and {other} (from 0) are copies of each other: they remove no noise; give repeats of "
+        "the measurement",
+        {"trial", "other"}},
 
     [KSPEC_DOUBT_ONE_TRIAL] = {NOTE, "one-trial",
         "there is one trial: noise that is independent in every entry counts as dimensions; repeats of the "
@@ -85,6 +131,10 @@ static const kind kinds[] = {
         "alignment {alignment} is above 1, the most that two kernels have: do the matrices share columns, or "
         "are they too small?",
         {"alignment"}},
+    [KSPEC_DOUBT_SHARED_COLS] = {WARNING, "shared-cols",
+        "{shared} of {cols} columns are in both, the first as columns {column} and {other} (from 0): their "
+        "noise counts as alignment",
+        {"shared", "cols", "column", "other"}},
 
     [KSPEC_DOUBT_MOMENT_UNDERFLOW] = {WARNING, "moment-underflow",
         "m({order}) is below the smallest double, 2.2e-308: from there on roots are right, values and error "
@@ -221,6 +271,27 @@ void ks_doubt_add(ks_doubts to, kspec_doubt_code code, const char *where, const 
     *to.count = n + 1;
 }
 
+static kspec_doubt *last_of(ks_doubts to) {
+    return to.arena->failed || !*to.count ? NULL : (*to.list)[*to.count - 1];
+}
+
+void ks_doubt_lower(ks_doubts to) {
+    kspec_doubt *d = last_of(to);
+    if (d) d->severity = NOTE;
+}
+
+void ks_doubt_set(ks_doubts to, const char *setting) {
+    kspec_doubt *d = last_of(to);
+    const char *own = d ? copy(to.arena, setting) : NULL;
+    if (own) d->setting = own;
+}
+
+void ks_doubt_copy(ks_doubts to, const kspec_doubt *d) {
+    ks_doubt_add(to, d->code, d->where, d->what, d->values);
+    if (d->setting) ks_doubt_set(to, d->setting);
+    if (last_of(to)) last_of(to)->severity = d->severity;
+}
+
 /* ---- the sentence ---- */
 
 const char *kspec_doubt_name(kspec_doubt_code code) { return (size_t)code < KINDS ? kinds[code].name : NULL; }
@@ -248,6 +319,15 @@ static int alike(const kspec_doubt *d, double v, int digits) {
     return same;
 }
 
+/* A percentage that is 100% only where it is all */
+static void put_share(char *text, size_t size, double v) {
+    int digits = v < 0.01 && v > 0 ? 2 : 0;
+    ks_print(text, size, "%.*f%%", digits, 100 * v);
+    while (v < 1 && digits < 4 && strncmp(text, "100", 3) == 0)
+        ks_print(text, size, "%.*f%%", ++digits, 100 * v);
+    if (v < 1 && strncmp(text, "100", 3) == 0) ks_print(text, size, "nearly all");
+}
+
 /* What stands for {name}, {name:2} or {name:%} */
 static void put_value(sink *to, const kspec_doubt *d, const char *field, size_t length) {
     size_t name = strcspn(field, ":}");
@@ -263,7 +343,7 @@ static void put_value(sink *to, const kspec_doubt *d, const char *field, size_t 
         int digits = how - '0';
         while (how != '%' && digits < 17 && alike(d, v, digits)) digits++;
         if (how == '%')
-            ks_print(text, sizeof text, "%.0f%%", 100 * v);
+            put_share(text, sizeof text, v);
         else if (v == floor(v) && fabs(v) < 1e15)
             ks_print(text, sizeof text, "%.0f", v);
         else

@@ -22,3 +22,10 @@ typedef struct {
     ks_doubt_add(to, code, where, what, (const double[4]){__VA_ARGS__})
 void ks_doubt_add(ks_doubts to, kspec_doubt_code code, const char *where, const char *what,
                   const double *values);
+
+/* Of the doubt that was added last: it is a note, whatever the table says; its option's value is this. */
+void ks_doubt_lower(ks_doubts to);
+void ks_doubt_set(ks_doubts to, const char *setting);
+
+/* Adds a doubt of another result. */
+void ks_doubt_copy(ks_doubts to, const kspec_doubt *d);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "checks/check.h"
 #include "dimension/differences.h"
 #include "linalg/linalg.h"
 #include "moments/doubts.h"
@@ -122,6 +123,13 @@ static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err
                      b = {r->other_dimension, NAN, j->two.square[0], j->two.moment[0], NULL};
     ks_print(both, sizeof both, "%.160s and %.160s", first, second);
     if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
+    for (int k = 0; k < 2; k++) {
+        const ks_trials *t = k ? &j->second.trials : &j->first.trials;
+        ks_check(to, k ? second : first,
+                 &(ks_checked){
+                     .phi = t->phi, .ntrials = t->count, .row_trials = t->row_trials, .center = r->center});
+    }
+    if (j->o.paired != KSPEC_PAIRED_COLS) ks_check_two(to, both, j->first.trials.phi, j->second.trials.phi);
     ks_doubt_dimension(to, first, &a);
     ks_doubt_dimension(to, second, &b);
     if (j->o.paired == KSPEC_PAIRED_ROWS && !isfinite(r->alignment))

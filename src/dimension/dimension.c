@@ -5,6 +5,7 @@
 #include "base/matrix.h"
 #include "base/result.h"
 #include "base/streams.h"
+#include "checks/check.h"
 #include "moments/doubts.h"
 #include "moments/second.h"
 #include "moments/where.h"
@@ -152,7 +153,14 @@ static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o,
 
 /* ---- the call ---- */
 
-static kspec_status add_doubts(kspec_dimension_result *r, kspec_error *err) {
+typedef struct {
+    const kspec_matrix *phi;
+    size_t ntrials;
+    const kspec_dimension_opts *o;
+    kspec_dimension_result *result;
+} call;
+
+static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_error *err) {
     const ks_doubts to = KS_DOUBTS(r);
     const char *constant = r->center == KSPEC_CENTER_NONE   ? "every entry is 0"
                            : r->center == KSPEC_CENTER_COLS ? "every row is constant"
@@ -160,6 +168,13 @@ static kspec_status add_doubts(kspec_dimension_result *r, kspec_error *err) {
     const ks_doubted d = {r->dimension, r->std_error, r->trace_squared, r->second_moment,
                           isfinite(r->naive) || r->missing ? NULL : constant};
     if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
+    ks_check(to, NULL,
+             &(ks_checked){.phi = c->phi,
+                           .ntrials = c->ntrials,
+                           .row_trials = c->o->row_trials,
+                           .row_groups = c->o->row_groups,
+                           .col_groups = c->o->col_groups,
+                           .center = r->center});
     if (r->mean_share > 0.5) ks_doubt(to, KSPEC_DOUBT_UNEVEN_GROUPS, NULL, NULL, r->mean_share);
     ks_doubt_dimension(to, NULL, &d);
     if (r->trials == 1) ks_doubt(to, KSPEC_DOUBT_ONE_TRIAL, NULL, NULL, 0);
@@ -218,13 +233,6 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
     return KSPEC_OK;
 }
 
-typedef struct {
-    const kspec_matrix *phi;
-    size_t ntrials;
-    const kspec_dimension_opts *o;
-    kspec_dimension_result *result;
-} call;
-
 /* A curve's parts are smaller, but up to 16 of a size. */
 static kspec_status decide(const call *c, ks_placement *placement, int threads, kspec_error *err) {
     const kspec_dimension_opts *o = c->o;
@@ -261,7 +269,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     }
     ks_arena_free(&arena);
     if (!st) ks_placement_describe(placement, &r->device);
-    if (!st) st = add_doubts(r, err);
+    if (!st) st = add_doubts(c, r, err);
     if (st)
         kspec_dimension_free(r);
     else

@@ -3,6 +3,7 @@
 #include "base/center.h"
 #include "base/error.h"
 #include "base/matrix.h"
+#include "device/product.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "moments/trials.h"
@@ -36,8 +37,8 @@ static double noise_of_mean(const ks_trials *t, double *mean) {
  */
 static kspec_status eigenpairs(const ks_run *run, size_t P, size_t Q, double share, const double *M,
                                double *G, double *s, size_t top, double *Z, kspec_error *err) {
-    size_t n = P < Q ? P : Q, longer = P < Q ? Q : P;
-    kspec_status st = ks_gemm_symmetric_tiled(run, P > Q, P <= Q, n, longer, share, M, Q, M, Q, G, n, err);
+    size_t n = P < Q ? P : Q;
+    kspec_status st = ks_gram_of_host(run, P, Q, share, M, G, "the Gram matrix", err);
     if (st) return st;
     return Z ? ks_syev_top(n, G, n, s, top, Z, err) : ks_syevd(1, n, G, n, s, err);
 }
@@ -50,8 +51,18 @@ static kspec_status leverages(const ks_run *run, ks_decomposed *x, const double 
     double *near = P <= Q ? U2 : V2, *far = P <= Q ? V2 : U2;
     for (size_t k = 0; k < d->vectors; k++)
         for (size_t i = 0; i < side; i++) near[k * side + i] = Z[(top - 1 - k) * side + i];
-    kspec_status st =
-        ks_gemm_tiled(run, 0, P > Q, d->vectors, longer, side, 1, near, side, M, Q, 0, far, longer, err);
+    const ks_matmul others = {.tb = P > Q,
+                              .m = d->vectors,
+                              .n = longer,
+                              .k = side,
+                              .alpha = 1,
+                              .A = near,
+                              .lda = side,
+                              .B = M,
+                              .ldb = Q,
+                              .C = far,
+                              .ldc = longer};
+    kspec_status st = ks_product_of_host(run, &others, "the singular vectors", err);
     for (size_t k = 0; k < d->vectors && !st; k++) {
         double norm = 1 / ks_dot(longer, far + k * longer, far + k * longer);
         for (size_t i = 0; i < longer; i++) far[k * longer + i] *= far[k * longer + i] * norm;

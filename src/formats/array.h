@@ -33,6 +33,8 @@ typedef struct {
     int is_complex;
     /* text with a header: shape[1] strings in one allocation, ks_free(col_names); or NULL */
     int has_header;
+    /* text: the commas between columns may be decimal commas */
+    int decimal_commas;
     char **col_names;
     /* text, which selects its columns itself: the ones selected, or NULL; and how many the file has */
     size_t *col_index, file_cols;

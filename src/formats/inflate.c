@@ -79,6 +79,11 @@ kspec_status ks_inflate(const unsigned char *in, size_t n, unsigned char *out, s
     return status;
 }
 
+static int all_zero(const unsigned char *p, size_t n) {
+    while (n && !p[n - 1]) n--;
+    return n == 0;
+}
+
 kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, size_t size, size_t *got,
                        const char *name, kspec_error *err) {
     stream s = {.in = in, .n = n, .out = out, .room = size};
@@ -91,6 +96,9 @@ kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, si
     *got = size - s.room;
     int full = r == Z_BUF_ERROR && s.room == 0;
     kspec_status status = r == Z_STREAM_END || full ? KSPEC_OK : broken(&s, r, name, err);
+    if (r == Z_STREAM_END && !all_zero(s.in, s.n)) /* tapes pad with zeros */
+        status = ks_fail(err, KSPEC_E_IO, "%s: %zu bytes that are not compressed follow the compressed data",
+                         name, s.n);
     inflateEnd(&s.z);
     return status;
 }

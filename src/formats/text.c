@@ -172,6 +172,7 @@ kspec_status ks_text_parse(ks_bytes *bytes, const char *select_cols, const char 
         return st;
     }
     out->has_header = layout.header;
+    out->decimal_commas = layout.decimal_commas;
     out->col_names = names;
     out->col_index = index;
     out->file_cols = layout.cols;

@@ -40,6 +40,7 @@ typedef struct {
     size_t rows, cols;      /* of data */
     size_t fields;          /* in every line: cols, or one more where every line ends in a delimiter */
     int header;
+    int decimal_commas; /* commas that separate columns may be decimal commas, too */
 } ks_layout;
 
 /* text ... text+size is free of zero bytes and of a byte order mark. */

@@ -63,6 +63,7 @@ typedef struct {
     int doubtful;                       /* ... what begins as a number does, but is not one */
     int quoted;                         /* ... in quotes, as no row below has it */
     unsigned numbers, words, fractions; /* in the rows below */
+    unsigned padded, others;            /* in all rows: digits behind a leading 0, as "05"; not just digits */
 } column;
 
 static ks_number_kind kind_of(const ks_field *f) {
@@ -132,6 +133,17 @@ static int is_doubtful(const column *columns, size_t n) {
     return !is_numbered(columns, n);
 }
 
+/*
+ * 1,05,2,37 between commas may be 1,05 and 2,37: every second column is of digits alone, some of which begin
+ * with a 0 as no whole number does, and the others have neither.
+ */
+static int is_of_decimal_commas(const column *columns, size_t n, char delim) {
+    if (delim != ',' || n % 2) return 0;
+    for (size_t j = 0; j < n; j++)
+        if (j % 2 ? !columns[j].padded || columns[j].others : columns[j].padded) return 0;
+    return 1;
+}
+
 /* ------------------------------------------------------------------- layout */
 
 static kspec_status fail_doubtful(const ks_layout *l, const char *name, kspec_error *err) {
@@ -183,6 +195,8 @@ static kspec_status scan_row(ks_scanner *sc, size_t row, column *columns, size_t
         if (end > KS_FIELD_LAST) return fail_quote(end, sc->line, name, err);
         if (!columns || n >= ncolumns) continue;
         column *c = &columns[n];
+        c->padded += f.len > 1 && f.s[0] == '0' && is_integer(&f);
+        c->others += !f.len || !is_integer(&f);
         if (!row) {
             c->first = kind_of(&f);
             c->decimals = c->first == KS_NUMBER && !is_integer(&f);
@@ -226,6 +240,7 @@ static kspec_status scan_all(ks_layout *out, ks_scanner sc, column *columns, con
     out->cols = out->fields > 1 && all_empty ? out->fields - 1 : out->fields;
     out->header = is_header(columns, out->cols);
     if (out->header && is_doubtful(columns, out->cols)) return fail_doubtful(out, name, err);
+    out->decimal_commas = is_of_decimal_commas(columns, out->cols, sc.delim);
     out->rows = rows - (size_t)out->header;
     if (!out->header) out->body = out->first;
     if (rows > 1) return KSPEC_OK;

@@ -45,6 +45,23 @@ static int doubt_index(ks_doubts to, const char *path, const kspec_dataset *d) {
     return 1;
 }
 
+/* ---- a header that was read as data ---- */
+
+/* Is row 0 a list of years, or of the columns' numbers, as no row of data is? */
+static void doubt_header(ks_doubts to, const char *path, const kspec_dataset *d) {
+    enum { LEAST = 4 };
+    if (d->trials > 1 || d->array_dims != 2 || d->has_header || d->cols < LEAST || d->rows < 3) return;
+    const double first = at(d, 0, 0), step = at(d, 0, 1) - first, last = at(d, 0, d->cols - 1);
+    const int years = first >= 1500 && last <= 2200, numbers = (first == 0 || first == 1) && step == 1;
+    if (!(years || numbers) || !(step >= 1) || first != floor(first)) return;
+    int others = 0; /* another row that goes on like this says that rows are so */
+    for (size_t j = 1; j < d->cols; j++) {
+        if (at(d, 0, j) != first + (double)j * step) return;
+        others |= at(d, 1, j) - at(d, 1, j - 1) != step;
+    }
+    if (others) ks_doubt(to, KSPEC_DOUBT_HEADER_ROW, path, NULL, first, last);
+}
+
 /* ---- a time or a trial: rows that depend on each other ---- */
 
 static int is_word(const char *name, const char *const *words) {
@@ -166,6 +183,8 @@ kspec_status ks_dataset_doubt(kspec_dataset *d, const char *const *paths, size_t
     const ks_doubts to = {arena, &d->doubt_count, &d->doubts};
     if (d->memory) return KSPEC_OK; /* nothing here looks at numbers that are on a GPU */
     const int index = o && o->axes ? 0 : doubt_index(to, paths[0], d);
+    if (!o || !o->axes) doubt_header(to, paths[0], d);
+    if (((ks_dataset *)d)->decimal_commas) ks_doubt(to, KSPEC_DOUBT_DECIMAL_COMMA, paths[0], NULL, 0);
     if (d->trials == 1 && d->cols > 1) doubt_order(to, paths[0], d, (size_t)index);
     doubt_unrelated(to, paths, count, d);
     if (d->missing && o && o->nan == KSPEC_NAN_KEEP) {

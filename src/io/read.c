@@ -57,10 +57,12 @@ static kspec_status check_shapes(const ks_part *parts, size_t count, size_t *tri
 }
 
 /* Describes the first input's array in the data set; its column names move to it, or those selected do. */
-static kspec_status describe(kspec_dataset *d, ks_part *part, kspec_error *err) {
+static kspec_status describe(ks_dataset *set, ks_part *part, kspec_error *err) {
+    kspec_dataset *d = &set->d;
     ks_array *a = &part->array;
     const size_t *taken = part->view.index[KS_COLS];
     d->has_header = a->has_header;
+    set->decimal_commas = a->decimal_commas;
     d->array_dims = a->ndim;
     for (int k = 0; k < 3; k++) d->array_shape[k] = k < a->ndim ? a->shape[k] : 1;
     if (a->file_cols) d->array_shape[1] = a->file_cols;
@@ -117,7 +119,7 @@ static kspec_status gather(ks_part *parts, size_t count, int in_place, ks_datase
     out->d.trials = shape[KS_TRIALS];
     out->d.rows = shape[KS_ROWS];
     out->d.cols = shape[KS_COLS];
-    st = describe(&out->d, &parts[0], err);
+    st = describe(out, &parts[0], err);
     if (st) return st;
     if (count == 1 && ks_view_is_dense(&parts[0].view)) {
         out->storage = parts[0].array;

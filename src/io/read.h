@@ -39,6 +39,8 @@ typedef struct {
     ks_array storage;
     /* the trials where lent arrays are used in place, and d.data is NULL; otherwise NULL */
     kspec_matrix *trials;
+    /* of text: the commas between columns may be decimal commas */
+    int decimal_commas;
     /* of the doubts */
     ks_arena arena;
 } ks_dataset;

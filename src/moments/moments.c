@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
+#include "checks/check.h"
 #include "device/borrowed.h"
 #include "linalg/linalg.h"
 #include "moments/doubts.h"
@@ -505,6 +506,15 @@ static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error 
                           : attempt(c->phi, c->ntrials, c->o, placement, 0, &c->result, err);
     if (st) return st;
     ks_placement_describe(placement, &c->result->device);
+    if (c->o->data_memory != KSPEC_MEMORY_DEVICE) /* nothing here looks at numbers that are on a GPU */
+        ks_check(KS_DOUBTS(c->result), NULL,
+                 &(ks_checked){.phi = c->phi,
+                               .ntrials = c->ntrials,
+                               .row_trials = c->o->row_trials,
+                               .row_groups = c->o->row_groups,
+                               .col_groups = c->o->col_groups,
+                               .center = c->result->center,
+                               .sampled = c->o->sampled});
     ks_doubt_moments(c->result, c->phi->rows);
     const size_t failed = ks_result_arena(c->result)->failed;
     return failed ? ks_nomem(err, "the list of doubts", failed) : KSPEC_OK;

@@ -91,10 +91,10 @@ kspec_status ks_spectrum_doubts(ks_spectrum_job *j, kspec_error *err) {
     kspec_spectrum_result *r = j->r;
     const ks_doubts to = KS_DOUBTS(r);
     const kspec_center truth = j->o.truth_center;
-    for (size_t k = 0; r->moments && k < r->moments->doubt_count; k++) {
-        const kspec_doubt *d = r->moments->doubts[k];
-        ks_doubt_add(to, d->code, d->where, d->what, d->values);
-    }
+    for (size_t k = 0; r->moments && k < r->moments->doubt_count; k++)
+        ks_doubt_copy(to, r->moments->doubts[k]);
+    if (r->device.unusable && !r->moments->device.unusable)
+        ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     if (truth && r->center && truth != r->center)
         ks_doubt(to, KSPEC_DOUBT_TRUTH_CENTER, NULL, centers[r->center], 0);
     if (r->fit) doubt_fit(to, &j->o, r);

@@ -1,6 +1,7 @@
 #include "spectrum/sample.h"
 
 #include "base/error.h"
+#include "device/product.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "moments/trials.h"
@@ -10,7 +11,7 @@
 kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
                                    const kspec_moments_opts *how, double *values, kspec_error *err) {
     ks_trials t = ks_trials_of(phi, ntrials, how);
-    size_t P = t.P, Q = t.Q, n = P < Q ? P : Q, longer = P < Q ? Q : P;
+    size_t P = t.P, Q = t.Q, n = P < Q ? P : Q;
     kspec_status st = ks_trials_init(&t, err);
     if (!st) st = ks_trials_scale(&t, 2, err);
     if (st) return st;
@@ -22,8 +23,7 @@ kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, s
         st = ks_nomem(err, "the sample's Gram matrix", arena.failed);
     } else if (!(st = ks_blas_enter(run->threads, err))) {
         ks_trials_mean(&t, mean, M);
-        st = ks_gemm_symmetric_tiled(run, P > Q, P <= Q, n, longer, 1 / ((double)P * (double)Q), M, Q, M, Q,
-                                     G, n, err);
+        st = ks_gram_of_host(run, P, Q, 1 / ((double)P * (double)Q), M, G, "the sample's Gram matrix", err);
         if (!st) st = ks_syevd(0, n, G, n, values, err);
         ks_blas_exit();
     }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
+#include "moments/where.h"
 #include "spectrum/methods.h"
 #include "spectrum/sample.h"
 #include "team/team.h"
@@ -146,10 +147,8 @@ static kspec_status begin(job *j, const kspec_spectrum_opts *opts, int given, ks
     return st ? st : new_result(j, err);
 }
 
-static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out, kspec_error *err) {
+static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out) {
     ks_arena_free(&j->arena);
-    if (!st) st = ks_spectrum_doubts(j, err);
-    st = ks_team_end(j->o.team, st, err);
     if (st) {
         kspec_spectrum_free(j->r);
         return st;
@@ -171,7 +170,8 @@ kspec_status kspec_spectrum_from_moments(const double *m, const double *std_erro
              .sample_top = NAN};
     kspec_status st = begin(&j, opts, 1, err);
     if (!st) st = ks_spectrum_by_moments(&j, err);
-    return finish(&j, st, out, err);
+    if (!st) st = ks_spectrum_doubts(&j, err);
+    return finish(&j, ks_team_end(j.o.team, st, err), out);
 }
 
 /* ---- from a matrix ---- */
@@ -339,28 +339,66 @@ static kspec_status sample(job *j, const kspec_matrix *phi, size_t ntrials, cons
     return st;
 }
 
+/* The matrix, its trials, and the options that its moments were estimated with */
+typedef struct {
+    job *j;
+    const kspec_matrix *phi;
+    size_t ntrials;
+    kspec_moments_opts how;
+} call;
+
+/* The products of the sample's Gram matrix, and for a fit those of its singular vectors */
+static kspec_status decide(const call *c, ks_placement *placement, int threads, kspec_error *err) {
+    const double P = (double)c->phi->rows, Q = (double)c->phi->cols, n = fmin(P, Q);
+    const int fit = c->j->o.method == KSPEC_SPECTRUM_METHOD_FIT;
+    const double longest = fmax(P, Q) * n * sizeof(double);
+    const ks_load l = {(fit ? 2 : 1) * n * P * Q, (size_t)(n * n * sizeof(double) + (fit ? 2 : 1) * longest)};
+    return ks_where_second(placement, &l, NULL, threads, err);
+}
+
+static kspec_status run_method(job *j, const call *c, kspec_error *err) {
+    const ks_run whole = j->run;
+    kspec_status st = KSPEC_OK;
+    if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT) {
+        j->run = ks_run_part(&whole, fit_from, 1);
+        *j->r->fit = (kspec_spectrum_fit){0};
+        return ks_spectrum_by_fit(j, c->phi, c->ntrials, &c->how, err);
+    }
+    if (j->o.method == KSPEC_SPECTRUM_METHOD_CVPCA) {
+        j->run = ks_run_part(&whole, fit_from, moments_until);
+        st = ks_spectrum_by_cvpca(j, c->phi, c->ntrials, &c->how, err);
+        j->run = whole;
+    }
+    if (!st) st = sample(j, c->phi, c->ntrials, &c->how, err);
+    if (!st && j->o.method == KSPEC_SPECTRUM_METHOD_MOMENTS) {
+        j->run = ks_run_part(&whole, sample_until, 1);
+        st = ks_spectrum_by_moments(j, err);
+    }
+    return st;
+}
+
+static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {
+    call *c = ctx;
+    job *j = c->j;
+    const ks_run whole = j->run;
+    kspec_status st = decide(c, placement, whole.threads, err);
+    j->run.device = placement->device;
+    if (!st) st = run_method(j, c, err);
+    j->run = whole;
+    if (st) return st;
+    ks_placement_describe(placement, &j->r->device);
+    return ks_spectrum_doubts(j, err);
+}
+
 kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec_spectrum_opts *opts,
                             kspec_spectrum_result **out, kspec_error *err) {
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     job j = {.start = ks_now(), .sample_top = NAN};
-    kspec_moments_opts used;
+    call c = {.j = &j, .phi = phi, .ntrials = ntrials};
+    ks_placement placement = {0};
     kspec_status st = begin(&j, opts, 0, err);
-    if (!st) st = estimate(&j, phi, ntrials, &used, err);
-    if (!st && j.o.method == KSPEC_SPECTRUM_METHOD_FIT) {
-        j.run = ks_run_part(&j.run, fit_from, 1);
-        st = ks_spectrum_by_fit(&j, phi, ntrials, &used, err);
-        return finish(&j, st, out, err);
-    }
-    if (!st && j.o.method == KSPEC_SPECTRUM_METHOD_CVPCA) {
-        ks_run whole = j.run;
-        j.run = ks_run_part(&whole, fit_from, moments_until);
-        st = ks_spectrum_by_cvpca(&j, phi, ntrials, &used, err);
-        j.run = whole;
-    }
-    if (!st) st = sample(&j, phi, ntrials, &used, err);
-    if (!st && j.o.method == KSPEC_SPECTRUM_METHOD_MOMENTS) {
-        j.run = ks_run_part(&j.run, sample_until, 1);
-        st = ks_spectrum_by_moments(&j, err);
-    }
-    return finish(&j, st, out, err);
+    if (!st) st = estimate(&j, phi, ntrials, &c.how, err);
+    if (!st) st = ks_placement_open(&placement, ks_device_of_rank(j.o.device, j.o.team), err);
+    st = ks_placement_run(&placement, st, j.o.team, attempt, &c, err);
+    return finish(&j, st, out);
 }

@@ -1,7 +1,8 @@
 /*
- * kspec_dimension() and kspec_compare() on a GPU beside the processor's, and the sums of second order behind
- * them: every shape of theirs, streamed too, with faults at each step.
+ * kspec_dimension(), kspec_compare() and kspec_spectrum() give on a GPU what they give on the processor. So
+ * do the sums and products behind them: for every shape, streamed too, with faults at each step.
  */
+#include "device/product.h"
 #include "help/bed_faults.h"
 #include "kspec.h"
 #include "pairs/sums.h"
@@ -197,13 +198,81 @@ TEST(comparisons) {
     }
 }
 
+static void same_spectrum(const kspec_spectrum_result *a, const kspec_spectrum_result *b, int moments) {
+    CHECK(strcmp(a->device.name, "cpu") == 0 && strncmp(b->device.name, "gpu:0 ", 6) == 0);
+    CHECK(a->rank == b->rank && a->sample_count == b->sample_count);
+    /* a fit amplifies rounding, and the least eigenvalues of a matrix of low rank are nothing else */
+    for (size_t i = 0; i < a->rank && i < 3; i++)
+        CHECK_CLOSE(b->eigenvalues[i], a->eigenvalues[i], moments ? 1e-5 : 1e-6);
+    for (size_t i = 0; i < a->sample_count; i++)
+        CHECK(fabs(b->sample_eigenvalues[i] - a->sample_eigenvalues[i]) <= 1e-12 * a->sample_eigenvalues[0]);
+    CHECK_CLOSE(b->participation_ratio, a->participation_ratio, 1e-9);
+}
+
+TEST(spectra) {
+    bed b;
+    if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
+    ks_placement_close(&b.place);
+    static const kspec_spectrum_method methods[] = {KSPEC_SPECTRUM_METHOD_FIT, KSPEC_SPECTRUM_METHOD_MOMENTS,
+                                                    KSPEC_SPECTRUM_METHOD_CVPCA};
+    for (int k = 0; k < (tiny ? 1 : 3); k++)
+        for (int wide = 0; wide < 2; wide++) {
+            kspec_matrix phi[TRIALS];
+            double *x = trials((uint64_t)k, wide ? 30 : 45, wide ? 45 : 30, phi);
+            kspec_spectrum_opts o = {
+                .size = sizeof o, .method = methods[k], .device = KSPEC_DEVICE_CPU, .no_draws = k == 1};
+            kspec_spectrum_result *cpu, *gpu;
+            kspec_error err = {0};
+            const size_t n = k == 2 ? 2 : 1;
+            CHECK_MSG(kspec_spectrum(phi, n, &o, &cpu, &err) == KSPEC_OK, "%s", err.msg);
+            o.device = KSPEC_DEVICE_GPU;
+            CHECK_MSG(kspec_spectrum(phi, n, &o, &gpu, &err) == KSPEC_OK, "%s", err.msg);
+            same_spectrum(cpu, gpu, k == 1);
+            kspec_spectrum_free(gpu);
+            kspec_spectrum_free(cpu);
+            free(x);
+        }
+}
+
+static kspec_status make_gram(void *ctx, const ks_run *run, kspec_error *err) {
+    double G[20 * 20];
+    return ks_gram_of_host(run, 20, 30, 1, ctx, G, "the Gram matrix", err);
+}
+
+TEST(failing_products) {
+    bed b;
+    if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
+    double *A = matrix(1, 20, 30), *B = matrix(2, 30, 9), C[20 * 9], expected[20 * 9];
+    const ks_matmul p = {
+        .m = 20, .n = 9, .k = 30, .alpha = 0.5, .A = A, .lda = 30, .B = B, .ldb = 9, .C = C, .ldc = 9};
+    for (int i = 0; i < 20; i++)
+        for (int j = 0; j < 9; j++) {
+            expected[i * 9 + j] = 0;
+            for (int k = 0; k < 30; k++) expected[i * 9 + j] += 0.5 * A[i * 30 + k] * B[k * 9 + j];
+        }
+    for (size_t streamed = 0; streamed <= 500; streamed += 500) {
+        b.run.device->streamed = streamed;
+        memset(C, 0, sizeof C);
+        CHECK(ks_product_of_host(&b.run, &p, "a product", NULL) == KSPEC_OK);
+        for (int i = 0; i < 20 * 9; i++) CHECK(fabs(C[i] - expected[i]) <= 1e-13 * 30);
+    }
+    b.run.device->streamed = 0;
+    failing_alloc_install();
+    for (int device = 0; device < 2; device++) bed_failing(&b, device, make_gram, A);
+    failing_alloc_uninstall();
+    free(A), free(B);
+    ks_placement_close(&b.place);
+}
+
 static void all(void) {
     RUN(sums);
     RUN(dimensions);
+    RUN(spectra);
     if (tiny) return;
     RUN(comparisons);
     RUN(refusals);
     if (!small_only || SANITIZED) RUN(failing_sums);
+    RUN(failing_products);
 }
 
 int main(int argc, char **argv) { return bed_main(argc, argv, NULL, all); }

@@ -36,6 +36,9 @@ static const struct {
     {KSPEC_DOUBT_TRIAL_COLUMN, "a,trial\n3,1\n1,5\n4,2\n", "a,triality\n3,1\n1,5\n4,2\n"},
     {KSPEC_DOUBT_EMPTY_ROWS, "3,1\nnan,nan\n4,2\n", "3,1\nnan,5\n4,2\n"},
     {KSPEC_DOUBT_EMPTY_COLS, "3,nan\n1,nan\n4,nan\n", "3,nan\n1,nan\n4,2\n"},
+    {KSPEC_DOUBT_HEADER_ROW, "1990,1991,1992,1993\n3,1,4,1\n5,9,2,6\n",
+     "1990,1991,1992,1999\n3,1,4,1\n5,9,2,6\n"},
+    {KSPEC_DOUBT_DECIMAL_COMMA, "1,05,2,37\n3,10,4,02\n5,11,6,12\n", "1,15,2,37\n3,10,4,02\n5,11,6,12\n"},
 };
 
 static void read_all(const char *const *paths, size_t count) {
@@ -148,6 +151,35 @@ static void one_matrix(kspec_doubt_code code, int doubtful) {
     for (size_t k = 0; doubtful && code == KSPEC_DOUBT_NO_VARIATION && k < P * Q; k++)
         s.at[0][k] = s.at[1][k] = 3;
     dimension(s.trials, doubtful && code == KSPEC_DOUBT_ONE_TRIAL ? 1 : 2, &o);
+}
+
+/* Data that break an assumption: entries, rows, columns and trials of a sample, and what is no sample */
+static void spoilt(kspec_doubt_code code, int doubtful) {
+    sample_of s;
+    size_t trials = 1;
+    draw(&s, 1, 0.1, 1, 0);
+    double *x = s.at[0];
+    if (code == KSPEC_DOUBT_COPIED_TRIALS) trials = 2;
+    for (size_t i = 0; doubtful && i < P; i++)
+        for (size_t j = 0; j < Q; j++) {
+            double *at = &x[i * Q + j], before = i ? x[(i - 1) * Q + j] : 0;
+            switch ((int)code) {
+            case KSPEC_DOUBT_FILL_VALUE: *at = i == 17 && j == 22 ? -999 : *at; break;
+            case KSPEC_DOUBT_WILD_ENTRY: *at = i == 17 && j == 22 ? 1e6 : *at; break;
+            case KSPEC_DOUBT_WILD_ROW: *at *= i == 17 ? 1e3 : 1; break;
+            case KSPEC_DOUBT_WILD_COLUMN: *at *= j == 22 ? 1e8 : 1; break;
+            case KSPEC_DOUBT_NEIGHBOURS_ALIKE: *at = 0.6 * before + 0.8 * *at; break;
+            case KSPEC_DOUBT_REPEATED_ROWS: *at = x[i / 4 * Q + j]; break;
+            case KSPEC_DOUBT_REPEATED_COLS: *at = x[i * Q + (j < 50 ? j : j - 50)]; break;
+            case KSPEC_DOUBT_NEAR_COPIES: *at = x[i % 25 * Q + j] + 1e-3 * *at; break;
+            case KSPEC_DOUBT_SYMMETRIC: *at = i < Q && j < i ? x[j * Q + i] : *at; break;
+            case KSPEC_DOUBT_COPIED_TRIALS: s.at[1][i * Q + j] = (float)*at; break;
+            }
+        }
+    if (code == KSPEC_DOUBT_SYMMETRIC) s.trials[0].rows = Q;
+    dimension(s.trials, trials, NULL);
+    moments(s.trials, trials, 0, 2);
+    if (!doubtful) compare(s.trials, s.trials, trials);
 }
 
 static void kernel_moments(kspec_doubt_code code, int doubtful) {
@@ -353,6 +385,18 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_UNRELATED_TRIALS] = two_files,
     [KSPEC_DOUBT_EMPTY_ROWS] = a_file,
     [KSPEC_DOUBT_EMPTY_COLS] = a_file,
+    [KSPEC_DOUBT_HEADER_ROW] = a_file,
+    [KSPEC_DOUBT_DECIMAL_COMMA] = a_file,
+    [KSPEC_DOUBT_FILL_VALUE] = spoilt,
+    [KSPEC_DOUBT_WILD_ENTRY] = spoilt,
+    [KSPEC_DOUBT_WILD_ROW] = spoilt,
+    [KSPEC_DOUBT_WILD_COLUMN] = spoilt,
+    [KSPEC_DOUBT_NEIGHBOURS_ALIKE] = spoilt,
+    [KSPEC_DOUBT_REPEATED_ROWS] = spoilt,
+    [KSPEC_DOUBT_REPEATED_COLS] = spoilt,
+    [KSPEC_DOUBT_NEAR_COPIES] = spoilt,
+    [KSPEC_DOUBT_SYMMETRIC] = spoilt,
+    [KSPEC_DOUBT_COPIED_TRIALS] = spoilt,
     [KSPEC_DOUBT_ONE_TRIAL] = one_matrix,
     [KSPEC_DOUBT_DIMENSION_BELOW_ONE] = noise,
     [KSPEC_DOUBT_DIMENSION_ROUGH] = noise,
@@ -364,6 +408,7 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_DOMINATED] = dominated,
     [KSPEC_DOUBT_ALIGNMENT_UNDEFINED] = noise,
     [KSPEC_DOUBT_ALIGNMENT_ABOVE_ONE] = shared_columns,
+    [KSPEC_DOUBT_SHARED_COLS] = shared_columns,
     [KSPEC_DOUBT_MOMENT_UNDERFLOW] = kernel_moments,
     [KSPEC_DOUBT_MOMENT_BELOW_BOUND] = noise,
     [KSPEC_DOUBT_MOMENTS_UNKNOWN] = noise,

@@ -1,0 +1,183 @@
+/*
+ * Rows that are alike: neighbours more than other pairs (MATH.md 10.10), or some pairs far more than all
+ * others. Both are looked for in a sample of the rows and columns, of the first two trials: with two, every
+ * product is of one trial with the other, so that noise has no part in it.
+ */
+#include "checks/parts.h"
+
+#include "base/error.h"
+#include "base/matrix.h"
+#include "base/streams.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+
+/*
+ * All rows, or WINDOWS of WINDOW neighbours; so many columns; and so many of these rows for the products of
+ * all pairs
+ */
+enum { ROWS = 4096, WINDOW = 64, COLS = 256, PAIRED = 384, LEAST = 20, LAGS = 6 };
+
+typedef struct {
+    const ks_checked *c;
+    size_t rows, window, cols;
+    size_t *row;     /* its row in the matrix */
+    double *unit[2]; /* rows x cols, less the centres of columns, of length 1 (or 0), of two trials or one */
+    double *square;  /* the length of each row, squared */
+    /* the products of `paired` of these rows, and which they are */
+    size_t paired, *pair;
+    double *product;
+} sample;
+
+/* ---- the sample ---- */
+
+static void fill(sample *s, size_t trial, double *x, double *square) {
+    const ks_checked *c = s->c;
+    for (size_t k = 0; k < s->cols; k++) {
+        const size_t j = k * c->phi->cols / s->cols;
+        const double center = ks_scan_center(c, trial, j);
+        for (size_t i = 0; i < s->rows; i++) {
+            const double value = ks_is_seen(c, trial, s->row[i]) ? ks_at(&c->phi[trial], s->row[i], j) : NAN;
+            x[i * s->cols + k] = isnan(value) ? 0 : value - center;
+        }
+    }
+    for (size_t i = 0; i < s->rows; i++) {
+        double *to = x + i * s->cols, most = 0, sum = 0;
+        for (size_t k = 0; k < s->cols; k++) most = fmax(most, fabs(to[k]));
+        for (size_t k = 0; k < s->cols && most > 0; k++) to[k] /= most, sum += to[k] * to[k];
+        for (size_t k = 0; k < s->cols && most > 0; k++) to[k] /= sqrt(sum);
+        if (square) square[i] = most * most * sum;
+    }
+}
+
+static int sample_make(const ks_checked *c, sample *s, ks_arena *arena) {
+    const size_t P = c->phi->rows, Q = c->phi->cols;
+    *s = (sample){.c = c, .rows = P < ROWS ? P : ROWS, .cols = Q < COLS ? Q : COLS};
+    s->window = s->rows == P ? P : WINDOW;
+    s->row = ks_arena_alloc(arena, s->rows, sizeof *s->row);
+    s->square = ks_arena_alloc(arena, s->rows, sizeof *s->square);
+    for (int k = 0; k < (c->ntrials > 1 ? 2 : 1); k++)
+        s->unit[k] = ks_arena_alloc(arena, ks_size(s->rows, s->cols), sizeof(double));
+    s->paired = s->rows < PAIRED ? s->rows : PAIRED;
+    s->pair = ks_arena_alloc(arena, s->rows, sizeof *s->pair);
+    s->product = ks_arena_alloc(arena, ks_size(s->paired, s->paired), sizeof(double));
+    double *left = ks_arena_alloc(arena, ks_size(2 * s->paired, s->cols), sizeof *left);
+    if (arena->failed) return 0;
+    const size_t windows = s->rows / s->window;
+    for (size_t i = 0; i < s->rows; i++)
+        s->row[i] = i / s->window * (P - s->window) / (windows > 1 ? windows - 1 : 1) + i % s->window;
+    fill(s, 0, s->unit[0], s->square);
+    if (s->unit[1])
+        fill(s, 1, s->unit[1], NULL);
+    else
+        s->unit[1] = s->unit[0];
+    ks_random_permutation(0, ks_stream(KS_STREAM_CHECK, 0), s->rows, s->pair);
+    double *right = left + s->paired * s->cols;
+    for (size_t i = 0; i < s->paired; i++)
+        for (size_t k = 0; k < s->cols; k++) {
+            left[i * s->cols + k] = s->unit[0][s->pair[i] * s->cols + k];
+            right[i * s->cols + k] = s->unit[1][s->pair[i] * s->cols + k];
+        }
+    ks_gemm(0, 1, s->paired, s->paired, s->cols, 1, left, s->cols, right, s->cols, 0, s->product, s->paired);
+    return 1;
+}
+
+/* Are the sample's rows i and k of different groups? */
+static int apart(const sample *s, size_t i, size_t k) {
+    const uint64_t *groups = s->c->row_groups;
+    return !groups || groups[s->row[i]] != groups[s->row[k]];
+}
+
+/* ---- neighbours ---- */
+
+/*
+ * z of lag l: the mean cosine of rows i and i + l less that of all pairs, over its standard error if all
+ * pairs were alike. More than this in one of six lags has not been seen in 20,000 matrices of independent
+ * rows (docs/dimension.md).
+ */
+static const double ALIKE = 4.5;
+
+static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
+    double sum = 0, squares = 0, count = 0, most = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < s->paired; i++)
+        for (size_t k = 0; k < s->paired; k++) {
+            if (i == k || !apart(s, s->pair[i], s->pair[k])) continue;
+            const double p = s->product[i * s->paired + k];
+            sum += p, squares += p * p, count++;
+        }
+    const double mean = sum / count, spread = sqrt(squares / count - mean * mean);
+    if (!(count > 0 && spread > 1e-9)) return;
+    for (size_t lag = 1, l = 0; l < LAGS && 4 * lag <= s->c->phi->rows; l++, lag *= 2) {
+        double lagged = 0, pairs = 0;
+        for (size_t i = 0; i + lag < s->rows; i++) {
+            if (i / s->window != (i + lag) / s->window || !apart(s, i, i + lag)) continue;
+            const double *a = s->unit[0] + i * s->cols, *b = s->unit[1] + (i + lag) * s->cols;
+            double p = 0;
+            for (size_t k = 0; k < s->cols; k++) p += a[k] * b[k];
+            lagged += p, pairs++;
+        }
+        const double z = (lagged / pairs - mean) / (spread / sqrt(pairs));
+        if (pairs >= 10 && z > most) most = z, at = lag;
+    }
+    char what[40] = "neighbouring rows";
+    if (most <= ALIKE) return;
+    if (at > 1) ks_print(what, sizeof what, "rows %zu apart", at);
+    ks_doubt(to, KSPEC_DOUBT_NEIGHBOURS_ALIKE, where, what, (double)at, most);
+}
+
+/* ---- near copies ---- */
+
+/*
+ * The distance of two rows is |a - b|^2 / (|a|^2 + |b|^2), about 1 where they are independent. Pairs of a
+ * smooth distribution at less than a distance grow at least twofold with twice the distance. Where
+ * there are pairs, but hardly more at twice their distance, they are copies of each other but for noise.
+ */
+static void doubt_copies(ks_doubts to, const char *where, const sample *s, ks_arena *arena) {
+    enum { STEPS = 16, MOST = 5 };
+    const size_t n = s->paired;
+    double below[STEPS] = {0};
+    unsigned char *near = ks_arena_zalloc(arena, n, 1);
+    double *distance = ks_arena_alloc(arena, ks_size(n, n), sizeof *distance);
+    if (arena->failed) return;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++) {
+            const double a = s->square[s->pair[i]], b = s->square[s->pair[k]];
+            const double d = 1 - 2 * sqrt(a) * sqrt(b) / (a + b) * s->product[i * n + k];
+            distance[i * n + k] = apart(s, s->pair[i], s->pair[k]) && d > 1e-12 ? d : INFINITY;
+        }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            for (int step = 0; step < STEPS && distance[i * n + k] < ldexp(1, -step); step++) below[step]++;
+    const double least = fmax(12, 0.05 * (double)n);
+    for (int step = 1; step + 2 < STEPS; step++) { /* squares: two steps are twice the distance */
+        const double copies = below[step + 2];
+        if (copies < least || copies > MOST * (double)n || below[step] > 1.15 * copies) continue;
+        size_t rows = 0, first[2] = {0, 0};
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < i; k++) {
+                if (!(distance[i * n + k] < ldexp(1, -step - 2))) continue;
+                if (!first[0] && !first[1]) first[0] = s->row[s->pair[i]], first[1] = s->row[s->pair[k]];
+                near[i] = near[k] = 1;
+            }
+        for (size_t i = 0; i < n; i++) rows += near[i];
+        ks_doubt(to, KSPEC_DOUBT_NEAR_COPIES, where, NULL, (double)rows / (double)n, (double)first[0],
+                 (double)first[1]);
+        return;
+    }
+}
+
+void ks_check_dependent(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *all,
+                        int repeated, ks_arena *arena) {
+    sample s;
+    if (c->phi->rows < LEAST || c->phi->cols < 2 || !(all->all > 0) || !isfinite(all->all)) return;
+    if (ks_blas_enter(1, NULL)) {
+        arena->failed = 1;
+        return;
+    }
+    const int made = sample_make(c, &s, arena);
+    ks_blas_exit();
+    if (!made) return;
+    doubt_neighbours(to, where, &s);
+    if (!repeated && c->ntrials == 1) doubt_copies(to, where, &s, arena);
+}
