@@ -61,5 +61,5 @@ TEST(intervals_near_zero_reach_it) {
 int main(void) {
     RUN(intervals_by_definition);
     RUN(intervals_near_zero_reach_it);
-    return test_summary();
+    return test_done();
 }
