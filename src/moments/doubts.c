@@ -39,7 +39,7 @@ void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
  * matrix they are few whatever the data, and Student's quantile allows for that: a row or column stands out
  * that makes many times its share.
  */
-static const double FEW_DEGREES = 10, TIMES_ITS_SHARE = 8;
+static const double FEW_DEGREES = 15, TIMES_ITS_SHARE = 8;
 
 void ks_doubt_dominated(ks_doubts to, const char *what, const ks_error_bar *bar, const ks_labels *of) {
     if (!(bar->degrees < FEW_DEGREES) || bar->part * (double)(of->rows + of->cols) < TIMES_ITS_SHARE) return;
