@@ -125,6 +125,8 @@ struct cli_common {
     const cli_command *command;
     json_t *input, *warnings, *doubts;
     double start;
+    /* The files that data sets are mapped from, each with its size and times when it was read */
+    json_t *mapped;
     /* The command inside which this one runs, or NULL */
     const cli_common *outer;
 };
@@ -246,6 +248,19 @@ typedef struct {
 /* The host of the commands of this thread; NULL: the tool itself */
 extern _Thread_local const cli_host *cli_hosted;
 
+/*
+ * What the commands of this thread keep outside their arguments. A host may run a command inside a callback
+ * of another one: cli_call_begin() puts the outer one's away, and cli_call_end() puts it back.
+ */
+typedef struct {
+    const cli_host *hosted;
+    const cli_common *running;
+    char *line;
+    int memory_failed;
+} cli_call;
+cli_call cli_call_begin(const cli_host *host);
+void cli_call_end(cli_call outer);
+
 /* Runs a command line, argv[0] its command, and returns the exit status. */
 int cli_run(int argc, char **argv, char **command_line);
 
@@ -341,6 +356,9 @@ void cli_guard_child(int pid);
  * message and the exit status. Refuses infinite entries.
  */
 int cli_read(const cli_common *c, kspec_dataset **d);
+
+/* Fails where a file that was mapped has changed since: results would mix old numbers with new ones. */
+int cli_check_mapped(const cli_common *c);
 
 /*
  * cli_fail() of a call on d. Where d is on a GPU and unfit, what cli_read() says of its numbers on the host,

@@ -29,8 +29,9 @@ int cli_envelope_open(cli_common *c, const cli_command *command) {
     c->input = json_object();
     c->warnings = json_array();
     c->doubts = json_array();
+    c->mapped = json_array();
     c->start = cli_now();
-    return c->input && c->warnings && c->doubts;
+    return c->input && c->warnings && c->doubts && c->mapped;
 }
 
 static _Thread_local char *line;
@@ -39,6 +40,7 @@ void cli_envelope_close(cli_common *c) {
     json_decref(c->input);
     json_decref(c->warnings);
     json_decref(c->doubts);
+    json_decref(c->mapped);
     if (running == c) running = c->outer;
     free(line);
     line = NULL;
@@ -84,6 +86,24 @@ char *cli_line_take(void) {
 void cli_line_give(char *back) {
     free(line);
     line = back;
+}
+
+/* ---- a call inside another one's callback ---- */
+
+cli_call cli_call_begin(const cli_host *host) {
+    const cli_call outer = {cli_hosted, running, cli_line_take(), cli_memory_failed()};
+    cli_hosted = host;
+    running = NULL;
+    cli_memory_forget();
+    return outer;
+}
+
+void cli_call_end(cli_call outer) {
+    cli_hosted = outer.hosted;
+    running = outer.running;
+    cli_line_give(outer.line);
+    cli_memory_forget();
+    if (outer.memory_failed) cli_memory_lost();
 }
 
 /* ---- the input ---- */

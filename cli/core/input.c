@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Row and column of the first infinite entry; 0 where there is none */
 static int find_infinite(const kspec_matrix *m, size_t *row, size_t *col, double *value) {
@@ -56,6 +57,38 @@ void cli_doubts_of_missing(const cli_common *c, const kspec_dataset *d) {
         if (is_of_missing(d->doubts[k]->code)) cli_doubts(c, NULL, &d->doubts[k], 1);
 }
 
+/* What tells a file that was written to from the same one before: a list of numbers, or NULL */
+static json_t *state_of(const char *path) {
+    struct stat s;
+    if (stat(path, &s) != 0) return NULL;
+    return json_pack("[I, I, I, I, I]", (json_int_t)s.st_dev, (json_int_t)s.st_ino, (json_int_t)s.st_size,
+                     (json_int_t)s.st_mtim.tv_sec, (json_int_t)s.st_mtim.tv_nsec);
+}
+
+static void watch_mapped(const cli_common *c, const kspec_dataset *d) {
+    json_t *state = d->file ? state_of(d->file) : NULL;
+    if (state) json_array_append_new(c->mapped, json_pack("[o, o]", json_string(d->file), state));
+}
+
+int cli_check_mapped(const cli_common *c) {
+    size_t k;
+    const json_t *file;
+    json_array_foreach(c->mapped, k, file) {
+        const char *path = json_string_value(json_array_get(file, 0));
+        const json_t *before = json_array_get(file, 1);
+        json_t *now = path ? state_of(path) : NULL;
+        /* another file of that name leaves the one that is mapped as it was */
+        const int same = now && json_equal(json_array_get(before, 0), json_array_get(now, 0)) &&
+                         json_equal(json_array_get(before, 1), json_array_get(now, 1));
+        const int changed = same && !json_equal(before, now);
+        json_decref(now);
+        if (changed)
+            return cli_error(EXIT_INPUT, "%s changed while it was in use: run again once it is complete",
+                             path);
+    }
+    return EXIT_DONE;
+}
+
 static int read_all(const cli_common *c, const char *role, const char *const *paths, size_t count,
                     const kspec_read_opts *how, int one, kspec_dataset **out) {
     kspec_error err;
@@ -75,6 +108,7 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
         return status;
     }
     cli_note_input(c, role, paths, count, how, d);
+    watch_mapped(c, d);
     if (d->memory) return EXIT_DONE; /* nothing here looks at numbers that are on a GPU */
     if (!role || !one) tell_doubts(c, d);
     status = cli_ranks_input(c, paths[0], d);

@@ -137,6 +137,8 @@ static int hand_over(const cli_common *c, void (*print)(FILE *f, const void *res
 int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
              json_t *(*keys)(const void *result), const void *result) {
     cli_progress_end();
+    int changed = cli_check_mapped(c);
+    if (changed) return changed;
     if (cli_hosted) return hand_over(c, print, keys, result);
     const char *output = c->command->writes_output ? NULL : c->output;
     json_t *object = cli_wants_object(c) ? cli_envelope(c, keys(result)) : NULL;

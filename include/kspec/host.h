@@ -75,7 +75,7 @@ KSPEC_API void kspec_set_allocator(const kspec_allocator *allocator);
  * (i,j,k) at data[i * stride[0] + j * stride[1] + k * stride[2]]. Strides count doubles and may be
  * negative. */
 typedef struct {
-    const char *name; /* the input that means this array; no file of that name is looked for */
+    const char *name; /* the input that means this array, by its address: no file's name is this string */
     const double *data;
     int ndim;
     size_t shape[3];
@@ -83,11 +83,6 @@ typedef struct {
     /* of an array of two axes: shape[1] names of its columns, by which they can be selected; or NULL */
     const char *const *col_names;
 } kspec_array;
-
-/* This thread borrows `count` arrays: until the next call, kspec_read() and kspec_read_labels() take an input
- * of such a name from memory. The list and the data are the caller's; they must stay until the next call,
- * which may be with none (NULL, 0), and until the data sets made of them are freed. */
-KSPEC_API void kspec_borrow(const kspec_array *arrays, size_t count);
 
 /* Borrowed arrays in the memory of a GPU: which they are, and how the library gets one into host memory. */
 typedef struct {
@@ -99,9 +94,30 @@ typedef struct {
     void *ctx;
 } kspec_device_array;
 
-/* kspec_borrow() of arrays some of which are on a GPU; on_device = NULL: none is. */
-KSPEC_API void kspec_borrow_device(const kspec_array *arrays, size_t count,
-                                   const kspec_device_array *on_device);
+/* Reads HDF5 and MATLAB files where kspec-hdf5 is not installed, as by h5py: `array` gets the array `key`
+ * ("": the only one) of the file, which stays as borrowed ones do. Otherwise it returns 1, with a message in
+ * err->msg. */
+typedef struct {
+    int (*read)(void *ctx, const char *path, const char *key, kspec_array *array, kspec_error *err);
+    void *ctx;
+} kspec_hdf5_reader;
+
+typedef struct {
+    const kspec_array *arrays;
+    size_t count;
+    const kspec_device_array *on_device; /* NULL: all are in host memory */
+    const kspec_hdf5_reader *hdf5;       /* NULL: without kspec-hdf5, such files are an error */
+    /* 1: files are read into memory. 0: some are mapped, and one that shrinks ends the process by SIGBUS. */
+    int copies;
+    kspec_progress waiting; /* asked while a pipe or kspec-hdf5 is waited for */
+} kspec_borrowed;
+
+/* This thread borrows arrays: until the next call, kspec_read() and kspec_read_labels() take an input whose
+ * pointer is the name of such an array from memory. A file of the same name is another input. The lists and
+ * the data are the caller's; they must stay until the next call, which may be with none (NULL), and until the
+ * data sets made of them are freed. Returns what this thread borrowed before: a call inside a callback of
+ * another one puts that back. */
+KSPEC_API kspec_borrowed kspec_borrow(const kspec_borrowed *now);
 
 /* ------------------------------------------------------- files */
 

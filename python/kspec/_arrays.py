@@ -16,6 +16,29 @@ _POINTER = ctypes.POINTER(ctypes.c_double)
 Array = npt.NDArray[Any]
 
 
+def encode(name: str, word: str) -> bytes:
+    """A word as C takes it"""
+    if "\0" in word:
+        raise ValueError(f"{name}: {word!r} has a NUL character")
+    return word.encode("utf-8", "surrogateescape")
+
+
+class Lent(str):
+    """A word of the command line that is the name of a borrowed array. The library knows it by its address,
+    so that no file, whatever it is called, is taken for the array."""
+
+    def __init__(self, name: str) -> None:
+        self.buffer = ctypes.create_string_buffer(encode("name", name))
+
+
+def in_c(word: str) -> Any:
+    return ctypes.cast(word.buffer, ctypes.c_char_p) if isinstance(word, Lent) else encode("words", word)
+
+
+# a borrowed array: its name, itself, and the names of its columns
+Borrowed = tuple[Lent, Any, Sequence[str] | None]
+
+
 def _refuse(name: str, what: str, remedy: str) -> TypeError:
     return TypeError(f"{name}: {what} are not numbers that kspec can take; {remedy}")
 
@@ -39,14 +62,54 @@ def _is_frame(x: Any) -> bool:
     return hasattr(x, "columns") and hasattr(x, "to_numpy")
 
 
+def _what_is_odd(column: Any) -> str | None:
+    """What a column of a frame holds instead of numbers"""
+    kind = getattr(column.dtype, "kind", "O")
+    if kind in "fiub":
+        return None
+    if kind == "c":
+        return "complex numbers"
+    if kind == "O":
+        return "strings" if all(isinstance(v, str) for v in column if v == v) else "Python objects"
+    return f"entries of type {column.dtype}"
+
+
 def _from_frame(name: str, x: Any) -> tuple[Array, list[str] | None]:
     """A pandas DataFrame or Series; missing values of any kind become NaN."""
-    kinds = {getattr(t, "kind", "O") for t in (x.dtypes if _is_frame(x) else [x.dtype])}
-    if not kinds <= set("fiub"):
-        _check_dtype(name, np.empty(0, "O" if "O" in kinds else "c16" if "c" in kinds else "M8[s]"))
     names = [str(c) for c in x.columns] if _is_frame(x) else None
-    a = x.to_numpy() if kinds == {"f"} else x.to_numpy(dtype=np.float64, na_value=np.nan)
+    columns = [x] if names is None else [x.iloc[:, j] for j in range(len(names))]
+    for j, column in enumerate(columns):
+        odd = _what_is_odd(column)
+        if odd:
+            which = f"column {names[j]!r} holds" if names else "it holds"
+            raise TypeError(
+                f"{name}: {which} {odd}, not numbers; convert with .astype(float)"
+                + (", or take the others with .select_dtypes('number')" if names else "")
+            )
+    all_floats = all(getattr(c.dtype, "kind", "O") == "f" for c in columns)
+    a = x.to_numpy() if all_floats else x.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.asarray(a), names
+
+
+_ROLES = {"trial": "trials", "row": "rows", "col": "cols", "column": "cols", "columns": "cols"}
+
+
+def by_dims(x: Any) -> tuple[Any, list[str] | None, bool]:
+    """An xarray.DataArray with its dimensions in kspec's order, and the names of its columns, where its
+    dimensions are named trials, rows and cols; one of another name is the axis that is left."""
+    if not (hasattr(x, "dims") and hasattr(x, "coords") and hasattr(x, "transpose")):
+        return x, None, False
+    roles = {_ROLES.get(str(d).lower(), str(d).lower()): d for d in x.dims}
+    order = ["trials", "rows", "cols"][-len(x.dims) :] if len(x.dims) in (2, 3) else []
+    missing = [axis for axis in order if axis not in roles]
+    others = [r for r in roles if r not in order]
+    if not order or len(missing) > 1 or len(roles) != len(x.dims):
+        return x, None, False
+    if missing:
+        roles[missing[0]] = roles[others[0]]
+    label = x.coords[roles["cols"]].values if roles["cols"] in x.coords else np.empty(0)
+    names = [str(v) for v in label] if label.dtype.kind in "UO" and len(label) else None
+    return x.transpose(*(roles[axis] for axis in order)), names, True
 
 
 def _detached(x: Any) -> Any:
@@ -79,7 +142,7 @@ def to_array(name: str, x: Any) -> tuple[Array, list[str] | None]:
 
     bool, integers and other floats are converted: integers beyond 2**53 and long doubles are rounded to the
     nearest double. Arrays on a GPU (CUDA's interface, DLPack) are copied to the host. Masked entries become
-    NaN. Complex numbers, objects and strings are a TypeError.
+    NaN, sparse matrices full ones. Complex numbers, objects and strings are a TypeError.
     """
     names = None
     if isinstance(x, np.ma.MaskedArray):
@@ -87,8 +150,8 @@ def to_array(name: str, x: Any) -> tuple[Array, list[str] | None]:
         x = np.ma.filled(x.astype(np.float64), np.nan)
     elif hasattr(x, "to_numpy") and hasattr(x, "iloc"):
         x, names = _from_frame(name, x)
-    elif hasattr(x, "toarray") and not hasattr(x, "__array__"):
-        raise _refuse(name, "sparse matrices", "convert them with .toarray()")
+    elif hasattr(x, "toarray") and not hasattr(x, "__array__"):  # scipy.sparse
+        x = x.toarray()
     elif not isinstance(x, np.ndarray):
         x = _from_gpu(name, _detached(x))
         if str(getattr(x, "dtype", "")) == "torch.bfloat16":  # which NumPy does not have
@@ -120,33 +183,55 @@ def matrix(a: Array) -> h.kspec_matrix:
 
 
 def as_struct(
-    name: str, a: Array | _gpu.OnDevice, names: Sequence[str] | None, to: h.kspec_array
+    name: Any, a: Array | _gpu.OnDevice, names: Sequence[str] | None, to: h.kspec_array
 ) -> list[Any]:
-    """Fills `to`; returns what must live as long as it does."""
-    keep: list[Any] = [a]
-    to.name = name.encode()
+    """Fills `to`, by the name's address (Lent.buffer); returns what must live as long as it does."""
+    keep: list[Any] = [a, name]
+    to.name = ctypes.cast(name.buffer, ctypes.c_char_p)
     to.data = ctypes.cast(a.address, _POINTER) if isinstance(a, _gpu.OnDevice) else pointer(a)
     to.ndim = a.ndim
     for k in range(min(a.ndim, 3)):
         to.shape[k] = a.shape[k]
         to.stride[k] = a.strides[k] // 8
     if names is not None and a.ndim == 2:
-        words = (ctypes.c_char_p * len(names))(*[n.encode() for n in names])
+        odd = [n for n in names if "\0" in n]
+        if odd:
+            raise ValueError(f"{name}: the name of column {odd[0]!r} has a NUL character")
+        words = (ctypes.c_char_p * len(names))(*[n.encode("utf-8", "replace") for n in names])
         to.col_names = words
         keep.append(words)
     return keep
 
 
+def _is_missing(v: Any) -> bool:
+    return v is None or type(v).__name__ in ("NAType", "NaTType") or (isinstance(v, float) and v != v)
+
+
 def labels(name: str, x: Any) -> Array:
-    """Labels of any kind as numbers: equality is all that matters of them."""
-    values = np.asarray(x)
-    if values.dtype.kind in "fiub":
-        return to_array(name, values)[0]
+    """Labels of any kind as numbers: equality is all that matters of them. Missing ones become NaN."""
+    values = x if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
     if values.ndim != 1:
         raise ValueError(f"{name}: labels are one column, not an array of {values.ndim} axes")
     seen: dict[Any, int] = {}
-    numbers = [np.nan if v is None or v != v else seen.setdefault(v, len(seen)) for v in values.tolist()]
+    numbers = [np.nan if _is_missing(v) else seen.setdefault(v, len(seen)) for v in values.tolist()]
     return np.array(numbers, dtype=np.float64)
+
+
+def selected(name: str, value: Any, length: int | None) -> Any:
+    """Masks and slices as the indices that they select; anything else as it is"""
+    if isinstance(value, slice):
+        if length is None:
+            raise ValueError(f"{name}: slices select from arrays; for files write ranges, such as '0-9,20-'")
+        return range(length)[value]
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        return value
+    mask = np.asarray(value)
+    if mask.dtype != np.bool_:
+        return value
+    if mask.ndim != 1 or (length is not None and len(mask) != length):
+        wanted = f"{length or 'one entry for each of the'} {name.removeprefix('select_')}"
+        raise ValueError(f"{name}: the mask has shape {mask.shape}, {wanted}")
+    return np.flatnonzero(mask)
 
 
 def pad_ragged(name: str, rows: Sequence[Any]) -> Array:

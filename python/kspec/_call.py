@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-# the functions of signal without its enums, which take longer than all else here
-import _signal  # type: ignore[import-not-found]
 import contextlib
 import ctypes
 import json
 import operator
 import os
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _arrays, _gpu
 from . import _header as h
-from ._errors import KspecWarning, error_of, in_python
-from ._files import by_libraries
+from ._arrays import Borrowed, Lent, encode, in_c
+from ._errors import ArgumentError, KspecWarning, error_of, in_python
+from ._files import Hdf5
 from ._library import library
+from ._watch import Progress, Watch
 
 # an array-like, or a file as the tool names it ("x.npz:key")
 Input = Any
 # the same, or trials of one matrix in a list, or several matrices in a dict
 Inputs = Any
 Numbers = Sequence[float] | np.ndarray[Any, Any]
-Progress = bool | Callable[[float], object] | None
 
 
 class Rule(NamedTuple):
@@ -45,89 +43,6 @@ class Outcome(NamedTuple):
 
     table: str
     json: str
-
-
-# ---- progress, Ctrl-C ----
-
-
-class _Bar:
-    """A bar on standard error: tqdm's where it is installed."""
-
-    def __init__(self) -> None:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            self._tqdm = None
-        else:
-            self._tqdm = tqdm(total=1.0, bar_format="{l_bar}{bar}| {elapsed}<{remaining}", leave=False)
-
-    def __call__(self, fraction: float) -> None:
-        if self._tqdm is not None:
-            self._tqdm.n = fraction
-            self._tqdm.refresh()
-        else:
-            full = int(fraction * 40)
-            print(
-                f"\r[{'=' * full}{' ' * (40 - full)}] {100 * fraction:3.0f}%",
-                end="",
-                file=sys.stderr,
-                flush=True,
-            )
-
-    def close(self) -> None:
-        if self._tqdm is not None:
-            self._tqdm.close()
-        else:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
-class Watch:
-    """Watches over one call: reports progress, and stops it for Ctrl-C or for an exception of the callback.
-
-    The library reports several times a second from the thread that called it. Python runs a signal's handler
-    there too, before any line of ours that could catch what it raises; so a handler of our own only notes the
-    signal, and the handler that it replaced is called when the library has returned.
-    """
-
-    def __init__(self, progress: Progress) -> None:
-        self._bar = _Bar() if progress is True else None
-        self._tell = self._bar or (progress if callable(progress) else None)
-        self._signal: tuple[int, Any] | None = None
-        self._error: BaseException | None = None
-        self._replaced: Any = None
-        self.progress = h.kspec_progress(_REPORT(self._report), None)
-
-    def _report(self, ctx: Any, fraction: float) -> int:
-        if self._tell is not None and self._error is None:
-            try:
-                self._tell(fraction)
-            except BaseException as e:  # it is raised again when the library has returned
-                self._error = e
-        return int(self._signal is not None or self._error is not None)
-
-    def _note(self, number: int, frame: Any) -> None:
-        self._signal = (number, frame)
-
-    def __enter__(self) -> Watch:
-        if threading.current_thread() is threading.main_thread():
-            handler = _signal.getsignal(_SIGINT)
-            if callable(handler):
-                self._replaced = _signal.signal(_SIGINT, self._note)
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        if self._replaced is not None:
-            _signal.signal(_SIGINT, self._replaced)
-        if self._bar is not None:
-            self._bar.close()
-        if self._error is not None:
-            raise self._error
-        if self._signal is not None:
-            self._replaced(*self._signal)
-
-
-_SIGINT = int(_signal.SIGINT)
-_REPORT: Any = {name: kind for name, kind, *_ in h.kspec_progress._fields_}["report"]
 
 
 # ---- command lines ----
@@ -150,30 +65,43 @@ class _Line:
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = list(words)
-        self.arrays: dict[str, tuple[Any, Sequence[str] | None]] = {}
+        self.arrays: list[Borrowed] = []
         self.files = False
         self.on_device = False  # arrays on a GPU may stay on it
         self.stack: contextlib.ExitStack | None = None
+        self.axes: str | None = None
+        self.shape: tuple[int, ...] = ()  # of the first INPUT, where it is an array
+        self.named = False  # by the dimensions of an array of three axes
 
     def path(self, value: str | os.PathLike[str]) -> str:
         self.files = True
-        path = os.fspath(value)
-        return "./" + path if path in self.arrays or (path.startswith("-") and path != "-") else path
+        path = os.fsdecode(value)
+        encode("path", path)
+        return "./" + path if path.startswith("-") and path != "-" else path
 
     def borrow(self, name: str, value: Any, names: Sequence[str] | None = None) -> str:
-        """The INPUT that means an array: its name, unless that is taken or would be an option or a list"""
-        while name in self.arrays or name.startswith(("-", "@")) or not name:
-            name = "_" + name
-        self.arrays[name] = (value, names)
-        return name
+        """The INPUT that means an array: its name, unless that would be an option or a list"""
+        word = Lent("_" + name if name.startswith(("-", "@")) or not name else name)
+        self.arrays.append((word, value, names))
+        return word
 
     def input(self, name: str, value: Input) -> str:
         if isinstance(value, (str, os.PathLike)):
-            path = self.path(value)
-            foreign = by_libraries(path)
-            return path if foreign is None else self.borrow(path, _arrays.to_array(path, foreign)[0])
+            return self.path(value)
         at = _arrays.on_gpu(value) if self.on_device and library().kspec_gpu() is not None else None
-        return self.borrow(name, *(_arrays.to_array(name, value) if at is None else (at,)))
+        if at is not None:
+            return self.borrow(name, at)
+        labels: list[str] | None = None
+        if self.axes is None:
+            value, labels, named = _arrays.by_dims(value)
+            self.named |= named and value.ndim == 3
+        a, names = _arrays.to_array(name, value)
+        if a.ndim > 3:
+            raise ArgumentError(
+                f"{name} has {a.ndim} axes; 1 to 3 are expected: trials, rows and columns; "
+                f"{name}.reshape(len({name}), -1) has rows and columns"
+            )
+        return self.borrow(name, a, names or labels)
 
     def json(self, value: Any) -> str:
         text = value if isinstance(value, str) else json.dumps(value)
@@ -185,16 +113,14 @@ class _Line:
 
     def option(self, name: str, rule: Rule, value: Any) -> None:
         flag, kind, bare, off = rule
-        value = bool(value) if isinstance(value, np.bool_) else value
-        if value is False and (off or kind == "flag" or bare):
-            if off:
-                self.words.append(off)
-        elif kind == "flag":
+        if kind == "flag":
             if not isinstance(value, bool):
                 raise TypeError(f"{name}: {value!r} is not True or False")
-            self.words.append(flag)
+            self.words += [flag] if value else []
+        elif isinstance(value, bool) and (bare or off):
+            self.words += [flag] if value else [off] if off else []
         elif bare:
-            self.words.append(flag if value is True else f"{flag}={value}")
+            self.words.append(f"{flag}={self._word(name, kind, value)}")
         else:
             self.words += [flag, self._word(name, kind, value)]
 
@@ -204,8 +130,8 @@ class _Line:
         if kind == "double":
             return _number(name, value)
         if kind == "sigma":
-            return str(value) if isinstance(value, str) else _number(name, value)
-        if kind == "list":
+            return value if isinstance(value, str) else _number(name, value)
+        if kind in ("list", "ranges"):
             return _numbers(name, value)
         if kind == "numbers":
             return self._moments(name, value)
@@ -218,12 +144,17 @@ class _Line:
                 return self.borrow(name, _arrays.labels(name, value))
             return self.input(name, value)
         if kind == "path":
-            return self.path(value)
-        if isinstance(value, os.PathLike):
-            return str(os.fspath(value))
-        if isinstance(value, (str, int)) or not hasattr(value, "__iter__"):
-            return str(value)
-        return ",".join(str(v) for v in value)
+            return self.path(_text(name, value))
+        if kind == "words" and name.startswith("select_"):
+            value = _arrays.selected(name, value, self.length(name))
+        if kind in ("words", "set") and not isinstance(value, (str, os.PathLike)):
+            return _words(name, value, kind == "words")
+        return _text(name, value)
+
+    def length(self, name: str) -> int | None:
+        """How many rows or columns there are to select from, where the INPUT is an array"""
+        axes = {1: "rows", 2: "rows,cols", 3: "trials,rows,cols"}.get(len(self.shape), "")
+        return dict(zip((self.axes or axes).split(","), self.shape)).get(name.removeprefix("select_"))
 
     def _moments(self, name: str, value: Any) -> str:
         """Moments that are known: numbers, a result of kspec, or a file of either"""
@@ -252,31 +183,72 @@ class _Line:
         return [self.input(f"{name}[{t}]" if len(value) > 1 else name, v) for t, v in enumerate(value)]
 
 
-def _whole(name: str, value: Any) -> int:
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
+def _whole(name: str, value: Any, least: int | None = None, most: int = 2**64 - 1) -> int:
+    """A whole number; those that C takes as they are, without the library's own check, have bounds."""
     try:
-        if isinstance(value, (bool, np.bool_)):
+        if _is_bool(value):
             raise TypeError
-        return operator.index(value)
+        number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name}: {value!r} is not a whole number") from None
+    if least is not None and number < least:
+        raise ArgumentError(f"{name}: {number} is below {least}")
+    if least is not None and number > most:
+        raise ArgumentError(f"{name}: {number} exceeds {most}")
+    return number
 
 
-def _number(name: str, value: Any) -> str:
+def _float(name: str, value: Any) -> float:
     try:
-        return repr(float(value))
+        if _is_bool(value) or isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name}: {value!r} is not a number") from None
 
 
+def above_zero(name: str, value: Any) -> float:
+    """C takes 0 for a parameter that was not given."""
+    number = _float(name, value)
+    if not number > 0:
+        raise ArgumentError(f"{name}: {number!r} is not above 0")
+    return number
+
+
+def _number(name: str, value: Any) -> str:
+    return repr(_float(name, value))
+
+
 def _numbers(name: str, value: Any) -> str:
+    """Numbers, or a string that the tool takes apart"""
     if isinstance(value, str):
         return value
     if not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
         value = [value]
-    words = [
-        str(v) if isinstance(v, (int, np.integer)) and not isinstance(v, bool) else _number(name, v)
-        for v in value
-    ]
+    return ",".join(
+        str(v) if isinstance(v, (int, np.integer)) and not _is_bool(v) else _number(name, v) for v in value
+    )
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name}: {value!r} is not a string")
+    text = os.fsdecode(value)
+    encode(name, text)
+    return text
+
+
+def _words(name: str, value: Any, whole: bool) -> str:
+    """Names, or whole numbers where an option takes them, one or several"""
+    if not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
+        value = [value]
+    words = [str(_whole(name, v)) if whole and not isinstance(v, str) else _text(name, v) for v in value]
+    if not words:
+        raise ValueError(f"{name}: nothing is selected")
     return ",".join(words)
 
 
@@ -318,13 +290,18 @@ def run(
         if options["center"] not in (None, False):
             raise ValueError(f"center={options['center']!r} and no_center cannot be combined")
         warnings.warn("no_center is deprecated: use center=False", DeprecationWarning, _outside())
+    options = {name: _scalar(value) for name, value in options.items()}
     line = _Line(words)
+    line.axes = options.get("axes")
     line.on_device = "device" in rules and options.get("device") != "cpu"
     try:
         if inputs is not None and not (len(inputs) == 1 and inputs[0] is None):
             line.words += _take_inputs(line, name, inputs, options)
+            line.shape = line.arrays[0][1].shape if line.arrays else ()
+            if line.named and "axes" in rules:
+                line.words += ["--axes", "trials,rows,cols"]
         for option, value in options.items():
-            if value is not None and (value is not False or rules[option].kind != "flag"):
+            if value is not None:
                 line.option(option, rules[option], value)
         return run_line(line.words, line.arrays, progress, line.files)
     finally:
@@ -332,27 +309,41 @@ def run(
             line.stack.close()
 
 
-class _Borrowed:
-    """The arrays of one call as C sees them. Those on a GPU are copied to the host when the command asks."""
+def _scalar(value: Any) -> Any:
+    """NumPy's scalars by their value; arrays of one axis or more, and all else, as they are"""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    return value.item() if isinstance(value, (np.bool_, np.str_)) else value
 
-    def __init__(self, arrays: Mapping[str, tuple[Any, Sequence[str] | None]]) -> None:
-        self._items = [(name, a, names) for name, (a, names) in arrays.items()]
-        self.arrays = (h.kspec_array * len(arrays))()
-        self._keep = [_arrays.as_struct(*item, self.arrays[k]) for k, item in enumerate(self._items)]
-        self.error: BaseException | None = None
-        self.on_device: Any = None
-        if any(isinstance(a, _gpu.OnDevice) for _, a, _ in self._items):
-            which = (ctypes.c_int * len(arrays))(*[isinstance(a, _gpu.OnDevice) for _, a, _ in self._items])
-            self.on_device = ctypes.byref(h.kspec_device_array(which, _COPY(self._copy), None))
+
+class _Borrowed:
+    """What one call borrows, as C sees it. Arrays on a GPU are copied to the host when the command asks."""
+
+    def __init__(self, arrays: Sequence[Borrowed]) -> None:
+        self._items = arrays
+        self._hdf5 = Hdf5()
+        self._arrays = (h.kspec_array * len(arrays))()
+        self._keep = [_arrays.as_struct(*item, self._arrays[k]) for k, item in enumerate(arrays)]
+        self._error: BaseException | None = None
+        there = None
+        if any(isinstance(a, _gpu.OnDevice) for _, a, _ in arrays):
+            which = (ctypes.c_int * len(arrays))(*[isinstance(a, _gpu.OnDevice) for _, a, _ in arrays])
+            there = ctypes.pointer(h.kspec_device_array(which, _COPY(self._copy), None))
+        self.struct = h.kspec_borrowed(self._arrays, len(arrays), there, ctypes.pointer(self._hdf5.struct), 1)
+
+    @property
+    def error(self) -> BaseException | None:
+        """What went wrong in Python: it is raised when the library has returned"""
+        return self._error or self._hdf5.error
 
     def _copy(self, ctx: Any, k: int, host: Any) -> int:
         try:
             name, at, names = self._items[k]
             a = _arrays.to_array(name, at.original)[0]
             self._keep.append(_arrays.as_struct(name, a, names, host.contents))
-        except BaseException as e:  # it is raised when the library has returned
-            self.error = e
-        return int(self.error is not None)
+        except BaseException as e:
+            self._error = e
+        return int(self._error is not None)
 
 
 _COPY: Any = {name: kind for name, kind, *_ in h.kspec_device_array._fields_}["copy"]
@@ -360,20 +351,18 @@ _COPY: Any = {name: kind for name, kind, *_ in h.kspec_device_array._fields_}["c
 
 def run_line(
     words: Sequence[str],
-    arrays: Mapping[str, tuple[Any, Sequence[str] | None]] | None = None,
+    arrays: Sequence[Borrowed] = (),
     progress: Progress = None,
     files: bool = True,
 ) -> Outcome:
-    argv = (ctypes.c_char_p * (len(words) + 1))(*[w.encode("utf-8", "surrogateescape") for w in words])
-    borrowed = _Borrowed(arrays or {})
+    argv = (ctypes.c_char_p * (len(words) + 1))(*map(in_c, words))
+    borrowed = _Borrowed(arrays)
     run_tool = library().kspec_tool_run
     with Watch(progress) as watch:
         at = run_tool(
             len(words),
             argv,
-            borrowed.arrays,
-            len(borrowed.arrays),
-            borrowed.on_device,
+            ctypes.byref(borrowed.struct),
             ctypes.byref(watch.progress),
         )
         outcome, error = _take(at, files)

@@ -25,7 +25,7 @@ class FileError(Error, OSError):
 
 
 class OutOfMemory(Error, MemoryError):
-    """OnDevice was not enough memory."""
+    """There was not enough memory."""
 
 
 class NumericError(Error, ArithmeticError):

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _arrays
 from . import _header as h
-from ._call import Input, Progress, Watch, _whole
+from ._call import Input, Progress, Watch, _whole, above_zero
 from ._errors import error_of
 from ._files import read
 from ._library import library
@@ -46,11 +46,11 @@ def _kernel_call(
         size=ctypes.sizeof(h.kspec_kernel_opts),
         kernel=_KERNELS[kernel],
         median_sigma=int(sigma == "median"),
-        sigma=0.0 if sigma is None or sigma == "median" else float(sigma),
-        gamma=0.0 if gamma is None else float(gamma),
+        sigma=0.0 if sigma is None or sigma == "median" else above_zero("sigma", sigma),
+        gamma=0.0 if gamma is None else above_zero("gamma", gamma),
         features=width or 0,
-        seed=_whole("seed", seed),
-        threads=_whole("threads", threads),
+        seed=_whole("seed", seed, 0),
+        threads=_whole("threads", threads, 0, 1024),
     )
     err = h.kspec_error()
     with Watch(progress) as watch:
@@ -83,9 +83,7 @@ def features(
     is the same whatever q is, and the same for every x of as many columns; a row's features do not depend on
     the other rows. x may be the name of a file.
     """
-    q = _whole("q", q)
-    if q < 1:
-        raise ValueError(f"q: {q} is below 1")
+    q = _whole("q", q, 1)
     return _kernel_call("kspec_features", x, q, kernel, sigma, gamma, seed, threads, progress)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _arrays
 from . import _header as h
-from ._call import Input, Numbers, Progress, Watch, _numbers, _whole
+from ._call import Input, Numbers, Progress, Watch, _float, _numbers, _whole, above_zero
 from ._errors import error_of
 from ._files import read
 from ._library import library
@@ -23,6 +23,10 @@ _CORRELATIONS = {
     "cols": h.KSPEC_NOISE_COLS,
     "both": h.KSPEC_NOISE_BOTH,
 }
+
+
+# of whole numbers, which C would wrap; 0 means none given there
+_BOUNDS = {"dim": (1, 2**64 - 1), "trials": (1, 2**64 - 1), "seed": (0, 2**64 - 1), "threads": (0, 1024)}
 
 
 def _list(name: str, values: Any) -> Any:
@@ -58,16 +62,13 @@ def _generate(
             if value not in _CORRELATIONS:
                 raise ValueError(f"noise_correlation: {value!r} must be one of rows, cols, both")
             options.noise_correlation = _CORRELATIONS[value]
-        elif name in ("noise", "noise_share"):
-            setattr(options, name, float(value))
+        elif name == "noise":
+            options.noise = _float(name, value)
+        elif name == "noise_share":
+            options.noise_share = above_zero(name, value)
         else:
-            number = _whole(name, value)
-            if number < 0:
-                raise ValueError(f"{name}: {number} is below 0")
-            setattr(options, name, number)
-    rows, cols = _whole("rows", rows), _whole("cols", cols)
-    if rows < 1 or cols < 1:
-        raise ValueError(f"rows and cols are at least 1, not {rows} and {cols}")
+            setattr(options, name, _whole(name, value, *_BOUNDS[name]))
+    rows, cols = _whole("rows", rows, 1), _whole("cols", cols, 1)
     trials = options.trials or 1
     out = np.empty((trials, rows, cols))
     generator, err = ctypes.c_void_p(), h.kspec_error()

@@ -72,9 +72,7 @@ class KernelSpectrum(BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> KernelSpectrum:
         X = _validate(self, X, dtype=np.float64, ensure_min_samples=3, ensure_min_features=2)
         shortest = min(X.shape)
-        common: dict[str, Any] = dict(
-            seed=_seed(self.random_state), threads=self.threads, center=self.center
-        )
+        common: dict[str, Any] = dict(seed=_seed(self.random_state), threads=self.threads, center=self.center)
         order = min(4, shortest) if self.n is None else self.n
         method: Any = self.method
         if method == "auto":

@@ -124,7 +124,7 @@ def test_out_of_memory() -> None:
 def test_generate() -> None:
     with pytest.raises(ValueError, match="eta"):
         kspec.generate.rff(3, 3, eta=-1.0)
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="rows: 0 is below 1"):
         kspec.generate.rff(0, 3)
     with pytest.raises(kspec.ArgumentError, match="20000|20,000"):
         kspec.generate.gaussian(30_000, 1)

@@ -22,12 +22,13 @@ typedef struct {
 } kspec_tool_result;
 
 /*
- * Runs the command argv[0] with its arguments, in this thread. It borrows `arrays` (kspec_borrow_device;
- * `on_device` may be NULL). Prints nothing. Several threads may run commands at once. progress may be NULL;
- * it is asked up to 20 times a second. The result is NULL without memory.
+ * Runs the command argv[0] with its arguments, in this thread. It borrows `arrays` (kspec_borrow(): an
+ * argument is an array where it is the pointer to its name; NULL: none), reads files into memory, and asks
+ * progress also while it waits for one. Prints nothing. Several threads may run commands at once, and a
+ * progress callback may run another one. progress may be NULL; it is asked up to 20 times a second. The
+ * result is NULL without memory.
  */
-KSPEC_API kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_array *arrays,
-                                            size_t count, const kspec_device_array *on_device,
+KSPEC_API kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_borrowed *arrays,
                                             const kspec_progress *progress);
 KSPEC_API void kspec_tool_free(kspec_tool_result *result);
 

@@ -43,8 +43,8 @@ static int report(void *ctx, double fraction) {
     return p->to->report(p->to->ctx, fraction);
 }
 
-kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_array *arrays, size_t count,
-                                  const kspec_device_array *on_device, const kspec_progress *progress) {
+kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_borrowed *arrays,
+                                  const kspec_progress *progress) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, cli_memory_watch);
     kspec_tool_result *r = calloc(1, sizeof *r);
@@ -52,12 +52,14 @@ kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec
     paced pace = {progress, cli_now()};
     const kspec_progress rarely = {progress && progress->report ? report : NULL, &pace};
     const cli_host host = {r, keep_error, keep_code, keep_result, rarely, .shows = 1};
-    cli_memory_forget();
-    cli_hosted = &host;
-    kspec_borrow_device(arrays, count, on_device);
+    const cli_call outer = cli_call_begin(&host);
+    kspec_borrowed mine = arrays ? *arrays : (kspec_borrowed){0};
+    mine.copies = 1;
+    mine.waiting = rarely;
+    const kspec_borrowed lent = kspec_borrow(&mine);
     r->status = cli_run(argc, (char **)argv, NULL);
-    kspec_borrow(NULL, 0);
-    cli_hosted = NULL;
+    kspec_borrow(&lent);
+    cli_call_end(outer);
     if (!r->message) r->message = strdup("");
     if (r->message && (r->status || r->json)) return r;
     kspec_tool_free(r);

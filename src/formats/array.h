@@ -6,6 +6,8 @@
 
 #include "kspec/files.h"
 
+#include <sys/stat.h>
+
 /* Bytes of a file: mapped where it is a regular file, read into memory otherwise. */
 typedef struct {
     const unsigned char *data;
@@ -15,10 +17,22 @@ typedef struct {
     size_t map_size;
     /* ks_free(heap) unless NULL */
     void *heap;
+    /* of a mapped file: its name, ks_free(path), and what it was when it was opened */
+    char *path;
+    struct stat seen;
 } ks_bytes;
 
-kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err); /* "-" is standard input */
+/* "-" is standard input. A file that changes while it is read into memory is an error. */
+kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err);
 void ks_bytes_close(ks_bytes *b);
+
+/* Has a mapped file changed since? One that was replaced by another is still there as it was. */
+kspec_status ks_bytes_check(const ks_bytes *b, kspec_error *err);
+
+/* This thread's host: are files read into memory, never mapped? And who is asked while a pipe, or a program
+ * that reads, is waited for; whoever waits asks ten times a second. */
+void ks_bytes_host(int copies, kspec_progress waiting);
+kspec_status ks_bytes_waits(kspec_error *err);
 
 /*
  * An array of 1 to 3 axes as it stands in the file; entry (i,j,k) is data[i*stride[0] + j*stride[1] + ...].
@@ -71,6 +85,9 @@ int ks_idx_match(const ks_bytes *b);
 int ks_hdf5_match(const ks_bytes *b);
 int ks_mat_match(const ks_bytes *b);
 
+/* Is the program that the next call runs installed? */
+int ks_hdf5_can_read(void);
+
 /* Has the child process read `key` ("" for the only one) of the HDF5 or MATLAB file at path. */
 kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const char *name, ks_array *out,
                           kspec_error *err);
@@ -82,6 +99,11 @@ kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const c
 int ks_is_borrowed(const char *input);
 int ks_is_on_device(const char *input);
 kspec_status ks_borrowed_read(const char *input, const char *name, int stay, ks_array *out, kspec_error *err);
+
+/* Can the host read HDF5 and MATLAB files (kspec/host.h), and the array `key` of one by the host */
+int ks_host_reads_hdf5(void);
+kspec_status ks_host_hdf5(const char *path, const char *key, const char *name, ks_array *out,
+                          kspec_error *err);
 
 /*
  * Picks indices from 0 ... n-1: numbers, ranges a-b (inclusive) and a- (to the end), or names where `names`

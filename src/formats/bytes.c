@@ -7,15 +7,60 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+static _Thread_local int never_maps;
+static _Thread_local kspec_progress waiter;
+
+void ks_bytes_host(int copies, kspec_progress waiting) {
+    never_maps = copies;
+    waiter = waiting;
+}
+
+kspec_status ks_bytes_waits(kspec_error *err) {
+    return waiter.report && waiter.report(waiter.ctx, 0) ? ks_fail(err, KSPEC_E_CANCELLED, "cancelled")
+                                                         : KSPEC_OK;
+}
+
 void ks_bytes_close(ks_bytes *b) {
     if (b->map) munmap(b->map, b->map_size);
     ks_free(b->heap);
+    ks_free(b->path);
     *b = (ks_bytes){0};
+}
+
+static int changed(const struct stat *a, const struct stat *b) {
+    return a->st_size != b->st_size || a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
+           a->st_mtim.tv_nsec != b->st_mtim.tv_nsec;
+}
+
+static kspec_status refuse_changed(const char *what, kspec_error *err) {
+    return ks_fail(err, KSPEC_E_IO, "%s changed while it was read", what);
+}
+
+kspec_status ks_bytes_check(const ks_bytes *b, kspec_error *err) {
+    struct stat now;
+    if (!b->path || stat(b->path, &now) != 0) return KSPEC_OK;
+    if (now.st_dev != b->seen.st_dev || now.st_ino != b->seen.st_ino || !changed(&now, &b->seen))
+        return KSPEC_OK;
+    ks_name what;
+    return refuse_changed(ks_display_name(what, b->path), err);
+}
+
+/* Waits until there is something to read, or the end */
+static kspec_status wait_for(int fd, kspec_error *err) {
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    kspec_status st = KSPEC_OK;
+    while (!st && waiter.report) {
+        const int ready = poll(&p, 1, 100);
+        if (ready > 0 || (ready < 0 && errno != EINTR)) break;
+        st = ks_bytes_waits(err);
+    }
+    return st;
 }
 
 /* Reads to the end into memory that doubles, so that the copies cost no more than the reading. */
@@ -24,8 +69,13 @@ static kspec_status read_all(ks_bytes *b, int fd, const char *what, kspec_error 
     unsigned char *heap = ks_alloc(capacity, 1);
     if (!heap) return ks_nomem(err, what, capacity);
     for (;;) {
+        kspec_status st = wait_for(fd, err);
+        if (st) {
+            ks_free(heap);
+            return st;
+        }
         ssize_t got = read(fd, heap + size, capacity - size);
-        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got < 0) {
             ks_free(heap);
             return ks_fail(err, KSPEC_E_IO, "cannot read %s: %s", what, strerror(errno));
@@ -48,12 +98,14 @@ static kspec_status read_all(ks_bytes *b, int fd, const char *what, kspec_error 
 }
 
 /* Leaves *b empty, and no error, where the file cannot be mapped: the caller then reads it. */
-static void map_all(ks_bytes *b, int fd, const struct stat *st) {
+static void map_all(ks_bytes *b, int fd, const char *path, const struct stat *st) {
     /* a redirected standard input may stand in the middle of its file; /proc files say they have no bytes */
-    if (!S_ISREG(st->st_mode) || st->st_size <= 0 || lseek(fd, 0, SEEK_CUR) != 0) return;
+    if (never_maps || !S_ISREG(st->st_mode) || st->st_size <= 0 || lseek(fd, 0, SEEK_CUR) != 0) return;
     size_t size = (size_t)st->st_size;
     void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (map != MAP_FAILED) *b = (ks_bytes){.data = map, .size = size, .map = map, .map_size = size};
+    if (map == MAP_FAILED) return;
+    *b = (ks_bytes){.data = map, .size = size, .map = map, .map_size = size, .seen = *st};
+    if ((b->path = ks_alloc(strlen(path) + 1, 1))) strcpy(b->path, path);
 }
 
 kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err) {
@@ -61,7 +113,8 @@ kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err) {
     int standard = strcmp(path, "-") == 0;
     ks_name what;
     ks_display_name(what, path);
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    /* (a FIFO whose writer has yet to come would be waited for in open(), where nobody can be asked) */
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | (waiter.report ? O_NONBLOCK : 0));
     if (fd < 0) return ks_fail(err, KSPEC_E_IO, "cannot open %s: %s", what, strerror(errno));
 
     kspec_status status = KSPEC_OK;
@@ -71,8 +124,13 @@ kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err) {
     else if (S_ISDIR(st.st_mode))
         status = ks_fail(err, KSPEC_E_IO, "cannot read %s: %s", what, strerror(EISDIR));
     else {
-        map_all(b, fd, &st);
+        struct stat after;
+        map_all(b, fd, path, &st);
         if (!b->map) status = read_all(b, fd, what, err);
+        if (!status && !b->map && S_ISREG(st.st_mode) && fstat(fd, &after) == 0 && changed(&st, &after)) {
+            ks_bytes_close(b);
+            status = refuse_changed(what, err);
+        }
     }
     if (!standard) close(fd);
     if (status == KSPEC_OK && b->size == 0) {

@@ -72,10 +72,17 @@ static kspec_status find_reader(char path[PATH_MAX], const char *name, kspec_err
     if (ks_beside_find(KS_CHILD_PROGRAM, subs, 1, path) == KS_FOUND) return KSPEC_OK;
     snprintf(path, PATH_MAX, "%s/" KS_CHILD_PROGRAM, KSPEC_LIBEXECDIR);
     if (ks_beside_look(path, 1, ks_beside_own()) == KS_FOUND) return KSPEC_OK;
-    return ks_fail(err, KSPEC_E_IO,
-                   "%s: HDF5 and MATLAB files need the program " KS_CHILD_PROGRAM
-                   ", which is neither beside this program nor in " KSPEC_LIBEXECDIR,
-                   name);
+    return ks_fail(
+        err, KSPEC_E_IO,
+        "%s: HDF5 and MATLAB files need the program " KS_CHILD_PROGRAM
+        ", which is neither beside this program nor in " KSPEC_LIBEXECDIR
+        ": install kspec from its source, which builds it, or read them in Python by h5py or scipy",
+        name);
+}
+
+int ks_hdf5_can_read(void) {
+    char path[PATH_MAX];
+    return find_reader(path, "", NULL) == KSPEC_OK;
 }
 
 /* ------------------------------------------------------------------------------------ running the program */
@@ -115,13 +122,15 @@ static kspec_status start(const char *reader, const char *path, const char *key,
  * Waits for the end of the program. It is killed when its memory file has not grown for `limit` seconds: a
  * long read writes page after page, a program caught in a loop does not. Asking now and then, rather than
  * sleeping until a signal comes, leaves the caller's signals alone; the pause grows with the wait, to 20 ms.
+ * The caller's host may end it, too.
  */
-static int wait_for(pid_t pid, int memory, double limit, int *timed_out) {
+static int wait_for(pid_t pid, int memory, double limit, const char *kind, const char *name,
+                    kspec_status *ended, kspec_error *err) {
     double begun = ks_now(), progress = begun;
     blkcnt_t blocks = -1;
     int status = 0;
     pid_t r;
-    *timed_out = 0;
+    *ended = KSPEC_OK;
     while ((r = waitpid(pid, &status, WNOHANG)) == 0 || (r < 0 && errno == EINTR)) {
         struct stat st;
         double now = ks_now(), pause = (now - begun) / 16;
@@ -129,7 +138,11 @@ static int wait_for(pid_t pid, int memory, double limit, int *timed_out) {
             blocks = st.st_blocks;
             progress = now;
         } else if (now - progress > limit) {
-            *timed_out = 1;
+            *ended = ks_fail(err, KSPEC_E_IO, "%s: the %s reader made no progress for %g s and was stopped",
+                             name, kind, limit);
+        }
+        if (!*ended) *ended = ks_bytes_waits(err);
+        if (*ended) {
             kill(pid, SIGKILL);
             while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
             }
@@ -222,7 +235,6 @@ static kspec_status run(const char *path, const char *key, const char *kind, con
     char reader[PATH_MAX];
     double limit;
     pid_t pid = 0;
-    int timed_out = 0;
     kspec_status st = patience(&limit, err);
     if (!st) st = find_reader(reader, name, err);
     const ks_child_header h = {.memory = ks_memory_available()};
@@ -231,11 +243,8 @@ static kspec_status run(const char *path, const char *key, const char *kind, con
         st = ks_fail(err, KSPEC_E_IO, "%s: cannot make shared memory: %s", name, strerror(errno));
     if (!st) st = start(reader, path, key, kind, memory, name, &pid, err);
     if (st) return st;
-    *status = wait_for(pid, memory, limit, &timed_out);
-    if (timed_out)
-        return ks_fail(err, KSPEC_E_IO, "%s: the %s reader made no progress for %g s and was stopped", name,
-                       strcmp(kind, "mat") == 0 ? "MATLAB" : "HDF5", limit);
-    return KSPEC_OK;
+    *status = wait_for(pid, memory, limit, strcmp(kind, "mat") == 0 ? "MATLAB" : "HDF5", name, &st, err);
+    return st;
 }
 
 kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const char *name, ks_array *out,

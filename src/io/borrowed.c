@@ -1,4 +1,4 @@
-/* kspec_borrow(), kspec_borrow_device(): arrays of the caller's that are read as files are. */
+/* kspec_borrow(): arrays of the caller's that are read as files are. */
 #include "formats/array.h"
 
 #include "base/error.h"
@@ -9,22 +9,20 @@
 #include <string.h>
 
 /* Each thread's own, so that calls at the same time do not see each other's. */
-static _Thread_local const kspec_array *borrowed;
-static _Thread_local size_t lent_count;
-/* those of them that are on a GPU; NULL: none is */
-static _Thread_local const kspec_device_array *borrowed_on_device;
+static _Thread_local kspec_borrowed borrowed;
 
-void kspec_borrow_device(const kspec_array *arrays, size_t count, const kspec_device_array *on_device) {
-    borrowed = count ? arrays : NULL;
-    lent_count = arrays ? count : 0;
-    borrowed_on_device = on_device;
+kspec_borrowed kspec_borrow(const kspec_borrowed *now) {
+    const kspec_borrowed before = borrowed;
+    borrowed = now ? *now : (kspec_borrowed){0};
+    if (!borrowed.arrays) borrowed.count = 0;
+    ks_bytes_host(borrowed.copies, borrowed.waiting);
+    return before;
 }
 
-void kspec_borrow(const kspec_array *arrays, size_t count) { kspec_borrow_device(arrays, count, NULL); }
-
+/* Compared by address: whatever a file is called, its name is not one of these strings. */
 static const kspec_array *find(const char *input) {
-    for (size_t k = 0; k < lent_count; k++)
-        if (borrowed[k].name && strcmp(borrowed[k].name, input) == 0) return &borrowed[k];
+    for (size_t k = 0; k < borrowed.count; k++)
+        if (borrowed.arrays[k].name == input && input) return &borrowed.arrays[k];
     return NULL;
 }
 
@@ -32,29 +30,22 @@ int ks_is_borrowed(const char *input) { return find(input) != NULL; }
 
 int ks_is_on_device(const char *input) {
     const kspec_array *a = find(input);
-    return a && borrowed_on_device && borrowed_on_device->is[a - borrowed];
+    return a && borrowed.on_device && borrowed.on_device->is[a - borrowed.arrays];
 }
 
 /* In the host's memory, where it is not already */
 static kspec_status copy(const kspec_array **a, kspec_array *host, const char *name, kspec_error *err) {
-    const size_t k = (size_t)(*a - borrowed);
+    const size_t k = (size_t)(*a - borrowed.arrays);
     *host = **a;
-    if (borrowed_on_device->copy(borrowed_on_device->ctx, k, host))
+    if (borrowed.on_device->copy(borrowed.on_device->ctx, k, host))
         return ks_fail(err, KSPEC_E_DATA, "%s is in the memory of a GPU and cannot be brought to the host",
                        name);
     *a = host;
     return KSPEC_OK;
 }
 
-kspec_status ks_borrowed_read(const char *input, const char *name, int stay, ks_array *out,
-                              kspec_error *err) {
-    const kspec_array *a = find(input);
-    kspec_array host;
-    *out = (ks_array){0};
-    if (!stay && ks_is_on_device(input)) {
-        kspec_status st = copy(&a, &host, name, err);
-        if (st) return st;
-    }
+/* The host's array as it lies */
+static kspec_status take(const kspec_array *a, const char *name, ks_array *out, kspec_error *err) {
     if (a->ndim < 1 || a->ndim > 3)
         return ks_fail(err, KSPEC_E_ARG, "%s has %d axes; 1 to 3 are expected", name, a->ndim);
     ks_array array = {.ndim = a->ndim, .shape = {1, 1, 1}, .data = a->data, .is_lent = 1};
@@ -70,4 +61,28 @@ kspec_status ks_borrowed_read(const char *input, const char *name, int stay, ks_
         st = ks_names_copy(a->col_names, NULL, a->shape[1], name, &array.col_names, err);
     if (!st) *out = array;
     return st;
+}
+
+kspec_status ks_borrowed_read(const char *input, const char *name, int stay, ks_array *out,
+                              kspec_error *err) {
+    const kspec_array *a = find(input);
+    kspec_array host;
+    *out = (ks_array){0};
+    if (!stay && ks_is_on_device(input)) {
+        kspec_status st = copy(&a, &host, name, err);
+        if (st) return st;
+    }
+    return take(a, name, out, err);
+}
+
+int ks_host_reads_hdf5(void) { return borrowed.hdf5 != NULL; }
+
+kspec_status ks_host_hdf5(const char *path, const char *key, const char *name, ks_array *out,
+                          kspec_error *err) {
+    kspec_array array = {.name = name};
+    kspec_error why = {.code = KSPEC_OK};
+    *out = (ks_array){0};
+    if (borrowed.hdf5->read(borrowed.hdf5->ctx, path, key, &array, &why))
+        return ks_fail(err, KSPEC_E_IO, "%s: %.300s", name, why.msg);
+    return take(&array, name, out, err);
 }

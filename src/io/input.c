@@ -79,6 +79,8 @@ static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, co
                            hdf5 ? "an HDF5 file" : "a MATLAB file");
         int matlab = mat || memcmp(bytes->data, "MATLAB", 6) == 0; /* v7.3 is HDF5 behind MATLAB's header */
         ks_bytes_close(bytes);
+        if (ks_host_reads_hdf5() && !ks_hdf5_can_read())
+            return ks_host_hdf5(path, key ? key : "", name, out, err);
         return ks_hdf5_read(path, key ? key : "", matlab, name, out, err);
     }
     int npy = ks_npy_match(bytes), idx = !npy && ks_idx_match(bytes);
@@ -114,6 +116,8 @@ kspec_status ks_input_read(const char *input, const char *select_cols, const cha
     if (folder) st = ks_foreign_refuse(folder, name, err);
     if (!st) st = ks_bytes_open(&bytes, path, err);
     if (!st) st = parse(&bytes, path, key, select_cols, name, out, err);
+    if (!st) st = ks_bytes_check(out->storage.map ? &out->storage : &bytes, err);
+    if (st) ks_array_free(out);
     ks_bytes_close(&bytes);
     ks_free(path);
     return st;

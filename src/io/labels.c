@@ -157,7 +157,7 @@ static kspec_status read_any(reading *r, const char *input, kspec_error *err) {
         if (!st)
             st = r->o->select_cols ? read_column(r, text, b->size - mark, err)
                                    : read_lines(r, text, b->size - mark, err);
-        return st;
+        return st ? st : ks_bytes_check(b, err);
     }
     ks_bytes_close(b);
     return read_array(r, input, err);

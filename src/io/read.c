@@ -125,6 +125,7 @@ static kspec_status gather(ks_part *parts, size_t count, int in_place, ks_datase
         out->storage = parts[0].array;
         parts[0].array = (ks_array){0};
         out->d.data = out->storage.data;
+        out->d.file = out->storage.storage.path;
         return KSPEC_OK;
     }
     if (in_place && all_in_place(parts, count)) return use_in_place(parts, count, out, err);

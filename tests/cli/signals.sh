@@ -100,6 +100,24 @@ expect_status 130 bash -c '"$0" generate rff --rows 20000 --cols 5000 --dim 2 -o
     kill -INT $! 2>/dev/null; wait $!' "$KSPEC"
 expect "no file" [ ! -e y.csv ]
 
+# a mapped input that is overwritten in place while it is in use is an error, not a mix of old and new; one
+# that is replaced is still there as it was
+expect_status 0 kspec generate rff --rows 50 --cols 40 --dim 2 -o x.npy
+expect_status 0 kspec generate rff --rows 50 --cols 40 --dim 2 --seed 1 -o other.npy
+mkfifo second
+meanwhile() { # what happens between the reading of x.npy and that of the second matrix
+    "$KSPEC" compare x.npy second --quiet &
+    exec 8>second # opens once the tool reads there
+    eval "$1"
+    cat other.npy >&8
+    exec 8>&-
+    wait $!
+}
+expect_status 0 meanwhile 'cp other.npy new.npy; mv new.npy x.npy'
+expect_status 3 meanwhile 'cat other.npy >x.npy'
+expect_stderr 'x.npy changed while it was in use: run again once it is complete'
+rm second
+
 # a mapped input that shrinks while it is in use is unreadable input, not a crash
 expect_status 3 bash -c '"$0" moments zeros.npy --threads 1 -n 20 --estimator naive &
     sleep 0.7; : >zeros.npy; wait $!' "$KSPEC"

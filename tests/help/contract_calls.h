@@ -238,9 +238,9 @@ static kspec_status read_table(const char *input, const void *opts, int *held, k
 CALL(read_file) { return read_table(file, opts, held, err); }
 CALL(read_lent) {
     const kspec_array lent = {"in memory", table_at, 2, {P, TABLE}, {TABLE, 1}, NULL};
-    kspec_borrow(&lent, 1);
+    kspec_borrow(&(kspec_borrowed){&lent, 1, NULL, NULL});
     kspec_status st = read_table(lent.name, opts, held, err);
-    kspec_borrow(NULL, 0);
+    kspec_borrow(NULL);
     return st;
 }
 static int bring_table(void *ctx, size_t k, kspec_array *here) {
@@ -250,9 +250,10 @@ static int bring_table(void *ctx, size_t k, kspec_array *here) {
 CALL(read_on_device) {
     const kspec_array lent = {"on a GPU", table_at + 1, 2, {P, TABLE}, {TABLE, 1}, NULL};
     const int is = 1;
-    kspec_borrow_device(&lent, 1, &(kspec_device_array){&is, bring_table, (void *)table_at});
+    const kspec_device_array there = {&is, bring_table, (void *)table_at};
+    kspec_borrow(&(kspec_borrowed){&lent, 1, &there, NULL});
     kspec_status st = read_table(lent.name, opts, held, err);
-    kspec_borrow(NULL, 0);
+    kspec_borrow(NULL);
     return st;
 }
 CALL(write_file) {
