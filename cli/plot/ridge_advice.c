@@ -19,7 +19,9 @@ static void add_curve(plot_figure *f, plot_panel *p, const json_t *points, const
     size_t k;
     const json_t *e;
     plot_series *line = plot_add_series(f, p, label, form, color);
-    json_array_foreach(points, k, e) plot_add_point(f, line, plot_number(e, x), plot_number(e, y), NAN, NAN);
+    json_array_foreach(points, k, e) {
+        plot_add_point(f, line, plot_number(e, x), plot_number(e, y), NAN, NAN);
+    }
 }
 
 /* Of the models that were trained; those with other features than recommended belong to the first panel. */

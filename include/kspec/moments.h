@@ -166,7 +166,8 @@ typedef struct {
  * their own, which do not undo noise that several rows have in common in one trial.
  *
  * Error bars come from leave-one-out estimates; a side that is complete adds none. The interval is that of
- * the signed root, joined where it reaches zero with value +- 1.96 std_error. There are no error bars at n =
+ * the logarithm, with Student's quantile and allowing for skewness; where the value is not known to differ
+ * from zero it is joined with a plain one around the value. There are no error bars at n =
  * min(P,Q) (P/2 where rows are centred), where leaving one out leaves nothing, nor under the assignment
  * scheme.
  *

@@ -120,6 +120,10 @@ static const kind kinds[] = {
         "groups of rows differ in size, and the column means, {mean_share:%} of m(1), add to the error of "
         "centred estimates; subtract them first",
         {"mean_share"}},
+    [KSPEC_DOUBT_DOMINATED] = {WARNING, "dominated",
+        "{what}, which is as uncertain as the mean of {degrees:2} values would be: the interval may still be "
+        "too short",
+        {"degrees", "part", "index"}},
 
     [KSPEC_DOUBT_ALIGNMENT_UNDEFINED] = {SERIOUS, "alignment-undefined",
         "the alignment is undefined: the estimate of m(2) of {what} is not positive"},

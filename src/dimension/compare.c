@@ -7,8 +7,8 @@
 #include "dimension/differences.h"
 #include "linalg/linalg.h"
 #include "moments/doubts.h"
-#include "moments/jackknife.h"
 #include "moments/second.h"
+#include "moments/student.h"
 #include "moments/where.h"
 #include "pairs/sums.h"
 

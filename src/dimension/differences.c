@@ -5,7 +5,7 @@
 #include "base/matrix.h"
 #include "base/result.h"
 #include "moments/average.h"
-#include "moments/jackknife.h"
+#include "moments/student.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,41 +141,21 @@ static kspec_status open_pair(pair_of_lists *p, kspec_paired paired, const lists
     return arena->failed ? ks_nomem(err, "the differences", arena->failed) : KSPEC_OK;
 }
 
-/* A variance by the jackknife, and the variance of that */
-typedef struct {
-    double variance, noise;
-} spread;
-
-/*
- * A side of N values that are left out in turn adds (N-1)/N sum of u, u the squared deviations from the
- * mean.
- */
-static void add_side(const double *x, size_t N, spread *s) {
-    double mean = 0, sum = 0, squares = 0, f = (double)(N - 1) / (double)N;
-    for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
-    for (size_t i = 0; i < N; i++) {
-        double u = (x[i] - mean) * (x[i] - mean);
-        sum += u, squares += u * u;
-    }
-    s->variance += f * sum;
-    s->noise += f * f * (squares - sum * sum / (double)N);
-}
-
 /* Of x - y, which have Nx and Ny values; `shared`: the same rows or columns, left out of both at once */
 static void add_sides(const double *x, size_t Nx, const double *y, size_t Ny, int shared, double *room,
-                      spread *s) {
+                      ks_spread *s) {
     if (shared) {
         for (size_t i = 0; i < Nx; i++) room[i] = x[i] - y[i];
-        add_side(room, Nx, s);
+        ks_spread_add(s, room, Nx, 1, 0);
     } else {
-        add_side(x, Nx, s);
-        add_side(y, Ny, s);
+        ks_spread_add(s, x, Nx, 1, 0);
+        ks_spread_add(s, y, Ny, 1, 0);
     }
 }
 
-static spread spread_of(const pair_of_lists *p) {
+static ks_spread spread_of(const pair_of_lists *p) {
     const double *x = p->x[0] + 1, *y = p->x[1] + 1;
-    spread s = {0};
+    ks_spread s = {0};
     add_sides(x, p->P[0], y, p->P[1], p->paired == KSPEC_PAIRED_ROWS, p->room, &s);
     add_sides(x + p->P[0], p->Q[0], y + p->P[1], p->Q[1], p->paired == KSPEC_PAIRED_COLS, p->room, &s);
     return s;
@@ -296,14 +276,14 @@ static double true_share(const material *m, int n, int relative) {
     return isfinite(share) ? fmin(1, fmax(LEAST_SHARE, share)) : 1;
 }
 
-static spread plain_spread(const material *m, int n) {
+static ks_spread plain_spread(const material *m, int n) {
     for (int k = 0; k < 2; k++) memcpy(m->whole.x[k], m->all[k].of[n], length(&m->all[k]) * sizeof(double));
     return spread_of(&m->whole);
 }
 
 static void set_difference(const material *m, int n, kspec_difference *d) {
     double *const *x = m->whole.x;
-    spread s = plain_spread(m, n);
+    ks_spread s = plain_spread(m, n);
     *d = (kspec_difference){n ? "moment" : "dimension", n, x[0][0] - x[1][0], sqrt(s.variance), NAN};
     if (!(d->std_error >= 0)) return;
     int logs = take_logs(&m->all[0], n, x[0]) && take_logs(&m->all[1], n, x[1]);
@@ -313,9 +293,7 @@ static void set_difference(const material *m, int n, kspec_difference *d) {
     /* higher moments are too uncertain in a quarter, and a dimension without logarithms is */
     int known = m->quarters && n <= 2 && (n || logs);
     double share = known ? true_share(m, n, logs) : 1;
-    /* degrees of freedom by Satterthwaite, from how uneven the leave-one-out values are */
-    double degrees = s.noise > 0 ? 2 * s.variance * s.variance / s.noise : INFINITY;
-    d->p = ks_student_tails(difference / sqrt(share * s.variance), degrees);
+    d->p = ks_student_tails(difference / sqrt(share * s.variance), ks_spread_degrees(&s));
 }
 
 kspec_status ks_differences_make(const ks_run *run, const ks_two_matrices *of, kspec_compare_result *r,

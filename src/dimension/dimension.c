@@ -199,7 +199,11 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
     r->second_moment = ldexp(s.moment[0], 4 * s.exponent);
     ks_dimensionality d;
     st = ks_ratio_errors(&s, &d, arena, err);
-    r->dimension = d.value, r->std_error = d.std_error, r->ci_low = d.low, r->ci_high = d.high;
+    r->dimension = d.value, r->std_error = d.bar.std_error;
+    r->ci_low = d.bar.low, r->ci_high = d.bar.high;
+    const ks_labels of = {s.P, s.Q, o->row_groups != NULL, o->col_groups != NULL,
+                          o->center == KSPEC_CENTER_COLS};
+    if (!st) ks_doubt_dominated(KS_DOUBTS(r), "the dimension", &d.bar, &of);
     return st || !o->curve ? st : make_curve(&second, o, phi, ntrials, r, arena, err);
 }
 

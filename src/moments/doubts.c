@@ -1,7 +1,8 @@
 #include "moments/doubts.h"
 
+#include "base/error.h"
 #include "base/result.h"
-#include "moments/jackknife.h"
+#include "moments/student.h"
 
 #include <float.h>
 #include <math.h>
@@ -31,6 +32,23 @@ void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
         ks_doubt(to, KSPEC_DOUBT_DIMENSION_UNDEFINED, where, second ? "m(2)" : "m(1)^2",
                  second ? d->moment : d->square);
     }
+}
+
+/*
+ * Below so many degrees of freedom intervals cover less often than they say (docs/calibration.md). In a small
+ * matrix they are few whatever the data, and Student's quantile allows for that: a row or column stands out
+ * that makes many times its share.
+ */
+static const double FEW_DEGREES = 15, TIMES_ITS_SHARE = 8;
+
+void ks_doubt_dominated(ks_doubts to, const char *what, const ks_error_bar *bar, const ks_labels *of) {
+    if (!(bar->degrees < FEW_DEGREES) || bar->part * (double)(of->rows + of->cols) < TIMES_ITS_SHARE) return;
+    const int col = bar->which >= of->rows, group = col ? of->col_groups : of->row_groups;
+    const size_t index = col ? bar->which - of->rows : bar->which;
+    char text[120];
+    ks_print(text, sizeof text, "%s%s %zu (from 0) makes %.0f%% of the variance of %s",
+             col != of->turned ? "column" : "row", group ? " group" : "", index, 100 * bar->part, what);
+    ks_doubt(to, KSPEC_DOUBT_DOMINATED, NULL, text, bar->degrees, bar->part, (double)index);
 }
 
 /* ---- moments ---- */

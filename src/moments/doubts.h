@@ -3,6 +3,7 @@
 
 #include "base/doubt.h"
 #include "kspec/moments.h"
+#include "moments/jackknife.h"
 
 typedef struct {
     /* the dimension, NaN where it is undefined, and its standard error, NaN where there is none */
@@ -17,6 +18,15 @@ typedef struct {
 void ks_doubt_moments(kspec_moments_result *r, size_t rows);
 
 void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d);
+
+/* What was left out: rows first, or groups of them, then columns; turned: rows are columns */
+typedef struct {
+    size_t rows, cols;
+    int row_groups, col_groups, turned;
+} ks_labels;
+
+/* One row or column makes much of the error of `what`: the interval has few degrees of freedom. */
+void ks_doubt_dominated(ks_doubts to, const char *what, const ks_error_bar *bar, const ks_labels *of);
 
 /* Does rounding exceed a tenth of the standard error, or of the value where there is none? */
 int ks_estimate_doubtful(const kspec_estimate *e);

@@ -1,41 +1,101 @@
 #include "moments/jackknife.h"
 
-#include "base/gamma.h"
+#include "moments/student.h"
 
 #include <math.h>
 
 double ks_signed_root(double x, int n) { return copysign(n == 1 ? fabs(x) : pow(fabs(x), 1.0 / n), x); }
 
-/* (N-1)/N sum (t_i - mean t)^2 over one side, t_i the signed root of order n (n = 1: the value itself) */
-static double one_side(const double *loo, size_t N, double share, int n) {
-    double mean = 0, sum = 0;
-    if (share == 0) return 0; /* a complete side */
-    for (size_t i = 0; i < N; i++) mean += ks_signed_root(loo[i], n) / (double)N;
+/* ---- the spread of leave-one-out values, and the interval that follows ---- */
+
+void ks_spread_add(ks_spread *s, const double *x, size_t N, double share, double all) {
+    const size_t first = s->count;
+    s->count += N;
+    if (share == 0) return; /* a complete side */
+    double mean = 0, sum = 0, squares = 0, cubes = 0, f = (double)(N - 1) / (double)N;
+    for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
     for (size_t i = 0; i < N; i++) {
-        double d = ks_signed_root(loo[i], n) - mean;
-        sum += d * d;
+        double d = x[i] - mean, u = d * d;
+        sum += u, squares += u * u, cubes += u * d;
+        if (share * f * u > s->most) s->most = share * f * u, s->which = first + i;
     }
-    return share * sum * (double)(N - 1) / (double)N;
+    s->variance += share * (f * sum);
+    s->noise += share * share * (f * f * (squares - sum * sum / (double)N));
+    s->cube -= share * f * f * f * cubes;
+    s->bias += share * (double)(N - 1) * (mean - all);
 }
 
+double ks_spread_degrees(const ks_spread *s) {
+    return s->noise > 0 ? 2 * s->variance * s->variance / s->noise : INFINITY;
+}
+
+/*
+ * The statistic t = (estimate - truth) / s has two quantiles. Student's, q, allows for a variance that a few
+ * values dominate. Where they are also on one side, with skewness g = cube / s^3 of the estimate, Cornish and
+ * Fisher's first term moves t's quantiles by g (2 z^2 + 1) / 6: an estimate that lacks its large values has
+ * a small s as well. A value that makes all of the spread has |g| = 1, and tells nothing of those that might
+ * have been: hence the denominator, whose exponent was chosen by coverage (docs/calibration.md).
+ */
+static const double DOMINATED = 1.25;
+
+void ks_spread_ends(const ks_spread *s, double other, double ends[2]) {
+    const double sd = sqrt(s->variance), z = KS_Z95, q = ks_student_quantile(ks_spread_degrees(s)),
+                 g = sd > 0 ? s->cube / (sd * sd * sd) : 0, rest = fmax(1 - fabs(g), 1e-3),
+                 more = fabs(g) * (2 * z * z + 1) / 6 / pow(rest, DOMINATED),
+                 low = g < 0 ? more : other * more, high = g > 0 ? more : other * more;
+    ends[0] = fmin(0, -s->bias - (q + low) * sd);
+    ends[1] = fmax(0, -s->bias + (q + high) * sd);
+}
+
+/* ---- moments ---- */
+
+static ks_spread spread_of(const double *x, size_t P, size_t Q, const double share[2], double all) {
+    ks_spread s = {0};
+    ks_spread_add(&s, x, P, share[0], all);
+    ks_spread_add(&s, x + P, Q, share[1], all);
+    return s;
+}
+
+/*
+ * The interval is that of log m, on which scale the estimate is nearly symmetric. Where m is not known to
+ * differ from zero, its interval on the root's scale reaches zero; then that one is joined with the plain
+ * one, which covers there, and cut off at ten times the plain one's width, beyond which it says nothing
+ * (docs/moments.md has the coverage).
+ */
 void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
-                  const double share[2], double *std_error, double *low, double *high) {
-    *std_error = sqrt(one_side(rows, P, share[0], 1) + one_side(cols, Q, share[1], 1));
-    /*
-     * The interval on the root's scale, where the estimate is nearly symmetric. But the root's slope at zero
-     * is infinite. Where the interval reaches zero it is joined with the plain one, which covers there, and
-     * cut off at ten times the plain one's width, beyond which it says nothing (docs/moments.md has the
-     * coverage).
-     */
-    const double cut = 10;
-    double root = ks_signed_root(m, n),
-           half = KS_Z95 * sqrt(one_side(rows, P, share[0], n) + one_side(cols, Q, share[1], n));
-    double ends[2] = {root - half, root + half}, plain = KS_Z95 * *std_error;
-    *low = copysign(pow(fabs(ends[0]), n), ends[0]);
-    *high = copysign(pow(fabs(ends[1]), n), ends[1]);
-    if (ends[0] > 0) return;
-    *low = fmax(fmin(*low, m - plain), m - cut * plain);
-    *high = fmin(fmax(*high, m + plain), m + cut * plain);
+                  const double share[2], double *room, ks_error_bar *out) {
+    const double cut = 10, root = ks_signed_root(m, n);
+    double ends[2], logs[2] = {NAN, NAN};
+    int positive = m > 0;
+    for (size_t k = 0; k < P + Q; k++) {
+        const int whole = share[k >= P] == 0;
+        room[k] = whole ? 0 : k < P ? rows[k] : cols[k - P];
+        positive &= whole || room[k] > 0;
+    }
+    const ks_spread plain = spread_of(room, P, Q, share, m);
+    *out = (ks_error_bar){.std_error = sqrt(plain.variance)};
+    for (size_t k = 0; k < P + Q; k++) room[k] = ks_signed_root(room[k], n);
+    ks_spread s = spread_of(room, P, Q, share, root);
+    const int clear = root > KS_Z95 * sqrt(s.variance);
+    if (!positive || !clear) {
+        ks_spread_ends(&s, 0, ends);
+        out->low = copysign(pow(fabs(root + ends[0]), n), root + ends[0]);
+        out->high = copysign(pow(fabs(root + ends[1]), n), root + ends[1]);
+    }
+    if (positive) {
+        for (size_t k = 0; k < P + Q; k++) room[k] = room[k] > 0 ? log(room[k]) * n : 0;
+        s = spread_of(room, P, Q, share, log(m));
+        ks_spread_ends(&s, 0, logs);
+        out->high = m * exp(logs[1]);
+        if (clear) out->low = m * exp(logs[0]);
+    }
+    if (!clear) {
+        const double half = ks_student_quantile(ks_spread_degrees(&plain)) * out->std_error;
+        out->low = fmax(fmin(out->low, m - half), m - cut * half);
+        out->high = fmin(fmax(out->high, m + half), m + cut * half);
+    }
+    out->degrees = ks_spread_degrees(&s), out->which = s.which;
+    out->part = s.variance > 0 ? s.most / s.variance : 0;
 }
 
 static double side_mean(const double *x, size_t N) {
@@ -65,32 +125,4 @@ void ks_jackknife_correlation(size_t count, const double *const *loo, size_t P, 
             R[k * count + l] = R[l * count + k] = unit == 0 ? 0 : R[k * count + l] / unit;
         }
     for (size_t k = 0; k < count; k++) R[k * count + k] = isnan(R[k * count + k]) ? NAN : 1;
-}
-
-/*
- * I_x(a,b) with x = nu / (nu + t^2), a = nu/2, b = 1/2: the incomplete beta function, by its continued
- * fraction where that converges fast, otherwise by I_x(a,b) = 1 - I_1-x(b,a).
- */
-static double beta_fraction(double x, double a, double b) {
-    enum { STEPS = 500 };
-    double C = 1, D = 1 / (1 - (a + b) * x / (a + 1)), f = D;
-    for (int m = 1; m <= STEPS; m++) {
-        for (int odd = 0; odd < 2; odd++) {
-            double k = m, c = odd ? -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1))
-                                  : k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k));
-            D = 1 / (1 + c * D);
-            C = 1 + c / C;
-            f *= C * D;
-        }
-        if (fabs(C * D - 1) < 1e-15) break;
-    }
-    return exp(a * log(x) + b * log1p(-x) + ks_lgamma(a + b) - ks_lgamma(a) - ks_lgamma(b)) * f / a;
-}
-
-double ks_student_tails(double t, double degrees) {
-    if (isnan(t) || !(degrees > 0)) return NAN;
-    if (isinf(t)) return 0;
-    if (degrees > 1e7 || t == 0) return erfc(fabs(t) / sqrt(2));
-    double a = degrees / 2, b = 0.5, x = degrees / (degrees + t * t), y = t * t / (degrees + t * t);
-    return x < (a + 1) / (a + b + 2) ? beta_fraction(x, a, b) : 1 - beta_fraction(y, b, a);
 }

@@ -3,23 +3,47 @@
 
 #include <stddef.h>
 
-/* The 97.5% quantile of the normal distribution */
-static const double KS_Z95 = 1.959963984540054;
-
 /* sign(x) |x|^(1/n): the scale on which estimates of m(n) are least skewed. */
 double ks_signed_root(double x, int n);
+
+/* Of leave-one-out values of one estimate; all zeros before the first side is added */
+typedef struct {
+    /* by the jackknife: the variance, the variance of that, the third cumulant, the bias */
+    double variance, noise, cube, bias;
+    /* the largest part of the variance that one value makes, and which value, counted over all sides */
+    double most;
+    size_t which, count;
+} ks_spread;
+
+/*
+ * Adds a side of N values. `all`: the estimate of all; share: of a sample without replacement of N' it
+ * leaves 1 - N/N' of the variance. A side that is complete, of share 0, is not looked at.
+ */
+void ks_spread_add(ks_spread *s, const double *x, size_t N, double share, double all);
+
+/* Degrees of freedom by Satterthwaite, from how uneven the values are: 2 V^2 / Var V; may be infinite */
+double ks_spread_degrees(const ks_spread *s);
+
+/*
+ * The ends of a nominal 95% interval, as what is to be added to the estimate: ends[0] <= 0 <= ends[1].
+ * other: the part of what skewness adds on one side that is added on the other, too: 0, or more for a ratio.
+ */
+void ks_spread_ends(const ks_spread *s, double other, double ends[2]);
+
+typedef struct {
+    double std_error, low, high;
+    /* degrees of freedom; the part of the variance that one value makes, and which of the P + Q */
+    double degrees, part;
+    size_t which;
+} ks_error_bar;
 
 /*
  * The two-way jackknife of an estimate m of order n: from the estimates without each of the P rows and
  * without each of the Q columns, a standard error and a nominal 95% interval. NaN where leaving one out
- * leaves nothing. share[0] and share[1] multiply the variances of the two sides: 1 - P/N for a sample without
- * replacement of N, 1 for N infinite. A side that is complete, of share 0, is not looked at.
+ * leaves nothing. share: of rows and of columns. room: P + Q numbers of scratch.
  */
 void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
-                  const double share[2], double *std_error, double *low, double *high);
-
-/* How likely |t| is to be exceeded under Student's distribution; degrees > 0, not necessarily an integer */
-double ks_student_tails(double t, double degrees);
+                  const double share[2], double *room, ks_error_bar *out);
 
 /*
  * The correlation of the errors of estimates that were made from the same rows and columns: loo[k] points to

@@ -54,6 +54,9 @@ typedef struct {
      */
     double *second;
     kspec_estimator second_by;
+    /* the error bar of each estimate, in scaled units; scratch for making one */
+    ks_error_bar *bars;
+    double *room;
 } job;
 
 static kspec_status check_assignment(const job *j, kspec_error *err) {
@@ -139,14 +142,16 @@ static const double ROUNDING = 16;
 
 /* One order of one task: first in the scaled units of the estimators, then in those of the data. */
 static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_moments_out *sum,
-                             const double *square) {
+                             const double *square, ks_error_bar *bar) {
     size_t P = j->rows.count, Q = j->cols.count; /* what is left out at a time */
     double m = sum->m[n - 1];
     kspec_estimate e = {task->label, n, m, NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN, 1, 0};
     if (j->source.cycles) e.cycles = j->source.cycles[n - 1];
-    if (sum->rows)
+    if (sum->rows) {
         ks_jackknife(m, n, sum->rows + (size_t)(n - 1) * P, P, sum->cols + (size_t)(n - 1) * Q, Q, j->share,
-                     &e.std_error, &e.ci_low, &e.ci_high);
+                     j->room, bar);
+        e.std_error = bar->std_error, e.ci_low = bar->low, e.ci_high = bar->high;
+    }
     if (!(isfinite(e.std_error) && isfinite(e.ci_low) && isfinite(e.ci_high)))
         e.std_error = e.ci_low = e.ci_high = NAN;
     if (j->source.terms) {
@@ -223,7 +228,7 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
     }
     for (int k = task->first; k <= task->last && !st; k++) {
         kspec_estimate *e = out->estimates[out->count];
-        *e = finish(j, task, k, &sum, square);
+        *e = finish(j, task, k, &sum, square, &j->bars[out->count]);
         if (j->loo) {
             double *loo = j->loo[out->count];
             for (size_t i = 0; i < P; i++) loo[i] = sum.rows ? sum.rows[(size_t)(k - 1) * P + i] : NAN;
@@ -284,10 +289,13 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
     if (!out->estimates) return ks_nomem(err, "the estimates", ks_size(count, both));
     kspec_estimate *list = (kspec_estimate *)(void *)(out->estimates + count);
     for (size_t k = 0; k < count; k++) out->estimates[k] = &list[k];
+    const size_t each = ks_size_add(j->rows.count, j->cols.count);
+    j->bars = ks_arena_zalloc(&j->arena, count, sizeof *j->bars);
+    j->room = ks_arena_alloc(&j->arena, each, sizeof *j->room);
+    if (j->arena.failed) return ks_nomem(err, "the jackknife", j->arena.failed);
     if (!j->o.correlation) return KSPEC_OK;
     out->correlation = ks_alloc(ks_size(count, count), sizeof *out->correlation);
     j->loo = ks_arena_alloc(&j->arena, count, sizeof *j->loo);
-    size_t each = ks_size_add(j->rows.count, j->cols.count);
     for (size_t k = 0; k < count && j->loo; k++) j->loo[k] = ks_arena_alloc(&j->arena, each, sizeof(double));
     if (out->correlation && !j->arena.failed) return KSPEC_OK;
     return ks_nomem(err, "the correlation of the estimates", ks_size(ks_size(count, each), sizeof(double)));
@@ -351,17 +359,34 @@ static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_
 
 static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
                                         kspec_error *err) {
-    ks_dimensionality d = {NAN, NAN, NAN, NAN};
+    ks_dimensionality d = {NAN, {.std_error = NAN, .low = NAN, .high = NAN}};
     ks_second s = {.naive = NAN};
     kspec_status st = second_order(j, run, &s, err);
     if (!st && s.square) st = ks_ratio_errors(&s, &d, &j->arena, err);
-    if (j->o.no_stderr) d.std_error = d.low = d.high = NAN;
+    if (j->o.no_stderr) d.bar.std_error = d.bar.low = d.bar.high = NAN;
     out->participation_ratio = d.value;
-    out->participation_ratio_std_error = d.std_error;
-    out->participation_ratio_ci_low = d.low;
-    out->participation_ratio_ci_high = d.high;
+    out->participation_ratio_std_error = d.bar.std_error;
+    out->participation_ratio_ci_low = d.bar.low;
+    out->participation_ratio_ci_high = d.bar.high;
     out->participation_ratio_naive = s.naive;
     return st;
+}
+
+/*
+ * The estimate whose error bar has the fewest degrees of freedom, of those that are known to differ from
+ * zero; naive's is of no use anyway.
+ */
+static void doubt_dominated(const job *j, kspec_moments_result *out) {
+    const ks_labels of = {j->rows.count, j->cols.count, j->rows.of != NULL, j->cols.of != NULL, 0};
+    size_t least = out->count;
+    for (size_t k = 0; k < out->count; k++)
+        if (out->estimates[k]->estimator != KSPEC_ESTIMATOR_NAIVE && out->estimates[k]->ci_low > 0 &&
+            (least == out->count || j->bars[k].degrees < j->bars[least].degrees))
+            least = k;
+    if (least == out->count) return;
+    char what[40];
+    ks_print(what, sizeof what, "m(%d)", out->estimates[least]->n);
+    ks_doubt_dominated(KS_DOUBTS(out), what, &j->bars[least], &of);
 }
 
 static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err) {
@@ -414,6 +439,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         ks_jackknife_correlation(out->count, (const double *const *)j->loo, j->rows.count, j->cols.count,
                                  j->share, out->correlation);
     ks_run rest = ks_run_part(&j->run, fmin(1, done), 1);
+    if (!st) doubt_dominated(j, out);
     return st ? st : participation_ratio(j, &rest, out, err);
 }
 

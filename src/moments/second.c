@@ -13,6 +13,7 @@
 #include "moments/trials_device.h"
 #include "team/team.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -447,18 +448,23 @@ void ks_log_ratios(const ks_second *s, double *out) {
  * 1, and what lies below is cut off. The estimate itself may lie there.
  */
 kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err) {
-    double *logs = ks_arena_alloc(arena, 1 + s->P + s->Q, sizeof *logs);
+    const double skew_of_both = 0.5; /* numerator and denominator */
+    double *logs = ks_arena_alloc(arena, 1 + s->P + s->Q, sizeof *logs), ends[2];
     if (!logs) return ks_nomem(err, "the jackknife", arena->failed);
-    *d = (ks_dimensionality){ks_ratio(s->square[0], s->moment[0]), NAN, NAN, NAN};
+    *d = (ks_dimensionality){.value = ks_ratio(s->square[0], s->moment[0]),
+                             .bar = {.std_error = NAN, .low = NAN, .high = NAN, .degrees = INFINITY}};
     if (isnan(d->value)) return KSPEC_OK;
     ks_log_ratios(s, logs);
-    double sd = 0;
-    if (s->share[0] > 0) sd += s->share[0] * ks_jackknife_side(logs + 1, s->P);
-    if (s->share[1] > 0) sd += s->share[1] * ks_jackknife_side(logs + 1 + s->P, s->Q);
-    sd = sqrt(sd);
-    if (!isfinite(sd)) return KSPEC_OK; /* leaving one out leaves nothing */
-    d->std_error = d->value * sd;
-    d->low = fmax(1, d->value * exp(-KS_Z95 * sd));
-    d->high = fmax(1, d->value * exp(KS_Z95 * sd));
+    ks_spread spread = {0};
+    ks_spread_add(&spread, logs + 1, s->P, s->share[0], logs[0]);
+    ks_spread_add(&spread, logs + 1 + s->P, s->Q, s->share[1], logs[0]);
+    if (!isfinite(spread.variance)) return KSPEC_OK; /* leaving one out leaves nothing */
+    ks_spread_ends(&spread, skew_of_both, ends);
+    d->bar = (ks_error_bar){d->value * sqrt(spread.variance),
+                            fmax(1, d->value * exp(ends[0])),
+                            fmin(DBL_MAX, fmax(1, d->value * exp(ends[1]))),
+                            ks_spread_degrees(&spread),
+                            spread.variance > 0 ? spread.most / spread.variance : 0,
+                            spread.which};
     return KSPEC_OK;
 }

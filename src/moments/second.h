@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "kspec/moments.h"
 #include "base/groups.h"
+#include "moments/jackknife.h"
 #include "moments/trials.h"
 
 /*
@@ -106,6 +107,7 @@ double ks_ratio(double square, double moment);
 
 /* The participation ratio with its error bars, NaN where undefined */
 typedef struct {
-    double value, std_error, low, high;
+    double value;
+    ks_error_bar bar;
 } ks_dimensionality;
 kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err);

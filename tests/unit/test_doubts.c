@@ -192,6 +192,44 @@ static void kernel_moments(kspec_doubt_code code, int doubtful) {
     moments(s.trials, 1, KSPEC_ESTIMATOR_EXACT, 4);
 }
 
+/* Does the one doubt of this code name what it is about? */
+static void names(kspec_doubt *const *list, size_t count, const char *what) {
+    char text[512];
+    for (size_t k = 0; k < count; k++)
+        if (list[k]->code == KSPEC_DOUBT_DOMINATED)
+            CHECK_MSG(strstr(kspec_doubt_text(list[k], text, sizeof text), what) == text, "%s", text);
+    add(list, count);
+}
+
+/* One column is far larger than the others; then one row, and a group of rows */
+static void dominated(kspec_doubt_code code, int doubtful) {
+    (void)code;
+    sample_of s;
+    uint64_t groups[P];
+    kspec_moments_result *r;
+    kspec_dimension_result *d;
+    const kspec_moments_opts two = {.size = sizeof two, .nmax = 2};
+    kspec_dimension_opts turned = {.size = sizeof turned, .center = KSPEC_CENTER_COLS}, grouped = turned;
+    for (size_t i = 0; i < P; i++) groups[i] = i / 2;
+    draw(&s, 1, 0.1, 1, 0);
+    for (size_t i = 0; i < P && doubtful; i++) s.at[0][i * Q + 5] *= 12;
+    if (done(kspec_moments(s.trials, 1, &two, &r, &err)))
+        names(r->doubts, r->doubt_count, "column 5 (from 0) makes ");
+    kspec_moments_free(r);
+    if (done(kspec_dimension(s.trials, 1, NULL, &d, &err)))
+        names(d->doubts, d->doubt_count, "column 5 (from 0) makes ");
+    kspec_dimension_free(d);
+    if (done(kspec_dimension(s.trials, 1, &turned, &d, &err)))
+        names(d->doubts, d->doubt_count, "column 5 (from 0) makes ");
+    kspec_dimension_free(d);
+    draw(&s, 1, 0.1, 1, 0);
+    for (size_t j = 0; j < 2 * Q && doubtful; j++) s.at[0][6 * Q + j] *= 12;
+    grouped.center = KSPEC_CENTER_ROWS, grouped.row_groups = groups;
+    if (done(kspec_dimension(s.trials, 1, &grouped, &d, &err)))
+        names(d->doubts, d->doubt_count, "row group 3 (from 0) makes ");
+    kspec_dimension_free(d);
+}
+
 static void shared_columns(kspec_doubt_code code, int doubtful) {
     (void)code;
     sample_of s, other;
@@ -377,6 +415,7 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_NO_VARIATION] = one_matrix,
     [KSPEC_DOUBT_UNDERFLOW] = one_matrix,
     [KSPEC_DOUBT_UNEVEN_GROUPS] = one_matrix,
+    [KSPEC_DOUBT_DOMINATED] = dominated,
     [KSPEC_DOUBT_ALIGNMENT_UNDEFINED] = noise,
     [KSPEC_DOUBT_ALIGNMENT_ABOVE_ONE] = shared_columns,
     [KSPEC_DOUBT_SHARED_COLS] = shared_columns,

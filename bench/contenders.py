@@ -1,0 +1,317 @@
+"""What the scoreboard compares: questions with a true answer, and for each the estimators that people use.
+
+An estimator is a function of `Data` that returns its value, or (value, low, high), or (value, low, high,
+doubted). To add one, write it and decorate it with the question that it answers:
+
+    @answers("dimension", "my estimator")
+    def mine(data):
+        return my_dimension(data.trials[0])
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import kspec
+
+warnings.simplefilter("ignore", kspec.KspecWarning)
+
+QUESTIONS = {
+    "m1": "m(1) of one trial, noise included",
+    "m2": "m(2) of one trial",
+    "dimension": "dimension (rows centred) of one trial, noise included",
+    "dimension2": "dimension (rows centred) of the signal, two trials",
+    "lambda1": "largest eigenvalue of the covariance, two trials",
+    "lambda2": "second eigenvalue, two trials",
+    "lambda5": "fifth eigenvalue, two trials",
+    "spectrum": "sum of |error| of the first 20 eigenvalues, as a share of the trace, two trials",
+    "components": "how many eigenvalues there are, where they are at most 60, two trials",
+    "rank": "effective rank, exp of the entropy of the singular values, rows not centred",
+    "alignment": "alignment of a kernel with itself, from other columns, one trial",
+}
+CONTENDERS = {}
+
+
+@dataclass
+class Data:
+    trials: np.ndarray  # trials x rows x columns
+    other: np.ndarray  # the same rows, other columns
+    groups: np.ndarray | None  # labels of rows that depend on each other
+    made: dict = field(default_factory=dict)  # results that several questions share
+
+    @property
+    def mean(self):
+        return self.trials.mean(axis=0)
+
+
+def truths(process):
+    """The true answers; a list of eigenvalues stands for their sum of errors."""
+    centred, first = process.centred, np.zeros(20)
+    first[: min(20, len(centred))] = centred[:20]
+    weight = np.sqrt(process.eigenvalues)
+    weight = weight / weight.sum()
+    return {
+        "m1": process.eigenvalues.sum() + process.noise,
+        "m2": np.sum(process.eigenvalues**2),
+        "dimension": (centred.sum() + process.noise) ** 2 / np.sum(centred**2),
+        "dimension2": centred.sum() ** 2 / np.sum(centred**2),
+        "lambda1": centred[0],
+        "lambda2": first[1],
+        "lambda5": first[4],
+        "spectrum": first,
+        "components": len(centred) if len(centred) <= 60 else np.nan,
+        "rank": np.exp(-np.sum(weight * np.log(weight))),
+        "alignment": 1.0,
+    }
+
+
+def answers(question, name):
+    def register(function):
+        CONTENDERS.setdefault(question, {})[name] = function
+        return function
+
+    return register
+
+
+# ---- kspec ----
+
+# about the number of trials, not about the data
+UNDOUBTED = {"one-trial"}
+
+
+def doubted(result):
+    return any(d["severity"] != "note" and d["code"] not in UNDOUBTED for d in result.doubts)
+
+
+def moment(data, order):
+    r = kspec.moments(data.trials[0], n=order, threads=1, groups=data.groups)
+    return r, r.estimates[-1]
+
+
+for order in (1, 2):
+
+    @answers(f"m{order}", "kspec")
+    def kspec_moment(data, order=order):
+        r, e = moment(data, order)
+        return e["value"], e["ci_low"], e["ci_high"], doubted(r)
+
+    @answers(f"m{order}", "kspec, value ± 1.96 stderr")
+    def plain_moment(data, order=order):
+        _, e = moment(data, order)
+        half = 1.96 * e["stderr"]
+        return e["value"], e["value"] - half, e["value"] + half
+
+
+def ratio(data, trials):
+    return kspec.dimension(data.trials[:trials], threads=1, groups=data.groups)
+
+
+for trials, question in ((1, "dimension"), (2, "dimension2")):
+
+    @answers(question, "kspec")
+    def kspec_dimension(data, trials=trials):
+        r = ratio(data, trials)
+        return r.dimension, r.ci_low, r.ci_high, doubted(r)
+
+    @answers(question, "kspec, value · exp(± 1.96 stderr / value)")
+    def plain_dimension(data, trials=trials):
+        r = ratio(data, trials)
+        if r.dimension is None or r.stderr is None:
+            return np.nan
+        factor = np.exp(1.96 * r.stderr / r.dimension)
+        return r.dimension, max(1, r.dimension / factor), max(1, r.dimension * factor)
+
+
+@answers("alignment", "kspec")
+def kspec_alignment(data):
+    r = kspec.compare(data.trials[0], data.other[0], n=2, threads=1)
+    return r.alignment, r.alignment_ci_low, r.alignment_ci_high, doubted(r)
+
+
+def from_spectrum(data, method):
+    """kspec.spectrum, which answers all questions about eigenvalues; made once"""
+    if method not in data.made:
+        data.made[method] = kspec.spectrum(data.trials, method=method, center="rows", threads=1)
+    return data.made[method]
+
+
+def eigenvalue(k, method):
+    def estimate(data):
+        r = from_spectrum(data, method)
+        if len(r.eigenvalues) <= k:
+            return 0.0
+        if r.ci_low is None or r.ci_low[k] is None:
+            return r.eigenvalues[k]
+        return r.eigenvalues[k], r.ci_low[k], r.ci_high[k], doubted(r)
+
+    return estimate
+
+
+def first_eigenvalues(method):
+    return lambda data: np.asarray(from_spectrum(data, method).eigenvalues[:20])
+
+
+METHODS = {"kspec": "fit", "cvPCA": "cvpca", "linear program (papers 000, 001)": "moments"}
+for name, method in METHODS.items():
+    for k in (1, 2, 5):
+        answers(f"lambda{k}", name)(eigenvalue(k - 1, method))
+    answers("spectrum", name)(first_eigenvalues(method))
+
+
+@answers("components", "kspec")
+def resolved(data):
+    return from_spectrum(data, "fit").resolved
+
+
+# ---- the matrix's own eigenvalues ----
+
+
+def centred(x):
+    return x - x.mean(axis=0)
+
+
+def naive(x):
+    """Eigenvalues of the sample's kernel, decreasing"""
+    return np.linalg.svd(x, compute_uv=False) ** 2 / x.size
+
+
+def participation_ratio(values):
+    return values.sum() ** 2 / np.sum(values**2)
+
+
+@answers("m1", "naive PCA")
+def naive_trace(data):
+    return naive(data.trials[0]).sum()
+
+
+@answers("m2", "naive PCA")
+def naive_square(data):
+    return np.sum(naive(data.trials[0]) ** 2)
+
+
+@answers("dimension", "naive PCA")
+def naive_dimension(data):
+    return participation_ratio(naive(centred(data.trials[0])))
+
+
+@answers("dimension2", "naive PCA")
+def naive_dimension2(data):
+    return participation_ratio(naive(centred(data.mean)))
+
+
+@answers("rank", "RankMe")
+def rank_me(data):
+    share = np.sqrt(naive(data.mean))
+    share = share[share > 0] / share.sum()
+    return np.exp(-np.sum(share * np.log(share)))
+
+
+@answers("rank", "kspec, of the fitted eigenvalues")
+def fitted_rank(data):
+    r = kspec.spectrum(data.trials, center="none", threads=1)
+    share = np.sqrt(np.maximum(r.eigenvalues, 0))
+    share = share[share > 0] / share.sum()
+    return np.exp(-np.sum(share * np.log(share)))
+
+
+def shrunk(x):
+    """Ledoit and Wolf's analytical nonlinear shrinkage (2020), as eigenvalues of the kernel"""
+    n, p = x.shape[0] - 1, x.shape[1]
+    sample = np.sort(np.linalg.svd(centred(x), compute_uv=False) ** 2 / n)[-min(p, n):]
+    sample = np.maximum(sample, 1e-12 * sample[-1])
+    h = n ** (-1 / 3)
+    width = h * sample[None]
+    u = (sample[:, None] - sample[None]) / width
+    density = 3 / 4 / np.sqrt(5) * np.mean(np.maximum(1 - u**2 / 5, 0) / width, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = np.log(np.abs((np.sqrt(5) - u) / (np.sqrt(5) + u)))
+        hilbert = -3 / 10 / np.pi * u + 3 / 4 / np.sqrt(5) / np.pi * (1 - u**2 / 5) * log
+    hilbert = np.where(np.isclose(np.abs(u), np.sqrt(5)), -3 / 10 / np.pi * u, hilbert)
+    hilbert = np.mean(hilbert / width, axis=1)
+    c = p / n
+    if p <= n:
+        values = sample / ((np.pi * c * sample * density) ** 2 + (1 - c - np.pi * c * sample * hilbert) ** 2)
+        return np.sort(values)[::-1] / p
+    root = np.sqrt(5) * h
+    at_zero = 3 / 10 / h**2 + 3 / 4 / np.sqrt(5) / h * (1 - 1 / 5 / h**2) * np.log((1 + root) / (1 - root))
+    at_zero *= np.mean(1 / sample) / np.pi
+    rest = np.full(p - n, 1 / (np.pi * (p - n) / n * at_zero))
+    values = sample / (np.pi**2 * sample**2 * (density**2 + hilbert**2))
+    return np.sort(np.r_[values, rest])[::-1] / p
+
+
+@answers("dimension", "Ledoit–Wolf, nonlinear")
+def shrunk_dimension(data):
+    return participation_ratio(shrunk(data.trials[0]))
+
+
+def of_sample(values_of, k):
+    return lambda data: values_of(data)[k]
+
+
+SAMPLES = {
+    "naive PCA": lambda data: naive(centred(data.mean)),
+    "Ledoit–Wolf, nonlinear": lambda data: shrunk(data.mean),
+}
+for name, values_of in SAMPLES.items():
+    for k in (1, 2, 5):
+        answers(f"lambda{k}", name)(of_sample(values_of, k - 1))
+    answers("spectrum", name)(lambda data, values_of=values_of: values_of(data)[:20])
+
+
+# ---- the number of components ----
+
+
+@answers("components", "Gavish–Donoho")
+def gavish_donoho(data):
+    """The hard threshold for noise of unknown level: 2.858 times the median singular value where square"""
+    x = centred(data.mean)
+    values = np.linalg.svd(x, compute_uv=False)
+    b = min(x.shape) / max(x.shape)
+    return np.sum(values > (0.56 * b**3 - 0.95 * b**2 + 1.82 * b + 1.43) * np.median(values))
+
+
+@answers("components", "parallel analysis")
+def parallel_analysis(data, draws=20):
+    """Eigenvalues above the 95th percentile of those of data whose columns are permuted, one by one"""
+    x, rng = centred(data.mean), np.random.default_rng(0)
+    null = [np.linalg.svd(rng.permuted(x, axis=0), compute_uv=False) for _ in range(draws)]
+    above = np.linalg.svd(x, compute_uv=False) > np.quantile(null, 0.95, axis=0)
+    return len(above) if above.all() else np.argmin(above)
+
+
+# ---- alignment ----
+
+
+@answers("alignment", "CKA, biased")
+def biased_cka(data):
+    K, L = (x @ x.T for x in (centred(data.trials[0]), centred(data.other[0])))
+    return np.sum(K * L) / np.sqrt(np.sum(K * K) * np.sum(L * L))
+
+
+@answers("alignment", "CKA, debiased over rows")
+def debiased_cka(data):
+    """Song and others' unbiased HSIC in numerator and denominator: rows are a sample, columns are not"""
+
+    def hsic(K, L):
+        n = len(K)
+        ends = K.sum() * L.sum() / ((n - 1) * (n - 2)) - 2 / (n - 2) * (K.sum(axis=0) @ L.sum(axis=0))
+        return (np.sum(K * L) + ends) / (n * (n - 3))
+
+    K, L = (x @ x.T for x in (data.trials[0], data.other[0]))
+    np.fill_diagonal(K, 0), np.fill_diagonal(L, 0)
+    return hsic(K, L) / np.sqrt(hsic(K, K) * hsic(L, L))
+
+
+try:
+    import dimensionality  # PyPI's package, where it is installed
+except ImportError:
+    pass
+else:
+
+    @answers("dimension", "dimensionality")
+    def package(data):
+        return dimensionality.dimensionality(data.trials[0])
