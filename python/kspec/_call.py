@@ -138,7 +138,7 @@ class _Line:
         if kind == "input":
             if name == "target" and isinstance(value, (int, np.integer)) and not _is_bool(value):
                 return str(value)  # a column by its number
-            if name == "target" and isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+            if name == "target" and isinstance(value, list) and all(isinstance(v, str) for v in value):
                 return _words(name, value, False)
             if "groups" in name and not isinstance(value, (str, os.PathLike)):
                 return self.borrow(name, _arrays.labels(name, value))
