@@ -111,23 +111,10 @@ static int check_method(spectrum_args *a) {
 
 /* Options for a matrix, or for error bars, need one. */
 static int check_options(spectrum_args *a) {
-    static const char *const of_a_matrix[] = {"estimator",
-                                              "permutations",
-                                              "side",
-                                              "sampled",
-                                              "trial-scheme",
-                                              "splits",
-                                              "no-stderr",
-                                              "normalize",
-                                              "center",
-                                              "no-center",
-                                              "select-cols",
-                                              "select-rows",
-                                              "axes",
-                                              "nan",
-                                              "population-rows",
-                                              "population-cols",
-                                              NULL};
+    static const char *const of_a_matrix[] = {
+        "estimator", "permutations", "side",   "sampled",         "trial-scheme",    "splits",
+        "no-stderr", "normalize",    "center", "no-center",       "select-cols",     "select-rows",
+        "axes",      "nan",          "fill",   "population-rows", "population-cols", NULL};
     for (const char *const *name = of_a_matrix; a->moments && *name; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);

@@ -54,7 +54,7 @@ static const kind kinds[] = {
         "commas, too, write points, or semicolons between columns"},
 
     [KSPEC_DOUBT_FILL_VALUE] = {SERIOUS, "fill-value",
-        "{count} values are {value:7}, a usual mark of missing ones, far from the rest of their columns; "
+        "{count} values are {value:7}, a usual mark of missing ones, far from the other values of the column; "
         "the first is in row {row}, column {column} (from 0)",
         {"count", "value", "row", "column"}, "fill"},
     [KSPEC_DOUBT_WILD_ENTRY] = {SERIOUS, "wild-entry",
