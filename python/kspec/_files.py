@@ -106,10 +106,10 @@ def read(
 
     x.npy, x.npz:key, x.h5:/path, x.mat:name, idx (MNIST) and text, which is told by its content. One matrix
     is rows x cols; several trials are trials x rows x cols. axes, select_rows and select_cols are as on the
-    command line; missing values, and the values of fill=, are NaN unless nan= says otherwise. names=True: also the
-    columns' names of a text file's header, or None. mmap=True: a large .npy file is not copied but mapped, so
-    that the array changes with the file, and the process ends by SIGBUS where the file is cut short. HDF5 and
-    MATLAB files need kspec-hdf5, or h5py and scipy.
+    command line; missing values, and the values of fill=, are NaN unless nan= says otherwise. names=True:
+    also the columns' names of a text file's header, or None. mmap=True: a large .npy file is not copied but
+    mapped, so that the array changes with the file, and the process ends by SIGBUS where the file is cut
+    short. HDF5 and MATLAB files need kspec-hdf5, or h5py and scipy.
     """
     if nan not in _NAN:
         raise ValueError(f"nan: {nan!r} must be one of {', '.join(_NAN)}")

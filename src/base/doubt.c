@@ -54,8 +54,8 @@ static const kind kinds[] = {
         "commas, too, write points, or semicolons between columns"},
 
     [KSPEC_DOUBT_FILL_VALUE] = {SERIOUS, "fill-value",
-        "{count} values are {value:7}, a usual mark of missing ones, far from the other values of the column; "
-        "the first is in row {row}, column {column} (from 0)",
+        "{count} values are {value:7}, a usual mark of missing ones, far from the other values of the "
+        "column; the first is in row {row}, column {column} (from 0)",
         {"count", "value", "row", "column"}, "fill"},
     [KSPEC_DOUBT_WILD_ENTRY] = {SERIOUS, "wild-entry",
         "row {row}, column {column} (from 0) is {value:7} and carries {share:%} of the {what}: correct it, "

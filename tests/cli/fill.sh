@@ -1,7 +1,8 @@
 # --fill: values that mean missing become missing; --nan then decides.
 . "$(dirname "$0")/lib.sh"
 make() { # file, expression of i and j
-    awk "BEGIN { for (i = 0; i < 12; i++) { for (j = 0; j < 6; j++) printf \"%s%s\", j ? \",\" : \"\", $2; print \"\" } }" >"$1"
+    awk "BEGIN { for (i = 0; i < 12; i++)
+                    for (j = 0; j < 6; j++) printf \"%s%s\", $2, j < 5 ? \",\" : \"\n\" }" >"$1"
 }
 value='((i * 7 + j * j * 3 + i * j * 5) % 11 - 5.25)'
 make full.csv "$value"
@@ -24,7 +25,8 @@ for nan in error omit-rows omit-cols; do
         expect "$command --nan $nan" cmp -s gap.json mark.json
     done
 done
-expect_error 3 'mark.csv: 1 missing value, the first at row 3, column 2 .*--nan omit-rows' kspec dimension mark.csv --fill -999
+expect_error 3 'mark.csv: 1 missing value, the first at row 3, column 2 .*--nan omit-rows' \
+    kspec dimension mark.csv --fill -999
 expect_status 0 kspec dimension mark.csv --fill -999 --nan pairwise --json
 expect_json 'j["missing"] == 1'
 expect_status 0 kspec dimension full.csv --fill -999 --json
@@ -35,7 +37,8 @@ for x in 9.96921e36 9.96921e+36 9.969209968386869e36; do
     expect_error 3 'long.csv: 2 missing values' kspec dimension long.csv --fill $x,-999
 done
 expect_error 3 'long.csv: 1 missing value, the first at row 5' kspec dimension long.csv --fill=-999
-expect_error 3 'full.csv: 1 missing value' kspec dimension full.csv --fill 5.75,-5.25,4.125,100 --select-rows 0,1 --select-cols 0
+expect_error 3 'full.csv: 1 missing value' \
+    kspec dimension full.csv --fill 5.75,-5.25,4.125,100 --select-rows 0,1 --select-cols 0
 expect_error 2 "--fill: 'x' is not a number" kspec dimension full.csv --fill x
 expect_error 2 '--fill needs an INPUT, not --moments' kspec spectrum --moments 1,1 --fill 1
 
