@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { HIGHEST = 4 };
+/* The highest order that may be asked for, and that of a call that asks for none */
+enum { HIGHEST = 4, USUAL = 2 };
 
 /*
  * Of one matrix, or of a part of it: 1 + P + Q values each (from all, without each row, without each
@@ -44,8 +45,8 @@ static kspec_status list_second(const ks_second *s, lists *l, ks_arena *arena, k
 }
 
 /*
- * The plan of m(3) and m(4) by exact, as far as AUTO would have it, up to nmax (0: 4); *last is how far, or
- * 0. Call ks_tasks_free() afterwards.
+ * The plan of m(3) and m(4) by exact, as far as AUTO would have it, up to nmax; *last is how far, or 0.
+ * Call ks_tasks_free() afterwards.
  */
 static kspec_status plan_higher(const kspec_compare_opts *how, const ks_trials *t, kspec_moments_opts *o,
                                 ks_tasks *tasks, int *last, kspec_error *err) {
@@ -54,7 +55,7 @@ static kspec_status plan_higher(const kspec_compare_opts *how, const ks_trials *
            shorter = sampled < t->Q - 1 ? sampled : t->Q - 1;
     int most = shorter < HIGHEST ? (int)shorter : HIGHEST;
     *o = (kspec_moments_opts){.size = sizeof *o,
-                              .nmax = how->nmax && how->nmax < most ? how->nmax : most,
+                              .nmax = how->nmax < most ? how->nmax : most,
                               .estimators = KSPEC_ESTIMATOR_AUTO,
                               .seed = how->seed,
                               .splits = how->splits,
@@ -246,6 +247,7 @@ static kspec_status list_quarters(const ks_run *run, const ks_two_matrices *of, 
             double from = (2 * q + k) / (2.0 * QUARTERS), to = (2 * q + k + 1) / (2.0 * QUARTERS);
             ks_run each = ks_run_part(run, from, to);
             st = open_quarter(of->matrix[k], (size_t)q / 2, (size_t)q % 2, &m, arena, err);
+            m.ratio_unused = 1;
             if (!st) st = ks_second_make(&each, &m, of->o->splits, of->o->seed, &s, arena, err);
             if (!st) st = list_second(&s, &part[q][k], arena, err);
         }
@@ -266,7 +268,7 @@ typedef struct {
 static kspec_status gather(const ks_run *run, const ks_two_matrices *of, material *m, ks_arena *arena,
                            kspec_error *err) {
     kspec_status st = KSPEC_OK;
-    *m = (material){.highest = of->o->nmax ? of->o->nmax : HIGHEST, .quarters = have_quarters(of)};
+    *m = (material){.highest = of->o->nmax ? of->o->nmax : USUAL, .quarters = have_quarters(of)};
     for (int k = 0; k < 2 && !st; k++) {
         ks_run each = ks_run_part(run, 0.3 * k, 0.3 * (k + 1));
         st = list_second(of->second[k], &m->all[k], arena, err);
