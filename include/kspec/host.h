@@ -13,8 +13,15 @@ KSPEC_BEGIN_DECLS
 
 /* ------------------------------------------------------- facts to print */
 
+/* The instruction sets that the library may choose from on this kind of processor */
+#if defined(__aarch64__)
+#define KSPEC_ISA_NAMES "generic, neon"
+#else
+#define KSPEC_ISA_NAMES "generic, avx2, avx512"
+#endif
+
 /*
- * The instruction set in use: "generic", "avx2" or "avx512". The library chooses it at first use: the best
+ * The instruction set in use, one of KSPEC_ISA_NAMES. The library chooses it at first use: the best
  * that the processor has, or a lower one that the environment variable KSPEC_ISA names. Any other value of
  * KSPEC_ISA is an error, which every call with a `threads` option reports; the name is then "invalid
  * KSPEC_ISA".

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__aarch64__)
+static const char *const names[KS_ISA_COUNT] = {"generic", "neon", "none"};
+#else
 static const char *const names[KS_ISA_COUNT] = {"generic", "avx2", "avx512"};
+#endif
 
 const char *ks_isa_name(ks_isa isa) { return names[isa]; }
 
@@ -19,6 +23,8 @@ ks_isa ks_isa_best(void) {
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return KS_ISA_AVX512;
     if (avx2) return KS_ISA_AVX2;
+#elif defined(__aarch64__)
+    return KS_ISA_NEON; /* every such processor has it */
 #endif
     return KS_ISA_GENERIC;
 }
@@ -44,7 +50,7 @@ static void choose_by(const char *want) {
                 chosen = (ks_isa)i;
             return;
         }
-    ks_fail(&refusal, KSPEC_E_ARG, "KSPEC_ISA=%s must be one of generic, avx2, avx512", want);
+    ks_fail(&refusal, KSPEC_E_ARG, "KSPEC_ISA=%s must be one of " KSPEC_ISA_NAMES, want);
 }
 
 static void choose(void) { choose_by(getenv("KSPEC_ISA")); }

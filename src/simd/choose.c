@@ -4,6 +4,9 @@ extern const ks_simd ks_simd_generic;
 #if defined(__x86_64__)
 extern const ks_simd ks_simd_avx2, ks_simd_avx512;
 static const ks_simd *const tables[KS_ISA_COUNT] = {&ks_simd_generic, &ks_simd_avx2, &ks_simd_avx512};
+#elif defined(__aarch64__)
+extern const ks_simd ks_simd_neon;
+static const ks_simd *const tables[KS_ISA_COUNT] = {&ks_simd_generic, &ks_simd_neon};
 #else
 static const ks_simd *const tables[KS_ISA_COUNT] = {&ks_simd_generic};
 #endif

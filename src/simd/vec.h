@@ -99,6 +99,39 @@ static inline vd vd_below(vd x, vd y) {
 static inline vd vd_atan2(vd y, vd x) { return Sleef_atan2d4_u35avx2(y, x); }
 static inline vd vd_copysign(vd x, vd y) { return Sleef_copysignd4_avx2(x, y); }
 
+#elif defined(KS_FOR_NEON)
+
+#include <arm_neon.h>
+#include <math.h>
+#define KS_K(name) name##_neon
+typedef float64x2_t vd;
+enum { VL = 2 };
+static inline vd vd_load(const double *p) { return vld1q_f64(p); }
+static inline void vd_store(double *p, vd x) { vst1q_f64(p, x); }
+static inline vd vd_set(double x) { return vdupq_n_f64(x); }
+static inline vd vd_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
+static inline vd vd_fnma(vd x, vd y, vd z) { return vfmsq_f64(z, x, y); }
+static inline vd vd_sqrt(vd x) { return vsqrtq_f64(x); }
+static inline vd vd_abs(vd x) { return vabsq_f64(x); }
+static inline vd vd_min(vd x, vd y) { return vbslq_f64(vcltq_f64(x, y), x, y); } /* y where one is NaN */
+static inline vd vd_round(vd x) { return vrndnq_f64(x); }
+static inline vd vd_max(vd x, vd y) { return vbslq_f64(vcgtq_f64(x, y), x, y); }
+static inline vd vd_pow2(vd k) {
+    return vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(vcvtq_s64_f64(k), vdupq_n_s64(1023)), 52));
+}
+static inline double vd_sum(vd x) { return vaddvq_f64(x); }
+static inline vd vd_sin(vd x) { return Sleef_sind2_u10advsimd(x); }
+static inline vd vd_cos(vd x) { return Sleef_cosd2_u10advsimd(x); }
+static inline vd vd_exp(vd x) { return Sleef_expd2_u10advsimd(x); }
+static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd2_u10advsimdnofma(x); }
+typedef Sleef_float64x2_t_2 vd_pair;
+static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid2_u05advsimdnofma(x); }
+static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd2_u10advsimd(x); }
+static inline vd vd_expm1(vd x) { return Sleef_expm1d2_u10advsimd(x); }
+static inline vd vd_below(vd x, vd y) { return vbslq_f64(vcltq_f64(x, y), vd_set(1), vd_set(0)); }
+static inline vd vd_atan2(vd y, vd x) { return Sleef_atan2d2_u35advsimd(y, x); }
+static inline vd vd_copysign(vd x, vd y) { return Sleef_copysignd2_advsimd(x, y); }
+
 #else
 
 #include <math.h>
