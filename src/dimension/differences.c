@@ -5,7 +5,7 @@
 #include "base/matrix.h"
 #include "base/result.h"
 #include "moments/average.h"
-#include "moments/student.h"
+#include "base/student.h"
 
 #include <math.h>
 #include <string.h>
