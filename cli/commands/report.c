@@ -15,7 +15,8 @@ static const double LARGE = 1e6;
 
 typedef struct {
     cli_common common;
-    int center, nmax;
+    int center, nmax, sampled;
+    size_t population_rows, population_cols;
     cli_group_files groups;
 } report_args;
 
@@ -25,6 +26,7 @@ typedef struct {
 /* clang-format off */
 static const cli_option options[] = {
     CLI_CENTER_OPTIONS(ARG, "rows"),
+    CLI_SAMPLED_OPTIONS(ARG),
     {"n", 'n', OPT_INT, ARG(nmax), "NMAX",
      "highest order of the moments (default: as of kspec moments, 3 of more than a million entries)",
      .min = 1},
@@ -69,7 +71,7 @@ static const char *features(const report_args *a, const report *r) {
 
 /* Numbers among the words of a command line */
 typedef struct {
-    char seed[24], threads[16], nmax[16], center[16];
+    char seed[24], threads[16], nmax[16], center[16], population[2][24], fill[512];
 } digits;
 
 /* The command line of a part: its own words, then the options and INPUTs of the report */
@@ -87,10 +89,21 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
         : center == KSPEC_CENTER_ROWS ? "--center"
         : center == KSPEC_CENTER_NONE ? "--no-center"
                                       : text->center);
+    add(w, "--sampled", a->sampled ? cli_choice_name(cli_sampled_sides, a->sampled) : NULL);
+    for (int side = 0; side < 2; side++) {
+        const size_t size = side ? a->population_cols : a->population_rows;
+        snprintf(text->population[side], sizeof text->population[side], "%zu", size);
+        add(w, side ? "--population-cols" : "--population-rows", size ? text->population[side] : NULL);
+    }
     add(w, "--select-cols", parts[k].takes_groups ? c->select_cols : features(a, r));
     add(w, "--select-rows", c->select_rows);
     add(w, "--axes", c->axes);
     add(w, "--nan", cli_given(c, "nan") ? cli_choice_name(cli_nan_policies, c->nan) : NULL);
+    size_t length = 0;
+    for (size_t i = 0; i < c->fill.count && length < sizeof text->fill; i++)
+        length += (size_t)snprintf(text->fill + length, sizeof text->fill - length, "%s%.17g", i ? "," : "",
+                                   c->fill.at[i]);
+    add(w, "--fill", c->fill.count ? text->fill : NULL);
     snprintf(text->seed, sizeof text->seed, "%llu", (unsigned long long)c->seed);
     add(w, "--seed", cli_given(c, "seed") ? text->seed : NULL);
     snprintf(text->threads, sizeof text->threads, "%d", c->threads);
@@ -107,10 +120,18 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
     for (size_t i = 0; i < c->input_count; i++) add(w, NULL, c->inputs[i]);
 }
 
+/* More values than a command line is made for */
+static int check_fill(const cli_common *c) {
+    enum { MOST = 20 };
+    return c->fill.count > MOST
+               ? cli_error(EXIT_USAGE, "--fill: %zu values, the report takes %d", c->fill.count, MOST)
+               : EXIT_DONE;
+}
+
 static int run_part(const report_args *a, report *r, int k) {
     const cli_common *c = &a->common;
     digits text = {0};
-    words w = {calloc(32 + c->input_count, sizeof *w.at), 0};
+    words w = {calloc(48 + c->input_count, sizeof *w.at), 0};
     if (!w.at) return cli_no_memory();
     command_line(a, r, k, &text, &w);
     report_part *p = &r->part[k];
@@ -197,6 +218,7 @@ static int run(void *args) {
     cli_common *c = &a->common;
     const int writes = cli_rank() == 0; /* the others have a part in the computation only */
     int status = writes ? check_output(c) : EXIT_DONE;
+    if (!status) status = check_fill(c);
     if (status) return status;
     report r = {.common = c, .grouped = a->groups.rows || a->groups.column};
     set_time(&r);
@@ -217,7 +239,8 @@ static int run(void *args) {
 const cli_command cmd_report = {
     .name = "report",
     .summary = "a page to mail: dimension, moments, eigenvalues, what is known and what is not",
-    .synopsis = "report INPUT... -o FILE.html [--center[=WHICH] | --no-center] [-n NMAX] [OPTIONS]",
+    .synopsis =
+        "report INPUT... -o FILE.html [--center[=WHICH] | --no-center] [--sampled WHICH] [-n NMAX] [OPTIONS]",
     .description =
         "Runs dimension, moments and spectrum on a matrix (rows: inputs, columns: features; several INPUTs "
         "are\n"

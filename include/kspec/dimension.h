@@ -44,6 +44,11 @@ typedef struct {
     int pairwise;
     kspec_team *team;    /* shares the work out among processes; NULL: this one alone */
     kspec_device device; /* where products are made; a GPU has neither groups nor missing entries */
+    /* What rows and columns are samples of, as in kspec_moments_opts. ROWS where you have all features, such
+     * as all units of a layer: the dimension is that of these features, and only rows are left out. A
+     * complete side may have 1. Not with groups or missing entries. */
+    kspec_sampled sampled;
+    uint64_t population_rows, population_cols;
 } kspec_dimension_opts;
 
 /* A point of the curve: both estimates from `rows` and `cols` taken at random, together from a tenth (20 or
@@ -108,13 +113,17 @@ typedef struct {
     kspec_progress progress;
     /* ragged trials of the first and of the second matrix, as in kspec_moments_opts */
     const size_t *row_trials, *other_row_trials;
-    /* the highest order of moments to compare; default 4, or what fits the sizes and AUTO's budget */
+    /* the highest order of moments to compare, 1 to 4; default 2: more may take many times as long */
     int nmax;
     kspec_team *team; /* shares the work out among processes; NULL: this one alone */
     /* What doubts call the matrices; default "the first matrix" and "the second matrix" */
     const char *name, *other_name;
     /* Where products are made. */
     kspec_device device;
+    /* As in kspec_dimension_opts, for both matrices. With ROWS the alignment of a matrix with itself, or with
+     * a rotation of its columns, is 1; sampled on both sides it is more. */
+    kspec_sampled sampled;
+    uint64_t population_rows, population_cols;
 } kspec_compare_opts;
 
 /* A difference between the matrices, first less second. */

@@ -75,6 +75,7 @@ typedef struct {
      * NONE. */
     kspec_center center;
     int bound; /* 1: give the variance bound of PATH and EXACT, from the moments of Phi squared elementwise */
+    int scale_free;  /* 1: give m(n)/m(1)^n, too. Not with no_stderr or the assignment scheme. */
     int correlation; /* 1: give the correlation of the estimates' errors. Not with no_stderr. */
     /* AUTO only: how much work it may spend, as a multiple of the default of 1, which takes a few seconds.
      * With more, EXACT reaches a higher order on a large matrix and PATH is averaged over more orders. */
@@ -124,6 +125,10 @@ typedef struct {
     /* EXACT: how far rounding may have moved the value, where entries differ by orders of magnitude. The
      * interval includes it. Above a tenth of the standard error it is a doubt. 0 for the other estimators. */
     double rounding;
+    /* m(n)/m(1)^n, which no factor of Phi changes: the ratio of the estimates less its bias by the jackknife,
+     * its standard error and a nominal 95% interval. NaN unless asked for, and where leaving one out leaves
+     * nothing. */
+    double scale_free, scale_free_std_error, scale_free_ci_low, scale_free_ci_high;
 } kspec_estimate;
 
 typedef struct {
@@ -137,9 +142,8 @@ typedef struct {
     int permutations;
     /* The dimensionality m(1)^2/m(2), both without bias as by kspec_dimension() whatever the estimators. NaN
      * where the estimate of either is not positive, where nmax is 1 or rows or columns are too few, and where
-     * the square of m(1) is not known without bias: with both sides centred, of a finite population that is
-     * centred or of which NAIVE alone is asked for, of ragged trials or a complete side with columns
-     * centred. */
+     * the square of m(1) is not known without bias: with both sides centred, and of ragged trials with
+     * columns centred. */
     double participation_ratio;
     /* The share of m(1) that comes from the mean of each column, about 0 to 1. NaN where that is centred
      * away, but for groups of rows that differ in size. */

@@ -75,40 +75,41 @@ static kspec_status set_alignment(job *j, const double *cross, kspec_compare_res
         loo[k] = leave_one_out(cross[1 + k], first, other, all, positive);
     }
     r->alignment = cross[0] / sqrt(m[0] * m2[0]);
-    r->alignment_std_error =
-        sqrt(ks_jackknife_side(loo, P) + ks_jackknife_side(loo + P, Q) + ks_jackknife_side(loo + P + Q, R));
+    const double share[3] = {a->share[0], a->share[1], b->share[1]};
+    const size_t side[4] = {0, P, P + Q, count};
+    double variance = 0, bias = 0;
+    for (int k = 0; k < 3; k++) {
+        if (share[k] == 0) continue;
+        variance += share[k] * ks_jackknife_side(loo + side[k], side[k + 1] - side[k]);
+        bias += share[k] * ks_jackknife_bias(loo + side[k], side[k + 1] - side[k], r->alignment);
+    }
+    r->alignment_std_error = sqrt(variance);
     /*
      * Near 1 the estimate, a mean over a geometric mean, is too large by more than its error. The interval is
      * that of the estimate less its bias, and contains the estimate (docs/dimension.md has the coverage).
      */
-    double A = r->alignment, half = KS_Z95 * r->alignment_std_error,
-           centre = A - ks_jackknife_bias(loo, P, A) - ks_jackknife_bias(loo + P, Q, A) -
-                    ks_jackknife_bias(loo + P + Q, R, A);
+    double A = r->alignment, half = KS_Z95 * r->alignment_std_error, centre = A - bias;
     r->alignment_ci_low = fmin(A, centre - half);
     r->alignment_ci_high = fmax(A, centre + half);
     return KSPEC_OK;
 }
 
 /*
- * The usual alignment, <K, L> / (|K| |L|), of the means over trials; products of Gram matrices through
- * columns.
+ * The usual alignment, <K, L> / (|K| |L|), of the means over trials. own: <K, L> where either has one trial.
  */
-static kspec_status biased_alignment(job *j, const ks_run *run, double *value, kspec_error *err) {
+static kspec_status biased_alignment(job *j, const ks_run *run, double own, double *value, kspec_error *err) {
     ks_arena arena = {0};
-    size_t P = j->one.P, Q = j->one.Q, R = j->two.Q;
-    const double *X = ks_measured_mean(&j->first, &arena), *Y = ks_measured_mean(&j->second, &arena);
-    kspec_status st = X && Y ? KSPEC_OK : ks_nomem(err, "the means over trials", arena.failed);
-    const ks_two pairs[3] = {{.X = X, .Z = X, .Y = Y, .W = Y, .P = P, .Q = Q, .R = R},
-                             {.X = X, .Z = X, .Y = X, .W = X, .P = P, .Q = Q, .R = Q},
-                             {.X = Y, .Z = Y, .Y = Y, .W = Y, .P = P, .Q = R, .R = R}};
-    double a[3] = {0};
-    for (int k = 0; k < 3 && !st; k++) {
-        ks_sums sums;
-        st = ks_sums_make(run, &pairs[k], &sums, &arena, err);
-        if (!st) a[k] = sums.all.a;
+    kspec_status st = KSPEC_OK;
+    if (isnan(own)) {
+        const double *X = ks_measured_mean(&j->first, &arena), *Y = ks_measured_mean(&j->second, &arena);
+        const ks_two both = {.X = X, .Z = X, .Y = Y, .W = Y, .P = j->one.P, .Q = j->one.Q, .R = j->two.Q};
+        ks_sums sums = {.whole = NAN};
+        st = X && Y ? ks_sums_make(run, &both, &sums, &arena, err)
+                    : ks_nomem(err, "the means over trials", arena.failed);
+        own = sums.whole;
     }
     ks_arena_free(&arena);
-    *value = a[1] > 0 && a[2] > 0 ? a[0] / sqrt(a[1] * a[2]) : NAN;
+    *value = j->one.own > 0 && j->two.own > 0 ? own / sqrt(j->one.own) / sqrt(j->two.own) : NAN;
     return st;
 }
 
@@ -126,8 +127,11 @@ static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err
     for (int k = 0; k < 2; k++) {
         const ks_trials *t = k ? &j->second.trials : &j->first.trials;
         ks_check(to, k ? second : first,
-                 &(ks_checked){
-                     .phi = t->phi, .ntrials = t->count, .row_trials = t->row_trials, .center = r->center});
+                 &(ks_checked){.phi = t->phi,
+                               .ntrials = t->count,
+                               .row_trials = t->row_trials,
+                               .center = r->center,
+                               .sampled = j->o.sampled});
     }
     if (j->o.paired != KSPEC_PAIRED_COLS) ks_check_two(to, both, j->first.trials.phi, j->second.trials.phi);
     ks_doubt_dimension(to, first, &a);
@@ -155,10 +159,10 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
     const ks_two_matrices both = {&j->o, {&j->first, &j->second}, {&j->one, &j->two}};
     if (!st) st = ks_differences_make(&third, &both, r, &j->arena, err);
     if (st || j->o.paired != KSPEC_PAIRED_ROWS) return st;
-    double *cross;
-    st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &j->arena, err);
+    double *cross, own;
+    st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &own, &j->arena, err);
     if (!st) st = set_alignment(j, cross, r, err);
-    return st ? st : biased_alignment(j, &last, &r->alignment_biased, err);
+    return st ? st : biased_alignment(j, &last, own, &r->alignment_biased, err);
 }
 
 /* The sums of either, those of both for the alignment, and higher moments */
@@ -201,6 +205,21 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     return st;
 }
 
+static kspec_status open_matrix(job *j, int second, const kspec_matrix *phi, size_t ntrials,
+                                kspec_error *err) {
+    const kspec_compare_opts *o = &j->o;
+    const char *what = second ? "the second matrix" : "the first matrix";
+    double population[2];
+    kspec_status st = ks_check_pointer(err, phi, what);
+    if (!st && ntrials)
+        st = ks_populations(o->sampled, (const uint64_t[]){o->population_rows, o->population_cols}, phi->rows,
+                            phi->cols, population, err);
+    return st ? st
+              : ks_measured_open(second ? &j->second : &j->first, phi, ntrials,
+                                 second ? o->other_row_trials : o->row_trials, population,
+                                 ks_centred(o->center), what, &j->arena, err);
+}
+
 kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
                            size_t other_ntrials, const kspec_compare_opts *opts, kspec_compare_result **out,
                            kspec_error *err) {
@@ -216,13 +235,8 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
         st = ks_fail(err, KSPEC_E_ARG,
                      "two matrices are compared centred over rows or not centred, not over %s",
                      j.o.center == KSPEC_CENTER_COLS ? "columns" : "both sides");
-    const int center = ks_centred(j.o.center);
-    if (!st)
-        st = ks_measured_open(&j.first, phi, ntrials, j.o.row_trials, center, "the first matrix", &j.arena,
-                              err);
-    if (!st)
-        st = ks_measured_open(&j.second, psi, other_ntrials, j.o.other_row_trials, center,
-                              "the second matrix", &j.arena, err);
+    if (!st) st = open_matrix(&j, 0, phi, ntrials, err);
+    if (!st) st = open_matrix(&j, 1, psi, other_ntrials, err);
     if (!st) st = check(&j, err);
     if (!st) st = ks_placement_open(&placement, ks_device_of_rank(j.o.device, j.o.team), err);
     st = ks_placement_run(&placement, st, j.o.team, attempt, &j, err);

@@ -103,6 +103,22 @@ expect_stdout '^   6  kv-row '
 expect_stdout '^kv-row: given matrix, averaged over 8 random orders'
 expect_error 2 "--sampled: 'none' must be one of" kspec moments d.npy --sampled none
 
+# scale-free moments do not change with the scale, and are near the plain ratio
+py 'x = np.load("d.npy"); np.save("scaled.npy", 7e5 * x)'
+expect_status 0 kspec moments scaled.npy -n 3 --scale-free --json
+cp "$out" scaled.json
+expect_status 0 kspec moments d.npy -n 3 --scale-free --json
+expect_json 'all(close(a[k], b[k], 1e-9)
+    for a, b in zip(j["estimates"], json.load(open("scaled.json"))["estimates"])
+    for k in ("scale_free", "scale_free_stderr", "scale_free_ci_low", "scale_free_ci_high"))'
+expect_json 'all(e["scale_free_ci_low"] <= e["scale_free"] <= e["scale_free_ci_high"]
+    for e in j["estimates"])'
+expect_json 'all(abs(e["scale_free"] - e["value"] / j["estimates"][0]["value"] ** e["n"])
+    <= e["scale_free_stderr"] for e in j["estimates"])'
+expect_status 0 kspec moments d.npy -n 3 --scale-free
+expect_stdout 'm\(n\)/m\(1\)\^n'
+expect_error 2 'scale_free needs error bars' kspec moments d.npy --scale-free --no-stderr
+
 # the bound holds more than the interval, and only for unbiased estimators
 expect_status 0 kspec moments d.npy -n 3 --estimator all --bound --json
 expect_json 'all(entry(e, n)["chebyshev_low"] < m(e, n) < entry(e, n)["chebyshev_high"]
@@ -166,8 +182,11 @@ expect_status 0 kspec moments x.npy --population-rows 1000 --population-cols 100
 expect_json 'j["participation_ratio_ci_low"] < j["participation_ratio"] < j["participation_ratio_ci_high"]'
 expect_status 0 kspec moments x.npy --center=both
 expect_stdout 'not known without bias with both sides centred'
-expect_status 0 kspec moments x.npy --center --population-rows 1000
-expect_stdout 'not known without bias for a centred finite population'
+expect_status 0 kspec dimension x.npy --population-rows 1000 --sampled rows --json
+cp "$out" finite
+expect_status 0 kspec moments x.npy --center --population-rows 1000 --sampled rows --json
+expect_json "(lambda d: j['participation_ratio'] == d['dimension'] and j['sampled'] == d['sampled'] and
+             j['participation_ratio_ci_high'] == d['ci_high'])(json.load(open('finite')))"
 expect_error 2 "--center: 'all' must be one of none, rows, cols, both" kspec moments x.npy --center=all
 expect_error 2 'order 5 exceeds 4, the highest with center' kspec moments x.npy --center -n 5
 expect_error 2 'path does not go with center; use exact, naive or auto' \
