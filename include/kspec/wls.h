@@ -181,7 +181,7 @@ typedef struct {
     int regular;   /* 1: a grid on which the functions are orthogonal */
     size_t p;      /* functions */
     double *theta; /* posterior means: p doubles, of FOURIER p pairs */
-    /* The curve: N doubles, of complex data N pairs. Its 95% band is fitted +- half_width, for either part. */
+    /* The curve: N doubles, of complex data N pairs. The 95% band is +- half_width, for either part. */
     double *fitted, *half_width;
     double *at_fitted, *at_half_width; /* the same at the further x */
     /* s with its 95% interval, and the exponent of the power law in this basis; NaN where it was given */

@@ -295,7 +295,7 @@ kspec_status ks_smooth_posterior(const ks_evidence *e, ks_arena *arena, ks_poste
     return KSPEC_OK;
 }
 
-/* R^-1 z and s^2 (R^T R)^-1 of the first functions: z^2 beyond them and the rest add up to at most rows s^2 */
+/* R^-1 z and s^2 (R^T R)^-1 of the first functions; z^2 beyond them, and the rest, are at most rows s^2 */
 kspec_status ks_smooth_stopped(const ks_evidence *e, ks_posterior *post, size_t *p, ks_arena *arena,
                                kspec_error *err) {
     const ks_reduced *r = e->data;

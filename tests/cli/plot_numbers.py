@@ -212,7 +212,8 @@ def features(j, data, titles):
 def curve_of(j, data, titles):
     rows = [(p["x"], p["value"], p["ci_low"], p["ci_high"]) for p in j["fitted"]]
     check("the band", series(data, titles, 0, "curve, 95% band"), rows)
-    check("the data", [q[:2] for q in series(data, titles, 0, "data")], [(p["x"], p["y"]) for p in j["fitted"]])
+    check("the data", [q[:2] for q in series(data, titles, 0, "data")],
+          [(p["x"], p["y"]) for p in j["fitted"]])
     check("errors", [q[:2] for q in series(data, titles, 1, "least squares")],
           [(p["p"], math.sqrt(p["error"])) for p in j["curve"]])
 
