@@ -5,7 +5,8 @@
 
 typedef struct {
     cli_common common;
-    int center, paired, splits, nmax, device;
+    int center, paired, splits, nmax, device, sampled;
+    size_t population_rows, population_cols;
     cli_labels labels;
 } compare_args;
 
@@ -18,6 +19,7 @@ static const cli_choice pairings[] = {
 
 static const cli_option options[] = {
     CLI_CENTER_OPTIONS(ARG, "rows"),
+    CLI_SAMPLED_OPTIONS(ARG),
     {"paired",    0, OPT_CHOICE, ARG(paired),    "WHICH",
      "what the matrices share: rows (the default), cols or none", pairings},
     {"n",       'n', OPT_INT,    ARG(nmax),      "NMAX",
@@ -70,6 +72,7 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
                                     {"seconds", r->seconds},
                                     {0}});
     cli_center_key(r->center, o);
+    cli_sampled_keys(u->a->sampled, u->a->population_rows, u->a->population_cols, o);
     cli_device_keys(&r->device, o);
     json_object_set_new(o, "differences", list);
     return o;
@@ -157,6 +160,7 @@ static void print_two(FILE *f, const output *u) {
         cli_cell(f, "%.2g", 8, e->p);
         fputc('\n', f);
     }
+    cli_sampled_print(f, u->a->sampled, u->a->population_rows, u->a->population_cols);
     cli_device_print(f, &r->device);
 }
 
@@ -188,6 +192,7 @@ static void print_table(FILE *f, const void *result) {
         fputc('\n', f);
     }
     fprintf(f, "\n%s\n", cli_center_words(u->r[0]->center));
+    cli_sampled_print(f, u->a->sampled, u->a->population_rows, u->a->population_cols);
     cli_device_print(f, &u->r[0]->device);
 }
 
@@ -240,6 +245,9 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
                                .threads = c->threads,
                                .progress = cli_progress(c),
                                .device = (kspec_device)a->device,
+                               .sampled = (kspec_sampled)a->sampled,
+                               .population_rows = a->population_rows,
+                               .population_cols = a->population_cols,
                                .row_trials = x->data->row_trials,
                                .other_row_trials = y->data->row_trials,
                                .name = x->name,
@@ -303,9 +311,10 @@ static int run(void *args) {
 const cli_command cmd_compare = {
     .name = "compare",
     .summary = "alignment of the kernels behind matrices, and the difference of their dimensions",
-    .synopsis = "compare A B... [-n NMAX] [--center[=WHICH] | --no-center] [--paired WHICH] [--splits R] "
-                "[OPTIONS]\n"
-                "compare --label NAME INPUT... --label NAME INPUT... [OPTIONS]",
+    .synopsis =
+        "compare A B... [-n NMAX] [--center[=WHICH] | --no-center] [--sampled WHICH] [--paired WHICH] "
+        "[--splits R] [OPTIONS]\n"
+        "compare --label NAME INPUT... --label NAME INPUT... [OPTIONS]",
     .description =
         "Estimates the alignment (CKA) of the covariances behind two matrices with the same rows, without "
         "the\n"

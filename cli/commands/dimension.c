@@ -8,7 +8,8 @@ enum { CURVE_POINTS = 12 };
 
 typedef struct {
     cli_common common;
-    int center, curve, splits, device;
+    int center, curve, splits, device, sampled;
+    size_t population_rows, population_cols;
     cli_labels labels;
     cli_group_files groups;
 } dimension_args;
@@ -19,6 +20,7 @@ typedef struct {
 /* clang-format off */
 static const cli_option options[] = {
     CLI_CENTER_OPTIONS(ARG, "rows"),
+    CLI_SAMPLED_OPTIONS(ARG),
     {"curve",     0, OPT_FLAG,  ARG(curve),     NULL, "also from fewer rows and columns, taken at random"},
     {"label",     0, OPT_LABEL, ARG(labels),    "NAME",
      "the INPUTs that follow are a matrix of their own, called NAME; may be given again"},
@@ -62,6 +64,7 @@ static json_t *one_json(const output *u, size_t k) {
                                     {"seconds", r->seconds},
                                     {0}});
     cli_center_key(r->center, o);
+    cli_sampled_keys(u->a->sampled, u->a->population_rows, u->a->population_cols, o);
     json_object_set_new(o, "curve", curve);
     cli_groups_json(o, r->groups, r->col_groups);
     cli_device_keys(&r->device, o);
@@ -99,11 +102,13 @@ static void print_curve(FILE *f, const cli_common *c, const kspec_dimension_resu
     }
 }
 
-static void print_treatment(FILE *f, const kspec_dimension_result *r, int one_trial) {
+static void print_treatment(FILE *f, const dimension_args *a, const kspec_dimension_result *r,
+                            int one_trial) {
     fprintf(f, "%s: %s\n", cli_center_words(r->center),
             r->center == KSPEC_CENTER_NONE   ? "the mean of each column counts as a dimension"
             : r->center == KSPEC_CENTER_COLS ? "the mean of each row takes no part"
                                              : "the mean of each column takes no part");
+    cli_sampled_print(f, a->sampled, a->population_rows, a->population_cols);
     if (one_trial)
         fputs("one trial: noise that is independent in every entry counts as dimensions; repeat the "
               "measurement to be free of it\n",
@@ -129,7 +134,7 @@ static void print_one(FILE *f, const output *u) {
         fprintf(f, "%zu of %.0f entries missing (%.3g%%), which leaves %.3g%% of the cycles\n", r->missing,
                 entries, 100 * (double)r->missing / entries, 100 * r->cycles);
     }
-    print_treatment(f, r, r->trials == 1);
+    print_treatment(f, u->a, r, r->trials == 1);
     cli_device_print(f, &r->device);
     if (r->curve_count) print_curve(f, &c, r);
 }
@@ -161,7 +166,7 @@ static void print_table(FILE *f, const void *result) {
         fputc('\n', f);
     }
     fputc('\n', f);
-    print_treatment(f, u->r[0], single);
+    print_treatment(f, u->a, u->r[0], single);
     cli_device_print(f, &u->r[0]->device);
     for (size_t k = 0; k < of->count && u->r[k]->curve_count; k++) {
         fputc('\n', f);
@@ -187,7 +192,10 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
                                  .row_groups = groups->rows ? groups->rows->of : NULL,
                                  .col_groups = groups->cols ? groups->cols->of : NULL,
                                  .pairwise = c->nan == KSPEC_NAN_KEEP,
-                                 .device = (kspec_device)a->device};
+                                 .device = (kspec_device)a->device,
+                                 .sampled = (kspec_sampled)a->sampled,
+                                 .population_rows = a->population_rows,
+                                 .population_cols = a->population_cols};
     kspec_matrix *phi = cli_trials(d);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;
@@ -241,7 +249,8 @@ const cli_command cmd_dimension = {
     .name = "dimension",
     .summary = "dimensionality of the kernel behind a matrix, with its interval",
     .synopsis =
-        "dimension [--label NAME] INPUT... [--center[=WHICH] | --no-center] [--curve] [--splits R] [OPTIONS]",
+        "dimension [--label NAME] INPUT... [--center[=WHICH] | --no-center] [--sampled WHICH] [--curve] "
+        "[--splits R] [OPTIONS]",
     .description =
         "How many dimensions do your data have? Rows are what you showed or sampled (images, time points,\n"
         "cells), columns what you measured (neurons, units, genes). The answer is the participation ratio, "

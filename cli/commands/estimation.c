@@ -87,10 +87,24 @@ const char *cli_center_words(kspec_center center) {
                                          : "not centred";
 }
 
+void cli_sampled_keys(int sampled, size_t population_rows, size_t population_cols, json_t *to) {
+    json_object_set_new(to, "sampled", json_string(cli_choice_name(cli_sampled_sides, sampled)));
+    json_object_set_new(to, "population_rows", population(population_rows));
+    json_object_set_new(to, "population_cols", population(population_cols));
+}
+
+void cli_sampled_print(FILE *f, int sampled, size_t population_rows, size_t population_cols) {
+    if (sampled == KSPEC_SAMPLED_ROWS)
+        fputs("all columns are known: the interval leaves out rows alone\n", f);
+    if (sampled == KSPEC_SAMPLED_COLS)
+        fputs("all rows are known: the interval leaves out columns alone\n", f);
+    if (population_rows) fprintf(f, "the rows are a sample of %zu\n", population_rows);
+    if (population_cols) fprintf(f, "the columns are a sample of %zu\n", population_cols);
+}
+
 void cli_estimation_keys(const cli_estimation *e, kspec_center center, json_t *to) {
     cli_center_key(center, to);
-    json_object_set_new(to, "population_rows", population(e->population_rows));
-    json_object_set_new(to, "population_cols", population(e->population_cols));
+    cli_sampled_keys(e->sampled, e->population_rows, e->population_cols, to);
 }
 
 /* ---- known moments ---- */

@@ -33,16 +33,21 @@ typedef struct {
      "the same as --center=none: means count as dimensions"}
 _Static_assert(KSPEC_CENTER_NONE == 1, "--no-center sets 1");
 
+/* Of what rows and columns are samples: members sampled, population_rows and population_cols */
+#define CLI_SAMPLED_OPTIONS(FIELD) \
+    {"sampled",      0, OPT_CHOICE, FIELD(sampled),   "WHICH", \
+     "which sides are samples: both (default), rows (you have all units of the layer), or cols", \
+     cli_sampled_sides}, \
+    {"population-rows", 0, OPT_SIZE, FIELD(population_rows), "N", \
+     "the rows are a sample without replacement of N (default: of infinitely many)", .min = 1}, \
+    {"population-cols", 0, OPT_SIZE, FIELD(population_cols), "M", \
+     "the same for the columns", .min = 1}
+
 #define CLI_ESTIMATION_OPTIONS(FIELD, CENTERED) \
     CLI_NMAX_OPTION(FIELD, "highest order (default min(6, rows, columns))"), \
     CLI_PERMUTATIONS_OPTION(FIELD, "average path over R random orders (default 1; auto: up to 8)"), \
     CLI_SIDE_OPTION(FIELD), \
-    {"sampled",      0, OPT_CHOICE, FIELD(sampled),   "WHICH", \
-     "which sides are samples, the other being complete: both, rows, cols", cli_sampled_sides}, \
-    {"population-rows", 0, OPT_SIZE, FIELD(population_rows), "N", \
-     "the rows are a sample without replacement of N (default: of infinitely many)", .min = 1}, \
-    {"population-cols", 0, OPT_SIZE, FIELD(population_cols), "M", \
-     "the same for the columns", .min = 1}, \
+    CLI_SAMPLED_OPTIONS(FIELD), \
     {"trial-scheme", 0, OPT_CHOICE, FIELD(scheme),    "S", \
      "more than two trials: split (halves, the default) or assignment", cli_trial_schemes}, \
     {"splits",       0, OPT_INT,    FIELD(splits),    "R", \
@@ -78,7 +83,14 @@ const char *cli_center_words(kspec_center center);
 /* That of a result of kspec, none where it does not say; DEFAULT of another object, or NULL */
 kspec_center cli_center_of(const json_t *result);
 
-/* The keys "center", "population_rows" and "population_cols", null where they are not finite. */
+/*
+ * The keys "sampled", "population_rows" and "population_cols", null where they are not finite; in words,
+ * where there is something to say
+ */
+void cli_sampled_keys(int sampled, size_t population_rows, size_t population_cols, json_t *to);
+void cli_sampled_print(FILE *f, int sampled, size_t population_rows, size_t population_cols);
+
+/* Those and "center" */
 void cli_estimation_keys(const cli_estimation *e, kspec_center center, json_t *to);
 
 /* Numbers separated by commas, or the "moments" of a JSON file of kspec theory; free list->at. */

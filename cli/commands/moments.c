@@ -149,14 +149,12 @@ static void print_missing(FILE *f, const output *u) {
     fputc('\n', f);
 }
 
-static void print_ratio(FILE *f, const cli_estimation *how, const kspec_moments_result *r) {
-    int finite = how->population_rows || how->population_cols;
+static void print_ratio(FILE *f, const kspec_moments_result *r) {
     fprintf(f, "\nparticipation ratio m(1)²/m(2): ");
     if (isfinite(r->participation_ratio))
         fprintf(f, "%.4g", r->participation_ratio);
-    else if (r->center == KSPEC_CENTER_BOTH || (finite && r->center > KSPEC_CENTER_NONE))
-        fprintf(f, "not known without bias %s",
-                finite ? "for a centred finite population" : "with both sides centred");
+    else if (r->center == KSPEC_CENTER_BOTH)
+        fputs("not known without bias with both sides centred", f);
     else
         fputs("undefined (the estimate of m(2), or of m(1)², is not positive, or is not computed)", f);
     if (isfinite(r->participation_ratio_std_error))
@@ -186,7 +184,7 @@ static void print_table(FILE *f, const void *result) {
         fprintf(f, "\n%s: %s matrix%s", ordered_name(r), side_name(r), r->permutations > 1 ? "" : "\n");
     if (r->permutations > 1)
         fprintf(f, ", averaged over %d random orders of rows and columns\n", r->permutations);
-    print_ratio(f, &u->a->how, r);
+    print_ratio(f, r);
     if (u->centred) {
         const kspec_dimension_result *d = u->centred;
         fprintf(f, "dimension (%s) %.4g", cli_center_words(d->center), d->dimension);

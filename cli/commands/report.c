@@ -15,7 +15,8 @@ static const double LARGE = 1e6;
 
 typedef struct {
     cli_common common;
-    int center, nmax;
+    int center, nmax, sampled;
+    size_t population_rows, population_cols;
     cli_group_files groups;
 } report_args;
 
@@ -25,6 +26,7 @@ typedef struct {
 /* clang-format off */
 static const cli_option options[] = {
     CLI_CENTER_OPTIONS(ARG, "rows"),
+    CLI_SAMPLED_OPTIONS(ARG),
     {"n", 'n', OPT_INT, ARG(nmax), "NMAX",
      "highest order of the moments (default: as of kspec moments, 3 of more than a million entries)",
      .min = 1},
@@ -69,7 +71,7 @@ static const char *features(const report_args *a, const report *r) {
 
 /* Numbers among the words of a command line */
 typedef struct {
-    char seed[24], threads[16], nmax[16], center[16];
+    char seed[24], threads[16], nmax[16], center[16], population[2][24];
 } digits;
 
 /* The command line of a part: its own words, then the options and INPUTs of the report */
@@ -87,6 +89,12 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
         : center == KSPEC_CENTER_ROWS ? "--center"
         : center == KSPEC_CENTER_NONE ? "--no-center"
                                       : text->center);
+    add(w, "--sampled", a->sampled ? cli_choice_name(cli_sampled_sides, a->sampled) : NULL);
+    for (int side = 0; side < 2; side++) {
+        const size_t size = side ? a->population_cols : a->population_rows;
+        snprintf(text->population[side], sizeof text->population[side], "%zu", size);
+        add(w, side ? "--population-cols" : "--population-rows", size ? text->population[side] : NULL);
+    }
     add(w, "--select-cols", parts[k].takes_groups ? c->select_cols : features(a, r));
     add(w, "--select-rows", c->select_rows);
     add(w, "--axes", c->axes);
@@ -110,7 +118,7 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
 static int run_part(const report_args *a, report *r, int k) {
     const cli_common *c = &a->common;
     digits text = {0};
-    words w = {calloc(32 + c->input_count, sizeof *w.at), 0};
+    words w = {calloc(48 + c->input_count, sizeof *w.at), 0};
     if (!w.at) return cli_no_memory();
     command_line(a, r, k, &text, &w);
     report_part *p = &r->part[k];
@@ -217,7 +225,8 @@ static int run(void *args) {
 const cli_command cmd_report = {
     .name = "report",
     .summary = "a page to mail: dimension, moments, eigenvalues, what is known and what is not",
-    .synopsis = "report INPUT... -o FILE.html [--center[=WHICH] | --no-center] [-n NMAX] [OPTIONS]",
+    .synopsis =
+        "report INPUT... -o FILE.html [--center[=WHICH] | --no-center] [--sampled WHICH] [-n NMAX] [OPTIONS]",
     .description =
         "Runs dimension, moments and spectrum on a matrix (rows: inputs, columns: features; several INPUTs "
         "are\n"

@@ -44,8 +44,13 @@ typedef struct {
     int pairwise;
     kspec_team *team;    /* shares the work out among processes; NULL: this one alone */
     kspec_device device; /* where products are made; a GPU has neither groups nor missing entries */
+    /* What rows and columns are samples of, as in kspec_moments_opts. ROWS where you have all features, such
+     * as all units of a layer: the dimension is that of these features, and only rows are left out. A
+     * complete side may have 1. Not with groups or missing entries. */
+    kspec_sampled sampled;
+    uint64_t population_rows, population_cols;
     /* Labels of the rows, P x k: the alignment of each column with the kernel (kspec_target). Centred over
-     * rows or not at all, without missing entries. NULL: none. */
+     * rows or not at all, without missing entries, of rows from infinitely many. NULL: none. */
     const kspec_matrix *target;
 } kspec_dimension_opts;
 
@@ -56,7 +61,8 @@ typedef struct {
  */
 typedef struct {
     double alignment, alignment_std_error, alignment_ci_low, alignment_ci_high; /* n = 1 */
-    /* n = 2; NaN with groups, and where it would take more than AUTO may spend in kspec_moments() */
+    /* n = 2; NaN with groups, of columns from a finite population, and where it would take more than AUTO may
+     * spend in kspec_moments() */
     double second, second_std_error, second_ci_low, second_ci_high;
     /* <y, T y> / (|y|^2 tr T): 1 where the kernel has one eigenfunction, which y is; 1/d where y is one of d
      * alike. NaN where the denominator is not positive. */
@@ -152,6 +158,10 @@ typedef struct {
     const char *name, *other_name;
     /* Where products are made. */
     kspec_device device;
+    /* As in kspec_dimension_opts, for both matrices. With ROWS the alignment of a matrix with itself, or with
+     * a rotation of its columns, is 1; sampled on both sides it is more. */
+    kspec_sampled sampled;
+    uint64_t population_rows, population_cols;
 } kspec_compare_opts;
 
 /* A difference between the matrices, first less second. */

@@ -137,9 +137,8 @@ typedef struct {
     int permutations;
     /* The dimensionality m(1)^2/m(2), both without bias as by kspec_dimension() whatever the estimators. NaN
      * where the estimate of either is not positive, where nmax is 1 or rows or columns are too few, and where
-     * the square of m(1) is not known without bias: with both sides centred, of a finite population that is
-     * centred or of which NAIVE alone is asked for, of ragged trials or a complete side with columns
-     * centred. */
+     * the square of m(1) is not known without bias: with both sides centred, and of ragged trials with
+     * columns centred. */
     double participation_ratio;
     /* The share of m(1) that comes from the mean of each column, about 0 to 1. NaN where that is centred
      * away, but for groups of rows that differ in size. */

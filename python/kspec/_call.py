@@ -136,10 +136,10 @@ class _Line:
         if kind == "numbers":
             return self._moments(name, value)
         if kind == "input":
-            if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+            if name == "target" and isinstance(value, (int, np.integer)) and not _is_bool(value):
                 return str(value)  # a column by its number
-            if isinstance(value, list) and value and all(isinstance(v, (str, int)) for v in value):
-                return ",".join(str(v) for v in value)
+            if name == "target" and isinstance(value, list) and all(isinstance(v, str) for v in value):
+                return _words(name, value, False)
             if "groups" in name and not isinstance(value, (str, os.PathLike)):
                 return self.borrow(name, _arrays.labels(name, value))
             return self.input(name, value)

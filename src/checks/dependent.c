@@ -16,7 +16,7 @@
  * All rows, or WINDOWS of WINDOW neighbours; so many columns; and so many of these rows for the products of
  * all pairs
  */
-enum { ROWS = 4096, WINDOW = 64, COLS = 256, PAIRED = 384, LEAST = 20, LAGS = 6 };
+enum { ROWS = 1024, WINDOW = 64, COLS = 96, PAIRED = 256, LEAST = 20, LAGS = 6 };
 
 typedef struct {
     const ks_checked *c;
@@ -52,16 +52,17 @@ static void fill(sample *s, size_t trial, double *x, double *square) {
 
 static int sample_make(const ks_checked *c, sample *s, ks_arena *arena) {
     const size_t P = c->phi->rows, Q = c->phi->cols;
+    const int two = c->ntrials > 1;
     *s = (sample){.c = c, .rows = P < ROWS ? P : ROWS, .cols = Q < COLS ? Q : COLS};
     s->window = s->rows == P ? P : WINDOW;
     s->row = ks_arena_alloc(arena, s->rows, sizeof *s->row);
     s->square = ks_arena_alloc(arena, s->rows, sizeof *s->square);
-    for (int k = 0; k < (c->ntrials > 1 ? 2 : 1); k++)
+    for (int k = 0; k <= two; k++)
         s->unit[k] = ks_arena_alloc(arena, ks_size(s->rows, s->cols), sizeof(double));
     s->paired = s->rows < PAIRED ? s->rows : PAIRED;
     s->pair = ks_arena_alloc(arena, s->rows, sizeof *s->pair);
     s->product = ks_arena_alloc(arena, ks_size(s->paired, s->paired), sizeof(double));
-    double *left = ks_arena_alloc(arena, ks_size(2 * s->paired, s->cols), sizeof *left);
+    double *left = ks_arena_alloc(arena, ks_size((size_t)(1 + two) * s->paired, s->cols), sizeof *left);
     if (arena->failed) return 0;
     const size_t windows = s->rows / s->window;
     for (size_t i = 0; i < s->rows; i++)
@@ -72,7 +73,7 @@ static int sample_make(const ks_checked *c, sample *s, ks_arena *arena) {
     else
         s->unit[1] = s->unit[0];
     ks_random_permutation(0, ks_stream(KS_STREAM_CHECK, 0), s->rows, s->pair);
-    double *right = left + s->paired * s->cols;
+    double *right = left + two * s->paired * s->cols; /* one trial: the same rows */
     for (size_t i = 0; i < s->paired; i++)
         for (size_t k = 0; k < s->cols; k++) {
             left[i * s->cols + k] = s->unit[0][s->pair[i] * s->cols + k];
@@ -136,9 +137,8 @@ static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
 static void doubt_copies(ks_doubts to, const char *where, const sample *s, ks_arena *arena) {
     enum { STEPS = 16, MOST = 5 };
     const size_t n = s->paired;
-    double below[STEPS] = {0};
+    double below[STEPS] = {0}, *distance = s->product; /* each takes the place of its product */
     unsigned char *near = ks_arena_zalloc(arena, n, 1);
-    double *distance = ks_arena_alloc(arena, ks_size(n, n), sizeof *distance);
     if (arena->failed) return;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++) {

@@ -76,15 +76,20 @@ static kspec_status set_alignment(job *j, const double *cross, kspec_compare_res
         loo[k] = leave_one_out(cross[1 + k], first, other, all, positive);
     }
     r->alignment = cross[0] / sqrt(m[0] * m2[0]);
-    r->alignment_std_error =
-        sqrt(ks_jackknife_side(loo, P) + ks_jackknife_side(loo + P, Q) + ks_jackknife_side(loo + P + Q, R));
+    const double share[3] = {a->share[0], a->share[1], b->share[1]};
+    const size_t side[4] = {0, P, P + Q, count};
+    double variance = 0, bias = 0;
+    for (int k = 0; k < 3; k++) {
+        if (share[k] == 0) continue;
+        variance += share[k] * ks_jackknife_side(loo + side[k], side[k + 1] - side[k]);
+        bias += share[k] * ks_jackknife_bias(loo + side[k], side[k + 1] - side[k], r->alignment);
+    }
+    r->alignment_std_error = sqrt(variance);
     /*
      * Near 1 the estimate, a mean over a geometric mean, is too large by more than its error. The interval is
      * that of the estimate less its bias, and contains the estimate (docs/dimension.md has the coverage).
      */
-    double A = r->alignment, half = KS_Z95 * r->alignment_std_error,
-           centre = A - ks_jackknife_bias(loo, P, A) - ks_jackknife_bias(loo + P, Q, A) -
-                    ks_jackknife_bias(loo + P + Q, R, A);
+    double A = r->alignment, half = KS_Z95 * r->alignment_std_error, centre = A - bias;
     r->alignment_ci_low = fmin(A, centre - half);
     r->alignment_ci_high = fmax(A, centre + half);
     return KSPEC_OK;
@@ -98,7 +103,7 @@ static kspec_status set_p(job *j, const ks_run *run, double cross, double *p, ks
     ks_run on_processor = *run;
     on_processor.device = NULL;
     kspec_status st = KSPEC_OK;
-    if (!ks_centred(j->o.center)) return KSPEC_OK;
+    if (!ks_centred(j->o.center) || isfinite(j->first.population[0])) return KSPEC_OK;
     for (int k = 0; k < 2 && !st; k++) { /* the trials of the second in the opposite order */
         ks_trials_split(&of[k]->trials, j->o.seed, 0, &of[k]->halves, &pair[k]);
         const double *A = k ? pair[k].B : pair[k].A, *B = k ? pair[k].A : pair[k].B;
@@ -145,8 +150,11 @@ static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err
     for (int k = 0; k < 2; k++) {
         const ks_trials *t = k ? &j->second.trials : &j->first.trials;
         ks_check(to, k ? second : first,
-                 &(ks_checked){
-                     .phi = t->phi, .ntrials = t->count, .row_trials = t->row_trials, .center = r->center});
+                 &(ks_checked){.phi = t->phi,
+                               .ntrials = t->count,
+                               .row_trials = t->row_trials,
+                               .center = r->center,
+                               .sampled = j->o.sampled});
     }
     if (j->o.paired != KSPEC_PAIRED_COLS) ks_check_two(to, both, j->first.trials.phi, j->second.trials.phi);
     ks_doubt_dimension(to, first, &a);
@@ -221,6 +229,21 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     return st;
 }
 
+static kspec_status open_matrix(job *j, int second, const kspec_matrix *phi, size_t ntrials,
+                                kspec_error *err) {
+    const kspec_compare_opts *o = &j->o;
+    const char *what = second ? "the second matrix" : "the first matrix";
+    double population[2];
+    kspec_status st = ks_check_pointer(err, phi, what);
+    if (!st && ntrials)
+        st = ks_populations(o->sampled, (const uint64_t[]){o->population_rows, o->population_cols}, phi->rows,
+                            phi->cols, population, err);
+    return st ? st
+              : ks_measured_open(second ? &j->second : &j->first, phi, ntrials,
+                                 second ? o->other_row_trials : o->row_trials, population,
+                                 ks_centred(o->center), what, &j->arena, err);
+}
+
 kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
                            size_t other_ntrials, const kspec_compare_opts *opts, kspec_compare_result **out,
                            kspec_error *err) {
@@ -236,13 +259,8 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
         st = ks_fail(err, KSPEC_E_ARG,
                      "two matrices are compared centred over rows or not centred, not over %s",
                      j.o.center == KSPEC_CENTER_COLS ? "columns" : "both sides");
-    const int center = ks_centred(j.o.center);
-    if (!st)
-        st = ks_measured_open(&j.first, phi, ntrials, j.o.row_trials, center, "the first matrix", &j.arena,
-                              err);
-    if (!st)
-        st = ks_measured_open(&j.second, psi, other_ntrials, j.o.other_row_trials, center,
-                              "the second matrix", &j.arena, err);
+    if (!st) st = open_matrix(&j, 0, phi, ntrials, err);
+    if (!st) st = open_matrix(&j, 1, psi, other_ntrials, err);
     if (!st) st = check(&j, err);
     if (!st) st = ks_placement_open(&placement, ks_device_of_rank(j.o.device, j.o.team), err);
     st = ks_placement_run(&placement, st, j.o.team, attempt, &j, err);

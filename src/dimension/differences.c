@@ -18,6 +18,8 @@ enum { HIGHEST = KS_HIGHER_MOST };
  */
 typedef struct {
     size_t P, Q;
+    /* by side: what sampling leaves of the variance, as in ks_second */
+    double share[2];
     double *square, *of[1 + HIGHEST];
     int highest;
 } lists;
@@ -25,7 +27,7 @@ typedef struct {
 static size_t length(const lists *l) { return 1 + l->P + l->Q; }
 
 static kspec_status list_second(const ks_second *s, lists *l, ks_arena *arena, kspec_error *err) {
-    *l = (lists){.P = s->P, .Q = s->Q, .highest = 2};
+    *l = (lists){.P = s->P, .Q = s->Q, .share = {s->share[0], s->share[1]}, .highest = 2};
     size_t count = length(l);
     l->square = ks_arena_alloc(arena, count, sizeof(double));
     for (int n = 0; n <= 2; n++) l->of[n] = ks_arena_alloc(arena, count, sizeof(double));
@@ -42,7 +44,8 @@ static kspec_status list_second(const ks_second *s, lists *l, ks_arena *arena, k
 }
 
 static ks_higher higher_of(const kspec_compare_opts *o) {
-    return (ks_higher){o->nmax, o->splits, o->seed, o->team};
+    return (ks_higher){o->nmax,    o->splits,          o->seed,           o->team,
+                       o->sampled, o->population_rows, o->population_cols};
 }
 
 kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured *m, ks_load *l,
@@ -57,6 +60,7 @@ kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured 
 typedef struct {
     kspec_paired paired;
     size_t P[2], Q[2];
+    double share[2][2];
     double *x[2], *room;
 } pair_of_lists;
 
@@ -66,6 +70,7 @@ static kspec_status open_pair(pair_of_lists *p, kspec_paired paired, const lists
     *p = (pair_of_lists){.paired = paired};
     for (int k = 0; k < 2; k++) {
         p->P[k] = l[k]->P, p->Q[k] = l[k]->Q;
+        memcpy(p->share[k], l[k]->share, sizeof p->share[k]);
         p->x[k] = ks_arena_alloc(arena, length(l[k]), sizeof(double));
     }
     p->room = ks_arena_alloc(arena, ks_size_add(length(a), length(b)), sizeof(double));
@@ -73,22 +78,23 @@ static kspec_status open_pair(pair_of_lists *p, kspec_paired paired, const lists
 }
 
 /* Of x - y, which have Nx and Ny values; `shared`: the same rows or columns, left out of both at once */
-static void add_sides(const double *x, size_t Nx, const double *y, size_t Ny, int shared, double *room,
-                      ks_spread *s) {
+static void add_sides(const double *x, size_t Nx, const double *y, size_t Ny, int shared,
+                      const double share[2], double *room, ks_spread *s) {
     if (shared) {
         for (size_t i = 0; i < Nx; i++) room[i] = x[i] - y[i];
-        ks_spread_add(s, room, Nx, 1, 0);
+        ks_spread_add(s, room, Nx, share[0], 0);
     } else {
-        ks_spread_add(s, x, Nx, 1, 0);
-        ks_spread_add(s, y, Ny, 1, 0);
+        ks_spread_add(s, x, Nx, share[0], 0);
+        ks_spread_add(s, y, Ny, share[1], 0);
     }
 }
 
 static ks_spread spread_of(const pair_of_lists *p) {
-    const double *x = p->x[0] + 1, *y = p->x[1] + 1;
+    const double *x = p->x[0] + 1, *y = p->x[1] + 1, rows[2] = {p->share[0][0], p->share[1][0]},
+                 cols[2] = {p->share[0][1], p->share[1][1]};
     ks_spread s = {0};
-    add_sides(x, p->P[0], y, p->P[1], p->paired == KSPEC_PAIRED_ROWS, p->room, &s);
-    add_sides(x + p->P[0], p->Q[0], y + p->P[1], p->Q[1], p->paired == KSPEC_PAIRED_COLS, p->room, &s);
+    add_sides(x, p->P[0], y, p->P[1], p->paired == KSPEC_PAIRED_ROWS, rows, p->room, &s);
+    add_sides(x + p->P[0], p->Q[0], y + p->P[1], p->Q[1], p->paired == KSPEC_PAIRED_COLS, cols, p->room, &s);
     return s;
 }
 
@@ -99,7 +105,9 @@ static int take_logs(const lists *l, int n, double *logs) {
         if (!(x > 0 && isfinite(x))) return 0;
         logs[k] = log(x);
     }
-    return ks_jackknife_side(logs + 1, l->P) + ks_jackknife_side(logs + 1 + l->P, l->Q) < 1;
+    return l->share[0] * ks_jackknife_side(logs + 1, l->P) +
+               l->share[1] * ks_jackknife_side(logs + 1 + l->P, l->Q) <
+           1;
 }
 
 /*
@@ -122,28 +130,37 @@ static void expand(const lists *part, const lists *all, int n, int relative, dou
                            : part->of[n][k];
 }
 
-/* Every second row from `row` on, every second column from `col` on, of each trial */
+/*
+ * Every second row from `row` on, every second column from `col` on, of each trial; of a complete side, which
+ * is not a sample, all
+ */
 static kspec_status open_quarter(const ks_measured *m, size_t row, size_t col, ks_measured *out,
                                  ks_arena *arena, kspec_error *err) {
     const ks_trials *t = &m->trials;
     kspec_matrix *phi = ks_arena_alloc(arena, t->count, sizeof *phi);
     size_t *row_trials = t->row_trials ? ks_arena_alloc(arena, t->P, sizeof *row_trials) : NULL;
     if (arena->failed) return ks_nomem(err, "a quarter of the matrix", arena->failed);
+    const size_t down = m->population[0] > (double)t->P ? 2 : 1,
+                 right = m->population[1] > (double)t->Q ? 2 : 1;
+    row = down == 1 ? 0 : row, col = right == 1 ? 0 : col;
     for (size_t k = 0; k < t->count; k++) {
         const kspec_matrix *x = &t->phi[k];
         phi[k] = (kspec_matrix){x->data + (ptrdiff_t)row * x->row_stride + (ptrdiff_t)col * x->col_stride,
-                                (x->rows - row + 1) / 2, (x->cols - col + 1) / 2, 2 * x->row_stride,
-                                2 * x->col_stride};
+                                (x->rows - row + down - 1) / down, (x->cols - col + right - 1) / right,
+                                (ptrdiff_t)down * x->row_stride, (ptrdiff_t)right * x->col_stride};
     }
-    for (size_t i = 0; i < phi->rows && row_trials; i++) row_trials[i] = t->row_trials[row + 2 * i];
-    return ks_measured_open(out, phi, t->count, row_trials, ks_centred(t->center), "a quarter", arena, err);
+    for (size_t i = 0; i < phi->rows && row_trials; i++) row_trials[i] = t->row_trials[row + down * i];
+    return ks_measured_open(out, phi, t->count, row_trials, m->population, ks_centred(t->center), "a quarter",
+                            arena, err);
 }
 
 /* Are both matrices large enough for quarters? */
 static int have_quarters(const ks_two_matrices *of) {
     for (int k = 0; k < 2; k++) {
-        const ks_trials *t = &of->matrix[k]->trials;
-        if (t->P < (ks_centred(t->center) ? 10 : 6) || t->Q < 6) return 0;
+        const ks_measured *m = of->matrix[k];
+        const ks_trials *t = &m->trials;
+        const int rows = m->population[0] > (double)t->P, cols = m->population[1] > (double)t->Q;
+        if ((rows && t->P < (ks_centred(t->center) ? 10 : 6)) || (cols && t->Q < 6)) return 0;
     }
     return 1;
 }

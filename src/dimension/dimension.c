@@ -44,7 +44,9 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
                              size_t ntrials, ks_second *s, kspec_dimension_result *r, ks_arena *arena,
                              kspec_error *err) {
     ks_measured m;
-    const ks_dependence how = {o->row_groups, o->col_groups, o->pairwise};
+    const double population[2] = {o->population_rows ? (double)o->population_rows : INFINITY,
+                                  o->population_cols ? (double)o->population_cols : INFINITY};
+    const ks_dependence how = {population, o->row_groups, o->col_groups, o->pairwise};
     kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, ks_centred(o->center),
                                                  "the matrix", &r->missing, arena, err);
     if (!st) r->groups = m.rows.of ? m.rows.count : 0, r->col_groups = m.cols.of ? m.cols.count : 0;
@@ -177,7 +179,8 @@ static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_e
                            .row_trials = c->o->row_trials,
                            .row_groups = c->o->row_groups,
                            .col_groups = c->o->col_groups,
-                           .center = r->center});
+                           .center = r->center,
+                           .sampled = c->o->sampled});
     if (r->mean_share > 0.5) ks_doubt(to, KSPEC_DOUBT_UNEVEN_GROUPS, NULL, NULL, r->mean_share);
     ks_doubt_dimension(to, NULL, &d);
     if (r->trials == 1) ks_doubt(to, KSPEC_DOUBT_ONE_TRIAL, NULL, NULL, 0);
@@ -215,7 +218,7 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
     if (!st) ks_doubt_dominated(KS_DOUBTS(r), "the dimension", &d.bar, &of);
     ks_groups rows;
     if (!st) st = ks_groups_make(&rows, o->row_groups, r->P, "row", arena, err);
-    if (!st) st = ks_signal_make(o, o->center, phi, ntrials, &rows, r, err);
+    if (!st) st = ks_signal_make(o, o->center, phi, ntrials, &rows, s.share[1], r, err);
     if (!st) st = ks_targets_make(&second, o, phi, ntrials, r, err);
     return st || !o->curve ? st : make_curve(&third, o, phi, ntrials, r, arena, err);
 }
@@ -229,11 +232,13 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
     for (size_t t = 0; t < ntrials; t++)
         turned[t] =
             (kspec_matrix){phi[t].data, phi[t].cols, phi[t].rows, phi[t].col_stride, phi[t].row_stride};
-    if (phi[0].rows < 3 || phi[0].cols < 5)
+    if ((phi[0].rows < 3 || phi[0].cols < 5) && !o.population_rows && !o.population_cols)
         return ks_fail(err, KSPEC_E_ARG, "%zu x %zu is less than the 3 x 5 that centring over columns needs",
                        phi[0].rows, phi[0].cols);
     const uint64_t *rows = o.row_groups;
     o.row_groups = o.col_groups, o.col_groups = rows;
+    const uint64_t population = o.population_rows;
+    o.population_rows = o.population_cols, o.population_cols = population;
     kspec_status st = compute(run, &o, turned, ntrials, r, arena, err);
     if (st) return st;
     size_t P = r->P, groups = r->groups;
@@ -244,6 +249,19 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
         r->curve[k]->rows = r->curve[k]->cols, r->curve[k]->cols = n;
     }
     return KSPEC_OK;
+}
+
+/* A complete side is a population of the size of the sample; a part of the curve is a sample of it. */
+static kspec_status set_populations(kspec_dimension_opts *o, const kspec_matrix *phi, size_t ntrials,
+                                    kspec_error *err) {
+    const uint64_t given[2] = {o->population_rows, o->population_cols};
+    double population[2];
+    const int some = phi && ntrials; /* otherwise refused later */
+    kspec_status st =
+        ks_populations(o->sampled, given, some ? phi->rows : 0, some ? phi->cols : 0, population, err);
+    if (!st && !isinf(population[0])) o->population_rows = (uint64_t)population[0];
+    if (!st && !isinf(population[1])) o->population_cols = (uint64_t)population[1];
+    return st;
 }
 
 /* A curve's parts are smaller, but up to 16 of a size. */
@@ -300,6 +318,7 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
     st = check(&o, err);
+    if (!st) st = set_populations(&o, phi, ntrials, err);
     if (!st) st = ks_placement_open(&placement, ks_device_of_rank(o.device, o.team), err);
     st = ks_placement_run(&placement, st, o.team, attempt, &c, err);
     if (st) {

@@ -22,7 +22,10 @@ static kspec_status plan_higher(const ks_higher *how, const ks_trials *t, kspec_
                               .seed = how->seed,
                               .splits = how->splits,
                               .center = t->center,
-                              .team = how->team};
+                              .team = how->team,
+                              .sampled = how->sampled,
+                              .population_rows = how->population_rows,
+                              .population_cols = how->population_cols};
     *tasks = (ks_tasks){0};
     *last = 0;
     if (o->nmax <= 2) return KSPEC_OK;

@@ -6,11 +6,13 @@
 
 enum { KS_HIGHER_MOST = 4 };
 
-/* How: the highest order wanted, 0: KS_HIGHER_MOST */
+/* The highest order wanted, 0: KS_HIGHER_MOST; the others as in kspec_moments_opts */
 typedef struct {
     int nmax, splits;
     uint64_t seed;
     kspec_team *team;
+    kspec_sampled sampled;
+    uint64_t population_rows, population_cols;
 } ks_higher;
 
 /* Adds what they take. */

@@ -128,7 +128,7 @@ static void column(const job *j, size_t a, sums *s, kspec_signal *out) {
 }
 
 /* Of all columns: without each group of rows, and without each column. left: a number for each */
-static void overall(const job *j, size_t Q, double *left, kspec_dimension_result *r) {
+static void overall(const job *j, size_t Q, double col_share, double *left, kspec_dimension_result *r) {
     const size_t G = j->rows->count;
     const double T = (double)j->trials;
     power all = {0, 0};
@@ -145,15 +145,15 @@ static void overall(const job *j, size_t Q, double *left, kspec_dimension_result
         }
         const double z = stretched ? stretch(all, T) : r->signal_share;
         ks_spread_add(&s, left, G, 1, z);
-        ks_spread_add(&s, left + G, Q, 1, z);
+        ks_spread_add(&s, left + G, Q, col_share, z);
         if (!stretched) r->signal_share_std_error = sqrt(s.variance);
         if (stretched) set_interval(&s, z, T, &r->signal_share_ci_low, &r->signal_share_ci_high);
     }
 }
 
 kspec_status ks_signal_make(const kspec_dimension_opts *o, kspec_center center, const kspec_matrix *phi,
-                            size_t ntrials, const ks_groups *rows, kspec_dimension_result *r,
-                            kspec_error *err) {
+                            size_t ntrials, const ks_groups *rows, double col_share,
+                            kspec_dimension_result *r, kspec_error *err) {
     const size_t P = phi->rows, Q = phi->cols, G = rows->count;
     r->signal_share = r->signal_share_std_error = r->signal_share_ci_low = r->signal_share_ci_high = NAN;
     if (ntrials < 2 || o->row_trials) return KSPEC_OK;
@@ -171,7 +171,7 @@ kspec_status ks_signal_make(const kspec_dimension_opts *o, kspec_center center, 
     kspec_status st =
         arena.failed || !r->signal_columns ? ks_nomem(err, "the signal share", arena.failed) : KSPEC_OK;
     for (size_t a = 0; a < Q && !st; a++) column(&j, a, &s, r->signal_columns[a]);
-    if (!st) r->signal_count = Q, overall(&j, Q, j.left, r);
+    if (!st) r->signal_count = Q, overall(&j, Q, col_share, j.left, r);
     ks_arena_free(&arena);
     return st;
 }

@@ -45,6 +45,9 @@ static double largest(const kspec_matrix *m) {
 
 static kspec_status check(const kspec_dimension_opts *o, const kspec_matrix *phi, kspec_error *err) {
     kspec_status st = ks_matrix_check(o->target, "the target", err);
+    if (!st && o->population_rows)
+        st = ks_about(err, "target", NULL,
+                      ks_fail(err, KSPEC_E_ARG, "a target takes rows that are a sample of infinitely many"));
     if (!st && o->target->rows != phi->rows)
         st = ks_fail(err, KSPEC_E_ARG, "the target has %zu rows, the matrix has %zu", o->target->rows,
                      phi->rows);
@@ -124,8 +127,8 @@ static kspec_status put_target(job *j, size_t which, int *exponent, kspec_error 
 static kspec_status estimate(const ks_run *run, const job *j, const kspec_matrix *phi, estimates *e,
                              ks_arena *arena, kspec_error *err) {
     const kspec_dimension_opts *o = j->o;
-    const ks_dependence how = {o->row_groups, o->col_groups ? j->labels : NULL, 0};
-    const ks_higher third = {3, o->splits, o->seed, o->team};
+    const ks_dependence how = {NULL, o->row_groups, o->col_groups ? j->labels : NULL, 0};
+    const ks_higher third = {.nmax = 3, .splits = o->splits, .seed = o->seed, .team = o->team};
     const ks_run first = ks_run_part(run, 0, 0.3), rest = ks_run_part(run, 0.3, 1);
     double *of[1 + KS_HIGHER_MOST] = {NULL};
     size_t missing;
@@ -133,7 +136,7 @@ static kspec_status estimate(const ks_run *run, const job *j, const kspec_matrix
     kspec_status st = ks_measured_open_dependent(&e->m, phi, j->trials, o->row_trials, &how,
                                                  ks_centred(o->center), "the matrix", &missing, arena, err);
     if (!st) st = ks_second_make(&first, &e->m, o->splits, o->seed, &e->second, arena, err);
-    if (!st && !e->m.rows.of && !e->m.cols.of)
+    if (!st && !e->m.rows.of && !e->m.cols.of && !o->population_cols)
         st = ks_higher_make(&rest, &third, &e->m, of, &highest, arena, err);
     e->third = highest > 2 ? of[3] : NULL;
     return st;
@@ -173,7 +176,9 @@ static void third_of(const job *j, const double *with, const double *phi, double
 
 static ks_error_bar bar_of(const job *j, const double *x, int order, double *room) {
     const size_t P = j->phi.second.P, Q = j->phi.second.Q;
-    const double share[2] = {1, 1};
+    /* all columns, or a part of them, change the error of <y, T y> and not its value */
+    const uint64_t all = j->o->population_cols;
+    const double share[2] = {1, all ? 1 - (double)j->Q / (double)all : 1};
     ks_error_bar bar;
     ks_jackknife(x[0], order, x + 1, P, x + 1 + P, Q, share, room, &bar);
     return bar;

@@ -36,14 +36,15 @@ void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
 
 /*
  * Below so many degrees of freedom intervals cover less often than they say (docs/calibration.md). In a small
- * matrix they are few whatever the data, and Student's quantile allows for that: a row or column stands out
- * that makes many times its share.
+ * matrix they are few whatever the data, and Student's quantile allows for that. A row stands out if it makes
+ * many times the share of an average row, and so does a column.
  */
 static const double FEW_DEGREES = 15, TIMES_ITS_SHARE = 8;
 
 void ks_doubt_dominated(ks_doubts to, const char *what, const ks_error_bar *bar, const ks_labels *of) {
-    if (!(bar->degrees < FEW_DEGREES) || bar->part * (double)(of->rows + of->cols) < TIMES_ITS_SHARE) return;
     const int col = bar->which >= of->rows, group = col ? of->col_groups : of->row_groups;
+    if (!(bar->degrees < FEW_DEGREES)) return;
+    if (bar->part * (double)(col ? of->cols : of->rows) < TIMES_ITS_SHARE) return;
     const size_t index = col ? bar->which - of->rows : bar->which;
     char text[120];
     ks_print(text, sizeof text, "%s%s %zu (from 0) makes %.0f%% of the variance of %s",

@@ -49,8 +49,8 @@ typedef struct {
     double **loo;
     /*
      * m(2) by path or exact: of all, without each row, without each column; NULL where neither gives it. The
-     * participation ratio uses it for a finite population, on a device, which has no sums of its own, and
-     * with path on a large matrix. Elsewhere the ratio is kspec_dimension()'s to the last bit.
+     * participation ratio uses it on a device, which has no sums of its own, and with path on a large
+     * matrix. Elsewhere the ratio is kspec_dimension()'s to the last bit.
      */
     double *second;
     kspec_estimator second_by;
@@ -76,7 +76,7 @@ static kspec_status check_assignment(const job *j, kspec_error *err) {
 static kspec_status check_holes(job *j, kspec_error *err) {
     kspec_moments_opts *o = &j->o;
     if (!o->pairwise) return KSPEC_OK;
-    const ks_dependence how = {o->row_groups, o->col_groups, o->pairwise};
+    const ks_dependence how = {NULL, o->row_groups, o->col_groups, o->pairwise};
     kspec_status st = ks_dependence_check(&how, o->row_trials, err);
     if (!st) st = ks_tasks_check_mixture(o, "missing entries", err);
     return st ? st : ks_trials_missing(&j->trials, &j->missing, err);
@@ -312,13 +312,15 @@ static kspec_status make_second(job *j, const ks_run *run, ks_measured *m, ks_se
 }
 
 /* Centred over columns: that of the transposes, centred over rows. */
-static kspec_status ratio_of_transposes(job *j, const ks_run *run, ks_second *s, kspec_error *err) {
+static kspec_status ratio_of_transposes(job *j, const ks_measured *of, const ks_run *run, ks_second *s,
+                                        kspec_error *err) {
     const ks_trials *t = &j->trials;
     kspec_matrix *phi = ks_arena_alloc(&j->arena, t->count, sizeof *phi);
     if (!phi) return ks_nomem(err, "the trials", j->arena.failed);
     for (size_t k = 0; k < t->count; k++)
         phi[k] = (kspec_matrix){t->phi[k].data, t->Q, t->P, t->phi[k].col_stride, t->phi[k].row_stride};
-    ks_measured m = {.trials = *t, .rows = j->cols, .cols = j->rows};
+    ks_measured m = {
+        .trials = *t, .population = {of->population[1], of->population[0]}, .rows = j->cols, .cols = j->rows};
     m.trials.phi = phi, m.trials.P = t->Q, m.trials.Q = t->P, m.trials.center = KSPEC_CENTER_ROWS;
     kspec_status st = ks_trials_alloc(&m.trials, &j->arena, &m.halves, err);
     return st ? st : make_second(j, run, &m, s, err);
@@ -327,7 +329,7 @@ static kspec_status ratio_of_transposes(job *j, const ks_run *run, ks_second *s,
 /*
  * The participation ratio does not depend on the estimators that are asked for. It is left out where only
  * m(1) is, where rows or columns are too few, and where m(1)^2 is not known without bias: of kernels centred
- * on both sides, of centred finite populations, of ragged trials centred over columns.
+ * on both sides, of ragged trials centred over columns.
  */
 static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_error *err) {
     const int whole[2] = {j->share[0] == 0, j->share[1] == 0}, turned = j->o.center == KSPEC_CENTER_COLS;
@@ -338,23 +340,23 @@ static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_
                  cols = whole[1] ? 1
                         : turned ? sampled
                                  : 2;
-    int finite = 0;
-    for (int side = 0; side < 2; side++) finite |= !whole[side] && j->share[side] < 1;
     if (j->o.nmax < 2 || j->rows.count < rows || j->cols.count < cols || (whole[0] && whole[1]))
         return KSPEC_OK;
-    ks_measured m = {j->trials, j->source.halves, KSPEC_SAMPLED_BOTH, j->rows, j->cols};
-    if (whole[0] || whole[1]) m.sampled = whole[0] ? KSPEC_SAMPLED_COLS : KSPEC_SAMPLED_ROWS;
-    const int by_path = j->second_by == KSPEC_ESTIMATOR_PATH && j->trials.P * j->trials.Q > LARGE_FOR_PATH;
-    if (j->second_by && (finite || j->run.device || by_path)) {
-        const double population[2] = {(double)j->trials.P / (1 - j->share[0]),
-                                      (double)j->trials.Q / (1 - j->share[1])};
-        return ks_second_of_moment(run, &m, j->o.splits, j->o.seed, population, !j->o.no_stderr, j->second, s,
-                                   &j->arena, err);
+    ks_measured m = {.trials = j->trials, .halves = j->source.halves, .rows = j->rows, .cols = j->cols};
+    for (int side = 0; side < 2; side++) {
+        const double of = j->tasks.exact.population[side];
+        m.population[side] = whole[side] ? (double)(side ? j->trials.Q : j->trials.P)
+                             : of > 0    ? of
+                                         : INFINITY;
     }
-    if (finite || j->o.center == KSPEC_CENTER_BOTH) return KSPEC_OK;
+    const int by_path = j->second_by == KSPEC_ESTIMATOR_PATH && j->trials.P * j->trials.Q > LARGE_FOR_PATH;
+    if (j->second_by && (j->run.device || by_path))
+        return ks_second_of_moment(run, &m, j->o.splits, j->o.seed, !j->o.no_stderr, j->second, s, &j->arena,
+                                   err);
+    if (j->o.center == KSPEC_CENTER_BOTH) return KSPEC_OK;
     if (!turned) return make_second(j, run, &m, s, err);
-    if (whole[0] || whole[1] || j->trials.row_trials) return KSPEC_OK;
-    return ratio_of_transposes(j, run, s, err);
+    if (j->trials.row_trials) return KSPEC_OK;
+    return ratio_of_transposes(j, &m, run, s, err);
 }
 
 static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,

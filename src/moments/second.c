@@ -18,15 +18,45 @@
 #include <string.h>
 
 kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
-                              const size_t *row_trials, int center, const char *what, ks_arena *arena,
-                              kspec_error *err) {
+                              const size_t *row_trials, const double population[2], int center,
+                              const char *what, ks_arena *arena, kspec_error *err) {
     size_t none;
-    return ks_measured_open_dependent(m, phi, ntrials, row_trials, &(ks_dependence){0}, center, what, &none,
-                                      arena, err);
+    return ks_measured_open_dependent(m, phi, ntrials, row_trials, &(ks_dependence){.population = population},
+                                      center, what, &none, arena, err);
+}
+
+kspec_status ks_populations(kspec_sampled sampled, const uint64_t given[2], size_t P, size_t Q,
+                            double population[2], kspec_error *err) {
+    const size_t size[2] = {P, Q};
+    if (sampled < KSPEC_SAMPLED_BOTH || sampled > KSPEC_SAMPLED_COLS)
+        return ks_fail(err, KSPEC_E_ARG, "unknown sampled %d", (int)sampled);
+    for (int side = 0; side < 2; side++) {
+        const int complete = sampled == (side ? KSPEC_SAMPLED_ROWS : KSPEC_SAMPLED_COLS);
+        const char *what = side ? "columns" : "rows", *option = side ? "population_cols" : "population_rows";
+        population[side] = complete ? (double)size[side] : given[side] ? (double)given[side] : INFINITY;
+        if (given[side] && given[side] < size[side])
+            return ks_about(err, option, NULL,
+                            ks_fail(err, KSPEC_E_ARG,
+                                    "a population of %llu %s is smaller than the sample of %zu",
+                                    (unsigned long long)given[side], what, size[side]));
+        if (complete && given[side] > size[side])
+            return ks_about(err, option, NULL,
+                            ks_fail(err, KSPEC_E_ARG,
+                                    "a population of %llu %s contradicts sampled, which has all %zu",
+                                    (unsigned long long)given[side], what, size[side]));
+    }
+    return KSPEC_OK;
 }
 
 kspec_status ks_dependence_check(const ks_dependence *how, const size_t *row_trials, kspec_error *err) {
     const int groups = how->row_groups || how->col_groups;
+    for (int side = 0; side < 2 && how->population && (groups || how->pairwise); side++)
+        if (!isinf(how->population[side]))
+            return ks_about(err, groups ? NULL : "pairwise", NULL,
+                            ks_fail(err, KSPEC_E_ARG,
+                                    "%s cannot be combined with complete %s or with a finite population",
+                                    groups ? "groups" : "missing entries (pairwise)",
+                                    side ? "columns" : "rows"));
     if (!how->pairwise || (!groups && !row_trials)) return KSPEC_OK;
     return ks_about(err, "pairwise", NULL,
                     ks_fail(err, KSPEC_E_ARG, "%s and missing entries (pairwise) cannot be combined",
@@ -36,10 +66,11 @@ kspec_status ks_dependence_check(const ks_dependence *how, const size_t *row_tri
 static kspec_status open_groups(ks_measured *m, const ks_dependence *how, const char *what, ks_arena *arena,
                                 kspec_error *err) {
     size_t least = ks_centred(m->trials.center) ? 5 : 3;
+    const int dependent = how->row_groups || how->col_groups;
     kspec_status st = ks_dependence_check(how, m->trials.row_trials, err);
     if (!st) st = ks_groups_make(&m->rows, how->row_groups, m->trials.P, "row", arena, err);
     if (!st) st = ks_groups_make(&m->cols, how->col_groups, m->trials.Q, "column", arena, err);
-    if (!st && (m->rows.count < least || m->cols.count < 3))
+    if (!st && dependent && (m->rows.count < least || m->cols.count < 3))
         st = ks_fail(err, KSPEC_E_ARG,
                      "%s: %zu groups of rows and %zu of columns are too few: %zu and 3 are needed", what,
                      m->rows.count, m->cols.count, least);
@@ -53,13 +84,16 @@ kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi,
     kspec_status st = ks_check_pointer(err, phi, what);
     if (st) return st;
     if (ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "%s: number of trials 0 is below 1", what);
-    size_t P = phi[0].rows, Q = phi[0].cols, least = center ? 5 : 3;
-    if (P < least || Q < 3)
-        return ks_fail(err, KSPEC_E_ARG, "%s: %zu rows and %zu columns are too few: %zu and 3 are needed%s",
-                       what, P, Q, least, center ? " (3 rows where not centred)" : "");
+    const double *population = how->population ? how->population : (const double[]){INFINITY, INFINITY};
+    size_t P = phi[0].rows, Q = phi[0].cols;
+    const int whole = population[0] <= (double)P;
+    size_t least = whole ? 1 : center ? 5 : 3, least_cols = population[1] <= (double)Q ? 1 : 3;
+    if (P < least || Q < least_cols)
+        return ks_fail(err, KSPEC_E_ARG, "%s: %zu rows and %zu columns are too few: %zu and %zu are needed%s",
+                       what, P, Q, least, least_cols, center && !whole ? " (3 rows where not centred)" : "");
     if (ntrials == 1 && row_trials)
         return ks_fail(err, KSPEC_E_ARG, "%s: ragged trials need at least 2 trials, not 1", what);
-    *m = (ks_measured){.sampled = KSPEC_SAMPLED_BOTH};
+    *m = (ks_measured){.population = {population[0], population[1]}};
     m->trials = (ks_trials){.phi = phi,
                             .count = ntrials,
                             .P = P,
@@ -186,44 +220,40 @@ static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, k
 
 /* ---- without bias ---- */
 
-/*
- * Adds the estimates of one split, each weighted by 1/splits, to the lists. `turned`: t holds the transposes.
- * Where the columns of t are complete, a column may be paired with itself and none can be left out.
- */
-static void add(const ks_two *t, const ks_sums *sums, int turned, double weight, ks_second *s) {
-    size_t P = t->P, Q = t->Q;
-    double pairs = (double)Q * ((double)Q - (t->same ? 1 : 0)), fewer = ((double)Q - 1) * ((double)Q - 2);
+/* Adds the estimates of one split, each weighted by 1/splits, to the lists. Of a complete side nothing is
+ * left out: those lists repeat the estimate of all. */
+static void add(const ks_two *t, const double population[2], const ks_sums *sums, double weight,
+                ks_second *s) {
+    const size_t P = t->P, Q = t->Q;
+    const int rows = population[0] > (double)P, cols = population[1] > (double)Q;
+    const double pairs = ks_sums_pairs(Q, population[1]), fewer = ks_sums_pairs(Q - 1, population[1]);
     for (size_t k = 0; k < 1 + P + Q; k++) {
-        int row = k >= 1 && k <= P, col = k > P && t->same;
+        const int row = rows && k >= 1 && k <= P, col = cols && k > P;
         const ks_quad *q = row ? &sums->row[k - 1] : col ? &sums->col[k - 1 - P] : &sums->all;
-        size_t rows = row ? P - 1 : P, cols = col ? Q - 1 : Q;
-        size_t at = !turned || k == 0 ? k : row ? k + Q : k - P;
-        double n = col ? fewer : pairs;
-        s->trace[at] += weight * ks_sums_trace(q, t->centered, rows, cols);
-        s->square[at] += weight * ks_sums_traces(q, t->centered, rows, n);
-        s->moment[at] += weight * ks_sums_cross(q, t->centered, rows, n);
+        const ks_sums_rows of = {t->centered, row ? P - 1 : P, population[0]};
+        const double n = col ? fewer : pairs;
+        s->trace[k] += weight * ks_sums_trace(q, &of, col ? Q - 1 : Q);
+        s->square[k] += weight * ks_sums_traces(q, &of, n);
+        s->moment[k] += weight * ks_sums_cross(q, &of, n);
     }
 }
 
-/* One split. A complete side takes the place of columns; complete rows are centred by their own mean. */
 static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_pair *p, double weight,
                               ks_second *s, kspec_error *err) {
     ks_arena scratch = {0};
-    ks_pair t = *p;
     ks_sums sums;
-    int turned = m->sampled == KSPEC_SAMPLED_COLS;
-    kspec_status st = turned ? ks_pair_transpose(p, &t, &scratch, err) : KSPEC_OK;
-    const ks_two two = {.X = t.A,
-                        .Z = t.B,
-                        .Y = t.B,
-                        .W = t.A,
-                        .P = t.P,
-                        .Q = t.Q,
-                        .R = t.Q,
-                        .same = m->sampled == KSPEC_SAMPLED_BOTH,
-                        .centered = ks_centred(m->trials.center) && !turned};
-    if (!st) st = ks_sums_make(run, &two, &sums, &scratch, err);
-    if (!st) add(&two, &sums, turned, weight, s);
+    const ks_two two = {.X = p->A,
+                        .Z = p->B,
+                        .Y = p->B,
+                        .W = p->A,
+                        .P = p->P,
+                        .Q = p->Q,
+                        .R = p->Q,
+                        .same = 1,
+                        .columns = isinf(m->population[1]) ? 0 : m->population[1],
+                        .centered = ks_centred(m->trials.center)};
+    kspec_status st = ks_sums_make(run, &two, &sums, &scratch, err);
+    if (!st) add(&two, m->population, &sums, weight, s);
     ks_arena_free(&scratch);
     return st;
 }
@@ -253,7 +283,11 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
 
 static kspec_status open_lists(const ks_measured *m, ks_second *s, ks_arena *arena, kspec_error *err) {
     size_t count = 1 + m->rows.count + m->cols.count;
-    *s = (ks_second){.P = m->rows.count, .Q = m->cols.count, .exponent = m->trials.exponent, .share = {1, 1}};
+    *s = (ks_second){
+        .P = m->rows.count,
+        .Q = m->cols.count,
+        .exponent = m->trials.exponent,
+        .share = {1 - (double)m->trials.P / m->population[0], 1 - (double)m->trials.Q / m->population[1]}};
     s->trace = ks_arena_zalloc(arena, count, sizeof(double));
     s->square = ks_arena_zalloc(arena, count, sizeof(double));
     s->moment = ks_arena_zalloc(arena, count, sizeof(double));
@@ -359,10 +393,10 @@ static double naive_of_moment(const squares *q, double P, double Q, double momen
     return square > 0 ? q->S * q->S / square : NAN;
 }
 
-kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed,
-                                 const double population[2], int loo, const double *moment, ks_second *s,
-                                 ks_arena *arena, kspec_error *err) {
+kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed, int loo,
+                                 const double *moment, ks_second *s, ks_arena *arena, kspec_error *err) {
     size_t P = m->trials.P, Q = m->trials.Q, repeats = ks_trials_splits(&m->trials, splits);
+    const double *population = m->population;
     const int known = m->trials.count == 1 && isinf(population[0]) && isinf(population[1]);
     squares sums = {0};
     double *v = ks_arena_alloc(arena, ks_size(3, Q), sizeof *v),
@@ -375,8 +409,6 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
         st = add_squares(run, &p, population, loo, v, crossed, 1 / (double)repeats, s->square, &sums, err);
     }
     if (known) s->naive = naive_of_moment(&sums, (double)P, (double)Q, moment[0]);
-    s->share[0] = 1 - (double)P / population[0];
-    s->share[1] = 1 - (double)Q / population[1];
     return st;
 }
 
@@ -385,6 +417,7 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
     const ks_trials *t = &first->trials, *u = &second->trials;
     size_t P = t->P, Q = t->Q, R = u->Q, count = 1 + P + Q + R;
     size_t a = ks_trials_splits(t, splits), b = ks_trials_splits(u, splits), repeats = a > b ? a : b;
+    const int whole[2] = {first->population[1] <= (double)Q, second->population[1] <= (double)R};
     *cross = ks_arena_zalloc(arena, count, sizeof **cross);
     if (!*cross) return ks_nomem(err, "leave-one-out estimates", arena->failed);
     kspec_status st = KSPEC_OK;
@@ -403,13 +436,16 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
                             .centered = ks_centred(t->center)};
         st = ks_sums_make(&part, &two, &sums, &scratch, err);
         for (size_t k = 0; k < count && !st; k++) {
-            const ks_quad *x = k == 0       ? &sums.all
-                               : k <= P     ? &sums.row[k - 1]
-                               : k <= P + Q ? &sums.col[k - 1 - P]
-                                            : &sums.other[k - 1 - P - Q];
-            double pairs = (double)(k > P && k <= P + Q ? Q - 1 : Q) * (double)(k > P + Q ? R - 1 : R);
-            (*cross)[k] +=
-                ks_sums_cross(x, two.centered, k >= 1 && k <= P ? P - 1 : P, pairs) / (double)repeats;
+            const int complete = k > P && (k <= P + Q ? whole[0] : whole[1]);
+            const ks_quad *x = k == 0 || complete ? &sums.all
+                               : k <= P           ? &sums.row[k - 1]
+                               : k <= P + Q       ? &sums.col[k - 1 - P]
+                                                  : &sums.other[k - 1 - P - Q];
+            double pairs = complete
+                               ? (double)Q * (double)R
+                               : (double)(k > P && k <= P + Q ? Q - 1 : Q) * (double)(k > P + Q ? R - 1 : R);
+            const ks_sums_rows of = {two.centered, k >= 1 && k <= P ? P - 1 : P, first->population[0]};
+            (*cross)[k] += ks_sums_cross(x, &of, pairs) / (double)repeats;
         }
         ks_arena_free(&scratch);
     }

@@ -29,33 +29,45 @@ typedef struct {
 } ks_second;
 
 /*
- * Trials as the caller gave them, checked and scaled for order 2; centred where t->center is set. Indices
- * of a side that is not sampled may repeat, and leaving one out changes nothing.
+ * Trials as the caller gave them, checked and scaled for order 2; centred where t->center is set. Rows and
+ * columns are samples without replacement of population[0] and population[1]: INFINITY, or as many as there
+ * are or more. Leaving out one of a complete side changes nothing.
  */
 typedef struct {
     ks_trials trials;
     ks_halves halves;
-    kspec_sampled sampled;
+    double population[2];
     /* where there are none: each row and column by itself */
     ks_groups rows, cols;
 } ks_measured;
 
-/* Labels of rows and columns that depend on each other, or NULL; 1: NaN is a missing entry */
+/*
+ * What is sampled, and how: the populations of rows and columns (NULL: infinite), labels of rows and columns
+ * that depend on each other, or NULL; 1: NaN is a missing entry
+ */
 typedef struct {
+    const double *population;
     const uint64_t *row_groups, *col_groups;
     int pairwise;
 } ks_dependence;
+
+/*
+ * The populations of a P x Q matrix: by the side that is complete, and by their sizes (0: infinite), which
+ * must not be smaller than the sample. `sampled` may be KSPEC_SAMPLED_BOTH beside them.
+ */
+kspec_status ks_populations(kspec_sampled sampled, const uint64_t given[2], size_t P, size_t Q,
+                            double population[2], kspec_error *err);
 
 /* Do they go together? */
 kspec_status ks_dependence_check(const ks_dependence *how, const size_t *row_trials, kspec_error *err);
 
 /*
  * Checks shapes and entries, and that rows and columns suffice to leave one of each out: 5 rows (3 where not
- * centred) and 3 columns. `what` names the matrix in messages.
+ * centred) and 3 columns, but 1 of a complete side. `what` names the matrix in messages.
  */
 kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
-                              const size_t *row_trials, int center, const char *what, ks_arena *arena,
-                              kspec_error *err);
+                              const size_t *row_trials, const double population[2], int center,
+                              const char *what, ks_arena *arena, kspec_error *err);
 
 /* The same with groups, of which there must be as many, or missing entries, which are counted. */
 kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
@@ -68,12 +80,10 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
 /*
  * The same of data that are not centred, where m(2) is known already (1 + P + Q numbers: of all and, with
  * `loo`, left out): no matrix is held, and no product made but that of `naive` of several trials or a finite
- * population. No trace. The rows and columns are samples without replacement of population[0] and
- * population[1], INFINITY or more than there are.
+ * population. No trace.
  */
-kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed,
-                                 const double population[2], int loo, const double *moment, ks_second *s,
-                                 ks_arena *arena, kspec_error *err);
+kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed, int loo,
+                                 const double *moment, ks_second *s, ks_arena *arena, kspec_error *err);
 
 /*
  * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)): from

@@ -15,24 +15,70 @@
  * estimate of the product of two covariances (a polykay) from centred sums is
  *     ((n^2 - 3n + 1) s_xy s_zw + s_xz s_yw + s_xw s_yz - n (n-1) s_xyzw) / (n)_4.
  */
-static double average(double own, double second, double third, double d, int centered, size_t P,
-                      double pairs) {
-    double n = (double)P;
-    if (!centered) return (own - d) / (n * (n - 1) * pairs);
+static double all_different(double own, double second, double third, double d, int centered, double n) {
+    if (!centered) return (own - d) / (n * (n - 1));
     double sum = (n * n - 3 * n + 1) * own + second + third - n * (n - 1) * d;
-    return sum / (n * (n - 1) * (n - 2) * (n - 3) * pairs);
+    return sum / (n * (n - 1) * (n - 2) * (n - 3));
 }
 
-double ks_sums_cross(const ks_quad *q, int centered, size_t P, double pairs) {
-    return average(q->a, q->b, q->c, q->d, centered, P, pairs);
+/*
+ * The population's own product is a mean over all its tuples of rows, in which rows may be equal. Those of k
+ * different rows are (N)_k of N^r, and their mean is unbiased from the tuples of k different rows of the
+ * sample, whatever N. Not centred, r = 2: s_xyzw has the tuples with one row, s_xy s_zw - s_xyzw those with
+ * two.
+ * Centred, r = 4, a tuple's value is (x_i - x_j) (y_i - y_j) (z_k - z_l) (w_k - w_l) / 4, and their sums are
+ *     of 4 rows: the numerator above,
+ *     of 2 rows: 2 S_2, S_2 = (n s_xyzw + s_xy s_zw + s_xz s_yw + s_xw s_yz) / 2,
+ *     of 3 rows: the rest of n^2 s_xy s_zw, the sum over all.
+ */
+static double of_population(double own, double second, double third, double d, int centered, double n,
+                            double N) {
+    double two = 1 / n * ((N - 1) / (N * (n - 1))); /* (N)_2 / (N^2 (n)_2) */
+    if (!centered) return two * (own - d) + d / (N * n);
+    double three = two * ((N - 2) / (N * (n - 2))), four = three * ((N - 3) / (N * (n - 3)));
+    double s4 = (n * n - 3 * n + 1) * own + second + third - n * (n - 1) * d,
+           s2 = n * d + own + second + third, s3 = n * n * own - s4 - s2;
+    return four * s4 + three / N * s3 + two / N / N * s2;
 }
 
-double ks_sums_traces(const ks_quad *q, int centered, size_t P, double pairs) {
-    return average(q->b, q->a, q->c, q->d, centered, P, pairs);
+static double average(double own, double second, double third, double d, const ks_sums_rows *rows,
+                      double pairs) {
+    double n = (double)rows->P, N = rows->population;
+    double mean = isinf(N)   ? all_different(own, second, third, d, rows->centered, n)
+                  : !(N > n) ? own / (n * n)
+                             : of_population(own, second, third, d, rows->centered, n, N);
+    return mean / pairs;
 }
 
-double ks_sums_trace(const ks_quad *q, int centered, size_t P, size_t Q) {
-    return q->t / (((double)P - (centered ? 1 : 0)) * (double)Q);
+double ks_sums_cross(const ks_quad *q, const ks_sums_rows *rows, double pairs) {
+    return average(q->a, q->b, q->c, q->d, rows, pairs);
+}
+
+double ks_sums_traces(const ks_quad *q, const ks_sums_rows *rows, double pairs) {
+    return average(q->b, q->a, q->c, q->d, rows, pairs);
+}
+
+double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q) {
+    double n = (double)rows->P;
+    if (!rows->centered || !(rows->population > n)) return q->t / (n * (double)Q);
+    return q->t / ((n - 1) * (double)Q) * (1 - 1 / rows->population);
+}
+
+/*
+ * A column is paired with another in 1 - 1/M of all cases, and with itself in 1/M. The mean over the pairs of
+ * different columns of the sample stands for the former, that over its columns for the latter:
+ *     (1 - 1/M) / (Q (Q-1)) (sum over all pairs - share * sum over columns), share = (M - Q) / (M - 1).
+ */
+static double own_share(size_t count, double population) {
+    double Q = (double)count;
+    if (isinf(population)) return 1;
+    return population > Q ? (population - Q) / (population - 1) : 0;
+}
+
+double ks_sums_pairs(size_t count, double population) {
+    double Q = (double)count;
+    if (isinf(population)) return Q * (Q - 1);
+    return population > Q ? Q * (Q - 1) / (1 - 1 / population) : Q * Q;
 }
 
 /* ------------------------------------------------------------------------------------------- the work */
@@ -172,6 +218,8 @@ typedef struct {
     double *tx, *tz, *ty, *tw;
     /* same: sum_i x_i^2 z_i and x_i z_i^2, which the above hold too many of */
     double *xxz, *xzz;
+    /* same: how much of a column with itself is taken off, of all columns and of all but one */
+    double own, own_less;
 } simple;
 
 static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, kspec_error *err) {
@@ -190,7 +238,9 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
                   .ty = columns + 7 * Q + R,
                   .tw = columns + 7 * Q + 2 * R,
                   .u = rows,
-                  .u2 = rows + P};
+                  .u2 = rows + P,
+                  .own = own_share(Q, t->columns > 0 ? t->columns : INFINITY),
+                  .own_less = own_share(Q - 1, t->columns > 0 ? t->columns : INFINITY)};
     for (size_t i = 0; i < P; i++) {
         const double *x = t->X + i * Q, *z = t->Z + i * Q, *y = t->Y + i * R, *w = t->W + i * R;
         for (size_t k = 0; k < Q; k++) {
@@ -233,13 +283,14 @@ static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple 
            qb = s->V * s->u2[i] + s->V2 * s->u[i];
     for (size_t g = 0; g < R && t->centered; g++) third += s->ty[g] * v[g] + s->tw[g] * y[g];
     for (size_t k = 0; k < Q && t->centered; k++) third += s->tx[k] * z[k] + s->tz[k] * x[k];
-    for (size_t k = 0; k < Q && t->same; k++) { /* y is z and w is x */
+    const double own = s->own;
+    for (size_t k = 0; k < Q && t->same && own > 0; k++) { /* y is z and w is x */
         double p = x[k] * z[k];
-        uu -= p * p;
-        qa -= 2 * s->v[k] * p;
-        qb -= 2 * s->v[k] * p;
-        qc -= s->x2[k] * z[k] * z[k] + s->z2[k] * x[k] * x[k];
-        third -= 2 * (s->xxz[k] * z[k] + s->xzz[k] * x[k]);
+        uu -= own * (p * p);
+        qa -= own * (2 * s->v[k] * p);
+        qb -= own * (2 * s->v[k] * p);
+        qc -= own * (s->x2[k] * z[k] * z[k] + s->z2[k] * x[k] * x[k]);
+        third -= own * (2 * (s->xxz[k] * z[k] + s->xzz[k] * x[k]));
     }
     double d = all->d + e * third + e * e * (qa + qb + qc) + (n * pow(e, 4) - pow(1 + e, 4)) * uu;
     return (ks_quad){all->a - f * qa + f * f * uu, all->b - f * qb + f * f * uu, all->c - f * qc + f * f * uu,
@@ -248,40 +299,44 @@ static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple 
 
 /*
  * The sums over pairs with a column of the first: u[i] x z of it for d; twice where it is one of the second,
- * too.
+ * too, but for the pair with itself, of which (1 + own_less) / 2 times two are not in `all`, whose share of
+ * own pairs is own_less.
  */
 static void without_columns(const ks_two *t, const ks_sums_work *w, const simple *s, int second,
                             const ks_quad *all, double *d, ks_quad *out) {
     size_t cols = second ? t->R : t->Q;
     const double *l = second ? t->Y : t->X, *r = second ? t->W : t->Z, *u = second ? s->u : s->u2;
     const double *v = second ? s->v2 : s->v, *a = second ? w->oa : w->ca, *c = second ? w->oc : w->cc;
-    double V = second ? s->V : s->V2, times = t->same ? 2 : 1;
+    double V = second ? s->V : s->V2, times = t->same ? 2 : 1, own_part = t->same ? (1 + s->own_less) / 2 : 0;
     memset(d, 0, cols * sizeof *d);
     for (size_t i = 0; i < t->P; i++)
         for (size_t k = 0; k < cols; k++) {
             double p = l[i * cols + k] * r[i * cols + k];
-            d[k] += p * (t->same ? u[i] - p : u[i]);
+            d[k] += p * (u[i] - own_part * p);
         }
     for (size_t k = 0; k < cols; k++) {
-        double own = t->same ? v[k] * v[k] : 0, own_c = t->same ? s->x2[k] * s->z2[k] : 0;
+        double own = t->same ? own_part * (v[k] * v[k]) : 0,
+               own_c = t->same ? own_part * (s->x2[k] * s->z2[k]) : 0;
         out[k] = (ks_quad){all->a - times * (a[k] - own), all->b - times * (v[k] * V - own),
                            all->c - times * (c[k] - own_c), all->d - times * d[k],
                            second ? all->t : all->t - v[k]};
     }
 }
 
-static ks_quad all_of(const ks_two *t, const ks_sums_work *w, const simple *s) {
+/* Over all pairs of columns, less this share of those of a column with itself */
+static ks_quad all_of(const ks_two *t, const ks_sums_work *w, const simple *s, double own) {
     ks_quad q = {0, s->V * s->V2, 0, 0, s->V};
     for (size_t k = 0; k < t->Q; k++) q.a += w->ca[k], q.c += w->cc[k];
     for (size_t i = 0; i < t->P; i++) q.d += s->u[i] * s->u2[i];
-    for (size_t k = 0; k < t->Q && t->same; k++) {
-        q.a -= s->v[k] * s->v[k];
-        q.b -= s->v[k] * s->v[k];
-        q.c -= s->x2[k] * s->z2[k];
+    if (!t->same || own == 0) return q;
+    for (size_t k = 0; k < t->Q; k++) {
+        q.a -= own * (s->v[k] * s->v[k]);
+        q.b -= own * (s->v[k] * s->v[k]);
+        q.c -= own * (s->x2[k] * s->z2[k]);
     }
-    for (size_t k = 0; k < t->P * t->Q && t->same; k++) {
+    for (size_t k = 0; k < t->P * t->Q; k++) {
         double p = t->X[k] * t->Z[k];
-        q.d -= p * p;
+        q.d -= own * (p * p);
     }
     return q;
 }
@@ -308,10 +363,11 @@ kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_are
     }
     if (!st) st = simple_sums(t, &one, &scratch, err);
     if (!st) {
-        s->all = all_of(t, &w, &one);
+        s->all = all_of(t, &w, &one, one.own);
+        const ks_quad less = one.own_less == one.own ? s->all : all_of(t, &w, &one, one.own_less);
         for (size_t i = 0; i < P; i++) s->row[i] = without_row(t, &w, &one, &s->all, i);
-        without_columns(t, &w, &one, 0, &s->all, d, s->col);
-        if (!t->same) without_columns(t, &w, &one, 1, &s->all, d, s->other);
+        without_columns(t, &w, &one, 0, &less, d, s->col);
+        if (!t->same) without_columns(t, &w, &one, 1, &less, d, s->other);
     }
     ks_arena_free(&scratch);
     return st;

@@ -22,8 +22,13 @@ typedef struct {
     /* P x R; the same matrix as the first: Y = Z and W = X */
     const double *Y, *W;
     size_t P, Q, R;
-    /* 1: the second is the first, and a column is never paired with itself */
+    /* 1: the second is the first, and a column is paired with itself as often as `columns` says */
     int same;
+    /*
+     * same: how many columns there are, of which the Q are a sample without replacement; 0: infinitely many,
+     * and a column is never paired with itself; Q: all of them, and it is paired with itself, too
+     */
+    double columns;
     /* 1: the columns have mean 0, and a row is left out of the mean as well */
     int centered;
 } ks_two;
@@ -47,14 +52,29 @@ typedef struct {
  */
 kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena, kspec_error *err);
 
+/* The rows: P of them, a sample without replacement of a population; INFINITY: of infinitely many */
+typedef struct {
+    int centered;
+    size_t P;
+    double population;
+} ks_sums_rows;
+
+/*
+ * What the sums are divided by for the mean over pairs of the columns of one matrix, `count` of a population:
+ * Q (Q-1), or more where a column is paired with itself.
+ */
+double ks_sums_pairs(size_t count, double population);
+
 /*
  * The average over distinct rows (all four, where centred; two otherwise) and over `pairs` pairs of columns
- * of the product of (co)variances (x,y) and (z,w): a polykay. P must be at least 4 (2).
+ * of the product of (co)variances (x,y) and (z,w): a polykay. P must be at least 4 (2). Of a finite
+ * population of rows it is unbiased for the product of the population's own (co)variances, which divide by
+ * their number.
  */
-double ks_sums_cross(const ks_quad *q, int centered, size_t P, double pairs);
+double ks_sums_cross(const ks_quad *q, const ks_sums_rows *rows, double pairs);
 
 /* The same of (x,z) and (y,w): for one matrix, the square of its trace. */
-double ks_sums_traces(const ks_quad *q, int centered, size_t P, double pairs);
+double ks_sums_traces(const ks_quad *q, const ks_sums_rows *rows, double pairs);
 
 /* The trace of the first's kernel operator: the mean over its Q columns of the (co)variance of x and z. */
-double ks_sums_trace(const ks_quad *q, int centered, size_t P, size_t Q);
+double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q);

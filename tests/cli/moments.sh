@@ -166,8 +166,11 @@ expect_status 0 kspec moments x.npy --population-rows 1000 --population-cols 100
 expect_json 'j["participation_ratio_ci_low"] < j["participation_ratio"] < j["participation_ratio_ci_high"]'
 expect_status 0 kspec moments x.npy --center=both
 expect_stdout 'not known without bias with both sides centred'
-expect_status 0 kspec moments x.npy --center --population-rows 1000
-expect_stdout 'not known without bias for a centred finite population'
+expect_status 0 kspec dimension x.npy --population-rows 1000 --sampled rows --json
+cp "$out" finite
+expect_status 0 kspec moments x.npy --center --population-rows 1000 --sampled rows --json
+expect_json "(lambda d: j['participation_ratio'] == d['dimension'] and j['sampled'] == d['sampled'] and
+             j['participation_ratio_ci_high'] == d['ci_high'])(json.load(open('finite')))"
 expect_error 2 "--center: 'all' must be one of none, rows, cols, both" kspec moments x.npy --center=all
 expect_error 2 'order 5 exceeds 4, the highest with center' kspec moments x.npy --center -n 5
 expect_error 2 'path does not go with center; use exact, naive or auto' \

@@ -129,6 +129,16 @@ def ridge(j, data, titles):
         assert any([c[:2] for c in v] == want for k, v in data.items() if k[0] == 3), want
 
 
+def advice(j, data, titles):
+    for panel, along in enumerate(("features", "lambda", "sigma")):
+        for title, key in ("test", "test_mse"), ("training", "train_mse"):
+            want = [(p[along], p[key], math.nan, math.nan) for p in j["curves"][along]]
+            check(title, series(data, titles, panel, title), want)
+    want = [(p["features"], p["empirical_test_mse"], p["empirical_test_mse"] - p["empirical_test_sd"],
+             p["empirical_test_mse"] + p["empirical_test_sd"]) for p in j["points"]]
+    check("measured", series(data, titles, 0, "measured, ± SD"), want)
+
+
 def wls(j, data, titles):
     check("error", series(data, titles, 0, "error"),
           [(p["p"], p["error_noise_free"] + p["error_noise"], math.nan, math.nan) for p in j["points"]])

@@ -67,19 +67,19 @@ static void compare(const setting *raw, int threads) {
     kspec_status st = ks_sums_make(&run, &two, &sums, &arena, &err);
     CHECK_MSG(st == KSPEC_OK, "%s", err.msg);
     const size_t none = SIZE_MAX;
+    const ks_sums_rows all = {s.centered, s.P, INFINITY}, less = {s.centered, s.P - 1, INFINITY};
     double scale = 1; /* entries are near 1: their products, too */
 #define NEAR(got, want) \
     CHECK_MSG(fabs((got) - (double)(want)) < 1e-11 * scale, "%.15g != %.15g", got, (double)(want))
     for (int traces = 0; traces < 2 && !st; traces++) {
-        double (*of)(const ks_quad *, int, size_t, double) = traces ? ks_sums_traces : ks_sums_cross;
-        NEAR(of(&sums.all, s.centered, s.P, pairs_of(&s, 0, 0)), truth(raw, none, none, none, traces));
+        double (*of)(const ks_quad *, const ks_sums_rows *, double) = traces ? ks_sums_traces : ks_sums_cross;
+        NEAR(of(&sums.all, &all, pairs_of(&s, 0, 0)), truth(raw, none, none, none, traces));
         for (size_t i = 0; i < s.P; i++)
-            NEAR(of(&sums.row[i], s.centered, s.P - 1, pairs_of(&s, 0, 0)),
-                 truth(raw, i, none, none, traces));
+            NEAR(of(&sums.row[i], &less, pairs_of(&s, 0, 0)), truth(raw, i, none, none, traces));
         for (size_t a = 0; a < s.Q; a++)
-            NEAR(of(&sums.col[a], s.centered, s.P, pairs_of(&s, 1, 0)), truth(raw, none, a, none, traces));
+            NEAR(of(&sums.col[a], &all, pairs_of(&s, 1, 0)), truth(raw, none, a, none, traces));
         for (size_t g = 0; g < s.R && !s.same; g++)
-            NEAR(of(&sums.other[g], s.centered, s.P, pairs_of(&s, 0, 1)), truth(raw, none, none, g, traces));
+            NEAR(of(&sums.other[g], &all, pairs_of(&s, 0, 1)), truth(raw, none, none, g, traces));
     }
     ks_arena_free(&arena);
 }
@@ -108,8 +108,8 @@ TEST(sums_are_their_definition) {
 /* m(1) is the trace over all entries; centred, a row's mean has taken one degree of freedom. */
 TEST(trace_of_centred_rows) {
     const ks_quad q = {.t = 24};
-    CHECK(ks_sums_trace(&q, 0, 4, 2) == 3);
-    CHECK(ks_sums_trace(&q, 1, 4, 2) == 4);
+    CHECK(ks_sums_trace(&q, &(ks_sums_rows){0, 4, INFINITY}, 2) == 3);
+    CHECK(ks_sums_trace(&q, &(ks_sums_rows){1, 4, INFINITY}, 2) == 4);
 }
 
 int main(void) {

@@ -150,8 +150,8 @@ TEST(exact_has_a_tenth_of_the_variance_of_path) {
 }
 
 /*
- * The nominal 95% intervals cover the truth in 90 to 98% of 500 matrices for n = 2, 3 (88% at n = 4, the most
- * skewed). Were the true coverage 94%, a binomial count outside 90 to 98% would come once in 4000.
+ * The nominal 95% intervals cover the truth in 93 to 99% of 500 matrices whose rows and columns are even
+ * (docs/calibration.md). Were the true coverage 96.5%, a binomial count outside would come once in 2000.
  */
 TEST(intervals_cover) {
     const setting settings[] = {{KSPEC_PROCESS_RFF, 60, 60, 4, 1, 500, 1, 0},
@@ -174,8 +174,7 @@ TEST(intervals_cover) {
         }
         for (int n = 1; n < 4; n++) {
             double share = covered[n] / (double)t->seeds;
-            CHECK_MSG(share >= (n == 3 ? 0.88 : 0.90) && share <= 0.98, "setting %d, n = %d: %.1f%%", k,
-                      n + 1, 100 * share);
+            CHECK_MSG(share >= 0.93 && share <= 0.99, "setting %d, n = %d: %.1f%%", k, n + 1, 100 * share);
         }
         free(x);
     }
