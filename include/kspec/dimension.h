@@ -114,9 +114,9 @@ typedef struct {
     /*
      * The part of the variance of a single trial that repeats from trial to trial: of all columns together,
      * and of each (of each row, centred over columns). It is the mean covariance of two different trials over
-     * the mean variance of one, and limits how much of one trial any model can explain (its noise ceiling). Of
-     * the mean of T trials it is T s / (1 + (T-1) s). NaN, and no list, with one trial or ragged ones; NaN of a
-     * column that does not vary. With missing entries, from the rows that have all trials.
+     * the mean variance of one, and limits how much of a trial any model can explain (its noise ceiling). Of
+     * the mean of T trials it is T s / (1 + (T-1) s). NaN, and no list, with one trial or ragged ones; NaN of
+     * a column that does not vary. With missing entries, from the rows that have all trials.
      */
     double signal_share, signal_share_std_error, signal_share_ci_low, signal_share_ci_high;
     size_t signal_count;

@@ -19,8 +19,8 @@ typedef struct {
 kspec_status ks_higher_load(const ks_higher *how, const ks_measured *m, ks_load *l, kspec_error *err);
 
 /*
- * Sets of[n] for n = 3 ... *highest: 1 + P + Q numbers, from all, without each row, without each column. Where
- * rows or columns are too few, or the work too much, *highest is 2.
+ * Sets of[n] for n = 3 ... *highest: 1 + P + Q numbers, from all, without each row, without each column.
+ * Where rows or columns are too few, or the work too much, *highest is 2.
  */
 kspec_status ks_higher_make(const ks_run *run, const ks_higher *how, const ks_measured *m,
                             double *of[1 + KS_HIGHER_MOST], int *highest, ks_arena *arena, kspec_error *err);

@@ -1,8 +1,8 @@
 /*
- * <y, T^n y> is a cycle of order n + 1 with y as one of its columns: y_i Phi_ia Phi_ja ... y_k. So it is what
- * the column y adds to m(n+1): with S the sums over distinct cycles of [Phi, y] and of Phi, the cycles through
- * y are S([Phi, y]) - S(Phi), and y stands at each of n + 1 places. Every property of those sums carries over:
- * exactly unbiased, centred or not, one trial or several, with every row and column left out.
+ * <y, T^n y> is a cycle of order n + 1 with y as one of its columns: y_i Phi_ia Phi_ja ... y_k. So it is
+ * what the column y adds to m(n+1): with S the sums over distinct cycles of [Phi, y] and of Phi, the cycles
+ * through y are S([Phi, y]) - S(Phi), and y stands at each of n + 1 places. Every property of those sums
+ * carries over: exactly unbiased, centred or not, one trial or several, with every row and column left out.
  */
 #include "dimension/target.h"
 
@@ -13,6 +13,7 @@
 #include "dimension/higher.h"
 #include "dimension/permuted.h"
 #include "moments/jackknife.h"
+#include "moments/student.h"
 
 #include <math.h>
 #include <string.h>
@@ -174,13 +175,31 @@ static void third_of(const job *j, const double *with, const double *phi, double
     }
 }
 
-static ks_error_bar bar_of(const job *j, const double *x, int order, double *room) {
-    const size_t P = j->phi.second.P, Q = j->phi.second.Q;
+/*
+ * The interval is that of the logarithm where one standard error is less than a factor of four, otherwise a
+ * plain one; either allows for skewness (docs/dimension.md has the coverage).
+ */
+static ks_error_bar bar_of(const job *j, const double *x, double *room) {
+    const double factor = log(4);
     /* all columns, or a part of them, change the error of <y, T y> and not its value */
     const uint64_t all = j->o->population_cols;
-    const double share[2] = {1, all ? 1 - (double)j->Q / (double)all : 1};
-    ks_error_bar bar;
-    ks_jackknife(x[0], order, x + 1, P, x + 1 + P, Q, share, room, &bar);
+    const double share = all ? 1 - (double)j->Q / (double)all : 1;
+    const size_t P = j->phi.second.P, Q = j->phi.second.Q;
+    ks_spread s = {0}, logs = {0};
+    double ends[2];
+    int positive = 1;
+    ks_spread_add(&s, x + 1, P, 1, x[0]);
+    ks_spread_add(&s, x + 1 + P, Q, share, x[0]);
+    ks_spread_ends(&s, 0, ends);
+    ks_error_bar bar = {.std_error = sqrt(s.variance), .low = x[0] + ends[0], .high = x[0] + ends[1]};
+    for (size_t k = 0; k < 1 + P + Q; k++) positive &= x[k] > 0;
+    for (size_t k = 0; k < 1 + P + Q && positive; k++) room[k] = log(x[k]);
+    if (!positive) return bar;
+    ks_spread_add(&logs, room + 1, P, 1, room[0]);
+    ks_spread_add(&logs, room + 1 + P, Q, share, room[0]);
+    if (!(sqrt(logs.variance) < factor)) return bar;
+    ks_spread_ends(&logs, 0, ends);
+    bar.low = x[0] * exp(ends[0]), bar.high = x[0] * exp(ends[1]);
     return bar;
 }
 
@@ -219,21 +238,21 @@ static kspec_status one(const ks_run *run, job *j, size_t which, kspec_target *t
         second_of(j, with->square, with->exponent, phi->square, phi->exponent, scale);
         st = set_p(run, j, x[0], &t->p, err);
         const int unit = 2 * (e + j->exponent);
-        ks_error_bar bar = bar_of(j, x, 1, room);
+        ks_error_bar bar = bar_of(j, x, room);
         t->alignment = ldexp(x[0], unit), t->alignment_std_error = ldexp(bar.std_error, unit);
         t->alignment_ci_low = ldexp(bar.low, unit), t->alignment_ci_high = ldexp(bar.high, unit);
         int positive = 1;
         for (size_t k = 0; k < count; k++) positive &= scale[k] > 0;
         for (size_t k = 0; k < count && positive; k++) scale[k] = x[k] / scale[k];
         if (positive) {
-            bar = bar_of(j, scale, 1, room);
+            bar = bar_of(j, scale, room);
             t->share = scale[0], t->share_std_error = bar.std_error;
             t->share_ci_low = bar.low, t->share_ci_high = bar.high;
         }
         if (both.third && j->phi.third) {
             const int units = unit + 2 * j->exponent;
             third_of(j, both.third, j->phi.third, x);
-            bar = bar_of(j, x, 2, room);
+            bar = bar_of(j, x, room);
             t->second = ldexp(x[0], units), t->second_std_error = ldexp(bar.std_error, units);
             t->second_ci_low = ldexp(bar.low, units), t->second_ci_high = ldexp(bar.high, units);
         }
