@@ -23,7 +23,7 @@ static const cli_option options[] = {
     {"paired",    0, OPT_CHOICE, ARG(paired),    "WHICH",
      "what the matrices share: rows (the default), cols or none", pairings},
     {"n",       'n', OPT_INT,    ARG(nmax),      "NMAX",
-     "highest order of the moments compared, at most 4 (the default; of several matrices 2)", .min = 1},
+     "highest order of the moments compared, at most 4 (default 2)", .min = 1},
     {"label",     0, OPT_LABEL,  ARG(labels),    "NAME",
      "the INPUTs that follow are trials of one matrix, called NAME; may be given again"},
     {"splits",    0, OPT_INT,    ARG(splits),    "R",
@@ -254,9 +254,7 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
                                .other_row_trials = y->data->row_trials,
                                .name = x->name,
                                .other_name = y->name,
-                               .nmax = a->nmax   ? a->nmax
-                                       : several ? 2
-                                                 : 0};
+                               .nmax = a->nmax};
     kspec_matrix *phi = cli_trials(x->data), *psi = cli_trials(y->data);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi && psi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;

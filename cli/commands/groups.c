@@ -74,6 +74,8 @@ static int drop_labels(const cli_common *c, int rows, kspec_labels *l) {
                                  .select_rows = c->select_rows,
                                  .select_cols = c->select_cols,
                                  .nan = KSPEC_NAN_KEEP,
+                                 .fill = c->fill.at,
+                                 .fill_count = c->fill.count,
                                  .team = cli_ranks_reading(c)};
     kspec_dataset *all = NULL;
     kspec_error err;

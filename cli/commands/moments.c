@@ -7,7 +7,7 @@
 typedef struct {
     cli_common common;
     cli_estimation how;
-    int bound;
+    int bound, scale_free;
     const char *truth;
     cli_group_files groups;
 } moments_args;
@@ -23,6 +23,8 @@ static const cli_option options[] = {
     CLI_ESTIMATION_OPTIONS(HOW, "none"),
     {"bound",     0, OPT_FLAG,   ARG(bound),      NULL,
      "also the variance bound and its Chebyshev interval"},
+    {"scale-free", 0, OPT_FLAG,  ARG(scale_free), NULL,
+     "also m(n)/m(1)^n, which no factor of the matrix changes"},
     {"truth",     0, OPT_STRING, ARG(truth),      "M1,M2,...|FILE",
      "known moments to print beside: a list, or JSON of kspec theory"},
     CLI_GROUPS_OPTIONS(GROUPS),
@@ -59,6 +61,12 @@ static json_t *estimate_json(const moments_args *a, const kspec_moments_result *
         cli_set_reals(o, (cli_member[]){{"variance_bound", e->variance_bound},
                                         {"chebyshev_low", e->chebyshev_low},
                                         {"chebyshev_high", e->chebyshev_high},
+                                        {0}});
+    if (a->scale_free)
+        cli_set_reals(o, (cli_member[]){{"scale_free", e->scale_free},
+                                        {"scale_free_stderr", e->scale_free_std_error},
+                                        {"scale_free_ci_low", e->scale_free_ci_low},
+                                        {"scale_free_ci_high", e->scale_free_ci_high},
                                         {0}});
     if (r->missing) cli_set_reals(o, (cli_member[]){{"cycles", e->cycles}, {0}});
     return o;
@@ -112,6 +120,23 @@ static void print_estimate(FILE *f, const output *u, const kspec_estimate *e) {
         cli_cell(f, "%.3g", 11, e->chebyshev_high);
     }
     fputc('\n', f);
+}
+
+static void print_scale_free(FILE *f, const output *u) {
+    const kspec_moments_result *r = u->r;
+    const cli_common *c = &u->a->common;
+    fprintf(f, "\n%s   n  estimator   m(n)/m(1)^n  std. error     95%% interval from … to%s\n", cli_bold(c),
+            cli_plain(c));
+    for (size_t k = 0; k < r->count; k++) {
+        const kspec_estimate *e = r->estimates[k];
+        if (e->n == 1) continue;
+        fprintf(f, "%4d  %-9s", e->n, kspec_estimator_name(e->estimator));
+        cli_cell(f, "%.5g", 12, e->scale_free);
+        cli_cell(f, "%.2g", 11, e->scale_free_std_error);
+        cli_cell(f, "%.4g", 12, e->scale_free_ci_low);
+        cli_cell(f, "%.4g", 12, e->scale_free_ci_high);
+        fputc('\n', f);
+    }
 }
 
 /* The estimator that depends on the order of rows and columns: path, or Kong-Valiant in its place */
@@ -180,6 +205,7 @@ static void print_table(FILE *f, const void *result) {
         if (k && r->estimates[k]->estimator != r->estimates[k - 1]->estimator) fputc('\n', f);
         print_estimate(f, u, r->estimates[k]);
     }
+    if (u->a->scale_free) print_scale_free(f, u);
     if (r->permutations > 1 || r->side == KSPEC_SIDE_TRANSPOSED)
         fprintf(f, "\n%s: %s matrix%s", ordered_name(r), side_name(r), r->permutations > 1 ? "" : "\n");
     if (r->permutations > 1)
@@ -244,6 +270,7 @@ static int run(void *args) {
     kspec_moments_opts opts = cli_estimation_opts(&a->common, &a->how);
     kspec_matrix *phi = cli_estimation_trials(&a->common, d, &opts);
     opts.bound = a->bound;
+    opts.scale_free = a->scale_free;
     opts.correlation = !a->how.no_stderr && cli_wants_object(&a->common);
     opts.row_groups = groups.rows ? groups.rows->of : NULL;
     opts.col_groups = groups.cols ? groups.cols->of : NULL;

@@ -71,7 +71,7 @@ static const char *features(const report_args *a, const report *r) {
 
 /* Numbers among the words of a command line */
 typedef struct {
-    char seed[24], threads[16], nmax[16], center[16], population[2][24];
+    char seed[24], threads[16], nmax[16], center[16], population[2][24], fill[512];
 } digits;
 
 /* The command line of a part: its own words, then the options and INPUTs of the report */
@@ -99,6 +99,11 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
     add(w, "--select-rows", c->select_rows);
     add(w, "--axes", c->axes);
     add(w, "--nan", cli_given(c, "nan") ? cli_choice_name(cli_nan_policies, c->nan) : NULL);
+    size_t length = 0;
+    for (size_t i = 0; i < c->fill.count && length < sizeof text->fill; i++)
+        length += (size_t)snprintf(text->fill + length, sizeof text->fill - length, "%s%.17g", i ? "," : "",
+                                   c->fill.at[i]);
+    add(w, "--fill", c->fill.count ? text->fill : NULL);
     snprintf(text->seed, sizeof text->seed, "%llu", (unsigned long long)c->seed);
     add(w, "--seed", cli_given(c, "seed") ? text->seed : NULL);
     snprintf(text->threads, sizeof text->threads, "%d", c->threads);
@@ -113,6 +118,14 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
     }
     add(w, NULL, "--");
     for (size_t i = 0; i < c->input_count; i++) add(w, NULL, c->inputs[i]);
+}
+
+/* More values than a command line is made for */
+static int check_fill(const cli_common *c) {
+    enum { MOST = 20 };
+    return c->fill.count > MOST
+               ? cli_error(EXIT_USAGE, "--fill: %zu values, the report takes %d", c->fill.count, MOST)
+               : EXIT_DONE;
 }
 
 static int run_part(const report_args *a, report *r, int k) {
@@ -205,6 +218,7 @@ static int run(void *args) {
     cli_common *c = &a->common;
     const int writes = cli_rank() == 0; /* the others have a part in the computation only */
     int status = writes ? check_output(c) : EXIT_DONE;
+    if (!status) status = check_fill(c);
     if (status) return status;
     report r = {.common = c, .grouped = a->groups.rows || a->groups.column};
     set_time(&r);

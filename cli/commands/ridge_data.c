@@ -24,11 +24,15 @@ static int read_pair(const ridge_args *a, const char *role, const char *x, const
                                   .axes = a->common.axes,
                                   .select_rows = rows,
                                   .select_cols = y ? a->common.select_cols : rest,
+                                  .fill = a->common.fill.at,
+                                  .fill_count = a->common.fill.count,
                                   .in_place = 1},
                           of_y = {.size = sizeof of_y,
                                   .axes = y ? NULL : a->common.axes,
                                   .select_rows = rows,
-                                  .select_cols = y ? a->target_cols : a->target};
+                                  .select_cols = y ? a->target_cols : a->target,
+                                  .fill = a->common.fill.at,
+                                  .fill_count = a->common.fill.count};
     /* of a table the target first: a name that is not in the header is the likelier mistake */
     int status = EXIT_DONE;
     for (int k = 0; k < 2 && !status; k++)

@@ -23,12 +23,12 @@ static const cli_choice quantiles[] = {
 
 static const cli_choice methods[] = {
     {"fit", KSPEC_SPECTRUM_METHOD_FIT}, {"moments", KSPEC_SPECTRUM_METHOD_MOMENTS},
-    {"cvpca", KSPEC_SPECTRUM_METHOD_CVPCA}, {0},
+    {"cvpca", KSPEC_SPECTRUM_METHOD_CVPCA}, {"newton", KSPEC_SPECTRUM_METHOD_NEWTON}, {0},
 };
 
 static const cli_option options[] = {
     {"method",    0, OPT_CHOICE, ARG(method),     "M",
-     "fit of the matrix's own eigenvalues (the default), moments, or cvpca (cross-validated by trials)",
+     "fit of the matrix's own eigenvalues (the default), moments, cvpca (cross-validated) or newton",
      methods},
     {"count",     0, OPT_SIZE,   ARG(count),      "K",
      "eigenvalues to print (default 20 in the table, min(rows, columns) in JSON)", .min = 1},
@@ -39,7 +39,8 @@ static const cli_option options[] = {
     {"truth",     0, OPT_STRING, ARG(truth),      "FILE",
      "eigenvalues for the table and the picture: one row or column, or JSON of kspec theory"},
     {"rank",      0, OPT_SIZE,   ARG(rank),       "D",
-     "moments: number of eigenvalues (default: as the moments say); implies --method moments", .min = 1},
+     "moments, newton: number of eigenvalues (default: as the moments say); implies --method moments",
+     .min = 1},
     {"moments",   0, OPT_STRING, ARG(moments),    "M1,M2,...|FILE",
      "from these moments, not a matrix: a list, or JSON of kspec moments or kspec theory"},
     {"stderr",    0, OPT_LIST,   ARG(std_errors), "S1,S2,...",
@@ -111,23 +112,10 @@ static int check_method(spectrum_args *a) {
 
 /* Options for a matrix, or for error bars, need one. */
 static int check_options(spectrum_args *a) {
-    static const char *const of_a_matrix[] = {"estimator",
-                                              "permutations",
-                                              "side",
-                                              "sampled",
-                                              "trial-scheme",
-                                              "splits",
-                                              "no-stderr",
-                                              "normalize",
-                                              "center",
-                                              "no-center",
-                                              "select-cols",
-                                              "select-rows",
-                                              "axes",
-                                              "nan",
-                                              "population-rows",
-                                              "population-cols",
-                                              NULL};
+    static const char *const of_a_matrix[] = {
+        "estimator", "permutations", "side",   "sampled",         "trial-scheme",    "splits",
+        "no-stderr", "normalize",    "center", "no-center",       "select-cols",     "select-rows",
+        "axes",      "nan",          "fill",   "population-rows", "population-cols", NULL};
     for (const char *const *name = of_a_matrix; a->moments && *name; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);
@@ -240,6 +228,7 @@ static int run(void *args) {
             [KSPEC_SPECTRUM_METHOD_FIT] = {spectrum_fit_print, spectrum_fit_json},
             [KSPEC_SPECTRUM_METHOD_MOMENTS] = {spectrum_moments_print, spectrum_moments_json},
             [KSPEC_SPECTRUM_METHOD_CVPCA] = {spectrum_cvpca_print, spectrum_cvpca_json},
+            [KSPEC_SPECTRUM_METHOD_NEWTON] = {spectrum_newton_print, spectrum_newton_json},
         };
         status = cli_done(&a->common, of[r->method].print, of[r->method].json,
                           &(spectrum_output){a, d, r, truth.at, truth.count});
@@ -264,13 +253,15 @@ const cli_command cmd_spectrum = {
                 "spectrum INPUT... --method moments [--rank D] [-n NMAX] [--estimator E] [--weights W] "
                 "[--grid T] [--upper B] [OPTIONS]\n"
                 "spectrum INPUT... --method cvpca [--splits R] [OPTIONS]\n"
+                "spectrum INPUT... --method newton --rank D [-n NMAX] [OPTIONS]\n"
                 "spectrum --moments M1,M2,...|FILE [--rank D] [--stderr S1,S2,...] [OPTIONS]",
     .description =
         "The eigenvalues of the kernel operator: by a fit of the matrix's own eigenvalues, which undoes "
         "their spread by\n"
         "sampling; from unbiased moments, by the measure on [0, B] whose moments are nearest (Kong "
-        "and Valiant); or\n"
-        "cross-validated by trials (cvpca).",
+        "and Valiant);\n"
+        "cross-validated by trials (cvpca); or by Newton's identities, a baseline for moments that are "
+        "exact.",
     .options = options,
     .args_size = sizeof(spectrum_args),
     .reads_input = 1,

@@ -63,5 +63,8 @@ json_t *spectrum_moments_json(const void *result);
 void spectrum_cvpca_print(FILE *f, const void *result);
 json_t *spectrum_cvpca_json(const void *result);
 
+void spectrum_newton_print(FILE *f, const void *result);
+json_t *spectrum_newton_json(const void *result);
+
 void spectrum_fit_print(FILE *f, const void *result);
 json_t *spectrum_fit_json(const void *result);

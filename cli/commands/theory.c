@@ -22,6 +22,8 @@ static const cli_option options[] = {
      "rbf: the inputs' covariance Sigma_x (default: identity)", .of = RBF},
     {"eigenvalues", 0,   OPT_SIZE,   ARG(eigenvalues), "K",
      "rbf: also list the K largest eigenvalues", .min = 1, .of = RBF},
+    {"eigenfunctions", 0, OPT_STRING, ARG(eigenfunctions), "POINTS",
+     "rbf: their eigenfunctions at the rows of this INPUT", .of = RBF},
     {"eigenvalue",  0,   OPT_LIST,   ARG(eigenvalue),  "C[,C...]",
      "linear: the eigenvalues, one or one per dimension", .of = LINEAR},
     {"kernel",      0,   OPT_CHOICE, ARG(kernel),      "KERNEL",
@@ -115,6 +117,8 @@ static json_t *to_json(const void *result) {
         json_object_set_new(o, "eigenvalues", cli_reals(s->lambda, s->count));
         json_object_set_new(o, "log_eigenvalues", cli_reals(s->log_lambda, s->count));
     }
+    if (s->functions)
+        json_object_set_new(o, "eigenfunctions", cli_real_rows(s->functions, s->points, s->count));
     if (s->N) {
         json_object_set_new(o, "multiplicities", wholes(s->N, s->count));
         json_object_set_new(o, "log_multiplicities", cli_reals(s->log_N, s->count));
@@ -147,6 +151,20 @@ static void print_eigenvalues(FILE *f, const theory_args *a, const theory_spectr
     }
 }
 
+/* A row for each eigenvalue, a column for each of the first points */
+static void print_functions(FILE *f, const theory_args *a, const theory_spectrum *s) {
+    enum { MOST = 6 };
+    const size_t shown = s->points < MOST ? s->points : MOST;
+    fprintf(f, "\n%s   k  eigenfunction at point 1%s%zu%s\n", cli_bold(&a->common), shown > 1 ? " to " : "",
+            shown, cli_plain(&a->common));
+    for (size_t k = 0; k < s->count; k++) {
+        fprintf(f, "%4zu", k + 1);
+        for (size_t i = 0; i < shown; i++) fprintf(f, "  %12.6g", s->functions[i * s->count + k]);
+        fputc('\n', f);
+    }
+    if (shown < s->points) fprintf(f, "--json lists all %zu points\n", s->points);
+}
+
 /* The moments in closed form beside the sums over the eigenvalues listed */
 static void print_comparisons(FILE *f, const theory_args *a, const theory_spectrum *s) {
     char title[40];
@@ -174,6 +192,7 @@ static void print_table(FILE *f, const void *result) {
         fputc('\n', f);
     }
     if (s->listed) print_eigenvalues(f, a, s);
+    if (s->functions) print_functions(f, a, s);
     if (a->check) print_comparisons(f, a, s);
 }
 
@@ -193,6 +212,7 @@ static int run(void *args) {
     json_decref(s.about);
     free(s.m);
     free(s.lambda);
+    free(s.functions);
     return status;
 }
 
@@ -200,7 +220,7 @@ const cli_command cmd_theory = {
     .name = "theory",
     .summary = "moments and eigenvalues known in closed form",
     .synopsis = "theory rbf (--eta E[,E...] | --sigma FILE --sigma-x FILE) [--dim D] [-n NMAX] "
-                "[--eigenvalues K] [--check] "
+                "[--eigenvalues K] [--eigenfunctions POINTS] [--check] "
                 "[OPTIONS]\n"
                 "theory linear --eigenvalue C[,C...] [--dim D] [-n NMAX] [--check] [OPTIONS]\n"
                 "theory sphere --kernel KERNEL --dim D [--degree KMAX] [--scale S] [--power Q] [-n NMAX] "

@@ -12,7 +12,7 @@ typedef struct {
     cli_list eta, eigenvalue;
     double scale;
     int nmax, check, kernel;
-    const char *sigma, *sigma_x;
+    const char *sigma, *sigma_x, *eigenfunctions;
 } theory_args;
 
 /* The first argument */
@@ -35,6 +35,9 @@ typedef struct {
     /* Are they printed, and what numbers them: "k" from 1, or "degree" from 0? */
     int listed;
     const char *index;
+    /* points x count: the eigenfunctions at some points, or NULL */
+    size_t points;
+    double *functions;
 } theory_spectrum;
 
 /* Makes room for `count` eigenvalues, and for multiplicities if wanted; an exit status. */

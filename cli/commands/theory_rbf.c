@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-/* Eigenvalues that --check sums where none are asked for */
-enum { CHECKED = 1000000 };
+/* Eigenvalues that --check sums, and that --eigenfunctions lists, where none are asked for */
+enum { CHECKED = 1000000, FUNCTIONS = 10 };
 
 /* The eta of every dimension: listed, one for all, or of two matrices; the number of dimensions to a->dim. */
 static int find_eta(theory_args *a, double **eta, size_t *count) {
@@ -32,7 +32,36 @@ static int find_eta(theory_args *a, double **eta, size_t *count) {
     return EXIT_DONE;
 }
 
+/* The eigenfunctions at the points of a file. They have coordinates where inputs are standard normal. */
+static int find_functions(const theory_args *a, const double *eta, size_t dim, theory_spectrum *s) {
+    kspec_dataset *d = NULL;
+    kspec_error err;
+    const kspec_read_opts how = {.size = sizeof how};
+    int status = cli_read_one(&a->common, "eigenfunctions", a->eigenfunctions, &how, &d);
+    if (status) return status;
+    const kspec_matrix points = kspec_dataset_trial(d, 0);
+    if (points.cols != dim) {
+        status = cli_error(EXIT_INPUT, "--eigenfunctions: %s has points in %zu dimension%s, --dim is %zu",
+                           a->eigenfunctions, points.cols, cli_s(points.cols), dim);
+    } else {
+        s->points = points.rows;
+        s->functions = calloc(points.rows, s->count * sizeof *s->functions);
+        if (!s->functions) status = cli_no_memory();
+    }
+    if (!status) {
+        kspec_status st = kspec_theory_rbf_eigenfunctions(eta, dim, &points, s->count, s->functions, &err);
+        if (st) status = cli_fail(st, &err);
+    }
+    kspec_dataset_free(d);
+    return status;
+}
+
 int theory_rbf(theory_args *a, theory_spectrum *s) {
+    if (a->eigenfunctions && (a->sigma || a->sigma_x))
+        return cli_error(EXIT_USAGE,
+                         "theory rbf: --eigenfunctions goes with --eta, not --sigma or --sigma-x");
+    if (a->eigenfunctions && a->eigenvalues == 0) a->eigenvalues = FUNCTIONS;
+
     if (a->eigenvalues > 100000000)
         return cli_error(EXIT_USAGE, "--eigenvalues: %zu exceeds 100000000", a->eigenvalues);
     double *eta = NULL;
@@ -48,6 +77,7 @@ int theory_rbf(theory_args *a, theory_spectrum *s) {
             st = kspec_theory_rbf_eigenvalues(eta, dim, s->count, s->lambda, s->log_lambda, &err);
         if (st) status = cli_fail(st, &err);
     }
+    if (!status && a->eigenfunctions) status = find_functions(a, eta, dim, s);
     s->closed = a->nmax;
     s->about =
         json_pack("{s:s, s:I, s:o}", "kernel", "rbf", "dim", (json_int_t)a->dim, "eta", cli_reals(eta, dim));

@@ -119,6 +119,7 @@ struct cli_common {
     /* Commands that read a matrix; nan is a kspec_nan */
     const char *select_rows, *select_cols, *axes;
     int nan;
+    cli_list fill;
     /* set by a command that takes a host's arrays on a GPU where they are */
     int on_device;
     /* For the envelope of the JSON object: what was read, what was warned of, when the command began */

@@ -126,6 +126,8 @@ static kspec_read_opts as_asked(const cli_common *c) {
                              .select_rows = c->select_rows,
                              .select_cols = c->select_cols,
                              .nan = (kspec_nan)c->nan,
+                             .fill = c->fill.at,
+                             .fill_count = c->fill.count,
                              .in_place = 1,
                              .on_device = c->on_device};
 }

@@ -51,6 +51,8 @@ static const cli_option input_options[] = {
      "the axes of the file: of a 3-D array (default trials,rows,cols), or cols,rows", axes},
     {"nan",         0, OPT_CHOICE, COMMON(nan),         "WHAT",
      "missing values: error, omit-rows, omit-cols, ragged-trials, pairwise", cli_nan_policies},
+    {"fill",        0, OPT_LIST,   COMMON(fill),        "VALUE",
+     "this value means missing, too, such as -999; several between commas"},
     {0},
 };
 /* clang-format on */

@@ -151,7 +151,7 @@ typedef struct {
     kspec_progress progress;
     /* ragged trials of the first and of the second matrix, as in kspec_moments_opts */
     const size_t *row_trials, *other_row_trials;
-    /* the highest order of moments to compare; default 4, or what fits the sizes and AUTO's budget */
+    /* the highest order of moments to compare, 1 to 4; default 2: more may take many times as long */
     int nmax;
     kspec_team *team; /* shares the work out among processes; NULL: this one alone */
     /* What doubts call the matrices; default "the first matrix" and "the second matrix" */

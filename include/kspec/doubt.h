@@ -59,6 +59,7 @@ typedef enum {
     KSPEC_DOUBT_NO_ERROR_BAR,
     KSPEC_DOUBT_NOTHING_SHARED,
     KSPEC_DOUBT_NO_INTERVALS,
+    KSPEC_DOUBT_ILL_CONDITIONED,
     KSPEC_DOUBT_CONSTANT_COLUMNS, /* kspec_norm(): `where` is the method; kspec_ridge_...(): the point */
     KSPEC_DOUBT_NEAR_FLOOR,
     KSPEC_DOUBT_DISAGREES,

@@ -41,6 +41,10 @@ typedef struct {
      * such arrays, all of their rows and columns are taken, and `nan` is KSPEC_NAN_ERROR; otherwise, and with
      * 0, they are copied to the host. */
     int on_device;
+    /* fill_count values that mean missing, such as -999; `nan` says what happens to them. A value counts in
+     * the form that float32 gives it, too. */
+    const double *fill;
+    size_t fill_count;
 } kspec_read_opts;
 
 typedef struct {

@@ -75,6 +75,7 @@ typedef struct {
      * NONE. */
     kspec_center center;
     int bound; /* 1: give the variance bound of PATH and EXACT, from the moments of Phi squared elementwise */
+    int scale_free;  /* 1: give m(n)/m(1)^n, too. Not with no_stderr or the assignment scheme. */
     int correlation; /* 1: give the correlation of the estimates' errors. Not with no_stderr. */
     /* AUTO only: how much work it may spend, as a multiple of the default of 1, which takes a few seconds.
      * With more, EXACT reaches a higher order on a large matrix and PATH is averaged over more orders. */
@@ -124,6 +125,10 @@ typedef struct {
     /* EXACT: how far rounding may have moved the value, where entries differ by orders of magnitude. The
      * interval includes it. Above a tenth of the standard error it is a doubt. 0 for the other estimators. */
     double rounding;
+    /* m(n)/m(1)^n, which no factor of Phi changes: the ratio of the estimates less its bias by the jackknife,
+     * its standard error and a nominal 95% interval. NaN unless asked for, and where leaving one out leaves
+     * nothing. */
+    double scale_free, scale_free_std_error, scale_free_ci_low, scale_free_ci_high;
 } kspec_estimate;
 
 typedef struct {

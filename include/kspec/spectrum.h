@@ -23,11 +23,16 @@ KSPEC_BEGIN_DECLS
  * the trials and B the other half (Stringer et al., 2019), averaged over splits and both orders. Independent
  * noise adds nothing on the mean, so that they may be negative; the sampling is not undone. The intervals
  * come from a jackknife over rows, in up to 20 groups.
+ *
+ * NEWTON takes the moments of a given rank d <= 10 at their word: Newton's identities make of m(1) ... m(d)
+ * the polynomial whose roots are the eigenvalues. It has no error bars and is a baseline: estimated moments
+ * nearly always give complex roots from d = 3 on. The result says how ill-conditioned the problem is.
  */
 typedef enum {
     KSPEC_SPECTRUM_METHOD_FIT = 0,
     KSPEC_SPECTRUM_METHOD_MOMENTS,
-    KSPEC_SPECTRUM_METHOD_CVPCA
+    KSPEC_SPECTRUM_METHOD_CVPCA,
+    KSPEC_SPECTRUM_METHOD_NEWTON
 } kspec_spectrum_method;
 
 /* What the residuals are weighted by. */
@@ -52,8 +57,8 @@ typedef enum {
 typedef struct {
     size_t size;                  /* sizeof this struct */
     kspec_spectrum_method method; /* default FIT; what MOMENTS alone has (below) implies MOMENTS */
-    kspec_center center;       /* default ROWS; with MOMENTS NONE, as the papers define a kernel's moments */
-    kspec_center truth_center; /* of eigenvalues to compare with, such as NONE; DEFAULT: none are */
+    kspec_center center;          /* default ROWS; NONE with MOMENTS and NEWTON */
+    kspec_center truth_center;    /* of eigenvalues to compare with, such as NONE; DEFAULT: none are */
     /* How the moments are estimated, and what rows, columns and trials are; one estimator. FIT takes orders
      * up to 4 as its check unless nmax says otherwise. Its seed, threads, progress, center, correlation,
      * device and team must be 0: those here are used. */
@@ -77,8 +82,8 @@ typedef struct {
      * those that are resolved, where there are 8. */
     size_t exponent_from, exponent_to;
 
-    /* The rest is MOMENTS'. d, up to 10^8, no less than the number of eigenvalues that matter; more add
-     * little but zeros. Default: free mass, with a list of up to 4096. */
+    /* The rest is MOMENTS'; the rank is NEWTON's, too, 1 to 10. d, up to 10^8, no less than the number of
+     * eigenvalues that matter; more add little but zeros. Default: free mass, with a list of up to 4096. */
     size_t rank;
     size_t grid; /* Points of the grid, 3 to 100,000. Default 1001. */
     kspec_grid spacing;
@@ -174,22 +179,32 @@ typedef struct {
     int splits, groups;
 } kspec_spectrum_cvpca;
 
+/* What NEWTON alone knows. */
+typedef struct {
+    double *imaginary;    /* of each root, whose real part is in `eigenvalues` */
+    size_t complex_count; /* how many roots are complex */
+    /* How far, in units of the largest root, errors of a part e in every moment move a root, divided by e;
+     * infinite where two roots are equal. */
+    double condition;
+} kspec_spectrum_newton;
+
 typedef struct {
     /* The method and the centring that were used; the latter is DEFAULT where moments were given. */
     kspec_spectrum_method method;
     kspec_center center;
     /* The eigenvalues, decreasing. FIT: averages over families, far more of them than min(P,Q) where the
      * sample says that there are; one beyond `resolved` is an extrapolation. MOMENTS: means over the draws,
-     * or those of the one solution. CVPCA: in the order of one half's singular values. */
+     * or those of the one solution. CVPCA: in the order of one half's singular values. NEWTON: the roots'
+     * real parts. */
     size_t rank;
     double *eigenvalues;
     double *std_error; /* their standard deviations and 95% intervals; NaN where there are none */
     double *ci_low, *ci_high;
     /* The moments: as given or estimated without bias, and those of the spectrum (MOMENTS: of the one
-     * solution's measure, times d where there is a rank; CVPCA: NULL). */
+     * solution's measure, times d where there is a rank; CVPCA, NEWTON: NULL). */
     size_t count;
     double *given, *given_std_error, *fitted;
-    /* The effective dimension at each t; 0 and NULL for CVPCA, no intervals for MOMENTS (NULL). */
+    /* The effective dimension at each t; 0 and NULL for CVPCA and NEWTON, no intervals for MOMENTS (NULL). */
     size_t t_count;
     double *t, *effective_dimension, *effective_dimension_std_error;
     double *effective_dimension_ci_low, *effective_dimension_ci_high;
@@ -207,14 +222,15 @@ typedef struct {
     kspec_spectrum_fit *fit; /* the part of the method that was used; the others are NULL */
     kspec_spectrum_lp *lp;
     kspec_spectrum_cvpca *cvpca;
+    kspec_spectrum_newton *newton;
     kspec_device_used device; /* where the products were made; `moments` has its own */
 } kspec_spectrum_result;
 
 /*
  * Recovers opts->rank eigenvalues, or with 0 as many as there are, from the moments m(1) ... m(count), 1 to
- * 1000 of them, by MOMENTS. std_error has their standard errors, or is NULL where they are exact or nothing
- * is known; correlation (count x count) is that of their errors, or NULL where they are independent. Moments
- * that no measure has give the nearest one.
+ * 1000 of them, by MOMENTS or NEWTON. std_error has their standard errors, or is NULL where they are exact
+ * or nothing is known; correlation (count x count) is that of their errors, or NULL where they are
+ * independent. Moments that no measure has give the nearest one.
  *
  * Time: a linear program of `count` + 1 rows and `grid` columns for each draw, some milliseconds. Memory:
  * `rank` doubles for each draw, and the linear program for each thread.

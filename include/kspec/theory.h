@@ -30,6 +30,16 @@ KSPEC_API kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t di
                                                     double *eigenvalues, double *logs, kspec_error *err);
 
 /*
+ * The eigenfunctions of the `count` largest eigenvalues, in the same order, to values (points x count): of
+ * equal eigenvalues, a basis of products. The points are rows in coordinates where x ~ N(0, I), so that the
+ * kernel is exp(-sum eta_i (x_i - y_i)^2 / 2). Each has mean square 1 under x; the sum over k of
+ * lambda_k f_k(x) f_k(y) tends to the kernel.
+ */
+KSPEC_API kspec_status kspec_theory_rbf_eigenfunctions(const double *eta, size_t dim,
+                                                       const kspec_matrix *points, size_t count,
+                                                       double *values, kspec_error *err);
+
+/*
  * The eigenvalues of Sx S^-1 (the generalised symmetric problem Sx v = eta S v) in decreasing order. S must
  * be symmetric positive definite and Sx symmetric positive semidefinite (else KSPEC_E_DATA); either may be
  * NULL, the identity, but not both. `eta` has room for as many values as a matrix has rows; *count says how

@@ -6,6 +6,7 @@ import ctypes
 import importlib
 import os
 import weakref
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -97,6 +98,7 @@ def read(
     select_rows: Any = None,
     select_cols: Any = None,
     nan: Nan = "keep",
+    fill: float | Sequence[float] = (),
     names: bool = False,
     mmap: bool = False,
 ) -> Any:
@@ -104,20 +106,23 @@ def read(
 
     x.npy, x.npz:key, x.h5:/path, x.mat:name, idx (MNIST) and text, which is told by its content. One matrix
     is rows x cols; several trials are trials x rows x cols. axes, select_rows and select_cols are as on the
-    command line; missing values stay NaN unless nan= says otherwise. names=True: also the columns' names of a
-    text file's header, or None. mmap=True: a large .npy file is not copied but mapped, so that the array
-    changes with the file, and the process ends by SIGBUS where the file is cut short. HDF5 and MATLAB files
-    need kspec-hdf5, or h5py and scipy.
+    command line; missing values, and the values of fill=, are NaN unless nan= says otherwise. names=True:
+    also the columns' names of a text file's header, or None. mmap=True: a large .npy file is not copied but
+    mapped, so that the array changes with the file, and the process ends by SIGBUS where the file is cut
+    short. HDF5 and MATLAB files need kspec-hdf5, or h5py and scipy.
     """
     if nan not in _NAN:
         raise ValueError(f"nan: {nan!r} must be one of {', '.join(_NAN)}")
     lib = library()
+    marks = np.atleast_1d(np.asarray(fill, dtype=np.float64)).ravel()
     options = h.kspec_read_opts(
         size=ctypes.sizeof(h.kspec_read_opts),
         axes=_words("axes", axes),
         nan=_NAN[nan],
         select_rows=_words("select_rows", select_rows),
         select_cols=_words("select_cols", select_cols),
+        fill=marks.ctypes.data_as(ctypes.POINTER(ctypes.c_double)),
+        fill_count=marks.size,
     )
     inputs = (ctypes.c_char_p * 1)(encode("path", os.fsdecode(path)))
     out, err = ctypes.POINTER(h.kspec_dataset)(), h.kspec_error()

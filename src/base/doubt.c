@@ -54,8 +54,8 @@ static const kind kinds[] = {
         "commas, too, write points, or semicolons between columns"},
 
     [KSPEC_DOUBT_FILL_VALUE] = {SERIOUS, "fill-value",
-        "{count} values are {value:7}, a usual mark of missing ones, far from the rest of their columns; "
-        "the first is in row {row}, column {column} (from 0)",
+        "{count} values are {value:7}, a usual mark of missing ones, far from the other values of the "
+        "column; the first is in row {row}, column {column} (from 0)",
         {"count", "value", "row", "column"}, "fill"},
     [KSPEC_DOUBT_WILD_ENTRY] = {SERIOUS, "wild-entry",
         "row {row}, column {column} (from 0) is {value:7} and carries {share:%} of the {what}: correct it, "
@@ -197,6 +197,10 @@ static const kind kinds[] = {
         {"eigenvalue"}},
     [KSPEC_DOUBT_NO_INTERVALS] = {WARNING, "no-intervals",
         "there are no intervals: they need at least 4 rows that are a sample"},
+    [KSPEC_DOUBT_ILL_CONDITIONED] = {SERIOUS, "ill-conditioned",
+        "{complex} of {rank} roots are complex, and errors of 1% in every moment move one by {condition:2} "
+        "percent of the largest: Newton's identities are of no use for estimated moments; use another method",
+        {"complex", "rank", "condition"}, "method", "moments"},
 
     [KSPEC_DOUBT_CONSTANT_COLUMNS] = {WARNING, "constant-columns",
         "constant columns, {constant} of {cols}, add nothing to any distance",

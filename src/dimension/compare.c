@@ -114,25 +114,21 @@ static kspec_status set_p(job *j, const ks_run *run, double cross, double *p, ks
 }
 
 /*
- * The usual alignment, <K, L> / (|K| |L|), of the means over trials; products of Gram matrices through
- * columns.
+ * The usual alignment, <K, L> / (|K| |L|), of the means over trials. own: <K, L> where either has one trial.
  */
-static kspec_status biased_alignment(job *j, const ks_run *run, double *value, kspec_error *err) {
+static kspec_status biased_alignment(job *j, const ks_run *run, double own, double *value, kspec_error *err) {
     ks_arena arena = {0};
-    size_t P = j->one.P, Q = j->one.Q, R = j->two.Q;
-    const double *X = ks_measured_mean(&j->first, &arena), *Y = ks_measured_mean(&j->second, &arena);
-    kspec_status st = X && Y ? KSPEC_OK : ks_nomem(err, "the means over trials", arena.failed);
-    const ks_two pairs[3] = {{.X = X, .Z = X, .Y = Y, .W = Y, .P = P, .Q = Q, .R = R},
-                             {.X = X, .Z = X, .Y = X, .W = X, .P = P, .Q = Q, .R = Q},
-                             {.X = Y, .Z = Y, .Y = Y, .W = Y, .P = P, .Q = R, .R = R}};
-    double a[3] = {0};
-    for (int k = 0; k < 3 && !st; k++) {
-        ks_sums sums;
-        st = ks_sums_make(run, &pairs[k], &sums, &arena, err);
-        if (!st) a[k] = sums.all.a;
+    kspec_status st = KSPEC_OK;
+    if (isnan(own)) {
+        const double *X = ks_measured_mean(&j->first, &arena), *Y = ks_measured_mean(&j->second, &arena);
+        const ks_two both = {.X = X, .Z = X, .Y = Y, .W = Y, .P = j->one.P, .Q = j->one.Q, .R = j->two.Q};
+        ks_sums sums = {.whole = NAN};
+        st = X && Y ? ks_sums_make(run, &both, &sums, &arena, err)
+                    : ks_nomem(err, "the means over trials", arena.failed);
+        own = sums.whole;
     }
     ks_arena_free(&arena);
-    *value = a[1] > 0 && a[2] > 0 ? a[0] / sqrt(a[1] * a[2]) : NAN;
+    *value = j->one.own > 0 && j->two.own > 0 ? own / sqrt(j->one.own) / sqrt(j->two.own) : NAN;
     return st;
 }
 
@@ -182,11 +178,11 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
     const ks_two_matrices both = {&j->o, {&j->first, &j->second}, {&j->one, &j->two}};
     if (!st) st = ks_differences_make(&third, &both, r, &j->arena, err);
     if (st || j->o.paired != KSPEC_PAIRED_ROWS) return st;
-    double *cross;
-    st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &j->arena, err);
+    double *cross, own;
+    st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &own, &j->arena, err);
     if (!st) st = set_alignment(j, cross, r, err);
     if (!st) st = set_p(j, &last, cross[0], &r->alignment_p, err);
-    return st ? st : biased_alignment(j, &last, &r->alignment_biased, err);
+    return st ? st : biased_alignment(j, &last, own, &r->alignment_biased, err);
 }
 
 /* The sums of either, those of both for the alignment, and higher moments */

@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { HIGHEST = KS_HIGHER_MOST };
+/* The highest order that may be asked for, and that of a call that asks for none */
+enum { HIGHEST = KS_HIGHER_MOST, USUAL = 2 };
 
 /*
  * Of one matrix, or of a part of it: 1 + P + Q values each (from all, without each row, without each
@@ -175,6 +176,7 @@ static kspec_status list_quarters(const ks_run *run, const ks_two_matrices *of, 
             double from = (2 * q + k) / (2.0 * QUARTERS), to = (2 * q + k + 1) / (2.0 * QUARTERS);
             ks_run each = ks_run_part(run, from, to);
             st = open_quarter(of->matrix[k], (size_t)q / 2, (size_t)q % 2, &m, arena, err);
+            m.ratio_unused = 1;
             if (!st) st = ks_second_make(&each, &m, of->o->splits, of->o->seed, &s, arena, err);
             if (!st) st = list_second(&s, &part[q][k], arena, err);
         }
@@ -195,7 +197,7 @@ typedef struct {
 static kspec_status gather(const ks_run *run, const ks_two_matrices *of, material *m, ks_arena *arena,
                            kspec_error *err) {
     kspec_status st = KSPEC_OK;
-    *m = (material){.highest = of->o->nmax ? of->o->nmax : HIGHEST, .quarters = have_quarters(of)};
+    *m = (material){.highest = of->o->nmax ? of->o->nmax : USUAL, .quarters = have_quarters(of)};
     ks_higher how = higher_of(of->o);
     how.nmax = m->highest;
     for (int k = 0; k < 2 && !st; k++) {

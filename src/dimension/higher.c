@@ -7,8 +7,8 @@
 #include <math.h>
 
 /*
- * The plan of m(3) and m(4) by exact, as far as AUTO would have it, up to nmax (0: 4); *last is how far, or
- * 0. Call ks_tasks_free() afterwards.
+ * The plan of m(3) and m(4) by exact, as far as AUTO would have it, up to nmax; *last is how far, or 0.
+ * Call ks_tasks_free() afterwards.
  */
 static kspec_status plan_higher(const ks_higher *how, const ks_trials *t, kspec_moments_opts *o,
                                 ks_tasks *tasks, int *last, kspec_error *err) {
@@ -17,7 +17,7 @@ static kspec_status plan_higher(const ks_higher *how, const ks_trials *t, kspec_
            shorter = sampled < t->Q - 1 ? sampled : t->Q - 1;
     int most = shorter < KS_HIGHER_MOST ? (int)shorter : KS_HIGHER_MOST;
     *o = (kspec_moments_opts){.size = sizeof *o,
-                              .nmax = how->nmax && how->nmax < most ? how->nmax : most,
+                              .nmax = how->nmax < most ? how->nmax : most,
                               .estimators = KSPEC_ESTIMATOR_AUTO,
                               .seed = how->seed,
                               .splits = how->splits,

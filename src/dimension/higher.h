@@ -6,7 +6,7 @@
 
 enum { KS_HIGHER_MOST = 4 };
 
-/* The highest order wanted, 0: KS_HIGHER_MOST; the others as in kspec_moments_opts */
+/* The highest order wanted, up to KS_HIGHER_MOST; the others as in kspec_moments_opts */
 typedef struct {
     int nmax, splits;
     uint64_t seed;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ROWS = 1500 };
+enum { MOST_ROWS = 1000 };
 
 /* ---- one matrix ---- */
 

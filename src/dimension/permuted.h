@@ -19,7 +19,7 @@ typedef struct {
 } ks_shape;
 
 /*
- * Of A and B (P x Q each, row-major), from at most 1500 rows that the seed draws. Holds two n x n matrices,
+ * Of A and B (P x Q each, row-major), from at most 1000 rows that the seed draws. Holds two n x n matrices,
  * and takes n^2 (Q + n) multiply-adds. P must be at least 4.
  */
 kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, size_t P, size_t Q,

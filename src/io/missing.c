@@ -186,7 +186,7 @@ static kspec_status change(ks_dataset *set, const census *c, kspec_nan policy, c
     if (fresh.data) {
         ks_array_free(&set->storage);
         set->storage = fresh;
-        d->data = y;
+        d->data = y, d->file = NULL;
     }
     d->omitted_rows = d->rows - shape[1];
     d->omitted_cols = d->cols - shape[2];

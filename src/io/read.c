@@ -13,6 +13,8 @@ static kspec_status check_arguments(const char *const *inputs, size_t count, con
     if (!inputs || !count) return ks_fail(err, KSPEC_E_ARG, "no input given");
     if ((unsigned)opts->nan > KSPEC_NAN_KEEP)
         return ks_fail(err, KSPEC_E_ARG, "unknown missing-value policy %d", (int)opts->nan);
+    kspec_status st = ks_fill_check(opts, err);
+    if (st) return st;
     int standard = 0;
     for (size_t k = 0; k < count; k++) {
         if (!inputs[k] || !*inputs[k]) return ks_fail(err, KSPEC_E_ARG, "input %zu has no name", k + 1);
@@ -136,19 +138,29 @@ static kspec_status gather(ks_part *parts, size_t count, int in_place, ks_datase
 static kspec_status deal_with_missing(ks_part *parts, size_t count, const kspec_read_opts *opts,
                                       ks_dataset *set, kspec_error *err) {
     kspec_dataset *d = &set->d;
-    if (!set->trials) return ks_missing_apply(set, parts, opts, err);
-    for (size_t t = 0; t < d->trials; t++) d->missing += ks_missing_count(&set->trials[t]);
-    if (opts->nan == KSPEC_NAN_KEEP || (!d->missing && opts->nan != KSPEC_NAN_RAGGED_TRIALS)) return KSPEC_OK;
-    ks_free(set->trials);
-    set->trials = NULL;
-    const size_t shape[3] = {d->trials, d->rows, d->cols};
-    kspec_status st = copy_all(parts, count, shape, set, err);
+    kspec_status st = KSPEC_OK;
+    if (set->trials) {
+        int filled = 0;
+        for (size_t t = 0; t < d->trials; t++) {
+            d->missing += ks_missing_count(&set->trials[t]);
+            filled |= ks_fill_found(&set->trials[t], opts);
+        }
+        const int as_it_is =
+            opts->nan == KSPEC_NAN_KEEP || (!d->missing && opts->nan != KSPEC_NAN_RAGGED_TRIALS);
+        if (!filled && as_it_is) return KSPEC_OK;
+        ks_free(set->trials);
+        set->trials = NULL;
+        const size_t shape[3] = {d->trials, d->rows, d->cols};
+        st = copy_all(parts, count, shape, set, err);
+    }
+    if (!st) st = ks_fill_apply(set, parts->name, opts, err);
     return st ? st : ks_missing_apply(set, parts, opts, err);
 }
 
 /* May the inputs stay in the memory of a GPU? Nothing must be known of their numbers, then. */
 static int all_stay(const char *const *inputs, size_t count, const kspec_read_opts *o) {
-    if (!o->on_device || !o->in_place || o->select_rows || o->select_cols || o->nan != KSPEC_NAN_ERROR)
+    if (!o->on_device || !o->in_place || o->select_rows || o->select_cols || o->nan != KSPEC_NAN_ERROR ||
+        o->fill_count)
         return 0;
     for (size_t k = 0; k < count; k++)
         if (!ks_is_on_device(inputs[k])) return 0;

@@ -82,6 +82,11 @@ void ks_view_copy(const ks_view *v, double *dst);
 /* How many entries of a matrix are missing, whatever its memory order. */
 size_t ks_missing_count(const kspec_matrix *m);
 
+/* Values that mean missing (opts->fill): are they numbers, are there any, and NaN in their place. */
+kspec_status ks_fill_check(const kspec_read_opts *opts, kspec_error *err);
+int ks_fill_found(const kspec_matrix *m, const kspec_read_opts *opts);
+kspec_status ks_fill_apply(ks_dataset *set, const char *name, const kspec_read_opts *opts, kspec_error *err);
+
 /*
  * Counts the missing values and deals with them by the policy. The storage is changed in place where it is
  * our own memory, and replaced by a copy where it is a file's. Messages name the parts.

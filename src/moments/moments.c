@@ -13,6 +13,7 @@
 #include "moments/doubts.h"
 #include "moments/average.h"
 #include "moments/jackknife.h"
+#include "moments/scale_free.h"
 #include "moments/second.h"
 #include "moments/trials_device.h"
 #include "moments/where.h"
@@ -116,6 +117,13 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
     if ((st = check_holes(j, err))) return st;
     if (o->correlation && o->no_stderr)
         return ks_fail(err, KSPEC_E_ARG, "correlation and no_stderr cannot be combined");
+    if (o->scale_free && o->no_stderr)
+        return ks_about(err, "no_stderr", NULL,
+                        ks_fail(err, KSPEC_E_ARG, "scale_free needs error bars, which no_stderr leaves out"));
+    if (o->scale_free && o->scheme == KSPEC_TRIALS_ASSIGNMENT)
+        return ks_about(
+            err, "scheme", NULL,
+            ks_fail(err, KSPEC_E_ARG, "scale_free needs error bars, which the assignment scheme lacks"));
     if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
     if (o->splits == 0) o->splits = 8;
     size_t repeats = ks_trials_splits(&j->trials, o->splits);
@@ -145,7 +153,8 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
                              const double *square, ks_error_bar *bar) {
     size_t P = j->rows.count, Q = j->cols.count; /* what is left out at a time */
     double m = sum->m[n - 1];
-    kspec_estimate e = {task->label, n, m, NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN, 1, 0};
+    kspec_estimate e = {task->label, n, m,   NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN,
+                        1,           0, NAN, NAN, NAN, NAN};
     if (j->source.cycles) e.cycles = j->source.cycles[n - 1];
     if (sum->rows) {
         ks_jackknife(m, n, sum->rows + (size_t)(n - 1) * P, P, sum->cols + (size_t)(n - 1) * Q, Q, j->share,
@@ -158,6 +167,7 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
         e.rounding = ROUNDING * DBL_EPSILON * j->source.terms[n - 1];
         e.ci_low -= e.rounding, e.ci_high += e.rounding;
     }
+    if (j->o.scale_free) ks_scale_free(&e, sum, P, Q, j->share, j->room);
     if (square) {
         /* Var <= (1/P + 1/Q) n^2 V, V = E[value^2] - m^2 the variance of one cycle; Chebyshev at 95% */
         double V = square[n - 1] - m * m, factor = (1 / (double)P + 1 / (double)Q) * n * n;
@@ -291,7 +301,7 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
     for (size_t k = 0; k < count; k++) out->estimates[k] = &list[k];
     const size_t each = ks_size_add(j->rows.count, j->cols.count);
     j->bars = ks_arena_zalloc(&j->arena, count, sizeof *j->bars);
-    j->room = ks_arena_alloc(&j->arena, each, sizeof *j->room);
+    j->room = ks_arena_alloc(&j->arena, ks_size(each, j->o.scale_free ? 2 : 1), sizeof *j->room);
     if (j->arena.failed) return ks_nomem(err, "the jackknife", j->arena.failed);
     if (!j->o.correlation) return KSPEC_OK;
     out->correlation = ks_alloc(ks_size(count, count), sizeof *out->correlation);

@@ -20,8 +20,9 @@ typedef struct {
     /* unbiased for m(1), m(1)^2 and m(2), in units of 2^(2 exponent), 2^(4 exponent) and 2^(4 exponent) */
     double *trace, *square, *moment;
     int exponent;
-    /* the participation ratio of the matrix's own eigenvalues; NaN where entries are missing */
-    double naive;
+    /* the participation ratio of the matrix's own eigenvalues, and the sum of squares of its Gram matrix;
+     * NaN where entries are missing, and the sum where ks_second_of_moment() did not need it */
+    double naive, own;
     /* the part of the cycles of order 2 that missing entries leave */
     double cycles;
     /* by side, what sampling without replacement leaves of its variance: 1 - P/N; 1 where N is infinite */
@@ -39,6 +40,8 @@ typedef struct {
     double population[2];
     /* where there are none: each row and column by itself */
     ks_groups rows, cols;
+    /* 1: nobody asks for the ratio of the matrix's own eigenvalues, and what it takes is saved */
+    int ratio_unused;
 } ks_measured;
 
 /*
@@ -87,10 +90,11 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
 
 /*
  * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)): from
- * all, without each row, without each column of the first and of the second.
+ * all, without each row, without each column of the first and of the second. own: <K, L> of the Gram matrices
+ * themselves, where either has one trial; NaN otherwise.
  */
 kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
-                           uint64_t seed, double **cross, ks_arena *arena, kspec_error *err);
+                           uint64_t seed, double **cross, double *own, ks_arena *arena, kspec_error *err);
 
 /* The mean of a matrix's trials (P x Q, centred where asked) in the arena. */
 double *ks_measured_mean(ks_measured *m, ks_arena *arena);

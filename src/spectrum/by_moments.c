@@ -17,7 +17,7 @@ static const double smallest = 1e-6;
 
 typedef ks_spectrum_job job;
 
-static kspec_status check_moments(const job *j, kspec_error *err) {
+kspec_status ks_spectrum_check_moments(const job *j, kspec_error *err) {
     if (j->count == 0) return ks_fail(err, KSPEC_E_ARG, "number of moments 0 is below 1");
     if (j->count > 1000) return ks_fail(err, KSPEC_E_ARG, "number of moments %zu exceeds 1000", j->count);
     if (!j->m) return ks_fail(err, KSPEC_E_ARG, "the moments are missing (NULL)");
@@ -293,7 +293,7 @@ kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err) {
     kspec_spectrum_result *r = j->r;
     size_t rank = j->o.rank ? j->o.rank : KS_LISTED;
     program g = {0};
-    kspec_status st = check_moments(j, err);
+    kspec_status st = ks_spectrum_check_moments(j, err);
     if (st) return st;
     if (!j->o.rank && j->o.quantile)
         return ks_about(

@@ -7,6 +7,8 @@
 
 /* Noise that is given and that of the trials may differ by this share. */
 static const double NEAR = 0.1;
+/* An error of 1% in every moment moves a root by a tenth of the largest. */
+static const double ILL_CONDITIONED = 10;
 
 static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_spectrum_result *r) {
     const kspec_spectrum_fit *f = r->fit;
@@ -99,6 +101,9 @@ kspec_status ks_spectrum_doubts(ks_spectrum_job *j, kspec_error *err) {
         ks_doubt(to, KSPEC_DOUBT_TRUTH_CENTER, NULL, centers[r->center], 0);
     if (r->fit) doubt_fit(to, &j->o, r);
     if (r->lp) doubt_moments(to, r, j->bars);
+    if (r->newton && (r->newton->complex_count || !(r->newton->condition < ILL_CONDITIONED)))
+        ks_doubt(to, KSPEC_DOUBT_ILL_CONDITIONED, NULL, NULL, (double)r->newton->complex_count,
+                 (double)r->rank, r->newton->condition);
     if (r->cvpca && r->ci_low[0] <= 0) /* never without an interval */
         ks_doubt(to, KSPEC_DOUBT_NOTHING_SHARED, NULL, NULL, r->eigenvalues[0]);
     if (r->cvpca && !r->cvpca->groups && j->bars) ks_doubt(to, KSPEC_DOUBT_NO_INTERVALS, NULL, NULL, 0);

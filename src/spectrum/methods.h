@@ -38,6 +38,14 @@ kspec_status ks_check_cvpca(const kspec_matrix *phi, size_t ntrials, const kspec
 kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, size_t ntrials,
                                   const kspec_moments_opts *how, kspec_error *err);
 
+/* From j's moments, of which the first `rank` are used; checks them and the rank. */
+kspec_status ks_spectrum_by_newton(ks_spectrum_job *j, kspec_error *err);
+/* The largest rank */
+enum { KS_NEWTON_RANK = 10 };
+
+/* j's moments: 1 to 1000 finite numbers */
+kspec_status ks_spectrum_check_moments(const ks_spectrum_job *j, kspec_error *err);
+
 /* The result's given moments, with their errors and their participation ratio, from j's. */
 kspec_status ks_spectrum_given(ks_spectrum_job *j, kspec_error *err);
 

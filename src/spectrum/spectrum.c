@@ -29,7 +29,7 @@ static kspec_spectrum_method chosen(const kspec_spectrum_opts *o) {
 }
 
 static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *err) {
-    if (o->method < KSPEC_SPECTRUM_METHOD_FIT || o->method > KSPEC_SPECTRUM_METHOD_CVPCA)
+    if (o->method < KSPEC_SPECTRUM_METHOD_FIT || o->method > KSPEC_SPECTRUM_METHOD_NEWTON)
         return ks_fail(err, KSPEC_E_ARG, "unknown method %d", (int)o->method);
     if (!(o->noise >= 0 && isfinite(o->noise)))
         return ks_about(err, "noise", NULL,
@@ -47,6 +47,11 @@ static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *er
         return ks_about(
             err, "method", "moments",
             ks_fail(err, KSPEC_E_ARG, "the method cvpca has no rank, grid, upper end, weights, draws or t"));
+    if (o->method == KSPEC_SPECTRUM_METHOD_NEWTON &&
+        (o->grid || o->spacing || o->upper > 0 || o->weights || o->quantile || o->draws || o->t_count))
+        return ks_about(
+            err, "method", "moments",
+            ks_fail(err, KSPEC_E_ARG, "the method newton has no grid, upper end, weights, draws or t"));
     return KSPEC_OK;
 }
 
@@ -124,6 +129,8 @@ static kspec_status new_result(job *j, kspec_error *err) {
     j->r->method = j->o.method;
     if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT) j->r->fit = ks_arena_zalloc(arena, 1, sizeof *j->r->fit);
     if (j->o.method == KSPEC_SPECTRUM_METHOD_MOMENTS) j->r->lp = ks_arena_zalloc(arena, 1, sizeof *j->r->lp);
+    if (j->o.method == KSPEC_SPECTRUM_METHOD_NEWTON)
+        j->r->newton = ks_arena_zalloc(arena, 1, sizeof *j->r->newton);
     if (j->o.method == KSPEC_SPECTRUM_METHOD_CVPCA)
         j->r->cvpca = ks_arena_zalloc(arena, 1, sizeof *j->r->cvpca);
     return arena->failed ? ks_nomem(err, "the result", arena->failed) : KSPEC_OK;
@@ -158,6 +165,11 @@ static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out)
     return KSPEC_OK;
 }
 
+static kspec_status by_moments(job *j, kspec_error *err) {
+    return j->o.method == KSPEC_SPECTRUM_METHOD_NEWTON ? ks_spectrum_by_newton(j, err)
+                                                       : ks_spectrum_by_moments(j, err);
+}
+
 kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error, const double *correlation,
                                          size_t count, const kspec_spectrum_opts *opts,
                                          kspec_spectrum_result **out, kspec_error *err) {
@@ -169,7 +181,7 @@ kspec_status kspec_spectrum_from_moments(const double *m, const double *std_erro
              .count = count,
              .sample_top = NAN};
     kspec_status st = begin(&j, opts, 1, err);
-    if (!st) st = ks_spectrum_by_moments(&j, err);
+    if (!st) st = by_moments(&j, err);
     if (!st) st = ks_spectrum_doubts(&j, err);
     return finish(&j, ks_team_end(j.o.team, st, err), out);
 }
@@ -184,7 +196,8 @@ static const double moments_until = 0.7, sample_until = 0.8, fit_from = 0.2;
 
 static int moments_progress(void *ctx, double fraction) {
     const job *j = ctx;
-    double until = j->o.method == KSPEC_SPECTRUM_METHOD_MOMENTS ? moments_until : fit_from;
+    const int fit = j->o.method == KSPEC_SPECTRUM_METHOD_FIT || j->o.method == KSPEC_SPECTRUM_METHOD_CVPCA;
+    double until = fit ? fit_from : moments_until;
     return j->o.progress.report(j->o.progress.ctx, until * fraction);
 }
 
@@ -289,13 +302,21 @@ static kspec_status take_moments(const kspec_spectrum_opts *o, kspec_moments_opt
     used->size = sizeof *used; /* of ours, whatever the caller's */
     used->seed = o->seed;
     used->center = o->center;
-    const kspec_center usual =
-        o->method == KSPEC_SPECTRUM_METHOD_MOMENTS ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS;
+    const int of_moments =
+        o->method == KSPEC_SPECTRUM_METHOD_MOMENTS || o->method == KSPEC_SPECTRUM_METHOD_NEWTON;
+    const kspec_center usual = of_moments ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS;
     if ((st = ks_center_resolve(&used->center, usual, err))) return st;
     used->correlation = !used->no_stderr;
     used->device = o->device;
     used->team = o->team;
     return KSPEC_OK;
+}
+
+/* As many as the rank, as far as the matrix has them */
+static int newton_orders(const job *j, const kspec_matrix *phi) {
+    const size_t rank = j->o.rank < KS_NEWTON_RANK ? j->o.rank : KS_NEWTON_RANK;
+    const size_t n = !phi ? 0 : phi[0].rows < phi[0].cols ? phi[0].rows : phi[0].cols;
+    return (int)(rank < n ? rank : n);
 }
 
 static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, kspec_moments_opts *used,
@@ -312,6 +333,7 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, ks
         (st = check_estimation(&phi[0], used, fit ? "a fit" : "cross-validation", err)))
         return st;
     used->threads = j->run.threads;
+    if (j->o.method == KSPEC_SPECTRUM_METHOD_NEWTON && !used->nmax) used->nmax = newton_orders(j, phi);
     if (fit && !used->nmax) used->nmax = checked_orders(&phi[0], used->center);
     if (crossed && !used->nmax && phi) {
         int most = checked_orders(&phi[0], used->center);
@@ -370,9 +392,9 @@ static kspec_status run_method(job *j, const call *c, kspec_error *err) {
         j->run = whole;
     }
     if (!st) st = sample(j, c->phi, c->ntrials, &c->how, err);
-    if (!st && j->o.method == KSPEC_SPECTRUM_METHOD_MOMENTS) {
+    if (!st && j->o.method != KSPEC_SPECTRUM_METHOD_CVPCA) {
         j->run = ks_run_part(&whole, sample_until, 1);
-        st = ks_spectrum_by_moments(j, err);
+        st = by_moments(j, err);
     }
     return st;
 }

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "kspec/theory.h"
+#include "theory/rbf.h"
 
 #include <math.h>
 
@@ -27,7 +27,7 @@ static rbf_axis axis(double eta) {
     return (rbf_axis){logl(a), -log1pl(a / eta)};
 }
 
-static kspec_status check_eta(const double *eta, size_t dim, kspec_error *err) {
+kspec_status ks_rbf_check_eta(const double *eta, size_t dim, kspec_error *err) {
     if (dim == 0) return ks_fail(err, KSPEC_E_ARG, "dimension 0 is below 1");
     kspec_status st = ks_check_pointer(err, eta, "eta");
     if (st) return st;
@@ -41,7 +41,7 @@ static kspec_status check_eta(const double *eta, size_t dim, kspec_error *err) {
 kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, double *moments, double *logs,
                                       kspec_error *err) {
     ks_clear(err);
-    kspec_status st = check_eta(eta, dim, err);
+    kspec_status st = ks_rbf_check_eta(eta, dim, err);
     if (st) return st;
     if (nmax < 1) return ks_fail(err, KSPEC_E_ARG, "order %d is below 1", nmax);
     for (int n = 1; n <= nmax; n++) {
@@ -62,10 +62,11 @@ kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, d
  * s = sum_i u_i log(1/r_i). Best first: with the axes sorted by cost, a multiset whose dearest axis is j has
  * two children, "one more j" and "the last j replaced by j+1"; every non-empty multiset has just one parent,
  * no child is cheaper than its parent, so a heap of at most count + 1 nodes yields each once, in order.
+ * `base` is the multiset without its dearest axis, which came out before.
  */
 typedef struct {
     double s;
-    size_t j;
+    size_t j, base;
 } node;
 
 typedef struct {
@@ -94,15 +95,15 @@ static node pop(heap *h) {
     return top;
 }
 
-kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t count, double *eigenvalues,
-                                          double *logs, kspec_error *err) {
-    ks_clear(err);
-    kspec_status st = check_eta(eta, dim, err);
+kspec_status ks_rbf_enumerate(const double *eta, size_t dim, size_t count, double *eigenvalues, double *logs,
+                              ks_rbf_step *steps, kspec_error *err) {
+    kspec_status st = ks_rbf_check_eta(eta, dim, err);
     if (st) return st;
     if (count == 0) return ks_fail(err, KSPEC_E_ARG, "number of eigenvalues 0 is below 1");
 
     ks_arena arena = {0};
     double *cost = ks_arena_alloc(&arena, dim, sizeof *cost);
+    size_t *order = ks_arena_alloc(&arena, dim, sizeof *order);
     heap h = {ks_arena_alloc(&arena, ks_size_add(count, 2), sizeof *h.at), 0};
     if (arena.failed) {
         st = ks_nomem(err, "the list of eigenvalues", arena.failed);
@@ -110,25 +111,29 @@ kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t 
         return st;
     }
     long double log_top = 0;
-    for (size_t i = 0; i < dim; i++) {
-        rbf_axis x = axis(eta[i]);
-        log_top -= x.log_a;
-        cost[i] = (double)-x.log_r;
-    }
-    ks_sort_ascending(cost, dim);
+    for (size_t i = 0; i < dim; i++) log_top -= axis(eta[i]).log_a;
+    ks_order_descending(eta, dim, order); /* the larger eta, the cheaper */
+    for (size_t i = 0; i < dim; i++) cost[i] = (double)-axis(eta[order[i]]).log_r;
 
-    node x = {0, 0}; /* the empty multiset, whose only child is {0} */
+    node x = {0, 0, 0}; /* the empty multiset, whose only child is {0} */
     for (size_t k = 0; k < count; k++) {
         if (k == 0) {
-            push(&h, (node){cost[0], 0});
+            push(&h, (node){cost[0], 0, 0});
         } else {
             x = pop(&h);
-            push(&h, (node){x.s + cost[x.j], x.j});
-            if (x.j + 1 < dim) push(&h, (node){x.s + (cost[x.j + 1] - cost[x.j]), x.j + 1});
+            push(&h, (node){x.s + cost[x.j], x.j, k});
+            if (x.j + 1 < dim) push(&h, (node){x.s + (cost[x.j + 1] - cost[x.j]), x.j + 1, x.base});
         }
         if (eigenvalues) eigenvalues[k] = (double)expl(log_top - x.s);
         if (logs) logs[k] = (double)(log_top - x.s);
+        if (steps) steps[k] = (ks_rbf_step){x.base, order[x.j]};
     }
     ks_arena_free(&arena);
     return KSPEC_OK;
+}
+
+kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t count, double *eigenvalues,
+                                          double *logs, kspec_error *err) {
+    ks_clear(err);
+    return ks_rbf_enumerate(eta, dim, count, eigenvalues, logs, NULL, err);
 }

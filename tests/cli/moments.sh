@@ -103,6 +103,22 @@ expect_stdout '^   6  kv-row '
 expect_stdout '^kv-row: given matrix, averaged over 8 random orders'
 expect_error 2 "--sampled: 'none' must be one of" kspec moments d.npy --sampled none
 
+# scale-free moments do not change with the scale, and are near the plain ratio
+py 'x = np.load("d.npy"); np.save("scaled.npy", 7e5 * x)'
+expect_status 0 kspec moments scaled.npy -n 3 --scale-free --json
+cp "$out" scaled.json
+expect_status 0 kspec moments d.npy -n 3 --scale-free --json
+expect_json 'all(close(a[k], b[k], 1e-9)
+    for a, b in zip(j["estimates"], json.load(open("scaled.json"))["estimates"])
+    for k in ("scale_free", "scale_free_stderr", "scale_free_ci_low", "scale_free_ci_high"))'
+expect_json 'all(e["scale_free_ci_low"] <= e["scale_free"] <= e["scale_free_ci_high"]
+    for e in j["estimates"])'
+expect_json 'all(abs(e["scale_free"] - e["value"] / j["estimates"][0]["value"] ** e["n"])
+    <= e["scale_free_stderr"] for e in j["estimates"])'
+expect_status 0 kspec moments d.npy -n 3 --scale-free
+expect_stdout 'm\(n\)/m\(1\)\^n'
+expect_error 2 'scale_free needs error bars' kspec moments d.npy --scale-free --no-stderr
+
 # the bound holds more than the interval, and only for unbiased estimators
 expect_status 0 kspec moments d.npy -n 3 --estimator all --bound --json
 expect_json 'all(entry(e, n)["chebyshev_low"] < m(e, n) < entry(e, n)["chebyshev_high"]

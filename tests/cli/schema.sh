@@ -13,7 +13,7 @@ np.savetxt("h.csv", r.normal(size=(9, 4)), delimiter=",", header="a,b,c,d", comm
 g = r.normal(size=(6, 6)); np.save("g.npy", g @ g.T); np.save("s.npy", np.eye(2))
 np.save("images.npy", r.uniform(0, 255, size=(40, 9)).round()); np.save("labels.npy", np.arange(40) % 3)
 m = r.normal(size=(12, 9)); m[3, 2] = np.nan; np.save("nan.npy", m)
-np.save("cov9.npy", np.ones(9)); np.save("const.npy", np.ones((5, 4)))
+np.save("cov9.npy", np.ones(9)); np.save("const.npy", np.ones((5, 4))); np.save("two.npy", np.ones((3, 2)))
 k = r.normal(size=(3, 12, 9)); k[2, 4] = np.nan; np.save("ragged.npy", k)'
 cp images.npy i.npy
 cp labels.npy l.npy
@@ -43,7 +43,7 @@ while read -r line; do
     cp "$out" results/$n.json
 done <<'END'
 moments x.npy
-moments low.npy --estimator all --bound --truth truth.json --permutations 3
+moments low.npy --estimator all --bound --scale-free --truth truth.json --permutations 3
 moments rec.npy --trial-scheme assignment --normalize
 moments rec.npy --center
 moments x.npy x2.npy --no-stderr --sampled rows
@@ -77,6 +77,8 @@ spectrum low.npy --truth cov9.npy
 spectrum low.npy --method moments
 spectrum low.npy --method moments --rank 5 -n 4 --weights stderr
 spectrum rec.npy --method cvpca
+spectrum rec.npy --method newton --rank 3
+spectrum --moments 6,14,36 --method newton --rank 3
 spectrum --moments 1,0.5,0.3 --rank 4
 spectrum --moments m.json
 spectrum @list.txt
@@ -105,6 +107,7 @@ learn --images images.npy --labels labels.npy --test-images images.npy --width 8
 learn --images i.npy --labels l.npy --test-images i.npy --test-labels l.npy --width 4 --epochs 1
 theory rbf --eta 1
 theory rbf --sigma s.npy --eigenvalues 3
+theory rbf --eta 1 --dim 2 --eigenfunctions two.npy
 theory linear --eigenvalue 1,2
 theory sphere --kernel ntk --dim 3 --degree 4
 theory sphere --kernel gaussian --dim 3

@@ -138,4 +138,18 @@ for bad in 'null' '"0.5"' 'true' '[1]'; do
 done
 expect_error 2 "'all' must be one of" kspec spectrum x.npy --estimator all
 expect_error 3 'nothing.npy' kspec spectrum nothing.npy
+# Newton's identities: exact moments, and a warning of what an error does
+expect_status 0 kspec spectrum --moments 6,14,36 --method newton --rank 3 --json
+expect_json 'j["method"] == "newton" and all(close(a, b, 1e-9) for a, b in zip(j["eigenvalues"], (3, 2, 1)))'
+expect_json 'j["imaginary"] == [0, 0, 0] and j["complex"] == 0 and j["condition"] > 10'
+expect_json '[d["code"] for d in j["doubts"]] == ["ill-conditioned"]'
+expect_status 0 kspec spectrum --moments 6,14.14,36 --method newton --rank 3
+expect_stdout '^condition number .*: errors of 1% in every moment move a root by up to'
+expect_status 0 kspec spectrum x.npy --method newton --rank 3 --json
+expect_json 'j["rank"] == 3 and len(j["moments"]) == 3 and j["center"] == "none"'
+expect_error 2 'rank 4 exceeds the 3 moments' kspec spectrum --moments 6,14,36 --method newton --rank 4
+expect_error 2 'a rank from 1 to 10, not 12' kspec spectrum x.npy --method newton --rank 12
+expect_error 2 'a rank from 1 to 10, not 0' kspec spectrum x.npy --method newton
+expect_error 2 'newton has no grid' kspec spectrum x.npy --method newton --rank 2 --grid 11
+
 done_testing

@@ -93,6 +93,21 @@ expect_error 2 '--dim is 2, but I.csv has 3 dimensions' kspec theory rbf --sigma
 expect_error 2 'takes --eta or --sigma and --sigma-x, not both' kspec theory rbf --sigma I.csv --eta 2
 expect_error 2 '--eta is missing \(or --sigma, --sigma-x\)' kspec theory rbf --dim 2
 
+# --eigenfunctions: products of Hermite functions, for each point in the order of the eigenvalues
+printf '0,0\n1,-2\n0.5,0.25\n' >at.csv
+expect_status 0 kspec theory rbf --eta 2,0.5 --eigenvalues 400 --eigenfunctions at.csv --json
+expect_json '[len(f) for f in j["eigenfunctions"]] == [400] * 3'
+cp "$out" functions.json
+py 'import json; j = json.load(open("functions.json")); x = np.loadtxt("at.csv", delimiter=",")
+f, l = np.array(j["eigenfunctions"]), np.array(j["eigenvalues"])
+k = np.exp(-0.5 * ((x[:, None] - x[None]) ** 2 @ [2, 0.5]))
+assert abs((f * l) @ f.T - k).max() < 1e-9'
+expect_status 0 kspec theory rbf --eta 1 --dim 2 --eigenfunctions at.csv
+expect_stdout 'eigenfunction at point 1 to 3'
+expect_error 3 '--eigenfunctions: at.csv has points in 2 dimensions, --dim is 1' \
+    kspec theory rbf --eta 1 --eigenfunctions at.csv
+expect_error 2 '--eigenfunctions goes with --eta' kspec theory rbf --sigma I2.csv --eigenfunctions at.csv
+
 # --threads and --seed change nothing
 expect_status 0 kspec theory rbf --dim 5 --eta 4 --json --threads 2 --seed 9
 expect "theory does not depend on threads or seed" cmp -s <(result "$out") one

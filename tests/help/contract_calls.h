@@ -43,6 +43,8 @@ static const kspec_spectrum_opts fit_spectrum = {.size = sizeof fit_spectrum,
                                                  .method = KSPEC_SPECTRUM_METHOD_FIT};
 static const kspec_spectrum_opts cvpca_spectrum = {.size = sizeof cvpca_spectrum,
                                                    .method = KSPEC_SPECTRUM_METHOD_CVPCA};
+static const kspec_spectrum_opts newton_spectrum = {
+    .size = sizeof newton_spectrum, .method = KSPEC_SPECTRUM_METHOD_NEWTON, .rank = 2};
 static const kspec_moments_opts quick_moments = {.size = sizeof quick_moments, .nmax = 2};
 
 /* ---------------------------------------------------------------------------------------- the calls
@@ -296,6 +298,12 @@ CALL(theory_rbf_eigenvalues) {
     (void)opts, (void)held;
     double l[5], logs[5];
     return kspec_theory_rbf_eigenvalues(eta, 2, 5, l, logs, err);
+}
+CALL(theory_rbf_eigenfunctions) {
+    (void)opts, (void)held;
+    static const double at[] = {0, 1, -1, 0.5};
+    double f[10];
+    return kspec_theory_rbf_eigenfunctions(eta, 2, &(kspec_matrix){at, 2, 2, 2, 1}, 5, f, err);
 }
 CALL(theory_rbf_eta) {
     (void)opts, (void)held;

@@ -45,6 +45,20 @@ static kspec_status spectrum_cvpca(const void *ctx, kspec_error *err) {
     return st;
 }
 
+static kspec_status spectrum_newton(const void *ctx, kspec_error *err) {
+    const double m[] = {4, 10};
+    kspec_spectrum_opts o = {
+        .size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_NEWTON, .rank = 2, .threads = *(const int *)ctx};
+    kspec_spectrum_result *r;
+    kspec_status st = spectrum_from(m, NULL, NULL, 2, 2, &o, &r, err);
+    if (st)
+        CHECK_MSG(!r, "a failure has a result");
+    else
+        CHECK(r->rank == 2 && r->newton->complex_count == 0);
+    kspec_spectrum_free(r);
+    return st;
+}
+
 static kspec_status spectrum_fit(const void *ctx, kspec_error *err) {
     kspec_matrix phi = {entries[0], P, Q, Q, 1};
     kspec_moments_opts how = {.size = sizeof how, .nmax = 2, .estimators = KSPEC_ESTIMATOR_NAIVE};
@@ -65,6 +79,7 @@ TEST(spectra) {
     for (int threads = 1; threads <= 2; threads++)
         until_it_succeeds(spectrum_free, &threads, 20, "free mass");
     for (int threads = 1; threads <= 2; threads++) until_it_succeeds(spectrum_cvpca, &threads, 20, "cvpca");
+    until_it_succeeds(spectrum_newton, &(int){1}, 3, "newton");
     for (int threads = 1; threads <= 2; threads++) until_it_succeeds(spectrum_fit, &threads, 30, "fit");
 }
 

@@ -38,6 +38,7 @@ static const row rows[] = {
     {"kspec_spectrum",              spectrum,               OPTS(kspec_spectrum_opts), 1, &quick_spectrum},
     {"kspec_spectrum, fit",         spectrum,               OPTS(kspec_spectrum_opts), 1, &fit_spectrum},
     {"kspec_spectrum, cvpca",       spectrum_of_trials,     OPTS(kspec_spectrum_opts), 1, &cvpca_spectrum},
+    {"kspec_spectrum, newton",      spectrum,               OPTS(kspec_spectrum_opts), 1, &newton_spectrum},
     {"kspec_spectrum, estimation",  spectrum_estimation,    PLAIN(kspec_moments_opts), 1, &quick_moments},
     {"kspec_spectrum_from_moments", spectrum_from_moments,  OPTS(kspec_spectrum_opts), 1, &ranked_spectrum},
     {"kspec_spectrum_from_moments, free mass", spectrum_from_moments, OPTS(kspec_spectrum_opts), 1,
@@ -75,6 +76,7 @@ static const row rows[] = {
     {"kspec_write_check",           write_check,            0, 0,                           0},
     {"kspec_theory_rbf_moments",    theory_rbf,             0, 0,                           0},
     {"kspec_theory_rbf_eigenvalues", theory_rbf_eigenvalues, 0, 0,                          1},
+    {"kspec_theory_rbf_eigenfunctions", theory_rbf_eigenfunctions, 0, 0,                    1},
     {"kspec_theory_rbf_eta",        theory_rbf_eta,         0, 0,                           1},
     {"kspec_theory_linear_moments", theory_linear,          0, 0,                           0},
     {"kspec_theory_sphere_eigenvalues", theory_sphere,      0, 0,                           0},
@@ -335,6 +337,8 @@ TEST(a_missing_out_is_refused) {
     kspec_generate_close(g);
     CHECK_FAILS(kspec_device_parse("cpu", NULL, &err), KSPEC_E_ARG, err, "(NULL)");
     CHECK_FAILS(kspec_wls_predict(known, 1, known, 1, NULL, 1, &err), KSPEC_E_ARG, err, "(NULL)");
+    CHECK_FAILS(kspec_theory_rbf_eigenfunctions(known, 1, &(kspec_matrix){known, 1, 1, 1, 1}, 1, NULL, &err),
+                KSPEC_E_ARG, err, "(NULL)");
     CHECK_FAILS(kspec_theory_rbf_eta(&(kspec_matrix){known, 1, 1, 1, 1}, NULL, NULL, &(size_t){0}, &err),
                 KSPEC_E_ARG, err, "(NULL)");
     /* closed forms fill the arrays that they are given */

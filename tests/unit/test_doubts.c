@@ -288,6 +288,13 @@ static void from_moments(kspec_doubt_code code, int doubtful) {
     const double sound[] = {2, 1, 0.5}, errors[] = {0.1, 0.1, 0.1};
     kspec_spectrum_opts o = {.size = sizeof o, .upper = 1, .spacing = KSPEC_GRID_GEOMETRIC};
     kspec_spectrum_result *r;
+    if (code == KSPEC_DOUBT_ILL_CONDITIONED) { /* of 3 and 1, or of a complex pair */
+        o = (kspec_spectrum_opts){.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_NEWTON, .rank = 2};
+        if (done(kspec_spectrum_from_moments((const double[]){4, doubtful ? 7 : 10}, NULL, NULL, 2, &o, &r,
+                                             &err)))
+            add(r->doubts, r->doubt_count);
+        kspec_spectrum_free(r);
+    }
     for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
         if (given[k].code != code) continue;
         if (doubtful) o.upper = given[k].upper;
@@ -436,6 +443,7 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_NO_ERROR_BAR] = from_moments,
     [KSPEC_DOUBT_NOTHING_SHARED] = crossed,
     [KSPEC_DOUBT_NO_INTERVALS] = crossed,
+    [KSPEC_DOUBT_ILL_CONDITIONED] = from_moments,
     [KSPEC_DOUBT_CONSTANT_COLUMNS] = norm,
     [KSPEC_DOUBT_NEAR_FLOOR] = norm,
     [KSPEC_DOUBT_DISAGREES] = norm,

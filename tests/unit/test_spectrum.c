@@ -382,7 +382,67 @@ TEST(bad_input) {
     CHECK_FAILS(spectrum_from(m, se, NULL, 3, 3, &o, &r, &e), KSPEC_E_NUMERIC, e, "out of range");
 }
 
+/* Newton's identities: exact moments give their eigenvalues; the condition number by differences */
+TEST(newton_of_exact_moments) {
+    const double sets[4][5] = {{3}, {3, 1}, {1, 0.7, 0.1}, {2, 1.5, 1, 0.5, 0.25}};
+    const size_t ranks[4] = {1, 2, 3, 5};
+    for (int s = 0; s < 4; s++) {
+        const size_t d = ranks[s];
+        double m[5], moved[5], worst = 0;
+        power_sums(sets[s], d, d, m);
+        kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_NEWTON};
+        kspec_spectrum_result *r, *other;
+        CHECK(spectrum_from(m, NULL, NULL, d, d, &o, &r, NULL) == KSPEC_OK);
+        CHECK(r->rank == d && r->newton->complex_count == 0 && !r->lp && isnan(r->std_error[0]));
+        for (size_t j = 0; j < d; j++) CHECK_CLOSE(r->eigenvalues[j], sets[s][j], 1e-9);
+        double change[5] = {0};
+        for (size_t n = 0; n < d; n++) {
+            memcpy(moved, m, sizeof m);
+            moved[n] *= 1 + 1e-7;
+            CHECK(spectrum_from(moved, NULL, NULL, d, d, &o, &other, NULL) == KSPEC_OK);
+            for (size_t j = 0; j < d; j++) change[j] += fabs(other->eigenvalues[j] - sets[s][j]) / 1e-7;
+            kspec_spectrum_free(other);
+        }
+        for (size_t j = 0; j < d; j++) worst = fmax(worst, change[j] / sets[s][0]);
+        CHECK_CLOSE(r->newton->condition, worst, 1e-3);
+        kspec_spectrum_free(r);
+    }
+}
+
+/* Moments that are no sums of powers of three numbers: a complex pair, and the sums still hold */
+TEST(newton_of_moments_with_an_error) {
+    double m[10], lambda[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_NEWTON};
+    kspec_spectrum_result *r;
+    kspec_error e;
+    power_sums((const double[]){1, 0.9, 0.8}, 3, 3, m);
+    m[1] *= 1.01;
+    CHECK(spectrum_from(m, NULL, NULL, 3, 3, &o, &r, NULL) == KSPEC_OK);
+    CHECK(r->newton->complex_count == 2 && r->doubt_count == 1 && r->newton->condition > 10);
+    double square = 0;
+    for (int k = 0; k < 3; k++)
+        square += r->eigenvalues[k] * r->eigenvalues[k] - r->newton->imaginary[k] * r->newton->imaginary[k];
+    CHECK_CLOSE(square, m[1], 1e-12);
+    kspec_spectrum_free(r);
+    /* ten equal ones: the roots are found, no better than their condition allows */
+    power_sums(lambda, 10, 10, m);
+    CHECK(spectrum_from(m, NULL, NULL, 10, 10, &o, &r, NULL) == KSPEC_OK);
+    for (int k = 0; k < 10; k++) CHECK(fabs(r->eigenvalues[k] - 1) < 0.1);
+    CHECK(r->newton->condition > 1e6);
+    kspec_spectrum_free(r);
+    CHECK_FAILS(spectrum_from(m, NULL, NULL, 10, 11, &o, &r, &e), KSPEC_E_ARG, e,
+                "a rank from 1 to 10, not 11");
+    CHECK_FAILS(spectrum_from(m, NULL, NULL, 10, 0, &o, &r, &e), KSPEC_E_ARG, e,
+                "a rank from 1 to 10, not 0");
+    CHECK_FAILS(spectrum_from(m, NULL, NULL, 2, 3, &o, &r, &e), KSPEC_E_ARG, e,
+                "rank 3 exceeds the 2 moments that are there");
+    o.grid = 11;
+    CHECK_FAILS(spectrum_from(m, NULL, NULL, 3, 3, &o, &r, &e), KSPEC_E_ARG, e, "newton has no grid");
+}
+
 int main(void) {
+    RUN(newton_of_exact_moments);
+    RUN(newton_of_moments_with_an_error);
     RUN(far_from_every_measure);
     RUN(exact_moments);
     RUN(badly_scaled_moments);

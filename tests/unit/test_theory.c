@@ -247,6 +247,71 @@ TEST(linear_moments) {
     CHECK_FAILS(kspec_theory_linear_moments(&one, 1, 1, 2, m, NULL, &e), KSPEC_E_ARG, e, "eigenvalue");
 }
 
+/* The integral equation and orthonormality by the trapezoidal rule, which is exact to rounding for these */
+TEST(eigenfunctions_solve_the_integral_equation) {
+    enum { K = 25, GRID = 3201 };
+    static double y[GRID], f[GRID * K];
+    const double etas[] = {0.05, 1, 4, 30}, reach = 20, h = 2 * reach / (GRID - 1);
+    for (int j = 0; j < GRID; j++) y[j] = -reach + j * h;
+    for (int e = 0; e < 4; e++) {
+        double lambda[K];
+        const double eta = etas[e];
+        CHECK(kspec_theory_rbf_eigenvalues(&eta, 1, K, lambda, NULL, NULL) == KSPEC_OK);
+        CHECK(kspec_theory_rbf_eigenfunctions(&eta, 1, &(kspec_matrix){y, GRID, 1, 1, 1}, K, f, NULL) ==
+              KSPEC_OK);
+        for (int u = 0; u < K; u++) {
+            for (int v = 0; v <= u; v++) {
+                double sum = 0;
+                for (int j = 0; j < GRID; j++)
+                    sum += h * exp(-y[j] * y[j] / 2) / sqrt(2 * M_PI) * f[j * K + u] * f[j * K + v];
+                CHECK_MSG(fabs(sum - (u == v)) < 1e-12, "eta %g, degrees %d %d: %g", eta, u, v, sum);
+            }
+            for (int i = 1200; i <= 2000; i += 80) {
+                double Tf = 0;
+                for (int j = 0; j < GRID; j++)
+                    Tf += h * exp(-y[j] * y[j] / 2 - eta * (y[i] - y[j]) * (y[i] - y[j]) / 2) /
+                          sqrt(2 * M_PI) * f[j * K + u];
+                CHECK_MSG(fabs(Tf - lambda[u] * f[i * K + u]) < 1e-13, "eta %g, degree %d at %g: %g, not %g",
+                          eta, u, y[i], Tf, lambda[u] * f[i * K + u]);
+            }
+        }
+    }
+}
+
+/* Mercer: sum of lambda f(x) f(y) is the kernel, where three axes differ and two are equal */
+TEST(eigenfunctions_sum_to_the_kernel) {
+    enum { K = 20000, POINTS = 5 };
+    const double eta[3] = {0.3, 1.5, 0.3},
+                 x[POINTS * 3] = {0, 0, 0, 1, -0.5, 0.3, -1, 2, 0.7, 0.2, 0.2, -1.5};
+    double *lambda = malloc(K * sizeof *lambda), *f = malloc(POINTS * K * sizeof *f);
+    CHECK(kspec_theory_rbf_eigenvalues(eta, 3, K, lambda, NULL, NULL) == KSPEC_OK);
+    CHECK(kspec_theory_rbf_eigenfunctions(eta, 3, &(kspec_matrix){x, POINTS, 3, 3, 1}, K, f, NULL) ==
+          KSPEC_OK);
+    for (int i = 0; i < POINTS; i++)
+        for (int j = 0; j < POINTS; j++) {
+            double sum = 0, square = 0;
+            for (int k = 0; k < K; k++) sum += lambda[k] * f[i * K + k] * f[j * K + k];
+            for (int l = 0; l < 3; l++) square += eta[l] * pow(x[3 * i + l] - x[3 * j + l], 2);
+            CHECK_MSG(fabs(sum - exp(-square / 2)) < 1e-9, "points %d %d: %g", i, j, sum - exp(-square / 2));
+        }
+    free(lambda);
+    free(f);
+}
+
+TEST(eigenfunctions_of_far_points_are_finite) {
+    enum { K = 3000 };
+    const double eta = 2, x[3] = {1e3, 40, 1e-300};
+    double *f = malloc(3 * K * sizeof *f);
+    CHECK(kspec_theory_rbf_eigenfunctions(&eta, 1, &(kspec_matrix){x, 3, 1, 1, 1}, K, f, NULL) == KSPEC_OK);
+    for (int k = 0; k < 3 * K; k++) CHECK(isfinite(f[k]));
+    CHECK(f[0] == 0); /* exp(-500,000) */
+    CHECK(f[2 * K + 1] > 0 && f[2 * K + 1] < 1e-299);
+    kspec_error err;
+    CHECK_FAILS(kspec_theory_rbf_eigenfunctions(&eta, 1, &(kspec_matrix){x, 1, 3, 3, 1}, 1, f, &err),
+                KSPEC_E_ARG, err, "points in 3 dimensions, but eta has 1");
+    free(f);
+}
+
 int main(void) {
     RUN(eta_of_two_matrices);
     RUN(eta_of_diagonal_matrices);
@@ -257,5 +322,8 @@ int main(void) {
     RUN(eigenvalues_against_enumeration);
     RUN(eigenvalues_sum_to_the_moments);
     RUN(bad_input);
+    RUN(eigenfunctions_solve_the_integral_equation);
+    RUN(eigenfunctions_sum_to_the_kernel);
+    RUN(eigenfunctions_of_far_points_are_finite);
     return test_done();
 }
