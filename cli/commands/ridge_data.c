@@ -1,5 +1,6 @@
 /* The data of `kspec ridge`: files of rows and of targets, and classes picked from them. */
 #include "commands/ridge.h"
+#include "commands/target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +12,13 @@ void ridge_set_free(ridge_set *s) {
     free(s->y_rows);
 }
 
-/* The columns but for the target's: "!quality" or "0-5,!quality"; for free() */
-static char *all_but(const char *columns, const char *target) {
-    const size_t size = (columns ? strlen(columns) : 0) + strlen(target) + 3;
-    char *text = malloc(size);
-    if (text) snprintf(text, size, "%s%s!%s", columns ? columns : "", columns ? "," : "", target);
-    return text;
-}
-
 /*
  * The rows and the targets of INPUT (role NULL) or of --test, with --select-rows for INPUT's; y is a file, or
  * NULL where the target is columns of x itself
  */
 static int read_pair(const ridge_args *a, const char *role, const char *x, const char *y, ridge_set *s) {
     const char *rows = role ? NULL : a->common.select_rows;
-    char *rest = y ? NULL : all_but(a->common.select_cols, a->target);
+    char *rest = y ? NULL : cli_all_but(a->common.select_cols, a->target);
     if (!y && !rest) return cli_no_memory();
     const kspec_read_opts of_x = {.size = sizeof of_x,
                                   .axes = a->common.axes,

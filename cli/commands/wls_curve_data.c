@@ -1,4 +1,5 @@
 /* The points of a curve: columns of one table, or files. */
+#include "commands/target.h"
 #include "commands/wls.h"
 
 #include <stdio.h>

@@ -410,9 +410,6 @@ int cli_read_inputs(const cli_common *c, const char *role, const char *const *pa
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
                  kspec_dataset **d);
 
-/* Does a word look like the name of a file, or is it one, or an array of the host's? Else it is a column. */
-int cli_names_file(const char *word);
-
 /* Views of all trials of a data set, for free(); NULL: no memory */
 kspec_matrix *cli_trials(const kspec_dataset *d);
 

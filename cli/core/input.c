@@ -157,26 +157,6 @@ int cli_read_one(const cli_common *c, const char *role, const char *path, const 
     return read_all(c, role, &path, 1, how, 1, d);
 }
 
-int cli_names_file(const char *word) {
-    static const char *const suffixes[] = {".npy", ".npz",  ".csv", ".tsv", ".txt", ".dat",
-                                           ".h5",  ".hdf5", ".mat", ".gz",  NULL};
-    struct stat info;
-    const size_t length = strlen(word);
-    if (strcmp(word, "-") == 0 || strchr(word, '/')) return 1;
-    if (stat(word, &info) == 0 && !S_ISDIR(info.st_mode)) return 1;
-    for (size_t k = 0; suffixes[k]; k++) {
-        const char *at = strstr(word, suffixes[k]);
-        const size_t end = at ? (size_t)(at - word) + strlen(suffixes[k]) : 0;
-        if (at && (end == length || word[end] == ':')) return 1;
-    }
-    if (!cli_hosted) return 0;
-    kspec_dataset *d = NULL;
-    const kspec_read_opts in_place = {.size = sizeof in_place, .in_place = 1};
-    const int read = kspec_read(&word, 1, &in_place, &d, NULL) == KSPEC_OK;
-    kspec_dataset_free(d);
-    return read;
-}
-
 kspec_matrix *cli_trials(const kspec_dataset *d) {
     kspec_matrix *phi = malloc(d->trials * sizeof *phi);
     for (size_t t = 0; t < d->trials && phi; t++) phi[t] = kspec_dataset_trial(d, t);

@@ -301,7 +301,7 @@ TEST(least_squares_stops_at_the_noise) {
     drop(p);
 }
 
-/* 120 curves: their mean coverage has a standard deviation of about 0.01, and the mean of the noise of 0.01. */
+/* 120 curves: the mean of their coverage has a standard deviation of about 0.01, that of the noise, too. */
 TEST(bands_cover_and_the_noise_is_found) {
     double cover = 0, noise = 0;
     int runs = 0;
