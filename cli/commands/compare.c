@@ -67,6 +67,7 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
                                     {"alignment_ci_low", r->alignment_ci_low},
                                     {"alignment_ci_high", r->alignment_ci_high},
                                     {"alignment_biased", r->alignment_biased},
+                                    {"alignment_p", r->alignment_p},
                                     {"dimension", r->dimension},
                                     {"other_dimension", r->other_dimension},
                                     {"seconds", r->seconds},
@@ -132,6 +133,7 @@ static void print_alignment(FILE *f, const kspec_compare_result *r) {
     if (isfinite(r->alignment_biased))
         fprintf(f, "; of the matrices themselves, biased by their size: %.4g", r->alignment_biased);
     fputc('\n', f);
+    if (isfinite(r->alignment_p)) fprintf(f, "p %.2g, if they had nothing in common\n", r->alignment_p);
 }
 
 static void print_two(FILE *f, const output *u) {

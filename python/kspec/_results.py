@@ -236,6 +236,12 @@ class Dimension(Result):
     naive: float
     curve: Table
     results: Table
+    targets: Table
+    signal_share: float
+    signal_share_stderr: float
+    signal_share_ci_low: float
+    signal_share_ci_high: float
+    signal_columns: Table
 
     def __float__(self) -> float:
         return self.dimension
@@ -252,6 +258,7 @@ class Compare(Result):
     alignment_ci_low: float
     alignment_ci_high: float
     alignment_biased: float
+    alignment_p: float
     dimension: float
     other_dimension: float
     differences: Table
@@ -324,6 +331,52 @@ class Wls(Result):
     _rows = "points"
     mode: str
     points: Table
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Smooth(Result):
+    """A smooth curve through data: at the points its values and 95% bands, and how it was chosen"""
+
+    _rows = "fitted"
+    basis: str
+    p: int
+    beta: float
+    beta_ci_low: float
+    beta_ci_high: float
+    noise: float
+    noise_ci_low: float
+    noise_ci_high: float
+    theta: Array
+    fitted: Table
+    predictions: Table
+    choices: Table
+    curve: Table
+    error: float
+    under: dict[str, Any]
+    over: dict[str, Any]
+
+    def _part(self, rows: Table, key: str) -> Array:
+        imag = f"{key}_imag"
+        part: Array = rows[key] + 1j * rows[imag] if imag in rows.columns else rows[key]
+        return part
+
+    @property
+    def value(self) -> Array:
+        """The curve at the points of the data; complex where they are"""
+        return self._part(self.fitted, "value")
+
+    @property
+    def ci_low(self) -> Array:
+        """The lower end of its 95% band, of each part where the data are complex"""
+        return self._part(self.fitted, "ci_low")
+
+    @property
+    def ci_high(self) -> Array:
+        """The upper end of its 95% band"""
+        return self._part(self.fitted, "ci_high")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return np.asarray(self.value, dtype=dtype)
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)

@@ -55,6 +55,8 @@ typedef enum {
     KS_STREAM_CURVE,
     /* checks: the rows of which all pairs are looked at */
     KS_STREAM_CHECK,
+    /* dimension: the rows from which the null distribution of an alignment is taken */
+    KS_STREAM_PERMUTED,
     /* learn: see ks_learn_stream() */
     KS_STREAM_LEARN,
     KS_STREAM_COUNT

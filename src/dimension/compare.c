@@ -5,10 +5,11 @@
 #include "base/result.h"
 #include "checks/check.h"
 #include "dimension/differences.h"
+#include "dimension/permuted.h"
 #include "linalg/linalg.h"
 #include "moments/doubts.h"
 #include "moments/second.h"
-#include "moments/student.h"
+#include "base/student.h"
 #include "moments/where.h"
 #include "pairs/sums.h"
 
@@ -94,6 +95,24 @@ static kspec_status set_alignment(job *j, const double *cross, kspec_compare_res
     return KSPEC_OK;
 }
 
+/* Is it zero? By the first split of the trials. `cross` is in units of both matrices. */
+static kspec_status set_p(job *j, const ks_run *run, double cross, double *p, kspec_error *err) {
+    ks_pair pair[2];
+    ks_shape shape[2];
+    ks_measured *const of[2] = {&j->first, &j->second};
+    ks_run on_processor = *run;
+    on_processor.device = NULL;
+    kspec_status st = KSPEC_OK;
+    if (!ks_centred(j->o.center) || isfinite(j->first.population[0])) return KSPEC_OK;
+    for (int k = 0; k < 2 && !st; k++) { /* the trials of the second in the opposite order */
+        ks_trials_split(&of[k]->trials, j->o.seed, 0, &of[k]->halves, &pair[k]);
+        const double *A = k ? pair[k].B : pair[k].A, *B = k ? pair[k].A : pair[k].B;
+        st = ks_shape_make(&on_processor, A, B, pair[k].P, pair[k].Q, j->o.seed, &shape[k], err);
+    }
+    if (!st) *p = ks_permuted_p(&shape[0], &shape[1], j->one.P, cross * (double)j->one.Q * (double)j->two.Q);
+    return st;
+}
+
 /*
  * The usual alignment, <K, L> / (|K| |L|), of the means over trials. own: <K, L> where either has one trial.
  */
@@ -162,6 +181,7 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
     double *cross, own;
     st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &own, &j->arena, err);
     if (!st) st = set_alignment(j, cross, r, err);
+    if (!st) st = set_p(j, &last, cross[0], &r->alignment_p, err);
     return st ? st : biased_alignment(j, &last, own, &r->alignment_biased, err);
 }
 
@@ -192,7 +212,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         r->P = t->P, r->Q = t->Q, r->other_P = u->P, r->other_Q = u->Q;
         r->trials = t->count, r->other_trials = u->count, r->center = j->o.center, r->paired = j->o.paired;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
-        r->alignment_biased = NAN;
+        r->alignment_biased = r->alignment_p = NAN;
         ks_placement_describe(placement, &r->device);
         st = compute(j, r, err);
         if (!st) st = add_doubts(j, r, err);
