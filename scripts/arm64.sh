@@ -34,7 +34,9 @@ if [ ! -e "$root/done" ]; then
         liblapacke-dev libsleef-dev librandom123-dev coinor-libclp-dev zlib1g-dev libjansson-dev libhdf5-dev \
         libmatio-dev
     ln -sfn usr/lib "$root/lib"
-    for package in "$apt"/cache/archives/*.deb; do dpkg-deb --fsys-tarfile "$package" | tar -xC "$root" --keep-directory-symlink; done
+    for package in "$apt"/cache/archives/*.deb; do
+        dpkg-deb --fsys-tarfile "$package" | tar -xC "$root" --keep-directory-symlink
+    done
     # what update-alternatives would link
     libraries=$root/usr/lib/aarch64-linux-gnu
     for file in "$libraries"/openblas-pthread/*; do
@@ -53,4 +55,5 @@ cmake -S . -B "$folder/build" -DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake -DKSPEC_A
     ${CC:+-DKSPEC_ARM64_CLANG=ON} -DCMAKE_BUILD_TYPE=Release -DKSPEC_TESTS=ON -DKSPEC_CUDA=OFF >/dev/null
 cmake --build "$folder/build" -j "${JOBS:-$(nproc)}"
 # each test is an ARM64 program; qemu is about ten times slower than a processor
-QEMU_LD_PREFIX=$root ctest --test-dir "$folder/build" --output-on-failure -L fast -R '^unit/' -E '^unit/(sandbox|limits)$' "$@"
+QEMU_LD_PREFIX=$root ctest --test-dir "$folder/build" --output-on-failure -L fast -R '^unit/' \
+    -E '^unit/(sandbox|limits)$' "$@"
