@@ -8,7 +8,7 @@ enum { CURVE_POINTS = 12 };
 
 typedef struct {
     cli_common common;
-    int center, curve, splits, device, sampled;
+    int center, curve, splits, device, sampled, standardize;
     size_t population_rows, population_cols;
     cli_labels labels;
     cli_group_files groups;
@@ -27,6 +27,7 @@ static const cli_option options[] = {
     {"splits",    0, OPT_INT,   ARG(splits),    "R",
      "more than two trials: random splits to average over (default 8)", .min = 1},
     CLI_GROUPS_OPTIONS(GROUPS),
+    CLI_STANDARDIZE_OPTION(ARG),
     CLI_DEVICE_OPTION(ARG),
     {0},
 };
@@ -66,7 +67,7 @@ static json_t *one_json(const output *u, size_t k) {
     cli_center_key(r->center, o);
     cli_sampled_keys(u->a->sampled, u->a->population_rows, u->a->population_cols, o);
     json_object_set_new(o, "curve", curve);
-    cli_groups_json(o, r->groups, r->col_groups);
+    cli_groups_json(o, r->groups, r->col_groups, r->block);
     cli_device_keys(&r->device, o);
     if (u->a->common.nan == KSPEC_NAN_KEEP) {
         json_object_set_new(o, "missing", json_integer((json_int_t)r->missing));
@@ -128,7 +129,7 @@ static void print_one(FILE *f, const output *u) {
     if (isfinite(r->naive)) fprintf(f, "; of the matrix itself, biased by its size: %.4g", r->naive);
     fputs("\n\n", f);
     cli_print_shape(f, &c, d, NULL);
-    cli_groups_print(f, r->groups, r->col_groups);
+    cli_groups_print(f, r->groups, r->col_groups, r->block);
     if (c.nan == KSPEC_NAN_KEEP) {
         double entries = (double)d->trials * (double)d->rows * (double)d->cols;
         fprintf(f, "%zu of %.0f entries missing (%.3g%%), which leaves %.3g%% of the cycles\n", r->missing,
@@ -191,6 +192,8 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
                                  .progress = cli_progress(c),
                                  .row_groups = groups->rows ? groups->rows->of : NULL,
                                  .col_groups = groups->cols ? groups->cols->of : NULL,
+                                 .block = a->groups.block,
+                                 .standardize = a->standardize,
                                  .pairwise = c->nan == KSPEC_NAN_KEEP,
                                  .device = (kspec_device)a->device,
                                  .sampled = (kspec_sampled)a->sampled,

@@ -53,7 +53,7 @@ typedef enum {
     KS_STREAM_WLS_NOISE,
     /* dimension: which rows (k = 0) and columns (k = 1) the curve begins with */
     KS_STREAM_CURVE,
-    /* checks: the rows of which all pairs are looked at */
+    /* checks: the rows of which all pairs are looked at; pairs of rows, for the length of blocks */
     KS_STREAM_CHECK,
     /* learn: see ks_learn_stream() */
     KS_STREAM_LEARN,

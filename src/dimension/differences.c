@@ -47,8 +47,9 @@ static kspec_status list_second(const ks_second *s, lists *l, ks_arena *arena, k
  * The plan of m(3) and m(4) by exact, as far as AUTO would have it, up to nmax (0: 4); *last is how far, or
  * 0. Call ks_tasks_free() afterwards.
  */
-static kspec_status plan_higher(const kspec_compare_opts *how, const ks_trials *t, kspec_moments_opts *o,
+static kspec_status plan_higher(const kspec_compare_opts *how, const ks_measured *m, kspec_moments_opts *o,
                                 ks_tasks *tasks, int *last, kspec_error *err) {
+    const ks_trials *t = &m->trials;
     /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
     size_t sampled = (t->P - 1) / (ks_centred(t->center) ? 2 : 1),
            shorter = sampled < t->Q - 1 ? sampled : t->Q - 1;
@@ -65,7 +66,7 @@ static kspec_status plan_higher(const kspec_compare_opts *how, const ks_trials *
                               .population_cols = how->population_cols};
     *tasks = (ks_tasks){0};
     *last = 0;
-    if (o->nmax <= 2) return KSPEC_OK;
+    if (o->nmax <= 2 || m->rows.of) return KSPEC_OK;
     kspec_status st =
         ks_tasks_make(o, t->P, t->Q, ks_trials_splits(t, o->splits), t->count > 1, NULL, tasks, err);
     const ks_task *task = &tasks->task[0];
@@ -81,7 +82,7 @@ kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured 
     int last;
     double work = 0;
     size_t bytes = 0, entries = ks_size(m->trials.P, m->trials.Q);
-    kspec_status st = plan_higher(o, &m->trials, &how, &tasks, &last, err);
+    kspec_status st = plan_higher(o, m, &how, &tasks, &last, err);
     if (!st && last) st = ks_exact_cost(&tasks.exact, last, 1, &work, &bytes, err);
     ks_tasks_free(&tasks);
     l->work += work * (double)ks_trials_splits(&m->trials, o->splits);
@@ -99,7 +100,7 @@ static kspec_status list_higher(const ks_run *run, const kspec_compare_opts *how
     int found;
     ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};
     part.nmax = nmax;
-    kspec_status st = plan_higher(&part, &t, &o, &tasks, &found, err);
+    kspec_status st = plan_higher(&part, m, &o, &tasks, &found, err);
     const ks_task *task = &tasks.task[0];
     if (found) st = ks_trials_scale(&t, task->last, err);
     if (found && !st) st = ks_trials_alloc(&t, arena, &source.halves, err);
@@ -118,6 +119,9 @@ static kspec_status list_higher(const ks_run *run, const kspec_compare_opts *how
             x[0] = ldexp(sum.m[k - 1], e);
             for (size_t i = 0; i < t.P; i++) x[1 + i] = ldexp(rows[i], e);
             for (size_t a = 0; a < t.Q; a++) x[1 + t.P + a] = ldexp(cols[a], e);
+            const ks_left_out left = {k, x[0], x + 1, x + 1 + t.P};
+            if (!ks_standard_known(m))
+                st = ks_standard_left_out(t.phi, t.count, t.row_trials, &m->rows, &left, 1, err);
         }
         l->highest = task->last;
     }
@@ -221,8 +225,10 @@ static kspec_status open_quarter(const ks_measured *m, size_t row, size_t col, k
                                 (ptrdiff_t)down * x->row_stride, (ptrdiff_t)right * x->col_stride};
     }
     for (size_t i = 0; i < phi->rows && row_trials; i++) row_trials[i] = t->row_trials[row + down * i];
-    return ks_measured_open(out, phi, t->count, row_trials, m->population, ks_centred(t->center), "a quarter",
-                            arena, err);
+    kspec_status st = ks_measured_open(out, phi, t->count, row_trials, m->population, ks_centred(t->center),
+                                       "a quarter", arena, err);
+    out->standardized = m->standardized;
+    return st;
 }
 
 /* Are both matrices large enough for quarters? */
@@ -230,6 +236,7 @@ static int have_quarters(const ks_two_matrices *of) {
     for (int k = 0; k < 2; k++) {
         const ks_measured *m = of->matrix[k];
         const ks_trials *t = &m->trials;
+        if (m->rows.of) return 0;
         const int rows = m->population[0] > (double)t->P, cols = m->population[1] > (double)t->Q;
         if ((rows && t->P < (ks_centred(t->center) ? 10 : 6)) || (cols && t->Q < 6)) return 0;
     }
