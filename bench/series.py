@@ -17,7 +17,9 @@ LATENT = np.arange(1, 41) ** -0.8
 
 
 def series(rng, rows, cols, rho, tails=None):
-    z = rng.standard_t(tails, (rows, 40)) * np.sqrt((tails - 2) / tails) if tails else rng.normal(size=(rows, 40))
+    z = rng.normal(size=(rows, 40))
+    if tails:
+        z = rng.standard_t(tails, (rows, 40)) * np.sqrt((tails - 2) / tails)
     for i in range(1, rows):
         z[i] = rho * z[i - 1] + np.sqrt(1 - rho**2) * z[i]
     weights = rng.normal(size=(40, cols))
@@ -38,12 +40,13 @@ def measure(count, truth, make):
         values.append(r.dimension)
         ratios.append(r.ci_high / r.ci_low)
     done = count - refused
-    return f"{100 * held / done:.1f}% | {np.nanmedian(values) / truth:.3f} | {np.nanmedian(ratios):.2f} | {refused}"
+    value, ratio = np.nanmedian(values) / truth, np.nanmedian(ratios)
+    return f"{100 * held / done:.1f}% | {value:.3f} | {ratio:.2f} | {refused}"
 
 
 def of_series(count):
     truth = LATENT.sum() ** 2 / (LATENT**2).sum()
-    print(f"| ρ | option | coverage | median estimate / {truth:.2f} | interval, upper / lower end | refused |")
+    print(f"| ρ | option | coverage | median estimate / {truth:.2f} | upper / lower end | refused |")
     print("|---|---|---|---|---|---|")
     for rho in (0, 0.5, 0.8, 0.9, 0.95, 0.98):
         for block in (None, "auto"):
@@ -51,15 +54,18 @@ def of_series(count):
             def make(rng):
                 return kspec.dimension(series(rng, 300, 60, rho)[0], block=block, threads=1)
 
-            print(f"| {rho} | {'`--block auto`' if block else ''} | {measure(count, truth, make)} |", flush=True)
+            option = "`--block auto`" if block else ""
+            print(f"| {rho} | {option} | {measure(count, truth, make)} |", flush=True)
 
 
 def of_standardized(count):
     weights = np.random.default_rng(1).normal(size=(200_000, 40)) ** 2 * LATENT
     truth = 1 / ((weights / weights.sum(axis=1, keepdims=True)).mean(axis=0) ** 2).sum()
-    print(f"| rows × columns | z | divided by | coverage | median estimate / {truth:.2f} | upper / lower end | refused |")
+    head = f"coverage | median estimate / {truth:.2f} | upper / lower end | refused"
+    print(f"| rows × columns | z | divided by | {head} |")
     print("|---|---|---|---|---|---|---|")
-    for rows, cols, tails in ((30, 60, None), (100, 60, None), (300, 60, None), (300, 300, None), (300, 60, 5)):
+    sizes = (30, 60, None), (100, 60, None), (300, 60, None), (300, 300, None), (300, 60, 5)
+    for rows, cols, tails in sizes:
         for known in (True, False):
 
             def make(rng):

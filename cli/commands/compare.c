@@ -26,7 +26,7 @@ static const cli_option options[] = {
     {"paired",    0, OPT_CHOICE, ARG(paired),    "WHICH",
      "what the matrices share: rows (the default), cols or none", pairings},
     {"n",       'n', OPT_INT,    ARG(nmax),      "NMAX",
-     "highest order of the moments compared, at most 4 (the default; of several matrices 2)", .min = 1},
+     "highest order of the moments compared, at most 4 (default 2)", .min = 1},
     {"label",     0, OPT_LABEL,  ARG(labels),    "NAME",
      "the INPUTs that follow are trials of one matrix, called NAME; may be given again"},
     {"splits",    0, OPT_INT,    ARG(splits),    "R",
@@ -72,6 +72,7 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
                                     {"alignment_ci_low", r->alignment_ci_low},
                                     {"alignment_ci_high", r->alignment_ci_high},
                                     {"alignment_biased", r->alignment_biased},
+                                    {"alignment_p", r->alignment_p},
                                     {"dimension", r->dimension},
                                     {"other_dimension", r->other_dimension},
                                     {"seconds", r->seconds},
@@ -138,6 +139,7 @@ static void print_alignment(FILE *f, const kspec_compare_result *r) {
     if (isfinite(r->alignment_biased))
         fprintf(f, "; of the matrices themselves, biased by their size: %.4g", r->alignment_biased);
     fputc('\n', f);
+    if (isfinite(r->alignment_p)) fprintf(f, "p %.2g, if they had nothing in common\n", r->alignment_p);
 }
 
 static void print_two(FILE *f, const output *u) {
@@ -263,9 +265,7 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
                                .other_row_trials = y->data->row_trials,
                                .name = x->name,
                                .other_name = y->name,
-                               .nmax = a->nmax   ? a->nmax
-                                       : several ? 2
-                                                 : 0};
+                               .nmax = a->nmax};
     kspec_matrix *phi = cli_trials(x->data), *psi = cli_trials(y->data);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi && psi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;

@@ -1,5 +1,6 @@
 #include "commands/estimation.h"
 #include "commands/groups.h"
+#include "commands/target.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@ typedef struct {
     cli_common common;
     int center, curve, splits, device, sampled, standardize;
     size_t population_rows, population_cols;
+    const char *target;
     cli_labels labels;
     cli_group_files groups;
 } dimension_args;
@@ -26,6 +28,8 @@ static const cli_option options[] = {
      "the INPUTs that follow are a matrix of their own, called NAME; may be given again"},
     {"splits",    0, OPT_INT,   ARG(splits),    "R",
      "more than two trials: random splits to average over (default 8)", .min = 1},
+    {"target",    0, OPT_STRING, ARG(target),   "Y",
+     "labels of the rows, a column of INPUT or a file: their alignment with the kernel"},
     CLI_GROUPS_OPTIONS(GROUPS),
     CLI_STANDARDIZE_OPTION(ARG),
     CLI_DEVICE_OPTION(ARG),
@@ -38,9 +42,30 @@ typedef struct {
     const cli_recordings *recordings;
     /* one for each */
     kspec_dimension_result **r;
+    const cli_target *target;
 } output;
 
 /* ---- JSON ---- */
+
+static void signal_json(json_t *o, const kspec_dimension_result *r) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < r->signal_count; k++) {
+        const kspec_signal *e = r->signal_columns[k];
+        json_t *one = json_object();
+        cli_set_reals(one, (cli_member[]){{"share", e->share},
+                                          {"stderr", e->std_error},
+                                          {"ci_low", e->ci_low},
+                                          {"ci_high", e->ci_high},
+                                          {0}});
+        json_array_append_new(list, one);
+    }
+    cli_set_reals(o, (cli_member[]){{"signal_share", r->signal_share},
+                                    {"signal_share_stderr", r->signal_share_std_error},
+                                    {"signal_share_ci_low", r->signal_share_ci_low},
+                                    {"signal_share_ci_high", r->signal_share_ci_high},
+                                    {0}});
+    json_object_set_new(o, "signal_columns", list);
+}
 
 static json_t *one_json(const output *u, size_t k) {
     const kspec_dimension_result *r = u->r[k];
@@ -67,6 +92,8 @@ static json_t *one_json(const output *u, size_t k) {
     cli_center_key(r->center, o);
     cli_sampled_keys(u->a->sampled, u->a->population_rows, u->a->population_cols, o);
     json_object_set_new(o, "curve", curve);
+    cli_target_json(o, u->target, r);
+    if (r->trials > 1) signal_json(o, r);
     cli_groups_json(o, r->groups, r->col_groups, r->block);
     cli_device_keys(&r->device, o);
     if (u->a->common.nan == KSPEC_NAN_KEEP) {
@@ -116,6 +143,21 @@ static void print_treatment(FILE *f, const dimension_args *a, const kspec_dimens
               f);
 }
 
+/* The noise ceiling: of all, and its range over columns */
+static void print_signal(FILE *f, const kspec_dimension_result *r) {
+    double least = INFINITY, most = -INFINITY;
+    for (size_t k = 0; k < r->signal_count; k++) {
+        least = fmin(least, r->signal_columns[k]->share);
+        most = fmax(most, r->signal_columns[k]->share);
+    }
+    if (!isfinite(r->signal_share)) return;
+    fprintf(f, "signal share %.3g", r->signal_share);
+    if (isfinite(r->signal_share_ci_low))
+        fprintf(f, " (95%% interval %.3g … %.3g)", r->signal_share_ci_low, r->signal_share_ci_high);
+    fprintf(f, ": this part of a trial's variance repeats; of single %s %.2g … %.2g\n",
+            r->center == KSPEC_CENTER_COLS ? "rows" : "columns", least, most);
+}
+
 static void print_one(FILE *f, const output *u) {
     const cli_common c = cli_of_recording(&u->a->common, &u->recordings->at[0]);
     const kspec_dimension_result *r = u->r[0];
@@ -136,7 +178,9 @@ static void print_one(FILE *f, const output *u) {
                 entries, 100 * (double)r->missing / entries, 100 * r->cycles);
     }
     print_treatment(f, u->a, r, r->trials == 1);
+    print_signal(f, r);
     cli_device_print(f, &r->device);
+    cli_target_print(f, &c, u->target, r);
     if (r->curve_count) print_curve(f, &c, r);
 }
 
@@ -178,8 +222,8 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- */
 
-static int compute(const dimension_args *a, const cli_recording *of, const cli_groups *groups, int several,
-                   kspec_dimension_result **r) {
+static int compute(const dimension_args *a, const cli_recording *of, const cli_groups *groups,
+                   const cli_target *target, int several, kspec_dimension_result **r) {
     const cli_common *c = &a->common;
     const kspec_dataset *d = of->data;
     kspec_dimension_opts opts = {.size = sizeof opts,
@@ -195,6 +239,7 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
                                  .block = a->groups.block,
                                  .standardize = a->standardize,
                                  .pairwise = c->nan == KSPEC_NAN_KEEP,
+                                 .target = target->file ? &target->values : NULL,
                                  .device = (kspec_device)a->device,
                                  .sampled = (kspec_sampled)a->sampled,
                                  .population_rows = a->population_rows,
@@ -210,17 +255,20 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
 }
 
 /* Labels of rows and columns belong to one matrix. */
-static int read_all(const dimension_args *a, cli_recordings *of, cli_groups *groups) {
+static int read_all(const dimension_args *a, cli_recordings *of, cli_groups *groups, cli_target *target) {
     const cli_group_files *f = &a->groups;
-    if (of->count > 1 && (f->rows || f->cols || f->column))
+    if (of->count > 1 && (f->rows || f->cols || f->column || a->target))
         return cli_error(EXIT_USAGE, "--%s is for one matrix, not %zu",
-                         f->rows     ? "groups"
+                         a->target   ? "target"
+                         : f->rows   ? "groups"
                          : f->column ? "groups-column"
                                      : "col-groups",
                          of->count);
     if (of->count > 1) return cli_recordings_read(&a->common, of, a->center != KSPEC_CENTER_NONE);
     cli_common one = cli_of_recording(&a->common, &of->at[0]);
-    int status = cli_read_grouped(&one, f, &of->at[0].data, groups);
+    int status = cli_target_read(&one, a->target, target);
+    if (!status) status = cli_read_grouped(&one, f, &of->at[0].data, groups);
+    if (!status) status = cli_target_check(target, of->at[0].data, of->at[0].name);
     if (!status) cli_note_treatment(&one, NULL, a->center != KSPEC_CENTER_NONE, 0);
     return status;
 }
@@ -230,20 +278,22 @@ static int run(void *args) {
     cli_common *c = &a->common;
     cli_recordings of;
     cli_groups groups = {0};
+    cli_target target = {0};
     kspec_dimension_result **r = NULL;
     int status = cli_recordings_make(c, &a->labels, 0, &of);
-    if (!status) status = read_all(a, &of, &groups);
+    if (!status) status = read_all(a, &of, &groups, &target);
     if (!status && !(r = calloc(of.count, sizeof *r))) status = cli_no_memory();
     for (size_t k = 0; k < of.count && !status; k++)
-        status = compute(a, &of.at[k], &groups, of.count > 1, &r[k]);
+        status = compute(a, &of.at[k], &groups, &target, of.count > 1, &r[k]);
     for (size_t k = 0; k < of.count && !status; k++) {
         cli_doubts_of_missing(c, of.at[k].data);
         cli_doubts(c, of.count > 1 ? of.at[k].name : NULL, r[k]->doubts, r[k]->doubt_count);
     }
-    if (!status) status = cli_done(c, print_table, to_json, &(output){a, &of, r});
+    if (!status) status = cli_done(c, print_table, to_json, &(output){a, &of, r, &target});
     for (size_t k = 0; k < of.count && r; k++) kspec_dimension_free(r[k]);
     free((void *)r);
     cli_groups_free(&groups);
+    cli_target_free(&target);
     cli_recordings_free(&of);
     return status;
 }
@@ -253,7 +303,7 @@ const cli_command cmd_dimension = {
     .summary = "dimensionality of the kernel behind a matrix, with its interval",
     .synopsis =
         "dimension [--label NAME] INPUT... [--center[=WHICH] | --no-center] [--sampled WHICH] [--curve] "
-        "[--splits R] [OPTIONS]",
+        "[--target Y] [--splits R] [OPTIONS]",
     .description =
         "How many dimensions do your data have? Rows are what you showed or sampled (images, time points,\n"
         "cells), columns what you measured (neurons, units, genes). The answer is the participation ratio, "

@@ -1,9 +1,9 @@
 /* The data of `kspec ridge`: files of rows and of targets, and classes picked from them. */
 #include "commands/ridge.h"
+#include "commands/target.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 void ridge_set_free(ridge_set *s) {
     kspec_dataset_free(s->x_file);
@@ -12,42 +12,13 @@ void ridge_set_free(ridge_set *s) {
     free(s->y_rows);
 }
 
-/* Does a word look like the name of a file, or is it one, or an array of the host's? */
-static int names_file(const char *word) {
-    static const char *const suffixes[] = {".npy", ".npz",  ".csv", ".tsv", ".txt", ".dat",
-                                           ".h5",  ".hdf5", ".mat", ".gz",  NULL};
-    struct stat info;
-    const size_t length = strlen(word);
-    if (strcmp(word, "-") == 0 || strchr(word, '/')) return 1;
-    if (stat(word, &info) == 0 && !S_ISDIR(info.st_mode)) return 1;
-    for (size_t k = 0; suffixes[k]; k++) {
-        const char *at = strstr(word, suffixes[k]);
-        const size_t end = at ? (size_t)(at - word) + strlen(suffixes[k]) : 0;
-        if (at && (end == length || word[end] == ':')) return 1;
-    }
-    if (!cli_hosted) return 0;
-    kspec_dataset *d = NULL;
-    const kspec_read_opts in_place = {.size = sizeof in_place, .in_place = 1};
-    const int read = kspec_read(&word, 1, &in_place, &d, NULL) == KSPEC_OK;
-    kspec_dataset_free(d);
-    return read;
-}
-
-/* The columns but for the target's: "!quality" or "0-5,!quality"; for free() */
-static char *all_but(const char *columns, const char *target) {
-    const size_t size = (columns ? strlen(columns) : 0) + strlen(target) + 3;
-    char *text = malloc(size);
-    if (text) snprintf(text, size, "%s%s!%s", columns ? columns : "", columns ? "," : "", target);
-    return text;
-}
-
 /*
  * The rows and the targets of INPUT (role NULL) or of --test, with --select-rows for INPUT's; y is a file, or
  * NULL where the target is columns of x itself
  */
 static int read_pair(const ridge_args *a, const char *role, const char *x, const char *y, ridge_set *s) {
     const char *rows = role ? NULL : a->common.select_rows;
-    char *rest = y ? NULL : all_but(a->common.select_cols, a->target);
+    char *rest = y ? NULL : cli_all_but(a->common.select_cols, a->target);
     if (!y && !rest) return cli_no_memory();
     const kspec_read_opts of_x = {.size = sizeof of_x,
                                   .axes = a->common.axes,
@@ -152,7 +123,7 @@ static int check_args(const ridge_args *a) {
 int ridge_read(ridge_args *a, ridge_set *train, ridge_set *test) {
     memset(train, 0, sizeof *train);
     memset(test, 0, sizeof *test);
-    a->in_table = a->target && !names_file(a->target);
+    a->in_table = a->target && !cli_names_file(a->target);
     int status = check_args(a);
     if (status) return status;
     const char *input = a->common.inputs[0];

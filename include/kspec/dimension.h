@@ -51,7 +51,33 @@ typedef struct {
      * complete side may have 1. Not with groups or missing entries. */
     kspec_sampled sampled;
     uint64_t population_rows, population_cols;
+    /* Labels of the rows, P x k: the alignment of each column with the kernel (kspec_target). Centred over
+     * rows or not at all, without missing entries, of rows from infinitely many. NULL: none. */
+    const kspec_matrix *target;
 } kspec_dimension_opts;
+
+/*
+ * How well a target y, a label for each row, agrees with the kernel. <y, T^n y> = sum_l lambda_l^n <y, f_l>^2
+ * over the eigenfunctions f_l: large where y lies along few large ones. Unbiased, from distinct rows and
+ * columns; y is centred where the kernel is. Intervals are nominally 95%, by the two-way jackknife.
+ */
+typedef struct {
+    double alignment, alignment_std_error, alignment_ci_low, alignment_ci_high; /* n = 1 */
+    /* n = 2; NaN with groups, of columns from a finite population, and where it would take more than AUTO may
+     * spend in kspec_moments() */
+    double second, second_std_error, second_ci_low, second_ci_high;
+    /* <y, T y> / (|y|^2 tr T): 1 where the kernel has one eigenfunction, which y is; 1/d where y is one of d
+     * alike. NaN where the denominator is not positive. */
+    double share, share_std_error, share_ci_low, share_ci_high;
+    /* How likely so large an alignment would be if y had nothing to do with the rows: over all orders of y's
+     * entries, by three moments. One-sided. NaN where not centred, and with groups. */
+    double p;
+} kspec_target;
+
+/* The part of a column's variance over the rows that repeats from trial to trial, with its interval */
+typedef struct {
+    double share, std_error, ci_low, ci_high;
+} kspec_signal;
 
 /* A point of the curve: both estimates from `rows` and `cols` taken at random, together from a tenth (20 or
  * more) to all, averaged over up to 16 such parts, the more the smaller they are. The naive dimension climbs
@@ -86,6 +112,18 @@ typedef struct {
     size_t doubt_count; /* see kspec/doubt.h */
     kspec_doubt **doubts;
     kspec_device_used device;
+    size_t target_count; /* one for each column of the target */
+    kspec_target **targets;
+    /*
+     * The part of the variance of a single trial that repeats from trial to trial: of all columns together,
+     * and of each (of each row, centred over columns). It is the mean covariance of two different trials over
+     * the mean variance of one, and limits how much of a trial any model can explain (its noise ceiling). Of
+     * the mean of T trials it is T s / (1 + (T-1) s). NaN, and no list, with one trial or ragged ones; NaN of
+     * a column that does not vary. With missing entries, from the rows that have all trials.
+     */
+    double signal_share, signal_share_std_error, signal_share_ci_low, signal_share_ci_high;
+    size_t signal_count;
+    kspec_signal **signal_columns;
 } kspec_dimension_result;
 
 /*
@@ -121,7 +159,7 @@ typedef struct {
     const uint64_t *row_groups, *other_row_groups;
     size_t block;
     int standardize; /* 1: the columns of both are divided by their standard deviations */
-    /* the highest order of moments to compare; default 4, or what fits the sizes and AUTO's budget */
+    /* the highest order of moments to compare, 1 to 4; default 2: more may take many times as long */
     int nmax;
     kspec_team *team; /* shares the work out among processes; NULL: this one alone */
     /* What doubts call the matrices; default "the first matrix" and "the second matrix" */
@@ -162,6 +200,10 @@ typedef struct {
     size_t doubt_count; /* see kspec/doubt.h */
     kspec_doubt **doubts;
     kspec_device_used device;
+    /* How likely so large an alignment would be if the rows of one had nothing to do with those of the other:
+     * over all orders of the rows, by three moments. One-sided, since an alignment is not negative. With more
+     * than two trials somewhat too large. NaN where not centred, or where the rows are not shared. */
+    double alignment_p;
 } kspec_compare_result;
 
 /*

@@ -236,6 +236,12 @@ class Dimension(Result):
     naive: float
     curve: Table
     results: Table
+    targets: Table
+    signal_share: float
+    signal_share_stderr: float
+    signal_share_ci_low: float
+    signal_share_ci_high: float
+    signal_columns: Table
 
     def __float__(self) -> float:
         return self.dimension
@@ -252,6 +258,7 @@ class Compare(Result):
     alignment_ci_low: float
     alignment_ci_high: float
     alignment_biased: float
+    alignment_p: float
     dimension: float
     other_dimension: float
     differences: Table

@@ -12,3 +12,37 @@ long double ks_lgammal(long double x) {
     int sign;
     return lgammal_r(x, &sign);
 }
+
+/* P(a,x) by its series below a + 1; Q(a,x) by its continued fraction (Lentz) above, where each is fast */
+double ks_gamma_tail(double a, double x) {
+    enum { STEPS = 100000 };
+    const double tiny = 1e-300, close = 1e-15;
+    if (isnan(x) || !(a > 0)) return NAN;
+    if (x <= 0) return 1;
+    const double front = exp(a * log(x) - x - ks_lgamma(a));
+    if (x < a + 1) {
+        double term = 1 / a, sum = term;
+        for (int k = 1; k < STEPS && term > close * sum; k++) sum += term *= x / (a + k);
+        return 1 - front * sum;
+    }
+    double b = x + 1 - a, C = 1 / tiny, D = 1 / b, f = D;
+    for (int k = 1; k < STEPS; k++) {
+        const double c = -k * (k - a);
+        b += 2;
+        D = 1 / fmax(c * D + b, tiny);
+        C = fmax(b + c / C, tiny);
+        f *= C * D;
+        if (fabs(C * D - 1) < close) break;
+    }
+    return front * f;
+}
+
+/* (G - a) / sqrt(a) has skewness 2 / sqrt(a). Of negative skewness it is the mirror image. */
+double ks_skewed_tail(double skewness, double x) {
+    const double straight = 1e-3, a = 4 / (skewness * skewness),
+                 at = fabs(a + copysign(sqrt(a), skewness) * x);
+    if (!(fabs(skewness) >= straight)) return isnan(skewness) ? NAN : erfc(x / sqrt(2)) / 2;
+    const int beyond = copysign(1, skewness) * x < -sqrt(a);
+    if (skewness > 0) return beyond ? 1 : ks_gamma_tail(a, at);
+    return beyond ? 0 : 1 - ks_gamma_tail(a, at);
+}

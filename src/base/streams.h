@@ -53,8 +53,12 @@ typedef enum {
     KS_STREAM_WLS_NOISE,
     /* dimension: which rows (k = 0) and columns (k = 1) the curve begins with */
     KS_STREAM_CURVE,
-    /* checks: the rows of which all pairs are looked at; pairs of rows, for the length of blocks */
+    /* checks: the rows of which all pairs are looked at */
     KS_STREAM_CHECK,
+    /* dimension: the rows from which the null distribution of an alignment is taken */
+    KS_STREAM_PERMUTED,
+    /* blocks: pairs of rows that are compared with those that follow each other */
+    KS_STREAM_BLOCKS,
     /* learn: see ks_learn_stream() */
     KS_STREAM_LEARN,
     KS_STREAM_COUNT

@@ -11,7 +11,8 @@
 
 #define PLUGIN_FILE "libkspec_cuda.so"
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int looked;
 static const ks_plugin *loaded;
 static char reason[512];
 static const char *instead;
@@ -53,12 +54,17 @@ static void load(void) {
 }
 
 const ks_plugin *ks_plugin_load(const char **why) {
-    pthread_once(&once, load);
+    pthread_mutex_lock(&lock);
+    if (!looked) load();
+    looked = 1;
+    pthread_mutex_unlock(&lock);
     *why = reason;
     return loaded;
 }
 
 void ks_plugin_use(const char *path) {
+    pthread_mutex_lock(&lock);
     instead = path;
-    once = (pthread_once_t)PTHREAD_ONCE_INIT;
+    looked = 0;
+    pthread_mutex_unlock(&lock);
 }

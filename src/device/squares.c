@@ -2,8 +2,6 @@
 
 #include "base/error.h"
 
-#include <math.h>
-
 ks_squares ks_squares_begin(const ks_run *run, const ks_pair *p, size_t matrices, const char *name,
                             kspec_error *err) {
     ks_squares w = {.run = run, .at = ks_backend_for(run, p->P, p->Q), .name = name, .err = err};
@@ -83,8 +81,8 @@ double ks_squares_sum(const ks_squares *w, size_t n, const double *x) {
     return s;
 }
 
-kspec_status ks_ratio_device(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
-                             kspec_error *err) {
+kspec_status ks_gram_sums_device(const ks_run *run, const double *X, size_t P, size_t Q, double *trace,
+                                 double *square, kspec_error *err) {
     const ks_pair p = {X, X, P, Q, 2};
     const size_t N = P <= Q ? P : Q;
     ks_squares w = ks_squares_begin(run, &p, 1, "the Gram matrix", err);
@@ -105,9 +103,8 @@ kspec_status ks_ratio_device(const ks_run *run, const double *X, size_t P, size_
                                  .symmetric = 1};
     if (!w.status) w.status = w.at->product(run, &gram, err);
     ks_squares_diagonal(&w, N, G, line);
-    const double trace = ks_squares_sum(&w, N, line);
+    *trace = ks_squares_sum(&w, N, line);
     ks_squares_sums(&w, N, N, 1, G, G, 0, KS_TILE_ROW_SUMS, line);
-    const double square = ks_squares_sum(&w, N, line);
-    *ratio = square > 0 ? trace * trace / square : NAN;
+    *square = ks_squares_sum(&w, N, line);
     return ks_squares_end(&w);
 }

@@ -43,6 +43,6 @@ void ks_squares_sums(ks_squares *w, size_t m, size_t n, double alpha, const ks_m
 void ks_squares_diagonal(ks_squares *w, size_t n, const ks_mat *X, double *out);
 double ks_squares_sum(const ks_squares *w, size_t n, const double *x);
 
-/* (sum of eigenvalues)^2 / sum of squares of the smaller of X X^T and X^T X */
-kspec_status ks_ratio_device(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
-                             kspec_error *err);
+/* The trace of X X^T, and the sum of squares of its entries, by the smaller of X X^T and X^T X */
+kspec_status ks_gram_sums_device(const ks_run *run, const double *X, size_t P, size_t Q, double *trace,
+                                 double *square, kspec_error *err);

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "checks/check.h"
 #include "dimension/differences.h"
+#include "dimension/permuted.h"
 #include "linalg/linalg.h"
 #include "moments/doubts.h"
 #include "moments/second.h"
@@ -99,26 +100,46 @@ static kspec_status set_alignment(job *j, const double *cross, kspec_compare_res
     return KSPEC_OK;
 }
 
+/* Is it zero? By the first split of the trials. `cross` is in units of both matrices. */
+static kspec_status set_p(job *j, const ks_run *run, double cross, double *p, kspec_error *err) {
+    ks_pair pair[2];
+    ks_shape shape[2];
+    ks_measured *const of[2] = {&j->first, &j->second};
+    ks_run on_processor = *run;
+    on_processor.device = NULL;
+    kspec_status st = KSPEC_OK;
+    if (!ks_centred(j->o.center) || isfinite(j->first.population[0]) || j->first.rows.of) return KSPEC_OK;
+    for (int k = 0; k < 2 && !st; k++) { /* the trials of the second in the opposite order */
+        ks_trials_split(&of[k]->trials, j->o.seed, 0, &of[k]->halves, &pair[k]);
+        const double *A = k ? pair[k].B : pair[k].A, *B = k ? pair[k].A : pair[k].B;
+        st = ks_shape_make(&on_processor, A, B, pair[k].P, pair[k].Q, j->o.seed, &shape[k], err);
+    }
+    if (!st) *p = ks_permuted_p(&shape[0], &shape[1], j->one.P, cross * (double)j->one.Q * (double)j->two.Q);
+    return st;
+}
+
 /*
- * The usual alignment, <K, L> / (|K| |L|), of the means over trials; products of Gram matrices through
- * columns.
+ * The usual alignment, <K, L> / (|K| |L|), of the means over trials. own: <K, L> where either has one trial.
  */
-static kspec_status biased_alignment(job *j, const ks_run *run, double *value, kspec_error *err) {
+static kspec_status biased_alignment(job *j, const ks_run *run, double own, double *value, kspec_error *err) {
     ks_arena arena = {0};
-    size_t P = j->first.trials.P, Q = j->first.trials.Q, R = j->second.trials.Q;
-    const double *X = ks_measured_mean(&j->first, &arena), *Y = ks_measured_mean(&j->second, &arena);
-    kspec_status st = X && Y ? KSPEC_OK : ks_nomem(err, "the means over trials", arena.failed);
-    const ks_two pairs[3] = {{.X = X, .Z = X, .Y = Y, .W = Y, .P = P, .Q = Q, .R = R},
-                             {.X = X, .Z = X, .Y = X, .W = X, .P = P, .Q = Q, .R = Q},
-                             {.X = Y, .Z = Y, .Y = Y, .W = Y, .P = P, .Q = R, .R = R}};
-    double a[3] = {0};
-    for (int k = 0; k < 3 && !st; k++) {
-        ks_sums sums;
-        st = ks_sums_make(run, &pairs[k], &sums, &arena, err);
-        if (!st) a[k] = sums.all.a;
+    kspec_status st = KSPEC_OK;
+    if (isnan(own)) {
+        const double *X = ks_measured_mean(&j->first, &arena), *Y = ks_measured_mean(&j->second, &arena);
+        const ks_two both = {.X = X,
+                             .Z = X,
+                             .Y = Y,
+                             .W = Y,
+                             .P = j->first.trials.P,
+                             .Q = j->first.trials.Q,
+                             .R = j->second.trials.Q};
+        ks_sums sums = {.whole = NAN};
+        st = X && Y ? ks_sums_make(run, &both, &sums, &arena, err)
+                    : ks_nomem(err, "the means over trials", arena.failed);
+        own = sums.whole;
     }
     ks_arena_free(&arena);
-    *value = a[1] > 0 && a[2] > 0 ? a[0] / sqrt(a[1] * a[2]) : NAN;
+    *value = j->one.own > 0 && j->two.own > 0 ? own / sqrt(j->one.own) / sqrt(j->two.own) : NAN;
     return st;
 }
 
@@ -172,10 +193,11 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
     const ks_two_matrices both = {&j->o, {&j->first, &j->second}, {&j->one, &j->two}};
     if (!st) st = ks_differences_make(&third, &both, r, &j->arena, err);
     if (st || j->o.paired != KSPEC_PAIRED_ROWS) return st;
-    double *cross;
-    st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &j->arena, err);
+    double *cross, own;
+    st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &own, &j->arena, err);
     if (!st) st = set_alignment(j, cross, r, err);
-    return st ? st : biased_alignment(j, &last, &r->alignment_biased, err);
+    if (!st) st = set_p(j, &last, cross[0], &r->alignment_p, err);
+    return st ? st : biased_alignment(j, &last, own, &r->alignment_biased, err);
 }
 
 /* The sums of either, those of both for the alignment, and higher moments */
@@ -208,7 +230,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         r->P = t->P, r->Q = t->Q, r->other_P = u->P, r->other_Q = u->Q;
         r->trials = t->count, r->other_trials = u->count, r->center = j->o.center, r->paired = j->o.paired;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
-        r->alignment_biased = NAN;
+        r->alignment_biased = r->alignment_p = NAN;
         r->groups = j->first.rows.of ? j->first.rows.count : 0, r->block = j->block[0];
         ks_placement_describe(placement, &r->device);
         st = compute(j, r, err);

@@ -4,13 +4,14 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/result.h"
-#include "moments/average.h"
+#include "dimension/higher.h"
 #include "moments/student.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { HIGHEST = 4 };
+/* The highest order that may be asked for, and that of a call that asks for none */
+enum { HIGHEST = KS_HIGHER_MOST, USUAL = 2 };
 
 /*
  * Of one matrix, or of a part of it: 1 + P + Q values each (from all, without each row, without each
@@ -43,90 +44,15 @@ static kspec_status list_second(const ks_second *s, lists *l, ks_arena *arena, k
     return KSPEC_OK;
 }
 
-/*
- * The plan of m(3) and m(4) by exact, as far as AUTO would have it, up to nmax (0: 4); *last is how far, or
- * 0. Call ks_tasks_free() afterwards.
- */
-static kspec_status plan_higher(const kspec_compare_opts *how, const ks_measured *m, kspec_moments_opts *o,
-                                ks_tasks *tasks, int *last, kspec_error *err) {
-    const ks_trials *t = &m->trials;
-    /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
-    size_t sampled = (t->P - 1) / (ks_centred(t->center) ? 2 : 1),
-           shorter = sampled < t->Q - 1 ? sampled : t->Q - 1;
-    int most = shorter < HIGHEST ? (int)shorter : HIGHEST;
-    *o = (kspec_moments_opts){.size = sizeof *o,
-                              .nmax = how->nmax && how->nmax < most ? how->nmax : most,
-                              .estimators = KSPEC_ESTIMATOR_AUTO,
-                              .seed = how->seed,
-                              .splits = how->splits,
-                              .center = t->center,
-                              .team = how->team,
-                              .sampled = how->sampled,
-                              .population_rows = how->population_rows,
-                              .population_cols = how->population_cols};
-    *tasks = (ks_tasks){0};
-    *last = 0;
-    if (o->nmax <= 2 || m->rows.of) return KSPEC_OK;
-    kspec_status st =
-        ks_tasks_make(o, t->P, t->Q, ks_trials_splits(t, o->splits), t->count > 1, NULL, tasks, err);
-    const ks_task *task = &tasks->task[0];
-    if (!st && tasks->count > 0 && task->method == KSPEC_ESTIMATOR_EXACT && task->last > 2)
-        *last = task->last;
-    return st;
+static ks_higher higher_of(const kspec_compare_opts *o) {
+    return (ks_higher){o->nmax,    o->splits,          o->seed,           o->team,
+                       o->sampled, o->population_rows, o->population_cols};
 }
 
 kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured *m, ks_load *l,
                                  kspec_error *err) {
-    kspec_moments_opts how;
-    ks_tasks tasks;
-    int last;
-    double work = 0;
-    size_t bytes = 0, entries = ks_size(m->trials.P, m->trials.Q);
-    kspec_status st = plan_higher(o, m, &how, &tasks, &last, err);
-    if (!st && last) st = ks_exact_cost(&tasks.exact, last, 1, &work, &bytes, err);
-    ks_tasks_free(&tasks);
-    l->work += work * (double)ks_trials_splits(&m->trials, o->splits);
-    bytes = ks_size_add(bytes, ks_size(m->trials.count > 1 ? 2 : 1, ks_size(entries, sizeof(double))));
-    if (last && bytes > l->bytes) l->bytes = bytes;
-    return st;
-}
-
-static kspec_status list_higher(const ks_run *run, const kspec_compare_opts *how, const ks_measured *m,
-                                int nmax, lists *l, ks_arena *arena, kspec_error *err) {
-    ks_trials t = m->trials;
-    kspec_compare_opts part = *how;
-    kspec_moments_opts o;
-    ks_tasks tasks;
-    int found;
-    ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};
-    part.nmax = nmax;
-    kspec_status st = plan_higher(&part, m, &o, &tasks, &found, err);
-    const ks_task *task = &tasks.task[0];
-    if (found) st = ks_trials_scale(&t, task->last, err);
-    if (found && !st) st = ks_trials_alloc(&t, arena, &source.halves, err);
-    if (found && !st) {
-        size_t n = (size_t)task->last;
-        ks_moments_out sum = {ks_arena_alloc(arena, n, sizeof(double)),
-                              ks_arena_alloc(arena, ks_size(n, t.P), sizeof(double)),
-                              ks_arena_alloc(arena, ks_size(n, t.Q), sizeof(double))};
-        for (int k = 3; k <= task->last; k++) l->of[k] = ks_arena_alloc(arena, 1 + t.P + t.Q, sizeof(double));
-        st = arena->failed ? ks_nomem(err, "the differences", arena->failed)
-                           : ks_average(run, &source, task, 0, &sum, err);
-        for (int k = 3; k <= task->last && !st; k++) {
-            double *x = l->of[k], *rows = sum.rows + (size_t)(k - 1) * t.P,
-                   *cols = sum.cols + (size_t)(k - 1) * t.Q;
-            int e = 2 * k * t.exponent;
-            x[0] = ldexp(sum.m[k - 1], e);
-            for (size_t i = 0; i < t.P; i++) x[1 + i] = ldexp(rows[i], e);
-            for (size_t a = 0; a < t.Q; a++) x[1 + t.P + a] = ldexp(cols[a], e);
-            const ks_left_out left = {k, x[0], x + 1, x + 1 + t.P};
-            if (!ks_standard_known(m))
-                st = ks_standard_left_out(t.phi, t.count, t.row_trials, &m->rows, &left, 1, err);
-        }
-        l->highest = task->last;
-    }
-    ks_tasks_free(&tasks);
-    return st;
+    const ks_higher how = higher_of(o);
+    return ks_higher_load(&how, m, l, err);
 }
 
 /* ---- the variance of a difference ---- */
@@ -253,6 +179,7 @@ static kspec_status list_quarters(const ks_run *run, const ks_two_matrices *of, 
             double from = (2 * q + k) / (2.0 * QUARTERS), to = (2 * q + k + 1) / (2.0 * QUARTERS);
             ks_run each = ks_run_part(run, from, to);
             st = open_quarter(of->matrix[k], (size_t)q / 2, (size_t)q % 2, &m, arena, err);
+            m.ratio_unused = 1;
             if (!st) st = ks_second_make(&each, &m, of->o->splits, of->o->seed, &s, arena, err);
             if (!st) st = list_second(&s, &part[q][k], arena, err);
         }
@@ -273,12 +200,14 @@ typedef struct {
 static kspec_status gather(const ks_run *run, const ks_two_matrices *of, material *m, ks_arena *arena,
                            kspec_error *err) {
     kspec_status st = KSPEC_OK;
-    *m = (material){.highest = of->o->nmax ? of->o->nmax : HIGHEST, .quarters = have_quarters(of)};
+    *m = (material){.highest = of->o->nmax ? of->o->nmax : USUAL, .quarters = have_quarters(of)};
+    ks_higher how = higher_of(of->o);
+    how.nmax = m->highest;
     for (int k = 0; k < 2 && !st; k++) {
         ks_run each = ks_run_part(run, 0.3 * k, 0.3 * (k + 1));
         st = list_second(of->second[k], &m->all[k], arena, err);
         if (!st && m->highest > 2)
-            st = list_higher(&each, of->o, of->matrix[k], m->highest, &m->all[k], arena, err);
+            st = ks_higher_make(&each, &how, of->matrix[k], m->all[k].of, &m->all[k].highest, arena, err);
         if (!st && m->all[k].highest < m->highest) m->highest = m->all[k].highest;
     }
     ks_run rest = ks_run_part(run, 0.6, 1);

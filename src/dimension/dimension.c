@@ -6,6 +6,8 @@
 #include "base/result.h"
 #include "base/streams.h"
 #include "checks/check.h"
+#include "dimension/signal.h"
+#include "dimension/target.h"
 #include "moments/doubts.h"
 #include "moments/second.h"
 #include "moments/where.h"
@@ -34,8 +36,9 @@ static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
         st = ks_fail(err, KSPEC_E_ARG,
                      "the dimension of a kernel that is centred on both sides is not known without bias; "
                      "center over rows or over columns");
-    if (o->center == KSPEC_CENTER_COLS && o->row_trials)
-        st = ks_fail(err, KSPEC_E_ARG, "ragged trials are centred over rows only");
+    if (o->center == KSPEC_CENTER_COLS && (o->row_trials || o->target))
+        st = ks_fail(err, KSPEC_E_ARG, "%s centred over rows only",
+                     o->target ? "a target is" : "ragged trials are");
     return st ? ks_about(err, "center", "rows", st) : KSPEC_OK;
 }
 
@@ -192,7 +195,9 @@ static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_e
 static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                             size_t ntrials, kspec_dimension_result *r, ks_arena *arena, kspec_error *err) {
     ks_second s;
-    ks_run first = ks_run_part(run, 0, o->curve ? 0.4 : 1), second = ks_run_part(run, 0.4, 1);
+    const double part = o->curve || o->target ? 0.3 : 1;
+    ks_run first = ks_run_part(run, 0, part), second = ks_run_part(run, part, o->curve ? 0.6 : 1),
+           third = ks_run_part(run, 0.6, 1);
     kspec_status st = estimate(&first, o, phi, ntrials, &s, r, arena, err);
     if (st) return st;
     r->cycles = r->missing ? s.cycles : 1;
@@ -200,6 +205,10 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
         return ks_fail(err, KSPEC_E_DATA,
                        "the %zu missing entries leave no pair of columns with enough rows that have both",
                        r->missing);
+    if (r->missing && o->target)
+        return ks_about(
+            err, "target", NULL,
+            ks_fail(err, KSPEC_E_ARG, "a target and missing entries (pairwise) cannot be combined"));
     r->P = phi[0].rows, r->Q = phi[0].cols, r->trials = ntrials, r->center = o->center;
     r->naive = s.naive;
     r->trace = ldexp(s.trace[0], 2 * s.exponent);
@@ -212,7 +221,11 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
     const ks_labels of = {s.P, s.Q, o->row_groups != NULL, o->col_groups != NULL,
                           o->center == KSPEC_CENTER_COLS};
     if (!st) ks_doubt_dominated(KS_DOUBTS(r), "the dimension", &d.bar, &of);
-    return st || !o->curve ? st : make_curve(&second, o, phi, ntrials, r, arena, err);
+    ks_groups rows;
+    if (!st) st = ks_groups_make(&rows, o->row_groups, r->P, "row", arena, err);
+    if (!st) st = ks_signal_make(o, o->center, phi, ntrials, &rows, s.share[1], r, err);
+    if (!st) st = ks_targets_make(&second, o, phi, ntrials, r, err);
+    return st || !o->curve ? st : make_curve(&third, o, phi, ntrials, r, arena, err);
 }
 
 /* Centred over columns: rows and columns change places, in the result too. */

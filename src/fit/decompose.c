@@ -11,26 +11,6 @@
 
 #include <math.h>
 
-/* The mean over entries of (variance over trials)/(number of trials): of independent noise in their mean. */
-static double noise_of_mean(const ks_trials *t, double *mean) {
-    double sum = 0, f = ldexp(t->factor, -(t->normalize ? t->normal_exponent : t->exponent));
-    if (t->count < 2) return NAN;
-    for (size_t i = 0; i < t->P; i++) {
-        size_t T = t->row_trials ? t->row_trials[i] : t->count;
-        double squares = 0;
-        for (size_t j = 0; j < t->Q; j++) mean[j] = 0;
-        for (size_t k = 0; k < T; k++)
-            for (size_t j = 0; j < t->Q; j++) mean[j] += f * ks_at(&t->phi[k], i, j) / (double)T;
-        for (size_t k = 0; k < T; k++)
-            for (size_t j = 0; j < t->Q; j++) {
-                double x = f * ks_at(&t->phi[k], i, j) - mean[j];
-                squares += x * x;
-            }
-        sum += squares / ((double)T * (double)(T - 1));
-    }
-    return sum / (double)t->P / (double)t->Q;
-}
-
 /*
  * G = M M^T/(rows cols), or M^T M/(...), whichever is smaller; s: its eigenvalues; the rows of Z: the
  * eigenvectors of the last `top`, in increasing order. Z is G itself where it is NULL.
@@ -91,7 +71,8 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
     x->all = ks_arena_alloc(arena, n, sizeof *x->all);
     if (scratch->failed || arena->failed)
         return ks_nomem(err, "the matrix and its Gram matrix", scratch->failed + arena->failed);
-    x->noise = noise_of_mean(t, mean);
+    kspec_status st = ks_noise_of_trials(t, arena, &x->noise, err);
+    if (st) return st;
     ks_trials_mean(t, mean, M);
     /* centring takes one degree of freedom from a side */
     int rows_off = ks_rows_centred(t->center), cols_off = ks_cols_centred(t->center);
@@ -101,22 +82,23 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
     if (!(square > 0))
         return ks_fail(err, KSPEC_E_DATA, "every entry is 0%s: there is nothing to fit",
                        ks_centred(t->center) ? " after centring" : "");
-    kspec_status st = eigenpairs(run, P, Q, 1 / (entries * square), M, G, x->all, top, Z, err);
+    st = eigenpairs(run, P, Q, 1 / (entries * square), M, G, x->all, top, Z, err);
     if (st) return st;
     ks_reverse(n, x->all);
     for (size_t i = 0; i < n; i++) x->all[i] = fmax(x->all[i], 0);
     x->all_count = n;
     x->unit = square;
     x->exponent = 2 * t->exponent;
-    x->noise /= square;
+    x->noise.variance /= square;
     count_rank(x, (size_t)fmin(rows, cols));
     size_t vectors = x->d.n < top ? x->d.n : top;
     double *U2 = ks_arena_alloc(arena, ks_size(vectors, P), sizeof *U2);
     double *V2 = ks_arena_alloc(arena, ks_size(vectors, Q), sizeof *V2);
     if (arena->failed) return ks_nomem(err, "the singular vectors", arena->failed);
-    x->d = (ks_decomposition){P, Q, x->d.n, vectors, x->all, U2, V2, rows, cols};
+    x->d = (ks_decomposition){P, Q, x->d.n, vectors, x->all, U2, V2, rows, cols, x->noise.variance, NULL};
     if (how->sampled == KSPEC_SAMPLED_ROWS || how->population_cols == Q) x->d.cols = INFINITY;
     if (how->sampled == KSPEC_SAMPLED_COLS || how->population_rows == P) x->d.rows = INFINITY;
+    if (x->noise.law.count && !isinf(x->d.cols)) x->d.columns = &x->noise.law;
     if (isinf(x->d.rows) && isinf(x->d.cols))
         return ks_fail(err, KSPEC_E_ARG,
                        "both sides are complete: the matrix's own eigenvalues are those sought");
@@ -127,7 +109,7 @@ kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntr
                           const kspec_moments_opts *how, size_t most, ks_arena *arena, ks_decomposed *out,
                           kspec_error *err) {
     ks_trials t = ks_trials_of(phi, ntrials, how);
-    *out = (ks_decomposed){.noise = NAN};
+    *out = (ks_decomposed){.noise.variance = NAN};
     size_t n = t.P < t.Q ? t.P : t.Q;
     kspec_status st = ks_trials_init(&t, err);
     if (!st) st = ks_trials_scale(&t, 2, err);

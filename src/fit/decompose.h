@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "kspec/moments.h"
+#include "fit/columns.h"
 #include "fit/leverage.h"
 
 typedef struct {
@@ -13,8 +14,8 @@ typedef struct {
     /* All min(P,Q) eigenvalues of M M^T/(PQ), decreasing, in the units of d; d.s has those above rounding. */
     size_t all_count;
     double *all;
-    /* The variance of the noise in an entry of M, from the differences of trials; NaN with one trial. */
-    double noise;
+    /* The noise in an entry of M, from the differences of trials */
+    ks_noise noise;
     /* The matrix is of lower rank than its sides, beyond doubt. */
     int low_rank;
 } ks_decomposed;

@@ -23,14 +23,14 @@ static void fill_coordinates(ks_problem *p) {
 }
 
 /* The noise's prior: given, or beside the lower half of the sample's spectrum; none where a rank is seen. */
-static void expect_noise(ks_problem *p, double noise, size_t half) {
+static void expect_noise(ks_problem *p, double noise, double error, size_t half) {
     const ks_decomposition *d = &p->o->x->d;
     double low = 0;
     for (size_t k = half; k < d->n; k++) low += d->s[k];
     if (noise > 0) {
         p->dust = p->given = 1;
         p->dust_mean = log(noise);
-        p->dust_variance = KS_NOISE_GIVEN_SD * KS_NOISE_GIVEN_SD;
+        p->dust_variance = KS_NOISE_GIVEN_SD * KS_NOISE_GIVEN_SD + error * error;
     } else if (isnan(noise) && !p->o->x->low_rank && low > 1e-7 * p->o->trace) {
         p->dust = 1;
         p->dust_mean = log(low) + KS_NOISE_MEAN;
@@ -38,8 +38,8 @@ static void expect_noise(ks_problem *p, double noise, size_t half) {
     }
 }
 
-kspec_status ks_problem_init(ks_problem *p, const ks_observed *o, double noise, const ks_simd *simd,
-                             ks_arena *arena, kspec_error *err) {
+kspec_status ks_problem_init(ks_problem *p, const ks_observed *o, double noise, double noise_error,
+                             const ks_simd *simd, ks_arena *arena, kspec_error *err) {
     const ks_decomposition *d = &o->x->d;
     double shorter = fmin(d->rows, d->cols);
     size_t end = d->n;
@@ -57,7 +57,7 @@ kspec_status ks_problem_init(ks_problem *p, const ks_observed *o, double noise, 
     p->before[0] = 0;
     for (size_t l = 0; l < n; l++) p->before[l + 1] = p->before[l] + (size_t)p->weight[l];
     fill_coordinates(p);
-    expect_noise(p, noise, (size_t)(0.5 * shorter));
+    expect_noise(p, noise, noise_error, (size_t)(0.5 * shorter));
     p->N = n + (size_t)p->dust;
     p->level = log(fmax(o->trace - (noise > 0 ? noise : 0), 1e-3 * o->trace)) - 2;
     return KSPEC_OK;

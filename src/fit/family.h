@@ -33,9 +33,9 @@ typedef struct {
     double *u[KS_SHAPE_COUNT + 1], *rough;
 } ks_problem;
 
-/* noise: its variance where known (0: none), otherwise NaN. */
-kspec_status ks_problem_init(ks_problem *p, const ks_observed *o, double noise, const ks_simd *simd,
-                             ks_arena *arena, kspec_error *err);
+/* noise: its variance where known (0: none), otherwise NaN; noise_error: its relative standard error. */
+kspec_status ks_problem_init(ks_problem *p, const ks_observed *o, double noise, double noise_error,
+                             const ks_simd *simd, ks_arena *arena, kspec_error *err);
 
 /* Where the fit starts: the pilot, falling on beyond it. theta: N. */
 void ks_problem_start(const ks_problem *p, double *theta);

@@ -171,24 +171,24 @@ static kspec_status prepare(const ks_run *run, ks_fitted *f, ks_arena *arena, ks
 /* The errors of the data at a spectrum, the families that explain them, and their medians. */
 static kspec_status pass(const ks_run *run, ks_fitted *f, ks_observed *o, int last, ks_arena *arena,
                          kspec_error *err) {
-    ks_cplx *log_kappa = ks_arena_alloc(arena, o->K, sizeof *log_kappa);
+    ks_cplx *log_c = ks_arena_alloc(arena, o->K, sizeof *log_c);
     double *start = ks_arena_alloc(arena, f->p.N, sizeof *start);
     if (arena->failed) return ks_nomem(err, "the fitted spectrum", arena->failed);
     ks_spectrum s = ks_mode_spectrum(&f->p, &f->search.work[0], f->theta);
-    kspec_status st = ks_observed_errors(o, &s, log_kappa, err);
+    kspec_status st = ks_observed_errors(o, &s, log_c, err);
     for (size_t l = 0; l < f->p.N; l++) start[l] = fmax(f->theta[l], -46);
-    if (!st) st = ks_search_run(run, &f->search, start, log_kappa, last, err);
+    if (!st) st = ks_search_run(run, &f->search, start, log_c, last, err);
     if (!st) st = weigh(f, err);
     if (!st) take_medians(f);
     return st;
 }
 
-kspec_status ks_fit_families(const ks_run *run, ks_observed *o, double noise, ks_arena *arena, ks_fitted *out,
-                             kspec_error *err) {
+kspec_status ks_fit_families(const ks_run *run, ks_observed *o, double noise, double noise_error,
+                             ks_arena *arena, ks_fitted *out, kspec_error *err) {
     const ks_simd *simd;
     kspec_status st = ks_simd_choose(&simd, err);
     *out = (ks_fitted){0};
-    if (!st) st = ks_problem_init(&out->p, o, noise, simd, arena, err);
+    if (!st) st = ks_problem_init(&out->p, o, noise, noise_error, simd, arena, err);
     if (!st) st = prepare(run, out, arena, err);
     if (st) return st;
     ks_problem_start(&out->p, out->theta);

@@ -16,6 +16,9 @@ typedef struct {
     double *log_lambda, *log_low, *log_high;
 } ks_fitted;
 
-/* noise: the variance of each entry where known (0: none), otherwise NaN. Everything is held by the arena. */
-kspec_status ks_fit_families(const ks_run *run, ks_observed *o, double noise, ks_arena *arena, ks_fitted *out,
-                             kspec_error *err);
+/*
+ * noise: the variance of each entry where known (0: none), otherwise NaN; noise_error: its relative standard
+ * error. Everything is held by the arena.
+ */
+kspec_status ks_fit_families(const ks_run *run, ks_observed *o, double noise, double noise_error,
+                             ks_arena *arena, ks_fitted *out, kspec_error *err);

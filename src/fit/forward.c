@@ -9,7 +9,7 @@ static ks_cplx cdiv(ks_cplx a, ks_cplx b) {
     return (ks_cplx){(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n};
 }
 
-/* T = log t and D with their derivatives by log kappa, and Im L */
+/* T = log t and D with their derivatives by log c, and Im L */
 typedef struct {
     ks_cplx T, dT, D, dD;
     double L;
@@ -27,23 +27,52 @@ static void add_side(double P, ks_cplx D, ks_cplx dD, values *v) {
     v->L += P * (a.im - angle);
 }
 
+/* kappa and the noise's part of D at c. A side that is complete leaves the noise no columns to differ in. */
+static ks_columns_at noise_at(const ks_spectrum *s, ks_cplx c) {
+    static const ks_columns equal = {0};
+    double n = ks_cabs2(c);
+    if (!isinf(s->Q)) {
+        ks_columns_at at = ks_columns_sums(s->columns ? s->columns : &equal, s->dust / s->Q, c);
+        at.part = (ks_cplx){s->Q * at.part.re, s->Q * at.part.im};
+        at.part_slope = (ks_cplx){s->Q * at.part_slope.re, s->Q * at.part_slope.im};
+        at.angle *= s->Q;
+        at.weight *= s->Q;
+        return at;
+    }
+    ks_cplx part = {s->dust * c.re / n, -s->dust * c.im / n};
+    return (ks_columns_at){.kappa = c,
+                           .slope = {1, 0},
+                           .part = part,
+                           .part_slope = {-part.re, -part.im},
+                           .pull = 1,
+                           .weight = s->dust / n};
+}
+
 static values evaluate(const ks_spectrum *s, ks_cplx l) {
     double r = exp(l.re);
-    ks_cplx k = {r * cos(l.im), r * sin(l.im)}, dust = {s->dust * k.re / (r * r), -s->dust * k.im / (r * r)};
+    ks_cplx c = {r * cos(l.im), r * sin(l.im)};
+    ks_columns_at at = noise_at(s, c);
+    ks_cplx k = at.kappa, log_k = {0.5 * log(ks_cabs2(k)), atan2(k.im, k.re)};
+    /* d log kappa/d log c */
+    ks_cplx slope = ks_cmul(cdiv(c, k), at.slope);
     double sums[5];
     s->simd->resolvent(s->lambda, s->weight, s->ones / 8 * 8, ks_padded(s->n), k.re, k.im, sums);
-    ks_cplx D = {sums[0] + dust.re, sums[1] + dust.im};
+    ks_cplx D = {sums[0] + at.part.re, sums[1] + at.part.im};
     /* dD/dlog kappa = -kappa sum w lambda/(lambda + kappa)^2 */
-    ks_cplx dD = ks_cmul(k, (ks_cplx){sums[2], sums[3]});
-    dD.re = -dD.re - dust.re;
-    dD.im = -dD.im - dust.im;
-    values v = {.T = l, .dT = {1, 0}, .D = D, .dD = dD, .L = sums[4] - s->total * l.im + dust.im};
+    ks_cplx dD = ks_cmul(slope, ks_cmul(k, (ks_cplx){sums[2], sums[3]}));
+    dD.re = at.part_slope.re - dD.re;
+    dD.im = at.part_slope.im - dD.im;
+    values v = {.T = log_k,
+                .dT = slope,
+                .D = D,
+                .dD = dD,
+                .L = sums[4] - s->total * log_k.im + at.part.im + at.angle};
     add_side(s->P, D, dD, &v);
     add_side(s->Q, D, dD, &v);
     return v;
 }
 
-/* ---- the safe way: for each |kappa| the angle is unique, and N falls with |kappa| ---- */
+/* ---- the safe way: for each |c| the angle is unique, and N falls with |c| ---- */
 
 /* A bracket that a false position, halved at the side that stays (Illinois), closes upon a root. */
 typedef struct {
@@ -69,7 +98,7 @@ static void narrow(bracket *b, double at, double f) {
     }
 }
 
-/* The angle phi of kappa = -r exp(-i phi) with Im T = pi; the least there is where r lies in a gap. */
+/* The angle phi of c = -r exp(-i phi) with Im T = pi; the least there is where r lies in a gap. */
 static double angle_of(const ks_spectrum *s, double log_r) {
     bracket b = {.low = 1e-7, .high = pi, .f_high = -pi};
     b.f_low = evaluate(s, (ks_cplx){log_r, pi - b.low}).T.im - pi;
@@ -88,10 +117,7 @@ static double count_above(const ks_spectrum *s, double log_r) {
     return -evaluate(s, (ks_cplx){log_r, pi - angle_of(s, log_r)}).L / pi;
 }
 
-/*
- * Where noise is nearly all there is, |kappa| is nearly the same all along the spectrum, dust/sqrt(P Q), and
- * it is the angle phi that tells the levels apart: N rises with it.
- */
+/* Where |c| is nearly the same at several levels the angle phi tells them apart: N rises with it. */
 static ks_cplx turn(const ks_spectrum *s, double level, double log_r) {
     double low = 0, high = pi;
     for (int k = 0; k < 50; k++) {
@@ -104,7 +130,7 @@ static ks_cplx turn(const ks_spectrum *s, double level, double log_r) {
     return (ks_cplx){log_r, pi - 0.5 * (low + high)};
 }
 
-/* log kappa of a level, from the log |kappa| of the level before, or NaN. */
+/* log c of a level, from the log |c| of the level before, or NaN. */
 static ks_cplx search(const ks_spectrum *s, double level, double start) {
     if (isnan(start)) {
         double sum = s->dust, largest = s->lambda[0];
@@ -193,25 +219,25 @@ static ks_cplx along(const values *v, ks_cplx l, double levels) {
     return (ks_cplx){l.re + step.re, fmin(fmax(l.im + step.im, 1e-6), pi - 1e-9)};
 }
 
-void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *log_kappa, double *log_x,
+void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *log_c, double *log_x,
                 double *x_rho) {
     values before = {0};
     for (size_t i = 0; i < K; i++) {
         values v;
-        int found = !isnan(log_kappa[i].re) && newton(s, level[i], &log_kappa[i], &v);
+        int found = !isnan(log_c[i].re) && newton(s, level[i], &log_c[i], &v);
         if (!found && i > 0) {
-            log_kappa[i] = along(&before, log_kappa[i - 1], level[i] - level[i - 1]);
-            found = newton(s, level[i], &log_kappa[i], &v);
+            log_c[i] = along(&before, log_c[i - 1], level[i] - level[i - 1]);
+            found = newton(s, level[i], &log_c[i], &v);
         }
         /* eigenvalues fall with the level: one that does not is another root */
         if (found && i > 0 && v.T.re > log_x[i - 1] + 1e-9) found = 0;
         if (!found) {
-            ks_cplx safe = log_kappa[i] = search(s, level[i], i > 0 ? log_kappa[i - 1].re : NAN);
+            ks_cplx safe = log_c[i] = search(s, level[i], i > 0 ? log_c[i - 1].re : NAN);
             v = evaluate(s, safe);
             /* to the last digit, where that is not another root */
             values exact;
-            if (newton(s, level[i], &safe, &exact) && fabs(safe.re - log_kappa[i].re) < 0.1)
-                log_kappa[i] = safe, v = exact;
+            if (newton(s, level[i], &safe, &exact) && fabs(safe.re - log_c[i].re) < 0.1)
+                log_c[i] = safe, v = exact;
         }
         log_x[i] = v.T.re;
         x_rho[i] = -v.D.im / pi;
@@ -219,16 +245,18 @@ void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *lo
     }
 }
 
-void ks_elasticity(const ks_spectrum *s, size_t K, const ks_cplx *log_kappa, double *J, size_t ld) {
+void ks_elasticity(const ks_spectrum *s, size_t K, const ks_cplx *log_c, double *J, size_t ld) {
     for (size_t i = 0; i < K; i++) {
-        double r = exp(log_kappa[i].re), re = r * cos(log_kappa[i].im), im = r * sin(log_kappa[i].im);
-        double *row = J + i * ld, sum = s->dust / (r * r);
+        double r = exp(log_c[i].re);
+        ks_columns_at at = noise_at(s, (ks_cplx){r * cos(log_c[i].im), r * sin(log_c[i].im)});
+        /* imaginary parts of lambda/(lambda + kappa) and of the noise's part, over that of -kappa */
+        double *row = J + i * ld, dust = at.pull * at.weight, sum = dust;
         for (size_t l = 0; l < s->n; l++) {
-            double a = s->lambda[l] + re;
-            row[l] = s->weight[l] * s->lambda[l] / (a * a + im * im);
+            double a = s->lambda[l] + at.kappa.re;
+            row[l] = s->weight[l] * s->lambda[l] / (a * a + at.kappa.im * at.kappa.im);
         }
         for (size_t l = 0; l < s->n; l++) sum += row[l];
         for (size_t l = 0; l < s->n; l++) row[l] /= sum;
-        if (s->dust > 0) row[s->n] = s->dust / (r * r) / sum;
+        if (s->dust > 0) row[s->n] = dust / sum;
     }
 }

@@ -27,6 +27,8 @@ typedef struct {
     size_t count;
     const ks_cplx *t;
     ks_bias *out;
+    /* count: what noise that differs between columns does by itself */
+    ks_cplx *known;
     /* of each row's leverages: what the known vectors leave (ks_leverage_left), for rows and for columns */
     double *rest[2], *unseen[2];
     /* per worker: 4 POINTS x n, and 4 POINTS x max(P,Q) */
@@ -63,6 +65,45 @@ static void add_unseen(const ks_decomposition *d, const double *r, size_t m, con
     double mean = 0;
     for (size_t k = d->vectors; k < d->n; k++) mean += r[k] / (double)(d->n - d->vectors);
     for (size_t i = 0; i < m; i++) sums[i] += unseen[i] * mean;
+}
+
+/*
+ * side() of the columns where nothing but the noise tells them apart: g = tau/(c + v ratio) with tau = t/a,
+ * kappa = tau/b.
+ */
+static void known_by_noise(const job *j, ks_cplx *known) {
+    const ks_decomposition *d = j->d;
+    for (size_t p = 0; p < j->count; p++) known[p] = (ks_cplx){0, 0};
+    if (!d->columns) return;
+    double v = d->noise / d->cols;
+    ks_cplx c = {NAN, NAN};
+    for (size_t p = 0; p < j->count; p++) {
+        ks_cplx t = j->t[p], D = {0, 0}, dD = {0, 0};
+        for (size_t k = 0; k < d->n; k++) {
+            ks_cplx x = inverse((ks_cplx){d->s[k] + t.re, t.im});
+            D = add(D, times(d->s[k], x));
+            dD = sub(dD, times(d->s[k], ks_cmul(t, ks_cmul(x, x))));
+        }
+        ks_cplx a = sub(one, times(1 / d->rows, D)), b = sub(one, times(1 / d->cols, D));
+        ks_cplx tau = divide(t, a), kappa = divide(tau, b);
+        /* logarithmic derivatives by log t */
+        ks_cplx of_tau = add(one, divide(times(1 / d->rows, dD), a)),
+                of_kappa = add(of_tau, divide(times(1 / d->cols, dD), b));
+        c = ks_columns_solve(d->columns, v, kappa, c);
+        ks_cplx dc = divide(ks_cmul(kappa, of_kappa), ks_columns_sums(d->columns, v, c).slope);
+        ks_cplx e = divide(times(-1, dD), sub((ks_cplx){d->cols, 0}, D)), mean = {0, 0}, mean_m = {0, 0},
+                mean_gm = {0, 0};
+        for (size_t k = 0; k < d->columns->count; k++) {
+            ks_cplx at = {c.re + v * d->columns->ratio[k], c.im}, h = divide(at, tau), delta = sub(h, one);
+            ks_cplx slope = sub(divide(dc, tau), ks_cmul(h, of_tau)),
+                    response = times(-1, add(slope, ks_cmul(e, delta))), g = inverse(h);
+            double share = d->columns->share[k];
+            mean = add(mean, times(share, g));
+            mean_m = add(mean_m, times(share, response));
+            mean_gm = add(mean_gm, times(share, ks_cmul(g, response)));
+        }
+        known[p] = ks_cmul(times(d->cols, inverse(sub(one, e))), sub(mean_gm, ks_cmul(mean, mean_m)));
+    }
 }
 
 static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker) {
@@ -105,6 +146,7 @@ static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker
             sum = add(sum, times(j->lambda[l] * j->lambda[l], ks_cmul(x, ks_cmul(x, x))));
         }
         ks_cplx gaussian = times(-(1 / d->rows + 1 / d->cols), ks_cmul(k, sum)), all = out[p].bias;
+        all = sub(all, j->known[first + p]);
         out[p].bias = sub(all, gaussian);
         out[p].excess = sub(all, times(2, gaussian));
     }
@@ -133,6 +175,7 @@ kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, cons
         j.rest[right] = ks_arena_alloc(&arena, right ? d->Q : d->P, sizeof(double));
         j.unseen[right] = ks_arena_alloc(&arena, right ? d->Q : d->P, sizeof(double));
     }
+    j.known = ks_arena_alloc(&arena, count, sizeof *j.known);
     j.R = ks_arena_alloc(&arena, workers, sizeof *j.R);
     j.sums = ks_arena_alloc(&arena, workers, sizeof *j.sums);
     for (size_t w = 0; w < workers && !arena.failed; w++) {
@@ -143,6 +186,7 @@ kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, cons
     if (arena.failed) {
         st = ks_nomem(err, "the leverages", arena.failed);
     } else {
+        known_by_noise(&j, j.known);
         ks_leverage_left(d, d->P, d->U2, j.unseen[0], j.rest[0]);
         ks_leverage_left(d, d->Q, d->V2, j.unseen[1], j.rest[1]);
         const ks_share shares = {out, sizeof *out, count, POINTS};

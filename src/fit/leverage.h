@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/parallel.h"
-#include "linalg/complex.h"
+#include "fit/columns.h"
 
 /*
  * A matrix of P x Q by its n singular values > 0: s their squares over PQ, decreasing; U2 (vectors x P) and
@@ -17,6 +17,9 @@ typedef struct {
     size_t P, Q, n, vectors;
     const double *s, *U2, *V2;
     double rows, cols;
+    /* the noise's variance, and its law where columns are known to differ; NULL: they do not */
+    double noise;
+    const ks_columns *columns;
 } ks_decomposition;
 
 /*

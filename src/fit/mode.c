@@ -15,7 +15,7 @@ void ks_mode_alloc(const ks_problem *p, ks_arena *arena, size_t count, ks_mode *
     for (size_t i = 0; i < count && !arena->failed; i++) {
         m[i].theta = x + 2 * i * p->N;
         m[i].variance = m[i].theta + p->N;
-        m[i].log_kappa = k + i * p->o->K;
+        m[i].log_c = k + i * p->o->K;
     }
 }
 
@@ -35,9 +35,9 @@ void ks_mode_work_alloc(const ks_problem *p, ks_arena *arena, ks_mode_work *w) {
                   {&w->x_rho, m},      {&w->weight, ks_padded(p->n)}};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) used = ks_size_add(used, arrays[k].n);
     double *x = ks_arena_alloc(arena, used, sizeof *x);
-    w->log_kappa = ks_arena_alloc(arena, 2 * K, sizeof *w->log_kappa);
+    w->log_c = ks_arena_alloc(arena, 2 * K, sizeof *w->log_c);
     if (arena->failed) return;
-    w->log_kappa_next = w->log_kappa + K;
+    w->log_c_next = w->log_c + K;
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         *arrays[k].at = x;
         x += arrays[k].n;
@@ -84,7 +84,8 @@ static ks_spectrum spectrum(const ks_problem *p, const ks_mode_work *w, const do
                          .dust = p->dust ? exp(theta[w->n]) : 0,
                          .P = p->o->x->d.rows,
                          .Q = p->o->x->d.cols,
-                         .simd = p->simd};
+                         .simd = p->simd,
+                         .columns = p->o->x->d.columns};
 }
 
 ks_spectrum ks_mode_spectrum(const ks_problem *p, ks_mode_work *w, const double *theta) {
@@ -98,12 +99,12 @@ ks_spectrum ks_mode_spectrum(const ks_problem *p, ks_mode_work *w, const double 
 }
 
 /* w->value (m) and w->jacobian (m x N) at theta: log eigenvalues of the sample, and the share beyond. */
-static void model(const ks_problem *p, ks_mode_work *w, const double *theta, ks_cplx *log_kappa) {
+static void model(const ks_problem *p, ks_mode_work *w, const double *theta, ks_cplx *log_c) {
     const ks_observed *o = p->o;
     size_t K = o->K, N = w->N;
     ks_spectrum s = spectrum(p, w, theta);
-    ks_forward(&s, K, o->level, log_kappa, w->log_x, w->x_rho);
-    ks_elasticity(&s, K, log_kappa, w->jacobian, N);
+    ks_forward(&s, K, o->level, log_c, w->log_x, w->x_rho);
+    ks_elasticity(&s, K, log_c, w->jacobian, N);
     memcpy(w->value, w->log_x, K * sizeof *w->value);
     if (!o->tail) return;
     /* all that there is, less the mean of what the eigenvalues of the sample that are used hold */
@@ -194,8 +195,8 @@ static int iterate(const ks_problem *p, ks_mode_work *w, double *objective) {
         for (size_t k = 0; k < N; k++) w->xi_next[k] = w->xi[k] + share * w->step[k];
         unwhiten(p, w, w->xi_next, w->theta_next);
         if (!(largest(w->n, w->theta_next) < largest(w->n, w->theta) + 6)) continue;
-        memcpy(w->log_kappa_next, w->log_kappa, K * sizeof *w->log_kappa);
-        model(p, w, w->theta_next, w->log_kappa_next);
+        memcpy(w->log_c_next, w->log_c, K * sizeof *w->log_c);
+        model(p, w, w->theta_next, w->log_c_next);
         if (!finite(m, w->value)) continue;
         double next = residual(p->o, w->value, w->z_next) + ks_dot(N, w->xi_next, w->xi_next);
         if (!(next < *objective + 1e-6)) continue;
@@ -203,11 +204,11 @@ static int iterate(const ks_problem *p, ks_mode_work *w, double *objective) {
         memcpy(w->xi, w->xi_next, N * sizeof *w->xi);
         memcpy(w->theta, w->theta_next, N * sizeof *w->theta);
         memcpy(w->z, w->z_next, m * sizeof *w->z);
-        memcpy(w->log_kappa, w->log_kappa_next, K * sizeof *w->log_kappa);
+        memcpy(w->log_c, w->log_c_next, K * sizeof *w->log_c);
         *objective = next;
         return fall < 5e-3 || most * share < 5e-3 ? 0 : 1;
     }
-    model(p, w, w->theta, w->log_kappa); /* its Jacobian, which the candidates have overwritten */
+    model(p, w, w->theta, w->log_c); /* its Jacobian, which the candidates have overwritten */
     return most < 0.1 ? 0 : -1;
 }
 
@@ -235,17 +236,17 @@ static double dust_beside(const ks_problem *p, size_t end, double dust) {
     return log(fmax(rest, 1e-12) / ((1 - r / d->rows) * (1 - r / d->cols)));
 }
 
-void ks_mode_find(const ks_problem *p, ks_mode_work *w, const double *theta, const ks_cplx *log_kappa,
+void ks_mode_find(const ks_problem *p, ks_mode_work *w, const double *theta, const ks_cplx *log_c,
                   ks_mode *m) {
     m->found = 0;
     if (!prepare_prior(p, &m->family, w)) return;
     size_t N = w->N, K = p->o->K, data = p->o->m;
     gather(p, w, theta, w->theta);
     if (p->dust) w->theta[w->n] = dust_beside(p, m->family.end, w->theta[w->n]);
-    memcpy(w->log_kappa, log_kappa, K * sizeof *log_kappa);
+    memcpy(w->log_c, log_c, K * sizeof *log_c);
     for (size_t k = 0; k < N; k++) w->xi[k] = w->theta[k] - w->mean[k];
     ks_trsm(N, 1, w->prior, N, w->xi, 1);
-    model(p, w, w->theta, w->log_kappa);
+    model(p, w, w->theta, w->log_c);
     if (!finite(data, w->value)) return;
     double objective = residual(p->o, w->value, w->z) + ks_dot(N, w->xi, w->xi);
     int state = 1;
@@ -260,7 +261,7 @@ void ks_mode_find(const ks_problem *p, ks_mode_work *w, const double *theta, con
     m->log_weight = m->evidence + ks_family_weight(p, &m->family);
     m->found = state == 0 && nearly_decreasing(w->n, w->theta) ? 2 : 1;
     spread(p, w, w->theta, KS_NOTHING, m->theta);
-    memcpy(m->log_kappa, w->log_kappa, K * sizeof *m->log_kappa);
+    memcpy(m->log_c, w->log_c, K * sizeof *m->log_c);
     posterior_root(w);
     memset(w->step, 0, N * sizeof *w->step);
     for (size_t k = 0; k < N; k++)
@@ -271,8 +272,8 @@ void ks_mode_find(const ks_problem *p, ks_mode_work *w, const double *theta, con
 int ks_mode_root(const ks_problem *p, ks_mode_work *w, const ks_mode *m) {
     if (!prepare_prior(p, &m->family, w)) return 0;
     gather(p, w, m->theta, w->theta);
-    memcpy(w->log_kappa, m->log_kappa, p->o->K * sizeof *w->log_kappa);
-    model(p, w, w->theta, w->log_kappa);
+    memcpy(w->log_c, m->log_c, p->o->K * sizeof *w->log_c);
+    model(p, w, w->theta, w->log_c);
     if (!finite(p->o->m, w->value) || !linearise(p, w)) return 0;
     posterior_root(w);
     return 1;

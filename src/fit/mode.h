@@ -15,7 +15,7 @@ typedef struct {
      * solved
      */
     double *theta, *variance;
-    ks_cplx *log_kappa;
+    ks_cplx *log_c;
     /* sum of squared residuals in units of their errors; log evidence, and with the family's weight */
     double chi2, evidence, log_weight;
 } ks_mode;
@@ -28,15 +28,15 @@ typedef struct {
     double *prior, *mean, *jacobian, *design, *hessian, *root, *lambda;
     /* N: xi, its candidate, theta, its candidate, step; m: value, residual and candidates; K */
     double *xi, *xi_next, *theta, *theta_next, *step, *value, *z, *z_next, *log_x, *x_rho;
-    ks_cplx *log_kappa, *log_kappa_next;
+    ks_cplx *log_c, *log_c_next;
 } ks_mode_work;
 
 /* Room for `count` modes, for the scratch; the arena says whether there was. */
 void ks_mode_alloc(const ks_problem *p, ks_arena *arena, size_t count, ks_mode *m);
 void ks_mode_work_alloc(const ks_problem *p, ks_arena *arena, ks_mode_work *w);
 
-/* From theta (N of the problem) and log_kappa (K, NaN: no guess) as a start; m->family is set. */
-void ks_mode_find(const ks_problem *p, ks_mode_work *w, const double *theta, const ks_cplx *log_kappa,
+/* From theta (N of the problem) and log_c (K, NaN: no guess) as a start; m->family is set. */
+void ks_mode_find(const ks_problem *p, ks_mode_work *w, const double *theta, const ks_cplx *log_c,
                   ks_mode *m);
 
 /* The spectrum of theta (N of the problem; nothing beyond the last node above KS_NOTHING), held by w. */

@@ -184,7 +184,7 @@ static kspec_status fill_covariance(ks_observed *o, const double *C, const doubl
     return KSPEC_OK;
 }
 
-kspec_status ks_observed_errors(ks_observed *o, const ks_spectrum *s, ks_cplx *log_kappa, kspec_error *err) {
+kspec_status ks_observed_errors(ks_observed *o, const ks_spectrum *s, ks_cplx *log_c, kspec_error *err) {
     size_t K = o->K, m = o->m;
     ks_arena arena = {0};
     double *C = ks_arena_alloc(&arena, ks_size(K, K), sizeof *C);
@@ -200,15 +200,15 @@ kspec_status ks_observed_errors(ks_observed *o, const ks_spectrum *s, ks_cplx *l
         ks_arena_free(&arena);
         return ks_nomem(err, "the covariance of the eigenvalues", wanted);
     }
-    for (size_t i = 0; i < K; i++) log_kappa[i] = (ks_cplx){NAN, NAN};
-    ks_forward(s, K, o->level, log_kappa, log_x, x_rho);
+    for (size_t i = 0; i < K; i++) log_c[i] = (ks_cplx){NAN, NAN};
+    ks_forward(s, K, o->level, log_c, log_x, x_rho);
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < K; i++) level[i] = o->level[i] + (k ? KS_DIAGONAL : -KS_DIAGONAL);
-        memcpy(near[k], log_kappa, K * sizeof **near);
+        memcpy(near[k], log_c, K * sizeof **near);
         ks_forward(s, K, level, near[k], log_x, unused);
     }
-    kspec_status st = ks_scatter(s, K, log_kappa, near[0], near[1], x_rho, C, err);
-    if (!st) st = fill_covariance(o, C, x_rho, sd, copy, err);
+    ks_scatter(K, log_c, near[0], near[1], x_rho, C);
+    kspec_status st = fill_covariance(o, C, x_rho, sd, copy, err);
     ks_arena_free(&arena);
     if (st) return st;
     for (size_t i = 0; i < K; i++) o->y[i] = log(o->x->d.s[o->at[i]]) - o->shift[i];

@@ -46,5 +46,5 @@ size_t ks_place_nodes(size_t K, size_t end, double *position, double *weight);
 kspec_status ks_observe(const ks_run *run, const ks_decomposed *x, ks_arena *arena, ks_observed *o,
                         kspec_error *err);
 
-/* Fills y, V, L, shift and half from the spectrum s; log_kappa (K) = its solutions. */
-kspec_status ks_observed_errors(ks_observed *o, const ks_spectrum *s, ks_cplx *log_kappa, kspec_error *err);
+/* Fills y, V, L, shift and half from the spectrum s; log_c (K) = its solutions. */
+kspec_status ks_observed_errors(ks_observed *o, const ks_spectrum *s, ks_cplx *log_c, kspec_error *err);

@@ -44,7 +44,7 @@ static double value(const ks_mode *m) { return m && m->found == 2 ? m->log_weigh
 typedef struct {
     ks_family family;
     const double *theta;
-    const ks_cplx *log_kappa;
+    const ks_cplx *log_c;
     /* KS_SHAPE_COUNT reserved ones; where earlier ones end */
     ks_mode *own;
     size_t limit;
@@ -53,7 +53,7 @@ typedef struct {
 
 static void run_block(const ks_search *s, ks_mode_work *w, block *b) {
     const double *theta = b->theta;
-    const ks_cplx *log_kappa = b->log_kappa;
+    const ks_cplx *log_c = b->log_c;
     b->best = NULL;
     for (size_t shape = 0; shape < KS_SHAPE_COUNT; shape++) {
         ks_family f = b->family;
@@ -62,8 +62,8 @@ static void run_block(const ks_search *s, ks_mode_work *w, block *b) {
         /* without noise a constant spectrum of no end is not one */
         if (shape == KS_SHAPE_FLAT && f.end == s->p->end && !s->p->o->x->low_rank) continue;
         ks_mode *m = lookup(s, b->limit, &f);
-        if (!m) ks_mode_find(s->p, w, theta, log_kappa, m = &b->own[shape]);
-        if (m->found == 2) theta = m->theta, log_kappa = m->log_kappa;
+        if (!m) ks_mode_find(s->p, w, theta, log_c, m = &b->own[shape]);
+        if (m->found == 2) theta = m->theta, log_c = m->log_c;
         if (value(m) > value(b->best)) b->best = m;
     }
 }
@@ -99,12 +99,12 @@ static kspec_status find_all(const ks_run *run, ks_chunk_fn fn, tries *t, ks_mod
         return ks_nomem(err, "the families of all ranks", ks_size(count, sizeof *t->made));
     const ks_share shares[] = {{t->made, sizeof *t->made, count, per},
                                {first->theta, 2 * p->N * sizeof *first->theta, count, per},
-                               {first->log_kappa, p->o->K * sizeof *first->log_kappa, count, per}};
+                               {first->log_c, p->o->K * sizeof *first->log_c, count, per}};
     kspec_status st = ks_team_for(run, "families", chunks, fn, t, shares, 3, err);
     for (size_t k = 0; k < count && !st; k++) {
         const ks_mode own = first[k];
         first[k] = t->made[k];
-        first[k].theta = own.theta, first[k].variance = own.variance, first[k].log_kappa = own.log_kappa;
+        first[k].theta = own.theta, first[k].variance = own.variance, first[k].log_c = own.log_c;
     }
     ks_free(t->made);
     t->made = NULL;
@@ -135,7 +135,7 @@ static kspec_status one_try(void *ctx, size_t k, const ks_worker *worker) {
         between_breaks(s->p, s->rough, &m->family, m->theta);
         ks_mode_find(s->p, &s->work[worker->index], m->theta, s->nothing, m);
     } else {
-        ks_mode_find(s->p, &s->work[worker->index], t->from->theta, t->from->log_kappa, m);
+        ks_mode_find(s->p, &s->work[worker->index], t->from->theta, t->from->log_c, m);
     }
     if (t->made) t->made[k] = *m;
     return KSPEC_OK;
@@ -311,27 +311,27 @@ static kspec_status all_shapes(const ks_run *run, ks_search *s, const reached *t
             twice |= ks_family_same(&f, &blocks[b].family);
         }
         if (twice || value(m) <= most - 4) continue;
-        blocks[n] = (block){m->family, m->theta, m->log_kappa, .limit = limit};
+        blocks[n] = (block){m->family, m->theta, m->log_c, .limit = limit};
         reserve_block(s, &blocks[n++]);
     }
     tries t = {.s = s, .blocks = blocks};
     return find_all(run, one_block, &t, n ? blocks[0].own : NULL, n, KS_SHAPE_COUNT, err);
 }
 
-kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta, const ks_cplx *log_kappa,
+kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta, const ks_cplx *log_c,
                            int all, kspec_error *err) {
     const ks_problem *p = s->p;
     ks_run parts[] = {ks_run_part(run, 0, 0.2), ks_run_part(run, 0.2, 0.5), ks_run_part(run, 0.5, 0.8),
                       ks_run_part(run, 0.8, 1)};
     s->count = 0;
-    block whole = {.family = {.end = p->end}, .theta = theta, .log_kappa = log_kappa};
+    block whole = {.family = {.end = p->end}, .theta = theta, .log_c = log_c};
     reserve_block(s, &whole);
     /* one chunk, whose best mode every rank of a team finds for itself */
     kspec_status st = ks_parallel_for(&parts[0], 1, one_block, &(tries){.s = s, .blocks = &whole}, err);
     const ks_mode *top = whole.best, *flat;
     if (st || !all || p->o->used < 4 || !top) return st;
     ks_mode *rough = reserve(s, &(ks_family){.shape = KS_SHAPE_ROUGH, .end = p->end});
-    ks_mode_find(p, &s->work[0], top->theta, top->log_kappa, rough);
+    ks_mode_find(p, &s->work[0], top->theta, top->log_c, rough);
     s->rough = rough->found == 2 ? rough : top;
     places q;
     reached to = {0};

@@ -35,8 +35,8 @@ kspec_status ks_search_init(const ks_run *run, ks_search *s, const ks_problem *p
                             kspec_error *err);
 
 /*
- * All modes, from theta (N) and log_kappa (K) as a start: of the shapes alone, or where `all` is 1 with
+ * All modes, from theta (N) and log_c (K) as a start: of the shapes alone, or where `all` is 1 with
  * breaks and ends. The same bits at any thread count.
  */
-kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta, const ks_cplx *log_kappa,
+kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta, const ks_cplx *log_c,
                            int all, kspec_error *err);

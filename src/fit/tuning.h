@@ -54,6 +54,11 @@ KS_CONSTANT(KS_SHIFT_LENGTH, 0.5);
 /* The variance of the share beyond is taken this many times: its jackknife is blind to a heavy tail. */
 KS_CONSTANT(KS_TAIL_VARIANCE, 1.5);
 
+/* Steps of the logarithm of the columns' noise variances, each of which is one number for the forward map. */
+enum { KS_COLUMN_LEVELS = 10 };
+/* Columns whose noise variances differ less than this (relative variance) are taken as equal. */
+KS_CONSTANT(KS_COLUMNS_EQUAL, 0.02);
+
 /* ---- the nodes ---- */
 
 /* Nodes reach this many times min(P,Q): eigenvalues that no matrix of this size can show one by one. */
@@ -108,7 +113,7 @@ enum { KS_END_COUNT = 10 };
  */
 KS_CONSTANT(KS_NOISE_MEAN, 1);
 KS_CONSTANT(KS_NOISE_SD, 2);
-/* The standard deviation of the log of noise that is given. */
+/* The standard deviation of the log of noise that is given; the error that trials show is added. */
 KS_CONSTANT(KS_NOISE_GIVEN_SD, 0.01);
 
 /* ---- what is reported ---- */

@@ -81,7 +81,7 @@ static kspec_status correlation_length(const ks_trials_given *of, double *length
         return ks_nomem(err, "a sample of the rows", arena.failed);
     }
     const double n = (double)s.rows, own = lagged(&s, 0), others = -own / (n - 1);
-    ks_random_permutation(0, ks_stream(KS_STREAM_CHECK, 1), s.rows, order);
+    ks_random_permutation(0, ks_stream(KS_STREAM_BLOCKS, 0), s.rows, order);
     for (size_t i = 0; i < s.rows; i++) {
         const double p = dot(&s, order[i], order[(i + 1) % s.rows]) - others;
         squares += p * p / n;

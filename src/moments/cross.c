@@ -99,13 +99,14 @@ static kspec_status restandardize_cross(const ks_measured *const of[2], double *
 /* ---- rows by themselves, or in groups ---- */
 
 kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
-                           uint64_t seed, double **cross, ks_arena *arena, kspec_error *err) {
+                           uint64_t seed, double **cross, double *own, ks_arena *arena, kspec_error *err) {
     const ks_trials *t = &first->trials, *u = &second->trials;
     const size_t P = t->P, Q = t->Q, R = u->Q, G = first->rows.count, count = 1 + G + Q + R;
     size_t a = ks_trials_splits(t, splits), b = ks_trials_splits(u, splits), repeats = a > b ? a : b;
     const int whole[2] = {first->population[1] <= (double)Q, second->population[1] <= (double)R};
     *cross = ks_arena_zalloc(arena, count, sizeof **cross);
     if (!*cross) return ks_nomem(err, "leave-one-out estimates", arena->failed);
+    *own = NAN;
     kspec_status st = KSPEC_OK;
     for (size_t r = 0; r < repeats && !st; r++) {
         ks_pair p = split(first, seed, r), q = split(second, seed, r);
@@ -125,6 +126,7 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
                             .R = R,
                             .centered = ks_centred(t->center)};
         st = ks_sums_make(&part, &two, &sums, &scratch, err);
+        if (!st && p.A == p.B && q.A == q.B) *own = sums.whole;
         for (size_t k = 0; k < count && !st; k++) {
             const int complete = k > P && (k <= P + Q ? whole[0] : whole[1]);
             const ks_quad *x = k == 0 || complete ? &sums.all

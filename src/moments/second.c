@@ -161,11 +161,18 @@ static kspec_status own_band(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* (sum of eigenvalues)^2 / sum of squares, in bands of the Gram matrix, which is never held whole */
-static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, size_t Q, double *ratio,
+static void set_ratio(double trace, double square, ks_second *s) {
+    s->own = square;
+    s->naive = square > 0 ? trace * trace / square : NAN;
+}
+
+/* The sum of eigenvalues and of their squares, in bands of the Gram matrix, which is never held whole */
+static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, size_t Q, ks_second *s,
                                 kspec_error *err) {
+    double trace = 0, square = 0;
     if (run->device) { /* which has the memory for it, or else the processor does it in bands */
-        kspec_status on_device = ks_ratio_device(run, X, P, Q, ratio, err);
+        kspec_status on_device = ks_gram_sums_device(run, X, P, Q, &trace, &square, err);
+        if (!on_device) set_ratio(trace, square, s);
         if (on_device != KSPEC_E_NOMEM || ks_device_has(run->device, X)) return on_device;
         ks_clear(err);
     }
@@ -183,10 +190,9 @@ static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, si
                                                          (ks_share[]){{j.trace, sizeof(double), chunks, 1},
                                                                       {j.square, sizeof(double), chunks, 1}},
                                                          2, err);
-    double trace = 0, square = 0;
     for (size_t k = 0; k < chunks && !st; k++) trace += j.trace[k], square += j.square[k];
     ks_arena_free(&arena);
-    *ratio = square > 0 ? trace * trace / square : NAN;
+    if (!st) set_ratio(trace, square, s);
     return st;
 }
 
@@ -195,7 +201,7 @@ static kspec_status naive_on_device(const ks_run *run, const ks_measured *m, ks_
     ks_mat *mean = NULL;
     kspec_status st = ks_trials_device_mean(run, &m->trials, &mean, err);
     if (mean) ks_device_take(run->device, ks_mat_address(mean));
-    if (!st) st = naive_ratio(run, ks_mat_address(mean), m->trials.P, m->trials.Q, &s->naive, err);
+    if (!st) st = naive_ratio(run, ks_mat_address(mean), m->trials.P, m->trials.Q, s, err);
     if (mean) ks_device_forget(run->device, ks_mat_address(mean));
     ks_backend_of(run)->drop(run, mean);
     return st;
@@ -205,14 +211,14 @@ static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, k
     ks_arena arena = {0};
     ks_pair p;
     const double *X = NULL;
-    s->naive = NAN;
+    s->naive = s->own = NAN;
     if (m->trials.pairwise) return KSPEC_OK;
     if (m->trials.on_device && m->trials.count > 1) return naive_on_device(run, m, s, err);
     if (m->trials.count == 1 && !ks_centred(m->trials.center))
         ks_trials_split(&m->trials, 0, 0, &m->halves, &p), X = p.A;
     else
         X = ks_measured_mean(m, &arena);
-    kspec_status st = X ? naive_ratio(run, X, m->trials.P, m->trials.Q, &s->naive, err)
+    kspec_status st = X ? naive_ratio(run, X, m->trials.P, m->trials.Q, s, err)
                         : ks_nomem(err, "the mean over trials", arena.failed);
     ks_arena_free(&arena);
     return st;
@@ -254,6 +260,7 @@ static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_
                         .centered = ks_centred(m->trials.center)};
     kspec_status st = ks_sums_make(run, &two, &sums, &scratch, err);
     if (!st) add(&two, m->population, &sums, weight, s);
+    if (!st && p->A == p->B) set_ratio(sums.all.t, sums.whole, s);
     ks_arena_free(&scratch);
     return st;
 }
@@ -328,13 +335,14 @@ static kspec_status restandardize(const ks_measured *m, ks_second *s, int moment
 kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
                             ks_arena *arena, kspec_error *err) {
     size_t repeats = ks_trials_splits(&m->trials, splits);
-    ks_run first = ks_run_part(run, 0, 0.2);
+    const double own = dependent(m) || m->trials.count > 1 ? 0.2 : 0; /* else the sums have it */
+    ks_run first = ks_run_part(run, 0, own);
     kspec_status st = open_lists(m, s, arena, err);
-    if (!st) st = set_naive(&first, m, s, err);
+    if (!st && own > 0 && !m->ratio_unused) st = set_naive(&first, m, s, err);
     for (size_t r = 0; r < repeats && !st; r++) {
         ks_pair p = split(m, seed, r);
-        ks_run part = ks_run_part(run, 0.2 + 0.8 * (double)r / (double)repeats,
-                                  0.2 + 0.8 * (double)(r + 1) / (double)repeats);
+        ks_run part = ks_run_part(run, own + (1 - own) * (double)r / (double)repeats,
+                                  own + (1 - own) * (double)(r + 1) / (double)repeats);
         st = dependent(m) ? add_pairs(&part, m, &p, 1 / (double)repeats, s, err)
                           : add_split(&part, m, &p, 1 / (double)repeats, s, err);
     }

@@ -21,8 +21,9 @@ typedef struct {
     /* unbiased for m(1), m(1)^2 and m(2), in units of 2^(2 exponent), 2^(4 exponent) and 2^(4 exponent) */
     double *trace, *square, *moment;
     int exponent;
-    /* the participation ratio of the matrix's own eigenvalues; NaN where entries are missing */
-    double naive;
+    /* the participation ratio of the matrix's own eigenvalues, and the sum of squares of its Gram matrix;
+     * NaN where entries are missing, and the sum where ks_second_of_moment() did not need it */
+    double naive, own;
     /* the part of the cycles of order 2 that missing entries leave */
     double cycles;
     /* by side, what sampling without replacement leaves of its variance: 1 - P/N; 1 where N is infinite */
@@ -42,6 +43,8 @@ typedef struct {
     int standardized;
     /* where there are none: each row and column by itself */
     ks_groups rows, cols;
+    /* 1: nobody asks for the ratio of the matrix's own eigenvalues, and what it takes is saved */
+    int ratio_unused;
 } ks_measured;
 
 /*
@@ -77,10 +80,10 @@ kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi,
                                         const size_t *row_trials, const ks_dependence *how, int center,
                                         const char *what, size_t *missing, ks_arena *arena, kspec_error *err);
 
-/* Are the standard deviations taken as known, if there are any? Where columns are grouped, centred, complete */
+/* Are standard deviations taken as known, if any? Where columns are grouped, centred or complete */
 int ks_standard_known(const ks_measured *m);
 
-/* Unless they are, ks_standard_left_out() of orders 1 ... `orders`: all[n-1], then rows and columns by order */
+/* Unless they are, ks_standard_left_out() of orders 1 ... `orders`: all[n-1]; rows and columns by order */
 kspec_status ks_standard_orders(const ks_measured *m, int orders, const double *all, double *rows,
                                 const double *cols, kspec_error *err);
 
@@ -97,10 +100,11 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
 
 /*
  * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)): from
- * all, without each row, without each column of the first and of the second.
+ * all, without each row, without each column of the first and of the second. own: <K, L> of the Gram matrices
+ * themselves, where either has one trial; NaN otherwise.
  */
 kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
-                           uint64_t seed, double **cross, ks_arena *arena, kspec_error *err);
+                           uint64_t seed, double **cross, double *own, ks_arena *arena, kspec_error *err);
 
 /* The mean of a matrix's trials (P x Q, centred where asked) in the arena. */
 double *ks_measured_mean(ks_measured *m, ks_arena *arena);

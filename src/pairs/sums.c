@@ -85,19 +85,38 @@ double ks_sums_pairs(size_t count, double population) {
 
 /* ---- by columns: the Q x R matrices of s_xy, s_zw, s_xw, s_zy ---- */
 
+enum { BAND = 64 };
+
+typedef struct {
+    const ks_two *t;
+    const double *M, *left, *right;
+    /* per worker BAND x Q */
+    double **T, *rows;
+} forms_job;
+
+static kspec_status forms_band(void *ctx, size_t chunk, const ks_worker *worker) {
+    const forms_job *j = ctx;
+    const size_t Q = j->t->Q, R = j->t->R, i0 = chunk * BAND, m = j->t->P - i0 < BAND ? j->t->P - i0 : BAND;
+    double *T = j->T[worker->index];
+    ks_gemm(0, 1, m, Q, R, 1, j->right + i0 * R, R, j->M, R, 0, T, Q);
+    for (size_t i = 0; i < m; i++) j->rows[i0 + i] += ks_dot(Q, j->left + (i0 + i) * Q, T + i * Q);
+    return KSPEC_OK;
+}
+
 /* rows[i] += sum over (alpha, gamma) of M[alpha,gamma] L[i,alpha] R[i,gamma] */
 static kspec_status add_forms(const ks_run *run, const ks_two *t, const double *M, const double *left,
-                              const double *right, double *T, double *rows, kspec_error *err) {
-    kspec_status st = ks_gemm_tiled(run, 0, 1, t->P, t->Q, t->R, 1, right, t->R, M, t->R, 0, T, t->Q, err);
-    for (size_t i = 0; i < t->P && !st; i++) rows[i] += ks_dot(t->Q, left + i * t->Q, T + i * t->Q);
-    return st;
+                              const double *right, double **T, double *rows, kspec_error *err) {
+    const size_t chunks = (t->P + BAND - 1) / BAND;
+    forms_job j = {t, M, left, right, T, rows};
+    return ks_team_for(run, "forms", chunks, forms_band, &j, (ks_share[]){{rows, sizeof *rows, t->P, BAND}},
+                       1, err);
 }
 
 /*
  * One of the pairs (s_xy, s_zw) and (s_xw, s_zy): l and r are x and y (x and w), l2 and r2 z and w (z and y).
  */
 static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const double *l, const double *r,
-                                    const double *l2, const double *r2, double *M, double *T, double *q,
+                                    const double *l2, const double *r2, double *M, double **T, double *q,
                                     double *c, double *o, kspec_error *err) {
     size_t P = t->P, Q = t->Q, R = t->R;
     int equal = l == l2 && r == r2;
@@ -119,7 +138,9 @@ static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const do
 static kspec_status by_columns(const ks_run *run, ks_sums_work *w, ks_arena *arena, kspec_error *err) {
     const ks_two *t = w->t;
     double *M = ks_arena_alloc(arena, ks_size(2, ks_size(t->Q, t->R)), sizeof *M);
-    double *T = ks_arena_alloc(arena, ks_size(t->P, t->Q), sizeof *T);
+    const size_t workers = (size_t)ks_workers(run, (t->P + BAND - 1) / BAND);
+    double **T = ks_arena_alloc(arena, workers, sizeof *T);
+    for (size_t k = 0; k < workers && T; k++) T[k] = ks_arena_alloc(arena, ks_size(BAND, t->Q), sizeof **T);
     if (arena->failed) return ks_nomem(err, "the products of columns", arena->failed);
     int once = t->X == t->Z && t->Y == t->W; /* one trial of each: both pairs are the same */
     ks_run first = ks_run_part(run, 0, once ? 1 : 0.5), second = ks_run_part(run, 0.5, 1);
@@ -137,8 +158,6 @@ static kspec_status by_columns(const ks_run *run, ks_sums_work *w, ks_arena *are
 /*
  * ---- by rows: bands of the P x P matrices K = X Z^T, L = Y W^T and their transposes, never held whole ----
  */
-
-enum { BAND = 64 };
 
 typedef struct {
     ks_sums_work *w;
@@ -363,6 +382,8 @@ kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_are
     }
     if (!st) st = simple_sums(t, &one, &scratch, err);
     if (!st) {
+        s->whole = 0;
+        for (size_t k = 0; k < Q; k++) s->whole += w.ca[k];
         s->all = all_of(t, &w, &one, one.own);
         const ks_quad less = one.own_less == one.own ? s->all : all_of(t, &w, &one, one.own_less);
         for (size_t i = 0; i < P; i++) s->row[i] = without_row(t, &w, &one, &s->all, i);

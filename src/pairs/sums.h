@@ -40,6 +40,8 @@ typedef struct {
 
 typedef struct {
     ks_quad all;
+    /* a with every pair of columns, a column and itself included: of one trial each, <X X^T, Y Y^T> */
+    double whole;
     /*
      * without row i; without column alpha of the first; without column gamma of the second (NULL where same)
      */

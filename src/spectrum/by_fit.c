@@ -40,7 +40,7 @@ static double known_noise(fit *t, kspec_noise_from *from) {
     if (*from == KSPEC_NOISE_FROM_GIVEN)
         return ldexp(o->noise * o->noise * t->noise_left, -t->x.exponent) / t->x.unit;
     if (*from == KSPEC_NOISE_FROM_FIT && t->trials > 1) *from = KSPEC_NOISE_FROM_TRIALS;
-    if (*from == KSPEC_NOISE_FROM_TRIALS) return fmin(t->x.noise, KS_NOISE_MOST);
+    if (*from == KSPEC_NOISE_FROM_TRIALS) return fmin(t->x.noise.variance, KS_NOISE_MOST);
     return *from == KSPEC_NOISE_FROM_NOWHERE ? 0 : NAN;
 }
 
@@ -234,6 +234,30 @@ static void keep_dimensions(const fit *t, const ks_quantity *q) {
         }
 }
 
+/*
+ * The noise's level and its interval. Trials know the mean over the matrix's own entries; other rows and
+ * columns would have had another.
+ */
+static void keep_noise(const fit *t, const ks_quantity *noise) {
+    kspec_spectrum_fit *f = t->j->r->fit;
+    /* no more than all there is */
+    f->noise = to_sd(t, fmin(noise->value, 1));
+    f->noise_ci_low = f->noise_ci_high = f->noise;
+    f->noise_of_trials = t->trials > 1 ? to_sd(t, t->x.noise.variance) : NAN;
+    if (!t->f.p.dust) {
+        f->noise_from = KSPEC_NOISE_FROM_NOWHERE;
+        return;
+    }
+    double low = noise->low, high = noise->high;
+    if (f->noise_from == KSPEC_NOISE_FROM_TRIALS) {
+        double factor = exp(1.959964 * t->x.noise.error);
+        low = fmin(t->x.noise.variance / factor, noise->value);
+        high = fmax(t->x.noise.variance * factor, noise->value);
+    }
+    f->noise_ci_low = to_sd(t, fmin(low, 1));
+    f->noise_ci_high = to_sd(t, fmin(high, 1));
+}
+
 /* The moments first: what they say of the fit widens the rest. */
 static kspec_status describe_moments(fit *t, const ks_run *run, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
@@ -252,16 +276,7 @@ static kspec_status describe_moments(fit *t, const ks_run *run, kspec_error *err
           &r->fit->participation_ratio_ci_high);
     r->fit->participation_ratio_ci_low =
         fmax(1, r->fit->participation_ratio_ci_low); /* the least of any eigenvalues */
-    /* no more than all there is */
-    r->fit->noise = to_sd(t, fmin(noise->value, 1));
-    r->fit->noise_ci_low = r->fit->noise_ci_high = r->fit->noise;
-    r->fit->noise_of_trials = t->trials > 1 ? to_sd(t, t->x.noise) : NAN;
-    if (!t->f.p.dust) {
-        r->fit->noise_from = KSPEC_NOISE_FROM_NOWHERE;
-        return KSPEC_OK;
-    }
-    r->fit->noise_ci_low = to_sd(t, fmin(noise->low, 1));
-    r->fit->noise_ci_high = to_sd(t, fmin(noise->high, 1));
+    keep_noise(t, noise);
     return KSPEC_OK;
 }
 
@@ -307,10 +322,11 @@ static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments
     kspec_status st = ks_decompose(&decomposing, phi, t->trials, how, KS_VECTORS_MAX, &j->arena, &t->x, err);
     if (st) return st;
     double noise = known_noise(t, &r->fit->noise_from);
+    double pin = r->fit->noise_from == KSPEC_NOISE_FROM_TRIALS ? t->x.noise.own_error : 0;
     if ((st = check_noise(t, noise, r->fit->noise_from, err))) return st;
     r->fit->all_noise = all_noise(t, r->fit->noise_from);
     if ((st = ks_observe(&leverages, &t->x, &j->arena, &t->o, err))) return st;
-    if ((st = ks_fit_families(&fitting, &t->o, noise, &j->arena, &t->f, err))) return st;
+    if ((st = ks_fit_families(&fitting, &t->o, noise, pin, &j->arena, &t->f, err))) return st;
     size_t rank = t->f.p.end;
     if ((st = alloc_result(t, rank, err)) || (st = keep_eigenvalues(t, err)) || (st = keep_families(t, err)))
         return st;

@@ -16,6 +16,9 @@ expect_json 'j["warnings"] == []'
 expect_json 'j["alignment_ci_low"] <= j["alignment"] <= j["alignment_ci_high"]'
 expect_json 'j["alignment_ci_high"] - j["alignment_ci_low"] > 2 * 1.9599 * j["alignment_stderr"]'
 expect_json '[(d["what"], d["n"]) for d in j["differences"]] == \
+             [("dimension", None)] + [("moment", n) for n in (1, 2)]'
+expect_status 0 kspec compare a.npy b.npy -n 4 --json
+expect_json '[(d["what"], d["n"]) for d in j["differences"]] == \
              [("dimension", None)] + [("moment", n) for n in (1, 2, 3, 4)]'
 expect_json 'all(list(d) == ["what", "n", "value", "stderr", "p"] and d["p"] > 0.01
              for d in j["differences"])'
@@ -107,8 +110,8 @@ cp "$out" one
 expect_status 0 kspec compare --label t t0.npy t1.npy --label a a.npy --json # trials as files of their own
 expect_json 'j["trials"] == 2 and j["alignment"] == json.load(open("one"))["alignment"]'
 
-# orders: to 4 where not centred, or as asked for; what kspec moments says of each
-expect_status 0 kspec compare a.npy b.npy --no-center --json
+# orders: to 2, or as asked for; what kspec moments says of each
+expect_status 0 kspec compare a.npy b.npy --no-center -n 4 --json
 expect_json '[d["n"] for d in j["differences"]] == [None, 1, 2, 3, 4]'
 cp "$out" orders
 for x in a b; do kspec moments $x.npy -n 4 --no-stderr --json --quiet >$x.json; done
@@ -119,7 +122,7 @@ for d, x, y in zip(json.load(open("orders"))["differences"][1:], a, b):
     assert abs(d["value"] - (x - y)) < 1e-9 * x, d'
 expect_status 0 kspec compare a.npy b.npy --no-center -n 3 --json
 expect_json '[d["n"] for d in j["differences"]] == [None, 1, 2, 3]'
-expect_status 0 kspec compare a.npy b.npy --no-center
+expect_status 0 kspec compare a.npy b.npy --no-center -n 4
 expect_stdout '^m\(4\) +-?[0-9.e-]+ +[0-9.e-]+ +[01]\.[0-9]+$'
 expect_error 2 '-n: 5 exceeds 4' kspec compare a.npy b.npy -n 5
 

@@ -62,6 +62,8 @@ dimension x.npy
 dimension rec.npy --curve
 dimension low.npy --no-center
 dimension low.npy --center=cols
+dimension x.npy --target y2.npy
+dimension h.csv --target b
 dimension nan.npy --nan pairwise
 dimension x.npy --groups rows.txt --col-groups cols.txt
 dimension x.npy --block 2 --standardize

@@ -19,7 +19,8 @@ for command in "dimension series.npy" "moments series.npy -n 2" "compare series.
         "$python" - "$out" <<'END' >>same.txt
 import json, sys
 j = json.load(open(sys.argv[1]))
-print([j.get(k) for k in ("dimension", "ci_low", "alignment", "participation_ratio", "eigenvalues", "groups")])
+keys = "dimension ci_low alignment participation_ratio eigenvalues groups"
+print([j.get(k) for k in keys.split()])
 END
     done
     expect "$command: --block 20 is --groups" test "$(tail -n 2 same.txt | uniq | wc -l)" -eq 1
@@ -36,11 +37,14 @@ expect_json 'j["ci_low"] < 30 < j["ci_high"] and 15 <= j["block"] <= 40 and j["g
 expect_json 'not [d for d in j["doubts"] if "neighbours" in d["code"]]'
 expect_status 0 kspec dimension rows.npy --block auto
 expect_stdout 'not alike: each is a block by itself'
-expect_error 3 'rows are correlated over .*fewer than 5 blocks.*--block' kspec dimension short.npy --block auto
-expect_error 2 'blocks of 100 rows: 300 rows make 3 of them, 5 are needed' kspec moments series.npy --block 100
+expect_error 3 'rows are correlated over .*fewer than 5 blocks.*--block' \
+    kspec dimension short.npy --block auto
+expect_error 2 'blocks of 100 rows: 300 rows make 3 of them, 5 are needed' \
+    kspec moments series.npy --block 100
 expect_error 2 'cannot be combined' kspec moments series.npy --block 20 --groups blocks.txt
 for bad in 0 -3 x 2.5 ''; do
-    expect_error 2 '--block: .* is not a whole number from 1, or auto' kspec dimension series.npy --block "$bad"
+    expect_error 2 '--block: .* is not a whole number from 1, or auto' \
+        kspec dimension series.npy --block "$bad"
 done
 expect_error 2 '--groups labels the rows that matrices share' \
     kspec compare series.npy other.npy --groups blocks.txt --paired none
@@ -65,7 +69,7 @@ def rounded(x):
     if isinstance(x, dict): return {k: rounded(v) for k, v in x.items() if k in keys}
     if isinstance(x, list): return [rounded(v) for v in x[:4]]
     return round(float("%.6g" % x), 12) if isinstance(x, float) else x
-keys = "dimension ci_low ci_high stderr value estimates alignment alignment_ci_low p eigenvalues".split()
+keys = "dimension ci_low ci_high value estimates alignment alignment_ci_low p eigenvalues".split()
 print(json.dumps(rounded(json.load(open(sys.argv[1])))))
 END
     done

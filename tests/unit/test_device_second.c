@@ -172,8 +172,8 @@ TEST(comparisons) {
     for (size_t n = 1; n <= TRIALS; n++) {
         kspec_matrix phi[TRIALS], psi[TRIALS];
         double *x = trials(3, 40, 30, phi), *y = trials(3, 40, 22, psi);
-        kspec_compare_opts o = {.size = sizeof o,
-                                .center = n == 2 ? KSPEC_CENTER_NONE : KSPEC_CENTER_DEFAULT};
+        kspec_compare_opts o = {
+            .size = sizeof o, .nmax = 4, .center = n == 2 ? KSPEC_CENTER_NONE : KSPEC_CENTER_DEFAULT};
         kspec_compare_result *cpu, *gpu;
         kspec_error err = {0};
         o.device = KSPEC_DEVICE_CPU;

@@ -259,7 +259,7 @@ TEST(the_usual_alignment) {
 TEST(differences) {
     sample a = draw(50, 12, 8, 1), b = draw(51, 12, 8, 1);
     for (int paired = 0; paired < 3; paired++) {
-        kspec_compare_opts o = {.size = sizeof o, .paired = (kspec_paired)paired};
+        kspec_compare_opts o = {.size = sizeof o, .paired = (kspec_paired)paired, .nmax = 4};
         kspec_compare_result *r = compare(&a, &a, &o), *d = compare(&a, &b, &o);
         for (size_t k = 0; k < r->count; k++) CHECK(fabs(r->differences[k]->value) < 1e-12);
         CHECK(r->count == 5 && strcmp(r->differences[0]->what, "dimension") == 0 &&

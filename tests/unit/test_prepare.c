@@ -66,7 +66,7 @@ static void open_one(ks_measured *m, const kspec_matrix *phi, size_t trials, int
 TEST(cross_of_groups) {
     for (int centered = 0; centered < 2; centered++)
         for (int trials = 1; trials <= 2; trials++) {
-            double x[2][P * Q], y[2][P * R], *cross;
+            double x[2][P * Q], y[2][P * R], *cross, own;
             ks_arena arena = {0};
             ks_measured first, second;
             ks_run run;
@@ -79,7 +79,7 @@ TEST(cross_of_groups) {
             open_one(&first, phi, (size_t)trials, centered, &arena);
             open_one(&second, psi, (size_t)trials, centered, &arena);
             CHECK(ks_run_init(&run, 1, (kspec_progress){0}, NULL) == KSPEC_OK);
-            CHECK(ks_cross_make(&run, &first, &second, 1, 0, &cross, &arena, NULL) == KSPEC_OK);
+            CHECK(ks_cross_make(&run, &first, &second, 1, 0, &cross, &own, &arena, NULL) == KSPEC_OK);
             const int e = 2 * (first.trials.exponent + second.trials.exponent), last = trials - 1;
             for (int k = 0; k < 1 + GROUPS + Q + R; k++) {
                 /* groups are numbered in order of first appearance: 4, 1, 0, 3, 2 */

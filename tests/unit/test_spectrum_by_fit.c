@@ -331,11 +331,42 @@ TEST(refused_or_cancelled) {
     CHECK_FAILS(spectrum_of(&zeros, 1, NULL, NULL, &r, &e), KSPEC_E_DATA, e, "is NaN");
 }
 
+/*
+ * Two trials with noise of eight times lambda_1, which differs between columns by a factor of 64, 1/i up to
+ * 40. The total error over the trace is 0.14 on average here, and 0.32 if columns are taken as equal.
+ */
+TEST(noise_that_differs_between_columns) {
+    enum { P = 100, Q = 300, D = 40, SEEDS = 4 };
+    static double trial[2][P * Q], noise[P * Q];
+    double lambda[D], error = 0, trace = 0;
+    harmonic(D, lambda);
+    for (size_t j = 0; j < D; j++) trace += lambda[j];
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        for (size_t t = 0; t < 2; t++) {
+            draw(P, Q, D, lambda, 0, 0, 70 + seed, trial[t]);
+            kspec_random_normal(70 + seed, 20 + t, 0, P * Q, noise);
+            for (size_t k = 0; k < P * Q; k++) {
+                const double at = (double)(k % Q + 1) / Q, r = at <= 0.5 ? 0.125 : at <= 0.75 ? 1 : 8;
+                trial[t][k] += sqrt(8 * r / 2.3125) * noise[k];
+            }
+        }
+        const kspec_matrix phi[] = {view(trial[0], P, Q), view(trial[1], P, Q)};
+        kspec_spectrum_opts o = {.size = sizeof o};
+        kspec_spectrum_result *r = fit(phi, 2, NULL, &o);
+        CHECK(r->fit->noise_ci_low < sqrt(8) && sqrt(8) < r->fit->noise_ci_high);
+        for (size_t i = 0; i < r->rank; i++)
+            error += fabs(r->eigenvalues[i] - (i < D ? lambda[i] : 0)) / trace / SEEDS;
+        kspec_spectrum_free(r);
+    }
+    CHECK_MSG(error < 0.23, "%g", error);
+}
+
 int main(void) {
     RUN(bits_do_not_depend_on_threads);
     RUN(transposed_and_in_other_units);
     RUN(low_rank);
     RUN(noise);
+    RUN(noise_that_differs_between_columns);
     RUN(an_end_in_noise);
     RUN(trials_of_noise_alone);
     RUN(contradicted_by_the_moments);

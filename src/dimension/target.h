@@ -1,0 +1,9 @@
+/* The alignment of a target with the kernel: how much of it lies where the kernel is large. */
+#pragma once
+
+#include "kspec/dimension.h"
+#include "base/parallel.h"
+
+/* Sets the list of targets; o->center is resolved, ROWS or NONE. */
+kspec_status ks_targets_make(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
+                             size_t ntrials, kspec_dimension_result *r, kspec_error *err);
