@@ -28,7 +28,7 @@ static void put_first(FILE *f, const cli_command *c, const char *before, const c
 
 static void bash_flag(const cli_option *o, void *ctx) {
     context *x = ctx;
-    fprintf(x->f, " %s%s", o->name[1] ? "--" : "-", o->name);
+    fprintf(x->f, " %s%s", cli_dashes(o), o->name);
     for (const cli_choice *k = o->choices; o->bare && k->name; k++)
         fprintf(x->f, " --%s=%s", o->name, k->name);
 }
@@ -79,7 +79,7 @@ static void quoted(FILE *f, const char *s, const char *apostrophe) {
 static void zsh_option(const cli_option *o, void *ctx) {
     context *x = ctx;
     /* a value that may be left out follows '=' */
-    fprintf(x->f, "        '%s%s%s[", o->name[1] ? "--" : "-", o->name, o->bare ? "=-" : "");
+    fprintf(x->f, "        '%s%s%s[", cli_dashes(o), o->name, o->bare ? "=-" : "");
     quoted(x->f, o->help, "'\\''");
     fputc(']', x->f);
     if (o->choices) {
@@ -116,7 +116,7 @@ static void fish_option(const cli_option *o, void *ctx) {
     context *x = ctx;
     fprintf(x->f, "complete -c kspec -n '__fish_seen_subcommand_from %s' ", x->c->name);
     if (o->letter) fprintf(x->f, "-s %c ", o->letter);
-    if (o->name[1]) fprintf(x->f, "-l %s ", o->name);
+    if (!cli_is_short(o)) fprintf(x->f, "-l %s ", o->name);
     if (o->choices && !o->bare) {
         fputs("-x -a '", x->f);
         put_choices(x->f, o->choices);

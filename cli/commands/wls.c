@@ -105,6 +105,7 @@ static const cli_option options[] = {
     WLS_ZETA_OPTION,
     {"fit",      0, OPT_STRING, WLS_ARG(fit),      "Y",   "without a verb: the INPUT of wls fit"},
     WLS_FIT_OPTIONS,
+    WLS_SMOOTH_OPTIONS,
     {"features", 0, OPT_STRING, WLS_ARG(features), "PSI", "without a verb: the INPUT of wls features"},
     WLS_FEATURES_OPTIONS,
     {"decay",    0, OPT_STRING, WLS_ARG(decay),    "X",   "without a verb: the INPUT of wls decay"},
@@ -159,7 +160,7 @@ const cli_command cmd_wls = {
         "[--empirical K] [OPTIONS]\n"
         "wls select --grid N [--learn p,...] [--best-p] [--best-weights] [OPTIONS]\n"
         "wls bound --zeta Z --grid N --learn p,... [OPTIONS]\n"
-        "wls fit Y --learn p,... [--alpha A] [--beta B] [--at X] [OPTIONS]\n"
+        "wls fit Y [--x COLUMN] [--basis B] [--learn p] [--beta B] [--noise S] [--at X] [OPTIONS]\n"
         "wls features PSI [--target Y] [--prior FILE] [--noise-covariance FILE] [OPTIONS]\n"
         "wls decay X [--kernel K] [--sigma S] [OPTIONS]\n"
         "wls [--zeta Z | --fit Y | --features PSI | --decay X] [OPTIONS]",
@@ -169,7 +170,8 @@ const cli_command cmd_wls = {
         "  theory    expected errors, and measured ones with --empirical\n"
         "  select    the p, or the weights, of least expected error\n"
         "  bound     the bound of Theorem 5.1 on the error\n"
-        "  fit       a fit of the data Y on that grid\n"
+        "  fit       a smooth curve through the data Y with a band, or with --learn p,... a fit on that "
+        "grid\n"
         "  features  a fit with any features PSI, and its expected errors\n"
         "  decay     singular values of the kernel matrix of the rows of X\n"
         "Without a verb the options decide: theory, unless one of those in the last line is given.",

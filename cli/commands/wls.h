@@ -18,6 +18,10 @@ typedef struct {
     const char *fit, *features, *decay;
     const char *at, *theta, *predictions;
     const char *target, *data_weights, *feature_weights, *prior, *noise_cov;
+    /* a smooth curve */
+    int basis, complex, stop_at_noise, gaps;
+    double period;
+    const char *x, *sample_weight;
 } wls_args;
 
 #define WLS_ARG(field) offsetof(wls_args, field)
@@ -27,7 +31,8 @@ typedef struct {
 /* Lines of the options tables */
 #define WLS_LEARN_OPTION \
     {"learn", 0, OPT_RANGES, WLS_ARG(learn), "p,...", \
-     "how many modes or features to learn: numbers, ranges 1-64, 1-64:4"}
+     "how many modes or features to learn: numbers, ranges 1-64, 1-64:4; of a curve one, or auto", \
+     .automatic = 1}
 #define WLS_GRID_OPTIONS \
     {"grid",  0, OPT_SIZE,   WLS_ARG(grid),  "N", \
      "points of the grid (of a fit: as many as Y has rows)", .min = 1}, \
@@ -36,11 +41,11 @@ typedef struct {
     {"alpha", 0, OPT_DOUBLE, WLS_ARG(alpha), "A", \
      "data point j has the weight (1+j)^-A (default 0)"}, \
     {"beta",  0, OPT_DOUBLE, WLS_ARG(beta),  "B", \
-     "mode k has the weight (1+k)^-B (default 0)"}, \
+     "mode k has the weight (1+k)^-B (default 0; of a curve auto: chosen)", .automatic = 1}, \
     {"gamma", 0, OPT_DOUBLE, WLS_ARG(gamma), "G", \
      "the truth's mode k has a variance like (1+k)^-2G (default 0)"}, \
     {"noise", 0, OPT_DOUBLE, WLS_ARG(noise), "S", \
-     "standard deviation of the noise (default 0)"}
+     "standard deviation of the noise (default 0; of a curve auto: estimated)", .automatic = 1}
 #define WLS_DRAW_OPTIONS \
     {"complex-noise", 0, OPT_FLAG, WLS_ARG(complex_noise), NULL, \
      "circular complex noise instead of real"}, \
@@ -61,6 +66,23 @@ typedef struct {
      "write the coefficients to FILE (.npy, .csv, .json)", .writes = WRITES_ARRAY}, \
     {"predictions", 0, OPT_STRING, WLS_ARG(predictions), "FILE", \
      "write the predictions to FILE", .writes = WRITES_ARRAY}
+#define WLS_SMOOTH_OPTIONS \
+    {"x",             0, OPT_STRING, WLS_ARG(x),             "COLUMN", \
+     "where the data are: a column of Y by name or number, or a file (default: an even grid)"}, \
+    {"basis",         0, OPT_CHOICE, WLS_ARG(basis),         "B", \
+     "auto (the most probable of the next three, the default), real, cosine, legendre, chebyshev or " \
+     "fourier", \
+     wls_bases}, \
+    {"period",        0, OPT_DOUBLE, WLS_ARG(period),        "T", \
+     "of the bases real and fourier (default: N steps of an even grid)", .positive = 1}, \
+    {"complex",       0, OPT_FLAG,   WLS_ARG(complex),       NULL, \
+     "two columns are the real and the imaginary part"}, \
+    {"sample-weight", 0, OPT_STRING, WLS_ARG(sample_weight), "W", \
+     "weights of the points, as in scikit-learn: a column of Y, or a file"}, \
+    {"nan",           0, OPT_CHOICE, WLS_ARG(gaps),          "POLICY", \
+     "missing values: error (the default), or omit-rows: gaps, at which the curve is given", wls_gaps}, \
+    {"stop-at-noise", 0, OPT_FLAG,   WLS_ARG(stop_at_noise), NULL, \
+     "least squares with the fewest functions that leave a residual of the noise's size"}
 #define WLS_FEATURES_OPTIONS \
     {"target",           0, OPT_STRING, WLS_ARG(target),          "Y", \
      "the data, a column for each output"}, \
@@ -91,9 +113,23 @@ typedef struct {
 
 /* clang-format on */
 
-extern const cli_choice wls_kernels[];
+extern const cli_choice wls_kernels[], wls_bases[], wls_gaps[];
 
 extern const cli_command wls_theory, wls_select, wls_bound, wls_fit, wls_features, wls_decay;
+
+/* kspec wls fit: is a smooth curve wanted, not a fit of the papers' model? And makes it; an exit status */
+int wls_wants_curve(const wls_args *a);
+int wls_curve(wls_args *a);
+/* Notes doubts and files, reads: see wls_curve_data.c */
+typedef struct {
+    kspec_dataset *x, *y, *weights, *at;
+    size_t rows;
+    int is_complex;
+} wls_points;
+int wls_points_read(wls_args *a, wls_points *to);
+void wls_points_free(wls_points *p);
+void wls_print_curve(FILE *f, const wls_args *a, const wls_points *p, const kspec_wls_smooth_result *r);
+json_t *wls_curve_json(const wls_args *a, const wls_points *p, const kspec_wls_smooth_result *r);
 
 /* The errors of kspec wls theory and select; an exit status */
 int wls_errors(wls_args *a);

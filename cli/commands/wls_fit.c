@@ -6,7 +6,9 @@
 
 /* clang-format off */
 static const cli_option options[] = {
-    WLS_LEARN_OPTION, WLS_FIT_OPTIONS, WLS_GRID_OPTIONS, WLS_DRAW_OPTIONS, {0},
+    {"target", 0, OPT_STRING, WLS_ARG(target), "Y",
+     "which column of Y is measured, by name or number, where there are several"},
+    WLS_SMOOTH_OPTIONS, WLS_LEARN_OPTION, WLS_FIT_OPTIONS, WLS_GRID_OPTIONS, WLS_DRAW_OPTIONS, {0},
 };
 /* clang-format on */
 
@@ -22,6 +24,7 @@ typedef struct {
     const wls_args *a;
     kspec_wls_opts o;
     size_t xs;
+    const kspec_dataset *y;
     fit *fits;
     kspec_wls_result *expected, *measured;
 } output;
@@ -41,6 +44,25 @@ static kspec_wls_point expected_of(const output *u, size_t i) {
                              .accuracy = NAN};
 }
 
+/* The fit at the points of the grid; of real data its real part. Nothing is known of its error. */
+static json_t *fitted_json(const output *u) {
+    json_t *list = json_array();
+    const int pairs = u->y->cols == 2;
+    for (size_t j = 0; j < u->a->grid; j++) {
+        const double *y = u->y->data + (pairs ? 2 * j : j), *f = u->fits[0].r->fitted + 2 * j;
+        json_t *o = json_object();
+        cli_set_reals(o, (cli_member[]){{"x", 6.283185307179586 * (double)j / (double)u->a->grid},
+                                        {"y", y[0]},
+                                        {"value", f[0]},
+                                        {"ci_low", NAN},
+                                        {"ci_high", NAN},
+                                        {0}});
+        if (pairs) cli_set_reals(o, (cli_member[]){{"y_imag", y[1]}, {"value_imag", f[1]}, {0}});
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static json_t *to_json(const void *result) {
     const output *u = result;
     json_t *points = json_array();
@@ -55,7 +77,12 @@ static json_t *to_json(const void *result) {
         if (x->f) json_object_set_new(point, "predictions", cli_real_rows(x->f, u->xs, 2));
         json_array_append_new(points, point);
     }
-    return wls_json(u->a, "fit", &u->o, points);
+    json_t *o = wls_json(u->a, "fit", &u->o, points);
+    if (u->a->learn.count == 1) {
+        json_object_set_new(o, "p", json_integer((json_int_t)u->fits[0].r->p));
+        json_object_set_new(o, "fitted", fitted_json(u));
+    }
+    return o;
 }
 
 static void print_table(FILE *f, const void *result) {
@@ -79,6 +106,27 @@ static void print_table(FILE *f, const void *result) {
 }
 
 /* ---- the fits ---- */
+
+/* Does the first of two columns look like x? */
+static int increases(const kspec_dataset *y) {
+    for (size_t i = 1; i < y->rows; i++)
+        if (!(y->data[2 * i] > y->data[2 * i - 2])) return 0;
+    return y->rows > 2;
+}
+
+/* Data that another reading would suit as well, or better */
+static void warn_of(const wls_args *a, const kspec_dataset *y) {
+    if (y->cols == 2 && !y->is_complex && increases(y))
+        cli_warn(&a->common,
+                 "%s: its 2 columns are read as real and imaginary parts (--complex); if one is x, use --x "
+                 "COLUMN",
+                 a->fit);
+    if (y->cols == 1)
+        cli_warn(
+            &a->common,
+            "%s: the data are real, and the modes e^(ikx), k >= 0, leave an imaginary part (--basis real)",
+            a->fit);
+}
 
 static kspec_status expect(output *u, kspec_error *err) {
     const wls_args *a = u->a;
@@ -114,8 +162,10 @@ static int fit_one(const output *u, size_t p, const kspec_dataset *y, const kspe
 
 static int fit_all(const wls_args *a, const kspec_dataset *y, const kspec_dataset *x) {
     size_t count = a->learn.count;
-    output u = {.a = a, .o = wls_opts(a), .xs = x ? x->rows : 0, .fits = calloc(count, sizeof *u.fits)};
+    output u = {
+        .a = a, .o = wls_opts(a), .xs = x ? x->rows : 0, .y = y, .fits = calloc(count, sizeof *u.fits)};
     if (!u.fits) return cli_no_memory();
+    warn_of(a, y);
     kspec_error err;
     kspec_status st = expect(&u, &err);
     int status = st ? cli_fail(st, &err) : EXIT_DONE;
@@ -134,7 +184,6 @@ static int fit_all(const wls_args *a, const kspec_dataset *y, const kspec_datase
 /* ---- */
 
 static int check(const wls_args *a) {
-    if (!a->learn.count) return cli_error(EXIT_USAGE, "wls fit: --learn p,... is missing");
     if ((a->draws || a->complex_noise) && !wls_expects(a))
         return cli_error(EXIT_USAGE, "wls fit: --%s needs --modes, --gamma or --noise",
                          a->draws ? "empirical" : "complex-noise");
@@ -158,6 +207,7 @@ static int run(void *args) {
     wls_args *a = args;
     kspec_dataset *y = NULL, *x = NULL;
     a->fit = a->common.inputs[0];
+    if (wls_wants_curve(a)) return wls_curve(a);
     int status = check(a);
     if (!status) status = wls_read(a, NULL, a->fit, 0, 0, &y);
     if (!status && a->at) status = wls_read(a, "at", a->at, 0, 0, &x);
@@ -173,11 +223,17 @@ static int run(void *args) {
 
 const cli_command wls_fit = {
     .name = "wls fit",
-    .synopsis = "wls fit Y --learn p,... [--alpha A] [--beta B] [--at X] [--theta FILE] [--predictions FILE] "
-                "[OPTIONS]",
+    .synopsis =
+        "wls fit Y [--x COLUMN] [--target COLUMN] [--basis B] [--learn p] [--beta B] [--noise S] [--at X] "
+        "[--predictions FILE] [OPTIONS]\n"
+        "wls fit Y --learn p,... [--alpha A] [--beta B] [--at X] [--theta FILE] [--predictions FILE] "
+        "[OPTIONS]",
     .description =
-        "Fits p Fourier modes to the data Y on a grid: a file of one column, or two (real, imaginary).\n"
-        "With --modes, --gamma or --noise, which describe the truth, also the expected errors.",
+        "A smooth curve through the data Y, with a 95% band: a file of one column, or several of which --x\n"
+        "is one. Basis, smoothness and noise are chosen by the marginal likelihood; what is given is not.\n"
+        "With --learn p,... and none of the options of a curve: fits of the first p modes e^{ikx}, k >= 0,\n"
+        "to one column on a grid, or two (real, imaginary). Then --modes, --gamma or --noise describe the\n"
+        "truth and give the expected errors.",
     .options = options,
     .args_size = sizeof(wls_args),
     .takes_files = 1,

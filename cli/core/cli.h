@@ -79,6 +79,8 @@ typedef struct {
     long min;
     /* OPT_DOUBLE, OPT_LIST: 1 where values must be above 0; OPT_LIST: 1 for whole numbers from 1 to 10^9 */
     int positive, whole;
+    /* OPT_DOUBLE, OPT_RANGES: 1 where the word auto is allowed: NaN, an empty list */
+    int automatic;
     /* Bits 1 << value of the first arguments (cli_command.what) that allow it; 0: all */
     unsigned of;
     /* 1: it does not change the result, and the command line in the JSON object leaves it out */
@@ -199,7 +201,8 @@ int cli_has_option(const cli_option *options, const char *name);
 
 /* Parses one value into its field; returns 0, or an exit status after a message. */
 int cli_set(const cli_option *o, const char *text, void *args);
-/* "--" or "-", as the option is written */
+/* Is the option one letter, such as -n? --x is a long one, for it has no letter. "-" or "--" then */
+static inline int cli_is_short(const cli_option *o) { return !o->name[1] && o->letter; }
 const char *cli_dashes(const cli_option *o);
 /* A finite number that is all of text */
 int cli_parse_double(const char *text, double *out);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *cli_dashes(const cli_option *o) { return o->name[1] ? "--" : "-"; }
+const char *cli_dashes(const cli_option *o) { return cli_is_short(o) ? "-" : "--"; }
 
 static int bad(const cli_option *o, const char *text, const char *wanted) {
     return cli_error(EXIT_USAGE, "%s%s: '%s' is not %s", cli_dashes(o), o->name, text, wanted);
@@ -185,8 +185,20 @@ static int set_device(const cli_option *o, const char *text, int *to) {
     return EXIT_DONE;
 }
 
+static int set_automatic(const cli_option *o, void *to) {
+    if (o->type == OPT_DOUBLE) {
+        *(double *)to = NAN;
+    } else {
+        cli_ranges *list = to;
+        free(list->at);
+        *list = (cli_ranges){0};
+    }
+    return EXIT_DONE;
+}
+
 int cli_set(const cli_option *o, const char *text, void *args) {
     void *to = (char *)args + o->offset;
+    if (o->automatic && strcmp(text, "auto") == 0) return set_automatic(o, to);
     switch (o->type) {
     case OPT_FLAG: *(int *)to = 1; return EXIT_DONE;
     case OPT_INT: return set_int(o, text, to);

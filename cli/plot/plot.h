@@ -127,6 +127,7 @@ int plot_norm(plot_figure *f, const plot_source *s, size_t count);
 int plot_ridge(plot_figure *f, const plot_source *s, size_t count);
 int plot_ridge_advice(plot_figure *f, const plot_source *s);
 int plot_wls(plot_figure *f, const plot_source *s, size_t count);
+int plot_wls_curve(plot_figure *f, const plot_source *s, size_t count);
 int plot_learn(plot_figure *f, const plot_source *s, size_t count);
 
 /* Any of these, by the commands of the results, which must go together */

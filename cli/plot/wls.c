@@ -123,25 +123,27 @@ static void features_panels(plot_figure *f, const plot_source *s, size_t count, 
     if (expected) errors_panel(f, s, count);
 }
 
-/* wls select gives the points of wls theory, and more. */
+/* wls select gives the points of wls theory, and more; a curve has choices. */
 static const char *mode_of(const plot_source *s) {
     const char *mode = plot_word(s->json, "mode", "theory");
+    if (json_object_get(s->json, "choices")) return "fit (a curve)";
     return strcmp(mode, "select") == 0 ? "theory" : mode;
 }
 
 int plot_wls(plot_figure *f, const plot_source *s, size_t count) {
     const char *mode = mode_of(s);
-    int decay = strcmp(mode, "decay") == 0, several = 0;
+    int decay = strcmp(mode, "decay") == 0, curve = strcmp(mode, "fit (a curve)") == 0, several = 0;
     for (size_t k = 0; k < count; k++) {
         const char *other = mode_of(&s[k]);
         if (strcmp(mode, other) != 0)
             return plot_unfit(&s[k],
                               "a result of kspec wls %s cannot share a picture with one of kspec wls %s",
                               other, mode);
-        const json_t *list = plot_list(&s[k], decay ? "singular_values" : "points");
+        const json_t *list = curve ? s[k].json : plot_list(&s[k], decay ? "singular_values" : "points");
         if (!list) return plot_refused(&s[k]);
         several |= json_array_size(list) > 1;
     }
+    if (curve) return plot_wls_curve(f, s, count);
     if (decay) {
         plot_panel *p = plot_add_panel(f, NULL, "index k", "singular value of the kernel matrix");
         if (p) p->x.scale = p->y.scale = PLOT_LOG;

@@ -154,8 +154,8 @@ typedef struct {
     kspec_progress progress;
     /* ragged trials of the first and of the second matrix, as in kspec_moments_opts */
     const size_t *row_trials, *other_row_trials;
-    /* Labels of rows that depend on each other, as in kspec_moments_opts; paired by rows the first's are those
-     * of both. Moments then end at order 2. Or blocks of so many rows of either. */
+    /* Labels of rows that depend on each other, as in kspec_moments_opts; paired by rows the first's are
+     * those of both. Moments then end at order 2. Or blocks of so many rows of either. */
     const uint64_t *row_groups, *other_row_groups;
     size_t block;
     int standardize; /* 1: the columns of both are divided by their standard deviations */

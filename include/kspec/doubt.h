@@ -74,7 +74,10 @@ typedef enum {
     KSPEC_DOUBT_SEARCH_END,
     KSPEC_DOUBT_TARGET_MEAN,
     KSPEC_DOUBT_WIDEST_COLUMN,
-    KSPEC_DOUBT_NO_BETTER
+    KSPEC_DOUBT_NO_BETTER,
+    KSPEC_DOUBT_REAL_DATA, /* kspec_wls_smooth() */
+    KSPEC_DOUBT_EXTRAPOLATED,
+    KSPEC_DOUBT_TOO_FEW_FUNCTIONS
 } kspec_doubt_code;
 
 typedef struct {

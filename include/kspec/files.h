@@ -66,6 +66,7 @@ typedef struct {
     /* an index, a time or a trial among the columns, trials that are none: see kspec/doubt.h */
     size_t doubt_count;
     kspec_doubt **doubts;
+    int is_complex;   /* 1: a vector of complex numbers that is two columns (complex_pairs) */
     const char *file; /* the file that `data` is mapped from, and changes with; NULL: it is a copy */
 } kspec_dataset;
 

@@ -74,9 +74,9 @@ typedef struct {
     int no_stderr; /* 1: no error bars */
     int normalize; /* 1: divide Phi by the root mean square of all its entries */
     /* 1: divide each column by its standard deviation over the rows, pooled over the trials. That is an
-     * estimate, and lowers m(2) by about 4/P of itself. The error bars of PATH, EXACT and the dimension contain
-     * its error, but where columns are centred, grouped or complete, or entries are missing. Data in the
-     * host's memory, as for block. */
+     * estimate, and lowers m(2) by about 4/P of itself. The error bars of PATH, EXACT and the dimension
+     * contain its error, but where columns are centred, grouped or complete, or entries are missing. Data in
+     * the host's memory, as for block. */
     int standardize;
     /* The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3) from 2n
      * rows (columns) or more. NAIVE is that of the matrix less its own means; others are refused. Default
@@ -95,8 +95,8 @@ typedef struct {
      * EXACT's; where groups of rows differ in size, subtract large means of columns first, which add to the
      * variance. For PATH, EXACT and AUTO, both sides sampled, without bound. */
     const uint64_t *row_groups, *col_groups;
-    /* The rows are a series: consecutive blocks of so many rows are such groups, at least 5 of them. AUTO takes
-     * 2.5 times the length over which rows are correlated, and none where they are not. */
+    /* The rows are a series: consecutive blocks of so many rows are such groups, at least 5 of them. AUTO
+     * takes 2.5 times the length over which rows are correlated, and none where they are not. */
     size_t block;
     /* 1: NaN is an entry that is missing, at random. PATH and EXACT then are sums over the cycles that are
      * complete, divided by their number. With center orders are at most 2 and EXACT's: each pair of columns

@@ -2,7 +2,7 @@
 #ifndef KSPEC_WLS_H
 #define KSPEC_WLS_H
 
-#include "kspec/base.h"
+#include "kspec/doubt.h"
 
 KSPEC_BEGIN_DECLS
 
@@ -105,6 +105,7 @@ typedef struct {
     size_t N, p;
     kspec_wls_regime regime;
     double *theta;   /* theta^: p pairs of doubles */
+    double *fitted;  /* f^ at the data points: N pairs of doubles */
     double residual; /* root mean square of y - f^ at the data points, unweighted */
     int iterations;  /* of conjugate gradients, all refinements together; 0 where there are none */
     double seconds;
@@ -120,6 +121,88 @@ KSPEC_API void kspec_wls_fit_free(kspec_wls_fit_result *result);
 /* f(x) = sum_{k<p} theta_k e^{ikx} at `count` points, to f (count pairs of doubles). */
 KSPEC_API kspec_status kspec_wls_predict(const double *theta, size_t p, const double *x, size_t count,
                                          double *f, int threads, kspec_error *err);
+
+/* -------------------------------------------------------------------------------- smooth curves
+ *
+ * A curve through data at any x, with a band: y_i = f(x_i) + noise of standard deviation s/sqrt(weight_i).
+ * f = sum_k theta_k phi_k in a basis of p functions, the first of them 1. theta_0 is free. The others are
+ * normal with variances that fall with the level of phi_k (its frequency or degree) in one of three ways.
+ * Basis, variances and s are compared by the marginal likelihood of the data (docs/smooth.md).
+ */
+typedef enum {
+    KSPEC_WLS_BASIS_AUTO = 0,  /* of the next three the most likely; FOURIER for complex data */
+    KSPEC_WLS_BASIS_REAL,      /* 1, sqrt(2) cos(lu), sqrt(2) sin(lu), l = 1, 2, ...: periodic */
+    KSPEC_WLS_BASIS_COSINE,    /* 1, sqrt(2) cos(lu), u from 0 to pi */
+    KSPEC_WLS_BASIS_LEGENDRE,  /* polynomials sqrt(2l+1) P_l(u), u from -1 to 1 */
+    KSPEC_WLS_BASIS_CHEBYSHEV, /* 1, sqrt(2) T_l(u) */
+    KSPEC_WLS_BASIS_FOURIER    /* e^{ilu}, l = 0, 1, ..., the modes of the grid above: for complex data */
+} kspec_wls_basis;
+
+/* How variances fall with the level l: as (1+l)^(-2 beta), as e^(-2 b l), or equal up to a degree, then 0 */
+typedef enum {
+    KSPEC_WLS_PRIOR_POWER = 0,
+    KSPEC_WLS_PRIOR_EXPONENTIAL,
+    KSPEC_WLS_PRIOR_SHARP
+} kspec_wls_prior;
+
+typedef struct {
+    size_t size;
+    kspec_wls_basis basis;
+    size_t p;    /* Functions to learn, at most as many as there are different x. 0: as many as are of use. */
+    double beta; /* Above 0: variances are (1+l)^(-2 beta). 0: chosen. */
+    double noise;          /* s, above 0. 0: estimated. */
+    double period;         /* of the periodic bases. 0: N steps of a grid, or likely (docs/smooth.md) */
+    int complex_data;      /* 1: y is N pairs of doubles. 0: N doubles. */
+    int gaps;              /* 1: NaN in y is a gap, at which the curve is given. 0: it is an error. */
+    int stop_at_noise;     /* 1: least squares with the fewest functions that leave a residual of s */
+    const double *weights; /* N numbers of at least 0, as scikit-learn's sample_weight. NULL: all 1. */
+    const double *at;      /* at_count further x, at which the curve is given */
+    size_t at_count;
+    int threads;
+    kspec_progress progress;
+} kspec_wls_smooth_opts;
+
+/* A basis that was compared, with its probability and that of each kspec_wls_prior in it. */
+typedef struct {
+    kspec_wls_basis basis;
+    double probability, prior[3];
+} kspec_wls_choice;
+
+/* Least squares with p functions: the squared error at the data points, expected from the priors and s. */
+typedef struct {
+    size_t p;
+    double error, residual;
+} kspec_wls_curve_point;
+
+typedef struct {
+    size_t N, gaps;        /* points, and those without a value */
+    kspec_wls_basis basis; /* as used, on [low, high]; period is high - low of a periodic basis, else NaN */
+    double low, high, period;
+    int regular;   /* 1: a grid on which the functions are orthogonal */
+    size_t p;      /* functions */
+    double *theta; /* posterior means: p doubles, of FOURIER p pairs */
+    /* The curve: N doubles, of complex data N pairs. The 95% band is +- half_width, for either part. */
+    double *fitted, *half_width;
+    double *at_fitted, *at_half_width; /* the same at the further x */
+    /* s with its 95% interval, and the exponent of the power law in this basis; NaN where it was given */
+    double noise, noise_low, noise_high, beta, beta_low, beta_high;
+    size_t choice_count;
+    kspec_wls_choice **choices; /* the most probable first */
+    double error;               /* the expected squared error of the curve at the points */
+    /* Least squares with each of some p, and the p of least expected error. With p = N the error is s^2. */
+    size_t curve_count;
+    kspec_wls_curve_point **curve, *best;
+    size_t doubt_count;
+    kspec_doubt **doubts;
+    double seconds;
+} kspec_wls_smooth_result;
+
+/* N points x (NULL: x_j = 2 pi j/N) and y. A regular grid costs O(N log N) in a Fourier or cosine basis, all
+ * else O(N p^2 + p^3). */
+KSPEC_API kspec_status kspec_wls_smooth(size_t N, const double *x, const double *y,
+                                        const kspec_wls_smooth_opts *opts, kspec_wls_smooth_result **out,
+                                        kspec_error *err);
+KSPEC_API void kspec_wls_smooth_free(kspec_wls_smooth_result *result);
 
 /* ------------------------------------------------------------------------- features that smooth
  *

@@ -35,11 +35,13 @@ from ._results import (
     Norm,
     Result,
     Ridge,
+    Smooth,
     Spectrum,
     Table,
     Theory,
     Wls,
 )
+from ._smooth import smooth
 from ._tracker import Tracker, track
 from ._wls import wls
 
@@ -60,6 +62,7 @@ __all__ = [
     "OutOfMemory",
     "Result",
     "Ridge",
+    "Smooth",
     "Spectrum",
     "Table",
     "Theory",
@@ -70,6 +73,7 @@ __all__ = [
     "generate",
     "gram",
     "read",
+    "smooth",
     "theory",
     "track",
     "wls",

@@ -131,7 +131,7 @@ class _Line:
             return _number(name, value)
         if kind == "block":
             return value if isinstance(value, str) else str(_whole(name, value))
-        if kind == "sigma":
+        if kind in ("sigma", "automatic"):
             return value if isinstance(value, str) else _number(name, value)
         if kind in ("list", "ranges"):
             return _numbers(name, value)

@@ -334,6 +334,52 @@ class Wls(Result):
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Smooth(Result):
+    """A smooth curve through data: at the points its values and 95% bands, and how it was chosen"""
+
+    _rows = "fitted"
+    basis: str
+    p: int
+    beta: float
+    beta_ci_low: float
+    beta_ci_high: float
+    noise: float
+    noise_ci_low: float
+    noise_ci_high: float
+    theta: Array
+    fitted: Table
+    predictions: Table
+    choices: Table
+    curve: Table
+    error: float
+    under: dict[str, Any]
+    over: dict[str, Any]
+
+    def _part(self, rows: Table, key: str) -> Array:
+        imag = f"{key}_imag"
+        part: Array = rows[key] + 1j * rows[imag] if imag in rows.columns else rows[key]
+        return part
+
+    @property
+    def value(self) -> Array:
+        """The curve at the points of the data; complex where they are"""
+        return self._part(self.fitted, "value")
+
+    @property
+    def ci_low(self) -> Array:
+        """The lower end of its 95% band, of each part where the data are complex"""
+        return self._part(self.fitted, "ci_low")
+
+    @property
+    def ci_high(self) -> Array:
+        """The upper end of its 95% band"""
+        return self._part(self.fitted, "ci_high")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return np.asarray(self.value, dtype=dtype)
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Learn(Result):
     """Moments of the kernel behind the hidden layer of networks that learn"""
 

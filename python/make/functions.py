@@ -36,6 +36,8 @@ def python_name(option):
 
 def kind_of(option):
     """The rule by which a value becomes a word of the command line (kspec/_call.py)"""
+    if option["type"] == "double" and option["automatic"]:
+        return "automatic"
     if option["type"] != "string":
         return option["type"]
     if option["writes"]:
@@ -52,6 +54,7 @@ def type_of(option, kind):
         "size": "int",
         "u64": "int",
         "double": "float",
+        "automatic": 'float | Literal["auto"]',
         "choice": words,
         "set": "str | Sequence[str]",
         "list": "float | Numbers",

@@ -35,11 +35,12 @@ typedef struct {
 static void add_option(const cli_option *o, void *ctx) {
     const lines *to = ctx;
     if (o->tool_only) return;
-    json_array_append_new(
-        to->list, json_pack("{s:s, s:s, s:s?, s:s, s:s?, s:b, s:b, s:b, s:b, s:o, s:o}", "name", o->name,
-                            "type", types[o->type], "arg", o->arg, "help", o->help, "bare", o->bare, "short",
-                            !o->name[1], "aside", o->aside, "writes", o->writes != WRITES_NOTHING, "whole",
-                            o->whole, "choices", choices(o->choices), "of", words(to->command, o->of)));
+    json_array_append_new(to->list,
+                          json_pack("{s:s, s:s, s:s?, s:s, s:s?, s:b, s:b, s:b, s:b, s:b, s:o, s:o}", "name",
+                                    o->name, "type", types[o->type], "arg", o->arg, "help", o->help, "bare",
+                                    o->bare, "short", cli_is_short(o), "aside", o->aside, "writes",
+                                    o->writes != WRITES_NOTHING, "whole", o->whole, "automatic", o->automatic,
+                                    "choices", choices(o->choices), "of", words(to->command, o->of)));
 }
 
 static void add_command(const cli_command *c, json_t *list) {

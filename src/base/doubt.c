@@ -249,6 +249,16 @@ static const kind kinds[] = {
         "the best predicted error, {best}, is not 2% below {mean}, that of predicting the mean: these "
         "columns say hardly anything about the target",
         {"best", "mean"}},
+
+    [KSPEC_DOUBT_REAL_DATA] = {WARNING, "real-data",
+        "the data are real, and the modes e^(ikx), k >= 0, cannot follow them: they leave an imaginary part; "
+        "use a real basis"},
+    [KSPEC_DOUBT_EXTRAPOLATED] = {WARNING, "extrapolated",
+        "{count} points lie outside the data, where the curve is a guess; the first is x = {x}",
+        {"count", "x"}},
+    [KSPEC_DOUBT_TOO_FEW_FUNCTIONS] = {WARNING, "too-few-functions",
+        "{functions} functions may be too few: the last of them stands above the noise; learn more",
+        {"functions"}, "p"},
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };

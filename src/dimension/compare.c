@@ -9,7 +9,7 @@
 #include "linalg/linalg.h"
 #include "moments/doubts.h"
 #include "moments/second.h"
-#include "moments/student.h"
+#include "base/student.h"
 #include "moments/where.h"
 #include "pairs/sums.h"
 

@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/result.h"
+#include "base/student.h"
 #include "dimension/higher.h"
-#include "moments/student.h"
 
 #include <math.h>
 #include <string.h>

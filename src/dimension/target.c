@@ -13,7 +13,7 @@
 #include "dimension/higher.h"
 #include "dimension/permuted.h"
 #include "moments/jackknife.h"
-#include "moments/student.h"
+#include "base/student.h"
 
 #include <math.h>
 #include <string.h>

@@ -66,6 +66,7 @@ static kspec_status describe(ks_dataset *set, ks_part *part, kspec_error *err) {
     d->has_header = a->has_header;
     set->decimal_commas = a->decimal_commas;
     d->array_dims = a->ndim;
+    d->is_complex = a->is_complex;
     for (int k = 0; k < 3; k++) d->array_shape[k] = k < a->ndim ? a->shape[k] : 1;
     if (a->file_cols) d->array_shape[1] = a->file_cols;
     if (a->col_names && taken)

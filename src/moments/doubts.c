@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
-#include "moments/student.h"
+#include "base/student.h"
 
 #include <float.h>
 #include <math.h>

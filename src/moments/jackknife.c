@@ -1,6 +1,6 @@
 #include "moments/jackknife.h"
 
-#include "moments/student.h"
+#include "base/student.h"
 
 #include <math.h>
 

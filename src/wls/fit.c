@@ -89,11 +89,12 @@ static kspec_status fit(const ks_wls_grid *g, ks_wls_fitter *f, const double *da
     kspec_status st = ks_check_memory(err, ks_size(numbers, sizeof(ks_cplx)), "the fit");
     if (st) return st;
     double *w = ks_arena_alloc(arena, f->p < N ? N : 1, sizeof *w), accuracy, unit = 1;
-    ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *grid = ks_arena_alloc(arena, N, sizeof *grid), *map;
+    ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *map;
     /* a transform's scratch is in it */
     ks_cplx *scratch = ks_arena_alloc(arena, scratch_size, sizeof *scratch);
-    ks_cplx *theta = ks_arena_alloc(ks_result_arena(r), f->p, sizeof *theta);
-    if (arena->failed || !theta) return ks_nomem(err, "the fit", ks_size(numbers, sizeof(ks_cplx)));
+    ks_cplx *theta = ks_arena_alloc(ks_result_arena(r), f->p, sizeof *theta),
+            *grid = ks_arena_alloc(ks_result_arena(r), N, sizeof *grid);
+    if (arena->failed || !theta || !grid) return ks_nomem(err, "the fit", ks_size(numbers, sizeof(ks_cplx)));
     f->w = w;
     if ((st = take_data(data, g->complex_data, N, y, &unit, err))) return st;
     if (f->p < N) ks_wls_weights(g, w);
@@ -108,6 +109,8 @@ static kspec_status fit(const ks_wls_grid *g, ks_wls_fitter *f, const double *da
     r->iterations = steps;
     r->residual = unit * residual(f, y, theta, grid, scratch);
     for (size_t k = 0; k < f->p; k++) theta[k].re *= unit, theta[k].im *= unit;
+    r->fitted = (double *)grid;
+    for (size_t j = 0; j < N; j++) grid[j].re *= unit, grid[j].im *= unit;
     return KSPEC_OK;
 }
 

@@ -69,6 +69,7 @@ run ridge ridge X.npy --target y.npy --test X2.npy --test-target y2.npy --featur
     --lambda 1e-3,0.1,1 --empirical 3
 run wls wls --grid 8 --learn 2-24:2 --modes 24 --gamma 0.3 --noise 0.2 --empirical 3
 run fit wls --fit t.npy --learn 5
+run smooth wls fit t.npy
 run features wls --features psi.npy --prior prior.npy --learn 3,9 \
     --target <(kspec generate linear --rows 8 --cols 1 --dim 1 -o - | cat)
 run bound wls --zeta 2 --grid 8 --learn 1-8 --alpha 0.5 --beta 1 --gamma 1 --noise 0.1

@@ -209,10 +209,20 @@ def features(j, data, titles):
           [(k + 1, s) for k, s in enumerate(j["points"][-1]["singular_values"])])
 
 
+def curve_of(j, data, titles):
+    rows = [(p["x"], p["value"], p["ci_low"], p["ci_high"]) for p in j["fitted"]]
+    check("the band", series(data, titles, 0, "curve, 95% band"), rows)
+    check("the data", [q[:2] for q in series(data, titles, 0, "data")],
+          [(p["x"], p["y"]) for p in j["fitted"]])
+    check("errors", [q[:2] for q in series(data, titles, 1, "least squares")],
+          [(p["p"], math.sqrt(p["error"])) for p in j["curve"]])
+
+
 for name in sys.argv[1:]:
     j = json.load(open(name + ".json"))
     data, titles = blocks(name + ".gp")
-    other = {"rbf": theory, "sphere": theory, "linear": theory, "curve": dimension, "unpaired": compare}
+    other = {"rbf": theory, "sphere": theory, "linear": theory, "curve": dimension, "unpaired": compare,
+             "smooth": curve_of}
     other.get(name, globals().get(name))(j, data, titles)
     xml.dom.minidom.parse(name + ".svg")
     page = open(name + ".html").read()

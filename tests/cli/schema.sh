@@ -104,6 +104,10 @@ wls select --grid 8 --learn 3 --modes 16 --gamma 1 --noise 0.1 --best-weights
 wls bound --zeta 1 --grid 8 --learn 1-8 --alpha 0.5 --beta 0.5 --gamma 1 --noise 0.1
 wls fit w.npy --learn 3,20 --at w.npy
 wls fit w.npy --learn 3 --gamma 1 --noise 0.1 --modes 32
+wls fit w.npy
+wls fit w.npy --learn 3
+wls fit x.npy --x 0 --target 1 --at w.npy --beta 2
+wls fit y2.npy --complex --noise 0.3 --stop-at-noise
 wls features x.npy --target y.npy
 wls features x.npy --target y.npy --learn 3,5 --prior cov9.npy
 wls decay x.npy

@@ -173,13 +173,14 @@ expect_error 2 '--empirical needs --modes, --gamma or --noise' kspec wls --fit y
 expect_error 2 'wls fit takes no --best-p' kspec wls --fit y.npy --learn 3 --best-p
 expect_error 2 'wls fit takes no --select-rows' kspec wls --fit y.npy --learn 3 --select-rows 0
 expect_error 2 'only one of' kspec wls --fit y.npy --features psi.npy
-expect_error 2 'wls fit: --learn p,... is missing' kspec wls --fit y.npy
+expect_error 2 'wls fit: --alpha needs --learn p,...' kspec wls --fit y.npy --alpha 1
 expect_error 2 '--predictions needs --at' kspec wls --fit y.npy --learn 3 --predictions f.npy
 expect_error 2 'hold one fit' kspec wls --fit y.npy --learn 3,4 --theta f.npy
 expect_error 2 'unexpected argument' kspec wls y.npy
 expect_error 1 'lower alpha' kspec wls --grid 512 --learn 100 --alpha 25
 expect_error 3 'y.npy: 60 rows, but --grid is 61' kspec wls --fit y.npy --learn 3 --grid 61
 expect_error 3 'psi.npy: 5 columns, neither 1' kspec wls --fit psi.npy --learn 3
+expect_error 3 'psi.npy: 5 columns; name the measured one .--target COLUMN.' kspec wls --fit psi.npy
 expect_error 3 'z.npy: 2 columns, but x has 1' kspec wls --fit y.npy --learn 3 --at z.npy
 py 'y = np.load("y.npy"); y[5] = np.nan; np.save("nan.npy", y); y[5] = np.inf; np.save("inf.npy", y)'
 expect_error 3 'nan.npy' kspec wls --fit nan.npy --learn 3

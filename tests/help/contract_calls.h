@@ -174,6 +174,15 @@ CALL(wls_best_weight) {
 CALL(wls_fit) {
     RESULT(kspec_wls_fit_result, kspec_wls_fit_free, kspec_wls_fit(GRID, 3, target_at, opts, &r, err));
 }
+CALL(wls_smooth) {
+    RESULT(kspec_wls_smooth_result, kspec_wls_smooth_free,
+           kspec_wls_smooth(GRID, NULL, target_at, opts, &r, err));
+}
+CALL(wls_smooth_any) { /* with QR */
+    static const double x[GRID] = {0, 1, 3, 7.5, 7.5, 9};
+    RESULT(kspec_wls_smooth_result, kspec_wls_smooth_free,
+           kspec_wls_smooth(GRID, x, target_at, opts, &r, err));
+}
 CALL(wls_bound) {
     RESULT(kspec_wls_bound_result, kspec_wls_bound_free,
            kspec_wls_bound(GRID, 1, 0.5, p_list, 1, opts, &r, err));

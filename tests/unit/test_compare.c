@@ -5,7 +5,7 @@
 #include "kspec.h"
 #include "help/interval.h"
 #include "help/isa.h"
-#include "moments/student.h"
+#include "base/student.h"
 #include "test.h"
 
 enum { P = 14, Q = 8, R = 9, ORDERS = 4, MOST = 14 };

@@ -59,6 +59,8 @@ static const row rows[] = {
     {"kspec_wls_best_p",            wls_best_p,             OPTS(kspec_wls_opts),           1},
     {"kspec_wls_best_weight",       wls_best_weight,        OPTS(kspec_wls_opts),           1},
     {"kspec_wls_fit",               wls_fit,                PLAIN(kspec_wls_opts),          1},
+    {"kspec_wls_smooth",            wls_smooth,             OPTS(kspec_wls_smooth_opts),    1},
+    {"kspec_wls_smooth, any points", wls_smooth_any,        OPTS(kspec_wls_smooth_opts),    1},
     {"kspec_wls_bound",             wls_bound,              PLAIN(kspec_wls_opts),          1},
     {"kspec_wls_features",          wls_features,           OPTS(kspec_wls_features_opts),  1},
     {"kspec_wls_decay",             wls_decay,              OPTS(kspec_wls_decay_opts),     1},
@@ -318,6 +320,7 @@ TEST(a_missing_out_is_refused) {
     NO_OUT(kspec_wls_best_p(GRID, NULL, 0, NULL, NULL, &err));
     NO_OUT(kspec_wls_best_weight(GRID, 3, 0, 1, NULL, NULL, &err));
     NO_OUT(kspec_wls_fit(GRID, 3, target_at, NULL, NULL, &err));
+    NO_OUT(kspec_wls_smooth(GRID, NULL, target_at, NULL, NULL, &err));
     NO_OUT(kspec_wls_bound(GRID, 1, 0.5, p_list, 1, NULL, NULL, &err));
     NO_OUT(kspec_wls_features(&table, &target, NULL, NULL, &err));
     NO_OUT(kspec_wls_decay(&table, NULL, NULL, &err));
@@ -363,6 +366,7 @@ TEST(free_and_close_take_null) {
     kspec_wls_free(NULL);
     kspec_wls_fit_free(NULL);
     kspec_wls_bound_free(NULL);
+    kspec_wls_smooth_free(NULL);
     kspec_wls_features_free(NULL);
     kspec_wls_decay_free(NULL);
     kspec_learn_free(NULL);

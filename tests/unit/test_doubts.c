@@ -392,6 +392,26 @@ static void ridge(kspec_doubt_code code, int doubtful) {
     free_problem(&q);
 }
 
+/* ---- curves ---- */
+
+/* A line; many steps, of which 200 functions miss most */
+static void curve(kspec_doubt_code code, int doubtful) {
+    enum { MOST = 3000 };
+    const int steps = doubtful && code == KSPEC_DOUBT_TOO_FEW_FUNCTIONS, n = steps ? MOST : 70;
+    const double outside[] = {0.5, 1.1};
+    static double x[MOST], y[MOST];
+    for (int i = 0; i < n; i++) {
+        x[i] = (double)i * (i + n) / (2.0 * n * n); /* below 1, and uneven */
+        y[i] = steps ? floor(30 * x[i]) : x[i] + 0.01 * sin(5e3 * x[i]);
+    }
+    kspec_wls_smooth_opts o = {.size = sizeof o, .basis = KSPEC_WLS_BASIS_LEGENDRE, .at = outside};
+    if (doubtful && code == KSPEC_DOUBT_REAL_DATA) o.basis = KSPEC_WLS_BASIS_FOURIER;
+    o.at_count = doubtful && code == KSPEC_DOUBT_EXTRAPOLATED ? 2 : 1;
+    kspec_wls_smooth_result *r = NULL;
+    if (done(kspec_wls_smooth((size_t)n, x, y, &o, &r, &err))) add(r->doubts, r->doubt_count);
+    kspec_wls_smooth_free(r);
+}
+
 /* ---- the table ---- */
 
 static void (*const rows[])(kspec_doubt_code, int doubtful) = {
@@ -458,6 +478,9 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_TARGET_MEAN] = ridge,
     [KSPEC_DOUBT_WIDEST_COLUMN] = ridge,
     [KSPEC_DOUBT_NO_BETTER] = ridge,
+    [KSPEC_DOUBT_REAL_DATA] = curve,
+    [KSPEC_DOUBT_EXTRAPOLATED] = curve,
+    [KSPEC_DOUBT_TOO_FEW_FUNCTIONS] = curve,
 };
 
 TEST(every_doubt_is_raised_by_what_it_is_about_alone) {

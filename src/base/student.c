@@ -1,4 +1,4 @@
-#include "moments/student.h"
+#include "base/student.h"
 
 #include "base/gamma.h"
 
