@@ -1,16 +1,19 @@
 #include "commands/estimation.h"
+#include "commands/groups.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 typedef struct {
     cli_common common;
-    int center, paired, splits, nmax, device, sampled;
+    int center, paired, splits, nmax, device, sampled, standardize;
+    cli_group_files groups;
     size_t population_rows, population_cols;
     cli_labels labels;
 } compare_args;
 
-#define ARG(field) offsetof(compare_args, field)
+#define ARG(field)    offsetof(compare_args, field)
+#define GROUPS(field) offsetof(compare_args, groups.field)
 
 /* clang-format off */
 static const cli_choice pairings[] = {
@@ -28,6 +31,8 @@ static const cli_option options[] = {
      "the INPUTs that follow are trials of one matrix, called NAME; may be given again"},
     {"splits",    0, OPT_INT,    ARG(splits),    "R",
      "more than two trials: random splits to average over (default 8)", .min = 1},
+    CLI_ROW_GROUPS_OPTIONS(GROUPS),
+    CLI_STANDARDIZE_OPTION(ARG),
     CLI_DEVICE_OPTION(ARG),
     {0},
 };
@@ -73,6 +78,7 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
                                     {"seconds", r->seconds},
                                     {0}});
     cli_center_key(r->center, o);
+    cli_groups_json(o, r->groups, 0, r->block);
     cli_sampled_keys(u->a->sampled, u->a->population_rows, u->a->population_cols, o);
     cli_device_keys(&r->device, o);
     json_object_set_new(o, "differences", list);
@@ -150,6 +156,7 @@ static void print_two(FILE *f, const output *u) {
         else
             fprintf(f, "  dimension (%s) undefined\n", cli_center_words(r->center));
     }
+    cli_groups_print(f, r->groups, 0, r->block);
     fprintf(f, "\n%sfirst less second%12s%14s%10s%s\n", cli_bold(c), "difference", "std. error", "p",
             cli_plain(c));
     for (size_t k = 0; k < r->count; k++) {
@@ -162,6 +169,7 @@ static void print_two(FILE *f, const output *u) {
         cli_cell(f, "%.2g", 8, e->p);
         fputc('\n', f);
     }
+    fputs("p is of the difference of logarithms, where both values are known to within a factor of e\n", f);
     cli_sampled_print(f, u->a->sampled, u->a->population_rows, u->a->population_cols);
     cli_device_print(f, &r->device);
 }
@@ -236,8 +244,8 @@ static int check(const compare_args *a, const cli_recordings *of) {
     return EXIT_DONE;
 }
 
-static int compare(const compare_args *a, const cli_recording *x, const cli_recording *y, int several,
-                   kspec_compare_result **r) {
+static int compare(const compare_args *a, const cli_recording *x, const cli_recording *y,
+                   const kspec_labels *groups, int several, kspec_compare_result **r) {
     const cli_common *c = &a->common;
     kspec_compare_opts opts = {.size = sizeof opts,
                                .center = (kspec_center)a->center,
@@ -247,6 +255,9 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
                                .threads = c->threads,
                                .progress = cli_progress(c),
                                .device = (kspec_device)a->device,
+                               .row_groups = groups ? groups->of : NULL,
+                               .block = a->groups.block,
+                               .standardize = a->standardize,
                                .sampled = (kspec_sampled)a->sampled,
                                .population_rows = a->population_rows,
                                .population_cols = a->population_cols,
@@ -263,6 +274,15 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
     free(psi);
     if (st && several) cli_error_prefix(&err, y->name);
     return st ? cli_fail_data(st, &err) : EXIT_DONE;
+}
+
+/* Labels of the rows that all matrices share */
+static int read_groups(const compare_args *a, const kspec_dataset *d, kspec_labels **out) {
+    if (a->paired == KSPEC_PAIRED_ROWS) return cli_read_row_groups(&a->common, a->groups.rows, d->rows, out);
+    return cli_error(EXIT_USAGE,
+                     "--groups labels the rows that matrices share: --paired %s has none; --block "
+                     "takes rows that follow each other",
+                     cli_choice_name(pairings, a->paired));
 }
 
 /* Two are noted as the input and its "other". */
@@ -288,11 +308,13 @@ static int run(void *args) {
     if (!status && of.count < 2) status = check(a, &of);
     if (!status) status = read_all(c, &of, a->center != KSPEC_CENTER_NONE);
     if (!status) status = check(a, &of);
+    kspec_labels *groups = NULL;
+    if (!status && a->groups.rows) status = read_groups(a, of.at[0].data, &groups);
     size_t count = status ? 0 : pairs(of.count), at = 0;
     if (!status && !(r = calloc(count, sizeof *r))) status = cli_no_memory();
     for (size_t k = 1; k < of.count && !status; k++)
         for (size_t i = 0; i < k && !status; i++, at++)
-            status = compare(a, &of.at[i], &of.at[k], of.count > 2, &r[at]);
+            status = compare(a, &of.at[i], &of.at[k], groups, of.count > 2, &r[at]);
     const output u = {a, &of, r};
     if (!status) {
         for (size_t k = 1; k < of.count; k++)
@@ -304,6 +326,7 @@ static int run(void *args) {
     }
     for (size_t k = 0; k < count && r; k++) kspec_compare_free(r[k]);
     free((void *)r);
+    kspec_labels_free(groups);
     cli_recordings_free(&of);
     return status;
 }

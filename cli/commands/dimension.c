@@ -9,7 +9,7 @@ enum { CURVE_POINTS = 12 };
 
 typedef struct {
     cli_common common;
-    int center, curve, splits, device, sampled;
+    int center, curve, splits, device, sampled, standardize;
     size_t population_rows, population_cols;
     const char *target;
     cli_labels labels;
@@ -31,6 +31,7 @@ static const cli_option options[] = {
     {"target",    0, OPT_STRING, ARG(target),   "Y",
      "labels of the rows, a column of INPUT or a file: their alignment with the kernel"},
     CLI_GROUPS_OPTIONS(GROUPS),
+    CLI_STANDARDIZE_OPTION(ARG),
     CLI_DEVICE_OPTION(ARG),
     {0},
 };
@@ -93,7 +94,7 @@ static json_t *one_json(const output *u, size_t k) {
     json_object_set_new(o, "curve", curve);
     cli_target_json(o, u->target, r);
     if (r->trials > 1) signal_json(o, r);
-    cli_groups_json(o, r->groups, r->col_groups);
+    cli_groups_json(o, r->groups, r->col_groups, r->block);
     cli_device_keys(&r->device, o);
     if (u->a->common.nan == KSPEC_NAN_KEEP) {
         json_object_set_new(o, "missing", json_integer((json_int_t)r->missing));
@@ -170,7 +171,7 @@ static void print_one(FILE *f, const output *u) {
     if (isfinite(r->naive)) fprintf(f, "; of the matrix itself, biased by its size: %.4g", r->naive);
     fputs("\n\n", f);
     cli_print_shape(f, &c, d, NULL);
-    cli_groups_print(f, r->groups, r->col_groups);
+    cli_groups_print(f, r->groups, r->col_groups, r->block);
     if (c.nan == KSPEC_NAN_KEEP) {
         double entries = (double)d->trials * (double)d->rows * (double)d->cols;
         fprintf(f, "%zu of %.0f entries missing (%.3g%%), which leaves %.3g%% of the cycles\n", r->missing,
@@ -235,6 +236,8 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
                                  .progress = cli_progress(c),
                                  .row_groups = groups->rows ? groups->rows->of : NULL,
                                  .col_groups = groups->cols ? groups->cols->of : NULL,
+                                 .block = a->groups.block,
+                                 .standardize = a->standardize,
                                  .pairwise = c->nan == KSPEC_NAN_KEEP,
                                  .target = target->file ? &target->values : NULL,
                                  .device = (kspec_device)a->device,

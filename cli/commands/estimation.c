@@ -42,6 +42,7 @@ kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation
         .sampled = (kspec_sampled)e->sampled,
         .no_stderr = e->no_stderr,
         .normalize = e->normalize,
+        .standardize = e->standardize,
         .effort = e->effort,
         .center = (kspec_center)e->center,
         .population_rows = e->population_rows,
@@ -54,7 +55,7 @@ void cli_estimation_all(kspec_moments_opts *o) {
     const int centred = o->center > KSPEC_CENTER_NONE;
     const unsigned dependent = centred ? KSPEC_ESTIMATOR_EXACT : KSPEC_ESTIMATOR_PATH | KSPEC_ESTIMATOR_EXACT;
     if (o->estimators != EVERY_ESTIMATOR) return;
-    if (o->row_groups || o->col_groups || o->pairwise)
+    if (o->row_groups || o->col_groups || o->block || o->pairwise)
         o->estimators = dependent;
     else if (centred || o->population_rows || o->population_cols)
         o->estimators = KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_EXACT;

@@ -4,7 +4,7 @@
 #include "core/cli.h"
 
 typedef struct {
-    int nmax, permutations, splits, no_stderr, normalize;
+    int nmax, permutations, splits, no_stderr, normalize, standardize;
     unsigned estimators;
     int side, sampled, scheme, center, device;
     double effort;
@@ -23,6 +23,10 @@ typedef struct {
      "path on the matrix given, transposed, or the cheaper (auto)", cli_sides}
 #define CLI_NO_STDERR_OPTION(FIELD) \
     {"no-stderr", 0, OPT_FLAG, FIELD(no_stderr), NULL, "no error bars"}
+
+#define CLI_STANDARDIZE_OPTION(FIELD) \
+    {"standardize",  0, OPT_FLAG,   FIELD(standardize), NULL, \
+     "divide each column by its standard deviation"}
 
 /* Both fill one field: a flag is 1 where it is given, and so is KSPEC_CENTER_NONE. */
 #define CLI_CENTER_OPTIONS(FIELD, USUAL) \
@@ -57,6 +61,7 @@ _Static_assert(KSPEC_CENTER_NONE == 1, "--no-center sets 1");
     CLI_NO_STDERR_OPTION(FIELD), \
     {"normalize",    0, OPT_FLAG,   FIELD(normalize), NULL, \
      "divide the matrix by its root mean square"}, \
+    CLI_STANDARDIZE_OPTION(FIELD), \
     CLI_CENTER_OPTIONS(FIELD, CENTERED)
 
 /* clang-format on */

@@ -106,6 +106,10 @@ static int read_side(const cli_common *c, const char *option, const char *path, 
     return status ? status : check_length(path, *out, count, what);
 }
 
+int cli_read_row_groups(const cli_common *c, const char *path, size_t rows, kspec_labels **out) {
+    return read_side(c, "groups", path, c->select_rows, rows, "row", out);
+}
+
 static int check_features(const cli_group_files *f, const kspec_dataset *d) {
     for (size_t j = 0; d->col_names && j < d->cols; j++)
         if (strcmp(d->col_names[j], f->column) == 0)
@@ -140,13 +144,18 @@ void cli_groups_free(cli_groups *g) {
     *g = (cli_groups){0};
 }
 
-void cli_groups_print(FILE *f, size_t rows, size_t cols) {
-    if (rows) fprintf(f, "%zu group%s of rows%s", rows, cli_s(rows), cols ? "" : "\n");
-    if (cols && rows) fprintf(f, ", %zu of columns\n", cols);
+void cli_groups_print(FILE *f, size_t rows, size_t cols, size_t block) {
+    if (block == 1) fputs("rows that follow each other are not alike: each is a block by itself\n", f);
+    if (rows && block)
+        fprintf(f, "%zu blocks of %zu rows%s", rows, block, cols ? "" : "\n");
+    else if (rows)
+        fprintf(f, "%zu group%s of rows%s", rows, cli_s(rows), cols ? "" : "\n");
+    if (cols && rows) fprintf(f, ", %zu%s of columns\n", cols, block ? " groups" : "");
     if (cols && !rows) fprintf(f, "%zu group%s of columns\n", cols, cli_s(cols));
 }
 
-void cli_groups_json(json_t *o, size_t rows, size_t cols) {
+void cli_groups_json(json_t *o, size_t rows, size_t cols, size_t block) {
     if (rows) json_object_set_new(o, "groups", json_integer((json_int_t)rows));
     if (cols) json_object_set_new(o, "col_groups", json_integer((json_int_t)cols));
+    if (block) json_object_set_new(o, "block", json_integer((json_int_t)block));
 }

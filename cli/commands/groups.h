@@ -3,17 +3,22 @@
 
 #include "core/cli.h"
 
-/* The files of --groups and --col-groups, and the column of --groups-column */
+/* The files of --groups and --col-groups, the column of --groups-column, the rows of --block */
 typedef struct {
     const char *rows, *cols, *column;
+    size_t block;
 } cli_group_files;
 
 /* clang-format off */
 
 /* Lines of an options table; FIELD(x) is the offset of member x of the command's cli_group_files. */
-#define CLI_GROUPS_OPTIONS(FIELD) \
+#define CLI_ROW_GROUPS_OPTIONS(FIELD) \
     {"groups",        0, OPT_STRING, FIELD(rows),   "FILE", \
      "labels of rows, one a line; rows of one label depend on each other"}, \
+    {"block",         0, OPT_BLOCK,  FIELD(block),  "L|auto", \
+     "a series: blocks of L rows that follow each other are groups; auto: as long as rows are alike"}
+#define CLI_GROUPS_OPTIONS(FIELD) \
+    CLI_ROW_GROUPS_OPTIONS(FIELD), \
     {"groups-column", 0, OPT_STRING, FIELD(column), "NAME", \
      "the same from a column of the table, which is then not a feature"}, \
     {"col-groups",    0, OPT_STRING, FIELD(cols),   "FILE", \
@@ -30,11 +35,13 @@ typedef struct {
 
 /* cli_read() with the labels of rows and columns, as many as the data set has. */
 int cli_read_grouped(cli_common *c, const cli_group_files *f, kspec_dataset **d, cli_groups *g);
+/* The labels of --groups, as many as there are rows */
+int cli_read_row_groups(const cli_common *c, const char *path, size_t rows, kspec_labels **out);
 void cli_groups_free(cli_groups *g);
 
 /*
- * "12 groups of rows, 7 of columns" on a line, and the keys groups and col_groups; nothing where there are
- * none
+ * "12 groups of rows, 7 of columns" on a line, and the keys groups, col_groups and block; nothing where there
+ * are none. block: the rows of a block, or 0
  */
-void cli_groups_print(FILE *f, size_t rows, size_t cols);
-void cli_groups_json(json_t *o, size_t rows, size_t cols);
+void cli_groups_print(FILE *f, size_t rows, size_t cols, size_t block);
+void cli_groups_json(json_t *o, size_t rows, size_t cols, size_t block);

@@ -97,7 +97,7 @@ static json_t *to_json(const void *result) {
     if (r->permutations) json_object_set_new(o, "permutations", json_integer(r->permutations));
     if (r->correlation)
         json_object_set_new(o, "correlation", cli_real_rows(r->correlation, r->count, r->count));
-    cli_groups_json(o, r->groups, r->col_groups);
+    cli_groups_json(o, r->groups, r->col_groups, r->block);
     if (u->a->common.nan == KSPEC_NAN_KEEP)
         json_object_set_new(o, "missing", json_integer((json_int_t)r->missing));
     if (u->truth->count) json_object_set_new(o, "truth", cli_reals(u->truth->at, u->truth->count));
@@ -196,7 +196,7 @@ static void print_table(FILE *f, const void *result) {
     const kspec_moments_result *r = u->r;
     const cli_common *c = &u->a->common;
     cli_print_shape(f, c, u->d, NULL);
-    cli_groups_print(f, r->groups, r->col_groups);
+    cli_groups_print(f, r->groups, r->col_groups, r->block);
     print_missing(f, u);
     fprintf(f, "\n%s   n  estimator      estimate   std. error%s     95%% interval from … to    %10s%s%s\n",
             cli_bold(c), u->truth->count ? "       truth" : "", "root",
@@ -241,6 +241,8 @@ static kspec_status centred_dimension(const kspec_matrix *phi, const kspec_datas
                                       .threads = o->threads,
                                       .row_groups = o->row_groups,
                                       .col_groups = o->col_groups,
+                                      .block = o->block,
+                                      .standardize = o->standardize,
                                       .pairwise = o->pairwise,
                                       .team = o->team,
                                       .device = o->pairwise ? KSPEC_DEVICE_CPU : o->device};
@@ -260,7 +262,7 @@ static int run(void *args) {
     cli_list truth;
     kspec_dataset *d = NULL;
     cli_groups groups = {0};
-    a->common.on_device = a->how.device != KSPEC_DEVICE_CPU;
+    a->common.on_device = a->how.device != KSPEC_DEVICE_CPU && !a->how.standardize && !a->groups.block;
     int status = cli_known_moments(&a->common, "--truth", a->truth, &truth);
     if (!status) status = cli_read_grouped(&a->common, &a->groups, &d, &groups);
     if (status) {
@@ -274,6 +276,7 @@ static int run(void *args) {
     opts.correlation = !a->how.no_stderr && cli_wants_object(&a->common);
     opts.row_groups = groups.rows ? groups.rows->of : NULL;
     opts.col_groups = groups.cols ? groups.cols->of : NULL;
+    opts.block = a->groups.block;
     opts.pairwise = a->common.nan == KSPEC_NAN_KEEP;
     opts.data_memory = d->memory;
     cli_estimation_all(&opts);

@@ -15,7 +15,7 @@ static const double LARGE = 1e6;
 
 typedef struct {
     cli_common common;
-    int center, nmax, sampled;
+    int center, nmax, sampled, standardize;
     size_t population_rows, population_cols;
     cli_group_files groups;
 } report_args;
@@ -31,6 +31,7 @@ static const cli_option options[] = {
      "highest order of the moments (default: as of kspec moments, 3 of more than a million entries)",
      .min = 1},
     CLI_GROUPS_OPTIONS(GROUPS),
+    CLI_STANDARDIZE_OPTION(ARG),
     {0},
 };
 
@@ -71,13 +72,14 @@ static const char *features(const report_args *a, const report *r) {
 
 /* Numbers among the words of a command line */
 typedef struct {
-    char seed[24], threads[16], nmax[16], center[16], population[2][24], fill[512];
+    char seed[24], threads[16], nmax[16], center[16], population[2][24], fill[512], block[24];
 } digits;
 
 /* The command line of a part: its own words, then the options and INPUTs of the report */
 static void command_line(const report_args *a, const report *r, int k, digits *text, words *w) {
     const cli_common *c = &a->common;
-    int whole = a->groups.rows || a->groups.cols || a->groups.column || c->nan == KSPEC_NAN_KEEP;
+    int whole =
+        a->groups.rows || a->groups.cols || a->groups.column || a->groups.block || c->nan == KSPEC_NAN_KEEP;
     const char *const *own = whole ? parts[k].whole : parts[k].words;
     add(w, NULL, parts[k].command);
     add(w, NULL, "--json"); /* which has more than a table needs */
@@ -111,10 +113,16 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
     snprintf(text->nmax, sizeof text->nmax, "%d", r->fewer_moments ? 3 : a->nmax);
     add(w, "-n", k == REPORT_MOMENTS && (a->nmax || r->fewer_moments) ? text->nmax : NULL);
     add(w, "--checkpoint", c->checkpoint);
+    add(w, NULL, a->standardize ? "--standardize" : NULL);
     if (parts[k].takes_groups) {
         add(w, "--groups", a->groups.rows);
         add(w, "--groups-column", a->groups.column);
         add(w, "--col-groups", a->groups.cols);
+        snprintf(text->block, sizeof text->block, "%zu", a->groups.block);
+        add(w, "--block",
+            a->groups.block == KSPEC_BLOCK_AUTO ? "auto"
+            : a->groups.block                   ? text->block
+                                                : NULL);
     }
     add(w, NULL, "--");
     for (size_t i = 0; i < c->input_count; i++) add(w, NULL, c->inputs[i]);
@@ -220,7 +228,7 @@ static int run(void *args) {
     int status = writes ? check_output(c) : EXIT_DONE;
     if (!status) status = check_fill(c);
     if (status) return status;
-    report r = {.common = c, .grouped = a->groups.rows || a->groups.column};
+    report r = {.common = c, .grouped = a->groups.rows || a->groups.column || a->groups.block};
     set_time(&r);
     for (int k = 0; k < REPORT_PARTS && !status; k++) status = run_part(a, &r, k);
     if (!status) json_object_update(c->input, json_object_get(r.part[REPORT_DIMENSION].object, "input"));

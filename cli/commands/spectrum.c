@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARG(field) offsetof(spectrum_args, field)
-#define HOW(field) offsetof(spectrum_args, how.field)
+#define ARG(field)    offsetof(spectrum_args, field)
+#define HOW(field)    offsetof(spectrum_args, how.field)
+#define GROUPS(field) offsetof(spectrum_args, groups.field)
 
 /* clang-format off */
 const cli_choice spectrum_weights[] = {
@@ -63,6 +64,7 @@ static const cli_option options[] = {
     {"at",        0, OPT_LIST,   ARG(t),          "T1,T2,...",
      "where to give the effective dimension (default: from the spectrum)", .positive = 1},
     CLI_ESTIMATION_OPTIONS(HOW, "rows, with --method moments none"),
+    CLI_GROUPS_OPTIONS(GROUPS),
     {0},
 };
 /* clang-format on */
@@ -95,10 +97,14 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
 
 /* ---- where the moments come from ---- */
 
-/* The linear program's options imply its method, and contradict a fit that is asked for. */
+/*
+ * The linear program's options imply its method, and contradict a fit that is asked for. So do groups: to a
+ * fit all rows are independent.
+ */
 static int check_method(spectrum_args *a) {
-    static const char *const of_the_program[] = {"rank",  "moments",  "weights", "grid", "spacing",
-                                                 "upper", "quantile", "draws",   NULL};
+    static const char *const of_the_program[] = {
+        "rank",  "moments", "weights",       "grid",       "spacing", "upper", "quantile",
+        "draws", "groups",  "groups-column", "col-groups", "block",   NULL};
     for (const char *const *name = of_the_program; *name; name++) {
         if (!cli_given(&a->common, *name)) continue;
         if (cli_given(&a->common, "method") && a->method == KSPEC_SPECTRUM_METHOD_FIT)
@@ -113,9 +119,11 @@ static int check_method(spectrum_args *a) {
 /* Options for a matrix, or for error bars, need one. */
 static int check_options(spectrum_args *a) {
     static const char *const of_a_matrix[] = {
-        "estimator", "permutations", "side",   "sampled",         "trial-scheme",    "splits",
-        "no-stderr", "normalize",    "center", "no-center",       "select-cols",     "select-rows",
-        "axes",      "nan",          "fill",   "population-rows", "population-cols", NULL};
+        "estimator",       "permutations",    "side",        "sampled", "trial-scheme",
+        "splits",          "no-stderr",       "normalize",   "center",  "no-center",
+        "select-cols",     "select-rows",     "axes",        "nan",     "fill",
+        "population-rows", "population-cols", "standardize", "groups",  "groups-column",
+        "col-groups",      "block",           NULL};
     for (const char *const *name = of_a_matrix; a->moments && *name; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);
@@ -141,12 +149,16 @@ static int from_moments(const spectrum_args *a, kspec_spectrum_result **r) {
     return st ? cli_fail(st, &err) : EXIT_DONE;
 }
 
-static int from_matrix(const spectrum_args *a, const kspec_dataset *d, kspec_spectrum_result **r) {
+static int from_matrix(const spectrum_args *a, const kspec_dataset *d, const cli_groups *groups,
+                       kspec_spectrum_result **r) {
     kspec_moments_opts how = cli_estimation_opts(&a->common, &a->how);
     kspec_matrix *phi = cli_estimation_trials(&a->common, d, &how);
     kspec_spectrum_opts o = spectrum_opts(a);
     o.center = how.center;
     o.moments = &how;
+    how.row_groups = groups->rows ? groups->rows->of : NULL;
+    how.col_groups = groups->cols ? groups->cols->of : NULL;
+    how.block = a->groups.block;
     /* the spectrum's own */
     how.seed = 0;
     how.threads = 0;
@@ -168,6 +180,8 @@ void spectrum_print_head(FILE *f, const spectrum_output *u) {
     snprintf(how, sizeof how, "method %s%s, %s", cli_choice_name(methods, (int)u->r->method), because,
              cli_center_words(u->r->center));
     cli_print_shape(f, &u->a->common, u->d, how);
+    if (u->r->moments)
+        cli_groups_print(f, u->r->moments->groups, u->r->moments->col_groups, u->r->moments->block);
 }
 
 static void add_array(json_t *o, const char *name, const double *x, size_t n) {
@@ -196,6 +210,7 @@ void spectrum_add_matrix(json_t *o, const spectrum_output *u) {
     json_object_set_new(o, "trials", json_integer((json_int_t)d->trials));
     json_object_set_new(o, "estimators", names);
     cli_estimation_keys(&u->a->how, m->center, o);
+    cli_groups_json(o, m->groups, m->col_groups, m->block);
     cli_device_keys(&u->r->device, o);
 }
 
@@ -206,6 +221,7 @@ static int run(void *args) {
     kspec_dataset *d = NULL;
     kspec_spectrum_result *r = NULL;
     cli_list truth = {0};
+    cli_groups groups = {0};
     int status = check_options(a);
     if (!status) status = spectrum_read_truth(a, &truth);
     if (status) return status;
@@ -216,8 +232,8 @@ static int run(void *args) {
     } else if (a->std_errors.count) {
         status = cli_error(EXIT_USAGE, "spectrum: --stderr needs --moments");
     } else {
-        status = cli_read(&a->common, &d);
-        if (!status) status = from_matrix(a, d, &r);
+        status = cli_read_grouped(&a->common, &a->groups, &d, &groups);
+        if (!status) status = from_matrix(a, d, &groups, &r);
     }
     if (!status) {
         cli_doubts(&a->common, NULL, r->doubts, r->doubt_count);
@@ -236,6 +252,7 @@ static int run(void *args) {
     free(truth.at);
     kspec_spectrum_free(r);
     kspec_dataset_free(d);
+    cli_groups_free(&groups);
     return status;
 }
 

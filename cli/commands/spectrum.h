@@ -5,10 +5,12 @@
 #pragma once
 
 #include "commands/estimation.h"
+#include "commands/groups.h"
 
 typedef struct {
     cli_common common;
     cli_estimation how;
+    cli_group_files groups;
     size_t rank, grid, count;
     double upper, noise;
     int method, draws, weights, spacing, quantile, truth_center;

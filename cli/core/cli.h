@@ -36,6 +36,7 @@ typedef enum {
     OPT_LIST,   /* cli_list: comma-separated numbers */
     OPT_RANGES, /* cli_ranges: whole numbers from 1 and ranges, 3,8-16,20-40:5 */
     OPT_SIGMA,  /* cli_sigma: a number above 0, or "median" */
+    OPT_BLOCK,  /* size_t: a whole number from 1, or "auto", KSPEC_BLOCK_AUTO */
     OPT_DEVICE, /* int: a kspec_device, by auto, cpu, gpu or gpu:K */
     OPT_LABEL   /* cli_labels: a name for the INPUTs that follow it, and may be given again */
 } cli_type;

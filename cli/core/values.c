@@ -137,6 +137,14 @@ static int set_ranges(const cli_option *o, const char *text, cli_ranges *list) {
     return EXIT_DONE;
 }
 
+static int set_block(const cli_option *o, const char *text, size_t *to) {
+    const char *p = text;
+    *to = KSPEC_BLOCK_AUTO;
+    if (strcmp(text, "auto") == 0) return EXIT_DONE;
+    if (take_number(&p, to) && !*p && *to > 0) return EXIT_DONE;
+    return bad(o, text, "a whole number from 1, or auto");
+}
+
 /* One word of text, n letters long */
 static int find(const cli_option *o, const char *text, size_t n, int *value) {
     char names[400];
@@ -203,6 +211,7 @@ int cli_set(const cli_option *o, const char *text, void *args) {
     case OPT_LIST: return set_list(o, text, to);
     case OPT_RANGES: return set_ranges(o, text, to);
     case OPT_SIGMA: return set_sigma(o, text, to);
+    case OPT_BLOCK: return set_block(o, text, to);
     case OPT_DEVICE: return set_device(o, text, to);
     case OPT_LABEL: return add_label(text, ((const cli_common *)args)->input_count, to);
     }

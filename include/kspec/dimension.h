@@ -41,6 +41,8 @@ typedef struct {
      * missing entries, a pair of columns is taken over the rows in which both are seen. At least 5 (3 where
      * not centred) and 3 groups. Not with a curve, nor both at once. */
     const uint64_t *row_groups, *col_groups;
+    size_t block;    /* blocks of consecutive rows as groups, or KSPEC_BLOCK_AUTO, as in kspec_moments_opts */
+    int standardize; /* 1: columns are divided by their standard deviations, as in kspec_moments_opts */
     int pairwise;
     kspec_team *team;    /* shares the work out among processes; NULL: this one alone */
     kspec_device device; /* where products are made; a GPU has neither groups nor missing entries */
@@ -100,6 +102,7 @@ typedef struct {
     kspec_dimension_point **curve;
     double seconds;
     size_t groups, col_groups; /* how many groups of rows and columns there are; 0 where each is by itself */
+    size_t block;              /* how many rows a block has at most; 0: none was asked for */
     /* how many entries are missing, in all trials together, and the part of the cycles that is left */
     size_t missing;
     double cycles;
@@ -151,6 +154,11 @@ typedef struct {
     kspec_progress progress;
     /* ragged trials of the first and of the second matrix, as in kspec_moments_opts */
     const size_t *row_trials, *other_row_trials;
+    /* Labels of rows that depend on each other, as in kspec_moments_opts; paired by rows the first's are
+     * those of both. Moments then end at order 2. Or blocks of so many rows of either. */
+    const uint64_t *row_groups, *other_row_groups;
+    size_t block;
+    int standardize; /* 1: the columns of both are divided by their standard deviations */
     /* the highest order of moments to compare, 1 to 4; default 2: more may take many times as long */
     int nmax;
     kspec_team *team; /* shares the work out among processes; NULL: this one alone */
@@ -185,6 +193,7 @@ typedef struct {
     double alignment, alignment_std_error, alignment_ci_low, alignment_ci_high;
     double alignment_biased;           /* the usual one, of the matrices themselves; NaN likewise */
     double dimension, other_dimension; /* the dimension of either */
+    size_t groups, block;              /* of rows of the first, as in kspec_dimension_result */
     size_t count;
     kspec_difference **differences;
     double seconds;

@@ -37,6 +37,9 @@ typedef enum {
     KSPEC_SIDE_TRANSPOSED
 } kspec_side;
 
+/* A size of blocks that is chosen by the data. */
+#define KSPEC_BLOCK_AUTO SIZE_MAX
+
 /* Which sides of the matrix are samples of a larger population. */
 typedef enum { KSPEC_SAMPLED_BOTH = 0, KSPEC_SAMPLED_ROWS, KSPEC_SAMPLED_COLS } kspec_sampled;
 
@@ -70,6 +73,11 @@ typedef struct {
     kspec_sampled sampled;
     int no_stderr; /* 1: no error bars */
     int normalize; /* 1: divide Phi by the root mean square of all its entries */
+    /* 1: divide each column by its standard deviation over the rows, pooled over the trials. That is an
+     * estimate, and lowers m(2) by about 4/P of itself. The error bars of PATH, EXACT and the dimension
+     * contain its error, but where columns are centred, grouped or complete, or entries are missing. Data in
+     * the host's memory, as for block. */
+    int standardize;
     /* The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3) from 2n
      * rows (columns) or more. NAIVE is that of the matrix less its own means; others are refused. Default
      * NONE. */
@@ -87,6 +95,9 @@ typedef struct {
      * EXACT's; where groups of rows differ in size, subtract large means of columns first, which add to the
      * variance. For PATH, EXACT and AUTO, both sides sampled, without bound. */
     const uint64_t *row_groups, *col_groups;
+    /* The rows are a series: consecutive blocks of so many rows are such groups, at least 5 of them. AUTO
+     * takes 2.5 times the length over which rows are correlated, and none where they are not. */
+    size_t block;
     /* 1: NaN is an entry that is missing, at random. PATH and EXACT then are sums over the cycles that are
      * complete, divided by their number. With center orders are at most 2 and EXACT's: each pair of columns
      * is taken over the rows in which both are seen. In more than two trials an entry's mean is over those in
@@ -155,6 +166,7 @@ typedef struct {
     /* That of the matrix's own eigenvalues (trials averaged), which grows with its size. */
     double participation_ratio_naive;
     size_t groups, col_groups; /* how many groups of rows and columns there are; 0 where each is by itself */
+    size_t block;              /* how many rows a block has at most; 0: none was asked for */
     size_t missing;            /* how many entries are missing, in all trials together */
     kspec_device_used device;
     kspec_center center; /* which mean was removed */

@@ -129,6 +129,8 @@ class _Line:
             return str(_whole(name, value))
         if kind == "double":
             return _number(name, value)
+        if kind == "block":
+            return value if isinstance(value, str) else str(_whole(name, value))
         if kind in ("sigma", "automatic"):
             return value if isinstance(value, str) else _number(name, value)
         if kind in ("list", "ranges"):

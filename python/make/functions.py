@@ -60,6 +60,7 @@ def type_of(option, kind):
         "list": "float | Numbers",
         "ranges": "str | int | Sequence[int]",
         "sigma": 'float | Literal["median"]',
+        "block": 'int | Literal["auto"]',
         "words": "str | os.PathLike[str] | Sequence[int | str]",
         "path": "str | os.PathLike[str]",
         "numbers": "str | os.PathLike[str] | Numbers | Result | Mapping[str, Any]",

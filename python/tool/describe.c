@@ -10,7 +10,7 @@ static const char *const types[] = {
     [OPT_FLAG] = "flag",     [OPT_INT] = "int",       [OPT_SIZE] = "size",     [OPT_U64] = "u64",
     [OPT_DOUBLE] = "double", [OPT_STRING] = "string", [OPT_CHOICE] = "choice", [OPT_SET] = "set",
     [OPT_LIST] = "list",     [OPT_RANGES] = "ranges", [OPT_SIGMA] = "sigma",   [OPT_LABEL] = "label",
-    [OPT_DEVICE] = "word",
+    [OPT_DEVICE] = "word",   [OPT_BLOCK] = "block",
 };
 
 static json_t *choices(const cli_choice *c) {

@@ -57,6 +57,8 @@ typedef enum {
     KS_STREAM_CHECK,
     /* dimension: the rows from which the null distribution of an alignment is taken */
     KS_STREAM_PERMUTED,
+    /* blocks: pairs of rows that are compared with those that follow each other */
+    KS_STREAM_BLOCKS,
     /* learn: see ks_learn_stream() */
     KS_STREAM_LEARN,
     KS_STREAM_COUNT

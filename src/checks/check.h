@@ -11,7 +11,8 @@
 #include "kspec/moments.h"
 
 typedef struct {
-    const kspec_matrix *phi;
+    const kspec_matrix *phi, *raw; /* raw: before columns were standardized; or NULL */
+    int series;                    /* 1: the caller knows that rows follow each other */
     size_t ntrials;
     const size_t *row_trials; /* as in kspec_moments_opts, or NULL; so are the following */
     const uint64_t *row_groups, *col_groups;

@@ -178,6 +178,6 @@ void ks_check_dependent(ks_doubts to, const char *where, const ks_checked *c, co
     const int made = sample_make(c, &s, arena);
     ks_blas_exit();
     if (!made) return;
-    doubt_neighbours(to, where, &s);
+    if (!c->series) doubt_neighbours(to, where, &s);
     if (!repeated && c->ntrials == 1) doubt_copies(to, where, &s, arena);
 }

@@ -13,6 +13,8 @@ static const double marks[] = {999,  -999, 9999, -9999, -32768, 9.96920996838686
                                1e20, -1e20};
 enum { MARKS = sizeof marks / sizeof *marks, COLUMNS = 16 };
 
+static const kspec_matrix *given(const ks_checked *c) { return c->raw ? c->raw : c->phi; }
+
 static int is(double x, double mark) { return x == mark || x == (double)(float)mark; }
 
 /* Where a mark is found: how often, first in which row and column, and the first few columns that have it */
@@ -24,7 +26,7 @@ static void find(const ks_checked *c, double mark, found *f) {
     for (size_t t = 0; t < c->ntrials; t++)
         for (size_t i = 0; i < c->phi->rows; i++)
             for (size_t j = 0; j < c->phi->cols && ks_is_seen(c, t, i); j++) {
-                if (!is(ks_at(&c->phi[t], i, j), mark)) continue;
+                if (!is(ks_at(&given(c)[t], i, j), mark)) continue;
                 if (!f->count++) f->row = i, f->col = j;
                 size_t k = 0;
                 while (k < f->columns && f->column[k] != j) k++;
@@ -37,7 +39,7 @@ static int is_far(const ks_checked *c, size_t j, double mark) {
     double low = INFINITY, high = -INFINITY;
     for (size_t t = 0; t < c->ntrials; t++)
         for (size_t i = 0; i < c->phi->rows; i++) {
-            const double x = ks_is_seen(c, t, i) ? ks_at(&c->phi[t], i, j) : mark;
+            const double x = ks_is_seen(c, t, i) ? ks_at(&given(c)[t], i, j) : mark;
             if (is(x, mark) || isnan(x)) continue;
             low = fmin(low, x), high = fmax(high, x);
         }
@@ -96,7 +98,7 @@ void ks_check_wild(ks_doubts to, const char *where, const ks_checked *c, const k
     enum { ROWS = 10, ENTRIES = 40 };
     const char *what = c->center == KSPEC_CENTER_NONE ? "sum of squares" : "variance";
     const size_t P = s->P, Q = s->Q, i = most_of(s->row, P), j = most_of(s->col, Q);
-    if (s->marked && doubt_marks(to, where, c)) return;
+    if ((s->marked || given(c) != c->phi) && doubt_marks(to, where, c)) return;
     if (!(s->all > 0)) return;
     if (P >= 3 && Q >= 2 && P * Q >= ENTRIES) {
         size_t col = 0, trial = 0;

@@ -23,6 +23,8 @@ typedef struct {
     ks_arena arena;
     ks_measured first, second;
     ks_second one, two;
+    const kspec_matrix *raw[2];
+    size_t block[2];
     kspec_compare_result *result;
 } job;
 
@@ -79,7 +81,9 @@ static kspec_status set_alignment(job *j, const double *cross, kspec_compare_res
     const double share[3] = {a->share[0], a->share[1], b->share[1]};
     const size_t side[4] = {0, P, P + Q, count};
     double variance = 0, bias = 0;
+    ks_spread spread = {0};
     for (int k = 0; k < 3; k++) {
+        ks_spread_add(&spread, loo + side[k], side[k + 1] - side[k], share[k], r->alignment);
         if (share[k] == 0) continue;
         variance += share[k] * ks_jackknife_side(loo + side[k], side[k + 1] - side[k]);
         bias += share[k] * ks_jackknife_bias(loo + side[k], side[k + 1] - side[k], r->alignment);
@@ -89,7 +93,8 @@ static kspec_status set_alignment(job *j, const double *cross, kspec_compare_res
      * Near 1 the estimate, a mean over a geometric mean, is too large by more than its error. The interval is
      * that of the estimate less its bias, and contains the estimate (docs/dimension.md has the coverage).
      */
-    double A = r->alignment, half = KS_Z95 * r->alignment_std_error, centre = A - bias;
+    const double quantile = j->first.rows.of ? ks_student_quantile(ks_spread_degrees(&spread)) : KS_Z95;
+    double A = r->alignment, half = quantile * r->alignment_std_error, centre = A - bias;
     r->alignment_ci_low = fmin(A, centre - half);
     r->alignment_ci_high = fmax(A, centre + half);
     return KSPEC_OK;
@@ -103,7 +108,7 @@ static kspec_status set_p(job *j, const ks_run *run, double cross, double *p, ks
     ks_run on_processor = *run;
     on_processor.device = NULL;
     kspec_status st = KSPEC_OK;
-    if (!ks_centred(j->o.center) || isfinite(j->first.population[0])) return KSPEC_OK;
+    if (!ks_centred(j->o.center) || isfinite(j->first.population[0]) || j->first.rows.of) return KSPEC_OK;
     for (int k = 0; k < 2 && !st; k++) { /* the trials of the second in the opposite order */
         ks_trials_split(&of[k]->trials, j->o.seed, 0, &of[k]->halves, &pair[k]);
         const double *A = k ? pair[k].B : pair[k].A, *B = k ? pair[k].A : pair[k].B;
@@ -121,7 +126,13 @@ static kspec_status biased_alignment(job *j, const ks_run *run, double own, doub
     kspec_status st = KSPEC_OK;
     if (isnan(own)) {
         const double *X = ks_measured_mean(&j->first, &arena), *Y = ks_measured_mean(&j->second, &arena);
-        const ks_two both = {.X = X, .Z = X, .Y = Y, .W = Y, .P = j->one.P, .Q = j->one.Q, .R = j->two.Q};
+        const ks_two both = {.X = X,
+                             .Z = X,
+                             .Y = Y,
+                             .W = Y,
+                             .P = j->first.trials.P,
+                             .Q = j->first.trials.Q,
+                             .R = j->second.trials.Q};
         ks_sums sums = {.whole = NAN};
         st = X && Y ? ks_sums_make(run, &both, &sums, &arena, err)
                     : ks_nomem(err, "the means over trials", arena.failed);
@@ -147,12 +158,16 @@ static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err
         const ks_trials *t = k ? &j->second.trials : &j->first.trials;
         ks_check(to, k ? second : first,
                  &(ks_checked){.phi = t->phi,
+                               .raw = j->raw[k],
+                               .series = j->o.block != 0,
+                               .row_groups = k && j->o.paired != KSPEC_PAIRED_ROWS ? j->o.other_row_groups
+                                                                                   : j->o.row_groups,
                                .ntrials = t->count,
                                .row_trials = t->row_trials,
                                .center = r->center,
                                .sampled = j->o.sampled});
     }
-    if (j->o.paired != KSPEC_PAIRED_COLS) ks_check_two(to, both, j->first.trials.phi, j->second.trials.phi);
+    if (j->o.paired != KSPEC_PAIRED_COLS) ks_check_two(to, both, j->raw[0], j->raw[1]);
     ks_doubt_dimension(to, first, &a);
     ks_doubt_dimension(to, second, &b);
     if (j->o.paired == KSPEC_PAIRED_ROWS && !isfinite(r->alignment))
@@ -198,7 +213,10 @@ static kspec_status decide(job *j, ks_placement *placement, kspec_error *err) {
     if (j->o.paired == KSPEC_PAIRED_ROWS)
         ks_load_sums(&l, t[0]->P, t[0]->Q, t[1]->Q, t[0]->count > 1 || t[1]->count > 1,
                      ks_trials_splits(t[t[1]->split], j->o.splits));
-    return st ? st : ks_where_second(placement, &l, NULL, j->run.threads, err);
+    const int grouped = j->first.rows.of || j->second.rows.of;
+    return st ? st
+              : ks_where_second(placement, &l, grouped ? "a comparison of groups" : NULL, j->run.threads,
+                                err);
 }
 
 static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {
@@ -213,6 +231,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         r->trials = t->count, r->other_trials = u->count, r->center = j->o.center, r->paired = j->o.paired;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
         r->alignment_biased = r->alignment_p = NAN;
+        r->groups = j->first.rows.of ? j->first.rows.count : 0, r->block = j->block[0];
         ks_placement_describe(placement, &r->device);
         st = compute(j, r, err);
         if (!st) st = add_doubts(j, r, err);
@@ -225,19 +244,43 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     return st;
 }
 
+/* Blocks of rows: of one size where the rows are shared */
+static kspec_status make_blocks(job *j, const ks_trials_given given[2], kspec_error *err) {
+    kspec_compare_opts *o = &j->o;
+    const int shared = o->paired == KSPEC_PAIRED_ROWS;
+    if (shared && o->other_row_groups)
+        return ks_fail(err, KSPEC_E_ARG, "paired by rows, the groups of the first matrix are those of both");
+    j->block[0] = j->block[1] = o->block;
+    kspec_status st =
+        ks_block_labels(&j->block[0], &o->row_groups, &given[0],
+                        shared && o->block == KSPEC_BLOCK_AUTO ? &given[1] : NULL, &j->arena, err);
+    if (!st && !shared)
+        st = ks_block_labels(&j->block[1], &o->other_row_groups, &given[1], NULL, &j->arena, err);
+    return st;
+}
+
 static kspec_status open_matrix(job *j, int second, const kspec_matrix *phi, size_t ntrials,
                                 kspec_error *err) {
     const kspec_compare_opts *o = &j->o;
     const char *what = second ? "the second matrix" : "the first matrix";
+    const size_t *row_trials = second ? o->other_row_trials : o->row_trials;
+    ks_measured *m = second ? &j->second : &j->first;
     double population[2];
+    size_t missing;
     kspec_status st = ks_check_pointer(err, phi, what);
     if (!st && ntrials)
         st = ks_populations(o->sampled, (const uint64_t[]){o->population_rows, o->population_cols}, phi->rows,
                             phi->cols, population, err);
-    return st ? st
-              : ks_measured_open(second ? &j->second : &j->first, phi, ntrials,
-                                 second ? o->other_row_trials : o->row_trials, population,
-                                 ks_centred(o->center), what, &j->arena, err);
+    j->raw[second] = phi;
+    if (!st && o->standardize) st = ks_standardize(&phi, ntrials, row_trials, &j->arena, err);
+    const ks_dependence how = {.population = population,
+                               .row_groups = second && o->paired != KSPEC_PAIRED_ROWS ? o->other_row_groups
+                                                                                      : o->row_groups};
+    if (!st)
+        st = ks_measured_open_dependent(m, phi, ntrials, row_trials, &how, ks_centred(o->center), what,
+                                        &missing, &j->arena, err);
+    m->standardized = o->standardize;
+    return st;
 }
 
 kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
@@ -255,6 +298,10 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
         st = ks_fail(err, KSPEC_E_ARG,
                      "two matrices are compared centred over rows or not centred, not over %s",
                      j.o.center == KSPEC_CENTER_COLS ? "columns" : "both sides");
+    const ks_trials_given given[2] = {{phi, ntrials, j.o.row_trials},
+                                      {psi, other_ntrials, j.o.other_row_trials}};
+    const int fits = phi && psi && ntrials && other_ntrials && phi->rows == psi->rows;
+    if (!st && (fits || j.o.paired != KSPEC_PAIRED_ROWS)) st = make_blocks(&j, given, err);
     if (!st) st = open_matrix(&j, 0, phi, ntrials, err);
     if (!st) st = open_matrix(&j, 1, psi, other_ntrials, err);
     if (!st) st = check(&j, err);

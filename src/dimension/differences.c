@@ -151,8 +151,10 @@ static kspec_status open_quarter(const ks_measured *m, size_t row, size_t col, k
                                 (ptrdiff_t)down * x->row_stride, (ptrdiff_t)right * x->col_stride};
     }
     for (size_t i = 0; i < phi->rows && row_trials; i++) row_trials[i] = t->row_trials[row + down * i];
-    return ks_measured_open(out, phi, t->count, row_trials, m->population, ks_centred(t->center), "a quarter",
-                            arena, err);
+    kspec_status st = ks_measured_open(out, phi, t->count, row_trials, m->population, ks_centred(t->center),
+                                       "a quarter", arena, err);
+    out->standardized = m->standardized;
+    return st;
 }
 
 /* Are both matrices large enough for quarters? */
@@ -160,6 +162,7 @@ static int have_quarters(const ks_two_matrices *of) {
     for (int k = 0; k < 2; k++) {
         const ks_measured *m = of->matrix[k];
         const ks_trials *t = &m->trials;
+        if (m->rows.of) return 0;
         const int rows = m->population[0] > (double)t->P, cols = m->population[1] > (double)t->Q;
         if ((rows && t->P < (ks_centred(t->center) ? 10 : 6)) || (cols && t->Q < 6)) return 0;
     }

@@ -24,10 +24,12 @@ static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
     if (o->splits == 0) o->splits = 8;
     if (o->curve > CURVE_MAX)
         return ks_fail(err, KSPEC_E_ARG, "a curve of %zu points exceeds %d", o->curve, CURVE_MAX);
-    if (o->curve && (o->row_groups || o->col_groups || o->pairwise))
+    if (o->curve && (o->row_groups || o->col_groups || o->block || o->pairwise))
         return ks_about(err, "curve", NULL,
                         ks_fail(err, KSPEC_E_ARG, "a curve and %s cannot be combined",
-                                o->pairwise ? "missing entries (pairwise)" : "groups"));
+                                o->pairwise ? "missing entries (pairwise)"
+                                : o->block  ? "blocks"
+                                            : "groups"));
     kspec_status st = ks_center_resolve(&o->center, KSPEC_CENTER_ROWS, err);
     if (st) return st;
     if (o->center == KSPEC_CENTER_BOTH)
@@ -49,6 +51,7 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     const ks_dependence how = {population, o->row_groups, o->col_groups, o->pairwise};
     kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, ks_centred(o->center),
                                                  "the matrix", &r->missing, arena, err);
+    m.standardized = o->standardize;
     if (!st) r->groups = m.rows.of ? m.rows.count : 0, r->col_groups = m.cols.of ? m.cols.count : 0;
     r->mean_share = NAN;
     if (!st && ks_centred(m.trials.center) && m.trials.keep_means)
@@ -159,7 +162,7 @@ static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o,
 /* ---- the call ---- */
 
 typedef struct {
-    const kspec_matrix *phi;
+    const kspec_matrix *phi, *raw; /* raw: as it was given */
     size_t ntrials;
     const kspec_dimension_opts *o;
     kspec_dimension_result *result;
@@ -175,6 +178,8 @@ static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_e
     if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     ks_check(to, NULL,
              &(ks_checked){.phi = c->phi,
+                           .raw = c->raw,
+                           .series = c->o->block != 0,
                            .ntrials = c->ntrials,
                            .row_trials = c->o->row_trials,
                            .row_groups = c->o->row_groups,
@@ -237,6 +242,7 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
                        phi[0].rows, phi[0].cols);
     const uint64_t *rows = o.row_groups;
     o.row_groups = o.col_groups, o.col_groups = rows;
+    o.standardize = 0; /* the rows are, from here on, and taken as known */
     const uint64_t population = o.population_rows;
     o.population_rows = o.population_cols, o.population_cols = population;
     kspec_status st = compute(run, &o, turned, ntrials, r, arena, err);
@@ -314,17 +320,23 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
     double start = ks_now();
     kspec_dimension_opts o;
     ks_placement placement = {0};
-    call c = {phi, ntrials, &o, NULL};
+    ks_arena arena = {0};
+    call c = {phi, phi, ntrials, &o, NULL};
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
+    const ks_trials_given given = {phi, ntrials, o.row_trials};
     st = check(&o, err);
+    if (!st) st = ks_block_labels(&o.block, &o.row_groups, &given, NULL, &arena, err);
+    if (!st && o.standardize) st = ks_standardize(&c.phi, ntrials, o.row_trials, &arena, err);
     if (!st) st = set_populations(&o, phi, ntrials, err);
     if (!st) st = ks_placement_open(&placement, ks_device_of_rank(o.device, o.team), err);
     st = ks_placement_run(&placement, st, o.team, attempt, &c, err);
+    ks_arena_free(&arena);
     if (st) {
         kspec_dimension_free(c.result);
         return st;
     }
+    c.result->block = o.block;
     c.result->seconds = ks_now() - start;
     *out = c.result;
     return KSPEC_OK;

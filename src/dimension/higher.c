@@ -10,8 +10,9 @@
  * The plan of m(3) and m(4) by exact, as far as AUTO would have it, up to nmax; *last is how far, or 0.
  * Call ks_tasks_free() afterwards.
  */
-static kspec_status plan_higher(const ks_higher *how, const ks_trials *t, kspec_moments_opts *o,
+static kspec_status plan_higher(const ks_higher *how, const ks_measured *m, kspec_moments_opts *o,
                                 ks_tasks *tasks, int *last, kspec_error *err) {
+    const ks_trials *t = &m->trials;
     /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
     size_t sampled = (t->P - 1) / (ks_centred(t->center) ? 2 : 1),
            shorter = sampled < t->Q - 1 ? sampled : t->Q - 1;
@@ -28,7 +29,7 @@ static kspec_status plan_higher(const ks_higher *how, const ks_trials *t, kspec_
                               .population_cols = how->population_cols};
     *tasks = (ks_tasks){0};
     *last = 0;
-    if (o->nmax <= 2) return KSPEC_OK;
+    if (o->nmax <= 2 || m->rows.of) return KSPEC_OK;
     kspec_status st =
         ks_tasks_make(o, t->P, t->Q, ks_trials_splits(t, o->splits), t->count > 1, NULL, tasks, err);
     const ks_task *task = &tasks->task[0];
@@ -43,7 +44,7 @@ kspec_status ks_higher_load(const ks_higher *how, const ks_measured *m, ks_load 
     int last;
     double work = 0;
     size_t bytes = 0, entries = ks_size(m->trials.P, m->trials.Q);
-    kspec_status st = plan_higher(how, &m->trials, &o, &tasks, &last, err);
+    kspec_status st = plan_higher(how, m, &o, &tasks, &last, err);
     if (!st && last) st = ks_exact_cost(&tasks.exact, last, 1, &work, &bytes, err);
     ks_tasks_free(&tasks);
     l->work += work * (double)ks_trials_splits(&m->trials, how->splits);
@@ -59,7 +60,7 @@ kspec_status ks_higher_make(const ks_run *run, const ks_higher *how, const ks_me
     ks_tasks tasks;
     int found;
     ks_source source = {.o = &o, .trials = &t, .tasks = &tasks, .rows = &m->rows, .cols = &m->cols};
-    kspec_status st = plan_higher(how, &t, &o, &tasks, &found, err);
+    kspec_status st = plan_higher(how, m, &o, &tasks, &found, err);
     *highest = 2;
     const ks_task *task = &tasks.task[0];
     if (found) st = ks_trials_scale(&t, task->last, err);
@@ -79,6 +80,9 @@ kspec_status ks_higher_make(const ks_run *run, const ks_higher *how, const ks_me
             x[0] = ldexp(sum.m[k - 1], e);
             for (size_t i = 0; i < t.P; i++) x[1 + i] = ldexp(rows[i], e);
             for (size_t a = 0; a < t.Q; a++) x[1 + t.P + a] = ldexp(cols[a], e);
+            const ks_left_out left = {k, x[0], x + 1, x + 1 + t.P};
+            if (!ks_standard_known(m))
+                st = ks_standard_left_out(t.phi, t.count, t.row_trials, &m->rows, &left, 1, err);
         }
         *highest = task->last;
     }

@@ -23,8 +23,8 @@
 #include <math.h>
 
 /*
- * Path promises to hold no matrix. The second-order sums of the participation ratio hold a few of the size of
- * Phi, which is nothing to speak of up to this many entries.
+ * Path promises to hold no matrix. The sums of the participation ratio hold a few of the size of Phi, which
+ * is nothing to speak of up to this many entries.
  */
 #define LARGE_FOR_PATH ((size_t)1 << 18)
 
@@ -38,10 +38,7 @@ typedef struct {
     /* what rows and columns depend on each other; each by itself where there are no groups */
     ks_groups rows, cols;
     size_t missing;
-    /*
-     * by side: what sampling leaves of the variance, 1 - P/N; a complete side is not a sample and adds no
-     * error
-     */
+    /* by side: what sampling leaves of the variance, 1 - P/N; a complete side adds no error */
     double share[2];
     /*
      * for the correlation: the P + Q (or groups') leave-one-out estimates behind each estimate, in scaled
@@ -104,9 +101,9 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
     kspec_status st = ks_matrix_check(phi, "the matrix", err);
     if (st) return st;
     size_t P = phi[0].rows, Q = phi[0].cols;
+    const int on_device = j->trials.on_device;
     if (ntrials == 1 && o->row_trials)
         return ks_fail(err, KSPEC_E_ARG, "ragged trials need at least 2 trials, not 1");
-    const int on_device = j->trials.on_device;
     j->trials = ks_trials_of(phi, ntrials, o);
     j->trials.on_device = on_device;
     j->trials.pairwise = o->pairwise;
@@ -136,9 +133,7 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
     if (st) return st;
     for (int side = 0; side < 2; side++) j->share[side] = ks_exact_sampled_share(&j->tasks.exact, side);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT && (st = check_assignment(j, err))) return st;
-    if (on_device && !suit_tasks(j)) {
-        return KS_RETRY_ON_HOST;
-    }
+    if (on_device && !suit_tasks(j)) return KS_RETRY_ON_HOST;
     return ks_trials_scale_by(&j->run, &j->trials, o->nmax, err);
 }
 
@@ -200,6 +195,19 @@ static kspec_status none_left(const job *j, const ks_task *task, int n, kspec_er
                    kspec_estimator_name(task->label), j->missing, n, left ? "; ask for a lower order" : "");
 }
 
+/* Rows that are left out are left out of the standard deviations, too. */
+static kspec_status restandardize(const job *j, const ks_task *task, const ks_moments_out *sum,
+                                  kspec_error *err) {
+    const int distinct = task->method == KSPEC_ESTIMATOR_PATH || task->method == KSPEC_ESTIMATOR_EXACT;
+    const ks_measured how = {.trials = j->trials,
+                             .standardized = j->o.standardize,
+                             .rows = j->rows,
+                             .cols = j->cols,
+                             .population = {INFINITY, j->share[1] == 1 ? INFINITY : 1}};
+    return sum->rows && distinct ? ks_standard_orders(&how, task->last, sum->m, sum->rows, sum->cols, err)
+                                 : KSPEC_OK;
+}
+
 /* m(2) is kept for the participation ratio: exact's, which has the least variance, rather than path's. */
 static void keep_second(job *j, kspec_estimator method, const ks_moments_out *sum) {
     size_t P = j->rows.count, Q = j->cols.count;
@@ -231,6 +239,7 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
     if (!st)
         st = assigned ? ks_average_assigned(&first, &j->source, task, &sum, err)
                       : ks_average(&first, &j->source, task, 0, &sum, err);
+    if (!st) st = restandardize(j, task, &sum, err);
     if (!st && bound) {
         ks_source squares = j->source;
         squares.terms = NULL;
@@ -246,9 +255,9 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
         }
         if (k == 2) keep_second(j, task->method, &sum);
         out->count++;
-        if (j->missing && isnan(e->value)) {
+        if (j->missing && isnan(e->value))
             st = none_left(j, task, k, err);
-        } else if (!isfinite(e->value))
+        else if (!isfinite(e->value))
             st =
                 ks_about(err, "normalize", NULL,
                          ks_fail(err, KSPEC_E_NUMERIC, "%s: m(%d) exceeds the largest double; scale the data",
@@ -352,7 +361,11 @@ static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_
                                  : 2;
     if (j->o.nmax < 2 || j->rows.count < rows || j->cols.count < cols || (whole[0] && whole[1]))
         return KSPEC_OK;
-    ks_measured m = {.trials = j->trials, .halves = j->source.halves, .rows = j->rows, .cols = j->cols};
+    ks_measured m = {.trials = j->trials,
+                     .standardized = j->o.standardize,
+                     .halves = j->source.halves,
+                     .rows = j->rows,
+                     .cols = j->cols};
     for (int side = 0; side < 2; side++) {
         const double of = j->tasks.exact.population[side];
         m.population[side] = whole[side] ? (double)(side ? j->trials.Q : j->trials.P)
@@ -505,7 +518,7 @@ static kspec_status attempt_borrowed(const kspec_matrix *phi, size_t ntrials, co
 }
 
 typedef struct {
-    const kspec_matrix *phi;
+    const kspec_matrix *phi, *raw; /* raw: as it was given */
     size_t ntrials;
     const kspec_moments_opts *o;
     kspec_moments_result *result;
@@ -521,6 +534,8 @@ static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error 
     if (c->o->data_memory != KSPEC_MEMORY_DEVICE) /* nothing here looks at numbers that are on a GPU */
         ks_check(KS_DOUBTS(c->result), NULL,
                  &(ks_checked){.phi = c->phi,
+                               .raw = c->raw,
+                               .series = c->o->block != 0,
                                .ntrials = c->ntrials,
                                .row_trials = c->o->row_trials,
                                .row_groups = c->o->row_groups,
@@ -532,16 +547,30 @@ static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error 
     return failed ? ks_nomem(err, "the list of doubts", failed) : KSPEC_OK;
 }
 
+/* Columns divided by their standard deviations, rows in blocks */
+static kspec_status prepare(call *c, kspec_moments_opts *o, ks_arena *arena, kspec_error *err) {
+    const char *what = o->standardize ? "standardize" : o->block ? "block" : NULL;
+    if (!what) return KSPEC_OK;
+    if (o->data_memory == KSPEC_MEMORY_DEVICE)
+        return ks_about(err, what, NULL,
+                        ks_fail(err, KSPEC_E_ARG, "%s takes a matrix in the host's memory", what));
+    const ks_trials_given given = {c->phi, c->ntrials, o->row_trials};
+    kspec_status st = ks_block_labels(&o->block, &o->row_groups, &given, NULL, arena, err);
+    return st || !o->standardize ? st : ks_standardize(&c->phi, c->ntrials, o->row_trials, arena, err);
+}
+
 kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                            kspec_moments_result **out, kspec_error *err) {
     kspec_moments_opts o;
     ks_placement placement = {0};
-    call c = {phi, ntrials, &o, NULL};
+    call c = {phi, phi, ntrials, &o, NULL};
+    ks_arena arena = {0};
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     double start = ks_now();
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (!st) st = ks_center_resolve(&o.center, KSPEC_CENTER_NONE, err);
     if (!st) st = ks_borrowed_check(o.data_memory, err);
+    if (!st) st = prepare(&c, &o, &arena, err);
     if (!st && o.data_memory == KSPEC_MEMORY_DEVICE && ntrials == 0)
         st = ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");
     if (!st) o.device = ks_device_of_rank(o.device, o.team);
@@ -550,10 +579,12 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
                  ? ks_placement_of_data(&placement, o.device, phi, ntrials, err)
                  : ks_placement_open(&placement, o.device, err);
     st = ks_placement_run(&placement, st, o.team, attempt_any, &c, err);
+    ks_arena_free(&arena);
     if (st) {
         kspec_moments_free(c.result);
         return st;
     }
+    c.result->block = o.block;
     c.result->seconds = ks_now() - start;
     *out = c.result;
     return KSPEC_OK;

@@ -301,6 +301,37 @@ static kspec_status open_lists(const ks_measured *m, ks_second *s, ks_arena *are
     return arena->failed ? ks_nomem(err, "leave-one-out estimates", arena->failed) : KSPEC_OK;
 }
 
+int ks_standard_known(const ks_measured *m) {
+    return !m->standardized || m->cols.of || m->trials.pairwise || ks_cols_centred(m->trials.center) ||
+           isfinite(m->population[1]);
+}
+
+kspec_status ks_standard_orders(const ks_measured *m, int orders, const double *all, double *rows,
+                                const double *cols, kspec_error *err) {
+    const ks_trials *t = &m->trials;
+    ks_arena arena = {0};
+    if (ks_standard_known(m)) return KSPEC_OK;
+    ks_left_out *list = ks_arena_alloc(&arena, (size_t)orders, sizeof *list);
+    kspec_status st = list ? KSPEC_OK : ks_nomem(err, "the jackknife", arena.failed);
+    for (int k = 0; k < orders && !st; k++)
+        list[k] =
+            (ks_left_out){k + 1, all[k], rows + (size_t)k * m->rows.count, cols + (size_t)k * m->cols.count};
+    if (!st) st = ks_standard_left_out(t->phi, t->count, t->row_trials, &m->rows, list, (size_t)orders, err);
+    ks_arena_free(&arena);
+    return st;
+}
+
+/* The lists without each row, where standard deviations are without it, too; `moment`: m(2) as well */
+static kspec_status restandardize(const ks_measured *m, ks_second *s, int moment, kspec_error *err) {
+    const ks_trials *t = &m->trials;
+    const size_t P = s->P;
+    if (ks_standard_known(m)) return KSPEC_OK;
+    const ks_left_out list[3] = {{2, s->square[0], s->square + 1, s->square + 1 + P},
+                                 {1, s->trace[0], s->trace + 1, s->trace + 1 + P},
+                                 {2, s->moment[0], s->moment + 1, s->moment + 1 + P}};
+    return ks_standard_left_out(t->phi, t->count, t->row_trials, &m->rows, list, moment ? 3 : 1, err);
+}
+
 kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
                             ks_arena *arena, kspec_error *err) {
     size_t repeats = ks_trials_splits(&m->trials, splits);
@@ -315,7 +346,7 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
         st = dependent(m) ? add_pairs(&part, m, &p, 1 / (double)repeats, s, err)
                           : add_split(&part, m, &p, 1 / (double)repeats, s, err);
     }
-    return st;
+    return st ? st : restandardize(m, s, 1, err);
 }
 
 /*
@@ -417,49 +448,7 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
         st = add_squares(run, &p, population, loo, v, crossed, 1 / (double)repeats, s->square, &sums, err);
     }
     if (known) s->naive = naive_of_moment(&sums, (double)P, (double)Q, moment[0]);
-    return st;
-}
-
-kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
-                           uint64_t seed, double **cross, double *own, ks_arena *arena, kspec_error *err) {
-    const ks_trials *t = &first->trials, *u = &second->trials;
-    size_t P = t->P, Q = t->Q, R = u->Q, count = 1 + P + Q + R;
-    size_t a = ks_trials_splits(t, splits), b = ks_trials_splits(u, splits), repeats = a > b ? a : b;
-    const int whole[2] = {first->population[1] <= (double)Q, second->population[1] <= (double)R};
-    *cross = ks_arena_zalloc(arena, count, sizeof **cross);
-    if (!*cross) return ks_nomem(err, "leave-one-out estimates", arena->failed);
-    *own = NAN;
-    kspec_status st = KSPEC_OK;
-    for (size_t r = 0; r < repeats && !st; r++) {
-        ks_pair p = split(first, seed, r), q = split(second, seed, r);
-        ks_sums sums;
-        ks_arena scratch = {0};
-        ks_run part = ks_run_part(run, (double)r / (double)repeats, (double)(r + 1) / (double)repeats);
-        const ks_two two = {.X = p.A,
-                            .Z = p.B,
-                            .Y = q.B,
-                            .W = q.A,
-                            .P = P,
-                            .Q = Q,
-                            .R = R,
-                            .centered = ks_centred(t->center)};
-        st = ks_sums_make(&part, &two, &sums, &scratch, err);
-        if (!st && p.A == p.B && q.A == q.B) *own = sums.whole;
-        for (size_t k = 0; k < count && !st; k++) {
-            const int complete = k > P && (k <= P + Q ? whole[0] : whole[1]);
-            const ks_quad *x = k == 0 || complete ? &sums.all
-                               : k <= P           ? &sums.row[k - 1]
-                               : k <= P + Q       ? &sums.col[k - 1 - P]
-                                                  : &sums.other[k - 1 - P - Q];
-            double pairs = complete
-                               ? (double)Q * (double)R
-                               : (double)(k > P && k <= P + Q ? Q - 1 : Q) * (double)(k > P + Q ? R - 1 : R);
-            const ks_sums_rows of = {two.centered, k >= 1 && k <= P ? P - 1 : P, first->population[0]};
-            (*cross)[k] += ks_sums_cross(x, &of, pairs) / (double)repeats;
-        }
-        ks_arena_free(&scratch);
-    }
-    return st;
+    return st || !loo ? st : restandardize(m, s, 0, err);
 }
 
 double ks_jackknife_side(const double *x, size_t N) {

@@ -9,6 +9,7 @@
 #include "kspec/moments.h"
 #include "base/groups.h"
 #include "moments/jackknife.h"
+#include "moments/prepare.h"
 #include "moments/trials.h"
 
 /*
@@ -38,6 +39,8 @@ typedef struct {
     ks_trials trials;
     ks_halves halves;
     double population[2];
+    /* 1: columns were divided by their standard deviations, which are estimates as well */
+    int standardized;
     /* where there are none: each row and column by itself */
     ks_groups rows, cols;
     /* 1: nobody asks for the ratio of the matrix's own eigenvalues, and what it takes is saved */
@@ -76,6 +79,13 @@ kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t nt
 kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
                                         const size_t *row_trials, const ks_dependence *how, int center,
                                         const char *what, size_t *missing, ks_arena *arena, kspec_error *err);
+
+/* Are standard deviations taken as known, if any? Where columns are grouped, centred or complete */
+int ks_standard_known(const ks_measured *m);
+
+/* Unless they are, ks_standard_left_out() of orders 1 ... `orders`: all[n-1]; rows and columns by order */
+kspec_status ks_standard_orders(const ks_measured *m, int orders, const double *all, double *rows,
+                                const double *cols, kspec_error *err);
 
 kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
                             ks_arena *arena, kspec_error *err);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
+#include "moments/prepare.h"
 #include "moments/where.h"
 #include "spectrum/methods.h"
 #include "spectrum/sample.h"
@@ -259,9 +260,10 @@ static kspec_status check_size(size_t P, size_t Q, kspec_error *err) {
 /* What the moments know of and a fit does not. */
 static kspec_status check_estimation(const kspec_matrix *phi, const kspec_moments_opts *how, const char *who,
                                      kspec_error *err) {
-    const char *what = how->row_groups || how->col_groups ? "groups"
-                       : how->pairwise                    ? "missing entries"
-                                                          : NULL;
+    const char *what = how->block                           ? "blocks"
+                       : how->row_groups || how->col_groups ? "groups"
+                       : how->pairwise                      ? "missing entries"
+                                                            : NULL;
     if (what) return ks_fail(err, KSPEC_E_ARG, "%s does not know of %s; the method moments does", who, what);
     if ((how->population_rows && how->population_rows != phi->rows) ||
         (how->population_cols && how->population_cols != phi->cols))
@@ -321,8 +323,7 @@ static int newton_orders(const job *j, const kspec_matrix *phi) {
 
 static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, kspec_moments_opts *used,
                              kspec_error *err) {
-    kspec_status st = take_moments(&j->o, used, err);
-    if (st) return st;
+    kspec_status st = KSPEC_OK;
     j->r->center = used->center;
     j->bars = !used->no_stderr;
     int fit = j->o.method == KSPEC_SPECTRUM_METHOD_FIT && phi;
@@ -419,7 +420,9 @@ kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials, const kspec
     call c = {.j = &j, .phi = phi, .ntrials = ntrials};
     ks_placement placement = {0};
     kspec_status st = begin(&j, opts, 0, err);
-    if (!st) st = estimate(&j, phi, ntrials, &c.how, err);
+    if (!st) st = take_moments(&j.o, &c.how, err);
+    if (!st && c.how.standardize) st = ks_standardize(&c.phi, ntrials, c.how.row_trials, &j.arena, err);
+    if (!st) st = estimate(&j, c.phi, ntrials, &c.how, err);
     if (!st) st = ks_placement_open(&placement, ks_device_of_rank(j.o.device, j.o.team), err);
     st = ks_placement_run(&placement, st, j.o.team, attempt, &c, err);
     return finish(&j, st, out);

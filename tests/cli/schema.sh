@@ -21,6 +21,7 @@ printf 'x.npy\nboth\tx.npy\tx2.npy\n' >list.txt
 printf 'x.npy\nx2.npy\n' >plain.txt
 printf '%s\n' a a b b c c d d e e f f >rows.txt
 printf '%s\n' a a b b c c d d e >cols.txt
+seq 60 | awk 'NR % 2 { print int(NR / 4) }' >cols30.txt
 kspec generate linear --rows 60 --cols 40 --eigenvalue 3,2,1,0.5 --noise 0.3 --trials 3 --seed 2 -o rec.npy
 kspec generate linear --rows 40 --cols 30 --eigenvalue 3,2,1 --seed 2 -o low.npy
 kspec moments low.npy --json -o m.json --quiet
@@ -49,6 +50,7 @@ moments rec.npy --center
 moments x.npy x2.npy --no-stderr --sampled rows
 moments x.npy --population-rows 50 --population-cols 40 -n 2
 moments x.npy --groups rows.txt --col-groups cols.txt -n 2
+moments x.npy --block 2 --standardize -n 2
 moments nan.npy --nan pairwise -n 2
 moments nan.npy --nan omit-rows
 moments ragged.npy --nan ragged-trials -n 2
@@ -64,10 +66,12 @@ dimension x.npy --target y2.npy
 dimension h.csv --target b
 dimension nan.npy --nan pairwise
 dimension x.npy --groups rows.txt --col-groups cols.txt
+dimension x.npy --block 2 --standardize
 dimension --label a x.npy --label b t.npy
 dimension const.npy
 compare x.npy x2.npy
 compare x.npy t.npy --paired none
+compare x.npy x2.npy --block 2 --standardize
 compare low.npy rec.npy --no-center --paired none
 compare --label a x.npy --label b x2.npy --label c y12.npy
 spectrum low.npy
@@ -80,6 +84,7 @@ spectrum rec.npy --method cvpca
 spectrum rec.npy --method newton --rank 3
 spectrum --moments 6,14,36 --method newton --rank 3
 spectrum --moments 1,0.5,0.3 --rank 4
+spectrum low.npy --block 2 --col-groups cols30.txt -n 2
 spectrum --moments m.json
 spectrum @list.txt
 norm x.npy

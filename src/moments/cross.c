@@ -1,0 +1,146 @@
+/* The trace of the product of two matrices' kernel operators, with every row and column left out. */
+#include "moments/second.h"
+
+#include "base/center.h"
+#include "base/error.h"
+#include "linalg/linalg.h"
+#include "pairs/pairs.h"
+#include "pairs/sums.h"
+
+#include <math.h>
+
+static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
+    ks_pair p;
+    ks_trials_split(&m->trials, seed, r, &m->halves, &p);
+    return p;
+}
+
+/* ---- rows in groups ---- */
+
+/*
+ * With groups of rows: m(2) of both side by side, [X Y], is a sum over all pairs of columns, of which those
+ * with one of each are left once the others' m(2) are taken away. Each is divided by its root mean square
+ * first, so that neither is lost in the other's digits.
+ */
+static double root_mean_square(const ks_pair *p) {
+    const size_t n = p->P * p->Q;
+    const double square = ks_dot(n, p->A, p->A) / 2 / (double)n + ks_dot(n, p->B, p->B) / 2 / (double)n;
+    return square > 0 ? sqrt(square) : 1;
+}
+
+/* m(2) of these columns, from all and left out: 1 + groups + columns */
+static kspec_status second_of(const ks_run *run, const double *A, const double *B, const ks_groups *rows,
+                              size_t Q, int centered, double *moment, ks_arena *arena, kspec_error *err) {
+    const size_t count = 1 + rows->count + Q;
+    const ks_groups cols = {.n = Q, .count = Q};
+    double *room = ks_arena_alloc(arena, ks_size(3, count), sizeof *room);
+    if (!room) return ks_nomem(err, "pairs", arena->failed);
+    const ks_pairs in = {A, B, NULL, NULL, rows, &cols, centered};
+    return ks_pairs_make(run, &in, &(ks_pairs_out){room, room + count, moment, room + 2 * count, NULL}, err);
+}
+
+static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *first, const ks_pair *p,
+                                        const ks_pair *q, double weight, double *cross, kspec_error *err) {
+    const size_t P = p->P, Q = p->Q, R = q->Q, G = first->rows.count, all = Q + R;
+    const int two = p->A != p->B || q->A != q->B, centered = ks_centred(first->trials.center);
+    const double unit[2] = {root_mean_square(p), root_mean_square(q)};
+    ks_arena arena = {0};
+    double *A = ks_arena_alloc(&arena, ks_size(P, all), sizeof *A),
+           *B = two ? ks_arena_alloc(&arena, ks_size(P, all), sizeof *B) : A, *m[3];
+    const size_t columns[3] = {all, Q, R};
+    for (int k = 0; k < 3; k++) m[k] = ks_arena_alloc(&arena, 1 + G + columns[k], sizeof(double));
+    double *part[2][2] = {{NULL}};
+    for (int k = 0; k < 2; k++)
+        for (int t = 0; t <= two; t++)
+            part[k][t] = ks_arena_alloc(&arena, ks_size(P, columns[1 + k]), sizeof(double));
+    kspec_status st = arena.failed ? ks_nomem(err, "both matrices", arena.failed) : KSPEC_OK;
+    for (int k = 0; k < 2 && !st; k++)
+        for (int t = 0; t <= two; t++) {
+            /* neighbours around a cycle come from different trials, as within either matrix */
+            const double *from = k ? (t ? q->B : q->A) : t ? p->B : p->A;
+            const size_t n = columns[1 + k];
+            for (size_t i = 0; i < P; i++)
+                for (size_t j = 0; j < n; j++) {
+                    const double x = from[i * n + j] / unit[k];
+                    part[k][t][i * n + j] = x;
+                    (t ? B : A)[i * all + (k ? Q : 0) + j] = x;
+                }
+        }
+    if (!st) st = second_of(run, A, B, &first->rows, all, centered, m[0], &arena, err);
+    for (int k = 0; k < 2 && !st; k++)
+        st = second_of(run, part[k][0], two ? part[k][1] : part[k][0], &first->rows, columns[1 + k], centered,
+                       m[1 + k], &arena, err);
+    const double scale = weight * unit[0] * unit[0] * unit[1] * unit[1];
+    for (size_t k = 0; k < 1 + G + all && !st; k++) {
+        const int of_first = k > G && k <= G + Q, of_second = k > G + Q;
+        const double a = (double)(Q - (size_t)of_first), b = (double)(R - (size_t)of_second), n = a + b;
+        const double x = of_second ? m[1][0] : m[1][k], y = of_second  ? m[2][k - Q]
+                                                            : of_first ? m[2][0]
+                                                                       : m[2][k];
+        cross[k] += scale * (n * (n - 1) * m[0][k] - a * (a - 1) * x - b * (b - 1) * y) / (2 * a * b);
+    }
+    ks_arena_free(&arena);
+    return st;
+}
+
+/* Rows left out are left out of the standard deviations of both matrices. */
+static kspec_status restandardize_cross(const ks_measured *const of[2], double *cross, kspec_error *err) {
+    const size_t G = of[0]->rows.count, Q = of[0]->trials.Q;
+    kspec_status st = KSPEC_OK;
+    for (int k = 0; k < 2 && !st; k++) {
+        const ks_trials *t = &of[k]->trials;
+        const ks_left_out list = {1, cross[0], cross + 1, cross + 1 + G + (k ? Q : 0)};
+        if (!ks_standard_known(of[k]))
+            st = ks_standard_left_out(t->phi, t->count, t->row_trials, &of[k]->rows, &list, 1, err);
+    }
+    return st;
+}
+
+/* ---- rows by themselves, or in groups ---- */
+
+kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
+                           uint64_t seed, double **cross, double *own, ks_arena *arena, kspec_error *err) {
+    const ks_trials *t = &first->trials, *u = &second->trials;
+    const size_t P = t->P, Q = t->Q, R = u->Q, G = first->rows.count, count = 1 + G + Q + R;
+    size_t a = ks_trials_splits(t, splits), b = ks_trials_splits(u, splits), repeats = a > b ? a : b;
+    const int whole[2] = {first->population[1] <= (double)Q, second->population[1] <= (double)R};
+    *cross = ks_arena_zalloc(arena, count, sizeof **cross);
+    if (!*cross) return ks_nomem(err, "leave-one-out estimates", arena->failed);
+    *own = NAN;
+    kspec_status st = KSPEC_OK;
+    for (size_t r = 0; r < repeats && !st; r++) {
+        ks_pair p = split(first, seed, r), q = split(second, seed, r);
+        ks_sums sums;
+        ks_arena scratch = {0};
+        ks_run part = ks_run_part(run, (double)r / (double)repeats, (double)(r + 1) / (double)repeats);
+        if (first->rows.of) {
+            st = add_cross_of_groups(&part, first, &p, &q, 1 / (double)repeats, *cross, err);
+            continue;
+        }
+        const ks_two two = {.X = p.A,
+                            .Z = p.B,
+                            .Y = q.B,
+                            .W = q.A,
+                            .P = P,
+                            .Q = Q,
+                            .R = R,
+                            .centered = ks_centred(t->center)};
+        st = ks_sums_make(&part, &two, &sums, &scratch, err);
+        if (!st && p.A == p.B && q.A == q.B) *own = sums.whole;
+        for (size_t k = 0; k < count && !st; k++) {
+            const int complete = k > P && (k <= P + Q ? whole[0] : whole[1]);
+            const ks_quad *x = k == 0 || complete ? &sums.all
+                               : k <= P           ? &sums.row[k - 1]
+                               : k <= P + Q       ? &sums.col[k - 1 - P]
+                                                  : &sums.other[k - 1 - P - Q];
+            double pairs = complete
+                               ? (double)Q * (double)R
+                               : (double)(k > P && k <= P + Q ? Q - 1 : Q) * (double)(k > P + Q ? R - 1 : R);
+            const ks_sums_rows of = {two.centered, k >= 1 && k <= P ? P - 1 : P, first->population[0]};
+            (*cross)[k] += ks_sums_cross(x, &of, pairs) / (double)repeats;
+        }
+        ks_arena_free(&scratch);
+    }
+    const ks_measured *const both[2] = {first, second};
+    return st ? st : restandardize_cross(both, *cross, err);
+}
