@@ -32,7 +32,7 @@
  * default; `seed`, `threads` and `progress` are the same three options everywhere. wls.h keeps the symbols of
  * its paper, and says which: N points, P modes of which p are learned, exponents alpha, beta, gamma.
  *
- * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_error,
+ * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_operand, kspec_error,
  * kspec_progress, kspec_device_used, kspec_learn_scaling, kspec_learn_store.
  *
  * kspec/host.h has what the tool and the Python package need around these calls. It is not stable, and not
@@ -48,6 +48,7 @@
 #include "kspec/generate.h"  /* matrices whose kernel is known */
 #include "kspec/moments.h"   /* spectral moments of the kernel operator, dimensionality */
 #include "kspec/dimension.h" /* how many dimensions a matrix has, how alike two are */
+#include "kspec/unbiased.h"  /* unbiased estimates of products of entries, written as in einsum */
 #include "kspec/spectrum.h"  /* eigenvalues from moments */
 #include "kspec/norm.h"      /* Gram matrices, random features, the spectral norm */
 #include "kspec/ridge.h"     /* ridge regression on random Fourier features */
