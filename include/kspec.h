@@ -32,8 +32,8 @@
  * default; `seed`, `threads` and `progress` are the same three options everywhere. wls.h keeps the symbols of
  * its paper, and says which: N points, P modes of which p are learned, exponents alpha, beta, gamma.
  *
- * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_operand, kspec_error,
- * kspec_progress, kspec_device_used, kspec_learn_scaling, kspec_learn_store.
+ * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_error,
+ * kspec_progress, kspec_operand, kspec_device_used, kspec_learn_scaling, kspec_learn_store.
  *
  * kspec/host.h has what the tool and the Python package need around these calls. It is not stable, and not
  * included here.

@@ -42,8 +42,8 @@ may_include() {
 # Every room may define or call what hosts need, kspec/host.h; kspec.h itself never includes it.
 parts() { # room, or include/kspec/NAME.h
     case $1 in
-    base | doubt | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | host | \
-        unbiased)
+    base | doubt | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | \
+        host | unbiased)
         echo "base" ;;
     files) echo "base" ;;
     exact | path | pairs | checks) echo "base moments" ;;

@@ -40,8 +40,7 @@ typedef struct {
     /* axes that are samples from a finite population, and its size: "i=1000,a=500" */
     const char *population;
     const char *same_cols; /* matrices whose columns are the same features: "X,Y" */
-    int no_stderr;      /* 1: no leave-one-out estimates, which take several times as long */
-    int no_value;          /* 1: the plan alone, which needs no data but shapes */
+    int no_stderr;         /* 1: no leave-one-out estimates, which take several times as long */
     int explain;           /* 1: the plan as text */
     int splits;            /* of more than two trials; default 8 */
     uint64_t seed;         /* of the splits */
@@ -51,7 +50,8 @@ typedef struct {
 } kspec_unbiased_opts;
 
 typedef struct {
-    const char *name; /* such as "rows of X, Y (i, j)" */
+    const char *name;  /* such as "rows of X, Y (i, j)" */
+    const char *sides; /* what it is of the matrices: "X:rows Y:rows" */
     size_t size;
     double population; /* infinite; the size of a finite one, or of a complete axis */
     int centered;
@@ -61,7 +61,7 @@ typedef struct {
 } kspec_unbiased_axis;
 
 typedef struct {
-    double value; /* NaN where only the plan was asked for */
+    double value;
     /* by the jackknife over all axes, leaving out each index exactly; the interval is nominally 95%. NaN
      * where leaving one out leaves too few indices. */
     double std_error, ci_low, ci_high;
@@ -70,11 +70,11 @@ typedef struct {
     kspec_unbiased_axis **axes;
     /* the plan: graphs, matrix products and, leaving out included, what is multiplied and held */
     size_t graphs, products, all_products;
-    double work;        /* multiply-adds at the rate of a matrix product */
-    size_t bytes;       /* beyond the data */
-    const char *plan;   /* with `explain`, lines such as "A1[i,j] = sum_a X[i,a] X[j,a]"; else NULL */
-    double planning;    /* seconds */
-    size_t splits;      /* over which it was averaged */
+    double work;      /* multiply-adds at the rate of a matrix product */
+    size_t bytes;     /* beyond the data */
+    const char *plan; /* with `explain`, lines such as "A1[i,j] = sum_a X[i,a] X[j,a]"; else NULL */
+    double planning;  /* seconds */
+    size_t splits;    /* over which it was averaged */
     double seconds;
     size_t doubt_count; /* see kspec/doubt.h */
     kspec_doubt **doubts;
@@ -90,6 +90,14 @@ KSPEC_API kspec_status kspec_unbiased(const char *expression, const kspec_operan
                                       const kspec_unbiased_opts *opts, kspec_unbiased_result **out,
                                       kspec_error *err);
 KSPEC_API void kspec_unbiased_free(kspec_unbiased_result *result);
+
+/*
+ * The error bar of any function of estimates, such as a ratio: without[k] has the function's values without
+ * each of the sizes[k] indices of an axis, from the estimates' own. shares[k] is 1, or 1 - size/N of a
+ * sample from a finite population of N. bar: standard error, lower and upper end of the 95% interval.
+ */
+KSPEC_API kspec_status kspec_jackknife(double value, const double *const *without, const size_t *sizes,
+                                       const double *shares, size_t axes, double *bar, kspec_error *err);
 
 KSPEC_END_DECLS
 #endif

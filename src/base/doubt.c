@@ -261,7 +261,7 @@ static const kind kinds[] = {
         {"functions"}, "p"},
 
     [KSPEC_DOUBT_ESTIMATE_ROUNDING] = {WARNING, "estimate-rounding",
-        "rounding may have moved the value by {rounding:2}, more than a tenth of its {what}: the terms of the "
+        "rounding may have moved the value by {rounding:2}, more than a tenth of its {what}: terms of the "
         "expression nearly cancel; centre axes whose mean is large",
         {"rounding"}, "center"},
 };

@@ -32,7 +32,8 @@ static kspec_status mean_of(const ks_data *d, int source, const size_t *order, s
     const size_t rows = o->trials->rows, cols = o->trials->cols;
     const double scale = ldexp(1, -d->exponent[s->given]);
     if (count == 1) {
-        kspec_status st = ks_matrix_copy(&o->trials[order ? order[first] : first], 0, rows, o->name, out, err);
+        kspec_status st =
+            ks_matrix_copy(&o->trials[order ? order[first] : first], 0, rows, o->name, out, err);
         if (st) return st;
     } else {
         memset(out, 0, rows * cols * sizeof *out);
@@ -50,7 +51,8 @@ static kspec_status mean_of(const ks_data *d, int source, const size_t *order, s
     return KSPEC_OK;
 }
 
-kspec_status ks_data_make(ks_data *d, const ks_given *given, size_t count, ks_arena *arena, kspec_error *err) {
+kspec_status ks_data_make(ks_data *d, const ks_given *given, size_t count, ks_arena *arena,
+                          kspec_error *err) {
     size_t most = 1;
     for (size_t k = 0; k < count; k++) most = given[k].trials > most ? given[k].trials : most;
     d->order = ks_arena_alloc(arena, most, sizeof *d->order);

@@ -90,9 +90,11 @@ static void put_step(writer *w, ks_step s) {
     put(w, "   (a matrix product)");
 }
 
-const char *ks_explain(const ks_program *p, const ks_formula *text, const ks_names *names, const ks_given *given,
-                       const ks_sum *sum, const size_t *graph_of, size_t lines, ks_arena *arena) {
-    const size_t all = p->steps + p->graphs + sum->count, room = ks_size(all < lines ? all + 2 : lines + 2, LINE);
+const char *ks_explain(const ks_program *p, const ks_formula *text, const ks_names *names,
+                       const ks_given *given, const ks_sum *sum, const size_t *graph_of, size_t lines,
+                       ks_arena *arena) {
+    const size_t all = p->steps + p->graphs + sum->count,
+                 room = ks_size(all < lines ? all + 2 : lines + 2, LINE);
     writer *w = ks_arena_zalloc(arena, 1, sizeof *w);
     char *out = ks_arena_alloc(arena, room, 1);
     size_t used = 0;

@@ -57,8 +57,9 @@ static kspec_status number(reader *r, ks_word w, int *out) {
             return KSPEC_OK;
         }
     if (t->indices == KS_FORMULA_INDICES)
-        return ks_formula_fail(r->text, w.at, r->err, "more than %d different names of indices", KS_FORMULA_INDICES);
-    t->index[*out = t->indices++] = w;
+        return ks_formula_fail(r->text, w.at, r->err, "more than %d different names of indices",
+                               KS_FORMULA_INDICES);
+    t->index[ *out = t->indices++] = w;
     return KSPEC_OK;
 }
 
@@ -66,15 +67,17 @@ static kspec_status factor(reader *r, ks_formula_term *t) {
     ks_formula_entry f = {.matrix = word(r)};
     kspec_status st = KSPEC_OK;
     if (t->count == KS_FORMULA_FACTORS)
-        return ks_formula_fail(r->text, f.matrix.at, r->err, "a product has %d entries at most", KS_FORMULA_FACTORS);
+        return ks_formula_fail(r->text, f.matrix.at, r->err, "a product has %d entries at most",
+                               KS_FORMULA_FACTORS);
     if (next(r) != '[')
         return ks_formula_fail(r->text, r->at, r->err, "'[' is missing; write %.*s[i,a]", f.matrix.length,
-                            r->text + f.matrix.at);
+                               r->text + f.matrix.at);
     r->at++;
     for (int k = 0; k < 2 && !st; k++) {
         if (!is_letter(next(r)))
-            return ks_formula_fail(r->text, r->at, r->err, "the name of an index is missing; write such as %.*s[i,a]",
-                                f.matrix.length, r->text + f.matrix.at);
+            return ks_formula_fail(r->text, r->at, r->err,
+                                   "the name of an index is missing; write such as %.*s[i,a]",
+                                   f.matrix.length, r->text + f.matrix.at);
         f.name[k] = word(r);
         st = number(r, f.name[k], &f.index[k]);
         if (st) return st;
@@ -154,10 +157,12 @@ static kspec_status term(reader *r, int first) {
         if (next(r) == '*') {
             r->at++;
             if (!is_letter(next(r)))
-                return ks_formula_fail(r->text, r->at, r->err, "an entry such as X[i,a] is missing after '*'");
+                return ks_formula_fail(r->text, r->at, r->err,
+                                       "an entry such as X[i,a] is missing after '*'");
         }
     }
-    if (!t->count) return ks_formula_fail(r->text, r->at, r->err, "an entry is missing; write such as X[i,a]");
+    if (!t->count)
+        return ks_formula_fail(r->text, r->at, r->err, "an entry is missing; write such as X[i,a]");
     return KSPEC_OK;
 }
 

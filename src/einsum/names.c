@@ -45,8 +45,8 @@ static kspec_status find(const resolver *r, ks_word w, int *given, int *half) {
         if (!ks_word_is(text, w, r->given[k].name)) continue;
         if (r->given[k].trials > 1)
             return ks_formula_fail(text, w.at, r->err,
-                                "%s has %zu trials: write %s1 and %s2 for two independent halves of them",
-                                r->given[k].name, r->given[k].trials, r->given[k].name, r->given[k].name);
+                                   "%s has %zu trials: write %s1 and %s2 for two independent halves of them",
+                                   r->given[k].name, r->given[k].trials, r->given[k].name, r->given[k].name);
         *given = k;
         return KSPEC_OK;
     }
@@ -54,13 +54,14 @@ static kspec_status find(const resolver *r, ks_word w, int *given, int *half) {
         for (int k = 0; k < r->count; k++) {
             if (!ks_word_is(text, (ks_word){w.at, w.length - 1}, r->given[k].name)) continue;
             if (r->given[k].trials < 2)
-                return ks_formula_fail(text, w.at, r->err, "%s has one trial; %.*s would be a half of several",
-                                    r->given[k].name, w.length, text + w.at);
+                return ks_formula_fail(text, w.at, r->err,
+                                       "%s has one trial; %.*s would be a half of several", r->given[k].name,
+                                       w.length, text + w.at);
             *given = k, *half = digit - '0';
             return KSPEC_OK;
         }
     return ks_formula_fail(text, w.at, r->err, "unknown matrix %.*s; give %.*s=INPUT, or use %s", w.length,
-                        text + w.at, w.length, text + w.at, known(r, names, sizeof names));
+                           text + w.at, w.length, text + w.at, known(r, names, sizeof names));
 }
 
 /* ---- axes ---- */
@@ -90,10 +91,11 @@ static kspec_status link_axes(resolver *r) {
                 int *at = &r->index[f->index[s]], side = 2 * given + s;
                 if (*at < 0) *at = side;
                 if (size_of(r, *at) != size_of(r, side))
-                    return ks_formula_fail(t->text, f->name[s].at, r->err,
-                                        "%.*s runs over the %zu %s of %s and over the %zu %s of %s; use two names",
-                                        f->name[s].length, t->text + f->name[s].at, size_of(r, *at), sides[*at & 1],
-                                        r->given[*at / 2].name, size_of(r, side), sides[s], r->given[given].name);
+                    return ks_formula_fail(
+                        t->text, f->name[s].at, r->err,
+                        "%.*s runs over the %zu %s of %s and over the %zu %s of %s; use two names",
+                        f->name[s].length, t->text + f->name[s].at, size_of(r, *at), sides[*at & 1],
+                        r->given[*at / 2].name, size_of(r, side), sides[s], r->given[given].name);
                 unite(r, *at, side);
             }
         }
@@ -117,7 +119,8 @@ static kspec_status link_columns(resolver *r) {
     while (at && (length = next_name(&at, &name)) > 0) {
         int given = -1;
         for (int k = 0; k < r->count; k++)
-            if (strlen(r->given[k].name) == (size_t)length && !strncmp(r->given[k].name, name, (size_t)length))
+            if (strlen(r->given[k].name) == (size_t)length &&
+                !strncmp(r->given[k].name, name, (size_t)length))
                 given = k;
         if (given < 0)
             return ks_about(r->err, "same_cols", NULL,
@@ -151,14 +154,19 @@ static kspec_status number_axes(resolver *r) {
     for (int k = 0; k < 2 * r->count; k++) r->axis[k] = r->axis[root(r, k)];
     for (int x = 0; x < to->axes; x++) { /* "rows of X and Y (i, j)" */
         char *label = to->label[x];
-        size_t used = 0, size = KS_AXIS_LABEL;
+        size_t used = 0, size = KS_AXIS_LABEL, listed = 0;
         int square = 0, cols = 1, before = 0;
         for (int k = 0; k < 2 * r->count; k++)
             if (r->axis[k] == x) cols &= k & 1, square |= (k & 1) && r->axis[k - 1] == x;
         used += (size_t)snprintf(label, size, "%s of ", square ? "rows and columns" : sides[cols]);
         for (int k = 0; k < r->count && used < size; k++)
             if (r->axis[2 * k] == x || r->axis[2 * k + 1] == x)
-                used += (size_t)snprintf(label + used, size - used, "%s%s", before++ ? ", " : "", r->given[k].name);
+                used += (size_t)snprintf(label + used, size - used, "%s%s", before++ ? ", " : "",
+                                         r->given[k].name);
+        for (int k = 0; k < 2 * r->count && listed < size; k++)
+            if (r->axis[k] == x)
+                listed += (size_t)snprintf(to->sides[x] + listed, size - listed, "%s%s:%s", listed ? " " : "",
+                                           r->given[k / 2].name, k & 1 ? "cols" : "rows");
         for (int k = 0, any = 0; k < t->indices && used < size; k++)
             if (to->index_axis[k] == x)
                 used += (size_t)snprintf(label + used, size - used, "%s%.*s", any++ ? ", " : " (",
@@ -169,10 +177,13 @@ static kspec_status number_axes(resolver *r) {
 }
 
 /* The axes that a name means, as a set: of an index, or of all rows, all columns, or both */
-static kspec_status axes_of(const resolver *r, const char *option, const char *name, int length, unsigned *set) {
+static kspec_status axes_of(const resolver *r, const char *option, const char *name, int length,
+                            unsigned *set) {
     const ks_formula *t = r->text;
-    const int rows = (length == 4 && !strncmp(name, "rows", 4)), cols = (length == 4 && !strncmp(name, "cols", 4)),
-              both = (length == 4 && !strncmp(name, "both", 4)), none = length == 4 && !strncmp(name, "none", 4);
+    const int rows = (length == 4 && !strncmp(name, "rows", 4)),
+              cols = (length == 4 && !strncmp(name, "cols", 4)),
+              both = (length == 4 && !strncmp(name, "both", 4)),
+              none = length == 4 && !strncmp(name, "none", 4);
     *set = 0;
     for (int k = 0; k < t->indices; k++)
         if (t->index[k].length == length && !strncmp(t->text + t->index[k].at, name, (size_t)length))
@@ -183,7 +194,8 @@ static kspec_status axes_of(const resolver *r, const char *option, const char *n
     if (*set) return KSPEC_OK;
     return ks_about(r->err, option, NULL,
                     ks_fail(r->err, KSPEC_E_ARG,
-                            "'%.*s' is not an index of the expression, nor one of rows, cols, both", length, name));
+                            "'%.*s' is not an index of the expression, nor one of rows, cols, both", length,
+                            name));
 }
 
 static kspec_status read_said(resolver *r) {
@@ -203,12 +215,13 @@ static kspec_status read_said(resolver *r) {
                 if (*at == '=' && isdigit((unsigned char)at[1])) N = (double)strtoull(at + 1, &end, 10);
                 if (!end || (*end && *end != ','))
                     return ks_about(r->err, option[o], NULL,
-                                    ks_fail(r->err, KSPEC_E_ARG, "'%s' is not an index and a size, such as i=1000",
-                                            name));
+                                    ks_fail(r->err, KSPEC_E_ARG,
+                                            "'%s' is not an index and a size, such as i=1000", name));
                 at = end;
             } else if (*at == '=') {
-                return ks_about(r->err, option[o], NULL,
-                                ks_fail(r->err, KSPEC_E_ARG, "'%s' is not a list of indices, such as i,a", name));
+                return ks_about(
+                    r->err, option[o], NULL,
+                    ks_fail(r->err, KSPEC_E_ARG, "'%s' is not a list of indices, such as i,a", name));
             }
             for (int x = 0; x < to->axes; x++) {
                 ks_axis *a = &to->axis[x];
@@ -218,12 +231,12 @@ static kspec_status read_said(resolver *r) {
                 if (o < 2) continue;
                 if (N < (double)a->size)
                     return ks_about(r->err, option[o], NULL,
-                                    ks_fail(r->err, KSPEC_E_ARG, "%.*s=%.0f: there are %zu %s already", length,
-                                            name, N, a->size, to->label[x]));
+                                    ks_fail(r->err, KSPEC_E_ARG, "%.*s=%.0f: there are %zu %s already",
+                                            length, name, N, a->size, to->label[x]));
                 if (isfinite(a->population))
                     return ks_about(r->err, option[o], NULL,
-                                    ks_fail(r->err, KSPEC_E_ARG, "%.*s is complete, or has a population already",
-                                            length, name));
+                                    ks_fail(r->err, KSPEC_E_ARG,
+                                            "%.*s is complete, or has a population already", length, name));
                 a->population = N;
             }
         }
@@ -260,9 +273,9 @@ static kspec_status make_net(resolver *r, const ks_formula_term *t, ks_monomial 
                 first[index] = f->name[s];
                 if (++distinct[axis] > KS_DISTINCT_MOST)
                     return ks_formula_fail(text, f->name[s].at, r->err,
-                                        "%.*s is the sixth distinct index of the %s; %d is the most",
-                                        f->name[s].length, text + f->name[s].at, r->to->label[axis],
-                                        KS_DISTINCT_MOST);
+                                           "%.*s is the sixth distinct index of the %s; %d is the most",
+                                           f->name[s].length, text + f->name[s].at, r->to->label[axis],
+                                           KS_DISTINCT_MOST);
                 vertex[index] = m->net.n;
                 m->net.vertex[m->net.n++].axis = (uint8_t)axis;
             }
@@ -274,15 +287,16 @@ static kspec_status make_net(resolver *r, const ks_formula_term *t, ks_monomial 
     }
     for (int k = 0; k < r->text->indices; k++)
         if (used[k] == 1 && r->to->axis[r->to->index_axis[k]].centred)
-            return ks_formula_fail(text, first[k].at, r->err,
-                                "centred, this product is always 0, since %.*s is used once; use it with a second "
-                                "entry, or do not centre the %s",
-                                first[k].length, text + first[k].at, r->to->label[r->to->index_axis[k]]);
+            return ks_formula_fail(
+                text, first[k].at, r->err,
+                "centred, this product is always 0, since %.*s is used once; use it with a second "
+                "entry, or do not centre the %s",
+                first[k].length, text + first[k].at, r->to->label[r->to->index_axis[k]]);
     return KSPEC_OK;
 }
 
-kspec_status ks_names_resolve(const ks_formula *text, const ks_given *given, size_t count, const ks_said *said,
-                              ks_names *out, kspec_error *err) {
+kspec_status ks_names_resolve(const ks_formula *text, const ks_given *given, size_t count,
+                              const ks_said *said, ks_names *out, kspec_error *err) {
     memset(out, 0, sizeof *out);
     resolver r = {.text = text, .given = given, .count = (int)count, .said = said, .to = out, .err = err};
     if (count < 1 || count > KS_GIVEN)
@@ -300,7 +314,8 @@ kspec_status ks_names_resolve(const ks_formula *text, const ks_given *given, siz
         out->monomial[k].coefficient /= 2;
         for (int l = 0; l < m.net.links; l++) {
             const ks_source s = out->source[m.net.link[l].matrix];
-            m.net.link[l].matrix = (uint8_t)(s.half ? source_of(&r, s.given, 3 - s.half) : m.net.link[l].matrix);
+            m.net.link[l].matrix =
+                (uint8_t)(s.half ? source_of(&r, s.given, 3 - s.half) : m.net.link[l].matrix);
         }
         out->monomial[out->monomials++] = m;
     }

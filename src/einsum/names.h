@@ -30,7 +30,7 @@ typedef struct {
     ks_source source[KS_SOURCES];
     ks_axis axis[KS_SUM_AXES];
     /* such as "rows of X and Y (i, j)"; and the name of its first index */
-    char label[KS_SUM_AXES][KS_AXIS_LABEL];
+    char label[KS_SUM_AXES][KS_AXIS_LABEL], sides[KS_SUM_AXES][KS_AXIS_LABEL];
     ks_word letter[KS_SUM_AXES];
     int index_axis[KS_FORMULA_INDICES];
     /* where halves are used, each product stands twice: with the halves in either order */
@@ -38,5 +38,5 @@ typedef struct {
     int halves;
 } ks_names;
 
-kspec_status ks_names_resolve(const ks_formula *text, const ks_given *given, size_t count, const ks_said *said,
-                              ks_names *out, kspec_error *err);
+kspec_status ks_names_resolve(const ks_formula *text, const ks_given *given, size_t count,
+                              const ks_said *said, ks_names *out, kspec_error *err);

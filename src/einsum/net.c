@@ -191,8 +191,8 @@ int ks_nets_parts(ks_nets *s, const ks_net *net, uint32_t number[KS_NET_LINKS], 
             if (of[v] == root) to[v] = part.n, part.vertex[part.n++] = net->vertex[v];
         for (int k = 0; k < net->links; k++)
             if (of[net->link[k].u] == root)
-                part.link[part.links++] = (ks_link){net->link[k].matrix, (uint8_t)to[net->link[k].u],
-                                                    (uint8_t)to[net->link[k].v]};
+                part.link[part.links++] =
+                    (ks_link){net->link[k].matrix, (uint8_t)to[net->link[k].u], (uint8_t)to[net->link[k].v]};
         if (part.links) number[count++] = ks_nets_number(s, &part, failed);
     }
     for (int k = 1; k < count; k++) /* in increasing order */

@@ -212,7 +212,8 @@ static int list_moves(planner *a, const state *s, move *out) {
         m.product = product_of(a, s, w, m.u, m.v, &m.ref);
         m.cost = product_cost(a, m.product);
         int k = count++;
-        for (; k && (a->from_end ? out[k - 1].cost >= m.cost : out[k - 1].cost > m.cost); k--) out[k] = out[k - 1];
+        for (; k && (a->from_end ? out[k - 1].cost >= m.cost : out[k - 1].cost > m.cost); k--)
+            out[k] = out[k - 1];
         out[k] = m;
     }
     return count;

@@ -109,11 +109,13 @@ static void add_arc(const ks_execution *x, ks_mat_expression *out, uint32_t arc,
         const uint32_t n = a->ref[k] / 2;
         int turned = (int)(a->ref[k] & 1) ^ flip;
         if (n >= (uint32_t)p->sources && ks_symmetric(ks_product_at(p, n - (uint32_t)p->sources))) turned = 0;
-        add_factor(out, n < (uint32_t)p->sources ? x->source[n] : x->value[n - (uint32_t)p->sources], turned, power);
+        add_factor(out, n < (uint32_t)p->sources ? x->source[n] : x->value[n - (uint32_t)p->sources], turned,
+                   power);
     }
 }
 
-static void express(ks_execution *x, const ks_mat_expression *e, ks_tile_result what, ks_mat *out, double *sums) {
+static void express(ks_execution *x, const ks_mat_expression *e, ks_tile_result what, ks_mat *out,
+                    double *sums) {
     ks_run part;
     const int streams = e->count + (what == KS_TILE_STORE) + 2 * (what == KS_TILE_ADD);
     room(x, &(ks_room){.expression = e, .what = what});
@@ -333,7 +335,8 @@ static void hand_on(ks_execution *x, uint32_t arc, int u, int w, const ks_mat *T
         if (a->ref[k] / 2 < (uint32_t)p->sources) continue;
         const uint32_t n = a->ref[k] / 2 - (uint32_t)p->sources;
         const int flip = (int)(a->ref[k] & 1);
-        ks_mat_expression e = {.m = size_of(x, flip ? w : u), .n = size_of(x, flip ? u : w), .alpha = next - k};
+        ks_mat_expression e = {
+            .m = size_of(x, flip ? w : u), .n = size_of(x, flip ? u : w), .alpha = next - k};
         e.row = flip ? col : row;
         e.col = flip ? row : col;
         if (T) add_factor(&e, T, flip, 1);
@@ -344,7 +347,7 @@ static void hand_on(ks_execution *x, uint32_t arc, int u, int w, const ks_mat *T
     }
 }
 
-/* q[w] multiplies the weights of a vertex: adds positions d q to `through`, and hands it on to the vectors. */
+/* q[w] multiplies the weights d of a vertex: adds positions d q to `through`, and hands it on to vectors. */
 static void vertex_through(ks_execution *x, uint32_t number, int axis, int positions, const double *q,
                            double *const *through) {
     const ks_weights *d = ks_weights_at(x->program, number);
@@ -370,7 +373,7 @@ static int has_product(const ks_execution *x, uint32_t arc) {
     return 0;
 }
 
-/* T[u,w] = sum_v O'[u,v] R[v,w]: the adjoint of one side of a product but for d. q[w] = sum_u L[u,w] T[u,w] */
+/* T[u,w] = sum_v O'[u,v] R[v,w]: the adjoint of a product's side but for d. q[w] = sum_u L[u,w] T[u,w] */
 static void backward_side(ks_execution *x, const ks_product *p, uint32_t k, int right, double *q) {
     const uint32_t mine = right ? p->R : p->L, other = right ? p->L : p->R;
     const int u = right ? p->v : p->u, v = right ? p->u : p->v;

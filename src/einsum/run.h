@@ -1,4 +1,4 @@
-/* Carries out a program: forward the values of graphs, backward the sums over the tuples that use an index. */
+/* Carries out a program: forward the values of graphs, backward the sums over tuples that use an index. */
 #pragma once
 
 #include "base/parallel.h"

@@ -30,8 +30,8 @@ static int grow(ks_sum *s, size_t *failed) {
     to.term = ks_alloc(to.room, sizeof *to.term);
     to.slot = ks_zalloc(to.slots, sizeof *to.slot);
     if (!to.term || !to.slot) {
-        ks_sum_free(&to);
         *failed = ks_size(to.room, sizeof *to.term);
+        ks_sum_free(&to);
         return 0;
     }
     if (s->count) memcpy(to.term, s->term, s->count * sizeof *to.term);
@@ -98,7 +98,8 @@ static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, k
     for (int k = 0; k < KS_NET_LINKS && t->part[k]; k++) {
         const ks_net *g = ks_nets_at(w->nets, t->part[k]);
         for (int u = 0; u < g->n; u++)
-            if (g->vertex[u].flag == flag && g->vertex[u].axis < axis) part = k, v = u, axis = g->vertex[u].axis;
+            if (g->vertex[u].flag == flag && g->vertex[u].axis < axis)
+                part = k, v = u, axis = g->vertex[u].axis;
     }
     const int drawn = flag == KS_DRAWN;
     const double N = axes[axis].population, apart = drawn ? 1 - flagged(w, t, KS_DISTINCT, axis) / N : 1,
@@ -127,8 +128,8 @@ static kspec_status take_all(work *w, ks_sum *from, int flag, const ks_axis *axe
     static const double one = 1;
     int big = 0;
     for (size_t k = 0; k < from->count; k++)
-        ks_sum_add(&level[flagged(w, &from->term[k], flag, -1)], from->term[k].part, from->term[k].weight, one,
-                   &w->failed);
+        ks_sum_add(&level[flagged(w, &from->term[k], flag, -1)], from->term[k].part, from->term[k].weight,
+                   one, &w->failed);
     for (int d = KS_NET_VERTICES; d > 0 && !w->failed && !big; d--) {
         for (size_t k = 0; k < level[d].count && !w->failed && !big; k++) {
             step(w, &level[d].term[k], flag, axes, &level[d - 1]);
@@ -140,10 +141,11 @@ static kspec_status take_all(work *w, ks_sum *from, int flag, const ks_axis *axe
     for (int d = 1; d <= KS_NET_VERTICES; d++) ks_sum_free(&level[d]);
     if (w->failed) return ks_nomem(err, "the plan", w->failed);
     if (big)
-        return ks_fail(err, KSPEC_E_ARG,
-                       "the plan needs more than %d different graphs: use fewer distinct indices or, where it is "
-                       "centred, fewer entries",
-                       TERMS);
+        return ks_fail(
+            err, KSPEC_E_ARG,
+            "the plan needs more than %d different graphs: use fewer distinct indices or, where it is "
+            "centred, fewer entries",
+            TERMS);
     return KSPEC_OK;
 }
 
@@ -201,7 +203,8 @@ static int indices(const ks_nets *nets, const ks_sum_term *t, int axis) {
     return count;
 }
 
-static ks_sum_shortage find_shortage(const ks_sum *drawn, const ks_nets *nets, const ks_axis *axes, int naxes) {
+static ks_sum_shortage find_shortage(const ks_sum *drawn, const ks_nets *nets, const ks_axis *axes,
+                                     int naxes) {
     ks_sum_shortage s = {-1, 0};
     for (size_t k = 0; k < drawn->count; k++)
         for (int x = 0; x < naxes; x++) {
@@ -231,7 +234,8 @@ static void set_weights(work *w, ks_sum *s, const ks_axis *axes, int naxes, int 
             weight[1 + x] = ks_axis_complete(&axes[x]) ? weight[0] : weight[0] * P / (P - r);
         }
         ks_net whole = {0};
-        for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++) ks_net_append(&whole, ks_nets_at(w->nets, t->part[p]));
+        for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
+            ks_net_append(&whole, ks_nets_at(w->nets, t->part[p]));
         for (int v = 0; v < whole.n && with_loo; v++)
             whole.vertex[v].positions = !ks_axis_complete(&axes[whole.vertex[v].axis]);
         uint32_t part[KS_NET_LINKS] = {0};

@@ -27,8 +27,8 @@ static int grow(ks_table *t, size_t *failed) {
     to.uses = ks_zalloc(to.room, sizeof *to.uses);
     to.cost = ks_zalloc(to.room, sizeof *to.cost);
     if (!to.bytes || !to.slot || !to.uses || !to.cost) {
-        ks_table_free(&to);
         *failed = ks_size(to.room, to.size);
+        ks_table_free(&to);
         return 0;
     }
     if (t->count) {
@@ -36,7 +36,8 @@ static int grow(ks_table *t, size_t *failed) {
         memcpy(to.uses, t->uses, t->count * sizeof *to.uses);
         memcpy(to.cost, t->cost, t->count * sizeof *to.cost);
     }
-    for (size_t k = 0; k < to.count; k++) to.slot[place(&to, ks_table_at(&to, (uint32_t)k))] = (uint32_t)k + 1;
+    for (size_t k = 0; k < to.count; k++)
+        to.slot[place(&to, ks_table_at(&to, (uint32_t)k))] = (uint32_t)k + 1;
     ks_table_free(t);
     *t = to;
     return 1;

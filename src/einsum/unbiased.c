@@ -64,8 +64,8 @@ static kspec_status check_operands(job *j, kspec_error *err) {
         for (size_t t = 0; t < o->ntrials && !st; t++) {
             st = ks_matrix_check(&o->trials[t], o->name, err);
             if (!st && (o->trials[t].rows != o->trials->rows || o->trials[t].cols != o->trials->cols))
-                st = ks_fail(err, KSPEC_E_ARG, "%s: trial %zu is %zu x %zu, the first is %zu x %zu", o->name, t,
-                             o->trials[t].rows, o->trials[t].cols, o->trials->rows, o->trials->cols);
+                st = ks_fail(err, KSPEC_E_ARG, "%s: trial %zu is %zu x %zu, the first is %zu x %zu", o->name,
+                             t, o->trials[t].rows, o->trials[t].cols, o->trials->rows, o->trials->cols);
         }
         if (st) return st;
         j->given[k] = (ks_given){o->name, o->ntrials, {o->trials->rows, o->trials->cols}};
@@ -110,8 +110,8 @@ static kspec_status list_graphs(job *j, kspec_error *err) {
 static kspec_status fail_short(const job *j, ks_sum_shortage s, kspec_error *err) {
     const ks_axis *a = &j->names.axis[s.axis];
     return ks_formula_fail(j->text.text, j->names.letter[s.axis].at, err,
-                        "%d distinct indices of the %s are needed%s; there are %zu", s.wanted,
-                        j->names.label[s.axis], a->centred ? " where they are centred" : "", a->size);
+                           "%d distinct indices of the %s are needed%s; there are %zu", s.wanted,
+                           j->names.label[s.axis], a->centred ? " where they are centred" : "", a->size);
 }
 
 /* The indices that cannot be summed over one after the other, by their axes */
@@ -125,18 +125,19 @@ static kspec_status fail_stuck(const job *j, kspec_error *err) {
         if (count[x] && used < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%d of the %s", any++ ? " and " : "",
                                      count[x], j->names.label[x]);
-    return ks_fail(err, KSPEC_E_ARG,
-                   "this needs more than matrix products (treewidth above two): %s are each joined to three others "
-                   "or more",
-                   list);
+    return ks_fail(
+        err, KSPEC_E_ARG,
+        "this needs more than matrix products (treewidth above two): %s are each joined to three others "
+        "or more",
+        list);
 }
 
 static kspec_status expand(job *j, kspec_error *err) {
     ks_sum_shortage shortage;
     ks_table_free(&j->nets);
     ks_sum_free(&j->sum);
-    kspec_status st = ks_sum_expand(j->names.monomial, (size_t)j->names.monomials, j->names.axis, j->names.axes,
-                                    j->with_loo, &j->nets, &j->sum, &shortage, err);
+    kspec_status st = ks_sum_expand(j->names.monomial, (size_t)j->names.monomials, j->names.axis,
+                                    j->names.axes, j->with_loo, &j->nets, &j->sum, &shortage, err);
     return !st && shortage.axis >= 0 ? fail_short(j, shortage, err) : st;
 }
 
@@ -264,9 +265,10 @@ static kspec_status make_axes(job *j, double **without, double **through, kspec_
     r->axes = ks_arena_list(own, r->axis_count, sizeof **r->axes);
     for (int x = 0; x < j->names.axes && r->axes; x++) {
         const ks_axis *a = &j->names.axis[x];
-        char *name = ks_arena_alloc(own, KS_AXIS_LABEL, 1);
+        char *name = ks_arena_alloc(own, 2, KS_AXIS_LABEL), *sides = name ? name + KS_AXIS_LABEL : NULL;
         if (name) memcpy(name, j->names.label[x], KS_AXIS_LABEL);
-        *r->axes[x] = (kspec_unbiased_axis){name, a->size, a->population, a->centred, NAN, NULL};
+        if (name) memcpy(sides, j->names.sides[x], KS_AXIS_LABEL);
+        *r->axes[x] = (kspec_unbiased_axis){name, sides, a->size, a->population, a->centred, NAN, NULL};
         if (!j->with_loo || ks_axis_complete(a)) continue;
         r->axes[x]->without = without[x] = ks_arena_zalloc(own, a->size, sizeof(double));
         through[x] = ks_arena_alloc(&j->arena, a->size, sizeof(double));
@@ -329,7 +331,7 @@ static kspec_status compute(job *j, ks_placement *placement, kspec_error *err) {
     if (!st && placement->device) st = ks_placement_fit(placement, r->bytes, err);
     j->run.device = placement->device;
     if (!st && !j->run.device) st = ks_check_memory(err, r->bytes, "the expression");
-    for (size_t s = 0; s < r->splits && !st && !j->o.no_value; s++) {
+    for (size_t s = 0; s < r->splits && !st; s++) {
         const ks_run part = j->run;
         st = ks_data_split(&j->data, s, err);
         j->run = ks_run_part(&part, (double)s / (double)r->splits, (double)(s + 1) / (double)r->splits);
@@ -338,15 +340,17 @@ static kspec_status compute(job *j, ks_placement *placement, kspec_error *err) {
         if (!st) st = execute(j, &e, &value, &abs, without, through, &products);
         j->run = part;
     }
-    if (st || j->o.no_value) return st;
+    if (st) return st;
     finish(j, value, abs, without);
-    return isfinite(r->value) ? KSPEC_OK : ks_fail(err, KSPEC_E_NUMERIC, "the value exceeds the range of numbers");
+    return isfinite(r->value) ? KSPEC_OK
+                              : ks_fail(err, KSPEC_E_NUMERIC, "the value exceeds the range of numbers");
 }
 
 static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {
     job *j = ctx;
     kspec_status st = ks_run_init(&j->run, j->o.threads, j->o.progress, err);
-    if (!st && !(j->result = ks_result_new(sizeof *j->result))) st = ks_nomem(err, "the result", sizeof *j->result);
+    if (!st && !(j->result = ks_result_new(sizeof *j->result)))
+        st = ks_nomem(err, "the result", sizeof *j->result);
     if (!st && !(st = ks_blas_enter(j->run.threads, err))) {
         st = compute(j, placement, err);
         ks_blas_exit();
@@ -372,7 +376,7 @@ static kspec_status prepare(job *j, const char *expression, kspec_error *err) {
     if (!st && j->o.splits < 0) st = ks_fail(err, KSPEC_E_ARG, "splits %d is negative", j->o.splits);
     if (!j->o.splits) j->o.splits = SPLITS;
     j->data = (ks_data){.operands = j->operands, .names = &j->names, .seed = j->o.seed};
-    if (!st && !j->o.no_value) st = ks_data_make(&j->data, j->given, j->count, &j->arena, err);
+    if (!st) st = ks_data_make(&j->data, j->given, j->count, &j->arena, err);
     if (!st) scale(j);
     return st ? st : make_plan(j, err);
 }
