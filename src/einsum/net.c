@@ -62,7 +62,7 @@ static void leaf(search *s, const uint64_t *c) {
     uint8_t place[KS_NET_VERTICES];
     for (int v = 0; v < g->n; v++) {
         int at = 0;
-        for (int u = 0; u < g->n; u++) at += c[u] < c[v] || (c[u] == c[v] && u < v);
+        for (int u = 0; u < g->n; u++) at += c[u] < c[v] || (u < v && c[u] == c[v]);
         place[v] = (uint8_t)at;
         code.vertex[at] = g->vertex[v];
     }
