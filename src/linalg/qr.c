@@ -5,7 +5,6 @@
 #include "linalg/blas.h"
 #include "linalg/linalg.h"
 
-
 kspec_status ks_qr(size_t m, size_t n, double *A, kspec_error *err) {
     enum { BLOCK = 64, MOST = 2147483647 / BLOCK };
     if (m > MOST || n > MOST)

@@ -5,7 +5,6 @@
 #include "linalg/blas.h"
 #include "linalg/linalg.h"
 
-
 kspec_status ks_svd(size_t m, size_t n, double *A, double *U, double *s, double *Vt, kspec_error *err) {
     size_t r = m < n ? m : n;
     /* about 4 r^2 + 7 r doubles of workspace, counted in int */

@@ -5,7 +5,6 @@
 #include "linalg/blas.h"
 #include "linalg/linalg.h"
 
-
 kspec_status ks_top_eigenpair(size_t n, double *A, double *w, double *v, kspec_error *err) {
     if (n > 32000) return ks_fail(err, KSPEC_E_ARG, "an eigenproblem of order %zu exceeds 32000", n);
     lapack_int N = (lapack_int)n, found = 0, support[2], isize = 0, info;

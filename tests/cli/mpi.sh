@@ -265,8 +265,8 @@ echo $? >$0/$$.new && mv $0/$$.new $0/$$
 for _ in $(seq 100); do [ $(ls $0 | grep -vc new) -lt 2 ] || break; sleep 0.1; done
 exit 1'
     # shellcheck disable=SC2086
-    "$run" -n 2 bash -c "$ends" $PWD/ended.$mpi "$KSPEC" moments big.npy $how --permutations 40 --threads 1 \
-        --checkpoint int.$mpi >"$out" 2>"$err" &
+    "$run" -n 2 bash -c "$ends" $PWD/ended.$mpi "$KSPEC" moments big.npy $how --permutations 40 \
+        --threads 1 --checkpoint int.$mpi >"$out" 2>"$err" &
     launcher=$!
     for _ in $(seq 300); do
         sleep 0.1
