@@ -17,7 +17,8 @@ for kernel in 'gaussian:math.exp(-0.25)' 'laplace:math.exp(-0.25)' 'cauchy:1 / 1
     expect_json "close(j['results'][0]['value'], 1 + ${kernel#*:}, 1e-12) and j['gamma'] == 0.25"
 done
 expect_status 0 kspec norm two.csv --method lanczos --sigma 1 --kernel matern --nu 0.5 --json
-expect_json 'close(j["results"][0]["value"], 1 + math.exp(-1), 1e-12) and (j["kernel"], j["nu"]) == ("matern", 0.5)'
+expect_json 'close(j["results"][0]["value"], 1 + math.exp(-1), 1e-12)'
+expect_json '(j["kernel"], j["nu"]) == ("matern", 0.5)'
 expect_status 0 kspec norm two.csv --method lanczos --sigma 1 --kernel matern --nu 2.5
 expect_stdout 'the matern Gram matrix, sigma = 1, nu = 2.5$'
 expect_status 0 kspec norm two.csv --method lanczos --sigma median --json
@@ -103,7 +104,8 @@ done
 
 # rows or columns of length 1
 py "x = np.load('x.npy')
-np.save('r.npy', x / np.linalg.norm(x, axis=1, keepdims=True)); np.save('l.npy', x / np.linalg.norm(x, axis=0))"
+np.save('r.npy', x / np.linalg.norm(x, axis=1, keepdims=True))
+np.save('l.npy', x / np.linalg.norm(x, axis=0))"
 for pair in r.npy:rows l.npy:cols; do
     kspec norm ${pair%%:*} --method lanczos --sigma 0.1 --json >"$work/want"
     expect_status 0 kspec norm x.npy --method lanczos --sigma 0.1 --unit ${pair#*:} --json

@@ -3,7 +3,7 @@
 #include "features/matern.h"
 #include "help/norm.h"
 
-/* 2^(1-nu)/Gamma(nu) z^nu K_nu(z), K_nu(z) = int_0^inf exp(-z cosh t) cosh(nu t) dt by the trapezoidal rule */
+/* 2^(1-nu)/Gamma(nu) z^nu K_nu(z), by the trapezoidal rule: K_nu(z) = int_0^inf exp(-z cosh t) cosh(nu t) dt */
 static double by_bessel(double nu, double z) {
     const long double h = 1.0L / 64;
     long double sum = expl(-z) / 2;
@@ -177,7 +177,7 @@ TEST(features_for_an_error) {
     free(x);
 }
 
-/* Theorem 2.5 holds with probability 95%: of 400 starts at most 5% exceed it, by chance 34 in 1e-3 of cases */
+/* Theorem 2.5 holds with probability 95%: of 400 starts 5% exceed it, and more than 34 in 1e-3 of cases */
 TEST(bound_of_the_power_method) {
     enum { N = 60, STARTS = 400 };
     double *K = calloc(N * N, sizeof *K);
