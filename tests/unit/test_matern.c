@@ -3,7 +3,7 @@
 #include "features/matern.h"
 #include "help/norm.h"
 
-/* 2^(1-nu)/Gamma(nu) z^nu K_nu(z), by the trapezoidal rule: K_nu(z) = int_0^inf exp(-z cosh t) cosh(nu t) dt */
+/* 2^(1-nu)/Gamma(nu) z^nu K_nu(z), K_nu(z) = int exp(-z cosh t) cosh(nu t) dt by the trapezoidal rule */
 static double by_bessel(double nu, double z) {
     const long double h = 1.0L / 64;
     long double sum = expl(-z) / 2;
