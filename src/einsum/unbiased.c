@@ -77,7 +77,7 @@ static kspec_status check_operands(job *j, kspec_error *err) {
 
 /* Coefficients in units of the scaled data, whose entries are near 1: times 2^(sum of exponents - theirs) */
 static void scale(job *j) {
-    int unit[2 * KS_FORMULA_TERMS], most = INT32_MIN;
+    int unit[2 * KS_FORMULA_TERMS] = {0}, most = INT32_MIN;
     for (int k = 0; k < j->names.monomials; k++) {
         const ks_net *g = &j->names.monomial[k].net;
         unit[k] = 0;
@@ -170,7 +170,7 @@ static kspec_status make_plan(job *j, kspec_error *err) {
 
 /* ---- values ---- */
 
-/* The product of a term's graphs, but for number `but` */
+/* The product of a term's graphs but for number `but`; KS_NET_LINKS: of all */
 static double product(const job *j, const ks_sum_term *t, const double *graph, int but) {
     double x = 1;
     for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
@@ -182,7 +182,7 @@ static double product(const job *j, const ks_sum_term *t, const double *graph, i
 static double total(const job *j, const double *graph, int which, double *abs) {
     double sum = 0, all = 0;
     for (size_t k = 0; k < j->sum.count; k++) {
-        const double x = j->sum.term[k].weight[which] * product(j, &j->sum.term[k], graph, -1);
+        const double x = j->sum.term[k].weight[which] * product(j, &j->sum.term[k], graph, KS_NET_LINKS);
         sum += x, all += fabs(x);
     }
     if (abs) *abs += all;
