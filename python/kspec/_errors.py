@@ -57,8 +57,8 @@ _FLAG = re.compile(r"(?<![\w./-])-(?:-([a-z][a-z0-9-]+)|([a-z])\b)(?: ([^\s()]+)
 
 
 def in_python(text: str, long: bool = False) -> str:
-    """A sentence of the tool with Python's keywords for its flags: "(nan='omit-rows')". long: a table, in which
-    only long flags are flags, and words follow them."""
+    """A sentence of the tool with Python's keywords for its flags: "(nan='omit-rows')". long: a table, in
+    which only long flags are flags, and words follow them."""
 
     def name(flag: re.Match[str]) -> str:
         if long and flag[2]:

@@ -179,7 +179,7 @@ class Result:
 
     def plot(self, ax: Any = None) -> Any:
         """Draws the picture of `kspec plot` by matplotlib. Without `ax` all panels are drawn, and an array of
-        their Axes is returned, of one panel, too; with `ax` the first is drawn on it, and `ax` is returned."""
+        their Axes is returned, of one panel, too; on an `ax` the first is drawn, and that is returned."""
         from ._plot import draw
 
         return draw([self], ax)

@@ -108,7 +108,8 @@ def call_of(command, line):
             continue
         value = True if by_flag[word]["type"] == "flag" else words.pop(0)
         numeric = by_flag[word]["type"] in ("int", "size", "u64", "double")
-        keywords.append(f"{python_name(by_flag[word])}={value if numeric or value is True else json.dumps(value)}")
+        text = value if numeric or value is True else json.dumps(value)
+        keywords.append(f"{python_name(by_flag[word])}={text}")
     first = inputs if len(inputs) < 2 or command["name"] in INPUTS else [f"[{', '.join(inputs)}]"]
     return f"kspec.{command['name'].replace(' ', '.')}({', '.join([*first, *keywords])})"
 
@@ -120,7 +121,9 @@ def in_python(command, text):
     def keyword_of(flag):
         name, value = flag[1], flag[2]
         word = python_name({"name": name})
-        return f"{word}={value!r}" if value in choices.get(name, []) else word + (f" {value}" if value else "")
+        if value in choices.get(name, []):
+            return f"{word}={value!r}"
+        return f"{word} {value}" if value else word
 
     examples = [m.split("  ")[0] for m in re.findall(r"^    (kspec .*)$", text, re.M)]
     calls = {e: call_of(command, e) for e in examples}
@@ -136,8 +139,9 @@ def docstring(command, word, options):
     lines += ["Parameters", "----------"]
     first = INPUTS.get(command["name"], "x")
     if first in _SEVERAL and command["reads_input"]:
-        text = f"{first} : an array, DataFrame, or file's name (.npy, .npz:key, .h5:/path, .mat:name, idx, text); "
-        lines += textwrap.wrap(text + _SEVERAL[first], 108, subsequent_indent="    ")
+        files = ".npy, .npz:key, .h5:/path, .mat:name, idx, text"
+        text = f"{first} : an array, DataFrame, or file's name ({files}); {_SEVERAL[first]}"
+        lines += textwrap.wrap(text, 108, subsequent_indent="    ")
     for name, o in options:
         text = f"{name} : {in_python(command, o['help'])}"
         lines += textwrap.wrap(text, 108, subsequent_indent="    ")

@@ -167,7 +167,7 @@ expect_error 1 'gpu:0 Plain 0: 0.5 MB are needed, 0.1 MB are free' \
     env KSPEC_GPU_MEMORY=1e-4 "$tool" "${ridge[@]}" --device gpu
 kspec generate linear --rows 800 --cols 5 --dim 3 -o w.npy
 lambda=$(seq -s, 1 20)
-expect_status 0 env KSPEC_THREADS=1 PLAIN_PLUGIN=small "$tool" ridge w.npy --target w.npy --target-cols 0 --features 100 \
-    --scale --lambda "$lambda" --json
+expect_status 0 env KSPEC_THREADS=1 PLAIN_PLUGIN=small "$tool" ridge w.npy --target w.npy --target-cols 0 \
+    --features 100 --scale --lambda "$lambda" --json
 expect_json 'j["device"] == "cpu" and [w[:20] for w in j["warnings"]] == ["the GPU is not used:"]'
 done_testing
