@@ -38,8 +38,8 @@ void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
 /*
  * Below so many degrees of freedom intervals cover less often than they say (docs/calibration.md). In a small
  * matrix they are few whatever the data, and Student's quantile allows for that. A row stands out if it makes
- * many times the share of an average row, and so does a column. From 8 degrees on it is a note: one normal matrix
- * in 25 has as few as 15 by chance, and hardly one fewer than 8.
+ * many times the share of an average row, and so does a column. From 8 degrees on it is a note:
+ * one normal matrix in 25 has as few as 15 by chance, and hardly one fewer than 8.
  */
 static const double FEW_DEGREES = 15, WARNED = 8, TIMES_ITS_SHARE = 8;
 

@@ -3,7 +3,7 @@
 usage: assumptions.py KSPEC TABLES [NAME]
 
 A corrupted data set is answered correctly (the truth is in the interval), refused, or carries the doubt that
-names the cause. Of the clean ones at most two carry a doubt about the data. NAME: only sets whose name has it,
+A corrupted data set is answered correctly (the truth is in the interval), refused, or carries the doubt that
 and all that is said about them.
 """
 
@@ -418,7 +418,7 @@ SILENT = {"one-trial", "dimension-rough", "dimension-unknown", "dimension-undefi
 
 
 def main():
-    failed, false, about = 0, [], 0
+    failed, false = 0, []
     for name, command, inputs, options, expected in corrupted:
         if ONLY not in name:
             continue
