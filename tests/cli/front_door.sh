@@ -69,7 +69,8 @@ sed 's/^version: .*/version: 9.9.9/' "$KSPEC_SOURCE/CITATION.cff" >copy/CITATION
 sh copy/scripts/release.sh --dry-run >"$out" 2>"$err"
 expect "another version in one place fails it" [ $? -eq 1 ]
 expect_stdout "^      CITATION.cff says '9.9.9'"
-expect_status 2 sh "$KSPEC_SOURCE/scripts/release.sh" --now
+sh "$KSPEC_SOURCE/scripts/release.sh" --now 2>"$err"
+expect "an option that it lacks is wrong usage" [ $? -eq 2 ]
 
 # ---- what was skipped ----
 tests() { # lines of CMake: runs these tests as make test does
