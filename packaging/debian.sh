@@ -3,8 +3,8 @@
 #
 #   sh packaging/debian.sh FOLDER
 #
-# FOLDER gets the source package, the binary packages and lintian.log. The build needs what `make setup` installs,
-# debhelper, dh-python and dpkg-dev; it stops where one is missing.
+# FOLDER gets the source package, the binary packages and lintian.log. The build needs what `make setup`
+# installs, debhelper, dh-python and dpkg-dev; it stops where one is missing.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"

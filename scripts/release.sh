@@ -1,6 +1,6 @@
 #!/bin/sh
-# The release checklist. Checks that every place names the same version and that the tree is clean; then runs CI, makes
-# the packages, and tags. It never pushes.
+# The release checklist. Checks that every place names the same version and that the tree is clean; then runs
+# CI, makes the packages, and tags. It never pushes.
 #
 #   sh scripts/release.sh --dry-run     # the checks alone
 #   sh scripts/release.sh               # all of it

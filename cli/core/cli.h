@@ -174,7 +174,7 @@ struct cli_command {
 /* Ends with NULL; the program's (main.c) */
 extern const cli_command *const cli_commands[];
 
-/* Fills args from argv; returns 0, or an exit status after a message. -h sets `help` or `help_all`, returns 0. */
+/* Fills args from argv; returns 0, or an exit status after a message. 0, too, where help is asked for. */
 int cli_parse(const cli_command *c, int argc, char **argv, void *args);
 void cli_args_free(const cli_command *c, void *args);
 
