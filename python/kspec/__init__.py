@@ -30,6 +30,7 @@ from ._results import (
     Compare,
     Config,
     Dimension,
+    Estimate,
     Learn,
     Moments,
     Norm,
@@ -43,6 +44,7 @@ from ._results import (
 )
 from ._smooth import smooth
 from ._tracker import Tracker, track
+from ._unbiased import jackknife, unbiased
 from ._wls import wls
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "DataError",
     "Dimension",
     "Error",
+    "Estimate",
     "FileError",
     "KspecWarning",
     "Learn",
@@ -72,10 +75,12 @@ __all__ = [
     "features",
     "generate",
     "gram",
+    "jackknife",
     "read",
     "smooth",
     "theory",
     "track",
+    "unbiased",
     "wls",
     *_commands,
 ]
