@@ -24,6 +24,7 @@ const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {
     [KS_STREAM_GROUPS]        = {1900000001, 1},
 
     [KS_STREAM_FREQUENCIES]   = {2200000000, HUNDRED_MILLION},
+    [KS_STREAM_SCALES]        = {3400000000, HUNDRED_MILLION},
     [KS_STREAM_TURNS]         = {2300000000, HUNDRED_MILLION},
     [KS_STREAM_MEDIAN]        = {4100000000, 1},
 

@@ -30,8 +30,12 @@ typedef enum {
     /* spectrum: all draws of moments; which group each row is in */
     KS_STREAM_DRAWS,
     KS_STREAM_GROUPS,
-    /* features: frequencies and phases of draw k; the rows of which a median distance is taken */
+    /*
+     * features: frequencies and phases of draw k, and what scales its frequencies; the rows of which a median
+     * distance is taken
+     */
     KS_STREAM_FREQUENCIES,
+    KS_STREAM_SCALES,
     KS_STREAM_TURNS,
     KS_STREAM_MEDIAN,
     /*
