@@ -38,7 +38,7 @@ def _check(status: int, err: h.kspec_error) -> None:
 
 
 def _in_slices(name: str, x: Any) -> Iterator[Any]:
-    """The rows of x as arrays: of a sparse matrix, a Zarr array or an HDF5 data set a slice after the other"""
+    """The rows of x as arrays: of a sparse matrix, a Zarr array or an HDF5 data set slice by slice"""
     x = getattr(x, "X", x) if hasattr(x, "obs") and hasattr(x, "var") else x  # AnnData
     sparse = hasattr(x, "toarray") and hasattr(x, "tocsr")
     stored = hasattr(x, "chunks") and hasattr(x, "shape") and not hasattr(x, "dask")
