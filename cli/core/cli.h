@@ -252,6 +252,8 @@ typedef struct {
     /* 1: it is a command of the tool, in whose ranks and checkpoint the inner command has a part */
     int inner;
     int shows;
+    /* what dimension and compare tell of, in place of their INPUTs; or NULL */
+    kspec_accumulator *accumulator;
 } cli_host;
 
 /* The host of the commands of this thread; NULL: the tool itself */
