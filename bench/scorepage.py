@@ -190,9 +190,9 @@ def summary(cells, question, sizes):
 def questions(cells, sizes, images):
     yield (
         "## Question by question\n\nMedians over the processes of |bias| and of the error, and the worst "
-        "error; the median coverage and the\nlowest, with its process. Pictures show the error of every process. An "
-        "estimator that shares a result with\nanother question is not charged for it: its time is then next to "
-        "nothing.\n"
+        "error; the median coverage and the\nlowest, with its process. Pictures show the error of every "
+        "process. An estimator that shares a result with\nanother question is not charged for it: its time is "
+        "then next to nothing.\n"
     )
     for question, what in QUESTIONS.items():
         rows = list(summary(cells, question, sizes))
@@ -211,7 +211,7 @@ COLORS = ("#c0392b", "#2471a3", "#1e8449", "#7d3c98", "#b9770e")
 
 
 def picture(cells, question, sizes):
-    """Errors on a logarithmic axis: a panel for each size, a line for each process, a dot for each estimator"""
+    """Errors on a logarithmic axis: panels for sizes, lines for processes, dots for estimators"""
     estimators = [e for e in dict.fromkeys(key[4] for key in cells if key[0] == question) if "±" not in e]
     estimators.sort(key=lambda e: (not e.startswith("kspec"), e))
     names = sorted({key[1] for key in cells if key[0] == question and not unaware(key[1])}, key=order_of)

@@ -30,6 +30,13 @@ kspec_status ks_fourier_draw(ks_fourier *f, kspec_kernel kernel, size_t p, size_
     return KSPEC_OK;
 }
 
+void ks_fourier_pair(ks_fourier *f) {
+    for (size_t j = 1; j < f->q; j += 2) {
+        memcpy(f->W + j * f->p, f->W + (j - 1) * f->p, f->p * sizeof *f->W);
+        f->b[j] = f->b[j - 1] < 0.25 ? f->b[j - 1] + 0.75 : f->b[j - 1] - 0.25;
+    }
+}
+
 void ks_fourier_rows(const ks_fourier *f, int stages, const double *x, size_t rows, double scale, double *Z) {
     size_t p = f->p, q = f->q;
     for (size_t i = 0; i < rows; i += KS_FOURIER_ROWS)

@@ -17,6 +17,9 @@ typedef struct {
 kspec_status ks_fourier_draw(ks_fourier *f, kspec_kernel kernel, size_t p, size_t q, uint64_t seed,
                              uint64_t draw, ks_arena *arena, kspec_error *err);
 
+/* Feature 2k+1 becomes the sine of what feature 2k is the cosine of: pairs, of which q is a multiple. */
+void ks_fourier_pair(ks_fourier *f);
+
 /*
  * Z[i,j] = scale cos(w_j.x_i + b_j) for `rows` dense rows x_i, Z dense. In tiles that stay in the cache
  * between the product and the cosines. `stages`: both, or, for those who measure, the cosines of what is in Z
