@@ -1,19 +1,21 @@
 /* The methods of kspec_norm(), one draw each. norm.c repeats and judges them. */
 #pragma once
 
-#include "features/inputs.h"
+#include "features/kernel.h"
 #include "norm/debiased.h"
 #include "norm/iterate.h"
 #include "kspec/norm.h"
 
 /* What all methods work on: the inputs, or the Gram matrix K. */
 typedef struct {
-    kspec_norm_opts o;     /* with the defaults filled in */
+    kspec_norm_opts o; /* with the defaults filled in */
+    ks_kernel kernel;
     ks_inputs in;          /* centred, in units of sigma */
     const kspec_matrix *K; /* NULL: there are inputs */
     double unit; /* a power of two near K's largest entry: in units of it no square over- or underflows */
     size_t n, r; /* rows; rows of a Nystrom sample */
     int wide;    /* 1: sigma is large enough for pairs of cosines and sines */
+    int pilot;   /* 1: no debiased estimate beside the others */
 } ks_norm_job;
 
 typedef struct {
@@ -36,5 +38,9 @@ extern int ks_norm_pairs; /* whether pairs are taken: -1: sigma decides; a test 
 
 /* Does rff-debiased take pairs? */
 static inline int ks_norm_paired(const ks_norm_job *j) { return j->wide && j->o.features % 2 == 0; }
+
+/* The value of rff-power with q features, and nothing else */
+kspec_status ks_norm_features_value(const ks_norm_job *j, const ks_run *run, size_t q, uint64_t draw,
+                                    double *value, kspec_error *err);
 
 extern const ks_norm_method ks_norm_methods[]; /* ends with a NULL name */

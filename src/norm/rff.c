@@ -49,14 +49,12 @@ static kspec_status fill(void *ctx, size_t g, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, kspec_kernel kernel, size_t q,
-                         int paired, uint64_t seed, uint64_t draw, size_t memory, ks_arena *arena,
-                         kspec_error *err) {
+kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, const ks_kernel *kernel, size_t q,
+                         uint64_t seed, uint64_t draw, size_t memory, ks_arena *arena, kspec_error *err) {
     *z = (ks_rff){.x = x->x, .n = x->n, .scale = sqrt(2 / (double)q)};
     z->rank = (size_t)ks_team_rank(run), z->ranks = (size_t)ks_team_ranks(run);
     kspec_status st = ks_fourier_draw(&z->f, kernel, x->p, q, seed, draw, arena, err);
     if (st) return st;
-    if (paired) ks_fourier_pair(&z->f);
     if (run->device) return ks_rff_device_open(&z->on_device, run, x, &z->f, z->scale, memory, arena, err);
     z->band = BAND_ENTRIES / q < 16 ? 16 : BAND_ENTRIES / q;
     z->tile = ks_arena_zalloc(arena, (size_t)run->threads, sizeof *z->tile);

@@ -20,11 +20,9 @@ typedef struct {
     ks_rff_device on_device;
 } ks_rff;
 
-/* Z is held if it takes no more than `memory` bytes. x is borrowed. To be closed, also after a failure. Of
- * `paired` features each second one is the sine of the frequency before it. */
-kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, kspec_kernel kernel, size_t q,
-                         int paired, uint64_t seed, uint64_t draw, size_t memory, ks_arena *arena,
-                         kspec_error *err);
+/* Z is held if it takes no more than `memory` bytes. x is borrowed. To be closed, also after a failure. */
+kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, const ks_kernel *kernel, size_t q,
+                         uint64_t seed, uint64_t draw, size_t memory, ks_arena *arena, kspec_error *err);
 
 void ks_rff_close(ks_rff *z, const ks_run *run);
 
