@@ -191,8 +191,8 @@ def questions(cells, sizes, images):
     yield (
         "## Question by question\n\nMedians over the processes of |bias| and of the error, and the worst "
         "error; the median coverage and the\nlowest, with its process. Pictures show the error of every "
-        "process. An estimator that shares a result with\nanother question is not charged for it: its time is "
-        "then next to nothing.\n"
+        "process. An estimator that shares a result with\nanother question is not charged for it: its time "
+        "is then next to nothing.\n"
     )
     for question, what in QUESTIONS.items():
         rows = list(summary(cells, question, sizes))
