@@ -250,6 +250,15 @@ static const kind kinds[] = {
         "columns say hardly anything about the target",
         {"best", "mean"}},
 
+    [KSPEC_DOUBT_DRAWS_DIFFER] = {WARNING, "draws-differ",
+        "the predicted {what} error is {ratio:3} times the mean of {draws} draws (standard error {error:%}), "
+        "the largest of the differences above 10% at {points} points: use the measured errors",
+        {"ratio", "draws", "error", "points"}},
+    [KSPEC_DOUBT_UNCHECKED] = {WARNING, "unchecked",
+        "{points} points are theory alone, which no draws have checked; for {small} of them lambda is so "
+        "small that the theory may be tens of percent off",
+        {"points", "small"}, "empirical"},
+
     [KSPEC_DOUBT_REAL_DATA] = {WARNING, "real-data",
         "the data are real, and the modes e^(ikx), k >= 0, cannot follow them: they leave an imaginary part; "
         "use a real basis"},

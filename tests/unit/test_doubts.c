@@ -373,6 +373,8 @@ static void ridge(kspec_doubt_code code, int doubtful) {
     for (size_t i = 0; doubtful && code == KSPEC_DOUBT_CONSTANT_TARGET && i < q.n; i++) q.y[i] = 2;
     for (size_t i = 0; doubtful && code == KSPEC_DOUBT_TARGET_MEAN && i < q.n; i++) q.y[i] += 9;
     for (size_t i = 0; doubtful && code == KSPEC_DOUBT_WIDEST_COLUMN && i < q.n; i++) q.X[i * q.p + 1] *= 100;
+    if (code == KSPEC_DOUBT_DRAWS_DIFFER) lambda = doubtful ? 1e-8 : 1;
+    o.check_draws = code == KSPEC_DOUBT_UNCHECKED && doubtful ? 0 : 8;
     if (doubtful && code == KSPEC_DOUBT_NO_BETTER) { /* noise */
         kspec_random_normal(1, 5, 0, q.n, q.y);
         kspec_random_normal(1, 6, 0, q.nt, q.yt);
@@ -385,8 +387,9 @@ static void ridge(kspec_doubt_code code, int doubtful) {
         kspec_ridge_recommend_free(found);
     } else if (done(code == KSPEC_DOUBT_SEARCH_END
                         ? kspec_ridge_best_lambda(r, 30, doubtful ? 10 : 1e-8, 100, &out, &err)
-                        : kspec_ridge_predict(r, &(size_t){20}, 1, &lambda, 1, &out, &err)))
+                        : kspec_ridge_predict(r, &(size_t){20}, 1, &lambda, 1, &out, &err))) {
         add(out->doubts, out->doubt_count);
+    }
     kspec_ridge_free(out);
     kspec_ridge_close(r);
     free_problem(&q);
@@ -493,6 +496,8 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_TARGET_MEAN] = ridge,
     [KSPEC_DOUBT_WIDEST_COLUMN] = ridge,
     [KSPEC_DOUBT_NO_BETTER] = ridge,
+    [KSPEC_DOUBT_DRAWS_DIFFER] = ridge,
+    [KSPEC_DOUBT_UNCHECKED] = ridge,
     [KSPEC_DOUBT_REAL_DATA] = curve,
     [KSPEC_DOUBT_EXTRAPOLATED] = curve,
     [KSPEC_DOUBT_TOO_FEW_FUNCTIONS] = curve,
