@@ -247,7 +247,7 @@ static void set_t(const fit *t) {
         r->t[k] = t->j->o.t ? t->j->o.t[k] : r->eigenvalues[0] * pow(10, -(double)k);
 }
 
-/* Is t near the last eigenvalue that is resolved, or above? Below it the tail decides, unless there is none. */
+/* Is t near the last eigenvalue that is resolved, or above? Else the tail decides, unless there is none. */
 static int is_resolved(const kspec_spectrum_result *r, double t) {
     const size_t n = r->fit->resolved;
     return n > 0 && (n == r->rank || t >= KS_T_RESOLVED * r->eigenvalues[n - 1]);
