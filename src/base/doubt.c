@@ -166,8 +166,16 @@ static const kind kinds[] = {
         {"z"}},
     [KSPEC_DOUBT_FIT_DISAGREES] = {WARNING, "fit-disagrees",
         "the fitted m({order}) = {fitted} and the unbiased one, {moment}, differ by {z:2} standard errors: "
-        "all intervals are widened; compare moments",
+        "all intervals are widened; {what}",
         {"order", "fitted", "moment", "z"}, "method", "moments"},
+    [KSPEC_DOUBT_ABOVE_SAMPLE] = {WARNING, "above-sample",
+        "the first eigenvalue, {eigenvalue}, is above the sample's own, {sample}, which is too large on "
+        "average: all intervals are widened{what}",
+        {"eigenvalue", "sample"}},
+    [KSPEC_DOUBT_UNEVEN_COLUMNS] = {WARNING, "uneven-columns",
+        "the columns' mean squares differ by more than the spectrum explains (relative variance {excess:2} "
+        "too much): {what}",
+        {"excess"}},
     [KSPEC_DOUBT_NOISE_DISAGREES] = {WARNING, "noise-disagrees",
         "noise {noise} is given, but the trials differ by noise of {of_trials}",
         {"noise", "of_trials"}, "noise"},
