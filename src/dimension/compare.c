@@ -61,24 +61,55 @@ static double leave_one_out(double cross, double m, double m2, const double *all
     return cross / unit - all[0] / unit * (m / all[1] + m2 / all[2] - 2) / 2;
 }
 
-static kspec_status set_alignment(job *j, const double *cross, kspec_compare_result *r, kspec_error *err) {
+/* What rounding may have done to place k of a list of P rows and other columns */
+static double lost_of(const ks_lost *l, size_t P, size_t k) {
+    return k == 0 ? l->all : k <= P ? l->row : l->col;
+}
+
+/* Is m(2), with one left out or not, known to a digit? */
+static int known(const ks_second *s) {
+    const double digit = 10;
+    for (size_t k = 0; k < 1 + s->P + s->Q; k++)
+        if (!(s->moment[k] > digit * lost_of(&s->lost[2], s->P, k))) return 0;
+    return 1;
+}
+
+/* What rounding may have done to an alignment A by what it may have done
+ * to the three that it is made of: c, e and f */
+static double alignment_lost(double A, double c, double m, double e, double m2, double f) {
+    return c / sqrt(m * m2) + fabs(A) * (e / m + f / m2) / 2 + 2 * KS_LOST_OF_ITSELF * fabs(A);
+}
+
+static kspec_status set_alignment(job *j, const double *cross, const ks_lost *lost, kspec_compare_result *r,
+                                  kspec_error *err) {
     const ks_second *a = &j->one, *b = &j->two;
     size_t P = a->P, Q = a->Q, R = b->Q, count = P + Q + R;
     const double *m = a->moment, *m2 = b->moment, all[3] = {cross[0], m[0], m2[0]};
     double *loo = ks_arena_alloc(&j->arena, count, sizeof *loo);
     if (!loo) return ks_nomem(err, "the jackknife", j->arena.failed);
     if (!(m[0] > 0 && m2[0] > 0)) return KSPEC_OK;
-    int positive = 1;
-    for (size_t k = 0; k < 1 + P + Q; k++) positive &= m[k] > 0;
-    for (size_t k = 0; k < 1 + P + R; k++) positive &= m2[k] > 0;
+    const int positive = known(a) && known(b);
+    double error = 0, error_bias = 0;
+    r->alignment = cross[0] / sqrt(m[0] * m2[0]);
+    r->alignment_rounding =
+        alignment_lost(r->alignment, lost->all, m[0], a->lost[2].all, m2[0], b->lost[2].all);
+    const double share[3] = {a->share[0], a->share[1], b->share[1]};
     for (size_t k = 0; k < count; k++) {
         double first = k < P + Q ? m[1 + k] : m[0], other = k < P       ? m2[1 + k]
                                                             : k < P + Q ? m2[0]
                                                                         : m2[1 + k - Q];
         loo[k] = leave_one_out(cross[1 + k], first, other, all, positive);
+        const double e = lost_of(&a->lost[2], P, k < P + Q ? 1 + k : 0),
+                     f = lost_of(&b->lost[2], P,
+                                 k < P       ? 1 + k
+                                 : k < P + Q ? 0
+                                             : 1 + k - Q),
+                     x = positive ? alignment_lost(loo[k], lost_of(lost, P, 1 + k), first, e, other, f)
+                                  : alignment_lost(r->alignment, lost_of(lost, P, 1 + k), m[0], e, m2[0], f);
+        const int of = k < P ? 0 : k < P + Q ? 1 : 2;
+        const double N = (double)(of == 0 ? P : of == 1 ? Q : R), weight = share[of] * (N - 1) / N;
+        error += weight * x * x, error_bias += weight * (x + r->alignment_rounding);
     }
-    r->alignment = cross[0] / sqrt(m[0] * m2[0]);
-    const double share[3] = {a->share[0], a->share[1], b->share[1]};
     const size_t side[4] = {0, P, P + Q, count};
     double variance = 0, bias = 0;
     ks_spread spread = {0};
@@ -94,7 +125,9 @@ static kspec_status set_alignment(job *j, const double *cross, kspec_compare_res
      * that of the estimate less its bias, and contains the estimate (docs/dimension.md has the coverage).
      */
     const double quantile = j->first.rows.of ? ks_student_quantile(ks_spread_degrees(&spread)) : KS_Z95;
-    double A = r->alignment, half = quantile * r->alignment_std_error, centre = A - bias;
+    double A = r->alignment,
+           half = quantile * (r->alignment_std_error + sqrt(error)) + r->alignment_rounding + error_bias,
+           centre = A - bias;
     r->alignment_ci_low = fmin(A, centre - half);
     r->alignment_ci_high = fmax(A, centre + half);
     return KSPEC_OK;
@@ -190,12 +223,16 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
            last = ks_run_part(whole, 0.8, 1);
     kspec_status st = ks_second_make(&first, &j->first, j->o.splits, j->o.seed, &j->one, &j->arena, err);
     if (!st) st = ks_second_make(&second, &j->second, j->o.splits, j->o.seed, &j->two, &j->arena, err);
+    if (!st) st = ks_second_check(&j->one, "the first matrix", err);
+    if (!st) st = ks_second_check(&j->two, "the second matrix", err);
     const ks_two_matrices both = {&j->o, {&j->first, &j->second}, {&j->one, &j->two}};
     if (!st) st = ks_differences_make(&third, &both, r, &j->arena, err);
     if (st || j->o.paired != KSPEC_PAIRED_ROWS) return st;
     double *cross, own;
-    st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &own, &j->arena, err);
-    if (!st) st = set_alignment(j, cross, r, err);
+    ks_lost lost;
+    st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &lost, &own, &j->arena,
+                       err);
+    if (!st) st = set_alignment(j, cross, &lost, r, err);
     if (!st) st = set_p(j, &last, cross[0], &r->alignment_p, err);
     return st ? st : biased_alignment(j, &last, own, &r->alignment_biased, err);
 }
@@ -230,7 +267,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         r->P = t->P, r->Q = t->Q, r->other_P = u->P, r->other_Q = u->Q;
         r->trials = t->count, r->other_trials = u->count, r->center = j->o.center, r->paired = j->o.paired;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
-        r->alignment_biased = r->alignment_p = NAN;
+        r->alignment_biased = r->alignment_p = r->alignment_rounding = NAN;
         r->groups = j->first.rows.of ? j->first.rows.count : 0, r->block = j->block[0];
         ks_placement_describe(placement, &r->device);
         st = compute(j, r, err);

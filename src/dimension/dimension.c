@@ -215,7 +215,10 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
     r->trace_squared = ldexp(s.square[0], 4 * s.exponent);
     r->second_moment = ldexp(s.moment[0], 4 * s.exponent);
     ks_dimensionality d;
-    st = ks_ratio_errors(&s, &d, arena, err);
+    st = ks_second_check(&s, "the matrix", err);
+    if (!st) st = ks_ratio_errors(&s, &d, arena, err);
+    if (st) return st;
+    r->rounding = d.rounding;
     r->dimension = d.value, r->std_error = d.bar.std_error;
     r->ci_low = d.bar.low, r->ci_high = d.bar.high;
     const ks_labels of = {s.P, s.Q, o->row_groups != NULL, o->col_groups != NULL,

@@ -1,5 +1,5 @@
 /* The trace of the product of two matrices' kernel operators, with every row and column left out. */
-#include "moments/second.h"
+#include "moments/careful.h"
 
 #include "base/center.h"
 #include "base/error.h"
@@ -40,7 +40,8 @@ static kspec_status second_of(const ks_run *run, const double *A, const double *
 }
 
 static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *first, const ks_pair *p,
-                                        const ks_pair *q, double weight, double *cross, kspec_error *err) {
+                                        const ks_pair *q, double weight, double *cross, ks_lost *lost,
+                                        kspec_error *err) {
     const size_t P = p->P, Q = p->Q, R = q->Q, G = first->rows.count, all = Q + R;
     const int two = p->A != p->B || q->A != q->B, centered = ks_centred(first->trials.center);
     const double unit[2] = {root_mean_square(p), root_mean_square(q)};
@@ -71,6 +72,14 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
         st = second_of(run, part[k][0], two ? part[k][1] : part[k][0], &first->rows, columns[1 + k], centered,
                        m[1 + k], &arena, err);
     const double scale = weight * unit[0] * unit[0] * unit[1] * unit[1];
+    if (!st) { /* next to both together, 13 times as large as their first term (moments/second.c) */
+        double fewest;
+        const double pairs = ks_pairs_of_groups(&first->rows, &fewest), entries = (double)(P * all),
+                     lost_of_all = ks_sums_epsilon(P) * scale * 13 * entries * entries /
+                                   (2 * pairs * (double)Q * (double)R);
+        lost->all += lost_of_all, lost->row += 4 * lost_of_all * pairs / fewest;
+        lost->col += 2 * lost_of_all;
+    }
     for (size_t k = 0; k < 1 + G + all && !st; k++) {
         const int of_first = k > G && k <= G + Q, of_second = k > G + Q;
         const double a = (double)(Q - (size_t)of_first), b = (double)(R - (size_t)of_second), n = a + b;
@@ -99,14 +108,15 @@ static kspec_status restandardize_cross(const ks_measured *const of[2], double *
 /* ---- rows by themselves, or in groups ---- */
 
 kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
-                           uint64_t seed, double **cross, double *own, ks_arena *arena, kspec_error *err) {
+                           uint64_t seed, double **cross, ks_lost *lost, double *own, ks_arena *arena,
+                           kspec_error *err) {
     const ks_trials *t = &first->trials, *u = &second->trials;
     const size_t P = t->P, Q = t->Q, R = u->Q, G = first->rows.count, count = 1 + G + Q + R;
     size_t a = ks_trials_splits(t, splits), b = ks_trials_splits(u, splits), repeats = a > b ? a : b;
     const int whole[2] = {first->population[1] <= (double)Q, second->population[1] <= (double)R};
     *cross = ks_arena_zalloc(arena, count, sizeof **cross);
     if (!*cross) return ks_nomem(err, "leave-one-out estimates", arena->failed);
-    *own = NAN;
+    *own = NAN, *lost = (ks_lost){0};
     kspec_status st = KSPEC_OK;
     for (size_t r = 0; r < repeats && !st; r++) {
         ks_pair p = split(first, seed, r), q = split(second, seed, r);
@@ -114,7 +124,7 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
         ks_arena scratch = {0};
         ks_run part = ks_run_part(run, (double)r / (double)repeats, (double)(r + 1) / (double)repeats);
         if (first->rows.of) {
-            st = add_cross_of_groups(&part, first, &p, &q, 1 / (double)repeats, *cross, err);
+            st = add_cross_of_groups(&part, first, &p, &q, 1 / (double)repeats, *cross, lost, err);
             continue;
         }
         const ks_two two = {.X = p.A,
@@ -139,8 +149,19 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
             const ks_sums_rows of = {two.centered, k >= 1 && k <= P ? P - 1 : P, first->population[0]};
             (*cross)[k] += ks_sums_cross(x, &of, pairs) / (double)repeats;
         }
+        const ks_sums_rows rows = {two.centered, P, first->population[0]};
+        const double pairs = (double)Q * (double)R,
+                     fewer = fmin((double)(Q - !whole[0]) * (double)R, (double)Q * (double)(R - !whole[1]));
+        const ks_lost part_lost =
+            ks_sums_lost(&rows, pairs, fewer, ks_sums_epsilon(P) * sums.size * sums.other_size);
+        lost->all += part_lost.all / (double)repeats, lost->row += part_lost.row / (double)repeats;
+        lost->col += part_lost.col / (double)repeats;
         ks_arena_free(&scratch);
     }
+    const ks_run quiet = ks_run_part(run, 1, 1);
+    int made;
+    if (!st && ks_lost_matters(*cross, P, count, lost))
+        st = ks_cross_careful(&quiet, first, second, splits, seed, *cross, lost, &made, err);
     const ks_measured *const both[2] = {first, second};
     return st ? st : restandardize_cross(both, *cross, err);
 }

@@ -11,6 +11,7 @@
 #include "moments/jackknife.h"
 #include "moments/prepare.h"
 #include "moments/trials.h"
+#include "pairs/sums.h"
 
 /*
  * One matrix. Each list has 1 + P + Q numbers: from all of it, without each row, without each column; or
@@ -28,6 +29,8 @@ typedef struct {
     double cycles;
     /* by side, what sampling without replacement leaves of its variance: 1 - P/N; 1 where N is infinite */
     double share[2];
+    /* what rounding may have done to the values of trace, square and moment */
+    ks_lost lost[3];
 } ks_second;
 
 /*
@@ -100,11 +103,12 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
 
 /*
  * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)): from
- * all, without each row, without each column of the first and of the second. own: <K, L> of the Gram matrices
- * themselves, where either has one trial; NaN otherwise.
+ * all, without each row, without each column of the first and of the second; lost: their rounding. own:
+ * <K, L> of the Gram matrices themselves, where either has one trial; NaN otherwise.
  */
 kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
-                           uint64_t seed, double **cross, double *own, ks_arena *arena, kspec_error *err);
+                           uint64_t seed, double **cross, ks_lost *lost, double *own, ks_arena *arena,
+                           kspec_error *err);
 
 /* The mean of a matrix's trials (P x Q, centred where asked) in the arena. */
 double *ks_measured_mean(ks_measured *m, ks_arena *arena);
@@ -126,12 +130,27 @@ double ks_jackknife_bias(const double *x, size_t N, double all);
  */
 void ks_log_ratios(const ks_second *s, double *out);
 
+/* Ordered pairs from different groups: of all, and the fewest that are left without one group */
+double ks_pairs_of_groups(const ks_groups *g, double *fewest);
+
 /* m(1)^2 / m(2), or NaN where one of them is not positive. */
 double ks_ratio(double square, double moment);
 
+/*
+ * How far rounding may have moved the ratio of all, relative to it. *spread: the same of the standard error
+ * of the logarithm; *bias: of its bias by the jackknife.
+ */
+double ks_ratio_lost(const ks_second *s, double *spread, double *bias);
+
+/* A part of m(1)^2 that cannot be told from 0, since no dimension is as large as its inverse */
+#define KS_NOTHING 1e-9
+
+/* Fails where rounding may have moved the ratio's parts by more than they are. `what`: the matrix */
+kspec_status ks_second_check(const ks_second *s, const char *what, kspec_error *err);
+
 /* The participation ratio with its error bars, NaN where undefined */
 typedef struct {
-    double value;
+    double value, rounding;
     ks_error_bar bar;
 } ks_dimensionality;
 kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err);
