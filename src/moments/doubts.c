@@ -73,8 +73,7 @@ kspec_status ks_moments_check(const kspec_moments_result *r, const kspec_matrix 
     for (size_t t = 0; t < ntrials; t++)
         for (size_t p = 0; p < phi[t].rows; p++)
             for (size_t q = 0; q < phi[t].cols; q++)
-                if (fabs(ks_at(&phi[t], p, q)) < sqrt(DBL_MIN))
-                    most = fmax(most, fabs(ks_at(&phi[t], p, q)));
+                if (fabs(ks_at(&phi[t], p, q)) < sqrt(DBL_MIN)) most = fmax(most, fabs(ks_at(&phi[t], p, q)));
     if (!(most > 0)) return KSPEC_OK;
     return ks_about(err, "normalize", NULL,
                     ks_fail(err, KSPEC_E_NUMERIC, "m(%d) is below the smallest double; scale the data",

@@ -6,17 +6,14 @@
 #include <float.h>
 #include <math.h>
 
-double ks_jackknife_side(const double *x, size_t N) {
-    double mean = 0, sum = 0;
-    for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
-    for (size_t i = 0; i < N; i++) sum += (x[i] - mean) * (x[i] - mean);
-    return sum * (double)(N - 1) / (double)N;
-}
-
-double ks_jackknife_bias(const double *x, size_t N, double all) {
-    double sum = 0;
-    for (size_t i = 0; i < N; i++) sum += (x[i] - all) / (double)N;
-    return sum * (double)(N - 1);
+double ks_second_excess(const ks_second *s, const double *logs) {
+    double mean = 0;
+    for (size_t k = 1; k <= s->P; k++) {
+        double excess = logs[k] - logs[0];
+        if (s->rows > (double)s->P) excess -= s->square[k] / s->square[0] - s->moment[k] / s->moment[0];
+        mean += excess / (double)s->P;
+    }
+    return mean;
 }
 
 double ks_ratio(double square, double moment) { return square > 0 && moment > 0 ? square / moment : NAN; }
@@ -52,7 +49,8 @@ double ks_ratio_lost(const ks_second *s, double *spread, double *bias) {
         const double x = lost_of(s, 1, k) / fabs(s->square[at]) + lost_of(s, 2, k) / fabs(s->moment[at]) +
                          2 * KS_LOST_OF_ITSELF;
         const int col = k > s->P;
-        const double N = (double)(col ? s->Q : s->P), f = s->share[col] * (N - 1) / N;
+        const double N = col ? (double)s->Q : s->rows,
+                     f = s->share[col] * (N - 1) / (double)(col ? s->Q : s->P);
         if (k == 0)
             all = x;
         else if (f > 0)
@@ -65,7 +63,7 @@ double ks_ratio_lost(const ks_second *s, double *spread, double *bias) {
 kspec_status ks_second_check(const ks_second *s, const char *what, kspec_error *err) {
     for (int k = 2; k > 0; k--) {
         const double value = k == 2 ? s->moment[0] : s->square[0], lost = s->lost[k].all;
-        if (!(lost >= fabs(value) && lost > KS_NOTHING * s->square[0])) continue;
+        if (!(lost >= fabs(value) && lost > KS_RATIO_NOTHING * s->square[0])) continue;
         if (s->moment[0] == 0 && s->square[0] == 0) continue; /* nothing varies */
         return ks_about(
             err, "standardize", NULL,
@@ -97,7 +95,7 @@ kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena 
     d->rounding = lost * d->value;
     ks_log_ratios(s, logs);
     ks_spread spread = {0};
-    ks_spread_add(&spread, logs + 1, s->P, s->share[0], logs[0]);
+    ks_spread_add_sample(&spread, logs + 1, s->P, s->rows, s->share[0], ks_second_excess(s, logs));
     ks_spread_add(&spread, logs + 1 + s->P, s->Q, s->share[1], logs[0]);
     if (!isfinite(spread.variance)) return KSPEC_OK; /* leaving one out leaves nothing */
     ks_spread_ends(&spread, skew_of_both, ends);

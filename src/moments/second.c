@@ -227,37 +227,36 @@ static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, k
 
 /* ---- without bias ---- */
 
-/* Adds the estimates of one split, each weighted by 1/splits, to the lists. Of a complete side nothing is
- * left out: those lists repeat the estimate of all. */
-static void add(const ks_two *t, const double population[2], const ks_sums *sums, double weight,
-                ks_second *s) {
-    const size_t P = t->P, Q = t->Q;
-    const int rows = population[0] > (double)P, cols = population[1] > (double)Q;
-    const double pairs = ks_sums_pairs(Q, population[1]), fewer = ks_sums_pairs(Q - 1, population[1]);
-    for (size_t k = 0; k < 1 + P + Q; k++) {
-        const int row = rows && k >= 1 && k <= P, col = cols && k > P;
-        const ks_quad *q = row ? &sums->row[k - 1] : col ? &sums->col[k - 1 - P] : &sums->all;
-        const ks_sums_rows of = {t->centered, row ? P - 1 : P, population[0]};
-        const double n = col ? fewer : pairs;
-        s->trace[k] += weight * ks_sums_trace(q, &of, col ? Q - 1 : Q);
-        s->square[k] += weight * ks_sums_traces(q, &of, n);
-        s->moment[k] += weight * ks_sums_cross(q, &of, n);
-    }
-}
-
 /* What rounding may have done to them */
-static void lose(const ks_two *t, const double population[2], const ks_sums *sums, double weight,
+static void lose(const ks_sums *sums, size_t rows_of, int centered, const double population[2], double weight,
                  ks_second *s) {
-    const double n = (double)t->P, Q = (double)t->Q, e = weight * ks_sums_epsilon(t->P);
-    const ks_sums_rows rows = {t->centered, t->P, population[0]};
-    const ks_lost pairs = ks_sums_lost(&rows, ks_sums_pairs(t->Q, population[1]),
-                                       ks_sums_pairs(t->Q - 1, population[1]), e * sums->size * sums->size);
+    const double n = (double)rows_of, Q = (double)s->Q, e = weight * ks_sums_epsilon(rows_of);
+    const ks_sums_rows rows = {centered, rows_of, population[0]};
+    const ks_lost pairs = ks_sums_lost(&rows, ks_sums_pairs(s->Q, population[1]),
+                                       ks_sums_pairs(s->Q - 1, population[1]), e * sums->size * sums->size);
     const double trace = e * sums->size / (fmax(1, n - 1) * Q);
     const ks_lost first = {trace, 4 * trace, trace * Q / fmax(1, Q - 1)};
     for (int k = 0; k < 3; k++) {
         const ks_lost *x = k ? &pairs : &first;
         s->lost[k].all += x->all, s->lost[k].row += x->row, s->lost[k].col += x->col;
     }
+}
+
+void ks_second_add(const ks_sums *sums, size_t n, int centered, const double population[2], double weight,
+                   ks_second *s) {
+    const size_t P = s->P, Q = s->Q;
+    const int rows = population[0] > (double)n, cols = population[1] > (double)Q;
+    const double pairs = ks_sums_pairs(Q, population[1]), fewer = ks_sums_pairs(Q - 1, population[1]);
+    for (size_t k = 0; k < 1 + P + Q; k++) {
+        const int row = rows && k >= 1 && k <= P, col = cols && k > P;
+        const ks_quad *q = row ? &sums->row[k - 1] : col ? &sums->col[k - 1 - P] : &sums->all;
+        const ks_sums_rows of = {centered, row ? n - 1 : n, population[0]};
+        const double count = col ? fewer : pairs;
+        s->trace[k] += weight * ks_sums_trace(q, &of, col ? Q - 1 : Q);
+        s->square[k] += weight * ks_sums_traces(q, &of, count);
+        s->moment[k] += weight * ks_sums_cross(q, &of, count);
+    }
+    lose(sums, n, centered, population, weight, s);
 }
 
 static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_pair *p, double weight,
@@ -275,8 +274,7 @@ static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_
                         .columns = isinf(m->population[1]) ? 0 : m->population[1],
                         .centered = ks_centred(m->trials.center)};
     kspec_status st = ks_sums_make(run, &two, &sums, &scratch, err);
-    if (!st) add(&two, m->population, &sums, weight, s);
-    if (!st) lose(&two, m->population, &sums, weight, s);
+    if (!st) ks_second_add(&sums, p->P, two.centered, m->population, weight, s);
     if (!st && p->A == p->B) set_ratio(sums.all.t, sums.whole, s);
     ks_arena_free(&scratch);
     return st;
@@ -351,6 +349,7 @@ static kspec_status open_lists(const ks_measured *m, ks_second *s, ks_arena *are
     *s = (ks_second){
         .P = m->rows.count,
         .Q = m->cols.count,
+        .rows = (double)m->rows.count,
         .exponent = m->trials.exponent,
         .share = {1 - (double)m->trials.P / m->population[0], 1 - (double)m->trials.Q / m->population[1]}};
     s->trace = ks_arena_zalloc(arena, count, sizeof(double));
@@ -401,7 +400,7 @@ static kspec_status again(const ks_run *run, const ks_measured *m, int splits, u
         ks_lost_matters(s->moment, s->P, count, &s->lost[2]))
         st = ks_second_careful(&quiet, m, splits, seed, s, &made, err);
     /* m(2) / m(1)^2 is at most 1: next to that it is 0 */
-    if (!st && fabs(s->moment[0]) <= s->lost[2].all && s->lost[2].all <= KS_NOTHING * s->square[0])
+    if (!st && fabs(s->moment[0]) <= s->lost[2].all && s->lost[2].all <= KS_RATIO_NOTHING * s->square[0])
         s->moment[0] = 0;
     return st;
 }
