@@ -51,6 +51,8 @@ static const cli_option options[] = {
     {"center-target",  0, OPT_CHOICE, ARG(center_target),  "yes|no",
      "subtract the mean of the training targets (default: where the target is a column of INPUT)",
      yes_no, .bare = "yes"},
+    {"intercept",      0, OPT_FLAG,   ARG(intercept),      NULL,
+     "add an intercept without a penalty, as Ridge of scikit-learn has it"},
     {"standardize",    0, OPT_CHOICE, ARG(standardize),    "yes|no",
      "columns to mean 0 and standard deviation 1 (default: for a recommendation)", yes_no, .bare = "yes"},
     {"center",         0, OPT_FLAG,   ARG(center),         NULL,
@@ -130,6 +132,8 @@ static int check_recommendation(const ridge_args *a) {
 }
 
 static int check_lists(const ridge_args *a) {
+    if (a->intercept && a->center_target == RIDGE_NO)
+        return cli_error(EXIT_USAGE, "--intercept and --center-target=no cannot be combined");
     if (a->optimize == RIDGE_RECOMMEND) return check_recommendation(a);
     if (a->check)
         return cli_error(EXIT_USAGE, "--check is for a recommendation, without --features and --lambda; "
@@ -171,7 +175,9 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
         .activation = (kspec_ridge_activation)a->activation,
         .slope = a->slope,
         .standardize = a->standardize ? a->standardize == RIDGE_YES : recommend && untreated,
-        .center_target = a->center_target ? a->center_target == RIDGE_YES : a->in_table || recommend,
+        .intercept = a->intercept,
+        .center_target = a->intercept       ? 1
+                         : a->center_target ? a->center_target == RIDGE_YES : a->in_table || recommend,
         .test_fraction = a->test_fraction > 0   ? a->test_fraction
                          : recommend && !tested ? 0.3
                                                 : 0,
@@ -345,6 +351,7 @@ static json_t *to_json(const void *of) {
                           "seed", (json_int_t)r->a->common.seed, "points", points, "seconds", r->seconds);
     json_object_set_new(o, "activation", json_string(cli_choice_name(activations, r->a->activation)));
     json_object_set_new(o, "target_centered", json_boolean(make_opts(r->a).center_target));
+    json_object_set_new(o, "intercept", json_boolean(r->a->intercept));
     json_object_set_new(o, "standardized", json_boolean(make_opts(r->a).standardize));
     cli_set_reals(
         o, (cli_member[]){{"mean_train_mse", r->mean_train_mse}, {"mean_test_mse", r->mean_test_mse}, {0}});

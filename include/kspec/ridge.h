@@ -76,6 +76,9 @@ typedef struct {
     /* Without test rows: this share of the rows, between 0 and 1, which the seed draws, is the test set. */
     double test_fraction;
     size_t most_rows; /* of more training or test rows, so many that the seed draws; 0: all */
+    /* 1: the regression has an intercept without a penalty: features and targets are taken relative to their
+     * means over the training rows, as scikit-learn's Ridge does. Lambda is above 0 then. */
+    int intercept;
 } kspec_ridge_opts;
 
 /*

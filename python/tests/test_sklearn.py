@@ -59,19 +59,34 @@ def test_ridge_curve() -> None:
     X, X_test = random.normal(size=(300, 30)), random.normal(size=(200, 30))
     w = random.normal(size=30) / np.sqrt(30)
     y, y_test = np.tanh(2 * X @ w) + 0.3, np.tanh(2 * X_test @ w) + 0.3
-    counts, alphas, gamma = [100, 600], [0.01, 1.0], 0.2
-    curve = ridge_curve(X, y, X_test, y_test, n_components=counts, alpha=alphas, gamma=gamma)
-    for i, q in enumerate(counts):
-        for j, alpha in enumerate(alphas):
-            errors = []
-            for seed in range(10):
-                model = make_pipeline(
-                    RBFSampler(gamma=gamma, n_components=q, random_state=seed), Ridge(alpha=alpha)
-                )
-                model.fit(X, y)
-                errors.append([np.mean((model.predict(a) - b) ** 2) for a, b in ((X, y), (X_test, y_test))])
-            train, test = np.mean(errors, axis=0)
-            assert curve.train_mse[i, j] == pytest.approx(train, rel=0.1)
-            assert curve.test_mse[i, j] == pytest.approx(test, rel=0.1)
-    with pytest.raises(ValueError, match="even"):
-        ridge_curve(X, y, X_test, y_test, n_components=3)
+    counts, alphas = [101, 600], [0.01, 1.0]
+
+    def check(gamma: float, intercept: bool, shift: float, off: float) -> None:
+        curve = ridge_curve(
+            X,
+            y + shift,
+            X_test,
+            y_test + shift,
+            n_components=counts,
+            alpha=alphas,
+            gamma=gamma,
+            fit_intercept=intercept,
+        )
+        for i, q in enumerate(counts):
+            for j, alpha in enumerate(alphas):
+                errors = []
+                for seed in range(10):
+                    model = make_pipeline(
+                        RBFSampler(gamma=gamma, n_components=q, random_state=seed),
+                        Ridge(alpha=alpha, fit_intercept=intercept),
+                    )
+                    model.fit(X, y + shift)
+                    pairs = ((X, y), (X_test, y_test))
+                    errors.append([np.mean((model.predict(a) - b - shift) ** 2) for a, b in pairs])
+                train, test = np.mean(errors, axis=0)
+                assert curve.train_mse[i, j] == pytest.approx(train, rel=off)
+                assert curve.test_mse[i, j] == pytest.approx(test, rel=off)
+
+    check(0.2, True, 0, 0.05)
+    check(0.05, True, 5, 0.15)
+    check(0.05, False, 1, 0.16)
