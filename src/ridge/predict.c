@@ -25,7 +25,8 @@ kspec_status ks_ridge_check_lambda(const kspec_ridge *r, double lambda, kspec_er
     return ks_fail(err, KSPEC_E_ARG, "lambda %g is neither 0 nor between 1e-100 and 1e100", lambda);
 }
 
-kspec_status ks_ridge_check_lambdas(const kspec_ridge *r, const double *lambda, size_t count, kspec_error *err) {
+kspec_status ks_ridge_check_lambdas(const kspec_ridge *r, const double *lambda, size_t count,
+                                    kspec_error *err) {
     if (count == 0) return ks_fail(err, KSPEC_E_ARG, "the list of lambda is empty");
     kspec_status st = ks_check_pointer(err, lambda, "the list of lambda");
     for (size_t k = 0; k < count && !st; k++) st = ks_ridge_check_lambda(r, lambda[k], err);
