@@ -96,6 +96,9 @@ typedef struct {
     double std_error, ci_low, ci_high;
     /* the participation ratio of the matrix's own eigenvalues (trials averaged); NaN with missing entries */
     double naive;
+    /* is there any signal, and the z that says so; NaN where UNKNOWN */
+    kspec_evidence signal;
+    double signal_z;
     /* unbiased estimates of m(1), of m(1)^2 (not the square of the former), and of m(2) */
     double trace, trace_squared, second_moment;
     size_t curve_count;

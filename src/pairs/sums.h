@@ -31,6 +31,8 @@ typedef struct {
     double columns;
     /* 1: the columns have mean 0, and a row is left out of the mean as well */
     int centered;
+    /* same, and 1: nothing is left out, which takes half the products; the lists are then NULL */
+    int whole;
 } ks_two;
 
 /* The four sums, and t = sum of s_xz over the columns of the first */

@@ -387,6 +387,7 @@ TEST(calls_that_cannot_fail) {
     CHECK(!kspec_mpi() || kspec_mpi()[0]);
     CHECK(kspec_device_parse("tpu", &(kspec_device){0}, NULL) == KSPEC_E_ARG);
     CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);
+    CHECK(strcmp(kspec_evidence_name(KSPEC_EVIDENCE_WEAK), "weak") == 0);
     CHECK(strcmp(kspec_doubt_name(KSPEC_DOUBT_ONE_TRIAL), "one-trial") == 0);
     CHECK(kspec_doubt_text(&(kspec_doubt){.code = KSPEC_DOUBT_ONE_TRIAL}, names + sizeof names - 1, 1)[0] ==
           0);
