@@ -42,8 +42,8 @@ double ks_prior_variance(const ks_reduced *r, kspec_wls_prior prior, double shap
 
 /*
  * log p from the two sums; noise 0: integrated out. Where a curve follows nearly all points, nothing tells
- * noise from signal, and all large scales are alike. So the prior probability of a scale is the square of what
- * it leaves of the degrees of freedom.
+ * noise from signal, and all large scales are alike. So the prior probability of a scale is the square of
+ * what it leaves of the degrees of freedom.
  */
 static double log_likelihood(double log_variance, double q, double used, double n, double noise) {
     if (noise > 0) return -0.5 * log_variance - 0.5 * q / (noise * noise) - n * log(noise);

@@ -140,8 +140,8 @@ TEST(intercept) {
     }
 }
 
-/* Pairs with an intercept: two deltas, which are one far from the origin; and the regressions themselves. Targets
- * and rows far from zero make it matter. Fixed seeds: within 8% of the mean of 40 draws. */
+/* Pairs with an intercept: two deltas, which are one far from the origin; and the regressions themselves.
+ * Targets and rows far from zero make it matter. Fixed seeds: within 8% of the mean of 40 draws. */
 TEST(intercepts_of_regressions) {
     problem q = make_problem(12, 60, 41, 3), near = make_problem(12, 60, 41, 3);
     for (size_t k = 0; k < q.n * q.p; k++) q.X[k] += 50;
