@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+static const ks_kernel gaussian = {.kind = KSPEC_KERNEL_GAUSSIAN};
+
 typedef struct {
     ks_run run;
     ks_arena arena;
@@ -45,7 +47,7 @@ kspec_status bench_features_stages(size_t n, size_t p, size_t q, int repeats, be
     ks_fourier f;
     *out = (bench_stages){INFINITY, INFINITY, INFINITY, INFINITY};
     kspec_status st = lay_out(&d, n, p, q, err);
-    if (!st) st = ks_fourier_draw(&f, KSPEC_KERNEL_GAUSSIAN, p, q, 0, 0, &d.arena, err);
+    if (!st) st = ks_fourier_draw(&f, &gaussian, p, q, 0, 0, &d.arena, err);
     const kspec_kernel_opts opts = {.size = sizeof opts, .features = q, .threads = 1};
     const kspec_matrix x = {d.in.x, n, p, (ptrdiff_t)p, 1};
     if (!st) st = ks_blas_enter(1, err);
@@ -81,7 +83,7 @@ kspec_status bench_gram_stages(size_t n, size_t p, int repeats, bench_stages *ou
     kspec_status st = lay_out(&d, n, p, half, err);
     if (!st) st = ks_blas_enter(1, err);
     int entered = !st;
-    if (!st) st = ks_gram_open(&g, &d.run, &d.in, KSPEC_KERNEL_GAUSSIAN, 0, &d.arena, err);
+    if (!st) st = ks_gram_open(&g, &d.run, &d.in, &gaussian, 0, &d.arena, err);
     for (int r = 0; r < repeats && !st; r++) {
         double t[5] = {ks_now()};
         memset(d.result, 0, n * half * sizeof *d.result);

@@ -8,9 +8,9 @@ typedef struct {
     cli_common common;
     unsigned methods;
     cli_sigma sigma;
-    double gamma, stop, tolerance, memory;
+    double gamma, nu, stop, tolerance, error, memory;
     size_t features, sample;
-    int kernel, standardize, minmax, gram, sample_first, updates, repeat, draws, device;
+    int kernel, frequencies, standardize, minmax, unit, gram, sample_first, updates, repeat, draws, device;
 } norm_args;
 
 #define ARG(field) offsetof(norm_args, field)
@@ -30,7 +30,14 @@ static const cli_choice kernels[] = {
     {"gaussian", KSPEC_KERNEL_GAUSSIAN},
     {"laplace",  KSPEC_KERNEL_LAPLACE},
     {"cauchy",   KSPEC_KERNEL_CAUCHY},
+    {"matern",   KSPEC_KERNEL_MATERN},
     {0},
+};
+static const cli_choice frequencies[] = {
+    {"iid", KSPEC_FREQUENCIES_IID}, {"orthogonal", KSPEC_FREQUENCIES_ORTHOGONAL}, {0},
+};
+static const cli_choice units[] = {
+    {"rows", KSPEC_SCALING_UNIT_ROWS}, {"cols", KSPEC_SCALING_UNIT_COLS}, {0},
 };
 static const cli_choice median[] = {{"median", 0}, {0}};
 
@@ -41,17 +48,25 @@ static const cli_option options[] = {
     {"sigma",        0, OPT_SIGMA,  ARG(sigma),        "S",
      "bandwidth of the kernel: a number, or median, of the distances (the default)", median},
     {"gamma",        0, OPT_DOUBLE, ARG(gamma),        "G",
-     "instead of --sigma: 1/(2 S^2); laplace 1/S, cauchy 1/S^2", .positive = 1},
+     "instead of --sigma: 1/(2 S^2); laplace and matern 1/S, cauchy 1/S^2", .positive = 1},
     {"kernel",       0, OPT_CHOICE, ARG(kernel),       "K",
-     "gaussian (the default), laplace or cauchy", kernels},
+     "gaussian (the default), laplace, cauchy or matern", kernels},
+    {"nu",           0, OPT_DOUBLE, ARG(nu),           "V",
+     "smoothness of the matern kernel (default 1.5)", .positive = 1},
+    {"frequencies",  0, OPT_CHOICE, ARG(frequencies),  "F",
+     "of the random features: iid (the default) or orthogonal", frequencies},
     {"standardize",  0, OPT_FLAG,   ARG(standardize),  NULL,
      "scale each column to mean 0 and standard deviation 1"},
     {"minmax",       0, OPT_FLAG,   ARG(minmax),       NULL,
      "scale each column to the range 0 to 1"},
+    {"unit",         0, OPT_CHOICE, ARG(unit),         "WHAT",
+     "scale each of the rows, or cols, to length 1", units},
     {"gram",         0, OPT_FLAG,   ARG(gram),         NULL,
      "INPUT is the Gram matrix itself"},
-    {"features",     0, OPT_SIZE,   ARG(features),     "q",
-     "random features (default 256)", .min = 1},
+    {"features",     0, OPT_BLOCK,  ARG(features),     "q",
+     "random features (default 256), or auto: as many as --error needs"},
+    {"error",        0, OPT_DOUBLE, ARG(error),        "E",
+     "with --features auto: the relative error wanted of rff-power (default 0.05)", .positive = 1},
     {"sample",       0, OPT_SIZE,   ARG(sample),       "r",
      "rows that the Nystrom methods sample (default 1000, or all)", .min = 1},
     {"sample-first", 0, OPT_FLAG,   ARG(sample_first), NULL,
@@ -77,16 +92,24 @@ static const cli_option options[] = {
 static int check(norm_args *a) {
     const cli_common *c = &a->common;
     int scaled = cli_given(c, "sigma") || a->gamma > 0;
-    if (!a->methods) a->methods = KSPEC_NORM_METHOD_LANCZOS | (a->gram ? 0 : KSPEC_NORM_METHOD_RFF_DEBIASED);
+    const int debiased = a->frequencies == KSPEC_FREQUENCIES_IID && a->features != KSPEC_BLOCK_AUTO;
+    if (!a->methods)
+        a->methods = KSPEC_NORM_METHOD_LANCZOS | (a->gram    ? 0
+                                                  : debiased ? KSPEC_NORM_METHOD_RFF_DEBIASED
+                                                             : KSPEC_NORM_METHOD_RFF_POWER);
     if (!a->gram && !scaled) a->sigma.median = 1;
-    if (a->standardize && a->minmax)
-        return cli_error(EXIT_USAGE, "norm: only one of --standardize and --minmax can be given");
+    if (a->standardize + a->minmax + (a->unit != 0) > 1)
+        return cli_error(EXIT_USAGE, "norm: only one of --standardize, --minmax and --unit can be given");
+    if (a->error > 0 && a->features != KSPEC_BLOCK_AUTO)
+        return cli_error(EXIT_USAGE,
+                         "--error: a wanted error chooses the features; it needs --features auto");
     if (!(a->memory >= 0 && a->memory <= 1e9))
         return cli_error(EXIT_USAGE, "--memory: %g is not between 0 and 1e9", a->memory);
     return EXIT_DONE;
 }
 
 static kspec_norm_opts make_opts(const norm_args *a) {
+    const int choose = a->features == KSPEC_BLOCK_AUTO;
     return (kspec_norm_opts){
         .size = sizeof(kspec_norm_opts),
         .methods = a->methods,
@@ -95,11 +118,16 @@ static kspec_norm_opts make_opts(const norm_args *a) {
         .sigma = a->sigma.value,
         .median_sigma = a->sigma.median,
         .gamma = a->gamma,
+        .nu = a->nu,
+        .frequencies = (kspec_frequencies)a->frequencies,
         .scaling = a->standardize ? KSPEC_SCALING_STANDARDIZE
                    : a->minmax    ? KSPEC_SCALING_MINMAX
-                                  : KSPEC_SCALING_NONE,
+                                  : (kspec_scaling)a->unit, /* not given: none */
         .gram = a->gram,
-        .features = a->features,
+        .features = choose ? 0 : a->features,
+        .error = !choose        ? 0
+                 : a->error > 0 ? a->error
+                                : 0.05,
         .sample = a->sample,
         .sample_first = a->sample_first,
         .updates = a->updates,
@@ -175,12 +203,19 @@ static json_t *to_json(const void *result) {
     const kspec_norm_result *r = u->r;
     json_t *list = json_array();
     for (size_t k = 0; k < r->count; k++) json_array_append_new(list, entry_json(a, r->entries[k], r));
-    const char *scaling = a->standardize ? "standardize" : a->minmax ? "minmax" : "none";
+    const char *scaling = a->standardize                       ? "standardize"
+                          : a->minmax                          ? "minmax"
+                          : a->unit == KSPEC_SCALING_UNIT_ROWS ? "unit-rows"
+                          : a->unit == KSPEC_SCALING_UNIT_COLS ? "unit-cols"
+                                                               : "none";
     json_t *o = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:f}", "scaling", scaling, "rows",
                           (json_int_t)r->n, "cols", (json_int_t)r->p, "kernel",
                           a->gram ? json_null() : json_string(cli_choice_name(kernels, a->kernel)), "sigma",
                           cli_real(r->sigma), "gamma", cli_real(r->gamma), "seed", (json_int_t)a->common.seed,
                           "results", list, "seconds", r->seconds);
+    json_object_set_new(o, "nu", cli_real(r->nu));
+    json_object_set_new(o, "frequencies", json_string(cli_choice_name(frequencies, a->frequencies)));
+    json_object_set_new(o, "expected_error", cli_real(r->expected_error));
     cli_device_keys(&r->device, o);
     return o;
 }
@@ -199,22 +234,37 @@ static void print_entry(FILE *f, const kspec_norm_entry *e) {
             26 + wide, range, e->iterations, residual, e->seconds, 9 + (strstr(bound, "±") != NULL), bound);
 }
 
+/* The features of rff-power */
+static size_t chosen(const kspec_norm_result *r) {
+    size_t features = 0;
+    for (size_t k = 0; k < r->count; k++)
+        if (r->entries[k]->features) features = r->entries[k]->features;
+    return features;
+}
+
 static void print_table(FILE *f, const void *result) {
+    char nu[40] = "";
     const output *u = result;
     const norm_args *a = u->a;
     const kspec_norm_result *r = u->r;
     cli_print_shape(f, &a->common, u->d, NULL);
+    if (isfinite(r->nu)) snprintf(nu, sizeof nu, ", nu = %.6g", r->nu);
     if (a->gram)
         fputs("spectral norm of the Gram matrix given\n\n", f);
     else
-        fprintf(f, "spectral norm of the %s Gram matrix, sigma = %.6g%s\n\n",
-                cli_choice_name(kernels, a->kernel), r->sigma,
-                a->standardize ? ", columns standardised"
-                : a->minmax    ? ", columns scaled to 0 … 1"
-                               : "");
+        fprintf(f, "spectral norm of the %s Gram matrix, sigma = %.6g%s%s\n\n",
+                cli_choice_name(kernels, a->kernel), r->sigma, nu,
+                a->standardize                       ? ", columns standardised"
+                : a->minmax                          ? ", columns scaled to 0 … 1"
+                : a->unit == KSPEC_SCALING_UNIT_ROWS ? ", rows of length 1"
+                : a->unit == KSPEC_SCALING_UNIT_COLS ? ", columns of length 1"
+                                                     : "");
     fprintf(f, "%s%-13s %14s  %-26s %5s  %9s  %9s  %9s%s\n", cli_bold(&a->common), "method", "norm",
             "95% interval, or ± spread", "iter.", "residual", "seconds", "bound", cli_plain(&a->common));
     for (size_t k = 0; k < r->count; k++) print_entry(f, r->entries[k]);
+    if (isfinite(r->expected_error))
+        fprintf(f, "\n%zu features, for an expected error of rff-power of %.2g%%\n", chosen(r),
+                100 * r->expected_error);
     if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\nproducts and features on %s\n", r->device.name);
 }
 
@@ -227,7 +277,7 @@ static int run(void *args) {
     int status = check(a);
     if (!status) status = cli_read(&a->common, &d);
     if (status) return status;
-    cli_note_treatment(&a->common, NULL, a->standardize, a->standardize || a->minmax);
+    cli_note_treatment(&a->common, NULL, a->standardize, a->standardize || a->minmax || a->unit);
     kspec_norm_opts o = make_opts(a);
     o.data_memory = d->memory;
     kspec_norm_result *r = NULL;
@@ -261,10 +311,10 @@ static const cli_column columns[] = {
 const cli_command cmd_norm = {
     .name = "norm",
     .summary = "spectral norm of the Gram matrix of a kernel",
-    .synopsis =
-        "norm INPUT [--method LIST] [--sigma S|median | --gamma G] [--kernel K] [--standardize|--minmax] "
-        "[--features q] [--sample r] [--updates t] [OPTIONS]\n"
-        "norm INPUT --gram [--method LIST] [OPTIONS]",
+    .synopsis = "norm INPUT [--method LIST] [--sigma S|median | --gamma G] [--kernel K] "
+                "[--standardize|--minmax|--unit WHAT] "
+                "[--features q] [--sample r] [--updates t] [OPTIONS]\n"
+                "norm INPUT --gram [--method LIST] [OPTIONS]",
     .description = "Estimates the largest eigenvalue of K_ij = k(x_i, x_j), x_i the rows of INPUT, exactly "
                    "(eigen, lanczos,\n"
                    "power), from a sample of the rows (nystrom) or from random Fourier features (rff-...).\n"

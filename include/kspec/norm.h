@@ -19,6 +19,8 @@ typedef struct {
     int threads;
     kspec_progress progress;
     double gamma; /* another way to say sigma, which must be 0 then: see kspec_kernel */
+    double nu;    /* the smoothness of KSPEC_KERNEL_MATERN, above 0 and at most 100,000; default 1.5 */
+    kspec_frequencies frequencies; /* of kspec_features() */
 } kspec_kernel_opts;
 
 /*
@@ -90,6 +92,12 @@ typedef struct {
     kspec_device device;
     /* Where x is; from a GPU it is copied to the host, where it is scaled and centred. */
     kspec_memory data_memory;
+    double nu; /* the smoothness of KSPEC_KERNEL_MATERN, above 0 and at most 100,000; default 1.5 */
+    /* ORTHOGONAL is for RFF_POWER and RFF_NYSTROM: RFF_DEBIASED needs independent features. */
+    kspec_frequencies frequencies;
+    /* Chooses q for this relative error of RFF_POWER, above 0 and below 1: `features` is then that of the
+     * first pilot run. See kspec_norm(). */
+    double error;
 } kspec_norm_opts;
 
 /* One draw of features and samples. The interval is that of RFF_DEBIASED, else NaN. */
@@ -109,9 +117,11 @@ typedef struct {
     double iterations;
     double residual; /* |K v - value v| / value of the vector v that was found; NaN for RFF_DEBIASED */
     /* RFF_POWER, RFF_NYSTROM: with a probability of 95% sigma_1(Z)^2 is within this of |K|, of (n/r) |K_r|
-     * for RFF_NYSTROM. NaN where it exceeds n, which says nothing, and for the other methods. */
+     * for RFF_NYSTROM (Theorem 2.1). POWER: |K| is above the value by less, over random starts (Theorem 2.5).
+     * NaN where it exceeds n, which says nothing, and for the other methods. */
     double bound;
-    int has_bound; /* 1 for RFF_POWER and RFF_NYSTROM, even where `bound` is NaN */
+    /* 1 for POWER and, with independent frequencies, RFF_POWER and RFF_NYSTROM, even where `bound` is NaN */
+    int has_bound;
     /* RFF_POWER, RFF_NYSTROM, q <= 1024: the debiased estimate by low orders from the same Z; else NaN. */
     double debiased;
     int order; /* RFF_DEBIASED: the order k at which the value was read (of the first draw); else 0 */
@@ -130,6 +140,9 @@ typedef struct {
     kspec_device_used device; /* where products with K and features were made */
     size_t doubt_count;       /* see kspec/doubt.h; of an entry, `where` is the name of its method */
     kspec_doubt **doubts;
+    double nu; /* of the Matern kernel, else NaN */
+    /* The relative error that is expected of RFF_POWER at the q chosen for opts.error; else NaN. */
+    double expected_error;
 } kspec_norm_result;
 
 /*

@@ -15,12 +15,15 @@ from ._errors import error_of
 from ._files import read
 from ._library import library
 
-Kernel = Literal["gaussian", "laplace", "cauchy"]
+Kernel = Literal["gaussian", "laplace", "cauchy", "matern"]
+Frequencies = Literal["iid", "orthogonal"]
 _KERNELS = {
     "gaussian": h.KSPEC_KERNEL_GAUSSIAN,
     "laplace": h.KSPEC_KERNEL_LAPLACE,
     "cauchy": h.KSPEC_KERNEL_CAUCHY,
+    "matern": h.KSPEC_KERNEL_MATERN,
 }
+_FREQUENCIES = {"iid": h.KSPEC_FREQUENCIES_IID, "orthogonal": h.KSPEC_FREQUENCIES_ORTHOGONAL}
 
 
 def _kernel_call(
@@ -30,12 +33,16 @@ def _kernel_call(
     kernel: str,
     sigma: Any,
     gamma: float | None,
+    nu: float | None,
+    frequencies: str,
     seed: int,
     threads: int,
     progress: Progress,
 ) -> np.ndarray[Any, Any]:
     if kernel not in _KERNELS:
         raise ValueError(f"kernel: {kernel!r} must be one of {', '.join(_KERNELS)}")
+    if frequencies not in _FREQUENCIES:
+        raise ValueError(f"frequencies: {frequencies!r} must be one of {', '.join(_FREQUENCIES)}")
     if isinstance(x, (str, os.PathLike)):
         x = read(x, nan="error")
     a = _arrays.to_array("x", x)[0]
@@ -48,6 +55,8 @@ def _kernel_call(
         median_sigma=int(sigma == "median"),
         sigma=0.0 if sigma is None or sigma == "median" else above_zero("sigma", sigma),
         gamma=0.0 if gamma is None else above_zero("gamma", gamma),
+        nu=0.0 if nu is None else above_zero("nu", nu),
+        frequencies=_FREQUENCIES[frequencies],
         features=width or 0,
         seed=_whole("seed", seed, 0),
         threads=_whole("threads", threads, 0, 1024),
@@ -73,18 +82,23 @@ def features(
     kernel: Kernel = "gaussian",
     sigma: float | Literal["median"] | None = None,
     gamma: float | None = None,
+    nu: float | None = None,
+    frequencies: Frequencies = "iid",
     seed: int = 0,
     threads: int = 0,
     progress: Progress = None,
 ) -> np.ndarray[Any, Any]:
     """q random Fourier features of each row of x: Z with Z Z^T near the Gram matrix, without bias.
 
-    The kernel is exp(-gamma |x-y|^2), gamma = 1/(2 sigma^2), or another one; sigma is 1 by default. Feature j
+    The kernel is exp(-gamma |x-y|^2), gamma = 1/(2 sigma^2), or another one; sigma is 1 by default. nu is the
+    smoothness of matern, 1.5 by default. Orthogonal frequencies are closer to the kernel. Feature j
     is the same whatever q is, and the same for every x of as many columns; a row's features do not depend on
     the other rows. x may be the name of a file.
     """
     q = _whole("q", q, 1)
-    return _kernel_call("kspec_features", x, q, kernel, sigma, gamma, seed, threads, progress)
+    return _kernel_call(
+        "kspec_features", x, q, kernel, sigma, gamma, nu, frequencies, seed, threads, progress
+    )
 
 
 def gram(
@@ -93,9 +107,10 @@ def gram(
     kernel: Kernel = "gaussian",
     sigma: float | Literal["median"] | None = None,
     gamma: float | None = None,
+    nu: float | None = None,
     seed: int = 0,
     threads: int = 0,
     progress: Progress = None,
 ) -> np.ndarray[Any, Any]:
     """The Gram matrix K_ij = k(x_i, x_j) of the rows of x, an array or the name of a file."""
-    return _kernel_call("kspec_gram", x, None, kernel, sigma, gamma, seed, threads, progress)
+    return _kernel_call("kspec_gram", x, None, kernel, sigma, gamma, nu, "iid", seed, threads, progress)

@@ -24,6 +24,7 @@ const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {
     [KS_STREAM_GROUPS]        = {1900000001, 1},
 
     [KS_STREAM_FREQUENCIES]   = {2200000000, HUNDRED_MILLION},
+    [KS_STREAM_SCALES]        = {3400000000, HUNDRED_MILLION},
     [KS_STREAM_TURNS]         = {2300000000, HUNDRED_MILLION},
     [KS_STREAM_MEDIAN]        = {4100000000, 1},
 
@@ -43,6 +44,8 @@ const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {
     [KS_STREAM_CHECK]         = {6 * TERA + 2, 1},
     [KS_STREAM_PERMUTED]      = {6 * TERA + 3, 1},
     [KS_STREAM_BLOCKS]        = {6 * TERA + 4, 1},
+
+    [KS_STREAM_RESERVOIR]     = {34 * TERA, 256 * TERA},
 
     [KS_STREAM_LEARN]         = {(uint64_t)1 << 62, (uint64_t)1 << 62},
 };

@@ -30,8 +30,12 @@ typedef enum {
     /* spectrum: all draws of moments; which group each row is in */
     KS_STREAM_DRAWS,
     KS_STREAM_GROUPS,
-    /* features: frequencies and phases of draw k; the rows of which a median distance is taken */
+    /*
+     * features: frequencies and phases of draw k, and what scales its frequencies; the rows of which a median
+     * distance is taken
+     */
     KS_STREAM_FREQUENCIES,
+    KS_STREAM_SCALES,
     KS_STREAM_TURNS,
     KS_STREAM_MEDIAN,
     /*
@@ -59,6 +63,8 @@ typedef enum {
     KS_STREAM_PERMUTED,
     /* blocks: pairs of rows that are compared with those that follow each other */
     KS_STREAM_BLOCKS,
+    /* accumulator: row i of its stream is kept by number i */
+    KS_STREAM_RESERVOIR,
     /* learn: see ks_learn_stream() */
     KS_STREAM_LEARN,
     KS_STREAM_COUNT

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "base/streams.h"
 #include "checks/check.h"
+#include "dimension/set.h"
 #include "dimension/signal.h"
 #include "dimension/target.h"
 #include "moments/doubts.h"
@@ -62,6 +63,19 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     if (!st) st = ks_second_make(&sums, &m, o->splits, o->seed, s, arena, err);
     if (!st && evidence) st = ks_evidence_make(&rest, &m, o->seed, evidence, err);
     return st;
+}
+
+kspec_status ks_dimension_set(const ks_second *s, ks_dimensionality *d, kspec_dimension_result *r,
+                              ks_arena *arena, kspec_error *err) {
+    kspec_status st = ks_ratio_errors(s, d, arena, err);
+    if (st) return st;
+    r->naive = s->naive;
+    r->trace = ldexp(s->trace[0], 2 * s->exponent);
+    r->trace_squared = ldexp(s->square[0], 4 * s->exponent);
+    r->second_moment = ldexp(s->moment[0], 4 * s->exponent);
+    r->dimension = d->value, r->std_error = d->bar.std_error;
+    r->ci_low = d->bar.low, r->ci_high = d->bar.high;
+    return KSPEC_OK;
 }
 
 /* ---- the curve ---- */
@@ -218,14 +232,8 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
             err, "target", NULL,
             ks_fail(err, KSPEC_E_ARG, "a target and missing entries (pairwise) cannot be combined"));
     r->P = phi[0].rows, r->Q = phi[0].cols, r->trials = ntrials, r->center = o->center;
-    r->naive = s.naive;
-    r->trace = ldexp(s.trace[0], 2 * s.exponent);
-    r->trace_squared = ldexp(s.square[0], 4 * s.exponent);
-    r->second_moment = ldexp(s.moment[0], 4 * s.exponent);
     ks_dimensionality d;
-    st = ks_ratio_errors(&s, &d, arena, err);
-    r->dimension = d.value, r->std_error = d.bar.std_error;
-    r->ci_low = d.bar.low, r->ci_high = d.bar.high;
+    st = ks_dimension_set(&s, &d, r, arena, err);
     const ks_labels of = {s.P, s.Q, o->row_groups != NULL, o->col_groups != NULL,
                           o->center == KSPEC_CENTER_COLS};
     if (!st) ks_doubt_dominated(KS_DOUBTS(r), "the dimension", &d.bar, &of);

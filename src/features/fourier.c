@@ -9,7 +9,64 @@
 
 static const double TURN = 6.283185307179586;
 
-kspec_status ks_fourier_draw(ks_fourier *f, kspec_kernel kernel, size_t p, size_t q, uint64_t seed,
+/*
+ * Rows w_1 ... w_count <= p of p normals each: their directions become those of Gram and Schmidt, twice, for
+ * rounding; their lengths stay. Each direction is uniform, and independent of the lengths, so that each row
+ * is normal as before; and it depends on the rows before it alone.
+ */
+static void make_orthogonal(double *W, size_t count, size_t p) {
+    for (size_t j = 0; j < count; j++) {
+        double *w = W + j * p;
+        const double length = sqrt(ks_dot(p, w, w));
+        for (int pass = 0; pass < 2; pass++)
+            for (size_t i = 0; i < j; i++) {
+                const double *v = W + i * p;
+                const double c = ks_dot(p, v, w) / ks_dot(p, v, v);
+                for (size_t l = 0; l < p; l++) w[l] -= c * v[l];
+            }
+        const double rest = sqrt(ks_dot(p, w, w));
+        for (size_t l = 0; l < p && rest > 0; l++) w[l] *= length / rest;
+    }
+}
+
+/* Each frequency twice, a quarter of a turn apart: a cosine and a sine, whose squares add up to 1 */
+static void make_pairs(ks_fourier *f) {
+    for (size_t j = f->q; j-- > 1;) memmove(f->W + j * f->p, f->W + j / 2 * f->p, f->p * sizeof *f->W);
+    for (size_t j = 1; j < f->q; j += 2) f->b[j] = f->b[j - 1] + (f->b[j - 1] < 0.75 ? 0.25 : -0.75);
+}
+
+/*
+ * G ~ Gamma(nu), feature j of a draw: Marsaglia and Tsang's method, which takes a try in 95% of cases and for
+ * nu < 1 is that of nu + 1 times u^(1/nu). Feature j has the numbers SPAN j ... of the stream.
+ */
+static double gamma_variate(double nu, size_t j, uint64_t seed, uint64_t stream) {
+    enum { TRIES = 32, SPAN = 2 * TRIES + 4 };
+    double z[TRIES], u[TRIES + 4];
+    kspec_random_normal(seed, stream, SPAN * (uint64_t)j, TRIES, z);
+    kspec_random_uniform(seed, stream, SPAN * (uint64_t)j + TRIES, TRIES + 4, u);
+    const double d = (nu < 1 ? nu + 1 : nu) - 1.0 / 3, c = 1 / sqrt(9 * d);
+    double G = d;
+    for (int k = 0; k < TRIES; k++) {
+        const double t = 1 + c * z[k], v = t * t * t;
+        if (t > 0 && log(u[k]) < z[k] * z[k] / 2 + d - d * v + d * log(v)) {
+            G = d * v;
+            break;
+        }
+    }
+    return nu < 1 ? G * pow(u[TRIES], 1 / nu) : G;
+}
+
+/* w sqrt(2 nu/chi^2), one chi^2 = 2G of 2 nu degrees of freedom for each row. Of heavy tails, phases of 1e12
+ * turns are as random as those beyond. */
+static void scale_by_student(double *W, double nu, size_t p, size_t q, uint64_t seed, uint64_t draw) {
+    const uint64_t stream = ks_stream(KS_STREAM_SCALES, draw);
+    for (size_t j = 0; j < q; j++) {
+        const double scale = fmin(sqrt(nu / gamma_variate(nu, j, seed, stream)), 1e12);
+        for (size_t l = 0; l < p; l++) W[j * p + l] *= scale;
+    }
+}
+
+kspec_status ks_fourier_draw(ks_fourier *f, const ks_kernel *kernel, size_t p, size_t q, uint64_t seed,
                              uint64_t draw, ks_arena *arena, kspec_error *err) {
     size_t count = ks_size(q, p);
     *f = (ks_fourier){.p = p, .q = q};
@@ -19,12 +76,20 @@ kspec_status ks_fourier_draw(ks_fourier *f, kspec_kernel kernel, size_t p, size_
     f->b = ks_arena_alloc(arena, q, sizeof *f->b);
     if (arena->failed) return ks_nomem(err, "the frequencies of the features", arena->failed);
     kspec_random_uniform(seed, ks_stream(KS_STREAM_TURNS, draw), 0, q, f->b);
-    (kernel == KSPEC_KERNEL_GAUSSIAN ? kspec_random_normal : kspec_random_uniform)(
-        seed, ks_stream(KS_STREAM_FREQUENCIES, draw), 0, count, f->W);
+    const kspec_kernel kind = kernel->kind;
+    const int normal = kind == KSPEC_KERNEL_GAUSSIAN || kind == KSPEC_KERNEL_MATERN;
+    const int orthogonal = kernel->frequencies == KSPEC_FREQUENCIES_ORTHOGONAL;
+    const size_t different = orthogonal ? (q + 1) / 2 : q;
+    (normal ? kspec_random_normal : kspec_random_uniform)(seed, ks_stream(KS_STREAM_FREQUENCIES, draw), 0,
+                                                          different * p, f->W);
+    for (size_t j = 0; j < different && orthogonal; j += p)
+        make_orthogonal(f->W + j * p, different - j < p ? different - j : p, p);
+    if (kind == KSPEC_KERNEL_MATERN) scale_by_student(f->W, kernel->nu, p, different, seed, draw);
+    if (orthogonal) make_pairs(f);
     for (size_t k = 0; k < count; k++) {
         double w = f->W[k], u = w - 0.5; /* distribution functions, inverted */
-        if (kernel == KSPEC_KERNEL_LAPLACE) w = tan(TURN / 2 * u);
-        if (kernel == KSPEC_KERNEL_CAUCHY) w = copysign(log1p(-2 * fabs(u)), u);
+        if (kind == KSPEC_KERNEL_LAPLACE) w = tan(TURN / 2 * u);
+        if (kind == KSPEC_KERNEL_CAUCHY) w = copysign(log1p(-2 * fabs(u)), u);
         f->W[k] = w / TURN;
     }
     return KSPEC_OK;

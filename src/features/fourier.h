@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "simd/simd.h"
-#include "kspec/kernel.h"
+#include "features/kernel.h"
 
 /* q features of points in p dimensions, in units of sigma. Phases are in turns. */
 typedef struct {
@@ -14,7 +14,7 @@ typedef struct {
 } ks_fourier;
 
 /* Draws them by (seed, draw); feature j does not depend on q. */
-kspec_status ks_fourier_draw(ks_fourier *f, kspec_kernel kernel, size_t p, size_t q, uint64_t seed,
+kspec_status ks_fourier_draw(ks_fourier *f, const ks_kernel *kernel, size_t p, size_t q, uint64_t seed,
                              uint64_t draw, ks_arena *arena, kspec_error *err);
 
 /*

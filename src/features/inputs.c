@@ -26,6 +26,17 @@ static void scale_column(ks_inputs *in, size_t l, kspec_scaling scaling) {
     for (size_t i = 0; i < n; i++) x[i * p] = (x[i * p] - mean) / sqrt(square);
 }
 
+/* x over its length, in units of the largest entry so that no square over- or underflows; 0 stays 0 */
+static void scale_to_unit(double *x, size_t count, size_t stride) {
+    double largest = 0, square = 0;
+    for (size_t k = 0; k < count; k++) largest = fmax(largest, fabs(x[k * stride]));
+    for (size_t k = 0; k < count && largest > 0; k++) {
+        x[k * stride] = x[k * stride] / largest;
+        square += x[k * stride] * x[k * stride];
+    }
+    for (size_t k = 0; k < count && largest > 0; k++) x[k * stride] /= sqrt(square);
+}
+
 kspec_status ks_inputs_copy(const kspec_matrix *x, kspec_scaling scaling, ks_inputs *in, ks_arena *arena,
                             kspec_error *err) {
     kspec_status st = ks_matrix_check(x, "the matrix", err);
@@ -34,8 +45,12 @@ kspec_status ks_inputs_copy(const kspec_matrix *x, kspec_scaling scaling, ks_inp
     in->x = ks_arena_alloc(arena, ks_size(in->n, in->p), sizeof(double));
     if (!in->x) return ks_nomem(err, "a copy of the rows", arena->failed);
     if ((st = ks_matrix_copy(x, 0, in->n, "the matrix", in->x, err))) return st;
-    if (scaling != KSPEC_SCALING_NONE)
-        for (size_t l = 0; l < in->p; l++) scale_column(in, l, scaling);
+    const int columns = scaling == KSPEC_SCALING_STANDARDIZE || scaling == KSPEC_SCALING_MINMAX;
+    for (size_t l = 0; l < in->p && columns; l++) scale_column(in, l, scaling);
+    for (size_t l = 0; l < in->p && scaling == KSPEC_SCALING_UNIT_COLS; l++)
+        scale_to_unit(in->x + l, in->n, in->p);
+    for (size_t i = 0; i < in->n && scaling == KSPEC_SCALING_UNIT_ROWS; i++)
+        scale_to_unit(in->x + i * in->p, in->p, 1);
     return KSPEC_OK;
 }
 

@@ -1,13 +1,26 @@
 #include "features/kernel.h"
 
 #include "base/error.h"
+#include "features/matern.h"
 
 #include <math.h>
 
-kspec_status ks_kernel_check(kspec_kernel kernel, kspec_error *err) {
-    return (size_t)kernel <= KSPEC_KERNEL_CAUCHY
-               ? KSPEC_OK
-               : ks_fail(err, KSPEC_E_ARG, "unknown kernel %d", (int)kernel);
+kspec_status ks_kernel_check(ks_kernel *k, kspec_error *err) {
+    if ((size_t)k->kind > KSPEC_KERNEL_MATERN)
+        return ks_fail(err, KSPEC_E_ARG, "unknown kernel %d", (int)k->kind);
+    const int matern = k->kind == KSPEC_KERNEL_MATERN;
+    if (k->nu != 0 && !matern)
+        return ks_about(err, "nu", NULL, ks_fail(err, KSPEC_E_ARG, "nu %g is for the Matern kernel", k->nu));
+    if (!(k->nu >= 0 && k->nu <= KS_MATERN_SMOOTHEST))
+        return ks_fail(err, KSPEC_E_ARG, "nu %g is not above 0 and at most %g", k->nu, KS_MATERN_SMOOTHEST);
+    if (k->nu == 0) k->nu = 1.5;
+    if ((size_t)k->frequencies > KSPEC_FREQUENCIES_ORTHOGONAL)
+        return ks_fail(err, KSPEC_E_ARG, "unknown frequencies %d", (int)k->frequencies);
+    if (k->frequencies == KSPEC_FREQUENCIES_ORTHOGONAL && !matern && k->kind != KSPEC_KERNEL_GAUSSIAN)
+        return ks_about(
+            err, "frequencies", NULL,
+            ks_fail(err, KSPEC_E_ARG, "orthogonal frequencies are for the Gaussian and the Matern kernel"));
+    return KSPEC_OK;
 }
 
 kspec_status ks_bandwidth_check(const ks_bandwidth *b, kspec_error *err) {
@@ -26,13 +39,17 @@ kspec_status ks_bandwidth_check(const ks_bandwidth *b, kspec_error *err) {
     return KSPEC_OK;
 }
 
+static int by_length(kspec_kernel kernel) {
+    return kernel == KSPEC_KERNEL_LAPLACE || kernel == KSPEC_KERNEL_MATERN;
+}
+
 static double to_sigma(kspec_kernel kernel, double gamma) {
-    if (kernel == KSPEC_KERNEL_LAPLACE) return 1 / gamma;
+    if (by_length(kernel)) return 1 / gamma;
     return 1 / sqrt(kernel == KSPEC_KERNEL_CAUCHY ? gamma : 2 * gamma);
 }
 
 double ks_gamma(kspec_kernel kernel, double sigma) {
-    if (kernel == KSPEC_KERNEL_LAPLACE) return 1 / sigma;
+    if (by_length(kernel)) return 1 / sigma;
     return 1 / (kernel == KSPEC_KERNEL_CAUCHY ? sigma * sigma : 2 * sigma * sigma);
 }
 

@@ -3,8 +3,15 @@
 
 #include "features/inputs.h"
 
-/* KSPEC_E_ARG, "unknown kernel 7", unless it is one. */
-kspec_status ks_kernel_check(kspec_kernel kernel, kspec_error *err);
+/* A kernel, and how its frequencies are drawn */
+typedef struct {
+    kspec_kernel kind;
+    double nu; /* of MATERN */
+    kspec_frequencies frequencies;
+} ks_kernel;
+
+/* KSPEC_E_ARG, "unknown kernel 7", unless it is one; fills in the default of nu. */
+kspec_status ks_kernel_check(ks_kernel *kernel, kspec_error *err);
 
 /* At most one of the three is given: sigma or gamma above 0, or median = 1. None: sigma = 1. */
 typedef struct {
@@ -18,5 +25,5 @@ kspec_status ks_bandwidth_check(const ks_bandwidth *b, kspec_error *err);
 kspec_status ks_bandwidth_sigma(const ks_bandwidth *b, kspec_kernel kernel, const ks_inputs *rows,
                                 uint64_t seed, double *sigma, kspec_error *err);
 
-/* gamma of a kernel with this sigma: 1/(2 sigma^2), Laplace 1/sigma, Cauchy 1/sigma^2. */
+/* gamma of a kernel with this sigma: 1/(2 sigma^2), Laplace and Matern 1/sigma, Cauchy 1/sigma^2. */
 double ks_gamma(kspec_kernel kernel, double sigma);

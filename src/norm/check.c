@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/matrix.h"
-#include "features/kernel.h"
 #include "norm/debiased.h"
 
 #include <math.h>
@@ -35,21 +34,40 @@ static kspec_status check_numbers(kspec_norm_opts *o, size_t n, kspec_error *err
     return KSPEC_OK;
 }
 
-kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, kspec_error *err) {
+/* What orthogonal frequencies and a wanted error are good for */
+static kspec_status check_features(const kspec_norm_opts *o, kspec_error *err) {
+    if (o->frequencies == KSPEC_FREQUENCIES_ORTHOGONAL && o->methods & KSPEC_NORM_METHOD_RFF_DEBIASED)
+        return ks_about(err, "frequencies", NULL,
+                        ks_fail(err, KSPEC_E_ARG,
+                                "rff-debiased needs independent features, which orthogonal frequencies do "
+                                "not give"));
+    if (!(o->error >= 0 && o->error < 1))
+        return ks_fail(err, KSPEC_E_ARG, "error %g is not between 0 and 1", o->error);
+    if (o->error > 0 && (o->tolerance > 0 || !(o->methods & KSPEC_NORM_METHOD_RFF_POWER)))
+        return ks_about(
+            err, "error", NULL,
+            ks_fail(err, KSPEC_E_ARG, "a wanted error %s",
+                    o->tolerance > 0 ? "and a tolerance cannot be combined" : "needs the method rff-power"));
+    return KSPEC_OK;
+}
+
+kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, ks_kernel *kernel, kspec_error *err) {
     const ks_bandwidth bandwidth = {o->sigma, o->gamma, o->median_sigma};
     if (!o->methods) o->methods = KSPEC_NORM_METHOD_LANCZOS;
     if (o->methods & ~ALL)
         return ks_fail(err, KSPEC_E_ARG, "unknown method 0x%x: methods are bits up to 0x%x",
                        o->methods & ~ALL, ALL);
-    if (o->scaling < KSPEC_SCALING_NONE || o->scaling > KSPEC_SCALING_MINMAX)
+    if (o->scaling < KSPEC_SCALING_NONE || o->scaling > KSPEC_SCALING_UNIT_COLS)
         return ks_fail(err, KSPEC_E_ARG, "unknown scaling %d", (int)o->scaling);
-    kspec_status st = ks_kernel_check(o->kernel, err);
+    *kernel = (ks_kernel){o->kernel, o->nu, o->frequencies};
+    kspec_status st = ks_kernel_check(kernel, err);
     if (!st) st = ks_bandwidth_check(&bandwidth, err);
     if (!st) st = check_numbers(o, n, err);
+    if (!st) st = check_features(o, err);
     if (st || !o->gram) return st;
     if (o->methods & KS_NORM_RFF)
         return ks_fail(err, KSPEC_E_ARG, "random features need the rows themselves, not their Gram matrix");
-    if (o->sigma > 0 || o->gamma > 0 || o->median_sigma || o->scaling != KSPEC_SCALING_NONE ||
+    if (o->sigma > 0 || o->gamma > 0 || o->nu != 0 || o->median_sigma || o->scaling != KSPEC_SCALING_NONE ||
         o->kernel != KSPEC_KERNEL_GAUSSIAN)
         return ks_about(err, "gram", NULL,
                         ks_fail(err, KSPEC_E_ARG,

@@ -1,6 +1,7 @@
 /* What kspec_norm() accepts. */
 #pragma once
 
+#include "features/kernel.h"
 #include "kspec/norm.h"
 
 /* The methods that use random features, and those that sample rows. */
@@ -10,8 +11,8 @@ enum {
     KS_NORM_SAMPLED = KSPEC_NORM_METHOD_NYSTROM | KSPEC_NORM_METHOD_RFF_NYSTROM
 };
 
-/* Checks the options for n rows and fills in the defaults, but for sigma. */
-kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, kspec_error *err);
+/* Checks the options for n rows and fills in the defaults, but for sigma, and the kernel. */
+kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, ks_kernel *kernel, kspec_error *err);
 
 /*
  * KSPEC_E_DATA unless K may be a Gram matrix, as far as two rows at a time can tell. *unit becomes a power of

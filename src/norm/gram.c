@@ -28,8 +28,12 @@ void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile
     size_t T = g->T, m = rows_of(g, I), n = rows_of(g, J), pad = (n + 7) / 8 * 8, p = g->p;
     const double *x = g->x + I * T * p;
     if (g->xt) {
-        for (size_t i = 0; i < m; i++)
+        for (size_t i = 0; i < m; i++) {
             g->simd->gram_row(g->metric, x + i * p, g->xt + J * T * p, T, p, tile + i * T, pad);
+            /* of a tile on the diagonal, the half that is kept */
+            for (size_t j = I == J ? i + 1 : 0; j < n && g->metric == KS_METRIC_SQUARE; j++)
+                tile[i * T + j] = ks_matern_at(&g->matern, tile[i * T + j]);
+        }
     } else {
         if (stages & 1) ks_gemm(0, 1, m, n, p, 1, x, p, g->x + J * T * p, p, 0, tile, T);
         for (size_t i = 0; i < m && stages & 2; i++) {
@@ -124,7 +128,8 @@ static kspec_status prepare(ks_gram *g, const ks_run *run, size_t n, ks_arena *a
 }
 
 ks_metric ks_gram_metric(kspec_kernel kernel) {
-    static const ks_metric metric[] = {KS_METRIC_GAUSSIAN, KS_METRIC_LAPLACE, KS_METRIC_CAUCHY};
+    static const ks_metric metric[] = {KS_METRIC_GAUSSIAN, KS_METRIC_LAPLACE, KS_METRIC_CAUCHY,
+                                       KS_METRIC_SQUARE};
     return metric[kernel];
 }
 
@@ -137,16 +142,17 @@ int ks_gram_by_products(const ks_inputs *x, kspec_kernel kernel, double *h) {
     return kernel == KSPEC_KERNEL_GAUSSIAN && largest <= LARGEST_H;
 }
 
-kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, kspec_kernel kernel,
+kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, const ks_kernel *kernel,
                           size_t memory, ks_arena *arena, kspec_error *err) {
     size_t n = x->n, p = x->p;
-    *g = (ks_gram){.metric = ks_gram_metric(kernel), .p = p, .x = x->x};
+    *g = (ks_gram){.metric = ks_gram_metric(kernel->kind), .p = p, .x = x->x};
+    if (g->metric == KS_METRIC_SQUARE) g->matern = ks_matern_of(kernel->nu);
     kspec_status st = prepare(g, run, n, arena, err);
     if (st) return st;
     size_t T = g->T;
     g->h = ks_arena_zalloc(arena, g->bands * T, sizeof(double));
     if (arena->failed) return ks_nomem(err, "the norms of the rows", arena->failed);
-    if (!ks_gram_by_products(x, kernel, g->h)) {
+    if (!ks_gram_by_products(x, kernel->kind, g->h)) {
         g->xt = ks_arena_zalloc(arena, ks_size(g->bands * T, p), sizeof(double));
         if (!g->xt) return ks_nomem(err, "a copy of the rows", arena->failed);
         for (size_t i = 0; i < n; i++)

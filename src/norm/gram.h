@@ -6,12 +6,14 @@
 #pragma once
 
 #include "base/parallel.h"
-#include "features/inputs.h"
+#include "features/kernel.h"
+#include "features/matern.h"
 #include "simd/simd.h"
 
 typedef struct {
     const ks_simd *simd;
     ks_metric metric;
+    ks_matern matern;      /* with KS_METRIC_SQUARE: the kernel as a function of it */
     size_t n, p, T, bands; /* tiles are T x T, bands have T rows */
     const double *x;       /* n x p */
     double *xt;            /* where differences are taken: bands of p x T, transposed; else NULL */
@@ -28,7 +30,7 @@ typedef struct {
  * From rows in units of sigma, centred; K is held if it takes no more than `memory` bytes. x is borrowed. In
  * a team each rank holds the tiles that it multiplies with.
  */
-kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, kspec_kernel kernel,
+kspec_status ks_gram_open(ks_gram *g, const ks_run *run, const ks_inputs *x, const ks_kernel *kernel,
                           size_t memory, ks_arena *arena, kspec_error *err);
 
 /* A copy of K/unit, K given: its n rows and columns `rows`, or, where that is NULL, the first n. */

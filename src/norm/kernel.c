@@ -12,6 +12,7 @@
 
 typedef struct {
     kspec_kernel_opts o;
+    ks_kernel kernel;
     ks_bandwidth bandwidth;
     ks_run run;
     ks_arena arena;
@@ -24,7 +25,8 @@ static kspec_status begin(job *j, const kspec_matrix *x, const kspec_kernel_opts
     *j = (job){0};
     kspec_status st = ks_take_opts(&j->o, sizeof j->o, opts, err);
     if (!st) st = ks_run_init(&j->run, j->o.threads, j->o.progress, err);
-    if (!st) st = ks_kernel_check(j->o.kernel, err);
+    j->kernel = (ks_kernel){j->o.kernel, j->o.nu, j->o.frequencies};
+    if (!st) st = ks_kernel_check(&j->kernel, err);
     j->bandwidth = (ks_bandwidth){j->o.sigma, j->o.gamma, j->o.median_sigma};
     if (!st) st = ks_bandwidth_check(&j->bandwidth, err);
     if (st) return st;
@@ -92,8 +94,7 @@ static kspec_status features_band(void *ctx, size_t chunk, const ks_worker *work
 
 static kspec_status make_features(job *j, features_job *f, kspec_error *err) {
     kspec_status st = features_sigma(j, f->x, &f->sigma, err);
-    if (!st)
-        st = ks_fourier_draw(&f->f, j->o.kernel, f->x->cols, j->o.features, j->o.seed, 0, &j->arena, err);
+    if (!st) st = ks_fourier_draw(&f->f, &j->kernel, f->x->cols, j->o.features, j->o.seed, 0, &j->arena, err);
     if (st) return st;
     f->room = ks_arena_zalloc(&j->arena, (size_t)j->run.threads, sizeof *f->room);
     for (int w = 0; w < j->run.threads && f->room; w++)
@@ -124,7 +125,7 @@ static kspec_status make_gram(job *j, const kspec_matrix *x, double *out, kspec_
     double sigma;
     kspec_status st = copy_rows(j, x, &in, &sigma, err);
     if (!st) st = ks_inputs_divide(&in, sigma, 0, err);
-    if (!st) st = ks_gram_open(&g, &j->run, &in, j->o.kernel, 0, &j->arena, err);
+    if (!st) st = ks_gram_open(&g, &j->run, &in, &j->kernel, 0, &j->arena, err);
     return st ? st : ks_gram_matrix(&g, &j->run, out, err);
 }
 

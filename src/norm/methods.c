@@ -40,7 +40,7 @@ static kspec_status open_gram(const ks_norm_job *j, const ks_run *run, int sampl
     kspec_status st = take_rows(j, sampled, draw, &in, &rows, arena, err);
     if (st) return st;
     if (j->K) return ks_gram_take(g, run, j->K, j->unit, rows, sampled ? j->r : j->n, arena, err);
-    return ks_gram_open(g, run, &in, j->o.kernel, memory, arena, err);
+    return ks_gram_open(g, run, &in, &j->kernel, memory, arena, err);
 }
 
 /*
@@ -197,7 +197,7 @@ static kspec_status on_features(const ks_norm_job *j, const ks_run *run, uint64_
            third = ks_run_part(run, 0.7, 1);
     kspec_status st = take_rows(j, sampled, draw, &in, &rows, &arena, err);
     if (!st)
-        st = ks_rff_open(&z, &first, &in, j->o.kernel, j->o.features, j->o.seed, draw, j->o.memory, &arena,
+        st = ks_rff_open(&z, &first, &in, &j->kernel, j->o.features, j->o.seed, draw, j->o.memory, &arena,
                          err);
     if (!st) {
         ks_operator A = {z.f.q, ks_rff_apply, &z};
@@ -205,13 +205,24 @@ static kspec_status on_features(const ks_norm_job *j, const ks_run *run, uint64_
         st = ks_power(&second, &A, &o, &out->top, err);
     }
     out->seconds = ks_now() - start;
-    if (!st && j->o.features <= KS_DEBIASED_CHECK)
+    const int independent = j->o.frequencies == KSPEC_FREQUENCIES_IID;
+    if (!st && j->o.features <= KS_DEBIASED_CHECK && independent && !j->pilot)
         st = debias(j, &third, &z, KS_DEBIASED_EXACT, draw, &out->debiased, &arena, err);
     ks_rff_close(&z, run);
     double c = sampled ? (double)j->n / (double)j->r : 1;
     out->top.value *= c;
     out->debiased.value *= c, out->debiased.low *= c, out->debiased.high *= c;
     ks_arena_free(&arena);
+    return st;
+}
+
+kspec_status ks_norm_features_value(const ks_norm_job *j, const ks_run *run, size_t q, uint64_t draw,
+                                    double *value, kspec_error *err) {
+    ks_norm_job pilot = *j;
+    ks_norm_draw d = {0};
+    pilot.pilot = 1, pilot.o.features = q;
+    kspec_status st = on_features(&pilot, run, draw, 0, &d, err);
+    *value = d.top.value;
     return st;
 }
 
@@ -232,7 +243,7 @@ static kspec_status rff_debiased(const ks_norm_job *j, const ks_run *run, uint64
     ks_arena arena = {0};
     ks_rff z = {0};
     kspec_status st =
-        ks_rff_open(&z, run, &j->in, j->o.kernel, j->o.features, j->o.seed, draw, 0, &arena, err);
+        ks_rff_open(&z, run, &j->in, &j->kernel, j->o.features, j->o.seed, draw, 0, &arena, err);
     if (!st) st = debias(j, run, &z, KS_DEBIASED_ORDERS, draw, &out->debiased, &arena, err);
     ks_rff_close(&z, run);
     out->top = (ks_top){out->debiased.value, NAN, 0, 1, 0};

@@ -1,18 +1,20 @@
 /* The methods of kspec_norm(), one draw each. norm.c repeats and judges them. */
 #pragma once
 
-#include "features/inputs.h"
+#include "features/kernel.h"
 #include "norm/debiased.h"
 #include "norm/iterate.h"
 #include "kspec/norm.h"
 
 /* What all methods work on: the inputs, or the Gram matrix K. */
 typedef struct {
-    kspec_norm_opts o;     /* with the defaults filled in */
+    kspec_norm_opts o; /* with the defaults filled in */
+    ks_kernel kernel;
     ks_inputs in;          /* centred, in units of sigma */
     const kspec_matrix *K; /* NULL: there are inputs */
     double unit; /* a power of two near K's largest entry: in units of it no square over- or underflows */
     size_t n, r; /* rows; rows of a Nystrom sample */
+    int pilot;   /* 1: no debiased estimate beside the others */
 } ks_norm_job;
 
 typedef struct {
@@ -30,5 +32,9 @@ typedef struct {
     ks_norm_fn run;
     int rff, sampled; /* 1: has random features; a sample of the rows */
 } ks_norm_method;
+
+/* The value of rff-power with q features, and nothing else */
+kspec_status ks_norm_features_value(const ks_norm_job *j, const ks_run *run, size_t q, uint64_t draw,
+                                    double *value, kspec_error *err);
 
 extern const ks_norm_method ks_norm_methods[]; /* ends with a NULL name */

@@ -8,6 +8,7 @@
 #include "linalg/linalg.h"
 #include "norm/check.h"
 #include "norm/methods.h"
+#include "norm/pilot.h"
 #include "norm/rff_device.h"
 #include "team/team.h"
 
@@ -23,13 +24,13 @@ static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_re
                             kspec_error *err) {
     kspec_norm_opts *o = &j->o;
     kspec_status st = ks_matrix_check(x, "the matrix", err);
-    if (!st) st = ks_norm_check_options(o, x->rows, err);
+    if (!st) st = ks_norm_check_options(o, x->rows, &j->kernel, err);
     if (st) return st;
     j->unit = 1;
     j->r = o->sample;
     out->n = j->n = x->rows;
     out->p = x->cols;
-    out->sigma = out->gamma = NAN;
+    out->sigma = out->gamma = out->nu = out->expected_error = NAN;
     if (o->gram) {
         j->K = x;
         return ks_norm_check_gram(x, &j->unit, err);
@@ -40,6 +41,7 @@ static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_re
     const ks_bandwidth bandwidth = {o->sigma, o->gamma, o->median_sigma};
     if ((st = ks_bandwidth_sigma(&bandwidth, o->kernel, &j->in, o->seed, &out->sigma, err))) return st;
     out->gamma = o->gamma > 0 ? o->gamma : ks_gamma(o->kernel, out->sigma);
+    if (o->kernel == KSPEC_KERNEL_MATERN) out->nu = j->kernel.nu;
     return ks_inputs_divide(&j->in, out->sigma, (o->methods & KS_NORM_RFF) != 0, err);
 }
 
@@ -78,12 +80,33 @@ static double theorem_bound(double n, double q) {
     return part <= 1 ? part * n : NAN;
 }
 
+/*
+ * Theorem 2.5 of the paper, by Kuczynski and Wozniakowski (1992): after T >= 2 updates of the power method
+ * from a random start the probability that | |K| - value | exceeds e |K| is at most min(0.824, 0.354/sqrt(e
+ * (T-1))) sqrt(n) (1-e)^(T-1/2). It falls with e, so e at 5% by bisection; and |K| is then at most
+ * value/(1-e). NaN where e is 1, or |K| may exceed n.
+ */
+static double power_bound(double n, double T, double value) {
+    double low = 0, high = 1;
+    for (int k = 0; k < 60 && T >= 2; k++) {
+        const double e = (low + high) / 2;
+        const double p = fmin(0.824, 0.354 / sqrt(e * (T - 1))) * sqrt(n) * pow(1 - e, T - 0.5);
+        *(p > 0.05 ? &low : &high) = e;
+    }
+    const double error = value * high / (1 - high);
+    return T >= 2 && error <= n ? error : NAN;
+}
+
 static ks_doubts doubts_of(holder *r) { return (ks_doubts){&r->memory, &r->out.doubt_count, &r->out.doubts}; }
 
 static void judge(const ks_norm_job *j, const ks_norm_method *m, const ks_debiased *mean, int converged,
                   kspec_norm_entry *e, ks_doubts to) {
     double n = (double)j->n, q = (double)j->o.features, rows = m->sampled ? (double)j->r : n;
     if (!converged) ks_doubt(to, KSPEC_DOUBT_NOT_CONVERGED, m->name, "updates", e->iterations, e->residual);
+    if (m->method == KSPEC_NORM_METHOD_POWER) {
+        e->has_bound = 1;
+        e->bound = power_bound(n, e->iterations, e->value);
+    }
     if (!m->rff) return;
     e->features = j->o.features;
     if (m->method == KSPEC_NORM_METHOD_RFF_DEBIASED) {
@@ -92,8 +115,10 @@ static void judge(const ks_norm_job *j, const ks_norm_method *m, const ks_debias
         if (mean->order < 2) ks_doubt(to, KSPEC_DOUBT_TOO_FEW_FEATURES, m->name, NULL, q, rows);
         return;
     }
-    e->has_bound = 1;
-    e->bound = n / rows * theorem_bound(rows, q);
+    if (j->kernel.frequencies == KSPEC_FREQUENCIES_IID) { /* the theorem's sums are independent */
+        e->has_bound = 1;
+        e->bound = n / rows * theorem_bound(rows, q);
+    }
     const int near_floor = q < rows && e->value <= 2 * n / q;
     if (near_floor) ks_doubt(to, KSPEC_DOUBT_NEAR_FLOOR, m->name, NULL, e->value, n / q);
     if (mean->order < 2) return;
@@ -173,10 +198,12 @@ static kspec_status compute(ks_norm_job *j, const ks_run *run, holder *r, kspec_
         out->count += (j->o.methods & m->method) != 0;
     out->entries = new_entries(&r->memory, out->count);
     if (!out->entries) return ks_nomem(err, "the results", r->memory.failed);
-    double done = 0, steps = (double)out->count + (j->o.tolerance > 0);
-    if (j->o.tolerance > 0) {
+    const int choose = j->o.tolerance > 0 || j->o.error > 0;
+    double done = 0, steps = (double)out->count + choose;
+    if (choose) {
         ks_run part = ks_run_part(run, 0, 1 / steps);
-        kspec_status st = choose_features(j, &part, &missed, err);
+        kspec_status st = j->o.error > 0 ? ks_norm_pilot(j, &part, &j->o.features, &out->expected_error, err)
+                                         : choose_features(j, &part, &missed, err);
         if (st) return st;
         done++;
     }
@@ -237,7 +264,11 @@ static size_t room_of(const ks_norm_job *j) {
 /* Where products with K and features are made */
 static kspec_status decide(const ks_norm_job *j, ks_placement *placement, int threads, kspec_error *err) {
     const double work = work_of(j);
-    const char *refused = j->K ? "Gram matrix that is given" : work > 0 ? NULL : "method of these";
+    const int matern = j->kernel.kind == KSPEC_KERNEL_MATERN && j->o.methods & ~KS_NORM_RFF;
+    const char *refused = j->K       ? "Gram matrix that is given"
+                          : matern   ? "Gram matrix of the Matern kernel"
+                          : work > 0 ? NULL
+                                     : "method of these";
     kspec_status st = ks_placement_decide(placement, work, refused, threads, err);
     return st || !placement->device ? st : ks_placement_fit(placement, room_of(j), err);
 }

@@ -49,7 +49,7 @@ static kspec_status fill(void *ctx, size_t g, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, kspec_kernel kernel, size_t q,
+kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, const ks_kernel *kernel, size_t q,
                          uint64_t seed, uint64_t draw, size_t memory, ks_arena *arena, kspec_error *err) {
     *z = (ks_rff){.x = x->x, .n = x->n, .scale = sqrt(2 / (double)q)};
     z->rank = (size_t)ks_team_rank(run), z->ranks = (size_t)ks_team_ranks(run);

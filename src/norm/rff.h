@@ -21,7 +21,7 @@ typedef struct {
 } ks_rff;
 
 /* Z is held if it takes no more than `memory` bytes. x is borrowed. To be closed, also after a failure. */
-kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, kspec_kernel kernel, size_t q,
+kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, const ks_kernel *kernel, size_t q,
                          uint64_t seed, uint64_t draw, size_t memory, ks_arena *arena, kspec_error *err);
 
 void ks_rff_close(ks_rff *z, const ks_run *run);

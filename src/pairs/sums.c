@@ -69,7 +69,7 @@ double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q) {
  * different columns of the sample stands for the former, that over its columns for the latter:
  *     (1 - 1/M) / (Q (Q-1)) (sum over all pairs - share * sum over columns), share = (M - Q) / (M - 1).
  */
-static double own_share(size_t count, double population) {
+double ks_sums_own_share(size_t count, double population) {
     double Q = (double)count;
     if (isinf(population)) return 1;
     return population > Q ? (population - Q) / (population - 1) : 0;
@@ -261,8 +261,8 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
                   .tw = columns + 7 * Q + 2 * R,
                   .u = rows,
                   .u2 = rows + P,
-                  .own = own_share(Q, t->columns > 0 ? t->columns : INFINITY),
-                  .own_less = own_share(Q - 1, t->columns > 0 ? t->columns : INFINITY)};
+                  .own = ks_sums_own_share(Q, t->columns > 0 ? t->columns : INFINITY),
+                  .own_less = ks_sums_own_share(Q - 1, t->columns > 0 ? t->columns : INFINITY)};
     for (size_t i = 0; i < P; i++) {
         const double *x = t->X + i * Q, *z = t->Z + i * Q, *y = t->Y + i * R, *w = t->W + i * R;
         for (size_t k = 0; k < Q; k++) {

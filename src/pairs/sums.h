@@ -69,6 +69,9 @@ typedef struct {
  */
 double ks_sums_pairs(size_t count, double population);
 
+/* How much of a column with itself is taken off the sums: 1 of infinitely many columns, 0 of all of them */
+double ks_sums_own_share(size_t count, double population);
+
 /*
  * The average over distinct rows (all four, where centred; two otherwise) and over `pairs` pairs of columns
  * of the product of (co)variances (x,y) and (z,w): a polykay. P must be at least 4 (2). Of a finite

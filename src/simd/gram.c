@@ -34,13 +34,15 @@ KS_INLINE void row(ks_metric metric, const double *x, const double *Yt, size_t l
         vd sum = vd_set(metric == KS_METRIC_CAUCHY ? 1 : 0);
         for (size_t l = 0; l < p; l++) {
             vd d = vd_set(x[l]) - vd_load(Yt + l * ldy + j);
-            if (metric == KS_METRIC_GAUSSIAN) sum = vd_fma(d, d, sum);
+            if (metric == KS_METRIC_GAUSSIAN || metric == KS_METRIC_SQUARE) sum = vd_fma(d, d, sum);
             if (metric == KS_METRIC_LAPLACE) sum = sum + vd_abs(d);
             if (metric == KS_METRIC_CAUCHY) sum = sum * vd_fma(d, d, one);
         }
         vd k;
         if (metric == KS_METRIC_CAUCHY)
             k = one / sum;
+        else if (metric == KS_METRIC_SQUARE)
+            k = sum;
         else
             k = exp_negative(sum * vd_set(metric == KS_METRIC_LAPLACE ? -1 : -0.5));
         vd_store(out + j, k);
@@ -51,8 +53,9 @@ void KS_K(ks_gram_row)(ks_metric metric, const double *x, const double *Yt, size
                        size_t n);
 void KS_K(ks_gram_row)(ks_metric metric, const double *x, const double *Yt, size_t ldy, size_t p, double *out,
                        size_t n) {
-    /* three loops, each for one metric that the compiler knows */
+    /* loops of their own, each for one metric that the compiler knows */
     if (metric == KS_METRIC_GAUSSIAN) row(KS_METRIC_GAUSSIAN, x, Yt, ldy, p, out, n);
     if (metric == KS_METRIC_LAPLACE) row(KS_METRIC_LAPLACE, x, Yt, ldy, p, out, n);
     if (metric == KS_METRIC_CAUCHY) row(KS_METRIC_CAUCHY, x, Yt, ldy, p, out, n);
+    if (metric == KS_METRIC_SQUARE) row(KS_METRIC_SQUARE, x, Yt, ldy, p, out, n);
 }

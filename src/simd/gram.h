@@ -4,5 +4,6 @@
 typedef enum {
     KS_METRIC_GAUSSIAN, /* exp(-sum d_l^2 / 2) */
     KS_METRIC_LAPLACE,  /* exp(-sum |d_l|) */
-    KS_METRIC_CAUCHY    /* prod 1/(1 + d_l^2) */
+    KS_METRIC_CAUCHY,   /* prod 1/(1 + d_l^2) */
+    KS_METRIC_SQUARE    /* sum d_l^2 itself, for kernels that are functions of it */
 } ks_metric;

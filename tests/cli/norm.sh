@@ -6,15 +6,21 @@ r='{e["method"]: e for e in j["results"]}'
 # two points at distance 1: K = ((1,k),(k,1)), whose norm is 1 + k
 printf '0,0\n0,1\n' >two.csv
 expect_status 0 kspec norm two.csv --method eigen,power,lanczos --sigma 1 --json
-expect_json 'all(close(e["value"], 1 + math.exp(-0.5), 1e-9) and e["bound"] is None and e["warning"] is None
+expect_json 'all(close(e["value"], 1 + math.exp(-0.5), 1e-9) and e["warning"] is None
     and e["seconds"] >= 0 and e["residual"] < 1e-5 and e["converged"] for e in j["results"])'
 expect_json '[e["method"] for e in j["results"]] == ["eigen", "power", "lanczos"]'
 expect_json '(j["command"], j["rows"], j["cols"]) == ("norm", 2, 2)'
 expect_json '(j["kernel"], j["sigma"], j["gamma"]) == ("gaussian", 1, 0.5)'
-for kernel in 'gaussian:math.exp(-0.25)' 'laplace:math.exp(-0.25)' 'cauchy:1 / 1.25'; do
+for kernel in 'gaussian:math.exp(-0.25)' 'laplace:math.exp(-0.25)' 'cauchy:1 / 1.25' \
+    'matern:(1 + 0.25 * 3**0.5) * math.exp(-0.25 * 3**0.5)'; do
     expect_status 0 kspec norm two.csv --method lanczos --gamma 0.25 --kernel ${kernel%%:*} --json
     expect_json "close(j['results'][0]['value'], 1 + ${kernel#*:}, 1e-12) and j['gamma'] == 0.25"
 done
+expect_status 0 kspec norm two.csv --method lanczos --sigma 1 --kernel matern --nu 0.5 --json
+expect_json 'close(j["results"][0]["value"], 1 + math.exp(-1), 1e-12)'
+expect_json '(j["kernel"], j["nu"]) == ("matern", 0.5)'
+expect_status 0 kspec norm two.csv --method lanczos --sigma 1 --kernel matern --nu 2.5
+expect_stdout 'the matern Gram matrix, sigma = 1, nu = 2.5$'
 expect_status 0 kspec norm two.csv --method lanczos --sigma median --json
 expect_json 'j["sigma"] == 1'
 
@@ -96,6 +102,31 @@ for pair in s.npy:--standardize m.npy:--minmax; do
     expect_json "len(j['warnings']) == 1"
 done
 
+# rows or columns of length 1
+py "x = np.load('x.npy')
+np.save('r.npy', x / np.linalg.norm(x, axis=1, keepdims=True))
+np.save('l.npy', x / np.linalg.norm(x, axis=0))"
+for pair in r.npy:rows l.npy:cols; do
+    kspec norm ${pair%%:*} --method lanczos --sigma 0.1 --json >"$work/want"
+    expect_status 0 kspec norm x.npy --method lanczos --sigma 0.1 --unit ${pair#*:} --json
+    expect_json "close(j['results'][0]['value'], json.load(open('$work/want'))['results'][0]['value'], 1e-9)"
+    expect_json "j['scaling'] == 'unit-${pair#*:}'"
+done
+
+# features of orthogonal frequencies, and as many as an error needs
+expect_status 0 kspec norm x.npy --frequencies orthogonal --sigma 4 --features 120 --json
+expect_json "set($r) == {'lanczos', 'rff-power'} and j['frequencies'] == 'orthogonal'"
+expect_json "$r['rff-power']['bound'] is None and $r['rff-power']['debiased'] is None"
+expect_status 0 kspec norm x.npy --sigma 4 --features auto --error 0.1 --json
+expect_json "0.09 < j['expected_error'] <= 0.1 and $r['rff-power']['features'] > 10"
+expect_json "close($r['rff-power']['value'], $r['lanczos']['value'], 0.5)"
+expect_status 0 kspec norm x.npy --sigma 4 --features auto
+expect_stdout '^[0-9]+ features, for an expected error of rff-power of (5|4\.9[0-9]*)%$'
+
+# Theorem 2.5
+expect_status 0 kspec norm x.npy --method power --sigma 4 --updates 30 --stop 1e-15 --json
+expect_json "0 < $r['power']['bound'] < 400 and $r['power']['bound_vacuous'] is False"
+
 # one row; duplicates
 printf '1,2,3\n' >one.csv
 expect_status 0 kspec norm one.csv --method $all --sigma 1 --json --quiet
@@ -134,7 +165,7 @@ expect_error 2 "'svd' must be one of eigen, power" kspec norm x.npy --sigma 1 --
 expect_error 2 "'' must be one of" kspec norm x.npy --sigma 1 --method eigen,
 expect_error 2 'sigma 1 and gamma 1: give only one of them \(--sigma\)$' \
     kspec norm x.npy --method eigen --sigma 1 --gamma 1
-expect_error 2 'only one of --standardize and --minmax' \
+expect_error 2 'only one of --standardize, --minmax and --unit' \
     kspec norm x.npy --method eigen --sigma 1 --standardize --minmax
 for s in 0 -1 nan; do
     expect_error 2 '--sigma: .* is neither a number above 0 nor median' \
@@ -144,7 +175,20 @@ expect_error 2 'neither a number above 0 nor median' kspec norm x.npy --method e
 expect_error 2 '--sigma: .inf. is neither' kspec norm x.npy --method eigen --sigma inf
 expect_error 2 '--gamma: .0. is not above 0' kspec norm x.npy --method eigen --gamma 0
 expect_error 2 '--gamma: .1,2. is not a finite number' kspec norm x.npy --method eigen --gamma 1,2
-expect_error 2 '--features: 0 is below 1' kspec norm x.npy --method rff-power --sigma 1 --features 0
+expect_error 2 "--features: '0' is neither|--features: .0. is not a whole number from 1, or auto" \
+    kspec norm x.npy --method rff-power --sigma 1 --features 0
+for nu in 0 -1; do
+    expect_error 2 '--nu: .* is not above 0' kspec norm x.npy --kernel matern --nu $nu
+done
+expect_error 2 'nu 1 is for the Matern kernel' kspec norm x.npy --nu 1
+expect_error 2 'nu 1e\+06 is not above 0 and at most 100000' kspec norm x.npy --kernel matern --nu 1e6
+expect_error 2 'orthogonal frequencies are for the Gaussian and the Matern' \
+    kspec norm x.npy --kernel cauchy --frequencies orthogonal
+expect_error 2 'rff-debiased needs independent features' \
+    kspec norm x.npy --method rff-debiased --frequencies orthogonal
+expect_error 2 'it needs --features auto' kspec norm x.npy --error 0.1
+expect_error 2 'a wanted error needs the method rff-power' kspec norm x.npy --method lanczos --features auto
+expect_error 2 "'both' must be one of rows, cols" kspec norm x.npy --unit both
 expect_error 2 '5000 features exceed 4096' kspec norm x.npy --method rff-debiased --sigma 1 --features 5000
 expect_error 2 'sample 401 exceeds the number of rows, 400' \
     kspec norm x.npy --method nystrom --sigma 1 --sample 401

@@ -90,6 +90,7 @@ spectrum @list.txt
 norm x.npy
 norm x.npy --method eigen,power,lanczos,rff-power,nystrom,rff-nystrom,rff-debiased --repeat 3 --draws
 norm g.npy --gram
+norm x.npy --kernel matern --nu 0.7 --frequencies orthogonal --unit rows --features auto --error 0.3
 norm x.npy --gamma 0.5 --kernel laplace --standardize --tolerance 0.9 --method rff-debiased
 norm @plain.txt --method lanczos --sigma 1
 ridge x.npy --target y.npy --features 5,20 --lambda 0,1 --empirical 3

@@ -22,7 +22,7 @@ static kspec_status features(const ks_run *run, kspec_kernel kernel, size_t n, s
     const ks_inputs in = {.x = x, .n = n, .p = p};
     ks_arena arena = {0};
     ks_rff z = {0};
-    kspec_status st = ks_rff_open(&z, run, &in, kernel, q, 5, 1, memory, &arena, err);
+    kspec_status st = ks_rff_open(&z, run, &in, &(ks_kernel){.kind = kernel}, q, 5, 1, memory, &arena, err);
     if (!st) st = ks_rff_apply(&z, run, v, w, err);
     if (!st) st = ks_rff_gram(&z, run, G, err);
     if (run->device && !st) CHECK(z.on_device.held == (memory > 0));

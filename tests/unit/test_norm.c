@@ -57,8 +57,9 @@ TEST(exact_methods_agree) {
             for (size_t c = 0; c < 3; c++) {
                 CHECK(r->entries[c]->residual < (c ? 1e-4 : 1e-12) && !doubts(r, r->entries[c]->method) &&
                       r->entries[c]->seconds >= 0);
-                CHECK(isnan(r->entries[c]->bound) && isnan(r->entries[c]->ci_low) &&
-                      !r->entries[c]->has_bound);
+                CHECK(isnan(r->entries[c]->ci_low));
+                if (r->entries[c]->method != KSPEC_NORM_METHOD_POWER)
+                    CHECK(isnan(r->entries[c]->bound) && !r->entries[c]->has_bound);
             }
             if (n == 1)
                 CHECK(find(r, KSPEC_NORM_METHOD_LANCZOS)->value == 1 &&

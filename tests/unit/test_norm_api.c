@@ -81,8 +81,20 @@ TEST(bad_input) {
     FAILS("sigma 3 and median_sigma: give only one", .sigma = 3, .median_sigma = 1);
     FAILS("gamma 2 and median_sigma: give only one", .gamma = 2, .median_sigma = 1);
     FAILS("unknown method 0x80", .methods = 1u << 7);
-    FAILS("unknown kernel 3", .kernel = (kspec_kernel)3);
-    FAILS("unknown scaling 3", .scaling = (kspec_scaling)3);
+    FAILS("unknown kernel 4", .kernel = (kspec_kernel)4);
+    FAILS("unknown scaling 5", .scaling = (kspec_scaling)5);
+    FAILS("nu -1 is not above 0", .kernel = KSPEC_KERNEL_MATERN, .nu = -1);
+    FAILS("nu nan is not above 0", .kernel = KSPEC_KERNEL_MATERN, .nu = NAN);
+    FAILS("nu 200000 is not above 0 and at most 100000", .kernel = KSPEC_KERNEL_MATERN, .nu = 2e5);
+    FAILS("nu 1 is for the Matern kernel", .nu = 1);
+    FAILS("unknown frequencies 2", .frequencies = (kspec_frequencies)2);
+    FAILS("orthogonal frequencies are for the Gaussian", .kernel = KSPEC_KERNEL_LAPLACE,
+          .frequencies = KSPEC_FREQUENCIES_ORTHOGONAL);
+    FAILS("rff-debiased needs independent features", .methods = KSPEC_NORM_METHOD_RFF_DEBIASED,
+          .frequencies = KSPEC_FREQUENCIES_ORTHOGONAL);
+    FAILS("error 1 is not between 0 and 1", .methods = KSPEC_NORM_METHOD_RFF_POWER, .error = 1);
+    FAILS("a wanted error needs the method rff-power", .error = 0.1);
+    FAILS("more than 1000000", .methods = KSPEC_NORM_METHOD_RFF_POWER, .error = 1e-9);
     FAILS("sample 7 exceeds the number of rows, 6", .methods = KSPEC_NORM_METHOD_NYSTROM, .sample = 7);
     FAILS("updates -1", .updates = -1);
     FAILS("stop 1 is not", .stop = 1);

@@ -179,8 +179,8 @@ TEST(gram_operator) {
                 ks_run run = {c == 3 ? 2 : c + 1, {0}, 0, 1};
                 ks_inputs in = {x, n, 3, 0};
                 ks_gram g;
-                CHECK(ks_gram_open(&g, &run, &in, (kspec_kernel)which, c == 3 ? 0 : SIZE_MAX, &arena, NULL) ==
-                      KSPEC_OK);
+                const ks_kernel kind = {.kind = (kspec_kernel)which};
+                CHECK(ks_gram_open(&g, &run, &in, &kind, c == 3 ? 0 : SIZE_MAX, &arena, NULL) == KSPEC_OK);
                 CHECK((g.held == NULL) == (c == 3));
                 CHECK(ks_gram_apply(&g, &run, v, y[c], NULL) == KSPEC_OK);
                 CHECK(memcmp(y[0], y[c], n * sizeof(double)) == 0);

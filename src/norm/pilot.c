@@ -1,0 +1,66 @@
+#include "norm/pilot.h"
+
+#include "base/error.h"
+
+#include <math.h>
+
+/*
+ * Where |K| stands out, perturbation theory gives sigma_1(Z)^2 a bias of B/q and a variance of V/q. Draws
+ * with q features, and with 2q of which the first half is the same, show both, and the limit N. Then
+ *
+ *     expected squared error at Q:   ((B/Q)^2 + V/Q) / N^2.
+ *
+ * Where the bias at 2q is not small beside N, q doubles: the values are then near n/q, and say little of N.
+ */
+enum { DRAWS = 8, MOST = 1000000, FIRST_DRAW = 1 << 20 /* draws that no estimate takes */ };
+
+typedef struct {
+    double bias, variance, limit; /* B, V, N */
+} behaviour;
+
+static kspec_status measure(const ks_norm_job *j, const ks_run *run, size_t q, behaviour *b,
+                            kspec_error *err) {
+    double low[DRAWS], high[DRAWS], fewer = 0, more = 0, square = 0;
+    for (int k = 0; k < DRAWS; k++)
+        for (int twice = 0; twice < 2; twice++) {
+            ks_run part = ks_run_part(run, (k + 0.5 * twice) / DRAWS, (k + 0.5 + 0.5 * twice) / DRAWS);
+            kspec_status st = ks_norm_features_value(j, &part, twice ? 2 * q : q, FIRST_DRAW + (uint64_t)k,
+                                                     twice ? &high[k] : &low[k], err);
+            if (st) return st;
+        }
+    for (int k = 0; k < DRAWS; k++) fewer += low[k] / DRAWS, more += high[k] / DRAWS;
+    for (int k = 0; k < DRAWS; k++) square += (high[k] - more) * (high[k] - more) / (DRAWS - 1);
+    const double Q = 2 * (double)q;
+    *b = (behaviour){fmax(0, fewer - more) * Q, square * Q, fmin(more, 2 * more - fewer)};
+    return KSPEC_OK;
+}
+
+kspec_status ks_norm_pilot(const ks_norm_job *j, const ks_run *run, size_t *q, double *expected,
+                           kspec_error *err) {
+    const double SMALL = 0.25, wanted = j->o.error;
+    behaviour b = {0};
+    for (int k = 0;; k++, *q *= 2) {
+        if (*q > MOST / 2)
+            return ks_about(err, "error", NULL,
+                            ks_fail(err, KSPEC_E_ARG,
+                                    "error %g: rff-power needs more than %d features; use lanczos", wanted,
+                                    MOST));
+        ks_run part = ks_run_part(run, 1 - pow(0.5, k), 1 - pow(0.5, k + 1));
+        kspec_status st = measure(j, &part, *q, &b, err);
+        if (st) return st;
+        if (b.bias <= SMALL * 2 * (double)*q * b.limit) break;
+    }
+    /* wanted^2 Q^2 - v Q - c^2 = 0 */
+    const double v = b.variance / (b.limit * b.limit), c = b.bias / b.limit, e2 = wanted * wanted;
+    const double least = (v + sqrt(v * v + 4 * e2 * c * c)) / (2 * e2);
+    if (!(least <= MOST))
+        return ks_about(err, "error", NULL,
+                        ks_fail(err, KSPEC_E_ARG,
+                                "error %g: rff-power needs %.2g features, more than %d; "
+                                "use lanczos",
+                                wanted, least, MOST));
+    *q = (size_t)fmax(1, ceil(least));
+    const double Q = (double)*q;
+    *expected = sqrt(c * c / (Q * Q) + v / Q);
+    return KSPEC_OK;
+}
