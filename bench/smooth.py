@@ -4,8 +4,8 @@
 
 Prints a line of a table for each signal, kind of points and noise, with three figures for each number of
 points: the mean maximum error over that of least squares with the best degree of the best basis, chosen with
-the truth in hand; the share of points at which the 95% band holds the truth; the estimated noise over the true
-one.
+the truth in hand; the share of points at which the 95% band holds the truth; the estimated noise over the
+true one.
 
 --rivals: the root mean squared error, the band's coverage and the time of a fit instead, beside those of
 SciPy's make_smoothing_spline and scikit-learn's GaussianProcessRegressor on the same data.
