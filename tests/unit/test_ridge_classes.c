@@ -92,7 +92,7 @@ TEST(against_regressions) {
             }
 }
 
-/* Phi(-y g/s) for one output; with no spread, outputs that are on the wrong side; ties name the first class */
+/* Phi(-y g/s) for one output; with no spread, outputs that are on the wrong side; ties: the first class */
 TEST(by_hand) {
     double Yt[] = {1, -1, 1, 1}, mean[] = {0.5}, fit[] = {0.5, 0, -2, -0.5}, scale[] = {1, 4, 0, 1};
     double form[] = {0.25}, wrong;
