@@ -8,6 +8,7 @@
 
 /* clang-format off */
 static const cli_choice median[] = {{"median", 0}, {0}};
+static const cli_choice all[] = {{"all", 0}, {0}};
 static const cli_choice searches[] = {{"lambda", RIDGE_LAMBDA}, {"features", RIDGE_FEATURES}, {0}};
 static const cli_choice solvers[] = {
     {"newton", KSPEC_RIDGE_SOLVER_NEWTON}, {"fixed-point", KSPEC_RIDGE_SOLVER_FIXED_POINT}, {0},
@@ -59,8 +60,8 @@ static const cli_option options[] = {
      "subtract the mean of the training and test rows together"},
     {"scale",          0, OPT_FLAG,   ARG(scale),          NULL,
      "scale them together to a mean squared length of 1"},
-    {"classes",        0, OPT_LIST,   ARG(classes),        "A,B",
-     "take rows with these two labels, as targets -1 and 1"},
+    {"classes",        0, OPT_LIST,   ARG(classes),        "A,B|all",
+     "take rows with these two labels, as targets -1 and 1, or all classes, one-hot", all},
     {"per-class",      0, OPT_SIZE,   ARG(per_class),      "M",
      "the first M of each class (default: all)", .min = 1},
     {"test-per-class", 0, OPT_SIZE,   ARG(test_per_class), "M",
@@ -173,6 +174,7 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
                               .device = (kspec_device)a->device,
                               .activation = (kspec_ridge_activation)a->activation,
                               .slope = a->slope,
+                              .classify = a->label_count > 0,
                               .standardize =
                                   a->standardize ? a->standardize == RIDGE_YES : recommend && untreated,
                               .intercept = a->intercept,
@@ -300,7 +302,7 @@ static kspec_status compute(result *r, kspec_error *err) {
                                                        : grid(r, err);
     for (size_t k = 0; k < r->count && !st; k++) {
         r->rows[k].cost = kspec_ridge_cost(r->plan, r->rows[k].p.N);
-        r->rows[k].e = (kspec_ridge_measured){NAN, NAN, NAN, NAN, NAN};
+        r->rows[k].e = (kspec_ridge_measured){NAN, NAN, NAN, NAN, NAN, NAN};
     }
     return !st && a->empirical ? measure(r, err) : st;
 }
@@ -330,6 +332,10 @@ static json_t *point_json(const result *r, size_t k) {
                                     {"train_r2", p->train_r2},
                                     {"test_r2", p->test_r2},
                                     {0}});
+    if (r->a->label_count) {
+        json_object_set_new(o, "classification_error", cli_real(p->test_error));
+        json_object_set_new(o, "empirical_classification_error", cli_real(e->test_error));
+    }
     if (r->a->activation) json_object_set_new(o, "delta", cli_real(p->delta_cos));
     if (r->a->optimize == RIDGE_LAMBDA || r->a->optimize == RIDGE_FEATURES)
         json_object_set_new(o, "at_bound",
@@ -354,6 +360,8 @@ static json_t *to_json(const void *of) {
     json_object_set_new(o, "target_centered", json_boolean(make_opts(r->a).center_target));
     json_object_set_new(o, "intercept", json_boolean(r->a->intercept));
     json_object_set_new(o, "standardized", json_boolean(make_opts(r->a).standardize));
+    json_object_set_new(o, "classes",
+                        r->a->label_count ? cli_reals(r->a->labels, r->a->label_count) : json_null());
     cli_set_reals(
         o, (cli_member[]){{"mean_train_mse", r->mean_train_mse}, {"mean_test_mse", r->mean_test_mse}, {0}});
     if (r->advice.found) ridge_advice_keys(&r->advice, o);
@@ -383,6 +391,8 @@ static void print_point(FILE *f, const result *r, const row *at) {
         cli_cell(f, "%.5g", 10, p->test_mse);
         if (measured) cli_cell(f, "%.5g", 10, e->test_mse), spread(f, e->test_sd);
         cli_cell(f, "%.5g", 10, p->kernel_test_mse);
+        if (r->a->label_count) cli_cell(f, "%.2f", 8, 100 * p->test_error);
+        if (r->a->label_count && measured) cli_cell(f, "%.2f", 8, 100 * e->test_error);
     }
     if (r->a->in_table) cli_cell(f, "%.3f", 6, r->nt ? p->test_r2 : p->train_r2);
     fprintf(f, "  %5d", p->iterations);
@@ -401,6 +411,7 @@ static void print_heading(FILE *f, const result *r) {
         fprintf(f, "  %10s  %10s", "delta_cos", "delta_sin");
     fprintf(f, "  %10s%s  %10s", "train MSE", measured, "kernel's");
     if (r->nt) fprintf(f, "  %10s%s  %10s", "test MSE", measured, "kernel's");
+    if (r->nt && a->label_count) fprintf(f, "  %8s%s", "wrong, %", *measured ? "  measured" : "");
     if (a->in_table) fprintf(f, "  %6s", "R2");
     fprintf(f, "  %5s%s\n", "steps", cli_plain(&a->common));
 }
@@ -500,6 +511,7 @@ static int run(void *args) {
     }
     ridge_set_free(&train);
     ridge_set_free(&test);
+    free(a->labels);
     return status;
 }
 

@@ -20,6 +20,9 @@ typedef struct {
     double test_noise, tolerance, cost_limit, test_fraction, slope;
     /* set by ridge_read(): the target is a column of INPUT */
     int in_table;
+    /* set by ridge_read(), with --classes: the labels, in the order of the columns of one-hot targets */
+    double *labels;
+    size_t label_count;
 } ridge_args;
 
 /* Training or test rows and targets: views of files, or of rows picked from them by class */

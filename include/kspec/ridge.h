@@ -79,6 +79,9 @@ typedef struct {
     /* 1: the regression has an intercept without a penalty: features and targets are taken relative to their
      * means over the training rows, as scikit-learn's Ridge does. Lambda is above 0 then. */
     int intercept;
+    /* 1: targets are classes, of which the largest of m columns, or the sign of a single one, is the one
+     * named. Points then have a test_error, unless a GPU makes them. */
+    int classify;
 } kspec_ridge_opts;
 
 /*
@@ -121,6 +124,7 @@ typedef struct {
     double *train_columns, *test_columns; /* the errors of each column of y, m each */
     /* 1 - mse / variance of the column in that set, averaged over columns; NaN where one is constant */
     double train_r2, test_r2;
+    double test_error; /* the share of test rows whose class is wrong, by opts.classify; else NaN */
 } kspec_ridge_point;
 
 typedef struct {
@@ -206,6 +210,7 @@ typedef struct {
     double lambda;
     double train_mse, test_mse; /* mean squared errors; those of testing are NaN without a test set */
     double train_sd, test_sd;   /* their standard deviations over the draws; NaN for one draw */
+    double test_error;          /* as in kspec_ridge_point */
 } kspec_ridge_measured;
 
 typedef struct {

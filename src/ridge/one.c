@@ -184,3 +184,24 @@ void ks_one_errors(const ks_one *b, const ks_one_solution *s, size_t count, doub
         }
     for (size_t k = 0; k < wide; k++) test[k] /= (double)nt;
 }
+
+/* The terms of E_test above, without the sums over test rows and with two columns of y in c */
+void ks_one_spread(const ks_one *b, const ks_one_solution *s, double *scale, double *form) {
+    const size_t n = b->n, m = b->m;
+    const double u = s->shift + s->x, share = s->N / (double)n;
+    for (size_t j = 0; j < m * m; j++) form[j] = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double q = 1 / (s->k * b->l[i] + s->ridge);
+        for (size_t j = 0; j < m; j++)
+            for (size_t k = 0; k < m; k++)
+                form[j * m + k] += b->l[i] * q * q * b->w[i * m + j] * b->w[i * m + k];
+    }
+    for (size_t t = 0; t < b->nt; t++) {
+        double theta = b->kt[t] / s->N;
+        for (size_t i = 0; i < n; i++) {
+            const double q = 1 / (s->k * b->l[i] + s->ridge), p = b->P[t * n + i];
+            theta += p * p * (share / (double)n * q * q * b->l[i] / (u * u) - 2 / (double)n * q / u);
+        }
+        scale[t] = share * share * s->omega / (u * u) * theta;
+    }
+}

@@ -53,7 +53,10 @@ typedef struct {
 kspec_status ks_one_solve(const ks_one *b, double N, double lambda, double tolerance, int most,
                           ks_one_solution *s, kspec_error *err);
 
+/* The outputs over draws of W have the covariance scale[t] form (m x m) in test row t. */
+void ks_one_spread(const ks_one *b, const ks_one_solution *s, double *scale, double *form);
+
 /* The errors of each column of y at `count` solutions: train and test, count x m each; test NULL: none.
- * `scratch` has room for (n + nt) x m x count. */
+ * `scratch` has room for (n + nt) x m x count; of a single solution its last nt x m are the mean outputs. */
 void ks_one_errors(const ks_one *b, const ks_one_solution *s, size_t count, double *scratch, double *train,
                    double *test);

@@ -76,6 +76,7 @@ static kspec_status allocate(kspec_ridge *r, kspec_error *err) {
     r->Y = ks_arena_alloc(a, ks_size(n, r->m), sizeof *r->Y);
     r->Yt = ks_arena_alloc(a, ks_size(nt, r->m), sizeof *r->Yt);
     for (int c = 0; c < 2; c++) r->variance[c] = ks_arena_alloc(a, r->m, sizeof(double));
+    r->target_means = ks_arena_alloc(a, r->m, sizeof(double));
     if (simple) {
         r->one = ks_arena_zalloc(a, 1, sizeof *r->one);
         if (r->one) {
