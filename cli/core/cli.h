@@ -73,7 +73,8 @@ typedef struct {
     /* What the help calls the value; NULL for flags */
     const char *arg;
     const char *help;
-    /* OPT_CHOICE, OPT_SET: the words allowed. Completion offers them for any type. */
+    /* OPT_CHOICE, OPT_SET: the words allowed. Completion offers them for any type. OPT_LIST: words that mean
+     * an empty list */
     const cli_choice *choices;
     /* OPT_INT, OPT_SIZE: the least value allowed */
     long min;
