@@ -74,6 +74,10 @@ static const struct {
     {"plot",
      "output title size log linear",
      {"kspec plot result.json -o picture.svg", "kspec plot result.json -o picture.png --title Layers"}},
+    {"estimate",
+     "center complete explain same-cols json",
+     {"kspec estimate 'X[i,a] X[j,a] X[j,b] X[i,b]' X=x.npy",
+      "kspec estimate 'X[i,a] Y[i,b] X[j,a] Y[j,b]' X=x.npy Y=y.npy --explain"}},
     {"config", "json", {"kspec config", "kspec config --json"}},
     {"completion", "output", {"kspec completion bash", "kspec completion fish -o kspec.fish"}},
 };

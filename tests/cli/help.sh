@@ -57,8 +57,7 @@ for c in $commands 'wls theory' 'wls select' 'wls bound' 'wls fit' 'wls features
     kspec $c -h | sed -n '/^Try:/,/^$/s/^  kspec //p' >examples
     while read -r example; do
         case $example in *plot* | report*) command -v gnuplot >/dev/null || continue ;; esac
-        # shellcheck disable=SC2086
-        expect_status 0 kspec $example --quiet </dev/null
+        expect_status 0 bash -c "'$KSPEC' $example --quiet" </dev/null
     done <examples
 done
 
