@@ -11,6 +11,7 @@ Each function is a command of the tool: the same options by the same names, the 
 from __future__ import annotations
 
 from . import generate, theory
+from ._accumulator import Accumulator
 from ._errors import (
     ArgumentError,
     Cancelled,
@@ -48,6 +49,7 @@ from ._unbiased import jackknife, unbiased
 from ._wls import wls
 
 __all__ = [
+    "Accumulator",
     "ArgumentError",
     "Cancelled",
     "Compare",
