@@ -83,6 +83,10 @@ expect_error 2 'm is the sixth distinct index of the' \
 expect_error 2 'a product has 10 entries at most' kspec estimate "$(printf 'X[i,a] %.0s' {1..11})" X=x.npy
 expect_error 2 'treewidth above two.*3 of the rows of X \(i, j, k\) and 3 of the columns' \
     kspec estimate "X[i,a] X[i,b] X[i,c] X[j,a] X[j,b] X[j,c] X[k,a] X[k,b] X[k,c]" X=x.npy
+expect_error 2 'treewidth above two.*2 of the rows of X \(i, j, k\) and 2 of the columns' \
+    kspec estimate "X[i,a] X[i,b] X[j,a] X[j,b] X[i,c] X[j,c] X[k,a] X[k,b]" X=x.npy
+expect_error 2 'treewidth above two' \
+    kspec estimate "X[i,a] X[i,b] X[j,a] X[j,b] X[i,c] X[j,c] X[k,a] X[k,b] X[l,a] X[l,c]" X=x.npy
 expect_error 2 'X has 3 trials: write X1 and X2' kspec estimate "X[i,a]" X=t.npy
 expect_error 2 'X has one trial' kspec estimate "X1[i,a]" X=x.npy
 expect_error 2 "'q' is not an index of the expression" kspec estimate "X[i,a]" X=x.npy --complete q
