@@ -258,6 +258,15 @@ static const kind kinds[] = {
         "columns say hardly anything about the target",
         {"best", "mean"}},
 
+    [KSPEC_DOUBT_DRAWS_DIFFER] = {WARNING, "draws-differ",
+        "the predicted {what} error is {ratio:3} times the mean of {draws} draws (standard error {error:%}), "
+        "the largest of the differences above 10% at {points} points: use the measured errors",
+        {"ratio", "draws", "error", "points"}},
+    [KSPEC_DOUBT_UNCHECKED] = {WARNING, "unchecked",
+        "{points} points are theory alone, which no draws have checked; for {small} of them lambda is so "
+        "small that the theory may be tens of percent off",
+        {"points", "small"}, "empirical"},
+
     [KSPEC_DOUBT_REAL_DATA] = {WARNING, "real-data",
         "the data are real, and the modes e^(ikx), k >= 0, cannot follow them: they leave an imaginary part; "
         "use a real basis"},
@@ -267,6 +276,11 @@ static const kind kinds[] = {
     [KSPEC_DOUBT_TOO_FEW_FUNCTIONS] = {WARNING, "too-few-functions",
         "{functions} functions may be too few: the last of them stands above the noise; learn more",
         {"functions"}, "p"},
+
+    [KSPEC_DOUBT_ESTIMATE_ROUNDING] = {WARNING, "estimate-rounding",
+        "rounding may have moved the value by {rounding:2}, more than a tenth of its {what}: terms of the "
+        "expression nearly cancel; centre axes whose mean is large",
+        {"rounding"}, "center"},
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };
