@@ -8,6 +8,7 @@
 
 /* clang-format off */
 static const cli_choice median[] = {{"median", 0}, {0}};
+static const cli_choice all[] = {{"all", 0}, {0}};
 static const cli_choice searches[] = {{"lambda", RIDGE_LAMBDA}, {"features", RIDGE_FEATURES}, {0}};
 static const cli_choice solvers[] = {
     {"newton", KSPEC_RIDGE_SOLVER_NEWTON}, {"fixed-point", KSPEC_RIDGE_SOLVER_FIXED_POINT}, {0},
@@ -51,14 +52,16 @@ static const cli_option options[] = {
     {"center-target",  0, OPT_CHOICE, ARG(center_target),  "yes|no",
      "subtract the mean of the training targets (default: where the target is a column of INPUT)",
      yes_no, .bare = "yes"},
+    {"intercept",      0, OPT_FLAG,   ARG(intercept),      NULL,
+     "add an intercept without a penalty, as Ridge of scikit-learn has it"},
     {"standardize",    0, OPT_CHOICE, ARG(standardize),    "yes|no",
      "columns to mean 0 and standard deviation 1 (default: for a recommendation)", yes_no, .bare = "yes"},
     {"center",         0, OPT_FLAG,   ARG(center),         NULL,
      "subtract the mean of the training and test rows together"},
     {"scale",          0, OPT_FLAG,   ARG(scale),          NULL,
      "scale them together to a mean squared length of 1"},
-    {"classes",        0, OPT_LIST,   ARG(classes),        "A,B",
-     "take rows with these two labels, as targets -1 and 1"},
+    {"classes",        0, OPT_LIST,   ARG(classes),        "A,B|all",
+     "take rows with these two labels, as targets -1 and 1, or all classes, one-hot", all},
     {"per-class",      0, OPT_SIZE,   ARG(per_class),      "M",
      "the first M of each class (default: all)", .min = 1},
     {"test-per-class", 0, OPT_SIZE,   ARG(test_per_class), "M",
@@ -133,6 +136,8 @@ static int check_recommendation(const ridge_args *a) {
 }
 
 static int check_lists(const ridge_args *a) {
+    if (a->intercept && a->center_target == RIDGE_NO)
+        return cli_error(EXIT_USAGE, "--intercept and --center-target=no cannot be combined");
     if (a->optimize == RIDGE_RECOMMEND) return check_recommendation(a);
     if (a->check)
         return cli_error(EXIT_USAGE, "--check is for a recommendation, without --features and --lambda; "
@@ -174,8 +179,12 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
         .device = (kspec_device)a->device,
         .activation = (kspec_ridge_activation)a->activation,
         .slope = a->slope,
+        .classify = a->label_count > 0,
+        .intercept = a->intercept,
         .standardize = a->standardize ? a->standardize == RIDGE_YES : recommend && untreated,
-        .center_target = a->center_target ? a->center_target == RIDGE_YES : a->in_table || recommend,
+        .center_target = a->intercept       ? 1
+                         : a->center_target ? a->center_target == RIDGE_YES
+                                            : a->in_table || recommend,
         .test_fraction = a->test_fraction > 0   ? a->test_fraction
                          : recommend && !tested ? 0.3
                                                 : 0,
@@ -189,7 +198,7 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
 /* Row k of the output, copied from point l of a result that will be freed; with the first, its doubts */
 static void take(result *r, size_t k, const kspec_ridge_result *from, size_t l) {
     const kspec_ridge_point *p = from->points[l];
-    static const kspec_ridge_measured none = {NAN, NAN, NAN, NAN, NAN};
+    static const kspec_ridge_measured none = {NAN, NAN, NAN, NAN, NAN, NAN};
     if (!r->device.unusable) r->device = from->device;
     r->n = from->rows, r->nt = from->test_rows;
     r->mean_train_mse = from->mean_train_mse, r->mean_test_mse = from->mean_test_mse;
@@ -308,6 +317,10 @@ static json_t *point_json(const result *r, size_t k) {
                                     {"train_r2", p->train_r2},
                                     {"test_r2", p->test_r2},
                                     {0}});
+    if (r->a->label_count) {
+        json_object_set_new(o, "classification_error", cli_real(p->test_error));
+        json_object_set_new(o, "empirical_classification_error", cli_real(e->test_error));
+    }
     if (r->a->activation) json_object_set_new(o, "delta", cli_real(p->delta_cos));
     if (r->a->optimize == RIDGE_LAMBDA || r->a->optimize == RIDGE_FEATURES)
         json_object_set_new(o, "at_bound",
@@ -331,7 +344,10 @@ static json_t *to_json(const void *of) {
                   (json_int_t)r->a->common.seed, "points", points, "seconds", r->seconds);
     json_object_set_new(o, "activation", json_string(cli_choice_name(activations, r->a->activation)));
     json_object_set_new(o, "target_centered", json_boolean(make_opts(r->a).center_target));
+    json_object_set_new(o, "intercept", json_boolean(r->a->intercept));
     json_object_set_new(o, "standardized", json_boolean(make_opts(r->a).standardize));
+    json_object_set_new(o, "classes",
+                        r->a->label_count ? cli_reals(r->a->labels, r->a->label_count) : json_null());
     cli_set_reals(
         o, (cli_member[]){{"mean_train_mse", r->mean_train_mse}, {"mean_test_mse", r->mean_test_mse}, {0}});
     if (r->advice.found) ridge_advice_keys(&r->advice, o);
@@ -361,6 +377,8 @@ static void print_point(FILE *f, const result *r, const row *at) {
         cli_cell(f, "%.5g", 10, p->test_mse);
         if (measured) cli_cell(f, "%.5g", 10, e->test_mse), spread(f, e->test_sd);
         cli_cell(f, "%.5g", 10, p->kernel_test_mse);
+        if (r->a->label_count) cli_cell(f, "%.2f", 8, 100 * p->test_error);
+        if (r->a->label_count && measured) cli_cell(f, "%.2f", 8, 100 * e->test_error);
     }
     if (r->a->in_table) cli_cell(f, "%.3f", 6, r->nt ? p->test_r2 : p->train_r2);
     fprintf(f, "  %5d", p->iterations);
@@ -379,6 +397,7 @@ static void print_heading(FILE *f, const result *r) {
         fprintf(f, "  %10s  %10s", "delta_cos", "delta_sin");
     fprintf(f, "  %10s%s  %10s", "train MSE", measured, "kernel's");
     if (r->nt) fprintf(f, "  %10s%s  %10s", "test MSE", measured, "kernel's");
+    if (r->nt && a->label_count) fprintf(f, "  %8s%s", "wrong, %", *measured ? "  measured" : "");
     if (a->in_table) fprintf(f, "  %6s", "R2");
     fprintf(f, "  %5s%s\n", "steps", cli_plain(&a->common));
 }
@@ -477,6 +496,7 @@ static int run(void *args) {
     }
     ridge_set_free(&train);
     ridge_set_free(&test);
+    free(a->labels);
     return status;
 }
 

@@ -17,12 +17,15 @@ typedef struct {
     const char *target, *target_cols, *test, *test_target;
     cli_list classes, features, lambda;
     size_t per_class, test_per_class, empirical;
-    int center, scale, solver, optimize, device, standardize, center_target, activation, check;
+    int center, scale, solver, optimize, device, standardize, center_target, activation, check, intercept;
     cli_sigma sigma;
     /* 0: not given */
     double test_noise, tolerance, cost_limit, test_fraction, slope;
     /* set by ridge_read(): the target is a column of INPUT */
     int in_table;
+    /* set by ridge_read(), with --classes: the labels, in the order of the columns of one-hot targets */
+    double *labels;
+    size_t label_count;
 } ridge_args;
 
 /* Training or test rows and targets: views of files, or of rows picked from them by class */

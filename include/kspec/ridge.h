@@ -84,6 +84,12 @@ typedef struct {
      * predictions, whichever is more; INFINITY: no limit. The N with the smallest lambda n/N come first.
      * Doubts name the prediction farthest from its draws, beyond 10%, and count points that none checked. */
     double check_work;
+    /* 1: the regression has an intercept without a penalty: features and targets are taken relative to their
+     * means over the training rows, as scikit-learn's Ridge does. Lambda is above 0 then. */
+    int intercept;
+    /* 1: targets are classes, of which the largest of m columns, or the sign of a single one, is the one
+     * named. Points then have a test_error, unless a GPU makes them. */
+    int classify;
 } kspec_ridge_opts;
 
 /*
@@ -113,6 +119,7 @@ typedef struct {
     double lambda;
     double train_mse, test_mse; /* mean squared errors; those of testing are NaN without a test set */
     double train_sd, test_sd;   /* their standard deviations over the draws; NaN for one draw */
+    double test_error;          /* as in kspec_ridge_point */
 } kspec_ridge_measured;
 
 /* A prediction. Test errors are NaN without a test set. */
@@ -135,6 +142,7 @@ typedef struct {
     double train_r2, test_r2;
     const kspec_ridge_measured
         *measured; /* by check_draws; the same draws for every lambda of an N; or NULL */
+    double test_error; /* the share of test rows whose class is wrong, by opts.classify; else NaN */
 } kspec_ridge_point;
 
 typedef struct {

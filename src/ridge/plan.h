@@ -16,6 +16,7 @@ struct kspec_ridge {
     double *X, *Xt;               /* n x p, nt x p: centred, scaled, divided by sigma */
     double *Y, *Yt;               /* n x m, nt x m */
     double *variance[2];          /* m each: of the training and of the test targets */
+    double *target_means;         /* m: what center_target subtracted, or 0 */
     double mean_train, mean_test; /* the mean squared errors of the training targets' mean */
     double target_mean;           /* its share of their mean square, where it was not subtracted */
     double widest_share;          /* the share that one column, `widest`, has of all variance; 0: not known */

@@ -14,7 +14,7 @@ np.savetxt('test.csv', np.c_[t, s], delimiter=',', header=','.join('abcdefghijkl
 np.save('short.npy', y[:-1]); np.save('narrow.npy', t[:, :5])
 twice = x.copy(); twice[7] = twice[3]; np.save('twice.npy', twice)
 np.save('labels.npy', np.r_[np.full(20, 3), np.full(15, 5), np.full(5, 9)])
-np.save('one.npy', np.ones(40)); np.save('three.npy', np.zeros((2, 40, 12)) + x)
+np.save('three.npy', np.zeros((2, 40, 12)) + x)
 bad = x.copy(); bad[1, 2] = np.nan; np.save('nan.npy', bad); bad[1, 2] = np.inf; np.save('inf.npy', bad)
 "
 data="x.npy --target y.npy --test t.npy --test-target s.npy --scale"
@@ -101,7 +101,24 @@ for name, rows in ('i', np.r_[0:10, 20:30]), ('k', np.r_[10:15, 30:35]):
 cp "$out" picked.json
 expect_status 0 kspec ridge xi.npy --target yi.npy --test xk.npy --test-target yk.npy \
     --features 4 --lambda 1 --json
-expect_json 'j["points"][0] == json.load(open("picked.json"))["points"][0]'
+expect_json 'all(json.load(open("picked.json"))["points"][0][k] == v for k, v in j["points"][0].items())'
+# all of them: columns of zeros and ones, and the share of wrong classes
+expect_status 0 kspec ridge $labels --classes all --per-class 5 --center-target --json
+expect_json 'len(j["classes"]) > 2 and j["targets"] == len(j["classes"]) and j["rows"] == 5 * j["targets"]'
+expect_status 0 kspec ridge $labels --classes 3,5 --per-class 10 --test-per-class 5 --empirical 3
+expect_stdout 'test MSE .* wrong, %  measured'
+labelled() { kspec ridge $labels "$@" --json >"$out" 2>"$err"; }
+for f in fourier relu; do
+    labelled --classes 3,5 --per-class 10 --test-per-class 5 --empirical 3 --activation $f
+    expect_json 'all(0 <= j["points"][0][k] <= 1 for k in ("classification_error",
+        "empirical_classification_error"))'
+done
+py "np.save('one.npy', np.ones(40)); np.save('each.npy', np.arange(len(np.load('x.npy'))))
+np.save('ones.npy', np.ones(len(np.load('x.npy'))))"
+expect_error 3 'all [0-9]+ rows of x.npy have the class 1' \
+    kspec ridge x.npy --target ones.npy --classes all --features 4 --lambda 1
+expect_error 3 'classes exceed half of the [0-9]+ rows of x.npy; is the target a number' \
+    kspec ridge x.npy --target each.npy --classes all --features 4 --lambda 1
 expect_error 3 'x.npy has 5 rows of class 9, fewer than 6' kspec ridge $labels --classes 3,9 --per-class 6
 expect_error 3 'has 0 rows of class 4' kspec ridge $labels --classes 3,4
 expect_error 2 'classes: 1 given, but two' kspec ridge $labels --classes 3

@@ -9,7 +9,7 @@
 
 #include "help/read.h" /* its err is for all */
 
-static unsigned char seen[KSPEC_DOUBT_TOO_FEW_FUNCTIONS + 1]; /* 1: that code was raised */
+static char seen[128]; /* by code */
 
 static void add(kspec_doubt *const *list, size_t count) {
     for (size_t k = 0; k < count; k++) {
@@ -259,6 +259,26 @@ static void spectrum(kspec_doubt_code code, int doubtful) {
     kspec_spectrum_free(r);
 }
 
+/* Noise of each trial that is shared along its rows, in one matrix or another; columns of unequal gains */
+static void unfit_noise(kspec_doubt_code code, int doubtful) {
+    const int shared = code == KSPEC_DOUBT_ABOVE_SAMPLE;
+    sample_of s;
+    kspec_spectrum_result *r;
+    double gain[2 * P], column[Q];
+    for (uint64_t seed = 1; seed <= (shared && doubtful ? 12 : 1); seed++) {
+        draw(&s, seed, shared ? 3 : 0.1, 1, 0);
+        kspec_random_normal(seed, 9, 0, (size_t)2 * P, gain);
+        kspec_random_normal(seed, 10, 0, Q, column);
+        for (size_t k = 0; k < (size_t)2 * P * Q && doubtful; k++) {
+            double *at = &s.at[k / (P * Q)][k % (P * Q)];
+            if (shared) *at += 2 * gain[k / Q];
+            *at *= exp((shared ? 0.7 : 1) * column[k % Q]);
+        }
+        if (done(kspec_spectrum(s.trials, shared ? 2 : 1, NULL, &r, &err))) add(r->doubts, r->doubt_count);
+        kspec_spectrum_free(r);
+    }
+}
+
 /* Two trials, cross-validated */
 static void crossed(kspec_doubt_code code, int doubtful) {
     const kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_CVPCA};
@@ -348,16 +368,17 @@ static void gpu(kspec_doubt_code code, int doubtful) {
     const kspec_norm_opts o = {.size = sizeof o,
                                .methods = KSPEC_NORM_METHOD_POWER | KSPEC_NORM_METHOD_LANCZOS,
                                .sigma = 60,
-                               .updates = 1,
-                               .threads = 1};
+                               .updates = 1};
     kspec_random_normal(8, 77, 0, (size_t)N * COLS, x);
     ks_plugin_use(bed_plain);
     setenv("PLAIN_PLUGIN", doubtful ? "broken" : "none", 1);
+    setenv("KSPEC_THREADS", "1", 1); /* where so little work is worth a GPU */
     const kspec_matrix m = {x, N, COLS, COLS, 1};
     kspec_norm_result *r;
     if (done(kspec_norm(&m, &o, &r, &err))) add(r->doubts, r->doubt_count);
     kspec_norm_free(r);
     unsetenv("PLAIN_PLUGIN");
+    unsetenv("KSPEC_THREADS");
     free(x);
 }
 
@@ -415,6 +436,21 @@ static void curve(kspec_doubt_code code, int doubtful) {
     kspec_wls_smooth_free(r);
 }
 
+/* ---- expressions ---- */
+
+/* A variance as a difference, of entries whose mean is 10^9 times their spread */
+static void expression(kspec_doubt_code code, int doubtful) {
+    double x[40];
+    (void)code;
+    for (int k = 0; k < 40; k++) x[k] = (doubtful ? 1e9 : 0) + sin(7.0 * k);
+    const kspec_matrix m = {x, 8, 5, 5, 1};
+    const kspec_operand X = {"X", &m, 1};
+    kspec_unbiased_result *r = NULL;
+    if (done(kspec_unbiased("X[i,a] X[i,a] - X[i,a] X[j,a]", &X, 1, NULL, &r, &err)))
+        add(r->doubts, r->doubt_count);
+    kspec_unbiased_free(r);
+}
+
 /* ---- the table ---- */
 
 static void (*const rows[])(kspec_doubt_code, int doubtful) = {
@@ -457,6 +493,8 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_TRUTH_CENTER] = spectrum,
     [KSPEC_DOUBT_ALL_NOISE] = spectrum,
     [KSPEC_DOUBT_FIT_DISAGREES] = spectrum,
+    [KSPEC_DOUBT_ABOVE_SAMPLE] = unfit_noise,
+    [KSPEC_DOUBT_UNEVEN_COLUMNS] = unfit_noise,
     [KSPEC_DOUBT_NOISE_DISAGREES] = spectrum,
     [KSPEC_DOUBT_NO_MEASURE] = from_moments,
     [KSPEC_DOUBT_LIST_CUT] = from_moments,
@@ -486,6 +524,7 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_REAL_DATA] = curve,
     [KSPEC_DOUBT_EXTRAPOLATED] = curve,
     [KSPEC_DOUBT_TOO_FEW_FUNCTIONS] = curve,
+    [KSPEC_DOUBT_ESTIMATE_ROUNDING] = expression,
 };
 
 TEST(every_doubt_is_raised_by_what_it_is_about_alone) {
