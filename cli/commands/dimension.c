@@ -89,6 +89,7 @@ static json_t *one_json(const output *u, size_t k) {
                                     {"second_moment", r->second_moment},
                                     {"seconds", r->seconds},
                                     {0}});
+    cli_signal_keys(r->signal, r->signal_z, o);
     cli_center_key(r->center, o);
     cli_sampled_keys(u->a->sampled, u->a->population_rows, u->a->population_cols, o);
     json_object_set_new(o, "curve", curve);
@@ -178,6 +179,7 @@ static void print_one(FILE *f, const output *u) {
                 entries, 100 * (double)r->missing / entries, 100 * r->cycles);
     }
     print_treatment(f, u->a, r, r->trials == 1);
+    cli_signal_print(f, r->signal, r->signal_z);
     print_signal(f, r);
     cli_device_print(f, &r->device);
     cli_target_print(f, &c, u->target, r);

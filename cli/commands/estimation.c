@@ -73,6 +73,17 @@ void cli_center_key(kspec_center center, json_t *to) {
     json_object_set_new(to, "center", json_string(cli_choice_name(cli_centers, (int)center)));
 }
 
+void cli_signal_keys(kspec_evidence signal, double z, json_t *to) {
+    const char *name = kspec_evidence_name(signal);
+    json_object_set_new(to, "signal", name ? json_string(name) : json_null());
+    json_object_set_new(to, "signal_z", cli_real(z));
+}
+
+void cli_signal_print(FILE *f, kspec_evidence signal, double z) {
+    const char *name = kspec_evidence_name(signal);
+    if (name) fprintf(f, "signal: %s (z = %.3g, were all entries independent noise)\n", name, z);
+}
+
 kspec_center cli_center_of(const json_t *result) {
     const char *word = json_string_value(json_object_get(result, "center"));
     const cli_choice *c = word ? cli_find_choice(cli_centers, word, strlen(word)) : NULL;

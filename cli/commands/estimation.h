@@ -84,6 +84,10 @@ kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d,
 
 /* The key "center" of a result; and in words: "rows centred", "not centred" */
 void cli_center_key(kspec_center center, json_t *to);
+
+/* Is there any signal: `signal` and `signal_z`, and a line of the table */
+void cli_signal_keys(kspec_evidence signal, double z, json_t *to);
+void cli_signal_print(FILE *f, kspec_evidence signal, double z);
 const char *cli_center_words(kspec_center center);
 /* That of a result of kspec, none where it does not say; DEFAULT of another object, or NULL */
 kspec_center cli_center_of(const json_t *result);

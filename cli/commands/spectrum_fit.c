@@ -98,7 +98,7 @@ json_t *spectrum_fit_json(const void *result) {
                                  {"seconds", r->seconds},
                                  {0}});
     json_object_set_new(o, "noise_reason", json_string(noise_reason(r)));
-    json_object_set_new(o, "all_noise", json_boolean(r->fit->all_noise));
+    cli_signal_keys(r->fit->signal, r->fit->signal_z, o);
     json_object_set_new(o, "effective_dimension", dimension_list(r));
     json_object_set_new(o, "families", family_list(r));
     json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));
@@ -163,6 +163,7 @@ void spectrum_fit_print(FILE *f, const void *result) {
     const kspec_spectrum_result *r = u->r;
     spectrum_print_head(f, u);
     print_eigenvalues(f, u);
+    cli_signal_print(f, r->fit->signal, r->fit->signal_z);
     if (r->fit->noise_from == KSPEC_NOISE_FROM_NOWHERE)
         fputs("noise: none\n", f);
     else

@@ -96,6 +96,9 @@ typedef struct {
     double std_error, ci_low, ci_high;
     /* the participation ratio of the matrix's own eigenvalues (trials averaged); NaN with missing entries */
     double naive;
+    /* is there any signal, and the z that says so; NaN where UNKNOWN */
+    kspec_evidence signal;
+    double signal_z;
     /* unbiased estimates of m(1), of m(1)^2 (not the square of the former), and of m(2) */
     double trace, trace_squared, second_moment;
     size_t curve_count;
@@ -216,6 +219,60 @@ KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, co
                                      size_t other_ntrials, const kspec_compare_opts *opts,
                                      kspec_compare_result **out, kspec_error *err);
 KSPEC_API void kspec_compare_free(kspec_compare_result *result);
+
+/* ------------------------------------------------------------------------------ rows that pass by once */
+
+/*
+ * The same estimates of rows that arrive in batches and are not kept: of one matrix, or of two with the
+ * same rows. The state takes O(features^2) memory and is exact: batches and merges in any order give what one
+ * call with all rows gives, to rounding, however large the means are. For the interval a uniform sample of
+ * the rows is left out one at a time. One trial. A handle serves one thread at a time; after a failure it is
+ * as before.
+ */
+typedef struct kspec_accumulator kspec_accumulator;
+
+typedef struct {
+    size_t size;
+    size_t other_features; /* of a second matrix with the same rows; default 0: there is none */
+    kspec_center center;   /* default ROWS; NONE: second moments. COLS and BOTH are refused. */
+    kspec_sampled sampled; /* as in kspec_dimension_opts */
+    /* How many rows are kept for the interval (default 4096): those with the smallest random numbers of seed,
+     * stream and number of the row. Streams tell accumulators apart: two whose rows come from the same one
+     * cannot be merged. Default 0: a stream that no other accumulator has. */
+    size_t reservoir;
+    uint64_t seed, stream;
+    int omit_nan; /* 1: rows with NaN are left out and counted; default: they are refused */
+    int threads;
+} kspec_accumulator_opts;
+
+KSPEC_API kspec_status kspec_accumulator_open(size_t features, const kspec_accumulator_opts *opts,
+                                              kspec_accumulator **out, kspec_error *err);
+KSPEC_API void kspec_accumulator_close(kspec_accumulator *a);
+
+/* Adds the rows of x, and of `other` where there are two matrices (otherwise NULL). */
+KSPEC_API kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *x,
+                                                const kspec_matrix *other, kspec_error *err);
+
+/* Adds the rows of another accumulator with the same settings, which stays as it is. */
+KSPEC_API kspec_status kspec_accumulator_merge(kspec_accumulator *a, const kspec_accumulator *other,
+                                               kspec_error *err);
+
+/* How many rows there are, and were left out for NaN (may be NULL) */
+KSPEC_API uint64_t kspec_accumulator_rows(const kspec_accumulator *a, uint64_t *omitted);
+
+/* The dimension of the first matrix (0) or of the second (1), at any moment. Of two matrices, their
+ * comparison paired by rows, without alignment_p; differences end at m(2), and their p are a little too
+ * large. */
+KSPEC_API kspec_status kspec_accumulator_dimension(kspec_accumulator *a, int which,
+                                                   kspec_dimension_result **out, kspec_error *err);
+KSPEC_API kspec_status kspec_accumulator_compare(kspec_accumulator *a, kspec_compare_result **out,
+                                                 kspec_error *err);
+
+/* The state as *size bytes, with a version and a checksum. With to = NULL only *size is set. */
+KSPEC_API kspec_status kspec_accumulator_pack(const kspec_accumulator *a, void *to, size_t *size,
+                                              kspec_error *err);
+KSPEC_API kspec_status kspec_accumulator_unpack(const void *from, size_t size, kspec_accumulator **out,
+                                                kspec_error *err);
 
 KSPEC_END_DECLS
 #endif

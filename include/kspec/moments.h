@@ -50,6 +50,22 @@ typedef enum {
     KSPEC_TRIALS_ASSIGNMENT
 } kspec_trials;
 
+/*
+ * Is there any signal, or is every entry noise of its own? By z, the unbiased m(2) over its standard error
+ * were there nothing else; the columns are first divided by the root of their standard deviation, so that
+ * neither large nor small ones decide. NONE: z < 2, as in 97% of matrices of noise. CLEAR: z >= 4, as in 0.2%
+ * of them. With one trial, noise that is shared along a row counts as signal; with two or more it does not.
+ */
+typedef enum {
+    KSPEC_EVIDENCE_UNKNOWN = 0, /* groups, missing entries, fewer than 5 rows (3 not centred) or 3 columns */
+    KSPEC_EVIDENCE_NONE,
+    KSPEC_EVIDENCE_WEAK,
+    KSPEC_EVIDENCE_CLEAR
+} kspec_evidence;
+
+/* The word for it, such as "clear"; NULL for UNKNOWN */
+KSPEC_API const char *kspec_evidence_name(kspec_evidence e);
+
 /* The estimator's name in the tool and in files, such as "kv-row"; NULL where it is not one estimator. */
 KSPEC_API const char *kspec_estimator_name(kspec_estimator e);
 

@@ -128,9 +128,10 @@ typedef struct {
     kspec_noise_from noise_from;
     /* That by the differences of trials, also where it was given; NaN for one trial. */
     double noise_of_trials;
-    /* 1: the matrix may be all noise, and nothing is resolved: the unbiased m(2) is not above zero by two
-     * standard errors; or with trials not by three, and m(1) not by two. */
-    int all_noise;
+    /* Is there any signal, and the z that says so. Where there is none, and there may be noise, nothing is
+     * resolved. UNKNOWN and NaN also where rows and columns are centred. */
+    kspec_evidence signal;
+    double signal_z;
     /* The exponent a of lambda_i ~ i^-a over the eigenvalues exponent_from ... exponent_to, every octave with
      * the same weight. NaN, and 0 ... 0, where none is given and fewer than 8 are resolved. */
     double exponent, exponent_ci_low, exponent_ci_high;

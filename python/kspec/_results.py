@@ -237,6 +237,8 @@ class Dimension(Result):
     curve: Table
     results: Table
     targets: Table
+    signal: str
+    signal_z: float
     signal_share: float
     signal_share_stderr: float
     signal_share_ci_low: float
@@ -289,6 +291,8 @@ class Spectrum(Result):
     exponent_ci_low: float
     exponent_ci_high: float
     effective_dimension: Table
+    signal: str
+    signal_z: float
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)

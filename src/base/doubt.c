@@ -161,9 +161,9 @@ static const kind kinds[] = {
         "them alone",
         {0}, "center"},
     [KSPEC_DOUBT_ALL_NOISE] = {SERIOUS, "all-noise",
-        "m(2) = {moment:3} ± {stderr:2} is not above zero: the matrix may be all noise, and nothing is "
-        "resolved",
-        {"moment", "stderr"}},
+        "the matrix may be all noise: its columns vary together no more than chance (z = {z:2}); more rows, "
+        "columns or trials are needed",
+        {"z"}},
     [KSPEC_DOUBT_FIT_DISAGREES] = {WARNING, "fit-disagrees",
         "the fitted m({order}) = {fitted} and the unbiased one, {moment}, differ by {z:2} standard errors: "
         "all intervals are widened; compare moments",

@@ -46,6 +46,8 @@ const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {
     [KS_STREAM_PERMUTED]      = {6 * TERA + 3, 1},
     [KS_STREAM_BLOCKS]        = {6 * TERA + 4, 1},
 
+    [KS_STREAM_RESERVOIR]     = {34 * TERA, 256 * TERA},
+
     [KS_STREAM_LEARN]         = {(uint64_t)1 << 62, (uint64_t)1 << 62},
 };
 /* clang-format on */

@@ -65,6 +65,8 @@ typedef enum {
     KS_STREAM_PERMUTED,
     /* blocks: pairs of rows that are compared with those that follow each other */
     KS_STREAM_BLOCKS,
+    /* accumulator: row i of its stream is kept by number i */
+    KS_STREAM_RESERVOIR,
     /* learn: see ks_learn_stream() */
     KS_STREAM_LEARN,
     KS_STREAM_COUNT

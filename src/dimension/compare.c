@@ -4,12 +4,12 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "checks/check.h"
+#include "dimension/alignment.h"
 #include "dimension/differences.h"
 #include "dimension/permuted.h"
 #include "linalg/linalg.h"
 #include "moments/doubts.h"
 #include "moments/second.h"
-#include "base/student.h"
 #include "moments/where.h"
 #include "pairs/sums.h"
 
@@ -50,55 +50,6 @@ static kspec_status check(job *j, kspec_error *err) {
 }
 
 /* ---- alignment ---- */
-
-/*
- * Without index k of one side: of a side that a matrix does not have, its second moment is that of all. Where
- * some second moment is not positive, the expansion to first order about the alignment of all.
- */
-static double leave_one_out(double cross, double m, double m2, const double *all, int positive) {
-    double unit = sqrt(all[1] * all[2]);
-    if (positive) return cross / sqrt(m * m2);
-    return cross / unit - all[0] / unit * (m / all[1] + m2 / all[2] - 2) / 2;
-}
-
-static kspec_status set_alignment(job *j, const double *cross, kspec_compare_result *r, kspec_error *err) {
-    const ks_second *a = &j->one, *b = &j->two;
-    size_t P = a->P, Q = a->Q, R = b->Q, count = P + Q + R;
-    const double *m = a->moment, *m2 = b->moment, all[3] = {cross[0], m[0], m2[0]};
-    double *loo = ks_arena_alloc(&j->arena, count, sizeof *loo);
-    if (!loo) return ks_nomem(err, "the jackknife", j->arena.failed);
-    if (!(m[0] > 0 && m2[0] > 0)) return KSPEC_OK;
-    int positive = 1;
-    for (size_t k = 0; k < 1 + P + Q; k++) positive &= m[k] > 0;
-    for (size_t k = 0; k < 1 + P + R; k++) positive &= m2[k] > 0;
-    for (size_t k = 0; k < count; k++) {
-        double first = k < P + Q ? m[1 + k] : m[0], other = k < P       ? m2[1 + k]
-                                                            : k < P + Q ? m2[0]
-                                                                        : m2[1 + k - Q];
-        loo[k] = leave_one_out(cross[1 + k], first, other, all, positive);
-    }
-    r->alignment = cross[0] / sqrt(m[0] * m2[0]);
-    const double share[3] = {a->share[0], a->share[1], b->share[1]};
-    const size_t side[4] = {0, P, P + Q, count};
-    double variance = 0, bias = 0;
-    ks_spread spread = {0};
-    for (int k = 0; k < 3; k++) {
-        ks_spread_add(&spread, loo + side[k], side[k + 1] - side[k], share[k], r->alignment);
-        if (share[k] == 0) continue;
-        variance += share[k] * ks_jackknife_side(loo + side[k], side[k + 1] - side[k]);
-        bias += share[k] * ks_jackknife_bias(loo + side[k], side[k + 1] - side[k], r->alignment);
-    }
-    r->alignment_std_error = sqrt(variance);
-    /*
-     * Near 1 the estimate, a mean over a geometric mean, is too large by more than its error. The interval is
-     * that of the estimate less its bias, and contains the estimate (docs/dimension.md has the coverage).
-     */
-    const double quantile = j->first.rows.of ? ks_student_quantile(ks_spread_degrees(&spread)) : KS_Z95;
-    double A = r->alignment, half = quantile * r->alignment_std_error, centre = A - bias;
-    r->alignment_ci_low = fmin(A, centre - half);
-    r->alignment_ci_high = fmax(A, centre + half);
-    return KSPEC_OK;
-}
 
 /* Is it zero? By the first split of the trials. `cross` is in units of both matrices. */
 static kspec_status set_p(job *j, const ks_run *run, double cross, double *p, kspec_error *err) {
@@ -195,7 +146,7 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
     if (st || j->o.paired != KSPEC_PAIRED_ROWS) return st;
     double *cross, own;
     st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &own, &j->arena, err);
-    if (!st) st = set_alignment(j, cross, r, err);
+    if (!st) st = ks_alignment_set(&j->one, &j->two, cross, j->first.rows.of != NULL, r, &j->arena, err);
     if (!st) st = set_p(j, &last, cross[0], &r->alignment_p, err);
     return st ? st : biased_alignment(j, &last, own, &r->alignment_biased, err);
 }

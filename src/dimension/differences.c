@@ -19,6 +19,7 @@ enum { HIGHEST = KS_HIGHER_MOST, USUAL = 2 };
  */
 typedef struct {
     size_t P, Q;
+    double rows; /* how many there are, of which P are left out */
     /* by side: what sampling leaves of the variance, as in ks_second */
     double share[2];
     double *square, *of[1 + HIGHEST];
@@ -28,7 +29,7 @@ typedef struct {
 static size_t length(const lists *l) { return 1 + l->P + l->Q; }
 
 static kspec_status list_second(const ks_second *s, lists *l, ks_arena *arena, kspec_error *err) {
-    *l = (lists){.P = s->P, .Q = s->Q, .share = {s->share[0], s->share[1]}, .highest = 2};
+    *l = (lists){.P = s->P, .Q = s->Q, .rows = s->rows, .share = {s->share[0], s->share[1]}, .highest = 2};
     size_t count = length(l);
     l->square = ks_arena_alloc(arena, count, sizeof(double));
     for (int n = 0; n <= 2; n++) l->of[n] = ks_arena_alloc(arena, count, sizeof(double));
@@ -61,7 +62,7 @@ kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured 
 typedef struct {
     kspec_paired paired;
     size_t P[2], Q[2];
-    double share[2][2];
+    double rows[2], share[2][2];
     double *x[2], *room;
 } pair_of_lists;
 
@@ -70,7 +71,7 @@ static kspec_status open_pair(pair_of_lists *p, kspec_paired paired, const lists
     const lists *l[2] = {a, b};
     *p = (pair_of_lists){.paired = paired};
     for (int k = 0; k < 2; k++) {
-        p->P[k] = l[k]->P, p->Q[k] = l[k]->Q;
+        p->P[k] = l[k]->P, p->Q[k] = l[k]->Q, p->rows[k] = l[k]->rows;
         memcpy(p->share[k], l[k]->share, sizeof p->share[k]);
         p->x[k] = ks_arena_alloc(arena, length(l[k]), sizeof(double));
     }
@@ -78,24 +79,26 @@ static kspec_status open_pair(pair_of_lists *p, kspec_paired paired, const lists
     return arena->failed ? ks_nomem(err, "the differences", arena->failed) : KSPEC_OK;
 }
 
-/* Of x - y, which have Nx and Ny values; `shared`: the same rows or columns, left out of both at once */
-static void add_sides(const double *x, size_t Nx, const double *y, size_t Ny, int shared,
+/*
+ * Of x - y, N[0] and N[1] values of so many; `shared`: the same rows or columns, left out of both at once
+ */
+static void add_sides(const double *x, const double *y, const size_t N[2], const double of[2], int shared,
                       const double share[2], double *room, ks_spread *s) {
     if (shared) {
-        for (size_t i = 0; i < Nx; i++) room[i] = x[i] - y[i];
-        ks_spread_add(s, room, Nx, share[0], 0);
+        for (size_t i = 0; i < N[0]; i++) room[i] = x[i] - y[i];
+        ks_spread_add_sample(s, room, N[0], of[0], share[0], 0);
     } else {
-        ks_spread_add(s, x, Nx, share[0], 0);
-        ks_spread_add(s, y, Ny, share[1], 0);
+        ks_spread_add_sample(s, x, N[0], of[0], share[0], 0);
+        ks_spread_add_sample(s, y, N[1], of[1], share[1], 0);
     }
 }
 
 static ks_spread spread_of(const pair_of_lists *p) {
     const double *x = p->x[0] + 1, *y = p->x[1] + 1, rows[2] = {p->share[0][0], p->share[1][0]},
-                 cols[2] = {p->share[0][1], p->share[1][1]};
+                 cols[2] = {p->share[0][1], p->share[1][1]}, all[2] = {(double)p->Q[0], (double)p->Q[1]};
     ks_spread s = {0};
-    add_sides(x, p->P[0], y, p->P[1], p->paired == KSPEC_PAIRED_ROWS, rows, p->room, &s);
-    add_sides(x + p->P[0], p->Q[0], y + p->P[1], p->Q[1], p->paired == KSPEC_PAIRED_COLS, cols, p->room, &s);
+    add_sides(x, y, p->P, p->rows, p->paired == KSPEC_PAIRED_ROWS, rows, p->room, &s);
+    add_sides(x + p->P[0], y + p->P[1], p->Q, all, p->paired == KSPEC_PAIRED_COLS, cols, p->room, &s);
     return s;
 }
 
@@ -106,9 +109,10 @@ static int take_logs(const lists *l, int n, double *logs) {
         if (!(x > 0 && isfinite(x))) return 0;
         logs[k] = log(x);
     }
-    return l->share[0] * ks_jackknife_side(logs + 1, l->P) +
-               l->share[1] * ks_jackknife_side(logs + 1 + l->P, l->Q) <
-           1;
+    ks_spread s = {0};
+    ks_spread_add_sample(&s, logs + 1, l->P, l->rows, l->share[0], 0);
+    ks_spread_add(&s, logs + 1 + l->P, l->Q, l->share[1], 0);
+    return s.variance < 1;
 }
 
 /*
@@ -161,8 +165,8 @@ static kspec_status open_quarter(const ks_measured *m, size_t row, size_t col, k
 static int have_quarters(const ks_two_matrices *of) {
     for (int k = 0; k < 2; k++) {
         const ks_measured *m = of->matrix[k];
+        if (!m || m->rows.of) return 0;
         const ks_trials *t = &m->trials;
-        if (m->rows.of) return 0;
         const int rows = m->population[0] > (double)t->P, cols = m->population[1] > (double)t->Q;
         if ((rows && t->P < (ks_centred(t->center) ? 10 : 6)) || (cols && t->Q < 6)) return 0;
     }

@@ -5,7 +5,10 @@
 #include "moments/second.h"
 #include "moments/where.h"
 
-/* The two matrices, and what they give from all of their rows and columns */
+/*
+ * The two matrices, and what they give from all of their rows and columns. NULL: a matrix that is not there
+ * any more; its moments end at order 2, and p is not corrected by its quarters.
+ */
 typedef struct {
     const kspec_compare_opts *o;
     ks_measured *matrix[2];

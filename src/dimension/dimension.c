@@ -6,9 +6,11 @@
 #include "base/result.h"
 #include "base/streams.h"
 #include "checks/check.h"
+#include "dimension/set.h"
 #include "dimension/signal.h"
 #include "dimension/target.h"
 #include "moments/doubts.h"
+#include "moments/evidence.h"
 #include "moments/second.h"
 #include "moments/where.h"
 #include "kspec/dimension.h"
@@ -42,9 +44,10 @@ static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
     return st ? ks_about(err, "center", "rows", st) : KSPEC_OK;
 }
 
+/* evidence: NULL where nobody asks for it */
 static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
-                             size_t ntrials, ks_second *s, kspec_dimension_result *r, ks_arena *arena,
-                             kspec_error *err) {
+                             size_t ntrials, ks_second *s, ks_evidence *evidence, kspec_dimension_result *r,
+                             ks_arena *arena, kspec_error *err) {
     ks_measured m;
     const double population[2] = {o->population_rows ? (double)o->population_rows : INFINITY,
                                   o->population_cols ? (double)o->population_cols : INFINITY};
@@ -56,7 +59,23 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     r->mean_share = NAN;
     if (!st && ks_centred(m.trials.center) && m.trials.keep_means)
         st = ks_measured_mean_share(&m, o->seed, &r->mean_share, arena, err);
-    return st ? st : ks_second_make(run, &m, o->splits, o->seed, s, arena, err);
+    ks_run sums = ks_run_part(run, 0, 0.7), rest = ks_run_part(run, 0.7, 1);
+    if (!st) st = ks_second_make(&sums, &m, o->splits, o->seed, s, arena, err);
+    if (!st && evidence) st = ks_evidence_make(&rest, &m, o->seed, evidence, err);
+    return st;
+}
+
+kspec_status ks_dimension_set(const ks_second *s, ks_dimensionality *d, kspec_dimension_result *r,
+                              ks_arena *arena, kspec_error *err) {
+    kspec_status st = ks_ratio_errors(s, d, arena, err);
+    if (st) return st;
+    r->naive = s->naive;
+    r->trace = ldexp(s->trace[0], 2 * s->exponent);
+    r->trace_squared = ldexp(s->square[0], 4 * s->exponent);
+    r->second_moment = ldexp(s->moment[0], 4 * s->exponent);
+    r->dimension = d->value, r->std_error = d->bar.std_error;
+    r->ci_low = d->bar.low, r->ci_high = d->bar.high;
+    return KSPEC_OK;
 }
 
 /* ---- the curve ---- */
@@ -104,7 +123,7 @@ static kspec_status add_part(const ks_run *run, const kspec_dimension_opts *o, c
     for (size_t i = 0; i < P && row_trials; i++) row_trials[i] = o->row_trials[rows[i]];
     part.row_trials = row_trials;
     if (!st) st = take(phi, ntrials, rows, P, cols, Q, taken, &arena, err);
-    if (!st) st = estimate(run, &part, taken, ntrials, &s, &(kspec_dimension_result){0}, &arena, err);
+    if (!st) st = estimate(run, &part, taken, ntrials, &s, NULL, &(kspec_dimension_result){0}, &arena, err);
     if (!st) {
         if (sum->count++ == 0) sum->exponent = s.exponent;
         sum->square += ldexp(s.square[0], 4 * (s.exponent - sum->exponent));
@@ -188,6 +207,7 @@ static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_e
                            .sampled = c->o->sampled});
     if (r->mean_share > 0.5) ks_doubt(to, KSPEC_DOUBT_UNEVEN_GROUPS, NULL, NULL, r->mean_share);
     ks_doubt_dimension(to, NULL, &d);
+    if (r->signal == KSPEC_EVIDENCE_NONE) ks_doubt(to, KSPEC_DOUBT_ALL_NOISE, NULL, NULL, r->signal_z);
     if (r->trials == 1) ks_doubt(to, KSPEC_DOUBT_ONE_TRIAL, NULL, NULL, 0);
     return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
 }
@@ -198,8 +218,10 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
     const double part = o->curve || o->target ? 0.3 : 1;
     ks_run first = ks_run_part(run, 0, part), second = ks_run_part(run, part, o->curve ? 0.6 : 1),
            third = ks_run_part(run, 0.6, 1);
-    kspec_status st = estimate(&first, o, phi, ntrials, &s, r, arena, err);
+    ks_evidence evidence;
+    kspec_status st = estimate(&first, o, phi, ntrials, &s, &evidence, r, arena, err);
     if (st) return st;
+    r->signal = evidence.signal, r->signal_z = evidence.z;
     r->cycles = r->missing ? s.cycles : 1;
     if (r->missing && !(r->cycles > 0))
         return ks_fail(err, KSPEC_E_DATA,
@@ -210,14 +232,8 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
             err, "target", NULL,
             ks_fail(err, KSPEC_E_ARG, "a target and missing entries (pairwise) cannot be combined"));
     r->P = phi[0].rows, r->Q = phi[0].cols, r->trials = ntrials, r->center = o->center;
-    r->naive = s.naive;
-    r->trace = ldexp(s.trace[0], 2 * s.exponent);
-    r->trace_squared = ldexp(s.square[0], 4 * s.exponent);
-    r->second_moment = ldexp(s.moment[0], 4 * s.exponent);
     ks_dimensionality d;
-    st = ks_ratio_errors(&s, &d, arena, err);
-    r->dimension = d.value, r->std_error = d.bar.std_error;
-    r->ci_low = d.bar.low, r->ci_high = d.bar.high;
+    st = ks_dimension_set(&s, &d, r, arena, err);
     const ks_labels of = {s.P, s.Q, o->row_groups != NULL, o->col_groups != NULL,
                           o->center == KSPEC_CENTER_COLS};
     if (!st) ks_doubt_dominated(KS_DOUBTS(r), "the dimension", &d.bar, &of);
@@ -232,11 +248,8 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
 static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, const kspec_matrix *phi,
                                    size_t ntrials, kspec_dimension_result *r, ks_arena *arena,
                                    kspec_error *err) {
-    kspec_matrix *turned = ks_arena_alloc(arena, ntrials, sizeof *turned);
+    kspec_matrix *turned = ks_trials_turned(phi, ntrials, arena);
     if (!turned) return ks_nomem(err, "the trials", arena->failed);
-    for (size_t t = 0; t < ntrials; t++)
-        turned[t] =
-            (kspec_matrix){phi[t].data, phi[t].cols, phi[t].rows, phi[t].col_stride, phi[t].row_stride};
     if ((phi[0].rows < 3 || phi[0].cols < 5) && !o.population_rows && !o.population_cols)
         return ks_fail(err, KSPEC_E_ARG, "%zu x %zu is less than the 3 x 5 that centring over columns needs",
                        phi[0].rows, phi[0].cols);

@@ -98,6 +98,21 @@ static kspec_status restandardize_cross(const ks_measured *const of[2], double *
 
 /* ---- rows by themselves, or in groups ---- */
 
+void ks_cross_add(const ks_sums *sums, size_t n, int centered, double population, const int whole[2],
+                  size_t P, size_t Q, size_t R, double weight, double *cross) {
+    const double q = (double)Q, r = (double)R;
+    for (size_t k = 0; k < 1 + P + Q + R; k++) {
+        const int row = k >= 1 && k <= P && population > (double)n, col = k > P && k <= P + Q && !whole[0],
+                  other = k > P + Q && !whole[1];
+        const ks_quad *x = row     ? &sums->row[k - 1]
+                           : col   ? &sums->col[k - 1 - P]
+                           : other ? &sums->other[k - 1 - P - Q]
+                                   : &sums->all;
+        const ks_sums_rows of = {centered, row ? n - 1 : n, population};
+        cross[k] += weight * ks_sums_cross(x, &of, (col ? q - 1 : q) * (other ? r - 1 : r));
+    }
+}
+
 kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
                            uint64_t seed, double **cross, double *own, ks_arena *arena, kspec_error *err) {
     const ks_trials *t = &first->trials, *u = &second->trials;
@@ -127,18 +142,9 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
                             .centered = ks_centred(t->center)};
         st = ks_sums_make(&part, &two, &sums, &scratch, err);
         if (!st && p.A == p.B && q.A == q.B) *own = sums.whole;
-        for (size_t k = 0; k < count && !st; k++) {
-            const int complete = k > P && (k <= P + Q ? whole[0] : whole[1]);
-            const ks_quad *x = k == 0 || complete ? &sums.all
-                               : k <= P           ? &sums.row[k - 1]
-                               : k <= P + Q       ? &sums.col[k - 1 - P]
-                                                  : &sums.other[k - 1 - P - Q];
-            double pairs = complete
-                               ? (double)Q * (double)R
-                               : (double)(k > P && k <= P + Q ? Q - 1 : Q) * (double)(k > P + Q ? R - 1 : R);
-            const ks_sums_rows of = {two.centered, k >= 1 && k <= P ? P - 1 : P, first->population[0]};
-            (*cross)[k] += ks_sums_cross(x, &of, pairs) / (double)repeats;
-        }
+        if (!st)
+            ks_cross_add(&sums, P, two.centered, first->population[0], whole, P, Q, R, 1 / (double)repeats,
+                         *cross);
         ks_arena_free(&scratch);
     }
     const ks_measured *const both[2] = {first, second};

@@ -8,21 +8,28 @@ double ks_signed_root(double x, int n) { return copysign(n == 1 ? fabs(x) : pow(
 
 /* ---- the spread of leave-one-out values, and the interval that follows ---- */
 
-void ks_spread_add(ks_spread *s, const double *x, size_t N, double share, double all) {
+void ks_spread_add_sample(ks_spread *s, const double *x, size_t N, double of, double share, double excess) {
     const size_t first = s->count;
     s->count += N;
     if (share == 0) return; /* a complete side */
-    double mean = 0, sum = 0, squares = 0, cubes = 0, f = (double)(N - 1) / (double)N;
+    double mean = 0, sum = 0, squares = 0, cubes = 0;
+    const double f = (of - 1) / of, times = of / (double)N;
     for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
     for (size_t i = 0; i < N; i++) {
         double d = x[i] - mean, u = d * d;
         sum += u, squares += u * u, cubes += u * d;
         if (share * f * u > s->most) s->most = share * f * u, s->which = first + i;
     }
-    s->variance += share * (f * sum);
-    s->noise += share * share * (f * f * (squares - sum * sum / (double)N));
-    s->cube -= share * f * f * f * cubes;
-    s->bias += share * (double)(N - 1) * (mean - all);
+    s->variance += share * (f * (times * sum));
+    s->noise += share * share * (f * f * times * (squares - sum * sum / (double)N));
+    s->cube -= share * f * f * f * (times * cubes);
+    s->bias += share * (of - 1) * excess;
+}
+
+void ks_spread_add(ks_spread *s, const double *x, size_t N, double share, double all) {
+    double mean = 0;
+    for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
+    ks_spread_add_sample(s, x, N, (double)N, share, mean - all);
 }
 
 double ks_spread_degrees(const ks_spread *s) {

@@ -21,6 +21,9 @@ typedef struct {
  */
 void ks_spread_add(ks_spread *s, const double *x, size_t N, double share, double all);
 
+/* The same of N values that are a uniform sample of `of`; excess: what the mean of all exceeds `all` by */
+void ks_spread_add_sample(ks_spread *s, const double *x, size_t N, double of, double share, double excess);
+
 /* Degrees of freedom by Satterthwaite, from how uneven the values are: 2 V^2 / Var V; may be infinite */
 double ks_spread_degrees(const ks_spread *s);
 

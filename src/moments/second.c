@@ -226,21 +226,19 @@ static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, k
 
 /* ---- without bias ---- */
 
-/* Adds the estimates of one split, each weighted by 1/splits, to the lists. Of a complete side nothing is
- * left out: those lists repeat the estimate of all. */
-static void add(const ks_two *t, const double population[2], const ks_sums *sums, double weight,
-                ks_second *s) {
-    const size_t P = t->P, Q = t->Q;
-    const int rows = population[0] > (double)P, cols = population[1] > (double)Q;
+void ks_second_add(const ks_sums *sums, size_t n, int centered, const double population[2], double weight,
+                   ks_second *s) {
+    const size_t P = s->P, Q = s->Q;
+    const int rows = population[0] > (double)n, cols = population[1] > (double)Q;
     const double pairs = ks_sums_pairs(Q, population[1]), fewer = ks_sums_pairs(Q - 1, population[1]);
     for (size_t k = 0; k < 1 + P + Q; k++) {
         const int row = rows && k >= 1 && k <= P, col = cols && k > P;
         const ks_quad *q = row ? &sums->row[k - 1] : col ? &sums->col[k - 1 - P] : &sums->all;
-        const ks_sums_rows of = {t->centered, row ? P - 1 : P, population[0]};
-        const double n = col ? fewer : pairs;
+        const ks_sums_rows of = {centered, row ? n - 1 : n, population[0]};
+        const double count = col ? fewer : pairs;
         s->trace[k] += weight * ks_sums_trace(q, &of, col ? Q - 1 : Q);
-        s->square[k] += weight * ks_sums_traces(q, &of, n);
-        s->moment[k] += weight * ks_sums_cross(q, &of, n);
+        s->square[k] += weight * ks_sums_traces(q, &of, count);
+        s->moment[k] += weight * ks_sums_cross(q, &of, count);
     }
 }
 
@@ -259,7 +257,7 @@ static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_
                         .columns = isinf(m->population[1]) ? 0 : m->population[1],
                         .centered = ks_centred(m->trials.center)};
     kspec_status st = ks_sums_make(run, &two, &sums, &scratch, err);
-    if (!st) add(&two, m->population, &sums, weight, s);
+    if (!st) ks_second_add(&sums, p->P, two.centered, m->population, weight, s);
     if (!st && p->A == p->B) set_ratio(sums.all.t, sums.whole, s);
     ks_arena_free(&scratch);
     return st;
@@ -293,6 +291,7 @@ static kspec_status open_lists(const ks_measured *m, ks_second *s, ks_arena *are
     *s = (ks_second){
         .P = m->rows.count,
         .Q = m->cols.count,
+        .rows = (double)m->rows.count,
         .exponent = m->trials.exponent,
         .share = {1 - (double)m->trials.P / m->population[0], 1 - (double)m->trials.Q / m->population[1]}};
     s->trace = ks_arena_zalloc(arena, count, sizeof(double));
@@ -451,17 +450,14 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
     return st || !loo ? st : restandardize(m, s, 0, err);
 }
 
-double ks_jackknife_side(const double *x, size_t N) {
-    double mean = 0, sum = 0;
-    for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
-    for (size_t i = 0; i < N; i++) sum += (x[i] - mean) * (x[i] - mean);
-    return sum * (double)(N - 1) / (double)N;
-}
-
-double ks_jackknife_bias(const double *x, size_t N, double all) {
-    double sum = 0;
-    for (size_t i = 0; i < N; i++) sum += (x[i] - all) / (double)N;
-    return sum * (double)(N - 1);
+double ks_second_excess(const ks_second *s, const double *logs) {
+    double mean = 0;
+    for (size_t k = 1; k <= s->P; k++) {
+        double excess = logs[k] - logs[0];
+        if (s->rows > (double)s->P) excess -= s->square[k] / s->square[0] - s->moment[k] / s->moment[0];
+        mean += excess / (double)s->P;
+    }
+    return mean;
 }
 
 double ks_ratio(double square, double moment) { return square > 0 && moment > 0 ? square / moment : NAN; }
@@ -491,7 +487,7 @@ kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena 
     if (isnan(d->value)) return KSPEC_OK;
     ks_log_ratios(s, logs);
     ks_spread spread = {0};
-    ks_spread_add(&spread, logs + 1, s->P, s->share[0], logs[0]);
+    ks_spread_add_sample(&spread, logs + 1, s->P, s->rows, s->share[0], ks_second_excess(s, logs));
     ks_spread_add(&spread, logs + 1 + s->P, s->Q, s->share[1], logs[0]);
     if (!isfinite(spread.variance)) return KSPEC_OK; /* leaving one out leaves nothing */
     ks_spread_ends(&spread, skew_of_both, ends);

@@ -11,6 +11,7 @@
 #include "moments/jackknife.h"
 #include "moments/prepare.h"
 #include "moments/trials.h"
+#include "pairs/sums.h"
 
 /*
  * One matrix. Each list has 1 + P + Q numbers: from all of it, without each row, without each column; or
@@ -18,6 +19,8 @@
  */
 typedef struct {
     size_t P, Q;
+    /* how many rows there are, of which the P left out are a uniform sample */
+    double rows;
     /* unbiased for m(1), m(1)^2 and m(2), in units of 2^(2 exponent), 2^(4 exponent) and 2^(4 exponent) */
     double *trace, *square, *moment;
     int exponent;
@@ -113,11 +116,25 @@ double *ks_measured_mean(ks_measured *m, ks_arena *arena);
 kspec_status ks_measured_mean_share(ks_measured *m, uint64_t seed, double *share, ks_arena *arena,
                                     kspec_error *err);
 
-/* (N-1)/N sum (x_i - mean)^2: what one side of N leave-one-out values adds to the variance. */
-double ks_jackknife_side(const double *x, size_t N);
+/*
+ * Adds the estimates of one matrix of n rows, each times `weight`, to the lists of s: by its sums over pairs
+ * of columns. Of a complete side nothing is left out: those lists repeat the estimate of all.
+ */
+void ks_second_add(const ks_sums *sums, size_t n, int centered, const double population[2], double weight,
+                   ks_second *s);
 
-/* (N-1) (mean - all): the bias of the estimate `all`, as seen by one side */
-double ks_jackknife_bias(const double *x, size_t N, double all);
+/*
+ * The trace of the product of two matrices' kernel operators by their sums, times `weight`: 1 + P + Q + R
+ * numbers, where P of the n rows are left out.
+ */
+void ks_cross_add(const ks_sums *sums, size_t n, int centered, double population, const int whole[2],
+                  size_t P, size_t Q, size_t R, double weight, double *cross);
+
+/*
+ * What the ratio's logarithm without a row exceeds that of all by, in the mean over rows. To first order it
+ * is nothing, exactly; what is left is known from a sample of the rows as well.
+ */
+double ks_second_excess(const ks_second *s, const double *logs);
 
 /*
  * The participation ratio without each row and column (P + Q numbers, after that of all): logarithms where

@@ -14,6 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+kspec_matrix *ks_trials_turned(const kspec_matrix *phi, size_t count, ks_arena *arena) {
+    kspec_matrix *to = ks_arena_alloc(arena, count, sizeof *to);
+    for (size_t t = 0; t < count && to; t++)
+        to[t] = (kspec_matrix){phi[t].data, phi[t].cols, phi[t].rows, phi[t].col_stride, phi[t].row_stride};
+    return to;
+}
+
 static size_t trials_of(const ks_trials *t, size_t row) {
     return t->row_trials ? t->row_trials[row] : t->count;
 }

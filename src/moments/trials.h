@@ -39,6 +39,9 @@ typedef struct {
     double factor;
 } ks_trials;
 
+/* Views of the transposes of all trials, in the arena; NULL: no memory */
+kspec_matrix *ks_trials_turned(const kspec_matrix *phi, size_t count, ks_arena *arena);
+
 /* As the options have them; ks_trials_init() is still to be called. */
 ks_trials ks_trials_of(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how);
 

@@ -69,7 +69,7 @@ double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q) {
  * different columns of the sample stands for the former, that over its columns for the latter:
  *     (1 - 1/M) / (Q (Q-1)) (sum over all pairs - share * sum over columns), share = (M - Q) / (M - 1).
  */
-static double own_share(size_t count, double population) {
+double ks_sums_own_share(size_t count, double population) {
     double Q = (double)count;
     if (isinf(population)) return 1;
     return population > Q ? (population - Q) / (population - 1) : 0;
@@ -129,6 +129,7 @@ static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const do
             c[k] += x;
             o[g] += x;
         }
+    if (t->whole) return st;
     if (!st) st = add_forms(run, t, M, l2, r2, T, q, err);
     if (!st && !equal) st = add_forms(run, t, N, l, r, T, q, err);
     for (size_t i = 0; i < P && equal && !st; i++) q[i] *= 2;
@@ -192,6 +193,8 @@ static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
         j->w->qc[i0 + i] = ks_dot(P, k, lt) + ks_dot(P, kt, l);
     }
     double *ca = j->sums + chunk * 2 * (Q + R), *cc = ca + Q, *oa = cc + Q, *oc = oa + R;
+    for (size_t i = 0; i < m && t->whole; i++) *ca += j->w->qa[i0 + i] / 2, *cc += j->w->qc[i0 + i] / 2;
+    if (t->whole) return KSPEC_OK;
     add_columns(L, m, P, t->X + i0 * Q, t->Z, Q, T, ca);
     add_columns(LT, m, P, t->X + i0 * Q, t->Z, Q, T, cc);
     if (t->same) return KSPEC_OK;
@@ -258,8 +261,8 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
                   .tw = columns + 7 * Q + 2 * R,
                   .u = rows,
                   .u2 = rows + P,
-                  .own = own_share(Q, t->columns > 0 ? t->columns : INFINITY),
-                  .own_less = own_share(Q - 1, t->columns > 0 ? t->columns : INFINITY)};
+                  .own = ks_sums_own_share(Q, t->columns > 0 ? t->columns : INFINITY),
+                  .own_less = ks_sums_own_share(Q - 1, t->columns > 0 ? t->columns : INFINITY)};
     for (size_t i = 0; i < P; i++) {
         const double *x = t->X + i * Q, *z = t->Z + i * Q, *y = t->Y + i * R, *w = t->W + i * R;
         for (size_t k = 0; k < Q; k++) {
@@ -365,8 +368,8 @@ kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_are
     ks_arena scratch = {0};
     double *q = ks_arena_zalloc(&scratch, 2 * (P + Q + R), sizeof *q);
     double *d = ks_arena_alloc(&scratch, longer, sizeof *d);
-    s->row = ks_arena_alloc(arena, P, sizeof *s->row);
-    s->col = ks_arena_alloc(arena, Q, sizeof *s->col);
+    s->row = t->whole ? NULL : ks_arena_alloc(arena, P, sizeof *s->row);
+    s->col = t->whole ? NULL : ks_arena_alloc(arena, Q, sizeof *s->col);
     s->other = t->same ? NULL : ks_arena_alloc(arena, R, sizeof *s->other);
     simple one;
     ks_sums_work w;
@@ -385,6 +388,8 @@ kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_are
         s->whole = 0;
         for (size_t k = 0; k < Q; k++) s->whole += w.ca[k];
         s->all = all_of(t, &w, &one, one.own);
+    }
+    if (!st && !t->whole) {
         const ks_quad less = one.own_less == one.own ? s->all : all_of(t, &w, &one, one.own_less);
         for (size_t i = 0; i < P; i++) s->row[i] = without_row(t, &w, &one, &s->all, i);
         without_columns(t, &w, &one, 0, &less, d, s->col);

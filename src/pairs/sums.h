@@ -31,6 +31,8 @@ typedef struct {
     double columns;
     /* 1: the columns have mean 0, and a row is left out of the mean as well */
     int centered;
+    /* same, and 1: nothing is left out, which takes half the products; the lists are then NULL */
+    int whole;
 } ks_two;
 
 /* The four sums, and t = sum of s_xz over the columns of the first */
@@ -66,6 +68,9 @@ typedef struct {
  * Q (Q-1), or more where a column is paired with itself.
  */
 double ks_sums_pairs(size_t count, double population);
+
+/* How much of a column with itself is taken off the sums: 1 of infinitely many columns, 0 of all of them */
+double ks_sums_own_share(size_t count, double population);
 
 /*
  * The average over distinct rows (all four, where centred; two otherwise) and over `pairs` pairs of columns

@@ -2,10 +2,12 @@
  * --method fit: the sample's eigenvalues, the families that explain them, what follows, and the check by the
  * unbiased moments.
  */
+#include "base/center.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "linalg/linalg.h"
 #include "fit/describe.h"
+#include "moments/evidence.h"
 #include "spectrum/methods.h"
 #include "fit/tuning.h"
 
@@ -50,12 +52,30 @@ static kspec_status check_noise(const fit *t, double noise, kspec_noise_from fro
                    t->j->o.noise, to_sd(t, 1));
 }
 
-/* m(2) is free of independent noise; so is m(1) by trials, and both are rarely above zero by chance. */
-static int all_noise(const fit *t, kspec_noise_from from) {
-    const ks_spectrum_job *j = t->j;
-    if (from == KSPEC_NOISE_FROM_NOWHERE || j->count < 2 || !j->std_error) return 0;
-    int weak = t->trials > 1 && j->m[0] < 2 * j->std_error[0];
-    return j->m[1] < (weak ? 3 : 2) * j->std_error[1];
+/* Unknown where both sides are centred, or few rows are left. Centred over columns, sides change places. */
+static kspec_status find_signal(const fit *t, const ks_run *run, const kspec_matrix *phi,
+                                const kspec_moments_opts *how, kspec_error *err) {
+    const int turn = how->center == KSPEC_CENTER_COLS, centred = ks_centred(how->center);
+    const size_t P = turn ? phi->cols : phi->rows, Q = turn ? phi->rows : phi->cols;
+    ks_evidence e = {KSPEC_EVIDENCE_UNKNOWN, NAN};
+    ks_arena arena = {0};
+    ks_measured m;
+    kspec_status st = KSPEC_OK;
+    if (how->center != KSPEC_CENTER_BOTH && P >= (centred ? 5 : 3) && Q >= 3 && !(turn && how->row_trials)) {
+        const double infinite[2] = {INFINITY, INFINITY};
+        const kspec_matrix *turned = turn ? ks_trials_turned(phi, t->trials, &arena) : phi;
+        st = turned ? ks_measured_open(&m, turned, t->trials, how->row_trials, infinite, centred,
+                                       "the matrix", &arena, err)
+                    : ks_nomem(err, "the trials", arena.failed);
+        if (!st) st = ks_evidence_make(run, &m, t->j->o.seed, &e, err);
+    }
+    ks_arena_free(&arena);
+    t->j->r->fit->signal = e.signal, t->j->r->fit->signal_z = e.z;
+    return st;
+}
+
+static int all_noise(const kspec_spectrum_fit *f) {
+    return f->signal == KSPEC_EVIDENCE_NONE && f->noise_from != KSPEC_NOISE_FROM_NOWHERE;
 }
 
 /* ---- eigenvalues ---- */
@@ -116,7 +136,7 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
 /* Up to the last whose interval, wide as it now is, spans no more than a factor. */
 static void count_resolved(kspec_spectrum_result *r) {
     r->fit->resolved = 0;
-    for (size_t i = 0; i < r->fit->levels && i < r->rank && !r->fit->all_noise; i++)
+    for (size_t i = 0; i < r->fit->levels && i < r->rank && !all_noise(r->fit); i++)
         if (r->ci_low[i] > 0 && r->ci_high[i] <= KS_RESOLVED * r->ci_low[i]) r->fit->resolved = i + 1;
 }
 
@@ -317,14 +337,15 @@ static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments
                             kspec_error *err) {
     ks_spectrum_job *j = t->j;
     kspec_spectrum_result *r = j->r;
-    ks_run decomposing = ks_run_part(&j->run, 0, 0.15), leverages = ks_run_part(&j->run, 0.15, 0.25),
-           fitting = ks_run_part(&j->run, 0.25, 0.9), describing = ks_run_part(&j->run, 0.9, 1);
+    ks_run decomposing = ks_run_part(&j->run, 0, 0.1), signal = ks_run_part(&j->run, 0.1, 0.15),
+           leverages = ks_run_part(&j->run, 0.15, 0.25), fitting = ks_run_part(&j->run, 0.25, 0.9),
+           describing = ks_run_part(&j->run, 0.9, 1);
     kspec_status st = ks_decompose(&decomposing, phi, t->trials, how, KS_VECTORS_MAX, &j->arena, &t->x, err);
     if (st) return st;
     double noise = known_noise(t, &r->fit->noise_from);
     double pin = r->fit->noise_from == KSPEC_NOISE_FROM_TRIALS ? t->x.noise.own_error : 0;
     if ((st = check_noise(t, noise, r->fit->noise_from, err))) return st;
-    r->fit->all_noise = all_noise(t, r->fit->noise_from);
+    if ((st = find_signal(t, &signal, phi, how, err))) return st;
     if ((st = ks_observe(&leverages, &t->x, &j->arena, &t->o, err))) return st;
     if ((st = ks_fit_families(&fitting, &t->o, noise, pin, &j->arena, &t->f, err))) return st;
     size_t rank = t->f.p.end;

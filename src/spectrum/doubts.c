@@ -16,7 +16,8 @@ static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_sp
     size_t n = 0; /* where fit and unbiased moments are farthest apart */
     for (size_t k = 1; k < r->count; k++)
         if (fabs(f->z[k]) > most) most = fabs(f->z[n = k]);
-    if (f->all_noise) ks_doubt(to, KSPEC_DOUBT_ALL_NOISE, NULL, NULL, r->given[1], r->given_std_error[1]);
+    if (f->signal == KSPEC_EVIDENCE_NONE && f->noise_from != KSPEC_NOISE_FROM_NOWHERE)
+        ks_doubt(to, KSPEC_DOUBT_ALL_NOISE, NULL, NULL, f->signal_z);
     if (f->widened > 1)
         ks_doubt(to, KSPEC_DOUBT_FIT_DISAGREES, NULL, NULL, (double)(n + 1), r->fitted[n], r->given[n], most);
     if ((o->noise > 0 || o->no_noise) && fabs(o->noise / f->noise_of_trials - 1) > NEAR)

@@ -29,7 +29,7 @@ expect_json 'all(close(d["value"], sum(x / (x + d["t"]) for x in j["eigenvalues"
 expect_json 'close(j["participation_ratio_fitted"],
                    sum(j["eigenvalues"]) ** 2 / sum(x * x for x in j["eigenvalues"]), 1e-9)'
 expect_json 'close(j["beyond"], sum(j["eigenvalues"][j["resolved"]:]) / sum(j["eigenvalues"]), 1e-9)'
-expect_json 'j["noise"] == 0 and j["noise_reason"] == "none" and j["all_noise"] is False'
+expect_json 'j["noise"] == 0 and j["noise_reason"] == "none" and j["signal"] == "clear"'
 expect_json 'close(sum(f["weight"] for f in j["families"]), 1, 1e-9) and j["families"][0]["name"] != ""'
 grep -v '"seconds"' "$out" >one
 for t in 1 2 3; do
@@ -73,14 +73,14 @@ expect_json '"noise 0 is given, but the trials differ by noise of" in j["warning
 # nothing but noise
 kspec generate linear --rows 60 --cols 50 --dim 1 --eigenvalue 1e-9 --noise 1 --seed 3 -o nothing.npy
 expect_status 0 kspec spectrum nothing.npy --json
-expect_json 'j["all_noise"] is True and any("may be all noise" in w for w in j["warnings"])'
+expect_json 'j["signal"] == "none" and any("may be all noise" in w for w in j["warnings"])'
 expect_json 'abs(j["noise"] - 1) < 0.2'
 expect_json 'j["resolved"] == 0 and all(j[k] is None for k in ("exponent", "exponent_from", "exponent_to"))'
 for seed in 1 2 3 4 5 6 7 8; do
     kspec generate linear --rows 30 --cols 40 --dim 1 --eigenvalue 1e-9 --noise 1 --trials 2 \
         --seed $seed -o two.npy
     expect_status 0 kspec spectrum two.npy --json
-    expect_json 'j["all_noise"] and j["resolved"] == 0 and "may be all noise" in str(j["warnings"])'
+    expect_json 'j["signal"] == "none" and j["resolved"] == 0 and "may be all noise" in str(j["warnings"])'
 done
 # moments that contradict the fit: a warning, and wider intervals
 kspec generate linear --rows 100 --cols 100 --dim 60 --eigenvalue 0.1 --seed 21 -o equal.npy

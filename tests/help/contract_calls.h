@@ -93,6 +93,38 @@ CALL(dimension) {
 CALL(compare) {
     RESULT(kspec_compare_result, kspec_compare_free, kspec_compare(phi, 2, phi + 1, 1, opts, &r, err));
 }
+/* Everything that is done with an accumulator: rows, a merge, both kinds of result, bytes */
+CALL(accumulator) {
+    kspec_accumulator *a = NOWHERE(kspec_accumulator), *b = NULL, *c = NULL;
+    kspec_compare_result *r = NULL;
+    kspec_dimension_result *d = NULL;
+    kspec_accumulator_opts o = {.size = sizeof o, .other_features = Q};
+    size_t size = 0;
+    kspec_status st = kspec_accumulator_open(Q, opts, &a, err);
+    if (st) {
+        *held = a != NULL;
+        return st;
+    }
+    st = kspec_accumulator_update(a, phi, NULL, err);
+    if (!st) st = kspec_accumulator_dimension(a, 0, &d, err);
+    if (!st) st = kspec_accumulator_open(Q, &o, &b, err);
+    if (!st) st = kspec_accumulator_open(Q, &o, &c, err);
+    if (!st) st = kspec_accumulator_update(b, phi, phi + 1, err);
+    if (!st) st = kspec_accumulator_update(c, phi + 1, phi, err);
+    if (!st) st = kspec_accumulator_merge(b, c, err);
+    if (!st) st = kspec_accumulator_compare(b, &r, err);
+    if (!st) CHECK(kspec_accumulator_rows(b, NULL) == 2 * (uint64_t)P);
+    kspec_accumulator_close(c);
+    c = NULL;
+    if (!st) st = kspec_accumulator_pack(a, NULL, &size, err);
+    void *bytes = st ? NULL : malloc(size);
+    if (bytes) st = kspec_accumulator_pack(a, bytes, &size, err);
+    if (bytes && !st) st = kspec_accumulator_unpack(bytes, size, &c, err);
+    free(bytes);
+    kspec_dimension_free(d), kspec_compare_free(r);
+    kspec_accumulator_close(a), kspec_accumulator_close(b), kspec_accumulator_close(c);
+    return st;
+}
 CALL(norm) { RESULT(kspec_norm_result, kspec_norm_free, kspec_norm(&table, opts, &r, err)); }
 CALL(features) {
     (void)held;

@@ -28,6 +28,8 @@ typedef struct {
 
 static const kspec_learn_opts quick_learn = {.size = sizeof quick_learn, .epochs = 1, .nmax = 2, .every = 1};
 
+static const kspec_accumulator_opts quick_accumulator = {.size = sizeof quick_accumulator, .reservoir = 8};
+
 #define OPTS(T)  sizeof(T), offsetof(T, progress)
 #define PLAIN(T) sizeof(T), 0
 
@@ -45,6 +47,8 @@ static const row rows[] = {
      &quick_spectrum},
     {"kspec_dimension",             dimension,              OPTS(kspec_dimension_opts),     1},
     {"kspec_compare",               compare,                OPTS(kspec_compare_opts),       1},
+    {"kspec_accumulator",           accumulator,            PLAIN(kspec_accumulator_opts),  1,
+     &quick_accumulator},
     {"kspec_norm",                  norm,                   OPTS(kspec_norm_opts),          1},
     {"kspec_features",              features,               OPTS(kspec_kernel_opts),        1},
     {"kspec_gram",                  gram,                   OPTS(kspec_kernel_opts),        1},
@@ -236,6 +240,16 @@ TEST(null_inputs_are_refused) {
         REFUSES_NULL(kspec_dimension(NULL, 1, NULL, &d, &err));
         kspec_compare_result *c = NOWHERE(kspec_compare_result);
         REFUSES_NULL(kspec_compare(phi, 1, NULL, 1, NULL, &c, &err));
+        kspec_accumulator *a = NOWHERE(kspec_accumulator);
+        uint64_t omitted;
+        size_t bytes = 0;
+        REFUSES_NULL(kspec_accumulator_update(NULL, phi, NULL, &err));
+        REFUSES_NULL(kspec_accumulator_merge(NULL, NULL, &err));
+        REFUSES_NULL(kspec_accumulator_dimension(NULL, 0, &d, &err));
+        REFUSES_NULL(kspec_accumulator_compare(NULL, &c, &err));
+        REFUSES_NULL(kspec_accumulator_pack(NULL, NULL, &bytes, &err));
+        REFUSES_NULL(kspec_accumulator_unpack(NULL, 0, &a, &err));
+        CHECK(a == NULL && kspec_accumulator_rows(NULL, &omitted) == 0 && omitted == 0);
         kspec_norm_result *n = NOWHERE(kspec_norm_result);
         REFUSES_NULL(kspec_norm(NULL, NULL, &n, &err));
         CHECK(s == NULL && d == NULL && c == NULL && n == NULL);
@@ -304,6 +318,10 @@ TEST(a_missing_out_is_refused) {
     NO_OUT(kspec_spectrum_from_moments(known, known_errors, NULL, 3, NULL, NULL, &err));
     NO_OUT(kspec_dimension(phi, 1, NULL, NULL, &err));
     NO_OUT(kspec_compare(phi, 1, phi, 1, NULL, NULL, &err));
+    NO_OUT(kspec_accumulator_open(Q, NULL, NULL, &err));
+    NO_OUT(kspec_accumulator_dimension(NULL, 0, NULL, &err));
+    NO_OUT(kspec_accumulator_compare(NULL, NULL, &err));
+    NO_OUT(kspec_accumulator_unpack(NULL, 0, NULL, &err));
     NO_OUT(kspec_norm(&table, NULL, NULL, &err));
     NO_OUT(kspec_generate_open(P, Q, NULL, NULL, &err));
     NO_OUT(kspec_ridge_open(&table, &target, NULL, NULL, NULL, NULL, &err));
@@ -357,6 +375,7 @@ TEST(free_and_close_take_null) {
     kspec_spectrum_free(NULL);
     kspec_dimension_free(NULL);
     kspec_compare_free(NULL);
+    kspec_accumulator_close(NULL);
     kspec_norm_free(NULL);
     kspec_ridge_free(NULL);
     kspec_ridge_empirical_free(NULL);
@@ -387,6 +406,7 @@ TEST(calls_that_cannot_fail) {
     CHECK(!kspec_mpi() || kspec_mpi()[0]);
     CHECK(kspec_device_parse("tpu", &(kspec_device){0}, NULL) == KSPEC_E_ARG);
     CHECK(strcmp(kspec_estimator_name(KSPEC_ESTIMATOR_EXACT), "exact") == 0);
+    CHECK(strcmp(kspec_evidence_name(KSPEC_EVIDENCE_WEAK), "weak") == 0);
     CHECK(strcmp(kspec_doubt_name(KSPEC_DOUBT_ONE_TRIAL), "one-trial") == 0);
     CHECK(kspec_doubt_text(&(kspec_doubt){.code = KSPEC_DOUBT_ONE_TRIAL}, names + sizeof names - 1, 1)[0] ==
           0);

@@ -199,7 +199,8 @@ TEST(trials_of_noise_alone) {
         }
         kspec_spectrum_result *r = fit(phi, 2, NULL, NULL);
         check_sane(r);
-        CHECK_MSG(r->fit->all_noise && r->fit->resolved == 0, "seed %d", (int)seed);
+        CHECK_MSG(r->fit->signal == KSPEC_EVIDENCE_NONE && r->fit->resolved == 0, "seed %d: z = %g",
+                  (int)seed, r->fit->signal_z);
         CHECK(r->fit->noise_ci_high <= sqrt(2 * square) * (1 + 1e-9) && isnan(r->fit->exponent));
         CHECK_CLOSE(r->fit->beyond, 1, 1e-9);
         kspec_spectrum_free(r);

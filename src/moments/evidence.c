@@ -1,0 +1,118 @@
+#include "moments/evidence.h"
+
+#include "base/center.h"
+#include "base/error.h"
+#include "pairs/sums.h"
+
+#include <math.h>
+
+/*
+ * Let all entries be independent with mean 0. A cycle x_ia x_ja x_jb x_ib over different rows and columns has
+ * mean 0, and two cycles over different sets of entries are uncorrelated. So m(2) has the variance
+ *     (4 with one trial, 2 with two) m(2)[x o x] / ((P)_2 (Q)_2),
+ * since so many ordered cycles have the same product. Centred rows leave P - 1 of P degrees of freedom, and a
+ * pair of rows P - 2 for the second.
+ *
+ * Noise may be shared along a row of a trial, as a common gain is. With c = the mean of C_ab^2 over different
+ * columns, C the noise's covariance, m(2) of two trials has a further part of standard deviation sqrt(2) c
+ * over sqrt((P)_2), distributed like chi^2 - 1 of one degree where a single factor is shared. Its 97.5% point
+ * is at 2.8 of them, hence the 2 below. The difference of the trials has no signal, and m(2) = 4 c.
+ *
+ * Any scale of the columns will do. Dividing by the root of the standard deviation, halfway between the data
+ * and columns of equal variance, finds weak signals in columns of unequal size best.
+ */
+static const double NONE_BELOW = 2, CLEAR_FROM = 4;
+
+/* m(2) of two trials, or of one where X = Z */
+static kspec_status second(const ks_run *run, const double *X, const double *Z, size_t P, size_t Q,
+                           int centered, double *out, kspec_error *err) {
+    ks_arena arena = {0};
+    ks_sums s;
+    const ks_two two = {
+        .X = X, .Z = Z, .Y = Z, .W = X, .P = P, .Q = Q, .R = Q, .same = 1, .whole = 1, .centered = centered};
+    kspec_status st = ks_sums_make(run, &two, &s, &arena, err);
+    const ks_sums_rows rows = {centered, P, INFINITY};
+    if (!st) *out = ks_sums_cross(&s.all, &rows, ks_sums_pairs(Q, INFINITY));
+    ks_arena_free(&arena);
+    return st;
+}
+
+/* scale (Q) = the fourth root of one over the column's mean square; 0 of a column of zeros */
+static void set_scale(const ks_pair *p, double *scale) {
+    for (size_t k = 0; k < p->Q; k++) scale[k] = 0;
+    for (size_t i = 0; i < p->P; i++)
+        for (size_t k = 0; k < p->Q; k++) {
+            const double a = p->A[i * p->Q + k], b = p->B[i * p->Q + k];
+            scale[k] += (a * a + b * b) / (double)(2 * p->P);
+        }
+    for (size_t k = 0; k < p->Q; k++) scale[k] = scale[k] > 0 ? 1 / sqrt(sqrt(scale[k])) : 0;
+}
+
+static void multiply(const double *from, const double *scale, size_t P, size_t Q, double *to) {
+    for (size_t i = 0; i < P; i++)
+        for (size_t k = 0; k < Q; k++) to[i * Q + k] = from[i * Q + k] * scale[k];
+}
+
+static void subtract(const double *a, const double *b, size_t n, double *to) {
+    for (size_t k = 0; k < n; k++) to[k] = a[k] - b[k];
+}
+
+static void square(double *x, size_t n) {
+    for (size_t k = 0; k < n; k++) x[k] *= x[k];
+}
+
+/* A and B (P x Q, scaled; the same with one trial) are overwritten; D: P x Q of scratch. */
+static kspec_status standardize(const ks_run *run, double *A, double *B, double *D, size_t P, size_t Q,
+                                int centered, double *z, kspec_error *err) {
+    const size_t n = ks_size(P, Q);
+    const int one = A == B;
+    double m = 0, noise = 0, squares = 0;
+    kspec_status st = second(run, A, B, P, Q, centered, &m, err);
+    if (!st && !one) {
+        subtract(A, B, n, D);
+        st = second(run, D, D, P, Q, centered, &noise, err);
+    }
+    square(A, n);
+    if (!one) square(B, n);
+    if (!st) st = second(run, A, B, P, Q, 0, &squares, err);
+    const double p = (double)P, q = (double)Q, f = centered ? p / (p - 1) : 1,
+                 pairs = centered ? (p - 1) * (p - 2) : p * (p - 1);
+    const double error = sqrt((one ? 4 : 2) * fmax(squares, 0) / (pairs * q * (q - 1))) * f * f,
+                 shared = 2 * fmax(noise / 4, 0) / sqrt(pairs);
+    *z = m / (error + shared);
+    return st;
+}
+
+kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, ks_evidence *out,
+                              kspec_error *err) {
+    const size_t P = m->trials.P, Q = m->trials.Q, n = ks_size(P, Q);
+    *out = (ks_evidence){KSPEC_EVIDENCE_UNKNOWN, NAN};
+    const int centered = ks_centred(m->trials.center), one = m->trials.count == 1;
+    if (m->rows.of || m->cols.of || m->trials.pairwise || P < (centered ? 5 : 3) || Q < 3) return KSPEC_OK;
+    ks_arena arena = {0};
+    ks_pair p;
+    double *scale = ks_arena_alloc(&arena, Q, sizeof *scale), *A = ks_arena_alloc(&arena, n, sizeof *A),
+           *B = one ? A : ks_arena_alloc(&arena, n, sizeof *B),
+           *D = one ? A : ks_arena_alloc(&arena, n, sizeof *D);
+    if (arena.failed) {
+        const size_t wanted = arena.failed;
+        ks_arena_free(&arena);
+        return ks_nomem(err, "the scaled columns", wanted);
+    }
+    ks_trials_split(&m->trials, seed, 0, &m->halves, &p);
+    set_scale(&p, scale);
+    multiply(p.A, scale, P, Q, A);
+    if (!one) multiply(p.B, scale, P, Q, B);
+    kspec_status st = standardize(run, A, B, D, P, Q, centered, &out->z, err);
+    ks_arena_free(&arena);
+    if (!st && !isnan(out->z))
+        out->signal = out->z < NONE_BELOW   ? KSPEC_EVIDENCE_NONE
+                      : out->z < CLEAR_FROM ? KSPEC_EVIDENCE_WEAK
+                                            : KSPEC_EVIDENCE_CLEAR;
+    return st;
+}
+
+const char *kspec_evidence_name(kspec_evidence e) {
+    static const char *const names[] = {NULL, "none", "weak", "clear"};
+    return e >= KSPEC_EVIDENCE_UNKNOWN && e <= KSPEC_EVIDENCE_CLEAR ? names[e] : NULL;
+}

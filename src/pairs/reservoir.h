@@ -1,0 +1,31 @@
+/*
+ * A uniform sample of the rows of a stream: those with the smallest keys, which are random numbers of (seed,
+ * stream, number of the row). So it does not depend on the order in which parts of the stream are merged.
+ */
+#pragma once
+
+#include "base/memory.h"
+#include "kspec/base.h"
+
+typedef struct {
+    double key;
+    uint64_t stream, row;
+    size_t place; /* of its entries: rows + place * width */
+} ks_kept;
+
+typedef struct {
+    uint64_t seed;
+    size_t capacity, width, count;
+    ks_kept *kept; /* a heap: the largest key is first */
+    double *rows;
+} ks_reservoir;
+
+/* Empty, for `capacity` rows of `width` numbers, in the arena */
+kspec_status ks_reservoir_open(ks_reservoir *r, uint64_t seed, size_t capacity, size_t width, ks_arena *arena,
+                               kspec_error *err);
+
+/* Row number `row` of a stream, which may or may not be kept */
+void ks_reservoir_offer(ks_reservoir *r, uint64_t stream, uint64_t row, const double *x);
+
+/* The rows of another one, with the same seed, capacity and width */
+void ks_reservoir_merge(ks_reservoir *r, const ks_reservoir *other);

@@ -1,0 +1,209 @@
+/* From the state of a stream to sums over pairs of columns, with every column and some rows left out. */
+#include "base/error.h"
+#include "linalg/linalg.h"
+#include "pairs/stream.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BAND = 128 };
+
+/* of matrices 0 and 0, 1 and 1, 0 and 1: as the three sums are numbered, and where N4 has them */
+static const int FIRST[3] = {0, 1, 0}, SECOND[3] = {0, 1, 1}, OF_N4[3] = {0, 2, 1};
+
+typedef struct {
+    const ks_stream *s;
+    int centered;
+    double n;
+    size_t count;
+    ks_stream_part p;    /* about 0 where not centred */
+    double *mean;        /* what is moved to 0: nothing where centred */
+    double *x, *r[2];    /* the rows, in units, centred where asked; |x_a|^2 */
+    double *form[3];     /* x_a' G_ab x_b of each row */
+    double **T;          /* per worker BAND x all */
+    double *weighted[2]; /* sum over the rows of r_a x^2, per column */
+} job;
+
+static size_t start(const ks_stream *s, int a) { return a ? s->cols[0] : 0; }
+
+static double dot_of(const ks_stream *s, const double *x, const double *y, int a) {
+    return ks_dot(s->cols[a], x + start(s, a), y + start(s, a));
+}
+
+/* ---- what is needed of the rows ---- */
+
+static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
+    const job *j = ctx;
+    const ks_stream *s = j->s;
+    const size_t all = s->all, from = chunk * BAND, m = j->count - from < BAND ? j->count - from : BAND;
+    double *T = j->T[worker->index];
+    for (int a = 0; a < 2 && s->cols[a]; a++) {
+        const size_t at = start(s, a), width = all - at;
+        ks_gemm(0, 0, m, width, s->cols[a], 1, j->x + from * all + at, all, s->G + at * all + at, all, 0, T,
+                width);
+        for (size_t i = 0; i < m; i++) {
+            const double *x = j->x + (from + i) * all;
+            double *t = T + i * width;
+            j->r[a][from + i] = dot_of(s, x, x, a);
+            j->form[a][from + i] = ks_dot(s->cols[a], x + at, t);
+            if (a == 0) j->form[2][from + i] = ks_dot(s->cols[1], x + s->cols[0], t + s->cols[0]);
+        }
+    }
+    return KSPEC_OK;
+}
+
+/* G is all of n mean mean' larger about 0. */
+static void forms_about_zero(job *j) {
+    for (size_t i = 0; i < j->count; i++) {
+        const double *x = j->x + i * j->s->all,
+                     along[2] = {dot_of(j->s, x, j->mean, 0), dot_of(j->s, x, j->mean, 1)};
+        for (int w = 0; w < 3; w++) j->form[w][i] += j->n * along[FIRST[w]] * along[SECOND[w]];
+    }
+}
+
+static kspec_status open_job(int threads, const ks_stream_of *of, ks_stream_room *room, job *j,
+                             ks_arena *arena, kspec_error *err) {
+    ks_stream *s = of->s;
+    const size_t all = s->all, count = of->count, chunks = (count + BAND - 1) / BAND;
+    const double unit = ldexp(1, -s->exponent);
+    *j = (job){.s = s, .centered = of->centered, .n = (double)s->n, .count = count};
+    const ks_run run = {.threads = threads, .to = 1};
+    const size_t workers = (size_t)ks_workers(&run, chunks);
+    kspec_status st = ks_stream_part_open(&j->p, all, arena, err);
+    j->mean = ks_arena_zalloc(arena, all, sizeof(double));
+    j->x = ks_arena_alloc(arena, ks_size(all, count), sizeof(double));
+    double *rows = ks_arena_zalloc(arena, ks_size(5, count), sizeof *rows);
+    for (int a = 0; a < 2; a++) j->weighted[a] = ks_arena_zalloc(arena, all, sizeof(double));
+    j->T = ks_arena_alloc(arena, workers, sizeof *j->T);
+    for (size_t k = 0; k < workers && j->T; k++)
+        j->T[k] = ks_arena_alloc(arena, ks_size(BAND, all), sizeof(double));
+    if (st || arena->failed) return st ? st : ks_nomem(err, "rows left out", arena->failed);
+    for (int a = 0; a < 2; a++) j->r[a] = rows + (size_t)a * count;
+    for (int w = 0; w < 3; w++) j->form[w] = rows + (size_t)(2 + w) * count;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < all; k++) {
+            const double x = of->rows[i * all + k] * unit;
+            j->x[i * all + k] = j->centered ? (x - s->mean[k]) - s->low[k] : x;
+        }
+    for (size_t k = 0; k < all && !j->centered; k++) j->mean[k] = s->mean[k] + s->low[k];
+    ks_stream_part_set(&j->p, s, s->exponent);
+    if (!j->centered) {
+        ks_stream_times(threads, s, j->mean, 1, j->p.g, room->partial);
+        ks_stream_move(s, &j->p, -1, j->mean);
+    }
+    for (size_t k = 0; k < all; k++) /* the lower triangle as well */
+        for (size_t i = 0; i < k; i++) s->G[k * all + i] = s->G[i * all + k];
+    st = ks_parallel_for(&run, chunks, row_band, j, err);
+    if (!st && !j->centered) forms_about_zero(j);
+    for (size_t i = 0; i < count && !st; i++)
+        for (int a = 0; a < 2; a++)
+            for (size_t k = 0; k < all && s->cols[a]; k++)
+                j->weighted[a][k] += j->r[a][i] * (j->x[i * all + k] * j->x[i * all + k]);
+    return st;
+}
+
+/* ---- sums ---- */
+
+/* The sum of squares of G_ab's row for column k of a */
+static double row_squares(const job *j, size_t k, int b) {
+    const ks_stream *s = j->s;
+    const double *row = s->G + k * s->all + start(s, b), u = j->mean[k];
+    double sum = ks_dot(s->cols[b], row, row);
+    if (!j->centered) sum += j->n * u * (2 * j->p.g[b][k] + j->n * u * dot_of(s, j->mean, j->mean, b));
+    return sum;
+}
+
+static double variance(const job *j, size_t k) { return j->p.diagonal[k] + j->n * j->mean[k] * j->mean[k]; }
+
+/*
+ * The sums of r_b y^2 for the columns of a, to be taken from d: those of the sample, scaled to N4; where b is
+ * a, `own` times S4 less
+ */
+static void fourth(const job *j, int a, int b, double N4, double own, double *out) {
+    const ks_stream *s = j->s;
+    const double *weighted = j->weighted[b] + start(s, a);
+    double sum = 0;
+    for (size_t k = 0; k < s->cols[a]; k++) sum += weighted[k];
+    const double scale = j->count < s->n && sum > 0 ? N4 / sum : 1;
+    for (size_t k = 0; k < s->cols[a]; k++) out[k] = scale * weighted[k] - own * j->p.S4[start(s, a) + k];
+}
+
+/* As without_row() of sums.c, of one trial */
+static ks_quad without_row(const job *j, int w, double own, const ks_quad *all, size_t i) {
+    const ks_stream *s = j->s;
+    const ks_stream_part *p = &j->p;
+    const int a = FIRST[w], b = SECOND[w], same = a == b;
+    const double n = j->n, f = j->centered ? n / (n - 1) : 1, e = j->centered ? 1 / (n - 1) : 0;
+    const double *x = j->x + i * s->all;
+    double r = j->r[a][i], u = j->r[b][i], uu = r * u, qa = 2 * j->form[w][i],
+           qb = p->N2[a] * u + p->N2[b] * r, third = 0;
+    if (j->centered) third = 2 * (dot_of(s, p->V[a], x, b) + dot_of(s, p->V[b], x, a));
+    for (size_t k = start(s, a); k < start(s, a) + s->cols[a] && same && own > 0; k++) {
+        const double square = x[k] * x[k], v = 2 * own * (variance(j, k) * square);
+        uu -= own * (square * square);
+        qa -= v, qb -= v;
+        third -= own * (4 * p->S3[k] * x[k]);
+    }
+    if (!j->centered) third = 0;
+    const double d = all->d + e * third + e * e * (2 * qa + qb) + (n * pow(e, 4) - pow(1 + e, 4)) * uu;
+    return (ks_quad){all->a - f * qa + f * f * uu, all->b - f * qb + f * f * uu, all->c - f * qa + f * f * uu,
+                     d, all->t - f * r};
+}
+
+/* As all_of() of sums.c */
+static ks_quad all_of(const job *j, int w, double own, double whole) {
+    const ks_stream *s = j->s;
+    const int a = FIRST[w], b = SECOND[w];
+    ks_quad q = {whole, j->p.N2[a] * j->p.N2[b], whole, j->p.N4[OF_N4[w]], j->p.N2[a]};
+    for (size_t k = start(s, a); k < start(s, a) + s->cols[a] && a == b && own > 0; k++) {
+        const double v = variance(j, k);
+        q.a -= own * (v * v), q.b -= own * (v * v), q.c -= own * (v * v), q.d -= own * j->p.S4[k];
+    }
+    return q;
+}
+
+/* As without_columns() of sums.c, of the first matrix or of the second; own_part: of a column with itself */
+static void without_columns(const job *j, int w, int second, double own_part, const ks_quad *all,
+                            double *room, ks_quad *out) {
+    const int a = second ? SECOND[w] : FIRST[w], b = second ? FIRST[w] : SECOND[w];
+    const double times = a == b ? 2 : 1, own = a == b ? own_part : 0;
+    fourth(j, a, b, j->p.N4[OF_N4[w]], own, room);
+    for (size_t k = 0; k < j->s->cols[a]; k++) {
+        const double v = variance(j, start(j->s, a) + k),
+                     c = row_squares(j, start(j->s, a) + k, b) - own * v * v;
+        out[k] = (ks_quad){all->a - times * c, all->b - times * (v * j->p.N2[b] - own * v * v),
+                           all->c - times * c, all->d - times * room[k], second ? all->t : all->t - v};
+    }
+}
+
+static kspec_status make(const job *j, int w, double columns, ks_sums *out, ks_arena *arena,
+                         kspec_error *err) {
+    const ks_stream *s = j->s;
+    const int a = FIRST[w], b = SECOND[w];
+    const double M = columns > 0 ? columns : INFINITY, own = a == b ? ks_sums_own_share(s->cols[a], M) : 0,
+                 own_less = a == b ? ks_sums_own_share(s->cols[a] - 1, M) : 0;
+    *out = (ks_sums){.row = ks_arena_alloc(arena, j->count, sizeof *out->row),
+                     .col = ks_arena_alloc(arena, s->cols[a], sizeof *out->col),
+                     .other = a == b ? NULL : ks_arena_alloc(arena, s->cols[b], sizeof *out->other)};
+    double *room = ks_arena_alloc(arena, s->all, sizeof *room);
+    if (arena->failed) return ks_nomem(err, "leave-one-out sums", arena->failed);
+    for (size_t k = start(s, a); k < start(s, a) + s->cols[a]; k++) out->whole += row_squares(j, k, b);
+    out->all = all_of(j, w, own, out->whole);
+    for (size_t i = 0; i < j->count; i++) out->row[i] = without_row(j, w, own, &out->all, i);
+    ks_quad less = all_of(j, w, own_less, out->whole);
+    without_columns(j, w, 0, (1 + own_less) / 2, &less, room, out->col);
+    if (a != b) without_columns(j, w, 1, 0, &less, room, out->other);
+    return KSPEC_OK;
+}
+
+kspec_status ks_stream_sums(int threads, const ks_stream_of *of, const double columns[2],
+                            ks_stream_room *room, ks_sums out[3], ks_arena *arena, kspec_error *err) {
+    ks_arena scratch = {0};
+    job j;
+    kspec_status st = open_job(threads, of, room, &j, &scratch, err);
+    for (int w = 0; w < 3 && !st; w++)
+        if (of->s->cols[FIRST[w]] && of->s->cols[SECOND[w]])
+            st = make(&j, w, columns[FIRST[w]], &out[w], arena, err);
+    ks_arena_free(&scratch);
+    return st;
+}
