@@ -29,8 +29,9 @@ every claim holds under some reading. *Differs*: some claim holds under none. Li
 statements of this project, which must hold. None of the readings can be confirmed: the papers do not publish
 their programs."""
 # What a paper leaves open, as the claims name it
-READINGS = re.compile(r"(?:, )?(as printed|min–max, σ = 1|unit rows|unit columns|images centred, mean \|x\|² = 1"
-                      r"|pixels/255|negative estimates dropped|every estimate counted)(?:: )?")
+READINGS = re.compile(r"(?:, )?(as printed|min–max, σ = 1|unit rows|unit columns"
+                      r"|images centred, mean \|x\|² = 1|pixels/255"
+                      r"|negative estimates dropped|every estimate counted)(?:: )?")
 
 
 def read_results(folder, stored):
