@@ -28,7 +28,8 @@ figure.expect("the other estimators' roots have larger MSE (negative estimates d
               ", ".join(f"{v:.2g} times at n = {n}" for n, v in low.items()), min(low.values()) > 1)
 operator = "“accurately recovers the operator norm” (mean root at n = 7 within 10%)"
 at7 = {positive: mean(roots(sample.values(OURS, 7), 7, positive)) for positive in (True, False)}
-figure.claim(f"negative estimates dropped: {operator}", f"{at7[True]:.4f} for {norm:.4f}", abs(at7[True] / norm - 1) < 0.1)
+figure.claim(f"negative estimates dropped: {operator}", f"{at7[True]:.4f} for {norm:.4f}",
+             abs(at7[True] / norm - 1) < 0.1)
 figure.claim(f"every estimate counted: {operator}", f"{at7[False]:.4f} for {norm:.4f}",
              abs(at7[False] / norm - 1) < 0.1,
              f"the roots of the negative {negative:.0%} pull the mean down; the root of the true m(7) is "

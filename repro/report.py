@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes the page of all figures from their results: repro/report.py [--out FOLDER] [--docs FOLDER]
 
-It takes each figure's full result where there is one, else the quick one, else the one in repro/results.json,
-and writes reproduction.md and its pictures into the docs folder, or beside the results; beside each picture the
-numbers in it, from which docs/pictures.sh draws it anew. `make repro-docs` writes docs/reproduction.md, and keeps
-what it wrote in repro/results.json. A claim that was tried under several readings of a paper counts once.
+It takes each figure's full result where there is one, else the quick one, else the one in
+repro/results.json, and writes reproduction.md and its pictures into the docs folder, or beside the results;
+beside each picture the numbers in it, from which docs/pictures.sh draws it anew. `make repro-docs` writes
+docs/reproduction.md, and keeps what it wrote in repro/results.json. A claim that was tried under several
+readings of a paper counts once.
 """
 import argparse
 import json
@@ -24,11 +25,13 @@ at the paper's size. Under `mpirun` or `srun` the ranks share the commands out (
 Each figure has a script in `repro/`, or a row of a script's table. It runs `kspec`, draws the figure, and
 checks in numbers what the paper says about it. Some papers leave a setting open. Then a claim is tried under
 each reading, and counts once. *Reproduced*: every claim holds under every reading. *Depends on the reading*:
-every claim holds under some reading. *Differs*: some claim holds under none. Lines marked “ours” are statements
-of this project, which must hold. None of the readings can be confirmed: the papers do not publish their programs."""
+every claim holds under some reading. *Differs*: some claim holds under none. Lines marked “ours” are
+statements of this project, which must hold. None of the readings can be confirmed: the papers do not publish
+their programs."""
 # What a paper leaves open, as the claims name it
-READINGS = re.compile(r"(?:, )?(as printed|min–max, σ = 1|unit rows|unit columns|images centred, mean \|x\|² = 1"
-                      r"|pixels/255|negative estimates dropped|every estimate counted)(?:: )?")
+READINGS = re.compile(r"(?:, )?(as printed|min–max, σ = 1|unit rows|unit columns"
+                      r"|images centred, mean \|x\|² = 1|pixels/255"
+                      r"|negative estimates dropped|every estimate counted)(?:: )?")
 
 
 def read_results(folder, stored):

@@ -25,6 +25,7 @@ from ._features import features, gram
 from ._files import read
 from ._functions import *  # noqa: F403
 from ._functions import __all__ as _commands
+from ._gauss_newton import gauss_newton
 from ._header import VERSION as __version__
 from ._results import (
     Compare,
@@ -70,6 +71,7 @@ __all__ = [
     "Wls",
     "__version__",
     "features",
+    "gauss_newton",
     "generate",
     "gram",
     "read",
