@@ -5,8 +5,8 @@ python examples/random_feature_ridge.py [--full] [--splits K] [--data DIR]
 Half of the rows are for training. Both choose the bandwidth, the number of random features and the ridge;
 both test errors are on the other rows. Printed is the split whose ratio of errors is the median.
 
---full takes the larger grid, in the place of a small one. DIR has wine/ and communities/ (scripts/data.txt
-has their addresses); without it the tables are those that scikit-learn brings along.
+--full takes the larger grid, in the place of a small one. DIR has wine/ and communities/ (their addresses are
+in scripts/data.txt); without it the tables are those that scikit-learn brings along.
 """
 
 from __future__ import annotations
