@@ -1,5 +1,6 @@
 #include "commands/estimation.h"
 #include "commands/groups.h"
+#include "commands/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -306,8 +307,26 @@ static int read_all(const cli_common *c, cli_recordings *of, int centered) {
     return status;
 }
 
+/* Of the rows that an accumulator has had */
+static int show_rows(const compare_args *a, kspec_accumulator *rows) {
+    const cli_common *c = &a->common;
+    kspec_error err;
+    kspec_compare_result *r = NULL;
+    kspec_dataset shape[2];
+    cli_recording two[2];
+    kspec_status st = kspec_accumulator_compare(rows, &r, &err);
+    if (st) return cli_fail_data(st, &err);
+    for (int k = 0; k < 2; k++) cli_rows_shape(c, rows, k, &shape[k], &two[k]);
+    const cli_recordings of = {.at = two, .count = 2};
+    cli_doubts(c, NULL, r->doubts, r->doubt_count);
+    const int status = cli_done(c, print_table, to_json, &(output){a, &of, &r});
+    kspec_compare_free(r);
+    return status;
+}
+
 static int run(void *args) {
     compare_args *a = args;
+    if (cli_hosted && cli_hosted->accumulator) return show_rows(a, cli_hosted->accumulator);
     const cli_common *c = &a->common;
     cli_recordings of;
     kspec_compare_result **r = NULL;

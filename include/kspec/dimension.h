@@ -266,8 +266,14 @@ KSPEC_API kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspe
 KSPEC_API kspec_status kspec_accumulator_merge(kspec_accumulator *a, const kspec_accumulator *other,
                                                kspec_error *err);
 
-/* How many rows there are, and were left out for NaN (may be NULL) */
-KSPEC_API uint64_t kspec_accumulator_rows(const kspec_accumulator *a, uint64_t *omitted);
+/* What it is of, with its settings; the rows so far, and those left out for NaN */
+typedef struct {
+    size_t features, other_features;
+    kspec_center center;
+    kspec_sampled sampled;
+    uint64_t stream, rows, omitted;
+} kspec_accumulator_shape;
+KSPEC_API const kspec_accumulator_shape *kspec_accumulator_describe(kspec_accumulator *a);
 
 /* The dimension of the first matrix (0) or of the second (1), at any moment. Of two matrices, their
  * comparison paired by rows, without alignment_p; differences end at m(2), and their p are a little too

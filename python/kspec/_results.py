@@ -299,6 +299,35 @@ class Compare(Result):
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Estimate(Result):
+    """An unbiased estimate of a product of matrix entries, with its standard error and 95% interval"""
+
+    _rows = "axes"
+    expression: str
+    value: float
+    stderr: float
+    ci_low: float
+    ci_high: float
+    rounding: float
+    axes: Table
+    graphs: int
+    products: int
+    bytes: int
+    plan: str
+
+    def __float__(self) -> float:
+        return self.value
+
+    @classmethod
+    def _made(cls, keys: Mapping[str, Any]) -> Estimate:
+        """From numbers that are no command's own"""
+        interval = f"{keys['ci_low']:.4g} … {keys['ci_high']:.4g}"
+        table = f"{keys['value']:.6g} ± {keys['stderr']:.2g}, 95% interval {interval}"
+        finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in keys.items()}
+        return cls._of(Outcome(table, json.dumps({**finite, "doubts": [], "warnings": []})))
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Spectrum(Result):
     """Eigenvalues of the kernel, with their standard errors and 95% intervals"""
 

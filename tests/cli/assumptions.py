@@ -308,6 +308,7 @@ bad("constant data", doubt("no-variation"), np.full((50, 20), 3.0))
 # ---- clean: (name, command, INPUTs, options, codes that are no false doubt) ----
 
 clean = []
+NOISE = ["all-noise"]  # of entries that are all independent it is true
 
 
 def good(name, *inputs, command="dimension", options=(), but=()):
@@ -332,18 +333,19 @@ good(
 )
 for rows, cols in ((30, 20), (60, 300), (300, 60), (1000, 10), (150, 150)):
     good(f"normal, {rows} x {cols}", data(rows, cols))
-    good(f"noise, {rows} x {cols}", rng.normal(size=(rows, cols)))
+    good(f"noise, {rows} x {cols}", rng.normal(size=(rows, cols)), but=NOISE)
 good("two trials", trials(2))
 good("five trials", trials(5))
-good("Student's t, 3", rng.standard_t(3, size=(200, 60)))
+good("Student's t, 3", rng.standard_t(3, size=(200, 60)), but=NOISE)
 good("Student's t, 5, of latent variables", data(200, z=rng.standard_t(5, size=(200, 8))))
-good("log-normal entries", rng.lognormal(size=(200, 60)))
+good("log-normal entries", rng.lognormal(size=(200, 60)), but=NOISE)
 good("log-normal gains of columns", data(200) * rng.lognormal(sigma=0.4, size=60))
-good("Laplace", rng.laplace(size=(200, 40)))
+good("Laplace", rng.laplace(size=(200, 40)), but=NOISE)
 good("spike counts", rng.poisson(np.exp(0.5 * data(200, noise=0) / 2)).astype(float))
 good(
     "counts of words",
     rng.poisson(0.2 * rng.lognormal(size=(1, 80)) * rng.lognormal(size=(200, 80))).astype(float),
+    but=NOISE,
 )
 good("zeros and ones", (data() > 0).astype(float))
 good(
@@ -357,6 +359,7 @@ good(
         ]
     ),
     options=["--standardize"],
+    but=NOISE,
 )
 good("rounded to tenths", data().round(1))
 good("float32", data().astype("f4"))
@@ -364,7 +367,7 @@ good("an offset of 1000", data() + 1000)
 good("tiny", data() * 1e-30)
 good("ReLU", np.maximum(data(), 0))
 good("rows of 9999 and more", 9990 + 5 * data())
-good("values up to 999", rng.integers(0, 1000, (200, 20)).astype(float))
+good("values up to 999", rng.integers(0, 1000, (200, 20)).astype(float), but=NOISE)
 good("years as a column", np.hstack([rng.integers(1950, 2020, (200, 1)), 20 * data(200, 20)]))
 good(
     "clusters in any order",
