@@ -2,9 +2,10 @@
 """Writes the page of all figures from their results: repro/report.py [--out FOLDER] [--docs FOLDER]
 
 It takes each figure's full result where there is one, else the quick one, else the one in repro/results.json.
-It writes reproduction.md and its pictures into the docs folder, or beside the results; beside each
-picture the numbers in it, from which docs/pictures.sh draws it anew. `make repro-docs` writes docs/reproduction.md,
-and keeps what it wrote in repro/results.json. A claim that was tried under several readings of a paper counts once.
+It writes reproduction.md and its pictures into the docs folder, or beside the results; beside each picture
+the numbers in it, from which docs/pictures.sh draws it anew. `make repro-docs` writes docs/reproduction.md,
+and keeps what it wrote in repro/results.json. A claim that was tried under several readings of a paper counts
+once.
 """
 import argparse
 import json
