@@ -216,7 +216,7 @@ typedef struct {
     double alignment_p;
     /* How many dimensions both share, (tr Sxy Syx)^2 / tr (Sxy Syx)^2 with S the cross-covariance, each
      * without bias (kspec/unbiased.h). NaN with groups or finite populations, of less than 9 rows (5 where
-     * not centred), where not positive, and where it takes more than a few seconds. */
+     * not centred), where not positive, and where it takes more than about a second. */
     double shared_dimension, shared_dimension_std_error, shared_dimension_ci_low, shared_dimension_ci_high;
     /* How far rounding may have moved the alignment; the interval has room for it. */
     double alignment_rounding;
