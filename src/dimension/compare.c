@@ -13,6 +13,7 @@
 #include "moments/second.h"
 #include "moments/where.h"
 #include "pairs/sums.h"
+#include "kspec/host.h"
 
 #include <math.h>
 
