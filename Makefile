@@ -144,7 +144,7 @@ repro-docs:
 install: all
 	@cmake --install build --prefix $(PREFIX)
 
-SOURCES = $(shell git ls-files '*.c' '*.h')
+SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp' '*.cu' '*.cuh')
 lint:
 	@$(SETUP) lint
 	@! git grep -nE '^(<<<<<<<|>>>>>>>)' # a merge that nobody finished
@@ -152,6 +152,7 @@ lint:
 	@cppcheck --quiet -j $(JOBS) --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \
 	    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -I include -I src -I cli \
 	    src cli
+	@sh scripts/python-lint.sh build
 
 format:
 	@clang-format -i $(SOURCES)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what kspec needs on Debian 12; does nothing when all of it is there.
+# Installs what kspec needs on Debian 12 and 13 and on Ubuntu 24.04; does nothing when all of it is there.
 #
 #   sh scripts/setup.sh [--check] [build] [test] [pictures] [repro] [data] [lint] [browser] [mpi]
 #
@@ -14,6 +14,8 @@ if [ "${1:-}" = --check ]; then
     shift
 fi
 
+system=$(. /etc/os-release 2>/dev/null && echo "${ID:-}${VERSION_ID:-}") || true
+
 # compiler and build; python3 makes the Python package
 BUILD="gcc g++ libc6-dev make cmake pkg-config python3"
 # the libraries behind libkspec and the tool (licences: BSD-3, BSD-3, Boost, BSD-3, EPL-1.0, zlib, MIT)
@@ -25,6 +27,8 @@ READERS="libhdf5-dev libmatio-dev"
 # names; curl for the test of make data; a locale with a decimal comma
 TESTS="python3 python3-venv python3-numpy python3-scipy python3-h5py python3-jsonschema binutils clang
     libclang-rt-14-dev mandoc libgfortran-12-dev curl locales"
+[ "$system" = debian12 ] || # the versions differ
+    TESTS=$(echo "$TESTS" | sed 's/libclang-rt-14-dev/libclang-rt-dev/; s/libgfortran-12-dev/gfortran/')
 # gnuplot (its own licence; run as a separate program, never linked), which the tool finds at run time
 PICTURES="gnuplot-nox"
 # looks at the pages of kspec report as a reader does
@@ -40,7 +44,7 @@ for group in "${@:-build}"; do
         pictures) packages="$packages $PICTURES" ;;
         repro) packages="$packages python3 $PICTURES" ;;
         data) packages="$packages curl ca-certificates" ;;
-        lint) packages="$packages clang-format cppcheck" ;;
+        lint) packages="$packages clang-format cppcheck python3-venv" ;;
         browser) packages="$packages $BROWSER" ;;
         mpi) packages="$packages $MPI" ;;
         *)
@@ -64,13 +68,15 @@ if command -v dpkg-query >/dev/null 2>&1; then
 fi
 [ -n "$missing" ] || exit 0
 
-system=$(. /etc/os-release 2>/dev/null && echo "${ID:-}${VERSION_ID:-}") || true
-if [ "$system" != debian12 ]; then
-    echo "kspec: this is not Debian 12; install these packages or their equivalents," >&2
-    echo "       then run make again with KSPEC_NO_SETUP=1, or cmake -B build && cmake --build build:" >&2
-    for p in $missing; do echo "         $p" >&2; done
-    exit 1
-fi
+case $system in
+    debian12 | debian13 | debian | ubuntu24.04) ;; # (debian: testing)
+    *)
+        echo "kspec: not Debian 12 or 13, nor Ubuntu 24.04; install these packages or their equivalents," >&2
+        echo "       then run make again with KSPEC_NO_SETUP=1, or cmake -B build && cmake --build build:" >&2
+        for p in $missing; do echo "         $p" >&2; done
+        exit 1
+        ;;
+esac
 
 sudo=""
 [ "$(id -u)" -eq 0 ] || sudo="sudo "

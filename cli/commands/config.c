@@ -16,7 +16,7 @@ static void print_choice(FILE *f) {
         fprintf(f, " (restarted: OpenBLAS had detected %s)", cli_core_before());
     else if (advice)
         fprintf(f, " (slow on this processor: set OPENBLAS_CORETYPE=%s)", advice);
-    else if (set)
+    else if (set && strncmp(kspec_blas(), "OpenBLAS", 8) == 0)
         fprintf(f, " (OPENBLAS_CORETYPE=%s)", set);
 }
 

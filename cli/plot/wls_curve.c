@@ -32,8 +32,9 @@ static void add_points(plot_figure *f, plot_panel *p, const plot_source *s, cons
     char text[256];
     plot_label(s, label, text, sizeof text);
     plot_series *points = plot_add_series(f, p, text, PLOT_POINTS, color);
-    json_array_foreach(json_object_get(s->json, "fitted"), i, e)
+    json_array_foreach(json_object_get(s->json, "fitted"), i, e) {
         plot_add_point(f, points, plot_number(e, "x"), plot_number(e, key), NAN, NAN);
+    }
 }
 
 static void add_band(plot_figure *f, plot_panel *p, const plot_source *s, const char *label, int imaginary,
@@ -60,8 +61,9 @@ static void error_panel(plot_figure *f, const plot_source *s) {
     size_t i;
     const json_t *e;
     if (p) p->y.scale = PLOT_LOG;
-    json_array_foreach(json_object_get(s->json, "curve"), i, e)
+    json_array_foreach(json_object_get(s->json, "curve"), i, e) {
         plot_add_point(f, line, plot_number(e, "p"), sqrt(plot_number(e, "error")), NAN, NAN);
+    }
     plot_add_mark(f, p, 'y', sqrt(plot_number(s->json, "error")), "the curve");
     plot_add_mark(f, p, 'x', plot_number(json_object_get(s->json, "under"), "p"), "best p");
 }

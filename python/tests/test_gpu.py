@@ -5,7 +5,6 @@ python test_gpu.py SIZE: how long a call takes on an array that is on a GPU, use
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pathlib
 import shutil

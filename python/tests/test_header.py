@@ -106,6 +106,7 @@ def test_static_fields_are_keys_of_the_object(x: object) -> None:
         kspec.moments(x),
         kspec.dimension(x),
         kspec.dimension({"a": x, "b": x}),
+        kspec.dimension([x, x[:, ::-1].copy()], target=x[:, :2].copy()),
         kspec.spectrum(x),
         kspec.norm(x, method="eigen", sigma=1.0),
         kspec.config(),

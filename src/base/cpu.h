@@ -4,14 +4,7 @@
 #include "kspec/base.h"
 
 /* From the plainest to the widest: a processor has all up to its best. ARM has NEON in the place of AVX2. */
-typedef enum {
-    KS_ISA_GENERIC,
-    KS_ISA_AVX2,
-    KS_ISA_NEON = KS_ISA_AVX2,
-    KS_ISA_AVX512,
-    KS_ISA_COUNT
-} ks_isa;
-
+typedef enum { KS_ISA_GENERIC, KS_ISA_AVX2, KS_ISA_NEON = KS_ISA_AVX2, KS_ISA_AVX512, KS_ISA_COUNT } ks_isa;
 
 /* The best instruction set this processor has. */
 ks_isa ks_isa_best(void);

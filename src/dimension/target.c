@@ -228,9 +228,10 @@ static kspec_status one(const ks_run *run, job *j, size_t which, kspec_target *t
     kspec_status st = put_target(j, which, &e, err);
     if (!st) st = estimate(run, j, j->wide, &both, &arena, err);
     const size_t count = 1 + j->phi.second.P + j->phi.second.Q;
-    double *x = ks_arena_alloc(&arena, 3 * count, sizeof *x), *scale = x + count, *room = x + 2 * count;
+    double *x = ks_arena_alloc(&arena, 3 * count, sizeof *x);
     if (!st && !x) st = ks_nomem(err, "the alignment", arena.failed);
     if (!st) {
+        double *scale = x + count, *room = x + 2 * count;
         const ks_second *with = &both.second, *phi = &j->phi.second;
         const double nan = NAN;
         *t = (kspec_target){nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan};

@@ -11,9 +11,9 @@
 #define _GNU_SOURCE
 #include "base/error.h"
 #include "base/memory.h"
+#include "linalg/blas.h"
 #include "linalg/linalg.h"
 
-#include <cblas.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Exported by every OpenBLAS, named by no header. */
+/* Exported by OpenBLAS as distributions build it, named by no header. */
 __attribute__((weak)) void *blas_memory_alloc(int);
 __attribute__((weak)) void blas_memory_free(void *);
 
@@ -39,7 +39,7 @@ static sem_t permits;
 
 /* OpenBLAS has a table of 2 MAX_THREADS buffers, some of which its own threads hold. */
 static int most_buffers(void) {
-    const char *config = strstr(openblas_get_config(), "MAX_THREADS=");
+    const char *config = strstr(ks_blas_config(), "MAX_THREADS=");
     int n = 0;
     if (!config || sscanf(config, "MAX_THREADS=%d", &n) != 1 || n < 1) n = 32;
     return n < MOST ? n : MOST;
@@ -63,7 +63,8 @@ static void map_buffers(int wanted) {
     if (have == 0) sem_init(&permits, 0, 0);
     if (have >= wanted) return;
     for (int k = 0; k < have; k++) take_permit();
-    while (n < wanted && (n < have || can_map(buffer + aside))) {
+    const int other = !*ks_blas_config(); /* another BLAS has no such buffers */
+    while (n < wanted && (n < have || other || can_map(buffer + aside))) {
         held[n] = blas_memory_alloc ? blas_memory_alloc(0) : NULL;
         n++;
     }
@@ -75,15 +76,15 @@ static void map_buffers(int wanted) {
 kspec_status ks_blas_enter(int threads, kspec_error *err) {
     pthread_mutex_lock(&lock);
     if (inside == 0) {
-        threads_before = openblas_get_num_threads();
-        if (threads_before != 1) openblas_set_num_threads(1);
+        threads_before = ks_blas_threads();
+        if (threads_before != 1) ks_blas_set_threads(1);
     }
     map_buffers(threads + inside); /* one for each computation that is at work already, or they would wait */
     int none = atomic_load(&mapped) == 0;
     if (!none)
         inside++;
     else if (inside == 0 && threads_before != 1)
-        openblas_set_num_threads(threads_before);
+        ks_blas_set_threads(threads_before);
     pthread_mutex_unlock(&lock);
     if (!none) return KSPEC_OK;
     size_t have = ks_memory_available();
@@ -93,7 +94,7 @@ kspec_status ks_blas_enter(int threads, kspec_error *err) {
 
 void ks_blas_exit(void) {
     pthread_mutex_lock(&lock);
-    if (--inside == 0 && threads_before != 1) openblas_set_num_threads(threads_before);
+    if (--inside == 0 && threads_before != 1) ks_blas_set_threads(threads_before);
     pthread_mutex_unlock(&lock);
 }
 

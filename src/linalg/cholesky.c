@@ -1,9 +1,9 @@
 #include "linalg/cholesky.h"
 
-#include "linalg/linalg.h"
 #include "base/shared.h"
+#include "linalg/blas.h"
+#include "linalg/linalg.h"
 
-#include <cblas.h>
 #include <string.h>
 
 /* A team shares out the square of a matrix of this size; a smaller one takes less than a message. */

@@ -4,10 +4,9 @@
 #include "base/memory.h"
 #include "linalg/linalg.h"
 
-#include <cblas.h>
 #define lapack_complex_double ks_cplx /* the same two doubles, without C99's type */
 #define lapack_complex_float  float
-#include <lapacke.h>
+#include "linalg/blas.h"
 
 kspec_status ks_pinv_conj(size_t N, size_t p, ks_cplx *A, kspec_error *err) {
     if (N > 2147483647 / 64)

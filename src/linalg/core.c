@@ -1,7 +1,7 @@
 #include "linalg/core.h"
 #include "kspec/host.h"
+#include "linalg/blas.h"
 
-#include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -36,6 +36,6 @@ const char *ks_blas_core(ks_isa isa, const char *core, int set) {
 
 const char *kspec_blas_advice(void) {
     /* a library built for one core does not read the variable */
-    if (!strstr(openblas_get_config(), "DYNAMIC_ARCH")) return NULL;
-    return ks_blas_core(ks_isa_best(), openblas_get_corename(), getenv("OPENBLAS_CORETYPE") != NULL);
+    if (!strstr(ks_blas_config(), "DYNAMIC_ARCH")) return NULL;
+    return ks_blas_core(ks_isa_best(), ks_blas_core_name(), getenv("OPENBLAS_CORETYPE") != NULL);
 }

@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/memory.h"
+#include "linalg/blas.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 
-#include <cblas.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "linalg/blas.h"
 #include "linalg/linalg.h"
 
-#include <lapacke.h>
 #include <string.h>
 
 kspec_status ks_syevd(int vectors, size_t n, double *A, size_t lda, double *w, kspec_error *err) {

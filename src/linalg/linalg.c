@@ -1,12 +1,11 @@
 #include "linalg/linalg.h"
 
 #include "base/error.h"
-#include "linalg/small.h"
 #include "base/shared.h"
 #include "kspec/host.h"
+#include "linalg/blas.h"
+#include "linalg/small.h"
 
-#include <cblas.h>
-#include <lapacke.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -15,9 +14,11 @@ const char *kspec_blas(void) {
     static char text[128];
     pthread_mutex_lock(&lock);
     if (!text[0]) {
-        char version[40] = "";
-        if (sscanf(openblas_get_config(), "OpenBLAS %39s", version) != 1) version[0] = 0;
-        snprintf(text, sizeof text, "OpenBLAS %s %s", version, openblas_get_corename());
+        char version[40];
+        if (sscanf(ks_blas_config(), "OpenBLAS %39s", version) == 1)
+            snprintf(text, sizeof text, "OpenBLAS %s %s", version, ks_blas_core_name());
+        else
+            snprintf(text, sizeof text, "%s", KSPEC_BLAS);
     }
     pthread_mutex_unlock(&lock);
     return text;

@@ -2,9 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "linalg/blas.h"
 #include "linalg/linalg.h"
-
-#include <lapacke.h>
 
 kspec_status ks_qr(size_t m, size_t n, double *A, kspec_error *err) {
     enum { BLOCK = 64, MOST = 2147483647 / BLOCK };

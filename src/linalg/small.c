@@ -6,16 +6,16 @@
  */
 #include "linalg/small.h"
 
+#include "linalg/blas.h"
 #include "linalg/core.h"
 
-#include <cblas.h>
 #include <string.h>
 
 enum { LANES = 8, BLOCK = 256 };
 
 int ks_small_product_allocates(size_t m, size_t n, size_t k) {
     if (n % LANES == 0 || k < 16 || m > 1000000 || n > 1000000 || m * n > 1000000 / k) return 0;
-    return ks_blas_is_of(openblas_get_corename(), KS_ISA_AVX512);
+    return ks_blas_is_of(ks_blas_core_name(), KS_ISA_AVX512);
 }
 
 /* C += alpha A B for m <= BLOCK rows and the `cols` <= 8 columns of B and C */

@@ -2,9 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "linalg/blas.h"
 #include "linalg/linalg.h"
-
-#include <lapacke.h>
 
 kspec_status ks_svd(size_t m, size_t n, double *A, double *U, double *s, double *Vt, kspec_error *err) {
     size_t r = m < n ? m : n;

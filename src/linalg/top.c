@@ -2,9 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "linalg/blas.h"
 #include "linalg/linalg.h"
-
-#include <lapacke.h>
 
 kspec_status ks_top_eigenpair(size_t n, double *A, double *w, double *v, kspec_error *err) {
     if (n > 32000) return ks_fail(err, KSPEC_E_ARG, "an eigenproblem of order %zu exceeds 32000", n);

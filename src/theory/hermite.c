@@ -32,7 +32,7 @@ static void hermite_functions(double eta, double x, size_t top, number *phi) {
         const long double c = (t * b - sqrtl(u) * a) / sqrtl(u + 1);
         a = b, b = c;
         const long double size = fmaxl(fabsl(a), fabsl(b));
-        if (size > 1e1000L) a /= size, b /= size, unit += logl(size);
+        if (size > 1e100L) a /= size, b /= size, unit += logl(size);
     }
 }
 

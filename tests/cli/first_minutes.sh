@@ -19,6 +19,17 @@ done
 head -1 "$KSPEC_SOURCE/README.md" >"$out"
 expect_stdout '\?$'
 
+# the commands of the README's first screen print what it shows
+sed -n 's/^\$ build\/kspec //p' "$KSPEC_SOURCE/README.md" >commands
+sed -n '/^\$ build\/kspec dimension/,/^```/p' "$KSPEC_SOURCE/README.md" | sed '1d;$d' >shown
+expect "the README shows two commands" [ "$(wc -l <commands)" -eq 2 ]
+while read -r words; do
+    # shellcheck disable=SC2086
+    kspec $words >"$out" 2>"$err" </dev/null || expect "kspec $words" false
+done <commands
+expect "and their output" cmp shown "$out"
+rm -f x.npy
+
 # ---- one of a thing ----
 py 'np.save("one.npy", np.ones((1, 1)))'
 expect_status 3 kspec dimension one.npy

@@ -255,7 +255,8 @@ mount -o remount,size=100m disk && "$1" -n 3 "${@:2}"'
 
     # Ctrl-C, once the ranks compute. Hydra, MPICH's launcher, kills a rank as soon as the other one has gone,
     # and forgets the status of one that it has killed: so each rank's own status is written down, and none
-    # goes before all have. Hydra's own is then that of a rank, or 0.
+    # goes before all have. Hydra's own is then that of a rank, or 0. (40 permutations take long enough that no
+    # machine is done before the signal comes.)
     rm -rf ended.$mpi && mkdir ended.$mpi
     # shellcheck disable=SC2016
     ends='trap "" INT TERM
@@ -264,8 +265,8 @@ echo $? >$0/$$.new && mv $0/$$.new $0/$$
 for _ in $(seq 100); do [ $(ls $0 | grep -vc new) -lt 2 ] || break; sleep 0.1; done
 exit 1'
     # shellcheck disable=SC2086
-    "$run" -n 2 bash -c "$ends" $PWD/ended.$mpi "$KSPEC" moments big.npy $how --threads 1 \
-        --checkpoint int.$mpi >"$out" 2>"$err" &
+    "$run" -n 2 bash -c "$ends" $PWD/ended.$mpi "$KSPEC" moments big.npy $how --permutations 40 \
+        --threads 1 --checkpoint int.$mpi >"$out" 2>"$err" &
     launcher=$!
     for _ in $(seq 300); do
         sleep 0.1
