@@ -198,8 +198,8 @@ static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *
 
 /*
  * m(1) of column a over the units, but for one (its sums in `own`), times its weight N_1: sum of D - S(x,z)
- * N_1/N_2 where centred, D otherwise. Where pairs of rows count alike, D of a unit counts as often as there are
- * rows of others.
+ * N_1/N_2 where centred, D otherwise. Where pairs of rows count alike, D of a unit counts as often as there
+ * are rows of others.
  */
 enum { T_N, T_X, T_Z, T_D, T_XZ, T_NN, T_ND, T_SUMS };
 

@@ -49,16 +49,16 @@ KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t 
 
 /* What `alike` needs besides */
 /* clang-format off */
-#define WEIGHTED(_)                                                                                          \
-    const vd nn = n * n, nx = n * x, ny = n * y, nz = n * z, nw = n * w;                                      \
-    _(KS_PAIR_NX, nx) _(KS_PAIR_NY, ny) _(KS_PAIR_NZ, nz) _(KS_PAIR_NW, nw)                                   \
-    _(KS_PAIR_NP, n * p) _(KS_PAIR_NR, n * r) _(KS_PAIR_ND, n * d) _(KS_PAIR_NE, n * e)                       \
-    _(KS_PAIR_NNP, nn * p) _(KS_PAIR_NNR, nn * r) _(KS_PAIR_NND, nn * d) _(KS_PAIR_NNE, nn * e)               \
-    _(KS_PAIR_NXY, nx * y) _(KS_PAIR_NZW, nz * w) _(KS_PAIR_NXZ, nx * z) _(KS_PAIR_NYW, ny * w)               \
-    _(KS_PAIR_NXR, nx * r) _(KS_PAIR_NYR, ny * r) _(KS_PAIR_NZP, nz * p) _(KS_PAIR_NWP, nw * p)               \
-    _(KS_PAIR_NXE, nx * e) _(KS_PAIR_NZE, nz * e) _(KS_PAIR_NYD, ny * d) _(KS_PAIR_NWD, nw * d)               \
-    _(KS_PAIR_NXYR, nx * y * r) _(KS_PAIR_NZWP, nz * w * p) _(KS_PAIR_NXZE, nx * z * e)                       \
-    _(KS_PAIR_NYWD, ny * w * d) _(KS_PAIR_NPR, n * p * r) _(KS_PAIR_NDE, n * d * e)                           \
+#define WEIGHTED(_)                                                                                 \
+    const vd nn = n * n, nx = n * x, ny = n * y, nz = n * z, nw = n * w;                            \
+    _(KS_PAIR_NX, nx) _(KS_PAIR_NY, ny) _(KS_PAIR_NZ, nz) _(KS_PAIR_NW, nw)                         \
+    _(KS_PAIR_NP, n * p) _(KS_PAIR_NR, n * r) _(KS_PAIR_ND, n * d) _(KS_PAIR_NE, n * e)             \
+    _(KS_PAIR_NNP, nn * p) _(KS_PAIR_NNR, nn * r) _(KS_PAIR_NND, nn * d) _(KS_PAIR_NNE, nn * e)     \
+    _(KS_PAIR_NXY, nx * y) _(KS_PAIR_NZW, nz * w) _(KS_PAIR_NXZ, nx * z) _(KS_PAIR_NYW, ny * w)     \
+    _(KS_PAIR_NXR, nx * r) _(KS_PAIR_NYR, ny * r) _(KS_PAIR_NZP, nz * p) _(KS_PAIR_NWP, nw * p)     \
+    _(KS_PAIR_NXE, nx * e) _(KS_PAIR_NZE, nz * e) _(KS_PAIR_NYD, ny * d) _(KS_PAIR_NWD, nw * d)     \
+    _(KS_PAIR_NXYR, nx * y * r) _(KS_PAIR_NZWP, nz * w * p) _(KS_PAIR_NXZE, nx * z * e)             \
+    _(KS_PAIR_NYWD, ny * w * d) _(KS_PAIR_NPR, n * p * r) _(KS_PAIR_NDE, n * d * e)                 \
     _(KS_PAIR_NNPR, nn * p * r) _(KS_PAIR_NNDE, nn * d * e)
 /* clang-format on */
 

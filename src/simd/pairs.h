@@ -19,7 +19,8 @@ enum {
     KS_PAIR_XYZ, KS_PAIR_XYW, KS_PAIR_XZW, KS_PAIR_YZW, KS_PAIR_XYZW,
     KS_PAIR_SUMS,
     /* `alike` alone: the same times the number of rows of the unit, or (NN) its square */
-    KS_PAIR_NX = KS_PAIR_SUMS, KS_PAIR_NY, KS_PAIR_NZ, KS_PAIR_NW, KS_PAIR_NP, KS_PAIR_NR, KS_PAIR_ND, KS_PAIR_NE,
+    KS_PAIR_NX = KS_PAIR_SUMS, KS_PAIR_NY, KS_PAIR_NZ, KS_PAIR_NW,
+    KS_PAIR_NP, KS_PAIR_NR, KS_PAIR_ND, KS_PAIR_NE,
     KS_PAIR_NNP, KS_PAIR_NNR, KS_PAIR_NND, KS_PAIR_NNE,
     KS_PAIR_NXY, KS_PAIR_NZW, KS_PAIR_NXZ, KS_PAIR_NYW,
     KS_PAIR_NXR, KS_PAIR_NYR, KS_PAIR_NZP, KS_PAIR_NWP, KS_PAIR_NXE, KS_PAIR_NZE, KS_PAIR_NYD, KS_PAIR_NWD,
@@ -44,9 +45,9 @@ typedef struct {
     const double *y, *w, *seen;
     int centered;
     /*
-     * centred groups: in how many ways 2, 3 and 4 rows can be taken from different groups, the number of rows,
-     * and the sum of squared sizes of groups, without each group in turn and, last, of all; NULL: units are
-     * rows
+     * centred groups: in how many ways 2, 3 and 4 rows can be taken from different groups, the number of
+     * rows, and the sum of squared sizes of groups, without each group in turn and, last, of all; NULL: units
+     * are rows
      */
     const double *counts;
     /* centred groups: all tuples of four rows count alike, so that a constant changes nothing */
