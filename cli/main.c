@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const cli_command cmd_moments, cmd_dimension, cmd_compare, cmd_spectrum, cmd_norm, cmd_ridge, cmd_wls,
-    cmd_learn, cmd_theory, cmd_generate, cmd_report, cmd_plot, cmd_config, cmd_completion;
+extern const cli_command cmd_moments, cmd_dimension, cmd_compare, cmd_estimate, cmd_spectrum, cmd_norm,
+    cmd_ridge, cmd_wls, cmd_learn, cmd_theory, cmd_generate, cmd_report, cmd_plot, cmd_config, cmd_completion;
 
 const cli_command *const cli_commands[] = {
-    &cmd_dimension, &cmd_spectrum, &cmd_compare, &cmd_moments,    &cmd_report,
-    &cmd_norm,      &cmd_ridge,    &cmd_wls,     &cmd_learn,      &cmd_theory,
-    &cmd_generate,  &cmd_plot,     &cmd_config,  &cmd_completion, NULL,
+    &cmd_dimension, &cmd_spectrum, &cmd_compare,    &cmd_moments, &cmd_estimate, &cmd_report,
+    &cmd_norm,      &cmd_ridge,    &cmd_wls,        &cmd_learn,   &cmd_theory,   &cmd_generate,
+    &cmd_plot,      &cmd_config,   &cmd_completion, NULL,
 };
 
 static const cli_command *find(const char *name) {

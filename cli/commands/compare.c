@@ -140,7 +140,10 @@ static void print_alignment(FILE *f, const kspec_compare_result *r) {
     if (isfinite(r->alignment_biased))
         fprintf(f, "; of the matrices themselves, biased by their size: %.4g", r->alignment_biased);
     fputc('\n', f);
-    if (isfinite(r->alignment_p)) fprintf(f, "p %.2g, if they had nothing in common\n", r->alignment_p);
+    if (!isfinite(r->alignment_p)) return;
+    fputs("p ", f);
+    cli_print_p(f, 0, r->alignment_p);
+    fputs(", if they had nothing in common\n", f);
 }
 
 static void print_two(FILE *f, const output *u) {
@@ -167,7 +170,8 @@ static void print_two(FILE *f, const output *u) {
         fprintf(f, "%-17s", name);
         cli_cell(f, "%.4g", 10, e->value);
         cli_cell(f, "%.2g", 12, e->std_error);
-        cli_cell(f, "%.2g", 8, e->p);
+        fputs("  ", f);
+        cli_print_p(f, 8, e->p);
         fputc('\n', f);
     }
     fputs("p is of the difference of logarithms, where both values are known to within a factor of e\n", f);

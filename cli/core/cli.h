@@ -543,6 +543,9 @@ void cli_set_reals(json_t *object, const cli_member *members);
 
 /* A number in a table's column of its own, blank where it is not finite. */
 void cli_cell(FILE *f, const char *format, int width, double x);
+
+/* A probability in so many places, "0.03"; below 1e-16 "<1e-16", for no approximation of it holds there */
+void cli_print_p(FILE *f, int width, double p);
 /* Escape sequences, empty unless the table goes to a terminal */
 const char *cli_bold(const cli_common *c);
 const char *cli_plain(const cli_common *c);

@@ -77,7 +77,8 @@ typedef enum {
     KSPEC_DOUBT_NO_BETTER,
     KSPEC_DOUBT_REAL_DATA, /* kspec_wls_smooth() */
     KSPEC_DOUBT_EXTRAPOLATED,
-    KSPEC_DOUBT_TOO_FEW_FUNCTIONS
+    KSPEC_DOUBT_TOO_FEW_FUNCTIONS,
+    KSPEC_DOUBT_ESTIMATE_ROUNDING /* kspec_unbiased() */
 } kspec_doubt_code;
 
 typedef struct {

@@ -31,6 +31,7 @@ from ._results import (
     Compare,
     Config,
     Dimension,
+    Estimate,
     Learn,
     Moments,
     Norm,
@@ -44,6 +45,7 @@ from ._results import (
 )
 from ._smooth import smooth
 from ._tracker import Tracker, track
+from ._unbiased import jackknife, unbiased
 from ._wls import wls
 
 __all__ = [
@@ -55,6 +57,7 @@ __all__ = [
     "DataError",
     "Dimension",
     "Error",
+    "Estimate",
     "FileError",
     "KspecWarning",
     "Learn",
@@ -74,10 +77,12 @@ __all__ = [
     "features",
     "generate",
     "gram",
+    "jackknife",
     "read",
     "smooth",
     "theory",
     "track",
+    "unbiased",
     "wls",
     *_commands,
 ]

@@ -259,6 +259,11 @@ static const kind kinds[] = {
     [KSPEC_DOUBT_TOO_FEW_FUNCTIONS] = {WARNING, "too-few-functions",
         "{functions} functions may be too few: the last of them stands above the noise; learn more",
         {"functions"}, "p"},
+
+    [KSPEC_DOUBT_ESTIMATE_ROUNDING] = {WARNING, "estimate-rounding",
+        "rounding may have moved the value by {rounding:2}, more than a tenth of its {what}: terms of the "
+        "expression nearly cancel; centre axes whose mean is large",
+        {"rounding"}, "center"},
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };

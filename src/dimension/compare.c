@@ -165,9 +165,7 @@ static kspec_status decide(job *j, ks_placement *placement, kspec_error *err) {
         ks_load_sums(&l, t[0]->P, t[0]->Q, t[1]->Q, t[0]->count > 1 || t[1]->count > 1,
                      ks_trials_splits(t[t[1]->split], j->o.splits));
     const int grouped = j->first.rows.of || j->second.rows.of;
-    return st ? st
-              : ks_where_second(placement, &l, grouped ? "a comparison of groups" : NULL, j->run.threads,
-                                err);
+    return st ? st : ks_where_second(placement, &l, grouped ? "a comparison of groups" : NULL, err);
 }
 
 static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {

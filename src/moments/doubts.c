@@ -8,7 +8,8 @@
 #include <math.h>
 
 int ks_estimate_doubtful(const kspec_estimate *e) {
-    return e->rounding > 0.1 * (isfinite(e->std_error) ? e->std_error : fabs(e->value));
+    const double value = fabs(e->value); /* standardized, m(1) is 1: its error is 0 but for rounding */
+    return e->rounding > 0.1 * (isfinite(e->std_error) ? fmax(e->std_error, 1e-12 * value) : value);
 }
 
 /* An uncertainty beyond these factors either way leaves a dimension rough, or as good as unknown. */
@@ -37,9 +38,10 @@ void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
 /*
  * Below so many degrees of freedom intervals cover less often than they say (docs/calibration.md). In a small
  * matrix they are few whatever the data, and Student's quantile allows for that. A row stands out if it makes
- * many times the share of an average row, and so does a column.
+ * many times the share of an average row, and so does a column. From 8 degrees on it is a note:
+ * one normal matrix in 25 has as few as 15 by chance, and hardly one fewer than 8.
  */
-static const double FEW_DEGREES = 15, TIMES_ITS_SHARE = 8;
+static const double FEW_DEGREES = 15, WARNED = 8, TIMES_ITS_SHARE = 8;
 
 void ks_doubt_dominated(ks_doubts to, const char *what, const ks_error_bar *bar, const ks_labels *of) {
     const int col = bar->which >= of->rows, group = col ? of->col_groups : of->row_groups;
@@ -50,6 +52,7 @@ void ks_doubt_dominated(ks_doubts to, const char *what, const ks_error_bar *bar,
     ks_print(text, sizeof text, "%s%s %zu (from 0) makes %.0f%% of the variance of %s",
              col != of->turned ? "column" : "row", group ? " group" : "", index, 100 * bar->part, what);
     ks_doubt(to, KSPEC_DOUBT_DOMINATED, NULL, text, bar->degrees, bar->part, (double)index);
+    if (bar->degrees >= WARNED) ks_doubt_lower(to);
 }
 
 /* ---- moments ---- */

@@ -483,7 +483,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     if (!st) st = check(&j, phi, ntrials, placement->device, err);
     j.source =
         (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
-    if (!st) st = ks_where(placement, &j.source, ks_trials_splits(&j.trials, j.o.splits), j.run.threads, err);
+    if (!st) st = ks_where(placement, &j.source, ks_trials_splits(&j.trials, j.o.splits), err);
     if (!st && on_device && !placement->device) st = KS_RETRY_ON_HOST; /* it is the processor's, after all */
     j.run.device = placement->device;
     const int scaled = !st && on_device;

@@ -262,14 +262,14 @@ static size_t room_of(const ks_norm_job *j) {
 }
 
 /* Where products with K and features are made */
-static kspec_status decide(const ks_norm_job *j, ks_placement *placement, int threads, kspec_error *err) {
+static kspec_status decide(const ks_norm_job *j, ks_placement *placement, kspec_error *err) {
     const double work = work_of(j);
     const int matern = j->kernel.kind == KSPEC_KERNEL_MATERN && j->o.methods & ~KS_NORM_RFF;
     const char *refused = j->K       ? "Gram matrix that is given"
                           : matern   ? "Gram matrix of the Matern kernel"
                           : work > 0 ? NULL
                                      : "method of these";
-    kspec_status st = ks_placement_decide(placement, work, refused, threads, err);
+    kspec_status st = ks_placement_decide(placement, work, refused, err);
     return st || !placement->device ? st : ks_placement_fit(placement, room_of(j), err);
 }
 
@@ -289,7 +289,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     kspec_status st = ks_run_init(&run, j.o.threads, j.o.progress, err);
     run.team = j.o.team;
     if (!st) st = prepare(&j, c->x, &r->out, &arena, err);
-    if (!st) st = decide(&j, placement, run.threads, err);
+    if (!st) st = decide(&j, placement, err);
     run.device = placement->device;
     if (!st && !(st = ks_blas_enter(run.threads, err))) {
         st = compute(&j, &run, r, err);

@@ -17,10 +17,10 @@ static double work_of(const kspec_ridge *r) {
     return (1.5 * STEPS + 1.0 / 6) * n * n * n + 1.5 * n * n * nt;
 }
 
-static kspec_status decide(const kspec_ridge *r, const ks_ridge_task *t, ks_placement *placement, int threads,
+static kspec_status decide(const kspec_ridge *r, const ks_ridge_task *t, ks_placement *placement,
                            kspec_error *err) {
     const double work = r->one ? 0 : t->solved * work_of(r);
-    kspec_status st = ks_placement_decide(placement, work, NULL, threads, err);
+    kspec_status st = ks_placement_decide(placement, work, NULL, err);
     return st || !placement->device ? st : ks_placement_fit(placement, ks_ridge_device_bytes(r), err);
 }
 
@@ -84,7 +84,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     kspec_ridge_result *result = NULL;
     kspec_status st = ks_ridge_result(c->r, c->task->points, &result, err);
     if (!st && !(st = ks_ridge_enter(c->r, &run, err))) {
-        st = decide(c->r, c->task, placement, run.threads, err);
+        st = decide(c->r, c->task, placement, err);
         run.device = placement->device;
         if (!st) st = compute(c->r, &run, c->task, result, err);
         ks_ridge_exit();

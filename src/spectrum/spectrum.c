@@ -371,12 +371,12 @@ typedef struct {
 } call;
 
 /* The products of the sample's Gram matrix, and for a fit those of its singular vectors */
-static kspec_status decide(const call *c, ks_placement *placement, int threads, kspec_error *err) {
+static kspec_status decide(const call *c, ks_placement *placement, kspec_error *err) {
     const double P = (double)c->phi->rows, Q = (double)c->phi->cols, n = fmin(P, Q);
     const int fit = c->j->o.method == KSPEC_SPECTRUM_METHOD_FIT;
     const double longest = fmax(P, Q) * n * sizeof(double);
     const ks_load l = {(fit ? 2 : 1) * n * P * Q, (size_t)(n * n * sizeof(double) + (fit ? 2 : 1) * longest)};
-    return ks_where_second(placement, &l, NULL, threads, err);
+    return ks_where_second(placement, &l, NULL, err);
 }
 
 static kspec_status run_method(job *j, const call *c, kspec_error *err) {
@@ -404,7 +404,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     call *c = ctx;
     job *j = c->j;
     const ks_run whole = j->run;
-    kspec_status st = decide(c, placement, whole.threads, err);
+    kspec_status st = decide(c, placement, err);
     j->run.device = placement->device;
     if (!st) st = run_method(j, c, err);
     j->run = whole;

@@ -36,6 +36,9 @@ same() { # two JSON files, but for times
 }
 expect_status 0 kspec moments x.npy --estimator path -n 6 --device cpu --json -o kept.json --checkpoint ck
 expect "a checkpoint changes nothing" same plain.json kept.json
+mkdir pipe && mkfifo pipe/identity
+expect_error 3 "the checkpoint's pipe/identity is not a file" \
+    timeout 10 "$KSPEC" moments x.npy --checkpoint pipe
 expect_error 3 "the checkpoint ck is of another run: it has 'command kspec moments x.npy.*-n 6'" \
     kspec moments x.npy --estimator path -n 5 --checkpoint ck
 cp y.npy x2.npy

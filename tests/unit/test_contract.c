@@ -47,6 +47,8 @@ static const row rows[] = {
      &quick_spectrum},
     {"kspec_dimension",             dimension,              OPTS(kspec_dimension_opts),     1},
     {"kspec_compare",               compare,                OPTS(kspec_compare_opts),       1},
+    {"kspec_unbiased",              unbiased,               OPTS(kspec_unbiased_opts),      1},
+    {"kspec_jackknife",             jackknife,              0, 0,                           0},
     {"kspec_accumulator",           accumulator,            PLAIN(kspec_accumulator_opts),  1,
      &quick_accumulator},
     {"kspec_norm",                  norm,                   OPTS(kspec_norm_opts),          1},
@@ -240,6 +242,11 @@ TEST(null_inputs_are_refused) {
         REFUSES_NULL(kspec_dimension(NULL, 1, NULL, &d, &err));
         kspec_compare_result *c = NOWHERE(kspec_compare_result);
         REFUSES_NULL(kspec_compare(phi, 1, NULL, 1, NULL, &c, &err));
+        kspec_unbiased_result *u = NOWHERE(kspec_unbiased_result);
+        REFUSES_NULL(kspec_unbiased("X[i,a]", NULL, 1, NULL, &u, &err));
+        REFUSES_NULL(kspec_unbiased(NULL, &(kspec_operand){"X", phi, 1}, 1, NULL, &u, &err));
+        CHECK(u == NULL);
+        REFUSES_NULL(kspec_jackknife(1, NULL, (size_t[]){3}, x, 1, x, &err));
         kspec_accumulator *a = NOWHERE(kspec_accumulator);
         size_t bytes = 0;
         REFUSES_NULL(kspec_accumulator_update(NULL, phi, NULL, &err));
@@ -317,6 +324,7 @@ TEST(a_missing_out_is_refused) {
     NO_OUT(kspec_spectrum_from_moments(known, known_errors, NULL, 3, NULL, NULL, &err));
     NO_OUT(kspec_dimension(phi, 1, NULL, NULL, &err));
     NO_OUT(kspec_compare(phi, 1, phi, 1, NULL, NULL, &err));
+    NO_OUT(kspec_unbiased("X[i,a]", &(kspec_operand){"X", phi, 1}, 1, NULL, NULL, &err));
     NO_OUT(kspec_accumulator_open(Q, NULL, NULL, &err));
     NO_OUT(kspec_accumulator_dimension(NULL, 0, NULL, &err));
     NO_OUT(kspec_accumulator_compare(NULL, NULL, &err));
@@ -374,6 +382,7 @@ TEST(free_and_close_take_null) {
     kspec_spectrum_free(NULL);
     kspec_dimension_free(NULL);
     kspec_compare_free(NULL);
+    kspec_unbiased_free(NULL);
     kspec_accumulator_close(NULL);
     kspec_norm_free(NULL);
     kspec_ridge_free(NULL);
