@@ -327,7 +327,7 @@ static kspec_status compute(job *j, ks_placement *placement, kspec_error *err) {
     ks_execution dry = {.dry = 1, .err = err};
     st = execute(j, &dry, &value, &abs, without, through, &r->products);
     r->all_products = dry.products, r->work = dry.work, r->bytes = dry.peak;
-    if (!st) st = ks_placement_decide(placement, dry.work * (double)r->splits, NULL, j->run.threads, err);
+    if (!st) st = ks_placement_decide(placement, dry.work * (double)r->splits, NULL, err);
     if (!st && placement->device) st = ks_placement_fit(placement, r->bytes, err);
     j->run.device = placement->device;
     if (!st && !j->run.device) st = ks_check_memory(err, r->bytes, "the expression");
