@@ -60,7 +60,10 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
     for (size_t k = 0; k < r->count; k++) {
         const kspec_difference *e = r->differences[k];
         json_t *o = json_pack("{s:s, s:o}", "what", e->what, "n", e->n ? json_integer(e->n) : json_null());
-        cli_set_reals(o, (cli_member[]){{"value", e->value}, {"stderr", e->std_error}, {"p", e->p}, {0}});
+        cli_set_reals(
+            o,
+            (cli_member[]){
+                {"value", e->value}, {"stderr", e->std_error}, {"p", e->p}, {"rounding", e->rounding}, {0}});
         json_array_append_new(list, o);
     }
     json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:I}", "rows", (json_int_t)r->P, "cols",
@@ -72,6 +75,7 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
                                     {"alignment_stderr", r->alignment_std_error},
                                     {"alignment_ci_low", r->alignment_ci_low},
                                     {"alignment_ci_high", r->alignment_ci_high},
+                                    {"alignment_rounding", r->alignment_rounding},
                                     {"alignment_biased", r->alignment_biased},
                                     {"alignment_p", r->alignment_p},
                                     {"dimension", r->dimension},

@@ -84,6 +84,7 @@ static json_t *one_json(const output *u, size_t k) {
                                     {"stderr", r->std_error},
                                     {"ci_low", r->ci_low},
                                     {"ci_high", r->ci_high},
+                                    {"rounding", r->rounding},
                                     {"naive", r->naive},
                                     {"trace", r->trace},
                                     {"trace_squared", r->trace_squared},

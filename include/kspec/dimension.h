@@ -124,6 +124,12 @@ typedef struct {
     double signal_share, signal_share_std_error, signal_share_ci_low, signal_share_ci_high;
     size_t signal_count;
     kspec_signal **signal_columns;
+    /*
+     * How far rounding may have moved the dimension. The interval has room for it. Where the digits of
+     * doubles do not suffice, the sums are made in twice the digits, if they take no more than a few seconds;
+     * the call fails where rounding could still be more than m(1)^2 or m(2).
+     */
+    double rounding;
 } kspec_dimension_result;
 
 /*
@@ -180,6 +186,7 @@ typedef struct {
     /* Two-sided: how likely a larger difference would be if there were none. By Student's distribution, of
      * logarithms where both values are known better than to a factor of e: docs/dimension.md. */
     double p;
+    double rounding; /* how far rounding may have moved the value; NaN above order 2 */
 } kspec_difference;
 
 typedef struct {
@@ -204,6 +211,8 @@ typedef struct {
      * over all orders of the rows, by three moments. One-sided, since an alignment is not negative. With more
      * than two trials somewhat too large. NaN where not centred, or where the rows are not shared. */
     double alignment_p;
+    /* How far rounding may have moved the alignment; the interval has room for it. */
+    double alignment_rounding;
 } kspec_compare_result;
 
 /*

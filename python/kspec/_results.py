@@ -220,6 +220,7 @@ class Moments(Result):
     participation_ratio_stderr: float
     participation_ratio_ci_low: float
     participation_ratio_ci_high: float
+    participation_ratio_rounding: float
     participation_ratio_naive: float
     dimension_centered: float
     center: str
@@ -245,6 +246,7 @@ class Dimension(Result):
     stderr: float
     ci_low: float
     ci_high: float
+    rounding: float
     naive: float
     curve: Table
     results: Table
@@ -270,6 +272,7 @@ class Compare(Result):
     alignment_stderr: float
     alignment_ci_low: float
     alignment_ci_high: float
+    alignment_rounding: float
     alignment_biased: float
     alignment_p: float
     dimension: float

@@ -28,6 +28,7 @@ typedef struct {
 
 static const kspec_learn_opts quick_learn = {.size = sizeof quick_learn, .epochs = 1, .nmax = 2, .every = 1};
 
+static const kspec_ridge_opts checked_ridge = {.size = sizeof checked_ridge, .check_draws = 2};
 static const kspec_accumulator_opts quick_accumulator = {.size = sizeof quick_accumulator, .reservoir = 8};
 
 #define OPTS(T)  sizeof(T), offsetof(T, progress)
@@ -56,6 +57,7 @@ static const row rows[] = {
     {"kspec_gram",                  gram,                   OPTS(kspec_kernel_opts),        1},
     {"kspec_generate",              generate,               OPTS(kspec_generate_opts),      1},
     {"kspec_ridge_predict",         ridge_predict,             OPTS(kspec_ridge_opts),         1},
+    {"kspec_ridge_predict, checked", ridge_predict,            OPTS(kspec_ridge_opts), 1, &checked_ridge},
     {"kspec_ridge_best_lambda",     ridge_best_lambda,      OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_best_features",   ridge_best_features,    OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_empirical",       ridge_empirical,        OPTS(kspec_ridge_opts),         1},

@@ -266,6 +266,26 @@ static void spectrum(kspec_doubt_code code, int doubtful) {
     kspec_spectrum_free(r);
 }
 
+/* Noise of each trial that is shared along its rows, in one matrix or another; columns of unequal gains */
+static void unfit_noise(kspec_doubt_code code, int doubtful) {
+    const int shared = code == KSPEC_DOUBT_ABOVE_SAMPLE;
+    sample_of s;
+    kspec_spectrum_result *r;
+    double gain[2 * P], column[Q];
+    for (uint64_t seed = 1; seed <= (shared && doubtful ? 12 : 1); seed++) {
+        draw(&s, seed, shared ? 3 : 0.1, 1, 0);
+        kspec_random_normal(seed, 9, 0, (size_t)2 * P, gain);
+        kspec_random_normal(seed, 10, 0, Q, column);
+        for (size_t k = 0; k < (size_t)2 * P * Q && doubtful; k++) {
+            double *at = &s.at[k / (P * Q)][k % (P * Q)];
+            if (shared) *at += 2 * gain[k / Q];
+            *at *= exp((shared ? 0.7 : 1) * column[k % Q]);
+        }
+        if (done(kspec_spectrum(s.trials, shared ? 2 : 1, NULL, &r, &err))) add(r->doubts, r->doubt_count);
+        kspec_spectrum_free(r);
+    }
+}
+
 /* Two trials, cross-validated */
 static void crossed(kspec_doubt_code code, int doubtful) {
     const kspec_spectrum_opts o = {.size = sizeof o, .method = KSPEC_SPECTRUM_METHOD_CVPCA};
@@ -381,6 +401,8 @@ static void ridge(kspec_doubt_code code, int doubtful) {
     for (size_t i = 0; doubtful && code == KSPEC_DOUBT_CONSTANT_TARGET && i < q.n; i++) q.y[i] = 2;
     for (size_t i = 0; doubtful && code == KSPEC_DOUBT_TARGET_MEAN && i < q.n; i++) q.y[i] += 9;
     for (size_t i = 0; doubtful && code == KSPEC_DOUBT_WIDEST_COLUMN && i < q.n; i++) q.X[i * q.p + 1] *= 100;
+    if (code == KSPEC_DOUBT_DRAWS_DIFFER) lambda = doubtful ? 1e-8 : 1;
+    o.check_draws = code == KSPEC_DOUBT_UNCHECKED && doubtful ? 0 : 8;
     if (doubtful && code == KSPEC_DOUBT_NO_BETTER) { /* noise */
         kspec_random_normal(1, 5, 0, q.n, q.y);
         kspec_random_normal(1, 6, 0, q.nt, q.yt);
@@ -393,8 +415,9 @@ static void ridge(kspec_doubt_code code, int doubtful) {
         kspec_ridge_recommend_free(found);
     } else if (done(code == KSPEC_DOUBT_SEARCH_END
                         ? kspec_ridge_best_lambda(r, 30, doubtful ? 10 : 1e-8, 100, &out, &err)
-                        : kspec_ridge_predict(r, &(size_t){20}, 1, &lambda, 1, &out, &err)))
+                        : kspec_ridge_predict(r, &(size_t){20}, 1, &lambda, 1, &out, &err))) {
         add(out->doubts, out->doubt_count);
+    }
     kspec_ridge_free(out);
     kspec_ridge_close(r);
     free_problem(&q);
@@ -477,6 +500,8 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_TRUTH_CENTER] = spectrum,
     [KSPEC_DOUBT_ALL_NOISE] = spectrum,
     [KSPEC_DOUBT_FIT_DISAGREES] = spectrum,
+    [KSPEC_DOUBT_ABOVE_SAMPLE] = unfit_noise,
+    [KSPEC_DOUBT_UNEVEN_COLUMNS] = unfit_noise,
     [KSPEC_DOUBT_NOISE_DISAGREES] = spectrum,
     [KSPEC_DOUBT_NO_MEASURE] = from_moments,
     [KSPEC_DOUBT_LIST_CUT] = from_moments,
@@ -501,6 +526,8 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_TARGET_MEAN] = ridge,
     [KSPEC_DOUBT_WIDEST_COLUMN] = ridge,
     [KSPEC_DOUBT_NO_BETTER] = ridge,
+    [KSPEC_DOUBT_DRAWS_DIFFER] = ridge,
+    [KSPEC_DOUBT_UNCHECKED] = ridge,
     [KSPEC_DOUBT_REAL_DATA] = curve,
     [KSPEC_DOUBT_EXTRAPOLATED] = curve,
     [KSPEC_DOUBT_TOO_FEW_FUNCTIONS] = curve,
