@@ -5,11 +5,12 @@ They stand on the full runs of Figures 000-4, A3 and A4: all widths, 5 seeds, 12
 half an hour for each scaling of pixels on two cores. What `make repro-full` has computed is not computed
 again; checkpoints let an interrupted run continue.
 """
+import json
 import functools
 import pathlib
 import subprocess
 
-from harness import mean, standard_error, variance
+from harness import ROOT, mean, standard_error, variance
 from page import Page, markdown, with_error
 from paper000_learn import ORDERS, PIXELS, Training, files
 
@@ -27,6 +28,60 @@ def values(pixels, width, key, n, epoch):
 def both(table):
     """The lines of table(pixels) for both scalings"""
     return [line for pixels, how in PIXELS.items() for line in (f"{how}:", "", *table(pixels), "")]
+
+
+def _figure_4(pixels):
+    """The panels of Figure 4 by their titles, from the numbers beside its picture: so that this page and
+    docs/reproduction.md agree"""
+    content = json.loads((ROOT / f"docs/images/repro/000-4-{pixels}.figure.json").read_text())
+    return {p["title"]: p["series"] for p in content["panels"]}
+
+
+def _moments(pixels):
+    head = ["width", *(f"{what}, epoch {e}" for e in SHOWN for what in ("naive", "unbiased"))]
+    panels = _figure_4(pixels)
+    for n in (2, 4) if pixels == "unit" else (2,):
+        def cell(what, k, epoch):
+            s = panels[f"{what}, n = {n}"][k]
+            at = s["x"].index(epoch)
+            return f"{s['y'][at]:.4g} ({s['low'][at]:.3g} … {s['high'][at]:.3g})"
+        yield from (f"m({n}):", "", *markdown(head, [
+            [width, *(cell(what, k, e) for e in SHOWN for what in ("naive", "unbiased"))]
+            for k, width in enumerate(WIDTHS)]), "")
+
+
+def _spreads(pixels):
+    panels = _figure_4(pixels)
+
+    def spread(what, n, epoch):
+        y = [s["y"][s["x"].index(epoch)] for s in panels[f"{what}, n = {n}"]]
+        return f"{100 * (max(y) - min(y)) / mean(y):.0f}%"
+    return markdown(["n", "epoch", "naive: spread", "unbiased: spread"],
+                    [[n, e, spread("naive", n, e), spread("unbiased", n, e)] for n in ORDERS for e in SHOWN])
+
+
+@page.table
+def figure_4_unit():
+    """moments by width, centred pixels, as in Figure 4: mean (quartiles) of the networks"""
+    return list(_moments("unit"))
+
+
+@page.table
+def figure_4_255():
+    """moments by width, pixels/255, as in Figure 4: mean (quartiles) of the networks"""
+    return list(_moments("255"))
+
+
+@page.table
+def spreads_unit():
+    """(largest − smallest)/mean of the means over networks, centred pixels"""
+    return _spreads("unit")
+
+
+@page.table
+def spreads_255():
+    """(largest − smallest)/mean of the means over networks, pixels/255"""
+    return _spreads("255")
 
 
 @page.table

@@ -261,6 +261,20 @@ def slope(x, y):
     return sum((a - mx) * (b - my) for a, b in zip(lx, ly)) / sum((a - mx) ** 2 for a in lx)
 
 
+# 97.5% quantiles of Student's t by degrees of freedom
+_T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306}
+
+
+def slope_interval(x, y):
+    """That slope, and the half-width of its 95% interval"""
+    lx, ly = [math.log(v) for v in x], [math.log(v) for v in y]
+    mx, my, b, freedom = mean(lx), mean(ly), slope(x, y), len(x) - 2
+    if freedom < 1:
+        return b, math.inf
+    square = sum((q - my - b * (p - mx)) ** 2 for p, q in zip(lx, ly)) / freedom
+    return b, _T[min(freedom, 8)] * math.sqrt(square / sum((p - mx) ** 2 for p in lx))
+
+
 # ---- what a result depends on ----
 
 def _tool(path):

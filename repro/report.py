@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Writes the page of all figures from their results: repro/report.py [--out FOLDER] [--docs FOLDER]
 
-It takes each figure's full result where there is one, else the quick one, and writes reproduction.md and its
-pictures into the docs folder, or beside the results; beside each picture the numbers in it, from which
-docs/pictures.sh draws it anew. `make repro-docs` writes docs/reproduction.md.
+It takes each figure's full result where there is one, else the quick one, else the one in repro/results.json.
+It writes reproduction.md and its pictures into the docs folder, or beside the results; beside each
+picture the numbers in it, from which docs/pictures.sh draws it anew. `make repro-docs` writes docs/reproduction.md,
+and keeps what it wrote in repro/results.json. A claim that was tried under several readings of a paper counts once.
 """
 import argparse
 import json
 import pathlib
+import re
 import shutil
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -20,13 +22,19 @@ it stopped. `make repro-docs` writes this page. `python3 repro/run.py 000-A1b` r
 at the paper's size. Under `mpirun` or `srun` the ranks share the commands out (docs/scale.md).
 
 Each figure has a script in `repro/`, or a row of a script's table. It runs `kspec`, draws the figure, and
-checks in numbers what the paper says about it. *Reproduced*: every claim of the paper holds. *Differs*: at
-least one claim does not hold, and the reason is given. Lines marked “ours” are statements of this project,
-which must hold."""
+checks in numbers what the paper says about it. Some papers leave a setting open. Then a claim is tried under
+each reading, and counts once. *Reproduced*: every claim holds under every reading. *Depends on the reading*:
+every claim holds under some reading. *Differs*: some claim holds under none. Lines marked “ours” are
+statements of this project, which must hold. None of the readings can be confirmed: the papers do not publish
+their programs."""
+# What a paper leaves open, as the claims name it
+READINGS = re.compile(r"(?:, )?(as printed|min–max, σ = 1|unit rows|unit columns"
+                      r"|images centred, mean \|x\|² = 1"
+                      r"|pixels/255|negative estimates dropped|every estimate counted)(?:: )?")
 
 
-def read_results(folder):
-    results = {}
+def read_results(folder, stored):
+    results = {r["name"]: r for r in json.loads(stored.read_text())} if stored.is_file() else {}
     for size in ("quick", "full"):
         for f in (folder / size).glob("[0-9]*.json"):
             r = json.loads(f.read_text())
@@ -47,24 +55,56 @@ def claims_of(r):
     return [c for c in r["claims"] if c["kind"] == "claim"]
 
 
+def distinct(r):
+    """The claims of a figure: for each its text without the reading, and whether it holds, by reading"""
+    claims = {}
+    for c in claims_of(r):
+        reading = ", ".join(READINGS.findall(c["text"])) or "as stated"
+        claims.setdefault(READINGS.sub(": ", c["text"]).removeprefix(": "), {})[reading] = c["holds"]
+    return claims
+
+
+def verdict(r):
+    if r["verdict"] not in ("reproduced", "differs") or not claims_of(r):
+        return r["verdict"]
+    by_claim = [set(holds.values()) for holds in distinct(r).values()]
+    return ("reproduced" if all(s == {True} for s in by_claim)
+            else "depends on the reading" if all(True in s for s in by_claim) else "differs")
+
+
+def best_readings(r):
+    """The share of the claims that hold under each reading, where there are several"""
+    count = {}
+    for holds in distinct(r).values():
+        for reading, held in holds.items():
+            count.setdefault(reading, []).append(held)
+    if len(count) < 2:
+        return ""
+    return "; ".join(f"{reading}: {sum(held)} of {len(held)}" for reading, held in count.items())
+
+
 def link(r):
     return f"[{r['name']}](#{r['name']}) ({r['size']})"
 
 
 def summary(results):
-    """How many figures have which verdict, and a line for each figure"""
-    verdicts = [r["verdict"] for r in results]
+    """The totals, and a line for each figure: paper, result, command, verdict"""
+    verdicts = [verdict(r) for r in results]
     counts = sorted(((verdicts.count(v), v) for v in set(verdicts)), reverse=True)
-    holds = [c["holds"] for r in results for c in claims_of(r)]
+    claims = [holds for r in results for holds in distinct(r).values()]
+    every, some = sum(all(h.values()) for h in claims), sum(any(h.values()) for h in claims)
     yield (f"{len(results)} figures (some are pairs of panels): " + ", ".join(f"{v} {n}" for n, v in counts)
-           + f". {sum(holds)} of {len(holds)} claims hold.\n")
-    yield head("figure", "what it shows", "claims that hold", "verdict", "why it differs", "picture")
-    for r in results:
-        claims = claims_of(r)
-        reasons = dict.fromkeys(x["reason"] for x in (r, *claims) if x["reason"])
-        pictures = (f"[{i}](images/repro/{p})" for i, p in enumerate(r["pictures"], 1))
-        yield row(link(r), r["title"], f"{sum(c['holds'] for c in claims)} of {len(claims)}", r["verdict"],
-                  "; ".join(reasons), " ".join(pictures))
+           + f". Of {len(claims)} claims {every} hold under every reading, {some - every} under some, "
+           f"{len(claims) - some} under none.\n")
+    yield head("paper", "result", "command", "verdict", "claims: hold / hold under some reading / all",
+               "by reading")
+    for r, v in zip(results, verdicts):
+        found = distinct(r).values()
+        run = f"`repro/run.py {'--full ' if r['size'] == 'full' else ''}{r['name']}`"
+        pictures = " ".join(f"[{i}](images/repro/{p})" for i, p in enumerate(r["pictures"], 1))
+        yield row(f"[{r['name']}](#{r['name']})", f"{r['title']} {pictures}", f"{run} ({r['size']})", v,
+                  f"{sum(all(h.values()) for h in found)} / {sum(any(h.values()) for h in found)} / "
+                  f"{len(found)}", best_readings(r))
 
 
 def claim_tables(results):
@@ -74,13 +114,13 @@ def claim_tables(results):
         if r["paper"] != paper:
             paper = r["paper"]
             yield f"\n## {paper}\n\n" + head("figure", "the paper's claim", "our number", "verdict", "reason")
-        first = f"{link(r)}<br>**{r['verdict']}**"
+        first = f"{link(r)}<br>**{verdict(r)}**"
         if not r["claims"]:
             yield row(first, r["title"], "", r["verdict"], r["reason"])
         for c in r["claims"]:
             ours = c["kind"] == "ours"
-            verdict = "differs" if c["reason"] else "failed" if not c["holds"] else "" if ours else "holds"
-            yield row(first, ("ours: " if ours else "") + c["text"], c["number"], verdict, c["reason"] or "")
+            found = "differs" if c["reason"] else "failed" if not c["holds"] else "" if ours else "holds"
+            yield row(first, ("ours: " if ours else "") + c["text"], c["number"], found, c["reason"] or "")
             first = ""
 
 
@@ -100,11 +140,14 @@ def main():
     p.add_argument("--out", type=pathlib.Path, default=ROOT / "build/repro", help="where the results are")
     p.add_argument("--docs", type=pathlib.Path, help="where the page goes (default: beside the results)")
     args = p.parse_args()
-    folder, results = args.docs or args.out, read_results(args.out)
+    stored = ROOT / "repro/results.json"
+    folder, results = args.docs or args.out, read_results(args.out, stored if args.docs else pathlib.Path())
     images = folder / "images/repro"
     images.mkdir(parents=True, exist_ok=True)
     for r in results:
         for picture in r["pictures"]:
+            if not (args.out / r["size"] / picture).exists():
+                continue  # the docs have it from before
             shutil.copyfile(args.out / r["size"] / picture, images / picture)
             figure = (args.out / r["size"] / picture).with_suffix(".figure.json")
             if figure.exists():
@@ -112,6 +155,8 @@ def main():
     page = folder / "reproduction.md"
     parts = [INTRODUCTION, "", *summary(results), *claim_tables(results), *picture_sections(results)]
     page.write_text("\n".join(parts) + "\n")
+    if args.docs:
+        stored.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     print(page)
 
 

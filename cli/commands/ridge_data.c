@@ -54,37 +54,94 @@ static double at(const kspec_matrix *m, size_t i, size_t j) {
     return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
 }
 
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* a->labels: the two that are given, or all that the training targets have */
+static int find_labels(ridge_args *a, const ridge_set *train, const char *name) {
+    const size_t rows = train->x.rows, count = a->classes.count ? 2 : rows;
+    if (train->y.cols != 1)
+        return cli_error(EXIT_INPUT, "--classes: the target of %s has %zu columns, not 1", name,
+                         train->y.cols);
+    a->labels = malloc(count * sizeof *a->labels);
+    if (!a->labels) return cli_no_memory();
+    if (a->classes.count) {
+        memcpy(a->labels, a->classes.at, 2 * sizeof *a->labels);
+        a->label_count = 2;
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < rows; i++) a->labels[i] = at(&train->y, i, 0);
+    qsort(a->labels, rows, sizeof *a->labels, by_value);
+    a->label_count = 0;
+    for (size_t i = 0; i < rows; i++)
+        if (i == 0 || a->labels[i] != a->labels[a->label_count - 1])
+            a->labels[a->label_count++] = a->labels[i];
+    if (a->label_count < 2)
+        return cli_error(EXIT_INPUT, "--classes all: all %zu rows of %s have the class %g", rows, name,
+                         a->labels[0]);
+    if (2 * a->label_count > rows)
+        return cli_error(
+            EXIT_INPUT,
+            "--classes all: %zu classes exceed half of the %zu rows of %s; is the target a number "
+            "to predict?",
+            a->label_count, rows, name);
+    return EXIT_DONE;
+}
+
+/* The number of a row's label, or label_count */
+static size_t label_of(const ridge_args *a, const ridge_set *from, size_t i) {
+    size_t k = 0;
+    while (k < a->label_count && at(&from->y, i, 0) != a->labels[k]) k++;
+    return k;
+}
+
 /*
- * Of the rows of `from` with either label, `skip` of each class are passed over and the next `count` (0: all)
- * taken, in the file's order, with targets -1 and 1.
+ * Of the rows of `from` with one of the labels, `skip` of each class are passed over and the next `count` (0:
+ * all) taken, in the file's order. Targets are -1 and 1 for two classes, else a column for each: 1 for the
+ * row's own.
  */
 static int pick(const ridge_args *a, const ridge_set *from, const char *name, size_t skip, size_t count,
                 ridge_set *to) {
-    size_t rows = from->x.rows, p = from->x.cols, seen[2] = {0, 0}, n = 0;
+    const size_t rows = from->x.rows, p = from->x.cols, classes = a->label_count,
+                 m = classes > 2 ? classes : 1;
     if (from->y.cols != 1)
         return cli_error(EXIT_INPUT, "--classes: the target of %s has %zu columns, not 1", name,
                          from->y.cols);
-    for (size_t i = 0; i < rows; i++)
-        for (int k = 0; k < 2; k++) seen[k] += at(&from->y, i, 0) == a->classes.at[k];
-    for (int k = 0; k < 2; k++)
-        if (seen[k] < skip + (count ? count : 1))
-            return cli_error(EXIT_INPUT, "%s has %zu row%s of class %g, fewer than %zu", name, seen[k],
-                             cli_s(seen[k]), a->classes.at[k], skip + (count ? count : 1));
-    size_t most = count ? 2 * count : seen[0] + seen[1] - 2 * skip;
-    double *x = malloc(most * p * sizeof *x), *y = malloc(most * sizeof *y);
-    to->x_rows = x, to->y_rows = y;
-    if (!x || !y) return cli_error(EXIT_FAILED, "out of memory for %zu rows of %zu columns", most, p);
-    seen[0] = seen[1] = 0;
-    for (size_t i = 0; i < rows; i++)
-        for (int k = 0; k < 2; k++) {
-            if (at(&from->y, i, 0) != a->classes.at[k]) continue;
-            size_t place = seen[k]++;
-            if (place < skip || (count && place >= skip + count)) continue;
-            for (size_t j = 0; j < p; j++) x[n * p + j] = at(&from->x, i, j);
-            y[n++] = k ? 1 : -1;
-        }
+    size_t *seen = calloc(classes + 1, sizeof *seen), n = 0, most = 0;
+    if (!seen) return cli_no_memory();
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < rows; i++) seen[label_of(a, from, i)]++;
+    if (seen[classes] && !a->classes.count)
+        status = cli_error(EXIT_INPUT, "--classes all: %s has %zu row%s of classes that are not trained",
+                           name, seen[classes], cli_s(seen[classes]));
+    const size_t least = !count && !a->classes.count && !skip ? 0 : skip + (count ? count : 1);
+    for (size_t k = 0; k < classes && !status; k++) {
+        if (seen[k] < least)
+            status = cli_error(EXIT_INPUT, "%s has %zu row%s of class %g, fewer than %zu", name, seen[k],
+                               cli_s(seen[k]), a->labels[k], least);
+        most += count ? count : seen[k] - skip;
+    }
+    double *x = status ? NULL : malloc(most * p * sizeof *x),
+           *y = status ? NULL : calloc(most * m, sizeof *y);
+    if (!status) to->x_rows = x, to->y_rows = y;
+    if (!status && (!x || !y))
+        status = cli_error(EXIT_FAILED, "out of memory for %zu rows of %zu columns", most, p);
+    memset(seen, 0, classes * sizeof *seen);
+    for (size_t i = 0; i < rows && !status; i++) {
+        const size_t k = label_of(a, from, i);
+        if (k == classes) continue;
+        const size_t place = seen[k]++;
+        if (place < skip || (count && place >= skip + count)) continue;
+        for (size_t j = 0; j < p; j++) x[n * p + j] = at(&from->x, i, j);
+        y[m > 1 ? n * m + k : n] = m > 1 || k ? 1 : -1;
+        n++;
+    }
+    free(seen);
+    if (status) return status;
     to->x = (kspec_matrix){x, n, p, (ptrdiff_t)p, 1};
-    to->y = (kspec_matrix){y, n, 1, 1, 1};
+    to->y = (kspec_matrix){y, n, m, (ptrdiff_t)m, 1};
     return EXIT_DONE;
 }
 
@@ -112,7 +169,7 @@ static int check_args(const ridge_args *a) {
         return cli_error(EXIT_USAGE, "--classes: %zu given, but two are needed", a->classes.count);
     if (a->classes.count && a->classes.at[0] == a->classes.at[1])
         return cli_error(EXIT_USAGE, "--classes: %g and %g are the same", a->classes.at[0], a->classes.at[1]);
-    if (!a->classes.count && (a->per_class || a->test_per_class))
+    if (!cli_given(&a->common, "classes") && (a->per_class || a->test_per_class))
         return cli_error(EXIT_USAGE, "--%sper-class needs --classes", a->per_class ? "" : "test-");
     if (a->test_per_class && !a->test && !a->per_class)
         return cli_error(EXIT_USAGE,
@@ -138,7 +195,9 @@ int ridge_read(ridge_args *a, ridge_set *train, ridge_set *test) {
     if (a->test && test->y.cols != train->y.cols)
         return cli_error(EXIT_INPUT, "%s has %zu column%s, but %s has %zu", a->test_target, test->y.cols,
                          cli_s(test->y.cols), a->target, train->y.cols);
-    if (!a->classes.count) return EXIT_DONE;
+    if (!cli_given(&a->common, "classes")) return EXIT_DONE;
+    status = find_labels(a, train, input);
+    if (status) return status;
     size_t held = a->test_per_class ? a->test_per_class : a->per_class;
     if (a->test)
         status = pick(a, test, a->test, 0, held, test);

@@ -80,6 +80,10 @@ static int check_item(const cli_option *o, const char *item, double x) {
 }
 
 static int set_list(const cli_option *o, const char *text, cli_list *list) {
+    if (o->choices && cli_find_choice(o->choices, text, strlen(text))) {
+        list->count = 0;
+        return EXIT_DONE;
+    }
     size_t n = 1;
     for (const char *p = text; *p; p++) n += *p == ',';
     free(list->at);

@@ -11,6 +11,7 @@ Each function is a command of the tool: the same options by the same names, the 
 from __future__ import annotations
 
 from . import generate, theory
+from ._accumulator import Accumulator
 from ._errors import (
     ArgumentError,
     Cancelled,
@@ -30,6 +31,7 @@ from ._results import (
     Compare,
     Config,
     Dimension,
+    Estimate,
     Learn,
     Moments,
     Norm,
@@ -43,9 +45,11 @@ from ._results import (
 )
 from ._smooth import smooth
 from ._tracker import Tracker, track
+from ._unbiased import jackknife, unbiased
 from ._wls import wls
 
 __all__ = [
+    "Accumulator",
     "ArgumentError",
     "Cancelled",
     "Compare",
@@ -53,6 +57,7 @@ __all__ = [
     "DataError",
     "Dimension",
     "Error",
+    "Estimate",
     "FileError",
     "KspecWarning",
     "Learn",
@@ -72,10 +77,12 @@ __all__ = [
     "features",
     "generate",
     "gram",
+    "jackknife",
     "read",
     "smooth",
     "theory",
     "track",
+    "unbiased",
     "wls",
     *_commands,
 ]

@@ -220,6 +220,7 @@ class Moments(Result):
     participation_ratio_stderr: float
     participation_ratio_ci_low: float
     participation_ratio_ci_high: float
+    participation_ratio_rounding: float
     participation_ratio_naive: float
     dimension_centered: float
     center: str
@@ -245,6 +246,7 @@ class Dimension(Result):
     stderr: float
     ci_low: float
     ci_high: float
+    rounding: float
     naive: float
     curve: Table
     results: Table
@@ -270,6 +272,7 @@ class Compare(Result):
     alignment_stderr: float
     alignment_ci_low: float
     alignment_ci_high: float
+    alignment_rounding: float
     alignment_biased: float
     alignment_p: float
     dimension: float
@@ -293,6 +296,35 @@ class Compare(Result):
 
     def __float__(self) -> float:
         return self.alignment
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Estimate(Result):
+    """An unbiased estimate of a product of matrix entries, with its standard error and 95% interval"""
+
+    _rows = "axes"
+    expression: str
+    value: float
+    stderr: float
+    ci_low: float
+    ci_high: float
+    rounding: float
+    axes: Table
+    graphs: int
+    products: int
+    bytes: int
+    plan: str
+
+    def __float__(self) -> float:
+        return self.value
+
+    @classmethod
+    def _made(cls, keys: Mapping[str, Any]) -> Estimate:
+        """From numbers that are no command's own"""
+        interval = f"{keys['ci_low']:.4g} … {keys['ci_high']:.4g}"
+        table = f"{keys['value']:.6g} ± {keys['stderr']:.2g}, 95% interval {interval}"
+        finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in keys.items()}
+        return cls._of(Outcome(table, json.dumps({**finite, "doubts": [], "warnings": []})))
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)

@@ -15,8 +15,8 @@ import sys
 import textwrap
 
 # commands that have another form in Python, and options that have no use there
-LEFT_OUT = {"plot", "completion", "generate"}
-HIDDEN = {"json", "quiet", "help", "output", "plot", "label"}
+LEFT_OUT = {"plot", "completion", "generate", "estimate"}
+HIDDEN = {"json", "quiet", "help", "help-all", "output", "plot", "label"}
 # what the INPUTs are called
 INPUTS = {"compare": "*matrices", "wls fit": "y", "wls features": "psi", "wls decay": "x"}
 CLASSES: list[str] = []

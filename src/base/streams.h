@@ -46,12 +46,14 @@ typedef enum {
     KS_STREAM_FEATURE_ORDER,
     /*
      * ridge: W of draw k, and its phases; noise added to the test rows; split k of the rows (0: into training
-     * and test rows, 1: which test rows are used, from 2: those that a recommendation averages over)
+     * and test rows, 1: which test rows are used, from 2: those that a recommendation averages over); outputs
+     * of which classes are read
      */
     KS_STREAM_RIDGE,
     KS_STREAM_RIDGE_PHASES,
     KS_STREAM_TEST_NOISE,
     KS_STREAM_RIDGE_ROWS,
+    KS_STREAM_RIDGE_CLASSES,
     /* wls: coefficients and noise of draw k */
     KS_STREAM_WLS_TRUTH,
     KS_STREAM_WLS_NOISE,

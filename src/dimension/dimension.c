@@ -67,9 +67,10 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
 
 kspec_status ks_dimension_set(const ks_second *s, ks_dimensionality *d, kspec_dimension_result *r,
                               ks_arena *arena, kspec_error *err) {
-    kspec_status st = ks_ratio_errors(s, d, arena, err);
+    kspec_status st = ks_second_check(s, "the matrix", err);
+    if (!st) st = ks_ratio_errors(s, d, arena, err);
     if (st) return st;
-    r->naive = s->naive;
+    r->naive = s->naive, r->rounding = d->rounding;
     r->trace = ldexp(s->trace[0], 2 * s->exponent);
     r->trace_squared = ldexp(s->square[0], 4 * s->exponent);
     r->second_moment = ldexp(s->moment[0], 4 * s->exponent);

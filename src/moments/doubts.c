@@ -1,6 +1,7 @@
 #include "moments/doubts.h"
 
 #include "base/error.h"
+#include "base/matrix.h"
 #include "base/result.h"
 #include "base/student.h"
 
@@ -67,11 +68,19 @@ static int underflow(const kspec_moments_result *r) {
     return lowest;
 }
 
-/* Every moment is 0 for want of digits: nothing in the table means anything. */
-static int all_lost(const kspec_moments_result *r) {
+kspec_status ks_moments_check(const kspec_moments_result *r, const kspec_matrix *phi, size_t ntrials,
+                              kspec_error *err) {
+    double most = 0;
     for (size_t k = 0; k < r->count; k++)
-        if (r->estimates[k]->value != 0 || r->estimates[k]->root != 0) return 0;
-    return r->count && r->participation_ratio_naive > 0; /* which knows the scale of the data */
+        if (r->estimates[k]->value != 0 || r->estimates[k]->root != 0) return KSPEC_OK;
+    for (size_t t = 0; t < ntrials; t++)
+        for (size_t p = 0; p < phi[t].rows; p++)
+            for (size_t q = 0; q < phi[t].cols; q++)
+                if (fabs(ks_at(&phi[t], p, q)) < sqrt(DBL_MIN)) most = fmax(most, fabs(ks_at(&phi[t], p, q)));
+    if (!(most > 0)) return KSPEC_OK;
+    return ks_about(err, "normalize", NULL,
+                    ks_fail(err, KSPEC_E_NUMERIC, "m(%d) is below the smallest double; scale the data",
+                            r->estimates[0]->n));
 }
 
 /* The value of an estimator at order n, or NaN */
@@ -114,10 +123,6 @@ void ks_doubt_moments(kspec_moments_result *r, size_t rows) {
     const ks_doubts to = KS_DOUBTS(r);
     const int lost = underflow(r);
     if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
-    if (all_lost(r)) {
-        ks_doubt(to, KSPEC_DOUBT_UNDERFLOW, NULL, NULL, 0);
-        return;
-    }
     if (lost) {
         ks_doubt(to, KSPEC_DOUBT_MOMENT_UNDERFLOW, NULL, NULL, lost);
     } else {

@@ -4,6 +4,7 @@
 #include "base/matrix.h"
 #include "base/streams.h"
 #include "features/kernel.h"
+#include "ridge/classify.h"
 
 #include <math.h>
 
@@ -163,6 +164,7 @@ static void center_targets(kspec_ridge *r) {
             }
             for (size_t i = 0; i < rows[s] && r->o.center_target; i++) Y[s][i * m + j] -= mean[0];
         }
+        r->target_means[j] = r->o.center_target ? mean[0] : 0;
         r->variance[0][j] = square[0], r->variance[1][j] = rows[1] ? square[1] : NAN;
         r->mean_train += square[0] / (double)m, r->mean_test += rows[1] ? error / (double)m : NAN;
         mean_all += mean[0] * mean[0], square_all += mean[0] * mean[0] + square[0];
@@ -234,5 +236,5 @@ kspec_status ks_ridge_copy_data(kspec_ridge *r, const ks_ridge_data *d, kspec_er
         find_widest(r);
     st = normalise(r, err);
     if (!st) center_targets(r);
-    return st;
+    return st || !r->o.classify ? st : ks_ridge_check_classes(r, err);
 }

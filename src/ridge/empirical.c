@@ -6,6 +6,7 @@
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "ridge/activation.h"
+#include "ridge/classify.h"
 #include "ridge/predict.h"
 #include "ridge/result.h"
 #include "team/team.h"
@@ -16,6 +17,7 @@
 
 enum {
     BLOCK = 128, /* columns of W made at a time */
+    VALUES = 3,  /* errors of a draw and a lambda */
     FACTORS = 15 /* Cholesky factorisations take as long as one eigendecomposition */
 };
 
@@ -33,7 +35,7 @@ typedef struct {
     size_t N, width, d, count; /* width: columns of S, 2N of Fourier features, else N; d = min(width, n) */
     int dual;                  /* width > n: the n x n Gram matrix of rows is the smaller */
     const double *lambda;
-    double *errors; /* draws x count x 2: training, test */
+    double *errors; /* draws x count x 3: training, test, and its classes */
     desk *desks;
 } job;
 
@@ -65,6 +67,17 @@ static void make_features(const job *j, const desk *o, size_t draw) {
     }
 }
 
+/* Both less the means of S */
+static void center(const job *j, const desk *o) {
+    const size_t n = j->r->n, nt = j->r->nt, width = j->width;
+    for (size_t k = 0; k < width; k++) {
+        double mean = 0;
+        for (size_t i = 0; i < n; i++) mean += o->S[i * width + k] / (double)n;
+        for (size_t i = 0; i < n; i++) o->S[i * width + k] -= mean;
+        for (size_t i = 0; i < nt; i++) o->St[i * width + k] -= mean;
+    }
+}
+
 static double mean_square(const double *x, size_t count) { return ks_dot(count, x, x) / (double)count; }
 
 /* |y - S beta|^2 per entry */
@@ -90,6 +103,7 @@ static void measure(const job *j, const desk *o, double lambda, double *errors) 
     errors[0] = j->dual && lambda > 0 ? lambda * lambda * mean_square(o->z, n * m)
                                       : residual(o->S, r->Y, n, N2, m, beta, o->fit);
     errors[1] = r->nt ? residual(o->St, r->Yt, r->nt, N2, m, beta, o->fit) : NAN;
+    errors[2] = r->nt && r->o.classify ? ks_ridge_wrong_share(r, o->fit) : NAN;
 }
 
 /* z = (G + lambda)^-1 b by Cholesky; 0 if that fails */
@@ -123,9 +137,10 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
     const desk *o = &j->desks[worker->index];
     const kspec_ridge *r = j->r;
     size_t N2 = j->width, n = r->n, m = r->m, d = j->d;
-    double *errors = j->errors + draw * j->count * 2;
+    double *errors = j->errors + draw * j->count * VALUES;
     int left = 0;
     make_features(j, o, draw);
+    if (r->o.intercept) center(j, o);
     ks_syrk(!j->dual, d, j->dual ? N2 : n, 1 / (double)n, o->S, N2, o->G, d);
     if (j->dual)
         memcpy(o->b, r->Y, n * m * sizeof *o->b);
@@ -133,17 +148,17 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
         ks_gemm(1, 0, N2, m, n, 1 / (double)n, o->S, N2, r->Y, m, 0, o->b, m);
     for (size_t l = 0; l < j->count; l++) {
         if (j->count <= FACTORS && j->lambda[l] > 0 && by_cholesky(j, o, j->lambda[l]))
-            measure(j, o, j->lambda[l], errors + 2 * l);
+            measure(j, o, j->lambda[l], errors + VALUES * l);
         else
-            errors[2 * l] = -1, left = 1; /* for the eigenvectors */
+            errors[VALUES * l] = -1, left = 1; /* for the eigenvectors */
     }
     if (!left) return KSPEC_OK;
     memcpy(o->A, o->G, d * d * sizeof *o->A);
     kspec_status st = ks_syevd(1, d, o->A, d, o->w, worker->err);
     for (size_t l = 0; l < j->count && !st; l++)
-        if (errors[2 * l] < 0) {
+        if (errors[VALUES * l] < 0) {
             by_eigenvectors(j, o, j->lambda[l]);
-            measure(j, o, j->lambda[l], errors + 2 * l);
+            measure(j, o, j->lambda[l], errors + VALUES * l);
         }
     return st;
 }
@@ -189,11 +204,11 @@ static kspec_status run_draws(job *j, ks_run *run, size_t draws, ks_arena *a, ks
     size_t fit = available > bytes ? available / bytes : 1;
     if ((size_t)run->threads > fit) run->threads = (int)fit; /* the bits stay the same */
     size_t workers = (size_t)ks_workers(run, draws);
-    j->errors = ks_arena_alloc(a, ks_size(draws, ks_size(2, j->count)), sizeof *j->errors);
+    j->errors = ks_arena_alloc(a, ks_size(draws, ks_size(VALUES, j->count)), sizeof *j->errors);
     j->desks = ks_arena_alloc(a, workers, sizeof *j->desks);
     for (size_t w = 0; w < workers && !a->failed; w++) desk_alloc(j, a, &j->desks[w]);
     if (a->failed) return ks_nomem(err, "draws of the features", a->failed);
-    const ks_share errors = {j->errors, 2 * j->count * sizeof *j->errors, draws, 1};
+    const ks_share errors = {j->errors, VALUES * j->count * sizeof *j->errors, draws, 1};
     return ks_team_for(run, "draws", draws, one_draw, j, &errors, 1, err);
 }
 
@@ -206,7 +221,7 @@ kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambd
     kspec_status st = ks_check_pointer(err, r, "the plan");
     if (st) return st;
     st = ks_ridge_check_N(N, err);
-    if (!st) st = ks_ridge_check_lambdas(lambda, count, err);
+    if (!st) st = ks_ridge_check_lambdas(r, lambda, count, err);
     if (!st && draws == 0) st = ks_fail(err, KSPEC_E_ARG, "draws 0 is below 1");
     if (!st) st = ks_ridge_empirical_result(count, &result, err);
     if (st) return ks_team_end(r->o.team, st, err);
@@ -222,8 +237,10 @@ kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambd
     for (size_t l = 0; l < count && !st; l++) {
         kspec_ridge_measured *p = result->points[l];
         p->lambda = lambda[l];
-        spread(j.errors + 2 * l, draws, 2 * count, &p->train_mse, &p->train_sd);
-        spread(j.errors + 2 * l + 1, draws, 2 * count, &p->test_mse, &p->test_sd);
+        spread(j.errors + VALUES * l, draws, VALUES * count, &p->train_mse, &p->train_sd);
+        spread(j.errors + VALUES * l + 1, draws, VALUES * count, &p->test_mse, &p->test_sd);
+        double sd;
+        spread(j.errors + VALUES * l + 2, draws, VALUES * count, &p->test_error, &sd);
     }
     ks_arena_free(&arena);
     st = ks_team_end(r->o.team, st, err);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
+#include "ridge/classify.h"
 #include "ridge/device.h"
 #include "team/team.h"
 
@@ -115,13 +116,56 @@ static double column_square(const double *A, const double *B, size_t rows, size_
 }
 
 /*
+ * The outputs of test row t over draws of W have the covariance sum_b scale_bt V^T K_b V, scale_bt = (N/n)^2
+ * sum_a Theta_at Omega_ab/(shift+x_a)^2, with row t's part of Theta_a; H and V are made.
+ */
+static kspec_status class_error(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
+                                const ks_ridge_solution *s, const double *V, double *const Z[2],
+                                const double *fit, double *wrong, kspec_error *err) {
+    ks_arena scratch = {0};
+    const size_t n = r->n, nt = r->nt, m = r->m, p = r->p;
+    const double c = sys->N / (double)n;
+    double *HK = ks_arena_alloc(&scratch, ks_size(nt, n), sizeof *HK);
+    double *scale[2] = {ks_arena_zalloc(&scratch, nt, sizeof **scale),
+                        ks_arena_zalloc(&scratch, nt, sizeof **scale)};
+    double *form[2] = {ks_arena_alloc(&scratch, ks_size(m, m), sizeof **form),
+                       ks_arena_alloc(&scratch, ks_size(m, m), sizeof **form)};
+    kspec_status st = scratch.failed ? ks_nomem(err, "spreads of the outputs", scratch.failed) : KSPEC_OK;
+    double omega[2][2] = {{NAN, NAN}, {NAN, NAN}}; /* omega[b][a] */
+    for (int b = COS; b <= SIN; b++) ks_ridge_omega(&s->t, (const double[2]){b == COS, b == SIN}, omega[b]);
+    for (int a = COS; a <= SIN && !st; a++) {
+        const double weight = c * c / ((sys->shift + s->x[a]) * (sys->shift + s->x[a]));
+        st = ks_gemm_tiled(run, 0, 0, nt, n, n, 1, r->H, n, r->K[a], n, 0, HK, n, err);
+        for (size_t t = 0; t < nt && !st; t++) {
+            const double *h = r->H + t * n, *x = r->Xt + t * p;
+            const double half = expm1(-2 * ks_dot(p, x, x)) / 2;
+            const double theta = (a == COS ? 1 + half : -half) / sys->N +
+                                 sys->N / (double)n / (double)n * ks_dot(n, h, HK + t * n) -
+                                 2 / (double)n * ks_dot(n, h, r->Kt[a] + t * n);
+            for (int b = COS; b <= SIN; b++) scale[b][t] += weight * theta * omega[b][a];
+        }
+        for (size_t j = 0; j < m; j++)
+            for (size_t k = 0; k < m; k++) {
+                double sum = 0;
+                for (size_t i = 0; i < n; i++) sum += V[i * m + j] * Z[a][i * m + k];
+                form[a][j * m + k] = sum;
+            }
+    }
+    if (!st)
+        st = ks_ridge_class_error(r, fit, 2, (const double *const[2]){scale[0], scale[1]}, form, wrong, err);
+    ks_arena_free(&scratch);
+    return st;
+}
+
+/*
  * With v = Q y, c_a = v^T K_a v and z = Omega c:
  *     E_train = (ridge^2/n) |v|^2 + (N ridge^2/n^2) sum_a tr(Q K_a Q)/n / (shift+x_a)^2 z_a
  *     E_test = |yt - (N/n) H y|^2/nt + (N/n)^2/nt sum_a Theta_a/(shift+x_a)^2 z_a
  *     Theta_a = tr K_a(Xt,Xt)/N + (N/n^2) tr(H^T H K_a) - (2/n) tr(H^T K_a(Xt,X))
  */
 kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
-                             const ks_ridge_solution *s, double *train, double *test, kspec_error *err) {
+                             const ks_ridge_solution *s, double *train, double *test, double *wrong,
+                             kspec_error *err) {
     ks_arena scratch = {0};
     size_t n = r->n, nt = r->nt, m = r->m;
     double *V = ks_arena_alloc(&scratch, ks_size(n, m), sizeof *V);
@@ -155,6 +199,7 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
                        c * c * (big[COS] * weight[COS] * z[COS] + big[SIN] * weight[SIN] * z[SIN])) /
                       (double)nt;
     }
+    if (!st && nt && r->o.classify && !r->on_device) st = class_error(r, run, sys, s, V, Z, fit, wrong, err);
     ks_arena_free(&scratch);
     return st;
 }

@@ -14,6 +14,7 @@
 typedef struct ks_one {
     size_t n, nt, m;
     ks_activation f;
+    int intercept;  /* features less their means over the training rows */
     double trace_t; /* tr K(Xt,Xt) */
     double largest; /* the largest entry of K's diagonal */
     double *kt;     /* nt: K(x,x) of the test rows */
@@ -52,7 +53,10 @@ typedef struct {
 kspec_status ks_one_solve(const ks_one *b, double N, double lambda, double tolerance, int most,
                           ks_one_solution *s, kspec_error *err);
 
+/* The outputs over draws of W have the covariance scale[t] form (m x m) in test row t. */
+void ks_one_spread(const ks_one *b, const ks_one_solution *s, double *scale, double *form);
+
 /* The errors of each column of y at `count` solutions: train and test, count x m each; test NULL: none.
- * `scratch` has room for (n + nt) x m x count. */
+ * `scratch` has room for (n + nt) x m x count; of a single solution its last nt x m are the mean outputs. */
 void ks_one_errors(const ks_one *b, const ks_one_solution *s, size_t count, double *scratch, double *train,
                    double *test);

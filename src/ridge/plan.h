@@ -16,6 +16,7 @@ struct kspec_ridge {
     double *X, *Xt;               /* n x p, nt x p: centred, scaled, divided by sigma */
     double *Y, *Yt;               /* n x m, nt x m */
     double *variance[2];          /* m each: of the training and of the test targets */
+    double *target_means;         /* m: what center_target subtracted, or 0 */
     double mean_train, mean_test; /* the mean squared errors of the training targets' mean */
     double target_mean;           /* its share of their mean square, where it was not subtracted */
     double widest_share;          /* the share that one column, `widest`, has of all variance; 0: not known */
@@ -28,6 +29,7 @@ struct kspec_ridge {
     struct ks_one *one;          /* of one fixed point: see one.h; NULL for Fourier features */
     /* where a call computes on a GPU: its matrices on it; else NULL */
     struct ks_ridge_device *on_device;
+    double part[2]; /* of a call's progress: where the next computation begins and ends */
     const ks_simd *simd;
     ks_arena arena;
 };

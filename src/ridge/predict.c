@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/sort.h"
+#include "ridge/classify.h"
 #include "ridge/errors.h"
 #include "ridge/one.h"
 #include "team/team.h"
@@ -17,15 +18,19 @@ kspec_status ks_ridge_check_N(size_t N, kspec_error *err) {
     return KSPEC_OK;
 }
 
-kspec_status ks_ridge_check_lambda(double lambda, kspec_error *err) {
+kspec_status ks_ridge_check_lambda(const kspec_ridge *r, double lambda, kspec_error *err) {
+    if (lambda == 0 && r->o.intercept)
+        return ks_about(err, "intercept", NULL,
+                        ks_fail(err, KSPEC_E_ARG, "lambda 0 and an intercept cannot be combined"));
     if (lambda == 0 || (lambda >= 1e-100 && lambda <= 1e100)) return KSPEC_OK; /* its square is a number */
     return ks_fail(err, KSPEC_E_ARG, "lambda %g is neither 0 nor between 1e-100 and 1e100", lambda);
 }
 
-kspec_status ks_ridge_check_lambdas(const double *lambda, size_t count, kspec_error *err) {
+kspec_status ks_ridge_check_lambdas(const kspec_ridge *r, const double *lambda, size_t count,
+                                    kspec_error *err) {
     if (count == 0) return ks_fail(err, KSPEC_E_ARG, "the list of lambda is empty");
     kspec_status st = ks_check_pointer(err, lambda, "the list of lambda");
-    for (size_t k = 0; k < count && !st; k++) st = ks_ridge_check_lambda(lambda[k], err);
+    for (size_t k = 0; k < count && !st; k++) st = ks_ridge_check_lambda(r, lambda[k], err);
     return st;
 }
 
@@ -51,7 +56,12 @@ static kspec_status make_simple_point(kspec_ridge *r, double N, double lambda, k
     const size_t m = r->m, bytes = ks_size(ks_size(r->n + r->nt, m), sizeof(double));
     double *train = p->train_columns, *test = p->test_columns;
     double *scratch = ks_alloc(ks_size(r->n + r->nt, m), sizeof *scratch);
-    if (!scratch) return ks_nomem(err, "residuals", bytes);
+    double *scale = r->o.classify ? ks_alloc(r->nt + ks_size(m, m), sizeof *scale) : NULL;
+    if (!scratch || (r->o.classify && !scale)) {
+        ks_free(scratch);
+        ks_free(scale);
+        return ks_nomem(err, "residuals", bytes);
+    }
     ks_one_solution s = {.N = N, .lambda = lambda, .shift = 1, .ridge = lambda, .k = N / (double)r->n};
     if (lambda > 0 || b->l[0] > (double)r->n * DBL_EPSILON * b->l[r->n - 1]) { /* N alone is large: x = 0 */
         ks_one_errors(b, &s, 1, scratch, train, r->nt ? test : NULL);
@@ -64,8 +74,15 @@ static kspec_status make_simple_point(kspec_ridge *r, double N, double lambda, k
         p->iterations = s.iterations, p->residual = s.residual, p->delta_error = s.error, p->state = s.state;
         p->delta_cos = s.shift > 0 ? s.x : INFINITY;
         p->theta_cos = s.shift > 0 ? lambda * s.x : s.x;
+        if (scale && r->nt) {
+            double *form = scale + r->nt;
+            ks_one_spread(b, &s, scale, form);
+            st = ks_ridge_class_error(r, scratch + r->n * m, 1, (const double *const[2]){scale, NULL},
+                                      (double *const[2]){form, NULL}, &p->test_error, err);
+        }
     }
     ks_free(scratch);
+    ks_free(scale);
     return st;
 }
 
@@ -77,7 +94,7 @@ static kspec_status make_point(kspec_ridge *r, const ks_run *run, size_t N, doub
     *p = (kspec_ridge_point){.N = N, .lambda = lambda, .train_columns = train, .test_columns = test};
     p->state = KSPEC_RIDGE_STATE_DIVERGENT;
     p->delta_cos = p->delta_sin = p->theta_cos = p->theta_sin = p->train_mse = p->test_mse = NAN;
-    p->kernel_train_mse = p->kernel_test_mse = p->residual = p->delta_error = NAN;
+    p->kernel_train_mse = p->kernel_test_mse = p->residual = p->delta_error = p->test_error = NAN;
     for (size_t j = 0; j < m; j++) train[j] = test[j] = NAN;
     if (r->one) return make_simple_point(r, (double)N, lambda, p, err);
 
@@ -96,7 +113,7 @@ static kspec_status make_point(kspec_ridge *r, const ks_run *run, size_t N, doub
     }
     ks_ridge_solution s;
     if ((st = ks_ridge_solve(r, run, &sys, start, upper, &s, err))) return st;
-    if ((st = ks_ridge_errors(r, run, &sys, &s, train, test, err))) return st;
+    if ((st = ks_ridge_errors(r, run, &sys, &s, train, test, &p->test_error, err))) return st;
     if (lambda > 0) solved[(*count)++] = ks_ridge_remember(lambda, &s);
     p->train_mse = mean(train, m), p->test_mse = mean(test, m);
     p->iterations = s.iterations, p->residual = s.residual, p->delta_error = s.error, p->state = s.state;

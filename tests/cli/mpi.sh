@@ -258,8 +258,8 @@ mount -o remount,size=100m disk && "$1" -n 3 "${@:2}"'
 
     # Ctrl-C, once the ranks compute. Hydra, MPICH's launcher, kills a rank as soon as the other one has gone,
     # and forgets the status of one that it has killed: so each rank's own status is written down, and none
-    # goes before all have. Hydra's own is then that of a rank, or 0. (40 permutations take long enough that no
-    # machine is done before the signal comes.)
+    # goes before all have. Hydra's own is then that of a rank, or 0. (40 permutations: no machine is done
+    # before the signal comes.)
     rm -rf ended.$mpi && mkdir ended.$mpi
     # shellcheck disable=SC2016
     ends='trap "" INT TERM

@@ -14,7 +14,7 @@ np.savetxt('test.csv', np.c_[t, s], delimiter=',', header=','.join('abcdefghijkl
 np.save('short.npy', y[:-1]); np.save('narrow.npy', t[:, :5])
 twice = x.copy(); twice[7] = twice[3]; np.save('twice.npy', twice)
 np.save('labels.npy', np.r_[np.full(20, 3), np.full(15, 5), np.full(5, 9)])
-np.save('one.npy', np.ones(40)); np.save('three.npy', np.zeros((2, 40, 12)) + x)
+np.save('three.npy', np.zeros((2, 40, 12)) + x)
 bad = x.copy(); bad[1, 2] = np.nan; np.save('nan.npy', bad); bad[1, 2] = np.inf; np.save('inf.npy', bad)
 "
 data="x.npy --target y.npy --test t.npy --test-target s.npy --scale"
@@ -28,14 +28,26 @@ expect_status 0 kspec ridge $data --features 10,20,60 --lambda 1,1e-3 --empirica
 expect_json '([(p["features"], p["lambda"]) for p in j["points"]]
     == [(N, l) for N in (10, 20, 60) for l in (1, 1e-3)])'
 expect_json '(j["rows"], j["test_rows"], j["cols"], j["targets"], j["draws"]) == (40, 30, 12, 1, 4)'
-expect_json 'j["warnings"] == []'
+expect_json '[d["code"] for d in j["doubts"]] == ["draws-differ", "draws-differ"] and len(j["warnings"]) == 1'
+expect_json 'j["doubts"][0]["points"] == sum(abs(p["test_mse"] / p["empirical_test_mse"] - 1) > 0.1
+    for p in j["points"])'
 expect_json 'all(abs(p["test_mse"] - p["empirical_test_mse"]) < 5 * p["empirical_test_sd"]
     for p in j["points"])'
 expect_json 'all(p["state"] == "converged" and p["iterations"] > 1 and p["residual"] < 1e-10
     for p in j["points"])'
-# without a test set or draws there is null
-expect_status 0 kspec ridge x.npy --target y.npy --features 10 --lambda 1 --json
-expect_json 'j["points"][0]["test_mse"] is None and j["test_rows"] == 0'
+# 8 draws are the default, where they are cheap
+expect_status 0 kspec ridge $data --features 10,20 --lambda 1,1e-3 --json --empirical 8
+cp "$out" eight.json
+expect_status 0 kspec ridge $data --features 10,20 --lambda 1,1e-3 --json
+expect_json 'j["draws"] == 8 and j["points"] == json.load(open("eight.json"))["points"]'
+expect_status 0 kspec ridge $data --features 10,100000000 --lambda 1,1e-3
+expect_stderr '2 points are theory alone, which no draws have checked; for 2 of them lambda is so small'
+# the theory alone says so; without a test set or draws there is null
+expect_status 0 kspec ridge $data --features 20 --lambda 1e-3 --empirical 0
+expect_stderr '1 point is theory alone.* \(--empirical'
+expect_status 0 kspec ridge x.npy --target y.npy --features 10 --lambda 1 --empirical 0 --json
+expect_json 'j["points"][0]["test_mse"] is None and j["test_rows"] == 0 and j["draws"] == 0'
+expect_json '[d["severity"] for d in j["doubts"] if d["code"] == "unchecked"] == ["note"]'
 expect_json 'j["points"][0]["empirical_train_mse"] is None'
 expect_json 'j["points"][0]["train_mse"] > 0 and j["points"][0]["kernel_test_mse"] is None'
 
@@ -89,7 +101,24 @@ for name, rows in ('i', np.r_[0:10, 20:30]), ('k', np.r_[10:15, 30:35]):
 cp "$out" picked.json
 expect_status 0 kspec ridge xi.npy --target yi.npy --test xk.npy --test-target yk.npy \
     --features 4 --lambda 1 --json
-expect_json 'j["points"][0] == json.load(open("picked.json"))["points"][0]'
+expect_json 'all(json.load(open("picked.json"))["points"][0][k] == v for k, v in j["points"][0].items())'
+# all of them: columns of zeros and ones, and the share of wrong classes
+expect_status 0 kspec ridge $labels --classes all --per-class 5 --center-target --json
+expect_json 'len(j["classes"]) > 2 and j["targets"] == len(j["classes"]) and j["rows"] == 5 * j["targets"]'
+expect_status 0 kspec ridge $labels --classes 3,5 --per-class 10 --test-per-class 5 --empirical 3
+expect_stdout 'test MSE .* wrong, %  measured'
+labelled() { kspec ridge $labels "$@" --json >"$out" 2>"$err"; }
+for f in fourier relu; do
+    labelled --classes 3,5 --per-class 10 --test-per-class 5 --empirical 3 --activation $f
+    expect_json 'all(0 <= j["points"][0][k] <= 1 for k in ("classification_error",
+        "empirical_classification_error"))'
+done
+py "np.save('one.npy', np.ones(40)); np.save('each.npy', np.arange(len(np.load('x.npy'))))
+np.save('ones.npy', np.ones(len(np.load('x.npy'))))"
+expect_error 3 'all [0-9]+ rows of x.npy have the class 1' \
+    kspec ridge x.npy --target ones.npy --classes all --features 4 --lambda 1
+expect_error 3 'classes exceed half of the [0-9]+ rows of x.npy; is the target a number' \
+    kspec ridge x.npy --target each.npy --classes all --features 4 --lambda 1
 expect_error 3 'x.npy has 5 rows of class 9, fewer than 6' kspec ridge $labels --classes 3,9 --per-class 6
 expect_error 3 'has 0 rows of class 4' kspec ridge $labels --classes 3,4
 expect_error 2 'classes: 1 given, but two' kspec ridge $labels --classes 3
@@ -154,7 +183,7 @@ expect_error 2 '--test needs --test-target, and the reverse' \
 expect_error 2 'one INPUT is taken' kspec ridge x.npy t.npy --target y.npy $one
 expect_error 2 "tolerance: '0' is not above 0" kspec ridge $data $one --tolerance 0
 expect_error 2 'tolerance: 1 is not below 1' kspec ridge $data $one --tolerance 1
-expect_error 2 'empirical: 0 is below 1' kspec ridge $data $one --empirical 0
+expect_error 2 'empirical 0 makes none' kspec ridge all.csv --target y --check --empirical 0
 expect_error 2 'complete rows' kspec ridge $data $one --nan omit-rows
 expect_error 3 'x.npy has 40 rows, but its target short.npy has 39' kspec ridge x.npy --target short.npy $one
 expect_error 3 'narrow.npy has 5 columns, but x.npy has 12' \

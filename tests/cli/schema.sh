@@ -7,7 +7,7 @@
 py 'r = np.random.default_rng(1)
 def save(name, *shape): np.save(name, r.normal(size=shape))
 save("x.npy", 12, 9); save("x2.npy", 12, 9); save("t.npy", 3, 8, 6); save("y.npy", 12); save("w.npy", 16)
-save("y12.npy", 12, 7); np.save("y2.npy", r.normal(size=(12, 2)))
+np.save("lab.npy", np.arange(12) % 3); save("y12.npy", 12, 7); np.save("y2.npy", r.normal(size=(12, 2)))
 np.savez("z.npz", a=r.normal(size=(7, 5)), b=np.ones((4, 4)))
 np.savetxt("h.csv", r.normal(size=(9, 4)), delimiter=",", header="a,b,c,d", comments="")
 g = r.normal(size=(6, 6)); np.save("g.npy", g @ g.T); np.save("s.npy", np.eye(2))
@@ -87,6 +87,9 @@ spectrum --moments 1,0.5,0.3 --rank 4
 spectrum low.npy --block 2 --col-groups cols30.txt -n 2
 spectrum --moments m.json
 spectrum @list.txt
+estimate X[i,a]X[j,a] X=x.npy
+estimate X1[i,a]X2[i,a] X=rec.npy --no-stderr --population i=100
+estimate X[i,a]X[j,a]X[j,b]X[i,b] --label X x.npy --explain --leave-one-out --complete a
 norm x.npy
 norm x.npy --method eigen,power,lanczos,rff-power,nystrom,rff-nystrom,rff-debiased --repeat 3 --draws
 norm g.npy --gram
@@ -99,6 +102,7 @@ ridge x.npy --target y.npy --test-noise 0.1 --features 5 --lambda 1e-3,1 --optim
 ridge x.npy --target y.npy --test-noise 0.1 --features 5 --lambda 0.1 --optimize features
 ridge x.npy --target 2 --check
 ridge x.npy --target y.npy --test-fraction 0.3 --features 5 --lambda 0.1 --activation relu
+ridge x.npy --target lab.npy --classes all --test x.npy --test-target lab.npy --features 5 --lambda 1
 wls --grid 8 --learn 3,12 --gamma 1 --noise 0.1 --empirical 3
 wls select --grid 8 --modes 16 --gamma 1
 wls select --grid 8 --learn 3 --modes 16 --gamma 1 --noise 0.1 --best-weights
