@@ -96,8 +96,8 @@ static double largest_of(const ks_checked *c, const ks_scan *s, size_t i, size_t
 
 /*
  * Several entries that stand out together: those within a factor of 10 of the largest, few, in no row or
- * column of their own, and a gap below them of another factor of 10. Tails have no gap. Where most entries are 0
- * the few others are what was measured.
+ * column of their own, and a gap below them of another factor of 10. Tails have no gap. Where most entries
+ * are 0 the few others are what was measured.
  */
 typedef struct {
     double most, sum; /* of squares */

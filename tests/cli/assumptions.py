@@ -117,8 +117,9 @@ def refused(pattern):
 
 
 x = data(dims=6)
-for value in (1e6, -1e6, 1e150, 3e3):
+for value in (1e6, -1e6, 3e3):
     bad(f"one entry {value:g}", doubt("wild-entry", r"row 17, column 22 .*--fill"), put(x, [(17, 22)], value))
+bad("one entry 1e150", refused("an entry, a row or a column is too large"), put(x, [(17, 22)], 1e150))
 for count in (2, 5, 20):
     places = [(int(i), int(j)) for i, j in zip(rng.permutation(200)[:count], rng.permutation(60)[:count])]
     signs = 1e6 * rng.choice([-1, 1], count)
