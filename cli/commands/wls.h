@@ -12,7 +12,7 @@ typedef struct {
     const char *mode;
     cli_ranges learn;
     size_t grid, modes, draws;
-    double alpha, beta, gamma, noise, zeta, rank_tol, sigma;
+    double alpha, beta, gamma, noise, zeta, rank_tol, ridge, sigma;
     int complex_noise, best_p, best_weights, degree, unit, kernel;
     /* Files; the first three are the INPUT of a verb */
     const char *fit, *features, *decay;
@@ -94,6 +94,8 @@ typedef struct {
      "covariance of the coefficients: P numbers, or P x P"}, \
     {"noise-covariance", 0, OPT_STRING, WLS_ARG(noise_cov),       "FILE", \
      "covariance of the noise: N numbers, or N x N"}, \
+    {"ridge",            0, OPT_DOUBLE, WLS_ARG(ridge),           "B", \
+     "add B |w|^2 to the squared residuals (default 0)", .positive = 1}, \
     {"rank-tol",         0, OPT_DOUBLE, WLS_ARG(rank_tol),        "T", \
      "singular values below T times the largest are zero", .positive = 1}
 #define WLS_DECAY_OPTIONS \

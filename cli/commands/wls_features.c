@@ -86,6 +86,7 @@ static int fit_one(work *w, size_t p) {
                                        .noise_cov = w->m[NOISE],
                                        .at = w->m[AT],
                                        .rank_tol = a->rank_tol,
+                                       .ridge = a->ridge,
                                        .threads = a->common.threads,
                                        .progress = cli_progress(&a->common)};
     kspec_wls_features_result *r;

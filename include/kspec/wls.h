@@ -255,6 +255,7 @@ typedef struct {
     double rank_tol;
     int threads;
     kspec_progress progress;
+    double ridge; /* adds ridge |w|^2 to what is minimised, at least 0: equation (59) of the paper */
 } kspec_wls_features_opts;
 
 typedef struct {

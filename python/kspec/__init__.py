@@ -26,6 +26,7 @@ from ._features import features, gram
 from ._files import read
 from ._functions import *  # noqa: F403
 from ._functions import __all__ as _commands
+from ._gauss_newton import gauss_newton
 from ._header import VERSION as __version__
 from ._results import (
     Compare,
@@ -75,6 +76,7 @@ __all__ = [
     "Wls",
     "__version__",
     "features",
+    "gauss_newton",
     "generate",
     "gram",
     "jackknife",

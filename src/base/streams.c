@@ -36,7 +36,7 @@ const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {
     [KS_STREAM_RIDGE_PHASES]  = {32 * TERA, TERA},
     [KS_STREAM_TEST_NOISE]    = {UINT64_MAX, 1},
     [KS_STREAM_RIDGE_ROWS]    = {33 * TERA, TERA},
-    [KS_STREAM_RIDGE_CLASSES] = {34 * TERA, 1},
+    [KS_STREAM_RIDGE_CLASSES] = {31 * TERA, 1},
 
     [KS_STREAM_WLS_TRUTH]     = {4 * TERA, TERA},
     [KS_STREAM_WLS_NOISE]     = {5 * TERA, TERA},

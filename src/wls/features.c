@@ -1,6 +1,6 @@
 /*
  * Any features. With A Psi_p B = U S V^T (r singular values kept) the map from y to theta is
- * M = B V S^-1 U^T A, and everything else is a product with it.
+ * M = B V (S + ridge S^-1)^-1 U^T A, and everything else is a product with it.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -107,7 +107,7 @@ static kspec_status from_right(job *j, const square *w, const double *X, size_t 
 }
 
 /* M (p x N), through scratch arrays x and y of N p numbers */
-static kspec_status make_map(job *j, double rank_tol, double *M, double *x, double *y,
+static kspec_status make_map(job *j, double rank_tol, double ridge, double *M, double *x, double *y,
                              kspec_wls_features_result *out, kspec_error *err) {
     size_t N = j->N, p = j->p, r = N < p ? N : p;
     double *U = ks_arena_alloc(&j->arena, ks_size(N, r), sizeof *U),
@@ -122,7 +122,7 @@ static kspec_status make_map(job *j, double rank_tol, double *M, double *x, doub
     if (st) return st;
     while (out->rank < r && s[out->rank] > rank_tol * s[0]) out->rank++;
     for (size_t i = 0; i < N; i++)
-        for (size_t k = 0; k < out->rank; k++) U[i * r + k] /= s[k];
+        for (size_t k = 0; k < out->rank; k++) U[i * r + k] /= s[k] + ridge / s[k];
     if (out->rank)
         st = ks_gemm_tiled(&j->run, 1, 1, p, N, out->rank, 1, Vt, p, U, r, 0, x, N, err);
     else
@@ -212,7 +212,7 @@ static kspec_status compute(job *j, const kspec_matrix *psi, const kspec_matrix 
     if (j->arena.failed || !out->singular_values)
         return ks_nomem(err, "the features", ks_size(ks_size(3 * p, N), sizeof *M));
     double tol = o->rank_tol > 0 ? o->rank_tol : 2.220446049250313e-16 * (double)(N > p ? N : p);
-    st = make_map(j, tol, M, x, z, out, err);
+    st = make_map(j, tol, o->ridge, M, x, z, out, err);
     if (!st && y) st = fit(j, M, out, err);
     if (!st && o->prior) st = prior_error(j, M, &out->error_noise_free, err);
     if (!st && o->noise_cov) st = noise_error(j, M, x, &out->error_noise, &out->variance, err);
@@ -236,6 +236,8 @@ static kspec_status check(job *j, const kspec_matrix *psi, const kspec_matrix *y
         return ks_fail(err, KSPEC_E_ARG, "features to predict at are %zu x %zu, but p = %zu of them are used",
                        o->at->rows, o->at->cols, j->p);
     if (o->at) j->at_rows = o->at->rows, j->at_cols = o->at->cols;
+    if (!(o->ridge >= 0 && o->ridge <= 1e300))
+        return ks_fail(err, KSPEC_E_ARG, "ridge %g is not between 0 and 1e300", o->ridge);
     if (!(o->rank_tol >= 0 && o->rank_tol < 1))
         return ks_fail(err, KSPEC_E_ARG, "rank tolerance %g is not between 0 and 1", o->rank_tol);
     return ks_run_init(&j->run, o->threads, o->progress, err);

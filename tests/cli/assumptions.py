@@ -410,7 +410,7 @@ def judge_bad(expected, result, message, status):
     said = [(d["code"], d["text"]) for d in result["doubts"]] if result else []
     told = "; ".join(f"{c}: {t}" for c, t in said) or message
     if expected[0] == "refused":
-        fine = status in (2, 3) and re.search(expected[1], message)
+        fine = status in (1, 2, 3) and re.search(expected[1], message)
         return None if fine else f"is not refused: {told}"
     if not result:
         return f"fails: {message}"

@@ -114,6 +114,9 @@ if recipe_with regression mnist/{train15k,t10k}-{images-idx3,labels-idx1}-ubyte.
 fi
 
 # the norm is that of numpy, the wines' is known, and it divides steps that shrink from steps that grow
+program gauss_newton
+holds 'printed(r"plain ([\d.]+), weighted")[0] > 5 * printed(r", weighted ([\d.]+)")[0]' \
+    'printed(r"equal noise: plain ([\d.]+)")[0] < printed(r"those weights ([\d.]+)")[0]'
 program step_size
 holds '(lambda below, above: below < 1 and above > 1e6)(
     *printed(r"0.95 times that: (\S+)$[^:]*1.05 times that: (\S+)"))'

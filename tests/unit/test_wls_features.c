@@ -194,6 +194,35 @@ TEST(rank_deficient_features) {
     kspec_wls_features_free(r);
 }
 
+/* |A (Psi B w - y)|^2 + ridge |w|^2: its gradient in w is 0 at the fit, as differences of the sum show */
+TEST(ridge) {
+    enum { N = 9, P = 14 };
+    double psi[N * P], y[N], a[N], b[P], w[P];
+    kspec_random_normal(3, 1, 0, N * P, psi);
+    kspec_random_normal(3, 2, 0, N, y);
+    kspec_random_uniform(3, 3, 0, N, a);
+    kspec_random_uniform(3, 4, 0, P, b);
+    const kspec_matrix Psi = {psi, N, P, P, 1}, Y = {y, N, 1, 1, 1}, A = {a, N, 1, 1, 1}, B = {b, P, 1, 1, 1};
+    for (double ridge = 1e-3; ridge < 20; ridge *= 10) {
+        kspec_wls_features_opts o = {
+            .size = sizeof o, .data_weights = &A, .feature_weights = &B, .ridge = ridge};
+        kspec_wls_features_result *r;
+        CHECK(kspec_wls_features(&Psi, &Y, &o, &r, NULL) == KSPEC_OK);
+        for (size_t k = 0; k < P; k++) w[k] = r->theta[k] / b[k];
+        for (size_t k = 0; k < P; k++) {
+            double gradient = ridge * w[k];
+            for (size_t i = 0; i < N; i++)
+                gradient += a[i] * a[i] * psi[i * P + k] * b[k] * (r->fitted[i] - y[i]);
+            CHECK(fabs(gradient) < 1e-13 * (1 + ridge));
+        }
+        kspec_wls_features_free(r);
+    }
+    kspec_wls_features_opts o = {.size = sizeof o, .ridge = -1};
+    kspec_wls_features_result *r;
+    kspec_error e;
+    CHECK_FAILS(kspec_wls_features(&Psi, &Y, &o, &r, &e), KSPEC_E_ARG, e, "ridge -1 is not between 0");
+}
+
 TEST(bad_input) {
     enum { N = 4, P = 3 };
     double psi[N * P] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 1, 0, 1}, y[N] = {1, 2, 3, 4}, bad[16] = {0};
@@ -358,6 +387,7 @@ int main(void) {
     RUN(against_the_definition);
     RUN(diagonals_and_strides);
     RUN(rank_deficient_features);
+    RUN(ridge);
     RUN(bad_input);
     RUN(gaussian_decay_on_a_circle);
     RUN(gaussian_decay_far_away);
