@@ -66,6 +66,8 @@ static const cli_option options[] = {
      "the same for testing; without --test: the next M of INPUT", .min = 1},
     {"test-noise",     0, OPT_DOUBLE, ARG(test_noise),     "S",
      "test on the training rows with normal noise of this deviation added", .positive = 1},
+    {"density",        0, OPT_FLAG,   ARG(density),        NULL,
+     "also the density of the eigenvalues of the features' Gram matrix; not of fourier"},
     {"optimize",       0, OPT_CHOICE, ARG(optimize),       "WHAT",
      "the lambda, or the features, of least predicted test error", searches},
     {"cost-limit",     0, OPT_DOUBLE, ARG(cost_limit),     "C",
@@ -96,6 +98,8 @@ typedef struct {
     row *rows;
     size_t count;
     ridge_advice advice;
+    /* with --density: for each N of --features */
+    kspec_ridge_density_result **densities;
     /* of predicting the mean of the training targets */
     double mean_train_mse, mean_test_mse;
     /* 2 m errors of the single targets for each row */
@@ -131,6 +135,11 @@ static int check_recommendation(const ridge_args *a) {
 }
 
 static int check_lists(const ridge_args *a) {
+    if (a->density && (a->optimize != RIDGE_GRID || a->activation == KSPEC_RIDGE_ACTIVATION_FOURIER))
+        return cli_error(EXIT_USAGE, a->optimize != RIDGE_GRID
+                                         ? "--density needs --features and --lambda"
+                                         : "--density is for features of one kernel: of --activation phases, "
+                                           "for example");
     if (a->optimize == RIDGE_RECOMMEND) return check_recommendation(a);
     if (a->check)
         return cli_error(EXIT_USAGE, "--check is for a recommendation, without --features and --lambda; "
@@ -287,6 +296,8 @@ static kspec_status measure(result *r, kspec_error *err) {
     return st;
 }
 
+enum { DENSITY_POINTS = 300 };
+
 static kspec_status compute(result *r, kspec_error *err) {
     const ridge_args *a = r->a;
     kspec_status st = a->optimize == RIDGE_LAMBDA      ? best_lambdas(r, err)
@@ -297,6 +308,8 @@ static kspec_status compute(result *r, kspec_error *err) {
         r->rows[k].cost = kspec_ridge_cost(r->plan, r->rows[k].p.N);
         r->rows[k].e = (kspec_ridge_measured){NAN, NAN, NAN, NAN, NAN, NAN};
     }
+    for (size_t k = 0; k < a->features.count && a->density && !st; k++)
+        st = kspec_ridge_density(r->plan, (size_t)a->features.at[k], DENSITY_POINTS, &r->densities[k], err);
     return !st && a->empirical ? measure(r, err) : st;
 }
 
@@ -340,6 +353,18 @@ static json_t *point_json(const result *r, size_t k) {
     return o;
 }
 
+static json_t *densities_json(const result *r) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < r->a->features.count; k++) {
+        const kspec_ridge_density_result *d = r->densities[k];
+        json_array_append_new(
+            list, json_pack("{s:I, s:f, s:o, s:o, s:o}", "features", (json_int_t)r->a->features.at[k], "atom",
+                            d->atom, "x", cli_reals(d->x, d->count), "density",
+                            cli_reals(d->density, d->count), "eigenvalues", cli_reals(d->eigenvalues, d->n)));
+    }
+    return list;
+}
+
 static json_t *to_json(const void *of) {
     const result *r = of;
     json_t *points = json_array();
@@ -356,6 +381,7 @@ static json_t *to_json(const void *of) {
                         r->a->label_count ? cli_reals(r->a->labels, r->a->label_count) : json_null());
     cli_set_reals(
         o, (cli_member[]){{"mean_train_mse", r->mean_train_mse}, {"mean_test_mse", r->mean_test_mse}, {0}});
+    if (r->a->density) json_object_set_new(o, "densities", densities_json(r));
     if (r->advice.found) ridge_advice_keys(&r->advice, o);
     cli_device_keys(&r->device, o);
     return o;
@@ -427,6 +453,17 @@ static void print_table(FILE *f, const void *of) {
             fputc('\n', f);
         print_point(f, r, &r->rows[k]);
     }
+    for (size_t k = 0; k < a->features.count && a->density; k++) {
+        const kspec_ridge_density_result *d = r->densities[k];
+        size_t zero = 0;
+        while (zero < d->n && !(d->eigenvalues[zero] > 1e-10 * d->eigenvalues[d->n - 1])) zero++;
+        fprintf(f,
+                "%sN = %zu: a share of %.3g of the Gram matrix's eigenvalues is 0 (of a draw %.3g), the "
+                "largest of "
+                "a draw is %.4g\n",
+                k ? "" : "\n", (size_t)a->features.at[k], d->atom, (double)zero / (double)d->n,
+                d->eigenvalues[d->n - 1]);
+    }
     if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\npredicted on %s\n", r->device.name);
 }
 
@@ -467,14 +504,17 @@ static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
     result r = {.a = a, .p = train->x.cols, .m = train->y.cols, .count = count_points(a)};
     r.rows = calloc(r.count, sizeof *r.rows);
     r.columns = calloc(r.count, 2 * r.m * sizeof *r.columns);
+    r.densities = calloc(a->features.count + 1, sizeof(kspec_ridge_density_result *));
     kspec_error err = {KSPEC_E_NOMEM, "out of memory for the points"};
-    kspec_status st = r.rows && r.columns ? KSPEC_OK : KSPEC_E_NOMEM;
+    kspec_status st = r.rows && r.columns && r.densities ? KSPEC_OK : KSPEC_E_NOMEM;
     if (!st) st = open_plan(&r, train, test, opts, &err);
     if (!st) st = compute(&r, &err);
     r.seconds = cli_now() - start;
     int status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &r);
     kspec_ridge_close(r.plan);
     kspec_ridge_recommend_free(r.advice.found);
+    for (size_t k = 0; k < a->features.count && r.densities; k++) kspec_ridge_density_free(r.densities[k]);
+    free(r.densities);
     free(r.rows);
     free(r.columns);
     return status;
